@@ -1,0 +1,74 @@
+#include "base/arena.h"
+
+#include <stdalign.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { FIRST_CHUNK = 8 * 1024, LARGEST_CHUNK = 1024 * 1024 };
+
+struct arena_chunk {
+    struct arena_chunk *next;
+    size_t size; /* of data */
+    size_t used;
+    alignas(max_align_t) unsigned char data[];
+};
+
+static struct arena_chunk *grow(struct arena *a, size_t least)
+{
+    size_t size = a->chunks ? a->chunks->size * 2 : FIRST_CHUNK;
+    size_t total;
+
+    if (size > LARGEST_CHUNK)
+        size = LARGEST_CHUNK;
+    if (size < least)
+        size = least;
+    if (__builtin_add_overflow(size, sizeof(struct arena_chunk), &total))
+        return NULL;
+    if (a->limit && (total > a->limit || a->used > a->limit - total))
+        return NULL;
+    struct arena_chunk *chunk = calloc(1, total);
+    if (!chunk)
+        return NULL;
+    chunk->size = size;
+    chunk->next = a->chunks;
+    a->chunks = chunk;
+    a->used += total;
+    return chunk;
+}
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+    struct arena_chunk *chunk = a->chunks;
+
+    if (size > SIZE_MAX / 2)
+        return NULL;
+    size = (size + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
+    if (!chunk || chunk->size - chunk->used < size) {
+        chunk = grow(a, size);
+        if (!chunk)
+            return NULL;
+    }
+    void *p = chunk->data + chunk->used;
+    chunk->used += size;
+    return p;
+}
+
+char *arena_strndup(struct arena *a, const char *text, size_t len)
+{
+    if (len == SIZE_MAX)
+        return NULL;
+    char *copy = arena_alloc(a, len + 1);
+    if (copy && len)
+        memcpy(copy, text, len);
+    return copy;
+}
+
+void arena_free(struct arena *a)
+{
+    for (struct arena_chunk *next, *c = a->chunks; c; c = next) {
+        next = c->next;
+        free(c);
+    }
+    a->chunks = NULL;
+    a->used = 0;
+}

@@ -1,0 +1,164 @@
+#include "base/fdio.h"
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+enum { READ_STEP = 64 * 1024 };
+
+/* The first step: a little more than a regular file has left, so that one read gets it all. */
+static size_t first_step(int fd)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 && st.st_size < INT32_MAX)
+        return (size_t)st.st_size + 1;
+    return READ_STEP;
+}
+
+int fd_read_all(int fd, size_t limit, struct buf *out, struct err *err)
+{
+    size_t total = 0, step = first_step(fd);
+
+    for (;;) {
+        if (step > limit - total)
+            step = limit - total + 1;
+        char *end = buf_reserve(out, step);
+        if (!end)
+            return err_nomem(err);
+        ssize_t n = read(fd, end, step);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return err_sys(err, "read");
+        if (n == 0)
+            return 0;
+        if ((size_t)n > limit - total)
+            return err_set(err, ERR_LIMIT, "larger than %zu bytes", limit);
+        out->len += (size_t)n;
+        out->data[out->len] = '\0';
+        total += (size_t)n;
+        step = READ_STEP;
+    }
+}
+
+int file_read(int dirfd, const char *path, size_t limit, struct buf *out, struct err *err)
+{
+    _cleanup_fd_ int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+    if (fd < 0)
+        return err_sys(err, "%s", path);
+    if (fd_read_all(fd, limit, out, err) < 0)
+        return err_wrap(err, "%s", path);
+    return 0;
+}
+
+int fd_write_all(int fd, const void *data, size_t len, struct err *err)
+{
+    const char *p = data;
+
+    while (len > 0) {
+        ssize_t n = write(fd, p, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return err_sys(err, "write");
+        p += n;
+        len -= (size_t)n;
+    }
+    return 0;
+}
+
+int fd_pwrite_all(int fd, const void *data, size_t len, off_t offset, struct err *err)
+{
+    const char *p = data;
+
+    while (len > 0) {
+        ssize_t n = pwrite(fd, p, len, offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return err_sys(err, "write");
+        p += n;
+        len -= (size_t)n;
+        offset += n;
+    }
+    return 0;
+}
+
+int fd_pread_exact(int fd, void *data, size_t len, off_t offset, struct err *err)
+{
+    char *p = data;
+
+    while (len > 0) {
+        ssize_t n = pread(fd, p, len, offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return err_sys(err, "read");
+        if (n == 0)
+            return err_set(err, ERR_FORMAT, "the file ends too early");
+        p += n;
+        len -= (size_t)n;
+        offset += n;
+    }
+    return 0;
+}
+
+static int random_name(char *out, size_t size, struct err *err)
+{
+    uint64_t number;
+
+    if (getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number))
+        return err_sys(err, "getrandom");
+    snprintf(out, size, ".flatbed-%016llx", (unsigned long long)number);
+    return 0;
+}
+
+int atomic_file_begin(struct atomic_file *f, int dirfd, const char *name, mode_t mode,
+                      struct err *err)
+{
+    *f = (struct atomic_file)ATOMIC_FILE_INIT;
+    if (strlen(name) >= sizeof(f->name) || strchr(name, '/') || !*name)
+        return err_set(err, ERR_USAGE, "'%s' is not a file name", name);
+    if (random_name(f->tmp, sizeof(f->tmp), err) < 0)
+        return -1;
+    memcpy(f->name, name, strlen(name) + 1);
+    f->dirfd = dirfd;
+    f->fd = openat(dirfd, f->tmp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+    if (f->fd < 0)
+        return err_sys(err, "cannot create a temporary file beside %s", name);
+    return 0;
+}
+
+int atomic_file_commit(struct atomic_file *f, struct err *err)
+{
+    if (fsync(f->fd) < 0) {
+        err_sys(err, "cannot write %s", f->name);
+        atomic_file_abort(f);
+        return -1;
+    }
+    if (close(steal_fd(&f->fd)) < 0) {
+        err_sys(err, "cannot write %s", f->name);
+        unlinkat(f->dirfd, f->tmp, 0);
+        return -1;
+    }
+    if (renameat(f->dirfd, f->tmp, f->dirfd, f->name) < 0) {
+        err_sys(err, "cannot rename to %s", f->name);
+        unlinkat(f->dirfd, f->tmp, 0);
+        return -1;
+    }
+    return 0;
+}
+
+void atomic_file_abort(struct atomic_file *f)
+{
+    if (f->fd < 0)
+        return;
+    int saved = errno;
+    close(steal_fd(&f->fd));
+    unlinkat(f->dirfd, f->tmp, 0);
+    errno = saved;
+}

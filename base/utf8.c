@@ -1,0 +1,45 @@
+#include "base/utf8.h"
+
+#include <stdint.h>
+
+size_t utf8_sequence(const char *text, size_t len)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    size_t need;
+    uint32_t code, least;
+
+    if (len == 0)
+        return 0;
+    if (s[0] < 0x80)
+        return 1;
+    if ((s[0] & 0xe0) == 0xc0) {
+        need = 2, code = s[0] & 0x1f, least = 0x80;
+    } else if ((s[0] & 0xf0) == 0xe0) {
+        need = 3, code = s[0] & 0x0f, least = 0x800;
+    } else if ((s[0] & 0xf8) == 0xf0) {
+        need = 4, code = s[0] & 0x07, least = 0x10000;
+    } else {
+        return 0;
+    }
+    if (len < need)
+        return 0;
+    for (size_t i = 1; i < need; i++) {
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+        code = code << 6 | (s[i] & 0x3f);
+    }
+    if (code < least || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+        return 0;
+    return need;
+}
+
+bool utf8_valid(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len;) {
+        size_t run = utf8_sequence(text + i, len - i);
+        if (!run)
+            return false;
+        i += run;
+    }
+    return true;
+}

@@ -1,0 +1,43 @@
+# What every target is built with: one INTERFACE target for warnings, one for hardening, one for
+# instrumentation. Targets link the three through flatbed_build.
+
+add_library(flatbed_warnings INTERFACE)
+target_compile_options(flatbed_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition
+  -Wformat=2 -Wundef -Wpointer-arith -Wcast-qual -Wwrite-strings -Wvla -Wimplicit-fallthrough
+  -Wno-gnu-statement-expression -Wno-gnu-zero-variadic-macro-arguments -Wno-language-extension-token
+  $<$<C_COMPILER_ID:GNU>:-Wlogical-op -Wduplicated-cond -Wduplicated-branches>
+  $<$<BOOL:${FLATBED_WERROR}>:-Werror>)
+# __extension__ is not needed for the GNU statement expressions this project uses on purpose.
+target_compile_options(flatbed_warnings INTERFACE $<$<C_COMPILER_ID:GNU>:-Wno-pedantic>)
+
+add_library(flatbed_hardening INTERFACE)
+target_compile_definitions(flatbed_hardening INTERFACE _GNU_SOURCE
+  $<$<CONFIG:Release>:_FORTIFY_SOURCE=2>)
+target_compile_options(flatbed_hardening INTERFACE
+  -fstack-protector-strong -fstack-clash-protection -fcf-protection -fno-strict-aliasing)
+target_link_options(flatbed_hardening INTERFACE
+  -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,--as-needed)
+
+add_library(flatbed_instrument INTERFACE)
+if(FLATBED_SANITIZE)
+  target_compile_options(flatbed_instrument INTERFACE
+    -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(flatbed_instrument INTERFACE -fsanitize=address,undefined)
+endif()
+if(FLATBED_COVERAGE)
+  target_compile_options(flatbed_instrument INTERFACE --coverage)
+  target_link_options(flatbed_instrument INTERFACE --coverage)
+endif()
+if(FLATBED_FUZZ)
+  target_compile_options(flatbed_instrument INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+add_library(flatbed_build INTERFACE)
+target_link_libraries(flatbed_build INTERFACE
+  flatbed_warnings flatbed_hardening flatbed_instrument)
+target_include_directories(flatbed_build INTERFACE ${PROJECT_SOURCE_DIR}/include)
+target_compile_definitions(flatbed_build INTERFACE FLATBED_VERSION="${PROJECT_VERSION}")
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+include(CheckPIESupported)
+check_pie_supported()

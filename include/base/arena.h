@@ -1,0 +1,30 @@
+/*
+ * Memory that is given back all at once. Everything allocated lives until arena_free; nothing is
+ * released singly. A limit bounds what hostile input can make it hold.
+ */
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
+
+#include "base/cleanup.h"
+
+#include <stddef.h>
+
+struct arena_chunk;
+
+struct arena {
+    struct arena_chunk *chunks;
+    size_t used;  /* bytes taken from the system */
+    size_t limit; /* the most that may be; 0: no limit */
+};
+
+/* Zeroed memory, aligned for any type; NULL without memory or beyond the limit. */
+void *arena_alloc(struct arena *a, size_t size) must_check;
+
+/* A NUL-terminated copy of len bytes (which may hold NUL themselves); NULL as above. */
+char *arena_strndup(struct arena *a, const char *text, size_t len) must_check;
+
+void arena_free(struct arena *a);
+
+#define _cleanup_arena_ _cleanup_(arena_free)
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * An error as a value: fixed size, never allocates, set once where it happens.
+ *
+ * Fallible functions take a `struct err *` last and return 0 / -1 or pointer / NULL. The setters
+ * return -1 so that a failure reads `return err_set(err, …)`. Callers add context with err_wrap,
+ * once a layer. Only `main` prints a message and turns the kind into an exit status.
+ */
+#ifndef BASE_ERR_H
+#define BASE_ERR_H
+
+enum err_kind {
+    ERR_NONE = 0,
+    ERR_USAGE,       /* the command line is wrong */
+    ERR_SYSTEM,      /* the operating system said no; `sys` holds errno */
+    ERR_FORMAT,      /* input is malformed */
+    ERR_DIGEST,      /* content does not match its digest or size */
+    ERR_LIMIT,       /* a bound on size, depth or count was reached */
+    ERR_UNSUPPORTED, /* valid input that this version does not handle */
+    ERR_POLICY,      /* the policy forbids it, or the policy itself is unusable */
+};
+
+struct err {
+    enum err_kind kind;
+    int sys; /* errno where kind is ERR_SYSTEM, else 0 */
+    char msg[1024];
+};
+
+#define ERR_INIT                                                                                   \
+    {                                                                                              \
+        .kind = ERR_NONE                                                                           \
+    }
+
+/* Sets the error. A message that does not fit is cut. Always returns -1. */
+int err_set(struct err *err, enum err_kind kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Sets ERR_SYSTEM from the current errno and appends its text. Always returns -1. */
+int err_sys(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Out of memory. Always returns -1. */
+int err_nomem(struct err *err);
+
+/* Puts "context: " before the message; the kind stays. Always returns -1. */
+int err_wrap(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * The exit status of a command that failed with this kind, as `--help` and the man pages list:
+ * usage 2, system 3, format 5, digest 6, limit 7, unsupported 8, policy 9. (1 is a command's own
+ * "no", such as a verification that found a difference; 4 is kept for budget rules.)
+ */
+int err_exit_status(enum err_kind kind);
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * Whole files and atomic replacement. Every descriptor opened here is CLOEXEC.
+ */
+#ifndef BASE_FDIO_H
+#define BASE_FDIO_H
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+
+#include <limits.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/*
+ * Appends everything from fd's position to its end to `out`. More than `limit` bytes is ERR_LIMIT;
+ * whatever was read by then is in `out`.
+ */
+int fd_read_all(int fd, size_t limit, struct buf *out, struct err *err) must_check;
+
+/* The same for a file that is opened relative to dirfd (AT_FDCWD for the working directory). */
+int file_read(int dirfd, const char *path, size_t limit, struct buf *out,
+              struct err *err) must_check;
+
+/* Writes all of data, through short writes and EINTR. */
+int fd_write_all(int fd, const void *data, size_t len, struct err *err) must_check;
+
+/* The same at a file offset, without moving the position. */
+int fd_pwrite_all(int fd, const void *data, size_t len, off_t offset, struct err *err) must_check;
+
+/* Reads exactly len bytes at offset; a file that ends before is ERR_FORMAT. */
+int fd_pread_exact(int fd, void *data, size_t len, off_t offset, struct err *err) must_check;
+
+/*
+ * A file that appears under its name whole or not at all: a temporary file beside it (O_EXCL,
+ * random name starting with a dot), written through `fd`, then fsync, checked close and rename. A
+ * process killed on the way leaves the old file untouched, and at worst the temporary one.
+ */
+struct atomic_file {
+    int dirfd; /* borrowed; must stay open until commit or abort */
+    int fd;    /* owned; -1 when nothing is open */
+    char tmp[NAME_MAX + 1];
+    char name[NAME_MAX + 1];
+};
+
+#define ATOMIC_FILE_INIT                                                                           \
+    {                                                                                              \
+        .fd = -1                                                                                   \
+    }
+
+/* Starts one; `name` is a single component in dirfd. */
+int atomic_file_begin(struct atomic_file *f, int dirfd, const char *name, mode_t mode,
+                      struct err *err) must_check;
+
+/* Publishes it, replacing what bears the name. On failure the temporary file is removed. */
+int atomic_file_commit(struct atomic_file *f, struct err *err) must_check;
+
+/* Removes the temporary file, if one is open. Safe on ATOMIC_FILE_INIT and after a commit. */
+void atomic_file_abort(struct atomic_file *f);
+
+#define _cleanup_atomic_file_ _cleanup_(atomic_file_abort)
+
+#endif
