@@ -1,0 +1,97 @@
+#include "flatten/emit.h"
+
+DEFINE_CLEANUP(entry, struct archive_entry, archive_entry_free)
+#define _cleanup_entry_ _cleanup_(cleanup_entry)
+
+static int put_header(struct entry_sink *to, const char *path, struct archive_entry *header,
+                      struct err *err)
+{
+    /* The root is "" among clean paths, and "./" in archives. */
+    archive_entry_set_pathname(header, *path ? path : "./");
+    return entry_sink_entry(to, header, err);
+}
+
+int emit_implied(struct entry_sink *to, const char *path, struct archive_entry *like,
+                 struct err *err)
+{
+    _cleanup_entry_ struct archive_entry *header = archive_entry_new();
+
+    if (!header)
+        return err_nomem(err);
+    archive_entry_set_filetype(header, AE_IFDIR);
+    archive_entry_set_perm(header, 0755);
+    archive_entry_set_mtime(header, archive_entry_mtime(like), archive_entry_mtime_nsec(like));
+    return put_header(to, path, header, err);
+}
+
+static int copy_content(struct entry_sink *to, struct layer_reader *content, uint64_t size,
+                        struct err *err)
+{
+    uint64_t at = 0, offset;
+    const void *data;
+    size_t len;
+    int rc;
+
+    while ((rc = layer_reader_data(content, &data, &len, &offset, err)) > 0) {
+        if (offset < at || offset > size || len > size - offset)
+            return err_set(err, ERR_FORMAT, "content beyond the entry's size");
+        if (entry_sink_data(to, NULL, offset - at, err) < 0 ||
+            entry_sink_data(to, data, len, err) < 0)
+            return -1;
+        at = offset + len;
+    }
+    return rc < 0 ? -1 : entry_sink_data(to, NULL, size - at, err);
+}
+
+int emit_entry(struct entry_sink *to, const char *path, struct archive_entry *header,
+               struct layer_reader *content, uint64_t *payload, struct err *err)
+{
+    bool regular = archive_entry_filetype(header) == AE_IFREG;
+    uint64_t size = regular ? (uint64_t)archive_entry_size(header) : 0;
+
+    if (!regular)
+        archive_entry_set_size(header, 0);
+    if (put_header(to, path, header, err) < 0)
+        return -1;
+    if (payload)
+        *payload += size;
+    return size ? copy_content(to, content, size, err) : 0;
+}
+
+int emit_link(struct entry_sink *to, const char *path, const char *target,
+              struct archive_entry *header, struct err *err)
+{
+    archive_entry_set_hardlink(header, target);
+    archive_entry_set_size(header, 0);
+    return put_header(to, path, header, err);
+}
+
+/* The link's attributes onto a copy of its origin's header. */
+static void adopt_attributes(struct archive_entry *copy, struct archive_entry *link)
+{
+    const char *name;
+    const void *value;
+    size_t size;
+
+    archive_entry_set_perm(copy, archive_entry_perm(link));
+    archive_entry_set_uid(copy, archive_entry_uid(link));
+    archive_entry_set_gid(copy, archive_entry_gid(link));
+    archive_entry_set_uname(copy, archive_entry_uname(link));
+    archive_entry_set_gname(copy, archive_entry_gname(link));
+    archive_entry_set_mtime(copy, archive_entry_mtime(link), archive_entry_mtime_nsec(link));
+    archive_entry_xattr_reset(link);
+    while (archive_entry_xattr_next(link, &name, &value, &size) == ARCHIVE_OK)
+        archive_entry_xattr_add_entry(copy, name, value, size);
+}
+
+int emit_materialised(struct entry_sink *to, const char *path, struct archive_entry *link,
+                      struct archive_entry *origin, struct layer_reader *content, uint64_t *payload,
+                      struct err *err)
+{
+    _cleanup_entry_ struct archive_entry *header = archive_entry_clone(origin);
+
+    if (!header)
+        return err_nomem(err);
+    adopt_attributes(header, link);
+    return emit_entry(to, path, header, content, payload, err);
+}

@@ -1,0 +1,87 @@
+#include "flatten/image.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+void image_free(struct image *image)
+{
+    for (size_t i = 0; i < image->layer_count; i++)
+        cleanup_fd(&image->layers[i].fd);
+    free(image->layers);
+    free(image->name);
+    cleanup_json_doc(&image->config);
+    cleanup_json_doc(&image->manifest);
+    free(image);
+}
+
+struct image *image_new(struct json_doc *config, struct err *err)
+{
+    _cleanup_json_ struct json_doc *owned = config;
+    struct json *ids = json_path(json_root(config), "rootfs", "diff_ids", NULL);
+    size_t count = json_count(ids);
+
+    if (!json_is(ids, JSON_ARRAY) || count == 0) {
+        err_set(err, ERR_FORMAT, "the image's config has no rootfs.diff_ids");
+        return NULL;
+    }
+    _cleanup_image_ struct image *image = calloc(1, sizeof(*image));
+    if (!image || !(image->layers = calloc(count, sizeof(*image->layers)))) {
+        err_nomem(err);
+        return NULL;
+    }
+    image->config = steal_ptr(&owned);
+    image->layer_count = count;
+    for (size_t i = 0; i < count; i++)
+        image->layers[i] = (struct layer){.number = (unsigned)i + 1, .fd = -1};
+    for (size_t i = 0; i < count; i++) {
+        const char *id = json_text(json_at(ids, i));
+        if (!id || digest_parse(id, &image->layers[i].diff_id, err) < 0) {
+            err_set(err, ERR_FORMAT,
+                    "rootfs.diff_ids[%zu] of the image's config is not a sha256 "
+                    "digest",
+                    i);
+            return NULL;
+        }
+    }
+    return steal_ptr(&image);
+}
+
+struct image *image_open(const struct reference *ref, const char *platform, struct err *err)
+{
+    switch (ref->transport) {
+    case TRANSPORT_OCI:
+        return image_open_oci(ref, platform, err);
+    case TRANSPORT_DOCKER_ARCHIVE:
+        return image_open_archive(ref, err);
+    case TRANSPORT_DOCKER_DAEMON:
+        break;
+    }
+    err_set(err, ERR_UNSUPPORTED, "the Docker daemon cannot be read from here");
+    return NULL;
+}
+
+struct stream *layer_blob(const struct layer *layer, struct err *err)
+{
+    char what[32];
+    struct stream *s = stream_range(layer->fd, layer->offset, layer->size, err);
+
+    if (!s || !layer->digest.text[0])
+        return s;
+    snprintf(what, sizeof(what), "layer %u", layer->number);
+    return stream_verify(s, &layer->digest, what, err);
+}
+
+struct stream *layer_tar(const struct layer *layer, struct err *err)
+{
+    char what[48];
+    struct stream *s = layer_blob(layer, err);
+
+    if (s)
+        s = stream_decompress(s, NULL, err);
+    if (!s) {
+        err_wrap(err, "layer %u", layer->number);
+        return NULL;
+    }
+    snprintf(what, sizeof(what), "layer %u, uncompressed", layer->number);
+    return stream_verify(s, &layer->diff_id, what, err);
+}

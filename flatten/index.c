@@ -1,0 +1,431 @@
+#include "flatten/index.h"
+
+#include <limits.h>
+#include <string.h>
+
+enum { MOST_SYMLINKS = 40 };
+
+/* Building: `own` is the layer at hand by itself (overlay) or the merged tree as well (spec). */
+struct builder {
+    struct index *index;
+    struct model own_model;
+    struct model *own;
+    enum semantics semantics;
+    uint32_t layer_mark; /* in the merged tree: what is older is of older layers */
+    const struct layer *layer;
+    const char **symlinks; /* by inode: where it points; owned */
+    size_t symlink_cap;
+    struct buf rest;
+    const char *divergence;
+};
+
+void index_free(struct index *x)
+{
+    for (size_t i = 0; i < x->inode_count; i++)
+        if (x->inodes[i].header)
+            archive_entry_free(x->inodes[i].header);
+    free(x->inodes);
+    model_free(&x->merged);
+    cleanup_tree(&x->tree);
+    free(x);
+}
+
+static void builder_clear(struct builder *b)
+{
+    for (size_t i = 0; i < b->symlink_cap; i++)
+        free((char *)(uintptr_t)b->symlinks[i]);
+    free(b->symlinks);
+    model_free(&b->own_model);
+    buf_free(&b->rest);
+}
+
+static uint32_t add_inode(struct index *x, unsigned layer, uint32_t ordinal, struct err *err)
+{
+    if (x->inode_count == x->inode_cap) {
+        size_t cap = x->inode_cap ? x->inode_cap * 2 : 1024;
+        struct index_inode *bigger = realloc(x->inodes, cap * sizeof(*bigger));
+        if (!bigger || cap > UINT32_MAX) {
+            err_nomem(err);
+            return TREE_NONE;
+        }
+        x->inodes = bigger;
+        x->inode_cap = cap;
+    }
+    x->inodes[x->inode_count] =
+        (struct index_inode){.ordinal = ordinal, .first = TREE_NONE, .layer = layer};
+    return (uint32_t)x->inode_count++;
+}
+
+static int keep_header(struct index *x, uint32_t inode, struct archive_entry *header,
+                       struct err *err)
+{
+    struct archive_entry *copy = archive_entry_clone(header);
+
+    if (!copy)
+        return err_nomem(err);
+    if (x->inodes[inode].header)
+        archive_entry_free(x->inodes[inode].header);
+    x->inodes[inode].header = copy;
+    return 0;
+}
+
+static int keep_symlink(struct builder *b, uint32_t inode, const char *target, struct err *err)
+{
+    if (inode >= b->symlink_cap) {
+        size_t cap = (size_t)inode * 2 + 64;
+        const char **bigger = realloc(b->symlinks, cap * sizeof(*bigger));
+        if (!bigger)
+            return err_nomem(err);
+        memset(bigger + b->symlink_cap, 0, (cap - b->symlink_cap) * sizeof(*bigger));
+        b->symlinks = bigger;
+        b->symlink_cap = cap;
+    }
+    b->symlinks[inode] = strdup(target);
+    return b->symlinks[inode] ? 0 : err_nomem(err);
+}
+
+static enum model_kind kind_at(struct builder *b, uint32_t node)
+{
+    return model_kind(b->own, b->index->tree, node);
+}
+
+/* ---- walking ---- */
+
+/* Sees to it that there is a directory at the node for what comes below. */
+static int ensure_dir(struct builder *b, uint32_t node, struct err *err)
+{
+    enum model_kind kind = kind_at(b, node);
+
+    if (kind == MODEL_DIR)
+        return 0;
+    if (kind == MODEL_OTHER)
+        return err_set(err, ERR_FORMAT, "its parent is not a directory");
+    if (model_empty(b->own, node, model_mark(b->own), err) < 0 ||
+        model_set(b->own, node, MODEL_DIR, INDEX_IMPLIED, err) < 0)
+        return -1;
+    if (kind == MODEL_WHITEOUT)
+        b->own->slots[node].opaque = true;
+    return 0;
+}
+
+static int follow(struct builder *b, uint32_t node, size_t used, struct err *err)
+{
+    const char *target = b->symlinks[b->own->slots[node].inode];
+    struct buf joined = BUF_INIT;
+
+    buf_printf(&joined, "%s/%s", target, b->rest.data + used);
+    buf_free(&b->rest);
+    b->rest = joined;
+    if (joined.len > PATH_MAX * 16)
+        return err_set(err, ERR_FORMAT, "symbolic links make its path too long");
+    return buf_check(&b->rest, err);
+}
+
+/* The parent of the path's last name, which is left at *name in b->rest. */
+static uint32_t walk(struct builder *b, const char *path, size_t len, bool make, const char **name,
+                     struct err *err)
+{
+    struct tree *t = b->index->tree;
+    uint32_t at = TREE_ROOT;
+    size_t used = 0, links = 0;
+
+    buf_truncate(&b->rest, 0);
+    buf_append(&b->rest, path, len);
+    if (buf_check(&b->rest, err) < 0)
+        return TREE_NONE;
+    for (;;) {
+        used += strspn(b->rest.data + used, "/");
+        const char *start = b->rest.data + used;
+        size_t size = strcspn(start, "/");
+        if (start[size] == '\0') {
+            *name = start;
+            return at;
+        }
+        used += size;
+        if (size == 1 && start[0] == '.')
+            continue;
+        if (size == 2 && start[0] == '.' && start[1] == '.') {
+            at = at == TREE_ROOT ? at : tree_parent(t, at);
+            continue;
+        }
+        uint32_t child = tree_child(t, at, start, size, err);
+        if (child == TREE_NONE)
+            return TREE_NONE;
+        if (kind_at(b, child) == MODEL_SYMLINK) {
+            if (++links > MOST_SYMLINKS) {
+                err_set(err, ERR_FORMAT, "too many symbolic links on its path");
+                return TREE_NONE;
+            }
+            if (follow(b, child, used, err) < 0)
+                return TREE_NONE;
+            used = 0;
+            at = b->rest.data[0] == '/' ? TREE_ROOT : at;
+            continue;
+        }
+        if (make && ensure_dir(b, child, err) < 0)
+            return TREE_NONE;
+        at = child;
+    }
+}
+
+static uint32_t walk_to(struct builder *b, const char *path, size_t len, bool make, struct err *err)
+{
+    const char *name;
+    uint32_t parent = walk(b, path, len, make, &name, err);
+
+    if (parent == TREE_NONE || !*name || strcmp(name, ".") == 0)
+        return parent;
+    return tree_child(b->index->tree, parent, name, strlen(name), err);
+}
+
+/* ---- entries ---- */
+
+static int replace(struct builder *b, uint32_t node, enum model_kind kind, uint32_t inode,
+                   struct err *err)
+{
+    if (model_empty(b->own, node, model_mark(b->own), err) < 0)
+        return -1;
+    return model_set(b->own, node, kind, inode, err);
+}
+
+static int apply_dir(struct builder *b, uint32_t node, const struct layer_entry *e, struct err *err)
+{
+    enum model_kind kind = kind_at(b, node);
+    uint32_t inode = add_inode(b->index, b->layer->number, e->in.ordinal, err);
+
+    if (inode == TREE_NONE || keep_header(b->index, inode, e->header, err) < 0)
+        return -1;
+    if (kind == MODEL_DIR) {
+        struct model_slot *slot = model_slot(b->own, node, err);
+        if (!slot)
+            return -1;
+        slot->inode = inode; /* new attributes; whiteouts of this layer spare it */
+        slot->stamp = b->own->clock;
+        return 0;
+    }
+    if (kind == MODEL_WHITEOUT)
+        b->divergence = MERGE_WHITEOUT_DIR;
+    return replace(b, node, MODEL_DIR, inode, err);
+}
+
+/* Where the link's target lives: in the layer itself, else below it. */
+static const struct model_slot *find_target(struct builder *b, uint32_t node)
+{
+    struct index *x = b->index;
+    enum model_kind kind = kind_at(b, node);
+
+    if (kind == MODEL_SYMLINK || kind == MODEL_OTHER)
+        return &b->own->slots[node];
+    if (kind == MODEL_DIR || b->own == &x->merged)
+        return NULL;
+    kind = model_kind(&x->merged, x->tree, node);
+    if (kind != MODEL_SYMLINK && kind != MODEL_OTHER)
+        return NULL;
+    b->divergence = MERGE_OLD_LINK;
+    return &x->merged.slots[node];
+}
+
+static int apply_link(struct builder *b, const struct layer_entry *e, struct err *err)
+{
+    uint32_t target = walk_to(b, e->in.link, e->in.link_len, false, err);
+    if (target == TREE_NONE)
+        return -1;
+    const struct model_slot *slot = find_target(b, target);
+    if (!slot)
+        return err_set(err, ERR_FORMAT, "hard link: its target does not exist or is a directory");
+    uint32_t inode = slot->inode;
+    enum model_kind kind = slot->kind;
+    uint32_t node = walk_to(b, e->in.path, e->in.path_len, true, err);
+    if (node == TREE_NONE || keep_header(b->index, inode, e->header, err) < 0)
+        return -1;
+    return node == target ? 0 : replace(b, node, kind, inode, err);
+}
+
+static int apply_other(struct builder *b, uint32_t node, const struct layer_entry *e,
+                       struct err *err)
+{
+    enum model_kind kind = e->in.kind == MERGE_SYMLINK ? MODEL_SYMLINK : MODEL_OTHER;
+    uint32_t inode = add_inode(b->index, b->layer->number, e->in.ordinal, err);
+
+    if (inode == TREE_NONE)
+        return -1;
+    if (kind == MODEL_SYMLINK && keep_symlink(b, inode, e->in.link, err) < 0)
+        return -1;
+    return replace(b, node, kind, inode, err);
+}
+
+static int apply_whiteout(struct builder *b, uint32_t node, struct err *err)
+{
+    enum model_kind kind = kind_at(b, node);
+    struct model_slot *slot = model_slot(b->own, node, err);
+
+    if (!slot)
+        return -1;
+    if (b->semantics == SEMANTICS_SPEC) {
+        if (slot->stamp < b->layer_mark)
+            slot->kind = MODEL_NOTHING;
+        return model_empty(b->own, node, b->layer_mark, err);
+    }
+    if (kind == MODEL_NOTHING)
+        return replace(b, node, MODEL_WHITEOUT, INDEX_IMPLIED, err);
+    slot->opaque = true;
+    b->divergence = MERGE_WHITEOUT_AFTER;
+    return 0;
+}
+
+static int apply_opaque(struct builder *b, uint32_t node, struct err *err)
+{
+    if (b->semantics == SEMANTICS_SPEC)
+        return model_empty(b->own, node, b->layer_mark, err);
+    if (node == TREE_ROOT) {
+        b->divergence = MERGE_OPAQUE_ROOT;
+        return 0;
+    }
+    struct model_slot *slot = model_slot(b->own, node, err);
+    if (!slot)
+        return -1;
+    slot->opaque = true;
+    return 0;
+}
+
+/* The opaque marker's own directory is implied by it: walked to as the parent of ".". */
+static uint32_t opaque_node(struct builder *b, const struct layer_entry *e, struct err *err)
+{
+    _cleanup_buf_ struct buf path = BUF_INIT;
+
+    buf_append(&path, e->in.path, e->in.path_len);
+    buf_puts(&path, "/.");
+    return buf_check(&path, err) < 0 ? TREE_NONE : walk_to(b, path.data, path.len, true, err);
+}
+
+static int apply_root(struct builder *b, const struct layer_entry *e, struct err *err)
+{
+    if (e->in.kind != MERGE_DIR)
+        return err_set(err, ERR_FORMAT, "the root is not a directory");
+    uint32_t inode = add_inode(b->index, b->layer->number, e->in.ordinal, err);
+    if (inode == TREE_NONE || keep_header(b->index, inode, e->header, err) < 0)
+        return -1;
+    return model_set(b->own, TREE_ROOT, MODEL_DIR, inode, err);
+}
+
+static int apply(struct builder *b, const struct layer_entry *e, struct err *err)
+{
+    b->divergence = NULL;
+    if (e->in.kind == MERGE_OPAQUE) {
+        uint32_t dir = opaque_node(b, e, err);
+        return dir == TREE_NONE ? -1 : apply_opaque(b, dir, err);
+    }
+    if (e->in.path_len == 0)
+        return apply_root(b, e, err);
+    if (e->in.kind == MERGE_HARDLINK)
+        return apply_link(b, e, err);
+    bool whiteout = e->in.kind == MERGE_WHITEOUT;
+    bool make = !whiteout || b->semantics == SEMANTICS_OVERLAY;
+    uint32_t node = walk_to(b, e->in.path, e->in.path_len, make, err);
+    if (node == TREE_NONE)
+        return -1;
+    if (whiteout)
+        return apply_whiteout(b, node, err);
+    return e->in.kind == MERGE_DIR ? apply_dir(b, node, e, err) : apply_other(b, node, e, err);
+}
+
+/* ---- layers ---- */
+
+/* Lays one node of the layer over the merged tree, as the kernel's overlay does. */
+static int lay_over(struct builder *b, uint32_t node, enum model_kind kind, struct err *err)
+{
+    struct index *x = b->index;
+    struct model *merged = &x->merged;
+    const struct model_slot own = b->own->slots[node];
+    bool dir_stays =
+        kind == MODEL_DIR && !own.opaque && model_kind(merged, x->tree, node) == MODEL_DIR;
+
+    if (node == TREE_ROOT && own.stamp == 0)
+        return 0; /* the layer says nothing of the root */
+    if (!dir_stays && node != TREE_ROOT && model_empty(merged, node, model_mark(merged), err) < 0)
+        return -1;
+    return model_set(merged, node, kind == MODEL_WHITEOUT ? MODEL_NOTHING : kind, own.inode, err);
+}
+
+/* Nodes are numbered parents first, so this order lays directories before what is in them. */
+static int lay_layer(struct builder *b, struct err *err)
+{
+    for (uint32_t node = 0; node < tree_count(b->index->tree) && node < b->own->count; node++) {
+        enum model_kind kind = kind_at(b, node);
+        if (kind != MODEL_NOTHING && lay_over(b, node, kind, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int begin_layer(struct builder *b, const struct layer *layer, struct err *err)
+{
+    b->layer = layer;
+    if (b->semantics == SEMANTICS_SPEC) {
+        b->own = &b->index->merged;
+        b->layer_mark = model_mark(b->own);
+        return 0;
+    }
+    b->own = &b->own_model;
+    b->own->clock = 0;
+    if (b->own->count)
+        memset(b->own->slots, 0, b->own->count * sizeof(*b->own->slots));
+    model_mark(b->own);
+    return model_slot(b->own, TREE_ROOT, err) ? 0 : -1;
+}
+
+static int add_layer(struct builder *b, const struct layer *layer,
+                     const struct merged_options *options, struct merged_report *report,
+                     struct err *err)
+{
+    _cleanup_layer_reader_ struct layer_reader *reader = layer_reader_open(layer, err);
+    struct layer_entry e;
+    int rc;
+
+    if (!reader || begin_layer(b, layer, err) < 0)
+        return -1;
+    while ((rc = layer_reader_next(reader, &e, err)) > 0) {
+        if (apply(b, &e, err) < 0)
+            return layer_entry_wrap(layer, &e, err);
+        report->entries_in++;
+        if (e.in.kind == MERGE_FILE)
+            report->payload_in += (uint64_t)archive_entry_size(e.header);
+        report->divergences += b->divergence != NULL;
+        if (b->divergence && options->notice)
+            options->notice(options->notice_ctx, layer->number, e.in.path, b->divergence);
+    }
+    if (rc < 0)
+        return -1;
+    return b->semantics == SEMANTICS_SPEC ? 0 : lay_layer(b, err);
+}
+
+/* Gives each file that is left the first of its names; the others will be links. */
+static void name_inodes(struct index *x)
+{
+    for (uint32_t node = tree_count(x->tree); node-- > 1;) {
+        enum model_kind kind = model_kind(&x->merged, x->tree, node);
+        if (kind == MODEL_SYMLINK || kind == MODEL_OTHER)
+            x->inodes[x->merged.slots[node].inode].first = node;
+    }
+}
+
+struct index *index_new(const struct image *image, const struct merged_options *options,
+                        struct merged_report *report, struct err *err)
+{
+    _cleanup_index_ struct index *x = calloc(1, sizeof(*x));
+    _cleanup_(builder_clear) struct builder b = {.index = x, .semantics = options->semantics};
+
+    if (!x) {
+        err_nomem(err);
+        return NULL;
+    }
+    x->tree = tree_new(err);
+    if (!x->tree || add_inode(x, 0, 0, err) == TREE_NONE)
+        return NULL;
+    model_mark(&x->merged);
+    for (size_t i = 0; i < image->layer_count; i++)
+        if (add_layer(&b, &image->layers[i], options, report, err) < 0)
+            return NULL;
+    name_inodes(x);
+    return steal_ptr(&x);
+}

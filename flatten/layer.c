@@ -1,0 +1,284 @@
+#include "flatten/layer.h"
+
+#include "base/path.h"
+
+#include <string.h>
+#include <sys/sysmacros.h>
+
+static const char whiteout_prefix[] = ".wh.";
+static const char opaque_name[] = ".wh..wh..opq";
+static const char aufs_prefix[] = ".wh..wh."; /* AUFS's own bookkeeping */
+
+struct layer_reader {
+    const struct layer *layer;
+    struct archive *archive;
+    struct stream *stream;
+    size_t shown; /* bytes lent to libarchive by the last read */
+    uint32_t ordinal;
+    struct buf path, link;
+    struct err stream_error;
+};
+
+static la_ssize_t on_read(struct archive *a, void *ctx, const void **data)
+{
+    struct layer_reader *r = ctx;
+    size_t len;
+
+    stream_advance(r->stream, r->shown);
+    r->shown = 0;
+    if (stream_peek(r->stream, data, &len, &r->stream_error) < 0) {
+        archive_set_error(a, EIO, "%s", r->stream_error.msg);
+        return ARCHIVE_FATAL;
+    }
+    r->shown = len;
+    return (la_ssize_t)len;
+}
+
+static int archive_failure(struct layer_reader *r, struct err *err)
+{
+    if (r->stream_error.kind != ERR_NONE) {
+        *err = r->stream_error;
+        return -1;
+    }
+    const char *text = archive_error_string(r->archive);
+    return err_set(err, ERR_FORMAT, "bad tar archive: %s", text ? text : "unknown reason");
+}
+
+struct layer_reader *layer_reader_open(const struct layer *layer, struct err *err)
+{
+    _cleanup_layer_reader_ struct layer_reader *r = calloc(1, sizeof(*r));
+
+    if (!r) {
+        err_nomem(err);
+        return NULL;
+    }
+    r->layer = layer;
+    r->stream = layer_tar(layer, err);
+    if (!r->stream)
+        return NULL;
+    r->archive = archive_read_new();
+    if (!r->archive) {
+        err_nomem(err);
+        return NULL;
+    }
+    if (archive_read_support_format_tar(r->archive) != ARCHIVE_OK ||
+        archive_read_support_format_empty(r->archive) != ARCHIVE_OK ||
+        archive_read_open(r->archive, r, NULL, on_read, NULL) != ARCHIVE_OK) {
+        archive_failure(r, err);
+        return NULL;
+    }
+    return steal_ptr(&r);
+}
+
+void layer_reader_free(struct layer_reader *r)
+{
+    if (r->archive)
+        archive_read_free(r->archive);
+    cleanup_stream(&r->stream);
+    buf_free(&r->path);
+    buf_free(&r->link);
+    free(r);
+}
+
+static int wrap_name(const struct layer *layer, const char *name, struct err *err)
+{
+    enum { SHOWN = 300 };
+    _cleanup_buf_ struct buf shown = BUF_INIT;
+
+    buf_put_printable(&shown, name, strnlen(name, SHOWN));
+    return err_wrap(err, "layer %u: %s", layer->number, shown.data ? shown.data : "");
+}
+
+int layer_entry_wrap(const struct layer *layer, const struct layer_entry *entry, struct err *err)
+{
+    return wrap_name(layer, entry->in.path, err);
+}
+
+/* What lies below a name that is itself a whiteout: AUFS's bookkeeping is passed over. */
+static int check_ancestors(const struct layer_reader *r, bool *ignored, struct err *err)
+{
+    const char *p = r->path.data, *slash;
+
+    for (; (slash = strchr(p, '/')); p = slash + 1) {
+        if (strncmp(p, aufs_prefix, sizeof(aufs_prefix) - 1) == 0)
+            *ignored = true;
+        else if (strncmp(p, whiteout_prefix, sizeof(whiteout_prefix) - 1) == 0)
+            return err_set(err, ERR_FORMAT, "an entry below a whiteout");
+    }
+    return 0;
+}
+
+/* ".wh.NAME" hides NAME; what NAME may be is checked, and the prefix cut out of the path. */
+static int classify_name(struct layer_reader *r, struct merge_input *in, bool *ignored,
+                         struct err *err)
+{
+    char *slash = memrchr(r->path.data, '/', r->path.len);
+    char *base = slash ? slash + 1 : r->path.data;
+    size_t prefix = sizeof(whiteout_prefix) - 1;
+
+    if (strncmp(base, whiteout_prefix, prefix) != 0)
+        return 0;
+    if (strcmp(base, opaque_name) == 0) {
+        in->kind = MERGE_OPAQUE;
+        buf_truncate(&r->path, slash ? (size_t)(slash - r->path.data) : 0);
+        return 0;
+    }
+    if (strncmp(base, aufs_prefix, sizeof(aufs_prefix) - 1) == 0) {
+        *ignored = true;
+        return 0;
+    }
+    if (!path_component_valid(base + prefix, strlen(base + prefix)))
+        return err_set(err, ERR_FORMAT, "a whiteout that names nothing");
+    in->kind = MERGE_WHITEOUT;
+    memmove(base, base + prefix, strlen(base + prefix) + 1);
+    r->path.len -= prefix;
+    return 0;
+}
+
+static int classify_type(struct layer_reader *r, struct archive_entry *header,
+                         struct merge_input *in, struct err *err)
+{
+    const char *hard = archive_entry_hardlink(header), *soft = archive_entry_symlink(header);
+
+    if (hard) {
+        in->kind = MERGE_HARDLINK;
+        return path_clean(hard, strlen(hard), &r->link, err);
+    }
+    switch (archive_entry_filetype(header)) {
+    case AE_IFDIR:
+        in->kind = MERGE_DIR;
+        return 0;
+    case AE_IFREG:
+        in->kind = MERGE_FILE;
+        return 0;
+    case AE_IFLNK:
+        in->kind = MERGE_SYMLINK;
+        if (!soft || !*soft)
+            return err_set(err, ERR_FORMAT, "a symbolic link to nothing");
+        buf_puts(&r->link, soft);
+        return buf_check(&r->link, err);
+    case AE_IFCHR:
+        in->kind = MERGE_OTHER;
+        if (archive_entry_rdevmajor(header) == 0 && archive_entry_rdevminor(header) == 0)
+            return err_set(err, ERR_UNSUPPORTED,
+                           "a 0:0 device, which overlayfs takes for a "
+                           "whiteout");
+        return 0;
+    case AE_IFBLK:
+    case AE_IFIFO:
+        in->kind = MERGE_OTHER;
+        return 0;
+    default:
+        return err_set(err, ERR_FORMAT, "neither a file, a directory, a link nor a device");
+    }
+}
+
+static bool is_overlay_xattr(const char *name)
+{
+    return strncmp(name, "trusted.overlay.", 16) == 0 || strncmp(name, "user.overlay.", 13) == 0;
+}
+
+static bool has_overlay_xattr(struct archive_entry *header)
+{
+    const char *name;
+    const void *value;
+    size_t size;
+
+    archive_entry_xattr_reset(header);
+    while (archive_entry_xattr_next(header, &name, &value, &size) == ARCHIVE_OK)
+        if (is_overlay_xattr(name))
+            return true;
+    return false;
+}
+
+/* Overlayfs would act on its own xattrs when the tree is mounted: they are not content. */
+static int strip_overlay_xattrs(struct archive_entry *header, struct layer_entry *out,
+                                struct err *err)
+{
+    const char *name;
+    const void *value;
+    size_t size;
+
+    if (!has_overlay_xattr(header))
+        return 0;
+    struct archive_entry *copy = archive_entry_clone(header);
+    if (!copy)
+        return err_nomem(err);
+    archive_entry_xattr_clear(header);
+    archive_entry_xattr_reset(copy);
+    while (archive_entry_xattr_next(copy, &name, &value, &size) == ARCHIVE_OK)
+        if (!is_overlay_xattr(name))
+            archive_entry_xattr_add_entry(header, name, value, size);
+    archive_entry_free(copy);
+    out->dropped = "extended attributes of overlayfs itself are left out";
+    return 0;
+}
+
+/* Fills `out` for the header just read. 1, or 0 when the entry is of no account. */
+static int take_entry(struct layer_reader *r, struct archive_entry *header, struct layer_entry *out,
+                      struct err *err)
+{
+    const char *name = archive_entry_pathname(header);
+    bool ignored = false;
+
+    *out = (struct layer_entry){.header = header};
+    buf_truncate(&r->path, 0);
+    buf_truncate(&r->link, 0);
+    if (!name)
+        return err_set(err, ERR_FORMAT, "layer %u: an entry has no name", r->layer->number);
+    if (path_clean(name, strlen(name), &r->path, err) < 0 ||
+        check_ancestors(r, &ignored, err) < 0 || classify_type(r, header, &out->in, err) < 0 ||
+        classify_name(r, &out->in, &ignored, err) < 0 || strip_overlay_xattrs(header, out, err) < 0)
+        return wrap_name(r->layer, name, err);
+    if (ignored)
+        return 0;
+    out->in.path = r->path.data;
+    out->in.path_len = r->path.len;
+    out->in.link = r->link.data;
+    out->in.link_len = r->link.len;
+    out->in.ordinal = r->ordinal;
+    return 1;
+}
+
+/* Names that are not UTF-8 make libarchive warn, and are kept as they are. */
+static bool is_charset_warning(struct archive *a)
+{
+    const char *text = archive_error_string(a);
+
+    return text && strstr(text, "can't be converted");
+}
+
+int layer_reader_next(struct layer_reader *r, struct layer_entry *out, struct err *err)
+{
+    for (;;) {
+        struct archive_entry *header;
+        int rc = archive_read_next_header(r->archive, &header);
+        if (rc == ARCHIVE_EOF) {
+            stream_advance(r->stream, r->shown);
+            r->shown = 0;
+            return stream_drain(r->stream, err);
+        }
+        if (rc != ARCHIVE_OK && !(rc == ARCHIVE_WARN && is_charset_warning(r->archive))) {
+            archive_failure(r, err);
+            return err_wrap(err, "layer %u", r->layer->number);
+        }
+        r->ordinal++;
+        rc = take_entry(r, header, out, err);
+        if (rc != 0)
+            return rc;
+    }
+}
+
+int layer_reader_data(struct layer_reader *r, const void **data, size_t *len, uint64_t *offset,
+                      struct err *err)
+{
+    la_int64_t at;
+    int rc = archive_read_data_block(r->archive, data, len, &at);
+
+    if (rc == ARCHIVE_EOF)
+        return 0;
+    if (rc != ARCHIVE_OK || at < 0)
+        return archive_failure(r, err);
+    *offset = (uint64_t)at;
+    return 1;
+}

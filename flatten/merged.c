@@ -1,0 +1,278 @@
+#include "flatten/merged.h"
+
+#include "flatten/emit.h"
+#include "flatten/layer.h"
+#include "flatten/merge.h"
+
+#include <string.h>
+
+/* A link whose content is in an entry of the layer at hand that went by hidden. */
+struct look {
+    uint32_t ordinal; /* of that entry */
+    uint32_t node;    /* where the link is */
+    uint32_t deferred;
+};
+
+struct stream_merge {
+    const struct image *image;
+    struct merge *merge;
+    struct entry_sink *sink;
+    struct archive_entry **deferred; /* headers of deferred links, by number */
+    size_t deferred_count, deferred_cap;
+    struct look *looks; /* of the layer at hand */
+    size_t look_count, look_cap;
+    struct buf path, target;
+    const struct merged_options *options;
+    struct merged_report *report;
+};
+
+static void stream_merge_clear(struct stream_merge *s)
+{
+    for (size_t i = 0; i < s->deferred_count; i++)
+        archive_entry_free(s->deferred[i]);
+    free(s->deferred);
+    free(s->looks);
+    buf_free(&s->path);
+    buf_free(&s->target);
+    cleanup_merge(&s->merge);
+}
+
+static const char *path_of(struct stream_merge *s, uint32_t node, struct buf *out)
+{
+    buf_truncate(out, 0);
+    tree_path(merge_tree(s->merge), node, out);
+    return out->data;
+}
+
+static int grow(void *list_ptr, size_t count, size_t *cap, size_t size, struct err *err)
+{
+    void **list = list_ptr;
+
+    if (count < *cap)
+        return 0;
+    size_t bigger = *cap ? *cap * 2 : 16;
+    void *grown = realloc(*list, bigger * size);
+    if (!grown)
+        return err_nomem(err);
+    *list = grown;
+    *cap = bigger;
+    return 0;
+}
+
+/* Numbers are given out in order, so the header goes to the end. */
+static int keep_deferred(struct stream_merge *s, struct archive_entry *header, struct err *err)
+{
+    if (grow(&s->deferred, s->deferred_count, &s->deferred_cap, sizeof(*s->deferred), err) < 0)
+        return -1;
+    struct archive_entry *copy = archive_entry_clone(header);
+    if (!copy)
+        return err_nomem(err);
+    s->deferred[s->deferred_count++] = copy;
+    return 0;
+}
+
+static int write_link(struct stream_merge *s, uint32_t node, uint32_t target,
+                      struct archive_entry *header, struct err *err)
+{
+    const char *path = path_of(s, node, &s->path), *to = path_of(s, target, &s->target);
+
+    s->report->entries_out++;
+    return path && to ? emit_link(s->sink, path, to, header, err) : err_nomem(err);
+}
+
+static int act_on_resolved(struct stream_merge *s, const struct merge_output *out, struct err *err)
+{
+    for (size_t i = 0; i < out->resolved_count; i++) {
+        const struct merge_resolution *r = &out->resolved[i];
+        if (r->target != TREE_NONE) {
+            if (write_link(s, r->node, r->target, s->deferred[r->deferred], err) < 0)
+                return -1;
+            continue;
+        }
+        if (grow(&s->looks, s->look_count, &s->look_cap, sizeof(*s->looks), err) < 0)
+            return -1;
+        s->looks[s->look_count++] = (struct look){r->ordinal, r->node, r->deferred};
+    }
+    return 0;
+}
+
+static int write_implied(struct stream_merge *s, const struct merge_output *out,
+                         struct archive_entry *like, struct err *err)
+{
+    for (size_t i = 0; i < out->implied_count; i++) {
+        const char *path = path_of(s, out->implied[i], &s->path);
+        s->report->entries_out++;
+        if (!path)
+            return err_nomem(err);
+        if (emit_implied(s->sink, path, like, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int act(struct stream_merge *s, struct layer_reader *reader, struct layer_entry *entry,
+               const struct merge_output *out, struct err *err)
+{
+    if (write_implied(s, out, entry->header, err) < 0)
+        return -1;
+    switch (out->action) {
+    case MERGE_EMIT:
+        s->report->entries_out++;
+        if (!path_of(s, out->node, &s->path))
+            return err_nomem(err);
+        if (emit_entry(s->sink, s->path.data, entry->header, reader, &s->report->payload_out, err) <
+            0)
+            return -1;
+        break;
+    case MERGE_LINK:
+        if (write_link(s, out->node, out->target, entry->header, err) < 0)
+            return -1;
+        break;
+    case MERGE_DEFER:
+        if (keep_deferred(s, entry->header, err) < 0)
+            return -1;
+        break;
+    case MERGE_SKIP:
+    case MERGE_CONFLICT:
+        break;
+    }
+    return act_on_resolved(s, out, err);
+}
+
+static void give_notice(struct stream_merge *s, const struct layer *layer,
+                        const struct layer_entry *entry, const struct merge_output *out)
+{
+    const struct merged_options *o = s->options;
+
+    s->report->divergences += out->divergence != NULL;
+    s->report->dropped += entry->dropped != NULL;
+    if (out->divergence && o->notice)
+        o->notice(o->notice_ctx, layer->number, entry->in.path, out->divergence);
+    if (entry->dropped && o->notice)
+        o->notice(o->notice_ctx, layer->number, entry->in.path, entry->dropped);
+}
+
+/* 0, -1, or 1 for a conflict. */
+static int stream_entry(struct stream_merge *s, const struct layer *layer,
+                        struct layer_reader *reader, struct layer_entry *entry, struct err *err)
+{
+    struct merge_output out;
+
+    s->report->entries_in++;
+    if (entry->in.kind == MERGE_FILE)
+        s->report->payload_in += (uint64_t)archive_entry_size(entry->header);
+    if (merge_entry(s->merge, &entry->in, &out, err) < 0)
+        return layer_entry_wrap(layer, entry, err);
+    if (out.action == MERGE_CONFLICT)
+        return 1;
+    give_notice(s, layer, entry, &out);
+    if (act(s, reader, entry, &out, err) < 0)
+        return layer_entry_wrap(layer, entry, err);
+    return 0;
+}
+
+static int by_ordinal(const void *a, const void *b)
+{
+    const struct look *x = a, *y = b;
+
+    if (x->ordinal != y->ordinal)
+        return x->ordinal < y->ordinal ? -1 : 1;
+    return x->deferred < y->deferred ? -1 : x->deferred > y->deferred;
+}
+
+/* The links that share one hidden entry: the first becomes the file, the others link to it. */
+static int write_group(struct stream_merge *s, const struct look *looks, size_t count,
+                       struct archive_entry *origin, struct layer_reader *reader, struct err *err)
+{
+    const char *path = path_of(s, looks[0].node, &s->path);
+
+    s->report->entries_out++;
+    if (!path)
+        return err_nomem(err);
+    if (emit_materialised(s->sink, path, s->deferred[looks[0].deferred], origin, reader,
+                          &s->report->payload_out, err) < 0)
+        return -1;
+    for (size_t i = 1; i < count; i++)
+        if (write_link(s, looks[i].node, looks[0].node, s->deferred[looks[i].deferred], err) < 0)
+            return -1;
+    return 0;
+}
+
+/* Reads the layer once more for what links need that went by hidden the first time. */
+static int look_again(struct stream_merge *s, const struct layer *layer, struct err *err)
+{
+    _cleanup_layer_reader_ struct layer_reader *reader = layer_reader_open(layer, err);
+    struct layer_entry entry;
+    size_t i = 0;
+
+    if (!reader)
+        return -1;
+    qsort(s->looks, s->look_count, sizeof(*s->looks), by_ordinal);
+    while (i < s->look_count) {
+        size_t count = 1;
+        int rc = layer_reader_next(reader, &entry, err);
+        if (rc <= 0)
+            return rc < 0 ? -1
+                          : err_set(err, ERR_FORMAT, "layer %u changed while it was read",
+                                    layer->number);
+        if (entry.in.ordinal != s->looks[i].ordinal)
+            continue;
+        while (i + count < s->look_count && s->looks[i + count].ordinal == entry.in.ordinal)
+            count++;
+        if (write_group(s, s->looks + i, count, entry.header, reader, err) < 0)
+            return layer_entry_wrap(layer, &entry, err);
+        i += count;
+    }
+    s->look_count = 0;
+    return 0;
+}
+
+/* 0, -1, or 1 for a conflict. */
+static int stream_layer(struct stream_merge *s, const struct layer *layer, struct err *err)
+{
+    _cleanup_layer_reader_ struct layer_reader *reader = layer_reader_open(layer, err);
+    struct layer_entry entry;
+    int rc;
+
+    if (!reader || merge_begin_layer(s->merge, layer->number - 1, err) < 0)
+        return -1;
+    while ((rc = layer_reader_next(reader, &entry, err)) > 0) {
+        rc = stream_entry(s, layer, reader, &entry, err);
+        if (rc != 0)
+            return rc;
+    }
+    if (rc < 0)
+        return -1;
+    return s->look_count ? look_again(s, layer, err) : 0;
+}
+
+static int stream_all(struct stream_merge *s, struct err *err)
+{
+    for (size_t i = s->image->layer_count; i-- > 0;) {
+        int rc = stream_layer(s, &s->image->layers[i], err);
+        if (rc != 0)
+            return rc;
+    }
+    return merge_finish(s->merge, err);
+}
+
+int merged_stream(const struct image *image, const struct merged_options *options,
+                  struct entry_sink *sink, struct merged_report *report, struct err *err)
+{
+    _cleanup_(stream_merge_clear) struct stream_merge s = {
+        .image = image, .options = options, .sink = sink, .report = report};
+
+    *report = (struct merged_report){.layers = (unsigned)image->layer_count};
+    s.merge = merge_new(err);
+    return s.merge ? stream_all(&s, err) : -1;
+}
+
+int merged_entries(const struct image *image, const struct merged_options *options,
+                   struct entry_sink *sink, struct merged_report *report, struct err *err)
+{
+    if (options->indexed)
+        return merged_indexed(image, options, sink, report, err);
+    if (options->semantics != SEMANTICS_OVERLAY)
+        return 1;
+    return merged_stream(image, options, sink, report, err);
+}

@@ -1,0 +1,106 @@
+#include "flatten/reference.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const struct {
+    const char *prefix;
+    enum transport transport;
+} transports[] = {
+    {"oci:", TRANSPORT_OCI},
+    {"docker-archive:", TRANSPORT_DOCKER_ARCHIVE},
+    {"docker-daemon:", TRANSPORT_DOCKER_DAEMON},
+};
+
+void reference_clear(struct reference *ref)
+{
+    free(ref->path);
+    free(ref->name);
+    *ref = (struct reference){0};
+}
+
+/* PATH[:NAME]: the path ends at the first colon, as in containers-transports(5). */
+static int split_path(const char *text, struct reference *out, struct err *err)
+{
+    size_t len = strcspn(text, ":");
+
+    if (len == 0)
+        return err_set(err, ERR_USAGE, "a path is missing in the reference");
+    out->path = strndup(text, len);
+    if (text[len] == ':')
+        out->name = strdup(text + len + 1);
+    if (!out->path || (text[len] == ':' && !out->name))
+        return err_nomem(err);
+    if (out->name && !*out->name)
+        return err_set(err, ERR_USAGE, "nothing follows the last ':' of the reference");
+    return 0;
+}
+
+static int set_daemon(const char *name, struct reference *out, struct err *err)
+{
+    if (!*name || strpbrk(name, " \t\n?#%"))
+        return err_set(err, ERR_USAGE, "'%s' is not the name of an image", name);
+    out->transport = TRANSPORT_DOCKER_DAEMON;
+    out->name = strdup(name);
+    return out->name ? 0 : err_nomem(err);
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t len = strlen(text), end_len = strlen(end);
+
+    return len > end_len && strcmp(text + len - end_len, end) == 0;
+}
+
+/* A word without a transport. Only a destination may name a file that does not exist yet. */
+static int sniff(const char *text, bool destination, struct reference *out, struct err *err)
+{
+    struct stat st;
+    bool exists = strcmp(text, "-") == 0 || stat(text, &st) == 0;
+
+    if (!exists && !(destination && ends_with(text, ".tar"))) {
+        if (strchr("./", text[0]))
+            return err_set(err, ERR_USAGE, "%s: no such file%s", text,
+                           destination ? "; write oci:DIR or docker-archive:FILE" : "");
+        return set_daemon(text, out, err);
+    }
+    bool dir = exists && strcmp(text, "-") != 0 && S_ISDIR(st.st_mode);
+    out->transport = dir ? TRANSPORT_OCI : TRANSPORT_DOCKER_ARCHIVE;
+    out->path = strdup(text);
+    return out->path ? 0 : err_nomem(err);
+}
+
+static int parse(const char *text, bool destination, struct reference *out, struct err *err)
+{
+    for (size_t i = 0; i < sizeof(transports) / sizeof(*transports); i++) {
+        size_t len = strlen(transports[i].prefix);
+        if (strncmp(text, transports[i].prefix, len) != 0)
+            continue;
+        out->transport = transports[i].transport;
+        if (out->transport == TRANSPORT_DOCKER_DAEMON)
+            return set_daemon(text + len, out, err);
+        return split_path(text + len, out, err);
+    }
+    if (!*text)
+        return err_set(err, ERR_USAGE, "the reference is empty");
+    return sniff(text, destination, out, err);
+}
+
+int reference_parse(const char *text, struct reference *out, struct err *err)
+{
+    *out = (struct reference){0};
+    if (parse(text, false, out, err) == 0)
+        return 0;
+    reference_clear(out);
+    return -1;
+}
+
+int reference_parse_destination(const char *text, struct reference *out, struct err *err)
+{
+    *out = (struct reference){0};
+    if (parse(text, true, out, err) == 0)
+        return 0;
+    reference_clear(out);
+    return -1;
+}

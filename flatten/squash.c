@@ -1,0 +1,34 @@
+#include "flatten/squash.h"
+
+/* One attempt: 0, -1, or 1 when the layers must be indexed first. */
+static int attempt(const struct image *image, const struct merged_options *options,
+                   const struct compress_options *compress, struct sink *sink,
+                   struct written_layer *out, struct merged_report *report, struct err *err)
+{
+    off_t offset;
+    int fd;
+
+    if (sink_begin_layer(sink, &fd, &offset, err) < 0)
+        return -1;
+    _cleanup_layer_writer_ struct layer_writer *w = layer_writer_new(fd, offset, compress, err);
+    if (!w)
+        return -1;
+    int rc = merged_entries(image, options, layer_writer_sink(w), report, err);
+    if (rc != 0)
+        return rc;
+    return layer_writer_finish(w, out, err);
+}
+
+int squash_layers(const struct image *image, const struct merged_options *options,
+                  const struct compress_options *compress, struct sink *sink,
+                  struct written_layer *out, struct merged_report *report, struct err *err)
+{
+    struct merged_options o = *options;
+    int rc = attempt(image, &o, compress, sink, out, report, err);
+
+    if (rc > 0) {
+        o.indexed = true;
+        rc = attempt(image, &o, compress, sink, out, report, err);
+    }
+    return rc < 0 ? -1 : sink_end_layer(sink, out, err);
+}

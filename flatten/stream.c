@@ -1,0 +1,195 @@
+#include "flatten/stream.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum { FILE_BUFFER = 256 * 1024 };
+
+int stream_drain(struct stream *s, struct err *err)
+{
+    const void *data;
+    size_t len;
+
+    do {
+        if (stream_peek(s, &data, &len, err) < 0)
+            return -1;
+        stream_advance(s, len);
+    } while (len > 0);
+    return 0;
+}
+
+/* ---- files ---- */
+
+struct file_stream {
+    struct stream base;
+    int fd;
+    bool ranged; /* pread within a range, else read to the end */
+    off_t offset;
+    uint64_t left;
+    size_t at, len;
+    unsigned char buffer[FILE_BUFFER];
+};
+
+static ssize_t file_fill(struct file_stream *f)
+{
+    size_t want = sizeof(f->buffer);
+
+    if (!f->ranged)
+        return read(f->fd, f->buffer, want);
+    if (want > f->left)
+        want = (size_t)f->left;
+    return want ? pread(f->fd, f->buffer, want, f->offset) : 0;
+}
+
+static int file_peek(struct stream *s, const void **data, size_t *len, struct err *err)
+{
+    struct file_stream *f = (struct file_stream *)s;
+
+    if (f->at == f->len) {
+        ssize_t n;
+        do
+            n = file_fill(f);
+        while (n < 0 && errno == EINTR);
+        if (n < 0)
+            return err_sys(err, "read");
+        if (n == 0 && f->ranged && f->left > 0)
+            return err_set(err, ERR_FORMAT, "the file ends too early");
+        f->at = 0;
+        f->len = (size_t)n;
+        f->offset += n;
+        f->left -= f->ranged ? (uint64_t)n : 0;
+    }
+    *data = f->buffer + f->at;
+    *len = f->len - f->at;
+    return 0;
+}
+
+static void file_advance(struct stream *s, size_t len)
+{
+    ((struct file_stream *)s)->at += len;
+}
+
+static void file_release(struct stream *s)
+{
+    free(s);
+}
+
+static struct file_stream *file_new(int fd, struct err *err)
+{
+    static const struct stream_ops ops = {file_peek, file_advance, file_release};
+    struct file_stream *f = malloc(sizeof(*f));
+
+    if (!f) {
+        err_nomem(err);
+        return NULL;
+    }
+    memset(f, 0, offsetof(struct file_stream, buffer));
+    f->base.ops = &ops;
+    f->fd = fd;
+    return f;
+}
+
+struct stream *stream_range(int fd, off_t offset, uint64_t length, struct err *err)
+{
+    struct file_stream *f = file_new(fd, err);
+
+    if (!f)
+        return NULL;
+    f->ranged = true;
+    f->offset = offset;
+    f->left = length;
+    return &f->base;
+}
+
+struct stream *stream_fd(int fd, struct err *err)
+{
+    struct file_stream *f = file_new(fd, err);
+
+    return f ? &f->base : NULL;
+}
+
+/* ---- verification ---- */
+
+struct verify_stream {
+    struct stream base;
+    struct stream *inner;
+    struct sha256 *hash;
+    struct digest expected;
+    const char *data; /* what the reader has not used yet of the last peek */
+    bool failed;      /* libcrypto gave up: reported by the next peek */
+    bool done;
+    char *what;
+};
+
+static int verify_end(struct verify_stream *v, struct err *err)
+{
+    struct digest actual;
+
+    if (v->done)
+        return 0;
+    v->done = true;
+    if (sha256_finish(v->hash, &actual, err) < 0)
+        return -1;
+    if (!digest_equal(&actual, &v->expected))
+        return err_set(err, ERR_DIGEST, "%s: content is %s, not %s as the image says", v->what,
+                       actual.text, v->expected.text);
+    return 0;
+}
+
+static int verify_peek(struct stream *s, const void **data, size_t *len, struct err *err)
+{
+    struct verify_stream *v = (struct verify_stream *)s;
+
+    if (v->failed)
+        return err_set(err, ERR_SYSTEM, "libcrypto failed to hash");
+    if (stream_peek(v->inner, data, len, err) < 0)
+        return -1;
+    v->data = *data;
+    return *len == 0 ? verify_end(v, err) : 0;
+}
+
+/* Hashes here, not at the peek: a reader may use less than it was shown. */
+static void verify_advance(struct stream *s, size_t len)
+{
+    struct verify_stream *v = (struct verify_stream *)s;
+    struct err err;
+
+    if (len && sha256_update(v->hash, v->data, len, &err) < 0)
+        v->failed = true;
+    v->data += len;
+    stream_advance(v->inner, len);
+}
+
+static void verify_release(struct stream *s)
+{
+    struct verify_stream *v = (struct verify_stream *)s;
+
+    stream_free(v->inner);
+    cleanup_sha256(&v->hash);
+    free(v->what);
+    free(v);
+}
+
+struct stream *stream_verify(struct stream *inner, const struct digest *expected, const char *what,
+                             struct err *err)
+{
+    static const struct stream_ops ops = {verify_peek, verify_advance, verify_release};
+    _cleanup_stream_ struct stream *owned = inner;
+    _cleanup_free_ struct verify_stream *v = calloc(1, sizeof(*v));
+    _cleanup_free_ char *label = strdup(what);
+    struct sha256 *hash = sha256_new(err);
+
+    if (!hash)
+        return NULL;
+    if (!v || !label) {
+        sha256_free(hash);
+        err_nomem(err);
+        return NULL;
+    }
+    v->base.ops = &ops;
+    v->inner = steal_ptr(&owned);
+    v->hash = hash;
+    v->expected = *expected;
+    v->what = steal_ptr(&label);
+    return &steal_ptr(&v)->base;
+}

@@ -1,0 +1,31 @@
+/*
+ * From decisions to tar entries: copies an entry's header under the path and kind that the merge
+ * gave it, and its content with the holes filled.
+ */
+#ifndef FLATTEN_EMIT_H
+#define FLATTEN_EMIT_H
+
+#include "flatten/entry_sink.h"
+#include "flatten/layer.h"
+
+/* A directory that no layer describes: 0755, root's, dated as the entry that needs it. */
+int emit_implied(struct entry_sink *to, const char *path, struct archive_entry *like,
+                 struct err *err) must_check;
+
+/* An entry with its content, from the reader that stands on it. *payload, if not NULL, grows. */
+int emit_entry(struct entry_sink *to, const char *path, struct archive_entry *header,
+               struct layer_reader *content, uint64_t *payload, struct err *err) must_check;
+
+/* A hard link to `target`, with the attributes of `header`. */
+int emit_link(struct entry_sink *to, const char *path, const char *target,
+              struct archive_entry *header, struct err *err) must_check;
+
+/*
+ * The content of the entry `origin`, under a link's path: unpackers apply a link's attributes to
+ * what it links to, so the link's own count; extended attributes add up.
+ */
+int emit_materialised(struct entry_sink *to, const char *path, struct archive_entry *link,
+                      struct archive_entry *origin, struct layer_reader *content, uint64_t *payload,
+                      struct err *err) must_check;
+
+#endif

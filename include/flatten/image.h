@@ -1,0 +1,65 @@
+/*
+ * An image as it lies at its source: configuration, manifest, and where each layer's bytes are.
+ * Nothing is unpacked and nothing is believed: digests are checked when layers are read.
+ */
+#ifndef FLATTEN_IMAGE_H
+#define FLATTEN_IMAGE_H
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/sha256.h"
+#include "flatten/reference.h"
+#include "flatten/stream.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct layer {
+    unsigned number;       /* from 1, oldest first, as messages name it */
+    struct digest diff_id; /* of the tar archive */
+    struct digest digest;  /* of the blob; "" where the source does not say (docker-archive) */
+    int fd;                /* owned: the file that holds the blob */
+    off_t offset;          /* of the blob in it */
+    uint64_t size;         /* of the blob, bytes */
+};
+
+struct image {
+    struct json_doc *config;   /* image-spec config.md */
+    struct json_doc *manifest; /* image-spec manifest.md; NULL for a docker-archive */
+    struct digest digest;      /* of the manifest; "" without one */
+    struct digest config_digest;
+    char *name; /* what the source calls it, "name:tag"; or NULL */
+    struct layer *layers;
+    size_t layer_count;
+};
+
+void image_free(struct image *image);
+
+DEFINE_CLEANUP(image, struct image, image_free)
+#define _cleanup_image_ _cleanup_(cleanup_image)
+
+/*
+ * Opens the image that a reference names. `platform` ("os/arch[/variant]") chooses from an index;
+ * NULL: the only one, or this machine's.
+ */
+struct image *image_open(const struct reference *ref, const char *platform,
+                         struct err *err) must_check;
+
+/* The layer's blob, checked against its digest where one is known. */
+struct stream *layer_blob(const struct layer *layer, struct err *err) must_check;
+
+/* The layer's tar archive: decompressed, and checked against its diff_id. */
+struct stream *layer_tar(const struct layer *layer, struct err *err) must_check;
+
+/* ---- for the sources ---- */
+
+enum { IMAGE_JSON_LIMIT = 8 * 1024 * 1024 };
+
+/* An image with room for the layers that the config's diff_ids name. Takes `config`. */
+struct image *image_new(struct json_doc *config, struct err *err) must_check;
+
+struct image *image_open_oci(const struct reference *ref, const char *platform,
+                             struct err *err) must_check;
+struct image *image_open_archive(const struct reference *ref, struct err *err) must_check;
+
+#endif

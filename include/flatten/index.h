@@ -1,0 +1,41 @@
+/*
+ * The merged tree of an image from the headers of all its layers, oldest first: the general way,
+ * beside the fast one of merge.h. It knows both semantics, and layers in which a path comes twice.
+ *
+ * Overlay: each layer is unpacked by itself (later entries replace earlier ones, entries below a
+ * symbolic link go where it points), then laid over what is below as the kernel does. Spec: each
+ * entry is applied to the tree so far, through whatever symbolic links it has; whiteouts hide only
+ * what older layers brought, wherever they stand in their layer (image-spec layer.md, "Whiteouts").
+ */
+#ifndef FLATTEN_INDEX_H
+#define FLATTEN_INDEX_H
+
+#include "flatten/layer.h"
+#include "flatten/merged.h"
+#include "flatten/model.h"
+
+/* A file, as distinct from its names. In the order of layers and of entries within them. */
+struct index_inode {
+    uint32_t ordinal; /* of the entry that brought the content */
+    uint32_t first;   /* the name it gets; TREE_NONE: it has none left */
+    unsigned layer;
+    struct archive_entry *header; /* directories, and files whose links changed attributes */
+};
+
+struct index {
+    struct tree *tree;
+    struct model merged;
+    struct index_inode *inodes;
+    size_t inode_count, inode_cap;
+};
+
+enum { INDEX_IMPLIED = 0 }; /* the inode of directories that no entry describes */
+
+struct index *index_new(const struct image *image, const struct merged_options *options,
+                        struct merged_report *report, struct err *err) must_check;
+void index_free(struct index *x);
+
+DEFINE_CLEANUP(index, struct index, index_free)
+#define _cleanup_index_ _cleanup_(cleanup_index)
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * Image references, in skopeo's forms: where an image is, or where it shall be.
+ *
+ *   docker-archive:FILE[:NAME]   oci:DIR[:TAG]   docker-daemon:NAME
+ *
+ * A bare path that exists is looked into (a directory is an OCI layout, a file an archive); another
+ * bare word is an image of the Docker daemon. Both forms of containers-transports(5).
+ */
+#ifndef FLATTEN_REFERENCE_H
+#define FLATTEN_REFERENCE_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+
+enum transport { TRANSPORT_OCI, TRANSPORT_DOCKER_ARCHIVE, TRANSPORT_DOCKER_DAEMON };
+
+struct reference {
+    enum transport transport;
+    char *path; /* of the file or directory; NULL for the daemon */
+    char *name; /* tag of an OCI layout, name[:tag] of the others; may be NULL */
+};
+
+/* Parses it into *out, which the caller clears with reference_clear. */
+int reference_parse(const char *text, struct reference *out, struct err *err) must_check;
+
+/* The same for a destination, where a bare path need not exist: FILE.tar is an archive. */
+int reference_parse_destination(const char *text, struct reference *out,
+                                struct err *err) must_check;
+
+void reference_clear(struct reference *ref);
+
+#define _cleanup_reference_ _cleanup_(reference_clear)
+
+#endif

@@ -1,0 +1,14 @@
+/* Temporary copies of what cannot be read twice: streams, and archives that are compressed whole.
+ */
+#ifndef FLATTEN_SPOOL_H
+#define FLATTEN_SPOOL_H
+
+#include "flatten/stream.h"
+
+/*
+ * Copies a stream into an unnamed file in TMPDIR (default /var/tmp) and returns its descriptor, or
+ * -1. Nothing is left behind, however the process ends.
+ */
+int spool_stream(struct stream *s, struct err *err) must_check;
+
+#endif
