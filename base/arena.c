@@ -13,6 +13,14 @@ struct arena_chunk {
     alignas(max_align_t) unsigned char data[];
 };
 
+/* What a new chunk may hold without going beyond the limit. */
+static size_t left(const struct arena *a)
+{
+    size_t taken = a->used + sizeof(struct arena_chunk);
+
+    return a->limit > taken ? a->limit - taken : 0;
+}
+
 static struct arena_chunk *grow(struct arena *a, size_t least)
 {
     size_t size = a->chunks ? a->chunks->size * 2 : FIRST_CHUNK;
@@ -20,11 +28,13 @@ static struct arena_chunk *grow(struct arena *a, size_t least)
 
     if (size > LARGEST_CHUNK)
         size = LARGEST_CHUNK;
+    if (a->limit && size > left(a))
+        size = left(a);
     if (size < least)
         size = least;
     if (__builtin_add_overflow(size, sizeof(struct arena_chunk), &total))
         return NULL;
-    if (a->limit && (total > a->limit || a->used > a->limit - total))
+    if (a->limit && size > left(a))
         return NULL;
     struct arena_chunk *chunk = calloc(1, total);
     if (!chunk)

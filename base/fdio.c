@@ -1,5 +1,7 @@
 #include "base/fdio.h"
 
+#include "base/path.h"
+
 #include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
@@ -35,11 +37,12 @@ int fd_read_all(int fd, size_t limit, struct buf *out, struct err *err)
             return err_sys(err, "read");
         if (n == 0)
             return 0;
-        if ((size_t)n > limit - total)
-            return err_set(err, ERR_LIMIT, "larger than %zu bytes", limit);
-        out->len += (size_t)n;
+        size_t kept = (size_t)n > limit - total ? limit - total : (size_t)n;
+        out->len += kept;
         out->data[out->len] = '\0';
-        total += (size_t)n;
+        total += kept;
+        if ((size_t)n > kept)
+            return err_set(err, ERR_LIMIT, "larger than %zu bytes", limit);
         step = READ_STEP;
     }
 }
@@ -121,7 +124,7 @@ int atomic_file_begin(struct atomic_file *f, int dirfd, const char *name, mode_t
                       struct err *err)
 {
     *f = (struct atomic_file)ATOMIC_FILE_INIT;
-    if (strlen(name) >= sizeof(f->name) || strchr(name, '/') || !*name)
+    if (strlen(name) >= sizeof(f->name) || !path_component_valid(name, strlen(name)))
         return err_set(err, ERR_USAGE, "'%s' is not a file name", name);
     if (random_name(f->tmp, sizeof(f->tmp), err) < 0)
         return -1;

@@ -71,16 +71,17 @@ struct json *json_get(const struct json *object, const char *key)
     return json_get_len(object, key, strlen(key));
 }
 
-struct json *json_path(struct json *value, ...)
+struct json *json_path(const struct json *value, ...)
 {
+    struct json *found = NULL;
     va_list args;
     const char *key;
 
     va_start(args, value);
     while (value && (key = va_arg(args, const char *)))
-        value = json_get(value, key);
+        value = found = json_get(value, key);
     va_end(args);
-    return value;
+    return found;
 }
 
 struct json *json_at(const struct json *array, size_t index)
@@ -102,12 +103,10 @@ const char *json_text(const struct json *value)
 
 bool json_u64(const struct json *value, uint64_t *out)
 {
-    char *end;
-
     if (!json_is(value, JSON_NUMBER) || value->text[strspn(value->text, "0123456789")] != '\0')
         return false;
     errno = 0;
-    *out = strtoull(value->text, &end, 10);
+    *out = strtoull(value->text, NULL, 10);
     return errno == 0;
 }
 
@@ -364,6 +363,10 @@ static int copy_children(struct json_doc *doc, struct json *to, const struct jso
 
 struct json *json_copy(struct json_doc *doc, const struct json *value)
 {
+    if (!value) {
+        doc->failed = true;
+        return NULL;
+    }
     if (value->type == JSON_STRING)
         return json_string_len(doc, value->text, value->len);
     if (value->type == JSON_NUMBER)

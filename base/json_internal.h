@@ -5,7 +5,11 @@
 #include "base/arena.h"
 #include "base/json.h"
 
-enum { JSON_DEFAULT_BYTES = 16 * 1024 * 1024, JSON_DEFAULT_DEPTH = 100 };
+enum {
+    JSON_DEFAULT_BYTES = 16 * 1024 * 1024,
+    JSON_DEFAULT_DEPTH = 100,
+    JSON_EDIT_BYTES = 1024 * 1024, /* what edits may take at least */
+};
 
 struct json_doc {
     struct arena arena;

@@ -1,4 +1,5 @@
 #include "base/json_internal.h"
+#include "base/utf8.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -15,10 +16,11 @@ struct parser {
     struct json_member key; /* the name of the member to come */
     size_t prev_end;        /* end of the token before */
     size_t depth, max_depth;
-    bool unique_keys;
+    bool unique_keys, comments;
     struct err *err;
 };
 
+/* Where the comment at i ends; 0 when it does not. */
 static size_t skip_comment(const char *text, size_t i, size_t len)
 {
     if (text[i + 1] == '/') {
@@ -26,7 +28,7 @@ static size_t skip_comment(const char *text, size_t i, size_t len)
         return end ? (size_t)(end - text) : len;
     }
     const char *end = memmem(text + i + 2, len - i - 2, "*/", 2);
-    return end ? (size_t)(end - text) + 2 : len;
+    return end ? (size_t)(end - text) + 2 : 0;
 }
 
 static size_t token_start(const struct parser *p)
@@ -35,12 +37,14 @@ static size_t token_start(const struct parser *p)
     size_t i = p->prev_end, len = p->doc->len;
 
     while (i < len) {
-        if (text[i] == '/' && i + 1 < len)
-            i = skip_comment(text, i, len);
-        else if (memchr(" \t\r\n\v\f,:", text[i], 8))
-            i++;
-        else
+        size_t next = i + 1;
+        if (text[i] == '/')
+            next = p->comments && i + 1 < len ? skip_comment(text, i, len) : 0;
+        else if (!memchr(" \t\r\n\v\f,:", text[i], 8))
             break;
+        if (!next)
+            break;
+        i = next;
     }
     return i;
 }
@@ -107,13 +111,6 @@ static int on_boolean(void *ctx, int boolean)
     return attach(ctx, value);
 }
 
-static int set_text(struct parser *p, struct json *value, const unsigned char *text, size_t len)
-{
-    value->text = arena_strndup(&p->doc->arena, (const char *)text, len);
-    value->len = len;
-    return value->text ? attach(p, value) : out_of_memory(p);
-}
-
 static int on_number(void *ctx, const char *digits, size_t len)
 {
     struct parser *p = ctx;
@@ -123,14 +120,77 @@ static int on_number(void *ctx, const char *digits, size_t len)
         return 0;
     /* A number that ends the text is reported late, when yajl counts from 0 again. */
     value->end = p->prev_end = value->start + len;
-    return set_text(p, value, (const unsigned char *)digits, len);
+    value->text = arena_strndup(&p->doc->arena, digits, len);
+    value->len = len;
+    return value->text ? attach(p, value) : out_of_memory(p);
+}
+
+static uint32_t hex4(const char *digits)
+{
+    uint32_t code = 0;
+
+    for (int i = 0; i < 4; i++) {
+        char c = digits[i];
+        code = code << 4 | (uint32_t)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+    }
+    return code;
+}
+
+/* The character of the \u escape at *at, which moves behind it (and behind a pair's other half). */
+static uint32_t escaped_character(const char *raw, size_t len, size_t *at)
+{
+    uint32_t code = hex4(raw + *at + 2);
+
+    *at += 6;
+    if (code < 0xd800 || code > 0xdfff)
+        return code;
+    if (code < 0xdc00 && len - *at >= 6 && memcmp(raw + *at, "\\u", 2) == 0) {
+        uint32_t low = hex4(raw + *at + 2);
+        if (low >= 0xdc00 && low <= 0xdfff) {
+            *at += 6;
+            return 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+        }
+    }
+    return 0xfffd;
+}
+
+/*
+ * The text of the string token from start to end (with its quotes), and its length in *out_len.
+ * yajl has checked the escapes, but what it makes of half a surrogate pair is no UTF-8; here it
+ * is U+FFFD, which is how runc, being Go, reads it.
+ */
+static const char *unescape(struct parser *p, size_t start, size_t end, size_t *out_len)
+{
+    static const char codes[] = "bfnrt", meant[] = "\b\f\n\r\t";
+    const char *raw = p->doc->text + start + 1;
+    size_t len = end - start - 2, n = 0;
+    char *out = arena_alloc(&p->doc->arena, len + 1);
+
+    for (size_t i = 0; out && i < len;) {
+        if (raw[i] != '\\') {
+            out[n++] = raw[i++];
+        } else if (raw[i + 1] == 'u') {
+            n += utf8_encode(escaped_character(raw, len, &i), out + n);
+        } else {
+            const char *code = strchr(codes, raw[i + 1]);
+            out[n++] = code ? meant[code - codes] : raw[i + 1];
+            i += 2;
+        }
+    }
+    *out_len = n;
+    return out;
 }
 
 static int on_string(void *ctx, const unsigned char *text, size_t len)
 {
-    struct json *value = new_value(ctx, JSON_STRING);
+    struct parser *p = ctx;
+    struct json *value = new_value(p, JSON_STRING);
 
-    return value ? set_text(ctx, value, text, len) : 0;
+    (void)text, (void)len;
+    if (!value)
+        return 0;
+    value->text = unescape(p, value->start, value->end, &value->len);
+    return value->text ? attach(p, value) : out_of_memory(p);
 }
 
 static int open_container(struct parser *p, enum json_type type)
@@ -164,10 +224,10 @@ static int on_map_key(void *ctx, const unsigned char *key, size_t len)
 {
     struct parser *p = ctx;
 
+    (void)key, (void)len;
     p->key.key_start = token_start(p);
     p->prev_end = yajl_get_bytes_consumed(p->yajl);
-    p->key.key_len = len;
-    p->key.key = arena_strndup(&p->doc->arena, (const char *)key, len);
+    p->key.key = unescape(p, p->key.key_start, p->prev_end, &p->key.key_len);
     return p->key.key ? 1 : out_of_memory(p);
 }
 
@@ -251,7 +311,7 @@ static const yajl_callbacks callbacks = {
 /* yajl says "lexical error: reason\n" or "parse error: reason\n". */
 static void syntax_error(struct parser *p)
 {
-    size_t at = yajl_get_bytes_consumed(p->yajl);
+    size_t at = token_start(p);
     unsigned char *text = yajl_get_error(p->yajl, 0, NULL, 0);
     char reason[160];
 
@@ -259,9 +319,9 @@ static void syntax_error(struct parser *p)
     reason[strcspn(reason, "\n")] = '\0';
     if (text)
         yajl_free_error(p->yajl, text);
-    if (at < p->prev_end || strstr(reason, "premature EOF"))
-        at = p->doc->len;
-    fail_at(p, at ? at - 1 : 0, ERR_FORMAT, reason);
+    if (at == p->doc->len && at > 0)
+        at--; /* the last byte rather than a line that is not there */
+    fail_at(p, at, ERR_FORMAT, reason);
 }
 
 static int run(struct parser *p, struct err *err)
@@ -276,6 +336,26 @@ static int run(struct parser *p, struct err *err)
         return -1;
     if (!p->doc->root)
         return err_set(err, ERR_FORMAT, "1:1: empty document");
+    /* yajl passes over a string or a comment that begins behind the document and never ends. */
+    if (token_start(p) < p->doc->len) {
+        fail_at(p, token_start(p), ERR_FORMAT, "parse error: trailing garbage");
+        return -1;
+    }
+    return 0;
+}
+
+/* yajl lets overlong forms and encoded surrogates pass, which others would read differently. */
+static int check_utf8(struct parser *p)
+{
+    const char *text = p->doc->text;
+
+    for (size_t i = 0, run; i < p->doc->len; i += run) {
+        run = utf8_sequence(text + i, p->doc->len - i);
+        if (!run) {
+            fail_at(p, i, ERR_FORMAT, "not UTF-8");
+            return -1;
+        }
+    }
     return 0;
 }
 
@@ -295,23 +375,26 @@ struct json_doc *json_parse(const char *text, size_t len, const struct json_opti
         err_nomem(err);
         return NULL;
     }
-    /* The most that honest text takes, "[[],[],…", stays below 64 bytes a byte. */
-    doc->arena.limit = max_bytes > SIZE_MAX / 64 ? 0 : max_bytes * 64;
+    /* The most that text takes is 57 bytes a byte, for "[0,0,…". */
+    if (max_bytes < SIZE_MAX / 128)
+        doc->arena.limit = max_bytes * 64 + JSON_EDIT_BYTES;
     doc->text = arena_strndup(&doc->arena, text, len);
     doc->len = len;
     struct parser p = {
         .doc = doc,
         .max_depth = o->max_depth ? o->max_depth : JSON_DEFAULT_DEPTH,
         .unique_keys = o->unique_keys,
+        .comments = o->comments,
         .err = err,
     };
-    p.yajl = yajl_alloc(&callbacks, NULL, &p);
-    if (!doc->text || !p.yajl) {
+    if (doc->text)
+        p.yajl = yajl_alloc(&callbacks, NULL, &p);
+    if (!p.yajl) {
         err_nomem(err);
         return NULL;
     }
     yajl_config(p.yajl, yajl_allow_comments, o->comments ? 1 : 0);
-    int rc = run(&p, err);
+    int rc = check_utf8(&p) < 0 ? -1 : run(&p, err);
     yajl_free(p.yajl);
     return rc < 0 ? NULL : steal_ptr(&doc);
 }

@@ -23,18 +23,24 @@ static void put_verbatim(struct writer *w, const char *text, size_t len)
     check(w, yajl_gen_number(w->gen, text, len));
 }
 
+/* A string or a key; an edit may have made it of bytes that are not UTF-8. */
 static void put_string(struct writer *w, const char *text, size_t len)
 {
-    if (utf8_valid(text, len)) {
-        check(w, yajl_gen_string(w->gen, (const unsigned char *)text, len));
-        return;
+    _cleanup_buf_ struct buf mended = BUF_INIT;
+
+    if (!utf8_valid(text, len)) {
+        for (size_t i = 0, run; i < len; i += run ? run : 1) {
+            run = utf8_sequence(text + i, len - i);
+            buf_append(&mended, run ? text + i : "\xef\xbf\xbd", run ? run : 3);
+        }
+        if (mended.failed) {
+            w->failed = true;
+            return;
+        }
+        text = mended.data;
+        len = mended.len;
     }
-    _cleanup_buf_ struct buf quoted = BUF_INIT;
-    json_quote(&quoted, text, len);
-    if (quoted.failed)
-        w->failed = true;
-    else /* without its quotes, as text that is valid now */
-        put_verbatim(w, quoted.data, quoted.len);
+    check(w, yajl_gen_string(w->gen, (const unsigned char *)text, len));
 }
 
 static void put_value(struct writer *w, const struct json *value);
@@ -44,7 +50,7 @@ static void put_object(struct writer *w, const struct json *object)
     check(w, yajl_gen_map_open(w->gen));
     for (size_t i = 0; i < object->len; i++) {
         const struct json_member *m = &object->members[i];
-        check(w, yajl_gen_string(w->gen, (const unsigned char *)m->key, m->key_len));
+        put_string(w, m->key, m->key_len);
         put_value(w, m->value);
     }
     check(w, yajl_gen_map_close(w->gen));

@@ -1,5 +1,6 @@
 #include "base/suggest.h"
 
+#include <limits.h>
 #include <string.h>
 
 enum { LONGEST = 48 };
@@ -16,7 +17,7 @@ static unsigned distance(const char *a, const char *b)
     unsigned row[3][LONGEST + 1];
 
     if (la > LONGEST || lb > LONGEST)
-        return LONGEST;
+        return UINT_MAX;
     for (size_t j = 0; j <= lb; j++)
         row[0][j] = (unsigned)j;
     for (size_t i = 1; i <= la; i++) {

@@ -1,7 +1,5 @@
 #include "base/utf8.h"
 
-#include <stdint.h>
-
 size_t utf8_sequence(const char *text, size_t len)
 {
     const unsigned char *s = (const unsigned char *)text;
@@ -31,6 +29,17 @@ size_t utf8_sequence(const char *text, size_t len)
     if (code < least || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
         return 0;
     return need;
+}
+
+size_t utf8_encode(uint32_t code, char *out)
+{
+    size_t len = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    static const unsigned char leads[] = {0, 0, 0xc0, 0xe0, 0xf0};
+
+    for (size_t i = len; --i > 0; code >>= 6)
+        out[i] = (char)(0x80 | (code & 0x3f));
+    out[0] = (char)(leads[len] | code);
+    return len;
 }
 
 bool utf8_valid(const char *text, size_t len)

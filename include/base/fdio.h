@@ -14,7 +14,7 @@
 
 /*
  * Appends everything from fd's position to its end to `out`. More than `limit` bytes is ERR_LIMIT;
- * whatever was read by then is in `out`.
+ * the first `limit` are in `out` then.
  */
 int fd_read_all(int fd, size_t limit, struct buf *out, struct err *err) must_check;
 
@@ -48,7 +48,7 @@ struct atomic_file {
         .fd = -1                                                                                   \
     }
 
-/* Starts one; `name` is a single component in dirfd. */
+/* Starts one; `name` is a single component in dirfd. The umask takes from `mode`, as in open(2). */
 int atomic_file_begin(struct atomic_file *f, int dirfd, const char *name, mode_t mode,
                       struct err *err) must_check;
 

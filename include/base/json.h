@@ -4,6 +4,7 @@
  * A document keeps its source text. What was not touched is written back as the very bytes it was
  * read from: numbers keep their digits (18446744073709551615, 1e400), strings their escapes,
  * objects their order and unknown members. Only edited containers are laid out anew, compactly.
+ * Half a surrogate pair ("\ud800") reads as U+FFFD; text that is not UTF-8 is refused.
  *
  * Everything belongs to the document and lives until json_free: values, strings, what edits add.
  * Edits are sticky on failure: they may be chained, and json_write (or json_failed) reports that
@@ -78,7 +79,7 @@ void json_position(const struct json_doc *doc, size_t offset, unsigned *line, un
 struct json *json_get(const struct json *object, const char *key);
 struct json *json_get_len(const struct json *object, const char *key, size_t key_len);
 /* The value below a chain of member names that ends with NULL. */
-struct json *json_path(struct json *value, ...) __attribute__((sentinel));
+struct json *json_path(const struct json *value, ...) __attribute__((sentinel));
 struct json *json_at(const struct json *array, size_t index);
 /* Items of an array or members of an object; 0 for NULL and other types. */
 size_t json_count(const struct json *value);

@@ -4,9 +4,13 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Bytes of the valid sequence that starts at text, or 0 if none does (or len is 0). */
 size_t utf8_sequence(const char *text, size_t len);
+
+/* Writes a character (at most U+10FFFF) as 1 to 4 bytes and returns how many; no NUL follows. */
+size_t utf8_encode(uint32_t code, char *out);
 
 /* True if all of text is valid UTF-8. */
 bool utf8_valid(const char *text, size_t len);

@@ -1,0 +1,256 @@
+#!/usr/bin/env bats
+# flatbed-runtime before bare runc and crun: the command lines that no engine writes, but people do.
+
+bats_require_minimum_version 1.5.0
+
+load lib/common
+load lib/image
+load lib/policy
+load lib/lowlevel
+load lib/bundle
+
+setup_file() {
+    fb_begin
+    require_root
+    require_busybox
+    require_tool runc crun jq
+    image_rootfs
+    [ -n "$FB_REFUSED" ] || namespace_start
+}
+
+teardown_file() {
+    namespace_stop
+    fb_end
+}
+
+setup() {
+    fb_gate
+    policy_base runc
+    srv_make
+    ID=fb$$-$BATS_TEST_NUMBER
+    DATA='{"flatbed.data":"imagenet"}'
+    SHOW='cat /workspace/data/imagenet/hello'
+}
+
+teardown() {
+    [ -n "$FB_REFUSED" ] || bundle_remove_all
+}
+
+# ------------------------------------------------------------------ one container's life
+
+life() {
+    local bundle
+    policy_base "$1"
+    bundle=$(bundle_make life "$DATA" "$SHOW; sleep 60")
+    shim_create "$FB_DIR/life.log" --bundle "$bundle" --pid-file "$FB_DIR/life.pid" "$ID"
+    shim_is "$ID" created
+    shim start "$ID"
+    shim_is "$ID" running
+    wait_for 5 grep -q "imagenet text" "$FB_DIR/life.log"
+    run shim exec "$ID" cat /workspace/site/hello
+    expect_output "site text"
+    shim kill "$ID" KILL
+    wait_for 5 shim_is "$ID" stopped
+    shim delete "$ID"
+    run shim state "$ID"
+    expect_failure
+    expect_equal "$(cat "$FB_DIR/life.log")" "imagenet text"
+}
+
+@test "runc: create, state, start, exec, kill, delete" { life runc; }
+
+@test "crun: create, state, start, exec, kill, delete" { life crun; }
+
+runs() {
+    policy_base "$1"
+    run shim run --bundle "$(bundle_make run "$DATA" "$SHOW; exit 7")" "$ID"
+    expect_status 7
+    expect_output "imagenet text"
+}
+
+@test "runc: run gives the exit code and only the container's output" { runs runc; }
+
+@test "crun: run gives the exit code and only the container's output" { runs crun; }
+
+writes() {
+    policy_base "$1"
+    run shim run --bundle "$(bundle_make run null 'echo done >/workspace/logs/out')" "$ID"
+    expect_status 0
+    expect_equal "$(cat "$FB_SRV/logs/$ID/out")" "done"
+    expect_equal "$(stat -c '%a %u:%g' "$FB_SRV/logs/$ID")" "750 0:0"
+}
+
+@test "runc: a rw volume keeps what was written" { writes runc; }
+
+@test "crun: a rw volume keeps what was written" { writes crun; }
+
+# ------------------------------------------------------------------ the bundle's many spellings
+
+# spells RUNTIME FORM…: with BUNDLE standing for the path.
+spells() {
+    local low=$1 bundle
+    shift
+    policy_base "$low"
+    bundle=$(bundle_make spelling "$DATA" "$SHOW")
+    run shim run "${@//BUNDLE/$bundle}" "$ID"
+    expect_status 0
+    expect_output "imagenet text"
+}
+
+@test "runc: --bundle X" { spells runc --bundle BUNDLE; }
+@test "runc: --bundle=X" { spells runc --bundle=BUNDLE; }
+@test "runc: -bundle X" { spells runc -bundle BUNDLE; }
+@test "runc: -b=X" { spells runc -b=BUNDLE; }
+@test "runc: the last of two -b" { spells runc -b /nonexistent -b BUNDLE; }
+@test "crun: --bundle X" { spells crun --bundle BUNDLE; }
+@test "crun: --bundle=X" { spells crun --bundle=BUNDLE; }
+@test "crun: --bun X" { spells crun --bun BUNDLE; }
+@test "crun: -bX" { spells crun -bBUNDLE; }
+@test "crun: the last of two -b" { spells crun -b /nonexistent -b BUNDLE; }
+
+@test "runc: options after the container id" {
+    run shim run "$ID" --bundle "$(bundle_make after "$DATA" "$SHOW")"
+    expect_status 0
+    expect_output "imagenet text"
+}
+
+@test "crun: -b=X is the path =X, as without flatbed" {
+    policy_base crun
+    run shim run "-b=$(bundle_make equals "$DATA" "$SHOW")" "$ID"
+    expect_failure
+    expect_no_match 'imagenet text'
+}
+
+from_cwd() {
+    policy_base "$1"
+    cd "$(bundle_make cwd "$DATA" "$SHOW")" || return
+    run shim run "$ID"
+    expect_status 0
+    expect_output "imagenet text"
+}
+
+@test "runc: no bundle is the working directory" { from_cwd runc; }
+
+@test "crun: no bundle is the working directory" { from_cwd crun; }
+
+@test "crun: --config FILE replaces config.json" {
+    local bundle
+    policy_base crun
+    bundle=$(bundle_make config "$DATA" "$SHOW")
+    mv "$bundle/config.json" "$bundle/other.json"
+    run shim run --bundle "$bundle" --config "$bundle/other.json" "$ID"
+    expect_status 0
+    expect_output "imagenet text"
+}
+
+@test "a link named runc is as good as flatbed-runtime" {
+    ln -sf "$FLATBED_RUNTIME" "$FB_DIR/bin/runc"
+    run "$FB_DIR/bin/runc" "--flatbed-policy=$FB_POLICY" --root "$FB_DIR/state" \
+        run --bundle "$(bundle_make link "$DATA" "$SHOW")" "$ID"
+    expect_status 0
+    expect_output "imagenet text"
+}
+
+# ------------------------------------------------------------------ config.json
+
+@test "a second run of the same bundle changes nothing more" {
+    local bundle first
+    bundle=$(bundle_make twice "$DATA" "$SHOW")
+    # The log volume of {container} is another one for another container.
+    policy_base runc
+    sed -i 's/{container}/all/' "$FB_POLICY"
+    shim run --bundle "$bundle" "$ID"
+    first=$(sha256sum "$bundle/config.json")
+    run shim run --bundle "$bundle" "$ID-again"
+    expect_status 0
+    expect_output "imagenet text"
+    expect_equal "$(sha256sum "$bundle/config.json")" "$first"
+}
+
+untouched() {
+    local bundle before
+    bundle=$(bundle_make same "$DATA" 'test ! -e /workspace')
+    before=$(sha256sum "$bundle/config.json"; stat -c '%i %Y' "$bundle/config.json")
+    run shim run --bundle "$bundle" "$ID"
+    expect_status 0
+    expect_equal "$(sha256sum "$bundle/config.json"; stat -c '%i %Y' "$bundle/config.json")" "$before"
+}
+
+@test "mode off leaves config.json alone, byte for byte" {
+    policy_base runc
+    sed -i 's/"version": 1,/"version": 1, "mode": "off",/' "$FB_POLICY"
+    untouched
+}
+
+@test "an edit keeps the file's mode and owner, and leaves nothing else in the bundle" {
+    local bundle
+    bundle=$(bundle_make keep "$DATA" "$SHOW")
+    chmod 0640 "$bundle/config.json"
+    chown 0:1234 "$bundle/config.json"
+    run shim run --bundle "$bundle" "$ID"
+    expect_status 0
+    expect_equal "$(stat -c '%a %u:%g' "$bundle/config.json")" "640 0:1234"
+    expect_equal "$(find "$bundle" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort | tr '\n' ' ')" "config.json rootfs "
+}
+
+# ------------------------------------------------------------------ what is said, and where
+
+@test "success writes nothing to the log" {
+    run shim --log "$FB_DIR/quiet.log" --log-format json run --bundle "$(bundle_make quiet "$DATA" "$SHOW")" "$ID"
+    expect_status 0
+    expect_output "imagenet text"
+    [ ! -s "$FB_DIR/quiet.log" ]
+}
+
+@test "a refusal is one JSON record in the log, the same text on stderr, exit 1, nothing on stdout" {
+    local log=$FB_DIR/refused.log
+    run --separate-stderr shim --log "$log" --log-format json \
+        run --bundle "$(bundle_make refused '{"flatbed.data":"secret"}')" "$ID"
+    expect_status 1
+    expect_output ""
+    # shellcheck disable=SC2154
+    expect_match secret "$stderr"
+    expect_equal "$(jq -s length "$log")" 1
+    expect_equal "$(jq -r .level "$log")" error
+    expect_match secret "$(jq -r .msg "$log")"
+    expect_match '^[0-9]{4}-[0-9]{2}-[0-9]{2}T' "$(jq -r .time "$log")"
+    rm "$log"
+}
+
+@test "a name may not leave its folder" {
+    local name
+    for name in .. . ../secret imagenet/../secret ''; do
+        run shim run --bundle "$(bundle_make escape "{\"flatbed.data\":\"$name\"}" 'cat /workspace/data/*/hello')" "$ID"
+        expect_no_match 'secret text'
+        [ -z "$name" ] || expect_failure
+    done
+}
+
+@test "rw where the policy says ro does not give a writable volume" {
+    run shim run --bundle "$(bundle_make rw '{"flatbed.data":"imagenet:rw"}' 'touch /workspace/data/imagenet/new')" "$ID"
+    expect_failure
+    [ ! -e "$FB_SRV/data/imagenet/new" ]
+}
+
+@test "a broken policy is told on stderr as file:line:column, and state and kill still work" {
+    local bundle
+    bundle=$(bundle_make broken null 'sleep 60')
+    shim_create "$FB_DIR/broken.log" --bundle "$bundle" "$ID"
+    policy_syntax_error runc
+    run shim run --bundle "$bundle" "$ID-other"
+    expect_status 1
+    expect_match "$FB_TELLS_SYNTAX"
+    run shim state "$ID"
+    expect_status 0
+    run shim kill "$ID" KILL
+    expect_status 0
+    run shim delete --force "$ID"
+    expect_status 0
+}
+
+@test "--version and features are the low-level runtime's own, byte for byte" {
+    local word
+    for word in --version features; do
+        expect_equal "$("$FLATBED_RUNTIME" "--flatbed-policy=$FB_POLICY" "$word" 2>&1)" "$(runc "$word" 2>&1)"
+    done
+}

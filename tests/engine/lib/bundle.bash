@@ -1,0 +1,49 @@
+# shellcheck shell=bash
+# Bare bundles for the low-level runtimes, without any engine.
+# Containers are named after the test so that a crashed run never blocks the next one.
+
+# bundle_make NAME [ANNOTATIONS_JSON [SCRIPT]]: $FB_DIR/bundles/NAME with config.json; its path on stdout.
+bundle_make() {
+    local dir=$FB_DIR/bundles/$1
+    mkdir -p "$dir/rootfs"
+    tar -C "$FB_DIR/rootfs" -c . | tar -C "$dir/rootfs" -x
+    rm -f "$dir/config.json"
+    runc spec --bundle "$dir"
+    # shellcheck disable=SC2016  # jq's variables
+    bundle_edit "$dir" --argjson a "${2-null}" --arg s "${3-true}" \
+        '.process.terminal = false | .process.args = ["/bin/sh", "-c", $s] | .root.readonly = false
+         | .process.env = ["PATH=/bin"] | if $a then .annotations = $a else . end'
+    echo "$dir"
+}
+
+# bundle_edit DIR JQ-ARGS…: the bundle's config.json, edited.
+bundle_edit() {
+    local dir=$1
+    shift
+    jq "$@" "$dir/config.json" >"$dir/config.new"
+    mv "$dir/config.new" "$dir/config.json"
+}
+
+# shim ARGS…: flatbed-runtime with the test's policy, and state of its own.
+shim() { within "$FLATBED_RUNTIME" "--flatbed-policy=$FB_POLICY" --root "$FB_DIR/state" "$@"; }
+
+# shim_create LOG ARGS…: "create" in the background's manner: the container keeps its output streams.
+shim_create() {
+    local log=$1
+    shift
+    shim create "$@" >"$log" 2>&1 </dev/null 3>&-
+}
+
+shim_is() { [ "$(shim state "$1" | jq -r .status)" = "$2" ]; }
+
+# Whatever a failed test left, by the low-level runtime itself.
+bundle_remove_all() {
+    local dir low
+    for dir in "$FB_DIR"/state/*/; do
+        [ -d "$dir" ] || continue
+        for low in runc crun; do
+            within "$low" --root "$FB_DIR/state" delete --force "$(basename "$dir")" >/dev/null 2>&1 || true
+        done
+    done
+    rm -rf "$FB_DIR/state" "$FB_DIR/bundles"
+}

@@ -1,0 +1,33 @@
+# shellcheck shell=bash
+# Where crun can run. crun refuses a "hybrid" host (a cgroup v2 mount beside v1 ones): there,
+# and only there, a mount namespace without that mount is made, and lives as long as its holder.
+
+# The cgroup v2 mount of a hybrid host, or nothing.
+cgroup_hybrid() {
+    awk '$5 ~ "^/sys/fs/cgroup/" && / - cgroup2 / { print $5; exit }' /proc/self/mountinfo
+}
+
+namespace_start() {
+    local hybrid
+    hybrid=$(cgroup_hybrid)
+    [ -z "$FB_REFUSED" ] && [ -n "$hybrid" ] || return 0
+    # shellcheck disable=SC2016
+    unshare --mount --propagation private sh -c 'umount "$1" && : >"$2" && exec sleep 3600' \
+        sh "$hybrid" "$FB_DIR/namespace.ready" >"$FB_DIR/namespace.log" 2>&1 </dev/null 3>&- &
+    export FB_NAMESPACE_PID=$!
+    daemon_await "the namespace holder" "$FB_NAMESPACE_PID" "$FB_DIR/namespace.log" test -e "$FB_DIR/namespace.ready"
+}
+
+namespace_stop() {
+    daemon_stop "${FB_NAMESPACE_PID-}"
+    FB_NAMESPACE_PID=
+}
+
+# within COMMAND…: in that namespace if there is one; in the same working directory (setns leaves it).
+within() {
+    if [ -n "${FB_NAMESPACE_PID-}" ]; then
+        nsenter --mount="/proc/$FB_NAMESPACE_PID/ns/mnt" -- env -C "$PWD" "$@"
+    else
+        "$@"
+    fi
+}

@@ -1,0 +1,106 @@
+# shellcheck shell=bash
+# Policies for the tests, the host folders that they name, and wrappers that pass the policy on.
+
+# The folders under $FB_SRV, as an administrator would have made them.
+srv_make() {
+    rm -rf --one-file-system "${FB_SRV:?}"
+    mkdir -p "$FB_SRV"/{site,logs,data/imagenet,data/coco-2017,data/secret,home/1234}
+    chown 1234:1234 "$FB_SRV/home/1234"
+    echo "site text" >"$FB_SRV/site/hello"
+    echo "imagenet text" >"$FB_SRV/data/imagenet/hello"
+    echo "coco text" >"$FB_SRV/data/coco-2017/hello"
+    echo "secret text" >"$FB_SRV/data/secret/hello"
+}
+
+# policy_write: the text on stdin becomes the policy, as trustworthy as one must be.
+policy_write() {
+    [ -z "$FB_REFUSED" ] || return 0
+    cat >"$FB_POLICY"
+    chown 0:0 "$FB_POLICY"
+    chmod 0644 "$FB_POLICY"
+}
+
+# policy_base RUNTIME: a read-only and a writable volume for all, data sets on request.
+policy_base() {
+    policy_write <<EOF
+{
+  "version": 1,
+  "runtime": { "paths": ["$1"] },
+  "requests": ["annotations", "mounts", "environment"],
+  "volumes": {
+    "site": { "source": "$FB_SRV/site", "target": "/workspace/site", "access": "ro", "always": true },
+    "logs": { "source": "$FB_SRV/logs/{container}", "target": "/workspace/logs", "access": "rw",
+              "always": true, "create": { "mode": "0750" } },
+    "data": { "source": "$FB_SRV/data/{name}", "target": "/workspace/data/{name}", "access": "ro",
+              "names": ["imagenet", "coco-*"] }
+  }
+}
+EOF
+}
+
+# policy_home RUNTIME: a folder that the container's own user makes.
+policy_home() {
+    policy_write <<EOF
+{
+  "version": 1,
+  "runtime": { "paths": ["$1"] },
+  "volumes": {
+    "work": { "source": "$FB_SRV/home/{uid}/work", "target": "/work", "access": "rw",
+              "always": true, "create": { "mode": "0700" } }
+  }
+}
+EOF
+}
+
+# policy_empty RUNTIME [MODE]: gives nothing and asks nothing.
+policy_empty() {
+    policy_write <<EOF
+{ "version": 1, "mode": "${2-enforce}", "runtime": { "paths": ["$1"] } }
+EOF
+}
+
+# The error is at line 3, where a colon is missing.
+policy_syntax_error() {
+    policy_write <<EOF
+{
+  "version": 1,
+  "runtime" { "paths": ["$1"] }
+}
+EOF
+}
+
+# The error is at line 4.
+policy_unknown_key() {
+    policy_write <<EOF
+{
+  "version": 1,
+  "runtime": { "paths": ["$1"] },
+  "volume": {}
+}
+EOF
+}
+
+# A good policy that anybody can change.
+policy_world_writable() {
+    policy_base "$1"
+    chmod 0666 "$FB_POLICY"
+}
+
+# What each of them must be told by, whatever the words are.
+FB_TELLS_SYNTAX='policy\.json:3:[0-9]+'
+FB_TELLS_KEY='policy\.json:4:[0-9]+'
+FB_TELLS_WRITABLE='policy\.json[^[:cntrl:]]*writable'
+export FB_TELLS_SYNTAX FB_TELLS_KEY FB_TELLS_WRITABLE
+
+# wrapper NAME: $FB_DIR/bin/NAME, for engines that cannot add arguments before the command.
+wrapper() {
+    cat >"$FB_DIR/bin/$1" <<EOF
+#!/bin/sh
+exec '$FLATBED_RUNTIME' '--flatbed-policy=$FB_POLICY' "\$@"
+EOF
+    chmod 0755 "$FB_DIR/bin/$1"
+}
+
+# How often this is a mount point in the container's mount table ($output of "cat /proc/mounts").
+# shellcheck disable=SC2154
+mounted_times() { grep -c -- " $1 " <<<"$output" || true; }
