@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "flatten/config.h"
+#include "flatten/image_name.h"
 #include "flatten/squash.h"
 #include "flatten/timestamp.h"
 
@@ -107,6 +108,23 @@ static int publish(struct image *image, const char *name, const char *created, s
     return sink_publish(sink, &out, err);
 }
 
+/* Engines take only NAME:TAG from an archive; the bare tag of a layout is no name for one. */
+static int choose_name(const struct image *image, const struct reference *to, char **out,
+                       struct err *err)
+{
+    const char *name = to->name ? to->name : image->name;
+
+    if (!name)
+        return 0;
+    if (to->transport == TRANSPORT_OCI)
+        *out = strdup(name);
+    else if (to->name || image_name_tag(name))
+        return (*out = image_name_tagged(name, err)) ? 0 : -1;
+    else
+        return 0;
+    return *out ? 0 : err_nomem(err);
+}
+
 static int squash(const struct squash_command *c, const struct reference *from,
                   const struct reference *to, struct result *result, struct err *err)
 {
@@ -126,8 +144,10 @@ static int squash(const struct squash_command *c, const struct reference *from,
         return -1;
     if (notices.count > MOST_NOTICES && !c->quiet)
         log_warning("%" PRIu64 " more of the kind", notices.count - MOST_NOTICES);
-    return publish(image, to->name ? to->name : image->name, has_time ? created : NULL, sink,
-                   result, err);
+    _cleanup_free_ char *name = NULL;
+    if (choose_name(image, to, &name, err) < 0)
+        return -1;
+    return publish(image, name, has_time ? created : NULL, sink, result, err);
 }
 
 static int print_json(const struct result *r, struct err *err)
@@ -162,10 +182,16 @@ static int default_destination(const struct reference *from, struct reference *t
         return err_set(err, ERR_USAGE,
                        "where to? give a destination, as in oci:DIR:TAG or "
                        "docker-archive:FILE");
-    const char *slash = strrchr(from->name, '/');
-    const char *tagged = strchr(slash ? slash : from->name, ':');
+    if (image_name_is_fixed(from->name))
+        return err_set(err, ERR_USAGE,
+                       "%s is an ID or a digest: name a destination, as in "
+                       "docker-daemon:NAME:TAG",
+                       from->name);
+    _cleanup_free_ char *tagged = image_name_tagged(from->name, err);
+    if (!tagged)
+        return -1;
     to->transport = TRANSPORT_DOCKER_DAEMON;
-    to->name = strf("%s%s-flat", from->name, tagged ? "" : ":latest");
+    to->name = strf("%s-flat", tagged);
     return to->name ? 0 : err_nomem(err);
 }
 

@@ -1,5 +1,7 @@
 #include "flatten/emit.h"
 
+#include <string.h>
+
 DEFINE_CLEANUP(entry, struct archive_entry, archive_entry_free)
 #define _cleanup_entry_ _cleanup_(cleanup_entry)
 
@@ -66,32 +68,62 @@ int emit_link(struct entry_sink *to, const char *path, const char *target,
     return put_header(to, path, header, err);
 }
 
-/* The link's attributes onto a copy of its origin's header. */
-static void adopt_attributes(struct archive_entry *copy, struct archive_entry *link)
+static bool has_xattr(struct archive_entry *header, const char *wanted)
 {
     const char *name;
     const void *value;
     size_t size;
 
-    archive_entry_set_perm(copy, archive_entry_perm(link));
-    archive_entry_set_uid(copy, archive_entry_uid(link));
-    archive_entry_set_gid(copy, archive_entry_gid(link));
-    archive_entry_set_uname(copy, archive_entry_uname(link));
-    archive_entry_set_gname(copy, archive_entry_gname(link));
-    archive_entry_set_mtime(copy, archive_entry_mtime(link), archive_entry_mtime_nsec(link));
-    archive_entry_xattr_reset(link);
-    while (archive_entry_xattr_next(link, &name, &value, &size) == ARCHIVE_OK)
-        archive_entry_xattr_add_entry(copy, name, value, size);
+    archive_entry_xattr_reset(header);
+    while (archive_entry_xattr_next(header, &name, &value, &size) == ARCHIVE_OK)
+        if (strcmp(name, wanted) == 0)
+            return true;
+    return false;
+}
+
+int emit_adopt(struct archive_entry *link, struct archive_entry *origin, struct err *err)
+{
+    _cleanup_entry_ struct archive_entry *copy = archive_entry_clone(origin);
+    const char *name;
+    const void *value;
+    size_t size;
+
+    if (!copy)
+        return err_nomem(err);
+    archive_entry_xattr_reset(copy);
+    while (archive_entry_xattr_next(copy, &name, &value, &size) == ARCHIVE_OK)
+        if (!has_xattr(link, name))
+            archive_entry_xattr_add_entry(link, name, value, size);
+    return 0;
+}
+
+/* What the origin is, with the attributes of the link. */
+static struct archive_entry *origin_as(struct archive_entry *link, struct archive_entry *origin,
+                                       struct err *err)
+{
+    struct archive_entry *header = archive_entry_clone(link);
+
+    if (!header || emit_adopt(header, origin, err) < 0) {
+        err_nomem(err);
+        archive_entry_free(header);
+        return NULL;
+    }
+    archive_entry_set_hardlink(header, NULL);
+    archive_entry_set_filetype(header, archive_entry_filetype(origin));
+    archive_entry_set_size(header, archive_entry_size(origin));
+    archive_entry_set_rdev(header, archive_entry_rdev(origin));
+    if (archive_entry_symlink(origin))
+        archive_entry_set_symlink(header, archive_entry_symlink(origin));
+    return header;
 }
 
 int emit_materialised(struct entry_sink *to, const char *path, struct archive_entry *link,
                       struct archive_entry *origin, struct layer_reader *content, uint64_t *payload,
                       struct err *err)
 {
-    _cleanup_entry_ struct archive_entry *header = archive_entry_clone(origin);
+    _cleanup_entry_ struct archive_entry *header = origin_as(link, origin, err);
 
     if (!header)
-        return err_nomem(err);
-    adopt_attributes(header, link);
+        return -1;
     return emit_entry(to, path, header, content, payload, err);
 }

@@ -54,9 +54,9 @@ struct image *image_open(const struct reference *ref, const char *platform, stru
     case TRANSPORT_DOCKER_ARCHIVE:
         return image_open_archive(ref, err);
     case TRANSPORT_DOCKER_DAEMON:
-        break;
+        return image_open_daemon(ref, platform, err);
     }
-    err_set(err, ERR_UNSUPPORTED, "the Docker daemon cannot be read from here");
+    err_set(err, ERR_USAGE, "no such kind of reference");
     return NULL;
 }
 

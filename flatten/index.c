@@ -1,5 +1,7 @@
 #include "flatten/index.h"
 
+#include "flatten/emit.h"
+
 #include <limits.h>
 #include <string.h>
 
@@ -69,6 +71,19 @@ static int keep_header(struct index *x, uint32_t inode, struct archive_entry *he
     return 0;
 }
 
+/* Engines apply a link's header to the file, xattrs adding up; the spec's way ignores it. */
+static int keep_link_header(struct builder *b, uint32_t inode, struct archive_entry *header,
+                            struct err *err)
+{
+    struct archive_entry *old = b->index->inodes[inode].header;
+
+    if (b->semantics == SEMANTICS_SPEC)
+        return 0;
+    if (old && emit_adopt(header, old, err) < 0)
+        return -1;
+    return keep_header(b->index, inode, header, err);
+}
+
 static int keep_symlink(struct builder *b, uint32_t inode, const char *target, struct err *err)
 {
     if (inode >= b->symlink_cap) {
@@ -91,14 +106,20 @@ static enum model_kind kind_at(struct builder *b, uint32_t node)
 
 /* ---- walking ---- */
 
-/* Sees to it that there is a directory at the node for what comes below. */
-static int ensure_dir(struct builder *b, uint32_t node, struct err *err)
+/*
+ * Sees to it that there is a directory at the node for what comes below. An older file gives way,
+ * unless a symbolic link led to it.
+ */
+static int ensure_dir(struct builder *b, uint32_t node, bool linked, struct err *err)
 {
     enum model_kind kind = kind_at(b, node);
 
-    if (kind == MODEL_DIR)
+    if (kind == MODEL_DIR) {
+        if (node != TREE_ROOT)
+            b->own->slots[node].stamp = b->own->clock; /* the layer has it, too */
         return 0;
-    if (kind == MODEL_OTHER)
+    }
+    if (kind == MODEL_OTHER && (linked || b->own->slots[node].stamp >= b->layer_mark))
         return err_set(err, ERR_FORMAT, "its parent is not a directory");
     if (model_empty(b->own, node, model_mark(b->own), err) < 0 ||
         model_set(b->own, node, MODEL_DIR, INDEX_IMPLIED, err) < 0)
@@ -162,7 +183,7 @@ static uint32_t walk(struct builder *b, const char *path, size_t len, bool make,
             at = b->rest.data[0] == '/' ? TREE_ROOT : at;
             continue;
         }
-        if (make && ensure_dir(b, child, err) < 0)
+        if (make && ensure_dir(b, child, links > 0, err) < 0)
             return TREE_NONE;
         at = child;
     }
@@ -216,7 +237,7 @@ static const struct model_slot *find_target(struct builder *b, uint32_t node)
 
     if (kind == MODEL_SYMLINK || kind == MODEL_OTHER)
         return &b->own->slots[node];
-    if (kind == MODEL_DIR || b->own == &x->merged)
+    if (kind != MODEL_NOTHING || b->own == &x->merged)
         return NULL;
     kind = model_kind(&x->merged, x->tree, node);
     if (kind != MODEL_SYMLINK && kind != MODEL_OTHER)
@@ -236,7 +257,7 @@ static int apply_link(struct builder *b, const struct layer_entry *e, struct err
     uint32_t inode = slot->inode;
     enum model_kind kind = slot->kind;
     uint32_t node = walk_to(b, e->in.path, e->in.path_len, true, err);
-    if (node == TREE_NONE || keep_header(b->index, inode, e->header, err) < 0)
+    if (node == TREE_NONE || keep_link_header(b, inode, e->header, err) < 0)
         return -1;
     return node == target ? 0 : replace(b, node, kind, inode, err);
 }
@@ -268,6 +289,10 @@ static int apply_whiteout(struct builder *b, uint32_t node, struct err *err)
     }
     if (kind == MODEL_NOTHING)
         return replace(b, node, MODEL_WHITEOUT, INDEX_IMPLIED, err);
+    if (kind == MODEL_DIR && slot->inode == INDEX_IMPLIED)
+        return err_set(err, ERR_FORMAT,
+                       "a whiteout of a directory that the same layer has entries "
+                       "in: engines refuse to unpack it");
     slot->opaque = true;
     b->divergence = MERGE_WHITEOUT_AFTER;
     return 0;
@@ -370,7 +395,7 @@ static int begin_layer(struct builder *b, const struct layer *layer, struct err 
     b->own->clock = 0;
     if (b->own->count)
         memset(b->own->slots, 0, b->own->count * sizeof(*b->own->slots));
-    model_mark(b->own);
+    b->layer_mark = model_mark(b->own);
     return model_slot(b->own, TREE_ROOT, err) ? 0 : -1;
 }
 

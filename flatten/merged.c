@@ -10,27 +10,30 @@
 struct look {
     uint32_t ordinal; /* of that entry */
     uint32_t node;    /* where the link is */
-    uint32_t deferred;
+    struct archive_entry *header;
 };
 
 struct stream_merge {
     const struct image *image;
     struct merge *merge;
     struct entry_sink *sink;
-    struct archive_entry **deferred; /* headers of deferred links, by number */
-    size_t deferred_count, deferred_cap;
-    struct look *looks; /* of the layer at hand */
+    struct look *looks; /* of the layer at hand, in the order of the links */
     size_t look_count, look_cap;
     struct buf path, target;
     const struct merged_options *options;
     struct merged_report *report;
 };
 
+static void forget_looks(struct stream_merge *s)
+{
+    for (size_t i = 0; i < s->look_count; i++)
+        archive_entry_free(s->looks[i].header);
+    s->look_count = 0;
+}
+
 static void stream_merge_clear(struct stream_merge *s)
 {
-    for (size_t i = 0; i < s->deferred_count; i++)
-        archive_entry_free(s->deferred[i]);
-    free(s->deferred);
+    forget_looks(s);
     free(s->looks);
     buf_free(&s->path);
     buf_free(&s->target);
@@ -44,30 +47,21 @@ static const char *path_of(struct stream_merge *s, uint32_t node, struct buf *ou
     return out->data;
 }
 
-static int grow(void *list_ptr, size_t count, size_t *cap, size_t size, struct err *err)
+static int defer(struct stream_merge *s, const struct merge_output *out,
+                 struct archive_entry *header, struct err *err)
 {
-    void **list = list_ptr;
-
-    if (count < *cap)
-        return 0;
-    size_t bigger = *cap ? *cap * 2 : 16;
-    void *grown = realloc(*list, bigger * size);
-    if (!grown)
-        return err_nomem(err);
-    *list = grown;
-    *cap = bigger;
-    return 0;
-}
-
-/* Numbers are given out in order, so the header goes to the end. */
-static int keep_deferred(struct stream_merge *s, struct archive_entry *header, struct err *err)
-{
-    if (grow(&s->deferred, s->deferred_count, &s->deferred_cap, sizeof(*s->deferred), err) < 0)
-        return -1;
+    if (s->look_count == s->look_cap) {
+        size_t cap = s->look_cap ? s->look_cap * 2 : 16;
+        struct look *bigger = realloc(s->looks, cap * sizeof(*bigger));
+        if (!bigger)
+            return err_nomem(err);
+        s->looks = bigger;
+        s->look_cap = cap;
+    }
     struct archive_entry *copy = archive_entry_clone(header);
     if (!copy)
         return err_nomem(err);
-    s->deferred[s->deferred_count++] = copy;
+    s->looks[s->look_count++] = (struct look){out->ordinal, out->node, copy};
     return 0;
 }
 
@@ -78,22 +72,6 @@ static int write_link(struct stream_merge *s, uint32_t node, uint32_t target,
 
     s->report->entries_out++;
     return path && to ? emit_link(s->sink, path, to, header, err) : err_nomem(err);
-}
-
-static int act_on_resolved(struct stream_merge *s, const struct merge_output *out, struct err *err)
-{
-    for (size_t i = 0; i < out->resolved_count; i++) {
-        const struct merge_resolution *r = &out->resolved[i];
-        if (r->target != TREE_NONE) {
-            if (write_link(s, r->node, r->target, s->deferred[r->deferred], err) < 0)
-                return -1;
-            continue;
-        }
-        if (grow(&s->looks, s->look_count, &s->look_cap, sizeof(*s->looks), err) < 0)
-            return -1;
-        s->looks[s->look_count++] = (struct look){r->ordinal, r->node, r->deferred};
-    }
-    return 0;
 }
 
 static int write_implied(struct stream_merge *s, const struct merge_output *out,
@@ -120,23 +98,17 @@ static int act(struct stream_merge *s, struct layer_reader *reader, struct layer
         s->report->entries_out++;
         if (!path_of(s, out->node, &s->path))
             return err_nomem(err);
-        if (emit_entry(s->sink, s->path.data, entry->header, reader, &s->report->payload_out, err) <
-            0)
-            return -1;
-        break;
+        return emit_entry(s->sink, s->path.data, entry->header, reader, &s->report->payload_out,
+                          err);
     case MERGE_LINK:
-        if (write_link(s, out->node, out->target, entry->header, err) < 0)
-            return -1;
-        break;
+        return write_link(s, out->node, out->target, entry->header, err);
     case MERGE_DEFER:
-        if (keep_deferred(s, entry->header, err) < 0)
-            return -1;
-        break;
+        return defer(s, out, entry->header, err);
     case MERGE_SKIP:
     case MERGE_CONFLICT:
         break;
     }
-    return act_on_resolved(s, out, err);
+    return 0;
 }
 
 static void give_notice(struct stream_merge *s, const struct layer *layer,
@@ -177,7 +149,7 @@ static int by_ordinal(const void *a, const void *b)
 
     if (x->ordinal != y->ordinal)
         return x->ordinal < y->ordinal ? -1 : 1;
-    return x->deferred < y->deferred ? -1 : x->deferred > y->deferred;
+    return x->node < y->node ? -1 : x->node > y->node;
 }
 
 /* The links that share one hidden entry: the first becomes the file, the others link to it. */
@@ -189,11 +161,11 @@ static int write_group(struct stream_merge *s, const struct look *looks, size_t 
     s->report->entries_out++;
     if (!path)
         return err_nomem(err);
-    if (emit_materialised(s->sink, path, s->deferred[looks[0].deferred], origin, reader,
-                          &s->report->payload_out, err) < 0)
+    if (emit_materialised(s->sink, path, looks[0].header, origin, reader, &s->report->payload_out,
+                          err) < 0)
         return -1;
     for (size_t i = 1; i < count; i++)
-        if (write_link(s, looks[i].node, looks[0].node, s->deferred[looks[i].deferred], err) < 0)
+        if (write_link(s, looks[i].node, looks[0].node, looks[i].header, err) < 0)
             return -1;
     return 0;
 }
@@ -223,7 +195,7 @@ static int look_again(struct stream_merge *s, const struct layer *layer, struct 
             return layer_entry_wrap(layer, &entry, err);
         i += count;
     }
-    s->look_count = 0;
+    forget_looks(s);
     return 0;
 }
 
@@ -253,7 +225,7 @@ static int stream_all(struct stream_merge *s, struct err *err)
         if (rc != 0)
             return rc;
     }
-    return merge_finish(s->merge, err);
+    return 0;
 }
 
 int merged_stream(const struct image *image, const struct merged_options *options,

@@ -71,19 +71,11 @@ static int write_dirs(struct indexed *w, struct archive_entry *plain, struct err
     return 0;
 }
 
-static int write_file(struct indexed *w, const struct index_inode *inode,
-                      const struct layer_entry *e, struct layer_reader *reader, struct err *err)
+static int write_names(struct indexed *w, const struct index_inode *inode,
+                       struct archive_entry *attributes, struct err *err)
 {
-    struct archive_entry *attributes = inode->header ? inode->header : e->header;
-    const char *path = path_of(w, inode->first, &w->path);
     uint32_t node = inode->first;
 
-    if (!path)
-        return err_nomem(err);
-    if (emit_materialised(w->sink, path, attributes, e->header, reader, &w->report->payload_out,
-                          err) < 0)
-        return -1;
-    w->report->entries_out++;
     while ((node = w->next_name[node])) {
         const char *link = path_of(w, node, &w->path);
         const char *target = path_of(w, inode->first, &w->target);
@@ -94,6 +86,25 @@ static int write_file(struct indexed *w, const struct index_inode *inode,
         w->report->entries_out++;
     }
     return 0;
+}
+
+/* The file under its first name, then its other names, all with the attributes that it ended with.
+ */
+static int write_file(struct indexed *w, const struct index_inode *inode,
+                      const struct layer_entry *e, struct layer_reader *reader, struct err *err)
+{
+    struct archive_entry *attributes = inode->header ? inode->header : e->header;
+    const char *path = path_of(w, inode->first, &w->path);
+
+    if (!path)
+        return err_nomem(err);
+    if (inode->header && emit_adopt(inode->header, e->header, err) < 0)
+        return -1;
+    if (emit_materialised(w->sink, path, attributes, e->header, reader, &w->report->payload_out,
+                          err) < 0)
+        return -1;
+    w->report->entries_out++;
+    return write_names(w, inode, attributes, err);
 }
 
 /* Inodes stand in the order of layers and entries, so one cursor serves the whole image. */

@@ -2,6 +2,7 @@
 
 #include "base/fdio.h"
 #include "base/json.h"
+#include "flatten/spool.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -19,10 +20,10 @@ enum { TAR_BLOCK = 512 };
 
 struct archive_sink {
     struct sink base;
-    int dir;
-    struct atomic_file file;
-    off_t end;   /* of what is complete */
-    bool opened; /* a layer has been begun */
+    int fd;                  /* of `file`, or of a file without a name */
+    int dir;                 /* where `file` is; -1 without one */
+    struct atomic_file file; /* closed without one */
+    off_t end;               /* of what is complete */
 };
 
 static int member_header(const char *name, uint64_t size, unsigned char out[TAR_BLOCK],
@@ -64,8 +65,8 @@ static int frame_member(struct archive_sink *s, const char *name, uint64_t size,
     size_t padding = (size_t)(-content_end & (TAR_BLOCK - 1));
 
     if (member_header(name, size, header, err) < 0 ||
-        fd_pwrite_all(s->file.fd, header, sizeof(header), s->end, err) < 0 ||
-        fd_pwrite_all(s->file.fd, zeros, padding, content_end, err) < 0)
+        fd_pwrite_all(s->fd, header, sizeof(header), s->end, err) < 0 ||
+        fd_pwrite_all(s->fd, zeros, padding, content_end, err) < 0)
         return -1;
     s->end = content_end + (off_t)padding;
     return 0;
@@ -74,7 +75,7 @@ static int frame_member(struct archive_sink *s, const char *name, uint64_t size,
 static int add_member(struct archive_sink *s, const char *name, const char *data, size_t len,
                       struct err *err)
 {
-    if (fd_pwrite_all(s->file.fd, data, len, s->end + TAR_BLOCK, err) < 0)
+    if (fd_pwrite_all(s->fd, data, len, s->end + TAR_BLOCK, err) < 0)
         return -1;
     return frame_member(s, name, len, err);
 }
@@ -96,9 +97,9 @@ static int begin_layer(struct sink *base, int *fd, off_t *offset, struct err *er
 {
     struct archive_sink *s = (struct archive_sink *)base;
 
-    if (ftruncate(s->file.fd, s->end) < 0)
+    if (ftruncate(s->fd, s->end) < 0)
         return err_sys(err, "truncate");
-    *fd = s->file.fd;
+    *fd = s->fd;
     *offset = s->end + TAR_BLOCK;
     return 0;
 }
@@ -147,15 +148,17 @@ static int publish(struct sink *base, const struct sink_image *image, struct err
         add_member(s, "manifest.json", manifest.data, manifest.len, err) < 0 ||
         add_member(s, "oci-layout", OCI_LAYOUT_JSON, sizeof(OCI_LAYOUT_JSON) - 1, err) < 0)
         return -1;
-    if (fd_pwrite_all(s->file.fd, end_mark, sizeof(end_mark), s->end, err) < 0)
+    if (fd_pwrite_all(s->fd, end_mark, sizeof(end_mark), s->end, err) < 0)
         return -1;
-    return atomic_file_commit(&s->file, err);
+    return s->dir < 0 ? 0 : atomic_file_commit(&s->file, err);
 }
 
 static void release(struct sink *base)
 {
     struct archive_sink *s = (struct archive_sink *)base;
 
+    if (s->dir < 0)
+        cleanup_fd(&s->fd);
     atomic_file_abort(&s->file);
     cleanup_fd(&s->dir);
     free(s);
@@ -174,21 +177,31 @@ static mode_t file_mode(const char *path)
     return 0666 & ~mask;
 }
 
-struct sink *sink_open_archive(const char *path, struct err *err)
+static struct archive_sink *archive_sink_new(struct err *err)
 {
     static const struct sink_ops ops = {begin_layer, end_layer, publish, release};
-    _cleanup_free_ char *for_dir = strdup(path), *for_base = strdup(path);
-    _cleanup_sink_ struct sink *sink = NULL;
     struct archive_sink *s = calloc(1, sizeof(*s));
 
-    if (!for_dir || !for_base || !s) {
-        free(s);
+    if (!s) {
         err_nomem(err);
         return NULL;
     }
-    sink = &s->base;
-    sink->ops = &ops;
+    s->base.ops = &ops;
     s->file = (struct atomic_file)ATOMIC_FILE_INIT;
+    s->fd = s->dir = -1;
+    return s;
+}
+
+struct sink *sink_open_archive(const char *path, struct err *err)
+{
+    _cleanup_free_ char *for_dir = strdup(path), *for_base = strdup(path);
+    struct archive_sink *s = archive_sink_new(err);
+    _cleanup_sink_ struct sink *sink = s ? &s->base : NULL;
+
+    if (!for_dir || !for_base || !s) {
+        err_nomem(err);
+        return NULL;
+    }
     s->dir = open(dirname(for_dir), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (s->dir < 0) {
         err_sys(err, "%s", path);
@@ -198,5 +211,17 @@ struct sink *sink_open_archive(const char *path, struct err *err)
         err_wrap(err, "%s", path);
         return NULL;
     }
+    s->fd = s->file.fd;
     return steal_ptr(&sink);
+}
+
+struct sink *sink_open_temporary(int *fd, struct err *err)
+{
+    struct archive_sink *s = archive_sink_new(err);
+    _cleanup_sink_ struct sink *sink = s ? &s->base : NULL;
+
+    if (!s)
+        return NULL;
+    *fd = s->fd = spool_file(err);
+    return *fd < 0 ? NULL : steal_ptr(&sink);
 }

@@ -286,7 +286,7 @@ static struct image *open_item(const struct members *m, const struct json *item,
     return steal_ptr(&image);
 }
 
-/* A descriptor from which members can be read at random. */
+/* An uncompressed archive, from which members can be read at random. */
 static int open_file(const char *path, struct err *err)
 {
     _cleanup_fd_ int fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
@@ -302,21 +302,17 @@ static int open_file(const char *path, struct err *err)
     _cleanup_stream_ struct stream *s = raw ? stream_decompress(raw, &kind, err) : NULL;
     if (!s)
         return -1;
-    if (S_ISREG(st.st_mode) && kind == COMPRESSION_NONE) {
-        if (lseek(fd, 0, SEEK_SET) < 0)
-            return err_sys(err, "seek");
-        return steal_fd(&fd);
-    }
-    _cleanup_fd_ int spooled = spool_stream(s, err);
-    if (spooled >= 0 && lseek(spooled, 0, SEEK_SET) < 0)
-        return err_sys(err, "seek");
-    return steal_fd(&spooled);
+    return S_ISREG(st.st_mode) && kind == COMPRESSION_NONE ? steal_fd(&fd) : spool_stream(s, err);
 }
 
 static struct image *open_members(struct members *m, const char *name, struct err *err)
 {
     struct digest unused;
 
+    if (lseek(m->fd, 0, SEEK_SET) < 0) {
+        err_sys(err, "seek");
+        return NULL;
+    }
     if (scan(m, err) < 0)
         return NULL;
     _cleanup_json_ struct json_doc *manifest = read_json(m, "manifest.json", &unused, err);
@@ -328,12 +324,20 @@ static struct image *open_members(struct members *m, const char *name, struct er
     return item ? open_item(m, item, err) : NULL;
 }
 
-struct image *image_open_archive(const struct reference *ref, struct err *err)
+struct image *image_open_archive_fd(int fd, const char *name, struct err *err)
 {
-    struct members m = {.fd = open_file(ref->path, err)};
-    struct image *image = m.fd < 0 ? NULL : open_members(&m, ref->name, err);
+    struct members m = {.fd = fd};
+    struct image *image = open_members(&m, name, err);
 
     members_clear(&m);
+    return image;
+}
+
+struct image *image_open_archive(const struct reference *ref, struct err *err)
+{
+    int fd = open_file(ref->path, err);
+    struct image *image = fd < 0 ? NULL : image_open_archive_fd(fd, ref->name, err);
+
     if (!image)
         err_wrap(err, "%s", ref->path);
     return image;

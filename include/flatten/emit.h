@@ -28,4 +28,8 @@ int emit_materialised(struct entry_sink *to, const char *path, struct archive_en
                       struct archive_entry *origin, struct layer_reader *content, uint64_t *payload,
                       struct err *err) must_check;
 
+/* Adds to a link's header the xattrs of what it links to, where it has none of that name. */
+int emit_adopt(struct archive_entry *link, struct archive_entry *origin,
+               struct err *err) must_check;
+
 #endif

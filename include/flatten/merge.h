@@ -15,10 +15,11 @@
  *    by a newer layer and the link is not, the link carries the old content.
  *
  * A survivor can therefore be written as soon as it is read, but for links whose content went by
- * hidden: those are deferred, and answered from a second look at the layer.
+ * hidden: those are deferred to a second look at their layer.
  *
- * Layers in which one path comes twice, or a directory after what is in it, cannot be decided in
- * one pass: MERGE_CONFLICT says so, and the caller starts again with the index (index.h).
+ * Some layers cannot be decided in one pass: a path that comes twice, a directory after what is in
+ * it, a hard link into an older layer or with attributes of its own. MERGE_CONFLICT says so, and
+ * the caller starts again with the index (index.h).
  */
 #ifndef FLATTEN_MERGE_H
 #define FLATTEN_MERGE_H
@@ -43,34 +44,25 @@ struct merge_input {
     size_t path_len;
     const char *link; /* hard link: the target, clean; symbolic link: as it stands */
     size_t link_len;
-    uint32_t ordinal; /* the entry's number in its layer */
+    uint32_t ordinal;    /* the entry's number in its layer */
+    uint32_t attributes; /* a hash of mode, owner, time and xattrs */
 };
 
 enum merge_action {
     MERGE_SKIP,
     MERGE_EMIT,  /* write it, at `node` */
     MERGE_LINK,  /* write it as a hard link to `target`, which was written */
-    MERGE_DEFER, /* keep its header under `deferred`; a resolution will tell */
+    MERGE_DEFER, /* write it later, at `node`, with the content of this layer's entry `ordinal` */
     MERGE_CONFLICT,
-};
-
-/* What becomes of a deferred link, told with the entry that settles it. */
-struct merge_resolution {
-    uint32_t deferred; /* its number */
-    uint32_t node;     /* where the link is */
-    uint32_t target;   /* a written node to link to, or TREE_NONE: */
-    uint32_t ordinal;  /* the entry of this layer whose content it carries */
 };
 
 struct merge_output {
     enum merge_action action;
     uint32_t node;
     uint32_t target;
-    uint32_t deferred;
+    uint32_t ordinal;
     const uint32_t *implied; /* directories to write first, outermost first */
     size_t implied_count;
-    const struct merge_resolution *resolved; /* to act on after the entry itself */
-    size_t resolved_count;
     const char *divergence; /* where engines and the spec differ, in words; or NULL */
 };
 
@@ -101,9 +93,6 @@ int merge_begin_layer(struct merge *m, unsigned layer, struct err *err) must_che
 /* Decides one entry. What `out` points to is valid until the next call. */
 int merge_entry(struct merge *m, const struct merge_input *in, struct merge_output *out,
                 struct err *err) must_check;
-
-/* After the oldest layer: a link that is still deferred has no target, and that is ERR_FORMAT. */
-int merge_finish(struct merge *m, struct err *err) must_check;
 
 struct tree *merge_tree(struct merge *m);
 

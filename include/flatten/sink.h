@@ -71,6 +71,13 @@ DEFINE_CLEANUP(sink, struct sink, sink_free)
 /* For sink_open alone. */
 struct sink *sink_open_oci(const char *path, struct err *err) must_check;
 struct sink *sink_open_archive(const char *path, struct err *err) must_check;
+struct sink *sink_open_daemon(const char *name, struct err *err) must_check;
+
+/*
+ * An archive in a temporary file without a name: once published, *fd holds it. The descriptor is
+ * the sink's.
+ */
+struct sink *sink_open_temporary(int *fd, struct err *err) must_check;
 
 /* index.json of a layout that holds one image. */
 int sink_index_json(const struct sink_image *image, struct buf *out, struct err *err) must_check;

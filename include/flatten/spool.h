@@ -6,8 +6,13 @@
 #include "flatten/stream.h"
 
 /*
- * Copies a stream into an unnamed file in TMPDIR (default /var/tmp) and returns its descriptor, or
- * -1. Nothing is left behind, however the process ends.
+ * An empty unnamed file in TMPDIR (default /var/tmp), or -1. Nothing is left behind, however the
+ * process ends.
+ */
+int spool_file(struct err *err) must_check;
+
+/*
+ * Copies a stream into such a file and returns its descriptor, or -1.
  */
 int spool_stream(struct stream *s, struct err *err) must_check;
 

@@ -18,6 +18,7 @@ import time
 import case
 import daemons
 import engines
+import gaps
 import images
 import published
 import trees
@@ -201,26 +202,37 @@ def report(ok, title, lines):
     sys.stdout.flush()
 
 
+def run_one(judge, one, semantics, number):
+    """True: passed, False: failed, None: a known gap. Says so in a line."""
+    title = "%s [%s]" % (one.name, semantics)
+    gap = gaps.GAPS.get((one.name, semantics))
+    try:
+        note = judge.judge(one, semantics, number)
+    except Failure as failure:
+        if gap:
+            print("gap  %s (%s)" % (title, gap))
+            return None
+        report(False, title, failure.lines)
+        return False
+    if gap:
+        report(False, title, ["passes, but gaps.py lists it as a known gap"])
+        return False
+    report(True, title, [note] if note else [])
+    return True
+
+
 def run_cases(args, work):
-    judge, passed, failed = Judge(args.flatten, work), 0, 0
+    judge, results = Judge(args.flatten, work), []
     try:
         for number, one in enumerate(case.load()):
             if args.case and one.name not in args.case:
                 continue
             for semantics in args.semantics or ("overlay", "spec"):
-                if getattr(one, semantics) == case.UNJUDGED:
-                    continue
-                title = "%s [%s]" % (one.name, semantics)
-                try:
-                    note = judge.judge(one, semantics, number)
-                    report(True, title, [note] if note else [])
-                    passed += 1
-                except Failure as failure:
-                    report(False, title, failure.lines)
-                    failed += 1
+                if getattr(one, semantics) != case.UNJUDGED:
+                    results.append(run_one(judge, one, semantics, number))
     finally:
         judge.oracles.close()
-    return passed, failed
+    return results.count(True), results.count(False)
 
 
 def arguments():

@@ -1,0 +1,65 @@
+#include "flatten/image_name.h"
+
+#include "base/buf.h"
+#include "base/sha256.h"
+
+#include <string.h>
+
+enum { SHORT_ID = 12 };
+
+const char *image_name_tag(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    const char *colon = strchr(slash ? slash : name, ':');
+
+    return colon && !strchr(name, '@') ? colon + 1 : NULL;
+}
+
+bool image_name_is_fixed(const char *name)
+{
+    size_t hex = strspn(name, "0123456789abcdef");
+
+    return strchr(name, '@') || strncmp(name, "sha256:", 7) == 0 ||
+           (!name[hex] && hex >= SHORT_ID && hex <= 2 * SHA256_SIZE);
+}
+
+char *image_name_tagged(const char *name, struct err *err)
+{
+    bool complete = image_name_tag(name) || strchr(name, '@');
+    char *tagged = strf("%s%s", name, complete ? "" : ":latest");
+
+    if (!tagged)
+        err_nomem(err);
+    return tagged;
+}
+
+/* The first component is a host if it could not be part of a path on Docker Hub. */
+static bool has_host(const char *name)
+{
+    size_t len = strcspn(name, "/");
+
+    if (!name[len])
+        return false;
+    return memchr(name, '.', len) || memchr(name, ':', len) ||
+           (len == strlen("localhost") && strncmp(name, "localhost", len) == 0);
+}
+
+char *image_name_full(const char *name, struct err *err)
+{
+    static const char old_hub[] = "index.docker.io/";
+    _cleanup_free_ char *tagged = image_name_tagged(name, err);
+    const char *rest = tagged, *hub = "docker.io/";
+
+    if (!tagged)
+        return NULL;
+    if (strncmp(rest, old_hub, sizeof(old_hub) - 1) == 0)
+        rest += sizeof(old_hub) - 1;
+    else if (strncmp(rest, hub, strlen(hub)) == 0)
+        rest += strlen(hub);
+    else if (has_host(rest))
+        return steal_ptr(&tagged);
+    char *full = strf("%s%s%s", hub, strchr(rest, '/') ? "" : "library/", rest);
+    if (!full)
+        err_nomem(err);
+    return full;
+}

@@ -1,0 +1,167 @@
+#include "flatten/image.h"
+
+#include "flatten/engine_api.h"
+#include "flatten/image_name.h"
+#include "flatten/spool.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+/*
+ * An image of the Docker daemon: what `docker save` would write, in a temporary file. It is asked
+ * for by its Id, so that it is the one that was looked at, and one alone: a name without a tag
+ * would be all tags.
+ */
+enum { API_PLATFORM = 48 }; /* since then one platform of an image can be asked for */
+
+struct platform {
+    char os[64], architecture[64], variant[64];
+};
+
+static bool is_word(const char *text, size_t len)
+{
+    return len > 0 && len < sizeof(((struct platform *)NULL)->os) &&
+           strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_.-") >= len;
+}
+
+static int platform_parse(const char *text, struct platform *out, struct err *err)
+{
+    char *const parts[] = {out->os, out->architecture, out->variant};
+    const char *at = text;
+
+    *out = (struct platform){0};
+    for (size_t i = 0; i < 3; i++) {
+        size_t len = strcspn(at, "/");
+        if (!is_word(at, len))
+            break;
+        memcpy(parts[i], at, len);
+        at += len;
+        if (!*at && i > 0)
+            return 0;
+        at += *at == '/';
+    }
+    return err_set(err, ERR_USAGE, "--platform=%s is not OS/ARCH", text);
+}
+
+/* What the daemon says about the image it would run. False if it says too little to ask for it. */
+static bool platform_inspected(const struct json *facts, struct platform *out)
+{
+    const char *os = json_text(json_get(facts, "Os"));
+    const char *architecture = json_text(json_get(facts, "Architecture"));
+    const char *variant = json_text(json_get(facts, "Variant"));
+
+    *out = (struct platform){0};
+    if (!os || !architecture || !is_word(os, strlen(os)) ||
+        !is_word(architecture, strlen(architecture)))
+        return false;
+    strcpy(out->os, os);
+    strcpy(out->architecture, architecture);
+    if (variant && is_word(variant, strlen(variant)))
+        strcpy(out->variant, variant);
+    return true;
+}
+
+static char *platform_json(const struct platform *p)
+{
+    return strf("{\"os\":\"%s\",\"architecture\":\"%s\"%s%s%s}", p->os, p->architecture,
+                p->variant[0] ? ",\"variant\":\"" : "", p->variant, p->variant[0] ? "\"" : "");
+}
+
+/* A daemon that cannot be asked for a platform gives what it has. */
+static int check_platform(const struct image *image, const struct platform *wanted,
+                          struct err *err)
+{
+    const struct json *config = json_root(image->config);
+    const char *os = json_text(json_get(config, "os"));
+    const char *architecture = json_text(json_get(config, "architecture"));
+
+    if (os && strcmp(os, wanted->os) != 0)
+        return err_set(err, ERR_USAGE, "the daemon's image is for %s, not %s", os, wanted->os);
+    if (architecture && strcmp(architecture, wanted->architecture) != 0)
+        return err_set(err, ERR_USAGE, "the daemon's image is for %s, not %s", architecture,
+                       wanted->architecture);
+    return 0;
+}
+
+/* What to call the image: as the user did, unless that was an ID. NULL for nothing. */
+static int choose_name(const char *asked, const struct json *facts, char **out, struct err *err)
+{
+    const struct json *tags = json_get(facts, "RepoTags");
+    const char *first = json_text(json_at(tags, 0));
+    _cleanup_free_ char *tagged = image_name_tagged(asked, err);
+    bool has_tag = false;
+
+    if (!tagged)
+        return -1;
+    for (size_t i = 0; i < json_count(tags); i++) {
+        const char *tag = json_text(json_at(tags, i));
+        has_tag = has_tag || (tag && strcmp(tag, tagged) == 0);
+    }
+    if (has_tag || !image_name_is_fixed(asked))
+        *out = steal_ptr(&tagged);
+    else if (first && !(*out = strdup(first)))
+        return err_nomem(err);
+    return 0;
+}
+
+static int download(struct engine *e, const struct json *facts, const struct platform *platform,
+                    struct err *err)
+{
+    const char *id = json_text(json_get(facts, "Id"));
+    struct digest digest;
+
+    if (!id || digest_parse(id, &digest, err) < 0)
+        return err_set(err, ERR_FORMAT, "the daemon does not say the image's Id");
+    _cleanup_free_ char *json = platform ? platform_json(platform) : NULL;
+    if (platform && !json)
+        return err_nomem(err);
+    _cleanup_fd_ int fd = spool_file(err);
+    if (fd < 0 || engine_save(e, digest.text, json, fd, err) < 0)
+        return -1;
+    return steal_fd(&fd);
+}
+
+static struct image *open_spooled(int fd, struct err *err)
+{
+    _cleanup_fd_ int again = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    struct image *image = image_open_archive_fd(fd, NULL, err);
+
+    if (!image && again >= 0)
+        engine_save_error(again, err);
+    return image;
+}
+
+static struct image *open_named(struct engine *e, const char *name, const struct platform *asked,
+                                struct err *err)
+{
+    _cleanup_json_ struct json_doc *doc = engine_inspect(e, name, NULL, err);
+    struct platform platform;
+    int speaks = doc ? engine_speaks(e, API_PLATFORM, err) : -1;
+
+    if (speaks < 0)
+        return NULL;
+    const struct json *facts = json_root(doc);
+    bool known = asked || platform_inspected(facts, &platform);
+    if (asked)
+        platform = *asked;
+    int fd = download(e, facts, speaks && known ? &platform : NULL, err);
+    _cleanup_image_ struct image *image = fd < 0 ? NULL : open_spooled(fd, err);
+    if (!image || (known && check_platform(image, &platform, err) < 0))
+        return NULL;
+    free(image->name);
+    image->name = NULL;
+    return choose_name(name, facts, &image->name, err) < 0 ? NULL : steal_ptr(&image);
+}
+
+struct image *image_open_daemon(const struct reference *ref, const char *platform, struct err *err)
+{
+    struct platform asked;
+    _cleanup_engine_ struct engine *e = NULL;
+
+    if ((platform && platform_parse(platform, &asked, err) < 0) || !(e = engine_open(err)))
+        return NULL;
+    struct image *image = open_named(e, ref->name, platform ? &asked : NULL, err);
+    if (!image)
+        err_wrap(err, "docker-daemon:%s", ref->name);
+    return image;
+}
