@@ -24,7 +24,7 @@ static int parse_level(const char *text, int low, int high, int *level, struct e
 
     errno = 0;
     long value = strtol(text, &end, 10);
-    if (errno || end == text || *end || value < low || value > high)
+    if (text[0] < '0' || text[0] > '9' || errno || *end || value < low || value > high)
         return err_set(err, ERR_USAGE, "compression level '%s': expected %d to %d", text, low,
                        high);
     *level = (int)value;

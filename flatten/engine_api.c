@@ -34,8 +34,9 @@ static int set_tcp(struct engine *e, const char *text, struct err *err)
     size_t len = strspn(text, allowed);
 
     if (verify && *verify)
-        return err_set(err, ERR_UNSUPPORTED, "DOCKER_TLS_VERIFY: TLS is not supported; use the "
-                                             "daemon's socket, or an ssh tunnel to it");
+        return err_set(err, ERR_UNSUPPORTED,
+                       "DOCKER_TLS_VERIFY: TLS is not supported; use the "
+                       "daemon's socket, or an ssh tunnel to it");
     if (len == 0 || (text[len] && strcmp(text + len, "/") != 0))
         return err_set(err, ERR_USAGE, "DOCKER_HOST=tcp://%s is not tcp://HOST:PORT", text);
     bool has_port = strchr(bracket ? bracket : text, ':') != NULL;
@@ -268,8 +269,8 @@ static int send_request(struct request *r, const char *path, long *status, struc
         return err_nomem(err);
     if (r->upload >= 0) {
         headers = curl_slist_append(NULL, "Content-Type: application/x-tar");
-        /* Nothing to wait for: a daemon that refuses says so while it is sent to. */
-        more = headers ? curl_slist_append(headers, "Expect:") : NULL;
+        /* A daemon that refuses does so before the upload, where its words cannot get lost. */
+        more = headers ? curl_slist_append(headers, "Expect: 100-continue") : NULL;
         if (!more) {
             curl_slist_free_all(headers);
             return err_nomem(err);
@@ -327,8 +328,7 @@ static struct json_doc *get_json(struct engine *e, const char *path, long *statu
 {
     static const struct json_options options = {.max_bytes = IMAGE_JSON_LIMIT};
     _cleanup_buf_ struct buf text = BUF_INIT;
-    struct request r = {
-        .engine = e, .take = take_text, .ctx = &text, .quick = true, .upload = -1};
+    struct request r = {.engine = e, .take = take_text, .ctx = &text, .quick = true, .upload = -1};
 
     if (send_request(&r, path, status, err) < 0)
         return NULL;
@@ -424,8 +424,7 @@ static int take_reply(void *ctx, const char *data, size_t len, struct err *err)
 int engine_load(struct engine *e, int fd, uint64_t size, struct err *err)
 {
     _cleanup_engine_reply_ struct engine_reply reply = {0};
-    struct request r = {
-        .engine = e, .take = take_reply, .ctx = &reply, .upload = fd, .size = size};
+    struct request r = {.engine = e, .take = take_reply, .ctx = &reply, .upload = fd, .size = size};
     long status;
 
     if (send_request(&r, "/images/load?quiet=1", &status, err) < 0)

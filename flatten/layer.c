@@ -1,6 +1,8 @@
 #include "flatten/layer.h"
 
 #include "base/path.h"
+#include "flatten/tar_header.h"
+#include "flatten/tar_window.h"
 
 #include <string.h>
 #include <sys/sysmacros.h>
@@ -16,6 +18,7 @@ struct layer_reader {
     size_t shown; /* bytes lent to libarchive by the last read */
     uint32_t ordinal;
     struct buf path, link;
+    struct tar_window window;
     struct err stream_error;
 };
 
@@ -26,7 +29,8 @@ static la_ssize_t on_read(struct archive *a, void *ctx, const void **data)
 
     stream_advance(r->stream, r->shown);
     r->shown = 0;
-    if (stream_peek(r->stream, data, &len, &r->stream_error) < 0) {
+    if (stream_peek(r->stream, data, &len, &r->stream_error) < 0 ||
+        tar_window_block(&r->window, *data, len, &r->stream_error) < 0) {
         archive_set_error(a, EIO, "%s", r->stream_error.msg);
         return ARCHIVE_FATAL;
     }
@@ -77,6 +81,7 @@ void layer_reader_free(struct layer_reader *r)
     cleanup_stream(&r->stream);
     buf_free(&r->path);
     buf_free(&r->link);
+    tar_window_clear(&r->window);
     free(r);
 }
 
@@ -247,6 +252,22 @@ static uint32_t hash_attributes(struct archive_entry *header)
     return hash ^ sum;
 }
 
+/* Holds the entry against the bytes of its header; then what is up to its content's end can go. */
+static int check_header(struct layer_reader *r, struct archive_entry *header, struct err *err)
+{
+    enum { BLOCK = 512 };
+    uint64_t from = (uint64_t)archive_read_header_position(r->archive);
+    uint64_t to = (uint64_t)archive_filter_bytes(r->archive, 0);
+    bool sparse = archive_entry_sparse_reset(header) > 0;
+    uint64_t size = sparse ? 0 : (uint64_t)archive_entry_size(header);
+    const unsigned char *bytes = tar_window_get(&r->window, from, to, err);
+
+    if (!bytes || tar_header_correct(bytes, (size_t)(to - from), header, err) < 0)
+        return -1;
+    tar_window_release(&r->window, to + (size + BLOCK - 1) / BLOCK * BLOCK);
+    return 0;
+}
+
 /* Fills `out` for the header just read. 1, or 0 when the entry is of no account. */
 static int take_entry(struct layer_reader *r, struct archive_entry *header, struct layer_entry *out,
                       struct err *err)
@@ -259,7 +280,7 @@ static int take_entry(struct layer_reader *r, struct archive_entry *header, stru
     buf_truncate(&r->link, 0);
     if (!name)
         return err_set(err, ERR_FORMAT, "layer %u: an entry has no name", r->layer->number);
-    if (path_clean(name, strlen(name), &r->path, err) < 0 ||
+    if (check_header(r, header, err) < 0 || path_clean(name, strlen(name), &r->path, err) < 0 ||
         check_ancestors(r, &ignored, err) < 0 || classify_type(r, header, &out->in, err) < 0 ||
         classify_name(r, &out->in, &ignored, err) < 0 || strip_overlay_xattrs(header, out, err) < 0)
         return wrap_name(r->layer, name, err);

@@ -3,6 +3,7 @@
 #include "base/fdio.h"
 
 #include <archive.h>
+#include <stdbool.h>
 #include <string.h>
 
 enum { TAR_BLOCK = 256 * 1024 };
@@ -15,6 +16,7 @@ struct layer_writer {
     int fd;
     off_t at;
     struct written_layer written;
+    bool abandoned;     /* being freed: what libarchive still wants to write is refused */
     struct err failure; /* of a callback, which libarchive cannot carry */
 };
 
@@ -35,6 +37,8 @@ static la_ssize_t on_write(struct archive *a, void *ctx, const void *data, size_
 {
     struct layer_writer *w = ctx;
 
+    if (w->abandoned)
+        return ARCHIVE_FATAL;
     if (sha256_update(w->diff_id, data, len, &w->failure) < 0 ||
         compressor_write(w->compressor, data, len, &w->failure) < 0) {
         archive_set_error(a, EIO, "%s", w->failure.msg);
@@ -133,7 +137,9 @@ struct entry_sink *layer_writer_sink(struct layer_writer *w)
 void layer_writer_free(struct layer_writer *w)
 {
     if (w->archive) {
-        archive_write_fail(w->archive); /* or freeing would write on */
+        w->abandoned = true;
+        archive_write_fail(w->archive);  /* or closing would fill up the entry at hand */
+        archive_write_close(w->archive); /* freeing alone would leak its buffer after a failure */
         archive_write_free(w->archive);
     }
     cleanup_sha256(&w->diff_id);

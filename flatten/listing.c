@@ -230,7 +230,8 @@ static int resolve_links(struct listing *l, struct err *err)
 
     if (!links)
         return err_nomem(err);
-    qsort(l->records, l->count, sizeof(*l->records), by_path);
+    if (l->count)
+        qsort(l->records, l->count, sizeof(*l->records), by_path);
     for (size_t i = 0; i < l->count; i++)
         if (l->records[i].link)
             links[count++] = &l->records[i];

@@ -4,10 +4,9 @@
 #include "base/json.h"
 #include "flatten/spool.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -26,34 +25,36 @@ struct archive_sink {
     off_t end;               /* of what is complete */
 };
 
-static int member_header(const char *name, uint64_t size, unsigned char out[TAR_BLOCK],
-                         struct err *err)
+/* Octal digits and a NUL; a size beyond them in base 256, as GNU tar and POSIX readers have it. */
+static void put_number(unsigned char *field, size_t width, uint64_t value)
 {
-    struct archive *a = archive_write_new();
-    struct archive_entry *e = archive_entry_new();
-    size_t used = 0;
-    int rc = -1;
+    bool fits = value < (uint64_t)1 << (3 * (width - 1));
 
-    if (!a || !e) {
-        err_nomem(err);
-    } else {
-        archive_entry_set_pathname(e, name);
-        archive_entry_set_filetype(e, AE_IFREG);
-        archive_entry_set_perm(e, 0644);
-        archive_entry_set_size(e, (la_int64_t)size);
-        archive_entry_set_mtime(e, 0, 0);
-        if (archive_write_set_format_gnutar(a) == ARCHIVE_OK &&
-            archive_write_set_bytes_per_block(a, 0) == ARCHIVE_OK &&
-            archive_write_open_memory(a, out, TAR_BLOCK, &used) == ARCHIVE_OK &&
-            archive_write_header(a, e) == ARCHIVE_OK && used == TAR_BLOCK)
-            rc = 0;
-        else
-            err_set(err, ERR_SYSTEM, "cannot write a tar header: %s", archive_error_string(a));
-        archive_write_fail(a); /* the content is written elsewhere */
-    }
-    archive_entry_free(e);
-    archive_write_free(a);
-    return rc;
+    field[width - 1] = '\0';
+    for (size_t i = width - fits; i-- > 0; value >>= fits ? 3 : 8)
+        field[i] = (unsigned char)(fits ? '0' + (value & 7) : value & 0xff);
+    if (!fits)
+        field[0] |= 0x80;
+}
+
+/* The header of a regular file, 0644 and root's, in the GNU format; names here are short. */
+static void member_header(const char *name, uint64_t size, unsigned char out[TAR_BLOCK])
+{
+    unsigned checksum = 0;
+
+    memset(out, 0, TAR_BLOCK);
+    memcpy(out, name, strnlen(name, 100));
+    put_number(out + 100, 8, 0644);
+    put_number(out + 108, 8, 0); /* owner */
+    put_number(out + 116, 8, 0); /* group */
+    put_number(out + 124, 12, size);
+    put_number(out + 136, 12, 0); /* mtime */
+    out[156] = '0';
+    memcpy(out + 257, "ustar  ", 8);
+    memset(out + 148, ' ', 8); /* the checksum counts itself as spaces */
+    for (size_t i = 0; i < TAR_BLOCK; i++)
+        checksum += out[i];
+    put_number(out + 148, 7, checksum);
 }
 
 /* Header and padding around `size` bytes of content at s->end + TAR_BLOCK; moves the end. */
@@ -64,8 +65,8 @@ static int frame_member(struct archive_sink *s, const char *name, uint64_t size,
     off_t content_end = s->end + TAR_BLOCK + (off_t)size;
     size_t padding = (size_t)(-content_end & (TAR_BLOCK - 1));
 
-    if (member_header(name, size, header, err) < 0 ||
-        fd_pwrite_all(s->fd, header, sizeof(header), s->end, err) < 0 ||
+    member_header(name, size, header);
+    if (fd_pwrite_all(s->fd, header, sizeof(header), s->end, err) < 0 ||
         fd_pwrite_all(s->fd, zeros, padding, content_end, err) < 0)
         return -1;
     s->end = content_end + (off_t)padding;
@@ -164,17 +165,19 @@ static void release(struct sink *base)
     free(s);
 }
 
-/* The file's own permissions when it is replaced, else what the umask leaves. */
-static mode_t file_mode(const char *path)
+/* Starts the file; one that it replaces hands on its permissions, which the umask leaves alone. */
+static int begin_file(struct archive_sink *s, const char *name, struct err *err)
 {
     struct stat st;
-    mode_t mask;
+    bool exists = fstatat(s->dir, name, &st, 0) == 0;
 
-    if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
-        return st.st_mode & 0777;
-    mask = umask(0);
-    umask(mask);
-    return 0666 & ~mask;
+    if (exists && !S_ISREG(st.st_mode))
+        return err_set(err, ERR_USAGE, "exists and is not a regular file");
+    if (atomic_file_begin(&s->file, s->dir, name, 0666, err) < 0)
+        return -1;
+    if (exists && fchmod(s->file.fd, st.st_mode & 0777) < 0)
+        return err_sys(err, "chmod");
+    return 0;
 }
 
 static struct archive_sink *archive_sink_new(struct err *err)
@@ -207,7 +210,7 @@ struct sink *sink_open_archive(const char *path, struct err *err)
         err_sys(err, "%s", path);
         return NULL;
     }
-    if (atomic_file_begin(&s->file, s->dir, basename(for_base), file_mode(path), err) < 0) {
+    if (begin_file(s, basename(for_base), err) < 0) {
         err_wrap(err, "%s", path);
         return NULL;
     }

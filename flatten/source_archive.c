@@ -206,6 +206,10 @@ static bool is_named(const struct json *item, const char *wanted)
 
 static const struct json *choose(const struct json *list, const char *name, struct err *err)
 {
+    if (!json_is(list, JSON_ARRAY)) {
+        err_set(err, ERR_FORMAT, "manifest.json is not an array");
+        return NULL;
+    }
     if (!name && json_count(list) == 1)
         return json_at(list, 0);
     if (!name) {

@@ -68,8 +68,7 @@ static char *platform_json(const struct platform *p)
 }
 
 /* A daemon that cannot be asked for a platform gives what it has. */
-static int check_platform(const struct image *image, const struct platform *wanted,
-                          struct err *err)
+static int check_platform(const struct image *image, const struct platform *wanted, struct err *err)
 {
     const struct json *config = json_root(image->config);
     const char *os = json_text(json_get(config, "os"));

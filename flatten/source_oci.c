@@ -111,11 +111,12 @@ static const char *host_platform(void)
     return "linux/amd64";
 }
 
-static bool platform_matches(struct json *descriptor, const char *wanted)
+/* `has`: an object with os, architecture and perhaps variant: a descriptor's platform, a config. */
+static bool platform_matches(struct json *has, const char *wanted)
 {
-    const char *os = json_text(json_path(descriptor, "platform", "os", NULL));
-    const char *arch = json_text(json_path(descriptor, "platform", "architecture", NULL));
-    const char *variant = json_text(json_path(descriptor, "platform", "variant", NULL));
+    const char *os = json_text(json_get(has, "os"));
+    const char *arch = json_text(json_get(has, "architecture"));
+    const char *variant = json_text(json_get(has, "variant"));
     char text[256];
 
     if (!os || !arch)
@@ -139,7 +140,7 @@ static struct json *choose(struct json *index, const char *tag, const char *plat
         const char *name =
             json_text(json_path(d, "annotations", "org.opencontainers.image.ref.name", NULL));
         if (!is_image(d) || (tag && (!name || strcmp(name, tag) != 0)) ||
-            (platform && !platform_matches(d, platform)))
+            (platform && !platform_matches(json_get(d, "platform"), platform)))
             continue;
         found = d;
         matches++;
@@ -221,6 +222,12 @@ static struct image *open_manifest(const struct layout *l, struct json *descript
     _cleanup_image_ struct image *image = config ? image_new(config, err) : NULL;
     if (!image)
         return NULL;
+    /* A descriptor need not say its platform, and a tag chooses without looking at it. */
+    if (l->platform && json_get(json_root(image->config), "os") &&
+        !platform_matches(json_root(image->config), l->platform)) {
+        err_set(err, ERR_USAGE, "the image is not for %s", l->platform);
+        return NULL;
+    }
     image->manifest = steal_ptr(&manifest);
     image->digest = digest;
     image->config_digest = config_digest;

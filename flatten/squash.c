@@ -24,6 +24,8 @@ int squash_layers(const struct image *image, const struct merged_options *option
                   struct written_layer *out, struct merged_report *report, struct err *err)
 {
     struct merged_options o = *options;
+
+    o.indexed = o.indexed || o.semantics != SEMANTICS_OVERLAY;
     int rc = attempt(image, &o, compress, sink, out, report, err);
 
     if (rc > 0) {

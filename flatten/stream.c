@@ -30,15 +30,32 @@ struct file_stream {
     unsigned char buffer[FILE_BUFFER];
 };
 
+/* A pipe may give a byte at a time; a reader wants to see a magic number whole. */
+static ssize_t pipe_fill(struct file_stream *f)
+{
+    enum { MAGIC = 4 };
+    size_t len = 0;
+    ssize_t n;
+
+    do {
+        n = read(f->fd, f->buffer + len, sizeof(f->buffer) - len);
+        len += n > 0 ? (size_t)n : 0;
+    } while ((n > 0 && len < MAGIC) || (n < 0 && errno == EINTR));
+    return n < 0 ? -1 : (ssize_t)len;
+}
+
 static ssize_t file_fill(struct file_stream *f)
 {
-    size_t want = sizeof(f->buffer);
+    size_t want = f->left < sizeof(f->buffer) ? (size_t)f->left : sizeof(f->buffer);
+    ssize_t n = 0;
 
     if (!f->ranged)
-        return read(f->fd, f->buffer, want);
-    if (want > f->left)
-        want = (size_t)f->left;
-    return want ? pread(f->fd, f->buffer, want, f->offset) : 0;
+        return pipe_fill(f);
+    if (want)
+        do
+            n = pread(f->fd, f->buffer, want, f->offset);
+        while (n < 0 && errno == EINTR);
+    return n;
 }
 
 static int file_peek(struct stream *s, const void **data, size_t *len, struct err *err)
@@ -46,10 +63,7 @@ static int file_peek(struct stream *s, const void **data, size_t *len, struct er
     struct file_stream *f = (struct file_stream *)s;
 
     if (f->at == f->len) {
-        ssize_t n;
-        do
-            n = file_fill(f);
-        while (n < 0 && errno == EINTR);
+        ssize_t n = file_fill(f);
         if (n < 0)
             return err_sys(err, "read");
         if (n == 0 && f->ranged && f->left > 0)
@@ -154,7 +168,9 @@ static void verify_advance(struct stream *s, size_t len)
     struct verify_stream *v = (struct verify_stream *)s;
     struct err err;
 
-    if (len && sha256_update(v->hash, v->data, len, &err) < 0)
+    if (len == 0)
+        return;
+    if (sha256_update(v->hash, v->data, len, &err) < 0)
         v->failed = true;
     v->data += len;
     stream_advance(v->inner, len);

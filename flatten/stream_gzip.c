@@ -11,7 +11,8 @@ struct gzip_stream {
     struct stream *inner;
     struct inflate_state state;
     struct isal_gzip_header header;
-    bool in_member; /* between a member's header and its trailer */
+    bool in_header; /* of a member */
+    bool in_member; /* between a member's header and the end of its trailer */
     bool started;   /* the first member was met */
     bool ended;
     size_t at, len;
@@ -34,9 +35,27 @@ static void begin_member(struct gzip_stream *g)
 {
     isal_inflate_reset(&g->state);
     isal_gzip_header_init(&g->header);
-    g->state.crc_flag = ISAL_GZIP;
-    g->in_member = true;
+    g->state.crc_flag = ISAL_GZIP_NO_HDR_VER;
+    g->in_header = g->in_member = true;
     g->started = true;
+}
+
+/* Read apart from the data: isal_inflate forgets a header's flags where the input is cut in it. */
+static int read_header(struct gzip_stream *g, const void *in, size_t len, struct err *err)
+{
+    enum { HEADER_STEP = 4096 };
+    uint32_t given = len > HEADER_STEP ? HEADER_STEP : (uint32_t)len;
+
+    if (len == 0)
+        return err_set(err, ERR_FORMAT, "gzip: the data ends too early");
+    g->state.next_in = (uint8_t *)(uintptr_t)in;
+    g->state.avail_in = given;
+    int code = isal_read_gzip_header(&g->state, &g->header);
+    stream_advance(g->inner, given - g->state.avail_in);
+    if (code != ISAL_DECOMP_OK && code != ISAL_END_INPUT)
+        return isal_error(code, err);
+    g->in_header = code == ISAL_END_INPUT;
+    return 0;
 }
 
 /* Starts the next member, or ends the stream. Zero padding behind the last member is let pass. */
@@ -89,7 +108,9 @@ static int gzip_peek(struct stream *s, const void **data, size_t *len, struct er
         size_t in_len;
         if (stream_peek(g->inner, &in, &in_len, err) < 0)
             return -1;
-        int rc = g->in_member ? inflate_some(g, in, in_len, err) : next_member(g, in, in_len, err);
+        int rc = g->in_header   ? read_header(g, in, in_len, err)
+                 : g->in_member ? inflate_some(g, in, in_len, err)
+                                : next_member(g, in, in_len, err);
         if (rc < 0)
             return -1;
     }
@@ -121,7 +142,7 @@ struct stream *stream_gunzip(struct stream *inner, struct err *err)
     }
     g->base.ops = &ops;
     g->inner = inner;
-    g->in_member = g->started = g->ended = false;
+    g->in_header = g->in_member = g->started = g->ended = false;
     g->at = g->len = 0;
     isal_inflate_init(&g->state);
     return &g->base;

@@ -14,7 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TREE_ROOT = 0, TREE_NONE = 0xffffffff };
+enum { TREE_ROOT = 0 };
+#define TREE_NONE UINT32_MAX
 
 struct tree_node {
     uint32_t parent;

@@ -98,7 +98,9 @@ g = Group("Sparse files")
 DATA = [(0, b"start"), (200_000, b"middle"), (400_000, b"")]
 DENSE = (b"start" + b"\0" * 199_995 + b"middle").ljust(400_000, b"\0")
 DENSE_EITHER = {"overlay": Either([[f("sp", DENSE)]]), "spec": Either([[f("sp", DENSE)]])}
-g("sparse-old", [sparse("sp", "old", 400_000, DATA)], **DENSE_EITHER)
+WHOLE_SECOND = 1_500_000_000 * 10**9  # all that an old GNU header can say
+OLD = Either([[f("sp", DENSE, mtime=WHOLE_SECOND)]])
+g("sparse-old", [sparse("sp", "old", 400_000, DATA, mtime=WHOLE_SECOND)], overlay=OLD, spec=OLD)
 g("sparse-0.1", [sparse("sp", "0.1", 400_000, DATA)], **DENSE_EITHER)
 g("sparse-1.0", [sparse("sp", "1.0", 400_000, DATA)], **DENSE_EITHER)
 g("sparse-1.0-replaced", [sparse("sp", "1.0", 400_000, DATA), f("k", "1")], [f("sp", "x")])

@@ -94,6 +94,7 @@ export FB_TELLS_SYNTAX FB_TELLS_KEY FB_TELLS_WRITABLE
 
 # wrapper NAME: $FB_DIR/bin/NAME, for engines that cannot add arguments before the command.
 wrapper() {
+    rm -f "$FB_DIR/bin/$1"
     cat >"$FB_DIR/bin/$1" <<EOF
 #!/bin/sh
 exec '$FLATBED_RUNTIME' '--flatbed-policy=$FB_POLICY' "\$@"

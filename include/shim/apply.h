@@ -1,0 +1,17 @@
+/*
+ * Puts a plan into config.json. Pure: only the document is edited.
+ *
+ * A mount goes behind the container's mounts, except that it never hides one: it comes before the
+ * first mount that lies beneath it, and behind everything that it lies beneath (mounts apply in
+ * order: runtime-spec, config.md#mounts).
+ */
+#ifndef SHIM_APPLY_H
+#define SHIM_APPLY_H
+
+#include "shim/plan.h"
+
+/* Applies the operations that are to be added. ERR_SYSTEM without memory. */
+int apply_plan(const struct plan *plan, struct json_doc *doc, const struct spec *spec,
+               struct err *err) must_check;
+
+#endif

@@ -1,0 +1,143 @@
+/*
+ * The administrator's policy: /etc/flatbed/policy.json, then the files of policy.d in name order.
+ *
+ * Each file says "version": 1. A later file overrides and adds: members of objects one by one,
+ * at any depth; arrays and plain values are replaced. What this version does not implement is an
+ * error, never ignored. Errors read "FILE:LINE:COLUMN: reason".
+ *
+ * A file counts only if nobody but root (trust.h) could have written it: it is a regular file of
+ * root's that neither group nor others may write, in a directory where nobody else can replace it.
+ *
+ * A policy owns its documents; every text in it lives until policy_free.
+ */
+#ifndef SHIM_POLICY_H
+#define SHIM_POLICY_H
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "shim/call.h"
+
+#include <sys/types.h>
+
+enum policy_mode {
+    POLICY_ENFORCE,    /* what is not allowed fails the launch */
+    POLICY_PERMISSIVE, /* … is left out */
+    POLICY_OFF,        /* nothing is looked at */
+};
+
+enum { POLICY_FILES = 64, POLICY_FILE_BYTES = 1024 * 1024 };
+
+/* One file of the policy. */
+struct policy_file {
+    char *path;
+    struct json_doc *doc;
+};
+
+/* Where in the policy something is said. `file` is NULL for built-in rules. */
+struct policy_place {
+    const struct policy_file *file;
+    size_t offset;
+};
+
+struct policy_text {
+    const char *text; /* NULL: not given */
+    struct policy_place place;
+};
+
+struct policy_list {
+    const char **items;
+    size_t count;
+    bool given;
+    struct policy_place place;
+};
+
+enum policy_access { ACCESS_RO, ACCESS_RW };
+
+enum policy_owner {
+    OWNER_PROCESS,  /* the container's process, as the host sees it */
+    OWNER_IDENTITY, /* who the container belongs to: {uid} and {gid} */
+    OWNER_FIXED,    /* "UID:GID" */
+};
+
+struct policy_create {
+    bool wanted;
+    mode_t mode;
+    enum policy_owner owner;
+    uid_t uid; /* for OWNER_FIXED */
+    gid_t gid;
+    struct policy_place place;
+};
+
+struct policy_env {
+    const char *name;
+    struct policy_text value; /* a template */
+};
+
+/* A class of volumes. */
+struct policy_volume {
+    const char *name;
+    struct policy_place place;
+    struct policy_text source, target; /* templates */
+    unsigned source_vars, target_vars; /* bits of enum template_var */
+    enum policy_access access;         /* the most that may be asked */
+    struct policy_place access_place;
+    struct policy_list names;        /* globs; not given: any name (or the presets) */
+    bool always;                     /* mounted without asking */
+    struct policy_list always_names; /* for these names; none when `always` was just true */
+    struct policy_place always_place;
+    bool optional; /* a missing source is skipped */
+    struct policy_create create;
+    struct policy_list options; /* of mount(8) */
+    struct policy_list presets;
+    struct policy_env *env;
+    size_t env_count;
+};
+
+struct policy {
+    struct arena arena;
+    struct policy_file files[POLICY_FILES];
+    size_t file_count;
+
+    enum policy_mode mode;
+    struct policy_list runtime_paths;
+    enum call_flavor flavor; /* FLAVOR_UNKNOWN: ask it */
+
+    bool listens_to_annotations;
+    struct policy_list identity; /* "process", "rootless", "annotation:KEY" */
+    struct policy_volume *volumes;
+    size_t volume_count;
+    unsigned vars;      /* bits of enum template_var: all that templates use */
+    bool uses_identity; /* an owner is "identity" */
+};
+
+extern const char policy_default_path[];
+
+struct policy *policy_new(struct err *err) must_check;
+void policy_free(struct policy *policy);
+
+DEFINE_CLEANUP(policy, struct policy, policy_free)
+#define _cleanup_policy_ _cleanup_(cleanup_policy)
+
+/*
+ * Reads the files and, from each, what must be known even of a policy that is wrong elsewhere:
+ * version, mode and runtime. `path` NULL is the default one, which may be missing: then there is
+ * nothing to enforce. Files beside it are in the folder "NAME.d" ("policy.json": "policy.d").
+ * After an error `mode` is POLICY_ENFORCE, and the runtime is what was read before it.
+ */
+int policy_open(struct policy *policy, const char *path, struct err *err) must_check;
+
+/* Adds a document as if it were a file, for policy_open and for tests. Takes over `doc`. */
+int policy_add(struct policy *policy, const char *path, struct json_doc *doc,
+               struct err *err) must_check;
+
+/* Reads the rest of it and checks that it makes sense. */
+int policy_decode(struct policy *policy, struct err *err) must_check;
+
+/* The class of that name, or NULL. */
+const struct policy_volume *policy_volume_find(const struct policy *policy, const char *name,
+                                               size_t len);
+
+/* Appends "FILE:LINE", or nothing for built-in rules. */
+void policy_place_print(const struct policy_place *place, struct buf *out);
+
+#endif

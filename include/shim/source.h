@@ -1,0 +1,55 @@
+/*
+ * The host's side of a volume: its source is found, or made, without ever trusting what a user
+ * could have put in the way.
+ *
+ * Paths are walked component by component with O_NOFOLLOW. A symlink is followed only where nobody
+ * but root could have made or moved it (trust.h), and where that is true of all that leads to it;
+ * any other is an error that names it. A source is `exposed` when somebody but root could replace
+ * one of the components: the runtime behind us would look the path up again, so it must be given a
+ * pinned one (pin.h).
+ *
+ * A missing source is made one component at a time, first as the container's own user (in a child
+ * with his ids: a root-squashed NFS lets nobody else), then, where he may not and the folder is
+ * closed to all but root, by root: folders on the way root's with mode 0755, the last one his.
+ */
+#ifndef SHIM_SOURCE_H
+#define SHIM_SOURCE_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct source {
+    int fd;         /* O_PATH, of the source, or of the deepest folder that exists */
+    bool missing;   /* fd is that folder, and `rest` what is not there */
+    bool directory; /* or a regular file */
+    bool exposed;
+    char *rest; /* "a/b/c"; owned */
+};
+
+#define SOURCE_INIT                                                                                \
+    {                                                                                              \
+        .fd = -1                                                                                   \
+    }
+
+/* How a missing source is made. */
+struct source_make {
+    uid_t uid;
+    gid_t gid;
+    mode_t mode;
+};
+
+/* Walks a clean absolute path. That it is missing is no error; a device or a socket is. */
+int source_find(const char *path, struct source *out, struct err *err) must_check;
+
+/* The same, making what is missing. */
+int source_find_or_make(const char *path, const struct source_make *make, struct source *out,
+                        struct err *err) must_check;
+
+void source_close(struct source *source);
+
+#define _cleanup_source_ _cleanup_(source_close)
+
+#endif

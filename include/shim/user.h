@@ -1,0 +1,28 @@
+/*
+ * The host's users: /etc/passwd first, then whatever else nsswitch.conf names, by `getent`.
+ *
+ * glibc's own lookup would load modules (LDAP, SSSD) into the runtime, and cannot be linked
+ * statically.
+ */
+#ifndef SHIM_USER_H
+#define SHIM_USER_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+enum { USER_NAME_MAX = 256 };
+
+struct user {
+    uid_t uid;
+    gid_t gid;
+    char name[USER_NAME_MAX];
+};
+
+/* False if there is no such user, or nobody can tell. */
+bool user_by_uid(uid_t uid, struct user *out);
+bool user_by_name(const char *name, struct user *out);
+
+/* Reads one line of passwd(5), up to its newline or end. Pure. */
+bool user_parse(const char *line, struct user *out);
+
+#endif

@@ -1,0 +1,141 @@
+#include "shim/bundle.h"
+
+#include "base/fdio.h"
+#include "shim/trust.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/xattr.h>
+
+static const char config_name[] = "config.json";
+
+static char *config_path(const struct call *call)
+{
+    if (call->config && strcmp(call->config, config_name) != 0)
+        return strdup(call->config);
+    if (!call->bundle)
+        return strdup(config_name);
+    return strf("%s/%s", call->bundle, config_name);
+}
+
+static int open_folder(struct bundle *b, struct err *err)
+{
+    char *slash = strrchr(b->path, '/');
+    _cleanup_free_ char *dir = NULL;
+
+    b->name = slash ? slash + 1 : b->path;
+    if (slash)
+        dir = strndup(b->path, slash == b->path ? 1 : (size_t)(slash - b->path));
+    if (slash && !dir)
+        return err_nomem(err);
+    b->dirfd = open(dir ? dir : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return b->dirfd < 0 ? err_sys(err, "%s", b->path) : 0;
+}
+
+static int open_config(struct bundle *b, struct err *err)
+{
+    /* O_NONBLOCK: a FIFO must not hold us before it is refused. */
+    b->fd = openat(b->dirfd, b->name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
+    if (b->fd < 0 && errno == ELOOP)
+        return err_set(err, ERR_FORMAT, "%s: a symbolic link, not a regular file", b->path);
+    if (b->fd < 0)
+        return err_sys(err, "%s", b->path);
+    if (fstat(b->fd, &b->st) < 0)
+        return err_sys(err, "%s", b->path);
+    if (!S_ISREG(b->st.st_mode))
+        return err_set(err, ERR_FORMAT, "%s: not a regular file", b->path);
+    return 0;
+}
+
+static int parse_config(struct bundle *b, struct err *err)
+{
+    static const struct json_options options = {.max_bytes = BUNDLE_CONFIG_BYTES,
+                                                .unique_keys = true};
+    _cleanup_buf_ struct buf text = BUF_INIT;
+
+    if (fd_read_all(b->fd, BUNDLE_CONFIG_BYTES, &text, err) < 0)
+        return err_wrap(err, "%s", b->path);
+    b->doc = json_parse(text.data ? text.data : "", text.len, &options, err);
+    return b->doc ? 0 : err_wrap(err, "%s", b->path);
+}
+
+int bundle_open(struct bundle *b, const struct call *call, struct err *err)
+{
+    *b = (struct bundle)BUNDLE_INIT;
+    b->path = config_path(call);
+    if (!b->path)
+        return err_nomem(err);
+    if (open_folder(b, err) < 0 || open_config(b, err) < 0)
+        return -1;
+    return parse_config(b, err);
+}
+
+/* The label that the old file has, if it has one; engines label bundles for their domain. */
+static int copy_label(int from, int to, struct err *err)
+{
+    static const char label[] = "security.selinux";
+    char value[1024];
+    ssize_t len = fgetxattr(from, label, value, sizeof(value));
+
+    if (len < 0)
+        return errno == ENODATA || errno == ENOTSUP ? 0 : err_sys(err, "its SELinux label");
+    char now[sizeof(value)];
+    ssize_t have = fgetxattr(to, label, now, sizeof(now));
+    if (have == len && memcmp(value, now, (size_t)len) == 0)
+        return 0;
+    return fsetxattr(to, label, value, (size_t)len, 0) < 0 ? err_sys(err, "its SELinux label") : 0;
+}
+
+static int copy_attributes(const struct bundle *b, int fd, struct err *err)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) < 0)
+        return err_sys(err, "fstat");
+    /* A user may keep his file, but not give it to a group that he is not in. */
+    if ((st.st_uid != b->st.st_uid || st.st_gid != b->st.st_gid) &&
+        fchown(fd, b->st.st_uid, b->st.st_gid) < 0 &&
+        (st.st_uid != b->st.st_uid || (geteuid() == 0 && !trust_in_user_namespace())))
+        return err_sys(err, "its owner");
+    if (fchmod(fd, b->st.st_mode & 07777) < 0)
+        return err_sys(err, "its mode");
+    return copy_label(b->fd, fd, err);
+}
+
+static int write_document(struct bundle *b, struct atomic_file *file, struct err *err)
+{
+    _cleanup_buf_ struct buf text = BUF_INIT;
+
+    if (json_write(b->doc, &text, err) < 0)
+        return -1;
+    if (text.len > BUNDLE_CONFIG_BYTES)
+        return err_set(err, ERR_LIMIT, "larger than %d bytes", BUNDLE_CONFIG_BYTES);
+    if (copy_attributes(b, file->fd, err) < 0)
+        return -1;
+    return fd_write_all(file->fd, text.data, text.len, err);
+}
+
+int bundle_write(struct bundle *b, struct err *err)
+{
+    _cleanup_atomic_file_ struct atomic_file file = ATOMIC_FILE_INIT;
+
+    if (atomic_file_begin(&file, b->dirfd, b->name, 0600, err) < 0 ||
+        write_document(b, &file, err) < 0 || atomic_file_commit(&file, err) < 0)
+        return err_wrap(err, "%s", b->path);
+    return 0;
+}
+
+void bundle_close(struct bundle *b)
+{
+    int saved = errno;
+
+    if (b->doc)
+        json_free(b->doc);
+    if (b->fd >= 0)
+        close(b->fd);
+    if (b->dirfd >= 0)
+        close(b->dirfd);
+    free(b->path);
+    *b = (struct bundle)BUNDLE_INIT;
+    errno = saved;
+}

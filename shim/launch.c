@@ -1,0 +1,94 @@
+#include "shim/launch.h"
+
+#include "shim/edit.h"
+
+/* ---- the runtime behind us ---- */
+
+static int find_lowlevel(struct launch *l, const struct policy *policy, struct err *err)
+{
+    if (l->own.runtime)
+        return lowlevel_find(&l->own.runtime, 1, &l->lowlevel, err);
+    if (policy->runtime_paths.given)
+        return lowlevel_find(policy->runtime_paths.items, policy->runtime_paths.count, &l->lowlevel,
+                             err);
+    return lowlevel_find(lowlevel_defaults, LOWLEVEL_DEFAULTS, &l->lowlevel, err);
+}
+
+/* For commands that create nothing: with what can be read of the policy. */
+static int find_lowlevel_anyhow(struct launch *l, struct err *err)
+{
+    _cleanup_policy_ struct policy *policy = policy_new(err);
+    struct err ignored;
+
+    if (!policy)
+        return -1;
+    if (!l->own.runtime && policy_open(policy, l->own.policy, &ignored) < 0 &&
+        !policy->runtime_paths.given &&
+        lowlevel_find_owner(l->call.root, l->argc, l->argv, &l->lowlevel) == 0)
+        return 0;
+    return find_lowlevel(l, policy, err);
+}
+
+/* ---- create, run, restore ---- */
+
+/* Settles a line that runc and crun would read differently. */
+static int read_again(struct launch *l, const struct policy *policy, struct err *err)
+{
+    enum call_flavor flavor = policy->flavor;
+
+    if (flavor == FLAVOR_UNKNOWN && lowlevel_ask_flavor(&l->lowlevel, &flavor, err) < 0)
+        return err_wrap(err, "runc and crun read this command line differently");
+    return call_read(l->argc, l->argv, flavor, &l->call, err);
+}
+
+/*
+ * The policy, as far as it may be relied on: one that does not load fails, unless it was read far
+ * enough to know that it is not to be enforced.
+ */
+static int load_policy(struct launch *l, struct policy *policy, struct err *err)
+{
+    if (policy_open(policy, l->own.policy, err) < 0)
+        return -1;
+    if (policy->mode == POLICY_OFF || policy_decode(policy, err) == 0)
+        return 0;
+    if (policy->mode == POLICY_ENFORCE)
+        return -1;
+    policy->mode = POLICY_OFF;
+    return 0;
+}
+
+/* `rc` and `unreadable` are what reading the line came to: it matters only if a policy does. */
+static int prepare_creation(struct launch *l, int rc, const struct err *unreadable, struct err *err)
+{
+    _cleanup_policy_ struct policy *policy = policy_new(err);
+
+    if (!policy || load_policy(l, policy, err) < 0 || find_lowlevel(l, policy, err) < 0)
+        return -1;
+    if (policy->mode == POLICY_OFF || policy->file_count == 0)
+        return 0;
+    if (rc < 0) {
+        *err = *unreadable;
+        return -1;
+    }
+    if (rc > 0 && read_again(l, policy, err) < 0)
+        return -1;
+    return call_edits(&l->call) ? edit_config(policy, &l->call, err) : 0;
+}
+
+int launch_prepare(struct launch *l, int argc, char *const argv[], struct err *err)
+{
+    *l = (struct launch){0};
+    if (call_own_parse(argc, argv, &l->own, err) < 0)
+        return -1;
+    l->argc = argc - l->own.count;
+    l->argv = argv + l->own.count;
+    if (l->own.version)
+        return 0;
+    struct err unreadable = ERR_INIT;
+    int rc = call_read(l->argc, l->argv, FLAVOR_UNKNOWN, &l->call, &unreadable);
+    if (lowlevel_enter(err) < 0)
+        return -1;
+    if (rc == 0 && !call_edits(&l->call))
+        return find_lowlevel_anyhow(l, err);
+    return prepare_creation(l, rc, &unreadable, err);
+}

@@ -1,0 +1,48 @@
+#include "shim/pin.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+static int make_folder(const char *path, struct err *err)
+{
+    if (mkdir(path, 0755) < 0)
+        return errno == EEXIST ? 0 : err_sys(err, "cannot make %s", path);
+    /* Whatever the umask: the mapped root of a user namespace must get through. */
+    return chmod(path, 0755) < 0 ? err_sys(err, "cannot make %s", path) : 0;
+}
+
+int pin_begin(struct err *err)
+{
+    if (make_folder("/run/flatbed", err) < 0 || make_folder(PIN_FOLDER, err) < 0)
+        return -1;
+    if (unshare(CLONE_NEWNS) < 0)
+        return err_sys(err, "cannot enter a private mount namespace");
+    if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
+        return err_sys(err, "cannot make the mounts private");
+    if (mount("flatbed", PIN_FOLDER, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+              "mode=0755,size=1m") < 0)
+        return err_sys(err, "cannot mount a tmpfs on %s", PIN_FOLDER);
+    return 0;
+}
+
+static int make_mount_point(const struct source *source, const char *path, struct err *err)
+{
+    if (source->directory)
+        return make_folder(path, err);
+    _cleanup_fd_ int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    return fd < 0 ? err_sys(err, "cannot make %s", path) : 0;
+}
+
+int pin_add(const struct source *source, const char *path, struct err *err)
+{
+    char self[32];
+
+    if (make_mount_point(source, path, err) < 0)
+        return -1;
+    snprintf(self, sizeof(self), "/proc/self/fd/%d", source->fd);
+    if (mount(self, path, NULL, MS_BIND | MS_REC, NULL) < 0)
+        return err_sys(err, "cannot pin a source at %s", path);
+    return 0;
+}

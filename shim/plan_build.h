@@ -1,0 +1,26 @@
+/* What the sources that build a plan share. */
+#ifndef SHIM_PLAN_BUILD_H
+#define SHIM_PLAN_BUILD_H
+
+#include "shim/plan.h"
+
+struct planner {
+    const struct plan_input *in;
+    struct arena *arena;
+    struct plan *plan;
+    size_t capacity;
+    struct err *err;
+};
+
+/* A new operation at the end; NULL without memory. Pointers to older ones become invalid. */
+struct plan_op *plan_push(struct planner *p, enum plan_kind kind);
+
+/* Sets verdict and reason, and the place unless it is NULL. -1 without memory. */
+int plan_decide(struct planner *p, struct plan_op *op, enum plan_verdict verdict,
+                const struct policy_place *place, const char *format, ...)
+    __attribute__((format(printf, 5, 6))) must_check;
+
+/* Adds the variables of every mount that will be there. */
+int plan_add_env(struct planner *p) must_check;
+
+#endif

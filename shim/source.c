@@ -1,0 +1,159 @@
+#include "shim/source.h"
+
+#include "base/buf.h"
+#include "shim/source_make.h"
+#include "shim/trust.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MOST_LINKS = 40 }; /* as path_resolution(7) has it */
+
+struct walk {
+    const char *path; /* for messages */
+    struct source *out;
+    struct stat dir; /* of out->fd */
+    struct buf rest; /* what is still to be walked, from `at` */
+    size_t at;
+    int links;
+    struct err *err;
+};
+
+void source_close(struct source *source)
+{
+    cleanup_fd(&source->fd);
+    free(source->rest);
+    *source = (struct source)SOURCE_INIT;
+}
+
+static void enter(struct walk *w, int fd, const struct stat *st)
+{
+    cleanup_fd(&w->out->fd);
+    w->out->fd = fd;
+    w->dir = *st;
+}
+
+static int enter_root(struct walk *w)
+{
+    struct stat st;
+    _cleanup_fd_ int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return err_sys(w->err, "/");
+    enter(w, steal_fd(&fd), &st);
+    return 0;
+}
+
+/* The next component, NUL-terminated in place; NULL at the end. */
+static char *next_component(struct walk *w)
+{
+    char *text = w->rest.data + w->at;
+
+    text += strspn(text, "/");
+    if (!*text)
+        return NULL;
+    size_t len = strcspn(text, "/");
+    w->at = (size_t)(text - w->rest.data) + len + (text[len] ? 1 : 0);
+    text[len] = '\0';
+    return text;
+}
+
+static int follow(struct walk *w, int fd, const struct stat *st, const char *name)
+{
+    char target[PATH_MAX];
+    struct buf rest = BUF_INIT;
+
+    if (w->out->exposed || !trust_owner(st->st_uid))
+        return err_set(w->err, ERR_POLICY,
+                       "%s: '%s' on the way is a symbolic link that not only root could have made; "
+                       "it is not followed",
+                       w->path, name);
+    if (++w->links > MOST_LINKS)
+        return err_set(w->err, ERR_POLICY, "%s: too many symbolic links", w->path);
+    ssize_t len = readlinkat(fd, "", target, sizeof(target));
+    if (len < 0)
+        return err_sys(w->err, "%s: '%s'", w->path, name);
+    buf_append(&rest, target, (size_t)len);
+    buf_printf(&rest, "/%s", w->rest.data + w->at);
+    buf_free(&w->rest);
+    w->rest = rest;
+    w->at = 0;
+    if (buf_check(&rest, w->err) < 0)
+        return -1;
+    return rest.data[0] == '/' ? enter_root(w) : 0;
+}
+
+static int missing(struct walk *w, const char *name)
+{
+    const char *behind = w->rest.data + w->at;
+
+    behind += strspn(behind, "/");
+    w->out->missing = true;
+    w->out->rest = *behind ? strf("%s/%s", name, behind) : strdup(name);
+    return w->out->rest ? 0 : err_nomem(w->err);
+}
+
+/* One component. 1 when the walk is over because it does not exist. */
+static int step(struct walk *w, const char *name)
+{
+    struct stat st;
+    _cleanup_fd_ int fd = openat(w->out->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+    if (fd < 0 && errno == ENOENT)
+        return missing(w, name) < 0 ? -1 : 1;
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return err_sys(w->err, "%s: '%s'", w->path, name);
+    if (!trust_entry(&w->dir, &st))
+        w->out->exposed = true;
+    if (S_ISLNK(st.st_mode))
+        return follow(w, fd, &st, name);
+    enter(w, steal_fd(&fd), &st);
+    return 0;
+}
+
+static int check_kind(struct walk *w)
+{
+    w->out->directory = S_ISDIR(w->dir.st_mode);
+    if (!w->out->missing && !w->out->directory && !S_ISREG(w->dir.st_mode))
+        return err_set(w->err, ERR_POLICY, "%s: neither a directory nor a regular file", w->path);
+    return 0;
+}
+
+int source_find(const char *path, struct source *out, struct err *err)
+{
+    struct walk w = {.path = path, .out = out, .err = err};
+    char *name;
+    int rc;
+
+    *out = (struct source)SOURCE_INIT;
+    buf_puts(&w.rest, path);
+    rc = buf_check(&w.rest, err);
+    if (rc == 0)
+        rc = enter_root(&w);
+    while (rc == 0 && (name = next_component(&w)))
+        rc = step(&w, name);
+    buf_free(&w.rest);
+    if (rc >= 0)
+        rc = check_kind(&w);
+    if (rc < 0)
+        source_close(out);
+    return rc;
+}
+
+int source_find_or_make(const char *path, const struct source_make *make, struct source *out,
+                        struct err *err)
+{
+    for (int tries = 0; tries < PATH_MAX / 2; tries++) {
+        if (source_find(path, out, err) < 0)
+            return -1;
+        if (!out->missing)
+            return 0;
+        int rc = source_make_next(out, make, err);
+        source_close(out);
+        if (rc < 0)
+            return err_wrap(err, "%s", path);
+    }
+    return err_set(err, ERR_POLICY, "%s: it vanishes as soon as it is made", path);
+}

@@ -1,0 +1,117 @@
+#include "shim/source_make.h"
+
+#include "base/path.h"
+#include "shim/trust.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+enum { FOLDER_MODE = 0755 };
+
+/* In the child: never returns. */
+static void mkdir_as(int dirfd, const char *name, const struct source_make *make, int out)
+{
+    int result = 0;
+
+    umask(0);
+    if (setgroups(0, NULL) < 0 || setresgid(make->gid, make->gid, make->gid) < 0 ||
+        setresuid(make->uid, make->uid, make->uid) < 0 || mkdirat(dirfd, name, make->mode) < 0)
+        result = errno;
+    ssize_t written = write(out, &result, sizeof(result));
+    _exit(written == (ssize_t)sizeof(result) ? 0 : 1);
+}
+
+/* The child's errno; EIO if it died. The caller of a runtime may ignore SIGCHLD: waiting may fail.
+ */
+static int child_result(pid_t pid, int in)
+{
+    int result;
+    ssize_t n;
+
+    do
+        n = read(in, &result, sizeof(result));
+    while (n < 0 && errno == EINTR);
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    return n == (ssize_t)sizeof(result) ? result : EIO;
+}
+
+/* mkdir with the user's ids: 0 or an errno. */
+static int make_as_user(int dirfd, const char *name, const struct source_make *make)
+{
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return errno;
+    pid_t pid = fork();
+    if (pid == 0)
+        mkdir_as(dirfd, name, make, ends[1]);
+    int saved = errno;
+    close(ends[1]);
+    int result = pid < 0 ? saved : child_result(pid, ends[0]);
+    close(ends[0]);
+    return result;
+}
+
+/* Without leaving a moment in which others could get in: mode 0700, then the owner, then the mode.
+ */
+static int make_as_root(int dirfd, const char *name, uid_t uid, gid_t gid, mode_t mode,
+                        struct err *err)
+{
+    if (mkdirat(dirfd, name, 0700) < 0)
+        return errno == EEXIST ? 0 : err_sys(err, "cannot make '%s'", name);
+    _cleanup_fd_ int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return err_sys(err, "cannot open '%s'", name);
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return err_sys(err, "cannot open '%s'", name);
+    if (st.st_uid != geteuid() || (st.st_mode & 077))
+        return err_set(err, ERR_POLICY, "'%s' was replaced while it was made", name);
+    if ((st.st_uid != uid || st.st_gid != gid) && fchown(fd, uid, gid) < 0)
+        return err_sys(err, "cannot give '%s' to %u:%u", name, (unsigned)uid, (unsigned)gid);
+    if (fchmod(fd, mode) < 0)
+        return err_sys(err, "cannot set the mode of '%s'", name);
+    return 0;
+}
+
+static int make_component(int dirfd, const char *name, bool last, bool exposed,
+                          const struct source_make *make, struct err *err)
+{
+    struct stat dir;
+
+    if (make->uid == geteuid())
+        return make_as_root(dirfd, name, make->uid, make->gid, last ? make->mode : FOLDER_MODE,
+                            err);
+    int result = make_as_user(dirfd, name, make);
+    if (result == 0 || result == EEXIST)
+        return 0;
+    if (fstat(dirfd, &dir) < 0)
+        return err_sys(err, "fstat");
+    if ((result != EACCES && result != EPERM) || exposed || !trust_closed(&dir)) {
+        errno = result;
+        return err_sys(err, "cannot make '%s' as %u:%u", name, (unsigned)make->uid,
+                       (unsigned)make->gid);
+    }
+    if (last)
+        return make_as_root(dirfd, name, make->uid, make->gid, make->mode, err);
+    return make_as_root(dirfd, name, geteuid(), getegid(), FOLDER_MODE, err);
+}
+
+int source_make_next(const struct source *missing, const struct source_make *make, struct err *err)
+{
+    size_t len = strcspn(missing->rest, "/");
+    _cleanup_free_ char *name = strndup(missing->rest, len);
+
+    if (!name)
+        return err_nomem(err);
+    if (!missing->directory)
+        return err_set(err, ERR_POLICY, "'%s' cannot be made in what is no directory", name);
+    if (!path_component_valid(name, len))
+        return err_set(err, ERR_POLICY, "'%s' cannot be made", name);
+    bool last = missing->rest[len + strspn(missing->rest + len, "/")] == '\0';
+    return make_component(missing->fd, name, last, missing->exposed, make, err);
+}

@@ -1,0 +1,128 @@
+#include "shim/volumes.h"
+
+#include "shim/pin.h"
+#include "shim/source.h"
+
+#include <string.h>
+
+static int owner_of(const struct policy_create *create, const struct facts *facts,
+                    struct source_make *out, struct err *err)
+{
+    const struct id_pair *id = create->owner == OWNER_IDENTITY ? &facts->identity : &facts->process;
+
+    out->mode = create->mode;
+    out->uid = create->uid;
+    out->gid = create->gid;
+    if (create->owner == OWNER_FIXED)
+        return 0;
+    if (!id->known)
+        return err_set(err, ERR_POLICY, "it cannot be made, nobody knows for whom: %s", id->why);
+    out->uid = id->uid;
+    out->gid = id->gid;
+    return 0;
+}
+
+static int find(const struct plan_op *op, const struct facts *facts, struct source *out,
+                struct err *err)
+{
+    const struct policy_volume *v = op->volume;
+    struct source_make make;
+
+    if (source_find(op->source, out, err) < 0)
+        return -1;
+    if (!out->missing || !v->create.wanted)
+        return 0;
+    source_close(out);
+    if (owner_of(&v->create, facts, &make, err) < 0)
+        return err_wrap(err, "%s", op->source);
+    return source_find_or_make(op->source, &make, out, err);
+}
+
+static int fail(const struct plan_op *op, struct err *err)
+{
+    return *op->name ? err_wrap(err, "volumes.%s '%s'", op->volume->name, op->name)
+                     : err_wrap(err, "volumes.%s", op->volume->name);
+}
+
+static bool concerns_us(const struct plan_op *op)
+{
+    return op->kind == PLAN_MOUNT && op->ours &&
+           (op->verdict == PLAN_ADDED || op->verdict == PLAN_KEPT);
+}
+
+/* One source of the first pass: there, or to be skipped, or an error. */
+static int find_one(struct plan *plan, size_t i, const struct facts *facts, bool *exposed,
+                    struct err *err)
+{
+    _cleanup_source_ struct source source = SOURCE_INIT;
+    const struct plan_op *op = &plan->ops[i];
+
+    if (find(op, facts, &source, err) < 0)
+        return fail(op, err);
+    if (source.missing && !op->volume->optional) {
+        err_set(err, ERR_POLICY, "%s does not exist", op->source);
+        return fail(op, err);
+    }
+    if (source.missing)
+        plan_skip(plan, i, "there is no such source");
+    else if (source.exposed || op->pinned)
+        *exposed = true;
+    return 0;
+}
+
+/* The first pass: everything is there; *exposed if something must be pinned. */
+static int find_all(struct plan *plan, const struct facts *facts, bool enforce, struct arena *arena,
+                    bool *exposed, struct err *err)
+{
+    for (size_t i = 0; i < plan->count; i++) {
+        if (!concerns_us(&plan->ops[i]) || find_one(plan, i, facts, exposed, err) == 0)
+            continue;
+        const char *reason = enforce ? NULL : arena_strndup(arena, err->msg, strlen(err->msg));
+        if (!reason)
+            return -1;
+        plan_skip(plan, i, reason);
+    }
+    return 0;
+}
+
+/* The second one, in the private namespace: looked up afresh, checked again, and held. */
+static int pin_one(struct plan_op *op, struct arena *arena, struct err *err)
+{
+    _cleanup_source_ struct source source = SOURCE_INIT;
+
+    if (source_find(op->source, &source, err) < 0)
+        return -1;
+    if (source.missing)
+        return err_set(err, ERR_POLICY, "%s vanished", op->source);
+    if (!source.exposed && !op->pinned)
+        return 0;
+    const char *path = plan_pin_path(op, arena);
+    if (!path)
+        return err_nomem(err);
+    if (pin_add(&source, path, err) < 0)
+        return -1;
+    op->source = path;
+    return 0;
+}
+
+static int pin_all(struct plan *plan, struct arena *arena, struct err *err)
+{
+    if (pin_begin(err) < 0)
+        return -1;
+    for (size_t i = 0; i < plan->count; i++) {
+        struct plan_op *op = &plan->ops[i];
+        if (concerns_us(op) && pin_one(op, arena, err) < 0)
+            return fail(op, err);
+    }
+    return 0;
+}
+
+int volumes_prepare(struct plan *plan, const struct facts *facts, bool enforce, struct arena *arena,
+                    struct err *err)
+{
+    bool exposed = false;
+
+    if (find_all(plan, facts, enforce, arena, &exposed, err) < 0)
+        return -1;
+    return exposed ? pin_all(plan, arena, err) : 0;
+}

@@ -1,0 +1,414 @@
+#!/usr/bin/env bats
+# The command line of flatten: options, exit status, messages, and what is left behind.
+# shellcheck disable=SC2154  # status, output and stderr are set by bats' run
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+    [ -x "$FLATTEN" ] || { echo "FLATTEN is not set to flatten"; return 1; }
+    command -v jq python3 zstd >/dev/null || { echo "jq, python3 and zstd are needed"; return 1; }
+    export IMAGES=$BATS_FILE_TMPDIR/images
+    mkdir "$IMAGES"
+    PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$BATS_TEST_DIRNAME/../oracle \
+        python3 "$BATS_TEST_DIRNAME/flatten_images.py" "$IMAGES"
+}
+
+setup() {
+    unset SOURCE_DATE_EPOCH
+    mkdir "$BATS_TEST_TMPDIR/work" # bats keeps files of its own in the other
+    cd "$BATS_TEST_TMPDIR/work" || return
+}
+
+flatten() { run --separate-stderr "$FLATTEN" "$@"; }
+
+# ok WORD...: flatten works. fails STATUS TEXT WORD...: it does not, with TEXT on stderr alone.
+ok() {
+    flatten "$@"
+    echo "status $status: $output $stderr"
+    [ "$status" -eq 0 ]
+}
+
+fails() {
+    local expected=$1 text=$2
+    shift 2
+    flatten "$@"
+    echo "status $status: $output $stderr"
+    [ "$status" -eq "$expected" ] && [ -z "$output" ] && [[ $stderr == "flatten: error: "*"$text"* ]]
+}
+
+same() { "$FLATTEN" verify -q "$@"; }
+
+manifest_of() { echo "$1/blobs/sha256/$(jq -r '.manifests[-1].digest[7:]' "$1/index.json")"; }
+config_of() { echo "$1/blobs/sha256/$(jq -r '.config.digest[7:]' "$(manifest_of "$1")")"; }
+
+# ---- help ----
+
+@test "--help, --version and --completion" {
+    ok --help
+    [[ $output == *"flatten verify"* && $output == *"Exit status:"* ]]
+    ok squash --help
+    [[ $output == *"--compression"* ]]
+    ok verify -h
+    [[ $output == *"--most"* ]]
+    ok --version
+    [[ $output =~ ^flatten\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+    "$FLATTEN" --completion=bash | bash -n
+    fails 2 "" --completion=tcsh
+}
+
+# ---- usage ----
+
+@test "operands that are missing, or too many" {
+    fails 2 "which image?"
+    fails 2 "" squash
+    fails 2 "" squash a b c
+    fails 2 "" verify "$IMAGES/layout"
+    fails 2 "where to?" "$IMAGES/old.tar"
+    fails 2 "where to?" squash "oci:$IMAGES/layout:v1"
+}
+
+@test "options that are wrong" {
+    fails 2 "did you mean '--compression'?" --compresion=zstd "$IMAGES/old.tar" oci:x
+    fails 2 "--compression=xz" --compression=xz "$IMAGES/old.tar" oci:x
+    fails 2 "level '20'" -c zstd:20 "$IMAGES/old.tar" oci:x
+    fails 2 "--threads" --threads=many "$IMAGES/old.tar" oci:x
+    fails 2 "overlay, spec" --semantics=moby "$IMAGES/old.tar" oci:x
+    fails 2 "not a time" --created=yesterday "$IMAGES/old.tar" oci:x
+    fails 8 "--into=2" --into=2 "$IMAGES/old.tar" oci:x
+    fails 2 "" --quiet=yes "$IMAGES/old.tar" oci:x
+    fails 2 "" verify --most=-1 "$IMAGES/old.tar" "$IMAGES/new.tar"
+    [ -z "$(ls -A)" ]
+}
+
+@test "references that are wrong" {
+    fails 2 "no such file" ./nope oci:x
+    fails 2 "oci:DIR" "$IMAGES/old.tar" ./new-directory
+    fails 2 "" oci: oci:x
+    fails 2 "no image named v9" "oci:$IMAGES/layout:v9" oci:x
+    fails 2 "no image named image:v9" "docker-archive:$IMAGES/old.tar:image:v9" oci:x
+    fails 2 "not for linux/s390x" --platform=linux/s390x "oci:$IMAGES/layout" oci:x
+    [ -z "$(ls -A)" ]
+}
+
+# ---- results ----
+
+@test "the new image's ID and digest are printed, and true" {
+    ok -q "oci:$IMAGES/layout" oci:out:flat
+    [ -z "$stderr" ]
+    [ "${lines[0]}" = "sha256:$(sha256sum <"$(config_of out)" | cut -d' ' -f1)" ]
+    [ "${lines[1]}" = "sha256:$(sha256sum <"$(manifest_of out)" | cut -d' ' -f1)" ]
+    [ "${#lines[@]}" -eq 2 ]
+    [ "${lines[1]}" = "$(jq -r '.manifests[0].digest' out/index.json)" ]
+}
+
+@test "what was gained goes to stderr, and not with --quiet" {
+    ok "oci:$IMAGES/layout" oci:out
+    [[ $stderr == *"3 layers became 1"* ]]
+    ok --quiet "oci:$IMAGES/layout" oci:out
+    [ -z "$stderr" ]
+}
+
+@test "--json" {
+    ok --json -q "oci:$IMAGES/layout" oci:out:flat
+    [ "$(jq -r .id <<<"$output")" = "$(jq -r .config.digest "$(manifest_of out)")" ]
+    [ "$(jq -r .digest <<<"$output")" = "$(jq -r '.manifests[0].digest' out/index.json)" ]
+    [ "$(jq -c .layers <<<"$output")" = '{"in":3,"out":1}' ]
+    [ "$(jq -r .layer.digest <<<"$output")" = "$(jq -r '.layers[0].digest' "$(manifest_of out)")" ]
+    [ "$(jq -r .layer.diff_id <<<"$output")" = "$(jq -r '.rootfs.diff_ids[0]' "$(config_of out)")" ]
+    jq -e '.entries.in > .entries.out and .payload.in > .payload.out' <<<"$output"
+}
+
+@test "every source gives the same tree" {
+    for source in "$IMAGES/old.tar" "$IMAGES/new.tar" "docker-archive:$IMAGES/new.tar:image:v1" \
+        "$IMAGES/layout" "oci:$IMAGES/layout:v1" "oci:$IMAGES/zstd"; do
+        ok -q "$source" oci:"out:flat"
+        same oci:out "$IMAGES/old.tar"
+    done
+}
+
+@test "standard input, compressed or not" {
+    for how in cat "gzip -1" "zstd -q"; do
+        $how <"$IMAGES/old.tar" >in
+        run --separate-stderr "$FLATTEN" -q - docker-archive:out.tar <in
+        [ "$status" -eq 0 ]
+        run --separate-stderr bash -c 'cat in | "$FLATTEN" -q docker-archive:- docker-archive:piped.tar'
+        [ "$status" -eq 0 ]
+        cmp out.tar piped.tar
+        same out.tar "$IMAGES/old.tar"
+    done
+    run --separate-stderr "$FLATTEN" - oci:x </dev/null
+    [ "$status" -eq 5 ]
+}
+
+@test "every compression" {
+    for kind in none gzip gzip:0 gzip:3 zstd zstd:1 zstd:19; do
+        ok -q -c "$kind" "oci:$IMAGES/layout" "oci:out-${kind/:/-}"
+        same "oci:out-${kind/:/-}" "oci:$IMAGES/layout"
+    done
+    [[ $(jq -r '.layers[0].mediaType' "$(manifest_of out-none)") == *.tar ]]
+    [[ $(jq -r '.layers[0].mediaType' "$(manifest_of out-gzip)") == *.tar+gzip ]]
+    [[ $(jq -r '.layers[0].mediaType' "$(manifest_of out-zstd)") == *.tar+zstd ]]
+}
+
+@test "an archive reads back as both of what it is" {
+    ok -q "oci:$IMAGES/layout" flat.tar
+    [[ $(tar -xOf flat.tar manifest.json | jq -r '.[0].Layers[0]') == blobs/sha256/* ]]
+    mkdir out && tar -xf flat.tar -C out
+    same oci:out flat.tar
+    same flat.tar "$IMAGES/old.tar"
+}
+
+@test "the result does not depend on the number of threads" {
+    for n in 1 2 3 4; do
+        ok -q --threads=$n "$IMAGES/big.tar" "oci:out$n"
+        diff -r out1 "out$n"
+    done
+    ok -q "$IMAGES/big.tar" oci:out
+    diff -r out1 out
+}
+
+@test "the same input gives the same bytes" {
+    ok -q "$IMAGES/old.tar" one.tar
+    sleep 1
+    ok -q "$IMAGES/old.tar" two.tar
+    cmp one.tar two.tar
+}
+
+@test "--created and SOURCE_DATE_EPOCH" {
+    ok -q "$IMAGES/old.tar" oci:kept
+    [ "$(jq -r .created "$(config_of kept)")" = 2020-02-02T02:02:02Z ]
+    ok -q --created=2021-03-04T05:06:07Z "$IMAGES/old.tar" oci:said
+    [ "$(jq -r .created "$(config_of said)")" = 2021-03-04T05:06:07Z ]
+    [ "$(jq -r '.history[-1].created' "$(config_of said)")" = 2021-03-04T05:06:07Z ]
+    export SOURCE_DATE_EPOCH=1
+    ok -q "$IMAGES/old.tar" oci:epoch
+    [ "$(jq -r .created "$(config_of epoch)")" = 1970-01-01T00:00:01Z ]
+    ok -q --created=2 "$IMAGES/old.tar" oci:both
+    [ "$(jq -r .created "$(config_of both)")" = 1970-01-01T00:00:02Z ]
+    export SOURCE_DATE_EPOCH=tomorrow
+    fails 2 "not a time" "$IMAGES/old.tar" oci:bad
+    [ ! -e bad ]
+}
+
+@test "the config loses nothing" {
+    ok -q "oci:$IMAGES/layout" oci:out
+    keep='del(.rootfs, .history, .created)'
+    diff <(jq -S "$keep" "$(config_of "$IMAGES/layout")") <(jq -S "$keep" "$(config_of out)")
+    grep -q 18446744073709551615 "$(config_of out)"
+    [ "$(jq '[.history[] | select(.empty_layer | not)] | length' "$(config_of out)")" -eq 1 ]
+    [ "$(jq -r '.annotations["org.example.note"]' "$(manifest_of out)")" = kept ]
+    [ "$(jq -r '.annotations["dev.flatbed.source.digest"]' "$(manifest_of out)")" = \
+        "$(jq -r '.manifests[0].digest' "$IMAGES/layout/index.json")" ]
+}
+
+# ---- divergences ----
+
+@test "where engines and the spec differ is said, by layer and path" {
+    ok "oci:$IMAGES/divergent" oci:overlay
+    [[ $stderr == *"flatten: warning: layer 2: "*"opaque marker in the root"* ]]
+    ok "oci:$IMAGES/divergent" oci:overlay -q
+    [ -z "$stderr" ]
+    ok --json "oci:$IMAGES/divergent" oci:overlay
+    [ "$(jq .divergences <<<"$output")" -eq 1 ]
+    ok -q --semantics=spec "oci:$IMAGES/divergent" oci:spec
+    same --semantics=spec oci:spec "oci:$IMAGES/divergent"
+    run ! same oci:spec oci:overlay
+}
+
+@test "twenty divergences are said one by one, the rest counted" {
+    ok "oci:$IMAGES/many" oci:out
+    [ "$(grep -c "warning: layer 2" <<<"$stderr")" -eq 20 ]
+    [[ $stderr == *"10 more of the kind"* ]]
+}
+
+@test "layers that one pass cannot decide" {
+    ok "oci:$IMAGES/indexed" oci:out
+    [[ $stderr == *"layer 2: l: a hard link into an older layer"* ]]
+    ok "oci:$IMAGES/indexed" out.tar
+    same oci:out "oci:$IMAGES/indexed"
+    same out.tar oci:out
+    [ "$(ls -A)" = "out
+out.tar" ]
+    [ "$(find out/blobs -type f | wc -l)" -eq 3 ]
+}
+
+# ---- destinations ----
+
+@test "an archive is replaced, and keeps its mode" {
+    echo old >out.tar
+    chmod 0604 out.tar
+    ok -q "$IMAGES/old.tar" out.tar
+    [ "$(stat -c %a out.tar)" = 604 ]
+    same out.tar "$IMAGES/old.tar"
+    (umask 027 && "$FLATTEN" -q "$IMAGES/old.tar" new.tar >/dev/null)
+    [ "$(stat -c %a new.tar)" = 640 ]
+    [ "$(ls -A)" = "new.tar
+out.tar" ]
+}
+
+@test "a layout gets a second image, and a tag is replaced" {
+    ok -q "oci:$IMAGES/layout" oci:out:a
+    ok -q "oci:$IMAGES/divergent" oci:out:b
+    ok -q "oci:$IMAGES/divergent" oci:out:a
+    [ "$(jq -c '[.manifests[].annotations["org.opencontainers.image.ref.name"]]' out/index.json)" = '["b","a"]' ]
+    same oci:out:a "oci:$IMAGES/divergent"
+    same oci:out:b "oci:$IMAGES/divergent"
+}
+
+@test "an image is squashed into its own layout, under its own tag" {
+    cp -r "$IMAGES/layout" l
+    ok -q oci:l:v1 oci:l:v1
+    same oci:l:v1 "oci:$IMAGES/layout"
+    [ "$(jq '.manifests | length' l/index.json)" -eq 1 ]
+}
+
+@test "destinations that cannot be are refused before the work" {
+    mkdir dir
+    mkfifo fifo
+    fails 2 "not an OCI layout" "$IMAGES/old.tar" oci:dir
+    fails 2 "not a regular file" "$IMAGES/old.tar" docker-archive:dir
+    fails 2 "not a regular file" "$IMAGES/old.tar" docker-archive:fifo
+    fails 3 "no/such" "$IMAGES/old.tar" docker-archive:no/such/out.tar
+    fails 3 "no/such" "$IMAGES/old.tar" oci:no/such/layout
+    [ "$(ls -A)" = "dir
+fifo" ]
+}
+
+# ---- failures ----
+
+@test "the exit status tells what went wrong, the message where" {
+    fails 3 "nope.tar" docker-archive:nope.tar oci:x
+    fails 3 "not an OCI image layout" "oci:." oci:x
+    fails 5 "layer 2: dir/.wh.: a whiteout that names nothing" "oci:$IMAGES/bad-whiteout" oci:x
+    fails 5 "layer 1: ../escape: " "oci:$IMAGES/bad-dotdot" oci:x
+    fails 5 "layer 1: b: " "oci:$IMAGES/bad-dangling" oci:x
+    fails 8 "layer 2: dev/null: a 0:0 device" "oci:$IMAGES/bad-device" oci:x
+    fails 6 "layer 2" "oci:$IMAGES/bad-digest" oci:x
+    fails 6 "layer 2" "oci:$IMAGES/bad-size" oci:x
+    fails 7 "1000 layers" "oci:$IMAGES/deep" oci:x
+    [ -z "$(ls -A)" ]
+}
+
+@test "a failure leaves nothing behind, and what was there untouched" {
+    ok -q "$IMAGES/old.tar" oci:layout:v1
+    ok -q "$IMAGES/old.tar" out.tar
+    before=$(find . -type f -exec sha256sum {} + | sort -k2)
+    for bad in bad-digest bad-device bad-dangling; do
+        run "$FLATTEN" -q "oci:$IMAGES/$bad" oci:layout:v1
+        run "$FLATTEN" -q "oci:$IMAGES/$bad" out.tar
+        run "$FLATTEN" -q "oci:$IMAGES/$bad" oci:other
+        run "$FLATTEN" -q "oci:$IMAGES/$bad" other.tar
+    done
+    [ "$(find . -type f -exec sha256sum {} + | sort -k2)" = "$before" ]
+    [ "$(ls -A)" = "layout
+out.tar" ]
+}
+
+@test "a hostile name cannot steer the terminal" {
+    fails 5 '\x1b[2J\x0aforged' "oci:$IMAGES/bad-escape" oci:x
+    [ "${#stderr_lines[@]}" -eq 1 ]
+}
+
+@test "a file system that is full" {
+    # A limit on file sizes is one that a test can have.
+    run --separate-stderr bash -c \
+        'trap "" XFSZ; ulimit -f 20000; exec "$FLATTEN" -q "$IMAGES/big.tar" docker-archive:out.tar'
+    [ "$status" -eq 3 ]
+    [[ $stderr == "flatten: error: "*"too large"* ]]
+    run --separate-stderr bash -c \
+        'trap "" XFSZ; ulimit -f 20000; exec "$FLATTEN" -q "$IMAGES/big.tar" oci:out'
+    [ "$status" -eq 3 ]
+    [ -z "$(ls -A)" ]
+}
+
+@test "standard output that cannot be written to" {
+    run bash -c '"$FLATTEN" -q "$IMAGES/old.tar" oci:out >/dev/full'
+    [ "$status" -eq 3 ]
+    [[ $output == *"standard output"* ]]
+    run bash -c '"$FLATTEN" --help >/dev/full'
+    [ "$status" -eq 3 ]
+}
+
+# Killed at any moment: the destination is absent or whole, beside it at most a dot file.
+killed() {
+    local destination=$1 name=$2 seen=0
+    for i in $(seq 1 12); do
+        "$FLATTEN" -q "$IMAGES/big.tar" "$destination" >/dev/null &
+        local pid=$!
+        sleep "$(awk -v r=$RANDOM -v i="$i" 'BEGIN { print (i / 12) * 0.9 * (0.5 + r / 32768) }')"
+        kill -9 $pid 2>/dev/null || true
+        wait $pid 2>/dev/null || true
+        if [ -e "$name" ]; then
+            same "$destination" "$IMAGES/big.tar"
+            rm -r "$name"
+            seen=$((seen + 1))
+        fi
+        [ -z "$(ls)" ]
+        for left in $(ls -A); do [[ $left == .* ]]; done
+        rm -rf .[!.]*
+    done
+    echo "$seen of 12 were done"
+}
+
+@test "killed while it writes an archive" {
+    killed docker-archive:out.tar out.tar
+}
+
+@test "killed while it writes a layout" {
+    killed oci:out out
+}
+
+@test "killed while it adds to a layout" {
+    ok -q "$IMAGES/old.tar" oci:out:a
+    for i in $(seq 1 6); do
+        "$FLATTEN" -q "$IMAGES/big.tar" oci:out:b >/dev/null &
+        pid=$!
+        sleep "$(awk -v r=$RANDOM -v i="$i" 'BEGIN { print (i / 6) * 0.9 * (0.5 + r / 32768) }')"
+        kill -9 $pid 2>/dev/null || true
+        wait $pid 2>/dev/null || true
+        same oci:out:a "$IMAGES/old.tar"
+        [ "$(find out -type f -name '[!.]*' ! -path '*/blobs/*' | sort)" = "out/index.json
+out/oci-layout" ]
+    done
+    ok -q "$IMAGES/big.tar" oci:out:b
+    same oci:out:b "$IMAGES/big.tar"
+}
+
+# ---- verify ----
+
+@test "verify: the same tree" {
+    ok verify "$IMAGES/old.tar" "oci:$IMAGES/layout"
+    [ -z "$output" ]
+    [[ $stderr == *"the same tree: "*" paths"* ]]
+    ok verify -q "$IMAGES/old.tar" "oci:$IMAGES/layout"
+    [ -z "$output$stderr" ]
+    ok verify --json "$IMAGES/old.tar" "oci:$IMAGES/layout"
+    jq -e '.same and .count == 0 and .differences == [] and .paths > 5' <<<"$output"
+}
+
+@test "verify: differences" {
+    flatten verify "oci:$IMAGES/divergent" "oci:$IMAGES/layout"
+    [ "$status" -eq 1 ]
+    [[ $output == *"/a/old
+  A: file 1 bytes sha256:"*"
+  B: (nothing)"* ]]
+    [[ $stderr == *"paths differ"* ]]
+    flatten verify --most=2 "oci:$IMAGES/divergent" "oci:$IMAGES/layout"
+    [ "$status" -eq 1 ]
+    [ "$(grep -c '^/' <<<"$output")" -eq 2 ]
+    [[ $stderr == *"and "*" more"* ]]
+    flatten verify --json "oci:$IMAGES/divergent" "oci:$IMAGES/layout"
+    [ "$status" -eq 1 ]
+    jq -e '(.same | not) and .count == (.differences | length)' <<<"$output"
+    flatten verify -q "oci:$IMAGES/divergent" "oci:$IMAGES/layout"
+    [ "$status" -eq 1 ]
+    [ -z "$output$stderr" ]
+    flatten verify --json --most=1 "oci:$IMAGES/divergent" "oci:$IMAGES/layout"
+    jq -e '.count > 1 and (.differences | length) == 1' <<<"$output"
+}
+
+@test "verify: what cannot be read is no difference" {
+    fails 3 "nope" verify "$IMAGES/old.tar" docker-archive:nope
+    fails 6 "layer 2" verify "$IMAGES/old.tar" "oci:$IMAGES/bad-digest"
+    fails 5 "" verify "oci:$IMAGES/bad-whiteout" "$IMAGES/old.tar"
+}

@@ -1,0 +1,63 @@
+"""The images of flatten.bats: python3 flatten_images.py DIRECTORY (needs tests/oracle in its path)."""
+import os
+import random
+import sys
+
+import images
+from tarball import chr_, d, f, h, opq, s, tar_bytes, wh
+
+USUAL = [
+    [d("etc"), f("etc/a", "old a", mode=0o600), f("etc/b", "b"), f("etc/gone", "x" * 5000),
+     d("lib"), f("lib/l", "l" * 3000), h("lib/m", "lib/l"), s("lib/n", "l")],
+    [d("etc"), wh("etc/gone"), f("etc/a", "new a", mode=0o640, uid=7), d("opt"), opq("opt"),
+     f("opt/o", "o")],
+    [wh("lib/l"), f("top", "top", xattrs={"user.k": "v"}), d("tmp", mode=0o1777)],
+]
+DIVERGENT = [[d("a"), f("a/old", "1"), f("k", "1")], [opq(), f("new", "2")]]
+MANY = [[f("k", "1")], [e for i in range(30) for e in (f("n%d" % i, "x"), wh("n%d" % i))]]
+INDEXED = [[d("a"), f("a/x", "low"), f("k", "1")],
+           [f("twice", "1"), f("a/y", "y"), d("a", mode=0o711), f("twice", "2"), h("l", "a/x")]]
+BAD = {
+    "whiteout": [[f("a", "1")], [f("dir/.wh.", "")]],
+    "dotdot": [[f("../escape", "1")]],
+    "device": [[f("a", "1")], [f("b", "2"), chr_("dev/null", (0, 0))]],
+    "escape": [[f("../\x1b[2J\nforged", "1")]],
+    "dangling": [[h("b", "a")]],
+}
+
+
+def broken(path, what):
+    """A layout whose layer is not what its digest, or its end, promise."""
+    tars = images.tars_of(USUAL)
+    images.write_oci(path, tars)
+    blob = os.path.join(path, "blobs/sha256", images.digest(tars[1])[7:])
+    with open(blob, "r+b") as out:
+        if what == "cut":
+            out.truncate(len(tars[1]) - 2048)
+        else:
+            out.seek(600)
+            out.write(b"\xee")
+
+
+def main():
+    home = sys.argv[1]
+    at = lambda *names: os.path.join(home, *names)
+    tars = images.tars_of(USUAL)
+    images.write_oci(at("layout"), tars, tag="v1")
+    images.write_oci(at("zstd"), tars, tag="v1", compression="zstd")
+    images.write_docker_old(at("old.tar"), tars, name="image:v1")
+    images.write_docker_new(at("new.tar"), tars, name="image:v1")
+    images.write_oci(at("divergent"), images.tars_of(DIVERGENT))
+    images.write_oci(at("many"), images.tars_of(MANY))
+    images.write_oci(at("indexed"), images.tars_of(INDEXED))
+    for name, layers in BAD.items():
+        images.write_oci(at("bad-" + name), images.tars_of(layers))
+    broken(at("bad-digest"), "digest")
+    broken(at("bad-size"), "cut")
+    images.write_oci(at("deep"), [tar_bytes([f("f%d" % i, "x")]) for i in range(1001)])
+    noise = random.Random(1)
+    big = [[f("big/%d-%d" % (n, i), noise.randbytes(5_000_000)) for i in range(10)] for n in (0, 1)]
+    images.write_docker_new(at("big.tar"), images.tars_of(big), name="big:v1")
+
+
+main()

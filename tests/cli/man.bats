@@ -1,0 +1,38 @@
+#!/usr/bin/env bats
+# The man pages say what the programs say.
+
+setup() {
+    : "${FLATTEN:?the flatten to test}"
+    : "${MAN_DIR:?the folder of the man pages}"
+}
+
+# The long options in a text on standard input, one a line.
+options_of() {
+    grep -oE -- '--[a-z][a-z-]+' | sort -u
+}
+
+options_of_help() {
+    { "$FLATTEN" --help; "$FLATTEN" squash --help; "$FLATTEN" verify --help; } | options_of
+}
+
+options_of_man() {
+    mandoc -Tutf8 -O width=200 "$MAN_DIR/flatten.1" | col -b | options_of
+}
+
+@test "mandoc finds nothing wrong" {
+    for page in "$MAN_DIR"/*.[0-9]; do
+        run mandoc -Tlint -W warning "$page"
+        [ "$status" -eq 0 ] || { echo "$output"; false; }
+    done
+}
+
+@test "flatten(1) has every option of --help, and no other" {
+    diff <(options_of_help) <(options_of_man)
+}
+
+@test "flatten(1) and --help list the same exit statuses" {
+    for status in 0 1 2 3 5 6 7 8; do
+        "$FLATTEN" --help | tr '\n' ' ' | grep -qE "(status: |, |  *)$status "
+        grep -qx ".It $status" "$MAN_DIR/flatten.1"
+    done
+}

@@ -1,0 +1,340 @@
+#!/usr/bin/env bats
+# flatten with real engines: images that docker built, flattened on every way that leads in and out of
+# a daemon, loaded and run by docker, podman and containerd; and daemons that fail.
+
+bats_require_minimum_version 1.5.0
+
+load lib/common
+load lib/image
+load lib/policy
+load lib/docker
+load lib/lowlevel
+load lib/podman
+load lib/containerd
+load lib/flatten
+
+setup_file() {
+    # The engines run their containers by runc: the shim has no part in this.
+    FLATBED_RUNTIME=$(command -v runc || true)
+    export FLATBED_RUNTIME
+    fb_begin
+    require_root
+    require_flatten
+    require_busybox
+    require_tool "$DOCKER" "$DOCKERD" containerd runc jq python3
+    policy_empty runc
+    image_archive
+    docker_start
+    layers_build
+    # By its path: the wrappers in $FB_DIR/bin are the shim's.
+    export FB_PODMAN_RUNTIME=$FLATBED_RUNTIME
+    ! command -v podman >/dev/null || podman_start
+    ! command -v ctr >/dev/null || containerd_start
+}
+
+teardown_file() {
+    podman_stop
+    containerd_stop
+    docker_stop
+    fb_end
+}
+
+setup() {
+    fb_gate
+    mkdir -p "$FB_DIR/out"
+}
+
+teardown() {
+    [ -z "$FB_REFUSED" ] || return 0
+    fake_stop
+    docker_remove_all
+    rm -rf "$FB_DIR/out"
+}
+
+FB_RUNS=$'shared\nshared\nfile' # what $FB_LAYERS prints
+
+# save_layers: $FB_DIR/layers.tar, once.
+save_layers() {
+    [ -e "$FB_DIR/layers.tar" ] || docker_cli save --output "$FB_DIR/layers.tar" "$FB_LAYERS"
+}
+
+# flat_archive: $FB_DIR/flat.tar, once.
+flat_archive() {
+    save_layers
+    [ -e "$FB_DIR/flat.tar" ] ||
+        flatten --quiet "$FB_DIR/layers.tar" "docker-archive:$FB_DIR/flat.tar:fb-archive:1" >/dev/null
+}
+
+# ------------------------------------------------------------------ in and out
+
+@test "flatten: the image has twenty layers, and runs" {
+    run docker_cli inspect --format '{{len .RootFS.Layers}}' "$FB_LAYERS"
+    [ "$output" -ge 20 ]
+    run docker_cli run --rm --network=none "$FB_LAYERS"
+    expect_output "$FB_RUNS"
+}
+
+@test "flatten: archive to archive; docker loads it, runs it and shows the same" {
+    flat_archive
+    run docker_cli load --input "$FB_DIR/flat.tar"
+    expect_status 0
+    expect_output "Loaded image: fb-archive:1"
+    run docker_cli run --rm --network=none fb-archive:1
+    expect_status 0
+    expect_output "$FB_RUNS"
+    expect_same_image "$FB_LAYERS" fb-archive:1
+}
+
+@test "flatten: docker history shows every step of the original below the new layer" {
+    local -a original
+    run flatten --quiet "$FB_LAYERS" docker-daemon:fb-history:1
+    expect_status 0
+    run docker_cli history --no-trunc --format '{{.CreatedBy}}' "$FB_LAYERS"
+    original=("${lines[@]}")
+    run docker_cli history --no-trunc --format '{{.CreatedBy}}' fb-history:1
+    expect_equal "${lines[0]}" "flatten squash"
+    expect_equal "${lines[*]:1}" "${original[*]}"
+    run docker_cli history --format '{{.Comment}}' fb-history:1
+    expect_match 'layers merged' "${lines[0]}"
+}
+
+@test "flatten NAME: the daemon has NAME:TAG-flat, which runs and shows the same" {
+    local id
+    run --separate-stderr flatten "$FB_LAYERS"
+    expect_status 0
+    id=${lines[0]}
+    # shellcheck disable=SC2154
+    expect_match 'layers became 1' "$stderr"
+    expect_equal "$(docker_cli inspect --format '{{.Id}}' "$FB_LAYERS-flat")" "$id"
+    run docker_cli run --rm --network=none "$FB_LAYERS-flat"
+    expect_output "$FB_RUNS"
+    expect_same_image "$FB_LAYERS" "$FB_LAYERS-flat"
+    run flatten verify "$FB_LAYERS" "docker-daemon:$FB_LAYERS-flat"
+    expect_status 0
+    expect_nothing_left
+}
+
+@test "flatten: a name without a tag is :latest alone, whatever other tags there are" {
+    docker_cli tag "$FB_IMAGE" fb-tags:other
+    docker_cli tag "$FB_LAYERS" fb-tags:latest
+    run flatten --quiet fb-tags
+    expect_status 0
+    run docker_cli run --rm --network=none fb-tags:latest-flat
+    expect_output "$FB_RUNS"
+}
+
+@test "flatten: an ID is a source, but needs a destination" {
+    local id
+    id=$(docker_cli images --quiet "$FB_LAYERS")
+    run flatten --quiet "$id"
+    expect_status 2
+    expect_match 'name a destination'
+    run flatten --quiet "$id" docker-daemon:registry.example:5000/deep/er/path:tag
+    expect_status 0
+    run docker_cli run --rm --network=none registry.example:5000/deep/er/path:tag
+    expect_output "$FB_RUNS"
+}
+
+@test "flatten: daemon to OCI layout and back" {
+    run flatten --quiet "$FB_LAYERS" "oci:$FB_DIR/out/layout:v1"
+    expect_status 0
+    run flatten verify "$FB_LAYERS" "oci:$FB_DIR/out/layout:v1"
+    expect_status 0
+    run flatten --quiet "oci:$FB_DIR/out/layout:v1" docker-daemon:fb-back:1
+    expect_status 0
+    run docker_cli run --rm --network=none fb-back:1
+    expect_output "$FB_RUNS"
+    expect_same_image "$FB_LAYERS" fb-back:1
+    rm -r "$FB_DIR/out/layout"
+    expect_nothing_left
+}
+
+@test "flatten: twice gives the same image, and gzip the same Id" {
+    local once twice
+    once=$(flatten --quiet "$FB_LAYERS" docker-daemon:fb-once:1)
+    twice=$(flatten --quiet "$FB_LAYERS" docker-daemon:fb-twice:1)
+    expect_equal "$once" "$twice"
+    run flatten --quiet --compression=gzip "$FB_LAYERS" docker-daemon:fb-gzip:1
+    expect_status 0
+    expect_equal "${lines[0]}" "$(head -n 1 <<<"$once")"
+}
+
+@test "flatten: podman loads and runs a flattened archive" {
+    require_tool podman
+    fb_gate
+    flat_archive
+    run podman_cli load --input "$FB_DIR/flat.tar"
+    expect_status 0
+    run podman_run --rm fb-archive:1
+    expect_status 0
+    expect_output "$FB_RUNS"
+    # shellcheck disable=SC2016 # the container's variable
+    run podman_run --rm fb-archive:1 'stat -c "%a %u:%g" a; ls /o /opt/lib/; echo "$GREETING"'
+    expect_output $'4751 7:8\n/o:\n\n/opt/lib/:\ny\nhello world'
+}
+
+@test "flatten: podman's Docker-compatible service is a daemon as well" {
+    require_tool podman
+    fb_gate
+    save_layers
+    podman_service
+    run flatten --quiet "$FB_DIR/layers.tar" docker-daemon:fb-podman:1
+    expect_status 0
+    run flatten --quiet fb-podman:1
+    expect_status 0
+    run flatten verify fb-podman:1 docker-daemon:fb-podman:1-flat
+    expect_status 0
+    run podman_run --rm fb-podman:1-flat
+    expect_output "$FB_RUNS"
+}
+
+@test "flatten: containerd imports and runs a flattened archive" {
+    require_tool ctr
+    fb_gate
+    flat_archive
+    run ctr_cli image import --snapshotter "$FB_SNAPSHOTTER" "$FB_DIR/flat.tar"
+    expect_status 0
+    expect_match 'docker.io/library/fb-archive:1'
+    run ctr_cli run --rm --snapshotter "$FB_SNAPSHOTTER" --fifo-dir "$FB_DIR/fifo" --runc-root "$FB_DIR/runc" \
+        docker.io/library/fb-archive:1 box
+    expect_status 0
+    expect_output "$FB_RUNS"
+}
+
+# ------------------------------------------------------------------ what can go wrong
+
+@test "flatten: an image that the daemon does not have" {
+    run flatten no-such-image:1
+    expect_status 2
+    expect_match 'No such image: no-such-image:1'
+    run flatten no-such-image:1 "oci:$FB_DIR/out/layout"
+    expect_status 2
+    expect_nothing_left
+}
+
+@test "flatten: a destination whose name the daemon does not like" {
+    run flatten "$FB_DIR/image.tar" docker-daemon:Upper/Case:1
+    expect_status 2
+    expect_match 'must be lowercase'
+    run flatten "$FB_DIR/image.tar" 'docker-daemon:a/../b:1'
+    expect_status 2
+    run flatten "$FB_DIR/image.tar" "docker-daemon:a@sha256:$(printf '0%.0s' {1..64})"
+    expect_status 2
+}
+
+@test "flatten: another platform than the daemon has" {
+    run flatten --platform=linux/mips64le "$FB_LAYERS"
+    expect_status 2
+    expect_match 'not mips64le'
+    expect_nothing_left
+}
+
+@test "flatten: no daemon, a dead one, and one that is out of reach" {
+    FB_HOST=unix://$FB_DIR/none.sock run flatten a:1
+    expect_status 3
+    expect_match "no Docker daemon at $FB_DIR/none.sock: start it, or set DOCKER_HOST"
+    python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$FB_DIR/dead.sock"
+    FB_HOST=unix://$FB_DIR/dead.sock run flatten a:1
+    expect_status 3
+    expect_match 'Connection refused.*: start it'
+    FB_HOST=tcp://127.0.0.1:1 run flatten "$FB_DIR/image.tar" docker-daemon:a:1
+    expect_status 3
+    expect_match 'answers at 127.0.0.1:1'
+    expect_nothing_left
+}
+
+@test "flatten: a socket that this user may not use" {
+    require_tool setpriv
+    fb_gate
+    cp "$FLATTEN" "$FB_DIR/bin/flatten"
+    run env DOCKER_HOST="unix://$FB_DIR/docker.sock" setpriv --reuid=1234 --regid=1234 --clear-groups \
+        "$FB_DIR/bin/flatten" "$FB_LAYERS"
+    expect_status 3
+    expect_match 'permission denied .*: be root or in its group'
+}
+
+@test "flatten: a DOCKER_HOST that is not supported" {
+    local host
+    for host in ssh://somewhere npipe:////./pipe/docker https://127.0.0.1:1 fd://; do
+        FB_HOST=$host run flatten a:1
+        expect_status 8
+        expect_match 'only unix:///PATH and tcp://HOST:PORT'
+    done
+    for host in unix://relative tcp:// tcp://user@host:1 tcp://host:1/path; do
+        FB_HOST=$host run flatten a:1
+        expect_status 2
+    done
+    DOCKER_HOST=tcp://127.0.0.1:1 DOCKER_TLS_VERIFY=1 run "$FLATTEN" a:1
+    expect_status 8
+    expect_match TLS
+}
+
+@test "flatten: TCP, past any proxy; the platform is asked for where the daemon knows of it" {
+    fake_start good "$FB_DIR/image.tar" tcp
+    http_proxy=http://127.0.0.1:1 ALL_PROXY=socks5://127.0.0.1:1 \
+        run flatten --quiet a:1 "docker-archive:$FB_DIR/out/flat.tar"
+    expect_status 0
+    run cat "$FB_DIR/fake.log"
+    expect_match 'GET /images/a%3A1/json HTTP'
+    expect_match 'GET /images/sha256%3A1+/get\?platform=%7B%22os%22%3A%22linux%22%2C%22architecture%22%3A%22amd64%22%7D HTTP'
+    fake_stop
+    fake_start old "$FB_DIR/image.tar"
+    run flatten --quiet a:1 docker-daemon:reg.example:5000/b:1
+    expect_status 0
+    run cat "$FB_DIR/fake.log"
+    expect_match 'GET /images/sha256%3A1+/get HTTP'
+    expect_match 'GET /images/reg.example%3A5000/b%3A1/json HTTP'
+}
+
+# fails_loading MODE STATUS REGEX
+fails_loading() {
+    fake_start "$1"
+    run flatten --quiet "$FB_DIR/image.tar" docker-daemon:b:1
+    fake_stop
+    expect_status "$2"
+    expect_match "$3"
+    expect_nothing_left
+}
+
+@test "flatten: a load that fails behind a 200 is a failure" {
+    fails_loading load-detail 3 'loading b:1 into the daemon: the daemon says: disk on fire'
+    fails_loading load-unpack 3 'Error unpacking image a:1: disk on fire'
+}
+
+@test "flatten: a load that is refused at once, cut off, or gives another image" {
+    fails_loading load-early 3 'the daemon says: no room'
+    fails_loading load-cut 3 'loading b:1 into the daemon'
+    fails_loading load-lost 6 'b:1 is sha256:0+ in the daemon, not sha256:'
+}
+
+@test "flatten: a daemon that answers nonsense" {
+    fails_loading html 3 'HTTP status 500'
+    fails_loading huge 7 'more than 8388608 bytes'
+    fails_loading hang-up 3 'Empty reply'
+}
+
+# fails_saving MODE STATUS REGEX
+fails_saving() {
+    fake_start "$1" "$FB_DIR/image.tar"
+    run flatten --quiet a:1 "oci:$FB_DIR/out/layout"
+    fake_stop
+    expect_status "$2"
+    expect_match "$3"
+    expect_nothing_left
+}
+
+@test "flatten: a download that is cut off, or ends with an error" {
+    fails_saving save-cut 3 'docker-daemon:a:1: the Docker daemon at .*: transfer closed'
+    fails_saving save-error 3 'docker-daemon:a:1: the daemon says: disk on fire'
+}
+
+@test "flatten: killed in the middle of a download, it leaves nothing" {
+    local pid
+    fake_start save-stall "$FB_DIR/image.tar"
+    flatten_spawn a:1 "oci:$FB_DIR/out/layout"
+    pid=$FB_FLATTEN_PID
+    wait_for 10 grep -q stalled "$FB_DIR/fake.log"
+    kill -TERM "$pid"
+    wait_for 5 pid_gone "$pid"
+    expect_nothing_left
+}

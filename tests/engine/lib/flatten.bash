@@ -1,0 +1,151 @@
+# shellcheck shell=bash
+# flatten under test: $FLATTEN, an absolute path. Its temporary files are in $FB_DIR/tmp, which must be
+# empty whenever it has ended. $FB_LAYERS is an image of more than twenty layers, built by docker.
+
+export FB_LAYERS=fb-layers:1
+
+require_flatten() {
+    case ${FLATTEN-} in
+        '') refuse "FLATTEN is not set" ;;
+        /*) [ -x "$FLATTEN" ] || refuse "FLATTEN=$FLATTEN is no program" ;;
+        *) refuse "FLATTEN=$FLATTEN is not absolute" ;;
+    esac
+}
+
+# flatten ARGS…: with the private daemon; FB_HOST names another one.
+flatten() {
+    env -u DOCKER_TLS_VERIFY -u SOURCE_DATE_EPOCH TMPDIR="$FB_DIR/tmp" \
+        DOCKER_HOST="${FB_HOST:-unix://$FB_DIR/docker.sock}" "$FLATTEN" "$@" 3>&-
+}
+
+# flatten_spawn ARGS…: the same in the background, as $FB_FLATTEN_PID.
+flatten_spawn() {
+    TMPDIR=$FB_DIR/tmp DOCKER_HOST=$FB_HOST "$FLATTEN" "$@" >"$FB_DIR/spawned.log" 2>&1 </dev/null 3>&- &
+    export FB_FLATTEN_PID=$!
+}
+
+expect_nothing_left() { expect_equal "$(ls -A "$FB_DIR/tmp" "$FB_DIR/out")" "$(printf '%s:\n\n%s:' "$FB_DIR/out" "$FB_DIR/tmp")"; }
+
+# ------------------------------------------------------------------ the image
+
+# A file with a capability (net_raw), as a tar that ADD unpacks: the classic builder has no setcap.
+layers_capability() {
+    mkdir -p "$FB_DIR/capable/usr/bin"
+    echo "program" >"$FB_DIR/capable/usr/bin/ping"
+    python3 - "$FB_DIR/capable/usr/bin/ping" <<'EOF'
+import os, struct, sys
+os.setxattr(sys.argv[1], "security.capability", struct.pack("<5I", 0x02000001, 1 << 13, 0, 0, 0))
+EOF
+    tar -C "$FB_DIR/capable" --xattrs --xattrs-include='security.*' --owner=0 --group=0 -cf "$1" usr
+}
+
+layers_dockerfile() {
+    cat <<'EOF'
+FROM scratch
+ADD rootfs.tar /
+ENV PATH=/bin GREETING="hello world"
+LABEL maker=flatbed "with space"="a \"quoted\" value"
+HEALTHCHECK --interval=5m --timeout=3s CMD test -e /data
+ONBUILD RUN echo built upon
+STOPSIGNAL SIGUSR1
+EXPOSE 8080/tcp
+VOLUME /volume
+RUN mkdir -p /data/sub /opt/lib /opt/real && echo one >/data/a && echo deep >/data/sub/deep
+RUN echo two, overwritten >/data/a
+RUN rm /data/sub/deep
+RUN busybox chown 7:8 /data/a && chmod 4751 /data/a
+RUN echo x >/opt/lib/x && busybox dd if=/dev/urandom of=/data/large bs=1M count=4
+RUN rm -r /opt/lib && busybox ln -s real /opt/lib
+RUN echo y >/opt/lib/y
+RUN echo shared >/data/h1 && busybox ln /data/h1 /data/h2 && busybox ln /data/h1 /data/h3 && busybox ln /data/h1 /data/h4
+RUN rm /data/h1
+RUN rm /data/h2 && echo replaced >/data/h2
+RUN mkdir -p /o/k && touch /o/old /o/k/old && rm /data/large
+RUN rm -r /o && mkdir /o && echo new >/o/new
+RUN busybox ln -s /nowhere /data/kind && busybox mkfifo -m 600 /data/fifo
+RUN rm /data/kind && mkdir /data/kind && echo f >/data/kind/f
+RUN rm -r /data/kind && echo file >/data/kind
+RUN touch -d '2001-02-03 04:05:06' /data/a /data/sub
+ADD capable.tar /
+RUN busybox mv /data/sub /data/moved && echo in >/data/moved/in
+COPY ["spaced näme", "/data/"]
+RUN busybox dd if=/dev/zero of=/data/sparse bs=1 count=1 seek=3000000
+RUN mkdir -m 1777 /late && busybox chown 1234:1234 /late && rm -r /o/new
+WORKDIR /data
+SHELL ["/bin/sh", "-ec"]
+USER 1234:1234
+ENTRYPOINT ["/bin/sh", "-c"]
+CMD ["cat h3 h4 kind"]
+EOF
+}
+
+# layers_build: $FB_LAYERS in the private daemon, by its classic builder.
+layers_build() {
+    local dir=$FB_DIR/context
+    [ -z "$FB_REFUSED" ] || return 0
+    mkdir -p "$dir"
+    tar -C "$FB_DIR/rootfs" --sort=name --owner=0 --group=0 --numeric-owner -cf "$dir/rootfs.tar" .
+    layers_capability "$dir/capable.tar"
+    echo "odd name" >"$dir/spaced näme"
+    layers_dockerfile >"$dir/Dockerfile"
+    if ! DOCKER_BUILDKIT=0 docker_cli build --network=none --tag "$FB_LAYERS" "$dir" >"$FB_DIR/build.log" 2>&1; then
+        tail -n 20 "$FB_DIR/build.log"
+        return 1
+    fi
+}
+
+# ------------------------------------------------------------------ podman as a daemon
+
+# podman_service: its Docker-compatible API, until it was idle for five seconds.
+podman_service() {
+    within env CONTAINERS_CONF="$FB_DIR/containers.conf" CONTAINERS_STORAGE_CONF="$FB_DIR/storage.conf" \
+        TMPDIR="$FB_DIR/podman" podman --runtime "$FB_PODMAN_RUNTIME" system service --time=5 \
+        "unix://$FB_DIR/podman.sock" >"$FB_DIR/podman.log" 2>&1 </dev/null 3>&- &
+    export FB_FAKE_PID=$! FB_HOST=unix://$FB_DIR/podman.sock
+    wait_for 10 test -S "$FB_DIR/podman.sock"
+}
+
+# ------------------------------------------------------------------ comparing
+
+# export_image IMAGE FILE: what a container of it shows, without having run.
+export_image() {
+    local id
+    id=$(docker_cli create "$1" true)
+    docker_cli export --output "$2" "$id"
+    docker_cli rm --volumes "$id" >/dev/null
+}
+
+# expect_same_image A B: the same tree, and the same configuration for docker.
+expect_same_image() {
+    export_image "$1" "$FB_DIR/a.tar"
+    export_image "$2" "$FB_DIR/b.tar"
+    python3 "$BATS_TEST_DIRNAME/lib/export_diff.py" "$FB_DIR/a.tar" "$FB_DIR/b.tar"
+    expect_equal "$(image_facts "$1")" "$(image_facts "$2")"
+    expect_equal "$(docker_cli inspect "$2" | jq '.[0].RootFS.Layers | length')" 1
+}
+
+# Comment is the last history entry's, which is flatten's own.
+image_facts() {
+    docker_cli inspect "$1" | jq -S '.[0] | del(.Id, .RepoTags, .RepoDigests, .Parent, .RootFS, .GraphDriver,
+        .Size, .VirtualSize, .Metadata, .Comment)'
+}
+
+# ------------------------------------------------------------------ a daemon that misbehaves
+
+# fake_start MODE [IMAGE.tar [ADDRESS]]: FB_HOST is its address, $FB_DIR/fake.log what it was asked.
+fake_start() {
+    local address=${3-$FB_DIR/fake.sock}
+    : >"$FB_DIR/fake.log"
+    python3 "$BATS_TEST_DIRNAME/lib/fake_engine.py" "$address" "$1" "$FB_DIR/fake.log" ${2+"$2"} \
+        >"$FB_DIR/fake.err" 2>&1 </dev/null 3>&- &
+    export FB_FAKE_PID=$!
+    wait_for 10 test -s "$FB_DIR/fake.log"
+    export FB_HOST=unix://$address
+    [ "$address" != tcp ] || FB_HOST=tcp://127.0.0.1:$(head -n 1 "$FB_DIR/fake.log")
+}
+
+fake_stop() {
+    daemon_stop "${FB_FAKE_PID-}"
+    FB_FAKE_PID=
+    unset FB_HOST
+}

@@ -1,0 +1,50 @@
+/*
+ * One annotation, "KEY\nVALUE": whatever is granted bears a plain name, and a target that a user
+ * may choose.
+ */
+#include "shim/template.h"
+#include "shim_fuzz.h"
+
+static const char policy_text[] =
+    "{\"version\":1,\"volumes\":{\"data\":{\"source\":\"/d/{name}\",\"target\":\"/t/{name}\"},"
+    "\"logs\":{\"source\":\"/l\",\"target\":\"/l\",\"access\":\"rw\"}}}";
+
+static void check(const struct requests *requests)
+{
+    must(requests->count <= REQUESTS_IN_ALL + 2);
+    must(!requests->project || template_name_valid(requests->project, strlen(requests->project)));
+    for (size_t i = 0; i < requests->count; i++) {
+        const struct request *r = &requests->list[i];
+        must((r->volume == NULL) == (r->problem != NULL));
+        if (r->problem)
+            continue;
+        must(template_name_valid(r->name, strlen(r->name)));
+        must(!r->target || !request_target_problem(r->target));
+        must(!r->target || path_is_clean_absolute(r->target));
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    _cleanup_arena_ struct arena arena = {0};
+    struct err err = ERR_INIT;
+    const uint8_t *newline = size ? memchr(data, '\n', size) : NULL;
+    struct policy *policy = shim_fuzz_policy(policy_text, sizeof(policy_text) - 1);
+    struct json_doc *doc = json_new_object(&err);
+    struct requests requests;
+
+    must(policy && doc);
+    if (newline) {
+        size_t key_len = (size_t)(newline - data);
+        char *key = strndup((const char *)data, key_len);
+        must(key != NULL);
+        json_set(doc, json_root(doc), key,
+                 json_string_len(doc, (const char *)newline + 1, size - key_len - 1));
+        must(requests_read(policy, json_root(doc), &arena, &requests, &err) == 0);
+        check(&requests);
+        free(key);
+    }
+    json_free(doc);
+    policy_free(policy);
+    return 0;
+}

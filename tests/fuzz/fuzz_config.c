@@ -1,0 +1,25 @@
+/*
+ * config.json, annotations included, under a policy that offers much: nothing crashes, what is
+ * planned is well formed, and an edited document is not edited again.
+ */
+#include "shim_fuzz.h"
+
+static const char policy_text[] =
+    "{\"version\":1,\"identity\":[\"annotation:flatbed.user\"],\"volumes\":{"
+    "\"data\":{\"source\":\"/srv/data/{name}\",\"target\":\"/work/data/{name}\","
+    "\"env\":{\"DATA\":\"{target}\",\"WHO\":\"{user} {project}\"}},"
+    "\"logs\":{\"source\":\"/srv/logs/{container}\",\"target\":\"/work\",\"access\":\"rw\","
+    "\"always\":true,\"options\":[\"noexec\",\"suid\"]},"
+    "\"host\":{\"source\":\"/srv/{hostname}\",\"target\":\"/h/{hostname}\",\"always\":true},"
+    "\"cache\":{\"source\":\"/srv/cache/{user}/{name}\",\"target\":\"/cache/{name}\","
+    "\"access\":\"rw\",\"always\":[\"torch\"],\"presets\":[\"torch\",\"pip\"]}}}";
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct policy *policy = shim_fuzz_policy(policy_text, sizeof(policy_text) - 1);
+
+    must(policy != NULL);
+    shim_fuzz_edit_twice(policy, (const char *)data, size);
+    policy_free(policy);
+    return 0;
+}

@@ -1,0 +1,187 @@
+/*
+ * Layers, from the tar archive to the merged tree: the stream (merge.h) and the index (index.h)
+ * must agree wherever the stream decides, and both must keep the rules of what a layer may hold.
+ *
+ * The first byte chooses: bit 0 set, the rest are entries (fuzz_stack.h) made into archives; clear,
+ * the rest is archives themselves, each behind its length (two bytes, big endian). Their header
+ * checksums are put right, or nothing that libFuzzer changes would ever be read.
+ */
+#include "fuzz.h"
+#include "fuzz_stack.h"
+
+#include "flatten/layer.h"
+#include "flatten/listing.h"
+#include "tests/unit/result_sink.h"
+#include "tests/unit/tar_image.h"
+
+enum { BLOCK = 512, MOST_PAYLOAD = 1 << 20, MOST_ENTRIES = 200 };
+
+struct collected {
+    int rc;
+    struct err err;
+    struct result_sink sink;
+    struct buf text;
+    uint64_t out;
+};
+
+static void collect(const struct image *image, enum semantics semantics, bool indexed,
+                    struct collected *c)
+{
+    struct merged_options options = {.semantics = semantics, .indexed = indexed};
+    struct merged_report report;
+
+    *c = (struct collected){.err = ERR_INIT};
+    result_sink_init(&c->sink);
+    c->rc = merged_entries(image, &options, &c->sink.base, &report, &c->err);
+    result_sink_end(&c->sink);
+    c->out = report.entries_out;
+    if (c->rc == 0)
+        must(c->sink.result.count == report.entries_out);
+    result_text(&c->sink.result, &c->text);
+    if (c->sink.result.fault[0])
+        fprintf(stderr, "%s\n", c->sink.result.fault);
+    must(!c->sink.result.fault[0]);
+    must(c->rc >= 0 || (c->err.kind != ERR_NONE && c->err.msg[0]));
+}
+
+static void collected_free(struct collected *c)
+{
+    buf_free(&c->text);
+    result_sink_clear(&c->sink);
+}
+
+static void differs(void *ctx, const char *path, const char *a, const char *b)
+{
+    (void)ctx;
+    fprintf(stderr, "/%s\n  %s\n  %s\n", path, a ? a : "-", b ? b : "-");
+}
+
+static void check_listing(const struct image *image)
+{
+    struct merged_options options = {.semantics = SEMANTICS_OVERLAY};
+    struct err err = ERR_INIT;
+    _cleanup_listing_ struct listing *a = listing_new(image, &options, &err);
+    _cleanup_listing_ struct listing *b = a ? listing_new(image, &options, &err) : NULL;
+
+    if (b)
+        must(listing_compare(a, b, differs, NULL) == 0);
+}
+
+static bool disagree(const struct collected *stream, const struct collected *index)
+{
+    if (stream->rc == 0)
+        return index->rc != 0 || strcmp(stream->text.data, index->text.data) != 0;
+    return stream->rc < 0 && index->rc == 0;
+}
+
+/* `stack`: what the image was made of, if it is known. */
+static void check_image(const struct image *image, const struct stack *stack)
+{
+    static struct collected stream, index, spec;
+
+    collect(image, SEMANTICS_OVERLAY, false, &stream);
+    collect(image, SEMANTICS_OVERLAY, true, &index);
+    collect(image, SEMANTICS_SPEC, true, &spec);
+    if (disagree(&stream, &index)) {
+        if (stack)
+            fuzz_stack_print(stack);
+        fprintf(stderr, "stream: %s %s\nindex:  %s %s\n", stream.text.data, stream.err.msg,
+                index.text.data, index.err.msg);
+    }
+    must(!disagree(&stream, &index));
+    collected_free(&stream);
+    collected_free(&index);
+    collected_free(&spec);
+    check_listing(image);
+}
+
+/* ---- archives as they come ---- */
+
+static uint64_t size_field(const uint8_t *header)
+{
+    uint64_t size = 0;
+
+    for (int i = 124; i < 136 && header[i] >= '0' && header[i] <= '7'; i++)
+        size = size * 8 + (uint64_t)(header[i] - '0');
+    return size;
+}
+
+static void fix_checksums(uint8_t *tar, size_t size)
+{
+    size_t at = 0;
+
+    while (size - at >= BLOCK) {
+        uint8_t *header = tar + at;
+        unsigned sum = 8 * ' ';
+        bool empty = true;
+        for (int i = 0; i < BLOCK; i++) {
+            sum += i >= 148 && i < 156 ? 0 : header[i];
+            empty = empty && !header[i];
+        }
+        if (!empty)
+            snprintf((char *)header + 148, 8, "%06o", sum & 0777777);
+        uint64_t blocks = (size_field(header) + BLOCK - 1) / BLOCK + 1;
+        if (blocks > (size - at) / BLOCK)
+            return;
+        at += blocks * BLOCK;
+    }
+}
+
+/* Bounds what one input may cost: holes and repeated reads, not what the code itself bounds. */
+static bool affordable(const struct image *image)
+{
+    uint64_t payload = 0, entries = 0;
+
+    for (size_t i = 0; i < image->layer_count; i++) {
+        struct err err = ERR_INIT;
+        _cleanup_layer_reader_ struct layer_reader *r = layer_reader_open(&image->layers[i], &err);
+        struct layer_entry e;
+        while (r && layer_reader_next(r, &e, &err) > 0) {
+            payload += (uint64_t)archive_entry_size(e.header) % (1ULL << 40);
+            if (payload > MOST_PAYLOAD || ++entries > MOST_ENTRIES)
+                return false;
+        }
+    }
+    return true;
+}
+
+static void check_archives(const uint8_t *data, size_t size)
+{
+    struct buf tars[FUZZ_STACK_LAYERS] = {{0}};
+    size_t count = 0;
+
+    while (size > 2 && count < FUZZ_STACK_LAYERS) {
+        size_t len = (size_t)data[0] << 8 | data[1];
+        data += 2;
+        size -= 2;
+        len = len < size ? len : size;
+        buf_append(&tars[count], data, len);
+        fix_checksums((uint8_t *)tars[count].data, len);
+        count++;
+        data += len;
+        size -= len;
+    }
+    struct image *image = image_of(tars, count, NULL);
+    if (count && affordable(image))
+        check_image(image, NULL);
+    image_free(image);
+    for (size_t i = 0; i < count; i++)
+        buf_free(&tars[i]);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct stack stack;
+
+    if (size == 0)
+        return 0;
+    if (!(data[0] & 1)) {
+        check_archives(data + 1, size - 1);
+        return 0;
+    }
+    fuzz_stack(&stack, data + 1, size - 1);
+    struct image *image = image_of_stack(&stack);
+    check_image(image, &stack);
+    image_free(image);
+    return 0;
+}

@@ -1,0 +1,20 @@
+/* Policies: none crashes the decoder, and one that loads plans only what is well formed. */
+#include "shim_fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const char config[] =
+        "{\"hostname\":\"h\",\"process\":{\"user\":{\"uid\":1,\"gid\":1},\"env\":[\"A=1\"]},"
+        "\"annotations\":{\"flatbed.data\":\"imagenet,coco-1:/"
+        "x,torch:rw\",\"flatbed.project\":\"p\","
+        "\"flatbed.cache\":\"torch,pip\"},"
+        "\"mounts\":[{\"destination\":\"/proc\"},{\"destination\":\"/work/data\",\"source\":\"/"
+        "s\"}]}";
+    struct policy *policy = shim_fuzz_policy((const char *)data, size);
+
+    if (!policy)
+        return 0;
+    shim_fuzz_edit_twice(policy, config, sizeof(config) - 1);
+    policy_free(policy);
+    return 0;
+}

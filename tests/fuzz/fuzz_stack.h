@@ -1,0 +1,112 @@
+/*
+ * Layers out of few bytes: each entry is a byte that says what, then its names, a nibble each from
+ * a dozen, so that what the fuzzer makes meets itself.
+ */
+#ifndef TESTS_FUZZ_STACK_H
+#define TESTS_FUZZ_STACK_H
+
+#include "tests/unit/stack.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+enum { FUZZ_STACK_ENTRIES = 64, FUZZ_STACK_LAYERS = 6 };
+
+struct fuzz_bytes {
+    const uint8_t *data;
+    size_t size;
+};
+
+static inline unsigned fuzz_take(struct fuzz_bytes *in)
+{
+    if (!in->size)
+        return 0;
+    in->size--;
+    return *in->data++;
+}
+
+/* "a/b": a byte is how many names, then each is a nibble. */
+static inline const char *fuzz_path(struct stack *s, size_t *used, struct fuzz_bytes *in,
+                                    const char *const names[16], unsigned most)
+{
+    unsigned count = fuzz_take(in) % most + 1, pair = 0;
+    char *start = s->text + *used, *p = start;
+
+    for (unsigned i = 0; i < count; i++) {
+        pair = i % 2 ? pair >> 4 : fuzz_take(in);
+        p += sprintf(p, "%s%s", i ? "/" : "", names[pair & 15]);
+    }
+    *used += (size_t)(p - start) + 1;
+    return start;
+}
+
+static inline void fuzz_entry(struct stack *s, size_t *used, unsigned op, struct fuzz_bytes *in)
+{
+    static const char *const names[16] = {"a", "b", "c", "d", "a", "b", "c", "d",
+                                          "a", "b", "e", "f", "a", "b", "a", "\xff"};
+    static const char *const hops[16] = {"a", "b", "c", "d", "a", "b", "c",  "..",
+                                         "a", "b", ".", "",  "a", "b", "..", "f"};
+    struct stack_entry *e = &s->list[s->count];
+    enum merge_kind kind = op % 8;
+
+    *e = (struct stack_entry){.layer = s->layers, .in = {.kind = kind}};
+    e->in.path = kind == MERGE_DIR && op / 8 % 16 == 15 ? "" : fuzz_path(s, used, in, names, 4);
+    e->in.path_len = strlen(e->in.path);
+    if (kind == MERGE_OPAQUE && op / 8 % 16 == 15)
+        e->in.path_len = strlen(e->in.path = "");
+    if (kind == MERGE_SYMLINK)
+        e->in.link = fuzz_path(s, used, in, hops, 3);
+    else if (kind == MERGE_HARDLINK)
+        e->in.link = fuzz_path(s, used, in, names, 3);
+    if (kind == MERGE_SYMLINK && !*e->in.link)
+        e->in.link = "/";
+    e->in.link_len = e->in.link ? strlen(e->in.link) : 0;
+    e->copy = stack_copies(s, e);
+    s->count++;
+}
+
+static inline void fuzz_stack(struct stack *s, const uint8_t *data, size_t size)
+{
+    struct fuzz_bytes in = {data, size};
+    uint32_t ordinal = 0;
+    size_t used = 0;
+
+    s->count = 0;
+    s->layers = 1;
+    while (in.size && s->count < FUZZ_STACK_ENTRIES) {
+        unsigned op = fuzz_take(&in);
+        if (op % 8 == 7) {
+            if (s->layers == FUZZ_STACK_LAYERS)
+                return;
+            s->layers++;
+            ordinal = 0;
+            continue;
+        }
+        fuzz_entry(s, &used, op, &in);
+        s->list[s->count - 1].in.ordinal = ++ordinal;
+    }
+}
+
+/* As stack.h reads it, for the person who looks at a failure. */
+static inline void fuzz_stack_print(const struct stack *s)
+{
+    unsigned layer = 1;
+
+    for (size_t i = 0; i < s->count; i++) {
+        const struct merge_input *in = &s->list[i].in;
+        for (; layer < s->list[i].layer; layer++)
+            fprintf(stderr, "| ");
+        if (in->kind == MERGE_WHITEOUT || in->kind == MERGE_OPAQUE)
+            fprintf(stderr, "%c%s ", in->kind == MERGE_WHITEOUT ? '-' : '*', in->path);
+        else if (in->link)
+            fprintf(stderr, "%s%c%s ", in->path, in->kind == MERGE_SYMLINK ? '>' : '=', in->link);
+        else
+            fprintf(stderr, "%s%s ", *in->path ? in->path : ".",
+                    in->kind == MERGE_DIR     ? "/"
+                    : in->kind == MERGE_OTHER ? "%"
+                                              : "");
+    }
+    fprintf(stderr, "\n");
+}
+
+#endif

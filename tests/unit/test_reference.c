@@ -1,0 +1,103 @@
+#include "flatten/reference.h"
+#include "tempdir.h"
+#include "unit.h"
+
+static void check(const char *text, enum transport transport, const char *path, const char *name)
+{
+    _cleanup_reference_ struct reference ref = {0};
+    struct err err = ERR_INIT;
+
+    assert_works(reference_parse(text, &ref, &err), err);
+    assert_int_equal(ref.transport, transport);
+    if (path)
+        assert_string_equal(ref.path, path);
+    else
+        assert_null(ref.path);
+    if (name)
+        assert_string_equal(ref.name, name);
+    else
+        assert_null(ref.name);
+}
+
+static void test_transports(void **state)
+{
+    (void)state;
+    check("oci:dir", TRANSPORT_OCI, "dir", NULL);
+    check("oci:/a/dir:v1", TRANSPORT_OCI, "/a/dir", "v1");
+    check("docker-archive:f.tar", TRANSPORT_DOCKER_ARCHIVE, "f.tar", NULL);
+    check("docker-archive:f.tar:repo/name:tag", TRANSPORT_DOCKER_ARCHIVE, "f.tar", "repo/name:tag");
+    check("docker-archive:-", TRANSPORT_DOCKER_ARCHIVE, "-", NULL);
+    check("docker-daemon:a/b:c", TRANSPORT_DOCKER_DAEMON, NULL, "a/b:c");
+    check("docker-daemon:host:5000/b", TRANSPORT_DOCKER_DAEMON, NULL, "host:5000/b");
+}
+
+static void test_bare_words(void **state)
+{
+    const struct tempdir *dir = *state;
+    char file[128];
+
+    check(dir->path, TRANSPORT_OCI, dir->path, NULL);
+    snprintf(file, sizeof(file), "%s/f", dir->path);
+    close(open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    check(file, TRANSPORT_DOCKER_ARCHIVE, file, NULL);
+    check("-", TRANSPORT_DOCKER_ARCHIVE, "-", NULL);
+    check("no-such-thing:tag", TRANSPORT_DOCKER_DAEMON, NULL, "no-such-thing:tag");
+}
+
+static void test_refused(void **state)
+{
+    static const char *const bad[] = {
+        "",
+        "oci:",
+        "oci::tag",
+        "oci:dir:",
+        "docker-archive:",
+        "a b",
+        "docker-daemon:",
+        "docker-daemon:a b",
+        "./no-such-file",
+        "/no/such/file",
+        "a?b",
+        "x#y",
+        "a%2fb",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        struct reference ref;
+        struct err err = ERR_INIT;
+        if (reference_parse(bad[i], &ref, &err) != -1)
+            fail_msg("'%s' is taken", bad[i]);
+        assert_int_equal(err.kind, ERR_USAGE);
+        assert_null(ref.path);
+        assert_null(ref.name);
+    }
+}
+
+static void test_destinations(void **state)
+{
+    _cleanup_reference_ struct reference ref = {0};
+    struct err err = ERR_INIT;
+
+    (void)state;
+    assert_works(reference_parse_destination("./new/file.tar", &ref, &err), err);
+    assert_int_equal(ref.transport, TRANSPORT_DOCKER_ARCHIVE);
+    reference_clear(&ref);
+    assert_works(reference_parse_destination("name:tag", &ref, &err), err);
+    assert_int_equal(ref.transport, TRANSPORT_DOCKER_DAEMON);
+    reference_clear(&ref);
+    assert_fails(reference_parse_destination("./new-dir", &ref, &err), err, ERR_USAGE);
+    assert_contains(err.msg, "oci:DIR");
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_transports),
+        cmocka_unit_test_setup_teardown(test_bare_words, tempdir_make, tempdir_remove),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_destinations),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
