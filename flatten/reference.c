@@ -99,7 +99,10 @@ int reference_parse(const char *text, struct reference *out, struct err *err)
 int reference_parse_destination(const char *text, struct reference *out, struct err *err)
 {
     *out = (struct reference){0};
-    if (parse(text, true, out, err) == 0)
+    int rc = parse(text, true, out, err);
+    if (rc == 0 && out->path && strcmp(out->path, "-") == 0)
+        rc = err_set(err, ERR_USAGE, "an image is not written to standard output: name a file");
+    if (rc == 0)
         return 0;
     reference_clear(out);
     return -1;

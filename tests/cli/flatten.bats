@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # The command line of flatten: options, exit status, messages, and what is left behind.
-# shellcheck disable=SC2154  # status, output and stderr are set by bats' run
+# shellcheck disable=SC2154,SC2016  # status, output and stderr are set by bats' run
 
 bats_require_minimum_version 1.5.0
 
@@ -84,6 +84,7 @@ config_of() { echo "$1/blobs/sha256/$(jq -r '.config.digest[7:]' "$(manifest_of 
     fails 2 "no such file" ./nope oci:x
     fails 2 "oci:DIR" "$IMAGES/old.tar" ./new-directory
     fails 2 "" oci: oci:x
+    fails 2 "standard output" "$IMAGES/old.tar" -
     fails 2 "no image named v9" "oci:$IMAGES/layout:v9" oci:x
     fails 2 "no image named image:v9" "docker-archive:$IMAGES/old.tar:image:v9" oci:x
     fails 2 "not for linux/s390x" --platform=linux/s390x "oci:$IMAGES/layout" oci:x
@@ -344,7 +345,7 @@ killed() {
             seen=$((seen + 1))
         fi
         [ -z "$(ls)" ]
-        for left in $(ls -A); do [[ $left == .* ]]; done
+        [ "$(find . -mindepth 1 -maxdepth 1 | wc -l)" -le 1 ]
         rm -rf .[!.]*
     done
     echo "$seen of 12 were done"

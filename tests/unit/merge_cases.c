@@ -77,6 +77,7 @@ const struct merge_case merge_cases[] = {
     {"opaque_at_root_last", "a/ a/old k | new *", "a/1 a/old@1 k@1 new@2", "new@2",
      MERGE_OPAQUE_ROOT, false},
     {"opaque_on_missing_dir", "k | *d d/x", "d/? d/x@2 k@1", NULL, NULL, false},
+    {"opaque_alone_on_missing_dir", "k | *d", "d/? k@1", "k@1", NULL, false},
     {"opaque_over_lower_file", "a | a/ *a a/x", "a/2 a/x@2", NULL, NULL, false},
     {"opaque_in_two_layers", "a/ a/1 | a/ *a a/2 | a/ *a a/3", "a/3 a/3@3", NULL, NULL, false},
     {"opaque_then_merged_above", "a/ a/1 | a/ *a a/2 | a/3", "a/? a/2@2 a/3@3", "a/2 a/2@2 a/3@3",

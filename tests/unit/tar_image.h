@@ -25,7 +25,7 @@ static inline struct archive *tar_begin(struct buf *out)
 {
     struct archive *a = archive_write_new();
 
-    if (!a || archive_write_set_format_pax_restricted(a) != ARCHIVE_OK ||
+    if (!a || archive_write_set_format_pax(a) != ARCHIVE_OK ||
         archive_write_set_format_option(a, "pax", "hdrcharset", "BINARY") != ARCHIVE_OK ||
         archive_write_set_format_option(a, "pax", "xattrheader", "SCHILY") != ARCHIVE_OK ||
         archive_write_set_bytes_per_block(a, 0) != ARCHIVE_OK ||
@@ -61,7 +61,7 @@ static inline void tar_put(struct archive *a, const struct stack_entry *e)
     archive_entry_set_pathname(header, name.data);
     archive_entry_set_filetype(header, AE_IFREG);
     archive_entry_set_perm(header, 0644);
-    archive_entry_set_mtime(header, 1000000000, 123456789);
+    archive_entry_set_mtime(header, 1000000000, 0);
     if (e->in.kind == MERGE_DIR) {
         archive_entry_set_filetype(header, AE_IFDIR);
         archive_entry_set_perm(header, (mode_t)(0700 + e->layer));

@@ -88,6 +88,8 @@ static void test_destinations(void **state)
     reference_clear(&ref);
     assert_fails(reference_parse_destination("./new-dir", &ref, &err), err, ERR_USAGE);
     assert_contains(err.msg, "oci:DIR");
+    assert_fails(reference_parse_destination("-", &ref, &err), err, ERR_USAGE);
+    assert_fails(reference_parse_destination("docker-archive:-", &ref, &err), err, ERR_USAGE);
 }
 
 int main(void)
