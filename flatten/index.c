@@ -19,6 +19,8 @@ struct builder {
     size_t symlink_cap;
     struct buf rest;
     const char *divergence;
+    bool whiteout; /* being entered, or an opaque marker */
+    bool ignored;  /* it lies below a whiteout of its own layer: nothing to do */
 };
 
 void index_free(struct index *x)
@@ -183,6 +185,10 @@ static uint32_t walk(struct builder *b, const char *path, size_t len, bool make,
             at = b->rest.data[0] == '/' ? TREE_ROOT : at;
             continue;
         }
+        if (b->whiteout && kind_at(b, child) == MODEL_WHITEOUT) {
+            b->ignored = true;
+            return TREE_NONE;
+        }
         if (make && ensure_dir(b, child, links > 0, err) < 0)
             return TREE_NONE;
         at = child;
@@ -248,7 +254,9 @@ static const struct model_slot *find_target(struct builder *b, uint32_t node)
 
 static int apply_link(struct builder *b, const struct layer_entry *e, struct err *err)
 {
-    uint32_t target = walk_to(b, e->in.link, e->in.link_len, false, err);
+    uint32_t node = walk_to(b, e->in.path, e->in.path_len, true, err);
+    uint32_t target =
+        node == TREE_NONE ? TREE_NONE : walk_to(b, e->in.link, e->in.link_len, false, err);
     if (target == TREE_NONE)
         return -1;
     const struct model_slot *slot = find_target(b, target);
@@ -256,8 +264,7 @@ static int apply_link(struct builder *b, const struct layer_entry *e, struct err
         return err_set(err, ERR_FORMAT, "hard link: its target does not exist or is a directory");
     uint32_t inode = slot->inode;
     enum model_kind kind = slot->kind;
-    uint32_t node = walk_to(b, e->in.path, e->in.path_len, true, err);
-    if (node == TREE_NONE || keep_link_header(b, inode, e->header, err) < 0)
+    if (keep_link_header(b, inode, e->header, err) < 0)
         return -1;
     return node == target ? 0 : replace(b, node, kind, inode, err);
 }
@@ -320,7 +327,9 @@ static uint32_t opaque_node(struct builder *b, const struct layer_entry *e, stru
 
     buf_append(&path, e->in.path, e->in.path_len);
     buf_puts(&path, "/.");
-    return buf_check(&path, err) < 0 ? TREE_NONE : walk_to(b, path.data, path.len, true, err);
+    return buf_check(&path, err) < 0
+               ? TREE_NONE
+               : walk_to(b, path.data, path.len, b->semantics == SEMANTICS_OVERLAY, err);
 }
 
 static int apply_root(struct builder *b, const struct layer_entry *e, struct err *err)
@@ -336,8 +345,12 @@ static int apply_root(struct builder *b, const struct layer_entry *e, struct err
 static int apply(struct builder *b, const struct layer_entry *e, struct err *err)
 {
     b->divergence = NULL;
+    b->ignored = false;
+    b->whiteout = e->in.kind == MERGE_WHITEOUT || e->in.kind == MERGE_OPAQUE;
     if (e->in.kind == MERGE_OPAQUE) {
         uint32_t dir = opaque_node(b, e, err);
+        if (b->ignored)
+            return 0;
         return dir == TREE_NONE ? -1 : apply_opaque(b, dir, err);
     }
     if (e->in.path_len == 0)
@@ -347,6 +360,8 @@ static int apply(struct builder *b, const struct layer_entry *e, struct err *err
     bool whiteout = e->in.kind == MERGE_WHITEOUT;
     bool make = !whiteout || b->semantics == SEMANTICS_OVERLAY;
     uint32_t node = walk_to(b, e->in.path, e->in.path_len, make, err);
+    if (b->ignored)
+        return 0;
     if (node == TREE_NONE)
         return -1;
     if (whiteout)

@@ -59,7 +59,10 @@ static int archive_failure(struct layer_writer *w, struct err *err)
     return err_set(err, ERR_FORMAT, "cannot write as tar: %s", text ? text : "unknown reason");
 }
 
-/* PAX with names as they are (no charset) and xattrs as Go's readers know them. */
+/*
+ * PAX, with xattrs as Go's readers know them. In the C locale libarchive finds that names beyond
+ * ASCII cannot be converted, warns, and writes them as they are, which is what is wanted.
+ */
 static int open_archive(struct layer_writer *w, struct err *err)
 {
     struct archive *a = w->archive = archive_write_new();
@@ -67,7 +70,6 @@ static int open_archive(struct layer_writer *w, struct err *err)
     if (!a)
         return err_nomem(err);
     if (archive_write_set_format_pax(a) != ARCHIVE_OK ||
-        archive_write_set_format_option(a, "pax", "hdrcharset", "BINARY") != ARCHIVE_OK ||
         archive_write_set_format_option(a, "pax", "xattrheader", "SCHILY") != ARCHIVE_OK ||
         archive_write_set_bytes_per_block(a, TAR_BLOCK) != ARCHIVE_OK ||
         archive_write_set_bytes_in_last_block(a, 1) != ARCHIVE_OK ||

@@ -1,7 +1,6 @@
 #include "base/log.h"
 #include "flatten/commands.h"
 
-#include <locale.h>
 #include <string.h>
 
 static const char details[] =
@@ -90,9 +89,6 @@ int main(int argc, char *argv[])
 {
     struct err err = ERR_INIT;
 
-    /* For libarchive, which needs a locale to take UTF-8 names as they are; nothing else asks. */
-    if (!setlocale(LC_CTYPE, "C.UTF-8"))
-        setlocale(LC_CTYPE, "C");
     log_init("flatten", LOG_LEVEL_INFO);
     int status = run(argc, argv, &err);
     if (status >= 0)

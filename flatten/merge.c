@@ -109,6 +109,8 @@ static void enter_dir(struct merge *m, const struct place *at, struct tree_node 
     if (seen && n->seen_kind != SEEN_NOTHING) {
         if (n->seen_kind >= SEEN_SYMLINK || (!at->hidden && ours(m, n)))
             out->action = MERGE_CONFLICT;
+        else
+            n->seen_kind = SEEN_DIR;
         return;
     }
     if (seen && n->block == m->layer) {

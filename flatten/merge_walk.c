@@ -59,10 +59,13 @@ static int imply(struct merge *m, struct place *at, struct err *err)
     return 0;
 }
 
+/* The symbolic link that the layer has here, itself or under a hard link's name; or NULL. */
 static const struct symlink *find_symlink(struct merge *m, uint32_t node)
 {
     const struct tree_node *n = node_of(m, node);
 
+    if (n->seen == m->layer && n->seen_kind == SEEN_HARDLINK)
+        n = node_of(m, m->bounds[n->extra].origin);
     return n->seen == m->layer && n->seen_kind == SEEN_SYMLINK ? &m->symlinks[n->extra] : NULL;
 }
 

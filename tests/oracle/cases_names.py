@@ -89,5 +89,7 @@ g("name-256", [f("k", "1"), f("n" * 256, "1")], overlay=UNJUDGED, spec=UNJUDGED)
 g("empty-name", [f("k", "1"), f("", "1")], overlay=Either([[f("k", "1")]]), spec=Either([[f("k", "1")]]))
 g("pax-path-wins", [f("short", "1", pax={"path": b"from/pax"})])
 g("pax-path-nul", [f("k", "1"), f("short", "1", pax={"path": b"a\0b"})], overlay=REFUSE, spec=REFUSE)
+g("decomposed-unicode", [f("cafe\u0301", "nfd"), f("caf\u00e9", "nfc"), s("l", "cafe\u0301")],
+  note="two names: nobody may compose the first")
 g("many-children", [d("m")] + [f("m/%03d" % i, str(i)) for i in range(300)],
   [wh("m/%03d" % i) for i in range(0, 300, 3)] + [d("m")])
