@@ -23,10 +23,11 @@ namespace_stop() {
     FB_NAMESPACE_PID=
 }
 
-# within COMMAND…: in that namespace if there is one; in the same working directory (setns leaves it).
+# within COMMAND…: in that namespace if there is one; with the same root and working directory, which
+# setns(2) leaves.
 within() {
     if [ -n "${FB_NAMESPACE_PID-}" ]; then
-        nsenter --mount="/proc/$FB_NAMESPACE_PID/ns/mnt" -- env -C "$PWD" "$@"
+        nsenter --target "$FB_NAMESPACE_PID" --mount --root --wdns="$PWD" -- "$@"
     else
         "$@"
     fi
