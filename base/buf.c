@@ -16,7 +16,7 @@ char *buf_reserve(struct buf *b, size_t more)
         b->failed = true;
         return NULL;
     }
-    if (need > b->cap) {
+    if (!b->data || need > b->cap) {
         size_t cap = b->cap ? b->cap : 64;
         while (cap < need)
             cap = cap > SIZE_MAX / 2 ? need : cap * 2;

@@ -319,8 +319,8 @@ static bool same(const struct record *a, const struct record *b)
     return x.data && y.data && strcmp(x.data, y.data) == 0;
 }
 
-static void report_one(const struct record *a, const struct record *b, listing_difference *report,
-                       void *ctx)
+static void report_one(const char *path, const struct record *a, const struct record *b,
+                       listing_difference *report, void *ctx)
 {
     _cleanup_buf_ struct buf x = BUF_INIT, y = BUF_INIT;
 
@@ -328,25 +328,26 @@ static void report_one(const struct record *a, const struct record *b, listing_d
         describe(a, &x);
     if (b)
         describe(b, &y);
-    report(ctx, a ? a->path : b->path, a ? x.data : NULL, b ? y.data : NULL);
+    report(ctx, path, a ? x.data : NULL, b ? y.data : NULL);
 }
 
 size_t listing_compare(const struct listing *a, const struct listing *b, listing_difference *report,
                        void *ctx)
 {
-    size_t i = 0, j = 0, differing = 0;
+    const struct record *x = a->records, *y = b->records;
+    const struct record *x_end = x + a->count, *y_end = y + b->count;
+    size_t differing = 0;
 
-    while (i < a->count || j < b->count) {
-        const struct record *x = i < a->count ? &a->records[i] : NULL;
-        const struct record *y = j < b->count ? &b->records[j] : NULL;
-        int order = !x ? 1 : !y ? -1 : strcmp(x->path, y->path);
+    while (x < x_end || y < y_end) {
+        int order = x == x_end ? 1 : y == y_end ? -1 : strcmp(x->path, y->path);
 
-        i += order <= 0;
-        j += order >= 0;
-        if (order == 0 && same(x, y))
-            continue;
-        report_one(order <= 0 ? x : NULL, order >= 0 ? y : NULL, report, ctx);
-        differing++;
+        if (order != 0 || !same(x, y)) {
+            report_one(order <= 0 ? x->path : y->path, order <= 0 ? x : NULL, order >= 0 ? y : NULL,
+                       report, ctx);
+            differing++;
+        }
+        x += order <= 0;
+        y += order >= 0;
     }
     return differing;
 }

@@ -56,7 +56,7 @@ static bool ends_with(const char *text, const char *end)
 /* A word without a transport. Only a destination may name a file that does not exist yet. */
 static int sniff(const char *text, bool destination, struct reference *out, struct err *err)
 {
-    struct stat st;
+    struct stat st = {0};
     bool exists = strcmp(text, "-") == 0 || stat(text, &st) == 0;
 
     if (!exists && !(destination && ends_with(text, ".tar"))) {
@@ -65,8 +65,7 @@ static int sniff(const char *text, bool destination, struct reference *out, stru
                            destination ? "; write oci:DIR or docker-archive:FILE" : "");
         return set_daemon(text, out, err);
     }
-    bool dir = exists && strcmp(text, "-") != 0 && S_ISDIR(st.st_mode);
-    out->transport = dir ? TRANSPORT_OCI : TRANSPORT_DOCKER_ARCHIVE;
+    out->transport = S_ISDIR(st.st_mode) ? TRANSPORT_OCI : TRANSPORT_DOCKER_ARCHIVE;
     out->path = strdup(text);
     return out->path ? 0 : err_nomem(err);
 }

@@ -54,10 +54,10 @@ static bool platform_inspected(const struct json *facts, struct platform *out)
     if (!os || !architecture || !is_word(os, strlen(os)) ||
         !is_word(architecture, strlen(architecture)))
         return false;
-    strcpy(out->os, os);
-    strcpy(out->architecture, architecture);
+    snprintf(out->os, sizeof(out->os), "%s", os);
+    snprintf(out->architecture, sizeof(out->architecture), "%s", architecture);
     if (variant && is_word(variant, strlen(variant)))
-        strcpy(out->variant, variant);
+        snprintf(out->variant, sizeof(out->variant), "%s", variant);
     return true;
 }
 

@@ -97,7 +97,7 @@ struct json *json_string(struct json_doc *doc, const char *text);
 struct json *json_string_len(struct json_doc *doc, const char *text, size_t len);
 struct json *json_number(struct json_doc *doc, uint64_t number);
 struct json *json_number_signed(struct json_doc *doc, int64_t number);
-struct json *json_bool(struct json_doc *doc, bool value);
+struct json *json_bool(struct json_doc *doc, bool boolean);
 struct json *json_array(struct json_doc *doc);
 struct json *json_object(struct json_doc *doc);
 /* A copy of a value from this or another document. */
