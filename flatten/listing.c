@@ -335,7 +335,8 @@ size_t listing_compare(const struct listing *a, const struct listing *b, listing
                        void *ctx)
 {
     const struct record *x = a->records, *y = b->records;
-    const struct record *x_end = x + a->count, *y_end = y + b->count;
+    /* An empty listing has no records to add to. */
+    const struct record *x_end = x ? x + a->count : x, *y_end = y ? y + b->count : y;
     size_t differing = 0;
 
     while (x < x_end || y < y_end) {
