@@ -49,10 +49,14 @@ int fd_read_all(int fd, size_t limit, struct buf *out, struct err *err)
 
 int file_read(int dirfd, const char *path, size_t limit, struct buf *out, struct err *err)
 {
-    _cleanup_fd_ int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    /* O_NONBLOCK: a FIFO must not hold us before it is refused. */
+    _cleanup_fd_ int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    struct stat st;
 
-    if (fd < 0)
+    if (fd < 0 || fstat(fd, &st) < 0)
         return err_sys(err, "%s", path);
+    if (!S_ISREG(st.st_mode))
+        return err_set(err, ERR_FORMAT, "%s: not a regular file", path);
     if (fd_read_all(fd, limit, out, err) < 0)
         return err_wrap(err, "%s", path);
     return 0;

@@ -1,4 +1,6 @@
 #include "base/json_internal.h"
+
+#include "base/hash.h"
 #include "base/utf8.h"
 
 #include <stdint.h>
@@ -231,15 +233,6 @@ static int on_map_key(void *ctx, const unsigned char *key, size_t len)
     return p->key.key ? 1 : out_of_memory(p);
 }
 
-static uint64_t key_hash(const struct json_member *m)
-{
-    uint64_t hash = 14695981039346656037u; /* FNV-1a */
-
-    for (size_t i = 0; i < m->key_len; i++)
-        hash = (hash ^ (unsigned char)m->key[i]) * 1099511628211u;
-    return hash ^ hash >> 29;
-}
-
 static bool same_key(const struct json_member *a, const struct json_member *b)
 {
     return a->key_len == b->key_len && memcmp(a->key, b->key, a->key_len) == 0;
@@ -260,7 +253,7 @@ static const struct json_member *find_duplicate(const struct json *object, bool 
         return NULL;
     }
     for (size_t i = 0; i < object->len; i++) {
-        size_t at = key_hash(&m[i]) & (size - 1);
+        size_t at = (size_t)hash_bytes(m[i].key, m[i].key_len, 0) & (size - 1);
         while (slots[at]) {
             if (same_key(&m[slots[at] - 1], &m[i]))
                 return &m[i];

@@ -4,12 +4,17 @@
 #include "flatten/tar_header.h"
 #include "flatten/tar_window.h"
 
+#include <limits.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 
 static const char whiteout_prefix[] = ".wh.";
 static const char opaque_name[] = ".wh..wh..opq";
 static const char aufs_prefix[] = ".wh..wh."; /* AUFS's own bookkeeping */
+
+/* What a small archive must not grow to. */
+enum { MOST_XATTRS = 1000 };
+static const uint64_t most_sparse = (uint64_t)64 << 30; /* bytes a sparse file may expand to */
 
 struct layer_reader {
     const struct layer *layer;
@@ -22,20 +27,28 @@ struct layer_reader {
     struct err stream_error;
 };
 
+/* The next block for libarchive. Advancing gives the old one's memory back to the stream. */
+static int next_block(struct layer_reader *r, const void **data, struct err *err)
+{
+    if (tar_window_leave(&r->window, err) < 0)
+        return -1;
+    stream_advance(r->stream, r->shown);
+    r->shown = 0;
+    if (stream_peek(r->stream, data, &r->shown, err) < 0)
+        return -1;
+    tar_window_enter(&r->window, *data, r->shown);
+    return 0;
+}
+
 static la_ssize_t on_read(struct archive *a, void *ctx, const void **data)
 {
     struct layer_reader *r = ctx;
-    size_t len;
 
-    stream_advance(r->stream, r->shown);
-    r->shown = 0;
-    if (stream_peek(r->stream, data, &len, &r->stream_error) < 0 ||
-        tar_window_block(&r->window, *data, len, &r->stream_error) < 0) {
+    if (next_block(r, data, &r->stream_error) < 0) {
         archive_set_error(a, EIO, "%s", r->stream_error.msg);
         return ARCHIVE_FATAL;
     }
-    r->shown = len;
-    return (la_ssize_t)len;
+    return (la_ssize_t)r->shown;
 }
 
 static int archive_failure(struct layer_reader *r, struct err *err)
@@ -252,6 +265,27 @@ static uint32_t hash_attributes(struct archive_entry *header)
     return hash ^ sum;
 }
 
+/* What no engine could unpack, and what would cost more than it is worth. */
+static int check_limits(const struct layer_reader *r, struct archive_entry *header, bool sparse,
+                        struct err *err)
+{
+    const char *name = r->path.data;
+
+    if (r->path.len >= PATH_MAX)
+        return err_set(err, ERR_LIMIT, "a path of %zu bytes", r->path.len);
+    for (size_t len; *name; name += len + (name[len] == '/')) {
+        len = strcspn(name, "/");
+        if (len > NAME_MAX)
+            return err_set(err, ERR_LIMIT, "a name of %zu bytes", len);
+    }
+    if (archive_entry_xattr_count(header) > MOST_XATTRS)
+        return err_set(err, ERR_LIMIT, "more than %d extended attributes", MOST_XATTRS);
+    if (sparse && (uint64_t)archive_entry_size(header) > most_sparse)
+        return err_set(err, ERR_LIMIT, "a sparse file of more than %llu GiB",
+                       (unsigned long long)(most_sparse >> 30));
+    return 0;
+}
+
 /* Holds the entry against the bytes of its header; then what is up to its content's end can go. */
 static int check_header(struct layer_reader *r, struct archive_entry *header, struct err *err)
 {
@@ -260,6 +294,9 @@ static int check_header(struct layer_reader *r, struct archive_entry *header, st
     uint64_t to = (uint64_t)archive_filter_bytes(r->archive, 0);
     bool sparse = archive_entry_sparse_reset(header) > 0;
     uint64_t size = sparse ? 0 : (uint64_t)archive_entry_size(header);
+
+    if (check_limits(r, header, sparse, err) < 0)
+        return -1;
     const unsigned char *bytes = tar_window_get(&r->window, from, to, err);
 
     if (!bytes || tar_header_correct(bytes, (size_t)(to - from), header, err) < 0)
@@ -280,7 +317,7 @@ static int take_entry(struct layer_reader *r, struct archive_entry *header, stru
     buf_truncate(&r->link, 0);
     if (!name)
         return err_set(err, ERR_FORMAT, "layer %u: an entry has no name", r->layer->number);
-    if (check_header(r, header, err) < 0 || path_clean(name, strlen(name), &r->path, err) < 0 ||
+    if (path_clean(name, strlen(name), &r->path, err) < 0 || check_header(r, header, err) < 0 ||
         check_ancestors(r, &ignored, err) < 0 || classify_type(r, header, &out->in, err) < 0 ||
         classify_name(r, &out->in, &ignored, err) < 0 || strip_overlay_xattrs(header, out, err) < 0)
         return wrap_name(r->layer, name, err);

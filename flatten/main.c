@@ -1,7 +1,10 @@
 #include "base/log.h"
 #include "flatten/commands.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char details[] =
     "References:\n"
@@ -85,10 +88,23 @@ static int run(int argc, char *const argv[], struct err *err)
     return print(&out, err);
 }
 
+/* With a standard descriptor closed, the next file opened would get its number, and our words. */
+static void fill_standard_descriptors(void)
+{
+    int fd;
+
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
 int main(int argc, char *argv[])
 {
     struct err err = ERR_INIT;
 
+    fill_standard_descriptors();
     log_init("flatten", LOG_LEVEL_INFO);
     int status = run(argc, argv, &err);
     if (status >= 0)

@@ -53,6 +53,16 @@ static bool ends_with(const char *text, const char *end)
     return len > end_len && strcmp(text + len - end_len, end) == 0;
 }
 
+/* DIR:TAG, without saying what it is. */
+static bool names_layout(const char *text)
+{
+    size_t len = strcspn(text, ":");
+    _cleanup_free_ char *dir = text[len] ? strndup(text, len) : NULL;
+    struct stat st;
+
+    return dir && stat(dir, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 /* A word without a transport. Only a destination may name a file that does not exist yet. */
 static int sniff(const char *text, bool destination, struct reference *out, struct err *err)
 {
@@ -60,6 +70,9 @@ static int sniff(const char *text, bool destination, struct reference *out, stru
     bool exists = strcmp(text, "-") == 0 || stat(text, &st) == 0;
 
     if (!exists && !(destination && ends_with(text, ".tar"))) {
+        if (names_layout(text))
+            return err_set(err, ERR_USAGE, "%s: an OCI layout with a tag is written oci:%s", text,
+                           text);
         if (strchr("./", text[0]))
             return err_set(err, ERR_USAGE, "%s: no such file%s", text,
                            destination ? "; write oci:DIR or docker-archive:FILE" : "");

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 
@@ -45,18 +46,22 @@ static int note_made(struct oci_sink *s, const struct digest *digest, struct err
     return 0;
 }
 
-/* Gives a finished file its digest for a name, unless the layout has that blob. */
+/* Gives a finished file its digest for a name, unless the layout has that blob, to go by its size.
+ */
 static int keep_blob(struct oci_sink *s, struct atomic_file *file, const struct digest *digest,
                      struct err *err)
 {
-    struct stat st;
+    struct stat old, fresh;
 
-    if (fstatat(s->blobs, digest_hex(digest), &st, AT_SYMLINK_NOFOLLOW) == 0) {
+    if (fstat(file->fd, &fresh) < 0)
+        return err_sys(err, "blob");
+    bool exists = fstatat(s->blobs, digest_hex(digest), &old, AT_SYMLINK_NOFOLLOW) == 0;
+    if (exists && S_ISREG(old.st_mode) && old.st_size == fresh.st_size) {
         atomic_file_abort(file);
         return 0;
     }
     snprintf(file->name, sizeof(file->name), "%s", digest_hex(digest));
-    if (note_made(s, digest, err) < 0)
+    if (!exists && note_made(s, digest, err) < 0)
         return -1;
     return atomic_file_commit(file, err);
 }
@@ -137,7 +142,7 @@ static int publish_new(struct oci_sink *s, const struct buf *index, struct err *
     if (add_file(s->dir, "oci-layout", OCI_LAYOUT_JSON, sizeof(OCI_LAYOUT_JSON) - 1, err) < 0 ||
         add_file(s->dir, "index.json", index->data, index->len, err) < 0)
         return -1;
-    if (renameat2(s->parent, s->tmp, s->parent, s->name, RENAME_NOREPLACE) < 0)
+    if (renameat(s->parent, s->tmp, s->parent, s->name) < 0)
         return err_sys(err, "cannot rename to %s", s->name);
     return 0;
 }
@@ -189,20 +194,50 @@ static void release(struct sink *base)
     free(s);
 }
 
+static bool is_empty(int dir)
+{
+    int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = fd < 0 ? NULL : fdopendir(fd);
+    const struct dirent *entry;
+
+    if (!list) {
+        cleanup_fd(&fd);
+        return false;
+    }
+    do
+        entry = readdir(list);
+    while (entry && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0));
+    closedir(list);
+    return !entry;
+}
+
+/* A layout that is there: 0; 1 if one is to be made in its place. It is ours alone until closed. */
+static int open_existing(struct oci_sink *s, struct err *err)
+{
+    struct stat st;
+
+    s->dir = openat(s->parent, s->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (s->dir < 0)
+        return errno == ENOENT ? 1 : err_sys(err, "open");
+    if (flock(s->dir, LOCK_EX) < 0)
+        return err_sys(err, "cannot lock the layout");
+    if (fstatat(s->dir, "index.json", &st, 0) == 0)
+        return 0;
+    if (!is_empty(s->dir))
+        return err_set(err, ERR_USAGE, "exists and is not an OCI layout");
+    cleanup_fd(&s->dir);
+    s->dir = -1;
+    return 1;
+}
+
 /* Opens the layout that is there, or starts one under a temporary name. */
 static int open_dir(struct oci_sink *s, struct err *err)
 {
     uint64_t number;
-    struct stat st;
+    int rc = open_existing(s, err);
 
-    s->dir = openat(s->parent, s->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (s->dir >= 0) {
-        if (fstatat(s->dir, "index.json", &st, 0) < 0)
-            return err_set(err, ERR_USAGE, "exists and is not an OCI layout");
-        return 0;
-    }
-    if (errno != ENOENT)
-        return err_sys(err, "open");
+    if (rc <= 0)
+        return rc;
     if (getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number))
         return err_sys(err, "getrandom");
     snprintf(s->tmp, sizeof(s->tmp), ".flatbed-%016llx", (unsigned long long)number);

@@ -35,14 +35,20 @@ static int keep(struct tar_window *w, uint64_t end, struct err *err)
     return buf_check(&w->kept, err);
 }
 
-int tar_window_block(struct tar_window *w, const void *block, size_t len, struct err *err)
+int tar_window_leave(struct tar_window *w, struct err *err)
 {
     if (keep(w, w->block_at + w->block_len, err) < 0)
         return -1;
     w->block_at += w->block_len;
+    w->block = NULL;
+    w->block_len = 0;
+    return 0;
+}
+
+void tar_window_enter(struct tar_window *w, const void *block, size_t len)
+{
     w->block = block;
     w->block_len = len;
-    return 0;
 }
 
 const unsigned char *tar_window_get(struct tar_window *w, uint64_t from, uint64_t to,

@@ -1,5 +1,7 @@
 #include "flatten/tree.h"
 
+#include "base/hash.h"
+
 #include <string.h>
 
 struct tree {
@@ -56,20 +58,10 @@ uint32_t tree_count(const struct tree *t)
     return t->count;
 }
 
-static uint32_t hash_name(uint32_t parent, const char *name, size_t len)
-{
-    uint64_t h = 0x9e3779b97f4a7c15u ^ parent;
-
-    for (size_t i = 0; i < len; i++)
-        h = (h ^ (unsigned char)name[i]) * 0x100000001b3u;
-    h ^= h >> 32;
-    return (uint32_t)(h * 0x9e3779b1u >> 7) ^ (uint32_t)h;
-}
-
 /* Where the child is in the table, or where it would go. */
 static uint32_t *slot_of(const struct tree *t, uint32_t parent, const char *name, size_t len)
 {
-    uint32_t at = hash_name(parent, name, len) & t->mask;
+    uint32_t at = (uint32_t)hash_bytes(name, len, parent) & t->mask;
 
     for (; t->slots[at]; at = (at + 1) & t->mask) {
         const struct tree_node *n = &t->nodes[t->slots[at]];

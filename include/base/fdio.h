@@ -18,7 +18,7 @@
  */
 int fd_read_all(int fd, size_t limit, struct buf *out, struct err *err) must_check;
 
-/* The same for a file that is opened relative to dirfd (AT_FDCWD for the working directory). */
+/* The same for a regular file, opened relative to dirfd (AT_FDCWD for the working directory). */
 int file_read(int dirfd, const char *path, size_t limit, struct buf *out,
               struct err *err) must_check;
 

@@ -20,9 +20,12 @@ struct tar_window {
     uint64_t block_at;
 };
 
-/* libarchive is given a new block; the old one is about to go. */
-int tar_window_block(struct tar_window *w, const void *block, size_t len,
-                     struct err *err) must_check;
+/*
+ * Before the source may reuse the present block's memory: what may still be asked for is copied.
+ * Then, once it has the next block, tar_window_enter.
+ */
+int tar_window_leave(struct tar_window *w, struct err *err) must_check;
+void tar_window_enter(struct tar_window *w, const void *block, size_t len);
 
 /*
  * The bytes from one offset of the archive to another, which are in the present block or were not

@@ -263,8 +263,37 @@ out.tar" ]
     [ "$(jq '.manifests | length' l/index.json)" -eq 1 ]
 }
 
+@test "many at once into one layout: none is lost" {
+    local i
+    cp -r "$IMAGES/layout" l
+    for i in 1 2 3 4 5 6 7 8; do
+        "$FLATTEN" -q oci:l:v1 "oci:l:flat$i" >/dev/null 2>"log$i" 3>&- &
+    done
+    wait
+    [ "$(jq -r '.manifests[].annotations["org.opencontainers.image.ref.name"]' l/index.json |
+        grep -c flat)" -eq 8 ]
+}
+
+@test "closed standard descriptors do not become the image's" {
+    ok -q "$IMAGES/old.tar" docker-archive:open.tar
+    "$FLATTEN" "$IMAGES/old.tar" docker-archive:closed.tar >&- 2>&- <&- || true
+    cmp open.tar closed.tar
+}
+
+@test "a layout with a tag, without oci:, is told how to be written" {
+    cp -r "$IMAGES/layout" l
+    fails 2 "written oci:l:v1" l:v1 docker-archive:out.tar
+}
+
+@test "paths and names that no file system holds are refused" {
+    python3 "$BATS_TEST_DIRNAME/long_paths.py" deep.tar long.tar
+    fails 7 "a path of" deep.tar docker-archive:out.tar
+    fails 7 "a name of" long.tar docker-archive:out.tar
+    [ ! -e out.tar ]
+}
+
 @test "destinations that cannot be are refused before the work" {
-    mkdir dir
+    mkdir -p dir/theirs
     mkfifo fifo
     fails 2 "not an OCI layout" "$IMAGES/old.tar" oci:dir
     fails 2 "not a regular file" "$IMAGES/old.tar" docker-archive:dir

@@ -39,6 +39,8 @@ g("xattr-libarchive", [f("a", "1", pax={"LIBARCHIVE.xattr.user.x": b"MQ=="})],
   note="Go readers know SCHILY alone")
 g("xattr-both-forms", [f("a", "1", pax={"LIBARCHIVE.xattr.user.x": b"MQ==", "SCHILY.xattr.user.x": b"2"})])
 g("xattr-rht-selinux", [f("a", "1", pax={"RHT.security.selinux": b"system_u:object_r:etc_t:s0"})])
+g("pax-across-blocks", [f("f%03d" % i, bytes([i % 251]) * (7 * i % 4096 + 1), mtime=10**18 + i)
+                        for i in range(1, 900)], note="headers fall across every buffer's edge")
 g("mtime-ns", [f("a", "1", mtime=1_234_567_890_987_654_321), d("d", mtime=1_111_111_111_000_000_001),
                s("l", "a", mtime=1_222_222_222_222_222_222)])
 g("mtime-negative", [f("a", "1", mtime=-1_500_000_000)], own_only=True,

@@ -255,10 +255,11 @@ static void test_oci_made_meanwhile(void **state)
     assert_non_null(sink);
     struct written_layer layer = put_layer(sink, "one");
     assert_int_equal(mkdirat(dir->fd, "l", 0755), 0);
+    assert_int_equal(mkdirat(dir->fd, "l/theirs", 0755), 0);
     assert_fails(publish(sink, &layer, "a", &err), err, ERR_SYSTEM);
     sink_free(sink);
     list_dir(dir->fd, "", &after);
-    assert_string_equal(after.data, "d l\n");
+    assert_string_equal(after.data, "d l\nd l/theirs\n");
 }
 
 static void test_oci_destinations_that_are_refused(void **state)
@@ -268,6 +269,7 @@ static void test_oci_destinations_that_are_refused(void **state)
     struct err err;
 
     assert_int_equal(mkdirat(dir->fd, "plain", 0755), 0);
+    assert_int_equal(mkdirat(dir->fd, "plain/x", 0755), 0);
     assert_null(open_sink(dir, TRANSPORT_OCI, "plain", &err));
     assert_int_equal(err.kind, ERR_USAGE);
     close(openat(dir->fd, "file", O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
@@ -277,7 +279,34 @@ static void test_oci_destinations_that_are_refused(void **state)
     assert_int_equal(err.kind, ERR_SYSTEM);
     assert_contains(err.msg, "no/such/parent");
     list_dir(dir->fd, "", &after);
-    assert_string_equal(after.data, "f file\nd plain\n");
+    assert_string_equal(after.data, "f file\nd plain\nd plain/x\n");
+}
+
+static void test_oci_takes_an_empty_directory(void **state)
+{
+    const struct tempdir *dir = *state;
+
+    assert_int_equal(mkdirat(dir->fd, "l", 0755), 0);
+    make_image(dir, TRANSPORT_OCI, "l", "one", "a");
+    assert_true(has_blob(dir, "l", "one"));
+}
+
+/* A blob of the right name and another size is not the blob. */
+static void test_oci_mends_a_damaged_blob(void **state)
+{
+    const struct tempdir *dir = *state;
+    char path[128];
+    struct digest digest;
+    struct stat st;
+    struct err err;
+
+    make_image(dir, TRANSPORT_OCI, "l", "one", "a");
+    assert_int_equal(sha256_digest("one", 3, &digest, &err), 0);
+    snprintf(path, sizeof(path), "l/blobs/sha256/%s", digest_hex(&digest));
+    close(openat(dir->fd, path, O_WRONLY | O_TRUNC | O_CLOEXEC));
+    make_image(dir, TRANSPORT_OCI, "l", "one", "a");
+    assert_int_equal(fstatat(dir->fd, path, &st, 0), 0);
+    assert_int_equal(st.st_size, 3);
 }
 
 /* What the merge could not decide in one pass is begun again: the first try leaves nothing. */
@@ -438,6 +467,8 @@ int main(void)
         UNIT(test_oci_abort_keeps_shared_blobs),
         UNIT(test_oci_made_meanwhile),
         UNIT(test_oci_destinations_that_are_refused),
+        UNIT(test_oci_takes_an_empty_directory),
+        UNIT(test_oci_mends_a_damaged_blob),
         UNIT(test_oci_layer_begun_again),
         UNIT(test_archive_new),
         UNIT(test_archive_layer_begun_again),
