@@ -4,6 +4,7 @@
 #include "base/fdio.h"
 #include "flatten/engine_reply.h"
 #include "flatten/image.h"
+#include "flatten/interrupt.h"
 
 #include <curl/curl.h>
 #include <string.h>
@@ -148,6 +149,14 @@ static size_t on_upload(char *buffer, size_t unit, size_t count, void *ctx)
     return want;
 }
 
+/* Called while data flows and about once a second while it does not: time to notice a Ctrl-C. */
+static int on_progress(void *ctx, curl_off_t down_all, curl_off_t down, curl_off_t up_all,
+                       curl_off_t up)
+{
+    (void)ctx, (void)down_all, (void)down, (void)up_all, (void)up;
+    return interrupted();
+}
+
 #define SET(option, value)                                                                         \
     do {                                                                                           \
         CURLcode rc_ = curl_easy_setopt(curl, option, value);                                      \
@@ -185,6 +194,8 @@ static CURLcode set_transfer(struct request *r, const char *url, struct curl_sli
     SET(CURLOPT_BUFFERSIZE, (long)TRANSFER_BUFFER);
     SET(CURLOPT_WRITEFUNCTION, on_body);
     SET(CURLOPT_WRITEDATA, r);
+    SET(CURLOPT_NOPROGRESS, 0L);
+    SET(CURLOPT_XFERINFOFUNCTION, on_progress);
     if (r->upload < 0)
         return CURLE_OK;
     SET(CURLOPT_POST, 1L);
@@ -201,6 +212,8 @@ static int explain(const struct engine *e, CURLcode code, struct err *err)
     const char *where = e->socket ? e->socket : e->base + strlen("http://");
     long number = 0;
 
+    if (interrupt_check(err) < 0)
+        return -1;
     if (code != CURLE_COULDNT_CONNECT)
         return err_set(err, ERR_SYSTEM, "the Docker daemon at %s: %s", where,
                        e->error[0] ? e->error : curl_easy_strerror(code));

@@ -1,5 +1,6 @@
 #include "base/log.h"
 #include "flatten/commands.h"
+#include "flatten/interrupt.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -105,10 +106,12 @@ int main(int argc, char *argv[])
     struct err err = ERR_INIT;
 
     fill_standard_descriptors();
+    interrupt_install();
     log_init("flatten", LOG_LEVEL_INFO);
     int status = run(argc, argv, &err);
     if (status >= 0)
         return status;
     log_error("%s", err.msg);
+    interrupt_die();
     return err_exit_status(err.kind);
 }

@@ -1,5 +1,7 @@
 #include "flatten/stream.h"
 
+#include "flatten/interrupt.h"
+
 #include <stdbool.h>
 #include <string.h>
 
@@ -40,7 +42,7 @@ static ssize_t pipe_fill(struct file_stream *f)
     do {
         n = read(f->fd, f->buffer + len, sizeof(f->buffer) - len);
         len += n > 0 ? (size_t)n : 0;
-    } while ((n > 0 && len < MAGIC) || (n < 0 && errno == EINTR));
+    } while ((n > 0 && len < MAGIC) || (n < 0 && errno == EINTR && !interrupted()));
     return n < 0 ? -1 : (ssize_t)len;
 }
 
@@ -63,6 +65,8 @@ static int file_peek(struct stream *s, const void **data, size_t *len, struct er
     struct file_stream *f = (struct file_stream *)s;
 
     if (f->at == f->len) {
+        if (interrupt_check(err) < 0)
+            return -1;
         ssize_t n = file_fill(f);
         if (n < 0)
             return err_sys(err, "read");

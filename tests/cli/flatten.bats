@@ -274,6 +274,22 @@ out.tar" ]
         grep -c flat)" -eq 8 ]
 }
 
+@test "interrupted, it leaves nothing and dies of the signal" {
+    local pid status=0
+    mkfifo pipe
+    "$FLATTEN" docker-archive:- oci:out:x <pipe >/dev/null 2>log 3>&- &
+    pid=$!
+    exec 7>pipe
+    head -c 1000000 /dev/zero >&7
+    sleep 0.3
+    kill -TERM "$pid"
+    wait "$pid" || status=$?
+    exec 7>&-
+    [ "$status" -eq $((128 + 15)) ]
+    [ "$(ls -A)" = "log
+pipe" ]
+}
+
 @test "closed standard descriptors do not become the image's" {
     ok -q "$IMAGES/old.tar" docker-archive:open.tar
     "$FLATTEN" "$IMAGES/old.tar" docker-archive:closed.tar >&- 2>&- <&- || true
