@@ -147,7 +147,7 @@ static const struct decode_key root_keys[] = {
     {"requests", read_requests},
     {"identity", read_identity},
     {"volumes", decode_volumes},
-    {"binds", NULL},
+    {"binds", decode_binds},
     {"security", NULL},
     {"tuning", NULL},
     {"rootfs", NULL},

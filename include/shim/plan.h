@@ -7,15 +7,24 @@
  * target already: the same source is kept (a second edit changes nothing), another source wins
  * over an `always` volume and denies a request. Mounts are in the order of their targets' depth,
  * so that none hides another. Variables that the container has are kept.
+ *
+ * Mounts that the user brought are judged by the longest rule that holds the source, and no less
+ * strictly than by any rule for something within it: what is denied cannot be had by mounting the
+ * folder around it. PLAN_DOWNGRADED: it is mounted with the restrictions that `reason` names.
  */
 #ifndef SHIM_PLAN_H
 #define SHIM_PLAN_H
 
+#include "shim/binds.h"
 #include "shim/request.h"
 #include "shim/spec.h"
 #include "shim/template.h"
 
-enum plan_kind { PLAN_MOUNT, PLAN_ENV };
+enum plan_kind {
+    PLAN_MOUNT, /* of a volume */
+    PLAN_ENV,
+    PLAN_BIND, /* a mount that the user brought, judged by the policy's "binds" */
+};
 
 enum plan_verdict {
     PLAN_ADDED,
@@ -43,10 +52,18 @@ struct plan_op {
     /* variables */
     const char *variable, *value;
     size_t mount; /* the operation that it depends on */
+
+    /* the user's mounts; `access` is what is left of it, `source` and `target` are the container's
+     */
+    struct json *entry; /* of the container's mounts */
+    const struct bind_source *bind;
+    const struct policy_bind_rule *rule; /* that decided, or NULL */
+    const char *hold;                    /* where its source was pinned, or NULL */
 };
 
 struct plan {
-    struct plan_op *ops; /* mounts by depth of target, denials among them, then variables */
+    struct plan_op
+        *ops; /* mounts by depth of target, denials among them; variables; the user's mounts */
     size_t count;
 };
 
@@ -54,7 +71,9 @@ struct plan_input {
     const struct policy *policy;
     const struct requests *requests;
     const struct spec *spec;
-    struct template_values values; /* without {name} and {target} */
+    struct template_values values;  /* without {name} and {target} */
+    const struct bind_facts *binds; /* NULL where the policy has no "binds" */
+    bool no_volumes;                /* nothing is to be mounted, only judged */
 };
 
 /* Fails only without memory; what is not allowed is an operation with PLAN_DENIED. */

@@ -93,6 +93,28 @@ struct policy_volume {
     size_t env_count;
 };
 
+/* What may be done with a mount that the user brought. */
+enum bind_access { BIND_ALLOW, BIND_RO, BIND_DENY };
+
+struct policy_bind_rule {
+    struct policy_place place;
+    struct policy_text path; /* a template, without {name} and {target} */
+    enum bind_access access;
+    const char *say;            /* what to use instead, or NULL */
+    struct policy_list options; /* nosuid, nodev, noexec */
+    bool says_require_access, require_access;
+};
+
+struct policy_binds {
+    bool given;
+    enum bind_access fallback; /* where no rule matches */
+    struct policy_place place; /* of "default", or of the section */
+    struct policy_bind_rule *rules;
+    size_t rule_count;
+    bool require_access;
+    struct policy_list targets_deny;
+};
+
 struct policy {
     struct arena arena;
     struct policy_file files[POLICY_FILES];
@@ -106,6 +128,7 @@ struct policy {
     struct policy_list identity; /* "process", "rootless", "annotation:KEY" */
     struct policy_volume *volumes;
     size_t volume_count;
+    struct policy_binds binds;
     unsigned vars;      /* bits of enum template_var: all that templates use */
     bool uses_identity; /* an owner is "identity" */
 };

@@ -12,7 +12,10 @@ static const char policy_text[] =
     "\"always\":true,\"options\":[\"noexec\",\"suid\"]},"
     "\"host\":{\"source\":\"/srv/{hostname}\",\"target\":\"/h/{hostname}\",\"always\":true},"
     "\"cache\":{\"source\":\"/srv/cache/{user}/{name}\",\"target\":\"/cache/{name}\","
-    "\"access\":\"rw\",\"always\":[\"torch\"],\"presets\":[\"torch\",\"pip\"]}}}";
+    "\"access\":\"rw\",\"always\":[\"torch\"],\"presets\":[\"torch\",\"pip\"]}},"
+    "\"binds\":{\"default\":\"ro\",\"require_access\":true,\"targets_deny\":[\"/proc\"],\"rules\":["
+    "{\"path\":\"/srv\",\"access\":\"allow\",\"options\":[\"nosuid\",\"noexec\"]},"
+    "{\"path\":\"/srv/x\",\"access\":\"deny\"}]}}";
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

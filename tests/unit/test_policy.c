@@ -66,7 +66,7 @@ static const struct wrong wrongs[] = {
     {"{\"version\":1,\"zzz\":{}}", "p.json:1:14: unknown key \"zzz\""},
     {"{\"version\":1,\"mode\":\"enforced\"}",
      "p.json:1:21: 'enforced': expected one of enforce, permissive, off"},
-    {"{\"version\":1,\"binds\":{}}", "p.json:1:14: \"binds\" is not implemented in this version"},
+    {"{\"version\":1,\"tuning\":{}}", "p.json:1:14: \"tuning\" is not implemented in this version"},
     {"{\"version\":1,\"security\":{}}", "not implemented in this version"},
     {"{\"version\":1,\"tuning\":{}}", "not implemented in this version"},
     {"{\"version\":1,\"rootfs\":{}}", "not implemented in this version"},
