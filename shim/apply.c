@@ -146,6 +146,7 @@ int apply_plan(const struct plan *plan, struct json_doc *doc, const struct spec 
                struct err *err)
 {
     apply_binds(plan, doc);
+    apply_security(plan, doc, spec);
     if (add_mounts(plan, doc, spec, err) < 0 || add_variables(plan, doc, spec, err) < 0)
         return -1;
     return json_failed(doc) ? err_nomem(err) : 0;

@@ -270,5 +270,7 @@ int plan_make(const struct plan_input *input, struct arena *arena, struct plan *
     sort_by_depth(out);
     if (plan_add_env(&p) < 0)
         return -1;
-    return input->binds ? plan_add_binds(&p) : 0;
+    if (input->binds && plan_add_binds(&p) < 0)
+        return -1;
+    return input->security ? plan_add_security(&p) : 0;
 }

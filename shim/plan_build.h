@@ -26,6 +26,9 @@ const struct spec_mount *plan_mounted_on(const struct spec *spec, const char *ta
 /* Judges the mounts that the user brought. */
 int plan_add_binds(struct planner *p) must_check;
 
+/* Judges what the container would be on the host. */
+int plan_add_security(struct planner *p) must_check;
+
 /* Adds the variables of every mount that will be there. */
 int plan_add_env(struct planner *p) must_check;
 

@@ -148,7 +148,7 @@ static const struct decode_key root_keys[] = {
     {"identity", read_identity},
     {"volumes", decode_volumes},
     {"binds", decode_binds},
-    {"security", NULL},
+    {"security", decode_security},
     {"tuning", NULL},
     {"rootfs", NULL},
     {"profiles", NULL},

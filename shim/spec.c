@@ -158,7 +158,7 @@ static int read_groups(struct spec *s, const struct json *user, struct err *err)
 
 static int read_process(struct spec *s, struct err *err)
 {
-    static const char *const known[] = {"user", "env", NULL};
+    static const char *const known[] = {"user", "env", "capabilities", "noNewPrivileges", NULL};
     static const char *const known_user[] = {"uid", "gid", "additionalGids", NULL};
     struct json *user;
 
@@ -226,7 +226,8 @@ static int read_namespaces(struct spec *s, const struct json *linux_object, stru
 
 static int read_linux(struct spec *s, struct err *err)
 {
-    static const char *const known[] = {"uidMappings", "gidMappings", "namespaces", NULL};
+    static const char *const known[] = {"uidMappings", "gidMappings", "namespaces", "seccomp",
+                                        "devices",     "resources",   NULL};
     struct json *linux_object;
 
     if (member(s->root, "linux", JSON_OBJECT, "", &linux_object, err) < 0)
@@ -240,8 +241,8 @@ static int read_linux(struct spec *s, struct err *err)
 
 int spec_read(struct json_doc *doc, struct arena *arena, struct spec *out, struct err *err)
 {
-    static const char *const known[] = {"annotations", "hostname", "linux", "mounts",
-                                        "process",     "root",     NULL};
+    static const char *const known[] = {"annotations", "hooks",   "hostname", "linux",
+                                        "mounts",      "process", "root",     NULL};
 
     *out = (struct spec){.root = json_root(doc)};
     if (!json_is(out->root, JSON_OBJECT))

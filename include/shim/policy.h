@@ -115,6 +115,35 @@ struct policy_binds {
     struct policy_list targets_deny;
 };
 
+/* Something that is allowed unless the policy says otherwise. */
+struct policy_switch {
+    bool deny;
+    struct policy_place place;
+};
+
+struct policy_capabilities {
+    bool given; /* a list, even an empty one */
+    uint64_t set;
+    struct policy_place place;
+};
+
+/* What a container may be, beyond its mounts. */
+struct policy_security {
+    bool given;
+    struct policy_switch privileged, hooks, root;
+    const char *root_say; /* what to do instead, or NULL */
+    struct policy_capabilities max, drop;
+    struct policy_switch privileges; /* denied: no_new_privileges */
+    struct policy_switch unfiltered; /* denied: seccomp.require */
+    struct policy_text profile;      /* seccomp.profile */
+    struct policy_list syscalls;     /* seccomp.deny */
+    unsigned host_namespaces;        /* bits of enum security_namespace: may be the host's */
+    unsigned own_namespaces;         /* bits: cgroup and user, where they must not be */
+    struct policy_place namespaces;  /* `file` NULL: not given */
+    struct policy_list devices;      /* globs of host paths */
+    struct policy_list annotations;  /* globs of keys that are denied */
+};
+
 struct policy {
     struct arena arena;
     struct policy_file files[POLICY_FILES];
@@ -129,6 +158,7 @@ struct policy {
     struct policy_volume *volumes;
     size_t volume_count;
     struct policy_binds binds;
+    struct policy_security security;
     unsigned vars;      /* bits of enum template_var: all that templates use */
     bool uses_identity; /* an owner is "identity" */
 };

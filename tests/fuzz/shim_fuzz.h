@@ -5,6 +5,7 @@
 #include "base/path.h"
 #include "fuzz.h"
 #include "shim/apply.h"
+#include "shim/syscall_filter.h"
 
 #include <string.h>
 
@@ -72,6 +73,18 @@ static inline void shim_fuzz_binds(const struct policy *policy, const struct spe
     }
 }
 
+/* Any filter is built or refused. */
+static inline void shim_fuzz_filter(const struct spec *spec)
+{
+    static const char *const names[] = {"mount", "clone"};
+    const struct json *filter = json_path(spec->root, "linux", "seccomp", NULL);
+    _cleanup_buf_ struct buf out = BUF_INIT;
+    struct err err = ERR_INIT;
+
+    syscall_filter_is_empty(filter);
+    must(syscall_filter_allowed(filter, names, 2, &out, &err) == 0 || err.msg[0] != '\0');
+}
+
 /* Edits `config`; *again is the new text (the caller frees it), NULL when it is refused. */
 static inline bool shim_fuzz_edit(const struct policy *policy, const char *config, size_t len,
                                   char **again)
@@ -82,6 +95,7 @@ static inline bool shim_fuzz_edit(const struct policy *policy, const char *confi
     _cleanup_json_ struct json_doc *doc = json_parse(config, len, &options, &err);
     struct requests requests;
     struct bind_facts binds;
+    struct security_facts security = {.host_namespaces = 5, .let_through = ""};
     struct spec spec;
     struct plan plan;
     struct buf out = BUF_INIT;
@@ -89,12 +103,14 @@ static inline bool shim_fuzz_edit(const struct policy *policy, const char *confi
     *again = NULL;
     if (!doc || spec_read(doc, &arena, &spec, &err) < 0)
         return false;
+    shim_fuzz_filter(&spec);
     shim_fuzz_binds(policy, &spec, &arena, &binds);
     must(requests_read(policy, spec.annotations, &arena, &requests, &err) == 0);
     struct plan_input in = {
         .policy = policy,
         .requests = &requests,
         .spec = &spec,
+        .security = policy->security.given ? &security : NULL,
         .binds = policy->binds.given ? &binds : NULL,
         .values = {.value = {[VAR_USER] = "alice",
                              [VAR_UID] = "1000",

@@ -67,7 +67,7 @@ static const struct wrong wrongs[] = {
     {"{\"version\":1,\"mode\":\"enforced\"}",
      "p.json:1:21: 'enforced': expected one of enforce, permissive, off"},
     {"{\"version\":1,\"tuning\":{}}", "p.json:1:14: \"tuning\" is not implemented in this version"},
-    {"{\"version\":1,\"security\":{}}", "not implemented in this version"},
+    {"{\"version\":1,\"rootfs\":{}}", "not implemented in this version"},
     {"{\"version\":1,\"tuning\":{}}", "not implemented in this version"},
     {"{\"version\":1,\"rootfs\":{}}", "not implemented in this version"},
     {"{\"version\":1,\"profiles\":[]}", "not implemented in this version"},
