@@ -43,17 +43,18 @@ static const char *path_of(int fd, struct arena *arena)
     return arena_strndup(arena, path, (size_t)len);
 }
 
-int binds_name(int fd, const struct mount_table *table, struct arena *arena, const char **found,
-               const char **name, struct err *err)
+int binds_name(int fd, const struct mount_table *table, struct arena *arena, struct bind_name *out,
+               struct err *err)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
     int id;
 
-    *found = path_of(fd, arena);
-    if (!*found || !mount_id_of(fd, &id) || !mount_table_name(table, id, *found, &text))
+    out->found = path_of(fd, arena);
+    if (!out->found || !mount_id_of(fd, &id) || !mount_table_name(table, id, out->found, &text))
         return err_set(err, ERR_POLICY, "nobody can tell where in the host's mounts it is");
-    *name = arena_strndup(arena, text.data, text.len);
-    return *name ? 0 : err_nomem(err);
+    out->name = arena_strndup(arena, text.data, text.len);
+    out->overlay = mount_table_overlay(table, id);
+    return out->name ? 0 : err_nomem(err);
 }
 
 /* ---- one source ---- */
@@ -139,6 +140,7 @@ static int look(struct gather *g, const struct spec_mount *mount, struct bind_so
                 struct bind_wish *wish)
 {
     const char *path = mount->source ? mount->source : "";
+    struct bind_name name;
     struct err why = ERR_INIT;
 
     s->judged = true;
@@ -151,9 +153,11 @@ static int look(struct gather *g, const struct spec_mount *mount, struct bind_so
         err_sys(&why, "it cannot be looked at");
         return set_problem(g, s, why.msg);
     }
-    if (binds_name(wish->fd, &g->table, g->arena, &s->found, &s->path, &why) < 0)
+    if (binds_name(wish->fd, &g->table, g->arena, &name, &why) < 0)
         return set_problem(g, s, why.msg);
-    wish->path = s->found;
+    s->path = name.name;
+    s->found = wish->path = name.found;
+    s->overlay = name.overlay;
     s->exposed = is_exposed(g, path, wish->fd);
     s->submounts = mount_table_beneath(&g->table, s->found);
     s->null_device = is_null_device(wish->fd);
@@ -167,12 +171,14 @@ static int look(struct gather *g, const struct spec_mount *mount, struct bind_so
 static int name_rule(struct gather *g, const char *path, const char **out)
 {
     _cleanup_source_ struct source source = SOURCE_INIT;
+    struct bind_name name;
     struct err ignored;
-    const char *found;
 
     if (source_look(path, &source, &ignored) == 0 && !source.missing &&
-        binds_name(source.fd, &g->table, g->arena, &found, out, &ignored) == 0)
+        binds_name(source.fd, &g->table, g->arena, &name, &ignored) == 0) {
+        *out = name.name;
         return 0;
+    }
     *out = arena_strndup(g->arena, path, strlen(path));
     return *out ? 0 : err_nomem(g->err);
 }

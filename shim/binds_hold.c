@@ -67,15 +67,15 @@ static int hold(struct plan_op *op, const struct mount_table *table, const char 
                 struct arena *arena, struct err *err)
 {
     _cleanup_source_ struct source source = SOURCE_INIT;
-    const char *found, *name;
+    struct bind_name now;
     struct stat st;
 
     source.fd = binds_open(AT_FDCWD, op->bind->found);
     if (source.fd < 0 || fstat(source.fd, &st) < 0)
         return err_sys(err, "%s", op->bind->found);
-    if (binds_name(source.fd, table, arena, &found, &name, err) < 0)
+    if (binds_name(source.fd, table, arena, &now, err) < 0)
         return -1;
-    if (strcmp(name, op->bind->path) != 0 || strcmp(found, op->bind->found) != 0)
+    if (strcmp(now.name, op->bind->path) != 0 || strcmp(now.found, op->bind->found) != 0)
         return err_set(err, ERR_POLICY, "%s was replaced while it was looked at", op->bind->found);
     source.directory = S_ISDIR(st.st_mode);
     if (make_parents(pin, err) < 0 || pin_add(&source, pin, err) < 0)

@@ -9,10 +9,16 @@
  */
 int binds_open(int bundle, const char *path);
 
-/* Where an O_PATH descriptor is, and what that is (mount_table.h). ERR_POLICY if it cannot be told.
- */
-int binds_name(int fd, const struct mount_table *table, struct arena *arena, const char **found,
-               const char **name, struct err *err) must_check;
+/* Where an O_PATH descriptor is (mount_table.h). */
+struct bind_name {
+    const char *found;   /* without symlinks */
+    const char *name;    /* what that is */
+    const char *overlay; /* the mount point of the overlay that it is in, or NULL */
+};
+
+/* ERR_POLICY if it cannot be told. */
+int binds_name(int fd, const struct mount_table *table, struct arena *arena, struct bind_name *out,
+               struct err *err) must_check;
 
 struct bind_wish {
     int fd;           /* O_PATH, or -1 */

@@ -31,6 +31,16 @@ static const char *take_field(const char **text, struct arena *arena)
     return field;
 }
 
+/* Bytes up to what is behind the " - ", which ends the optional fields; all of it if there is none.
+ */
+static size_t skip_to_type(const char *line)
+{
+    size_t len = strcspn(line, "\n");
+    const char *dash = memmem(line, len, " - ", 3);
+
+    return dash ? (size_t)(dash - line) + 3 : len;
+}
+
 /* "36 35 98:0 /root /point options …" */
 static int parse_line(const char *line, struct arena *arena, struct mount_entry *out,
                       struct err *err)
@@ -45,7 +55,9 @@ static int parse_line(const char *line, struct arena *arena, struct mount_entry 
     line += at;
     out->root = take_field(&line, arena);
     out->point = take_field(&line, arena);
-    return out->root && out->point ? 0 : err_nomem(err);
+    line += skip_to_type(line);
+    out->type = take_field(&line, arena);
+    return out->root && out->point && out->type ? 0 : err_nomem(err);
 }
 
 static size_t count_lines(const char *text)
@@ -139,6 +151,13 @@ bool mount_table_name(const struct mount_table *table, int id, const char *path,
     const struct mount_entry *best = widest(table, covering, inside.data);
     put_joined(out, best->point, below(inside.data, best->root));
     return true;
+}
+
+const char *mount_table_overlay(const struct mount_table *table, int id)
+{
+    const struct mount_entry *m = by_id(table, id);
+
+    return m && strcmp(m->type, "overlay") == 0 && strcmp(m->point, "/") != 0 ? m->point : NULL;
 }
 
 bool mount_table_beneath(const struct mount_table *table, const char *path)

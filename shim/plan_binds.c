@@ -150,6 +150,18 @@ static int deny_source(struct planner *p, struct plan_op *op, const struct rulin
                        more.len ? more.data : "");
 }
 
+/* In an overlay that no rule names from within: it could show anything of the host. */
+static bool hides_its_folders(const struct planner *p, const struct plan_op *op,
+                              const struct ruling *r)
+{
+    if (!op->bind->overlay)
+        return false;
+    if (!r->matched)
+        return true;
+    const char *path = p->in->binds->rules[r->matched - p->in->policy->binds.rules].path;
+    return !path_is_beneath(path, op->bind->overlay);
+}
+
 /* ---- what is left of it ---- */
 
 static bool needs_access(const struct planner *p, const struct plan_op *op)
@@ -241,6 +253,10 @@ static int judge_source(struct planner *p, struct plan_op *op, const struct spec
         return plan_decide(p, op, PLAN_KEPT, NULL, "harmless");
     struct ruling r = rule_for(p, op->bind->path);
     op->rule = r.matched;
+    if (r.access != BIND_DENY && hides_its_folders(p, op, &r))
+        return plan_decide(
+            p, op, PLAN_DENIED, r.rule ? &r.rule->place : &p->in->policy->binds.place,
+            "%s is an overlay, which may show any folder of this host", op->bind->overlay);
     return r.access == BIND_DENY ? deny_source(p, op, &r)
                                  : restrict_mount(p, op, mount->options, &r);
 }

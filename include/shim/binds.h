@@ -19,6 +19,7 @@ struct bind_source {
     const char *found;   /* where, without symlinks */
     const char *problem; /* never NULL where path is */
     const char *pin;     /* where an edit before this one held it, or NULL */
+    const char *overlay; /* the mount point of the overlay that it is in, or NULL */
     bool exposed;
     bool submounts;   /* something is mounted beneath it */
     bool null_device; /* /dev/null: harmless */

@@ -20,6 +20,7 @@ struct mount_entry {
     unsigned major, minor;
     const char *root;  /* the part of the file system that is mounted */
     const char *point; /* where */
+    const char *type;  /* of the file system; "" if the line does not say */
 };
 
 struct mount_table {
@@ -39,6 +40,12 @@ int mount_table_read(struct arena *arena, struct mount_table *out, struct err *e
  * appended, if the table does not have it.
  */
 bool mount_table_name(const struct mount_table *table, int id, const char *path, struct buf *out);
+
+/*
+ * The mount point of an overlay (but that on /) that the mount with that id is, or NULL: what is in
+ * it comes from other folders, which its name does not tell.
+ */
+const char *mount_table_overlay(const struct mount_table *table, int id);
 
 /* True if something is mounted beneath `path` (which is no symlink). */
 bool mount_table_beneath(const struct mount_table *table, const char *path);

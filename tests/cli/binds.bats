@@ -136,6 +136,20 @@ mounted() {
     mounted "$DIR/volumes/good/_data" rbind,rprivate
 }
 
+@test "a volume that is an overlay could show anything" {
+    mkdir -p "$DIR/volumes/o" "$DIR/upper"
+    mount -t tmpfs t "$DIR/upper"
+    mkdir "$DIR/upper/u" "$DIR/upper/w"
+    mount -t overlay -o "lowerdir=$DIR/secret,upperdir=$DIR/upper/u,workdir=$DIR/upper/w" o "$DIR/volumes/o"
+    [ -e "$DIR/volumes/o/file" ]
+    config "$DIR/volumes/o"
+    create
+    refused "$DIR/volumes/o is an overlay, which may show any folder of this host"
+    sed -i "s|\"$DIR/volumes\"|\"$DIR/volumes/o\"|" "$DIR/policy.json"
+    create
+    mounted "$DIR/volumes/o" rbind,rprivate
+}
+
 @test "a rule for a mounted folder holds what is mounted there" {
     mkdir -p "$DIR/disk/part" "$DIR/volumes/d"
     mount -t tmpfs t "$DIR/disk"

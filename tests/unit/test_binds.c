@@ -255,6 +255,19 @@ static void test_the_engines_mounts_are_left_alone(void **state)
     assert_contains(judged_target("/x", "overlay", "").message, "of type 'overlay'");
 }
 
+static void test_overlays_hide_what_they_show(void **state)
+{
+    struct bind_source source = plain;
+
+    (void)state;
+    source.overlay = "/home";
+    assert_int_equal(judged(&source, "\"nosuid\",\"nodev\"").verdict, PLAN_KEPT);
+    source.overlay = "/home/alice/x";
+    assert_contains(judged(&source, "").message, "/home/alice/x is an overlay");
+    source.path = "/etc";
+    assert_contains(judged(&source, "").message, "/etc is not allowed");
+}
+
 static void test_null_is_harmless(void **state)
 {
     struct bind_source source = plain;
@@ -374,6 +387,7 @@ int main(void)
         cmocka_unit_test(test_edits),
         cmocka_unit_test(test_targets),
         cmocka_unit_test(test_the_engines_mounts_are_left_alone),
+        cmocka_unit_test(test_overlays_hide_what_they_show),
         cmocka_unit_test(test_null_is_harmless),
         cmocka_unit_test(test_what_cannot_be_looked_at_is_denied),
         cmocka_unit_test(test_access),

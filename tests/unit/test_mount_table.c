@@ -12,7 +12,9 @@ static const char table_text[] =
     "6 1 8:1 / /mnt/again rw - ext4 /dev/sda1 rw\n"
     "7 1 0:40 /@home /home rw - btrfs /dev/sdc rw\n"
     "8 1 0:41 / /with\\040blank rw - tmpfs t rw\n"
-    "9 1 8:99 /only/part /part rw - ext4 /dev/sdd rw\n";
+    "9 1 8:99 /only/part /part rw - ext4 /dev/sdd rw\n"
+    "10 1 0:50 / /vol rw shared:1 master:2 - overlay o rw\n"
+    "11 1 0:51 / / rw - overlay o rw\n";
 
 static void assert_named(int id, const char *path, const char *expected)
 {
@@ -65,6 +67,20 @@ static void test_beneath(void **state)
     assert_false(mount_table_beneath(&table, "/srv/dat"));
 }
 
+static void test_overlays(void **state)
+{
+    _cleanup_arena_ struct arena arena = {0};
+    struct mount_table table;
+    struct err err = ERR_INIT;
+
+    (void)state;
+    assert_works(mount_table_parse(table_text, &arena, &table, &err), err);
+    assert_string_equal(mount_table_overlay(&table, 10), "/vol");
+    assert_null(mount_table_overlay(&table, 11));
+    assert_null(mount_table_overlay(&table, 1));
+    assert_null(mount_table_overlay(&table, 77));
+}
+
 static void test_no_table(void **state)
 {
     _cleanup_arena_ struct arena arena = {0};
@@ -81,9 +97,8 @@ static void test_no_table(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_what_the_table_does_not_have),
-        cmocka_unit_test(test_beneath),
+        cmocka_unit_test(test_names),    cmocka_unit_test(test_what_the_table_does_not_have),
+        cmocka_unit_test(test_beneath),  cmocka_unit_test(test_overlays),
         cmocka_unit_test(test_no_table),
     };
 
