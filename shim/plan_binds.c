@@ -20,18 +20,6 @@ static bool is_virtual(const struct spec_mount *mount)
     return false;
 }
 
-/* A volume of the policy's, from an edit before this one. */
-static bool is_volume(const struct planner *p, const struct spec_mount *mount)
-{
-    for (size_t i = 0; i < p->plan->count; i++) {
-        const struct plan_op *op = &p->plan->ops[i];
-        if (op->kind == PLAN_MOUNT && op->verdict == PLAN_KEPT && op->ours &&
-            plan_mounted_on(p->in->spec, op->target) == mount)
-            return true;
-    }
-    return false;
-}
-
 static bool writable(const struct json *options)
 {
     bool rw = true;
@@ -44,6 +32,19 @@ static bool writable(const struct json *options)
             rw = text[1] == 'w';
     }
     return rw;
+}
+
+/* A volume of the policy's, from an edit before this one, and with no more access than it gives. */
+static bool is_volume(const struct planner *p, const struct spec_mount *mount)
+{
+    for (size_t i = 0; i < p->plan->count; i++) {
+        const struct plan_op *op = &p->plan->ops[i];
+        if (op->kind == PLAN_MOUNT && op->verdict == PLAN_KEPT && op->ours &&
+            (op->access == ACCESS_RW || !writable(mount->options)) &&
+            plan_mounted_on(p->in->spec, op->target) == mount)
+            return true;
+    }
+    return false;
 }
 
 /* ---- targets ---- */

@@ -255,6 +255,35 @@ static void test_the_engines_mounts_are_left_alone(void **state)
     assert_contains(judged_target("/x", "overlay", "").message, "of type 'overlay'");
 }
 
+/* A user may name a volume's source and target himself: that does not make it writable. */
+static void test_a_volume_with_more_access_is_the_users(void **state)
+{
+    static const char own[] =
+        "\"volumes\":{\"d\":{\"source\":\"/s\",\"target\":\"/x\",\"always\":true}},"
+        "\"binds\":{\"default\":\"deny\"}";
+    struct bind_source source = plain;
+    struct bind_facts facts = {.sources = &source};
+    _cleanup_arena_ struct arena arena = {0};
+    _cleanup_policy_ struct policy *policy = shim_policy(own);
+    struct requests requests = {0};
+    struct err err = ERR_INIT;
+
+    (void)state;
+    for (int rw = 0; rw < 2; rw++) {
+        _cleanup_free_ char *config = strf("{\"mounts\":[{\"destination\":\"/x\",\"source\":\"/"
+                                           "s\",\"options\":[\"bind\",\"%s\"]}]}",
+                                           rw ? "rw" : "ro");
+        _cleanup_json_ struct json_doc *doc = shim_document(config);
+        struct spec spec;
+        struct plan plan;
+        assert_works(spec_read(doc, &arena, &spec, &err), err);
+        struct plan_input in = {
+            .policy = policy, .requests = &requests, .spec = &spec, .binds = &facts};
+        assert_works(plan_make(&in, &arena, &plan, &err), err);
+        assert_int_equal(plan_check(&plan, &err), rw ? -1 : 0);
+    }
+}
+
 static void test_overlays_hide_what_they_show(void **state)
 {
     struct bind_source source = plain;
@@ -387,6 +416,7 @@ int main(void)
         cmocka_unit_test(test_edits),
         cmocka_unit_test(test_targets),
         cmocka_unit_test(test_the_engines_mounts_are_left_alone),
+        cmocka_unit_test(test_a_volume_with_more_access_is_the_users),
         cmocka_unit_test(test_overlays_hide_what_they_show),
         cmocka_unit_test(test_null_is_harmless),
         cmocka_unit_test(test_what_cannot_be_looked_at_is_denied),
