@@ -145,6 +145,8 @@ static int add_variables(const struct plan *plan, struct json_doc *doc, const st
 int apply_plan(const struct plan *plan, struct json_doc *doc, const struct spec *spec,
                struct err *err)
 {
+    apply_binds(plan, doc);
+    apply_security(plan, doc, spec);
     if (add_mounts(plan, doc, spec, err) < 0 || add_variables(plan, doc, spec, err) < 0)
         return -1;
     return json_failed(doc) ? err_nomem(err) : 0;

@@ -22,15 +22,33 @@ static bool is_pause_container(const struct spec *spec)
 }
 
 static int plan_for(const struct policy *policy, const struct call *call, const struct spec *spec,
-                    struct arena *arena, struct facts *facts, struct plan *plan, struct err *err)
+                    const struct bundle *bundle, struct arena *arena, struct facts *facts,
+                    struct plan *plan, struct err *err)
 {
     struct requests requests;
+    struct bind_facts binds;
+    struct security_facts security;
 
     if (requests_read(policy, spec->annotations, arena, &requests, err) < 0 ||
         facts_gather(policy, spec, call->id, &requests, arena, facts, err) < 0)
         return -1;
     struct plan_input input = {
-        .policy = policy, .requests = &requests, .spec = spec, .values = facts->values};
+        .policy = policy,
+        .requests = &requests,
+        .spec = spec,
+        .values = facts->values,
+        .no_volumes = is_pause_container(spec),
+    };
+    if (policy->binds.given) {
+        if (binds_gather(policy, spec, facts, bundle->dirfd, arena, &binds, err) < 0)
+            return -1;
+        input.binds = &binds;
+    }
+    if (policy->security.given) {
+        if (security_gather(policy, spec, facts, bundle->doc, arena, &security, err) < 0)
+            return -1;
+        input.security = &security;
+    }
     if (plan_make(&input, arena, plan, err) < 0)
         return -1;
     return policy->mode == POLICY_ENFORCE ? plan_check(plan, err) : 0;
@@ -45,9 +63,7 @@ static int edit_bundle(const struct policy *policy, const struct call *call, str
 
     if (spec_read(bundle->doc, arena, &spec, err) < 0)
         return err_wrap(err, "%s", bundle->path);
-    if (is_pause_container(&spec))
-        return 0;
-    if (plan_for(policy, call, &spec, arena, &facts, &plan, err) < 0 ||
+    if (plan_for(policy, call, &spec, bundle, arena, &facts, &plan, err) < 0 ||
         volumes_prepare(&plan, &facts, policy->mode == POLICY_ENFORCE, arena, err) < 0)
         return -1;
     if (!plan_changes(&plan))

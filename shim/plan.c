@@ -108,8 +108,7 @@ static struct plan_op *planned_on(const struct planner *p, const struct plan_op 
     return NULL;
 }
 
-/* The last of the container's own mounts on that target: the one that is seen. */
-static const struct spec_mount *mounted_on(const struct spec *spec, const char *target)
+const struct spec_mount *plan_mounted_on(const struct spec *spec, const char *target)
 {
     for (size_t i = spec->mount_count; i > 0; i--)
         if (strcmp(spec->list[i - 1].destination, target) == 0)
@@ -131,7 +130,7 @@ static int recognise(struct planner *p, struct plan_op *op, const struct spec_mo
 
 static int against_spec(struct planner *p, struct plan_op *op)
 {
-    const struct spec_mount *mount = mounted_on(p->in->spec, op->target);
+    const struct spec_mount *mount = plan_mounted_on(p->in->spec, op->target);
 
     op->ours = true;
     if (!mount)
@@ -266,8 +265,12 @@ int plan_make(const struct plan_input *input, struct arena *arena, struct plan *
     struct planner p = {.in = input, .arena = arena, .plan = out, .err = err};
 
     *out = (struct plan){0};
-    if (add_always(&p) < 0 || add_requests(&p) < 0)
+    if (!input->no_volumes && (add_always(&p) < 0 || add_requests(&p) < 0))
         return -1;
     sort_by_depth(out);
-    return plan_add_env(&p);
+    if (plan_add_env(&p) < 0)
+        return -1;
+    if (input->binds && plan_add_binds(&p) < 0)
+        return -1;
+    return input->security ? plan_add_security(&p) : 0;
 }

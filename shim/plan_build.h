@@ -20,6 +20,15 @@ int plan_decide(struct planner *p, struct plan_op *op, enum plan_verdict verdict
                 const struct policy_place *place, const char *format, ...)
     __attribute__((format(printf, 5, 6))) must_check;
 
+/* The last of the container's own mounts on that target, which is the one that is seen, or NULL. */
+const struct spec_mount *plan_mounted_on(const struct spec *spec, const char *target);
+
+/* Judges the mounts that the user brought. */
+int plan_add_binds(struct planner *p) must_check;
+
+/* Judges what the container would be on the host. */
+int plan_add_security(struct planner *p) must_check;
+
 /* Adds the variables of every mount that will be there. */
 int plan_add_env(struct planner *p) must_check;
 

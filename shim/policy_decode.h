@@ -51,6 +51,8 @@ void decode_print_names(struct buf *out, const char *const *names, size_t count)
 /* Sections, each in its own source. */
 int decode_header(struct decoder *d) must_check; /* version, mode, runtime */
 decode_fn decode_volumes;
+decode_fn decode_binds;
+decode_fn decode_security;
 int decode_volumes_check(struct policy *policy, struct err *err) must_check;
 
 #endif

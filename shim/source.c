@@ -113,15 +113,7 @@ static int step(struct walk *w, const char *name)
     return 0;
 }
 
-static int check_kind(struct walk *w)
-{
-    w->out->directory = S_ISDIR(w->dir.st_mode);
-    if (!w->out->missing && !w->out->directory && !S_ISREG(w->dir.st_mode))
-        return err_set(w->err, ERR_POLICY, "%s: neither a directory nor a regular file", w->path);
-    return 0;
-}
-
-int source_find(const char *path, struct source *out, struct err *err)
+int source_look(const char *path, struct source *out, struct err *err)
 {
     struct walk w = {.path = path, .out = out, .err = err};
     char *name;
@@ -135,11 +127,21 @@ int source_find(const char *path, struct source *out, struct err *err)
     while (rc == 0 && (name = next_component(&w)))
         rc = step(&w, name);
     buf_free(&w.rest);
-    if (rc >= 0)
-        rc = check_kind(&w);
+    out->directory = S_ISDIR(w.dir.st_mode);
+    out->regular = S_ISREG(w.dir.st_mode);
     if (rc < 0)
         source_close(out);
-    return rc;
+    return rc < 0 ? -1 : 0;
+}
+
+int source_find(const char *path, struct source *out, struct err *err)
+{
+    if (source_look(path, out, err) < 0)
+        return -1;
+    if (out->missing || out->directory || out->regular)
+        return 0;
+    source_close(out);
+    return err_set(err, ERR_POLICY, "%s: neither a directory nor a regular file", path);
 }
 
 int source_find_or_make(const char *path, const struct source_make *make, struct source *out,

@@ -113,7 +113,6 @@ static int read_mount(const struct json *mount, struct arena *arena, struct spec
 {
     static const char *const known[] = {"destination", "source", "type", "options", NULL};
     const char *destination;
-    struct json *options;
 
     if (!json_is(mount, JSON_OBJECT))
         return err_set(err, ERR_FORMAT, "mounts: an entry that is not an object");
@@ -121,7 +120,7 @@ static int read_mount(const struct json *mount, struct arena *arena, struct spec
         member_text(mount, "destination", "mounts[].", &destination, err) < 0 ||
         member_text(mount, "source", "mounts[].", &out->source, err) < 0 ||
         member_text(mount, "type", "mounts[].", &out->type, err) < 0 ||
-        member(mount, "options", JSON_ARRAY, "mounts[].", &options, err) < 0)
+        member(mount, "options", JSON_ARRAY, "mounts[].", &out->options, err) < 0)
         return -1;
     if (!destination)
         return err_set(err, ERR_FORMAT, "mounts: an entry without a destination");
@@ -142,10 +141,25 @@ static int read_mounts(struct spec *s, struct arena *arena, struct err *err)
     return 0;
 }
 
+static int read_groups(struct spec *s, const struct json *user, struct err *err)
+{
+    struct json *list;
+    uint64_t gid;
+
+    if (member(user, "additionalGids", JSON_ARRAY, "process.user.", &list, err) < 0)
+        return -1;
+    for (size_t i = 0; i < json_count(list) && s->group_count < SPEC_GROUPS; i++) {
+        if (!json_u64(json_at(list, i), &gid) || gid > UINT32_MAX)
+            return err_set(err, ERR_FORMAT, "process.user.additionalGids: not an id");
+        s->groups[s->group_count++] = (uint32_t)gid;
+    }
+    return 0;
+}
+
 static int read_process(struct spec *s, struct err *err)
 {
-    static const char *const known[] = {"user", "env", NULL};
-    static const char *const known_user[] = {"uid", "gid", NULL};
+    static const char *const known[] = {"user", "env", "capabilities", "noNewPrivileges", NULL};
+    static const char *const known_user[] = {"uid", "gid", "additionalGids", NULL};
     struct json *user;
 
     if (member(s->root, "process", JSON_OBJECT, "", &s->process, err) < 0)
@@ -162,7 +176,7 @@ static int read_process(struct spec *s, struct err *err)
     if (!user)
         return 0;
     if (check_names(user, known_user, "process.user", err) < 0 ||
-        member_id(user, "uid", "process.user.", &s->uid, err) < 0)
+        member_id(user, "uid", "process.user.", &s->uid, err) < 0 || read_groups(s, user, err) < 0)
         return -1;
     return member_id(user, "gid", "process.user.", &s->gid, err);
 }
@@ -212,7 +226,8 @@ static int read_namespaces(struct spec *s, const struct json *linux_object, stru
 
 static int read_linux(struct spec *s, struct err *err)
 {
-    static const char *const known[] = {"uidMappings", "gidMappings", "namespaces", NULL};
+    static const char *const known[] = {"uidMappings", "gidMappings", "namespaces", "seccomp",
+                                        "devices",     "resources",   NULL};
     struct json *linux_object;
 
     if (member(s->root, "linux", JSON_OBJECT, "", &linux_object, err) < 0)
@@ -226,8 +241,8 @@ static int read_linux(struct spec *s, struct err *err)
 
 int spec_read(struct json_doc *doc, struct arena *arena, struct spec *out, struct err *err)
 {
-    static const char *const known[] = {"annotations", "hostname", "linux", "mounts",
-                                        "process",     "root",     NULL};
+    static const char *const known[] = {"annotations", "hooks",   "hostname", "linux",
+                                        "mounts",      "process", "root",     NULL};
 
     *out = (struct spec){.root = json_root(doc)};
     if (!json_is(out->root, JSON_OBJECT))
@@ -257,4 +272,20 @@ const char *spec_env(const struct spec *spec, const char *name)
             return text + len + 1;
     }
     return NULL;
+}
+
+bool spec_has_option(const struct json *options, const char *name)
+{
+    for (size_t i = 0; i < json_count(options); i++) {
+        const char *text = json_text(json_at(options, i));
+        if (text && strcmp(text, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool spec_is_bind(const struct spec_mount *mount)
+{
+    return spec_has_option(mount->options, "bind") || spec_has_option(mount->options, "rbind") ||
+           (mount->type && strcmp(mount->type, "bind") == 0);
 }

@@ -114,7 +114,7 @@ static int pin_all(struct plan *plan, struct arena *arena, struct err *err)
         if (concerns_us(op) && pin_one(op, arena, err) < 0)
             return fail(op, err);
     }
-    return 0;
+    return binds_hold(plan, arena, err);
 }
 
 int volumes_prepare(struct plan *plan, const struct facts *facts, bool enforce, struct arena *arena,
@@ -124,5 +124,5 @@ int volumes_prepare(struct plan *plan, const struct facts *facts, bool enforce, 
 
     if (find_all(plan, facts, enforce, arena, &exposed, err) < 0)
         return -1;
-    return exposed ? pin_all(plan, arena, err) : 0;
+    return exposed || binds_exposed(plan) ? pin_all(plan, arena, err) : 0;
 }

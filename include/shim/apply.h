@@ -10,7 +10,13 @@
 
 #include "shim/plan.h"
 
-/* Applies the operations that are to be added. ERR_SYSTEM without memory. */
+/* Restricts the user's mounts, and puts in the paths where their sources are held. */
+void apply_binds(const struct plan *plan, struct json_doc *doc);
+
+/* Takes capabilities away, and puts in what "security" demands. */
+void apply_security(const struct plan *plan, struct json_doc *doc, const struct spec *spec);
+
+/* Applies the operations that change something. ERR_SYSTEM without memory. */
 int apply_plan(const struct plan *plan, struct json_doc *doc, const struct spec *spec,
                struct err *err) must_check;
 

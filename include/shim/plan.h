@@ -7,15 +7,33 @@
  * target already: the same source is kept (a second edit changes nothing), another source wins
  * over an `always` volume and denies a request. Mounts are in the order of their targets' depth,
  * so that none hides another. Variables that the container has are kept.
+ *
+ * Mounts that the user brought are judged by the longest rule that holds the source, and no less
+ * strictly than by any rule for something within it: what is denied cannot be had by mounting the
+ * folder around it. PLAN_DOWNGRADED: it is mounted with the restrictions that `reason` names.
+ *
+ * What "security" does not allow is denied, but for capabilities beyond `max` and those of `drop`,
+ * which are taken away. Capabilities, devices and seccomp of a privileged container are not judged:
+ * it is allowed or denied as a whole.
  */
 #ifndef SHIM_PLAN_H
 #define SHIM_PLAN_H
 
+#include "shim/binds.h"
 #include "shim/request.h"
+#include "shim/security.h"
 #include "shim/spec.h"
 #include "shim/template.h"
 
-enum plan_kind { PLAN_MOUNT, PLAN_ENV };
+enum plan_kind {
+    PLAN_MOUNT, /* of a volume */
+    PLAN_ENV,
+    PLAN_BIND,         /* a mount that the user brought, judged by the policy's "binds" */
+    PLAN_SECURITY,     /* a refusal by "security" */
+    PLAN_CAPABILITIES, /* taken away */
+    PLAN_PRIVILEGES,   /* no_new_privileges is set */
+    PLAN_FILTER,       /* a seccomp profile is put in */
+};
 
 enum plan_verdict {
     PLAN_ADDED,
@@ -43,10 +61,21 @@ struct plan_op {
     /* variables */
     const char *variable, *value;
     size_t mount; /* the operation that it depends on */
+
+    /* the user's mounts; `access` is what is left of it, `source` and `target` are the container's
+     */
+    struct json *entry; /* of the container's mounts */
+    const struct bind_source *bind;
+    const struct policy_bind_rule *rule; /* that decided, or NULL */
+    const char *hold;                    /* where its source was pinned, or NULL */
+
+    uint64_t capabilities; /* those that stay */
+    struct json *profile;  /* in the document */
 };
 
 struct plan {
-    struct plan_op *ops; /* mounts by depth of target, denials among them, then variables */
+    struct plan_op
+        *ops; /* mounts by depth of target, denials among them; variables; the user's mounts */
     size_t count;
 };
 
@@ -54,7 +83,10 @@ struct plan_input {
     const struct policy *policy;
     const struct requests *requests;
     const struct spec *spec;
-    struct template_values values; /* without {name} and {target} */
+    struct template_values values;         /* without {name} and {target} */
+    const struct bind_facts *binds;        /* NULL where the policy has no "binds" */
+    const struct security_facts *security; /* NULL where it has no "security" */
+    bool no_volumes;                       /* nothing is to be mounted, only judged */
 };
 
 /* Fails only without memory; what is not allowed is an operation with PLAN_DENIED. */

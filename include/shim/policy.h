@@ -93,6 +93,57 @@ struct policy_volume {
     size_t env_count;
 };
 
+/* What may be done with a mount that the user brought. */
+enum bind_access { BIND_ALLOW, BIND_RO, BIND_DENY };
+
+struct policy_bind_rule {
+    struct policy_place place;
+    struct policy_text path; /* a template, without {name} and {target} */
+    enum bind_access access;
+    const char *say;            /* what to use instead, or NULL */
+    struct policy_list options; /* nosuid, nodev, noexec */
+    bool says_require_access, require_access;
+};
+
+struct policy_binds {
+    bool given;
+    enum bind_access fallback; /* where no rule matches */
+    struct policy_place place; /* of "default", or of the section */
+    struct policy_bind_rule *rules;
+    size_t rule_count;
+    bool require_access;
+    struct policy_list targets_deny;
+};
+
+/* Something that is allowed unless the policy says otherwise. */
+struct policy_switch {
+    bool deny;
+    struct policy_place place;
+};
+
+struct policy_capabilities {
+    bool given; /* a list, even an empty one */
+    uint64_t set;
+    struct policy_place place;
+};
+
+/* What a container may be, beyond its mounts. */
+struct policy_security {
+    bool given;
+    struct policy_switch privileged, hooks, root;
+    const char *root_say; /* what to do instead, or NULL */
+    struct policy_capabilities max, drop;
+    struct policy_switch privileges; /* denied: no_new_privileges */
+    struct policy_switch unfiltered; /* denied: seccomp.require */
+    struct policy_text profile;      /* seccomp.profile */
+    struct policy_list syscalls;     /* seccomp.deny */
+    unsigned host_namespaces;        /* bits of enum security_namespace: may be the host's */
+    unsigned own_namespaces;         /* bits: cgroup and user, where they must not be */
+    struct policy_place namespaces;  /* `file` NULL: not given */
+    struct policy_list devices;      /* globs of host paths */
+    struct policy_list annotations;  /* globs of keys that are denied */
+};
+
 struct policy {
     struct arena arena;
     struct policy_file files[POLICY_FILES];
@@ -106,6 +157,8 @@ struct policy {
     struct policy_list identity; /* "process", "rootless", "annotation:KEY" */
     struct policy_volume *volumes;
     size_t volume_count;
+    struct policy_binds binds;
+    struct policy_security security;
     unsigned vars;      /* bits of enum template_var: all that templates use */
     bool uses_identity; /* an owner is "identity" */
 };

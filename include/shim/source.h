@@ -22,9 +22,10 @@
 #include <sys/types.h>
 
 struct source {
-    int fd;         /* O_PATH, of the source, or of the deepest folder that exists */
-    bool missing;   /* fd is that folder, and `rest` what is not there */
-    bool directory; /* or a regular file */
+    int fd;       /* O_PATH, of the source, or of the deepest folder that exists */
+    bool missing; /* fd is that folder, and `rest` what is not there */
+    bool directory;
+    bool regular;
     bool exposed;
     char *rest; /* "a/b/c"; owned */
 };
@@ -44,7 +45,10 @@ struct source_make {
 /* Walks a clean absolute path. That it is missing is no error; a device or a socket is. */
 int source_find(const char *path, struct source *out, struct err *err) must_check;
 
-/* The same, making what is missing. */
+/* The same for what may be a device or a socket as well. */
+int source_look(const char *path, struct source *out, struct err *err) must_check;
+
+/* As source_find, making what is missing. */
 int source_find_or_make(const char *path, const struct source_make *make, struct source *out,
                         struct err *err) must_check;
 

@@ -13,10 +13,13 @@
 #include "base/json.h"
 #include "shim/idmap.h"
 
+enum { SPEC_GROUPS = 256 };
+
 struct spec_mount {
     const char *destination; /* clean and absolute */
     const char *source;      /* as written; NULL: none */
     const char *type;        /* NULL: none */
+    struct json *options;    /* array or NULL */
 };
 
 struct spec {
@@ -26,9 +29,11 @@ struct spec {
     struct json *mounts;      /* array or NULL */
     struct spec_mount *list;  /* of `mounts`, in order */
     size_t mount_count;
-    struct json *process;           /* object, or NULL: the spec allows a container without one */
-    struct json *env;               /* array of strings or NULL */
-    uint32_t uid, gid;              /* of process.user, inside the container */
+    struct json *process;         /* object, or NULL: the spec allows a container without one */
+    struct json *env;             /* array of strings or NULL */
+    uint32_t uid, gid;            /* of process.user, inside the container */
+    uint32_t groups[SPEC_GROUPS]; /* process.user.additionalGids; what is beyond is left out */
+    size_t group_count;
     struct id_map uid_map, gid_map; /* empty: no user namespace of its own */
     bool joins_user_namespace;      /* one that exists: its mapping is not written here */
 };
@@ -42,6 +47,12 @@ const char *spec_annotation(const struct spec *spec, const char *key);
 
 /* The value of a variable in process.env (the last one, as runtimes do), or NULL. */
 const char *spec_env(const struct spec *spec, const char *name);
+
+/* True if the list (or NULL) of a mount's options has it. */
+bool spec_has_option(const struct json *options, const char *name);
+
+/* True for a bind mount, to runc ("bind" or "rbind" among its options) or to crun (its type). */
+bool spec_is_bind(const struct spec_mount *mount);
 
 /* True if Go would take one member name for the other, but they are not the same bytes. */
 bool spec_name_shadows(const char *name, size_t len, const char *known);

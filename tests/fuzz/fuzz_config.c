@@ -12,7 +12,15 @@ static const char policy_text[] =
     "\"always\":true,\"options\":[\"noexec\",\"suid\"]},"
     "\"host\":{\"source\":\"/srv/{hostname}\",\"target\":\"/h/{hostname}\",\"always\":true},"
     "\"cache\":{\"source\":\"/srv/cache/{user}/{name}\",\"target\":\"/cache/{name}\","
-    "\"access\":\"rw\",\"always\":[\"torch\"],\"presets\":[\"torch\",\"pip\"]}}}";
+    "\"access\":\"rw\",\"always\":[\"torch\"],\"presets\":[\"torch\",\"pip\"]}},"
+    "\"binds\":{\"default\":\"ro\",\"require_access\":true,\"targets_deny\":[\"/proc\"],\"rules\":["
+    "{\"path\":\"/srv\",\"access\":\"allow\",\"options\":[\"nosuid\",\"noexec\"]},"
+    "{\"path\":\"/srv/x\",\"access\":\"deny\"}]},"
+    "\"security\":{\"privileged\":\"deny\",\"capabilities\":{\"max\":[\"CHOWN\"],\"drop\":["
+    "\"KILL\"]},"
+    "\"no_new_privileges\":true,\"seccomp\":{\"require\":true},\"namespaces\":{\"host\":[\"net\"]},"
+    "\"devices\":{\"allow\":[\"/dev/null\"]},\"annotations\":{\"deny\":[\"run.*\"]},"
+    "\"hooks\":\"deny\"}}";
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

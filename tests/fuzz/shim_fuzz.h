@@ -5,6 +5,7 @@
 #include "base/path.h"
 #include "fuzz.h"
 #include "shim/apply.h"
+#include "shim/syscall_filter.h"
 
 #include <string.h>
 
@@ -48,6 +49,42 @@ static inline void shim_fuzz_check(const struct plan *plan)
     }
 }
 
+/* A host on which every path is what it says. */
+static inline void shim_fuzz_binds(const struct policy *policy, const struct spec *spec,
+                                   struct arena *arena, struct bind_facts *out)
+{
+    *out = (struct bind_facts){
+        .sources = arena_alloc(arena, (spec->mount_count + 1) * sizeof(*out->sources)),
+        .rules = arena_alloc(arena, (policy->binds.rule_count + 1) * sizeof(*out->rules)),
+    };
+    must(out->sources && out->rules);
+    for (size_t i = 0; i < policy->binds.rule_count; i++)
+        out->rules[i] = (struct bind_rule_path){.path = policy->binds.rules[i].path.text};
+    for (size_t i = 0; i < spec->mount_count; i++) {
+        const char *source = spec->list[i].source;
+        bool known = source && path_is_clean_absolute(source);
+        out->sources[i] = (struct bind_source){.judged = spec_is_bind(&spec->list[i]),
+                                               .path = known ? source : NULL,
+                                               .found = source,
+                                               .problem = "unknown",
+                                               .readable = true,
+                                               .submounts = i % 2,
+                                               .writable = i % 3};
+    }
+}
+
+/* Any filter is built or refused. */
+static inline void shim_fuzz_filter(const struct spec *spec)
+{
+    static const char *const names[] = {"mount", "clone"};
+    const struct json *filter = json_path(spec->root, "linux", "seccomp", NULL);
+    _cleanup_buf_ struct buf out = BUF_INIT;
+    struct err err = ERR_INIT;
+
+    syscall_filter_is_empty(filter);
+    must(syscall_filter_allowed(filter, names, 2, &out, &err) == 0 || err.msg[0] != '\0');
+}
+
 /* Edits `config`; *again is the new text (the caller frees it), NULL when it is refused. */
 static inline bool shim_fuzz_edit(const struct policy *policy, const char *config, size_t len,
                                   char **again)
@@ -57,6 +94,8 @@ static inline bool shim_fuzz_edit(const struct policy *policy, const char *confi
     struct err err = ERR_INIT;
     _cleanup_json_ struct json_doc *doc = json_parse(config, len, &options, &err);
     struct requests requests;
+    struct bind_facts binds;
+    struct security_facts security = {.host_namespaces = 5, .let_through = ""};
     struct spec spec;
     struct plan plan;
     struct buf out = BUF_INIT;
@@ -64,11 +103,15 @@ static inline bool shim_fuzz_edit(const struct policy *policy, const char *confi
     *again = NULL;
     if (!doc || spec_read(doc, &arena, &spec, &err) < 0)
         return false;
+    shim_fuzz_filter(&spec);
+    shim_fuzz_binds(policy, &spec, &arena, &binds);
     must(requests_read(policy, spec.annotations, &arena, &requests, &err) == 0);
     struct plan_input in = {
         .policy = policy,
         .requests = &requests,
         .spec = &spec,
+        .security = policy->security.given ? &security : NULL,
+        .binds = policy->binds.given ? &binds : NULL,
         .values = {.value = {[VAR_USER] = "alice",
                              [VAR_UID] = "1000",
                              [VAR_CONTAINER] = "c1",

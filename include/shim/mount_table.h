@@ -1,0 +1,53 @@
+/*
+ * The kernel's table of mounts (proc(5), /proc/PID/mountinfo), and what a path is behind them.
+ *
+ * A directory can be seen at several places: a Docker volume made with `o=bind,device=/etc` is
+ * /etc under another name. Its name here is that of the mount of the same file system that shows
+ * most of it (the shortest root; the first of several), which for /etc is /. Pure, but for
+ * mount_table_read.
+ */
+#ifndef SHIM_MOUNT_TABLE_H
+#define SHIM_MOUNT_TABLE_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+
+struct mount_entry {
+    int id;
+    unsigned major, minor;
+    const char *root;  /* the part of the file system that is mounted */
+    const char *point; /* where */
+    const char *type;  /* of the file system; "" if the line does not say */
+};
+
+struct mount_table {
+    struct mount_entry *list;
+    size_t count;
+};
+
+/* Reads the text of a mountinfo. ERR_FORMAT if it is none. */
+int mount_table_parse(const char *text, struct arena *arena, struct mount_table *out,
+                      struct err *err) must_check;
+
+/* The table of this process's mount namespace. */
+int mount_table_read(struct arena *arena, struct mount_table *out, struct err *err) must_check;
+
+/*
+ * Appends the name of what `path` shows, which lies in the mount with that id. False, and nothing
+ * appended, if the table does not have it.
+ */
+bool mount_table_name(const struct mount_table *table, int id, const char *path, struct buf *out);
+
+/*
+ * The mount point of an overlay (but that on /) that the mount with that id is, or NULL: what is in
+ * it comes from other folders, which its name does not tell.
+ */
+const char *mount_table_overlay(const struct mount_table *table, int id);
+
+/* True if something is mounted beneath `path` (which is no symlink). */
+bool mount_table_beneath(const struct mount_table *table, const char *path);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * What a container's seccomp filter (linux.seccomp: runtime-spec, config-linux.md) lets through.
+ *
+ * The filter is built with libseccomp, as the runtimes do it, but only as far as it says something
+ * about the calls that are asked for, and its program is run on them for each of its architectures,
+ * with arguments that satisfy each of its rules. A call counts as allowed if any of that is
+ * (SCMP_ACT_ALLOW or SCMP_ACT_LOG).
+ */
+#ifndef SHIM_SYSCALL_FILTER_H
+#define SHIM_SYSCALL_FILTER_H
+
+#include "base/json.h"
+
+/* True for a name of a system call on some architecture. */
+bool syscall_filter_knows(const char *name);
+
+/* True if it forbids nothing: it is missing, or everything in it allows. */
+bool syscall_filter_is_empty(const struct json *filter);
+
+/*
+ * Appends those of `names` that it allows, "mount, bpf". A filter that cannot be built is
+ * ERR_FORMAT.
+ */
+int syscall_filter_allowed(const struct json *filter, const char *const *names, size_t count,
+                           struct buf *out, struct err *err) must_check;
+
+#endif

@@ -1,0 +1,300 @@
+#include "shim/binds.h"
+
+#include "base/path.h"
+#include "shim/binds_look.h"
+#include "shim/pin.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+
+/* ---- opening and naming ---- */
+
+int binds_open(int bundle, const char *path)
+{
+    struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_MAGICLINKS};
+
+    return (int)syscall(SYS_openat2, bundle, path, &how, sizeof(how));
+}
+
+static bool mount_id_of(int fd, int *out)
+{
+    struct statx st;
+
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &st) < 0 || !(st.stx_mask & STATX_MNT_ID))
+        return false;
+    *out = (int)st.stx_mnt_id;
+    return true;
+}
+
+/* readlink of /proc/self/fd/N, in the arena. */
+static const char *path_of(int fd, struct arena *arena)
+{
+    char link[32], path[PATH_MAX];
+
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    ssize_t len = readlink(link, path, sizeof(path));
+    if (len <= 0 || len == sizeof(path) || path[0] != '/')
+        return NULL;
+    return arena_strndup(arena, path, (size_t)len);
+}
+
+int binds_name(int fd, const struct mount_table *table, struct arena *arena, struct bind_name *out,
+               struct err *err)
+{
+    _cleanup_buf_ struct buf text = BUF_INIT;
+    int id;
+
+    out->found = path_of(fd, arena);
+    if (!out->found || !mount_id_of(fd, &id) || !mount_table_name(table, id, out->found, &text))
+        return err_set(err, ERR_POLICY, "nobody can tell where in the host's mounts it is");
+    out->name = arena_strndup(arena, text.data, text.len);
+    out->overlay = mount_table_overlay(table, id);
+    return out->name ? 0 : err_nomem(err);
+}
+
+/* ---- one source ---- */
+
+struct gather {
+    const struct policy *policy;
+    const struct spec *spec;
+    const struct facts *facts;
+    int bundle;
+    const char *bundle_path;
+    struct mount_table table;
+    struct arena *arena;
+    struct bind_facts *out;
+    struct err *err;
+};
+
+const char *binds_unpinned(const char *source)
+{
+    static const char prefix[] = PIN_FOLDER "/bind:";
+
+    if (strncmp(source, prefix, sizeof(prefix) - 1) != 0)
+        return NULL;
+    const char *rest = source + sizeof(prefix) - 1;
+    size_t digits = strspn(rest, "0123456789");
+    return digits && rest[digits] == '/' && path_is_clean_absolute(rest + digits) ? rest + digits
+                                                                                  : NULL;
+}
+
+static bool same_file(int a, int b)
+{
+    struct stat one, other;
+
+    return fstat(a, &one) == 0 && fstat(b, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
+/* Anything but a walk through root's own folders and links, to the same file, is exposed. */
+static bool is_exposed(const struct gather *g, const char *path, int fd)
+{
+    _cleanup_source_ struct source walked = SOURCE_INIT;
+    _cleanup_free_ char *absolute =
+        path[0] == '/' ? strdup(path) : strf("%s/%s", g->bundle_path, path);
+    struct err ignored;
+
+    return !absolute || source_look(absolute, &walked, &ignored) < 0 || walked.missing ||
+           walked.exposed || !same_file(walked.fd, fd);
+}
+
+static bool is_null_device(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3);
+}
+
+/* Folders of engines, in which they keep files for containers, and which they close to users. */
+static bool is_engines(const char *path)
+{
+    static const char *const folders[] = {
+        "/var/lib/docker/containers",
+        "/var/lib/docker/volumes",
+        "/var/lib/containers/storage",
+        "/var/lib/containerd",
+        "/var/lib/kubelet",
+        "/run/containers",
+        "/run/containerd",
+    };
+
+    for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
+        if (path_is_beneath(path, folders[i]))
+            return true;
+    return false;
+}
+
+static int set_problem(struct gather *g, struct bind_source *s, const char *text)
+{
+    s->problem = arena_strndup(g->arena, text, strlen(text));
+    return s->problem ? 0 : err_nomem(g->err);
+}
+
+/* `wish` gets the open descriptor, which the caller closes. */
+static int look(struct gather *g, const struct spec_mount *mount, struct bind_source *s,
+                struct bind_wish *wish)
+{
+    const char *path = mount->source ? mount->source : "";
+    struct bind_name name;
+    struct err why = ERR_INIT;
+
+    s->judged = true;
+    if (binds_unpinned(path)) {
+        s->pin = path;
+        path = binds_unpinned(path);
+    }
+    wish->fd = binds_open(g->bundle, path);
+    if (wish->fd < 0) {
+        err_sys(&why, "it cannot be looked at");
+        return set_problem(g, s, why.msg);
+    }
+    if (binds_name(wish->fd, &g->table, g->arena, &name, &why) < 0)
+        return set_problem(g, s, why.msg);
+    s->path = name.name;
+    s->found = wish->path = name.found;
+    s->overlay = name.overlay;
+    s->exposed = is_exposed(g, path, wish->fd);
+    s->submounts = mount_table_beneath(&g->table, s->found);
+    s->null_device = is_null_device(wish->fd);
+    s->engine = is_engines(s->path);
+    return 0;
+}
+
+/* ---- the rules' paths ---- */
+
+/* What the path is now; as it is written where that cannot be told, or is not only root's word. */
+static int name_rule(struct gather *g, const char *path, const char **out)
+{
+    _cleanup_source_ struct source source = SOURCE_INIT;
+    struct bind_name name;
+    struct err ignored;
+
+    if (source_look(path, &source, &ignored) == 0 && !source.missing &&
+        binds_name(source.fd, &g->table, g->arena, &name, &ignored) == 0) {
+        *out = name.name;
+        return 0;
+    }
+    *out = arena_strndup(g->arena, path, strlen(path));
+    return *out ? 0 : err_nomem(g->err);
+}
+
+static int place_rule(struct gather *g, const char *template, struct bind_rule_path *out)
+{
+    _cleanup_buf_ struct buf path = BUF_INIT;
+    _cleanup_buf_ struct buf clean = BUF_INIT;
+    struct err why = ERR_INIT;
+
+    buf_putc(&clean, '/');
+    if (template_expand(template, &g->facts->values, &path, &why) < 0 ||
+        path_clean(path.data, path.len, &clean, &why) < 0) {
+        out->problem = arena_strndup(g->arena, why.msg, strlen(why.msg));
+        return out->problem ? 0 : err_nomem(g->err);
+    }
+    return name_rule(g, clean.data, &out->path);
+}
+
+static int place_rules(struct gather *g)
+{
+    size_t count = g->policy->binds.rule_count;
+
+    g->out->rules = arena_alloc(g->arena, (count + 1) * sizeof(*g->out->rules));
+    if (!g->out->rules)
+        return err_nomem(g->err);
+    for (size_t i = 0; i < count; i++)
+        if (place_rule(g, g->policy->binds.rules[i].path.text, &g->out->rules[i]) < 0)
+            return -1;
+    return 0;
+}
+
+/* ---- access ---- */
+
+static bool asks_for_access(const struct policy_binds *binds)
+{
+    for (size_t i = 0; i < binds->rule_count; i++)
+        if (binds->rules[i].require_access)
+            return true;
+    return binds->require_access;
+}
+
+static size_t host_groups(const struct gather *g, gid_t *out)
+{
+    const struct spec *spec = g->spec;
+    size_t count = 0;
+
+    for (size_t i = 0; i < spec->group_count; i++) {
+        uint32_t gid = spec->groups[i];
+        if (spec->gid_map.count && !id_map_outside(&spec->gid_map, gid, &gid))
+            continue;
+        out[count++] = gid;
+    }
+    return count;
+}
+
+static int try_access(struct gather *g, struct bind_wish *wishes, size_t count)
+{
+    const struct id_pair *id = &g->facts->process;
+    gid_t groups[SPEC_GROUPS];
+
+    if (!id->known) {
+        g->out->nobody = id->why;
+        return 0;
+    }
+    if (id->uid != geteuid() && binds_try_access(id->uid, id->gid, groups, host_groups(g, groups),
+                                                 wishes, count, g->err) < 0)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        g->out->sources[i].readable = id->uid == geteuid() || wishes[i].readable;
+        g->out->sources[i].writable = id->uid == geteuid() || wishes[i].writable;
+    }
+    return 0;
+}
+
+/* ---- all of them ---- */
+
+static int look_at_all(struct gather *g, struct bind_wish *wishes)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < g->spec->mount_count; i++) {
+        if (!spec_is_bind(&g->spec->list[i]))
+            continue;
+        any = true;
+        if (look(g, &g->spec->list[i], &g->out->sources[i], &wishes[i]) < 0)
+            return -1;
+    }
+    if (!any || !asks_for_access(&g->policy->binds))
+        return 0;
+    return try_access(g, wishes, g->spec->mount_count);
+}
+
+int binds_gather(const struct policy *policy, const struct spec *spec, const struct facts *facts,
+                 int bundle, struct arena *arena, struct bind_facts *out, struct err *err)
+{
+    struct gather g = {.policy = policy,
+                       .spec = spec,
+                       .facts = facts,
+                       .bundle = bundle,
+                       .bundle_path = path_of(bundle, arena),
+                       .arena = arena,
+                       .out = out,
+                       .err = err};
+    struct bind_wish *wishes = arena_alloc(arena, (spec->mount_count + 1) * sizeof(*wishes));
+
+    *out = (struct bind_facts){
+        .sources = arena_alloc(arena, (spec->mount_count + 1) * sizeof(*out->sources))};
+    if (!wishes || !out->sources || !g.bundle_path)
+        return err_nomem(err);
+    if (mount_table_read(arena, &g.table, err) < 0 || place_rules(&g) < 0)
+        return -1;
+    for (size_t i = 0; i < spec->mount_count; i++)
+        wishes[i].fd = -1;
+    int rc = look_at_all(&g, wishes);
+    for (size_t i = 0; i < spec->mount_count; i++)
+        cleanup_fd(&wishes[i].fd);
+    return rc;
+}

@@ -1,0 +1,108 @@
+/* The second look at what the user mounts, by which it is held. */
+#include "shim/binds_look.h"
+#include "shim/pin.h"
+#include "shim/plan.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool stays(const struct plan_op *op)
+{
+    return op->kind == PLAN_BIND && (op->verdict == PLAN_KEPT || op->verdict == PLAN_DOWNGRADED) &&
+           op->bind->path && (op->bind->exposed || op->bind->pin);
+}
+
+bool binds_exposed(const struct plan *plan)
+{
+    for (size_t i = 0; i < plan->count; i++)
+        if (stays(&plan->ops[i]))
+            return true;
+    return false;
+}
+
+/* PIN_FOLDER/bind:NUMBER, with a number that no other mount has, and where it was found. */
+static const char *pin_path(const struct plan *plan, const struct plan_op *op, size_t *number,
+                            struct arena *arena)
+{
+    _cleanup_buf_ struct buf path = BUF_INIT;
+    size_t i = 0;
+
+    if (op->bind->pin)
+        return op->bind->pin;
+    while (i < plan->count) {
+        const struct bind_source *other = plan->ops[i].kind == PLAN_BIND ? plan->ops[i].bind : NULL;
+        buf_truncate(&path, 0);
+        buf_printf(&path, PIN_FOLDER "/bind:%zu/", *number);
+        bool taken =
+            !path.failed && other && other->pin && strncmp(other->pin, path.data, path.len) == 0;
+        *number += taken;
+        i = taken ? 0 : i + 1;
+    }
+    buf_truncate(&path, 0);
+    buf_printf(&path, PIN_FOLDER "/bind:%zu%s", (*number)++, op->bind->found);
+    return path.failed ? NULL : arena_strndup(arena, path.data, path.len);
+}
+
+/* The folders above a path in PIN_FOLDER, whatever the umask. */
+static int make_parents(const char *path, struct err *err)
+{
+    _cleanup_free_ char *part = strdup(path);
+
+    if (!part)
+        return err_nomem(err);
+    for (char *slash = strchr(part + sizeof(PIN_FOLDER), '/'); slash;
+         slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(part, 0755) < 0 && errno != EEXIST)
+            return err_sys(err, "cannot make %s", part);
+        if (chmod(part, 0755) < 0)
+            return err_sys(err, "cannot make %s", part);
+        *slash = '/';
+    }
+    return 0;
+}
+
+static int hold(struct plan_op *op, const struct mount_table *table, const char *pin,
+                struct arena *arena, struct err *err)
+{
+    _cleanup_source_ struct source source = SOURCE_INIT;
+    struct bind_name now;
+    struct stat st;
+
+    source.fd = binds_open(AT_FDCWD, op->bind->found);
+    if (source.fd < 0 || fstat(source.fd, &st) < 0)
+        return err_sys(err, "%s", op->bind->found);
+    if (binds_name(source.fd, table, arena, &now, err) < 0)
+        return -1;
+    if (strcmp(now.name, op->bind->path) != 0 || strcmp(now.found, op->bind->found) != 0)
+        return err_set(err, ERR_POLICY, "%s was replaced while it was looked at", op->bind->found);
+    source.directory = S_ISDIR(st.st_mode);
+    if (make_parents(pin, err) < 0 || pin_add(&source, pin, err) < 0)
+        return -1;
+    if (!op->bind->pin)
+        op->hold = pin;
+    return 0;
+}
+
+int binds_hold(struct plan *plan, struct arena *arena, struct err *err)
+{
+    struct mount_table table;
+    size_t number = 0;
+
+    if (!binds_exposed(plan))
+        return 0;
+    if (mount_table_read(arena, &table, err) < 0)
+        return -1;
+    for (size_t i = 0; i < plan->count; i++) {
+        struct plan_op *op = &plan->ops[i];
+        if (!stays(op))
+            continue;
+        const char *pin = pin_path(plan, op, &number, arena);
+        if (!pin)
+            return err_nomem(err);
+        if (hold(op, &table, pin, arena, err) < 0)
+            return err_wrap(err, "%s", op->asked_by);
+    }
+    return 0;
+}

@@ -1,0 +1,295 @@
+/* The mounts that the user brought, judged by the policy's "binds". */
+#include "base/path.h"
+#include "shim/plan_build.h"
+
+#include <string.h>
+
+/* ---- entries of `mounts` ---- */
+
+/* File systems of the kernel's own, without anything of the host's disks. */
+static bool is_virtual(const struct spec_mount *mount)
+{
+    static const char *const types[] = {"proc",   "sysfs",  "tmpfs",  "ramfs",
+                                        "devpts", "mqueue", "cgroup", "cgroup2"};
+
+    if (spec_has_option(mount->options, "remount")) /* changes one that was judged */
+        return false;
+    for (size_t i = 0; mount->type && i < sizeof(types) / sizeof(*types); i++)
+        if (strcmp(mount->type, types[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool writable(const struct json *options)
+{
+    bool rw = true;
+
+    if (spec_has_option(options, "rrw"))
+        return true;
+    for (size_t i = 0; i < json_count(options); i++) {
+        const char *text = json_text(json_at(options, i));
+        if (text && (strcmp(text, "ro") == 0 || strcmp(text, "rw") == 0))
+            rw = text[1] == 'w';
+    }
+    return rw;
+}
+
+/* A volume of the policy's, from an edit before this one, and with no more access than it gives. */
+static bool is_volume(const struct planner *p, const struct spec_mount *mount)
+{
+    for (size_t i = 0; i < p->plan->count; i++) {
+        const struct plan_op *op = &p->plan->ops[i];
+        if (op->kind == PLAN_MOUNT && op->verdict == PLAN_KEPT && op->ours &&
+            (op->access == ACCESS_RW || !writable(mount->options)) &&
+            plan_mounted_on(p->in->spec, op->target) == mount)
+            return true;
+    }
+    return false;
+}
+
+/* ---- targets ---- */
+
+/* What engines mount below /dev by themselves, from the host's or from their own state. */
+static bool is_engines_target(const char *target)
+{
+    return strcmp(target, "/dev/shm") == 0 || strcmp(target, "/dev/mqueue") == 0 ||
+           strcmp(target, "/dev/termination-log") == 0;
+}
+
+/* The denied path that a mount there would replace, whole or in part; NULL if none. */
+static const char *denied_target(const struct policy_list *denied, const char *target)
+{
+    for (size_t i = 0; i < denied->count; i++) {
+        const char *path = denied->items[i];
+        if (strcmp(path, target) == 0)
+            return path;
+        if (strcmp(path, "/") == 0 || is_engines_target(target))
+            continue;
+        if (path_is_beneath(target, path) || path_is_beneath(path, target))
+            return path;
+    }
+    return NULL;
+}
+
+/* ---- rules ---- */
+
+struct ruling {
+    enum bind_access access;
+    const struct policy_bind_rule *rule;    /* NULL: the default */
+    const struct policy_bind_rule *matched; /* the longest that holds it, for its options */
+    const char *problem;
+};
+
+/* The longest path that holds the source; of equal ones the last. */
+static void find_longest(const struct planner *p, const char *path, struct ruling *r)
+{
+    size_t best = 0;
+
+    for (size_t i = 0; i < p->in->policy->binds.rule_count; i++) {
+        const char *of = p->in->binds->rules[i].path;
+        if (!of || !path_is_beneath(path, of) || strlen(of) < best)
+            continue;
+        best = strlen(of);
+        r->rule = &p->in->policy->binds.rules[i];
+        r->access = r->rule->access;
+    }
+    r->matched = r->rule;
+}
+
+/* Rules for what is within the source, and stricter ones that cannot be placed. */
+static void tighten(const struct planner *p, const char *path, struct ruling *r)
+{
+    for (size_t i = 0; i < p->in->policy->binds.rule_count; i++) {
+        const struct policy_bind_rule *rule = &p->in->policy->binds.rules[i];
+        const struct bind_rule_path *at = &p->in->binds->rules[i];
+        if (rule->access <= r->access || (at->path && !path_is_beneath(at->path, path)))
+            continue;
+        r->access = rule->access;
+        r->rule = rule;
+        r->problem = at->path ? NULL : at->problem;
+    }
+}
+
+static struct ruling rule_for(const struct planner *p, const char *path)
+{
+    struct ruling r = {.access = p->in->policy->binds.fallback};
+
+    find_longest(p, path, &r);
+    tighten(p, path, &r);
+    return r;
+}
+
+/* ---- refusals ---- */
+
+/* "; these volumes are offered: flatbed.data, flatbed.models" */
+static void put_offer(const struct policy *policy, struct buf *out)
+{
+    for (size_t i = 0; i < policy->volume_count; i++)
+        buf_printf(out, "%sflatbed.%s",
+                   i ? ", " : "; these volumes are offered: ", policy->volumes[i].name);
+}
+
+static int deny_source(struct planner *p, struct plan_op *op, const struct ruling *r)
+{
+    const struct policy_binds *binds = &p->in->policy->binds;
+    const struct policy_place *place = r->rule ? &r->rule->place : &binds->place;
+    const char *path = op->bind->path;
+    _cleanup_buf_ struct buf more = BUF_INIT;
+
+    if (r->problem)
+        return plan_decide(p, op, PLAN_DENIED, place, "a rule cannot be placed: %s", r->problem);
+    if (r->rule && r->rule->say)
+        buf_printf(&more, ": %s", r->rule->say);
+    else
+        put_offer(p->in->policy, &more);
+    if (more.failed)
+        return err_nomem(p->err);
+    if (r->rule && r->rule != r->matched)
+        return plan_decide(p, op, PLAN_DENIED, place, "%s holds %s, which is not allowed%s", path,
+                           r->rule->path.text, more.len ? more.data : "");
+    return plan_decide(p, op, PLAN_DENIED, place, "%s is not allowed%s", path,
+                       more.len ? more.data : "");
+}
+
+/* In an overlay that no rule names from within: it could show anything of the host. */
+static bool hides_its_folders(const struct planner *p, const struct plan_op *op,
+                              const struct ruling *r)
+{
+    if (!op->bind->overlay)
+        return false;
+    if (!r->matched)
+        return true;
+    const char *path = p->in->binds->rules[r->matched - p->in->policy->binds.rules].path;
+    return !path_is_beneath(path, op->bind->overlay);
+}
+
+/* ---- what is left of it ---- */
+
+static bool needs_access(const struct planner *p, const struct plan_op *op)
+{
+    if (op->rule && op->rule->says_require_access)
+        return op->rule->require_access;
+    return p->in->policy->binds.require_access && !op->bind->engine;
+}
+
+/* True if a mount does not have "noX", or has what undoes it. */
+static bool lacks(const struct json *options, const char *option)
+{
+    char recursive[16];
+
+    snprintf(recursive, sizeof(recursive), "r%s", option + strlen("no"));
+    return !spec_has_option(options, option) || spec_has_option(options, recursive + 1) ||
+           spec_has_option(options, recursive);
+}
+
+/* Appends what must be added to its options, and counts it. */
+static size_t put_missing(const struct plan_op *op, const struct json *options, struct buf *out)
+{
+    size_t count = 0;
+
+    if (op->access == ACCESS_RO && writable(options)) {
+        buf_puts(out, "ro");
+        count++;
+    }
+    for (size_t i = 0; op->rule && i < op->rule->options.count; i++)
+        if (lacks(options, op->rule->options.items[i]))
+            buf_printf(out, "%s%s", count++ ? ", " : "", op->rule->options.items[i]);
+    if (op->access == ACCESS_RO && op->bind->submounts && spec_has_option(options, "rbind"))
+        buf_printf(out, "%sbind without what is mounted below", count++ ? ", " : "");
+    return count;
+}
+
+static int restrict_mount(struct planner *p, struct plan_op *op, const struct json *options,
+                          const struct ruling *r)
+{
+    const struct policy_place *place = r->rule ? &r->rule->place : &p->in->policy->binds.place;
+    bool checked = needs_access(p, op);
+    _cleanup_buf_ struct buf missing = BUF_INIT;
+
+    if (checked && p->in->binds->nobody)
+        return plan_decide(p, op, PLAN_DENIED, place, "nobody knows who wants it: %s",
+                           p->in->binds->nobody);
+    if (checked && !op->bind->readable)
+        return plan_decide(p, op, PLAN_DENIED, place,
+                           "the container's user may not read %s on this host", op->bind->path);
+    op->access =
+        r->access == BIND_ALLOW && !(checked && !op->bind->writable) ? ACCESS_RW : ACCESS_RO;
+    size_t count = put_missing(op, options, &missing);
+    if (missing.failed)
+        return err_nomem(p->err);
+    if (!count)
+        return plan_decide(p, op, PLAN_KEPT, place, "allowed");
+    return plan_decide(p, op, PLAN_DOWNGRADED, place, "mounted %s", missing.data);
+}
+
+/* ---- one mount ---- */
+
+static int name_it(struct planner *p, struct plan_op *op, const struct spec_mount *mount)
+{
+    _cleanup_buf_ struct buf text = BUF_INIT;
+
+    buf_puts(&text, "the mount of ");
+    buf_put_printable(&text, mount->source ? mount->source : "nothing",
+                      strlen(mount->source ? mount->source : "nothing"));
+    buf_puts(&text, " on ");
+    buf_put_printable(&text, mount->destination, strlen(mount->destination));
+    if (text.failed)
+        return err_nomem(p->err);
+    op->asked_by = arena_strndup(p->arena, text.data, text.len);
+    return op->asked_by ? 0 : err_nomem(p->err);
+}
+
+static int judge_source(struct planner *p, struct plan_op *op, const struct spec_mount *mount)
+{
+    if (!op->bind->judged && p->in->policy->binds.fallback == BIND_ALLOW)
+        return plan_decide(p, op, PLAN_KEPT, &p->in->policy->binds.place, "allowed");
+    if (!op->bind->judged)
+        return plan_decide(p, op, PLAN_DENIED, &p->in->policy->binds.place,
+                           "what a mount of type '%.32s' shows cannot be judged",
+                           mount->type ? mount->type : "");
+    if (!op->bind->path)
+        return plan_decide(p, op, PLAN_DENIED, &p->in->policy->binds.place, "%s",
+                           op->bind->problem);
+    if (op->bind->null_device)
+        return plan_decide(p, op, PLAN_KEPT, NULL, "harmless");
+    struct ruling r = rule_for(p, op->bind->path);
+    op->rule = r.matched;
+    if (r.access != BIND_DENY && hides_its_folders(p, op, &r))
+        return plan_decide(
+            p, op, PLAN_DENIED, r.rule ? &r.rule->place : &p->in->policy->binds.place,
+            "%s is an overlay, which may show any folder of this host", op->bind->overlay);
+    return r.access == BIND_DENY ? deny_source(p, op, &r)
+                                 : restrict_mount(p, op, mount->options, &r);
+}
+
+static int judge(struct planner *p, size_t i)
+{
+    const struct spec_mount *mount = &p->in->spec->list[i];
+    const struct policy_list *denied = &p->in->policy->binds.targets_deny;
+    struct plan_op *op = plan_push(p, PLAN_BIND);
+
+    if (!op || name_it(p, op, mount) < 0)
+        return -1;
+    op->entry = json_at(p->in->spec->mounts, i);
+    op->bind = &p->in->binds->sources[i];
+    op->source = mount->source;
+    op->target = mount->destination;
+    op->access = ACCESS_RW;
+    const char *target = denied_target(denied, mount->destination);
+    if (target)
+        return plan_decide(p, op, PLAN_DENIED, &denied->place, "nothing may be mounted over %s",
+                           target);
+    return judge_source(p, op, mount);
+}
+
+int plan_add_binds(struct planner *p)
+{
+    for (size_t i = 0; i < p->in->spec->mount_count; i++) {
+        const struct spec_mount *mount = &p->in->spec->list[i];
+        if (is_volume(p, mount) || (!spec_is_bind(mount) && is_virtual(mount)))
+            continue;
+        if (judge(p, i) < 0)
+            return -1;
+    }
+    return 0;
+}

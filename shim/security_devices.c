@@ -1,0 +1,131 @@
+/* Devices: cgroup rules as values, and the host's device files. */
+#include "shim/capability.h"
+#include "shim/security_look.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+int64_t security_device_part(const struct json *device, const char *key)
+{
+    int64_t number;
+
+    return json_i64(json_get(device, key), &number) ? number : -1;
+}
+
+const struct json *security_devices(const struct spec *spec)
+{
+    return json_path(spec->root, "linux", "devices", NULL);
+}
+
+static bool gives(const struct json *rule)
+{
+    const struct json *allow = json_get(rule, "allow");
+
+    return json_is(allow, JSON_BOOL) && allow->boolean;
+}
+
+bool security_rule_for_all(const struct json *rule)
+{
+    const char *type = json_text(json_get(rule, "type"));
+
+    if (type && *type && strcmp(type, "a") != 0)
+        return false;
+    return gives(rule) ||
+           (security_device_part(rule, "major") < 0 && security_device_part(rule, "minor") < 0);
+}
+
+/* Does it say more than who may make nodes? A refusal counts if it takes everything. */
+static bool counts(const struct json *rule)
+{
+    const char *access = json_text(json_get(rule, "access"));
+
+    if (!access || !*access)
+        return true;
+    if (gives(rule))
+        return strpbrk(access, "rw") != NULL;
+    return strchr(access, 'r') && strchr(access, 'w');
+}
+
+bool security_all_devices(const struct spec *spec)
+{
+    const struct json *rules = json_path(spec->root, "linux", "resources", "devices", NULL);
+    bool all = true;
+
+    for (size_t i = 0; i < json_count(rules); i++)
+        if (security_rule_for_all(json_at(rules, i)) && counts(json_at(rules, i)))
+            all = gives(json_at(rules, i));
+    return all;
+}
+
+bool security_is_privileged(const struct spec *spec)
+{
+    const struct json *bounding =
+        json_path(spec->root, "process", "capabilities", "bounding", NULL);
+    uint64_t admin = capability_bit("SYS_ADMIN");
+
+    for (size_t i = 0; i < json_count(bounding); i++) {
+        const char *name = json_text(json_at(bounding, i));
+        if (name && capability_bit(name) == admin)
+            return security_all_devices(spec);
+    }
+    return false;
+}
+
+/* ---- the host's ---- */
+
+static int add_device(const struct stat *st, struct arena *arena, struct security_facts *out,
+                      struct err *err)
+{
+    size_t count = out->device_count;
+
+    if (!S_ISCHR(st->st_mode) && !S_ISBLK(st->st_mode))
+        return 0;
+    if ((count & (count - 1)) == 0) { /* grows at 0, 1, 2, 4, 8 … */
+        struct device_number *list = arena_alloc(arena, (count ? count * 2 : 1) * sizeof(*list));
+        if (!list)
+            return err_nomem(err);
+        if (count)
+            memcpy(list, out->devices, count * sizeof(*list));
+        out->devices = list;
+    }
+    out->devices[out->device_count++] = (struct device_number){
+        .block = S_ISBLK(st->st_mode), .major = major(st->st_rdev), .minor = minor(st->st_rdev)};
+    return 0;
+}
+
+static int find_in(DIR *dir, const char *pattern, struct arena *arena, struct security_facts *out,
+                   struct err *err)
+{
+    const struct dirent *entry;
+    struct stat st;
+
+    while ((entry = readdir(dir)) != NULL)
+        if (fnmatch(pattern, entry->d_name, FNM_PERIOD) == 0 &&
+            fstatat(dirfd(dir), entry->d_name, &st, 0) == 0 && add_device(&st, arena, out, err) < 0)
+            return -1;
+    return 0;
+}
+
+int security_find_devices(const struct policy_list *globs, struct arena *arena,
+                          struct security_facts *out, struct err *err)
+{
+    for (size_t i = 0; i < globs->count; i++) {
+        const char *slash = strrchr(globs->items[i], '/');
+        _cleanup_free_ char *folder = strndup(
+            globs->items[i], slash == globs->items[i] ? 1 : (size_t)(slash - globs->items[i]));
+        DIR *dir = folder ? opendir(folder) : NULL;
+        if (!folder)
+            return err_nomem(err);
+        if (!dir) /* a host without such devices */
+            continue;
+        int rc = find_in(dir, slash + 1, arena, out, err);
+        closedir(dir);
+        if (rc < 0)
+            return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,189 @@
+#!/usr/bin/env bats
+# The policy's "security" on a real host, before a runtime that only notes what it was given.
+# $FLATBED_RUNTIME is the program.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    [ "$(id -u)" -eq 0 ] || skip "needs root"
+    DIR=$(mktemp -d "${TMPDIR:-/tmp}/fb-security.XXXXXX")
+    chmod 0755 "$DIR"
+    BUNDLE=$DIR/bundle
+    mkdir "$BUNDLE"
+    printf '#!/bin/sh\ncp "%s/config.json" "%s/low.config"\n' "$BUNDLE" "$DIR" >"$DIR/low"
+    chmod 0755 "$DIR/low"
+    config .
+    unset FLATBED_DEPTH
+}
+
+teardown() { [ -z "${DIR-}" ] || rm -rf --one-file-system "$DIR"; }
+
+# policy SECURITY-MEMBERS [TOP-MEMBERS]
+policy() {
+    cat >"$DIR/policy.json" <<END
+{ "version": 1, "runtime": { "paths": ["$DIR/low"] }, ${2-}
+  "security": { $1 } }
+END
+    chmod 0644 "$DIR/policy.json"
+}
+
+# config JQ-FILTER: an ordinary container, changed.
+config() {
+    jq "$1" >"$BUNDLE/config.json" <<END
+{ "ociVersion": "1.0.2",
+  "process": { "user": { "uid": 1234, "gid": 1234 },
+    "capabilities": { "bounding": ["CAP_CHOWN", "CAP_NET_RAW"], "effective": ["CAP_CHOWN"] } },
+  "annotations": {},
+  "linux": {
+    "namespaces": [ { "type": "pid" }, { "type": "network" }, { "type": "ipc" }, { "type": "uts" }, { "type": "mount" } ],
+    "resources": { "devices": [ { "allow": false, "access": "rwm" } ] },
+    "seccomp": { "defaultAction": "SCMP_ACT_ERRNO", "architectures": ["SCMP_ARCH_X86_64"],
+      "syscalls": [ { "names": ["read", "write"], "action": "SCMP_ACT_ALLOW" } ] } } }
+END
+}
+
+create() { run --separate-stderr "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1; }
+
+# refused REGEX
+refused() {
+    # shellcheck disable=SC2154
+    echo "status $status, stdout '$output', stderr '$stderr'"
+    [ "$status" -eq 1 ]
+    [[ $stderr =~ $1 ]]
+    [ ! -e "$DIR/low.config" ]
+}
+
+passed() {
+    echo "status $status, stderr '$stderr'"
+    [ "$status" -eq 0 ]
+    [ -e "$DIR/low.config" ]
+}
+
+@test "an ordinary container stays byte for byte" {
+    policy '"privileged": "deny", "user": { "root": "deny" }, "seccomp": { "require": true, "deny": ["mount", "bpf"] },
+            "namespaces": { "host": [] }, "devices": { "allow": [] }, "annotations": { "deny": ["run.oci.*"] }, "hooks": "deny"'
+    create
+    passed
+    cmp "$BUNDLE/config.json" "$DIR/low.config"
+}
+
+@test "root on the host is refused; root of a user namespace is not" {
+    policy '"user": { "root": "deny", "say": "use --user" }'
+    config '.process.user.uid = 0'
+    create
+    refused 'security.user: the container.s process would be root on this host: use --user'
+    config '.process.user.uid = 0 | .linux.uidMappings = [{containerID: 0, hostID: 100000, size: 65536}] | .linux.gidMappings = .linux.uidMappings'
+    create
+    passed
+}
+
+@test "the host's namespaces: missing, by process 1, by a bind of one" {
+    policy '"namespaces": { "host": ["uts"] }'
+    config 'del(.linux.namespaces[] | select(.type == "pid"))'
+    create
+    refused "share the host's pid namespace"
+    config '(.linux.namespaces[] | select(.type == "network")).path = "/proc/1/ns/net"'
+    create
+    refused "share the host's net namespace"
+    ln -s /proc/self/ns/ipc "$DIR/ipc"
+    config "(.linux.namespaces[] | select(.type == \"ipc\")).path = \"$DIR/ipc\""
+    create
+    refused "share the host's ipc namespace"
+    config 'del(.linux.namespaces[] | select(.type == "uts"))'
+    create
+    passed
+    rm "$DIR/low.config"
+    unshare --ipc sleep 30 3>&- &
+    local other=$!
+    config "(.linux.namespaces[] | select(.type == \"ipc\")).path = \"/proc/$other/ns/ipc\""
+    sleep 0.3
+    create
+    kill "$other"
+    passed
+}
+
+@test "devices are known by their numbers, whatever they are called" {
+    policy '"devices": { "allow": ["/dev/fu*", "/dev/none/*"] }'
+    [ -e /dev/full ] || skip "no /dev/full"
+    mknod "$DIR/special" c 250 7
+    config '.linux.devices = [{path: "/dev/fuse", type: "c", major: 250, minor: 7}]'
+    create
+    refused '/dev/fuse \(c 250:7\) is not allowed'
+    policy "\"devices\": { \"allow\": [\"$DIR/spec*\"] }"
+    create
+    passed
+}
+
+@test "capabilities are taken away, no_new_privileges is set, twice changes nothing" {
+    local before
+    policy '"capabilities": { "max": ["CHOWN"] }, "no_new_privileges": true'
+    create
+    passed
+    [ "$(jq -c '.process.capabilities.bounding' "$DIR/low.config")" = '["CAP_CHOWN"]' ]
+    [ "$(jq -c '.process.noNewPrivileges' "$DIR/low.config")" = true ]
+    before=$(sha256sum <"$BUNDLE/config.json")
+    create
+    [ "$(sha256sum <"$BUNDLE/config.json")" = "$before" ]
+}
+
+@test "a container without filter is refused, or gets the policy's" {
+    config 'del(.linux.seccomp)'
+    policy '"seccomp": { "require": true }'
+    create
+    refused 'no filter for system calls'
+    echo '{ "defaultAction": "SCMP_ACT_ERRNO", "syscalls": [ { "names": ["read"], "action": "SCMP_ACT_ALLOW" } ] }' >"$DIR/profile.json"
+    policy "\"seccomp\": { \"require\": true, \"profile\": \"$DIR/profile.json\", \"deny\": [\"mount\"] }"
+    chmod 0666 "$DIR/profile.json"
+    create
+    refused "seccomp profile $DIR/profile.json: not a file that only root can write"
+    chmod 0644 "$DIR/profile.json"
+    create
+    passed
+    [ "$(jq -c .linux.seccomp "$DIR/low.config")" = "$(jq -c . "$DIR/profile.json")" ]
+    policy "\"seccomp\": { \"profile\": \"$DIR/profile.json\", \"deny\": [\"read\"] }"
+    rm "$DIR/low.config"
+    create
+    refused 'filter allows read'
+}
+
+@test "a filter that lets a denied call through is refused" {
+    policy '"seccomp": { "deny": ["mount", "bpf"] }'
+    config '.linux.seccomp.syscalls += [{names: ["mount"], action: "SCMP_ACT_ALLOW", args: [{index: 3, value: 4096, op: "SCMP_CMP_EQ"}]}]'
+    create
+    refused "the container's filter allows mount \($DIR/policy.json:"
+    config 'del(.linux.seccomp)'
+    create
+    refused "filter allows mount, bpf"
+    config '.linux.seccomp.defaultAction = "SCMP_ACT_NONE"'
+    create
+    refused 'linux.seccomp: an unknown default action'
+}
+
+@test "privileged is one thing: refused, or left as it is" {
+    config '.process.capabilities.bounding += ["CAP_SYS_ADMIN"] | .linux.resources.devices = [{allow: true, access: "rwm"}] | del(.linux.seccomp)'
+    policy '"privileged": "deny"'
+    create
+    refused 'security.privileged: the container is privileged'
+    policy '"privileged": "allow", "capabilities": { "max": [] }, "devices": { "allow": [] }, "seccomp": { "require": true, "deny": ["bpf"] }'
+    create
+    passed
+    cmp "$BUNDLE/config.json" "$DIR/low.config"
+}
+
+@test "annotations, hooks, and the pause container of a pod" {
+    policy '"annotations": { "deny": ["run.oci.*"] }, "hooks": "deny"'
+    config '.annotations = {"run.oci.handler": "x", "io.kubernetes.cri.container-type": "sandbox"}'
+    create
+    refused "'run.oci.handler' may not be set"
+    config '.hooks = {prestart: [{path: "/bin/true"}]}'
+    create
+    refused 'the container has prestart hooks'
+}
+
+@test "permissive: what would be refused stays" {
+    policy '"user": { "root": "deny" }, "hooks": "deny", "seccomp": { "require": true }' '"mode": "permissive",'
+    config '.process.user.uid = 0 | .hooks = {prestart: [{path: "/bin/true"}]} | del(.linux.seccomp)'
+    create
+    passed
+    cmp "$BUNDLE/config.json" "$DIR/low.config"
+}

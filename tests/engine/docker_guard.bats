@@ -1,0 +1,180 @@
+#!/usr/bin/env bats
+# The policy's "binds" and "security" under a real dockerd: ordinary containers run, what reaches for
+# the host is refused, and docker shows why.
+
+bats_require_minimum_version 1.5.0
+
+load lib/common
+load lib/image
+load lib/policy
+load lib/docker
+
+setup_file() {
+    fb_begin
+    require_root
+    require_busybox
+    require_tool "$DOCKER" "$DOCKERD" containerd runc python3
+    guard
+    image_archive
+    docker_start
+}
+
+teardown_file() {
+    docker_stop
+    fb_end
+}
+
+setup() {
+    fb_gate
+    guard
+    srv_make
+}
+
+teardown() {
+    [ -n "$FB_REFUSED" ] || docker_remove_all
+}
+
+# guard [TOP-MEMBERS]: the example's sections, for folders of this test.
+guard() {
+    policy_write <<END
+{
+  "version": 1, ${1-}
+  "runtime": { "paths": ["runc"] },
+  "volumes": { "data": { "source": "$FB_SRV/data/{name}", "target": "/workspace/data/{name}" } },
+  "binds": {
+    "default": "deny",
+    "rules": [
+      { "path": "$FB_SRV/home/{uid}", "access": "allow", "options": ["nosuid", "nodev"] },
+      { "path": "$FB_SRV/data", "access": "ro" },
+      { "path": "$FB_DIR/docker.sock", "access": "deny", "say": "the Docker socket is root on this host" },
+      { "path": "$FB_DIR/docker/volumes", "access": "allow", "require_access": false },
+      { "path": "$FB_DIR/docker/containers", "access": "allow", "require_access": false }
+    ],
+    "require_access": true,
+    "targets_deny": ["/", "/proc", "/sys", "/dev", "/etc/ld.so.preload"]
+  },
+  "security": {
+    "privileged": "deny",
+    "user": { "root": "deny", "say": "run with --user" },
+    "capabilities": { "max": ["CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID", "KILL"], "drop": ["NET_RAW"] },
+    "no_new_privileges": true,
+    "seccomp": { "require": true, "deny": ["mount", "bpf", "userfaultfd"] },
+    "namespaces": { "host": [] },
+    "devices": { "allow": ["/dev/nvidia*"] },
+    "annotations": { "deny": ["run.oci.*"] },
+    "hooks": "keep"
+  }
+}
+END
+}
+
+worker() { docker_run --rm --user 1234:1234 "$@"; }
+
+# refuses REGEX ARGS…: docker run fails and shows the message.
+refuses() {
+    local tells=$1
+    shift
+    run worker "$@" "$FB_IMAGE" true
+    expect_failure
+    expect_match 'OCI runtime create failed'
+    expect_match "$tells"
+}
+
+@test "docker: an ordinary container runs, with fewer capabilities and no new privileges" {
+    run worker "$FB_IMAGE" sh -c 'grep -E "CapBnd|NoNewPrivs" /proc/self/status; id -u'
+    expect_status 0
+    expect_match 'CapBnd:[[:space:]]*00000000000000eb'
+    expect_match 'NoNewPrivs:[[:space:]]*1'
+    expect_match '1234$'
+}
+
+@test "docker: root is refused" {
+    run docker_run --rm "$FB_IMAGE" true
+    expect_failure
+    expect_match "would be root on this host: run with --user"
+}
+
+@test "docker: one's own folder, shared data read-only, and a volume" {
+    echo "own text" >"$FB_SRV/home/1234/hello"
+    run worker -v "$FB_SRV/home/1234:/home" -v "$FB_SRV/data:/data" -v named:/vol --tmpfs /scratch "$FB_IMAGE" \
+        sh -c 'cat /home/hello && echo new >/home/new && cat /data/imagenet/hello && ! touch /data/imagenet/new && grep " /home " /proc/mounts'
+    expect_status 0
+    expect_match 'own text'
+    expect_match 'imagenet text'
+    expect_match 'Read-only file system'
+    expect_match 'nosuid,nodev'
+    expect_equal "$(cat "$FB_SRV/home/1234/new")" new
+    docker_cli volume rm named >/dev/null
+}
+
+@test "docker: -v /:/host is refused" { refuses "the mount of / on /host: / is not allowed" -v /:/host; }
+
+@test "docker: -v /etc is refused, with the volumes that are offered" {
+    refuses "/etc is not allowed; these volumes are offered: flatbed.data" -v /etc:/x
+}
+
+@test "docker: the Docker socket is refused, and so is the folder around it" {
+    refuses "docker.sock is not allowed: the Docker socket is root on this host" -v "$FB_DIR/docker.sock:/s"
+    refuses "$FB_DIR is not allowed" -v "$FB_DIR:/s"
+}
+
+@test "docker: a volume that is a bind of /etc is refused" {
+    docker_cli volume create --driver local -o type=none -o o=bind -o device=/etc sly >/dev/null
+    refuses "/etc is not allowed" -v sly:/x
+    docker_cli volume rm sly >/dev/null
+}
+
+@test "docker: a mount over /proc or /dev is refused" {
+    refuses "nothing may be mounted over /dev" -v "$FB_SRV/data:/dev/x"
+}
+
+@test "docker: another user's folder is refused by require_access" {
+    mkdir -p "$FB_SRV/data/closed"
+    chmod 0700 "$FB_SRV/data/closed"
+    refuses "may not read $FB_SRV/data/closed on this host" -v "$FB_SRV/data/closed:/x"
+}
+
+@test "docker: --privileged is refused" { refuses "the container is privileged" --privileged; }
+
+@test "docker: --cap-add SYS_ADMIN is refused: the filter then allows mount" {
+    refuses "the container's filter allows mount, bpf" --cap-add SYS_ADMIN
+}
+
+@test "docker: --cap-add beyond max is taken away" {
+    run worker --cap-add NET_ADMIN "$FB_IMAGE" grep CapBnd /proc/self/status
+    expect_status 0
+    expect_match '00000000000000eb'
+}
+
+@test "docker: seccomp=unconfined is refused" {
+    refuses "no filter for system calls" --security-opt seccomp=unconfined
+}
+
+@test "docker: the host's namespaces are refused" {
+    refuses "the host's pid namespace" --pid=host
+    refuses "the host's ipc namespace" --ipc=host
+    refuses "the host's uts namespace" --uts=host
+    run docker_cli run --runtime=flatbed --rm --user 1234 --network=host "$FB_IMAGE" true
+    expect_failure
+    expect_match "the host's net namespace"
+}
+
+@test "docker: another container's namespaces are not the host's" {
+    docker_run --detach --user 1234 --name other "$FB_IMAGE" sleep 60 >/dev/null
+    run worker --pid=container:other "$FB_IMAGE" ps
+    expect_status 0
+    expect_match 'sleep 60'
+}
+
+@test "docker: a device, by whatever name, is refused" {
+    [ -e /dev/kmsg ] || skip "no /dev/kmsg"
+    refuses "/dev/nvidia0 \(c 1:11\) is not allowed" --device /dev/kmsg:/dev/nvidia0
+    refuses "could use the device b" --device-cgroup-rule 'b 8:* rwm'
+}
+
+@test "docker: permissive lets all of it run, as it was asked for" {
+    guard '"mode": "permissive",'
+    run docker_run --rm --pid=host --security-opt seccomp=unconfined -v /etc:/x "$FB_IMAGE" sh -c 'test -e /x/passwd && id -u'
+    expect_status 0
+    expect_output 0
+}

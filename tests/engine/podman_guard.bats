@@ -1,0 +1,88 @@
+#!/usr/bin/env bats
+# The policy's "binds" and "security" under podman and crun: its own files need one rule.
+
+bats_require_minimum_version 1.5.0
+
+load lib/common
+load lib/image
+load lib/policy
+load lib/lowlevel
+load lib/podman
+
+setup_file() {
+    fb_begin
+    require_root
+    require_busybox
+    require_tool podman conmon crun jq
+    export FB_PODMAN_RUNTIME=flatbed-runtime
+    guard
+    image_archive
+    podman_start
+}
+
+teardown_file() {
+    podman_stop
+    fb_end
+}
+
+setup() {
+    fb_gate
+    guard
+    srv_make
+}
+
+teardown() {
+    [ -n "$FB_REFUSED" ] || podman_remove_all
+}
+
+guard() {
+    policy_write <<END
+{
+  "version": 1,
+  "runtime": { "paths": ["crun"] },
+  "binds": {
+    "default": "deny",
+    "rules": [
+      { "path": "$FB_SRV/data", "access": "ro" },
+      { "path": "$FB_DIR/podman", "access": "allow" }
+    ],
+    "targets_deny": ["/", "/proc", "/sys", "/dev"]
+  },
+  "security": {
+    "privileged": "deny",
+    "capabilities": { "max": ["CHOWN", "KILL"] },
+    "seccomp": { "require": true, "deny": ["bpf"] },
+    "namespaces": { "host": ["net"] },
+    "devices": { "allow": [] },
+    "annotations": { "deny": ["run.oci.*"] }
+  }
+}
+END
+}
+
+# refuses REGEX ARGS…
+refuses() {
+    local tells=$1
+    shift
+    run podman_run --rm "$@" "$FB_IMAGE" true
+    expect_failure
+    expect_match "$tells"
+}
+
+@test "podman: an ordinary container runs, with fewer capabilities" {
+    run podman_run --rm -v "$FB_SRV/data:/data" "$FB_IMAGE" \
+        sh -c 'cat /data/imagenet/hello; grep CapBnd /proc/self/status; ! touch /data/new'
+    expect_status 0
+    expect_match 'imagenet text'
+    expect_match '0000000000000021'
+    expect_match 'Read-only file system'
+}
+
+@test "podman: what reaches for the host is refused, and podman shows why" {
+    refuses "/etc is not allowed" -v /etc:/x
+    refuses "a mount of type 'overlay'" -v /etc:/x:O
+    refuses "the container is privileged" --privileged
+    refuses "no filter for system calls" --security-opt seccomp=unconfined
+    refuses "the host's pid namespace" --pid=host
+    refuses "'run.oci.handler' may not be set" --annotation run.oci.handler=x
+}
