@@ -88,11 +88,17 @@ static void order_insert(struct order *o, size_t at, const char *target)
 static int order_init(struct order *o, const struct plan *plan, const struct spec *spec,
                       struct err *err)
 {
+    const struct requests *requests = plan->requests;
+    size_t out = 0;
+
     o->list = calloc(spec->mount_count + plan->count + 1, sizeof(*o->list));
     if (!o->list)
         return err_nomem(err);
     for (size_t i = 0; i < spec->mount_count; i++)
-        o->list[o->count++] = spec->list[i].destination;
+        if (requests && out < requests->mount_count && requests->mounts[out] == i)
+            out++;
+        else
+            o->list[o->count++] = spec->list[i].destination;
     return 0;
 }
 
@@ -105,6 +111,20 @@ static struct json *list_of(struct json_doc *doc, struct json *object, const cha
     if (json_is(list, JSON_ARRAY))
         return list;
     return json_set(doc, object, key, json_array(doc));
+}
+
+static void take_out_requests(const struct requests *requests, struct json_doc *doc,
+                              const struct spec *spec)
+{
+    struct json *annotations = json_get(spec->root, "annotations");
+
+    for (size_t i = requests->mount_count; i > 0; i--)
+        json_remove_at(spec->mounts, requests->mounts[i - 1]);
+    if (!requests->remembered)
+        return;
+    if (!json_is(annotations, JSON_OBJECT))
+        annotations = json_set(doc, spec->root, "annotations", json_object(doc));
+    json_set(doc, annotations, request_remembered, json_string(doc, requests->remembered));
 }
 
 static int add_mounts(const struct plan *plan, struct json_doc *doc, const struct spec *spec,
@@ -145,6 +165,8 @@ static int add_variables(const struct plan *plan, struct json_doc *doc, const st
 int apply_plan(const struct plan *plan, struct json_doc *doc, const struct spec *spec,
                struct err *err)
 {
+    if (plan->requests)
+        take_out_requests(plan->requests, doc, spec);
     if (add_mounts(plan, doc, spec, err) < 0 || add_variables(plan, doc, spec, err) < 0)
         return -1;
     return json_failed(doc) ? err_nomem(err) : 0;

@@ -24,13 +24,15 @@ static bool is_pause_container(const struct spec *spec)
 static int plan_for(const struct policy *policy, const struct call *call, const struct spec *spec,
                     struct arena *arena, struct facts *facts, struct plan *plan, struct err *err)
 {
-    struct requests requests;
+    struct requests *requests = arena_alloc(arena, sizeof(*requests));
 
-    if (requests_read(policy, spec->annotations, arena, &requests, err) < 0 ||
-        facts_gather(policy, spec, call->id, &requests, arena, facts, err) < 0)
+    if (!requests)
+        return err_nomem(err);
+    if (requests_read(policy, spec, arena, requests, err) < 0 ||
+        facts_gather(policy, spec, call->id, requests, arena, facts, err) < 0)
         return -1;
     struct plan_input input = {
-        .policy = policy, .requests = &requests, .spec = spec, .values = facts->values};
+        .policy = policy, .requests = requests, .spec = spec, .values = facts->values};
     if (plan_make(&input, arena, plan, err) < 0)
         return -1;
     return policy->mode == POLICY_ENFORCE ? plan_check(plan, err) : 0;

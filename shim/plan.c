@@ -126,6 +126,8 @@ static int recognise(struct planner *p, struct plan_op *op, const struct spec_mo
         return err_nomem(p->err);
     op->pinned = mount->source && strcmp(mount->source, pin) == 0;
     op->ours = op->pinned || (mount->source && strcmp(mount->source, op->source) == 0);
+    if (op->access == ACCESS_RO && !mount->read_only)
+        op->ours = op->pinned = false;
     return 0;
 }
 
@@ -265,7 +267,7 @@ int plan_make(const struct plan_input *input, struct arena *arena, struct plan *
 {
     struct planner p = {.in = input, .arena = arena, .plan = out, .err = err};
 
-    *out = (struct plan){0};
+    *out = (struct plan){.requests = input->requests};
     if (add_always(&p) < 0 || add_requests(&p) < 0)
         return -1;
     sort_by_depth(out);

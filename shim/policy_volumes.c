@@ -266,8 +266,8 @@ static const struct decode_key volume_keys[] = {
 /* Names that annotations use for something else. */
 static bool reserved(const char *name)
 {
-    static const char *const words[] = {"project", "profile", "shm", "memlock",
-                                        "workers", "idmap",   "off", "user"};
+    static const char *const words[] = {"project", "profile", "shm",  "memlock",  "workers",
+                                        "idmap",   "off",     "user", "requested"};
 
     for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
         if (strcmp(words[i], name) == 0)
@@ -340,8 +340,36 @@ static int check_volume(const struct policy_volume *v, struct err *err)
     return 0;
 }
 
+static bool same_variable(const char *a, const char *b)
+{
+    while (*a && policy_variable_char(*a) == policy_variable_char(*b))
+        a++, b++;
+    return !*a && !*b;
+}
+
+/* FLATBED_CLASS must mean one class. */
+static int check_variables(const struct policy *policy, struct err *err)
+{
+    bool heard = false;
+
+    for (size_t i = 0; i < policy->carrier_count; i++)
+        heard = heard || policy->carriers[i] == CARRIER_ENVIRONMENT;
+    for (size_t i = 0; heard && i < policy->volume_count; i++)
+        for (size_t j = 0; j < i; j++) {
+            const struct policy_volume *a = &policy->volumes[j], *b = &policy->volumes[i];
+            if (!same_variable(a->name, b->name))
+                continue;
+            _cleanup_free_ char *reason =
+                strf("to the environment it is the same name as '%s'", a->name);
+            return reason ? fail_place(&b->place, err, b->name, reason) : err_nomem(err);
+        }
+    return 0;
+}
+
 int decode_volumes_check(struct policy *policy, struct err *err)
 {
+    if (check_variables(policy, err) < 0)
+        return -1;
     for (size_t i = 0; i < policy->volume_count; i++) {
         if (check_volume(&policy->volumes[i], err) < 0)
             return -1;

@@ -108,6 +108,22 @@ static int clean_destination(const char *text, struct arena *arena, const char *
     return *out ? 0 : err_nomem(err);
 }
 
+static void read_options(const struct json *options, struct spec_mount *out)
+{
+    out->bind = out->type && strcmp(out->type, "bind") == 0;
+    for (size_t i = 0; i < json_count(options); i++) {
+        const char *option = json_text(options->items[i]);
+        if (!option)
+            continue;
+        if (strcmp(option, "bind") == 0 || strcmp(option, "rbind") == 0)
+            out->bind = true;
+        else if (strcmp(option, "ro") == 0 || strcmp(option, "rro") == 0)
+            out->read_only = true;
+        else if (strcmp(option, "rw") == 0)
+            out->read_only = false;
+    }
+}
+
 static int read_mount(const struct json *mount, struct arena *arena, struct spec_mount *out,
                       struct err *err)
 {
@@ -125,6 +141,7 @@ static int read_mount(const struct json *mount, struct arena *arena, struct spec
         return -1;
     if (!destination)
         return err_set(err, ERR_FORMAT, "mounts: an entry without a destination");
+    read_options(options, out);
     return clean_destination(destination, arena, &out->destination, err);
 }
 

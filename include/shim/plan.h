@@ -4,9 +4,9 @@
  *
  * Rules. `always` volumes come first, then what is asked for; asking for what is mounted anyway
  * only changes how. Two volumes on one target are denied. Where the container's own mounts have the
- * target already: the same source is kept (a second edit changes nothing), another source wins
- * over an `always` volume and denies a request. Mounts are in the order of their targets' depth,
- * so that none hides another. Variables that the container has are kept.
+ * target already: the same source with no more access is kept (a second edit changes nothing),
+ * another mount wins over an `always` volume and denies a request. Mounts are in the order of their
+ * targets' depth, so that none hides another. Variables that the container has are kept.
  */
 #ifndef SHIM_PLAN_H
 #define SHIM_PLAN_H
@@ -32,7 +32,7 @@ struct plan_op {
     struct policy_place place;          /* of the rule that decided */
     const struct policy_volume *volume; /* NULL for a request that names none */
     const char *name;                   /* of the volume within its class; "" if it has none */
-    const char *asked_by;               /* the annotation, or NULL for `always` */
+    const char *asked_by;               /* who carried the request, or NULL for `always` */
 
     /* mounts */
     const char *source, *target; /* clean absolute; NULL when denied before they were known */
@@ -48,6 +48,7 @@ struct plan_op {
 struct plan {
     struct plan_op *ops; /* mounts by depth of target, denials among them, then variables */
     size_t count;
+    const struct requests *requests; /* whose mounts are taken out; NULL: none are */
 };
 
 struct plan_input {

@@ -51,6 +51,8 @@ struct policy_list {
     struct policy_place place;
 };
 
+enum policy_carrier { CARRIER_ANNOTATIONS, CARRIER_MOUNTS, CARRIER_ENVIRONMENT, POLICY_CARRIERS };
+
 enum policy_access { ACCESS_RO, ACCESS_RW };
 
 enum policy_owner {
@@ -102,7 +104,8 @@ struct policy {
     struct policy_list runtime_paths;
     enum call_flavor flavor; /* FLAVOR_UNKNOWN: ask it */
 
-    bool listens_to_annotations;
+    enum policy_carrier carriers[POLICY_CARRIERS]; /* of requests, by precedence */
+    size_t carrier_count;
     struct policy_list identity; /* "process", "rootless", "annotation:KEY" */
     struct policy_volume *volumes;
     size_t volume_count;
@@ -136,6 +139,9 @@ int policy_decode(struct policy *policy, struct err *err) must_check;
 /* The class of that name, or NULL. */
 const struct policy_volume *policy_volume_find(const struct policy *policy, const char *name,
                                                size_t len);
+
+/* How a character of a class's name is written in a variable: upper case, "_" for "-" and ".". */
+char policy_variable_char(char c);
 
 /* Appends "FILE:LINE", or nothing for built-in rules. */
 void policy_place_print(const struct policy_place *place, struct buf *out);

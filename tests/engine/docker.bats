@@ -79,6 +79,34 @@ teardown() {
     expect_equal "$(mounted_times /workspace/site)" 1
 }
 
+@test "docker: a data set is mounted on request by environment" {
+    run docker_run --rm -e FLATBED_DATA=imagenet,coco-2017 "$FB_IMAGE" \
+        cat /workspace/data/imagenet/hello /workspace/data/coco-2017/hello
+    expect_status 0
+    expect_output $'imagenet text\ncoco text'
+}
+
+@test "docker: a data set is mounted on request by a /dev/null mount, which is not seen inside" {
+    run docker_run --rm -v /dev/null:/run/flatbed/request/data/imagenet "$FB_IMAGE" \
+        sh -c 'cat /workspace/data/imagenet/hello; test ! -e /run/flatbed/request/data/imagenet'
+    expect_status 0
+    expect_output "imagenet text"
+}
+
+@test "docker: nothing is mounted for a carrier that the policy does not listen to" {
+    sed -i 's/"requests": .*/"requests": ["annotations"],/' "$FB_POLICY"
+    run docker_run --rm -e FLATBED_DATA=imagenet "$FB_IMAGE" test -e /workspace/data/imagenet
+    expect_status 1
+    expect_output ""
+}
+
+@test "docker: a name that the policy does not offer is refused, and docker says which" {
+    run docker_run --rm -e FLATBED_DATA=secret "$FB_IMAGE" true
+    expect_failure
+    expect_match secret
+    expect_match 'OCI runtime create failed'
+}
+
 # ------------------------------------------------------------------ lifecycle
 
 @test "docker: exit codes pass through" {

@@ -5,7 +5,8 @@
 #include "shim_fuzz.h"
 
 static const char policy_text[] =
-    "{\"version\":1,\"identity\":[\"annotation:flatbed.user\"],\"volumes\":{"
+    "{\"version\":1,\"requests\":[\"annotations\",\"mounts\",\"environment\"],\"identity\":["
+    "\"annotation:flatbed.user\"],\"volumes\":{"
     "\"data\":{\"source\":\"/srv/data/{name}\",\"target\":\"/work/data/{name}\","
     "\"env\":{\"DATA\":\"{target}\",\"WHO\":\"{user} {project}\"}},"
     "\"logs\":{\"source\":\"/srv/logs/{container}\",\"target\":\"/work\",\"access\":\"rw\","

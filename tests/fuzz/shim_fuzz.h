@@ -64,7 +64,7 @@ static inline bool shim_fuzz_edit(const struct policy *policy, const char *confi
     *again = NULL;
     if (!doc || spec_read(doc, &arena, &spec, &err) < 0)
         return false;
-    must(requests_read(policy, spec.annotations, &arena, &requests, &err) == 0);
+    must(requests_read(policy, &spec, &arena, &requests, &err) == 0);
     struct plan_input in = {
         .policy = policy,
         .requests = &requests,

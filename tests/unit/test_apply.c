@@ -80,6 +80,38 @@ static void test_only_what_is_to_be_added(void **state)
     assert_applied(" { \"mounts\" : [ ] }\n", ops, 3, " { \"mounts\" : [ ] }\n");
 }
 
+static void test_request_mounts_go_and_are_remembered(void **state)
+{
+    static const char config[] = "{\"mounts\":[{\"destination\":\"/r1\"},{\"destination\":\"/p\"},"
+                                 "{\"destination\":\"/r2\"}]%s}";
+    static const size_t indexes[] = {0, 2};
+    struct requests requests = {.mounts = indexes, .mount_count = 2, .remembered = "data/x"};
+    struct plan_op op = mount_op("/p/q", ACCESS_RO);
+
+    (void)state;
+    for (int annotated = 0; annotated < 2; annotated++) {
+        _cleanup_free_ char *before =
+            strf(config, annotated ? ",\"annotations\":{\"a\":\"b\"}" : "");
+        _cleanup_arena_ struct arena arena = {0};
+        _cleanup_json_ struct json_doc *doc = shim_document(before);
+        struct plan plan = {.ops = &op, .count = 1, .requests = &requests};
+        struct err err = ERR_INIT;
+        struct spec spec;
+        struct buf out = BUF_INIT;
+
+        assert_works(spec_read(doc, &arena, &spec, &err), err);
+        assert_works(apply_plan(&plan, doc, &spec, &err), err);
+        assert_works(json_write(doc, &out, &err), err);
+        struct json *mounts = json_get(json_root(doc), "mounts");
+        assert_int_equal(json_count(mounts), 2);
+        assert_string_equal(json_text(json_get(json_at(mounts, 0), "destination")), "/p");
+        assert_string_equal(json_text(json_get(json_at(mounts, 1), "destination")), "/p/q");
+        assert_contains(out.data, annotated ? "{\"a\":\"b\",\"flatbed.requested\":\"data/x\"}"
+                                            : "{\"flatbed.requested\":\"data/x\"}");
+        buf_free(&out);
+    }
+}
+
 static void test_variables(void **state)
 {
     struct plan_op ops[] = {
@@ -145,6 +177,7 @@ int main(void)
         cmocka_unit_test(test_a_mount),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_only_what_is_to_be_added),
+        cmocka_unit_test(test_request_mounts_go_and_are_remembered),
         cmocka_unit_test(test_variables),
         cmocka_unit_test(test_no_mount_hides_another),
         cmocka_unit_test(test_the_rest_stays_byte_for_byte),

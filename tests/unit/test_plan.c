@@ -30,7 +30,7 @@ static void plan_for(struct fixture *f, const char *sections, const char *config
     f->policy = shim_policy(sections);
     f->doc = shim_document(config);
     assert_works(spec_read(f->doc, &f->arena, &f->spec, &err), err);
-    assert_works(requests_read(f->policy, f->spec.annotations, &f->arena, &f->requests, &err), err);
+    assert_works(requests_read(f->policy, &f->spec, &f->arena, &f->requests, &err), err);
     struct plan_input in = {
         .policy = f->policy,
         .requests = &f->requests,
@@ -170,7 +170,8 @@ static void test_a_second_edit_changes_nothing(void **state)
              "\"annotations\":{\"flatbed.data\":\"coco-1\"},"
              "\"mounts\":[{\"destination\":\"/work\",\"source\":\"/srv/logs/c1\"},"
              "{\"destination\":\"/cache/torch\",\"source\":\"/run/flatbed/pin/cache:torch\"},"
-             "{\"destination\":\"/work/data/coco-1\",\"source\":\"/srv/data/coco-1\"}]}");
+             "{\"destination\":\"/work/data/coco-1\",\"source\":\"/srv/data/coco-1\","
+             "\"options\":[\"rbind\",\"ro\"]}]}");
     assert_false(plan_changes(&f->plan));
     assert_int_equal(mount_on(f, "/work")->verdict, PLAN_KEPT);
     assert_true(mount_on(f, "/work")->ours);
@@ -178,6 +179,45 @@ static void test_a_second_edit_changes_nothing(void **state)
     assert_true(mount_on(f, "/cache/torch")->ours);
     assert_true(mount_on(f, "/cache/torch")->pinned);
     assert_string_equal(mount_on(f, "/cache/torch")->source, "/srv/cache/alice/torch");
+}
+
+/* A mount of the same source that could write is not this volume. */
+static void test_the_same_source_with_more_access_is_another_mount(void **state)
+{
+    struct fixture *f = *state;
+
+    plan_for(f, volumes,
+             "{\"annotations\":{\"flatbed.data\":\"coco-1\"},\"mounts\":[{\"destination\":"
+             "\"/work/data/coco-1\",\"source\":\"/run/flatbed/pin/data:coco-1\","
+             "\"options\":[\"rbind\",\"ro\",\"rw\"]}]}");
+    assert_contains(denial(f)->reason, "something else is mounted");
+    assert_false(denial(f)->ours || denial(f)->pinned);
+}
+
+/* Volumes that were asked for by mounts, the folders that {project} stands for, and no more. */
+static void test_request_mounts(void **state)
+{
+    struct fixture *f = *state;
+
+    plan_for(
+        f, volumes,
+        "{\"mounts\":[{\"destination\":\"/run/flatbed/request/scratch/x\",\"source\":"
+        "\"/dev/null\",\"type\":\"bind\"},{\"destination\":"
+        "\"/run/flatbed/request/project/apollo\",\"source\":\"/dev/null\",\"type\":\"bind\"}]}");
+    assert_string_equal(mount_on(f, "/scratch")->source, "/srv/apollo");
+    assert_string_equal(mount_on(f, "/scratch")->asked_by, "/run/flatbed/request/scratch/x");
+    assert_true(plan_changes(&f->plan));
+}
+
+static void test_a_request_mount_alone_is_a_change(void **state)
+{
+    struct fixture *f = *state;
+
+    plan_for(f, "\"requests\":[\"mounts\"]",
+             "{\"mounts\":[{\"destination\":\"/run/flatbed/request/project/x\",\"source\":"
+             "\"/dev/null\",\"type\":\"bind\"}]}");
+    assert_int_equal(f->plan.count, 0);
+    assert_true(plan_changes(&f->plan));
 }
 
 static void test_denials(void **state)
@@ -299,6 +339,10 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(test_the_containers_own_things_win, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_second_edit_changes_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_the_same_source_with_more_access_is_another_mount,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(test_request_mounts, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_request_mount_alone_is_a_change, setup, teardown),
         cmocka_unit_test(test_denials),
         cmocka_unit_test_setup_teardown(test_all_denials_are_told, setup, teardown),
         cmocka_unit_test_setup_teardown(test_asking_for_a_default_changes_its_access, setup,

@@ -11,7 +11,9 @@ static void test_defaults(void **state)
     assert_int_equal(p->mode, POLICY_ENFORCE);
     assert_int_equal(p->flavor, FLAVOR_UNKNOWN);
     assert_false(p->runtime_paths.given);
-    assert_true(p->listens_to_annotations);
+    assert_int_equal(p->carrier_count, 2);
+    assert_int_equal(p->carriers[0], CARRIER_ANNOTATIONS);
+    assert_int_equal(p->carriers[1], CARRIER_MOUNTS);
     assert_int_equal(p->volume_count, 0);
 }
 
@@ -32,7 +34,7 @@ static void test_everything(void **state)
     assert_int_equal(p->mode, POLICY_PERMISSIVE);
     assert_int_equal(p->flavor, FLAVOR_CRUN);
     assert_string_equal(p->runtime_paths.items[1], "crun");
-    assert_false(p->listens_to_annotations);
+    assert_int_equal(p->carrier_count, 0);
     assert_int_equal(p->identity.count, 2);
     assert_non_null(v);
     assert_int_equal(v->access, ACCESS_RW);
@@ -73,6 +75,10 @@ static const struct wrong wrongs[] = {
     {"{\"version\":1,\"profiles\":[]}", "not implemented in this version"},
     {"{\"version\":1,\"audit\":{}}", "not implemented in this version"},
     {"{\"version\":1,\"requests\":[\"mails\"]}", "expected one of annotations"},
+    {"{\"version\":1,\"requests\":[\"mounts\",\"mounts\"]}", "1:35: \"mounts\" is there already"},
+    {"{\"version\":1,\"requests\":[\"environment\"],\"volumes\":{\"a-b\":{\"source\":\"/a\","
+     "\"target\":\"/a\"},\"A.b\":{\"source\":\"/b\",\"target\":\"/b\"}}}",
+     "p.json:1:88: volumes.A.b: to the environment it is the same name as 'a-b'"},
     {"{\"version\":1,\"identity\":[\"annotation:\"]}", "expected \"process\""},
     {"{\"version\":1,\"runtime\":{\"paths\":[]}}", "no runtime is named"},
     {"{\"version\":1,\"runtime\":{\"paths\":[\"bin/runc\"]}}", "neither absolute nor a bare name"},

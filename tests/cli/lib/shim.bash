@@ -86,3 +86,4 @@ refused() {
 
 untouched() { [ "$(sha256sum <"$BUNDLE/config.json")" = "$1" ]; }
 
+as_root() { [ "$(id -u)" -eq 0 ] || skip "needs root"; }
