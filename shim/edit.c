@@ -2,6 +2,8 @@
 
 #include "shim/apply.h"
 #include "shim/bundle.h"
+#include "shim/lowlevel.h"
+#include "shim/state.h"
 #include "shim/volumes.h"
 
 #include <string.h>
@@ -38,6 +40,15 @@ static int plan_for(const struct policy *policy, const struct call *call, const 
     return policy->mode == POLICY_ENFORCE ? plan_check(plan, err) : 0;
 }
 
+/* For exec. Nobody's launch fails for want of it. */
+static void keep_variables(const struct call *call, const struct plan *plan)
+{
+    struct err ignored;
+
+    if (state_save(call->root, call->id, plan, lowlevel_depth() > 1, &ignored) < 0)
+        return;
+}
+
 static int edit_bundle(const struct policy *policy, const struct call *call, struct bundle *bundle,
                        struct arena *arena, struct err *err)
 {
@@ -52,11 +63,14 @@ static int edit_bundle(const struct policy *policy, const struct call *call, str
     if (plan_for(policy, call, &spec, arena, &facts, &plan, err) < 0 ||
         volumes_prepare(&plan, &facts, policy->mode == POLICY_ENFORCE, arena, err) < 0)
         return -1;
-    if (!plan_changes(&plan))
-        return 0;
-    if (apply_plan(&plan, bundle->doc, &spec, err) < 0)
-        return err_wrap(err, "%s", bundle->path);
-    return bundle_write(bundle, err);
+    if (plan_changes(&plan)) {
+        if (apply_plan(&plan, bundle->doc, &spec, err) < 0)
+            return err_wrap(err, "%s", bundle->path);
+        if (bundle_write(bundle, err) < 0)
+            return -1;
+    }
+    keep_variables(call, &plan);
+    return 0;
 }
 
 int edit_config(const struct policy *policy, const struct call *call, struct err *err)

@@ -42,6 +42,7 @@ struct plan_op {
 
     /* variables */
     const char *variable, *value;
+    bool same;    /* kept, and with this value */
     size_t mount; /* the operation that it depends on */
 };
 

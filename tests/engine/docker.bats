@@ -155,6 +155,18 @@ teardown() {
     expect_output 1234
 }
 
+@test "docker: exec has the variables that create added, unless it sets them" {
+    sed -i 's|"always": true },|"always": true, "env": { "SITE": "{target}" } },|' "$FB_POLICY"
+    docker_start_container box 'echo "$SITE"; sleep 60'
+    wait_for 5 docker_logs_have box /workspace/site
+    # shellcheck disable=SC2016
+    run docker_cli exec box sh -c 'echo "$SITE"'
+    expect_output /workspace/site
+    # shellcheck disable=SC2016
+    run docker_cli exec -e SITE=mine box sh -c 'echo "$SITE"'
+    expect_output mine
+}
+
 @test "docker: logs, attach to a terminal, and top" {
     docker_start_container box 'echo one; echo two; sleep 60'
     wait_for 5 docker_logs_have box two

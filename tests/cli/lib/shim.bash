@@ -14,7 +14,7 @@ setup() {
     unset FLATBED_DEPTH
 }
 
-teardown() { rm -rf --one-file-system "$DIR"; }
+teardown() { rm -rf --one-file-system "$DIR" /run/flatbed/state/default/c1.json; }
 
 # low_level FILE FLAVOR: notes its words, environment and open descriptors beside itself.
 low_level() {
