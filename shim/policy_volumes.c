@@ -91,6 +91,20 @@ static int read_optional(struct decoder *d, const struct json *value, void *targ
     return decode_bool(d, value, &v->optional);
 }
 
+static int read_wait(struct decoder *d, const struct json *value, void *target)
+{
+    struct policy_volume *v = target;
+    uint64_t seconds;
+
+    if (decode_type(d, value, JSON_NUMBER) < 0)
+        return -1;
+    if (!json_u64(value, &seconds) || seconds < 1 || seconds > POLICY_WAIT)
+        return decode_fail(d, value, "%s: expected whole seconds, 1 to %d", value->text,
+                           POLICY_WAIT);
+    v->wait = (unsigned)seconds;
+    return 0;
+}
+
 static int read_mode(struct decoder *d, const struct json *value, void *target)
 {
     struct policy_create *create = target;
@@ -258,7 +272,7 @@ static const struct decode_key volume_keys[] = {
     {"create", read_create}, {"options", read_options},
     {"env", read_env},       {"presets", read_presets},
     {"pool", NULL},          {"idmap", NULL},
-    {"wait", NULL},
+    {"wait", read_wait},
 };
 
 /* ---- classes ---- */

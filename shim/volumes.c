@@ -2,6 +2,7 @@
 
 #include "shim/pin.h"
 #include "shim/source.h"
+#include "shim/source_wait.h"
 
 #include <string.h>
 
@@ -50,6 +51,17 @@ static bool concerns_us(const struct plan_op *op)
            (op->verdict == PLAN_ADDED || op->verdict == PLAN_KEPT);
 }
 
+/* 0, or 1 when the mount is to be skipped. */
+static int wait_for(const struct plan_op *op, struct err *err)
+{
+    unsigned seconds = op->volume->wait;
+    int rc = seconds ? source_wait(op->source, seconds * 1000, err) : 0;
+
+    if (rc <= 0 || op->volume->optional)
+        return rc;
+    return err_set(err, ERR_POLICY, "%s does not answer within %u s", op->source, seconds);
+}
+
 /* One source of the first pass: there, or to be skipped, or an error. */
 static int find_one(struct plan *plan, size_t i, const struct facts *facts, bool *exposed,
                     struct err *err)
@@ -57,7 +69,12 @@ static int find_one(struct plan *plan, size_t i, const struct facts *facts, bool
     _cleanup_source_ struct source source = SOURCE_INIT;
     const struct plan_op *op = &plan->ops[i];
 
-    if (find(op, facts, &source, err) < 0)
+    int hangs = wait_for(op, err);
+    if (hangs > 0) {
+        plan_skip(plan, i, "its source does not answer");
+        return 0;
+    }
+    if (hangs < 0 || find(op, facts, &source, err) < 0)
         return fail(op, err);
     if (source.missing && !op->volume->optional) {
         err_set(err, ERR_POLICY, "%s does not exist", op->source);

@@ -25,6 +25,7 @@ enum policy_mode {
     POLICY_OFF,        /* nothing is looked at */
 };
 
+enum { POLICY_WAIT = 60 }; /* the most that `wait` may be */
 enum { POLICY_FILES = 64, POLICY_FILE_BYTES = 1024 * 1024 };
 
 /* One file of the policy. */
@@ -88,6 +89,7 @@ struct policy_volume {
     struct policy_list always_names; /* for these names; none when `always` was just true */
     struct policy_place always_place;
     bool optional; /* a missing source is skipped */
+    unsigned wait; /* seconds until a source that does not answer is given up; 0: for ever */
     struct policy_create create;
     struct policy_list options; /* of mount(8) */
     struct policy_list presets;

@@ -25,7 +25,7 @@ static void test_everything(void **state)
         "\"requests\":[],\"identity\":[\"annotation:x.user\",\"process\"],"
         "\"volumes\":{\"cache\":{\"source\":\"/c/{user}/{name}\",\"target\":\"/k/{name}\","
         "\"access\":\"rw\",\"names\":[\"a*\"],\"always\":[\"torch\",\"pip\"],"
-        "\"optional\":true,\"create\":{\"mode\":\"02750\",\"owner\":\"7:8\"},"
+        "\"optional\":true,\"wait\":7,\"create\":{\"mode\":\"02750\",\"owner\":\"7:8\"},"
         "\"options\":[\"noexec\"],\"env\":{\"X_1\":\"{target}/x\"},"
         "\"presets\":[\"torch\"]}}");
     const struct policy_volume *v = policy_volume_find(p, "cache", 5);
@@ -41,6 +41,7 @@ static void test_everything(void **state)
     assert_true(v->always);
     assert_string_equal(v->always_names.items[1], "pip");
     assert_true(v->optional);
+    assert_int_equal(v->wait, 7);
     assert_int_equal(v->create.mode, 02750);
     assert_int_equal(v->create.owner, OWNER_FIXED);
     assert_int_equal(v->create.uid, 7);
@@ -102,7 +103,11 @@ static const struct wrong wrongs[] = {
     {VOLUME("\"always\":true,\"source\":\"/{name}\",\"target\":\"/t\""), "say which names"},
     {VOLUME("\"pool\":\"/p\""), "\"pool\" is not implemented in this version"},
     {VOLUME("\"idmap\":true"), "\"idmap\" is not implemented in this version"},
-    {VOLUME("\"wait\":\"5s\""), "\"wait\" is not implemented in this version"},
+    {VOLUME("\"wait\":\"5s\""), "expected a number, not a string"},
+    {VOLUME("\"wait\":61"), "61: expected whole seconds, 1 to 60"},
+    {VOLUME("\"wait\":0"), "expected whole seconds"},
+    {VOLUME("\"wait\":1.5"), "1.5: expected whole seconds"},
+    {VOLUME("\"wait\":-1"), "expected whole seconds"},
     {VOLUME("\"create\":{\"mode\":493}"), "expected a string, not a number"},
     {VOLUME("\"create\":{\"mode\":\"0999\"}"), "expected an octal mode"},
     {VOLUME("\"create\":{\"owner\":\"root\"}"),

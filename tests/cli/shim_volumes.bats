@@ -1,0 +1,62 @@
+#!/usr/bin/env bats
+# flatbed-runtime: keys of volumes that need a host: wait, options, idmap, pool.
+
+load lib/shim
+
+teardown() {
+    [ -z "${FUSE_PID-}" ] || kill -CONT "$FUSE_PID" 2>/dev/null || true
+    [ -z "${FUSE_PID-}" ] || umount -l "$DIR/fuse" 2>/dev/null || true
+    [ -z "${FUSE_PID-}" ] || kill -KILL "$FUSE_PID" 2>/dev/null || true
+    rm -rf --one-file-system "$DIR" /run/flatbed/state/default/c1.json
+}
+
+# data KEYS: what the class "data" says besides.
+data() { sed -i "s|\"names\": \[\"imagenet\"\],|\"names\": [\"imagenet\"], $1,|" "$DIR/policy.json"; }
+
+destinations() { jq -c '[.mounts[].destination]' "$BUNDLE/config.json"; }
+
+# ------------------------------------------------------------------ wait
+
+# The data sets are on a file system whose server has stopped.
+hang() {
+    as_root
+    command -v fuse-overlayfs >/dev/null && [ -e /dev/fuse ] || skip "no fuse-overlayfs"
+    mkdir "$DIR/fuse"
+    fuse-overlayfs -f -o "lowerdir=$DIR/srv/data:$DIR/srv/logs" "$DIR/fuse" >/dev/null 2>&1 3>&- &
+    FUSE_PID=$!
+    for _ in $(seq 100); do
+        mountpoint -q "$DIR/fuse" && break
+        sleep 0.05
+    done
+    mountpoint -q "$DIR/fuse" || skip "fuse-overlayfs does not mount here"
+    sed -i "s|$DIR/srv/data/{name}|$DIR/fuse/{name}|" "$DIR/policy.json"
+    kill -STOP "$FUSE_PID"
+}
+
+@test "a source that does not answer is given up after \"wait\"" {
+    hang
+    data '"wait": 1'
+    SECONDS=0
+    run --separate-stderr timeout 20 "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1
+    refused "volumes.data 'imagenet': $DIR/fuse/imagenet does not answer within 1 s"
+    [ "$SECONDS" -lt 10 ]
+}
+
+@test "an optional source that does not answer is skipped, and no child is left" {
+    hang
+    data '"wait": 1, "optional": true'
+    # shellcheck disable=SC2016
+    printf '#!/bin/sh\nread -r children </proc/$$/task/$$/children\necho "${children:-none}" >%s/children\n' "$DIR" >"$DIR/low"
+    run timeout 20 "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1
+    [ "$(destinations)" = '["/proc","/logs"]' ]
+    [ "$(jq -c .process.env "$BUNDLE/config.json")" = '["A=1"]' ]
+    [ "$(cat "$DIR/children")" = none ]
+}
+
+@test "a source that answers is waited for no longer than it takes" {
+    data '"wait": 60'
+    SECONDS=0
+    run shim create --bundle "$BUNDLE" c1
+    [ "$SECONDS" -lt 10 ]
+    [ "$(destinations)" = '["/proc","/logs","/work/imagenet"]' ]
+}
