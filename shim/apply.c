@@ -31,13 +31,16 @@ static struct json *mount_options(const struct plan_op *op, struct json_doc *doc
         return NULL;
     put_option(doc, list, "rbind");
     put_option(doc, list, op->access == ACCESS_RW ? "rw" : "ro");
+    if (op->rro)
+        put_option(doc, list, "rro");
     put_option(doc, list, "rprivate");
     if (!has_option(options, "suid"))
         put_option(doc, list, "nosuid");
     if (!has_option(options, "dev"))
         put_option(doc, list, "nodev");
     for (size_t i = 0; i < options->count && !json_failed(doc); i++)
-        put_option(doc, list, options->items[i]);
+        if (strcmp(options->items[i], "rro") != 0)
+            put_option(doc, list, options->items[i]);
     return list;
 }
 

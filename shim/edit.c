@@ -49,19 +49,33 @@ static void keep_variables(const struct call *call, const struct plan *plan)
         return;
 }
 
-static int edit_bundle(const struct policy *policy, const struct call *call, struct bundle *bundle,
-                       struct arena *arena, struct err *err)
+/* What the runtime behind us can do is asked only where it matters. */
+static int fit(struct plan *plan, struct lowlevel *low, bool enforce, struct err *err)
+{
+    enum plan_need need = plan_need(plan);
+    struct features features;
+
+    if (need == PLAN_NEEDS_NOTHING)
+        return 0;
+    features_find(low, need == PLAN_NEEDS_FEATURES, &features);
+    return plan_fit(plan, &features, low->path, enforce, err);
+}
+
+static int edit_bundle(const struct policy *policy, const struct call *call, struct lowlevel *low,
+                       struct bundle *bundle, struct arena *arena, struct err *err)
 {
     struct spec spec;
     struct facts facts;
     struct plan plan;
+    bool enforce = policy->mode == POLICY_ENFORCE;
 
     if (spec_read(bundle->doc, arena, &spec, err) < 0)
         return err_wrap(err, "%s", bundle->path);
     if (is_pause_container(&spec))
         return 0;
     if (plan_for(policy, call, &spec, arena, &facts, &plan, err) < 0 ||
-        volumes_prepare(&plan, &facts, policy->mode == POLICY_ENFORCE, arena, err) < 0)
+        volumes_prepare(&plan, &facts, enforce, arena, err) < 0 ||
+        fit(&plan, low, enforce, err) < 0)
         return -1;
     if (plan_changes(&plan)) {
         if (apply_plan(&plan, bundle->doc, &spec, err) < 0)
@@ -73,12 +87,13 @@ static int edit_bundle(const struct policy *policy, const struct call *call, str
     return 0;
 }
 
-int edit_config(const struct policy *policy, const struct call *call, struct err *err)
+int edit_config(const struct policy *policy, const struct call *call, struct lowlevel *low,
+                struct err *err)
 {
     _cleanup_bundle_ struct bundle bundle = BUNDLE_INIT;
     _cleanup_arena_ struct arena arena = {.limit = MEMORY_LIMIT};
 
     if (bundle_open(&bundle, call, err) < 0)
         return -1;
-    return edit_bundle(policy, call, &bundle, &arena, err);
+    return edit_bundle(policy, call, low, &bundle, &arena, err);
 }

@@ -95,7 +95,7 @@ static int prepare_creation(struct launch *l, int rc, const struct err *unreadab
     }
     if (rc > 0 && read_again(l, policy, err) < 0)
         return -1;
-    return call_edits(&l->call) ? edit_config(policy, &l->call, err) : 0;
+    return call_edits(&l->call) ? edit_config(policy, &l->call, &l->lowlevel, err) : 0;
 }
 
 int launch_prepare(struct launch *l, int argc, char *const argv[], struct err *err)

@@ -173,7 +173,7 @@ static int read_create(struct decoder *d, const struct json *value, void *target
 /* Options that say nothing that `access` says, and that are flags of mount(2) to both runtimes. */
 static const char *const known_options[] = {
     "nosuid",  "suid",       "nodev",    "dev",        "noexec",      "exec",
-    "noatime", "nodiratime", "relatime", "norelatime", "strictatime",
+    "noatime", "nodiratime", "relatime", "norelatime", "strictatime", "rro",
 };
 enum { KNOWN_OPTIONS = sizeof(known_options) / sizeof(*known_options) };
 
@@ -186,8 +186,6 @@ static int check_option(struct decoder *d, const struct json *value, const char 
             return 0;
     if (strcmp(option, "ro") == 0 || strcmp(option, "rw") == 0)
         return decode_fail(d, value, "'%s' is said by \"access\"", option);
-    if (strcmp(option, "rro") == 0)
-        return decode_fail(d, value, "'rro' is not implemented in this version");
     decode_print_names(&list, known_options, KNOWN_OPTIONS);
     return decode_fail(d, value, "unknown mount option '%s'; there are %s", option,
                        list.data ? list.data : "");

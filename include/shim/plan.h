@@ -11,6 +11,7 @@
 #ifndef SHIM_PLAN_H
 #define SHIM_PLAN_H
 
+#include "shim/features.h"
 #include "shim/request.h"
 #include "shim/spec.h"
 #include "shim/template.h"
@@ -38,6 +39,7 @@ struct plan_op {
     const char *source, *target; /* clean absolute; NULL when denied before they were known */
     enum policy_access access;
     bool ours;   /* the source is this volume's: it must be made and checked even if kept */
+    bool rro;    /* read-only with all that is mounted below it; plan_fit decides */
     bool pinned; /* the container's mount names the pinned path, from an edit before this one */
 
     /* variables */
@@ -68,6 +70,17 @@ void plan_skip(struct plan *plan, size_t mount, const char *reason);
 
 /* 0, or -1 and ERR_POLICY with the reasons of all denials. */
 int plan_check(const struct plan *plan, struct err *err) must_check;
+
+/* Whether the plan depends on what the runtime behind us can do. */
+enum plan_need { PLAN_NEEDS_NOTHING, PLAN_WANTS_FEATURES, PLAN_NEEDS_FEATURES };
+enum plan_need plan_need(const struct plan *plan);
+
+/*
+ * Fits it to that runtime: read-only mounts are so in depth where it can do that. What the policy
+ * asks for and it cannot do is ERR_UNSUPPORTED, or, unless `enforce`, left out.
+ */
+int plan_fit(struct plan *plan, const struct features *features, const char *runtime, bool enforce,
+             struct err *err) must_check;
 
 /* True if applying it would change the document. */
 bool plan_changes(const struct plan *plan);

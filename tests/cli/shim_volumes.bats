@@ -7,7 +7,8 @@ teardown() {
     [ -z "${FUSE_PID-}" ] || kill -CONT "$FUSE_PID" 2>/dev/null || true
     [ -z "${FUSE_PID-}" ] || umount -l "$DIR/fuse" 2>/dev/null || true
     [ -z "${FUSE_PID-}" ] || kill -KILL "$FUSE_PID" 2>/dev/null || true
-    rm -rf --one-file-system "$DIR" /run/flatbed/state/default/c1.json
+    forget
+    rm -rf --one-file-system "$DIR"
 }
 
 # data KEYS: what the class "data" says besides.
@@ -59,4 +60,58 @@ hang() {
     run shim create --bundle "$BUNDLE" c1
     [ "$SECONDS" -lt 10 ]
     [ "$(destinations)" = '["/proc","/logs","/work/imagenet"]' ]
+}
+
+# ------------------------------------------------------------------ what the runtime can do
+
+# able FEATURES_JSON: the runtime says so, and counts how often it was asked.
+able() {
+    cat >"$DIR/low" <<END
+#!/bin/sh
+if [ "\$1" = features ]; then
+    echo asked >>"$DIR/asked"
+    echo '$1'
+    exit
+fi
+printf '%s\n' "\$0" "\$@" >"$DIR/low.words"
+exit 7
+END
+}
+
+options() { jq -c '.mounts[] | select(.destination == "/work/imagenet").options' "$BUNDLE/config.json"; }
+
+@test "read-only volumes are so in depth where the runtime can do that, which is asked once" {
+    as_root
+    able '{"mountOptions":["ro","rro"]}'
+    for _ in 1 2; do
+        config "$BUNDLE"
+        run shim create --bundle "$BUNDLE" c1
+        [ "$status" -eq 7 ]
+        [ "$(options)" = '["rbind","ro","rro","rprivate","nosuid","nodev"]' ]
+        [ "$(cat "$DIR/asked")" = asked ]
+    done
+    able '{"mountOptions":["ro"]}'
+    config "$BUNDLE"
+    run shim create --bundle "$BUNDLE" c1
+    [ "$(options)" = '["rbind","ro","rprivate","nosuid","nodev"]' ]
+    [ "$(wc -l <"$DIR/asked")" = 2 ]
+}
+
+@test "rro that was asked for, and is not to be had, is refused; permissive: it is ro" {
+    able '{"mountOptions":["ro"]}'
+    data '"options": ["rro"]'
+    run --separate-stderr shim create --bundle "$BUNDLE" c1
+    refused "volumes.data: the option 'rro' needs Linux 5.12 and a runtime that knows it; $DIR/low features"
+    sed -i 's|"version": 1,|"version": 1, "mode": "permissive",|' "$DIR/policy.json"
+    run shim create --bundle "$BUNDLE" c1
+    [ "$(options)" = '["rbind","ro","rprivate","nosuid","nodev"]' ]
+}
+
+@test "a runtime is not asked for the sake of writable volumes, nor for kill" {
+    able '{}'
+    annotate ""
+    run shim create --bundle "$BUNDLE" c1
+    [ "$(destinations)" = '["/proc","/logs"]' ]
+    run shim kill c1
+    [ ! -e "$DIR/asked" ]
 }

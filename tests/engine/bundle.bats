@@ -232,6 +232,17 @@ untouched() {
     [ ! -e "$FB_SRV/data/imagenet/new" ]
 }
 
+@test "runc: what is mounted below a read-only volume is read-only, too" {
+    runc features 2>/dev/null | grep -q '"rro"' || skip "this runc has no rro"
+    mkdir "$FB_SRV/site/sub"
+    # shellcheck disable=SC2016
+    run within unshare --mount --propagation private sh -c 'mount -t tmpfs none "$1" && shift && exec "$@"' sh \
+        "$FB_SRV/site/sub" "$FLATBED_RUNTIME" "--flatbed-policy=$FB_POLICY" --root "$FB_DIR/state" \
+        run --bundle "$(bundle_make rro null 'touch /workspace/site/sub/new')" "$ID"
+    expect_failure
+    expect_match 'Read-only file system'
+}
+
 @test "a broken policy is told on stderr as file:line:column, and state and kill still work" {
     local bundle
     bundle=$(bundle_make broken null 'sleep 60')

@@ -68,6 +68,22 @@ static void test_options(void **state)
     assert_contains(text, "[\"rbind\",\"rw\",\"rprivate\",\"nodev\",\"suid\",\"noexec\"]");
 }
 
+static void test_read_only_in_depth(void **state)
+{
+    static const char *items[] = {"rro"};
+    struct policy_volume volume = {.name = "x",
+                                   .options = {.items = items, .count = 1, .given = true}};
+    struct plan_op op = mount_op("/w", ACCESS_RO);
+
+    (void)state;
+    op.volume = &volume;
+    _cleanup_free_ char *plainly = applied("{}", &op, 1);
+    assert_contains(plainly, "[\"rbind\",\"ro\",\"rprivate\",\"nosuid\",\"nodev\"]");
+    op.rro = true;
+    _cleanup_free_ char *text = applied("{}", &op, 1);
+    assert_contains(text, "[\"rbind\",\"ro\",\"rro\",\"rprivate\",\"nosuid\",\"nodev\"]");
+}
+
 static void test_only_what_is_to_be_added(void **state)
 {
     struct plan_op ops[] = {mount_op("/a", ACCESS_RO), mount_op("/b", ACCESS_RO),
@@ -176,6 +192,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_mount),
         cmocka_unit_test(test_options),
+        cmocka_unit_test(test_read_only_in_depth),
         cmocka_unit_test(test_only_what_is_to_be_added),
         cmocka_unit_test(test_request_mounts_go_and_are_remembered),
         cmocka_unit_test(test_variables),

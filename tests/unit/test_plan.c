@@ -330,6 +330,74 @@ static void test_an_empty_policy_plans_nothing(void **state)
     assert_false(plan_changes(&f->plan));
 }
 
+/* ---- what the runtime can do ---- */
+
+static void test_read_only_in_depth(void **state)
+{
+    struct fixture *f = *state;
+    struct err err = ERR_INIT;
+
+    plan_for(f, volumes, "{\"annotations\":{\"flatbed.data\":\"coco-1\"}}");
+    assert_int_equal(plan_need(&f->plan), PLAN_WANTS_FEATURES);
+    assert_works(plan_fit(&f->plan, &(struct features){0}, "runc", true, &err), err);
+    assert_false(mount_on(f, "/work/data/coco-1")->rro);
+    assert_works(plan_fit(&f->plan, &(struct features){.rro = true}, "runc", true, &err), err);
+    assert_true(mount_on(f, "/work/data/coco-1")->rro);
+    assert_false(mount_on(f, "/work")->rro); /* it is read-write */
+}
+
+static void test_nothing_read_only_needs_no_features(void **state)
+{
+    struct fixture *f = *state;
+
+    plan_for(f, volumes, "{}");
+    assert_int_equal(plan_need(&f->plan), PLAN_NEEDS_NOTHING);
+}
+
+static void test_rro_that_is_not_to_be_had(void **state)
+{
+    struct fixture *f = *state;
+    struct err err = ERR_INIT;
+
+    plan_for(f,
+             "\"volumes\":{\"d\":{\"source\":\"/s\",\"target\":\"/t\",\"access\":\"rw\","
+             "\"always\":true,\"options\":[\"rro\"]}}",
+             "{\"annotations\":{\"flatbed.d\":\"x:ro\"}}");
+    assert_int_equal(plan_need(&f->plan), PLAN_NEEDS_FEATURES);
+    assert_fails(plan_fit(&f->plan, &(struct features){0}, "/usr/bin/crun", true, &err), err,
+                 ERR_UNSUPPORTED);
+    assert_contains(err.msg, "volumes.d: the option 'rro'");
+    assert_contains(err.msg, "/usr/bin/crun");
+    assert_works(plan_fit(&f->plan, &(struct features){0}, "/usr/bin/crun", false, &err), err);
+    assert_false(mount_on(f, "/t")->rro);
+}
+
+static void test_features(void **state)
+{
+    static const struct {
+        const char *text;
+        bool rro, idmap;
+    } rows[] = {
+        {"{\"mountOptions\":[\"ro\",\"rro\"]}", true, false},
+        {"{\"linux\":{\"mountExtensions\":{\"idmap\":{\"enabled\":true}}}}", false, true},
+        {"{\"mountOptions\":[\"ro\"],\"linux\":{\"mountExtensions\":{\"idmap\":{\"enabled\":false}}"
+         "}}",
+         false, false},
+        {"{\"mountOptions\":{\"rro\":1},\"linux\":[]}", false, false},
+        {"", false, false},
+        {"unknown command features", false, false},
+        {"[\"rro\"]", false, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct features features = {.rro = !rows[i].rro, .idmap = !rows[i].idmap};
+        features_parse(rows[i].text, &features);
+        assert_int_equal(features.rro, rows[i].rro);
+        assert_int_equal(features.idmap, rows[i].idmap);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -344,6 +412,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_request_mounts, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_request_mount_alone_is_a_change, setup, teardown),
         cmocka_unit_test(test_denials),
+        cmocka_unit_test_setup_teardown(test_read_only_in_depth, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_nothing_read_only_needs_no_features, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_rro_that_is_not_to_be_had, setup, teardown),
+        cmocka_unit_test(test_features),
         cmocka_unit_test_setup_teardown(test_all_denials_are_told, setup, teardown),
         cmocka_unit_test_setup_teardown(test_asking_for_a_default_changes_its_access, setup,
                                         teardown),

@@ -26,7 +26,7 @@ static void test_everything(void **state)
         "\"volumes\":{\"cache\":{\"source\":\"/c/{user}/{name}\",\"target\":\"/k/{name}\","
         "\"access\":\"rw\",\"names\":[\"a*\"],\"always\":[\"torch\",\"pip\"],"
         "\"optional\":true,\"wait\":7,\"create\":{\"mode\":\"02750\",\"owner\":\"7:8\"},"
-        "\"options\":[\"noexec\"],\"env\":{\"X_1\":\"{target}/x\"},"
+        "\"options\":[\"noexec\",\"rro\"],\"env\":{\"X_1\":\"{target}/x\"},"
         "\"presets\":[\"torch\"]}}");
     const struct policy_volume *v = policy_volume_find(p, "cache", 5);
 
@@ -115,7 +115,6 @@ static const struct wrong wrongs[] = {
     {VOLUME("\"create\":{\"owner\":\"0:4294967295\"}"), "UID:GID"},
     {VOLUME("\"create\":true"), "expected an object"},
     {VOLUME("\"options\":[\"ro\"]"), "is said by \"access\""},
-    {VOLUME("\"options\":[\"rro\"]"), "not implemented"},
     {VOLUME("\"options\":[\"size=1g\"]"), "unknown mount option 'size=1g'"},
     {VOLUME("\"env\":{\"A B\":\"x\"}"), "cannot be a variable"},
     {VOLUME("\"env\":{\"A\":\"{x}\"}"), "there is no {x}"},
