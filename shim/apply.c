@@ -33,6 +33,8 @@ static struct json *mount_options(const struct plan_op *op, struct json_doc *doc
     put_option(doc, list, op->access == ACCESS_RW ? "rw" : "ro");
     if (op->rro)
         put_option(doc, list, "rro");
+    if (op->idmap)
+        put_option(doc, list, "idmap");
     put_option(doc, list, "rprivate");
     if (!has_option(options, "suid"))
         put_option(doc, list, "nosuid");
@@ -44,7 +46,17 @@ static struct json *mount_options(const struct plan_op *op, struct json_doc *doc
     return list;
 }
 
-static struct json *mount_entry(const struct plan_op *op, struct json_doc *doc)
+static void add_mappings(const struct spec *spec, struct json_doc *doc, struct json *entry)
+{
+    static const char *const keys[] = {"uidMappings", "gidMappings"};
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+        json_set(doc, entry, keys[i],
+                 json_copy(doc, json_path(spec->root, "linux", keys[i], NULL)));
+}
+
+static struct json *mount_entry(const struct plan_op *op, struct json_doc *doc,
+                                const struct spec *spec)
 {
     struct json *entry = json_object(doc);
 
@@ -52,6 +64,8 @@ static struct json *mount_entry(const struct plan_op *op, struct json_doc *doc)
     json_set(doc, entry, "type", json_string(doc, "bind"));
     json_set(doc, entry, "source", json_string(doc, op->source));
     json_set(doc, entry, "options", mount_options(op, doc));
+    if (op->idmap)
+        add_mappings(spec, doc, entry);
     return entry;
 }
 
@@ -143,7 +157,7 @@ static int add_mounts(const struct plan *plan, struct json_doc *doc, const struc
         if (op->kind != PLAN_MOUNT || op->verdict != PLAN_ADDED)
             continue;
         size_t at = place_for(&order, op->target);
-        json_insert(doc, list_of(doc, spec->root, "mounts"), at, mount_entry(op, doc));
+        json_insert(doc, list_of(doc, spec->root, "mounts"), at, mount_entry(op, doc, spec));
         order_insert(&order, at, op->target);
     }
     (void)destinations;

@@ -50,15 +50,27 @@ static void keep_variables(const struct call *call, const struct plan *plan)
 }
 
 /* What the runtime behind us can do is asked only where it matters. */
-static int fit(struct plan *plan, struct lowlevel *low, bool enforce, struct err *err)
+static int fit(struct plan *plan, struct lowlevel *low, bool needed, bool enforce, struct err *err)
 {
-    enum plan_need need = plan_need(plan);
     struct features features;
 
-    if (need == PLAN_NEEDS_NOTHING)
-        return 0;
-    features_find(low, need == PLAN_NEEDS_FEATURES, &features);
+    features_find(low, needed, &features);
     return plan_fit(plan, &features, low->path, enforce, err);
+}
+
+/* What the plan cannot do without is settled before anything is made on the host. */
+static int prepare(struct plan *plan, const struct facts *facts, struct lowlevel *low, bool enforce,
+                   struct arena *arena, struct err *err)
+{
+    enum plan_need need = plan_need(plan);
+
+    if (need == PLAN_NEEDS_FEATURES && fit(plan, low, true, enforce, err) < 0)
+        return -1;
+    if (volumes_prepare(plan, facts, enforce, arena, err) < 0)
+        return -1;
+    if (need == PLAN_WANTS_FEATURES && plan_need(plan) == need)
+        return fit(plan, low, false, enforce, err);
+    return 0;
 }
 
 static int edit_bundle(const struct policy *policy, const struct call *call, struct lowlevel *low,
@@ -74,8 +86,7 @@ static int edit_bundle(const struct policy *policy, const struct call *call, str
     if (is_pause_container(&spec))
         return 0;
     if (plan_for(policy, call, &spec, arena, &facts, &plan, err) < 0 ||
-        volumes_prepare(&plan, &facts, enforce, arena, err) < 0 ||
-        fit(&plan, low, enforce, err) < 0)
+        prepare(&plan, &facts, low, enforce, arena, err) < 0)
         return -1;
     if (plan_changes(&plan)) {
         if (apply_plan(&plan, bundle->doc, &spec, err) < 0)

@@ -176,6 +176,22 @@ static int place_mount(struct planner *p, struct plan_op *op)
 
 /* ---- volumes ---- */
 
+/* Only a container with a user namespace of its own has something to map. */
+static int decide_idmap(struct planner *p, struct plan_op *op)
+{
+    const struct policy_volume *v = op->volume;
+    const struct spec *spec = p->in->spec;
+
+    if (v->idmap == IDMAP_NEVER || (v->idmap == IDMAP_ASK && !p->in->requests->idmap))
+        return 0;
+    op->idmap = spec->uid_map.count && spec->gid_map.count;
+    if (!op->idmap && spec->joins_user_namespace)
+        return plan_decide(p, op, PLAN_DENIED, &v->place,
+                           "it cannot be idmapped: the container joins a user namespace whose "
+                           "mapping is not known here");
+    return 0;
+}
+
 static int add_volume(struct planner *p, const struct policy_volume *v, const char *name,
                       const struct request *request)
 {
@@ -196,7 +212,7 @@ static int add_volume(struct planner *p, const struct policy_volume *v, const ch
         return plan_decide(p, op, PLAN_DENIED, v->access_place.file ? &v->access_place : &v->place,
                            "'%s' may be mounted read-only, not read-write: ask for %s:ro", name,
                            name);
-    if (expand_path(p, op, &v->source, &values, &op->source) < 0)
+    if (expand_path(p, op, &v->source, &values, &op->source) < 0 || decide_idmap(p, op) < 0)
         return -1;
     if (request && request->target)
         op->target = request->target;

@@ -24,13 +24,22 @@ enum plan_need plan_need(const struct plan *plan)
 
     for (size_t i = 0; i < plan->count; i++) {
         const struct plan_op *op = &plan->ops[i];
-        if (!to_be_written(op) || op->access == ACCESS_RW)
+        if (!to_be_written(op))
             continue;
-        if (says_rro(op))
+        if (op->idmap || (op->access == ACCESS_RO && says_rro(op)))
             return PLAN_NEEDS_FEATURES;
-        need = PLAN_WANTS_FEATURES;
+        if (op->access == ACCESS_RO)
+            need = PLAN_WANTS_FEATURES;
     }
     return need;
+}
+
+static int lacks(const struct plan_op *op, const char *what, const char *runtime, struct err *err)
+{
+    return err_set(err, ERR_UNSUPPORTED,
+                   "volumes.%s: %s Linux 5.12 and a runtime that knows it; '%s features' does "
+                   "not say so",
+                   op->volume->name, what, runtime);
 }
 
 int plan_fit(struct plan *plan, const struct features *features, const char *runtime, bool enforce,
@@ -38,14 +47,14 @@ int plan_fit(struct plan *plan, const struct features *features, const char *run
 {
     for (size_t i = 0; i < plan->count; i++) {
         struct plan_op *op = &plan->ops[i];
-        if (!to_be_written(op) || op->access == ACCESS_RW)
+        if (!to_be_written(op))
             continue;
-        op->rro = features->rro;
-        if (enforce && !op->rro && says_rro(op))
-            return err_set(err, ERR_UNSUPPORTED,
-                           "volumes.%s: the option 'rro' needs Linux 5.12 and a runtime that knows "
-                           "it; %s features does not list it",
-                           op->volume->name, runtime);
+        op->rro = op->access == ACCESS_RO && features->rro;
+        if (enforce && op->access == ACCESS_RO && !op->rro && says_rro(op))
+            return lacks(op, "the option 'rro' needs", runtime, err);
+        if (enforce && op->idmap && !features->idmap)
+            return lacks(op, "an idmapped mount needs", runtime, err);
+        op->idmap = op->idmap && features->idmap;
     }
     return 0;
 }

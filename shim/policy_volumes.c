@@ -105,6 +105,20 @@ static int read_wait(struct decoder *d, const struct json *value, void *target)
     return 0;
 }
 
+static int read_idmap(struct decoder *d, const struct json *value, void *target)
+{
+    struct policy_volume *v = target;
+    const char *text = json_text(value);
+
+    if (value->type == JSON_BOOL)
+        v->idmap = value->boolean ? IDMAP_ALWAYS : IDMAP_NEVER;
+    else if (text && strcmp(text, "ask") == 0)
+        v->idmap = IDMAP_ASK;
+    else
+        return decode_fail(d, value, "expected true, false or \"ask\"");
+    return 0;
+}
+
 static int read_mode(struct decoder *d, const struct json *value, void *target)
 {
     struct policy_create *create = target;
@@ -269,7 +283,7 @@ static const struct decode_key volume_keys[] = {
     {"always", read_always}, {"optional", read_optional},
     {"create", read_create}, {"options", read_options},
     {"env", read_env},       {"presets", read_presets},
-    {"pool", NULL},          {"idmap", NULL},
+    {"pool", NULL},          {"idmap", read_idmap},
     {"wait", read_wait},
 };
 

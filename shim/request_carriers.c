@@ -75,6 +75,14 @@ static bool names_identity(const struct policy *policy, const char *key)
     return false;
 }
 
+static int read_idmap(struct request_reader *r, const char *value)
+{
+    if (strcmp(value, "on") != 0)
+        return request_problem(r, "'%.80s': expected on", value);
+    r->out->idmap = true;
+    return 0;
+}
+
 static int read_annotation(struct request_reader *r, const struct json_member *m)
 {
     const char *name = m->key + PREFIX;
@@ -87,6 +95,8 @@ static int read_annotation(struct request_reader *r, const struct json_member *m
         return 0;
     if (!value || strlen(m->key) != m->key_len)
         return request_problem(r, "not a plain string");
+    if (strcmp(name, "idmap") == 0)
+        return read_idmap(r, value);
     return volume || project ? read_value(r, volume, value) : unknown_class(r, name);
 }
 

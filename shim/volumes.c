@@ -6,10 +6,14 @@
 
 #include <string.h>
 
-static int owner_of(const struct policy_create *create, const struct facts *facts,
-                    struct source_make *out, struct err *err)
+/* An idmapped mount shows the ids that are on disk: they must be the container's. */
+static int owner_of(const struct plan_op *op, const struct facts *facts, struct source_make *out,
+                    struct err *err)
 {
-    const struct id_pair *id = create->owner == OWNER_IDENTITY ? &facts->identity : &facts->process;
+    const struct policy_create *create = &op->volume->create;
+    const struct id_pair *id = create->owner == OWNER_IDENTITY ? &facts->identity
+                               : op->idmap                     ? &facts->inside
+                                                               : &facts->process;
 
     out->mode = create->mode;
     out->uid = create->uid;
@@ -34,7 +38,7 @@ static int find(const struct plan_op *op, const struct facts *facts, struct sour
     if (!out->missing || !v->create.wanted)
         return 0;
     source_close(out);
-    if (owner_of(&v->create, facts, &make, err) < 0)
+    if (owner_of(op, facts, &make, err) < 0)
         return err_wrap(err, "%s", op->source);
     return source_find_or_make(op->source, &make, out, err);
 }

@@ -40,6 +40,7 @@ struct plan_op {
     enum policy_access access;
     bool ours;   /* the source is this volume's: it must be made and checked even if kept */
     bool rro;    /* read-only with all that is mounted below it; plan_fit decides */
+    bool idmap;  /* shows the ids that are on disk, through the container's user namespace */
     bool pinned; /* the container's mount names the pinned path, from an edit before this one */
 
     /* variables */

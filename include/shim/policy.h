@@ -56,6 +56,8 @@ enum policy_carrier { CARRIER_ANNOTATIONS, CARRIER_MOUNTS, CARRIER_ENVIRONMENT, 
 
 enum policy_access { ACCESS_RO, ACCESS_RW };
 
+enum policy_idmap { IDMAP_NEVER, IDMAP_ASK, IDMAP_ALWAYS };
+
 enum policy_owner {
     OWNER_PROCESS,  /* the container's process, as the host sees it */
     OWNER_IDENTITY, /* who the container belongs to: {uid} and {gid} */
@@ -90,6 +92,7 @@ struct policy_volume {
     struct policy_place always_place;
     bool optional; /* a missing source is skipped */
     unsigned wait; /* seconds until a source that does not answer is given up; 0: for ever */
+    enum policy_idmap idmap;
     struct policy_create create;
     struct policy_list options; /* of mount(8) */
     struct policy_list presets;

@@ -3,6 +3,7 @@
  * order of their precedence: the first that names a class of volumes has its say on that class.
  *
  *     annotations  flatbed.CLASS = NAME[:ro|:rw][:TARGET],…     flatbed.project = NAME
+ *                  flatbed.idmap = on
  *     environment  FLATBED_CLASS, FLATBED_PROJECT, the same values. An image can set them.
  *     mounts       a bind mount of /dev/null on /run/flatbed/request/CLASS/NAME (or project/NAME).
  *                  An image cannot. They are taken out of config.json, and the annotation
@@ -39,6 +40,7 @@ struct request {
 
 struct requests {
     const char *project; /* or NULL */
+    bool idmap;          /* for the volumes that leave it to whoever asks */
     struct request *list;
     size_t count;
 

@@ -101,7 +101,7 @@ options() { jq -c '.mounts[] | select(.destination == "/work/imagenet").options'
     able '{"mountOptions":["ro"]}'
     data '"options": ["rro"]'
     run --separate-stderr shim create --bundle "$BUNDLE" c1
-    refused "volumes.data: the option 'rro' needs Linux 5.12 and a runtime that knows it; $DIR/low features"
+    refused "volumes.data: the option 'rro' needs Linux 5.12 and a runtime that knows it; '$DIR/low features'"
     sed -i 's|"version": 1,|"version": 1, "mode": "permissive",|' "$DIR/policy.json"
     run shim create --bundle "$BUNDLE" c1
     [ "$(options)" = '["rbind","ro","rprivate","nosuid","nodev"]' ]
@@ -114,4 +114,42 @@ options() { jq -c '.mounts[] | select(.destination == "/work/imagenet").options'
     [ "$(destinations)" = '["/proc","/logs"]' ]
     run shim kill c1
     [ ! -e "$DIR/asked" ]
+}
+
+# ------------------------------------------------------------------ idmap
+
+# In a user namespace that begins at 100000, as uid 7 of it.
+userns() {
+    local ids='[{"containerID":0,"hostID":100000,"size":65536}]'
+    jq -c --argjson ids "$ids" '.process.user = {"uid":7,"gid":8} | .linux = {"uidMappings":$ids,"gidMappings":$ids}' \
+        "$BUNDLE/config.json" >"$DIR/new.json"
+    cp "$DIR/new.json" "$BUNDLE/config.json"
+}
+
+@test "an idmapped volume has the container's mappings, and what is made in it the container's ids" {
+    as_root
+    able '{"linux":{"mountExtensions":{"idmap":{"enabled":true}}}}'
+    userns
+    run shim create --bundle "$BUNDLE" c1
+    [ "$(stat -c %u:%g "$DIR/srv/logs/c1")" = 100007:100008 ]
+    rmdir "$DIR/srv/logs/c1"
+    config "$BUNDLE"
+    userns
+    sed -i 's|"create": {|"idmap": true, "create": {|' "$DIR/policy.json"
+    run shim create --bundle "$BUNDLE" c1
+    [ "$(stat -c %u:%g "$DIR/srv/logs/c1")" = 7:8 ]
+    [ "$(jq -c '.mounts[1] | [.options, .uidMappings, .gidMappings == .uidMappings]' "$BUNDLE/config.json")" = \
+        '[["rbind","rw","idmap","rprivate","nosuid","nodev"],[{"containerID":0,"hostID":100000,"size":65536}],true]' ]
+}
+
+@test "an idmapped volume that is not to be had is refused, and nothing is made for it" {
+    able '{}'
+    userns
+    sed -i 's|"create": {|"idmap": true, "create": {|' "$DIR/policy.json"
+    run --separate-stderr shim create --bundle "$BUNDLE" c1
+    refused "volumes.logs: an idmapped mount needs Linux 5.12 and a runtime that knows it"
+    [ ! -e "$DIR/srv/logs/c1" ]
+    sed -i 's|"idmap": true|"idmap": "ask"|' "$DIR/policy.json"
+    run shim create --bundle "$BUNDLE" c1
+    [ "$status" -eq 7 ]
 }

@@ -84,6 +84,22 @@ static void test_read_only_in_depth(void **state)
     assert_contains(text, "[\"rbind\",\"ro\",\"rro\",\"rprivate\",\"nosuid\",\"nodev\"]");
 }
 
+static void test_idmapped(void **state)
+{
+    struct plan_op op = mount_op("/w", ACCESS_RW);
+
+    (void)state;
+    op.idmap = true;
+    _cleanup_free_ char *text =
+        applied("{\"linux\":{\"uidMappings\":[{\"containerID\":0,\"hostID\":5,\"size\":9}],"
+                "\"gidMappings\":[{\"containerID\":0,\"hostID\":6,\"size\":9}]}}",
+                &op, 1);
+    assert_contains(text,
+                    "\"options\":[\"rbind\",\"rw\",\"idmap\",\"rprivate\",\"nosuid\",\"nodev\"],"
+                    "\"uidMappings\":[{\"containerID\":0,\"hostID\":5,\"size\":9}],"
+                    "\"gidMappings\":[{\"containerID\":0,\"hostID\":6,\"size\":9}]}");
+}
+
 static void test_only_what_is_to_be_added(void **state)
 {
     struct plan_op ops[] = {mount_op("/a", ACCESS_RO), mount_op("/b", ACCESS_RO),
@@ -193,6 +209,7 @@ int main(void)
         cmocka_unit_test(test_a_mount),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_read_only_in_depth),
+        cmocka_unit_test(test_idmapped),
         cmocka_unit_test(test_only_what_is_to_be_added),
         cmocka_unit_test(test_request_mounts_go_and_are_remembered),
         cmocka_unit_test(test_variables),

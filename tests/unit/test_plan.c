@@ -372,6 +372,59 @@ static void test_rro_that_is_not_to_be_had(void **state)
     assert_false(mount_on(f, "/t")->rro);
 }
 
+#define USERNS                                                                                     \
+    "\"linux\":{\"uidMappings\":[{\"containerID\":0,\"hostID\":100000,\"size\":65536}],"           \
+    "\"gidMappings\":[{\"containerID\":0,\"hostID\":200000,\"size\":65536}]}"
+#define IDMAPPED(how)                                                                              \
+    "\"volumes\":{\"d\":{\"source\":\"/s\",\"target\":\"/t\",\"access\":\"rw\",\"always\":true,"   \
+    "\"idmap\":" how "}}"
+
+static void test_idmapped_volumes(void **state)
+{
+    static const struct {
+        const char *policy, *config;
+        bool idmap;
+    } rows[] = {
+        {IDMAPPED("true"), "{" USERNS "}", true},
+        {IDMAPPED("true"), "{}", false},
+        {IDMAPPED("false"), "{\"annotations\":{\"flatbed.idmap\":\"on\"}," USERNS "}", false},
+        {IDMAPPED("\"ask\""), "{" USERNS "}", false},
+        {IDMAPPED("\"ask\""), "{\"annotations\":{\"flatbed.idmap\":\"on\"}," USERNS "}", true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        void *own = NULL;
+        struct err err = ERR_INIT;
+        assert_int_equal(setup(&own), 0);
+        struct fixture *f = own;
+        plan_for(f, rows[i].policy, rows[i].config);
+        assert_int_equal(mount_on(f, "/t")->idmap, rows[i].idmap);
+        assert_int_equal(plan_need(&f->plan),
+                         rows[i].idmap ? PLAN_NEEDS_FEATURES : PLAN_NEEDS_NOTHING);
+        if (rows[i].idmap) {
+            assert_fails(plan_fit(&f->plan, &(struct features){0}, "runc", true, &err), err,
+                         ERR_UNSUPPORTED);
+            assert_contains(err.msg, "volumes.d: an idmapped mount needs");
+            assert_works(plan_fit(&f->plan, &(struct features){.idmap = true}, "runc", true, &err),
+                         err);
+            assert_true(mount_on(f, "/t")->idmap);
+            assert_works(plan_fit(&f->plan, &(struct features){0}, "runc", false, &err), err);
+            assert_false(mount_on(f, "/t")->idmap);
+        }
+        teardown(&own);
+    }
+}
+
+static void test_a_mapping_that_is_not_known(void **state)
+{
+    struct fixture *f = *state;
+
+    plan_for(f, IDMAPPED("true"),
+             "{\"linux\":{\"namespaces\":[{\"type\":\"user\",\"path\":\"/proc/1/ns/user\"}]}}");
+    assert_contains(denial(f)->reason, "it cannot be idmapped");
+}
+
 static void test_features(void **state)
 {
     static const struct {
@@ -415,6 +468,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_read_only_in_depth, setup, teardown),
         cmocka_unit_test_setup_teardown(test_nothing_read_only_needs_no_features, setup, teardown),
         cmocka_unit_test_setup_teardown(test_rro_that_is_not_to_be_had, setup, teardown),
+        cmocka_unit_test(test_idmapped_volumes),
+        cmocka_unit_test_setup_teardown(test_a_mapping_that_is_not_known, setup, teardown),
         cmocka_unit_test(test_features),
         cmocka_unit_test_setup_teardown(test_all_denials_are_told, setup, teardown),
         cmocka_unit_test_setup_teardown(test_asking_for_a_default_changes_its_access, setup,

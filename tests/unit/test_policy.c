@@ -25,7 +25,8 @@ static void test_everything(void **state)
         "\"requests\":[],\"identity\":[\"annotation:x.user\",\"process\"],"
         "\"volumes\":{\"cache\":{\"source\":\"/c/{user}/{name}\",\"target\":\"/k/{name}\","
         "\"access\":\"rw\",\"names\":[\"a*\"],\"always\":[\"torch\",\"pip\"],"
-        "\"optional\":true,\"wait\":7,\"create\":{\"mode\":\"02750\",\"owner\":\"7:8\"},"
+        "\"optional\":true,\"wait\":7,\"idmap\":\"ask\",\"create\":{\"mode\":\"02750\",\"owner\":"
+        "\"7:8\"},"
         "\"options\":[\"noexec\",\"rro\"],\"env\":{\"X_1\":\"{target}/x\"},"
         "\"presets\":[\"torch\"]}}");
     const struct policy_volume *v = policy_volume_find(p, "cache", 5);
@@ -42,6 +43,7 @@ static void test_everything(void **state)
     assert_string_equal(v->always_names.items[1], "pip");
     assert_true(v->optional);
     assert_int_equal(v->wait, 7);
+    assert_int_equal(v->idmap, IDMAP_ASK);
     assert_int_equal(v->create.mode, 02750);
     assert_int_equal(v->create.owner, OWNER_FIXED);
     assert_int_equal(v->create.uid, 7);
@@ -102,7 +104,7 @@ static const struct wrong wrongs[] = {
     {VOLUME("\"always\":[\"a/b\"]"), "'a/b' cannot be a name"},
     {VOLUME("\"always\":true,\"source\":\"/{name}\",\"target\":\"/t\""), "say which names"},
     {VOLUME("\"pool\":\"/p\""), "\"pool\" is not implemented in this version"},
-    {VOLUME("\"idmap\":true"), "\"idmap\" is not implemented in this version"},
+    {VOLUME("\"idmap\":\"yes\""), "p.json:1:38: expected true, false or \"ask\""},
     {VOLUME("\"wait\":\"5s\""), "expected a number, not a string"},
     {VOLUME("\"wait\":61"), "61: expected whole seconds, 1 to 60"},
     {VOLUME("\"wait\":0"), "expected whole seconds"},

@@ -146,6 +146,18 @@ static void test_project(void **state)
     assert_non_null(f->requests.list[0].problem);
 }
 
+static void test_idmap(void **state)
+{
+    struct fixture *f = *state;
+
+    ask(f, "flatbed.idmap", "on");
+    assert_true(f->requests.idmap);
+    assert_int_equal(f->requests.count, 0);
+    ask(f, "flatbed.idmap", "off");
+    assert_false(f->requests.idmap);
+    assert_contains(f->requests.list[0].problem, "'off': expected on");
+}
+
 static void test_problems(void **state)
 {
     static const struct {
@@ -407,6 +419,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_forms, setup, teardown),
         cmocka_unit_test_setup_teardown(test_nothing_is_asked_for, setup, teardown),
         cmocka_unit_test_setup_teardown(test_project, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_idmap, setup, teardown),
         cmocka_unit_test_setup_teardown(test_problems, setup, teardown),
         cmocka_unit_test_setup_teardown(test_bounds, setup, teardown),
         cmocka_unit_test_setup_teardown(test_not_a_string, setup, teardown),
