@@ -1,6 +1,7 @@
 #include "shim/apply.h"
 
 #include "base/path.h"
+#include "shim/overlay.h"
 
 #include <string.h>
 
@@ -22,20 +23,27 @@ static void put_option(struct json_doc *doc, struct json *list, const char *opti
     json_append(doc, list, json_string(doc, option));
 }
 
+static void put_kind(const struct plan_op *op, struct json_doc *doc, struct json *list)
+{
+    const char *const words[] = {
+        op->pool ? NULL : "rbind",  op->access == ACCESS_RW ? "rw" : "ro", op->rro ? "rro" : NULL,
+        op->idmap ? "idmap" : NULL, op->pool ? NULL : "rprivate",
+    };
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (words[i])
+            put_option(doc, list, words[i]);
+}
+
 static struct json *mount_options(const struct plan_op *op, struct json_doc *doc)
 {
     const struct policy_list *options = &op->volume->options;
     struct json *list = json_array(doc);
+    struct err ignored;
 
     if (!list)
         return NULL;
-    put_option(doc, list, "rbind");
-    put_option(doc, list, op->access == ACCESS_RW ? "rw" : "ro");
-    if (op->rro)
-        put_option(doc, list, "rro");
-    if (op->idmap)
-        put_option(doc, list, "idmap");
-    put_option(doc, list, "rprivate");
+    put_kind(op, doc, list);
     if (!has_option(options, "suid"))
         put_option(doc, list, "nosuid");
     if (!has_option(options, "dev"))
@@ -43,6 +51,9 @@ static struct json *mount_options(const struct plan_op *op, struct json_doc *doc
     for (size_t i = 0; i < options->count && !json_failed(doc); i++)
         if (strcmp(options->items[i], "rro") != 0)
             put_option(doc, list, options->items[i]);
+    /* NULL marks the document as failed. */
+    if (op->pool && overlay_options(op->pool, op->source, doc, list, &ignored) < 0)
+        return NULL;
     return list;
 }
 
@@ -61,8 +72,8 @@ static struct json *mount_entry(const struct plan_op *op, struct json_doc *doc,
     struct json *entry = json_object(doc);
 
     json_set(doc, entry, "destination", json_string(doc, op->target));
-    json_set(doc, entry, "type", json_string(doc, "bind"));
-    json_set(doc, entry, "source", json_string(doc, op->source));
+    json_set(doc, entry, "type", json_string(doc, op->pool ? "overlay" : "bind"));
+    json_set(doc, entry, "source", json_string(doc, op->pool ? "overlay" : op->source));
     json_set(doc, entry, "options", mount_options(op, doc));
     if (op->idmap)
         add_mappings(spec, doc, entry);

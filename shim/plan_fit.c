@@ -3,9 +3,10 @@
 
 #include <string.h>
 
-static bool to_be_written(const struct plan_op *op)
+/* Overlays have nothing mounted below them, and are not idmapped. */
+static bool is_new_bind(const struct plan_op *op)
 {
-    return op->kind == PLAN_MOUNT && op->verdict == PLAN_ADDED;
+    return op->kind == PLAN_MOUNT && op->verdict == PLAN_ADDED && !op->pool;
 }
 
 static bool says_rro(const struct plan_op *op)
@@ -24,7 +25,7 @@ enum plan_need plan_need(const struct plan *plan)
 
     for (size_t i = 0; i < plan->count; i++) {
         const struct plan_op *op = &plan->ops[i];
-        if (!to_be_written(op))
+        if (!is_new_bind(op))
             continue;
         if (op->idmap || (op->access == ACCESS_RO && says_rro(op)))
             return PLAN_NEEDS_FEATURES;
@@ -47,7 +48,7 @@ int plan_fit(struct plan *plan, const struct features *features, const char *run
 {
     for (size_t i = 0; i < plan->count; i++) {
         struct plan_op *op = &plan->ops[i];
-        if (!to_be_written(op))
+        if (!is_new_bind(op))
             continue;
         op->rro = op->access == ACCESS_RO && features->rro;
         if (enforce && op->access == ACCESS_RO && !op->rro && says_rro(op))

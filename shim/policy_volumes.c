@@ -41,6 +41,14 @@ static int read_target(struct decoder *d, const struct json *value, void *target
     return read_path(d, value, &v->target, &v->target_vars);
 }
 
+static int read_pool(struct decoder *d, const struct json *value, void *target)
+{
+    struct policy_volume *v = target;
+    unsigned used;
+
+    return read_path(d, value, &v->pool, &used);
+}
+
 static int read_access(struct decoder *d, const struct json *value, void *target)
 {
     static const char *const names[] = {"ro", "rw"};
@@ -278,12 +286,10 @@ static int read_env(struct decoder *d, const struct json *value, void *target)
 }
 
 static const struct decode_key volume_keys[] = {
-    {"source", read_source}, {"target", read_target},
-    {"access", read_access}, {"names", read_names},
-    {"always", read_always}, {"optional", read_optional},
-    {"create", read_create}, {"options", read_options},
-    {"env", read_env},       {"presets", read_presets},
-    {"pool", NULL},          {"idmap", read_idmap},
+    {"source", read_source},   {"target", read_target},   {"access", read_access},
+    {"names", read_names},     {"always", read_always},   {"optional", read_optional},
+    {"create", read_create},   {"options", read_options}, {"env", read_env},
+    {"presets", read_presets}, {"pool", read_pool},       {"idmap", read_idmap},
     {"wait", read_wait},
 };
 
@@ -361,6 +367,9 @@ static int check_volume(const struct policy_volume *v, struct err *err)
     if (v->always && !v->always_names.count && (uses & 1u << VAR_NAME))
         return fail_place(&v->always_place, err, v->name,
                           "{name} is used: say which names, not just true");
+    if (v->pool.text && v->idmap != IDMAP_NEVER)
+        return fail_place(&v->pool.place, err, v->name,
+                          "\"pool\" and \"idmap\" exclude each other");
     if (v->presets.count && !(v->target_vars & 1u << VAR_NAME))
         return fail_place(&v->presets.place, err, v->name, "\"presets\" need {name} in \"target\"");
     return 0;

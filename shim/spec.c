@@ -110,6 +110,7 @@ static int clean_destination(const char *text, struct arena *arena, const char *
 
 static void read_options(const struct json *options, struct spec_mount *out)
 {
+    out->options = options;
     out->bind = out->type && strcmp(out->type, "bind") == 0;
     for (size_t i = 0; i < json_count(options); i++) {
         const char *option = json_text(options->items[i]);

@@ -1,6 +1,7 @@
 #include "shim/volumes.h"
 
 #include "shim/pin.h"
+#include "shim/pool.h"
 #include "shim/source.h"
 #include "shim/source_wait.h"
 
@@ -15,7 +16,7 @@ static int owner_of(const struct plan_op *op, const struct facts *facts, struct 
                                : op->idmap                     ? &facts->inside
                                                                : &facts->process;
 
-    out->mode = create->mode;
+    out->mode = create->wanted ? create->mode : 0700;
     out->uid = create->uid;
     out->gid = create->gid;
     if (create->owner == OWNER_FIXED)
@@ -30,17 +31,31 @@ static int owner_of(const struct plan_op *op, const struct facts *facts, struct 
 static int find(const struct plan_op *op, const struct facts *facts, struct source *out,
                 struct err *err)
 {
-    const struct policy_volume *v = op->volume;
+    static const mode_t folder_mode = 0755;
     struct source_make make;
 
     if (source_find(op->source, out, err) < 0)
         return -1;
-    if (!out->missing || !v->create.wanted)
+    if (!out->missing || !op->volume->create.wanted)
         return 0;
     source_close(out);
-    if (owner_of(op, facts, &make, err) < 0)
+    if (op->pool) /* the private side: what is in it is the user's */
+        make = (struct source_make){.uid = geteuid(), .gid = getegid(), .mode = folder_mode};
+    else if (owner_of(op, facts, &make, err) < 0)
         return err_wrap(err, "%s", op->source);
     return source_find_or_make(op->source, &make, out, err);
+}
+
+static int prepare_pool(const struct plan_op *op, const struct facts *facts,
+                        const struct source *source, struct err *err)
+{
+    struct source_make make;
+
+    if (!op->pool)
+        return 0;
+    if (owner_of(op, facts, &make, err) < 0 || pool_prepare(op->pool, source, &make, err) < 0)
+        return err_wrap(err, "%s", op->source);
+    return 0;
 }
 
 static int fail(const struct plan_op *op, struct err *err)
@@ -86,6 +101,8 @@ static int find_one(struct plan *plan, size_t i, const struct facts *facts, bool
     }
     if (source.missing)
         plan_skip(plan, i, "there is no such source");
+    else if (prepare_pool(op, facts, &source, err) < 0)
+        return fail(op, err);
     else if (source.exposed || op->pinned)
         *exposed = true;
     return 0;

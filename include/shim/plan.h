@@ -37,6 +37,7 @@ struct plan_op {
 
     /* mounts */
     const char *source, *target; /* clean absolute; NULL when denied before they were known */
+    const char *pool;            /* below an overlay of two folders in `source`; NULL: a bind */
     enum policy_access access;
     bool ours;   /* the source is this volume's: it must be made and checked even if kept */
     bool rro;    /* read-only with all that is mounted below it; plan_fit decides */

@@ -83,6 +83,7 @@ struct policy_volume {
     const char *name;
     struct policy_place place;
     struct policy_text source, target; /* templates */
+    struct policy_text pool;           /* a template: what lies below; not given: a plain bind */
     unsigned source_vars, target_vars; /* bits of enum template_var */
     enum policy_access access;         /* the most that may be asked */
     struct policy_place access_place;

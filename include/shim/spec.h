@@ -14,11 +14,12 @@
 #include "shim/idmap.h"
 
 struct spec_mount {
-    const char *destination; /* clean and absolute */
-    const char *source;      /* as written; NULL: none */
-    const char *type;        /* NULL: none */
-    bool bind;               /* the type, or an option, says so */
-    bool read_only;          /* the last of ro, rro, rw */
+    const char *destination;    /* clean and absolute */
+    const char *source;         /* as written; NULL: none */
+    const char *type;           /* NULL: none */
+    const struct json *options; /* array or NULL */
+    bool bind;                  /* the type, or an option, says so */
+    bool read_only;             /* the last of ro, rro, rw */
 };
 
 struct spec {

@@ -153,3 +153,65 @@ userns() {
     run shim create --bundle "$BUNDLE" c1
     [ "$status" -eq 7 ]
 }
+
+# ------------------------------------------------------------------ pool
+
+# The class "cache", as root's folders: pool and private side.
+pooled() {
+    as_root
+    mkdir -p "$DIR/srv/pool/pip" "$DIR/srv/cache"
+    sed -i "s|\"logs\": {|\"cache\": { \"source\": \"$DIR/srv/cache/{name}\", \"target\": \"/cache/{name}\", \"access\": \"rw\",\\n\
+      \"always\": [\"pip\"], \"create\": {}, \"pool\": \"$DIR/srv/pool/{name}\" },\\n    \"logs\": {|" "$DIR/policy.json"
+    jq -c '.process.user = {"uid":12345,"gid":12345}' "$BUNDLE/config.json" >"$DIR/new.json"
+    cp "$DIR/new.json" "$BUNDLE/config.json"
+}
+
+@test "a pool is the lower side of an overlay; the upper one is the user's, in a folder of root's" {
+    local before
+    pooled
+    run shim create --bundle "$BUNDLE" c1
+    [ "$status" -eq 7 ]
+    [ "$(jq -c '.mounts[] | select(.destination == "/cache/pip") | [.type, .source, .options]' "$BUNDLE/config.json")" = \
+        "[\"overlay\",\"overlay\",[\"rw\",\"nosuid\",\"nodev\",\"lowerdir=$DIR/srv/pool/pip\",\"upperdir=$DIR/srv/cache/pip/upper\",\"workdir=$DIR/srv/cache/pip/work\",\"index=on\"]]" ]
+    [ "$(stat -c '%a %u:%g' "$DIR/srv/cache/pip" "$DIR/srv/cache/pip/upper" "$DIR/srv/cache/pip/work" | tr '\n' ,)" = \
+        "755 0:0,700 12345:12345,700 0:0," ]
+    before=$(sha256sum <"$BUNDLE/config.json")
+    run shim create --bundle "$BUNDLE" c1
+    [ "$status" -eq 7 ]
+    untouched "$before"
+}
+
+@test "a pool that is missing, or that a user could replace, is refused" {
+    pooled
+    rmdir "$DIR/srv/pool/pip"
+    run --separate-stderr shim create --bundle "$BUNDLE" c1
+    refused "volumes.cache 'pip': $DIR/srv/cache/pip: the pool $DIR/srv/pool/pip does not exist"
+    mkdir "$DIR/srv/pool/pip"
+    chown 12345 "$DIR/srv/pool"
+    run --separate-stderr shim create --bundle "$BUNDLE" c1
+    refused "the pool $DIR/srv/pool/pip could be replaced by others than root"
+}
+
+@test "a private side in which a user could put a link is refused" {
+    pooled
+    mkdir "$DIR/srv/cache/pip"
+    chown 12345 "$DIR/srv/cache/pip"
+    run --separate-stderr shim create --bundle "$BUNDLE" c1
+    refused "must be a folder of root's that nobody else may write to"
+    chown 0 "$DIR/srv/cache/pip"
+    ln -s /etc "$DIR/srv/cache/pip/upper"
+    run --separate-stderr shim create --bundle "$BUNDLE" c1
+    refused "'upper' is not a directory"
+}
+
+@test "a private side that a user could move is pinned" {
+    pooled
+    chown 12345 "$DIR/srv/cache"
+    mkdir "$DIR/srv/cache/pip"
+    printf '#!/bin/sh\nls /run/flatbed/pin/cache:pip\n' >"$DIR/low"
+    for _ in 1 2; do
+        run shim create --bundle "$BUNDLE" c1
+        [ "$output" = $'upper\nwork' ]
+        grep -qF 'upperdir=/run/flatbed/pin/cache\\:pip/upper' "$BUNDLE/config.json"
+    done
+}

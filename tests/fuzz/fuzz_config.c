@@ -11,6 +11,8 @@ static const char policy_text[] =
     "\"env\":{\"DATA\":\"{target}\",\"WHO\":\"{user} {project}\"}},"
     "\"logs\":{\"source\":\"/srv/logs/{container}\",\"target\":\"/work\",\"access\":\"rw\","
     "\"always\":true,\"options\":[\"noexec\",\"suid\"]},"
+    "\"pooled\":{\"source\":\"/srv/p,1/{name}\",\"target\":\"/p/{name}\",\"access\":\"rw\","
+    "\"always\":[\"x\"],\"pool\":\"/srv/pool/{name}\"},"
     "\"host\":{\"source\":\"/srv/{hostname}\",\"target\":\"/h/{hostname}\",\"always\":true},"
     "\"cache\":{\"source\":\"/srv/cache/{user}/{name}\",\"target\":\"/cache/{name}\","
     "\"access\":\"rw\",\"always\":[\"torch\"],\"presets\":[\"torch\",\"pip\"]}}}";

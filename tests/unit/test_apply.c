@@ -100,6 +100,20 @@ static void test_idmapped(void **state)
                     "\"gidMappings\":[{\"containerID\":0,\"hostID\":6,\"size\":9}]}");
 }
 
+static void test_a_pool(void **state)
+{
+    struct plan_op op = mount_op("/w", ACCESS_RW);
+
+    (void)state;
+    op.pool = "/po:o,l\\";
+    op.source = "/s,r";
+    assert_applied(
+        "{}", &op, 1,
+        "{\"mounts\":[{\"destination\":\"/w\",\"type\":\"overlay\",\"source\":\"overlay\","
+        "\"options\":[\"rw\",\"nosuid\",\"nodev\",\"lowerdir=/po\\\\:o\\\\,l\\\\\\\\\","
+        "\"upperdir=/s\\\\,r/upper\",\"workdir=/s\\\\,r/work\",\"index=on\"]}]}");
+}
+
 static void test_only_what_is_to_be_added(void **state)
 {
     struct plan_op ops[] = {mount_op("/a", ACCESS_RO), mount_op("/b", ACCESS_RO),
@@ -210,6 +224,7 @@ int main(void)
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_read_only_in_depth),
         cmocka_unit_test(test_idmapped),
+        cmocka_unit_test(test_a_pool),
         cmocka_unit_test(test_only_what_is_to_be_added),
         cmocka_unit_test(test_request_mounts_go_and_are_remembered),
         cmocka_unit_test(test_variables),

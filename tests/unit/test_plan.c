@@ -425,6 +425,59 @@ static void test_a_mapping_that_is_not_known(void **state)
     assert_contains(denial(f)->reason, "it cannot be idmapped");
 }
 
+#define POOLED                                                                                     \
+    "\"volumes\":{\"cache\":{\"source\":\"/c/{name}\",\"target\":\"/k/{name}\",\"access\":\"rw\"," \
+    "\"always\":[\"pip\"],\"presets\":[\"pip\"],\"pool\":\"/pool/{name}\"}}"
+
+static void test_a_pool(void **state)
+{
+    struct fixture *f = *state;
+
+    plan_for(f, POOLED, "{\"process\":{}}");
+    assert_string_equal(mount_on(f, "/k/pip")->pool, "/pool/pip");
+    assert_string_equal(mount_on(f, "/k/pip")->source, "/c/pip");
+    assert_int_equal(mount_on(f, "/k/pip")->verdict, PLAN_ADDED);
+    assert_string_equal(variable(f, "PIP_CACHE_DIR")->value, "/k/pip");
+    assert_int_equal(plan_need(&f->plan), PLAN_NEEDS_NOTHING);
+}
+
+static void test_a_pool_is_recognised_by_its_private_side(void **state)
+{
+    static const struct {
+        const char *type, *upper;
+        bool ours, pinned;
+    } rows[] = {
+        {"overlay", "/c/pip/upper", true, false},
+        {"overlay", "/run/flatbed/pin/cache\\\\:pip/upper", true, true},
+        {"overlay", "/c/other/upper", false, false},
+        {"tmpfs", "/c/pip/upper", false, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        void *own = NULL;
+        assert_int_equal(setup(&own), 0);
+        struct fixture *f = own;
+        _cleanup_free_ char *config =
+            strf("{\"mounts\":[{\"destination\":\"/k/pip\",\"type\":\"%s\",\"source\":\"overlay\","
+                 "\"options\":[\"rw\",\"lowerdir=/pool/pip\",\"upperdir=%s\"]}]}",
+                 rows[i].type, rows[i].upper);
+        plan_for(f, POOLED, config);
+        assert_int_equal(mount_on(f, "/k/pip")->verdict, PLAN_KEPT);
+        assert_int_equal(mount_on(f, "/k/pip")->ours, rows[i].ours);
+        assert_int_equal(mount_on(f, "/k/pip")->pinned, rows[i].pinned);
+        teardown(&own);
+    }
+}
+
+static void test_a_pool_in_a_user_namespace(void **state)
+{
+    struct fixture *f = *state;
+
+    plan_for(f, POOLED, "{" USERNS "}");
+    assert_contains(denial(f)->reason, "without a user namespace");
+}
+
 static void test_features(void **state)
 {
     static const struct {
@@ -470,6 +523,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_rro_that_is_not_to_be_had, setup, teardown),
         cmocka_unit_test(test_idmapped_volumes),
         cmocka_unit_test_setup_teardown(test_a_mapping_that_is_not_known, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_pool, setup, teardown),
+        cmocka_unit_test(test_a_pool_is_recognised_by_its_private_side),
+        cmocka_unit_test_setup_teardown(test_a_pool_in_a_user_namespace, setup, teardown),
         cmocka_unit_test(test_features),
         cmocka_unit_test_setup_teardown(test_all_denials_are_told, setup, teardown),
         cmocka_unit_test_setup_teardown(test_asking_for_a_default_changes_its_access, setup,
