@@ -113,7 +113,7 @@ static void read_options(const struct json *options, struct spec_mount *out)
     out->options = options;
     out->bind = out->type && strcmp(out->type, "bind") == 0;
     for (size_t i = 0; i < json_count(options); i++) {
-        const char *option = json_text(options->items[i]);
+        const char *option = json_text(json_at(options, i));
         if (!option)
             continue;
         if (strcmp(option, "bind") == 0 || strcmp(option, "rbind") == 0)

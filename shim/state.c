@@ -26,15 +26,18 @@ static int find(const char *root, const char *id, bool make, struct place *out, 
     _cleanup_buf_ struct buf folder = BUF_INIT;
 
     *out = (struct place){.fd = -1};
-    if (!root)
-        root = "default";
-    else if (root[0] != '/')
-        return err_set(err, ERR_UNSUPPORTED, "--root %.200s is relative", root);
-    if (rundir_escape(root, &folder, err) < 0 || rundir_escape(id, &out->name, err) < 0)
+    if (root && root[0] != '/') {
+        err_set(err, ERR_UNSUPPORTED, "--root %.200s is relative", root);
+        return -1;
+    }
+    if (rundir_escape(root ? root : "default", &folder, err) < 0 ||
+        rundir_escape(id, &out->name, err) < 0)
         return -1;
     buf_puts(&out->name, ".json");
-    if (buf_check(&out->name, err) < 0)
+    if (out->name.failed || !out->name.data) {
+        err_nomem(err);
         return -1;
+    }
     out->fd = rundir_open("state", folder.data, make, err);
     return out->fd < 0 ? -1 : 0;
 }

@@ -80,6 +80,7 @@ execs() {
         echo "$text" >"$DIR/process.json"
         run --separate-stderr shim --root "$DIR/root" exec -p "$DIR/process.json" c1
         [ "$status" -eq 7 ]
+        # shellcheck disable=SC2154
         [ "$stderr" = err ]
         [ "$(cat "$DIR/process.json")" = "$text" ]
     done

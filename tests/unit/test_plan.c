@@ -1,100 +1,11 @@
 /* policy × requests × spec → operations: every verdict, and the order. */
-#include "shim_unit.h"
-
-#include "shim/plan.h"
-
-static const char volumes[] =
-    "\"volumes\":{"
-    "\"data\":{\"source\":\"/srv/data/{name}\",\"target\":\"/work/data/{name}\","
-    "\"names\":[\"imagenet\",\"coco-*\"],\"env\":{\"DATA\":\"{target}\"}},"
-    "\"logs\":{\"source\":\"/srv/logs/{container}\",\"target\":\"/work\",\"access\":\"rw\","
-    "\"always\":true},"
-    "\"cache\":{\"source\":\"/srv/cache/{user}/{name}\",\"target\":\"/cache/{name}\","
-    "\"access\":\"rw\",\"always\":[\"torch\"],\"presets\":[\"torch\",\"pip\"]},"
-    "\"scratch\":{\"source\":\"/srv/{project}\",\"target\":\"/scratch\",\"access\":\"rw\"}}";
-
-struct fixture {
-    struct arena arena;
-    struct policy *policy;
-    struct json_doc *doc;
-    struct spec spec;
-    struct requests requests;
-    struct plan plan;
-};
-
-/* Plans `config` (a document) under the policy of `sections`. */
-static void plan_for(struct fixture *f, const char *sections, const char *config)
-{
-    struct err err = ERR_INIT;
-
-    f->policy = shim_policy(sections);
-    f->doc = shim_document(config);
-    assert_works(spec_read(f->doc, &f->arena, &f->spec, &err), err);
-    assert_works(requests_read(f->policy, &f->spec, &f->arena, &f->requests, &err), err);
-    struct plan_input in = {
-        .policy = f->policy,
-        .requests = &f->requests,
-        .spec = &f->spec,
-        .values = {.value = {[VAR_USER] = "alice",
-                             [VAR_CONTAINER] = "c1",
-                             [VAR_PROJECT] = f->requests.project},
-                   .missing = {[VAR_PROJECT] = "name it"}},
-    };
-    assert_works(plan_make(&in, &f->arena, &f->plan, &err), err);
-}
-
-static int setup(void **state)
-{
-    *state = calloc(1, sizeof(struct fixture));
-    return *state ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    struct fixture *f = *state;
-
-    if (f->policy)
-        policy_free(f->policy);
-    if (f->doc)
-        json_free(f->doc);
-    arena_free(&f->arena);
-    free(f);
-    return 0;
-}
-
-static const struct plan_op *mount_on(const struct fixture *f, const char *target)
-{
-    for (size_t i = 0; i < f->plan.count; i++)
-        if (f->plan.ops[i].kind == PLAN_MOUNT && f->plan.ops[i].target &&
-            strcmp(f->plan.ops[i].target, target) == 0)
-            return &f->plan.ops[i];
-    fail_msg("no mount on %s", target);
-    return NULL;
-}
-
-static const struct plan_op *variable(const struct fixture *f, const char *name)
-{
-    for (size_t i = 0; i < f->plan.count; i++)
-        if (f->plan.ops[i].kind == PLAN_ENV && strcmp(f->plan.ops[i].variable, name) == 0)
-            return &f->plan.ops[i];
-    fail_msg("no variable %s", name);
-    return NULL;
-}
-
-static const struct plan_op *denial(const struct fixture *f)
-{
-    for (size_t i = 0; i < f->plan.count; i++)
-        if (f->plan.ops[i].verdict == PLAN_DENIED)
-            return &f->plan.ops[i];
-    fail_msg("nothing is denied");
-    return NULL;
-}
+#include "plan_unit.h"
 
 static void test_always_and_asked_for(void **state)
 {
     struct fixture *f = *state;
 
-    plan_for(f, volumes,
+    plan_for(f, plan_volumes,
              "{\"process\":{},\"annotations\":{\"flatbed.data\":\"imagenet,coco-17:ro:/c\"}}");
     const struct plan_op *logs = mount_on(f, "/work");
     assert_int_equal(logs->verdict, PLAN_ADDED);
@@ -118,7 +29,7 @@ static void test_shallow_targets_come_first(void **state)
     struct fixture *f = *state;
     size_t last = 0;
 
-    plan_for(f, volumes,
+    plan_for(f, plan_volumes,
              "{\"annotations\":{\"flatbed.data\":\"imagenet,coco-1:/a,coco-2:/x/y/z/w\"}}");
     for (size_t i = 0; i < f->plan.count && f->plan.ops[i].kind == PLAN_MOUNT; i++) {
         size_t depth = 0;
@@ -135,7 +46,8 @@ static void test_a_variable_of_two_volumes_is_the_firsts(void **state)
     struct fixture *f = *state;
     size_t added = 0, skipped = 0;
 
-    plan_for(f, volumes, "{\"process\":{},\"annotations\":{\"flatbed.data\":\"coco-1,coco-2\"}}");
+    plan_for(f, plan_volumes,
+             "{\"process\":{},\"annotations\":{\"flatbed.data\":\"coco-1,coco-2\"}}");
     for (size_t i = 0; i < f->plan.count; i++) {
         const struct plan_op *op = &f->plan.ops[i];
         if (op->kind != PLAN_ENV || strcmp(op->variable, "DATA") != 0)
@@ -152,7 +64,7 @@ static void test_the_containers_own_things_win(void **state)
 {
     struct fixture *f = *state;
 
-    plan_for(f, volumes,
+    plan_for(f, plan_volumes,
              "{\"process\":{\"env\":[\"TORCH_HOME=/mine\"]},"
              "\"mounts\":[{\"destination\":\"/work/\",\"source\":\"/home/alice\"}]}");
     assert_int_equal(mount_on(f, "/work")->verdict, PLAN_KEPT);
@@ -165,7 +77,7 @@ static void test_a_second_edit_changes_nothing(void **state)
 {
     struct fixture *f = *state;
 
-    plan_for(f, volumes,
+    plan_for(f, plan_volumes,
              "{\"process\":{\"env\":[\"TORCH_HOME=/cache/torch\",\"DATA=/work/data/coco-1\"]},"
              "\"annotations\":{\"flatbed.data\":\"coco-1\"},"
              "\"mounts\":[{\"destination\":\"/work\",\"source\":\"/srv/logs/c1\"},"
@@ -186,7 +98,7 @@ static void test_the_same_source_with_more_access_is_another_mount(void **state)
 {
     struct fixture *f = *state;
 
-    plan_for(f, volumes,
+    plan_for(f, plan_volumes,
              "{\"annotations\":{\"flatbed.data\":\"coco-1\"},\"mounts\":[{\"destination\":"
              "\"/work/data/coco-1\",\"source\":\"/run/flatbed/pin/data:coco-1\","
              "\"options\":[\"rbind\",\"ro\",\"rw\"]}]}");
@@ -200,7 +112,7 @@ static void test_request_mounts(void **state)
     struct fixture *f = *state;
 
     plan_for(
-        f, volumes,
+        f, plan_volumes,
         "{\"mounts\":[{\"destination\":\"/run/flatbed/request/scratch/x\",\"source\":"
         "\"/dev/null\",\"type\":\"bind\"},{\"destination\":"
         "\"/run/flatbed/request/project/apollo\",\"source\":\"/dev/null\",\"type\":\"bind\"}]}");
@@ -248,7 +160,7 @@ static void test_denials(void **state)
         struct fixture *f = own;
         buf_printf(&config, "{\"annotations\":{%s},\"mounts\":[%s]}", rows[i].annotations,
                    rows[i].mounts);
-        plan_for(f, volumes, config.data);
+        plan_for(f, plan_volumes, config.data);
         assert_contains(denial(f)->reason, rows[i].says);
         assert_fails(plan_check(&f->plan, &err), err, ERR_POLICY);
         assert_contains(err.msg, rows[i].says);
@@ -265,7 +177,7 @@ static void test_all_denials_are_told(void **state)
     struct fixture *f = *state;
     struct err err = ERR_INIT;
 
-    plan_for(f, volumes,
+    plan_for(f, plan_volumes,
              "{\"annotations\":{\"flatbed.data\":\"secret,imagenet:rw\",\"flatbed.x\":\"y\"}}");
     assert_fails(plan_check(&f->plan, &err), err, ERR_POLICY);
     assert_contains(err.msg, "secret");
@@ -278,7 +190,7 @@ static void test_asking_for_a_default_changes_its_access(void **state)
     struct fixture *f = *state;
     size_t mounts = 0;
 
-    plan_for(f, volumes,
+    plan_for(f, plan_volumes,
              "{\"annotations\":{\"flatbed.cache\":\"torch:ro\",\"flatbed.logs\":\"x:ro\"}}");
     for (size_t i = 0; i < f->plan.count; i++)
         mounts += f->plan.ops[i].kind == PLAN_MOUNT;
@@ -305,7 +217,7 @@ static void test_variables_need_a_process(void **state)
 {
     struct fixture *f = *state;
 
-    plan_for(f, volumes, "{}");
+    plan_for(f, plan_volumes, "{}");
     assert_int_equal(variable(f, "TORCH_HOME")->verdict, PLAN_SKIPPED);
 }
 
@@ -313,7 +225,7 @@ static void test_skipping_a_mount_skips_its_variables(void **state)
 {
     struct fixture *f = *state;
 
-    plan_for(f, volumes, "{\"process\":{}}");
+    plan_for(f, plan_volumes, "{\"process\":{}}");
     for (size_t i = 0; i < f->plan.count; i++)
         if (f->plan.ops[i].kind == PLAN_MOUNT && f->plan.ops[i].verdict == PLAN_ADDED)
             plan_skip(&f->plan, i, "gone");
@@ -330,180 +242,6 @@ static void test_an_empty_policy_plans_nothing(void **state)
     assert_false(plan_changes(&f->plan));
 }
 
-/* ---- what the runtime can do ---- */
-
-static void test_read_only_in_depth(void **state)
-{
-    struct fixture *f = *state;
-    struct err err = ERR_INIT;
-
-    plan_for(f, volumes, "{\"annotations\":{\"flatbed.data\":\"coco-1\"}}");
-    assert_int_equal(plan_need(&f->plan), PLAN_WANTS_FEATURES);
-    assert_works(plan_fit(&f->plan, &(struct features){0}, "runc", true, &err), err);
-    assert_false(mount_on(f, "/work/data/coco-1")->rro);
-    assert_works(plan_fit(&f->plan, &(struct features){.rro = true}, "runc", true, &err), err);
-    assert_true(mount_on(f, "/work/data/coco-1")->rro);
-    assert_false(mount_on(f, "/work")->rro); /* it is read-write */
-}
-
-static void test_nothing_read_only_needs_no_features(void **state)
-{
-    struct fixture *f = *state;
-
-    plan_for(f, volumes, "{}");
-    assert_int_equal(plan_need(&f->plan), PLAN_NEEDS_NOTHING);
-}
-
-static void test_rro_that_is_not_to_be_had(void **state)
-{
-    struct fixture *f = *state;
-    struct err err = ERR_INIT;
-
-    plan_for(f,
-             "\"volumes\":{\"d\":{\"source\":\"/s\",\"target\":\"/t\",\"access\":\"rw\","
-             "\"always\":true,\"options\":[\"rro\"]}}",
-             "{\"annotations\":{\"flatbed.d\":\"x:ro\"}}");
-    assert_int_equal(plan_need(&f->plan), PLAN_NEEDS_FEATURES);
-    assert_fails(plan_fit(&f->plan, &(struct features){0}, "/usr/bin/crun", true, &err), err,
-                 ERR_UNSUPPORTED);
-    assert_contains(err.msg, "volumes.d: the option 'rro'");
-    assert_contains(err.msg, "/usr/bin/crun");
-    assert_works(plan_fit(&f->plan, &(struct features){0}, "/usr/bin/crun", false, &err), err);
-    assert_false(mount_on(f, "/t")->rro);
-}
-
-#define USERNS                                                                                     \
-    "\"linux\":{\"uidMappings\":[{\"containerID\":0,\"hostID\":100000,\"size\":65536}],"           \
-    "\"gidMappings\":[{\"containerID\":0,\"hostID\":200000,\"size\":65536}]}"
-#define IDMAPPED(how)                                                                              \
-    "\"volumes\":{\"d\":{\"source\":\"/s\",\"target\":\"/t\",\"access\":\"rw\",\"always\":true,"   \
-    "\"idmap\":" how "}}"
-
-static void test_idmapped_volumes(void **state)
-{
-    static const struct {
-        const char *policy, *config;
-        bool idmap;
-    } rows[] = {
-        {IDMAPPED("true"), "{" USERNS "}", true},
-        {IDMAPPED("true"), "{}", false},
-        {IDMAPPED("false"), "{\"annotations\":{\"flatbed.idmap\":\"on\"}," USERNS "}", false},
-        {IDMAPPED("\"ask\""), "{" USERNS "}", false},
-        {IDMAPPED("\"ask\""), "{\"annotations\":{\"flatbed.idmap\":\"on\"}," USERNS "}", true},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        void *own = NULL;
-        struct err err = ERR_INIT;
-        assert_int_equal(setup(&own), 0);
-        struct fixture *f = own;
-        plan_for(f, rows[i].policy, rows[i].config);
-        assert_int_equal(mount_on(f, "/t")->idmap, rows[i].idmap);
-        assert_int_equal(plan_need(&f->plan),
-                         rows[i].idmap ? PLAN_NEEDS_FEATURES : PLAN_NEEDS_NOTHING);
-        if (rows[i].idmap) {
-            assert_fails(plan_fit(&f->plan, &(struct features){0}, "runc", true, &err), err,
-                         ERR_UNSUPPORTED);
-            assert_contains(err.msg, "volumes.d: an idmapped mount needs");
-            assert_works(plan_fit(&f->plan, &(struct features){.idmap = true}, "runc", true, &err),
-                         err);
-            assert_true(mount_on(f, "/t")->idmap);
-            assert_works(plan_fit(&f->plan, &(struct features){0}, "runc", false, &err), err);
-            assert_false(mount_on(f, "/t")->idmap);
-        }
-        teardown(&own);
-    }
-}
-
-static void test_a_mapping_that_is_not_known(void **state)
-{
-    struct fixture *f = *state;
-
-    plan_for(f, IDMAPPED("true"),
-             "{\"linux\":{\"namespaces\":[{\"type\":\"user\",\"path\":\"/proc/1/ns/user\"}]}}");
-    assert_contains(denial(f)->reason, "it cannot be idmapped");
-}
-
-#define POOLED                                                                                     \
-    "\"volumes\":{\"cache\":{\"source\":\"/c/{name}\",\"target\":\"/k/{name}\",\"access\":\"rw\"," \
-    "\"always\":[\"pip\"],\"presets\":[\"pip\"],\"pool\":\"/pool/{name}\"}}"
-
-static void test_a_pool(void **state)
-{
-    struct fixture *f = *state;
-
-    plan_for(f, POOLED, "{\"process\":{}}");
-    assert_string_equal(mount_on(f, "/k/pip")->pool, "/pool/pip");
-    assert_string_equal(mount_on(f, "/k/pip")->source, "/c/pip");
-    assert_int_equal(mount_on(f, "/k/pip")->verdict, PLAN_ADDED);
-    assert_string_equal(variable(f, "PIP_CACHE_DIR")->value, "/k/pip");
-    assert_int_equal(plan_need(&f->plan), PLAN_NEEDS_NOTHING);
-}
-
-static void test_a_pool_is_recognised_by_its_private_side(void **state)
-{
-    static const struct {
-        const char *type, *upper;
-        bool ours, pinned;
-    } rows[] = {
-        {"overlay", "/c/pip/upper", true, false},
-        {"overlay", "/run/flatbed/pin/cache\\\\:pip/upper", true, true},
-        {"overlay", "/c/other/upper", false, false},
-        {"tmpfs", "/c/pip/upper", false, false},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        void *own = NULL;
-        assert_int_equal(setup(&own), 0);
-        struct fixture *f = own;
-        _cleanup_free_ char *config =
-            strf("{\"mounts\":[{\"destination\":\"/k/pip\",\"type\":\"%s\",\"source\":\"overlay\","
-                 "\"options\":[\"rw\",\"lowerdir=/pool/pip\",\"upperdir=%s\"]}]}",
-                 rows[i].type, rows[i].upper);
-        plan_for(f, POOLED, config);
-        assert_int_equal(mount_on(f, "/k/pip")->verdict, PLAN_KEPT);
-        assert_int_equal(mount_on(f, "/k/pip")->ours, rows[i].ours);
-        assert_int_equal(mount_on(f, "/k/pip")->pinned, rows[i].pinned);
-        teardown(&own);
-    }
-}
-
-static void test_a_pool_in_a_user_namespace(void **state)
-{
-    struct fixture *f = *state;
-
-    plan_for(f, POOLED, "{" USERNS "}");
-    assert_contains(denial(f)->reason, "without a user namespace");
-}
-
-static void test_features(void **state)
-{
-    static const struct {
-        const char *text;
-        bool rro, idmap;
-    } rows[] = {
-        {"{\"mountOptions\":[\"ro\",\"rro\"]}", true, false},
-        {"{\"linux\":{\"mountExtensions\":{\"idmap\":{\"enabled\":true}}}}", false, true},
-        {"{\"mountOptions\":[\"ro\"],\"linux\":{\"mountExtensions\":{\"idmap\":{\"enabled\":false}}"
-         "}}",
-         false, false},
-        {"{\"mountOptions\":{\"rro\":1},\"linux\":[]}", false, false},
-        {"", false, false},
-        {"unknown command features", false, false},
-        {"[\"rro\"]", false, false},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        struct features features = {.rro = !rows[i].rro, .idmap = !rows[i].idmap};
-        features_parse(rows[i].text, &features);
-        assert_int_equal(features.rro, rows[i].rro);
-        assert_int_equal(features.idmap, rows[i].idmap);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -518,15 +256,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_request_mounts, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_request_mount_alone_is_a_change, setup, teardown),
         cmocka_unit_test(test_denials),
-        cmocka_unit_test_setup_teardown(test_read_only_in_depth, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_nothing_read_only_needs_no_features, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_rro_that_is_not_to_be_had, setup, teardown),
-        cmocka_unit_test(test_idmapped_volumes),
-        cmocka_unit_test_setup_teardown(test_a_mapping_that_is_not_known, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_pool, setup, teardown),
-        cmocka_unit_test(test_a_pool_is_recognised_by_its_private_side),
-        cmocka_unit_test_setup_teardown(test_a_pool_in_a_user_namespace, setup, teardown),
-        cmocka_unit_test(test_features),
         cmocka_unit_test_setup_teardown(test_all_denials_are_told, setup, teardown),
         cmocka_unit_test_setup_teardown(test_asking_for_a_default_changes_its_access, setup,
                                         teardown),
