@@ -93,6 +93,15 @@ teardown() {
     expect_output "imagenet text"
 }
 
+@test "docker: a volume that a /dev/null mount asked for is there after a restart" {
+    docker_run --detach --name box -v /dev/null:/run/flatbed/request/data/imagenet "$FB_IMAGE" sleep 60 >/dev/null
+    wait_for 10 docker_is box running
+    docker_cli restart -t 0 box
+    run docker_cli exec box sh -c 'cat /workspace/data/imagenet/hello; ls -d /run/flatbed/request/data/imagenet'
+    expect_match '^imagenet text'
+    expect_failure
+}
+
 @test "docker: nothing is mounted for a carrier that the policy does not listen to" {
     sed -i 's/"requests": .*/"requests": ["annotations"],/' "$FB_POLICY"
     run docker_run --rm -e FLATBED_DATA=imagenet "$FB_IMAGE" test -e /workspace/data/imagenet
