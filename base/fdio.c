@@ -142,7 +142,7 @@ int atomic_file_begin(struct atomic_file *f, int dirfd, const char *name, mode_t
 
 int atomic_file_commit(struct atomic_file *f, struct err *err)
 {
-    if (fsync(f->fd) < 0) {
+    if (!f->fleeting && fsync(f->fd) < 0) {
         err_sys(err, "cannot write %s", f->name);
         atomic_file_abort(f);
         return -1;

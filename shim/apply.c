@@ -1,6 +1,7 @@
 #include "shim/apply.h"
 
 #include "base/path.h"
+#include "shim/overlay.h"
 
 #include <string.h>
 
@@ -22,33 +23,60 @@ static void put_option(struct json_doc *doc, struct json *list, const char *opti
     json_append(doc, list, json_string(doc, option));
 }
 
+static void put_kind(const struct plan_op *op, struct json_doc *doc, struct json *list)
+{
+    const char *const words[] = {
+        op->pool ? NULL : "rbind",  op->access == ACCESS_RW ? "rw" : "ro", op->rro ? "rro" : NULL,
+        op->idmap ? "idmap" : NULL, op->pool ? NULL : "rprivate",
+    };
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (words[i])
+            put_option(doc, list, words[i]);
+}
+
 static struct json *mount_options(const struct plan_op *op, struct json_doc *doc)
 {
     const struct policy_list *options = &op->volume->options;
     struct json *list = json_array(doc);
+    struct err ignored;
 
     if (!list)
         return NULL;
-    put_option(doc, list, "rbind");
-    put_option(doc, list, op->access == ACCESS_RW ? "rw" : "ro");
-    put_option(doc, list, "rprivate");
+    put_kind(op, doc, list);
     if (!has_option(options, "suid"))
         put_option(doc, list, "nosuid");
     if (!has_option(options, "dev"))
         put_option(doc, list, "nodev");
     for (size_t i = 0; i < options->count && !json_failed(doc); i++)
-        put_option(doc, list, options->items[i]);
+        if (strcmp(options->items[i], "rro") != 0)
+            put_option(doc, list, options->items[i]);
+    /* NULL marks the document as failed. */
+    if (op->pool && overlay_options(op->pool, op->source, doc, list, &ignored) < 0)
+        return NULL;
     return list;
 }
 
-static struct json *mount_entry(const struct plan_op *op, struct json_doc *doc)
+static void add_mappings(const struct spec *spec, struct json_doc *doc, struct json *entry)
+{
+    static const char *const keys[] = {"uidMappings", "gidMappings"};
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+        json_set(doc, entry, keys[i],
+                 json_copy(doc, json_path(spec->root, "linux", keys[i], NULL)));
+}
+
+static struct json *mount_entry(const struct plan_op *op, struct json_doc *doc,
+                                const struct spec *spec)
 {
     struct json *entry = json_object(doc);
 
     json_set(doc, entry, "destination", json_string(doc, op->target));
-    json_set(doc, entry, "type", json_string(doc, "bind"));
-    json_set(doc, entry, "source", json_string(doc, op->source));
+    json_set(doc, entry, "type", json_string(doc, op->pool ? "overlay" : "bind"));
+    json_set(doc, entry, "source", json_string(doc, op->pool ? "overlay" : op->source));
     json_set(doc, entry, "options", mount_options(op, doc));
+    if (op->idmap)
+        add_mappings(spec, doc, entry);
     return entry;
 }
 
@@ -88,11 +116,17 @@ static void order_insert(struct order *o, size_t at, const char *target)
 static int order_init(struct order *o, const struct plan *plan, const struct spec *spec,
                       struct err *err)
 {
+    const struct requests *requests = plan->requests;
+    size_t out = 0;
+
     o->list = calloc(spec->mount_count + plan->count + 1, sizeof(*o->list));
     if (!o->list)
         return err_nomem(err);
     for (size_t i = 0; i < spec->mount_count; i++)
-        o->list[o->count++] = spec->list[i].destination;
+        if (requests && out < requests->mount_count && requests->mounts[out] == i)
+            out++;
+        else
+            o->list[o->count++] = spec->list[i].destination;
     return 0;
 }
 
@@ -105,6 +139,20 @@ static struct json *list_of(struct json_doc *doc, struct json *object, const cha
     if (json_is(list, JSON_ARRAY))
         return list;
     return json_set(doc, object, key, json_array(doc));
+}
+
+static void take_out_requests(const struct requests *requests, struct json_doc *doc,
+                              const struct spec *spec)
+{
+    struct json *annotations = json_get(spec->root, "annotations");
+
+    for (size_t i = requests->mount_count; i > 0; i--)
+        json_remove_at(spec->mounts, requests->mounts[i - 1]);
+    if (!requests->remembered)
+        return;
+    if (!json_is(annotations, JSON_OBJECT))
+        annotations = json_set(doc, spec->root, "annotations", json_object(doc));
+    json_set(doc, annotations, request_remembered, json_string(doc, requests->remembered));
 }
 
 static int add_mounts(const struct plan *plan, struct json_doc *doc, const struct spec *spec,
@@ -120,7 +168,7 @@ static int add_mounts(const struct plan *plan, struct json_doc *doc, const struc
         if (op->kind != PLAN_MOUNT || op->verdict != PLAN_ADDED)
             continue;
         size_t at = place_for(&order, op->target);
-        json_insert(doc, list_of(doc, spec->root, "mounts"), at, mount_entry(op, doc));
+        json_insert(doc, list_of(doc, spec->root, "mounts"), at, mount_entry(op, doc, spec));
         order_insert(&order, at, op->target);
     }
     (void)destinations;
@@ -147,6 +195,8 @@ int apply_plan(const struct plan *plan, struct json_doc *doc, const struct spec 
 {
     apply_binds(plan, doc);
     apply_security(plan, doc, spec);
+    if (plan->requests)
+        take_out_requests(plan->requests, doc, spec);
     if (add_mounts(plan, doc, spec, err) < 0 || add_variables(plan, doc, spec, err) < 0)
         return -1;
     return json_failed(doc) ? err_nomem(err) : 0;

@@ -261,7 +261,7 @@ static int look_at_all(struct gather *g, struct bind_wish *wishes)
     bool any = false;
 
     for (size_t i = 0; i < g->spec->mount_count; i++) {
-        if (!spec_is_bind(&g->spec->list[i]))
+        if (!g->spec->list[i].bind)
             continue;
         any = true;
         if (look(g, &g->spec->list[i], &g->out->sources[i], &wishes[i]) < 0)

@@ -59,15 +59,26 @@ static int parse_config(struct bundle *b, struct err *err)
     return b->doc ? 0 : err_wrap(err, "%s", b->path);
 }
 
-int bundle_open(struct bundle *b, const struct call *call, struct err *err)
+/* Takes over `path`. */
+static int open_path(struct bundle *b, char *path, struct err *err)
 {
     *b = (struct bundle)BUNDLE_INIT;
-    b->path = config_path(call);
+    b->path = path;
     if (!b->path)
         return err_nomem(err);
     if (open_folder(b, err) < 0 || open_config(b, err) < 0)
         return -1;
     return parse_config(b, err);
+}
+
+int bundle_open(struct bundle *b, const struct call *call, struct err *err)
+{
+    return open_path(b, config_path(call), err);
+}
+
+int bundle_open_file(struct bundle *b, const char *path, struct err *err)
+{
+    return open_path(b, strdup(path), err);
 }
 
 /* The label that the old file has, if it has one; engines label bundles for their domain. */
@@ -119,8 +130,10 @@ int bundle_write(struct bundle *b, struct err *err)
 {
     _cleanup_atomic_file_ struct atomic_file file = ATOMIC_FILE_INIT;
 
-    if (atomic_file_begin(&file, b->dirfd, b->name, 0600, err) < 0 ||
-        write_document(b, &file, err) < 0 || atomic_file_commit(&file, err) < 0)
+    if (atomic_file_begin(&file, b->dirfd, b->name, 0600, err) < 0)
+        return err_wrap(err, "%s", b->path);
+    file.fleeting = b->fleeting;
+    if (write_document(b, &file, err) < 0 || atomic_file_commit(&file, err) < 0)
         return err_wrap(err, "%s", b->path);
     return 0;
 }

@@ -52,6 +52,12 @@ bool call_edits(const struct call *call)
     return !call->help && grammar_command_creates(call->command);
 }
 
+bool call_execs(const struct call *call)
+{
+    return !call->help && call->command && strcmp(call->command, "exec") == 0 && call->id &&
+           call->process;
+}
+
 static bool same_text(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);
@@ -61,8 +67,9 @@ static bool same_call(const struct call *a, const struct call *b)
 {
     return same_text(a->command, b->command) && same_text(a->bundle, b->bundle) &&
            same_text(a->config, b->config) && same_text(a->id, b->id) &&
-           same_text(a->log, b->log) && same_text(a->log_format, b->log_format) &&
-           same_text(a->root, b->root) && a->help == b->help;
+           same_text(a->process, b->process) && same_text(a->log, b->log) &&
+           same_text(a->log_format, b->log_format) && same_text(a->root, b->root) &&
+           a->help == b->help;
 }
 
 enum { MOST_READINGS = 4 };
@@ -135,7 +142,10 @@ int call_read(int argc, char *const argv[], enum call_flavor flavor, struct call
     if (creates)
         count = drop_senseless(list, count);
     *out = list[0].call;
-    if (!creates || tell_apart(list, count) == 0)
+    int apart = tell_apart(list, count);
+    if (!creates && apart)
+        out->process = NULL;
+    if (!creates || !apart)
         return 0;
     if (flavor == FLAVOR_UNKNOWN)
         return 1;

@@ -7,6 +7,7 @@ enum field {
     FIELD_OTHER,
     FIELD_BUNDLE,
     FIELD_CONFIG,
+    FIELD_PROCESS,
     FIELD_LOG,
     FIELD_LOG_FORMAT,
     FIELD_ROOT,
@@ -52,6 +53,18 @@ struct option {
         "lazy-pages", "", false, FIELD_OTHER                                                       \
     }
 
+#define EXEC_OPTIONS                                                                               \
+    {"process", "p", true, FIELD_PROCESS}, {"apparmor", "", true, FIELD_OTHER},                    \
+        {"cap", "c", true, FIELD_OTHER}, {"cgroup", "", true, FIELD_OTHER},                        \
+        {"console-socket", "", true, FIELD_OTHER}, {"cwd", "", true, FIELD_OTHER},                 \
+        {"env", "e", true, FIELD_OTHER}, {"pid-file", "", true, FIELD_OTHER},                      \
+        {"preserve-fds", "", true, FIELD_OTHER}, {"process-label", "", true, FIELD_OTHER},         \
+        {"user", "u", true, FIELD_OTHER}, {"detach", "d", false, FIELD_OTHER},                     \
+        {"no-new-privs", "", false, FIELD_OTHER},                                                  \
+    {                                                                                              \
+        "tty", "t", false, FIELD_OTHER                                                             \
+    }
+
 static const struct option runc_globals[] = {
     GLOBAL_OPTIONS,
     {"criu", "", true, FIELD_OTHER},
@@ -62,6 +75,15 @@ static const struct option runc_globals[] = {
 
 static const struct option runc_command[] = {
     CREATE_OPTIONS, RESTORE_OPTIONS, GLOBAL_OPTIONS, {"help", "h", false, FIELD_HELP}, {0},
+};
+
+static const struct option runc_exec[] = {
+    EXEC_OPTIONS,
+    {"additional-gids", "g", true, FIELD_OTHER},
+    {"ignore-paused", "", false, FIELD_OTHER},
+    {"no-subreaper", "", false, FIELD_OTHER},
+    {"help", "h", false, FIELD_HELP},
+    {0},
 };
 
 /* --program-name is argp's own. */
@@ -79,6 +101,15 @@ static const struct option crun_globals[] = {
 static const struct option crun_create[] = {
     CREATE_OPTIONS,
     {"config", "f", true, FIELD_CONFIG},
+    {"program-name", "", true, FIELD_OTHER},
+    {"help", "?", false, FIELD_HELP},
+    {"usage", "", false, FIELD_HELP},
+    {"version", "V", false, FIELD_HELP},
+    {0},
+};
+
+static const struct option crun_exec[] = {
+    EXEC_OPTIONS,
     {"program-name", "", true, FIELD_OTHER},
     {"help", "?", false, FIELD_HELP},
     {"usage", "", false, FIELD_HELP},
@@ -129,6 +160,9 @@ static void store(struct reader *r, const struct option *o, const char *value)
         break;
     case FIELD_CONFIG:
         call->config = value;
+        break;
+    case FIELD_PROCESS:
+        call->process = *value ? value : NULL;
         break;
     case FIELD_LOG:
         call->log = value;
@@ -355,6 +389,23 @@ static const struct option *crun_table(const char *command)
     return strcmp(command, "restore") == 0 ? crun_restore : crun_create;
 }
 
+/* Both end the options at the first operand here. What they would refuse is theirs to refuse. */
+static void read_exec(struct reader *r, bool crun)
+{
+    bool rejected = r->out->rejected;
+
+    r->table = crun ? crun_exec : runc_exec;
+    if (crun)
+        argp_options(r);
+    else
+        go_globals(r);
+    r->out->call.id = next_word(r);
+    if (r->out->rejected && !rejected) {
+        r->out->rejected = false;
+        r->out->call.process = NULL;
+    }
+}
+
 void grammar_read(enum call_flavor flavor, bool unknown_values, int argc, char *const argv[],
                   struct reading *out)
 {
@@ -375,6 +426,8 @@ void grammar_read(enum call_flavor flavor, bool unknown_values, int argc, char *
     if (out->call.help)
         return;
     out->call.command = next_word(&r);
+    if (out->call.command && strcmp(out->call.command, "exec") == 0)
+        read_exec(&r, crun);
     if (!grammar_command_creates(out->call.command))
         return;
     r.table = crun ? crun_table(out->call.command) : runc_command;

@@ -20,6 +20,8 @@ static int start(char *const argv[], int out, pid_t *pid, struct err *err)
         rc = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
     if (rc == 0)
         rc = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    if (rc == 0) /* the caller's own are for the runtime itself */
+        rc = posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
     if (rc == 0)
         rc = posix_spawn(pid, argv[0], &actions, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&actions);

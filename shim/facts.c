@@ -82,7 +82,13 @@ int facts_gather(const struct policy *policy, const struct spec *spec, const cha
     static const char *const namespaces[] = {"io.kubernetes.cri.sandbox-namespace",
                                              "io.kubernetes.pod.namespace", NULL};
 
-    *out = (struct facts){.process = identity_process(spec)};
+    *out = (struct facts){
+        .process = identity_process(spec),
+        .inside = {.known = spec->process != NULL,
+                   .uid = spec->uid,
+                   .gid = spec->gid,
+                   .why = "the container has no process"},
+    };
     out->values.value[VAR_CONTAINER] = container;
     out->values.value[VAR_PROJECT] = requests->project;
     out->values.missing[VAR_PROJECT] = "name the project with the annotation flatbed.project";

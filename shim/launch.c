@@ -1,6 +1,10 @@
 #include "shim/launch.h"
 
 #include "shim/edit.h"
+#include "shim/exec_edit.h"
+#include "shim/state.h"
+
+#include <string.h>
 
 /* ---- the runtime behind us ---- */
 
@@ -27,6 +31,25 @@ static int find_lowlevel_anyhow(struct launch *l, struct err *err)
         lowlevel_find_owner(l->call.root, l->argc, l->argv, &l->lowlevel) == 0)
         return 0;
     return find_lowlevel(l, policy, err);
+}
+
+/* What exec and delete do besides; neither is stopped by a failure of it. */
+static void attend(const struct launch *l)
+{
+    const struct call *call = &l->call;
+    struct err ignored;
+
+    if (call_execs(call)) {
+        if (exec_edit(call, &ignored) < 0)
+            return;
+    } else if (call->command && strcmp(call->command, "delete") == 0) {
+        for (int i = 0; i < l->argc; i++) {
+            const char *word = l->argv[i];
+            if (word[0] != '-' && !strchr(word, '/') &&
+                state_forget(call->root, word, &ignored) < 0)
+                return;
+        }
+    }
 }
 
 /* ---- create, run, restore ---- */
@@ -72,7 +95,7 @@ static int prepare_creation(struct launch *l, int rc, const struct err *unreadab
     }
     if (rc > 0 && read_again(l, policy, err) < 0)
         return -1;
-    return call_edits(&l->call) ? edit_config(policy, &l->call, err) : 0;
+    return call_edits(&l->call) ? edit_config(policy, &l->call, &l->lowlevel, err) : 0;
 }
 
 int launch_prepare(struct launch *l, int argc, char *const argv[], struct err *err)
@@ -88,7 +111,11 @@ int launch_prepare(struct launch *l, int argc, char *const argv[], struct err *e
     int rc = call_read(l->argc, l->argv, FLAVOR_UNKNOWN, &l->call, &unreadable);
     if (lowlevel_enter(err) < 0)
         return -1;
-    if (rc == 0 && !call_edits(&l->call))
-        return find_lowlevel_anyhow(l, err);
+    if (rc == 0 && !call_edits(&l->call)) {
+        if (find_lowlevel_anyhow(l, err) < 0)
+            return -1;
+        attend(l);
+        return 0;
+    }
     return prepare_creation(l, rc, &unreadable, err);
 }

@@ -100,10 +100,16 @@ int lowlevel_find_owner(const char *root, int argc, char *const argv[], struct l
 
 /* ---- becoming it ---- */
 
-int lowlevel_enter(struct err *err)
+long lowlevel_depth(void)
 {
     const char *text = getenv(depth_variable);
-    long depth = text ? strtol(text, NULL, 10) : 0;
+
+    return text ? strtol(text, NULL, 10) : 0;
+}
+
+int lowlevel_enter(struct err *err)
+{
+    long depth = lowlevel_depth();
     char next[24];
 
     if (depth < 0 || depth >= MOST_WRAPPERS)

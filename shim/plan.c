@@ -1,4 +1,5 @@
 #include "base/path.h"
+#include "shim/overlay.h"
 #include "shim/plan_build.h"
 
 #include <fnmatch.h>
@@ -116,6 +117,23 @@ const struct spec_mount *plan_mounted_on(const struct spec *spec, const char *ta
     return NULL;
 }
 
+/* Does the mount show what is in `source`? For a pool that is its private side. 1, 0, or -1. */
+static int shows(struct planner *p, const struct plan_op *op, const struct spec_mount *mount,
+                 const char *source)
+{
+    if (!op->pool)
+        return mount->source && strcmp(mount->source, source) == 0;
+    const char *upper = overlay_option("upperdir", source, OVERLAY_UPPER, p->arena);
+    if (!upper)
+        return err_nomem(p->err);
+    for (size_t i = 0; i < json_count(mount->options); i++) {
+        const char *option = json_text(mount->options->items[i]);
+        if (option && strcmp(option, upper) == 0)
+            return mount->type && strcmp(mount->type, "overlay") == 0;
+    }
+    return 0;
+}
+
 /* Is the mount this very volume, from an edit before this one? */
 static int recognise(struct planner *p, struct plan_op *op, const struct spec_mount *mount)
 {
@@ -123,8 +141,13 @@ static int recognise(struct planner *p, struct plan_op *op, const struct spec_mo
 
     if (!pin)
         return err_nomem(p->err);
-    op->pinned = mount->source && strcmp(mount->source, pin) == 0;
-    op->ours = op->pinned || (mount->source && strcmp(mount->source, op->source) == 0);
+    int pinned = shows(p, op, mount, pin), plain = shows(p, op, mount, op->source);
+    if (pinned < 0 || plain < 0)
+        return -1;
+    op->pinned = pinned;
+    op->ours = pinned || plain;
+    if (op->access == ACCESS_RO && !mount->read_only)
+        op->ours = op->pinned = false;
     return 0;
 }
 
@@ -173,6 +196,35 @@ static int place_mount(struct planner *p, struct plan_op *op)
 
 /* ---- volumes ---- */
 
+static int decide_pool(struct planner *p, struct plan_op *op, const struct template_values *values)
+{
+    const struct policy_text *pool = &op->volume->pool;
+    const struct spec *spec = p->in->spec;
+
+    if (!pool->text)
+        return 0;
+    if (spec->uid_map.count || spec->joins_user_namespace)
+        return plan_decide(p, op, PLAN_DENIED, &pool->place,
+                           "a volume with a pool needs a container without a user namespace");
+    return expand_path(p, op, pool, values, &op->pool);
+}
+
+/* Only a container with a user namespace of its own has something to map. */
+static int decide_idmap(struct planner *p, struct plan_op *op)
+{
+    const struct policy_volume *v = op->volume;
+    const struct spec *spec = p->in->spec;
+
+    if (v->idmap == IDMAP_NEVER || (v->idmap == IDMAP_ASK && !p->in->requests->idmap))
+        return 0;
+    op->idmap = spec->uid_map.count && spec->gid_map.count;
+    if (!op->idmap && spec->joins_user_namespace)
+        return plan_decide(p, op, PLAN_DENIED, &v->place,
+                           "it cannot be idmapped: the container joins a user namespace whose "
+                           "mapping is not known here");
+    return 0;
+}
+
 static int add_volume(struct planner *p, const struct policy_volume *v, const char *name,
                       const struct request *request)
 {
@@ -193,7 +245,8 @@ static int add_volume(struct planner *p, const struct policy_volume *v, const ch
         return plan_decide(p, op, PLAN_DENIED, v->access_place.file ? &v->access_place : &v->place,
                            "'%s' may be mounted read-only, not read-write: ask for %s:ro", name,
                            name);
-    if (expand_path(p, op, &v->source, &values, &op->source) < 0)
+    if (expand_path(p, op, &v->source, &values, &op->source) < 0 || decide_idmap(p, op) < 0 ||
+        decide_pool(p, op, &values) < 0)
         return -1;
     if (request && request->target)
         op->target = request->target;
@@ -264,7 +317,7 @@ int plan_make(const struct plan_input *input, struct arena *arena, struct plan *
 {
     struct planner p = {.in = input, .arena = arena, .plan = out, .err = err};
 
-    *out = (struct plan){0};
+    *out = (struct plan){.requests = input->requests};
     if (!input->no_volumes && (add_always(&p) < 0 || add_requests(&p) < 0))
         return -1;
     sort_by_depth(out);

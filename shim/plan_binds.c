@@ -286,7 +286,7 @@ int plan_add_binds(struct planner *p)
 {
     for (size_t i = 0; i < p->in->spec->mount_count; i++) {
         const struct spec_mount *mount = &p->in->spec->list[i];
-        if (is_volume(p, mount) || (!spec_is_bind(mount) && is_virtual(mount)))
+        if (is_volume(p, mount) || (!mount->bind && is_virtual(mount)))
             continue;
         if (judge(p, i) < 0)
             return -1;

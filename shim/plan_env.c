@@ -22,10 +22,10 @@ static int judge(struct planner *p, struct plan_op *op)
 
     if (!spec->process)
         return plan_decide(p, op, PLAN_SKIPPED, NULL, "the container has no process");
+    op->same = present && strcmp(present, op->value) == 0;
     if (present)
         return plan_decide(p, op, PLAN_KEPT, NULL,
-                           strcmp(present, op->value) == 0 ? "set already"
-                                                           : "the container sets it itself");
+                           op->same ? "set already" : "the container sets it itself");
     if (other)
         return plan_decide(p, op, PLAN_SKIPPED, NULL, "set for %s already", other->name);
     return plan_decide(p, op, PLAN_ADDED, NULL, "tells where the volume is");

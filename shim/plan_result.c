@@ -16,6 +16,8 @@ void plan_skip(struct plan *plan, size_t mount, const char *reason)
 
 bool plan_changes(const struct plan *plan)
 {
+    if (plan->requests && plan->requests->mount_count)
+        return true;
     for (size_t i = 0; i < plan->count; i++)
         if (plan->ops[i].verdict == PLAN_ADDED || plan->ops[i].verdict == PLAN_DOWNGRADED ||
             plan->ops[i].hold)

@@ -1,5 +1,6 @@
 #include "shim/policy.h"
 
+#include <ctype.h>
 #include <string.h>
 
 const char policy_default_path[] = "/etc/flatbed/policy.json";
@@ -15,7 +16,10 @@ struct policy *policy_new(struct err *err)
         return NULL;
     }
     policy->arena.limit = MEMORY_LIMIT;
-    policy->listens_to_annotations = true;
+    /* Not the environment: an image can set it. */
+    policy->carriers[0] = CARRIER_ANNOTATIONS;
+    policy->carriers[1] = CARRIER_MOUNTS;
+    policy->carrier_count = 2;
     return policy;
 }
 
@@ -39,6 +43,11 @@ const struct policy_volume *policy_volume_find(const struct policy *policy, cons
             return v;
     }
     return NULL;
+}
+
+char policy_variable_char(char c)
+{
+    return isalnum((unsigned char)c) ? (char)toupper((unsigned char)c) : '_';
 }
 
 void policy_place_print(const struct policy_place *place, struct buf *out)

@@ -99,22 +99,21 @@ static int read_header_again(struct decoder *d, const struct json *value, void *
 
 static int read_requests(struct decoder *d, const struct json *value, void *target)
 {
+    static const char *const names[] = {"annotations", "mounts", "environment"};
     struct policy *policy = target;
-    struct policy_list list = {0};
+    bool seen[POLICY_CARRIERS] = {false};
 
-    if (decode_list(d, value, &list) < 0)
+    if (decode_type(d, value, JSON_ARRAY) < 0)
         return -1;
-    policy->listens_to_annotations = false;
-    for (size_t i = 0; i < list.count; i++) {
-        const struct json *item = value->items[i];
-        if (strcmp(list.items[i], "annotations") == 0)
-            policy->listens_to_annotations = true;
-        else if (strcmp(list.items[i], "mounts") == 0 || strcmp(list.items[i], "environment") == 0)
-            return decode_fail(d, item, "requests by \"%s\" are not implemented in this version",
-                               list.items[i]);
-        else
-            return decode_fail(d, item, "'%s': expected one of annotations, mounts, environment",
-                               list.items[i]);
+    policy->carrier_count = 0;
+    for (size_t i = 0; i < value->len; i++) {
+        int carrier;
+        if (decode_choice(d, value->items[i], names, POLICY_CARRIERS, &carrier) < 0)
+            return -1;
+        if (seen[carrier])
+            return decode_fail(d, value->items[i], "\"%s\" is there already", names[carrier]);
+        seen[carrier] = true;
+        policy->carriers[policy->carrier_count++] = (enum policy_carrier)carrier;
     }
     return 0;
 }

@@ -41,6 +41,14 @@ static int read_target(struct decoder *d, const struct json *value, void *target
     return read_path(d, value, &v->target, &v->target_vars);
 }
 
+static int read_pool(struct decoder *d, const struct json *value, void *target)
+{
+    struct policy_volume *v = target;
+    unsigned used;
+
+    return read_path(d, value, &v->pool, &used);
+}
+
 static int read_access(struct decoder *d, const struct json *value, void *target)
 {
     static const char *const names[] = {"ro", "rw"};
@@ -89,6 +97,34 @@ static int read_optional(struct decoder *d, const struct json *value, void *targ
     struct policy_volume *v = target;
 
     return decode_bool(d, value, &v->optional);
+}
+
+static int read_wait(struct decoder *d, const struct json *value, void *target)
+{
+    struct policy_volume *v = target;
+    uint64_t seconds;
+
+    if (decode_type(d, value, JSON_NUMBER) < 0)
+        return -1;
+    if (!json_u64(value, &seconds) || seconds < 1 || seconds > POLICY_WAIT)
+        return decode_fail(d, value, "%s: expected whole seconds, 1 to %d", value->text,
+                           POLICY_WAIT);
+    v->wait = (unsigned)seconds;
+    return 0;
+}
+
+static int read_idmap(struct decoder *d, const struct json *value, void *target)
+{
+    struct policy_volume *v = target;
+    const char *text = json_text(value);
+
+    if (value->type == JSON_BOOL)
+        v->idmap = value->boolean ? IDMAP_ALWAYS : IDMAP_NEVER;
+    else if (text && strcmp(text, "ask") == 0)
+        v->idmap = IDMAP_ASK;
+    else
+        return decode_fail(d, value, "expected true, false or \"ask\"");
+    return 0;
 }
 
 static int read_mode(struct decoder *d, const struct json *value, void *target)
@@ -159,7 +195,7 @@ static int read_create(struct decoder *d, const struct json *value, void *target
 /* Options that say nothing that `access` says, and that are flags of mount(2) to both runtimes. */
 static const char *const known_options[] = {
     "nosuid",  "suid",       "nodev",    "dev",        "noexec",      "exec",
-    "noatime", "nodiratime", "relatime", "norelatime", "strictatime",
+    "noatime", "nodiratime", "relatime", "norelatime", "strictatime", "rro",
 };
 enum { KNOWN_OPTIONS = sizeof(known_options) / sizeof(*known_options) };
 
@@ -172,8 +208,6 @@ static int check_option(struct decoder *d, const struct json *value, const char 
             return 0;
     if (strcmp(option, "ro") == 0 || strcmp(option, "rw") == 0)
         return decode_fail(d, value, "'%s' is said by \"access\"", option);
-    if (strcmp(option, "rro") == 0)
-        return decode_fail(d, value, "'rro' is not implemented in this version");
     decode_print_names(&list, known_options, KNOWN_OPTIONS);
     return decode_fail(d, value, "unknown mount option '%s'; there are %s", option,
                        list.data ? list.data : "");
@@ -252,13 +286,11 @@ static int read_env(struct decoder *d, const struct json *value, void *target)
 }
 
 static const struct decode_key volume_keys[] = {
-    {"source", read_source}, {"target", read_target},
-    {"access", read_access}, {"names", read_names},
-    {"always", read_always}, {"optional", read_optional},
-    {"create", read_create}, {"options", read_options},
-    {"env", read_env},       {"presets", read_presets},
-    {"pool", NULL},          {"idmap", NULL},
-    {"wait", NULL},
+    {"source", read_source},   {"target", read_target},   {"access", read_access},
+    {"names", read_names},     {"always", read_always},   {"optional", read_optional},
+    {"create", read_create},   {"options", read_options}, {"env", read_env},
+    {"presets", read_presets}, {"pool", read_pool},       {"idmap", read_idmap},
+    {"wait", read_wait},
 };
 
 /* ---- classes ---- */
@@ -266,8 +298,8 @@ static const struct decode_key volume_keys[] = {
 /* Names that annotations use for something else. */
 static bool reserved(const char *name)
 {
-    static const char *const words[] = {"project", "profile", "shm", "memlock",
-                                        "workers", "idmap",   "off", "user"};
+    static const char *const words[] = {"project", "profile", "shm",  "memlock",  "workers",
+                                        "idmap",   "off",     "user", "requested"};
 
     for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
         if (strcmp(words[i], name) == 0)
@@ -335,13 +367,44 @@ static int check_volume(const struct policy_volume *v, struct err *err)
     if (v->always && !v->always_names.count && (uses & 1u << VAR_NAME))
         return fail_place(&v->always_place, err, v->name,
                           "{name} is used: say which names, not just true");
+    if (v->pool.text && v->idmap != IDMAP_NEVER)
+        return fail_place(&v->pool.place, err, v->name,
+                          "\"pool\" and \"idmap\" exclude each other");
     if (v->presets.count && !(v->target_vars & 1u << VAR_NAME))
         return fail_place(&v->presets.place, err, v->name, "\"presets\" need {name} in \"target\"");
     return 0;
 }
 
+static bool same_variable(const char *a, const char *b)
+{
+    while (*a && policy_variable_char(*a) == policy_variable_char(*b))
+        a++, b++;
+    return !*a && !*b;
+}
+
+/* FLATBED_CLASS must mean one class. */
+static int check_variables(const struct policy *policy, struct err *err)
+{
+    bool heard = false;
+
+    for (size_t i = 0; i < policy->carrier_count; i++)
+        heard = heard || policy->carriers[i] == CARRIER_ENVIRONMENT;
+    for (size_t i = 0; heard && i < policy->volume_count; i++)
+        for (size_t j = 0; j < i; j++) {
+            const struct policy_volume *a = &policy->volumes[j], *b = &policy->volumes[i];
+            if (!same_variable(a->name, b->name))
+                continue;
+            _cleanup_free_ char *reason =
+                strf("to the environment it is the same name as '%s'", a->name);
+            return reason ? fail_place(&b->place, err, b->name, reason) : err_nomem(err);
+        }
+    return 0;
+}
+
 int decode_volumes_check(struct policy *policy, struct err *err)
 {
+    if (check_variables(policy, err) < 0)
+        return -1;
     for (size_t i = 0; i < policy->volume_count; i++) {
         if (check_volume(&policy->volumes[i], err) < 0)
             return -1;

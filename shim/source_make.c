@@ -78,6 +78,17 @@ static int make_as_root(int dirfd, const char *name, uid_t uid, gid_t gid, mode_
     return 0;
 }
 
+int source_make_folder(int dirfd, const char *name, const struct source_make *make, struct err *err)
+{
+    struct stat st;
+
+    if (make_as_root(dirfd, name, make->uid, make->gid, make->mode, err) < 0)
+        return -1;
+    if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return err_sys(err, "'%s'", name);
+    return S_ISDIR(st.st_mode) ? 0 : err_set(err, ERR_POLICY, "'%s' is not a directory", name);
+}
+
 static int make_component(int dirfd, const char *name, bool last, bool exposed,
                           const struct source_make *make, struct err *err)
 {

@@ -108,6 +108,24 @@ static int clean_destination(const char *text, struct arena *arena, const char *
     return *out ? 0 : err_nomem(err);
 }
 
+/* What the options come to. */
+static void read_options(struct spec_mount *out)
+{
+    const struct json *options = out->options;
+
+    out->bind = (out->type && strcmp(out->type, "bind") == 0) || spec_has_option(options, "bind") ||
+                spec_has_option(options, "rbind");
+    for (size_t i = 0; i < json_count(options); i++) {
+        const char *option = json_text(json_at(options, i));
+        if (!option)
+            continue;
+        if (strcmp(option, "ro") == 0 || strcmp(option, "rro") == 0)
+            out->read_only = true;
+        else if (strcmp(option, "rw") == 0)
+            out->read_only = false;
+    }
+}
+
 static int read_mount(const struct json *mount, struct arena *arena, struct spec_mount *out,
                       struct err *err)
 {
@@ -124,6 +142,7 @@ static int read_mount(const struct json *mount, struct arena *arena, struct spec
         return -1;
     if (!destination)
         return err_set(err, ERR_FORMAT, "mounts: an entry without a destination");
+    read_options(out);
     return clean_destination(destination, arena, &out->destination, err);
 }
 
@@ -282,10 +301,4 @@ bool spec_has_option(const struct json *options, const char *name)
             return true;
     }
     return false;
-}
-
-bool spec_is_bind(const struct spec_mount *mount)
-{
-    return spec_has_option(mount->options, "bind") || spec_has_option(mount->options, "rbind") ||
-           (mount->type && strcmp(mount->type, "bind") == 0);
 }

@@ -1,16 +1,22 @@
 #include "shim/volumes.h"
 
 #include "shim/pin.h"
+#include "shim/pool.h"
 #include "shim/source.h"
+#include "shim/source_wait.h"
 
 #include <string.h>
 
-static int owner_of(const struct policy_create *create, const struct facts *facts,
-                    struct source_make *out, struct err *err)
+/* An idmapped mount shows the ids that are on disk: they must be the container's. */
+static int owner_of(const struct plan_op *op, const struct facts *facts, struct source_make *out,
+                    struct err *err)
 {
-    const struct id_pair *id = create->owner == OWNER_IDENTITY ? &facts->identity : &facts->process;
+    const struct policy_create *create = &op->volume->create;
+    const struct id_pair *id = create->owner == OWNER_IDENTITY ? &facts->identity
+                               : op->idmap                     ? &facts->inside
+                                                               : &facts->process;
 
-    out->mode = create->mode;
+    out->mode = create->wanted ? create->mode : 0700;
     out->uid = create->uid;
     out->gid = create->gid;
     if (create->owner == OWNER_FIXED)
@@ -25,17 +31,31 @@ static int owner_of(const struct policy_create *create, const struct facts *fact
 static int find(const struct plan_op *op, const struct facts *facts, struct source *out,
                 struct err *err)
 {
-    const struct policy_volume *v = op->volume;
+    static const mode_t folder_mode = 0755;
     struct source_make make;
 
     if (source_find(op->source, out, err) < 0)
         return -1;
-    if (!out->missing || !v->create.wanted)
+    if (!out->missing || !op->volume->create.wanted)
         return 0;
     source_close(out);
-    if (owner_of(&v->create, facts, &make, err) < 0)
+    if (op->pool) /* the private side: what is in it is the user's */
+        make = (struct source_make){.uid = geteuid(), .gid = getegid(), .mode = folder_mode};
+    else if (owner_of(op, facts, &make, err) < 0)
         return err_wrap(err, "%s", op->source);
     return source_find_or_make(op->source, &make, out, err);
+}
+
+static int prepare_pool(const struct plan_op *op, const struct facts *facts,
+                        const struct source *source, struct err *err)
+{
+    struct source_make make;
+
+    if (!op->pool)
+        return 0;
+    if (owner_of(op, facts, &make, err) < 0 || pool_prepare(op->pool, source, &make, err) < 0)
+        return err_wrap(err, "%s", op->source);
+    return 0;
 }
 
 static int fail(const struct plan_op *op, struct err *err)
@@ -50,6 +70,17 @@ static bool concerns_us(const struct plan_op *op)
            (op->verdict == PLAN_ADDED || op->verdict == PLAN_KEPT);
 }
 
+/* 0, or 1 when the mount is to be skipped. */
+static int wait_for(const struct plan_op *op, struct err *err)
+{
+    unsigned seconds = op->volume->wait;
+    int rc = seconds ? source_wait(op->source, seconds * 1000, err) : 0;
+
+    if (rc <= 0 || op->volume->optional)
+        return rc;
+    return err_set(err, ERR_POLICY, "%s does not answer within %u s", op->source, seconds);
+}
+
 /* One source of the first pass: there, or to be skipped, or an error. */
 static int find_one(struct plan *plan, size_t i, const struct facts *facts, bool *exposed,
                     struct err *err)
@@ -57,7 +88,12 @@ static int find_one(struct plan *plan, size_t i, const struct facts *facts, bool
     _cleanup_source_ struct source source = SOURCE_INIT;
     const struct plan_op *op = &plan->ops[i];
 
-    if (find(op, facts, &source, err) < 0)
+    int hangs = wait_for(op, err);
+    if (hangs > 0) {
+        plan_skip(plan, i, "its source does not answer");
+        return 0;
+    }
+    if (hangs < 0 || find(op, facts, &source, err) < 0)
         return fail(op, err);
     if (source.missing && !op->volume->optional) {
         err_set(err, ERR_POLICY, "%s does not exist", op->source);
@@ -65,6 +101,8 @@ static int find_one(struct plan *plan, size_t i, const struct facts *facts, bool
     }
     if (source.missing)
         plan_skip(plan, i, "there is no such source");
+    else if (prepare_pool(op, facts, &source, err) < 0)
+        return fail(op, err);
     else if (source.exposed || op->pinned)
         *exposed = true;
     return 0;

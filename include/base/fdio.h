@@ -9,6 +9,7 @@
 #include "base/err.h"
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -37,8 +38,9 @@ int fd_pread_exact(int fd, void *data, size_t len, off_t offset, struct err *err
  * process killed on the way leaves the old file untouched, and at worst the temporary one.
  */
 struct atomic_file {
-    int dirfd; /* borrowed; must stay open until commit or abort */
-    int fd;    /* owned; -1 when nothing is open */
+    int dirfd;     /* borrowed; must stay open until commit or abort */
+    int fd;        /* owned; -1 when nothing is open */
+    bool fleeting; /* set after begin: no fsync, for what is worth nothing after a crash */
     char tmp[NAME_MAX + 1];
     char name[NAME_MAX + 1];
 };

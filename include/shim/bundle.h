@@ -19,6 +19,7 @@ struct bundle {
     int fd;
     struct stat st;
     struct json_doc *doc;
+    bool fleeting; /* to be set before bundle_write: no fsync, nobody wants it after a crash */
 };
 
 #define BUNDLE_INIT                                                                                \
@@ -34,6 +35,9 @@ enum { BUNDLE_CONFIG_BYTES = 16 * 1024 * 1024 };
  * names a member twice is an error.
  */
 int bundle_open(struct bundle *b, const struct call *call, struct err *err) must_check;
+
+/* The same for another file of the spec's, such as an exec's process.json. */
+int bundle_open_file(struct bundle *b, const char *path, struct err *err) must_check;
 
 /* Replaces the file by the document: temporary file, fsync, rename. */
 int bundle_write(struct bundle *b, struct err *err) must_check;

@@ -23,7 +23,8 @@ struct call {
     const char *command; /* NULL: none, such as `--version` alone */
     const char *bundle;  /* NULL: the working directory */
     const char *config;  /* crun's --config; NULL: config.json of the bundle */
-    const char *id;      /* the container, for create, run and restore */
+    const char *id;      /* the container, for create, run, restore and exec */
+    const char *process; /* exec's --process, if nothing about that line is in doubt; or NULL */
     const char *log;     /* NULL: none */
     const char *log_format;
     const char *root;
@@ -52,5 +53,8 @@ int call_read(int argc, char *const argv[], enum call_flavor flavor, struct call
 
 /* True if the command reads config.json: create, run, restore, and not only for its help. */
 bool call_edits(const struct call *call);
+
+/* True for an exec whose process is a file. Such a line never fails: in doubt it is passed on. */
+bool call_execs(const struct call *call);
 
 #endif

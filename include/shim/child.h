@@ -1,6 +1,7 @@
 /*
  * What a program says: for the rare questions that only another program can answer. The path is
- * absolute; stdin and stderr are /dev/null. Works where the caller ignores SIGCHLD.
+ * absolute; stdin and stderr are /dev/null, other descriptors are closed. Works where the caller
+ * ignores SIGCHLD.
  */
 #ifndef SHIM_CHILD_H
 #define SHIM_CHILD_H

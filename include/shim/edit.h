@@ -7,10 +7,12 @@
 #ifndef SHIM_EDIT_H
 #define SHIM_EDIT_H
 
+#include "shim/lowlevel.h"
 #include "shim/policy.h"
 
 /* Edits the file that a create, run or restore names; leaves it alone if nothing is to be changed.
  */
-int edit_config(const struct policy *policy, const struct call *call, struct err *err) must_check;
+int edit_config(const struct policy *policy, const struct call *call, struct lowlevel *low,
+                struct err *err) must_check;
 
 #endif

@@ -47,6 +47,9 @@ int lowlevel_ask_flavor(struct lowlevel *low, enum call_flavor *out, struct err 
  */
 int lowlevel_exec(struct lowlevel *low, int argc, char *const argv[], struct err *err) must_check;
 
+/* How many wrappers of this kind are in the chain, this one included. */
+long lowlevel_depth(void);
+
 /* Counts this wrapper in the environment; ERR_POLICY when there are too many. */
 int lowlevel_enter(struct err *err) must_check;
 

@@ -4,9 +4,9 @@
  *
  * Rules. `always` volumes come first, then what is asked for; asking for what is mounted anyway
  * only changes how. Two volumes on one target are denied. Where the container's own mounts have the
- * target already: the same source is kept (a second edit changes nothing), another source wins
- * over an `always` volume and denies a request. Mounts are in the order of their targets' depth,
- * so that none hides another. Variables that the container has are kept.
+ * target already: the same source with no more access is kept (a second edit changes nothing),
+ * another mount wins over an `always` volume and denies a request. Mounts are in the order of their
+ * targets' depth, so that none hides another. Variables that the container has are kept.
  *
  * Mounts that the user brought are judged by the longest rule that holds the source, and no less
  * strictly than by any rule for something within it: what is denied cannot be had by mounting the
@@ -20,6 +20,7 @@
 #define SHIM_PLAN_H
 
 #include "shim/binds.h"
+#include "shim/features.h"
 #include "shim/request.h"
 #include "shim/security.h"
 #include "shim/spec.h"
@@ -50,16 +51,20 @@ struct plan_op {
     struct policy_place place;          /* of the rule that decided */
     const struct policy_volume *volume; /* NULL for a request that names none */
     const char *name;                   /* of the volume within its class; "" if it has none */
-    const char *asked_by;               /* the annotation, or NULL for `always` */
+    const char *asked_by;               /* who carried the request, or NULL for `always` */
 
     /* mounts */
     const char *source, *target; /* clean absolute; NULL when denied before they were known */
+    const char *pool;            /* below an overlay of two folders in `source`; NULL: a bind */
     enum policy_access access;
     bool ours;   /* the source is this volume's: it must be made and checked even if kept */
+    bool rro;    /* read-only with all that is mounted below it; plan_fit decides */
+    bool idmap;  /* shows the ids that are on disk, through the container's user namespace */
     bool pinned; /* the container's mount names the pinned path, from an edit before this one */
 
     /* variables */
     const char *variable, *value;
+    bool same;    /* kept, and with this value */
     size_t mount; /* the operation that it depends on */
 
     /* the user's mounts; `access` is what is left of it, `source` and `target` are the container's
@@ -77,6 +82,7 @@ struct plan {
     struct plan_op
         *ops; /* mounts by depth of target, denials among them; variables; the user's mounts */
     size_t count;
+    const struct requests *requests; /* whose mounts are taken out; NULL: none are */
 };
 
 struct plan_input {
@@ -98,6 +104,17 @@ void plan_skip(struct plan *plan, size_t mount, const char *reason);
 
 /* 0, or -1 and ERR_POLICY with the reasons of all denials. */
 int plan_check(const struct plan *plan, struct err *err) must_check;
+
+/* Whether the plan depends on what the runtime behind us can do. */
+enum plan_need { PLAN_NEEDS_NOTHING, PLAN_WANTS_FEATURES, PLAN_NEEDS_FEATURES };
+enum plan_need plan_need(const struct plan *plan);
+
+/*
+ * Fits it to that runtime: read-only mounts are so in depth where it can do that. What the policy
+ * asks for and it cannot do is ERR_UNSUPPORTED, or, unless `enforce`, left out.
+ */
+int plan_fit(struct plan *plan, const struct features *features, const char *runtime, bool enforce,
+             struct err *err) must_check;
 
 /* True if applying it would change the document. */
 bool plan_changes(const struct plan *plan);

@@ -25,6 +25,7 @@ enum policy_mode {
     POLICY_OFF,        /* nothing is looked at */
 };
 
+enum { POLICY_WAIT = 60 }; /* the most that `wait` may be */
 enum { POLICY_FILES = 64, POLICY_FILE_BYTES = 1024 * 1024 };
 
 /* One file of the policy. */
@@ -51,7 +52,11 @@ struct policy_list {
     struct policy_place place;
 };
 
+enum policy_carrier { CARRIER_ANNOTATIONS, CARRIER_MOUNTS, CARRIER_ENVIRONMENT, POLICY_CARRIERS };
+
 enum policy_access { ACCESS_RO, ACCESS_RW };
+
+enum policy_idmap { IDMAP_NEVER, IDMAP_ASK, IDMAP_ALWAYS };
 
 enum policy_owner {
     OWNER_PROCESS,  /* the container's process, as the host sees it */
@@ -78,6 +83,7 @@ struct policy_volume {
     const char *name;
     struct policy_place place;
     struct policy_text source, target; /* templates */
+    struct policy_text pool;           /* a template: what lies below; not given: a plain bind */
     unsigned source_vars, target_vars; /* bits of enum template_var */
     enum policy_access access;         /* the most that may be asked */
     struct policy_place access_place;
@@ -86,6 +92,8 @@ struct policy_volume {
     struct policy_list always_names; /* for these names; none when `always` was just true */
     struct policy_place always_place;
     bool optional; /* a missing source is skipped */
+    unsigned wait; /* seconds until a source that does not answer is given up; 0: for ever */
+    enum policy_idmap idmap;
     struct policy_create create;
     struct policy_list options; /* of mount(8) */
     struct policy_list presets;
@@ -153,7 +161,8 @@ struct policy {
     struct policy_list runtime_paths;
     enum call_flavor flavor; /* FLAVOR_UNKNOWN: ask it */
 
-    bool listens_to_annotations;
+    enum policy_carrier carriers[POLICY_CARRIERS]; /* of requests, by precedence */
+    size_t carrier_count;
     struct policy_list identity; /* "process", "rootless", "annotation:KEY" */
     struct policy_volume *volumes;
     size_t volume_count;
@@ -189,6 +198,9 @@ int policy_decode(struct policy *policy, struct err *err) must_check;
 /* The class of that name, or NULL. */
 const struct policy_volume *policy_volume_find(const struct policy *policy, const char *name,
                                                size_t len);
+
+/* How a character of a class's name is written in a variable: upper case, "_" for "-" and ".". */
+char policy_variable_char(char c);
 
 /* Appends "FILE:LINE", or nothing for built-in rules. */
 void policy_place_print(const struct policy_place *place, struct buf *out);

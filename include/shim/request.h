@@ -1,25 +1,35 @@
 /*
- * What a container asks for, by annotations (all on the container, set by `--annotation` or a pod):
+ * What a container asks for. Three carriers can say it, and the policy which of them count, in the
+ * order of their precedence: the first that names a class of volumes has its say on that class.
  *
- *     flatbed.CLASS = NAME[:ro|:rw][:TARGET],…       flatbed.project = NAME
+ *     annotations  flatbed.CLASS = NAME[:ro|:rw][:TARGET],…     flatbed.project = NAME
+ *                  flatbed.idmap = on
+ *     environment  FLATBED_CLASS, FLATBED_PROJECT, the same values. An image can set them.
+ *     mounts       a bind mount of /dev/null on /run/flatbed/request/CLASS/NAME (or project/NAME).
+ *                  An image cannot. They are taken out of config.json, and the annotation
+ *                  flatbed.requested remembers them for an edit after this one.
  *
- * A request that cannot be understood is kept, with its problem: the policy's mode decides whether
- * that fails the launch. Pure.
+ * Whoever asks, and by which carrier, is granted the same: what the policy offers. A request that
+ * cannot be understood is kept, with its problem: the policy's mode decides whether that fails the
+ * launch. Pure.
  */
 #ifndef SHIM_REQUEST_H
 #define SHIM_REQUEST_H
 
 #include "base/arena.h"
 #include "shim/policy.h"
+#include "shim/spec.h"
+
+#define REQUEST_FOLDER "/run/flatbed/request/"
 
 enum {
     REQUEST_VALUE_BYTES = 4096,
-    REQUEST_NAMES = 64,    /* in one annotation */
+    REQUEST_NAMES = 64,    /* in one annotation or variable */
     REQUESTS_IN_ALL = 256, /* of one container */
 };
 
 struct request {
-    const char *key;                    /* the annotation, for messages */
+    const char *key;                    /* annotation, variable or mount, for messages */
     const struct policy_volume *volume; /* NULL with a problem */
     const char *name;
     bool says_access;
@@ -30,16 +40,28 @@ struct request {
 
 struct requests {
     const char *project; /* or NULL */
+    bool idmap;          /* for the volumes that leave it to whoever asks */
     struct request *list;
     size_t count;
+
+    const size_t *mounts; /* ascending indexes of spec.list: to be taken out */
+    size_t mount_count;
+    const char *remembered; /* for the annotation request_remembered; NULL: as it is */
 };
 
+/* The annotation that request mounts leave behind: "CLASS/NAME,…". */
+extern const char request_remembered[];
+
 /*
- * Reads the annotations (an object or NULL) that begin with "flatbed.". Texts are in the arena or
- * borrowed from policy and document. Fails only without memory.
+ * Reads what the policy listens to. Texts are in the arena or borrowed from policy and document.
+ * Fails only without memory.
  */
-int requests_read(const struct policy *policy, const struct json *annotations, struct arena *arena,
+int requests_read(const struct policy *policy, const struct spec *spec, struct arena *arena,
                   struct requests *out, struct err *err) must_check;
+
+/* The variable that names a class: FLATBED_, upper case, "_" for "-" and ".". NULL without memory.
+ */
+char *request_variable(const char *class_name, struct arena *arena) must_check;
 
 /* Why nobody may choose this target, or NULL if he may: it must be clean, and not the system's. */
 const char *request_target_problem(const char *target);

@@ -52,6 +52,13 @@ int source_look(const char *path, struct source *out, struct err *err) must_chec
 int source_find_or_make(const char *path, const struct source_make *make, struct source *out,
                         struct err *err) must_check;
 
+/*
+ * A folder in one that is root's alone: root's, or given to those ids. One that is there stays as
+ * it is; anything else of that name is an error.
+ */
+int source_make_folder(int dirfd, const char *name, const struct source_make *make,
+                       struct err *err) must_check;
+
 void source_close(struct source *source);
 
 #define _cleanup_source_ _cleanup_(source_close)

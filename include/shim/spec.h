@@ -20,6 +20,8 @@ struct spec_mount {
     const char *source;      /* as written; NULL: none */
     const char *type;        /* NULL: none */
     struct json *options;    /* array or NULL */
+    bool bind;               /* the type, or an option, says so */
+    bool read_only;          /* the last of ro, rro, rw */
 };
 
 struct spec {
@@ -50,9 +52,6 @@ const char *spec_env(const struct spec *spec, const char *name);
 
 /* True if the list (or NULL) of a mount's options has it. */
 bool spec_has_option(const struct json *options, const char *name);
-
-/* True for a bind mount, to runc ("bind" or "rbind" among its options) or to crun (its type). */
-bool spec_is_bind(const struct spec_mount *mount);
 
 /* True if Go would take one member name for the other, but they are not the same bytes. */
 bool spec_name_shadows(const char *name, size_t len, const char *known);

@@ -181,8 +181,6 @@ break_policy() {
 
 # ------------------------------------------------------------------ hostile users
 
-as_root() { [ "$(id -u)" -eq 0 ] || skip "needs root"; }
-
 @test "a user's symlink is not followed, whoever it names" {
     as_root
     mkdir -p "$DIR/home/alice"

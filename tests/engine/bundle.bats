@@ -232,6 +232,52 @@ untouched() {
     [ ! -e "$FB_SRV/data/imagenet/new" ]
 }
 
+@test "runc: what is mounted below a read-only volume is read-only, too" {
+    runc features 2>/dev/null | grep -q '"rro"' || skip "this runc has no rro"
+    mkdir "$FB_SRV/site/sub"
+    # shellcheck disable=SC2016
+    run within unshare --mount --propagation private sh -c 'mount -t tmpfs none "$1" && shift && exec "$@"' sh \
+        "$FB_SRV/site/sub" "$FLATBED_RUNTIME" "--flatbed-policy=$FB_POLICY" --root "$FB_DIR/state" \
+        run --bundle "$(bundle_make rro null 'touch /workspace/site/sub/new')" "$ID"
+    expect_failure
+    expect_match 'Read-only file system'
+}
+
+# A cache whose pool and private side have names that need escaping.
+pools() {
+    overlay_works || skip "$FB_DIR cannot be the upper side of an overlay"
+    policy_base "$1"
+    mkdir "$FB_SRV/po,o:l" "$FB_SRV/ca,c:he"
+    echo "pool text" >"$FB_SRV/po,o:l/old"
+    sed -i "s|\"data\": {|\"cache\": { \"source\": \"$FB_SRV/ca,c:he/x\", \"target\": \"/cache\", \"access\": \"rw\", \"always\": true, \"create\": {}, \"pool\": \"$FB_SRV/po,o:l\" },\\n    \"data\": {|" "$FB_POLICY"
+}
+
+pool_works() {
+    pools "$1"
+    run shim run --bundle "$(bundle_make pool null 'cat /cache/*; echo new >/cache/new; echo more >>/cache/old')" "$ID"
+    expect_status 0
+    expect_output "pool text"
+    run shim run --bundle "$(bundle_make again null 'cat /cache/*')" "$ID-again"
+    expect_output $'new\npool text\nmore'
+    expect_equal "$(cat "$FB_SRV/po,o:l"/*)" "pool text"
+    expect_equal "$(cat "$FB_SRV/ca,c:he/x/upper/new")" "new"
+}
+
+@test "runc: a pool is seen, what is written is private and stays" { pool_works runc; }
+
+@test "crun: a pool is seen, what is written is private and stays" { pool_works crun; }
+
+@test "runc: the private side of a pool is one container's at a time" {
+    local status_of_second
+    pools runc
+    shim_create "$FB_DIR/first.log" --bundle "$(bundle_make first null 'sleep 60')" "$ID"
+    run shim run --bundle "$(bundle_make second null true)" "$ID-second"
+    status_of_second=$status
+    within runc --root "$FB_DIR/state" delete --force "$ID"
+    [ "$status_of_second" -ne 0 ]
+    expect_match 'busy'
+}
+
 @test "a broken policy is told on stderr as file:line:column, and state and kill still work" {
     local bundle
     bundle=$(bundle_make broken null 'sleep 60')

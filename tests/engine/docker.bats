@@ -79,6 +79,43 @@ teardown() {
     expect_equal "$(mounted_times /workspace/site)" 1
 }
 
+@test "docker: a data set is mounted on request by environment" {
+    run docker_run --rm -e FLATBED_DATA=imagenet,coco-2017 "$FB_IMAGE" \
+        cat /workspace/data/imagenet/hello /workspace/data/coco-2017/hello
+    expect_status 0
+    expect_output $'imagenet text\ncoco text'
+}
+
+@test "docker: a data set is mounted on request by a /dev/null mount, which is not seen inside" {
+    run docker_run --rm -v /dev/null:/run/flatbed/request/data/imagenet "$FB_IMAGE" \
+        sh -c 'cat /workspace/data/imagenet/hello; test ! -e /run/flatbed/request/data/imagenet'
+    expect_status 0
+    expect_output "imagenet text"
+}
+
+@test "docker: a volume that a /dev/null mount asked for is there after a restart" {
+    docker_run --detach --name box -v /dev/null:/run/flatbed/request/data/imagenet "$FB_IMAGE" sleep 60 >/dev/null
+    wait_for 10 docker_is box running
+    docker_cli restart -t 0 box
+    run docker_cli exec box sh -c 'cat /workspace/data/imagenet/hello; ls -d /run/flatbed/request/data/imagenet'
+    expect_match '^imagenet text'
+    expect_failure
+}
+
+@test "docker: nothing is mounted for a carrier that the policy does not listen to" {
+    sed -i 's/"requests": .*/"requests": ["annotations"],/' "$FB_POLICY"
+    run docker_run --rm -e FLATBED_DATA=imagenet "$FB_IMAGE" test -e /workspace/data/imagenet
+    expect_status 1
+    expect_output ""
+}
+
+@test "docker: a name that the policy does not offer is refused, and docker says which" {
+    run docker_run --rm -e FLATBED_DATA=secret "$FB_IMAGE" true
+    expect_failure
+    expect_match secret
+    expect_match 'OCI runtime create failed'
+}
+
 # ------------------------------------------------------------------ lifecycle
 
 @test "docker: exit codes pass through" {
@@ -125,6 +162,18 @@ teardown() {
     expect_output "site text"
     run docker_cli exec --user 1234 box id -u
     expect_output 1234
+}
+
+@test "docker: exec has the variables that create added, unless it sets them" {
+    sed -i 's|"always": true },|"always": true, "env": { "SITE": "{target}" } },|' "$FB_POLICY"
+    docker_start_container box 'echo "$SITE"; sleep 60'
+    wait_for 5 docker_logs_have box /workspace/site
+    # shellcheck disable=SC2016
+    run docker_cli exec box sh -c 'echo "$SITE"'
+    expect_output /workspace/site
+    # shellcheck disable=SC2016
+    run docker_cli exec -e SITE=mine box sh -c 'echo "$SITE"'
+    expect_output mine
 }
 
 @test "docker: logs, attach to a terminal, and top" {

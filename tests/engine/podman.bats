@@ -139,6 +139,15 @@ tells() {
     done
 }
 
+@test "podman: a data set is mounted on request by environment, and by a /dev/null mount" {
+    run podman_run --rm -e FLATBED_DATA=imagenet "$FB_IMAGE" cat /workspace/data/imagenet/hello
+    expect_status 0
+    expect_output "imagenet text"
+    run podman_run --rm -v /dev/null:/run/flatbed/request/data/coco-2017 "$FB_IMAGE" cat /workspace/data/coco-2017/hello
+    expect_status 0
+    expect_output "coco text"
+}
+
 @test "podman: a name that the policy does not offer is refused, and podman shows which" {
     tells secret --annotation flatbed.data=secret
 }

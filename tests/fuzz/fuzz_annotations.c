@@ -31,6 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const uint8_t *newline = size ? memchr(data, '\n', size) : NULL;
     struct policy *policy = shim_fuzz_policy(policy_text, sizeof(policy_text) - 1);
     struct json_doc *doc = json_new_object(&err);
+    struct spec spec = {.annotations = json_root(doc)};
     struct requests requests;
 
     must(policy && doc);
@@ -40,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(key != NULL);
         json_set(doc, json_root(doc), key,
                  json_string_len(doc, (const char *)newline + 1, size - key_len - 1));
-        must(requests_read(policy, json_root(doc), &arena, &requests, &err) == 0);
+        must(requests_read(policy, &spec, &arena, &requests, &err) == 0);
         check(&requests);
         free(key);
     }

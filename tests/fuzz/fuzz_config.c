@@ -5,11 +5,14 @@
 #include "shim_fuzz.h"
 
 static const char policy_text[] =
-    "{\"version\":1,\"identity\":[\"annotation:flatbed.user\"],\"volumes\":{"
+    "{\"version\":1,\"requests\":[\"annotations\",\"mounts\",\"environment\"],\"identity\":["
+    "\"annotation:flatbed.user\"],\"volumes\":{"
     "\"data\":{\"source\":\"/srv/data/{name}\",\"target\":\"/work/data/{name}\","
     "\"env\":{\"DATA\":\"{target}\",\"WHO\":\"{user} {project}\"}},"
     "\"logs\":{\"source\":\"/srv/logs/{container}\",\"target\":\"/work\",\"access\":\"rw\","
     "\"always\":true,\"options\":[\"noexec\",\"suid\"]},"
+    "\"pooled\":{\"source\":\"/srv/p,1/{name}\",\"target\":\"/p/{name}\",\"access\":\"rw\","
+    "\"always\":[\"x\"],\"pool\":\"/srv/pool/{name}\"},"
     "\"host\":{\"source\":\"/srv/{hostname}\",\"target\":\"/h/{hostname}\",\"always\":true},"
     "\"cache\":{\"source\":\"/srv/cache/{user}/{name}\",\"target\":\"/cache/{name}\","
     "\"access\":\"rw\",\"always\":[\"torch\"],\"presets\":[\"torch\",\"pip\"]}},"

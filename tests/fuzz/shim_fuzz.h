@@ -63,7 +63,7 @@ static inline void shim_fuzz_binds(const struct policy *policy, const struct spe
     for (size_t i = 0; i < spec->mount_count; i++) {
         const char *source = spec->list[i].source;
         bool known = source && path_is_clean_absolute(source);
-        out->sources[i] = (struct bind_source){.judged = spec_is_bind(&spec->list[i]),
+        out->sources[i] = (struct bind_source){.judged = spec->list[i].bind,
                                                .path = known ? source : NULL,
                                                .found = source,
                                                .problem = "unknown",
@@ -105,7 +105,7 @@ static inline bool shim_fuzz_edit(const struct policy *policy, const char *confi
         return false;
     shim_fuzz_filter(&spec);
     shim_fuzz_binds(policy, &spec, &arena, &binds);
-    must(requests_read(policy, spec.annotations, &arena, &requests, &err) == 0);
+    must(requests_read(policy, &spec, &arena, &requests, &err) == 0);
     struct plan_input in = {
         .policy = policy,
         .requests = &requests,

@@ -68,6 +68,52 @@ static void test_options(void **state)
     assert_contains(text, "[\"rbind\",\"rw\",\"rprivate\",\"nodev\",\"suid\",\"noexec\"]");
 }
 
+static void test_read_only_in_depth(void **state)
+{
+    static const char *items[] = {"rro"};
+    struct policy_volume volume = {.name = "x",
+                                   .options = {.items = items, .count = 1, .given = true}};
+    struct plan_op op = mount_op("/w", ACCESS_RO);
+
+    (void)state;
+    op.volume = &volume;
+    _cleanup_free_ char *plainly = applied("{}", &op, 1);
+    assert_contains(plainly, "[\"rbind\",\"ro\",\"rprivate\",\"nosuid\",\"nodev\"]");
+    op.rro = true;
+    _cleanup_free_ char *text = applied("{}", &op, 1);
+    assert_contains(text, "[\"rbind\",\"ro\",\"rro\",\"rprivate\",\"nosuid\",\"nodev\"]");
+}
+
+static void test_idmapped(void **state)
+{
+    struct plan_op op = mount_op("/w", ACCESS_RW);
+
+    (void)state;
+    op.idmap = true;
+    _cleanup_free_ char *text =
+        applied("{\"linux\":{\"uidMappings\":[{\"containerID\":0,\"hostID\":5,\"size\":9}],"
+                "\"gidMappings\":[{\"containerID\":0,\"hostID\":6,\"size\":9}]}}",
+                &op, 1);
+    assert_contains(text,
+                    "\"options\":[\"rbind\",\"rw\",\"idmap\",\"rprivate\",\"nosuid\",\"nodev\"],"
+                    "\"uidMappings\":[{\"containerID\":0,\"hostID\":5,\"size\":9}],"
+                    "\"gidMappings\":[{\"containerID\":0,\"hostID\":6,\"size\":9}]}");
+}
+
+static void test_a_pool(void **state)
+{
+    struct plan_op op = mount_op("/w", ACCESS_RW);
+
+    (void)state;
+    op.pool = "/po:o,l\\";
+    op.source = "/s,r";
+    assert_applied(
+        "{}", &op, 1,
+        "{\"mounts\":[{\"destination\":\"/w\",\"type\":\"overlay\",\"source\":\"overlay\","
+        "\"options\":[\"rw\",\"nosuid\",\"nodev\",\"lowerdir=/po\\\\:o\\\\,l\\\\\\\\\","
+        "\"upperdir=/s\\\\,r/upper\",\"workdir=/s\\\\,r/work\",\"index=on\"]}]}");
+}
+
 static void test_only_what_is_to_be_added(void **state)
 {
     struct plan_op ops[] = {mount_op("/a", ACCESS_RO), mount_op("/b", ACCESS_RO),
@@ -78,6 +124,38 @@ static void test_only_what_is_to_be_added(void **state)
     ops[1].verdict = PLAN_DENIED;
     ops[2].verdict = PLAN_SKIPPED;
     assert_applied(" { \"mounts\" : [ ] }\n", ops, 3, " { \"mounts\" : [ ] }\n");
+}
+
+static void test_request_mounts_go_and_are_remembered(void **state)
+{
+    static const char config[] = "{\"mounts\":[{\"destination\":\"/r1\"},{\"destination\":\"/p\"},"
+                                 "{\"destination\":\"/r2\"}]%s}";
+    static const size_t indexes[] = {0, 2};
+    struct requests requests = {.mounts = indexes, .mount_count = 2, .remembered = "data/x"};
+    struct plan_op op = mount_op("/p/q", ACCESS_RO);
+
+    (void)state;
+    for (int annotated = 0; annotated < 2; annotated++) {
+        _cleanup_free_ char *before =
+            strf(config, annotated ? ",\"annotations\":{\"a\":\"b\"}" : "");
+        _cleanup_arena_ struct arena arena = {0};
+        _cleanup_json_ struct json_doc *doc = shim_document(before);
+        struct plan plan = {.ops = &op, .count = 1, .requests = &requests};
+        struct err err = ERR_INIT;
+        struct spec spec;
+        struct buf out = BUF_INIT;
+
+        assert_works(spec_read(doc, &arena, &spec, &err), err);
+        assert_works(apply_plan(&plan, doc, &spec, &err), err);
+        assert_works(json_write(doc, &out, &err), err);
+        struct json *mounts = json_get(json_root(doc), "mounts");
+        assert_int_equal(json_count(mounts), 2);
+        assert_string_equal(json_text(json_get(json_at(mounts, 0), "destination")), "/p");
+        assert_string_equal(json_text(json_get(json_at(mounts, 1), "destination")), "/p/q");
+        assert_contains(out.data, annotated ? "{\"a\":\"b\",\"flatbed.requested\":\"data/x\"}"
+                                            : "{\"flatbed.requested\":\"data/x\"}");
+        buf_free(&out);
+    }
 }
 
 static void test_variables(void **state)
@@ -144,7 +222,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_mount),
         cmocka_unit_test(test_options),
+        cmocka_unit_test(test_read_only_in_depth),
+        cmocka_unit_test(test_idmapped),
+        cmocka_unit_test(test_a_pool),
         cmocka_unit_test(test_only_what_is_to_be_added),
+        cmocka_unit_test(test_request_mounts_go_and_are_remembered),
         cmocka_unit_test(test_variables),
         cmocka_unit_test(test_no_mount_hides_another),
         cmocka_unit_test(test_the_rest_stays_byte_for_byte),

@@ -283,9 +283,51 @@ static void test_own_options(void **state)
     assert_contains(err.msg, "--flatbed-polcy=/p");
 }
 
+/* exec: its process file, or nothing where runc and crun could differ or refuse. */
+static void test_exec(void **state)
+{
+    static const struct {
+        const char *line, *process, *id;
+    } lines[] = {
+        {"exec --process /p --detach c1", "/p", "c1"},
+        {"--root /r --log l exec -p /p c1", "/p", "c1"},
+        {"exec --process=/p --tty --console-socket /s --pid-file f c1", "/p", "c1"},
+        {"exec -p /a --process /b c1", "/b", "c1"},
+        {"exec -d -p /p c1 -p /q --process /r", "/p", "c1"},
+        {"exec -e A=1 -e B=2 c1 sh -p x", NULL, "c1"},
+        {"exec -p=/p c1", NULL, NULL},       /* "/p" or "=/p" */
+        {"exec -dp /p c1", NULL, NULL},      /* refused by runc */
+        {"exec --proces /p c1", NULL, NULL}, /* unknown to runc */
+        {"exec --new-option -p /p c1", NULL, NULL},
+        {"exec -p '' c1", NULL, "c1"},
+        {"exec -p", NULL, NULL},
+        {"exec", NULL, NULL},
+        {"exec --help -p /p c1", NULL, NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+        _cleanup_free_ char *line = strdup(lines[i].line);
+        char *words[MOST_WORDS];
+        struct err err = ERR_INIT;
+        struct call call;
+        int count = split(line, words);
+
+        assert_works(call_read(count, words, FLAVOR_UNKNOWN, &call, &err), err);
+        assert_false(call_edits(&call));
+        if (call_execs(&call) != (lines[i].process != NULL))
+            fail_msg("%s: %s", lines[i].line, call.process ? call.process : "no process");
+        if (lines[i].process)
+            assert_string_equal(call.process, lines[i].process);
+        if (lines[i].id)
+            assert_string_equal(call.id, lines[i].id);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_exec),
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_agreement_needs_no_flavor),
         cmocka_unit_test(test_disagreement_needs_one),

@@ -77,7 +77,7 @@ static struct facts gather(const char *sections, const char *config, struct aren
     *policy = shim_policy(sections);
     *doc = shim_document(config);
     assert_works(spec_read(*doc, arena, &spec, err), *err);
-    assert_works(requests_read(*policy, spec.annotations, arena, &requests, err), *err);
+    assert_works(requests_read(*policy, &spec, arena, &requests, err), *err);
     if (facts_gather(*policy, &spec, "c1", &requests, arena, &facts, err) == 0)
         err->kind = ERR_NONE;
     return facts;

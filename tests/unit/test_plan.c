@@ -1,100 +1,11 @@
 /* policy × requests × spec → operations: every verdict, and the order. */
-#include "shim_unit.h"
-
-#include "shim/plan.h"
-
-static const char volumes[] =
-    "\"volumes\":{"
-    "\"data\":{\"source\":\"/srv/data/{name}\",\"target\":\"/work/data/{name}\","
-    "\"names\":[\"imagenet\",\"coco-*\"],\"env\":{\"DATA\":\"{target}\"}},"
-    "\"logs\":{\"source\":\"/srv/logs/{container}\",\"target\":\"/work\",\"access\":\"rw\","
-    "\"always\":true},"
-    "\"cache\":{\"source\":\"/srv/cache/{user}/{name}\",\"target\":\"/cache/{name}\","
-    "\"access\":\"rw\",\"always\":[\"torch\"],\"presets\":[\"torch\",\"pip\"]},"
-    "\"scratch\":{\"source\":\"/srv/{project}\",\"target\":\"/scratch\",\"access\":\"rw\"}}";
-
-struct fixture {
-    struct arena arena;
-    struct policy *policy;
-    struct json_doc *doc;
-    struct spec spec;
-    struct requests requests;
-    struct plan plan;
-};
-
-/* Plans `config` (a document) under the policy of `sections`. */
-static void plan_for(struct fixture *f, const char *sections, const char *config)
-{
-    struct err err = ERR_INIT;
-
-    f->policy = shim_policy(sections);
-    f->doc = shim_document(config);
-    assert_works(spec_read(f->doc, &f->arena, &f->spec, &err), err);
-    assert_works(requests_read(f->policy, f->spec.annotations, &f->arena, &f->requests, &err), err);
-    struct plan_input in = {
-        .policy = f->policy,
-        .requests = &f->requests,
-        .spec = &f->spec,
-        .values = {.value = {[VAR_USER] = "alice",
-                             [VAR_CONTAINER] = "c1",
-                             [VAR_PROJECT] = f->requests.project},
-                   .missing = {[VAR_PROJECT] = "name it"}},
-    };
-    assert_works(plan_make(&in, &f->arena, &f->plan, &err), err);
-}
-
-static int setup(void **state)
-{
-    *state = calloc(1, sizeof(struct fixture));
-    return *state ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    struct fixture *f = *state;
-
-    if (f->policy)
-        policy_free(f->policy);
-    if (f->doc)
-        json_free(f->doc);
-    arena_free(&f->arena);
-    free(f);
-    return 0;
-}
-
-static const struct plan_op *mount_on(const struct fixture *f, const char *target)
-{
-    for (size_t i = 0; i < f->plan.count; i++)
-        if (f->plan.ops[i].kind == PLAN_MOUNT && f->plan.ops[i].target &&
-            strcmp(f->plan.ops[i].target, target) == 0)
-            return &f->plan.ops[i];
-    fail_msg("no mount on %s", target);
-    return NULL;
-}
-
-static const struct plan_op *variable(const struct fixture *f, const char *name)
-{
-    for (size_t i = 0; i < f->plan.count; i++)
-        if (f->plan.ops[i].kind == PLAN_ENV && strcmp(f->plan.ops[i].variable, name) == 0)
-            return &f->plan.ops[i];
-    fail_msg("no variable %s", name);
-    return NULL;
-}
-
-static const struct plan_op *denial(const struct fixture *f)
-{
-    for (size_t i = 0; i < f->plan.count; i++)
-        if (f->plan.ops[i].verdict == PLAN_DENIED)
-            return &f->plan.ops[i];
-    fail_msg("nothing is denied");
-    return NULL;
-}
+#include "plan_unit.h"
 
 static void test_always_and_asked_for(void **state)
 {
     struct fixture *f = *state;
 
-    plan_for(f, volumes,
+    plan_for(f, plan_volumes,
              "{\"process\":{},\"annotations\":{\"flatbed.data\":\"imagenet,coco-17:ro:/c\"}}");
     const struct plan_op *logs = mount_on(f, "/work");
     assert_int_equal(logs->verdict, PLAN_ADDED);
@@ -118,7 +29,7 @@ static void test_shallow_targets_come_first(void **state)
     struct fixture *f = *state;
     size_t last = 0;
 
-    plan_for(f, volumes,
+    plan_for(f, plan_volumes,
              "{\"annotations\":{\"flatbed.data\":\"imagenet,coco-1:/a,coco-2:/x/y/z/w\"}}");
     for (size_t i = 0; i < f->plan.count && f->plan.ops[i].kind == PLAN_MOUNT; i++) {
         size_t depth = 0;
@@ -135,7 +46,8 @@ static void test_a_variable_of_two_volumes_is_the_firsts(void **state)
     struct fixture *f = *state;
     size_t added = 0, skipped = 0;
 
-    plan_for(f, volumes, "{\"process\":{},\"annotations\":{\"flatbed.data\":\"coco-1,coco-2\"}}");
+    plan_for(f, plan_volumes,
+             "{\"process\":{},\"annotations\":{\"flatbed.data\":\"coco-1,coco-2\"}}");
     for (size_t i = 0; i < f->plan.count; i++) {
         const struct plan_op *op = &f->plan.ops[i];
         if (op->kind != PLAN_ENV || strcmp(op->variable, "DATA") != 0)
@@ -152,7 +64,7 @@ static void test_the_containers_own_things_win(void **state)
 {
     struct fixture *f = *state;
 
-    plan_for(f, volumes,
+    plan_for(f, plan_volumes,
              "{\"process\":{\"env\":[\"TORCH_HOME=/mine\"]},"
              "\"mounts\":[{\"destination\":\"/work/\",\"source\":\"/home/alice\"}]}");
     assert_int_equal(mount_on(f, "/work")->verdict, PLAN_KEPT);
@@ -165,12 +77,13 @@ static void test_a_second_edit_changes_nothing(void **state)
 {
     struct fixture *f = *state;
 
-    plan_for(f, volumes,
+    plan_for(f, plan_volumes,
              "{\"process\":{\"env\":[\"TORCH_HOME=/cache/torch\",\"DATA=/work/data/coco-1\"]},"
              "\"annotations\":{\"flatbed.data\":\"coco-1\"},"
              "\"mounts\":[{\"destination\":\"/work\",\"source\":\"/srv/logs/c1\"},"
              "{\"destination\":\"/cache/torch\",\"source\":\"/run/flatbed/pin/cache:torch\"},"
-             "{\"destination\":\"/work/data/coco-1\",\"source\":\"/srv/data/coco-1\"}]}");
+             "{\"destination\":\"/work/data/coco-1\",\"source\":\"/srv/data/coco-1\","
+             "\"options\":[\"rbind\",\"ro\"]}]}");
     assert_false(plan_changes(&f->plan));
     assert_int_equal(mount_on(f, "/work")->verdict, PLAN_KEPT);
     assert_true(mount_on(f, "/work")->ours);
@@ -178,6 +91,45 @@ static void test_a_second_edit_changes_nothing(void **state)
     assert_true(mount_on(f, "/cache/torch")->ours);
     assert_true(mount_on(f, "/cache/torch")->pinned);
     assert_string_equal(mount_on(f, "/cache/torch")->source, "/srv/cache/alice/torch");
+}
+
+/* A mount of the same source that could write is not this volume. */
+static void test_the_same_source_with_more_access_is_another_mount(void **state)
+{
+    struct fixture *f = *state;
+
+    plan_for(f, plan_volumes,
+             "{\"annotations\":{\"flatbed.data\":\"coco-1\"},\"mounts\":[{\"destination\":"
+             "\"/work/data/coco-1\",\"source\":\"/run/flatbed/pin/data:coco-1\","
+             "\"options\":[\"rbind\",\"ro\",\"rw\"]}]}");
+    assert_contains(denial(f)->reason, "something else is mounted");
+    assert_false(denial(f)->ours || denial(f)->pinned);
+}
+
+/* Volumes that were asked for by mounts, the folders that {project} stands for, and no more. */
+static void test_request_mounts(void **state)
+{
+    struct fixture *f = *state;
+
+    plan_for(
+        f, plan_volumes,
+        "{\"mounts\":[{\"destination\":\"/run/flatbed/request/scratch/x\",\"source\":"
+        "\"/dev/null\",\"type\":\"bind\"},{\"destination\":"
+        "\"/run/flatbed/request/project/apollo\",\"source\":\"/dev/null\",\"type\":\"bind\"}]}");
+    assert_string_equal(mount_on(f, "/scratch")->source, "/srv/apollo");
+    assert_string_equal(mount_on(f, "/scratch")->asked_by, "/run/flatbed/request/scratch/x");
+    assert_true(plan_changes(&f->plan));
+}
+
+static void test_a_request_mount_alone_is_a_change(void **state)
+{
+    struct fixture *f = *state;
+
+    plan_for(f, "\"requests\":[\"mounts\"]",
+             "{\"mounts\":[{\"destination\":\"/run/flatbed/request/project/x\",\"source\":"
+             "\"/dev/null\",\"type\":\"bind\"}]}");
+    assert_int_equal(f->plan.count, 0);
+    assert_true(plan_changes(&f->plan));
 }
 
 static void test_denials(void **state)
@@ -208,7 +160,7 @@ static void test_denials(void **state)
         struct fixture *f = own;
         buf_printf(&config, "{\"annotations\":{%s},\"mounts\":[%s]}", rows[i].annotations,
                    rows[i].mounts);
-        plan_for(f, volumes, config.data);
+        plan_for(f, plan_volumes, config.data);
         assert_contains(denial(f)->reason, rows[i].says);
         assert_fails(plan_check(&f->plan, &err), err, ERR_POLICY);
         assert_contains(err.msg, rows[i].says);
@@ -225,7 +177,7 @@ static void test_all_denials_are_told(void **state)
     struct fixture *f = *state;
     struct err err = ERR_INIT;
 
-    plan_for(f, volumes,
+    plan_for(f, plan_volumes,
              "{\"annotations\":{\"flatbed.data\":\"secret,imagenet:rw\",\"flatbed.x\":\"y\"}}");
     assert_fails(plan_check(&f->plan, &err), err, ERR_POLICY);
     assert_contains(err.msg, "secret");
@@ -238,7 +190,7 @@ static void test_asking_for_a_default_changes_its_access(void **state)
     struct fixture *f = *state;
     size_t mounts = 0;
 
-    plan_for(f, volumes,
+    plan_for(f, plan_volumes,
              "{\"annotations\":{\"flatbed.cache\":\"torch:ro\",\"flatbed.logs\":\"x:ro\"}}");
     for (size_t i = 0; i < f->plan.count; i++)
         mounts += f->plan.ops[i].kind == PLAN_MOUNT;
@@ -265,7 +217,7 @@ static void test_variables_need_a_process(void **state)
 {
     struct fixture *f = *state;
 
-    plan_for(f, volumes, "{}");
+    plan_for(f, plan_volumes, "{}");
     assert_int_equal(variable(f, "TORCH_HOME")->verdict, PLAN_SKIPPED);
 }
 
@@ -273,7 +225,7 @@ static void test_skipping_a_mount_skips_its_variables(void **state)
 {
     struct fixture *f = *state;
 
-    plan_for(f, volumes, "{\"process\":{}}");
+    plan_for(f, plan_volumes, "{\"process\":{}}");
     for (size_t i = 0; i < f->plan.count; i++)
         if (f->plan.ops[i].kind == PLAN_MOUNT && f->plan.ops[i].verdict == PLAN_ADDED)
             plan_skip(&f->plan, i, "gone");
@@ -299,6 +251,10 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(test_the_containers_own_things_win, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_second_edit_changes_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_the_same_source_with_more_access_is_another_mount,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(test_request_mounts, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_request_mount_alone_is_a_change, setup, teardown),
         cmocka_unit_test(test_denials),
         cmocka_unit_test_setup_teardown(test_all_denials_are_told, setup, teardown),
         cmocka_unit_test_setup_teardown(test_asking_for_a_default_changes_its_access, setup,

@@ -11,7 +11,9 @@ static void test_defaults(void **state)
     assert_int_equal(p->mode, POLICY_ENFORCE);
     assert_int_equal(p->flavor, FLAVOR_UNKNOWN);
     assert_false(p->runtime_paths.given);
-    assert_true(p->listens_to_annotations);
+    assert_int_equal(p->carrier_count, 2);
+    assert_int_equal(p->carriers[0], CARRIER_ANNOTATIONS);
+    assert_int_equal(p->carriers[1], CARRIER_MOUNTS);
     assert_int_equal(p->volume_count, 0);
 }
 
@@ -23,8 +25,9 @@ static void test_everything(void **state)
         "\"requests\":[],\"identity\":[\"annotation:x.user\",\"process\"],"
         "\"volumes\":{\"cache\":{\"source\":\"/c/{user}/{name}\",\"target\":\"/k/{name}\","
         "\"access\":\"rw\",\"names\":[\"a*\"],\"always\":[\"torch\",\"pip\"],"
-        "\"optional\":true,\"create\":{\"mode\":\"02750\",\"owner\":\"7:8\"},"
-        "\"options\":[\"noexec\"],\"env\":{\"X_1\":\"{target}/x\"},"
+        "\"optional\":true,\"wait\":7,\"idmap\":\"ask\",\"create\":{\"mode\":\"02750\",\"owner\":"
+        "\"7:8\"},"
+        "\"options\":[\"noexec\",\"rro\"],\"env\":{\"X_1\":\"{target}/x\"},"
         "\"presets\":[\"torch\"]}}");
     const struct policy_volume *v = policy_volume_find(p, "cache", 5);
 
@@ -32,13 +35,15 @@ static void test_everything(void **state)
     assert_int_equal(p->mode, POLICY_PERMISSIVE);
     assert_int_equal(p->flavor, FLAVOR_CRUN);
     assert_string_equal(p->runtime_paths.items[1], "crun");
-    assert_false(p->listens_to_annotations);
+    assert_int_equal(p->carrier_count, 0);
     assert_int_equal(p->identity.count, 2);
     assert_non_null(v);
     assert_int_equal(v->access, ACCESS_RW);
     assert_true(v->always);
     assert_string_equal(v->always_names.items[1], "pip");
     assert_true(v->optional);
+    assert_int_equal(v->wait, 7);
+    assert_int_equal(v->idmap, IDMAP_ASK);
     assert_int_equal(v->create.mode, 02750);
     assert_int_equal(v->create.owner, OWNER_FIXED);
     assert_int_equal(v->create.uid, 7);
@@ -73,6 +78,10 @@ static const struct wrong wrongs[] = {
     {"{\"version\":1,\"profiles\":[]}", "not implemented in this version"},
     {"{\"version\":1,\"audit\":{}}", "not implemented in this version"},
     {"{\"version\":1,\"requests\":[\"mails\"]}", "expected one of annotations"},
+    {"{\"version\":1,\"requests\":[\"mounts\",\"mounts\"]}", "1:35: \"mounts\" is there already"},
+    {"{\"version\":1,\"requests\":[\"environment\"],\"volumes\":{\"a-b\":{\"source\":\"/a\","
+     "\"target\":\"/a\"},\"A.b\":{\"source\":\"/b\",\"target\":\"/b\"}}}",
+     "p.json:1:88: volumes.A.b: to the environment it is the same name as 'a-b'"},
     {"{\"version\":1,\"identity\":[\"annotation:\"]}", "expected \"process\""},
     {"{\"version\":1,\"runtime\":{\"paths\":[]}}", "no runtime is named"},
     {"{\"version\":1,\"runtime\":{\"paths\":[\"bin/runc\"]}}", "neither absolute nor a bare name"},
@@ -94,9 +103,16 @@ static const struct wrong wrongs[] = {
     {VOLUME("\"always\":\"yes\""), "expected true, false or an array of names, not a string"},
     {VOLUME("\"always\":[\"a/b\"]"), "'a/b' cannot be a name"},
     {VOLUME("\"always\":true,\"source\":\"/{name}\",\"target\":\"/t\""), "say which names"},
-    {VOLUME("\"pool\":\"/p\""), "\"pool\" is not implemented in this version"},
-    {VOLUME("\"idmap\":true"), "\"idmap\" is not implemented in this version"},
-    {VOLUME("\"wait\":\"5s\""), "\"wait\" is not implemented in this version"},
+    {VOLUME("\"pool\":\"p\""), "'p' is not an absolute path"},
+    {VOLUME("\"pool\":\"/p/{nme}\""), "there is no {nme}"},
+    {VOLUME("\"pool\":\"/p\",\"idmap\":\"ask\",\"source\":\"/s\",\"target\":\"/t\""),
+     "exclude each other"},
+    {VOLUME("\"idmap\":\"yes\""), "p.json:1:38: expected true, false or \"ask\""},
+    {VOLUME("\"wait\":\"5s\""), "expected a number, not a string"},
+    {VOLUME("\"wait\":61"), "61: expected whole seconds, 1 to 60"},
+    {VOLUME("\"wait\":0"), "expected whole seconds"},
+    {VOLUME("\"wait\":1.5"), "1.5: expected whole seconds"},
+    {VOLUME("\"wait\":-1"), "expected whole seconds"},
     {VOLUME("\"create\":{\"mode\":493}"), "expected a string, not a number"},
     {VOLUME("\"create\":{\"mode\":\"0999\"}"), "expected an octal mode"},
     {VOLUME("\"create\":{\"owner\":\"root\"}"),
@@ -104,7 +120,6 @@ static const struct wrong wrongs[] = {
     {VOLUME("\"create\":{\"owner\":\"0:4294967295\"}"), "UID:GID"},
     {VOLUME("\"create\":true"), "expected an object"},
     {VOLUME("\"options\":[\"ro\"]"), "is said by \"access\""},
-    {VOLUME("\"options\":[\"rro\"]"), "not implemented"},
     {VOLUME("\"options\":[\"size=1g\"]"), "unknown mount option 'size=1g'"},
     {VOLUME("\"env\":{\"A B\":\"x\"}"), "cannot be a variable"},
     {VOLUME("\"env\":{\"A\":\"{x}\"}"), "there is no {x}"},

@@ -1,4 +1,4 @@
-/* Annotations: what is asked for, and what cannot be understood. */
+/* What is asked for by annotations, mounts and variables, and what cannot be understood. */
 #include "shim_unit.h"
 
 #include "shim/request.h"
@@ -7,8 +7,14 @@ struct fixture {
     struct policy *policy;
     struct arena arena;
     struct json_doc *doc;
+    struct spec spec;
     struct requests requests;
 };
+
+static const char volumes[] = "\"identity\":[\"annotation:flatbed.user\"],\"volumes\":{"
+                              "\"data\":{\"source\":\"/d/{name}\",\"target\":\"/t/{name}\"},"
+                              "\"logs\":{\"source\":\"/l\",\"target\":\"/l\"},"
+                              "\"my-data.v2\":{\"source\":\"/m\",\"target\":\"/m\"}}";
 
 static int setup(void **state)
 {
@@ -16,9 +22,7 @@ static int setup(void **state)
 
     if (!f)
         return -1;
-    f->policy = shim_policy("\"identity\":[\"annotation:flatbed.user\"],\"volumes\":{"
-                            "\"data\":{\"source\":\"/d/{name}\",\"target\":\"/t/{name}\"},"
-                            "\"logs\":{\"source\":\"/l\",\"target\":\"/l\"}}");
+    f->policy = shim_policy(volumes);
     *state = f;
     return 0;
 }
@@ -45,7 +49,39 @@ static void ask(struct fixture *f, const char *key, const char *value)
     f->doc = json_new_object(&err);
     assert_non_null(f->doc);
     json_set(f->doc, json_root(f->doc), key, json_string(f->doc, value));
-    assert_works(requests_read(f->policy, json_root(f->doc), &f->arena, &f->requests, &err), err);
+    f->spec = (struct spec){.annotations = json_root(f->doc)};
+    assert_works(requests_read(f->policy, &f->spec, &f->arena, &f->requests, &err), err);
+}
+
+/* Policy and config.json as texts: the former without "version", the latter whole. */
+static void ask_all(struct fixture *f, const char *requests, const char *config)
+{
+    struct err err = ERR_INIT;
+    _cleanup_free_ char *sections = strf("\"requests\":[%s],%s", requests, volumes);
+
+    assert_non_null(sections);
+    if (f->doc)
+        json_free(f->doc);
+    policy_free(f->policy);
+    f->policy = shim_policy(sections);
+    f->doc = shim_document(config);
+    assert_works(spec_read(f->doc, &f->arena, &f->spec, &err), err);
+    assert_works(requests_read(f->policy, &f->spec, &f->arena, &f->requests, &err), err);
+}
+
+/* What is asked for, as "CLASS/NAME …", and "!" for what cannot be granted. */
+static void assert_asked(const struct fixture *f, const char *expected)
+{
+    struct buf text = BUF_INIT;
+
+    buf_puts(&text, "");
+    for (size_t i = 0; i < f->requests.count; i++) {
+        const struct request *r = &f->requests.list[i];
+        buf_printf(&text, "%s%s%s%s", i ? " " : "", r->problem ? "!" : r->volume->name,
+                   r->problem ? "" : "/", r->problem ? "" : r->name);
+    }
+    assert_string_equal(text.data, expected);
+    buf_free(&text);
 }
 
 static void test_forms(void **state)
@@ -90,9 +126,10 @@ static void test_nothing_is_asked_for(void **state)
     assert_int_equal(f->requests.count, 0);
     ask(f, "org.example", "x");
     assert_int_equal(f->requests.count, 0);
-    assert_works(requests_read(f->policy, NULL, &f->arena, &f->requests, &err), err);
+    f->spec = (struct spec){0};
+    assert_works(requests_read(f->policy, &f->spec, &f->arena, &f->requests, &err), err);
     assert_int_equal(f->requests.count, 0);
-    f->policy->listens_to_annotations = false;
+    f->policy->carrier_count = 0;
     ask(f, "flatbed.data", "x");
     assert_int_equal(f->requests.count, 0);
 }
@@ -109,12 +146,24 @@ static void test_project(void **state)
     assert_non_null(f->requests.list[0].problem);
 }
 
+static void test_idmap(void **state)
+{
+    struct fixture *f = *state;
+
+    ask(f, "flatbed.idmap", "on");
+    assert_true(f->requests.idmap);
+    assert_int_equal(f->requests.count, 0);
+    ask(f, "flatbed.idmap", "off");
+    assert_false(f->requests.idmap);
+    assert_contains(f->requests.list[0].problem, "'off': expected on");
+}
+
 static void test_problems(void **state)
 {
     static const struct {
         const char *key, *value, *says;
     } rows[] = {
-        {"flatbed.dat", "x", "no volumes called 'dat' here; there are: data, logs"},
+        {"flatbed.dat", "x", "no volumes called 'dat' here; there are: data, logs, my-data.v2"},
         {"flatbed.", "x", "no volumes called ''"},
         {"flatbed.shm", "8g", "not implemented in this version"},
         {"flatbed.profile", "x", "not implemented in this version"},
@@ -183,10 +232,185 @@ static void test_not_a_string(void **state)
     struct err err = ERR_INIT;
 
     f->doc = shim_document("{\"flatbed.data\":[\"x\"],\"flatbed.logs\":\"a\\u0000b\"}");
-    assert_works(requests_read(f->policy, json_root(f->doc), &f->arena, &f->requests, &err), err);
+    f->spec = (struct spec){.annotations = json_root(f->doc)};
+    assert_works(requests_read(f->policy, &f->spec, &f->arena, &f->requests, &err), err);
     assert_int_equal(f->requests.count, 2);
     assert_contains(f->requests.list[0].problem, "not a plain string");
     assert_contains(f->requests.list[1].problem, "not a plain string");
+}
+
+/* ---- the environment ---- */
+
+#define ENV(list) "{\"process\":{\"env\":[" list "]}}"
+
+static void test_environment(void **state)
+{
+    struct fixture *f = *state;
+    const char *hears = "\"environment\"";
+
+    ask_all(f, hears,
+            ENV("\"FLATBED_DATA=a,b:ro:/x\",\"FLATBED_MY_DATA_V2=c\",\"FLATBED_PROJECT=p\""));
+    assert_asked(f, "data/a data/b my-data.v2/c");
+    assert_string_equal(f->requests.list[1].target, "/x");
+    assert_string_equal(f->requests.list[1].key, "FLATBED_DATA");
+    assert_string_equal(f->requests.project, "p");
+    ask_all(f, hears, ENV("\"FLATBED_DATA=a\",\"FLATBED_DATA=b\""));
+    assert_asked(f, "data/b");
+    ask_all(f, hears, ENV("\"FLATBED_DATA=\",\"FLATBED_NOPE=\",\"FLATBED_NOPE\",\"FLATBED\""));
+    assert_asked(f, "");
+    ask_all(f, hears,
+            ENV("\"FLATBED_WORKERS=8\",\"FLATBED_DEPTH=1\",\"flatbed_data=a\",\"data=a\""));
+    assert_asked(f, "");
+    ask_all(f, "\"annotations\",\"mounts\"", ENV("\"FLATBED_DATA=a\",\"FLATBED_NOPE=a\""));
+    assert_asked(f, "");
+}
+
+static void test_problems_of_the_environment(void **state)
+{
+    struct fixture *f = *state;
+    struct buf many = BUF_INIT;
+
+    ask_all(f, "\"environment\"", ENV("\"FLATBED_DTAA=a\""));
+    assert_asked(f, "!");
+    assert_string_equal(f->requests.list[0].key, "FLATBED_DTAA");
+    assert_contains(f->requests.list[0].problem, "no volumes called 'dtaa'");
+    ask_all(f, "\"environment\"",
+            ENV("\"FLATBED_SHM=8g\",\"FLATBED_PROJECT=../x\",\"FLATBED_DATA=..\""));
+    assert_asked(f, "! ! !");
+    assert_null(f->requests.project);
+    buf_puts(&many, "{\"process\":{\"env\":[\"\"");
+    for (int i = 0; i < 1000; i++)
+        buf_printf(&many, ",\"FLATBED_X%d=1\"", i);
+    buf_puts(&many, "]}}");
+    ask_all(f, "\"environment\"", many.data);
+    assert_int_equal(f->requests.count, REQUEST_NAMES);
+    buf_free(&many);
+}
+
+/* ---- mounts ---- */
+
+#define ON(path)     "{\"destination\":\"" path "\",\"source\":\"/dev/null\",\"options\":[\"rbind\"]}"
+#define MOUNTS(list) "{\"mounts\":[{\"destination\":\"/proc\"}," list "]}"
+
+static void test_mounts(void **state)
+{
+    struct fixture *f = *state;
+
+    ask_all(f, "\"mounts\"",
+            MOUNTS(ON("/run/flatbed/request/data/a") "," ON(
+                "//run/flatbed/request/./data/b/") "," ON("/run/flatbed/request/project/p")));
+    assert_asked(f, "data/a data/b");
+    assert_string_equal(f->requests.list[0].key, "/run/flatbed/request/data/a");
+    assert_null(f->requests.list[0].target);
+    assert_string_equal(f->requests.project, "p");
+    assert_int_equal(f->requests.mount_count, 3);
+    assert_int_equal(f->requests.mounts[0], 1);
+    assert_int_equal(f->requests.mounts[2], 3);
+    assert_string_equal(f->requests.remembered, "data/a,data/b,project/p");
+    ask_all(f, "\"annotations\",\"environment\"", MOUNTS(ON("/run/flatbed/request/data/a")));
+    assert_asked(f, "");
+    assert_int_equal(f->requests.mount_count, 0);
+    ask_all(f, "\"mounts\"",
+            MOUNTS(ON("/run/flatbed/requests/data/a") "," ON("/run/flatbed/request")));
+    assert_asked(f, "");
+    assert_int_equal(f->requests.mount_count, 0);
+}
+
+static void test_problems_of_mounts(void **state)
+{
+    static const struct {
+        const char *mount, *says;
+        size_t removed;
+    } rows[] = {
+        {ON("/run/flatbed/request/data"), "expected CLASS/NAME", 1},
+        {ON("/run/flatbed/request/data/a/b"), "expected CLASS/NAME", 1},
+        {ON("/run/flatbed/request/data/a b"), "is not a name", 1},
+        {ON("/run/flatbed/request/data/a:ro"), "is not a name", 1},
+        {ON("/run/flatbed/request/nope/a"), "no volumes called 'nope'", 1},
+        {ON("/run/flatbed/request/project/{user}"), "is not a name", 1},
+        {ON("/run/flatbed/request/shm/8g"), "not implemented", 1},
+        {"{\"destination\":\"/run/flatbed/request/data/a\",\"source\":\"/dev/"
+         "zero\",\"type\":\"bind\"}",
+         "only a bind mount of /dev/null", 0},
+        {"{\"destination\":\"/run/flatbed/request/data/a\",\"source\":\"/dev/"
+         "null\",\"type\":\"tmpfs\"}",
+         "only a bind mount of /dev/null", 0},
+        {"{\"destination\":\"/run/flatbed/request/data/a\"}", "only a bind mount of /dev/null", 0},
+    };
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        _cleanup_free_ char *config = strf("{\"mounts\":[%s]}", rows[i].mount);
+        ask_all(f, "\"mounts\"", config);
+        assert_asked(f, "!");
+        assert_contains(f->requests.list[0].problem, rows[i].says);
+        assert_int_equal(f->requests.mount_count, rows[i].removed);
+        assert_null(f->requests.remembered);
+    }
+}
+
+/* The second edit finds no mounts, but what they said. */
+static void test_mounts_are_remembered(void **state)
+{
+    struct fixture *f = *state;
+
+    ask_all(f, "\"mounts\"",
+            "{\"annotations\":{\"flatbed.requested\":\"data/a,project/p,logs/x\"}}");
+    assert_asked(f, "data/a logs/x");
+    assert_string_equal(f->requests.project, "p");
+    assert_null(f->requests.remembered);
+    ask_all(f, "\"mounts\"",
+            "{\"annotations\":{\"flatbed.requested\":\"data/a\"},\"mounts\":[" ON(
+                "/run/flatbed/request/data/b") "]}");
+    assert_asked(f, "data/a data/b");
+    assert_string_equal(f->requests.remembered, "data/a,data/b");
+    ask_all(f, "\"annotations\"", "{\"annotations\":{\"flatbed.requested\":\"data/a\"}}");
+    assert_asked(f, "");
+    ask_all(f, "\"mounts\"", "{\"annotations\":{\"flatbed.requested\":\"data/a/b,x,,../y\"}}");
+    assert_asked(f, "! ! !");
+}
+
+static void test_the_first_carrier_that_names_a_class_wins(void **state)
+{
+    static const char config[] =
+        "{\"annotations\":{\"flatbed.data\":\"a\",\"flatbed.project\":\"pa\"},"
+        "\"process\":{\"env\":[\"FLATBED_DATA=e\",\"FLATBED_LOGS=e\",\"FLATBED_MY_DATA_V2=e\","
+        "\"FLATBED_PROJECT=pe\"]},"
+        "\"mounts\":[" ON("/run/flatbed/request/data/m") "," ON(
+            "/run/flatbed/request/logs/m1") "," ON("/run/flatbed/request/logs/m2") "]}";
+    struct fixture *f = *state;
+
+    ask_all(f, "\"annotations\",\"mounts\",\"environment\"", config);
+    assert_asked(f, "data/a logs/m1 logs/m2 my-data.v2/e");
+    assert_string_equal(f->requests.project, "pa");
+    assert_int_equal(f->requests.mount_count, 3);
+    assert_string_equal(f->requests.remembered, "data/m,logs/m1,logs/m2");
+    ask_all(f, "\"environment\",\"mounts\",\"annotations\"", config);
+    assert_asked(f, "data/e logs/e my-data.v2/e");
+    assert_string_equal(f->requests.project, "pe");
+    ask_all(f, "\"mounts\"", config);
+    assert_asked(f, "data/m logs/m1 logs/m2");
+    assert_null(f->requests.project);
+    /* Asking for nothing is a word, too. */
+    ask_all(f, "\"annotations\",\"environment\"",
+            "{\"annotations\":{\"flatbed.data\":\"\"},\"process\":{\"env\":[\"FLATBED_DATA=e\"]}}");
+    assert_asked(f, "");
+}
+
+static void test_bounds_of_mounts(void **state)
+{
+    struct fixture *f = *state;
+    struct buf text = BUF_INIT;
+
+    buf_puts(&text, "{\"mounts\":[");
+    for (int i = 0; i < REQUESTS_IN_ALL + 10; i++)
+        buf_printf(&text, "%s" ON("/run/flatbed/request/data/n%d"), i ? "," : "", i);
+    buf_puts(&text, "]}");
+    ask_all(f, "\"mounts\"", text.data);
+    assert_int_equal(f->requests.count, REQUESTS_IN_ALL + 1);
+    assert_contains(f->requests.list[REQUESTS_IN_ALL].problem, "more than 256 requests");
+    assert_int_equal(f->requests.mount_count, REQUESTS_IN_ALL + 10);
+    buf_free(&text);
 }
 
 int main(void)
@@ -195,9 +419,18 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_forms, setup, teardown),
         cmocka_unit_test_setup_teardown(test_nothing_is_asked_for, setup, teardown),
         cmocka_unit_test_setup_teardown(test_project, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_idmap, setup, teardown),
         cmocka_unit_test_setup_teardown(test_problems, setup, teardown),
         cmocka_unit_test_setup_teardown(test_bounds, setup, teardown),
         cmocka_unit_test_setup_teardown(test_not_a_string, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_environment, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_problems_of_the_environment, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_mounts, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_problems_of_mounts, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_mounts_are_remembered, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_the_first_carrier_that_names_a_class_wins, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_bounds_of_mounts, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,10 +5,13 @@
 #include "unit.h"
 
 #include "shim/source.h"
+#include "shim/source_wait.h"
 #include "tempdir.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 enum { ALICE = 12345 };
 
@@ -267,6 +270,28 @@ static int needs_root(void **state)
 
 #define WITH_ROOT(test) cmocka_unit_test_setup_teardown(test, needs_root, tempdir_remove)
 
+/* Whatever the answer is, it came. (What hangs is tested with a stopped FUSE server, by bats.) */
+static void test_waiting_for_what_answers(void **state)
+{
+    struct err err = ERR_INIT;
+
+    make(state, "there", 0, 0755);
+    link_to(state, "/etc", "bad", ALICE);
+    assert_int_equal(source_wait(at(state, "there"), 10000, &err), 0);
+    assert_int_equal(source_wait(at(state, "not/there"), 10000, &err), 0);
+    assert_int_equal(source_wait(at(state, "bad/x"), 10000, &err), 0);
+    /* Nothing is left behind, neither a descriptor nor a child. */
+    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    close(fd);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(source_wait(at(state, "there"), 10000, &err), 0);
+    int again = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    close(again);
+    assert_int_equal(fd, again);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    assert_int_equal(errno, ECHILD);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -282,6 +307,7 @@ int main(void)
         WITH_ROOT(test_the_umask_has_no_say_and_stays),
         WITH_ROOT(test_root_makes_nothing_for_one_user_in_anothers_folder),
         WITH_ROOT(test_a_dangling_link_is_no_place),
+        WITH_ROOT(test_waiting_for_what_answers),
     };
 
     if (geteuid() != 0) {

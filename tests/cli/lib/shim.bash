@@ -14,7 +14,19 @@ setup() {
     unset FLATBED_DEPTH
 }
 
-teardown() { rm -rf --one-file-system "$DIR"; }
+teardown() {
+    forget
+    rm -rf --one-file-system "$DIR"
+}
+
+# What flatbed-runtime remembers of these tests' container and runtimes.
+forget() {
+    local file
+    rm -f /run/flatbed/state/default/c1.json
+    for file in "$DIR"/low "$DIR"/other "$DIR"/wrapper; do
+        [ ! -e "$file" ] || rm -f "/run/flatbed/features/"*"-$(printf %x "$(stat -c %i "$file")")-"*
+    done
+}
 
 # low_level FILE FLAVOR: notes its words, environment and open descriptors beside itself.
 low_level() {
@@ -86,3 +98,4 @@ refused() {
 
 untouched() { [ "$(sha256sum <"$BUNDLE/config.json")" = "$1" ]; }
 
+as_root() { [ "$(id -u)" -eq 0 ] || skip "needs root"; }

@@ -183,7 +183,7 @@ fb_end() {
     if [ "${FLATBED_TESTS_KEEP-}" = 1 ]; then
         fb_note "kept: $FB_DIR"
     else
-        rm -rf --one-file-system "$FB_DIR"
+        rm -rf --one-file-system "$FB_DIR" "/run/flatbed/state/${FB_DIR//\//%2F}"*
     fi
 }
 

@@ -26,7 +26,7 @@ policy_base() {
 {
   "version": 1,
   "runtime": { "paths": ["$1"] },
-  "requests": ["annotations"],
+  "requests": ["annotations", "mounts", "environment"],
   "volumes": {
     "site": { "source": "$FB_SRV/site", "target": "/workspace/site", "access": "ro", "always": true },
     "logs": { "source": "$FB_SRV/logs/{container}", "target": "/workspace/logs", "access": "rw",

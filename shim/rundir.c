@@ -1,0 +1,80 @@
+#include "shim/rundir.h"
+
+#include "base/fdio.h"
+#include "shim/trust.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static int enter(int *fd, const char *name, mode_t mode, bool make, struct err *err)
+{
+    struct stat st;
+    bool made = make && mkdirat(*fd, name, mode) == 0;
+
+    if (make && !made && errno != EEXIST)
+        return err_sys(err, "cannot make '%s' in /run/flatbed", name);
+    _cleanup_fd_ int next = openat(*fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (next < 0 || fstat(next, &st) < 0)
+        return err_sys(err, "/run: '%s'", name);
+    if (!trust_closed(&st))
+        return err_set(err, ERR_POLICY, "/run: '%s' is not root's alone", name);
+    if (made && fchmod(next, mode) < 0) /* whatever the umask */
+        return err_sys(err, "/run: '%s'", name);
+    close(*fd);
+    *fd = steal_fd(&next);
+    return 0;
+}
+
+int rundir_open(const char *kind, const char *name, bool make, struct err *err)
+{
+    if (geteuid() != 0 || trust_in_user_namespace())
+        return err_set(err, ERR_UNSUPPORTED, "a rootless runtime keeps nothing in /run/flatbed");
+    _cleanup_fd_ int fd = open("/run", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return err_sys(err, "/run");
+    if (enter(&fd, "flatbed", 0755, make, err) < 0 || enter(&fd, kind, 0700, make, err) < 0)
+        return -1;
+    if (name && enter(&fd, name, 0700, make, err) < 0)
+        return -1;
+    return steal_fd(&fd);
+}
+
+int rundir_escape(const char *text, struct buf *out, struct err *err)
+{
+    for (const char *p = text; *p && out->len <= RUNDIR_NAME; p++) {
+        bool plain = isalnum((unsigned char)*p) || strchr("-_", *p) || (*p == '.' && out->len);
+        if (plain)
+            buf_putc(out, *p);
+        else
+            buf_printf(out, "%%%02X", (unsigned char)*p);
+    }
+    if (out->len > RUNDIR_NAME)
+        return err_set(err, ERR_LIMIT, "'%.40s…' is too long for a file's name", text);
+    return buf_check(out, err);
+}
+
+int rundir_read(int dirfd, const char *name, size_t limit, struct buf *out, struct err *err)
+{
+    struct stat st;
+    _cleanup_fd_ int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return err_sys(err, "/run/flatbed: '%s'", name);
+    if (!S_ISREG(st.st_mode) || !trust_closed(&st))
+        return err_set(err, ERR_POLICY, "/run/flatbed: '%s' is not a file of root's alone", name);
+    return fd_read_all(fd, limit, out, err);
+}
+
+int rundir_write(int dirfd, const char *name, const struct buf *text, struct err *err)
+{
+    _cleanup_atomic_file_ struct atomic_file file = ATOMIC_FILE_INIT;
+
+    if (atomic_file_begin(&file, dirfd, name, 0600, err) < 0)
+        return -1;
+    file.fleeting = true;
+    if (fd_write_all(file.fd, text->data, text->len, err) < 0)
+        return -1;
+    return atomic_file_commit(&file, err);
+}

@@ -1,0 +1,125 @@
+#include "shim/state.h"
+
+#include "shim/rundir.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+enum { STATE_BYTES = 1024 * 1024 };
+
+/* Where a container's file is. */
+struct place {
+    int fd;
+    struct buf name;
+};
+
+static void leave(struct place *place)
+{
+    cleanup_fd(&place->fd);
+    buf_free(&place->name);
+}
+
+#define _cleanup_place_ _cleanup_(leave)
+
+static int find(const char *root, const char *id, bool make, struct place *out, struct err *err)
+{
+    _cleanup_buf_ struct buf folder = BUF_INIT;
+
+    *out = (struct place){.fd = -1};
+    if (root && root[0] != '/') {
+        err_set(err, ERR_UNSUPPORTED, "--root %.200s is relative", root);
+        return -1;
+    }
+    if (rundir_escape(root ? root : "default", &folder, err) < 0 ||
+        rundir_escape(id, &out->name, err) < 0)
+        return -1;
+    buf_puts(&out->name, ".json");
+    if (out->name.failed || !out->name.data) {
+        err_nomem(err);
+        return -1;
+    }
+    out->fd = rundir_open("state", folder.data, make, err);
+    return out->fd < 0 ? -1 : 0;
+}
+
+static struct json_doc *load(const struct place *place, struct err *err)
+{
+    static const struct json_options options = {.max_bytes = STATE_BYTES, .unique_keys = true};
+    _cleanup_buf_ struct buf text = BUF_INIT;
+
+    if (rundir_read(place->fd, place->name.data, STATE_BYTES, &text, err) < 0)
+        return NULL;
+    return json_parse(text.data ? text.data : "", text.len, &options, err);
+}
+
+struct json_doc *state_load(const char *root, const char *id, struct err *err)
+{
+    _cleanup_place_ struct place place = {.fd = -1};
+
+    return find(root, id, false, &place, err) < 0 ? NULL : load(&place, err);
+}
+
+/* Added by this edit or by one before it: the container would not have it otherwise. */
+static bool is_ours(const struct plan_op *op)
+{
+    return op->kind == PLAN_ENV &&
+           (op->verdict == PLAN_ADDED || (op->verdict == PLAN_KEPT && op->same));
+}
+
+static int add_variables(const struct plan *plan, struct json_doc *doc, struct err *err)
+{
+    struct json *list = json_get(json_root(doc), "env");
+
+    if (!json_is(list, JSON_ARRAY))
+        list = json_set(doc, json_root(doc), "env", json_array(doc));
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct plan_op *op = &plan->ops[i];
+        if (!is_ours(op))
+            continue;
+        _cleanup_free_ char *text = strf("%s=%s", op->variable, op->value);
+        if (!text)
+            return err_nomem(err);
+        json_append(doc, list, json_string(doc, text));
+    }
+    return json_failed(doc) ? err_nomem(err) : 0;
+}
+
+static bool adds_nothing(const struct plan *plan)
+{
+    for (size_t i = 0; i < plan->count; i++)
+        if (is_ours(&plan->ops[i]))
+            return false;
+    return true;
+}
+
+int state_save(const char *root, const char *id, const struct plan *plan, bool again,
+               struct err *err)
+{
+    _cleanup_place_ struct place place = {.fd = -1};
+    _cleanup_buf_ struct buf text = BUF_INIT;
+    _cleanup_json_ struct json_doc *doc = NULL;
+    struct err ignored;
+
+    if (adds_nothing(plan))
+        return again ? 0 : state_forget(root, id, err);
+    if (find(root, id, true, &place, err) < 0)
+        return -1;
+    if (again)
+        doc = load(&place, &ignored);
+    if (!doc)
+        doc = json_new_object(err);
+    if (!doc || add_variables(plan, doc, err) < 0 || json_write(doc, &text, err) < 0)
+        return -1;
+    return rundir_write(place.fd, place.name.data, &text, err);
+}
+
+int state_forget(const char *root, const char *id, struct err *err)
+{
+    _cleanup_place_ struct place place = {.fd = -1};
+
+    if (find(root, id, false, &place, err) < 0)
+        return err->kind == ERR_SYSTEM && err->sys == ENOENT ? 0 : -1;
+    if (unlinkat(place.fd, place.name.data, 0) < 0 && errno != ENOENT)
+        return err_sys(err, "cannot remove %s", place.name.data);
+    return 0;
+}
