@@ -1,43 +1,19 @@
 #include "shim/apply.h"
 
 #include "base/path.h"
+#include "shim/mount_entry.h"
 
 #include <string.h>
 
 /* ---- one entry of `mounts` ---- */
 
-static bool has_option(const struct policy_list *options, const char *name)
-{
-    for (size_t i = 0; i < options->count; i++)
-        if (strcmp(options->items[i], name) == 0)
-            return true;
-    return false;
-}
-
-static void put_option(struct json_doc *doc, struct json *list, const char *option)
-{
-    for (size_t i = 0; i < json_count(list); i++)
-        if (strcmp(json_text(list->items[i]), option) == 0)
-            return;
-    json_append(doc, list, json_string(doc, option));
-}
-
 static struct json *mount_options(const struct plan_op *op, struct json_doc *doc)
 {
-    const struct policy_list *options = &op->volume->options;
     struct json *list = json_array(doc);
+    const char *option;
 
-    if (!list)
-        return NULL;
-    put_option(doc, list, "rbind");
-    put_option(doc, list, op->access == ACCESS_RW ? "rw" : "ro");
-    put_option(doc, list, "rprivate");
-    if (!has_option(options, "suid"))
-        put_option(doc, list, "nosuid");
-    if (!has_option(options, "dev"))
-        put_option(doc, list, "nodev");
-    for (size_t i = 0; i < options->count && !json_failed(doc); i++)
-        put_option(doc, list, options->items[i]);
+    for (size_t i = 0; (option = mount_entry_option(op, i)) && !json_failed(doc); i++)
+        json_append(doc, list, json_string(doc, option));
     return list;
 }
 

@@ -1,4 +1,6 @@
 #include "base/path.h"
+#include "shim/mount_entry.h"
+#include "shim/pin.h"
 #include "shim/plan_build.h"
 
 #include <fnmatch.h>
@@ -46,7 +48,7 @@ const char *plan_pin_path(const struct plan_op *op, struct arena *arena)
 {
     _cleanup_buf_ struct buf path = BUF_INIT;
 
-    buf_printf(&path, "/run/flatbed/pin/%s:%s", op->volume->name, op->name);
+    buf_printf(&path, PIN_FOLDER "/%s:%s", op->volume->name, op->name);
     return path.failed ? NULL : arena_strndup(arena, path.data, path.len);
 }
 
@@ -124,8 +126,8 @@ static int recognise(struct planner *p, struct plan_op *op, const struct spec_mo
 
     if (!pin)
         return err_nomem(p->err);
-    op->pinned = mount->source && strcmp(mount->source, pin) == 0;
-    op->ours = op->pinned || (mount->source && strcmp(mount->source, op->source) == 0);
+    op->pinned = mount_entry_is(mount, op, pin);
+    op->ours = op->pinned || mount_entry_is(mount, op, op->source);
     return 0;
 }
 
@@ -163,13 +165,51 @@ static int place_mount(struct planner *p, struct plan_op *op)
     struct plan_op *planned = planned_on(p, op);
 
     if (!planned)
-        return against_spec(p, op);
+        return 0; /* until against_all */
     if (merges(planned, op)) {
         p->plan->count--; /* op is the last one */
         return 0;
     }
     return plan_decide(p, op, PLAN_DENIED, NULL, "%s has the target %s already",
                        planned->volume->name, op->target);
+}
+
+/* Once all is known that is asked for: how a volume is mounted decides what is recognised. */
+static int against_all(struct planner *p)
+{
+    for (size_t i = 0; i < p->plan->count; i++)
+        if (p->plan->ops[i].verdict != PLAN_DENIED && against_spec(p, &p->plan->ops[i]) < 0)
+            return -1;
+    return 0;
+}
+
+static bool is_pin_of_ours(const struct planner *p, const struct spec_mount *mount)
+{
+    for (size_t i = 0; i < p->plan->count; i++) {
+        const struct plan_op *op = &p->plan->ops[i];
+        if (op->pinned && mounted_on(p->in->spec, op->target) == mount)
+            return true;
+    }
+    return false;
+}
+
+/* Nobody but this program mounts what is pinned. */
+static int deny_foreign_pins(struct planner *p)
+{
+    for (size_t i = 0; i < p->in->spec->mount_count; i++) {
+        const struct spec_mount *mount = &p->in->spec->list[i];
+        if (!mount_entry_names_pin(mount) || is_pin_of_ours(p, mount))
+            continue;
+        struct plan_op *op = plan_push(p, PLAN_MOUNT);
+        if (!op)
+            return -1;
+        op->asked_by = "mounts";
+        if (plan_decide(p, op, PLAN_DENIED, NULL,
+                        "the container's own mount on %s has a source in %s", mount->destination,
+                        PIN_FOLDER) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 /* ---- volumes ---- */
@@ -266,7 +306,8 @@ int plan_make(const struct plan_input *input, struct arena *arena, struct plan *
     struct planner p = {.in = input, .arena = arena, .plan = out, .err = err};
 
     *out = (struct plan){0};
-    if (add_always(&p) < 0 || add_requests(&p) < 0)
+    if (add_always(&p) < 0 || add_requests(&p) < 0 || against_all(&p) < 0 ||
+        deny_foreign_pins(&p) < 0)
         return -1;
     sort_by_depth(out);
     return plan_add_env(&p);

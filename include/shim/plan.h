@@ -4,9 +4,10 @@
  *
  * Rules. `always` volumes come first, then what is asked for; asking for what is mounted anyway
  * only changes how. Two volumes on one target are denied. Where the container's own mounts have the
- * target already: the same source is kept (a second edit changes nothing), another source wins
- * over an `always` volume and denies a request. Mounts are in the order of their targets' depth,
- * so that none hides another. Variables that the container has are kept.
+ * target already: one that is exactly what would be written is kept (a second edit changes
+ * nothing), another wins over an `always` volume and denies a request; one whose source is in the
+ * folder of pinned sources is denied unless it is exactly ours. Mounts are in the order of their
+ * targets' depth, so that none hides another. Variables that the container has are kept.
  */
 #ifndef SHIM_PLAN_H
 #define SHIM_PLAN_H

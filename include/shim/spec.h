@@ -14,9 +14,10 @@
 #include "shim/idmap.h"
 
 struct spec_mount {
-    const char *destination; /* clean and absolute */
-    const char *source;      /* as written; NULL: none */
-    const char *type;        /* NULL: none */
+    const struct json *entry; /* all of it */
+    const char *destination;  /* clean and absolute */
+    const char *source;       /* as written; NULL: none */
+    const char *type;         /* NULL: none */
 };
 
 struct spec {
