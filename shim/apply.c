@@ -1,84 +1,9 @@
 #include "shim/apply.h"
 
 #include "base/path.h"
-#include "shim/overlay.h"
+#include "shim/mount_entry.h"
 
 #include <string.h>
-
-/* ---- one entry of `mounts` ---- */
-
-static bool has_option(const struct policy_list *options, const char *name)
-{
-    for (size_t i = 0; i < options->count; i++)
-        if (strcmp(options->items[i], name) == 0)
-            return true;
-    return false;
-}
-
-static void put_option(struct json_doc *doc, struct json *list, const char *option)
-{
-    for (size_t i = 0; i < json_count(list); i++)
-        if (strcmp(json_text(list->items[i]), option) == 0)
-            return;
-    json_append(doc, list, json_string(doc, option));
-}
-
-static void put_kind(const struct plan_op *op, struct json_doc *doc, struct json *list)
-{
-    const char *const words[] = {
-        op->pool ? NULL : "rbind",  op->access == ACCESS_RW ? "rw" : "ro", op->rro ? "rro" : NULL,
-        op->idmap ? "idmap" : NULL, op->pool ? NULL : "rprivate",
-    };
-
-    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-        if (words[i])
-            put_option(doc, list, words[i]);
-}
-
-static struct json *mount_options(const struct plan_op *op, struct json_doc *doc)
-{
-    const struct policy_list *options = &op->volume->options;
-    struct json *list = json_array(doc);
-    struct err ignored;
-
-    if (!list)
-        return NULL;
-    put_kind(op, doc, list);
-    if (!has_option(options, "suid"))
-        put_option(doc, list, "nosuid");
-    if (!has_option(options, "dev"))
-        put_option(doc, list, "nodev");
-    for (size_t i = 0; i < options->count && !json_failed(doc); i++)
-        if (strcmp(options->items[i], "rro") != 0)
-            put_option(doc, list, options->items[i]);
-    /* NULL marks the document as failed. */
-    if (op->pool && overlay_options(op->pool, op->source, doc, list, &ignored) < 0)
-        return NULL;
-    return list;
-}
-
-static void add_mappings(const struct spec *spec, struct json_doc *doc, struct json *entry)
-{
-    static const char *const keys[] = {"uidMappings", "gidMappings"};
-
-    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-        json_set(doc, entry, keys[i],
-                 json_copy(doc, json_path(spec->root, "linux", keys[i], NULL)));
-}
-
-static struct json *mount_entry(const struct plan_op *op, struct json_doc *doc,
-                                const struct spec *spec)
-{
-    struct json *entry = json_object(doc);
-
-    json_set(doc, entry, "destination", json_string(doc, op->target));
-    json_set(doc, entry, "type", json_string(doc, op->pool ? "overlay" : "bind"));
-    json_set(doc, entry, "source", json_string(doc, op->pool ? "overlay" : op->source));
-    json_set(doc, entry, "options", mount_options(op, doc));
-    if (op->idmap)
-        add_mappings(spec, doc, entry);
-    return entry;
-}
 
 /* ---- where it goes ---- */
 
@@ -168,7 +93,8 @@ static int add_mounts(const struct plan *plan, struct json_doc *doc, const struc
         if (op->kind != PLAN_MOUNT || op->verdict != PLAN_ADDED)
             continue;
         size_t at = place_for(&order, op->target);
-        json_insert(doc, list_of(doc, spec->root, "mounts"), at, mount_entry(op, doc, spec));
+        json_insert(doc, list_of(doc, spec->root, "mounts"), at,
+                    mount_entry_make(op, op->source, doc, spec));
         order_insert(&order, at, op->target);
     }
     (void)destinations;

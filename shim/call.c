@@ -34,14 +34,29 @@ static int own_option(const char *word, struct call_own *out, struct err *err)
     return 0;
 }
 
+static bool is_own(const char *word)
+{
+    return strncmp(word, own_prefix, sizeof(own_prefix) - 1) == 0;
+}
+
+/* The words behind own options of which one is wrong: "--flatbed-policy /file" has one too many. */
+static int skip_own(int argc, char *const argv[])
+{
+    int count = 0;
+
+    while (count < argc && (is_own(argv[count]) || (count && argv[count][0] == '/')))
+        count++;
+    return count;
+}
+
 int call_own_parse(int argc, char *const argv[], struct call_own *out, struct err *err)
 {
     *out = (struct call_own){0};
-    for (int i = 0; i < argc; i++) {
-        if (strncmp(argv[i], own_prefix, sizeof(own_prefix) - 1) != 0)
-            break;
-        if (own_option(argv[i], out, err) < 0)
+    for (int i = 0; i < argc && is_own(argv[i]); i++) {
+        if (own_option(argv[i], out, err) < 0) {
+            out->count = skip_own(argc, argv);
             return -1;
+        }
         out->count++;
     }
     return 0;
@@ -72,30 +87,53 @@ static bool same_call(const struct call *a, const struct call *b)
            a->help == b->help;
 }
 
-enum { MOST_READINGS = 4 };
+enum { MOST_READINGS = 10 };
 
-/* Every reading that the grammars in question allow, without those that the runtime refuses. */
-static int readings(int argc, char *const argv[], enum call_flavor flavor,
-                    struct reading out[MOST_READINGS], struct reading *refused)
+struct readings {
+    struct reading list[MOST_READINGS]; /* those that the runtime does not refuse */
+    int count;
+    struct reading refused; /* the first of the others */
+    bool refused_creation;  /* one of the others would create a container */
+};
+
+static void add_reading(struct readings *all, const struct reading *r)
 {
-    int count = 0;
-
-    *refused = (struct reading){0};
-    for (enum call_flavor f = FLAVOR_RUNC; f <= FLAVOR_CRUN; f++) {
-        bool again = true;
-        for (int values = 0; values < 2 && again; values++) {
-            struct reading r;
-            if (flavor != FLAVOR_UNKNOWN && flavor != f)
-                break;
-            grammar_read(f, values != 0, argc, argv, &r);
-            again = r.unknown != NULL;
-            if (!r.rejected)
-                out[count++] = r;
-            else if (!refused->rejected)
-                *refused = r;
-        }
+    if (!r->rejected) {
+        all->list[all->count++] = *r;
+        return;
     }
-    return count;
+    if (!all->refused.rejected)
+        all->refused = *r;
+    all->refused_creation = all->refused_creation || grammar_command_creates(r->call.command);
+}
+
+/* Every reading that the grammars in question allow. */
+static void read_all(int argc, char *const argv[], enum call_flavor flavor, struct readings *all)
+{
+    static const struct grammar grammars[] = {
+        {.flavor = FLAVOR_RUNC},
+        {.flavor = FLAVOR_RUNC, .newer = true},
+        {.flavor = FLAVOR_RUNC, .later_reorder = true},
+        {.flavor = FLAVOR_RUNC, .newer = true, .later_reorder = true},
+        {.flavor = FLAVOR_CRUN},
+    };
+
+    all->count = 0;
+    all->refused = (struct reading){0};
+    all->refused_creation = false;
+    for (size_t i = 0; i < sizeof(grammars) / sizeof(*grammars); i++) {
+        struct grammar g = grammars[i];
+        struct reading r;
+        if (flavor != FLAVOR_UNKNOWN && flavor != g.flavor)
+            continue;
+        grammar_read(&g, argc, argv, &r);
+        add_reading(all, &r);
+        if (!r.unknown)
+            continue;
+        g.unknown_values = true;
+        grammar_read(&g, argc, argv, &r);
+        add_reading(all, &r);
+    }
 }
 
 static bool any_creates(const struct reading *list, int count)
@@ -131,24 +169,24 @@ static int tell_apart(const struct reading *list, int count)
 int call_read(int argc, char *const argv[], enum call_flavor flavor, struct call *out,
               struct err *err)
 {
-    struct reading list[MOST_READINGS], refused;
-    int count = readings(argc, argv, flavor, list, &refused);
+    struct readings all;
 
-    if (count == 0) {
-        *out = refused.call;
-        return err_set(err, ERR_USAGE, "cannot read this command line (%s)", refused.reason);
-    }
-    bool creates = any_creates(list, count);
+    read_all(argc, argv, flavor, &all);
+    bool creates = any_creates(all.list, all.count);
     if (creates)
-        count = drop_senseless(list, count);
-    *out = list[0].call;
-    int apart = tell_apart(list, count);
+        all.count = drop_senseless(all.list, all.count);
+    *out = all.count ? all.list[0].call : all.refused.call;
+    bool apart = all.count && tell_apart(all.list, all.count) != 0;
     if (!creates && apart)
         out->process = NULL;
-    if (!creates || !apart)
+    /* That one reading does nothing is not to be relied on where another creates a container. */
+    bool doubtful = !creates && all.refused_creation;
+    if (all.count == 0 || (doubtful && flavor != FLAVOR_UNKNOWN))
+        return err_set(err, ERR_USAGE, "cannot read this command line (%s)", all.refused.reason);
+    if (!doubtful && (!creates || !apart))
         return 0;
     if (flavor == FLAVOR_UNKNOWN)
         return 1;
     return err_set(err, ERR_USAGE, "the option '%s' is not known, and the line has two meanings",
-                   list[0].unknown ? list[0].unknown : "?");
+                   all.list[0].unknown ? all.list[0].unknown : "?");
 }

@@ -1,137 +1,16 @@
 #include "shim/call_grammar.h"
 
+#include "shim/call_options.h"
+
 #include <stdio.h>
 #include <string.h>
-
-enum field {
-    FIELD_OTHER,
-    FIELD_BUNDLE,
-    FIELD_CONFIG,
-    FIELD_PROCESS,
-    FIELD_LOG,
-    FIELD_LOG_FORMAT,
-    FIELD_ROOT,
-    FIELD_HELP
-};
-
-struct option {
-    const char *name; /* NULL ends a table */
-    const char *letters;
-    bool takes_value;
-    enum field field;
-};
-
-/*
- * runc main takes global options after the command as well; older ones refuse them there, so it
- * does no harm to know them in both places.
- */
-#define GLOBAL_OPTIONS                                                                             \
-    {"log", "", true, FIELD_LOG}, {"log-format", "", true, FIELD_LOG_FORMAT},                      \
-        {"root", "", true, FIELD_ROOT}, {"rootless", "", true, FIELD_OTHER},                       \
-        {"debug", "", false, FIELD_OTHER},                                                         \
-    {                                                                                              \
-        "systemd-cgroup", "", false, FIELD_OTHER                                                   \
-    }
-
-#define CREATE_OPTIONS                                                                             \
-    {"bundle", "b", true, FIELD_BUNDLE}, {"console-socket", "", true, FIELD_OTHER},                \
-        {"pid-file", "", true, FIELD_OTHER}, {"preserve-fds", "", true, FIELD_OTHER},              \
-        {"no-pivot", "", false, FIELD_OTHER}, {"no-new-keyring", "", false, FIELD_OTHER},          \
-        {"no-subreaper", "", false, FIELD_OTHER}, {"detach", "d", false, FIELD_OTHER},             \
-    {                                                                                              \
-        "keep", "", false, FIELD_OTHER                                                             \
-    }
-
-#define RESTORE_OPTIONS                                                                            \
-    {"image-path", "", true, FIELD_OTHER}, {"work-path", "", true, FIELD_OTHER},                   \
-        {"manage-cgroups-mode", "", true, FIELD_OTHER}, {"lsm-profile", "", true, FIELD_OTHER},    \
-        {"lsm-mount-context", "", true, FIELD_OTHER}, {"empty-ns", "", true, FIELD_OTHER},         \
-        {"tcp-established", "", false, FIELD_OTHER}, {"ext-unix-sk", "", false, FIELD_OTHER},      \
-        {"shell-job", "", false, FIELD_OTHER}, {"file-locks", "", false, FIELD_OTHER},             \
-        {"auto-dedup", "", false, FIELD_OTHER},                                                    \
-    {                                                                                              \
-        "lazy-pages", "", false, FIELD_OTHER                                                       \
-    }
-
-#define EXEC_OPTIONS                                                                               \
-    {"process", "p", true, FIELD_PROCESS}, {"apparmor", "", true, FIELD_OTHER},                    \
-        {"cap", "c", true, FIELD_OTHER}, {"cgroup", "", true, FIELD_OTHER},                        \
-        {"console-socket", "", true, FIELD_OTHER}, {"cwd", "", true, FIELD_OTHER},                 \
-        {"env", "e", true, FIELD_OTHER}, {"pid-file", "", true, FIELD_OTHER},                      \
-        {"preserve-fds", "", true, FIELD_OTHER}, {"process-label", "", true, FIELD_OTHER},         \
-        {"user", "u", true, FIELD_OTHER}, {"detach", "d", false, FIELD_OTHER},                     \
-        {"no-new-privs", "", false, FIELD_OTHER},                                                  \
-    {                                                                                              \
-        "tty", "t", false, FIELD_OTHER                                                             \
-    }
-
-static const struct option runc_globals[] = {
-    GLOBAL_OPTIONS,
-    {"criu", "", true, FIELD_OTHER},
-    {"help", "h", false, FIELD_HELP},
-    {"version", "v", false, FIELD_OTHER},
-    {0},
-};
-
-static const struct option runc_command[] = {
-    CREATE_OPTIONS, RESTORE_OPTIONS, GLOBAL_OPTIONS, {"help", "h", false, FIELD_HELP}, {0},
-};
-
-static const struct option runc_exec[] = {
-    EXEC_OPTIONS,
-    {"additional-gids", "g", true, FIELD_OTHER},
-    {"ignore-paused", "", false, FIELD_OTHER},
-    {"no-subreaper", "", false, FIELD_OTHER},
-    {"help", "h", false, FIELD_HELP},
-    {0},
-};
-
-/* --program-name is argp's own. */
-static const struct option crun_globals[] = {
-    GLOBAL_OPTIONS,
-    {"cgroup-manager", "", true, FIELD_OTHER},
-    {"log-level", "", true, FIELD_OTHER},
-    {"program-name", "", true, FIELD_OTHER},
-    {"help", "?", false, FIELD_HELP},
-    {"usage", "", false, FIELD_HELP},
-    {"version", "vV", false, FIELD_HELP},
-    {0},
-};
-
-static const struct option crun_create[] = {
-    CREATE_OPTIONS,
-    {"config", "f", true, FIELD_CONFIG},
-    {"program-name", "", true, FIELD_OTHER},
-    {"help", "?", false, FIELD_HELP},
-    {"usage", "", false, FIELD_HELP},
-    {"version", "V", false, FIELD_HELP},
-    {0},
-};
-
-static const struct option crun_exec[] = {
-    EXEC_OPTIONS,
-    {"program-name", "", true, FIELD_OTHER},
-    {"help", "?", false, FIELD_HELP},
-    {"usage", "", false, FIELD_HELP},
-    {"version", "V", false, FIELD_HELP},
-    {0},
-};
-
-static const struct option crun_restore[] = {
-    CREATE_OPTIONS,
-    RESTORE_OPTIONS,
-    {"config", "f", true, FIELD_CONFIG},
-    {"program-name", "", true, FIELD_OTHER},
-    {"help", "?", false, FIELD_HELP},
-    {"usage", "", false, FIELD_HELP},
-    {"version", "V", false, FIELD_HELP},
-    {0},
-};
 
 /* A word list being read. */
 struct reader {
     const struct option *table;
-    bool unknown_values;
+    unsigned command; /* IN_*: what is not in it is refused; 0: all of the table is known */
+    bool newer, later_reorder, unknown_values;
+    bool empty_bundle; /* the last one given: nothing to runc, an error to crun */
     int argc, at;
     char *const *argv;
     struct reading *out;
@@ -157,6 +36,7 @@ static void store(struct reader *r, const struct option *o, const char *value)
     switch (o->field) {
     case FIELD_BUNDLE:
         call->bundle = *value ? value : NULL;
+        r->empty_bundle = !*value;
         break;
     case FIELD_CONFIG:
         call->config = value;
@@ -189,7 +69,15 @@ static void unknown_option(struct reader *r, const char *word, bool has_value)
         reject(r, "an option lacks its value", word);
 }
 
-/* ---- runc: package flag of Go under urfave/cli, which moves options before operands ---- */
+/*
+ * ---- runc: package flag of Go, under urfave/cli 1.22 ----
+ *
+ * Behind the command, reorderArgs() first moves every option that the command knows to the front,
+ * and with one that has no "=" the next word: one that does not begin with "-" (wherever that is),
+ * or, in later versions, any that is not known itself. It does not ask which options take values.
+ * It stops at "--", which later versions put before the words that were not moved. Only then
+ * package flag reads the words, up to the first that is no option.
+ */
 
 static const struct option *go_lookup(const struct option *table, const char *name, size_t len)
 {
@@ -213,6 +101,10 @@ static void go_option(struct reader *r, const char *word)
         return;
     }
     const struct option *o = go_lookup(r->table, name, len);
+    if (o && r->command && !(o->in & r->command)) {
+        reject(r, "not an option of this command", word);
+        return;
+    }
     if (!o) {
         unknown_option(r, word, value != NULL);
         return;
@@ -234,8 +126,8 @@ static bool looks_like_option(const char *word)
     return word[0] == '-' && word[1] != '\0';
 }
 
-/* Global options: they end at the first word that is none. */
-static void go_globals(struct reader *r)
+/* Options end at the first word that is none. */
+static void go_options(struct reader *r)
 {
     while (r->at < r->argc && looks_like_option(r->argv[r->at])) {
         const char *word = next_word(r);
@@ -247,20 +139,77 @@ static void go_globals(struct reader *r)
 
 static int go_operands(struct reader *r)
 {
-    int operands = 0;
-    bool ended = false;
+    go_options(r);
+    int operands = r->argc - r->at;
+    r->out->call.id = next_word(r);
+    return operands;
+}
 
-    while (r->at < r->argc) {
-        const char *word = next_word(r);
-        if (!ended && strcmp(word, "--") == 0) {
-            ended = true;
-        } else if (!ended && looks_like_option(word)) {
-            go_option(r, word);
+/* argIsFlag(): the name is that of an option, whatever the number of dashes up to three. */
+static bool go_is_known(const struct reader *r, const char *word)
+{
+    if (!looks_like_option(word))
+        return false;
+    const char *name = word + 1;
+    if (word[1] == '-')
+        name += name[1] == '-' ? 2 : 1;
+    size_t len = strcspn(name, "=");
+    const struct option *o = len ? go_lookup(r->table, name, len) : NULL;
+    return o ? !r->command || (o->in & r->command) : r->newer;
+}
+
+/* Is the word moved as the value of the known option before it? */
+static bool go_is_value(const struct reader *r, const char *word)
+{
+    return r->later_reorder ? !go_is_known(r, word) : word[0] != '-';
+}
+
+/* reorderArgs(): `words` gets what is left to read; it has room for twice as many. */
+static void go_reorder(const struct reader *r, char **words)
+{
+    char **kept = words + (r->argc - r->at) + 1;
+    int moved_count = 0, kept_count = 0, i = r->at;
+    bool may_be_value = false;
+
+    for (; i < r->argc; i++) {
+        char *word = r->argv[i];
+        bool delimits = strcmp(word, "--") == 0;
+        if (may_be_value && go_is_value(r, word)) {
+            may_be_value = false;
+            words[moved_count++] = word;
+        } else if (delimits) {
+            break;
+        } else if (go_is_known(r, word)) {
+            may_be_value = !strchr(word, '=');
+            words[moved_count++] = word;
         } else {
-            r->out->call.id = word;
-            operands++;
+            kept[kept_count++] = word;
         }
     }
+    if (i < r->argc && r->later_reorder)
+        words[moved_count++] = r->argv[i++];
+    for (int k = 0; k < kept_count; k++)
+        words[moved_count++] = kept[k];
+    while (i < r->argc)
+        words[moved_count++] = r->argv[i++];
+}
+
+static int go_command(struct reader *r)
+{
+    int count = r->argc - r->at;
+    _cleanup_free_ char **words = calloc(2 * ((size_t)count + 1), sizeof(*words));
+
+    if (!words) {
+        reject(r, "out of memory", "");
+        return 1;
+    }
+    go_reorder(r, words);
+    r->argv = words;
+    r->argc = count;
+    r->at = 0;
+    int operands = go_operands(r);
+    r->argv = NULL;
+    r->argc = 0;
     return operands;
 }
 
@@ -305,7 +254,7 @@ static void argp_long_option(struct reader *r, const char *word)
     } else {
         if (!value)
             value = next_word(r);
-        if (!value || (o->field == FIELD_BUNDLE && !*value))
+        if (!value)
             reject(r, "an option lacks its value", word);
         else
             store(r, o, value);
@@ -332,7 +281,7 @@ static void argp_cluster(struct reader *r, const char *word)
             continue;
         }
         const char *value = p[1] ? p + 1 : next_word(r);
-        if (!value || (o && o->field == FIELD_BUNDLE && !*value))
+        if (!value)
             reject(r, "an option lacks its value", word);
         else if (o)
             store(r, o, value);
@@ -356,6 +305,8 @@ static void argp_options(struct reader *r)
 static int argp_operands(struct reader *r)
 {
     argp_options(r);
+    if (r->empty_bundle)
+        reject(r, "an empty bundle", "");
     int operands = r->argc - r->at;
     r->out->call.id = next_word(r);
     return operands;
@@ -386,7 +337,7 @@ bool grammar_command_known(const char *command)
 
 static const struct option *crun_table(const char *command)
 {
-    return strcmp(command, "restore") == 0 ? crun_restore : crun_create;
+    return strcmp(command, "restore") == 0 ? call_crun_restore : call_crun_create;
 }
 
 /* Both end the options at the first operand here. What they would refuse is theirs to refuse. */
@@ -394,11 +345,11 @@ static void read_exec(struct reader *r, bool crun)
 {
     bool rejected = r->out->rejected;
 
-    r->table = crun ? crun_exec : runc_exec;
+    r->table = crun ? call_crun_exec : call_runc_exec;
     if (crun)
         argp_options(r);
     else
-        go_globals(r);
+        go_options(r);
     r->out->call.id = next_word(r);
     if (r->out->rejected && !rejected) {
         r->out->rejected = false;
@@ -406,13 +357,21 @@ static void read_exec(struct reader *r, bool crun)
     }
 }
 
-void grammar_read(enum call_flavor flavor, bool unknown_values, int argc, char *const argv[],
-                  struct reading *out)
+static unsigned runc_command_bit(const char *command)
 {
-    bool crun = flavor == FLAVOR_CRUN;
+    if (strcmp(command, "restore") == 0)
+        return IN_RESTORE;
+    return strcmp(command, "run") == 0 ? IN_RUN : IN_CREATE;
+}
+
+void grammar_read(const struct grammar *grammar, int argc, char *const argv[], struct reading *out)
+{
+    bool crun = grammar->flavor == FLAVOR_CRUN;
     struct reader r = {
-        .table = crun ? crun_globals : runc_globals,
-        .unknown_values = unknown_values,
+        .table = crun ? call_crun_globals : call_runc_globals,
+        .newer = grammar->newer,
+        .later_reorder = grammar->later_reorder,
+        .unknown_values = grammar->unknown_values,
         .argc = argc,
         .argv = argv,
         .out = out,
@@ -422,7 +381,7 @@ void grammar_read(enum call_flavor flavor, bool unknown_values, int argc, char *
     if (crun)
         argp_options(&r);
     else
-        go_globals(&r);
+        go_options(&r);
     if (out->call.help)
         return;
     out->call.command = next_word(&r);
@@ -430,8 +389,9 @@ void grammar_read(enum call_flavor flavor, bool unknown_values, int argc, char *
         read_exec(&r, crun);
     if (!grammar_command_creates(out->call.command))
         return;
-    r.table = crun ? crun_table(out->call.command) : runc_command;
-    int operands = crun ? argp_operands(&r) : go_operands(&r);
+    r.table = crun ? crun_table(out->call.command) : call_runc_command;
+    r.command = crun || grammar->newer ? 0 : runc_command_bit(out->call.command);
+    int operands = crun ? argp_operands(&r) : go_command(&r);
     if (operands != 1 && !out->call.help)
         reject(&r, operands ? "more than one container id" : "no container id", out->call.command);
 }

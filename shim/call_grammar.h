@@ -15,9 +15,19 @@ struct reading {
     char reason[READING_REASON]; /* why */
 };
 
-/* `unknown_values`: read unknown options as ones that take the next word as their value. */
-void grammar_read(enum call_flavor flavor, bool unknown_values, int argc, char *const argv[],
-                  struct reading *out);
+struct grammar {
+    enum call_flavor flavor;
+    /*
+     * runc alone: one that knows all options everywhere, as later versions do more and more. Which
+     * it knows matters even where they are not meant: known ones are moved to the front with the
+     * word behind them.
+     */
+    bool newer;
+    bool later_reorder; /* runc alone: the order of words as urfave/cli has it since about 1.22.5 */
+    bool unknown_values; /* read unknown options as ones that take the next word as their value */
+};
+
+void grammar_read(const struct grammar *grammar, int argc, char *const argv[], struct reading *out);
 
 /* True for a command of the OCI runtimes, whether or not it creates containers. */
 bool grammar_command_known(const char *command);

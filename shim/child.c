@@ -39,15 +39,13 @@ static int milliseconds_left(const struct timespec *start)
 }
 
 /* Reads until the end, the size of the buffer, or until patience is gone. */
-static void read_some(int fd, char *text, size_t size)
+static void read_some(int fd, const struct timespec *start, char *text, size_t size)
 {
-    struct timespec start;
     size_t len = 0;
 
-    clock_gettime(CLOCK_MONOTONIC, &start);
     while (len < size - 1) {
         struct pollfd p = {.fd = fd, .events = POLLIN};
-        int ready = poll(&p, 1, milliseconds_left(&start));
+        int ready = poll(&p, 1, milliseconds_left(start));
         if (ready < 0 && errno == EINTR)
             continue;
         ssize_t n = ready > 0 ? read(fd, text + len, size - 1 - len) : 0;
@@ -58,21 +56,54 @@ static void read_some(int fd, char *text, size_t size)
     text[len] = '\0';
 }
 
-int child_output(char *const argv[], char *text, size_t size, struct err *err)
+/* Its exit status, if it comes in time; -1 otherwise. The child is gone afterwards. */
+static int end(pid_t pid, const struct timespec *start)
 {
+    const struct timespec moment = {.tv_nsec = 1000000};
+    int status = 0;
+    pid_t ended;
+
+    while ((ended = waitpid(pid, &status, WNOHANG)) == 0 && milliseconds_left(start) > 0)
+        nanosleep(&moment, NULL);
+    if (ended == 0) {
+        kill(pid, SIGKILL);
+        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+            continue;
+    }
+    return ended == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int run(char *const argv[], char *text, size_t size, int *status, struct err *err)
+{
+    struct timespec begin;
     int ends[2];
     pid_t pid = 0;
 
+    clock_gettime(CLOCK_MONOTONIC, &begin);
     if (pipe2(ends, O_CLOEXEC) < 0)
         return err_sys(err, "pipe");
     int rc = start(argv, ends[1], &pid, err);
     close(ends[1]);
     if (rc == 0) {
-        read_some(ends[0], text, size);
-        kill(pid, SIGKILL); /* it has said all that matters, or hangs */
-        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-            continue;
+        read_some(ends[0], &begin, text, size);
+        close(ends[0]); /* one that has more to say than matters ends */
+        *status = end(pid, &begin);
+        return 0;
     }
     close(ends[0]);
+    return rc;
+}
+
+int child_output(char *const argv[], char *text, size_t size, int *status, struct err *err)
+{
+    /* Where SIGCHLD is ignored, the status would be lost. */
+    const struct sigaction usual = {.sa_handler = SIG_DFL};
+    struct sigaction before;
+
+    if (sigaction(SIGCHLD, &usual, &before) < 0)
+        return err_sys(err, "sigaction");
+    int rc = run(argv, text, size, status, err);
+    if (sigaction(SIGCHLD, &before, NULL) < 0 && rc == 0)
+        return err_sys(err, "sigaction");
     return rc;
 }

@@ -46,6 +46,17 @@ static const char *number_text(unsigned number, struct arena *arena)
     return arena_strndup(arena, text, (size_t)len);
 }
 
+/* Whoever needs the name is denied where it cannot be found out. */
+static int gather_user_name(struct arena *arena, struct facts *f, struct err *err)
+{
+    if (identity_user_name(f->identity.uid, arena, &f->values.value[VAR_USER], err) == 0)
+        return 0;
+    if (err->kind != ERR_POLICY)
+        return -1;
+    f->values.missing[VAR_USER] = arena_strndup(arena, err->msg, strlen(err->msg));
+    return f->values.missing[VAR_USER] ? 0 : err_nomem(err);
+}
+
 static int gather_identity(const struct policy *policy, const struct spec *spec,
                            struct arena *arena, struct facts *f, struct err *err)
 {
@@ -67,12 +78,7 @@ static int gather_identity(const struct policy *policy, const struct spec *spec,
     f->values.value[VAR_GID] = number_text(f->identity.gid, arena);
     if (!f->values.value[VAR_UID] || !f->values.value[VAR_GID])
         return err_nomem(err);
-    if (policy->vars & 1u << VAR_USER) {
-        f->values.value[VAR_USER] = identity_user_name(f->identity.uid, arena);
-        if (!f->values.value[VAR_USER])
-            return err_nomem(err);
-    }
-    return 0;
+    return policy->vars & 1u << VAR_USER ? gather_user_name(arena, f, err) : 0;
 }
 
 int facts_gather(const struct policy *policy, const struct spec *spec, const char *container,

@@ -44,8 +44,9 @@ static bool ask(struct lowlevel *low, struct features *out)
     char *const argv[] = {low->path, command, NULL};
     _cleanup_free_ char *text = malloc(MOST_OUTPUT);
     struct err ignored;
+    int status;
 
-    if (!text || child_output(argv, text, MOST_OUTPUT, &ignored) < 0)
+    if (!text || child_output(argv, text, MOST_OUTPUT, &status, &ignored) < 0 || status != 0)
         return false;
     features_parse(text, out);
     return true;

@@ -48,10 +48,13 @@ static int named_identity(const char *key, const char *value, struct id_pair *ou
 {
     bool number = *value && value[strspn(value, "0123456789")] == '\0' && strlen(value) < 10;
     struct user user;
-    bool found =
+    enum user_answer answer =
         number ? user_by_uid((uid_t)strtoul(value, NULL, 10), &user) : user_by_name(value, &user);
 
-    if (!found)
+    if (answer == USER_UNKNOWN)
+        return err_set(err, ERR_POLICY, "%s: getent did not say who the user '%.80s' is", key,
+                       value);
+    if (answer == USER_NONE)
         return err_set(err, ERR_POLICY, "%s: there is no user '%.80s'", key, value);
     *out = (struct id_pair){.known = true, .uid = user.uid, .gid = user.gid};
     return 0;
@@ -90,13 +93,16 @@ int identity_find(const struct policy *policy, const struct spec *spec, struct i
     return 0;
 }
 
-const char *identity_user_name(uid_t uid, struct arena *arena)
+int identity_user_name(uid_t uid, struct arena *arena, const char **out, struct err *err)
 {
     struct user user;
-    char number[16];
+    enum user_answer answer = user_by_uid(uid, &user);
 
-    if (user_by_uid(uid, &user))
-        return arena_strndup(arena, user.name, strlen(user.name));
-    int len = snprintf(number, sizeof(number), "%u", (unsigned)uid);
-    return arena_strndup(arena, number, (size_t)len);
+    if (answer == USER_UNKNOWN)
+        return err_set(err, ERR_POLICY, "getent did not say what the user %u is called",
+                       (unsigned)uid);
+    if (answer == USER_NONE)
+        snprintf(user.name, sizeof(user.name), "%u", (unsigned)uid);
+    *out = arena_strndup(arena, user.name, strlen(user.name));
+    return *out ? 0 : err_nomem(err);
 }

@@ -93,7 +93,7 @@ static int prepare_creation(struct launch *l, int rc, const struct err *unreadab
         *err = *unreadable;
         return -1;
     }
-    if (rc > 0 && read_again(l, policy, err) < 0)
+    if ((rc > 0 || policy->flavor != FLAVOR_UNKNOWN) && read_again(l, policy, err) < 0)
         return -1;
     return call_edits(&l->call) ? edit_config(policy, &l->call, &l->lowlevel, err) : 0;
 }
@@ -101,10 +101,14 @@ static int prepare_creation(struct launch *l, int rc, const struct err *unreadab
 int launch_prepare(struct launch *l, int argc, char *const argv[], struct err *err)
 {
     *l = (struct launch){0};
-    if (call_own_parse(argc, argv, &l->own, err) < 0)
-        return -1;
+    int own = call_own_parse(argc, argv, &l->own, err);
     l->argc = argc - l->own.count;
     l->argv = argv + l->own.count;
+    if (own < 0) {
+        struct err ignored = ERR_INIT;
+        (void)!call_read(l->argc, l->argv, FLAVOR_UNKNOWN, &l->call, &ignored); /* for the log */
+        return -1;
+    }
     if (l->own.version)
         return 0;
     struct err unreadable = ERR_INIT;

@@ -21,8 +21,9 @@ int lowlevel_ask_flavor(struct lowlevel *low, enum call_flavor *out, struct err 
 {
     char text[MOST_OUTPUT], option[] = "--version";
     char *const argv[] = {low->path, option, NULL};
+    int status;
 
-    if (child_output(argv, text, sizeof(text), err) < 0)
+    if (child_output(argv, text, sizeof(text), &status, err) < 0)
         return -1;
     *out = flavor_of(text);
     if (*out == FLAVOR_UNKNOWN)

@@ -1,5 +1,7 @@
 #include "shim/pin.h"
 
+#include "shim/submounts.h"
+
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -35,7 +37,31 @@ static int make_mount_point(const struct source *source, const char *path, struc
     return fd < 0 ? err_sys(err, "cannot make %s", path) : 0;
 }
 
-int pin_add(const struct source *source, const char *path, struct err *err)
+static int set_options(const struct source *source, const char *path,
+                       const struct pin_options *options, struct err *err)
+{
+    struct mount_attr attr = {0};
+    bool below;
+
+    attr.attr_set =
+        (options->read_only ? MOUNT_ATTR_RDONLY : 0) | (options->nosuid ? MOUNT_ATTR_NOSUID : 0) |
+        (options->nodev ? MOUNT_ATTR_NODEV : 0) | (options->noexec ? MOUNT_ATTR_NOEXEC : 0);
+    if (mount_setattr(AT_FDCWD, path, AT_RECURSIVE | AT_SYMLINK_NOFOLLOW, &attr, sizeof(attr)) == 0)
+        return 0;
+    int saved = errno;
+    /* Without mounts below, what the runtime behind us does is enough. */
+    if (submounts_find(source, &below, err) < 0)
+        return -1;
+    errno = saved;
+    if (!below)
+        return 0;
+    return err_sys(err,
+                   "other file systems are mounted below the source, and they cannot be restricted "
+                   "(mount_setattr, Linux 5.12)");
+}
+
+int pin_add(const struct source *source, const char *path, const struct pin_options *options,
+            struct err *err)
 {
     char self[32];
 
@@ -44,5 +70,5 @@ int pin_add(const struct source *source, const char *path, struct err *err)
     snprintf(self, sizeof(self), "/proc/self/fd/%d", source->fd);
     if (mount(self, path, NULL, MS_BIND | MS_REC, NULL) < 0)
         return err_sys(err, "cannot pin a source at %s", path);
-    return 0;
+    return set_options(source, path, options, err);
 }

@@ -1,5 +1,6 @@
 #include "base/path.h"
-#include "shim/overlay.h"
+#include "shim/mount_entry.h"
+#include "shim/pin.h"
 #include "shim/plan_build.h"
 
 #include <fnmatch.h>
@@ -47,7 +48,7 @@ const char *plan_pin_path(const struct plan_op *op, struct arena *arena)
 {
     _cleanup_buf_ struct buf path = BUF_INIT;
 
-    buf_printf(&path, "/run/flatbed/pin/%s:%s", op->volume->name, op->name);
+    buf_printf(&path, PIN_FOLDER "/%s:%s", op->volume->name, op->name);
     return path.failed ? NULL : arena_strndup(arena, path.data, path.len);
 }
 
@@ -117,23 +118,6 @@ const struct spec_mount *plan_mounted_on(const struct spec *spec, const char *ta
     return NULL;
 }
 
-/* Does the mount show what is in `source`? For a pool that is its private side. 1, 0, or -1. */
-static int shows(struct planner *p, const struct plan_op *op, const struct spec_mount *mount,
-                 const char *source)
-{
-    if (!op->pool)
-        return mount->source && strcmp(mount->source, source) == 0;
-    const char *upper = overlay_option("upperdir", source, OVERLAY_UPPER, p->arena);
-    if (!upper)
-        return err_nomem(p->err);
-    for (size_t i = 0; i < json_count(mount->options); i++) {
-        const char *option = json_text(mount->options->items[i]);
-        if (option && strcmp(option, upper) == 0)
-            return mount->type && strcmp(mount->type, "overlay") == 0;
-    }
-    return 0;
-}
-
 /* Is the mount this very volume, from an edit before this one? */
 static int recognise(struct planner *p, struct plan_op *op, const struct spec_mount *mount)
 {
@@ -141,13 +125,12 @@ static int recognise(struct planner *p, struct plan_op *op, const struct spec_mo
 
     if (!pin)
         return err_nomem(p->err);
-    int pinned = shows(p, op, mount, pin), plain = shows(p, op, mount, op->source);
+    int pinned = mount_entry_is(mount, op, pin, p->in->spec, p->err);
+    int plain = pinned ? 0 : mount_entry_is(mount, op, op->source, p->in->spec, p->err);
     if (pinned < 0 || plain < 0)
         return -1;
     op->pinned = pinned;
     op->ours = pinned || plain;
-    if (op->access == ACCESS_RO && !mount->read_only)
-        op->ours = op->pinned = false;
     return 0;
 }
 
@@ -185,13 +168,53 @@ static int place_mount(struct planner *p, struct plan_op *op)
     struct plan_op *planned = planned_on(p, op);
 
     if (!planned)
-        return against_spec(p, op);
+        return 0; /* until against_all */
     if (merges(planned, op)) {
         p->plan->count--; /* op is the last one */
         return 0;
     }
     return plan_decide(p, op, PLAN_DENIED, NULL, "%s has the target %s already",
                        planned->volume->name, op->target);
+}
+
+/* Once all is known that is asked for: how a volume is mounted decides what is recognised. */
+static int against_all(struct planner *p)
+{
+    for (size_t i = 0; i < p->plan->count; i++)
+        if (p->plan->ops[i].verdict != PLAN_DENIED && against_spec(p, &p->plan->ops[i]) < 0)
+            return -1;
+    return 0;
+}
+
+static bool is_pin_of_ours(const struct planner *p, const struct spec_mount *mount)
+{
+    for (size_t i = 0; i < p->plan->count; i++) {
+        const struct plan_op *op = &p->plan->ops[i];
+        if (op->pinned && plan_mounted_on(p->in->spec, op->target) == mount)
+            return true;
+    }
+    return false;
+}
+
+/* Nobody but this program mounts what is pinned. What "binds" holds there is named and judged anew.
+ */
+static int deny_foreign_pins(struct planner *p)
+{
+    for (size_t i = 0; i < p->in->spec->mount_count; i++) {
+        const struct spec_mount *mount = &p->in->spec->list[i];
+        bool judged = p->in->binds && mount_entry_is_held(mount);
+        if (!mount_entry_names_pin(mount) || is_pin_of_ours(p, mount) || judged)
+            continue;
+        struct plan_op *op = plan_push(p, PLAN_MOUNT);
+        if (!op)
+            return -1;
+        op->asked_by = "mounts";
+        if (plan_decide(p, op, PLAN_DENIED, NULL,
+                        "the container's own mount on %s has a source in %s", mount->destination,
+                        PIN_FOLDER) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 /* ---- volumes ---- */
@@ -318,7 +341,9 @@ int plan_make(const struct plan_input *input, struct arena *arena, struct plan *
     struct planner p = {.in = input, .arena = arena, .plan = out, .err = err};
 
     *out = (struct plan){.requests = input->requests};
-    if (!input->no_volumes && (add_always(&p) < 0 || add_requests(&p) < 0))
+    if (!input->no_volumes && (add_always(&p) < 0 || add_requests(&p) < 0 || against_all(&p) < 0))
+        return -1;
+    if (deny_foreign_pins(&p) < 0)
         return -1;
     sort_by_depth(out);
     if (plan_add_env(&p) < 0)

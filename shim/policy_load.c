@@ -23,13 +23,33 @@ static int check_trust(const char *path, const struct stat *dir, const struct st
     return why ? err_set(err, ERR_POLICY, "%s: %s", path, why) : 0;
 }
 
+/*
+ * Where a link leads, others than root might decide; and a link that leads nowhere is not "no
+ * policy".
+ */
+static int refuse_link(const char *path, struct err *err)
+{
+    return err_set(err, ERR_POLICY, "%s: a symbolic link, which is not followed", path);
+}
+
+/* True only if the name itself is not there. */
+static bool is_absent(int dirfd, const char *name)
+{
+    struct stat st;
+
+    return fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
+}
+
 /* What is checked is the open descriptor, which is also what is read. */
 static int read_trusted(int dirfd, const char *name, const char *path, struct buf *text,
                         struct err *err)
 {
     struct stat dir, file;
-    _cleanup_fd_ int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    _cleanup_fd_ int fd =
+        openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
 
+    if (fd < 0 && errno == ELOOP)
+        return refuse_link(path, err);
     if (fd < 0)
         return err_sys(err, "%s", path);
     if (fstat(dirfd, &dir) < 0 || fstat(fd, &file) < 0)
@@ -89,10 +109,13 @@ static int load_fragments(struct policy *policy, int parent, const char *name, c
                           struct err *err)
 {
     struct dirent **list = NULL;
-    _cleanup_fd_ int dirfd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct stat st;
 
-    if (dirfd < 0 && errno == ENOENT)
+    if (is_absent(parent, name))
         return 0;
+    if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode))
+        return refuse_link(path, err);
+    _cleanup_fd_ int dirfd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (dirfd < 0)
         return err_sys(err, "%s", path);
     int count = scandirat(dirfd, ".", &list, is_fragment, by_bytes);
@@ -119,7 +142,7 @@ static int load_all(struct policy *policy, int dirfd, const char *path, bool req
 
     if (stem > 5 && strcmp(path + stem - 5, ".json") == 0)
         stem -= 5;
-    if (required || faccessat(dirfd, name, F_OK, 0) == 0 || errno != ENOENT)
+    if (required || !is_absent(dirfd, name))
         if (load_file(policy, dirfd, name, path, err) < 0)
             return -1;
     _cleanup_free_ char *folder = strf("%.*s.d", (int)stem, path);
@@ -140,10 +163,13 @@ int policy_open(struct policy *policy, const char *path, struct err *err)
     if (!dir)
         return err_nomem(err);
     _cleanup_fd_ int dirfd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (dirfd < 0 && !required && errno == ENOENT)
-        return 0;
-    if (dirfd < 0)
+    if (dirfd < 0) {
+        int saved = errno;
+        if (!required && is_absent(AT_FDCWD, dir))
+            return 0;
+        errno = saved;
         return err_sys(err, "%s", path);
+    }
     int rc = load_all(policy, dirfd, path, required, err);
     if (rc < 0)
         policy->mode = POLICY_ENFORCE;

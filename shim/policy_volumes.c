@@ -186,7 +186,7 @@ static int read_create(struct decoder *d, const struct json *value, void *target
     struct policy_volume *v = target;
 
     if (!v->create.wanted)
-        v->create.mode = 0700;
+        v->create.mode = 0750;
     v->create.wanted = true;
     v->create.place = decode_place(d, value);
     return decode_object(d, value, keys, 2, &v->create);

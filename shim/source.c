@@ -15,6 +15,7 @@ struct walk {
     const char *path; /* for messages */
     struct source *out;
     struct stat dir; /* of out->fd */
+    bool at_root;    /* out->fd is "/" */
     struct buf rest; /* what is still to be walked, from `at` */
     size_t at;
     int links;
@@ -33,6 +34,7 @@ static void enter(struct walk *w, int fd, const struct stat *st)
     cleanup_fd(&w->out->fd);
     w->out->fd = fd;
     w->dir = *st;
+    w->at_root = false;
 }
 
 static int enter_root(struct walk *w)
@@ -43,6 +45,7 @@ static int enter_root(struct walk *w)
     if (fd < 0 || fstat(fd, &st) < 0)
         return err_sys(w->err, "/");
     enter(w, steal_fd(&fd), &st);
+    w->at_root = true;
     return 0;
 }
 
@@ -60,12 +63,19 @@ static char *next_component(struct walk *w)
     return text;
 }
 
+static bool may_follow(const struct walk *w, const struct stat *st)
+{
+    if (w->out->exposed)
+        return false;
+    return trust_owner_known(st->st_uid) || (w->at_root && trust_owner(st->st_uid));
+}
+
 static int follow(struct walk *w, int fd, const struct stat *st, const char *name)
 {
     char target[PATH_MAX];
     struct buf rest = BUF_INIT;
 
-    if (w->out->exposed || !trust_owner(st->st_uid))
+    if (!may_follow(w, st))
         return err_set(w->err, ERR_POLICY,
                        "%s: '%s' on the way is a symbolic link that not only root could have made; "
                        "it is not followed",

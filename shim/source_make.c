@@ -11,14 +11,24 @@
 
 enum { FOLDER_MODE = 0755 };
 
+/* mkdir(2) takes setuid and setgid from the mode: it is set afterwards. 0, or -1 and errno. */
+static int mkdir_with_mode(int dirfd, const char *name, mode_t mode)
+{
+    if (mkdirat(dirfd, name, 0700) < 0)
+        return -1;
+    int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return fd < 0 ? -1 : fchmod(fd, mode);
+}
+
 /* In the child: never returns. */
-static void mkdir_as(int dirfd, const char *name, const struct source_make *make, int out)
+static void mkdir_as(int dirfd, const char *name, const struct source_make *make, mode_t mode,
+                     int out)
 {
     int result = 0;
 
     umask(0);
     if (setgroups(0, NULL) < 0 || setresgid(make->gid, make->gid, make->gid) < 0 ||
-        setresuid(make->uid, make->uid, make->uid) < 0 || mkdirat(dirfd, name, make->mode) < 0)
+        setresuid(make->uid, make->uid, make->uid) < 0 || mkdir_with_mode(dirfd, name, mode) < 0)
         result = errno;
     ssize_t written = write(out, &result, sizeof(result));
     _exit(written == (ssize_t)sizeof(result) ? 0 : 1);
@@ -40,7 +50,7 @@ static int child_result(pid_t pid, int in)
 }
 
 /* mkdir with the user's ids: 0 or an errno. */
-static int make_as_user(int dirfd, const char *name, const struct source_make *make)
+static int make_as_user(int dirfd, const char *name, const struct source_make *make, mode_t mode)
 {
     int ends[2];
 
@@ -48,7 +58,7 @@ static int make_as_user(int dirfd, const char *name, const struct source_make *m
         return errno;
     pid_t pid = fork();
     if (pid == 0)
-        mkdir_as(dirfd, name, make, ends[1]);
+        mkdir_as(dirfd, name, make, mode, ends[1]);
     int saved = errno;
     close(ends[1]);
     int result = pid < 0 ? saved : child_result(pid, ends[0]);
@@ -92,12 +102,12 @@ int source_make_folder(int dirfd, const char *name, const struct source_make *ma
 static int make_component(int dirfd, const char *name, bool last, bool exposed,
                           const struct source_make *make, struct err *err)
 {
+    mode_t mode = last ? make->mode : FOLDER_MODE;
     struct stat dir;
 
     if (make->uid == geteuid())
-        return make_as_root(dirfd, name, make->uid, make->gid, last ? make->mode : FOLDER_MODE,
-                            err);
-    int result = make_as_user(dirfd, name, make);
+        return make_as_root(dirfd, name, make->uid, make->gid, mode, err);
+    int result = make_as_user(dirfd, name, make, mode);
     if (result == 0 || result == EEXIST)
         return 0;
     if (fstat(dirfd, &dir) < 0)

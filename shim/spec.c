@@ -41,6 +41,9 @@ static int check_names(const struct json *object, const char *const *known, cons
 
     for (size_t i = 0; i < count; i++) {
         const struct json_member *m = &object->members[i];
+        if (memchr(m->key, '\0', m->key_len)) /* C runtimes end the name there */
+            return err_set(err, ERR_FORMAT, "%s: a member's name with a NUL byte (\"%.64s\")",
+                           where, m->key);
         for (const char *const *k = known; *k; k++)
             if (spec_name_shadows(m->key, m->key_len, *k))
                 return err_set(err, ERR_FORMAT, "%s: the member \"%.64s\" would be read as \"%s\"",
@@ -134,6 +137,7 @@ static int read_mount(const struct json *mount, struct arena *arena, struct spec
 
     if (!json_is(mount, JSON_OBJECT))
         return err_set(err, ERR_FORMAT, "mounts: an entry that is not an object");
+    out->entry = mount;
     if (check_names(mount, known, "mounts", err) < 0 ||
         member_text(mount, "destination", "mounts[].", &destination, err) < 0 ||
         member_text(mount, "source", "mounts[].", &out->source, err) < 0 ||
@@ -233,6 +237,8 @@ static int read_namespaces(struct spec *s, const struct json *linux_object, stru
     for (size_t i = 0; i < json_count(list); i++) {
         const struct json *item = json_at(list, i);
         const char *type, *path;
+        if (!json_is(item, JSON_OBJECT))
+            return err_set(err, ERR_FORMAT, "linux.namespaces: an entry that is not an object");
         if (check_names(item, known, "linux.namespaces", err) < 0 ||
             member_text(item, "type", "linux.namespaces[].", &type, err) < 0 ||
             member_text(item, "path", "linux.namespaces[].", &path, err) < 0)
@@ -262,12 +268,14 @@ int spec_read(struct json_doc *doc, struct arena *arena, struct spec *out, struc
 {
     static const char *const known[] = {"annotations", "hooks",   "hostname", "linux",
                                         "mounts",      "process", "root",     NULL};
+    static const char *const nothing[] = {NULL};
 
     *out = (struct spec){.root = json_root(doc)};
     if (!json_is(out->root, JSON_OBJECT))
         return err_set(err, ERR_FORMAT, "not an object");
-    if (check_names(out->root, known, "config.json", err) < 0 ||
+    if (check_names(out->root, known, "top level", err) < 0 ||
         member(out->root, "annotations", JSON_OBJECT, "", &out->annotations, err) < 0 ||
+        check_names(out->annotations, nothing, "annotations", err) < 0 ||
         member_text(out->root, "hostname", "", &out->hostname, err) < 0 ||
         read_mounts(out, arena, err) < 0 || read_process(out, err) < 0)
         return -1;

@@ -14,9 +14,14 @@ bool trust_in_user_namespace(void)
     return id_map_self("uid", &map, &ignored) == 0 && !id_map_is_identity(&map);
 }
 
+bool trust_owner_known(uid_t uid)
+{
+    return uid == 0 || uid == geteuid();
+}
+
 bool trust_owner(uid_t uid)
 {
-    return uid == 0 || uid == geteuid() || (uid == OVERFLOW_UID && trust_in_user_namespace());
+    return trust_owner_known(uid) || (uid == OVERFLOW_UID && trust_in_user_namespace());
 }
 
 bool trust_closed(const struct stat *st)
@@ -28,5 +33,5 @@ bool trust_entry(const struct stat *dir, const struct stat *entry)
 {
     if (trust_closed(dir))
         return true;
-    return (dir->st_mode & S_ISVTX) && trust_owner(dir->st_uid) && trust_owner(entry->st_uid);
+    return (dir->st_mode & S_ISVTX) && trust_owner(dir->st_uid) && trust_owner_known(entry->st_uid);
 }

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+enum { GETENT_NOT_FOUND = 2 }; /* getent(1) */
 enum { PASSWD_BYTES = 16 * 1024 * 1024, LINE_BYTES = 4096 };
 
 static const char *next_field(const char *text)
@@ -63,34 +64,39 @@ static bool in_passwd_file(const char *name, uid_t uid, struct user *out)
     return false;
 }
 
-static bool in_other_databases(const char *name, uid_t uid, struct user *out)
+static enum user_answer in_other_databases(const char *name, uid_t uid, struct user *out)
 {
     char program[] = "/usr/bin/getent", database[] = "passwd", end_of_options[] = "--";
     char key[USER_NAME_MAX], text[LINE_BYTES];
     char *const argv[] = {program, end_of_options, database, key, NULL};
     struct err ignored;
+    int status;
 
     if (name && strlen(name) >= sizeof(key))
-        return false;
+        return USER_NONE;
     if (name)
         snprintf(key, sizeof(key), "%s", name);
     else
         snprintf(key, sizeof(key), "%u", (unsigned)uid);
-    return child_output(argv, text, sizeof(text), &ignored) == 0 && user_parse(text, out) &&
-           matches(out, name, uid);
+    if (child_output(argv, text, sizeof(text), &status, &ignored) < 0)
+        return USER_UNKNOWN;
+    if (status == GETENT_NOT_FOUND)
+        return USER_NONE;
+    return status == 0 && user_parse(text, out) && matches(out, name, uid) ? USER_FOUND
+                                                                           : USER_UNKNOWN;
 }
 
-static bool find(const char *name, uid_t uid, struct user *out)
+static enum user_answer find(const char *name, uid_t uid, struct user *out)
 {
-    return in_passwd_file(name, uid, out) || in_other_databases(name, uid, out);
+    return in_passwd_file(name, uid, out) ? USER_FOUND : in_other_databases(name, uid, out);
 }
 
-bool user_by_uid(uid_t uid, struct user *out)
+enum user_answer user_by_uid(uid_t uid, struct user *out)
 {
     return find(NULL, uid, out);
 }
 
-bool user_by_name(const char *name, struct user *out)
+enum user_answer user_by_name(const char *name, struct user *out)
 {
-    return *name && find(name, 0, out);
+    return *name ? find(name, 0, out) : USER_NONE;
 }

@@ -1,9 +1,11 @@
 #include "shim/volumes.h"
 
+#include "shim/mount_entry.h"
 #include "shim/pin.h"
 #include "shim/pool.h"
 #include "shim/source.h"
 #include "shim/source_wait.h"
+#include "shim/submounts.h"
 
 #include <string.h>
 
@@ -81,12 +83,21 @@ static int wait_for(const struct plan_op *op, struct err *err)
     return err_set(err, ERR_POLICY, "%s does not answer within %u s", op->source, seconds);
 }
 
+/* True if the runtime behind us cannot be left to mount the source as it is. */
+static int needs_pin(const struct plan_op *op, const struct source *source, bool *out,
+                     struct err *err)
+{
+    *out = source->exposed || op->pinned;
+    return *out || op->pool ? 0 : submounts_find(source, out, err);
+}
+
 /* One source of the first pass: there, or to be skipped, or an error. */
 static int find_one(struct plan *plan, size_t i, const struct facts *facts, bool *exposed,
                     struct err *err)
 {
     _cleanup_source_ struct source source = SOURCE_INIT;
     const struct plan_op *op = &plan->ops[i];
+    bool pin = false;
 
     int hangs = wait_for(op, err);
     if (hangs > 0) {
@@ -101,10 +112,9 @@ static int find_one(struct plan *plan, size_t i, const struct facts *facts, bool
     }
     if (source.missing)
         plan_skip(plan, i, "there is no such source");
-    else if (prepare_pool(op, facts, &source, err) < 0)
+    else if (prepare_pool(op, facts, &source, err) < 0 || needs_pin(op, &source, &pin, err) < 0)
         return fail(op, err);
-    else if (source.exposed || op->pinned)
-        *exposed = true;
+    *exposed = *exposed || pin;
     return 0;
 }
 
@@ -123,6 +133,17 @@ static int find_all(struct plan *plan, const struct facts *facts, bool enforce, 
     return 0;
 }
 
+/* What is to hold for all mounts of the pin. */
+static struct pin_options pin_options(const struct plan_op *op)
+{
+    return (struct pin_options){
+        .read_only = op->access == ACCESS_RO,
+        .nosuid = mount_entry_has(op, "nosuid"),
+        .nodev = mount_entry_has(op, "nodev"),
+        .noexec = mount_entry_has(op, "noexec"),
+    };
+}
+
 /* The second one, in the private namespace: looked up afresh, checked again, and held. */
 static int pin_one(struct plan_op *op, struct arena *arena, struct err *err)
 {
@@ -132,12 +153,16 @@ static int pin_one(struct plan_op *op, struct arena *arena, struct err *err)
         return -1;
     if (source.missing)
         return err_set(err, ERR_POLICY, "%s vanished", op->source);
-    if (!source.exposed && !op->pinned)
+    bool pin = false;
+    if (needs_pin(op, &source, &pin, err) < 0)
+        return -1;
+    if (!pin)
         return 0;
     const char *path = plan_pin_path(op, arena);
     if (!path)
         return err_nomem(err);
-    if (pin_add(&source, path, err) < 0)
+    struct pin_options options = pin_options(op);
+    if (pin_add(&source, path, &options, err) < 0)
         return -1;
     op->source = path;
     return 0;

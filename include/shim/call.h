@@ -4,8 +4,9 @@
  * The two disagree: `-b=/x` is "/x" to runc and "=/x" to crun, crun knows `-f FILE`, clusters and
  * abbreviations. So the line is read under both grammars (and twice where an option is unknown: as
  * a flag, and as one that takes a value). Readings that the runtime itself would refuse are
- * dropped; if the others agree, nobody needs to know which runtime it is. The grammars were tried
- * on runc 1.1.5 and crun 1.8.1; the rows of tests/unit/test_call.c are the record.
+ * dropped; if the others agree, nobody needs to know which runtime it is. For runc that includes
+ * the options and the reordering of words of older and later versions. The grammars were tried on
+ * runc 1.1.5 and crun 1.8.1; the rows of tests/unit/test_call.c are the record.
  *
  * Pure: nothing is opened. All texts are borrowed from argv.
  */
@@ -39,7 +40,10 @@ struct call_own {
     int count;           /* words that are ours */
 };
 
-/* Reads our own options. An unknown or empty one is ERR_USAGE. */
+/*
+ * Reads our own options. An unknown or empty one is ERR_USAGE; out->count is then where the
+ * runtime's words seem to begin.
+ */
 int call_own_parse(int argc, char *const argv[], struct call_own *out, struct err *err) must_check;
 
 /*

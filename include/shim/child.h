@@ -14,7 +14,9 @@
 /*
  * Runs argv[0] and puts the beginning of its output, NUL-terminated, into text. Whatever does not
  * fit, or comes later than two seconds after the start, is not waited for: the child is killed.
+ * *status is its exit status, or -1 if it was killed.
  */
-int child_output(char *const argv[], char *text, size_t size, struct err *err) must_check;
+int child_output(char *const argv[], char *text, size_t size, int *status,
+                 struct err *err) must_check;
 
 #endif

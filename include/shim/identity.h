@@ -28,7 +28,11 @@ struct id_pair identity_process(const struct spec *spec);
 int identity_find(const struct policy *policy, const struct spec *spec, struct id_pair *out,
                   struct err *err) must_check;
 
-/* The user's name, or his number if he has none, in the arena; NULL without memory. */
-const char *identity_user_name(uid_t uid, struct arena *arena);
+/*
+ * The user's name, or his number if he has none, in the arena. ERR_POLICY if nobody can tell: an
+ * outage of the user database must not make another name of his.
+ */
+int identity_user_name(uid_t uid, struct arena *arena, const char **out,
+                       struct err *err) must_check;
 
 #endif

@@ -19,7 +19,16 @@
 /* Enters a private mount namespace with an empty tmpfs on PIN_FOLDER. Cannot be undone. */
 int pin_begin(struct err *err) must_check;
 
-/* Binds an open source, with what is mounted below it, to a path directly in PIN_FOLDER. */
-int pin_add(const struct source *source, const char *path, struct err *err) must_check;
+struct pin_options {
+    bool read_only, nosuid, nodev, noexec;
+};
+
+/*
+ * Binds an open source, with what is mounted below it, to a path directly in PIN_FOLDER. The
+ * options hold for all of it. Where mount_setattr(2) does not work, a source with other mounts
+ * below it is an error, and the options of any other are left to the runtime behind us.
+ */
+int pin_add(const struct source *source, const char *path, const struct pin_options *options,
+            struct err *err) must_check;
 
 #endif

@@ -4,8 +4,9 @@
  *
  * Rules. `always` volumes come first, then what is asked for; asking for what is mounted anyway
  * only changes how. Two volumes on one target are denied. Where the container's own mounts have the
- * target already: the same source with no more access is kept (a second edit changes nothing),
- * another mount wins over an `always` volume and denies a request. Mounts are in the order of their
+ * target already: one that is exactly what would be written is kept (a second edit changes
+ * nothing), another wins over an `always` volume and denies a request; one whose source is in the
+ * folder of pinned sources is denied unless it is exactly ours. Mounts are in the order of their
  * targets' depth, so that none hides another. Variables that the container has are kept.
  *
  * Mounts that the user brought are judged by the longest rule that holds the source, and no less

@@ -7,6 +7,9 @@
  *
  * A file counts only if nobody but root (trust.h) could have written it: it is a regular file of
  * root's that neither group nor others may write, in a directory where nobody else can replace it.
+ * Neither a file nor policy.d may be a symbolic link; the directory that holds them may be reached
+ * through one (what is checked is the directory itself). Only a name that is not there means that
+ * there is no policy.
  *
  * A policy owns its documents; every text in it lives until policy_free.
  */

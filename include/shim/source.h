@@ -10,7 +10,8 @@
  *
  * A missing source is made one component at a time, first as the container's own user (in a child
  * with his ids: a root-squashed NFS lets nobody else), then, where he may not and the folder is
- * closed to all but root, by root: folders on the way root's with mode 0755, the last one his.
+ * closed to all but root, by root (folders on the way are then root's, the last one his). Folders
+ * on the way have mode 0755.
  */
 #ifndef SHIM_SOURCE_H
 #define SHIM_SOURCE_H

@@ -16,12 +16,13 @@
 enum { SPEC_GROUPS = 256 };
 
 struct spec_mount {
-    const char *destination; /* clean and absolute */
-    const char *source;      /* as written; NULL: none */
-    const char *type;        /* NULL: none */
-    struct json *options;    /* array or NULL */
-    bool bind;               /* the type, or an option, says so */
-    bool read_only;          /* the last of ro, rro, rw */
+    const struct json *entry; /* all of it */
+    const char *destination;  /* clean and absolute */
+    const char *source;       /* as written; NULL: none */
+    const char *type;         /* NULL: none */
+    struct json *options;     /* array or NULL */
+    bool bind;                /* the type, or an option, says so */
+    bool read_only;           /* the last of ro, rro, rw */
 };
 
 struct spec {

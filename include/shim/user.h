@@ -18,9 +18,14 @@ struct user {
     char name[USER_NAME_MAX];
 };
 
-/* False if there is no such user, or nobody can tell. */
-bool user_by_uid(uid_t uid, struct user *out);
-bool user_by_name(const char *name, struct user *out);
+enum user_answer {
+    USER_FOUND,
+    USER_NONE,    /* all databases were asked */
+    USER_UNKNOWN, /* getent is missing, failed, or took too long */
+};
+
+enum user_answer user_by_uid(uid_t uid, struct user *out);
+enum user_answer user_by_name(const char *name, struct user *out);
 
 /* Reads one line of passwd(5), up to its newline or end. Pure. */
 bool user_parse(const char *line, struct user *out);

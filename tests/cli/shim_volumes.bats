@@ -174,7 +174,7 @@ pooled() {
     [ "$(jq -c '.mounts[] | select(.destination == "/cache/pip") | [.type, .source, .options]' "$BUNDLE/config.json")" = \
         "[\"overlay\",\"overlay\",[\"rw\",\"nosuid\",\"nodev\",\"lowerdir=$DIR/srv/pool/pip\",\"upperdir=$DIR/srv/cache/pip/upper\",\"workdir=$DIR/srv/cache/pip/work\",\"index=on\"]]" ]
     [ "$(stat -c '%a %u:%g' "$DIR/srv/cache/pip" "$DIR/srv/cache/pip/upper" "$DIR/srv/cache/pip/work" | tr '\n' ,)" = \
-        "755 0:0,700 12345:12345,700 0:0," ]
+        "755 0:0,750 12345:12345,700 0:0," ]
     before=$(sha256sum <"$BUNDLE/config.json")
     run shim create --bundle "$BUNDLE" c1
     [ "$status" -eq 7 ]

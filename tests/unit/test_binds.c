@@ -270,8 +270,9 @@ static void test_a_volume_with_more_access_is_the_users(void **state)
 
     (void)state;
     for (int rw = 0; rw < 2; rw++) {
-        _cleanup_free_ char *config = strf("{\"mounts\":[{\"destination\":\"/x\",\"source\":\"/"
-                                           "s\",\"options\":[\"bind\",\"%s\"]}]}",
+        _cleanup_free_ char *config = strf("{\"mounts\":[{\"destination\":\"/x\",\"type\":"
+                                           "\"bind\",\"source\":\"/s\",\"options\":[\"rbind\","
+                                           "\"%s\",\"rprivate\",\"nosuid\",\"nodev\"]}]}",
                                            rw ? "rw" : "ro");
         _cleanup_json_ struct json_doc *doc = shim_document(config);
         struct spec spec;

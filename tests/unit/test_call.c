@@ -72,9 +72,26 @@ static const struct row rows[] = {
     {"create --pid-file --bundle /b c1", "X", "X"},
     {"create - ", "X", "X"},
     {"create -", "- - -", "- - -"},
+    /* what runc knows goes to the front, with the word behind it */
+    {"create -bA -b ID --", "ID - -bA", "X"},
+    {"create -z -b --pid-file --", "--pid-file - -z", "X"},
+    {"run -b -- c --keep", "-- - c", "X"},
+    {"run c -b ID --keep --", "ID - c", "X"},
+    {"create --no-pivot -x c1", "X", "X"},
+    {"create --usage ID --console-socket", "- - ID", "pass"},
+    {"create -V ID --pid-file", "- - ID", "pass"},
+    {"--criu '' create --bundle B -debug 3 -pid-file", "B - 3", "X"},
+    {"create --detach ID --console-socket", "- - ID", "X"},
+    {"run --detach ID --console-socket", "X", "X"},
+    {"create --no-pivot c1 --bundle /b", "X", "X"},
+    {"create --pid-file -x c1", "- - c1", "- - c1"},
+    {"create ---bundle c1", "X", "X"},
+    {"run --keep=true --bundle /b c1", "/b - c1", "X"},
     /* empty and missing */
     {"create --bundle= c1", "- - c1", "X"},
     {"create --bundle '' c1", "- - c1", "X"},
+    {"create --bundle= --no-pivot -b=A c1", "A - c1", "=A - c1"},
+    {"create -b A --bundle= c1", "- - c1", "X"},
     {"create --bundle", "X", "X"},
     {"create", "X", "X"},
     {"create --bundle /b", "X", "X"},
@@ -85,7 +102,7 @@ static const struct row rows[] = {
     {"create -fother.json c1", "X", "- other.json c1"},
     {"create --conf=o.json c1", "X", "- o.json c1"},
     /* globals behind the command: only newer ones take them */
-    {"create --log /l --bundle /b c1", "/b - c1", "X"},
+    {"create --log /l --bundle /b c1", "X", "X"},
     /* values of flags */
     {"create --no-pivot=true c1", "- - c1", "X"},
     {"--debug=false create c1", "- - c1", "X"},
@@ -122,7 +139,7 @@ static void read_with(enum call_flavor flavor, const char *line, char *out, size
 
     snprintf(copy, sizeof(copy), "%s", line);
     int count = *line ? split(copy, words) : 0;
-    grammar_read(flavor, false, count, words, &r);
+    grammar_read(&(struct grammar){.flavor = flavor, .later_reorder = true}, count, words, &r);
     if (r.unknown)
         r.rejected = true; /* the table is about these versions, which know all their options */
     describe(&r, out, size);
@@ -211,6 +228,31 @@ static void test_nonsense_that_creates_is_refused(void **state)
     assert_fails(read_line("create -bundle /b c1", FLAVOR_CRUN, &call, &err), err, ERR_USAGE);
 }
 
+/* That one reading shows a help text does not make the line harmless. */
+static void test_help_in_one_reading_only(void **state)
+{
+    struct err err = ERR_INIT;
+    struct call call;
+
+    (void)state;
+    assert_int_equal(read_line("create --usage", FLAVOR_UNKNOWN, &call, &err), 1);
+    assert_works(read_line("create --usage", FLAVOR_CRUN, &call, &err), err);
+    assert_false(call_edits(&call));
+    assert_fails(read_line("create --usage", FLAVOR_RUNC, &call, &err), err, ERR_USAGE);
+    assert_int_equal(read_line("create -V ID --pid-file", FLAVOR_UNKNOWN, &call, &err), 1);
+    assert_works(read_line("create -V ID --pid-file", FLAVOR_RUNC, &call, &err), err);
+    assert_true(call_edits(&call));
+    assert_string_equal(call.id, "ID");
+    /* what the older order would make of it is refused by runc */
+    assert_works(read_line("create --pid-file -x c1", FLAVOR_RUNC, &call, &err), err);
+    assert_string_equal(call.id, "c1");
+    assert_works(read_line("create -bA -b ID --", FLAVOR_RUNC, &call, &err), err);
+    assert_string_equal(call.bundle, "ID");
+    /* later ones know --log there */
+    assert_works(read_line("create --log /l --bundle /b c1", FLAVOR_RUNC, &call, &err), err);
+    assert_string_equal(call.bundle, "/b");
+}
+
 /* Options of versions to come: one of the two ways to read them is always refused. */
 static void test_unknown_options(void **state)
 {
@@ -281,6 +323,9 @@ static void test_own_options(void **state)
     assert_fails(own("--flatbed-policy= create", &o, &err), err, ERR_USAGE);
     assert_fails(own("--flatbed-polcy=/p", &o, &err), err, ERR_USAGE);
     assert_contains(err.msg, "--flatbed-polcy=/p");
+    assert_fails(own("--flatbed-policy /p --flatbed-runtime=/r --log /l create", &o, &err), err,
+                 ERR_USAGE);
+    assert_int_equal(o.count, 3); /* what follows has the log */
 }
 
 /* exec: its process file, or nothing where runc and crun could differ or refuse. */
@@ -332,6 +377,7 @@ int main(void)
         cmocka_unit_test(test_agreement_needs_no_flavor),
         cmocka_unit_test(test_disagreement_needs_one),
         cmocka_unit_test(test_nonsense_that_creates_is_refused),
+        cmocka_unit_test(test_help_in_one_reading_only),
         cmocka_unit_test(test_unknown_options),
         cmocka_unit_test(test_other_commands_never_fail),
         cmocka_unit_test(test_own_options),

@@ -1,9 +1,11 @@
 /* Ids through namespaces, lines of passwd(5), and the rules that say whose a container is. */
 #include "shim_unit.h"
 
+#include "shim/child.h"
 #include "shim/facts.h"
 #include "shim/user.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 static void test_maps(void **state)
@@ -57,14 +59,33 @@ static void test_users(void **state)
     struct user u;
 
     (void)state;
-    assert_true(user_by_uid(0, &u));
+    assert_int_equal(user_by_uid(0, &u), USER_FOUND);
     assert_string_equal(u.name, "root");
-    assert_true(user_by_name("root", &u));
+    assert_int_equal(user_by_name("root", &u), USER_FOUND);
     assert_int_equal(u.uid, 0);
-    assert_false(user_by_name("no-such-user", &u));
-    assert_false(user_by_name("", &u));
-    assert_false(user_by_name("--help", &u));
-    assert_false(user_by_uid(3999999999, &u));
+    assert_int_equal(user_by_name("no-such-user", &u), USER_NONE);
+    assert_int_equal(user_by_name("", &u), USER_NONE);
+    assert_int_equal(user_by_name("--help", &u), USER_NONE);
+    assert_int_equal(user_by_uid(3999999999, &u), USER_NONE);
+}
+
+/* Also where the caller ignores SIGCHLD, as some engines do. */
+static void test_exit_statuses_are_told(void **state)
+{
+    char sh[] = "/bin/sh", c[] = "-c", two[] = "echo x; exit 2", killed[] = "kill -9 $$";
+    char *const exits[] = {sh, c, two, NULL}, *const dies[] = {sh, c, killed, NULL};
+    struct err err = ERR_INIT;
+    char text[16];
+    int status;
+
+    (void)state;
+    assert_true(signal(SIGCHLD, SIG_IGN) != SIG_ERR);
+    assert_works(child_output(exits, text, sizeof(text), &status, &err), err);
+    assert_int_equal(status, 2);
+    assert_string_equal(text, "x\n");
+    assert_works(child_output(dies, text, sizeof(text), &status, &err), err);
+    assert_int_equal(status, -1);
+    assert_true(signal(SIGCHLD, SIG_DFL) == SIG_IGN);
 }
 
 static struct facts gather(const char *sections, const char *config, struct arena *arena,
@@ -191,6 +212,7 @@ int main(void)
         cmocka_unit_test(test_maps),
         cmocka_unit_test(test_passwd_lines),
         cmocka_unit_test(test_users),
+        cmocka_unit_test(test_exit_statuses_are_told),
         cmocka_unit_test(test_identity_rules),
         cmocka_unit_test(test_an_annotation_that_names_nobody),
         cmocka_unit_test(test_other_values),

@@ -73,6 +73,75 @@ static void test_the_containers_own_things_win(void **state)
     assert_contains(variable(f, "TORCH_HOME")->reason, "sets it itself");
 }
 
+/* An entry as apply.c writes it. */
+#define WRITTEN(target, source, access)                                                            \
+    "{\"destination\":\"" target "\",\"type\":\"bind\",\"source\":\"" source                       \
+    "\",\"options\":[\"rbind\",\"" access "\",\"rprivate\",\"nosuid\",\"nodev\"]}"
+
+/* The user's own mount with our source is his, unless it is exactly ours. */
+static void test_a_forged_mount_is_not_taken_for_ours(void **state)
+{
+    static const char *const forged[] = {
+        WRITTEN("/work/data/imagenet", "/srv/data/imagenet", "rw"),
+        "{\"destination\":\"/work/data/imagenet\",\"source\":\"/srv/data/imagenet\"}",
+        "{\"destination\":\"/work/data/imagenet\",\"type\":\"none\",\"source\":\"/srv/data/"
+        "imagenet\","
+        "\"options\":[\"rbind\",\"ro\",\"rprivate\",\"nosuid\",\"nodev\"]}",
+        "{\"destination\":\"/work/data/imagenet\",\"type\":\"bind\",\"source\":\"/srv/data/"
+        "imagenet\","
+        "\"options\":[\"rbind\",\"ro\",\"rprivate\",\"nosuid\",\"nodev\",\"rw\"]}",
+        "{\"destination\":\"/work/data/imagenet\",\"type\":\"bind\",\"source\":\"/srv/data/"
+        "imagenet\","
+        "\"options\":[\"rbind\",\"ro\",\"rprivate\",\"nosuid\",\"nodev\"],\"uidMappings\":[]}",
+    };
+
+    for (size_t i = 0; i < sizeof(forged) / sizeof(*forged); i++) {
+        void *own = NULL;
+        char config[512];
+        assert_int_equal(setup(&own), 0);
+        struct fixture *f = own;
+        snprintf(config, sizeof(config),
+                 "{\"annotations\":{\"flatbed.data\":\"imagenet\"},\"mounts\":[%s]}", forged[i]);
+        plan_for(f, plan_volumes, config);
+        assert_contains(denial(f)->reason, "something else is mounted on /work/data/imagenet");
+        assert_false(denial(f)->ours);
+        teardown(&own);
+    }
+    struct fixture *f = *state;
+    plan_for(f, plan_volumes, "{\"mounts\":[" WRITTEN("/work", "/srv/logs/c1", "ro") "]}");
+    assert_int_equal(mount_on(f, "/work")->verdict, PLAN_KEPT);
+    assert_false(mount_on(f, "/work")->ours);
+}
+
+static void test_only_this_program_mounts_pins(void **state)
+{
+    static const char *const mounts[] = {
+        WRITTEN("/work", "/run/flatbed/pin/logs:", "ro"),
+        WRITTEN("/x", "/run/flatbed/pin/logs:", "rw"),
+        WRITTEN("/x", "/run//flatbed/./pin", "rw"),
+        WRITTEN("/x", "/var/run/flatbed/pin/cache:torch", "rw"),
+        WRITTEN("/x", "../../run/flatbed/pin/cache:torch", "rw"),
+        WRITTEN("/x", "/../run/flatbed/pin/cache:torch", "rw"),
+        WRITTEN("/work",
+                "/run/flatbed/pin/logs:", "rw") "," WRITTEN("/x", "/run/flatbed/pin/logs:", "rw"),
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(mounts) / sizeof(*mounts); i++) {
+        void *own = NULL;
+        struct err err = ERR_INIT;
+        char config[512];
+        assert_int_equal(setup(&own), 0);
+        struct fixture *f = own;
+        snprintf(config, sizeof(config), "{\"mounts\":[%s]}", mounts[i]);
+        plan_for(f, plan_volumes, config);
+        assert_contains(denial(f)->reason, "has a source in /run/flatbed/pin");
+        assert_fails(plan_check(&f->plan, &err), err, ERR_POLICY);
+        assert_contains(err.msg, "mounts: the container's own mount on ");
+        teardown(&own);
+    }
+}
+
 static void test_a_second_edit_changes_nothing(void **state)
 {
     struct fixture *f = *state;
@@ -80,10 +149,9 @@ static void test_a_second_edit_changes_nothing(void **state)
     plan_for(f, plan_volumes,
              "{\"process\":{\"env\":[\"TORCH_HOME=/cache/torch\",\"DATA=/work/data/coco-1\"]},"
              "\"annotations\":{\"flatbed.data\":\"coco-1\"},"
-             "\"mounts\":[{\"destination\":\"/work\",\"source\":\"/srv/logs/c1\"},"
-             "{\"destination\":\"/cache/torch\",\"source\":\"/run/flatbed/pin/cache:torch\"},"
-             "{\"destination\":\"/work/data/coco-1\",\"source\":\"/srv/data/coco-1\","
-             "\"options\":[\"rbind\",\"ro\"]}]}");
+             "\"mounts\":[" WRITTEN("/work", "/srv/logs/c1", "rw") "," WRITTEN(
+                 "/cache/torch", "/run/flatbed/pin/cache:torch",
+                 "rw") "," WRITTEN("/work/data/coco-1", "/srv/data/coco-1", "ro") "]}");
     assert_false(plan_changes(&f->plan));
     assert_int_equal(mount_on(f, "/work")->verdict, PLAN_KEPT);
     assert_true(mount_on(f, "/work")->ours);
@@ -100,7 +168,7 @@ static void test_the_same_source_with_more_access_is_another_mount(void **state)
 
     plan_for(f, plan_volumes,
              "{\"annotations\":{\"flatbed.data\":\"coco-1\"},\"mounts\":[{\"destination\":"
-             "\"/work/data/coco-1\",\"source\":\"/run/flatbed/pin/data:coco-1\","
+             "\"/work/data/coco-1\",\"source\":\"/srv/data/coco-1\","
              "\"options\":[\"rbind\",\"ro\",\"rw\"]}]}");
     assert_contains(denial(f)->reason, "something else is mounted");
     assert_false(denial(f)->ours || denial(f)->pinned);
@@ -130,6 +198,20 @@ static void test_a_request_mount_alone_is_a_change(void **state)
              "\"/dev/null\",\"type\":\"bind\"}]}");
     assert_int_equal(f->plan.count, 0);
     assert_true(plan_changes(&f->plan));
+}
+
+/* The request changes how a default is mounted: that is what must be found again. */
+static void test_a_second_edit_of_a_default_asked_for_otherwise(void **state)
+{
+    struct fixture *f = *state;
+
+    plan_for(f, plan_volumes,
+             "{\"annotations\":{\"flatbed.logs\":\"x:ro\",\"flatbed.cache\":\"torch:ro\"},"
+             "\"mounts\":[" WRITTEN("/work", "/srv/logs/c1", "ro") "," WRITTEN(
+                 "/cache/torch", "/srv/cache/alice/torch", "ro") "]}");
+    assert_false(plan_changes(&f->plan));
+    assert_true(mount_on(f, "/work")->ours);
+    assert_true(mount_on(f, "/cache/torch")->ours);
 }
 
 static void test_denials(void **state)
@@ -250,6 +332,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_variable_of_two_volumes_is_the_firsts, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_the_containers_own_things_win, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_forged_mount_is_not_taken_for_ours, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_second_edit_of_a_default_asked_for_otherwise, setup,
+                                        teardown),
+        cmocka_unit_test(test_only_this_program_mounts_pins),
         cmocka_unit_test_setup_teardown(test_a_second_edit_changes_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(test_the_same_source_with_more_access_is_another_mount,
                                         setup, teardown),

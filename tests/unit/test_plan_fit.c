@@ -113,13 +113,13 @@ static void test_a_pool(void **state)
 static void test_a_pool_is_recognised_by_its_private_side(void **state)
 {
     static const struct {
-        const char *type, *upper;
+        const char *type, *side;
         bool ours, pinned;
     } rows[] = {
-        {"overlay", "/c/pip/upper", true, false},
-        {"overlay", "/run/flatbed/pin/cache\\\\:pip/upper", true, true},
-        {"overlay", "/c/other/upper", false, false},
-        {"tmpfs", "/c/pip/upper", false, false},
+        {"overlay", "/c/pip", true, false},
+        {"overlay", "/run/flatbed/pin/cache\\\\:pip", true, true},
+        {"overlay", "/c/other", false, false},
+        {"tmpfs", "/c/pip", false, false},
     };
 
     (void)state;
@@ -129,8 +129,9 @@ static void test_a_pool_is_recognised_by_its_private_side(void **state)
         struct fixture *f = own;
         _cleanup_free_ char *config =
             strf("{\"mounts\":[{\"destination\":\"/k/pip\",\"type\":\"%s\",\"source\":\"overlay\","
-                 "\"options\":[\"rw\",\"lowerdir=/pool/pip\",\"upperdir=%s\"]}]}",
-                 rows[i].type, rows[i].upper);
+                 "\"options\":[\"rw\",\"nosuid\",\"nodev\",\"lowerdir=/pool/pip\","
+                 "\"upperdir=%s/upper\",\"workdir=%s/work\",\"index=on\"]}]}",
+                 rows[i].type, rows[i].side, rows[i].side);
         plan_for(f, POOLED, config);
         assert_int_equal(mount_on(f, "/k/pip")->verdict, PLAN_KEPT);
         assert_int_equal(mount_on(f, "/k/pip")->ours, rows[i].ours);

@@ -46,6 +46,16 @@ static void assert_refused(void **state, enum err_kind kind, const char *says)
     assert_int_equal(p->mode, POLICY_ENFORCE);
 }
 
+static void assert_link_refused(void **state, const char *says)
+{
+    _cleanup_policy_ struct policy *p = NULL;
+    struct err err = ERR_INIT;
+
+    assert_fails(open_policy(state, "policy.json", &p, &err), err, ERR_POLICY);
+    assert_contains(err.msg, says);
+    assert_int_equal(p->mode, POLICY_ENFORCE);
+}
+
 static const char minimal[] = "{\"version\":1,\"runtime\":{\"paths\":[\"base\"]}} // ends\n";
 
 static void test_fragments_in_name_order(void **state)
@@ -159,15 +169,36 @@ static void test_too_large(void **state)
     assert_refused(state, ERR_LIMIT, "larger than 1048576 bytes");
 }
 
-static void test_a_link_of_roots_is_followed(void **state)
+static void test_links_are_refused(void **state)
 {
     _cleanup_free_ char *path = at(state, "policy.json");
-    _cleanup_policy_ struct policy *p = NULL;
-    struct err err = ERR_INIT;
+    _cleanup_free_ char *folder = at(state, "policy.d");
+    _cleanup_free_ char *fragment = at(state, "policy.d/x.json");
 
     put(state, "real", minimal);
     assert_int_equal(symlink("real", path), 0);
-    assert_works(open_policy(state, "policy.json", &p, &err), err);
+    assert_refused(state, ERR_POLICY, "policy.json: a symbolic link");
+    assert_int_equal(unlink(path), 0);
+    put(state, "policy.json", minimal);
+    assert_int_equal(symlink("nowhere", folder), 0);
+    assert_link_refused(state, "policy.d: a symbolic link");
+    assert_int_equal(unlink(folder), 0);
+    assert_int_equal(mkdir(folder, 0755), 0);
+    assert_int_equal(symlink("../real", fragment), 0);
+    assert_link_refused(state, "policy.d/x.json: a symbolic link");
+}
+
+static void test_the_folder_may_be_a_link(void **state)
+{
+    _cleanup_free_ char *folder = at(state, "real");
+    _cleanup_free_ char *link = at(state, "link");
+    _cleanup_policy_ struct policy *p = NULL;
+    struct err err = ERR_INIT;
+
+    assert_int_equal(mkdir(folder, 0755), 0);
+    assert_int_equal(symlink("real", link), 0);
+    put(state, "real/policy.json", minimal);
+    assert_works(open_policy(state, "link/policy.json", &p, &err), err);
 }
 
 #define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, tempdir_make, tempdir_remove)
@@ -184,7 +215,8 @@ int main(void)
         WITH_FOLDER(test_of_others),
         WITH_FOLDER(test_not_a_file),
         WITH_FOLDER(test_too_large),
-        WITH_FOLDER(test_a_link_of_roots_is_followed),
+        WITH_FOLDER(test_links_are_refused),
+        WITH_FOLDER(test_the_folder_may_be_a_link),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
