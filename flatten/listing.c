@@ -347,8 +347,10 @@ size_t listing_compare(const struct listing *a, const struct listing *b, listing
                        report, ctx);
             differing++;
         }
-        x += order <= 0;
-        y += order >= 0;
+        if (order <= 0)
+            x++;
+        if (order >= 0)
+            y++;
     }
     return differing;
 }
