@@ -334,23 +334,26 @@ static void report_one(const char *path, const struct record *a, const struct re
 size_t listing_compare(const struct listing *a, const struct listing *b, listing_difference *report,
                        void *ctx)
 {
-    const struct record *x = a->records, *y = b->records;
-    /* An empty listing has no records to add to. */
-    const struct record *x_end = x ? x + a->count : x, *y_end = y ? y + b->count : y;
-    size_t differing = 0;
+    size_t i = 0, j = 0, differing = 0;
 
-    while (x < x_end || y < y_end) {
-        int order = x == x_end ? 1 : y == y_end ? -1 : strcmp(x->path, y->path);
+    while (i < a->count || j < b->count) {
+        int order = i == a->count   ? 1
+                    : j == b->count ? -1
+                                    : strcmp(a->records[i].path, b->records[j].path);
 
-        if (order != 0 || !same(x, y)) {
-            report_one(order <= 0 ? x->path : y->path, order <= 0 ? x : NULL, order >= 0 ? y : NULL,
-                       report, ctx);
-            differing++;
+        if (order < 0) {
+            const struct record *x = &a->records[i++];
+            report_one(x->path, x, NULL, report, ctx);
+        } else if (order > 0) {
+            const struct record *y = &b->records[j++];
+            report_one(y->path, NULL, y, report, ctx);
+        } else {
+            const struct record *x = &a->records[i++], *y = &b->records[j++];
+            if (same(x, y))
+                continue;
+            report_one(x->path, x, y, report, ctx);
         }
-        if (order <= 0)
-            x++;
-        if (order >= 0)
-            y++;
+        differing++;
     }
     return differing;
 }

@@ -140,7 +140,7 @@ static int look(struct gather *g, const struct spec_mount *mount, struct bind_so
                 struct bind_wish *wish)
 {
     const char *path = mount->source ? mount->source : "";
-    struct bind_name name;
+    struct bind_name name = {0};
     struct err why = ERR_INIT;
 
     s->judged = true;
@@ -171,7 +171,7 @@ static int look(struct gather *g, const struct spec_mount *mount, struct bind_so
 static int name_rule(struct gather *g, const char *path, const char **out)
 {
     _cleanup_source_ struct source source = SOURCE_INIT;
-    struct bind_name name;
+    struct bind_name name = {0};
     struct err ignored;
 
     if (source_look(path, &source, &ignored) == 0 && !source.missing &&
