@@ -98,7 +98,7 @@ teardown() {
     wait_for 10 docker_is box running
     docker_cli restart -t 0 box
     run docker_cli exec box sh -c 'cat /workspace/data/imagenet/hello; ls -d /run/flatbed/request/data/imagenet'
-    expect_match '^imagenet text'
+    expect_match 'imagenet text'
     expect_failure
 }
 
