@@ -15,8 +15,6 @@ struct squash_command {
     bool json, quiet;
 };
 
-static const char *const semantics_names[] = {"overlay", "spec", NULL};
-
 #define FIELD(name) offsetof(struct squash_command, name)
 static const struct option_spec squash_options[] = {
     {"into", 0, OPTION_NUMBER, FIELD(into), "N", NULL, "how many layers to make; 1 so far"},
@@ -83,8 +81,7 @@ static int squash_config(const struct squash_command *c, const struct reference 
     if (compress_parse(c->compression ? c->compression : kind, compress, err) < 0)
         return -1;
     compress->threads = c->threads > UINT16_MAX ? UINT16_MAX : (unsigned)c->threads;
-    out->semantics =
-        c->semantics && strcmp(c->semantics, "spec") == 0 ? SEMANTICS_SPEC : SEMANTICS_OVERLAY;
+    out->semantics = semantics_named(c->semantics);
     return 0;
 }
 

@@ -12,8 +12,6 @@ struct verify_command {
     bool json, quiet;
 };
 
-static const char *const semantics_names[] = {"overlay", "spec", NULL};
-
 #define FIELD(name) offsetof(struct verify_command, name)
 static const struct option_spec verify_options[] = {
     {"semantics", 0, OPTION_CHOICE, FIELD(semantics), "RULES", semantics_names,
@@ -81,9 +79,7 @@ static void print_difference(void *ctx, const char *path, const char *a, const c
 static struct listing *list(const char *text, const struct verify_command *c, struct err *err)
 {
     _cleanup_reference_ struct reference ref = {0};
-    struct merged_options options = {.semantics = c->semantics && strcmp(c->semantics, "spec") == 0
-                                                      ? SEMANTICS_SPEC
-                                                      : SEMANTICS_OVERLAY};
+    struct merged_options options = {.semantics = semantics_named(c->semantics)};
 
     if (reference_parse(text, &ref, err) < 0)
         return NULL;

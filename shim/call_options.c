@@ -90,6 +90,14 @@ const struct option call_runc_exec[] = {
     {0},
 };
 
+/* What every command of crun has from argp. */
+#define ARGP_OPTIONS                                                                               \
+    {"program-name", "", true, FIELD_OTHER, 0}, {"help", "?", false, FIELD_HELP, 0},               \
+        {"usage", "", false, FIELD_HELP, 0},                                                       \
+    {                                                                                              \
+        "version", "V", false, FIELD_HELP, 0                                                       \
+    }
+
 /* --program-name is argp's own. */
 const struct option call_crun_globals[] = {
     GLOBAL_OPTIONS,
@@ -105,29 +113,16 @@ const struct option call_crun_globals[] = {
 const struct option call_crun_create[] = {
     CREATE_OPTIONS,
     {"config", "f", true, FIELD_CONFIG, 0},
-    {"program-name", "", true, FIELD_OTHER, 0},
-    {"help", "?", false, FIELD_HELP, 0},
-    {"usage", "", false, FIELD_HELP, 0},
-    {"version", "V", false, FIELD_HELP, 0},
+    ARGP_OPTIONS,
     {0},
 };
 
 const struct option call_crun_exec[] = {
     EXEC_OPTIONS,
-    {"program-name", "", true, FIELD_OTHER, 0},
-    {"help", "?", false, FIELD_HELP, 0},
-    {"usage", "", false, FIELD_HELP, 0},
-    {"version", "V", false, FIELD_HELP, 0},
+    ARGP_OPTIONS,
     {0},
 };
 
 const struct option call_crun_restore[] = {
-    CREATE_OPTIONS,
-    RESTORE_OPTIONS,
-    {"config", "f", true, FIELD_CONFIG, 0},
-    {"program-name", "", true, FIELD_OTHER, 0},
-    {"help", "?", false, FIELD_HELP, 0},
-    {"usage", "", false, FIELD_HELP, 0},
-    {"version", "V", false, FIELD_HELP, 0},
-    {0},
+    CREATE_OPTIONS, RESTORE_OPTIONS, {"config", "f", true, FIELD_CONFIG, 0}, ARGP_OPTIONS, {0},
 };

@@ -8,4 +8,10 @@
 
 enum semantics { SEMANTICS_OVERLAY, SEMANTICS_SPEC };
 
+/* What --semantics takes, in the order of the enum; NULL-terminated. */
+extern const char *const semantics_names[];
+
+/* The semantics of that name; SEMANTICS_OVERLAY for NULL. */
+enum semantics semantics_named(const char *name);
+
 #endif
