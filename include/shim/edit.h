@@ -1,10 +1,4 @@
-/*
- * One container's config.json under a policy: read, plan, prepare the host's side, write.
- *
- * The pause container of a Kubernetes pod has the pod's annotations but runs nothing of the
- * user's: it gets no volumes, but what it brings is judged like any other's. Where users set
- * annotations themselves they can pass for one, and go without volumes.
- */
+/* One container's config.json under a policy: read, judge, prepare the host's side, write. */
 #ifndef SHIM_EDIT_H
 #define SHIM_EDIT_H
 

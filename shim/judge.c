@@ -1,0 +1,43 @@
+#include "shim/judge.h"
+
+#include <string.h>
+
+static bool is_pause_container(const struct spec *spec)
+{
+    static const char *const keys[] = {"io.kubernetes.cri.container-type",
+                                       "io.kubernetes.cri-o.ContainerType"};
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+        const char *value = spec_annotation(spec, keys[i]);
+        if (value && strcmp(value, "sandbox") == 0)
+            return true;
+    }
+    return false;
+}
+
+int judge_container(const struct policy *policy, const struct spec *spec, struct json_doc *doc,
+                    int bundle, const char *id, struct arena *arena, struct judgement *out,
+                    struct err *err)
+{
+    if (requests_read(policy, spec, arena, &out->requests, err) < 0 ||
+        facts_gather(policy, spec, id, &out->requests, arena, &out->facts, err) < 0)
+        return -1;
+    struct plan_input input = {
+        .policy = policy,
+        .requests = &out->requests,
+        .spec = spec,
+        .values = out->facts.values,
+        .no_volumes = is_pause_container(spec),
+    };
+    if (policy->binds.given) {
+        if (binds_gather(policy, spec, &out->facts, bundle, arena, &out->binds, err) < 0)
+            return -1;
+        input.binds = &out->binds;
+    }
+    if (policy->security.given) {
+        if (security_gather(policy, spec, &out->facts, doc, arena, &out->security, err) < 0)
+            return -1;
+        input.security = &out->security;
+    }
+    return plan_make(&input, arena, &out->plan, err);
+}
