@@ -10,8 +10,14 @@
 
 int request_push(struct request_reader *r, struct request request)
 {
+    struct requests *out = r->out;
+    struct request *list = arena_extend(r->arena, out->list, out->count, sizeof(*list));
+
+    if (!list)
+        return err_nomem(r->err);
     request.key = r->key;
-    r->out->list[r->out->count++] = request;
+    out->list = list;
+    out->list[out->count++] = request;
     return 0;
 }
 
