@@ -221,31 +221,16 @@ static bool asks_for_access(const struct policy_binds *binds)
     return binds->require_access;
 }
 
-static size_t host_groups(const struct gather *g, gid_t *out)
-{
-    const struct spec *spec = g->spec;
-    size_t count = 0;
-
-    for (size_t i = 0; i < spec->group_count; i++) {
-        uint32_t gid = spec->groups[i];
-        if (spec->gid_map.count && !id_map_outside(&spec->gid_map, gid, &gid))
-            continue;
-        out[count++] = gid;
-    }
-    return count;
-}
-
 static int try_access(struct gather *g, struct bind_wish *wishes, size_t count)
 {
     const struct id_pair *id = &g->facts->process;
-    gid_t groups[SPEC_GROUPS];
+    const struct user_ids user = {id->uid, id->gid, g->facts->groups, g->facts->group_count};
 
     if (!id->known) {
         g->out->nobody = id->why;
         return 0;
     }
-    if (id->uid != geteuid() && binds_try_access(id->uid, id->gid, groups, host_groups(g, groups),
-                                                 wishes, count, g->err) < 0)
+    if (id->uid != geteuid() && binds_try_access(&user, wishes, count, g->err) < 0)
         return -1;
     for (size_t i = 0; i < count; i++) {
         g->out->sources[i].readable = id->uid == geteuid() || wishes[i].readable;

@@ -2,10 +2,8 @@
 #include "shim/binds_look.h"
 
 #include <fcntl.h>
-#include <grp.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 enum { MAY_READ = 1, MAY_WRITE = 2 };
 
@@ -28,15 +26,11 @@ static unsigned char try_one(const struct bind_wish *wish)
 }
 
 /* In the child: never returns. */
-static void try_all(uid_t uid, gid_t gid, const gid_t *groups, size_t group_count,
-                    const struct bind_wish *wishes, size_t count, int out)
+static void try_all(const struct bind_wish *wishes, size_t count, int channel)
 {
-    if (setgroups(group_count, groups) < 0 || setresgid(gid, gid, gid) < 0 ||
-        setresuid(uid, uid, uid) < 0)
-        _exit(1);
     for (size_t i = 0; i < count; i++) {
         unsigned char may = try_one(&wishes[i]);
-        if (write(out, &may, 1) != 1)
+        if (write(channel, &may, 1) != 1)
             _exit(1);
     }
     _exit(0);
@@ -58,22 +52,17 @@ static int read_answers(int in, struct bind_wish *wishes, size_t count, struct e
     return 0;
 }
 
-int binds_try_access(uid_t uid, gid_t gid, const gid_t *groups, size_t group_count,
-                     struct bind_wish *wishes, size_t count, struct err *err)
+int binds_try_access(const struct user_ids *user, struct bind_wish *wishes, size_t count,
+                     struct err *err)
 {
-    int ends[2];
+    int channel;
+    pid_t pid = as_user_fork(user, &channel);
 
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return err_sys(err, "pipe");
-    pid_t pid = fork();
+    if (pid < 0)
+        return err_sys(err, "fork");
     if (pid == 0)
-        try_all(uid, gid, groups, group_count, wishes, count, ends[1]);
-    int saved = errno;
-    close(ends[1]);
-    errno = saved;
-    int rc = pid < 0 ? err_sys(err, "fork") : read_answers(ends[0], wishes, count, err);
-    close(ends[0]);
-    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-        continue;
+        try_all(wishes, count, channel);
+    int rc = read_answers(channel, wishes, count, err);
+    as_user_end(pid, channel);
     return rc;
 }

@@ -13,6 +13,7 @@ enum { MOST_LINKS = 40 }; /* as path_resolution(7) has it */
 
 struct walk {
     const char *path; /* for messages */
+    const struct user_ids *user;
     struct source *out;
     struct stat dir; /* of out->fd */
     bool at_root;    /* out->fd is "/" */
@@ -105,11 +106,22 @@ static int missing(struct walk *w, const char *name)
     return w->out->rest ? 0 : err_nomem(w->err);
 }
 
+/* O_PATH, as root or, where root is squashed, as the user. -1 and errno. */
+static int open_component(struct walk *w, const char *name)
+{
+    int fd = openat(w->out->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+    if (fd >= 0 || errno != EACCES || !w->user || w->user->uid == geteuid())
+        return fd;
+    w->out->searched_as_user = true;
+    return as_user_open(w->user, w->out->fd, name);
+}
+
 /* One component. 1 when the walk is over because it does not exist. */
 static int step(struct walk *w, const char *name)
 {
     struct stat st;
-    _cleanup_fd_ int fd = openat(w->out->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    _cleanup_fd_ int fd = open_component(w, name);
 
     if (fd < 0 && errno == ENOENT)
         return missing(w, name) < 0 ? -1 : 1;
@@ -123,9 +135,9 @@ static int step(struct walk *w, const char *name)
     return 0;
 }
 
-int source_look(const char *path, struct source *out, struct err *err)
+static int walk(const char *path, const struct user_ids *user, struct source *out, struct err *err)
 {
-    struct walk w = {.path = path, .out = out, .err = err};
+    struct walk w = {.path = path, .user = user, .out = out, .err = err};
     char *name;
     int rc;
 
@@ -144,9 +156,20 @@ int source_look(const char *path, struct source *out, struct err *err)
     return rc < 0 ? -1 : 0;
 }
 
+int source_look(const char *path, struct source *out, struct err *err)
+{
+    return walk(path, NULL, out, err);
+}
+
 int source_find(const char *path, struct source *out, struct err *err)
 {
-    if (source_look(path, out, err) < 0)
+    return source_find_for(path, NULL, out, err);
+}
+
+int source_find_for(const char *path, const struct user_ids *user, struct source *out,
+                    struct err *err)
+{
+    if (walk(path, user, out, err) < 0)
         return -1;
     if (out->missing || out->directory || out->regular)
         return 0;
@@ -158,7 +181,7 @@ int source_find_or_make(const char *path, const struct source_make *make, struct
                         struct err *err)
 {
     for (int tries = 0; tries < PATH_MAX / 2; tries++) {
-        if (source_find(path, out, err) < 0)
+        if (source_find_for(path, &make->who, out, err) < 0)
             return -1;
         if (!out->missing)
             return 0;

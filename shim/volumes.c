@@ -19,15 +19,26 @@ static int owner_of(const struct plan_op *op, const struct facts *facts, struct 
                                                                : &facts->process;
 
     out->mode = create->wanted ? create->mode : 0700;
-    out->uid = create->uid;
-    out->gid = create->gid;
-    if (create->owner == OWNER_FIXED)
-        return 0;
-    if (!id->known)
+    out->who = (struct user_ids){.uid = create->uid, .gid = create->gid};
+    if (create->owner != OWNER_FIXED && !id->known)
         return err_set(err, ERR_POLICY, "it cannot be made, nobody knows for whom: %s", id->why);
-    out->uid = id->uid;
-    out->gid = id->gid;
+    if (create->owner != OWNER_FIXED)
+        out->who = (struct user_ids){.uid = id->uid, .gid = id->gid};
+    /* Nobody told the groups of anybody else. */
+    if (facts->process.known && out->who.uid == facts->process.uid) {
+        out->who.groups = facts->groups;
+        out->who.group_count = facts->group_count;
+    }
     return 0;
+}
+
+/* Who may look at the source where root may not: its owner to be. NULL where nobody knows him. */
+static const struct user_ids *user_of(const struct plan_op *op, const struct facts *facts,
+                                      struct source_make *make)
+{
+    struct err ignored;
+
+    return owner_of(op, facts, make, &ignored) < 0 ? NULL : &make->who;
 }
 
 static int find(const struct plan_op *op, const struct facts *facts, struct source *out,
@@ -36,13 +47,14 @@ static int find(const struct plan_op *op, const struct facts *facts, struct sour
     static const mode_t folder_mode = 0755;
     struct source_make make;
 
-    if (source_find(op->source, out, err) < 0)
+    if (source_find_for(op->source, user_of(op, facts, &make), out, err) < 0)
         return -1;
     if (!out->missing || !op->volume->create.wanted)
         return 0;
     source_close(out);
     if (op->pool) /* the private side: what is in it is the user's */
-        make = (struct source_make){.uid = geteuid(), .gid = getegid(), .mode = folder_mode};
+        make =
+            (struct source_make){.who = {.uid = geteuid(), .gid = getegid()}, .mode = folder_mode};
     else if (owner_of(op, facts, &make, err) < 0)
         return err_wrap(err, "%s", op->source);
     return source_find_or_make(op->source, &make, out, err);
@@ -73,10 +85,11 @@ static bool concerns_us(const struct plan_op *op)
 }
 
 /* 0, or 1 when the mount is to be skipped. */
-static int wait_for(const struct plan_op *op, struct err *err)
+static int wait_for(const struct plan_op *op, const struct facts *facts, struct err *err)
 {
+    struct source_make make;
     unsigned seconds = op->volume->wait;
-    int rc = seconds ? source_wait(op->source, seconds * 1000, err) : 0;
+    int rc = seconds ? source_wait(op->source, user_of(op, facts, &make), seconds * 1000, err) : 0;
 
     if (rc <= 0 || op->volume->optional)
         return rc;
@@ -87,7 +100,7 @@ static int wait_for(const struct plan_op *op, struct err *err)
 static int needs_pin(const struct plan_op *op, const struct source *source, bool *out,
                      struct err *err)
 {
-    *out = source->exposed || op->pinned;
+    *out = source->exposed || source->searched_as_user || op->pinned;
     return *out || op->pool ? 0 : submounts_find(source, out, err);
 }
 
@@ -99,7 +112,7 @@ static int find_one(struct plan *plan, size_t i, const struct facts *facts, bool
     const struct plan_op *op = &plan->ops[i];
     bool pin = false;
 
-    int hangs = wait_for(op, err);
+    int hangs = wait_for(op, facts, err);
     if (hangs > 0) {
         plan_skip(plan, i, "its source does not answer");
         return 0;
@@ -145,11 +158,13 @@ static struct pin_options pin_options(const struct plan_op *op)
 }
 
 /* The second one, in the private namespace: looked up afresh, checked again, and held. */
-static int pin_one(struct plan_op *op, struct arena *arena, struct err *err)
+static int pin_one(struct plan_op *op, const struct facts *facts, struct arena *arena,
+                   struct err *err)
 {
+    struct source_make make;
     _cleanup_source_ struct source source = SOURCE_INIT;
 
-    if (source_find(op->source, &source, err) < 0)
+    if (source_find_for(op->source, user_of(op, facts, &make), &source, err) < 0)
         return -1;
     if (source.missing)
         return err_set(err, ERR_POLICY, "%s vanished", op->source);
@@ -168,13 +183,14 @@ static int pin_one(struct plan_op *op, struct arena *arena, struct err *err)
     return 0;
 }
 
-static int pin_all(struct plan *plan, struct arena *arena, struct err *err)
+static int pin_all(struct plan *plan, const struct facts *facts, struct arena *arena,
+                   struct err *err)
 {
     if (pin_begin(err) < 0)
         return -1;
     for (size_t i = 0; i < plan->count; i++) {
         struct plan_op *op = &plan->ops[i];
-        if (concerns_us(op) && pin_one(op, arena, err) < 0)
+        if (concerns_us(op) && pin_one(op, facts, arena, err) < 0)
             return fail(op, err);
     }
     return binds_hold(plan, arena, err);
@@ -187,5 +203,5 @@ int volumes_prepare(struct plan *plan, const struct facts *facts, bool enforce, 
 
     if (find_all(plan, facts, enforce, arena, &exposed, err) < 0)
         return -1;
-    return exposed || binds_exposed(plan) ? pin_all(plan, arena, err) : 0;
+    return exposed || binds_exposed(plan) ? pin_all(plan, facts, arena, err) : 0;
 }

@@ -266,7 +266,7 @@ static void make_source(void **state, const char *path, const struct source_make
 
 static void test_root_makes_what_the_user_may_not(void **state)
 {
-    static const struct source_make how = {.uid = ALICE, .gid = 77, .mode = 0750};
+    static const struct source_make how = {.who = {.uid = ALICE, .gid = 77}, .mode = 0750};
 
     make(state, "logs", 0, 0755);
     assert_int_equal(chmod(at(state, ""), 0755), 0);
@@ -279,7 +279,7 @@ static void test_root_makes_what_the_user_may_not(void **state)
 
 static void test_the_user_makes_it_where_he_may(void **state)
 {
-    static const struct source_make how = {.uid = ALICE, .gid = ALICE, .mode = 0700};
+    static const struct source_make how = {.who = {.uid = ALICE, .gid = ALICE}, .mode = 0700};
 
     assert_int_equal(chmod(at(state, ""), 0755), 0);
     make(state, "home", ALICE, 0755);
@@ -290,8 +290,8 @@ static void test_the_user_makes_it_where_he_may(void **state)
 
 static void test_the_umask_has_no_say_and_stays(void **state)
 {
-    static const struct source_make alice = {.uid = ALICE, .gid = ALICE, .mode = 02777};
-    static const struct source_make root = {.uid = 0, .gid = 0, .mode = 0775};
+    static const struct source_make alice = {.who = {.uid = ALICE, .gid = ALICE}, .mode = 02777};
+    static const struct source_make root = {.who = {.uid = 0, .gid = 0}, .mode = 0775};
 
     assert_int_equal(chmod(at(state, ""), 0755), 0);
     make(state, "home", ALICE, 0755);
@@ -305,7 +305,7 @@ static void test_the_umask_has_no_say_and_stays(void **state)
 
 static void test_root_makes_nothing_for_one_user_in_anothers_folder(void **state)
 {
-    static const struct source_make how = {.uid = ALICE, .gid = ALICE, .mode = 0700};
+    static const struct source_make how = {.who = {.uid = ALICE, .gid = ALICE}, .mode = 0700};
     _cleanup_source_ struct source s = SOURCE_INIT;
     struct err err = ERR_INIT;
 
@@ -319,7 +319,7 @@ static void test_root_makes_nothing_for_one_user_in_anothers_folder(void **state
 
 static void test_a_dangling_link_is_no_place(void **state)
 {
-    static const struct source_make how = {.uid = ALICE, .gid = ALICE, .mode = 0700};
+    static const struct source_make how = {.who = {.uid = ALICE, .gid = ALICE}, .mode = 0700};
     _cleanup_source_ struct source s = SOURCE_INIT;
     struct err err = ERR_INIT;
 
@@ -346,14 +346,14 @@ static void test_waiting_for_what_answers(void **state)
 
     make(state, "there", 0, 0755);
     link_to(state, "/etc", "bad", ALICE);
-    assert_int_equal(source_wait(at(state, "there"), 10000, &err), 0);
-    assert_int_equal(source_wait(at(state, "not/there"), 10000, &err), 0);
-    assert_int_equal(source_wait(at(state, "bad/x"), 10000, &err), 0);
+    assert_int_equal(source_wait(at(state, "there"), NULL, 10000, &err), 0);
+    assert_int_equal(source_wait(at(state, "not/there"), NULL, 10000, &err), 0);
+    assert_int_equal(source_wait(at(state, "bad/x"), NULL, 10000, &err), 0);
     /* Nothing is left behind, neither a descriptor nor a child. */
     int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     close(fd);
     for (int i = 0; i < 20; i++)
-        assert_int_equal(source_wait(at(state, "there"), 10000, &err), 0);
+        assert_int_equal(source_wait(at(state, "there"), NULL, 10000, &err), 0);
     int again = open("/dev/null", O_RDONLY | O_CLOEXEC);
     close(again);
     assert_int_equal(fd, again);
