@@ -66,6 +66,7 @@ struct gather {
     int bundle;
     const char *bundle_path;
     struct mount_table table;
+    struct source_folder folder; /* of the last source */
     struct arena *arena;
     struct bind_facts *out;
     struct err *err;
@@ -92,15 +93,15 @@ static bool same_file(int a, int b)
 }
 
 /* Anything but a walk through root's own folders and links, to the same file, is exposed. */
-static bool is_exposed(const struct gather *g, const char *path, int fd)
+static bool is_exposed(struct gather *g, const char *path, int fd)
 {
     _cleanup_source_ struct source walked = SOURCE_INIT;
     _cleanup_free_ char *absolute =
         path[0] == '/' ? strdup(path) : strf("%s/%s", g->bundle_path, path);
     struct err ignored;
 
-    return !absolute || source_look(absolute, &walked, &ignored) < 0 || walked.missing ||
-           walked.exposed || !same_file(walked.fd, fd);
+    return !absolute || source_look_in(&g->folder, absolute, &walked, &ignored) < 0 ||
+           walked.missing || walked.exposed || !same_file(walked.fd, fd);
 }
 
 static bool is_null_device(int fd)
@@ -265,6 +266,7 @@ int binds_gather(const struct policy *policy, const struct spec *spec, const str
                        .facts = facts,
                        .bundle = bundle,
                        .bundle_path = path_of(bundle, arena),
+                       .folder = SOURCE_FOLDER_INIT,
                        .arena = arena,
                        .out = out,
                        .err = err};
@@ -281,5 +283,6 @@ int binds_gather(const struct policy *policy, const struct spec *spec, const str
     int rc = look_at_all(&g, wishes);
     for (size_t i = 0; i < spec->mount_count; i++)
         cleanup_fd(&wishes[i].fd);
+    source_folder_close(&g.folder);
     return rc;
 }

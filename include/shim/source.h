@@ -57,6 +57,26 @@ int source_find_for(const char *path, const struct user_ids *user, struct source
 /* As source_find for what may be a device or a socket as well. */
 int source_look(const char *path, struct source *out, struct err *err) must_check;
 
+/*
+ * A folder that nobody but root could replace, remembered from one look to the next: most sources
+ * of a container are in one of a few. Begins as SOURCE_FOLDER_INIT.
+ */
+struct source_folder {
+    char *path; /* as it was asked for; owned */
+    int fd;     /* -1: others could, so it is no place to start from */
+};
+
+#define SOURCE_FOLDER_INIT                                                                         \
+    {                                                                                              \
+        .fd = -1                                                                                   \
+    }
+
+void source_folder_close(struct source_folder *folder);
+
+/* As source_look, starting from that folder if the path is in it; else it becomes the path's. */
+int source_look_in(struct source_folder *folder, const char *path, struct source *out,
+                   struct err *err) must_check;
+
 /* As source_find, making what is missing. */
 int source_find_or_make(const char *path, const struct source_make *make, struct source *out,
                         struct err *err) must_check;
