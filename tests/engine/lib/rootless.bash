@@ -49,8 +49,17 @@ rootless_start() {
     fi
 }
 
+# The process of podman's that holds the user namespace; nothing on its command line says whose it is.
+rootless_release() {
+    local file
+    find "$FB_DIR/xdg" "$FB_DIR/rootless" -name pause.pid 2>/dev/null | while read -r file; do
+        kill -KILL "$(<"$file")" 2>/dev/null || true
+    done
+}
+
 rootless_stop() {
     [ -z "${FB_NAMESPACE_PID-}" ] || worker_podman rm --all --force -t 0 >/dev/null 2>&1 || true
     fb_reap
+    rootless_release
     namespace_stop
 }
