@@ -346,8 +346,8 @@ traced() {
         mkdir "$DIR/box$i"
         cp "$BUNDLE/config.json" "$DIR/box$i"
     done
-    seq 0 $((count - 1)) | xargs -P 48 -I N "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" \
-        --root "$DIR/root" --log "$DIR/log" create --bundle "$DIR/boxN" cN
+    seq 0 $((count - 1)) | xargs -P 48 -I @@ "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" \
+        --root "$DIR/root" --log "$DIR/log" create --bundle "$DIR/box@@" c@@
     [ ! -e "$DIR/log" ]
     for ((i = 0; i < count; i++)); do
         echo "$DIR/srv/logs/c$i"
@@ -358,7 +358,7 @@ traced() {
     local state="/run/flatbed/state/${DIR//\//%2F}%2Froot"
     [ "$(ls -A "$state" | wc -l)" -eq $count ]
     [ "$(jq -rc .env "$state"/* | sort -u)" = '["DATA=/work/imagenet"]' ]
-    seq 0 $((count - 1)) | xargs -P 48 -I N "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" \
-        --root "$DIR/root" delete cN
+    seq 0 $((count - 1)) | xargs -P 48 -I @@ "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" \
+        --root "$DIR/root" delete c@@
     [ "$(ls -A "$state")" = "" ]
 }

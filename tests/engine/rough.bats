@@ -176,8 +176,8 @@ inner() {
             >"$FB_DIR/bundles/$i/config.json"
     done
     # shellcheck disable=SC2016
-    run within sh -c 'seq 0 $(($1 - 1)) | xargs -P 8 -I N "$2" "--flatbed-policy=$3" --root "$4/state" \
-        run --bundle "$4/bundles/N" "$5-N"' sh "$count" "$FLATBED_RUNTIME" "$FB_POLICY" "$FB_DIR" "$ID"
+    run within sh -c 'seq 0 $(($1 - 1)) | xargs -P 8 -I @@ "$2" "--flatbed-policy=$3" --root "$4/state" \
+        run --bundle "$4/bundles/@@" "$5-@@"' sh "$count" "$FLATBED_RUNTIME" "$FB_POLICY" "$FB_DIR" "$ID"
     expect_status 0
     expect_output ""
     expect_equal "$(cat "$FB_SRV/logs/$ID"-*/out | sort | uniq -c | tr -s ' ')" " $count imagenet text"
