@@ -152,18 +152,17 @@ END
 }
 
 @test "bad: a hundred thousand mounts are edited, in the time of ten times ten thousand" {
-    local count start took=()
+    local count took=() TIMEFORMAT=%U
     quiet_low
     for count in 10000 100000; do
         spec_of "$count" 0
-        start=${EPOCHREALTIME/[.,]/}
-        run timeout 100 "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1
-        took+=($((${EPOCHREALTIME/[.,]/} - start)))
-        [ "$status" -eq 7 ]
+        # The processor's time, which others on the machine do not stretch much.
+        took+=("$({ time timeout 100 "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create \
+            --bundle "$BUNDLE" c1 >/dev/null 2>&1 || [ $? -eq 7 ]; } 2>&1 | tr -d .)")
         [ "$(jq '.mounts | length' "$BUNDLE/config.json")" -eq $((count + 2)) ]
     done
-    echo "microseconds: ${took[*]}"
-    [ "${took[1]}" -lt $((took[0] * 40)) ] # quadratic would be a hundred
+    echo "milliseconds: ${took[*]}"
+    [ $((10#${took[1]})) -lt $(((10#${took[0]} + 5) * 40)) ] # quadratic would be a hundred
 }
 
 # ------------------------------------------------------------------ policies
