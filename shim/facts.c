@@ -81,6 +81,18 @@ static int gather_identity(const struct policy *policy, const struct spec *spec,
     return policy->vars & 1u << VAR_USER ? gather_user_name(arena, f, err) : 0;
 }
 
+static int gather_groups(const struct spec *spec, struct arena *arena, struct facts *f,
+                         struct err *err)
+{
+    gid_t *groups = arena_alloc(arena, (spec->group_count + 1) * sizeof(*groups));
+
+    if (!groups)
+        return err_nomem(err);
+    f->groups = groups;
+    f->group_count = identity_groups(spec, groups);
+    return 0;
+}
+
 int facts_gather(const struct policy *policy, const struct spec *spec, const char *container,
                  const struct requests *requests, struct arena *arena, struct facts *out,
                  struct err *err)
@@ -103,7 +115,7 @@ int facts_gather(const struct policy *policy, const struct spec *spec, const cha
     out->values.value[VAR_NAMESPACE] = first_annotation(spec, namespaces);
     out->values.missing[VAR_NAMESPACE] = "the container is not one of a Kubernetes pod";
     out->values.missing[VAR_NAME] = "the volume was asked for without a name";
-    if (gather_image(spec, arena, out, err) < 0)
+    if (gather_groups(spec, arena, out, err) < 0 || gather_image(spec, arena, out, err) < 0)
         return -1;
     return gather_identity(policy, spec, arena, out, err);
 }

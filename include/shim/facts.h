@@ -14,7 +14,9 @@
 
 struct facts {
     struct template_values values;
-    struct id_pair process;  /* as the runtime's user namespace sees it */
+    struct id_pair process; /* as the runtime's user namespace sees it */
+    const gid_t *groups;    /* the process's supplementary ones, seen likewise; in the arena */
+    size_t group_count;
     struct id_pair inside;   /* the process, by the container's own ids */
     struct id_pair identity; /* looked up only where the policy uses it */
 };
