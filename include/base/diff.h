@@ -1,4 +1,7 @@
-/* The difference of two texts as patch(1) takes it: one hunk, from the first change to the last. */
+/*
+ * The difference of two texts as patch(1) takes it. Meant for small edits of configuration files:
+ * it is correct for any two texts, and short where little was changed.
+ */
 #ifndef BASE_DIFF_H
 #define BASE_DIFF_H
 
