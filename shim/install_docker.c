@@ -146,14 +146,15 @@ int install_docker_undo(const struct install *in, const struct buf *before,
     const char *runtime = json_text(json_get(entry, "path"));
     if (check_entry(in, entry, err) < 0)
         return -1;
-    if (backup && !same(backup, before) && comes_from(in, runtime, backup, before)) {
+    struct err ignored;
+    if (backup && !is_blank(backup))
+        old = parse(backup, &ignored);
+    bool had = old && json_path(json_root(old), "runtimes", in->name, NULL);
+    if (backup && !had && comes_from(in, runtime, backup, before)) {
         buf_truncate(after, 0);
         buf_append(after, backup->data, backup->len);
         return buf_check(after, err);
     }
-    struct err ignored;
-    if (backup && !is_blank(backup))
-        old = parse(backup, &ignored);
     if (take_out(in, doc, old, after, err) < 0)
         return -1;
     _cleanup_json_ struct json_doc *left = parse(after, err);
