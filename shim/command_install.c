@@ -69,14 +69,15 @@ static const struct engine {
     const char *name, *file;
     install_edit *edit;
     install_undo *undo;
-    const char *next;
+    const char *next, *undo_next; /* what makes the engine read it, or NULL */
 } engines[] = {
     {"docker", "/etc/docker/daemon.json", install_docker, install_docker_undo,
-     "systemctl reload docker"},
+     /* on a reload, a default that is no longer written stays */
+     "systemctl reload docker", "systemctl restart docker"},
     {"containerd", "/etc/containerd/config.toml", install_containerd, install_toml_undo,
-     "systemctl restart containerd"},
+     "systemctl restart containerd", "systemctl restart containerd"},
     {"podman", "/etc/containers/containers.conf.d/flatbed.conf", install_podman, install_toml_undo,
-     NULL},
+     NULL, NULL},
 };
 enum { ENGINES = sizeof(engines) / sizeof(*engines) };
 
@@ -146,10 +147,10 @@ static int print_diff(const struct config_file *file, const struct buf *after, b
     return program_print(&out, err);
 }
 
-static void say_next(const struct engine *engine)
+static void say_next(const char *next)
 {
-    if (engine->next)
-        log_info("next: %s", engine->next);
+    if (next)
+        log_info("next: %s", next);
 }
 
 static int install(const struct engine *engine, const struct install_command *c, const char *path,
@@ -177,7 +178,7 @@ static int install(const struct engine *engine, const struct install_command *c,
              c->make_default ? ", and the default" : "");
     if (file.fd >= 0 && !file.has_backup)
         log_info("what was there is in %s" CONFIG_FILE_BACKUP, file.path);
-    say_next(engine);
+    say_next(engine->next);
     if (access(policy_default_path, F_OK) < 0)
         log_info("there is no %s: containers start as if without flatbed-runtime; see "
                  "flatbed-policy(5)",
@@ -211,7 +212,7 @@ static int uninstall(const struct engine *engine, const struct install_command *
         return -1;
     if (backup && !same(backup, &after))
         log_info("the file from before is still in %s" CONFIG_FILE_BACKUP, file.path);
-    say_next(engine);
+    say_next(engine->undo_next);
     return 0;
 }
 

@@ -9,9 +9,6 @@ setup() {
     DIR=$(mktemp -d "${TMPDIR:-/tmp}/fb-admin.XXXXXX")
     chmod 0755 "$DIR"
     mkdir -p "$DIR/srv/data/imagenet" "$DIR/srv/site" "$DIR/bundle"
-    printf '#!/bin/sh\n' >"$DIR/flatbed-runtime"
-    chmod 0755 "$DIR/flatbed-runtime"
-    RUNTIME=--runtime=$DIR/flatbed-runtime
     policy
     config
 }
