@@ -157,6 +157,8 @@ struct policy_security {
 
 struct policy {
     struct arena arena;
+    bool draft;           /* set before policy_open: read also what others could have written … */
+    struct err *distrust; /* … and say here why it would not be believed; the first reason */
     struct policy_file files[POLICY_FILES];
     size_t file_count;
 
