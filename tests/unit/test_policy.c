@@ -77,7 +77,7 @@ static const struct wrong wrongs[] = {
     {"{\"version\":1,\"rootfs\":{}}", "not implemented in this version"},
     {"{\"version\":1,\"tuning\":{}}", "not implemented in this version"},
     {"{\"version\":1,\"rootfs\":{}}", "not implemented in this version"},
-    {"{\"version\":1,\"opt_out\":[\"binds\"]}", "1:26: 'binds': expected one of mounts, tuning"},
+    {"{\"version\":1,\"opt_out\":[\"binds\"]}", "1:25: 'binds': expected one of mounts, tuning"},
     {"{\"version\":1,\"opt_out\":\"mounts\"}", "expected an array, not a string"},
     {AUDIT("\"file\":\"a.jsonl\""), "p.json:1:30: 'a.jsonl' is not a clean absolute path"},
     {AUDIT("\"metrics\":\"/\""), "'/' is not a clean absolute path"},
