@@ -3,6 +3,8 @@
 
 load lib/shim
 
+# shellcheck disable=SC2154,SC2076  # status and stderr are set by bats' run; paths are no patterns
+
 # Decisions are root's to write down.
 setup_audit() {
     as_root

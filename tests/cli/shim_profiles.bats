@@ -118,7 +118,7 @@ started() {
     container 0 '"flatbed.off": "mounts", "flatbed.data": "imagenet"' # what is asked for is mounted
     run shim create --bundle "$BUNDLE" c1
     started '["/work/imagenet"]'
-    for what in binds security tuning mounts,security '' mounts,; do
+    for what in binds security tuning mounts,security '' 'mounts,'; do
         container 0 "\"flatbed.off\": \"$what\""
         run --separate-stderr shim create --bundle "$BUNDLE" c1
         refused "flatbed.off: '[a-z]*' cannot be switched off here; what can be: mounts"
