@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
 # flatbed-runtime: the audit file, syslog and the counters.
+#
+# shellcheck disable=SC2154,SC2076  # status and stderr are set by bats' run; paths are no patterns
 
 load lib/shim
-
-# shellcheck disable=SC2154,SC2076  # status and stderr are set by bats' run; paths are no patterns
 
 # Decisions are root's to write down.
 setup_audit() {
