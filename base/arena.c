@@ -1,10 +1,11 @@
 #include "base/arena.h"
 
 #include <stdalign.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-enum { FIRST_CHUNK = 8 * 1024, LARGEST_CHUNK = 1024 * 1024 };
+enum { FIRST_CHUNK = 8 * 1024, LARGEST_CHUNK = 1024 * 1024, FIRST_ITEMS = 8 };
 
 struct arena_chunk {
     struct arena_chunk *next;
@@ -36,17 +37,19 @@ static struct arena_chunk *grow(struct arena *a, size_t least)
         return NULL;
     if (a->limit && size > left(a))
         return NULL;
-    struct arena_chunk *chunk = calloc(1, total);
+    struct arena_chunk *chunk = malloc(total);
     if (!chunk)
         return NULL;
     chunk->size = size;
+    chunk->used = 0;
     chunk->next = a->chunks;
     a->chunks = chunk;
     a->used += total;
     return chunk;
 }
 
-void *arena_alloc(struct arena *a, size_t size)
+/* Not cleared: a chunk is touched only as far as it is used, for each page costs time. */
+static void *take(struct arena *a, size_t size)
 {
     struct arena_chunk *chunk = a->chunks;
 
@@ -63,14 +66,40 @@ void *arena_alloc(struct arena *a, size_t size)
     return p;
 }
 
+void *arena_alloc(struct arena *a, size_t size)
+{
+    void *p = take(a, size);
+
+    return p ? memset(p, 0, size) : NULL;
+}
+
 char *arena_strndup(struct arena *a, const char *text, size_t len)
 {
     if (len == SIZE_MAX)
         return NULL;
-    char *copy = arena_alloc(a, len + 1);
-    if (copy && len)
+    char *copy = take(a, len + 1);
+    if (!copy)
+        return NULL;
+    if (len)
         memcpy(copy, text, len);
+    copy[len] = '\0';
     return copy;
+}
+
+void *arena_extend(struct arena *a, void *list, size_t count, size_t size)
+{
+    bool full = count == 0 || (count >= FIRST_ITEMS && (count & (count - 1)) == 0);
+    size_t capacity = FIRST_ITEMS, total;
+
+    if (!full)
+        return list;
+    if ((count && __builtin_mul_overflow(count, 2, &capacity)) ||
+        __builtin_mul_overflow(capacity, size, &total))
+        return NULL;
+    void *grown = arena_alloc(a, total);
+    if (grown && count)
+        memcpy(grown, list, count * size);
+    return grown;
 }
 
 void arena_free(struct arena *a)

@@ -43,7 +43,8 @@ int fd_read_all(int fd, size_t limit, struct buf *out, struct err *err)
         total += kept;
         if ((size_t)n > kept)
             return err_set(err, ERR_LIMIT, "larger than %zu bytes", limit);
-        step = READ_STEP;
+        size_t spare = out->cap - out->len - 1;
+        step = spare ? spare : READ_STEP;
     }
 }
 

@@ -37,9 +37,9 @@ static int choose_profile(const struct policy *policy, const struct spec *spec, 
         if (requests_read(out->policy, spec, arena, &out->requests, err) < 0)
             return -1;
     }
-    if (choice.problem)
-        requests_deny(&out->requests, choice.problem_key, choice.problem);
-    return 0;
+    return choice.problem
+               ? requests_deny(&out->requests, choice.problem_key, choice.problem, arena, err)
+               : 0;
 }
 
 int judge_container(const struct policy *policy, const struct spec *spec, struct json_doc *doc,

@@ -7,6 +7,8 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
+enum { MEMORY_LIMIT = 256 * 1024 * 1024 };
+
 static int make_folder(const char *path, struct err *err)
 {
     if (mkdir(path, 0755) < 0)
@@ -41,7 +43,6 @@ static int set_options(const struct source *source, const char *path,
                        const struct pin_options *options, struct err *err)
 {
     struct mount_attr attr = {0};
-    bool below;
 
     attr.attr_set =
         (options->read_only ? MOUNT_ATTR_RDONLY : 0) | (options->nosuid ? MOUNT_ATTR_NOSUID : 0) |
@@ -50,7 +51,10 @@ static int set_options(const struct source *source, const char *path,
         return 0;
     int saved = errno;
     /* Without mounts below, what the runtime behind us does is enough. */
-    if (submounts_find(source, &below, err) < 0)
+    _cleanup_arena_ struct arena arena = {.limit = MEMORY_LIMIT};
+    struct submounts submounts = {.arena = &arena};
+    bool below;
+    if (submounts_find(&submounts, source, &below, err) < 0)
         return -1;
     errno = saved;
     if (!below)

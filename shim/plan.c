@@ -11,18 +11,14 @@
 
 struct plan_op *plan_push(struct planner *p, enum plan_kind kind)
 {
-    if (p->plan->count == p->capacity) {
-        size_t capacity = p->capacity ? p->capacity * 2 : 16;
-        struct plan_op *ops = arena_alloc(p->arena, capacity * sizeof(*ops));
-        if (!ops) {
-            err_nomem(p->err);
-            return NULL;
-        }
-        if (p->plan->count)
-            memcpy(ops, p->plan->ops, p->plan->count * sizeof(*ops));
-        p->plan->ops = ops;
-        p->capacity = capacity;
+    struct plan_op *ops =
+        arena_extend(p->arena, p->plan->ops, p->plan->count, sizeof(*p->plan->ops));
+
+    if (!ops) {
+        err_nomem(p->err);
+        return NULL;
     }
+    p->plan->ops = ops;
     struct plan_op *op = &p->plan->ops[p->plan->count++];
     *op = (struct plan_op){.kind = kind, .reason = "", .name = ""};
     return op;

@@ -8,7 +8,6 @@ struct planner {
     const struct plan_input *in;
     struct arena *arena;
     struct plan *plan;
-    size_t capacity;
     struct err *err;
 };
 

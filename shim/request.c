@@ -8,16 +8,27 @@
 #include <stdarg.h>
 #include <string.h>
 
-int request_push(struct request_reader *r, struct request request)
+static int push(struct requests *out, struct request request, struct arena *arena, struct err *err)
 {
-    request.key = r->key;
-    r->out->list[r->out->count++] = request;
+    struct request *list = arena_extend(arena, out->list, out->count, sizeof(*list));
+
+    if (!list)
+        return err_nomem(err);
+    out->list = list;
+    out->list[out->count++] = request;
     return 0;
 }
 
-void requests_deny(struct requests *requests, const char *key, const char *problem)
+int request_push(struct request_reader *r, struct request request)
 {
-    requests->list[requests->count++] = (struct request){.key = key, .problem = problem};
+    request.key = r->key;
+    return push(r->out, request, r->arena, r->err);
+}
+
+int requests_deny(struct requests *requests, const char *key, const char *problem,
+                  struct arena *arena, struct err *err)
+{
+    return push(requests, (struct request){.key = key, .problem = problem}, arena, err);
 }
 
 int request_problem(struct request_reader *r, const char *format, ...)

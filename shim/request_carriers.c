@@ -327,13 +327,6 @@ static int read_environment(struct request_reader *r)
 
 const char request_remembered[] = "flatbed.requested";
 
-/* A bound on what the list may have to hold: each item of a carrier adds one problem at most. */
-static size_t most_requests(const struct policy *policy, const struct spec *spec)
-{
-    return REQUESTS_IN_ALL + json_count(spec->annotations) + spec->mount_count +
-           policy->volume_count + REQUEST_WORDS + REQUEST_NAMES + 3;
-}
-
 int requests_read(const struct policy *policy, const struct spec *spec, struct arena *arena,
                   struct requests *out, struct err *err)
 {
@@ -347,8 +340,7 @@ int requests_read(const struct policy *policy, const struct spec *spec, struct a
 
     *out = (struct requests){0};
     r.named = arena_alloc(arena, policy->volume_count + REQUEST_WORDS);
-    out->list = arena_alloc(arena, most_requests(policy, spec) * sizeof(*out->list));
-    if (!r.named || !out->list)
+    if (!r.named)
         return err_nomem(err);
     for (size_t i = 0; i < policy->carrier_count; i++) {
         r.carrier = (unsigned char)(i + 1);

@@ -84,14 +84,9 @@ static int add_device(const struct stat *st, struct arena *arena, struct securit
 
     if (!S_ISCHR(st->st_mode) && !S_ISBLK(st->st_mode))
         return 0;
-    if ((count & (count - 1)) == 0) { /* grows at 0, 1, 2, 4, 8 … */
-        struct device_number *list = arena_alloc(arena, (count ? count * 2 : 1) * sizeof(*list));
-        if (!list)
-            return err_nomem(err);
-        if (count)
-            memcpy(list, out->devices, count * sizeof(*list));
-        out->devices = list;
-    }
+    out->devices = arena_extend(arena, out->devices, count, sizeof(*out->devices));
+    if (!out->devices)
+        return err_nomem(err);
     out->devices[out->device_count++] = (struct device_number){
         .block = S_ISBLK(st->st_mode), .major = major(st->st_rdev), .minor = minor(st->st_rdev)};
     return 0;

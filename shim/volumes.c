@@ -9,6 +9,16 @@
 
 #include <string.h>
 
+/* What all volumes of a plan share while they are looked up. */
+struct preparing {
+    struct plan *plan;
+    const struct facts *facts;
+    struct arena *arena;
+    struct submounts submounts;
+    bool exposed; /* something must be pinned */
+    struct err *err;
+};
+
 /* An idmapped mount shows the ids that are on disk: they must be the container's. */
 static int owner_of(const struct plan_op *op, const struct facts *facts, struct source_make *out,
                     struct err *err)
@@ -84,51 +94,50 @@ static int wait_for(const struct plan_op *op, struct err *err)
 }
 
 /* True if the runtime behind us cannot be left to mount the source as it is. */
-static int needs_pin(const struct plan_op *op, const struct source *source, bool *out,
-                     struct err *err)
+static int needs_pin(struct preparing *p, const struct plan_op *op, const struct source *source,
+                     bool *out)
 {
     *out = source->exposed || op->pinned;
-    return *out || op->pool ? 0 : submounts_find(source, out, err);
+    return *out || op->pool ? 0 : submounts_find(&p->submounts, source, out, p->err);
 }
 
 /* One source of the first pass: there, or to be skipped, or an error. */
-static int find_one(struct plan *plan, size_t i, const struct facts *facts, bool *exposed,
-                    struct err *err)
+static int find_one(struct preparing *p, size_t i)
 {
     _cleanup_source_ struct source source = SOURCE_INIT;
-    const struct plan_op *op = &plan->ops[i];
+    const struct plan_op *op = &p->plan->ops[i];
     bool pin = false;
 
-    int hangs = wait_for(op, err);
+    int hangs = wait_for(op, p->err);
     if (hangs > 0) {
-        plan_skip(plan, i, "its source does not answer");
+        plan_skip(p->plan, i, "its source does not answer");
         return 0;
     }
-    if (hangs < 0 || find(op, facts, &source, err) < 0)
-        return fail(op, err);
+    if (hangs < 0 || find(op, p->facts, &source, p->err) < 0)
+        return fail(op, p->err);
     if (source.missing && !op->volume->optional) {
-        err_set(err, ERR_POLICY, "%s does not exist", op->source);
-        return fail(op, err);
+        err_set(p->err, ERR_POLICY, "%s does not exist", op->source);
+        return fail(op, p->err);
     }
     if (source.missing)
-        plan_skip(plan, i, "there is no such source");
-    else if (prepare_pool(op, facts, &source, err) < 0 || needs_pin(op, &source, &pin, err) < 0)
-        return fail(op, err);
-    *exposed = *exposed || pin;
+        plan_skip(p->plan, i, "there is no such source");
+    else if (prepare_pool(op, p->facts, &source, p->err) < 0 || needs_pin(p, op, &source, &pin) < 0)
+        return fail(op, p->err);
+    p->exposed = p->exposed || pin;
     return 0;
 }
 
-/* The first pass: everything is there; *exposed if something must be pinned. */
-static int find_all(struct plan *plan, const struct facts *facts, bool enforce, struct arena *arena,
-                    bool *exposed, struct err *err)
+/* The first pass: everything is there. */
+static int find_all(struct preparing *p, bool enforce)
 {
-    for (size_t i = 0; i < plan->count; i++) {
-        if (!concerns_us(&plan->ops[i]) || find_one(plan, i, facts, exposed, err) == 0)
+    for (size_t i = 0; i < p->plan->count; i++) {
+        if (!concerns_us(&p->plan->ops[i]) || find_one(p, i) == 0)
             continue;
-        const char *reason = enforce ? NULL : arena_strndup(arena, err->msg, strlen(err->msg));
+        const char *why = p->err->msg;
+        const char *reason = enforce ? NULL : arena_strndup(p->arena, why, strlen(why));
         if (!reason)
             return -1;
-        plan_skip(plan, i, reason);
+        plan_skip(p->plan, i, reason);
     }
     return 0;
 }
@@ -145,47 +154,49 @@ static struct pin_options pin_options(const struct plan_op *op)
 }
 
 /* The second one, in the private namespace: looked up afresh, checked again, and held. */
-static int pin_one(struct plan_op *op, struct arena *arena, struct err *err)
+static int pin_one(struct preparing *p, struct plan_op *op)
 {
     _cleanup_source_ struct source source = SOURCE_INIT;
 
-    if (source_find(op->source, &source, err) < 0)
+    if (source_find(op->source, &source, p->err) < 0)
         return -1;
     if (source.missing)
-        return err_set(err, ERR_POLICY, "%s vanished", op->source);
+        return err_set(p->err, ERR_POLICY, "%s vanished", op->source);
     bool pin = false;
-    if (needs_pin(op, &source, &pin, err) < 0)
+    if (needs_pin(p, op, &source, &pin) < 0)
         return -1;
     if (!pin)
         return 0;
-    const char *path = plan_pin_path(op, arena);
+    const char *path = plan_pin_path(op, p->arena);
     if (!path)
-        return err_nomem(err);
+        return err_nomem(p->err);
     struct pin_options options = pin_options(op);
-    if (pin_add(&source, path, &options, err) < 0)
+    if (pin_add(&source, path, &options, p->err) < 0)
         return -1;
     op->source = path;
     return 0;
 }
 
-static int pin_all(struct plan *plan, struct arena *arena, struct err *err)
+static int pin_all(struct preparing *p)
 {
-    if (pin_begin(err) < 0)
+    if (pin_begin(p->err) < 0)
         return -1;
-    for (size_t i = 0; i < plan->count; i++) {
-        struct plan_op *op = &plan->ops[i];
-        if (concerns_us(op) && pin_one(op, arena, err) < 0)
-            return fail(op, err);
+    p->submounts.read = false;
+    for (size_t i = 0; i < p->plan->count; i++) {
+        struct plan_op *op = &p->plan->ops[i];
+        if (concerns_us(op) && pin_one(p, op) < 0)
+            return fail(op, p->err);
     }
-    return binds_hold(plan, arena, err);
+    return binds_hold(p->plan, p->arena, p->err);
 }
 
 int volumes_prepare(struct plan *plan, const struct facts *facts, bool enforce, struct arena *arena,
                     struct err *err)
 {
-    bool exposed = false;
+    struct preparing p = {
+        .plan = plan, .facts = facts, .arena = arena, .submounts = {.arena = arena}, .err = err};
 
-    if (find_all(plan, facts, enforce, arena, &exposed, err) < 0)
+    if (find_all(&p, enforce) < 0)
         return -1;
-    return exposed || binds_exposed(plan) ? pin_all(plan, arena, err) : 0;
+    return p.exposed || binds_exposed(plan) ? pin_all(&p) : 0;
 }

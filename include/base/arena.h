@@ -23,6 +23,12 @@ void *arena_alloc(struct arena *a, size_t size) must_check;
 /* A NUL-terminated copy of len bytes (which may hold NUL themselves); NULL as above. */
 char *arena_strndup(struct arena *a, const char *text, size_t len) must_check;
 
+/*
+ * The list of `count` items of `size` bytes with room for one more: the same, or a larger copy. It
+ * must have grown in this way from NULL and 0. NULL as above.
+ */
+void *arena_extend(struct arena *a, void *list, size_t count, size_t size) must_check;
+
 void arena_free(struct arena *a);
 
 #define _cleanup_arena_ _cleanup_(arena_free)

@@ -65,11 +65,9 @@ extern const char request_remembered[];
 int requests_read(const struct policy *policy, const struct spec *spec, struct arena *arena,
                   struct requests *out, struct err *err) must_check;
 
-/*
- * Adds a request that cannot be granted. There is room for one after requests_read. `key` and
- * `problem` are borrowed.
- */
-void requests_deny(struct requests *requests, const char *key, const char *problem);
+/* Adds a request that cannot be granted. `key` and `problem` are borrowed. */
+int requests_deny(struct requests *requests, const char *key, const char *problem,
+                  struct arena *arena, struct err *err) must_check;
 
 /* The variable that names a class: FLATBED_, upper case, "_" for "-" and ".". NULL without memory.
  */

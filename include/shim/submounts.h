@@ -6,12 +6,18 @@
 #ifndef SHIM_SUBMOUNTS_H
 #define SHIM_SUBMOUNTS_H
 
+#include "shim/mount_table.h"
 #include "shim/source.h"
 
-/* True if a line of /proc/PID/mountinfo has a mount point beneath the (clean, absolute) path. */
-bool submounts_listed(const char *mountinfo, const char *path);
+/* The table of mounts, read when it is first asked: a kernel writes it slowly. */
+struct submounts {
+    struct arena *arena;
+    bool read;
+    struct mount_table table;
+};
 
-/* Asks that of an open source in this mount namespace. */
-int submounts_find(const struct source *source, bool *out, struct err *err) must_check;
+/* Asks whether something is mounted beneath an open source, in this mount namespace. */
+int submounts_find(struct submounts *known, const struct source *source, bool *out,
+                   struct err *err) must_check;
 
 #endif

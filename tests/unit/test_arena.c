@@ -97,10 +97,30 @@ static void a_freed_arena_can_be_used_again(void **state)
     arena_free(&a);
 }
 
+static void a_list_grows_and_keeps_its_items(void **state)
+{
+    _cleanup_arena_ struct arena a = {0};
+    uint32_t *list = NULL;
+
+    (void)state;
+    for (uint32_t i = 0; i < 1000; i++) {
+        list = arena_extend(&a, list, i, sizeof(*list));
+        assert_non_null(list);
+        assert_int_equal(list[i], 0);
+        list[i] = i;
+    }
+    for (uint32_t i = 0; i < 1000; i++)
+        assert_int_equal(list[i], i);
+    a.limit = a.used;
+    assert_null(arena_extend(&a, list, 1u << 20, sizeof(*list)));
+    assert_null(arena_extend(&a, list, SIZE_MAX / 2 + 1, sizeof(*list)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(allocations_are_zeroed_aligned_and_apart),
+        cmocka_unit_test(a_list_grows_and_keeps_its_items),
         cmocka_unit_test(a_large_allocation_fits),
         cmocka_unit_test(the_limit_bounds_what_is_taken),
         cmocka_unit_test(a_small_limit_still_gives_something),

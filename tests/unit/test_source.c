@@ -6,7 +6,6 @@
 
 #include "shim/source.h"
 #include "shim/source_wait.h"
-#include "shim/submounts.h"
 #include "tempdir.h"
 
 #include <errno.h>
@@ -182,27 +181,6 @@ static void test_missing(void **state)
     assert_true(same_file(s.fd, at(state, "srv")));
 }
 
-/* ---- what is mounted below ---- */
-
-static void test_submounts_are_listed(void **state)
-{
-    static const char info[] = "21 1 8:1 / / rw shared:1 - ext4 /dev/a rw\n"
-                               "22 21 8:2 / /srv/data/a\\040b rw - ext4 /dev/b rw\n"
-                               "23 21 0:5 /x /srv/other rw - tmpfs /srv/none rw\n";
-
-    (void)state;
-    assert_true(submounts_listed(info, "/srv/data"));
-    assert_true(submounts_listed(info, "/srv"));
-    assert_true(submounts_listed(info, "/"));
-    assert_false(submounts_listed(info, "/srv/data/a b"));
-    assert_false(submounts_listed(info, "/srv/data/a"));
-    assert_false(submounts_listed(info, "/srv/dat"));
-    assert_false(submounts_listed(info, "/srv/other"));
-    assert_false(submounts_listed("21 1 8:1 / / rw - ext4 /dev/a rw\n", "/"));
-    assert_false(submounts_listed("", "/"));
-    assert_false(submounts_listed("1 2\n\n", "/"));
-}
-
 /* ---- in a user namespace ---- */
 
 static int write_map(const char *file)
@@ -371,7 +349,6 @@ int main(void)
         WITH_ROOT(test_loops_end),
         WITH_ROOT(test_kinds),
         WITH_ROOT(test_missing),
-        WITH_ROOT(test_submounts_are_listed),
         WITH_ROOT(test_unmapped_owners),
         WITH_ROOT(test_root_makes_what_the_user_may_not),
         WITH_ROOT(test_the_user_makes_it_where_he_may),
