@@ -3,11 +3,12 @@
 #include "shim/audit_folder.h"
 #include "shim/lock.h"
 #include "shim/metrics.h"
+#include "shim/rundir.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
-enum { LOCK_MILLISECONDS = 1000 };
+enum { LOCK_MILLISECONDS = 10 * 1000 };
 
 /* One that is missing, too large or no regular file counts as empty. */
 static void read_old(int dirfd, const char *name, struct metrics *m)
@@ -45,10 +46,12 @@ int metrics_update(const char *path, const struct audit_record *record, bool aud
     struct metrics m = {.count = 0};
     const char *name;
     _cleanup_fd_ int dirfd = audit_folder_open(path, false, &name, err);
+    _cleanup_fd_ int lock = dirfd < 0 ? -1 : rundir_open("metrics", NULL, true, err);
 
-    if (dirfd < 0)
+    if (lock < 0)
         return -1;
-    if (lock_wait(dirfd, LOCK_MILLISECONDS, err) < 0)
+    /* The counters' own folder is open to all, and who can open it can lock it. */
+    if (lock_wait(lock, LOCK_MILLISECONDS, err) < 0)
         return err_wrap(err, "%s", path);
     read_old(dirfd, name, &m);
     metrics_count(&m, record, audit_failed);

@@ -260,6 +260,15 @@ messages() {
     [ ! -L "$DIR/log/flatbed.prom" ]
 }
 
+@test "whoever can read the counters' folder cannot hold up launches by a lock on it" {
+    setup_audit
+    flock "$DIR/log" sleep 60 3>&- &
+    HOLDER=$!
+    sleep 0.2
+    create
+    counted 'flatbed_containers_total{verdict="changed"}' 1
+}
+
 # ------------------------------------------------------------------ many at once
 
 # A low-level runtime that only succeeds, and bundles of their own.
