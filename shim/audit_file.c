@@ -179,7 +179,7 @@ static int write_line(int fd, const struct buf *line, off_t size, struct err *er
 static int append(int dirfd, const char *name, const struct policy_audit *audit,
                   const struct buf *line, struct err *err)
 {
-    struct stat st;
+    struct stat st = {0};
     _cleanup_fd_ int fd = open_with_room(dirfd, name, audit, line->len, &st, err);
 
     if (fd < 0 || cut_torn_line(fd, &st, err) < 0)
