@@ -15,6 +15,16 @@ static const char *const verdicts[] = {
     [PLAN_DENIED] = "denied", [PLAN_SKIPPED] = "skipped",
 };
 
+const char *describe_kind(const struct plan_op *op)
+{
+    return kinds[op->kind];
+}
+
+const char *describe_verdict(const struct plan_op *op)
+{
+    return verdicts[op->verdict];
+}
+
 static const char *join(const char *first, const char *second, struct arena *arena)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
@@ -53,8 +63,8 @@ int describe_op(const struct plan_op *op, struct arena *arena, struct descriptio
     bool mount = op->kind == PLAN_MOUNT || op->kind == PLAN_BIND;
 
     *out = (struct description){
-        .kind = kinds[op->kind],
-        .verdict = verdicts[op->verdict],
+        .kind = describe_kind(op),
+        .verdict = describe_verdict(op),
         .subject = subject_of(op, arena),
         .source = op->kind == PLAN_BIND && op->bind->path ? op->bind->path : op->source,
         .target = op->target,

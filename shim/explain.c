@@ -3,6 +3,7 @@
 #include "shim/source.h"
 #include "shim/source_wait.h"
 #include "shim/user.h"
+#include "shim/volumes.h"
 
 #include <string.h>
 
@@ -11,18 +12,21 @@ enum { WAIT = 5 }; /* seconds, where the policy sets no bound itself */
 /* ---- sources: what volumes_prepare would come to (volumes.c), without making any ---- */
 
 /* What would stop it, or leave it out; NULL: nothing. In the arena. -1 without memory. */
-static int source_problem(const struct plan_op *op, struct arena *arena, const char **out,
-                          struct err *err)
+static int source_problem(const struct plan_op *op, const struct facts *facts, struct arena *arena,
+                          const char **out, struct err *err)
 {
     _cleanup_source_ struct source source = SOURCE_INIT;
     _cleanup_free_ char *text = NULL;
     struct err why = ERR_INIT;
     unsigned seconds = op->volume->wait ? op->volume->wait : WAIT;
 
+    struct source_make make;
+    const struct user_ids *user = volumes_user(op, facts, &make);
+
     *out = NULL;
-    if (source_wait(op->source, seconds * 1000, err) > 0)
+    if (source_wait(op->source, user, seconds * 1000, err) > 0)
         text = strf("%s does not answer", op->source);
-    else if (source_find(op->source, &source, &why) < 0)
+    else if (source_find_for(op->source, user, &source, &why) < 0)
         text = strdup(why.msg);
     else if (source.missing && !op->volume->create.wanted)
         text = strf("%s does not exist", op->source);
@@ -32,9 +36,10 @@ static int source_problem(const struct plan_op *op, struct arena *arena, const c
     return *out ? 0 : err_nomem(err);
 }
 
-static int look_at_sources(const struct policy *policy, struct plan *plan, struct arena *arena,
-                           struct err *err)
+static int look_at_sources(struct judgement *j, struct arena *arena, struct err *err)
 {
+    struct plan *plan = &j->plan;
+
     for (size_t i = 0; i < plan->count; i++) {
         struct plan_op *op = &plan->ops[i];
         const char *problem;
@@ -42,12 +47,12 @@ static int look_at_sources(const struct policy *policy, struct plan *plan, struc
         if (op->kind != PLAN_MOUNT || !op->ours ||
             (op->verdict != PLAN_ADDED && op->verdict != PLAN_KEPT))
             continue;
-        if (source_problem(op, arena, &problem, err) < 0)
+        if (source_problem(op, &j->facts, arena, &problem, err) < 0)
             return -1;
         if (!problem)
             continue;
         plan_skip(plan, i, problem);
-        if (!op->volume->optional && policy->mode == POLICY_ENFORCE)
+        if (!op->volume->optional && j->policy->mode == POLICY_ENFORCE)
             op->verdict = PLAN_DENIED;
     }
     return 0;
@@ -97,14 +102,18 @@ int explain_container(const struct policy *policy, struct json_doc *doc, int bun
     if (!out->judged)
         return find_owner(out, arena, err);
     struct err denials = ERR_INIT;
-    if (judge_container(policy, &out->spec, doc, bundle, id, arena, &out->judgement, err) < 0 ||
-        look_at_sources(policy, &out->judgement.plan, arena, err) < 0 ||
-        find_owner(out, arena, err) < 0 || describe_all(out, arena, err) < 0)
+    struct judgement *j = &out->judgement;
+    if (judge_container(policy, &out->spec, doc, bundle, id, arena, j, err) < 0)
         return -1;
-    if (plan_check(&out->judgement.plan, &denials) < 0) {
+    out->policy = j->policy;
+    out->judged = j->policy->mode != POLICY_OFF;
+    if (look_at_sources(j, arena, err) < 0 || find_owner(out, arena, err) < 0 ||
+        describe_all(out, arena, err) < 0)
+        return -1;
+    if (plan_check(&j->plan, &denials) < 0) {
         if (denials.kind != ERR_POLICY)
             return err_nomem(err);
-        out->refused = policy->mode == POLICY_ENFORCE;
+        out->refused = out->policy->mode == POLICY_ENFORCE;
     }
     return 0;
 }

@@ -43,6 +43,8 @@ static void put_head(struct buf *out, const struct explanation *e)
     buf_put_printable(out, e->config, strlen(e->config));
     buf_puts(out, "\npolicy      ");
     put_files(out, e->policy);
+    if (e->judgement.profile)
+        buf_printf(out, "\nprofile     %s", e->judgement.profile->name);
     buf_printf(out, "\nmode        %s\nbelongs to  ", modes[e->policy->mode]);
     put_id(out, &e->owner, e->owner_name);
     buf_puts(out, "\nruns as     ");
@@ -168,6 +170,8 @@ int explain_json(const struct explanation *e, struct buf *out, struct err *err)
     json_set(doc, root, "container", json_string(doc, e->id));
     json_set(doc, root, "config", json_string(doc, e->config));
     json_set(doc, root, "policy", files);
+    if (e->judgement.profile)
+        json_set(doc, root, "profile", json_string(doc, e->judgement.profile->name));
     json_set(doc, root, "mode", json_string(doc, modes[e->policy->mode]));
     json_set(doc, root, "owner", json_id(doc, &e->owner, e->owner_name));
     json_set(doc, root, "process", json_id(doc, &process, NULL));

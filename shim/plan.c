@@ -276,6 +276,8 @@ static int add_volume(struct planner *p, const struct policy_volume *v, const ch
 
 static int add_always(struct planner *p)
 {
+    if (p->in->requests->off & 1u << OPT_OUT_MOUNTS)
+        return 0;
     for (size_t i = 0; i < p->in->policy->volume_count; i++) {
         const struct policy_volume *v = &p->in->policy->volumes[i];
         if (!v->always)

@@ -43,8 +43,8 @@ static int owner_of(const struct plan_op *op, const struct facts *facts, struct 
 }
 
 /* Who may look at the source where root may not: its owner to be. NULL where nobody knows him. */
-static const struct user_ids *user_of(const struct plan_op *op, const struct facts *facts,
-                                      struct source_make *make)
+const struct user_ids *volumes_user(const struct plan_op *op, const struct facts *facts,
+                                    struct source_make *make)
 {
     struct err ignored;
 
@@ -57,7 +57,7 @@ static int find(const struct plan_op *op, const struct facts *facts, struct sour
     static const mode_t folder_mode = 0755;
     struct source_make make;
 
-    if (source_find_for(op->source, user_of(op, facts, &make), out, err) < 0)
+    if (source_find_for(op->source, volumes_user(op, facts, &make), out, err) < 0)
         return -1;
     if (!out->missing || !op->volume->create.wanted)
         return 0;
@@ -99,7 +99,8 @@ static int wait_for(const struct plan_op *op, const struct facts *facts, struct 
 {
     struct source_make make;
     unsigned seconds = op->volume->wait;
-    int rc = seconds ? source_wait(op->source, user_of(op, facts, &make), seconds * 1000, err) : 0;
+    int rc =
+        seconds ? source_wait(op->source, volumes_user(op, facts, &make), seconds * 1000, err) : 0;
 
     if (rc <= 0 || op->volume->optional)
         return rc;
@@ -172,7 +173,7 @@ static int pin_one(struct preparing *p, struct plan_op *op)
     struct source_make make;
     _cleanup_source_ struct source source = SOURCE_INIT;
 
-    if (source_find_for(op->source, user_of(op, p->facts, &make), &source, p->err) < 0)
+    if (source_find_for(op->source, volumes_user(op, p->facts, &make), &source, p->err) < 0)
         return -1;
     if (source.missing)
         return err_set(p->err, ERR_POLICY, "%s vanished", op->source);

@@ -19,6 +19,10 @@ struct description {
     const char *policy;                                      /* or NULL */
 };
 
+/* The words for an operation's kind and verdict; static. */
+const char *describe_kind(const struct plan_op *op);
+const char *describe_verdict(const struct plan_op *op);
+
 /* The words are in the arena, or borrowed from the operation. -1 without memory. */
 int describe_op(const struct plan_op *op, struct arena *arena, struct description *out,
                 struct err *err) must_check;

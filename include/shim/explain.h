@@ -9,7 +9,7 @@
 #include "shim/judge.h"
 
 struct explanation {
-    const struct policy *policy;
+    const struct policy *policy; /* with the overrides of the profile that matches */
     const char *id, *config;
     struct spec spec;
     struct judgement judgement;

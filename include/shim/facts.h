@@ -25,6 +25,11 @@ int facts_gather(const struct policy *policy, const struct spec *spec, const cha
                  const struct requests *requests, struct arena *arena, struct facts *out,
                  struct err *err) must_check;
 
+/* What the engine says of the container, or NULL: the image's reference, the Kubernetes namespace.
+ */
+const char *facts_image(const struct spec *spec);
+const char *facts_namespace(const struct spec *spec);
+
 /* An image reference as one path component: "/", ":" and "@" become "_". NULL without memory. */
 const char *facts_image_component(const char *reference, struct arena *arena);
 

@@ -29,6 +29,7 @@ enum policy_mode {
 };
 
 enum { POLICY_WAIT = 60 }; /* the most that `wait` may be */
+enum { POLICY_PROFILES = 256 };
 enum { POLICY_FILES = 64, POLICY_FILE_BYTES = 1024 * 1024 };
 
 /* One file of the policy. */
@@ -155,6 +156,43 @@ struct policy_security {
     struct policy_list annotations;  /* globs of keys that are denied */
 };
 
+/* What a container may be let opt out of. */
+enum policy_opt_out { OPT_OUT_MOUNTS, OPT_OUT_TUNING, POLICY_OPT_OUTS };
+
+/* Where decisions are written down. */
+struct policy_audit {
+    struct policy_text file, metrics; /* clean absolute paths; not given: none */
+    bool syslog;
+    bool required;     /* a launch that cannot be written down fails */
+    uint64_t max_size; /* bytes of a file, before it is put aside */
+    unsigned keep;     /* files put aside */
+};
+
+struct policy_uid_range {
+    uid_t first, last;
+};
+
+struct policy_annotation {
+    const char *key;
+    struct policy_list values; /* globs */
+};
+
+/* All that is given must hold; of each list one item. */
+struct policy_match {
+    struct policy_list image, namespaces; /* globs */
+    struct policy_uid_range *uids;
+    size_t uid_count;
+    struct policy_annotation *annotations;
+    size_t annotation_count;
+};
+
+struct policy_profile {
+    const char *name;
+    struct policy_place place;
+    struct policy_match match;
+    struct policy *policy; /* with what the profile overrides; part of the policy it is in */
+};
+
 struct policy {
     struct arena arena;
     bool draft;           /* set before policy_open: read also what others could have written … */
@@ -173,11 +211,16 @@ struct policy {
     size_t volume_count;
     struct policy_binds binds;
     struct policy_security security;
+    unsigned opt_out; /* bits of enum policy_opt_out */
+    struct policy_audit audit;
+    struct policy_profile *profiles; /* the first that matches counts */
+    size_t profile_count;
     unsigned vars;      /* bits of enum template_var: all that templates use */
     bool uses_identity; /* an owner is "identity" */
 };
 
 extern const char policy_default_path[];
+extern const char *const policy_opt_out_names[POLICY_OPT_OUTS];
 
 struct policy *policy_new(struct err *err) must_check;
 void policy_free(struct policy *policy);
@@ -197,7 +240,10 @@ int policy_open(struct policy *policy, const char *path, struct err *err) must_c
 int policy_add(struct policy *policy, const char *path, struct json_doc *doc,
                struct err *err) must_check;
 
-/* Reads the rest of it and checks that it makes sense. */
+/*
+ * Reads the rest of it and checks that it makes sense, every profile included. After an error
+ * `audit` is what was read of it, or nothing.
+ */
 int policy_decode(struct policy *policy, struct err *err) must_check;
 
 /* The class of that name, or NULL. */

@@ -3,9 +3,12 @@
  * order of their precedence: the first that names a class of volumes has its say on that class.
  *
  *     annotations  flatbed.CLASS = NAME[:ro|:rw][:TARGET],…     flatbed.project = NAME
+ *                  flatbed.profile = NAME                       flatbed.off = mounts,tuning
  *                  flatbed.idmap = on
- *     environment  FLATBED_CLASS, FLATBED_PROJECT, the same values. An image can set them.
- *     mounts       a bind mount of /dev/null on /run/flatbed/request/CLASS/NAME (or project/NAME).
+ *     environment  FLATBED_CLASS, FLATBED_PROJECT, FLATBED_PROFILE, FLATBED_OFF, the same values.
+ *                  An image can set them.
+ *     mounts       a bind mount of /dev/null on /run/flatbed/request/CLASS/NAME (or project/NAME,
+ *                  profile/NAME, off/mounts).
  *                  An image cannot. They are taken out of config.json, and the annotation
  *                  flatbed.requested remembers them for an edit after this one.
  *
@@ -40,7 +43,10 @@ struct request {
 
 struct requests {
     const char *project; /* or NULL */
-    bool idmap;          /* for the volumes that leave it to whoever asks */
+    const char *profile; /* or NULL: profile.h decides whether it is to be had */
+    const char *profile_key;
+    unsigned off; /* bits of enum policy_opt_out, which the policy offers */
+    bool idmap;   /* for the volumes that leave it to whoever asks */
     struct request *list;
     size_t count;
 
@@ -58,6 +64,10 @@ extern const char request_remembered[];
  */
 int requests_read(const struct policy *policy, const struct spec *spec, struct arena *arena,
                   struct requests *out, struct err *err) must_check;
+
+/* Adds a request that cannot be granted. `key` and `problem` are borrowed. */
+int requests_deny(struct requests *requests, const char *key, const char *problem,
+                  struct arena *arena, struct err *err) must_check;
 
 /* The variable that names a class: FLATBED_, upper case, "_" for "-" and ".". NULL without memory.
  */

@@ -1,6 +1,8 @@
 /* Policies: none crashes the decoder, and one that loads plans only what is well formed. */
 #include "shim_fuzz.h"
 
+enum { PROFILES = 4 }; /* to be tried of each policy */
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char config[] =
@@ -15,6 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!policy)
         return 0;
     shim_fuzz_edit_twice(policy, config, sizeof(config) - 1);
+    for (size_t i = 0; i < policy->profile_count && i < PROFILES; i++)
+        shim_fuzz_edit_twice(policy->profiles[i].policy, config, sizeof(config) - 1);
     policy_free(policy);
     return 0;
 }
