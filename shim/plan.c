@@ -350,5 +350,9 @@ int plan_make(const struct plan_input *input, struct arena *arena, struct plan *
         return -1;
     if (input->binds && plan_add_binds(&p) < 0)
         return -1;
-    return input->security ? plan_add_security(&p) : 0;
+    if (input->security && plan_add_security(&p) < 0)
+        return -1;
+    if (input->tuning && !input->no_volumes && plan_add_tuning(&p) < 0)
+        return -1;
+    return plan_add_rootfs(&p);
 }

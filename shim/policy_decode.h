@@ -53,6 +53,8 @@ int decode_header(struct decoder *d) must_check; /* version, mode, runtime */
 decode_fn decode_volumes;
 decode_fn decode_binds;
 decode_fn decode_security;
+decode_fn decode_tuning;
+decode_fn decode_rootfs;
 int decode_volumes_check(struct policy *policy, struct err *err) must_check;
 
 #endif

@@ -148,8 +148,8 @@ static const struct decode_key root_keys[] = {
     {"volumes", decode_volumes},
     {"binds", decode_binds},
     {"security", decode_security},
-    {"tuning", NULL},
-    {"rootfs", NULL},
+    {"tuning", decode_tuning},
+    {"rootfs", decode_rootfs},
     {"profiles", NULL},
     {"audit", NULL},
 };

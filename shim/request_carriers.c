@@ -22,8 +22,7 @@ static bool is_one_of(const char *name, const char *const *words)
 
 static int unknown_class(struct request_reader *r, const char *name)
 {
-    static const char *const later[] = {"profile", "shm", "memlock", "workers",
-                                        "idmap",   "off", NULL};
+    static const char *const later[] = {"profile", "off", NULL};
     _cleanup_buf_ struct buf list = BUF_INIT;
 
     if (is_one_of(name, later))
@@ -34,31 +33,63 @@ static int unknown_class(struct request_reader *r, const char *name)
                            list.len ? list.data : "none");
 }
 
-/* False if a carrier before this one named it: that one's word counts. */
-static bool claim(struct request_reader *r, const struct policy_volume *volume)
-{
-    size_t i = volume ? (size_t)(volume - r->policy->volumes) : r->policy->volume_count;
+/*
+ * What may be asked about, by number: the classes of volumes, then the project, then the kinds of
+ * tuning.
+ */
+enum { NO_SUBJECT = -1 };
 
-    if (r->named[i] && r->named[i] != r->carrier)
+static size_t count_subjects(const struct policy *policy)
+{
+    return policy->volume_count + 1 + TUNING_ASKABLE;
+}
+
+static ssize_t find_subject(const struct policy *policy, const char *name)
+{
+    const struct policy_volume *volume = policy_volume_find(policy, name, strlen(name));
+    size_t project = policy->volume_count;
+
+    if (volume)
+        return volume - policy->volumes;
+    if (strcmp(name, "project") == 0)
+        return (ssize_t)project;
+    for (size_t i = 0; i < TUNING_ASKABLE; i++)
+        if (strcmp(name, request_tuning_names[i]) == 0)
+            return (ssize_t)(project + 1 + i);
+    return NO_SUBJECT;
+}
+
+/* False if a carrier before this one named it: that one's word counts. */
+static bool claim(struct request_reader *r, size_t subject)
+{
+    if (r->named[subject] && r->named[subject] != r->carrier)
         return false;
-    r->named[i] = r->carrier;
+    r->named[subject] = r->carrier;
     return true;
 }
 
-/* `volume` NULL is the project. */
-static int read_value(struct request_reader *r, const struct policy_volume *volume,
-                      const char *value)
+/* The project, or tuning. */
+static int read_single(struct request_reader *r, size_t subject, const char *value)
 {
-    if (!claim(r, volume))
-        return 0;
-    if (strlen(value) > REQUEST_VALUE_BYTES)
-        return request_problem(r, "longer than %d bytes", REQUEST_VALUE_BYTES);
-    if (volume)
-        return request_list(r, volume, value);
+    size_t project = r->policy->volume_count;
+
+    if (subject > project)
+        return request_tuning(r, (enum tuning_kind)(subject - project - 1), value);
     if (!template_name_valid(value, strlen(value)))
         return request_bad_name(r, value);
     r->out->project = value;
     return 0;
+}
+
+static int read_value(struct request_reader *r, size_t subject, const char *value)
+{
+    if (!claim(r, subject))
+        return 0;
+    if (strlen(value) > REQUEST_VALUE_BYTES)
+        return request_problem(r, "longer than %d bytes", REQUEST_VALUE_BYTES);
+    if (subject < r->policy->volume_count)
+        return request_list(r, &r->policy->volumes[subject], value);
+    return read_single(r, subject, value);
 }
 
 /* ---- annotations ---- */
@@ -87,8 +118,7 @@ static int read_annotation(struct request_reader *r, const struct json_member *m
 {
     const char *name = m->key + PREFIX;
     const char *value = json_text(m->value);
-    const struct policy_volume *volume = policy_volume_find(r->policy, name, strlen(name));
-    bool project = strcmp(name, "project") == 0;
+    ssize_t subject = find_subject(r->policy, name);
 
     r->key = m->key;
     if (names_identity(r->policy, m->key) || strcmp(m->key, request_remembered) == 0)
@@ -97,7 +127,7 @@ static int read_annotation(struct request_reader *r, const struct json_member *m
         return request_problem(r, "not a plain string");
     if (strcmp(name, "idmap") == 0)
         return read_idmap(r, value);
-    return volume || project ? read_value(r, volume, value) : unknown_class(r, name);
+    return subject < 0 ? unknown_class(r, name) : read_value(r, (size_t)subject, value);
 }
 
 static int read_annotations(struct request_reader *r)
@@ -126,17 +156,17 @@ static int read_pair(struct request_reader *r, char *text)
     if (!slash || strchr(slash + 1, '/'))
         return request_problem(r, "expected CLASS/NAME behind " REQUEST_FOLDER);
     *slash = '\0';
-    const struct policy_volume *volume = policy_volume_find(r->policy, text, strlen(text));
-    if (!volume && strcmp(text, "project") != 0)
+    ssize_t subject = find_subject(r->policy, text);
+    if (subject < 0)
         return unknown_class(r, text);
     if (!template_name_valid(slash + 1, strlen(slash + 1)))
         return request_bad_name(r, slash + 1);
-    if (!claim(r, volume))
+    if (!claim(r, (size_t)subject))
         return 0;
-    if (volume)
-        return request_push(r, (struct request){.volume = volume, .name = slash + 1});
-    r->out->project = slash + 1;
-    return 0;
+    if ((size_t)subject >= r->policy->volume_count)
+        return read_single(r, (size_t)subject, slash + 1);
+    return request_push(
+        r, (struct request){.volume = &r->policy->volumes[subject], .name = slash + 1});
 }
 
 /* Reads a pair, and adds it to what the next edit is told unless something is wrong with it. */
@@ -221,14 +251,13 @@ char *request_variable(const char *class_name, struct arena *arena)
     return text ? arena_strndup(arena, text, strlen(text)) : NULL;
 }
 
-static int read_variable(struct request_reader *r, const char *class_name,
-                         const struct policy_volume *volume)
+static int read_variable(struct request_reader *r, const char *name)
 {
-    r->key = request_variable(class_name, r->arena);
+    r->key = request_variable(name, r->arena);
     if (!r->key)
         return err_nomem(r->err);
     const char *value = spec_env(r->spec, r->key);
-    return value && *value ? read_value(r, volume, value) : 0;
+    return value && *value ? read_value(r, (size_t)find_subject(r->policy, name), value) : 0;
 }
 
 static bool variable_known(const struct request_reader *r, const char *variable,
@@ -250,7 +279,7 @@ static bool variable_known(const struct request_reader *r, const char *variable,
 static int check_variable(struct request_reader *r, const char *text)
 {
     /* What programs are told, and what wrappers are counted by. */
-    static const char *const others[] = {"PROJECT", "WORKERS", "DEPTH", NULL};
+    static const char *const others[] = {"PROJECT", "SHM", "MEMLOCK", "WORKERS", "DEPTH", NULL};
     size_t len = strcspn(text, "=");
     char *name = arena_strndup(r->arena, text, len);
 
@@ -267,11 +296,15 @@ static int check_variable(struct request_reader *r, const char *text)
 
 static int read_environment(struct request_reader *r)
 {
+    /* Not the workers: their variable is what the container is told. */
+    static const char *const others[] = {"project", "shm", "memlock"};
+
     for (size_t i = 0; i < r->policy->volume_count; i++)
-        if (read_variable(r, r->policy->volumes[i].name, &r->policy->volumes[i]) < 0)
+        if (read_variable(r, r->policy->volumes[i].name) < 0)
             return -1;
-    if (read_variable(r, "project", NULL) < 0)
-        return -1;
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+        if (read_variable(r, others[i]) < 0)
+            return -1;
     size_t most = r->problems + REQUEST_NAMES;
     for (size_t i = 0; i < json_count(r->spec->env) && r->problems < most; i++) {
         const char *text = json_text(r->spec->env->items[i]);
@@ -289,7 +322,7 @@ const char request_remembered[] = "flatbed.requested";
 static size_t most_requests(const struct policy *policy, const struct spec *spec)
 {
     return REQUESTS_IN_ALL + json_count(spec->annotations) + spec->mount_count +
-           policy->volume_count + REQUEST_NAMES + 3;
+           count_subjects(policy) + REQUEST_NAMES + 2;
 }
 
 int requests_read(const struct policy *policy, const struct spec *spec, struct arena *arena,
@@ -304,7 +337,7 @@ int requests_read(const struct policy *policy, const struct spec *spec, struct a
         .policy = policy, .spec = spec, .arena = arena, .out = out, .err = err};
 
     *out = (struct requests){0};
-    r.named = arena_alloc(arena, policy->volume_count + 1);
+    r.named = arena_alloc(arena, count_subjects(policy));
     out->list = arena_alloc(arena, most_requests(policy, spec) * sizeof(*out->list));
     if (!r.named || !out->list)
         return err_nomem(err);

@@ -155,6 +155,44 @@ struct policy_security {
     struct policy_list annotations;  /* globs of keys that are denied */
 };
 
+/* What "tuning" gives a container. The first ones may be asked for. */
+enum tuning_kind {
+    TUNING_SHM,
+    TUNING_MEMLOCK,
+    TUNING_WORKERS,
+    TUNING_ASKABLE,
+    TUNING_NOFILE = TUNING_ASKABLE,
+    TUNING_STACK,
+    TUNING_KINDS
+};
+
+struct policy_amount {
+    bool given;
+    bool share;      /* `number` is a percentage: of the memory (shm), of the CPUs (workers) */
+    uint64_t number; /* bytes or pieces; UINT64_MAX: unlimited */
+};
+
+struct policy_tune {
+    struct policy_amount value; /* for whoever asks for nothing */
+    struct policy_amount most;  /* that may be asked for; not given: `value` */
+    struct policy_place place;
+};
+
+struct policy_tuning {
+    bool given;
+    struct policy_tune of[TUNING_KINDS];
+    bool threads;
+    struct policy_place threads_place;
+    uint64_t worker_memory; /* bytes for each worker; 0: the built-in */
+};
+
+/* How deep the overlay may be that is a container's root. */
+struct policy_rootfs {
+    uint64_t max_depth; /* lower layers; 0: not given */
+    bool deny;          /* … those that are deeper; else it is only said */
+    struct policy_place place;
+};
+
 struct policy {
     struct arena arena;
     struct policy_file files[POLICY_FILES];
@@ -171,6 +209,8 @@ struct policy {
     size_t volume_count;
     struct policy_binds binds;
     struct policy_security security;
+    struct policy_tuning tuning;
+    struct policy_rootfs rootfs;
     unsigned vars;      /* bits of enum template_var: all that templates use */
     bool uses_identity; /* an owner is "identity" */
 };
@@ -201,6 +241,9 @@ int policy_decode(struct policy *policy, struct err *err) must_check;
 /* The class of that name, or NULL. */
 const struct policy_volume *policy_volume_find(const struct policy *policy, const char *name,
                                                size_t len);
+
+/* The policy's keys: "shm_size", "memlock" … */
+extern const char *const policy_tuning_names[TUNING_KINDS];
 
 /* How a character of a class's name is written in a variable: upper case, "_" for "-" and ".". */
 char policy_variable_char(char c);

@@ -4,10 +4,12 @@
  *
  *     annotations  flatbed.CLASS = NAME[:ro|:rw][:TARGET],…     flatbed.project = NAME
  *                  flatbed.idmap = on
- *     environment  FLATBED_CLASS, FLATBED_PROJECT, the same values. An image can set them.
- *     mounts       a bind mount of /dev/null on /run/flatbed/request/CLASS/NAME (or project/NAME).
- *                  An image cannot. They are taken out of config.json, and the annotation
- *                  flatbed.requested remembers them for an edit after this one.
+ *                  flatbed.shm = 8g   flatbed.memlock = SIZE|unlimited   flatbed.workers = NUMBER
+ *     environment  FLATBED_CLASS, FLATBED_PROJECT, FLATBED_SHM, FLATBED_MEMLOCK, the same values.
+ * An image can set them. (FLATBED_WORKERS is what a container is told.) mounts       a bind mount
+ * of /dev/null on /run/flatbed/request/CLASS/NAME (or project/NAME, shm/8g …). An image cannot.
+ * They are taken out of config.json, and the annotation flatbed.requested remembers them for an
+ * edit after this one.
  *
  * Whoever asks, and by which carrier, is granted the same: what the policy offers. A request that
  * cannot be understood is kept, with its problem: the policy's mode decides whether that fails the
@@ -38,9 +40,15 @@ struct request {
     const char *problem; /* why it cannot be granted, or NULL */
 };
 
+struct tuning_request {
+    const char *key; /* NULL: it is not asked for */
+    uint64_t amount; /* as in struct policy_amount; never a share */
+};
+
 struct requests {
     const char *project; /* or NULL */
     bool idmap;          /* for the volumes that leave it to whoever asks */
+    struct tuning_request tuning[TUNING_ASKABLE];
     struct request *list;
     size_t count;
 
@@ -48,6 +56,9 @@ struct requests {
     size_t mount_count;
     const char *remembered; /* for the annotation request_remembered; NULL: as it is */
 };
+
+/* "shm", "memlock", "workers": what a request calls them. */
+extern const char *const request_tuning_names[TUNING_ASKABLE];
 
 /* The annotation that request mounts leave behind: "CLASS/NAME,…". */
 extern const char request_remembered[];
