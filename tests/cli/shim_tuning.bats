@@ -154,5 +154,6 @@ deep() {
     sed -i 's/"max_depth": 3, "beyond": "deny"/"max_depth": 1/' "$DIR/policy.json"
     deep
     [ "$status" -eq 7 ]
-    [ "$stderr" = err ]
+    # shellcheck disable=SC2154
+    [ "$stderr" = err ] # the runtime's own
 }
