@@ -13,12 +13,17 @@ static struct json *entry_of(const struct spec *spec, const char *type)
     return NULL;
 }
 
+static bool read_entry(const struct json *entry, struct plan_limit *out)
+{
+    return json_u64(json_get(entry, "soft"), &out->soft) &&
+           json_u64(json_get(entry, "hard"), &out->hard);
+}
+
 static bool is_limit(const struct json *entry, uint64_t soft, uint64_t hard)
 {
-    uint64_t number;
+    struct plan_limit limit;
 
-    return json_u64(json_get(entry, "soft"), &number) && number == soft &&
-           json_u64(json_get(entry, "hard"), &number) && number == hard;
+    return read_entry(entry, &limit) && limit.soft == soft && limit.hard == hard;
 }
 
 /* What engines put in by themselves, all of it for nofile. */
@@ -55,9 +60,10 @@ static int decide(struct planner *p, struct plan_op *op, enum tuning_kind kind, 
 
     if (!text)
         return -1;
-    if (entry && is_limit(entry, op->amount, op->amount))
+    op->same = entry && is_limit(entry, op->amount, op->amount);
+    if (op->same)
         return plan_decide(p, op, PLAN_KEPT, NULL, "set already");
-    if (entry && !is_engines_default(p, kind, entry))
+    if (entry && (!is_engines_default(p, kind, entry) || !read_entry(entry, &op->was)))
         return plan_decide(p, op, PLAN_KEPT, NULL, "the container sets it itself");
     if (op->amount < wanted)
         return plan_decide(p, op, PLAN_DOWNGRADED, NULL,

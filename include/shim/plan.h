@@ -53,6 +53,10 @@ enum plan_verdict {
     PLAN_SKIPPED,    /* left out without harm */
 };
 
+struct plan_limit {
+    uint64_t soft, hard;
+};
+
 struct plan_op {
     enum plan_kind kind;
     enum plan_verdict verdict;
@@ -89,6 +93,7 @@ struct plan_op {
     /* tuning; `entry` is what is replaced (of `mounts`, or of process.rlimits), NULL: nothing */
     const char *limit; /* "RLIMIT_NOFILE" … */
     uint64_t amount;   /* bytes or pieces; UINT64_MAX: unlimited; `value` is the same in words */
+    struct plan_limit was; /* what is replaced, if `entry` is not NULL */
 };
 
 #define PLAN_NO_MOUNT SIZE_MAX

@@ -25,6 +25,13 @@ ask() {
     cp "$DIR/new.json" "$BUNDLE/config.json"
 }
 
+# weakly FILES WORD…: the shim with at most so many files, and no way to have more.
+weakly() {
+    # shellcheck disable=SC2016
+    bash -c 'ulimit -n "$1" && shift && exec setpriv --bounding-set -sys_resource --inh-caps -sys_resource "$@"' sh \
+        "$1" "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" "${@:2}"
+}
+
 value() { jq -c "$1" "$BUNDLE/config.json"; }
 
 @test "what nobody chose is filled in, digits that are not ours are kept" {
@@ -59,10 +66,32 @@ value() { jq -c "$1" "$BUNDLE/config.json"; }
     [ "$(jq -r '.env[]' "$DIR/process.json" | grep -E 'OMP|MKL|WORKERS' | tr '\n' ' ')" = "OMP_NUM_THREADS=9 FLATBED_WORKERS=3 MKL_NUM_THREADS=1 " ]
 }
 
+@test "an exec has the limits, but for those that it sets itself" {
+    tuning '"memlock": "1m", "nofile": 512, "stack": "4m"'
+    run shim create --bundle "$BUNDLE" c1
+    # As containerd does: its own nofile again, and here a stack of the exec's own.
+    printf '{"args":["x"],"rlimits":[{"type":"RLIMIT_NOFILE","hard":1024,"soft":1024},{"type":"RLIMIT_STACK","hard":9,"soft":9}]}' \
+        >"$DIR/process.json"
+    for _ in 1 2; do
+        run shim exec --process "$DIR/process.json" c1
+        [ "$(jq -c .rlimits "$DIR/process.json")" = '[{"type":"RLIMIT_NOFILE","hard":512,"soft":512},{"type":"RLIMIT_STACK","hard":9,"soft":9},{"type":"RLIMIT_MEMLOCK","hard":1048576,"soft":1048576}]' ]
+    done
+    printf '{"args":["x"],"rlimits":[{"type":"RLIMIT_NOFILE","hard":1024,"soft":1000}]}' >"$DIR/process.json"
+    run shim exec --process "$DIR/process.json" c1
+    [ "$(jq -c '.rlimits[0]' "$DIR/process.json")" = '{"type":"RLIMIT_NOFILE","hard":1024,"soft":1000}' ]
+}
+
+@test "an exec by one who may give less gets less, and is not refused" {
+    tuning '"nofile": 800'
+    run shim create --bundle "$BUNDLE" c1
+    printf '{"args":["x"]}' >"$DIR/process.json"
+    run weakly 600 exec --process "$DIR/process.json" c1
+    [ "$(jq -c .rlimits "$DIR/process.json")" = '[{"type":"RLIMIT_NOFILE","hard":600,"soft":600}]' ]
+}
+
 @test "the runtime's own hard limit is the most without CAP_SYS_RESOURCE" {
     tuning '"nofile": 1048576'
-    run bash -c 'ulimit -n 600 && exec setpriv --bounding-set -sys_resource --inh-caps -sys_resource "$@"' sh \
-        "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1
+    run weakly 600 create --bundle "$BUNDLE" c1
     [ "$status" -eq 7 ]
     [ "$(value '.process.rlimits[1]')" = '{"type":"RLIMIT_NOFILE","hard":600,"soft":600}' ]
 }

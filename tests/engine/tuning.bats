@@ -110,15 +110,11 @@ host_cpus() { nproc; }
 
 @test "docker: an exec, and a container that is started again, have the same" {
     docker_run --detach --name box --memory=512m --cpus=1 "$FB_IMAGE" sleep 60 >/dev/null
-    # shellcheck disable=SC2016
-    local variables='echo "$OMP_NUM_THREADS $MKL_NUM_THREADS $FLATBED_WORKERS"; df -k /dev/shm | tail -n 1'
-    run docker_cli exec box sh -c "$variables"
-    expect_equal "${lines[0]}" "1 1 1"
-    expect_match ' 262144 '
+    run docker_cli exec box sh -c "$SHOW"
+    sees 262144 1024 4096 4096 1 1 1
     docker_cli restart -t 0 box
-    run docker_cli exec box sh -c "$variables"
-    expect_equal "${lines[0]}" "1 1 1"
-    expect_match ' 262144 '
+    run docker_cli exec box sh -c "$SHOW"
+    sees 262144 1024 4096 4096 1 1 1
 }
 
 @test "docker: no more than the runtime itself may have" {
@@ -167,6 +163,14 @@ layers() {
     sees 524288 2048 4096 4096 1 1 3
 }
 
+@test "ctr: an exec has the same" {
+    ctr_start c1 --memory-limit 536870912 --cpus 1 -- sleep 60
+    wait_for 10 ctr_is c1 RUNNING
+    run ctr_cli task exec --exec-id e1 --fifo-dir "$FB_DIR/fifo" c1 sh -c "$SHOW"
+    expect_status 0
+    sees 262144 1024 4096 4096 1 1 1
+}
+
 @test "ctr: a root of one layer is not deep" {
     tuned ', "rootfs": { "max_depth": 1, "beyond": "deny" }'
     run ctr_run c1 -- true
@@ -192,6 +196,13 @@ tunes_podman() {
 @test "podman: limits and threads over crun; /dev/shm is podman's" { tunes_podman crun; }
 
 @test "podman: limits and threads over runc; /dev/shm is podman's" { tunes_podman runc; }
+
+@test "podman: an exec has the limits and threads" {
+    podman_start_container box 'sleep 60'
+    run podman_cli exec box sh -c "$SHOW"
+    expect_equal "${lines[1]} ${lines[2]}" "1024 4096"
+    expect_equal "${lines[4]% *}" "$(host_cpus) $(host_cpus)"
+}
 
 @test "podman: nofile where podman's configuration says nothing is replaced, the user's stays" {
     has_cap 24 || sed -i 's/"nofile=[0-9:]*", //' "$FB_DIR/containers.conf"
