@@ -34,18 +34,14 @@ static struct json *list_of(struct json_doc *doc, const char *key)
     return json_is(list, JSON_ARRAY) ? list : NULL;
 }
 
-static int not_a_process(const struct bundle *file, struct err *err)
-{
-    return err_set(err, ERR_FORMAT, "%s: not a process", file->path);
-}
-
 static int add_variables(struct bundle *file, const struct json *variables, struct err *err)
 {
-    struct json *env = json_count(variables) ? list_of(file->doc, "env") : NULL;
-
-    if (json_count(variables) && !env)
-        return not_a_process(file, err);
-    for (size_t i = 0; i < json_count(variables); i++) {
+    if (!json_count(variables))
+        return 0;
+    struct json *env = list_of(file->doc, "env");
+    if (!env)
+        return err_set(err, ERR_FORMAT, "%s: not a process", file->path);
+    for (size_t i = 0; i < variables->len; i++) {
         const char *text = json_text(variables->items[i]);
         if (text && !sets(env, text))
             json_append(file->doc, env, json_string(file->doc, text));
@@ -106,14 +102,13 @@ static void put_limit(struct json_doc *doc, struct json *list, const struct json
 
 static int add_limits(struct bundle *file, const struct json *limits, struct err *err)
 {
-    struct json *list = json_count(limits) ? list_of(file->doc, "rlimits") : NULL;
-
     struct tuning_facts host;
 
     if (!json_count(limits))
         return 0;
+    struct json *list = list_of(file->doc, "rlimits");
     if (!list)
-        return not_a_process(file, err);
+        return err_set(err, ERR_FORMAT, "%s: not a process", file->path);
     tuning_gather(&host);
     for (size_t i = 0; i < limits->len; i++)
         put_limit(file->doc, list, limits->items[i], &host);
