@@ -1,6 +1,7 @@
 #include "shim/judge.h"
 
 #include "shim/profile.h"
+#include "shim/rootfs.h"
 
 #include <string.h>
 
@@ -71,5 +72,11 @@ int judge_container(const struct policy *policy, const struct spec *spec, struct
             return -1;
         input.security = &out->security;
     }
+    if (policy->tuning.given) {
+        tuning_gather(&out->tuning);
+        input.tuning = &out->tuning;
+    }
+    if (policy->rootfs.max_depth && rootfs_gather(spec, bundle, arena, &input.depth, err) < 0)
+        return -1;
     return plan_make(&input, arena, &out->plan, err);
 }

@@ -348,5 +348,10 @@ int plan_make(const struct plan_input *input, struct arena *arena, struct plan *
         return -1;
     if (input->binds && plan_add_binds(&p) < 0)
         return -1;
-    return input->security ? plan_add_security(&p) : 0;
+    if (input->security && plan_add_security(&p) < 0)
+        return -1;
+    bool tuned = !input->no_volumes && !(input->requests->off & 1u << OPT_OUT_TUNING);
+    if (input->tuning && tuned && plan_add_tuning(&p) < 0)
+        return -1;
+    return plan_add_rootfs(&p);
 }

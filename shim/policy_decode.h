@@ -67,6 +67,8 @@ int decode_override(struct decoder *d, const struct json_member *m) must_check;
 
 /* What only the whole can tell. */
 int decode_check(struct policy *policy, struct err *err) must_check;
+decode_fn decode_tuning;
+decode_fn decode_rootfs;
 int decode_volumes_check(struct policy *policy, struct err *err) must_check;
 
 #endif

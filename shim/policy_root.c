@@ -165,8 +165,8 @@ static const struct decode_key root_keys[] = {
     {"volumes", decode_volumes},
     {"binds", decode_binds},
     {"security", decode_security},
-    {"tuning", NULL},
-    {"rootfs", NULL},
+    {"tuning", decode_tuning},
+    {"rootfs", decode_rootfs},
     {"opt_out", read_opt_out},
     {"profiles", read_already}, /* later, in fact: each overrides all the others */
     {"audit", read_already},

@@ -10,9 +10,21 @@ static const char annotation_prefix[] = "flatbed.";
 static const char variable_prefix[] = "FLATBED_";
 enum { PREFIX = sizeof(annotation_prefix) - 1 }; /* of both */
 
-/* What a carrier can name besides classes of volumes. */
-enum request_word { WORD_PROJECT, WORD_PROFILE, WORD_OFF, REQUEST_WORDS };
-static const char *const words[REQUEST_WORDS + 1] = {"project", "profile", "off", NULL};
+/* What a carrier can name besides classes of volumes; the kinds of tuning last. */
+enum request_word {
+    WORD_PROJECT,
+    WORD_PROFILE,
+    WORD_OFF,
+    WORD_TUNING,
+    REQUEST_WORDS = WORD_TUNING + TUNING_ASKABLE
+};
+
+static const char *word_name(int word)
+{
+    static const char *const names[] = {"project", "profile", "off"};
+
+    return word < WORD_TUNING ? names[word] : request_tuning_names[word - WORD_TUNING];
+}
 
 /* ---- what all carriers share ---- */
 
@@ -26,11 +38,8 @@ static bool is_one_of(const char *name, const char *const *list)
 
 static int unknown_class(struct request_reader *r, const char *name)
 {
-    static const char *const later[] = {"shm", "memlock", "workers", "idmap", NULL};
     _cleanup_buf_ struct buf list = BUF_INIT;
 
-    if (is_one_of(name, later))
-        return request_problem(r, "not implemented in this version");
     for (size_t i = 0; i < r->policy->volume_count; i++)
         buf_printf(&list, "%s%s", i ? ", " : "", r->policy->volumes[i].name);
     return request_problem(r, "there are no volumes called '%.80s' here; there are: %s", name,
@@ -42,7 +51,7 @@ static enum request_word find_word(const char *name)
 {
     int word = 0;
 
-    while (word < REQUEST_WORDS && strcmp(name, words[word]) != 0)
+    while (word < REQUEST_WORDS && strcmp(name, word_name(word)) != 0)
         word++;
     return (enum request_word)word;
 }
@@ -63,6 +72,8 @@ static int take_word(struct request_reader *r, enum request_word word, const cha
 {
     if (word == WORD_OFF)
         return request_off(r, value);
+    if (word >= WORD_TUNING)
+        return request_tuning(r, (enum tuning_kind)(word - WORD_TUNING), value);
     if (!template_name_valid(value, strlen(value)))
         return request_bad_name(r, value);
     if (word == WORD_PROJECT) {
@@ -291,7 +302,8 @@ static bool variable_known(const struct request_reader *r, const char *variable,
 static int check_variable(struct request_reader *r, const char *text)
 {
     /* What programs are told, and what wrappers are counted by. */
-    static const char *const others[] = {"PROJECT", "PROFILE", "OFF", "WORKERS", "DEPTH", NULL};
+    static const char *const others[] = {"PROJECT", "PROFILE", "OFF",   "SHM",
+                                         "MEMLOCK", "WORKERS", "DEPTH", NULL};
     size_t len = strcspn(text, "=");
     char *name = arena_strndup(r->arena, text, len);
 
@@ -311,9 +323,12 @@ static int read_environment(struct request_reader *r)
     for (size_t i = 0; i < r->policy->volume_count; i++)
         if (read_variable(r, r->policy->volumes[i].name, &r->policy->volumes[i], REQUEST_WORDS) < 0)
             return -1;
-    for (int word = 0; word < REQUEST_WORDS; word++)
-        if (read_variable(r, words[word], NULL, (enum request_word)word) < 0)
+    for (int word = 0; word < REQUEST_WORDS; word++) {
+        if (word == WORD_TUNING + TUNING_WORKERS) /* its variable is what the container is told */
+            continue;
+        if (read_variable(r, word_name(word), NULL, (enum request_word)word) < 0)
             return -1;
+    }
     size_t most = r->problems + REQUEST_NAMES;
     for (size_t i = 0; i < json_count(r->spec->env) && r->problems < most; i++) {
         const char *text = json_text(r->spec->env->items[i]);

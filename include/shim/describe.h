@@ -11,7 +11,7 @@
 #include "shim/plan.h"
 
 struct description {
-    const char *kind;    /* "volume", "variable", "mount", "security" … */
+    const char *kind;    /* "volume", "variable", "mount", "security", "shm", "limit" … */
     const char *verdict; /* "added", "kept", "downgraded", "denied", "skipped" */
     const char *subject; /* "CLASS:NAME", a variable, a target, a key of the policy; never NULL */
     const char *source, *target, *access, *value, *asked_by; /* or NULL */

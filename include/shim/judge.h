@@ -19,6 +19,7 @@ struct judgement {
     struct facts facts;
     struct bind_facts binds;
     struct security_facts security;
+    struct tuning_facts tuning;
     struct plan plan; /* what it denies is not yet an error: plan_check */
 };
 

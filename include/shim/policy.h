@@ -193,6 +193,44 @@ struct policy_profile {
     struct policy *policy; /* with what the profile overrides; part of the policy it is in */
 };
 
+/* What "tuning" gives a container. The first ones may be asked for. */
+enum tuning_kind {
+    TUNING_SHM,
+    TUNING_MEMLOCK,
+    TUNING_WORKERS,
+    TUNING_ASKABLE,
+    TUNING_NOFILE = TUNING_ASKABLE,
+    TUNING_STACK,
+    TUNING_KINDS
+};
+
+struct policy_amount {
+    bool given;
+    bool share;      /* `number` is a percentage: of the memory (shm), of the CPUs (workers) */
+    uint64_t number; /* bytes or pieces; UINT64_MAX: unlimited */
+};
+
+struct policy_tune {
+    struct policy_amount value; /* for whoever asks for nothing */
+    struct policy_amount most;  /* that may be asked for; not given: `value` */
+    struct policy_place place;
+};
+
+struct policy_tuning {
+    bool given;
+    struct policy_tune of[TUNING_KINDS];
+    bool threads;
+    struct policy_place threads_place;
+    uint64_t worker_memory; /* bytes for each worker; 0: the built-in */
+};
+
+/* How deep the overlay may be that is a container's root. */
+struct policy_rootfs {
+    uint64_t max_depth; /* lower layers; 0: not given */
+    bool deny;          /* … those that are deeper; else it is only said */
+    struct policy_place place;
+};
+
 struct policy {
     struct arena arena;
     bool draft;           /* set before policy_open: read also what others could have written … */
@@ -215,6 +253,8 @@ struct policy {
     struct policy_audit audit;
     struct policy_profile *profiles; /* the first that matches counts */
     size_t profile_count;
+    struct policy_tuning tuning;
+    struct policy_rootfs rootfs;
     unsigned vars;      /* bits of enum template_var: all that templates use */
     bool uses_identity; /* an owner is "identity" */
 };
@@ -249,6 +289,9 @@ int policy_decode(struct policy *policy, struct err *err) must_check;
 /* The class of that name, or NULL. */
 const struct policy_volume *policy_volume_find(const struct policy *policy, const char *name,
                                                size_t len);
+
+/* The policy's keys: "shm_size", "memlock" … */
+extern const char *const policy_tuning_names[TUNING_KINDS];
 
 /* How a character of a class's name is written in a variable: upper case, "_" for "-" and ".". */
 char policy_variable_char(char c);

@@ -10,7 +10,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         "\"annotations\":{\"flatbed.data\":\"imagenet,coco-1:/"
         "x,torch:rw\",\"flatbed.project\":\"p\","
         "\"flatbed.cache\":\"torch,pip\"},"
-        "\"mounts\":[{\"destination\":\"/proc\"},{\"destination\":\"/work/data\",\"source\":\"/"
+        "\"linux\":{\"resources\":{\"memory\":{\"limit\":1073741824},"
+        "\"cpu\":{\"quota\":250000,\"period\":100000,\"cpus\":\"0-3\"}}},"
+        "\"mounts\":[{\"destination\":\"/dev/"
+        "shm\",\"type\":\"tmpfs\",\"options\":[\"size=65536k\"]},"
+        "{\"destination\":\"/proc\"},{\"destination\":\"/work/data\",\"source\":\"/"
         "s\"}]}";
     struct policy *policy = shim_fuzz_policy((const char *)data, size);
 
