@@ -1,6 +1,7 @@
 /* The "audit" section. */
 #include "base/path.h"
 #include "shim/policy_decode.h"
+#include "shim/size.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -50,24 +51,6 @@ static int read_required(struct decoder *d, const struct json *value, void *targ
     return decode_bool(d, value, &audit->required);
 }
 
-/* "64m": bytes, with a suffix of k, m or g. */
-static bool parse_size(const char *text, uint64_t *out)
-{
-    static const char suffixes[] = "kmg";
-    char *end;
-
-    if (*text < '0' || *text > '9')
-        return false;
-    errno = 0;
-    unsigned long long number = strtoull(text, &end, 10);
-    const char *suffix = *end ? strchr(suffixes, *end) : NULL;
-    unsigned shift = suffix ? 10 * (unsigned)(suffix - suffixes + 1) : 0;
-    if (errno || (*end && (!suffix || end[1])) || number > UINT64_MAX >> shift)
-        return false;
-    *out = (uint64_t)number << shift;
-    return true;
-}
-
 static int read_max_size(struct decoder *d, const struct json *value, void *target)
 {
     struct policy_audit *audit = target;
@@ -75,8 +58,7 @@ static int read_max_size(struct decoder *d, const struct json *value, void *targ
 
     if (decode_text(d, value, &text) < 0)
         return -1;
-    if (!parse_size(text.text, &audit->max_size) || audit->max_size < SMALLEST_FILE ||
-        audit->max_size > INT64_MAX)
+    if (!size_parse(text.text, &audit->max_size) || audit->max_size < SMALLEST_FILE)
         return decode_fail(d, value, "'%s': expected bytes such as \"64m\", at least \"4k\"",
                            text.text);
     return 0;
