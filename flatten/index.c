@@ -19,8 +19,9 @@ struct builder {
     size_t symlink_cap;
     struct buf rest;
     const char *divergence;
-    bool whiteout; /* being entered, or an opaque marker */
-    bool ignored;  /* it lies below a whiteout of its own layer: nothing to do */
+    const struct layer_entry *entry; /* at hand */
+    bool whiteout;                   /* being entered, or an opaque marker */
+    bool ignored;                    /* it lies below a whiteout of its own layer: nothing to do */
 };
 
 void index_free(struct index *x)
@@ -30,6 +31,7 @@ void index_free(struct index *x)
             archive_entry_free(x->inodes[i].header);
     free(x->inodes);
     model_free(&x->merged);
+    model_free(&x->kept);
     cleanup_tree(&x->tree);
     free(x);
 }
@@ -60,17 +62,32 @@ static uint32_t add_inode(struct index *x, unsigned layer, uint32_t ordinal, str
     return (uint32_t)x->inode_count++;
 }
 
-static int keep_header(struct index *x, uint32_t inode, struct archive_entry *header,
+static int keep_header(struct builder *b, uint32_t inode, struct archive_entry *header,
                        struct err *err)
 {
+    struct index_inode *i = &b->index->inodes[inode];
     struct archive_entry *copy = archive_entry_clone(header);
 
     if (!copy)
         return err_nomem(err);
-    if (x->inodes[inode].header)
-        archive_entry_free(x->inodes[inode].header);
-    x->inodes[inode].header = copy;
+    if (i->header)
+        archive_entry_free(i->header);
+    i->header = copy;
+    i->described = b->layer->number;
     return 0;
+}
+
+static uint32_t add_implied(struct builder *b, struct err *err)
+{
+    uint32_t inode = add_inode(b->index, b->layer->number, b->entry->in.ordinal, err);
+
+    if (inode == TREE_NONE)
+        return TREE_NONE;
+    struct index_inode *i = &b->index->inodes[inode];
+    i->implied = true;
+    i->described = b->layer->number;
+    i->header = emit_implied_header(b->entry->header, err);
+    return i->header ? inode : TREE_NONE;
 }
 
 /* Engines apply a link's header to the file, xattrs adding up; the spec's way ignores it. */
@@ -83,7 +100,7 @@ static int keep_link_header(struct builder *b, uint32_t inode, struct archive_en
         return 0;
     if (old && emit_adopt(header, old, err) < 0)
         return -1;
-    return keep_header(b->index, inode, header, err);
+    return keep_header(b, inode, header, err);
 }
 
 static int keep_symlink(struct builder *b, uint32_t inode, const char *target, struct err *err)
@@ -123,8 +140,9 @@ static int ensure_dir(struct builder *b, uint32_t node, bool linked, struct err 
     }
     if (kind == MODEL_OTHER && (linked || b->own->slots[node].stamp >= b->layer_mark))
         return err_set(err, ERR_FORMAT, "its parent is not a directory");
-    if (model_empty(b->own, node, model_mark(b->own), err) < 0 ||
-        model_set(b->own, node, MODEL_DIR, INDEX_IMPLIED, err) < 0)
+    uint32_t inode = add_implied(b, err);
+    if (inode == TREE_NONE || model_empty(b->own, node, model_mark(b->own), err) < 0 ||
+        model_set(b->own, node, MODEL_DIR, inode, err) < 0)
         return -1;
     if (kind == MODEL_WHITEOUT)
         b->own->slots[node].opaque = true;
@@ -220,7 +238,7 @@ static int apply_dir(struct builder *b, uint32_t node, const struct layer_entry 
     enum model_kind kind = kind_at(b, node);
     uint32_t inode = add_inode(b->index, b->layer->number, e->in.ordinal, err);
 
-    if (inode == TREE_NONE || keep_header(b->index, inode, e->header, err) < 0)
+    if (inode == TREE_NONE || keep_header(b, inode, e->header, err) < 0)
         return -1;
     if (kind == MODEL_DIR) {
         struct model_slot *slot = model_slot(b->own, node, err);
@@ -295,8 +313,8 @@ static int apply_whiteout(struct builder *b, uint32_t node, struct err *err)
         return model_empty(b->own, node, b->layer_mark, err);
     }
     if (kind == MODEL_NOTHING)
-        return replace(b, node, MODEL_WHITEOUT, INDEX_IMPLIED, err);
-    if (kind == MODEL_DIR && slot->inode == INDEX_IMPLIED)
+        return replace(b, node, MODEL_WHITEOUT, INDEX_NO_INODE, err);
+    if (kind == MODEL_DIR && b->index->inodes[slot->inode].implied)
         return err_set(err, ERR_FORMAT,
                        "a whiteout of a directory that the same layer has entries "
                        "in: engines refuse to unpack it");
@@ -337,13 +355,14 @@ static int apply_root(struct builder *b, const struct layer_entry *e, struct err
     if (e->in.kind != MERGE_DIR)
         return err_set(err, ERR_FORMAT, "the root is not a directory");
     uint32_t inode = add_inode(b->index, b->layer->number, e->in.ordinal, err);
-    if (inode == TREE_NONE || keep_header(b->index, inode, e->header, err) < 0)
+    if (inode == TREE_NONE || keep_header(b, inode, e->header, err) < 0)
         return -1;
     return model_set(b->own, TREE_ROOT, MODEL_DIR, inode, err);
 }
 
 static int apply(struct builder *b, const struct layer_entry *e, struct err *err)
 {
+    b->entry = e;
     b->divergence = NULL;
     b->ignored = false;
     b->whiteout = e->in.kind == MERGE_WHITEOUT || e->in.kind == MERGE_OPAQUE;
@@ -414,6 +433,19 @@ static int begin_layer(struct builder *b, const struct layer *layer, struct err 
     return model_slot(b->own, TREE_ROOT, err) ? 0 : -1;
 }
 
+static void count_entry(const struct builder *b, const struct layer_entry *e,
+                        const struct merged_options *options, struct merged_report *report)
+{
+    if (b->layer->number <= b->index->kept_layers)
+        return;
+    report->entries_in++;
+    if (e->in.kind == MERGE_FILE)
+        report->payload_in += (uint64_t)archive_entry_size(e->header);
+    report->divergences += b->divergence != NULL;
+    if (b->divergence && options->notice)
+        options->notice(options->notice_ctx, b->layer->number, e->in.path, b->divergence);
+}
+
 static int add_layer(struct builder *b, const struct layer *layer,
                      const struct merged_options *options, struct merged_report *report,
                      struct err *err)
@@ -427,16 +459,13 @@ static int add_layer(struct builder *b, const struct layer *layer,
     while ((rc = layer_reader_next(reader, &e, err)) > 0) {
         if (apply(b, &e, err) < 0)
             return layer_entry_wrap(layer, &e, err);
-        report->entries_in++;
-        if (e.in.kind == MERGE_FILE)
-            report->payload_in += (uint64_t)archive_entry_size(e.header);
-        report->divergences += b->divergence != NULL;
-        if (b->divergence && options->notice)
-            options->notice(options->notice_ctx, layer->number, e.in.path, b->divergence);
+        count_entry(b, &e, options, report);
     }
-    if (rc < 0)
+    if (rc < 0 || (b->semantics != SEMANTICS_SPEC && lay_layer(b, err) < 0))
         return -1;
-    return b->semantics == SEMANTICS_SPEC ? 0 : lay_layer(b, err);
+    if (layer->number == b->index->kept_layers)
+        return model_copy(&b->index->merged, &b->index->kept, err);
+    return 0;
 }
 
 /* Gives each file that is left the first of its names; the others will be links. */
@@ -459,6 +488,7 @@ struct index *index_new(const struct image *image, const struct merged_options *
         err_nomem(err);
         return NULL;
     }
+    x->kept_layers = (unsigned)options->kept;
     x->tree = tree_new(err);
     if (!x->tree || add_inode(x, 0, 0, err) == TREE_NONE)
         return NULL;
