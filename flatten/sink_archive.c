@@ -144,6 +144,8 @@ static int publish(struct sink *base, const struct sink_image *image, struct err
 
     if (sink_index_json(image, &index, err) < 0 || manifest_json(image, &manifest, err) < 0)
         return -1;
+    if (ftruncate(s->fd, s->end) < 0)
+        return err_sys(err, "truncate");
     if (add_blob(s, &image->config, err) < 0 || add_blob(s, &image->manifest, err) < 0 ||
         add_member(s, "index.json", index.data, index.len, err) < 0 ||
         add_member(s, "manifest.json", manifest.data, manifest.len, err) < 0 ||
@@ -182,7 +184,7 @@ static int begin_file(struct archive_sink *s, const char *name, struct err *err)
 
 static struct archive_sink *archive_sink_new(struct err *err)
 {
-    static const struct sink_ops ops = {begin_layer, end_layer, publish, release};
+    static const struct sink_ops ops = {begin_layer, end_layer, publish, release, NULL, NULL};
     struct archive_sink *s = calloc(1, sizeof(*s));
 
     if (!s) {

@@ -84,7 +84,7 @@ static int probe(struct daemon_sink *s, struct err *err)
 
 struct sink *sink_open_daemon(const char *name, struct err *err)
 {
-    static const struct sink_ops ops = {begin_layer, end_layer, publish, release};
+    static const struct sink_ops ops = {begin_layer, end_layer, publish, release, NULL, NULL};
     struct daemon_sink *s = NULL;
 
     if (image_name_is_fixed(name)) {

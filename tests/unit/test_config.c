@@ -15,10 +15,11 @@ static char *squash(const char *config, const char *created, struct err *err)
     struct json_doc *doc = json_parse(config, strlen(config), NULL, err);
     assert_non_null(doc);
     _cleanup_image_ struct image *image = image_new(doc, err);
+    const struct new_layers one = {&made, 1, 0};
     _cleanup_buf_ struct buf out = BUF_INIT;
 
     assert_non_null(image);
-    if (config_squash(image, &made, 1, created, &out, err) < 0)
+    if (config_squash(image, &one, created, &out, err) < 0)
         return NULL;
     return buf_take(&out, err);
 }
@@ -163,7 +164,8 @@ static char *manifest(const char *old, enum compression kind)
         assert_non_null(image->manifest);
     }
     layer.kind = kind;
-    assert_works(manifest_make(image, &digest, 5, &layer, 1, &out, &err), err);
+    const struct new_layers layers = {&layer, 1, 0};
+    assert_works(manifest_make(image, &digest, 5, &layers, &out, &err), err);
     return buf_take(&out, &err);
 }
 
