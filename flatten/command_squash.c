@@ -1,6 +1,7 @@
 #include "flatten/commands.h"
 
 #include "flatten/image_name.h"
+#include "flatten/merge.h"
 #include "flatten/squash_command.h"
 
 #include <inttypes.h>
@@ -8,7 +9,8 @@
 
 #define FIELD(name) offsetof(struct squash_command, name)
 static const struct option_spec squash_options[] = {
-    {"into", 0, OPTION_NUMBER, FIELD(into), "N", NULL, "how many layers to make; 1 so far"},
+    {"into", 0, OPTION_NUMBER, FIELD(into), "N", NULL,
+     "how many layers to make of what is merged; by default 1"},
     {"keep-base", 'k', OPTION_TEXT, FIELD(keep_base), "N|IMAGE", NULL,
      "leave the N oldest layers as they are, or those shared with another image"},
     {"last", 'l', OPTION_TEXT, FIELD(last), "N", NULL, "merge the N newest layers alone"},
@@ -56,11 +58,9 @@ static int prepare(const struct squash_command *c, struct squash_run *run, struc
         return -1;
     if (!has_time)
         run->created[0] = '\0';
-    if (c->into != 1)
-        return err_set(err, ERR_UNSUPPORTED,
-                       "--into=%" PRIu64 ": what is merged becomes 1 layer; --keep-base and --last "
-                       "say how many stay below it",
-                       c->into);
+    if (c->into == 0 || c->into > MERGE_MOST_LAYERS)
+        return err_set(err, ERR_USAGE, "--into=%" PRIu64 ": expected 1 to %d", c->into,
+                       MERGE_MOST_LAYERS);
     if (compress_parse(c->compression ? c->compression : kind, &run->compress, err) < 0)
         return -1;
     run->compress.threads = c->threads > UINT16_MAX ? UINT16_MAX : (unsigned)c->threads;

@@ -56,9 +56,10 @@ static int edit_history(struct image *image, const struct new_layers *layers, co
         return err_set(err, ERR_FORMAT, "the config's history is not an array");
     for (size_t i = empty_history(doc, history, layers->kept); i < layers->kept; i++)
         add_entry(doc, history, created, "a layer without history, kept");
-    snprintf(comment, sizeof(comment), "%zu layers merged", image->layer_count - layers->kept);
-    for (size_t i = layers->kept; i < layers->count; i++)
+    for (size_t i = layers->kept; i < layers->count; i++) {
+        snprintf(comment, sizeof(comment), "%zu layers merged", layers->merged[i]);
         add_entry(doc, history, created, comment);
+    }
     return 0;
 }
 

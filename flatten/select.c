@@ -108,3 +108,21 @@ int selection_resolve(const struct selection *s, const struct image *image, cons
     *kept = s->has_last ? count - (size_t)s->last : (size_t)s->kept;
     return 0;
 }
+
+size_t selection_groups(const struct image *image, size_t kept, size_t into, size_t *ends)
+{
+    size_t left = image->layer_count - kept, at = kept, count = into < left ? into : left;
+    uint64_t size = 0, done = 0;
+
+    for (size_t i = kept; i < image->layer_count; i++)
+        size += image->layers[i].size;
+    for (size_t group = 0; group < count; group++) {
+        size_t after = count - group - 1; /* groups that must get a layer each */
+        uint64_t goal = size / count * (group + 1);
+        do
+            done += image->layers[at++].size;
+        while (at + after < image->layer_count && (after == 0 || done < goal));
+        ends[group] = at;
+    }
+    return count;
+}

@@ -1,23 +1,26 @@
 #include "flatten/squash.h"
 
 #include "flatten/kept.h"
+#include "flatten/select.h"
 
 #include <fcntl.h>
 
 void squashed_clear(struct squashed *s)
 {
     free(s->layers);
+    free(s->merged);
     cleanup_image(&s->result);
     *s = (struct squashed){0};
 }
 
-static int prepare(size_t kept, struct squashed *out, struct err *err)
+static int prepare(size_t most, size_t kept, struct squashed *out, struct err *err)
 {
     *out = (struct squashed){.kept = kept};
-    out->layers = calloc(kept + 1, sizeof(*out->layers));
+    out->layers = calloc(most, sizeof(*out->layers));
+    out->merged = calloc(most, sizeof(*out->merged));
     out->result = calloc(1, sizeof(*out->result));
-    if (!out->layers || !out->result ||
-        !(out->result->layers = calloc(kept + 1, sizeof(*out->result->layers))))
+    if (!out->layers || !out->merged || !out->result ||
+        !(out->result->layers = calloc(most, sizeof(*out->result->layers))))
         return err_nomem(err);
     return 0;
 }
@@ -49,60 +52,6 @@ static int keep_layer(const struct layer *layer, struct sink *sink, struct squas
     return 0;
 }
 
-/* One attempt: 0, -1, or 1 when the layers must be indexed first. */
-static int attempt(const struct image *image, const struct merged_options *options,
-                   const struct compress_options *compress, struct sink *sink, struct squashed *out,
-                   struct err *err)
-{
-    struct written_layer layer;
-    off_t offset;
-    int fd;
-
-    if (sink_begin_layer(sink, &fd, &offset, err) < 0)
-        return -1;
-    _cleanup_layer_writer_ struct layer_writer *w = layer_writer_new(fd, offset, compress, err);
-    if (!w)
-        return -1;
-    int rc = merged_entries(image, options, layer_writer_sink(w), &out->report, err);
-    if (rc != 0)
-        return rc;
-    if (out->kept && out->report.entries_out == 0)
-        return 0;
-    _cleanup_fd_ int again = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-    if (again < 0)
-        return err_sys(err, "dup");
-    if (layer_writer_finish(w, &layer, err) < 0 || sink_end_layer(sink, &layer, err) < 0)
-        return -1;
-    add_result(out, steal_fd(&again), offset, &layer);
-    return 0;
-}
-
-static bool must_index(const struct merged_options *o)
-{
-    return o->indexed || o->semantics != SEMANTICS_OVERLAY || o->kept > 0;
-}
-
-int squash_layers(const struct image *image, const struct merged_options *options,
-                  const struct compress_options *compress, struct sink *sink, struct squashed *out,
-                  struct err *err)
-{
-    struct merged_options o = *options;
-
-    if (prepare(o.kept, out, err) < 0)
-        return -1;
-    for (size_t i = 0; i < o.kept; i++)
-        if (keep_layer(&image->layers[i], sink, out, err) < 0)
-            return -1;
-    out->indexed = o.indexed = must_index(&o);
-    int rc = attempt(image, &o, compress, sink, out, err);
-
-    if (rc > 0) {
-        out->indexed = o.indexed = true;
-        rc = attempt(image, &o, compress, sink, out, err);
-    }
-    return rc < 0 ? -1 : 0;
-}
-
 static int ignore_entry(struct entry_sink *s, struct archive_entry *header, struct err *err)
 {
     (void)s, (void)header, (void)err;
@@ -115,20 +64,107 @@ static int ignore_data(struct entry_sink *s, const void *data, uint64_t len, str
     return 0;
 }
 
-int squash_rehearse(const struct image *image, const struct merged_options *options,
-                    struct squashed *out, struct err *err)
+/* ---- merging ---- */
+
+/* Layers of an image up to `image->layer_count`, of which all but the kept ones are merged. */
+struct group {
+    struct image image; /* borrows everything from the source */
+    struct merged_options options;
+    struct merged_report report;
+};
+
+/* 0, -1, or 1 when the layers must be indexed first. */
+static int rehearse(struct group *g, struct squashed *out, struct err *err)
 {
     static const struct entry_sink_ops ops = {ignore_entry, ignore_data};
-    struct merged_options o = *options;
     struct entry_sink nowhere = {&ops};
+    int rc = merged_entries(&g->image, &g->options, &nowhere, &g->report, err);
 
-    *out = (struct squashed){.kept = o.kept, .indexed = must_index(&o)};
-    o.indexed = out->indexed;
-    int rc = merged_entries(image, &o, &nowhere, &out->report, err);
-    if (rc > 0) {
-        out->indexed = o.indexed = true;
-        rc = merged_entries(image, &o, &nowhere, &out->report, err);
-    }
-    out->count = o.kept + (o.kept == 0 || out->report.entries_out > 0);
+    if (rc == 0 && (out->count == 0 || g->report.entries_out > 0))
+        out->merged[out->count++] = g->image.layer_count - g->options.kept;
     return rc;
+}
+
+/* The same. What brings nothing to layers below it is no layer. */
+static int write_group(struct group *g, const struct compress_options *compress, struct sink *sink,
+                       struct squashed *out, struct err *err)
+{
+    struct written_layer layer;
+    off_t offset;
+    int fd;
+
+    if (sink_begin_layer(sink, &fd, &offset, err) < 0)
+        return -1;
+    _cleanup_layer_writer_ struct layer_writer *w = layer_writer_new(fd, offset, compress, err);
+    if (!w)
+        return -1;
+    int rc = merged_entries(&g->image, &g->options, layer_writer_sink(w), &g->report, err);
+    if (rc != 0)
+        return rc;
+    if (out->count && g->report.entries_out == 0)
+        return 0;
+    _cleanup_fd_ int again = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    if (again < 0)
+        return err_sys(err, "dup");
+    if (layer_writer_finish(w, &layer, err) < 0 || sink_end_layer(sink, &layer, err) < 0)
+        return -1;
+    out->merged[out->count] = g->image.layer_count - g->options.kept;
+    add_result(out, steal_fd(&again), offset, &layer);
+    return 0;
+}
+
+static int attempt(struct group *g, const struct squash_options *options, struct sink *sink,
+                   struct squashed *out, struct err *err)
+{
+    return sink ? write_group(g, &options->compress, sink, out, err) : rehearse(g, out, err);
+}
+
+static void add_report(struct merged_report *sum, const struct merged_report *r)
+{
+    sum->entries_in += r->entries_in;
+    sum->entries_out += r->entries_out;
+    sum->whiteouts += r->whiteouts;
+    sum->payload_in += r->payload_in;
+    sum->payload_out += r->payload_out;
+    sum->divergences += r->divergences;
+    sum->dropped += r->dropped;
+}
+
+static int merge_group(const struct image *image, const struct squash_options *options,
+                       size_t below, size_t end, struct sink *sink, struct squashed *out,
+                       struct err *err)
+{
+    struct group g = {.image = *image, .options = options->merged};
+
+    g.image.layer_count = end;
+    g.options.kept = below;
+    int rc = attempt(&g, options, sink, out, err);
+    if (rc > 0) {
+        g.options.indexed = true;
+        rc = attempt(&g, options, sink, out, err);
+    }
+    add_report(&out->report, &g.report);
+    return rc;
+}
+
+int squash_layers(const struct image *image, const struct squash_options *options,
+                  struct sink *sink, struct squashed *out, struct err *err)
+{
+    size_t kept = options->merged.kept, below = kept;
+    _cleanup_free_ size_t *ends = calloc(image->layer_count + 1, sizeof(*ends));
+
+    if (!ends || prepare(image->layer_count + 1, kept, out, err) < 0)
+        return err_nomem(err);
+    out->report.layers = (unsigned)image->layer_count;
+    for (size_t i = 0; sink && i < kept; i++)
+        if (keep_layer(&image->layers[i], sink, out, err) < 0)
+            return -1;
+    out->count = kept;
+    size_t groups = selection_groups(image, kept, options->into, ends);
+    if (groups == 0) /* all are kept, and read once, for their digests to be checked */
+        ends[groups++] = image->layer_count;
+    for (size_t i = 0; i < groups; below = ends[i++])
+        if (merge_group(image, options, below, ends[i], sink, out, err) != 0)
+            return -1;
+    return 0;
 }

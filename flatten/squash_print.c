@@ -52,7 +52,7 @@ static void put_job(const struct squash_run *run, const struct squash_job *job, 
     } else {
         buf_puts(out, ",\"layer\":");
         if (s->count > s->kept)
-            put_layer(&s->layers[s->kept], out);
+            put_layer(&s->layers[s->count - 1], out);
         else
             buf_puts(out, "null");
     }
@@ -136,16 +136,18 @@ static void say_result(const struct squash_job *job)
     uint64_t dead = r->payload_in > r->payload_out ? r->payload_in - r->payload_out : 0;
     const char *platform = job->platform ? job->platform : "";
 
+    const char *colon = *platform ? ": " : "";
+
     if (s->kept && s->count == s->kept)
-        log_info("%s%s%zu layers are kept; the others bring nothing to them", platform,
-                 *platform ? ": " : "", s->kept);
+        log_info("%s%s%zu layers are kept; the others bring nothing to them", platform, colon,
+                 s->kept);
     else if (s->kept)
-        log_info("%s%s%zu layers became 1, on %zu kept ones; %.1f of %.1f MB were dead", platform,
-                 *platform ? ": " : "", r->layers - s->kept, s->kept, (double)dead / 1e6,
+        log_info("%s%s%zu layers became %zu, on %zu kept ones; %.1f of %.1f MB were dead", platform,
+                 colon, r->layers - s->kept, s->count - s->kept, s->kept, (double)dead / 1e6,
                  (double)r->payload_in / 1e6);
     else
-        log_info("%s%s%u layers became 1; %.1f of %.1f MB were dead", platform,
-                 *platform ? ": " : "", r->layers, (double)dead / 1e6, (double)r->payload_in / 1e6);
+        log_info("%s%s%u layers became %zu; %.1f of %.1f MB were dead", platform, colon, r->layers,
+                 s->count, (double)dead / 1e6, (double)r->payload_in / 1e6);
 }
 
 static void put_text(const struct squash_run *run, struct buf *out)

@@ -134,9 +134,9 @@ static int verify(const struct squash_job *job, const struct merged_options *opt
 /* Layers are compressed in ways that Docker before 23 does not load. */
 static void warn_zstd(const struct squash_run *run, const struct squash_job *job)
 {
-    if (run->command->quiet || run->to->transport == TRANSPORT_OCI)
+    if (run->command->quiet || run->command->dry_run || run->to->transport == TRANSPORT_OCI)
         return;
-    for (size_t i = 0; i < job->squashed.kept && job->squashed.layers; i++) {
+    for (size_t i = 0; i < job->squashed.kept; i++) {
         if (job->squashed.layers[i].kind != COMPRESSION_ZSTD)
             continue;
         log_warning("kept layers are compressed with zstd: Docker before 23 cannot load them");
@@ -149,20 +149,21 @@ static int squash_one(struct squash_run *run, struct squash_job *job, struct sin
 {
     const struct squash_command *c = run->command;
     struct notices notices = {job, c->quiet};
-    struct merged_options options = {
-        .notice = on_notice, .notice_ctx = &notices, .semantics = semantics_named(c->semantics)};
+    struct squash_options options = {.merged = {.notice = on_notice,
+                                                .notice_ctx = &notices,
+                                                .semantics = semantics_named(c->semantics)},
+                                     .compress = run->compress,
+                                     .into = (size_t)c->into};
 
     const char *platform = job->platform ? job->platform : c->platform;
-    if (selection_resolve(&run->selection, job->image, platform, &options.kept, err) < 0)
+    if (selection_resolve(&run->selection, job->image, platform, &options.merged.kept, err) < 0)
         return -1;
-    int rc = sink ? squash_layers(job->image, &options, &run->compress, sink, &job->squashed, err)
-                  : squash_rehearse(job->image, &options, &job->squashed, err);
-    if (rc < 0)
+    if (squash_layers(job->image, &options, sink, &job->squashed, err) < 0)
         return -1;
     if (job->notices > MOST_NOTICES && !c->quiet)
         log_warning("%" PRIu64 " more of the kind", job->notices - MOST_NOTICES);
     warn_zstd(run, job);
-    return sink && c->verify ? verify(job, &options, err) : 0;
+    return sink && c->verify ? verify(job, &options.merged, err) : 0;
 }
 
 /* ---- publishing ---- */
@@ -170,7 +171,7 @@ static int squash_one(struct squash_run *run, struct squash_job *job, struct sin
 static int describe(const struct squash_run *run, struct squash_job *job, struct err *err)
 {
     const struct squashed *s = &job->squashed;
-    const struct new_layers layers = {s->layers, s->count, s->kept};
+    const struct new_layers layers = {s->layers, s->merged, s->count, s->kept};
     const char *created = run->created[0] ? run->created : NULL;
 
     if (config_squash(job->image, &layers, created, &job->config, err) < 0 ||

@@ -12,6 +12,7 @@
 /* The layers of the new image, oldest first; the first `kept` are the oldest of the source. */
 struct new_layers {
     const struct written_layer *list;
+    const size_t *merged; /* of each new one: how many layers of the source are in it */
     size_t count, kept;
 };
 

@@ -33,4 +33,11 @@ int selection_resolve(const struct selection *s, const struct image *image, cons
  */
 size_t selection_shared(const struct image *image, const struct image *base);
 
+/*
+ * Parts the layers from `kept` on into `into` groups of neighbours, of about the same size. ends[i]
+ * is the number of layers up to the end of group i. Returns how many groups there are: no more than
+ * layers.
+ */
+size_t selection_groups(const struct image *image, size_t kept, size_t into, size_t *ends);
+
 #endif

@@ -9,13 +9,15 @@
 static const struct written_layer made = {
     .diff_id = {NEW}, .digest = {ID}, .size = 77, .kind = COMPRESSION_ZSTD};
 
+static const size_t two = 2;
+
 /* The squashed config, or NULL with the error; the caller frees it. */
 static char *squash(const char *config, const char *created, struct err *err)
 {
     struct json_doc *doc = json_parse(config, strlen(config), NULL, err);
     assert_non_null(doc);
     _cleanup_image_ struct image *image = image_new(doc, err);
-    const struct new_layers one = {&made, 1, 0};
+    const struct new_layers one = {&made, &two, 1, 0};
     _cleanup_buf_ struct buf out = BUF_INIT;
 
     assert_non_null(image);
@@ -164,7 +166,7 @@ static char *manifest(const char *old, enum compression kind)
         assert_non_null(image->manifest);
     }
     layer.kind = kind;
-    const struct new_layers layers = {&layer, 1, 0};
+    const struct new_layers layers = {&layer, &two, 1, 0};
     assert_works(manifest_make(image, &digest, 5, &layers, &out, &err), err);
     return buf_take(&out, &err);
 }
