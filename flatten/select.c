@@ -82,7 +82,7 @@ static int share_base(const char *name, const struct image *image, const char *p
     _cleanup_reference_ struct reference ref = {0};
 
     if (reference_parse(name, &ref, err) < 0)
-        return -1;
+        return err_wrap(err, "--keep-base");
     _cleanup_image_ struct image *base = ref.transport == TRANSPORT_DOCKER_DAEMON
                                              ? inspect_base(ref.name, err)
                                              : image_open(&ref, platform, err);

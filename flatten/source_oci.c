@@ -165,7 +165,7 @@ static struct json *choose(struct json *index, const char *tag, const char *plat
     if (matches == 1)
         return found;
     if (matches == 0)
-        err_set(err, ERR_USAGE, "no image %s%s%s%s in the layout", tag ? "named " : "",
+        err_set(err, ERR_USAGE, "no image%s%s%s%s in the layout", tag ? " named " : "",
                 tag ? tag : "", platform ? " for " : "", platform ? platform : "");
     else
         err_set(err, ERR_USAGE,

@@ -42,7 +42,7 @@ static struct squash_job *add_job(struct squash_run *run, struct image *image, s
 static void say_dropped(const struct squash_run *run, const struct platforms *p)
 {
     if (p->dropped && !run->command->quiet)
-        log_warning("%zu attestations of the old images are left out: they would not be true of "
+        log_warning("attestations of the old images are left out (%zu): they would not be true of "
                     "the new ones",
                     p->dropped);
 }
