@@ -298,9 +298,11 @@ static int begin_layer(struct builder *b, const struct layer *layer, struct err 
 static void count_entry(const struct builder *b, const struct layer_entry *e,
                         const struct merged_options *options, struct merged_report *report)
 {
-    if (b->layer->number <= b->index->kept_layers)
-        return;
     report->entries_in++;
+    if (b->layer->number <= b->index->kept_layers) {
+        report->entries_kept++;
+        return;
+    }
     if (e->in.kind == MERGE_FILE)
         report->payload_in += (uint64_t)archive_entry_size(e->header);
     report->divergences += b->divergence != NULL;

@@ -67,11 +67,12 @@ int kept_copy(const struct layer *layer, const struct written_layer *as, struct 
     *offset = layer->offset;
     if (has < 0 || (has == 0 && copy(layer, sink, &at, offset, err) < 0))
         return -1;
-    _cleanup_fd_ int again = fcntl(at, F_DUPFD_CLOEXEC, 3);
-    if (again < 0)
+    _cleanup_fd_ int again = fd ? fcntl(at, F_DUPFD_CLOEXEC, 3) : -1;
+    if (fd && again < 0)
         return err_sys(err, "dup");
     if (has == 0 && sink_end_layer(sink, as, err) < 0)
         return -1;
-    *fd = steal_fd(&again);
+    if (fd)
+        *fd = steal_fd(&again);
     return 0;
 }

@@ -25,30 +25,33 @@ static int prepare(size_t most, size_t kept, struct squashed *out, struct err *e
     return 0;
 }
 
-/* Notes where a layer of the result lies; fd is taken. */
-static void add_result(struct squashed *s, int fd, off_t offset, const struct written_layer *layer)
+/* Where a layer of the result lies, for those who want to read it; fd is taken. */
+static void note_result(struct image *result, int fd, off_t offset,
+                        const struct written_layer *layer)
 {
-    struct image *result = s->result;
+    unsigned number = (unsigned)++result->layer_count;
 
-    s->layers[s->count++] = *layer;
-    result->layers[result->layer_count++] = (struct layer){.number = (unsigned)s->count,
-                                                           .diff_id = layer->diff_id,
-                                                           .digest = layer->digest,
-                                                           .fd = fd,
-                                                           .offset = offset,
-                                                           .size = layer->size};
+    result->layers[number - 1] = (struct layer){.number = number,
+                                                .diff_id = layer->diff_id,
+                                                .digest = layer->digest,
+                                                .fd = fd,
+                                                .offset = offset,
+                                                .size = layer->size};
 }
 
-static int keep_layer(const struct layer *layer, struct sink *sink, struct squashed *out,
-                      struct err *err)
+static int keep_layer(const struct layer *layer, bool readable, struct sink *sink,
+                      struct squashed *out, struct err *err)
 {
-    struct written_layer as;
+    struct written_layer *as = &out->layers[out->count];
     off_t offset;
     int fd;
 
-    if (kept_describe(layer, &as, err) < 0 || kept_copy(layer, &as, sink, &fd, &offset, err) < 0)
+    if (kept_describe(layer, as, err) < 0 ||
+        kept_copy(layer, as, sink, readable ? &fd : NULL, &offset, err) < 0)
         return -1;
-    add_result(out, fd, offset, &as);
+    out->count++;
+    if (readable)
+        note_result(out->result, fd, offset, as);
     return 0;
 }
 
@@ -86,16 +89,17 @@ static int rehearse(struct group *g, struct squashed *out, struct err *err)
 }
 
 /* The same. What brings nothing to layers below it is no layer. */
-static int write_group(struct group *g, const struct compress_options *compress, struct sink *sink,
+static int write_group(struct group *g, const struct squash_options *options, struct sink *sink,
                        struct squashed *out, struct err *err)
 {
-    struct written_layer layer;
+    struct written_layer *layer = &out->layers[out->count];
     off_t offset;
     int fd;
 
     if (sink_begin_layer(sink, &fd, &offset, err) < 0)
         return -1;
-    _cleanup_layer_writer_ struct layer_writer *w = layer_writer_new(fd, offset, compress, err);
+    _cleanup_layer_writer_ struct layer_writer *w =
+        layer_writer_new(fd, offset, &options->compress, err);
     if (!w)
         return -1;
     int rc = merged_entries(&g->image, &g->options, layer_writer_sink(w), &g->report, err);
@@ -103,25 +107,27 @@ static int write_group(struct group *g, const struct compress_options *compress,
         return rc;
     if (out->count && g->report.entries_out == 0)
         return 0;
-    _cleanup_fd_ int again = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-    if (again < 0)
+    _cleanup_fd_ int again = options->readable ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
+    if (options->readable && again < 0)
         return err_sys(err, "dup");
-    if (layer_writer_finish(w, &layer, err) < 0 || sink_end_layer(sink, &layer, err) < 0)
+    if (layer_writer_finish(w, layer, err) < 0 || sink_end_layer(sink, layer, err) < 0)
         return -1;
-    out->merged[out->count] = g->image.layer_count - g->options.kept;
-    add_result(out, steal_fd(&again), offset, &layer);
+    out->merged[out->count++] = g->image.layer_count - g->options.kept;
+    if (options->readable)
+        note_result(out->result, steal_fd(&again), offset, layer);
     return 0;
 }
 
 static int attempt(struct group *g, const struct squash_options *options, struct sink *sink,
                    struct squashed *out, struct err *err)
 {
-    return sink ? write_group(g, &options->compress, sink, out, err) : rehearse(g, out, err);
+    return sink ? write_group(g, options, sink, out, err) : rehearse(g, out, err);
 }
 
 static void add_report(struct merged_report *sum, const struct merged_report *r)
 {
     sum->entries_in += r->entries_in;
+    sum->entries_kept += r->entries_kept;
     sum->entries_out += r->entries_out;
     sum->whiteouts += r->whiteouts;
     sum->payload_in += r->payload_in;
@@ -157,7 +163,7 @@ int squash_layers(const struct image *image, const struct squash_options *option
         return err_nomem(err);
     out->report.layers = (unsigned)image->layer_count;
     for (size_t i = 0; sink && i < kept; i++)
-        if (keep_layer(&image->layers[i], sink, out, err) < 0)
+        if (keep_layer(&image->layers[i], options->readable, sink, out, err) < 0)
             return -1;
     out->count = kept;
     size_t groups = selection_groups(image, kept, options->into, ends);

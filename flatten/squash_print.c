@@ -45,8 +45,8 @@ static void put_job(const struct squash_run *run, const struct squash_job *job, 
                "\"layers\":{\"in\":%u,\"out\":%zu,\"kept\":%zu},"
                "\"entries\":{\"in\":%" PRIu64 ",\"out\":%" PRIu64 ",\"whiteouts\":%" PRIu64 "},"
                "\"payload\":{\"in\":%" PRIu64 ",\"out\":%" PRIu64 "}",
-               r->layers, s->count, s->kept, r->entries_in, r->entries_out, r->whiteouts,
-               r->payload_in, r->payload_out);
+               r->layers, s->count, s->kept, r->entries_in - r->entries_kept, r->entries_out,
+               r->whiteouts, r->payload_in, r->payload_out);
     if (run->command->dry_run) {
         put_plan(job, out);
     } else {
@@ -122,7 +122,7 @@ static void put_text_job(const struct squash_job *job, struct buf *out)
     buf_printf(out,
                "layers %u -> %zu (%zu kept), entries %" PRIu64 " -> %" PRIu64
                ", content %.1f -> %.1f MB",
-               r->layers, s->count, s->kept, r->entries_in, r->entries_out,
+               r->layers, s->count, s->kept, r->entries_in - r->entries_kept, r->entries_out,
                (double)r->payload_in / 1e6, (double)r->payload_out / 1e6);
     if (r->whiteouts)
         buf_printf(out, ", whiteouts %" PRIu64, r->whiteouts);

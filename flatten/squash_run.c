@@ -153,7 +153,8 @@ static int squash_one(struct squash_run *run, struct squash_job *job, struct sin
                                                 .notice_ctx = &notices,
                                                 .semantics = semantics_named(c->semantics)},
                                      .compress = run->compress,
-                                     .into = (size_t)c->into};
+                                     .into = (size_t)c->into,
+                                     .readable = c->verify};
 
     const char *platform = job->platform ? job->platform : c->platform;
     if (selection_resolve(&run->selection, job->image, platform, &options.merged.kept, err) < 0)

@@ -18,7 +18,7 @@ int kept_describe(const struct layer *layer, struct written_layer *out, struct e
 /*
  * Copies the layer's blob, unless the destination has it. Digests are not checked here: they have
  * been, or will be, when the layer's headers are read. *fd, which becomes the caller's, and *offset
- * say where the copy lies, or the original without one.
+ * say where the copy lies, or the original without one; with fd NULL nobody wants to know.
  */
 int kept_copy(const struct layer *layer, const struct written_layer *as, struct sink *sink, int *fd,
               off_t *offset, struct err *err) must_check;

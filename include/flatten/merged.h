@@ -9,14 +9,15 @@
 #include "flatten/semantics.h"
 
 struct merged_report {
-    unsigned layers;      /* of the image */
-    uint64_t entries_in;  /* tar entries of the layers that are merged, whiteouts included */
-    uint64_t entries_out; /* given to the sink */
-    uint64_t whiteouts;   /* of them, opaque markers included: what hides content of kept layers */
-    uint64_t payload_in;  /* bytes of file content read */
-    uint64_t payload_out; /* and given to the sink */
-    uint64_t divergences; /* places where engines and the spec differ */
-    uint64_t dropped;     /* entries that lost overlayfs's own xattrs */
+    unsigned layers;       /* of the image */
+    uint64_t entries_in;   /* tar entries read, whiteouts included */
+    uint64_t entries_kept; /* of them, in layers that stay: no other number counts these */
+    uint64_t entries_out;  /* given to the sink */
+    uint64_t whiteouts;    /* of them, opaque markers included: what hides content of kept layers */
+    uint64_t payload_in;   /* bytes of file content read */
+    uint64_t payload_out;  /* and given to the sink */
+    uint64_t divergences;  /* places where engines and the spec differ */
+    uint64_t dropped;      /* entries that lost overlayfs's own xattrs */
 };
 
 /* Told of every divergence and of everything dropped; `path` is the entry's. May be NULL. */

@@ -54,7 +54,7 @@ struct sink *sink_open(const struct reference *ref, struct err *err) must_check;
 
 /*
  * Where the next layer's bytes go. Called again without sink_end_layer, it starts the same layer
- * afresh. *fd is borrowed.
+ * afresh. *fd is borrowed; what a duplicate of it shows of an ended layer stays until sink_free.
  */
 static inline int sink_begin_layer(struct sink *s, int *fd, off_t *offset, struct err *err)
 {

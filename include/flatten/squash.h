@@ -13,7 +13,8 @@
 struct squash_options {
     struct merged_options merged; /* its `kept` says how many layers stay */
     struct compress_options compress;
-    size_t into; /* how many layers the others become, at most */
+    size_t into;   /* how many layers the others become, at most */
+    bool readable; /* the new layers are to be read again: see struct squashed */
 };
 
 struct squashed {
@@ -22,7 +23,7 @@ struct squashed {
     size_t count;
     size_t kept; /* of them, from the oldest */
     struct merged_report report;
-    struct image *result; /* the new layers where they lie, without config and manifest */
+    struct image *result; /* with options->readable: the new layers where they lie, and no more */
 };
 
 /*

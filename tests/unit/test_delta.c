@@ -143,7 +143,8 @@ static void test_report(void **state)
     _cleanup_image_ struct image *image = image_of_stack(&stack);
     assert_works(merged_entries(image, &options, &sink.base, &report, &err), err);
     assert_int_equal(report.layers, 3);
-    assert_int_equal(report.entries_in, 4);
+    assert_int_equal(report.entries_in, 7);
+    assert_int_equal(report.entries_kept, 3);
     assert_int_equal(report.entries_out, 4);
     assert_int_equal(report.whiteouts, 2);
     assert_int_equal(report.payload_in, strlen("2:x") + strlen("3:y"));
