@@ -58,6 +58,8 @@ def main():
     images.write_oci(at("divergent"), images.tars_of(DIVERGENT))
     images.write_oci(at("many"), images.tars_of(MANY))
     images.write_oci(at("indexed"), images.tars_of(INDEXED))
+    images.write_oci(at("long-name"), images.tars_of(
+        [[f("n" * 255, "1"), f("k", "1")], [wh("n" * 255), f("m", "2")]]))
     stacked = images.tars_of(STACKED)
     images.write_oci(at("stacked"), stacked, tag="v1", compression="gzip")
     images.write_oci(at("base"), stacked[:2], tag="v1", compression="gzip")

@@ -36,6 +36,12 @@ entries() {
         tmp/ tmp/.wh.t top | sort)
 }
 
+@test "a whiteout of the longest name that a file system has" {
+    ok -q --verify --keep-base=1 "oci:$IMAGES/long-name" oci:out
+    same "oci:$IMAGES/long-name" oci:out
+    [ "$(entries out 1 | grep -c '^\.wh\.n\{255\}$')" -eq 1 ]
+}
+
 @test "--last=N merges the newest alone" {
     ok -q --last=1 "oci:$IMAGES/stacked" oci:last
     ok -q --keep-base=3 "oci:$IMAGES/stacked" oci:keep
