@@ -321,7 +321,9 @@ static int add_layer(struct builder *b, const struct layer *layer,
     if (!reader || begin_layer(b, layer, err) < 0)
         return -1;
     while ((rc = layer_reader_next(reader, &e, err)) > 0) {
-        if (apply(b, &e, err) < 0)
+        int applied = apply(b, &e, err);
+        b->entry = NULL;
+        if (applied < 0)
             return layer_entry_wrap(layer, &e, err);
         count_entry(b, &e, options, report);
     }

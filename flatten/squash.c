@@ -20,8 +20,10 @@ static int prepare(size_t most, size_t kept, struct squashed *out, struct err *e
     out->merged = calloc(most, sizeof(*out->merged));
     out->result = calloc(1, sizeof(*out->result));
     if (!out->layers || !out->merged || !out->result ||
-        !(out->result->layers = calloc(most, sizeof(*out->result->layers))))
-        return err_nomem(err);
+        !(out->result->layers = calloc(most, sizeof(*out->result->layers)))) {
+        err_nomem(err);
+        return -1;
+    }
     return 0;
 }
 

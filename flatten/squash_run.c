@@ -216,7 +216,7 @@ static int publish_all(struct squash_run *run, const struct sink_image *images, 
 
 static int publish(struct squash_run *run, struct sink *sink, struct err *err)
 {
-    _cleanup_free_ struct sink_image *images = calloc(run->count, sizeof(*images));
+    _cleanup_free_ struct sink_image *images = calloc(run->count + 1, sizeof(*images));
     _cleanup_free_ char *name = NULL;
 
     if (!images)
