@@ -60,6 +60,7 @@ def main():
     images.write_oci(at("indexed"), images.tars_of(INDEXED))
     images.write_oci(at("long-name"), images.tars_of(
         [[f("n" * 255, "1"), f("k", "1")], [wh("n" * 255), f("m", "2")]]))
+    images.write_oci(at("twins"), images.tars_of([[f("a", "1")], [], [], [f("b", "2")]]))
     stacked = images.tars_of(STACKED)
     images.write_oci(at("stacked"), stacked, tag="v1", compression="gzip")
     images.write_oci(at("base"), stacked[:2], tag="v1", compression="gzip")

@@ -36,6 +36,15 @@ entries() {
         tmp/ tmp/.wh.t top | sort)
 }
 
+@test "a kept layer that comes twice is written once" {
+    for destination in oci:out docker-archive:out.tar; do
+        ok -q --verify --keep-base=3 "oci:$IMAGES/twins" "$destination"
+        same "oci:$IMAGES/twins" "$destination"
+    done
+    [ "$(jq '.layers | length' "$(manifest_of out)")" -eq 4 ]
+    [ -z "$(tar -tf out.tar | sort | uniq -d)" ]
+}
+
 @test "a whiteout of the longest name that a file system has" {
     ok -q --verify --keep-base=1 "oci:$IMAGES/long-name" oci:out
     same "oci:$IMAGES/long-name" oci:out
