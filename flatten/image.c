@@ -11,6 +11,7 @@ void image_free(struct image *image)
     free(image->name);
     cleanup_json_doc(&image->config);
     cleanup_json_doc(&image->manifest);
+    cleanup_json_doc(&image->index);
     free(image);
 }
 

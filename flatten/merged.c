@@ -244,7 +244,7 @@ int merged_entries(const struct image *image, const struct merged_options *optio
 {
     if (options->indexed)
         return merged_indexed(image, options, sink, report, err);
-    if (options->semantics != SEMANTICS_OVERLAY)
+    if (options->semantics != SEMANTICS_OVERLAY || options->kept)
         return 1;
     return merged_stream(image, options, sink, report, err);
 }

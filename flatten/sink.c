@@ -18,12 +18,18 @@ struct sink *sink_open(const struct reference *ref, struct err *err)
     return NULL;
 }
 
+bool sink_holds_index(const struct reference *ref)
+{
+    return ref->transport == TRANSPORT_OCI;
+}
+
 static struct json *descriptor(struct json_doc *doc, const struct sink_image *image,
                                const char *full_name)
 {
     struct json *d = json_object(doc);
 
-    json_set(doc, d, "mediaType", json_string(doc, MEDIA_TYPE_MANIFEST));
+    json_set(doc, d, "mediaType",
+             json_string(doc, image->is_index ? MEDIA_TYPE_INDEX : MEDIA_TYPE_MANIFEST));
     json_set(doc, d, "digest", json_string(doc, image->manifest.digest.text));
     json_set(doc, d, "size", json_number(doc, image->manifest.len));
     if (image->name) {

@@ -23,6 +23,8 @@ struct archive_sink {
     int dir;                 /* where `file` is; -1 without one */
     struct atomic_file file; /* closed without one */
     off_t end;               /* of what is complete */
+    struct digest *layers;   /* that it holds: an image may have one twice */
+    size_t layer_count;
 };
 
 /* Octal digits and a NUL; a size beyond them in base 256, as GNU tar and POSIX readers have it. */
@@ -107,10 +109,27 @@ static int begin_layer(struct sink *base, int *fd, off_t *offset, struct err *er
 
 static int end_layer(struct sink *base, const struct written_layer *layer, struct err *err)
 {
+    struct archive_sink *s = (struct archive_sink *)base;
+    struct digest *layers = realloc(s->layers, (s->layer_count + 1) * sizeof(*layers));
     char path[128];
 
+    if (!layers)
+        return err_nomem(err);
+    s->layers = layers;
+    s->layers[s->layer_count++] = layer->digest;
     blob_path(&layer->digest, path, sizeof(path));
-    return frame_member((struct archive_sink *)base, path, layer->size, err);
+    return frame_member(s, path, layer->size, err);
+}
+
+static int has_layer(struct sink *base, const struct written_layer *layer, struct err *err)
+{
+    const struct archive_sink *s = (const struct archive_sink *)base;
+
+    (void)err;
+    for (size_t i = 0; i < s->layer_count; i++)
+        if (digest_equal(&s->layers[i], &layer->digest))
+            return 1;
+    return 0;
 }
 
 /* manifest.json: moby image/spec/v1.2, "Combined Image JSON + Filesystem Changeset Format". */
@@ -144,6 +163,8 @@ static int publish(struct sink *base, const struct sink_image *image, struct err
 
     if (sink_index_json(image, &index, err) < 0 || manifest_json(image, &manifest, err) < 0)
         return -1;
+    if (ftruncate(s->fd, s->end) < 0)
+        return err_sys(err, "truncate");
     if (add_blob(s, &image->config, err) < 0 || add_blob(s, &image->manifest, err) < 0 ||
         add_member(s, "index.json", index.data, index.len, err) < 0 ||
         add_member(s, "manifest.json", manifest.data, manifest.len, err) < 0 ||
@@ -162,6 +183,7 @@ static void release(struct sink *base)
         cleanup_fd(&s->fd);
     atomic_file_abort(&s->file);
     cleanup_fd(&s->dir);
+    free(s->layers);
     free(s);
 }
 
@@ -182,7 +204,7 @@ static int begin_file(struct archive_sink *s, const char *name, struct err *err)
 
 static struct archive_sink *archive_sink_new(struct err *err)
 {
-    static const struct sink_ops ops = {begin_layer, end_layer, publish, release};
+    static const struct sink_ops ops = {begin_layer, end_layer, publish, release, has_layer, NULL};
     struct archive_sink *s = calloc(1, sizeof(*s));
 
     if (!s) {

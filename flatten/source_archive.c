@@ -204,6 +204,23 @@ static bool is_named(const struct json *item, const char *wanted)
     return false;
 }
 
+/* Says which names there are: the first of each image. */
+static void ask_for_name(const struct json *list, struct err *err)
+{
+    enum { SHOWN = 600 };
+    _cleanup_buf_ struct buf names = BUF_INIT;
+
+    for (size_t i = 0; i < json_count(list) && names.len < SHOWN; i++) {
+        const char *name = json_text(json_at(json_get(json_at(list, i), "RepoTags"), 0));
+        buf_puts(&names, i ? ", " : "");
+        buf_put_printable(&names, name ? name : "(no name)", strlen(name ? name : "(no name)"));
+    }
+    err_set(err, ERR_USAGE,
+            "the archive holds %zu images: name one, as in docker-archive:FILE:NAME:TAG; they are "
+            "%s",
+            json_count(list), names.data ? names.data : "");
+}
+
 static const struct json *choose(const struct json *list, const char *name, struct err *err)
 {
     if (!json_is(list, JSON_ARRAY)) {
@@ -213,10 +230,7 @@ static const struct json *choose(const struct json *list, const char *name, stru
     if (!name && json_count(list) == 1)
         return json_at(list, 0);
     if (!name) {
-        err_set(err, ERR_USAGE,
-                "the archive holds %zu images: name one, as in "
-                "docker-archive:FILE:NAME:TAG",
-                json_count(list));
+        ask_for_name(list, err);
         return NULL;
     }
     for (size_t i = 0; i < json_count(list); i++)

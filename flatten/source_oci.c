@@ -14,6 +14,7 @@ enum { MOST_INDEXES = 4 }; /* indexes that point to indexes */
 struct layout {
     int dir;
     const char *platform;
+    struct json_doc *index; /* the last one followed; or NULL */
 };
 
 static int open_blob(const struct layout *l, const struct digest *digest, uint64_t *size,
@@ -86,11 +87,12 @@ static bool is_index(const struct json *descriptor)
 }
 
 /* Attestations and the like sit in an index beside images; their platform is unknown/unknown. */
-static bool is_image(const struct json *descriptor)
+bool image_is_platform(const struct json *descriptor)
 {
     const char *os = json_text(json_path(descriptor, "platform", "os", NULL));
 
-    return !os || strcmp(os, "unknown") != 0;
+    return (!os || strcmp(os, "unknown") != 0) &&
+           !json_path(descriptor, "annotations", "vnd.docker.reference.type", NULL);
 }
 
 static const char *host_platform(void)
@@ -128,6 +130,20 @@ static bool platform_matches(struct json *has, const char *wanted)
     return strcmp(text, wanted) == 0;
 }
 
+static bool names_platform(const char *selector)
+{
+    return selector && strcmp(selector, PLATFORM_ANY) != 0 && strncmp(selector, "sha256:", 7) != 0;
+}
+
+static bool is_chosen(const struct json *descriptor, const char *platform)
+{
+    const char *digest = json_text(json_get(descriptor, "digest"));
+
+    return !platform || strcmp(platform, PLATFORM_ANY) == 0 ||
+           (digest && strcmp(platform, digest) == 0) ||
+           platform_matches(json_get(descriptor, "platform"), platform);
+}
+
 /* The descriptor that the tag and the platform single out from an index. */
 static struct json *choose(struct json *index, const char *tag, const char *platform,
                            struct err *err)
@@ -139,16 +155,17 @@ static struct json *choose(struct json *index, const char *tag, const char *plat
         struct json *d = json_at(manifests, i);
         const char *name =
             json_text(json_path(d, "annotations", "org.opencontainers.image.ref.name", NULL));
-        if (!is_image(d) || (tag && (!name || strcmp(name, tag) != 0)) ||
-            (platform && !platform_matches(json_get(d, "platform"), platform)))
+        if (!image_is_platform(d) || (tag && (!name || strcmp(name, tag) != 0)) ||
+            !is_chosen(d, platform))
             continue;
         found = d;
-        matches++;
+        if (++matches == 1 && platform && strcmp(platform, PLATFORM_ANY) == 0)
+            break;
     }
     if (matches == 1)
         return found;
     if (matches == 0)
-        err_set(err, ERR_USAGE, "no image %s%s%s%s in the layout", tag ? "named " : "",
+        err_set(err, ERR_USAGE, "no image%s%s%s%s in the layout", tag ? " named " : "",
                 tag ? tag : "", platform ? " for " : "", platform ? platform : "");
     else
         err_set(err, ERR_USAGE,
@@ -164,13 +181,13 @@ static size_t images_in(struct json *index)
     size_t count = 0;
 
     for (size_t i = 0; i < json_count(manifests); i++)
-        count += is_image(json_at(manifests, i));
+        count += image_is_platform(json_at(manifests, i));
     return count;
 }
 
 /* Follows indexes down to a manifest, whose digest it leaves in *digest. */
-static struct json_doc *find_manifest(const struct layout *l, const struct json *descriptor,
-                                      int depth, struct digest *digest, struct err *err)
+static struct json_doc *find_manifest(struct layout *l, const struct json *descriptor, int depth,
+                                      struct digest *digest, struct err *err)
 {
     _cleanup_json_ struct json_doc *doc = read_json_blob(l, descriptor, digest, err);
     const char *platform = l->platform;
@@ -183,7 +200,9 @@ static struct json_doc *find_manifest(const struct layout *l, const struct json 
     }
     if (!platform && images_in(json_root(doc)) > 1)
         platform = host_platform();
-    const struct json *next = choose(json_root(doc), NULL, platform, err);
+    cleanup_json_doc(&l->index);
+    l->index = steal_ptr(&doc);
+    const struct json *next = choose(json_root(l->index), NULL, platform, err);
     return next ? find_manifest(l, next, depth + 1, digest, err) : NULL;
 }
 
@@ -206,7 +225,7 @@ static int add_layers(const struct layout *l, struct image *image, struct err *e
     return 0;
 }
 
-static struct image *open_manifest(const struct layout *l, struct json *descriptor, struct err *err)
+static struct image *open_manifest(struct layout *l, struct json *descriptor, struct err *err)
 {
     struct digest digest, config_digest;
     _cleanup_json_ struct json_doc *manifest = find_manifest(l, descriptor, 0, &digest, err);
@@ -223,7 +242,7 @@ static struct image *open_manifest(const struct layout *l, struct json *descript
     if (!image)
         return NULL;
     /* A descriptor need not say its platform, and a tag chooses without looking at it. */
-    if (l->platform && json_get(json_root(image->config), "os") &&
+    if (names_platform(l->platform) && json_get(json_root(image->config), "os") &&
         !platform_matches(json_root(image->config), l->platform)) {
         err_set(err, ERR_USAGE, "the image is not for %s", l->platform);
         return NULL;
@@ -231,6 +250,7 @@ static struct image *open_manifest(const struct layout *l, struct json *descript
     image->manifest = steal_ptr(&manifest);
     image->digest = digest;
     image->config_digest = config_digest;
+    image->index = steal_ptr(&l->index);
     return add_layers(l, image, err) < 0 ? NULL : steal_ptr(&image);
 }
 
@@ -247,7 +267,7 @@ static int check_layout(const struct layout *l, struct err *err)
     return 0;
 }
 
-static struct image *open_layout(const struct layout *l, const char *tag, struct err *err)
+static struct image *open_layout(struct layout *l, const char *tag, struct err *err)
 {
     static const struct json_options options = {.max_bytes = IMAGE_JSON_LIMIT, .unique_keys = true};
     _cleanup_buf_ struct buf text = BUF_INIT;
@@ -260,7 +280,8 @@ static struct image *open_layout(const struct layout *l, const char *tag, struct
         err_wrap(err, "index.json");
         return NULL;
     }
-    const char *platform = images_in(json_root(index)) > 1 && !tag ? l->platform : NULL;
+    bool several = images_in(json_root(index)) > 1 && !tag;
+    const char *platform = several && names_platform(l->platform) ? l->platform : NULL;
     struct json *descriptor = choose(json_root(index), tag, platform, err);
     if (!descriptor)
         return NULL;
@@ -282,6 +303,7 @@ struct image *image_open_oci(const struct reference *ref, const char *platform, 
         return NULL;
     }
     struct image *image = open_layout(&l, ref->name, err);
+    cleanup_json_doc(&l.index);
     if (!image)
         err_wrap(err, "%s", ref->path);
     return image;

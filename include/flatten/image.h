@@ -11,6 +11,7 @@
 #include "flatten/reference.h"
 #include "flatten/stream.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -26,6 +27,7 @@ struct layer {
 struct image {
     struct json_doc *config;   /* image-spec config.md */
     struct json_doc *manifest; /* image-spec manifest.md; NULL for a docker-archive */
+    struct json_doc *index;    /* image-spec image-index.md: what it was chosen from; or NULL */
     struct digest digest;      /* of the manifest; "" without one */
     struct digest config_digest;
     char *name; /* what the source calls it, "name:tag"; or NULL */
@@ -40,10 +42,16 @@ DEFINE_CLEANUP(image, struct image, image_free)
 
 /*
  * Opens the image that a reference names. `platform` ("os/arch[/variant]") chooses from an index;
- * NULL: the only one, or this machine's.
+ * so does a manifest's digest, and PLATFORM_ANY, which takes the first. NULL: the only one, or this
+ * machine's.
  */
+#define PLATFORM_ANY "*"
+
 struct image *image_open(const struct reference *ref, const char *platform,
                          struct err *err) must_check;
+
+/* True for a descriptor of an index that is an image: no attestation and the like. */
+bool image_is_platform(const struct json *descriptor);
 
 /* The layer's blob, checked against its digest where one is known. */
 struct stream *layer_blob(const struct layer *layer, struct err *err) must_check;

@@ -19,17 +19,21 @@ struct index_inode {
     uint32_t ordinal; /* of the entry that brought the content */
     uint32_t first;   /* the name it gets; TREE_NONE: it has none left */
     unsigned layer;
+    unsigned described;           /* the layer that `header` is of */
+    bool implied;                 /* a directory that no entry describes */
     struct archive_entry *header; /* directories, and files whose links changed attributes */
 };
 
 struct index {
     struct tree *tree;
     struct model merged;
+    struct model kept; /* what the layers that stay as they are show by themselves */
+    unsigned kept_layers;
     struct index_inode *inodes;
     size_t inode_count, inode_cap;
 };
 
-enum { INDEX_IMPLIED = 0 }; /* the inode of directories that no entry describes */
+enum { INDEX_NO_INODE = 0 }; /* of whiteouts, and of a root that no entry describes */
 
 struct index *index_new(const struct image *image, const struct merged_options *options,
                         struct merged_report *report, struct err *err) must_check;

@@ -9,13 +9,15 @@
 #include "flatten/semantics.h"
 
 struct merged_report {
-    unsigned layers;      /* of the image */
-    uint64_t entries_in;  /* tar entries read, whiteouts included */
-    uint64_t entries_out; /* given to the sink */
-    uint64_t payload_in;  /* bytes of file content read */
-    uint64_t payload_out; /* and given to the sink */
-    uint64_t divergences; /* places where engines and the spec differ */
-    uint64_t dropped;     /* entries that lost overlayfs's own xattrs */
+    unsigned layers;       /* of the image */
+    uint64_t entries_in;   /* tar entries read, whiteouts included */
+    uint64_t entries_kept; /* of them, in layers that stay: no other number counts these */
+    uint64_t entries_out;  /* given to the sink */
+    uint64_t whiteouts;    /* of them, opaque markers included: what hides content of kept layers */
+    uint64_t payload_in;   /* bytes of file content read */
+    uint64_t payload_out;  /* and given to the sink */
+    uint64_t divergences;  /* places where engines and the spec differ */
+    uint64_t dropped;      /* entries that lost overlayfs's own xattrs */
 };
 
 /* Told of every divergence and of everything dropped; `path` is the entry's. May be NULL. */
@@ -25,15 +27,18 @@ struct merged_options {
     merged_notice *notice;
     void *notice_ctx;
     enum semantics semantics;
+    size_t kept;  /* so many of the oldest layers stay as they are: see below */
     bool indexed; /* set by merged_stream's caller after a conflict */
 };
 
 /*
- * Feeds the sink. All digests of the layers have been checked when this returns 0.
+ * Feeds the sink. With options->kept, it gets what a layer must hold that is laid over the kept
+ * ones (delta.h), whiteouts included. All digests of the layers have been checked when this returns
+ * 0.
  *
  * Layers are read once, newest first (merge.h). Where that cannot decide (a path twice in one
- * layer; the spec's semantics) it returns 1: the caller starts again, with a fresh sink and
- * options->indexed, which reads the headers of all layers before their content (index.h).
+ * layer; the spec's semantics; kept layers) it returns 1: the caller starts again, with a fresh
+ * sink and options->indexed, which reads the headers of all layers before the content (index.h).
  */
 int merged_entries(const struct image *image, const struct merged_options *options,
                    struct entry_sink *sink, struct merged_report *report,
