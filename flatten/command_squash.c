@@ -12,16 +12,16 @@
 struct squash_command {
     const char *compression, *semantics, *platform, *created;
     uint64_t into, threads;
-    bool json, quiet;
+    uint64_t retries;
+    bool insecure, json, quiet;
 };
 
 #define FIELD(name) offsetof(struct squash_command, name)
 static const struct option_spec squash_options[] = {
     {"into", 0, OPTION_NUMBER, FIELD(into), "N", NULL, "how many layers to make; 1 so far"},
     {"compression", 'c', OPTION_TEXT, FIELD(compression), "KIND[:LEVEL]", NULL,
-     "zstd (1 to 19), gzip (0 to 3) or none; by default zstd:3 for OCI layouts and none for "
-     "archives "
-     "and the daemon"},
+     "zstd (1 to 19), gzip (0 to 3) or none; by default zstd:3 for OCI layouts, gzip:1 for "
+     "registries and none for docker-archive and the daemon"},
     {"threads", 't', OPTION_NUMBER, FIELD(threads), "N", NULL,
      "threads for zstd; by default all processors; the result is the same"},
     {"semantics", 0, OPTION_CHOICE, FIELD(semantics), "RULES", semantics_names,
@@ -31,6 +31,10 @@ static const struct option_spec squash_options[] = {
     {"created", 0, OPTION_TEXT, FIELD(created), "TIME", NULL,
      "the new image's creation time, RFC 3339 or seconds since 1970; by default SOURCE_DATE_EPOCH, "
      "else the source's"},
+    {"retries", 0, OPTION_NUMBER, FIELD(retries), "N", NULL,
+     "how often a request to a registry that may work later is repeated; by default 5"},
+    {"insecure", 0, OPTION_FLAG, FIELD(insecure), NULL, NULL,
+     "speak with registries whose certificate cannot be verified, or that have no HTTPS"},
     {"json", 0, OPTION_FLAG, FIELD(json), NULL, NULL, "print the result as JSON"},
     {"quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL, NULL, "say nothing but errors"},
     {0},
@@ -74,7 +78,8 @@ static int squash_config(const struct squash_command *c, const struct reference 
                          struct merged_options *out, struct compress_options *compress,
                          struct err *err)
 {
-    const char *kind = to->transport == TRANSPORT_OCI ? "zstd" : "none";
+    bool layout = to->transport == TRANSPORT_OCI || to->transport == TRANSPORT_OCI_ARCHIVE;
+    const char *kind = layout ? "zstd" : to->transport == TRANSPORT_REGISTRY ? "gzip" : "none";
 
     if (c->into != 1)
         return err_set(err, ERR_UNSUPPORTED, "--into=%" PRIu64 ": only 1 so far", c->into);
@@ -113,7 +118,7 @@ static int choose_name(const struct image *image, const struct reference *to, ch
 
     if (!name)
         return 0;
-    if (to->transport == TRANSPORT_OCI)
+    if (to->transport == TRANSPORT_OCI || to->transport == TRANSPORT_OCI_ARCHIVE)
         *out = strdup(name);
     else if (to->name || image_name_tag(name))
         return (*out = image_name_tagged(name, err)) ? 0 : -1;
@@ -177,8 +182,8 @@ static int default_destination(const struct reference *from, struct reference *t
 {
     if (from->transport != TRANSPORT_DOCKER_DAEMON)
         return err_set(err, ERR_USAGE,
-                       "where to? give a destination, as in oci:DIR:TAG or "
-                       "docker-archive:FILE");
+                       "where to? give a destination, as in oci:DIR:TAG, docker-archive:FILE "
+                       "or docker://HOST/NAME:TAG");
     if (image_name_is_fixed(from->name))
         return err_set(err, ERR_USAGE,
                        "%s is an ID or a digest: name a destination, as in "
@@ -194,7 +199,7 @@ static int default_destination(const struct reference *from, struct reference *t
 
 int command_squash(int argc, char *const argv[], bool *help, struct err *err)
 {
-    struct squash_command c = {.into = 1};
+    struct squash_command c = {.into = 1, .retries = REGISTRY_RETRIES};
     struct operands operands = {0};
     _cleanup_reference_ struct reference from = {0}, to = {0};
     struct result result;
@@ -206,6 +211,7 @@ int command_squash(int argc, char *const argv[], bool *help, struct err *err)
             rc = reference_parse_destination(operands.list[1], &to, err);
         else if (rc == 0)
             rc = default_destination(&from, &to, err);
+        from.registry = to.registry = (struct registry_options){c.insecure, c.retries};
         if (rc == 0)
             rc = squash(&c, &from, &to, &result, err);
         if (rc == 0)

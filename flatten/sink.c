@@ -9,10 +9,13 @@ struct sink *sink_open(const struct reference *ref, struct err *err)
     switch (ref->transport) {
     case TRANSPORT_OCI:
         return sink_open_oci(ref->path, err);
+    case TRANSPORT_OCI_ARCHIVE:
     case TRANSPORT_DOCKER_ARCHIVE:
-        return sink_open_archive(ref->path, err);
+        return sink_open_archive(ref, err);
     case TRANSPORT_DOCKER_DAEMON:
         return sink_open_daemon(ref->name, err);
+    case TRANSPORT_REGISTRY:
+        return sink_open_registry(ref, err);
     }
     err_set(err, ERR_USAGE, "no such kind of reference");
     return NULL;

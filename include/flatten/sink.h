@@ -70,8 +70,9 @@ DEFINE_CLEANUP(sink, struct sink, sink_free)
 
 /* For sink_open alone. */
 struct sink *sink_open_oci(const char *path, struct err *err) must_check;
-struct sink *sink_open_archive(const char *path, struct err *err) must_check;
+struct sink *sink_open_archive(const struct reference *ref, struct err *err) must_check;
 struct sink *sink_open_daemon(const char *name, struct err *err) must_check;
+struct sink *sink_open_registry(const struct reference *ref, struct err *err) must_check;
 
 /*
  * An archive in a temporary file without a name: once published, *fd holds it. The descriptor is

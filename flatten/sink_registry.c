@@ -1,0 +1,89 @@
+#include "flatten/sink.h"
+
+#include "flatten/media_type.h"
+#include "flatten/registry.h"
+#include "flatten/spool.h"
+
+#include <string.h>
+
+/*
+ * A registry as a destination. Layers go up as they are ready, from a temporary file; nobody sees
+ * them before the manifest, which comes last and in one piece.
+ */
+struct registry_sink {
+    struct sink base;
+    struct registry *registry;
+    struct http *http;
+    int fd;
+    char *name;
+};
+
+static int begin_layer(struct sink *base, int *fd, off_t *offset, struct err *err)
+{
+    struct registry_sink *s = (struct registry_sink *)base;
+
+    if (ftruncate(s->fd, 0) < 0)
+        return err_sys(err, "truncate");
+    *fd = s->fd;
+    *offset = 0;
+    return 0;
+}
+
+static int end_layer(struct sink *base, const struct written_layer *layer, struct err *err)
+{
+    struct registry_sink *s = (struct registry_sink *)base;
+    const struct http_body body = {.fd = s->fd, .size = layer->size};
+
+    return registry_push_blob(s->registry, s->http, &layer->digest, &body, err) < 0
+               ? err_wrap(err, "docker://%s", s->name)
+               : 0;
+}
+
+static int publish(struct sink *base, const struct sink_image *image, struct err *err)
+{
+    struct registry_sink *s = (struct registry_sink *)base;
+    const struct http_body config = {.data = image->config.data, .size = image->config.len};
+    const struct http_body manifest = {.data = image->manifest.data, .size = image->manifest.len};
+
+    if (registry_push_blob(s->registry, s->http, &image->config.digest, &config, err) < 0 ||
+        registry_push_manifest(s->registry, s->http, MEDIA_TYPE_MANIFEST, &image->manifest.digest,
+                               &manifest, err) < 0)
+        return err_wrap(err, "docker://%s", s->name);
+    return 0;
+}
+
+static void release(struct sink *base)
+{
+    struct registry_sink *s = (struct registry_sink *)base;
+
+    cleanup_http(&s->http);
+    cleanup_registry(&s->registry);
+    cleanup_fd(&s->fd);
+    free(s->name);
+    free(s);
+}
+
+struct sink *sink_open_registry(const struct reference *ref, struct err *err)
+{
+    static const struct sink_ops ops = {begin_layer, end_layer, publish, release};
+    struct registry_sink *s = calloc(1, sizeof(*s));
+
+    if (!s) {
+        err_nomem(err);
+        return NULL;
+    }
+    _cleanup_sink_ struct sink *sink = &s->base;
+    s->base.ops = &ops;
+    s->fd = -1;
+    if (!(s->name = strdup(ref->name))) {
+        err_nomem(err);
+        return NULL;
+    }
+    if (!(s->registry = registry_open(ref->name, &ref->registry, "pull,push", err)) ||
+        !(s->http = registry_http(s->registry, err)) ||
+        registry_push_probe(s->registry, s->http, err) < 0) {
+        err_wrap(err, "docker://%s", ref->name);
+        return NULL;
+    }
+    return (s->fd = spool_file(err)) < 0 ? NULL : steal_ptr(&sink);
+}
