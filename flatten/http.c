@@ -221,10 +221,6 @@ static CURLcode set_connection(struct http *h)
     SET(CURLOPT_USERAGENT, "flatten/" FLATBED_VERSION);
     if (!h->options.proxy)
         SET(CURLOPT_PROXY, "");
-    if (h->options.stall_seconds) {
-        SET(CURLOPT_LOW_SPEED_LIMIT, (long)STALL_BYTES);
-        SET(CURLOPT_LOW_SPEED_TIME, (long)h->options.stall_seconds);
-    }
     if (h->options.socket)
         SET(CURLOPT_UNIX_SOCKET_PATH, h->options.socket);
     return h->options.tls ? set_tls(h) : CURLE_OK;
@@ -273,10 +269,23 @@ static CURLcode set_transfer(struct transfer *t, struct curl_slist *headers)
     SET(CURLOPT_XFERINFODATA, t->http);
     if (t->request->timeout_seconds)
         SET(CURLOPT_TIMEOUT, (long)t->request->timeout_seconds);
+    if (t->request->stall_seconds) {
+        SET(CURLOPT_LOW_SPEED_LIMIT, (long)STALL_BYTES);
+        SET(CURLOPT_LOW_SPEED_TIME, (long)t->request->stall_seconds);
+    }
     return set_body(t);
 }
 
-static enum http_failure failure_of(CURLcode code)
+/* A connection that was there, though it may have come to nothing then. */
+static bool was_connected(const struct http *h)
+{
+    curl_off_t microseconds;
+
+    return curl_easy_getinfo(h->curl, CURLINFO_CONNECT_TIME_T, &microseconds) == CURLE_OK &&
+           microseconds > 0;
+}
+
+static enum http_failure failure_of(const struct http *h, CURLcode code)
 {
     switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST:
@@ -286,6 +295,7 @@ static enum http_failure failure_of(CURLcode code)
     case CURLE_SSL_CONNECT_ERROR:
         return HTTP_NOT_TLS;
     case CURLE_OPERATION_TIMEDOUT:
+        return was_connected(h) ? HTTP_BROKEN : HTTP_NO_CONNECT;
     case CURLE_PARTIAL_FILE:
     case CURLE_GOT_NOTHING:
     case CURLE_SEND_ERROR:
@@ -306,7 +316,7 @@ static int failed(struct transfer *t, CURLcode code)
         return -1;
     if (told_to_stop(h))
         return err_set(t->err, ERR_SYSTEM, "stopped");
-    t->reply->failure = failure_of(code);
+    t->reply->failure = failure_of(h, code);
     if (t->reply->failure == HTTP_NO_CONNECT &&
         curl_easy_getinfo(h->curl, CURLINFO_OS_ERRNO, &number) == CURLE_OK)
         t->reply->sys = (int)number;

@@ -9,6 +9,7 @@ enum {
     MOST_HEADERS = 8,
     MOST_RENEWALS = 2, /* in one exchange: a token may have run out, or be for too little */
     STALL_SECONDS = 60,
+    COMMIT_SECONDS = 15 * 60, /* a registry may hash and copy a blob before it says a word */
 };
 
 void registry_free(struct registry *r)
@@ -31,7 +32,6 @@ struct http *registry_http(struct registry *r, struct err *err)
         .tls = true,
         .insecure = r->options.insecure,
         .proxy = !registry_host_is_loopback(r->ref.host),
-        .stall_seconds = STALL_SECONDS,
         .stop = &r->stop,
     };
 
@@ -101,6 +101,7 @@ static int perform(struct registry *r, struct http *h, const struct http_request
         return -1;
     headers[count] = authorization;
     headers[count + 1] = NULL;
+    one.stall_seconds = request->body ? COMMIT_SECONDS : STALL_SECONDS;
     one.headers = headers;
     one.url = url;
     return http_perform(h, &one, reply, err);

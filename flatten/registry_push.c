@@ -146,11 +146,11 @@ static int check_digest(const struct http_reply *reply, const struct digest *dig
                    (int)len, said);
 }
 
-int registry_push_manifest(struct registry *r, struct http *h, const char *media_type,
-                           const struct digest *digest, const struct http_body *body,
-                           struct err *err)
+int registry_push_manifest(struct registry *r, struct http *h, const char *version,
+                           const char *media_type, const struct digest *digest,
+                           const struct http_body *body, struct err *err)
 {
-    _cleanup_free_ char *url = registry_url(r, "manifests/%s", registry_ref(r)->tag);
+    _cleanup_free_ char *url = registry_url(r, "manifests/%s", version);
     _cleanup_free_ char *type = strf("Content-Type: %s", media_type);
     const char *const headers[] = {type, NULL};
     const struct http_request request = {

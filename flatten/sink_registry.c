@@ -46,8 +46,8 @@ static int publish(struct sink *base, const struct sink_image *image, struct err
     const struct http_body manifest = {.data = image->manifest.data, .size = image->manifest.len};
 
     if (registry_push_blob(s->registry, s->http, &image->config.digest, &config, err) < 0 ||
-        registry_push_manifest(s->registry, s->http, MEDIA_TYPE_MANIFEST, &image->manifest.digest,
-                               &manifest, err) < 0)
+        registry_push_manifest(s->registry, s->http, registry_ref(s->registry)->tag,
+                               MEDIA_TYPE_MANIFEST, &image->manifest.digest, &manifest, err) < 0)
         return err_wrap(err, "docker://%s", s->name);
     return 0;
 }

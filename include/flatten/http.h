@@ -25,7 +25,6 @@ struct http_options {
     bool tls;                /* https:// as well; certificates are verified */
     bool insecure;           /* or not */
     bool proxy;              /* the environment's proxies are used (libcurl-env(3)) */
-    unsigned stall_seconds;  /* fail when under 1000 bytes/s for so long; 0: wait */
     const atomic_bool *stop; /* fail once it is true; may be NULL */
 };
 
@@ -50,7 +49,7 @@ struct http_reply {
     enum http_failure {
         HTTP_DONE,
         HTTP_GAVE_UP,    /* a callback, a limit or a signal */
-        HTTP_NO_CONNECT, /* name not found, or nobody listens; sys may hold errno */
+        HTTP_NO_CONNECT, /* name not found, nobody listens or answers; sys may hold errno */
         HTTP_NOT_TLS,    /* https was asked of what does not speak it */
         HTTP_BROKEN,     /* the connection failed on the way: may work another time */
         HTTP_FAILED,     /* anything else, such as a certificate that is not trusted */
@@ -67,6 +66,7 @@ struct http_request {
     const char *const *headers;   /* lines "Name: value", NULL-terminated; may be NULL */
     const struct http_body *body; /* NULL: none */
     unsigned timeout_seconds;     /* for all of it; 0: as long as it takes */
+    unsigned stall_seconds;       /* fail when under 1000 bytes/s for so long; 0: wait */
     /* The body of a 2xx; before its first byte, `begin` (may be NULL) looks at the headers. */
     int (*begin)(void *ctx, const struct http_reply *reply, struct err *err);
     int (*take)(void *ctx, const char *data, size_t len, struct err *err);

@@ -102,9 +102,9 @@ int registry_push_blob(struct registry *r, struct http *h, const struct digest *
 /* Starts an upload and takes it back: -1 if the registry would not have it. */
 int registry_push_probe(struct registry *r, struct http *h, struct err *err) must_check;
 
-/* Gives a manifest its tag: all that it names is there by then. */
-int registry_push_manifest(struct registry *r, struct http *h, const char *media_type,
-                           const struct digest *digest, const struct http_body *body,
-                           struct err *err) must_check;
+/* Puts a manifest under a tag, or its digest: all that it names is there by then. */
+int registry_push_manifest(struct registry *r, struct http *h, const char *version,
+                           const char *media_type, const struct digest *digest,
+                           const struct http_body *body, struct err *err) must_check;
 
 #endif
