@@ -139,7 +139,7 @@ static int squash(const struct squash_command *c, const struct reference *from,
     if (has_time < 0 || squash_config(c, to, &options, &compress, err) < 0)
         return -1;
     _cleanup_image_ struct image *image = image_open(from, c->platform, err);
-    _cleanup_sink_ struct sink *sink = image ? sink_open(to, err) : NULL;
+    _cleanup_sink_ struct sink *sink = image ? sink_open_beside(to, from, err) : NULL;
     if (!sink)
         return -1;
     if (squash_layers(image, &options, &compress, sink, &result->layer, &result->report, err) < 0)
@@ -211,7 +211,7 @@ int command_squash(int argc, char *const argv[], bool *help, struct err *err)
             rc = reference_parse_destination(operands.list[1], &to, err);
         else if (rc == 0)
             rc = default_destination(&from, &to, err);
-        from.registry = to.registry = (struct registry_options){c.insecure, c.retries};
+        from.registry = to.registry = (struct registry_options){c.insecure, c.retries, NULL};
         if (rc == 0)
             rc = squash(&c, &from, &to, &result, err);
         if (rc == 0)

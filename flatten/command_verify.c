@@ -87,7 +87,7 @@ static struct listing *list(const char *text, const struct verify_command *c, st
 
     if (reference_parse(text, &ref, err) < 0)
         return NULL;
-    ref.registry = (struct registry_options){c->insecure, c->retries};
+    ref.registry = (struct registry_options){c->insecure, c->retries, NULL};
     _cleanup_image_ struct image *image = image_open(&ref, c->platform, err);
     return image ? listing_new(image, &options, err) : NULL;
 }

@@ -17,6 +17,7 @@ void registry_free(struct registry *r)
     if (r->auth)
         registry_auth_free(r->auth);
     registry_ref_clear(&r->ref);
+    free(r->mount_from);
     free(r->base);
     free(r);
 }
@@ -54,6 +55,11 @@ char *registry_url(const struct registry *r, const char *format, ...)
     buf_vprintf(&out, format, args);
     va_end(args);
     return buf_take(&out, &ignored);
+}
+
+const char *registry_mount_from(const struct registry *r)
+{
+    return r->mount_from;
 }
 
 /* ---- short bodies ---- */
@@ -289,9 +295,12 @@ struct registry *registry_open(const char *name, const struct registry_options *
     r->options = *options;
     if (registry_ref_parse(name, &r->ref, err) < 0)
         return NULL;
-    _cleanup_free_ char *scope = strf("repository:%s:%s", r->ref.repository, actions);
+    const char *other = options->mount_from;
+    _cleanup_free_ char *scope =
+        strf("repository:%s:%s%s%s%s", r->ref.repository, actions, other ? " repository:" : "",
+             other ? other : "", other ? ":pull" : "");
     bool plain = options->insecure || registry_host_is_loopback(r->ref.host);
-    if (!scope) {
+    if (!scope || (other && !(r->mount_from = strdup(other)))) {
         err_nomem(err);
         return NULL;
     }

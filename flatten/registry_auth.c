@@ -128,12 +128,23 @@ static void put_parameter(struct buf *out, const char *name, const char *value)
     http_put_escaped(out, value);
 }
 
+/* Each is a parameter of its own. */
+static void put_scopes(struct buf *out, const char *scopes)
+{
+    for (size_t len; *scopes; scopes += len + (scopes[len] == ' ')) {
+        len = strcspn(scopes, " ");
+        _cleanup_free_ char *one = strndup(scopes, len);
+        out->failed = out->failed || !one;
+        put_parameter(out, "scope", one);
+    }
+}
+
 /* What the token server is asked: in the URL, or with an identity token as a form (OAuth 2). */
 static void put_question(const struct registry_auth *a, const struct auth_challenge *c,
                          struct buf *out)
 {
     put_parameter(out, "service", c->service);
-    put_parameter(out, "scope", a->scope);
+    put_scopes(out, a->scope);
     if (!a->credentials.identity_token) {
         put_parameter(out, "account", a->credentials.username);
         return;

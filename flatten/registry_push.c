@@ -9,22 +9,23 @@
 
 /* ---- blobs ---- */
 
-static int has_blob(struct registry *r, struct http *h, const struct digest *digest,
+static int ask_blob(struct registry *r, struct http *h, const struct digest *digest,
                     struct http_reply *reply, struct err *err)
 {
     _cleanup_free_ char *url = registry_url(r, "blobs/%s", digest->text);
     const struct http_request request = {.method = "HEAD", .url = url};
 
-    return url ? registry_exchange(r, h, &request, reply, err) : err_nomem(err);
+    return url ? registry_request(r, h, &request, reply, err) : err_nomem(err);
 }
 
-static int open_upload(struct registry *r, struct http *h, struct http_reply *reply,
-                       struct err *err)
+/* `query`: "" or what follows the URL. */
+static int open_upload(struct registry *r, struct http *h, const char *query,
+                       struct http_reply *reply, struct err *err)
 {
-    _cleanup_free_ char *url = registry_url(r, "blobs/uploads/");
+    _cleanup_free_ char *url = registry_url(r, "blobs/uploads/%s", query);
     const struct http_request request = {.method = "POST", .url = url};
 
-    return url ? registry_exchange(r, h, &request, reply, err) : err_nomem(err);
+    return url ? registry_request(r, h, &request, reply, err) : err_nomem(err);
 }
 
 /* Where an upload that was opened is to go. */
@@ -62,18 +63,58 @@ static int put_blob(struct registry *r, struct http *h, const char *location,
     return registry_exchange(r, h, &request, reply, err);
 }
 
-/* One attempt, up to the reply that says how it ended. *done: the blob is there. */
-static int attempt(struct registry *r, struct http *h, const struct digest *digest,
-                   const struct http_body *body, struct http_reply *reply, bool *done,
-                   struct err *err)
+/* Takes an upload back. Some registries cannot: then it runs out by itself. */
+static int cancel(struct registry *r, struct http *h, const struct http_reply *opened,
+                  struct err *err)
 {
-    if (has_blob(r, h, digest, reply, err) < 0)
+    _cleanup_free_ char *url = upload_url(r, opened, err);
+    _cleanup_http_reply_ struct http_reply reply = {0};
+    const struct http_request request = {.method = "DELETE", .url = url};
+    struct err ignored = ERR_INIT;
+
+    if (!url)
         return -1;
-    *done = reply->status == 200;
-    if (reply->status != 404)
-        return 0;
-    http_reply_clear(reply);
-    if (open_upload(r, h, reply, err) < 0)
+    (void)!registry_exchange(r, h, &request, &reply, &ignored);
+    return 0;
+}
+
+/* Takes the blob over from another repository: 1, or 0 if the registry would rather not. */
+static int mount_blob(struct registry *r, struct http *h, const struct digest *digest,
+                      struct err *err)
+{
+    _cleanup_http_reply_ struct http_reply reply = {0};
+    _cleanup_buf_ struct buf query = BUF_INIT;
+
+    buf_puts(&query, "?mount=");
+    http_put_escaped(&query, digest->text);
+    buf_puts(&query, "&from=");
+    http_put_escaped(&query, registry_mount_from(r));
+    if (buf_check(&query, err) < 0 || open_upload(r, h, query.data, &reply, err) < 0)
+        return -1;
+    if (reply.status == 202 && cancel(r, h, &reply, err) < 0)
+        return -1;
+    return reply.status == 201;
+}
+
+int registry_has_blob(struct registry *r, struct http *h, const struct digest *digest,
+                      struct err *err)
+{
+    _cleanup_http_reply_ struct http_reply reply = {0};
+
+    if (ask_blob(r, h, digest, &reply, err) < 0)
+        return -1;
+    if (reply.status == 200)
+        return 1;
+    if (reply.status != 404)
+        return registry_refused(r, &reply, err);
+    return registry_mount_from(r) ? mount_blob(r, h, digest, err) : 0;
+}
+
+/* One attempt, up to the reply that says how it ended. */
+static int upload(struct registry *r, struct http *h, const struct digest *digest,
+                  const struct http_body *body, struct http_reply *reply, struct err *err)
+{
+    if (open_upload(r, h, "", reply, err) < 0)
         return -1;
     if (reply->status != 202)
         return 0;
@@ -83,51 +124,37 @@ static int attempt(struct registry *r, struct http *h, const struct digest *dige
         reply->failure = HTTP_GAVE_UP;
         return -1;
     }
-    if (put_blob(r, h, location, digest, body, reply, err) < 0)
-        return -1;
-    *done = reply->status == 201;
-    return 0;
+    return put_blob(r, h, location, digest, body, reply, err);
+}
+
+static int push(struct registry *r, struct http *h, const struct digest *digest,
+                const struct http_body *body, struct err *err)
+{
+    _cleanup_http_reply_ struct http_reply reply = {0};
+    unsigned tries = 0;
+    int rc = registry_has_blob(r, h, digest, err);
+
+    if (rc != 0)
+        return rc < 0 ? -1 : 0;
+    do
+        rc = registry_retry(r, &tries, upload(r, h, digest, body, &reply, err), &reply, err);
+    while (rc > 0);
+    return rc == 0 && reply.status != 201 ? registry_refused(r, &reply, err) : rc;
 }
 
 int registry_push_blob(struct registry *r, struct http *h, const struct digest *digest,
                        const struct http_body *body, struct err *err)
 {
-    _cleanup_http_reply_ struct http_reply reply = {0};
-    unsigned tries = 0;
-    bool done = false;
-    int rc;
-
-    do
-        rc =
-            registry_retry(r, &tries, attempt(r, h, digest, body, &reply, &done, err), &reply, err);
-    while (rc > 0);
-    if (rc == 0 && !done)
-        rc = registry_refused(r, &reply, err);
-    return rc < 0 ? err_wrap(err, "uploading %s", digest->text) : 0;
+    return push(r, h, digest, body, err) < 0 ? err_wrap(err, "uploading %s", digest->text) : 0;
 }
 
 int registry_push_probe(struct registry *r, struct http *h, struct err *err)
 {
     _cleanup_http_reply_ struct http_reply reply = {0};
-    unsigned tries = 0;
-    int rc;
 
-    do
-        rc = registry_retry(r, &tries, open_upload(r, h, &reply, err), &reply, err);
-    while (rc > 0);
-    if (rc < 0)
+    if (open_upload(r, h, "", &reply, err) < 0)
         return -1;
-    if (reply.status != 202)
-        return registry_refused(r, &reply, err);
-    _cleanup_free_ char *url = upload_url(r, &reply, err);
-    if (!url)
-        return -1;
-    /* Some cannot take it back: then it runs out by itself. */
-    const struct http_request request = {.method = "DELETE", .url = url};
-    struct err ignored = ERR_INIT;
-    http_reply_clear(&reply);
-    (void)!registry_exchange(r, h, &request, &reply, &ignored);
-    return 0;
+    return reply.status == 202 ? cancel(r, h, &reply, err) : registry_refused(r, &reply, err);
 }
 
 /* ---- the manifest ---- */

@@ -14,7 +14,7 @@ struct registry_sink {
     struct sink base;
     struct registry *registry;
     struct http *http;
-    int fd;
+    int fd; /* of the layer that is being written; or -1 */
     char *name;
 };
 
@@ -22,6 +22,8 @@ static int begin_layer(struct sink *base, int *fd, off_t *offset, struct err *er
 {
     struct registry_sink *s = (struct registry_sink *)base;
 
+    if (s->fd < 0 && (s->fd = spool_file(err)) < 0)
+        return -1;
     if (ftruncate(s->fd, 0) < 0)
         return err_sys(err, "truncate");
     *fd = s->fd;
@@ -34,9 +36,11 @@ static int end_layer(struct sink *base, const struct written_layer *layer, struc
     struct registry_sink *s = (struct registry_sink *)base;
     const struct http_body body = {.fd = s->fd, .size = layer->size};
 
-    return registry_push_blob(s->registry, s->http, &layer->digest, &body, err) < 0
-               ? err_wrap(err, "docker://%s", s->name)
-               : 0;
+    if (registry_push_blob(s->registry, s->http, &layer->digest, &body, err) < 0)
+        return err_wrap(err, "docker://%s", s->name);
+    cleanup_fd(&s->fd); /* who has a duplicate can still read it */
+    s->fd = -1;
+    return 0;
 }
 
 static int publish(struct sink *base, const struct sink_image *image, struct err *err)
@@ -85,5 +89,5 @@ struct sink *sink_open_registry(const struct reference *ref, struct err *err)
         err_wrap(err, "docker://%s", ref->name);
         return NULL;
     }
-    return (s->fd = spool_file(err)) < 0 ? NULL : steal_ptr(&sink);
+    return steal_ptr(&sink);
 }

@@ -30,6 +30,8 @@ enum { REGISTRY_RETRIES = 5 }; /* where the user does not say */
 struct registry_options {
     bool insecure;    /* certificates are not verified, plain HTTP will do */
     uint64_t retries; /* how often a request that may work later is repeated */
+    /* For a destination: a repository of the same registry that blobs may come from; or NULL. */
+    const char *mount_from;
 };
 
 struct reference {

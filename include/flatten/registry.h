@@ -33,6 +33,9 @@ DEFINE_CLEANUP(registry, struct registry, registry_free)
 
 const struct registry_ref *registry_ref(const struct registry *r);
 
+/* The option; NULL for none. */
+const char *registry_mount_from(const struct registry *r);
+
 /* Connections to it, for one thread. */
 struct http *registry_http(struct registry *r, struct err *err) must_check;
 
@@ -95,7 +98,14 @@ struct blob_request;
 int registry_pull_blobs(struct registry *r, const struct blob_request *blobs, const off_t *offsets,
                         size_t count, int fd, size_t *failed, struct err *err) must_check;
 
-/* Uploads a blob, unless the repository has it. */
+/*
+ * 1 if the repository has the blob, or could take it over from the repository options->mount_from;
+ * 0 if not.
+ */
+int registry_has_blob(struct registry *r, struct http *h, const struct digest *digest,
+                      struct err *err) must_check;
+
+/* Uploads a blob, unless registry_has_blob. */
 int registry_push_blob(struct registry *r, struct http *h, const struct digest *digest,
                        const struct http_body *body, struct err *err) must_check;
 

@@ -11,7 +11,8 @@
 
 struct registry_auth;
 
-/* `scope` as token servers read it: "repository:NAME:pull". `plain`: tokens may come over HTTP. */
+/* `scope` as token servers read it, "repository:NAME:pull", or several with spaces. `plain`: tokens
+ * may come over HTTP. */
 struct registry_auth *registry_auth_new(const struct registry_ref *ref, const char *scope,
                                         bool plain, struct err *err) must_check;
 void registry_auth_free(struct registry_auth *a);

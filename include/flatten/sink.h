@@ -41,6 +41,10 @@ struct sink {
 /* Opens the destination; what it needs is checked now, before the work. */
 struct sink *sink_open(const struct reference *ref, struct err *err) must_check;
 
+/* The same for an image from `from`: blobs of one registry can be taken over within it. */
+struct sink *sink_open_beside(const struct reference *ref, const struct reference *from,
+                              struct err *err) must_check;
+
 /*
  * Where the next layer's bytes go. Called again without sink_end_layer, it starts the same layer
  * afresh. *fd is borrowed.

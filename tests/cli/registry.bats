@@ -109,6 +109,15 @@ requests() { grep -c "\"$2 [^\"]*$3" "$BATS_FILE_TMPDIR/$1/log" || true; }
     [ "$(digest_at "$PLAIN/lab/image:flat")" = "$(digest_at "$PLAIN/lab/image:again")" ]
 }
 
+@test "another repository of the registry takes blobs over instead of getting them again" {
+    ok -q "docker://$PLAIN/lab/image:v1" "docker://$PLAIN/lab/flat:v1"
+    ok -q --json "docker://$PLAIN/lab/flat:v1" "docker://$PLAIN/other/flat:v1"
+    same "docker://$PLAIN/other/flat:v1" "$IMAGES/layout"
+    digest=$(jq -r .layer.digest <<<"$output")
+    [ "$(requests plain POST "mount=sha256%3A${digest#sha256:}&from=lab%2Fflat")" -ge 1 ]
+    [ "$(requests plain PUT "/other/flat/blobs/.*${digest#sha256:}")" -eq 0 ]
+}
+
 @test "an index: --platform chooses" {
     skopeo copy -q --all --dest-tls-verify=false "oci:$IMAGES/layout" "docker://$PLAIN/lab/one:v1"
     python3 "$BATS_TEST_DIRNAME/lib/push_index.py" "$PLAIN" lab/image v1 multi
