@@ -18,14 +18,18 @@ static int ask_blob(struct registry *r, struct http *h, const struct digest *dig
     return url ? registry_request(r, h, &request, reply, err) : err_nomem(err);
 }
 
+/* registry_request, or registry_exchange where the caller repeats more than this. */
+typedef int send_request(struct registry *r, struct http *h, const struct http_request *request,
+                         struct http_reply *reply, struct err *err);
+
 /* `query`: "" or what follows the URL. */
-static int open_upload(struct registry *r, struct http *h, const char *query,
+static int open_upload(struct registry *r, struct http *h, const char *query, send_request *send,
                        struct http_reply *reply, struct err *err)
 {
     _cleanup_free_ char *url = registry_url(r, "blobs/uploads/%s", query);
     const struct http_request request = {.method = "POST", .url = url};
 
-    return url ? registry_request(r, h, &request, reply, err) : err_nomem(err);
+    return url ? send(r, h, &request, reply, err) : err_nomem(err);
 }
 
 /* Where an upload that was opened is to go. */
@@ -89,7 +93,8 @@ static int mount_blob(struct registry *r, struct http *h, const struct digest *d
     http_put_escaped(&query, digest->text);
     buf_puts(&query, "&from=");
     http_put_escaped(&query, registry_mount_from(r));
-    if (buf_check(&query, err) < 0 || open_upload(r, h, query.data, &reply, err) < 0)
+    if (buf_check(&query, err) < 0 ||
+        open_upload(r, h, query.data, registry_request, &reply, err) < 0)
         return -1;
     if (reply.status == 202 && cancel(r, h, &reply, err) < 0)
         return -1;
@@ -114,7 +119,7 @@ int registry_has_blob(struct registry *r, struct http *h, const struct digest *d
 static int upload(struct registry *r, struct http *h, const struct digest *digest,
                   const struct http_body *body, struct http_reply *reply, struct err *err)
 {
-    if (open_upload(r, h, "", reply, err) < 0)
+    if (open_upload(r, h, "", registry_exchange, reply, err) < 0)
         return -1;
     if (reply->status != 202)
         return 0;
@@ -152,7 +157,7 @@ int registry_push_probe(struct registry *r, struct http *h, struct err *err)
 {
     _cleanup_http_reply_ struct http_reply reply = {0};
 
-    if (open_upload(r, h, "", &reply, err) < 0)
+    if (open_upload(r, h, "", registry_request, &reply, err) < 0)
         return -1;
     return reply.status == 202 ? cancel(r, h, &reply, err) : registry_refused(r, &reply, err);
 }

@@ -64,6 +64,11 @@ static int check_size(const struct blob_request *request, const struct blob_plac
                    (unsigned long long)request->size);
 }
 
+static void close_place(struct blob_place *place)
+{
+    cleanup_fd(&place->fd);
+}
+
 static int read_place(const struct blob_place *place, struct buf *out, struct err *err)
 {
     if (place->size > IMAGE_JSON_LIMIT)
@@ -83,15 +88,14 @@ static struct json_doc *read_json_blob(const struct layout *l, const struct json
 {
     static const struct json_options options = {.max_bytes = IMAGE_JSON_LIMIT, .unique_keys = true};
     _cleanup_buf_ struct buf text = BUF_INIT;
+    _cleanup_(close_place) struct blob_place place = {.fd = -1};
     struct blob_request request;
-    struct blob_place place;
     struct digest actual;
     size_t failed;
 
     if (request_parse(descriptor, role, &request, err) < 0 ||
         l->store->ops->open(l->store, &request, 1, &place, &failed, err) < 0)
         return NULL;
-    _cleanup_fd_ int fd = place.fd;
     *digest = request.digest;
     if (check_size(&request, &place, err) < 0)
         return NULL;

@@ -272,4 +272,7 @@ auth() { printf '{"auths":{"%s":%s}}' "$1" "$2" >auth.json; export REGISTRY_AUTH
     mock dead
     fails 3 "down for today" --retries=0 "$IMAGES/new.tar" "docker://$HOST/lab/image:other"
     [ "$(count 'PUT .*/manifests/other')" -eq 0 ]
+    : >"$MOCK/log"
+    fails 3 "down for today" --retries=2 "$IMAGES/new.tar" "docker://$HOST/lab/image:other"
+    [ "$(count '^POST ')" -eq 3 ]
 }
