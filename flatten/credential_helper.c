@@ -64,9 +64,11 @@ static int start(struct helper *h, const char *program, struct err *err)
     if (pipe2(out, O_CLOEXEC) < 0)
         return err_sys(err, "pipe");
     _cleanup_fd_ int out_read = out[0], out_write = out[1];
-    errno = spawn(h, program, in_read, out_write);
-    if (errno)
+    int rc = spawn(h, program, in_read, out_write);
+    if (rc) {
+        errno = rc;
         return err_sys(err, "the credential helper %s cannot be started", program);
+    }
     h->in = steal_fd(&in_write);
     h->out = steal_fd(&out_read);
     return 0;
@@ -75,14 +77,14 @@ static int start(struct helper *h, const char *program, struct err *err)
 /* Sends the server's name, reads the answer, waits for the end: its exit status, or -1. */
 static int converse(struct helper *h, const char *server, struct buf *answer, struct err *err)
 {
-    int status, rc = 0;
+    _cleanup_free_ char *line = strf("%s\n", server);
     struct err ignored = ERR_INIT;
+    int status;
 
     /* One that does not read may know without. */
-    if (fd_write_all(h->in, server, strlen(server), &ignored) == 0)
-        rc = fd_write_all(h->in, "\n", 1, &ignored);
+    (void)!(line && fd_write_all(h->in, line, strlen(line), &ignored) == 0);
     cleanup_fd(&h->in);
-    rc = fd_read_all(h->out, ANSWER_LIMIT, answer, err);
+    int rc = fd_read_all(h->out, ANSWER_LIMIT, answer, err);
     cleanup_fd(&h->out);
     if (rc < 0)
         kill(h->pid, SIGKILL);
@@ -125,7 +127,7 @@ int credential_helper_get(const char *helper, const char *server, struct credent
 {
     char program[sizeof("docker-credential-") + LONGEST_NAME];
     _cleanup_buf_ struct buf answer = BUF_INIT;
-    struct helper h;
+    struct helper h = {.pid = -1, .in = -1, .out = -1};
 
     if (!name_valid(helper))
         return err_set(err, ERR_FORMAT, "'%.100s' is not the name of a credential helper", helper);
