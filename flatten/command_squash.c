@@ -15,9 +15,8 @@ static const struct option_spec squash_options[] = {
      "leave the N oldest layers as they are, or those shared with another image"},
     {"last", 'l', OPTION_TEXT, FIELD(last), "N", NULL, "merge the N newest layers alone"},
     {"compression", 'c', OPTION_TEXT, FIELD(compression), "KIND[:LEVEL]", NULL,
-     "zstd (1 to 19), gzip (0 to 3) or none; by default zstd:3 for OCI layouts and none for "
-     "archives "
-     "and the daemon"},
+     "zstd (1 to 19), gzip (0 to 3) or none; by default zstd:3 for OCI layouts, gzip:1 for "
+     "registries and none for docker-archive and the daemon"},
     {"threads", 't', OPTION_NUMBER, FIELD(threads), "N", NULL,
      "threads for zstd; by default all processors; the result is the same"},
     {"semantics", 0, OPTION_CHOICE, FIELD(semantics), "RULES", semantics_names,
@@ -31,6 +30,10 @@ static const struct option_spec squash_options[] = {
      "print what would be kept and merged; write nothing"},
     {"verify", 0, OPTION_FLAG, FIELD(verify), NULL, NULL,
      "prove that the result unpacks to the source's tree before it is published"},
+    {"retries", 0, OPTION_NUMBER, FIELD(retries), "N", NULL,
+     "how often a request to a registry that may work later is repeated; by default 5"},
+    {"insecure", 0, OPTION_FLAG, FIELD(insecure), NULL, NULL,
+     "speak with registries whose certificate cannot be verified, or that have no HTTPS"},
     {"json", 0, OPTION_FLAG, FIELD(json), NULL, NULL, "print the result as JSON"},
     {"quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL, NULL, "say nothing but errors"},
     {0},
@@ -49,9 +52,17 @@ const struct command_spec command_squash_spec = {
     .completes = OPERANDS_FILES,
 };
 
+/* What whoever reads it there can read: registries have readers of all ages. */
+static const char *default_compression(enum transport to)
+{
+    if (to == TRANSPORT_OCI || to == TRANSPORT_OCI_ARCHIVE)
+        return "zstd";
+    return to == TRANSPORT_REGISTRY ? "gzip" : "none";
+}
+
 static int prepare(const struct squash_command *c, struct squash_run *run, struct err *err)
 {
-    const char *kind = run->to->transport == TRANSPORT_OCI ? "zstd" : "none";
+    const char *kind = default_compression(run->to->transport);
     int has_time = timestamp_choose(c->created, run->created, err);
 
     if (has_time < 0)
@@ -104,13 +115,14 @@ static int squash(const struct squash_command *c, const struct operands *operand
     if (reference_parse(operands->list[0], &from, err) < 0 ||
         destination(c, operands, &from, &to, err) < 0 || prepare(c, &run, err) < 0)
         return -1;
+    from.registry = to.registry = (struct registry_options){c->insecure, c->retries, NULL};
     int rc = squash_run(&run, err);
     return rc == 0 ? squash_print(&run, err) : rc;
 }
 
 int command_squash(int argc, char *const argv[], bool *help, struct err *err)
 {
-    struct squash_command c = {.into = 1};
+    struct squash_command c = {.into = 1, .retries = REGISTRY_RETRIES};
     struct operands operands = {0};
     int rc = options_parse(&command_squash_spec, argc, argv, &c, &operands, help, err);
 

@@ -52,10 +52,13 @@ struct image *image_open(const struct reference *ref, const char *platform, stru
     switch (ref->transport) {
     case TRANSPORT_OCI:
         return image_open_oci(ref, platform, err);
+    case TRANSPORT_OCI_ARCHIVE:
     case TRANSPORT_DOCKER_ARCHIVE:
-        return image_open_archive(ref, err);
+        return image_open_archive(ref, platform, err);
     case TRANSPORT_DOCKER_DAEMON:
         return image_open_daemon(ref, platform, err);
+    case TRANSPORT_REGISTRY:
+        return image_open_registry(ref, platform, err);
     }
     err_set(err, ERR_USAGE, "no such kind of reference");
     return NULL;

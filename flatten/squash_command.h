@@ -9,8 +9,8 @@
 
 struct squash_command {
     const char *compression, *semantics, *platform, *created, *keep_base, *last;
-    uint64_t into, threads;
-    bool dry_run, verify, json, quiet;
+    uint64_t into, threads, retries;
+    bool insecure, dry_run, verify, json, quiet;
 };
 
 /* One image on its way. */

@@ -134,7 +134,8 @@ static int verify(const struct squash_job *job, const struct merged_options *opt
 /* Layers are compressed in ways that Docker before 23 does not load. */
 static void warn_zstd(const struct squash_run *run, const struct squash_job *job)
 {
-    if (run->command->quiet || run->command->dry_run || run->to->transport == TRANSPORT_OCI)
+    if (run->command->quiet || run->command->dry_run || run->to->transport == TRANSPORT_OCI ||
+        run->to->transport == TRANSPORT_OCI_ARCHIVE)
         return;
     for (size_t i = 0; i < job->squashed.kept; i++) {
         if (job->squashed.layers[i].kind != COMPRESSION_ZSTD)
@@ -190,7 +191,7 @@ static int choose_name(const struct image *image, const struct reference *to, ch
 
     if (!name)
         return 0;
-    if (to->transport == TRANSPORT_OCI)
+    if (to->transport == TRANSPORT_OCI || to->transport == TRANSPORT_OCI_ARCHIVE)
         *out = strdup(name);
     else if (to->name || image_name_tag(name))
         return (*out = image_name_tagged(name, err)) ? 0 : -1;
@@ -244,7 +245,7 @@ int squash_run(struct squash_run *run, struct err *err)
 
     if (open_images(run, err) < 0)
         return -1;
-    _cleanup_sink_ struct sink *sink = writes ? sink_open(run->to, err) : NULL;
+    _cleanup_sink_ struct sink *sink = writes ? sink_open_beside(run->to, run->from, err) : NULL;
     if (writes && !sink)
         return -1;
     for (size_t i = 0; i < run->count; i++) {

@@ -68,9 +68,13 @@ struct image *image_new(struct json_doc *config, struct err *err) must_check;
 
 struct image *image_open_oci(const struct reference *ref, const char *platform,
                              struct err *err) must_check;
-struct image *image_open_archive(const struct reference *ref, struct err *err) must_check;
+/* docker-archive and oci-archive. */
+struct image *image_open_archive(const struct reference *ref, const char *platform,
+                                 struct err *err) must_check;
 struct image *image_open_daemon(const struct reference *ref, const char *platform,
                                 struct err *err) must_check;
+struct image *image_open_registry(const struct reference *ref, const char *platform,
+                                  struct err *err) must_check;
 
 /* An uncompressed docker-archive in a file. Takes fd, in any case. `name` may be NULL. */
 struct image *image_open_archive_fd(int fd, const char *name, struct err *err) must_check;

@@ -52,6 +52,10 @@ bool sink_holds_index(const struct reference *ref) must_check;
 /* Opens the destination; what it needs is checked now, before the work. */
 struct sink *sink_open(const struct reference *ref, struct err *err) must_check;
 
+/* The same for an image from `from`: blobs of one registry can be taken over within it. */
+struct sink *sink_open_beside(const struct reference *ref, const struct reference *from,
+                              struct err *err) must_check;
+
 /*
  * Where the next layer's bytes go. Called again without sink_end_layer, it starts the same layer
  * afresh. *fd is borrowed; what a duplicate of it shows of an ended layer stays until sink_free.
@@ -98,8 +102,9 @@ DEFINE_CLEANUP(sink, struct sink, sink_free)
 
 /* For sink_open alone. */
 struct sink *sink_open_oci(const char *path, struct err *err) must_check;
-struct sink *sink_open_archive(const char *path, struct err *err) must_check;
+struct sink *sink_open_archive(const struct reference *ref, struct err *err) must_check;
 struct sink *sink_open_daemon(const char *name, struct err *err) must_check;
+struct sink *sink_open_registry(const struct reference *ref, struct err *err) must_check;
 
 /*
  * An archive in a temporary file without a name: once published, *fd holds it. The descriptor is
