@@ -1,6 +1,7 @@
 /*
- * Writes a layer: entries become a PAX archive, which is hashed (diff_id), compressed, hashed again
- * (digest) and written to a file, all in one pass. The same entries give the same bytes.
+ * Writes a layer: entries become a PAX archive (pax.h), which is hashed (diff_id), compressed,
+ * hashed again (digest) and written to a file, all in one pass, in threads of its own. The same
+ * entries give the same bytes.
  */
 #ifndef FLATTEN_LAYER_WRITER_H
 #define FLATTEN_LAYER_WRITER_H
@@ -31,8 +32,8 @@ DEFINE_CLEANUP(layer_writer, struct layer_writer, layer_writer_free)
 #define _cleanup_layer_writer_ _cleanup_(cleanup_layer_writer)
 
 /*
- * The writer as a sink. What layers have no use for (access and change times, sparse maps) is taken
- * out of the headers; holes are written as zeros.
+ * The writer as a sink. Holes are written as zeros. An error of its threads shows at the next call,
+ * or when it is finished.
  */
 struct entry_sink *layer_writer_sink(struct layer_writer *w);
 
