@@ -83,5 +83,5 @@ struct stream *layer_tar(const struct layer *layer, struct err *err)
         return NULL;
     }
     snprintf(what, sizeof(what), "layer %u, uncompressed", layer->number);
-    return stream_verify_ahead(s, &layer->diff_id, what, err);
+    return stream_verify_ahead(s, &layer->diff_id, what, layer->hasher, err);
 }

@@ -2,7 +2,6 @@
 
 #include "base/fdio.h"
 #include "flatten/pax.h"
-#include "flatten/relay.h"
 
 #include <string.h>
 
@@ -10,21 +9,23 @@ enum { BLOCKS = 8, BLOCK_SIZE = 512 * 1024 };
 enum { HASHER, WRITER }; /* the relay's consumers */
 
 /*
- * Three threads: the caller's makes the archive, one hashes it (diff_id), one compresses, hashes
- * (digest) and writes.
+ * Three threads: the caller's makes the archive, the hasher's finds its diff_id, one compresses,
+ * hashes (digest) and writes.
  */
 struct layer_writer {
     struct entry_sink base;
     struct relay *relay;
-    struct worker *hasher, *writer;
-    struct sha256 *diff_id, *digest;
+    struct worker *writer;
+    struct hasher *own; /* where none was lent */
+    struct hash_lane *diff_id;
+    struct sha256 *digest;
     struct compressor *compressor;
     struct buf header;
     uint64_t left;  /* of the present entry's content */
     size_t padding; /* behind it */
     int fd;
     off_t at;
-    struct err hash_failure, write_failure; /* the threads', read when they are joined */
+    struct err failure; /* of the thread that writes, read when it is joined */
     struct written_layer written;
 };
 
@@ -41,45 +42,26 @@ static int put_blob(void *ctx, const void *data, size_t len, struct err *err)
     return 0;
 }
 
-static int hash_archive(void *ctx, const void *data, size_t len, struct err *err)
-{
-    return sha256_update(((struct layer_writer *)ctx)->diff_id, data, len, err);
-}
-
-static int write_archive(void *ctx, const void *data, size_t len, struct err *err)
-{
-    return compressor_write(((struct layer_writer *)ctx)->compressor, data, len, err);
-}
-
-static int consume(struct layer_writer *w, unsigned consumer, compress_sink *use, struct err *err)
+static int write_all(struct layer_writer *w, struct err *err)
 {
     const void *data;
     size_t len;
     int rc;
 
-    while ((rc = relay_take(w->relay, consumer, &data, &len, err)) > 0) {
-        if (use(w, data, len, err) < 0)
+    while ((rc = relay_take(w->relay, WRITER, &data, &len, err)) > 0) {
+        if (compressor_write(w->compressor, data, len, err) < 0)
             return -1;
-        relay_release(w->relay, consumer);
+        relay_release(w->relay, WRITER);
     }
-    return rc;
-}
-
-static void hash_behind(void *ctx)
-{
-    struct layer_writer *w = ctx;
-
-    if (consume(w, HASHER, hash_archive, &w->hash_failure) < 0)
-        relay_stop(w->relay, &w->hash_failure);
+    return rc < 0 ? -1 : compressor_finish(w->compressor, err);
 }
 
 static void write_behind(void *ctx)
 {
     struct layer_writer *w = ctx;
 
-    if (consume(w, WRITER, write_archive, &w->write_failure) < 0 ||
-        compressor_finish(w->compressor, &w->write_failure) < 0)
-        relay_stop(w->relay, &w->write_failure);
+    if (write_all(w, &w->failure) < 0)
+        relay_stop(w->relay, &w->failure);
 }
 
 static int put_bytes(struct layer_writer *w, const void *data, uint64_t len, struct err *err)
@@ -118,7 +100,7 @@ static int put_data(struct entry_sink *sink, const void *data, uint64_t len, str
 }
 
 struct layer_writer *layer_writer_new(int fd, off_t offset, const struct compress_options *compress,
-                                      struct err *err)
+                                      struct hasher *hasher, struct err *err)
 {
     static const struct entry_sink_ops ops = {put_entry, put_data};
     _cleanup_layer_writer_ struct layer_writer *w = calloc(1, sizeof(*w));
@@ -131,12 +113,13 @@ struct layer_writer *layer_writer_new(int fd, off_t offset, const struct compres
     w->fd = fd;
     w->at = offset;
     w->written.kind = compress->kind;
-    w->diff_id = sha256_new(err);
+    if (!hasher)
+        hasher = w->own = hasher_new(err);
     /* Uncompressed, the blob is the archive: one hash serves for both. */
-    if (!w->diff_id || (compress->kind != COMPRESSION_NONE && !(w->digest = sha256_new(err))) ||
+    if (!hasher || (compress->kind != COMPRESSION_NONE && !(w->digest = sha256_new(err))) ||
         !(w->compressor = compressor_new(compress, put_blob, w, err)) ||
-        !(w->relay = relay_new(2, BLOCKS, BLOCK_SIZE, err)) ||
-        !(w->hasher = worker_start(hash_behind, w, err)) ||
+        !(w->relay = relay_new(hasher_hub(hasher), 2, BLOCKS, BLOCK_SIZE, err)) ||
+        !(w->diff_id = hash_lane_new(hasher, w->relay, HASHER, err)) ||
         !(w->writer = worker_start(write_behind, w, err)))
         return NULL;
     return steal_ptr(&w);
@@ -147,14 +130,6 @@ struct entry_sink *layer_writer_sink(struct layer_writer *w)
     return &w->base;
 }
 
-static void join(struct layer_writer *w)
-{
-    if (w->hasher)
-        worker_join(steal_ptr(&w->hasher));
-    if (w->writer)
-        worker_join(steal_ptr(&w->writer));
-}
-
 void layer_writer_free(struct layer_writer *w)
 {
     struct err given_up;
@@ -163,9 +138,11 @@ void layer_writer_free(struct layer_writer *w)
         err_set(&given_up, ERR_SYSTEM, "no longer wanted");
         relay_stop(w->relay, &given_up);
     }
-    join(w);
+    if (w->writer)
+        worker_join(w->writer);
+    cleanup_hash_lane(&w->diff_id);
     cleanup_relay(&w->relay);
-    cleanup_sha256(&w->diff_id);
+    cleanup_hasher(&w->own);
     cleanup_sha256(&w->digest);
     cleanup_compressor(&w->compressor);
     buf_free(&w->header);
@@ -181,12 +158,12 @@ int layer_writer_finish(struct layer_writer *w, struct written_layer *out, struc
     if (put_bytes(w, NULL, END_MARK, err) < 0)
         return -1;
     relay_end(w->relay, NULL);
-    join(w);
-    if (w->hash_failure.kind != ERR_NONE || w->write_failure.kind != ERR_NONE) {
-        *err = w->write_failure.kind != ERR_NONE ? w->write_failure : w->hash_failure;
+    worker_join(steal_ptr(&w->writer));
+    if (w->failure.kind != ERR_NONE) {
+        *err = w->failure;
         return -1;
     }
-    if (sha256_finish(w->diff_id, &w->written.diff_id, err) < 0)
+    if (hash_lane_finish(w->diff_id, &w->written.diff_id, err) < 0)
         return -1;
     w->written.digest = w->written.diff_id;
     if (w->digest && sha256_finish(w->digest, &w->written.digest, err) < 0)

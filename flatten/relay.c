@@ -1,14 +1,11 @@
 #include "flatten/relay.h"
 
-#include <pthread.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
 struct relay {
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
+    struct hub *hub;
     unsigned consumers, blocks;
     size_t block_size;
     uint64_t made, used[RELAY_MOST_CONSUMERS]; /* blocks, by the producer and by each consumer */
@@ -20,7 +17,28 @@ struct relay {
     unsigned char *memory;
 };
 
-struct relay *relay_new(unsigned consumers, unsigned blocks, size_t block_size, struct err *err)
+struct hub *hub_new(struct err *err)
+{
+    struct hub *hub = malloc(sizeof(*hub));
+
+    if (!hub) {
+        err_nomem(err);
+        return NULL;
+    }
+    pthread_mutex_init(&hub->lock, NULL);
+    pthread_cond_init(&hub->changed, NULL);
+    return hub;
+}
+
+void hub_free(struct hub *hub)
+{
+    pthread_mutex_destroy(&hub->lock);
+    pthread_cond_destroy(&hub->changed);
+    free(hub);
+}
+
+struct relay *relay_new(struct hub *hub, unsigned consumers, unsigned blocks, size_t block_size,
+                        struct err *err)
 {
     struct relay *r = calloc(1, sizeof(*r));
     unsigned char *memory = malloc(blocks * block_size);
@@ -35,15 +53,12 @@ struct relay *relay_new(unsigned consumers, unsigned blocks, size_t block_size, 
     r->consumers = consumers;
     r->blocks = blocks;
     r->block_size = block_size;
-    pthread_mutex_init(&r->lock, NULL);
-    pthread_cond_init(&r->changed, NULL);
+    r->hub = hub;
     return r;
 }
 
 void relay_free(struct relay *r)
 {
-    pthread_mutex_destroy(&r->lock);
-    pthread_cond_destroy(&r->changed);
     free(r->memory);
     free(r);
 }
@@ -63,23 +78,29 @@ static bool is_full(const struct relay *r)
 
 static int await_room(struct relay *r, struct err *err)
 {
-    pthread_mutex_lock(&r->lock);
+    pthread_mutex_lock(&r->hub->lock);
     while (!r->stopped && is_full(r))
-        pthread_cond_wait(&r->changed, &r->lock);
+        pthread_cond_wait(&r->hub->changed, &r->hub->lock);
     bool stopped = r->stopped;
     if (stopped)
         *err = r->stop;
-    pthread_mutex_unlock(&r->lock);
+    pthread_mutex_unlock(&r->hub->lock);
     r->has_room = !stopped;
     return stopped ? -1 : 0;
 }
 
+/* A consumer waits only when it has used up all. */
 static void hand_on(struct relay *r)
 {
-    pthread_mutex_lock(&r->lock);
+    bool awaited = false;
+
+    pthread_mutex_lock(&r->hub->lock);
+    for (unsigned i = 0; i < r->consumers; i++)
+        awaited = awaited || r->used[i] == r->made;
     r->made++;
-    pthread_cond_broadcast(&r->changed);
-    pthread_mutex_unlock(&r->lock);
+    if (awaited)
+        pthread_cond_broadcast(&r->hub->changed);
+    pthread_mutex_unlock(&r->hub->lock);
     r->filled = 0;
     r->has_room = false;
 }
@@ -109,56 +130,78 @@ int relay_write(struct relay *r, const void *data, size_t len, struct err *err)
 
 void relay_end(struct relay *r, const struct err *why)
 {
-    pthread_mutex_lock(&r->lock);
+    pthread_mutex_lock(&r->hub->lock);
     r->ended = true;
     r->last_len = r->filled;
     r->made += r->filled > 0;
     if (why)
         r->end = *why;
-    pthread_cond_broadcast(&r->changed);
-    pthread_mutex_unlock(&r->lock);
+    pthread_cond_broadcast(&r->hub->changed);
+    pthread_mutex_unlock(&r->hub->lock);
+}
+
+bool relay_ready(const struct relay *r, unsigned consumer)
+{
+    return r->stopped || r->ended || r->used[consumer] != r->made;
+}
+
+int relay_present(const struct relay *r, unsigned consumer, const void **data, size_t *len,
+                  struct err *err)
+{
+    uint64_t at = r->used[consumer];
+
+    if (r->stopped || (at == r->made && r->end.kind != ERR_NONE)) {
+        *err = r->stopped ? r->stop : r->end;
+        return -1;
+    }
+    if (at == r->made)
+        return 0;
+    *data = block_at(r, at);
+    *len = r->ended && r->last_len && at == r->made - 1 ? r->last_len : r->block_size;
+    return 1;
 }
 
 int relay_take(struct relay *r, unsigned consumer, const void **data, size_t *len, struct err *err)
 {
-    int rc = 1;
-
-    pthread_mutex_lock(&r->lock);
-    while (!r->stopped && !r->ended && r->used[consumer] == r->made)
-        pthread_cond_wait(&r->changed, &r->lock);
-    uint64_t at = r->used[consumer];
-    if (r->stopped) {
-        *err = r->stop;
-        rc = -1;
-    } else if (at == r->made) {
-        rc = r->end.kind == ERR_NONE ? 0 : -1;
-        if (rc < 0)
-            *err = r->end;
-    } else {
-        *data = block_at(r, at);
-        *len = r->ended && r->last_len && at == r->made - 1 ? r->last_len : r->block_size;
-    }
-    pthread_mutex_unlock(&r->lock);
+    pthread_mutex_lock(&r->hub->lock);
+    while (!relay_ready(r, consumer))
+        pthread_cond_wait(&r->hub->changed, &r->hub->lock);
+    int rc = relay_present(r, consumer, data, len, err);
+    pthread_mutex_unlock(&r->hub->lock);
     return rc;
+}
+
+/* The producer waits only when there is no room. */
+void relay_drop(struct relay *r, unsigned consumer)
+{
+    bool awaited = is_full(r);
+
+    r->used[consumer]++;
+    if (awaited)
+        pthread_cond_broadcast(&r->hub->changed);
 }
 
 void relay_release(struct relay *r, unsigned consumer)
 {
-    pthread_mutex_lock(&r->lock);
-    r->used[consumer]++;
-    pthread_cond_broadcast(&r->changed);
-    pthread_mutex_unlock(&r->lock);
+    pthread_mutex_lock(&r->hub->lock);
+    relay_drop(r, consumer);
+    pthread_mutex_unlock(&r->hub->lock);
 }
 
-void relay_stop(struct relay *r, const struct err *why)
+void relay_halt(struct relay *r, const struct err *why)
 {
-    pthread_mutex_lock(&r->lock);
     if (!r->stopped) {
         r->stopped = true;
         r->stop = *why;
     }
-    pthread_cond_broadcast(&r->changed);
-    pthread_mutex_unlock(&r->lock);
+    pthread_cond_broadcast(&r->hub->changed);
+}
+
+void relay_stop(struct relay *r, const struct err *why)
+{
+    pthread_mutex_lock(&r->hub->lock);
+    relay_halt(r, why);
+    pthread_mutex_unlock(&r->hub->lock);
 }
 
 /* ---- threads ---- */

@@ -1,4 +1,4 @@
-#include "flatten/relay.h"
+#include "flatten/hasher.h"
 #include "flatten/stream.h"
 
 #include <stdbool.h>
@@ -11,11 +11,12 @@ struct ahead_stream {
     struct stream base;
     struct stream *inner; /* the thread's that reads, until it is joined */
     struct relay *relay;
-    struct worker *ahead, *hasher;
-    struct sha256 *hash;
+    struct worker *ahead;
+    struct hasher *own; /* where none was lent */
+    struct hash_lane *lane;
     struct digest expected;
-    struct err verdict; /* the hasher's, read when it is joined */
-    const char *data;   /* the present block */
+    bool right;       /* the digest, at the end */
+    const char *data; /* the present block */
     size_t at, len;
     char *what;
 };
@@ -39,32 +40,19 @@ static void read_ahead(void *ctx)
     relay_end(s->relay, NULL);
 }
 
-static int hash_all(struct ahead_stream *s, struct err *err)
+static int check(struct ahead_stream *s, struct err *err)
 {
     struct digest actual;
-    const void *data;
-    size_t len;
-    int rc;
 
-    while ((rc = relay_take(s->relay, HASHER, &data, &len, err)) > 0) {
-        if (sha256_update(s->hash, data, len, err) < 0)
-            return -1;
-        relay_release(s->relay, HASHER);
-    }
-    if (rc < 0 || sha256_finish(s->hash, &actual, err) < 0)
+    if (s->right)
+        return 0;
+    if (hash_lane_finish(s->lane, &actual, err) < 0)
         return -1;
-    if (!digest_equal(&actual, &s->expected))
+    s->right = digest_equal(&actual, &s->expected);
+    if (!s->right)
         return err_set(err, ERR_DIGEST, "%s: content is %s, not %s as the image says", s->what,
                        actual.text, s->expected.text);
     return 0;
-}
-
-static void hash_behind(void *ctx)
-{
-    struct ahead_stream *s = ctx;
-
-    if (hash_all(s, &s->verdict) < 0)
-        relay_stop(s->relay, &s->verdict);
 }
 
 static int ahead_peek(struct stream *base, const void **data, size_t *len, struct err *err)
@@ -77,14 +65,8 @@ static int ahead_peek(struct stream *base, const void **data, size_t *len, struc
             relay_release(s->relay, READER);
         s->at = s->len = 0;
         int rc = relay_take(s->relay, READER, &block, &s->len, err);
-        if (rc < 0)
+        if (rc < 0 || (rc == 0 && check(s, err) < 0))
             return -1;
-        if (rc == 0 && s->hasher)
-            worker_join(steal_ptr(&s->hasher));
-        if (rc == 0 && s->verdict.kind != ERR_NONE) {
-            *err = s->verdict;
-            return -1;
-        }
         s->data = rc ? block : "";
     }
     *data = s->data + s->at;
@@ -108,17 +90,16 @@ static void ahead_release(struct stream *base)
     }
     if (s->ahead)
         worker_join(s->ahead);
-    if (s->hasher)
-        worker_join(s->hasher);
-    stream_free(s->inner);
+    cleanup_hash_lane(&s->lane);
     cleanup_relay(&s->relay);
-    cleanup_sha256(&s->hash);
+    cleanup_hasher(&s->own);
+    stream_free(s->inner);
     free(s->what);
     free(s);
 }
 
 struct stream *stream_verify_ahead(struct stream *inner, const struct digest *expected,
-                                   const char *what, struct err *err)
+                                   const char *what, struct hasher *hasher, struct err *err)
 {
     static const struct stream_ops ops = {ahead_peek, ahead_advance, ahead_release};
     struct ahead_stream *s = calloc(1, sizeof(*s));
@@ -137,9 +118,11 @@ struct stream *stream_verify_ahead(struct stream *inner, const struct digest *ex
         err_nomem(err);
         return NULL;
     }
-    if (!(s->hash = sha256_new(err)) || !(s->relay = relay_new(2, BLOCKS, BLOCK_SIZE, err)) ||
-        !(s->ahead = worker_start(read_ahead, s, err)) ||
-        !(s->hasher = worker_start(hash_behind, s, err)))
+    if (!hasher)
+        hasher = s->own = hasher_new(err);
+    if (!hasher || !(s->relay = relay_new(hasher_hub(hasher), 2, BLOCKS, BLOCK_SIZE, err)) ||
+        !(s->lane = hash_lane_new(hasher, s->relay, HASHER, err)) ||
+        !(s->ahead = worker_start(read_ahead, s, err)))
         return NULL;
     return steal_ptr(&stream);
 }

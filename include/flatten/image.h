@@ -21,6 +21,7 @@ struct layer {
     int fd;                /* owned: the file that holds the blob */
     off_t offset;          /* of the blob in it */
     uint64_t size;         /* of the blob, bytes */
+    struct hasher *hasher; /* borrowed: hashes what is read; NULL: each reader has its own */
 };
 
 struct image {

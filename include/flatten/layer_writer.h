@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "flatten/compress.h"
 #include "flatten/entry_sink.h"
+#include "flatten/hasher.h"
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -23,9 +24,12 @@ struct written_layer {
 
 struct layer_writer;
 
-/* Writes at `offset` of fd (borrowed) and onwards. */
+/*
+ * Writes at `offset` of fd (borrowed) and onwards. `hasher` is borrowed, too; where it is NULL the
+ * writer has its own.
+ */
 struct layer_writer *layer_writer_new(int fd, off_t offset, const struct compress_options *compress,
-                                      struct err *err) must_check;
+                                      struct hasher *hasher, struct err *err) must_check;
 void layer_writer_free(struct layer_writer *w);
 
 DEFINE_CLEANUP(layer_writer, struct layer_writer, layer_writer_free)

@@ -12,13 +12,28 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 
+#include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
+
+/* One lock and one signal of change for all relays that a thread may wait for at the same time. */
+struct hub {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+};
+
+struct hub *hub_new(struct err *err) must_check;
+void hub_free(struct hub *hub);
+
+DEFINE_CLEANUP(hub, struct hub, hub_free)
+#define _cleanup_hub_ _cleanup_(cleanup_hub)
 
 enum { RELAY_MOST_CONSUMERS = 2 };
 
 struct relay;
 
-struct relay *relay_new(unsigned consumers, unsigned blocks, size_t block_size,
+/* The hub is borrowed. */
+struct relay *relay_new(struct hub *hub, unsigned consumers, unsigned blocks, size_t block_size,
                         struct err *err) must_check;
 /* All threads have left it. */
 void relay_free(struct relay *r);
@@ -39,6 +54,16 @@ void relay_end(struct relay *r, const struct err *why);
 int relay_take(struct relay *r, unsigned consumer, const void **data, size_t *len,
                struct err *err) must_check;
 void relay_release(struct relay *r, unsigned consumer);
+
+/*
+ * The same for who holds the hub's lock: is there something for this consumer (a block, the end, an
+ * error)? What is it? The block is done with. Everybody stops.
+ */
+bool relay_ready(const struct relay *r, unsigned consumer);
+int relay_present(const struct relay *r, unsigned consumer, const void **data, size_t *len,
+                  struct err *err) must_check;
+void relay_drop(struct relay *r, unsigned consumer);
+void relay_halt(struct relay *r, const struct err *why);
 
 /* Stops everybody; the first reason counts. */
 void relay_stop(struct relay *r, const struct err *why);

@@ -13,7 +13,7 @@
  * Writes the merged layer through the sink, up to sink_end_layer. All digests of the source have
  * been checked when this returns 0.
  */
-int squash_layers(const struct image *image, const struct merged_options *options,
+int squash_layers(struct image *image, const struct merged_options *options,
                   const struct compress_options *compress, struct sink *sink,
                   struct written_layer *out, struct merged_report *report,
                   struct err *err) must_check;

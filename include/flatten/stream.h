@@ -67,12 +67,15 @@ struct stream *stream_fd(int fd, struct err *err) must_check;
 struct stream *stream_verify(struct stream *inner, const struct digest *expected, const char *what,
                              struct err *err) must_check;
 
+struct hasher;
+
 /*
- * The same, in threads: one reads ahead (what `inner` does happens there), one hashes. The end is
- * shown when the digest is known to be right.
+ * The same, in threads: one reads ahead (what `inner` does happens there), one hashes: the lent
+ * one, or its own where that is NULL. The end is shown when the digest is known to be right.
  */
 struct stream *stream_verify_ahead(struct stream *inner, const struct digest *expected,
-                                   const char *what, struct err *err) must_check;
+                                   const char *what, struct hasher *hasher,
+                                   struct err *err) must_check;
 
 enum compression { COMPRESSION_NONE, COMPRESSION_GZIP, COMPRESSION_ZSTD };
 

@@ -42,7 +42,8 @@ static void write_layer(const struct compress_options *options, off_t offset, fi
     struct err err = ERR_INIT;
 
     *o = (struct output){.fd = memfd_create("layer", MFD_CLOEXEC)};
-    _cleanup_layer_writer_ struct layer_writer *w = layer_writer_new(o->fd, offset, options, &err);
+    _cleanup_layer_writer_ struct layer_writer *w =
+        layer_writer_new(o->fd, offset, options, NULL, &err);
     assert_non_null(w);
     fn(layer_writer_sink(w), &err);
     assert_works(layer_writer_finish(w, &o->layer, &err), err);
@@ -216,7 +217,7 @@ static void test_more_than_the_header_says(void **state)
 {
     struct err err = ERR_INIT;
     _cleanup_fd_ int fd = memfd_create("layer", MFD_CLOEXEC);
-    _cleanup_layer_writer_ struct layer_writer *w = layer_writer_new(fd, 0, &plain, &err);
+    _cleanup_layer_writer_ struct layer_writer *w = layer_writer_new(fd, 0, &plain, NULL, &err);
     struct archive_entry *e = header("f", AE_IFREG, 3);
 
     (void)state;
@@ -230,7 +231,7 @@ static void test_less_than_the_header_says(void **state)
 {
     struct err err = ERR_INIT;
     _cleanup_fd_ int fd = memfd_create("layer", MFD_CLOEXEC);
-    _cleanup_layer_writer_ struct layer_writer *w = layer_writer_new(fd, 0, &plain, &err);
+    _cleanup_layer_writer_ struct layer_writer *w = layer_writer_new(fd, 0, &plain, NULL, &err);
     struct archive_entry *e = header("f", AE_IFREG, 3);
     struct written_layer layer;
 
@@ -248,7 +249,7 @@ static void test_a_disk_that_fills_up_on_the_way(void **state)
 {
     struct err err = ERR_INIT;
     _cleanup_fd_ int fd = open("/dev/full", O_RDWR | O_CLOEXEC);
-    _cleanup_layer_writer_ struct layer_writer *w = layer_writer_new(fd, 0, &plain, &err);
+    _cleanup_layer_writer_ struct layer_writer *w = layer_writer_new(fd, 0, &plain, NULL, &err);
     struct archive_entry *e = header("f", AE_IFREG, (la_int64_t)1 << 30);
 
     (void)state;
@@ -263,7 +264,7 @@ static void test_a_file_that_cannot_be_written(void **state)
 {
     struct err err = ERR_INIT;
     _cleanup_fd_ int fd = open("/dev/full", O_RDWR | O_CLOEXEC);
-    _cleanup_layer_writer_ struct layer_writer *w = layer_writer_new(fd, 0, &plain, &err);
+    _cleanup_layer_writer_ struct layer_writer *w = layer_writer_new(fd, 0, &plain, NULL, &err);
     struct written_layer layer;
 
     (void)state;

@@ -62,7 +62,8 @@ static void test_everybody_gets_everything(void **state)
     for (size_t total = 0; total <= TOTAL; total++) {
         for (size_t step = 1; step <= 20; step += 3) {
             struct err err = ERR_INIT;
-            _cleanup_relay_ struct relay *r = relay_new(2, 3, BLOCK, &err);
+            _cleanup_hub_ struct hub *hub = hub_new(&err);
+            _cleanup_relay_ struct relay *r = relay_new(hub, 2, 3, BLOCK, &err);
             struct eater eaters[2] = {0};
             struct worker *workers[2];
             char text[TOTAL];
@@ -89,7 +90,8 @@ static void test_everybody_gets_everything(void **state)
 static void test_blocks(void **state)
 {
     struct err err = ERR_INIT;
-    _cleanup_relay_ struct relay *r = relay_new(1, 3, BLOCK, &err);
+    _cleanup_hub_ struct hub *hub = hub_new(&err);
+    _cleanup_relay_ struct relay *r = relay_new(hub, 1, 3, BLOCK, &err);
     const void *data;
     size_t len;
 
@@ -112,7 +114,8 @@ static void test_blocks(void **state)
 static void test_an_error_at_the_end(void **state)
 {
     struct err err = ERR_INIT, why = ERR_INIT;
-    _cleanup_relay_ struct relay *r = relay_new(1, 3, BLOCK, &err);
+    _cleanup_hub_ struct hub *hub = hub_new(&err);
+    _cleanup_relay_ struct relay *r = relay_new(hub, 1, 3, BLOCK, &err);
     const void *data;
     size_t len;
 
@@ -130,7 +133,8 @@ static void test_an_error_at_the_end(void **state)
 static void test_a_consumer_that_gives_up(void **state)
 {
     struct err err = ERR_INIT;
-    _cleanup_relay_ struct relay *r = relay_new(2, 3, BLOCK, &err);
+    _cleanup_hub_ struct hub *hub = hub_new(&err);
+    _cleanup_relay_ struct relay *r = relay_new(hub, 2, 3, BLOCK, &err);
     struct eater eaters[2] = {{.give_up_after = 2}};
     struct worker *workers[2];
 
@@ -145,7 +149,8 @@ static void test_a_consumer_that_gives_up(void **state)
 static void test_stopped_from_outside(void **state)
 {
     struct err err = ERR_INIT, why = ERR_INIT;
-    _cleanup_relay_ struct relay *r = relay_new(2, 3, BLOCK, &err);
+    _cleanup_hub_ struct hub *hub = hub_new(&err);
+    _cleanup_relay_ struct relay *r = relay_new(hub, 2, 3, BLOCK, &err);
     struct eater eaters[2] = {0};
     struct worker *workers[2];
 
