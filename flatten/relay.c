@@ -68,19 +68,22 @@ static unsigned char *block_at(const struct relay *r, uint64_t number)
     return r->memory + number % r->blocks * r->block_size;
 }
 
-static bool is_full(const struct relay *r)
+/* Has a consumer more than that many blocks to go? */
+static bool is_behind(const struct relay *r, uint64_t blocks)
 {
     for (unsigned i = 0; i < r->consumers; i++)
-        if (r->made - r->used[i] >= r->blocks)
+        if (r->made - r->used[i] > blocks)
             return true;
     return false;
 }
 
+/* Who has to wait waits until half of the blocks are free: threads wake each other less often. */
 static int await_room(struct relay *r, struct err *err)
 {
     pthread_mutex_lock(&r->hub->lock);
-    while (!r->stopped && is_full(r))
-        pthread_cond_wait(&r->hub->changed, &r->hub->lock);
+    if (is_behind(r, r->blocks - 1))
+        while (!r->stopped && is_behind(r, r->blocks / 2))
+            pthread_cond_wait(&r->hub->changed, &r->hub->lock);
     bool stopped = r->stopped;
     if (stopped)
         *err = r->stop;
@@ -171,13 +174,10 @@ int relay_take(struct relay *r, unsigned consumer, const void **data, size_t *le
     return rc;
 }
 
-/* The producer waits only when there is no room. */
 void relay_drop(struct relay *r, unsigned consumer)
 {
-    bool awaited = is_full(r);
-
     r->used[consumer]++;
-    if (awaited)
+    if (r->made - r->used[consumer] == r->blocks / 2)
         pthread_cond_broadcast(&r->hub->changed);
 }
 
