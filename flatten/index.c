@@ -27,7 +27,7 @@ void index_free(struct index *x)
 {
     for (size_t i = 0; i < x->inode_count; i++)
         if (x->inodes[i].header)
-            archive_entry_free(x->inodes[i].header);
+            attributes_free(x->inodes[i].header);
     free(x->inodes);
     model_free(&x->merged);
     cleanup_tree(&x->tree);
@@ -63,12 +63,11 @@ static uint32_t add_inode(struct index *x, unsigned layer, uint32_t ordinal, str
 static int keep_header(struct index *x, uint32_t inode, struct archive_entry *header,
                        struct err *err)
 {
-    struct archive_entry *copy = archive_entry_clone(header);
+    struct attributes *copy = attributes_of(header, err);
 
     if (!copy)
-        return err_nomem(err);
-    if (x->inodes[inode].header)
-        archive_entry_free(x->inodes[inode].header);
+        return -1;
+    cleanup_attributes(&x->inodes[inode].header);
     x->inodes[inode].header = copy;
     return 0;
 }
@@ -77,12 +76,19 @@ static int keep_header(struct index *x, uint32_t inode, struct archive_entry *he
 static int keep_link_header(struct builder *b, uint32_t inode, struct archive_entry *header,
                             struct err *err)
 {
-    struct archive_entry *old = b->index->inodes[inode].header;
+    const struct attributes *kept = b->index->inodes[inode].header;
+    struct archive_entry *old;
 
     if (b->semantics == SEMANTICS_SPEC)
         return 0;
-    if (old && emit_adopt(header, old, err) < 0)
-        return -1;
+    if (kept) {
+        if (!(old = attributes_entry(kept, err)))
+            return -1;
+        int rc = emit_adopt(header, old, err);
+        archive_entry_free(old);
+        if (rc < 0)
+            return -1;
+    }
     return keep_header(b->index, inode, header, err);
 }
 

@@ -50,6 +50,15 @@ static int chain_names(struct indexed *w, struct err *err)
     return 0;
 }
 
+static int write_dir(struct indexed *w, const char *path, const struct attributes *attributes,
+                     struct archive_entry *plain, struct err *err)
+{
+    if (!attributes)
+        return emit_implied(w->sink, path, plain, err);
+    _cleanup_entry_ struct archive_entry *header = attributes_entry(attributes, err);
+    return header ? emit_entry(w->sink, path, header, NULL, NULL, err) : -1;
+}
+
 static int write_dirs(struct indexed *w, struct archive_entry *plain, struct err *err)
 {
     const struct index *x = w->index;
@@ -60,11 +69,9 @@ static int write_dirs(struct indexed *w, struct archive_entry *plain, struct err
             (node == TREE_ROOT && slot->kind != MODEL_DIR))
             continue;
         const char *path = path_of(w, node, &w->path);
-        struct archive_entry *header = x->inodes[slot->inode].header;
         if (!path)
             return err_nomem(err);
-        if (header ? emit_entry(w->sink, path, header, NULL, NULL, err) < 0
-                   : emit_implied(w->sink, path, plain, err) < 0)
+        if (write_dir(w, path, x->inodes[slot->inode].header, plain, err) < 0)
             return -1;
         w->report->entries_out++;
     }
@@ -93,13 +100,17 @@ static int write_names(struct indexed *w, const struct index_inode *inode,
 static int write_file(struct indexed *w, const struct index_inode *inode,
                       const struct layer_entry *e, struct layer_reader *reader, struct err *err)
 {
-    struct archive_entry *attributes = inode->header ? inode->header : e->header;
+    _cleanup_entry_ struct archive_entry *changed = NULL;
+    struct archive_entry *attributes = e->header;
     const char *path = path_of(w, inode->first, &w->path);
 
     if (!path)
         return err_nomem(err);
-    if (inode->header && emit_adopt(inode->header, e->header, err) < 0)
-        return -1;
+    if (inode->header) {
+        attributes = changed = attributes_entry(inode->header, err);
+        if (!changed || emit_adopt(changed, e->header, err) < 0)
+            return -1;
+    }
     if (emit_materialised(w->sink, path, attributes, e->header, reader, &w->report->payload_out,
                           err) < 0)
         return -1;
