@@ -11,7 +11,7 @@
 
 struct squash_command {
     const char *compression, *semantics, *platform, *created;
-    uint64_t into, threads;
+    uint64_t into, threads, max_size;
     bool json, quiet;
 };
 
@@ -24,6 +24,8 @@ static const struct option_spec squash_options[] = {
      "and the daemon"},
     {"threads", 't', OPTION_NUMBER, FIELD(threads), "N", NULL,
      "threads for zstd; by default all processors; the result is the same"},
+    {"max-size", 0, OPTION_NUMBER, FIELD(max_size), "GIB", NULL,
+     "the most that a layer may unpack to, and that the new one may have; by default 256"},
     {"semantics", 0, OPTION_CHOICE, FIELD(semantics), "RULES", semantics_names,
      "whose reading of layers counts where engines and the image-spec differ"},
     {"platform", 0, OPTION_TEXT, FIELD(platform), "OS/ARCH", NULL,
@@ -54,7 +56,7 @@ struct result {
     struct digest config, manifest;
 };
 
-enum { MOST_NOTICES = 20 };
+enum { MOST_NOTICES = 20, MOST_GIB = 1 << 20 };
 
 struct notices {
     bool quiet;
@@ -81,6 +83,10 @@ static int squash_config(const struct squash_command *c, const struct reference 
     if (compress_parse(c->compression ? c->compression : kind, compress, err) < 0)
         return -1;
     compress->threads = c->threads > UINT16_MAX ? UINT16_MAX : (unsigned)c->threads;
+    if (c->max_size == 0 || c->max_size > MOST_GIB)
+        return err_set(err, ERR_USAGE, "--max-size=%" PRIu64 ": expected 1 to %d", c->max_size,
+                       MOST_GIB);
+    out->max_size = c->max_size << 30;
     out->semantics = semantics_named(c->semantics);
     return 0;
 }
@@ -194,7 +200,7 @@ static int default_destination(const struct reference *from, struct reference *t
 
 int command_squash(int argc, char *const argv[], bool *help, struct err *err)
 {
-    struct squash_command c = {.into = 1};
+    struct squash_command c = {.into = 1, .max_size = LAYER_MAX_SIZE >> 30};
     struct operands operands = {0};
     _cleanup_reference_ struct reference from = {0}, to = {0};
     struct result result;

@@ -32,7 +32,8 @@ struct image *image_new(struct json_doc *config, struct err *err)
     image->config = steal_ptr(&owned);
     image->layer_count = count;
     for (size_t i = 0; i < count; i++)
-        image->layers[i] = (struct layer){.number = (unsigned)i + 1, .fd = -1};
+        image->layers[i] =
+            (struct layer){.number = (unsigned)i + 1, .fd = -1, .max_size = LAYER_MAX_SIZE};
     for (size_t i = 0; i < count; i++) {
         const char *id = json_text(json_at(ids, i));
         if (!id || digest_parse(id, &image->layers[i].diff_id, err) < 0) {
@@ -83,5 +84,11 @@ struct stream *layer_tar(const struct layer *layer, struct err *err)
         return NULL;
     }
     snprintf(what, sizeof(what), "layer %u, uncompressed", layer->number);
-    return stream_verify_ahead(s, &layer->diff_id, what, layer->hasher, err);
+    struct ahead_options options = {
+        .expected = layer->diff_id,
+        .what = what,
+        .max_size = layer->max_size,
+        .hasher = layer->hasher,
+    };
+    return stream_verify_ahead(s, &options, err);
 }

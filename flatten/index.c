@@ -431,7 +431,7 @@ static int add_layer(struct builder *b, const struct layer *layer,
     if (!reader || begin_layer(b, layer, err) < 0)
         return -1;
     while ((rc = layer_reader_next(reader, &e, err)) > 0) {
-        if (apply(b, &e, err) < 0)
+        if (apply(b, &e, err) < 0 || merged_check_implied(b->index->tree, report, err) < 0)
             return layer_entry_wrap(layer, &e, err);
         report->entries_in++;
         if (e.in.kind == MERGE_FILE)

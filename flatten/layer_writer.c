@@ -21,8 +21,9 @@ struct layer_writer {
     struct sha256 *digest;
     struct compressor *compressor;
     struct buf header;
-    uint64_t left;  /* of the present entry's content */
-    size_t padding; /* behind it */
+    uint64_t max_size; /* of the archive */
+    uint64_t left;     /* of the present entry's content */
+    size_t padding;    /* behind it */
     int fd;
     off_t at;
     struct err failure; /* of the thread that writes, read when it is joined */
@@ -66,6 +67,9 @@ static void write_behind(void *ctx)
 
 static int put_bytes(struct layer_writer *w, const void *data, uint64_t len, struct err *err)
 {
+    if (len > w->max_size - w->written.tar_size)
+        return err_set(err, ERR_LIMIT, "the new layer has more than %llu bytes",
+                       (unsigned long long)w->max_size);
     w->written.tar_size += len;
     return relay_write(w->relay, data, (size_t)len, err);
 }
@@ -112,6 +116,7 @@ struct layer_writer *layer_writer_new(int fd, off_t offset, const struct compres
     w->base.ops = &ops;
     w->fd = fd;
     w->at = offset;
+    w->max_size = UINT64_MAX;
     w->written.kind = compress->kind;
     if (!hasher)
         hasher = w->own = hasher_new(err);
@@ -128,6 +133,11 @@ struct layer_writer *layer_writer_new(int fd, off_t offset, const struct compres
 struct entry_sink *layer_writer_sink(struct layer_writer *w)
 {
     return &w->base;
+}
+
+void layer_writer_limit(struct layer_writer *w, uint64_t max_size)
+{
+    w->max_size = max_size;
 }
 
 void layer_writer_free(struct layer_writer *w)

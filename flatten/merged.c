@@ -134,7 +134,8 @@ static int stream_entry(struct stream_merge *s, const struct layer *layer,
     s->report->entries_in++;
     if (entry->in.kind == MERGE_FILE)
         s->report->payload_in += (uint64_t)archive_entry_size(entry->header);
-    if (merge_entry(s->merge, &entry->in, &out, err) < 0)
+    if (merge_entry(s->merge, &entry->in, &out, err) < 0 ||
+        merged_check_implied(merge_tree(s->merge), s->report, err) < 0)
         return layer_entry_wrap(layer, entry, err);
     if (out.action == MERGE_CONFLICT)
         return 1;
@@ -254,6 +255,15 @@ int merged_stream(const struct image *image, const struct merged_options *option
     *report = (struct merged_report){.layers = (unsigned)image->layer_count};
     s.merge = merge_new(err);
     return s.merge ? stream_all(&s, err) : -1;
+}
+
+int merged_check_implied(const struct tree *paths, const struct merged_report *report,
+                         struct err *err)
+{
+    if (tree_count(paths) <= report->entries_in + MERGED_MOST_IMPLIED)
+        return 0;
+    return err_set(err, ERR_LIMIT, "more than %d directories that no entry describes",
+                   MERGED_MOST_IMPLIED);
 }
 
 int merged_entries(const struct image *image, const struct merged_options *options,

@@ -15,16 +15,19 @@ static int attempt(const struct image *image, const struct merged_options *optio
         layer_writer_new(fd, offset, compress, hasher, err);
     if (!w)
         return -1;
+    layer_writer_limit(w, options->max_size);
     int rc = merged_entries(image, options, layer_writer_sink(w), report, err);
     if (rc != 0)
         return rc;
     return layer_writer_finish(w, out, err);
 }
 
-static void lend_hasher(struct image *image, struct hasher *hasher)
+static void prepare_layers(struct image *image, uint64_t max_size, struct hasher *hasher)
 {
-    for (size_t i = 0; i < image->layer_count; i++)
+    for (size_t i = 0; i < image->layer_count; i++) {
+        image->layers[i].max_size = max_size;
         image->layers[i].hasher = hasher;
+    }
 }
 
 int squash_layers(struct image *image, const struct merged_options *options,
@@ -37,13 +40,13 @@ int squash_layers(struct image *image, const struct merged_options *options,
     if (!hasher)
         return -1;
     o.indexed = o.indexed || o.semantics != SEMANTICS_OVERLAY;
-    lend_hasher(image, hasher);
+    prepare_layers(image, o.max_size, hasher);
     int rc = attempt(image, &o, compress, hasher, sink, out, report, err);
 
     if (rc > 0) {
         o.indexed = true;
         rc = attempt(image, &o, compress, hasher, sink, out, report, err);
     }
-    lend_hasher(image, NULL);
+    prepare_layers(image, o.max_size, NULL);
     return rc < 0 ? -1 : sink_end_layer(sink, out, err);
 }

@@ -15,29 +15,39 @@ struct ahead_stream {
     struct hasher *own; /* where none was lent */
     struct hash_lane *lane;
     struct digest expected;
-    bool right;       /* the digest, at the end */
-    const char *data; /* the present block */
+    uint64_t max_size; /* bytes */
+    bool right;        /* the digest, at the end */
+    const char *data;  /* the present block */
     size_t at, len;
     char *what;
 };
+
+static int read_all(struct ahead_stream *s, struct err *err)
+{
+    uint64_t total = 0;
+    const void *data;
+    size_t len;
+
+    do {
+        if (stream_peek(s->inner, &data, &len, err) < 0)
+            return -1;
+        total += len;
+        if (s->max_size && total > s->max_size)
+            return err_set(err, ERR_LIMIT, "%s: more than %llu bytes", s->what,
+                           (unsigned long long)s->max_size);
+        if (relay_write(s->relay, data, len, err) < 0)
+            return -1;
+        stream_advance(s->inner, len);
+    } while (len > 0);
+    return 0;
+}
 
 static void read_ahead(void *ctx)
 {
     struct ahead_stream *s = ctx;
     struct err err = ERR_INIT;
-    const void *data;
-    size_t len;
 
-    do {
-        if (stream_peek(s->inner, &data, &len, &err) < 0) {
-            relay_end(s->relay, &err);
-            return;
-        }
-        if (relay_write(s->relay, data, len, &err) < 0)
-            return;
-        stream_advance(s->inner, len);
-    } while (len > 0);
-    relay_end(s->relay, NULL);
+    relay_end(s->relay, read_all(s, &err) < 0 ? &err : NULL);
 }
 
 static int check(struct ahead_stream *s, struct err *err)
@@ -98,11 +108,12 @@ static void ahead_release(struct stream *base)
     free(s);
 }
 
-struct stream *stream_verify_ahead(struct stream *inner, const struct digest *expected,
-                                   const char *what, struct hasher *hasher, struct err *err)
+struct stream *stream_verify_ahead(struct stream *inner, const struct ahead_options *options,
+                                   struct err *err)
 {
     static const struct stream_ops ops = {ahead_peek, ahead_advance, ahead_release};
     struct ahead_stream *s = calloc(1, sizeof(*s));
+    struct hasher *hasher = options->hasher;
 
     if (!s) {
         stream_free(inner);
@@ -112,8 +123,9 @@ struct stream *stream_verify_ahead(struct stream *inner, const struct digest *ex
     _cleanup_stream_ struct stream *stream = &s->base;
     s->base.ops = &ops;
     s->inner = inner;
-    s->expected = *expected;
-    s->what = strdup(what);
+    s->expected = options->expected;
+    s->max_size = options->max_size;
+    s->what = strdup(options->what);
     if (!s->what) {
         err_nomem(err);
         return NULL;

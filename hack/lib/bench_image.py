@@ -40,7 +40,9 @@ class Content:
         self.skew = bytes(self.random.choices(range(256), k=256))  # leaves 6.9 bits a byte
 
     def weights(self, size):
-        return self.random.randbytes(size).translate(self.skew)
+        step = 1 << 24  # randbytes takes no more than 256 MB
+        return b"".join(self.random.randbytes(min(step, size - at)).translate(self.skew)
+                        for at in range(0, size, step))
 
     def of(self, pool, size):
         out = []

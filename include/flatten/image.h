@@ -14,6 +14,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* What a layer may unpack to unless the user says otherwise: a bound for compression bombs. */
+#define LAYER_MAX_SIZE ((uint64_t)256 << 30)
+
 struct layer {
     unsigned number;       /* from 1, oldest first, as messages name it */
     struct digest diff_id; /* of the tar archive */
@@ -21,6 +24,7 @@ struct layer {
     int fd;                /* owned: the file that holds the blob */
     off_t offset;          /* of the blob in it */
     uint64_t size;         /* of the blob, bytes */
+    uint64_t max_size;     /* the most bytes that its archive may have, unpacked; 0: no limit */
     struct hasher *hasher; /* borrowed: hashes what is read; NULL: each reader has its own */
 };
 
@@ -49,7 +53,7 @@ struct image *image_open(const struct reference *ref, const char *platform,
 /* The layer's blob, checked against its digest where one is known. */
 struct stream *layer_blob(const struct layer *layer, struct err *err) must_check;
 
-/* The layer's tar archive: decompressed, and checked against its diff_id. */
+/* The layer's tar archive: decompressed, checked against its diff_id, bounded by max_size. */
 struct stream *layer_tar(const struct layer *layer, struct err *err) must_check;
 
 /* ---- for the sources ---- */

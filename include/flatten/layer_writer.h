@@ -41,6 +41,9 @@ DEFINE_CLEANUP(layer_writer, struct layer_writer, layer_writer_free)
  */
 struct entry_sink *layer_writer_sink(struct layer_writer *w);
 
+/* An archive of more bytes is ERR_LIMIT: a small layer may say much (sparse files, deep paths). */
+void layer_writer_limit(struct layer_writer *w, uint64_t max_size);
+
 int layer_writer_finish(struct layer_writer *w, struct written_layer *out,
                         struct err *err) must_check;
 

@@ -69,12 +69,18 @@ struct stream *stream_verify(struct stream *inner, const struct digest *expected
 
 struct hasher;
 
+struct ahead_options {
+    struct digest expected;
+    const char *what;      /* copied */
+    uint64_t max_size;     /* more bytes are ERR_LIMIT; 0: no limit */
+    struct hasher *hasher; /* borrowed; NULL: the stream has its own */
+};
+
 /*
- * The same, in threads: one reads ahead (what `inner` does happens there), one hashes: the lent
- * one, or its own where that is NULL. The end is shown when the digest is known to be right.
+ * The same, in threads: one reads ahead (what `inner` does happens there), the hasher's hashes. The
+ * end is shown when the digest is known to be right.
  */
-struct stream *stream_verify_ahead(struct stream *inner, const struct digest *expected,
-                                   const char *what, struct hasher *hasher,
+struct stream *stream_verify_ahead(struct stream *inner, const struct ahead_options *options,
                                    struct err *err) must_check;
 
 enum compression { COMPRESSION_NONE, COMPRESSION_GZIP, COMPRESSION_ZSTD };
