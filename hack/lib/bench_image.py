@@ -136,7 +136,7 @@ class Image:
         base.symlink("bin", "usr/bin")
         base.symlink("lib", "usr/lib")
         base.file("usr/bin/ping", b"\x7fELF" * 900, mode=0o755,
-                  pax={"SCHILY.xattr.security.capability": "\x01\x00\x00\x02\x00 \x00\x00\x00\x00\x00\x00"})
+                  pax={"SCHILY.xattr.security.capability": "\x01\0\0\x02\0 \0\0" + 12 * "\0"})
         for step in range(3):
             packages = self.layer("apt-get install, step %d" % step)
             self.small(packages, "usr/share/apt%d" % step, 2500, 8000)
