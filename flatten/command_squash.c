@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "flatten/config.h"
 #include "flatten/image_name.h"
+#include "flatten/progress.h"
 #include "flatten/squash.h"
 #include "flatten/timestamp.h"
 
@@ -59,6 +60,7 @@ struct result {
 enum { MOST_NOTICES = 20, MOST_GIB = 1 << 20 };
 
 struct notices {
+    struct progress *progress; /* borrowed */
     bool quiet;
     uint64_t count;
 };
@@ -67,9 +69,27 @@ static void on_notice(void *ctx, unsigned layer, const char *path, const char *t
 {
     struct notices *n = ctx;
 
-    if (!n->quiet && n->count < MOST_NOTICES)
+    if (!n->quiet && n->count < MOST_NOTICES) {
+        progress_hide(n->progress);
         log_warning("layer %u: %s: %s", layer, path, text);
+    }
     n->count++;
+}
+
+/* The spec's semantics reads all layers twice. */
+static struct progress *start_progress(const struct squash_command *c, struct image *image,
+                                       enum semantics semantics, struct err *err)
+{
+    uint64_t total = 0;
+
+    for (size_t i = 0; i < image->layer_count; i++)
+        total += image->layers[i].size;
+    if (semantics != SEMANTICS_OVERLAY)
+        total *= 2;
+    struct progress *p = progress_new(!c->quiet && !c->json, total, err);
+    for (size_t i = 0; p && i < image->layer_count; i++)
+        image->layers[i].progress = progress_counter(p);
+    return p;
 }
 
 static int squash_config(const struct squash_command *c, const struct reference *to,
@@ -143,8 +163,12 @@ static int squash(const struct squash_command *c, const struct reference *from,
     _cleanup_sink_ struct sink *sink = image ? sink_open(to, err) : NULL;
     if (!sink)
         return -1;
-    if (squash_layers(image, &options, &compress, sink, &result->layer, &result->report, err) < 0)
+    _cleanup_progress_ struct progress *progress = start_progress(c, image, options.semantics, err);
+    notices.progress = progress;
+    if (!progress ||
+        squash_layers(image, &options, &compress, sink, &result->layer, &result->report, err) < 0)
         return -1;
+    progress_hide(progress);
     if (notices.count > MOST_NOTICES && !c->quiet)
         log_warning("%" PRIu64 " more of the kind", notices.count - MOST_NOTICES);
     _cleanup_free_ char *name = NULL;

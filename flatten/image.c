@@ -66,6 +66,8 @@ struct stream *layer_blob(const struct layer *layer, struct err *err)
     char what[32];
     struct stream *s = stream_range(layer->fd, layer->offset, layer->size, err);
 
+    if (s && layer->progress)
+        s = stream_count(s, layer->progress, err);
     if (!s || !layer->digest.text[0])
         return s;
     snprintf(what, sizeof(what), "layer %u", layer->number);

@@ -25,7 +25,8 @@ struct layer {
     off_t offset;          /* of the blob in it */
     uint64_t size;         /* of the blob, bytes */
     uint64_t max_size;     /* the most bytes that its archive may have, unpacked; 0: no limit */
-    struct hasher *hasher; /* borrowed: hashes what is read; NULL: each reader has its own */
+    _Atomic uint64_t *progress; /* borrowed: grows as the blob is read; may be NULL */
+    struct hasher *hasher;      /* borrowed: hashes what is read; NULL: each reader has its own */
 };
 
 struct image {

@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/sha256.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -82,6 +83,10 @@ struct ahead_options {
  */
 struct stream *stream_verify_ahead(struct stream *inner, const struct ahead_options *options,
                                    struct err *err) must_check;
+
+/* Passes bytes on and adds them to *count as they are used; the counter is borrowed. */
+struct stream *stream_count(struct stream *inner, _Atomic uint64_t *count,
+                            struct err *err) must_check;
 
 enum compression { COMPRESSION_NONE, COMPRESSION_GZIP, COMPRESSION_ZSTD };
 
