@@ -7,6 +7,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+enum { MOST_GIB = 1 << 20 };
+
 #define FIELD(name) offsetof(struct squash_command, name)
 static const struct option_spec squash_options[] = {
     {"into", 0, OPTION_NUMBER, FIELD(into), "N", NULL,
@@ -19,6 +21,8 @@ static const struct option_spec squash_options[] = {
      "registries and none for docker-archive and the daemon"},
     {"threads", 't', OPTION_NUMBER, FIELD(threads), "N", NULL,
      "threads for zstd; by default all processors; the result is the same"},
+    {"max-size", 0, OPTION_NUMBER, FIELD(max_size), "GIB", NULL,
+     "the most that a layer may unpack to, and that a new one may have; by default 256"},
     {"semantics", 0, OPTION_CHOICE, FIELD(semantics), "RULES", semantics_names,
      "whose reading of layers counts where engines and the image-spec differ"},
     {"platform", 0, OPTION_TEXT, FIELD(platform), "OS/ARCH", NULL,
@@ -75,6 +79,9 @@ static int prepare(const struct squash_command *c, struct squash_run *run, struc
     if (compress_parse(c->compression ? c->compression : kind, &run->compress, err) < 0)
         return -1;
     run->compress.threads = c->threads > UINT16_MAX ? UINT16_MAX : (unsigned)c->threads;
+    if (c->max_size == 0 || c->max_size > MOST_GIB)
+        return err_set(err, ERR_USAGE, "--max-size=%" PRIu64 ": expected 1 to %d", c->max_size,
+                       MOST_GIB);
     return selection_parse(c->keep_base, c->last, &run->selection, err);
 }
 
@@ -82,8 +89,8 @@ static int default_destination(const struct reference *from, struct reference *t
 {
     if (from->transport != TRANSPORT_DOCKER_DAEMON)
         return err_set(err, ERR_USAGE,
-                       "where to? give a destination, as in oci:DIR:TAG or "
-                       "docker-archive:FILE");
+                       "where to? give a destination, as in oci:DIR:TAG, "
+                       "docker-archive:FILE or docker://HOST/NAME:TAG");
     if (image_name_is_fixed(from->name))
         return err_set(err, ERR_USAGE,
                        "%s is an ID or a digest: name a destination, as in "
@@ -122,7 +129,8 @@ static int squash(const struct squash_command *c, const struct operands *operand
 
 int command_squash(int argc, char *const argv[], bool *help, struct err *err)
 {
-    struct squash_command c = {.into = 1, .retries = REGISTRY_RETRIES};
+    struct squash_command c = {
+        .into = 1, .retries = REGISTRY_RETRIES, .max_size = LAYER_MAX_SIZE >> 30};
     struct operands operands = {0};
     int rc = options_parse(&command_squash_spec, argc, argv, &c, &operands, help, err);
 

@@ -2,9 +2,6 @@
 
 #include <string.h>
 
-DEFINE_CLEANUP(entry, struct archive_entry, archive_entry_free)
-#define _cleanup_entry_ _cleanup_(cleanup_entry)
-
 static int put_header(struct entry_sink *to, const char *path, struct archive_entry *header,
                       struct err *err)
 {

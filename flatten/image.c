@@ -33,7 +33,8 @@ struct image *image_new(struct json_doc *config, struct err *err)
     image->config = steal_ptr(&owned);
     image->layer_count = count;
     for (size_t i = 0; i < count; i++)
-        image->layers[i] = (struct layer){.number = (unsigned)i + 1, .fd = -1};
+        image->layers[i] =
+            (struct layer){.number = (unsigned)i + 1, .fd = -1, .max_size = LAYER_MAX_SIZE};
     for (size_t i = 0; i < count; i++) {
         const char *id = json_text(json_at(ids, i));
         if (!id || digest_parse(id, &image->layers[i].diff_id, err) < 0) {
@@ -69,6 +70,8 @@ struct stream *layer_blob(const struct layer *layer, struct err *err)
     char what[32];
     struct stream *s = stream_range(layer->fd, layer->offset, layer->size, err);
 
+    if (s && layer->progress)
+        s = stream_count(s, layer->progress, err);
     if (!s || !layer->digest.text[0])
         return s;
     snprintf(what, sizeof(what), "layer %u", layer->number);
@@ -87,5 +90,11 @@ struct stream *layer_tar(const struct layer *layer, struct err *err)
         return NULL;
     }
     snprintf(what, sizeof(what), "layer %u, uncompressed", layer->number);
-    return stream_verify(s, &layer->diff_id, what, err);
+    struct ahead_options options = {
+        .expected = layer->diff_id,
+        .what = what,
+        .max_size = layer->max_size,
+        .hasher = layer->hasher,
+    };
+    return stream_verify_ahead(s, &options, err);
 }

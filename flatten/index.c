@@ -8,7 +8,7 @@ void index_free(struct index *x)
 {
     for (size_t i = 0; i < x->inode_count; i++)
         if (x->inodes[i].header)
-            archive_entry_free(x->inodes[i].header);
+            attributes_free(x->inodes[i].header);
     free(x->inodes);
     model_free(&x->merged);
     model_free(&x->kept);
@@ -46,12 +46,11 @@ static int keep_header(struct builder *b, uint32_t inode, struct archive_entry *
                        struct err *err)
 {
     struct index_inode *i = &b->index->inodes[inode];
-    struct archive_entry *copy = archive_entry_clone(header);
+    struct attributes *copy = attributes_of(header, err);
 
     if (!copy)
-        return err_nomem(err);
-    if (i->header)
-        archive_entry_free(i->header);
+        return -1;
+    cleanup_attributes(&i->header);
     i->header = copy;
     i->described = b->layer->number;
     return 0;
@@ -61,12 +60,15 @@ static int keep_header(struct builder *b, uint32_t inode, struct archive_entry *
 static int keep_link_header(struct builder *b, uint32_t inode, struct archive_entry *header,
                             struct err *err)
 {
-    struct archive_entry *old = b->index->inodes[inode].header;
+    const struct attributes *kept = b->index->inodes[inode].header;
 
     if (b->semantics == SEMANTICS_SPEC)
         return 0;
-    if (old && emit_adopt(header, old, err) < 0)
-        return -1;
+    if (kept) {
+        _cleanup_entry_ struct archive_entry *old = attributes_entry(kept, err);
+        if (!old || emit_adopt(header, old, err) < 0)
+            return -1;
+    }
     return keep_header(b, inode, header, err);
 }
 
@@ -323,7 +325,7 @@ static int add_layer(struct builder *b, const struct layer *layer,
     while ((rc = layer_reader_next(reader, &e, err)) > 0) {
         int applied = apply(b, &e, err);
         b->entry = NULL;
-        if (applied < 0)
+        if (applied < 0 || merged_check_implied(b->index->tree, report, err) < 0)
             return layer_entry_wrap(layer, &e, err);
         count_entry(b, &e, options, report);
     }

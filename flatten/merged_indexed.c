@@ -56,9 +56,12 @@ static int write_dir(struct indexed *w, uint32_t node, struct err *err)
 {
     const struct index *x = w->index;
     const char *path = path_of(w, node, &w->path);
-    struct archive_entry *header = x->inodes[x->merged.slots[node].inode].header;
+    _cleanup_entry_ struct archive_entry *header =
+        attributes_entry(x->inodes[x->merged.slots[node].inode].header, err);
 
     w->report->entries_out++;
+    if (!header)
+        return -1;
     return path ? emit_entry(w->sink, path, header, NULL, NULL, err) : err_nomem(err);
 }
 
@@ -112,13 +115,17 @@ static int write_names(struct indexed *w, const struct index_inode *inode,
 static int write_file(struct indexed *w, const struct index_inode *inode,
                       const struct layer_entry *e, struct layer_reader *reader, struct err *err)
 {
-    struct archive_entry *attributes = inode->header ? inode->header : e->header;
+    _cleanup_entry_ struct archive_entry *changed = NULL;
+    struct archive_entry *attributes = e->header;
     const char *path = path_of(w, inode->first, &w->path);
 
     if (!path)
         return err_nomem(err);
-    if (inode->header && emit_adopt(inode->header, e->header, err) < 0)
-        return -1;
+    if (inode->header) {
+        attributes = changed = attributes_entry(inode->header, err);
+        if (!changed || emit_adopt(changed, e->header, err) < 0)
+            return -1;
+    }
     if (emit_materialised(w->sink, path, attributes, e->header, reader, &w->report->payload_out,
                           err) < 0)
         return -1;

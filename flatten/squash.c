@@ -76,6 +76,7 @@ struct group {
     struct image image; /* borrows everything from the source */
     struct merged_options options;
     struct merged_report report;
+    struct hasher *hasher; /* of what is read and what is written */
 };
 
 /* 0, -1, or 1 when the layers must be indexed first. */
@@ -101,9 +102,10 @@ static int write_group(struct group *g, const struct squash_options *options, st
     if (sink_begin_layer(sink, &fd, &offset, err) < 0)
         return -1;
     _cleanup_layer_writer_ struct layer_writer *w =
-        layer_writer_new(fd, offset, &options->compress, err);
+        layer_writer_new(fd, offset, &options->compress, g->hasher, err);
     if (!w)
         return -1;
+    layer_writer_limit(w, options->merged.max_size);
     int rc = merged_entries(&g->image, &g->options, layer_writer_sink(w), &g->report, err);
     if (rc != 0)
         return rc;
@@ -139,10 +141,10 @@ static void add_report(struct merged_report *sum, const struct merged_report *r)
 }
 
 static int merge_group(const struct image *image, const struct squash_options *options,
-                       size_t below, size_t end, struct sink *sink, struct squashed *out,
-                       struct err *err)
+                       size_t below, size_t end, struct hasher *hasher, struct sink *sink,
+                       struct squashed *out, struct err *err)
 {
-    struct group g = {.image = *image, .options = options->merged};
+    struct group g = {.image = *image, .options = options->merged, .hasher = hasher};
 
     g.image.layer_count = end;
     g.options.kept = below;
@@ -155,8 +157,9 @@ static int merge_group(const struct image *image, const struct squash_options *o
     return rc;
 }
 
-int squash_layers(const struct image *image, const struct squash_options *options,
-                  struct sink *sink, struct squashed *out, struct err *err)
+static int write_all(const struct image *image, const struct squash_options *options,
+                     struct hasher *hasher, struct sink *sink, struct squashed *out,
+                     struct err *err)
 {
     size_t kept = options->merged.kept, below = kept;
     _cleanup_free_ size_t *ends = calloc(image->layer_count + 1, sizeof(*ends));
@@ -172,7 +175,28 @@ int squash_layers(const struct image *image, const struct squash_options *option
     if (groups == 0) /* all are kept, and read once, for their digests to be checked */
         ends[groups++] = image->layer_count;
     for (size_t i = 0; i < groups; below = ends[i++])
-        if (merge_group(image, options, below, ends[i], sink, out, err) != 0)
+        if (merge_group(image, options, below, ends[i], hasher, sink, out, err) != 0)
             return -1;
     return 0;
+}
+
+static void prepare_layers(struct image *image, uint64_t max_size, struct hasher *hasher)
+{
+    for (size_t i = 0; i < image->layer_count; i++) {
+        image->layers[i].max_size = max_size;
+        image->layers[i].hasher = hasher;
+    }
+}
+
+int squash_layers(struct image *image, const struct squash_options *options, struct sink *sink,
+                  struct squashed *out, struct err *err)
+{
+    _cleanup_hasher_ struct hasher *hasher = hasher_new(err);
+
+    if (!hasher)
+        return -1;
+    prepare_layers(image, options->merged.max_size, hasher);
+    int rc = write_all(image, options, hasher, sink, out, err);
+    prepare_layers(image, options->merged.max_size, NULL);
+    return rc;
 }

@@ -9,7 +9,7 @@
 
 struct squash_command {
     const char *compression, *semantics, *platform, *created, *keep_base, *last;
-    uint64_t into, threads, retries;
+    uint64_t into, threads, retries, max_size;
     bool insecure, dry_run, verify, json, quiet;
 };
 

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "flatten/config.h"
 #include "flatten/image_name.h"
+#include "flatten/progress.h"
 #include "flatten/prove.h"
 
 #include <inttypes.h>
@@ -98,6 +99,7 @@ static int open_images(struct squash_run *run, struct err *err)
 
 struct notices {
     struct squash_job *job;
+    struct progress *progress; /* borrowed */
     bool quiet;
 };
 
@@ -105,8 +107,10 @@ static void on_notice(void *ctx, unsigned layer, const char *path, const char *t
 {
     struct notices *n = ctx;
 
-    if (!n->quiet && n->job->notices < MOST_NOTICES)
+    if (!n->quiet && n->job->notices < MOST_NOTICES) {
+        progress_hide(n->progress);
         log_warning("layer %u: %s: %s", layer, path, text);
+    }
     n->job->notices++;
 }
 
@@ -145,14 +149,44 @@ static void warn_zstd(const struct squash_run *run, const struct squash_job *job
     }
 }
 
+/* Where the index is needed all layers are read twice, but for the kept ones. */
+static struct progress *start_progress(const struct squash_command *c, struct image *image,
+                                       const struct merged_options *options, struct err *err)
+{
+    bool twice = options->kept || options->semantics != SEMANTICS_OVERLAY;
+    uint64_t total = 0;
+
+    for (size_t i = 0; i < image->layer_count; i++)
+        total += image->layers[i].size * (twice && i >= options->kept ? 2 : 1);
+    struct progress *p = progress_new(!c->quiet && !c->json, total, err);
+    for (size_t i = 0; p && i < image->layer_count; i++)
+        image->layers[i].progress = progress_counter(p);
+    return p;
+}
+
+static int squash_shown(struct squash_run *run, struct squash_job *job,
+                        struct squash_options *options, struct notices *notices, struct sink *sink,
+                        struct err *err)
+{
+    _cleanup_progress_ struct progress *progress =
+        start_progress(run->command, job->image, &options->merged, err);
+
+    notices->progress = progress;
+    int rc = progress ? squash_layers(job->image, options, sink, &job->squashed, err) : -1;
+    for (size_t i = 0; i < job->image->layer_count; i++)
+        job->image->layers[i].progress = NULL;
+    return rc;
+}
+
 static int squash_one(struct squash_run *run, struct squash_job *job, struct sink *sink,
                       struct err *err)
 {
     const struct squash_command *c = run->command;
-    struct notices notices = {job, c->quiet};
+    struct notices notices = {.job = job, .quiet = c->quiet};
     struct squash_options options = {.merged = {.notice = on_notice,
                                                 .notice_ctx = &notices,
-                                                .semantics = semantics_named(c->semantics)},
+                                                .semantics = semantics_named(c->semantics),
+                                                .max_size = c->max_size << 30},
                                      .compress = run->compress,
                                      .into = (size_t)c->into,
                                      .readable = c->verify};
@@ -160,7 +194,7 @@ static int squash_one(struct squash_run *run, struct squash_job *job, struct sin
     const char *platform = job->platform ? job->platform : c->platform;
     if (selection_resolve(&run->selection, job->image, platform, &options.merged.kept, err) < 0)
         return -1;
-    if (squash_layers(job->image, &options, sink, &job->squashed, err) < 0)
+    if (squash_shown(run, job, &options, &notices, sink, err) < 0)
         return -1;
     if (job->notices > MOST_NOTICES && !c->quiet)
         log_warning("%" PRIu64 " more of the kind", job->notices - MOST_NOTICES);

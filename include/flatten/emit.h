@@ -8,6 +8,9 @@
 #include "flatten/entry_sink.h"
 #include "flatten/layer.h"
 
+DEFINE_CLEANUP(entry, struct archive_entry, archive_entry_free)
+#define _cleanup_entry_ _cleanup_(cleanup_entry)
+
 /* A directory that no layer describes: 0755, root's, dated as the entry that needs it. */
 struct archive_entry *emit_implied_header(struct archive_entry *like, struct err *err) must_check;
 int emit_implied(struct entry_sink *to, const char *path, struct archive_entry *like,

@@ -15,6 +15,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* What a layer may unpack to unless the user says otherwise: a bound for compression bombs. */
+#define LAYER_MAX_SIZE ((uint64_t)256 << 30)
+
 struct layer {
     unsigned number;       /* from 1, oldest first, as messages name it */
     struct digest diff_id; /* of the tar archive */
@@ -22,6 +25,9 @@ struct layer {
     int fd;                /* owned: the file that holds the blob */
     off_t offset;          /* of the blob in it */
     uint64_t size;         /* of the blob, bytes */
+    uint64_t max_size;     /* the most bytes that its archive may have, unpacked; 0: no limit */
+    _Atomic uint64_t *progress; /* borrowed: grows as the blob is read; may be NULL */
+    struct hasher *hasher;      /* borrowed: hashes what is read; NULL: each reader has its own */
 };
 
 struct image {
@@ -56,7 +62,7 @@ bool image_is_platform(const struct json *descriptor);
 /* The layer's blob, checked against its digest where one is known. */
 struct stream *layer_blob(const struct layer *layer, struct err *err) must_check;
 
-/* The layer's tar archive: decompressed, and checked against its diff_id. */
+/* The layer's tar archive: decompressed, checked against its diff_id, bounded by max_size. */
 struct stream *layer_tar(const struct layer *layer, struct err *err) must_check;
 
 /* ---- for the sources ---- */

@@ -10,6 +10,7 @@
 #ifndef FLATTEN_INDEX_H
 #define FLATTEN_INDEX_H
 
+#include "flatten/attributes.h"
 #include "flatten/layer.h"
 #include "flatten/merged.h"
 #include "flatten/model.h"
@@ -19,9 +20,9 @@ struct index_inode {
     uint32_t ordinal; /* of the entry that brought the content */
     uint32_t first;   /* the name it gets; TREE_NONE: it has none left */
     unsigned layer;
-    unsigned described;           /* the layer that `header` is of */
-    bool implied;                 /* a directory that no entry describes */
-    struct archive_entry *header; /* directories, and files whose links changed attributes */
+    unsigned described;        /* the layer that `header` is of */
+    bool implied;              /* a directory that no entry describes */
+    struct attributes *header; /* directories, and files whose links changed attributes */
 };
 
 struct index {

@@ -7,6 +7,7 @@
 #include "flatten/entry_sink.h"
 #include "flatten/image.h"
 #include "flatten/semantics.h"
+#include "flatten/tree.h"
 
 struct merged_report {
     unsigned layers;       /* of the image */
@@ -27,8 +28,9 @@ struct merged_options {
     merged_notice *notice;
     void *notice_ctx;
     enum semantics semantics;
-    size_t kept;  /* so many of the oldest layers stay as they are: see below */
-    bool indexed; /* set by merged_stream's caller after a conflict */
+    uint64_t max_size; /* the most bytes that a layer may unpack to; for squash_layers */
+    size_t kept;       /* so many of the oldest layers stay as they are: see below */
+    bool indexed;      /* set by merged_stream's caller after a conflict */
 };
 
 /*
@@ -43,6 +45,15 @@ struct merged_options {
 int merged_entries(const struct image *image, const struct merged_options *options,
                    struct entry_sink *sink, struct merged_report *report,
                    struct err *err) must_check;
+
+/*
+ * ERR_LIMIT where entries imply more than MERGED_MOST_IMPLIED directories in all: each costs memory
+ * and a header, and a few bytes of an archive can imply thousands.
+ */
+int merged_check_implied(const struct tree *paths, const struct merged_report *report,
+                         struct err *err) must_check;
+
+enum { MERGED_MOST_IMPLIED = 1 << 18 };
 
 /* For merged_entries alone. */
 int merged_stream(const struct image *image, const struct merged_options *options,

@@ -32,8 +32,8 @@ struct squashed {
  * checked when this returns 0. Without a sink nothing is written: out->result stays empty, and of
  * out->layers only the number is told. *out is cleared with squashed_clear, also after a failure.
  */
-int squash_layers(const struct image *image, const struct squash_options *options,
-                  struct sink *sink, struct squashed *out, struct err *err) must_check;
+int squash_layers(struct image *image, const struct squash_options *options, struct sink *sink,
+                  struct squashed *out, struct err *err) must_check;
 
 void squashed_clear(struct squashed *s);
 

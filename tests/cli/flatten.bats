@@ -239,6 +239,26 @@ out.tar" ]
         grep -c flat)" -eq 8 ]
 }
 
+@test "a layer that unpacks to more than --max-size is refused" {
+    python3 "$BATS_TEST_DIRNAME/bomb.py" bomb.tar
+    [ "$(stat -c %s bomb.tar)" -lt 1000000 ]
+    fails 7 "more than 1073741824 bytes" --max-size=1 bomb.tar docker-archive:out.tar
+    [ "$(ls -A)" = bomb.tar ]
+    fails 2 "--max-size" --max-size=0 bomb.tar docker-archive:out.tar
+}
+
+on_terminal() { python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)' "$FLATTEN" "$@"; }
+
+@test "a progress line on a terminal, and nowhere else" {
+    run on_terminal -c zstd:19 "$IMAGES/big.tar" docker-archive:out.tar
+    [ "$status" -eq 0 ]
+    [[ $output == *"% "*" GB"* && $output == *$'\r\e[K'* ]]
+    run on_terminal -q "$IMAGES/big.tar" docker-archive:out.tar
+    [[ $output != *" GB"* ]]
+    flatten -c zstd:19 "$IMAGES/big.tar" docker-archive:out.tar
+    [[ $stderr != *"% "* ]]
+}
+
 @test "interrupted, it leaves nothing and dies of the signal" {
     local pid status=0
     mkfifo pipe

@@ -84,7 +84,7 @@ static int write_above(const struct image *image, size_t kept, enum semantics se
     const struct compress_options plain = {.kind = COMPRESSION_NONE};
     const struct merged_options options = {.semantics = semantics, .kept = kept, .indexed = true};
     struct merged_report report;
-    _cleanup_layer_writer_ struct layer_writer *w = layer_writer_new(fd, 0, &plain, err);
+    _cleanup_layer_writer_ struct layer_writer *w = layer_writer_new(fd, 0, &plain, NULL, err);
 
     must(w);
     if (merged_entries(image, &options, layer_writer_sink(w), &report, err) < 0)

@@ -63,11 +63,11 @@ static struct image *image_of_text(const char *text)
     return image_of_stack(&stack);
 }
 
-static void squash(const struct image *image, size_t kept, size_t into, struct memory_sink *sink,
+static void squash(struct image *image, size_t kept, size_t into, struct memory_sink *sink,
                    struct squashed *out)
 {
     const struct squash_options options = {
-        .merged = {.kept = kept}, .into = into, .readable = true};
+        .merged = {.kept = kept, .max_size = LAYER_MAX_SIZE}, .into = into, .readable = true};
     struct err err = ERR_INIT;
 
     assert_works(squash_layers(image, &options, &sink->base, out, &err), err);
