@@ -84,16 +84,8 @@ const char *binds_unpinned(const char *source)
                                                                                   : NULL;
 }
 
-static bool same_file(int a, int b)
-{
-    struct stat one, other;
-
-    return fstat(a, &one) == 0 && fstat(b, &other) == 0 && one.st_dev == other.st_dev &&
-           one.st_ino == other.st_ino;
-}
-
 /* Anything but a walk through root's own folders and links, to the same file, is exposed. */
-static bool is_exposed(struct gather *g, const char *path, int fd)
+static bool is_exposed(struct gather *g, const char *path, const struct stat *st)
 {
     _cleanup_source_ struct source walked = SOURCE_INIT;
     _cleanup_free_ char *absolute =
@@ -101,14 +93,12 @@ static bool is_exposed(struct gather *g, const char *path, int fd)
     struct err ignored;
 
     return !absolute || source_look_in(&g->folder, absolute, &walked, &ignored) < 0 ||
-           walked.missing || walked.exposed || !same_file(walked.fd, fd);
+           walked.missing || walked.exposed || walked.dev != st->st_dev || walked.ino != st->st_ino;
 }
 
-static bool is_null_device(int fd)
+static bool is_null_device(const struct stat *st)
 {
-    struct stat st;
-
-    return fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3);
+    return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3);
 }
 
 /* Folders of engines, in which they keep files for containers, and which they close to users. */
@@ -143,6 +133,7 @@ static int look(struct gather *g, const struct spec_mount *mount, struct bind_so
     const char *path = mount->source ? mount->source : "";
     struct bind_name name = {0};
     struct err why = ERR_INIT;
+    struct stat st;
 
     s->judged = true;
     if (binds_unpinned(path)) {
@@ -150,7 +141,7 @@ static int look(struct gather *g, const struct spec_mount *mount, struct bind_so
         path = binds_unpinned(path);
     }
     wish->fd = binds_open(g->bundle, path);
-    if (wish->fd < 0) {
+    if (wish->fd < 0 || fstat(wish->fd, &st) < 0) {
         err_sys(&why, "it cannot be looked at");
         return set_problem(g, s, why.msg);
     }
@@ -159,9 +150,9 @@ static int look(struct gather *g, const struct spec_mount *mount, struct bind_so
     s->path = name.name;
     s->found = wish->path = name.found;
     s->overlay = name.overlay;
-    s->exposed = is_exposed(g, path, wish->fd);
+    s->exposed = is_exposed(g, path, &st);
     s->submounts = mount_table_beneath(&g->table, s->found);
-    s->null_device = is_null_device(wish->fd);
+    s->null_device = is_null_device(&st);
     s->engine = is_engines(s->path);
     return 0;
 }

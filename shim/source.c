@@ -165,6 +165,8 @@ static int walk(const char *path, const struct source_folder *folder, const char
     while (rc == 0 && (name = next_component(&w)))
         rc = step(&w, name);
     buf_free(&w.rest);
+    out->dev = w.dir.st_dev;
+    out->ino = w.dir.st_ino;
     out->directory = S_ISDIR(w.dir.st_mode);
     out->regular = S_ISREG(w.dir.st_mode);
     if (rc < 0)

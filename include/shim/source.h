@@ -28,6 +28,8 @@
 
 struct source {
     int fd;       /* O_PATH, of the source, or of the deepest folder that exists */
+    dev_t dev;    /* of fd */
+    ino_t ino;    /* of fd */
     bool missing; /* fd is that folder, and `rest` what is not there */
     bool directory;
     bool regular;
