@@ -11,7 +11,7 @@
  */
 typedef int command_run(int argc, char *const argv[], bool *help, struct err *err);
 
-extern const struct command_spec command_squash_spec, command_verify_spec;
-command_run command_squash, command_verify;
+extern const struct command_spec command_squash_spec, command_verify_spec, command_analyze_spec;
+command_run command_squash, command_verify, command_analyze;
 
 #endif

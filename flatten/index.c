@@ -19,8 +19,10 @@ struct builder {
     size_t symlink_cap;
     struct buf rest;
     const char *divergence;
-    bool whiteout; /* being entered, or an opaque marker */
-    bool ignored;  /* it lies below a whiteout of its own layer: nothing to do */
+    const struct index_observer *observer; /* or NULL */
+    uint32_t entered;                      /* the node of the file entered last */
+    bool whiteout;                         /* being entered, or an opaque marker */
+    bool ignored; /* it lies below a whiteout of its own layer: nothing to do */
 };
 
 void index_free(struct index *x)
@@ -63,8 +65,10 @@ static uint32_t add_inode(struct index *x, unsigned layer, uint32_t ordinal, str
 static int keep_header(struct index *x, uint32_t inode, struct archive_entry *header,
                        struct err *err)
 {
-    struct archive_entry *copy = archive_entry_clone(header);
+    struct archive_entry *copy = x->bare ? NULL : archive_entry_clone(header);
 
+    if (x->bare)
+        return 0;
     if (!copy)
         return err_nomem(err);
     if (x->inodes[inode].header)
@@ -279,6 +283,7 @@ static int apply_other(struct builder *b, uint32_t node, const struct layer_entr
         return -1;
     if (kind == MODEL_SYMLINK && keep_symlink(b, inode, e->in.link, err) < 0)
         return -1;
+    b->entered = node;
     return replace(b, node, kind, inode, err);
 }
 
@@ -392,7 +397,12 @@ static int lay_layer(struct builder *b, struct err *err)
 {
     for (uint32_t node = 0; node < tree_count(b->index->tree) && node < b->own->count; node++) {
         enum model_kind kind = kind_at(b, node);
-        if (kind != MODEL_NOTHING && lay_over(b, node, kind, err) < 0)
+        if (kind == MODEL_NOTHING)
+            continue;
+        if (b->observer && b->observer->holds(b->observer->ctx, b->index->tree, b->layer->number,
+                                              node, kind, &b->own->slots[node], err) < 0)
+            return -1;
+        if (lay_over(b, node, kind, err) < 0)
             return -1;
     }
     return 0;
@@ -418,7 +428,8 @@ static int add_layer(struct builder *b, const struct layer *layer,
                      const struct merged_options *options, struct merged_report *report,
                      struct err *err)
 {
-    _cleanup_layer_reader_ struct layer_reader *reader = layer_reader_open(layer, err);
+    _cleanup_layer_reader_ struct layer_reader *reader =
+        b->observer ? layer_reader_open_unchecked(layer, err) : layer_reader_open(layer, err);
     struct layer_entry e;
     int rc;
 
@@ -427,6 +438,10 @@ static int add_layer(struct builder *b, const struct layer *layer,
     while ((rc = layer_reader_next(reader, &e, err)) > 0) {
         if (apply(b, &e, err) < 0)
             return layer_entry_wrap(layer, &e, err);
+        if (e.in.kind == MERGE_FILE && b->observer &&
+            b->observer->file(b->observer->ctx, layer, &e, b->entered,
+                              (uint32_t)b->index->inode_count - 1, err) < 0)
+            return -1;
         report->entries_in++;
         if (e.in.kind == MERGE_FILE)
             report->payload_in += (uint64_t)archive_entry_size(e.header);
@@ -453,12 +468,14 @@ struct index *index_new(const struct image *image, const struct merged_options *
                         struct merged_report *report, struct err *err)
 {
     _cleanup_index_ struct index *x = calloc(1, sizeof(*x));
-    _cleanup_(builder_clear) struct builder b = {.index = x, .semantics = options->semantics};
+    _cleanup_(builder_clear) struct builder b = {
+        .index = x, .semantics = options->semantics, .observer = options->observer};
 
     if (!x) {
         err_nomem(err);
         return NULL;
     }
+    x->bare = options->observer != NULL;
     x->tree = tree_new(err);
     if (!x->tree || add_inode(x, 0, 0, err) == TREE_NONE)
         return NULL;

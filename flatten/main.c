@@ -20,12 +20,13 @@ static const char details[] =
     "  flatten image.tar docker-archive:flat.tar\n"
     "  flatten oci:layout:v1 oci:layout:v1-flat --compression=zstd:9\n"
     "  flatten verify image.tar flat.tar\n"
+    "  flatten analyze image.tar                      what its bytes and its depth cost\n"
     "\n"
     "Exit status: 0 done, 1 verify found a difference, 2 usage, 3 system, 5 malformed input,\n"
     "6 a digest does not match, 7 a limit was reached, 8 not supported.\n";
 
 static const struct command_spec *const commands[] = {&command_squash_spec, &command_verify_spec,
-                                                      NULL};
+                                                      &command_analyze_spec, NULL};
 
 static const struct program_spec program = {
     .name = "flatten",
@@ -35,7 +36,7 @@ static const struct program_spec program = {
     .fallback = &command_squash_spec,
 };
 
-static command_run *const runs[] = {command_squash, command_verify};
+static command_run *const runs[] = {command_squash, command_verify, command_analyze};
 
 static int print(struct buf *text, struct err *err)
 {

@@ -51,6 +51,9 @@ struct stream *layer_blob(const struct layer *layer, struct err *err) must_check
 /* The layer's tar archive: decompressed, and checked against its diff_id. */
 struct stream *layer_tar(const struct layer *layer, struct err *err) must_check;
 
+/* The same without checking digests, for measuring. Where nothing is compressed, it can skip. */
+struct stream *layer_tar_unchecked(const struct layer *layer, struct err *err) must_check;
+
 /* ---- for the sources ---- */
 
 enum { IMAGE_JSON_LIMIT = 8 * 1024 * 1024 };

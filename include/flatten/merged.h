@@ -21,11 +21,14 @@ struct merged_report {
 /* Told of every divergence and of everything dropped; `path` is the entry's. May be NULL. */
 typedef void merged_notice(void *ctx, unsigned layer, const char *path, const char *text);
 
+struct index_observer;
+
 struct merged_options {
     merged_notice *notice;
     void *notice_ctx;
     enum semantics semantics;
-    bool indexed; /* set by merged_stream's caller after a conflict */
+    bool indexed;                          /* set by merged_stream's caller after a conflict */
+    const struct index_observer *observer; /* of index_new; or NULL (index.h) */
 };
 
 /*

@@ -17,6 +17,10 @@ DIVERGENT = [[d("a"), f("a/old", "1"), f("k", "1")], [opq(), f("new", "2")]]
 MANY = [[f("k", "1")], [e for i in range(30) for e in (f("n%d" % i, "x"), wh("n%d" % i))]]
 INDEXED = [[d("a"), f("a/x", "low"), f("k", "1")],
            [f("twice", "1"), f("a/y", "y"), d("a", mode=0o711), f("twice", "2"), h("l", "a/x")]]
+WASTE = [[d("d"), f("d/a", "a" * 1000), f("d/b", "b" * 200), f("d/c", "c" * 30), f("d/e", "e" * 4),
+          f("keep", "k" * 100000)],
+         [f("d/a", "a" * 1000, uid=9), f("d/b", "B" * 200), wh("d/c")],
+         [d("d"), opq("d"), f("</script><b>\x1b[2J", "5" * 50)], [wh("</script><b>\x1b[2J")]]
 BAD = {
     "whiteout": [[f("a", "1")], [f("dir/.wh.", "")]],
     "dotdot": [[f("../escape", "1")]],
@@ -50,6 +54,7 @@ def main():
     images.write_oci(at("divergent"), images.tars_of(DIVERGENT))
     images.write_oci(at("many"), images.tars_of(MANY))
     images.write_oci(at("indexed"), images.tars_of(INDEXED))
+    images.write_oci(at("waste"), images.tars_of(WASTE), tag="v1")
     for name, layers in BAD.items():
         images.write_oci(at("bad-" + name), images.tars_of(layers))
     broken(at("bad-digest"), "digest")

@@ -12,7 +12,8 @@ options_of() {
 }
 
 options_of_help() {
-    { "$FLATTEN" --help; "$FLATTEN" squash --help; "$FLATTEN" verify --help; } | options_of
+    { "$FLATTEN" --help; "$FLATTEN" squash --help; "$FLATTEN" verify --help
+        "$FLATTEN" analyze --help; } | options_of
 }
 
 options_of_man() {

@@ -1,0 +1,79 @@
+#include "flatten/analysis.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static void put_string(struct buf *out, const char *text)
+{
+    if (text)
+        json_quote(out, text, strlen(text));
+    else
+        buf_puts(out, "null");
+}
+
+static void put_causes(struct buf *out, const char *key, const uint64_t causes[DEAD_CAUSES])
+{
+    buf_printf(out, ",\"%s\":{", key);
+    for (int i = 0; i < DEAD_CAUSES; i++)
+        buf_printf(out, "%s\"%s\":%" PRIu64, i ? "," : "", dead_cause_key[i], causes[i]);
+    buf_putc(out, '}');
+}
+
+static void put_layer(const struct analysis *a, size_t i, struct buf *out)
+{
+    const struct layer *layer = &a->image->layers[i];
+    const struct dead_layer *d = &a->dead.layers[i];
+
+    buf_printf(out, "%s{\"number\":%u,\"diff_id\":\"%s\",\"digest\":", i ? "," : "", layer->number,
+               layer->diff_id.text);
+    put_string(out, layer->digest.text[0] ? layer->digest.text : NULL);
+    buf_printf(out, ",\"size\":%" PRIu64 ",\"created_by\":", layer->size);
+    put_string(out, a->created_by[i]);
+    buf_printf(out, ",\"files\":%" PRIu64 ",\"payload\":%" PRIu64 ",\"live\":%" PRIu64, d->files,
+               d->payload, d->live);
+    put_causes(out, "dead", d->dead);
+    put_causes(out, "killed", d->killed);
+    buf_putc(out, '}');
+}
+
+static void put_dead(const struct analysis *a, struct buf *out)
+{
+    const struct dead_report *d = &a->dead;
+    _cleanup_buf_ struct buf path = BUF_INIT;
+
+    buf_printf(out, ",\"payload\":{\"in\":%" PRIu64 ",\"live\":%" PRIu64 ",\"dead\":%" PRIu64 "}",
+               d->payload, d->live, d->payload - d->live);
+    put_causes(out, "dead", d->causes);
+    buf_puts(out, ",\"kills\":[");
+    for (size_t i = 0; i < d->kill_count; i++) {
+        const struct dead_kill *k = &d->kills[i];
+        buf_printf(out,
+                   "%s{\"layer\":%u,\"by\":%u,\"cause\":\"%s\",\"bytes\":%" PRIu64
+                   ",\"files\":%" PRIu64 "}",
+                   i ? "," : "", k->layer, k->by, dead_cause_key[k->cause], k->bytes, k->files);
+    }
+    buf_puts(out, "],\"worst\":[");
+    for (size_t i = 0; i < d->worst_count; i++) {
+        const struct dead_path *w = &d->worst[i];
+        buf_printf(out, "%s{\"path\":", i ? "," : "");
+        put_string(out, strata_path(&a->strata, w->node, &path));
+        buf_printf(out, ",\"bytes\":%" PRIu64 ",\"copies\":%u,\"cause\":\"%s\",\"by\":%u}",
+                   w->bytes, w->copies, dead_cause_key[w->cause], w->by);
+    }
+    buf_printf(out, "],\"dive\":{\"efficiency\":%.6f,\"wasted_bytes\":%" PRIu64 "}", d->efficiency,
+               d->wasted_bytes);
+}
+
+void analysis_put_json(const struct analysis *a, struct buf *out)
+{
+    buf_puts(out, "{\"source\":");
+    put_string(out, a->source);
+    buf_puts(out, ",\"name\":");
+    put_string(out, a->image->name);
+    buf_printf(out, ",\"id\":\"%s\",\"layers\":[", a->image->config_digest.text);
+    for (size_t i = 0; i < a->image->layer_count; i++)
+        put_layer(a, i, out);
+    buf_puts(out, "]");
+    put_dead(a, out);
+    buf_putc(out, '}');
+}

@@ -1,0 +1,111 @@
+#include "flatten/analysis.h"
+
+#include "flatten/human.h"
+
+#include <inttypes.h>
+
+enum { MOST_KILLS = 10, MOST_STEP = 60, MOST_PATH = 200 };
+
+static void put_head(const struct analysis *a, struct buf *out)
+{
+    const struct dead_report *d = &a->dead;
+    char payload[HUMAN_SIZE], dead[HUMAN_SIZE], wasted[HUMAN_SIZE];
+
+    human_put_short(out, a->source, MOST_PATH);
+    buf_printf(out, "\n  %u layers, %" PRIu64 " entries, %s of file content\n", d->layer_count,
+               a->read.entries_in, human_size(d->payload, payload));
+    buf_printf(out, "  %s dead (%.1f %%); dive: efficiency %.2f %%, %s wasted\n",
+               human_size(d->payload - d->live, dead),
+               human_share(d->payload - d->live, d->payload), 100 * d->efficiency,
+               human_size(d->wasted_bytes, wasted));
+}
+
+static void put_causes(const struct dead_report *d, struct buf *out)
+{
+    char size[HUMAN_SIZE];
+
+    buf_puts(out, "\nDead bytes by cause\n");
+    for (int i = 0; i < DEAD_CAUSES; i++)
+        buf_printf(out, "  %-17s %9s  %5.1f %%\n", dead_cause_text[i],
+                   human_size(d->causes[i], size), human_share(d->causes[i], d->payload));
+}
+
+static uint64_t sum(const uint64_t causes[DEAD_CAUSES])
+{
+    uint64_t total = 0;
+
+    for (int i = 0; i < DEAD_CAUSES; i++)
+        total += causes[i];
+    return total;
+}
+
+static void put_step(const struct analysis *a, unsigned layer, struct buf *out)
+{
+    const char *step = a->created_by[layer - 1];
+
+    if (step)
+        human_put_short(out, step, MOST_STEP);
+}
+
+static void put_layers(const struct analysis *a, struct buf *out)
+{
+    char brought[HUMAN_SIZE], live[HUMAN_SIZE], dead[HUMAN_SIZE], killed[HUMAN_SIZE];
+
+    buf_puts(out, "\nLayers         brought      live      dead     hides  created by\n");
+    for (unsigned i = 0; i < a->dead.layer_count; i++) {
+        const struct dead_layer *l = &a->dead.layers[i];
+        buf_printf(out, "  %4u       %9s %9s %9s %9s  ", i + 1, human_size(l->payload, brought),
+                   human_size(l->live, live), human_size(l->payload - l->live, dead),
+                   human_size(sum(l->killed), killed));
+        put_step(a, i + 1, out);
+        buf_putc(out, '\n');
+    }
+}
+
+static void put_kills(const struct analysis *a, struct buf *out)
+{
+    const struct dead_report *d = &a->dead;
+    char size[HUMAN_SIZE];
+
+    if (d->kill_count == 0)
+        return;
+    buf_puts(out, "\nWhich layer hides what\n");
+    for (size_t i = 0; i < d->kill_count && i < MOST_KILLS; i++) {
+        const struct dead_kill *k = &d->kills[i];
+        buf_printf(out, "  %9s of layer %u in layer %u: %s, %" PRIu64 " file%s  ",
+                   human_size(k->bytes, size), k->layer, k->by, dead_cause_text[k->cause], k->files,
+                   k->files == 1 ? "" : "s");
+        put_step(a, k->by, out);
+        buf_putc(out, '\n');
+    }
+    if (d->kill_count > MOST_KILLS)
+        buf_printf(out, "  and %zu more (--json has all)\n", d->kill_count - MOST_KILLS);
+}
+
+static void put_worst(const struct analysis *a, struct buf *out)
+{
+    _cleanup_buf_ struct buf path = BUF_INIT;
+    char size[HUMAN_SIZE];
+
+    if (a->dead.worst_count == 0)
+        return;
+    buf_puts(out, "\nThe worst paths\n");
+    for (size_t i = 0; i < a->dead.worst_count; i++) {
+        const struct dead_path *w = &a->dead.worst[i];
+        buf_printf(out, "  %9s  /", human_size(w->bytes, size));
+        human_put_short(out, strata_path(&a->strata, w->node, &path), MOST_PATH);
+        buf_printf(out, "  (%s, layer %u", dead_cause_text[w->cause], w->by);
+        if (w->copies > 1)
+            buf_printf(out, ", %u copies", w->copies);
+        buf_puts(out, ")\n");
+    }
+}
+
+void analysis_put_text(const struct analysis *a, struct buf *out)
+{
+    put_head(a, out);
+    put_causes(&a->dead, out);
+    put_layers(a, out);
+    put_kills(a, out);
+    put_worst(a, out);
+}

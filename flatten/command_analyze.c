@@ -1,0 +1,111 @@
+#include "flatten/commands.h"
+
+#include "base/log.h"
+#include "flatten/analysis.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+struct analyze_command {
+    const char *platform;
+    bool json, quiet;
+};
+
+#define FIELD(name) offsetof(struct analyze_command, name)
+static const struct option_spec analyze_options[] = {
+    {"platform", 0, OPTION_TEXT, FIELD(platform), "OS/ARCH", NULL,
+     "which image of an index; by default this machine's"},
+    {"json", 0, OPTION_FLAG, FIELD(json), NULL, NULL, "print the result as JSON"},
+    {"quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL, NULL, "say nothing but errors and the result"},
+    {0},
+};
+
+const struct command_spec command_analyze_spec = {
+    .name = "analyze",
+    .operands = "SOURCE...",
+    .summary = "Show where an image's bytes and lookups go.",
+    .details = "Which bytes no container sees, why, and which layer hid them. Nothing is\n"
+               "written; digests are not checked.\n",
+    .options = analyze_options,
+    .min_operands = 1,
+    .max_operands = -1,
+    .completes = OPERANDS_FILES,
+};
+
+enum { MOST_SOURCES = 64 };
+
+static int analyze_one(const struct analyze_command *c, const char *source, struct analysis *out,
+                       struct err *err)
+{
+    _cleanup_reference_ struct reference ref = {0};
+    struct merged_options options = {0};
+
+    if (reference_parse(source, &ref, err) < 0)
+        return -1;
+    struct image *image = image_open(&ref, c->platform, err);
+    return image ? analysis_make(image, source, &options, out, err) : -1;
+}
+
+static int print(struct buf *text, struct err *err)
+{
+    if (buf_check(text, err) < 0)
+        return -1;
+    if (fwrite(text->data, 1, text->len, stdout) != text->len || fflush(stdout) != 0)
+        return err_sys(err, "standard output");
+    return 0;
+}
+
+static int report(const struct analyze_command *c, const struct analysis *list, int count,
+                  struct err *err)
+{
+    _cleanup_buf_ struct buf out = BUF_INIT;
+
+    if (c->json)
+        buf_puts(&out, "{\"version\":1,\"images\":[");
+    for (int i = 0; i < count; i++) {
+        if (i)
+            buf_putc(&out, c->json ? ',' : '\n');
+        if (c->json)
+            analysis_put_json(&list[i], &out);
+        else
+            analysis_put_text(&list[i], &out);
+    }
+    if (c->json)
+        buf_puts(&out, "]}\n");
+    return print(&out, err);
+}
+
+static int analyze(const struct analyze_command *c, const struct operands *operands,
+                   struct err *err)
+{
+    struct analysis *list = NULL;
+    int rc = 0, made = 0;
+
+    if (operands->count > MOST_SOURCES)
+        return err_set(err, ERR_LIMIT, "more than %d images", MOST_SOURCES);
+    list = calloc((size_t)operands->count, sizeof(*list));
+    if (!list)
+        return err_nomem(err);
+    while (rc == 0 && made < operands->count) {
+        rc = analyze_one(c, operands->list[made], &list[made], err);
+        made++;
+    }
+    if (rc == 0)
+        rc = report(c, list, made, err);
+    for (int i = 0; i < made; i++)
+        analysis_clear(&list[i]);
+    free(list);
+    return rc;
+}
+
+int command_analyze(int argc, char *const argv[], bool *help, struct err *err)
+{
+    struct analyze_command c = {0};
+    struct operands operands = {0};
+    int rc = options_parse(&command_analyze_spec, argc, argv, &c, &operands, help, err);
+
+    if (rc == 0 && !*help)
+        rc = analyze(&c, &operands, err);
+    free(operands.list);
+    return rc;
+}

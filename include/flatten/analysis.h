@@ -1,0 +1,37 @@
+/*
+ * What an image costs: the analyses of one image together, and the writers that show them. The
+ * computing is in pure modules (dead.h); the writers only put it into words.
+ */
+#ifndef FLATTEN_ANALYSIS_H
+#define FLATTEN_ANALYSIS_H
+
+#include "flatten/dead.h"
+#include "flatten/image.h"
+#include "flatten/strata_read.h"
+
+#include <stdbool.h>
+
+struct analysis {
+    const char *source;      /* as the user named it; borrowed */
+    struct image *image;     /* owned */
+    const char **created_by; /* by layer number - 1: from the config's history; NULL: not said */
+    struct index *index;
+    struct strata strata;
+    struct merged_report read;
+    struct dead_report dead;
+};
+
+/* Takes `image` in any case. Fills *out, which the caller clears in any case. */
+int analysis_make(struct image *image, const char *source, const struct merged_options *options,
+                  struct analysis *out, struct err *err) must_check;
+void analysis_clear(struct analysis *a);
+
+#define _cleanup_analysis_ _cleanup_(analysis_clear)
+
+/* Tables for people. Names are made printable. */
+void analysis_put_text(const struct analysis *a, struct buf *out);
+
+/* One object of the array "images" (docs/analyze.md has the schema). */
+void analysis_put_json(const struct analysis *a, struct buf *out);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * Strata of a real image. Headers are read once, oldest layer first (index.h does the entering);
+ * payload that lies uncompressed is passed over. Digests are not checked: this measures, and
+ * publishes nothing.
+ */
+#ifndef FLATTEN_STRATA_READ_H
+#define FLATTEN_STRATA_READ_H
+
+#include "flatten/image.h"
+#include "flatten/index.h"
+#include "flatten/strata.h"
+
+/*
+ * The table of the image. *index owns the tree that `out` borrows, and is freed after it. `notice`
+ * and its context may be NULL (merged.h).
+ */
+int strata_read(const struct image *image, const struct merged_options *options, struct strata *out,
+                struct index **index, struct merged_report *report, struct err *err) must_check;
+
+/*
+ * Reads the content of every file that `wanted` (by inode) marks and gives equal `content` numbers
+ * to equal content, by SHA-256. Layers without such a file are not read.
+ */
+int strata_read_contents(const struct image *image, struct strata *s, const uint8_t *wanted,
+                         struct err *err) must_check;
+
+#endif

@@ -1,0 +1,90 @@
+#!/usr/bin/env bats
+# flatten analyze: options, tables, JSON. The figures themselves are held against a model in
+# tests/oracle/analyze.py.
+# shellcheck disable=SC2154,SC2016  # status, output and stderr are set by bats' run
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+    [ -x "$FLATTEN" ] || { echo "FLATTEN is not set to flatten"; return 1; }
+    command -v jq python3 zstd >/dev/null || { echo "jq, python3 and zstd are needed"; return 1; }
+    export IMAGES=$BATS_FILE_TMPDIR/images
+    mkdir "$IMAGES"
+    PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$BATS_TEST_DIRNAME/../oracle \
+        python3 "$BATS_TEST_DIRNAME/flatten_images.py" "$IMAGES"
+}
+
+setup() {
+    mkdir "$BATS_TEST_TMPDIR/work"
+    cd "$BATS_TEST_TMPDIR/work" || return
+}
+
+analyze() { run --separate-stderr "$FLATTEN" analyze "$@"; }
+
+ok() {
+    analyze "$@"
+    echo "status $status: $output $stderr"
+    [ "$status" -eq 0 ] && [ -z "$stderr" ]
+}
+
+fails() {
+    local expected=$1 text=$2
+    shift 2
+    analyze "$@"
+    echo "status $status: $output $stderr"
+    [ "$status" -eq "$expected" ] && [ -z "$output" ] && [[ $stderr == "flatten: error: "*"$text"* ]]
+}
+
+@test "usage" {
+    fails 2 "SOURCE"
+    fails 2 "--jsonn" --jsonn "$IMAGES/layout"
+    fails 2 "no such file" ./nope
+    ok --help
+    [[ $output == *"--platform"* ]]
+}
+
+@test "every cause has its bytes, and they are what squash leaves out" {
+    ok --json "oci:$IMAGES/waste:v1"
+    [ "$(jq -c '.images[0].dead' <<<"$output")" = \
+        '{"overwritten":200,"metadata":1000,"deleted":80,"opaque":1204,"type":0}' ]
+    jq -e '.version == 1 and .images[0].payload.dead == 2484' <<<"$output"
+    dead=$("$FLATTEN" --json -q "oci:$IMAGES/waste:v1" oci:flat | jq '.payload.in - .payload.out')
+    [ "$dead" -eq 2484 ]
+}
+
+@test "the layer that hid bytes is named with what made it" {
+    ok --json "oci:$IMAGES/waste:v1"
+    jq -e '.images[0].kills[] | select(.cause == "metadata") | .layer == 1 and .by == 2' <<<"$output"
+    jq -e '[.images[0].layers[].created_by] == ["layer 0", "layer 1", "layer 2", "layer 3"]' <<<"$output"
+    ok "oci:$IMAGES/waste:v1"
+    [[ $output == *"1.0 kB of layer 1 in layer 2: metadata only, 1 file"*"layer 1"* ]]
+}
+
+@test "hostile names are shown, not obeyed" {
+    ok "oci:$IMAGES/waste:v1"
+    [[ $output == *'/</script><b>\x1b[2J'* && $output != *$'\x1b'* ]]
+    ok --json "oci:$IMAGES/waste:v1"
+    [[ $output != *$'\x1b'* ]]
+    jq -e '[.images[0].worst[].path] | index("</script><b>\u001b[2J")' <<<"$output"
+}
+
+@test "several images, from every kind of source, say the same" {
+    ok --json "$IMAGES/old.tar" "$IMAGES/new.tar" "oci:$IMAGES/layout:v1" "oci:$IMAGES/zstd"
+    jq -e '.images | length == 4 and ([.[] | {payload, dead, kills, worst, dive}] | unique | length == 1)' \
+        <<<"$output"
+    run --separate-stderr bash -c 'gzip -1 <"$IMAGES/old.tar" | "$FLATTEN" analyze --json -'
+    [ "$status" -eq 0 ]
+    jq -e '.images[0].payload.in > 0' <<<"$output"
+}
+
+@test "nothing is written" {
+    ok "oci:$IMAGES/waste:v1"
+    [ -z "$(ls -A)" ]
+}
+
+@test "bad images are errors, and print nothing" {
+    fails 5 "layer 2: dir/.wh.: a whiteout" "oci:$IMAGES/bad-whiteout"
+    fails 8 "overlayfs" "oci:$IMAGES/waste:v1" "oci:$IMAGES/bad-device"
+    fails 6 "descriptor says" "oci:$IMAGES/bad-size"
+    fails 7 "layers" "oci:$IMAGES/deep"
+}
