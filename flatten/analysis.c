@@ -3,6 +3,8 @@
 void analysis_clear(struct analysis *a)
 {
     dead_report_clear(&a->dead);
+    lookup_report_clear(&a->lookups);
+    lookup_report_clear(&a->flat);
     strata_clear(&a->strata);
     cleanup_index(&a->index);
     free(a->created_by);
@@ -63,5 +65,8 @@ int analysis_make(struct image *image, const char *source, const struct merged_o
         strata_read(image, options, &out->strata, &out->index, &out->read, err) < 0 ||
         dead_attribute(&out->strata, err) < 0 || compare_rivals(out, err) < 0)
         return -1;
-    return dead_sum(&out->strata, &out->dead, err);
+    if (dead_sum(&out->strata, &out->dead, err) < 0 ||
+        lookups_count(&out->strata, out->strata.layers, &out->lookups, err) < 0)
+        return -1;
+    return lookups_count(&out->strata, 0, &out->flat, err);
 }

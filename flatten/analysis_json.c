@@ -64,6 +64,85 @@ static void put_dead(const struct analysis *a, struct buf *out)
                d->wasted_bytes);
 }
 
+static void put_stats(struct buf *out, const char *key, const struct lookup_stats *s)
+{
+    buf_printf(out, "\"%s\":{\"mean\":%.4f,\"p99\":%u,\"most\":%u},", key, s->mean, s->p99,
+               s->most);
+}
+
+static void put_import(const struct analysis *a, struct buf *out)
+{
+    const struct lookup_import *i = &a->lookups.import, *flat = &a->flat.import;
+    _cleanup_buf_ struct buf path = BUF_INIT;
+
+    buf_puts(out, "\"python\":{\"sites\":[");
+    for (size_t n = 0; n < i->site_count; n++) {
+        buf_printf(out, "%s{\"path\":", n ? "," : "");
+        put_string(out, strata_path(&a->strata, i->sites[n].node, &path));
+        buf_printf(out, ",\"layers\":%u,\"modules\":%u}", i->sites[n].layers, i->sites[n].modules);
+    }
+    buf_printf(out,
+               "],\"modules\":%" PRIu64 ",\"existing\":{\"lookups\":%" PRIu64 ",\"probes\":%" PRIu64
+               ",\"flat\":%" PRIu64 "}",
+               i->modules, i->found, i->found_probes, flat->found_probes);
+    buf_printf(
+        out, ",\"missing\":{\"lookups\":%" PRIu64 ",\"probes\":%" PRIu64 ",\"flat\":%" PRIu64 "}},",
+        i->absent, i->absent_probes, flat->absent_probes);
+}
+
+static void put_model(const struct analysis *a, struct buf *out)
+{
+    const struct lookup_report *l = &a->lookups;
+    const double layers[LOOKUP_KINDS] = {l->existing.mean, l->missing.mean, l->depth.mean};
+
+    buf_puts(out, "\"model\":{\"formula\":\"1 + k * (probes - 1)\"");
+    for (int kind = 0; kind < LOOKUP_KINDS; kind++) {
+        buf_printf(out, ",\"%s\":{", lookup_kind_key[kind]);
+        for (int cold = 0; cold < LOOKUP_COLDS; cold++)
+            buf_printf(out, "%s\"%s\":{\"k\":%g,\"ratio\":%.4f}", cold ? "," : "",
+                       lookup_cold_key[cold], lookup_default_costs.k[kind][cold],
+                       lookup_ratio(&lookup_default_costs, kind, cold, layers[kind]));
+        buf_putc(out, '}');
+    }
+    buf_putc(out, '}');
+}
+
+static void put_lookups(const struct analysis *a, struct buf *out)
+{
+    const struct lookup_report *l = &a->lookups;
+    _cleanup_buf_ struct buf path = BUF_INIT;
+    const char *comma = "";
+
+    buf_printf(out, ",\"lookups\":{\"directories\":%" PRIu64 ",\"paths\":%" PRIu64 ",",
+               l->directories, l->paths);
+    put_stats(out, "depth", &l->depth);
+    put_stats(out, "existing", &l->existing);
+    put_stats(out, "missing", &l->missing);
+    buf_puts(out, "\"by_layers\":[");
+    for (unsigned i = 1; i <= l->layers; i++) {
+        if (!l->by_depth[i])
+            continue;
+        buf_printf(out, "%s{\"layers\":%u,\"directories\":%" PRIu64 ",\"entries\":%" PRIu64 "}",
+                   comma, i, l->by_depth[i], l->entries_by_depth[i]);
+        comma = ",";
+    }
+    buf_puts(out, "],\"worst\":[");
+    for (size_t i = 0; i < l->worst_count; i++) {
+        buf_printf(out, "%s{\"path\":", i ? "," : "");
+        put_string(out, strata_path(&a->strata, l->worst[i].node, &path));
+        buf_printf(out, ",\"layers\":%u,\"entries\":%u}", l->worst[i].layers, l->worst[i].entries);
+    }
+    buf_puts(out, "],\"flat\":{");
+    put_stats(out, "depth", &a->flat.depth);
+    put_stats(out, "existing", &a->flat.existing);
+    put_stats(out, "missing", &a->flat.missing);
+    buf_truncate(out, out->len - 1);
+    buf_puts(out, "},");
+    put_import(a, out);
+    put_model(a, out);
+    buf_putc(out, '}');
+}
+
 void analysis_put_json(const struct analysis *a, struct buf *out)
 {
     buf_puts(out, "{\"source\":");
@@ -75,5 +154,6 @@ void analysis_put_json(const struct analysis *a, struct buf *out)
         put_layer(a, i, out);
     buf_puts(out, "]");
     put_dead(a, out);
+    put_lookups(a, out);
     buf_putc(out, '}');
 }

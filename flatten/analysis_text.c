@@ -101,6 +101,55 @@ static void put_worst(const struct analysis *a, struct buf *out)
     }
 }
 
+static void put_ratio(const char *what, enum lookup_kind kind, double layers, struct buf *out)
+{
+    buf_printf(out, "  %-16s %8.2f %12.1fx %8.1fx\n", what, layers,
+               lookup_ratio(&lookup_default_costs, kind, LOOKUP_DENTRIES, layers),
+               lookup_ratio(&lookup_default_costs, kind, LOOKUP_DISK, layers));
+}
+
+static void put_import(const struct analysis *a, struct buf *out)
+{
+    const struct lookup_import *i = &a->lookups.import, *flat = &a->flat.import;
+
+    if (i->modules == 0)
+        return;
+    buf_printf(out,
+               "  Python: importing each of %" PRIu64 " modules once over %zu sys.path entries"
+               " probes %" PRIu64 " layers\n  for names that exist and %" PRIu64
+               " for names that do not; flattened %" PRIu64 " and %" PRIu64 ".\n",
+               i->modules, i->site_count, i->found_probes, i->absent_probes, flat->found_probes,
+               flat->absent_probes);
+}
+
+static void put_lookups(const struct analysis *a, struct buf *out)
+{
+    const struct lookup_report *l = &a->lookups;
+    _cleanup_buf_ struct buf path = BUF_INIT;
+
+    buf_printf(out,
+               "\nLookups: %" PRIu64 " paths in %" PRIu64 " directories\n"
+               "  a cold ...         probes  no dentries  no cache   (against one layer: 1 + k * "
+               "(probes - 1))\n",
+               l->paths, l->directories);
+    put_ratio("stat", LOOKUP_STAT, l->existing.mean, out);
+    put_ratio("missing name", LOOKUP_MISSING, l->missing.mean, out);
+    put_ratio("readdir", LOOKUP_READDIR, l->depth.mean, out);
+    buf_printf(
+        out,
+        "  99 %% of the paths take at most %u probes, of missing names %u; flattened all take "
+        "1.\n",
+        l->existing.p99, l->missing.p99);
+    put_import(a, out);
+    if (l->worst_count)
+        buf_puts(out, "  Directories in many layers\n");
+    for (size_t i = 0; i < l->worst_count && i < MOST_KILLS; i++) {
+        buf_printf(out, "    %4u layers, %6u names  /", l->worst[i].layers, l->worst[i].entries);
+        human_put_short(out, strata_path(&a->strata, l->worst[i].node, &path), MOST_PATH);
+        buf_putc(out, '\n');
+    }
+}
+
 void analysis_put_text(const struct analysis *a, struct buf *out)
 {
     put_head(a, out);
@@ -108,4 +157,5 @@ void analysis_put_text(const struct analysis *a, struct buf *out)
     put_layers(a, out);
     put_kills(a, out);
     put_worst(a, out);
+    put_lookups(a, out);
 }

@@ -7,6 +7,7 @@
 
 #include "flatten/dead.h"
 #include "flatten/image.h"
+#include "flatten/lookups.h"
 #include "flatten/strata_read.h"
 
 #include <stdbool.h>
@@ -19,6 +20,8 @@ struct analysis {
     struct strata strata;
     struct merged_report read;
     struct dead_report dead;
+    struct lookup_report lookups; /* as it is */
+    struct lookup_report flat;    /* and as one layer */
 };
 
 /* Takes `image` in any case. Fills *out, which the caller clears in any case. */

@@ -154,6 +154,50 @@ class Model:
         return sum(sum(sizes) for sizes in self.paths.values() if len(sizes) > 1)
 
 
+class Mount:
+    """Looks names up as the kernel does: in each layer that holds the directory, newest first."""
+
+    def __init__(self, owns):
+        self.owns, self.stacks = owns, {"": list(reversed(owns))}
+
+    def probe(self, path):
+        """(layers looked into, those in which it is a directory)"""
+        looked, dirs = 0, []
+        for own in self.stack(path.rpartition("/")[0]):
+            looked += 1
+            node = own.get(path)
+            if node and node.kind == "dir":
+                dirs.append(own)
+            if node and (node.kind != "dir" or node.opaque):
+                break
+        return looked, dirs
+
+    def stack(self, path):
+        if path not in self.stacks:
+            self.stacks[path] = self.probe(path)[1]
+        return self.stacks[path]
+
+
+def mean(numbers):
+    return sum(numbers) / len(numbers) if numbers else 0
+
+
+def percentile(numbers):
+    return sorted(numbers)[-(-99 * len(numbers) // 100) - 1] if numbers else 0
+
+
+def lookups(model):
+    """What analyze says of lookups."""
+    mount = Mount(model.owns)
+    dirs = [""] + [path for path, node in model.state.items() if node.kind == "dir"]
+    depth = [len(mount.stack(path)) for path in dirs]
+    existing = [mount.probe(path)[0] for path in model.state]
+    missing = [len(mount.stack(path.rpartition("/")[0])) for path in model.state]
+    return {name: {"mean": round(mean(numbers), 4), "p99": percentile(numbers),
+                   "most": max(numbers, default=0)}
+            for name, numbers in (("depth", depth), ("existing", existing), ("missing", missing))}
+
+
 def stack_of(rng):
     layers = Stack(rng).layers()
     for entries in layers:
@@ -207,6 +251,8 @@ def differences(found, squashed, model):
         check("killed by layer %d" % number, sum(layer["killed"].values()), hides)
     check("efficiency", found["dive"]["efficiency"], round(model.efficiency(), 6))
     check("wasted bytes", found["dive"]["wasted_bytes"], model.wasted())
+    for name, wanted in lookups(model).items():
+        check(name, found["lookups"][name], wanted)
     return lines
 
 
