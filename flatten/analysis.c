@@ -2,6 +2,7 @@
 
 void analysis_clear(struct analysis *a)
 {
+    advice_clear(&a->advice);
     dead_report_clear(&a->dead);
     lookup_report_clear(&a->lookups);
     lookup_report_clear(&a->flat);
@@ -68,5 +69,18 @@ int analysis_make(struct image *image, const char *source, const struct merged_o
     if (dead_sum(&out->strata, &out->dead, err) < 0 ||
         lookups_count(&out->strata, out->strata.layers, &out->lookups, err) < 0)
         return -1;
-    return lookups_count(&out->strata, 0, &out->flat, err);
+    if (lookups_count(&out->strata, 0, &out->flat, err) < 0)
+        return -1;
+    return advice_make(out, &out->advice, err);
+}
+
+bool analysis_judge(struct analysis *a, const struct gate *rules)
+{
+    const struct gate_values values = {.payload = a->dead.payload,
+                                       .dead = a->dead.payload - a->dead.live,
+                                       .efficiency = a->dead.efficiency,
+                                       .layers = a->dead.layer_count,
+                                       .probes = a->lookups.existing.mean};
+
+    return gate_judge(rules, &values, a->gate, &a->gate_count);
 }

@@ -143,6 +143,30 @@ static void put_lookups(const struct analysis *a, struct buf *out)
     buf_putc(out, '}');
 }
 
+static void put_advice(const struct analysis *a, struct buf *out)
+{
+    buf_puts(out, ",\"advice\":[");
+    for (size_t i = 0; i < a->advice.count; i++) {
+        const struct advice *advice = &a->advice.list[i];
+        buf_printf(out, "%s{\"kind\":\"%s\",\"bytes\":%" PRIu64 ",\"text\":", i ? "," : "",
+                   advice->kind, advice->bytes);
+        put_string(out, advice->text);
+        buf_putc(out, '}');
+    }
+    buf_putc(out, ']');
+}
+
+static void put_gate(const struct analysis *a, struct buf *out)
+{
+    buf_puts(out, ",\"rules\":[");
+    for (size_t i = 0; i < a->gate_count; i++) {
+        const struct gate_result *r = &a->gate[i];
+        buf_printf(out, "%s{\"rule\":\"%s\",\"limit\":%.12g,\"value\":%.12g,\"kept\":%s}",
+                   i ? "," : "", gate_key[r->rule], r->limit, r->value, r->kept ? "true" : "false");
+    }
+    buf_putc(out, ']');
+}
+
 void analysis_put_json(const struct analysis *a, struct buf *out)
 {
     buf_puts(out, "{\"source\":");
@@ -155,5 +179,7 @@ void analysis_put_json(const struct analysis *a, struct buf *out)
     buf_puts(out, "]");
     put_dead(a, out);
     put_lookups(a, out);
+    put_advice(a, out);
+    put_gate(a, out);
     buf_putc(out, '}');
 }

@@ -150,6 +150,25 @@ static void put_lookups(const struct analysis *a, struct buf *out)
     }
 }
 
+static void put_advice(const struct analysis *a, struct buf *out)
+{
+    if (a->advice.count)
+        buf_puts(out, "\nAdvice\n");
+    for (size_t i = 0; i < a->advice.count; i++)
+        buf_printf(out, "  - %s\n", a->advice.list[i].text);
+}
+
+static void put_gate(const struct analysis *a, struct buf *out)
+{
+    if (a->gate_count)
+        buf_puts(out, "\nRules\n");
+    for (size_t i = 0; i < a->gate_count; i++) {
+        buf_printf(out, "  %-8s", a->gate[i].kept ? "kept" : "BROKEN");
+        gate_put_text(&a->gate[i], out);
+        buf_putc(out, '\n');
+    }
+}
+
 void analysis_put_text(const struct analysis *a, struct buf *out)
 {
     put_head(a, out);
@@ -158,4 +177,6 @@ void analysis_put_text(const struct analysis *a, struct buf *out)
     put_kills(a, out);
     put_worst(a, out);
     put_lookups(a, out);
+    put_advice(a, out);
+    put_gate(a, out);
 }

@@ -7,7 +7,8 @@
 #include <string.h>
 
 struct analyze_command {
-    const char *platform;
+    const char *platform, *config;
+    const char *max_wasted, *min_efficiency, *max_depth, *max_probes;
     bool json, quiet;
 };
 
@@ -16,6 +17,15 @@ static const struct option_spec analyze_options[] = {
     {"platform", 0, OPTION_TEXT, FIELD(platform), "OS/ARCH", NULL,
      "which image of an index; by default this machine's"},
     {"json", 0, OPTION_FLAG, FIELD(json), NULL, NULL, "print the result as JSON"},
+    {"max-wasted", 0, OPTION_TEXT, FIELD(max_wasted), "BYTES|PERCENT%", NULL,
+     "a rule: at most so many dead bytes, as in 200MB or 10%"},
+    {"min-efficiency", 0, OPTION_TEXT, FIELD(min_efficiency), "PERCENT%", NULL,
+     "a rule: dive's efficiency is at least that, as in 95% or 0.95"},
+    {"max-depth", 0, OPTION_TEXT, FIELD(max_depth), "N", NULL, "a rule: at most so many layers"},
+    {"max-probes", 0, OPTION_TEXT, FIELD(max_probes), "N", NULL,
+     "a rule: a path that exists is looked for in at most so many layers, on average"},
+    {"config", 0, OPTION_FILE, FIELD(config), "FILE", NULL,
+     "rules from a JSON file; those of the command line win"},
     {"quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL, NULL, "say nothing but errors and the result"},
     {0},
 };
@@ -25,7 +35,7 @@ const struct command_spec command_analyze_spec = {
     .operands = "SOURCE...",
     .summary = "Show where an image's bytes and lookups go.",
     .details = "Which bytes no container sees, why, and which layer hid them. Nothing is\n"
-               "written; digests are not checked.\n",
+               "written; digests are not checked. Exit status 4: a rule is broken.\n",
     .options = analyze_options,
     .min_operands = 1,
     .max_operands = -1,
@@ -75,12 +85,52 @@ static int report(const struct analyze_command *c, const struct analysis *list, 
     return print(&out, err);
 }
 
+static int set_rules(const struct analyze_command *c, struct gate *rules, struct err *err)
+{
+    const struct {
+        const char *name, *text;
+    } options[] = {{"max-wasted", c->max_wasted},
+                   {"min-efficiency", c->min_efficiency},
+                   {"max-depth", c->max_depth},
+                   {"max-probes", c->max_probes}};
+
+    for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+        if (options[i].text && gate_set(rules, options[i].name, options[i].text, err) < 0)
+            return -1;
+    return c->config ? gate_load(rules, c->config, err) : 0;
+}
+
+/* The exit status: 0, or that of a broken rule. */
+static int judge(struct analysis *list, int count, const struct gate *rules)
+{
+    int status = 0;
+
+    for (int i = 0; i < count; i++)
+        if (!analysis_judge(&list[i], rules))
+            status = GATE_BROKEN;
+    return status;
+}
+
+static void tell_broken(const struct analysis *a)
+{
+    for (size_t i = 0; i < a->gate_count; i++) {
+        _cleanup_buf_ struct buf text = BUF_INIT;
+        if (a->gate[i].kept)
+            continue;
+        gate_put_text(&a->gate[i], &text);
+        log_error("%s: %s", a->source, text.data ? text.data : "a rule is broken");
+    }
+}
+
 static int analyze(const struct analyze_command *c, const struct operands *operands,
                    struct err *err)
 {
+    struct gate rules = {0};
     struct analysis *list = NULL;
-    int rc = 0, made = 0;
+    int rc = 0, made = 0, status;
 
+    if (set_rules(c, &rules, err) < 0)
+        return -1;
     if (operands->count > MOST_SOURCES)
         return err_set(err, ERR_LIMIT, "more than %d images", MOST_SOURCES);
     list = calloc((size_t)operands->count, sizeof(*list));
@@ -90,12 +140,16 @@ static int analyze(const struct analyze_command *c, const struct operands *opera
         rc = analyze_one(c, operands->list[made], &list[made], err);
         made++;
     }
+    status = rc == 0 ? judge(list, made, &rules) : 0;
     if (rc == 0)
         rc = report(c, list, made, err);
-    for (int i = 0; i < made; i++)
+    for (int i = 0; i < made; i++) {
+        if (rc == 0)
+            tell_broken(&list[i]);
         analysis_clear(&list[i]);
+    }
     free(list);
-    return rc;
+    return rc < 0 ? rc : status;
 }
 
 int command_analyze(int argc, char *const argv[], bool *help, struct err *err)

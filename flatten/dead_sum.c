@@ -56,8 +56,33 @@ static int by_bytes(const void *a, const void *b)
     return diff ? diff : by_pair(a, b);
 }
 
+static unsigned depth_of(const struct tree *t, uint32_t node)
+{
+    unsigned depth = 0;
+
+    for (; node != TREE_ROOT; node = tree_parent(t, node))
+        depth++;
+    return depth;
+}
+
+/* The deepest node that both are, or lie below. */
+static uint32_t common(const struct tree *t, uint32_t a, uint32_t b)
+{
+    unsigned x = depth_of(t, a), y = depth_of(t, b);
+
+    for (; x > y; x--)
+        a = tree_parent(t, a);
+    for (; y > x; y--)
+        b = tree_parent(t, b);
+    while (a != b) {
+        a = tree_parent(t, a);
+        b = tree_parent(t, b);
+    }
+    return a;
+}
+
 /* Adds up neighbours of one kind; returns how many are left. */
-static size_t fold_kills(struct dead_kill *list, size_t count)
+static size_t fold_kills(const struct tree *t, struct dead_kill *list, size_t count)
 {
     size_t kept = 0;
 
@@ -65,6 +90,7 @@ static size_t fold_kills(struct dead_kill *list, size_t count)
         if (kept && by_pair(&list[kept - 1], &list[i]) == 0) {
             list[kept - 1].bytes += list[i].bytes;
             list[kept - 1].files += list[i].files;
+            list[kept - 1].node = common(t, list[kept - 1].node, list[i].node);
         } else {
             list[kept++] = list[i];
         }
@@ -82,10 +108,11 @@ static int sum_kills(const struct strata *s, size_t dead, struct dead_report *ou
     for (size_t i = 0; i < s->file_count; i++) {
         const struct strata_file *f = &s->files[i];
         if (f->layer && f->killer)
-            out->kills[count++] = (struct dead_kill){f->size, 1, f->layer, f->killer, f->cause};
+            out->kills[count++] =
+                (struct dead_kill){f->size, 1, f->node, f->layer, f->killer, f->cause};
     }
     qsort(out->kills, count, sizeof(*out->kills), by_pair);
-    out->kill_count = fold_kills(out->kills, count);
+    out->kill_count = fold_kills(s->tree, out->kills, count);
     qsort(out->kills, out->kill_count, sizeof(*out->kills), by_bytes);
     return 0;
 }

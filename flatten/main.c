@@ -22,8 +22,9 @@ static const char details[] =
     "  flatten verify image.tar flat.tar\n"
     "  flatten analyze image.tar                      what its bytes and its depth cost\n"
     "\n"
-    "Exit status: 0 done, 1 verify found a difference, 2 usage, 3 system, 5 malformed input,\n"
-    "6 a digest does not match, 7 a limit was reached, 8 not supported.\n";
+    "Exit status: 0 done, 1 verify found a difference, 2 usage, 3 system, 4 analyze found a rule\n"
+    "broken, 5 malformed input, 6 a digest does not match, 7 a limit was reached, 8 not "
+    "supported.\n";
 
 static const struct command_spec *const commands[] = {&command_squash_spec, &command_verify_spec,
                                                       &command_analyze_spec, NULL};

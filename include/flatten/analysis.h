@@ -5,7 +5,9 @@
 #ifndef FLATTEN_ANALYSIS_H
 #define FLATTEN_ANALYSIS_H
 
+#include "flatten/advice.h"
 #include "flatten/dead.h"
+#include "flatten/gate.h"
 #include "flatten/image.h"
 #include "flatten/lookups.h"
 #include "flatten/strata_read.h"
@@ -22,6 +24,9 @@ struct analysis {
     struct dead_report dead;
     struct lookup_report lookups; /* as it is */
     struct lookup_report flat;    /* and as one layer */
+    struct advice_list advice;
+    struct gate_result gate[GATE_RULES]; /* of the rules that were set */
+    size_t gate_count;
 };
 
 /* Takes `image` in any case. Fills *out, which the caller clears in any case. */
@@ -30,6 +35,9 @@ int analysis_make(struct image *image, const char *source, const struct merged_o
 void analysis_clear(struct analysis *a);
 
 #define _cleanup_analysis_ _cleanup_(analysis_clear)
+
+/* Judges by the rules (gate.h); true if none is broken. */
+bool analysis_judge(struct analysis *a, const struct gate *rules);
 
 /* Tables for people. Names are made printable. */
 void analysis_put_text(const struct analysis *a, struct buf *out);

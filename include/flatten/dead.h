@@ -23,6 +23,7 @@ struct dead_layer {
 /* Bytes that one layer brought and one (the same, for a path that comes twice) hid. */
 struct dead_kill {
     uint64_t bytes, files;
+    uint32_t node; /* the directory, or the one file, that holds them all */
     uint16_t layer, by;
     uint8_t cause;
 };

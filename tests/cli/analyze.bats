@@ -82,6 +82,42 @@ fails() {
     [ -z "$(ls -A)" ]
 }
 
+@test "rules: kept, broken, from a file, and the command line wins" {
+    ok --max-wasted=3% --max-depth=4 --max-probes=9 --min-efficiency=0 "oci:$IMAGES/waste:v1"
+    [[ $output == *"Rules"*"kept"* ]]
+    analyze --max-wasted=2% "oci:$IMAGES/waste:v1"
+    [ "$status" -eq 4 ]
+    [[ $output == *"BROKEN"* && $stderr == "flatten: error: oci:"*" 2.69 % dead of at most 2 %" ]]
+    for rule in --max-wasted=2kB --min-efficiency=99% --min-efficiency=.99 --max-depth=3 --max-probes=0.9; do
+        analyze -q --json "${rule/=./=0.}" "$IMAGES/old.tar" "oci:$IMAGES/waste:v1"
+        [ "$status" -eq 4 ]
+        jq -e '.images[1].rules | length == 1 and .[0].kept == false' <<<"$output"
+    done
+    echo '{ "max_depth": 3, /* few */ "max_wasted": "90%" }' >rules.json
+    analyze --config=rules.json "oci:$IMAGES/waste:v1"
+    [ "$status" -eq 4 ]
+    ok --config=rules.json --max-depth=4 "oci:$IMAGES/waste:v1"
+}
+
+@test "rules that are wrong" {
+    for rule in --max-wasted=-1 --max-wasted=x --max-wasted=101% --max-wasted=1XB --max-depth=1e9 \
+        --max-depth= --min-efficiency=1.5 --max-probes=1.2.3 --max-probes=2x; do
+        fails 2 "" "$rule" "oci:$IMAGES/waste:v1"
+    done
+    fails 3 "nope" --config=nope "oci:$IMAGES/waste:v1"
+    for text in '[]' '{"max-depth": 3}' '{"max_depth": []}' '{"max_depth": 3, "max_depth": 3}' '{"max_depth": "x"}'; do
+        echo "$text" >rules.json
+        fails 5 "rules.json: " --config=rules.json "oci:$IMAGES/waste:v1"
+    done
+}
+
+@test "advice names the steps" {
+    ok --json "oci:$IMAGES/waste:v1"
+    jq -e '[.images[0].advice[].kind] | contains(["touch", "delete", "flatten", "depth"])' <<<"$output"
+    jq -e '.images[0].advice[] | select(.kind == "touch") | .bytes == 1000 and (.text | contains("COPY --chown"))' \
+        <<<"$output"
+}
+
 @test "bad images are errors, and print nothing" {
     fails 5 "layer 2: dir/.wh.: a whiteout" "oci:$IMAGES/bad-whiteout"
     fails 8 "overlayfs" "oci:$IMAGES/waste:v1" "oci:$IMAGES/bad-device"

@@ -18,7 +18,7 @@ MANY = [[f("k", "1")], [e for i in range(30) for e in (f("n%d" % i, "x"), wh("n%
 INDEXED = [[d("a"), f("a/x", "low"), f("k", "1")],
            [f("twice", "1"), f("a/y", "y"), d("a", mode=0o711), f("twice", "2"), h("l", "a/x")]]
 WASTE = [[d("d"), f("d/a", "a" * 1000), f("d/b", "b" * 200), f("d/c", "c" * 30), f("d/e", "e" * 4),
-          f("keep", "k" * 100000)],
+          f("keep", "k" * 90000)],
          [f("d/a", "a" * 1000, uid=9), f("d/b", "B" * 200), wh("d/c")],
          [d("d"), opq("d"), f("</script><b>\x1b[2J", "5" * 50)], [wh("</script><b>\x1b[2J")]]
 BAD = {
