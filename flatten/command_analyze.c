@@ -1,13 +1,13 @@
 #include "flatten/commands.h"
 
 #include "base/log.h"
-#include "flatten/analysis.h"
+#include "flatten/report.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 struct analyze_command {
-    const char *platform, *config;
+    const char *platform, *config, *html;
     const char *max_wasted, *min_efficiency, *max_depth, *max_probes;
     bool json, quiet;
 };
@@ -17,6 +17,8 @@ static const struct option_spec analyze_options[] = {
     {"platform", 0, OPTION_TEXT, FIELD(platform), "OS/ARCH", NULL,
      "which image of an index; by default this machine's"},
     {"json", 0, OPTION_FLAG, FIELD(json), NULL, NULL, "print the result as JSON"},
+    {"html", 0, OPTION_FILE, FIELD(html), "FILE", NULL,
+     "write a page that shows it all; it needs no other file and no network"},
     {"max-wasted", 0, OPTION_TEXT, FIELD(max_wasted), "BYTES|PERCENT%", NULL,
      "a rule: at most so many dead bytes, as in 200MB or 10%"},
     {"min-efficiency", 0, OPTION_TEXT, FIELD(min_efficiency), "PERCENT%", NULL,
@@ -34,8 +36,9 @@ const struct command_spec command_analyze_spec = {
     .name = "analyze",
     .operands = "SOURCE...",
     .summary = "Show where an image's bytes and lookups go.",
-    .details = "Which bytes no container sees, why, and which layer hid them. Nothing is\n"
-               "written; digests are not checked. Exit status 4: a rule is broken.\n",
+    .details = "Which bytes no container sees, why, and which layer hid them; in how many layers\n"
+               "lookups look; what to do about it. Digests are not checked. Exit status 4: a rule "
+               "is broken.\n",
     .options = analyze_options,
     .min_operands = 1,
     .max_operands = -1,
@@ -141,6 +144,8 @@ static int analyze(const struct analyze_command *c, const struct operands *opera
         made++;
     }
     status = rc == 0 ? judge(list, made, &rules) : 0;
+    if (rc == 0)
+        rc = c->html ? report_write(list, (size_t)made, c->html, err) : 0;
     if (rc == 0)
         rc = report(c, list, made, err);
     for (int i = 0; i < made; i++) {

@@ -111,6 +111,22 @@ fails() {
     done
 }
 
+@test "--html writes one file, which no name in the image breaks out of" {
+    ok --html=page.html "oci:$IMAGES/waste:v1"
+    [[ $output == *"Dead bytes"* ]]
+    [ "$(ls -A)" = page.html ]
+    [ "$(grep -c '</script>' page.html)" -eq 2 ]
+    ! grep -qE '(src|href)="?(https?:)?//' page.html
+    sed -n 's/.*id="data">\(.*\)<\/script>/\1/p' page.html >data.json
+    "$FLATTEN" analyze --json "oci:$IMAGES/waste:v1" >plain.json
+    jq -e --slurpfile plain plain.json '.images[0] | (.tree | [.live, .dead]) == (.payload | [.live, .dead])
+        and del(.tree) == $plain[0].images[0]' data.json
+    rm data.json plain.json
+    fails 3 "nowhere" --html=nowhere/page.html "oci:$IMAGES/waste:v1"
+    fails 5 "whiteout" --html=other.html "oci:$IMAGES/bad-whiteout"
+    [ "$(ls -A)" = page.html ]
+}
+
 @test "advice names the steps" {
     ok --json "oci:$IMAGES/waste:v1"
     jq -e '[.images[0].advice[].kind] | contains(["touch", "delete", "flatten", "depth"])' <<<"$output"
