@@ -1,5 +1,7 @@
 #include "flatten/analysis.h"
 
+#include "flatten/contents.h"
+
 void analysis_clear(struct analysis *a)
 {
     advice_clear(&a->advice);
@@ -43,18 +45,19 @@ static int compare_rivals(struct analysis *a, struct err *err)
 {
     struct strata *s = &a->strata;
     _cleanup_free_ uint8_t *wanted = calloc(s->file_count + 1, 1);
+    _cleanup_contents_ struct contents contents = {0};
 
     if (!wanted)
         return err_nomem(err);
     for (size_t i = 0; i < s->file_count; i++) {
         if (!s->files[i].killer || !s->files[i].rival)
             continue;
-        wanted[i] = 1;
-        wanted[s->files[i].rival] = 1;
+        wanted[i] = CONTENT_HASH;
+        wanted[s->files[i].rival] = CONTENT_HASH;
     }
-    if (strata_read_contents(a->image, s, wanted, err) < 0)
+    if (contents_read(a->image, s, wanted, &contents, err) < 0)
         return -1;
-    dead_settle(s);
+    dead_settle(s, &contents.hashes);
     return 0;
 }
 

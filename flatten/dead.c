@@ -1,5 +1,7 @@
 #include "flatten/dead.h"
 
+#include <string.h>
+
 /* What hides a name: the layer and the record that does it. */
 struct killer {
     const struct stratum *record; /* NULL: it shows */
@@ -101,12 +103,15 @@ int dead_attribute(struct strata *s, struct err *err)
     return 0;
 }
 
-void dead_settle(struct strata *s)
+void dead_settle(struct strata *s, const struct content_list *hashes)
 {
-    for (size_t i = 0; i < s->file_count; i++) {
+    for (uint32_t i = 0; i < s->file_count; i++) {
         struct strata_file *file = &s->files[i];
-        if (file->killer && file->rival && file->content &&
-            file->content == s->files[file->rival].content)
+        if (!file->killer || !file->rival)
+            continue;
+        const struct content *own = contents_find(hashes, i);
+        const struct content *rival = contents_find(hashes, file->rival);
+        if (own && rival && memcmp(own->bytes, rival->bytes, sizeof(own->bytes)) == 0)
             file->cause = DEAD_METADATA;
     }
 }

@@ -47,7 +47,6 @@ struct strata_file {
     uint32_t node;    /* its first name */
     uint32_t ordinal; /* of the entry in its layer */
     uint32_t rival;   /* the file that took its path, where both have one size; or 0 */
-    uint32_t content; /* equal for files known to have equal content; 0: not known */
     uint16_t layer;   /* 0: this number is no file */
     uint16_t killer;  /* the layer that hid the last of its names; 0: it shows */
     uint8_t cause;    /* enum dead_cause, where there is a killer */

@@ -17,11 +17,4 @@
 int strata_read(const struct image *image, const struct merged_options *options, struct strata *out,
                 struct index **index, struct merged_report *report, struct err *err) must_check;
 
-/*
- * Reads the content of every file that `wanted` (by inode) marks and gives equal `content` numbers
- * to equal content, by SHA-256. Layers without such a file are not read.
- */
-int strata_read_contents(const struct image *image, struct strata *s, const uint8_t *wanted,
-                         struct err *err) must_check;
-
 #endif

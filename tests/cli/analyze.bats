@@ -116,7 +116,7 @@ fails() {
     [[ $output == *"Dead bytes"* ]]
     [ "$(ls -A)" = page.html ]
     [ "$(grep -c '</script>' page.html)" -eq 2 ]
-    ! grep -qE '(src|href)="?(https?:)?//' page.html
+    run ! grep -qE '(src|href)="?(https?:)?//' page.html
     sed -n 's/.*id="data">\(.*\)<\/script>/\1/p' page.html >data.json
     "$FLATTEN" analyze --json "oci:$IMAGES/waste:v1" >plain.json
     jq -e --slurpfile plain plain.json '.images[0] | (.tree | [.live, .dead]) == (.payload | [.live, .dead])

@@ -1,0 +1,210 @@
+#include "flatten/contents.h"
+
+#include "flatten/layer.h"
+
+#include <string.h>
+
+void contents_clear(struct contents *c)
+{
+    free(c->hashes.list);
+    free(c->heads.list);
+    free(c->times.list);
+    *c = (struct contents){0};
+}
+
+uint32_t contents_u32(const unsigned char *bytes)
+{
+    return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+}
+
+static int by_inode(const void *a, const void *b)
+{
+    const struct content *x = a, *y = b;
+
+    return x->inode < y->inode ? -1 : x->inode > y->inode;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    int diff = memcmp(a, b, CONTENT_BYTES);
+
+    return diff ? diff : by_inode(a, b);
+}
+
+void contents_sort(struct content_list *list)
+{
+    if (list->count)
+        qsort(list->list, list->count, sizeof(*list->list), by_bytes);
+}
+
+const struct content *contents_find(const struct content_list *list, uint32_t inode)
+{
+    const struct content key = {.inode = inode};
+
+    return list->count ? bsearch(&key, list->list, list->count, sizeof(key), by_inode) : NULL;
+}
+
+/* Files stand in the order of layers and entries, so one cursor serves the whole image. */
+struct reading {
+    const struct strata *strata;
+    const uint8_t *wanted;
+    struct contents *out;
+    struct sha256 *sha256;
+    size_t cursor;
+};
+
+static int put(struct content_list *to, uint32_t inode, const unsigned char *bytes, struct err *err)
+{
+    if (to->count == to->cap) {
+        size_t cap = to->cap ? to->cap * 2 : 256;
+        struct content *list = realloc(to->list, cap * sizeof(*list));
+        if (!list)
+            return err_nomem(err);
+        to->list = list;
+        to->cap = cap;
+    }
+    struct content *c = &to->list[to->count++];
+    memcpy(c->bytes, bytes, sizeof(c->bytes));
+    c->inode = inode;
+    return 0;
+}
+
+static unsigned nibble(char c)
+{
+    return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10);
+}
+
+static int put_hash(struct reading *r, uint32_t inode, struct err *err)
+{
+    unsigned char bytes[CONTENT_BYTES];
+    struct digest digest;
+
+    if (sha256_finish(r->sha256, &digest, err) < 0)
+        return -1;
+    const char *hex = digest_hex(&digest);
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (unsigned char)(nibble(hex[2 * i]) << 4 | nibble(hex[2 * i + 1]));
+    return put(&r->out->hashes, inode, bytes, err);
+}
+
+/* What is wanted of a file's bytes, fed in order. */
+struct file_reading {
+    struct reading *reading;
+    bool hash, head;
+    uint64_t at;
+    unsigned char bytes[CONTENT_BYTES];
+};
+
+/* NULL data stands for zeros. */
+static int feed(struct file_reading *f, const unsigned char *data, uint64_t len, struct err *err)
+{
+    static const unsigned char zeros[64 * 1024];
+
+    while (len > 0) {
+        size_t piece = data || len < sizeof(zeros) ? (size_t)len : sizeof(zeros);
+        const unsigned char *from = data ? data : zeros;
+        if (f->at < sizeof(f->bytes)) {
+            size_t room = sizeof(f->bytes) - (size_t)f->at;
+            memcpy(f->bytes + f->at, from, piece < room ? piece : room);
+        }
+        if (f->hash && sha256_update(f->reading->sha256, from, piece, err) < 0)
+            return -1;
+        f->at += piece;
+        data = data ? data + piece : NULL;
+        len -= piece;
+    }
+    return 0;
+}
+
+static int read_bytes(struct file_reading *f, struct layer_reader *reader, uint64_t size,
+                      struct err *err)
+{
+    uint64_t offset;
+    const void *data;
+    size_t len;
+    int rc = 1;
+
+    while ((f->hash || f->at < sizeof(f->bytes)) &&
+           (rc = layer_reader_data(reader, &data, &len, &offset, err)) > 0) {
+        if (offset < f->at || offset > size || len > size - offset)
+            return err_set(err, ERR_FORMAT, "content beyond the entry's size");
+        if (feed(f, NULL, offset - f->at, err) < 0 || feed(f, data, len, err) < 0)
+            return -1;
+    }
+    if (rc < 0)
+        return -1;
+    return rc == 0 ? feed(f, NULL, size - f->at, err) : 0;
+}
+
+static int read_file(struct reading *r, struct layer_reader *reader, const struct layer_entry *e,
+                     struct err *err)
+{
+    uint32_t inode = (uint32_t)r->cursor;
+    uint8_t wanted = r->wanted[inode];
+    struct file_reading f = {
+        .reading = r, .hash = wanted & CONTENT_HASH, .head = wanted & CONTENT_HEAD};
+
+    if (wanted & CONTENT_TIME) {
+        uint32_t seconds = (uint32_t)archive_entry_mtime(e->header);
+        const unsigned char bytes[CONTENT_BYTES] = {
+            (unsigned char)seconds, (unsigned char)(seconds >> 8), (unsigned char)(seconds >> 16),
+            (unsigned char)(seconds >> 24)};
+        if (put(&r->out->times, inode, bytes, err) < 0)
+            return -1;
+    }
+    if (!f.hash && !f.head)
+        return 0;
+    if (read_bytes(&f, reader, r->strata->files[inode].size, err) < 0)
+        return -1;
+    if (f.head && f.at >= sizeof(f.bytes) && put(&r->out->heads, inode, f.bytes, err) < 0)
+        return -1;
+    return f.hash ? put_hash(r, inode, err) : 0;
+}
+
+/* Moves on to the next wanted file of the layer; false when there is none. */
+static bool next_wanted(struct reading *r, unsigned layer)
+{
+    const struct strata *s = r->strata;
+
+    while (r->cursor < s->file_count && s->files[r->cursor].layer <= layer &&
+           (s->files[r->cursor].layer != layer || !r->wanted[r->cursor]))
+        r->cursor++;
+    return r->cursor < s->file_count && s->files[r->cursor].layer == layer;
+}
+
+static int read_layer(struct reading *r, const struct layer *layer, struct err *err)
+{
+    _cleanup_layer_reader_ struct layer_reader *reader = layer_reader_open_unchecked(layer, err);
+    struct layer_entry e;
+
+    if (!reader)
+        return -1;
+    do {
+        int rc = layer_reader_next(reader, &e, err);
+        if (rc < 0)
+            return -1;
+        if (rc == 0)
+            return err_set(err, ERR_FORMAT, "layer %u changed while it was read", layer->number);
+        if (r->strata->files[r->cursor].ordinal != e.in.ordinal)
+            continue;
+        if (read_file(r, reader, &e, err) < 0)
+            return layer_entry_wrap(layer, &e, err);
+        r->cursor++;
+    } while (next_wanted(r, layer->number));
+    return 0;
+}
+
+int contents_read(const struct image *image, const struct strata *s, const uint8_t *wanted,
+                  struct contents *out, struct err *err)
+{
+    _cleanup_sha256_ struct sha256 *sha256 = sha256_new(err);
+    struct reading r = {.strata = s, .wanted = wanted, .out = out, .sha256 = sha256};
+
+    *out = (struct contents){0};
+    if (!sha256)
+        return -1;
+    for (size_t i = 0; i < image->layer_count; i++)
+        if (next_wanted(&r, image->layers[i].number) && read_layer(&r, &image->layers[i], err) < 0)
+            return -1;
+    return 0;
+}
