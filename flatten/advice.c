@@ -213,3 +213,41 @@ int advice_make(const struct analysis *a, struct advice_list *out, struct err *e
         return -1;
     return advise_depth(a, out, err);
 }
+
+/* ---- what contents tell ---- */
+
+static int advise_compiled(const struct analysis *a, struct advice_list *out, struct err *err)
+{
+    struct buf text = BUF_INIT;
+    char size[HUMAN_SIZE];
+
+    if (a->stale.stale == 0)
+        return 0;
+    buf_printf(&text,
+               "%" PRIu64
+               " .pyc files (%s with those that have no source) do not match their source, "
+               "such as ",
+               a->stale.stale, human_size(a->stale.bytes, size));
+    put_path(a, a->stale.worst[0], &text);
+    buf_puts(&text, ": Python compiles them again in every container. Run python -m compileall "
+                    "after the sources' last change, and keep their times.");
+    return add(out, "pyc", a->stale.bytes, &text, err);
+}
+
+int advice_add_contents(const struct analysis *a, struct advice_list *out, struct err *err)
+{
+    const struct duplicate_report *d = &a->duplicates;
+    struct buf text = BUF_INIT;
+    char size[HUMAN_SIZE];
+
+    if (advise_compiled(a, out, err) < 0)
+        return -1;
+    if (d->worst_count == 0 || !worth_saying(a, d->bytes))
+        return 0;
+    buf_printf(&text, "%s are copies of other files, such as ", human_size(d->bytes, size));
+    put_path(a, d->worst[0].nodes[0], &text);
+    buf_puts(&text, " and ");
+    put_path(a, d->worst[0].nodes[1], &text);
+    buf_puts(&text, ". Keep one, or make them hard links in the RUN that makes them.");
+    return add(out, "duplicate", d->bytes, &text, err);
+}

@@ -1,10 +1,9 @@
 #include "flatten/analysis.h"
 
-#include "flatten/contents.h"
-
 void analysis_clear(struct analysis *a)
 {
     advice_clear(&a->advice);
+    contents_clear(&a->contents);
     dead_report_clear(&a->dead);
     lookup_report_clear(&a->lookups);
     lookup_report_clear(&a->flat);

@@ -156,6 +156,52 @@ static void put_advice(const struct analysis *a, struct buf *out)
     buf_putc(out, ']');
 }
 
+static void put_duplicates(const struct analysis *a, struct buf *out)
+{
+    const struct duplicate_report *d = &a->duplicates;
+    _cleanup_buf_ struct buf path = BUF_INIT;
+
+    buf_printf(out,
+               ",\"duplicates\":{\"groups\":%" PRIu64 ",\"files\":%" PRIu64 ",\"bytes\":%" PRIu64
+               ",\"worst\":[",
+               d->groups, d->files, d->bytes);
+    for (size_t i = 0; i < d->worst_count; i++) {
+        const struct duplicate_group *g = &d->worst[i];
+        buf_printf(out, "%s{\"size\":%" PRIu64 ",\"copies\":%u,\"layers\":%u,\"paths\":[",
+                   i ? "," : "", g->size, g->copies, g->layers);
+        for (uint32_t n = 0; n < g->copies && n < DUPLICATE_PATHS; n++) {
+            buf_puts(out, n ? "," : "");
+            put_string(out, strata_path(&a->strata, g->nodes[n], &path));
+        }
+        buf_puts(out, "]}");
+    }
+    buf_puts(out, "]}");
+}
+
+static void put_stale(const struct analysis *a, struct buf *out)
+{
+    const struct stale_report *s = &a->stale;
+    _cleanup_buf_ struct buf path = BUF_INIT;
+
+    buf_printf(out,
+               ",\"pyc\":{\"files\":%" PRIu64 ",\"stale\":%" PRIu64 ",\"orphans\":%" PRIu64
+               ",\"bytes\":%" PRIu64 ",\"worst\":[",
+               s->compiled, s->stale, s->orphan, s->bytes);
+    for (size_t i = 0; i < s->worst_count; i++) {
+        buf_puts(out, i ? "," : "");
+        put_string(out, strata_path(&a->strata, s->worst[i], &path));
+    }
+    buf_puts(out, "]}");
+}
+
+void analysis_put_shared_json(const struct duplicate_shared *s, struct buf *out)
+{
+    buf_printf(out,
+               "\"shared\":{\"payload\":%" PRIu64 ",\"by_layer\":%" PRIu64 ",\"by_file\":%" PRIu64
+               "}",
+               s->payload, s->by_layer, s->by_file);
+}
+
 static void put_gate(const struct analysis *a, struct buf *out)
 {
     buf_puts(out, ",\"rules\":[");
@@ -179,6 +225,10 @@ void analysis_put_json(const struct analysis *a, struct buf *out)
     buf_puts(out, "]");
     put_dead(a, out);
     put_lookups(a, out);
+    if (a->compared) {
+        put_duplicates(a, out);
+        put_stale(a, out);
+    }
     put_advice(a, out);
     put_gate(a, out);
     buf_putc(out, '}');

@@ -150,6 +150,47 @@ static void put_lookups(const struct analysis *a, struct buf *out)
     }
 }
 
+static void put_group(const struct analysis *a, const struct duplicate_group *g, struct buf *out)
+{
+    _cleanup_buf_ struct buf path = BUF_INIT;
+    char size[HUMAN_SIZE];
+
+    buf_printf(out, "  %9s  %u times, in %u layer%s:", human_size(g->size, size), g->copies,
+               g->layers, g->layers == 1 ? "" : "s");
+    for (uint32_t i = 0; i < g->copies && i < DUPLICATE_PATHS; i++) {
+        buf_puts(out, " /");
+        human_put_short(out, strata_path(&a->strata, g->nodes[i], &path), MOST_PATH);
+    }
+    buf_puts(out, g->copies > DUPLICATE_PATHS ? " …\n" : "\n");
+}
+
+static void put_duplicates(const struct analysis *a, struct buf *out)
+{
+    const struct duplicate_report *d = &a->duplicates;
+    const struct stale_report *s = &a->stale;
+    char size[HUMAN_SIZE];
+
+    buf_printf(out, "\nDuplicates: %" PRIu64 " files repeat the content of others, %s\n", d->files,
+               human_size(d->bytes, size));
+    for (size_t i = 0; i < d->worst_count && i < MOST_KILLS; i++)
+        put_group(a, &d->worst[i], out);
+    buf_printf(out,
+               "Compiled Python: %" PRIu64 " files, %" PRIu64
+               " older or newer than their source, %" PRIu64 " without one; %s\n",
+               s->compiled, s->stale, s->orphan, human_size(s->bytes, size));
+}
+
+void analysis_put_shared_text(const struct duplicate_shared *s, struct buf *out)
+{
+    char all[HUMAN_SIZE], layer[HUMAN_SIZE], file[HUMAN_SIZE];
+
+    buf_printf(out,
+               "\nTogether\n  %9s  in all images\n  %9s  with every layer stored once\n"
+               "  %9s  with every content stored once\n",
+               human_size(s->payload, all), human_size(s->by_layer, layer),
+               human_size(s->by_file, file));
+}
+
 static void put_advice(const struct analysis *a, struct buf *out)
 {
     if (a->advice.count)
@@ -177,6 +218,8 @@ void analysis_put_text(const struct analysis *a, struct buf *out)
     put_kills(a, out);
     put_worst(a, out);
     put_lookups(a, out);
+    if (a->compared)
+        put_duplicates(a, out);
     put_advice(a, out);
     put_gate(a, out);
 }

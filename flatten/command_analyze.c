@@ -9,7 +9,7 @@
 struct analyze_command {
     const char *platform, *config, *html;
     const char *max_wasted, *min_efficiency, *max_depth, *max_probes;
-    bool json, quiet;
+    bool contents, json, quiet;
 };
 
 #define FIELD(name) offsetof(struct analyze_command, name)
@@ -17,6 +17,9 @@ static const struct option_spec analyze_options[] = {
     {"platform", 0, OPTION_TEXT, FIELD(platform), "OS/ARCH", NULL,
      "which image of an index; by default this machine's"},
     {"json", 0, OPTION_FLAG, FIELD(json), NULL, NULL, "print the result as JSON"},
+    {"contents", 0, OPTION_FLAG, FIELD(contents), NULL, NULL,
+     "read files that have a size in common: duplicates, in each image and across all, and stale "
+     ".pyc"},
     {"html", 0, OPTION_FILE, FIELD(html), "FILE", NULL,
      "write a page that shows it all; it needs no other file and no network"},
     {"max-wasted", 0, OPTION_TEXT, FIELD(max_wasted), "BYTES|PERCENT%", NULL,
@@ -69,7 +72,7 @@ static int print(struct buf *text, struct err *err)
 }
 
 static int report(const struct analyze_command *c, const struct analysis *list, int count,
-                  struct err *err)
+                  const struct duplicate_shared *shared, struct err *err)
 {
     _cleanup_buf_ struct buf out = BUF_INIT;
 
@@ -84,7 +87,13 @@ static int report(const struct analyze_command *c, const struct analysis *list, 
             analysis_put_text(&list[i], &out);
     }
     if (c->json)
-        buf_puts(&out, "]}\n");
+        buf_puts(&out, c->contents ? "]," : "]");
+    if (c->contents && c->json)
+        analysis_put_shared_json(shared, &out);
+    if (c->contents && !c->json && count > 1)
+        analysis_put_shared_text(shared, &out);
+    if (c->json)
+        buf_puts(&out, "}\n");
     return print(&out, err);
 }
 
@@ -128,6 +137,7 @@ static void tell_broken(const struct analysis *a)
 static int analyze(const struct analyze_command *c, const struct operands *operands,
                    struct err *err)
 {
+    struct duplicate_shared shared = {0};
     struct gate rules = {0};
     struct analysis *list = NULL;
     int rc = 0, made = 0, status;
@@ -143,11 +153,13 @@ static int analyze(const struct analyze_command *c, const struct operands *opera
         rc = analyze_one(c, operands->list[made], &list[made], err);
         made++;
     }
+    if (rc == 0 && c->contents)
+        rc = analysis_compare(list, (size_t)made, &shared, err);
     status = rc == 0 ? judge(list, made, &rules) : 0;
     if (rc == 0)
         rc = c->html ? report_write(list, (size_t)made, c->html, err) : 0;
     if (rc == 0)
-        rc = report(c, list, made, err);
+        rc = report(c, list, made, &shared, err);
     for (int i = 0; i < made; i++) {
         if (rc == 0)
             tell_broken(&list[i]);

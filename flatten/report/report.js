@@ -286,6 +286,12 @@
             ["Cause", row => words[row.cause], null, "word"],
             ["Path", row => "/" + row.path, null, "text"],
         ], image.worst)));
+        if (image.duplicates) main.append(section("Duplicates", "Same content at several paths, where a container sees it.", table([
+            ["Size", row => row.size, row => size(row.size), "number"],
+            ["Copies", row => row.copies, null, "number"],
+            ["Layers", row => row.layers, null, "number"],
+            ["Paths", row => row.paths.map(path => "/" + path).join("  "), null, "text"],
+        ], image.duplicates.worst)));
         main.append(section("Directories in many layers", "", table([
             ["Layers", row => row.layers, null, "number"],
             ["Names", row => row.entries, row => shown(row.entries), "number"],

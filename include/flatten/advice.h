@@ -14,10 +14,10 @@
 struct analysis;
 
 struct advice {
-    const char
-        *kind; /* for machines: touch, delete, rebuild, replace, flatten, depth, mount, cache */
-    uint64_t bytes; /* that it would save, or that it is about; 0: it is not about bytes */
-    char *text;     /* printable */
+    const char *kind; /* for machines: touch, delete, rebuild, replace, cache, mount, flatten,
+                         depth, pyc, duplicate */
+    uint64_t bytes;   /* that it would save, or that it is about; 0: it is not about bytes */
+    char *text;       /* printable */
 };
 
 struct advice_list {
@@ -28,5 +28,9 @@ struct advice_list {
 void advice_clear(struct advice_list *a);
 
 int advice_make(const struct analysis *a, struct advice_list *out, struct err *err) must_check;
+
+/* Adds what contents tell: duplicates and stale .pyc. */
+int advice_add_contents(const struct analysis *a, struct advice_list *out,
+                        struct err *err) must_check;
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "flatten/advice.h"
 #include "flatten/dead.h"
+#include "flatten/duplicates.h"
 #include "flatten/gate.h"
 #include "flatten/image.h"
 #include "flatten/lookups.h"
@@ -25,6 +26,10 @@ struct analysis {
     struct lookup_report lookups; /* as it is */
     struct lookup_report flat;    /* and as one layer */
     struct advice_list advice;
+    bool compared; /* by content: the next three are filled */
+    struct contents contents;
+    struct duplicate_report duplicates;
+    struct stale_report stale;
     struct gate_result gate[GATE_RULES]; /* of the rules that were set */
     size_t gate_count;
 };
@@ -36,6 +41,10 @@ void analysis_clear(struct analysis *a);
 
 #define _cleanup_analysis_ _cleanup_(analysis_clear)
 
+/* Reads contents: duplicates in each and across all, and stale .pyc. */
+int analysis_compare(struct analysis *list, size_t count, struct duplicate_shared *shared,
+                     struct err *err) must_check;
+
 /* Judges by the rules (gate.h); true if none is broken. */
 bool analysis_judge(struct analysis *a, const struct gate *rules);
 
@@ -44,5 +53,9 @@ void analysis_put_text(const struct analysis *a, struct buf *out);
 
 /* One object of the array "images" (docs/analyze.md has the schema). */
 void analysis_put_json(const struct analysis *a, struct buf *out);
+
+/* What images share: a table, or the member "shared". */
+void analysis_put_shared_text(const struct duplicate_shared *s, struct buf *out);
+void analysis_put_shared_json(const struct duplicate_shared *s, struct buf *out);
 
 #endif

@@ -127,6 +127,19 @@ fails() {
     [ "$(ls -A)" = page.html ]
 }
 
+@test "--contents finds .pyc that do not match their source" {
+    ok --json --contents "oci:$IMAGES/python"
+    [ "$(jq -c '.images[0].pyc | [.files, .stale, .orphans]' <<<"$output")" = '[5,2,1]' ]
+    [ "$(jq -c '.images[0].pyc.worst | sort' <<<"$output")" = \
+        '["lib/__pycache__/m.cpython-311.opt-1.pyc","lib/__pycache__/n.cpython-39.pyc"]' ]
+    jq -e '.images[0].advice[] | select(.kind == "pyc") | .text | startswith("2 .pyc files")' <<<"$output"
+    jq -e '.images[0].duplicates.worst | any(.paths == ["lib/n.py", "lib/o.py", "lib/m.py"])' <<<"$output"
+    ok --json "oci:$IMAGES/python"
+    jq -e '(.images[0] | has("pyc") or has("duplicates")) or has("shared") | not' <<<"$output"
+    ok --contents "oci:$IMAGES/python" "oci:$IMAGES/python"
+    [[ $output == *"2 older or newer"* && $output == *"Together"* ]]
+}
+
 @test "advice names the steps" {
     ok --json "oci:$IMAGES/waste:v1"
     jq -e '[.images[0].advice[].kind] | contains(["touch", "delete", "flatten", "depth"])' <<<"$output"

@@ -1,4 +1,5 @@
 """The images of flatten.bats: python3 flatten_images.py DIRECTORY (needs tests/oracle in its path)."""
+import importlib._bootstrap_external as pyc
 import os
 import random
 import sys
@@ -21,6 +22,20 @@ WASTE = [[d("d"), f("d/a", "a" * 1000), f("d/b", "b" * 200), f("d/c", "c" * 30),
           f("keep", "k" * 90000)],
          [f("d/a", "a" * 1000, uid=9), f("d/b", "B" * 200), wh("d/c")],
          [d("d"), opq("d"), f("</script><b>\x1b[2J", "5" * 50)], [wh("</script><b>\x1b[2J")]]
+
+
+def compiled(mtime, size):
+    return bytes(pyc._code_to_timestamp_pyc(compile("1", "m", "exec"), mtime, size))
+
+
+SOURCE = "x = 1\n"
+PYTHON = [[f("lib/m.py", SOURCE, mtime=1000 * 10**9 + 5), f("lib/__pycache__/m.cpython-311.pyc", compiled(1000, 6)),
+           f("lib/__pycache__/m.cpython-311.opt-1.pyc", compiled(1001, 6)),
+           f("lib/n.py", SOURCE, mtime=1000 * 10**9), f("lib/__pycache__/n.cpython-39.pyc", compiled(1000, 7)),
+           f("lib/__pycache__/gone.cpython-39.pyc", compiled(1000, 6)), f("lib/legacy.pyc", compiled(1, 1)),
+           f("lib/o.py", SOURCE), f("lib/__pycache__/o.cpython-39.pyc",
+                                    bytes(pyc._code_to_hash_pyc(compile("1", "m", "exec"), b"12345678")))],
+          [f("lib/m.py", SOURCE, mtime=1000 * 10**9 + 7, uid=3)]]
 BAD = {
     "whiteout": [[f("a", "1")], [f("dir/.wh.", "")]],
     "dotdot": [[f("../escape", "1")]],
@@ -54,6 +69,7 @@ def main():
     images.write_oci(at("divergent"), images.tars_of(DIVERGENT))
     images.write_oci(at("many"), images.tars_of(MANY))
     images.write_oci(at("indexed"), images.tars_of(INDEXED))
+    images.write_oci(at("python"), images.tars_of(PYTHON), compression="zstd")
     images.write_oci(at("waste"), images.tars_of(WASTE), tag="v1")
     for name, layers in BAD.items():
         images.write_oci(at("bad-" + name), images.tars_of(layers))

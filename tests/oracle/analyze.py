@@ -256,6 +256,38 @@ def differences(found, squashed, model):
     return lines
 
 
+def duplicates(model):
+    """(groups, files, bytes) of content that several files bear, of those that show."""
+    found = collections.Counter(file.data for file in model.files if file.names and file.data)
+    return {"groups": sum(n > 1 for n in found.values()),
+            "files": sum(n - 1 for n in found.values()),
+            "bytes": sum(len(data) * (n - 1) for data, n in found.items())}
+
+
+def shared(models, layers):
+    """Bytes of all images: as they are, with each layer once, with each content once."""
+    once = {}
+    for model, tars in zip(models, layers):
+        for number, tar in enumerate(tars, 1):
+            once[tar] = sum(len(f.data) for f in model.files if f.layer == number)
+    every = {file.data for model in models for file in model.files}
+    return {"payload": sum(len(f.data) for model in models for f in model.files),
+            "by_layer": sum(once.values()), "by_file": sum(map(len, every))}
+
+
+def compared(flatten, home, sources, stacks, models):
+    found = run(flatten, "analyze", "--json", "--contents", *sources)
+    lines = []
+    for image, model in zip(found["images"], models):
+        got = {key: image["duplicates"][key] for key in ("groups", "files", "bytes")}
+        if got != duplicates(model):
+            lines.append("duplicates are %r, expected %r" % (got, duplicates(model)))
+    wanted = shared(models, [images.tars_of(layers) for layers in stacks])
+    if found["shared"] != wanted:
+        lines.append("shared is %r, expected %r" % (found["shared"], wanted))
+    return lines
+
+
 def run(*words):
     done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
     if done.returncode:
@@ -266,9 +298,9 @@ def run(*words):
 FORMS = (("oci", "none"), ("oci", "gzip"), ("old", "none"), ("new", "none"), ("oci", "zstd"))
 
 
-def written(home, layers, number):
+def written(home, layers, number, name="image"):
     form, compression = FORMS[number % len(FORMS)]
-    path, tars = os.path.join(home, "image"), images.tars_of(layers)
+    path, tars = os.path.join(home, name), images.tars_of(layers)
     if form == "oci":
         images.write_oci(path, tars, compression=compression)
         return "oci:" + path
@@ -285,6 +317,9 @@ def one(flatten, seed, number):
         found = run(flatten, "analyze", "--json", source)
         squashed = run(flatten, "squash", "--json", "-q", source, "oci:" + home + "/flat")
         lines = differences(found["images"][0], squashed["payload"], Model(layers))
+        other = layers[:1] + stack_of(random.Random("%d %d other" % (seed, number)))
+        lines += compared(flatten, home, (source, written(home, other, number + 1, "other")),
+                          (layers, other), (Model(layers), Model(other)))
     except RuntimeError as error:
         lines = [str(error)]
     finally:
