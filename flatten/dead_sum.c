@@ -157,9 +157,9 @@ static struct dead_path path_of(const struct strata_file *const *list, size_t co
         if (list[i]->killer > path.by)
             path.by = list[i]->killer;
     }
-    for (uint8_t cause = 1; cause < DEAD_CAUSES; cause++)
+    for (int cause = 1; cause < DEAD_CAUSES; cause++)
         if (bytes[cause] > bytes[path.cause])
-            path.cause = cause;
+            path.cause = (uint8_t)cause;
     return path;
 }
 

@@ -9,15 +9,17 @@
 const char *human_size(uint64_t bytes, char out[HUMAN_SIZE])
 {
     static const char units[] = "kMGTPE";
-    double value = (double)bytes;
+    double value = (double)bytes / 1000;
     size_t unit = 0;
 
     if (bytes < 1000) {
         snprintf(out, HUMAN_SIZE, "%" PRIu64 " B", bytes);
         return out;
     }
-    for (value /= 1000; value >= 999.95; value /= 1000)
+    while (value >= 999.95) {
+        value /= 1000;
         unit++;
+    }
     snprintf(out, HUMAN_SIZE, "%.1f %cB", value, units[unit]);
     return out;
 }

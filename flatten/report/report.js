@@ -279,7 +279,7 @@
             ["Of layer", row => row.layer, null, "number"],
             ["By layer", row => row.by, null, "number"],
             ["Step", row => steps[row.by - 1], null, "text"],
-        ], image.kills)));
+        ], image.kills.slice(0, 500))));
         main.append(section("The worst paths", "", table([
             ["Dead bytes", row => row.bytes, row => size(row.bytes), "number"],
             ["Copies", row => row.copies, null, "number"],
