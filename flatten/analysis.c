@@ -51,12 +51,12 @@ static int compare_rivals(struct analysis *a, struct err *err)
     for (size_t i = 0; i < s->file_count; i++) {
         if (!s->files[i].killer || !s->files[i].rival)
             continue;
-        wanted[i] = CONTENT_HASH;
-        wanted[s->files[i].rival] = CONTENT_HASH;
+        wanted[i] = s->files[i].quick ? 0 : CONTENT_QUICK;
+        wanted[s->files[i].rival] = s->files[s->files[i].rival].quick ? 0 : CONTENT_QUICK;
     }
     if (contents_read(a->image, s, wanted, &contents, err) < 0)
         return -1;
-    dead_settle(s, &contents.hashes);
+    dead_settle(s);
     return 0;
 }
 

@@ -1,6 +1,6 @@
 #include "flatten/contents.h"
 
-#include "flatten/layer.h"
+#include "base/hash.h"
 
 #include <string.h>
 
@@ -46,7 +46,7 @@ const struct content *contents_find(const struct content_list *list, uint32_t in
 
 /* Files stand in the order of layers and entries, so one cursor serves the whole image. */
 struct reading {
-    const struct strata *strata;
+    struct strata *strata;
     const uint8_t *wanted;
     struct contents *out;
     struct sha256 *sha256;
@@ -89,8 +89,9 @@ static int put_hash(struct reading *r, uint32_t inode, struct err *err)
 
 /* What is wanted of a file's bytes, fed in order. */
 struct file_reading {
-    struct reading *reading;
-    bool hash, head;
+    struct sha256 *sha256;     /* or NULL */
+    struct hash_stream *quick; /* or NULL */
+    bool head;
     uint64_t at;
     unsigned char bytes[CONTENT_BYTES];
 };
@@ -107,8 +108,10 @@ static int feed(struct file_reading *f, const unsigned char *data, uint64_t len,
             size_t room = sizeof(f->bytes) - (size_t)f->at;
             memcpy(f->bytes + f->at, from, piece < room ? piece : room);
         }
-        if (f->hash && sha256_update(f->reading->sha256, from, piece, err) < 0)
+        if (f->sha256 && sha256_update(f->sha256, from, piece, err) < 0)
             return -1;
+        if (f->quick)
+            hash_stream_add(f->quick, from, piece);
         f->at += piece;
         data = data ? data + piece : NULL;
         len -= piece;
@@ -124,7 +127,7 @@ static int read_bytes(struct file_reading *f, struct layer_reader *reader, uint6
     size_t len;
     int rc = 1;
 
-    while ((f->hash || f->at < sizeof(f->bytes)) &&
+    while ((f->sha256 || f->quick || f->at < sizeof(f->bytes)) &&
            (rc = layer_reader_data(reader, &data, &len, &offset, err)) > 0) {
         if (offset < f->at || offset > size || len > size - offset)
             return err_set(err, ERR_FORMAT, "content beyond the entry's size");
@@ -136,13 +139,27 @@ static int read_bytes(struct file_reading *f, struct layer_reader *reader, uint6
     return rc == 0 ? feed(f, NULL, size - f->at, err) : 0;
 }
 
+int contents_quick(struct layer_reader *reader, uint64_t size, uint64_t *out, struct err *err)
+{
+    struct hash_stream hash;
+    struct file_reading f = {.quick = &hash};
+
+    hash_stream_begin(&hash);
+    if (read_bytes(&f, reader, size, err) < 0)
+        return -1;
+    uint64_t found = hash_stream_end(&hash);
+    *out = found ? found : 1;
+    return 0;
+}
+
 static int read_file(struct reading *r, struct layer_reader *reader, const struct layer_entry *e,
                      struct err *err)
 {
     uint32_t inode = (uint32_t)r->cursor;
     uint8_t wanted = r->wanted[inode];
-    struct file_reading f = {
-        .reading = r, .hash = wanted & CONTENT_HASH, .head = wanted & CONTENT_HEAD};
+    struct strata_file *file = &r->strata->files[inode];
+    struct file_reading f = {.sha256 = wanted & CONTENT_HASH ? r->sha256 : NULL,
+                             .head = wanted & CONTENT_HEAD};
 
     if (wanted & CONTENT_TIME) {
         uint32_t seconds = (uint32_t)archive_entry_mtime(e->header);
@@ -152,13 +169,15 @@ static int read_file(struct reading *r, struct layer_reader *reader, const struc
         if (put(&r->out->times, inode, bytes, err) < 0)
             return -1;
     }
-    if (!f.hash && !f.head)
+    if (wanted & CONTENT_QUICK)
+        return contents_quick(reader, file->size, &file->quick, err);
+    if (!f.sha256 && !f.head)
         return 0;
-    if (read_bytes(&f, reader, r->strata->files[inode].size, err) < 0)
+    if (read_bytes(&f, reader, file->size, err) < 0)
         return -1;
     if (f.head && f.at >= sizeof(f.bytes) && put(&r->out->heads, inode, f.bytes, err) < 0)
         return -1;
-    return f.hash ? put_hash(r, inode, err) : 0;
+    return f.sha256 ? put_hash(r, inode, err) : 0;
 }
 
 /* Moves on to the next wanted file of the layer; false when there is none. */
@@ -194,7 +213,7 @@ static int read_layer(struct reading *r, const struct layer *layer, struct err *
     return 0;
 }
 
-int contents_read(const struct image *image, const struct strata *s, const uint8_t *wanted,
+int contents_read(const struct image *image, struct strata *s, const uint8_t *wanted,
                   struct contents *out, struct err *err)
 {
     _cleanup_sha256_ struct sha256 *sha256 = sha256_new(err);

@@ -1,7 +1,5 @@
 #include "flatten/dead.h"
 
-#include <string.h>
-
 /* What hides a name: the layer and the record that does it. */
 struct killer {
     const struct stratum *record; /* NULL: it shows */
@@ -103,15 +101,13 @@ int dead_attribute(struct strata *s, struct err *err)
     return 0;
 }
 
-void dead_settle(struct strata *s, const struct content_list *hashes)
+void dead_settle(struct strata *s)
 {
-    for (uint32_t i = 0; i < s->file_count; i++) {
+    for (size_t i = 0; i < s->file_count; i++) {
         struct strata_file *file = &s->files[i];
         if (!file->killer || !file->rival)
             continue;
-        const struct content *own = contents_find(hashes, i);
-        const struct content *rival = contents_find(hashes, file->rival);
-        if (own && rival && memcmp(own->bytes, rival->bytes, sizeof(own->bytes)) == 0)
+        if (file->quick && file->quick == s->files[file->rival].quick)
             file->cause = DEAD_METADATA;
     }
 }

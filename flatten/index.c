@@ -439,7 +439,7 @@ static int add_layer(struct builder *b, const struct layer *layer,
         if (apply(b, &e, err) < 0)
             return layer_entry_wrap(layer, &e, err);
         if (e.in.kind == MERGE_FILE && b->observer &&
-            b->observer->file(b->observer->ctx, layer, &e, b->entered,
+            b->observer->file(b->observer->ctx, layer, reader, &e, b->entered,
                               (uint32_t)b->index->inode_count - 1, err) < 0)
             return -1;
         report->entries_in++;

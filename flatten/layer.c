@@ -24,6 +24,8 @@ struct layer_reader {
     uint32_t ordinal;
     struct buf path, link;
     struct tar_window window;
+    enum compression kind; /* of what is read unchecked */
+    bool checked;
     struct err stream_error;
 };
 
@@ -86,7 +88,8 @@ static struct layer_reader *open_reader(const struct layer *layer, bool checked,
         return NULL;
     }
     r->layer = layer;
-    r->stream = checked ? layer_tar(layer, err) : layer_tar_unchecked(layer, err);
+    r->checked = checked;
+    r->stream = checked ? layer_tar(layer, err) : layer_tar_unchecked(layer, &r->kind, err);
     if (!r->stream)
         return NULL;
     r->archive = archive_read_new();
@@ -112,6 +115,11 @@ struct layer_reader *layer_reader_open(const struct layer *layer, struct err *er
 struct layer_reader *layer_reader_open_unchecked(const struct layer *layer, struct err *err)
 {
     return open_reader(layer, false, err);
+}
+
+bool layer_reader_skips(const struct layer_reader *r)
+{
+    return !r->checked && r->kind == COMPRESSION_NONE;
 }
 
 void layer_reader_free(struct layer_reader *r)

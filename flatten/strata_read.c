@@ -1,15 +1,20 @@
 #include "flatten/strata_read.h"
 
+#include "flatten/contents.h"
+
 #include <string.h>
 
-static int on_file(void *ctx, const struct layer *layer, const struct layer_entry *e, uint32_t node,
-                   uint32_t inode, struct err *err)
+static int on_file(void *ctx, const struct layer *layer, struct layer_reader *reader,
+                   const struct layer_entry *e, uint32_t node, uint32_t inode, struct err *err)
 {
     struct strata_file file = {.size = (uint64_t)archive_entry_size(e->header),
                                .node = node,
                                .ordinal = e->in.ordinal,
                                .layer = (uint16_t)layer->number};
 
+    /* What is decompressed anyway is hashed as it comes by: that spares a second look. */
+    if (!layer_reader_skips(reader) && contents_quick(reader, file.size, &file.quick, err) < 0)
+        return layer_entry_wrap(layer, e, err);
     return strata_add_file(ctx, inode, &file, err);
 }
 

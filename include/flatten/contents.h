@@ -6,11 +6,11 @@
 #ifndef FLATTEN_CONTENTS_H
 #define FLATTEN_CONTENTS_H
 
-#include "flatten/image.h"
+#include "flatten/layer.h"
 #include "flatten/strata.h"
 
 /* What is wanted of a file. */
-enum { CONTENT_HASH = 1, CONTENT_HEAD = 2, CONTENT_TIME = 4 };
+enum { CONTENT_HASH = 1, CONTENT_HEAD = 2, CONTENT_TIME = 4, CONTENT_QUICK = 8 };
 enum { CONTENT_BYTES = 16 };
 
 struct content {
@@ -32,8 +32,16 @@ void contents_clear(struct contents *c);
 
 #define _cleanup_contents_ _cleanup_(contents_clear)
 
-/* `wanted` by inode: what is wanted. The caller clears *out in any case. */
-int contents_read(const struct image *image, const struct strata *s, const uint8_t *wanted,
+/*
+ * A 64-bit hash of the entry at hand, keyed by a secret of the process (base/hash.h); never 0. For
+ * comparing two files of one size.
+ */
+int contents_quick(struct layer_reader *reader, uint64_t size, uint64_t *out,
+                   struct err *err) must_check;
+
+/* `wanted` by inode: what is wanted. CONTENT_QUICK fills strata_file's `quick`. The caller clears
+ * *out in any case. */
+int contents_read(const struct image *image, struct strata *s, const uint8_t *wanted,
                   struct contents *out, struct err *err) must_check;
 
 /* Of one inode in a list in the order of inodes (as contents_read leaves them); or NULL. */

@@ -9,7 +9,6 @@
 #ifndef FLATTEN_DEAD_H
 #define FLATTEN_DEAD_H
 
-#include "flatten/contents.h"
 #include "flatten/strata.h"
 
 enum { DEAD_WORST = 20 };
@@ -60,8 +59,8 @@ void dead_report_clear(struct dead_report *r);
  */
 int dead_attribute(struct strata *s, struct err *err) must_check;
 
-/* Files with a rival of equal content become DEAD_METADATA. `hashes` in the order of inodes. */
-void dead_settle(struct strata *s, const struct content_list *hashes);
+/* Files with a rival of equal content (`quick`, where known) become DEAD_METADATA. */
+void dead_settle(struct strata *s);
 
 /* Sums up. */
 int dead_sum(const struct strata *s, struct dead_report *out, struct err *err) must_check;

@@ -52,7 +52,8 @@ struct stream *layer_blob(const struct layer *layer, struct err *err) must_check
 struct stream *layer_tar(const struct layer *layer, struct err *err) must_check;
 
 /* The same without checking digests, for measuring. Where nothing is compressed, it can skip. */
-struct stream *layer_tar_unchecked(const struct layer *layer, struct err *err) must_check;
+struct stream *layer_tar_unchecked(const struct layer *layer, enum compression *kind,
+                                   struct err *err) must_check;
 
 /* ---- for the sources ---- */
 

@@ -36,9 +36,9 @@ struct index {
  */
 struct index_observer {
     void *ctx;
-    /* A regular file's entry was entered. */
-    int (*file)(void *ctx, const struct layer *layer, const struct layer_entry *e, uint32_t node,
-                uint32_t inode, struct err *err);
+    /* A regular file's entry was entered; its content may be read. */
+    int (*file)(void *ctx, const struct layer *layer, struct layer_reader *reader,
+                const struct layer_entry *e, uint32_t node, uint32_t inode, struct err *err);
     /* After a layer's last entry, parents first: what the layer by itself holds at a node. */
     int (*holds)(void *ctx, struct tree *tree, unsigned layer, uint32_t node, enum model_kind kind,
                  const struct model_slot *slot, struct err *err);

@@ -44,6 +44,7 @@ extern const char *const dead_cause_text[DEAD_CAUSES], *const dead_cause_key[DEA
 /* A tar entry that is a file. */
 struct strata_file {
     uint64_t size;    /* bytes */
+    uint64_t quick;   /* a hash of its content (contents_quick); 0: not known */
     uint32_t node;    /* its first name */
     uint32_t ordinal; /* of the entry in its layer */
     uint32_t rival;   /* the file that took its path, where both have one size; or 0 */

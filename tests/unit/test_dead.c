@@ -95,17 +95,18 @@ static void test_cases(void **state)
 static void test_settle(void **state)
 {
     struct strata_file files[] = {
-        {0},          {.layer = 1, .killer = 2, .rival = 2},
-        {.layer = 2}, {.layer = 1, .killer = 2, .rival = 4},
-        {.layer = 2}, {.layer = 1, .killer = 2, .rival = 6},
+        {0},
+        {.layer = 1, .killer = 2, .rival = 2, .quick = 7},
+        {.layer = 2, .quick = 7},
+        {.layer = 1, .killer = 2, .rival = 4, .quick = 8},
+        {.layer = 2, .quick = 9},
+        {.layer = 1, .killer = 2, .rival = 6},
         {.layer = 2},
     };
-    struct content list[] = {{"same", 1}, {"same", 2}, {"this", 3}, {"that", 4}};
-    const struct content_list hashes = {.list = list, .count = 4};
     struct strata s = {.files = files, .file_count = 7};
 
     (void)state;
-    dead_settle(&s, &hashes);
+    dead_settle(&s);
     assert_int_equal(files[1].cause, DEAD_METADATA);
     assert_int_equal(files[3].cause, DEAD_OVERWRITTEN);
     assert_int_equal(files[5].cause, DEAD_OVERWRITTEN);
