@@ -7,9 +7,9 @@
 #include <string.h>
 
 struct analyze_command {
-    const char *platform, *config, *html;
+    const char *platform, *config, *html, *zfs;
     const char *max_wasted, *min_efficiency, *max_depth, *max_probes;
-    bool contents, json, quiet;
+    bool contents, exact, json, quiet;
 };
 
 #define FIELD(name) offsetof(struct analyze_command, name)
@@ -20,6 +20,9 @@ static const struct option_spec analyze_options[] = {
     {"contents", 0, OPTION_FLAG, FIELD(contents), NULL, NULL,
      "read files that have a size in common: duplicates, in each image and across all, and stale "
      ".pyc"},
+    {"zfs", 0, OPTION_TEXT, FIELD(zfs), "RECORD", NULL,
+     "predict compression by lz4 and zstd in records of that size, as in 128K, from a sample"},
+    {"exact", 0, OPTION_FLAG, FIELD(exact), NULL, NULL, "compress all, not a sample"},
     {"html", 0, OPTION_FILE, FIELD(html), "FILE", NULL,
      "write a page that shows it all; it needs no other file and no network"},
     {"max-wasted", 0, OPTION_TEXT, FIELD(max_wasted), "BYTES|PERCENT%", NULL,
@@ -68,6 +71,16 @@ static int print(struct buf *text, struct err *err)
         return -1;
     if (fwrite(text->data, 1, text->len, stdout) != text->len || fflush(stdout) != 0)
         return err_sys(err, "standard output");
+    return 0;
+}
+
+static int compress(const struct analyze_command *c, struct analysis *list, int count,
+                    size_t record, struct err *err)
+{
+    for (int i = 0; record && i < count; i++)
+        if (zfs_read(list[i].image, &list[i].strata, record, c->exact ? 0 : ZFS_SAMPLE,
+                     &list[i].zfs, err) < 0)
+            return err_wrap(err, "%s", list[i].source);
     return 0;
 }
 
@@ -141,8 +154,9 @@ static int analyze(const struct analyze_command *c, const struct operands *opera
     struct gate rules = {0};
     struct analysis *list = NULL;
     int rc = 0, made = 0, status;
+    size_t record = 0;
 
-    if (set_rules(c, &rules, err) < 0)
+    if (set_rules(c, &rules, err) < 0 || (c->zfs && zfs_parse_record(c->zfs, &record, err) < 0))
         return -1;
     if (operands->count > MOST_SOURCES)
         return err_set(err, ERR_LIMIT, "more than %d images", MOST_SOURCES);
@@ -155,6 +169,8 @@ static int analyze(const struct analyze_command *c, const struct operands *opera
     }
     if (rc == 0 && c->contents)
         rc = analysis_compare(list, (size_t)made, &shared, err);
+    if (rc == 0)
+        rc = compress(c, list, made, record, err);
     status = rc == 0 ? judge(list, made, &rules) : 0;
     if (rc == 0)
         rc = c->html ? report_write(list, (size_t)made, c->html, err) : 0;

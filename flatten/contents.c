@@ -44,13 +44,11 @@ const struct content *contents_find(const struct content_list *list, uint32_t in
     return list->count ? bsearch(&key, list->list, list->count, sizeof(key), by_inode) : NULL;
 }
 
-/* Files stand in the order of layers and entries, so one cursor serves the whole image. */
 struct reading {
     struct strata *strata;
     const uint8_t *wanted;
     struct contents *out;
     struct sha256 *sha256;
-    size_t cursor;
 };
 
 static int put(struct content_list *to, uint32_t inode, const unsigned char *bytes, struct err *err)
@@ -152,10 +150,10 @@ int contents_quick(struct layer_reader *reader, uint64_t size, uint64_t *out, st
     return 0;
 }
 
-static int read_file(struct reading *r, struct layer_reader *reader, const struct layer_entry *e,
-                     struct err *err)
+static int read_file(void *ctx, struct layer_reader *reader, const struct layer_entry *e,
+                     uint32_t inode, struct err *err)
 {
-    uint32_t inode = (uint32_t)r->cursor;
+    struct reading *r = ctx;
     uint8_t wanted = r->wanted[inode];
     struct strata_file *file = &r->strata->files[inode];
     struct file_reading f = {.sha256 = wanted & CONTENT_HASH ? r->sha256 : NULL,
@@ -180,18 +178,27 @@ static int read_file(struct reading *r, struct layer_reader *reader, const struc
     return f.sha256 ? put_hash(r, inode, err) : 0;
 }
 
-/* Moves on to the next wanted file of the layer; false when there is none. */
-static bool next_wanted(struct reading *r, unsigned layer)
-{
-    const struct strata *s = r->strata;
+/* Files stand in the order of layers and entries, so one cursor serves the whole image. */
+struct walk {
+    const struct strata *strata;
+    const uint8_t *wanted;
+    contents_visit *visit;
+    void *ctx;
+    size_t cursor;
+};
 
-    while (r->cursor < s->file_count && s->files[r->cursor].layer <= layer &&
-           (s->files[r->cursor].layer != layer || !r->wanted[r->cursor]))
-        r->cursor++;
-    return r->cursor < s->file_count && s->files[r->cursor].layer == layer;
+/* Moves on to the next wanted file of the layer; false when there is none. */
+static bool next_wanted(struct walk *w, unsigned layer)
+{
+    const struct strata *s = w->strata;
+
+    while (w->cursor < s->file_count && s->files[w->cursor].layer <= layer &&
+           (s->files[w->cursor].layer != layer || !w->wanted[w->cursor]))
+        w->cursor++;
+    return w->cursor < s->file_count && s->files[w->cursor].layer == layer;
 }
 
-static int read_layer(struct reading *r, const struct layer *layer, struct err *err)
+static int walk_layer(struct walk *w, const struct layer *layer, struct err *err)
 {
     _cleanup_layer_reader_ struct layer_reader *reader = layer_reader_open_unchecked(layer, err);
     struct layer_entry e;
@@ -204,12 +211,23 @@ static int read_layer(struct reading *r, const struct layer *layer, struct err *
             return -1;
         if (rc == 0)
             return err_set(err, ERR_FORMAT, "layer %u changed while it was read", layer->number);
-        if (r->strata->files[r->cursor].ordinal != e.in.ordinal)
+        if (w->strata->files[w->cursor].ordinal != e.in.ordinal)
             continue;
-        if (read_file(r, reader, &e, err) < 0)
+        if (w->visit(w->ctx, reader, &e, (uint32_t)w->cursor, err) < 0)
             return layer_entry_wrap(layer, &e, err);
-        r->cursor++;
-    } while (next_wanted(r, layer->number));
+        w->cursor++;
+    } while (next_wanted(w, layer->number));
+    return 0;
+}
+
+int contents_walk(const struct image *image, const struct strata *s, const uint8_t *wanted,
+                  contents_visit *visit, void *ctx, struct err *err)
+{
+    struct walk w = {.strata = s, .wanted = wanted, .visit = visit, .ctx = ctx};
+
+    for (size_t i = 0; i < image->layer_count; i++)
+        if (next_wanted(&w, image->layers[i].number) && walk_layer(&w, &image->layers[i], err) < 0)
+            return -1;
     return 0;
 }
 
@@ -220,10 +238,5 @@ int contents_read(const struct image *image, struct strata *s, const uint8_t *wa
     struct reading r = {.strata = s, .wanted = wanted, .out = out, .sha256 = sha256};
 
     *out = (struct contents){0};
-    if (!sha256)
-        return -1;
-    for (size_t i = 0; i < image->layer_count; i++)
-        if (next_wanted(&r, image->layers[i].number) && read_layer(&r, &image->layers[i], err) < 0)
-            return -1;
-    return 0;
+    return sha256 ? contents_walk(image, s, wanted, read_file, &r, err) : -1;
 }

@@ -12,6 +12,7 @@
 #include "flatten/image.h"
 #include "flatten/lookups.h"
 #include "flatten/strata_read.h"
+#include "flatten/zfs_read.h"
 
 #include <stdbool.h>
 
@@ -30,6 +31,7 @@ struct analysis {
     struct contents contents;
     struct duplicate_report duplicates;
     struct stale_report stale;
+    struct zfs_report zfs;               /* record 0: not asked for */
     struct gate_result gate[GATE_RULES]; /* of the rules that were set */
     size_t gate_count;
 };

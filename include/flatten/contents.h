@@ -39,6 +39,15 @@ void contents_clear(struct contents *c);
 int contents_quick(struct layer_reader *reader, uint64_t size, uint64_t *out,
                    struct err *err) must_check;
 
+/*
+ * Calls `visit` at every file that `wanted` (by inode) marks, in the order of layers and entries;
+ * the reader stands at its content. 0, or -1 to give up.
+ */
+typedef int contents_visit(void *ctx, struct layer_reader *reader, const struct layer_entry *e,
+                           uint32_t inode, struct err *err);
+int contents_walk(const struct image *image, const struct strata *s, const uint8_t *wanted,
+                  contents_visit *visit, void *ctx, struct err *err) must_check;
+
 /* `wanted` by inode: what is wanted. CONTENT_QUICK fills strata_file's `quick`. The caller clears
  * *out in any case. */
 int contents_read(const struct image *image, struct strata *s, const uint8_t *wanted,

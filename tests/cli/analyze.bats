@@ -140,6 +140,23 @@ fails() {
     [[ $output == *"2 older or newer"* && $output == *"Together"* ]]
 }
 
+@test "--zfs: a sample agrees with all, within its error" {
+    ok --json --zfs=8K "$IMAGES/mixed.tar"
+    sample=$output
+    ok --json --zfs=8K --exact "$IMAGES/mixed.tar"
+    jq -e '.images[0].zfs | .records == .sampled and .lz4.error == 0' <<<"$output"
+    jq -e --argjson sample "$sample" '.images[0].zfs as $all | $sample.images[0].zfs |
+        .sampled < $all.sampled and .records == $all.records and .zstd.error > 0 and
+        (["lz4", "zstd"] | all(. as $k | $sample.images[0].zfs[$k] |
+            (.ratio / $all[$k].ratio - 1 | fabs) <= 2 * .error))' <<<"$output"
+    jq -e '[.images[0].zfs.directories[].path] == ["data", "text"]' <<<"$output"
+    ok --zfs=1M --exact "$IMAGES/mixed.tar"
+    [[ $output == *"in records of 1024 KiB"*"compression=off  /data"* ]]
+    for size in 0 3K 128 32M 128Q 4KK x ""; do
+        fails 2 "" "--zfs=$size" "$IMAGES/mixed.tar"
+    done
+}
+
 @test "advice names the steps" {
     ok --json "oci:$IMAGES/waste:v1"
     jq -e '[.images[0].advice[].kind] | contains(["touch", "delete", "flatten", "depth"])' <<<"$output"

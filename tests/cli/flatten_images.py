@@ -77,6 +77,9 @@ def main():
     broken(at("bad-size"), "cut")
     images.write_oci(at("deep"), [tar_bytes([f("f%d" % i, "x")]) for i in range(1001)])
     noise = random.Random(1)
+    mixed = [[f("data/%d" % i, noise.randbytes(300_000)) for i in range(80)] +
+             [f("text/%d" % i, b"".join(b"%d " % noise.randrange(1000) for _ in range(50_000))) for i in range(80)]]
+    images.write_docker_new(at("mixed.tar"), images.tars_of(mixed), name="mixed:v1")
     big = [[f("big/%d-%d" % (n, i), noise.randbytes(5_000_000)) for i in range(10)] for n in (0, 1)]
     images.write_docker_new(at("big.tar"), images.tars_of(big), name="big:v1")
 
