@@ -115,6 +115,46 @@ int fd_pread_exact(int fd, void *data, size_t len, off_t offset, struct err *err
     return 0;
 }
 
+/* Through memory, where the kernel cannot copy from file to file. */
+static int copy_through(int from, off_t from_offset, uint64_t len, int to, off_t to_offset,
+                        struct err *err)
+{
+    enum { PIECE = 1024 * 1024 };
+    _cleanup_free_ char *piece = malloc(PIECE);
+
+    if (!piece)
+        return err_nomem(err);
+    while (len > 0) {
+        size_t n = len < PIECE ? (size_t)len : PIECE;
+        if (fd_pread_exact(from, piece, n, from_offset, err) < 0 ||
+            fd_pwrite_all(to, piece, n, to_offset, err) < 0)
+            return -1;
+        from_offset += (off_t)n;
+        to_offset += (off_t)n;
+        len -= n;
+    }
+    return 0;
+}
+
+int fd_copy_range(int from, off_t from_offset, uint64_t len, int to, off_t to_offset,
+                  struct err *err)
+{
+    enum { PIECE = 1 << 30 };
+
+    while (len > 0) {
+        ssize_t n = copy_file_range(from, &from_offset, to, &to_offset,
+                                    len < PIECE ? (size_t)len : PIECE, 0);
+        if (n < 0 && errno == EINTR)
+            continue;
+        /* Across file systems, on old kernels, from a memory file: in the usual way, which also
+         * knows what to say of a file that ends too early. */
+        if (n <= 0)
+            return copy_through(from, from_offset, len, to, to_offset, err);
+        len -= (uint64_t)n;
+    }
+    return 0;
+}
+
 static int random_name(char *out, size_t size, struct err *err)
 {
     uint64_t number;

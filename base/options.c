@@ -50,6 +50,15 @@ static int bad_choice(const struct option_spec *o, const char *value, struct err
                    list.data ? list.data : "");
 }
 
+static int store_item(const struct option_spec *o, const char *value, struct option_list *list,
+                      struct err *err)
+{
+    if (list->count == OPTION_LIST_MOST)
+        return err_set(err, ERR_LIMIT, "--%s: more than %d times", o->name, OPTION_LIST_MOST);
+    list->items[list->count++] = value;
+    return 0;
+}
+
 static int store(const struct option_spec *o, const char *value, void *target, struct err *err)
 {
     void *field = (char *)target + o->offset;
@@ -71,6 +80,8 @@ static int store(const struct option_spec *o, const char *value, void *target, s
     case OPTION_FILE:
         *(const char **)field = value;
         return 0;
+    case OPTION_LIST:
+        return store_item(o, value, field, err);
     case OPTION_NUMBER:
         errno = 0;
         *(uint64_t *)field = strtoull(value, &end, 10);

@@ -9,7 +9,8 @@
 struct analyze_command {
     const char *platform, *config, *html, *zfs;
     const char *max_wasted, *min_efficiency, *max_depth, *max_probes;
-    bool contents, exact, json, quiet;
+    uint64_t retries;
+    bool contents, exact, insecure, json, quiet;
 };
 
 #define FIELD(name) offsetof(struct analyze_command, name)
@@ -34,6 +35,10 @@ static const struct option_spec analyze_options[] = {
      "a rule: a path that exists is looked for in at most so many layers, on average"},
     {"config", 0, OPTION_FILE, FIELD(config), "FILE", NULL,
      "rules from a JSON file; those of the command line win"},
+    {"retries", 0, OPTION_NUMBER, FIELD(retries), "N", NULL,
+     "how often a request to a registry that may work later is repeated; by default 5"},
+    {"insecure", 0, OPTION_FLAG, FIELD(insecure), NULL, NULL,
+     "speak with registries whose certificate cannot be verified, or that have no HTTPS"},
     {"quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL, NULL, "say nothing but errors and the result"},
     {0},
 };
@@ -61,6 +66,7 @@ static int analyze_one(const struct analyze_command *c, const char *source, stru
 
     if (reference_parse(source, &ref, err) < 0)
         return -1;
+    ref.registry = (struct registry_options){c->insecure, c->retries, NULL};
     struct image *image = image_open(&ref, c->platform, err);
     return image ? analysis_make(image, source, &options, out, err) : -1;
 }
@@ -187,7 +193,7 @@ static int analyze(const struct analyze_command *c, const struct operands *opera
 
 int command_analyze(int argc, char *const argv[], bool *help, struct err *err)
 {
-    struct analyze_command c = {0};
+    struct analyze_command c = {.retries = REGISTRY_RETRIES};
     struct operands operands = {0};
     int rc = options_parse(&command_analyze_spec, argc, argv, &c, &operands, help, err);
 

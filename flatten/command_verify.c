@@ -8,8 +8,8 @@
 
 struct verify_command {
     const char *semantics, *platform;
-    uint64_t most;
-    bool json, quiet;
+    uint64_t most, retries;
+    bool insecure, json, quiet;
 };
 
 #define FIELD(name) offsetof(struct verify_command, name)
@@ -19,6 +19,10 @@ static const struct option_spec verify_options[] = {
     {"platform", 0, OPTION_TEXT, FIELD(platform), "OS/ARCH", NULL,
      "which image of an index; by default this machine's"},
     {"most", 0, OPTION_NUMBER, FIELD(most), "N", NULL, "differences to print; by default 20"},
+    {"retries", 0, OPTION_NUMBER, FIELD(retries), "N", NULL,
+     "how often a request to a registry that may work later is repeated; by default 5"},
+    {"insecure", 0, OPTION_FLAG, FIELD(insecure), NULL, NULL,
+     "speak with registries whose certificate cannot be verified, or that have no HTTPS"},
     {"json", 0, OPTION_FLAG, FIELD(json), NULL, NULL, "print the result as JSON"},
     {"quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL, NULL, "print nothing; the exit status tells"},
     {0},
@@ -83,6 +87,7 @@ static struct listing *list(const char *text, const struct verify_command *c, st
 
     if (reference_parse(text, &ref, err) < 0)
         return NULL;
+    ref.registry = (struct registry_options){c->insecure, c->retries, NULL};
     _cleanup_image_ struct image *image = image_open(&ref, c->platform, err);
     return image ? listing_new(image, &options, err) : NULL;
 }
@@ -115,7 +120,7 @@ static int verify(const struct verify_command *c, const char *a_name, const char
 
 int command_verify(int argc, char *const argv[], bool *help, struct err *err)
 {
-    struct verify_command c = {.most = 20};
+    struct verify_command c = {.most = 20, .retries = REGISTRY_RETRIES};
     struct operands operands = {0};
     int rc = options_parse(&command_verify_spec, argc, argv, &c, &operands, help, err);
 

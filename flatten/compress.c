@@ -6,6 +6,8 @@
 #include <string.h>
 #include <zstd.h>
 
+/* What zstd's threads work on at a time: its default, four windows, would cost 20 MB a thread. */
+enum { ZSTD_JOB = 2 * 1024 * 1024 };
 enum { COMPRESS_BUFFER = 256 * 1024, DEFAULT_ZSTD = 3, DEFAULT_GZIP = 1, MOST_THREADS = 64 };
 
 struct compressor {
@@ -80,6 +82,8 @@ static int begin_zstd(struct compressor *c, const struct compress_options *o, st
         return err_nomem(err);
     if (set_zstd(c, ZSTD_c_compressionLevel, o->level, err) < 0 ||
         set_zstd(c, ZSTD_c_checksumFlag, 1, err) < 0 ||
+        set_zstd(c, ZSTD_c_jobSize, ZSTD_JOB, err) < 0 ||
+        set_zstd(c, ZSTD_c_overlapLog, 8, err) < 0 ||
         set_zstd(c, ZSTD_c_nbWorkers, (int)(threads > MOST_THREADS ? MOST_THREADS : threads), err) <
             0)
         return -1;

@@ -2,9 +2,6 @@
 
 #include <string.h>
 
-DEFINE_CLEANUP(entry, struct archive_entry, archive_entry_free)
-#define _cleanup_entry_ _cleanup_(cleanup_entry)
-
 static int put_header(struct entry_sink *to, const char *path, struct archive_entry *header,
                       struct err *err)
 {
@@ -13,17 +10,59 @@ static int put_header(struct entry_sink *to, const char *path, struct archive_en
     return entry_sink_entry(to, header, err);
 }
 
-int emit_implied(struct entry_sink *to, const char *path, struct archive_entry *like,
-                 struct err *err)
+struct archive_entry *emit_implied_header(struct archive_entry *like, struct err *err)
 {
-    _cleanup_entry_ struct archive_entry *header = archive_entry_new();
+    struct archive_entry *header = archive_entry_new();
 
-    if (!header)
-        return err_nomem(err);
+    if (!header) {
+        err_nomem(err);
+        return NULL;
+    }
     archive_entry_set_filetype(header, AE_IFDIR);
     archive_entry_set_perm(header, 0755);
     archive_entry_set_mtime(header, archive_entry_mtime(like), archive_entry_mtime_nsec(like));
-    return put_header(to, path, header, err);
+    return header;
+}
+
+int emit_implied(struct entry_sink *to, const char *path, struct archive_entry *like,
+                 struct err *err)
+{
+    _cleanup_entry_ struct archive_entry *header = emit_implied_header(like, err);
+
+    return header ? put_header(to, path, header, err) : -1;
+}
+
+static int put_marker(struct entry_sink *to, const struct buf *path, struct err *err)
+{
+    _cleanup_entry_ struct archive_entry *header = archive_entry_new();
+
+    if (!header || path->failed)
+        return err_nomem(err);
+    archive_entry_set_filetype(header, AE_IFREG);
+    archive_entry_set_size(header, 0);
+    archive_entry_set_mtime(header, 0, 0);
+    return put_header(to, path->data, header, err);
+}
+
+int emit_whiteout(struct entry_sink *to, const char *path, struct err *err)
+{
+    const char *slash = strrchr(path, '/');
+    size_t dir = slash ? (size_t)(slash - path) + 1 : 0;
+    _cleanup_buf_ struct buf name = BUF_INIT;
+
+    buf_append(&name, path, dir);
+    buf_puts(&name, ".wh.");
+    buf_puts(&name, path + dir);
+    return put_marker(to, &name, err);
+}
+
+int emit_opaque(struct entry_sink *to, const char *dir, struct err *err)
+{
+    _cleanup_buf_ struct buf name = BUF_INIT;
+
+    buf_puts(&name, dir);
+    buf_puts(&name, "/.wh..wh..opq");
+    return put_marker(to, &name, err);
 }
 
 static int copy_content(struct entry_sink *to, struct layer_reader *content, uint64_t size,

@@ -3,26 +3,21 @@
 #include "base/buf.h"
 #include "base/fdio.h"
 #include "flatten/engine_reply.h"
+#include "flatten/http.h"
 #include "flatten/image.h"
-#include "flatten/interrupt.h"
 
-#include <curl/curl.h>
 #include <string.h>
 #include <sys/stat.h>
 
 enum {
-    CONNECT_SECONDS = 10,
     ANSWER_SECONDS = 120, /* for small replies; images take as long as they take */
-    TRANSFER_BUFFER = 512 * 1024,
-    REFUSAL_LIMIT = 64 * 1024, /* bytes of an error's body that are looked at */
     SAVE_TAIL = 8 * 1024,
 };
 
 struct engine {
-    CURL *curl;
+    struct http *http;
     char *socket; /* path; NULL for TCP */
     char *base;   /* URL without a path */
-    char error[CURL_ERROR_SIZE];
 };
 
 /* ---- where the daemon is ---- */
@@ -76,20 +71,15 @@ struct engine *engine_open(struct err *err)
         err_nomem(err);
         return NULL;
     }
-    /* Nothing of TLS: only plain HTTP is spoken. */
-    if (curl_global_init(CURL_GLOBAL_NOTHING) != CURLE_OK || !(e->curl = curl_easy_init())) {
-        err_set(err, ERR_SYSTEM, "libcurl cannot start");
+    if (find_daemon(e, err) < 0)
         return NULL;
-    }
-    return find_daemon(e, err) < 0 ? NULL : steal_ptr(&e);
+    const struct http_options options = {.socket = e->socket};
+    return (e->http = http_new(&options, err)) ? steal_ptr(&e) : NULL;
 }
 
 void engine_free(struct engine *e)
 {
-    if (e->curl) {
-        curl_easy_cleanup(e->curl);
-        curl_global_cleanup();
-    }
+    cleanup_http(&e->http);
     free(e->socket);
     free(e->base);
     free(e);
@@ -97,128 +87,25 @@ void engine_free(struct engine *e)
 
 /* ---- one request ---- */
 
-typedef int take_body(void *ctx, const char *data, size_t len, struct err *err);
-
 struct request {
     struct engine *engine;
-    take_body *take; /* the body of a 200 */
+    int (*take)(void *ctx, const char *data, size_t len, struct err *err); /* the body of a 200 */
     void *ctx;
-    bool quick; /* the answer is small, and soon there */
-    int upload; /* or -1: GET */
-    off_t at;
-    uint64_t size;
-    struct buf refusal; /* the body of any other status */
-    struct err *err;    /* where the callbacks report */
-    bool failed;        /* they did */
+    bool quick;                     /* the answer is small, and soon there */
+    const struct http_body *upload; /* or NULL: GET */
 };
 
-static long status_of(const struct request *r)
-{
-    long status = 0;
-
-    return curl_easy_getinfo(r->engine->curl, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK ? status
-                                                                                           : 0;
-}
-
-static size_t on_body(char *data, size_t unit, size_t count, void *ctx)
-{
-    struct request *r = ctx;
-    size_t len = unit * count;
-
-    if (status_of(r) == 200) {
-        r->failed = r->take(r->ctx, data, len, r->err) < 0;
-        return r->failed ? CURL_WRITEFUNC_ERROR : len;
-    }
-    size_t room = REFUSAL_LIMIT - r->refusal.len;
-    buf_append(&r->refusal, data, len < room ? len : room);
-    return len;
-}
-
-static size_t on_upload(char *buffer, size_t unit, size_t count, void *ctx)
-{
-    struct request *r = ctx;
-    size_t want = unit * count;
-
-    if (want > r->size - (uint64_t)r->at)
-        want = (size_t)(r->size - (uint64_t)r->at);
-    if (want > 0 && fd_pread_exact(r->upload, buffer, want, r->at, r->err) < 0) {
-        r->failed = true;
-        return CURL_READFUNC_ABORT;
-    }
-    r->at += (off_t)want;
-    return want;
-}
-
-/* Called while data flows and about once a second while it does not: time to notice a Ctrl-C. */
-static int on_progress(void *ctx, curl_off_t down_all, curl_off_t down, curl_off_t up_all,
-                       curl_off_t up)
-{
-    (void)ctx, (void)down_all, (void)down, (void)up_all, (void)up;
-    return interrupted();
-}
-
-#define SET(option, value)                                                                         \
-    do {                                                                                           \
-        CURLcode rc_ = curl_easy_setopt(curl, option, value);                                      \
-        if (rc_ != CURLE_OK)                                                                       \
-            return rc_;                                                                            \
-    } while (0)
-
-static CURLcode set_connection(struct request *r)
-{
-    CURL *curl = r->engine->curl;
-
-    curl_easy_reset(curl); /* keeps the connection */
-    SET(CURLOPT_ERRORBUFFER, r->engine->error);
-    SET(CURLOPT_NOSIGNAL, 1L);
-    SET(CURLOPT_PROTOCOLS_STR, "http");
-    SET(CURLOPT_PROXY, "");
-    SET(CURLOPT_FOLLOWLOCATION, 0L);
-    SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    SET(CURLOPT_PATH_AS_IS, 1L);
-    SET(CURLOPT_TCP_KEEPALIVE, 1L);
-    SET(CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS);
-    if (r->quick)
-        SET(CURLOPT_TIMEOUT, (long)ANSWER_SECONDS);
-    if (r->engine->socket)
-        SET(CURLOPT_UNIX_SOCKET_PATH, r->engine->socket);
-    return CURLE_OK;
-}
-
-static CURLcode set_transfer(struct request *r, const char *url, struct curl_slist *headers)
-{
-    CURL *curl = r->engine->curl;
-
-    SET(CURLOPT_URL, url);
-    SET(CURLOPT_HTTPHEADER, headers);
-    SET(CURLOPT_BUFFERSIZE, (long)TRANSFER_BUFFER);
-    SET(CURLOPT_WRITEFUNCTION, on_body);
-    SET(CURLOPT_WRITEDATA, r);
-    SET(CURLOPT_NOPROGRESS, 0L);
-    SET(CURLOPT_XFERINFOFUNCTION, on_progress);
-    if (r->upload < 0)
-        return CURLE_OK;
-    SET(CURLOPT_POST, 1L);
-    SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->size);
-    SET(CURLOPT_UPLOAD_BUFFERSIZE, (long)TRANSFER_BUFFER);
-    SET(CURLOPT_READFUNCTION, on_upload);
-    SET(CURLOPT_READDATA, r);
-    return CURLE_OK;
-}
-
 /* The connection failed: what to do about it. */
-static int explain(const struct engine *e, CURLcode code, struct err *err)
+static int explain(const struct engine *e, const struct http_reply *reply, struct err *err)
 {
     const char *where = e->socket ? e->socket : e->base + strlen("http://");
-    long number = 0;
+    int number = reply->sys;
 
-    if (interrupt_check(err) < 0)
+    if (reply->failure == HTTP_GAVE_UP)
         return -1;
-    if (code != CURLE_COULDNT_CONNECT)
-        return err_set(err, ERR_SYSTEM, "the Docker daemon at %s: %s", where,
-                       e->error[0] ? e->error : curl_easy_strerror(code));
-    if (curl_easy_getinfo(e->curl, CURLINFO_OS_ERRNO, &number) != CURLE_OK)
-        number = 0;
+    if (reply->failure != HTTP_NO_CONNECT)
+        return err_wrap(err, "the Docker daemon at %s", where);
+    _cleanup_free_ char *reason = strdup(err->msg);
     if (number == EACCES || number == EPERM)
         err_set(err, ERR_SYSTEM,
                 "permission denied at the Docker daemon's socket %s: be root or in its group "
@@ -231,86 +118,59 @@ static int explain(const struct engine *e, CURLcode code, struct err *err)
     else
         err_set(err, ERR_SYSTEM,
                 "no Docker daemon answers at %s (%s): start it, or set DOCKER_HOST to where it is",
-                where, number ? strerror((int)number) : e->error);
-    err->sys = (int)number;
+                where,
+                number   ? strerror(number)
+                : reason ? reason
+                         : "?");
+    err->sys = number;
     return -1;
 }
 
 /* A status that is not 200: its body is JSON with a "message", or should be. */
-static int refused(const struct request *r, long status, struct err *err)
+static int refused(const struct http_reply *reply, struct err *err)
 {
-    enum err_kind kind = status == 404 || status == 400 ? ERR_USAGE : ERR_SYSTEM;
+    const struct buf *text = &reply->refusal;
+    enum err_kind kind = reply->status == 404 || reply->status == 400 ? ERR_USAGE : ERR_SYSTEM;
     struct err ignored = ERR_INIT;
     _cleanup_json_ struct json_doc *doc =
-        r->refusal.len ? json_parse(r->refusal.data, r->refusal.len, NULL, &ignored) : NULL;
+        text->len ? json_parse(text->data, text->len, NULL, &ignored) : NULL;
     const char *message = doc ? json_text(json_get(json_root(doc), "message")) : NULL;
 
     if (message)
         return err_set(err, kind, "the daemon says: %.*s", (int)strcspn(message, "\r\n"), message);
-    return err_set(err, kind, "the daemon answers with HTTP status %ld", status);
-}
-
-static int perform(struct request *r, const char *url, struct curl_slist *headers, long *status,
-                   struct err *err)
-{
-    CURLcode code = set_connection(r);
-
-    r->err = err;
-    r->engine->error[0] = '\0';
-    if (code == CURLE_OK)
-        code = set_transfer(r, url, headers);
-    if (code == CURLE_OK)
-        code = curl_easy_perform(r->engine->curl);
-    *status = status_of(r);
-    if (r->failed)
-        return -1;
-    /* A daemon that has refused need not listen to the rest of an upload. */
-    if (*status > 200 && (code == CURLE_OK || r->refusal.len > 0))
-        return refused(r, *status, err);
-    if (code != CURLE_OK)
-        return explain(r->engine, code, err);
-    return *status == 200 ? 0 : refused(r, *status, err);
+    return err_set(err, kind, "the daemon answers with HTTP status %ld", reply->status);
 }
 
 static int send_request(struct request *r, const char *path, long *status, struct err *err)
 {
+    /* A daemon that refuses does so before the upload, where its words cannot get lost. */
+    static const char *const upload_headers[] = {"Content-Type: application/x-tar",
+                                                 "Expect: 100-continue", NULL};
     _cleanup_free_ char *url = strf("%s%s", r->engine->base, path);
-    struct curl_slist *headers = NULL, *more;
-    int rc;
+    _cleanup_http_reply_ struct http_reply reply = {0};
+    const struct http_request request = {
+        .method = r->upload ? "POST" : "GET",
+        .url = url,
+        .headers = r->upload ? upload_headers : NULL,
+        .body = r->upload,
+        .timeout_seconds = r->quick ? ANSWER_SECONDS : 0,
+        .take = r->take,
+        .ctx = r->ctx,
+    };
 
     if (!url)
         return err_nomem(err);
-    if (r->upload >= 0) {
-        headers = curl_slist_append(NULL, "Content-Type: application/x-tar");
-        /* A daemon that refuses does so before the upload, where its words cannot get lost. */
-        more = headers ? curl_slist_append(headers, "Expect: 100-continue") : NULL;
-        if (!more) {
-            curl_slist_free_all(headers);
-            return err_nomem(err);
-        }
-    }
-    rc = perform(r, url, headers, status, err);
-    curl_slist_free_all(headers);
-    buf_free(&r->refusal);
-    return rc;
+    int rc = http_perform(r->engine->http, &request, &reply, err);
+    *status = reply.status;
+    if (rc < 0)
+        return explain(r->engine, &reply, err);
+    return reply.status == 200 ? 0 : refused(&reply, err);
 }
 
 /* ---- what is asked ---- */
 
-static int put_escaped(struct engine *e, const char *text, size_t len, struct buf *out,
-                       struct err *err)
-{
-    char *escaped = curl_easy_escape(e->curl, text, (int)len);
-
-    if (!escaped)
-        return err_nomem(err);
-    buf_puts(out, escaped);
-    curl_free(escaped);
-    return 0;
-}
-
 /* "/images/NAME" with each part of the name escaped: a slash in it stays one in the path. */
-static int image_path(struct engine *e, const char *name, struct buf *out, struct err *err)
+static int image_path(const char *name, struct buf *out, struct err *err)
 {
     buf_puts(out, "/images");
     for (const char *at = name;; at++) {
@@ -318,8 +178,10 @@ static int image_path(struct engine *e, const char *name, struct buf *out, struc
         if (len == 0 || len > 1024 || strspn(at, ".") == len)
             return err_set(err, ERR_USAGE, "'%s' is not the name of an image", name);
         buf_putc(out, '/');
-        if (put_escaped(e, at, len, out, err) < 0)
-            return -1;
+        _cleanup_free_ char *part = strndup(at, len);
+        if (!part)
+            return err_nomem(err);
+        http_put_escaped(out, part);
         at += len;
         if (!*at)
             return 0;
@@ -341,7 +203,7 @@ static struct json_doc *get_json(struct engine *e, const char *path, long *statu
 {
     static const struct json_options options = {.max_bytes = IMAGE_JSON_LIMIT};
     _cleanup_buf_ struct buf text = BUF_INIT;
-    struct request r = {.engine = e, .take = take_text, .ctx = &text, .quick = true, .upload = -1};
+    struct request r = {.engine = e, .take = take_text, .ctx = &text, .quick = true};
 
     if (send_request(&r, path, status, err) < 0)
         return NULL;
@@ -372,7 +234,7 @@ struct json_doc *engine_inspect(struct engine *e, const char *name, bool *missin
 
     if (missing)
         *missing = false;
-    if (image_path(e, name, &path, err) < 0)
+    if (image_path(name, &path, err) < 0)
         return NULL;
     buf_puts(&path, "/json");
     if (buf_check(&path, err) < 0)
@@ -394,15 +256,15 @@ static int take_file(void *ctx, const char *data, size_t len, struct err *err)
 
 int engine_save(struct engine *e, const char *name, const char *platform, int fd, struct err *err)
 {
-    struct request r = {.engine = e, .take = take_file, .ctx = &fd, .upload = -1};
+    struct request r = {.engine = e, .take = take_file, .ctx = &fd};
     _cleanup_buf_ struct buf path = BUF_INIT;
     long status;
 
-    if (image_path(e, name, &path, err) < 0)
+    if (image_path(name, &path, err) < 0)
         return -1;
     buf_puts(&path, platform ? "/get?platform=" : "/get");
-    if (platform && put_escaped(e, platform, strlen(platform), &path, err) < 0)
-        return -1;
+    if (platform)
+        http_put_escaped(&path, platform);
     return buf_check(&path, err) < 0 ? -1 : send_request(&r, path.data, &status, err);
 }
 
@@ -437,7 +299,8 @@ static int take_reply(void *ctx, const char *data, size_t len, struct err *err)
 int engine_load(struct engine *e, int fd, uint64_t size, struct err *err)
 {
     _cleanup_engine_reply_ struct engine_reply reply = {0};
-    struct request r = {.engine = e, .take = take_reply, .ctx = &reply, .upload = fd, .size = size};
+    const struct http_body body = {.fd = fd, .size = size};
+    struct request r = {.engine = e, .take = take_reply, .ctx = &reply, .upload = &body};
     long status;
 
     if (send_request(&r, "/images/load?quiet=1", &status, err) < 0)

@@ -11,6 +11,7 @@ void image_free(struct image *image)
     free(image->name);
     cleanup_json_doc(&image->config);
     cleanup_json_doc(&image->manifest);
+    cleanup_json_doc(&image->index);
     free(image);
 }
 
@@ -32,7 +33,8 @@ struct image *image_new(struct json_doc *config, struct err *err)
     image->config = steal_ptr(&owned);
     image->layer_count = count;
     for (size_t i = 0; i < count; i++)
-        image->layers[i] = (struct layer){.number = (unsigned)i + 1, .fd = -1};
+        image->layers[i] =
+            (struct layer){.number = (unsigned)i + 1, .fd = -1, .max_size = LAYER_MAX_SIZE};
     for (size_t i = 0; i < count; i++) {
         const char *id = json_text(json_at(ids, i));
         if (!id || digest_parse(id, &image->layers[i].diff_id, err) < 0) {
@@ -51,10 +53,13 @@ struct image *image_open(const struct reference *ref, const char *platform, stru
     switch (ref->transport) {
     case TRANSPORT_OCI:
         return image_open_oci(ref, platform, err);
+    case TRANSPORT_OCI_ARCHIVE:
     case TRANSPORT_DOCKER_ARCHIVE:
-        return image_open_archive(ref, err);
+        return image_open_archive(ref, platform, err);
     case TRANSPORT_DOCKER_DAEMON:
         return image_open_daemon(ref, platform, err);
+    case TRANSPORT_REGISTRY:
+        return image_open_registry(ref, platform, err);
     }
     err_set(err, ERR_USAGE, "no such kind of reference");
     return NULL;
@@ -65,6 +70,8 @@ struct stream *layer_blob(const struct layer *layer, struct err *err)
     char what[32];
     struct stream *s = stream_range(layer->fd, layer->offset, layer->size, err);
 
+    if (s && layer->progress)
+        s = stream_count(s, layer->progress, err);
     if (!s || !layer->digest.text[0])
         return s;
     snprintf(what, sizeof(what), "layer %u", layer->number);
@@ -83,7 +90,13 @@ struct stream *layer_tar(const struct layer *layer, struct err *err)
         return NULL;
     }
     snprintf(what, sizeof(what), "layer %u, uncompressed", layer->number);
-    return stream_verify(s, &layer->diff_id, what, err);
+    struct ahead_options options = {
+        .expected = layer->diff_id,
+        .what = what,
+        .max_size = layer->max_size,
+        .hasher = layer->hasher,
+    };
+    return stream_verify_ahead(s, &options, err);
 }
 
 struct stream *layer_tar_unchecked(const struct layer *layer, enum compression *kind,

@@ -1,37 +1,17 @@
-#include "flatten/index.h"
+#include "flatten/index_internal.h"
 
 #include "flatten/emit.h"
 
-#include <limits.h>
 #include <string.h>
-
-enum { MOST_SYMLINKS = 40 };
-
-/* Building: `own` is the layer at hand by itself (overlay) or the merged tree as well (spec). */
-struct builder {
-    struct index *index;
-    struct model own_model;
-    struct model *own;
-    enum semantics semantics;
-    uint32_t layer_mark; /* in the merged tree: what is older is of older layers */
-    const struct layer *layer;
-    const char **symlinks; /* by inode: where it points; owned */
-    size_t symlink_cap;
-    struct buf rest;
-    const char *divergence;
-    const struct index_observer *observer; /* or NULL */
-    uint32_t entered;                      /* the node of the file entered last */
-    bool whiteout;                         /* being entered, or an opaque marker */
-    bool ignored; /* it lies below a whiteout of its own layer: nothing to do */
-};
 
 void index_free(struct index *x)
 {
     for (size_t i = 0; i < x->inode_count; i++)
         if (x->inodes[i].header)
-            archive_entry_free(x->inodes[i].header);
+            attributes_free(x->inodes[i].header);
     free(x->inodes);
     model_free(&x->merged);
+    model_free(&x->kept);
     cleanup_tree(&x->tree);
     free(x);
 }
@@ -45,7 +25,7 @@ static void builder_clear(struct builder *b)
     buf_free(&b->rest);
 }
 
-static uint32_t add_inode(struct index *x, unsigned layer, uint32_t ordinal, struct err *err)
+uint32_t index_add_inode(struct index *x, unsigned layer, uint32_t ordinal, struct err *err)
 {
     if (x->inode_count == x->inode_cap) {
         size_t cap = x->inode_cap ? x->inode_cap * 2 : 1024;
@@ -62,18 +42,19 @@ static uint32_t add_inode(struct index *x, unsigned layer, uint32_t ordinal, str
     return (uint32_t)x->inode_count++;
 }
 
-static int keep_header(struct index *x, uint32_t inode, struct archive_entry *header,
+static int keep_header(struct builder *b, uint32_t inode, struct archive_entry *header,
                        struct err *err)
 {
-    struct archive_entry *copy = x->bare ? NULL : archive_entry_clone(header);
+    struct index_inode *i = &b->index->inodes[inode];
+    struct attributes *copy = b->index->bare ? NULL : attributes_of(header, err);
 
-    if (x->bare)
+    if (b->index->bare)
         return 0;
     if (!copy)
-        return err_nomem(err);
-    if (x->inodes[inode].header)
-        archive_entry_free(x->inodes[inode].header);
-    x->inodes[inode].header = copy;
+        return -1;
+    cleanup_attributes(&i->header);
+    i->header = copy;
+    i->described = b->layer->number;
     return 0;
 }
 
@@ -81,13 +62,16 @@ static int keep_header(struct index *x, uint32_t inode, struct archive_entry *he
 static int keep_link_header(struct builder *b, uint32_t inode, struct archive_entry *header,
                             struct err *err)
 {
-    struct archive_entry *old = b->index->inodes[inode].header;
+    const struct attributes *kept = b->index->inodes[inode].header;
 
     if (b->semantics == SEMANTICS_SPEC)
         return 0;
-    if (old && emit_adopt(header, old, err) < 0)
-        return -1;
-    return keep_header(b->index, inode, header, err);
+    if (kept) {
+        _cleanup_entry_ struct archive_entry *old = attributes_entry(kept, err);
+        if (!old || emit_adopt(header, old, err) < 0)
+            return -1;
+    }
+    return keep_header(b, inode, header, err);
 }
 
 static int keep_symlink(struct builder *b, uint32_t inode, const char *target, struct err *err)
@@ -105,110 +89,6 @@ static int keep_symlink(struct builder *b, uint32_t inode, const char *target, s
     return b->symlinks[inode] ? 0 : err_nomem(err);
 }
 
-static enum model_kind kind_at(struct builder *b, uint32_t node)
-{
-    return model_kind(b->own, b->index->tree, node);
-}
-
-/* ---- walking ---- */
-
-/*
- * Sees to it that there is a directory at the node for what comes below. An older file gives way,
- * unless a symbolic link led to it.
- */
-static int ensure_dir(struct builder *b, uint32_t node, bool linked, struct err *err)
-{
-    enum model_kind kind = kind_at(b, node);
-
-    if (kind == MODEL_DIR) {
-        if (node != TREE_ROOT)
-            b->own->slots[node].stamp = b->own->clock; /* the layer has it, too */
-        return 0;
-    }
-    if (kind == MODEL_OTHER && (linked || b->own->slots[node].stamp >= b->layer_mark))
-        return err_set(err, ERR_FORMAT, "its parent is not a directory");
-    if (model_empty(b->own, node, model_mark(b->own), err) < 0 ||
-        model_set(b->own, node, MODEL_DIR, INDEX_IMPLIED, err) < 0)
-        return -1;
-    if (kind == MODEL_WHITEOUT)
-        b->own->slots[node].opaque = true;
-    return 0;
-}
-
-static int follow(struct builder *b, uint32_t node, size_t used, struct err *err)
-{
-    const char *target = b->symlinks[b->own->slots[node].inode];
-    struct buf joined = BUF_INIT;
-
-    buf_printf(&joined, "%s/%s", target, b->rest.data + used);
-    buf_free(&b->rest);
-    b->rest = joined;
-    if (joined.len > PATH_MAX * 16)
-        return err_set(err, ERR_FORMAT, "symbolic links make its path too long");
-    return buf_check(&b->rest, err);
-}
-
-/* The parent of the path's last name, which is left at *name in b->rest. */
-static uint32_t walk(struct builder *b, const char *path, size_t len, bool make, const char **name,
-                     struct err *err)
-{
-    struct tree *t = b->index->tree;
-    uint32_t at = TREE_ROOT;
-    size_t used = 0, links = 0;
-
-    buf_truncate(&b->rest, 0);
-    buf_append(&b->rest, path, len);
-    if (buf_check(&b->rest, err) < 0)
-        return TREE_NONE;
-    for (;;) {
-        used += strspn(b->rest.data + used, "/");
-        const char *start = b->rest.data + used;
-        size_t size = strcspn(start, "/");
-        if (start[size] == '\0') {
-            *name = start;
-            return at;
-        }
-        used += size;
-        if (size == 1 && start[0] == '.')
-            continue;
-        if (size == 2 && start[0] == '.' && start[1] == '.') {
-            at = at == TREE_ROOT ? at : tree_parent(t, at);
-            continue;
-        }
-        uint32_t child = tree_child(t, at, start, size, err);
-        if (child == TREE_NONE)
-            return TREE_NONE;
-        if (kind_at(b, child) == MODEL_SYMLINK) {
-            if (++links > MOST_SYMLINKS) {
-                err_set(err, ERR_FORMAT, "too many symbolic links on its path");
-                return TREE_NONE;
-            }
-            if (follow(b, child, used, err) < 0)
-                return TREE_NONE;
-            used = 0;
-            at = b->rest.data[0] == '/' ? TREE_ROOT : at;
-            continue;
-        }
-        if (b->whiteout && kind_at(b, child) == MODEL_WHITEOUT) {
-            b->ignored = true;
-            return TREE_NONE;
-        }
-        if (make && ensure_dir(b, child, links > 0, err) < 0)
-            return TREE_NONE;
-        at = child;
-    }
-}
-
-static uint32_t walk_to(struct builder *b, const char *path, size_t len, bool make, struct err *err)
-{
-    const char *name;
-    uint32_t parent = walk(b, path, len, make, &name, err);
-
-    if (parent == TREE_NONE || !*name || strcmp(name, ".") == 0)
-        return parent;
-    return tree_child(b->index->tree, parent, name, strlen(name), err);
-}
-
 /* ---- entries ---- */
 
 static int replace(struct builder *b, uint32_t node, enum model_kind kind, uint32_t inode,
@@ -221,10 +101,10 @@ static int replace(struct builder *b, uint32_t node, enum model_kind kind, uint3
 
 static int apply_dir(struct builder *b, uint32_t node, const struct layer_entry *e, struct err *err)
 {
-    enum model_kind kind = kind_at(b, node);
-    uint32_t inode = add_inode(b->index, b->layer->number, e->in.ordinal, err);
+    enum model_kind kind = index_kind(b, node);
+    uint32_t inode = index_add_inode(b->index, b->layer->number, e->in.ordinal, err);
 
-    if (inode == TREE_NONE || keep_header(b->index, inode, e->header, err) < 0)
+    if (inode == TREE_NONE || keep_header(b, inode, e->header, err) < 0)
         return -1;
     if (kind == MODEL_DIR) {
         struct model_slot *slot = model_slot(b->own, node, err);
@@ -243,7 +123,7 @@ static int apply_dir(struct builder *b, uint32_t node, const struct layer_entry 
 static const struct model_slot *find_target(struct builder *b, uint32_t node)
 {
     struct index *x = b->index;
-    enum model_kind kind = kind_at(b, node);
+    enum model_kind kind = index_kind(b, node);
 
     if (kind == MODEL_SYMLINK || kind == MODEL_OTHER)
         return &b->own->slots[node];
@@ -258,9 +138,9 @@ static const struct model_slot *find_target(struct builder *b, uint32_t node)
 
 static int apply_link(struct builder *b, const struct layer_entry *e, struct err *err)
 {
-    uint32_t node = walk_to(b, e->in.path, e->in.path_len, true, err);
+    uint32_t node = index_walk(b, e->in.path, e->in.path_len, true, err);
     uint32_t target =
-        node == TREE_NONE ? TREE_NONE : walk_to(b, e->in.link, e->in.link_len, false, err);
+        node == TREE_NONE ? TREE_NONE : index_walk(b, e->in.link, e->in.link_len, false, err);
     if (target == TREE_NONE)
         return -1;
     const struct model_slot *slot = find_target(b, target);
@@ -277,7 +157,7 @@ static int apply_other(struct builder *b, uint32_t node, const struct layer_entr
                        struct err *err)
 {
     enum model_kind kind = e->in.kind == MERGE_SYMLINK ? MODEL_SYMLINK : MODEL_OTHER;
-    uint32_t inode = add_inode(b->index, b->layer->number, e->in.ordinal, err);
+    uint32_t inode = index_add_inode(b->index, b->layer->number, e->in.ordinal, err);
 
     if (inode == TREE_NONE)
         return -1;
@@ -289,7 +169,7 @@ static int apply_other(struct builder *b, uint32_t node, const struct layer_entr
 
 static int apply_whiteout(struct builder *b, uint32_t node, struct err *err)
 {
-    enum model_kind kind = kind_at(b, node);
+    enum model_kind kind = index_kind(b, node);
     struct model_slot *slot = model_slot(b->own, node, err);
 
     if (!slot)
@@ -300,8 +180,8 @@ static int apply_whiteout(struct builder *b, uint32_t node, struct err *err)
         return model_empty(b->own, node, b->layer_mark, err);
     }
     if (kind == MODEL_NOTHING)
-        return replace(b, node, MODEL_WHITEOUT, INDEX_IMPLIED, err);
-    if (kind == MODEL_DIR && slot->inode == INDEX_IMPLIED)
+        return replace(b, node, MODEL_WHITEOUT, INDEX_NO_INODE, err);
+    if (kind == MODEL_DIR && b->index->inodes[slot->inode].implied)
         return err_set(err, ERR_FORMAT,
                        "a whiteout of a directory that the same layer has entries "
                        "in: engines refuse to unpack it");
@@ -334,21 +214,22 @@ static uint32_t opaque_node(struct builder *b, const struct layer_entry *e, stru
     buf_puts(&path, "/.");
     return buf_check(&path, err) < 0
                ? TREE_NONE
-               : walk_to(b, path.data, path.len, b->semantics == SEMANTICS_OVERLAY, err);
+               : index_walk(b, path.data, path.len, b->semantics == SEMANTICS_OVERLAY, err);
 }
 
 static int apply_root(struct builder *b, const struct layer_entry *e, struct err *err)
 {
     if (e->in.kind != MERGE_DIR)
         return err_set(err, ERR_FORMAT, "the root is not a directory");
-    uint32_t inode = add_inode(b->index, b->layer->number, e->in.ordinal, err);
-    if (inode == TREE_NONE || keep_header(b->index, inode, e->header, err) < 0)
+    uint32_t inode = index_add_inode(b->index, b->layer->number, e->in.ordinal, err);
+    if (inode == TREE_NONE || keep_header(b, inode, e->header, err) < 0)
         return -1;
     return model_set(b->own, TREE_ROOT, MODEL_DIR, inode, err);
 }
 
 static int apply(struct builder *b, const struct layer_entry *e, struct err *err)
 {
+    b->entry = e;
     b->divergence = NULL;
     b->ignored = false;
     b->whiteout = e->in.kind == MERGE_WHITEOUT || e->in.kind == MERGE_OPAQUE;
@@ -364,7 +245,7 @@ static int apply(struct builder *b, const struct layer_entry *e, struct err *err
         return apply_link(b, e, err);
     bool whiteout = e->in.kind == MERGE_WHITEOUT;
     bool make = !whiteout || b->semantics == SEMANTICS_OVERLAY;
-    uint32_t node = walk_to(b, e->in.path, e->in.path_len, make, err);
+    uint32_t node = index_walk(b, e->in.path, e->in.path_len, make, err);
     if (b->ignored)
         return 0;
     if (node == TREE_NONE)
@@ -396,7 +277,7 @@ static int lay_over(struct builder *b, uint32_t node, enum model_kind kind, stru
 static int lay_layer(struct builder *b, struct err *err)
 {
     for (uint32_t node = 0; node < tree_count(b->index->tree) && node < b->own->count; node++) {
-        enum model_kind kind = kind_at(b, node);
+        enum model_kind kind = index_kind(b, node);
         if (kind == MODEL_NOTHING)
             continue;
         if (b->observer && b->observer->holds(b->observer->ctx, b->index->tree, b->layer->number,
@@ -424,6 +305,21 @@ static int begin_layer(struct builder *b, const struct layer *layer, struct err 
     return model_slot(b->own, TREE_ROOT, err) ? 0 : -1;
 }
 
+static void count_entry(const struct builder *b, const struct layer_entry *e,
+                        const struct merged_options *options, struct merged_report *report)
+{
+    report->entries_in++;
+    if (b->layer->number <= b->index->kept_layers) {
+        report->entries_kept++;
+        return;
+    }
+    if (e->in.kind == MERGE_FILE)
+        report->payload_in += (uint64_t)archive_entry_size(e->header);
+    report->divergences += b->divergence != NULL;
+    if (b->divergence && options->notice)
+        options->notice(options->notice_ctx, b->layer->number, e->in.path, b->divergence);
+}
+
 static int add_layer(struct builder *b, const struct layer *layer,
                      const struct merged_options *options, struct merged_report *report,
                      struct err *err)
@@ -436,22 +332,21 @@ static int add_layer(struct builder *b, const struct layer *layer,
     if (!reader || begin_layer(b, layer, err) < 0)
         return -1;
     while ((rc = layer_reader_next(reader, &e, err)) > 0) {
-        if (apply(b, &e, err) < 0)
+        int applied = apply(b, &e, err);
+        b->entry = NULL;
+        if (applied < 0 || merged_check_implied(b->index->tree, report, err) < 0)
             return layer_entry_wrap(layer, &e, err);
         if (e.in.kind == MERGE_FILE && b->observer &&
             b->observer->file(b->observer->ctx, layer, reader, &e, b->entered,
                               (uint32_t)b->index->inode_count - 1, err) < 0)
             return -1;
-        report->entries_in++;
-        if (e.in.kind == MERGE_FILE)
-            report->payload_in += (uint64_t)archive_entry_size(e.header);
-        report->divergences += b->divergence != NULL;
-        if (b->divergence && options->notice)
-            options->notice(options->notice_ctx, layer->number, e.in.path, b->divergence);
+        count_entry(b, &e, options, report);
     }
-    if (rc < 0)
+    if (rc < 0 || (b->semantics != SEMANTICS_SPEC && lay_layer(b, err) < 0))
         return -1;
-    return b->semantics == SEMANTICS_SPEC ? 0 : lay_layer(b, err);
+    if (layer->number == b->index->kept_layers)
+        return model_copy(&b->index->merged, &b->index->kept, err);
+    return 0;
 }
 
 /* Gives each file that is left the first of its names; the others will be links. */
@@ -475,9 +370,10 @@ struct index *index_new(const struct image *image, const struct merged_options *
         err_nomem(err);
         return NULL;
     }
+    x->kept_layers = (unsigned)options->kept;
     x->bare = options->observer != NULL;
     x->tree = tree_new(err);
-    if (!x->tree || add_inode(x, 0, 0, err) == TREE_NONE)
+    if (!x->tree || index_add_inode(x, 0, 0, err) == TREE_NONE)
         return NULL;
     model_mark(&x->merged);
     for (size_t i = 0; i < image->layer_count; i++)

@@ -39,6 +39,10 @@ static int next_block(struct layer_reader *r, const void **data, struct err *err
     if (stream_peek(r->stream, data, &r->shown, err) < 0)
         return -1;
     tar_window_enter(&r->window, *data, r->shown);
+    if (!r->checked && r->kind != COMPRESSION_NONE &&
+        r->window.block_at + r->shown > LAYER_MAX_SIZE)
+        return err_set(err, ERR_LIMIT, "unpacks to more than %llu GiB",
+                       (unsigned long long)(LAYER_MAX_SIZE >> 30));
     return 0;
 }
 
@@ -305,14 +309,21 @@ static int check_limits(const struct layer_reader *r, struct archive_entry *head
                         struct err *err)
 {
     const char *name = r->path.data;
+    size_t longest = 0, prefix = 0;
 
-    if (r->path.len >= PATH_MAX)
-        return err_set(err, ERR_LIMIT, "a path of %zu bytes", r->path.len);
     for (size_t len; *name; name += len + (name[len] == '/')) {
         len = strcspn(name, "/");
-        if (len > NAME_MAX)
-            return err_set(err, ERR_LIMIT, "a name of %zu bytes", len);
+        /* A whiteout is never made under its own name: what it hides may have the longest. */
+        prefix = strncmp(name, whiteout_prefix, sizeof(whiteout_prefix) - 1) == 0
+                     ? sizeof(whiteout_prefix) - 1
+                     : 0;
+        if (len - prefix > longest)
+            longest = len - prefix;
     }
+    if (r->path.len - prefix >= PATH_MAX)
+        return err_set(err, ERR_LIMIT, "a path of %zu bytes", r->path.len);
+    if (longest > NAME_MAX)
+        return err_set(err, ERR_LIMIT, "a name of %zu bytes", longest);
     if (archive_entry_xattr_count(header) > MOST_XATTRS)
         return err_set(err, ERR_LIMIT, "more than %d extended attributes", MOST_XATTRS);
     if (sparse && (uint64_t)archive_entry_size(header) > most_sparse)

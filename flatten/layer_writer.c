@@ -1,23 +1,33 @@
 #include "flatten/layer_writer.h"
 
 #include "base/fdio.h"
+#include "flatten/pax.h"
 
-#include <archive.h>
-#include <stdbool.h>
 #include <string.h>
 
-enum { TAR_BLOCK = 256 * 1024 };
+enum { BLOCKS = 8, BLOCK_SIZE = 512 * 1024 };
+enum { HASHER, WRITER }; /* the relay's consumers */
 
+/*
+ * Three threads: the caller's makes the archive, the hasher's finds its diff_id, one compresses,
+ * hashes (digest) and writes.
+ */
 struct layer_writer {
     struct entry_sink base;
-    struct archive *archive;
-    struct sha256 *diff_id, *digest;
+    struct relay *relay;
+    struct worker *writer;
+    struct hasher *own; /* where none was lent */
+    struct hash_lane *diff_id;
+    struct sha256 *digest;
     struct compressor *compressor;
+    struct buf header;
+    uint64_t max_size; /* of the archive */
+    uint64_t left;     /* of the present entry's content */
+    size_t padding;    /* behind it */
     int fd;
     off_t at;
+    struct err failure; /* of the thread that writes, read when it is joined */
     struct written_layer written;
-    bool abandoned;     /* being freed: what libarchive still wants to write is refused */
-    struct err failure; /* of a callback, which libarchive cannot carry */
 };
 
 static int put_blob(void *ctx, const void *data, size_t len, struct err *err)
@@ -33,84 +43,68 @@ static int put_blob(void *ctx, const void *data, size_t len, struct err *err)
     return 0;
 }
 
-static la_ssize_t on_write(struct archive *a, void *ctx, const void *data, size_t len)
+static int write_all(struct layer_writer *w, struct err *err)
+{
+    const void *data;
+    size_t len;
+    int rc;
+
+    while ((rc = relay_take(w->relay, WRITER, &data, &len, err)) > 0) {
+        if (compressor_write(w->compressor, data, len, err) < 0)
+            return -1;
+        relay_release(w->relay, WRITER);
+    }
+    return rc < 0 ? -1 : compressor_finish(w->compressor, err);
+}
+
+static void write_behind(void *ctx)
 {
     struct layer_writer *w = ctx;
 
-    if (w->abandoned)
-        return ARCHIVE_FATAL;
-    if (sha256_update(w->diff_id, data, len, &w->failure) < 0 ||
-        compressor_write(w->compressor, data, len, &w->failure) < 0) {
-        archive_set_error(a, EIO, "%s", w->failure.msg);
-        return ARCHIVE_FATAL;
-    }
+    if (write_all(w, &w->failure) < 0)
+        relay_stop(w->relay, &w->failure);
+}
+
+static int put_bytes(struct layer_writer *w, const void *data, uint64_t len, struct err *err)
+{
+    if (len > w->max_size - w->written.tar_size)
+        return err_set(err, ERR_LIMIT, "the new layer has more than %llu bytes",
+                       (unsigned long long)w->max_size);
     w->written.tar_size += len;
-    return (la_ssize_t)len;
+    return relay_write(w->relay, data, (size_t)len, err);
 }
 
-static int archive_failure(struct layer_writer *w, struct err *err)
-{
-    const char *text = archive_error_string(w->archive);
-
-    if (w->failure.kind != ERR_NONE) {
-        *err = w->failure;
-        return -1;
-    }
-    return err_set(err, ERR_FORMAT, "cannot write as tar: %s", text ? text : "unknown reason");
-}
-
-/*
- * PAX, with xattrs as Go's readers know them. In the C locale libarchive finds that names beyond
- * ASCII cannot be converted, warns, and writes them as they are, which is what is wanted.
- */
-static int open_archive(struct layer_writer *w, struct err *err)
-{
-    struct archive *a = w->archive = archive_write_new();
-
-    if (!a)
-        return err_nomem(err);
-    if (archive_write_set_format_pax(a) != ARCHIVE_OK ||
-        archive_write_set_format_option(a, "pax", "xattrheader", "SCHILY") != ARCHIVE_OK ||
-        archive_write_set_bytes_per_block(a, TAR_BLOCK) != ARCHIVE_OK ||
-        archive_write_set_bytes_in_last_block(a, 1) != ARCHIVE_OK ||
-        archive_write_open(a, w, NULL, on_write, NULL) != ARCHIVE_OK)
-        return archive_failure(w, err);
-    return 0;
-}
-
-static int put_entry(struct entry_sink *sink, struct archive_entry *header, struct err *err)
+static int put_entry(struct entry_sink *sink, struct archive_entry *entry, struct err *err)
 {
     struct layer_writer *w = (struct layer_writer *)sink;
+    bool has_content = !archive_entry_hardlink(entry) && archive_entry_filetype(entry) == AE_IFREG;
 
-    archive_entry_unset_atime(header);
-    archive_entry_unset_ctime(header);
-    archive_entry_unset_birthtime(header);
-    archive_entry_sparse_clear(header);
-    int rc = archive_write_header(w->archive, header);
-    return rc == ARCHIVE_OK || rc == ARCHIVE_WARN ? 0 : archive_failure(w, err);
+    if (w->left)
+        return err_set(err, ERR_FORMAT, "less content than the header says");
+    buf_truncate(&w->header, 0);
+    if (pax_header(entry, &w->header, err) < 0)
+        return -1;
+    w->left = has_content ? (uint64_t)archive_entry_size(entry) : 0;
+    w->padding = pax_padding(w->left);
+    return put_bytes(w, w->header.data, w->header.len, err);
 }
 
 static int put_data(struct entry_sink *sink, const void *data, uint64_t len, struct err *err)
 {
     struct layer_writer *w = (struct layer_writer *)sink;
-    static const char zeros[64 * 1024];
 
-    while (len > 0) {
-        size_t piece = data || len < sizeof(zeros) ? (size_t)len : sizeof(zeros);
-        la_ssize_t n = archive_write_data(w->archive, data ? data : zeros, piece);
-        if (n < 0)
-            return archive_failure(w, err);
-        if (n == 0)
-            return err_set(err, ERR_FORMAT, "more content than the header says");
-        if (data)
-            data = (const char *)data + n;
-        len -= (uint64_t)n;
-    }
-    return 0;
+    if (len > w->left)
+        return err_set(err, ERR_FORMAT, "more content than the header says");
+    if (len == 0)
+        return 0;
+    if (put_bytes(w, data, len, err) < 0)
+        return -1;
+    w->left -= len;
+    return w->left ? 0 : put_bytes(w, NULL, w->padding, err);
 }
 
 struct layer_writer *layer_writer_new(int fd, off_t offset, const struct compress_options *compress,
-                                      struct err *err)
+                                      struct hasher *hasher, struct err *err)
 {
     static const struct entry_sink_ops ops = {put_entry, put_data};
     _cleanup_layer_writer_ struct layer_writer *w = calloc(1, sizeof(*w));
@@ -122,11 +116,16 @@ struct layer_writer *layer_writer_new(int fd, off_t offset, const struct compres
     w->base.ops = &ops;
     w->fd = fd;
     w->at = offset;
+    w->max_size = UINT64_MAX;
     w->written.kind = compress->kind;
-    w->diff_id = sha256_new(err);
+    if (!hasher)
+        hasher = w->own = hasher_new(err);
     /* Uncompressed, the blob is the archive: one hash serves for both. */
-    if (!w->diff_id || (compress->kind != COMPRESSION_NONE && !(w->digest = sha256_new(err))) ||
-        !(w->compressor = compressor_new(compress, put_blob, w, err)) || open_archive(w, err) < 0)
+    if (!hasher || (compress->kind != COMPRESSION_NONE && !(w->digest = sha256_new(err))) ||
+        !(w->compressor = compressor_new(compress, put_blob, w, err)) ||
+        !(w->relay = relay_new(hasher_hub(hasher), 2, BLOCKS, BLOCK_SIZE, err)) ||
+        !(w->diff_id = hash_lane_new(hasher, w->relay, HASHER, err)) ||
+        !(w->writer = worker_start(write_behind, w, err)))
         return NULL;
     return steal_ptr(&w);
 }
@@ -136,26 +135,45 @@ struct entry_sink *layer_writer_sink(struct layer_writer *w)
     return &w->base;
 }
 
+void layer_writer_limit(struct layer_writer *w, uint64_t max_size)
+{
+    w->max_size = max_size;
+}
+
 void layer_writer_free(struct layer_writer *w)
 {
-    if (w->archive) {
-        w->abandoned = true;
-        archive_write_fail(w->archive);  /* or closing would fill up the entry at hand */
-        archive_write_close(w->archive); /* freeing alone would leak its buffer after a failure */
-        archive_write_free(w->archive);
+    struct err given_up;
+
+    if (w->relay) {
+        err_set(&given_up, ERR_SYSTEM, "no longer wanted");
+        relay_stop(w->relay, &given_up);
     }
-    cleanup_sha256(&w->diff_id);
+    if (w->writer)
+        worker_join(w->writer);
+    cleanup_hash_lane(&w->diff_id);
+    cleanup_relay(&w->relay);
+    cleanup_hasher(&w->own);
     cleanup_sha256(&w->digest);
     cleanup_compressor(&w->compressor);
+    buf_free(&w->header);
     free(w);
 }
 
 int layer_writer_finish(struct layer_writer *w, struct written_layer *out, struct err *err)
 {
-    if (archive_write_close(w->archive) != ARCHIVE_OK)
-        return archive_failure(w, err);
-    if (compressor_finish(w->compressor, err) < 0 ||
-        sha256_finish(w->diff_id, &w->written.diff_id, err) < 0)
+    enum { END_MARK = 2 * PAX_BLOCK };
+
+    if (w->left)
+        return err_set(err, ERR_FORMAT, "less content than the header says");
+    if (put_bytes(w, NULL, END_MARK, err) < 0)
+        return -1;
+    relay_end(w->relay, NULL);
+    worker_join(steal_ptr(&w->writer));
+    if (w->failure.kind != ERR_NONE) {
+        *err = w->failure;
+        return -1;
+    }
+    if (hash_lane_finish(w->diff_id, &w->written.diff_id, err) < 0)
         return -1;
     w->written.digest = w->written.diff_id;
     if (w->digest && sha256_finish(w->digest, &w->written.digest, err) < 0)

@@ -1,5 +1,6 @@
 #include "flatten/merged.h"
 
+#include "flatten/attributes.h"
 #include "flatten/emit.h"
 #include "flatten/layer.h"
 #include "flatten/merge.h"
@@ -10,7 +11,7 @@
 struct look {
     uint32_t ordinal; /* of that entry */
     uint32_t node;    /* where the link is */
-    struct archive_entry *header;
+    struct attributes *header;
 };
 
 struct stream_merge {
@@ -27,7 +28,7 @@ struct stream_merge {
 static void forget_looks(struct stream_merge *s)
 {
     for (size_t i = 0; i < s->look_count; i++)
-        archive_entry_free(s->looks[i].header);
+        attributes_free(s->looks[i].header);
     s->look_count = 0;
 }
 
@@ -58,9 +59,9 @@ static int defer(struct stream_merge *s, const struct merge_output *out,
         s->looks = bigger;
         s->look_cap = cap;
     }
-    struct archive_entry *copy = archive_entry_clone(header);
+    struct attributes *copy = attributes_of(header, err);
     if (!copy)
-        return err_nomem(err);
+        return -1;
     s->looks[s->look_count++] = (struct look){out->ordinal, out->node, copy};
     return 0;
 }
@@ -133,7 +134,8 @@ static int stream_entry(struct stream_merge *s, const struct layer *layer,
     s->report->entries_in++;
     if (entry->in.kind == MERGE_FILE)
         s->report->payload_in += (uint64_t)archive_entry_size(entry->header);
-    if (merge_entry(s->merge, &entry->in, &out, err) < 0)
+    if (merge_entry(s->merge, &entry->in, &out, err) < 0 ||
+        merged_check_implied(merge_tree(s->merge), s->report, err) < 0)
         return layer_entry_wrap(layer, entry, err);
     if (out.action == MERGE_CONFLICT)
         return 1;
@@ -152,20 +154,36 @@ static int by_ordinal(const void *a, const void *b)
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
+static int write_origin(struct stream_merge *s, const struct look *look,
+                        struct archive_entry *origin, struct layer_reader *reader, struct err *err)
+{
+    _cleanup_entry_ struct archive_entry *link = attributes_entry(look->header, err);
+    const char *path = path_of(s, look->node, &s->path);
+
+    if (!link)
+        return -1;
+    if (!path)
+        return err_nomem(err);
+    s->report->entries_out++;
+    return emit_materialised(s->sink, path, link, origin, reader, &s->report->payload_out, err);
+}
+
+static int write_further(struct stream_merge *s, const struct look *look, uint32_t target,
+                         struct err *err)
+{
+    _cleanup_entry_ struct archive_entry *link = attributes_entry(look->header, err);
+
+    return link ? write_link(s, look->node, target, link, err) : -1;
+}
+
 /* The links that share one hidden entry: the first becomes the file, the others link to it. */
 static int write_group(struct stream_merge *s, const struct look *looks, size_t count,
                        struct archive_entry *origin, struct layer_reader *reader, struct err *err)
 {
-    const char *path = path_of(s, looks[0].node, &s->path);
-
-    s->report->entries_out++;
-    if (!path)
-        return err_nomem(err);
-    if (emit_materialised(s->sink, path, looks[0].header, origin, reader, &s->report->payload_out,
-                          err) < 0)
+    if (write_origin(s, &looks[0], origin, reader, err) < 0)
         return -1;
     for (size_t i = 1; i < count; i++)
-        if (write_link(s, looks[i].node, looks[0].node, looks[i].header, err) < 0)
+        if (write_further(s, &looks[i], looks[0].node, err) < 0)
             return -1;
     return 0;
 }
@@ -239,12 +257,21 @@ int merged_stream(const struct image *image, const struct merged_options *option
     return s.merge ? stream_all(&s, err) : -1;
 }
 
+int merged_check_implied(const struct tree *paths, const struct merged_report *report,
+                         struct err *err)
+{
+    if (tree_count(paths) <= report->entries_in + MERGED_MOST_IMPLIED)
+        return 0;
+    return err_set(err, ERR_LIMIT, "more than %d directories that no entry describes",
+                   MERGED_MOST_IMPLIED);
+}
+
 int merged_entries(const struct image *image, const struct merged_options *options,
                    struct entry_sink *sink, struct merged_report *report, struct err *err)
 {
     if (options->indexed)
         return merged_indexed(image, options, sink, report, err);
-    if (options->semantics != SEMANTICS_OVERLAY)
+    if (options->semantics != SEMANTICS_OVERLAY || options->kept)
         return 1;
     return merged_stream(image, options, sink, report, err);
 }

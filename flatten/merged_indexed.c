@@ -1,14 +1,15 @@
 #include "flatten/merged.h"
 
+#include "flatten/delta.h"
 #include "flatten/emit.h"
-#include "flatten/index.h"
 
 /*
- * Writing from an index: all directories first, then each layer's files as they come by, each
- * followed by the links to it.
+ * Writing from an index: all directories and whiteouts first, then each layer's files as they come
+ * by, each followed by the links to it.
  */
 struct indexed {
     const struct index *index;
+    struct delta delta;
     struct entry_sink *sink;
     struct merged_report *report;
     uint32_t *next_name; /* by node: the next name of the same file, or 0 */
@@ -18,6 +19,7 @@ struct indexed {
 static void indexed_clear(struct indexed *w)
 {
     free(w->next_name);
+    delta_clear(&w->delta);
     buf_free(&w->path);
     buf_free(&w->target);
 }
@@ -50,23 +52,43 @@ static int chain_names(struct indexed *w, struct err *err)
     return 0;
 }
 
-static int write_dirs(struct indexed *w, struct archive_entry *plain, struct err *err)
+static int write_dir(struct indexed *w, uint32_t node, struct err *err)
+{
+    const struct index *x = w->index;
+    const char *path = path_of(w, node, &w->path);
+    _cleanup_entry_ struct archive_entry *header =
+        attributes_entry(x->inodes[x->merged.slots[node].inode].header, err);
+
+    w->report->entries_out++;
+    if (!header)
+        return -1;
+    return path ? emit_entry(w->sink, path, header, NULL, NULL, err) : err_nomem(err);
+}
+
+static int write_whiteout(struct indexed *w, uint32_t node, struct err *err)
+{
+    const char *path = path_of(w, node, &w->path);
+
+    w->report->entries_out++;
+    w->report->whiteouts++;
+    if (!path)
+        return err_nomem(err);
+    return w->delta.nodes[node] & DELTA_OPAQUE ? emit_opaque(w->sink, path, err)
+                                               : emit_whiteout(w->sink, path, err);
+}
+
+/* Nodes are numbered parents first. */
+static int write_dirs(struct indexed *w, struct err *err)
 {
     const struct index *x = w->index;
 
-    for (uint32_t node = 0; node < tree_count(x->tree) && node < x->merged.count; node++) {
-        const struct model_slot *slot = &x->merged.slots[node];
-        if (model_kind(&x->merged, x->tree, node) != MODEL_DIR ||
-            (node == TREE_ROOT && slot->kind != MODEL_DIR))
-            continue;
-        const char *path = path_of(w, node, &w->path);
-        struct archive_entry *header = x->inodes[slot->inode].header;
-        if (!path)
-            return err_nomem(err);
-        if (header ? emit_entry(w->sink, path, header, NULL, NULL, err) < 0
-                   : emit_implied(w->sink, path, plain, err) < 0)
+    for (uint32_t node = 0; node < w->delta.count; node++) {
+        uint8_t flags = w->delta.nodes[node];
+        bool dir = model_kind(&x->merged, x->tree, node) == MODEL_DIR;
+        if (dir && (flags & DELTA_WRITE) && write_dir(w, node, err) < 0)
             return -1;
-        w->report->entries_out++;
+        if ((flags & (DELTA_OPAQUE | DELTA_WHITEOUT)) && write_whiteout(w, node, err) < 0)
+            return -1;
     }
     return 0;
 }
@@ -93,13 +115,17 @@ static int write_names(struct indexed *w, const struct index_inode *inode,
 static int write_file(struct indexed *w, const struct index_inode *inode,
                       const struct layer_entry *e, struct layer_reader *reader, struct err *err)
 {
-    struct archive_entry *attributes = inode->header ? inode->header : e->header;
+    _cleanup_entry_ struct archive_entry *changed = NULL;
+    struct archive_entry *attributes = e->header;
     const char *path = path_of(w, inode->first, &w->path);
 
     if (!path)
         return err_nomem(err);
-    if (inode->header && emit_adopt(inode->header, e->header, err) < 0)
-        return -1;
+    if (inode->header) {
+        attributes = changed = attributes_entry(inode->header, err);
+        if (!changed || emit_adopt(changed, e->header, err) < 0)
+            return -1;
+    }
     if (emit_materialised(w->sink, path, attributes, e->header, reader, &w->report->payload_out,
                           err) < 0)
         return -1;
@@ -107,47 +133,66 @@ static int write_file(struct indexed *w, const struct index_inode *inode,
     return write_names(w, inode, attributes, err);
 }
 
+static bool at_entry(const struct indexed *w, const struct layer *layer, uint32_t ordinal,
+                     size_t cursor)
+{
+    const struct index *x = w->index;
+
+    return cursor < x->inode_count && x->inodes[cursor].layer == layer->number &&
+           x->inodes[cursor].ordinal == ordinal;
+}
+
+static bool wanted(const struct indexed *w, size_t inode)
+{
+    return w->delta.inodes[inode] && w->index->inodes[inode].first != TREE_NONE;
+}
+
 /* Inodes stand in the order of layers and entries, so one cursor serves the whole image. */
 static int write_layer(struct indexed *w, const struct layer *layer, size_t *cursor,
                        struct err *err)
 {
-    const struct index *x = w->index;
     _cleanup_layer_reader_ struct layer_reader *reader = layer_reader_open(layer, err);
     struct layer_entry e;
     int rc;
 
     if (!reader)
         return -1;
-    while ((rc = layer_reader_next(reader, &e, err)) > 0) {
-        const struct index_inode *inode = &x->inodes[*cursor];
-        if (*cursor == x->inode_count || inode->layer != layer->number ||
-            inode->ordinal != e.in.ordinal)
-            continue;
-        ++*cursor;
-        if (inode->first != TREE_NONE && write_file(w, inode, &e, reader, err) < 0)
-            return layer_entry_wrap(layer, &e, err);
-    }
+    while ((rc = layer_reader_next(reader, &e, err)) > 0)
+        for (; at_entry(w, layer, e.in.ordinal, *cursor); ++*cursor)
+            if (wanted(w, *cursor) &&
+                write_file(w, &w->index->inodes[*cursor], &e, reader, err) < 0)
+                return layer_entry_wrap(layer, &e, err);
     return rc;
+}
+
+/* Kept layers are looked at again only for what newer ones link to. */
+static int write_files(struct indexed *w, const struct image *image, struct err *err)
+{
+    const struct index *x = w->index;
+    size_t cursor = INDEX_NO_INODE + 1;
+
+    for (size_t i = 0; i < image->layer_count; i++) {
+        const struct layer *layer = &image->layers[i];
+        bool any = layer->number > x->kept_layers;
+        size_t end = cursor;
+        for (; end < x->inode_count && x->inodes[end].layer == layer->number; end++)
+            any = any || wanted(w, end);
+        if (any && write_layer(w, layer, &cursor, err) < 0)
+            return -1;
+        cursor = end;
+    }
+    return 0;
 }
 
 int merged_indexed(const struct image *image, const struct merged_options *options,
                    struct entry_sink *sink, struct merged_report *report, struct err *err)
 {
-    size_t cursor = INDEX_IMPLIED + 1;
-
     *report = (struct merged_report){.layers = (unsigned)image->layer_count};
     _cleanup_index_ struct index *x = index_new(image, options, report, err);
     _cleanup_(indexed_clear) struct indexed w = {.index = x, .sink = sink, .report = report};
-    struct archive_entry *plain = x ? archive_entry_new() : NULL;
-    if (!x)
+
+    if (!x || delta_make(x, &w.delta, err) < 0 || chain_names(&w, err) < 0 ||
+        write_dirs(&w, err) < 0)
         return -1;
-    if (!plain)
-        return err_nomem(err);
-    int rc = chain_names(&w, err);
-    if (rc == 0)
-        rc = write_dirs(&w, plain, err);
-    archive_entry_free(plain);
-    for (size_t i = 0; rc == 0 && i < image->layer_count; i++)
-        rc = write_layer(&w, &image->layers[i], &cursor, err);
-    return rc;
+    return write_files(&w, image, err);
 }

@@ -8,6 +8,20 @@ void model_free(struct model *m)
     *m = (struct model){0};
 }
 
+int model_copy(const struct model *from, struct model *to, struct err *err)
+{
+    *to = *from;
+    if (!from->count)
+        return 0;
+    to->slots = malloc(from->count * sizeof(*to->slots));
+    if (!to->slots) {
+        *to = (struct model){0};
+        return err_nomem(err);
+    }
+    memcpy(to->slots, from->slots, from->count * sizeof(*to->slots));
+    return 0;
+}
+
 struct model_slot *model_slot(struct model *m, uint32_t node, struct err *err)
 {
     if (node >= m->count) {

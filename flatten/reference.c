@@ -1,5 +1,7 @@
 #include "flatten/reference.h"
 
+#include "flatten/registry_ref.h"
+
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,8 +11,10 @@ static const struct {
     enum transport transport;
 } transports[] = {
     {"oci:", TRANSPORT_OCI},
+    {"oci-archive:", TRANSPORT_OCI_ARCHIVE},
     {"docker-archive:", TRANSPORT_DOCKER_ARCHIVE},
     {"docker-daemon:", TRANSPORT_DOCKER_DAEMON},
+    {"docker://", TRANSPORT_REGISTRY},
 };
 
 void reference_clear(struct reference *ref)
@@ -42,6 +46,16 @@ static int set_daemon(const char *name, struct reference *out, struct err *err)
     if (!*name || strpbrk(name, " \t\n?#%"))
         return err_set(err, ERR_USAGE, "'%s' is not the name of an image", name);
     out->transport = TRANSPORT_DOCKER_DAEMON;
+    out->name = strdup(name);
+    return out->name ? 0 : err_nomem(err);
+}
+
+static int set_registry(const char *name, struct reference *out, struct err *err)
+{
+    _cleanup_registry_ref_ struct registry_ref unused = {0};
+
+    if (registry_ref_parse(name, &unused, err) < 0)
+        return -1;
     out->name = strdup(name);
     return out->name ? 0 : err_nomem(err);
 }
@@ -79,6 +93,7 @@ static int sniff(const char *text, bool destination, struct reference *out, stru
         return set_daemon(text, out, err);
     }
     out->transport = S_ISDIR(st.st_mode) ? TRANSPORT_OCI : TRANSPORT_DOCKER_ARCHIVE;
+    out->sniffed = true;
     out->path = strdup(text);
     return out->path ? 0 : err_nomem(err);
 }
@@ -92,10 +107,15 @@ static int parse(const char *text, bool destination, struct reference *out, stru
         out->transport = transports[i].transport;
         if (out->transport == TRANSPORT_DOCKER_DAEMON)
             return set_daemon(text + len, out, err);
+        if (out->transport == TRANSPORT_REGISTRY)
+            return set_registry(text + len, out, err);
         return split_path(text + len, out, err);
     }
     if (!*text)
         return err_set(err, ERR_USAGE, "the reference is empty");
+    if (strstr(text, "://") || strncmp(text, "docker:", 7) == 0)
+        return err_set(err, ERR_USAGE,
+                       "%s: an image of a registry is written docker://HOST/NAME:TAG", text);
     return sniff(text, destination, out, err);
 }
 
@@ -114,6 +134,10 @@ int reference_parse_destination(const char *text, struct reference *out, struct 
     int rc = parse(text, true, out, err);
     if (rc == 0 && out->path && strcmp(out->path, "-") == 0)
         rc = err_set(err, ERR_USAGE, "an image is not written to standard output: name a file");
+    if (rc == 0 && out->transport == TRANSPORT_REGISTRY && strchr(out->name, '@'))
+        rc = err_set(err, ERR_USAGE,
+                     "docker://%s: the new image's digest is not known yet: give it a tag",
+                     out->name);
     if (rc == 0)
         return 0;
     reference_clear(out);

@@ -3,19 +3,46 @@
 #include "base/json.h"
 #include "flatten/image_name.h"
 #include "flatten/media_type.h"
+#include "flatten/registry_ref.h"
+
+#include <string.h>
 
 struct sink *sink_open(const struct reference *ref, struct err *err)
 {
     switch (ref->transport) {
     case TRANSPORT_OCI:
         return sink_open_oci(ref->path, err);
+    case TRANSPORT_OCI_ARCHIVE:
     case TRANSPORT_DOCKER_ARCHIVE:
-        return sink_open_archive(ref->path, err);
+        return sink_open_archive(ref, err);
     case TRANSPORT_DOCKER_DAEMON:
         return sink_open_daemon(ref->name, err);
+    case TRANSPORT_REGISTRY:
+        return sink_open_registry(ref, err);
     }
     err_set(err, ERR_USAGE, "no such kind of reference");
     return NULL;
+}
+
+bool sink_holds_index(const struct reference *ref)
+{
+    return ref->transport == TRANSPORT_OCI || ref->transport == TRANSPORT_OCI_ARCHIVE ||
+           ref->transport == TRANSPORT_REGISTRY;
+}
+
+struct sink *sink_open_beside(const struct reference *ref, const struct reference *from,
+                              struct err *err)
+{
+    struct reference here = *ref;
+    _cleanup_registry_ref_ struct registry_ref a = {0}, b = {0};
+
+    if (ref->transport != TRANSPORT_REGISTRY || from->transport != TRANSPORT_REGISTRY)
+        return sink_open(ref, err);
+    if (registry_ref_parse(ref->name, &a, err) < 0 || registry_ref_parse(from->name, &b, err) < 0)
+        return NULL;
+    if (strcmp(a.host, b.host) == 0 && strcmp(a.repository, b.repository) != 0)
+        here.registry.mount_from = b.repository;
+    return sink_open(&here, err);
 }
 
 static struct json *descriptor(struct json_doc *doc, const struct sink_image *image,
@@ -23,7 +50,8 @@ static struct json *descriptor(struct json_doc *doc, const struct sink_image *im
 {
     struct json *d = json_object(doc);
 
-    json_set(doc, d, "mediaType", json_string(doc, MEDIA_TYPE_MANIFEST));
+    json_set(doc, d, "mediaType",
+             json_string(doc, image->is_index ? MEDIA_TYPE_INDEX : MEDIA_TYPE_MANIFEST));
     json_set(doc, d, "digest", json_string(doc, image->manifest.digest.text));
     json_set(doc, d, "size", json_number(doc, image->manifest.len));
     if (image->name) {

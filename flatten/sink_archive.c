@@ -2,6 +2,7 @@
 
 #include "base/fdio.h"
 #include "base/json.h"
+#include "flatten/blob_store.h"
 #include "flatten/spool.h"
 
 #include <fcntl.h>
@@ -11,8 +12,9 @@
 #include <sys/stat.h>
 
 /*
- * A docker-archive that is an OCI layout as well, as `docker save` writes since 25: daemons with
- * graph drivers read manifest.json, those with a containerd store oci-layout and index.json. Layers
+ * An OCI layout in a tar archive, and for docker-archive a docker-archive as well, as `docker save`
+ * writes since 25: daemons with graph drivers read manifest.json, those with a containerd store
+ * oci-layout and index.json. Layers
  * are written in place; their headers follow when digest and size are known.
  */
 enum { TAR_BLOCK = 512 };
@@ -23,6 +25,9 @@ struct archive_sink {
     int dir;                 /* where `file` is; -1 without one */
     struct atomic_file file; /* closed without one */
     off_t end;               /* of what is complete */
+    struct digest *layers;   /* that it holds: an image may have one twice */
+    size_t layer_count;
+    bool layout_alone; /* an oci-archive: without manifest.json */
 };
 
 /* Octal digits and a NUL; a size beyond them in base 256, as GNU tar and POSIX readers have it. */
@@ -81,16 +86,11 @@ static int add_member(struct archive_sink *s, const char *name, const char *data
     return frame_member(s, name, len, err);
 }
 
-static void blob_path(const struct digest *digest, char *out, size_t size)
-{
-    snprintf(out, size, "blobs/sha256/%s", digest_hex(digest));
-}
-
 static int add_blob(struct archive_sink *s, const struct blob *blob, struct err *err)
 {
-    char path[128];
+    char path[BLOB_PATH_SIZE];
 
-    blob_path(&blob->digest, path, sizeof(path));
+    blob_path(&blob->digest, path);
     return add_member(s, path, blob->data, blob->len, err);
 }
 
@@ -107,10 +107,27 @@ static int begin_layer(struct sink *base, int *fd, off_t *offset, struct err *er
 
 static int end_layer(struct sink *base, const struct written_layer *layer, struct err *err)
 {
-    char path[128];
+    struct archive_sink *s = (struct archive_sink *)base;
+    struct digest *layers = realloc(s->layers, (s->layer_count + 1) * sizeof(*layers));
+    char path[BLOB_PATH_SIZE];
 
-    blob_path(&layer->digest, path, sizeof(path));
-    return frame_member((struct archive_sink *)base, path, layer->size, err);
+    if (!layers)
+        return err_nomem(err);
+    s->layers = layers;
+    s->layers[s->layer_count++] = layer->digest;
+    blob_path(&layer->digest, path);
+    return frame_member(s, path, layer->size, err);
+}
+
+static int has_layer(struct sink *base, const struct written_layer *layer, struct err *err)
+{
+    const struct archive_sink *s = (const struct archive_sink *)base;
+
+    (void)err;
+    for (size_t i = 0; i < s->layer_count; i++)
+        if (digest_equal(&s->layers[i], &layer->digest))
+            return 1;
+    return 0;
 }
 
 /* manifest.json: moby image/spec/v1.2, "Combined Image JSON + Filesystem Changeset Format". */
@@ -118,40 +135,71 @@ static int manifest_json(const struct sink_image *image, struct buf *out, struct
 {
     static const char empty[] = "[]";
     _cleanup_json_ struct json_doc *doc = json_parse(empty, 2, NULL, err);
-    char path[128];
+    char path[BLOB_PATH_SIZE];
 
     if (!doc)
         return -1;
     struct json *item = json_append(doc, json_root(doc), json_object(doc));
-    blob_path(&image->config.digest, path, sizeof(path));
+    blob_path(&image->config.digest, path);
     json_set(doc, item, "Config", json_string(doc, path));
     struct json *tags = json_set(doc, item, "RepoTags", json_array(doc));
     if (image->name)
         json_append(doc, tags, json_string(doc, image->name));
     struct json *layers = json_set(doc, item, "Layers", json_array(doc));
     for (size_t i = 0; i < image->layer_count; i++) {
-        blob_path(&image->layers[i].digest, path, sizeof(path));
+        blob_path(&image->layers[i].digest, path);
         json_append(doc, layers, json_string(doc, path));
     }
     return json_write(doc, out, err);
 }
 
-static int publish(struct sink *base, const struct sink_image *image, struct err *err)
+/* What says that the archive is a layout, and the end of it. `top` is what its index.json names. */
+static int finish(struct archive_sink *s, const struct sink_image *top, struct err *err)
 {
-    struct archive_sink *s = (struct archive_sink *)base;
     static const char end_mark[2 * TAR_BLOCK];
-    _cleanup_buf_ struct buf index = BUF_INIT, manifest = BUF_INIT;
+    _cleanup_buf_ struct buf index = BUF_INIT;
 
-    if (sink_index_json(image, &index, err) < 0 || manifest_json(image, &manifest, err) < 0)
-        return -1;
-    if (add_blob(s, &image->config, err) < 0 || add_blob(s, &image->manifest, err) < 0 ||
+    if (sink_index_json(top, &index, err) < 0 ||
         add_member(s, "index.json", index.data, index.len, err) < 0 ||
-        add_member(s, "manifest.json", manifest.data, manifest.len, err) < 0 ||
         add_member(s, "oci-layout", OCI_LAYOUT_JSON, sizeof(OCI_LAYOUT_JSON) - 1, err) < 0)
         return -1;
     if (fd_pwrite_all(s->fd, end_mark, sizeof(end_mark), s->end, err) < 0)
         return -1;
     return s->dir < 0 ? 0 : atomic_file_commit(&s->file, err);
+}
+
+static int add_image(struct archive_sink *s, const struct sink_image *image, struct err *err)
+{
+    return add_blob(s, &image->config, err) < 0 ? -1 : add_blob(s, &image->manifest, err);
+}
+
+static int publish(struct sink *base, const struct sink_image *image, struct err *err)
+{
+    struct archive_sink *s = (struct archive_sink *)base;
+    _cleanup_buf_ struct buf manifest = BUF_INIT;
+
+    if (ftruncate(s->fd, s->end) < 0)
+        return err_sys(err, "truncate");
+    if (add_image(s, image, err) < 0)
+        return -1;
+    if (!s->layout_alone && (manifest_json(image, &manifest, err) < 0 ||
+                             add_member(s, "manifest.json", manifest.data, manifest.len, err) < 0))
+        return -1;
+    return finish(s, image, err);
+}
+
+/* Of a layout alone: manifest.json knows no platforms. */
+static int publish_index(struct sink *base, const struct sink_image *images, size_t count,
+                         const struct sink_image *index, struct err *err)
+{
+    struct archive_sink *s = (struct archive_sink *)base;
+
+    if (ftruncate(s->fd, s->end) < 0)
+        return err_sys(err, "truncate");
+    for (size_t i = 0; i < count; i++)
+        if (add_image(s, &images[i], err) < 0)
+            return -1;
+    return add_blob(s, &index->manifest, err) < 0 ? -1 : finish(s, index, err);
 }
 
 static void release(struct sink *base)
@@ -162,6 +210,7 @@ static void release(struct sink *base)
         cleanup_fd(&s->fd);
     atomic_file_abort(&s->file);
     cleanup_fd(&s->dir);
+    free(s->layers);
     free(s);
 }
 
@@ -182,7 +231,8 @@ static int begin_file(struct archive_sink *s, const char *name, struct err *err)
 
 static struct archive_sink *archive_sink_new(struct err *err)
 {
-    static const struct sink_ops ops = {begin_layer, end_layer, publish, release};
+    static const struct sink_ops ops = {begin_layer, end_layer, publish,
+                                        release,     has_layer, publish_index};
     struct archive_sink *s = calloc(1, sizeof(*s));
 
     if (!s) {
@@ -195,8 +245,9 @@ static struct archive_sink *archive_sink_new(struct err *err)
     return s;
 }
 
-struct sink *sink_open_archive(const char *path, struct err *err)
+struct sink *sink_open_archive(const struct reference *ref, struct err *err)
 {
+    const char *path = ref->path;
     _cleanup_free_ char *for_dir = strdup(path), *for_base = strdup(path);
     struct archive_sink *s = archive_sink_new(err);
     _cleanup_sink_ struct sink *sink = s ? &s->base : NULL;
@@ -205,6 +256,7 @@ struct sink *sink_open_archive(const char *path, struct err *err)
         err_nomem(err);
         return NULL;
     }
+    s->layout_alone = ref->transport == TRANSPORT_OCI_ARCHIVE;
     s->dir = open(dirname(for_dir), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (s->dir < 0) {
         err_sys(err, "%s", path);

@@ -28,6 +28,11 @@ static int end_layer(struct sink *base, const struct written_layer *layer, struc
     return sink_end_layer(((struct daemon_sink *)base)->archive, layer, err);
 }
 
+static int has_layer(struct sink *base, const struct written_layer *layer, struct err *err)
+{
+    return sink_has_layer(((struct daemon_sink *)base)->archive, layer, err);
+}
+
 /* An image's Id is its config's digest, or with a containerd store its manifest's. */
 static int check(struct daemon_sink *s, const struct sink_image *image, struct err *err)
 {
@@ -84,7 +89,7 @@ static int probe(struct daemon_sink *s, struct err *err)
 
 struct sink *sink_open_daemon(const char *name, struct err *err)
 {
-    static const struct sink_ops ops = {begin_layer, end_layer, publish, release};
+    static const struct sink_ops ops = {begin_layer, end_layer, publish, release, has_layer, NULL};
     struct daemon_sink *s = NULL;
 
     if (image_name_is_fixed(name)) {

@@ -46,6 +46,11 @@ static int note_made(struct oci_sink *s, const struct digest *digest, struct err
     return 0;
 }
 
+static bool is_blob(const struct stat *st, uint64_t size)
+{
+    return S_ISREG(st->st_mode) && (uint64_t)st->st_size == size;
+}
+
 /* Gives a finished file its digest for a name, unless the layout has that blob, to go by its size.
  */
 static int keep_blob(struct oci_sink *s, struct atomic_file *file, const struct digest *digest,
@@ -56,7 +61,7 @@ static int keep_blob(struct oci_sink *s, struct atomic_file *file, const struct 
     if (fstat(file->fd, &fresh) < 0)
         return err_sys(err, "blob");
     bool exists = fstatat(s->blobs, digest_hex(digest), &old, AT_SYMLINK_NOFOLLOW) == 0;
-    if (exists && S_ISREG(old.st_mode) && old.st_size == fresh.st_size) {
+    if (exists && is_blob(&old, (uint64_t)fresh.st_size)) {
         atomic_file_abort(file);
         return 0;
     }
@@ -64,6 +69,16 @@ static int keep_blob(struct oci_sink *s, struct atomic_file *file, const struct 
     if (!exists && note_made(s, digest, err) < 0)
         return -1;
     return atomic_file_commit(file, err);
+}
+
+static int has_layer(struct sink *base, const struct written_layer *layer, struct err *err)
+{
+    const struct oci_sink *s = (const struct oci_sink *)base;
+    struct stat st;
+
+    (void)err;
+    return fstatat(s->blobs, digest_hex(&layer->digest), &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+           is_blob(&st, layer->size);
 }
 
 static int begin_layer(struct sink *base, int *fd, off_t *offset, struct err *err)
@@ -147,13 +162,12 @@ static int publish_new(struct oci_sink *s, const struct buf *index, struct err *
     return 0;
 }
 
-static int publish(struct sink *base, const struct sink_image *image, struct err *err)
+/* Adds what index.json names, and names it there. */
+static int publish_manifest(struct oci_sink *s, const struct sink_image *image, struct err *err)
 {
-    struct oci_sink *s = (struct oci_sink *)base;
     _cleanup_buf_ struct buf index = BUF_INIT, merged = BUF_INIT;
 
-    if (add_blob(s, &image->config, err) < 0 || add_blob(s, &image->manifest, err) < 0 ||
-        sink_index_json(image, &index, err) < 0)
+    if (add_blob(s, &image->manifest, err) < 0 || sink_index_json(image, &index, err) < 0)
         return -1;
     if (s->tmp[0]) {
         if (publish_new(s, &index, err) < 0)
@@ -164,6 +178,26 @@ static int publish(struct sink *base, const struct sink_image *image, struct err
     }
     s->published = true;
     return 0;
+}
+
+static int publish(struct sink *base, const struct sink_image *image, struct err *err)
+{
+    struct oci_sink *s = (struct oci_sink *)base;
+
+    atomic_file_abort(&s->layer);
+    return add_blob(s, &image->config, err) < 0 ? -1 : publish_manifest(s, image, err);
+}
+
+static int publish_index(struct sink *base, const struct sink_image *images, size_t count,
+                         const struct sink_image *index, struct err *err)
+{
+    struct oci_sink *s = (struct oci_sink *)base;
+
+    atomic_file_abort(&s->layer);
+    for (size_t i = 0; i < count; i++)
+        if (add_blob(s, &images[i].config, err) < 0 || add_blob(s, &images[i].manifest, err) < 0)
+            return -1;
+    return publish_manifest(s, index, err);
 }
 
 static void take_back(struct oci_sink *s)
@@ -261,7 +295,8 @@ static int open_layout(struct oci_sink *s, const char *path, struct err *err)
 
 struct sink *sink_open_oci(const char *path, struct err *err)
 {
-    static const struct sink_ops ops = {begin_layer, end_layer, publish, release};
+    static const struct sink_ops ops = {begin_layer, end_layer, publish,
+                                        release,     has_layer, publish_index};
     struct oci_sink *s = calloc(1, sizeof(*s));
 
     if (!s) {

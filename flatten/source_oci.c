@@ -1,72 +1,110 @@
 #include "flatten/image.h"
 
 #include "base/fdio.h"
+#include "flatten/blob_store.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 
-/* OCI image layout (image-spec image-layout.md): blobs/sha256/<hex>, index.json, oci-layout. */
+/*
+ * OCI images (image-spec manifest.md, image-index.md) and layouts of them (image-layout.md:
+ * blobs/sha256/<hex>, index.json, oci-layout), wherever their blobs lie.
+ */
 
 enum { MOST_INDEXES = 4 }; /* indexes that point to indexes */
 
 struct layout {
-    int dir;
+    struct blob_store *store;
     const char *platform;
+    struct json_doc *index; /* the last one followed; or NULL */
 };
 
-static int open_blob(const struct layout *l, const struct digest *digest, uint64_t *size,
-                     struct err *err)
-{
-    char path[sizeof("blobs/sha256/") + DIGEST_SIZE];
-    struct stat st;
+/* ---- blobs ---- */
 
-    snprintf(path, sizeof(path), "blobs/sha256/%s", digest_hex(digest));
-    _cleanup_fd_ int fd = openat(l->dir, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (fd < 0)
-        return err_sys(err, "%s", path);
-    if (fstat(fd, &st) < 0)
-        return err_sys(err, "%s", path);
-    if (!S_ISREG(st.st_mode))
-        return err_set(err, ERR_FORMAT, "%s is not a regular file", path);
-    *size = (uint64_t)st.st_size;
-    return steal_fd(&fd);
+void blob_path(const struct digest *digest, char out[BLOB_PATH_SIZE])
+{
+    snprintf(out, BLOB_PATH_SIZE, "blobs/sha256/%s", digest_hex(digest));
 }
 
-/* A descriptor's digest and, where it gives one, its size checked against the blob's. */
-static int open_descriptor(const struct layout *l, const struct json *descriptor,
-                           struct digest *digest, uint64_t *size, struct err *err)
+int blob_open_each(struct blob_store *s, blob_open_one *one, const struct blob_request *requests,
+                   size_t count, struct blob_place *out, size_t *failed, struct err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (one(s, &requests[i], &out[i], err) == 0)
+            continue;
+        *failed = i;
+        while (i-- > 0)
+            cleanup_fd(&out[i].fd);
+        return -1;
+    }
+    return 0;
+}
+
+/* What a descriptor asks for: a digest and a size it must have. */
+static int request_parse(const struct json *descriptor, enum blob_role role,
+                         struct blob_request *out, struct err *err)
 {
     const char *text = json_text(json_get(descriptor, "digest"));
-    uint64_t said;
 
-    if (!text || digest_parse(text, digest, err) < 0)
+    *out = (struct blob_request){.role = role};
+    if (!text || digest_parse(text, &out->digest, err) < 0)
         return err_set(err, ERR_FORMAT, "a descriptor has no sha256 digest");
-    _cleanup_fd_ int fd = open_blob(l, digest, size, err);
-    if (fd < 0)
+    if (!json_u64(json_get(descriptor, "size"), &out->size))
+        return err_set(err, ERR_FORMAT, "the descriptor of %s has no size", out->digest.text);
+    out->media_type = json_text(json_get(descriptor, "mediaType"));
+    return 0;
+}
+
+static int check_size(const struct blob_request *request, const struct blob_place *place,
+                      struct err *err)
+{
+    if (place->size == request->size)
+        return 0;
+    return err_set(err, ERR_DIGEST, "%s has %llu bytes, not %llu as its descriptor says",
+                   request->digest.text, (unsigned long long)place->size,
+                   (unsigned long long)request->size);
+}
+
+static void close_place(struct blob_place *place)
+{
+    cleanup_fd(&place->fd);
+}
+
+static int read_place(const struct blob_place *place, struct buf *out, struct err *err)
+{
+    if (place->size > IMAGE_JSON_LIMIT)
+        return err_set(err, ERR_LIMIT, "has more than %d bytes", IMAGE_JSON_LIMIT);
+    char *end = buf_reserve(out, (size_t)place->size);
+    if (!end)
+        return err_nomem(err);
+    if (fd_pread_exact(place->fd, end, (size_t)place->size, place->offset, err) < 0)
         return -1;
-    if (!json_u64(json_get(descriptor, "size"), &said))
-        return err_set(err, ERR_FORMAT, "the descriptor of %s has no size", digest->text);
-    if (said != *size)
-        return err_set(err, ERR_DIGEST, "%s has %llu bytes, not %llu as its descriptor says",
-                       digest->text, (unsigned long long)*size, (unsigned long long)said);
-    return steal_fd(&fd);
+    out->len += (size_t)place->size;
+    out->data[out->len] = '\0';
+    return 0;
 }
 
 static struct json_doc *read_json_blob(const struct layout *l, const struct json *descriptor,
-                                       struct digest *digest, struct err *err)
+                                       enum blob_role role, struct digest *digest, struct err *err)
 {
     static const struct json_options options = {.max_bytes = IMAGE_JSON_LIMIT, .unique_keys = true};
     _cleanup_buf_ struct buf text = BUF_INIT;
+    _cleanup_(close_place) struct blob_place place = {.fd = -1};
+    struct blob_request request;
     struct digest actual;
-    uint64_t size;
-    _cleanup_fd_ int fd = open_descriptor(l, descriptor, digest, &size, err);
+    size_t failed;
 
-    if (fd < 0)
+    if (request_parse(descriptor, role, &request, err) < 0 ||
+        l->store->ops->open(l->store, &request, 1, &place, &failed, err) < 0)
         return NULL;
-    if (fd_read_all(fd, IMAGE_JSON_LIMIT, &text, err) < 0 ||
-        sha256_digest(text.data, text.len, &actual, err) < 0)
+    *digest = request.digest;
+    if (check_size(&request, &place, err) < 0)
+        return NULL;
+    if (read_place(&place, &text, err) < 0) {
+        err_wrap(err, "%s", digest->text);
+        return NULL;
+    }
+    if (sha256_digest(text.data, text.len, &actual, err) < 0)
         return NULL;
     if (!digest_equal(&actual, digest)) {
         err_set(err, ERR_DIGEST, "blob %s has content %s", digest->text, actual.text);
@@ -78,19 +116,40 @@ static struct json_doc *read_json_blob(const struct layout *l, const struct json
     return doc;
 }
 
-static bool is_index(const struct json *descriptor)
+/* ---- from index to manifest ---- */
+
+/* By the descriptor's type, else by the document's own, else by what it has. */
+static bool is_index(const struct json *descriptor, const struct json *doc)
 {
     const char *type = json_text(json_get(descriptor, "mediaType"));
 
-    return type && (strstr(type, "image.index") || strstr(type, "manifest.list"));
+    if (!type)
+        type = json_text(json_get(doc, "mediaType"));
+    if (!type)
+        return json_get(doc, "manifests") != NULL;
+    return strstr(type, "image.index") || strstr(type, "manifest.list");
+}
+
+/* One text must not be read as an index by some and as a manifest by others. */
+static int check_kind(const struct json *doc, struct err *err)
+{
+    uint64_t version;
+
+    if (json_get(doc, "manifests") && (json_get(doc, "layers") || json_get(doc, "config")))
+        return err_set(err, ERR_FORMAT, "it is an index and a manifest at once");
+    if (json_u64(json_get(doc, "schemaVersion"), &version) && version == 1)
+        return err_set(err, ERR_UNSUPPORTED,
+                       "a manifest of schema 1 (before Docker 1.10): push the image again");
+    return 0;
 }
 
 /* Attestations and the like sit in an index beside images; their platform is unknown/unknown. */
-static bool is_image(const struct json *descriptor)
+bool image_is_platform(const struct json *descriptor)
 {
     const char *os = json_text(json_path(descriptor, "platform", "os", NULL));
 
-    return !os || strcmp(os, "unknown") != 0;
+    return (!os || strcmp(os, "unknown") != 0) &&
+           !json_path(descriptor, "annotations", "vnd.docker.reference.type", NULL);
 }
 
 static const char *host_platform(void)
@@ -128,6 +187,20 @@ static bool platform_matches(struct json *has, const char *wanted)
     return strcmp(text, wanted) == 0;
 }
 
+static bool names_platform(const char *selector)
+{
+    return selector && strcmp(selector, PLATFORM_ANY) != 0 && strncmp(selector, "sha256:", 7) != 0;
+}
+
+static bool is_chosen(const struct json *descriptor, const char *platform)
+{
+    const char *digest = json_text(json_get(descriptor, "digest"));
+
+    return !platform || strcmp(platform, PLATFORM_ANY) == 0 ||
+           (digest && strcmp(platform, digest) == 0) ||
+           platform_matches(json_get(descriptor, "platform"), platform);
+}
+
 /* The descriptor that the tag and the platform single out from an index. */
 static struct json *choose(struct json *index, const char *tag, const char *platform,
                            struct err *err)
@@ -139,16 +212,17 @@ static struct json *choose(struct json *index, const char *tag, const char *plat
         struct json *d = json_at(manifests, i);
         const char *name =
             json_text(json_path(d, "annotations", "org.opencontainers.image.ref.name", NULL));
-        if (!is_image(d) || (tag && (!name || strcmp(name, tag) != 0)) ||
-            (platform && !platform_matches(json_get(d, "platform"), platform)))
+        if (!image_is_platform(d) || (tag && (!name || strcmp(name, tag) != 0)) ||
+            !is_chosen(d, platform))
             continue;
         found = d;
-        matches++;
+        if (++matches == 1 && platform && strcmp(platform, PLATFORM_ANY) == 0)
+            break;
     }
     if (matches == 1)
         return found;
     if (matches == 0)
-        err_set(err, ERR_USAGE, "no image %s%s%s%s in the layout", tag ? "named " : "",
+        err_set(err, ERR_USAGE, "no image%s%s%s%s in the layout", tag ? " named " : "",
                 tag ? tag : "", platform ? " for " : "", platform ? platform : "");
     else
         err_set(err, ERR_USAGE,
@@ -164,18 +238,24 @@ static size_t images_in(struct json *index)
     size_t count = 0;
 
     for (size_t i = 0; i < json_count(manifests); i++)
-        count += is_image(json_at(manifests, i));
+        count += image_is_platform(json_at(manifests, i));
     return count;
 }
 
 /* Follows indexes down to a manifest, whose digest it leaves in *digest. */
-static struct json_doc *find_manifest(const struct layout *l, const struct json *descriptor,
-                                      int depth, struct digest *digest, struct err *err)
+static struct json_doc *find_manifest(struct layout *l, const struct json *descriptor, int depth,
+                                      struct digest *digest, struct err *err)
 {
-    _cleanup_json_ struct json_doc *doc = read_json_blob(l, descriptor, digest, err);
+    _cleanup_json_ struct json_doc *doc = read_json_blob(l, descriptor, BLOB_MANIFEST, digest, err);
     const char *platform = l->platform;
 
-    if (!doc || !is_index(descriptor))
+    if (!doc)
+        return NULL;
+    if (check_kind(json_root(doc), err) < 0) {
+        err_wrap(err, "%s", digest->text);
+        return NULL;
+    }
+    if (!is_index(descriptor, json_root(doc)))
         return steal_ptr(&doc);
     if (depth == MOST_INDEXES) {
         err_set(err, ERR_LIMIT, "indexes point to indexes more than %d deep", MOST_INDEXES);
@@ -183,30 +263,52 @@ static struct json_doc *find_manifest(const struct layout *l, const struct json 
     }
     if (!platform && images_in(json_root(doc)) > 1)
         platform = host_platform();
-    const struct json *next = choose(json_root(doc), NULL, platform, err);
+    cleanup_json_doc(&l->index);
+    l->index = steal_ptr(&doc);
+    const struct json *next = choose(json_root(l->index), NULL, platform, err);
     return next ? find_manifest(l, next, depth + 1, digest, err) : NULL;
+}
+
+static int request_layer(const struct json *descriptor, struct blob_request *out, struct err *err)
+{
+    if (request_parse(descriptor, BLOB_LAYER, out, err) < 0)
+        return -1;
+    if (out->media_type && strstr(out->media_type, "+encrypted"))
+        return err_set(err, ERR_UNSUPPORTED, "it is encrypted");
+    return 0;
 }
 
 static int add_layers(const struct layout *l, struct image *image, struct err *err)
 {
     struct json *layers = json_get(json_root(image->manifest), "layers");
+    size_t count = image->layer_count, failed = 0;
 
-    if (json_count(layers) != image->layer_count)
+    if (json_count(layers) != count)
         return err_set(err, ERR_FORMAT, "the manifest has %zu layers, the config %zu diff_ids",
-                       json_count(layers), image->layer_count);
-    for (size_t i = 0; i < image->layer_count; i++) {
+                       json_count(layers), count);
+    _cleanup_free_ struct blob_request *requests = calloc(count, sizeof(*requests));
+    _cleanup_free_ struct blob_place *places = calloc(count, sizeof(*places));
+    if (!requests || !places)
+        return err_nomem(err);
+    for (size_t i = 0; i < count; i++)
+        if (request_layer(json_at(layers, i), &requests[i], err) < 0)
+            return err_wrap(err, "layer %zu", i + 1);
+    if (l->store->ops->open(l->store, requests, count, places, &failed, err) < 0)
+        return err_wrap(err, "layer %zu", failed + 1);
+    for (size_t i = 0; i < count; i++) {
         struct layer *layer = &image->layers[i];
-        const char *type = json_text(json_get(json_at(layers, i), "mediaType"));
-        if (type && strstr(type, "+encrypted"))
-            return err_set(err, ERR_UNSUPPORTED, "layer %u is encrypted", layer->number);
-        layer->fd = open_descriptor(l, json_at(layers, i), &layer->digest, &layer->size, err);
-        if (layer->fd < 0)
-            return err_wrap(err, "layer %u", layer->number);
+        layer->digest = requests[i].digest;
+        layer->fd = places[i].fd;
+        layer->offset = places[i].offset;
+        layer->size = places[i].size;
     }
+    for (size_t i = 0; i < count; i++)
+        if (check_size(&requests[i], &places[i], err) < 0)
+            return err_wrap(err, "layer %zu", i + 1);
     return 0;
 }
 
-static struct image *open_manifest(const struct layout *l, struct json *descriptor, struct err *err)
+static struct image *open_manifest(struct layout *l, struct json *descriptor, struct err *err)
 {
     struct digest digest, config_digest;
     _cleanup_json_ struct json_doc *manifest = find_manifest(l, descriptor, 0, &digest, err);
@@ -218,12 +320,13 @@ static struct image *open_manifest(const struct layout *l, struct json *descript
         err_set(err, ERR_FORMAT, "the manifest has no config");
         return NULL;
     }
-    struct json_doc *config = read_json_blob(l, config_descriptor, &config_digest, err);
+    struct json_doc *config =
+        read_json_blob(l, config_descriptor, BLOB_CONFIG, &config_digest, err);
     _cleanup_image_ struct image *image = config ? image_new(config, err) : NULL;
     if (!image)
         return NULL;
     /* A descriptor need not say its platform, and a tag chooses without looking at it. */
-    if (l->platform && json_get(json_root(image->config), "os") &&
+    if (names_platform(l->platform) && json_get(json_root(image->config), "os") &&
         !platform_matches(json_root(image->config), l->platform)) {
         err_set(err, ERR_USAGE, "the image is not for %s", l->platform);
         return NULL;
@@ -231,14 +334,27 @@ static struct image *open_manifest(const struct layout *l, struct json *descript
     image->manifest = steal_ptr(&manifest);
     image->digest = digest;
     image->config_digest = config_digest;
+    image->index = steal_ptr(&l->index);
     return add_layers(l, image, err) < 0 ? NULL : steal_ptr(&image);
 }
 
-static int check_layout(const struct layout *l, struct err *err)
+struct image *image_open_descriptor(struct blob_store *store, struct json *descriptor,
+                                    const char *platform, struct err *err)
+{
+    struct layout l = {store, platform, NULL};
+    struct image *image = open_manifest(&l, descriptor, err);
+
+    cleanup_json_doc(&l.index);
+    return image;
+}
+
+/* ---- a layout ---- */
+
+static int check_layout(struct blob_store *store, struct err *err)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
 
-    if (file_read(l->dir, "oci-layout", 64 * 1024, &text, err) < 0)
+    if (store->ops->read(store, "oci-layout", 64 * 1024, &text, err) < 0)
         return err_wrap(err, "not an OCI image layout");
     _cleanup_json_ struct json_doc *doc = json_parse(text.data, text.len, NULL, err);
     const char *version = doc ? json_text(json_get(json_root(doc), "imageLayoutVersion")) : NULL;
@@ -247,42 +363,29 @@ static int check_layout(const struct layout *l, struct err *err)
     return 0;
 }
 
-static struct image *open_layout(const struct layout *l, const char *tag, struct err *err)
+struct image *image_open_layout(struct blob_store *store, const char *tag, const char *platform,
+                                struct err *err)
 {
     static const struct json_options options = {.max_bytes = IMAGE_JSON_LIMIT, .unique_keys = true};
     _cleanup_buf_ struct buf text = BUF_INIT;
 
-    if (check_layout(l, err) < 0 ||
-        file_read(l->dir, "index.json", IMAGE_JSON_LIMIT, &text, err) < 0)
+    if (check_layout(store, err) < 0 ||
+        store->ops->read(store, "index.json", IMAGE_JSON_LIMIT, &text, err) < 0)
         return NULL;
     _cleanup_json_ struct json_doc *index = json_parse(text.data, text.len, &options, err);
     if (!index) {
         err_wrap(err, "index.json");
         return NULL;
     }
-    const char *platform = images_in(json_root(index)) > 1 && !tag ? l->platform : NULL;
-    struct json *descriptor = choose(json_root(index), tag, platform, err);
+    bool several = images_in(json_root(index)) > 1 && !tag;
+    struct json *descriptor =
+        choose(json_root(index), tag, several && names_platform(platform) ? platform : NULL, err);
     if (!descriptor)
         return NULL;
-    struct image *image = open_manifest(l, descriptor, err);
+    struct image *image = image_open_descriptor(store, descriptor, platform, err);
     const char *name =
         json_text(json_path(descriptor, "annotations", "org.opencontainers.image.ref.name", NULL));
     if (image && name)
         image->name = strdup(name);
-    return image;
-}
-
-struct image *image_open_oci(const struct reference *ref, const char *platform, struct err *err)
-{
-    _cleanup_fd_ int dir = open(ref->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    struct layout l = {.dir = dir, .platform = platform};
-
-    if (dir < 0) {
-        err_sys(err, "%s", ref->path);
-        return NULL;
-    }
-    struct image *image = open_layout(&l, ref->name, err);
-    if (!image)
-        err_wrap(err, "%s", ref->path);
     return image;
 }

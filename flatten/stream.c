@@ -232,3 +232,44 @@ struct stream *stream_verify(struct stream *inner, const struct digest *expected
     v->what = steal_ptr(&label);
     return &steal_ptr(&v)->base;
 }
+
+/* ---- counting ---- */
+
+struct count_stream {
+    struct stream base;
+    struct stream *inner;
+    _Atomic uint64_t *count;
+};
+
+static int count_peek(struct stream *s, const void **data, size_t *len, struct err *err)
+{
+    return stream_peek(((struct count_stream *)s)->inner, data, len, err);
+}
+
+static void count_advance(struct stream *s, size_t len)
+{
+    struct count_stream *c = (struct count_stream *)s;
+
+    atomic_fetch_add(c->count, len);
+    stream_advance(c->inner, len);
+}
+
+static void count_release(struct stream *s)
+{
+    stream_free(((struct count_stream *)s)->inner);
+    free(s);
+}
+
+struct stream *stream_count(struct stream *inner, _Atomic uint64_t *count, struct err *err)
+{
+    static const struct stream_ops ops = {count_peek, count_advance, count_release};
+    struct count_stream *c = malloc(sizeof(*c));
+
+    if (!c) {
+        stream_free(inner);
+        err_nomem(err);
+        return NULL;
+    }
+    *c = (struct count_stream){{&ops}, inner, count};
+    return &c->base;
+}

@@ -121,6 +121,7 @@ int apply_plan(const struct plan *plan, struct json_doc *doc, const struct spec 
 {
     apply_binds(plan, doc);
     apply_security(plan, doc, spec);
+    apply_tuning(plan, doc, spec);
     if (plan->requests)
         take_out_requests(plan->requests, doc, spec);
     if (add_mounts(plan, doc, spec, err) < 0 || add_variables(plan, doc, spec, err) < 0)

@@ -66,6 +66,7 @@ struct gather {
     int bundle;
     const char *bundle_path;
     struct mount_table table;
+    struct source_folder folder; /* of the last source */
     struct arena *arena;
     struct bind_facts *out;
     struct err *err;
@@ -92,15 +93,15 @@ static bool same_file(int a, int b)
 }
 
 /* Anything but a walk through root's own folders and links, to the same file, is exposed. */
-static bool is_exposed(const struct gather *g, const char *path, int fd)
+static bool is_exposed(struct gather *g, const char *path, int fd)
 {
     _cleanup_source_ struct source walked = SOURCE_INIT;
     _cleanup_free_ char *absolute =
         path[0] == '/' ? strdup(path) : strf("%s/%s", g->bundle_path, path);
     struct err ignored;
 
-    return !absolute || source_look(absolute, &walked, &ignored) < 0 || walked.missing ||
-           walked.exposed || !same_file(walked.fd, fd);
+    return !absolute || source_look_in(&g->folder, absolute, &walked, &ignored) < 0 ||
+           walked.missing || walked.exposed || !same_file(walked.fd, fd);
 }
 
 static bool is_null_device(int fd)
@@ -221,31 +222,16 @@ static bool asks_for_access(const struct policy_binds *binds)
     return binds->require_access;
 }
 
-static size_t host_groups(const struct gather *g, gid_t *out)
-{
-    const struct spec *spec = g->spec;
-    size_t count = 0;
-
-    for (size_t i = 0; i < spec->group_count; i++) {
-        uint32_t gid = spec->groups[i];
-        if (spec->gid_map.count && !id_map_outside(&spec->gid_map, gid, &gid))
-            continue;
-        out[count++] = gid;
-    }
-    return count;
-}
-
 static int try_access(struct gather *g, struct bind_wish *wishes, size_t count)
 {
     const struct id_pair *id = &g->facts->process;
-    gid_t groups[SPEC_GROUPS];
+    const struct user_ids user = {id->uid, id->gid, g->facts->groups, g->facts->group_count};
 
     if (!id->known) {
         g->out->nobody = id->why;
         return 0;
     }
-    if (id->uid != geteuid() && binds_try_access(id->uid, id->gid, groups, host_groups(g, groups),
-                                                 wishes, count, g->err) < 0)
+    if (id->uid != geteuid() && binds_try_access(&user, wishes, count, g->err) < 0)
         return -1;
     for (size_t i = 0; i < count; i++) {
         g->out->sources[i].readable = id->uid == geteuid() || wishes[i].readable;
@@ -280,6 +266,7 @@ int binds_gather(const struct policy *policy, const struct spec *spec, const str
                        .facts = facts,
                        .bundle = bundle,
                        .bundle_path = path_of(bundle, arena),
+                       .folder = SOURCE_FOLDER_INIT,
                        .arena = arena,
                        .out = out,
                        .err = err};
@@ -296,5 +283,6 @@ int binds_gather(const struct policy *policy, const struct spec *spec, const str
     int rc = look_at_all(&g, wishes);
     for (size_t i = 0; i < spec->mount_count; i++)
         cleanup_fd(&wishes[i].fd);
+    source_folder_close(&g.folder);
     return rc;
 }

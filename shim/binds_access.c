@@ -1,13 +1,14 @@
 /* What somebody else may read and write, tried by a child that has his ids. */
 #include "shim/binds_look.h"
 
+#include "base/fdio.h"
+
 #include <fcntl.h>
-#include <grp.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 enum { MAY_READ = 1, MAY_WRITE = 2 };
+enum { ANSWERS = 256 }; /* in one write */
 
 /* With the ids on: the way there, then the thing itself. */
 static unsigned char try_one(const struct bind_wish *wish)
@@ -28,52 +29,52 @@ static unsigned char try_one(const struct bind_wish *wish)
 }
 
 /* In the child: never returns. */
-static void try_all(uid_t uid, gid_t gid, const gid_t *groups, size_t group_count,
-                    const struct bind_wish *wishes, size_t count, int out)
+static void try_all(const struct bind_wish *wishes, size_t count, int channel)
 {
-    if (setgroups(group_count, groups) < 0 || setresgid(gid, gid, gid) < 0 ||
-        setresuid(uid, uid, uid) < 0)
-        _exit(1);
+    unsigned char may[ANSWERS];
+    struct err ignored;
+
     for (size_t i = 0; i < count; i++) {
-        unsigned char may = try_one(&wishes[i]);
-        if (write(out, &may, 1) != 1)
+        size_t at = i % ANSWERS;
+        may[at] = try_one(&wishes[i]);
+        if ((at == ANSWERS - 1 || i == count - 1) &&
+            fd_write_all(channel, may, at + 1, &ignored) < 0)
             _exit(1);
     }
     _exit(0);
 }
 
-static int read_answers(int in, struct bind_wish *wishes, size_t count, struct err *err)
+static int read_answers(int channel, struct bind_wish *wishes, size_t count, struct err *err)
 {
-    for (size_t i = 0; i < count; i++) {
-        unsigned char may;
-        ssize_t n;
-        do
-            n = read(in, &may, 1);
-        while (n < 0 && errno == EINTR);
-        if (n != 1)
+    unsigned char may[ANSWERS];
+    size_t known = 0;
+
+    while (known < count) {
+        size_t want = count - known < ANSWERS ? count - known : ANSWERS;
+        ssize_t n = read(channel, may, want);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
             return err_set(err, ERR_POLICY, "the container's user cannot be tried on this host");
-        wishes[i].readable = may & MAY_READ;
-        wishes[i].writable = may & MAY_WRITE;
+        for (ssize_t i = 0; i < n; i++, known++) {
+            wishes[known].readable = may[i] & MAY_READ;
+            wishes[known].writable = may[i] & MAY_WRITE;
+        }
     }
     return 0;
 }
 
-int binds_try_access(uid_t uid, gid_t gid, const gid_t *groups, size_t group_count,
-                     struct bind_wish *wishes, size_t count, struct err *err)
+int binds_try_access(const struct user_ids *user, struct bind_wish *wishes, size_t count,
+                     struct err *err)
 {
-    int ends[2];
+    int channel;
+    pid_t pid = as_user_fork(user, &channel);
 
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return err_sys(err, "pipe");
-    pid_t pid = fork();
+    if (pid < 0)
+        return err_sys(err, "fork");
     if (pid == 0)
-        try_all(uid, gid, groups, group_count, wishes, count, ends[1]);
-    int saved = errno;
-    close(ends[1]);
-    errno = saved;
-    int rc = pid < 0 ? err_sys(err, "fork") : read_answers(ends[0], wishes, count, err);
-    close(ends[0]);
-    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-        continue;
+        try_all(wishes, count, channel);
+    int rc = read_answers(channel, wishes, count, err);
+    as_user_end(pid, channel);
     return rc;
 }

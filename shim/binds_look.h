@@ -2,6 +2,7 @@
 #ifndef SHIM_BINDS_LOOK_H
 #define SHIM_BINDS_LOOK_H
 
+#include "shim/as_user.h"
 #include "shim/binds.h"
 #include "shim/mount_table.h"
 
@@ -26,9 +27,9 @@ struct bind_wish {
     bool readable, writable;
 };
 
-/* Fills in what these ids can read and write by themselves: the path must be open to them as well.
+/* Fills in what this user can read and write by themselves: the path must be open to them as well.
  */
-int binds_try_access(uid_t uid, gid_t gid, const gid_t *groups, size_t group_count,
-                     struct bind_wish *wishes, size_t count, struct err *err) must_check;
+int binds_try_access(const struct user_ids *user, struct bind_wish *wishes, size_t count,
+                     struct err *err) must_check;
 
 #endif

@@ -1,12 +1,11 @@
 #include "shim/bundle.h"
 
 #include "base/fdio.h"
-#include "shim/trust.h"
+#include "shim/attributes.h"
 
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/xattr.h>
 
 static const char config_name[] = "config.json";
 
@@ -82,38 +81,6 @@ int bundle_open_file(struct bundle *b, const char *path, struct err *err)
     return open_path(b, strdup(path), err);
 }
 
-/* The label that the old file has, if it has one; engines label bundles for their domain. */
-static int copy_label(int from, int to, struct err *err)
-{
-    static const char label[] = "security.selinux";
-    char value[1024];
-    ssize_t len = fgetxattr(from, label, value, sizeof(value));
-
-    if (len < 0)
-        return errno == ENODATA || errno == ENOTSUP ? 0 : err_sys(err, "its SELinux label");
-    char now[sizeof(value)];
-    ssize_t have = fgetxattr(to, label, now, sizeof(now));
-    if (have == len && memcmp(value, now, (size_t)len) == 0)
-        return 0;
-    return fsetxattr(to, label, value, (size_t)len, 0) < 0 ? err_sys(err, "its SELinux label") : 0;
-}
-
-static int copy_attributes(const struct bundle *b, int fd, struct err *err)
-{
-    struct stat st;
-
-    if (fstat(fd, &st) < 0)
-        return err_sys(err, "fstat");
-    /* A user may keep his file, but not give it to a group that he is not in. */
-    if ((st.st_uid != b->st.st_uid || st.st_gid != b->st.st_gid) &&
-        fchown(fd, b->st.st_uid, b->st.st_gid) < 0 &&
-        (st.st_uid != b->st.st_uid || (geteuid() == 0 && !trust_in_user_namespace())))
-        return err_sys(err, "its owner");
-    if (fchmod(fd, b->st.st_mode & 07777) < 0)
-        return err_sys(err, "its mode");
-    return copy_label(b->fd, fd, err);
-}
-
 static int write_document(struct bundle *b, struct atomic_file *file, struct err *err)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
@@ -122,7 +89,7 @@ static int write_document(struct bundle *b, struct atomic_file *file, struct err
         return -1;
     if (text.len > BUNDLE_CONFIG_BYTES)
         return err_set(err, ERR_LIMIT, "larger than %d bytes", BUNDLE_CONFIG_BYTES);
-    if (copy_attributes(b, file->fd, err) < 0)
+    if (attributes_copy(b->fd, &b->st, file->fd, err) < 0)
         return -1;
     return fd_write_all(file->fd, text.data, text.len, err);
 }

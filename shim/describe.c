@@ -8,12 +8,25 @@ static const char *const kinds[] = {
     [PLAN_CAPABILITIES] = "capabilities",
     [PLAN_PRIVILEGES] = "no_new_privileges",
     [PLAN_FILTER] = "seccomp",
+    [PLAN_SHM] = "shm",
+    [PLAN_RLIMIT] = "limit",
+    [PLAN_ROOTFS] = "rootfs",
 };
 
 static const char *const verdicts[] = {
     [PLAN_ADDED] = "added",   [PLAN_KEPT] = "kept",       [PLAN_DOWNGRADED] = "downgraded",
     [PLAN_DENIED] = "denied", [PLAN_SKIPPED] = "skipped",
 };
+
+const char *describe_kind(const struct plan_op *op)
+{
+    return kinds[op->kind];
+}
+
+const char *describe_verdict(const struct plan_op *op)
+{
+    return verdicts[op->verdict];
+}
 
 static const char *join(const char *first, const char *second, struct arena *arena)
 {
@@ -30,9 +43,17 @@ static const char *subject_of(const struct plan_op *op, struct arena *arena)
         return *op->name ? join(op->volume->name, op->name, arena) : op->volume->name;
     if (op->kind == PLAN_ENV)
         return op->variable;
-    if (op->kind == PLAN_BIND)
+    if (op->kind == PLAN_BIND || op->kind == PLAN_SHM)
         return op->target;
+    if (op->kind == PLAN_RLIMIT)
+        return op->limit;
     return op->asked_by ? op->asked_by : "";
+}
+
+/* Of the others `asked_by` is the subject. */
+static bool has_requester(enum plan_kind kind)
+{
+    return kind == PLAN_MOUNT || kind == PLAN_ENV || kind == PLAN_SHM || kind == PLAN_RLIMIT;
 }
 
 static int put_policy(const struct policy_place *place, struct arena *arena,
@@ -53,15 +74,15 @@ int describe_op(const struct plan_op *op, struct arena *arena, struct descriptio
     bool mount = op->kind == PLAN_MOUNT || op->kind == PLAN_BIND;
 
     *out = (struct description){
-        .kind = kinds[op->kind],
-        .verdict = verdicts[op->verdict],
+        .kind = describe_kind(op),
+        .verdict = describe_verdict(op),
         .subject = subject_of(op, arena),
         .source = op->kind == PLAN_BIND && op->bind->path ? op->bind->path : op->source,
         .target = op->target,
         .access =
             mount && op->verdict != PLAN_DENIED ? (op->access == ACCESS_RW ? "rw" : "ro") : NULL,
         .value = op->value,
-        .asked_by = op->kind == PLAN_MOUNT || op->kind == PLAN_ENV ? op->asked_by : NULL,
+        .asked_by = has_requester(op->kind) ? op->asked_by : NULL,
         .reason = op->reason,
     };
     return out->subject ? put_policy(&op->place, arena, out, err) : err_nomem(err);

@@ -1,6 +1,7 @@
 #include "shim/edit.h"
 
 #include "shim/apply.h"
+#include "shim/audit.h"
 #include "shim/bundle.h"
 #include "shim/judge.h"
 #include "shim/lowlevel.h"
@@ -42,36 +43,76 @@ static int prepare(struct plan *plan, const struct facts *facts, struct lowlevel
     return 0;
 }
 
-static int edit_bundle(const struct policy *policy, const struct call *call, struct lowlevel *low,
-                       struct bundle *bundle, struct arena *arena, struct err *err)
-{
+/* What is known of a container while it is edited. */
+struct edit {
+    const struct policy *policy;
+    const struct call *call;
+    struct lowlevel *low;
+    struct bundle bundle;
+    struct arena arena;
     struct spec spec;
-    struct judgement j;
-    bool enforce = policy->mode == POLICY_ENFORCE;
+    struct judgement judgement;
+    struct audit_subject subject;
+};
 
-    if (spec_read(bundle->doc, arena, &spec, err) < 0)
-        return err_wrap(err, "%s", bundle->path);
-    if (judge_container(policy, &spec, bundle->doc, bundle->dirfd, call->id, arena, &j, err) < 0 ||
-        (enforce && plan_check(&j.plan, err) < 0) ||
-        prepare(&j.plan, &j.facts, low, enforce, arena, err) < 0)
+/* A decision is written down before it takes effect, and with it what a permissive policy passes.
+ */
+static int write_down(const struct edit *e, bool changes, struct err *err)
+{
+    struct err denials = ERR_INIT;
+    bool denied = plan_check(&e->judgement.plan, &denials) < 0;
+
+    return audit_decision(&e->subject, changes ? AUDIT_CHANGED : AUDIT_ALLOWED,
+                          denied ? &denials : NULL, err);
+}
+
+static int apply(struct edit *e, struct err *err)
+{
+    struct plan *plan = &e->judgement.plan;
+    bool changes = plan_changes(plan);
+
+    if (changes && apply_plan(plan, e->bundle.doc, &e->spec, err) < 0)
+        return err_wrap(err, "%s", e->bundle.path);
+    if (write_down(e, changes, err) < 0 || (changes && bundle_write(&e->bundle, err) < 0))
         return -1;
-    if (plan_changes(&j.plan)) {
-        if (apply_plan(&j.plan, bundle->doc, &spec, err) < 0)
-            return err_wrap(err, "%s", bundle->path);
-        if (bundle_write(bundle, err) < 0)
-            return -1;
-    }
-    keep_variables(call, &j.plan);
+    keep_variables(e->call, plan);
     return 0;
+}
+
+static int edit_bundle(struct edit *e, struct err *err)
+{
+    struct judgement *j = &e->judgement;
+
+    if (bundle_open(&e->bundle, e->call, err) < 0)
+        return -1;
+    if (spec_read(e->bundle.doc, &e->arena, &e->spec, err) < 0)
+        return err_wrap(err, "%s", e->bundle.path);
+    e->subject.spec = &e->spec;
+    e->subject.judgement = j;
+    if (judge_container(e->policy, &e->spec, e->bundle.doc, e->bundle.dirfd, e->call->id, &e->arena,
+                        j, err) < 0)
+        return -1;
+    bool enforce = j->policy->mode == POLICY_ENFORCE;
+    if ((enforce && plan_check(&j->plan, err) < 0) ||
+        prepare(&j->plan, &j->facts, e->low, enforce, &e->arena, err) < 0)
+        return -1;
+    return apply(e, err);
 }
 
 int edit_config(const struct policy *policy, const struct call *call, struct lowlevel *low,
                 struct err *err)
 {
-    _cleanup_bundle_ struct bundle bundle = BUNDLE_INIT;
-    _cleanup_arena_ struct arena arena = {.limit = MEMORY_LIMIT};
+    struct edit e = {.policy = policy,
+                     .call = call,
+                     .low = low,
+                     .bundle = BUNDLE_INIT,
+                     .arena = {.limit = MEMORY_LIMIT},
+                     .subject = {.policy = policy, .call = call}};
+    int rc = edit_bundle(&e, err);
 
-    if (bundle_open(&bundle, call, err) < 0)
-        return -1;
-    return edit_bundle(policy, call, low, &bundle, &arena, err);
+    if (rc < 0)
+        audit_refusal(&e.subject, err);
+    arena_free(&e.arena);
+    bundle_close(&e.bundle);
+    return rc;
 }

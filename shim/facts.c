@@ -23,13 +23,27 @@ const char *facts_image_component(const char *reference, struct arena *arena)
     return copy;
 }
 
-static int gather_image(const struct spec *spec, struct arena *arena, struct facts *f,
-                        struct err *err)
+const char *facts_image(const struct spec *spec)
 {
     static const char *const keys[] = {"io.kubernetes.cri.image-name",
                                        "io.kubernetes.cri-o.ImageName",
                                        "org.opencontainers.image.ref.name", NULL};
-    const char *reference = first_annotation(spec, keys);
+
+    return first_annotation(spec, keys);
+}
+
+const char *facts_namespace(const struct spec *spec)
+{
+    static const char *const keys[] = {"io.kubernetes.cri.sandbox-namespace",
+                                       "io.kubernetes.pod.namespace", NULL};
+
+    return first_annotation(spec, keys);
+}
+
+static int gather_image(const struct spec *spec, struct arena *arena, struct facts *f,
+                        struct err *err)
+{
+    const char *reference = facts_image(spec);
 
     f->values.missing[VAR_IMAGE] = "the engine does not tell a runtime the image's name";
     if (!reference)
@@ -81,13 +95,22 @@ static int gather_identity(const struct policy *policy, const struct spec *spec,
     return policy->vars & 1u << VAR_USER ? gather_user_name(arena, f, err) : 0;
 }
 
+static int gather_groups(const struct spec *spec, struct arena *arena, struct facts *f,
+                         struct err *err)
+{
+    gid_t *groups = arena_alloc(arena, (spec->group_count + 1) * sizeof(*groups));
+
+    if (!groups)
+        return err_nomem(err);
+    f->groups = groups;
+    f->group_count = identity_groups(spec, groups);
+    return 0;
+}
+
 int facts_gather(const struct policy *policy, const struct spec *spec, const char *container,
                  const struct requests *requests, struct arena *arena, struct facts *out,
                  struct err *err)
 {
-    static const char *const namespaces[] = {"io.kubernetes.cri.sandbox-namespace",
-                                             "io.kubernetes.pod.namespace", NULL};
-
     *out = (struct facts){
         .process = identity_process(spec),
         .inside = {.known = spec->process != NULL,
@@ -100,10 +123,10 @@ int facts_gather(const struct policy *policy, const struct spec *spec, const cha
     out->values.missing[VAR_PROJECT] = "name the project with the annotation flatbed.project";
     out->values.value[VAR_HOSTNAME] = spec->hostname && *spec->hostname ? spec->hostname : NULL;
     out->values.missing[VAR_HOSTNAME] = "config.json has no hostname";
-    out->values.value[VAR_NAMESPACE] = first_annotation(spec, namespaces);
+    out->values.value[VAR_NAMESPACE] = facts_namespace(spec);
     out->values.missing[VAR_NAMESPACE] = "the container is not one of a Kubernetes pod";
     out->values.missing[VAR_NAME] = "the volume was asked for without a name";
-    if (gather_image(spec, arena, out, err) < 0)
+    if (gather_groups(spec, arena, out, err) < 0 || gather_image(spec, arena, out, err) < 0)
         return -1;
     return gather_identity(policy, spec, arena, out, err);
 }

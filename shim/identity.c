@@ -24,6 +24,19 @@ struct id_pair identity_process(const struct spec *spec)
     return id;
 }
 
+size_t identity_groups(const struct spec *spec, gid_t *out)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < spec->group_count; i++) {
+        uint32_t gid = spec->groups[i];
+        if (spec->gid_map.count && !id_map_outside(&spec->gid_map, gid, &gid))
+            continue;
+        out[count++] = gid;
+    }
+    return count;
+}
+
 static bool is_rootless(void)
 {
     return geteuid() != 0 || trust_in_user_namespace();

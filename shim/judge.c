@@ -1,5 +1,8 @@
 #include "shim/judge.h"
 
+#include "shim/profile.h"
+#include "shim/rootfs.h"
+
 #include <string.h>
 
 static bool is_pause_container(const struct spec *spec)
@@ -15,12 +18,42 @@ static bool is_pause_container(const struct spec *spec)
     return false;
 }
 
+/*
+ * What the container asks for decides on the profile, and the profile on what may be asked for: it
+ * is read anew under one.
+ */
+static int choose_profile(const struct policy *policy, const struct spec *spec, struct arena *arena,
+                          struct judgement *out, struct err *err)
+{
+    struct profile_choice choice;
+
+    out->policy = policy;
+    out->profile = NULL;
+    if (requests_read(policy, spec, arena, &out->requests, err) < 0 ||
+        profile_choose(policy, spec, &out->requests, arena, &choice, err) < 0)
+        return -1;
+    if (choice.profile) {
+        out->profile = choice.profile;
+        out->policy = choice.profile->policy;
+        if (requests_read(out->policy, spec, arena, &out->requests, err) < 0)
+            return -1;
+    }
+    return choice.problem
+               ? requests_deny(&out->requests, choice.problem_key, choice.problem, arena, err)
+               : 0;
+}
+
 int judge_container(const struct policy *policy, const struct spec *spec, struct json_doc *doc,
                     int bundle, const char *id, struct arena *arena, struct judgement *out,
                     struct err *err)
 {
-    if (requests_read(policy, spec, arena, &out->requests, err) < 0 ||
-        facts_gather(policy, spec, id, &out->requests, arena, &out->facts, err) < 0)
+    *out = (struct judgement){0};
+    if (choose_profile(policy, spec, arena, out, err) < 0)
+        return -1;
+    policy = out->policy;
+    if (policy->mode == POLICY_OFF)
+        return 0;
+    if (facts_gather(policy, spec, id, &out->requests, arena, &out->facts, err) < 0)
         return -1;
     struct plan_input input = {
         .policy = policy,
@@ -39,5 +72,11 @@ int judge_container(const struct policy *policy, const struct spec *spec, struct
             return -1;
         input.security = &out->security;
     }
+    if (policy->tuning.given) {
+        tuning_gather(&out->tuning);
+        input.tuning = &out->tuning;
+    }
+    if (policy->rootfs.max_depth && rootfs_gather(spec, bundle, arena, &input.depth, err) < 0)
+        return -1;
     return plan_make(&input, arena, &out->plan, err);
 }

@@ -1,5 +1,6 @@
 #include "shim/launch.h"
 
+#include "shim/audit.h"
 #include "shim/edit.h"
 #include "shim/exec_edit.h"
 #include "shim/state.h"
@@ -64,28 +65,43 @@ static int read_again(struct launch *l, const struct policy *policy, struct err 
     return call_read(l->argc, l->argv, flavor, &l->call, err);
 }
 
+/* A policy that is not enforced because it is wrong does not stay a secret. */
+static int let_pass(const struct launch *l, struct policy *policy, const struct err *broken,
+                    struct err *err)
+{
+    struct audit_subject subject = {.policy = policy, .call = &l->call};
+    int rc = call_edits(&l->call) ? audit_decision(&subject, AUDIT_ALLOWED, broken, err) : 0;
+
+    policy->mode = POLICY_OFF;
+    return rc;
+}
+
 /*
  * The policy, as far as it may be relied on: one that does not load fails, unless it was read far
  * enough to know that it is not to be enforced.
  */
 static int load_policy(struct launch *l, struct policy *policy, struct err *err)
 {
-    if (policy_open(policy, l->own.policy, err) < 0)
-        return -1;
-    if (policy->mode == POLICY_OFF || policy_decode(policy, err) == 0)
-        return 0;
-    if (policy->mode == POLICY_ENFORCE)
-        return -1;
-    policy->mode = POLICY_OFF;
-    return 0;
+    if (policy_open(policy, l->own.policy, err) == 0) {
+        if (policy->mode == POLICY_OFF || policy_decode(policy, err) == 0)
+            return 0;
+        if (policy->mode == POLICY_PERMISSIVE) {
+            struct err broken = *err;
+            return let_pass(l, policy, &broken, err);
+        }
+    }
+    audit_syslog_warning(err->msg);
+    return -1;
 }
 
-/* `rc` and `unreadable` are what reading the line came to: it matters only if a policy does. */
-static int prepare_creation(struct launch *l, int rc, const struct err *unreadable, struct err *err)
+/*
+ * `rc` and `unreadable` are what reading the line came to: it matters only if a policy does. 1 if
+ * there is a config.json to be edited.
+ */
+static int settle(struct launch *l, struct policy *policy, int rc, const struct err *unreadable,
+                  struct err *err)
 {
-    _cleanup_policy_ struct policy *policy = policy_new(err);
-
-    if (!policy || load_policy(l, policy, err) < 0 || find_lowlevel(l, policy, err) < 0)
+    if (load_policy(l, policy, err) < 0 || find_lowlevel(l, policy, err) < 0)
         return -1;
     if (policy->mode == POLICY_OFF || policy->file_count == 0)
         return 0;
@@ -95,7 +111,21 @@ static int prepare_creation(struct launch *l, int rc, const struct err *unreadab
     }
     if ((rc > 0 || policy->flavor != FLAVOR_UNKNOWN) && read_again(l, policy, err) < 0)
         return -1;
-    return call_edits(&l->call) ? edit_config(policy, &l->call, &l->lowlevel, err) : 0;
+    return call_edits(&l->call);
+}
+
+static int prepare_creation(struct launch *l, int rc, const struct err *unreadable, struct err *err)
+{
+    _cleanup_policy_ struct policy *policy = policy_new(err);
+
+    if (!policy)
+        return -1;
+    int edits = settle(l, policy, rc, unreadable, err);
+    if (edits > 0)
+        return edit_config(policy, &l->call, &l->lowlevel, err);
+    if (edits < 0)
+        audit_refusal(&(struct audit_subject){.policy = policy, .call = &l->call}, err);
+    return edits;
 }
 
 int launch_prepare(struct launch *l, int argc, char *const argv[], struct err *err)

@@ -41,6 +41,14 @@ static size_t skip_to_type(const char *line)
     return dash ? (size_t)(dash - line) + 3 : len;
 }
 
+/* "source options" of a line's end, of which the options are taken. */
+static const char *take_super(const char *rest, struct arena *arena)
+{
+    rest += strcspn(rest, " \n");
+    rest += *rest == ' ';
+    return arena_strndup(arena, rest, strcspn(rest, " \n"));
+}
+
 /* "36 35 98:0 /root /point options …" */
 static int parse_line(const char *line, struct arena *arena, struct mount_entry *out,
                       struct err *err)
@@ -57,7 +65,11 @@ static int parse_line(const char *line, struct arena *arena, struct mount_entry 
     out->point = take_field(&line, arena);
     line += skip_to_type(line);
     out->type = take_field(&line, arena);
-    return out->root && out->point && out->type ? 0 : err_nomem(err);
+    if (!out->root || !out->point || !out->type)
+        return err_nomem(err);
+    bool overlay = strcmp(out->type, "overlay") == 0;
+    out->super = overlay ? take_super(line, arena) : NULL;
+    return overlay && !out->super ? err_nomem(err) : 0;
 }
 
 static size_t count_lines(const char *text)
@@ -158,6 +170,16 @@ const char *mount_table_overlay(const struct mount_table *table, int id)
     const struct mount_entry *m = by_id(table, id);
 
     return m && strcmp(m->type, "overlay") == 0 && strcmp(m->point, "/") != 0 ? m->point : NULL;
+}
+
+const struct mount_entry *mount_table_overlay_at(const struct mount_table *table, const char *point)
+{
+    const struct mount_entry *last = NULL;
+
+    for (size_t i = 0; i < table->count; i++)
+        if (strcmp(table->list[i].point, point) == 0)
+            last = &table->list[i];
+    return last && last->super ? last : NULL;
 }
 
 bool mount_table_beneath(const struct mount_table *table, const char *path)

@@ -276,6 +276,8 @@ static int add_volume(struct planner *p, const struct policy_volume *v, const ch
 
 static int add_always(struct planner *p)
 {
+    if (p->in->requests->off & 1u << OPT_OUT_MOUNTS)
+        return 0;
     for (size_t i = 0; i < p->in->policy->volume_count; i++) {
         const struct policy_volume *v = &p->in->policy->volumes[i];
         if (!v->always)
@@ -346,5 +348,10 @@ int plan_make(const struct plan_input *input, struct arena *arena, struct plan *
         return -1;
     if (input->binds && plan_add_binds(&p) < 0)
         return -1;
-    return input->security ? plan_add_security(&p) : 0;
+    if (input->security && plan_add_security(&p) < 0)
+        return -1;
+    bool tuned = !input->no_volumes && !(input->requests->off & 1u << OPT_OUT_TUNING);
+    if (input->tuning && tuned && plan_add_tuning(&p) < 0)
+        return -1;
+    return plan_add_rootfs(&p);
 }

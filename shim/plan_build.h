@@ -28,6 +28,15 @@ int plan_add_binds(struct planner *p) must_check;
 /* Judges what the container would be on the host. */
 int plan_add_security(struct planner *p) must_check;
 
+/* Sizes /dev/shm, resource limits and numbers of threads. */
+int plan_add_tuning(struct planner *p) must_check;
+
+/* Judges how many layers the container's root has. */
+int plan_add_rootfs(struct planner *p) must_check;
+
+/* Decides on a variable: added, for that reason, unless something has it already. */
+int plan_decide_variable(struct planner *p, struct plan_op *op, const char *reason) must_check;
+
 /* Adds the variables of every mount that will be there. */
 int plan_add_env(struct planner *p) must_check;
 

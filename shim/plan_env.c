@@ -14,7 +14,7 @@ static const struct plan_op *planned_variable(const struct planner *p, const str
     return NULL;
 }
 
-static int judge(struct planner *p, struct plan_op *op)
+int plan_decide_variable(struct planner *p, struct plan_op *op, const char *reason)
 {
     const struct spec *spec = p->in->spec;
     const char *present = spec_env(spec, op->variable);
@@ -28,7 +28,7 @@ static int judge(struct planner *p, struct plan_op *op)
                            op->same ? "set already" : "the container sets it itself");
     if (other)
         return plan_decide(p, op, PLAN_SKIPPED, NULL, "set for %s already", other->name);
-    return plan_decide(p, op, PLAN_ADDED, NULL, "tells where the volume is");
+    return plan_decide(p, op, PLAN_ADDED, NULL, "%s", reason);
 }
 
 /* Adds a variable of the mount at that index; `value` is a template. */
@@ -54,7 +54,7 @@ static int add(struct planner *p, size_t mount, const char *variable, const char
     if (template_expand(value, &values, &text, &why) < 0)
         return plan_decide(p, op, PLAN_DENIED, NULL, "%s", why.msg);
     op->value = arena_strndup(p->arena, text.data, text.len);
-    return op->value ? judge(p, op) : err_nomem(p->err);
+    return op->value ? plan_decide_variable(p, op, "tells where the volume is") : err_nomem(p->err);
 }
 
 static bool has_preset(const struct policy_volume *v, const char *name)

@@ -1,9 +1,13 @@
 #include "shim/policy.h"
 
+#include "shim/policy_decode.h"
+
 #include <ctype.h>
 #include <string.h>
 
 const char policy_default_path[] = "/etc/flatbed/policy.json";
+
+const char *const policy_opt_out_names[POLICY_OPT_OUTS] = {"mounts", "tuning"};
 
 enum { MEMORY_LIMIT = 64 * 1024 * 1024 };
 
@@ -20,6 +24,7 @@ struct policy *policy_new(struct err *err)
     policy->carriers[0] = CARRIER_ANNOTATIONS;
     policy->carriers[1] = CARRIER_MOUNTS;
     policy->carrier_count = 2;
+    decode_audit_defaults(&policy->audit);
     return policy;
 }
 

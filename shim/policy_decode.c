@@ -146,8 +146,8 @@ static int unknown_key(struct decoder *d, const struct json_member *m,
     return decode_fail_at(d, m->key_start, "unknown key \"%s\"", m->key);
 }
 
-static int read_member(struct decoder *d, const struct json_member *m,
-                       const struct decode_key *keys, size_t count, void *target)
+int decode_member(struct decoder *d, const struct json_member *m, const struct decode_key *keys,
+                  size_t count, void *target)
 {
     for (size_t i = 0; i < count; i++) {
         if (strlen(keys[i].name) != m->key_len || memcmp(keys[i].name, m->key, m->key_len) != 0)
@@ -166,7 +166,7 @@ int decode_object(struct decoder *d, const struct json *value, const struct deco
     if (decode_type(d, value, JSON_OBJECT) < 0)
         return -1;
     for (size_t i = 0; i < value->len; i++)
-        if (read_member(d, &value->members[i], keys, count, target) < 0)
+        if (decode_member(d, &value->members[i], keys, count, target) < 0)
             return -1;
     return 0;
 }

@@ -48,11 +48,27 @@ int decode_choice(struct decoder *d, const struct json *value, const char *const
 /* "a, b, c" for messages. */
 void decode_print_names(struct buf *out, const char *const *names, size_t count);
 
+/* One member by such a table. */
+int decode_member(struct decoder *d, const struct json_member *m, const struct decode_key *keys,
+                  size_t count, void *target) must_check;
+
 /* Sections, each in its own source. */
 int decode_header(struct decoder *d) must_check; /* version, mode, runtime */
 decode_fn decode_volumes;
 decode_fn decode_binds;
 decode_fn decode_security;
+decode_fn decode_audit;
+decode_fn decode_profiles; /* once everything else was read */
+
+void decode_audit_defaults(struct policy_audit *audit);
+
+/* A member of the top level that overrides d->policy, in a profile. */
+int decode_override(struct decoder *d, const struct json_member *m) must_check;
+
+/* What only the whole can tell. */
+int decode_check(struct policy *policy, struct err *err) must_check;
+decode_fn decode_tuning;
+decode_fn decode_rootfs;
 int decode_volumes_check(struct policy *policy, struct err *err) must_check;
 
 #endif

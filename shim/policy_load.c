@@ -41,8 +41,8 @@ static bool is_absent(int dirfd, const char *name)
 }
 
 /* What is checked is the open descriptor, which is also what is read. */
-static int read_trusted(int dirfd, const char *name, const char *path, struct buf *text,
-                        struct err *err)
+static int read_trusted(const struct policy *policy, int dirfd, const char *name, const char *path,
+                        struct buf *text, struct err *err)
 {
     struct stat dir, file;
     _cleanup_fd_ int fd =
@@ -54,8 +54,12 @@ static int read_trusted(int dirfd, const char *name, const char *path, struct bu
         return err_sys(err, "%s", path);
     if (fstat(dirfd, &dir) < 0 || fstat(fd, &file) < 0)
         return err_sys(err, "%s", path);
-    if (check_trust(path, &dir, &file, err) < 0)
-        return -1;
+    if (check_trust(path, &dir, &file, err) < 0) {
+        if (!policy->draft || !S_ISREG(file.st_mode))
+            return -1;
+        if (policy->distrust->kind == ERR_NONE)
+            *policy->distrust = *err;
+    }
     if (fd_read_all(fd, POLICY_FILE_BYTES, text, err) < 0)
         return err_wrap(err, "%s", path);
     return 0;
@@ -68,7 +72,7 @@ static int load_file(struct policy *policy, int dirfd, const char *name, const c
         .max_bytes = POLICY_FILE_BYTES, .comments = true, .unique_keys = true};
     _cleanup_buf_ struct buf text = BUF_INIT;
 
-    if (read_trusted(dirfd, name, path, &text, err) < 0)
+    if (read_trusted(policy, dirfd, name, path, &text, err) < 0)
         return -1;
     struct json_doc *doc = json_parse(text.data ? text.data : "", text.len, &options, err);
     if (!doc) { /* the parser's message begins with "LINE:COLUMN: " */

@@ -89,7 +89,8 @@ int decode_header(struct decoder *d)
 
 /* ---- the rest ---- */
 
-static int read_header_again(struct decoder *d, const struct json *value, void *target)
+/* What was read before the rest. */
+static int read_already(struct decoder *d, const struct json *value, void *target)
 {
     (void)d;
     (void)value;
@@ -139,28 +140,80 @@ static int read_identity(struct decoder *d, const struct json *value, void *targ
     return 0;
 }
 
+static int read_opt_out(struct decoder *d, const struct json *value, void *target)
+{
+    struct policy *policy = target;
+    int what;
+
+    if (decode_type(d, value, JSON_ARRAY) < 0)
+        return -1;
+    policy->opt_out = 0;
+    for (size_t i = 0; i < value->len; i++) {
+        if (decode_choice(d, value->items[i], policy_opt_out_names, POLICY_OPT_OUTS, &what) < 0)
+            return -1;
+        policy->opt_out |= 1u << what;
+    }
+    return 0;
+}
+
 static const struct decode_key root_keys[] = {
-    {"version", read_header_again},
-    {"mode", read_header_again},
-    {"runtime", read_header_again},
+    {"version", read_already},
+    {"mode", read_already},
+    {"runtime", read_already},
     {"requests", read_requests},
     {"identity", read_identity},
     {"volumes", decode_volumes},
     {"binds", decode_binds},
     {"security", decode_security},
-    {"tuning", NULL},
-    {"rootfs", NULL},
-    {"profiles", NULL},
-    {"audit", NULL},
+    {"tuning", decode_tuning},
+    {"rootfs", decode_rootfs},
+    {"opt_out", read_opt_out},
+    {"profiles", read_already}, /* later, in fact: each overrides all the others */
+    {"audit", read_already},
 };
 
-int policy_decode(struct policy *policy, struct err *err)
+enum { ROOT_KEYS = sizeof(root_keys) / sizeof(*root_keys) };
+
+int decode_override(struct decoder *d, const struct json_member *m)
+{
+    static const struct decode_key before[] = {{"mode", read_mode}, {"audit", decode_audit}};
+
+    for (size_t i = 0; i < 2; i++)
+        if (strcmp(m->key, before[i].name) == 0)
+            return before[i].read(d, m->value, d->policy);
+    return decode_member(d, m, root_keys, ROOT_KEYS, d->policy);
+}
+
+int decode_check(struct policy *policy, struct err *err)
+{
+    if (policy->audit.file.text || policy->audit.syslog)
+        policy->uses_identity = true;
+    return decode_volumes_check(policy, err);
+}
+
+/* A key of every file that has it, in their order. */
+static int read_from_all(struct policy *policy, const char *key, decode_fn *read, struct err *err)
 {
     for (size_t i = 0; i < policy->file_count; i++) {
         struct decoder d = {.policy = policy, .file = &policy->files[i], .err = err};
-        if (decode_object(&d, json_root(d.file->doc), root_keys,
-                          sizeof(root_keys) / sizeof(*root_keys), policy) < 0)
+        if (read_if_given(&d, key, read) < 0)
             return -1;
     }
-    return decode_volumes_check(policy, err);
+    return 0;
+}
+
+int policy_decode(struct policy *policy, struct err *err)
+{
+    if (read_from_all(policy, "audit", decode_audit, err) < 0) {
+        decode_audit_defaults(&policy->audit);
+        return -1;
+    }
+    for (size_t i = 0; i < policy->file_count; i++) {
+        struct decoder d = {.policy = policy, .file = &policy->files[i], .err = err};
+        if (decode_object(&d, json_root(d.file->doc), root_keys, ROOT_KEYS, policy) < 0)
+            return -1;
+    }
+    if (decode_check(policy, err) < 0)
+        return -1;
+    return read_from_all(policy, "profiles", decode_profiles, err);
 }

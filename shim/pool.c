@@ -20,7 +20,7 @@ static int check_pool(const char *path, struct err *err)
 int pool_prepare(const char *pool, const struct source *source, const struct source_make *make,
                  struct err *err)
 {
-    const struct source_make work = {.uid = geteuid(), .gid = getegid(), .mode = 0700};
+    const struct source_make work = {.who = {.uid = geteuid(), .gid = getegid()}, .mode = 0700};
     struct stat st;
 
     if (geteuid() != 0 || trust_in_user_namespace())

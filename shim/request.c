@@ -8,17 +8,27 @@
 #include <stdarg.h>
 #include <string.h>
 
-int request_push(struct request_reader *r, struct request request)
+static int push(struct requests *out, struct request request, struct arena *arena, struct err *err)
 {
-    struct requests *out = r->out;
-    struct request *list = arena_extend(r->arena, out->list, out->count, sizeof(*list));
+    struct request *list = arena_extend(arena, out->list, out->count, sizeof(*list));
 
     if (!list)
-        return err_nomem(r->err);
-    request.key = r->key;
+        return err_nomem(err);
     out->list = list;
     out->list[out->count++] = request;
     return 0;
+}
+
+int request_push(struct request_reader *r, struct request request)
+{
+    request.key = r->key;
+    return push(r->out, request, r->arena, r->err);
+}
+
+int requests_deny(struct requests *requests, const char *key, const char *problem,
+                  struct arena *arena, struct err *err)
+{
+    return push(requests, (struct request){.key = key, .problem = problem}, arena, err);
 }
 
 int request_problem(struct request_reader *r, const char *format, ...)
@@ -135,6 +145,41 @@ int request_list(struct request_reader *r, const struct policy_volume *volume, c
             return request_problem(r, "more than %d requests", REQUESTS_IN_ALL);
         if (read_item(r, volume, trim(item)) < 0)
             return -1;
+    }
+    return 0;
+}
+
+/* ---- "mounts,tuning" ---- */
+
+static int opt_out_problem(struct request_reader *r, const char *word)
+{
+    _cleanup_buf_ struct buf offered = BUF_INIT;
+
+    for (size_t i = 0; i < POLICY_OPT_OUTS; i++)
+        if (r->policy->opt_out & 1u << i)
+            buf_printf(&offered, "%s%s", offered.len ? ", " : "", policy_opt_out_names[i]);
+    return request_problem(r, "'%.80s' cannot be switched off here; what can be: %s", word,
+                           offered.len ? offered.data : "nothing");
+}
+
+int request_off(struct request_reader *r, const char *text)
+{
+    char *value = arena_strndup(r->arena, text, strlen(text));
+
+    if (!value)
+        return err_nomem(r->err);
+    for (char *next = value; next;) {
+        char *comma = strchr(next, ',');
+        if (comma)
+            *comma = '\0';
+        const char *word = trim(next);
+        size_t i = 0;
+        while (i < POLICY_OPT_OUTS && strcmp(word, policy_opt_out_names[i]) != 0)
+            i++;
+        if (i == POLICY_OPT_OUTS || !(r->policy->opt_out & 1u << i))
+            return opt_out_problem(r, word);
+        r->out->off |= 1u << i;
+        next = comma ? comma + 1 : NULL;
     }
     return 0;
 }

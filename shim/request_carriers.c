@@ -10,34 +10,57 @@ static const char annotation_prefix[] = "flatbed.";
 static const char variable_prefix[] = "FLATBED_";
 enum { PREFIX = sizeof(annotation_prefix) - 1 }; /* of both */
 
+/* What a carrier can name besides classes of volumes; the kinds of tuning last. */
+enum request_word {
+    WORD_PROJECT,
+    WORD_PROFILE,
+    WORD_OFF,
+    WORD_TUNING,
+    REQUEST_WORDS = WORD_TUNING + TUNING_ASKABLE
+};
+
+static const char *word_name(int word)
+{
+    static const char *const names[] = {"project", "profile", "off"};
+
+    return word < WORD_TUNING ? names[word] : request_tuning_names[word - WORD_TUNING];
+}
+
 /* ---- what all carriers share ---- */
 
-static bool is_one_of(const char *name, const char *const *words)
+static bool is_one_of(const char *name, const char *const *list)
 {
-    for (; *words; words++)
-        if (strcmp(name, *words) == 0)
+    for (; *list; list++)
+        if (strcmp(name, *list) == 0)
             return true;
     return false;
 }
 
 static int unknown_class(struct request_reader *r, const char *name)
 {
-    static const char *const later[] = {"profile", "shm", "memlock", "workers",
-                                        "idmap",   "off", NULL};
     _cleanup_buf_ struct buf list = BUF_INIT;
 
-    if (is_one_of(name, later))
-        return request_problem(r, "not implemented in this version");
     for (size_t i = 0; i < r->policy->volume_count; i++)
         buf_printf(&list, "%s%s", i ? ", " : "", r->policy->volumes[i].name);
     return request_problem(r, "there are no volumes called '%.80s' here; there are: %s", name,
                            list.len ? list.data : "none");
 }
 
-/* False if a carrier before this one named it: that one's word counts. */
-static bool claim(struct request_reader *r, const struct policy_volume *volume)
+/* The word of that name, or REQUEST_WORDS. */
+static enum request_word find_word(const char *name)
 {
-    size_t i = volume ? (size_t)(volume - r->policy->volumes) : r->policy->volume_count;
+    int word = 0;
+
+    while (word < REQUEST_WORDS && strcmp(name, word_name(word)) != 0)
+        word++;
+    return (enum request_word)word;
+}
+
+/* False if a carrier before this one named it: that one's say counts. */
+static bool claim(struct request_reader *r, const struct policy_volume *volume,
+                  enum request_word word)
+{
+    size_t i = volume ? (size_t)(volume - r->policy->volumes) : r->policy->volume_count + word;
 
     if (r->named[i] && r->named[i] != r->carrier)
         return false;
@@ -45,20 +68,34 @@ static bool claim(struct request_reader *r, const struct policy_volume *volume)
     return true;
 }
 
-/* `volume` NULL is the project. */
-static int read_value(struct request_reader *r, const struct policy_volume *volume,
-                      const char *value)
+static int take_word(struct request_reader *r, enum request_word word, const char *value)
 {
-    if (!claim(r, volume))
+    if (word == WORD_OFF)
+        return request_off(r, value);
+    if (word >= WORD_TUNING)
+        return request_tuning(r, (enum tuning_kind)(word - WORD_TUNING), value);
+    if (!template_name_valid(value, strlen(value)))
+        return request_bad_name(r, value);
+    if (word == WORD_PROJECT) {
+        r->out->project = value;
+        return 0;
+    }
+    r->out->profile = value;
+    r->out->profile_key = r->key;
+    return 0;
+}
+
+/* `volume` NULL: for the word. */
+static int read_value(struct request_reader *r, const struct policy_volume *volume,
+                      enum request_word word, const char *value)
+{
+    if (!claim(r, volume, word))
         return 0;
     if (strlen(value) > REQUEST_VALUE_BYTES)
         return request_problem(r, "longer than %d bytes", REQUEST_VALUE_BYTES);
     if (volume)
         return request_list(r, volume, value);
-    if (!template_name_valid(value, strlen(value)))
-        return request_bad_name(r, value);
-    r->out->project = value;
-    return 0;
+    return take_word(r, word, value);
 }
 
 /* ---- annotations ---- */
@@ -71,6 +108,18 @@ static bool names_identity(const struct policy *policy, const char *key)
         const char *item = policy->identity.items[i];
         if (strncmp(item, rule, sizeof(rule) - 1) == 0 && strcmp(item + sizeof(rule) - 1, key) == 0)
             return true;
+    }
+    return false;
+}
+
+/* One that a profile looks at is no slip. */
+static bool names_profile(const struct policy *policy, const char *key)
+{
+    for (size_t i = 0; i < policy->profile_count; i++) {
+        const struct policy_match *match = &policy->profiles[i].match;
+        for (size_t j = 0; j < match->annotation_count; j++)
+            if (strcmp(match->annotations[j].key, key) == 0)
+                return true;
     }
     return false;
 }
@@ -88,7 +137,7 @@ static int read_annotation(struct request_reader *r, const struct json_member *m
     const char *name = m->key + PREFIX;
     const char *value = json_text(m->value);
     const struct policy_volume *volume = policy_volume_find(r->policy, name, strlen(name));
-    bool project = strcmp(name, "project") == 0;
+    enum request_word word = find_word(name);
 
     r->key = m->key;
     if (names_identity(r->policy, m->key) || strcmp(m->key, request_remembered) == 0)
@@ -97,7 +146,9 @@ static int read_annotation(struct request_reader *r, const struct json_member *m
         return request_problem(r, "not a plain string");
     if (strcmp(name, "idmap") == 0)
         return read_idmap(r, value);
-    return volume || project ? read_value(r, volume, value) : unknown_class(r, name);
+    if (!volume && word == REQUEST_WORDS)
+        return names_profile(r->policy, m->key) ? 0 : unknown_class(r, name);
+    return read_value(r, volume, word, value);
 }
 
 static int read_annotations(struct request_reader *r)
@@ -127,16 +178,16 @@ static int read_pair(struct request_reader *r, char *text)
         return request_problem(r, "expected CLASS/NAME behind " REQUEST_FOLDER);
     *slash = '\0';
     const struct policy_volume *volume = policy_volume_find(r->policy, text, strlen(text));
-    if (!volume && strcmp(text, "project") != 0)
+    enum request_word word = find_word(text);
+    if (!volume && word == REQUEST_WORDS)
         return unknown_class(r, text);
     if (!template_name_valid(slash + 1, strlen(slash + 1)))
         return request_bad_name(r, slash + 1);
-    if (!claim(r, volume))
+    if (!claim(r, volume, word))
         return 0;
     if (volume)
         return request_push(r, (struct request){.volume = volume, .name = slash + 1});
-    r->out->project = slash + 1;
-    return 0;
+    return take_word(r, word, slash + 1);
 }
 
 /* Reads a pair, and adds it to what the next edit is told unless something is wrong with it. */
@@ -221,14 +272,15 @@ char *request_variable(const char *class_name, struct arena *arena)
     return text ? arena_strndup(arena, text, strlen(text)) : NULL;
 }
 
+/* `volume` NULL: for the word. */
 static int read_variable(struct request_reader *r, const char *class_name,
-                         const struct policy_volume *volume)
+                         const struct policy_volume *volume, enum request_word word)
 {
     r->key = request_variable(class_name, r->arena);
     if (!r->key)
         return err_nomem(r->err);
     const char *value = spec_env(r->spec, r->key);
-    return value && *value ? read_value(r, volume, value) : 0;
+    return value && *value ? read_value(r, volume, word, value) : 0;
 }
 
 static bool variable_known(const struct request_reader *r, const char *variable,
@@ -250,7 +302,8 @@ static bool variable_known(const struct request_reader *r, const char *variable,
 static int check_variable(struct request_reader *r, const char *text)
 {
     /* What programs are told, and what wrappers are counted by. */
-    static const char *const others[] = {"PROJECT", "WORKERS", "DEPTH", NULL};
+    static const char *const others[] = {"PROJECT", "PROFILE", "OFF",   "SHM",
+                                         "MEMLOCK", "WORKERS", "DEPTH", NULL};
     size_t len = strcspn(text, "=");
     char *name = arena_strndup(r->arena, text, len);
 
@@ -268,10 +321,14 @@ static int check_variable(struct request_reader *r, const char *text)
 static int read_environment(struct request_reader *r)
 {
     for (size_t i = 0; i < r->policy->volume_count; i++)
-        if (read_variable(r, r->policy->volumes[i].name, &r->policy->volumes[i]) < 0)
+        if (read_variable(r, r->policy->volumes[i].name, &r->policy->volumes[i], REQUEST_WORDS) < 0)
             return -1;
-    if (read_variable(r, "project", NULL) < 0)
-        return -1;
+    for (int word = 0; word < REQUEST_WORDS; word++) {
+        if (word == WORD_TUNING + TUNING_WORKERS) /* its variable is what the container is told */
+            continue;
+        if (read_variable(r, word_name(word), NULL, (enum request_word)word) < 0)
+            return -1;
+    }
     size_t most = r->problems + REQUEST_NAMES;
     for (size_t i = 0; i < json_count(r->spec->env) && r->problems < most; i++) {
         const char *text = json_text(r->spec->env->items[i]);
@@ -297,7 +354,7 @@ int requests_read(const struct policy *policy, const struct spec *spec, struct a
         .policy = policy, .spec = spec, .arena = arena, .out = out, .err = err};
 
     *out = (struct requests){0};
-    r.named = arena_alloc(arena, policy->volume_count + 1);
+    r.named = arena_alloc(arena, policy->volume_count + REQUEST_WORDS);
     if (!r.named)
         return err_nomem(err);
     for (size_t i = 0; i < policy->carrier_count; i++) {

@@ -13,6 +13,7 @@ enum { MOST_LINKS = 40 }; /* as path_resolution(7) has it */
 
 struct walk {
     const char *path; /* for messages */
+    const struct user_ids *user;
     struct source *out;
     struct stat dir; /* of out->fd */
     bool at_root;    /* out->fd is "/" */
@@ -105,11 +106,22 @@ static int missing(struct walk *w, const char *name)
     return w->out->rest ? 0 : err_nomem(w->err);
 }
 
+/* O_PATH, as root or, where root is squashed, as the user. -1 and errno. */
+static int open_component(struct walk *w, const char *name)
+{
+    int fd = openat(w->out->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+    if (fd >= 0 || errno != EACCES || !w->user || w->user->uid == geteuid())
+        return fd;
+    w->out->searched_as_user = true;
+    return as_user_open(w->user, w->out->fd, name);
+}
+
 /* One component. 1 when the walk is over because it does not exist. */
 static int step(struct walk *w, const char *name)
 {
     struct stat st;
-    _cleanup_fd_ int fd = openat(w->out->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    _cleanup_fd_ int fd = open_component(w, name);
 
     if (fd < 0 && errno == ENOENT)
         return missing(w, name) < 0 ? -1 : 1;
@@ -123,17 +135,33 @@ static int step(struct walk *w, const char *name)
     return 0;
 }
 
-int source_look(const char *path, struct source *out, struct err *err)
+/* Enters the folder at which a walk begins: "/" if it is NULL. */
+static int begin(struct walk *w, const struct source_folder *folder)
 {
-    struct walk w = {.path = path, .out = out, .err = err};
+    struct stat st;
+
+    if (!folder)
+        return enter_root(w);
+    _cleanup_fd_ int fd = fcntl(folder->fd, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return err_sys(w->err, "%s", folder->path);
+    enter(w, steal_fd(&fd), &st);
+    return 0;
+}
+
+/* `rest` is walked from the folder. */
+static int walk(const char *path, const struct source_folder *folder, const char *rest,
+                const struct user_ids *user, struct source *out, struct err *err)
+{
+    struct walk w = {.path = path, .user = user, .out = out, .err = err};
     char *name;
     int rc;
 
     *out = (struct source)SOURCE_INIT;
-    buf_puts(&w.rest, path);
+    buf_puts(&w.rest, rest);
     rc = buf_check(&w.rest, err);
     if (rc == 0)
-        rc = enter_root(&w);
+        rc = begin(&w, folder);
     while (rc == 0 && (name = next_component(&w)))
         rc = step(&w, name);
     buf_free(&w.rest);
@@ -144,9 +172,53 @@ int source_look(const char *path, struct source *out, struct err *err)
     return rc < 0 ? -1 : 0;
 }
 
+int source_look(const char *path, struct source *out, struct err *err)
+{
+    return walk(path, NULL, path, NULL, out, err);
+}
+
+void source_folder_close(struct source_folder *folder)
+{
+    cleanup_fd(&folder->fd);
+    free(folder->path);
+    *folder = (struct source_folder)SOURCE_FOLDER_INIT;
+}
+
+/* True if that folder is open now; one in which users have a say is only remembered as such. */
+static bool turn_to(struct source_folder *folder, const char *path, size_t len)
+{
+    _cleanup_source_ struct source found = SOURCE_INIT;
+    struct err ignored;
+
+    if (folder->path && strncmp(folder->path, path, len) == 0 && folder->path[len] == '\0')
+        return folder->fd >= 0;
+    source_folder_close(folder);
+    folder->path = strndup(path, len);
+    if (folder->path && source_look(folder->path, &found, &ignored) == 0 && !found.missing &&
+        found.directory && !found.exposed)
+        folder->fd = steal_fd(&found.fd);
+    return folder->fd >= 0;
+}
+
+int source_look_in(struct source_folder *folder, const char *path, struct source *out,
+                   struct err *err)
+{
+    const char *slash = strrchr(path, '/');
+
+    if (slash && slash > path && slash[1] && turn_to(folder, path, (size_t)(slash - path)))
+        return walk(path, folder, slash + 1, NULL, out, err);
+    return source_look(path, out, err);
+}
+
 int source_find(const char *path, struct source *out, struct err *err)
 {
-    if (source_look(path, out, err) < 0)
+    return source_find_for(path, NULL, out, err);
+}
+
+int source_find_for(const char *path, const struct user_ids *user, struct source *out,
+                    struct err *err)
+{
+    if (walk(path, NULL, path, user, out, err) < 0)
         return -1;
     if (out->missing || out->directory || out->regular)
         return 0;
@@ -158,7 +230,7 @@ int source_find_or_make(const char *path, const struct source_make *make, struct
                         struct err *err)
 {
     for (int tries = 0; tries < PATH_MAX / 2; tries++) {
-        if (source_find(path, out, err) < 0)
+        if (source_find_for(path, &make->who, out, err) < 0)
             return -1;
         if (!out->missing)
             return 0;

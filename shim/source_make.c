@@ -4,10 +4,8 @@
 #include "shim/trust.h"
 
 #include <fcntl.h>
-#include <grp.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 enum { FOLDER_MODE = 0755 };
 
@@ -21,48 +19,38 @@ static int mkdir_with_mode(int dirfd, const char *name, mode_t mode)
 }
 
 /* In the child: never returns. */
-static void mkdir_as(int dirfd, const char *name, const struct source_make *make, mode_t mode,
-                     int out)
+static void mkdir_and_tell(int dirfd, const char *name, mode_t mode, int channel)
 {
-    int result = 0;
-
     umask(0);
-    if (setgroups(0, NULL) < 0 || setresgid(make->gid, make->gid, make->gid) < 0 ||
-        setresuid(make->uid, make->uid, make->uid) < 0 || mkdir_with_mode(dirfd, name, mode) < 0)
-        result = errno;
-    ssize_t written = write(out, &result, sizeof(result));
+    int result = mkdir_with_mode(dirfd, name, mode) < 0 ? errno : 0;
+    ssize_t written = write(channel, &result, sizeof(result));
     _exit(written == (ssize_t)sizeof(result) ? 0 : 1);
 }
 
-/* The child's errno; EIO if it died. The caller of a runtime may ignore SIGCHLD: waiting may fail.
- */
-static int child_result(pid_t pid, int in)
+/* The child's errno; EIO if it died. */
+static int child_result(int channel)
 {
     int result;
     ssize_t n;
 
     do
-        n = read(in, &result, sizeof(result));
+        n = read(channel, &result, sizeof(result));
     while (n < 0 && errno == EINTR);
-    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-        continue;
     return n == (ssize_t)sizeof(result) ? result : EIO;
 }
 
 /* mkdir with the user's ids: 0 or an errno. */
 static int make_as_user(int dirfd, const char *name, const struct source_make *make, mode_t mode)
 {
-    int ends[2];
+    int channel;
+    pid_t pid = as_user_fork(&make->who, &channel);
 
-    if (pipe2(ends, O_CLOEXEC) < 0)
+    if (pid < 0)
         return errno;
-    pid_t pid = fork();
     if (pid == 0)
-        mkdir_as(dirfd, name, make, mode, ends[1]);
-    int saved = errno;
-    close(ends[1]);
-    int result = pid < 0 ? saved : child_result(pid, ends[0]);
-    close(ends[0]);
+        mkdir_and_tell(dirfd, name, mode, channel);
+    int result = child_result(channel);
+    as_user_end(pid, channel);
     return result;
 }
 
@@ -92,7 +80,7 @@ int source_make_folder(int dirfd, const char *name, const struct source_make *ma
 {
     struct stat st;
 
-    if (make_as_root(dirfd, name, make->uid, make->gid, make->mode, err) < 0)
+    if (make_as_root(dirfd, name, make->who.uid, make->who.gid, make->mode, err) < 0)
         return -1;
     if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return err_sys(err, "'%s'", name);
@@ -105,8 +93,8 @@ static int make_component(int dirfd, const char *name, bool last, bool exposed,
     mode_t mode = last ? make->mode : FOLDER_MODE;
     struct stat dir;
 
-    if (make->uid == geteuid())
-        return make_as_root(dirfd, name, make->uid, make->gid, mode, err);
+    if (make->who.uid == geteuid())
+        return make_as_root(dirfd, name, make->who.uid, make->who.gid, mode, err);
     int result = make_as_user(dirfd, name, make, mode);
     if (result == 0 || result == EEXIST)
         return 0;
@@ -114,11 +102,11 @@ static int make_component(int dirfd, const char *name, bool last, bool exposed,
         return err_sys(err, "fstat");
     if ((result != EACCES && result != EPERM) || exposed || !trust_closed(&dir)) {
         errno = result;
-        return err_sys(err, "cannot make '%s' as %u:%u", name, (unsigned)make->uid,
-                       (unsigned)make->gid);
+        return err_sys(err, "cannot make '%s' as %u:%u", name, (unsigned)make->who.uid,
+                       (unsigned)make->who.gid);
     }
     if (last)
-        return make_as_root(dirfd, name, make->uid, make->gid, make->mode, err);
+        return make_as_root(dirfd, name, make->who.uid, make->who.gid, make->mode, err);
     return make_as_root(dirfd, name, geteuid(), getegid(), FOLDER_MODE, err);
 }
 

@@ -16,7 +16,7 @@ enum { PATIENCE_MS = 100 }; /* with the killed */
  * In the child: never returns. Should even SIGKILL not reach it, it must not keep the engine's
  * pipes open: everything but the pipe, which becomes descriptor 0, is closed.
  */
-static void look(const char *path, int out)
+static void look(const char *path, const struct user_ids *user, int out)
 {
     struct source source = SOURCE_INIT;
     struct err ignored;
@@ -24,7 +24,7 @@ static void look(const char *path, int out)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (dup2(out, 0) < 0 || close_range(1, UINT_MAX, 0) < 0)
         _exit(1);
-    int rc = source_find(path, &source, &ignored);
+    int rc = source_find_for(path, user, &source, &ignored);
     char answer = rc < 0 ? 'n' : 'y';
     _exit(write(0, &answer, 1) == 1 ? 0 : 1);
 }
@@ -66,7 +66,8 @@ static void reap(pid_t pid)
     }
 }
 
-int source_wait(const char *path, unsigned milliseconds, struct err *err)
+int source_wait(const char *path, const struct user_ids *user, unsigned milliseconds,
+                struct err *err)
 {
     int ends[2];
 
@@ -74,7 +75,7 @@ int source_wait(const char *path, unsigned milliseconds, struct err *err)
         return err_sys(err, "pipe");
     pid_t pid = fork();
     if (pid == 0)
-        look(path, ends[1]);
+        look(path, user, ends[1]);
     close(ends[1]);
     if (pid < 0) {
         close(ends[0]);

@@ -181,7 +181,8 @@ static int read_groups(struct spec *s, const struct json *user, struct err *err)
 
 static int read_process(struct spec *s, struct err *err)
 {
-    static const char *const known[] = {"user", "env", "capabilities", "noNewPrivileges", NULL};
+    static const char *const known[] = {"user", "env", "capabilities", "rlimits", "noNewPrivileges",
+                                        NULL};
     static const char *const known_user[] = {"uid", "gid", "additionalGids", NULL};
     struct json *user;
 
@@ -191,6 +192,7 @@ static int read_process(struct spec *s, struct err *err)
         return 0;
     if (check_names(s->process, known, "process", err) < 0 ||
         member(s->process, "env", JSON_ARRAY, "process.", &s->env, err) < 0 ||
+        member(s->process, "rlimits", JSON_ARRAY, "process.", &s->rlimits, err) < 0 ||
         member(s->process, "user", JSON_OBJECT, "process.", &user, err) < 0)
         return -1;
     for (size_t i = 0; i < json_count(s->env); i++)

@@ -62,24 +62,56 @@ struct json_doc *state_load(const char *root, const char *id, struct err *err)
 /* Added by this edit or by one before it: the container would not have it otherwise. */
 static bool is_ours(const struct plan_op *op)
 {
-    return op->kind == PLAN_ENV &&
-           (op->verdict == PLAN_ADDED || (op->verdict == PLAN_KEPT && op->same));
+    return (op->kind == PLAN_ENV || op->kind == PLAN_RLIMIT) &&
+           (op->verdict == PLAN_ADDED || op->verdict == PLAN_DOWNGRADED ||
+            (op->verdict == PLAN_KEPT && op->same));
 }
 
-static int add_variables(const struct plan *plan, struct json_doc *doc, struct err *err)
+static struct json *list_of(struct json_doc *doc, const char *key)
 {
-    struct json *list = json_get(json_root(doc), "env");
+    struct json *list = json_get(json_root(doc), key);
 
-    if (!json_is(list, JSON_ARRAY))
-        list = json_set(doc, json_root(doc), "env", json_array(doc));
+    return json_is(list, JSON_ARRAY) ? list : json_set(doc, json_root(doc), key, json_array(doc));
+}
+
+static int add_variable(const struct plan_op *op, struct json_doc *doc, struct err *err)
+{
+    _cleanup_free_ char *text = strf("%s=%s", op->variable, op->value);
+
+    if (!text)
+        return err_nomem(err);
+    json_append(doc, list_of(doc, "env"), json_string(doc, text));
+    return 0;
+}
+
+static struct json *put_limit(struct json_doc *doc, struct json *entry, uint64_t soft,
+                              uint64_t hard)
+{
+    json_set(doc, entry, "soft", json_number(doc, soft));
+    json_set(doc, entry, "hard", json_number(doc, hard));
+    return entry;
+}
+
+static void add_limit(const struct plan_op *op, struct json_doc *doc)
+{
+    struct json *entry = put_limit(doc, json_object(doc), op->amount, op->amount);
+
+    json_set(doc, entry, "type", json_string(doc, op->limit));
+    if (op->entry && !op->same)
+        json_set(doc, entry, "was", put_limit(doc, json_object(doc), op->was.soft, op->was.hard));
+    json_append(doc, list_of(doc, "rlimits"), entry);
+}
+
+static int add_ours(const struct plan *plan, struct json_doc *doc, struct err *err)
+{
     for (size_t i = 0; i < plan->count; i++) {
         const struct plan_op *op = &plan->ops[i];
         if (!is_ours(op))
             continue;
-        _cleanup_free_ char *text = strf("%s=%s", op->variable, op->value);
-        if (!text)
-            return err_nomem(err);
-        json_append(doc, list, json_string(doc, text));
+        if (op->kind == PLAN_RLIMIT)
+            add_limit(op, doc);
+        else if (add_variable(op, doc, err) < 0)
+            return -1;
     }
     return json_failed(doc) ? err_nomem(err) : 0;
 }
@@ -108,7 +140,7 @@ int state_save(const char *root, const char *id, const struct plan *plan, bool a
         doc = load(&place, &ignored);
     if (!doc)
         doc = json_new_object(err);
-    if (!doc || add_variables(plan, doc, err) < 0 || json_write(doc, &text, err) < 0)
+    if (!doc || add_ours(plan, doc, err) < 0 || json_write(doc, &text, err) < 0)
         return -1;
     return rundir_write(place.fd, place.name.data, &text, err);
 }

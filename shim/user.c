@@ -100,3 +100,8 @@ enum user_answer user_by_name(const char *name, struct user *out)
 {
     return *name ? find(name, 0, out) : USER_NONE;
 }
+
+bool user_is_local(uid_t uid, struct user *out)
+{
+    return in_passwd_file(NULL, uid, out);
+}

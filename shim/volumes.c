@@ -29,15 +29,26 @@ static int owner_of(const struct plan_op *op, const struct facts *facts, struct 
                                                                : &facts->process;
 
     out->mode = create->wanted ? create->mode : 0700;
-    out->uid = create->uid;
-    out->gid = create->gid;
-    if (create->owner == OWNER_FIXED)
-        return 0;
-    if (!id->known)
+    out->who = (struct user_ids){.uid = create->uid, .gid = create->gid};
+    if (create->owner != OWNER_FIXED && !id->known)
         return err_set(err, ERR_POLICY, "it cannot be made, nobody knows for whom: %s", id->why);
-    out->uid = id->uid;
-    out->gid = id->gid;
+    if (create->owner != OWNER_FIXED)
+        out->who = (struct user_ids){.uid = id->uid, .gid = id->gid};
+    /* Nobody told the groups of anybody else. */
+    if (facts->process.known && out->who.uid == facts->process.uid) {
+        out->who.groups = facts->groups;
+        out->who.group_count = facts->group_count;
+    }
     return 0;
+}
+
+/* Who may look at the source where root may not: its owner to be. NULL where nobody knows him. */
+const struct user_ids *volumes_user(const struct plan_op *op, const struct facts *facts,
+                                    struct source_make *make)
+{
+    struct err ignored;
+
+    return owner_of(op, facts, make, &ignored) < 0 ? NULL : &make->who;
 }
 
 static int find(const struct plan_op *op, const struct facts *facts, struct source *out,
@@ -46,13 +57,14 @@ static int find(const struct plan_op *op, const struct facts *facts, struct sour
     static const mode_t folder_mode = 0755;
     struct source_make make;
 
-    if (source_find(op->source, out, err) < 0)
+    if (source_find_for(op->source, volumes_user(op, facts, &make), out, err) < 0)
         return -1;
     if (!out->missing || !op->volume->create.wanted)
         return 0;
     source_close(out);
     if (op->pool) /* the private side: what is in it is the user's */
-        make = (struct source_make){.uid = geteuid(), .gid = getegid(), .mode = folder_mode};
+        make =
+            (struct source_make){.who = {.uid = geteuid(), .gid = getegid()}, .mode = folder_mode};
     else if (owner_of(op, facts, &make, err) < 0)
         return err_wrap(err, "%s", op->source);
     return source_find_or_make(op->source, &make, out, err);
@@ -83,10 +95,12 @@ static bool concerns_us(const struct plan_op *op)
 }
 
 /* 0, or 1 when the mount is to be skipped. */
-static int wait_for(const struct plan_op *op, struct err *err)
+static int wait_for(const struct plan_op *op, const struct facts *facts, struct err *err)
 {
+    struct source_make make;
     unsigned seconds = op->volume->wait;
-    int rc = seconds ? source_wait(op->source, seconds * 1000, err) : 0;
+    int rc =
+        seconds ? source_wait(op->source, volumes_user(op, facts, &make), seconds * 1000, err) : 0;
 
     if (rc <= 0 || op->volume->optional)
         return rc;
@@ -97,7 +111,7 @@ static int wait_for(const struct plan_op *op, struct err *err)
 static int needs_pin(struct preparing *p, const struct plan_op *op, const struct source *source,
                      bool *out)
 {
-    *out = source->exposed || op->pinned;
+    *out = source->exposed || source->searched_as_user || op->pinned;
     return *out || op->pool ? 0 : submounts_find(&p->submounts, source, out, p->err);
 }
 
@@ -108,7 +122,7 @@ static int find_one(struct preparing *p, size_t i)
     const struct plan_op *op = &p->plan->ops[i];
     bool pin = false;
 
-    int hangs = wait_for(op, p->err);
+    int hangs = wait_for(op, p->facts, p->err);
     if (hangs > 0) {
         plan_skip(p->plan, i, "its source does not answer");
         return 0;
@@ -156,9 +170,10 @@ static struct pin_options pin_options(const struct plan_op *op)
 /* The second one, in the private namespace: looked up afresh, checked again, and held. */
 static int pin_one(struct preparing *p, struct plan_op *op)
 {
+    struct source_make make;
     _cleanup_source_ struct source source = SOURCE_INIT;
 
-    if (source_find(op->source, &source, p->err) < 0)
+    if (source_find_for(op->source, volumes_user(op, p->facts, &make), &source, p->err) < 0)
         return -1;
     if (source.missing)
         return err_set(p->err, ERR_POLICY, "%s vanished", op->source);

@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /*
@@ -31,6 +32,13 @@ int fd_pwrite_all(int fd, const void *data, size_t len, off_t offset, struct err
 
 /* Reads exactly len bytes at offset; a file that ends before is ERR_FORMAT. */
 int fd_pread_exact(int fd, void *data, size_t len, off_t offset, struct err *err) must_check;
+
+/*
+ * Copies len bytes from one file to another, without moving positions; blocks are shared where the
+ * file system can. A source that ends before is ERR_FORMAT.
+ */
+int fd_copy_range(int from, off_t from_offset, uint64_t len, int to, off_t to_offset,
+                  struct err *err) must_check;
 
 /*
  * A file that appears under its name whole or not at all: a temporary file beside it (O_EXCL,

@@ -5,7 +5,7 @@
  * Grammar: `--name`, `--name=VALUE`, `--name VALUE`, `-n`, `-nVALUE`, `-n VALUE`, flags in a
  * cluster
  * (`-qf`), options and operands in any order, `--` ends the options, `-` is an operand. The last of
- * a repeated option wins.
+ * a repeated option wins, unless it is a list.
  */
 #ifndef BASE_OPTIONS_H
 #define BASE_OPTIONS_H
@@ -22,6 +22,14 @@ enum option_kind {
     OPTION_FILE,   /* const char *, a path: completed as one */
     OPTION_CHOICE, /* const char *, one of `choices` */
     OPTION_NUMBER, /* uint64_t, decimal */
+    OPTION_LIST,   /* struct option_list: every value of a repeated option, in order */
+};
+
+enum { OPTION_LIST_MOST = 64 };
+
+struct option_list {
+    const char *items[OPTION_LIST_MOST]; /* borrowed from argv */
+    size_t count;
 };
 
 struct option_spec {
@@ -52,6 +60,7 @@ struct program_spec {
     const char *details;                        /* for --help: examples, exit codes */
     const struct command_spec *const *commands; /* NULL-terminated */
     const struct command_spec *fallback;        /* meant when no command is named; or NULL */
+    const char *asks; /* what a line without words leaves open: "which image?" */
 };
 
 struct operands {

@@ -8,9 +8,17 @@
 #include "flatten/entry_sink.h"
 #include "flatten/layer.h"
 
+DEFINE_CLEANUP(entry, struct archive_entry, archive_entry_free)
+#define _cleanup_entry_ _cleanup_(cleanup_entry)
+
 /* A directory that no layer describes: 0755, root's, dated as the entry that needs it. */
+struct archive_entry *emit_implied_header(struct archive_entry *like, struct err *err) must_check;
 int emit_implied(struct entry_sink *to, const char *path, struct archive_entry *like,
                  struct err *err) must_check;
+
+/* What hides NAME, or all that is older in a directory: an empty file with nothing to say. */
+int emit_whiteout(struct entry_sink *to, const char *path, struct err *err) must_check;
+int emit_opaque(struct entry_sink *to, const char *dir, struct err *err) must_check;
 
 /* An entry with its content, from the reader that stands on it. *payload, if not NULL, grows. */
 int emit_entry(struct entry_sink *to, const char *path, struct archive_entry *header,

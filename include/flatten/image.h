@@ -11,8 +11,12 @@
 #include "flatten/reference.h"
 #include "flatten/stream.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+/* What a layer may unpack to unless the user says otherwise: a bound for compression bombs. */
+#define LAYER_MAX_SIZE ((uint64_t)256 << 30)
 
 struct layer {
     unsigned number;       /* from 1, oldest first, as messages name it */
@@ -21,11 +25,15 @@ struct layer {
     int fd;                /* owned: the file that holds the blob */
     off_t offset;          /* of the blob in it */
     uint64_t size;         /* of the blob, bytes */
+    uint64_t max_size;     /* the most bytes that its archive may have, unpacked; 0: no limit */
+    _Atomic uint64_t *progress; /* borrowed: grows as the blob is read; may be NULL */
+    struct hasher *hasher;      /* borrowed: hashes what is read; NULL: each reader has its own */
 };
 
 struct image {
     struct json_doc *config;   /* image-spec config.md */
     struct json_doc *manifest; /* image-spec manifest.md; NULL for a docker-archive */
+    struct json_doc *index;    /* image-spec image-index.md: what it was chosen from; or NULL */
     struct digest digest;      /* of the manifest; "" without one */
     struct digest config_digest;
     char *name; /* what the source calls it, "name:tag"; or NULL */
@@ -40,15 +48,21 @@ DEFINE_CLEANUP(image, struct image, image_free)
 
 /*
  * Opens the image that a reference names. `platform` ("os/arch[/variant]") chooses from an index;
- * NULL: the only one, or this machine's.
+ * so does a manifest's digest, and PLATFORM_ANY, which takes the first. NULL: the only one, or this
+ * machine's.
  */
+#define PLATFORM_ANY "*"
+
 struct image *image_open(const struct reference *ref, const char *platform,
                          struct err *err) must_check;
+
+/* True for a descriptor of an index that is an image: no attestation and the like. */
+bool image_is_platform(const struct json *descriptor);
 
 /* The layer's blob, checked against its digest where one is known. */
 struct stream *layer_blob(const struct layer *layer, struct err *err) must_check;
 
-/* The layer's tar archive: decompressed, and checked against its diff_id. */
+/* The layer's tar archive: decompressed, checked against its diff_id, bounded by max_size. */
 struct stream *layer_tar(const struct layer *layer, struct err *err) must_check;
 
 /* The same without checking digests, for measuring. Where nothing is compressed, it can skip. */
@@ -64,9 +78,13 @@ struct image *image_new(struct json_doc *config, struct err *err) must_check;
 
 struct image *image_open_oci(const struct reference *ref, const char *platform,
                              struct err *err) must_check;
-struct image *image_open_archive(const struct reference *ref, struct err *err) must_check;
+/* docker-archive and oci-archive. */
+struct image *image_open_archive(const struct reference *ref, const char *platform,
+                                 struct err *err) must_check;
 struct image *image_open_daemon(const struct reference *ref, const char *platform,
                                 struct err *err) must_check;
+struct image *image_open_registry(const struct reference *ref, const char *platform,
+                                  struct err *err) must_check;
 
 /* An uncompressed docker-archive in a file. Takes fd, in any case. `name` may be NULL. */
 struct image *image_open_archive_fd(int fd, const char *name, struct err *err) must_check;

@@ -10,6 +10,7 @@
 #ifndef FLATTEN_INDEX_H
 #define FLATTEN_INDEX_H
 
+#include "flatten/attributes.h"
 #include "flatten/layer.h"
 #include "flatten/merged.h"
 #include "flatten/model.h"
@@ -19,12 +20,16 @@ struct index_inode {
     uint32_t ordinal; /* of the entry that brought the content */
     uint32_t first;   /* the name it gets; TREE_NONE: it has none left */
     unsigned layer;
-    struct archive_entry *header; /* directories, and files whose links changed attributes */
+    unsigned described;        /* the layer that `header` is of */
+    bool implied;              /* a directory that no entry describes */
+    struct attributes *header; /* directories, and files whose links changed attributes */
 };
 
 struct index {
     struct tree *tree;
     struct model merged;
+    struct model kept; /* what the layers that stay as they are show by themselves */
+    unsigned kept_layers;
     struct index_inode *inodes;
     size_t inode_count, inode_cap;
     bool bare; /* keeps no headers */
@@ -44,7 +49,7 @@ struct index_observer {
                  const struct model_slot *slot, struct err *err);
 };
 
-enum { INDEX_IMPLIED = 0 }; /* the inode of directories that no entry describes */
+enum { INDEX_NO_INODE = 0 }; /* of whiteouts, and of a root that no entry describes */
 
 struct index *index_new(const struct image *image, const struct merged_options *options,
                         struct merged_report *report, struct err *err) must_check;

@@ -1,6 +1,7 @@
 /*
- * Writes a layer: entries become a PAX archive, which is hashed (diff_id), compressed, hashed again
- * (digest) and written to a file, all in one pass. The same entries give the same bytes.
+ * Writes a layer: entries become a PAX archive (pax.h), which is hashed (diff_id), compressed,
+ * hashed again (digest) and written to a file, all in one pass, in threads of its own. The same
+ * entries give the same bytes.
  */
 #ifndef FLATTEN_LAYER_WRITER_H
 #define FLATTEN_LAYER_WRITER_H
@@ -8,6 +9,7 @@
 #include "base/sha256.h"
 #include "flatten/compress.h"
 #include "flatten/entry_sink.h"
+#include "flatten/hasher.h"
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -22,19 +24,25 @@ struct written_layer {
 
 struct layer_writer;
 
-/* Writes at `offset` of fd (borrowed) and onwards. */
+/*
+ * Writes at `offset` of fd (borrowed) and onwards. `hasher` is borrowed, too; where it is NULL the
+ * writer has its own.
+ */
 struct layer_writer *layer_writer_new(int fd, off_t offset, const struct compress_options *compress,
-                                      struct err *err) must_check;
+                                      struct hasher *hasher, struct err *err) must_check;
 void layer_writer_free(struct layer_writer *w);
 
 DEFINE_CLEANUP(layer_writer, struct layer_writer, layer_writer_free)
 #define _cleanup_layer_writer_ _cleanup_(cleanup_layer_writer)
 
 /*
- * The writer as a sink. What layers have no use for (access and change times, sparse maps) is taken
- * out of the headers; holes are written as zeros.
+ * The writer as a sink. Holes are written as zeros. An error of its threads shows at the next call,
+ * or when it is finished.
  */
 struct entry_sink *layer_writer_sink(struct layer_writer *w);
+
+/* An archive of more bytes is ERR_LIMIT: a small layer may say much (sparse files, deep paths). */
+void layer_writer_limit(struct layer_writer *w, uint64_t max_size);
 
 int layer_writer_finish(struct layer_writer *w, struct written_layer *out,
                         struct err *err) must_check;

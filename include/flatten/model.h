@@ -26,6 +26,9 @@ struct model {
 
 void model_free(struct model *m);
 
+/* A copy of what it knows now. */
+int model_copy(const struct model *from, struct model *to, struct err *err) must_check;
+
 /* The slot of a node, grown on demand; NULL without memory. Valid until the next model_slot. */
 struct model_slot *model_slot(struct model *m, uint32_t node, struct err *err) must_check;
 

@@ -1,7 +1,8 @@
 /*
  * Image references, in skopeo's forms: where an image is, or where it shall be.
  *
- *   docker-archive:FILE[:NAME]   oci:DIR[:TAG]   docker-daemon:NAME
+ *   docker-archive:FILE[:NAME]   oci:DIR[:TAG]   oci-archive:FILE[:TAG]   docker-daemon:NAME
+ *   docker://[HOST[:PORT]/]NAME[:TAG|@DIGEST]
  *
  * A bare path that exists is looked into (a directory is an OCI layout, a file an archive); another
  * bare word is an image of the Docker daemon. Both forms of containers-transports(5).
@@ -12,12 +13,33 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 
-enum transport { TRANSPORT_OCI, TRANSPORT_DOCKER_ARCHIVE, TRANSPORT_DOCKER_DAEMON };
+#include <stdbool.h>
+#include <stdint.h>
+
+enum transport {
+    TRANSPORT_OCI,
+    TRANSPORT_OCI_ARCHIVE,
+    TRANSPORT_DOCKER_ARCHIVE,
+    TRANSPORT_DOCKER_DAEMON,
+    TRANSPORT_REGISTRY,
+};
+
+enum { REGISTRY_RETRIES = 5 }; /* where the user does not say */
+
+/* How to talk to a registry; a zeroed struct is what references are parsed with. */
+struct registry_options {
+    bool insecure;    /* certificates are not verified, plain HTTP will do */
+    uint64_t retries; /* how often a request that may work later is repeated */
+    /* For a destination: a repository of the same registry that blobs may come from; or NULL. */
+    const char *mount_from;
+};
 
 struct reference {
     enum transport transport;
-    char *path; /* of the file or directory; NULL for the daemon */
-    char *name; /* tag of an OCI layout, name[:tag] of the others; may be NULL */
+    char *path;   /* of the file or directory; NULL for the daemon and registries */
+    char *name;   /* tag of OCI layouts and archives, name[:tag] of the others; may be NULL */
+    bool sniffed; /* a bare path: an archive may be of either kind */
+    struct registry_options registry;
 };
 
 /* Parses it into *out, which the caller clears with reference_clear. */

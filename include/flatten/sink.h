@@ -11,6 +11,8 @@
 #include "flatten/layer_writer.h"
 #include "flatten/reference.h"
 
+#include <stdbool.h>
+
 struct sink;
 
 /* A blob in memory. */
@@ -25,6 +27,7 @@ struct sink_image {
     const struct written_layer *layers; /* oldest first, as ended with sink_end_layer */
     size_t layer_count;
     const char *name; /* "name:tag" or tag; NULL for none */
+    bool is_index;    /* `manifest` is an index of images; there is no config and no layer */
 };
 
 struct sink_ops {
@@ -32,18 +35,30 @@ struct sink_ops {
     int (*end_layer)(struct sink *s, const struct written_layer *layer, struct err *err);
     int (*publish)(struct sink *s, const struct sink_image *image, struct err *err);
     void (*release)(struct sink *s);
+    /* 1 if the destination has that blob already; may be missing. */
+    int (*has_layer)(struct sink *s, const struct written_layer *layer, struct err *err);
+    /* Several images and the index that names them; where one image is all it can hold, missing. */
+    int (*publish_index)(struct sink *s, const struct sink_image *images, size_t count,
+                         const struct sink_image *index, struct err *err);
 };
 
 struct sink {
     const struct sink_ops *ops;
 };
 
+/* True for destinations that can hold several images under an index. */
+bool sink_holds_index(const struct reference *ref) must_check;
+
 /* Opens the destination; what it needs is checked now, before the work. */
 struct sink *sink_open(const struct reference *ref, struct err *err) must_check;
 
+/* The same for an image from `from`: blobs of one registry can be taken over within it. */
+struct sink *sink_open_beside(const struct reference *ref, const struct reference *from,
+                              struct err *err) must_check;
+
 /*
  * Where the next layer's bytes go. Called again without sink_end_layer, it starts the same layer
- * afresh. *fd is borrowed.
+ * afresh. *fd is borrowed; what a duplicate of it shows of an ended layer stays until sink_free.
  */
 static inline int sink_begin_layer(struct sink *s, int *fd, off_t *offset, struct err *err)
 {
@@ -55,9 +70,26 @@ static inline int sink_end_layer(struct sink *s, const struct written_layer *lay
     return s->ops->end_layer(s, layer, err);
 }
 
+/*
+ * 1 if the destination has the layer's blob already: then it need not be written. 0 if not or not
+ * known. Where 1, it takes the place of sink_begin_layer and sink_end_layer.
+ */
+static inline int sink_has_layer(struct sink *s, const struct written_layer *layer, struct err *err)
+{
+    return s->ops->has_layer ? s->ops->has_layer(s, layer, err) : 0;
+}
+
+/* A layer that was begun and not ended is given up. */
 static inline int sink_publish(struct sink *s, const struct sink_image *image, struct err *err)
 {
     return s->ops->publish(s, image, err);
+}
+
+/* Only where sink_holds_index. */
+static inline int sink_publish_index(struct sink *s, const struct sink_image *images, size_t count,
+                                     const struct sink_image *index, struct err *err)
+{
+    return s->ops->publish_index(s, images, count, index, err);
 }
 
 static inline void sink_free(struct sink *s)
@@ -70,8 +102,9 @@ DEFINE_CLEANUP(sink, struct sink, sink_free)
 
 /* For sink_open alone. */
 struct sink *sink_open_oci(const char *path, struct err *err) must_check;
-struct sink *sink_open_archive(const char *path, struct err *err) must_check;
+struct sink *sink_open_archive(const struct reference *ref, struct err *err) must_check;
 struct sink *sink_open_daemon(const char *name, struct err *err) must_check;
+struct sink *sink_open_registry(const struct reference *ref, struct err *err) must_check;
 
 /*
  * An archive in a temporary file without a name: once published, *fd holds it. The descriptor is
@@ -79,7 +112,7 @@ struct sink *sink_open_daemon(const char *name, struct err *err) must_check;
  */
 struct sink *sink_open_temporary(int *fd, struct err *err) must_check;
 
-/* index.json of a layout that holds one image. */
+/* index.json of a layout that holds one image, or one index. */
 int sink_index_json(const struct sink_image *image, struct buf *out, struct err *err) must_check;
 
 #define OCI_LAYOUT_JSON "{\"imageLayoutVersion\":\"1.0.0\"}"

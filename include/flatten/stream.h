@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/sha256.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -72,6 +73,26 @@ struct stream *stream_fd(int fd, struct err *err) must_check;
  */
 struct stream *stream_verify(struct stream *inner, const struct digest *expected, const char *what,
                              struct err *err) must_check;
+
+struct hasher;
+
+struct ahead_options {
+    struct digest expected;
+    const char *what;      /* copied */
+    uint64_t max_size;     /* more bytes are ERR_LIMIT; 0: no limit */
+    struct hasher *hasher; /* borrowed; NULL: the stream has its own */
+};
+
+/*
+ * The same, in threads: one reads ahead (what `inner` does happens there), the hasher's hashes. The
+ * end is shown when the digest is known to be right.
+ */
+struct stream *stream_verify_ahead(struct stream *inner, const struct ahead_options *options,
+                                   struct err *err) must_check;
+
+/* Passes bytes on and adds them to *count as they are used; the counter is borrowed. */
+struct stream *stream_count(struct stream *inner, _Atomic uint64_t *count,
+                            struct err *err) must_check;
 
 enum compression { COMPRESSION_NONE, COMPRESSION_GZIP, COMPRESSION_ZSTD };
 

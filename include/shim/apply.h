@@ -16,6 +16,9 @@ void apply_binds(const struct plan *plan, struct json_doc *doc);
 /* Takes capabilities away, and puts in what "security" demands. */
 void apply_security(const struct plan *plan, struct json_doc *doc, const struct spec *spec);
 
+/* Sizes /dev/shm and sets resource limits. */
+void apply_tuning(const struct plan *plan, struct json_doc *doc, const struct spec *spec);
+
 /* Applies the operations that change something. ERR_SYSTEM without memory. */
 int apply_plan(const struct plan *plan, struct json_doc *doc, const struct spec *spec,
                struct err *err) must_check;

@@ -1,6 +1,7 @@
 /*
- * exec: the variables that create added are added to process.json, unless it sets them itself. A
- * file that is not what it should be is left to the runtime to refuse.
+ * exec: the variables and resource limits that create added are added to process.json, unless it
+ * sets them itself (to something else than the engine did then). A file that is not what it should
+ * be is left to the runtime to refuse.
  */
 #ifndef SHIM_EXEC_EDIT_H
 #define SHIM_EXEC_EDIT_H

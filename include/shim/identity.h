@@ -24,6 +24,9 @@ struct id_pair {
 /* The container's process as this runtime's user namespace sees it: who makes and owns files. */
 struct id_pair identity_process(const struct spec *spec);
 
+/* Its supplementary groups, as far as they are mapped: their number; `out` has room for all. */
+size_t identity_groups(const struct spec *spec, gid_t *out);
+
 /* The first rule that applies. An annotation that names nobody is ERR_POLICY. */
 int identity_find(const struct policy *policy, const struct spec *spec, struct id_pair *out,
                   struct err *err) must_check;

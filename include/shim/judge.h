@@ -13,14 +13,19 @@
 #include "shim/plan.h"
 
 struct judgement {
+    const struct policy *policy;          /* what is judged by: with the profile's overrides */
+    const struct policy_profile *profile; /* or NULL */
     struct requests requests;
     struct facts facts;
     struct bind_facts binds;
     struct security_facts security;
+    struct tuning_facts tuning;
     struct plan plan; /* what it denies is not yet an error: plan_check */
 };
 
 /*
+ * Under a profile whose mode is "off" the plan is empty.
+ *
  * `spec` is of the document `doc`, `bundle` the open folder that its relative sources start from,
  * `id` the container's. The judgement borrows from all of them, from the policy and from the arena,
  * and may not be moved.

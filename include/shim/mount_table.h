@@ -21,6 +21,7 @@ struct mount_entry {
     const char *root;  /* the part of the file system that is mounted */
     const char *point; /* where */
     const char *type;  /* of the file system; "" if the line does not say */
+    const char *super; /* an overlay's own options, as the kernel escapes them; NULL for others */
 };
 
 struct mount_table {
@@ -46,6 +47,10 @@ bool mount_table_name(const struct mount_table *table, int id, const char *path,
  * it comes from other folders, which its name does not tell.
  */
 const char *mount_table_overlay(const struct mount_table *table, int id);
+
+/* The overlay that is seen at a mount point (clean, without symlinks), or NULL. */
+const struct mount_entry *mount_table_overlay_at(const struct mount_table *table,
+                                                 const char *point);
 
 /* True if something is mounted beneath `path` (which is no symlink). */
 bool mount_table_beneath(const struct mount_table *table, const char *path);

@@ -16,6 +16,10 @@
  * What "security" does not allow is denied, but for capabilities beyond `max` and those of `drop`,
  * which are taken away. Capabilities, devices and seccomp of a privileged container are not judged:
  * it is allowed or denied as a whole.
+ *
+ * "tuning" fills in what nobody chose: a size of /dev/shm or a resource limit that is an engine's
+ * default is replaced, any other is the user's and kept, as are his variables. What is asked for
+ * beyond the policy's maximum is denied.
  */
 #ifndef SHIM_PLAN_H
 #define SHIM_PLAN_H
@@ -26,6 +30,7 @@
 #include "shim/security.h"
 #include "shim/spec.h"
 #include "shim/template.h"
+#include "shim/tuning.h"
 
 enum plan_kind {
     PLAN_MOUNT, /* of a volume */
@@ -35,6 +40,9 @@ enum plan_kind {
     PLAN_CAPABILITIES, /* taken away */
     PLAN_PRIVILEGES,   /* no_new_privileges is set */
     PLAN_FILTER,       /* a seccomp profile is put in */
+    PLAN_SHM,          /* the size of /dev/shm */
+    PLAN_RLIMIT,
+    PLAN_ROOTFS, /* the root's depth: denied, or kept with a reason to look at it */
 };
 
 enum plan_verdict {
@@ -43,6 +51,10 @@ enum plan_verdict {
     PLAN_DOWNGRADED, /* added with less access than asked for */
     PLAN_DENIED,     /* fails the launch, unless the policy is permissive */
     PLAN_SKIPPED,    /* left out without harm */
+};
+
+struct plan_limit {
+    uint64_t soft, hard;
 };
 
 struct plan_op {
@@ -66,7 +78,7 @@ struct plan_op {
     /* variables */
     const char *variable, *value;
     bool same;    /* kept, and with this value */
-    size_t mount; /* the operation that it depends on */
+    size_t mount; /* the operation that it depends on, or PLAN_NO_MOUNT */
 
     /* the user's mounts; `access` is what is left of it, `source` and `target` are the container's
      */
@@ -77,7 +89,14 @@ struct plan_op {
 
     uint64_t capabilities; /* those that stay */
     struct json *profile;  /* in the document */
+
+    /* tuning; `entry` is what is replaced (of `mounts`, or of process.rlimits), NULL: nothing */
+    const char *limit; /* "RLIMIT_NOFILE" … */
+    uint64_t amount;   /* bytes or pieces; UINT64_MAX: unlimited; `value` is the same in words */
+    struct plan_limit was; /* what is replaced, if `entry` is not NULL */
 };
+
+#define PLAN_NO_MOUNT SIZE_MAX
 
 struct plan {
     struct plan_op
@@ -93,6 +112,8 @@ struct plan_input {
     struct template_values values;         /* without {name} and {target} */
     const struct bind_facts *binds;        /* NULL where the policy has no "binds" */
     const struct security_facts *security; /* NULL where it has no "security" */
+    const struct tuning_facts *tuning;     /* NULL where it has no "tuning" */
+    size_t depth;                          /* of the root's overlay; 0: not known, or no overlay */
     bool no_volumes;                       /* nothing is to be mounted, only judged */
 };
 

@@ -29,6 +29,7 @@ enum policy_mode {
 };
 
 enum { POLICY_WAIT = 60 }; /* the most that `wait` may be */
+enum { POLICY_PROFILES = 256 };
 enum { POLICY_FILES = 64, POLICY_FILE_BYTES = 1024 * 1024 };
 
 /* One file of the policy. */
@@ -155,8 +156,85 @@ struct policy_security {
     struct policy_list annotations;  /* globs of keys that are denied */
 };
 
+/* What a container may be let opt out of. */
+enum policy_opt_out { OPT_OUT_MOUNTS, OPT_OUT_TUNING, POLICY_OPT_OUTS };
+
+/* Where decisions are written down. */
+struct policy_audit {
+    struct policy_text file, metrics; /* clean absolute paths; not given: none */
+    bool syslog;
+    bool required;     /* a launch that cannot be written down fails */
+    uint64_t max_size; /* bytes of a file, before it is put aside */
+    unsigned keep;     /* files put aside */
+};
+
+struct policy_uid_range {
+    uid_t first, last;
+};
+
+struct policy_annotation {
+    const char *key;
+    struct policy_list values; /* globs */
+};
+
+/* All that is given must hold; of each list one item. */
+struct policy_match {
+    struct policy_list image, namespaces; /* globs */
+    struct policy_uid_range *uids;
+    size_t uid_count;
+    struct policy_annotation *annotations;
+    size_t annotation_count;
+};
+
+struct policy_profile {
+    const char *name;
+    struct policy_place place;
+    struct policy_match match;
+    struct policy *policy; /* with what the profile overrides; part of the policy it is in */
+};
+
+/* What "tuning" gives a container. The first ones may be asked for. */
+enum tuning_kind {
+    TUNING_SHM,
+    TUNING_MEMLOCK,
+    TUNING_WORKERS,
+    TUNING_ASKABLE,
+    TUNING_NOFILE = TUNING_ASKABLE,
+    TUNING_STACK,
+    TUNING_KINDS
+};
+
+struct policy_amount {
+    bool given;
+    bool share;      /* `number` is a percentage: of the memory (shm), of the CPUs (workers) */
+    uint64_t number; /* bytes or pieces; UINT64_MAX: unlimited */
+};
+
+struct policy_tune {
+    struct policy_amount value; /* for whoever asks for nothing */
+    struct policy_amount most;  /* that may be asked for; not given: `value` */
+    struct policy_place place;
+};
+
+struct policy_tuning {
+    bool given;
+    struct policy_tune of[TUNING_KINDS];
+    bool threads;
+    struct policy_place threads_place;
+    uint64_t worker_memory; /* bytes for each worker; 0: the built-in */
+};
+
+/* How deep the overlay may be that is a container's root. */
+struct policy_rootfs {
+    uint64_t max_depth; /* lower layers; 0: not given */
+    bool deny;          /* … those that are deeper; else it is only said */
+    struct policy_place place;
+};
+
 struct policy {
     struct arena arena;
+    bool draft;           /* set before policy_open: read also what others could have written … */
+    struct err *distrust; /* … and say here why it would not be believed; the first reason */
     struct policy_file files[POLICY_FILES];
     size_t file_count;
 
@@ -171,11 +249,18 @@ struct policy {
     size_t volume_count;
     struct policy_binds binds;
     struct policy_security security;
+    unsigned opt_out; /* bits of enum policy_opt_out */
+    struct policy_audit audit;
+    struct policy_profile *profiles; /* the first that matches counts */
+    size_t profile_count;
+    struct policy_tuning tuning;
+    struct policy_rootfs rootfs;
     unsigned vars;      /* bits of enum template_var: all that templates use */
     bool uses_identity; /* an owner is "identity" */
 };
 
 extern const char policy_default_path[];
+extern const char *const policy_opt_out_names[POLICY_OPT_OUTS];
 
 struct policy *policy_new(struct err *err) must_check;
 void policy_free(struct policy *policy);
@@ -195,12 +280,18 @@ int policy_open(struct policy *policy, const char *path, struct err *err) must_c
 int policy_add(struct policy *policy, const char *path, struct json_doc *doc,
                struct err *err) must_check;
 
-/* Reads the rest of it and checks that it makes sense. */
+/*
+ * Reads the rest of it and checks that it makes sense, every profile included. After an error
+ * `audit` is what was read of it, or nothing.
+ */
 int policy_decode(struct policy *policy, struct err *err) must_check;
 
 /* The class of that name, or NULL. */
 const struct policy_volume *policy_volume_find(const struct policy *policy, const char *name,
                                                size_t len);
+
+/* The policy's keys: "shm_size", "memlock" … */
+extern const char *const policy_tuning_names[TUNING_KINDS];
 
 /* How a character of a class's name is written in a variable: upper case, "_" for "-" and ".". */
 char policy_variable_char(char c);

@@ -3,9 +3,13 @@
  * order of their precedence: the first that names a class of volumes has its say on that class.
  *
  *     annotations  flatbed.CLASS = NAME[:ro|:rw][:TARGET],…     flatbed.project = NAME
+ *                  flatbed.profile = NAME                       flatbed.off = mounts,tuning
  *                  flatbed.idmap = on
- *     environment  FLATBED_CLASS, FLATBED_PROJECT, the same values. An image can set them.
- *     mounts       a bind mount of /dev/null on /run/flatbed/request/CLASS/NAME (or project/NAME).
+ *                  flatbed.shm = 8g   flatbed.memlock = SIZE|unlimited   flatbed.workers = NUMBER
+ *     environment  FLATBED_CLASS, FLATBED_PROJECT, FLATBED_SHM and so on, the same values, but
+ *                  FLATBED_WORKERS, which a container is told. An image can set them.
+ *     mounts       a bind mount of /dev/null on /run/flatbed/request/CLASS/NAME (or project/NAME,
+ *                  off/mounts, shm/8g …).
  *                  An image cannot. They are taken out of config.json, and the annotation
  *                  flatbed.requested remembers them for an edit after this one.
  *
@@ -38,9 +42,18 @@ struct request {
     const char *problem; /* why it cannot be granted, or NULL */
 };
 
+struct tuning_request {
+    const char *key; /* NULL: it is not asked for */
+    uint64_t amount; /* as in struct policy_amount; never a share */
+};
+
 struct requests {
     const char *project; /* or NULL */
-    bool idmap;          /* for the volumes that leave it to whoever asks */
+    const char *profile; /* or NULL: profile.h decides whether it is to be had */
+    const char *profile_key;
+    unsigned off; /* bits of enum policy_opt_out, which the policy offers */
+    bool idmap;   /* for the volumes that leave it to whoever asks */
+    struct tuning_request tuning[TUNING_ASKABLE];
     struct request *list;
     size_t count;
 
@@ -48,6 +61,9 @@ struct requests {
     size_t mount_count;
     const char *remembered; /* for the annotation request_remembered; NULL: as it is */
 };
+
+/* "shm", "memlock", "workers": what a request calls them. */
+extern const char *const request_tuning_names[TUNING_ASKABLE];
 
 /* The annotation that request mounts leave behind: "CLASS/NAME,…". */
 extern const char request_remembered[];
@@ -58,6 +74,10 @@ extern const char request_remembered[];
  */
 int requests_read(const struct policy *policy, const struct spec *spec, struct arena *arena,
                   struct requests *out, struct err *err) must_check;
+
+/* Adds a request that cannot be granted. `key` and `problem` are borrowed. */
+int requests_deny(struct requests *requests, const char *key, const char *problem,
+                  struct arena *arena, struct err *err) must_check;
 
 /* The variable that names a class: FLATBED_, upper case, "_" for "-" and ".". NULL without memory.
  */

@@ -12,12 +12,16 @@
  * with his ids: a root-squashed NFS lets nobody else), then, where he may not and the folder is
  * closed to all but root, by root (folders on the way are then root's, the last one his). Folders
  * on the way have mode 0755.
+ *
+ * A folder that even root may not search (such an export again) is looked into as that user. What
+ * is found so is pinned as well: the runtime behind us could not look it up.
  */
 #ifndef SHIM_SOURCE_H
 #define SHIM_SOURCE_H
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "shim/as_user.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -28,7 +32,8 @@ struct source {
     bool directory;
     bool regular;
     bool exposed;
-    char *rest; /* "a/b/c"; owned */
+    bool searched_as_user; /* root was refused on the way */
+    char *rest;            /* "a/b/c"; owned */
 };
 
 #define SOURCE_INIT                                                                                \
@@ -38,16 +43,39 @@ struct source {
 
 /* How a missing source is made. */
 struct source_make {
-    uid_t uid;
-    gid_t gid;
+    struct user_ids who;
     mode_t mode;
 };
 
 /* Walks a clean absolute path. That it is missing is no error; a device or a socket is. */
 int source_find(const char *path, struct source *out, struct err *err) must_check;
 
-/* The same for what may be a device or a socket as well. */
+/* The same, looking as that user, if not NULL, where root may not. */
+int source_find_for(const char *path, const struct user_ids *user, struct source *out,
+                    struct err *err) must_check;
+
+/* As source_find for what may be a device or a socket as well. */
 int source_look(const char *path, struct source *out, struct err *err) must_check;
+
+/*
+ * A folder that nobody but root could replace, remembered from one look to the next: most sources
+ * of a container are in one of a few. Begins as SOURCE_FOLDER_INIT.
+ */
+struct source_folder {
+    char *path; /* as it was asked for; owned */
+    int fd;     /* -1: others could, so it is no place to start from */
+};
+
+#define SOURCE_FOLDER_INIT                                                                         \
+    {                                                                                              \
+        .fd = -1                                                                                   \
+    }
+
+void source_folder_close(struct source_folder *folder);
+
+/* As source_look, starting from that folder if the path is in it; else it becomes the path's. */
+int source_look_in(struct source_folder *folder, const char *path, struct source *out,
+                   struct err *err) must_check;
 
 /* As source_find, making what is missing. */
 int source_find_or_make(const char *path, const struct source_make *make, struct source *out,

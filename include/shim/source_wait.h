@@ -7,11 +7,13 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "shim/as_user.h"
 
 /*
- * Walks the path (source_find) in a child, for at most that long. 0: it came back, with whatever
- * answer; 1: it did not, and the child was killed. -1 only where no child can be had.
+ * Walks the path (source_find_for) in a child, for at most that long. 0: it came back, with
+ * whatever answer; 1: it did not, and the child was killed. -1 only where no child can be had.
  */
-int source_wait(const char *path, unsigned milliseconds, struct err *err) must_check;
+int source_wait(const char *path, const struct user_ids *user, unsigned milliseconds,
+                struct err *err) must_check;
 
 #endif

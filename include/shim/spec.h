@@ -34,6 +34,7 @@ struct spec {
     size_t mount_count;
     struct json *process;         /* object, or NULL: the spec allows a container without one */
     struct json *env;             /* array of strings or NULL */
+    struct json *rlimits;         /* of the process: array or NULL */
     uint32_t uid, gid;            /* of process.user, inside the container */
     uint32_t groups[SPEC_GROUPS]; /* process.user.additionalGids; what is beyond is left out */
     size_t group_count;

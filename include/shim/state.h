@@ -1,9 +1,10 @@
 /*
- * What `create` gave to a container's environment, kept for its `exec`: Docker builds the
- * environment of an exec from the image, and TORCH_HOME would be lost.
+ * What `create` gave to a container's environment and resource limits, kept for its `exec`: engines
+ * build both anew from the image and from their own defaults, and TORCH_HOME would be lost.
  *
- * One file for each container: /run/flatbed/state/ROOT/ID.json, an object with `env`. It is a
- * convenience: nothing fails because it is missing or cannot be read. It goes with `delete`; a
+ * One file for each container: /run/flatbed/state/ROOT/ID.json, an object with `env` and `rlimits`
+ * (entries as in config.json, with `was`, the engine's own that it replaced, if there was one). It
+ * is a convenience: nothing fails because it is missing or cannot be read. It goes with `delete`; a
  * container of the same name that comes later replaces it.
  */
 #ifndef SHIM_STATE_H
@@ -12,9 +13,9 @@
 #include "shim/plan.h"
 
 /*
- * Keeps the variables that the plan adds, and those that an edit before this one added. `root` is
- * the runtime's --root or NULL. `again`: another flatbed-runtime has edited just before; what it
- * kept stays. Otherwise what is there is an older container's, and goes.
+ * Keeps the variables and limits that the plan adds, and those that an edit before this one added.
+ * `root` is the runtime's --root or NULL. `again`: another flatbed-runtime has edited just before;
+ * what it kept stays. Otherwise what is there is an older container's, and goes.
  */
 int state_save(const char *root, const char *id, const struct plan *plan, bool again,
                struct err *err) must_check;

@@ -27,6 +27,9 @@ enum user_answer {
 enum user_answer user_by_uid(uid_t uid, struct user *out);
 enum user_answer user_by_name(const char *name, struct user *out);
 
+/* By /etc/passwd alone: nobody else is asked. */
+bool user_is_local(uid_t uid, struct user *out);
+
 /* Reads one line of passwd(5), up to its newline or end. Pure. */
 bool user_parse(const char *line, struct user *out);
 

@@ -8,6 +8,14 @@
 
 #include "shim/facts.h"
 #include "shim/plan.h"
+#include "shim/source.h"
+
+/*
+ * As whom a volume's source is searched where root may not: its owner, in *make; NULL if nobody
+ * knows who that is.
+ */
+const struct user_ids *volumes_user(const struct plan_op *op, const struct facts *facts,
+                                    struct source_make *make);
 
 /* May enter a private mount namespace. Changes sources in the plan to the pinned ones. */
 int volumes_prepare(struct plan *plan, const struct facts *facts, bool enforce, struct arena *arena,

@@ -4,42 +4,7 @@
 
 bats_require_minimum_version 1.5.0
 
-setup_file() {
-    [ -x "$FLATTEN" ] || { echo "FLATTEN is not set to flatten"; return 1; }
-    command -v jq python3 zstd >/dev/null || { echo "jq, python3 and zstd are needed"; return 1; }
-    export IMAGES=$BATS_FILE_TMPDIR/images
-    mkdir "$IMAGES"
-    PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$BATS_TEST_DIRNAME/../oracle \
-        python3 "$BATS_TEST_DIRNAME/flatten_images.py" "$IMAGES"
-}
-
-setup() {
-    unset SOURCE_DATE_EPOCH
-    mkdir "$BATS_TEST_TMPDIR/work" # bats keeps files of its own in the other
-    cd "$BATS_TEST_TMPDIR/work" || return
-}
-
-flatten() { run --separate-stderr "$FLATTEN" "$@"; }
-
-# ok WORD...: flatten works. fails STATUS TEXT WORD...: it does not, with TEXT on stderr alone.
-ok() {
-    flatten "$@"
-    echo "status $status: $output $stderr"
-    [ "$status" -eq 0 ]
-}
-
-fails() {
-    local expected=$1 text=$2
-    shift 2
-    flatten "$@"
-    echo "status $status: $output $stderr"
-    [ "$status" -eq "$expected" ] && [ -z "$output" ] && [[ $stderr == "flatten: error: "*"$text"* ]]
-}
-
-same() { "$FLATTEN" verify -q "$@"; }
-
-manifest_of() { echo "$1/blobs/sha256/$(jq -r '.manifests[-1].digest[7:]' "$1/index.json")"; }
-config_of() { echo "$1/blobs/sha256/$(jq -r '.config.digest[7:]' "$(manifest_of "$1")")"; }
+load lib/flatten
 
 # ---- help ----
 
@@ -74,7 +39,7 @@ config_of() { echo "$1/blobs/sha256/$(jq -r '.config.digest[7:]' "$(manifest_of 
     fails 2 "--threads" --threads=many "$IMAGES/old.tar" oci:x
     fails 2 "overlay, spec" --semantics=moby "$IMAGES/old.tar" oci:x
     fails 2 "not a time" --created=yesterday "$IMAGES/old.tar" oci:x
-    fails 8 "--into=2" --into=2 "$IMAGES/old.tar" oci:x
+    fails 2 "--into=0" --into=0 "$IMAGES/old.tar" oci:x
     fails 2 "" --quiet=yes "$IMAGES/old.tar" oci:x
     fails 2 "" verify --most=-1 "$IMAGES/old.tar" "$IMAGES/new.tar"
     [ -z "$(ls -A)" ]
@@ -113,7 +78,7 @@ config_of() { echo "$1/blobs/sha256/$(jq -r '.config.digest[7:]' "$(manifest_of 
     ok --json -q "oci:$IMAGES/layout" oci:out:flat
     [ "$(jq -r .id <<<"$output")" = "$(jq -r .config.digest "$(manifest_of out)")" ]
     [ "$(jq -r .digest <<<"$output")" = "$(jq -r '.manifests[0].digest' out/index.json)" ]
-    [ "$(jq -c .layers <<<"$output")" = '{"in":3,"out":1}' ]
+    [ "$(jq -c .layers <<<"$output")" = '{"in":3,"out":1,"kept":0}' ]
     [ "$(jq -r .layer.digest <<<"$output")" = "$(jq -r '.layers[0].digest' "$(manifest_of out)")" ]
     [ "$(jq -r .layer.diff_id <<<"$output")" = "$(jq -r '.rootfs.diff_ids[0]' "$(config_of out)")" ]
     jq -e '.entries.in > .entries.out and .payload.in > .payload.out' <<<"$output"
@@ -272,6 +237,26 @@ out.tar" ]
     wait
     [ "$(jq -r '.manifests[].annotations["org.opencontainers.image.ref.name"]' l/index.json |
         grep -c flat)" -eq 8 ]
+}
+
+@test "a layer that unpacks to more than --max-size is refused" {
+    python3 "$BATS_TEST_DIRNAME/bomb.py" bomb.tar
+    [ "$(stat -c %s bomb.tar)" -lt 1000000 ]
+    fails 7 "more than 1073741824 bytes" --max-size=1 bomb.tar docker-archive:out.tar
+    [ "$(ls -A)" = bomb.tar ]
+    fails 2 "--max-size" --max-size=0 bomb.tar docker-archive:out.tar
+}
+
+on_terminal() { python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)' "$FLATTEN" "$@"; }
+
+@test "a progress line on a terminal, and nowhere else" {
+    run on_terminal -c zstd:19 "$IMAGES/big.tar" docker-archive:out.tar
+    [ "$status" -eq 0 ]
+    [[ $output == *"% "*" GB"* && $output == *$'\r\e[K'* ]]
+    run on_terminal -q "$IMAGES/big.tar" docker-archive:out.tar
+    [[ $output != *" GB"* ]]
+    flatten -c zstd:19 "$IMAGES/big.tar" docker-archive:out.tar
+    [[ $stderr != *"% "* ]]
 }
 
 @test "interrupted, it leaves nothing and dies of the signal" {

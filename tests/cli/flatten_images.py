@@ -45,6 +45,14 @@ BAD = {
 }
 
 
+STACKED = [
+    [d("etc"), f("etc/a", "a"), f("etc/b", "b"), d("old"), f("old/x", "x"), f("old/y", "y")],
+    [d("usr"), f("usr/u", "u" * 3000), d("tmp", mode=0o1777), f("tmp/t", "t")],
+    [d("etc"), wh("etc/a"), f("etc/c", "c"), wh("old"), f("top", "1")],
+    [d("old"), f("old/z", "z"), f("top", "2"), d("tmp", mode=0o1777), wh("tmp/t")],
+]
+
+
 def broken(path, what):
     """A layout whose layer is not what its digest, or its end, promise."""
     tars = images.tars_of(USUAL)
@@ -69,6 +77,17 @@ def main():
     images.write_oci(at("divergent"), images.tars_of(DIVERGENT))
     images.write_oci(at("many"), images.tars_of(MANY))
     images.write_oci(at("indexed"), images.tars_of(INDEXED))
+    images.write_oci(at("long-name"), images.tars_of(
+        [[f("n" * 255, "1"), f("k", "1")], [wh("n" * 255), f("m", "2")]]))
+    images.write_oci(at("twins"), images.tars_of([[f("a", "1")], [], [], [f("b", "2")]]))
+    stacked = images.tars_of(STACKED)
+    images.write_oci(at("stacked"), stacked, tag="v1", compression="gzip")
+    images.write_oci(at("base"), stacked[:2], tag="v1", compression="gzip")
+    images.write_oci(at("other-base"), stacked[:1] + tars[:1], tag="v1", compression="gzip")
+    images.write_docker_new(at("stacked.tar"), stacked, name="stacked:v1")
+    images.write_oci(at("undone"), stacked[:2] + images.tars_of([[f("n", "1")], [wh("n")]]))
+    images.write_platforms(at("platforms"), {"amd64": stacked, "arm64": tars, "arm/v7": stacked[:2]})
+    images.write_several(at("several.tar"), {"one:v1": stacked, "two:v2": tars})
     images.write_oci(at("python"), images.tars_of(PYTHON), compression="zstd")
     images.write_oci(at("waste"), images.tars_of(WASTE), tag="v1")
     for name, layers in BAD.items():

@@ -3,6 +3,7 @@
 
 setup() {
     : "${FLATTEN:?the flatten to test}"
+    : "${FLATBED:?the flatbed to test}"
     : "${MAN_DIR:?the folder of the man pages}"
 }
 
@@ -35,5 +36,31 @@ options_of_man() {
     for status in 0 1 2 3 4 5 6 7 8; do
         "$FLATTEN" --help | tr '\n' ' ' | grep -qE "(status: |, |  *)$status "
         grep -qx ".It $status" "$MAN_DIR/flatten.1"
+    done
+}
+
+flatbed_help() {
+    "$FLATBED" --help
+    for command in check explain install uninstall; do
+        "$FLATBED" "$command" --help
+    done
+}
+
+@test "flatbed(8) has every option of --help, and no other but those of what it names" {
+    diff <(flatbed_help | options_of) <(mandoc -Tutf8 -O width=200 "$MAN_DIR/flatbed.8" | col -b |
+        sed '/CLOSING THE WAY AROUND/,/^ENVIRONMENT/d' | options_of)
+}
+
+@test "flatbed(8) and --help list the same exit statuses" {
+    for status in 0 1 2 3 5 7 8 9; do
+        "$FLATBED" --help | tr '\n' ' ' | grep -qE "(status: |, |  *)$status "
+        grep -qx ".It $status" "$MAN_DIR/flatbed.8"
+    done
+}
+
+@test "flatbed(8) names every finding of check" {
+    for rule in $(grep -ohE '(FINDING_[A-Z]+|: FINDING_WARNING), "[a-z-]+"' \
+        "$BATS_TEST_DIRNAME"/../../shim/{lint,lint_host,command_check}.c | grep -oE '"[a-z-]+"' | tr -d '"' | sort -u); do
+        grep -q -- "$rule" "$MAN_DIR/flatbed.8" || { echo "$rule is missing"; false; }
     done
 }

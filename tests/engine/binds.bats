@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# The policy's "binds" before a real runc: what a user swaps while containers are created is never
-# what they get.
+# The policy's "binds" before a real runc, and races: what a user swaps while containers are created
+# is never what they get.
 
 bats_require_minimum_version 1.5.0
 
@@ -14,11 +14,15 @@ setup_file() {
     fb_begin
     require_root
     require_busybox
-    require_tool runc jq
+    require_tool runc crun jq
     image_rootfs
+    [ -n "$FB_REFUSED" ] || namespace_start
 }
 
-teardown_file() { fb_end; }
+teardown_file() {
+    namespace_stop
+    fb_end
+}
 
 setup() {
     fb_gate
@@ -27,8 +31,14 @@ setup() {
     mkdir -p "$FB_SRV/secret" "$FB_SRV/home/1234/work"
     echo "secret text" >"$FB_SRV/secret/hello"
     echo "own text" >"$FB_SRV/home/1234/work/hello"
+    guard runc
+}
+
+# guard RUNTIME: a policy that lets users mount what is theirs, and gives them a folder of theirs.
+guard() {
     policy_write <<END
-{ "version": 1, "runtime": { "paths": ["runc"] },
+{ "version": 1, "runtime": { "paths": ["$1"] },
+  "volumes": { "own": { "source": "$FB_SRV/home/1234/{name}", "target": "/x" } },
   "binds": { "default": "deny", "rules": [
     { "path": "$FB_SRV/home/1234", "access": "allow", "options": ["nosuid"] },
     { "path": "$FB_SRV/data", "access": "ro" } ] } }
@@ -65,28 +75,65 @@ with_mount() {
     expect_match 'Read-only file system'
 }
 
-@test "runc: a symlink that is swapped all the time never shows what it must not" {
-    local bundle i seen=0 refused=0 home=$FB_SRV/home/1234
-    ln -s work "$home/link"
-    bundle=$(with_mount race "$home/link" 'cat /x/hello')
-    cp "$bundle/config.json" "$FB_DIR/race.json"
-    (
-        while :; do
-            ln -s "$FB_SRV/secret" "$home/bad" && mv -T "$home/bad" "$home/link"
-            ln -s work "$home/good" && mv -T "$home/good" "$home/link"
-        done
-    ) >/dev/null 2>&1 3>&- &
-    local swapper=$!
-    for ((i = 0; i < 60; i++)); do
-        cp "$FB_DIR/race.json" "$bundle/config.json"
-        run shim run --bundle "$bundle" "$ID-$i"
+# swapping FUNCTION: in the background, over and over; its process is $SWAPPER.
+swapping() {
+    (while :; do "$1"; done) >/dev/null 2>&1 3>&- &
+    SWAPPER=$!
+}
+
+swap_links() {
+    ln -s "$FB_SRV/secret" "$FB_SRV/home/1234/bad" && mv -T "$FB_SRV/home/1234/bad" "$FB_SRV/home/1234/link"
+    ln -s work "$FB_SRV/home/1234/good" && mv -T "$FB_SRV/home/1234/good" "$FB_SRV/home/1234/link"
+}
+
+swap_folder() {
+    mv -T "$FB_SRV/home/1234/work" "$FB_SRV/home/1234/aside"
+    ln -s "$FB_SRV/secret" "$FB_SRV/home/1234/work"
+    rm "$FB_SRV/home/1234/work"
+    mv -T "$FB_SRV/home/1234/aside" "$FB_SRV/home/1234/work"
+}
+
+# never_secret BUNDLE: forty containers while something is swapped: some show the user's own, some are
+# refused, and none shows anything else.
+never_secret() {
+    local i seen=0 refused=0
+    cp "$1/config.json" "$FB_DIR/race.json"
+    for ((i = 0; i < 40; i++)); do
+        cp "$FB_DIR/race.json" "$1/config.json"
+        run shim run --bundle "$1" "$ID-$i"
         [[ $output != *"secret text"* ]] || break
         if [ "$output" = "own text" ]; then seen=$((seen + 1)); else refused=$((refused + 1)); fi
     done
-    kill "$swapper"
-    wait "$swapper" || true
+    kill "$SWAPPER"
+    wait "$SWAPPER" || true
     echo "own $seen, refused $refused, last: $output"
-    expect_equal "$i" 60
+    expect_equal "$i" 40
     [ "$seen" -gt 0 ]
     [ "$refused" -gt 0 ]
 }
+
+bind_race() {
+    guard "$1"
+    ln -s work "$FB_SRV/home/1234/link"
+    local bundle
+    bundle=$(with_mount race "$FB_SRV/home/1234/link" 'cat /x/hello')
+    swapping swap_links
+    never_secret "$bundle"
+}
+
+volume_race() {
+    guard "$1"
+    chown 1234 "$FB_SRV/home/1234"
+    local bundle
+    bundle=$(bundle_make race '{"flatbed.own":"work"}' 'cat /x/hello')
+    swapping swap_folder
+    never_secret "$bundle"
+}
+
+@test "runc: a symlink that is swapped all the time never shows what it must not" { bind_race runc; }
+
+@test "crun: a symlink that is swapped all the time never shows what it must not" { bind_race crun; }
+
+@test "runc: a volume's folder that is swapped for a symlink never shows what it must not" { volume_race runc; }
+
+@test "crun: a volume's folder that is swapped for a symlink never shows what it must not" { volume_race crun; }

@@ -159,6 +159,58 @@ flat_archive() {
     expect_equal "${lines[0]}" "$(head -n 1 <<<"$once")"
 }
 
+# layers_of IMAGE N: the diff_ids of its N oldest layers.
+layers_of() { docker_cli inspect "$1" | jq -c ".[0].RootFS.Layers[:$2]"; }
+
+@test "flatten --keep-base: docker shares the layers that stay, runs the image and shows the same" {
+    local -a original
+    run flatten --quiet --verify --keep-base=4 "$FB_LAYERS" docker-daemon:fb-kept:1
+    expect_status 0
+    expect_equal "$(layers_of fb-kept:1 4)" "$(layers_of "$FB_LAYERS" 4)"
+    run docker_cli run --rm --network=none fb-kept:1
+    expect_output "$FB_RUNS"
+    expect_same_image "$FB_LAYERS" fb-kept:1 5
+    run docker_cli history --no-trunc --format '{{.CreatedBy}}' "$FB_LAYERS"
+    original=("${lines[@]}")
+    run docker_cli history --no-trunc --format '{{.CreatedBy}}' fb-kept:1
+    expect_equal "${lines[0]}" "flatten squash"
+    expect_equal "${lines[*]:1}" "${original[*]}"
+    run flatten --quiet --into=3 "$FB_LAYERS" docker-daemon:fb-three:1
+    expect_status 0
+    expect_same_image "$FB_LAYERS" fb-three:1 3
+    expect_nothing_left
+}
+
+@test "flatten --keep-base=IMAGE: an image of the daemon, or a layout" {
+    local base
+    local -a steps
+    # What the classic builder had after its fourth layer.
+    mapfile -t steps < <(docker_cli images --all --quiet --no-trunc)
+    base=$(docker_cli inspect "${steps[@]}" | jq -r --argjson layers "$(layers_of "$FB_LAYERS" 4)" \
+        'map(select(.RootFS.Layers == $layers)) | first | .Id')
+    run flatten --quiet --keep-base="$base" "$FB_LAYERS" docker-daemon:fb-on-base:1
+    expect_status 0
+    expect_equal "$(layers_of fb-on-base:1 4)" "$(layers_of "$FB_LAYERS" 4)"
+    expect_same_image "$FB_LAYERS" fb-on-base:1 5
+    flatten --quiet --keep-base=4 "$FB_LAYERS" "oci:$FB_DIR/out/kept:v1" >/dev/null
+    run flatten --quiet --keep-base="oci:$FB_DIR/out/kept:v1" --dry-run --json "$FB_LAYERS"
+    expect_equal "$(jq .layers.kept <<<"$output")" 4
+}
+
+@test "flatten --keep-base: skopeo and podman take the result" {
+    require_tool skopeo podman
+    save_layers
+    flatten --quiet --keep-base=4 "$FB_DIR/layers.tar" "oci:$FB_DIR/out/kept:v1" >/dev/null
+    run skopeo copy --quiet "oci:$FB_DIR/out/kept:v1" "dir:$FB_DIR/out/dir"
+    expect_status 0
+    flatten --quiet --keep-base=4 "$FB_DIR/layers.tar" "docker-archive:$FB_DIR/out/kept.tar:fb-kept:2" >/dev/null
+    run podman_cli load --input "$FB_DIR/out/kept.tar"
+    expect_status 0
+    run podman_run --rm fb-kept:2
+    expect_output "$FB_RUNS"
+    podman_cli rmi --force fb-kept:2
+}
+
 @test "flatten: podman loads and runs a flattened archive" {
     require_tool podman
     fb_gate

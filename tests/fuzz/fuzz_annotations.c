@@ -6,13 +6,19 @@
 #include "shim_fuzz.h"
 
 static const char policy_text[] =
-    "{\"version\":1,\"volumes\":{\"data\":{\"source\":\"/d/{name}\",\"target\":\"/t/{name}\"},"
-    "\"logs\":{\"source\":\"/l\",\"target\":\"/l\",\"access\":\"rw\"}}}";
+    "{\"version\":1,\"opt_out\":[\"mounts\"],\"volumes\":{\"data\":{\"source\":\"/d/"
+    "{name}\",\"target\":\"/t/{name}\"},"
+    "\"logs\":{\"source\":\"/l\",\"target\":\"/l\",\"access\":\"rw\"}},"
+    "\"tuning\":{\"shm_size\":\"8g\",\"memlock\":\"unlimited\",\"workers\":4}}";
 
 static void check(const struct requests *requests)
 {
     must(requests->count <= REQUESTS_IN_ALL + 2);
     must(!requests->project || template_name_valid(requests->project, strlen(requests->project)));
+    must(!requests->profile || template_name_valid(requests->profile, strlen(requests->profile)));
+    must(!(requests->off & ~(1u << OPT_OUT_MOUNTS)));
+    for (size_t i = 0; i < TUNING_ASKABLE; i++)
+        must(!requests->tuning[i].key || requests->tuning[i].amount);
     for (size_t i = 0; i < requests->count; i++) {
         const struct request *r = &requests->list[i];
         must((r->volume == NULL) == (r->problem != NULL));

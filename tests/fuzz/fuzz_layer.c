@@ -10,6 +10,7 @@
 #include "fuzz_stack.h"
 
 #include "flatten/layer.h"
+#include "flatten/layer_writer.h"
 #include "flatten/listing.h"
 #include "tests/unit/result_sink.h"
 #include "tests/unit/tar_image.h"
@@ -74,6 +75,54 @@ static bool disagree(const struct collected *stream, const struct collected *ind
     return stream->rc < 0 && index->rc == 0;
 }
 
+/* ---- layers above kept ones ---- */
+
+/* Writes what it is given as a layer. */
+static int write_above(const struct image *image, size_t kept, enum semantics semantics, int fd,
+                       struct written_layer *out, struct err *err)
+{
+    const struct compress_options plain = {.kind = COMPRESSION_NONE};
+    const struct merged_options options = {.semantics = semantics, .kept = kept, .indexed = true};
+    struct merged_report report;
+    _cleanup_layer_writer_ struct layer_writer *w = layer_writer_new(fd, 0, &plain, NULL, err);
+
+    must(w);
+    if (merged_entries(image, &options, layer_writer_sink(w), &report, err) < 0)
+        return -1;
+    must(layer_writer_finish(w, out, err) == 0);
+    return 0;
+}
+
+/* Kept layers with the one above show what all layers show. */
+static void check_above(const struct image *image, size_t kept, enum semantics semantics)
+{
+    const struct merged_options options = {.semantics = semantics};
+    struct err err = ERR_INIT;
+    struct written_layer layer;
+    int fd = memfd_create("above", MFD_CLOEXEC);
+
+    must(fd >= 0);
+    if (write_above(image, kept, semantics, fd, &layer, &err) == 0) {
+        struct image after = *image;
+        after.layers = malloc((kept + 1) * sizeof(*after.layers));
+        must(after.layers);
+        memcpy(after.layers, image->layers, kept * sizeof(*after.layers));
+        after.layers[kept] = (struct layer){.number = (unsigned)kept + 1,
+                                            .diff_id = layer.diff_id,
+                                            .digest = layer.digest,
+                                            .fd = fd,
+                                            .size = layer.size};
+        after.layer_count = kept + 1;
+        _cleanup_listing_ struct listing *a = listing_new(image, &options, &err);
+        _cleanup_listing_ struct listing *b = a ? listing_new(&after, &options, &err) : NULL;
+        if (!b)
+            fprintf(stderr, "%s\n", err.msg);
+        must(b && listing_compare(a, b, differs, NULL) == 0);
+        free(after.layers);
+    }
+    close(fd);
+}
+
 /* `stack`: what the image was made of, if it is known. */
 static void check_image(const struct image *image, const struct stack *stack)
 {
@@ -93,6 +142,10 @@ static void check_image(const struct image *image, const struct stack *stack)
     collected_free(&index);
     collected_free(&spec);
     check_listing(image);
+    for (size_t kept = 1; kept < image->layer_count; kept++) {
+        check_above(image, kept, SEMANTICS_OVERLAY);
+        check_above(image, kept, SEMANTICS_SPEC);
+    }
 }
 
 /* ---- archives as they come ---- */

@@ -61,13 +61,15 @@ static size_t with_layer(const struct json *history)
 static void check_squashed(struct image *image)
 {
     struct written_layer layer = {.size = 1, .kind = COMPRESSION_ZSTD};
+    const size_t merged = 1;
+    const struct new_layers layers = {&layer, &merged, 1, 0};
     _cleanup_buf_ struct buf config = BUF_INIT, manifest = BUF_INIT;
     struct err err = ERR_INIT;
     struct digest digest;
 
     must(sha256_digest("x", 1, &layer.digest, &err) == 0);
     layer.diff_id = layer.digest;
-    if (config_squash(image, &layer, 1, "2020-01-01T00:00:00Z", &config, &err) < 0) {
+    if (config_squash(image, &layers, "2020-01-01T00:00:00Z", &config, &err) < 0) {
         must(err.kind == ERR_FORMAT);
         return;
     }
@@ -78,7 +80,7 @@ static void check_squashed(struct image *image)
     must(with_layer(json_get(root, "history")) == 1);
     must(strcmp(json_text(json_get(root, "created")), "2020-01-01T00:00:00Z") == 0);
     must(sha256_digest(config.data, config.len, &digest, &err) == 0);
-    must(manifest_make(image, &digest, config.len, &layer, 1, &manifest, &err) == 0);
+    must(manifest_make(image, &digest, config.len, &layers, &manifest, &err) == 0);
     _cleanup_json_ struct json_doc *made = json_parse(manifest.data, manifest.len, NULL, &err);
     must(made && json_count(json_get(json_root(made), "layers")) == 1);
 }

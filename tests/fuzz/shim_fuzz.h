@@ -33,11 +33,16 @@ static inline void shim_fuzz_check(const struct plan *plan)
 {
     for (size_t i = 0; i < plan->count; i++) {
         const struct plan_op *op = &plan->ops[i];
-        must(op->reason != NULL);
+        must(op->reason != NULL && (op->asked_by || op->volume));
         if (op->verdict != PLAN_ADDED)
             continue;
         if (op->kind == PLAN_ENV) {
-            must(op->variable && op->value && plan->ops[op->mount].kind == PLAN_MOUNT);
+            must(op->variable && op->value);
+            must(op->mount == PLAN_NO_MOUNT || plan->ops[op->mount].kind == PLAN_MOUNT);
+            continue;
+        }
+        if (op->kind == PLAN_SHM || op->kind == PLAN_RLIMIT) {
+            must(op->amount && op->value && (op->kind == PLAN_RLIMIT ? op->limit : op->target));
             continue;
         }
         must(path_is_clean_absolute(op->source) && strcmp(op->source, "/") != 0);
@@ -73,6 +78,16 @@ static inline void shim_fuzz_binds(const struct policy *policy, const struct spe
     }
 }
 
+/* A host of 16 CPUs and 64 GiB whose limits cannot be raised. */
+static inline struct tuning_facts shim_fuzz_host(void)
+{
+    struct tuning_facts host = {.memory = (uint64_t)64 << 30, .cpus = 16, .files = 1048576};
+
+    for (int kind = 0; kind < TUNING_KINDS; kind++)
+        host.limits[kind] = (struct tuning_limit){.soft = 20000, .hard = 20000};
+    return host;
+}
+
 /* Any filter is built or refused. */
 static inline void shim_fuzz_filter(const struct spec *spec)
 {
@@ -96,6 +111,7 @@ static inline bool shim_fuzz_edit(const struct policy *policy, const char *confi
     struct requests requests;
     struct bind_facts binds;
     struct security_facts security = {.host_namespaces = 5, .let_through = ""};
+    struct tuning_facts tuning = shim_fuzz_host();
     struct spec spec;
     struct plan plan;
     struct buf out = BUF_INIT;
@@ -112,6 +128,8 @@ static inline bool shim_fuzz_edit(const struct policy *policy, const char *confi
         .spec = &spec,
         .security = policy->security.given ? &security : NULL,
         .binds = policy->binds.given ? &binds : NULL,
+        .tuning = policy->tuning.given ? &tuning : NULL,
+        .depth = 40,
         .values = {.value = {[VAR_USER] = "alice",
                              [VAR_UID] = "1000",
                              [VAR_CONTAINER] = "c1",

@@ -15,6 +15,7 @@ import tarball
 
 LAYER_TYPE = "application/vnd.oci.image.layer.v1.tar"
 OCI_MANIFEST = "application/vnd.oci.image.manifest.v1+json"
+OCI_INDEX = "application/vnd.oci.image.index.v1+json"
 OCI_CONFIG = "application/vnd.oci.image.config.v1+json"
 REF = "org.opencontainers.image.ref.name"
 EPOCH = "2020-02-02T02:02:02Z"
@@ -108,6 +109,32 @@ def write_oci(path, tars, config=None, tag="latest", compression="none"):
     return path
 
 
+def write_platforms(path, platforms, tag="multi"):
+    """An OCI layout with an index of images for {"arch[/variant]": tars}, and an attestation."""
+    blobs, entries = _Blobs(), []
+    for name, tars in platforms.items():
+        arch, _, variant = name.partition("/")
+        platform = {"os": "linux", "architecture": arch, **({"variant": variant} if variant else {})}
+        config = config_of(tars, platform)
+        manifest = {"schemaVersion": 2, "mediaType": OCI_MANIFEST,
+                    "config": blobs.add(_dump(config), OCI_CONFIG),
+                    "layers": [blobs.add(tar, LAYER_TYPE) for tar in tars]}
+        entries.append(blobs.add(_dump(manifest), OCI_MANIFEST, platform=platform,
+                                 annotations={"org.example.for": name}))
+    statement = blobs.add(_dump({"schemaVersion": 2, "layers": []}), OCI_MANIFEST,
+                          platform={"os": "unknown", "architecture": "unknown"},
+                          annotations={"vnd.docker.reference.type": "attestation-manifest",
+                                       "vnd.docker.reference.digest": entries[0]["digest"]})
+    index = {"schemaVersion": 2, "mediaType": OCI_INDEX, "manifests": entries + [statement],
+             "annotations": {"org.example.index": "kept"}}
+    top = blobs.add(_dump(index), OCI_INDEX, annotations={REF: tag})
+    blobs.files["index.json"] = _dump({"schemaVersion": 2, "manifests": [top]})
+    blobs.files["oci-layout"] = _dump({"imageLayoutVersion": "1.0.0"})
+    for name, data in blobs.files.items():
+        _save(os.path.join(path, name), data)
+    return path
+
+
 class _Archive:
     """The outer tar of `docker save`."""
 
@@ -182,6 +209,23 @@ def write_docker_new(path, tars, config=None, name="oracle:latest", compression=
     archive = _Archive(path)
     archive.directory("blobs")
     archive.directory("blobs/sha256")
+    for key in sorted(files):
+        archive.file(key, files[key])
+    archive.tar.close()
+    return path
+
+
+def write_several(path, named):
+    """One `docker save` of several images, {name: tars}."""
+    items, files = [], {}
+    for name, tars in named.items():
+        config = _dump(config_of(tars))
+        more, layers = _oci_files(tars, config_of(tars), name.rpartition(":")[2], "none")
+        files.update(more)
+        items.append({"Config": "blobs/sha256/" + digest(config)[7:], "RepoTags": [name],
+                      "Layers": ["blobs/sha256/" + layer["digest"][7:] for layer in layers]})
+    files["manifest.json"] = json.dumps(items).encode()
+    archive = _Archive(path)
     for key in sorted(files):
         archive.file(key, files[key])
     archive.tar.close()

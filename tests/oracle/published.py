@@ -136,8 +136,8 @@ def _clean(name):
 class _Order:
     """Follows a tar's members and notes what is out of order."""
 
-    def __init__(self):
-        self.kinds, self.lines = {"": b"5"}, []
+    def __init__(self, whiteouts):
+        self.kinds, self.lines, self.whiteouts = {"": b"5"}, [], whiteouts
 
     def say(self, text, name):
         self.lines.append("layer: %s: %s" % (name.encode("utf-8", "backslashreplace").decode(), text))
@@ -147,7 +147,7 @@ class _Order:
         parent, _, base = name.rpartition("/")
         if info.name.startswith("/") or ".." in info.name.split("/"):
             self.say("name is absolute or has ..", info.name)
-        if base.startswith(".wh."):
+        if base.startswith(".wh.") and not self.whiteouts:
             self.say("whiteout", name)
         if name in self.kinds and name:
             self.say("twice", name)
@@ -162,9 +162,9 @@ class _Order:
         self.kinds[name] = info.type
 
 
-def check_layer(tar):
-    """What must hold of a fully squashed layer."""
-    order = _Order()
+def check_layer(tar, whiteouts=False):
+    """What must hold of a fully squashed layer, or of one above kept layers."""
+    order = _Order(whiteouts)
     if len(tar) % 512:
         order.lines.append("layer: not whole blocks")
     try:

@@ -2,7 +2,7 @@
 """Judge `flatten squash` against programs that are not ours. Needs root.
 
     run.py --flatten PATH [--case NAME]... [--semantics overlay|spec]
-    run.py --flatten PATH --random N --seed S
+    run.py --flatten PATH --random N --seed S [--keep-base]
 
 One line a case; exit status 1 when one fails. See case.py for what a case
 expects and engines.py for the oracles.
@@ -89,14 +89,14 @@ def write_source(work, tars, which):
 class Result:
     """One run of flatten, in a directory of its own."""
 
-    def __init__(self, flatten, work, source, semantics, kind="oci"):
+    def __init__(self, flatten, work, source, semantics, kind="oci", more=()):
         self.home, self.kind = work.new("result"), kind
         os.mkdir(self.home)
         self.path = self.home + ("/flat" if kind == "oci" else "/flat.tar")
         tail = ":latest" if kind == "oci" else ":oracle:flat"
         self.reference = kind + ":" + self.path + tail
         self.done = subprocess.run(
-            [flatten, "squash", "--semantics", semantics, source, self.reference],
+            [flatten, "squash", *more, "--semantics", semantics, source, self.reference],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
         self.message = self.done.stderr.decode(errors="backslashreplace").strip()
 
@@ -244,6 +244,8 @@ def arguments():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--real", action="store_true",
                         help="with --random: containers/storage is the oracle (slower)")
+    parser.add_argument("--keep-base", action="store_true",
+                        help="with --random: the oldest layers stay as they are")
     args = parser.parse_args()
     args.flatten = os.path.abspath(args.flatten)
     return args
@@ -257,8 +259,10 @@ def main():
     work = engines.Workspace()
     try:
         if args.random:
+            import above
             import stacks
-            passed, failed = stacks.run(args, work, Result, write_source, report)
+            make = above.AboveTest if args.keep_base else stacks.RandomTest
+            passed, failed = stacks.run(args, work, Result, write_source, report, make=make)
         else:
             passed, failed = run_cases(args, work)
     finally:

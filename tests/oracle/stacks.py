@@ -181,8 +181,8 @@ def described(layers):
         for number, layer in enumerate(layers)]
 
 
-def run(args, work, *helpers):
-    test, failed = RandomTest(args, work, helpers), 0
+def run(args, work, *helpers, make=RandomTest):
+    test, failed = make(args, work, helpers), 0
     for number in range(args.random):
         lines = test.one(number)
         if lines:

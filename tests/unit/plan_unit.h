@@ -23,6 +23,8 @@ struct fixture {
     struct spec spec;
     struct requests requests;
     struct plan plan;
+    struct tuning_facts host;
+    size_t depth; /* of the root */
 };
 
 /* Plans `config` (a document) under the policy of `sections`. */
@@ -42,14 +44,24 @@ static inline void plan_for(struct fixture *f, const char *sections, const char 
                              [VAR_CONTAINER] = "c1",
                              [VAR_PROJECT] = f->requests.project},
                    .missing = {[VAR_PROJECT] = "name it"}},
+        .tuning = f->policy->tuning.given ? &f->host : NULL,
+        .depth = f->depth,
     };
     assert_works(plan_make(&in, &f->arena, &f->plan, &err), err);
 }
 
 static inline int setup(void **state)
 {
-    *state = calloc(1, sizeof(struct fixture));
-    return *state ? 0 : -1;
+    struct fixture *f = *state = calloc(1, sizeof(struct fixture));
+
+    if (!f)
+        return -1;
+    f->host = (struct tuning_facts){
+        .memory = (uint64_t)64 << 30, .cpus = 16, .may_raise = true, .files = 1048576};
+    f->host.limits[TUNING_NOFILE] = (struct tuning_limit){.soft = 1000, .hard = 20000};
+    f->host.limits[TUNING_MEMLOCK] = (struct tuning_limit){.soft = 65536, .hard = 8388608};
+    f->host.limits[TUNING_STACK] = (struct tuning_limit){.soft = 8388608, .hard = UINT64_MAX};
+    return 0;
 }
 
 static inline int teardown(void **state)

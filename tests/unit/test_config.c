@@ -9,16 +9,19 @@
 static const struct written_layer made = {
     .diff_id = {NEW}, .digest = {ID}, .size = 77, .kind = COMPRESSION_ZSTD};
 
+static const size_t two = 2;
+
 /* The squashed config, or NULL with the error; the caller frees it. */
 static char *squash(const char *config, const char *created, struct err *err)
 {
     struct json_doc *doc = json_parse(config, strlen(config), NULL, err);
     assert_non_null(doc);
     _cleanup_image_ struct image *image = image_new(doc, err);
+    const struct new_layers one = {&made, &two, 1, 0};
     _cleanup_buf_ struct buf out = BUF_INIT;
 
     assert_non_null(image);
-    if (config_squash(image, &made, 1, created, &out, err) < 0)
+    if (config_squash(image, &one, created, &out, err) < 0)
         return NULL;
     return buf_take(&out, err);
 }
@@ -163,7 +166,8 @@ static char *manifest(const char *old, enum compression kind)
         assert_non_null(image->manifest);
     }
     layer.kind = kind;
-    assert_works(manifest_make(image, &digest, 5, &layer, 1, &out, &err), err);
+    const struct new_layers layers = {&layer, &two, 1, 0};
+    assert_works(manifest_make(image, &digest, 5, &layers, &out, &err), err);
     return buf_take(&out, &err);
 }
 
@@ -203,6 +207,103 @@ static void test_manifest_annotations(void **state)
     assert_contains(odd, "\"annotations\":{\"dev.flatbed.source.digest\":\"" NEW "\"}");
 }
 
+/* ---- layers that stay ---- */
+
+#define OLD    "sha256:3333333333333333333333333333333333333333333333333333333333333333"
+#define THREE  "\"rootfs\":{\"type\":\"layers\",\"diff_ids\":[\"" OLD "\",\"" ID "\",\"" ID "\"]}"
+#define ABOVE  "\"rootfs\":{\"type\":\"layers\",\"diff_ids\":[\"" OLD "\",\"" NEW "\"]}"
+#define ONE_BY "\"created_by\":\"flatten squash\",\"comment\":\"2 layers merged\"}"
+
+/* The config of an image whose oldest layer stays, with `count` layers in all. */
+static void check_kept(const char *config, size_t count, const char *expected)
+{
+    static const size_t merged[] = {0, 2};
+    const struct written_layer list[] = {{.diff_id = {OLD}, .digest = {OLD}}, made};
+    const struct new_layers layers = {list, merged, count, 1};
+    struct err err = ERR_INIT;
+    struct json_doc *doc = json_parse(config, strlen(config), NULL, &err);
+    _cleanup_image_ struct image *image = image_new(doc, &err);
+    _cleanup_buf_ struct buf out = BUF_INIT;
+
+    assert_non_null(image);
+    assert_works(config_squash(image, &layers, NULL, &out, &err), err);
+    assert_string_equal(out.data, expected);
+}
+
+static void test_kept_history(void **state)
+{
+    (void)state;
+    check_kept(
+        "{" THREE ",\"history\":[{\"empty_layer\":true},{\"created_by\":\"base\"},{\"created_by\":"
+        "\"b\"},{\"created_by\":\"ENV\",\"empty_layer\":true},{\"created_by\":\"c\"}]}",
+        2,
+        "{" ABOVE ",\"history\":[{\"empty_layer\":true},{\"created_by\":\"base\"},{\"created_by\":"
+        "\"b\",\"empty_layer\":true},{\"created_by\":\"ENV\",\"empty_layer\":true},{\"created_by\":"
+        "\"c\",\"empty_layer\":true},{" ONE_BY "]}");
+}
+
+/* What was merged brought nothing: history without a layer. */
+static void test_kept_alone(void **state)
+{
+    (void)state;
+    check_kept("{" THREE ",\"history\":[{\"x\":1},{\"x\":2},{\"x\":3}]}", 1,
+               "{\"rootfs\":{\"type\":\"layers\",\"diff_ids\":[\"" OLD
+               "\"]},\"history\":[{\"x\":1},{"
+               "\"x\":2,\"empty_layer\":true},{\"x\":3,\"empty_layer\":true}]}");
+}
+
+/* A history that says less than there is gets an entry for each kept layer. */
+static void test_kept_without_history(void **state)
+{
+    (void)state;
+    check_kept("{" THREE "}", 2,
+               "{" ABOVE
+               ",\"history\":[{\"created_by\":\"flatten squash\",\"comment\":\"a layer without "
+               "history, kept\"},{" ONE_BY "]}");
+}
+
+static char *kept_manifest(const char *old)
+{
+    static const char config[] = "{" THREE "}";
+    static const size_t merged[] = {0, 2};
+    const struct written_layer list[] = {
+        {.diff_id = {OLD}, .digest = {OLD}, .size = 5, .kind = COMPRESSION_GZIP}, made};
+    const struct new_layers layers = {list, merged, 2, 1};
+    struct err err = ERR_INIT;
+    struct digest digest = {NEW};
+    struct json_doc *doc = json_parse(config, strlen(config), NULL, &err);
+    _cleanup_image_ struct image *image = image_new(doc, &err);
+    _cleanup_buf_ struct buf out = BUF_INIT;
+
+    assert_non_null(image);
+    image->digest = image->config_digest = digest;
+    if (old)
+        image->manifest = json_parse(old, strlen(old), NULL, &err);
+    assert_works(manifest_make(image, &digest, 5, &layers, &out, &err), err);
+    return buf_take(&out, &err);
+}
+
+/* A kept layer's descriptor stays with all it says, but for media types that are Docker's. */
+static void test_kept_descriptor(void **state)
+{
+    static const char oci[] = "{\"mediaType\":\"" MEDIA_TYPE_LAYER_GZIP "\",\"digest\":\"" OLD
+                              "\",\"size\":5.0e0,\"annotations\":{\"toc\":\"x\"}}";
+    _cleanup_free_ char *old = strf("{\"layers\":[%s,{},{}]}", oci);
+    _cleanup_free_ char *text = kept_manifest(old);
+    _cleanup_free_ char *docker = kept_manifest(
+        "{\"layers\":[{\"mediaType\":\"application/vnd.docker.image.rootfs.diff.tar.gzip\","
+        "\"digest\":\"" OLD "\",\"size\":5,\"x\":1},{},{}]}");
+    _cleanup_free_ char *archive = kept_manifest(NULL);
+
+    (void)state;
+    assert_contains(text, oci);
+    assert_contains(text, "\"digest\":\"" ID "\"");
+    assert_contains(docker, "{\"mediaType\":\"" MEDIA_TYPE_LAYER_GZIP "\",\"digest\":\"" OLD
+                            "\",\"size\":5,\"x\":1}");
+    assert_contains(archive, "{\"mediaType\":\"" MEDIA_TYPE_LAYER_GZIP "\",\"digest\":\"" OLD
+                             "\",\"size\":5}");
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -217,6 +318,10 @@ int main(void)
         cmocka_unit_test(test_manifest),
         cmocka_unit_test(test_manifest_media_types),
         cmocka_unit_test(test_manifest_annotations),
+        cmocka_unit_test(test_kept_history),
+        cmocka_unit_test(test_kept_alone),
+        cmocka_unit_test(test_kept_without_history),
+        cmocka_unit_test(test_kept_descriptor),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

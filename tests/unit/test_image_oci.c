@@ -251,7 +251,7 @@ static void test_encrypted(void **state)
 {
     LAYOUT(INDEX, "{\"config\":{@2},\"layers\":[{\"mediaType\":\"x.tar+gzip+encrypted\",@3}]}",
            CONFIG, "layer");
-    refused(dir, NULL, NULL, ERR_UNSUPPORTED, "layer 1 is encrypted");
+    refused(dir, NULL, NULL, ERR_UNSUPPORTED, "layer 1: it is encrypted");
 }
 
 #define NEXT(n) "{\"manifests\":[{\"mediaType\":\"" INDEX_TYPE "\"," n "}]}"

@@ -52,6 +52,23 @@ static void a_value_may_be_attached_or_apart(void **state)
     }
 }
 
+static void a_list_takes_every_value_in_order(void **state)
+{
+    (void)state;
+    _cleanup_outcome_ struct outcome r = PACK("--tag=a", "src", "--tag", "b=c", "--tag=");
+    assert_ok(r);
+    assert_int_equal(r.o.tags.count, 3);
+    assert_string_equal(r.o.tags.items[0], "a");
+    assert_string_equal(r.o.tags.items[1], "b=c");
+    assert_string_equal(r.o.tags.items[2], "");
+
+    const char *many[OPTION_LIST_MOST + 2] = {NULL};
+    for (int i = 0; i <= OPTION_LIST_MOST; i++)
+        many[i] = "--tag=x";
+    _cleanup_outcome_ struct outcome more = run(&sample_pack, many);
+    assert_fails(more.rc, more.err, ERR_LIMIT);
+}
+
 static void values_are_taken_as_they_are(void **state)
 {
     (void)state;
@@ -283,6 +300,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_value_may_be_attached_or_apart),
+        cmocka_unit_test(a_list_takes_every_value_in_order),
         cmocka_unit_test(values_are_taken_as_they_are),
         cmocka_unit_test(flags_cluster_and_repeat),
         cmocka_unit_test(operands_keep_their_order_among_options),

@@ -61,6 +61,8 @@ struct wrong {
 
 #define VOLUME(text) "{\"version\":1,\"volumes\":{\"d\":{" text "}}}"
 
+#define AUDIT(text) "{\"version\":1,\"audit\":{" text "}}"
+
 static const struct wrong wrongs[] = {
     {"[]", "p.json:1:1: expected an object, not an array"},
     {"{}", "p.json:1:1: there is no \"version\": 1"},
@@ -71,12 +73,17 @@ static const struct wrong wrongs[] = {
     {"{\"version\":1,\"zzz\":{}}", "p.json:1:14: unknown key \"zzz\""},
     {"{\"version\":1,\"mode\":\"enforced\"}",
      "p.json:1:21: 'enforced': expected one of enforce, permissive, off"},
-    {"{\"version\":1,\"tuning\":{}}", "p.json:1:14: \"tuning\" is not implemented in this version"},
-    {"{\"version\":1,\"rootfs\":{}}", "not implemented in this version"},
-    {"{\"version\":1,\"tuning\":{}}", "not implemented in this version"},
-    {"{\"version\":1,\"rootfs\":{}}", "not implemented in this version"},
-    {"{\"version\":1,\"profiles\":[]}", "not implemented in this version"},
-    {"{\"version\":1,\"audit\":{}}", "not implemented in this version"},
+    {"{\"version\":1,\"opt_out\":[\"binds\"]}", "1:25: 'binds': expected one of mounts, tuning"},
+    {"{\"version\":1,\"opt_out\":\"mounts\"}", "expected an array, not a string"},
+    {AUDIT("\"file\":\"a.jsonl\""), "p.json:1:30: 'a.jsonl' is not a clean absolute path"},
+    {AUDIT("\"metrics\":\"/\""), "'/' is not a clean absolute path"},
+    {AUDIT("\"syslog\":\"yes\""), "expected true or false, not a string"},
+    {AUDIT("\"max_size\":\"64 MB\""), "'64 MB': expected bytes such as \"64m\""},
+    {AUDIT("\"max_size\":\"4095\""), "at least \"4k\""},
+    {AUDIT("\"max_size\":\"99999999999999999999g\""), "expected bytes"},
+    {AUDIT("\"max_size\":\"17179869184g\""), "expected bytes"},
+    {AUDIT("\"keep\":0"), "0: expected a number of files"},
+    {AUDIT("\"files\":1"), "did you mean \"file\"?"},
     {"{\"version\":1,\"requests\":[\"mails\"]}", "expected one of annotations"},
     {"{\"version\":1,\"requests\":[\"mounts\",\"mounts\"]}", "1:35: \"mounts\" is there already"},
     {"{\"version\":1,\"requests\":[\"environment\"],\"volumes\":{\"a-b\":{\"source\":\"/a\","

@@ -27,6 +27,10 @@ static void test_transports(void **state)
     check("docker-archive:f.tar", TRANSPORT_DOCKER_ARCHIVE, "f.tar", NULL);
     check("docker-archive:f.tar:repo/name:tag", TRANSPORT_DOCKER_ARCHIVE, "f.tar", "repo/name:tag");
     check("docker-archive:-", TRANSPORT_DOCKER_ARCHIVE, "-", NULL);
+    check("oci-archive:f.tar", TRANSPORT_OCI_ARCHIVE, "f.tar", NULL);
+    check("oci-archive:-:v1", TRANSPORT_OCI_ARCHIVE, "-", "v1");
+    check("docker://quay.io/a/b:c", TRANSPORT_REGISTRY, NULL, "quay.io/a/b:c");
+    check("docker://debian", TRANSPORT_REGISTRY, NULL, "debian");
     check("docker-daemon:a/b:c", TRANSPORT_DOCKER_DAEMON, NULL, "a/b:c");
     check("docker-daemon:host:5000/b", TRANSPORT_DOCKER_DAEMON, NULL, "host:5000/b");
 }
@@ -52,6 +56,12 @@ static void test_refused(void **state)
         "oci::tag",
         "oci:dir:",
         "docker-archive:",
+        "oci-archive:",
+        "docker://",
+        "docker://a b",
+        "docker:/debian",
+        "docker:debian",
+        "https://quay.io/a",
         "a b",
         "docker-daemon:",
         "docker-daemon:a b",
@@ -89,6 +99,13 @@ static void test_destinations(void **state)
     assert_fails(reference_parse_destination("./new-dir", &ref, &err), err, ERR_USAGE);
     assert_contains(err.msg, "oci:DIR");
     assert_fails(reference_parse_destination("-", &ref, &err), err, ERR_USAGE);
+    assert_fails(reference_parse_destination("oci-archive:-", &ref, &err), err, ERR_USAGE);
+    assert_fails(reference_parse_destination(
+                     "docker://a@sha256:"
+                     "1111111111111111111111111111111111111111111111111111111111111111",
+                     &ref, &err),
+                 err, ERR_USAGE);
+    assert_contains(err.msg, "give it a tag");
     assert_fails(reference_parse_destination("docker-archive:-", &ref, &err), err, ERR_USAGE);
 }
 

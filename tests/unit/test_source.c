@@ -229,6 +229,67 @@ static void test_unmapped_owners(void **state)
     assert_int_equal(find_in_namespace("/usr/share"), 0);
 }
 
+/* ---- from a folder ---- */
+
+/* Looks from the folder, and without one: both must say the same. */
+static void look_both_ways(void **state, struct source_folder *folder, const char *path)
+{
+    _cleanup_source_ struct source near = SOURCE_INIT, far = SOURCE_INIT;
+    struct err err = ERR_INIT, other = ERR_INIT;
+    int rc = source_look(at(state, path), &far, &other);
+
+    assert_int_equal(source_look_in(folder, at(state, path), &near, &err), rc);
+    assert_string_equal(err.msg, other.msg);
+    if (rc < 0)
+        return;
+    struct stat a, b;
+    assert_int_equal(fstat(near.fd, &a), 0);
+    assert_int_equal(fstat(far.fd, &b), 0);
+    assert_true(a.st_ino == b.st_ino && a.st_dev == b.st_dev);
+    assert_int_equal(near.exposed, far.exposed);
+    assert_int_equal(near.missing, far.missing);
+    assert_int_equal(near.directory, far.directory);
+}
+
+static void test_a_look_from_a_folder_sees_the_same(void **state)
+{
+    static const char *const paths[] = {"srv/a",    "srv/b",    "srv/none", "srv/..",    "srv/link",
+                                        "srv/hers", "link/a",   "link/b",   "home/x",    "home/y",
+                                        "none/x",   "bad/file", "srv/a/",   "srv/a/../b"};
+    struct source_folder folder = SOURCE_FOLDER_INIT;
+
+    make(state, "srv", 0, 0755);
+    make(state, "srv/a", 0, 0755);
+    make(state, "srv/b", ALICE, 0700);
+    make(state, "home", ALICE, 0755);
+    make(state, "home/x", 0, 0755);
+    make(state, "home/y", ALICE, 0755);
+    link_to(state, "srv", "link", 0);
+    link_to(state, "b", "srv/link", 0);
+    link_to(state, "a", "srv/hers", ALICE);
+    link_to(state, "srv", "bad", ALICE);
+    for (int round = 0; round < 2; round++)
+        for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++)
+            look_both_ways(state, &folder, paths[i]);
+    source_folder_close(&folder);
+}
+
+static void test_a_folder_that_users_share_is_no_start(void **state)
+{
+    struct source_folder folder = SOURCE_FOLDER_INIT;
+
+    make(state, "srv", 0, 0755);
+    make(state, "srv/a", 0, 0755);
+    make(state, "home", ALICE, 0755);
+    make(state, "home/dir", ALICE, 0755);
+    make(state, "home/dir/x", 0, 0755);
+    look_both_ways(state, &folder, "srv/a");
+    assert_true(folder.fd >= 0);
+    look_both_ways(state, &folder, "home/dir/x");
+    assert_int_equal(folder.fd, -1);
+    source_folder_close(&folder);
+}
+
 /* ---- making ---- */
 
 static void make_source(void **state, const char *path, const struct source_make *how)
@@ -244,7 +305,7 @@ static void make_source(void **state, const char *path, const struct source_make
 
 static void test_root_makes_what_the_user_may_not(void **state)
 {
-    static const struct source_make how = {.uid = ALICE, .gid = 77, .mode = 0750};
+    static const struct source_make how = {.who = {.uid = ALICE, .gid = 77}, .mode = 0750};
 
     make(state, "logs", 0, 0755);
     assert_int_equal(chmod(at(state, ""), 0755), 0);
@@ -257,7 +318,7 @@ static void test_root_makes_what_the_user_may_not(void **state)
 
 static void test_the_user_makes_it_where_he_may(void **state)
 {
-    static const struct source_make how = {.uid = ALICE, .gid = ALICE, .mode = 0700};
+    static const struct source_make how = {.who = {.uid = ALICE, .gid = ALICE}, .mode = 0700};
 
     assert_int_equal(chmod(at(state, ""), 0755), 0);
     make(state, "home", ALICE, 0755);
@@ -268,8 +329,8 @@ static void test_the_user_makes_it_where_he_may(void **state)
 
 static void test_the_umask_has_no_say_and_stays(void **state)
 {
-    static const struct source_make alice = {.uid = ALICE, .gid = ALICE, .mode = 02777};
-    static const struct source_make root = {.uid = 0, .gid = 0, .mode = 0775};
+    static const struct source_make alice = {.who = {.uid = ALICE, .gid = ALICE}, .mode = 02777};
+    static const struct source_make root = {.who = {.uid = 0, .gid = 0}, .mode = 0775};
 
     assert_int_equal(chmod(at(state, ""), 0755), 0);
     make(state, "home", ALICE, 0755);
@@ -283,7 +344,7 @@ static void test_the_umask_has_no_say_and_stays(void **state)
 
 static void test_root_makes_nothing_for_one_user_in_anothers_folder(void **state)
 {
-    static const struct source_make how = {.uid = ALICE, .gid = ALICE, .mode = 0700};
+    static const struct source_make how = {.who = {.uid = ALICE, .gid = ALICE}, .mode = 0700};
     _cleanup_source_ struct source s = SOURCE_INIT;
     struct err err = ERR_INIT;
 
@@ -297,7 +358,7 @@ static void test_root_makes_nothing_for_one_user_in_anothers_folder(void **state
 
 static void test_a_dangling_link_is_no_place(void **state)
 {
-    static const struct source_make how = {.uid = ALICE, .gid = ALICE, .mode = 0700};
+    static const struct source_make how = {.who = {.uid = ALICE, .gid = ALICE}, .mode = 0700};
     _cleanup_source_ struct source s = SOURCE_INIT;
     struct err err = ERR_INIT;
 
@@ -324,14 +385,14 @@ static void test_waiting_for_what_answers(void **state)
 
     make(state, "there", 0, 0755);
     link_to(state, "/etc", "bad", ALICE);
-    assert_int_equal(source_wait(at(state, "there"), 10000, &err), 0);
-    assert_int_equal(source_wait(at(state, "not/there"), 10000, &err), 0);
-    assert_int_equal(source_wait(at(state, "bad/x"), 10000, &err), 0);
+    assert_int_equal(source_wait(at(state, "there"), NULL, 10000, &err), 0);
+    assert_int_equal(source_wait(at(state, "not/there"), NULL, 10000, &err), 0);
+    assert_int_equal(source_wait(at(state, "bad/x"), NULL, 10000, &err), 0);
     /* Nothing is left behind, neither a descriptor nor a child. */
     int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     close(fd);
     for (int i = 0; i < 20; i++)
-        assert_int_equal(source_wait(at(state, "there"), 10000, &err), 0);
+        assert_int_equal(source_wait(at(state, "there"), NULL, 10000, &err), 0);
     int again = open("/dev/null", O_RDONLY | O_CLOEXEC);
     close(again);
     assert_int_equal(fd, again);
@@ -342,6 +403,8 @@ static void test_waiting_for_what_answers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        WITH_ROOT(test_a_look_from_a_folder_sees_the_same),
+        WITH_ROOT(test_a_folder_that_users_share_is_no_start),
         WITH_ROOT(test_roots_own_tree_is_not_exposed),
         WITH_ROOT(test_what_a_user_can_replace_is_exposed),
         WITH_ROOT(test_roots_links_are_followed),

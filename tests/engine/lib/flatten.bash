@@ -115,13 +115,14 @@ export_image() {
     docker_cli rm --volumes "$id" >/dev/null
 }
 
-# expect_same_image A B: the same tree, and the same configuration for docker.
+# expect_same_image A B [LAYERS]: the same tree, and the same configuration for docker; B has one layer,
+# or as many.
 expect_same_image() {
     export_image "$1" "$FB_DIR/a.tar"
     export_image "$2" "$FB_DIR/b.tar"
     python3 "$BATS_TEST_DIRNAME/lib/export_diff.py" "$FB_DIR/a.tar" "$FB_DIR/b.tar"
     expect_equal "$(image_facts "$1")" "$(image_facts "$2")"
-    expect_equal "$(docker_cli inspect "$2" | jq '.[0].RootFS.Layers | length')" 1
+    expect_equal "$(docker_cli inspect "$2" | jq '.[0].RootFS.Layers | length')" "${3-1}"
 }
 
 # Comment is the last history entry's, which is flatten's own.

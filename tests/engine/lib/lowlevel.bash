@@ -8,12 +8,16 @@ cgroup_hybrid() {
 }
 
 namespace_start() {
+    [ -z "$FB_REFUSED" ] && [ -n "$(cgroup_hybrid)" ] || return 0
+    namespace_hold :
+}
+
+# namespace_hold COMMANDS: the namespace in any case, after these shell commands in it.
+namespace_hold() {
     local hybrid
     hybrid=$(cgroup_hybrid)
-    [ -z "$FB_REFUSED" ] && [ -n "$hybrid" ] || return 0
-    # shellcheck disable=SC2016
-    unshare --mount --propagation private sh -c 'umount "$1" && : >"$2" && exec sleep 3600' \
-        sh "$hybrid" "$FB_DIR/namespace.ready" >"$FB_DIR/namespace.log" 2>&1 </dev/null 3>&- &
+    unshare --mount --propagation private sh -ec "${hybrid:+umount '$hybrid';} $1
+        : >\"\$1\"; exec sleep 3600" sh "$FB_DIR/namespace.ready" >"$FB_DIR/namespace.log" 2>&1 </dev/null 3>&- &
     export FB_NAMESPACE_PID=$!
     daemon_await "the namespace holder" "$FB_NAMESPACE_PID" "$FB_DIR/namespace.log" test -e "$FB_DIR/namespace.ready"
 }

@@ -1,0 +1,165 @@
+#include "flatten/archive_members.h"
+
+#include "base/fdio.h"
+#include "base/path.h"
+#include "flatten/spool.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MOST_MEMBERS = 100000, MOST_LINKS = 8 };
+
+void members_clear(struct members *m)
+{
+    for (size_t i = 0; i < m->count; i++) {
+        free(m->list[i].name);
+        free(m->list[i].link);
+    }
+    free(m->list);
+    cleanup_fd(&m->fd);
+}
+
+static char *clean_name(const char *text, struct err *err)
+{
+    _cleanup_buf_ struct buf clean = BUF_INIT;
+
+    if (path_clean(text, strlen(text), &clean, err) < 0)
+        return NULL;
+    return buf_take(&clean, err);
+}
+
+static int add_member(struct members *m, struct archive *a, struct archive_entry *entry,
+                      struct err *err)
+{
+    const char *name = archive_entry_pathname(entry);
+    const char *hard = archive_entry_hardlink(entry), *soft = archive_entry_symlink(entry);
+    const char *link = hard ? hard : soft;
+
+    if (!name)
+        return err_set(err, ERR_FORMAT, "a member has no name");
+    if (m->count == MOST_MEMBERS)
+        return err_set(err, ERR_LIMIT, "more than %d members", MOST_MEMBERS);
+    if (m->count == m->cap) {
+        size_t cap = m->cap ? m->cap * 2 : 64;
+        struct member *list = realloc(m->list, cap * sizeof(*list));
+        if (!list)
+            return err_nomem(err);
+        m->list = list;
+        m->cap = cap;
+    }
+    struct member *member = &m->list[m->count];
+    *member = (struct member){.offset = archive_filter_bytes(a, 0), .hard = hard != NULL};
+    member->size = (uint64_t)archive_entry_size(entry);
+    member->name = clean_name(name, err);
+    if (!member->name)
+        return -1;
+    m->count++;
+    if (link && !(member->link = strdup(link)))
+        return err_nomem(err);
+    return 0;
+}
+
+static int scan_entries(struct members *m, struct archive *a, struct err *err)
+{
+    struct archive_entry *entry;
+    int rc;
+
+    while ((rc = archive_read_next_header(a, &entry)) == ARCHIVE_OK || rc == ARCHIVE_WARN) {
+        mode_t type = archive_entry_filetype(entry);
+        bool linked = archive_entry_hardlink(entry) != NULL;
+        if ((type == AE_IFREG || type == AE_IFLNK || linked) && add_member(m, a, entry, err) < 0)
+            return -1;
+    }
+    if (rc != ARCHIVE_EOF)
+        return err_set(err, ERR_FORMAT, "not an archive of images: %s", archive_error_string(a));
+    return 0;
+}
+
+int members_scan(struct members *m, struct err *err)
+{
+    if (lseek(m->fd, 0, SEEK_SET) < 0)
+        return err_sys(err, "seek");
+    struct archive *a = archive_read_new();
+    if (!a)
+        return err_nomem(err);
+    int rc = -1;
+    if (archive_read_support_format_tar(a) != ARCHIVE_OK ||
+        archive_read_open_fd(a, m->fd, 64 * 1024) != ARCHIVE_OK)
+        err_set(err, ERR_FORMAT, "not a tar archive: %s", archive_error_string(a));
+    else
+        rc = scan_entries(m, a, err);
+    archive_read_free(a);
+    return rc;
+}
+
+const struct member *members_find(const struct members *m, const char *name)
+{
+    for (size_t i = m->count; i-- > 0;)
+        if (strcmp(m->list[i].name, name) == 0)
+            return &m->list[i];
+    return NULL;
+}
+
+/* Relative links start at the directory of the link. */
+const struct member *members_lookup(const struct members *m, const char *name, struct err *err)
+{
+    _cleanup_free_ char *at = clean_name(name, err);
+
+    for (int links = 0; at && links < MOST_LINKS; links++) {
+        const struct member *found = members_find(m, at);
+        if (!found) {
+            err_set(err, ERR_FORMAT, "%s is not in the archive", name);
+            return NULL;
+        }
+        if (!found->link)
+            return found;
+        const char *slash = strrchr(found->name, '/');
+        int dir = found->hard || !slash ? 0 : (int)(slash - found->name);
+        _cleanup_free_ char *joined = strf("%.*s/%s", dir, found->name, found->link);
+        free(at);
+        at = joined ? clean_name(joined, err) : NULL;
+    }
+    if (at)
+        err_set(err, ERR_FORMAT, "%s: too many links", name);
+    return NULL;
+}
+
+int members_read(const struct members *m, const char *name, size_t limit, struct buf *out,
+                 struct err *err)
+{
+    const struct member *member = members_lookup(m, name, err);
+
+    if (!member)
+        return -1;
+    if (member->size > limit)
+        return err_set(err, ERR_LIMIT, "%s has more than %zu bytes", name, limit);
+    char *end = buf_reserve(out, (size_t)member->size);
+    if (!end)
+        return err_nomem(err);
+    if (fd_pread_exact(m->fd, end, (size_t)member->size, member->offset, err) < 0)
+        return err_wrap(err, "%s", name);
+    out->len += (size_t)member->size;
+    out->data[out->len] = '\0';
+    return 0;
+}
+
+int members_open_file(const char *path, struct err *err)
+{
+    _cleanup_fd_ int fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+                                                 : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    enum compression kind;
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return err_sys(err, "open");
+    if (S_ISDIR(st.st_mode))
+        return err_set(err, ERR_USAGE, "is a directory; an OCI layout is oci:%s", path);
+    struct stream *raw = stream_fd(fd, err);
+    _cleanup_stream_ struct stream *s = raw ? stream_decompress(raw, &kind, err) : NULL;
+    if (!s)
+        return -1;
+    return S_ISREG(st.st_mode) && kind == COMPRESSION_NONE ? steal_fd(&fd) : spool_stream(s, err);
+}

@@ -1,0 +1,208 @@
+#include "flatten/hasher.h"
+
+#include "base/sha256_pair.h"
+
+#include <string.h>
+
+struct hash_lane {
+    struct hasher *hasher;
+    struct hash_lane *next;
+    struct relay *relay;
+    unsigned consumer;
+    size_t at; /* within the relay's present block */
+    struct sha256_lane hash;
+    bool busy;    /* the thread is at it, without the lock */
+    bool leaving; /* and is waited for */
+    bool done;    /* nothing more will come */
+    struct err failure;
+};
+
+struct hasher {
+    struct hub *hub;
+    struct worker *worker;
+    struct hash_lane *lanes;
+    bool over;
+};
+
+/* A piece of a lane's present block. */
+struct piece {
+    struct hash_lane *lane;
+    const unsigned char *data;
+    size_t len;
+};
+
+/* True with a piece to hash; a lane that has come to its end is marked. Under the lock. */
+static bool find_piece(struct hash_lane *lane, struct piece *out)
+{
+    const void *data;
+    size_t len;
+
+    if (lane->done || !relay_ready(lane->relay, lane->consumer))
+        return false;
+    if (relay_present(lane->relay, lane->consumer, &data, &len, &lane->failure) <= 0) {
+        lane->done = true;
+        pthread_cond_broadcast(&lane->hasher->hub->changed);
+        return false;
+    }
+    *out = (struct piece){lane, (const unsigned char *)data + lane->at, len - lane->at};
+    return true;
+}
+
+static unsigned find_pieces(struct hasher *h, struct piece out[2])
+{
+    unsigned count = 0;
+
+    for (struct hash_lane *lane = h->lanes; lane && count < 2; lane = lane->next)
+        count += find_piece(lane, &out[count]);
+    return count;
+}
+
+/* Two pieces as far as the shorter goes, or one. */
+static void hash_pieces(struct piece pieces[2], unsigned count, struct err *err)
+{
+    struct piece *a = &pieces[0], *b = &pieces[1];
+
+    int rc;
+
+    if (count == 1) {
+        rc = sha256_lane_update(&a->lane->hash, a->data, a->len, err);
+    } else {
+        a->len = b->len = a->len < b->len ? a->len : b->len;
+        rc = sha256_pair_update(&a->lane->hash, a->data, &b->lane->hash, b->data, a->len, err);
+    }
+    if (rc == 0)
+        err->kind = ERR_NONE;
+}
+
+/* Under the lock. */
+static void settle(const struct piece *piece, const struct err *failure)
+{
+    struct hash_lane *lane = piece->lane;
+    struct err ignored;
+    const void *data;
+    size_t len;
+
+    lane->busy = false;
+    if (lane->leaving)
+        pthread_cond_broadcast(&lane->hasher->hub->changed);
+    if (failure->kind != ERR_NONE) {
+        lane->failure = *failure;
+        lane->done = true;
+        relay_halt(lane->relay, failure);
+        return;
+    }
+    lane->at += piece->len;
+    if (relay_present(lane->relay, lane->consumer, &data, &len, &ignored) > 0 && lane->at == len) {
+        relay_drop(lane->relay, lane->consumer);
+        lane->at = 0;
+    }
+}
+
+static void run(void *ctx)
+{
+    struct hasher *h = ctx;
+    struct piece pieces[2];
+
+    pthread_mutex_lock(&h->hub->lock);
+    while (!h->over) {
+        unsigned count = find_pieces(h, pieces);
+        if (count == 0) {
+            pthread_cond_wait(&h->hub->changed, &h->hub->lock);
+            continue;
+        }
+        struct err failure = ERR_INIT;
+        for (unsigned i = 0; i < count; i++)
+            pieces[i].lane->busy = true;
+        pthread_mutex_unlock(&h->hub->lock);
+        hash_pieces(pieces, count, &failure);
+        pthread_mutex_lock(&h->hub->lock);
+        for (unsigned i = 0; i < count; i++)
+            settle(&pieces[i], &failure);
+    }
+    pthread_mutex_unlock(&h->hub->lock);
+}
+
+struct hasher *hasher_new(struct err *err)
+{
+    struct hasher *h = calloc(1, sizeof(*h));
+
+    if (!h) {
+        err_nomem(err);
+        return NULL;
+    }
+    if (!(h->hub = hub_new(err)) || !(h->worker = worker_start(run, h, err))) {
+        cleanup_hub(&h->hub);
+        free(h);
+        return NULL;
+    }
+    return h;
+}
+
+void hasher_free(struct hasher *h)
+{
+    pthread_mutex_lock(&h->hub->lock);
+    h->over = true;
+    pthread_cond_broadcast(&h->hub->changed);
+    pthread_mutex_unlock(&h->hub->lock);
+    worker_join(h->worker);
+    hub_free(h->hub);
+    free(h);
+}
+
+struct hub *hasher_hub(struct hasher *h)
+{
+    return h->hub;
+}
+
+struct hash_lane *hash_lane_new(struct hasher *h, struct relay *relay, unsigned consumer,
+                                struct err *err)
+{
+    struct hash_lane *lane = calloc(1, sizeof(*lane));
+
+    if (!lane || sha256_lane_init(&lane->hash, err) < 0) {
+        free(lane);
+        err_nomem(err);
+        return NULL;
+    }
+    lane->hasher = h;
+    lane->relay = relay;
+    lane->consumer = consumer;
+    pthread_mutex_lock(&h->hub->lock);
+    lane->next = h->lanes;
+    h->lanes = lane;
+    pthread_cond_broadcast(&h->hub->changed);
+    pthread_mutex_unlock(&h->hub->lock);
+    return lane;
+}
+
+int hash_lane_finish(struct hash_lane *lane, struct digest *out, struct err *err)
+{
+    struct hub *hub = lane->hasher->hub;
+
+    pthread_mutex_lock(&hub->lock);
+    while (!lane->done)
+        pthread_cond_wait(&hub->changed, &hub->lock);
+    pthread_mutex_unlock(&hub->lock);
+    if (lane->failure.kind != ERR_NONE) {
+        *err = lane->failure;
+        return -1;
+    }
+    return sha256_lane_finish(&lane->hash, out, err);
+}
+
+void hash_lane_free(struct hash_lane *lane)
+{
+    struct hasher *h = lane->hasher;
+    struct hash_lane **at = &h->lanes;
+
+    pthread_mutex_lock(&h->hub->lock);
+    lane->leaving = true;
+    while (lane->busy)
+        pthread_cond_wait(&h->hub->changed, &h->hub->lock);
+    while (*at != lane)
+        at = &(*at)->next;
+    *at = lane->next;
+    pthread_mutex_unlock(&h->hub->lock);
+    sha256_lane_clear(&lane->hash);
+    free(lane);
+}

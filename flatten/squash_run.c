@@ -1,0 +1,293 @@
+#include "flatten/squash_command.h"
+
+#include "base/log.h"
+#include "flatten/config.h"
+#include "flatten/image_name.h"
+#include "flatten/progress.h"
+#include "flatten/prove.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { MOST_NOTICES = 20 };
+
+void squash_run_clear(struct squash_run *run)
+{
+    for (size_t i = 0; i < run->count; i++) {
+        struct squash_job *job = &run->jobs[i];
+        cleanup_image(&job->image);
+        free(job->platform);
+        squashed_clear(&job->squashed);
+        buf_free(&job->config);
+        buf_free(&job->manifest);
+    }
+    free(run->jobs);
+}
+
+/* ---- sources ---- */
+
+static struct squash_job *add_job(struct squash_run *run, struct image *image, struct err *err)
+{
+    struct squash_job *jobs = realloc(run->jobs, (run->count + 1) * sizeof(*jobs));
+
+    if (!jobs) {
+        image_free(image);
+        err_nomem(err);
+        return NULL;
+    }
+    run->jobs = jobs;
+    run->jobs[run->count] = (struct squash_job){.image = image};
+    return &run->jobs[run->count++];
+}
+
+static void say_dropped(const struct squash_run *run, const struct platforms *p)
+{
+    if (p->dropped && !run->command->quiet)
+        log_warning("attestations of the old images are left out (%zu): they would not be true of "
+                    "the new ones",
+                    p->dropped);
+}
+
+/* Every image of the index, of which the first has been opened. */
+static int open_platforms(struct squash_run *run, const struct platforms *p, struct err *err)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        if (i > 0) {
+            struct image *image = image_open(run->from, p->list[i].digest, err);
+            if (!image || !add_job(run, image, err))
+                return -1;
+        }
+        if (p->list[i].text && !(run->jobs[i].platform = strdup(p->list[i].text)))
+            return err_nomem(err);
+    }
+    return 0;
+}
+
+/* A rehearsal may have no destination. */
+static bool asks_for_all(const struct squash_run *run)
+{
+    return !run->command->platform && run->from->transport != TRANSPORT_DOCKER_DAEMON &&
+           (!(run->to->path || run->to->name) || sink_holds_index(run->to));
+}
+
+/* Opens what is to be squashed: one image, or with an index and a place for one, all of them. */
+static int open_images(struct squash_run *run, struct err *err)
+{
+    bool all = asks_for_all(run);
+    const char *platform = all ? PLATFORM_ANY : run->command->platform;
+    struct image *image = image_open(run->from, platform, err);
+    struct squash_job *job = image ? add_job(run, image, err) : NULL;
+    _cleanup_platforms_ struct platforms p = {0};
+
+    if (!job)
+        return -1;
+    if (!image->index)
+        return 0;
+    if (platforms_list(image->index, &p, err) < 0)
+        return -1;
+    say_dropped(run, &p);
+    if (all && p.count > 1)
+        return open_platforms(run, &p, err);
+    if (p.count > 1 && !platform && !run->command->quiet)
+        log_info("the destination holds one image: this machine's of %zu platforms "
+                 "(--platform chooses another)",
+                 p.count);
+    return 0;
+}
+
+/* ---- squashing ---- */
+
+struct notices {
+    struct squash_job *job;
+    struct progress *progress; /* borrowed */
+    bool quiet;
+};
+
+static void on_notice(void *ctx, unsigned layer, const char *path, const char *text)
+{
+    struct notices *n = ctx;
+
+    if (!n->quiet && n->job->notices < MOST_NOTICES) {
+        progress_hide(n->progress);
+        log_warning("layer %u: %s: %s", layer, path, text);
+    }
+    n->job->notices++;
+}
+
+static void on_difference(void *ctx, const char *path, const char *a, const char *b)
+{
+    size_t *shown = ctx;
+
+    if ((*shown)++ < MOST_NOTICES)
+        log_error("/%s: source: %s; result: %s", path, a ? a : "(nothing)", b ? b : "(nothing)");
+}
+
+/* 0, -1, or 1 when they differ. */
+static int verify(const struct squash_job *job, const struct merged_options *options,
+                  struct err *err)
+{
+    size_t differing, shown = 0;
+
+    if (prove_same(job->image, &job->squashed, options, on_difference, &shown, &differing, err) < 0)
+        return -1;
+    if (differing)
+        log_error("%zu paths differ: nothing was published", differing);
+    return differing ? 1 : 0;
+}
+
+/* Layers are compressed in ways that Docker before 23 does not load. */
+static void warn_zstd(const struct squash_run *run, const struct squash_job *job)
+{
+    if (run->command->quiet || run->command->dry_run || run->to->transport == TRANSPORT_OCI ||
+        run->to->transport == TRANSPORT_OCI_ARCHIVE)
+        return;
+    for (size_t i = 0; i < job->squashed.kept; i++) {
+        if (job->squashed.layers[i].kind != COMPRESSION_ZSTD)
+            continue;
+        log_warning("kept layers are compressed with zstd: Docker before 23 cannot load them");
+        return;
+    }
+}
+
+/* Where the index is needed all layers are read twice, but for the kept ones. */
+static struct progress *start_progress(const struct squash_command *c, struct image *image,
+                                       const struct merged_options *options, struct err *err)
+{
+    bool twice = options->kept || options->semantics != SEMANTICS_OVERLAY;
+    uint64_t total = 0;
+
+    for (size_t i = 0; i < image->layer_count; i++)
+        total += image->layers[i].size * (twice && i >= options->kept ? 2 : 1);
+    struct progress *p = progress_new(!c->quiet && !c->json, total, err);
+    for (size_t i = 0; p && i < image->layer_count; i++)
+        image->layers[i].progress = progress_counter(p);
+    return p;
+}
+
+static int squash_shown(struct squash_run *run, struct squash_job *job,
+                        struct squash_options *options, struct notices *notices, struct sink *sink,
+                        struct err *err)
+{
+    _cleanup_progress_ struct progress *progress =
+        start_progress(run->command, job->image, &options->merged, err);
+
+    notices->progress = progress;
+    int rc = progress ? squash_layers(job->image, options, sink, &job->squashed, err) : -1;
+    for (size_t i = 0; i < job->image->layer_count; i++)
+        job->image->layers[i].progress = NULL;
+    return rc;
+}
+
+static int squash_one(struct squash_run *run, struct squash_job *job, struct sink *sink,
+                      struct err *err)
+{
+    const struct squash_command *c = run->command;
+    struct notices notices = {.job = job, .quiet = c->quiet};
+    struct squash_options options = {.merged = {.notice = on_notice,
+                                                .notice_ctx = &notices,
+                                                .semantics = semantics_named(c->semantics),
+                                                .max_size = c->max_size << 30},
+                                     .compress = run->compress,
+                                     .into = (size_t)c->into,
+                                     .readable = c->verify};
+
+    const char *platform = job->platform ? job->platform : c->platform;
+    if (selection_resolve(&run->selection, job->image, platform, &options.merged.kept, err) < 0)
+        return -1;
+    if (squash_shown(run, job, &options, &notices, sink, err) < 0)
+        return -1;
+    if (job->notices > MOST_NOTICES && !c->quiet)
+        log_warning("%" PRIu64 " more of the kind", job->notices - MOST_NOTICES);
+    warn_zstd(run, job);
+    return sink && c->verify ? verify(job, &options.merged, err) : 0;
+}
+
+/* ---- publishing ---- */
+
+static int describe(const struct squash_run *run, struct squash_job *job, struct err *err)
+{
+    const struct squashed *s = &job->squashed;
+    const struct new_layers layers = {s->layers, s->merged, s->count, s->kept};
+    const char *created = run->created[0] ? run->created : NULL;
+
+    if (config_squash(job->image, &layers, created, &job->config, err) < 0 ||
+        sha256_digest(job->config.data, job->config.len, &job->id, err) < 0 ||
+        manifest_make(job->image, &job->id, job->config.len, &layers, &job->manifest, err) < 0)
+        return -1;
+    return sha256_digest(job->manifest.data, job->manifest.len, &job->digest, err);
+}
+
+/* Engines take only NAME:TAG from an archive; the bare tag of a layout is no name for one. */
+static int choose_name(const struct image *image, const struct reference *to, char **out,
+                       struct err *err)
+{
+    const char *name = to->name ? to->name : image->name;
+
+    if (!name)
+        return 0;
+    if (to->transport == TRANSPORT_OCI || to->transport == TRANSPORT_OCI_ARCHIVE)
+        *out = strdup(name);
+    else if (to->name || image_name_tag(name))
+        return (*out = image_name_tagged(name, err)) ? 0 : -1;
+    else
+        return 0;
+    return *out ? 0 : err_nomem(err);
+}
+
+static int publish_all(struct squash_run *run, const struct sink_image *images, const char *name,
+                       struct sink *sink, struct err *err)
+{
+    _cleanup_buf_ struct buf index = BUF_INIT;
+
+    if (run->count == 1)
+        return sink_publish(sink, &images[0], err);
+    if (platforms_index(run->jobs[0].image->index, images, run->count, &index, err) < 0 ||
+        sha256_digest(index.data, index.len, &run->index, err) < 0)
+        return -1;
+    const struct sink_image all = {
+        .manifest = {run->index, index.data, index.len}, .name = name, .is_index = true};
+    return sink_publish_index(sink, images, run->count, &all, err);
+}
+
+static int publish(struct squash_run *run, struct sink *sink, struct err *err)
+{
+    _cleanup_free_ struct sink_image *images = calloc(run->count + 1, sizeof(*images));
+    _cleanup_free_ char *name = NULL;
+
+    if (!images)
+        return err_nomem(err);
+    if (choose_name(run->jobs[0].image, run->to, &name, err) < 0)
+        return -1;
+    for (size_t i = 0; i < run->count; i++) {
+        struct squash_job *job = &run->jobs[i];
+        if (describe(run, job, err) < 0)
+            return -1;
+        images[i] = (struct sink_image){
+            .config = {job->id, job->config.data, job->config.len},
+            .manifest = {job->digest, job->manifest.data, job->manifest.len},
+            .layers = job->squashed.layers,
+            .layer_count = job->squashed.count,
+            .name = name,
+        };
+    }
+    return publish_all(run, images, name, sink, err);
+}
+
+int squash_run(struct squash_run *run, struct err *err)
+{
+    bool writes = !run->command->dry_run;
+
+    if (open_images(run, err) < 0)
+        return -1;
+    _cleanup_sink_ struct sink *sink = writes ? sink_open_beside(run->to, run->from, err) : NULL;
+    if (writes && !sink)
+        return -1;
+    for (size_t i = 0; i < run->count; i++) {
+        int rc = squash_one(run, &run->jobs[i], sink, err);
+        if (rc < 0 && run->jobs[i].platform)
+            return err_wrap(err, "%s", run->jobs[i].platform);
+        if (rc != 0)
+            return rc;
+    }
+    return writes ? publish(run, sink, err) : 0;
+}

@@ -1,0 +1,38 @@
+# A dockerd of bench-flatten's own: sockets, state and images below its folder.
+# shellcheck shell=bash disable=SC2154
+
+dockerd_pid=""
+
+bench_docker_lines() {
+    # shellcheck disable=SC2016
+    printf -- '-docker export | docker import\tdocker --host %q export bench | docker --host %q import - bench:flat\n' \
+        "unix://$dir/docker.sock" "unix://$dir/docker.sock"
+}
+
+# bench_docker_start ARCHIVE: with the image loaded, and a container of it that was never started.
+bench_docker_start() {
+    [[ $(id -u) -eq 0 ]] || die "--docker needs root"
+    say "starting a dockerd and loading the image"
+    mkdir "$dir/docker"
+    printf '{}\n' >"$dir/docker/daemon.json"
+    # shellcheck disable=SC2016
+    unshare --mount --propagation private sh -c 'mkdir -p /etc/docker && mount -t tmpfs none /etc/docker && exec "$@"' sh \
+        dockerd --config-file "$dir/docker/daemon.json" --host "unix://$dir/docker.sock" \
+        --data-root "$dir/docker/data" --exec-root "$dir/docker/exec" --pidfile "$dir/docker/pid" \
+        --storage-driver overlay2 --bridge=none --iptables=false --ip-forward=false --ip-masq=false \
+        >"$dir/docker/log" 2>&1 &
+    dockerd_pid=$!
+    for _ in {1..100}; do
+        docker --host "unix://$dir/docker.sock" version >/dev/null 2>&1 && break
+        sleep 0.2
+    done
+    docker --host "unix://$dir/docker.sock" load --quiet --input "$1" >/dev/null ||
+        die "dockerd: $(tail -n 1 "$dir/docker/log")"
+    docker --host "unix://$dir/docker.sock" create --name bench --network=none bench:latest >/dev/null
+}
+
+bench_docker_stop() {
+    [[ -n $dockerd_pid ]] || return 0
+    kill "$dockerd_pid" 2>/dev/null || true
+    wait "$dockerd_pid" 2>/dev/null || true
+}

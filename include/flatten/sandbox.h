@@ -1,0 +1,27 @@
+/*
+ * What reads an image has nothing to lose: an image is hostile, and so is each parser of it once it
+ * is fooled.
+ *
+ * A process that has entered the sandbox has no capabilities and can gain none (capabilities(7),
+ * PR_SET_NO_NEW_PRIVS), reaches no file by name (Landlock, landlock(7), where the kernel has it)
+ * and makes none but the system calls of a short list (seccomp(2)): those for memory, threads,
+ * time, and descriptors that it holds already or is handed over a socket. Any other ends it with
+ * SIGSYS. It cannot become executable in new places either: no mapping may be.
+ *
+ * AddressSanitizer's runtime needs what the list does not have: in such a build there is no list,
+ * and sandbox_has_list is false.
+ */
+#ifndef FLATTEN_SANDBOX_H
+#define FLATTEN_SANDBOX_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+
+/* Cannot be undone. To be called while there is one thread. */
+int sandbox_enter(struct err *err) must_check;
+
+bool sandbox_has_list(void);
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * TOML 1.0 as text: where its tables and keys are. Values are checked for their form, not decoded:
+ * who edits a file for people needs to know where things are written, and to leave the rest alone.
+ */
+#ifndef SHIM_TOML_H
+#define SHIM_TOML_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+
+enum { TOML_DEPTH = 32, TOML_BYTES = 1024 * 1024 };
+
+enum toml_kind { TOML_TABLE, TOML_TABLE_ARRAY, TOML_KEY };
+
+struct toml_item {
+    enum toml_kind kind;
+    const char **path; /* all names from the root on, unquoted */
+    size_t depth;
+    size_t table_depth;            /* of the header that a key stands below */
+    size_t start, end;             /* its lines in the text, with the last newline */
+    size_t value_start, value_end; /* of a key */
+};
+
+struct toml {
+    const char *text;
+    struct toml_item *items;
+    size_t count;
+};
+
+/* `text` is borrowed and NUL-terminated at `len`. What is not TOML is ERR_FORMAT with its line. */
+int toml_scan(const char *text, size_t len, struct arena *arena, struct toml *out,
+              struct err *err) must_check;
+
+/* True if the item's path begins with these names. */
+bool toml_starts_with(const struct toml_item *item, const char *const *path, size_t depth);
+
+/* The item with exactly this path, or NULL. */
+const struct toml_item *toml_find(const struct toml *toml, const char *const *path, size_t depth);
+
+/* The line of a byte, from 1. */
+size_t toml_line(const struct toml *toml, size_t offset);
+
+#endif

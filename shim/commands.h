@@ -1,0 +1,11 @@
+/* The commands of flatbed: what each offers (for options_parse and help), and how it runs. */
+#ifndef SHIM_COMMANDS_H
+#define SHIM_COMMANDS_H
+
+#include "base/program.h"
+
+extern const struct command_spec command_check_spec, command_explain_spec, command_install_spec,
+    command_uninstall_spec;
+command_run command_check, command_explain, command_install, command_uninstall;
+
+#endif

@@ -1,0 +1,41 @@
+/* The "rootfs" section. */
+#include "shim/policy_decode.h"
+
+enum { MOST_LAYERS = 500 }; /* OVL_MAX_STACK: no overlay has more */
+
+static int read_max_depth(struct decoder *d, const struct json *value, void *target)
+{
+    struct policy_rootfs *rootfs = target;
+
+    if (decode_type(d, value, JSON_NUMBER) < 0)
+        return -1;
+    if (!json_u64(value, &rootfs->max_depth) || rootfs->max_depth < 1 ||
+        rootfs->max_depth > MOST_LAYERS)
+        return decode_fail(d, value, "%.32s: expected a number of layers, 1 to %d", value->text,
+                           MOST_LAYERS);
+    rootfs->place = decode_place(d, value);
+    return 0;
+}
+
+static int read_beyond(struct decoder *d, const struct json *value, void *target)
+{
+    static const char *const names[] = {"warn", "deny", "restack"};
+    struct policy_rootfs *rootfs = target;
+    int beyond;
+
+    if (decode_choice(d, value, names, 3, &beyond) < 0)
+        return -1;
+    if (beyond == 2)
+        return decode_fail(d, value, "\"restack\" is not implemented in this version");
+    rootfs->deny = beyond == 1;
+    return 0;
+}
+
+int decode_rootfs(struct decoder *d, const struct json *value, void *target)
+{
+    static const struct decode_key keys[] = {{"max_depth", read_max_depth},
+                                             {"beyond", read_beyond}};
+    struct policy *policy = target;
+
+    return decode_object(d, value, keys, 2, &policy->rootfs);
+}

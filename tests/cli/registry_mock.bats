@@ -1,0 +1,278 @@
+#!/usr/bin/env bats
+# flatten with a registry that asks for tokens, is busy, breaks off, and lies.
+# shellcheck disable=SC2154,SC2016  # status, output and stderr are set by bats' run
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+    [ -x "$FLATTEN" ] || { echo "FLATTEN is not set to flatten"; return 1; }
+    command -v jq python3 >/dev/null || { echo "jq and python3 are needed"; return 1; }
+    export HOME=$BATS_FILE_TMPDIR/home IMAGES=$BATS_FILE_TMPDIR/images
+    export XDG_RUNTIME_DIR=$HOME/run
+    unset REGISTRY_AUTH_FILE DOCKER_CONFIG XDG_CONFIG_HOME SSL_CERT_FILE SSL_CERT_DIR
+    mkdir -p "$XDG_RUNTIME_DIR" "$IMAGES"
+    PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$BATS_TEST_DIRNAME/../oracle \
+        python3 "$BATS_TEST_DIRNAME/flatten_images.py" "$IMAGES"
+}
+
+setup() {
+    MOCK=$BATS_TEST_TMPDIR/mock
+    mkdir "$BATS_TEST_TMPDIR/work" "$MOCK"
+    cd "$BATS_TEST_TMPDIR/work" || return
+}
+
+teardown() { [ -z "${MOCK_PID-}" ] || kill "$MOCK_PID" 2>/dev/null || true; }
+
+# mock MODE...: starts it, or changes what it does. SOURCE is its image.
+mock() {
+    local left=200
+    echo "$*" >"$MOCK/mode"
+    [ -z "${MOCK_PID-}" ] || return 0
+    python3 "$BATS_TEST_DIRNAME/lib/mock_registry.py" "$MOCK" "$IMAGES/layout" \
+        >"$MOCK/out" 2>&1 </dev/null 3>&- &
+    MOCK_PID=$!
+    until [ -e "$MOCK/port" ]; do
+        if ((left-- == 0)); then
+            cat "$MOCK/out"
+            return 1
+        fi
+        sleep 0.05
+    done
+    HOST=127.0.0.1:$(cat "$MOCK/port")
+    SOURCE=docker://$HOST/lab/image:v1
+}
+
+# mock_manifest JQ: the image's manifest, edited, before the mock starts.
+mock_manifest() {
+    local digest
+    digest=$(jq -r '.manifests[0].digest[7:]' "$IMAGES/layout/index.json")
+    jq -c "$1" "$IMAGES/layout/blobs/sha256/$digest" >"$MOCK/root.json"
+}
+
+flatten() { run --separate-stderr "$FLATTEN" "$@"; }
+
+ok() {
+    flatten "$@"
+    echo "status $status: $output $stderr"
+    cat "$MOCK/log"
+    [ "$status" -eq 0 ]
+}
+
+# fails STATUS TEXT WORD...: with TEXT on stderr alone, and nothing left behind.
+fails() {
+    local expected=$1 text=$2
+    shift 2
+    flatten "$@"
+    echo "status $status: $output $stderr"
+    [ "$status" -eq "$expected" ] && [ -z "$output" ] &&
+        [[ $stderr == "flatten: error: "*"$text"* ]] && [ ! -e out ]
+}
+
+same() { "$FLATTEN" verify -q "$@"; }
+
+# count PATTERN: lines of the mock's log
+count() { grep -cE "$1" "$MOCK/log" || true; }
+
+auth() { printf '{"auths":{"%s":%s}}' "$1" "$2" >auth.json; export REGISTRY_AUTH_FILE=$PWD/auth.json; }
+
+# ---- tokens ----
+
+@test "token: anonymous, for the scope of the repository, and used again" {
+    mock token
+    ok -q "$SOURCE" oci:out
+    same oci:out "$IMAGES/layout"
+    [ "$(count '/token')" -eq 1 ]
+    [ "$(cat "$MOCK/scopes")" = "['mock \"1\"'] ['repository:lab/image:pull']" ]
+}
+
+@test "token: with a password; wrong ones are told" {
+    mock token
+    auth "$HOST" "{\"auth\":\"$(printf lab:secret | base64)\"}"
+    ok -q "$SOURCE" oci:out
+    [ "$(count "/token.* Basic_$(printf lab:secret | base64)")" -eq 1 ]
+    [ "$(count "/v2/.* Basic")" -eq 0 ]
+    rm -r out
+    auth "$HOST" "{\"auth\":\"$(printf lab:wrong | base64)\"}"
+    fails 3 "credentials are refused" "$SOURCE" oci:out
+}
+
+@test "token: with an identity token, which nobody but the token server gets" {
+    mock token
+    auth "$HOST" '{"auth":"","identitytoken":"refresh-me"}'
+    ok -q "$SOURCE" oci:out
+    [ "$(count '^POST /token ')" -eq 1 ]
+    ! grep -q refresh-me "$MOCK/log"
+}
+
+@test "token: a registry token is the bearer itself" {
+    mock token
+    auth "$HOST" '{"registrytoken":"stale"}'
+    ok -q "$SOURCE" oci:out
+    [ "$(count 'Bearer_stale')" -ge 1 ]
+}
+
+@test "token: one that runs out is renewed, by all threads together" {
+    mock token once
+    ok -q "$SOURCE" oci:out
+    same oci:out "$IMAGES/layout"
+    [ "$(count '/token')" -gt 1 ]
+}
+
+@test "token: pushing asks for pull,push" {
+    mock token
+    ok -q "$IMAGES/old.tar" "docker://$HOST/lab/image:new"
+    grep -q 'repository:lab/image:pull,push' "$MOCK/scopes"
+    same "docker://$HOST/lab/image:new" "$IMAGES/old.tar"
+}
+
+@test "token: a line break in it, and a realm that is no web server" {
+    mock token evil-token
+    fails 5 "no token that can be used" "$SOURCE" oci:out
+    [ "$(count X-Evil)" -eq 0 ]
+    mock token ftp-realm
+    fails 5 "ftp://" "$SOURCE" oci:out
+}
+
+@test "credentials do not follow a redirect to another host" {
+    mock token away
+    auth "$HOST" "{\"auth\":\"$(printf lab:secret | base64)\"}"
+    ok -q "$SOURCE" oci:out
+    same oci:out "$IMAGES/layout"
+    [ "$(count '^GET /away/.* localhost:[0-9]* - ')" -gt 1 ]
+    [ "$(count '/away/.*(Basic|Bearer)')" -eq 0 ]
+}
+
+# ---- trouble that passes ----
+
+@test "429 with Retry-After is waited for" {
+    mock busy
+    ok -q "$SOURCE" oci:out
+    same oci:out "$IMAGES/layout"
+}
+
+@test "429 for a day is not" {
+    mock later
+    fails 3 "come back tomorrow" "$SOURCE" oci:out
+    [ "$(count /manifests/)" -eq 1 ]
+}
+
+@test "503: as often as --retries says, then in the registry's words" {
+    mock dead
+    fails 3 "down for today (UNAVAILABLE)" --retries=2 "$SOURCE" oci:out
+    [ "$(count /manifests/)" -eq 3 ]
+    fails 3 "down for today" --retries=0 "$SOURCE" oci:out
+    [ "$(count /manifests/)" -eq 4 ]
+}
+
+@test "a connection that breaks is resumed where it broke" {
+    mock break
+    ok -q "$SOURCE" oci:out
+    same oci:out "$IMAGES/layout"
+    [ "$(count ' bytes=[1-9][0-9]*-$')" -ge 4 ]
+    [ "$(count '/blobs/.* -$')" -eq "$(count ' bytes=')" ]
+}
+
+@test "a registry without Range is asked for all of it again" {
+    mock break norange
+    ok -q "$SOURCE" oci:out
+    same oci:out "$IMAGES/layout"
+}
+
+@test "one that resumes elsewhere is an error" {
+    mock break badrange
+    fails 5 "another place" "$SOURCE" oci:out
+}
+
+@test "an upload that breaks is begun again" {
+    mock drop-put
+    ok -q "$IMAGES/old.tar" "docker://$HOST/lab/image:new"
+    same "docker://$HOST/lab/image:new" "$IMAGES/old.tar"
+    [ "$(count '^POST ')" -ge 3 ]
+}
+
+# ---- lies ----
+
+@test "content that is not its digest, too short, or without an end" {
+    mock flip
+    fails 6 "sha256:" "$SOURCE" oci:out
+    mock short
+    fails 6 "bytes, not" "$SOURCE" oci:out
+    mock endless
+    fails 6 "more than the" "$SOURCE" oci:out
+}
+
+@test "manifests: another digest than said, or asked for" {
+    mock liar
+    fails 6 "the registry says" "$SOURCE" oci:out
+    mock put-liar
+    fails 6 "stored the manifest" "$IMAGES/old.tar" "docker://$HOST/lab/image:new"
+}
+
+@test "100 MB of JSON, megabytes of headers, a loop of redirects" {
+    mock bigjson
+    fails 7 "more than 8388608 bytes" "$SOURCE" oci:out
+    mock headers
+    fails 7 "headers" "$SOURCE" oci:out
+    mock loop
+    fails 7 "redirects" "$SOURCE" oci:out
+}
+
+@test "a web page is no registry" {
+    mock html
+    fails 5 "web page" "$SOURCE" oci:out
+}
+
+@test "an error that is not JSON is bounded and cannot steer a terminal" {
+    mock plain-errors
+    fails 3 "HTTP status 501" "$SOURCE" oci:out
+    [[ $stderr != *$'\x1b'* ]]
+}
+
+@test "sizes that lie" {
+    mock_manifest '.layers[0].size += 1'
+    mock
+    fails 6 "layer 1" "$SOURCE" oci:out
+}
+
+@test "sizes that nothing can have" {
+    mock_manifest '.layers[0].size = 9223372036854775807'
+    mock
+    fails 7 "too large" "$SOURCE" oci:out
+}
+
+@test "digests that are paths are asked of nobody" {
+    mock_manifest '.layers[0].digest = "sha256:../../../../etc/passwd"'
+    mock
+    fails 5 "no sha256 digest" "$SOURCE" oci:out
+    [ "$(count passwd)" -eq 0 ]
+}
+
+@test "layers that registries have no copy of" {
+    mock_manifest '.layers[0].mediaType = "application/vnd.docker.image.rootfs.foreign.diff.tar.gzip"'
+    mock
+    fails 8 "layer 1: it is not distributable" "$SOURCE" oci:out
+}
+
+@test "a manifest that is an index as well, and one of schema 1" {
+    mock_manifest '.manifests = []'
+    mock
+    fails 5 "at once" "$SOURCE" oci:out
+}
+
+@test "a layer that occurs twice is fetched once" {
+    mock_manifest '.layers[1] = .layers[0]'
+    mock
+    fails 6 "layer 2" "$SOURCE" oci:out # its diff_id is another
+    [ "$(count "/blobs/$(jq -r '.layers[0].digest' "$MOCK/root.json")")" -eq 1 ]
+}
+
+@test "nothing is published when an upload is refused" {
+    mock
+    ok -q "$IMAGES/old.tar" "docker://$HOST/lab/image:new"
+    mock dead
+    fails 3 "down for today" --retries=0 "$IMAGES/new.tar" "docker://$HOST/lab/image:other"
+    [ "$(count 'PUT .*/manifests/other')" -eq 0 ]
+    : >"$MOCK/log"
+    fails 3 "down for today" --retries=2 "$IMAGES/new.tar" "docker://$HOST/lab/image:other"
+    [ "$(count '^POST ')" -eq 3 ]
+}

@@ -1,0 +1,188 @@
+#!/usr/bin/env bats
+# flatbed-runtime: tuning by the policy and by requests, as config.json and exec see it.
+
+load lib/shim
+
+# tuning TUNING [SECTION…]: the policy's section; config.json has Docker's /dev/shm and limits of its own.
+tuning() {
+    cat >"$DIR/policy.json" <<END_OF_POLICY
+{ "version": 1, "runtime": { "paths": ["$DIR/low"] },
+  "tuning": { $1 }${2-} }
+END_OF_POLICY
+    cat >"$BUNDLE/config.json" <<'END_OF_CONFIG'
+{ "ociVersion": "1.0.2", "process": { "user": { "uid": 0, "gid": 0 }, "env": ["A=1"],
+  "rlimits": [ { "type": "RLIMIT_CORE", "hard": 18446744073709551615, "soft": 18446744073709551615 },
+               { "type": "RLIMIT_NOFILE", "hard": 1024, "soft": 1024 } ] },
+  "mounts": [ { "destination": "/dev/shm", "type": "tmpfs", "source": "shm",
+                "options": [ "nosuid", "size=65536k", "mode=1777" ] } ],
+  "linux": { "resources": { "memory": { "limit": 4294967296 }, "cpu": { "quota": 100000, "period": 100000 } } } }
+END_OF_CONFIG
+}
+
+# ask KEY VALUE: an annotation more.
+ask() {
+    jq --arg k "$1" --arg v "$2" '.annotations[$k] = $v' "$BUNDLE/config.json" >"$DIR/new.json"
+    cp "$DIR/new.json" "$BUNDLE/config.json"
+}
+
+# weakly FILES WORD…: the shim with at most so many files, and no way to have more.
+weakly() {
+    # shellcheck disable=SC2016
+    bash -c 'ulimit -n "$1" && shift && exec setpriv --bounding-set -sys_resource --inh-caps -sys_resource "$@"' sh \
+        "$1" "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" "${@:2}"
+}
+
+value() { jq -c "$1" "$BUNDLE/config.json"; }
+
+@test "what nobody chose is filled in, digits that are not ours are kept" {
+    tuning '"shm_size": "50%", "memlock": "1m", "nofile": 512, "threads": true, "workers": "75%"'
+    run shim create --bundle "$BUNDLE" c1
+    [ "$status" -eq 7 ]
+    [ "$(value '.mounts[0].options')" = '["nosuid","size=2147483648","mode=1777"]' ]
+    grep -q '"RLIMIT_CORE", "hard": 18446744073709551615, "soft": 18446744073709551615' "$BUNDLE/config.json"
+    [ "$(value '.process.rlimits[1:]')" = '[{"type":"RLIMIT_NOFILE","hard":512,"soft":512},{"type":"RLIMIT_MEMLOCK","hard":1048576,"soft":1048576}]' ]
+    [ "$(value '.process.env | sort')" = '["A=1","BLIS_NUM_THREADS=1","FLATBED_WORKERS=1","MKL_NUM_THREADS=1","NUMBA_NUM_THREADS=1","NUMEXPR_MAX_THREADS=1","NUMEXPR_NUM_THREADS=1","OMP_NUM_THREADS=1","OPENBLAS_NUM_THREADS=1","RAYON_NUM_THREADS=1"]' ]
+}
+
+@test "a second edit, and one behind another wrapper, change nothing" {
+    local before
+    tuning '"shm_size": "50%", "memlock": "unlimited", "nofile": 1048576, "stack": "4m", "threads": true, "workers": 3'
+    ask flatbed.shm 1g
+    run shim create --bundle "$BUNDLE" c1
+    before=$(sha256sum <"$BUNDLE/config.json")
+    run shim create --bundle "$BUNDLE" c1
+    [ "$status" -eq 7 ]
+    untouched "$before"
+    FLATBED_DEPTH=1 run shim create --bundle "$BUNDLE" c1
+    [ "$status" -eq 7 ]
+    untouched "$before"
+}
+
+@test "an exec has the variables" {
+    tuning '"threads": true, "workers": 3'
+    run shim create --bundle "$BUNDLE" c1
+    printf '{"args":["x"],"env":["OMP_NUM_THREADS=9"]}' >"$DIR/process.json"
+    run shim exec --process "$DIR/process.json" c1
+    [ "$(jq -r '.env[]' "$DIR/process.json" | grep -E 'OMP|MKL|WORKERS' | tr '\n' ' ')" = "OMP_NUM_THREADS=9 FLATBED_WORKERS=3 MKL_NUM_THREADS=1 " ]
+}
+
+@test "an exec has the limits, but for those that it sets itself" {
+    tuning '"memlock": "1m", "nofile": 512, "stack": "4m"'
+    run shim create --bundle "$BUNDLE" c1
+    # As containerd does: its own nofile again, and here a stack of the exec's own.
+    printf '{"args":["x"],"rlimits":[{"type":"RLIMIT_NOFILE","hard":1024,"soft":1024},{"type":"RLIMIT_STACK","hard":9,"soft":9}]}' \
+        >"$DIR/process.json"
+    for _ in 1 2; do
+        run shim exec --process "$DIR/process.json" c1
+        [ "$(jq -c .rlimits "$DIR/process.json")" = '[{"type":"RLIMIT_NOFILE","hard":512,"soft":512},{"type":"RLIMIT_STACK","hard":9,"soft":9},{"type":"RLIMIT_MEMLOCK","hard":1048576,"soft":1048576}]' ]
+    done
+    printf '{"args":["x"],"rlimits":[{"type":"RLIMIT_NOFILE","hard":1024,"soft":1000}]}' >"$DIR/process.json"
+    run shim exec --process "$DIR/process.json" c1
+    [ "$(jq -c '.rlimits[0]' "$DIR/process.json")" = '{"type":"RLIMIT_NOFILE","hard":1024,"soft":1000}' ]
+}
+
+@test "an exec by one who may give less gets less, and is not refused" {
+    tuning '"nofile": 800'
+    run shim create --bundle "$BUNDLE" c1
+    printf '{"args":["x"]}' >"$DIR/process.json"
+    run weakly 600 exec --process "$DIR/process.json" c1
+    [ "$(jq -c .rlimits "$DIR/process.json")" = '[{"type":"RLIMIT_NOFILE","hard":600,"soft":600}]' ]
+}
+
+@test "the runtime's own hard limit is the most without CAP_SYS_RESOURCE" {
+    tuning '"nofile": 1048576'
+    run weakly 600 create --bundle "$BUNDLE" c1
+    [ "$status" -eq 7 ]
+    [ "$(value '.process.rlimits[1]')" = '{"type":"RLIMIT_NOFILE","hard":600,"soft":600}' ]
+}
+
+@test "one who asks for more than the maximum is told what it is" {
+    local before
+    tuning '"shm_size": { "default": "1g", "max": "25%" }, "workers": 2'
+    ask flatbed.shm 2g
+    before=$(sha256sum <"$BUNDLE/config.json")
+    run --separate-stderr shim create --bundle "$BUNDLE" c1
+    refused 'flatbed.shm: 2g is more than is offered: at most 1g .*policy.json:2'
+    untouched "$before"
+    sed -i 's/"version": 1,/"version": 1, "mode": "permissive",/' "$DIR/policy.json"
+    run shim create --bundle "$BUNDLE" c1
+    [ "$status" -eq 7 ]
+    [ "$(value '.mounts[0].options[1]')" = '"size=1073741824"' ]
+}
+
+@test "one who asks for what is not offered, or in words that mean nothing, is told so" {
+    tuning '"shm_size": "1g"'
+    ask flatbed.memlock 1m
+    run --separate-stderr shim create --bundle "$BUNDLE" c1
+    refused 'flatbed.memlock: it may not be asked for here: the policy has no tuning.memlock'
+    tuning '"shm_size": "1g"'
+    ask flatbed.shm lots
+    run --separate-stderr shim create --bundle "$BUNDLE" c1
+    refused "flatbed.shm: 'lots': expected a size such as 8g"
+}
+
+@test "a /dev/null mount asks, and is gone" {
+    tuning '"shm_size": "2g"'
+    jq '.mounts += [{"destination":"/run/flatbed/request/shm/1g","source":"/dev/null","type":"bind"}]' \
+        "$BUNDLE/config.json" >"$DIR/new.json"
+    cp "$DIR/new.json" "$BUNDLE/config.json"
+    for _ in 1 2; do
+        run shim create --bundle "$BUNDLE" c1
+        [ "$(value '[.mounts[].destination], .mounts[0].options[1]' | tr '\n' ' ')" = '["/dev/shm"] "size=1073741824" ' ]
+        [ "$(value '.annotations["flatbed.requested"]')" = '"shm/1g"' ]
+    done
+}
+
+@test "the pause container of a pod is left alone" {
+    local before
+    tuning '"shm_size": "2g", "threads": true'
+    ask io.kubernetes.cri.container-type sandbox
+    before=$(sha256sum <"$BUNDLE/config.json")
+    run shim create --bundle "$BUNDLE" c1
+    [ "$status" -eq 7 ]
+    untouched "$before"
+}
+
+@test "limits that are no list are an error, and entries that make no sense stay" {
+    tuning '"nofile": 512'
+    sed -i '/rlimits/,/RLIMIT_NOFILE/d; s/"env": \["A=1"\],/"rlimits": {} },/' "$BUNDLE/config.json"
+    run --separate-stderr shim create --bundle "$BUNDLE" c1
+    refused 'process.rlimits: expected an array, not an object'
+    tuning '"nofile": 512'
+    sed -i 's/"hard": 1024, "soft": 1024/"hard": "many"/' "$BUNDLE/config.json"
+    run shim create --bundle "$BUNDLE" c1
+    [ "$(value '.process.rlimits[1]')" = '{"type":"RLIMIT_NOFILE","hard":"many"}' ]
+}
+
+# An overlay of 3 layers at the bundle's rootfs, seen by COMMAND….
+over_layers() {
+    # shellcheck disable=SC2016
+    unshare --mount --propagation private bash -c '
+        mount -t tmpfs none "$1/layers" && mkdir -p "$1"/layers/{a,b:c,d,u,w} "$1/bundle/rootfs" &&
+        mount -t overlay -o "lowerdir=$1/layers/a:$1/layers/b\\:c:$1/layers/d,upperdir=$1/layers/u,workdir=$1/layers/w" \
+            none "$1/bundle/rootfs" || exit 99
+        shift; exec "$@"' sh "$DIR" "$@"
+}
+
+deep() {
+    run --separate-stderr over_layers "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1
+    [ "$status" -ne 99 ] || skip "no overlay mounts here"
+}
+
+@test "a root deeper than the policy wants is refused, or only spoken of" {
+    as_root
+    mkdir "$DIR/layers"
+    tuning "" ', "rootfs": { "max_depth": 2, "beyond": "deny" }'
+    jq '.root = {"path":"rootfs"}' "$BUNDLE/config.json" >"$DIR/new.json"
+    cp "$DIR/new.json" "$BUNDLE/config.json"
+    deep
+    refused "rootfs.max_depth: the container's root has 3 layers.*'flatten IMAGE'"
+    sed -i 's/"max_depth": 2/"max_depth": 3/' "$DIR/policy.json"
+    deep
+    [ "$status" -eq 7 ]
+    sed -i 's/"max_depth": 3, "beyond": "deny"/"max_depth": 1/' "$DIR/policy.json"
+    deep
+    [ "$status" -eq 7 ]
+    # shellcheck disable=SC2154
+    [ "$stderr" = err ] # the runtime's own
+}

@@ -1,0 +1,105 @@
+#!/usr/bin/env bats
+# The recipe of flatbed(8) that closes `docker run --runtime=runc`: the program runc is diverted, and
+# its name leads to flatbed-runtime. Everything happens in a mount namespace whose /usr and /etc are
+# overlays; the host's are only read.
+
+bats_require_minimum_version 1.5.0
+
+load lib/common
+load lib/image
+load lib/policy
+load lib/bundle
+load lib/lowlevel
+load lib/docker
+
+# shellcheck disable=SC2154  # status and output are set by bats' run
+
+setup_file() {
+    fb_begin
+    require_root
+    require_busybox
+    require_tool "$DOCKER" "$DOCKERD" containerd runc jq dpkg-divert
+    overlay_works || refuse "no overlay mounts on $FB_DIR"
+    image_archive
+    policy_base /usr/lib/flatbed/runc
+    diverted >"$FB_DIR/bin/diverted"
+    printf '#!/bin/sh\nexec "%s/bin/diverted" "%s" "$@"\n' "$FB_DIR" "$DOCKERD" >"$FB_DIR/bin/dockerd"
+    chmod 0755 "$FB_DIR/bin/diverted" "$FB_DIR/bin/dockerd"
+}
+
+# A program that does what the man page says, in the namespace that it is started in, and goes on to its words.
+diverted() {
+    cat <<EOF
+#!/bin/sh
+set -e
+dir=\$(mktemp -d '$FB_DIR/divert.XXXXXX')
+mkdir \$dir/usr \$dir/usr.work \$dir/etc \$dir/etc.work \$dir/dpkg \$dir/dpkg/info \$dir/dpkg/updates
+: >\$dir/dpkg/status
+mount -t overlay -o lowerdir=/usr,upperdir=\$dir/usr,workdir=\$dir/usr.work none /usr
+mount -t overlay -o lowerdir=/etc,upperdir=\$dir/etc,workdir=\$dir/etc.work none /etc
+real=\$(readlink -f /usr/sbin/runc)
+mkdir -p /usr/lib/flatbed /etc/flatbed
+dpkg-divert --admindir \$dir/dpkg --divert /usr/lib/flatbed/runc --rename --add /usr/sbin/runc >/dev/null
+ln -s '$FLATBED_RUNTIME' /usr/sbin/runc
+cp '$FB_POLICY' /etc/flatbed/policy.json
+chmod 0644 /etc/flatbed/policy.json
+exec "\$@"
+EOF
+}
+
+teardown_file() {
+    docker_stop
+    fb_end
+}
+
+setup() {
+    fb_gate
+    srv_make
+    before=$(stat -Lc '%d:%i %s' /usr/sbin/runc; ls -l /usr/sbin/runc)
+}
+
+teardown() {
+    [ -n "$FB_REFUSED" ] || expect_equal "$before" "$(stat -Lc '%d:%i %s' /usr/sbin/runc; ls -l /usr/sbin/runc)"
+}
+
+@test "divert: runc by its name judges, and becomes the real one" {
+    local bundle
+    bundle=$(bundle_make plain '{"flatbed.data":"imagenet"}' 'cat /workspace/site/hello /workspace/data/imagenet/hello')
+    run unshare --mount --propagation private "$FB_DIR/bin/diverted" \
+        runc --root "$FB_DIR/state" run --bundle "$bundle" plain
+    expect_status 0
+    expect_output $'site text\nimagenet text'
+    bundle=$(bundle_make refused '{"flatbed.data":"secret"}' true)
+    run unshare --mount --propagation private "$FB_DIR/bin/diverted" \
+        runc --root "$FB_DIR/state" run --bundle "$bundle" refused
+    expect_failure
+    expect_match "'secret' is not offered"
+    run unshare --mount --propagation private "$FB_DIR/bin/diverted" runc --version
+    expect_status 0
+    expect_match '^runc version'
+    bundle_remove_all
+}
+
+@test "divert: docker run --runtime=runc is judged" {
+    DOCKERD=$FB_DIR/bin/dockerd docker_start
+    run docker_cli run --rm --network=none --runtime=runc "$FB_IMAGE" cat /workspace/site/hello
+    expect_status 0
+    expect_output "site text"
+    run docker_cli run --rm --network=none -e FLATBED_DATA=secret --runtime=runc "$FB_IMAGE" true
+    expect_failure
+    expect_match "'secret' is not offered"
+    run docker_cli run --rm --network=none "$FB_IMAGE" cat /workspace/site/hello
+    expect_output "site text"
+    docker_remove_all
+    docker_stop
+}
+
+@test "divert: dpkg-divert takes it back" {
+    # shellcheck disable=SC2016
+    run unshare --mount --propagation private "$FB_DIR/bin/diverted" sh -c '
+        rm /usr/sbin/runc
+        dpkg-divert --admindir "$(dirname "$1"/divert.*/dpkg/status | tail -n 1)" --rename --remove /usr/sbin/runc
+        test -f /usr/sbin/runc && test ! -e /usr/lib/flatbed/runc && runc --version' sh "$FB_DIR"
+    expect_status 0
+    expect_match 'runc version'
+}

@@ -1,0 +1,160 @@
+#!/usr/bin/env bats
+# What flatbed install writes, in the engines that it is for; and explain on their containers.
+
+bats_require_minimum_version 1.5.0
+
+load lib/common
+load lib/image
+load lib/policy
+load lib/docker
+load lib/lowlevel
+load lib/podman
+
+# shellcheck disable=SC2154  # status and output are set by bats' run
+
+setup_file() {
+    fb_begin
+    require_root
+    require_busybox
+    require_tool "$DOCKER" "$DOCKERD" containerd runc jq
+    [ -x "${FLATBED-}" ] || refuse "FLATBED is not set to the program"
+    policy_base runc
+    image_archive
+    wrapper flatbed-runtime
+    docker_start
+}
+
+teardown_file() {
+    docker_stop
+    podman_stop
+    fb_end
+}
+
+setup() {
+    fb_gate
+    policy_base runc
+    srv_make
+}
+
+teardown() {
+    [ -n "$FB_REFUSED" ] || docker_remove_all || true
+}
+
+# What docker_spawn starts the daemon with: a file that somebody had, and what install made of it.
+docker_daemon_json() {
+    echo '{ "debug": true }' >"$FB_DIR/installed.json"
+    "$FLATBED" install docker --config="$FB_DIR/installed.json" --runtime="$FB_DIR/bin/flatbed-runtime" >&2
+    cat "$FB_DIR/installed.json"
+}
+
+install() { "$FLATBED" "$1" docker --config="$FB_DIR/daemon.json" "${@:2}"; }
+
+default_runtime() { [ "$(docker_cli info --format '{{.DefaultRuntime}}')" = "$1" ]; }
+
+@test "install: docker has the runtime, and not as its default" {
+    default_runtime runc
+    run docker_run --rm "$FB_IMAGE" cat /workspace/site/hello
+    expect_status 0
+    expect_output "site text"
+    run docker_cli run --rm --network=none "$FB_IMAGE" cat /workspace/site/hello
+    expect_failure
+}
+
+@test "install: docker takes it as the default when reloaded" {
+    install install --runtime="$FB_DIR/bin/flatbed-runtime" --default
+    kill -HUP "$FB_DOCKERD_PID"
+    wait_for 10 default_runtime flatbed
+    run docker_cli run --rm --network=none "$FB_IMAGE" cat /workspace/site/hello
+    expect_status 0
+    expect_output "site text"
+}
+
+explain() {
+    run "$FLATBED" explain "--policy=$FB_POLICY" "--state=$FB_DIR/exec" "--state=$FB_DIR/docker" \
+        "--state=$FB_DIR/podman/root" "$@"
+}
+
+@test "explain: a running container of docker, by name and by ID" {
+    local id
+    id=$(docker_run --detach --name train --user 1234:1234 -v "$FB_SRV/data:/mine" "$FB_IMAGE" sleep 60)
+    explain train
+    expect_status 0
+    expect_match "container +$id"
+    expect_match "runs as +1234:1234"
+    expect_match "kept +volume +site +$FB_SRV/site → /workspace/site +ro"
+    explain "${id:0:12}" --json
+    expect_status 0
+    expect_equal "$(jq -r '.container, .allowed' <<<"$output" | tr '\n' ' ')" "$id true "
+    # what a new policy would make of it
+    policy_write <<EOF
+{ "version": 1, "runtime": { "paths": ["runc"] }, "binds": { "default": "deny", "rules": [
+  { "path": "$FB_DIR", "access": "allow" }, { "path": "$FB_SRV/data", "access": "deny", "say": "ask" } ] } }
+EOF
+    explain train
+    expect_status 1
+    expect_match "denied +mount +/mine +$FB_SRV/data → /mine +$FB_POLICY:2 .*ask"
+}
+
+@test "explain: a mount that is held, since its user could swap it, is what it was" {
+    policy_write <<EOF
+{ "version": 1, "runtime": { "paths": ["runc"] }, "binds": { "default": "deny", "rules": [
+  { "path": "$FB_SRV/home/1234", "access": "allow" },
+  { "path": "/var/lib/docker", "access": "allow" }, { "path": "$FB_DIR/docker", "access": "allow" } ] } }
+EOF
+    mkdir -p "$FB_SRV/home/1234/work"
+    chown 1234:1234 "$FB_SRV/home/1234/work"
+    docker_run --detach --name held -v "$FB_SRV/home/1234/work:/work" "$FB_IMAGE" sleep 60 >/dev/null
+    explain held
+    echo "$output"
+    expect_status 0
+    expect_match "kept +mount +/work +$FB_SRV/home/1234/work → /work +rw"
+}
+
+@test "install: containerd reads what was made, in its own words" {
+    local file=$FB_DIR/config.toml
+    containerd config default >"$file"
+    "$FLATBED" install containerd --config="$file" --runtime="$FB_DIR/bin/flatbed-runtime" --default
+    run containerd --config "$file" config dump
+    expect_status 0
+    expect_match 'default_runtime_name = "flatbed"'
+    expect_match "BinaryName = \"$FB_DIR/bin/flatbed-runtime\""
+    expect_match 'pod_annotations = \["flatbed.\*"\]'
+    "$FLATBED" uninstall containerd --config="$file"
+    expect_equal "$(sha256sum <"$file")" "$(containerd config default | sha256sum)"
+}
+
+@test "install: podman takes the runtime, by name and as its default" {
+    require_tool podman conmon crun
+    fb_gate
+    policy_base crun
+    podman_start
+    "$FLATBED" install podman --config="$FB_DIR/containers.conf" --runtime="$FB_DIR/bin/flatbed-runtime" --default
+    local -a podman=(within env CONTAINERS_CONF="$FB_DIR/containers.conf"
+        CONTAINERS_STORAGE_CONF="$FB_DIR/storage.conf" TMPDIR="$FB_DIR/tmp" podman)
+    run "${podman[@]}" run --rm --network=none "$FB_IMAGE" cat /workspace/site/hello 3>&-
+    expect_status 0
+    expect_output "site text"
+    run "${podman[@]}" --runtime flatbed run --detach --name web --network=none "$FB_IMAGE" sleep 60 3>&-
+    expect_status 0
+    explain web
+    expect_status 0
+    expect_match "kept +volume +site"
+    FB_PODMAN_RUNTIME=flatbed podman_remove_all
+    "$FLATBED" uninstall podman --config="$FB_DIR/containers.conf"
+    expect_equal "$(cat "$FB_DIR/containers.conf")" "$(podman_containers_conf)"
+}
+
+@test "uninstall: docker started again knows nothing of it" {
+    install install --runtime="$FB_DIR/bin/flatbed-runtime" --default
+    install uninstall
+    cp "$FB_DIR/daemon.json" "$FB_DIR/after.json"
+    expect_equal "$(cat "$FB_DIR/after.json")" '{ "debug": true }'
+    docker_remove_all
+    docker_stop
+    docker_daemon_json() { cat "$FB_DIR/after.json"; }
+    docker_start
+    default_runtime runc
+    run docker_run --rm "$FB_IMAGE" true
+    expect_failure
+    docker_stop
+}

@@ -1,0 +1,142 @@
+#!/usr/bin/env bats
+# flatbed-runtime under rootless podman: it is root of the user's own namespace, where the host's root,
+# whose the policy is, is nobody.
+
+bats_require_minimum_version 1.5.0
+
+load lib/common
+load lib/image
+load lib/policy
+load lib/lowlevel
+load lib/podman
+load lib/rootless
+
+setup_file() {
+    fb_begin
+    require_root
+    require_busybox
+    require_tool podman conmon crun runc jq newuidmap newgidmap setpriv
+    policy_rootless crun
+    image_archive
+    rootless_start
+}
+
+teardown_file() {
+    rootless_stop
+    fb_end
+}
+
+setup() {
+    fb_gate
+    policy_rootless crun
+    srv_make
+    mkdir "$FB_SRV/home/$FB_UID" "$FB_SRV/secret"
+    chown "$FB_UID:$FB_UID" "$FB_SRV/home/$FB_UID"
+    chmod 0700 "$FB_SRV/home/$FB_UID"
+    chmod 0711 "$FB_SRV/secret"
+}
+
+teardown() {
+    [ -n "$FB_REFUSED" ] || worker_podman rm --all --force -t 0 >/dev/null 2>&1 || true
+}
+
+# policy_rootless RUNTIME: {uid} is the user on the host.
+policy_rootless() {
+    policy_write <<EOF
+{
+  "version": 1,
+  "runtime": { "paths": ["$1"] },
+  "volumes": {
+    "data": { "source": "$FB_SRV/data/{name}", "target": "/workspace/data/{name}", "names": ["imagenet"] },
+    "work": { "source": "$FB_SRV/home/{uid}/work", "target": "/work", "access": "rw", "always": true,
+              "create": { "mode": "0700" }, "env": { "WORK": "{target}" } }
+  },
+  "binds": { "default": "deny", "rules": [
+    { "path": "$FB_SRV/home/{uid}", "access": "allow" }, { "path": "$FB_DIR/home", "access": "allow" }, { "path": "$FB_DIR/xdg", "access": "allow" } ] }
+}
+EOF
+}
+
+worker_run() { worker_podman run --rm --network=none "$@"; }
+
+on_host() { stat -c '%u:%g' "$FB_SRV/home/$FB_UID/$1"; }
+
+sees_data() {
+    policy_rootless "$1"
+    run worker_run --annotation flatbed.data=imagenet "$FB_IMAGE" \
+        sh -c 'cat /workspace/data/imagenet/hello; echo mine >/work/f; echo $WORK'
+    expect_status 0
+    expect_output $'imagenet text\n/work'
+    expect_equal "$(stat -c '%a' "$FB_SRV/home/$FB_UID/work") $(on_host work) $(on_host work/f)" \
+        "700 $FB_UID:$FB_UID $FB_UID:$FB_UID"
+    run worker_run --annotation flatbed.data=imagenet "$FB_IMAGE" touch /workspace/data/imagenet/new
+    expect_failure
+    expect_match 'Read-only file system'
+}
+
+@test "rootless: data sets, and a folder of the user's, over crun" { sees_data crun; }
+
+@test "rootless: data sets, and a folder of the user's, over runc" { sees_data runc; }
+
+@test "rootless: what another user of the container writes has a subordinate id on the host" {
+    mkdir "$FB_SRV/home/$FB_UID/work"
+    chmod 0777 "$FB_SRV/home/$FB_UID/work"
+    run worker_run --user 1234:1234 "$FB_IMAGE" sh -c 'echo mine >/work/f'
+    expect_status 0
+    expect_equal "$(on_host work/f)" "$((FB_SUBID + 1233)):$((FB_SUBID + 1233))"
+}
+
+@test "rootless: with the user's own id in the container it is the same folder" {
+    run worker_run --userns=keep-id "$FB_IMAGE" sh -c 'id -u; echo mine >/work/f'
+    expect_status 0
+    expect_output "$FB_UID"
+    expect_equal "$(on_host work/f)" "$FB_UID:$FB_UID"
+}
+
+# (An exec gets nothing of create's variables: /run is root's.)
+@test "rootless: exec, stop, start again and rm, over crun and runc" {
+    local runtime
+    for runtime in crun runc; do
+        policy_rootless "$runtime"
+        worker_podman run --detach --name "box-$runtime" --network=none "$FB_IMAGE" \
+            sh -c 'trap "exit 5" TERM; echo ready >/work/ready; while :; do sleep 0.05; done' >/dev/null
+        wait_for 10 test -e "$FB_SRV/home/$FB_UID/work/ready"
+        run worker_podman exec "box-$runtime" sh -c 'cat /work/ready; exit 9'
+        expect_status 9
+        expect_output ready
+        worker_podman stop -t 10 "box-$runtime" >/dev/null
+        expect_equal "$(worker_podman inspect --format '{{.State.ExitCode}}' "box-$runtime")" 5
+        rm "$FB_SRV/home/$FB_UID/work/ready"
+        worker_podman start "box-$runtime" >/dev/null
+        wait_for 10 test -e "$FB_SRV/home/$FB_UID/work/ready"
+        worker_podman rm --force -t 0 "box-$runtime" >/dev/null
+        rm "$FB_SRV/home/$FB_UID/work/ready"
+    done
+}
+
+# refuses REGEX OPTION…
+refuses() {
+    local regex=$1
+    shift
+    run worker_run "$@" "$FB_IMAGE" true
+    expect_failure
+    expect_match "$regex"
+    expect_match 'Error: '
+}
+
+@test "rootless: names that are not offered and mounts that are not allowed are refused, and podman shows which" {
+    refuses "'secret' is not offered; there are: imagenet" --annotation flatbed.data=secret
+    refuses "$FB_SRV/secret on /x: $FB_SRV/secret is not allowed" -v "$FB_SRV/secret:/x"
+    run worker_run -v "$FB_SRV/home/$FB_UID:/x" "$FB_IMAGE" touch /x/new
+    expect_status 0
+    expect_equal "$(on_host new)" "$FB_UID:$FB_UID"
+}
+
+@test "rootless: a policy that is broken, or the user's own, lets nothing start" {
+    policy_syntax_error crun
+    refuses "$FB_TELLS_SYNTAX"
+    policy_rootless crun
+    chown "$FB_SUBID" "$FB_POLICY" # neither root nor somebody whom the namespace hides
+    worker_podman unshare true
+    refuses 'policy\.json'
+}

@@ -1,0 +1,184 @@
+#!/usr/bin/env bats
+# flatbed-runtime in company and in rough places, before real runtimes: stacked on itself and on a
+# wrapper that refuses what it does not know, under a root who is squashed, and for many at once.
+
+bats_require_minimum_version 1.5.0
+
+load lib/common
+load lib/image
+load lib/policy
+load lib/lowlevel
+load lib/bundle
+
+setup_file() {
+    fb_begin
+    require_root
+    require_busybox
+    require_tool runc crun jq python3 setpriv
+    image_rootfs
+    [ -n "$FB_REFUSED" ] || namespace_start
+}
+
+teardown_file() {
+    namespace_stop
+    fb_end
+}
+
+setup() {
+    fb_gate
+    policy_base runc
+    srv_make
+    ID=fb$$-$BATS_TEST_NUMBER
+    DATA='{"flatbed.data":"imagenet"}'
+    SHOW='cat /workspace/data/imagenet/hello'
+}
+
+teardown() {
+    [ -n "$FB_REFUSED" ] || bundle_remove_all
+}
+
+# ------------------------------------------------------------------ stacked
+
+# All that may be written to config.json: mounts, variables, capabilities, a filter, options.
+policy_everything() {
+    policy_write <<END
+{ "version": 1, "runtime": { "paths": ["$1"] },
+  "volumes": {
+    "site": { "source": "$FB_SRV/site", "target": "/workspace/site", "access": "ro", "always": true },
+    "logs": { "source": "$FB_SRV/logs/{container}", "target": "/workspace/logs", "access": "rw", "always": true,
+              "create": {}, "env": { "LOGS": "{target}" } },
+    "home": { "source": "$FB_SRV/home/1234", "target": "/workspace/home", "access": "rw", "always": true,
+              "options": ["noexec"] },
+    "data": { "source": "$FB_SRV/data/{name}", "target": "/workspace/data/{name}", "env": { "DATA": "{target}" } }
+  },
+  "binds": { "default": "deny", "rules": [ { "path": "$FB_SRV", "access": "ro", "options": ["nosuid"] } ] },
+  "security": { "capabilities": { "drop": ["NET_RAW"] }, "no_new_privileges": true,
+                "seccomp": { "require": true, "profile": "$FB_DIR/profile.json" } } }
+END
+    echo '{"defaultAction":"SCMP_ACT_ALLOW","architectures":["SCMP_ARCH_X86_64","SCMP_ARCH_AARCH64"],
+           "syscalls":[{"names":["swapon"],"action":"SCMP_ACT_ERRNO","errnoRet":1}]}' >"$FB_DIR/profile.json"
+}
+
+# A bundle with every kind of request.
+bundle_asking() {
+    local bundle
+    bundle=$(bundle_make asking "$DATA" 'cat /workspace/*/hello /workspace/data/*/hello; echo $LOGS $DATA; echo x >/x/new')
+    bundle_edit "$bundle" --arg s "$FB_SRV/data/coco-2017" '.mounts += [
+        {destination: "/x", type: "bind", source: $s, options: ["rbind", "rw"]},
+        {destination: "/run/flatbed/request/data/coco-2017", type: "bind", source: "/dev/null", options: ["bind"]}]'
+    echo "$bundle"
+}
+
+# asking_answered: what the container of bundle_asking says, whatever is stacked.
+asking_answered() {
+    run shim run --bundle "$(bundle_asking)" "$ID"
+    expect_match 'site text'
+    expect_match 'imagenet text'
+    expect_match '/workspace/logs /workspace/data/'
+    expect_match "/x/new: Read-only file system"
+    expect_no_match 'strict'
+}
+
+strict_wrapper() {
+    printf '#!/bin/sh\nSTRICT_RUNTIME=%s exec python3 %s "$@"\n' "$(command -v "$1")" \
+        "$BATS_TEST_DIRNAME/lib/strict_runtime.py" >"$FB_DIR/bin/strict"
+    chmod 0755 "$FB_DIR/bin/strict"
+}
+
+@test "stacked: on a wrapper that refuses unknown members, over runc" {
+    strict_wrapper runc
+    policy_everything "$FB_DIR/bin/strict"
+    asking_answered
+}
+
+@test "stacked: on a wrapper that refuses unknown members, over crun" {
+    strict_wrapper crun
+    policy_everything "$FB_DIR/bin/strict"
+    asking_answered
+}
+
+@test "stacked: that wrapper does refuse, and says so itself" {
+    local bundle
+    strict_wrapper runc
+    policy_everything "$FB_DIR/bin/strict"
+    bundle=$(bundle_asking)
+    bundle_edit "$bundle" '.mounts[0].colour = "red"'
+    run shim run --bundle "$bundle" "$ID"
+    expect_status 1
+    expect_output "strict: config.mounts[0]: colour is not known"
+}
+
+# inner JQ: another flatbed-runtime, with that policy, behind the first.
+inner() {
+    jq "$1" "$FB_POLICY" >"$FB_DIR/inner.json"
+    printf '#!/bin/sh\nexec "%s" "--flatbed-policy=%s" "$@"\n' "$FLATBED_RUNTIME" "$FB_DIR/inner.json" \
+        >"$FB_DIR/bin/inner"
+    chmod 0755 "$FB_DIR/bin/inner"
+    jq --arg path "$FB_DIR/bin/inner" '.runtime.paths = [$path]' "$FB_POLICY" >"$FB_DIR/outer.json"
+    policy_write <"$FB_DIR/outer.json"
+}
+
+@test "stacked: twice with one policy is as once, down to a strict wrapper" {
+    local once bundle
+    strict_wrapper runc
+    policy_everything "$FB_DIR/bin/strict"
+    bundle=$(bundle_asking)
+    run shim run --bundle "$bundle" "$ID"
+    once=$(jq -S 'del(.mounts[] | select(.destination == "/workspace/logs"))' "$bundle/config.json")
+    inner .
+    ID=$ID-twice
+    asking_answered
+    expect_equal "$(jq -S 'del(.mounts[] | select(.destination == "/workspace/logs"))' "$bundle/config.json")" "$once"
+}
+
+@test "stacked: of two policies, each gives what it offers, and exec has the variables of both" {
+    policy_everything runc
+    inner '.volumes |= {site, logs} | .requests = []'
+    jq '.volumes |= {data, home}' "$FB_POLICY" >"$FB_DIR/outer.json"
+    policy_write <"$FB_DIR/outer.json"
+    local bundle
+    bundle=$(bundle_make two "$DATA" 'cat /workspace/site/hello /workspace/data/imagenet/hello; sleep 60')
+    shim_create "$FB_DIR/two.log" --bundle "$bundle" "$ID"
+    shim start "$ID"
+    wait_for 5 grep -q "imagenet text" "$FB_DIR/two.log"
+    run cat "$FB_DIR/two.log"
+    expect_output $'site text\nimagenet text'
+    run shim exec "$ID" sh -c 'echo $LOGS $DATA'
+    shim kill "$ID" KILL
+    wait_for 5 shim_is "$ID" stopped
+    shim delete "$ID"
+    expect_output '/workspace/logs /workspace/data/imagenet'
+}
+
+# ------------------------------------------------------------------ squashed
+
+@test "crun: a root who may not enter the user's folder mounts it for him" {
+    local bundle caps=-dac_override,-dac_read_search,-fowner,-chown
+    policy_home crun
+    chmod 0700 "$FB_SRV/home/1234"
+    bundle=$(bundle_make squashed null 'echo mine >/work/out')
+    # Without cgroups, where a root of this kind may make none.
+    bundle_edit "$bundle" '.process.user = {uid: 1234, gid: 1234} | del(.linux.resources)'
+    run within setpriv --bounding-set "$caps" --inh-caps "$caps" "$FLATBED_RUNTIME" "--flatbed-policy=$FB_POLICY" \
+        --cgroup-manager=disabled --root "$FB_DIR/state" run --bundle "$bundle" "$ID"
+    expect_status 0
+    expect_equal "$(stat -c '%a %u:%g' "$FB_SRV/home/1234/work") $(cat "$FB_SRV/home/1234/work/out")" "700 1234:1234 mine"
+}
+
+# ------------------------------------------------------------------ many at once
+
+@test "runc: forty containers at once, each with its own" {
+    local i count=40
+    bundle_make many "$DATA" "$SHOW >/workspace/logs/out" >/dev/null
+    for ((i = 0; i < count; i++)); do
+        mkdir "$FB_DIR/bundles/$i"
+        jq --arg root "$FB_DIR/bundles/many/rootfs" '.root.path = $root' "$FB_DIR/bundles/many/config.json" \
+            >"$FB_DIR/bundles/$i/config.json"
+    done
+    # shellcheck disable=SC2016
+    run within sh -c 'seq 0 $(($1 - 1)) | xargs -P 8 -I @@ "$2" "--flatbed-policy=$3" --root "$4/state" \
+        run --bundle "$4/bundles/@@" "$5-@@"' sh "$count" "$FLATBED_RUNTIME" "$FB_POLICY" "$FB_DIR" "$ID"
+    expect_status 0
+    expect_output ""
+    expect_equal "$(cat "$FB_SRV/logs/$ID"-*/out | sort | uniq -c | tr -s ' ')" " $count imagenet text"
+}
