@@ -31,6 +31,7 @@
     const share = (part, whole) => (whole ? 100 * part / whole : 0);
     const percent = (part, whole) => share(part, whole).toFixed(1) + " %";
     const sum = object => Object.values(object).reduce((a, b) => a + b, 0);
+    const ratio = found => found.ratio.toFixed(2) + (found.error ? " ± " + (100 * found.error).toFixed(1) + " %" : "");
     const shown = number => number.toLocaleString("en");
 
     function section(title, about, ...children) {
@@ -292,6 +293,13 @@
             ["Layers", row => row.layers, null, "number"],
             ["Paths", row => row.paths.map(path => "/" + path).join("  "), null, "text"],
         ], image.duplicates.worst)));
+        if (image.zfs) main.append(section("Compression", "Predicted compressratio in records of " + image.zfs.record / 1024 +
+            " KiB, with its error: " + shown(image.zfs.sampled) + " of " + shown(image.zfs.records) + " records compressed.", table([
+            ["Bytes", row => row.bytes, row => size(row.bytes), "number"],
+            ["lz4", row => row.lz4.ratio, row => ratio(row.lz4), "number"],
+            ["zstd", row => row.zstd.ratio, row => ratio(row.zstd), "number"],
+            ["Directory", row => "/" + row.path, null, "text"],
+        ], image.zfs.directories)));
         main.append(section("Directories in many layers", "", table([
             ["Layers", row => row.layers, null, "number"],
             ["Names", row => row.entries, row => shown(row.entries), "number"],

@@ -37,7 +37,8 @@ def written(flatten, home):
     images.write_oci(home + "/image", tars, config)
     images.write_oci(home + "/one", images.tars_of(LAYERS[:1]))
     page = home + "/page.html"
-    subprocess.run([flatten, "analyze", "--html=" + page, "--max-depth=1", "oci:" + home + "/image",
+    subprocess.run([flatten, "analyze", "--html=" + page, "--max-depth=1", "--contents",
+                    "--zfs=128K", "oci:" + home + "/image",
                     "oci:" + home + "/one"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return page
 
@@ -60,6 +61,8 @@ def check_markup(check, page):
     text = page.run("document.body.textContent")
     for name in HOSTILE[:3] + HOSTILE[6:]:
         check("shown as text: %r" % name, name.replace("/", "\u2215") in text)
+    for title in ("Duplicates", "Compression", "Rules", "Advice"):
+        check("section " + title, page.run("!!" + section(title)))
     check("the step is text", STEPS[0].strip() in text)
     check("window.alert was not called", page.run("document.title").startswith("Image costs: oci:"))
 
