@@ -40,3 +40,54 @@ uint64_t hash_bytes(const void *data, size_t len, uint64_t more)
         memcpy(&word, p, len);
     return mix(h ^ word, key[0] ^ odd);
 }
+
+void hash_stream_begin(struct hash_stream *h)
+{
+    *h = (struct hash_stream){.len = 0};
+    secret(h->key);
+    h->lane[0] = h->key[0];
+    h->lane[1] = h->key[1] ^ odd;
+}
+
+/* Two lanes, so that one product need not wait for the other. */
+static void add_block(struct hash_stream *h, const unsigned char *block)
+{
+    uint64_t word[2];
+
+    memcpy(word, block, sizeof(word));
+    h->lane[0] = mix(h->lane[0] ^ word[0], h->key[1] ^ odd);
+    h->lane[1] = mix(h->lane[1] ^ word[1], h->key[0] ^ odd);
+}
+
+void hash_stream_add(struct hash_stream *h, const void *data, size_t len)
+{
+    const unsigned char *p = data;
+    size_t waiting = h->len % sizeof(h->rest);
+
+    if (len == 0)
+        return;
+    h->len += len;
+    if (waiting) {
+        size_t piece = sizeof(h->rest) - waiting;
+        piece = len < piece ? len : piece;
+        memcpy(h->rest + waiting, p, piece);
+        p += piece;
+        len -= piece;
+        if (waiting + piece < sizeof(h->rest))
+            return;
+        add_block(h, h->rest);
+    }
+    for (; len >= sizeof(h->rest); p += sizeof(h->rest), len -= sizeof(h->rest))
+        add_block(h, p);
+    if (len)
+        memcpy(h->rest, p, len);
+}
+
+uint64_t hash_stream_end(struct hash_stream *h)
+{
+    size_t waiting = h->len % sizeof(h->rest);
+
+    memset(h->rest + waiting, 0, sizeof(h->rest) - waiting);
+    add_block(h, h->rest);
+    return mix(h->lane[0] ^ h->len ^ odd, h->lane[1] ^ h->key[0]);
+}

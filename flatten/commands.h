@@ -4,7 +4,7 @@
 
 #include "base/program.h"
 
-extern const struct command_spec command_squash_spec, command_verify_spec;
-command_run command_squash, command_verify;
+extern const struct command_spec command_squash_spec, command_verify_spec, command_analyze_spec;
+command_run command_squash, command_verify, command_analyze;
 
 #endif

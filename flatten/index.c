@@ -46,8 +46,10 @@ static int keep_header(struct builder *b, uint32_t inode, struct archive_entry *
                        struct err *err)
 {
     struct index_inode *i = &b->index->inodes[inode];
-    struct attributes *copy = attributes_of(header, err);
+    struct attributes *copy = b->index->bare ? NULL : attributes_of(header, err);
 
+    if (b->index->bare)
+        return 0;
     if (!copy)
         return -1;
     cleanup_attributes(&i->header);
@@ -161,6 +163,7 @@ static int apply_other(struct builder *b, uint32_t node, const struct layer_entr
         return -1;
     if (kind == MODEL_SYMLINK && keep_symlink(b, inode, e->in.link, err) < 0)
         return -1;
+    b->entered = node;
     return replace(b, node, kind, inode, err);
 }
 
@@ -275,7 +278,12 @@ static int lay_layer(struct builder *b, struct err *err)
 {
     for (uint32_t node = 0; node < tree_count(b->index->tree) && node < b->own->count; node++) {
         enum model_kind kind = index_kind(b, node);
-        if (kind != MODEL_NOTHING && lay_over(b, node, kind, err) < 0)
+        if (kind == MODEL_NOTHING)
+            continue;
+        if (b->observer && b->observer->holds(b->observer->ctx, b->index->tree, b->layer->number,
+                                              node, kind, &b->own->slots[node], err) < 0)
+            return -1;
+        if (lay_over(b, node, kind, err) < 0)
             return -1;
     }
     return 0;
@@ -316,7 +324,8 @@ static int add_layer(struct builder *b, const struct layer *layer,
                      const struct merged_options *options, struct merged_report *report,
                      struct err *err)
 {
-    _cleanup_layer_reader_ struct layer_reader *reader = layer_reader_open(layer, err);
+    _cleanup_layer_reader_ struct layer_reader *reader =
+        b->observer ? layer_reader_open_unchecked(layer, err) : layer_reader_open(layer, err);
     struct layer_entry e;
     int rc;
 
@@ -327,6 +336,10 @@ static int add_layer(struct builder *b, const struct layer *layer,
         b->entry = NULL;
         if (applied < 0 || merged_check_implied(b->index->tree, report, err) < 0)
             return layer_entry_wrap(layer, &e, err);
+        if (e.in.kind == MERGE_FILE && b->observer &&
+            b->observer->file(b->observer->ctx, layer, reader, &e, b->entered,
+                              (uint32_t)b->index->inode_count - 1, err) < 0)
+            return -1;
         count_entry(b, &e, options, report);
     }
     if (rc < 0 || (b->semantics != SEMANTICS_SPEC && lay_layer(b, err) < 0))
@@ -350,13 +363,15 @@ struct index *index_new(const struct image *image, const struct merged_options *
                         struct merged_report *report, struct err *err)
 {
     _cleanup_index_ struct index *x = calloc(1, sizeof(*x));
-    _cleanup_(builder_clear) struct builder b = {.index = x, .semantics = options->semantics};
+    _cleanup_(builder_clear) struct builder b = {
+        .index = x, .semantics = options->semantics, .observer = options->observer};
 
     if (!x) {
         err_nomem(err);
         return NULL;
     }
     x->kept_layers = (unsigned)options->kept;
+    x->bare = options->observer != NULL;
     x->tree = tree_new(err);
     if (!x->tree || index_add_inode(x, 0, 0, err) == TREE_NONE)
         return NULL;

@@ -16,9 +16,11 @@ struct builder {
     size_t symlink_cap;
     struct buf rest;
     const char *divergence;
-    const struct layer_entry *entry; /* at hand */
-    bool whiteout;                   /* being entered, or an opaque marker */
-    bool ignored;                    /* it lies below a whiteout of its own layer: nothing to do */
+    const struct layer_entry *entry;       /* at hand */
+    const struct index_observer *observer; /* or NULL */
+    uint32_t entered;                      /* the node of the file entered last */
+    bool whiteout;                         /* being entered, or an opaque marker */
+    bool ignored; /* it lies below a whiteout of its own layer: nothing to do */
 };
 
 static inline enum model_kind index_kind(struct builder *b, uint32_t node)

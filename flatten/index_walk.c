@@ -16,6 +16,8 @@ static uint32_t add_implied(struct builder *b, struct err *err)
     struct index_inode *i = &b->index->inodes[inode];
     i->implied = true;
     i->described = b->layer->number;
+    if (b->index->bare)
+        return inode;
     _cleanup_entry_ struct archive_entry *header = emit_implied_header(b->entry->header, err);
     i->header = header ? attributes_of(header, err) : NULL;
     return i->header ? inode : TREE_NONE;

@@ -24,6 +24,8 @@ struct layer_reader {
     uint32_t ordinal;
     struct buf path, link;
     struct tar_window window;
+    enum compression kind; /* of what is read unchecked */
+    bool checked;
     struct err stream_error;
 };
 
@@ -37,6 +39,10 @@ static int next_block(struct layer_reader *r, const void **data, struct err *err
     if (stream_peek(r->stream, data, &r->shown, err) < 0)
         return -1;
     tar_window_enter(&r->window, *data, r->shown);
+    if (!r->checked && r->kind != COMPRESSION_NONE &&
+        r->window.block_at + r->shown > LAYER_MAX_SIZE)
+        return err_set(err, ERR_LIMIT, "unpacks to more than %llu GiB",
+                       (unsigned long long)(LAYER_MAX_SIZE >> 30));
     return 0;
 }
 
@@ -51,6 +57,22 @@ static la_ssize_t on_read(struct archive *a, void *ctx, const void **data)
     return (la_ssize_t)r->shown;
 }
 
+/* Called when libarchive has used all that it was shown. */
+static la_int64_t on_skip(struct archive *a, void *ctx, la_int64_t request)
+{
+    struct layer_reader *r = ctx;
+
+    if (tar_window_leave(&r->window, &r->stream_error) < 0) {
+        archive_set_error(a, EIO, "%s", r->stream_error.msg);
+        return ARCHIVE_FATAL;
+    }
+    stream_advance(r->stream, r->shown);
+    r->shown = 0;
+    uint64_t skipped = stream_skip(r->stream, (uint64_t)request);
+    tar_window_skip(&r->window, skipped);
+    return (la_int64_t)skipped;
+}
+
 static int archive_failure(struct layer_reader *r, struct err *err)
 {
     if (r->stream_error.kind != ERR_NONE) {
@@ -61,7 +83,7 @@ static int archive_failure(struct layer_reader *r, struct err *err)
     return err_set(err, ERR_FORMAT, "bad tar archive: %s", text ? text : "unknown reason");
 }
 
-struct layer_reader *layer_reader_open(const struct layer *layer, struct err *err)
+static struct layer_reader *open_reader(const struct layer *layer, bool checked, struct err *err)
 {
     _cleanup_layer_reader_ struct layer_reader *r = calloc(1, sizeof(*r));
 
@@ -70,7 +92,8 @@ struct layer_reader *layer_reader_open(const struct layer *layer, struct err *er
         return NULL;
     }
     r->layer = layer;
-    r->stream = layer_tar(layer, err);
+    r->checked = checked;
+    r->stream = checked ? layer_tar(layer, err) : layer_tar_unchecked(layer, &r->kind, err);
     if (!r->stream)
         return NULL;
     r->archive = archive_read_new();
@@ -80,11 +103,27 @@ struct layer_reader *layer_reader_open(const struct layer *layer, struct err *er
     }
     if (archive_read_support_format_tar(r->archive) != ARCHIVE_OK ||
         archive_read_support_format_empty(r->archive) != ARCHIVE_OK ||
-        archive_read_open(r->archive, r, NULL, on_read, NULL) != ARCHIVE_OK) {
+        archive_read_open2(r->archive, r, NULL, on_read, checked ? NULL : on_skip, NULL) !=
+            ARCHIVE_OK) {
         archive_failure(r, err);
         return NULL;
     }
     return steal_ptr(&r);
+}
+
+struct layer_reader *layer_reader_open(const struct layer *layer, struct err *err)
+{
+    return open_reader(layer, true, err);
+}
+
+struct layer_reader *layer_reader_open_unchecked(const struct layer *layer, struct err *err)
+{
+    return open_reader(layer, false, err);
+}
+
+bool layer_reader_skips(const struct layer_reader *r)
+{
+    return !r->checked && r->kind == COMPRESSION_NONE;
 }
 
 void layer_reader_free(struct layer_reader *r)

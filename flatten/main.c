@@ -18,12 +18,14 @@ static const char details[] =
     "  flatten oci:layout:v1 oci:layout:v1-flat --compression=zstd:9\n"
     "  flatten docker://ghcr.io/lab/torch:2 docker://ghcr.io/lab/torch:2-flat\n"
     "  flatten verify image.tar flat.tar\n"
+    "  flatten analyze image.tar                      what its bytes and its depth cost\n"
     "\n"
-    "Exit status: 0 done, 1 verify found a difference, 2 usage, 3 system, 5 malformed input,\n"
-    "6 a digest does not match, 7 a limit was reached, 8 not supported.\n";
+    "Exit status: 0 done, 1 verify found a difference, 2 usage, 3 system, 4 analyze found a rule\n"
+    "broken, 5 malformed input, 6 a digest does not match, 7 a limit was reached, 8 not "
+    "supported.\n";
 
 static const struct command_spec *const commands[] = {&command_squash_spec, &command_verify_spec,
-                                                      NULL};
+                                                      &command_analyze_spec, NULL};
 
 static const struct program_spec program = {
     .name = "flatten",
@@ -34,7 +36,7 @@ static const struct program_spec program = {
     .fallback = &command_squash_spec,
 };
 
-static command_run *const runs[] = {command_squash, command_verify};
+static command_run *const runs[] = {command_squash, command_verify, command_analyze};
 
 int main(int argc, char *argv[])
 {

@@ -45,6 +45,8 @@ enum model_kind model_kind(const struct model *m, const struct tree *t, uint32_t
     if (node >= m->count)
         return MODEL_NOTHING;
     const struct model_slot *slot = &m->slots[node];
+    if (slot->kind == MODEL_NOTHING)
+        return MODEL_NOTHING;
     for (uint32_t up = tree_parent(t, node); up != TREE_NONE; up = tree_parent(t, up))
         if (up < m->count && slot->stamp < m->slots[up].emptied)
             return MODEL_NOTHING;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { FILE_BUFFER = 256 * 1024 };
+enum { FILE_BUFFER = 256 * 1024, AFTER_SKIP = 4 * 1024 };
 
 int stream_drain(struct stream *s, struct err *err)
 {
@@ -29,6 +29,7 @@ struct file_stream {
     off_t offset;
     uint64_t left;
     size_t at, len;
+    size_t most; /* to read at once: little after a skip, for another may follow */
     unsigned char buffer[FILE_BUFFER];
 };
 
@@ -48,11 +49,12 @@ static ssize_t pipe_fill(struct file_stream *f)
 
 static ssize_t file_fill(struct file_stream *f)
 {
-    size_t want = f->left < sizeof(f->buffer) ? (size_t)f->left : sizeof(f->buffer);
+    size_t want = f->left < f->most ? (size_t)f->left : f->most;
     ssize_t n = 0;
 
     if (!f->ranged)
         return pipe_fill(f);
+    f->most = f->most < sizeof(f->buffer) ? f->most * 2 : f->most;
     if (want)
         do
             n = pread(f->fd, f->buffer, want, f->offset);
@@ -92,9 +94,10 @@ static void file_release(struct stream *s)
     free(s);
 }
 
+static const struct stream_ops file_ops = {file_peek, file_advance, file_release};
+
 static struct file_stream *file_new(int fd, struct err *err)
 {
-    static const struct stream_ops ops = {file_peek, file_advance, file_release};
     struct file_stream *f = malloc(sizeof(*f));
 
     if (!f) {
@@ -102,8 +105,9 @@ static struct file_stream *file_new(int fd, struct err *err)
         return NULL;
     }
     memset(f, 0, offsetof(struct file_stream, buffer));
-    f->base.ops = &ops;
+    f->base.ops = &file_ops;
     f->fd = fd;
+    f->most = sizeof(f->buffer);
     return f;
 }
 
@@ -117,6 +121,21 @@ struct stream *stream_range(int fd, off_t offset, uint64_t length, struct err *e
     f->offset = offset;
     f->left = length;
     return &f->base;
+}
+
+/* The last byte is always read: that finds a file that is shorter than its range. */
+uint64_t stream_skip(struct stream *s, uint64_t len)
+{
+    struct file_stream *f = (struct file_stream *)s;
+
+    if (s->ops != &file_ops || !f->ranged || f->at != f->len || f->left == 0)
+        return 0;
+    if (len >= f->left)
+        len = f->left - 1;
+    f->offset += (off_t)len;
+    f->left -= len;
+    f->most = AFTER_SKIP;
+    return len;
 }
 
 struct stream *stream_fd(int fd, struct err *err)

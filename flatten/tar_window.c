@@ -45,6 +45,16 @@ int tar_window_leave(struct tar_window *w, struct err *err)
     return 0;
 }
 
+void tar_window_skip(struct tar_window *w, uint64_t len)
+{
+    if (len == 0)
+        return;
+    w->block_at += len;
+    buf_truncate(&w->kept, 0);
+    if (w->keep_from < w->block_at)
+        w->keep_from = w->block_at;
+}
+
 void tar_window_enter(struct tar_window *w, const void *block, size_t len)
 {
     w->block = block;

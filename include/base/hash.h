@@ -11,4 +11,15 @@
 /* `more` goes into the hash beside the bytes, such as the number of a parent. */
 uint64_t hash_bytes(const void *data, size_t len, uint64_t more);
 
+/* The same for bytes that come in pieces; how they are cut does not matter. */
+struct hash_stream {
+    uint64_t key[2], lane[2];
+    uint64_t len;
+    unsigned char rest[16]; /* len % 16 bytes that wait for more */
+};
+
+void hash_stream_begin(struct hash_stream *h);
+void hash_stream_add(struct hash_stream *h, const void *data, size_t len);
+uint64_t hash_stream_end(struct hash_stream *h);
+
 #endif

@@ -65,6 +65,10 @@ struct stream *layer_blob(const struct layer *layer, struct err *err) must_check
 /* The layer's tar archive: decompressed, checked against its diff_id, bounded by max_size. */
 struct stream *layer_tar(const struct layer *layer, struct err *err) must_check;
 
+/* The same without checking digests, for measuring. Where nothing is compressed, it can skip. */
+struct stream *layer_tar_unchecked(const struct layer *layer, enum compression *kind,
+                                   struct err *err) must_check;
+
 /* ---- for the sources ---- */
 
 enum { IMAGE_JSON_LIMIT = 8 * 1024 * 1024 };

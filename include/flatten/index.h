@@ -32,6 +32,21 @@ struct index {
     unsigned kept_layers;
     struct index_inode *inodes;
     size_t inode_count, inode_cap;
+    bool bare; /* keeps no headers */
+};
+
+/*
+ * Watches an index being built, for measuring: then headers are not kept, digests not checked and
+ * payload is not read where it can be skipped. Overlay semantics only. 0, or -1 to give up.
+ */
+struct index_observer {
+    void *ctx;
+    /* A regular file's entry was entered; its content may be read. */
+    int (*file)(void *ctx, const struct layer *layer, struct layer_reader *reader,
+                const struct layer_entry *e, uint32_t node, uint32_t inode, struct err *err);
+    /* After a layer's last entry, parents first: what the layer by itself holds at a node. */
+    int (*holds)(void *ctx, struct tree *tree, unsigned layer, uint32_t node, enum model_kind kind,
+                 const struct model_slot *slot, struct err *err);
 };
 
 enum { INDEX_NO_INODE = 0 }; /* of whiteouts, and of a root that no entry describes */

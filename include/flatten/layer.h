@@ -20,6 +20,12 @@ struct layer_entry {
 struct layer_reader;
 
 struct layer_reader *layer_reader_open(const struct layer *layer, struct err *err) must_check;
+/* The same for measuring: no digest is checked, and payload that nobody asks for is not read. */
+struct layer_reader *layer_reader_open_unchecked(const struct layer *layer,
+                                                 struct err *err) must_check;
+/* True if payload that nobody asks for is passed over, not read. */
+bool layer_reader_skips(const struct layer_reader *r);
+
 void layer_reader_free(struct layer_reader *r);
 
 DEFINE_CLEANUP(layer_reader, struct layer_reader, layer_reader_free)

@@ -24,6 +24,8 @@ struct merged_report {
 /* Told of every divergence and of everything dropped; `path` is the entry's. May be NULL. */
 typedef void merged_notice(void *ctx, unsigned layer, const char *path, const char *text);
 
+struct index_observer;
+
 struct merged_options {
     merged_notice *notice;
     void *notice_ctx;
@@ -31,6 +33,7 @@ struct merged_options {
     uint64_t max_size; /* the most bytes that a layer may unpack to; for squash_layers */
     size_t kept;       /* so many of the oldest layers stay as they are: see below */
     bool indexed;      /* set by merged_stream's caller after a conflict */
+    const struct index_observer *observer; /* of index_new; or NULL (index.h) */
 };
 
 /*

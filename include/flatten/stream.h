@@ -56,6 +56,12 @@ int stream_drain(struct stream *s, struct err *err) must_check;
 /* `length` bytes of a file from `offset`; a file that ends before is ERR_FORMAT. fd is borrowed. */
 struct stream *stream_range(int fd, off_t offset, uint64_t length, struct err *err) must_check;
 
+/*
+ * Passes over up to len bytes without reading them, once all that was peeked is used. How many: 0
+ * where the stream is no range of a file, or at its end.
+ */
+uint64_t stream_skip(struct stream *s, uint64_t len);
+
 /* A stream (a pipe, standard input) from fd's position to its end. fd is borrowed. */
 struct stream *stream_fd(int fd, struct err *err) must_check;
 

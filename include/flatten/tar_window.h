@@ -27,6 +27,9 @@ struct tar_window {
 int tar_window_leave(struct tar_window *w, struct err *err) must_check;
 void tar_window_enter(struct tar_window *w, const void *block, size_t len);
 
+/* After tar_window_leave: bytes that libarchive passes over unseen; none will be asked for. */
+void tar_window_skip(struct tar_window *w, uint64_t len);
+
 /*
  * The bytes from one offset of the archive to another, which are in the present block or were not
  * released. Valid until the next call. More than 2 MiB is ERR_LIMIT.

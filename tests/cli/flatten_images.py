@@ -1,4 +1,5 @@
 """The images of flatten.bats: python3 flatten_images.py DIRECTORY (needs tests/oracle in its path)."""
+import importlib._bootstrap_external as pyc
 import os
 import random
 import sys
@@ -17,6 +18,24 @@ DIVERGENT = [[d("a"), f("a/old", "1"), f("k", "1")], [opq(), f("new", "2")]]
 MANY = [[f("k", "1")], [e for i in range(30) for e in (f("n%d" % i, "x"), wh("n%d" % i))]]
 INDEXED = [[d("a"), f("a/x", "low"), f("k", "1")],
            [f("twice", "1"), f("a/y", "y"), d("a", mode=0o711), f("twice", "2"), h("l", "a/x")]]
+WASTE = [[d("d"), f("d/a", "a" * 1000), f("d/b", "b" * 200), f("d/c", "c" * 30), f("d/e", "e" * 4),
+          f("keep", "k" * 90000)],
+         [f("d/a", "a" * 1000, uid=9), f("d/b", "B" * 200), wh("d/c")],
+         [d("d"), opq("d"), f("</script><b>\x1b[2J", "5" * 50)], [wh("</script><b>\x1b[2J")]]
+
+
+def compiled(mtime, size):
+    return bytes(pyc._code_to_timestamp_pyc(compile("1", "m", "exec"), mtime, size))
+
+
+SOURCE = "x = 1\n"
+PYTHON = [[f("lib/m.py", SOURCE, mtime=1000 * 10**9 + 5), f("lib/__pycache__/m.cpython-311.pyc", compiled(1000, 6)),
+           f("lib/__pycache__/m.cpython-311.opt-1.pyc", compiled(1001, 6)),
+           f("lib/n.py", SOURCE, mtime=1000 * 10**9), f("lib/__pycache__/n.cpython-39.pyc", compiled(1000, 7)),
+           f("lib/__pycache__/gone.cpython-39.pyc", compiled(1000, 6)), f("lib/legacy.pyc", compiled(1, 1)),
+           f("lib/o.py", SOURCE), f("lib/__pycache__/o.cpython-39.pyc",
+                                    bytes(pyc._code_to_hash_pyc(compile("1", "m", "exec"), b"12345678")))],
+          [f("lib/m.py", SOURCE, mtime=1000 * 10**9 + 7, uid=3)]]
 BAD = {
     "whiteout": [[f("a", "1")], [f("dir/.wh.", "")]],
     "dotdot": [[f("../escape", "1")]],
@@ -69,12 +88,17 @@ def main():
     images.write_oci(at("undone"), stacked[:2] + images.tars_of([[f("n", "1")], [wh("n")]]))
     images.write_platforms(at("platforms"), {"amd64": stacked, "arm64": tars, "arm/v7": stacked[:2]})
     images.write_several(at("several.tar"), {"one:v1": stacked, "two:v2": tars})
+    images.write_oci(at("python"), images.tars_of(PYTHON), compression="zstd")
+    images.write_oci(at("waste"), images.tars_of(WASTE), tag="v1")
     for name, layers in BAD.items():
         images.write_oci(at("bad-" + name), images.tars_of(layers))
     broken(at("bad-digest"), "digest")
     broken(at("bad-size"), "cut")
     images.write_oci(at("deep"), [tar_bytes([f("f%d" % i, "x")]) for i in range(1001)])
     noise = random.Random(1)
+    mixed = [[f("data/%d" % i, noise.randbytes(300_000)) for i in range(80)] +
+             [f("text/%d" % i, b"".join(b"%d " % noise.randrange(1000) for _ in range(50_000))) for i in range(80)]]
+    images.write_docker_new(at("mixed.tar"), images.tars_of(mixed), name="mixed:v1")
     big = [[f("big/%d-%d" % (n, i), noise.randbytes(5_000_000)) for i in range(10)] for n in (0, 1)]
     images.write_docker_new(at("big.tar"), images.tars_of(big), name="big:v1")
 

@@ -13,7 +13,8 @@ options_of() {
 }
 
 options_of_help() {
-    { "$FLATTEN" --help; "$FLATTEN" squash --help; "$FLATTEN" verify --help; } | options_of
+    { "$FLATTEN" --help; "$FLATTEN" squash --help; "$FLATTEN" verify --help
+        "$FLATTEN" analyze --help; } | options_of
 }
 
 options_of_man() {
@@ -32,7 +33,7 @@ options_of_man() {
 }
 
 @test "flatten(1) and --help list the same exit statuses" {
-    for status in 0 1 2 3 5 6 7 8; do
+    for status in 0 1 2 3 4 5 6 7 8; do
         "$FLATTEN" --help | tr '\n' ' ' | grep -qE "(status: |, |  *)$status "
         grep -qx ".It $status" "$MAN_DIR/flatten.1"
     done

@@ -48,12 +48,46 @@ static void low_bits_are_spread(void **state)
     assert_in_range(same, 0, 12);
 }
 
+/* However the bytes are cut, they hash alike; and every byte and the length count. */
+static uint64_t streamed(const unsigned char *data, size_t len, size_t step)
+{
+    struct hash_stream h;
+
+    hash_stream_begin(&h);
+    for (size_t at = 0; at < len; at += step)
+        hash_stream_add(&h, data + at, len - at < step ? len - at : step);
+    return hash_stream_end(&h);
+}
+
+static void test_stream(void **state)
+{
+    unsigned char data[100];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(data); i++)
+        data[i] = (unsigned char)(i * 7);
+    for (size_t len = 0; len < sizeof(data); len++) {
+        uint64_t whole = streamed(data, len, sizeof(data));
+        for (size_t step = 1; step < 40; step++)
+            assert_true(streamed(data, len, step) == whole);
+        assert_true(streamed(data, len + 1, 100) != whole);
+        for (size_t i = 0; i < len; i++) {
+            data[i] ^= 1;
+            assert_true(streamed(data, len, 100) != whole);
+            data[i] ^= 1;
+        }
+    }
+    memset(data, 0, sizeof(data)); /* padding is not content */
+    assert_true(streamed(data, 3, 1) != streamed(data, 4, 1));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_input_gives_equal_hashes),
         cmocka_unit_test(every_part_of_the_input_counts),
         cmocka_unit_test(low_bits_are_spread),
+        cmocka_unit_test(test_stream),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -147,6 +147,62 @@ static void test_aufs_names(void **state)
     assert_int_equal(e.in.ordinal, 3);
 }
 
+/* Sizes and what lies behind large payload, whether it is read or passed over. */
+static void put_sized(struct archive *a, const char *name, size_t size)
+{
+    struct archive_entry *e = archive_entry_new();
+    char *content = calloc(1, size + 1);
+
+    assert_non_null(content);
+    memset(content, name[0], size);
+    archive_entry_set_pathname(e, name);
+    archive_entry_set_filetype(e, AE_IFREG);
+    archive_entry_set_perm(e, 0644);
+    archive_entry_set_size(e, (la_int64_t)size);
+    assert_int_equal(archive_write_header(a, e), ARCHIVE_OK);
+    assert_int_equal(archive_write_data(a, content, size), size);
+    archive_entry_free(e);
+    free(content);
+}
+
+static void test_unchecked_skips(void **state)
+{
+    static const size_t sizes[] = {0, 1, 511, 512, 513, 4096, 300000, 1000000, 7, 600000, 2};
+    enum { COUNT = sizeof(sizes) / sizeof(*sizes) };
+    _cleanup_buf_ struct buf tar = BUF_INIT;
+    struct archive *a = tar_begin(&tar);
+    struct err err = ERR_INIT;
+    struct layer_entry e;
+    char name[300];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++) {
+        /* Long names have a PAX header: several blocks that must be had whole. */
+        snprintf(name, sizeof(name), "%c%0*d", (char)('a' + i), i % 2 ? 250 : 3, 0);
+        put_sized(a, name, sizes[i]);
+    }
+    archive_write_free(a);
+    _cleanup_image_ struct image *image = image_of(&tar, 1, NULL);
+    memset(&image->layers[0].diff_id, 0, sizeof(image->layers[0].diff_id)); /* nobody looks */
+    _cleanup_layer_reader_ struct layer_reader *r =
+        layer_reader_open_unchecked(&image->layers[0], &err);
+    assert_non_null(r);
+    for (size_t i = 0; i < COUNT; i++) {
+        const void *data;
+        uint64_t offset;
+        size_t len;
+        if (layer_reader_next(r, &e, &err) != 1)
+            fail_msg("%zu: %s", i, err.msg);
+        assert_int_equal(e.in.path[0], 'a' + i);
+        assert_int_equal(archive_entry_size(e.header), sizes[i]);
+        if (i % 3 == 0 && sizes[i]) { /* some are read, in part */
+            assert_int_equal(layer_reader_data(r, &data, &len, &offset, &err), 1);
+            assert_int_equal(*(const char *)data, 'a' + i);
+        }
+    }
+    assert_int_equal(layer_reader_next(r, &e, &err), 0);
+}
+
 static void test_overlay_xattrs_go(void **state)
 {
     _cleanup_buf_ struct buf tar = BUF_INIT;
@@ -301,6 +357,7 @@ int main(void)
         cmocka_unit_test(test_whiteouts),
         cmocka_unit_test(test_what_no_layer_may_hold),
         cmocka_unit_test(test_aufs_names),
+        cmocka_unit_test(test_unchecked_skips),
         cmocka_unit_test(test_overlay_xattrs_go),
         cmocka_unit_test(test_digest_of_what_follows_the_end),
         cmocka_unit_test(test_blob_digest),

@@ -340,6 +340,33 @@ static void test_range(void **state)
     assert_int_equal(lseek(fd, 0, SEEK_CUR), 10); /* the position is not touched */
 }
 
+static void test_skip(void **state)
+{
+    _cleanup_fd_ int fd = memory_file("0123456789");
+    struct err err = ERR_INIT;
+    const void *data;
+    size_t len;
+    struct stream *s = stream_range(fd, 2, 7, &err);
+
+    (void)state;
+    assert_non_null(s);
+    assert_int_equal(stream_skip(s, 3), 3);
+    assert_works(stream_peek(s, &data, &len, &err), err);
+    assert_int_equal(*(const char *)data, '5');
+    assert_int_equal(stream_skip(s, 1), 0); /* what was peeked is not used yet */
+    stream_advance(s, len);
+    assert_int_equal(stream_skip(s, 1), 0); /* at the end */
+    stream_free(s);
+    s = stream_range(fd, 8, 20, &err);
+    assert_non_null(s);
+    assert_int_equal(stream_skip(s, 100), 19); /* the last byte is for finding out ... */
+    assert_fails(stream_peek(s, &data, &len, &err), err, ERR_FORMAT); /* ... that it is missing */
+    stream_free(s);
+    s = memory_stream("abc", 3, 3);
+    assert_int_equal(stream_skip(s, 1), 0);
+    stream_free(s);
+}
+
 static void test_range_beyond_the_end(void **state)
 {
     _cleanup_fd_ int fd = memory_file("0123456789");
@@ -405,6 +432,7 @@ int main(void)
         cmocka_unit_test(test_verified_nothing),
         cmocka_unit_test(test_drain_reaches_the_check),
         cmocka_unit_test(test_range),
+        cmocka_unit_test(test_skip),
         cmocka_unit_test(test_range_beyond_the_end),
         cmocka_unit_test(test_pipe),
         cmocka_unit_test(test_unreadable),

@@ -1,0 +1,323 @@
+"use strict";
+// Draws what flatten analyze found. Names come from the image and are hostile: they only ever become
+// text nodes, never markup, attributes or styles.
+(() => {
+    const causes = ["overwritten", "metadata", "deleted", "opaque", "type"];
+    const words = { live: "live", overwritten: "overwritten", metadata: "metadata only", deleted: "deleted",
+        opaque: "opaque directory", type: "type changed" };
+    const data = JSON.parse(document.getElementById("data").textContent);
+    const main = document.getElementById("main");
+
+    // ---- helpers ----
+
+    function element(tag, options = {}, ...children) {
+        const made = document.createElement(tag);
+        for (const [key, value] of Object.entries(options)) {
+            if (key === "class") made.className = value;
+            else if (key === "on") made.addEventListener("click", value);
+            else made.setAttribute(key, value);
+        }
+        for (const child of children) made.append(child);
+        return made;
+    }
+
+    function size(bytes) {
+        const units = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
+        let unit = 0;
+        for (; bytes >= 999.95 && unit + 1 < units.length; unit++) bytes /= 1000;
+        return (unit ? bytes.toFixed(1) : bytes) + " " + units[unit];
+    }
+
+    const share = (part, whole) => (whole ? 100 * part / whole : 0);
+    const percent = (part, whole) => share(part, whole).toFixed(1) + " %";
+    const sum = object => Object.values(object).reduce((a, b) => a + b, 0);
+    const ratio = found => found.ratio.toFixed(2) + (found.error ? " ± " + (100 * found.error).toFixed(1) + " %" : "");
+    const shown = number => number.toLocaleString("en");
+
+    function section(title, about, ...children) {
+        const made = element("section", {}, element("h2", {}, title));
+        if (about) made.append(element("p", { class: "soft" }, about));
+        made.append(...children);
+        return made;
+    }
+
+    // ---- tables that sort ----
+
+    // columns: [title, value of a row, its text, "number" or "text"]
+    function table(columns, rows) {
+        const body = element("tbody");
+        const heads = columns.map(([title, , , kind]) => element("th", { class: kind, scope: "col", "aria-sort": "none" },
+            element("button", { type: "button" }, title)));
+        const fill = list => body.replaceChildren(...list.map(row => element("tr", {},
+            ...columns.map(([, value, text, kind]) => element("td", { class: kind }, String((text || value)(row)))))));
+        heads.forEach((head, index) => head.firstChild.addEventListener("click", () => {
+            const value = columns[index][1], number = columns[index][3] === "number";
+            const before = head.getAttribute("aria-sort");
+            const down = before === "none" ? number : before === "ascending";
+            for (const other of heads) other.setAttribute("aria-sort", "none");
+            head.setAttribute("aria-sort", down ? "descending" : "ascending");
+            const sorted = rows.map((row, at) => [value(row), at, row]);
+            sorted.sort((a, b) => (a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0) * (down ? -1 : 1) || a[1] - b[1]);
+            fill(sorted.map(item => item[2]));
+        }));
+        fill(rows);
+        return element("div", { class: "scroll", tabindex: "0" },
+            element("table", {}, element("thead", {}, element("tr", {}, ...heads)), body));
+    }
+
+    // ---- layers ----
+
+    function legend() {
+        return element("ul", { class: "legend" }, ...["live", ...causes].map(key =>
+            element("li", {}, element("i", { class: key }), words[key])));
+    }
+
+    function layerBars(image) {
+        const most = Math.max(1, ...image.layers.map(layer => layer.payload));
+        return image.layers.map(layer => {
+            const bar = element("span", { class: "bar" });
+            const told = ["live", ...causes].map(key => [key, key === "live" ? layer.live : layer.dead[key]]);
+            for (const [key, bytes] of told) {
+                if (!bytes) continue;
+                const part = element("i", { class: key });
+                part.style.width = share(bytes, most) + "%";
+                bar.append(part);
+            }
+            const step = layer.created_by || "";
+            const title = told.filter(part => part[1]).map(([key, bytes]) => words[key] + " " + size(bytes)).join(", ");
+            const row = element("div", { class: "layer" }, element("span", {}, String(layer.number)), bar,
+                element("span", { class: "step" }, size(layer.payload) + "  " + step));
+            row.title = title + (step ? "\n" + step : "");
+            return row;
+        });
+    }
+
+    // ---- treemap: squarified (Bruls, Huizing, van Wijk) ----
+
+    const weight = node => node.live + node.dead;
+
+    function worstRatio(row, side, total) {
+        const largest = row[0].area, least = row[row.length - 1].area;
+        return Math.max(side * side * largest / (total * total), total * total / (side * side * least));
+    }
+
+    // Places each item {area} into the rectangle: sets x, y, w, h.
+    function squarify(items, x, y, w, h) {
+        let row = [], total = 0, at = 0;
+        const place = () => {
+            const wide = w >= h, side = wide ? h : w, depth = side ? total / side : 0;
+            let along = 0;
+            for (const item of row) {
+                const length = depth ? item.area / depth : 0;
+                Object.assign(item, wide ? { x, y: y + along, w: depth, h: length } : { x: x + along, y, w: length, h: depth });
+                along += length;
+            }
+            if (wide) { x += depth; w -= depth; } else { y += depth; h -= depth; }
+            row = []; total = 0;
+        };
+        while (at < items.length) {
+            const item = items[at], side = Math.min(w, h);
+            if (row.length && worstRatio([...row, item], side, total + item.area) > worstRatio(row, side, total)) {
+                place();
+                continue;
+            }
+            row.push(item);
+            total += item.area;
+            at++;
+        }
+        if (row.length) place();
+    }
+
+    function treemap(root) {
+        const map = element("div", { class: "map" }), crumbs = element("div", { class: "crumbs" });
+        let trail = [root];
+
+        function zoom(path) {
+            trail = path;
+            draw();
+        }
+
+        function colour(node) {
+            const part = Math.round(share(node.dead, weight(node)));
+            return "color-mix(in srgb, rgb(var(--hot)) " + part + "%, rgb(var(--cool)))";
+        }
+
+        // A directory's cell has its name on top and, where there is room, what is in it.
+        function cell(node, path, box) {
+            const inner = node.children && node.children.length > 0;
+            const made = element(inner ? "button" : "div", inner ? { class: "cell", type: "button" } : { class: "cell" });
+            const text = node.name + (inner ? "/" : ""), bytes = size(weight(node));
+            if (box.w > 34 && box.h > 14) made.append(element("span", {}, text + " " + bytes));
+            made.title = path.slice(1).map(up => up.name + "/").join("") + text + "\n" + bytes + ", " +
+                percent(node.dead, weight(node)) + " dead";
+            if (inner) made.addEventListener("click", () => zoom([...path, node]));
+            made.style.background = colour(node);
+            for (const [key, value] of [["left", box.x], ["top", box.y], ["width", box.w], ["height", box.h]])
+                made.style[key] = value + "px";
+            return made;
+        }
+
+        function fill(cells, path, x, y, w, h, levels) {
+            const nodes = (path[path.length - 1].children || []).filter(weight).sort((a, b) => weight(b) - weight(a));
+            const scale = w * h / (nodes.reduce((all, node) => all + weight(node), 0) || 1);
+            const items = nodes.map(node => ({ node, area: weight(node) * scale }));
+            squarify(items, x, y, w, h);
+            for (const item of items) {
+                if (item.w < 2 || item.h < 2) continue;
+                cells.push(cell(item.node, path, item));
+                if (levels > 1 && item.node.children && item.w > 50 && item.h > 40)
+                    fill(cells, [...path, item.node], item.x + 3, item.y + 19, item.w - 6, item.h - 22, levels - 1);
+            }
+        }
+
+        function draw() {
+            const top = trail[trail.length - 1], cells = [];
+            fill(cells, trail, 0, 0, map.clientWidth, map.clientHeight, 3);
+            map.replaceChildren(...cells);
+            crumbs.replaceChildren(...trail.flatMap((node, index) => [
+                element("button", { type: "button", on: () => zoom(trail.slice(0, index + 1)) }, index ? node.name : "/"),
+                index && index + 1 < trail.length ? " / " : " "]),
+                size(weight(top)) + ", " + percent(top.dead, weight(top)) + " dead");
+        }
+
+        new ResizeObserver(draw).observe(map);
+        return [crumbs, map];
+    }
+
+    // ---- lookups ----
+
+    function lookupChart(lookups, layers) {
+        const counts = new Map(lookups.by_layers.map(row => [row.layers, row]));
+        const last = Math.max(1, ...counts.keys()), most = Math.max(1, ...lookups.by_layers.map(row => row.directories));
+        const chart = element("div", { class: "chart", role: "img" }), axis = element("div", { class: "axis" });
+        const every = Math.ceil(last / 12);
+        for (let n = 1; n <= last; n++) {
+            const row = counts.get(n), column = element("div");
+            if (row) {
+                const bar = element("i");
+                bar.style.height = 100 * Math.log1p(row.directories) / Math.log1p(most) + "%";
+                column.title = shown(row.directories) + " directories in " + n + " layers, with " + shown(row.entries) + " names";
+                column.append(bar);
+            }
+            chart.append(column);
+            axis.append(element("span", {}, (n - 1) % every === 0 ? String(n) : ""));
+        }
+        chart.setAttribute("aria-label", "Directories by the number of layers that hold them, of " + layers);
+        return [chart, axis];
+    }
+
+    function lookupTable(lookups) {
+        const rows = [["stat", lookups.existing, lookups.flat.existing, "stat of a path"],
+            ["missing", lookups.missing, lookups.flat.missing, "a name that does not exist"],
+            ["readdir", lookups.depth, lookups.flat.depth, "listing a directory"]];
+        return table([
+            ["Cold …", row => row[3], null, "text"],
+            ["Layers, mean", row => row[1].mean, row => row[1].mean.toFixed(2), "number"],
+            ["99 %", row => row[1].p99, null, "number"],
+            ["most", row => row[1].most, null, "number"],
+            ["flattened", row => row[2].mean, row => row[2].mean.toFixed(2), "number"],
+            ["time, no dentries", row => lookups.model[row[0]].dentries.ratio,
+                row => lookups.model[row[0]].dentries.ratio.toFixed(2) + "×", "number"],
+            ["time, no cache", row => lookups.model[row[0]].disk.ratio,
+                row => lookups.model[row[0]].disk.ratio.toFixed(2) + "×", "number"],
+        ], rows);
+    }
+
+    function python(lookups) {
+        const found = lookups.python;
+        if (!found.modules) return "";
+        return element("p", {}, "Importing each of " + shown(found.modules) + " Python modules once, over " + found.sites.length +
+            " entries of sys.path, looks into " + shown(found.existing.probes) + " layers for names that exist and into " +
+            shown(found.missing.probes) + " for names that do not; flattened, into " + shown(found.existing.flat) + " and " +
+            shown(found.missing.flat) + ".");
+    }
+
+    // ---- the page ----
+
+    function tiles(image) {
+        const tile = (value, text) => element("div", { class: "tile" }, element("b", {}, value), element("span", {}, text));
+        return element("section", { class: "tiles" },
+            tile(size(image.payload.in), "in " + image.layers.length + " layers"),
+            tile(size(image.payload.dead), percent(image.payload.dead, image.payload.in) + " dead"),
+            tile((100 * image.dive.efficiency).toFixed(1) + " %", "efficiency, as dive has it"),
+            tile(image.lookups.existing.mean.toFixed(2), "layers looked into for a path"),
+            tile(image.lookups.missing.mean.toFixed(2), "for a name that is not there"));
+    }
+
+    function ruleText(rule) {
+        const show = value => rule.rule === "max_wasted" ? size(value)
+            : rule.rule === "max_wasted_share" || rule.rule === "min_efficiency" ? (100 * value).toFixed(2) + " %"
+                : String(Math.round(100 * value) / 100);
+        return rule.rule + ": " + show(rule.value) + ", limit " + show(rule.limit);
+    }
+
+    function draw(image) {
+        main.replaceChildren(element("p", {}, element("span", { class: "source" }, image.source), " ",
+            element("span", { class: "soft" }, (image.name || "") + " " + image.id)), tiles(image));
+        if (image.rules.length)
+            main.append(section("Rules", "", element("ul", { class: "advice" }, ...image.rules.map(rule =>
+                element("li", rule.kept ? {} : { class: "broken" }, (rule.kept ? "kept: " : "broken: ") + ruleText(rule))))));
+        main.append(section("Advice", "", element("ul", { class: "advice" }, ...image.advice.map(advice =>
+            element("li", {}, advice.text)))));
+        main.append(section("Layers", "What each brought: what a container sees of it, and what not, by cause.",
+            legend(), ...layerBars(image)));
+        const map = section("Where the bytes are", "Area: bytes in all layers. Click to go in.", element("p", { class: "soft" }, "all live",
+            element("span", { class: "ramp" }), "all dead"), ...treemap(image.tree));
+        map.id = "treemap";
+        main.append(map);
+        main.append(section("Layers by directory", "How many directories (logarithmic) lie in how many layers. A lookup goes through " +
+            "all layers that hold the directory; flattened, through one.", ...lookupChart(image.lookups, image.layers.length),
+            lookupTable(image.lookups), python(image.lookups)));
+        drawTables(image);
+    }
+
+    function drawTables(image) {
+        const steps = image.layers.map(layer => layer.created_by || "");
+        main.append(section("Which layer hides what", "", table([
+            ["Bytes", row => row.bytes, row => size(row.bytes), "number"],
+            ["Files", row => row.files, row => shown(row.files), "number"],
+            ["Cause", row => words[row.cause], null, "word"],
+            ["Of layer", row => row.layer, null, "number"],
+            ["By layer", row => row.by, null, "number"],
+            ["Step", row => steps[row.by - 1], null, "text"],
+        ], image.kills.slice(0, 500))));
+        main.append(section("The worst paths", "", table([
+            ["Dead bytes", row => row.bytes, row => size(row.bytes), "number"],
+            ["Copies", row => row.copies, null, "number"],
+            ["Cause", row => words[row.cause], null, "word"],
+            ["Path", row => "/" + row.path, null, "text"],
+        ], image.worst)));
+        if (image.duplicates) main.append(section("Duplicates", "Same content at several paths, where a container sees it.", table([
+            ["Size", row => row.size, row => size(row.size), "number"],
+            ["Copies", row => row.copies, null, "number"],
+            ["Layers", row => row.layers, null, "number"],
+            ["Paths", row => row.paths.map(path => "/" + path).join("  "), null, "text"],
+        ], image.duplicates.worst)));
+        if (image.zfs) main.append(section("Compression", "Predicted compressratio in records of " + image.zfs.record / 1024 +
+            " KiB, with its error: " + shown(image.zfs.sampled) + " of " + shown(image.zfs.records) + " records compressed.", table([
+            ["Bytes", row => row.bytes, row => size(row.bytes), "number"],
+            ["lz4", row => row.lz4.ratio, row => ratio(row.lz4), "number"],
+            ["zstd", row => row.zstd.ratio, row => ratio(row.zstd), "number"],
+            ["Directory", row => "/" + row.path, null, "text"],
+        ], image.zfs.directories)));
+        main.append(section("Directories in many layers", "", table([
+            ["Layers", row => row.layers, null, "number"],
+            ["Names", row => row.entries, row => shown(row.entries), "number"],
+            ["Directory", row => "/" + row.path, null, "text"],
+        ], image.lookups.worst)));
+        main.append(section("All layers", "", table([
+            ["Layer", row => row.number, null, "number"],
+            ["Brought", row => row.payload, row => size(row.payload), "number"],
+            ["Dead", row => row.payload - row.live, row => size(row.payload - row.live), "number"],
+            ["Hides", row => sum(row.killed), row => size(sum(row.killed)), "number"],
+            ["Step", row => row.created_by || "", null, "text"],
+        ], image.layers)));
+    }
+
+    const choice = document.getElementById("images");
+    data.images.forEach((image, index) => choice.append(element("option", { value: String(index) }, image.source)));
+    choice.addEventListener("change", () => draw(data.images[Number(choice.value)]));
+    document.getElementById("choice").hidden = data.images.length < 2;
+    document.title = "Image costs: " + data.images.map(image => image.source).join(", ");
+    draw(data.images[0]);
+})();

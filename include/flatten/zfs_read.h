@@ -1,0 +1,32 @@
+/*
+ * A prediction (zfs.h) for what an image shows, all in all and by top directory: those in which
+ * most bytes lie, at most two names deep.
+ */
+#ifndef FLATTEN_ZFS_READ_H
+#define FLATTEN_ZFS_READ_H
+
+#include "flatten/contents.h"
+#include "flatten/zfs.h"
+
+enum { ZFS_DIRS = 12, ZFS_SAMPLE = 2048 };
+
+struct zfs_dir {
+    uint32_t node;
+    uint64_t bytes;   /* of the files that show below it, and in none of the other dirs */
+    uint64_t records; /* of all of them */
+    struct zfs_sums sums;
+};
+
+struct zfs_report {
+    size_t record;
+    uint64_t files, records; /* that show and have bytes */
+    struct zfs_sums sums;
+    struct zfs_dir dirs[ZFS_DIRS]; /* most bytes first */
+    size_t dir_count;
+};
+
+/* Reads what shows. `sample`: compress about so many records, 0: all. */
+int zfs_read(const struct image *image, const struct strata *s, size_t record, uint64_t sample,
+             struct zfs_report *out, struct err *err) must_check;
+
+#endif

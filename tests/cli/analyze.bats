@@ -1,0 +1,172 @@
+#!/usr/bin/env bats
+# flatten analyze: options, tables, JSON. The figures themselves are held against a model in
+# tests/oracle/analyze.py.
+# shellcheck disable=SC2154,SC2016  # status, output and stderr are set by bats' run
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+    [ -x "$FLATTEN" ] || { echo "FLATTEN is not set to flatten"; return 1; }
+    command -v jq python3 zstd >/dev/null || { echo "jq, python3 and zstd are needed"; return 1; }
+    export IMAGES=$BATS_FILE_TMPDIR/images
+    mkdir "$IMAGES"
+    PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$BATS_TEST_DIRNAME/../oracle \
+        python3 "$BATS_TEST_DIRNAME/flatten_images.py" "$IMAGES"
+}
+
+setup() {
+    mkdir "$BATS_TEST_TMPDIR/work"
+    cd "$BATS_TEST_TMPDIR/work" || return
+}
+
+analyze() { run --separate-stderr "$FLATTEN" analyze "$@"; }
+
+ok() {
+    analyze "$@"
+    echo "status $status: $output $stderr"
+    [ "$status" -eq 0 ] && [ -z "$stderr" ]
+}
+
+fails() {
+    local expected=$1 text=$2
+    shift 2
+    analyze "$@"
+    echo "status $status: $output $stderr"
+    [ "$status" -eq "$expected" ] && [ -z "$output" ] && [[ $stderr == "flatten: error: "*"$text"* ]]
+}
+
+@test "usage" {
+    fails 2 "SOURCE"
+    fails 2 "--jsonn" --jsonn "$IMAGES/layout"
+    fails 2 "no such file" ./nope
+    ok --help
+    [[ $output == *"--platform"* ]]
+}
+
+@test "every cause has its bytes, and they are what squash leaves out" {
+    ok --json "oci:$IMAGES/waste:v1"
+    [ "$(jq -c '.images[0].dead' <<<"$output")" = \
+        '{"overwritten":200,"metadata":1000,"deleted":80,"opaque":1204,"type":0}' ]
+    jq -e '.version == 1 and .images[0].payload.dead == 2484' <<<"$output"
+    dead=$("$FLATTEN" --json -q "oci:$IMAGES/waste:v1" oci:flat | jq '.payload.in - .payload.out')
+    [ "$dead" -eq 2484 ]
+}
+
+@test "the layer that hid bytes is named with what made it" {
+    ok --json "oci:$IMAGES/waste:v1"
+    jq -e '.images[0].kills[] | select(.cause == "metadata") | .layer == 1 and .by == 2' <<<"$output"
+    jq -e '[.images[0].layers[].created_by] == ["layer 0", "layer 1", "layer 2", "layer 3"]' <<<"$output"
+    ok "oci:$IMAGES/waste:v1"
+    [[ $output == *"1.0 kB of layer 1 in layer 2: metadata only, 1 file"*"layer 1"* ]]
+}
+
+@test "hostile names are shown, not obeyed" {
+    ok "oci:$IMAGES/waste:v1"
+    [[ $output == *'/</script><b>\x1b[2J'* && $output != *$'\x1b'* ]]
+    ok --json "oci:$IMAGES/waste:v1"
+    [[ $output != *$'\x1b'* ]]
+    jq -e '[.images[0].worst[].path] | index("</script><b>\u001b[2J")' <<<"$output"
+}
+
+@test "several images, from every kind of source, say the same" {
+    ok --json "$IMAGES/old.tar" "$IMAGES/new.tar" "oci:$IMAGES/layout:v1" "oci:$IMAGES/zstd"
+    jq -e '.images | length == 4 and ([.[] | {payload, dead, kills, worst, dive}] | unique | length == 1)' \
+        <<<"$output"
+    run --separate-stderr bash -c 'gzip -1 <"$IMAGES/old.tar" | "$FLATTEN" analyze --json -'
+    [ "$status" -eq 0 ]
+    jq -e '.images[0].payload.in > 0' <<<"$output"
+}
+
+@test "nothing is written" {
+    ok "oci:$IMAGES/waste:v1"
+    [ -z "$(ls -A)" ]
+}
+
+@test "rules: kept, broken, from a file, and the command line wins" {
+    ok --max-wasted=3% --max-depth=4 --max-probes=9 --min-efficiency=0 "oci:$IMAGES/waste:v1"
+    [[ $output == *"Rules"*"kept"* ]]
+    analyze --max-wasted=2% "oci:$IMAGES/waste:v1"
+    [ "$status" -eq 4 ]
+    [[ $output == *"BROKEN"* && $stderr == "flatten: error: oci:"*" 2.69 % dead of at most 2 %" ]]
+    for rule in --max-wasted=2kB --min-efficiency=99% --min-efficiency=.99 --max-depth=3 --max-probes=0.9; do
+        analyze -q --json "${rule/=./=0.}" "$IMAGES/old.tar" "oci:$IMAGES/waste:v1"
+        [ "$status" -eq 4 ]
+        jq -e '.images[1].rules | length == 1 and .[0].kept == false' <<<"$output"
+    done
+    echo '{ "max_depth": 3, /* few */ "max_wasted": "90%" }' >rules.json
+    analyze --config=rules.json "oci:$IMAGES/waste:v1"
+    [ "$status" -eq 4 ]
+    ok --config=rules.json --max-depth=4 "oci:$IMAGES/waste:v1"
+}
+
+@test "rules that are wrong" {
+    for rule in --max-wasted=-1 --max-wasted=x --max-wasted=101% --max-wasted=1XB --max-depth=1e9 \
+        --max-depth= --min-efficiency=1.5 --max-probes=1.2.3 --max-probes=2x; do
+        fails 2 "" "$rule" "oci:$IMAGES/waste:v1"
+    done
+    fails 3 "nope" --config=nope "oci:$IMAGES/waste:v1"
+    for text in '[]' '{"max-depth": 3}' '{"max_depth": []}' '{"max_depth": 3, "max_depth": 3}' '{"max_depth": "x"}'; do
+        echo "$text" >rules.json
+        fails 5 "rules.json: " --config=rules.json "oci:$IMAGES/waste:v1"
+    done
+}
+
+@test "--html writes one file, which no name in the image breaks out of" {
+    ok --html=page.html "oci:$IMAGES/waste:v1"
+    [[ $output == *"Dead bytes"* ]]
+    [ "$(ls -A)" = page.html ]
+    [ "$(grep -c '</script>' page.html)" -eq 2 ]
+    run ! grep -qE '(src|href)="?(https?:)?//' page.html
+    sed -n 's/.*id="data">\(.*\)<\/script>/\1/p' page.html >data.json
+    "$FLATTEN" analyze --json "oci:$IMAGES/waste:v1" >plain.json
+    jq -e --slurpfile plain plain.json '.images[0] | (.tree | [.live, .dead]) == (.payload | [.live, .dead])
+        and del(.tree) == $plain[0].images[0]' data.json
+    rm data.json plain.json
+    fails 3 "nowhere" --html=nowhere/page.html "oci:$IMAGES/waste:v1"
+    fails 5 "whiteout" --html=other.html "oci:$IMAGES/bad-whiteout"
+    [ "$(ls -A)" = page.html ]
+}
+
+@test "--contents finds .pyc that do not match their source" {
+    ok --json --contents "oci:$IMAGES/python"
+    [ "$(jq -c '.images[0].pyc | [.files, .stale, .orphans]' <<<"$output")" = '[5,2,1]' ]
+    [ "$(jq -c '.images[0].pyc.worst | sort' <<<"$output")" = \
+        '["lib/__pycache__/m.cpython-311.opt-1.pyc","lib/__pycache__/n.cpython-39.pyc"]' ]
+    jq -e '.images[0].advice[] | select(.kind == "pyc") | .text | startswith("2 .pyc files")' <<<"$output"
+    jq -e '.images[0].duplicates.worst | any(.paths == ["lib/n.py", "lib/o.py", "lib/m.py"])' <<<"$output"
+    ok --json "oci:$IMAGES/python"
+    jq -e '(.images[0] | has("pyc") or has("duplicates")) or has("shared") | not' <<<"$output"
+    ok --contents "oci:$IMAGES/python" "oci:$IMAGES/python"
+    [[ $output == *"2 older or newer"* && $output == *"Together"* ]]
+}
+
+@test "--zfs: a sample agrees with all, within its error" {
+    ok --json --zfs=8K "$IMAGES/mixed.tar"
+    sample=$output
+    ok --json --zfs=8K --exact "$IMAGES/mixed.tar"
+    jq -e '.images[0].zfs | .records == .sampled and .lz4.error == 0' <<<"$output"
+    jq -e --argjson sample "$sample" '.images[0].zfs as $all | $sample.images[0].zfs |
+        .sampled < $all.sampled and .records == $all.records and .zstd.error > 0 and
+        (["lz4", "zstd"] | all(. as $k | $sample.images[0].zfs[$k] |
+            (.ratio / $all[$k].ratio - 1 | fabs) <= 2 * .error))' <<<"$output"
+    jq -e '[.images[0].zfs.directories[].path] == ["data", "text"]' <<<"$output"
+    ok --zfs=1M --exact "$IMAGES/mixed.tar"
+    [[ $output == *"in records of 1024 KiB"*"compression=off  /data"* ]]
+    for size in 0 3K 128 32M 128Q 4KK x ""; do
+        fails 2 "" "--zfs=$size" "$IMAGES/mixed.tar"
+    done
+}
+
+@test "advice names the steps" {
+    ok --json "oci:$IMAGES/waste:v1"
+    jq -e '[.images[0].advice[].kind] | contains(["touch", "delete", "flatten", "depth"])' <<<"$output"
+    jq -e '.images[0].advice[] | select(.kind == "touch") | .bytes == 1000 and (.text | contains("COPY --chown"))' \
+        <<<"$output"
+}
+
+@test "bad images are errors, and print nothing" {
+    fails 5 "layer 2: dir/.wh.: a whiteout" "oci:$IMAGES/bad-whiteout"
+    fails 8 "overlayfs" "oci:$IMAGES/waste:v1" "oci:$IMAGES/bad-device"
+    fails 6 "descriptor says" "oci:$IMAGES/bad-size"
+    fails 7 "layers" "oci:$IMAGES/deep"
+}
