@@ -153,10 +153,10 @@ static int allow_some(scmp_filter_ctx list)
 
     for (size_t i = 0; rc == 0 && i < sizeof(ioctls) / sizeof(*ioctls); i++)
         rc = seccomp_rule_add(list, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
-                              SCMP_A1(SCMP_CMP_EQ, ioctls[i]));
+                              SCMP_A1(SCMP_CMP_EQ, ioctls[i], 0));
     for (size_t i = 0; rc == 0 && i < sizeof(commands) / sizeof(*commands); i++)
         rc = seccomp_rule_add(list, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1,
-                              SCMP_A1(SCMP_CMP_EQ, (scmp_datum_t)commands[i]));
+                              SCMP_A1(SCMP_CMP_EQ, (scmp_datum_t)commands[i], 0));
     /* Memory that can be run is never made. */
     if (rc == 0)
         rc = seccomp_rule_add(list, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,
@@ -174,7 +174,7 @@ static int allow_some(scmp_filter_ctx list)
     /* abort(3), and nobody else's end. */
     if (rc == 0)
         rc = seccomp_rule_add(list, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
-                              SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
+                              SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0));
     /* Names for threads and mappings: nobody needs them. */
     if (rc == 0)
         rc = seccomp_rule_add(list, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(prctl), 0);
