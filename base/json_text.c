@@ -73,7 +73,7 @@ static struct layout layout_of(const char *text, const struct json *root, const 
     l.lines = object == root || has_newline(text, root->start, object->start);
     line_indent(text, object->start, l.closing);
     size_t room = MOST_INDENT - strlen(l.closing);
-    strcpy(l.indent, l.closing); /* both are at most MOST_INDENT long */
+    memcpy(l.indent, l.closing, strlen(l.closing) + 1); /* both are at most MOST_INDENT long */
     strncat(l.indent, l.unit, room);
     return l;
 }

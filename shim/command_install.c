@@ -119,13 +119,14 @@ static int find_runtime(const char *given, char *out, size_t size, struct err *e
         snprintf(out, size, "%s", given);
         return 0;
     }
-    ssize_t len = readlink("/proc/self/exe", out, size - sizeof("flatbed-runtime") - 1);
+    static const char runtime[] = "flatbed-runtime";
+    ssize_t len = readlink("/proc/self/exe", out, size - sizeof(runtime) - 1);
     if (len < 0)
         return err_sys(err, "/proc/self/exe");
     out[len] = '\0';
     char *slash = strrchr(out, '/');
     if (slash)
-        strcpy(slash + 1, "flatbed-runtime"); /* room was left */
+        memcpy(slash + 1, runtime, sizeof(runtime)); /* room was left */
     if (!is_program(out))
         return err_set(err, ERR_USAGE, "there is no %s; say --runtime=PATH", out);
     return 0;

@@ -77,7 +77,7 @@ static int write_text(const struct config_file *file, const char *path, const st
 {
     static const mode_t mode = 0644;
     _cleanup_atomic_file_ struct atomic_file out = ATOMIC_FILE_INIT;
-    const char *name;
+    const char *name = NULL;
     _cleanup_fd_ int dirfd = open_folder(path, file->fd < 0, &name, err);
 
     if (dirfd < 0)

@@ -271,7 +271,7 @@ static int add_volume(struct planner *p, const struct policy_volume *v, const ch
         op->target = request->target;
     else if (op->verdict != PLAN_DENIED && expand_path(p, op, &v->target, &values, &op->target) < 0)
         return -1;
-    return op->verdict == PLAN_DENIED ? 0 : place_mount(p, op);
+    return op->target && op->verdict != PLAN_DENIED ? place_mount(p, op) : 0;
 }
 
 static int add_always(struct planner *p)

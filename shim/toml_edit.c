@@ -162,7 +162,9 @@ static int put(struct buf *text, const struct toml_set *set, bool header, struct
     _cleanup_arena_ struct arena arena = {.limit = 64u * 1024 * 1024};
     struct toml toml;
 
-    if (toml_scan(text->data ? text->data : "", text->len, &arena, &toml, err) < 0)
+    if (!buf_reserve(text, 0)) /* never NULL, also when it is empty */
+        return err_nomem(err);
+    if (toml_scan(text->data, text->len, &arena, &toml, err) < 0)
         return -1;
     const struct toml_item *table = set->ours ? NULL : toml_find(&toml, set->table, set->depth);
     if (table && table->kind == TOML_TABLE)
