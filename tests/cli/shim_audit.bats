@@ -109,6 +109,25 @@ teardown() {
     run ! grep -q $'\033' "$DIR/log/audit.jsonl"
 }
 
+@test "a file size limit costs the line, and nothing else" {
+    setup_audit
+    head -c 2000 /dev/zero | tr '\0' x >"$DIR/log/audit.jsonl"
+    echo >>"$DIR/log/audit.jsonl"
+    create
+    run bash -c 'ulimit -f 2; exec "$@"' - "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1
+    [ "$status" -eq 7 ]
+    counted flatbed_audit_errors_total 1
+    # … and the counters stay as they are, where there is room for nothing
+    printf '#!/bin/sh\nexit 7\n' >"$DIR/low"
+    run bash -c 'ulimit -f 0; exec "$@"' - "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1
+    [ "$status" -eq 7 ]
+    tail -n 1 "$DIR/log/audit.jsonl" | jq -e .verdict
+    audit "\"file\": \"$DIR/log/audit.jsonl\", \"required\": true"
+    run bash -c 'ulimit -f 0; exec "$@" 2>&1' - "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1
+    [ "$status" -eq 1 ]
+    [[ $output =~ audit,\ which\ the\ policy\ requires.*File\ too\ large ]]
+}
+
 @test "a profile, what is switched off and the engine are in the line; a profile has an audit of its own" {
     setup_audit
     sed -i "2a \"opt_out\": [\"mounts\"], \"profiles\": [ { \"name\": \"p\", \"match\": { \"uid\": [\"7\"] }, \"audit\": { \"file\": \"$DIR/log/other.jsonl\" } } ]," "$DIR/policy.json"
