@@ -279,6 +279,17 @@ messages() {
     [ ! -L "$DIR/log/flatbed.prom" ]
 }
 
+@test "whoever can read the audit file cannot hold up launches by a lock on it" {
+    setup_audit
+    create
+    flock "$DIR/log/audit.jsonl" sleep 60 3>&- &
+    HOLDER=$!
+    sleep 0.2
+    create c2
+    [ "$(says .container)" = '"c2"' ]
+    counted flatbed_audit_errors_total 0
+}
+
 @test "whoever can read the counters' folder cannot hold up launches by a lock on it" {
     setup_audit
     flock "$DIR/log" sleep 60 3>&- &
