@@ -15,8 +15,8 @@
 int rundir_open(const char *kind, const char *name, bool make, struct err *err) must_check;
 
 /*
- * A descriptor of /run/flatbed/KIND, made where it is missing, with an exclusive lock that goes with
- * it. Whoever can open a file can lock it: nobody but root can hold this one, and he for ten
+ * A descriptor of /run/flatbed/KIND, made where it is missing, with an exclusive lock that goes
+ * with it. Whoever can open a file can lock it: nobody but root can hold this one, and he for ten
  * seconds.
  */
 int rundir_lock(const char *kind, struct err *err) must_check;

@@ -167,12 +167,12 @@ teardown() {
 with_log() {
     mkdir "$DIR/dev"
     python3 -c '
-import socket, sys
+import socket, sys, time
 log = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 log.bind(sys.argv[1] + "/dev/log")
 with open(sys.argv[1] + "/messages", "ab", buffering=0) as out:
-    while True:
-        out.write(log.recv(65536).rstrip(b"\0") + b"\n")' "$DIR" 3>&- &
+    while not time.sleep(int(sys.argv[2])):
+        out.write(log.recv(65536).rstrip(b"\0") + b"\n")' "$DIR" "${HANGS-0}" 3>&- &
     HOLDER=$!
     for _ in $(seq 100); do
         [ -S "$DIR/dev/log" ] && break
@@ -213,6 +213,32 @@ messages() {
     [ "$status" -eq 7 ]
     run messages
     [[ $output =~ ^\<84\>.*"'nothing' is not offered" ]] # authpriv.warning
+}
+
+# Fills what a daemon that does not read has to read.
+fill_log() {
+    python3 -c '
+import socket
+full = False
+while not full:
+    log = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+    log.connect("/dev/log")
+    full = True
+    try:
+        while log.send(b"x"):
+            full = False
+    except BlockingIOError:
+        pass'
+}
+
+@test "a syslog daemon that reads nothing does not hold up a launch for long" {
+    as_root
+    audit '"syslog": true'
+    export -f fill_log
+    # shellcheck disable=SC2016
+    HANGS=600 with_log bash -c 'fill_log; exec timeout 20 "$@"' - \
+        "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1 || status=$?
+    [ "$status" -eq 7 ]
 }
 
 @test "a line that the file cannot take goes to syslog" {
