@@ -228,6 +228,29 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
     matches "^skipped +variable +SITE"
 }
 
+@test "explain: what the runtime does not accept of a source is denied, optional or not" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root"
+    sed -i "s|\"target\": \"/site\",|& \"pool\": \"$DIR/gone\", \"optional\": true,|" "$DIR/policy.json"
+    explain
+    exits 1
+    matches "^denied +volume +site .*the pool $DIR/gone does not exist"
+    mkdir "$DIR/gone" && chown 1234 "$DIR/srv/site"
+    explain
+    exits 1
+    matches "^denied +volume +site .*the private side of a pool must be a folder of root's"
+    sed -i 's|"pool": "[^"]*", ||' "$DIR/policy.json"
+    explain
+    exits 0
+    rmdir "$DIR/srv/site" && ln -s /etc "$DIR/srv/site" && chown 1234 "$DIR/srv"
+    explain
+    exits 1
+    matches "^denied +volume +site .*is a symbolic link that not only root could have made"
+    rm "$DIR/srv/site"
+    explain
+    exits 0
+    matches "^skipped +volume +site .*does not exist"
+}
+
 @test "explain: columns are straight behind wide characters" {
     mkdir "$DIR/srv/data/数据"
     sed -i 's/{name}", "names"/{name}", "presets": [], "names"/' "$DIR/policy.json"
