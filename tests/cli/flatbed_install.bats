@@ -227,7 +227,8 @@ END
 [plugins.\"$cri\".containerd.runtimes.flatbed]" "version = 2
 [plugins.'$cri']
 containerd.snapshotter = 'x'" "version = 2
-plugins = {}"; do
+plugins = {}" "version = 2
+[plugins.\"io.containerd.grpc.v1.c\\u0072i\".containerd]"; do
         echo "$text" >config.toml
         put containerd config.toml --default
         [ "$status" -eq 5 ] || [ "$status" -eq 8 ]
