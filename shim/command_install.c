@@ -69,15 +69,17 @@ static const struct engine {
     const char *name, *file;
     install_edit *edit;
     install_undo *undo;
+    install_outdated *outdated;   /* or NULL: no default is taken from a backup */
     const char *next, *undo_next; /* what makes the engine read it, or NULL */
 } engines[] = {
     {"docker", "/etc/docker/daemon.json", install_docker, install_docker_undo,
+     install_docker_outdated,
      /* on a reload, a default that is no longer written stays */
      "systemctl reload docker", "systemctl restart docker"},
-    {"containerd", "/etc/containerd/config.toml", install_containerd, install_toml_undo,
+    {"containerd", "/etc/containerd/config.toml", install_containerd, install_toml_undo, NULL,
      "systemctl restart containerd", "systemctl restart containerd"},
     {"podman", "/etc/containers/containers.conf.d/flatbed.conf", install_podman, install_toml_undo,
-     NULL, NULL},
+     NULL, NULL, NULL},
 };
 enum { ENGINES = sizeof(engines) / sizeof(*engines) };
 
@@ -172,11 +174,13 @@ static int install(const struct engine *engine, const struct install_command *c,
     }
     if (c->dry_run)
         return print_diff(&file, &after, false, err);
-    if (config_file_keep(&file, err) < 0 || config_file_write(&file, &after, err) < 0)
+    bool keep =
+        !file.has_backup || (engine->outdated && engine->outdated(&in, &file.text, &file.backup));
+    if ((keep && config_file_keep(&file, err) < 0) || config_file_write(&file, &after, err) < 0)
         return -1;
     log_info("%s: the runtime '%s' is %s%s", file.path, c->name, runtime,
              c->make_default ? ", and the default" : "");
-    if (file.fd >= 0 && !file.has_backup)
+    if (file.fd >= 0 && keep)
         log_info("what was there is in %s" CONFIG_FILE_BACKUP, file.path);
     say_next(engine->next);
     if (access(policy_default_path, F_OK) < 0)

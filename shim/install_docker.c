@@ -112,6 +112,20 @@ static const char *old_default(const struct install *in, struct json_doc *old)
     return name && strcmp(name, in->name) != 0 ? name : NULL;
 }
 
+bool install_docker_outdated(const struct install *in, const struct buf *before,
+                             const struct buf *backup)
+{
+    struct err ignored;
+    _cleanup_json_ struct json_doc *now = is_blank(before) ? NULL : parse(before, &ignored);
+    _cleanup_json_ struct json_doc *old = is_blank(backup) ? NULL : parse(backup, &ignored);
+    const char *name = now ? json_text(json_get(json_root(now), "default-runtime")) : NULL;
+    const char *was = old_default(in, old);
+
+    if (!in->make_default || (name && strcmp(name, in->name) == 0))
+        return false;
+    return name && was ? strcmp(name, was) != 0 : name != was;
+}
+
 static int take_out(const struct install *in, struct json_doc *doc, struct json_doc *old,
                     struct buf *after, struct err *err)
 {

@@ -110,6 +110,25 @@ there_and_back() {
     [ "$(jq -r '."default-runtime"' daemon.json)" = kata ]
 }
 
+@test "docker: a default that somebody chose between two installs comes back, not the first one" {
+    daemon_json daemon.json
+    put docker daemon.json --default
+    sed -i 's/"10m"/"99m"/' daemon.json # so that the backup stays
+    take docker daemon.json
+    sed -i 's/"default-runtime": "nvidia"/"default-runtime": "crun"/' daemon.json
+    cp daemon.json before
+    put docker daemon.json --default
+    has "what was there is in"
+    take docker daemon.json
+    cmp daemon.json before
+    # … nor where it was there without being the default
+    put docker daemon.json
+    sed -i 's/"default-runtime": "crun"/"default-runtime": "kata"/' daemon.json
+    put docker daemon.json --default
+    take docker daemon.json
+    [ "$(jq -r '."default-runtime", (.runtimes | keys[])' daemon.json | tr '\n' ' ')" = "kata nvidia " ]
+}
+
 @test "docker: the first backup stays" {
     echo '{"a":1}' >daemon.json
     put docker daemon.json
