@@ -135,11 +135,6 @@ static int find_runtime(const char *given, char *out, size_t size, struct err *e
 
 /* ---- what was changed ---- */
 
-static bool same(const struct buf *a, const struct buf *b)
-{
-    return a->len == b->len && (!a->len || memcmp(a->data, b->data, a->len) == 0);
-}
-
 static int print_diff(const struct config_file *file, const struct buf *after, bool removes,
                       struct err *err)
 {
@@ -168,7 +163,7 @@ static int install(const struct engine *engine, const struct install_command *c,
         return -1;
     if (engine->edit(&in, &file.text, &after, err) < 0)
         return err_wrap(err, "%s", file.path);
-    if (file.fd >= 0 && same(&file.text, &after)) {
+    if (file.fd >= 0 && buf_equal(&file.text, &after)) {
         log_info("%s: '%s' is there already; nothing was changed", file.path, c->name);
         return 0;
     }
@@ -202,7 +197,7 @@ static int uninstall(const struct engine *engine, const struct install_command *
     const struct buf *backup = file.has_backup ? &file.backup : NULL;
     if (file.fd >= 0 && engine->undo(&in, &file.text, backup, &after, err) < 0)
         return err_wrap(err, "%s", file.path);
-    if (file.fd < 0 || same(&file.text, &after)) {
+    if (file.fd < 0 || buf_equal(&file.text, &after)) {
         log_info("%s: there is no '%s'; nothing was changed", file.path, c->name);
         return 0;
     }
@@ -212,9 +207,9 @@ static int uninstall(const struct engine *engine, const struct install_command *
     if ((removes ? config_file_remove(&file, err) : config_file_write(&file, &after, err)) < 0)
         return -1;
     log_info("%s: '%s' was taken out", file.path, c->name);
-    if (backup && same(backup, &after) && config_file_remove_backup(&file, err) < 0)
+    if (backup && buf_equal(backup, &after) && config_file_remove_backup(&file, err) < 0)
         return -1;
-    if (backup && !same(backup, &after))
+    if (backup && !buf_equal(backup, &after))
         log_info("the file from before is still in %s" CONFIG_FILE_BACKUP, file.path);
     say_next(engine->undo_next);
     return 0;

@@ -85,11 +85,6 @@ int install_docker(const struct install *in, const struct buf *before, struct bu
 
 /* ---- and back ---- */
 
-static bool same(const struct buf *a, const struct buf *b)
-{
-    return a->len == b->len && (!a->len || memcmp(a->data, b->data, a->len) == 0);
-}
-
 /* True if the text is exactly what installing makes of the backup: nobody changed it since. */
 static bool comes_from(const struct install *in, const char *runtime, const struct buf *backup,
                        const struct buf *text)
@@ -98,7 +93,7 @@ static bool comes_from(const struct install *in, const char *runtime, const stru
         struct install then = {.name = in->name, .runtime = runtime, .make_default = i};
         _cleanup_buf_ struct buf made = BUF_INIT;
         struct err ignored;
-        if (install_docker(&then, backup, &made, &ignored) == 0 && same(&made, text))
+        if (install_docker(&then, backup, &made, &ignored) == 0 && buf_equal(&made, text))
             return true;
     }
     return false;

@@ -202,14 +202,16 @@ static void lint_profiles(const struct policy *policy, struct findings *out)
 
     for (size_t i = 0; i < policy->profile_count; i++) {
         const struct policy_profile *p = &policy->profiles[i];
-        if (first)
+        if (first) {
             findings_add(
                 out, FINDING_WARNING, "profile-never", &p->place,
                 "profiles: '%s' never counts: '%s' comes first and matches every container",
                 p->name, first->name);
-        else if (matches_all(&p->match))
+            continue;
+        }
+        if (matches_all(&p->match))
             first = p;
-        if (!first && !p->match.uid_count && p->policy->mode > policy->mode)
+        if (!p->match.uid_count && p->policy->mode > policy->mode)
             findings_add(out, FINDING_WARNING, "profile-lax", &p->place,
                          "profiles: '%s' refuses nothing, and users can claim what it matches: "
                          "image, namespace and annotations; say a \"uid\" as well",

@@ -21,7 +21,7 @@ int pool_check(const char *pool, const struct source *source, struct err *err)
 {
     struct stat st;
 
-    if (geteuid() != 0 || trust_in_user_namespace())
+    if (trust_rootless())
         return err_set(err, ERR_UNSUPPORTED, "a rootless runtime cannot mount a pool");
     if (check_shared(pool, err) < 0)
         return -1;

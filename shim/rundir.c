@@ -32,7 +32,7 @@ static int enter(int *fd, const char *name, mode_t mode, bool make, struct err *
 
 int rundir_open(const char *kind, const char *name, bool make, struct err *err)
 {
-    if (geteuid() != 0 || trust_in_user_namespace())
+    if (trust_rootless())
         return err_set(err, ERR_UNSUPPORTED, "a rootless runtime keeps nothing in /run/flatbed");
     _cleanup_fd_ int fd = open("/run", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)

@@ -9,7 +9,6 @@ struct scanner {
     size_t at, len;
     struct arena *arena;
     struct toml *out;
-    size_t cap;
     const char **table; /* the header that keys stand below */
     size_t table_depth;
     struct err *err;
@@ -264,21 +263,15 @@ static int skip_value(struct scanner *s, int depth)
 static struct toml_item *add_item(struct scanner *s, enum toml_kind kind, const char *const *path,
                                   size_t depth)
 {
-    if (s->out->count == s->cap) {
-        size_t cap = s->cap ? 2 * s->cap : 64;
-        struct toml_item *items = arena_alloc(s->arena, cap * sizeof(*items));
-        if (!items)
-            return NULL;
-        if (s->cap)
-            memcpy(items, s->out->items, s->cap * sizeof(*items));
-        s->out->items = items;
-        s->cap = cap;
-    }
+    struct toml_item *items = arena_extend(s->arena, s->out->items, s->out->count, sizeof(*items));
+    if (!items)
+        return NULL;
+    s->out->items = items;
     const char **copy = arena_alloc(s->arena, (depth + 1) * sizeof(*copy));
     if (!copy)
         return NULL;
     memcpy(copy, path, depth * sizeof(*copy));
-    struct toml_item *item = &s->out->items[s->out->count++];
+    struct toml_item *item = &items[s->out->count++];
     *item = (struct toml_item){
         .kind = kind, .path = copy, .depth = depth, .table_depth = s->table_depth};
     return item;

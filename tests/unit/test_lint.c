@@ -106,6 +106,7 @@ static void profiles_that_never_count_or_undo_all(void **state)
     assert_lints(
         "\"profiles\":[" PROFILE("a", "\"uid\":[\"1\"],\"image\":[\"x\"]", ",\"mode\":\"off\"") "]",
         "");
+    assert_lints("\"profiles\":[" PROFILE("a", "", ",\"mode\":\"off\"") "]", "profile-lax:2 ");
     assert_lints("\"mode\":\"permissive\",\"profiles\":[" PROFILE("a", "\"image\":[\"*\"]",
                                                                   ",\"mode\":\"enforce\"") "]",
                  "mode-permissive:0 ");
