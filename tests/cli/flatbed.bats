@@ -265,6 +265,15 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
     matches "^skipped +volume +site .*does not exist"
 }
 
+@test "explain: it says what the runtime then does, of 200 random containers under random policies" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root"
+    mkdir "$DIR/random"
+    run python3 "$BATS_TEST_DIRNAME/lib/random_containers.py" "$FLATBED" "$FLATBED_RUNTIME" "$DIR/random" "${FB_SEED-1}" 200
+    rm -rf "/run/flatbed/state/${DIR//\//%2F}%2Frandom%2Fstate"
+    echo "$output"
+    [ "$status" -eq 0 ]
+}
+
 @test "explain: columns are straight behind wide characters" {
     mkdir "$DIR/srv/data/数据"
     sed -i 's/{name}", "names"/{name}", "presets": [], "names"/' "$DIR/policy.json"
