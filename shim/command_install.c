@@ -127,7 +127,7 @@ static int find_runtime(const char *given, char *out, size_t size, struct err *e
     out[len] = '\0';
     char *slash = strrchr(out, '/');
     if (slash)
-        strcpy(slash + 1, "flatbed-runtime"); /* room was left */
+        snprintf(slash + 1, size - (size_t)(slash + 1 - out), "flatbed-runtime");
     if (!is_program(out))
         return err_set(err, ERR_USAGE, "there is no %s; say --runtime=PATH", out);
     return 0;
