@@ -101,6 +101,11 @@ void buf_put_printable(struct buf *b, const char *text, size_t len)
     }
 }
 
+bool buf_equal(const struct buf *a, const struct buf *b)
+{
+    return a->len == b->len && (!a->len || memcmp(a->data, b->data, a->len) == 0);
+}
+
 void buf_truncate(struct buf *b, size_t len)
 {
     if (len < b->len) {

@@ -303,6 +303,13 @@ struct json *json_insert(struct json_doc *doc, struct json *array, size_t index,
     return value;
 }
 
+struct json *json_list(struct json_doc *doc, struct json *object, const char *key)
+{
+    struct json *list = json_get(object, key);
+
+    return json_is(list, JSON_ARRAY) ? list : json_set(doc, object, key, json_array(doc));
+}
+
 struct json *json_append(struct json_doc *doc, struct json *array, struct json *value)
 {
     return json_insert(doc, array, json_count(array), value);

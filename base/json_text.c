@@ -33,10 +33,10 @@ static int splice(struct buf *text, size_t start, size_t end, const struct buf *
 enum { MOST_INDENT = 64 };
 
 struct layout {
-    bool lines;                        /* members stand on lines of their own */
-    char indent[MOST_INDENT + 1];      /* before the object's members */
-    char unit[MOST_INDENT + 1];        /* what one level adds */
-    char closing[2 * MOST_INDENT + 1]; /* before the object's closing brace, if it was empty */
+    bool lines;                    /* members stand on lines of their own */
+    char indent[MOST_INDENT + 1];  /* before the object's members */
+    char unit[MOST_INDENT + 1];    /* what one level adds */
+    char closing[MOST_INDENT + 1]; /* before the closing brace, if the object was empty */
 };
 
 /* The blanks that the line with this byte begins with. */

@@ -57,15 +57,6 @@ static int order_init(struct order *o, const struct plan *plan, const struct spe
 
 /* ---- all of it ---- */
 
-static struct json *list_of(struct json_doc *doc, struct json *object, const char *key)
-{
-    struct json *list = json_get(object, key);
-
-    if (json_is(list, JSON_ARRAY))
-        return list;
-    return json_set(doc, object, key, json_array(doc));
-}
-
 static void take_out_requests(const struct requests *requests, struct json_doc *doc,
                               const struct spec *spec)
 {
@@ -93,7 +84,7 @@ static int add_mounts(const struct plan *plan, struct json_doc *doc, const struc
         if (op->kind != PLAN_MOUNT || op->verdict != PLAN_ADDED)
             continue;
         size_t at = place_for(&order, op->target);
-        json_insert(doc, list_of(doc, spec->root, "mounts"), at,
+        json_insert(doc, json_list(doc, spec->root, "mounts"), at,
                     mount_entry_make(op, op->source, doc, spec));
         order_insert(&order, at, op->target);
     }
@@ -111,7 +102,7 @@ static int add_variables(const struct plan *plan, struct json_doc *doc, const st
         _cleanup_free_ char *text = strf("%s=%s", op->variable, op->value);
         if (!text)
             return err_nomem(err);
-        json_append(doc, list_of(doc, spec->process, "env"), json_string(doc, text));
+        json_append(doc, json_list(doc, spec->process, "env"), json_string(doc, text));
     }
     return 0;
 }

@@ -27,12 +27,10 @@ static void put_size(struct json_doc *doc, struct json *mount, uint64_t bytes)
 
 static void put_limit(struct json_doc *doc, const struct spec *spec, const struct plan_op *op)
 {
-    struct json *entry = op->entry, *list = json_get(spec->process, "rlimits");
+    struct json *entry = op->entry;
 
     if (!entry) {
-        if (!json_is(list, JSON_ARRAY))
-            list = json_set(doc, spec->process, "rlimits", json_array(doc));
-        entry = json_append(doc, list, json_object(doc));
+        entry = json_append(doc, json_list(doc, spec->process, "rlimits"), json_object(doc));
         json_set(doc, entry, "type", json_string(doc, op->limit));
     }
     json_set(doc, entry, "hard", json_number(doc, op->amount));

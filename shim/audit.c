@@ -6,11 +6,6 @@
 
 #include <unistd.h>
 
-static bool is_rootless(void)
-{
-    return geteuid() != 0 || trust_in_user_namespace();
-}
-
 static const struct policy *policy_of(const struct audit_subject *s)
 {
     return s->judgement && s->judgement->policy ? s->judgement->policy : s->policy;
@@ -80,7 +75,7 @@ int audit_decision(const struct audit_subject *subject, enum audit_verdict verdi
     record.verdict = verdict;
     if (why)
         *(verdict == AUDIT_DENIED ? &record.error : &record.warning) = why->msg;
-    bool files = (audit->file.text || audit->metrics.text) && !is_rootless();
+    bool files = (audit->file.text || audit->metrics.text) && !trust_rootless();
     bool failed = files && write_to_file(audit, &record, &failure);
     if (failed && audit->required && verdict != AUDIT_DENIED) {
         *err = failure;

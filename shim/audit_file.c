@@ -1,7 +1,7 @@
-/* The audit file: lines appended by many at once, and put aside when it has grown. */
+/* The audit file: lines appended by one at a time, and put aside when it has grown. */
 #include "shim/audit.h"
 #include "shim/audit_folder.h"
-#include "shim/lock.h"
+#include "shim/rundir.h"
 #include "shim/source.h"
 #include "shim/trust.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { LOCK_MILLISECONDS = 10 * 1000, TRIES = 1000 };
+enum { TRIES = 1000 };
 
 int audit_folder_open(const char *path, bool trusted, const char **name, struct err *err)
 {
@@ -37,53 +37,35 @@ int audit_folder_open(const char *path, bool trusted, const char **name, struct 
 
 /* ---- opening ---- */
 
-/* -1 with errno ENOENT or EEXIST: another moment, another file. */
-static int open_once(int dirfd, const char *name)
+/* Made where it is missing; another program that puts it aside may be between the two. */
+static int open_or_make(int dirfd, const char *name)
 {
     static const int flags = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-    int fd = openat(dirfd, name, flags);
 
-    if (fd >= 0 || errno != ENOENT)
-        return fd;
-    fd = openat(dirfd, name, flags | O_CREAT | O_EXCL, 0640);
-    if (fd >= 0 && fchmod(fd, 0640) < 0) /* whatever the umask */
-        cleanup_fd(&fd);
-    return fd;
+    for (int tries = 0; tries < TRIES; tries++) {
+        int fd = openat(dirfd, name, flags);
+        if (fd >= 0 || errno != ENOENT)
+            return fd;
+        fd = openat(dirfd, name, flags | O_CREAT | O_EXCL, 0640);
+        if (fd >= 0 && fchmod(fd, 0640) < 0) /* whatever the umask */
+            cleanup_fd(&fd);
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+    }
+    return -1;
 }
 
-static int check(int fd, struct stat *st, struct err *err)
+static int open_checked(int dirfd, const char *name, struct stat *st, struct err *err)
 {
+    _cleanup_fd_ int fd = open_or_make(dirfd, name);
+
+    if (fd < 0)
+        return err_sys(err, "open");
     if (fstat(fd, st) < 0)
         return err_sys(err, "fstat");
     if (!S_ISREG(st->st_mode) || !trust_closed(st))
         return err_set(err, ERR_POLICY, "not a file of root's alone");
-    return 0;
-}
-
-static bool is_still(int dirfd, const char *name, const struct stat *st)
-{
-    struct stat now;
-
-    return fstatat(dirfd, name, &now, AT_SYMLINK_NOFOLLOW) == 0 && now.st_dev == st->st_dev &&
-           now.st_ino == st->st_ino;
-}
-
-/* The file that bears the name once the lock is had: while one waits it may have been put aside. */
-static int open_locked(int dirfd, const char *name, struct stat *st, struct err *err)
-{
-    for (int tries = 0; tries < TRIES; tries++) {
-        _cleanup_fd_ int fd = open_once(dirfd, name);
-        if (fd < 0 && (errno == ENOENT || errno == EEXIST))
-            continue;
-        if (fd < 0)
-            return err_sys(err, "open");
-        if (check(fd, st, err) < 0 || lock_wait(fd, LOCK_MILLISECONDS, err) < 0 ||
-            check(fd, st, err) < 0) /* its size, now that nobody else writes */
-            return -1;
-        if (is_still(dirfd, name, st))
-            return steal_fd(&fd);
-    }
-    return err_set(err, ERR_LIMIT, "it is put aside again and again");
+    return steal_fd(&fd);
 }
 
 /* ---- putting aside ---- */
@@ -120,20 +102,19 @@ static int put_aside(int dirfd, const char *name, unsigned keep, struct err *err
     return 0;
 }
 
-/* The locked file, with room for `len` bytes. */
+/* The file, with room for `len` bytes. */
 static int open_with_room(int dirfd, const char *name, const struct policy_audit *audit, size_t len,
                           struct stat *st, struct err *err)
 {
-    for (int tries = 0; tries < TRIES; tries++) {
-        _cleanup_fd_ int fd = open_locked(dirfd, name, st, err);
-        if (fd < 0)
-            return -1;
-        if (st->st_size == 0 || (uint64_t)st->st_size + len <= audit->max_size)
-            return steal_fd(&fd);
-        if (put_aside(dirfd, name, audit->keep, err) < 0)
-            return -1;
-    }
-    return err_set(err, ERR_LIMIT, "it is full again and again");
+    _cleanup_fd_ int fd = open_checked(dirfd, name, st, err);
+
+    if (fd < 0)
+        return -1;
+    if (st->st_size == 0 || (uint64_t)st->st_size + len <= audit->max_size)
+        return steal_fd(&fd);
+    if (put_aside(dirfd, name, audit->keep, err) < 0)
+        return -1;
+    return open_checked(dirfd, name, st, err);
 }
 
 /* ---- writing ---- */
@@ -187,12 +168,14 @@ static int append(int dirfd, const char *name, const struct policy_audit *audit,
     return write_line(fd, line, st.st_size, err);
 }
 
+/* Who may read the file could lock it. The lock is where only root can have one. */
 int audit_file_append(const struct policy_audit *audit, const struct buf *line, struct err *err)
 {
     const char *name;
     _cleanup_fd_ int dirfd = audit_folder_open(audit->file.text, true, &name, err);
+    _cleanup_fd_ int lock = dirfd < 0 ? -1 : rundir_lock("audit", err);
 
-    if (dirfd < 0)
+    if (lock < 0)
         return -1;
     if (append(dirfd, name, audit, line, err) < 0)
         return err_wrap(err, "%s", audit->file.text);

@@ -4,7 +4,6 @@
 #include "shim/attributes.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 
 static const char config_name[] = "config.json";
@@ -94,7 +93,7 @@ static int write_document(struct bundle *b, struct atomic_file *file, struct err
     return fd_write_all(file->fd, text.data, text.len, err);
 }
 
-static int replace_file(struct bundle *b, struct err *err)
+int bundle_write(struct bundle *b, struct err *err)
 {
     _cleanup_atomic_file_ struct atomic_file file = ATOMIC_FILE_INIT;
 
@@ -104,20 +103,6 @@ static int replace_file(struct bundle *b, struct err *err)
     if (write_document(b, &file, err) < 0 || atomic_file_commit(&file, err) < 0)
         return err_wrap(err, "%s", b->path);
     return 0;
-}
-
-int bundle_write(struct bundle *b, struct err *err)
-{
-    /* Beyond RLIMIT_FSIZE, write(2) is to fail, not to end us with the temporary file left. */
-    const struct sigaction ignore = {.sa_handler = SIG_IGN};
-    struct sigaction before;
-
-    if (sigaction(SIGXFSZ, &ignore, &before) < 0)
-        return err_sys(err, "sigaction");
-    int rc = replace_file(b, err);
-    if (sigaction(SIGXFSZ, &before, NULL) < 0 && rc == 0)
-        return err_sys(err, "sigaction");
-    return rc;
 }
 
 void bundle_close(struct bundle *b)

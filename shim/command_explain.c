@@ -88,17 +88,14 @@ static int add_annotations(const struct option_list *list, struct json_doc *doc,
 static int add_variables(const struct option_list *list, struct json_doc *doc, struct err *err)
 {
     struct json *process = json_get(json_root(doc), "process");
-    struct json *env = json_get(process, "env");
 
     if (list->count && !json_is(process, JSON_OBJECT))
         return err_set(err, ERR_USAGE, "--env: the container has no process");
-    if (list->count && !json_is(env, JSON_ARRAY))
-        env = json_set(doc, process, "env", json_array(doc));
     for (size_t i = 0; i < list->count; i++) {
         size_t len;
         if (!split(list->items[i], "env", &len, err))
             return -1;
-        json_append(doc, env, json_string(doc, list->items[i]));
+        json_append(doc, json_list(doc, process, "env"), json_string(doc, list->items[i]));
     }
     return json_failed(doc) ? err_nomem(err) : 0;
 }

@@ -69,15 +69,17 @@ static const struct engine {
     const char *name, *file;
     install_edit *edit;
     install_undo *undo;
+    install_outdated *outdated;   /* or NULL: no default is taken from a backup */
     const char *next, *undo_next; /* what makes the engine read it, or NULL */
 } engines[] = {
     {"docker", "/etc/docker/daemon.json", install_docker, install_docker_undo,
+     install_docker_outdated,
      /* on a reload, a default that is no longer written stays */
      "systemctl reload docker", "systemctl restart docker"},
-    {"containerd", "/etc/containerd/config.toml", install_containerd, install_toml_undo,
+    {"containerd", "/etc/containerd/config.toml", install_containerd, install_toml_undo, NULL,
      "systemctl restart containerd", "systemctl restart containerd"},
     {"podman", "/etc/containers/containers.conf.d/flatbed.conf", install_podman, install_toml_undo,
-     NULL, NULL},
+     NULL, NULL, NULL},
 };
 enum { ENGINES = sizeof(engines) / sizeof(*engines) };
 
@@ -134,11 +136,6 @@ static int find_runtime(const char *given, char *out, size_t size, struct err *e
 
 /* ---- what was changed ---- */
 
-static bool same(const struct buf *a, const struct buf *b)
-{
-    return a->len == b->len && (!a->len || memcmp(a->data, b->data, a->len) == 0);
-}
-
 static int print_diff(const struct config_file *file, const struct buf *after, bool removes,
                       struct err *err)
 {
@@ -167,17 +164,19 @@ static int install(const struct engine *engine, const struct install_command *c,
         return -1;
     if (engine->edit(&in, &file.text, &after, err) < 0)
         return err_wrap(err, "%s", file.path);
-    if (file.fd >= 0 && same(&file.text, &after)) {
+    if (file.fd >= 0 && buf_equal(&file.text, &after)) {
         log_info("%s: '%s' is there already; nothing was changed", file.path, c->name);
         return 0;
     }
     if (c->dry_run)
         return print_diff(&file, &after, false, err);
-    if (config_file_keep(&file, err) < 0 || config_file_write(&file, &after, err) < 0)
+    bool keep =
+        !file.has_backup || (engine->outdated && engine->outdated(&in, &file.text, &file.backup));
+    if ((keep && config_file_keep(&file, err) < 0) || config_file_write(&file, &after, err) < 0)
         return -1;
     log_info("%s: the runtime '%s' is %s%s", file.path, c->name, runtime,
              c->make_default ? ", and the default" : "");
-    if (file.fd >= 0 && !file.has_backup)
+    if (file.fd >= 0 && keep)
         log_info("what was there is in %s" CONFIG_FILE_BACKUP, file.path);
     say_next(engine->next);
     if (access(policy_default_path, F_OK) < 0)
@@ -199,7 +198,7 @@ static int uninstall(const struct engine *engine, const struct install_command *
     const struct buf *backup = file.has_backup ? &file.backup : NULL;
     if (file.fd >= 0 && engine->undo(&in, &file.text, backup, &after, err) < 0)
         return err_wrap(err, "%s", file.path);
-    if (file.fd < 0 || same(&file.text, &after)) {
+    if (file.fd < 0 || buf_equal(&file.text, &after)) {
         log_info("%s: there is no '%s'; nothing was changed", file.path, c->name);
         return 0;
     }
@@ -209,9 +208,9 @@ static int uninstall(const struct engine *engine, const struct install_command *
     if ((removes ? config_file_remove(&file, err) : config_file_write(&file, &after, err)) < 0)
         return -1;
     log_info("%s: '%s' was taken out", file.path, c->name);
-    if (backup && same(backup, &after) && config_file_remove_backup(&file, err) < 0)
+    if (backup && buf_equal(backup, &after) && config_file_remove_backup(&file, err) < 0)
         return -1;
-    if (backup && !same(backup, &after))
+    if (backup && !buf_equal(backup, &after))
         log_info("the file from before is still in %s" CONFIG_FILE_BACKUP, file.path);
     say_next(engine->undo_next);
     return 0;

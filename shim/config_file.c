@@ -95,7 +95,7 @@ int config_file_keep(const struct config_file *file, struct err *err)
 
     if (!path)
         return err_nomem(err);
-    return file->fd < 0 || file->has_backup ? 0 : write_text(file, path, &file->text, err);
+    return file->fd < 0 ? 0 : write_text(file, path, &file->text, err);
 }
 
 int config_file_write(const struct config_file *file, const struct buf *text, struct err *err)

@@ -1,5 +1,6 @@
 #include "shim/explain.h"
 
+#include "shim/pool.h"
 #include "shim/source.h"
 #include "shim/source_wait.h"
 #include "shim/user.h"
@@ -11,27 +12,44 @@ enum { WAIT = 5 }; /* seconds, where the policy sets no bound itself */
 
 /* ---- sources: what volumes_prepare would come to (volumes.c), without making any ---- */
 
-/* What would stop it, or leave it out; NULL: nothing. In the arena. -1 without memory. */
+/* Looks for it as the runtime does; -1 for what that does not accept, optional or not. */
+static int look_at(const struct plan_op *op, const struct user_ids *user, struct source *source,
+                   struct err *why)
+{
+    bool made = op->volume->create.wanted;
+
+    if (source_find_for(op->source, user, source, why) < 0)
+        return -1;
+    if (source->missing && made && !op->pool && !user)
+        return err_set(why, ERR_POLICY, "%s cannot be made, nobody knows for whom", op->source);
+    return op->pool && (made || !source->missing) ? pool_check(op->pool, source, why) : 0;
+}
+
+/*
+ * What would stop it, or leave it out where the volume is optional and `absent` is set; NULL:
+ * nothing. In the arena. -1 without memory.
+ */
 static int source_problem(const struct plan_op *op, const struct facts *facts, struct arena *arena,
-                          const char **out, struct err *err)
+                          const char **out, bool *absent, struct err *err)
 {
     _cleanup_source_ struct source source = SOURCE_INIT;
     _cleanup_free_ char *text = NULL;
     struct err why = ERR_INIT;
     unsigned seconds = op->volume->wait ? op->volume->wait : WAIT;
-
     struct source_make make;
     const struct user_ids *user = volumes_user(op, facts, &make);
+    bool hangs = source_wait(op->source, user, seconds * 1000, err) > 0;
 
     *out = NULL;
-    if (source_wait(op->source, user, seconds * 1000, err) > 0)
+    if (hangs)
         text = strf("%s does not answer", op->source);
-    else if (source_find_for(op->source, user, &source, &why) < 0)
+    else if (look_at(op, user, &source, &why) < 0)
         text = strdup(why.msg);
-    else if (source.missing && !op->volume->create.wanted)
-        text = strf("%s does not exist", op->source);
-    else
+    else if (!source.missing || op->volume->create.wanted)
         return 0;
+    else
+        text = strf("%s does not exist", op->source);
+    *absent = why.kind == ERR_NONE;
     *out = text ? arena_strndup(arena, text, strlen(text)) : NULL;
     return *out ? 0 : err_nomem(err);
 }
@@ -43,16 +61,17 @@ static int look_at_sources(struct judgement *j, struct arena *arena, struct err 
     for (size_t i = 0; i < plan->count; i++) {
         struct plan_op *op = &plan->ops[i];
         const char *problem;
+        bool absent;
 
         if (op->kind != PLAN_MOUNT || !op->ours ||
             (op->verdict != PLAN_ADDED && op->verdict != PLAN_KEPT))
             continue;
-        if (source_problem(op, &j->facts, arena, &problem, err) < 0)
+        if (source_problem(op, &j->facts, arena, &problem, &absent, err) < 0)
             return -1;
         if (!problem)
             continue;
         plan_skip(plan, i, problem);
-        if (!op->volume->optional && j->policy->mode == POLICY_ENFORCE)
+        if (!(absent && op->volume->optional) && j->policy->mode == POLICY_ENFORCE)
             op->verdict = PLAN_DENIED;
     }
     return 0;

@@ -37,11 +37,6 @@ size_t identity_groups(const struct spec *spec, gid_t *out)
     return count;
 }
 
-static bool is_rootless(void)
-{
-    return geteuid() != 0 || trust_in_user_namespace();
-}
-
 /* Through the namespace that this runtime runs in. */
 static int rootless_identity(struct id_pair *out, struct err *err)
 {
@@ -77,13 +72,13 @@ static int named_identity(const char *key, const char *value, struct id_pair *ou
 static int try_rule(const char *rule, const struct spec *spec, struct id_pair *out, struct err *err)
 {
     if (strcmp(rule, "process") == 0) {
-        if (is_rootless())
+        if (trust_rootless())
             return 1;
         *out = identity_process(spec);
         return 0;
     }
     if (strcmp(rule, "rootless") == 0)
-        return is_rootless() ? rootless_identity(out, err) : 1;
+        return trust_rootless() ? rootless_identity(out, err) : 1;
     const char *key = rule + strlen("annotation:");
     const char *value = spec_annotation(spec, key);
     return value ? named_identity(key, value, out, err) : 1;

@@ -85,11 +85,6 @@ int install_docker(const struct install *in, const struct buf *before, struct bu
 
 /* ---- and back ---- */
 
-static bool same(const struct buf *a, const struct buf *b)
-{
-    return a->len == b->len && (!a->len || memcmp(a->data, b->data, a->len) == 0);
-}
-
 /* True if the text is exactly what installing makes of the backup: nobody changed it since. */
 static bool comes_from(const struct install *in, const char *runtime, const struct buf *backup,
                        const struct buf *text)
@@ -98,7 +93,7 @@ static bool comes_from(const struct install *in, const char *runtime, const stru
         struct install then = {.name = in->name, .runtime = runtime, .make_default = i};
         _cleanup_buf_ struct buf made = BUF_INIT;
         struct err ignored;
-        if (install_docker(&then, backup, &made, &ignored) == 0 && same(&made, text))
+        if (install_docker(&then, backup, &made, &ignored) == 0 && buf_equal(&made, text))
             return true;
     }
     return false;
@@ -110,6 +105,20 @@ static const char *old_default(const struct install *in, struct json_doc *old)
     const char *name = old ? json_text(json_get(json_root(old), "default-runtime")) : NULL;
 
     return name && strcmp(name, in->name) != 0 ? name : NULL;
+}
+
+bool install_docker_outdated(const struct install *in, const struct buf *before,
+                             const struct buf *backup)
+{
+    struct err ignored;
+    _cleanup_json_ struct json_doc *now = is_blank(before) ? NULL : parse(before, &ignored);
+    _cleanup_json_ struct json_doc *old = is_blank(backup) ? NULL : parse(backup, &ignored);
+    const char *name = now ? json_text(json_get(json_root(now), "default-runtime")) : NULL;
+    const char *was = old_default(in, old);
+
+    if (!in->make_default || (name && strcmp(name, in->name) == 0))
+        return false;
+    return name && was ? strcmp(name, was) != 0 : name != was;
 }
 
 static int take_out(const struct install *in, struct json_doc *doc, struct json_doc *old,

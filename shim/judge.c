@@ -23,7 +23,7 @@ static bool is_pause_container(const struct spec *spec)
  * is read anew under one.
  */
 static int choose_profile(const struct policy *policy, const struct spec *spec, struct arena *arena,
-                          struct judgement *out, struct err *err)
+                          struct judgement *out, bool *undecided, struct err *err)
 {
     struct profile_choice choice;
 
@@ -32,6 +32,7 @@ static int choose_profile(const struct policy *policy, const struct spec *spec, 
     if (requests_read(policy, spec, arena, &out->requests, err) < 0 ||
         profile_choose(policy, spec, &out->requests, arena, &choice, err) < 0)
         return -1;
+    *undecided = choice.undecided;
     if (choice.profile) {
         out->profile = choice.profile;
         out->policy = choice.profile->policy;
@@ -47,8 +48,10 @@ int judge_container(const struct policy *policy, const struct spec *spec, struct
                     int bundle, const char *id, struct arena *arena, struct judgement *out,
                     struct err *err)
 {
+    bool undecided;
+
     *out = (struct judgement){0};
-    if (choose_profile(policy, spec, arena, out, err) < 0)
+    if (choose_profile(policy, spec, arena, out, &undecided, err) < 0)
         return -1;
     policy = out->policy;
     if (policy->mode == POLICY_OFF)
@@ -60,7 +63,8 @@ int judge_container(const struct policy *policy, const struct spec *spec, struct
         .requests = &out->requests,
         .spec = spec,
         .values = out->facts.values,
-        .no_volumes = is_pause_container(spec),
+        /* its pod's requests are not its own, but whose it is decides on what it is judged by */
+        .no_volumes = is_pause_container(spec) && !undecided,
     };
     if (policy->binds.given) {
         if (binds_gather(policy, spec, &out->facts, bundle, arena, &out->binds, err) < 0)

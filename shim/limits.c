@@ -4,7 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { DEFAULT_PERIOD = 100000 }; /* microseconds, of the kernel */
+enum { DEFAULT_PERIOD = 100000 };              /* microseconds, of the kernel */
+enum { LONGEST_LIST = 100 + 6 * LIMITS_CPUS }; /* that can be written to a cpuset (cpuset.c) */
 
 static uint64_t smaller(uint64_t a, uint64_t b)
 {
@@ -63,6 +64,8 @@ uint64_t limits_count_cpus(const char *list)
     bool named[LIMITS_CPUS] = {false};
     uint64_t count = 0;
 
+    if (strnlen(list, LONGEST_LIST + 1) > LONGEST_LIST)
+        return 0; /* each part of it may name all CPUs */
     for (const char *p = list;; p++) {
         unsigned first, last;
         if (!take_cpu(&p, &first))

@@ -188,6 +188,37 @@ static void lint_contradictions(const struct policy *policy, struct findings *ou
                      "\"deny\" is to keep away");
 }
 
+/* ---- profiles ---- */
+
+static bool matches_all(const struct policy_match *match)
+{
+    return !match->image.given && !match->namespaces.given && !match->uid_count &&
+           !match->annotation_count;
+}
+
+static void lint_profiles(const struct policy *policy, struct findings *out)
+{
+    const struct policy_profile *first = NULL; /* that every container is under */
+
+    for (size_t i = 0; i < policy->profile_count; i++) {
+        const struct policy_profile *p = &policy->profiles[i];
+        if (first) {
+            findings_add(
+                out, FINDING_WARNING, "profile-never", &p->place,
+                "profiles: '%s' never counts: '%s' comes first and matches every container",
+                p->name, first->name);
+            continue;
+        }
+        if (matches_all(&p->match))
+            first = p;
+        if (!p->match.uid_count && p->policy->mode > policy->mode)
+            findings_add(out, FINDING_WARNING, "profile-lax", &p->place,
+                         "profiles: '%s' refuses nothing, and users can claim what it matches: "
+                         "image, namespace and annotations; say a \"uid\" as well",
+                         p->name);
+    }
+}
+
 /* ---- all of it ---- */
 
 void lint_policy(const struct policy *policy, struct findings *out)
@@ -207,4 +238,5 @@ void lint_policy(const struct policy *policy, struct findings *out)
     if (policy->security.given)
         lint_capabilities(&policy->security, out);
     lint_contradictions(policy, out);
+    lint_profiles(policy, out);
 }

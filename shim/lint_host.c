@@ -1,6 +1,7 @@
 /* What the policy names, looked for on this host. */
 #include "shim/lint.h"
 
+#include "shim/audit_folder.h"
 #include "shim/lowlevel.h"
 #include "shim/source.h"
 #include "shim/source_wait.h"
@@ -96,6 +97,26 @@ static void lint_profile(const struct policy_text *profile, struct findings *out
                      "security.seccomp: %s cannot be read", profile->text);
 }
 
+/* The folder of something that is written down to. */
+static void lint_folder(const struct policy_text *file, bool trusted, bool required,
+                        struct findings *out)
+{
+    struct err err = ERR_INIT;
+    const char *name;
+    _cleanup_fd_ int fd = file->text ? audit_folder_open(file->text, trusted, &name, &err) : -1;
+
+    if (file->text && fd < 0)
+        findings_add(out, required ? FINDING_ERROR : FINDING_WARNING, "audit-refused", &file->place,
+                     "audit: %s: %s", err.msg,
+                     required ? "no container can start" : "nothing can be written there");
+}
+
+static void lint_audit(const struct policy_audit *audit, struct findings *out)
+{
+    lint_folder(&audit->file, true, audit->required, out);
+    lint_folder(&audit->metrics, false, false, out);
+}
+
 void lint_host(const struct policy *policy, struct findings *out)
 {
     if (policy->mode == POLICY_OFF)
@@ -108,4 +129,8 @@ void lint_host(const struct policy *policy, struct findings *out)
             lint_source(v, &v->pool, out);
     }
     lint_profile(&policy->security.profile, out);
+    lint_audit(&policy->audit, out);
+    for (size_t i = 0; i < policy->profile_count; i++)
+        if (policy->profiles[i].policy->audit.file.text != policy->audit.file.text)
+            lint_audit(&policy->profiles[i].policy->audit, out);
 }

@@ -21,23 +21,28 @@ static bool occupy_standard_streams(void)
 
 static int fail(const struct err *err, const struct call *call)
 {
-    signal(SIGXFSZ, SIG_IGN); /* a log that may not grow is no reason to be silent on stderr */
     report_failure(err->msg, call->log, call->log_format);
     return 1;
 }
 
 int main(int argc, char *argv[])
 {
+    /* A file that may not grow (RLIMIT_FSIZE) is an error like others, and not the end of us in the
+     * middle of it. The runtime behind us finds the signal as it was. */
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct sigaction before;
     struct err err = ERR_INIT;
     struct launch launch;
 
-    if (!occupy_standard_streams())
+    if (!occupy_standard_streams() || sigaction(SIGXFSZ, &ignore, &before) < 0)
         return 1;
     if (launch_prepare(&launch, argc > 0 ? argc - 1 : 0, argv + 1, &err) == 0) {
         if (launch.own.version)
             return puts("flatbed-runtime " FLATBED_VERSION) < 0 || fflush(stdout) != 0;
+        sigaction(SIGXFSZ, &before, NULL);
         if (lowlevel_exec(&launch.lowlevel, launch.argc, launch.argv, &err) == 0)
             return 0;
+        sigaction(SIGXFSZ, &ignore, NULL);
     }
     return fail(&err, &launch.call);
 }

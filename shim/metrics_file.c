@@ -1,14 +1,11 @@
 /* The file of counters. */
 #include "base/fdio.h"
 #include "shim/audit_folder.h"
-#include "shim/lock.h"
 #include "shim/metrics.h"
 #include "shim/rundir.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
-
-enum { LOCK_MILLISECONDS = 10 * 1000 };
 
 /* One that is missing, too large or no regular file counts as empty. */
 static void read_old(int dirfd, const char *name, struct metrics *m)
@@ -46,13 +43,10 @@ int metrics_update(const char *path, const struct audit_record *record, bool aud
     struct metrics m = {.count = 0};
     const char *name;
     _cleanup_fd_ int dirfd = audit_folder_open(path, false, &name, err);
-    _cleanup_fd_ int lock = dirfd < 0 ? -1 : rundir_open("metrics", NULL, true, err);
+    _cleanup_fd_ int lock = dirfd < 0 ? -1 : rundir_lock("metrics", err);
 
     if (lock < 0)
         return -1;
-    /* The counters' own folder is open to all, and who can open it can lock it. */
-    if (lock_wait(lock, LOCK_MILLISECONDS, err) < 0)
-        return err_wrap(err, "%s", path);
     read_old(dirfd, name, &m);
     metrics_count(&m, record, audit_failed);
     if (write_new(dirfd, name, &m, err) < 0)

@@ -57,6 +57,8 @@ int decode_header(struct decoder *d) must_check; /* version, mode, runtime */
 decode_fn decode_volumes;
 decode_fn decode_binds;
 decode_fn decode_security;
+decode_fn decode_tuning;
+decode_fn decode_rootfs;
 decode_fn decode_audit;
 decode_fn decode_profiles; /* once everything else was read */
 
@@ -67,8 +69,6 @@ int decode_override(struct decoder *d, const struct json_member *m) must_check;
 
 /* What only the whole can tell. */
 int decode_check(struct policy *policy, struct err *err) must_check;
-decode_fn decode_tuning;
-decode_fn decode_rootfs;
 int decode_volumes_check(struct policy *policy, struct err *err) must_check;
 
 #endif

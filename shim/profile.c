@@ -87,6 +87,7 @@ static int look_up(struct choosing *c)
     c->looked_up = true;
     if (identity_find(c->policy, c->subject.spec, &c->identity, &why) == 0)
         return 0;
+    c->out->undecided = true;
     buf_printf(&text, "the profile depends on whose container it is: %s", why.msg);
     return problem(c, "profiles", &text) < 0 ? -1 : 1;
 }

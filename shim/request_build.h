@@ -28,6 +28,7 @@ int request_list(struct request_reader *r, const struct policy_volume *volume,
 
 /* "mounts,tuning": what the container opts out of. */
 int request_off(struct request_reader *r, const char *text) must_check;
+
 /* A size or a number for one kind of tuning. */
 int request_tuning(struct request_reader *r, enum tuning_kind kind, const char *text) must_check;
 

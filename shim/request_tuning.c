@@ -25,7 +25,7 @@ int request_tuning(struct request_reader *r, enum tuning_kind kind, const char *
     static const char *const expected[TUNING_ASKABLE] = {
         [TUNING_SHM] = "a size such as 8g",
         [TUNING_MEMLOCK] = "a size such as 512m, or unlimited",
-        [TUNING_WORKERS] = "a number",
+        [TUNING_WORKERS] = "a number such as 4",
     };
     const struct policy_tune *tune = &r->policy->tuning.of[kind];
     uint64_t amount;

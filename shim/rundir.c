@@ -1,12 +1,15 @@
 #include "shim/rundir.h"
 
 #include "base/fdio.h"
+#include "shim/lock.h"
 #include "shim/trust.h"
 
 #include <ctype.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+
+enum { LOCK_MILLISECONDS = 10 * 1000 };
 
 static int enter(int *fd, const char *name, mode_t mode, bool make, struct err *err)
 {
@@ -29,7 +32,7 @@ static int enter(int *fd, const char *name, mode_t mode, bool make, struct err *
 
 int rundir_open(const char *kind, const char *name, bool make, struct err *err)
 {
-    if (geteuid() != 0 || trust_in_user_namespace())
+    if (trust_rootless())
         return err_set(err, ERR_UNSUPPORTED, "a rootless runtime keeps nothing in /run/flatbed");
     _cleanup_fd_ int fd = open("/run", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
@@ -38,6 +41,17 @@ int rundir_open(const char *kind, const char *name, bool make, struct err *err)
         return -1;
     if (name && enter(&fd, name, 0700, make, err) < 0)
         return -1;
+    return steal_fd(&fd);
+}
+
+int rundir_lock(const char *kind, struct err *err)
+{
+    _cleanup_fd_ int fd = rundir_open(kind, NULL, true, err);
+
+    if (fd < 0)
+        return -1;
+    if (lock_wait(fd, LOCK_MILLISECONDS, err) < 0)
+        return err_wrap(err, "/run/flatbed/%s", kind);
     return steal_fd(&fd);
 }
 

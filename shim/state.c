@@ -67,20 +67,13 @@ static bool is_ours(const struct plan_op *op)
             (op->verdict == PLAN_KEPT && op->same));
 }
 
-static struct json *list_of(struct json_doc *doc, const char *key)
-{
-    struct json *list = json_get(json_root(doc), key);
-
-    return json_is(list, JSON_ARRAY) ? list : json_set(doc, json_root(doc), key, json_array(doc));
-}
-
 static int add_variable(const struct plan_op *op, struct json_doc *doc, struct err *err)
 {
     _cleanup_free_ char *text = strf("%s=%s", op->variable, op->value);
 
     if (!text)
         return err_nomem(err);
-    json_append(doc, list_of(doc, "env"), json_string(doc, text));
+    json_append(doc, json_list(doc, json_root(doc), "env"), json_string(doc, text));
     return 0;
 }
 
@@ -99,7 +92,7 @@ static void add_limit(const struct plan_op *op, struct json_doc *doc)
     json_set(doc, entry, "type", json_string(doc, op->limit));
     if (op->entry && !op->same)
         json_set(doc, entry, "was", put_limit(doc, json_object(doc), op->was.soft, op->was.hard));
-    json_append(doc, list_of(doc, "rlimits"), entry);
+    json_append(doc, json_list(doc, json_root(doc), "rlimits"), entry);
 }
 
 static int add_ours(const struct plan *plan, struct json_doc *doc, struct err *err)

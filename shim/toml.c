@@ -9,7 +9,6 @@ struct scanner {
     size_t at, len;
     struct arena *arena;
     struct toml *out;
-    size_t cap;
     const char **table; /* the header that keys stand below */
     size_t table_depth;
     struct err *err;
@@ -118,17 +117,25 @@ static bool is_bare(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '-';
 }
 
-/* Escapes stay but for \" and \\: no name that is looked for has others. NULL without memory. */
-static char *unquote(struct scanner *s, size_t start, size_t len, bool escapes)
+/* -1 for an escape but \" and \\: any character can be written that way, even a plain one. */
+static int unquote(struct scanner *s, size_t start, size_t len, bool escapes, const char **out)
 {
     char *name = arena_strndup(s->arena, s->text + start, len), *to = name;
 
-    for (const char *from = name; name && escapes && *from; *to++ = *from++)
-        if (from[0] == '\\' && (from[1] == '"' || from[1] == '\\'))
-            from++;
-    if (name && escapes)
+    if (!name)
+        return err_nomem(s->err);
+    for (const char *from = name; escapes && *from; *to++ = *from++) {
+        if (*from == '\\' && from[1] != '"' && from[1] != '\\')
+            return err_set(
+                s->err, ERR_UNSUPPORTED,
+                "line %zu: a key has an escape other than \\\" and \\\\; write it plainly",
+                toml_line(s->out, start));
+        from += *from == '\\';
+    }
+    if (escapes)
         *to = '\0';
-    return name;
+    *out = name;
+    return 0;
 }
 
 static int read_name(struct scanner *s, const char **out)
@@ -139,15 +146,13 @@ static int read_name(struct scanner *s, const char **out)
     if (quote == '"' || quote == '\'') {
         if (skip_string(s, quote == '"' ? "\"" : "'") < 0)
             return -1;
-        *out = unquote(s, start + 1, s->at - start - 2, quote == '"');
-    } else {
-        while (is_bare(peek(s)))
-            s->at++;
-        if (s->at == start)
-            return fail(s, "expected a key");
-        *out = unquote(s, start, s->at - start, false);
+        return unquote(s, start + 1, s->at - start - 2, quote == '"', out);
     }
-    return *out ? 0 : err_nomem(s->err);
+    while (is_bare(peek(s)))
+        s->at++;
+    if (s->at == start)
+        return fail(s, "expected a key");
+    return unquote(s, start, s->at - start, false, out);
 }
 
 /* Appends a dotted key to `path`, which has room for TOML_DEPTH. */
@@ -258,21 +263,15 @@ static int skip_value(struct scanner *s, int depth)
 static struct toml_item *add_item(struct scanner *s, enum toml_kind kind, const char *const *path,
                                   size_t depth)
 {
-    if (s->out->count == s->cap) {
-        size_t cap = s->cap ? 2 * s->cap : 64;
-        struct toml_item *items = arena_alloc(s->arena, cap * sizeof(*items));
-        if (!items)
-            return NULL;
-        if (s->cap)
-            memcpy(items, s->out->items, s->cap * sizeof(*items));
-        s->out->items = items;
-        s->cap = cap;
-    }
+    struct toml_item *items = arena_extend(s->arena, s->out->items, s->out->count, sizeof(*items));
+    if (!items)
+        return NULL;
+    s->out->items = items;
     const char **copy = arena_alloc(s->arena, (depth + 1) * sizeof(*copy));
     if (!copy)
         return NULL;
     memcpy(copy, path, depth * sizeof(*copy));
-    struct toml_item *item = &s->out->items[s->out->count++];
+    struct toml_item *item = &items[s->out->count++];
     *item = (struct toml_item){
         .kind = kind, .path = copy, .depth = depth, .table_depth = s->table_depth};
     return item;

@@ -14,6 +14,11 @@ bool trust_in_user_namespace(void)
     return id_map_self("uid", &map, &ignored) == 0 && !id_map_is_identity(&map);
 }
 
+bool trust_rootless(void)
+{
+    return geteuid() != 0 || trust_in_user_namespace();
+}
+
 bool trust_owner_known(uid_t uid)
 {
     return uid == 0 || uid == geteuid();

@@ -42,6 +42,9 @@ void buf_put_printable(struct buf *b, const char *text, size_t len);
 /* Makes room for `more` bytes behind len; NULL (and failed) when there is no memory. */
 char *buf_reserve(struct buf *b, size_t more);
 
+/* True if both hold the same bytes. */
+bool buf_equal(const struct buf *a, const struct buf *b);
+
 void buf_truncate(struct buf *b, size_t len);
 void buf_free(struct buf *b);
 

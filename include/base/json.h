@@ -106,6 +106,10 @@ struct json *json_copy(struct json_doc *doc, const struct json *value);
 /* Replaces the member, or adds it last. Returns the value. */
 struct json *json_set(struct json_doc *doc, struct json *object, const char *key,
                       struct json *value);
+
+/* The array that the member is; what it is otherwise, or is not, is replaced by an empty one. */
+struct json *json_list(struct json_doc *doc, struct json *object, const char *key);
+
 struct json *json_append(struct json_doc *doc, struct json *array, struct json *value);
 struct json *json_insert(struct json_doc *doc, struct json *array, size_t index,
                          struct json *value);

@@ -55,7 +55,7 @@ extern const char *const audit_verdict_names[];
 const char *audit_engine(const struct call *call, const struct spec *spec);
 
 /*
- * Appends a line (with its newline) to the audit file with one write(2), under a lock, after
+ * Appends a line (with its newline) to the audit file with one write(2), under rundir_lock, after
  * putting the file aside if it would grow beyond its size. The file must be root's, in folders that
  * are root's. A line that a killed writer left half written is cut off.
  */

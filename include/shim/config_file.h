@@ -1,8 +1,8 @@
 /*
- * An engine's configuration on disk: read whole, replaced whole or not at all, and kept aside once.
+ * An engine's configuration on disk: read whole, replaced whole or not at all, and kept aside.
  *
  * A symbolic link is followed: what is replaced is the file behind it. The copy of what was there
- * before the first edit is FILE.flatbed-backup; it is never overwritten.
+ * before the first edit is FILE.flatbed-backup.
  */
 #ifndef SHIM_CONFIG_FILE_H
 #define SHIM_CONFIG_FILE_H
@@ -34,7 +34,7 @@ struct config_file {
 /* That there is no such file is no error. */
 int config_file_read(const char *path, struct config_file *out, struct err *err) must_check;
 
-/* Keeps the old text aside, unless that was done before or there is no file. */
+/* Keeps the old text aside, in place of an older one; nothing if there is no file. */
 int config_file_keep(const struct config_file *file, struct err *err) must_check;
 
 /* Replaces the file, or makes it and the folder that it is in. */

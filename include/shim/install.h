@@ -35,6 +35,14 @@ typedef int install_edit(const struct install *in, const struct buf *before, str
 typedef int install_undo(const struct install *in, const struct buf *before,
                          const struct buf *backup, struct buf *after, struct err *err);
 
+/*
+ * True if taking it out would bring back an older default than the one that it replaces now: then
+ * the backup is out of date.
+ */
+typedef bool install_outdated(const struct install *in, const struct buf *before,
+                              const struct buf *backup);
+
+install_outdated install_docker_outdated;
 install_edit install_docker, install_containerd, install_podman;
 install_undo install_docker_undo, install_toml_undo;
 

@@ -10,7 +10,8 @@
 /* From the policy alone. Pure. */
 void lint_policy(const struct policy *policy, struct findings *out);
 
-/* From the host: runtimes, sources, profiles. Looks only; a source that hangs is given up. */
+/* From the host: runtimes, sources, seccomp profiles, where the audit is written. Looks only; a
+ * source that hangs is given up. */
 void lint_host(const struct policy *policy, struct findings *out);
 
 #endif

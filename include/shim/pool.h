@@ -9,6 +9,9 @@
 
 #include "shim/source.h"
 
+/* What pool_prepare will not accept of the pool, or of `source`, which may be missing. */
+int pool_check(const char *pool, const struct source *source, struct err *err) must_check;
+
 /* `source` is open and there; `make` says whose "upper" is to be, if it is missing. */
 int pool_prepare(const char *pool, const struct source *source, const struct source_make *make,
                  struct err *err) must_check;

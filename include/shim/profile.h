@@ -19,6 +19,7 @@ extern const char profile_annotation[]; /* "flatbed.profile" */
 struct profile_choice {
     const struct policy_profile *profile; /* or NULL */
     const char *problem_key, *problem;    /* why it cannot be decided or had, or NULL */
+    bool undecided;                       /* nobody can tell: not even a pause container starts */
 };
 
 /* Looks up the identity only where a uid decides. Fails only without memory. */

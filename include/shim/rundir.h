@@ -15,6 +15,13 @@
 int rundir_open(const char *kind, const char *name, bool make, struct err *err) must_check;
 
 /*
+ * A descriptor of /run/flatbed/KIND, made where it is missing, with an exclusive lock that goes
+ * with it. Whoever can open a file can lock it: nobody but root can hold this one, and he for ten
+ * seconds.
+ */
+int rundir_lock(const char *kind, struct err *err) must_check;
+
+/*
  * Appends any text as part of a file's name: what is not a letter, a digit or one of "-_." becomes
  * %XX, and a leading dot too. ERR_LIMIT if the name would be longer than RUNDIR_NAME.
  */

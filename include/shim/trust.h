@@ -30,6 +30,9 @@ bool trust_closed(const struct stat *st);
  */
 bool trust_entry(const struct stat *dir, const struct stat *entry);
 
+/* True for a runtime that is not the host's root. */
+bool trust_rootless(void);
+
 /* True in a user namespace other than the initial one. Reads /proc/self/uid_map. */
 bool trust_in_user_namespace(void);
 

@@ -149,6 +149,20 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
     matches "policy.json:6:[0-9]+: warning: .*\[source-writable\]"
 }
 
+@test "check: an audit that cannot be written" {
+    sed -i "s|\"version\": 1,|& \"audit\": { \"file\": \"$DIR/log/a.jsonl\", \"metrics\": \"$DIR/gone/m.prom\" },|" "$DIR/policy.json"
+    mkdir "$DIR/log"
+    check "$DIR/policy.json"
+    exits 0
+    matches "policy.json:2:[0-9]+: warning: audit: $DIR/gone: there is no such folder: nothing can be written there \[audit-refused\]"
+    has "1 warning"
+    chmod 0777 "$DIR/log"
+    sed -i 's|"metrics": "[^"]*"|"required": true|' "$DIR/policy.json"
+    check "$DIR/policy.json"
+    exits 1
+    matches "error: audit: .*not in folders of root's alone: no container can start"
+}
+
 @test "check: warnings fail only where they are to" {
     sed -i 's/"imagenet", "数据"/"*", "imagenet"/' "$DIR/policy.json"
     check "$DIR/policy.json"
@@ -226,6 +240,38 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
     exits 1
     matches "^denied +volume +site .*$DIR/srv/site does not exist"
     matches "^skipped +variable +SITE"
+}
+
+@test "explain: what the runtime does not accept of a source is denied, optional or not" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root"
+    sed -i "s|\"target\": \"/site\",|& \"pool\": \"$DIR/gone\", \"optional\": true,|" "$DIR/policy.json"
+    explain
+    exits 1
+    matches "^denied +volume +site .*the pool $DIR/gone does not exist"
+    mkdir "$DIR/gone" && chown 1234 "$DIR/srv/site"
+    explain
+    exits 1
+    matches "^denied +volume +site .*the private side of a pool must be a folder of root's"
+    sed -i 's|"pool": "[^"]*", ||' "$DIR/policy.json"
+    explain
+    exits 0
+    rmdir "$DIR/srv/site" && ln -s /etc "$DIR/srv/site" && chown 1234 "$DIR/srv"
+    explain
+    exits 1
+    matches "^denied +volume +site .*is a symbolic link that not only root could have made"
+    rm "$DIR/srv/site"
+    explain
+    exits 0
+    matches "^skipped +volume +site .*does not exist"
+}
+
+@test "explain: it says what the runtime then does, of 200 random containers under random policies" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root"
+    mkdir "$DIR/random"
+    run python3 "$BATS_TEST_DIRNAME/lib/random_containers.py" "$FLATBED" "$FLATBED_RUNTIME" "$DIR/random" "${FB_SEED-1}" 200
+    rm -rf "/run/flatbed/state/${DIR//\//%2F}%2Frandom%2Fstate"
+    echo "$output"
+    [ "$status" -eq 0 ]
 }
 
 @test "explain: columns are straight behind wide characters" {

@@ -110,6 +110,25 @@ there_and_back() {
     [ "$(jq -r '."default-runtime"' daemon.json)" = kata ]
 }
 
+@test "docker: a default that somebody chose between two installs comes back, not the first one" {
+    daemon_json daemon.json
+    put docker daemon.json --default
+    sed -i 's/"10m"/"99m"/' daemon.json # so that the backup stays
+    take docker daemon.json
+    sed -i 's/"default-runtime": "nvidia"/"default-runtime": "crun"/' daemon.json
+    cp daemon.json before
+    put docker daemon.json --default
+    has "what was there is in"
+    take docker daemon.json
+    cmp daemon.json before
+    # … nor where it was there without being the default
+    put docker daemon.json
+    sed -i 's/"default-runtime": "crun"/"default-runtime": "kata"/' daemon.json
+    put docker daemon.json --default
+    take docker daemon.json
+    [ "$(jq -r '."default-runtime", (.runtimes | keys[])' daemon.json | tr '\n' ' ')" = "kata nvidia " ]
+}
+
 @test "docker: the first backup stays" {
     echo '{"a":1}' >daemon.json
     put docker daemon.json
@@ -227,7 +246,8 @@ END
 [plugins.\"$cri\".containerd.runtimes.flatbed]" "version = 2
 [plugins.'$cri']
 containerd.snapshotter = 'x'" "version = 2
-plugins = {}"; do
+plugins = {}" "version = 2
+[plugins.\"io.containerd.grpc.v1.c\\u0072i\".containerd]"; do
         echo "$text" >config.toml
         put containerd config.toml --default
         [ "$status" -eq 5 ] || [ "$status" -eq 8 ]

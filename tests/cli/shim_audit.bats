@@ -109,6 +109,25 @@ teardown() {
     run ! grep -q $'\033' "$DIR/log/audit.jsonl"
 }
 
+@test "a file size limit costs the line, and nothing else" {
+    setup_audit
+    head -c 2000 /dev/zero | tr '\0' x >"$DIR/log/audit.jsonl"
+    echo >>"$DIR/log/audit.jsonl"
+    create
+    run bash -c 'ulimit -f 2; exec "$@"' - "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1
+    [ "$status" -eq 7 ]
+    counted flatbed_audit_errors_total 1
+    # … and the counters stay as they are, where there is room for nothing
+    printf '#!/bin/sh\nexit 7\n' >"$DIR/low"
+    run bash -c 'ulimit -f 0; exec "$@"' - "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1
+    [ "$status" -eq 7 ]
+    tail -n 1 "$DIR/log/audit.jsonl" | jq -e .verdict
+    audit "\"file\": \"$DIR/log/audit.jsonl\", \"required\": true"
+    run bash -c 'ulimit -f 0; exec "$@" 2>&1' - "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1
+    [ "$status" -eq 1 ]
+    [[ $output =~ audit,\ which\ the\ policy\ requires.*File\ too\ large ]]
+}
+
 @test "a profile, what is switched off and the engine are in the line; a profile has an audit of its own" {
     setup_audit
     sed -i "2a \"opt_out\": [\"mounts\"], \"profiles\": [ { \"name\": \"p\", \"match\": { \"uid\": [\"7\"] }, \"audit\": { \"file\": \"$DIR/log/other.jsonl\" } } ]," "$DIR/policy.json"
@@ -148,12 +167,12 @@ teardown() {
 with_log() {
     mkdir "$DIR/dev"
     python3 -c '
-import socket, sys
+import socket, sys, time
 log = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 log.bind(sys.argv[1] + "/dev/log")
 with open(sys.argv[1] + "/messages", "ab", buffering=0) as out:
-    while True:
-        out.write(log.recv(65536).rstrip(b"\0") + b"\n")' "$DIR" 3>&- &
+    while not time.sleep(int(sys.argv[2])):
+        out.write(log.recv(65536).rstrip(b"\0") + b"\n")' "$DIR" "${HANGS-0}" 3>&- &
     HOLDER=$!
     for _ in $(seq 100); do
         [ -S "$DIR/dev/log" ] && break
@@ -194,6 +213,32 @@ messages() {
     [ "$status" -eq 7 ]
     run messages
     [[ $output =~ ^\<84\>.*"'nothing' is not offered" ]] # authpriv.warning
+}
+
+# Fills what a daemon that does not read has to read.
+fill_log() {
+    python3 -c '
+import socket
+full = False
+while not full:
+    log = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+    log.connect("/dev/log")
+    full = True
+    try:
+        while log.send(b"x"):
+            full = False
+    except BlockingIOError:
+        pass'
+}
+
+@test "a syslog daemon that reads nothing does not hold up a launch for long" {
+    as_root
+    audit '"syslog": true'
+    export -f fill_log
+    # shellcheck disable=SC2016
+    HANGS=600 with_log bash -c 'fill_log; exec timeout 20 "$@"' - \
+        "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1 || status=$?
+    [ "$status" -eq 7 ]
 }
 
 @test "a line that the file cannot take goes to syslog" {
@@ -258,6 +303,17 @@ messages() {
     create
     [ ! -e "$DIR/target" ]
     [ ! -L "$DIR/log/flatbed.prom" ]
+}
+
+@test "whoever can read the audit file cannot hold up launches by a lock on it" {
+    setup_audit
+    create
+    flock "$DIR/log/audit.jsonl" sleep 60 3>&- &
+    HOLDER=$!
+    sleep 0.2
+    create c2
+    [ "$(says .container)" = '"c2"' ]
+    counted flatbed_audit_errors_total 0
 }
 
 @test "whoever can read the counters' folder cannot hold up launches by a lock on it" {

@@ -141,4 +141,8 @@ started() {
     container 0 '"who": "nobody-is-called-so"'
     run --separate-stderr shim create --bundle "$BUNDLE" c1
     refused "profiles: the profile depends on whose container it is: who: there is no user"
+    # … and to pass for a pod's pause container is no way around that
+    container 0 '"who": "nobody-is-called-so", "io.kubernetes.cri.container-type": "sandbox"'
+    run --separate-stderr shim create --bundle "$BUNDLE" c1
+    refused "profiles: the profile depends on whose container it is: who: there is no user"
 }

@@ -37,6 +37,8 @@ setup() {
 }
 
 teardown() {
+    # One that a test started is its own: teardown_file does not know of it.
+    [ -z "${FB_NAMESPACE_PID-}" ] || podman_stop
     [ -n "$FB_REFUSED" ] || docker_remove_all || true
 }
 

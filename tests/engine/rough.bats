@@ -39,7 +39,8 @@ teardown() {
 
 # ------------------------------------------------------------------ stacked
 
-# All that may be written to config.json: mounts, variables, capabilities, a filter, options.
+# All that may be written to config.json: mounts, variables, capabilities, a filter, options, sizes
+# and limits; and a profile, and decisions that are written down.
 policy_everything() {
     policy_write <<END
 { "version": 1, "runtime": { "paths": ["$1"] },
@@ -53,7 +54,10 @@ policy_everything() {
   },
   "binds": { "default": "deny", "rules": [ { "path": "$FB_SRV", "access": "ro", "options": ["nosuid"] } ] },
   "security": { "capabilities": { "drop": ["NET_RAW"] }, "no_new_privileges": true,
-                "seccomp": { "require": true, "profile": "$FB_DIR/profile.json" } } }
+                "seccomp": { "require": true, "profile": "$FB_DIR/profile.json" } },
+  "tuning": { "shm_size": "128m", "memlock": "4m", "nofile": 2048, "stack": "16m", "threads": true, "workers": 3 },
+  "profiles": [ { "name": "everybody", "match": { "uid": ["0-4294967294"] }, "tuning": { "workers": 2 } } ],
+  "audit": { "file": "$FB_DIR/audit.jsonl", "metrics": "$FB_DIR/flatbed.prom" } }
 END
     echo '{"defaultAction":"SCMP_ACT_ALLOW","architectures":["SCMP_ARCH_X86_64","SCMP_ARCH_AARCH64"],
            "syscalls":[{"names":["swapon"],"action":"SCMP_ACT_ERRNO","errnoRet":1}]}' >"$FB_DIR/profile.json"
@@ -62,7 +66,8 @@ END
 # A bundle with every kind of request.
 bundle_asking() {
     local bundle
-    bundle=$(bundle_make asking "$DATA" 'cat /workspace/*/hello /workspace/data/*/hello; echo $LOGS $DATA; echo x >/x/new')
+    bundle=$(bundle_make asking "$DATA" 'cat /workspace/*/hello /workspace/data/*/hello; echo $LOGS $DATA
+        echo limit $(ulimit -n), $FLATBED_WORKERS workers; echo x >/x/new')
     bundle_edit "$bundle" --arg s "$FB_SRV/data/coco-2017" '.mounts += [
         {destination: "/x", type: "bind", source: $s, options: ["rbind", "rw"]},
         {destination: "/run/flatbed/request/data/coco-2017", type: "bind", source: "/dev/null", options: ["bind"]}]'
@@ -75,6 +80,7 @@ asking_answered() {
     expect_match 'site text'
     expect_match 'imagenet text'
     expect_match '/workspace/logs /workspace/data/'
+    expect_match 'limit 2048, 2 workers'
     expect_match "/x/new: Read-only file system"
     expect_no_match 'strict'
 }

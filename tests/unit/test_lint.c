@@ -89,6 +89,29 @@ static void sections_that_undo_each_other(void **state)
     assert_lints("\"mode\":\"off\"", "mode-off:0 ");
 }
 
+#define PROFILE(name, match, more) "\n{\"name\":\"" name "\",\"match\":{" match "}" more "}"
+
+static void profiles_that_never_count_or_undo_all(void **state)
+{
+    (void)state;
+    assert_lints("\"profiles\":[" PROFILE("a", "\"uid\":[\"1\"]", "") "," PROFILE("b", "", "") "]",
+                 "");
+    assert_lints("\"profiles\":[" PROFILE("a", "", "") "," PROFILE("b", "\"uid\":[\"1\"]", "") "]",
+                 "profile-never:3 ");
+    assert_lints("\"profiles\":[" PROFILE("a", "\"image\":[\"*\"]", ",\"mode\":\"off\"") "]",
+                 "profile-lax:2 ");
+    assert_lints("\"profiles\":[" PROFILE("a", "\"annotation\":{\"flatbed.profile\":\"x\"}",
+                                          ",\"mode\":\"permissive\"") "]",
+                 "profile-lax:2 ");
+    assert_lints(
+        "\"profiles\":[" PROFILE("a", "\"uid\":[\"1\"],\"image\":[\"x\"]", ",\"mode\":\"off\"") "]",
+        "");
+    assert_lints("\"profiles\":[" PROFILE("a", "", ",\"mode\":\"off\"") "]", "profile-lax:2 ");
+    assert_lints("\"mode\":\"permissive\",\"profiles\":[" PROFILE("a", "\"image\":[\"*\"]",
+                                                                  ",\"mode\":\"enforce\"") "]",
+                 "mode-permissive:0 ");
+}
+
 static void an_error_of_loading_is_taken_apart(void **state)
 {
     (void)state;
@@ -115,6 +138,7 @@ int main(void)
         cmocka_unit_test(volumes_that_cannot_be_meant),
         cmocka_unit_test(rules_that_never_decide),
         cmocka_unit_test(sections_that_undo_each_other),
+        cmocka_unit_test(profiles_that_never_count_or_undo_all),
         cmocka_unit_test(an_error_of_loading_is_taken_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

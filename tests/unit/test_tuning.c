@@ -131,6 +131,21 @@ static void test_lists_of_cpus(void **state)
             fail_msg("'%s' is not %u", rows[i].list, (unsigned)rows[i].count);
 }
 
+/* Nobody can make us count all CPUs two million times. */
+static void test_endless_list_of_cpus(void **state)
+{
+    _cleanup_buf_ struct buf list = BUF_INIT;
+
+    (void)state;
+    buf_puts(&list, "0-8191");
+    for (int i = 0; i < 7000; i++)
+        buf_puts(&list, ",0-8191");
+    assert_int_equal(limits_count_cpus(list.data), 8192);
+    for (int i = 0; i < 100; i++)
+        buf_puts(&list, ",0-8191");
+    assert_int_equal(limits_count_cpus(list.data), 0);
+}
+
 #define V1(quota, period) "\"cpu\":{\"quota\":" quota ",\"period\":" period "}"
 #define V2(member)        "\"unified\":{" member "}"
 
@@ -360,11 +375,17 @@ static void test_requests(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),          cmocka_unit_test(test_no_sizes),
-        cmocka_unit_test(test_sizes_in_words), cmocka_unit_test(test_lists_of_cpus),
-        cmocka_unit_test(test_limits),         cmocka_unit_test(test_this_process),
-        cmocka_unit_test(test_policy),         cmocka_unit_test(test_later_files),
-        cmocka_unit_test(test_errors),         cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_no_sizes),
+        cmocka_unit_test(test_sizes_in_words),
+        cmocka_unit_test(test_lists_of_cpus),
+        cmocka_unit_test(test_endless_list_of_cpus),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_this_process),
+        cmocka_unit_test(test_policy),
+        cmocka_unit_test(test_later_files),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_requests),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

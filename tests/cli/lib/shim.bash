@@ -23,6 +23,7 @@ teardown() {
 forget() {
     local file
     rm -f /run/flatbed/state/default/c1.json
+    rm -rf "/run/flatbed/state/${DIR//\//%2F}"* # of a --root below it
     for file in "$DIR"/low "$DIR"/other "$DIR"/wrapper; do
         [ ! -e "$file" ] || rm -f "/run/flatbed/features/"*"-$(printf %x "$(stat -c %i "$file")")-"*
     done
