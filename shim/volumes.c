@@ -115,6 +115,22 @@ static int needs_pin(struct preparing *p, const struct plan_op *op, const struct
     return *out || op->pool ? 0 : submounts_find(&p->submounts, source, out, p->err);
 }
 
+/* The private side of a pool is one container's at a time. */
+static int find_busy(struct preparing *p, size_t i)
+{
+    const struct plan_op *op = &p->plan->ops[i];
+
+    if (op->volume->optional) {
+        plan_skip(p->plan, i, "another container has its private side");
+        return 0;
+    }
+    err_set(p->err, ERR_POLICY,
+            "%s is mounted in another container, and one at a time can have the private side of a "
+            "pool: wait for it, or have the policy name {container} in \"source\"",
+            op->source);
+    return fail(op, p->err);
+}
+
 /* One source of the first pass: there, or to be skipped, or an error. */
 static int find_one(struct preparing *p, size_t i)
 {
@@ -137,6 +153,8 @@ static int find_one(struct preparing *p, size_t i)
         plan_skip(p->plan, i, "there is no such source");
     else if (prepare_pool(op, p->facts, &source, p->err) < 0 || needs_pin(p, op, &source, &pin) < 0)
         return fail(op, p->err);
+    else if (op->pool && pool_busy(op->pool, &source))
+        return find_busy(p, i);
     p->exposed = p->exposed || pin;
     return 0;
 }

@@ -16,4 +16,10 @@ int pool_check(const char *pool, const struct source *source, struct err *err) m
 int pool_prepare(const char *pool, const struct source *source, const struct source_make *make,
                  struct err *err) must_check;
 
+/*
+ * True if an overlay with that private side is mounted already, in whatever namespace: the kernel
+ * would not mount it again (overlay.h). False also where this cannot be told.
+ */
+bool pool_busy(const char *pool, const struct source *source);
+
 #endif
