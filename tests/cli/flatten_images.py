@@ -68,6 +68,10 @@ def main():
     images.write_docker_new(at("stacked.tar"), stacked, name="stacked:v1")
     images.write_oci(at("undone"), stacked[:2] + images.tars_of([[f("n", "1")], [wh("n")]]))
     images.write_platforms(at("platforms"), {"amd64": stacked, "arm64": tars, "arm/v7": stacked[:2]})
+    two = {"amd64": stacked, "arm64": tars}
+    images.write_platforms(at("nested"), two, beside=[])
+    images.write_platforms(at("nested-beside"), two, beside=[0])
+    images.write_platforms(at("many-platforms"), {"a%d" % i: stacked[:1] for i in range(65)})
     images.write_several(at("several.tar"), {"one:v1": stacked, "two:v2": tars})
     for name, layers in BAD.items():
         images.write_oci(at("bad-" + name), images.tars_of(layers))
