@@ -307,6 +307,14 @@ fifo" ]
 
 # ---- failures ----
 
+@test "many layers with few descriptors to begin with" {
+    (
+        ulimit -Sn 64
+        ok -q "oci:$IMAGES/126" oci:out
+    )
+    same "oci:$IMAGES/126" oci:out
+}
+
 @test "the exit status tells what went wrong, the message where" {
     fails 3 "nope.tar" docker-archive:nope.tar oci:x
     fails 3 "not an OCI image layout" "oci:." oci:x

@@ -77,6 +77,7 @@ def main():
         images.write_oci(at("bad-" + name), images.tars_of(layers))
     broken(at("bad-digest"), "digest")
     broken(at("bad-size"), "cut")
+    images.write_oci(at("126"), [tar_bytes([f("f%d" % i, "x")]) for i in range(126)])
     images.write_oci(at("deep"), [tar_bytes([f("f%d" % i, "x")]) for i in range(1001)])
     noise = random.Random(1)
     big = [[f("big/%d-%d" % (n, i), noise.randbytes(5_000_000)) for i in range(10)] for n in (0, 1)]
