@@ -32,6 +32,7 @@ struct index {
     unsigned kept_layers;
     struct index_inode *inodes;
     size_t inode_count, inode_cap;
+    uint64_t header_bytes; /* of all headers */
 };
 
 enum { INDEX_NO_INODE = 0 }; /* of whiteouts, and of a root that no entry describes */

@@ -307,6 +307,12 @@ fifo" ]
 
 # ---- failures ----
 
+@test "verify: long extended attributes count, and are not shown" {
+    same "oci:$IMAGES/xattr-v" "oci:$IMAGES/xattr-v"
+    flatten verify "oci:$IMAGES/xattr-v" "oci:$IMAGES/xattr-w"
+    [ "$status" -eq 1 ] && [[ $output == *"2 of sha256:"* ]] && [ "${#output}" -lt 1000 ]
+}
+
 @test "many layers with few descriptors to begin with" {
     (
         ulimit -Sn 64

@@ -77,6 +77,9 @@ def main():
         images.write_oci(at("bad-" + name), images.tars_of(layers))
     broken(at("bad-digest"), "digest")
     broken(at("bad-size"), "cut")
+    for value in "vw":
+        images.write_oci(at("xattr-" + value), images.tars_of(
+            [[d("d"), f("d/a", "1", xattrs={"user.b": value * 2000, "user.a": "1"})]]))
     images.write_oci(at("126"), [tar_bytes([f("f%d" % i, "x")]) for i in range(126)])
     images.write_oci(at("deep"), [tar_bytes([f("f%d" % i, "x")]) for i in range(1001)])
     noise = random.Random(1)
