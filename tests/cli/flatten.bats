@@ -307,6 +307,17 @@ fifo" ]
 
 # ---- failures ----
 
+@test "an archive's members: their names have an end, and stay within it" {
+    python3 -c '
+import tarfile
+for file, name in (("long.tar", "n" * 4096), ("out.tar", "../manifest.json")):
+    with tarfile.open(file, "w", format=tarfile.PAX_FORMAT) as t:
+        t.addfile(tarfile.TarInfo(name))'
+    fails 7 "long.tar: a member's name of 4096 bytes" long.tar oci:x
+    fails 5 "out.tar: ../manifest.json: " out.tar oci:x
+    [ ! -e x ]
+}
+
 @test "verify: long extended attributes count, and are not shown" {
     same "oci:$IMAGES/xattr-v" "oci:$IMAGES/xattr-v"
     flatten verify "oci:$IMAGES/xattr-v" "oci:$IMAGES/xattr-w"
