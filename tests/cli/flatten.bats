@@ -247,14 +247,20 @@ out.tar" ]
     fails 2 "--max-size" --max-size=0 bomb.tar docker-archive:out.tar
 }
 
-on_terminal() { python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)' "$FLATTEN" "$@"; }
+# on_terminal COLUMNS WORD...
+on_terminal() {
+    python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)' \
+        sh -c 'stty cols "$1" && shift && exec "$@"' sh "$1" "$FLATTEN" "${@:2}"
+}
 
 @test "a progress line on a terminal, and nowhere else" {
-    run on_terminal -c zstd:19 "$IMAGES/big.tar" docker-archive:out.tar
+    run on_terminal 80 -c zstd:19 "$IMAGES/big.tar" docker-archive:out.tar
     [ "$status" -eq 0 ]
     [[ $output == *"% "*" GB"* && $output == *$'\r\e[K'* ]]
-    run on_terminal -q "$IMAGES/big.tar" docker-archive:out.tar
+    run on_terminal 80 -q "$IMAGES/big.tar" docker-archive:out.tar
     [[ $output != *" GB"* ]]
+    run on_terminal 20 -c zstd:19 "$IMAGES/big.tar" docker-archive:out.tar
+    [[ $output == *"% "* && $output != *" MB/s"* ]]
     flatten -c zstd:19 "$IMAGES/big.tar" docker-archive:out.tar
     [[ $stderr != *"% "* ]]
 }
