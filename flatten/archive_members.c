@@ -7,6 +7,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -25,9 +26,16 @@ void members_clear(struct members *m)
 static char *clean_name(const char *text, struct err *err)
 {
     _cleanup_buf_ struct buf clean = BUF_INIT;
+    size_t len = strlen(text);
 
-    if (path_clean(text, strlen(text), &clean, err) < 0)
+    if (len >= PATH_MAX) {
+        err_set(err, ERR_LIMIT, "a member's name of %zu bytes", len);
         return NULL;
+    }
+    if (path_clean(text, len, &clean, err) < 0) {
+        err_wrap(err, "%s", text);
+        return NULL;
+    }
     return buf_take(&clean, err);
 }
 
@@ -57,6 +65,9 @@ static int add_member(struct members *m, struct archive *a, struct archive_entry
     if (!member->name)
         return -1;
     m->count++;
+    if (link && strlen(link) >= PATH_MAX)
+        return err_set(err, ERR_LIMIT, "%s: a link to a name of %zu bytes", member->name,
+                       strlen(link));
     if (link && !(member->link = strdup(link)))
         return err_nomem(err);
     return 0;

@@ -60,6 +60,11 @@ struct attributes *attributes_of(struct archive_entry *entry, struct err *err)
     return a;
 }
 
+size_t attributes_size(const struct attributes *a)
+{
+    return sizeof(*a) + a->len;
+}
+
 void attributes_free(struct attributes *a)
 {
     free(a);

@@ -122,7 +122,8 @@ static int squash(const struct squash_command *c, const struct operands *operand
     if (reference_parse(operands->list[0], &from, err) < 0 ||
         destination(c, operands, &from, &to, err) < 0 || prepare(c, &run, err) < 0)
         return -1;
-    from.registry = to.registry = (struct registry_options){c->insecure, c->retries, NULL};
+    from.registry = to.registry = run.selection.registry =
+        (struct registry_options){c->insecure, c->retries, NULL};
     int rc = squash_run(&run, err);
     return rc == 0 ? squash_print(&run, err) : rc;
 }

@@ -42,6 +42,9 @@ uint32_t index_add_inode(struct index *x, unsigned layer, uint32_t ordinal, stru
     return (uint32_t)x->inode_count++;
 }
 
+/* Memory for what headers say: a small archive may have much of it. */
+enum { MOST_HEADER_MIB = 1024 };
+
 static int keep_header(struct builder *b, uint32_t inode, struct archive_entry *header,
                        struct err *err)
 {
@@ -52,8 +55,14 @@ static int keep_header(struct builder *b, uint32_t inode, struct archive_entry *
         return 0;
     if (!copy)
         return -1;
+    if (i->header)
+        b->index->header_bytes -= attributes_size(i->header);
     cleanup_attributes(&i->header);
     i->header = copy;
+    b->index->header_bytes += attributes_size(copy);
+    if (b->index->header_bytes >> 20 >= MOST_HEADER_MIB)
+        return err_set(err, ERR_LIMIT, "the attributes of directories take more than %d MiB",
+                       MOST_HEADER_MIB);
     i->described = b->layer->number;
     return 0;
 }

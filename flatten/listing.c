@@ -63,16 +63,42 @@ static int compare_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static const char *xattr_line(struct arena *arena, const char *name, const void *value, size_t size)
+static char *xattr_line(const char *name, const void *value, size_t size)
 {
-    struct buf line = BUF_INIT;
+    static const char digits[] = "0123456789abcdef";
+    const unsigned char *bytes = value;
+    _cleanup_buf_ struct buf line = BUF_INIT;
+    struct err ignored = ERR_INIT;
 
-    buf_printf(&line, "%s=", name);
-    for (size_t i = 0; i < size; i++)
-        buf_printf(&line, "%02x", ((const unsigned char *)value)[i]);
-    const char *copy = line.failed ? NULL : arena_strndup(arena, line.data, line.len);
-    buf_free(&line);
-    return copy;
+    buf_printf(&line, " %s=", name);
+    for (size_t i = 0; i < size; i++) {
+        buf_putc(&line, digits[bytes[i] >> 4]);
+        buf_putc(&line, digits[bytes[i] & 15]);
+    }
+    return buf_take(&line, &ignored);
+}
+
+/* The lines as one text, or what stands for it: memory for all paths is not the image's to choose.
+ */
+static const char *join(struct arena *arena, char *const *lines, size_t count)
+{
+    enum { LONGEST = 1024 };
+    _cleanup_buf_ struct buf text = BUF_INIT;
+    struct err ignored = ERR_INIT;
+    struct digest digest;
+
+    for (size_t i = 0; i < count; i++)
+        buf_puts(&text, lines[i]);
+    buf_append(&text, "", 0);
+    if (text.failed)
+        return NULL;
+    if (text.len <= LONGEST)
+        return arena_strndup(arena, text.data, text.len);
+    if (sha256_digest(text.data, text.len, &digest, &ignored) < 0)
+        return NULL;
+    buf_truncate(&text, 0);
+    buf_printf(&text, " %zu of %s", count, digest.text);
+    return arena_strndup(arena, text.data, text.len);
 }
 
 /* All xattrs in one text, sorted. NULL without memory. */
@@ -80,26 +106,23 @@ static const char *xattrs_of(struct arena *arena, struct archive_entry *header)
 {
     const char *name;
     const void *value;
-    size_t size, count = 0, at = 0, want = (size_t)archive_entry_xattr_reset(header);
-    struct buf text = BUF_INIT;
-    _cleanup_free_ const char **lines = calloc(want + 1, sizeof(*lines));
+    size_t size, count = 0, want = (size_t)archive_entry_xattr_reset(header);
+    char **lines = calloc(want + 1, sizeof(*lines));
 
-    while (lines && at < want &&
+    while (lines && count < want &&
            archive_entry_xattr_next(header, &name, &value, &size) == ARCHIVE_OK) {
-        at++;
-        lines[count] = xattr_line(arena, name, value, size);
-        if (!lines[count++])
-            return NULL;
+        if (!(lines[count] = xattr_line(name, value, size)))
+            break;
+        count++;
     }
-    if (!lines)
-        return NULL;
-    qsort(lines, count, sizeof(*lines), compare_text);
-    for (size_t i = 0; i < count; i++)
-        buf_printf(&text, " %s", lines[i]);
-    buf_append(&text, "", 0);
-    const char *copy = text.failed ? NULL : arena_strndup(arena, text.data, text.len);
-    buf_free(&text);
-    return copy;
+    bool complete = lines && count == want;
+    if (complete)
+        qsort(lines, count, sizeof(*lines), compare_text);
+    const char *text = complete ? join(arena, lines, count) : NULL;
+    while (count > 0)
+        free(lines[--count]);
+    free(lines);
+    return text;
 }
 
 static struct inode *inode_of(struct listing *l, struct archive_entry *header, struct err *err)

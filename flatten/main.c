@@ -2,6 +2,8 @@
 #include "flatten/commands.h"
 #include "flatten/interrupt.h"
 
+#include <sys/resource.h>
+
 static const char details[] =
     "References:\n"
     "  docker-archive:FILE[:NAME]  what docker save writes; FILE may be - and may be compressed\n"
@@ -38,11 +40,23 @@ static const struct program_spec program = {
 
 static command_run *const runs[] = {command_squash, command_verify, command_analyze};
 
+/* Each layer of each platform has a descriptor: the usual 1024 are not many. */
+static void raise_descriptor_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int main(int argc, char *argv[])
 {
     struct err err = ERR_INIT;
 
     program_fill_standard_descriptors();
+    raise_descriptor_limit();
     interrupt_install();
     log_init("flatten", LOG_LEVEL_INFO);
     int status = program_run(&program, runs, argc, argv, &err);

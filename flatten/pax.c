@@ -88,20 +88,23 @@ static void put_number(struct header *h, char *field, size_t width, const char *
     put_record(&h->records, "", key, text, (size_t)len);
 }
 
-/*
- * A time before 1970 is written as libarchive reads it: the seconds cut towards zero, then the
- * digits of the fraction.
- */
+/* The nanoseconds count up from the seconds; in a record they count away from zero, as these do. */
 static void put_mtime(struct header *h, struct archive_entry *entry)
 {
     int64_t seconds = archive_entry_mtime(entry);
     long fraction = archive_entry_mtime_nsec(entry);
+    bool before = seconds < 0;
     char text[40];
 
-    if (put_octal(h->block.mtime, sizeof(h->block.mtime), seconds < 0 ? 0 : (uint64_t)seconds) &&
-        seconds >= 0 && fraction == 0)
+    if (put_octal(h->block.mtime, sizeof(h->block.mtime), before ? 0 : (uint64_t)seconds) &&
+        !before && fraction == 0)
         return;
-    int len = snprintf(text, sizeof(text), "%" PRId64 ".%09ld", seconds, fraction);
+    if (before && fraction) {
+        seconds++;
+        fraction = 1000000000 - fraction;
+    }
+    int len = snprintf(text, sizeof(text), "%s%" PRIu64 ".%09ld", before ? "-" : "",
+                       before ? -(uint64_t)seconds : (uint64_t)seconds, fraction);
     while (text[len - 1] == '0')
         len--;
     len -= text[len - 1] == '.';

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+enum { MOST_PLATFORMS = 64 };
+
 void platforms_clear(struct platforms *p)
 {
     for (size_t i = 0; i < p->count; i++) {
@@ -49,6 +51,8 @@ int platforms_list(struct json_doc *index, struct platforms *out, struct err *er
         }
         if (!digest)
             return err_set(err, ERR_FORMAT, "a descriptor of the index has no digest");
+        if (out->count == MOST_PLATFORMS)
+            return err_set(err, ERR_LIMIT, "more than %d images in an index", MOST_PLATFORMS);
         struct platform_item *item = &out->list[out->count++];
         item->digest = strdup(digest);
         if (!item->digest || platform_text(d, &item->text) < 0)

@@ -4,6 +4,7 @@
 #include "flatten/relay.h"
 
 #include <pthread.h>
+#include <sys/ioctl.h>
 #include <time.h>
 
 struct progress {
@@ -55,13 +56,23 @@ static void show(const struct buf *line)
         return;
 }
 
+/* What has to wrap cannot be drawn over. A terminal that does not say how wide it is has room. */
+static size_t room(void)
+{
+    struct winsize size;
+
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col - 1U : 80;
+}
+
 static void draw(struct progress *p)
 {
     _cleanup_buf_ struct buf line = BUF_INIT;
+    size_t longest = room();
 
-    buf_putc(&line, '\r');
     progress_line(atomic_load(&p->done), p->total, seconds_since(&p->start), &line);
-    buf_puts(&line, "\033[K");
+    if (line.len > longest)
+        buf_truncate(&line, longest);
+    buf_puts(&line, "\033[K\r");
     show(&line);
     p->drawn = true;
 }

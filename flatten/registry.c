@@ -299,12 +299,11 @@ struct registry *registry_open(const char *name, const struct registry_options *
     _cleanup_free_ char *scope =
         strf("repository:%s:%s%s%s%s", r->ref.repository, actions, other ? " repository:" : "",
              other ? other : "", other ? ":pull" : "");
-    bool plain = options->insecure || registry_host_is_loopback(r->ref.host);
     if (!scope || (other && !(r->mount_from = strdup(other)))) {
         err_nomem(err);
         return NULL;
     }
-    r->auth = registry_auth_new(&r->ref, scope, plain, err);
+    r->auth = registry_auth_new(&r->ref, scope, options->insecure, err);
     if (!r->auth)
         return NULL;
     if (find_scheme(r, err) < 0) {

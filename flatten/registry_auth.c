@@ -19,7 +19,7 @@ struct registry_auth {
     pthread_mutex_t lock;
     const struct registry_ref *ref;
     char *scope;
-    bool plain;
+    bool insecure; /* credentials may go over plain HTTP to anybody */
     bool looked_up;
     struct credentials credentials;
     char *header; /* "Authorization: …", or NULL */
@@ -28,7 +28,7 @@ struct registry_auth {
 };
 
 struct registry_auth *registry_auth_new(const struct registry_ref *ref, const char *scope,
-                                        bool plain, struct err *err)
+                                        bool insecure, struct err *err)
 {
     struct registry_auth *a = calloc(1, sizeof(*a));
 
@@ -39,7 +39,7 @@ struct registry_auth *registry_auth_new(const struct registry_ref *ref, const ch
     }
     pthread_mutex_init(&a->lock, NULL);
     a->ref = ref;
-    a->plain = plain;
+    a->insecure = insecure;
     return a;
 }
 
@@ -182,10 +182,18 @@ static int ask(struct http *h, const struct http_request *request, char **token,
     return rc;
 }
 
+/* The credentials go there: in the clear only where they do not leave this host. */
 static bool may_ask(const struct registry_auth *a, const char *realm)
 {
-    return strncasecmp(realm, "https://", 8) == 0 ||
-           (a->plain && strncasecmp(realm, "http://", 7) == 0);
+    if (strncasecmp(realm, "https://", 8) == 0)
+        return true;
+    if (strncasecmp(realm, "http://", 7) != 0)
+        return false;
+    _cleanup_free_ char *host = strndup(realm + 7, strcspn(realm + 7, "/?#\\@"));
+
+    return a->insecure ||
+           (host && realm[7 + strlen(host)] != '@' && registry_host_is_loopback(host) &&
+            registry_host_is_loopback(a->ref->host));
 }
 
 static int fetch_token(struct registry_auth *a, struct http *h, const struct auth_challenge *c,

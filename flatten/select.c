@@ -76,13 +76,14 @@ static struct image *inspect_base(const char *name, struct err *err)
     return steal_ptr(&image);
 }
 
-static int share_base(const char *name, const struct image *image, const char *platform,
+static int share_base(const struct selection *s, const struct image *image, const char *platform,
                       size_t *kept, struct err *err)
 {
     _cleanup_reference_ struct reference ref = {0};
 
-    if (reference_parse(name, &ref, err) < 0)
+    if (reference_parse(s->base, &ref, err) < 0)
         return err_wrap(err, "--keep-base");
+    ref.registry = s->registry;
     _cleanup_image_ struct image *base = ref.transport == TRANSPORT_DOCKER_DAEMON
                                              ? inspect_base(ref.name, err)
                                              : image_open(&ref, platform, err);
@@ -90,7 +91,8 @@ static int share_base(const char *name, const struct image *image, const char *p
         return err_wrap(err, "--keep-base");
     *kept = selection_shared(image, base);
     if (*kept == 0)
-        return err_set(err, ERR_USAGE, "--keep-base=%s: the image shares no layers with it", name);
+        return err_set(err, ERR_USAGE, "--keep-base=%s: the image shares no layers with it",
+                       s->base);
     return 0;
 }
 
@@ -100,7 +102,7 @@ int selection_resolve(const struct selection *s, const struct image *image, cons
     size_t count = image->layer_count;
 
     if (s->base)
-        return share_base(s->base, image, platform, kept, err);
+        return share_base(s, image, platform, kept, err);
     if ((s->has_last ? s->last : s->kept) > count)
         return err_set(err, ERR_USAGE, "--%s=%llu: the image has %zu layers",
                        s->has_last ? "last" : "keep-base",

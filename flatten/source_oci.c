@@ -187,17 +187,26 @@ static bool platform_matches(struct json *has, const char *wanted)
     return strcmp(text, wanted) == 0;
 }
 
+static bool is_any(const char *selector)
+{
+    return selector && strcmp(selector, PLATFORM_ANY) == 0;
+}
+
+static bool is_digest(const char *selector)
+{
+    return selector && strncmp(selector, "sha256:", 7) == 0;
+}
+
 static bool names_platform(const char *selector)
 {
-    return selector && strcmp(selector, PLATFORM_ANY) != 0 && strncmp(selector, "sha256:", 7) != 0;
+    return selector && !is_any(selector) && !is_digest(selector);
 }
 
 static bool is_chosen(const struct json *descriptor, const char *platform)
 {
     const char *digest = json_text(json_get(descriptor, "digest"));
 
-    return !platform || strcmp(platform, PLATFORM_ANY) == 0 ||
-           (digest && strcmp(platform, digest) == 0) ||
+    return !platform || is_any(platform) || (digest && strcmp(platform, digest) == 0) ||
            platform_matches(json_get(descriptor, "platform"), platform);
 }
 
@@ -216,7 +225,7 @@ static struct json *choose(struct json *index, const char *tag, const char *plat
             !is_chosen(d, platform))
             continue;
         found = d;
-        if (++matches == 1 && platform && strcmp(platform, PLATFORM_ANY) == 0)
+        if (++matches == 1 && (is_any(platform) || is_digest(platform)))
             break;
     }
     if (matches == 1)
@@ -242,12 +251,30 @@ static size_t images_in(struct json *index)
     return count;
 }
 
+/* What an index leads to. One that holds an index alone stands for that one. */
+static struct json *choose_below(struct json *index, const char *platform, struct err *err)
+{
+    struct json *manifests = json_get(index, "manifests");
+    size_t images = images_in(index), nested = 0;
+
+    for (size_t i = 0; i < json_count(manifests); i++)
+        nested += is_index(json_at(manifests, i), NULL);
+    if (images == 1 && nested == 1)
+        platform = NULL;
+    else if (nested && is_any(platform)) {
+        err_set(err, ERR_UNSUPPORTED,
+                "an index beside others in an index: choose one image with --platform");
+        return NULL;
+    } else if (!platform && images > 1)
+        platform = host_platform();
+    return choose(index, NULL, platform, err);
+}
+
 /* Follows indexes down to a manifest, whose digest it leaves in *digest. */
 static struct json_doc *find_manifest(struct layout *l, const struct json *descriptor, int depth,
                                       struct digest *digest, struct err *err)
 {
     _cleanup_json_ struct json_doc *doc = read_json_blob(l, descriptor, BLOB_MANIFEST, digest, err);
-    const char *platform = l->platform;
 
     if (!doc)
         return NULL;
@@ -261,11 +288,9 @@ static struct json_doc *find_manifest(struct layout *l, const struct json *descr
         err_set(err, ERR_LIMIT, "indexes point to indexes more than %d deep", MOST_INDEXES);
         return NULL;
     }
-    if (!platform && images_in(json_root(doc)) > 1)
-        platform = host_platform();
     cleanup_json_doc(&l->index);
     l->index = steal_ptr(&doc);
-    const struct json *next = choose(json_root(l->index), NULL, platform, err);
+    const struct json *next = choose_below(json_root(l->index), l->platform, err);
     return next ? find_manifest(l, next, depth + 1, digest, err) : NULL;
 }
 

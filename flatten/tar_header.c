@@ -72,11 +72,19 @@ static bool key_starts(const struct record *r, const char *prefix)
     return r->key_len > len && memcmp(r->key, prefix, len) == 0;
 }
 
-static int check_record(const struct record *r, bool *foreign, struct err *err)
+/* What its PAX records say of an entry that libarchive does not. */
+struct pax_notes {
+    bool foreign; /* there are xattrs in libarchive's own form */
+    bool before;  /* mtime is before 1970 */
+};
+
+static int check_record(const struct record *r, struct pax_notes *notes, struct err *err)
 {
     if ((key_is(r, "path") || key_is(r, "linkpath")) && memchr(r->value, '\0', r->value_len))
         return err_set(err, ERR_FORMAT, "a PAX %.*s contains a NUL byte", (int)r->key_len, r->key);
-    *foreign = *foreign || key_starts(r, libarchive);
+    notes->foreign = notes->foreign || key_starts(r, libarchive);
+    if (key_is(r, "mtime"))
+        notes->before = r->value_len > 0 && r->value[0] == '-';
     return 0;
 }
 
@@ -104,18 +112,29 @@ static int replace_xattrs(const char *text, size_t left, struct archive_entry *h
     return 0;
 }
 
+/* libarchive reads -1.5 as -1 and 0.5, and loses the sign of -0.5: here it is -2 and 0.5. */
+static void correct_mtime(struct archive_entry *header)
+{
+    long fraction = archive_entry_mtime_nsec(header);
+
+    if (fraction > 0)
+        archive_entry_set_mtime(header, archive_entry_mtime(header) - 1, 1000000000 - fraction);
+}
+
 static int correct_by_pax(const char *text, size_t len, struct archive_entry *header,
                           struct err *err)
 {
     const char *at = text;
     size_t left = len;
-    bool foreign = false;
+    struct pax_notes notes = {0};
     struct record r;
 
     while (next_record(&at, &left, &r))
-        if (check_record(&r, &foreign, err) < 0)
+        if (check_record(&r, &notes, err) < 0)
             return -1;
-    return foreign ? replace_xattrs(text, len, header, err) : 0;
+    if (notes.before)
+        correct_mtime(header);
+    return notes.foreign ? replace_xattrs(text, len, header, err) : 0;
 }
 
 static int correct_by_type(char type, struct archive_entry *header, struct err *err)

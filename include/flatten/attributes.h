@@ -15,6 +15,8 @@ struct attributes;
 
 /* The caller frees it with attributes_free; NULL without memory. */
 struct attributes *attributes_of(struct archive_entry *entry, struct err *err) must_check;
+/* Bytes of memory, of which names and extended attributes may be many. */
+size_t attributes_size(const struct attributes *a);
 void attributes_free(struct attributes *a);
 
 DEFINE_CLEANUP(attributes, struct attributes, attributes_free)

@@ -32,7 +32,8 @@ struct index {
     unsigned kept_layers;
     struct index_inode *inodes;
     size_t inode_count, inode_cap;
-    bool bare; /* keeps no headers */
+    uint64_t header_bytes; /* of all headers */
+    bool bare;             /* keeps no headers */
 };
 
 /*

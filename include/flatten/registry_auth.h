@@ -11,10 +11,10 @@
 
 struct registry_auth;
 
-/* `scope` as token servers read it, "repository:NAME:pull", or several with spaces. `plain`: tokens
- * may come over HTTP. */
+/* `scope` as token servers read it, "repository:NAME:pull", or several with spaces. Over plain
+ * HTTP tokens come only from loopback to loopback, or from anybody if `insecure`. */
 struct registry_auth *registry_auth_new(const struct registry_ref *ref, const char *scope,
-                                        bool plain, struct err *err) must_check;
+                                        bool insecure, struct err *err) must_check;
 void registry_auth_free(struct registry_auth *a);
 
 /*

@@ -5,6 +5,7 @@
 #define FLATTEN_SELECT_H
 
 #include "flatten/image.h"
+#include "flatten/reference.h"
 
 #include <stdbool.h>
 
@@ -14,6 +15,7 @@ struct selection {
     uint64_t kept;    /* layers to keep; without `base` and `has_last` */
     uint64_t last;    /* layers to merge; with `has_last` */
     bool has_last;
+    struct registry_options registry; /* to speak with the base's, where it lies in one */
 };
 
 /* From the options' texts, either of which may be NULL. A number is a count, a word an image. */

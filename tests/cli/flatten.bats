@@ -247,14 +247,20 @@ out.tar" ]
     fails 2 "--max-size" --max-size=0 bomb.tar docker-archive:out.tar
 }
 
-on_terminal() { python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)' "$FLATTEN" "$@"; }
+# on_terminal COLUMNS WORD...
+on_terminal() {
+    python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)' \
+        sh -c 'stty cols "$1" && shift && exec "$@"' sh "$1" "$FLATTEN" "${@:2}"
+}
 
 @test "a progress line on a terminal, and nowhere else" {
-    run on_terminal -c zstd:19 "$IMAGES/big.tar" docker-archive:out.tar
+    run on_terminal 80 -c zstd:19 "$IMAGES/big.tar" docker-archive:out.tar
     [ "$status" -eq 0 ]
     [[ $output == *"% "*" GB"* && $output == *$'\r\e[K'* ]]
-    run on_terminal -q "$IMAGES/big.tar" docker-archive:out.tar
+    run on_terminal 80 -q "$IMAGES/big.tar" docker-archive:out.tar
     [[ $output != *" GB"* ]]
+    run on_terminal 20 -c zstd:19 "$IMAGES/big.tar" docker-archive:out.tar
+    [[ $output == *"% "* && $output != *" MB/s"* ]]
     flatten -c zstd:19 "$IMAGES/big.tar" docker-archive:out.tar
     [[ $stderr != *"% "* ]]
 }
@@ -306,6 +312,31 @@ fifo" ]
 }
 
 # ---- failures ----
+
+@test "an archive's members: their names have an end, and stay within it" {
+    python3 -c '
+import tarfile
+for file, name in (("long.tar", "n" * 4096), ("out.tar", "../manifest.json")):
+    with tarfile.open(file, "w", format=tarfile.PAX_FORMAT) as t:
+        t.addfile(tarfile.TarInfo(name))'
+    fails 7 "long.tar: a member's name of 4096 bytes" long.tar oci:x
+    fails 5 "out.tar: ../manifest.json: " out.tar oci:x
+    [ ! -e x ]
+}
+
+@test "verify: long extended attributes count, and are not shown" {
+    same "oci:$IMAGES/xattr-v" "oci:$IMAGES/xattr-v"
+    flatten verify "oci:$IMAGES/xattr-v" "oci:$IMAGES/xattr-w"
+    [ "$status" -eq 1 ] && [[ $output == *"2 of sha256:"* ]] && [ "${#output}" -lt 1000 ]
+}
+
+@test "many layers with few descriptors to begin with" {
+    (
+        ulimit -Sn 64
+        ok -q "oci:$IMAGES/126" oci:out
+    )
+    same "oci:$IMAGES/126" oci:out
+}
 
 @test "the exit status tells what went wrong, the message where" {
     fails 3 "nope.tar" docker-archive:nope.tar oci:x

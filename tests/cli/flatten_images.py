@@ -87,6 +87,10 @@ def main():
     images.write_docker_new(at("stacked.tar"), stacked, name="stacked:v1")
     images.write_oci(at("undone"), stacked[:2] + images.tars_of([[f("n", "1")], [wh("n")]]))
     images.write_platforms(at("platforms"), {"amd64": stacked, "arm64": tars, "arm/v7": stacked[:2]})
+    two = {"amd64": stacked, "arm64": tars}
+    images.write_platforms(at("nested"), two, beside=[])
+    images.write_platforms(at("nested-beside"), two, beside=[0])
+    images.write_platforms(at("many-platforms"), {"a%d" % i: stacked[:1] for i in range(65)})
     images.write_several(at("several.tar"), {"one:v1": stacked, "two:v2": tars})
     images.write_oci(at("python"), images.tars_of(PYTHON), compression="zstd")
     images.write_oci(at("waste"), images.tars_of(WASTE), tag="v1")
@@ -94,6 +98,10 @@ def main():
         images.write_oci(at("bad-" + name), images.tars_of(layers))
     broken(at("bad-digest"), "digest")
     broken(at("bad-size"), "cut")
+    for value in "vw":
+        images.write_oci(at("xattr-" + value), images.tars_of(
+            [[d("d"), f("d/a", "1", xattrs={"user.b": value * 2000, "user.a": "1"})]]))
+    images.write_oci(at("126"), [tar_bytes([f("f%d" % i, "x")]) for i in range(126)])
     images.write_oci(at("deep"), [tar_bytes([f("f%d" % i, "x")]) for i in range(1001)])
     noise = random.Random(1)
     mixed = [[f("data/%d" % i, noise.randbytes(300_000)) for i in range(80)] +

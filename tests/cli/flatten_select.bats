@@ -190,6 +190,16 @@ entries() {
         <<<"$output"
 }
 
+@test "an index in an index is that index, or is not passed over in silence" {
+    ok -q "oci:$IMAGES/nested" oci:out
+    [ "$(jq '.manifests | length' "$(manifest_of out)")" -eq 2 ]
+    ok -q --platform=linux/arm64 "oci:$IMAGES/nested" oci:one
+    same --platform=linux/arm64 "oci:$IMAGES/nested" oci:one
+    fails 8 "beside others" "oci:$IMAGES/nested-beside" oci:x
+    fails 7 "more than 64 images" "oci:$IMAGES/many-platforms" oci:x
+    [ ! -e x ]
+}
+
 @test "--platform chooses one, and so does a destination for one" {
     ok -q --platform=linux/arm64 "oci:$IMAGES/platforms" oci:out
     [ "$(jq -r .architecture "$(config_of out)")" = arm64 ]

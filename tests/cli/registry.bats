@@ -162,6 +162,15 @@ requests() { grep -c "\"$2 [^\"]*$3" "$BATS_FILE_TMPDIR/$1/log" || true; }
     ok verify -q --insecure "docker://$SECURE/lab/image:v1" oci:out:flat
 }
 
+@test "--keep-base=IMAGE in a registry: spoken with like the source's" {
+    auth_file auth.json "$SECURE" lab secret
+    export REGISTRY_AUTH_FILE=$PWD/auth.json
+    skopeo copy -q --dest-tls-verify=false "oci:$IMAGES/base" "docker://$SECURE/lab/base:v1"
+    fails 3 "certificate" -q --keep-base="docker://$SECURE/lab/base:v1" "oci:$IMAGES/stacked" oci:x
+    ok -q --insecure --keep-base="docker://$SECURE/lab/base:v1" "oci:$IMAGES/stacked" oci:out:flat
+    [ "$(skopeo inspect oci:out:flat | jq '.Layers | length')" -eq 3 ]
+}
+
 @test "Basic: push and pull" {
     auth_file auth.json "$SECURE" lab secret
     export REGISTRY_AUTH_FILE=$PWD/auth.json SSL_CERT_FILE=$CA

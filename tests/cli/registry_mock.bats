@@ -133,6 +133,14 @@ auth() { printf '{"auths":{"%s":%s}}' "$1" "$2" >auth.json; export REGISTRY_AUTH
     fails 5 "ftp://" "$SOURCE" oci:out
 }
 
+@test "token: loopback's plain HTTP is no leave to send a password elsewhere in the clear" {
+    auth "$HOST" "{\"auth\":\"$(printf lab:secret | base64)\"}"
+    mock token away-realm
+    fails 5 "which is not https" "$SOURCE" oci:out
+    mock token
+    ok -q "$SOURCE" oci:out
+}
+
 @test "credentials do not follow a redirect to another host" {
     mock token away
     auth "$HOST" "{\"auth\":\"$(printf lab:secret | base64)\"}"

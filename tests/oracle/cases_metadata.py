@@ -45,6 +45,9 @@ g("mtime-ns", [f("a", "1", mtime=1_234_567_890_987_654_321), d("d", mtime=1_111_
                s("l", "a", mtime=1_222_222_222_222_222_222)])
 g("mtime-negative", [f("a", "1", mtime=-1_500_000_000)], own_only=True,
   note="the overlay engines make it 0")
+g("mtime-negative-fraction", [f("a", "1", mtime=-500_000_000), f("b", "1", mtime=-1),
+                              f("c", "1", mtime=-2_000_000_001), f("k", "1", mtime=-10**10)],
+  own_only=True, note="the overlay engines make them 0")
 g("mtime-zero", [f("a", "1", mtime=0), d("d", mtime=0)])
 g("mtime-far", [f("a", "1", mtime=7_258_118_400 * 10**9)])
 g("mtime-after-children", [d("d", mtime=10**18), f("d/x", "1"), d("d/e", mtime=10**18), f("d/e/y", "1")])

@@ -109,8 +109,10 @@ def write_oci(path, tars, config=None, tag="latest", compression="none"):
     return path
 
 
-def write_platforms(path, platforms, tag="multi"):
-    """An OCI layout with an index of images for {"arch[/variant]": tars}, and an attestation."""
+def write_platforms(path, platforms, tag="multi", beside=None):
+    """An OCI layout with an index of images for {"arch[/variant]": tars}, and an attestation.
+
+    With `beside`, another index has that one and the images with these numbers."""
     blobs, entries = _Blobs(), []
     for name, tars in platforms.items():
         arch, _, variant = name.partition("/")
@@ -127,6 +129,9 @@ def write_platforms(path, platforms, tag="multi"):
                                        "vnd.docker.reference.digest": entries[0]["digest"]})
     index = {"schemaVersion": 2, "mediaType": OCI_INDEX, "manifests": entries + [statement],
              "annotations": {"org.example.index": "kept"}}
+    if beside is not None:
+        nested = [blobs.add(_dump(index), OCI_INDEX)] + [entries[i] for i in beside]
+        index = {"schemaVersion": 2, "mediaType": OCI_INDEX, "manifests": nested}
     top = blobs.add(_dump(index), OCI_INDEX, annotations={REF: tag})
     blobs.files["index.json"] = _dump({"schemaVersion": 2, "manifests": [top]})
     blobs.files["oci-layout"] = _dump({"imageLayoutVersion": "1.0.0"})

@@ -37,6 +37,7 @@ MODES = {
     "liar": "names another Docker-Content-Digest",
     "evil-token": "gives a token with a line break",
     "ftp-realm": "wants tokens from ftp://",
+    "away-realm": "wants tokens from http://127.0.0.1@example.invalid",
     "drop-put": "breaks the connection of the first upload",
     "put-liar": "says it stored another manifest",
     "plain-errors": "500 with a text that is not JSON",
@@ -130,9 +131,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if good:
             return True
         scheme = "ftp" if "ftp-realm" in modes() else "http"
+        host = "127.0.0.1@example.invalid" if "away-realm" in modes() else self.headers["Host"]
         self.drain()
         self.error(401, "UNAUTHORIZED", "authentication required", WWW_Authenticate=
-                   f'Bearer realm="{scheme}://{self.headers["Host"]}/token",service="mock \\"1\\"",scope="other"')
+                   f'Bearer realm="{scheme}://{host}/token",service="mock \\"1\\"",scope="other"')
         return False
 
     def drain(self):
