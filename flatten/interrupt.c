@@ -33,8 +33,7 @@ int interrupt_check(struct err *err)
 {
     if (!caught)
         return 0;
-    errno = EINTR;
-    return err_sys(err, "stopped by signal %d", (int)caught);
+    return err_set(err, ERR_SYSTEM, "stopped by signal %d", (int)caught);
 }
 
 void interrupt_die(void)
