@@ -21,11 +21,11 @@ int selection_parse(const char *keep_base, const char *last, struct selection *o
                     struct err *err) must_check;
 
 /*
- * How many of the image's oldest layers stay as they are. An image that is named as the base is
- * opened for its layers' identities.
+ * How many of the image's oldest layers stay as they are. Pure; `base` is the image that s->base
+ * names, or NULL.
  */
-int selection_resolve(const struct selection *s, const struct image *image, const char *platform,
-                      size_t *kept, struct err *err) must_check;
+int selection_resolve(const struct selection *s, const struct image *image,
+                      const struct image *base, size_t *kept, struct err *err) must_check;
 
 /*
  * How many of their oldest layers two images share, by diff_id, and by digest where both sources

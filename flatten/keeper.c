@@ -1,0 +1,92 @@
+#include "flatten/keeper.h"
+
+#include "flatten/interrupt.h"
+#include "flatten/wire.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+
+/* What the kernel does to the reader when the keeper is gone, however that went. */
+static void die_with(pid_t keeper)
+{
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != keeper)
+        raise(SIGKILL);
+}
+
+static pid_t start(const struct keeper_task *task, reader_run *run, void *ctx, int *socket,
+                   struct err *err)
+{
+    int pair[2];
+    pid_t keeper = getpid(), pid;
+
+    if (wire_pair(pair, err) < 0)
+        return -1;
+    fflush(stdout);
+    pid = fork();
+    if (pid == 0) {
+        struct reader r = {pair[1], task};
+        die_with(keeper);
+        reader_main(&r, run, ctx);
+        _exit(0);
+    }
+    close(pair[1]);
+    *socket = pair[0];
+    if (pid < 0) {
+        err_sys(err, "fork");
+        cleanup_fd(&pair[0]);
+    }
+    return pid;
+}
+
+/* It has been told to end, or has said that it does: it gets a moment for its last words. */
+static int reap(pid_t pid)
+{
+    enum { STEPS = 200, STEP_NS = 10 * 1000 * 1000 };
+    int status = 0;
+
+    for (int i = 0; i < STEPS; i++) {
+        pid_t rc = waitpid(pid, &status, WNOHANG);
+        if (rc != 0 && !(rc < 0 && errno == EINTR))
+            return status;
+        nanosleep(&(struct timespec){.tv_nsec = STEP_NS}, NULL);
+    }
+    kill(pid, SIGKILL);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return status;
+}
+
+/* What it died of says more than that it is gone. */
+static void explain(int status, struct err *err)
+{
+    if (!WIFSIGNALED(status) || interrupted())
+        return;
+    if (WTERMSIG(status) == SIGSYS)
+        err_set(err, ERR_SYSTEM,
+                "the process that reads images was stopped: it made a system call that its "
+                "sandbox forbids; nothing was published");
+    else
+        err_set(err, ERR_SYSTEM,
+                "the process that reads images died of signal %d (%s); nothing was published",
+                WTERMSIG(status), strsignal(WTERMSIG(status)));
+}
+
+int keeper_run(const struct keeper_task *task, reader_run *run, void *ctx, struct err *err)
+{
+    int socket = -1;
+    pid_t pid = start(task, run, ctx, &socket, err);
+
+    if (pid < 0)
+        return -1;
+    int rc = keeper_serve(task, socket, err);
+    close(socket);
+    if (interrupted())
+        kill(pid, SIGTERM);
+    int status = reap(pid);
+    if (rc < 0)
+        explain(status, err);
+    return rc;
+}
