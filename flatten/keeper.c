@@ -41,22 +41,24 @@ static pid_t start(const struct keeper_task *task, reader_run *run, void *ctx, i
     return pid;
 }
 
-/* It has been told to end, or has said that it does: it gets a moment for its last words. */
+/*
+ * It has been told to end, or has said that it does: it gets a moment for its last words. How it
+ * ended; 0 where it had to be killed.
+ */
 static int reap(pid_t pid)
 {
     enum { STEPS = 200, STEP_NS = 10 * 1000 * 1000 };
     int status = 0;
 
     for (int i = 0; i < STEPS; i++) {
-        pid_t rc = waitpid(pid, &status, WNOHANG);
-        if (rc != 0 && !(rc < 0 && errno == EINTR))
+        if (waitpid(pid, &status, WNOHANG) == pid)
             return status;
         nanosleep(&(struct timespec){.tv_nsec = STEP_NS}, NULL);
     }
     kill(pid, SIGKILL);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
-    return status;
+    return 0;
 }
 
 /* What it died of says more than that it is gone. */

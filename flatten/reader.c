@@ -8,6 +8,7 @@
 #include <langinfo.h>
 #include <malloc.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 /* ---- questions ---- */
@@ -54,6 +55,18 @@ int answer_fd(struct answer *a, struct err *err)
 
 /* ---- the process ---- */
 
+/* By number where the kernel, before 5.9, cannot do it at once. */
+static void close_from(int first)
+{
+    enum { MOST = 1 << 16 };
+    struct rlimit limit;
+
+    if (syscall(SYS_close_range, first, ~0U, 0) == 0 || getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return;
+    for (int fd = first; (rlim_t)fd < limit.rlim_cur && fd < MOST; fd++)
+        close(fd);
+}
+
 /* Only the socket, and the standard descriptors but for input, which the keeper reads. */
 static int keep_descriptors(struct reader *r, struct err *err)
 {
@@ -68,8 +81,7 @@ static int keep_descriptors(struct reader *r, struct err *err)
         r->socket = SOCKET;
     }
     null = -1; /* closed with the rest */
-    if (syscall(SYS_close_range, SOCKET + 1, ~0U, 0) < 0)
-        return err_sys(err, "close_range");
+    close_from(SOCKET + 1);
     return 0;
 }
 
