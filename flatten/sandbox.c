@@ -200,7 +200,8 @@ static int filter_calls(struct err *err)
     if (rc == 0)
         return 0;
     errno = -rc;
-    return err_sys(err, "seccomp");
+    return err_sys(err, "the kernel takes no list of system calls (seccomp), and without one no "
+                        "image is read");
 }
 
 int sandbox_enter(struct err *err)
