@@ -62,33 +62,41 @@ static int reap(pid_t pid)
 }
 
 /* What it died of says more than that it is gone. */
-static void explain(int status, struct err *err)
+static void explain(int status, const char *so_far, struct err *err)
 {
     if (!WIFSIGNALED(status) || interrupted())
         return;
     if (WTERMSIG(status) == SIGSYS)
         err_set(err, ERR_SYSTEM,
                 "the process that reads images was stopped: it made a system call that its "
-                "sandbox forbids; nothing was published");
+                "sandbox forbids%s",
+                so_far);
     else
-        err_set(err, ERR_SYSTEM,
-                "the process that reads images died of signal %d (%s); nothing was published",
-                WTERMSIG(status), strsignal(WTERMSIG(status)));
+        err_set(err, ERR_SYSTEM, "the process that reads images died of signal %d (%s)%s",
+                WTERMSIG(status), strsignal(WTERMSIG(status)), so_far);
+}
+
+static const char *result(const struct keeper_task *task, bool published)
+{
+    if (!task->destination)
+        return "";
+    return published ? "; the new image has been published" : "; nothing was published";
 }
 
 int keeper_run(const struct keeper_task *task, reader_run *run, void *ctx, struct err *err)
 {
+    bool published;
     int socket = -1;
     pid_t pid = start(task, run, ctx, &socket, err);
 
     if (pid < 0)
         return -1;
-    int rc = keeper_serve(task, socket, err);
+    int rc = keeper_serve(task, socket, &published, err);
     close(socket);
     if (interrupted())
         kill(pid, SIGTERM);
     int status = reap(pid);
     if (rc < 0)
-        explain(status, err);
+        explain(status, result(task, published), err);
     return rc;
 }

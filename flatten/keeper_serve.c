@@ -387,11 +387,12 @@ static void release(struct keeper *k)
     free(k);
 }
 
-int keeper_serve(const struct keeper_task *task, int socket, struct err *err)
+int keeper_serve(const struct keeper_task *task, int socket, bool *published, struct err *err)
 {
     struct keeper *k = calloc(1, sizeof(*k));
     int rc = 0;
 
+    *published = false;
     if (!k)
         return err_nomem(err);
     k->task = task;
@@ -402,6 +403,7 @@ int keeper_serve(const struct keeper_task *task, int socket, struct err *err)
         rc = k->status;
     if (rc == 0 && task->destination && !k->published)
         rc = breach(k, err, "it is done, and has published nothing");
+    *published = k->published;
     release(k);
     return rc;
 }

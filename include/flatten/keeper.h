@@ -29,7 +29,11 @@ struct keeper_task {
 int keeper_run(const struct keeper_task *task, reader_run *run, void *ctx,
                struct err *err) must_check;
 
-/* Serves whoever is at the other end of the socket: for keeper_run, and for tests of it. */
-int keeper_serve(const struct keeper_task *task, int socket, struct err *err) must_check;
+/*
+ * Serves whoever is at the other end of the socket: for keeper_run, and for tests of it.
+ * *published: the destination has the new image, also where the end is an error.
+ */
+int keeper_serve(const struct keeper_task *task, int socket, bool *published,
+                 struct err *err) must_check;
 
 #endif

@@ -75,9 +75,11 @@ static int serve(const struct tempdir *dir, act *play, int *ended, struct err *e
         _exit(0);
     }
     close(pair[1]);
-    int rc = keeper_serve(&task, pair[0], err);
+    bool published;
+    int rc = keeper_serve(&task, pair[0], &published, err);
     close(pair[0]);
     assert_int_equal(waitpid(pid, ended, 0), pid);
+    assert_int_equal(faccessat(dir->fd, "to/index.json", F_OK, 0), published ? 0 : -1);
     return rc;
 }
 
@@ -266,7 +268,7 @@ static void read_before_opening(int socket)
 
 static void fill_the_disk(int socket)
 {
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 2; i++) /* one is what an archive may need */
         say(socket, &(struct wire_request){.op = WIRE_SPOOL});
 }
 
