@@ -323,7 +323,9 @@ static int send_reply(const struct keeper *k, const struct wire_reply *reply, in
     _cleanup_buf_ struct buf message = BUF_INIT;
 
     wire_encode_reply(reply, &message);
-    return wire_send(k->socket, &message, fd, err);
+    if (wire_send(k->socket, &message, fd, err) < 0)
+        return err_wrap(err, "the process that reads images");
+    return 0;
 }
 
 static int send_places(struct keeper *k, struct err *err)

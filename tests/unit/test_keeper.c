@@ -104,7 +104,8 @@ static void refused(void **state, act *play, const char *why)
     assert_int_equal(serve(*state, play, &ended, &err), -1);
     assert_contains(err.msg, why);
     assert_int_equal(err.kind, ERR_SYSTEM);
-    assert_int_equal(ended, 0);
+    if (ended != 0)
+        fail_msg("%s: the act ended with %d", why, ended);
     assert_int_equal(count_names(*state), 1);
 }
 
@@ -268,8 +269,8 @@ static void read_before_opening(int socket)
 
 static void fill_the_disk(int socket)
 {
-    for (int i = 0; i < 2; i++) /* one is what an archive may need */
-        say(socket, &(struct wire_request){.op = WIRE_SPOOL});
+    (void)plainly(socket, WIRE_SPOOL); /* one is what an archive may need */
+    say(socket, &(struct wire_request){.op = WIRE_SPOOL});
 }
 
 static void ask_the_daemon(int socket)
