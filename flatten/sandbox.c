@@ -147,6 +147,11 @@ static int allow_plain(scmp_filter_ctx list)
     return 0;
 }
 
+static struct scmp_arg_cmp equals(unsigned arg, scmp_datum_t value)
+{
+    return (struct scmp_arg_cmp){.arg = arg, .op = SCMP_CMP_EQ, .datum_a = value};
+}
+
 /* Rules that look at an argument: 0, or a negative errno. */
 static int allow_some(scmp_filter_ctx list)
 {
@@ -156,11 +161,10 @@ static int allow_some(scmp_filter_ctx list)
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < sizeof(ioctls) / sizeof(*ioctls); i++)
-        rc = seccomp_rule_add(list, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
-                              SCMP_A1(SCMP_CMP_EQ, ioctls[i]));
+        rc = seccomp_rule_add(list, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, equals(1, ioctls[i]));
     for (size_t i = 0; rc == 0 && i < sizeof(commands) / sizeof(*commands); i++)
         rc = seccomp_rule_add(list, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1,
-                              SCMP_A1(SCMP_CMP_EQ, (scmp_datum_t)commands[i]));
+                              equals(1, (scmp_datum_t)commands[i]));
     /* Memory that can be run is never made. */
     if (rc == 0)
         rc = seccomp_rule_add(list, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,
@@ -178,7 +182,7 @@ static int allow_some(scmp_filter_ctx list)
     /* abort(3), and nobody else's end. */
     if (rc == 0)
         rc = seccomp_rule_add(list, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
-                              SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
+                              equals(0, (scmp_datum_t)getpid()));
     /* Names for threads and mappings: nobody needs them. */
     if (rc == 0)
         rc = seccomp_rule_add(list, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(prctl), 0);
