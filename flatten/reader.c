@@ -71,7 +71,7 @@ static void close_from(int first)
 static int keep_descriptors(struct reader *r, struct err *err)
 {
     enum { SOCKET = 3 };
-    _cleanup_fd_ int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC); /* closed with the rest */
 
     if (null < 0 || dup2(null, STDIN_FILENO) < 0)
         return err_sys(err, "/dev/null");
@@ -80,7 +80,6 @@ static int keep_descriptors(struct reader *r, struct err *err)
             return err_sys(err, "dup");
         r->socket = SOCKET;
     }
-    null = -1; /* closed with the rest */
     close_from(SOCKET + 1);
     return 0;
 }

@@ -64,10 +64,10 @@ int wire_send(int socket, const struct buf *message, int fd, struct err *err)
     return send_all(socket, message->data, message->len, -1, err);
 }
 
-/* What came with the bytes. */
+/* What came with the bytes; where fd is NULL, there was no room for any. */
 static int take_fd(struct msghdr *m, int *fd, struct err *err)
 {
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
+    for (struct cmsghdr *c = fd ? CMSG_FIRSTHDR(m) : NULL; c; c = CMSG_NXTHDR(m, c)) {
         if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS ||
             c->cmsg_len != CMSG_LEN(sizeof(int)) || *fd >= 0)
             return err_set(err, ERR_FORMAT, "a malformed message");

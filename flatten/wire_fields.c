@@ -203,7 +203,9 @@ static void error(struct walk *w, struct err *err)
 
 static void done(struct walk *w, struct wire_request *r)
 {
-    r->status = (int)small(w, (uint64_t)(r->status + 1), 2) - 1;
+    int above = r->status + 1;
+
+    r->status = (int)small(w, (uint64_t)above, 2) - 1;
     if (r->status < 0)
         error(w, &r->err);
 }
