@@ -47,7 +47,7 @@ static pid_t start(const struct keeper_task *task, reader_run *run, void *ctx, i
  */
 static int reap(pid_t pid)
 {
-    enum { STEPS = 200, STEP_NS = 10 * 1000 * 1000 };
+    enum { STEPS = 2000, STEP_NS = 1000 * 1000 };
     int status = 0;
 
     for (int i = 0; i < STEPS; i++) {

@@ -118,11 +118,14 @@ finish() {
     [ ! -e out ]
 }
 
-@test "told to stop, both stop" {
-    start_reading docker-archive:- oci:out
-    kill -TERM "$KEEPER"
-    finish
-    [ "$status" -eq $((128 + 15)) ]
-    [ ! -e "/proc/$READER" ]
-    [ -z "$(ls -A)" ]
+@test "told to stop, one or both, both stop" {
+    for both in 0 1; do
+        start_reading docker-archive:- oci:out
+        kill -TERM "$KEEPER"
+        [ "$both" = 0 ] || kill -TERM "$READER" 2>/dev/null || true
+        finish
+        [ "$status" -eq $((128 + 15)) ]
+        [ ! -e "/proc/$READER" ]
+        [ -z "$(ls -A)" ]
+    done
 }
