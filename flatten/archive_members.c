@@ -2,6 +2,7 @@
 
 #include "base/fdio.h"
 #include "base/path.h"
+#include "flatten/interrupt.h"
 #include "flatten/spool.h"
 
 #include <archive.h>
@@ -89,16 +90,53 @@ static int scan_entries(struct members *m, struct archive *a, struct err *err)
     return 0;
 }
 
+/*
+ * archive_read_open_fd would ask for the file's kind, by a system call that takes names as well
+ * (newfstatat): not one for a sandbox.
+ */
+struct scan {
+    int fd;
+    off_t end;
+    char block[64 * 1024];
+};
+
+static la_ssize_t on_read(struct archive *a, void *ctx, const void **data)
+{
+    struct scan *s = ctx;
+    ssize_t n;
+
+    do
+        n = read(s->fd, s->block, sizeof(s->block));
+    while (n < 0 && errno == EINTR && !interrupted());
+    if (n < 0)
+        archive_set_error(a, errno, "%s", strerror(errno));
+    *data = s->block;
+    return n;
+}
+
+static la_int64_t on_skip(struct archive *a, void *ctx, la_int64_t len)
+{
+    const struct scan *s = ctx;
+    off_t at = lseek(s->fd, 0, SEEK_CUR);
+
+    (void)a;
+    if (at < 0 || len > s->end - at) /* an archive that is cut: reading will show it */
+        return 0;
+    return lseek(s->fd, at + len, SEEK_SET) < 0 ? 0 : len;
+}
+
 int members_scan(struct members *m, struct err *err)
 {
-    if (lseek(m->fd, 0, SEEK_SET) < 0)
+    struct scan scan = {.fd = m->fd, .end = lseek(m->fd, 0, SEEK_END)};
+
+    if (scan.end < 0 || lseek(m->fd, 0, SEEK_SET) < 0)
         return err_sys(err, "seek");
     struct archive *a = archive_read_new();
     if (!a)
         return err_nomem(err);
     int rc = -1;
     if (archive_read_support_format_tar(a) != ARCHIVE_OK ||
-        archive_read_open_fd(a, m->fd, 64 * 1024) != ARCHIVE_OK)
+        archive_read_open2(a, &scan, NULL, on_read, on_skip, NULL) != ARCHIVE_OK)
         err_set(err, ERR_FORMAT, "not a tar archive: %s", archive_error_string(a));
     else
         rc = scan_entries(m, a, err);
@@ -157,20 +195,33 @@ int members_read(const struct members *m, const char *name, size_t limit, struct
     return 0;
 }
 
-int members_open_file(const char *path, struct err *err)
+int members_open_file(const char *path, bool *regular, struct err *err)
 {
     _cleanup_fd_ int fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
                                                  : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    enum compression kind;
     struct stat st;
 
     if (fd < 0 || fstat(fd, &st) < 0)
         return err_sys(err, "open");
     if (S_ISDIR(st.st_mode))
         return err_set(err, ERR_USAGE, "is a directory; an OCI layout is oci:%s", path);
+    *regular = S_ISREG(st.st_mode);
+    return steal_fd(&fd);
+}
+
+int members_plain(int fd, bool regular, int (*spool)(void *ctx, struct err *err), void *ctx,
+                  struct err *err)
+{
+    enum compression kind;
     struct stream *raw = stream_fd(fd, err);
     _cleanup_stream_ struct stream *s = raw ? stream_decompress(raw, &kind, err) : NULL;
+
     if (!s)
         return -1;
-    return S_ISREG(st.st_mode) && kind == COMPRESSION_NONE ? steal_fd(&fd) : spool_stream(s, err);
+    if (regular && kind == COMPRESSION_NONE) {
+        int same = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+        return same < 0 ? err_sys(err, "dup") : same;
+    }
+    _cleanup_fd_ int copy = spool(ctx, err);
+    return copy < 0 || spool_stream(s, copy, err) < 0 ? -1 : steal_fd(&copy);
 }

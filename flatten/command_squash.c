@@ -1,6 +1,7 @@
 #include "flatten/commands.h"
 
 #include "flatten/image_name.h"
+#include "flatten/keeper.h"
 #include "flatten/merge.h"
 #include "flatten/squash_command.h"
 
@@ -114,18 +115,42 @@ static int destination(const struct squash_command *c, const struct operands *op
     return default_destination(from, to, err);
 }
 
+/* In the sandbox. */
+static int read_and_squash(struct reader *r, void *ctx, struct err *err)
+{
+    struct squash_run *run = ctx;
+
+    run->reader = r;
+    int rc = squash_run(run, err);
+    if (rc == 0)
+        rc = squash_print(run, err);
+    squash_run_clear(run);
+    return rc;
+}
+
+static int parse_base(const struct selection *s, struct reference *out, struct err *err)
+{
+    return s->base && reference_parse(s->base, out, err) < 0 ? err_wrap(err, "--keep-base") : 0;
+}
+
 static int squash(const struct squash_command *c, const struct operands *operands, struct err *err)
 {
-    _cleanup_reference_ struct reference from = {0}, to = {0};
-    _cleanup_squash_run_ struct squash_run run = {.command = c, .from = &from, .to = &to};
+    _cleanup_reference_ struct reference from = {0}, base = {0}, to = {0};
+    struct squash_run run = {.command = c, .to = &to};
 
     if (reference_parse(operands->list[0], &from, err) < 0 ||
-        destination(c, operands, &from, &to, err) < 0 || prepare(c, &run, err) < 0)
+        destination(c, operands, &from, &to, err) < 0 || prepare(c, &run, err) < 0 ||
+        parse_base(&run.selection, &base, err) < 0)
         return -1;
-    from.registry = to.registry = run.selection.registry =
+    from.registry = base.registry = to.registry =
         (struct registry_options){c->insecure, c->retries, NULL};
-    int rc = squash_run(&run, err);
-    return rc == 0 ? squash_print(&run, err) : rc;
+    const struct reference sources[] = {[SQUASH_FROM] = from, [SQUASH_BASE] = base};
+    const struct keeper_task task = {.sources = sources,
+                                     .source_count = run.selection.base ? 2 : 1,
+                                     .platform = c->platform,
+                                     .destination = c->dry_run ? NULL : &to};
+    run.from = sources;
+    return keeper_run(&task, read_and_squash, &run, err);
 }
 
 int command_squash(int argc, char *const argv[], bool *help, struct err *err)

@@ -1,6 +1,7 @@
 #include "flatten/commands.h"
 
 #include "base/log.h"
+#include "flatten/keeper.h"
 #include "flatten/listing.h"
 
 #include <inttypes.h>
@@ -80,24 +81,23 @@ static void print_difference(void *ctx, const char *path, const char *a, const c
         fputs(line.data, stdout);
 }
 
-static struct listing *list(const char *text, const struct verify_command *c, struct err *err)
+static struct listing *list(struct reader *r, size_t which, const struct verify_command *c,
+                            struct err *err)
 {
-    _cleanup_reference_ struct reference ref = {0};
-    struct merged_options options = {.semantics = semantics_named(c->semantics)};
+    const struct merged_options options = {.semantics = semantics_named(c->semantics)};
+    _cleanup_source_ struct source *source = reader_source(r, which, err);
+    _cleanup_image_ struct image *image = source ? source_image(source, c->platform, err) : NULL;
 
-    if (reference_parse(text, &ref, err) < 0)
-        return NULL;
-    ref.registry = (struct registry_options){c->insecure, c->retries, NULL};
-    _cleanup_image_ struct image *image = image_open(&ref, c->platform, err);
     return image ? listing_new(image, &options, err) : NULL;
 }
 
-static int verify(const struct verify_command *c, const char *a_name, const char *b_name,
-                  struct err *err)
+/* In the sandbox. */
+static int compare(struct reader *r, void *ctx, struct err *err)
 {
+    const struct verify_command *c = ctx;
     struct printer printer = {.command = c};
-    _cleanup_listing_ struct listing *a = list(a_name, c, err);
-    _cleanup_listing_ struct listing *b = a ? list(b_name, c, err) : NULL;
+    _cleanup_listing_ struct listing *a = list(r, 0, c, err);
+    _cleanup_listing_ struct listing *b = a ? list(r, 1, c, err) : NULL;
 
     if (!b)
         return -1;
@@ -118,6 +118,19 @@ static int verify(const struct verify_command *c, const char *a_name, const char
     return count ? 1 : 0;
 }
 
+static int verify(struct verify_command *c, const char *const names[2], struct err *err)
+{
+    _cleanup_reference_ struct reference a = {0}, b = {0};
+
+    if (reference_parse(names[0], &a, err) < 0 || reference_parse(names[1], &b, err) < 0)
+        return -1;
+    a.registry = b.registry = (struct registry_options){c->insecure, c->retries, NULL};
+    const struct reference sources[] = {a, b};
+    const struct keeper_task task = {
+        .sources = sources, .source_count = 2, .platform = c->platform};
+    return keeper_run(&task, compare, c, err);
+}
+
 int command_verify(int argc, char *const argv[], bool *help, struct err *err)
 {
     struct verify_command c = {.most = 20, .retries = REGISTRY_RETRIES};
@@ -125,7 +138,7 @@ int command_verify(int argc, char *const argv[], bool *help, struct err *err)
     int rc = options_parse(&command_verify_spec, argc, argv, &c, &operands, help, err);
 
     if (rc == 0 && !*help)
-        rc = verify(&c, operands.list[0], operands.list[1], err);
+        rc = verify(&c, operands.list, err);
     free(operands.list);
     return rc;
 }

@@ -274,12 +274,12 @@ int engine_save_error(int fd, struct err *err)
     struct err said = ERR_INIT;
     struct engine_reply reply = {0};
     char tail[SAVE_TAIL];
-    struct stat st;
+    off_t end = lseek(fd, 0, SEEK_END);
 
-    if (fstat(fd, &st) < 0)
+    if (end < 0)
         return -1;
-    off_t from = st.st_size > SAVE_TAIL ? st.st_size - SAVE_TAIL : 0;
-    size_t len = (size_t)(st.st_size - from);
+    off_t from = end > SAVE_TAIL ? end - SAVE_TAIL : 0;
+    size_t len = (size_t)(end - from);
     if (fd_pread_exact(fd, tail, len, from, &said) < 0)
         return -1;
     said = (struct err)ERR_INIT;

@@ -48,23 +48,6 @@ struct image *image_new(struct json_doc *config, struct err *err)
     return steal_ptr(&image);
 }
 
-struct image *image_open(const struct reference *ref, const char *platform, struct err *err)
-{
-    switch (ref->transport) {
-    case TRANSPORT_OCI:
-        return image_open_oci(ref, platform, err);
-    case TRANSPORT_OCI_ARCHIVE:
-    case TRANSPORT_DOCKER_ARCHIVE:
-        return image_open_archive(ref, platform, err);
-    case TRANSPORT_DOCKER_DAEMON:
-        return image_open_daemon(ref, platform, err);
-    case TRANSPORT_REGISTRY:
-        return image_open_registry(ref, platform, err);
-    }
-    err_set(err, ERR_USAGE, "no such kind of reference");
-    return NULL;
-}
-
 struct stream *layer_blob(const struct layer *layer, struct err *err)
 {
     char what[32];

@@ -1,7 +1,5 @@
 #include "flatten/select.h"
 
-#include "flatten/engine_api.h"
-
 #include <string.h>
 
 static bool is_number(const char *text)
@@ -50,59 +48,17 @@ size_t selection_shared(const struct image *image, const struct image *base)
     return i;
 }
 
-/* The daemon says what its image's layers are without handing them out. */
-static struct image *inspect_base(const char *name, struct err *err)
-{
-    _cleanup_engine_ struct engine *e = engine_open(err);
-    _cleanup_json_ struct json_doc *doc = e ? engine_inspect(e, name, NULL, err) : NULL;
-    const struct json *ids = doc ? json_path(json_root(doc), "RootFS", "Layers", NULL) : NULL;
-    _cleanup_image_ struct image *image = doc ? calloc(1, sizeof(*image)) : NULL;
-
-    if (!doc)
-        return NULL;
-    if (!image || !(image->layers = calloc(json_count(ids) + 1, sizeof(*image->layers)))) {
-        err_nomem(err);
-        return NULL;
-    }
-    for (size_t i = 0; i < json_count(ids); i++) {
-        const char *id = json_text(json_at(ids, i));
-        struct layer *layer = &image->layers[image->layer_count++];
-        layer->fd = -1;
-        if (!id || digest_parse(id, &layer->diff_id, err) < 0) {
-            err_set(err, ERR_FORMAT, "the daemon does not say what the layers of %s are", name);
-            return NULL;
-        }
-    }
-    return steal_ptr(&image);
-}
-
-static int share_base(const struct selection *s, const struct image *image, const char *platform,
-                      size_t *kept, struct err *err)
-{
-    _cleanup_reference_ struct reference ref = {0};
-
-    if (reference_parse(s->base, &ref, err) < 0)
-        return err_wrap(err, "--keep-base");
-    ref.registry = s->registry;
-    _cleanup_image_ struct image *base = ref.transport == TRANSPORT_DOCKER_DAEMON
-                                             ? inspect_base(ref.name, err)
-                                             : image_open(&ref, platform, err);
-    if (!base)
-        return err_wrap(err, "--keep-base");
-    *kept = selection_shared(image, base);
-    if (*kept == 0)
-        return err_set(err, ERR_USAGE, "--keep-base=%s: the image shares no layers with it",
-                       s->base);
-    return 0;
-}
-
-int selection_resolve(const struct selection *s, const struct image *image, const char *platform,
-                      size_t *kept, struct err *err)
+int selection_resolve(const struct selection *s, const struct image *image,
+                      const struct image *base, size_t *kept, struct err *err)
 {
     size_t count = image->layer_count;
 
-    if (s->base)
-        return share_base(s, image, platform, kept, err);
+    if (s->base) {
+        *kept = selection_shared(image, base);
+        return *kept ? 0
+                     : err_set(err, ERR_USAGE, "--keep-base=%s: the image shares no layers with it",
+                               s->base);
+    }
     if ((s->has_last ? s->last : s->kept) > count)
         return err_set(err, ERR_USAGE, "--%s=%llu: the image has %zu layers",
                        s->has_last ? "last" : "keep-base",

@@ -45,6 +45,23 @@ struct sink *sink_open_beside(const struct reference *ref, const struct referenc
     return sink_open(&here, err);
 }
 
+int sink_image_name(const struct reference *to, const char *source_name, char **out,
+                    struct err *err)
+{
+    const char *name = to->name ? to->name : source_name;
+
+    *out = NULL;
+    if (!name)
+        return 0;
+    if (to->transport == TRANSPORT_OCI || to->transport == TRANSPORT_OCI_ARCHIVE)
+        *out = strdup(name);
+    else if (to->name || image_name_tag(name))
+        return (*out = image_name_tagged(name, err)) ? 0 : -1;
+    else
+        return 0;
+    return *out ? 0 : err_nomem(err);
+}
+
 static struct json *descriptor(struct json_doc *doc, const struct sink_image *image,
                                const char *full_name)
 {

@@ -1,7 +1,6 @@
-#include "flatten/image.h"
+#include "flatten/source.h"
 
 #include "flatten/archive_members.h"
-#include "flatten/blob_store.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -207,7 +206,7 @@ static int read_file(struct blob_store *s, const char *name, size_t limit, struc
 static struct image *open_oci(const struct members *m, const char *tag, const char *platform,
                               struct err *err)
 {
-    static const struct blob_store_ops ops = {open_blobs, read_file};
+    static const struct blob_store_ops ops = {open_blobs, read_file, NULL};
     struct archive_store store = {{&ops}, m};
 
     return image_open_layout(&store.base, tag, platform, err);
@@ -222,15 +221,47 @@ static bool is_oci(const struct reference *ref, const struct members *m)
            (ref->sniffed && !members_find(m, "manifest.json") && members_find(m, "index.json"));
 }
 
-struct image *image_open_archive(const struct reference *ref, const char *platform, struct err *err)
+int source_find_archive(struct source *s, struct err *err)
 {
-    _cleanup_members_ struct members m = {.fd = members_open_file(ref->path, err)};
-    struct image *image = NULL;
+    s->fd = members_open_file(s->ref->path, &s->regular, err);
+    return s->fd < 0 ? err_wrap(err, "%s", s->ref->path) : 0;
+}
 
-    if (m.fd >= 0 && members_scan(&m, err) == 0)
-        image = is_oci(ref, &m) ? open_oci(&m, ref->name, platform, err)
-                                : open_docker(&m, ref->name, err);
+/* The archive can be read only once as it is, and an index may lead to it more often. */
+static int make_plain(struct source *s, struct err *err)
+{
+    int plain = s->plain ? 0 : members_plain(s->fd, s->regular, s->spool, s->spool_ctx, err);
+
+    if (plain <= 0)
+        return plain;
+    cleanup_fd(&s->fd);
+    s->fd = plain;
+    s->plain = true;
+    return 0;
+}
+
+static struct image *read_members(struct source *s, const char *platform, struct err *err)
+{
+    _cleanup_members_ struct members m = {.fd = -1};
+
+    if (make_plain(s, err) < 0)
+        return NULL;
+    m.fd = fcntl(s->fd, F_DUPFD_CLOEXEC, 3);
+    if (m.fd < 0) {
+        err_sys(err, "dup");
+        return NULL;
+    }
+    if (members_scan(&m, err) < 0)
+        return NULL;
+    return is_oci(s->ref, &m) ? open_oci(&m, s->ref->name, platform, err)
+                              : open_docker(&m, s->ref->name, err);
+}
+
+struct image *source_read_archive(struct source *s, const char *platform, struct err *err)
+{
+    struct image *image = read_members(s, platform, err);
+
     if (!image)
-        err_wrap(err, "%s", ref->path);
+        err_wrap(err, "%s", s->ref->path);
     return image;
 }

@@ -1,4 +1,4 @@
-#include "flatten/image.h"
+#include "flatten/source.h"
 
 #include "flatten/engine_api.h"
 #include "flatten/image_name.h"
@@ -68,17 +68,17 @@ static char *platform_json(const struct platform *p)
 }
 
 /* A daemon that cannot be asked for a platform gives what it has. */
-static int check_platform(const struct image *image, const struct platform *wanted, struct err *err)
+static int check_platform(const struct image *image, const struct source *s, struct err *err)
 {
     const struct json *config = json_root(image->config);
     const char *os = json_text(json_get(config, "os"));
     const char *architecture = json_text(json_get(config, "architecture"));
 
-    if (os && strcmp(os, wanted->os) != 0)
-        return err_set(err, ERR_USAGE, "the daemon's image is for %s, not %s", os, wanted->os);
-    if (architecture && strcmp(architecture, wanted->architecture) != 0)
+    if (os && s->os && strcmp(os, s->os) != 0)
+        return err_set(err, ERR_USAGE, "the daemon's image is for %s, not %s", os, s->os);
+    if (architecture && s->architecture && strcmp(architecture, s->architecture) != 0)
         return err_set(err, ERR_USAGE, "the daemon's image is for %s, not %s", architecture,
-                       wanted->architecture);
+                       s->architecture);
     return 0;
 }
 
@@ -120,47 +120,88 @@ static int download(struct engine *e, const struct json *facts, const struct pla
     return steal_fd(&fd);
 }
 
-static struct image *open_spooled(int fd, struct err *err)
+static int find_named(struct source *s, struct engine *e, const struct platform *asked,
+                      struct err *err)
 {
-    _cleanup_fd_ int again = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-    struct image *image = image_open_archive_fd(fd, NULL, err);
-
-    if (!image && again >= 0)
-        engine_save_error(again, err);
-    return image;
-}
-
-static struct image *open_named(struct engine *e, const char *name, const struct platform *asked,
-                                struct err *err)
-{
-    _cleanup_json_ struct json_doc *doc = engine_inspect(e, name, NULL, err);
+    _cleanup_json_ struct json_doc *doc = engine_inspect(e, s->ref->name, NULL, err);
     struct platform platform;
     int speaks = doc ? engine_speaks(e, API_PLATFORM, err) : -1;
 
     if (speaks < 0)
-        return NULL;
+        return -1;
     const struct json *facts = json_root(doc);
     bool known = asked || platform_inspected(facts, &platform);
     if (asked)
         platform = *asked;
-    int fd = download(e, facts, speaks && known ? &platform : NULL, err);
-    _cleanup_image_ struct image *image = fd < 0 ? NULL : open_spooled(fd, err);
-    if (!image || (known && check_platform(image, &platform, err) < 0))
-        return NULL;
-    free(image->name);
-    image->name = NULL;
-    return choose_name(name, facts, &image->name, err) < 0 ? NULL : steal_ptr(&image);
+    s->fd = download(e, facts, speaks && known ? &platform : NULL, err);
+    if (s->fd < 0)
+        return -1;
+    if (known &&
+        (!(s->os = strdup(platform.os)) || !(s->architecture = strdup(platform.architecture))))
+        return err_nomem(err);
+    return choose_name(s->ref->name, facts, &s->name, err);
 }
 
-struct image *image_open_daemon(const struct reference *ref, const char *platform, struct err *err)
+int source_find_daemon(struct source *s, const char *platform, struct err *err)
 {
     struct platform asked;
     _cleanup_engine_ struct engine *e = NULL;
 
     if ((platform && platform_parse(platform, &asked, err) < 0) || !(e = engine_open(err)))
+        return -1;
+    if (find_named(s, e, platform ? &asked : NULL, err) < 0)
+        return err_wrap(err, "docker-daemon:%s", s->ref->name);
+    return 0;
+}
+
+static struct image *read_spooled(const struct source *s, struct err *err)
+{
+    int again = fcntl(s->fd, F_DUPFD_CLOEXEC, 3);
+
+    if (again < 0) {
+        err_sys(err, "dup");
         return NULL;
-    struct image *image = open_named(e, ref->name, platform ? &asked : NULL, err);
+    }
+    _cleanup_image_ struct image *image = image_open_archive_fd(again, NULL, err);
+    if (!image) {
+        engine_save_error(s->fd, err);
+        return NULL;
+    }
+    if (check_platform(image, s, err) < 0)
+        return NULL;
+    free(image->name);
+    image->name = s->name ? strdup(s->name) : NULL;
+    if (s->name && !image->name) {
+        err_nomem(err);
+        return NULL;
+    }
+    return steal_ptr(&image);
+}
+
+struct image *source_read_daemon(struct source *s, struct err *err)
+{
+    struct image *image = read_spooled(s, err);
+
     if (!image)
-        err_wrap(err, "docker-daemon:%s", ref->name);
+        err_wrap(err, "docker-daemon:%s", s->ref->name);
     return image;
+}
+
+int source_diff_ids(const struct reference *ref, struct buf *out, struct err *err)
+{
+    _cleanup_engine_ struct engine *e = engine_open(err);
+    _cleanup_json_ struct json_doc *doc = e ? engine_inspect(e, ref->name, NULL, err) : NULL;
+    const struct json *ids = doc ? json_path(json_root(doc), "RootFS", "Layers", NULL) : NULL;
+    struct digest digest;
+
+    if (!doc)
+        return -1;
+    for (size_t i = 0; i < json_count(ids); i++) {
+        const char *id = json_text(json_at(ids, i));
+        if (!id || digest_parse(id, &digest, err) < 0)
+            return err_set(err, ERR_FORMAT, "the daemon does not say what the layers of %s are",
+                           ref->name);
+        buf_append(out, digest.text, sizeof(digest.text));
+    }
+    return buf_check(out, err);
 }

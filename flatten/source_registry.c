@@ -1,7 +1,6 @@
-#include "flatten/image.h"
+#include "flatten/source.h"
 
 #include "base/fdio.h"
-#include "flatten/blob_store.h"
 #include "flatten/media_type.h"
 #include "flatten/registry.h"
 #include "flatten/spool.h"
@@ -222,38 +221,6 @@ static int check_root(const struct registry_store *s, const struct http_reply *r
     return 0;
 }
 
-/* The descriptor of what the reference names, after which everything is as in a layout. */
-static struct json_doc *open_root(struct registry_store *s, struct err *err)
-{
-    const struct registry_ref *ref = registry_ref(s->registry);
-    _cleanup_http_reply_ struct http_reply reply = {0};
-
-    if (get_manifest(s, ref->digest ? ref->digest : ref->tag, IMAGE_JSON_LIMIT, &s->root, &reply,
-                     err) < 0)
-        return NULL;
-    _cleanup_free_ char *type = content_type(&reply);
-    if (type && strstr(type, "html")) {
-        err_set(err, ERR_FORMAT, "it answers with a web page: is it a registry?");
-        return NULL;
-    }
-    if (sha256_digest(s->root.data ? s->root.data : "", s->root.len, &s->root_digest, err) < 0 ||
-        check_root(s, &reply, err) < 0)
-        return NULL;
-    _cleanup_json_ struct json_doc *doc = json_new_object(err);
-    if (!doc)
-        return NULL;
-    struct json *d = json_root(doc);
-    if (type)
-        json_set(doc, d, "mediaType", json_string(doc, type));
-    json_set(doc, d, "digest", json_string(doc, s->root_digest.text));
-    json_set(doc, d, "size", json_number(doc, s->root.len));
-    if (json_failed(doc)) {
-        err_nomem(err);
-        return NULL;
-    }
-    return steal_ptr(&doc);
-}
-
 /* NAME:TAG with its host, as engines would call it; NULL for a digest. */
 static int choose_name(const struct registry_ref *ref, char **out, struct err *err)
 {
@@ -262,28 +229,83 @@ static int choose_name(const struct registry_ref *ref, char **out, struct err *e
     return 0;
 }
 
-static struct image *open_image(struct registry_store *s, const char *platform, struct err *err)
+static int find_root(struct source *source, struct registry_store *s, struct err *err)
 {
-    _cleanup_json_ struct json_doc *root = open_root(s, err);
-    _cleanup_image_ struct image *image =
-        root ? image_open_descriptor(&s->base, json_root(root), platform, err) : NULL;
+    const struct registry_ref *ref = registry_ref(s->registry);
+    _cleanup_http_reply_ struct http_reply reply = {0};
 
-    if (!image || choose_name(registry_ref(s->registry), &image->name, err) < 0)
-        return NULL;
-    return steal_ptr(&image);
+    if (get_manifest(s, ref->digest ? ref->digest : ref->tag, IMAGE_JSON_LIMIT, &s->root, &reply,
+                     err) < 0)
+        return -1;
+    source->root_type = content_type(&reply);
+    if (source->root_type && strstr(source->root_type, "html"))
+        return err_set(err, ERR_FORMAT, "it answers with a web page: is it a registry?");
+    if (sha256_digest(s->root.data ? s->root.data : "", s->root.len, &s->root_digest, err) < 0 ||
+        check_root(s, &reply, err) < 0)
+        return -1;
+    source->root = s->root_digest;
+    source->root_size = s->root.len;
+    return choose_name(ref, &source->name, err);
 }
 
-struct image *image_open_registry(const struct reference *ref, const char *platform,
-                                  struct err *err)
+static void release(struct blob_store *base)
 {
-    static const struct blob_store_ops ops = {open_blobs, NULL};
-    _cleanup_registry_ struct registry *r = registry_open(ref->name, &ref->registry, "pull", err);
-    _cleanup_http_ struct http *h = r ? registry_http(r, err) : NULL;
-    struct registry_store s = {.base = {&ops}, .registry = r, .http = h};
+    struct registry_store *s = (struct registry_store *)base;
 
-    struct image *image = h ? open_image(&s, platform, err) : NULL;
-    buf_free(&s.root);
+    cleanup_http(&s->http);
+    cleanup_registry(&s->registry);
+    buf_free(&s->root);
+    free(s);
+}
+
+int source_find_registry(struct source *source, struct err *err)
+{
+    static const struct blob_store_ops ops = {open_blobs, NULL, release};
+    const struct reference *ref = source->ref;
+    struct registry_store *s = calloc(1, sizeof(*s));
+
+    if (!s)
+        return err_nomem(err);
+    s->base.ops = &ops;
+    source->store = &s->base;
+    if (!(s->registry = registry_open(ref->name, &ref->registry, "pull", err)) ||
+        !(s->http = registry_http(s->registry, err)) || find_root(source, s, err) < 0)
+        return err_wrap(err, "docker://%s", ref->name);
+    return 0;
+}
+
+/* ---- reading it ---- */
+
+/* The descriptor of what the reference names, after which everything is as in a layout. */
+static struct json_doc *root_descriptor(const struct source *s, struct err *err)
+{
+    _cleanup_json_ struct json_doc *doc = json_new_object(err);
+
+    if (!doc)
+        return NULL;
+    struct json *d = json_root(doc);
+    if (s->root_type)
+        json_set(doc, d, "mediaType", json_string(doc, s->root_type));
+    json_set(doc, d, "digest", json_string(doc, s->root.text));
+    json_set(doc, d, "size", json_number(doc, s->root_size));
+    if (json_failed(doc)) {
+        err_nomem(err);
+        return NULL;
+    }
+    return steal_ptr(&doc);
+}
+
+struct image *source_read_registry(struct source *s, const char *platform, struct err *err)
+{
+    _cleanup_json_ struct json_doc *root = root_descriptor(s, err);
+    _cleanup_image_ struct image *image =
+        root ? image_open_descriptor(s->store, json_root(root), platform, err) : NULL;
+
+    if (image && s->name && !(image->name = strdup(s->name))) {
+        err_nomem(err);
+        return NULL;
+    }
     if (!image)
-        err_wrap(err, "docker://%s", ref->name);
-    return image;
+        err_wrap(err, "docker://%s", s->ref->name);
+    return steal_ptr(&image);
 }

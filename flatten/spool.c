@@ -20,20 +20,18 @@ int spool_file(struct err *err)
     return fd;
 }
 
-int spool_stream(struct stream *s, struct err *err)
+int spool_stream(struct stream *s, int fd, struct err *err)
 {
-    _cleanup_fd_ int fd = spool_file(err);
     const void *data;
     size_t len;
 
-    while (fd >= 0) {
+    for (;;) {
         if (stream_peek(s, &data, &len, err) < 0)
             return -1;
         if (len == 0)
-            return steal_fd(&fd);
+            return 0;
         if (fd_write_all(fd, data, len, err) < 0)
             return err_wrap(err, "temporary file in %s (set TMPDIR)", spool_dir());
         stream_advance(s, len);
     }
-    return -1;
 }

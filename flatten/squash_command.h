@@ -3,6 +3,7 @@
 #define FLATTEN_SQUASH_COMMAND_H
 
 #include "flatten/platforms.h"
+#include "flatten/reader.h"
 #include "flatten/select.h"
 #include "flatten/squash.h"
 #include "flatten/timestamp.h"
@@ -23,9 +24,15 @@ struct squash_job {
     uint64_t notices;
 };
 
+/* The sources that a reader asks its keeper for. */
+enum { SQUASH_FROM, SQUASH_BASE, SQUASH_SOURCES };
+
 struct squash_run {
     const struct squash_command *command;
-    const struct reference *from, *to; /* to->path and name are NULL when nothing is written */
+    const struct reference *from; /* two: see below */
+    const struct reference *to;   /* path and name are NULL when nothing is written */
+    struct reader *reader;        /* borrowed */
+    struct source *source, *base; /* what `from` names; base may be NULL */
     struct selection selection;
     struct compress_options compress;
     char created[TIMESTAMP_SIZE]; /* "": as the source has it */

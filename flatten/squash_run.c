@@ -2,7 +2,6 @@
 
 #include "base/log.h"
 #include "flatten/config.h"
-#include "flatten/image_name.h"
 #include "flatten/progress.h"
 #include "flatten/prove.h"
 
@@ -22,6 +21,8 @@ void squash_run_clear(struct squash_run *run)
         buf_free(&job->manifest);
     }
     free(run->jobs);
+    cleanup_source(&run->source);
+    cleanup_source(&run->base);
 }
 
 /* ---- sources ---- */
@@ -53,7 +54,7 @@ static int open_platforms(struct squash_run *run, const struct platforms *p, str
 {
     for (size_t i = 0; i < p->count; i++) {
         if (i > 0) {
-            struct image *image = image_open(run->from, p->list[i].digest, err);
+            struct image *image = source_image(run->source, p->list[i].digest, err);
             if (!image || !add_job(run, image, err))
                 return -1;
         }
@@ -75,7 +76,8 @@ static int open_images(struct squash_run *run, struct err *err)
 {
     bool all = asks_for_all(run);
     const char *platform = all ? PLATFORM_ANY : run->command->platform;
-    struct image *image = image_open(run->from, platform, err);
+    run->source = reader_source(run->reader, SQUASH_FROM, err);
+    struct image *image = run->source ? source_image(run->source, platform, err) : NULL;
     struct squash_job *job = image ? add_job(run, image, err) : NULL;
     _cleanup_platforms_ struct platforms p = {0};
 
@@ -178,6 +180,27 @@ static int squash_shown(struct squash_run *run, struct squash_job *job,
     return rc;
 }
 
+/* The image whose layers are to be kept. The daemon tells of them without handing them out. */
+static struct image *open_base(struct squash_run *run, const char *platform, struct err *err)
+{
+    if (run->from[SQUASH_BASE].transport == TRANSPORT_DOCKER_DAEMON)
+        return reader_diff_ids(run->reader, SQUASH_BASE, err);
+    if (!run->base && !(run->base = reader_source(run->reader, SQUASH_BASE, err)))
+        return NULL;
+    return source_image(run->base, platform, err);
+}
+
+static int choose_layers(struct squash_run *run, const struct image *image, const char *platform,
+                         size_t *kept, struct err *err)
+{
+    bool named = run->selection.base != NULL;
+    _cleanup_image_ struct image *base = named ? open_base(run, platform, err) : NULL;
+
+    if (named && !base)
+        return err_wrap(err, "--keep-base");
+    return selection_resolve(&run->selection, image, base, kept, err);
+}
+
 static int squash_one(struct squash_run *run, struct squash_job *job, struct sink *sink,
                       struct err *err)
 {
@@ -192,7 +215,7 @@ static int squash_one(struct squash_run *run, struct squash_job *job, struct sin
                                      .readable = c->verify};
 
     const char *platform = job->platform ? job->platform : c->platform;
-    if (selection_resolve(&run->selection, job->image, platform, &options.merged.kept, err) < 0)
+    if (choose_layers(run, job->image, platform, &options.merged.kept, err) < 0)
         return -1;
     if (squash_shown(run, job, &options, &notices, sink, err) < 0)
         return -1;
@@ -217,23 +240,6 @@ static int describe(const struct squash_run *run, struct squash_job *job, struct
     return sha256_digest(job->manifest.data, job->manifest.len, &job->digest, err);
 }
 
-/* Engines take only NAME:TAG from an archive; the bare tag of a layout is no name for one. */
-static int choose_name(const struct image *image, const struct reference *to, char **out,
-                       struct err *err)
-{
-    const char *name = to->name ? to->name : image->name;
-
-    if (!name)
-        return 0;
-    if (to->transport == TRANSPORT_OCI || to->transport == TRANSPORT_OCI_ARCHIVE)
-        *out = strdup(name);
-    else if (to->name || image_name_tag(name))
-        return (*out = image_name_tagged(name, err)) ? 0 : -1;
-    else
-        return 0;
-    return *out ? 0 : err_nomem(err);
-}
-
 static int publish_all(struct squash_run *run, const struct sink_image *images, const char *name,
                        struct sink *sink, struct err *err)
 {
@@ -256,7 +262,7 @@ static int publish(struct squash_run *run, struct sink *sink, struct err *err)
 
     if (!images)
         return err_nomem(err);
-    if (choose_name(run->jobs[0].image, run->to, &name, err) < 0)
+    if (sink_image_name(run->to, run->jobs[0].image->name, &name, err) < 0)
         return -1;
     for (size_t i = 0; i < run->count; i++) {
         struct squash_job *job = &run->jobs[i];
@@ -279,7 +285,7 @@ int squash_run(struct squash_run *run, struct err *err)
 
     if (open_images(run, err) < 0)
         return -1;
-    _cleanup_sink_ struct sink *sink = writes ? sink_open_beside(run->to, run->from, err) : NULL;
+    _cleanup_sink_ struct sink *sink = writes ? reader_sink(run->reader, err) : NULL;
     if (writes && !sink)
         return -1;
     for (size_t i = 0; i < run->count; i++) {

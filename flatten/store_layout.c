@@ -1,4 +1,4 @@
-#include "flatten/blob_store.h"
+#include "flatten/source.h"
 
 #include "base/fdio.h"
 
@@ -40,18 +40,32 @@ static int read_file(struct blob_store *s, const char *name, size_t limit, struc
     return file_read(((struct layout_store *)s)->dir, name, limit, out, err);
 }
 
-struct image *image_open_oci(const struct reference *ref, const char *platform, struct err *err)
+static void release(struct blob_store *base)
 {
-    static const struct blob_store_ops ops = {open_blobs, read_file};
-    _cleanup_fd_ int dir = open(ref->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    struct layout_store store = {{&ops}, dir};
+    struct layout_store *s = (struct layout_store *)base;
 
-    if (dir < 0) {
-        err_sys(err, "%s", ref->path);
-        return NULL;
-    }
-    struct image *image = image_open_layout(&store.base, ref->name, platform, err);
+    cleanup_fd(&s->dir);
+    free(s);
+}
+
+int source_find_layout(struct source *source, struct err *err)
+{
+    static const struct blob_store_ops ops = {open_blobs, read_file, release};
+    struct layout_store *s = calloc(1, sizeof(*s));
+
+    if (!s)
+        return err_nomem(err);
+    s->base.ops = &ops;
+    source->store = &s->base;
+    s->dir = open(source->ref->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return s->dir < 0 ? err_sys(err, "%s", source->ref->path) : 0;
+}
+
+struct image *source_read_layout(struct source *s, const char *platform, struct err *err)
+{
+    struct image *image = image_open_layout(s->store, s->ref->name, platform, err);
+
     if (!image)
-        err_wrap(err, "%s", ref->path);
+        err_wrap(err, "%s", s->ref->path);
     return image;
 }

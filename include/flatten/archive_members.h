@@ -28,8 +28,15 @@ struct members {
     size_t count, cap;
 };
 
-/* `path` ("-" for standard input), uncompressed and seekable: a descriptor, or -1. */
-int members_open_file(const char *path, struct err *err) must_check;
+/* `path` ("-" for standard input) as it lies: a descriptor, or -1. No byte of it is read. */
+int members_open_file(const char *path, bool *regular, struct err *err) must_check;
+
+/*
+ * The same uncompressed and seekable: a descriptor, the caller's, or -1. A copy in a file that
+ * `spool` makes, where need be.
+ */
+int members_plain(int fd, bool regular, int (*spool)(void *ctx, struct err *err), void *ctx,
+                  struct err *err) must_check;
 
 /* Lists what is in an uncompressed archive. m->fd is set; the rest is zero. */
 int members_scan(struct members *m, struct err *err) must_check;

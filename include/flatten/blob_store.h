@@ -1,7 +1,8 @@
 /*
  * Where the blobs of an OCI image come from: the directory of a layout, an archive of one, a
  * registry. What is asked for has been parsed already: a digest is safe as part of a path or a URL.
- * A store only fetches; what it gives is not believed, and is parsed elsewhere.
+ * A store only fetches; what it gives is not believed, and is parsed elsewhere, in a sandbox that
+ * reaches the store through reader.h.
  */
 #ifndef FLATTEN_BLOB_STORE_H
 #define FLATTEN_BLOB_STORE_H
@@ -40,6 +41,7 @@ struct blob_store_ops {
     /* Appends a file of a layout ("index.json"); NULL for a store that has none. */
     int (*read)(struct blob_store *s, const char *name, size_t limit, struct buf *out,
                 struct err *err);
+    void (*release)(struct blob_store *s); /* NULL for a store that somebody else owns */
 };
 
 struct blob_store {

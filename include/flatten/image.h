@@ -47,7 +47,8 @@ DEFINE_CLEANUP(image, struct image, image_free)
 #define _cleanup_image_ _cleanup_(cleanup_image)
 
 /*
- * Opens the image that a reference names. `platform` ("os/arch[/variant]") chooses from an index;
+ * Opens the image that a reference names: source_open and source_image in one (source.h), for where
+ * no sandbox is between them. `platform` ("os/arch[/variant]") chooses from an index;
  * so does a manifest's digest, and PLATFORM_ANY, which takes the first. NULL: the only one, or this
  * machine's.
  */
@@ -75,16 +76,6 @@ enum { IMAGE_JSON_LIMIT = 8 * 1024 * 1024 };
 
 /* An image with room for the layers that the config's diff_ids name. Takes `config`. */
 struct image *image_new(struct json_doc *config, struct err *err) must_check;
-
-struct image *image_open_oci(const struct reference *ref, const char *platform,
-                             struct err *err) must_check;
-/* docker-archive and oci-archive. */
-struct image *image_open_archive(const struct reference *ref, const char *platform,
-                                 struct err *err) must_check;
-struct image *image_open_daemon(const struct reference *ref, const char *platform,
-                                struct err *err) must_check;
-struct image *image_open_registry(const struct reference *ref, const char *platform,
-                                  struct err *err) must_check;
 
 /* An uncompressed docker-archive in a file. Takes fd, in any case. `name` may be NULL. */
 struct image *image_open_archive_fd(int fd, const char *name, struct err *err) must_check;

@@ -15,7 +15,6 @@ struct selection {
     uint64_t kept;    /* layers to keep; without `base` and `has_last` */
     uint64_t last;    /* layers to merge; with `has_last` */
     bool has_last;
-    struct registry_options registry; /* to speak with the base's, where it lies in one */
 };
 
 /* From the options' texts, either of which may be NULL. A number is a count, a word an image. */
@@ -23,11 +22,11 @@ int selection_parse(const char *keep_base, const char *last, struct selection *o
                     struct err *err) must_check;
 
 /*
- * How many of the image's oldest layers stay as they are. An image that is named as the base is
- * opened for its layers' identities.
+ * How many of the image's oldest layers stay as they are. Pure; `base` is the image that s->base
+ * names, or NULL.
  */
-int selection_resolve(const struct selection *s, const struct image *image, const char *platform,
-                      size_t *kept, struct err *err) must_check;
+int selection_resolve(const struct selection *s, const struct image *image,
+                      const struct image *base, size_t *kept, struct err *err) must_check;
 
 /*
  * How many of their oldest layers two images share, by diff_id, and by digest where both sources

@@ -49,6 +49,14 @@ struct sink {
 /* True for destinations that can hold several images under an index. */
 bool sink_holds_index(const struct reference *ref) must_check;
 
+/*
+ * What the image is called at a destination: as the reference says, else as the source does. NULL
+ * for nothing: engines take only NAME:TAG from an archive, and the bare tag of a layout is no name
+ * for one. The caller frees it.
+ */
+int sink_image_name(const struct reference *to, const char *source_name, char **out,
+                    struct err *err) must_check;
+
 /* Opens the destination; what it needs is checked now, before the work. */
 struct sink *sink_open(const struct reference *ref, struct err *err) must_check;
 

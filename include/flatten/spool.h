@@ -11,9 +11,7 @@
  */
 int spool_file(struct err *err) must_check;
 
-/*
- * Copies a stream into such a file and returns its descriptor, or -1.
- */
-int spool_stream(struct stream *s, struct err *err) must_check;
+/* Copies a stream to its end into such a file. */
+int spool_stream(struct stream *s, int fd, struct err *err) must_check;
 
 #endif

@@ -1,0 +1,131 @@
+#!/usr/bin/env bats
+# The process that reads images: what it can do, and what is left when it, or the other, dies.
+# shellcheck disable=SC2154  # status, output and stderr are set by bats' run
+
+bats_require_minimum_version 1.5.0
+
+load lib/flatten
+
+# A build with AddressSanitizer has no list of system calls.
+has_list() { ! grep -qa __asan_init "$FLATTEN"; }
+
+# Starts flatten WORD... with an archive that does not come to its end, and waits until the reader
+# is in its sandbox. KEEPER and READER are the processes; fd 7 is the archive's other end.
+start_reading() {
+    [ -p pipe ] || mkfifo pipe
+    "$FLATTEN" "$@" <pipe >stdout 2>stderr 3>&- 7>&- &
+    KEEPER=$!
+    exec 7>pipe
+    head -c 20000 "$IMAGES/big.tar" >&7
+    READER=
+    until [ -n "$READER" ] && grep -q '^NoNewPrivs:.*1$' "/proc/$READER/status" &&
+        [[ $(readlink "/proc/$READER/fd/"*) == *pipe* ]]; do
+        kill -0 "$KEEPER"
+        READER=$(tr -d ' ' <"/proc/$KEEPER/task/$KEEPER/children")
+    done
+}
+
+# Lets it end as it will: its status.
+finish() {
+    exec 7>&-
+    status=0
+    wait "$KEEPER" || status=$?
+    stderr=$(cat stderr)
+    rm -f pipe stdout stderr
+}
+
+@test "what reads has no capabilities, no privileges to gain, a list of system calls, no files" {
+    start_reading docker-archive:- oci:out:x
+    cat "/proc/$READER/status"
+    grep -qE '^CapEff:\s+0+$' "/proc/$READER/status"
+    grep -qE '^CapPrm:\s+0+$' "/proc/$READER/status"
+    grep -qE '^CapInh:\s+0+$' "/proc/$READER/status"
+    grep -qE '^CapAmb:\s+0+$' "/proc/$READER/status"
+    if has_list; then
+        grep -qE '^Seccomp:\s+2$' "/proc/$READER/status"
+    fi
+    # Standard input belongs to the other; beside output there is the socket, and the archive.
+    ls -l "/proc/$READER/fd"
+    [ "$(readlink "/proc/$READER/fd/0")" = /dev/null ]
+    [[ $(readlink "/proc/$READER/fd/3") == socket:* ]]
+    [ "$(find "/proc/$READER/fd" -lname "$PWD/*" ! -lname '*/std*' ! -lname '*/pipe' | wc -l)" -eq 0 ]
+    # The other one is as it was.
+    grep -qE '^Seccomp:\s+0$' "/proc/$KEEPER/status" || [ "$(grep Seccomp: /proc/self/status)" = "$(grep Seccomp: "/proc/$KEEPER/status")" ]
+    finish
+    [ "$status" -eq 5 ]
+}
+
+@test "once it reads it opens nothing, runs nothing and connects to nothing" {
+    has_list || skip "AddressSanitizer: no list of system calls"
+    command -v strace >/dev/null || { echo "strace is needed"; return 1; }
+    for source in "oci:$IMAGES/layout:v1" "$IMAGES/old.tar"; do
+        rm -rf out
+        strace -f -qq -o trace "$FLATTEN" -q --verify "$source" oci:out >/dev/null
+        # The first process of the trace is the keeper. The reader's threads are nobody else.
+        awk 'NR == 1 { keeper = $1 }
+             /seccomp\(SECCOMP_SET_MODE_FILTER/ && !/unfinished/ { confined = 1 }
+             /<\.\.\. seccomp resumed>/ { confined = 1 }
+             confined && $1 != keeper { print $2 }' trace | sed 's/(.*//' | sort -u >calls
+        cat calls
+        grep -qx clone calls
+        ! grep -E '^(open|exec|socket|connect|bind|fork|vfork|unlink|rename|mkdir|link|symlink|chmod|chown|mount|kill|ptrace|bpf|stat|newfstatat|statx|readlink|access|getdents|io_uring)' calls
+    done
+}
+
+@test "the reader is killed: an error says so, and nothing is left" {
+    for i in 1 2 3; do
+        start_reading docker-archive:- "$([ "$i" = 2 ] && echo oci:out || echo docker-archive:out.tar)"
+        kill -9 "$READER"
+        finish
+        echo "$status: $stderr"
+        [ "$status" -eq 3 ]
+        [[ $stderr == *"died of signal 9"*"nothing was published"* ]]
+        [ -z "$(ls -A)" ]
+    done
+    start_reading docker-archive:- oci:out
+    kill -SYS "$READER"
+    finish
+    [ "$status" -eq 3 ]
+    [[ $stderr == *"a system call that its sandbox forbids"* ]]
+    [ -z "$(ls -A)" ]
+}
+
+@test "the reader is killed while it writes: nothing is left" {
+    for i in $(seq 1 8); do
+        "$FLATTEN" -q "$IMAGES/big.tar" oci:out >/dev/null 2>"$BATS_TEST_TMPDIR/err" &
+        local keeper=$! status=0
+        sleep "$(awk -v r=$RANDOM -v i="$i" 'BEGIN { print (i / 8) * 0.5 * (0.5 + r / 32768) }')"
+        kill -9 "$(tr -d ' ' <"/proc/$keeper/task/$keeper/children")" 2>/dev/null || true
+        wait "$keeper" || status=$?
+        echo "$status: $(cat "$BATS_TEST_TMPDIR/err")"
+        [ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+        if [ "$status" -eq 0 ] || grep -q "has been published" "$BATS_TEST_TMPDIR/err"; then
+            same oci:out "$IMAGES/big.tar"
+            rm -r out
+        fi
+        [ -z "$(ls -A)" ]
+    done
+}
+
+@test "when the other process dies, so does the one that reads" {
+    start_reading docker-archive:- oci:out
+    kill -9 "$KEEPER"
+    while [ -e "/proc/$READER" ] && ! grep -q '^State:.*Z' "/proc/$READER/status"; do
+        sleep 0.05
+    done
+    finish
+    [ "$status" -eq $((128 + 9)) ]
+    [ ! -e out ]
+}
+
+@test "told to stop, one or both, both stop" {
+    for both in 0 1; do
+        start_reading docker-archive:- oci:out
+        kill -TERM "$KEEPER"
+        [ "$both" = 0 ] || kill -TERM "$READER" 2>/dev/null || true
+        finish
+        [ "$status" -eq $((128 + 15)) ]
+        [ ! -e "/proc/$READER" ]
+        [ -z "$(ls -A)" ]
+    done
+}
