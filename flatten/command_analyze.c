@@ -1,8 +1,12 @@
 #include "flatten/commands.h"
 
+#include "base/fdio.h"
 #include "base/log.h"
+#include "flatten/keeper.h"
 #include "flatten/report.h"
+#include "flatten/wire.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -56,19 +60,24 @@ const struct command_spec command_analyze_spec = {
     .completes = OPERANDS_FILES,
 };
 
-enum { MOST_SOURCES = 64 };
+/* What is asked for, ready for the sandbox. */
+struct analyzing {
+    const struct analyze_command *command;
+    const char *const *names; /* of the sources, as they were given */
+    size_t count;
+    struct gate rules;
+    size_t record; /* bytes; 0: no prediction for ZFS */
+    int page;      /* where --html goes; 0: nowhere */
+};
 
-static int analyze_one(const struct analyze_command *c, const char *source, struct analysis *out,
-                       struct err *err)
+static int analyze_one(struct reader *r, const struct analyzing *a, size_t which,
+                       struct analysis *out, struct err *err)
 {
-    _cleanup_reference_ struct reference ref = {0};
     struct merged_options options = {0};
+    _cleanup_source_ struct source *source = reader_source(r, which, err);
+    struct image *image = source ? source_image(source, a->command->platform, err) : NULL;
 
-    if (reference_parse(source, &ref, err) < 0)
-        return -1;
-    ref.registry = (struct registry_options){c->insecure, c->retries, NULL};
-    struct image *image = image_open(&ref, c->platform, err);
-    return image ? analysis_make(image, source, &options, out, err) : -1;
+    return image ? analysis_make(image, a->names[which], &options, out, err) : -1;
 }
 
 static int print(struct buf *text, struct err *err)
@@ -153,42 +162,102 @@ static void tell_broken(const struct analysis *a)
     }
 }
 
-static int analyze(const struct analyze_command *c, const struct operands *operands,
-                   struct err *err)
+static int analyze_all(struct reader *r, const struct analyzing *a, struct analysis *list,
+                       struct err *err)
 {
+    const struct analyze_command *c = a->command;
     struct duplicate_shared shared = {0};
-    struct gate rules = {0};
-    struct analysis *list = NULL;
-    int rc = 0, made = 0, status;
-    size_t record = 0;
+    int count = (int)a->count;
 
-    if (set_rules(c, &rules, err) < 0 || (c->zfs && zfs_parse_record(c->zfs, &record, err) < 0))
+    for (size_t i = 0; i < a->count; i++)
+        if (analyze_one(r, a, i, &list[i], err) < 0)
+            return -1;
+    if ((c->contents && analysis_compare(list, a->count, &shared, err) < 0) ||
+        compress(c, list, count, a->record, err) < 0)
         return -1;
-    if (operands->count > MOST_SOURCES)
-        return err_set(err, ERR_LIMIT, "more than %d images", MOST_SOURCES);
-    list = calloc((size_t)operands->count, sizeof(*list));
+    int status = judge(list, count, &a->rules);
+    if (r->output && report_write(list, a->count, r->output, err) < 0)
+        return err_wrap(err, "%s", c->html);
+    if (report(c, list, count, &shared, err) < 0)
+        return -1;
+    for (int i = 0; i < count; i++)
+        tell_broken(&list[i]);
+    return status;
+}
+
+/* In the sandbox. */
+static int analyze(struct reader *r, void *ctx, struct err *err)
+{
+    const struct analyzing *a = ctx;
+    struct analysis *list = calloc(a->count, sizeof(*list));
+
     if (!list)
         return err_nomem(err);
-    while (rc == 0 && made < operands->count) {
-        rc = analyze_one(c, operands->list[made], &list[made], err);
-        made++;
-    }
-    if (rc == 0 && c->contents)
-        rc = analysis_compare(list, (size_t)made, &shared, err);
-    if (rc == 0)
-        rc = compress(c, list, made, record, err);
-    status = rc == 0 ? judge(list, made, &rules) : 0;
-    if (rc == 0)
-        rc = c->html ? report_write(list, (size_t)made, c->html, err) : 0;
-    if (rc == 0)
-        rc = report(c, list, made, &shared, err);
-    for (int i = 0; i < made; i++) {
-        if (rc == 0)
-            tell_broken(&list[i]);
+    int rc = analyze_all(r, a, list, err);
+    for (size_t i = 0; i < a->count; i++)
         analysis_clear(&list[i]);
-    }
     free(list);
-    return rc < 0 ? rc : status;
+    return rc;
+}
+
+/* ---- outside of it ---- */
+
+static int run_keeper(struct analyzing *a, struct reference *references, struct err *err)
+{
+    const struct analyze_command *c = a->command;
+
+    for (size_t i = 0; i < a->count; i++) {
+        if (reference_parse(a->names[i], &references[i], err) < 0)
+            return -1;
+        references[i].registry = (struct registry_options){c->insecure, c->retries, NULL};
+    }
+    const struct keeper_task task = {.sources = references,
+                                     .source_count = a->count,
+                                     .platform = c->platform,
+                                     .output = a->page};
+    return keeper_run(&task, analyze, a, err);
+}
+
+static int run_all(struct analyzing *a, struct err *err)
+{
+    struct reference references[WIRE_MOST_SOURCES] = {0};
+    int rc = run_keeper(a, references, err);
+
+    for (size_t i = 0; i < a->count; i++)
+        reference_clear(&references[i]);
+    return rc;
+}
+
+/* The page appears whole or not at all. */
+static int run_with_page(struct analyzing *a, struct err *err)
+{
+    const char *path = a->command->html, *slash = strrchr(path, '/');
+    _cleanup_atomic_file_ struct atomic_file file = ATOMIC_FILE_INIT;
+    _cleanup_free_ char *folder =
+        slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+
+    if (!folder)
+        return err_nomem(err);
+    _cleanup_fd_ int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0)
+        return err_sys(err, "%s", folder);
+    if (atomic_file_begin(&file, dir, slash ? slash + 1 : path, 0666, err) < 0)
+        return err_wrap(err, "%s", path);
+    a->page = file.fd;
+    int rc = run_all(a, err);
+    return rc >= 0 && atomic_file_commit(&file, err) < 0 ? err_wrap(err, "%s", path) : rc;
+}
+
+static int prepare(const struct analyze_command *c, const struct operands *operands,
+                   struct analyzing *out, struct err *err)
+{
+    *out =
+        (struct analyzing){.command = c, .names = operands->list, .count = (size_t)operands->count};
+    if (out->count > WIRE_MOST_SOURCES)
+        return err_set(err, ERR_LIMIT, "more than %d images", WIRE_MOST_SOURCES);
+    if (set_rules(c, &out->rules, err) < 0)
+        return -1;
+    return c->zfs ? zfs_parse_record(c->zfs, &out->record, err) : 0;
 }
 
 int command_analyze(int argc, char *const argv[], bool *help, struct err *err)
@@ -197,8 +266,12 @@ int command_analyze(int argc, char *const argv[], bool *help, struct err *err)
     struct operands operands = {0};
     int rc = options_parse(&command_analyze_spec, argc, argv, &c, &operands, help, err);
 
-    if (rc == 0 && !*help)
-        rc = analyze(&c, &operands, err);
+    if (rc == 0 && !*help) {
+        struct analyzing a;
+        rc = prepare(&c, &operands, &a, err);
+        if (rc == 0)
+            rc = c.html ? run_with_page(&a, err) : run_all(&a, err);
+    }
     free(operands.list);
     return rc;
 }

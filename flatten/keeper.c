@@ -27,7 +27,7 @@ static pid_t start(const struct keeper_task *task, reader_run *run, void *ctx, i
     fflush(stdout);
     pid = fork();
     if (pid == 0) {
-        struct reader r = {pair[1], task};
+        struct reader r = {.socket = pair[1], .task = task};
         die_with(keeper);
         reader_main(&r, run, ctx);
         _exit(0);

@@ -67,20 +67,26 @@ static void close_from(int first)
         close(fd);
 }
 
-/* Only the socket, and the standard descriptors but for input, which the keeper reads. */
+/* Only socket and output, and the standard descriptors but for input, which the keeper reads. */
 static int keep_descriptors(struct reader *r, struct err *err)
 {
-    enum { SOCKET = 3 };
+    enum { SOCKET = 3, OUTPUT };
+    int output = r->task->output ? fcntl(r->task->output, F_DUPFD_CLOEXEC, OUTPUT + 1) : 0;
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC); /* closed with the rest */
 
     if (null < 0 || dup2(null, STDIN_FILENO) < 0)
         return err_sys(err, "/dev/null");
+    if (output < 0)
+        return err_sys(err, "dup");
     if (r->socket != SOCKET) {
         if (dup3(r->socket, SOCKET, O_CLOEXEC) < 0)
             return err_sys(err, "dup");
         r->socket = SOCKET;
     }
-    close_from(SOCKET + 1);
+    if (output && dup3(output, OUTPUT, O_CLOEXEC) < 0)
+        return err_sys(err, "dup");
+    r->output = output ? OUTPUT : 0;
+    close_from(output ? OUTPUT + 1 : OUTPUT);
     return 0;
 }
 

@@ -2,7 +2,6 @@
 
 #include "base/fdio.h"
 
-#include <fcntl.h>
 #include <string.h>
 
 /* Made from flatten/report/ by the build. */
@@ -63,29 +62,11 @@ int report_make(const struct analysis *list, size_t count, struct buf *out, stru
     return buf_check(out, err);
 }
 
-static int write_file(const struct buf *page, const char *path, struct err *err)
-{
-    _cleanup_atomic_file_ struct atomic_file file = ATOMIC_FILE_INIT;
-    const char *slash = strrchr(path, '/');
-    _cleanup_free_ char *folder =
-        slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
-
-    if (!folder)
-        return err_nomem(err);
-    _cleanup_fd_ int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (dir < 0)
-        return err_sys(err, "%s", folder);
-    if (atomic_file_begin(&file, dir, slash ? slash + 1 : path, 0666, err) < 0 ||
-        fd_write_all(file.fd, page->data, page->len, err) < 0)
-        return -1;
-    return atomic_file_commit(&file, err);
-}
-
-int report_write(const struct analysis *list, size_t count, const char *path, struct err *err)
+int report_write(const struct analysis *list, size_t count, int fd, struct err *err)
 {
     _cleanup_buf_ struct buf page = BUF_INIT;
 
     if (report_make(list, count, &page, err) < 0)
         return -1;
-    return write_file(&page, path, err) < 0 ? err_wrap(err, "%s", path) : 0;
+    return fd_write_all(fd, page.data, page.len, err);
 }

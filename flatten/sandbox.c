@@ -139,8 +139,9 @@ static struct scmp_arg_cmp equals(unsigned arg, scmp_datum_t value)
 /* Rules that look at an argument: 0, or a negative errno. */
 static int allow_some(scmp_filter_ctx list)
 {
-    /* isatty(3): TCGETS; TCGETS2 in a newer glibc, whose headers part it from termios.h */
-    static const unsigned long ioctls[] = {TCGETS, _IOR('T', 0x2a, char[44])};
+    /* isatty(3): TCGETS; TCGETS2 in a newer glibc, whose headers part it from termios.h. The
+     * progress line: how wide the terminal is. */
+    static const unsigned long ioctls[] = {TCGETS, _IOR('T', 0x2a, char[44]), TIOCGWINSZ};
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < sizeof(ioctls) / sizeof(*ioctls); i++)

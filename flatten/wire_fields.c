@@ -205,7 +205,7 @@ static void done(struct walk *w, struct wire_request *r)
 {
     int above = r->status + 1;
 
-    r->status = (int)small(w, (uint64_t)above, 2) - 1;
+    r->status = (int)small(w, (uint64_t)above, WIRE_MOST_STATUS + 1) - 1;
     if (r->status < 0)
         error(w, &r->err);
 }

@@ -12,10 +12,12 @@ struct keeper_task;
 
 struct reader {
     int socket;                     /* owned */
+    int output;                     /* task->output, owned; or 0 */
     const struct keeper_task *task; /* borrowed */
 };
 
-/* A command's work, in the sandbox. Its exit status, 0 or 1, or -1 with an error. */
+/* A command's work, in the sandbox. Its exit status, at most WIRE_MOST_STATUS, or -1 with an error.
+ */
 typedef int reader_run(struct reader *r, void *ctx, struct err *err);
 
 /* Finds task->sources[which]; once for each. */

@@ -11,9 +11,8 @@
 int report_make(const struct analysis *list, size_t count, struct buf *out,
                 struct err *err) must_check;
 
-/* Writes it; the file appears whole or not at all. */
-int report_write(const struct analysis *list, size_t count, const char *path,
-                 struct err *err) must_check;
+/* Writes it to a descriptor. */
+int report_write(const struct analysis *list, size_t count, int fd, struct err *err) must_check;
 
 /*
  * Appends JSON, escaped for a <script> element (HTML standard, "Restrictions for contents of script

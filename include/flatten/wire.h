@@ -31,7 +31,8 @@ enum wire_op {
 enum wire_file { WIRE_OCI_LAYOUT, WIRE_INDEX_JSON };
 
 enum {
-    WIRE_MOST_SOURCES = 2,
+    WIRE_MOST_SOURCES = 64,
+    WIRE_MOST_STATUS = 4, /* an exit status that is no error */
     WIRE_MOST_BLOBS = 4096,
     WIRE_MOST_DOCUMENT = 2 * IMAGE_JSON_LIMIT, /* a config or manifest, new or old; bytes */
     WIRE_MOST_TEXT = 1023,

@@ -176,7 +176,7 @@ static void deny(struct wire_request *r)
 
 static void succeed_more(struct wire_request *r)
 {
-    r->status = 2;
+    r->status = WIRE_MOST_STATUS + 1;
 }
 
 static void test_refused(void **state)
