@@ -232,7 +232,6 @@ static int run_all(struct analyzing *a, struct err *err)
 static int run_with_page(struct analyzing *a, struct err *err)
 {
     const char *path = a->command->html, *slash = strrchr(path, '/');
-    _cleanup_atomic_file_ struct atomic_file file = ATOMIC_FILE_INIT;
     _cleanup_free_ char *folder =
         slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
 
@@ -241,6 +240,7 @@ static int run_with_page(struct analyzing *a, struct err *err)
     _cleanup_fd_ int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (dir < 0)
         return err_sys(err, "%s", folder);
+    _cleanup_atomic_file_ struct atomic_file file = ATOMIC_FILE_INIT; /* gone before `dir` */
     if (atomic_file_begin(&file, dir, slash ? slash + 1 : path, 0666, err) < 0)
         return err_wrap(err, "%s", path);
     a->page = file.fd;
