@@ -3,9 +3,11 @@
 #include "base/fdio.h"
 #include "flatten/pax.h"
 
+#include <fcntl.h>
 #include <string.h>
 
 enum { BLOCKS = 8, BLOCK_SIZE = 512 * 1024 };
+enum { WRITEBACK = 8 * 1024 * 1024 };
 enum { HASHER, WRITER }; /* the relay's consumers */
 
 /*
@@ -26,9 +28,20 @@ struct layer_writer {
     size_t padding;    /* behind it */
     int fd;
     off_t at;
+    off_t synced;       /* up to here the disk was told to write */
     struct err failure; /* of the thread that writes, read when it is joined */
     struct written_layer written;
 };
+
+/* Has the disk begin with what is there, so that the fsync at the end finds little left to do. */
+static void start_writeback(struct layer_writer *w)
+{
+    if (w->at - w->synced < WRITEBACK)
+        return;
+    /* Only a hint: what goes wrong with the data, fsync says. */
+    (void)!sync_file_range(w->fd, w->synced, w->at - w->synced, SYNC_FILE_RANGE_WRITE);
+    w->synced = w->at;
+}
 
 static int put_blob(void *ctx, const void *data, size_t len, struct err *err)
 {
@@ -40,6 +53,7 @@ static int put_blob(void *ctx, const void *data, size_t len, struct err *err)
         return -1;
     w->at += (off_t)len;
     w->written.size += len;
+    start_writeback(w);
     return 0;
 }
 
@@ -115,7 +129,7 @@ struct layer_writer *layer_writer_new(int fd, off_t offset, const struct compres
     }
     w->base.ops = &ops;
     w->fd = fd;
-    w->at = offset;
+    w->at = w->synced = offset;
     w->max_size = UINT64_MAX;
     w->written.kind = compress->kind;
     if (!hasher)

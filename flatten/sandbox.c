@@ -91,6 +91,7 @@ static const int plain[] = {
     SCMP_SYS(close),
     SCMP_SYS(fstat),
     SCMP_SYS(copy_file_range),
+    SCMP_SYS(sync_file_range),
     SCMP_SYS(poll),
     SCMP_SYS(ppoll),
     SCMP_SYS(recvmsg),
