@@ -36,9 +36,9 @@ struct registry_options {
 
 struct reference {
     enum transport transport;
+    bool sniffed; /* a bare path: an archive may be of either kind */
     char *path;   /* of the file or directory; NULL for the daemon and registries */
     char *name;   /* tag of OCI layouts and archives, name[:tag] of the others; may be NULL */
-    bool sniffed; /* a bare path: an archive may be of either kind */
     struct registry_options registry;
 };
 
