@@ -23,8 +23,10 @@ int audit_folder_open(const char *path, bool trusted, const char **name, struct 
         return err_nomem(err);
     if (source_find(dir, &folder, err) < 0)
         return -1;
-    if (folder.missing || !folder.directory)
-        return err_set(err, ERR_POLICY, "%s: there is no such folder", dir);
+    if (folder.missing || !folder.directory) {
+        errno = folder.missing ? ENOENT : ENOTDIR;
+        return err_sys(err, "%s", dir);
+    }
     if (trusted) {
         if (fstat(folder.fd, &st) < 0)
             return err_sys(err, "%s", dir);
@@ -33,6 +35,25 @@ int audit_folder_open(const char *path, bool trusted, const char **name, struct 
     }
     int fd = openat(folder.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return fd < 0 ? err_sys(err, "%s", dir) : fd;
+}
+
+/* /var/log/flatbed is nobody else's to make. */
+static int make_folder(const char *path, struct err *err)
+{
+    static const struct source_make make = {.mode = 0750}; /* root's */
+    _cleanup_source_ struct source folder = SOURCE_INIT;
+    _cleanup_free_ char *dir = strndup(path, (size_t)(strrchr(path, '/') - path));
+
+    return dir ? source_find_or_make(dir, &make, &folder, err) : err_nomem(err);
+}
+
+static int open_folder(const char *path, const char **name, struct err *err)
+{
+    int fd = audit_folder_open(path, true, name, err);
+
+    if (fd >= 0 || err->sys != ENOENT)
+        return fd;
+    return make_folder(path, err) < 0 ? -1 : audit_folder_open(path, true, name, err);
 }
 
 /* ---- opening ---- */
@@ -172,7 +193,7 @@ static int append(int dirfd, const char *name, const struct policy_audit *audit,
 int audit_file_append(const struct policy_audit *audit, const struct buf *line, struct err *err)
 {
     const char *name;
-    _cleanup_fd_ int dirfd = audit_folder_open(audit->file.text, true, &name, err);
+    _cleanup_fd_ int dirfd = open_folder(audit->file.text, &name, err);
     _cleanup_fd_ int lock = dirfd < 0 ? -1 : rundir_lock("audit", err);
 
     if (lock < 0)

@@ -151,12 +151,11 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
 
 @test "check: an audit that cannot be written" {
     sed -i "s|\"version\": 1,|& \"audit\": { \"file\": \"$DIR/log/a.jsonl\", \"metrics\": \"$DIR/gone/m.prom\" },|" "$DIR/policy.json"
-    mkdir "$DIR/log"
     check "$DIR/policy.json"
     exits 0
-    matches "policy.json:2:[0-9]+: warning: audit: $DIR/gone: there is no such folder: nothing can be written there \[audit-refused\]"
+    matches "policy.json:2:[0-9]+: warning: audit: $DIR/gone: No such file or directory: nothing can be written there \[audit-refused\]"
     has "1 warning"
-    chmod 0777 "$DIR/log"
+    mkdir -m 0777 "$DIR/log"
     sed -i 's|"metrics": "[^"]*"|"required": true|' "$DIR/policy.json"
     check "$DIR/policy.json"
     exits 1

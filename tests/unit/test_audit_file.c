@@ -175,8 +175,6 @@ static void test_folders_of_others(void **state)
     const struct tempdir *dir = *state;
     AUDIT_IN(dir, "open/a");
 
-    assert_fails(append(&audit, "one\n", &err), err, ERR_POLICY);
-    assert_contains(err.msg, "there is no such folder");
     assert_int_equal(mkdirat(dir->fd, "open", 0777), 0);
     assert_int_equal(fchmodat(dir->fd, "open", 0777, 0), 0);
     assert_fails(append(&audit, "one\n", &err), err, ERR_POLICY);
@@ -185,6 +183,19 @@ static void test_folders_of_others(void **state)
     snprintf(path, sizeof(path), "%s/open/closed/a", dir->path);
     assert_fails(append(&audit, "one\n", &err), err, ERR_POLICY);
     assert_contains(err.msg, "not in folders of root's alone");
+}
+
+static void test_a_missing_folder_is_made(void **state)
+{
+    const struct tempdir *dir = *state;
+    struct stat st;
+    AUDIT_IN(dir, "log/flatbed/a");
+
+    assert_works(append(&audit, "one\n", &err), err);
+    assert_int_equal(fstatat(dir->fd, "log/flatbed", &st, 0), 0);
+    assert_int_equal(st.st_mode & 07777, 0750);
+    assert_int_equal(fstatat(dir->fd, "log/flatbed/a", &st, 0), 0);
+    assert_int_equal(st.st_size, 4);
 }
 
 /* Somebody who keeps the lock does not hold us for ever. */
@@ -213,6 +224,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_torn_line, tempdir_make, tempdir_remove),
         cmocka_unit_test_setup_teardown(test_what_is_not_ours, tempdir_make, tempdir_remove),
         cmocka_unit_test_setup_teardown(test_folders_of_others, tempdir_make, tempdir_remove),
+        cmocka_unit_test_setup_teardown(test_a_missing_folder_is_made, tempdir_make,
+                                        tempdir_remove),
         cmocka_unit_test_setup_teardown(test_lock_is_bounded, tempdir_make, tempdir_remove),
     };
 
