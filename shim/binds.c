@@ -145,6 +145,8 @@ static int look(struct gather *g, const struct spec_mount *mount, struct bind_so
         err_sys(&why, "it cannot be looked at");
         return set_problem(g, s, why.msg);
     }
+    wish->dev = st.st_dev;
+    wish->ino = st.st_ino;
     if (binds_name(wish->fd, &g->table, g->arena, &name, &why) < 0)
         return set_problem(g, s, why.msg);
     s->path = name.name;
@@ -222,11 +224,12 @@ static int try_access(struct gather *g, struct bind_wish *wishes, size_t count)
         g->out->nobody = id->why;
         return 0;
     }
-    if (id->uid != geteuid() && binds_try_access(&user, wishes, count, g->err) < 0)
+    bool own = id->uid == geteuid();
+    if (!own && binds_try_access(&user, wishes, count, g->err) < 0)
         return -1;
     for (size_t i = 0; i < count; i++) {
-        g->out->sources[i].readable = id->uid == geteuid() || wishes[i].readable;
-        g->out->sources[i].writable = id->uid == geteuid() || wishes[i].writable;
+        g->out->sources[i].readable = own || wishes[i].readable;
+        g->out->sources[i].writable = own || wishes[i].writable;
     }
     return 0;
 }

@@ -13,11 +13,10 @@ enum { ANSWERS = 256 }; /* in one write */
 /* With the ids on: the way there, then the thing itself. */
 static unsigned char try_one(const struct bind_wish *wish)
 {
-    struct stat st, held;
+    struct stat st;
     _cleanup_fd_ int fd = wish->fd < 0 || !wish->path ? -1 : binds_open(AT_FDCWD, wish->path);
 
-    if (fd < 0 || fstat(fd, &st) < 0 || fstat(wish->fd, &held) < 0 || st.st_ino != held.st_ino ||
-        st.st_dev != held.st_dev)
+    if (fd < 0 || fstat(fd, &st) < 0 || st.st_ino != wish->ino || st.st_dev != wish->dev)
         return 0;
     int through = S_ISDIR(st.st_mode) ? X_OK : 0;
     unsigned char may = 0;

@@ -22,7 +22,9 @@ int binds_name(int fd, const struct mount_table *table, struct arena *arena, str
                struct err *err) must_check;
 
 struct bind_wish {
-    int fd;           /* O_PATH, or -1 */
+    int fd;           /* O_PATH, or -1: keeps the inode's number from being given anew */
+    dev_t dev;        /* of fd */
+    ino_t ino;        /* of fd */
     const char *path; /* where it was found */
     bool readable, writable;
 };

@@ -138,14 +138,12 @@ static int step(struct walk *w, const char *name)
 /* Enters the folder at which a walk begins: "/" if it is NULL. */
 static int begin(struct walk *w, const struct source_folder *folder)
 {
-    struct stat st;
-
     if (!folder)
         return enter_root(w);
     _cleanup_fd_ int fd = fcntl(folder->fd, F_DUPFD_CLOEXEC, 0);
-    if (fd < 0 || fstat(fd, &st) < 0)
+    if (fd < 0)
         return err_sys(w->err, "%s", folder->path);
-    enter(w, steal_fd(&fd), &st);
+    enter(w, steal_fd(&fd), &folder->st);
     return 0;
 }
 
@@ -197,7 +195,7 @@ static bool turn_to(struct source_folder *folder, const char *path, size_t len)
     source_folder_close(folder);
     folder->path = strndup(path, len);
     if (folder->path && source_look(folder->path, &found, &ignored) == 0 && !found.missing &&
-        found.directory && !found.exposed)
+        found.directory && !found.exposed && fstat(found.fd, &folder->st) == 0)
         folder->fd = steal_fd(&found.fd);
     return folder->fd >= 0;
 }

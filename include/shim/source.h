@@ -24,6 +24,7 @@
 #include "shim/as_user.h"
 
 #include <stdbool.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 struct source {
@@ -64,8 +65,9 @@ int source_look(const char *path, struct source *out, struct err *err) must_chec
  * of a container are in one of a few. Begins as SOURCE_FOLDER_INIT.
  */
 struct source_folder {
-    char *path; /* as it was asked for; owned */
-    int fd;     /* -1: others could, so it is no place to start from */
+    char *path;     /* as it was asked for; owned */
+    int fd;         /* -1: others could, so it is no place to start from */
+    struct stat st; /* of fd */
 };
 
 #define SOURCE_FOLDER_INIT                                                                         \
