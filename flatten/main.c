@@ -18,7 +18,7 @@ static const char details[] =
     "  flatten pytorch-cuda:v2.7                      makes pytorch-cuda:v2.7-flat in Docker\n"
     "  flatten image.tar docker-archive:flat.tar\n"
     "  flatten oci:layout:v1 oci:layout:v1-flat --compression=zstd:9\n"
-    "  flatten docker://ghcr.io/lab/torch:2 docker://ghcr.io/lab/torch:2-flat\n"
+    "  flatten docker://reg.example.org/torch:2 docker://reg.example.org/torch:2-flat\n"
     "  flatten verify image.tar flat.tar\n"
     "  flatten analyze image.tar                      what its bytes and its depth cost\n"
     "\n"

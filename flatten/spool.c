@@ -20,7 +20,7 @@ int spool_file(struct err *err)
     return fd;
 }
 
-int spool_stream(struct stream *s, int fd, struct err *err)
+int spool_stream(struct stream *s, int fd, uint64_t most, struct err *err)
 {
     const void *data;
     size_t len;
@@ -30,6 +30,9 @@ int spool_stream(struct stream *s, int fd, struct err *err)
             return -1;
         if (len == 0)
             return 0;
+        if (len > most)
+            return err_set(err, ERR_LIMIT, "it unpacks to more than is believed of an archive");
+        most -= len;
         if (fd_write_all(fd, data, len, err) < 0)
             return err_wrap(err, "temporary file in %s (set TMPDIR)", spool_dir());
         stream_advance(s, len);

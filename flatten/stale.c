@@ -17,8 +17,8 @@ static const struct strata_file *visible_file(const struct strata *s, const uint
     return r ? strata_file_of(s, r) : NULL;
 }
 
-/* The length of DIR in "DIR__pycache__/NAME.pyc"; false when the path is none. */
-static bool is_compiled(const char *path, size_t *dir, const char **name)
+/* NAME.pyc in "DIR__pycache__/NAME.pyc"; NULL when the path is none. */
+static const char *compiled_name(const char *path)
 {
     static const char cache[] = "__pycache__/";
     const char *slash = strrchr(path, '/');
@@ -26,10 +26,9 @@ static bool is_compiled(const char *path, size_t *dir, const char **name)
 
     if (len < 4 || strcmp(path + len - 4, ".pyc") != 0 || head < sizeof(cache) - 1 ||
         memcmp(slash + 1 - (sizeof(cache) - 1), cache, sizeof(cache) - 1) != 0)
-        return false;
-    *dir = head - (sizeof(cache) - 1);
-    *name = slash + 1;
-    return *dir == 0 || path[*dir - 1] == '/';
+        return NULL;
+    size_t dir = head - (sizeof(cache) - 1);
+    return dir == 0 || path[dir - 1] == '/' ? slash + 1 : NULL;
 }
 
 /* The source of what lies at the node: "m.cpython-311.opt-1.pyc" is made of "m.py". */
@@ -46,18 +45,30 @@ static uint32_t source_of(const struct strata *s, uint32_t node, const char *nam
     return tree_find(s->tree, dir, source, len + 3);
 }
 
+/* The .pyc that is seen at a node, or NULL; *source is what it was made of, or NULL. */
+static const struct strata_file *compiled_at(const struct strata *s, const uint16_t *floors,
+                                             uint32_t node, struct buf *path,
+                                             const struct strata_file **source)
+{
+    const struct strata_file *file = visible_file(s, floors, node);
+    const char *name = file ? compiled_name(strata_path(s, node, path)) : NULL;
+
+    if (!name)
+        return NULL;
+    *source = visible_file(s, floors, source_of(s, node, name));
+    return file;
+}
+
 int stale_want(const struct strata *s, const uint16_t *floors, uint8_t *wanted, struct err *err)
 {
     _cleanup_buf_ struct buf path = BUF_INIT;
-    const char *name;
-    size_t dir;
+    const struct strata_file *source;
 
     for (uint32_t node = 1; node < s->nodes; node++) {
-        const struct strata_file *file = visible_file(s, floors, node);
-        if (!file || !is_compiled(strata_path(s, node, &path), &dir, &name))
+        const struct strata_file *file = compiled_at(s, floors, node, &path, &source);
+        if (!file)
             continue;
         wanted[file - s->files] |= CONTENT_HEAD;
-        const struct strata_file *source = visible_file(s, floors, source_of(s, node, name));
         if (source)
             wanted[source - s->files] |= CONTENT_TIME;
     }
@@ -81,15 +92,13 @@ int stale_find(const struct duplicate_image *image, const uint16_t *floors,
 {
     const struct strata *s = image->strata;
     _cleanup_buf_ struct buf path = BUF_INIT;
-    const char *name;
-    size_t dir;
+    const struct strata_file *source;
 
     *out = (struct stale_report){0};
     for (uint32_t node = 1; node < s->nodes; node++) {
-        const struct strata_file *file = visible_file(s, floors, node);
-        if (!file || !is_compiled(strata_path(s, node, &path), &dir, &name))
+        const struct strata_file *file = compiled_at(s, floors, node, &path, &source);
+        if (!file)
             continue;
-        const struct strata_file *source = visible_file(s, floors, source_of(s, node, name));
         out->compiled++;
         if (source && !is_stale(image->contents, s, file, source))
             continue;

@@ -18,7 +18,7 @@ typedef int decode_fn(struct decoder *d, const struct json *value, void *target)
 
 struct decode_key {
     const char *name;
-    decode_fn *read; /* NULL: a key of the contract that this version does not implement */
+    decode_fn *read;
 };
 
 /* Fails with "FILE:LINE:COLUMN: …" for a value or an offset. Always -1. */

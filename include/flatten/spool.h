@@ -11,7 +11,7 @@
  */
 int spool_file(struct err *err) must_check;
 
-/* Copies a stream to its end into such a file. */
-int spool_stream(struct stream *s, int fd, struct err *err) must_check;
+/* Copies a stream to its end into such a file; one of more than `most` bytes is ERR_LIMIT. */
+int spool_stream(struct stream *s, int fd, uint64_t most, struct err *err) must_check;
 
 #endif

@@ -5,25 +5,13 @@
 
 bats_require_minimum_version 1.5.0
 
-setup_file() {
-    [ -x "$FLATTEN" ] || { echo "FLATTEN is not set to flatten"; return 1; }
-    command -v jq python3 zstd >/dev/null || { echo "jq, python3 and zstd are needed"; return 1; }
-    export IMAGES=$BATS_FILE_TMPDIR/images
-    mkdir "$IMAGES"
-    PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$BATS_TEST_DIRNAME/../oracle \
-        python3 "$BATS_TEST_DIRNAME/flatten_images.py" "$IMAGES"
-}
+load lib/flatten
 
-setup() {
-    mkdir "$BATS_TEST_TMPDIR/work"
-    cd "$BATS_TEST_TMPDIR/work" || return
-}
-
-analyze() { run --separate-stderr "$FLATTEN" analyze "$@"; }
+analyze() { flatten analyze "$@"; }
 
 ok() {
     analyze "$@"
-    echo "status $status: $output $stderr"
+    show
     [ "$status" -eq 0 ] && [ -z "$stderr" ]
 }
 
@@ -31,8 +19,8 @@ fails() {
     local expected=$1 text=$2
     shift 2
     analyze "$@"
-    echo "status $status: $output $stderr"
-    [ "$status" -eq "$expected" ] && [ -z "$output" ] && [[ $stderr == "flatten: error: "*"$text"* ]]
+    show
+    refused "$expected" "$text"
 }
 
 @test "usage" {

@@ -4,20 +4,15 @@
 
 bats_require_minimum_version 1.5.0
 
+load lib/flatten
 load lib/registry
 
 setup_file() {
-    local tool
-    [ -x "$FLATTEN" ] || { echo "FLATTEN is not set to flatten"; return 1; }
-    for tool in docker-registry htpasswd openssl skopeo jq python3; do
-        command -v "$tool" >/dev/null || { echo "$tool is needed"; return 1; }
-    done
-    export HOME=$BATS_FILE_TMPDIR/home IMAGES=$BATS_FILE_TMPDIR/images
+    export HOME=$BATS_FILE_TMPDIR/home
     export XDG_RUNTIME_DIR=$HOME/run
     unset REGISTRY_AUTH_FILE DOCKER_CONFIG XDG_CONFIG_HOME SSL_CERT_FILE SSL_CERT_DIR
-    mkdir -p "$HOME" "$XDG_RUNTIME_DIR" "$IMAGES"
-    PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$BATS_TEST_DIRNAME/../oracle \
-        python3 "$BATS_TEST_DIRNAME/flatten_images.py" "$IMAGES"
+    mkdir -p "$XDG_RUNTIME_DIR"
+    make_images docker-registry htpasswd openssl skopeo jq || return
     registry_start "$BATS_FILE_TMPDIR/plain"
     export PLAIN=$REGISTRY
     registry_start_tls "$BATS_FILE_TMPDIR/tls" lab secret
@@ -28,30 +23,6 @@ setup_file() {
 }
 
 teardown_file() { registry_stop_all "$BATS_FILE_TMPDIR"; }
-
-setup() {
-    mkdir "$BATS_TEST_TMPDIR/work" # bats keeps files of its own in the other
-    cd "$BATS_TEST_TMPDIR/work" || return
-}
-
-flatten() { run --separate-stderr "$FLATTEN" "$@"; }
-
-ok() {
-    flatten "$@"
-    echo "status $status: $output $stderr"
-    [ "$status" -eq 0 ]
-}
-
-# fails STATUS TEXT WORD...: with TEXT on stderr alone.
-fails() {
-    local expected=$1 text=$2
-    shift 2
-    flatten "$@"
-    echo "status $status: $output $stderr"
-    [ "$status" -eq "$expected" ] && [ -z "$output" ] && [[ $stderr == "flatten: error: "*"$text"* ]]
-}
-
-same() { "$FLATTEN" verify -q "$@"; }
 
 # auth_file FILE HOST USER PASSWORD
 auth_file() { printf '{"auths":{"%s":{"auth":"%s"}}}' "$2" "$(printf %s "$3:$4" | base64)" >"$1"; }

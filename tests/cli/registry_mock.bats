@@ -4,15 +4,14 @@
 
 bats_require_minimum_version 1.5.0
 
+load lib/flatten
+
 setup_file() {
-    [ -x "$FLATTEN" ] || { echo "FLATTEN is not set to flatten"; return 1; }
-    command -v jq python3 >/dev/null || { echo "jq and python3 are needed"; return 1; }
-    export HOME=$BATS_FILE_TMPDIR/home IMAGES=$BATS_FILE_TMPDIR/images
+    export HOME=$BATS_FILE_TMPDIR/home
     export XDG_RUNTIME_DIR=$HOME/run
     unset REGISTRY_AUTH_FILE DOCKER_CONFIG XDG_CONFIG_HOME SSL_CERT_FILE SSL_CERT_DIR
-    mkdir -p "$XDG_RUNTIME_DIR" "$IMAGES"
-    PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$BATS_TEST_DIRNAME/../oracle \
-        python3 "$BATS_TEST_DIRNAME/flatten_images.py" "$IMAGES"
+    mkdir -p "$XDG_RUNTIME_DIR"
+    make_images jq
 }
 
 setup() {
@@ -49,11 +48,9 @@ mock_manifest() {
     jq -c "$1" "$IMAGES/layout/blobs/sha256/$digest" >"$MOCK/root.json"
 }
 
-flatten() { run --separate-stderr "$FLATTEN" "$@"; }
-
 ok() {
     flatten "$@"
-    echo "status $status: $output $stderr"
+    show
     cat "$MOCK/log"
     [ "$status" -eq 0 ]
 }
@@ -63,12 +60,9 @@ fails() {
     local expected=$1 text=$2
     shift 2
     flatten "$@"
-    echo "status $status: $output $stderr"
-    [ "$status" -eq "$expected" ] && [ -z "$output" ] &&
-        [[ $stderr == "flatten: error: "*"$text"* ]] && [ ! -e out ]
+    show
+    refused "$expected" "$text" && [ ! -e out ]
 }
-
-same() { "$FLATTEN" verify -q "$@"; }
 
 # count PATTERN: lines of the mock's log
 count() { grep -cE "$1" "$MOCK/log" || true; }

@@ -47,6 +47,21 @@ static inline struct err shim_policy_error(const char *text)
     return err;
 }
 
+struct shim_wrong {
+    const char *text, *message; /* a part of it */
+};
+
+/* Each of the texts is refused, for what it says. */
+static inline void shim_assert_wrong(const struct shim_wrong *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct err err = shim_policy_error(list[i].text);
+        if (!strstr(err.msg, list[i].message))
+            fail_msg("%s: '%s' instead of '%s'", list[i].text, err.msg, list[i].message);
+        assert_int_equal(err.kind, ERR_POLICY);
+    }
+}
+
 static inline struct json_doc *shim_document(const char *text)
 {
     struct err err = ERR_INIT;

@@ -55,15 +55,11 @@ static void test_everything(void **state)
     assert_null(policy_volume_find(p, "cach", 4));
 }
 
-struct wrong {
-    const char *text, *message;
-};
-
 #define VOLUME(text) "{\"version\":1,\"volumes\":{\"d\":{" text "}}}"
 
 #define AUDIT(text) "{\"version\":1,\"audit\":{" text "}}"
 
-static const struct wrong wrongs[] = {
+static const struct shim_wrong wrongs[] = {
     {"[]", "p.json:1:1: expected an object, not an array"},
     {"{}", "p.json:1:1: there is no \"version\": 1"},
     {"{\"version\":2}", "p.json:1:12: version 2"},
@@ -137,12 +133,7 @@ static const struct wrong wrongs[] = {
 static void test_errors_point_at_their_place(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(wrongs) / sizeof(*wrongs); i++) {
-        struct err err = shim_policy_error(wrongs[i].text);
-        if (!strstr(err.msg, wrongs[i].message))
-            fail_msg("%s: '%s' instead of '%s'", wrongs[i].text, err.msg, wrongs[i].message);
-        assert_int_equal(err.kind, ERR_POLICY);
-    }
+    shim_assert_wrong(wrongs, sizeof(wrongs) / sizeof(*wrongs));
 }
 
 /* What must be known of a policy that is wrong elsewhere. */

@@ -301,9 +301,7 @@ static void test_later_file(void **state)
 #define NAMED(text)   PROFILE("\"name\":\"p\",\"match\":{}," text)
 #define MATCH(text)   PROFILE("\"name\":\"p\",\"match\":{" text "}")
 
-static const struct {
-    const char *text, *message;
-} wrongs[] = {
+static const struct shim_wrong wrongs[] = {
     {"{\"version\":1,\"profiles\":{}}", "expected an array, not an object"},
     {"{\"version\":1,\"profiles\":[1]}", "p.json:1:26: expected an object, not a number"},
     {PROFILE("\"match\":{}"), "p.json:2:13: there is no \"name\""},
@@ -339,12 +337,7 @@ static const struct {
 static void test_errors_point_at_their_place(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(wrongs) / sizeof(*wrongs); i++) {
-        struct err err = shim_policy_error(wrongs[i].text);
-        if (!strstr(err.msg, wrongs[i].message))
-            fail_msg("%s: '%s' instead of '%s'", wrongs[i].text, err.msg, wrongs[i].message);
-        assert_int_equal(err.kind, ERR_POLICY);
-    }
+    shim_assert_wrong(wrongs, sizeof(wrongs) / sizeof(*wrongs));
 }
 
 int main(void)

@@ -1,5 +1,7 @@
 #include "stream_unit.h"
 
+#include "flatten/spool.h"
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -410,6 +412,25 @@ static void test_unreadable(void **state)
     stream_free(s);
 }
 
+/* What is spooled has an end, whatever it is compressed to. */
+static void test_spool_is_bounded(void **state)
+{
+    _cleanup_fd_ int fd = memfd_create("spool", MFD_CLOEXEC);
+    struct err err = ERR_INIT;
+
+    (void)state;
+    for (size_t most = sizeof(text) - 1; most <= sizeof(text); most++) {
+        _cleanup_stream_ struct stream *s = memory_stream(text, sizeof(text), 7);
+        assert_int_equal(ftruncate(fd, 0), 0);
+        assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+        if (most < sizeof(text))
+            assert_fails(spool_stream(s, fd, most, &err), err, ERR_LIMIT);
+        else
+            assert_works(spool_stream(s, fd, most, &err), err);
+    }
+    assert_int_equal(lseek(fd, 0, SEEK_END), sizeof(text));
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -436,6 +457,7 @@ int main(void)
         cmocka_unit_test(test_range_beyond_the_end),
         cmocka_unit_test(test_pipe),
         cmocka_unit_test(test_unreadable),
+        cmocka_unit_test(test_spool_is_bounded),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

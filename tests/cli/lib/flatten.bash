@@ -1,14 +1,20 @@
 # What the tests of flatten's command line share: images, a place to work in, and how to run it.
 # shellcheck shell=bash disable=SC2154  # status, output and stderr are set by bats' run
 
-setup_file() {
+# make_images TOOL...: in $IMAGES, if flatten and these tools are there.
+make_images() {
+    local tool
     [ -x "$FLATTEN" ] || { echo "FLATTEN is not set to flatten"; return 1; }
-    command -v jq python3 zstd >/dev/null || { echo "jq, python3 and zstd are needed"; return 1; }
+    for tool in python3 "$@"; do
+        command -v "$tool" >/dev/null || { echo "$tool is needed"; return 1; }
+    done
     export IMAGES=$BATS_FILE_TMPDIR/images
     mkdir "$IMAGES"
     PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$BATS_TEST_DIRNAME/../oracle \
         python3 "$BATS_TEST_DIRNAME/flatten_images.py" "$IMAGES"
 }
+
+setup_file() { make_images jq zstd; }
 
 setup() {
     unset SOURCE_DATE_EPOCH
@@ -18,10 +24,17 @@ setup() {
 
 flatten() { run --separate-stderr "$FLATTEN" "$@"; }
 
-# ok WORD...: flatten works. fails STATUS TEXT WORD...: it does not, with TEXT on stderr alone.
+show() { echo "status $status: $output $stderr"; }
+
+# refused STATUS TEXT: what was run failed, with TEXT on stderr alone.
+refused() {
+    [ "$status" -eq "$1" ] && [ -z "$output" ] && [[ $stderr == "flatten: error: "*"$2"* ]]
+}
+
+# ok WORD...: flatten works. fails STATUS TEXT WORD...: it is refused.
 ok() {
     flatten "$@"
-    echo "status $status: $output $stderr"
+    show
     [ "$status" -eq 0 ]
 }
 
@@ -29,8 +42,8 @@ fails() {
     local expected=$1 text=$2
     shift 2
     flatten "$@"
-    echo "status $status: $output $stderr"
-    [ "$status" -eq "$expected" ] && [ -z "$output" ] && [[ $stderr == "flatten: error: "*"$text"* ]]
+    show
+    refused "$expected" "$text"
 }
 
 same() { "$FLATTEN" verify -q "$@"; }
