@@ -33,10 +33,10 @@ int err_sys(struct err *err, const char *format, ...)
     return -1;
 }
 
-int err_nomem(struct err *err)
+void err_set_nomem(struct err *err)
 {
     errno = ENOMEM;
-    return err_sys(err, "out of memory");
+    err_sys(err, "out of memory");
 }
 
 int err_wrap(struct err *err, const char *format, ...)

@@ -37,8 +37,13 @@ int err_set(struct err *err, enum err_kind kind, const char *format, ...)
 /* Sets ERR_SYSTEM from the current errno and appends its text. Always returns -1. */
 int err_sys(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Out of memory. Always returns -1. */
-int err_nomem(struct err *err);
+/* Out of memory. Always returns -1, also in the eyes of an analyzer of one file at a time. */
+void err_set_nomem(struct err *err);
+static inline int err_nomem(struct err *err)
+{
+    err_set_nomem(err);
+    return -1;
+}
 
 /* Puts "context: " before the message; the kind stays. Always returns -1. */
 int err_wrap(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
