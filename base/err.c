@@ -1,3 +1,4 @@
+#define ERR_DEFINES
 #include "base/err.h"
 
 #include <errno.h>
@@ -33,10 +34,10 @@ int err_sys(struct err *err, const char *format, ...)
     return -1;
 }
 
-void err_set_nomem(struct err *err)
+int err_nomem(struct err *err)
 {
     errno = ENOMEM;
-    err_sys(err, "out of memory");
+    return err_sys(err, "out of memory");
 }
 
 int err_wrap(struct err *err, const char *format, ...)
