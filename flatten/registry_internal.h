@@ -9,6 +9,7 @@ struct registry {
     struct registry_ref ref;
     struct registry_options options;
     struct registry_auth *auth;
+    struct certificates certificates;
     char *mount_from;
     char *base;    /* "https://HOST[:PORT]" */
     bool answered; /* it is there: when nobody listens, that may pass */
