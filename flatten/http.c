@@ -325,6 +325,13 @@ static int failed(struct transfer *t, CURLcode code)
     return -1;
 }
 
+/* Whoever has refused need not listen to the rest of an upload, nor say why. */
+static bool was_refused(const struct transfer *t, CURLcode code)
+{
+    return t->header_bytes > 0 && t->reply->status >= 300 &&
+           (t->reply->refusal.len > 0 || code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR);
+}
+
 static int perform(struct transfer *t, struct curl_slist *headers)
 {
     CURLcode code = set_connection(t->http, t->request->identify);
@@ -335,8 +342,7 @@ static int perform(struct transfer *t, struct curl_slist *headers)
     if (code == CURLE_OK)
         code = curl_easy_perform(t->http->curl);
     note_status(t);
-    /* Whoever has refused need not listen to the rest of an upload. */
-    bool refused = t->reply->status >= 300 && t->reply->refusal.len > 0;
+    bool refused = was_refused(t, code);
     if (t->failed || told_to_stop(t->http) || (code != CURLE_OK && !refused))
         return failed(t, code);
     if (buf_check(&t->reply->headers, t->err) < 0 || buf_check(&t->reply->refusal, t->err) < 0) {
