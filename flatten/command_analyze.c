@@ -3,6 +3,7 @@
 #include "base/fdio.h"
 #include "base/log.h"
 #include "flatten/keeper.h"
+#include "flatten/platforms.h"
 #include "flatten/report.h"
 #include "flatten/wire.h"
 
@@ -208,6 +209,8 @@ static int run_keeper(struct analyzing *a, struct reference *references, struct 
 {
     const struct analyze_command *c = a->command;
 
+    if (platform_check(c->platform, err) < 0)
+        return -1;
     for (size_t i = 0; i < a->count; i++) {
         if (reference_parse(a->names[i], &references[i], err) < 0)
             return -1;

@@ -140,7 +140,8 @@ static int squash(const struct squash_command *c, const struct operands *operand
     _cleanup_reference_ struct reference from = {0}, base = {0}, to = {0};
     struct squash_run run = {.command = c, .to = &to};
 
-    if (reference_parse(operands->list[0], &from, err) < 0 ||
+    if (platform_check(c->platform, err) < 0 ||
+        reference_parse(operands->list[0], &from, err) < 0 ||
         destination(c, operands, &from, &to, err) < 0 || prepare(c, &run, err) < 0 ||
         parse_base(&run.selection, &base, err) < 0)
         return -1;

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "flatten/keeper.h"
 #include "flatten/listing.h"
+#include "flatten/platforms.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -124,7 +125,8 @@ static int verify(struct verify_command *c, const char *const names[2], struct e
 {
     _cleanup_reference_ struct reference a = {0}, b = {0};
 
-    if (reference_parse(names[0], &a, err) < 0 || reference_parse(names[1], &b, err) < 0)
+    if (platform_check(c->platform, err) < 0 || reference_parse(names[0], &a, err) < 0 ||
+        reference_parse(names[1], &b, err) < 0)
         return -1;
     a.registry = b.registry = (struct registry_options){c->insecure, c->retries, c->cert_dir, NULL};
     const struct reference sources[] = {a, b};

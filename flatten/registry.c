@@ -122,7 +122,8 @@ char *registry_follow(const struct registry *r, const char *url, const char *loc
 
     if (next && !r->options.insecure && strncmp(url, "https://", 8) == 0 &&
         strncmp(next, "https://", 8) != 0) {
-        err_set(err, ERR_SYSTEM, "it leads from https to %.200s", next);
+        size_t len = strcspn(next, "?#"); /* what follows may be somebody's signature */
+        err_set(err, ERR_SYSTEM, "it leads from https to %.*s", len < 200 ? (int)len : 200, next);
         return NULL;
     }
     return steal_ptr(&next);

@@ -130,6 +130,53 @@ load lib/mock
     [ "$(count '^POST ')" -ge 3 ]
 }
 
+@test "503 where a broken blob is gone on with, and tokens that run out meanwhile" {
+    mock break broken-resume token expiring
+    ok -q "$SOURCE" oci:out
+    same oci:out "$IMAGES/layout"
+    [ "$(count '/token')" -gt 1 ]
+}
+
+@test "Docker Hub's limit, in its words" {
+    mock hub
+    fails 3 "You have reached your pull rate limit" --retries=1 "$SOURCE" oci:out
+    [[ $stderr == *"(TOOMANYREQUESTS)"* ]]
+    [ "$(count /manifests/)" -eq 2 ]
+}
+
+@test "a blob that is not taken over from another repository is uploaded, once" {
+    mock no-mount
+    ok -q "$SOURCE" "docker://$HOST/other/image:new"
+    [ "$(count '^POST /v2/other/image/blobs/uploads/\?mount=')" -eq 2 ] # the layer, the config
+    [ "$(count '^DELETE /v2/upload/')" -eq 3 ] # what they opened instead, and the probe
+    [ "$(count '^PUT /v2/upload/')" -eq 2 ]
+}
+
+@test "--keep-base=IMAGE: nothing is fetched to compare but the manifest and the config" {
+    mock
+    ok -q --keep-base="$SOURCE" "oci:$IMAGES/layout" oci:out:flat
+    same oci:out:flat "$IMAGES/layout"
+    [ "$(count '^GET /v2/lab/image/manifests/')" -eq 1 ]
+    [ "$(count '^GET /v2/lab/image/blobs/')" -eq 1 ]
+    [ "$(jq '.layers | length' "$(manifest_of out)")" -eq \
+        "$(jq '.layers | length' "$(manifest_of "$IMAGES/layout")")" ]
+}
+
+@test "a password in a reference is refused, and not shown" {
+    mock
+    local word
+    for word in "docker://lab:hidden@$HOST/lab/image:v1" "docker://hidden@$HOST/lab/image" \
+        "https://lab:hidden@$HOST/lab/image" "lab:hidden@$HOST/lab/image"; do
+        fails 2 "skopeo login" "$word" oci:out
+        [[ $stderr != *hidden* ]]
+        fails 2 "skopeo login" --keep-base="$word" "$IMAGES/old.tar" oci:out
+        [[ $stderr != *hidden* ]]
+        fails 2 "skopeo login" "$IMAGES/old.tar" "$word"
+        [[ $stderr != *hidden* ]]
+    done
+    [ ! -s "$MOCK/log" ]
+}
+
 # ---- lies ----
 
 @test "content that is not its digest, too short, or without an end" {
