@@ -14,7 +14,8 @@ enum {
     CHUNK = 64 * MIB,         /* of what is larger; proxies are known to take 100 MB */
     LEAST_CHUNK = 256 * 1024, /* web servers are known to take 1 MB unless told otherwise */
     MOST_IDLE = 24,           /* requests that bring a blob no further */
-    MOST_RESTARTS = 2,        /* of uploads that the registry has forgotten */
+    MOST_RESTARTS = 8,
+    LEAST_BY_TROUBLE = 4 * MIB, /* broken connections make chunks no smaller than this */
 };
 
 struct upload {
@@ -210,7 +211,7 @@ static int after_refusal(struct upload *u, enum step step, long status)
         u->unsure = true;
     } else if (status == 416 && chunked) {
         u->unsure = true;
-    } else if (status == 404 && chunked && u->restarts < MOST_RESTARTS) {
+    } else if (status == 404 && chunked) {
         give_up(u);
     } else if (step == SEND && (status == 400 || status == 405 || status == 415 || status == 501)) {
         give_up(u);
@@ -263,7 +264,7 @@ static void after_trouble(struct upload *u, enum step step)
         give_up(u);
     else
         u->unsure = true;
-    if (step == SEND)
+    if (step == SEND && u->chunk >= 2 * LEAST_BY_TROUBLE)
         (void)halve(u);
 }
 
@@ -277,13 +278,34 @@ static int arrived(struct upload *u, struct http_reply *reply, struct err *err)
     return there;
 }
 
+/* What a blob's requests may still cost. */
+struct patience {
+    unsigned tries; /* since it has come further than ever */
+    unsigned idle;  /* requests since it has come further */
+    uint64_t most;
+};
+
+static int check_patience(struct patience *p, const struct upload *u, uint64_t before,
+                          struct err *err)
+{
+    if (u->sent >= p->most + LEAST_CHUNK) {
+        p->most = u->sent;
+        p->tries = 0;
+    }
+    p->idle = u->sent >= before + LEAST_CHUNK ? 0 : p->idle + 1;
+    return p->idle <= MOST_IDLE && u->restarts <= MOST_RESTARTS
+               ? 0
+               : err_set(err, ERR_SYSTEM, "the registry takes no more than %" PRIu64 " bytes",
+                         p->most);
+}
+
 /* 1: it is there. 0: the reply says that it will not be. */
 static int run(struct upload *u, struct http_reply *reply, struct err *err)
 {
-    unsigned tries = 0, idle = 0;
-    uint64_t most = 0;
+    struct patience patience = {0};
 
     for (;;) {
+        uint64_t before = u->sent;
         enum step step = next_step(u);
         int there = step == OPEN && u->restarts ? arrived(u, reply, err) : 0;
         if (there)
@@ -292,18 +314,13 @@ static int run(struct upload *u, struct http_reply *reply, struct err *err)
         int what = rc < 0 ? STANDS : advance(u, step, reply, err);
         if (what < 0 || (rc == 0 && what == STANDS && step == FINISH && reply->status == 201))
             return what < 0 ? -1 : 1;
-        if (u->sent >= most + LEAST_CHUNK) {
-            most = u->sent;
-            tries = idle = 0;
-        }
-        if (++idle > MOST_IDLE)
-            return err_set(err, ERR_SYSTEM, "the registry takes no more than %" PRIu64 " bytes",
-                           most);
+        if (check_patience(&patience, u, before, err) < 0)
+            return -1;
         if (what == GO_ON) {
             http_reply_clear(reply);
             continue;
         }
-        rc = registry_retry(u->r, &tries, rc, reply, err);
+        rc = registry_retry(u->r, &patience.tries, rc, reply, err);
         if (rc <= 0)
             return rc;
         after_trouble(u, step);

@@ -62,6 +62,12 @@ chunks() { sed -n 's|^PATCH .* \([0-9]*\)-[0-9]*$|\1|p' "$MOCK/log" | awk '{ pri
     [ "$(chunks)" = "0 64 0 64" ]
 }
 
+@test "the same when many chunks have been sent" {
+    mock middling late-amnesia
+    pushes
+    [ "$(count '^PATCH')" -gt 85 ]
+}
+
 @test "413: smaller chunks, and not asked again for the next blob" {
     mock small
     pushes

@@ -48,8 +48,10 @@ MODES = {
     "stuck": "takes nothing of any chunk, and says so",
     "boastful": "says it has more than it was sent, once",
     "amnesia": "knows nothing of an upload when the second chunk comes, once",
+    "late-amnesia": "the same at 80 MB",
     "no-patch": "405 to chunks",
     "small": "413 to bodies of more than 10 MB, without reading them",
+    "middling": "413 to bodies of more than 3 MB",
     "tiny": "413 to all bodies of more than 100 kB",
     "large-chunks": "wants chunks of 100 MB at least",
     "lost-reply": "hangs up when the first upload is complete, instead of saying so",
@@ -285,7 +287,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return True
 
     def too_large(self):
-        limit = 10_000_000 if "small" in modes() else 100_000 if "tiny" in modes() else 10**12
+        limit = 10_000_000 if "small" in modes() else 10**12
+        limit = 3_000_000 if "middling" in modes() else 100_000 if "tiny" in modes() else limit
         if int(self.headers.get("Content-Length") or 0) <= limit:
             return False
         self.close_connection = True
@@ -333,7 +336,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             have += self.rfile.read(length // 2)
             return self.hang_up()
         self.drain()
-        if first > 0 and self.once("amnesia"):
+        if (first > 0 and self.once("amnesia")) or (first > 80_000_000 and self.once("late-amnesia")):
             del uploads[number]
             return self.error(404, "BLOB_UPLOAD_UNKNOWN", "no such upload")
         if first > 0 and self.once("forgetful"):
