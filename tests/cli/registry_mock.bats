@@ -6,6 +6,7 @@ bats_require_minimum_version 1.5.0
 
 load lib/flatten
 load lib/mock
+load lib/registry
 
 # ---- tokens ----
 
@@ -80,6 +81,21 @@ load lib/mock
     same oci:out "$IMAGES/layout"
     [ "$(count '^GET /away/.* localhost:[0-9]* - ')" -gt 1 ]
     [ "$(count '/away/.*(Basic|Bearer)')" -eq 0 ]
+}
+
+@test "a client certificate goes where credentials go: to the token server, not to another host" {
+    MOCK_TLS=$BATS_TEST_TMPDIR/tls
+    mkdir "$MOCK_TLS" certs
+    tls_make "$MOCK_TLS"
+    tls_client "$MOCK_TLS" "$PWD/certs/client"
+    cp "$MOCK_TLS/ca.pem" certs/ca.crt
+    mock token away
+    ok -q --cert-dir=certs "$SOURCE" oci:out
+    same oci:out "$IMAGES/layout"
+    [ "$(count '^GET /away/')" -gt 1 ]
+    grep -q '^127.0.0.1:[0-9]* /token' "$MOCK/shown"
+    grep -q '^127.0.0.1:[0-9]* /v2/lab' "$MOCK/shown"
+    [ "$(grep -c '^localhost' "$MOCK/shown")" -eq 0 ]
 }
 
 # ---- trouble that passes ----

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # flatten pushing what is large: in chunks, to a registry that breaks off, forgets and refuses.
-# shellcheck disable=SC2154,SC2016  # status, output and stderr are set by bats' run
+# shellcheck disable=SC2034,SC2154,SC2016  # status, output and stderr are set by bats' run
 
 bats_require_minimum_version 1.5.0
 
@@ -122,7 +122,8 @@ chunks() { sed -n 's|^PATCH .* \([0-9]*\)-[0-9]*$|\1|p' "$MOCK/log" | awk '{ pri
         ((left-- > 0)) || return 1
         sleep 0.05
     done
-    export HTTPS_PROXY=http://127.0.0.1:$(cat proxy.port)
+    HTTPS_PROXY=http://127.0.0.1:$(cat proxy.port)
+    export HTTPS_PROXY
     : >"$MOCK/log"
     ok -q --compression=none "$LARGE" "docker://$name/lab/large:1"
     same "docker://$name/lab/large:1" "$LARGE"

@@ -11,7 +11,7 @@ mock_file_setup() {
     make_images jq "$@"
 }
 
-setup_file() { mock_file_setup; }
+setup_file() { mock_file_setup openssl; }
 
 setup() {
     MOCK=$BATS_TEST_TMPDIR/mock
@@ -21,13 +21,14 @@ setup() {
 
 teardown() { [ -z "${MOCK_PID-}" ] || kill "$MOCK_PID" 2>/dev/null || true; }
 
-# mock MODE...: starts it, or changes what it does. SOURCE is its image.
+# mock MODE...: starts it, or changes what it does. SOURCE is its image. With TLS if MOCK_TLS has what
+# that takes, by tls_make.
 mock() {
     local left=200
     echo "$*" >"$MOCK/mode"
     [ -z "${MOCK_PID-}" ] || return 0
     python3 "$BATS_TEST_DIRNAME/lib/mock_registry.py" "$MOCK" "$IMAGES/layout" \
-        >"$MOCK/out" 2>&1 </dev/null 3>&- &
+        ${MOCK_TLS:+"$MOCK_TLS"} >"$MOCK/out" 2>&1 </dev/null 3>&- &
     MOCK_PID=$!
     until [ -e "$MOCK/port" ]; do
         if ((left-- == 0)); then

@@ -1,9 +1,11 @@
-"""mock_registry.py DIR LAYOUT: a registry on loopback that misbehaves as it is told.
+"""mock_registry.py DIR LAYOUT [TLS]: a registry on loopback that misbehaves as it is told.
 
 DIR/port gets its port. Each request is a line of DIR/log: "METHOD PATH HOST AUTHORIZATION RANGE"; of a
 chunk that is sent, the range is its place.
 LAYOUT is an OCI layout, served as the repository lab/image, tag v1. DIR/mode is read at each
-request: words, each a way to behave, see MODES. What is pushed lands in memory.
+request: words, each a way to behave, see MODES. What is pushed lands in memory. With a folder TLS (server.pem,
+server.key, ca.pem) it speaks TLS, and DIR/shown gets a line for each request with a client
+certificate: HOST PATH.
 """
 import base64
 import hashlib
@@ -11,12 +13,15 @@ import http.server
 import json
 import os
 import socket
+import ssl
 import sys
 import threading
 import time
 import urllib.parse
 
-DIR, LAYOUT = sys.argv[1:]
+DIR, LAYOUT = sys.argv[1:3]
+TLS = sys.argv[3] if len(sys.argv) > 3 else None
+SCHEME = "https" if TLS else "http"
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 MODES = {
     "token": "asks for a bearer token",
@@ -94,6 +99,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
     def note(self):
+        if TLS and self.connection.getpeercert():
+            with lock, open(os.path.join(DIR, "shown"), "a") as f:
+                f.write(f"{self.headers['Host']} {self.path}\n")
         with lock, open(os.path.join(DIR, "log"), "a") as f:
             f.write(" ".join([self.command, self.path, self.headers.get("Host", "-"),
                               self.headers.get("Authorization", "-").replace(" ", "_"),
@@ -150,7 +158,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 tokens[token] -= 1
         if good:
             return True
-        scheme = "ftp" if "ftp-realm" in modes() else "http"
+        scheme = "ftp" if "ftp-realm" in modes() else SCHEME
         host = "127.0.0.1@example.invalid" if "away-realm" in modes() else self.headers["Host"]
         self.drain()
         self.error(401, "UNAUTHORIZED", "authentication required", WWW_Authenticate=
@@ -272,7 +280,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.document(digest)
         if "away" in modes():
             port = self.headers["Host"].rsplit(":", 1)[1]
-            return self.answer(307, Location=f"http://localhost:{port}/away/{digest}")
+            return self.answer(307, Location=f"{SCHEME}://localhost:{port}/away/{digest}")
         return self.blob(digest) if self.command == "GET" else self.answer(200, blobs[digest])
 
     do_HEAD = do_GET
@@ -400,6 +408,12 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 server = Server(("127.0.0.1", 0), Handler)
+if TLS:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(os.path.join(TLS, "server.pem"), os.path.join(TLS, "server.key"))
+    context.load_verify_locations(os.path.join(TLS, "ca.pem"))
+    context.verify_mode = ssl.CERT_OPTIONAL
+    server.socket = context.wrap_socket(server.socket, server_side=True)
 with open(os.path.join(DIR, "port.new"), "w") as f:
     f.write(str(server.server_address[1]))
 os.rename(os.path.join(DIR, "port.new"), os.path.join(DIR, "port"))
