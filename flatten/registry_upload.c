@@ -15,7 +15,7 @@ enum {
     LEAST_CHUNK = 256 * 1024, /* web servers are known to take 1 MB unless told otherwise */
     MOST_IDLE = 24,           /* requests that bring a blob no further */
     MOST_RESTARTS = 8,
-    LEAST_BY_TROUBLE = 4 * MIB, /* broken connections make chunks no smaller than this */
+    LEAST_BY_TROUBLE = 8 * MIB, /* broken connections make chunks no smaller than this */
 };
 
 struct upload {
@@ -202,6 +202,13 @@ static int after_open(struct upload *u, const struct http_reply *reply, struct e
     return take_location(u, reply, err) < 0 ? -1 : GO_ON;
 }
 
+static void take_in_one(struct upload *u)
+{
+    give_up(u);
+    u->in_one = true;
+    u->r->chunk = UINT64_MAX;
+}
+
 static int after_refusal(struct upload *u, enum step step, long status)
 {
     bool chunked = step == SEND || u->sent > 0;
@@ -214,9 +221,7 @@ static int after_refusal(struct upload *u, enum step step, long status)
     } else if (status == 404 && chunked) {
         give_up(u);
     } else if (step == SEND && (status == 400 || status == 405 || status == 415 || status == 501)) {
-        give_up(u);
-        u->in_one = true;
-        u->r->chunk = UINT64_MAX;
+        take_in_one(u);
     } else {
         return STANDS;
     }
@@ -314,8 +319,15 @@ static int run(struct upload *u, struct http_reply *reply, struct err *err)
         int what = rc < 0 ? STANDS : advance(u, step, reply, err);
         if (what < 0 || (rc == 0 && what == STANDS && step == FINISH && reply->status == 201))
             return what < 0 ? -1 : 1;
-        if (check_patience(&patience, u, before, err) < 0)
-            return -1;
+        if (check_patience(&patience, u, before, err) < 0) {
+            if (u->in_one)
+                return -1;
+            *err = (struct err)ERR_INIT; /* whatever it does with chunks */
+            take_in_one(u);
+            u->restarts = 1;
+            patience = (struct patience){0};
+            what = GO_ON;
+        }
         if (what == GO_ON) {
             http_reply_clear(reply);
             continue;

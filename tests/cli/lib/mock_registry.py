@@ -58,6 +58,7 @@ MODES = {
     "small": "413 to bodies of more than 10 MB, without reading them",
     "middling": "413 to bodies of more than 3 MB",
     "tiny": "413 to all bodies of more than 100 kB",
+    "tiny-put": "the same, but takes chunks",
     "large-chunks": "wants chunks of 100 MB at least",
     "lost-reply": "hangs up when the first upload is complete, instead of saying so",
     "busy-patch": "503 to each second chunk",
@@ -296,6 +297,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def too_large(self):
         limit = 10_000_000 if "small" in modes() else 10**12
+        if self.command == "PUT" and "tiny-put" in modes():
+            limit = 100_000
         limit = 3_000_000 if "middling" in modes() else 100_000 if "tiny" in modes() else limit
         if int(self.headers.get("Content-Length") or 0) <= limit:
             return False
