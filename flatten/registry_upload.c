@@ -96,17 +96,11 @@ static int perform(struct upload *u, enum step step, struct http_reply *reply, s
 {
     const struct http_request ask = {.method = "GET", .url = u->location};
 
-    switch (step) {
-    case OPEN:
+    if (!u->location)
         return registry_open_upload(u->r, u->h, "", registry_exchange, reply, err);
-    case ASK:
+    if (step == ASK)
         return registry_exchange(u->r, u->h, &ask, reply, err);
-    case SEND:
-        return patch(u, reply, err);
-    case FINISH:
-        break;
-    }
-    return put(u, reply, err);
+    return step == SEND ? patch(u, reply, err) : put(u, reply, err);
 }
 
 /* ---- replies ---- */
