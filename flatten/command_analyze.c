@@ -3,6 +3,7 @@
 #include "base/fdio.h"
 #include "base/log.h"
 #include "flatten/keeper.h"
+#include "flatten/platforms.h"
 #include "flatten/report.h"
 #include "flatten/wire.h"
 
@@ -11,7 +12,7 @@
 #include <string.h>
 
 struct analyze_command {
-    const char *platform, *config, *html, *zfs;
+    const char *platform, *config, *html, *zfs, *cert_dir;
     const char *max_wasted, *min_efficiency, *max_depth, *max_probes;
     uint64_t retries;
     bool contents, exact, insecure, json, quiet;
@@ -41,6 +42,8 @@ static const struct option_spec analyze_options[] = {
      "rules from a JSON file; those of the command line win"},
     {"retries", 0, OPTION_NUMBER, FIELD(retries), "N", NULL,
      "how often a request to a registry that may work later is repeated; by default 5"},
+    {"cert-dir", 0, OPTION_FILE, FIELD(cert_dir), "DIR", NULL,
+     "certificates for registries: *.crt of CAs, and NAME.cert with NAME.key to be shown"},
     {"insecure", 0, OPTION_FLAG, FIELD(insecure), NULL, NULL,
      "speak with registries whose certificate cannot be verified, or that have no HTTPS"},
     {"quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL, NULL, "say nothing but errors and the result"},
@@ -206,10 +209,13 @@ static int run_keeper(struct analyzing *a, struct reference *references, struct 
 {
     const struct analyze_command *c = a->command;
 
+    if (platform_check(c->platform, err) < 0)
+        return -1;
     for (size_t i = 0; i < a->count; i++) {
         if (reference_parse(a->names[i], &references[i], err) < 0)
             return -1;
-        references[i].registry = (struct registry_options){c->insecure, c->retries, NULL};
+        references[i].registry =
+            (struct registry_options){c->insecure, c->retries, c->cert_dir, NULL};
     }
     const struct keeper_task task = {.sources = references,
                                      .source_count = a->count,

@@ -3,12 +3,13 @@
 #include "base/log.h"
 #include "flatten/keeper.h"
 #include "flatten/listing.h"
+#include "flatten/platforms.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 struct verify_command {
-    const char *semantics, *platform;
+    const char *semantics, *platform, *cert_dir;
     uint64_t most, retries;
     bool insecure, json, quiet;
 };
@@ -22,6 +23,8 @@ static const struct option_spec verify_options[] = {
     {"most", 0, OPTION_NUMBER, FIELD(most), "N", NULL, "differences to print; by default 20"},
     {"retries", 0, OPTION_NUMBER, FIELD(retries), "N", NULL,
      "how often a request to a registry that may work later is repeated; by default 5"},
+    {"cert-dir", 0, OPTION_FILE, FIELD(cert_dir), "DIR", NULL,
+     "certificates for registries: *.crt of CAs, and NAME.cert with NAME.key to be shown"},
     {"insecure", 0, OPTION_FLAG, FIELD(insecure), NULL, NULL,
      "speak with registries whose certificate cannot be verified, or that have no HTTPS"},
     {"json", 0, OPTION_FLAG, FIELD(json), NULL, NULL, "print the result as JSON"},
@@ -122,9 +125,10 @@ static int verify(struct verify_command *c, const char *const names[2], struct e
 {
     _cleanup_reference_ struct reference a = {0}, b = {0};
 
-    if (reference_parse(names[0], &a, err) < 0 || reference_parse(names[1], &b, err) < 0)
+    if (platform_check(c->platform, err) < 0 || reference_parse(names[0], &a, err) < 0 ||
+        reference_parse(names[1], &b, err) < 0)
         return -1;
-    a.registry = b.registry = (struct registry_options){c->insecure, c->retries, NULL};
+    a.registry = b.registry = (struct registry_options){c->insecure, c->retries, c->cert_dir, NULL};
     const struct reference sources[] = {a, b};
     const struct keeper_task task = {
         .sources = sources, .source_count = 2, .platform = c->platform};

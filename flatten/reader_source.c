@@ -77,7 +77,7 @@ static struct blob_store *remote_store(struct reader *r, size_t which, struct er
         err_nomem(err);
         return NULL;
     }
-    *s = (struct remote_store){{&ops}, r, which};
+    *s = (struct remote_store){{.ops = &ops}, r, which};
     return &s->base;
 }
 

@@ -9,7 +9,7 @@
 #include "flatten/timestamp.h"
 
 struct squash_command {
-    const char *compression, *semantics, *platform, *created, *keep_base, *last;
+    const char *compression, *semantics, *platform, *created, *keep_base, *last, *cert_dir;
     uint64_t into, threads, retries, max_size;
     bool insecure, dry_run, verify, json, quiet;
 };

@@ -41,6 +41,20 @@ static struct squash_job *add_job(struct squash_run *run, struct image *image, s
     return &run->jobs[run->count++];
 }
 
+/* All stay in memory until the end: together, what one image alone may have. */
+static int check_json_size(const struct squash_run *run, struct err *err)
+{
+    uint64_t limit = 3 * (uint64_t)IMAGE_JSON_LIMIT, size = 0;
+
+    for (size_t i = 0; i < run->count; i++)
+        size += run->jobs[i].image->json_size;
+    return size <= limit ? 0
+                         : err_set(err, ERR_LIMIT,
+                                   "the platforms' configs and manifests have more than %" PRIu64
+                                   " bytes together: choose one with --platform",
+                                   limit);
+}
+
 static void say_dropped(const struct squash_run *run, const struct platforms *p)
 {
     if (p->dropped && !run->command->quiet)
@@ -55,7 +69,7 @@ static int open_platforms(struct squash_run *run, const struct platforms *p, str
     for (size_t i = 0; i < p->count; i++) {
         if (i > 0) {
             struct image *image = source_image(run->source, p->list[i].digest, err);
-            if (!image || !add_job(run, image, err))
+            if (!image || !add_job(run, image, err) || check_json_size(run, err) < 0)
                 return -1;
         }
         if (p->list[i].text && !(run->jobs[i].platform = strdup(p->list[i].text)))
@@ -187,6 +201,8 @@ static struct image *open_base(struct squash_run *run, const char *platform, str
         return reader_diff_ids(run->reader, SQUASH_BASE, err);
     if (!run->base && !(run->base = reader_source(run->reader, SQUASH_BASE, err)))
         return NULL;
+    if (run->base->store)
+        run->base->store->outline = true; /* to compare, nobody fetches gigabytes */
     return source_image(run->base, platform, err);
 }
 

@@ -34,6 +34,7 @@ struct image {
     struct json_doc *config;   /* image-spec config.md */
     struct json_doc *manifest; /* image-spec manifest.md; NULL for a docker-archive */
     struct json_doc *index;    /* image-spec image-index.md: what it was chosen from; or NULL */
+    uint64_t json_size;        /* bytes of these where they lie; 0: not told */
     struct digest digest;      /* of the manifest; "" without one */
     struct digest config_digest;
     char *name; /* what the source calls it, "name:tag"; or NULL */
