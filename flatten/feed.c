@@ -36,6 +36,7 @@ struct feed {
     struct archive *archive;
     size_t shown; /* bytes lent to libarchive */
     bool ended;   /* the stream is at its end */
+    bool passed;  /* all members are read */
     struct err stream_error;
     char tail[ENGINE_SAVE_TAIL]; /* its last bytes so far */
     size_t tail_len;
@@ -94,7 +95,7 @@ static void stop_reading(struct feed *f)
 int feed_begin(struct feed *f, struct err *err)
 {
     f->shown = f->tail_len = 0;
-    f->ended = false;
+    f->ended = f->passed = false;
     f->stream_error = (struct err)ERR_INIT;
     f->fd = f->ops->open(f->ctx, err);
     f->open = f->fd >= 0;
@@ -111,11 +112,12 @@ int feed_begin(struct feed *f, struct err *err)
 /* 1, 0 at the end, or -1. */
 static int next_member(struct feed *f, struct archive_entry **entry, struct err *err)
 {
-    int rc = archive_read_next_header(f->archive, entry);
+    int rc = f->passed ? ARCHIVE_EOF : archive_read_next_header(f->archive, entry);
 
-    if (rc == ARCHIVE_OK || rc == ARCHIVE_WARN)
-        return 1;
-    return rc == ARCHIVE_EOF ? 0 : archive_failure(f, err);
+    f->passed = rc == ARCHIVE_EOF;
+    if (f->passed)
+        return 0;
+    return rc == ARCHIVE_OK || rc == ARCHIVE_WARN ? 1 : archive_failure(f, err);
 }
 
 int feed_end(struct feed *f, struct err *err)
