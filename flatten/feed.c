@@ -139,12 +139,33 @@ int feed_end(struct feed *f, struct err *err)
     return f->ops->end(f->ctx, err);
 }
 
+/* What libarchive could make nothing of may have been the sender's last words. */
+static void look_for_end(struct feed *f)
+{
+    enum { WORDS = 64 * 1024 };
+    struct err ignored = ERR_INIT;
+    const void *data;
+    size_t seen = 0;
+
+    while (f->raw && !f->ended && seen < WORDS) {
+        stream_advance(f->raw, f->shown);
+        f->shown = 0;
+        if (stream_peek(f->raw, &data, &f->shown, &ignored) < 0)
+            return;
+        f->ended = f->shown == 0;
+        keep_tail(f, data, f->shown);
+        seen += f->shown;
+    }
+}
+
 int feed_failed(struct feed *f, struct err *err)
 {
     struct err said = ERR_INIT;
 
     if (!f->open)
         return -1;
+    if (err->kind == ERR_FORMAT)
+        look_for_end(f);
     stop_reading(f);
     f->open = false;
     /* A sender who was stopped will complain of that, and of nothing else. */
