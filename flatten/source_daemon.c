@@ -123,7 +123,7 @@ static int note_wish(struct source *s, const struct json *facts, const struct pl
  */
 static bool is_room_for(const struct json *facts)
 {
-    enum { HEADERS = 16 << 20 };
+    enum { HEADERS = 4 << 20 };
     uint64_t size;
 
     if (!json_u64(json_get(facts, "Size"), &size) || size > UINT64_MAX / 4)

@@ -216,6 +216,20 @@ blobs_archive() {
     expect_nothing_left
 }
 
+@test "flatten NAME: with room it is asked for once; where that turns out not to do, twice more" {
+    save_layers
+    fake_start small "$FB_DIR/layers.tar"
+    run flatten_tight 100 --quiet a:1 "oci:$FB_DIR/out/once:v1"
+    expect_status 0
+    expect_equal "$(grep -c '/get?' "$FB_DIR/fake.log")" 1
+    run flatten_tight 6 --quiet a:1 "oci:$FB_DIR/out/again:v1"
+    expect_status 0
+    expect_equal "$(grep -c '/get?' "$FB_DIR/fake.log")" 4
+    expect_equal "$(cat "$FB_DIR/out/once/index.json")" "$(cat "$FB_DIR/out/again/index.json")"
+    rm -r "$FB_DIR/out"/{once,again}
+    expect_nothing_left
+}
+
 # fails_again MODE STATUS REGEX
 fails_again() {
     save_layers

@@ -7,6 +7,7 @@ ADDRESS is the path of a socket, or "tcp" (any free port of 127.0.0.1). Each req
 LOG, the first line of which is the port, or 0. IMAGE.tar is what GET /images/NAME/get gives. Modes:
 
   good          does as it should (and has loaded whatever it is asked about afterwards)
+  small         good, but says that its images are small
   old           good, but speaks only API 1.41
   load-detail   answers a load with 200 and an errorDetail
   load-unpack   answers a load with 200 and "Error unpacking image", as containerd stores do
@@ -106,7 +107,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.reply_json(200, {"Id": LOADED[self.path]})
         elif IMAGE:
             self.reply_json(200, {"Id": "sha256:" + 64 * "1", "Os": "linux", "RepoTags": ["a:1"],
-                                  "Architecture": "amd64", "Size": os.path.getsize(IMAGE)})
+                                  "Architecture": "amd64", "Size": 1 if MODE == "small" else os.path.getsize(IMAGE)})
         else:
             self.reply_json(404, {"message": "no such image"})
 
@@ -123,7 +124,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 largest = max(members, key=lambda member: member.size)
             middle = largest.offset_data + largest.size // 2
             data = data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1:]
-        if mode in ("good", "old", "save-byte"):
+        if mode in ("good", "small", "old", "save-byte"):
             self.chunk(data)
             self.chunk(b"")
             return
