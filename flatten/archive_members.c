@@ -4,10 +4,9 @@
 #include "base/path.h"
 #include "flatten/image.h"
 #include "flatten/interrupt.h"
+#include "flatten/layer_record.h"
 #include "flatten/spool.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
@@ -20,12 +19,16 @@ void members_clear(struct members *m)
     for (size_t i = 0; i < m->count; i++) {
         free(m->list[i].name);
         free(m->list[i].link);
+        buf_free(&m->list[i].text);
+        if (m->list[i].record)
+            layer_record_clear(m->list[i].record);
+        free(m->list[i].record);
     }
     free(m->list);
     cleanup_fd(&m->fd);
 }
 
-static char *clean_name(const char *text, struct err *err)
+char *members_clean_name(const char *text, struct err *err)
 {
     _cleanup_buf_ struct buf clean = BUF_INIT;
     size_t len = strlen(text);
@@ -41,8 +44,8 @@ static char *clean_name(const char *text, struct err *err)
     return buf_take(&clean, err);
 }
 
-static int add_member(struct members *m, struct archive *a, struct archive_entry *entry,
-                      struct err *err)
+static int fill_member(struct members *m, struct archive *a, struct archive_entry *entry,
+                       struct err *err)
 {
     const char *name = archive_entry_pathname(entry);
     const char *hard = archive_entry_hardlink(entry), *soft = archive_entry_symlink(entry);
@@ -63,7 +66,7 @@ static int add_member(struct members *m, struct archive *a, struct archive_entry
     struct member *member = &m->list[m->count];
     *member = (struct member){.offset = archive_filter_bytes(a, 0), .hard = hard != NULL};
     member->size = (uint64_t)archive_entry_size(entry);
-    member->name = clean_name(name, err);
+    member->name = members_clean_name(name, err);
     if (!member->name)
         return -1;
     m->count++;
@@ -75,6 +78,12 @@ static int add_member(struct members *m, struct archive *a, struct archive_entry
     return 0;
 }
 
+struct member *members_add(struct members *m, struct archive *a, struct archive_entry *entry,
+                           struct err *err)
+{
+    return fill_member(m, a, entry, err) < 0 ? NULL : &m->list[m->count - 1];
+}
+
 static int scan_entries(struct members *m, struct archive *a, struct err *err)
 {
     struct archive_entry *entry;
@@ -83,7 +92,7 @@ static int scan_entries(struct members *m, struct archive *a, struct err *err)
     while ((rc = archive_read_next_header(a, &entry)) == ARCHIVE_OK || rc == ARCHIVE_WARN) {
         mode_t type = archive_entry_filetype(entry);
         bool linked = archive_entry_hardlink(entry) != NULL;
-        if ((type == AE_IFREG || type == AE_IFLNK || linked) && add_member(m, a, entry, err) < 0)
+        if ((type == AE_IFREG || type == AE_IFLNK || linked) && !members_add(m, a, entry, err))
             return -1;
     }
     if (rc != ARCHIVE_EOF)
@@ -156,7 +165,7 @@ const struct member *members_find(const struct members *m, const char *name)
 /* Relative links start at the directory of the link. */
 const struct member *members_lookup(const struct members *m, const char *name, struct err *err)
 {
-    _cleanup_free_ char *at = clean_name(name, err);
+    _cleanup_free_ char *at = members_clean_name(name, err);
 
     for (int links = 0; at && links < MOST_LINKS; links++) {
         const struct member *found = members_find(m, at);
@@ -170,7 +179,7 @@ const struct member *members_lookup(const struct members *m, const char *name, s
         int dir = found->hard || !slash ? 0 : (int)(slash - found->name);
         _cleanup_free_ char *joined = strf("%.*s/%s", dir, found->name, found->link);
         free(at);
-        at = joined ? clean_name(joined, err) : NULL;
+        at = joined ? members_clean_name(joined, err) : NULL;
     }
     if (at)
         err_set(err, ERR_FORMAT, "%s: too many links", name);
@@ -189,6 +198,10 @@ int members_read(const struct members *m, const char *name, size_t limit, struct
     char *end = buf_reserve(out, (size_t)member->size);
     if (!end)
         return err_nomem(err);
+    if (m->fd < 0) {
+        buf_append(out, member->text.data, member->text.len);
+        return buf_check(out, err);
+    }
     if (fd_pread_exact(m->fd, end, (size_t)member->size, member->offset, err) < 0)
         return err_wrap(err, "%s", name);
     out->len += (size_t)member->size;

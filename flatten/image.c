@@ -1,5 +1,7 @@
 #include "flatten/image.h"
 
+#include "flatten/feed.h"
+
 #include <fcntl.h>
 #include <string.h>
 
@@ -9,6 +11,7 @@ void image_free(struct image *image)
         cleanup_fd(&image->layers[i].fd);
     free(image->layers);
     free(image->name);
+    cleanup_feed(&image->feed);
     cleanup_json_doc(&image->config);
     cleanup_json_doc(&image->manifest);
     cleanup_json_doc(&image->index);
@@ -48,10 +51,15 @@ struct image *image_new(struct json_doc *config, struct err *err)
     return steal_ptr(&image);
 }
 
-struct stream *layer_blob(const struct layer *layer, struct err *err)
+int layer_wrap(const struct layer *layer, struct err *err)
+{
+    return layer->number ? err_wrap(err, "layer %u", layer->number) : -1;
+}
+
+/* Takes the stream. */
+static struct stream *check_blob(const struct layer *layer, struct stream *s, struct err *err)
 {
     char what[32];
-    struct stream *s = stream_range(layer->fd, layer->offset, layer->size, err);
 
     if (s && layer->progress)
         s = stream_count(s, layer->progress, err);
@@ -61,25 +69,42 @@ struct stream *layer_blob(const struct layer *layer, struct err *err)
     return stream_verify(s, &layer->digest, what, err);
 }
 
-struct stream *layer_tar(const struct layer *layer, struct err *err)
+struct stream *layer_blob(const struct layer *layer, struct err *err)
+{
+    return check_blob(layer, stream_range(layer->fd, layer->offset, layer->size, err), err);
+}
+
+struct stream *layer_tar_from(const struct layer *layer, struct stream *blob, struct digest *actual,
+                              struct err *err)
 {
     char what[48];
-    struct stream *s = layer_blob(layer, err);
+    struct stream *s = check_blob(layer, blob, err);
 
     if (s)
         s = stream_decompress(s, NULL, err);
     if (!s) {
-        err_wrap(err, "layer %u", layer->number);
+        layer_wrap(layer, err);
         return NULL;
     }
-    snprintf(what, sizeof(what), "layer %u, uncompressed", layer->number);
+    if (layer->number)
+        snprintf(what, sizeof(what), "layer %u, uncompressed", layer->number);
+    else
+        snprintf(what, sizeof(what), "uncompressed");
     struct ahead_options options = {
         .expected = layer->diff_id,
+        .actual = actual,
         .what = what,
         .max_size = layer->max_size,
         .hasher = layer->hasher,
     };
     return stream_verify_ahead(s, &options, err);
+}
+
+struct stream *layer_tar(const struct layer *layer, struct err *err)
+{
+    struct stream *s = stream_range(layer->fd, layer->offset, layer->size, err);
+
+    return s ? layer_tar_from(layer, s, NULL, err) : NULL;
 }
 
 struct stream *layer_tar_unchecked(const struct layer *layer, enum compression *kind,

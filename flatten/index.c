@@ -327,6 +327,11 @@ static void count_entry(const struct builder *b, const struct layer_entry *e,
     report->divergences += b->divergence != NULL;
     if (b->divergence && options->notice)
         options->notice(options->notice_ctx, b->layer->number, e->in.path, b->divergence);
+    if (!e->dropped || !b->first)
+        return;
+    report->dropped++;
+    if (options->notice)
+        options->notice(options->notice_ctx, b->layer->number, e->in.path, e->dropped);
 }
 
 static int add_layer(struct builder *b, const struct layer *layer,
@@ -334,7 +339,7 @@ static int add_layer(struct builder *b, const struct layer *layer,
                      struct err *err)
 {
     _cleanup_layer_reader_ struct layer_reader *reader =
-        b->observer ? layer_reader_open_unchecked(layer, err) : layer_reader_open(layer, err);
+        b->unchecked ? layer_reader_open_unchecked(layer, err) : layer_reader_open(layer, err);
     struct layer_entry e;
     int rc;
 
@@ -373,7 +378,12 @@ struct index *index_new(const struct image *image, const struct merged_options *
 {
     _cleanup_index_ struct index *x = calloc(1, sizeof(*x));
     _cleanup_(builder_clear) struct builder b = {
-        .index = x, .semantics = options->semantics, .observer = options->observer};
+        .index = x,
+        .semantics = options->semantics,
+        .observer = options->observer,
+        .unchecked = options->observer || (image->as_they_lie && !options->kept),
+        .first = image->as_they_lie,
+    };
 
     if (!x) {
         err_nomem(err);

@@ -1,6 +1,7 @@
 #include "flatten/layer.h"
 
 #include "base/path.h"
+#include "flatten/layer_record.h"
 #include "flatten/tar_header.h"
 #include "flatten/tar_window.h"
 
@@ -26,6 +27,7 @@ struct layer_reader {
     struct tar_window window;
     enum compression kind; /* of what is read unchecked */
     bool checked;
+    struct layer_replay replay; /* instead of all that: headers that were kept */
     struct err stream_error;
 };
 
@@ -83,32 +85,43 @@ static int archive_failure(struct layer_reader *r, struct err *err)
     return err_set(err, ERR_FORMAT, "bad tar archive: %s", text ? text : "unknown reason");
 }
 
-static struct layer_reader *open_reader(const struct layer *layer, bool checked, struct err *err)
+static struct layer_reader *reader_new(const struct layer *layer, struct err *err)
 {
-    _cleanup_layer_reader_ struct layer_reader *r = calloc(1, sizeof(*r));
+    struct layer_reader *r = calloc(1, sizeof(*r));
 
-    if (!r) {
+    if (r) {
+        r->layer = layer;
+        r->replay.record = layer->record;
+    } else {
         err_nomem(err);
-        return NULL;
     }
-    r->layer = layer;
-    r->checked = checked;
-    r->stream = checked ? layer_tar(layer, err) : layer_tar_unchecked(layer, &r->kind, err);
-    if (!r->stream)
-        return NULL;
-    r->archive = archive_read_new();
-    if (!r->archive) {
-        err_nomem(err);
-        return NULL;
-    }
+    return r;
+}
+
+/* Has a reader whose stream is set read it. */
+static int start(struct layer_reader *r, struct err *err)
+{
+    if (!(r->archive = archive_read_new()))
+        return err_nomem(err);
     if (archive_read_support_format_tar(r->archive) != ARCHIVE_OK ||
         archive_read_support_format_empty(r->archive) != ARCHIVE_OK ||
-        archive_read_open2(r->archive, r, NULL, on_read, checked ? NULL : on_skip, NULL) !=
-            ARCHIVE_OK) {
-        archive_failure(r, err);
+        archive_read_open2(r->archive, r, NULL, on_read, r->checked ? NULL : on_skip, NULL) !=
+            ARCHIVE_OK)
+        return archive_failure(r, err);
+    return 0;
+}
+
+static struct layer_reader *open_reader(const struct layer *layer, bool checked, struct err *err)
+{
+    _cleanup_layer_reader_ struct layer_reader *r = reader_new(layer, err);
+
+    if (!r)
         return NULL;
-    }
-    return steal_ptr(&r);
+    if (layer->record)
+        return steal_ptr(&r);
+    r->checked = checked;
+    r->stream = checked ? layer_tar(layer, err) : layer_tar_unchecked(layer, &r->kind, err);
+    return r->stream && start(r, err) == 0 ? steal_ptr(&r) : NULL;
 }
 
 struct layer_reader *layer_reader_open(const struct layer *layer, struct err *err)
@@ -119,6 +132,20 @@ struct layer_reader *layer_reader_open(const struct layer *layer, struct err *er
 struct layer_reader *layer_reader_open_unchecked(const struct layer *layer, struct err *err)
 {
     return open_reader(layer, false, err);
+}
+
+struct layer_reader *layer_reader_open_from(const struct layer *layer, struct stream *blob,
+                                            struct digest *actual, struct err *err)
+{
+    _cleanup_stream_ struct stream *owned = blob;
+    _cleanup_layer_reader_ struct layer_reader *r = reader_new(layer, err);
+
+    if (!r)
+        return NULL;
+    r->replay.record = NULL;
+    r->checked = true;
+    r->stream = layer_tar_from(layer, steal_ptr(&owned), actual, err);
+    return r->stream && start(r, err) == 0 ? steal_ptr(&r) : NULL;
 }
 
 bool layer_reader_skips(const struct layer_reader *r)
@@ -134,6 +161,7 @@ void layer_reader_free(struct layer_reader *r)
     buf_free(&r->path);
     buf_free(&r->link);
     tar_window_clear(&r->window);
+    layer_replay_clear(&r->replay);
     free(r);
 }
 
@@ -143,7 +171,8 @@ static int wrap_name(const struct layer *layer, const char *name, struct err *er
     _cleanup_buf_ struct buf shown = BUF_INIT;
 
     buf_put_printable(&shown, name, strnlen(name, SHOWN));
-    return err_wrap(err, "layer %u: %s", layer->number, shown.data ? shown.data : "");
+    err_wrap(err, "%s", shown.data ? shown.data : "");
+    return layer_wrap(layer, err);
 }
 
 int layer_entry_wrap(const struct layer *layer, const struct layer_entry *entry, struct err *err)
@@ -361,8 +390,10 @@ static int take_entry(struct layer_reader *r, struct archive_entry *header, stru
     *out = (struct layer_entry){.header = header};
     buf_truncate(&r->path, 0);
     buf_truncate(&r->link, 0);
-    if (!name)
-        return err_set(err, ERR_FORMAT, "layer %u: an entry has no name", r->layer->number);
+    if (!name) {
+        err_set(err, ERR_FORMAT, "an entry has no name");
+        return layer_wrap(r->layer, err);
+    }
     if (path_clean(name, strlen(name), &r->path, err) < 0 || check_header(r, header, err) < 0 ||
         check_ancestors(r, &ignored, err) < 0 || classify_type(r, header, &out->in, err) < 0 ||
         classify_name(r, &out->in, &ignored, err) < 0 || strip_overlay_xattrs(header, out, err) < 0)
@@ -388,6 +419,8 @@ static bool is_charset_warning(struct archive *a)
 
 int layer_reader_next(struct layer_reader *r, struct layer_entry *out, struct err *err)
 {
+    if (r->replay.record)
+        return layer_replay_next(&r->replay, out, err);
     for (;;) {
         struct archive_entry *header;
         int rc = archive_read_next_header(r->archive, &header);
@@ -398,7 +431,7 @@ int layer_reader_next(struct layer_reader *r, struct layer_entry *out, struct er
         }
         if (rc != ARCHIVE_OK && !(rc == ARCHIVE_WARN && is_charset_warning(r->archive))) {
             archive_failure(r, err);
-            return err_wrap(err, "layer %u", r->layer->number);
+            return layer_wrap(r->layer, err);
         }
         r->ordinal++;
         rc = take_entry(r, header, out, err);
@@ -411,6 +444,9 @@ int layer_reader_data(struct layer_reader *r, const void **data, size_t *len, ui
                       struct err *err)
 {
     la_int64_t at;
+
+    if (r->replay.record)
+        return err_set(err, ERR_SYSTEM, "content of which only headers were kept");
     int rc = archive_read_data_block(r->archive, data, len, &at);
 
     if (rc == ARCHIVE_EOF)

@@ -118,6 +118,18 @@ static int check_config_name(const char *path, const struct digest *digest, stru
     return 0;
 }
 
+/* What has gone by is held to its digest now, when that is known. */
+static int take_record(struct layer *layer, const struct member *member, struct err *err)
+{
+    if (!member->record)
+        return err_set(err, ERR_FORMAT, "%s is not a layer", member->name);
+    if (!digest_equal(&member->diff_id, &layer->diff_id))
+        return err_set(err, ERR_DIGEST, "%s: content is %s, not %s as the image says", member->name,
+                       member->diff_id.text, layer->diff_id.text);
+    layer->record = member->record;
+    return 0;
+}
+
 static int add_layer(const struct members *m, struct layer *layer, const char *path,
                      struct err *err)
 {
@@ -127,12 +139,12 @@ static int add_layer(const struct members *m, struct layer *layer, const char *p
         return err_set(err, ERR_FORMAT, "manifest.json: Layers must be strings");
     if (!member)
         return -1;
-    layer->fd = fcntl(m->fd, F_DUPFD_CLOEXEC, 3);
-    if (layer->fd < 0)
-        return err_sys(err, "dup");
     layer->offset = member->offset;
     layer->size = member->size;
-    return 0;
+    if (m->fd < 0)
+        return take_record(layer, member, err);
+    layer->fd = fcntl(m->fd, F_DUPFD_CLOEXEC, 3);
+    return layer->fd < 0 ? err_sys(err, "dup") : 0;
 }
 
 static struct image *open_item(const struct members *m, const struct json *item, struct err *err)
@@ -181,6 +193,11 @@ static struct image *open_docker(const struct members *m, const char *path, cons
     }
     const struct json *item = choose(json_root(manifest), path, name, err);
     return item ? open_item(m, item, err) : NULL;
+}
+
+struct image *image_open_members(const struct members *m, struct err *err)
+{
+    return open_docker(m, NULL, err);
 }
 
 struct image *image_open_archive_fd(int fd, const char *name, struct err *err)

@@ -85,12 +85,18 @@ static bool asks_for_all(const struct squash_run *run)
            (!(run->to->path || run->to->name) || sink_holds_index(run->to));
 }
 
+/* One new layer of all can be made of what streams by. */
+static bool takes_feed(const struct squash_run *run)
+{
+    return run->command->into == 1 && !run->command->keep_base && !run->command->last;
+}
+
 /* Opens what is to be squashed: one image, or with an index and a place for one, all of them. */
 static int open_images(struct squash_run *run, struct err *err)
 {
     bool all = asks_for_all(run);
     const char *platform = all ? PLATFORM_ANY : run->command->platform;
-    run->source = reader_source(run->reader, SQUASH_FROM, err);
+    run->source = reader_source(run->reader, SQUASH_FROM, takes_feed(run), err);
     struct image *image = run->source ? source_image(run->source, platform, err) : NULL;
     struct squash_job *job = image ? add_job(run, image, err) : NULL;
     _cleanup_platforms_ struct platforms p = {0};
@@ -165,11 +171,15 @@ static void warn_zstd(const struct squash_run *run, const struct squash_job *job
     }
 }
 
-/* Where the index is needed all layers are read twice, but for the kept ones. */
+/*
+ * Where the index is needed all layers are read twice, but for the kept ones. Of what is indexed as
+ * it lies only the headers are.
+ */
 static struct progress *start_progress(const struct squash_command *c, struct image *image,
                                        const struct merged_options *options, struct err *err)
 {
-    bool twice = options->kept || options->semantics != SEMANTICS_OVERLAY;
+    bool indexed = options->kept || options->semantics != SEMANTICS_OVERLAY;
+    bool twice = indexed && (options->kept || !image->as_they_lie);
     uint64_t total = 0;
 
     for (size_t i = 0; i < image->layer_count; i++)
@@ -199,7 +209,7 @@ static struct image *open_base(struct squash_run *run, const char *platform, str
 {
     if (run->from[SQUASH_BASE].transport == TRANSPORT_DOCKER_DAEMON)
         return reader_diff_ids(run->reader, SQUASH_BASE, err);
-    if (!run->base && !(run->base = reader_source(run->reader, SQUASH_BASE, err)))
+    if (!run->base && !(run->base = reader_source(run->reader, SQUASH_BASE, false, err)))
         return NULL;
     if (run->base->store)
         run->base->store->outline = true; /* to compare, nobody fetches gigabytes */

@@ -9,6 +9,10 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/sha256.h"
+
+#include <archive.h>
+#include <archive_entry.h>
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,10 +24,15 @@ struct member {
     bool hard;
     off_t offset;
     uint64_t size;
+
+    /* in a feed (feed.h) */
+    struct buf text;             /* its content, if it is a document */
+    struct layer_record *record; /* or its headers, if it is a layer, */
+    struct digest diff_id;       /* and what it is, unpacked */
 };
 
 struct members {
-    int fd; /* owned: the archive, uncompressed */
+    int fd; /* owned: the archive, uncompressed; -1 in a feed */
     struct member *list;
     size_t count, cap;
 };
@@ -40,6 +49,13 @@ int members_plain(int fd, bool regular, int (*spool)(void *ctx, struct err *err)
 
 /* Lists what is in an uncompressed archive. m->fd is set; the rest is zero. */
 int members_scan(struct members *m, struct err *err) must_check;
+
+/* Adds the member that `a` stands at; valid until the next is added. NULL with an error. */
+struct member *members_add(struct members *m, struct archive *a, struct archive_entry *entry,
+                           struct err *err) must_check;
+
+/* A name as members have it: the caller's, or NULL. */
+char *members_clean_name(const char *text, struct err *err) must_check;
 
 /* The member itself; NULL if there is none of that (clean) name. */
 const struct member *members_find(const struct members *m, const char *name);
