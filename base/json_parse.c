@@ -397,9 +397,10 @@ static int check_utf8(struct parser *p)
     return 0;
 }
 
-/* `doc` has its text. */
+/* `doc` has its text. Room that is not used costs nothing, moving what has no room does. */
 static int parse(struct json_doc *doc, const struct json_options *o, struct err *err)
 {
+    enum { MOST_OPEN = 64 * 1024 };
     struct parser p = {
         .doc = doc,
         .max_depth = o->max_depth ? o->max_depth : JSON_DEFAULT_DEPTH,
@@ -412,6 +413,7 @@ static int parse(struct json_doc *doc, const struct json_options *o, struct err 
     if (!p.yajl)
         return err_nomem(err);
     yajl_config(p.yajl, yajl_allow_comments, o->comments ? 1 : 0);
+    buf_reserve(&p.open, doc->len < MOST_OPEN ? doc->len : MOST_OPEN);
     int rc = check_utf8(&p) < 0 ? -1 : run(&p, err);
     yajl_free(p.yajl);
     buf_free(&p.open);

@@ -175,6 +175,7 @@ static int walk(const char *path, const struct source_folder *folder, const char
     out->ino = w.dir.st_ino;
     out->directory = S_ISDIR(w.dir.st_mode);
     out->regular = S_ISREG(w.dir.st_mode);
+    out->character = S_ISCHR(w.dir.st_mode) ? w.dir.st_rdev : 0;
     if (rc < 0)
         source_close(out);
     return rc < 0 ? -1 : 0;

@@ -34,6 +34,7 @@ struct source {
     bool missing; /* fd is that folder, and `rest` what is not there */
     bool directory;
     bool regular;
+    dev_t character; /* which device of characters it is, or 0 */
     bool exposed;
     bool linked;           /* a symlink was followed: the path is not where it is */
     bool searched_as_user; /* root was refused on the way */
