@@ -34,7 +34,8 @@ char *buf_reserve(struct buf *b, size_t more)
 
 void buf_append(struct buf *b, const void *data, size_t len)
 {
-    char *end = buf_reserve(b, len);
+    bool fits = b->data && !b->failed && len < b->cap - b->len;
+    char *end = fits ? b->data + b->len : buf_reserve(b, len);
 
     if (!end)
         return;
@@ -56,19 +57,25 @@ void buf_putc(struct buf *b, char c)
 
 void buf_vprintf(struct buf *b, const char *format, va_list args)
 {
+    enum { MOSTLY = 64 }; /* printing twice takes twice the time */
+    char *end = buf_reserve(b, MOSTLY);
     va_list again;
 
     va_copy(again, args);
-    int len = vsnprintf(NULL, 0, format, again);
+    int len = end ? vsnprintf(end, b->cap - b->len, format, again) : -1;
     va_end(again);
-    if (len < 0) {
-        b->failed = true;
-        return;
+    if (len < 0 || (size_t)len >= b->cap - b->len) {
+        if (end)
+            end[0] = '\0';
+        if (len < 0) {
+            b->failed = true;
+            return;
+        }
+        end = buf_reserve(b, (size_t)len);
+        if (!end)
+            return;
+        vsnprintf(end, (size_t)len + 1, format, args);
     }
-    char *end = buf_reserve(b, (size_t)len);
-    if (!end)
-        return;
-    vsnprintf(end, (size_t)len + 1, format, args);
     b->len += (size_t)len;
 }
 

@@ -8,21 +8,29 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
-enum { READ_STEP = 64 * 1024 };
+enum { READ_STEP = 16 * 1024 - 1 }; /* with its NUL what a buffer grows to */
 
-/* The first step: a little more than a regular file has left, so that one read gets it all. */
-static size_t first_step(int fd)
+/* What a regular file says that it has; 0 where that cannot be told, as in /proc. */
+static size_t size_of(const struct stat *st)
 {
-    struct stat st;
+    bool known = S_ISREG(st->st_mode) && st->st_size > 0 && st->st_size < INT32_MAX;
 
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 && st.st_size < INT32_MAX)
-        return (size_t)st.st_size + 1;
-    return READ_STEP;
+    return known ? (size_t)st->st_size : 0;
 }
 
 int fd_read_all(int fd, size_t limit, struct buf *out, struct err *err)
 {
-    size_t total = 0, step = first_step(fd);
+    struct stat st;
+
+    if (fstat(fd, &st) < 0)
+        st.st_mode = 0;
+    return fd_read_file(fd, &st, limit, out, err);
+}
+
+/* One byte more is asked for than the file has: that it is not there is seen in the same read. */
+int fd_read_file(int fd, const struct stat *st, size_t limit, struct buf *out, struct err *err)
+{
+    size_t total = 0, size = size_of(st), step = size ? size + 1 : READ_STEP;
 
     for (;;) {
         if (step > limit - total)
@@ -43,6 +51,8 @@ int fd_read_all(int fd, size_t limit, struct buf *out, struct err *err)
         total += kept;
         if ((size_t)n > kept)
             return err_set(err, ERR_LIMIT, "larger than %zu bytes", limit);
+        if (size && total == size && (size_t)n < step)
+            return 0;
         size_t spare = out->cap - out->len - 1;
         step = spare ? spare : READ_STEP;
     }
@@ -58,7 +68,7 @@ int file_read(int dirfd, const char *path, size_t limit, struct buf *out, struct
         return err_sys(err, "%s", path);
     if (!S_ISREG(st.st_mode))
         return err_set(err, ERR_FORMAT, "%s: not a regular file", path);
-    if (fd_read_all(fd, limit, out, err) < 0)
+    if (fd_read_file(fd, &st, limit, out, err) < 0)
         return err_wrap(err, "%s", path);
     return 0;
 }

@@ -6,13 +6,14 @@
 static const uint64_t odd = 0x9e3779b97f4a7c15u;
 
 /* The process's secret: the kernel puts 16 random bytes beside the program's arguments. */
-static void secret(uint64_t key[2])
+struct hash_key hash_key(void)
 {
     const void *random = (const void *)getauxval(AT_RANDOM);
+    struct hash_key key = {{odd, odd}};
 
-    key[0] = key[1] = odd;
     if (random)
-        memcpy(key, random, 2 * sizeof(*key));
+        memcpy(key.part, random, sizeof(key.part));
+    return key;
 }
 
 /* Both halves of a full product, folded: every bit of the inputs reaches every bit of the result.
@@ -24,13 +25,13 @@ static uint64_t mix(uint64_t a, uint64_t b)
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-uint64_t hash_bytes(const void *data, size_t len, uint64_t more)
+uint64_t hash_bytes_by(const struct hash_key *by, const void *data, size_t len, uint64_t more)
 {
     const unsigned char *p = data;
-    uint64_t key[2], word = 0;
-
-    secret(key);
+    const uint64_t *key = by->part;
+    uint64_t word = 0;
     uint64_t h = mix(key[0] ^ more ^ odd, key[1] ^ len);
+
     for (; len >= sizeof(word); p += sizeof(word), len -= sizeof(word)) {
         memcpy(&word, p, sizeof(word));
         h = mix(h ^ word, key[1] ^ odd);
@@ -41,10 +42,19 @@ uint64_t hash_bytes(const void *data, size_t len, uint64_t more)
     return mix(h ^ word, key[0] ^ odd);
 }
 
+uint64_t hash_bytes(const void *data, size_t len, uint64_t more)
+{
+    struct hash_key key = hash_key();
+
+    return hash_bytes_by(&key, data, len, more);
+}
+
 void hash_stream_begin(struct hash_stream *h)
 {
+    struct hash_key key = hash_key();
+
     *h = (struct hash_stream){.len = 0};
-    secret(h->key);
+    memcpy(h->key, key.part, sizeof(h->key));
     h->lane[0] = h->key[0];
     h->lane[1] = h->key[1] ^ odd;
 }

@@ -19,6 +19,7 @@ struct json *json_alloc(struct json_doc *doc, enum json_type type)
 void json_free(struct json_doc *doc)
 {
     arena_free(&doc->arena);
+    free(doc->text);
     free(doc);
 }
 

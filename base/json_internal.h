@@ -13,7 +13,7 @@ enum {
 
 struct json_doc {
     struct arena arena;
-    const char *text; /* the source, owned by the arena */
+    char *text; /* the source; owned */
     size_t len;
     struct json *root;
     bool failed;

@@ -14,8 +14,9 @@
 struct parser {
     yajl_handle yajl;
     struct json_doc *doc;
-    struct json *container; /* the open array or object */
+    struct json *container; /* the open array or object; its `cap` is where its own begin */
     struct json_member key; /* the name of the member to come */
+    struct buf open;        /* what is in the open ones so far: items, or members */
     size_t prev_end;        /* end of the token before */
     size_t depth, max_depth;
     bool unique_keys, comments;
@@ -33,6 +34,11 @@ static size_t skip_comment(const char *text, size_t i, size_t len)
     return end ? (size_t)(end - text) + 2 : 0;
 }
 
+static bool separates(char c)
+{
+    return c == ' ' || c == ',' || c == ':' || (c >= '\t' && c <= '\r');
+}
+
 static size_t token_start(const struct parser *p)
 {
     const char *text = p->doc->text;
@@ -42,7 +48,7 @@ static size_t token_start(const struct parser *p)
         size_t next = i + 1;
         if (text[i] == '/')
             next = p->comments && i + 1 < len ? skip_comment(text, i, len) : 0;
-        else if (!memchr(" \t\r\n\v\f,:", text[i], 8))
+        else if (!separates(text[i]))
             break;
         if (!next)
             break;
@@ -79,21 +85,20 @@ static struct json *new_value(struct parser *p, enum json_type type)
     return value;
 }
 
+/* How many there will be is not known: they go where they belong when the container is closed. */
 static int attach(struct parser *p, struct json *value)
 {
-    int rc;
-
+    value->parent = p->container;
     if (!p->container) {
         p->doc->root = value;
         return 1;
     }
-    if (p->container->type == JSON_ARRAY) {
-        rc = json_push_item(p->doc, p->container, value);
-    } else {
-        p->key.value = value;
-        rc = json_push_member(p->doc, p->container, &p->key);
-    }
-    return rc == 0 ? 1 : out_of_memory(p);
+    p->key.value = value;
+    if (p->container->type == JSON_ARRAY)
+        buf_append(&p->open, &value, sizeof(struct json *));
+    else
+        buf_append(&p->open, &p->key, sizeof(p->key));
+    return p->open.failed ? out_of_memory(p) : 1;
 }
 
 static int on_null(void *ctx)
@@ -166,9 +171,12 @@ static const char *unescape(struct parser *p, size_t start, size_t end, size_t *
     static const char codes[] = "bfnrt", meant[] = "\b\f\n\r\t";
     const char *raw = p->doc->text + start + 1;
     size_t len = end - start - 2, n = 0;
-    char *out = arena_alloc(&p->doc->arena, len + 1);
+    char *out = arena_strndup(&p->doc->arena, raw, len);
 
-    for (size_t i = 0; out && i < len;) {
+    *out_len = len;
+    if (!out || !memchr(raw, '\\', len))
+        return out;
+    for (size_t i = 0; i < len;) {
         if (raw[i] != '\\') {
             out[n++] = raw[i++];
         } else if (raw[i + 1] == 'u') {
@@ -179,6 +187,7 @@ static const char *unescape(struct parser *p, size_t start, size_t end, size_t *
             i += 2;
         }
     }
+    out[n] = '\0';
     *out_len = n;
     return out;
 }
@@ -204,15 +213,32 @@ static int open_container(struct parser *p, enum json_type type)
     value = new_value(p, type);
     if (!value || !attach(p, value))
         return 0;
+    value->cap = p->open.len;
     p->depth++;
     p->container = value;
     return 1;
 }
 
-static int close_container(struct parser *p)
+/* `size` is that of an item, or of a member. */
+static int close_container(struct parser *p, size_t size)
 {
-    p->container->end = p->prev_end = yajl_get_bytes_consumed(p->yajl);
-    p->container = p->container->parent;
+    struct json *value = p->container;
+    size_t begin = value->cap, bytes = p->open.len - begin;
+
+    value->len = value->cap = bytes / size;
+    if (bytes) {
+        void *list = arena_alloc(&p->doc->arena, bytes);
+        if (!list)
+            return out_of_memory(p);
+        memcpy(list, p->open.data + begin, bytes);
+        if (value->type == JSON_ARRAY)
+            value->items = list;
+        else
+            value->members = list;
+        p->open.len = begin;
+    }
+    value->end = p->prev_end = yajl_get_bytes_consumed(p->yajl);
+    p->container = value->parent;
     p->depth--;
     return 1;
 }
@@ -238,28 +264,42 @@ static bool same_key(const struct json_member *a, const struct json_member *b)
     return a->key_len == b->key_len && memcmp(a->key, b->key, a->key_len) == 0;
 }
 
-/* The second member that bears some name, or NULL; *failed without memory. */
-static const struct json_member *find_duplicate(const struct json *object, bool *failed)
+/* Among few, each is compared with those before it. */
+static const struct json_member *find_among_few(const struct json_member *m, size_t count)
 {
-    const struct json_member *m = object->members;
-    size_t size = 16;
+    for (size_t i = 1; i < count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (same_key(&m[k], &m[i]))
+                return &m[i];
+    return NULL;
+}
+
+/* The second member that bears some name, or NULL; *failed without memory. */
+static const struct json_member *find_duplicate(const struct json_member *m, size_t count,
+                                                bool *failed)
+{
+    enum { FEW = 8 };
+    const struct hash_key key = hash_key();
+    size_t size = 4 * FEW;
 
     *failed = false;
-    while (size < object->len * 2)
+    if (count <= FEW)
+        return find_among_few(m, count);
+    while (size < count * 2)
         size *= 2;
-    _cleanup_free_ size_t *slots = calloc(size, sizeof(*slots));
-    if (!slots) {
+    _cleanup_free_ uint32_t *slots = calloc(size, sizeof(*slots));
+    if (!slots || count > UINT32_MAX / 2) {
         *failed = true;
         return NULL;
     }
-    for (size_t i = 0; i < object->len; i++) {
-        size_t at = (size_t)hash_bytes(m[i].key, m[i].key_len, 0) & (size - 1);
+    for (size_t i = 0; i < count; i++) {
+        size_t at = (size_t)hash_bytes_by(&key, m[i].key, m[i].key_len, 0) & (size - 1);
         while (slots[at]) {
             if (same_key(&m[slots[at] - 1], &m[i]))
                 return &m[i];
             at = (at + 1) & (size - 1);
         }
-        slots[at] = i + 1;
+        slots[at] = (uint32_t)i + 1;
     }
     return NULL;
 }
@@ -267,16 +307,19 @@ static const struct json_member *find_duplicate(const struct json *object, bool 
 static int on_end_map(void *ctx)
 {
     struct parser *p = ctx;
+    size_t begin = p->container->cap;
+    size_t count = (p->open.len - begin) / sizeof(struct json_member);
 
-    if (p->unique_keys && p->container->len > 1) {
+    if (p->unique_keys && count > 1) {
         bool failed;
-        const struct json_member *twice = find_duplicate(p->container, &failed);
+        const struct json_member *twice =
+            find_duplicate((const void *)(p->open.data + begin), count, &failed);
         if (failed)
             return out_of_memory(p);
         if (twice)
             return fail_at(p, twice->key_start, ERR_FORMAT, "this key is given twice");
     }
-    return close_container(p);
+    return close_container(p, sizeof(struct json_member));
 }
 
 static int on_start_array(void *ctx)
@@ -286,7 +329,7 @@ static int on_start_array(void *ctx)
 
 static int on_end_array(void *ctx)
 {
-    return close_container(ctx);
+    return close_container(ctx, sizeof(struct json *));
 }
 
 static const yajl_callbacks callbacks = {
@@ -341,38 +384,23 @@ static int run(struct parser *p, struct err *err)
 static int check_utf8(struct parser *p)
 {
     const char *text = p->doc->text;
+    size_t len = p->doc->len, run;
 
-    for (size_t i = 0, run; i < p->doc->len; i += run) {
-        run = utf8_sequence(text + i, p->doc->len - i);
+    for (size_t i = utf8_ascii(text, len); i < len; i += utf8_ascii(text + i, len - i)) {
+        run = utf8_sequence(text + i, len - i);
         if (!run) {
             fail_at(p, i, ERR_FORMAT, "not UTF-8");
             return -1;
         }
+        i += run;
     }
     return 0;
 }
 
-struct json_doc *json_parse(const char *text, size_t len, const struct json_options *options,
-                            struct err *err)
+/* `doc` has its text. Room that is not used costs nothing, moving what has no room does. */
+static int parse(struct json_doc *doc, const struct json_options *o, struct err *err)
 {
-    static const struct json_options defaults = {0};
-    const struct json_options *o = options ? options : &defaults;
-    size_t max_bytes = o->max_bytes ? o->max_bytes : JSON_DEFAULT_BYTES;
-
-    if (len > max_bytes) {
-        err_set(err, ERR_LIMIT, "JSON of %zu bytes, more than %zu", len, max_bytes);
-        return NULL;
-    }
-    _cleanup_json_ struct json_doc *doc = calloc(1, sizeof(*doc));
-    if (!doc) {
-        err_nomem(err);
-        return NULL;
-    }
-    /* The most that text takes is 57 bytes a byte, for "[0,0,…". */
-    if (max_bytes < SIZE_MAX / 128)
-        doc->arena.limit = max_bytes * 64 + JSON_EDIT_BYTES;
-    doc->text = arena_strndup(&doc->arena, text, len);
-    doc->len = len;
+    enum { MOST_OPEN = 64 * 1024 };
     struct parser p = {
         .doc = doc,
         .max_depth = o->max_depth ? o->max_depth : JSON_DEFAULT_DEPTH,
@@ -380,14 +408,51 @@ struct json_doc *json_parse(const char *text, size_t len, const struct json_opti
         .comments = o->comments,
         .err = err,
     };
-    if (doc->text)
-        p.yajl = yajl_alloc(&callbacks, NULL, &p);
-    if (!p.yajl) {
+
+    p.yajl = yajl_alloc(&callbacks, NULL, &p);
+    if (!p.yajl)
+        return err_nomem(err);
+    yajl_config(p.yajl, yajl_allow_comments, o->comments ? 1 : 0);
+    buf_reserve(&p.open, doc->len < MOST_OPEN ? doc->len : MOST_OPEN);
+    int rc = check_utf8(&p) < 0 ? -1 : run(&p, err);
+    yajl_free(p.yajl);
+    buf_free(&p.open);
+    return rc;
+}
+
+struct json_doc *json_parse_buf(struct buf *text, const struct json_options *options,
+                                struct err *err)
+{
+    static const struct json_options defaults = {0};
+    const struct json_options *o = options ? options : &defaults;
+    size_t max_bytes = o->max_bytes ? o->max_bytes : JSON_DEFAULT_BYTES;
+
+    if (text->len > max_bytes) {
+        err_set(err, ERR_LIMIT, "JSON of %zu bytes, more than %zu", text->len, max_bytes);
+        return NULL;
+    }
+    _cleanup_json_ struct json_doc *doc = calloc(1, sizeof(*doc));
+    if (!doc) {
         err_nomem(err);
         return NULL;
     }
-    yajl_config(p.yajl, yajl_allow_comments, o->comments ? 1 : 0);
-    int rc = check_utf8(&p) < 0 ? -1 : run(&p, err);
-    yajl_free(p.yajl);
-    return rc < 0 ? NULL : steal_ptr(&doc);
+    /* The most that text takes is 44 bytes a byte, for "[0,0,…". */
+    if (max_bytes < SIZE_MAX / 128)
+        doc->arena.limit = max_bytes * 64 + JSON_EDIT_BYTES;
+    doc->len = text->len;
+    doc->text = buf_take(text, err);
+    return doc->text && parse(doc, o, err) == 0 ? steal_ptr(&doc) : NULL;
+}
+
+struct json_doc *json_parse(const char *text, size_t len, const struct json_options *options,
+                            struct err *err)
+{
+    size_t max_bytes = options && options->max_bytes ? options->max_bytes : JSON_DEFAULT_BYTES;
+    _cleanup_buf_ struct buf copy = BUF_INIT;
+
+    if (len <= max_bytes) /* what is too long need not be copied to be refused */
+        buf_append(&copy, text, len);
+    else
+        copy.len = len;
+    return json_parse_buf(&copy, options, err);
 }

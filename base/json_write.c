@@ -93,10 +93,14 @@ static void put_value(struct writer *w, const struct json *value)
     }
 }
 
+static void print(void *ctx, const char *text, size_t len)
+{
+    buf_append(ctx, text, len);
+}
+
 int json_write(struct json_doc *doc, struct buf *out, struct err *err)
 {
-    const unsigned char *text;
-    size_t len;
+    enum { ADDED = 2048 }; /* what edits add to most documents */
 
     if (doc->failed)
         return err_nomem(err);
@@ -107,10 +111,10 @@ int json_write(struct json_doc *doc, struct buf *out, struct err *err)
     struct writer w = {.gen = yajl_gen_alloc(NULL), .doc = doc};
     if (!w.gen)
         return err_nomem(err);
+    if (!yajl_gen_config(w.gen, yajl_gen_print_callback, print, out))
+        w.failed = true;
+    buf_reserve(out, doc->len + ADDED);
     put_value(&w, doc->root);
-    check(&w, yajl_gen_get_buf(w.gen, &text, &len));
-    if (!w.failed)
-        buf_append(out, text, len);
     yajl_gen_free(w.gen);
     return w.failed ? err_set(err, ERR_LIMIT, "the document cannot be written as JSON")
                     : buf_check(out, err);

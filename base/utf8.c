@@ -1,5 +1,7 @@
 #include "base/utf8.h"
 
+#include <string.h>
+
 size_t utf8_sequence(const char *text, size_t len)
 {
     const unsigned char *s = (const unsigned char *)text;
@@ -42,9 +44,25 @@ size_t utf8_encode(uint32_t code, char *out)
     return len;
 }
 
+size_t utf8_ascii(const char *text, size_t len)
+{
+    static const uint64_t high_bits = 0x8080808080808080u;
+    uint64_t word;
+    size_t i = 0;
+
+    for (; len - i >= sizeof(word); i += sizeof(word)) {
+        memcpy(&word, text + i, sizeof(word));
+        if (word & high_bits)
+            break;
+    }
+    while (i < len && (unsigned char)text[i] < 0x80)
+        i++;
+    return i;
+}
+
 bool utf8_valid(const char *text, size_t len)
 {
-    for (size_t i = 0; i < len;) {
+    for (size_t i = utf8_ascii(text, len); i < len; i += utf8_ascii(text + i, len - i)) {
         size_t run = utf8_sequence(text + i, len - i);
         if (!run)
             return false;

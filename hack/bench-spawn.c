@@ -1,10 +1,13 @@
 /*
  * Times commands, interleaved so that noise hits all alike:
  *
- *     bench-spawn ROUNDS [-r FROM TO] LABEL WORD… [-- [-r FROM TO] LABEL WORD…]…
+ *     bench-spawn ROUNDS [-r FROM TO | -a | -u] LABEL WORD… [-- [-r FROM TO | -a | -u] LABEL
+ * WORD…]…
  *
- * -r copies a file before each run of the command, outside of the time that is taken. One line a
- * command: LABEL, then the median and the 95th percentile in microseconds, separated by tabs.
+ * -r copies a file before each run of the command, outside of the time that is taken. -a adds the
+ * time to that of the command before, -u takes none (to clean up behind it). One line a command
+ * with a time of its own: LABEL, then the median and the 95th percentile in microseconds, separated
+ * by tabs.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -20,7 +23,10 @@
 
 enum { MOST_COMMANDS = 16 };
 
+enum timing { OWN, ADDED, UNTIMED };
+
 struct command {
+    enum timing timing;
     const char *from, *to; /* or NULL */
     const char *label;
     char **argv;
@@ -84,6 +90,9 @@ static int parse(char **words, struct command *commands)
             c->from = words[1];
             c->to = words[2];
             words += 3;
+        } else if (strcmp(words[0], "-a") == 0 || strcmp(words[0], "-u") == 0) {
+            c->timing = words[0][1] == 'a' ? ADDED : UNTIMED;
+            words++;
         }
         c->label = *words ? *words++ : "?";
         c->argv = words;
@@ -124,9 +133,17 @@ int main(int argc, char *argv[])
         if (!(commands[c].times = calloc((size_t)rounds, sizeof(double))))
             die("calloc");
     for (int r = 0; r < rounds; r++)
-        for (int c = 0; c < count; c++)
-            commands[c].times[r] = time_once(&commands[c], &quiet);
+        for (int c = 0, own = 0; c < count; c++) {
+            double time = time_once(&commands[c], &quiet);
+            own = commands[c].timing == OWN ? c : own;
+            if (commands[c].timing != UNTIMED)
+                commands[own].times[r] += time;
+        }
     for (int c = 0; c < count; c++) {
+        if (commands[c].timing != OWN) {
+            free(commands[c].times);
+            continue;
+        }
         qsort(commands[c].times, (size_t)rounds, sizeof(double), ascending);
         printf("%s\t%.1f\t%.1f\n", commands[c].label, commands[c].times[rounds / 2],
                commands[c].times[rounds * 95 / 100]);

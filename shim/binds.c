@@ -43,13 +43,13 @@ static const char *path_of(int fd, struct arena *arena)
     return arena_strndup(arena, path, (size_t)len);
 }
 
-int binds_name(int fd, const struct mount_table *table, struct arena *arena, struct bind_name *out,
-               struct err *err)
+int binds_name(int fd, const char *path, const struct mount_table *table, struct arena *arena,
+               struct bind_name *out, struct err *err)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
     int id;
 
-    out->found = path_of(fd, arena);
+    out->found = path ? path : path_of(fd, arena);
     if (!out->found || !mount_id_of(fd, &id) || !mount_table_name(table, id, out->found, &text))
         return err_set(err, ERR_POLICY, "nobody can tell where in the host's mounts it is");
     out->name = arena_strndup(arena, text.data, text.len);
@@ -84,21 +84,47 @@ const char *binds_unpinned(const char *source)
                                                                                   : NULL;
 }
 
-/* Anything but a walk through root's own folders and links, to the same file, is exposed. */
-static bool is_exposed(struct gather *g, const char *path, const struct stat *st)
+/* Through root's own folders and links. False if others could have a say in where that leads. */
+static bool walk(struct gather *g, const char *path, struct source *out)
 {
-    _cleanup_source_ struct source walked = SOURCE_INIT;
-    _cleanup_free_ char *absolute =
-        path[0] == '/' ? strdup(path) : strf("%s/%s", g->bundle_path, path);
+    _cleanup_free_ char *absolute = path[0] == '/' ? NULL : strf("%s/%s", g->bundle_path, path);
     struct err ignored;
 
-    return !absolute || source_look_in(&g->folder, absolute, &walked, &ignored) < 0 ||
-           walked.missing || walked.exposed || walked.dev != st->st_dev || walked.ino != st->st_ino;
+    if (path[0] != '/' && !absolute)
+        return false;
+    return source_look_in(&g->folder, absolute ? absolute : path, out, &ignored) == 0 &&
+           !out->missing && !out->exposed;
 }
 
-static bool is_null_device(const struct stat *st)
+/*
+ * Opens a source as the runtime would. What was walked to without a link is that already, and where
+ * it is needs not be asked; anything but a walk to the same file is exposed.
+ */
+static int open_source(struct gather *g, const char *path, struct bind_wish *wish,
+                       struct bind_source *s)
 {
-    return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3);
+    _cleanup_source_ struct source walked = SOURCE_INIT;
+    bool safe = walk(g, path, &walked);
+    struct stat st;
+
+    wish->settled = safe && !walked.linked && path_is_clean_absolute(path);
+    wish->fd = wish->settled ? steal_fd(&walked.fd) : binds_open(g->bundle, path);
+    if (wish->fd < 0)
+        return -1;
+    if (wish->settled) {
+        wish->dev = walked.dev;
+        wish->ino = walked.ino;
+        wish->directory = walked.directory;
+        s->null_device = walked.character == makedev(1, 3);
+        return 0;
+    }
+    if (fstat(wish->fd, &st) < 0)
+        return -1;
+    wish->dev = st.st_dev;
+    wish->ino = st.st_ino;
+    s->null_device = S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3);
+    s->exposed = !safe || walked.dev != st.st_dev || walked.ino != st.st_ino;
+    return 0;
 }
 
 /* Folders of engines, in which they keep files for containers, and which they close to users. */
@@ -133,28 +159,23 @@ static int look(struct gather *g, const struct spec_mount *mount, struct bind_so
     const char *path = mount->source ? mount->source : "";
     struct bind_name name = {0};
     struct err why = ERR_INIT;
-    struct stat st;
 
     s->judged = true;
     if (binds_unpinned(path)) {
         s->pin = path;
         path = binds_unpinned(path);
     }
-    wish->fd = binds_open(g->bundle, path);
-    if (wish->fd < 0 || fstat(wish->fd, &st) < 0) {
+    if (open_source(g, path, wish, s) < 0) {
         err_sys(&why, "it cannot be looked at");
         return set_problem(g, s, why.msg);
     }
-    wish->dev = st.st_dev;
-    wish->ino = st.st_ino;
-    if (binds_name(wish->fd, &g->table, g->arena, &name, &why) < 0)
+    const char *where = wish->settled ? path : NULL;
+    if (binds_name(wish->fd, where, &g->table, g->arena, &name, &why) < 0)
         return set_problem(g, s, why.msg);
     s->path = name.name;
     s->found = wish->path = name.found;
     s->overlay = name.overlay;
-    s->exposed = is_exposed(g, path, &st);
     s->submounts = mount_table_beneath(&g->table, s->found);
-    s->null_device = is_null_device(&st);
     s->engine = is_engines(s->path);
     return 0;
 }
@@ -169,7 +190,7 @@ static int name_rule(struct gather *g, const char *path, const char **out)
     struct err ignored;
 
     if (source_look(path, &source, &ignored) == 0 && !source.missing &&
-        binds_name(source.fd, &g->table, g->arena, &name, &ignored) == 0) {
+        binds_name(source.fd, NULL, &g->table, g->arena, &name, &ignored) == 0) {
         *out = name.name;
         return 0;
     }

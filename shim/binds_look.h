@@ -17,15 +17,18 @@ struct bind_name {
     const char *overlay; /* the mount point of the overlay that it is in, or NULL */
 };
 
-/* ERR_POLICY if it cannot be told. */
-int binds_name(int fd, const struct mount_table *table, struct arena *arena, struct bind_name *out,
-               struct err *err) must_check;
+/* `path` is what is to be `found`, where that is known, or NULL. ERR_POLICY if it cannot be told.
+ */
+int binds_name(int fd, const char *path, const struct mount_table *table, struct arena *arena,
+               struct bind_name *out, struct err *err) must_check;
 
 struct bind_wish {
     int fd;           /* O_PATH, or -1: keeps the inode's number from being given anew */
     dev_t dev;        /* of fd */
     ino_t ino;        /* of fd */
     const char *path; /* where it was found */
+    bool settled;     /* nobody but root could put something else there */
+    bool directory;   /* of what is settled */
     bool readable, writable;
 };
 

@@ -52,9 +52,9 @@ static int parse_config(struct bundle *b, struct err *err)
                                                 .unique_keys = true};
     _cleanup_buf_ struct buf text = BUF_INIT;
 
-    if (fd_read_all(b->fd, BUNDLE_CONFIG_BYTES, &text, err) < 0)
+    if (fd_read_file(b->fd, &b->st, BUNDLE_CONFIG_BYTES, &text, err) < 0)
         return err_wrap(err, "%s", b->path);
-    b->doc = json_parse(text.data ? text.data : "", text.len, &options, err);
+    b->doc = json_parse_buf(&text, &options, err);
     return b->doc ? 0 : err_wrap(err, "%s", b->path);
 }
 

@@ -132,7 +132,7 @@ static struct json_doc *read_state(const char *path)
 
     if (file_read(AT_FDCWD, path, STATE_BYTES, &text, &ignored) < 0)
         return NULL;
-    return json_parse(text.data ? text.data : "", text.len, NULL, &ignored);
+    return json_parse_buf(&text, NULL, &ignored);
 }
 
 /* Docker: containers/ID/config.v2.json has "Name": "/NAME" and "ID". */

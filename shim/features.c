@@ -71,7 +71,7 @@ static bool recall(int dirfd, const char *name, struct features *out)
 
     if (rundir_read(dirfd, name, 4096, &text, &ignored) < 0)
         return false;
-    struct json_doc *doc = json_parse(text.data ? text.data : "", text.len, NULL, &ignored);
+    struct json_doc *doc = json_parse_buf(&text, NULL, &ignored);
     const struct json *root = doc ? json_root(doc) : NULL;
     const struct json *rro = json_get(root, "rro"), *idmap = json_get(root, "idmap");
     bool known = json_is(rro, JSON_BOOL) && json_is(idmap, JSON_BOOL);

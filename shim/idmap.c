@@ -48,10 +48,14 @@ bool id_map_outside(const struct id_map *map, uint32_t inside, uint32_t *outside
     return false;
 }
 
-bool id_map_is_identity(const struct id_map *map)
+bool id_map_is_identity(const char *text)
 {
-    return map->count == 1 && map->ranges[0].inside == 0 && map->ranges[0].outside == 0 &&
-           map->ranges[0].count == UINT32_MAX;
+    uint32_t inside, outside, count;
+    int end = 0;
+
+    return sscanf(text, "%" SCNu32 " %" SCNu32 " %" SCNu32 " %n", &inside, &outside, &count,
+                  &end) == 3 &&
+           !text[end] && inside == 0 && outside == 0 && count == UINT32_MAX;
 }
 
 int id_map_self(const char *kind, struct id_map *map, struct err *err)

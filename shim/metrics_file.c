@@ -17,7 +17,7 @@ static void read_old(int dirfd, const char *name, struct metrics *m)
         openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
     if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
-        fd_read_all(fd, METRICS_BYTES, &text, &ignored) < 0 || !metrics_parse(m, text.data))
+        fd_read_file(fd, &st, METRICS_BYTES, &text, &ignored) < 0 || !metrics_parse(m, text.data))
         m->count = 0;
 }
 

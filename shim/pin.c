@@ -54,7 +54,7 @@ static int set_options(const struct source *source, const char *path,
     _cleanup_arena_ struct arena arena = {.limit = MEMORY_LIMIT};
     struct submounts submounts = {.arena = &arena};
     bool below;
-    if (submounts_find(&submounts, source, &below, err) < 0)
+    if (submounts_find(&submounts, source, NULL, &below, err) < 0)
         return -1;
     errno = saved;
     if (!below)

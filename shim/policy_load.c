@@ -60,7 +60,7 @@ static int read_trusted(const struct policy *policy, int dirfd, const char *name
         if (policy->distrust->kind == ERR_NONE)
             *policy->distrust = *err;
     }
-    if (fd_read_all(fd, POLICY_FILE_BYTES, text, err) < 0)
+    if (fd_read_file(fd, &file, POLICY_FILE_BYTES, text, err) < 0)
         return err_wrap(err, "%s", path);
     return 0;
 }
@@ -74,7 +74,7 @@ static int load_file(struct policy *policy, int dirfd, const char *name, const c
 
     if (read_trusted(policy, dirfd, name, path, &text, err) < 0)
         return -1;
-    struct json_doc *doc = json_parse(text.data ? text.data : "", text.len, &options, err);
+    struct json_doc *doc = json_parse_buf(&text, &options, err);
     if (!doc) { /* the parser's message begins with "LINE:COLUMN: " */
         struct err inner = *err;
         return err_set(err, inner.kind, "%s:%s", path, inner.msg);

@@ -13,19 +13,24 @@ enum { LOCK_MILLISECONDS = 10 * 1000 };
 
 static int enter(int *fd, const char *name, mode_t mode, bool make, struct err *err)
 {
+    static const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    _cleanup_fd_ int next = openat(*fd, name, flags);
     struct stat st;
-    bool made = make && mkdirat(*fd, name, mode) == 0;
+    bool made = false;
 
-    if (make && !made && errno != EEXIST)
-        return err_sys(err, "cannot make '%s' in /run/flatbed", name);
-    _cleanup_fd_ int next = openat(*fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (next < 0 && errno == ENOENT && make) {
+        made = mkdirat(*fd, name, mode) == 0;
+        if (!made && errno != EEXIST)
+            return err_sys(err, "cannot make '%s' in /run/flatbed", name);
+        next = openat(*fd, name, flags);
+    }
     if (next < 0 || fstat(next, &st) < 0)
         return err_sys(err, "/run: '%s'", name);
     if (!trust_closed(&st))
         return err_set(err, ERR_POLICY, "/run: '%s' is not root's alone", name);
     if (made && fchmod(next, mode) < 0) /* whatever the umask */
         return err_sys(err, "/run: '%s'", name);
-    close(*fd);
+    cleanup_fd(fd);
     *fd = steal_fd(&next);
     return 0;
 }
@@ -34,14 +39,19 @@ int rundir_open(const char *kind, const char *name, bool make, struct err *err)
 {
     if (trust_rootless())
         return err_set(err, ERR_UNSUPPORTED, "a rootless runtime keeps nothing in /run/flatbed");
-    _cleanup_fd_ int fd = open("/run", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return err_sys(err, "/run");
-    if (enter(&fd, "flatbed", 0755, make, err) < 0 || enter(&fd, kind, 0700, make, err) < 0)
+    _cleanup_fd_ int fd = AT_FDCWD;
+    if (enter(&fd, "/run/flatbed", 0755, make, err) < 0 || enter(&fd, kind, 0700, make, err) < 0)
         return -1;
     if (name && enter(&fd, name, 0700, make, err) < 0)
         return -1;
     return steal_fd(&fd);
+}
+
+bool rundir_lacks(const char *kind, const char *folder, const char *name)
+{
+    _cleanup_free_ char *path = strf("/run/flatbed/%s/%s/%s", kind, folder, name);
+
+    return path && faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
 }
 
 int rundir_lock(const char *kind, struct err *err)
@@ -78,7 +88,7 @@ int rundir_read(int dirfd, const char *name, size_t limit, struct buf *out, stru
         return err_sys(err, "/run/flatbed: '%s'", name);
     if (!S_ISREG(st.st_mode) || !trust_closed(&st))
         return err_set(err, ERR_POLICY, "/run/flatbed: '%s' is not a file of root's alone", name);
-    return fd_read_all(fd, limit, out, err);
+    return fd_read_file(fd, &st, limit, out, err);
 }
 
 int rundir_write(int dirfd, const char *name, const struct buf *text, struct err *err)

@@ -81,8 +81,7 @@ static int read_profile(const char *path, struct json_doc *doc, struct security_
         return err_set(err, ERR_POLICY, "not a file that only root can write");
     if (file_read(AT_FDCWD, path, PROFILE_BYTES, &text, err) < 0)
         return -1;
-    _cleanup_json_ struct json_doc *profile =
-        json_parse(text.data ? text.data : "", text.len, &options, err);
+    _cleanup_json_ struct json_doc *profile = json_parse_buf(&text, &options, err);
     if (!profile)
         return -1;
     if (syscall_filter_is_empty(json_root(profile)))

@@ -14,9 +14,10 @@ enum { MOST_LINKS = 40 }; /* as path_resolution(7) has it */
 struct walk {
     const char *path; /* for messages */
     const struct user_ids *user;
+    const struct source_folder *folder; /* where the walk is as long as out->fd is -1, or NULL */
     struct source *out;
-    struct stat dir; /* of out->fd */
-    bool at_root;    /* out->fd is "/" */
+    struct stat dir; /* of where it is */
+    bool at_root;    /* that is "/" */
     struct buf rest; /* what is still to be walked, from `at` */
     size_t at;
     int links;
@@ -28,6 +29,11 @@ void source_close(struct source *source)
     cleanup_fd(&source->fd);
     free(source->rest);
     *source = (struct source)SOURCE_INIT;
+}
+
+static int here(const struct walk *w)
+{
+    return w->out->fd < 0 && w->folder ? w->folder->fd : w->out->fd;
 }
 
 static void enter(struct walk *w, int fd, const struct stat *st)
@@ -81,6 +87,7 @@ static int follow(struct walk *w, int fd, const struct stat *st, const char *nam
                        "%s: '%s' on the way is a symbolic link that not only root could have made; "
                        "it is not followed",
                        w->path, name);
+    w->out->linked = true;
     if (++w->links > MOST_LINKS)
         return err_set(w->err, ERR_POLICY, "%s: too many symbolic links", w->path);
     ssize_t len = readlinkat(fd, "", target, sizeof(target));
@@ -102,6 +109,10 @@ static int missing(struct walk *w, const char *name)
 
     behind += strspn(behind, "/");
     w->out->missing = true;
+    if (w->out->fd < 0)
+        w->out->fd = fcntl(here(w), F_DUPFD_CLOEXEC, 0);
+    if (w->out->fd < 0)
+        return err_sys(w->err, "%s", w->path);
     w->out->rest = *behind ? strf("%s/%s", name, behind) : strdup(name);
     return w->out->rest ? 0 : err_nomem(w->err);
 }
@@ -109,12 +120,12 @@ static int missing(struct walk *w, const char *name)
 /* O_PATH, as root or, where root is squashed, as the user. -1 and errno. */
 static int open_component(struct walk *w, const char *name)
 {
-    int fd = openat(w->out->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    int fd = openat(here(w), name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
     if (fd >= 0 || errno != EACCES || !w->user || w->user->uid == geteuid())
         return fd;
     w->out->searched_as_user = true;
-    return as_user_open(w->user, w->out->fd, name);
+    return as_user_open(w->user, here(w), name);
 }
 
 /* One component. 1 when the walk is over because it does not exist. */
@@ -135,23 +146,20 @@ static int step(struct walk *w, const char *name)
     return 0;
 }
 
-/* Enters the folder at which a walk begins: "/" if it is NULL. */
-static int begin(struct walk *w, const struct source_folder *folder)
+static int begin(struct walk *w)
 {
-    if (!folder)
+    if (!w->folder)
         return enter_root(w);
-    _cleanup_fd_ int fd = fcntl(folder->fd, F_DUPFD_CLOEXEC, 0);
-    if (fd < 0)
-        return err_sys(w->err, "%s", folder->path);
-    enter(w, steal_fd(&fd), &folder->st);
+    w->dir = w->folder->st;
+    w->out->linked = w->folder->linked;
     return 0;
 }
 
-/* `rest` is walked from the folder. */
+/* `rest`, which is not empty, is walked from the folder: from "/" if that is NULL. */
 static int walk(const char *path, const struct source_folder *folder, const char *rest,
                 const struct user_ids *user, struct source *out, struct err *err)
 {
-    struct walk w = {.path = path, .user = user, .out = out, .err = err};
+    struct walk w = {.path = path, .user = user, .folder = folder, .out = out, .err = err};
     char *name;
     int rc;
 
@@ -159,7 +167,7 @@ static int walk(const char *path, const struct source_folder *folder, const char
     buf_puts(&w.rest, rest);
     rc = buf_check(&w.rest, err);
     if (rc == 0)
-        rc = begin(&w, folder);
+        rc = begin(&w);
     while (rc == 0 && (name = next_component(&w)))
         rc = step(&w, name);
     buf_free(&w.rest);
@@ -167,6 +175,7 @@ static int walk(const char *path, const struct source_folder *folder, const char
     out->ino = w.dir.st_ino;
     out->directory = S_ISDIR(w.dir.st_mode);
     out->regular = S_ISREG(w.dir.st_mode);
+    out->character = S_ISCHR(w.dir.st_mode) ? w.dir.st_rdev : 0;
     if (rc < 0)
         source_close(out);
     return rc < 0 ? -1 : 0;
@@ -197,17 +206,24 @@ static bool turn_to(struct source_folder *folder, const char *path, size_t len)
     if (folder->path && source_look(folder->path, &found, &ignored) == 0 && !found.missing &&
         found.directory && !found.exposed && fstat(found.fd, &folder->st) == 0)
         folder->fd = steal_fd(&found.fd);
+    folder->linked = found.linked;
     return folder->fd >= 0;
+}
+
+static int walk_in(struct source_folder *folder, const char *path, const struct user_ids *user,
+                   struct source *out, struct err *err)
+{
+    const char *slash = folder ? strrchr(path, '/') : NULL;
+
+    if (slash && slash > path && slash[1] && turn_to(folder, path, (size_t)(slash - path)))
+        return walk(path, folder, slash + 1, user, out, err);
+    return walk(path, NULL, path, user, out, err);
 }
 
 int source_look_in(struct source_folder *folder, const char *path, struct source *out,
                    struct err *err)
 {
-    const char *slash = strrchr(path, '/');
-
-    if (slash && slash > path && slash[1] && turn_to(folder, path, (size_t)(slash - path)))
-        return walk(path, folder, slash + 1, NULL, out, err);
-    return source_look(path, out, err);
+    return walk_in(folder, path, NULL, out, err);
 }
 
 int source_find(const char *path, struct source *out, struct err *err)
@@ -218,7 +234,13 @@ int source_find(const char *path, struct source *out, struct err *err)
 int source_find_for(const char *path, const struct user_ids *user, struct source *out,
                     struct err *err)
 {
-    if (walk(path, NULL, path, user, out, err) < 0)
+    return source_find_in(NULL, path, user, out, err);
+}
+
+int source_find_in(struct source_folder *folder, const char *path, const struct user_ids *user,
+                   struct source *out, struct err *err)
+{
+    if (walk_in(folder, path, user, out, err) < 0)
         return -1;
     if (out->missing || out->directory || out->regular)
         return 0;

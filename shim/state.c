@@ -8,6 +8,8 @@
 
 enum { STATE_BYTES = 1024 * 1024 };
 
+static const char kind[] = "state";
+
 /* Where a container's file is. */
 struct place {
     int fd;
@@ -22,24 +24,25 @@ static void leave(struct place *place)
 
 #define _cleanup_place_ _cleanup_(leave)
 
+static int name_place(const char *root, const char *id, struct buf *folder, struct buf *name,
+                      struct err *err)
+{
+    if (root && root[0] != '/')
+        return err_set(err, ERR_UNSUPPORTED, "--root %.200s is relative", root);
+    if (rundir_escape(root ? root : "default", folder, err) < 0 || rundir_escape(id, name, err) < 0)
+        return -1;
+    buf_puts(name, ".json");
+    return buf_check(name, err);
+}
+
 static int find(const char *root, const char *id, bool make, struct place *out, struct err *err)
 {
     _cleanup_buf_ struct buf folder = BUF_INIT;
 
     *out = (struct place){.fd = -1};
-    if (root && root[0] != '/') {
-        err_set(err, ERR_UNSUPPORTED, "--root %.200s is relative", root);
+    if (name_place(root, id, &folder, &out->name, err) < 0)
         return -1;
-    }
-    if (rundir_escape(root ? root : "default", &folder, err) < 0 ||
-        rundir_escape(id, &out->name, err) < 0)
-        return -1;
-    buf_puts(&out->name, ".json");
-    if (out->name.failed || !out->name.data) {
-        err_nomem(err);
-        return -1;
-    }
-    out->fd = rundir_open("state", folder.data, make, err);
+    out->fd = rundir_open(kind, folder.data, make, err);
     return out->fd < 0 ? -1 : 0;
 }
 
@@ -50,7 +53,7 @@ static struct json_doc *load(const struct place *place, struct err *err)
 
     if (rundir_read(place->fd, place->name.data, STATE_BYTES, &text, err) < 0)
         return NULL;
-    return json_parse(text.data ? text.data : "", text.len, &options, err);
+    return json_parse_buf(&text, &options, err);
 }
 
 struct json_doc *state_load(const char *root, const char *id, struct err *err)
@@ -151,8 +154,14 @@ int state_save(const char *root, const char *id, const struct judgement *judgeme
 int state_forget(const char *root, const char *id, struct err *err)
 {
     _cleanup_place_ struct place place = {.fd = -1};
+    _cleanup_buf_ struct buf folder = BUF_INIT;
 
-    if (find(root, id, false, &place, err) < 0)
+    if (name_place(root, id, &folder, &place.name, err) < 0)
+        return -1;
+    if (rundir_lacks(kind, folder.data, place.name.data))
+        return 0; /* as of most containers */
+    place.fd = rundir_open(kind, folder.data, false, err);
+    if (place.fd < 0)
         return err->kind == ERR_SYSTEM && err->sys == ENOENT ? 0 : -1;
     if (unlinkat(place.fd, place.name.data, 0) < 0 && errno != ENOENT)
         return err_sys(err, "cannot remove %s", place.name.data);

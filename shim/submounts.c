@@ -18,15 +18,19 @@ static int path_of(const struct source *source, char *path, size_t size, struct 
     return 0;
 }
 
-int submounts_find(struct submounts *known, const struct source *source, bool *out, struct err *err)
+int submounts_find(struct submounts *known, const struct source *source, const char *path,
+                   bool *out, struct err *err)
 {
-    char path[PATH_MAX];
+    char real[PATH_MAX];
 
     *out = false;
     if (!source->directory)
         return 0;
-    if (path_of(source, path, sizeof(path), err) < 0)
-        return -1;
+    if (!path || source->linked || source->exposed) {
+        if (path_of(source, real, sizeof(real), err) < 0)
+            return -1;
+        path = real;
+    }
     if (!known->read && mount_table_read(known->arena, &known->table, err) < 0)
         return -1;
     known->read = true;

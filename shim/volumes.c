@@ -15,7 +15,8 @@ struct preparing {
     const struct facts *facts;
     struct arena *arena;
     struct submounts submounts;
-    bool exposed; /* something must be pinned */
+    struct source_folder folder; /* of the last source; the first pass alone */
+    bool exposed;                /* something must be pinned */
     struct err *err;
 };
 
@@ -51,13 +52,13 @@ const struct user_ids *volumes_user(const struct plan_op *op, const struct facts
     return owner_of(op, facts, make, &ignored) < 0 ? NULL : &make->who;
 }
 
-static int find(const struct plan_op *op, const struct facts *facts, struct source *out,
-                struct err *err)
+static int find(const struct plan_op *op, const struct facts *facts, struct source_folder *folder,
+                struct source *out, struct err *err)
 {
     static const mode_t folder_mode = 0755;
     struct source_make make;
 
-    if (source_find_for(op->source, volumes_user(op, facts, &make), out, err) < 0)
+    if (source_find_in(folder, op->source, volumes_user(op, facts, &make), out, err) < 0)
         return -1;
     if (!out->missing || !op->volume->create.wanted)
         return 0;
@@ -112,7 +113,7 @@ static int needs_pin(struct preparing *p, const struct plan_op *op, const struct
                      bool *out)
 {
     *out = source->exposed || source->searched_as_user || op->pinned;
-    return *out || op->pool ? 0 : submounts_find(&p->submounts, source, out, p->err);
+    return *out || op->pool ? 0 : submounts_find(&p->submounts, source, op->source, out, p->err);
 }
 
 /* The private side of a pool is one container's at a time. */
@@ -143,7 +144,7 @@ static int find_one(struct preparing *p, size_t i)
         plan_skip(p->plan, i, "its source does not answer");
         return 0;
     }
-    if (hangs < 0 || find(op, p->facts, &source, p->err) < 0)
+    if (hangs < 0 || find(op, p->facts, &p->folder, &source, p->err) < 0)
         return fail(op, p->err);
     if (source.missing && !op->volume->optional) {
         err_set(p->err, ERR_POLICY, "%s does not exist", op->source);
@@ -226,10 +227,16 @@ static int pin_all(struct preparing *p)
 int volumes_prepare(struct plan *plan, const struct facts *facts, bool enforce, struct arena *arena,
                     struct err *err)
 {
-    struct preparing p = {
-        .plan = plan, .facts = facts, .arena = arena, .submounts = {.arena = arena}, .err = err};
+    struct preparing p = {.plan = plan,
+                          .facts = facts,
+                          .arena = arena,
+                          .submounts = {.arena = arena},
+                          .folder = SOURCE_FOLDER_INIT,
+                          .err = err};
+    int rc = find_all(&p, enforce);
 
-    if (find_all(&p, enforce) < 0)
+    source_folder_close(&p.folder);
+    if (rc < 0)
         return -1;
     return p.exposed || binds_exposed(plan) ? pin_all(&p) : 0;
 }

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 /*
@@ -19,6 +20,10 @@
  * the first `limit` are in `out` then.
  */
 int fd_read_all(int fd, size_t limit, struct buf *out, struct err *err) must_check;
+
+/* The same for who has asked fstat(2) already, and whose position is the beginning. */
+int fd_read_file(int fd, const struct stat *st, size_t limit, struct buf *out,
+                 struct err *err) must_check;
 
 /* The same for a regular file, opened relative to dirfd (AT_FDCWD for the working directory). */
 int file_read(int dirfd, const char *path, size_t limit, struct buf *out,

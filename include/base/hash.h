@@ -11,6 +11,14 @@
 /* `more` goes into the hash beside the bytes, such as the number of a parent. */
 uint64_t hash_bytes(const void *data, size_t len, uint64_t more);
 
+/* The same for many: finding the key takes longer than hashing a short text. */
+struct hash_key {
+    uint64_t part[2];
+};
+
+struct hash_key hash_key(void);
+uint64_t hash_bytes_by(const struct hash_key *key, const void *data, size_t len, uint64_t more);
+
 /* The same for bytes that come in pieces; how they are cut does not matter. */
 struct hash_stream {
     uint64_t key[2], lane[2];

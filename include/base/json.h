@@ -63,6 +63,9 @@ struct json_options {
  */
 struct json_doc *json_parse(const char *text, size_t len, const struct json_options *options,
                             struct err *err) must_check;
+/* The same with what is in `text`, which is not copied but taken: the buffer is empty then. */
+struct json_doc *json_parse_buf(struct buf *text, const struct json_options *options,
+                                struct err *err) must_check;
 struct json_doc *json_new_object(struct err *err) must_check; /* an empty object */
 void json_free(struct json_doc *doc);
 

@@ -12,6 +12,9 @@ size_t utf8_sequence(const char *text, size_t len);
 /* Writes a character (at most U+10FFFF) as 1 to 4 bytes and returns how many; no NUL follows. */
 size_t utf8_encode(uint32_t code, char *out);
 
+/* Bytes of ASCII that text begins with: most of what is read is nothing else. */
+size_t utf8_ascii(const char *text, size_t len);
+
 /* True if all of text is valid UTF-8. */
 bool utf8_valid(const char *text, size_t len);
 

@@ -33,8 +33,8 @@ int id_map_parse(const char *text, struct id_map *map, struct err *err) must_che
 /* The id outside; false if nothing maps it. */
 bool id_map_outside(const struct id_map *map, uint32_t inside, uint32_t *outside);
 
-/* True if it maps every id to itself: the initial user namespace. */
-bool id_map_is_identity(const struct id_map *map);
+/* True for the text of a map of every id to itself: the initial user namespace. */
+bool id_map_is_identity(const char *text);
 
 /* Reads this process's own map: "uid" or "gid". */
 int id_map_self(const char *kind, struct id_map *map, struct err *err) must_check;

@@ -8,11 +8,16 @@
 #include "base/buf.h"
 #include "base/err.h"
 
+#include <stdbool.h>
+
 /*
  * A descriptor of /run/flatbed/KIND, or of the folder NAME in it (NULL: none), with `make` made
  * where it is missing. Every folder on the way must be root's, and writable to nobody else.
  */
 int rundir_open(const char *kind, const char *name, bool make, struct err *err) must_check;
+
+/* True if there is no FOLDER/NAME in /run/flatbed/KIND, which is seen without opening them. */
+bool rundir_lacks(const char *kind, const char *folder, const char *name);
 
 /*
  * A descriptor of /run/flatbed/KIND, made where it is missing, with an exclusive lock that goes

@@ -34,7 +34,9 @@ struct source {
     bool missing; /* fd is that folder, and `rest` what is not there */
     bool directory;
     bool regular;
+    dev_t character; /* which device of characters it is, or 0 */
     bool exposed;
+    bool linked;           /* a symlink was followed: the path is not where it is */
     bool searched_as_user; /* root was refused on the way */
     char *rest;            /* "a/b/c"; owned */
 };
@@ -68,6 +70,7 @@ struct source_folder {
     char *path;     /* as it was asked for; owned */
     int fd;         /* -1: others could, so it is no place to start from */
     struct stat st; /* of fd */
+    bool linked;    /* a symlink leads to it */
 };
 
 #define SOURCE_FOLDER_INIT                                                                         \
@@ -80,6 +83,10 @@ void source_folder_close(struct source_folder *folder);
 /* As source_look, starting from that folder if the path is in it; else it becomes the path's. */
 int source_look_in(struct source_folder *folder, const char *path, struct source *out,
                    struct err *err) must_check;
+
+/* As source_find_for, starting in the same way. */
+int source_find_in(struct source_folder *folder, const char *path, const struct user_ids *user,
+                   struct source *out, struct err *err) must_check;
 
 /* As source_find, making what is missing. */
 int source_find_or_make(const char *path, const struct source_make *make, struct source *out,

@@ -16,8 +16,11 @@ struct submounts {
     struct mount_table table;
 };
 
-/* Asks whether something is mounted beneath an open source, in this mount namespace. */
-int submounts_find(struct submounts *known, const struct source *source, bool *out,
-                   struct err *err) must_check;
+/*
+ * Asks whether something is mounted beneath an open source, in this mount namespace. `path` is the
+ * clean path that it was found by, which saves asking the kernel where it is, or NULL.
+ */
+int submounts_find(struct submounts *known, const struct source *source, const char *path,
+                   bool *out, struct err *err) must_check;
 
 #endif

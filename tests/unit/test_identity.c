@@ -25,13 +25,23 @@ static void test_maps(void **state)
     assert_true(id_map_outside(&map, 65536, &outside));
     assert_int_equal(outside, 165535);
     assert_false(id_map_outside(&map, 65537, &outside));
-    assert_false(id_map_is_identity(&map));
     assert_works(id_map_parse("0 0 4294967295\n", &map, &err), err);
-    assert_true(id_map_is_identity(&map));
+    assert_int_equal(map.count, 1);
     assert_fails(id_map_parse("nonsense\n", &map, &err), err, ERR_FORMAT);
     assert_fails(id_map_parse("4294967295 0 2\n", &map, &err), err, ERR_FORMAT);
     assert_works(id_map_parse("", &map, &err), err);
     assert_int_equal(map.count, 0);
+}
+
+static void test_the_initial_map(void **state)
+{
+    (void)state;
+    assert_true(id_map_is_identity("         0          0 4294967295\n"));
+    assert_false(id_map_is_identity(""));
+    assert_false(id_map_is_identity("         0       1000 4294967295\n"));
+    assert_false(id_map_is_identity("         0          0      65536\n"));
+    assert_false(id_map_is_identity("         0          0 4294967295\n         1"));
+    assert_false(id_map_is_identity("0 0 4294967294\n4294967294 4294967294 1\n"));
 }
 
 static void test_passwd_lines(void **state)
@@ -210,6 +220,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_maps),
+        cmocka_unit_test(test_the_initial_map),
         cmocka_unit_test(test_passwd_lines),
         cmocka_unit_test(test_users),
         cmocka_unit_test(test_exit_statuses_are_told),

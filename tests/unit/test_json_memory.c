@@ -1,6 +1,6 @@
 /*
  * JSON without memory: each allocation fails once. The linker puts __wrap_X in the place of X for
- * arena_alloc, arena_strndup and calloc.
+ * arena_alloc, arena_strndup, calloc and realloc.
  */
 #include "base/arena.h"
 
@@ -9,9 +9,11 @@
 void *__real_arena_alloc(struct arena *a, size_t size);
 char *__real_arena_strndup(struct arena *a, const char *text, size_t len);
 void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
 void *__wrap_arena_alloc(struct arena *a, size_t size);
 char *__wrap_arena_strndup(struct arena *a, const char *text, size_t len);
 void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
 
 static unsigned countdown; /* 1: the next allocation fails; 0: none does */
 
@@ -33,6 +35,11 @@ char *__wrap_arena_strndup(struct arena *a, const char *text, size_t len)
 void *__wrap_calloc(size_t count, size_t size)
 {
     return fails_now() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+    return fails_now() ? NULL : __real_realloc(old, size);
 }
 
 static void parsing_says_so(void **state)
