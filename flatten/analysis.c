@@ -3,6 +3,7 @@
 void analysis_clear(struct analysis *a)
 {
     advice_clear(&a->advice);
+    zfs_plan_clear(&a->plan);
     contents_clear(&a->contents);
     dead_report_clear(&a->dead);
     lookup_report_clear(&a->lookups);

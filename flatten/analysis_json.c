@@ -143,35 +143,6 @@ static void put_lookups(const struct analysis *a, struct buf *out)
     buf_putc(out, '}');
 }
 
-static void put_sums(const struct zfs_sums *s, uint64_t all, struct buf *out)
-{
-    buf_printf(out, "\"sampled\":%" PRIu64 ",\"logical\":%" PRIu64, s->records, s->logical);
-    for (int kind = 0; kind < ZFS_KINDS; kind++)
-        buf_printf(out, ",\"%s\":{\"physical\":%" PRIu64 ",\"ratio\":%.4f,\"error\":%.4f}",
-                   zfs_key[kind], s->physical[kind], zfs_ratio(s, (enum zfs_kind)kind),
-                   zfs_error(s, (enum zfs_kind)kind, all));
-}
-
-static void put_zfs(const struct analysis *a, struct buf *out)
-{
-    const struct zfs_report *z = &a->zfs;
-    _cleanup_buf_ struct buf path = BUF_INIT;
-
-    buf_printf(out, ",\"zfs\":{\"record\":%zu,\"files\":%" PRIu64 ",\"records\":%" PRIu64 ",",
-               z->record, z->files, z->records);
-    put_sums(&z->sums, z->records, out);
-    buf_puts(out, ",\"directories\":[");
-    for (size_t i = 0; i < z->dir_count; i++) {
-        buf_printf(out, "%s{\"path\":", i ? "," : "");
-        put_string(out, strata_path(&a->strata, z->dirs[i].node, &path));
-        buf_printf(out, ",\"bytes\":%" PRIu64 ",\"records\":%" PRIu64 ",", z->dirs[i].bytes,
-                   z->dirs[i].records);
-        put_sums(&z->dirs[i].sums, z->dirs[i].records, out);
-        buf_putc(out, '}');
-    }
-    buf_puts(out, "]}");
-}
-
 static void put_advice(const struct analysis *a, struct buf *out)
 {
     buf_puts(out, ",\"advice\":[");
@@ -259,7 +230,7 @@ void analysis_put_json(const struct analysis *a, struct buf *out)
         put_stale(a, out);
     }
     if (a->zfs.record)
-        put_zfs(a, out);
+        analysis_put_zfs_json(a, out);
     put_advice(a, out);
     put_gate(a, out);
     buf_putc(out, '}');

@@ -4,9 +4,6 @@
 
 #include <inttypes.h>
 
-/* A dataset of its own, not compressed, for what gains less than that. */
-#define WORTH_COMPRESSING 1.05
-
 enum { MOST_KILLS = 10, MOST_STEP = 60, MOST_PATH = 200 };
 
 static void put_head(const struct analysis *a, struct buf *out)
@@ -183,43 +180,6 @@ static void put_duplicates(const struct analysis *a, struct buf *out)
                s->compiled, s->stale, s->orphan, human_size(s->bytes, size));
 }
 
-static void put_ratios(const struct zfs_sums *s, uint64_t all, struct buf *out)
-{
-    for (int kind = 0; kind < ZFS_KINDS; kind++) {
-        double error = zfs_error(s, (enum zfs_kind)kind, all);
-        buf_printf(out, "  %s %.2f", zfs_key[kind], zfs_ratio(s, (enum zfs_kind)kind));
-        if (error > 0)
-            buf_printf(out, " ±%.1f %%", 100 * error);
-    }
-}
-
-static void put_zfs(const struct analysis *a, struct buf *out)
-{
-    const struct zfs_report *z = &a->zfs;
-    _cleanup_buf_ struct buf path = BUF_INIT;
-    char size[HUMAN_SIZE];
-
-    buf_printf(out,
-               "\nCompression in records of %zu KiB (as ZFS has it), %" PRIu64 " of %" PRIu64
-               " compressed\n  ratio    ",
-               z->record / 1024, z->sums.records, z->records);
-    put_ratios(&z->sums, z->records, out);
-    buf_putc(out, '\n');
-    for (size_t i = 0; i < z->dir_count; i++) {
-        const struct zfs_dir *d = &z->dirs[i];
-        buf_printf(out, "  %9s", human_size(d->bytes, size));
-        if (d->sums.records)
-            put_ratios(&d->sums, d->records, out);
-        else
-            buf_puts(out, "  (not in the sample)");
-        if (d->sums.records && zfs_ratio(&d->sums, ZFS_ZSTD) < WORTH_COMPRESSING)
-            buf_puts(out, "  compression=off");
-        buf_puts(out, "  /");
-        human_put_short(out, strata_path(&a->strata, d->node, &path), MOST_PATH);
-        buf_putc(out, '\n');
-    }
-}
-
 void analysis_put_shared_text(const struct duplicate_shared *s, struct buf *out)
 {
     char all[HUMAN_SIZE], layer[HUMAN_SIZE], file[HUMAN_SIZE];
@@ -261,7 +221,7 @@ void analysis_put_text(const struct analysis *a, struct buf *out)
     if (a->compared)
         put_duplicates(a, out);
     if (a->zfs.record)
-        put_zfs(a, out);
+        analysis_put_zfs_text(a, out);
     put_advice(a, out);
     put_gate(a, out);
 }

@@ -12,7 +12,7 @@
 #include "flatten/image.h"
 #include "flatten/lookups.h"
 #include "flatten/strata_read.h"
-#include "flatten/zfs_read.h"
+#include "flatten/zfs_plan.h"
 
 #include <stdbool.h>
 
@@ -32,6 +32,8 @@ struct analysis {
     struct duplicate_report duplicates;
     struct stale_report stale;
     struct zfs_report zfs;               /* record 0: not asked for */
+    struct zfs_plan plan;                /* the same */
+    struct dedup_report together;        /* of all images given; where zfs.deduped */
     struct gate_result gate[GATE_RULES]; /* of the rules that were set */
     size_t gate_count;
 };
@@ -47,6 +49,17 @@ void analysis_clear(struct analysis *a);
 int analysis_compare(struct analysis *list, size_t count, struct duplicate_shared *shared,
                      struct err *err) must_check;
 
+/* What is asked of a file system that compresses. */
+struct analysis_zfs {
+    size_t record; /* bytes; 0: nothing is asked */
+    bool exact;    /* all records, not a sample */
+    bool dedup;    /* what records have in common, too: reads all content */
+};
+
+/* Reads contents: compression, and datasets to lay the trees in. */
+int analysis_compress(struct analysis *list, size_t count, const struct analysis_zfs *options,
+                      struct err *err) must_check;
+
 /* Judges by the rules (gate.h); true if none is broken. */
 bool analysis_judge(struct analysis *a, const struct gate *rules);
 
@@ -55,6 +68,13 @@ void analysis_put_text(const struct analysis *a, struct buf *out);
 
 /* One object of the array "images" (docs/analyze.md has the schema). */
 void analysis_put_json(const struct analysis *a, struct buf *out);
+
+/* The parts of these that are about ZFS; and what images have in common on it: the member "dedup".
+ */
+void analysis_put_zfs_text(const struct analysis *a, struct buf *out);
+void analysis_put_zfs_json(const struct analysis *a, struct buf *out);
+void analysis_put_dedup_text(const struct dedup_report *r, struct buf *out);
+void analysis_put_dedup_json(const struct dedup_report *r, struct buf *out);
 
 /* What images share: a table, or the member "shared". */
 void analysis_put_shared_text(const struct duplicate_shared *s, struct buf *out);
