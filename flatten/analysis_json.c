@@ -90,18 +90,42 @@ static void put_import(const struct analysis *a, struct buf *out)
         i->absent, i->absent_probes, flat->absent_probes);
 }
 
+/* Where k comes from; null and [] where it is the default. */
+static void put_costs(const struct lookup_costs *c, struct buf *out)
+{
+    const struct {
+        const char *key, *text;
+    } texts[] = {
+        {"file", c->file}, {"date", c->date}, {"kernel", c->kernel}, {"filesystem", c->filesystem}};
+    const char *comma = "";
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        buf_printf(out, ",\"%s\":", texts[i].key);
+        put_string(out, c->file[0] ? texts[i].text : NULL);
+    }
+    buf_puts(out, ",\"measured\":[");
+    for (int cold = 0; cold < LOOKUP_COLDS; cold++) {
+        if (!c->measured[cold])
+            continue;
+        buf_printf(out, "%s\"%s\"", comma, lookup_cold_key[cold]);
+        comma = ",";
+    }
+    buf_putc(out, ']');
+}
+
 static void put_model(const struct analysis *a, struct buf *out)
 {
     const struct lookup_report *l = &a->lookups;
     const double layers[LOOKUP_KINDS] = {l->existing.mean, l->missing.mean, l->depth.mean};
 
     buf_puts(out, "\"model\":{\"formula\":\"1 + k * (probes - 1)\"");
+    put_costs(a->costs, out);
     for (int kind = 0; kind < LOOKUP_KINDS; kind++) {
         buf_printf(out, ",\"%s\":{", lookup_kind_key[kind]);
         for (int cold = 0; cold < LOOKUP_COLDS; cold++)
             buf_printf(out, "%s\"%s\":{\"k\":%g,\"ratio\":%.4f}", cold ? "," : "",
-                       lookup_cold_key[cold], lookup_default_costs.k[kind][cold],
-                       lookup_ratio(&lookup_default_costs, kind, cold, layers[kind]));
+                       lookup_cold_key[cold], a->costs->k[kind][cold],
+                       lookup_ratio(a->costs, kind, cold, layers[kind]));
         buf_putc(out, '}');
     }
     buf_putc(out, '}');

@@ -3,6 +3,7 @@
 #include "flatten/human.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum { MOST_KILLS = 10, MOST_STEP = 60, MOST_PATH = 200 };
 
@@ -101,11 +102,42 @@ static void put_worst(const struct analysis *a, struct buf *out)
     }
 }
 
-static void put_ratio(const char *what, enum lookup_kind kind, double layers, struct buf *out)
+static void put_ratio(const struct analysis *a, const char *what, enum lookup_kind kind,
+                      double layers, struct buf *out)
 {
-    buf_printf(out, "  %-16s %8.2f %12.1fx %8.1fx\n", what, layers,
-               lookup_ratio(&lookup_default_costs, kind, LOOKUP_DENTRIES, layers),
-               lookup_ratio(&lookup_default_costs, kind, LOOKUP_DISK, layers));
+    buf_printf(out, "  %-16s %8.2f %12.1fx %12.1fx %8.1fx\n", what, layers,
+               lookup_ratio(a->costs, kind, LOOKUP_MOUNT, layers),
+               lookup_ratio(a->costs, kind, LOOKUP_DENTRIES, layers),
+               lookup_ratio(a->costs, kind, LOOKUP_DISK, layers));
+}
+
+/* Where k comes from. */
+static void put_costs(const struct lookup_costs *c, struct buf *out)
+{
+    static const char *const states[LOOKUP_COLDS] = {"fresh mount", "no dentries", "no cache"};
+    const char *comma = "; by default: ";
+    bool ours = strcmp(c->file, lookup_costs_path) == 0;
+
+    if (!c->file[0]) {
+        buf_puts(out, "  k by default; flatbed bench --save measures it on this host.\n");
+        return;
+    }
+    buf_printf(out, "  k measured %s", ours ? "on this host, " : "");
+    human_put_short(out, c->date, MOST_PATH);
+    buf_puts(out, ", kernel ");
+    human_put_short(out, c->kernel, MOST_PATH);
+    buf_puts(out, ", ");
+    human_put_short(out, c->filesystem, MOST_PATH);
+    buf_puts(out, " (");
+    human_put_short(out, c->file, MOST_PATH);
+    buf_putc(out, ')');
+    for (int cold = 0; cold < LOOKUP_COLDS; cold++) {
+        if (c->measured[cold])
+            continue;
+        buf_printf(out, "%s%s", comma, states[cold]);
+        comma = ", ";
+    }
+    buf_puts(out, ".\n");
 }
 
 static void put_import(const struct analysis *a, struct buf *out)
@@ -127,19 +159,21 @@ static void put_lookups(const struct analysis *a, struct buf *out)
     const struct lookup_report *l = &a->lookups;
     _cleanup_buf_ struct buf path = BUF_INIT;
 
-    buf_printf(out,
-               "\nLookups: %" PRIu64 " paths in %" PRIu64 " directories\n"
-               "  a cold ...         probes  no dentries  no cache   (against one layer: 1 + k * "
-               "(probes - 1))\n",
-               l->paths, l->directories);
-    put_ratio("stat", LOOKUP_STAT, l->existing.mean, out);
-    put_ratio("missing name", LOOKUP_MISSING, l->missing.mean, out);
-    put_ratio("readdir", LOOKUP_READDIR, l->depth.mean, out);
+    buf_printf(
+        out,
+        "\nLookups: %" PRIu64 " paths in %" PRIu64 " directories\n"
+        "  a cold ...         probes  fresh mount  no dentries  no cache   (against one layer: "
+        "1 + k * (probes - 1))\n",
+        l->paths, l->directories);
+    put_ratio(a, "stat", LOOKUP_STAT, l->existing.mean, out);
+    put_ratio(a, "missing name", LOOKUP_MISSING, l->missing.mean, out);
+    put_ratio(a, "readdir", LOOKUP_READDIR, l->depth.mean, out);
     buf_printf(
         out,
         "  99 %% of the paths take at most %u probes, of missing names %u; flattened all take "
         "1.\n",
         l->existing.p99, l->missing.p99);
+    put_costs(a->costs, out);
     put_import(a, out);
     if (l->worst_count)
         buf_puts(out, "  Directories in many layers\n");

@@ -13,7 +13,7 @@
 enum { DEFAULT_RECORD = 128 * 1024 }; /* ZFS's own */
 
 struct analyze_command {
-    const char *platform, *config, *html, *zfs;
+    const char *platform, *config, *costs, *html, *zfs;
     const char *max_wasted, *min_efficiency, *max_depth, *max_probes;
     uint64_t retries;
     bool contents, dedup, exact, insecure, json, quiet;
@@ -35,6 +35,8 @@ static const struct option_spec analyze_options[] = {
      "reads all files"},
     {"exact", 0, OPTION_FLAG, FIELD(exact), NULL, NULL,
      "compress all, and keep all that deduplication compares, not a sample"},
+    {"costs", 0, OPTION_FILE, FIELD(costs), "FILE", NULL,
+     "what lookups cost, as flatbed bench --json prints it; by default what its --save kept"},
     {"html", 0, OPTION_FILE, FIELD(html), "FILE", NULL,
      "write a page that shows it all; it needs no other file and no network"},
     {"max-wasted", 0, OPTION_TEXT, FIELD(max_wasted), "BYTES|PERCENT%", NULL,
@@ -73,6 +75,7 @@ struct analyzing {
     const char *const *names; /* of the sources, as they were given */
     size_t count;
     struct gate rules;
+    struct lookup_costs costs;
     struct analysis_zfs zfs;
     int page; /* where --html goes; 0: nowhere */
 };
@@ -84,7 +87,7 @@ static int analyze_one(struct reader *r, const struct analyzing *a, size_t which
     _cleanup_source_ struct source *source = reader_source(r, which, err);
     struct image *image = source ? source_image(source, a->command->platform, err) : NULL;
 
-    return image ? analysis_make(image, a->names[which], &options, out, err) : -1;
+    return image ? analysis_make(image, a->names[which], &options, &a->costs, out, err) : -1;
 }
 
 static int print(struct buf *text, struct err *err)
@@ -267,6 +270,21 @@ static int run_with_page(struct analyzing *a, struct err *err)
     return rc >= 0 && atomic_file_commit(&file, err) < 0 ? err_wrap(err, "%s", path) : rc;
 }
 
+/* Without the file that nobody named, there are the defaults. */
+static int load_costs(const struct analyze_command *c, struct lookup_costs *out, struct err *err)
+{
+    struct err reason = ERR_INIT;
+
+    if (lookup_costs_load(c->costs, out, &reason) == 0)
+        return 0;
+    if (c->costs) {
+        *err = reason;
+        return -1;
+    }
+    log_warning("%s; defaults are used", reason.msg);
+    return 0;
+}
+
 static int prepare(const struct analyze_command *c, const struct operands *operands,
                    struct analyzing *out, struct err *err)
 {
@@ -274,7 +292,7 @@ static int prepare(const struct analyze_command *c, const struct operands *opera
         (struct analyzing){.command = c, .names = operands->list, .count = (size_t)operands->count};
     if (out->count > WIRE_MOST_SOURCES)
         return err_set(err, ERR_LIMIT, "more than %d images", WIRE_MOST_SOURCES);
-    if (set_rules(c, &out->rules, err) < 0)
+    if (set_rules(c, &out->rules, err) < 0 || load_costs(c, &out->costs, err) < 0)
         return -1;
     out->zfs = (struct analysis_zfs){c->dedup ? DEFAULT_RECORD : 0, c->exact, c->dedup};
     return c->zfs ? zfs_parse_record(c->zfs, &out->zfs.record, err) : 0;

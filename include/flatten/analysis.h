@@ -10,6 +10,7 @@
 #include "flatten/duplicates.h"
 #include "flatten/gate.h"
 #include "flatten/image.h"
+#include "flatten/lookup_costs.h"
 #include "flatten/lookups.h"
 #include "flatten/strata_read.h"
 #include "flatten/zfs_plan.h"
@@ -24,8 +25,9 @@ struct analysis {
     struct strata strata;
     struct merged_report read;
     struct dead_report dead;
-    struct lookup_report lookups; /* as it is */
-    struct lookup_report flat;    /* and as one layer */
+    struct lookup_report lookups;     /* as it is */
+    struct lookup_report flat;        /* and as one layer */
+    const struct lookup_costs *costs; /* borrowed */
     struct advice_list advice;
     bool compared; /* by content: the next three are filled */
     struct contents contents;
@@ -40,7 +42,8 @@ struct analysis {
 
 /* Takes `image` in any case. Fills *out, which the caller clears in any case. */
 int analysis_make(struct image *image, const char *source, const struct merged_options *options,
-                  struct analysis *out, struct err *err) must_check;
+                  const struct lookup_costs *costs, struct analysis *out,
+                  struct err *err) must_check;
 void analysis_clear(struct analysis *a);
 
 #define _cleanup_analysis_ _cleanup_(analysis_clear)

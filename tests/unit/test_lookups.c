@@ -11,7 +11,7 @@ static void analyse(const char *layers, struct analysis *out)
     stack_parse(&stack, layers);
     struct image *image = image_of_stack(&stack);
     image->config = json_new_object(&err);
-    assert_works(analysis_make(image, layers, &options, out, &err), err);
+    assert_works(analysis_make(image, layers, &options, &lookup_default_costs, out, &err), err);
 }
 
 /* Sums of probes, as means are awkward: existing over all paths, depth over all directories. */
