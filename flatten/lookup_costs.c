@@ -16,9 +16,9 @@ const char lookup_costs_path[] = "/var/lib/flatbed/costs.json";
 
 /* Fitted to the measurements of docs/overlay-costs.md. */
 const struct lookup_costs lookup_default_costs = {.k = {
-                                                      [LOOKUP_STAT] = {0.08, 0.15, 0.30},
-                                                      [LOOKUP_MISSING] = {0.16, 0.15, 0.46},
-                                                      [LOOKUP_READDIR] = {0.15, 0.285, 0.43},
+                                                      [LOOKUP_STAT] = {0.083, 0.15, 0.30},
+                                                      [LOOKUP_MISSING] = {0.155, 0.15, 0.46},
+                                                      [LOOKUP_READDIR] = {0.263, 0.285, 0.43},
                                                   }};
 
 double lookup_ratio(const struct lookup_costs *c, enum lookup_kind kind, enum lookup_cold cold,

@@ -67,11 +67,10 @@ static int mount_overlay(unsigned long flags, const char *options, struct err *e
 {
     if (mount("overlay", BENCH_MOUNTPOINT, "overlay", flags, options) == 0)
         return 0;
-    err_sys(err, "overlay cannot be mounted here");
-    if (err->sys == EPERM || err->sys == EINVAL || err->sys == ENODEV || err->sys == EACCES)
-        err->kind = ERR_UNSUPPORTED;
-    return err_wrap(err, "the file system (--dir names another place), the kernel or its "
-                         "namespaces do not allow it");
+    return err_set(err, ERR_UNSUPPORTED,
+                   "overlay cannot be mounted here (%s): the kernel or the file system does not "
+                   "allow it; --dir names another place",
+                   strerror(errno));
 }
 
 static int bind(const char *what, struct err *err)
