@@ -34,9 +34,11 @@ static int take_text(const struct json *root, const char *key, char out[LOOKUP_C
 {
     const char *text = json_text(json_get(root, key));
 
-    if (!text || strlen(text) >= LOOKUP_COSTS_TEXT)
+    size_t len = text ? strlen(text) : 0;
+
+    if (len == 0 || len >= LOOKUP_COSTS_TEXT)
         return err_set(err, ERR_FORMAT, "\"%s\" is missing, or no short text", key);
-    strcpy(out, text);
+    memcpy(out, text, len + 1);
     return 0;
 }
 
