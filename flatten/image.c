@@ -48,6 +48,16 @@ struct image *image_new(struct json_doc *config, struct err *err)
     return steal_ptr(&image);
 }
 
+int layer_compression(const struct layer *layer, enum compression *kind, struct err *err)
+{
+    enum { MAGIC = 4 };
+    uint64_t size = layer->size < MAGIC ? layer->size : MAGIC;
+    struct stream *raw = stream_range(layer->fd, layer->offset, size, err);
+    _cleanup_stream_ struct stream *s = raw ? stream_decompress(raw, kind, err) : NULL;
+
+    return s ? 0 : -1;
+}
+
 struct stream *layer_blob(const struct layer *layer, struct err *err)
 {
     char what[32];

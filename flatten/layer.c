@@ -3,6 +3,7 @@
 #include "base/path.h"
 #include "flatten/tar_header.h"
 #include "flatten/tar_window.h"
+#include "flatten/verifier.h"
 
 #include <limits.h>
 #include <string.h>
@@ -24,8 +25,8 @@ struct layer_reader {
     uint32_t ordinal;
     struct buf path, link;
     struct tar_window window;
-    enum compression kind; /* of what is read unchecked */
-    bool checked;
+    enum compression kind; /* of what the stream does not check */
+    bool checked;          /* by the stream */
     struct err stream_error;
 };
 
@@ -92,8 +93,10 @@ static struct layer_reader *open_reader(const struct layer *layer, bool checked,
         return NULL;
     }
     r->layer = layer;
-    r->checked = checked;
-    r->stream = checked ? layer_tar(layer, err) : layer_tar_unchecked(layer, &r->kind, err);
+    r->checked = checked && !layer->verifier;
+    if (layer->verifier && verifier_check(layer->verifier, layer, err) < 0)
+        return NULL;
+    r->stream = r->checked ? layer_tar(layer, err) : layer_tar_unchecked(layer, &r->kind, err);
     if (!r->stream)
         return NULL;
     r->archive = archive_read_new();
@@ -103,7 +106,7 @@ static struct layer_reader *open_reader(const struct layer *layer, bool checked,
     }
     if (archive_read_support_format_tar(r->archive) != ARCHIVE_OK ||
         archive_read_support_format_empty(r->archive) != ARCHIVE_OK ||
-        archive_read_open2(r->archive, r, NULL, on_read, checked ? NULL : on_skip, NULL) !=
+        archive_read_open2(r->archive, r, NULL, on_read, r->checked ? NULL : on_skip, NULL) !=
             ARCHIVE_OK) {
         archive_failure(r, err);
         return NULL;
@@ -386,16 +389,23 @@ static bool is_charset_warning(struct archive *a)
     return text && strstr(text, "can't be converted");
 }
 
+/* Behind the archive's end there may be more, which its digest is of, too. */
+static int end(struct layer_reader *r, struct err *err)
+{
+    stream_advance(r->stream, r->shown);
+    r->shown = 0;
+    return r->layer->verifier ? 0 : stream_drain(r->stream, err);
+}
+
 int layer_reader_next(struct layer_reader *r, struct layer_entry *out, struct err *err)
 {
     for (;;) {
         struct archive_entry *header;
+        if (r->layer->verifier && verifier_check(r->layer->verifier, r->layer, err) < 0)
+            return -1;
         int rc = archive_read_next_header(r->archive, &header);
-        if (rc == ARCHIVE_EOF) {
-            stream_advance(r->stream, r->shown);
-            r->shown = 0;
-            return stream_drain(r->stream, err);
-        }
+        if (rc == ARCHIVE_EOF)
+            return end(r, err);
         if (rc != ARCHIVE_OK && !(rc == ARCHIVE_WARN && is_charset_warning(r->archive))) {
             archive_failure(r, err);
             return err_wrap(err, "layer %u", r->layer->number);

@@ -28,6 +28,8 @@ struct layer {
     uint64_t max_size;     /* the most bytes that its archive may have, unpacked; 0: no limit */
     _Atomic uint64_t *progress; /* borrowed: grows as the blob is read; may be NULL */
     struct hasher *hasher;      /* borrowed: hashes what is read; NULL: each reader has its own */
+    struct verifier
+        *verifier; /* borrowed: checks the layer, so that its readers need not; or NULL */
 };
 
 struct image {
@@ -60,13 +62,18 @@ struct image *image_open(const struct reference *ref, const char *platform,
 /* True for a descriptor of an index that is an image: no attestation and the like. */
 bool image_is_platform(const struct json *descriptor);
 
+/* What the blob's first bytes say. */
+int layer_compression(const struct layer *layer, enum compression *kind,
+                      struct err *err) must_check;
+
 /* The layer's blob, checked against its digest where one is known. */
 struct stream *layer_blob(const struct layer *layer, struct err *err) must_check;
 
 /* The layer's tar archive: decompressed, checked against its diff_id, bounded by max_size. */
 struct stream *layer_tar(const struct layer *layer, struct err *err) must_check;
 
-/* The same without checking digests, for measuring. Where nothing is compressed, it can skip. */
+/* The same without checking digests: for measuring, or where a verifier does. Where nothing is
+ * compressed, it can skip. */
 struct stream *layer_tar_unchecked(const struct layer *layer, enum compression *kind,
                                    struct err *err) must_check;
 
