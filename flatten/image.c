@@ -56,6 +56,16 @@ int layer_wrap(const struct layer *layer, struct err *err)
     return layer->number ? err_wrap(err, "layer %u", layer->number) : -1;
 }
 
+int layer_compression(const struct layer *layer, enum compression *kind, struct err *err)
+{
+    enum { MAGIC = 4 };
+    uint64_t size = layer->size < MAGIC ? layer->size : MAGIC;
+    struct stream *raw = stream_range(layer->fd, layer->offset, size, err);
+    _cleanup_stream_ struct stream *s = raw ? stream_decompress(raw, kind, err) : NULL;
+
+    return s ? 0 : -1;
+}
+
 /* Takes the stream. */
 static struct stream *check_blob(const struct layer *layer, struct stream *s, struct err *err)
 {

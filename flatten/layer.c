@@ -4,6 +4,7 @@
 #include "flatten/layer_record.h"
 #include "flatten/tar_header.h"
 #include "flatten/tar_window.h"
+#include "flatten/verifier.h"
 
 #include <limits.h>
 #include <string.h>
@@ -25,8 +26,8 @@ struct layer_reader {
     uint32_t ordinal;
     struct buf path, link;
     struct tar_window window;
-    enum compression kind; /* of what is read unchecked */
-    bool checked;
+    enum compression kind; /* of what the stream does not check */
+    bool checked;          /* by the stream */
     struct layer_replay replay; /* instead of all that: headers that were kept */
     struct err stream_error;
 };
@@ -119,8 +120,10 @@ static struct layer_reader *open_reader(const struct layer *layer, bool checked,
         return NULL;
     if (layer->record)
         return steal_ptr(&r);
-    r->checked = checked;
-    r->stream = checked ? layer_tar(layer, err) : layer_tar_unchecked(layer, &r->kind, err);
+    r->checked = checked && !layer->verifier;
+    if (layer->verifier && verifier_check(layer->verifier, layer, err) < 0)
+        return NULL;
+    r->stream = r->checked ? layer_tar(layer, err) : layer_tar_unchecked(layer, &r->kind, err);
     return r->stream && start(r, err) == 0 ? steal_ptr(&r) : NULL;
 }
 
@@ -417,18 +420,25 @@ static bool is_charset_warning(struct archive *a)
     return text && strstr(text, "can't be converted");
 }
 
+/* Behind the archive's end there may be more, which its digest is of, too. */
+static int end(struct layer_reader *r, struct err *err)
+{
+    stream_advance(r->stream, r->shown);
+    r->shown = 0;
+    return r->layer->verifier ? 0 : stream_drain(r->stream, err);
+}
+
 int layer_reader_next(struct layer_reader *r, struct layer_entry *out, struct err *err)
 {
     if (r->replay.record)
         return layer_replay_next(&r->replay, out, err);
     for (;;) {
         struct archive_entry *header;
+        if (r->layer->verifier && verifier_check(r->layer->verifier, r->layer, err) < 0)
+            return -1;
         int rc = archive_read_next_header(r->archive, &header);
-        if (rc == ARCHIVE_EOF) {
-            stream_advance(r->stream, r->shown);
-            r->shown = 0;
-            return stream_drain(r->stream, err);
-        }
+        if (rc == ARCHIVE_EOF)
+            return end(r, err);
         if (rc != ARCHIVE_OK && !(rc == ARCHIVE_WARN && is_charset_warning(r->archive))) {
             archive_failure(r, err);
             return layer_wrap(r->layer, err);

@@ -171,6 +171,15 @@ static void warn_zstd(const struct squash_run *run, const struct squash_job *job
     }
 }
 
+/* Layers that lie uncompressed are read once for this account: by who checks them (verifier.h). */
+static bool is_read_again(const struct layer *layer)
+{
+    struct err ignored = ERR_INIT;
+    enum compression kind;
+
+    return layer_compression(layer, &kind, &ignored) < 0 || kind != COMPRESSION_NONE;
+}
+
 /*
  * Where the index is needed all layers are read twice, but for the kept ones. Of what is indexed as
  * it lies only the headers are.
@@ -182,8 +191,10 @@ static struct progress *start_progress(const struct squash_command *c, struct im
     bool twice = indexed && (options->kept || !image->as_they_lie);
     uint64_t total = 0;
 
-    for (size_t i = 0; i < image->layer_count; i++)
-        total += image->layers[i].size * (twice && i >= options->kept ? 2 : 1);
+    for (size_t i = 0; i < image->layer_count; i++) {
+        const struct layer *layer = &image->layers[i];
+        total += layer->size * (twice && i >= options->kept && is_read_again(layer) ? 2 : 1);
+    }
     struct progress *p = progress_new(!c->quiet && !c->json, total, err);
     for (size_t i = 0; p && i < image->layer_count; i++)
         image->layers[i].progress = progress_counter(p);

@@ -33,6 +33,8 @@ struct layer {
     struct hasher *hasher;      /* borrowed: hashes what is read; NULL: each reader has its own */
     const struct layer_record *record; /* borrowed from a feed: its headers, all there is to read
                                           but for what the feed gives; or NULL */
+    struct verifier
+        *verifier; /* borrowed: checks the layer, so that its readers need not; or NULL */
 };
 
 struct image {
@@ -68,6 +70,10 @@ struct image *image_open(const struct reference *ref, const char *platform,
 /* True for a descriptor of an index that is an image: no attestation and the like. */
 bool image_is_platform(const struct json *descriptor);
 
+/* What the blob's first bytes say. */
+int layer_compression(const struct layer *layer, enum compression *kind,
+                      struct err *err) must_check;
+
 /* The layer's blob, checked against its digest where one is known. */
 struct stream *layer_blob(const struct layer *layer, struct err *err) must_check;
 
@@ -83,7 +89,8 @@ struct stream *layer_tar_from(const struct layer *layer, struct stream *blob, st
 /* "layer N: " before an error, where the number is known. Always -1. */
 int layer_wrap(const struct layer *layer, struct err *err);
 
-/* The same without checking digests, for measuring. Where nothing is compressed, it can skip. */
+/* The same without checking digests: for measuring, or where a verifier does. Where nothing is
+ * compressed, it can skip. */
 struct stream *layer_tar_unchecked(const struct layer *layer, enum compression *kind,
                                    struct err *err) must_check;
 

@@ -35,7 +35,8 @@ DEFINE_CLEANUP(layer_reader, struct layer_reader, layer_reader_free)
 #define _cleanup_layer_reader_ _cleanup_(cleanup_layer_reader)
 
 /*
- * The next entry: 1, or 0 at the end, where the whole archive has been read and its digests match.
+ * The next entry: 1, or 0 at the end, where the whole archive has been read and its digests match;
+ * if the layer has a verifier, that will say so.
  * -1: the message names layer and member.
  */
 int layer_reader_next(struct layer_reader *r, struct layer_entry *out, struct err *err) must_check;
