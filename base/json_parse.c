@@ -369,7 +369,9 @@ struct json_doc *json_parse(const char *text, size_t len, const struct json_opti
         return NULL;
     }
     /* The most that text takes is 57 bytes a byte, for "[0,0,…". */
-    if (max_bytes < SIZE_MAX / 128)
+    if (o->max_memory)
+        doc->arena.limit = o->max_memory + JSON_EDIT_BYTES;
+    else if (max_bytes < SIZE_MAX / 128)
         doc->arena.limit = max_bytes * 64 + JSON_EDIT_BYTES;
     doc->text = arena_strndup(&doc->arena, text, len);
     doc->len = len;
