@@ -1,6 +1,7 @@
 #include "flatten/archive_members.h"
 
 #include "base/fdio.h"
+#include "base/hash.h"
 #include "base/path.h"
 #include "flatten/image.h"
 #include "flatten/interrupt.h"
@@ -25,6 +26,7 @@ void members_clear(struct members *m)
         free(m->list[i].record);
     }
     free(m->list);
+    free(m->by_name);
     cleanup_fd(&m->fd);
 }
 
@@ -135,6 +137,32 @@ static la_int64_t on_skip(struct archive *a, void *ctx, la_int64_t len)
     return lseek(s->fd, at + len, SEEK_SET) < 0 ? 0 : len;
 }
 
+/* Where the name is in the table, or would be. */
+static uint32_t *slot_of(const struct members *m, const char *name)
+{
+    size_t at = (size_t)hash_bytes(name, strlen(name), 0) & m->mask;
+
+    while (m->by_name[at] && strcmp(m->list[m->by_name[at] - 1].name, name) != 0)
+        at = (at + 1) & m->mask;
+    return &m->by_name[at];
+}
+
+/* A thousand layers may be looked for among a hundred thousand members. */
+static int index_names(struct members *m, struct err *err)
+{
+    size_t size = 2;
+
+    while (size < 2 * m->count)
+        size *= 2;
+    m->by_name = calloc(size, sizeof(*m->by_name));
+    if (!m->by_name)
+        return err_nomem(err);
+    m->mask = size - 1;
+    for (size_t i = 0; i < m->count; i++)
+        *slot_of(m, m->list[i].name) = (uint32_t)i + 1;
+    return 0;
+}
+
 int members_scan(struct members *m, struct err *err)
 {
     struct scan scan = {.fd = m->fd, .end = lseek(m->fd, 0, SEEK_END)};
@@ -151,15 +179,14 @@ int members_scan(struct members *m, struct err *err)
     else
         rc = scan_entries(m, a, err);
     archive_read_free(a);
-    return rc;
+    return rc < 0 ? -1 : index_names(m, err);
 }
 
 const struct member *members_find(const struct members *m, const char *name)
 {
-    for (size_t i = m->count; i-- > 0;)
-        if (strcmp(m->list[i].name, name) == 0)
-            return &m->list[i];
-    return NULL;
+    uint32_t number = *slot_of(m, name);
+
+    return number ? &m->list[number - 1] : NULL;
 }
 
 /* Relative links start at the directory of the link. */

@@ -5,6 +5,19 @@
 #include <fcntl.h>
 #include <string.h>
 
+const struct json_options image_json_options = {
+    .max_bytes = IMAGE_JSON_LIMIT, .max_memory = IMAGE_JSON_MEMORY, .unique_keys = true};
+
+size_t image_memory(const struct image *image)
+{
+    const struct json_doc *docs[] = {image->config, image->manifest, image->index};
+    size_t sum = 0;
+
+    for (size_t i = 0; i < sizeof(docs) / sizeof(*docs); i++)
+        sum += docs[i] ? json_memory(docs[i]) : 0;
+    return sum;
+}
+
 void image_free(struct image *image)
 {
     for (size_t i = 0; i < image->layer_count; i++)

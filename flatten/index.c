@@ -23,6 +23,7 @@ static void builder_clear(struct builder *b)
     free(b->symlinks);
     model_free(&b->own_model);
     buf_free(&b->rest);
+    free(b->floors);
 }
 
 uint32_t index_add_inode(struct index *x, unsigned layer, uint32_t ordinal, struct err *err)
@@ -42,17 +43,11 @@ uint32_t index_add_inode(struct index *x, unsigned layer, uint32_t ordinal, stru
     return (uint32_t)x->inode_count++;
 }
 
-/* Memory for what headers say: a small archive may have much of it. */
-enum { MOST_HEADER_MIB = 1024 };
-
-static int keep_header(struct builder *b, uint32_t inode, struct archive_entry *header,
-                       struct err *err)
+/* Takes `copy`, NULL for one that could not be made. */
+static int put_header(struct builder *b, uint32_t inode, struct attributes *copy, struct err *err)
 {
     struct index_inode *i = &b->index->inodes[inode];
-    struct attributes *copy = b->index->bare ? NULL : attributes_of(header, err);
 
-    if (b->index->bare)
-        return 0;
     if (!copy)
         return -1;
     if (i->header)
@@ -60,11 +55,17 @@ static int keep_header(struct builder *b, uint32_t inode, struct archive_entry *
     cleanup_attributes(&i->header);
     i->header = copy;
     b->index->header_bytes += attributes_size(copy);
-    if (b->index->header_bytes >> 20 >= MOST_HEADER_MIB)
+    if (b->index->header_bytes >> 20 >= ATTRIBUTES_MOST_MIB)
         return err_set(err, ERR_LIMIT, "the attributes of directories take more than %d MiB",
-                       MOST_HEADER_MIB);
+                       ATTRIBUTES_MOST_MIB);
     i->described = b->layer->number;
     return 0;
+}
+
+static int keep_header(struct builder *b, uint32_t inode, struct archive_entry *header,
+                       struct err *err)
+{
+    return b->index->bare ? 0 : put_header(b, inode, attributes_of(header, err), err);
 }
 
 /* Engines apply a link's header to the file, xattrs adding up; the spec's way ignores it. */
@@ -75,6 +76,8 @@ static int keep_link_header(struct builder *b, uint32_t inode, struct archive_en
 
     if (b->semantics == SEMANTICS_SPEC)
         return 0;
+    if (kept && archive_entry_xattr_count(header) == 0)
+        return put_header(b, inode, attributes_with_xattrs(header, kept, err), err);
     if (kept) {
         _cleanup_entry_ struct archive_entry *old = attributes_entry(kept, err);
         if (!old || emit_adopt(header, old, err) < 0)

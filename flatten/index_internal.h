@@ -15,6 +15,8 @@ struct builder {
     const char **symlinks; /* by inode: where it points; owned */
     size_t symlink_cap;
     struct buf rest;
+    uint32_t *floors; /* of the directories that a walk is in, by depth: model_floor */
+    size_t floor_cap;
     const char *divergence;
     const struct layer_entry *entry;       /* at hand */
     const struct index_observer *observer; /* or NULL */

@@ -15,7 +15,6 @@ static const char opaque_name[] = ".wh..wh..opq";
 static const char aufs_prefix[] = ".wh..wh."; /* AUFS's own bookkeeping */
 
 /* What a small archive must not grow to. */
-enum { MOST_XATTRS = 1000 };
 static const uint64_t most_sparse = (uint64_t)64 << 30; /* bytes a sparse file may expand to */
 
 struct layer_reader {
@@ -356,8 +355,8 @@ static int check_limits(const struct layer_reader *r, struct archive_entry *head
         return err_set(err, ERR_LIMIT, "a path of %zu bytes", r->path.len);
     if (longest > NAME_MAX)
         return err_set(err, ERR_LIMIT, "a name of %zu bytes", longest);
-    if (archive_entry_xattr_count(header) > MOST_XATTRS)
-        return err_set(err, ERR_LIMIT, "more than %d extended attributes", MOST_XATTRS);
+    if (archive_entry_xattr_count(header) > LAYER_MOST_XATTRS)
+        return err_set(err, ERR_LIMIT, "more than %d extended attributes", LAYER_MOST_XATTRS);
     if (sparse && (uint64_t)archive_entry_size(header) > most_sparse)
         return err_set(err, ERR_LIMIT, "a sparse file of more than %llu GiB",
                        (unsigned long long)(most_sparse >> 30));

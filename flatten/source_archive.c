@@ -14,13 +14,12 @@
 static struct json_doc *read_json(const struct members *m, const char *name, struct digest *digest,
                                   struct err *err)
 {
-    static const struct json_options options = {.max_bytes = IMAGE_JSON_LIMIT, .unique_keys = true};
     _cleanup_buf_ struct buf text = BUF_INIT;
 
     if (members_read(m, name, IMAGE_JSON_LIMIT, &text, err) < 0 ||
         sha256_digest(text.data, text.len, digest, err) < 0)
         return NULL;
-    struct json_doc *doc = json_parse(text.data, text.len, &options, err);
+    struct json_doc *doc = json_parse(text.data, text.len, &image_json_options, err);
     if (!doc)
         err_wrap(err, "%s", name);
     return doc;

@@ -88,7 +88,6 @@ static int read_place(const struct blob_place *place, struct buf *out, struct er
 static struct json_doc *read_json_blob(struct layout *l, const struct json *descriptor,
                                        enum blob_role role, struct digest *digest, struct err *err)
 {
-    static const struct json_options options = {.max_bytes = IMAGE_JSON_LIMIT, .unique_keys = true};
     _cleanup_buf_ struct buf text = BUF_INIT;
     _cleanup_(close_place) struct blob_place place = {.fd = -1};
     struct blob_request request;
@@ -111,7 +110,7 @@ static struct json_doc *read_json_blob(struct layout *l, const struct json *desc
         err_set(err, ERR_DIGEST, "blob %s has content %s", digest->text, actual.text);
         return NULL;
     }
-    struct json_doc *doc = json_parse(text.data, text.len, &options, err);
+    struct json_doc *doc = json_parse(text.data, text.len, &image_json_options, err);
     if (!doc)
         err_wrap(err, "%s", digest->text);
     l->json_size += text.len;
@@ -399,13 +398,13 @@ static int check_layout(struct blob_store *store, struct err *err)
 struct image *image_open_layout(struct blob_store *store, const char *tag, const char *platform,
                                 struct err *err)
 {
-    static const struct json_options options = {.max_bytes = IMAGE_JSON_LIMIT, .unique_keys = true};
     _cleanup_buf_ struct buf text = BUF_INIT;
 
     if (check_layout(store, err) < 0 ||
         store->ops->read(store, "index.json", IMAGE_JSON_LIMIT, &text, err) < 0)
         return NULL;
-    _cleanup_json_ struct json_doc *index = json_parse(text.data, text.len, &options, err);
+    _cleanup_json_ struct json_doc *index =
+        json_parse(text.data, text.len, &image_json_options, err);
     if (!index) {
         err_wrap(err, "index.json");
         return NULL;

@@ -27,17 +27,25 @@ void squash_run_clear(struct squash_run *run)
 
 /* ---- sources ---- */
 
+/* Each image is small by itself, but there may be many. */
+static const size_t most_documents = (size_t)256 << 20;
+
 static struct squash_job *add_job(struct squash_run *run, struct image *image, struct err *err)
 {
+    _cleanup_image_ struct image *owned = image;
     struct squash_job *jobs = realloc(run->jobs, (run->count + 1) * sizeof(*jobs));
 
     if (!jobs) {
-        image_free(image);
         err_nomem(err);
         return NULL;
     }
     run->jobs = jobs;
-    run->jobs[run->count] = (struct squash_job){.image = image};
+    run->documents += image_memory(image);
+    if (run->documents > most_documents) {
+        err_set(err, ERR_LIMIT, "the configs and manifests of its images take too much memory");
+        return NULL;
+    }
+    run->jobs[run->count] = (struct squash_job){.image = steal_ptr(&owned)};
     return &run->jobs[run->count++];
 }
 

@@ -35,6 +35,8 @@ struct members {
     int fd; /* owned: the archive, uncompressed; -1 in a feed */
     struct member *list;
     size_t count, cap;
+    uint32_t *by_name; /* open addressing: number of the member + 1, 0 for empty */
+    size_t mask;
 };
 
 /* `path` ("-" for standard input) as it lies: a descriptor, or -1. No byte of it is read. */

@@ -96,7 +96,17 @@ struct stream *layer_tar_unchecked(const struct layer *layer, enum compression *
 
 /* ---- for the sources ---- */
 
-enum { IMAGE_JSON_LIMIT = 8 * 1024 * 1024 };
+enum {
+    IMAGE_JSON_LIMIT = 8 * 1024 * 1024, /* of text */
+    IMAGE_JSON_MEMORY =
+        64 * 1024 * 1024, /* of what becomes of it: text may take 57 times its size */
+};
+
+/* For documents of images. */
+extern const struct json_options image_json_options;
+
+/* What the documents of an image take. */
+size_t image_memory(const struct image *image);
 
 /* An image with room for the layers that the config's diff_ids name. Takes `config`. */
 struct image *image_new(struct json_doc *config, struct err *err) must_check;

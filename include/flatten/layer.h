@@ -11,6 +11,8 @@
 #include <archive.h>
 #include <archive_entry.h>
 
+enum { LAYER_MOST_XATTRS = 1000 }; /* of one entry */
+
 struct layer_entry {
     struct merge_input in;        /* borrowed from the reader, until the next entry */
     struct archive_entry *header; /* the same; overlay's own xattrs are gone from it */
