@@ -196,7 +196,7 @@ static struct image *open_docker(const struct members *m, const char *path, cons
 
 struct image *image_open_members(const struct members *m, struct err *err)
 {
-    return open_docker(m, NULL, err);
+    return open_docker(m, "FILE", NULL, err);
 }
 
 struct image *image_open_archive_fd(int fd, const char *name, struct err *err)
