@@ -25,8 +25,8 @@ struct layer_reader {
     uint32_t ordinal;
     struct buf path, link;
     struct tar_window window;
-    enum compression kind; /* of what the stream does not check */
-    bool checked;          /* by the stream */
+    enum compression kind;      /* of what the stream does not check */
+    bool checked;               /* by the stream */
     struct layer_replay replay; /* instead of all that: headers that were kept */
     struct err stream_error;
 };
