@@ -147,8 +147,7 @@ static uint32_t *slot_of(const struct members *m, const char *name)
     return &m->by_name[at];
 }
 
-/* A thousand layers may be looked for among a hundred thousand members. */
-static int index_names(struct members *m, struct err *err)
+int members_index(struct members *m, struct err *err)
 {
     size_t size = 2;
 
@@ -179,7 +178,7 @@ int members_scan(struct members *m, struct err *err)
     else
         rc = scan_entries(m, a, err);
     archive_read_free(a);
-    return rc < 0 ? -1 : index_names(m, err);
+    return rc < 0 ? -1 : members_index(m, err);
 }
 
 const struct member *members_find(const struct members *m, const char *name)

@@ -376,7 +376,7 @@ struct image *feed_image(const struct feed_ops *ops, void *ctx, struct err *err)
     f->ops = ops;
     f->ctx = ctx;
     f->fd = f->members.fd = -1;
-    if (read_once(f, err) < 0)
+    if (read_once(f, err) < 0 || members_index(&f->members, err) < 0)
         return NULL;
     struct image *image = image_open_members(&f->members, err);
     if (!image) {

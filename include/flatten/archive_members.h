@@ -56,6 +56,12 @@ int members_scan(struct members *m, struct err *err) must_check;
 struct member *members_add(struct members *m, struct archive *a, struct archive_entry *entry,
                            struct err *err) must_check;
 
+/*
+ * Makes what was added findable, in a table: a thousand layers may be looked for among a hundred
+ * thousand members. Of two with one name the last counts.
+ */
+int members_index(struct members *m, struct err *err) must_check;
+
 /* A name as members have it: the caller's, or NULL. */
 char *members_clean_name(const char *text, struct err *err) must_check;
 
