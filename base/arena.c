@@ -49,26 +49,24 @@ static struct arena_chunk *grow(struct arena *a, size_t least)
 }
 
 /* Not cleared: a chunk is touched only as far as it is used, for each page costs time. */
-static void *take(struct arena *a, size_t size)
+static void *take(struct arena *a, size_t size, size_t align)
 {
     struct arena_chunk *chunk = a->chunks;
+    size_t at = chunk ? (chunk->used + align - 1) & ~(align - 1) : 0;
 
-    if (size > SIZE_MAX / 2)
-        return NULL;
-    size = (size + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
-    if (!chunk || chunk->size - chunk->used < size) {
+    if (!chunk || at > chunk->size || chunk->size - at < size) {
         chunk = grow(a, size);
         if (!chunk)
             return NULL;
+        at = 0;
     }
-    void *p = chunk->data + chunk->used;
-    chunk->used += size;
-    return p;
+    chunk->used = at + size;
+    return chunk->data + at;
 }
 
 void *arena_alloc(struct arena *a, size_t size)
 {
-    void *p = take(a, size);
+    void *p = take(a, size, alignof(max_align_t));
 
     return p ? memset(p, 0, size) : NULL;
 }
@@ -77,7 +75,7 @@ char *arena_strndup(struct arena *a, const char *text, size_t len)
 {
     if (len == SIZE_MAX)
         return NULL;
-    char *copy = take(a, len + 1);
+    char *copy = take(a, len + 1, 1);
     if (!copy)
         return NULL;
     if (len)
