@@ -60,6 +60,7 @@ static const struct option_spec analyze_options[] = {
 };
 
 const struct command_spec command_analyze_spec = {
+    .program = "flatten",
     .name = "analyze",
     .operands = "SOURCE...",
     .summary = "Show where an image's bytes and lookups go.",

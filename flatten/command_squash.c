@@ -47,6 +47,7 @@ static const struct option_spec squash_options[] = {
 };
 
 const struct command_spec command_squash_spec = {
+    .program = "flatten",
     .name = "squash",
     .operands = "SOURCE [DESTINATION]",
     .summary = "Merge an image's layers into one, keeping what a container sees.",

@@ -33,6 +33,7 @@ static const struct option_spec verify_options[] = {
 };
 
 const struct command_spec command_verify_spec = {
+    .program = "flatten",
     .name = "verify",
     .operands = "A B",
     .summary = "Prove that two images unpack to the same tree.",
@@ -85,13 +86,13 @@ static void print_difference(void *ctx, const char *path, const char *a, const c
 }
 
 static struct listing *list(struct reader *r, size_t which, const struct verify_command *c,
-                            struct err *err)
+                            const struct listing *like, struct err *err)
 {
     const struct merged_options options = {.semantics = semantics_named(c->semantics)};
     _cleanup_source_ struct source *source = reader_source(r, which, true, err);
     _cleanup_image_ struct image *image = source ? source_image(source, c->platform, err) : NULL;
 
-    return image ? listing_new(image, &options, err) : NULL;
+    return image ? listing_new(image, &options, like, err) : NULL;
 }
 
 /* In the sandbox. */
@@ -99,8 +100,8 @@ static int compare(struct reader *r, void *ctx, struct err *err)
 {
     const struct verify_command *c = ctx;
     struct printer printer = {.command = c};
-    _cleanup_listing_ struct listing *a = list(r, 0, c, err);
-    _cleanup_listing_ struct listing *b = a ? list(r, 1, c, err) : NULL;
+    _cleanup_listing_ struct listing *a = list(r, 0, c, NULL, err);
+    _cleanup_listing_ struct listing *b = a ? list(r, 1, c, a, err) : NULL;
 
     if (!b)
         return -1;

@@ -355,6 +355,9 @@ static int check_limits(const struct layer_reader *r, struct archive_entry *head
         return err_set(err, ERR_LIMIT, "a path of %zu bytes", r->path.len);
     if (longest > NAME_MAX)
         return err_set(err, ERR_LIMIT, "a name of %zu bytes", longest);
+    if (archive_entry_symlink(header) && strlen(archive_entry_symlink(header)) >= PATH_MAX)
+        return err_set(err, ERR_LIMIT, "a symbolic link to a path of %zu bytes",
+                       strlen(archive_entry_symlink(header)));
     if (archive_entry_xattr_count(header) > LAYER_MOST_XATTRS)
         return err_set(err, ERR_LIMIT, "more than %d extended attributes", LAYER_MOST_XATTRS);
     if (sparse && (uint64_t)archive_entry_size(header) > most_sparse)

@@ -80,6 +80,7 @@ load lib/flatten
     [ "$(jq -r .digest <<<"$output")" = "$(jq -r '.manifests[0].digest' out/index.json)" ]
     [ "$(jq -c .layers <<<"$output")" = '{"in":3,"out":1,"kept":0}' ]
     [ "$(jq -r .layer.digest <<<"$output")" = "$(jq -r '.layers[0].digest' "$(manifest_of out)")" ]
+    [ "$(jq -c .made <<<"$output")" = "[$(jq -c .layer <<<"$output")]" ]
     [ "$(jq -r .layer.diff_id <<<"$output")" = "$(jq -r '.rootfs.diff_ids[0]' "$(config_of out)")" ]
     jq -e '.entries.in > .entries.out and .payload.in > .payload.out' <<<"$output"
 }

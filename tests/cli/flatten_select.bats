@@ -109,6 +109,10 @@ entries() {
     [ "$(jq '.layers | length' "$(manifest_of above)")" -eq 3 ]
     run jq -r '[.history[] | select(.empty_layer != true) | .comment] | join(",")' "$(config_of two)"
     [[ $output == *"layers merged,"*"layers merged" ]]
+    ok -q --json --keep-base=1 --into=2 "oci:$IMAGES/stacked" oci:json
+    [ "$(jq -c '[.made[] | {digest, size}]' <<<"$output")" = \
+        "$(jq -c '[.layers[1:][] | {digest, size}]' "$(manifest_of json)")" ]
+    [ "$(jq -c '[.made[].diff_id]' <<<"$output")" = "$(jq -c '.rootfs.diff_ids[1:]' "$(config_of json)")" ]
     ok -q --into=99 "oci:$IMAGES/stacked" oci:many
     [ "$(jq '.layers | length' "$(manifest_of many)")" -eq 4 ]
 }

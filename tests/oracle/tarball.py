@@ -160,8 +160,8 @@ def _payload(e):
 
 def _gnu_sparse_tail(e):
     """The old GNU header's map: four places at most (cases need no more)."""
-    slots = b"".join(_octal(at, 12) + _octal(len(data), 12) for at, data in e.holes)
-    return b"\0" * 41 + slots.ljust(96, b"\0") + b"\0" + _octal(e.size, 12)
+    slots = b"".join(_number(at, 12, True) + _octal(len(data), 12) for at, data in e.holes)
+    return b"\0" * 41 + slots.ljust(96, b"\0") + b"\0" + _number(e.size, 12, True)
 
 
 def _header(e, type_, size, name=None, link=None):
