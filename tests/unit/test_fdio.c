@@ -80,6 +80,24 @@ static void reading_appends_from_the_position_on(void **state)
     assert_string_equal(b.data, "head:6789");
 }
 
+/* What fstat(2) said may be out of date: what is read is what is there. */
+static void a_file_is_read_whole_whatever_its_size_was(void **state)
+{
+    const struct tempdir *dir = *state;
+
+    for (off_t size = 0; size <= 12; size += 4) {
+        _cleanup_buf_ struct buf b = BUF_INIT;
+        struct err err = ERR_INIT;
+        struct stat st;
+        put(dir, "f", "01234567", 8);
+        _cleanup_fd_ int fd = openat(dir->fd, "f", O_RDONLY | O_CLOEXEC);
+        assert_int_equal(fstat(fd, &st), 0);
+        st.st_size = size;
+        assert_works(fd_read_file(fd, &st, 100, &b, &err), err);
+        assert_string_equal(b.data, "01234567");
+    }
+}
+
 static void no_limit_is_size_max(void **state)
 {
     const struct tempdir *dir = *state;
@@ -347,6 +365,7 @@ int main(void)
         in_folder(the_limit_is_exact),
         in_folder(reading_appends_from_the_position_on),
         in_folder(no_limit_is_size_max),
+        in_folder(a_file_is_read_whole_whatever_its_size_was),
         cmocka_unit_test(pipes_are_read_to_their_end),
         in_folder(reading_fails_with_the_name),
         in_folder(offsets_leave_the_position_alone),

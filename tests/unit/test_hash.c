@@ -11,6 +11,8 @@ static void equal_input_gives_equal_hashes(void **state)
     (void)state;
     assert_true(hash_bytes("weights.bin", 11, 7) == hash_bytes("weights.bin", 11, 7));
     assert_true(hash_bytes("", 0, 7) == hash_bytes(NULL, 0, 7));
+    const struct hash_key key = hash_key();
+    assert_true(hash_bytes("weights.bin", 11, 7) == hash_bytes_by(&key, "weights.bin", 11, 7));
 }
 
 static void every_part_of_the_input_counts(void **state)

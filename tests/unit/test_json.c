@@ -333,22 +333,46 @@ static void like_keys_are_no_duplicates(void **state)
     assert_int_equal(json_count(json_root(doc)), 6);
 }
 
-static void a_duplicate_is_found_among_many(void **state)
+static void find_duplicate_among(int count)
 {
     _cleanup_buf_ struct buf b = BUF_INIT;
     struct err err = ERR_INIT;
 
-    (void)state;
     buf_putc(&b, '{');
-    for (int i = 0; i < 20000; i++)
+    for (int i = 0; i < count; i++)
         buf_printf(&b, "%s\"key%d\":%d", i ? "," : "", i, i);
     size_t len = b.len;
     buf_putc(&b, '}');
     json_free(parsed(b.data, b.len, &unique));
     buf_truncate(&b, len);
-    buf_puts(&b, ",\n\"key12345\":0}");
+    buf_printf(&b, ",\n\"key%d\":0}", count / 2);
     assert_null(json_parse(b.data, b.len, &unique, &err));
     assert_string_equal(err.msg, "2:1: this key is given twice");
+}
+
+static void a_duplicate_is_found_among_few_and_many(void **state)
+{
+    (void)state;
+    for (int count = 1; count < 20; count++)
+        find_duplicate_among(count);
+    find_duplicate_among(20000);
+}
+
+static void the_text_is_taken_over(void **state)
+{
+    static const char text[] = "{ \"a\": [1, {}, \"\\u0041\"] }";
+    _cleanup_buf_ struct buf b = BUF_INIT;
+    struct err err = ERR_INIT;
+
+    (void)state;
+    buf_puts(&b, text);
+    _cleanup_json_ struct json_doc *doc = json_parse_buf(&b, NULL, &err);
+    assert_non_null(doc);
+    assert_null(b.data);
+    assert_string_equal(json_text(json_at(json_get(json_root(doc), "a"), 2)), "A");
+    assert_written(doc, text);
+    assert_null(json_parse_buf(&b, NULL, &err)); /* an empty text */
+    assert_int_equal(err.kind, ERR_FORMAT);
 }
 
 int main(void)
@@ -369,7 +393,8 @@ int main(void)
         cmocka_unit_test(duplicate_keys_are_kept_when_allowed),
         cmocka_unit_test(duplicate_keys_are_refused_with_their_place),
         cmocka_unit_test(like_keys_are_no_duplicates),
-        cmocka_unit_test(a_duplicate_is_found_among_many),
+        cmocka_unit_test(a_duplicate_is_found_among_few_and_many),
+        cmocka_unit_test(the_text_is_taken_over),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,12 +4,14 @@
  */
 #include "unit.h"
 
+#include "base/path.h"
 #include "shim/source.h"
 #include "shim/source_wait.h"
 #include "tempdir.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -231,6 +233,15 @@ static void test_unmapped_owners(void **state)
 
 /* ---- from a folder ---- */
 
+static void assert_is_at(int fd, const char *path)
+{
+    char link[32], found[PATH_MAX] = "";
+
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    assert_true(readlink(link, found, sizeof(found) - 1) > 0);
+    assert_string_equal(found, path);
+}
+
 /* Looks from the folder, and without one: both must say the same. */
 static void look_both_ways(void **state, struct source_folder *folder, const char *path)
 {
@@ -249,6 +260,9 @@ static void look_both_ways(void **state, struct source_folder *folder, const cha
     assert_int_equal(near.exposed, far.exposed);
     assert_int_equal(near.missing, far.missing);
     assert_int_equal(near.directory, far.directory);
+    assert_int_equal(near.linked, far.linked);
+    if (!near.linked && !near.missing && path_is_clean_absolute(at(state, path)))
+        assert_is_at(near.fd, at(state, path));
 }
 
 static void test_a_look_from_a_folder_sees_the_same(void **state)

@@ -58,6 +58,20 @@ static void validity_is_of_the_whole(void **state)
     assert_false(utf8_valid("ok\xe2\x82", 4));
 }
 
+static void ascii_ends_at_the_first_other_byte(void **state)
+{
+    char text[40];
+
+    (void)state;
+    assert_int_equal(utf8_ascii("", 0), 0);
+    for (size_t len = 0; len < sizeof(text); len++) {
+        memset(text, 'a', sizeof(text));
+        assert_int_equal(utf8_ascii(text, len), len);
+        text[len] = '\x80';
+        assert_int_equal(utf8_ascii(text, sizeof(text)), len);
+    }
+}
+
 static void every_character_survives_encoding(void **state)
 {
     (void)state;
@@ -82,6 +96,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sequences_have_their_length),
         cmocka_unit_test(validity_is_of_the_whole),
+        cmocka_unit_test(ascii_ends_at_the_first_other_byte),
         cmocka_unit_test(every_character_survives_encoding),
     };
 
