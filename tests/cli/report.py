@@ -24,7 +24,7 @@ LAYERS = [
         name.replace("/", "\u2215") for name in HOSTILE)] +
     [f("data/big", b"1" * 90000), f("data/deep/er/still", b"2" * 30000), f("c", b"3" * 500)],
     [f("app/" + HOSTILE[5], b"h" * 1050, uid=7), f("c", b"4" * 700), wh("data/deep"), d("e")],
-    [d("app"), opq("app"), f("app/new", b"5")],
+    [d("app"), opq("app"), f("app/new", b"5"), f("twice/one", b"6" * 400), f("twice/two", b"6" * 400)],
 ]
 STEPS = ("RUN <b onmouseover=alert(1)>" + "long " * 80, "</script>", "COPY . .")
 
