@@ -12,6 +12,7 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { MOST_MEMBERS = 100000, MOST_LINKS = 8 };
 
@@ -168,6 +169,8 @@ int members_scan(struct members *m, struct err *err)
 
     if (scan.end < 0 || lseek(m->fd, 0, SEEK_SET) < 0)
         return err_sys(err, "seek");
+    if (scan.end == 0)
+        return err_set(err, ERR_FORMAT, "is empty, and no archive of images");
     struct archive *a = archive_read_new();
     if (!a)
         return err_nomem(err);
@@ -243,6 +246,10 @@ int members_open_file(const char *path, bool *regular, struct err *err)
 
     if (fd < 0 || fstat(fd, &st) < 0)
         return err_sys(err, "open");
+    if (strcmp(path, "-") == 0 && isatty(fd))
+        return err_set(err, ERR_USAGE,
+                       "standard input is a terminal: pipe an archive into it, as in docker save "
+                       "NAME | flatten -");
     if (S_ISDIR(st.st_mode))
         return err_set(err, ERR_USAGE, "is a directory; an OCI layout is oci:%s", path);
     *regular = S_ISREG(st.st_mode);

@@ -266,6 +266,15 @@ on_terminal() {
     [[ $stderr != *"% "* ]]
 }
 
+@test "a terminal is no archive, nor is an empty file" {
+    run on_terminal 80 - oci:x
+    [ "$status" -eq 2 ]
+    [[ $output == *"standard input is a terminal"* ]]
+    : >empty.tar
+    fails 5 "empty.tar: is empty" empty.tar oci:x
+    [ ! -e x ]
+}
+
 @test "interrupted, it leaves nothing and dies of the signal" {
     local pid status=0
     mkfifo pipe
