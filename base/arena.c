@@ -49,13 +49,11 @@ static struct arena_chunk *grow(struct arena *a, size_t least)
 }
 
 /* Not cleared: a chunk is touched only as far as it is used, for each page costs time. */
-static void *take(struct arena *a, size_t size, size_t alignment)
+static void *take(struct arena *a, size_t size, size_t align)
 {
     struct arena_chunk *chunk = a->chunks;
-    size_t at = chunk ? (chunk->used + alignment - 1) & ~(alignment - 1) : 0;
+    size_t at = chunk ? (chunk->used + align - 1) & ~(align - 1) : 0;
 
-    if (size > SIZE_MAX / 2)
-        return NULL;
     if (!chunk || at > chunk->size || chunk->size - at < size) {
         chunk = grow(a, size);
         if (!chunk)

@@ -1,3 +1,4 @@
+#define ERR_DEFINES
 #include "base/err.h"
 
 #include <errno.h>

@@ -30,6 +30,11 @@ struct json_doc *json_new_object(struct err *err)
     return json_parse(empty, sizeof(empty) - 1, NULL, err);
 }
 
+size_t json_memory(const struct json_doc *doc)
+{
+    return doc->arena.used + doc->len;
+}
+
 struct json *json_root(struct json_doc *doc)
 {
     return doc->root;

@@ -436,8 +436,10 @@ struct json_doc *json_parse_buf(struct buf *text, const struct json_options *opt
         err_nomem(err);
         return NULL;
     }
-    /* The most that text takes is 44 bytes a byte, for "[0,0,…". */
-    if (max_bytes < SIZE_MAX / 128)
+    /* The most that text takes is 57 bytes a byte, for "[0,0,…". */
+    if (o->max_memory)
+        doc->arena.limit = o->max_memory + JSON_EDIT_BYTES;
+    else if (max_bytes < SIZE_MAX / 128)
         doc->arena.limit = max_bytes * 64 + JSON_EDIT_BYTES;
     doc->len = text->len;
     doc->text = buf_take(text, err);

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { MOST_NAMES = 64 };
+enum { MOST_NAMES = 64, NAME_SIZE = 64 };
 
 static const struct option_spec *by_name(const struct command_spec *c, const char *name, size_t len)
 {
@@ -23,10 +23,19 @@ static const struct option_spec *by_letter(const struct command_spec *c, char le
     return NULL;
 }
 
+/* "flatten squash", for messages that say what to type. */
+static const char *full_name(const struct command_spec *c, char out[NAME_SIZE])
+{
+    snprintf(out, NAME_SIZE, "%s%s%s", c->program ? c->program : "", c->program ? " " : "",
+             c->name);
+    return out;
+}
+
 static int unknown_option(const struct command_spec *c, const char *name, size_t len,
                           struct err *err)
 {
     const char *names[MOST_NAMES] = {"help"};
+    char where[NAME_SIZE];
     size_t count = 1;
     _cleanup_free_ char *word = strndup(name, len);
 
@@ -37,7 +46,7 @@ static int unknown_option(const struct command_spec *c, const char *name, size_t
         return err_set(err, ERR_USAGE, "unknown option '--%.*s'; did you mean '--%s'?", (int)len,
                        name, near);
     return err_set(err, ERR_USAGE, "unknown option '--%.*s'; see '%s --help'", (int)len, name,
-                   c->name);
+                   full_name(c, where));
 }
 
 static int bad_choice(const struct option_spec *o, const char *value, struct err *err)
@@ -136,6 +145,8 @@ static int parse_long(const struct command_spec *c, struct words *w, void *targe
 static int parse_letters(const struct command_spec *c, struct words *w, void *target, bool *help,
                          struct err *err)
 {
+    char where[NAME_SIZE];
+
     for (const char *p = w->argv[w->at] + 1; *p; p++) {
         const struct option_spec *o = by_letter(c, *p);
         if (!o && *p == 'h') {
@@ -143,7 +154,8 @@ static int parse_letters(const struct command_spec *c, struct words *w, void *ta
             return 0;
         }
         if (!o)
-            return err_set(err, ERR_USAGE, "unknown option '-%c'; see '%s --help'", *p, c->name);
+            return err_set(err, ERR_USAGE, "unknown option '-%c'; see '%s --help'", *p,
+                           full_name(c, where));
         if (o->kind != OPTION_FLAG) {
             const char *value = value_of(o, p[1] ? p + 1 : NULL, w, err);
             return value ? store(o, value, target, err) : -1;
@@ -156,11 +168,14 @@ static int parse_letters(const struct command_spec *c, struct words *w, void *ta
 
 static int check_count(const struct command_spec *c, int count, struct err *err)
 {
+    char where[NAME_SIZE];
+
     if (count < c->min_operands)
-        return err_set(err, ERR_USAGE, "%s needs %s; see --help", c->name, c->operands);
+        return err_set(err, ERR_USAGE, "%s needs %s; see '%s --help'", c->name, c->operands,
+                       full_name(c, where));
     if (c->max_operands >= 0 && count > c->max_operands)
-        return err_set(err, ERR_USAGE, "%s takes %s and no more; see --help", c->name,
-                       c->max_operands ? c->operands : "no operand");
+        return err_set(err, ERR_USAGE, "%s takes %s and no more; see '%s --help'", c->name,
+                       c->max_operands ? c->operands : "no operand", full_name(c, where));
     return 0;
 }
 

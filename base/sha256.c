@@ -84,3 +84,16 @@ const char *digest_hex(const struct digest *d)
 {
     return d->text + sizeof("sha256:") - 1;
 }
+
+static unsigned nibble(char c)
+{
+    return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10);
+}
+
+void digest_bytes(const struct digest *d, unsigned char *out, size_t len)
+{
+    const char *hex = digest_hex(d);
+
+    for (size_t i = 0; i < len; i++)
+        out[i] = (unsigned char)(nibble(hex[2 * i]) << 4 | nibble(hex[2 * i + 1]));
+}

@@ -195,13 +195,12 @@ static int advise_depth(const struct analysis *a, struct advice_list *out, struc
     if (l->existing.mean < 2 && a->dead.layer_count <= DEEP_LAYERS)
         buf_puts(&text, "depth alone is not worth flattening for.");
     else
-        buf_printf(
-            &text,
-            "cold metadata takes %.1f times as long as in one layer (missing names %.1f, "
-            "readdir %.1f). flatten makes it one.",
-            lookup_ratio(&lookup_default_costs, LOOKUP_STAT, LOOKUP_DISK, l->existing.mean),
-            lookup_ratio(&lookup_default_costs, LOOKUP_MISSING, LOOKUP_DISK, l->missing.mean),
-            lookup_ratio(&lookup_default_costs, LOOKUP_READDIR, LOOKUP_DISK, l->depth.mean));
+        buf_printf(&text,
+                   "cold metadata takes %.1f times as long as in one layer (missing names %.1f, "
+                   "readdir %.1f). flatten makes it one.",
+                   lookup_ratio(a->costs, LOOKUP_STAT, LOOKUP_DISK, l->existing.mean),
+                   lookup_ratio(a->costs, LOOKUP_MISSING, LOOKUP_DISK, l->missing.mean),
+                   lookup_ratio(a->costs, LOOKUP_READDIR, LOOKUP_DISK, l->depth.mean));
     return add(out, "depth", 0, &text, err);
 }
 

@@ -3,6 +3,7 @@
 void analysis_clear(struct analysis *a)
 {
     advice_clear(&a->advice);
+    zfs_plan_clear(&a->plan);
     contents_clear(&a->contents);
     dead_report_clear(&a->dead);
     lookup_report_clear(&a->lookups);
@@ -61,9 +62,9 @@ static int compare_rivals(struct analysis *a, struct err *err)
 }
 
 int analysis_make(struct image *image, const char *source, const struct merged_options *options,
-                  struct analysis *out, struct err *err)
+                  const struct lookup_costs *costs, struct analysis *out, struct err *err)
 {
-    *out = (struct analysis){.source = source, .image = image};
+    *out = (struct analysis){.source = source, .image = image, .costs = costs};
     if (name_layers(out, err) < 0 ||
         strata_read(image, options, &out->strata, &out->index, &out->read, err) < 0 ||
         dead_attribute(&out->strata, err) < 0 || compare_rivals(out, err) < 0)

@@ -90,18 +90,42 @@ static void put_import(const struct analysis *a, struct buf *out)
         i->absent, i->absent_probes, flat->absent_probes);
 }
 
+/* Where k comes from; null and [] where it is the default. */
+static void put_costs(const struct lookup_costs *c, struct buf *out)
+{
+    const struct {
+        const char *key, *text;
+    } texts[] = {
+        {"file", c->file}, {"date", c->date}, {"kernel", c->kernel}, {"filesystem", c->filesystem}};
+    const char *comma = "";
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        buf_printf(out, ",\"%s\":", texts[i].key);
+        put_string(out, c->file[0] ? texts[i].text : NULL);
+    }
+    buf_puts(out, ",\"measured\":[");
+    for (int cold = 0; cold < LOOKUP_COLDS; cold++) {
+        if (!c->measured[cold])
+            continue;
+        buf_printf(out, "%s\"%s\"", comma, lookup_cold_key[cold]);
+        comma = ",";
+    }
+    buf_putc(out, ']');
+}
+
 static void put_model(const struct analysis *a, struct buf *out)
 {
     const struct lookup_report *l = &a->lookups;
     const double layers[LOOKUP_KINDS] = {l->existing.mean, l->missing.mean, l->depth.mean};
 
     buf_puts(out, "\"model\":{\"formula\":\"1 + k * (probes - 1)\"");
+    put_costs(a->costs, out);
     for (int kind = 0; kind < LOOKUP_KINDS; kind++) {
         buf_printf(out, ",\"%s\":{", lookup_kind_key[kind]);
         for (int cold = 0; cold < LOOKUP_COLDS; cold++)
             buf_printf(out, "%s\"%s\":{\"k\":%g,\"ratio\":%.4f}", cold ? "," : "",
-                       lookup_cold_key[cold], lookup_default_costs.k[kind][cold],
-                       lookup_ratio(&lookup_default_costs, kind, cold, layers[kind]));
+                       lookup_cold_key[cold], a->costs->k[kind][cold],
+                       lookup_ratio(a->costs, kind, cold, layers[kind]));
         buf_putc(out, '}');
     }
     buf_putc(out, '}');
@@ -141,35 +165,6 @@ static void put_lookups(const struct analysis *a, struct buf *out)
     put_import(a, out);
     put_model(a, out);
     buf_putc(out, '}');
-}
-
-static void put_sums(const struct zfs_sums *s, uint64_t all, struct buf *out)
-{
-    buf_printf(out, "\"sampled\":%" PRIu64 ",\"logical\":%" PRIu64, s->records, s->logical);
-    for (int kind = 0; kind < ZFS_KINDS; kind++)
-        buf_printf(out, ",\"%s\":{\"physical\":%" PRIu64 ",\"ratio\":%.4f,\"error\":%.4f}",
-                   zfs_key[kind], s->physical[kind], zfs_ratio(s, (enum zfs_kind)kind),
-                   zfs_error(s, (enum zfs_kind)kind, all));
-}
-
-static void put_zfs(const struct analysis *a, struct buf *out)
-{
-    const struct zfs_report *z = &a->zfs;
-    _cleanup_buf_ struct buf path = BUF_INIT;
-
-    buf_printf(out, ",\"zfs\":{\"record\":%zu,\"files\":%" PRIu64 ",\"records\":%" PRIu64 ",",
-               z->record, z->files, z->records);
-    put_sums(&z->sums, z->records, out);
-    buf_puts(out, ",\"directories\":[");
-    for (size_t i = 0; i < z->dir_count; i++) {
-        buf_printf(out, "%s{\"path\":", i ? "," : "");
-        put_string(out, strata_path(&a->strata, z->dirs[i].node, &path));
-        buf_printf(out, ",\"bytes\":%" PRIu64 ",\"records\":%" PRIu64 ",", z->dirs[i].bytes,
-                   z->dirs[i].records);
-        put_sums(&z->dirs[i].sums, z->dirs[i].records, out);
-        buf_putc(out, '}');
-    }
-    buf_puts(out, "]}");
 }
 
 static void put_advice(const struct analysis *a, struct buf *out)
@@ -259,7 +254,7 @@ void analysis_put_json(const struct analysis *a, struct buf *out)
         put_stale(a, out);
     }
     if (a->zfs.record)
-        put_zfs(a, out);
+        analysis_put_zfs_json(a, out);
     put_advice(a, out);
     put_gate(a, out);
     buf_putc(out, '}');

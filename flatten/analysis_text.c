@@ -3,9 +3,7 @@
 #include "flatten/human.h"
 
 #include <inttypes.h>
-
-/* A dataset of its own, not compressed, for what gains less than that. */
-#define WORTH_COMPRESSING 1.05
+#include <string.h>
 
 enum { MOST_KILLS = 10, MOST_STEP = 60, MOST_PATH = 200 };
 
@@ -104,11 +102,42 @@ static void put_worst(const struct analysis *a, struct buf *out)
     }
 }
 
-static void put_ratio(const char *what, enum lookup_kind kind, double layers, struct buf *out)
+static void put_ratio(const struct analysis *a, const char *what, enum lookup_kind kind,
+                      double layers, struct buf *out)
 {
-    buf_printf(out, "  %-16s %8.2f %12.1fx %8.1fx\n", what, layers,
-               lookup_ratio(&lookup_default_costs, kind, LOOKUP_DENTRIES, layers),
-               lookup_ratio(&lookup_default_costs, kind, LOOKUP_DISK, layers));
+    buf_printf(out, "  %-16s %8.2f %12.1fx %12.1fx %8.1fx\n", what, layers,
+               lookup_ratio(a->costs, kind, LOOKUP_MOUNT, layers),
+               lookup_ratio(a->costs, kind, LOOKUP_DENTRIES, layers),
+               lookup_ratio(a->costs, kind, LOOKUP_DISK, layers));
+}
+
+/* Where k comes from. */
+static void put_costs(const struct lookup_costs *c, struct buf *out)
+{
+    static const char *const states[LOOKUP_COLDS] = {"fresh mount", "no dentries", "no cache"};
+    const char *comma = "; by default: ";
+    bool ours = strcmp(c->file, lookup_costs_path) == 0;
+
+    if (!c->file[0]) {
+        buf_puts(out, "  k by default; flatbed bench --save measures it on this host.\n");
+        return;
+    }
+    buf_printf(out, "  k measured %s", ours ? "on this host, " : "");
+    human_put_short(out, c->date, MOST_PATH);
+    buf_puts(out, ", kernel ");
+    human_put_short(out, c->kernel, MOST_PATH);
+    buf_puts(out, ", ");
+    human_put_short(out, c->filesystem, MOST_PATH);
+    buf_puts(out, " (");
+    human_put_short(out, c->file, MOST_PATH);
+    buf_putc(out, ')');
+    for (int cold = 0; cold < LOOKUP_COLDS; cold++) {
+        if (c->measured[cold])
+            continue;
+        buf_printf(out, "%s%s", comma, states[cold]);
+        comma = ", ";
+    }
+    buf_puts(out, ".\n");
 }
 
 static void put_import(const struct analysis *a, struct buf *out)
@@ -130,19 +159,21 @@ static void put_lookups(const struct analysis *a, struct buf *out)
     const struct lookup_report *l = &a->lookups;
     _cleanup_buf_ struct buf path = BUF_INIT;
 
-    buf_printf(out,
-               "\nLookups: %" PRIu64 " paths in %" PRIu64 " directories\n"
-               "  a cold ...         probes  no dentries  no cache   (against one layer: 1 + k * "
-               "(probes - 1))\n",
-               l->paths, l->directories);
-    put_ratio("stat", LOOKUP_STAT, l->existing.mean, out);
-    put_ratio("missing name", LOOKUP_MISSING, l->missing.mean, out);
-    put_ratio("readdir", LOOKUP_READDIR, l->depth.mean, out);
+    buf_printf(
+        out,
+        "\nLookups: %" PRIu64 " paths in %" PRIu64 " directories\n"
+        "  a cold ...         probes  fresh mount  no dentries  no cache   (against one layer: "
+        "1 + k * (probes - 1))\n",
+        l->paths, l->directories);
+    put_ratio(a, "stat", LOOKUP_STAT, l->existing.mean, out);
+    put_ratio(a, "missing name", LOOKUP_MISSING, l->missing.mean, out);
+    put_ratio(a, "readdir", LOOKUP_READDIR, l->depth.mean, out);
     buf_printf(
         out,
         "  99 %% of the paths take at most %u probes, of missing names %u; flattened all take "
         "1.\n",
         l->existing.p99, l->missing.p99);
+    put_costs(a->costs, out);
     put_import(a, out);
     if (l->worst_count)
         buf_puts(out, "  Directories in many layers\n");
@@ -181,43 +212,6 @@ static void put_duplicates(const struct analysis *a, struct buf *out)
                "Compiled Python: %" PRIu64 " files, %" PRIu64
                " older or newer than their source, %" PRIu64 " without one; %s\n",
                s->compiled, s->stale, s->orphan, human_size(s->bytes, size));
-}
-
-static void put_ratios(const struct zfs_sums *s, uint64_t all, struct buf *out)
-{
-    for (int kind = 0; kind < ZFS_KINDS; kind++) {
-        double error = zfs_error(s, (enum zfs_kind)kind, all);
-        buf_printf(out, "  %s %.2f", zfs_key[kind], zfs_ratio(s, (enum zfs_kind)kind));
-        if (error > 0)
-            buf_printf(out, " ±%.1f %%", 100 * error);
-    }
-}
-
-static void put_zfs(const struct analysis *a, struct buf *out)
-{
-    const struct zfs_report *z = &a->zfs;
-    _cleanup_buf_ struct buf path = BUF_INIT;
-    char size[HUMAN_SIZE];
-
-    buf_printf(out,
-               "\nCompression in records of %zu KiB (as ZFS has it), %" PRIu64 " of %" PRIu64
-               " compressed\n  ratio    ",
-               z->record / 1024, z->sums.records, z->records);
-    put_ratios(&z->sums, z->records, out);
-    buf_putc(out, '\n');
-    for (size_t i = 0; i < z->dir_count; i++) {
-        const struct zfs_dir *d = &z->dirs[i];
-        buf_printf(out, "  %9s", human_size(d->bytes, size));
-        if (d->sums.records)
-            put_ratios(&d->sums, d->records, out);
-        else
-            buf_puts(out, "  (not in the sample)");
-        if (d->sums.records && zfs_ratio(&d->sums, ZFS_ZSTD) < WORTH_COMPRESSING)
-            buf_puts(out, "  compression=off");
-        buf_puts(out, "  /");
-        human_put_short(out, strata_path(&a->strata, d->node, &path), MOST_PATH);
-        buf_putc(out, '\n');
-    }
 }
 
 void analysis_put_shared_text(const struct duplicate_shared *s, struct buf *out)
@@ -261,7 +255,7 @@ void analysis_put_text(const struct analysis *a, struct buf *out)
     if (a->compared)
         put_duplicates(a, out);
     if (a->zfs.record)
-        put_zfs(a, out);
+        analysis_put_zfs_text(a, out);
     put_advice(a, out);
     put_gate(a, out);
 }

@@ -1,13 +1,13 @@
 #include "flatten/archive_members.h"
 
 #include "base/fdio.h"
+#include "base/hash.h"
 #include "base/path.h"
 #include "flatten/image.h"
 #include "flatten/interrupt.h"
+#include "flatten/layer_record.h"
 #include "flatten/spool.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
@@ -20,12 +20,17 @@ void members_clear(struct members *m)
     for (size_t i = 0; i < m->count; i++) {
         free(m->list[i].name);
         free(m->list[i].link);
+        buf_free(&m->list[i].text);
+        if (m->list[i].record)
+            layer_record_clear(m->list[i].record);
+        free(m->list[i].record);
     }
     free(m->list);
+    free(m->by_name);
     cleanup_fd(&m->fd);
 }
 
-static char *clean_name(const char *text, struct err *err)
+char *members_clean_name(const char *text, struct err *err)
 {
     _cleanup_buf_ struct buf clean = BUF_INIT;
     size_t len = strlen(text);
@@ -41,8 +46,8 @@ static char *clean_name(const char *text, struct err *err)
     return buf_take(&clean, err);
 }
 
-static int add_member(struct members *m, struct archive *a, struct archive_entry *entry,
-                      struct err *err)
+static int fill_member(struct members *m, struct archive *a, struct archive_entry *entry,
+                       struct err *err)
 {
     const char *name = archive_entry_pathname(entry);
     const char *hard = archive_entry_hardlink(entry), *soft = archive_entry_symlink(entry);
@@ -63,7 +68,7 @@ static int add_member(struct members *m, struct archive *a, struct archive_entry
     struct member *member = &m->list[m->count];
     *member = (struct member){.offset = archive_filter_bytes(a, 0), .hard = hard != NULL};
     member->size = (uint64_t)archive_entry_size(entry);
-    member->name = clean_name(name, err);
+    member->name = members_clean_name(name, err);
     if (!member->name)
         return -1;
     m->count++;
@@ -75,6 +80,12 @@ static int add_member(struct members *m, struct archive *a, struct archive_entry
     return 0;
 }
 
+struct member *members_add(struct members *m, struct archive *a, struct archive_entry *entry,
+                           struct err *err)
+{
+    return fill_member(m, a, entry, err) < 0 ? NULL : &m->list[m->count - 1];
+}
+
 static int scan_entries(struct members *m, struct archive *a, struct err *err)
 {
     struct archive_entry *entry;
@@ -83,7 +94,7 @@ static int scan_entries(struct members *m, struct archive *a, struct err *err)
     while ((rc = archive_read_next_header(a, &entry)) == ARCHIVE_OK || rc == ARCHIVE_WARN) {
         mode_t type = archive_entry_filetype(entry);
         bool linked = archive_entry_hardlink(entry) != NULL;
-        if ((type == AE_IFREG || type == AE_IFLNK || linked) && add_member(m, a, entry, err) < 0)
+        if ((type == AE_IFREG || type == AE_IFLNK || linked) && !members_add(m, a, entry, err))
             return -1;
     }
     if (rc != ARCHIVE_EOF)
@@ -126,6 +137,31 @@ static la_int64_t on_skip(struct archive *a, void *ctx, la_int64_t len)
     return lseek(s->fd, at + len, SEEK_SET) < 0 ? 0 : len;
 }
 
+/* Where the name is in the table, or would be. */
+static uint32_t *slot_of(const struct members *m, const char *name)
+{
+    size_t at = (size_t)hash_bytes(name, strlen(name), 0) & m->mask;
+
+    while (m->by_name[at] && strcmp(m->list[m->by_name[at] - 1].name, name) != 0)
+        at = (at + 1) & m->mask;
+    return &m->by_name[at];
+}
+
+int members_index(struct members *m, struct err *err)
+{
+    size_t size = 2;
+
+    while (size < 2 * m->count)
+        size *= 2;
+    m->by_name = calloc(size, sizeof(*m->by_name));
+    if (!m->by_name)
+        return err_nomem(err);
+    m->mask = size - 1;
+    for (size_t i = 0; i < m->count; i++)
+        *slot_of(m, m->list[i].name) = (uint32_t)i + 1;
+    return 0;
+}
+
 int members_scan(struct members *m, struct err *err)
 {
     struct scan scan = {.fd = m->fd, .end = lseek(m->fd, 0, SEEK_END)};
@@ -142,21 +178,20 @@ int members_scan(struct members *m, struct err *err)
     else
         rc = scan_entries(m, a, err);
     archive_read_free(a);
-    return rc;
+    return rc < 0 ? -1 : members_index(m, err);
 }
 
 const struct member *members_find(const struct members *m, const char *name)
 {
-    for (size_t i = m->count; i-- > 0;)
-        if (strcmp(m->list[i].name, name) == 0)
-            return &m->list[i];
-    return NULL;
+    uint32_t number = *slot_of(m, name);
+
+    return number ? &m->list[number - 1] : NULL;
 }
 
 /* Relative links start at the directory of the link. */
 const struct member *members_lookup(const struct members *m, const char *name, struct err *err)
 {
-    _cleanup_free_ char *at = clean_name(name, err);
+    _cleanup_free_ char *at = members_clean_name(name, err);
 
     for (int links = 0; at && links < MOST_LINKS; links++) {
         const struct member *found = members_find(m, at);
@@ -170,7 +205,7 @@ const struct member *members_lookup(const struct members *m, const char *name, s
         int dir = found->hard || !slash ? 0 : (int)(slash - found->name);
         _cleanup_free_ char *joined = strf("%.*s/%s", dir, found->name, found->link);
         free(at);
-        at = joined ? clean_name(joined, err) : NULL;
+        at = joined ? members_clean_name(joined, err) : NULL;
     }
     if (at)
         err_set(err, ERR_FORMAT, "%s: too many links", name);
@@ -189,6 +224,10 @@ int members_read(const struct members *m, const char *name, size_t limit, struct
     char *end = buf_reserve(out, (size_t)member->size);
     if (!end)
         return err_nomem(err);
+    if (m->fd < 0) {
+        buf_append(out, member->text.data, member->text.len);
+        return buf_check(out, err);
+    }
     if (fd_pread_exact(m->fd, end, (size_t)member->size, member->offset, err) < 0)
         return err_wrap(err, "%s", name);
     out->len += (size_t)member->size;

@@ -34,13 +34,16 @@ static void pack_name(const char *name, struct buf *out)
     buf_append(out, name ? name : "", name ? strlen(name) + 1 : 1);
 }
 
-struct attributes *attributes_of(struct archive_entry *entry, struct err *err)
+/* Packed, with these xattrs. */
+static struct attributes *pack(struct archive_entry *entry, const struct buf *xattrs,
+                               struct err *err)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
 
     pack_name(archive_entry_uname(entry), &text);
     pack_name(archive_entry_gname(entry), &text);
-    pack_xattrs(entry, &text);
+    buf_append(&text, xattrs->data, xattrs->len);
+    text.failed = text.failed || xattrs->failed;
     struct attributes *a = text.failed ? NULL : malloc(sizeof(*a) + text.len);
     if (!a) {
         err_nomem(err);
@@ -58,6 +61,31 @@ struct attributes *attributes_of(struct archive_entry *entry, struct err *err)
     };
     memcpy(a->text, text.data, text.len);
     return a;
+}
+
+struct attributes *attributes_of(struct archive_entry *entry, struct err *err)
+{
+    _cleanup_buf_ struct buf xattrs = BUF_INIT;
+
+    pack_xattrs(entry, &xattrs);
+    return pack(entry, &xattrs, err);
+}
+
+static const char *xattrs_of(const struct attributes *a)
+{
+    const char *gname = a->text + strlen(a->text) + 1;
+
+    return gname + strlen(gname) + 1;
+}
+
+struct attributes *attributes_with_xattrs(struct archive_entry *entry, const struct attributes *of,
+                                          struct err *err)
+{
+    const char *xattrs = xattrs_of(of);
+    _cleanup_buf_ struct buf copy = BUF_INIT;
+
+    buf_append(&copy, xattrs, (size_t)(of->text + of->len - xattrs));
+    return pack(entry, &copy, err);
 }
 
 size_t attributes_size(const struct attributes *a)
@@ -102,6 +130,6 @@ struct archive_entry *attributes_entry(const struct attributes *a, struct err *e
         archive_entry_set_uname(entry, a->text);
     if (gname[0])
         archive_entry_set_gname(entry, gname);
-    unpack_xattrs(gname + strlen(gname) + 1, a->text + a->len, entry);
+    unpack_xattrs(xattrs_of(a), a->text + a->len, entry);
     return entry;
 }

@@ -3,6 +3,7 @@
 #include "base/fdio.h"
 #include "base/log.h"
 #include "flatten/keeper.h"
+#include "flatten/platforms.h"
 #include "flatten/report.h"
 #include "flatten/wire.h"
 
@@ -10,11 +11,13 @@
 #include <inttypes.h>
 #include <string.h>
 
+enum { DEFAULT_RECORD = 128 * 1024 }; /* ZFS's own */
+
 struct analyze_command {
-    const char *platform, *config, *html, *zfs;
+    const char *platform, *config, *cert_dir, *costs, *html, *zfs;
     const char *max_wasted, *min_efficiency, *max_depth, *max_probes;
     uint64_t retries;
-    bool contents, exact, insecure, json, quiet;
+    bool contents, dedup, exact, insecure, json, quiet;
 };
 
 #define FIELD(name) offsetof(struct analyze_command, name)
@@ -27,7 +30,14 @@ static const struct option_spec analyze_options[] = {
      ".pyc"},
     {"zfs", 0, OPTION_TEXT, FIELD(zfs), "RECORD", NULL,
      "predict compression by lz4 and zstd in records of that size, as in 128K, from a sample"},
-    {"exact", 0, OPTION_FLAG, FIELD(exact), NULL, NULL, "compress all, not a sample"},
+    {"dedup", 0, OPTION_FLAG, FIELD(dedup), NULL, NULL,
+     "also predict what block deduplication would save, in each image and across all, and its "
+     "memory; "
+     "reads all files"},
+    {"exact", 0, OPTION_FLAG, FIELD(exact), NULL, NULL,
+     "compress all, and keep all that deduplication compares, not a sample"},
+    {"costs", 0, OPTION_FILE, FIELD(costs), "FILE", NULL,
+     "what lookups cost, as flatbed bench --json prints it; by default what its --save kept"},
     {"html", 0, OPTION_FILE, FIELD(html), "FILE", NULL,
      "write a page that shows it all; it needs no other file and no network"},
     {"max-wasted", 0, OPTION_TEXT, FIELD(max_wasted), "BYTES|PERCENT%", NULL,
@@ -41,6 +51,8 @@ static const struct option_spec analyze_options[] = {
      "rules from a JSON file; those of the command line win"},
     {"retries", 0, OPTION_NUMBER, FIELD(retries), "N", NULL,
      "how often a request to a registry that may work later is repeated; by default 5"},
+    {"cert-dir", 0, OPTION_FILE, FIELD(cert_dir), "DIR", NULL,
+     "certificates for registries: *.crt of CAs, and NAME.cert with NAME.key to be shown"},
     {"insecure", 0, OPTION_FLAG, FIELD(insecure), NULL, NULL,
      "speak with registries whose certificate cannot be verified, or that have no HTTPS"},
     {"quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL, NULL, "say nothing but errors and the result"},
@@ -48,6 +60,7 @@ static const struct option_spec analyze_options[] = {
 };
 
 const struct command_spec command_analyze_spec = {
+    .program = "flatten",
     .name = "analyze",
     .operands = "SOURCE...",
     .summary = "Show where an image's bytes and lookups go.",
@@ -66,18 +79,19 @@ struct analyzing {
     const char *const *names; /* of the sources, as they were given */
     size_t count;
     struct gate rules;
-    size_t record; /* bytes; 0: no prediction for ZFS */
-    int page;      /* where --html goes; 0: nowhere */
+    struct lookup_costs costs;
+    struct analysis_zfs zfs;
+    int page; /* where --html goes; 0: nowhere */
 };
 
 static int analyze_one(struct reader *r, const struct analyzing *a, size_t which,
                        struct analysis *out, struct err *err)
 {
     struct merged_options options = {0};
-    _cleanup_source_ struct source *source = reader_source(r, which, err);
+    _cleanup_source_ struct source *source = reader_source(r, which, false, err);
     struct image *image = source ? source_image(source, a->command->platform, err) : NULL;
 
-    return image ? analysis_make(image, a->names[which], &options, out, err) : -1;
+    return image ? analysis_make(image, a->names[which], &options, &a->costs, out, err) : -1;
 }
 
 static int print(struct buf *text, struct err *err)
@@ -89,14 +103,29 @@ static int print(struct buf *text, struct err *err)
     return 0;
 }
 
-static int compress(const struct analyze_command *c, struct analysis *list, int count,
-                    size_t record, struct err *err)
+/* What all images together are: the members beside "images", and what people see of them. */
+static void put_together(const struct analyze_command *c, const struct analysis *list, int count,
+                         const struct duplicate_shared *shared, struct buf *out)
 {
-    for (int i = 0; record && i < count; i++)
-        if (zfs_read(list[i].image, &list[i].strata, record, c->exact ? 0 : ZFS_SAMPLE,
-                     &list[i].zfs, err) < 0)
-            return err_wrap(err, "%s", list[i].source);
-    return 0;
+    bool dedup = count > 0 && list[0].zfs.deduped;
+
+    if (c->json) {
+        if (c->contents) {
+            buf_putc(out, ',');
+            analysis_put_shared_json(shared, out);
+        }
+        if (dedup) {
+            buf_puts(out, ",\"dedup\":");
+            analysis_put_dedup_json(&list[0].together, out);
+        }
+        return;
+    }
+    if (c->contents && count > 1)
+        analysis_put_shared_text(shared, out);
+    if (dedup && count > 1) {
+        buf_puts(out, "\nDeduplicated across all images\n");
+        analysis_put_dedup_text(&list[0].together, out);
+    }
 }
 
 static int report(const struct analyze_command *c, const struct analysis *list, int count,
@@ -115,11 +144,8 @@ static int report(const struct analyze_command *c, const struct analysis *list, 
             analysis_put_text(&list[i], &out);
     }
     if (c->json)
-        buf_puts(&out, c->contents ? "]," : "]");
-    if (c->contents && c->json)
-        analysis_put_shared_json(shared, &out);
-    if (c->contents && !c->json && count > 1)
-        analysis_put_shared_text(shared, &out);
+        buf_putc(&out, ']');
+    put_together(c, list, count, shared, &out);
     if (c->json)
         buf_puts(&out, "}\n");
     return print(&out, err);
@@ -173,7 +199,7 @@ static int analyze_all(struct reader *r, const struct analyzing *a, struct analy
         if (analyze_one(r, a, i, &list[i], err) < 0)
             return -1;
     if ((c->contents && analysis_compare(list, a->count, &shared, err) < 0) ||
-        compress(c, list, count, a->record, err) < 0)
+        analysis_compress(list, a->count, &a->zfs, err) < 0)
         return -1;
     int status = judge(list, count, &a->rules);
     if (r->output && report_write(list, a->count, r->output, err) < 0)
@@ -206,10 +232,13 @@ static int run_keeper(struct analyzing *a, struct reference *references, struct 
 {
     const struct analyze_command *c = a->command;
 
+    if (platform_check(c->platform, err) < 0)
+        return -1;
     for (size_t i = 0; i < a->count; i++) {
         if (reference_parse(a->names[i], &references[i], err) < 0)
             return -1;
-        references[i].registry = (struct registry_options){c->insecure, c->retries, NULL};
+        references[i].registry =
+            (struct registry_options){c->insecure, c->retries, c->cert_dir, NULL};
     }
     const struct keeper_task task = {.sources = references,
                                      .source_count = a->count,
@@ -248,6 +277,21 @@ static int run_with_page(struct analyzing *a, struct err *err)
     return rc >= 0 && atomic_file_commit(&file, err) < 0 ? err_wrap(err, "%s", path) : rc;
 }
 
+/* Without the file that nobody named, there are the defaults. */
+static int load_costs(const struct analyze_command *c, struct lookup_costs *out, struct err *err)
+{
+    struct err reason = ERR_INIT;
+
+    if (lookup_costs_load(c->costs, out, &reason) == 0)
+        return 0;
+    if (c->costs) {
+        *err = reason;
+        return -1;
+    }
+    log_warning("%s; defaults are used", reason.msg);
+    return 0;
+}
+
 static int prepare(const struct analyze_command *c, const struct operands *operands,
                    struct analyzing *out, struct err *err)
 {
@@ -255,9 +299,10 @@ static int prepare(const struct analyze_command *c, const struct operands *opera
         (struct analyzing){.command = c, .names = operands->list, .count = (size_t)operands->count};
     if (out->count > WIRE_MOST_SOURCES)
         return err_set(err, ERR_LIMIT, "more than %d images", WIRE_MOST_SOURCES);
-    if (set_rules(c, &out->rules, err) < 0)
+    if (set_rules(c, &out->rules, err) < 0 || load_costs(c, &out->costs, err) < 0)
         return -1;
-    return c->zfs ? zfs_parse_record(c->zfs, &out->record, err) : 0;
+    out->zfs = (struct analysis_zfs){c->dedup ? DEFAULT_RECORD : 0, c->exact, c->dedup};
+    return c->zfs ? zfs_parse_record(c->zfs, &out->zfs.record, err) : 0;
 }
 
 int command_analyze(int argc, char *const argv[], bool *help, struct err *err)

@@ -37,6 +37,8 @@ static const struct option_spec squash_options[] = {
      "prove that the result unpacks to the source's tree before it is published"},
     {"retries", 0, OPTION_NUMBER, FIELD(retries), "N", NULL,
      "how often a request to a registry that may work later is repeated; by default 5"},
+    {"cert-dir", 0, OPTION_FILE, FIELD(cert_dir), "DIR", NULL,
+     "certificates for registries: *.crt of CAs, and NAME.cert with NAME.key to be shown"},
     {"insecure", 0, OPTION_FLAG, FIELD(insecure), NULL, NULL,
      "speak with registries whose certificate cannot be verified, or that have no HTTPS"},
     {"json", 0, OPTION_FLAG, FIELD(json), NULL, NULL, "print the result as JSON"},
@@ -45,6 +47,7 @@ static const struct option_spec squash_options[] = {
 };
 
 const struct command_spec command_squash_spec = {
+    .program = "flatten",
     .name = "squash",
     .operands = "SOURCE [DESTINATION]",
     .summary = "Merge an image's layers into one, keeping what a container sees.",
@@ -138,12 +141,13 @@ static int squash(const struct squash_command *c, const struct operands *operand
     _cleanup_reference_ struct reference from = {0}, base = {0}, to = {0};
     struct squash_run run = {.command = c, .to = &to};
 
-    if (reference_parse(operands->list[0], &from, err) < 0 ||
+    if (platform_check(c->platform, err) < 0 ||
+        reference_parse(operands->list[0], &from, err) < 0 ||
         destination(c, operands, &from, &to, err) < 0 || prepare(c, &run, err) < 0 ||
         parse_base(&run.selection, &base, err) < 0)
         return -1;
     from.registry = base.registry = to.registry =
-        (struct registry_options){c->insecure, c->retries, NULL};
+        (struct registry_options){c->insecure, c->retries, c->cert_dir, NULL};
     const struct reference sources[] = {[SQUASH_FROM] = from, [SQUASH_BASE] = base};
     const struct keeper_task task = {.sources = sources,
                                      .source_count = run.selection.base ? 2 : 1,

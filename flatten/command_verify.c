@@ -3,12 +3,13 @@
 #include "base/log.h"
 #include "flatten/keeper.h"
 #include "flatten/listing.h"
+#include "flatten/platforms.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 struct verify_command {
-    const char *semantics, *platform;
+    const char *semantics, *platform, *cert_dir;
     uint64_t most, retries;
     bool insecure, json, quiet;
 };
@@ -22,6 +23,8 @@ static const struct option_spec verify_options[] = {
     {"most", 0, OPTION_NUMBER, FIELD(most), "N", NULL, "differences to print; by default 20"},
     {"retries", 0, OPTION_NUMBER, FIELD(retries), "N", NULL,
      "how often a request to a registry that may work later is repeated; by default 5"},
+    {"cert-dir", 0, OPTION_FILE, FIELD(cert_dir), "DIR", NULL,
+     "certificates for registries: *.crt of CAs, and NAME.cert with NAME.key to be shown"},
     {"insecure", 0, OPTION_FLAG, FIELD(insecure), NULL, NULL,
      "speak with registries whose certificate cannot be verified, or that have no HTTPS"},
     {"json", 0, OPTION_FLAG, FIELD(json), NULL, NULL, "print the result as JSON"},
@@ -30,6 +33,7 @@ static const struct option_spec verify_options[] = {
 };
 
 const struct command_spec command_verify_spec = {
+    .program = "flatten",
     .name = "verify",
     .operands = "A B",
     .summary = "Prove that two images unpack to the same tree.",
@@ -82,13 +86,13 @@ static void print_difference(void *ctx, const char *path, const char *a, const c
 }
 
 static struct listing *list(struct reader *r, size_t which, const struct verify_command *c,
-                            struct err *err)
+                            const struct listing *like, struct err *err)
 {
     const struct merged_options options = {.semantics = semantics_named(c->semantics)};
-    _cleanup_source_ struct source *source = reader_source(r, which, err);
+    _cleanup_source_ struct source *source = reader_source(r, which, true, err);
     _cleanup_image_ struct image *image = source ? source_image(source, c->platform, err) : NULL;
 
-    return image ? listing_new(image, &options, err) : NULL;
+    return image ? listing_new(image, &options, like, err) : NULL;
 }
 
 /* In the sandbox. */
@@ -96,8 +100,8 @@ static int compare(struct reader *r, void *ctx, struct err *err)
 {
     const struct verify_command *c = ctx;
     struct printer printer = {.command = c};
-    _cleanup_listing_ struct listing *a = list(r, 0, c, err);
-    _cleanup_listing_ struct listing *b = a ? list(r, 1, c, err) : NULL;
+    _cleanup_listing_ struct listing *a = list(r, 0, c, NULL, err);
+    _cleanup_listing_ struct listing *b = a ? list(r, 1, c, a, err) : NULL;
 
     if (!b)
         return -1;
@@ -122,9 +126,10 @@ static int verify(struct verify_command *c, const char *const names[2], struct e
 {
     _cleanup_reference_ struct reference a = {0}, b = {0};
 
-    if (reference_parse(names[0], &a, err) < 0 || reference_parse(names[1], &b, err) < 0)
+    if (platform_check(c->platform, err) < 0 || reference_parse(names[0], &a, err) < 0 ||
+        reference_parse(names[1], &b, err) < 0)
         return -1;
-    a.registry = b.registry = (struct registry_options){c->insecure, c->retries, NULL};
+    a.registry = b.registry = (struct registry_options){c->insecure, c->retries, c->cert_dir, NULL};
     const struct reference sources[] = {a, b};
     const struct keeper_task task = {
         .sources = sources, .source_count = 2, .platform = c->platform};

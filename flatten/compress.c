@@ -1,7 +1,8 @@
 #include "flatten/compress.h"
 
+#include "flatten/cpus.h"
+
 #include <isa-l/igzip_lib.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <string.h>
 #include <zstd.h>
@@ -56,16 +57,6 @@ int compress_parse(const char *text, struct compress_options *out, struct err *e
                    text);
 }
 
-static unsigned usable_threads(void)
-{
-    cpu_set_t set;
-
-    if (sched_getaffinity(0, sizeof(set), &set) < 0)
-        return 1;
-    unsigned count = (unsigned)CPU_COUNT(&set);
-    return count < 1 ? 1 : count > MOST_THREADS ? MOST_THREADS : count;
-}
-
 static int set_zstd(struct compressor *c, ZSTD_cParameter parameter, int value, struct err *err)
 {
     size_t rc = ZSTD_CCtx_setParameter(c->zstd, parameter, value);
@@ -75,7 +66,7 @@ static int set_zstd(struct compressor *c, ZSTD_cParameter parameter, int value, 
 
 static int begin_zstd(struct compressor *c, const struct compress_options *o, struct err *err)
 {
-    unsigned threads = o->threads ? o->threads : usable_threads();
+    unsigned threads = o->threads ? o->threads : cpus_usable();
 
     c->zstd = ZSTD_createCCtx();
     if (!c->zstd)

@@ -67,11 +67,6 @@ static int put(struct content_list *to, uint32_t inode, const unsigned char *byt
     return 0;
 }
 
-static unsigned nibble(char c)
-{
-    return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10);
-}
-
 static int put_hash(struct reading *r, uint32_t inode, struct err *err)
 {
     unsigned char bytes[CONTENT_BYTES];
@@ -79,9 +74,7 @@ static int put_hash(struct reading *r, uint32_t inode, struct err *err)
 
     if (sha256_finish(r->sha256, &digest, err) < 0)
         return -1;
-    const char *hex = digest_hex(&digest);
-    for (size_t i = 0; i < sizeof(bytes); i++)
-        bytes[i] = (unsigned char)(nibble(hex[2 * i]) << 4 | nibble(hex[2 * i + 1]));
+    digest_bytes(&digest, bytes, sizeof(bytes));
     return put(&r->out->hashes, inode, bytes, err);
 }
 

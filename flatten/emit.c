@@ -107,32 +107,49 @@ int emit_link(struct entry_sink *to, const char *path, const char *target,
     return put_header(to, path, header, err);
 }
 
-static bool has_xattr(struct archive_entry *header, const char *wanted)
+/* The names of its xattrs, which stay where they are when more are added. NULL without memory. */
+static const char **xattr_names(struct archive_entry *header, size_t *count)
 {
-    const char *name;
+    size_t most = (size_t)archive_entry_xattr_reset(header), size;
+    const char **names = calloc(most + 1, sizeof(*names));
     const void *value;
-    size_t size;
 
-    archive_entry_xattr_reset(header);
-    while (archive_entry_xattr_next(header, &name, &value, &size) == ARCHIVE_OK)
-        if (strcmp(name, wanted) == 0)
+    *count = 0;
+    while (names && *count < most &&
+           archive_entry_xattr_next(header, &names[*count], &value, &size) == ARCHIVE_OK)
+        ++*count;
+    return names;
+}
+
+static bool is_among(const char *name, const char **names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
             return true;
     return false;
 }
 
 int emit_adopt(struct archive_entry *link, struct archive_entry *origin, struct err *err)
 {
-    _cleanup_entry_ struct archive_entry *copy = archive_entry_clone(origin);
+    size_t own, size, total;
+    _cleanup_free_ const char **names = xattr_names(link, &own);
     const char *name;
     const void *value;
-    size_t size;
 
-    if (!copy)
+    if (!names)
         return err_nomem(err);
-    archive_entry_xattr_reset(copy);
-    while (archive_entry_xattr_next(copy, &name, &value, &size) == ARCHIVE_OK)
-        if (!has_xattr(link, name))
-            archive_entry_xattr_add_entry(link, name, value, size);
+    total = own;
+    archive_entry_xattr_reset(origin);
+    while (archive_entry_xattr_next(origin, &name, &value, &size) == ARCHIVE_OK) {
+        if (is_among(name, names, own))
+            continue;
+        if (++total > LAYER_MOST_XATTRS)
+            return err_set(err, ERR_LIMIT,
+                           "more than %d extended attributes, with those of its "
+                           "other names",
+                           LAYER_MOST_XATTRS);
+        archive_entry_xattr_add_entry(link, name, value, size);
+    }
     return 0;
 }
 
@@ -142,8 +159,9 @@ static struct archive_entry *origin_as(struct archive_entry *link, struct archiv
 {
     struct archive_entry *header = archive_entry_clone(link);
 
-    if (!header || emit_adopt(header, origin, err) < 0) {
+    if (!header)
         err_nomem(err);
+    if (!header || emit_adopt(header, origin, err) < 0) {
         archive_entry_free(header);
         return NULL;
     }

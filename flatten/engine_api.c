@@ -11,7 +11,6 @@
 
 enum {
     ANSWER_SECONDS = 120, /* for small replies; images take as long as they take */
-    SAVE_TAIL = 8 * 1024,
 };
 
 struct engine {
@@ -250,7 +249,7 @@ struct json_doc *engine_inspect(struct engine *e, const char *name, bool *missin
 static int take_file(void *ctx, const char *data, size_t len, struct err *err)
 {
     return fd_write_all(*(int *)ctx, data, len, err) < 0
-               ? err_wrap(err, "temporary file (set TMPDIR)")
+               ? err_wrap(err, "what the daemon sends (is there room in TMPDIR?)")
                : 0;
 }
 
@@ -268,27 +267,31 @@ int engine_save(struct engine *e, const char *name, const char *platform, int fd
     return buf_check(&path, err) < 0 ? -1 : send_request(&r, path.data, &status, err);
 }
 
-int engine_save_error(int fd, struct err *err)
+int engine_save_said(const char *tail, size_t len, struct err *err)
 {
     static const char mark[] = "{\"errorDetail\"";
     struct err said = ERR_INIT;
     struct engine_reply reply = {0};
-    char tail[SAVE_TAIL];
-    off_t end = lseek(fd, 0, SEEK_END);
-
-    if (end < 0)
-        return -1;
-    off_t from = end > SAVE_TAIL ? end - SAVE_TAIL : 0;
-    size_t len = (size_t)(end - from);
-    if (fd_pread_exact(fd, tail, len, from, &said) < 0)
-        return -1;
-    said = (struct err)ERR_INIT;
     const char *at = memmem(tail, len, mark, sizeof(mark) - 1);
     if (at && engine_reply_feed(&reply, at, len - (size_t)(at - tail), &said) < 0 &&
         said.kind == ERR_SYSTEM)
         *err = said;
     engine_reply_clear(&reply);
     return -1;
+}
+
+int engine_save_error(int fd, struct err *err)
+{
+    struct err ignored = ERR_INIT;
+    char tail[ENGINE_SAVE_TAIL];
+    off_t end = lseek(fd, 0, SEEK_END);
+
+    if (end < 0)
+        return -1;
+    off_t from = end > ENGINE_SAVE_TAIL ? end - ENGINE_SAVE_TAIL : 0;
+    size_t len = (size_t)(end - from);
+    return fd_pread_exact(fd, tail, len, from, &ignored) < 0 ? -1
+                                                             : engine_save_said(tail, len, err);
 }
 
 static int take_reply(void *ctx, const char *data, size_t len, struct err *err)

@@ -1,9 +1,9 @@
 #include "flatten/http.h"
 
 #include "base/fdio.h"
+#include "flatten/http_internal.h"
 #include "flatten/interrupt.h"
 
-#include <curl/curl.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -180,31 +180,7 @@ static int on_progress(void *ctx, curl_off_t down_all, curl_off_t down, curl_off
     return told_to_stop(ctx);
 }
 
-#define SET(option, value)                                                                         \
-    do {                                                                                           \
-        CURLcode rc_ = curl_easy_setopt(curl, option, value);                                      \
-        if (rc_ != CURLE_OK)                                                                       \
-            return rc_;                                                                            \
-    } while (0)
-
-/* As OpenSSL itself has it, and other clients: what these name counts instead of the system's. */
-static CURLcode set_tls(const struct http *h)
-{
-    CURL *curl = h->curl;
-    const char *file = getenv("SSL_CERT_FILE"), *dir = getenv("SSL_CERT_DIR");
-
-    SET(CURLOPT_PROTOCOLS_STR, "http,https");
-    SET(CURLOPT_SSL_VERIFYPEER, h->options.insecure ? 0L : 1L);
-    SET(CURLOPT_SSL_VERIFYHOST, h->options.insecure ? 0L : 2L);
-    SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-    if (file && *file)
-        SET(CURLOPT_CAINFO, file);
-    if (dir && *dir)
-        SET(CURLOPT_CAPATH, dir);
-    return CURLE_OK;
-}
-
-static CURLcode set_connection(struct http *h)
+static CURLcode set_connection(struct http *h, bool identify)
 {
     CURL *curl = h->curl;
 
@@ -218,12 +194,13 @@ static CURLcode set_connection(struct http *h)
     SET(CURLOPT_PATH_AS_IS, 1L);
     SET(CURLOPT_TCP_KEEPALIVE, 1L);
     SET(CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS);
+    SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L); /* those of a proxy are not the reply's */
     SET(CURLOPT_USERAGENT, "flatten/" FLATBED_VERSION);
     if (!h->options.proxy)
         SET(CURLOPT_PROXY, "");
     if (h->options.socket)
         SET(CURLOPT_UNIX_SOCKET_PATH, h->options.socket);
-    return h->options.tls ? set_tls(h) : CURLE_OK;
+    return h->options.tls ? http_set_tls(curl, &h->options, identify) : CURLE_OK;
 }
 
 static CURLcode set_body(struct transfer *t)
@@ -285,8 +262,31 @@ static bool was_connected(const struct http *h)
            microseconds > 0;
 }
 
+/* An alert is TLS, however it ends: what the other side says against us comes after a handshake
+ * of TLS 1.3, when something is read. */
+static enum http_failure failure_of_alert(const struct http *h)
+{
+    return strstr(h->error, "certificate required") || strstr(h->error, "bad certificate") ||
+                   strstr(h->error, "handshake failure")
+               ? HTTP_UNKNOWN_CLIENT
+               : HTTP_FAILED;
+}
+
+/* A proxy that will not connect us, and will not another time either. */
+static bool proxy_refused(const struct http *h)
+{
+    long status;
+
+    return curl_easy_getinfo(h->curl, CURLINFO_HTTP_CONNECTCODE, &status) == CURLE_OK &&
+           status >= 400 && status < 500 && status != 408 && status != 429;
+}
+
 static enum http_failure failure_of(const struct http *h, CURLcode code)
 {
+    if (strstr(h->error, " alert "))
+        return failure_of_alert(h);
+    if (proxy_refused(h))
+        return HTTP_FAILED;
     switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:
@@ -325,9 +325,16 @@ static int failed(struct transfer *t, CURLcode code)
     return -1;
 }
 
+/* Whoever has refused need not listen to the rest of an upload, nor say why. */
+static bool was_refused(const struct transfer *t, CURLcode code)
+{
+    return t->header_bytes > 0 && t->reply->status >= 300 &&
+           (t->reply->refusal.len > 0 || code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR);
+}
+
 static int perform(struct transfer *t, struct curl_slist *headers)
 {
-    CURLcode code = set_connection(t->http);
+    CURLcode code = set_connection(t->http, t->request->identify);
 
     t->http->error[0] = '\0';
     if (code == CURLE_OK)
@@ -335,8 +342,7 @@ static int perform(struct transfer *t, struct curl_slist *headers)
     if (code == CURLE_OK)
         code = curl_easy_perform(t->http->curl);
     note_status(t);
-    /* Whoever has refused need not listen to the rest of an upload. */
-    bool refused = t->reply->status >= 300 && t->reply->refusal.len > 0;
+    bool refused = was_refused(t, code);
     if (t->failed || told_to_stop(t->http) || (code != CURLE_OK && !refused))
         return failed(t, code);
     if (buf_check(&t->reply->headers, t->err) < 0 || buf_check(&t->reply->refusal, t->err) < 0) {

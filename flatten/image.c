@@ -1,7 +1,22 @@
 #include "flatten/image.h"
 
+#include "flatten/feed.h"
+
 #include <fcntl.h>
 #include <string.h>
+
+const struct json_options image_json_options = {
+    .max_bytes = IMAGE_JSON_LIMIT, .max_memory = IMAGE_JSON_MEMORY, .unique_keys = true};
+
+size_t image_memory(const struct image *image)
+{
+    const struct json_doc *docs[] = {image->config, image->manifest, image->index};
+    size_t sum = 0;
+
+    for (size_t i = 0; i < sizeof(docs) / sizeof(*docs); i++)
+        sum += docs[i] ? json_memory(docs[i]) : 0;
+    return sum;
+}
 
 void image_free(struct image *image)
 {
@@ -9,6 +24,7 @@ void image_free(struct image *image)
         cleanup_fd(&image->layers[i].fd);
     free(image->layers);
     free(image->name);
+    cleanup_feed(&image->feed);
     cleanup_json_doc(&image->config);
     cleanup_json_doc(&image->manifest);
     cleanup_json_doc(&image->index);
@@ -48,10 +64,25 @@ struct image *image_new(struct json_doc *config, struct err *err)
     return steal_ptr(&image);
 }
 
-struct stream *layer_blob(const struct layer *layer, struct err *err)
+int layer_wrap(const struct layer *layer, struct err *err)
+{
+    return layer->number ? err_wrap(err, "layer %u", layer->number) : -1;
+}
+
+int layer_compression(const struct layer *layer, enum compression *kind, struct err *err)
+{
+    enum { MAGIC = 4 };
+    uint64_t size = layer->size < MAGIC ? layer->size : MAGIC;
+    struct stream *raw = stream_range(layer->fd, layer->offset, size, err);
+    _cleanup_stream_ struct stream *s = raw ? stream_decompress(raw, kind, err) : NULL;
+
+    return s ? 0 : -1;
+}
+
+/* Takes the stream. */
+static struct stream *check_blob(const struct layer *layer, struct stream *s, struct err *err)
 {
     char what[32];
-    struct stream *s = stream_range(layer->fd, layer->offset, layer->size, err);
 
     if (s && layer->progress)
         s = stream_count(s, layer->progress, err);
@@ -61,25 +92,42 @@ struct stream *layer_blob(const struct layer *layer, struct err *err)
     return stream_verify(s, &layer->digest, what, err);
 }
 
-struct stream *layer_tar(const struct layer *layer, struct err *err)
+struct stream *layer_blob(const struct layer *layer, struct err *err)
+{
+    return check_blob(layer, stream_range(layer->fd, layer->offset, layer->size, err), err);
+}
+
+struct stream *layer_tar_from(const struct layer *layer, struct stream *blob, struct digest *actual,
+                              struct err *err)
 {
     char what[48];
-    struct stream *s = layer_blob(layer, err);
+    struct stream *s = check_blob(layer, blob, err);
 
     if (s)
         s = stream_decompress(s, NULL, err);
     if (!s) {
-        err_wrap(err, "layer %u", layer->number);
+        layer_wrap(layer, err);
         return NULL;
     }
-    snprintf(what, sizeof(what), "layer %u, uncompressed", layer->number);
+    if (layer->number)
+        snprintf(what, sizeof(what), "layer %u, uncompressed", layer->number);
+    else
+        snprintf(what, sizeof(what), "uncompressed");
     struct ahead_options options = {
         .expected = layer->diff_id,
+        .actual = actual,
         .what = what,
         .max_size = layer->max_size,
         .hasher = layer->hasher,
     };
     return stream_verify_ahead(s, &options, err);
+}
+
+struct stream *layer_tar(const struct layer *layer, struct err *err)
+{
+    struct stream *s = stream_range(layer->fd, layer->offset, layer->size, err);
+
+    return s ? layer_tar_from(layer, s, NULL, err) : NULL;
 }
 
 struct stream *layer_tar_unchecked(const struct layer *layer, enum compression *kind,

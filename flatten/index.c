@@ -23,6 +23,7 @@ static void builder_clear(struct builder *b)
     free(b->symlinks);
     model_free(&b->own_model);
     buf_free(&b->rest);
+    free(b->floors);
 }
 
 uint32_t index_add_inode(struct index *x, unsigned layer, uint32_t ordinal, struct err *err)
@@ -42,17 +43,11 @@ uint32_t index_add_inode(struct index *x, unsigned layer, uint32_t ordinal, stru
     return (uint32_t)x->inode_count++;
 }
 
-/* Memory for what headers say: a small archive may have much of it. */
-enum { MOST_HEADER_MIB = 1024 };
-
-static int keep_header(struct builder *b, uint32_t inode, struct archive_entry *header,
-                       struct err *err)
+/* Takes `copy`, NULL for one that could not be made. */
+static int put_header(struct builder *b, uint32_t inode, struct attributes *copy, struct err *err)
 {
     struct index_inode *i = &b->index->inodes[inode];
-    struct attributes *copy = b->index->bare ? NULL : attributes_of(header, err);
 
-    if (b->index->bare)
-        return 0;
     if (!copy)
         return -1;
     if (i->header)
@@ -60,11 +55,17 @@ static int keep_header(struct builder *b, uint32_t inode, struct archive_entry *
     cleanup_attributes(&i->header);
     i->header = copy;
     b->index->header_bytes += attributes_size(copy);
-    if (b->index->header_bytes >> 20 >= MOST_HEADER_MIB)
+    if (b->index->header_bytes >> 20 >= ATTRIBUTES_MOST_MIB)
         return err_set(err, ERR_LIMIT, "the attributes of directories take more than %d MiB",
-                       MOST_HEADER_MIB);
+                       ATTRIBUTES_MOST_MIB);
     i->described = b->layer->number;
     return 0;
+}
+
+static int keep_header(struct builder *b, uint32_t inode, struct archive_entry *header,
+                       struct err *err)
+{
+    return b->index->bare ? 0 : put_header(b, inode, attributes_of(header, err), err);
 }
 
 /* Engines apply a link's header to the file, xattrs adding up; the spec's way ignores it. */
@@ -75,6 +76,8 @@ static int keep_link_header(struct builder *b, uint32_t inode, struct archive_en
 
     if (b->semantics == SEMANTICS_SPEC)
         return 0;
+    if (kept && archive_entry_xattr_count(header) == 0)
+        return put_header(b, inode, attributes_with_xattrs(header, kept, err), err);
     if (kept) {
         _cleanup_entry_ struct archive_entry *old = attributes_entry(kept, err);
         if (!old || emit_adopt(header, old, err) < 0)
@@ -327,6 +330,11 @@ static void count_entry(const struct builder *b, const struct layer_entry *e,
     report->divergences += b->divergence != NULL;
     if (b->divergence && options->notice)
         options->notice(options->notice_ctx, b->layer->number, e->in.path, b->divergence);
+    if (!e->dropped || !b->first)
+        return;
+    report->dropped++;
+    if (options->notice)
+        options->notice(options->notice_ctx, b->layer->number, e->in.path, e->dropped);
 }
 
 static int add_layer(struct builder *b, const struct layer *layer,
@@ -334,7 +342,7 @@ static int add_layer(struct builder *b, const struct layer *layer,
                      struct err *err)
 {
     _cleanup_layer_reader_ struct layer_reader *reader =
-        b->observer ? layer_reader_open_unchecked(layer, err) : layer_reader_open(layer, err);
+        b->unchecked ? layer_reader_open_unchecked(layer, err) : layer_reader_open(layer, err);
     struct layer_entry e;
     int rc;
 
@@ -373,7 +381,12 @@ struct index *index_new(const struct image *image, const struct merged_options *
 {
     _cleanup_index_ struct index *x = calloc(1, sizeof(*x));
     _cleanup_(builder_clear) struct builder b = {
-        .index = x, .semantics = options->semantics, .observer = options->observer};
+        .index = x,
+        .semantics = options->semantics,
+        .observer = options->observer,
+        .unchecked = options->observer || (image->as_they_lie && !options->kept),
+        .first = image->as_they_lie,
+    };
 
     if (!x) {
         err_nomem(err);

@@ -1,11 +1,9 @@
 #include "flatten/index_internal.h"
 
 #include "flatten/emit.h"
+#include "flatten/merge_internal.h"
 
-#include <limits.h>
 #include <string.h>
-
-enum { MOST_SYMLINKS = 40 };
 
 static uint32_t add_implied(struct builder *b, struct err *err)
 {
@@ -24,16 +22,14 @@ static uint32_t add_implied(struct builder *b, struct err *err)
 }
 
 /*
- * Sees to it that there is a directory at the node for what comes below. An older file gives way,
- * unless a symbolic link led to it.
+ * Sees to it that there is a directory at the node for what comes below; `kind` is what is there.
+ * An older file gives way, unless a symbolic link led to it.
  */
-static int ensure_dir(struct builder *b, uint32_t node, bool linked, struct err *err)
+static int ensure_dir(struct builder *b, uint32_t node, enum model_kind kind, bool linked,
+                      struct err *err)
 {
-    enum model_kind kind = index_kind(b, node);
-
     if (kind == MODEL_DIR) {
-        if (node != TREE_ROOT)
-            b->own->slots[node].stamp = b->own->clock; /* the layer has it, too */
+        b->own->slots[node].stamp = b->own->clock; /* the layer has it, too */
         return 0;
     }
     if (kind == MODEL_OTHER && (linked || b->own->slots[node].stamp >= b->layer_mark))
@@ -47,67 +43,100 @@ static int ensure_dir(struct builder *b, uint32_t node, bool linked, struct err 
     return 0;
 }
 
-static int follow(struct builder *b, uint32_t node, size_t used, struct err *err)
+/* Where a walk stands: in b->rest and in the tree. */
+struct walk {
+    uint32_t at;
+    size_t depth; /* of `at`: its floor is b->floors[depth] */
+    size_t used;
+    struct merge_followed so_far;
+    bool make;
+};
+
+static int enter_dir(struct builder *b, struct walk *w, uint32_t dir, struct err *err)
 {
-    const char *target = b->symlinks[b->own->slots[node].inode];
+    size_t depth = dir == TREE_ROOT ? 0 : w->depth + 1;
+
+    if (depth == b->floor_cap) {
+        size_t cap = b->floor_cap ? b->floor_cap * 2 : 64;
+        uint32_t *bigger = realloc(b->floors, cap * sizeof(*bigger));
+        if (!bigger)
+            return err_nomem(err);
+        b->floors = bigger;
+        b->floor_cap = cap;
+    }
+    b->floors[depth] = model_floor(b->own, dir, depth ? b->floors[depth - 1] : 0);
+    w->depth = depth;
+    w->at = dir;
+    return 0;
+}
+
+/* Puts the link's target before what is left of the path. */
+static int follow(struct builder *b, struct walk *w, uint32_t link, struct err *err)
+{
+    const char *target = b->symlinks[b->own->slots[link].inode];
     struct buf joined = BUF_INIT;
 
-    buf_printf(&joined, "%s/%s", target, b->rest.data + used);
+    if (merge_follow(&w->so_far, strlen(target), err) < 0)
+        return -1;
+    buf_printf(&joined, "%s/%s", target, b->rest.data + w->used);
     buf_free(&b->rest);
     b->rest = joined;
-    if (joined.len > PATH_MAX * 16)
-        return err_set(err, ERR_FORMAT, "symbolic links make its path too long");
-    return buf_check(&b->rest, err);
+    w->used = 0;
+    if (buf_check(&b->rest, err) < 0)
+        return -1;
+    return b->rest.data[0] == '/' ? enter_dir(b, w, TREE_ROOT, err) : 0;
+}
+
+/* One name that is not the last. */
+static int step(struct builder *b, struct walk *w, const char *name, size_t len, struct err *err)
+{
+    struct tree *t = b->index->tree;
+
+    if (len == 1 && name[0] == '.')
+        return 0;
+    if (len == 2 && name[0] == '.' && name[1] == '.') {
+        if (w->at != TREE_ROOT) {
+            w->at = tree_parent(t, w->at);
+            w->depth--;
+        }
+        return 0;
+    }
+    uint32_t child = tree_child(t, w->at, name, len, err);
+    if (child == TREE_NONE)
+        return -1;
+    enum model_kind kind = model_kind_below(b->own, child, b->floors[w->depth]);
+    if (kind == MODEL_SYMLINK)
+        return follow(b, w, child, err);
+    if (b->whiteout && kind == MODEL_WHITEOUT) {
+        b->ignored = true;
+        return -1;
+    }
+    if (w->make && ensure_dir(b, child, kind, w->so_far.links > 0, err) < 0)
+        return -1;
+    return enter_dir(b, w, child, err);
 }
 
 /* The parent of the path's last name, which is left at *name in b->rest. */
 static uint32_t walk(struct builder *b, const char *path, size_t len, bool make, const char **name,
                      struct err *err)
 {
-    struct tree *t = b->index->tree;
-    uint32_t at = TREE_ROOT;
-    size_t used = 0, links = 0;
+    struct walk w = {.make = make};
 
     buf_truncate(&b->rest, 0);
     buf_append(&b->rest, path, len);
-    if (buf_check(&b->rest, err) < 0)
+    if (buf_check(&b->rest, err) < 0 || enter_dir(b, &w, TREE_ROOT, err) < 0)
         return TREE_NONE;
     for (;;) {
-        used += strspn(b->rest.data + used, "/");
-        const char *start = b->rest.data + used;
+        w.used += strspn(b->rest.data + w.used, "/");
+        const char *start = b->rest.data + w.used;
         size_t size = strcspn(start, "/");
         if (start[size] == '\0') {
             *name = start;
-            return at;
+            return w.at;
         }
-        used += size;
-        if (size == 1 && start[0] == '.')
-            continue;
-        if (size == 2 && start[0] == '.' && start[1] == '.') {
-            at = at == TREE_ROOT ? at : tree_parent(t, at);
-            continue;
-        }
-        uint32_t child = tree_child(t, at, start, size, err);
-        if (child == TREE_NONE)
+        w.used += size;
+        if (step(b, &w, start, size, err) < 0)
             return TREE_NONE;
-        if (index_kind(b, child) == MODEL_SYMLINK) {
-            if (++links > MOST_SYMLINKS) {
-                err_set(err, ERR_FORMAT, "too many symbolic links on its path");
-                return TREE_NONE;
-            }
-            if (follow(b, child, used, err) < 0)
-                return TREE_NONE;
-            used = 0;
-            at = b->rest.data[0] == '/' ? TREE_ROOT : at;
-            continue;
-        }
-        if (b->whiteout && index_kind(b, child) == MODEL_WHITEOUT) {
-            b->ignored = true;
-            return TREE_NONE;
-        }
-        if (make && ensure_dir(b, child, links > 0, err) < 0)
-            return TREE_NONE;
-        at = child;
     }
 }
 

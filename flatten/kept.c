@@ -4,15 +4,6 @@
 
 #include <fcntl.h>
 
-/* What the blob's first bytes say. */
-static int sniff(const struct layer *layer, enum compression *kind, struct err *err)
-{
-    struct stream *raw = stream_range(layer->fd, layer->offset, layer->size, err);
-    _cleanup_stream_ struct stream *s = raw ? stream_decompress(raw, kind, err) : NULL;
-
-    return s ? 0 : -1;
-}
-
 static int hash_blob(const struct layer *layer, struct digest *out, struct err *err)
 {
     _cleanup_stream_ struct stream *s = stream_range(layer->fd, layer->offset, layer->size, err);
@@ -37,7 +28,7 @@ int kept_describe(const struct layer *layer, struct written_layer *out, struct e
 {
     *out = (struct written_layer){
         .diff_id = layer->diff_id, .digest = layer->digest, .size = layer->size};
-    int rc = sniff(layer, &out->kind, err);
+    int rc = layer_compression(layer, &out->kind, err);
 
     if (rc == 0 && !layer->digest.text[0]) {
         if (out->kind == COMPRESSION_NONE)

@@ -1,8 +1,10 @@
 #include "flatten/layer.h"
 
 #include "base/path.h"
+#include "flatten/layer_record.h"
 #include "flatten/tar_header.h"
 #include "flatten/tar_window.h"
+#include "flatten/verifier.h"
 
 #include <limits.h>
 #include <string.h>
@@ -13,7 +15,6 @@ static const char opaque_name[] = ".wh..wh..opq";
 static const char aufs_prefix[] = ".wh..wh."; /* AUFS's own bookkeeping */
 
 /* What a small archive must not grow to. */
-enum { MOST_XATTRS = 1000 };
 static const uint64_t most_sparse = (uint64_t)64 << 30; /* bytes a sparse file may expand to */
 
 struct layer_reader {
@@ -24,8 +25,9 @@ struct layer_reader {
     uint32_t ordinal;
     struct buf path, link;
     struct tar_window window;
-    enum compression kind; /* of what is read unchecked */
-    bool checked;
+    enum compression kind;      /* of what the stream does not check */
+    bool checked;               /* by the stream */
+    struct layer_replay replay; /* instead of all that: headers that were kept */
     struct err stream_error;
 };
 
@@ -83,32 +85,45 @@ static int archive_failure(struct layer_reader *r, struct err *err)
     return err_set(err, ERR_FORMAT, "bad tar archive: %s", text ? text : "unknown reason");
 }
 
-static struct layer_reader *open_reader(const struct layer *layer, bool checked, struct err *err)
+static struct layer_reader *reader_new(const struct layer *layer, struct err *err)
 {
-    _cleanup_layer_reader_ struct layer_reader *r = calloc(1, sizeof(*r));
+    struct layer_reader *r = calloc(1, sizeof(*r));
 
-    if (!r) {
+    if (r) {
+        r->layer = layer;
+        r->replay.record = layer->record;
+    } else {
         err_nomem(err);
-        return NULL;
     }
-    r->layer = layer;
-    r->checked = checked;
-    r->stream = checked ? layer_tar(layer, err) : layer_tar_unchecked(layer, &r->kind, err);
-    if (!r->stream)
-        return NULL;
-    r->archive = archive_read_new();
-    if (!r->archive) {
-        err_nomem(err);
-        return NULL;
-    }
+    return r;
+}
+
+/* Has a reader whose stream is set read it. */
+static int start(struct layer_reader *r, struct err *err)
+{
+    if (!(r->archive = archive_read_new()))
+        return err_nomem(err);
     if (archive_read_support_format_tar(r->archive) != ARCHIVE_OK ||
         archive_read_support_format_empty(r->archive) != ARCHIVE_OK ||
-        archive_read_open2(r->archive, r, NULL, on_read, checked ? NULL : on_skip, NULL) !=
-            ARCHIVE_OK) {
-        archive_failure(r, err);
+        archive_read_open2(r->archive, r, NULL, on_read, r->checked ? NULL : on_skip, NULL) !=
+            ARCHIVE_OK)
+        return archive_failure(r, err);
+    return 0;
+}
+
+static struct layer_reader *open_reader(const struct layer *layer, bool checked, struct err *err)
+{
+    _cleanup_layer_reader_ struct layer_reader *r = reader_new(layer, err);
+
+    if (!r)
         return NULL;
-    }
-    return steal_ptr(&r);
+    if (layer->record)
+        return steal_ptr(&r);
+    r->checked = checked && !layer->verifier;
+    if (layer->verifier && verifier_check(layer->verifier, layer, err) < 0)
+        return NULL;
+    r->stream = r->checked ? layer_tar(layer, err) : layer_tar_unchecked(layer, &r->kind, err);
+    return r->stream && start(r, err) == 0 ? steal_ptr(&r) : NULL;
 }
 
 struct layer_reader *layer_reader_open(const struct layer *layer, struct err *err)
@@ -119,6 +134,20 @@ struct layer_reader *layer_reader_open(const struct layer *layer, struct err *er
 struct layer_reader *layer_reader_open_unchecked(const struct layer *layer, struct err *err)
 {
     return open_reader(layer, false, err);
+}
+
+struct layer_reader *layer_reader_open_from(const struct layer *layer, struct stream *blob,
+                                            struct digest *actual, struct err *err)
+{
+    _cleanup_stream_ struct stream *owned = blob;
+    _cleanup_layer_reader_ struct layer_reader *r = reader_new(layer, err);
+
+    if (!r)
+        return NULL;
+    r->replay.record = NULL;
+    r->checked = true;
+    r->stream = layer_tar_from(layer, steal_ptr(&owned), actual, err);
+    return r->stream && start(r, err) == 0 ? steal_ptr(&r) : NULL;
 }
 
 bool layer_reader_skips(const struct layer_reader *r)
@@ -134,6 +163,7 @@ void layer_reader_free(struct layer_reader *r)
     buf_free(&r->path);
     buf_free(&r->link);
     tar_window_clear(&r->window);
+    layer_replay_clear(&r->replay);
     free(r);
 }
 
@@ -143,7 +173,8 @@ static int wrap_name(const struct layer *layer, const char *name, struct err *er
     _cleanup_buf_ struct buf shown = BUF_INIT;
 
     buf_put_printable(&shown, name, strnlen(name, SHOWN));
-    return err_wrap(err, "layer %u: %s", layer->number, shown.data ? shown.data : "");
+    err_wrap(err, "%s", shown.data ? shown.data : "");
+    return layer_wrap(layer, err);
 }
 
 int layer_entry_wrap(const struct layer *layer, const struct layer_entry *entry, struct err *err)
@@ -324,8 +355,11 @@ static int check_limits(const struct layer_reader *r, struct archive_entry *head
         return err_set(err, ERR_LIMIT, "a path of %zu bytes", r->path.len);
     if (longest > NAME_MAX)
         return err_set(err, ERR_LIMIT, "a name of %zu bytes", longest);
-    if (archive_entry_xattr_count(header) > MOST_XATTRS)
-        return err_set(err, ERR_LIMIT, "more than %d extended attributes", MOST_XATTRS);
+    if (archive_entry_symlink(header) && strlen(archive_entry_symlink(header)) >= PATH_MAX)
+        return err_set(err, ERR_LIMIT, "a symbolic link to a path of %zu bytes",
+                       strlen(archive_entry_symlink(header)));
+    if (archive_entry_xattr_count(header) > LAYER_MOST_XATTRS)
+        return err_set(err, ERR_LIMIT, "more than %d extended attributes", LAYER_MOST_XATTRS);
     if (sparse && (uint64_t)archive_entry_size(header) > most_sparse)
         return err_set(err, ERR_LIMIT, "a sparse file of more than %llu GiB",
                        (unsigned long long)(most_sparse >> 30));
@@ -361,8 +395,10 @@ static int take_entry(struct layer_reader *r, struct archive_entry *header, stru
     *out = (struct layer_entry){.header = header};
     buf_truncate(&r->path, 0);
     buf_truncate(&r->link, 0);
-    if (!name)
-        return err_set(err, ERR_FORMAT, "layer %u: an entry has no name", r->layer->number);
+    if (!name) {
+        err_set(err, ERR_FORMAT, "an entry has no name");
+        return layer_wrap(r->layer, err);
+    }
     if (path_clean(name, strlen(name), &r->path, err) < 0 || check_header(r, header, err) < 0 ||
         check_ancestors(r, &ignored, err) < 0 || classify_type(r, header, &out->in, err) < 0 ||
         classify_name(r, &out->in, &ignored, err) < 0 || strip_overlay_xattrs(header, out, err) < 0)
@@ -386,19 +422,28 @@ static bool is_charset_warning(struct archive *a)
     return text && strstr(text, "can't be converted");
 }
 
+/* Behind the archive's end there may be more, which its digest is of, too. */
+static int end(struct layer_reader *r, struct err *err)
+{
+    stream_advance(r->stream, r->shown);
+    r->shown = 0;
+    return r->layer->verifier ? 0 : stream_drain(r->stream, err);
+}
+
 int layer_reader_next(struct layer_reader *r, struct layer_entry *out, struct err *err)
 {
+    if (r->replay.record)
+        return layer_replay_next(&r->replay, out, err);
     for (;;) {
         struct archive_entry *header;
+        if (r->layer->verifier && verifier_check(r->layer->verifier, r->layer, err) < 0)
+            return -1;
         int rc = archive_read_next_header(r->archive, &header);
-        if (rc == ARCHIVE_EOF) {
-            stream_advance(r->stream, r->shown);
-            r->shown = 0;
-            return stream_drain(r->stream, err);
-        }
+        if (rc == ARCHIVE_EOF)
+            return end(r, err);
         if (rc != ARCHIVE_OK && !(rc == ARCHIVE_WARN && is_charset_warning(r->archive))) {
             archive_failure(r, err);
-            return err_wrap(err, "layer %u", r->layer->number);
+            return layer_wrap(r->layer, err);
         }
         r->ordinal++;
         rc = take_entry(r, header, out, err);
@@ -411,6 +456,9 @@ int layer_reader_data(struct layer_reader *r, const void **data, size_t *len, ui
                       struct err *err)
 {
     la_int64_t at;
+
+    if (r->replay.record)
+        return err_set(err, ERR_SYSTEM, "content of which only headers were kept");
     int rc = archive_read_data_block(r->archive, data, len, &at);
 
     if (rc == ARCHIVE_EOF)

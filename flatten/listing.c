@@ -10,14 +10,12 @@
 /* What hard links share. Unpackers apply a link's header to the file, so the last one counts. */
 struct inode {
     unsigned mode; /* with the type */
-    int64_t uid, gid;
-    int64_t mtime;
-    long mtime_nsec;
-    uint64_t size;
-    dev_t rdev;
+    uint32_t mtime_nsec;
+    int64_t uid, gid, mtime;
+    uint64_t size; /* of a device, its number */
     const char *symlink;
     const char *xattrs; /* "name=hex" lines, by name */
-    struct digest content;
+    unsigned char content[SHA256_SIZE];
 };
 
 struct record {
@@ -25,16 +23,21 @@ struct record {
     const char *link;     /* of a hard link: its target's path; else NULL */
     struct inode *inode;  /* of a hard link: what its header says, until links are resolved */
     const char *identity; /* the first path of the file, when it has several; else NULL */
-    size_t order;
+    uint32_t order;
+    bool borrowed; /* the inode is the other listing's: not to be changed */
 };
 
 struct listing {
     struct entry_sink base;
     struct arena arena;
+    const struct listing *like; /* or NULL */
     struct record *records;
     size_t count, cap;
     struct sha256 *hash;
-    bool hashing; /* a file's content is coming in */
+    bool open;                  /* the last record's inode is not settled */
+    bool hashing;               /* a file's content is coming in */
+    struct inode inode;         /* of the last record, until it is settled */
+    const struct record *model; /* what `like` has at that path, or NULL */
 };
 
 void listing_free(struct listing *l)
@@ -50,13 +53,19 @@ size_t listing_count(const struct listing *l)
     return l->count;
 }
 
-static int end_content(struct listing *l, struct err *err)
+static int by_path(const void *a, const void *b)
 {
-    if (!l->hashing)
-        return 0;
-    l->hashing = false;
-    return sha256_finish(l->hash, &l->records[l->count - 1].inode->content, err);
+    return strcmp(((const struct record *)a)->path, ((const struct record *)b)->path);
 }
+
+static struct record *find(const struct listing *l, const char *path)
+{
+    struct record key = {.path = path};
+
+    return l->count ? bsearch(&key, l->records, l->count, sizeof(key), by_path) : NULL;
+}
+
+/* ---- what a record has ---- */
 
 static int compare_text(const void *a, const void *b)
 {
@@ -78,9 +87,17 @@ static char *xattr_line(const char *name, const void *value, size_t size)
     return buf_take(&line, &ignored);
 }
 
+/* The text that is there already, or a copy. */
+static const char *keep_text(struct arena *arena, const char *text, size_t len, const char *like)
+{
+    if (like && strlen(like) == len && memcmp(like, text, len) == 0)
+        return like;
+    return arena_strndup(arena, text, len);
+}
+
 /* The lines as one text, or what stands for it: memory for all paths is not the image's to choose.
  */
-static const char *join(struct arena *arena, char *const *lines, size_t count)
+static const char *join(struct arena *arena, char *const *lines, size_t count, const char *like)
 {
     enum { LONGEST = 1024 };
     _cleanup_buf_ struct buf text = BUF_INIT;
@@ -93,22 +110,24 @@ static const char *join(struct arena *arena, char *const *lines, size_t count)
     if (text.failed)
         return NULL;
     if (text.len <= LONGEST)
-        return arena_strndup(arena, text.data, text.len);
+        return keep_text(arena, text.data, text.len, like);
     if (sha256_digest(text.data, text.len, &digest, &ignored) < 0)
         return NULL;
     buf_truncate(&text, 0);
     buf_printf(&text, " %zu of %s", count, digest.text);
-    return arena_strndup(arena, text.data, text.len);
+    return keep_text(arena, text.data, text.len, like);
 }
 
 /* All xattrs in one text, sorted. NULL without memory. */
-static const char *xattrs_of(struct arena *arena, struct archive_entry *header)
+static const char *xattrs_of(struct arena *arena, struct archive_entry *header, const char *like)
 {
     const char *name;
     const void *value;
     size_t size, count = 0, want = (size_t)archive_entry_xattr_reset(header);
-    char **lines = calloc(want + 1, sizeof(*lines));
+    char **lines = want ? calloc(want, sizeof(*lines)) : NULL;
 
+    if (!want)
+        return "";
     while (lines && count < want &&
            archive_entry_xattr_next(header, &name, &value, &size) == ARCHIVE_OK) {
         if (!(lines[count] = xattr_line(name, value, size)))
@@ -118,72 +137,142 @@ static const char *xattrs_of(struct arena *arena, struct archive_entry *header)
     bool complete = lines && count == want;
     if (complete)
         qsort(lines, count, sizeof(*lines), compare_text);
-    const char *text = complete ? join(arena, lines, count) : NULL;
+    const char *text = complete ? join(arena, lines, count, like) : NULL;
     while (count > 0)
         free(lines[--count]);
     free(lines);
     return text;
 }
 
-static struct inode *inode_of(struct listing *l, struct archive_entry *header, struct err *err)
+/* A symbolic link has no permissions of its own. */
+static unsigned counted_mode(unsigned mode)
+{
+    return S_ISLNK(mode) ? S_IFLNK | 0777 : mode;
+}
+
+static int read_inode(struct listing *l, struct archive_entry *header, struct err *err)
 {
     const char *target = archive_entry_symlink(header);
-    struct inode *i = arena_alloc(&l->arena, sizeof(*i));
+    const struct inode *like = l->model ? l->model->inode : NULL;
+    struct inode *i = &l->inode;
 
-    if (!i) {
-        err_nomem(err);
-        return NULL;
-    }
-    i->mode = archive_entry_mode(header);
+    *i = (struct inode){.symlink = ""};
+    i->mode = counted_mode(archive_entry_mode(header));
     i->uid = archive_entry_uid(header);
     i->gid = archive_entry_gid(header);
     i->mtime = archive_entry_mtime(header);
-    i->mtime_nsec = archive_entry_mtime_nsec(header);
-    i->size = S_ISREG(i->mode) ? (uint64_t)archive_entry_size(header) : 0;
-    i->rdev = S_ISCHR(i->mode) || S_ISBLK(i->mode) ? archive_entry_rdev(header) : 0;
-    i->xattrs = xattrs_of(&l->arena, header);
-    i->symlink = S_ISLNK(i->mode) && target ? arena_strndup(&l->arena, target, strlen(target)) : "";
-    if (!i->xattrs || !i->symlink) {
-        err_nomem(err);
-        return NULL;
-    }
-    return i;
+    i->mtime_nsec = (uint32_t)archive_entry_mtime_nsec(header);
+    if (S_ISREG(i->mode))
+        i->size = (uint64_t)archive_entry_size(header);
+    else if (S_ISCHR(i->mode) || S_ISBLK(i->mode))
+        i->size = archive_entry_rdev(header);
+    i->xattrs = xattrs_of(&l->arena, header, like ? like->xattrs : NULL);
+    if (S_ISLNK(i->mode) && target)
+        i->symlink = keep_text(&l->arena, target, strlen(target), like ? like->symlink : NULL);
+    return i->xattrs && i->symlink ? 0 : err_nomem(err);
 }
 
-static const char *clean_copy(struct arena *arena, const char *path)
+/* What a link's header can change of a file. */
+static bool same_attributes(const struct inode *a, const struct inode *b)
+{
+    return ((a->mode ^ b->mode) & 07777) == 0 && a->uid == b->uid && a->gid == b->gid &&
+           a->mtime == b->mtime && a->mtime_nsec == b->mtime_nsec &&
+           strcmp(a->xattrs, b->xattrs) == 0;
+}
+
+static bool same_inode(const struct inode *a, const struct inode *b)
+{
+    return a->mode == b->mode && a->size == b->size && same_attributes(a, b) &&
+           memcmp(a->content, b->content, sizeof(a->content)) == 0 &&
+           strcmp(a->symlink, b->symlink) == 0;
+}
+
+static void content_of(const struct digest *digest, unsigned char *out)
+{
+    const char *hex = digest_hex(digest);
+
+    for (size_t i = 0; i < 2 * SHA256_SIZE; i++) {
+        int digit = hex[i] <= '9' ? hex[i] - '0' : hex[i] - 'a' + 10;
+        out[i / 2] = (unsigned char)(i % 2 ? out[i / 2] | digit : digit << 4);
+    }
+}
+
+/* The inode gets its place: the other listing's if that is the same, else one of its own. */
+static int settle(struct listing *l, struct err *err)
+{
+    struct record *r = l->count ? &l->records[l->count - 1] : NULL;
+    struct digest digest;
+
+    if (!l->open || !r)
+        return 0;
+    l->open = false;
+    if (l->hashing) {
+        l->hashing = false;
+        if (sha256_finish(l->hash, &digest, err) < 0)
+            return -1;
+        content_of(&digest, l->inode.content);
+    }
+    r->borrowed = l->model && (r->link ? same_attributes(&l->inode, l->model->inode)
+                                       : same_inode(&l->inode, l->model->inode));
+    if (r->borrowed) {
+        r->inode = l->model->inode;
+        return 0;
+    }
+    r->inode = arena_alloc(&l->arena, sizeof(*r->inode));
+    if (!r->inode)
+        return err_nomem(err);
+    *r->inode = l->inode;
+    return 0;
+}
+
+static size_t clean_length(const char *path)
 {
     size_t len = strlen(path);
 
     while (len > 0 && path[len - 1] == '/')
         len--;
-    return arena_strndup(arena, path, len == 1 && path[0] == '.' ? 0 : len);
+    return len == 1 && path[0] == '.' ? 0 : len;
+}
+
+static int grow(struct listing *l, struct err *err)
+{
+    size_t cap = l->cap ? l->cap * 2 : 1024;
+    struct record *bigger = cap <= UINT32_MAX ? realloc(l->records, cap * sizeof(*bigger)) : NULL;
+
+    if (!bigger)
+        return err_nomem(err);
+    l->records = bigger;
+    l->cap = cap;
+    return 0;
+}
+
+/* Path and link of a new record, and what the other listing has there. */
+static int name_record(struct listing *l, struct archive_entry *header, struct record *r,
+                       struct err *err)
+{
+    const char *path = archive_entry_pathname(header), *link = archive_entry_hardlink(header);
+    _cleanup_free_ char *clean = strndup(path, clean_length(path));
+
+    if (!clean)
+        return err_nomem(err);
+    l->model = l->like ? find(l->like, clean) : NULL;
+    r->path = keep_text(&l->arena, clean, strlen(clean), l->model ? l->model->path : NULL);
+    if (link)
+        r->link = keep_text(&l->arena, link, clean_length(link), l->model ? l->model->link : NULL);
+    return r->path && (!link || r->link) ? 0 : err_nomem(err);
 }
 
 static int put_entry(struct entry_sink *sink, struct archive_entry *header, struct err *err)
 {
     struct listing *l = (struct listing *)sink;
-    const char *link = archive_entry_hardlink(header);
-    struct record r = {.order = l->count};
+    struct record r = {.order = (uint32_t)l->count};
 
-    if (end_content(l, err) < 0)
+    if (settle(l, err) < 0 || (l->count == l->cap && grow(l, err) < 0) ||
+        name_record(l, header, &r, err) < 0 || read_inode(l, header, err) < 0)
         return -1;
-    if (l->count == l->cap) {
-        size_t cap = l->cap ? l->cap * 2 : 1024;
-        struct record *bigger = realloc(l->records, cap * sizeof(*bigger));
-        if (!bigger)
-            return err_nomem(err);
-        l->records = bigger;
-        l->cap = cap;
-    }
-    r.path = clean_copy(&l->arena, archive_entry_pathname(header));
-    r.link = link ? clean_copy(&l->arena, link) : NULL;
-    r.inode = inode_of(l, header, err);
-    if (!r.inode)
-        return -1;
-    if (!r.path || (link && !r.link))
-        return err_nomem(err);
     l->records[l->count++] = r;
-    l->hashing = !link && S_ISREG(r.inode->mode);
+    l->open = true;
+    l->hashing = !r.link && S_ISREG(l->inode.mode);
     return 0;
 }
 
@@ -201,22 +290,12 @@ static int put_data(struct entry_sink *sink, const void *data, uint64_t len, str
     return 0;
 }
 
-static int by_path(const void *a, const void *b)
-{
-    return strcmp(((const struct record *)a)->path, ((const struct record *)b)->path);
-}
-
-static struct record *find(const struct listing *l, const char *path)
-{
-    struct record key = {.path = path};
-
-    return bsearch(&key, l->records, l->count, sizeof(key), by_path);
-}
+/* ---- links ---- */
 
 /* Attributes of the link's header replace the file's; its xattrs are added by unpackers. */
 static void apply_link(struct inode *to, const struct inode *link)
 {
-    to->mode = (to->mode & S_IFMT) | (link->mode & 07777);
+    to->mode = counted_mode((to->mode & S_IFMT) | (link->mode & 07777));
     to->uid = link->uid;
     to->gid = link->gid;
     to->mtime = link->mtime;
@@ -225,17 +304,41 @@ static void apply_link(struct inode *to, const struct inode *link)
         to->xattrs = link->xattrs;
 }
 
-static int resolve_link(struct listing *l, struct record *link, struct err *err)
+static int resolve_link(struct listing *l, const struct record *link, struct err *err)
 {
     struct record *target = find(l, link->link);
 
     if (!target || target->link)
         return err_set(err, ERR_FORMAT, "hard link %s: its target %s is missing", link->path,
                        link->link);
+    if (same_attributes(target->inode, link->inode))
+        return 0;
+    if (target->borrowed) {
+        struct inode *own = arena_alloc(&l->arena, sizeof(*own));
+        if (!own)
+            return err_nomem(err);
+        *own = *target->inode;
+        target->inode = own;
+        target->borrowed = false;
+    }
     apply_link(target->inode, link->inode);
-    link->inode = target->inode;
-    /* Records come in path order here, so the first path met is the least. */
     return 0;
+}
+
+/* All names of a file get its inode, and the least of its paths for an identity. */
+static void join_names(struct listing *l, struct record **links, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct record *target = find(l, links[i]->link);
+        const char *first = target->identity ? target->identity : target->path;
+        target->identity = strcmp(links[i]->path, first) < 0 ? links[i]->path : first;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct record *target = find(l, links[i]->link);
+        links[i]->identity = target->identity;
+        links[i]->inode = target->inode;
+        links[i]->borrowed = target->borrowed;
+    }
 }
 
 static int by_order(const void *a, const void *b)
@@ -262,18 +365,12 @@ static int resolve_links(struct listing *l, struct err *err)
     for (size_t i = 0; i < count; i++)
         if (resolve_link(l, links[i], err) < 0)
             return -1;
-    for (size_t i = 0; i < count; i++) {
-        struct record *target = find(l, links[i]->link);
-        const char *first = target->identity ? target->identity : target->path;
-        target->identity = strcmp(links[i]->path, first) < 0 ? links[i]->path : first;
-    }
-    for (size_t i = 0; i < count; i++)
-        links[i]->identity = find(l, links[i]->link)->identity;
+    join_names(l, links, count);
     return 0;
 }
 
 struct listing *listing_new(const struct image *image, const struct merged_options *options,
-                            struct err *err)
+                            const struct listing *like, struct err *err)
 {
     static const struct entry_sink_ops ops = {put_entry, put_data};
     _cleanup_listing_ struct listing *l = calloc(1, sizeof(*l));
@@ -284,6 +381,7 @@ struct listing *listing_new(const struct image *image, const struct merged_optio
         return NULL;
     }
     l->base.ops = &ops;
+    l->like = like;
     l->hash = sha256_new(err);
     if (!l->hash)
         return NULL;
@@ -291,9 +389,9 @@ struct listing *listing_new(const struct image *image, const struct merged_optio
     if (rc > 0) {
         struct merged_options again = *options;
         again.indexed = true;
-        return listing_new(image, &again, err);
+        return listing_new(image, &again, like, err);
     }
-    if (rc < 0 || end_content(l, err) < 0 || resolve_links(l, err) < 0)
+    if (rc < 0 || settle(l, err) < 0 || resolve_links(l, err) < 0)
         return NULL;
     return steal_ptr(&l);
 }
@@ -302,7 +400,9 @@ static void put_kind(struct buf *out, const struct inode *i)
 {
     switch (i->mode & S_IFMT) {
     case S_IFREG:
-        buf_printf(out, "file %" PRIu64 " bytes %s", i->size, i->content.text);
+        buf_printf(out, "file %" PRIu64 " bytes sha256:", i->size);
+        for (size_t at = 0; at < sizeof(i->content); at++)
+            buf_printf(out, "%02x", i->content[at]);
         break;
     case S_IFDIR:
         buf_puts(out, "directory");
@@ -312,8 +412,7 @@ static void put_kind(struct buf *out, const struct inode *i)
         break;
     case S_IFCHR:
     case S_IFBLK:
-        buf_printf(out, "%s device %" PRIu64, S_ISCHR(i->mode) ? "character" : "block",
-                   (uint64_t)i->rdev);
+        buf_printf(out, "%s device %" PRIu64, S_ISCHR(i->mode) ? "character" : "block", i->size);
         break;
     default:
         buf_printf(out, "type %o", i->mode & S_IFMT);
@@ -327,19 +426,19 @@ static void describe(const struct record *r, struct buf *out)
     put_kind(out, i);
     if (!S_ISLNK(i->mode))
         buf_printf(out, " mode %04o", i->mode & 07777);
-    buf_printf(out, " owner %" PRId64 ":%" PRId64 " mtime %" PRId64 ".%09ld%s", i->uid, i->gid,
-               i->mtime, i->mtime_nsec, i->xattrs);
+    buf_printf(out, " owner %" PRId64 ":%" PRId64 " mtime %" PRId64 ".%09" PRIu32 "%s", i->uid,
+               i->gid, i->mtime, i->mtime_nsec, i->xattrs);
     if (r->identity)
         buf_printf(out, " linked with %s", r->identity);
 }
 
 static bool same(const struct record *a, const struct record *b)
 {
-    _cleanup_buf_ struct buf x = BUF_INIT, y = BUF_INIT;
+    bool alike = a->inode == b->inode || same_inode(a->inode, b->inode);
 
-    describe(a, &x);
-    describe(b, &y);
-    return x.data && y.data && strcmp(x.data, y.data) == 0;
+    if (!alike || !a->identity != !b->identity)
+        return false;
+    return !a->identity || strcmp(a->identity, b->identity) == 0;
 }
 
 static void report_one(const char *path, const struct record *a, const struct record *b,

@@ -107,7 +107,7 @@ static void enter_dir(struct merge *m, const struct place *at, struct tree_node 
     bool seen = n->seen == m->layer;
 
     if (seen && n->seen_kind != SEEN_NOTHING) {
-        if (n->seen_kind >= SEEN_SYMLINK || (!at->hidden && ours(m, n)))
+        if (n->seen_kind >= SEEN_SYMLINK || (!place_hidden(at) && ours(m, n)))
             out->action = MERGE_CONFLICT;
         else
             n->seen_kind = SEEN_DIR;
@@ -119,7 +119,7 @@ static void enter_dir(struct merge *m, const struct place *at, struct tree_node 
     }
     n->seen = m->layer;
     n->seen_kind = SEEN_DIR;
-    if (at->hidden || decided_before(m, n))
+    if (place_hidden(at) || decided_before(m, n))
         return;
     n->decided = m->layer;
     n->decided_kind = DECIDED_DIR;
@@ -188,13 +188,14 @@ static int enter_other(struct merge *m, const struct place *at, const struct mer
     if (note_kind(m, in, n, &b, err) < 0)
         return -1;
     set_block(m, n);
-    if (!at->hidden && !decided_before(m, n)) {
+    if (!place_hidden(at) && !decided_before(m, n)) {
         n->decided = m->layer;
         n->decided_kind = DECIDED_OTHER;
         out->action = MERGE_EMIT;
         if (in->kind == MERGE_HARDLINK)
             place_link(m, &b, out);
-    } else if (in->kind == MERGE_SYMLINK && !at->hidden && n->decided_kind == DECIDED_IMPLIED) {
+    } else if (in->kind == MERGE_SYMLINK && !place_hidden(at) &&
+               n->decided_kind == DECIDED_IMPLIED) {
         out->divergence = MERGE_LINK_SHADOWED;
     }
     return 0;
@@ -212,7 +213,7 @@ static int enter_whiteout(struct merge *m, const struct place *at, struct tree_n
     } else {
         n->seen = m->layer;
         n->seen_kind = SEEN_NOTHING;
-        if (!at->hidden && !n->decided) {
+        if (!place_hidden(at) && !n->decided) {
             n->decided = m->layer;
             n->decided_kind = DECIDED_GONE;
         }

@@ -48,8 +48,14 @@ struct merge {
 /* Where a walk stands. */
 struct place {
     uint32_t node;
-    bool hidden; /* a newer layer hides what is below here */
+    uint32_t
+        hiders; /* directories from the root to here in which newer layers hide all that is older */
 };
+
+static inline bool place_hidden(const struct place *at)
+{
+    return at->hiders > 0;
+}
 
 enum walk_mode {
     WALK_ENTRY,    /* directories on the way are there because of what is walked to */
@@ -57,10 +63,23 @@ enum walk_mode {
     WALK_LOOK,     /* a link's target: only follows */
 };
 
-static inline struct tree_node *node_of(struct merge *m, uint32_t node)
+static inline struct tree_node *node_of(const struct merge *m, uint32_t node)
 {
     return tree_node(m->tree, node);
 }
+
+/*
+ * What a walk follows on its way. The kernel has a bound for the links, and one for each target;
+ * all targets together have it here, or entries of a few hundred bytes could each ask for a long
+ * walk.
+ */
+enum { MERGE_MOST_SYMLINKS = 40 }; /* as the kernel's MAXSYMLINKS */
+struct merge_followed {
+    size_t links, bytes;
+};
+
+/* Notes one more link, whose target has `len` bytes; ERR_FORMAT beyond the bounds. */
+int merge_follow(struct merge_followed *so_far, size_t len, struct err *err) must_check;
 
 /* One more element at the end of a growing array, zeroed; NULL without memory. */
 void *merge_push(void *list_ptr, size_t *count, size_t *cap, size_t size,

@@ -3,8 +3,6 @@
 #include <limits.h>
 #include <string.h>
 
-enum { MOST_SYMLINKS = 40 }; /* as the kernel's MAXSYMLINKS */
-
 void *merge_push(void *list_ptr, size_t *count, size_t *cap, size_t size, struct err *err)
 {
     void **list = list_ptr;
@@ -20,6 +18,16 @@ void *merge_push(void *list_ptr, size_t *count, size_t *cap, size_t size, struct
         *cap = bigger;
     }
     return memset((char *)*list + size * (*count)++, 0, size);
+}
+
+int merge_follow(struct merge_followed *so_far, size_t len, struct err *err)
+{
+    so_far->bytes += len;
+    if (++so_far->links > MERGE_MOST_SYMLINKS)
+        return err_set(err, ERR_FORMAT, "too many symbolic links on its path");
+    if (so_far->bytes >= PATH_MAX)
+        return err_set(err, ERR_FORMAT, "symbolic links make its path too long");
+    return 0;
 }
 
 static bool blocks(const struct merge *m, const struct tree_node *n)
@@ -52,10 +60,11 @@ static int imply(struct merge *m, struct place *at, struct err *err)
         bool vacant = !n->decided || (n->decided == m->layer && n->decided_kind == DECIDED_GONE);
         n->seen = m->layer;
         n->seen_kind = SEEN_IMPLIED;
-        if (!at->hidden && vacant && at->node != TREE_ROOT && imply_visible(m, at->node, err) < 0)
+        if (!place_hidden(at) && vacant && at->node != TREE_ROOT &&
+            imply_visible(m, at->node, err) < 0)
             return -1;
     }
-    at->hidden = at->hidden || blocks(m, n);
+    at->hiders += blocks(m, n);
     return 0;
 }
 
@@ -69,28 +78,33 @@ static const struct symlink *find_symlink(struct merge *m, uint32_t node)
     return n->seen == m->layer && n->seen_kind == SEEN_SYMLINK ? &m->symlinks[n->extra] : NULL;
 }
 
-/* Hiddenness is a property of the path, so after ".." or an absolute link it is found anew. */
-static struct place place_of(struct merge *m, uint32_t node)
+static void go_to_root(const struct merge *m, enum walk_mode mode, struct place *at)
 {
-    struct place at = {.node = node};
+    at->node = TREE_ROOT;
+    at->hiders = mode != WALK_LOOK && blocks(m, node_of(m, TREE_ROOT));
+}
 
-    for (uint32_t n = node; n != TREE_NONE; n = node_of(m, n)->parent)
-        at.hidden = at.hidden || blocks(m, node_of(m, n));
-    return at;
+static void go_up(const struct merge *m, enum walk_mode mode, struct place *at)
+{
+    uint32_t up = node_of(m, at->node)->parent;
+
+    if (up == TREE_NONE)
+        return;
+    at->hiders -= mode != WALK_LOOK && blocks(m, node_of(m, at->node));
+    at->node = up;
 }
 
 /* Puts a link's target before what is left of the path. */
-static int follow(struct merge *m, const struct symlink *s, size_t used, struct err *err)
+static int follow(struct merge *m, const struct symlink *s, size_t used,
+                  struct merge_followed *so_far, struct err *err)
 {
     struct buf joined = BUF_INIT;
 
+    if (merge_follow(so_far, s->len, err) < 0)
+        return -1;
     buf_append(&joined, s->target, s->len);
     buf_putc(&joined, '/');
     buf_append(&joined, m->rest.data + used, m->rest.len - used);
-    if (joined.len > PATH_MAX * 16) {
-        buf_free(&joined);
-        return err_set(err, ERR_FORMAT, "symbolic links make its path too long");
-    }
     buf_free(&m->rest);
     m->rest = joined;
     return buf_check(&m->rest, err);
@@ -105,13 +119,12 @@ static bool is_own_whiteout(struct merge *m, uint32_t node)
 
 /* One step of a walk that is not the last: 0, -1, or 1 when there is nothing to walk to. */
 static int step(struct merge *m, enum walk_mode mode, const char *name, size_t len, size_t *used,
-                struct place *at, size_t *links, struct err *err)
+                struct place *at, struct merge_followed *so_far, struct err *err)
 {
     if (len == 1 && name[0] == '.')
         return 0;
     if (len == 2 && name[0] == '.' && name[1] == '.') {
-        uint32_t up = node_of(m, at->node)->parent;
-        *at = place_of(m, up == TREE_NONE ? TREE_ROOT : up);
+        go_up(m, mode, at);
         return 0;
     }
     uint32_t child = tree_child(m->tree, at->node, name, len, err);
@@ -119,13 +132,11 @@ static int step(struct merge *m, enum walk_mode mode, const char *name, size_t l
         return -1;
     const struct symlink *s = find_symlink(m, child);
     if (s) {
-        if (++*links > MOST_SYMLINKS)
-            return err_set(err, ERR_FORMAT, "too many symbolic links on its path");
-        if (follow(m, s, *used, err) < 0)
+        if (follow(m, s, *used, so_far, err) < 0)
             return -1;
         *used = 0;
         if (m->rest.data[0] == '/')
-            *at = place_of(m, TREE_ROOT);
+            go_to_root(m, mode, at);
         return 0;
     }
     if (mode == WALK_WHITEOUT && is_own_whiteout(m, child))
@@ -137,7 +148,8 @@ static int step(struct merge *m, enum walk_mode mode, const char *name, size_t l
 int merge_walk(struct merge *m, const char *path, size_t len, enum walk_mode mode, struct place *at,
                const char **name, struct err *err)
 {
-    size_t used = 0, links = 0;
+    struct merge_followed so_far = {0};
+    size_t used = 0;
 
     *at = (struct place){.node = TREE_ROOT};
     buf_truncate(&m->rest, 0);
@@ -153,7 +165,7 @@ int merge_walk(struct merge *m, const char *path, size_t len, enum walk_mode mod
         if ((*name)[size] == '\0')
             return 0;
         used += size;
-        int rc = step(m, mode, *name, size, &used, at, &links, err);
+        int rc = step(m, mode, *name, size, &used, at, &so_far, err);
         if (rc != 0) {
             *name = NULL;
             return rc < 0 ? -1 : 0;

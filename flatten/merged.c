@@ -20,6 +20,7 @@ struct stream_merge {
     struct entry_sink *sink;
     struct look *looks; /* of the layer at hand, in the order of the links */
     size_t look_count, look_cap;
+    size_t look_bytes; /* of their headers */
     struct buf path, target;
     const struct merged_options *options;
     struct merged_report *report;
@@ -30,6 +31,7 @@ static void forget_looks(struct stream_merge *s)
     for (size_t i = 0; i < s->look_count; i++)
         attributes_free(s->looks[i].header);
     s->look_count = 0;
+    s->look_bytes = 0;
 }
 
 static void stream_merge_clear(struct stream_merge *s)
@@ -63,6 +65,10 @@ static int defer(struct stream_merge *s, const struct merge_output *out,
     if (!copy)
         return -1;
     s->looks[s->look_count++] = (struct look){out->ordinal, out->node, copy};
+    s->look_bytes += attributes_size(copy);
+    if (s->look_bytes >> 20 >= ATTRIBUTES_MOST_MIB)
+        return err_set(err, ERR_LIMIT, "the attributes of hard links take more than %d MiB",
+                       ATTRIBUTES_MOST_MIB);
     return 0;
 }
 
@@ -269,7 +275,7 @@ int merged_check_implied(const struct tree *paths, const struct merged_report *r
 int merged_entries(const struct image *image, const struct merged_options *options,
                    struct entry_sink *sink, struct merged_report *report, struct err *err)
 {
-    if (options->indexed)
+    if (options->indexed || image->as_they_lie)
         return merged_indexed(image, options, sink, report, err);
     if (options->semantics != SEMANTICS_OVERLAY || options->kept)
         return 1;

@@ -53,6 +53,20 @@ enum model_kind model_kind(const struct model *m, const struct tree *t, uint32_t
     return slot->kind;
 }
 
+enum model_kind model_kind_below(const struct model *m, uint32_t node, uint32_t floor)
+{
+    if (node >= m->count || m->slots[node].stamp < floor)
+        return MODEL_NOTHING;
+    return m->slots[node].kind;
+}
+
+uint32_t model_floor(const struct model *m, uint32_t node, uint32_t above)
+{
+    uint32_t emptied = node < m->count ? m->slots[node].emptied : 0;
+
+    return emptied > above ? emptied : above;
+}
+
 int model_set(struct model *m, uint32_t node, enum model_kind kind, uint32_t inode, struct err *err)
 {
     struct model_slot *slot = model_slot(m, node, err);

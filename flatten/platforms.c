@@ -30,6 +30,25 @@ static int platform_text(const struct json *descriptor, char **out)
     return *out ? 0 : -1;
 }
 
+int platform_check(const char *text, struct err *err)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    size_t parts = 0, len = 1;
+
+    for (const char *at = text; at; at = at[len] ? at + len + 1 : NULL, parts++) {
+        len = strspn(at, plain);
+        if (len == 0 || (at[len] && at[len] != '/'))
+            break;
+        if (!at[len] && (parts == 1 || parts == 2))
+            return 0;
+    }
+    return text ? err_set(err, ERR_USAGE,
+                          "--platform='%.100s': expected OS/ARCH or OS/ARCH/VARIANT, as in "
+                          "linux/arm64",
+                          text)
+                : 0;
+}
+
 static const struct json *manifests_of(struct json_doc *index)
 {
     return json_get(json_root(index), "manifests");

@@ -5,9 +5,9 @@ int prove_same(const struct image *source, const struct squashed *squashed,
                size_t *differing, struct err *err)
 {
     const struct merged_options all = {.semantics = options->semantics};
-    _cleanup_listing_ struct listing *before = listing_new(source, &all, err);
+    _cleanup_listing_ struct listing *before = listing_new(source, &all, NULL, err);
     _cleanup_listing_ struct listing *after =
-        before ? listing_new(squashed->result, &all, err) : NULL;
+        before ? listing_new(squashed->result, &all, before, err) : NULL;
 
     if (!after)
         return err_wrap(err, "--verify");

@@ -41,8 +41,26 @@ static int split_path(const char *text, struct reference *out, struct err *err)
     return 0;
 }
 
+/* USER:PASSWORD@HOST/…; what else has an '@' ends in a digest. The text must not be shown then. */
+static bool has_login(const char *text)
+{
+    const char *at = strchr(text, '@');
+    size_t digits = at && strncmp(at, "@sha", 4) == 0 ? strspn(at + 4, "0123456789") : 0;
+
+    return at && (strpbrk(at + 1, "@/") || digits == 0 || at[4 + digits] != ':');
+}
+
+static int refuse_login(struct err *err)
+{
+    return err_set(err, ERR_USAGE,
+                   "a reference has no user and no password in it: everybody could read them in "
+                   "the list of processes; log in first, as with 'skopeo login HOST'");
+}
+
 static int set_daemon(const char *name, struct reference *out, struct err *err)
 {
+    if (has_login(name))
+        return refuse_login(err);
     if (!*name || strpbrk(name, " \t\n?#%"))
         return err_set(err, ERR_USAGE, "'%s' is not the name of an image", name);
     out->transport = TRANSPORT_DOCKER_DAEMON;
@@ -54,6 +72,8 @@ static int set_registry(const char *name, struct reference *out, struct err *err
 {
     _cleanup_registry_ref_ struct registry_ref unused = {0};
 
+    if (has_login(name))
+        return refuse_login(err);
     if (registry_ref_parse(name, &unused, err) < 0)
         return -1;
     out->name = strdup(name);
@@ -84,6 +104,8 @@ static int sniff(const char *text, bool destination, struct reference *out, stru
     bool exists = strcmp(text, "-") == 0 || stat(text, &st) == 0;
 
     if (!exists && !(destination && ends_with(text, ".tar"))) {
+        if (has_login(text) && strcspn(text, ":") < strcspn(text, "@"))
+            return refuse_login(err);
         if (names_layout(text))
             return err_set(err, ERR_USAGE, "%s: an OCI layout with a tag is written oci:%s", text,
                            text);
@@ -113,7 +135,10 @@ static int parse(const char *text, bool destination, struct reference *out, stru
     }
     if (!*text)
         return err_set(err, ERR_USAGE, "the reference is empty");
-    if (strstr(text, "://") || strncmp(text, "docker:", 7) == 0)
+    bool is_url = strstr(text, "://") || strncmp(text, "docker:", 7) == 0;
+    if (is_url && has_login(text))
+        return refuse_login(err);
+    if (is_url)
         return err_set(err, ERR_USAGE,
                        "%s: an image of a registry is written docker://HOST/NAME:TAG", text);
     return sniff(text, destination, out, err);

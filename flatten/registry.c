@@ -17,6 +17,7 @@ void registry_free(struct registry *r)
     if (r->auth)
         registry_auth_free(r->auth);
     registry_ref_clear(&r->ref);
+    certificates_clear(&r->certificates);
     free(r->mount_from);
     free(r->base);
     free(r);
@@ -33,6 +34,7 @@ struct http *registry_http(struct registry *r, struct err *err)
         .tls = true,
         .insecure = r->options.insecure,
         .proxy = !registry_host_is_loopback(r->ref.host),
+        .certificates = &r->certificates,
         .stop = &r->stop,
     };
 
@@ -102,8 +104,8 @@ static int perform(struct registry *r, struct http *h, const struct http_request
 
     for (; request->headers && request->headers[count] && count < MOST_HEADERS; count++)
         headers[count] = request->headers[count];
-    if (http_same_origin(url, r->base) &&
-        registry_auth_header(r->auth, &authorization, generation, err) < 0)
+    one.identify = http_same_origin(url, r->base);
+    if (one.identify && registry_auth_header(r->auth, &authorization, generation, err) < 0)
         return -1;
     headers[count] = authorization;
     headers[count + 1] = NULL;
@@ -120,7 +122,8 @@ char *registry_follow(const struct registry *r, const char *url, const char *loc
 
     if (next && !r->options.insecure && strncmp(url, "https://", 8) == 0 &&
         strncmp(next, "https://", 8) != 0) {
-        err_set(err, ERR_SYSTEM, "it leads from https to %.200s", next);
+        size_t len = strcspn(next, "?#"); /* what follows may be somebody's signature */
+        err_set(err, ERR_SYSTEM, "it leads from https to %.*s", len < 200 ? (int)len : 200, next);
         return NULL;
     }
     return steal_ptr(&next);
@@ -254,6 +257,15 @@ static int ping(struct registry *r, struct http *h, struct http_reply *reply, st
     return rc;
 }
 
+static int unreachable(const struct http_reply *reply, bool plain, struct err *err)
+{
+    if (reply->failure == HTTP_UNKNOWN_CLIENT)
+        return err_wrap(err, "it may want a client certificate (--cert-dir, certs.d)");
+    if (reply->failure == HTTP_NOT_TLS && !plain)
+        return err_wrap(err, "no HTTPS (--insecure allows plain HTTP)");
+    return -1;
+}
+
 /* https; then http, where that is allowed and nobody speaks https there. */
 static int find_scheme(struct registry *r, struct err *err)
 {
@@ -273,14 +285,34 @@ static int find_scheme(struct registry *r, struct err *err)
         rc = ping(r, h, &reply, err);
     }
     if (rc < 0)
-        return !plain && reply.failure == HTTP_NOT_TLS
-                   ? err_wrap(err, "no HTTPS (--insecure allows plain HTTP)")
-                   : -1;
+        return unreachable(&reply, plain, err);
     r->answered = true;
     if (reply.status == 200 || reply.status == 401 || reply.status == 403)
         return 0;
     return reply.status == 404 ? err_set(err, ERR_USAGE, "it is not a registry: it has no /v2/")
                                : registry_refused(r, &reply, err);
+}
+
+/* The CAs for this registry count beside the others. */
+static int find_certificates(struct registry *r, struct err *err)
+{
+    struct certificates *c = &r->certificates;
+    _cleanup_buf_ struct buf all = BUF_INIT;
+
+    if (certificates_find(r->ref.host, r->options.cert_dir, c, err) < 0)
+        return -1;
+    if (!c->authorities.len)
+        return 0;
+    if (http_put_authorities(&all, err) < 0)
+        return -1;
+    buf_putc(&all, '\n');
+    buf_append(&all, c->authorities.data, c->authorities.len);
+    if (buf_check(&all, err) < 0)
+        return -1;
+    buf_free(&c->authorities);
+    c->authorities = all;
+    all = (struct buf)BUF_INIT;
+    return 0;
 }
 
 struct registry *registry_open(const char *name, const struct registry_options *options,
@@ -293,7 +325,7 @@ struct registry *registry_open(const char *name, const struct registry_options *
         return NULL;
     }
     r->options = *options;
-    if (registry_ref_parse(name, &r->ref, err) < 0)
+    if (registry_ref_parse(name, &r->ref, err) < 0 || find_certificates(r, err) < 0)
         return NULL;
     const char *other = options->mount_from;
     _cleanup_free_ char *scope =

@@ -163,6 +163,7 @@ static int ask(struct http *h, const struct http_request *request, char **token,
     struct http_request r = *request;
 
     r.timeout_seconds = TOKEN_SECONDS;
+    r.identify = true;
     r.begin = registry_text_begin;
     r.take = registry_text_take;
     r.ctx = &text;

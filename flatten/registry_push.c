@@ -1,16 +1,13 @@
-#include "flatten/registry.h"
+#include "flatten/registry_internal.h"
 
 #include <string.h>
 
-/*
- * Pushing (distribution-spec, "Push"): a POST opens an upload and says where it is to go, a PUT
- * there with the digest takes the whole blob. An upload that broke is begun again.
- */
+/* Pushing (distribution-spec, "Push"), but for the uploads themselves: registry_upload.c. */
 
 /* ---- blobs ---- */
 
-static int ask_blob(struct registry *r, struct http *h, const struct digest *digest,
-                    struct http_reply *reply, struct err *err)
+int registry_ask_blob(struct registry *r, struct http *h, const struct digest *digest,
+                      struct http_reply *reply, struct err *err)
 {
     _cleanup_free_ char *url = registry_url(r, "blobs/%s", digest->text);
     const struct http_request request = {.method = "HEAD", .url = url};
@@ -18,13 +15,8 @@ static int ask_blob(struct registry *r, struct http *h, const struct digest *dig
     return url ? registry_request(r, h, &request, reply, err) : err_nomem(err);
 }
 
-/* registry_request, or registry_exchange where the caller repeats more than this. */
-typedef int send_request(struct registry *r, struct http *h, const struct http_request *request,
-                         struct http_reply *reply, struct err *err);
-
-/* `query`: "" or what follows the URL. */
-static int open_upload(struct registry *r, struct http *h, const char *query, send_request *send,
-                       struct http_reply *reply, struct err *err)
+int registry_open_upload(struct registry *r, struct http *h, const char *query, registry_send *send,
+                         struct http_reply *reply, struct err *err)
 {
     _cleanup_free_ char *url = registry_url(r, "blobs/uploads/%s", query);
     const struct http_request request = {.method = "POST", .url = url};
@@ -32,10 +24,11 @@ static int open_upload(struct registry *r, struct http *h, const char *query, se
     return url ? send(r, h, &request, reply, err) : err_nomem(err);
 }
 
-/* Where an upload that was opened is to go. */
-static char *upload_url(struct registry *r, const struct http_reply *reply, struct err *err)
+char *registry_upload_url(struct registry *r, const char *from, const struct http_reply *reply,
+                          struct err *err)
 {
-    _cleanup_free_ char *base = registry_url(r, "blobs/uploads/"), *location = NULL;
+    _cleanup_free_ char *base = from ? strdup(from) : registry_url(r, "blobs/uploads/");
+    _cleanup_free_ char *location = NULL;
 
     if (!base) {
         err_nomem(err);
@@ -50,28 +43,11 @@ static char *upload_url(struct registry *r, const struct http_reply *reply, stru
     return registry_follow(r, base, location, err);
 }
 
-static int put_blob(struct registry *r, struct http *h, const char *location,
-                    const struct digest *digest, const struct http_body *body,
-                    struct http_reply *reply, struct err *err)
-{
-    static const char *const headers[] = {"Content-Type: application/octet-stream", NULL};
-    _cleanup_buf_ struct buf url = BUF_INIT;
-
-    buf_puts(&url, location);
-    buf_puts(&url, strchr(location, '?') ? "&digest=" : "?digest=");
-    http_put_escaped(&url, digest->text);
-    if (buf_check(&url, err) < 0)
-        return -1;
-    const struct http_request request = {
-        .method = "PUT", .url = url.data, .headers = headers, .body = body};
-    return registry_exchange(r, h, &request, reply, err);
-}
-
 /* Takes an upload back. Some registries cannot: then it runs out by itself. */
 static int cancel(struct registry *r, struct http *h, const struct http_reply *opened,
                   struct err *err)
 {
-    _cleanup_free_ char *url = upload_url(r, opened, err);
+    _cleanup_free_ char *url = registry_upload_url(r, NULL, opened, err);
     _cleanup_http_reply_ struct http_reply reply = {0};
     const struct http_request request = {.method = "DELETE", .url = url};
     struct err ignored = ERR_INIT;
@@ -94,7 +70,7 @@ static int mount_blob(struct registry *r, struct http *h, const struct digest *d
     buf_puts(&query, "&from=");
     http_put_escaped(&query, registry_mount_from(r));
     if (buf_check(&query, err) < 0 ||
-        open_upload(r, h, query.data, registry_request, &reply, err) < 0)
+        registry_open_upload(r, h, query.data, registry_request, &reply, err) < 0)
         return -1;
     if (reply.status == 202 && cancel(r, h, &reply, err) < 0)
         return -1;
@@ -106,7 +82,7 @@ int registry_has_blob(struct registry *r, struct http *h, const struct digest *d
 {
     _cleanup_http_reply_ struct http_reply reply = {0};
 
-    if (ask_blob(r, h, digest, &reply, err) < 0)
+    if (registry_ask_blob(r, h, digest, &reply, err) < 0)
         return -1;
     if (reply.status == 200)
         return 1;
@@ -115,49 +91,11 @@ int registry_has_blob(struct registry *r, struct http *h, const struct digest *d
     return registry_mount_from(r) ? mount_blob(r, h, digest, err) : 0;
 }
 
-/* One attempt, up to the reply that says how it ended. */
-static int upload(struct registry *r, struct http *h, const struct digest *digest,
-                  const struct http_body *body, struct http_reply *reply, struct err *err)
-{
-    if (open_upload(r, h, "", registry_exchange, reply, err) < 0)
-        return -1;
-    if (reply->status != 202)
-        return 0;
-    _cleanup_free_ char *location = upload_url(r, reply, err);
-    http_reply_clear(reply);
-    if (!location) {
-        reply->failure = HTTP_GAVE_UP;
-        return -1;
-    }
-    return put_blob(r, h, location, digest, body, reply, err);
-}
-
-static int push(struct registry *r, struct http *h, const struct digest *digest,
-                const struct http_body *body, struct err *err)
-{
-    _cleanup_http_reply_ struct http_reply reply = {0};
-    unsigned tries = 0;
-    int rc = registry_has_blob(r, h, digest, err);
-
-    if (rc != 0)
-        return rc < 0 ? -1 : 0;
-    do
-        rc = registry_retry(r, &tries, upload(r, h, digest, body, &reply, err), &reply, err);
-    while (rc > 0);
-    return rc == 0 && reply.status != 201 ? registry_refused(r, &reply, err) : rc;
-}
-
-int registry_push_blob(struct registry *r, struct http *h, const struct digest *digest,
-                       const struct http_body *body, struct err *err)
-{
-    return push(r, h, digest, body, err) < 0 ? err_wrap(err, "uploading %s", digest->text) : 0;
-}
-
 int registry_push_probe(struct registry *r, struct http *h, struct err *err)
 {
     _cleanup_http_reply_ struct http_reply reply = {0};
 
-    if (open_upload(r, h, "", registry_request, &reply, err) < 0)
+    if (registry_open_upload(r, h, "", registry_request, &reply, err) < 0)
         return -1;
     return reply.status == 202 ? cancel(r, h, &reply, err) : registry_refused(r, &reply, err);
 }

@@ -14,7 +14,7 @@ enum {
     TICK_MS = 50,
 };
 
-static bool may_pass(long status)
+bool registry_may_pass(long status)
 {
     return status == 408 || status == 429 || status == 500 || (status >= 502 && status <= 504);
 }
@@ -76,7 +76,7 @@ int registry_retry(struct registry *r, unsigned *tries, int rc, struct http_repl
     uint64_t seconds;
     bool again =
         rc < 0 ? reply->failure == HTTP_BROKEN || (reply->failure == HTTP_NO_CONNECT && r->answered)
-               : may_pass(reply->status);
+               : registry_may_pass(reply->status);
 
     if (!again || *tries >= r->options.retries)
         return rc;

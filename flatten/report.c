@@ -37,7 +37,12 @@ static int put_images(const struct analysis *list, size_t count, struct buf *out
             return -1;
         buf_putc(&json, '}');
     }
-    buf_puts(&json, "]}");
+    buf_putc(&json, ']');
+    if (count > 1 && list[0].zfs.deduped) {
+        buf_puts(&json, ",\"dedup\":");
+        analysis_put_dedup_json(&list[0].together, &json);
+    }
+    buf_putc(&json, '}');
     if (buf_check(&json, err) < 0)
         return -1;
     report_put_data(out, json.data, json.len);

@@ -14,13 +14,12 @@
 static struct json_doc *read_json(const struct members *m, const char *name, struct digest *digest,
                                   struct err *err)
 {
-    static const struct json_options options = {.max_bytes = IMAGE_JSON_LIMIT, .unique_keys = true};
     _cleanup_buf_ struct buf text = BUF_INIT;
 
     if (members_read(m, name, IMAGE_JSON_LIMIT, &text, err) < 0 ||
         sha256_digest(text.data, text.len, digest, err) < 0)
         return NULL;
-    struct json_doc *doc = json_parse(text.data, text.len, &options, err);
+    struct json_doc *doc = json_parse(text.data, text.len, &image_json_options, err);
     if (!doc)
         err_wrap(err, "%s", name);
     return doc;
@@ -50,39 +49,58 @@ static bool is_named(const struct json *item, const char *wanted)
     return false;
 }
 
-/* Says which names there are: the first of each image. */
-static void ask_for_name(const struct json *list, struct err *err)
+/* What to call each image after docker-archive:FILE: : its first name, or @ and its place. */
+static void put_names(const struct json *list, struct buf *out)
 {
     enum { SHOWN = 600 };
-    _cleanup_buf_ struct buf names = BUF_INIT;
 
-    for (size_t i = 0; i < json_count(list) && names.len < SHOWN; i++) {
+    for (size_t i = 0; i < json_count(list) && out->len < SHOWN; i++) {
         const char *name = json_text(json_at(json_get(json_at(list, i), "RepoTags"), 0));
-        buf_puts(&names, i ? ", " : "");
-        buf_put_printable(&names, name ? name : "(no name)", strlen(name ? name : "(no name)"));
+        buf_puts(out, i ? ", " : "");
+        if (name)
+            buf_put_printable(out, name, strlen(name));
+        else
+            buf_printf(out, "@%zu", i);
     }
-    err_set(err, ERR_USAGE,
-            "the archive holds %zu images: name one, as in docker-archive:FILE:NAME:TAG; they are "
-            "%s",
-            json_count(list), names.data ? names.data : "");
 }
 
-static const struct json *choose(const struct json *list, const char *name, struct err *err)
+/* "@N", as skopeo has it: the image at that place, from 0. */
+static const struct json *at_place(const struct json *list, const char *name)
 {
+    size_t digits = *name == '@' ? strspn(name + 1, "0123456789") : 0;
+
+    return digits > 0 && digits < 8 && !name[1 + digits]
+               ? json_at(list, (size_t)strtoul(name + 1, NULL, 10))
+               : NULL;
+}
+
+static const struct json *choose(const struct json *list, const char *path, const char *name,
+                                 struct err *err)
+{
+    _cleanup_buf_ struct buf names = BUF_INIT;
+
     if (!json_is(list, JSON_ARRAY)) {
         err_set(err, ERR_FORMAT, "manifest.json is not an array");
         return NULL;
     }
     if (!name && json_count(list) == 1)
         return json_at(list, 0);
-    if (!name) {
-        ask_for_name(list, err);
-        return NULL;
-    }
-    for (size_t i = 0; i < json_count(list); i++)
+    const struct json *found = name ? at_place(list, name) : NULL;
+    for (size_t i = 0; name && !found && i < json_count(list); i++)
         if (is_named(json_at(list, i), name))
-            return json_at(list, i);
-    err_set(err, ERR_USAGE, "no image named %s in the archive", name);
+            found = json_at(list, i);
+    if (found)
+        return found;
+    put_names(list, &names);
+    const char *known = names.data ? names.data : "";
+    if (json_count(list) == 0)
+        err_set(err, ERR_USAGE, "the archive holds 0 images");
+    else if (name)
+        err_set(err, ERR_USAGE, "no image named %s in the archive; it has %s", name, known);
+    else
+        err_set(err, ERR_USAGE,
+                "the archive holds %zu images: name one, as in docker-archive:%s:%.*s; they are %s",
+                json_count(list), path, (int)strcspn(known, ","), known, known);
     return NULL;
 }
 
@@ -99,6 +117,18 @@ static int check_config_name(const char *path, const struct digest *digest, stru
     return 0;
 }
 
+/* What has gone by is held to its digest now, when that is known. */
+static int take_record(struct layer *layer, const struct member *member, struct err *err)
+{
+    if (!member->record)
+        return err_set(err, ERR_FORMAT, "%s is not a layer", member->name);
+    if (!digest_equal(&member->diff_id, &layer->diff_id))
+        return err_set(err, ERR_DIGEST, "%s: content is %s, not %s as the image says", member->name,
+                       member->diff_id.text, layer->diff_id.text);
+    layer->record = member->record;
+    return 0;
+}
+
 static int add_layer(const struct members *m, struct layer *layer, const char *path,
                      struct err *err)
 {
@@ -108,12 +138,12 @@ static int add_layer(const struct members *m, struct layer *layer, const char *p
         return err_set(err, ERR_FORMAT, "manifest.json: Layers must be strings");
     if (!member)
         return -1;
-    layer->fd = fcntl(m->fd, F_DUPFD_CLOEXEC, 3);
-    if (layer->fd < 0)
-        return err_sys(err, "dup");
     layer->offset = member->offset;
     layer->size = member->size;
-    return 0;
+    if (m->fd < 0)
+        return take_record(layer, member, err);
+    layer->fd = fcntl(m->fd, F_DUPFD_CLOEXEC, 3);
+    return layer->fd < 0 ? err_sys(err, "dup") : 0;
 }
 
 static struct image *open_item(const struct members *m, const struct json *item, struct err *err)
@@ -150,7 +180,8 @@ static struct image *open_item(const struct members *m, const struct json *item,
     return steal_ptr(&image);
 }
 
-static struct image *open_docker(const struct members *m, const char *name, struct err *err)
+static struct image *open_docker(const struct members *m, const char *path, const char *name,
+                                 struct err *err)
 {
     struct digest unused;
     _cleanup_json_ struct json_doc *manifest = read_json(m, "manifest.json", &unused, err);
@@ -159,15 +190,20 @@ static struct image *open_docker(const struct members *m, const char *name, stru
         err_wrap(err, "not made by docker save");
         return NULL;
     }
-    const struct json *item = choose(json_root(manifest), name, err);
+    const struct json *item = choose(json_root(manifest), path, name, err);
     return item ? open_item(m, item, err) : NULL;
+}
+
+struct image *image_open_members(const struct members *m, struct err *err)
+{
+    return open_docker(m, "FILE", NULL, err);
 }
 
 struct image *image_open_archive_fd(int fd, const char *name, struct err *err)
 {
     _cleanup_members_ struct members m = {.fd = fd};
 
-    return members_scan(&m, err) < 0 ? NULL : open_docker(&m, name, err);
+    return members_scan(&m, err) < 0 ? NULL : open_docker(&m, "FILE", name, err);
 }
 
 /* ---- oci-archive: a layout in a tar archive ---- */
@@ -207,7 +243,7 @@ static struct image *open_oci(const struct members *m, const char *tag, const ch
                               struct err *err)
 {
     static const struct blob_store_ops ops = {open_blobs, read_file, NULL};
-    struct archive_store store = {{&ops}, m};
+    struct archive_store store = {{.ops = &ops}, m};
 
     return image_open_layout(&store.base, tag, platform, err);
 }
@@ -254,7 +290,7 @@ static struct image *read_members(struct source *s, const char *platform, struct
     if (members_scan(&m, err) < 0)
         return NULL;
     return is_oci(s->ref, &m) ? open_oci(&m, s->ref->name, platform, err)
-                              : open_docker(&m, s->ref->name, err);
+                              : open_docker(&m, s->ref->path, s->ref->name, err);
 }
 
 struct image *source_read_archive(struct source *s, const char *platform, struct err *err)

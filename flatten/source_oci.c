@@ -17,6 +17,7 @@ struct layout {
     struct blob_store *store;
     const char *platform;
     struct json_doc *index; /* the last one followed; or NULL */
+    uint64_t json_size;     /* of all that was parsed */
 };
 
 /* ---- blobs ---- */
@@ -84,10 +85,9 @@ static int read_place(const struct blob_place *place, struct buf *out, struct er
     return 0;
 }
 
-static struct json_doc *read_json_blob(const struct layout *l, const struct json *descriptor,
+static struct json_doc *read_json_blob(struct layout *l, const struct json *descriptor,
                                        enum blob_role role, struct digest *digest, struct err *err)
 {
-    static const struct json_options options = {.max_bytes = IMAGE_JSON_LIMIT, .unique_keys = true};
     _cleanup_buf_ struct buf text = BUF_INIT;
     _cleanup_(close_place) struct blob_place place = {.fd = -1};
     struct blob_request request;
@@ -110,9 +110,10 @@ static struct json_doc *read_json_blob(const struct layout *l, const struct json
         err_set(err, ERR_DIGEST, "blob %s has content %s", digest->text, actual.text);
         return NULL;
     }
-    struct json_doc *doc = json_parse(text.data, text.len, &options, err);
+    struct json_doc *doc = json_parse(text.data, text.len, &image_json_options, err);
     if (!doc)
         err_wrap(err, "%s", digest->text);
+    l->json_size += text.len;
     return doc;
 }
 
@@ -318,11 +319,16 @@ static int add_layers(const struct layout *l, struct image *image, struct err *e
     for (size_t i = 0; i < count; i++)
         if (request_layer(json_at(layers, i), &requests[i], err) < 0)
             return err_wrap(err, "layer %zu", i + 1);
+    for (size_t i = 0; i < count; i++) {
+        image->layers[i].digest = requests[i].digest;
+        image->layers[i].size = requests[i].size;
+    }
+    if (l->store->outline)
+        return 0;
     if (l->store->ops->open(l->store, requests, count, places, &failed, err) < 0)
         return err_wrap(err, "layer %zu", failed + 1);
     for (size_t i = 0; i < count; i++) {
         struct layer *layer = &image->layers[i];
-        layer->digest = requests[i].digest;
         layer->fd = places[i].fd;
         layer->offset = places[i].offset;
         layer->size = places[i].size;
@@ -360,13 +366,14 @@ static struct image *open_manifest(struct layout *l, struct json *descriptor, st
     image->digest = digest;
     image->config_digest = config_digest;
     image->index = steal_ptr(&l->index);
+    image->json_size = l->json_size;
     return add_layers(l, image, err) < 0 ? NULL : steal_ptr(&image);
 }
 
 struct image *image_open_descriptor(struct blob_store *store, struct json *descriptor,
                                     const char *platform, struct err *err)
 {
-    struct layout l = {store, platform, NULL};
+    struct layout l = {.store = store, .platform = platform};
     struct image *image = open_manifest(&l, descriptor, err);
 
     cleanup_json_doc(&l.index);
@@ -391,13 +398,13 @@ static int check_layout(struct blob_store *store, struct err *err)
 struct image *image_open_layout(struct blob_store *store, const char *tag, const char *platform,
                                 struct err *err)
 {
-    static const struct json_options options = {.max_bytes = IMAGE_JSON_LIMIT, .unique_keys = true};
     _cleanup_buf_ struct buf text = BUF_INIT;
 
     if (check_layout(store, err) < 0 ||
         store->ops->read(store, "index.json", IMAGE_JSON_LIMIT, &text, err) < 0)
         return NULL;
-    _cleanup_json_ struct json_doc *index = json_parse(text.data, text.len, &options, err);
+    _cleanup_json_ struct json_doc *index =
+        json_parse(text.data, text.len, &image_json_options, err);
     if (!index) {
         err_wrap(err, "index.json");
         return NULL;

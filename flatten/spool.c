@@ -3,6 +3,7 @@
 #include "base/fdio.h"
 
 #include <fcntl.h>
+#include <sys/statvfs.h>
 
 static const char *spool_dir(void)
 {
@@ -18,6 +19,13 @@ int spool_file(struct err *err)
     if (fd < 0)
         err_sys(err, "no temporary file in %s (set TMPDIR)", spool_dir());
     return fd;
+}
+
+bool spool_has_room(uint64_t bytes)
+{
+    struct statvfs fs;
+
+    return statvfs(spool_dir(), &fs) < 0 || bytes / fs.f_frsize < fs.f_bavail;
 }
 
 int spool_stream(struct stream *s, int fd, uint64_t most, struct err *err)

@@ -2,6 +2,7 @@
 
 #include "flatten/kept.h"
 #include "flatten/select.h"
+#include "flatten/verifier.h"
 
 #include <fcntl.h>
 
@@ -71,12 +72,18 @@ static int ignore_data(struct entry_sink *s, const void *data, uint64_t len, str
 
 /* ---- merging ---- */
 
+/* Who vouches for what is read, and finds the digests of what is written. */
+struct checks {
+    struct hasher *hasher;
+    struct verifier *verifier;
+};
+
 /* Layers of an image up to `image->layer_count`, of which all but the kept ones are merged. */
 struct group {
     struct image image; /* borrows everything from the source */
     struct merged_options options;
     struct merged_report report;
-    struct hasher *hasher; /* of what is read and what is written */
+    const struct checks *checks;
 };
 
 /* 0, -1, or 1 when the layers must be indexed first. */
@@ -102,7 +109,7 @@ static int write_group(struct group *g, const struct squash_options *options, st
     if (sink_begin_layer(sink, &fd, &offset, err) < 0)
         return -1;
     _cleanup_layer_writer_ struct layer_writer *w =
-        layer_writer_new(fd, offset, &options->compress, g->hasher, err);
+        layer_writer_new(fd, offset, &options->compress, g->checks->hasher, err);
     if (!w)
         return -1;
     layer_writer_limit(w, options->merged.max_size);
@@ -114,7 +121,8 @@ static int write_group(struct group *g, const struct squash_options *options, st
     _cleanup_fd_ int again = options->readable ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
     if (options->readable && again < 0)
         return err_sys(err, "dup");
-    if (layer_writer_finish(w, layer, err) < 0 || sink_end_layer(sink, layer, err) < 0)
+    if (layer_writer_finish(w, layer, err) < 0 || verifier_finish(g->checks->verifier, err) < 0 ||
+        sink_end_layer(sink, layer, err) < 0)
         return -1;
     out->merged[out->count++] = g->image.layer_count - g->options.kept;
     if (options->readable)
@@ -141,10 +149,10 @@ static void add_report(struct merged_report *sum, const struct merged_report *r)
 }
 
 static int merge_group(const struct image *image, const struct squash_options *options,
-                       size_t below, size_t end, struct hasher *hasher, struct sink *sink,
+                       size_t below, size_t end, const struct checks *checks, struct sink *sink,
                        struct squashed *out, struct err *err)
 {
-    struct group g = {.image = *image, .options = options->merged, .hasher = hasher};
+    struct group g = {.image = *image, .options = options->merged, .checks = checks};
 
     g.image.layer_count = end;
     g.options.kept = below;
@@ -158,7 +166,7 @@ static int merge_group(const struct image *image, const struct squash_options *o
 }
 
 static int write_all(const struct image *image, const struct squash_options *options,
-                     struct hasher *hasher, struct sink *sink, struct squashed *out,
+                     const struct checks *checks, struct sink *sink, struct squashed *out,
                      struct err *err)
 {
     size_t kept = options->merged.kept, below = kept;
@@ -175,9 +183,25 @@ static int write_all(const struct image *image, const struct squash_options *opt
     if (groups == 0) /* all are kept, and read once, for their digests to be checked */
         ends[groups++] = image->layer_count;
     for (size_t i = 0; i < groups; below = ends[i++])
-        if (merge_group(image, options, below, ends[i], hasher, sink, out, err) != 0)
+        if (merge_group(image, options, below, ends[i], checks, sink, out, err) != 0)
             return -1;
     return 0;
+}
+
+static int write_checked(struct image *image, const struct squash_options *options,
+                         struct hasher *hasher, struct sink *sink, struct squashed *out,
+                         struct err *err)
+{
+    _cleanup_verifier_ struct verifier *verifier = verifier_new(image, err);
+    const struct checks checks = {hasher, verifier};
+
+    if (!verifier)
+        return -1;
+    if (write_all(image, options, &checks, sink, out, err) < 0) {
+        verifier_explain(verifier, err);
+        return -1;
+    }
+    return verifier_finish(verifier, err);
 }
 
 static void prepare_layers(struct image *image, uint64_t max_size, struct hasher *hasher)
@@ -196,7 +220,7 @@ int squash_layers(struct image *image, const struct squash_options *options, str
     if (!hasher)
         return -1;
     prepare_layers(image, options->merged.max_size, hasher);
-    int rc = write_all(image, options, hasher, sink, out, err);
+    int rc = write_checked(image, options, hasher, sink, out, err);
     prepare_layers(image, options->merged.max_size, NULL);
     return rc;
 }

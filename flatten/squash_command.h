@@ -9,7 +9,7 @@
 #include "flatten/timestamp.h"
 
 struct squash_command {
-    const char *compression, *semantics, *platform, *created, *keep_base, *last;
+    const char *compression, *semantics, *platform, *created, *keep_base, *last, *cert_dir;
     uint64_t into, threads, retries, max_size;
     bool insecure, dry_run, verify, json, quiet;
 };
@@ -36,6 +36,7 @@ struct squash_run {
     struct selection selection;
     struct compress_options compress;
     char created[TIMESTAMP_SIZE]; /* "": as the source has it */
+    size_t documents;             /* bytes of memory that configs and manifests take */
     struct squash_job *jobs;      /* one, or one for each platform */
     size_t count;
     struct digest index; /* of the index of several */

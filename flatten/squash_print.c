@@ -14,6 +14,22 @@ static void put_layer(const struct written_layer *layer, struct buf *out)
                layer->digest.text, layer->diff_id.text, layer->size);
 }
 
+/* All that were made, oldest first; then the newest by itself, which is often the only one. */
+static void put_made(const struct squashed *s, struct buf *out)
+{
+    buf_puts(out, ",\"made\":[");
+    for (size_t i = s->kept; i < s->count; i++) {
+        if (i > s->kept)
+            buf_putc(out, ',');
+        put_layer(&s->layers[i], out);
+    }
+    buf_puts(out, "],\"layer\":");
+    if (s->count > s->kept)
+        put_layer(&s->layers[s->count - 1], out);
+    else
+        buf_puts(out, "null");
+}
+
 /* Layers of the source, and what becomes of each. */
 static void put_plan(const struct squash_job *job, struct buf *out)
 {
@@ -47,15 +63,10 @@ static void put_job(const struct squash_run *run, const struct squash_job *job, 
                "\"payload\":{\"in\":%" PRIu64 ",\"out\":%" PRIu64 "}",
                r->layers, s->count, s->kept, r->entries_in - r->entries_kept, r->entries_out,
                r->whiteouts, r->payload_in, r->payload_out);
-    if (run->command->dry_run) {
+    if (run->command->dry_run)
         put_plan(job, out);
-    } else {
-        buf_puts(out, ",\"layer\":");
-        if (s->count > s->kept)
-            put_layer(&s->layers[s->count - 1], out);
-        else
-            buf_puts(out, "null");
-    }
+    else
+        put_made(s, out);
     buf_printf(out, ",\"divergences\":%" PRIu64 "}", r->divergences);
 }
 

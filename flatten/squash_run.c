@@ -27,18 +27,40 @@ void squash_run_clear(struct squash_run *run)
 
 /* ---- sources ---- */
 
+/* Each image is small by itself, but there may be many. */
+static const size_t most_documents = (size_t)256 << 20;
+
 static struct squash_job *add_job(struct squash_run *run, struct image *image, struct err *err)
 {
+    _cleanup_image_ struct image *owned = image;
     struct squash_job *jobs = realloc(run->jobs, (run->count + 1) * sizeof(*jobs));
 
     if (!jobs) {
-        image_free(image);
         err_nomem(err);
         return NULL;
     }
     run->jobs = jobs;
-    run->jobs[run->count] = (struct squash_job){.image = image};
+    run->documents += image_memory(image);
+    if (run->documents > most_documents) {
+        err_set(err, ERR_LIMIT, "the configs and manifests of its images take too much memory");
+        return NULL;
+    }
+    run->jobs[run->count] = (struct squash_job){.image = steal_ptr(&owned)};
     return &run->jobs[run->count++];
+}
+
+/* All stay in memory until the end: together, what one image alone may have. */
+static int check_json_size(const struct squash_run *run, struct err *err)
+{
+    uint64_t limit = 3 * (uint64_t)IMAGE_JSON_LIMIT, size = 0;
+
+    for (size_t i = 0; i < run->count; i++)
+        size += run->jobs[i].image->json_size;
+    return size <= limit ? 0
+                         : err_set(err, ERR_LIMIT,
+                                   "the platforms' configs and manifests have more than %" PRIu64
+                                   " bytes together: choose one with --platform",
+                                   limit);
 }
 
 static void say_dropped(const struct squash_run *run, const struct platforms *p)
@@ -55,7 +77,7 @@ static int open_platforms(struct squash_run *run, const struct platforms *p, str
     for (size_t i = 0; i < p->count; i++) {
         if (i > 0) {
             struct image *image = source_image(run->source, p->list[i].digest, err);
-            if (!image || !add_job(run, image, err))
+            if (!image || !add_job(run, image, err) || check_json_size(run, err) < 0)
                 return -1;
         }
         if (p->list[i].text && !(run->jobs[i].platform = strdup(p->list[i].text)))
@@ -71,12 +93,18 @@ static bool asks_for_all(const struct squash_run *run)
            (!(run->to->path || run->to->name) || sink_holds_index(run->to));
 }
 
+/* One new layer of all can be made of what streams by. */
+static bool takes_feed(const struct squash_run *run)
+{
+    return run->command->into == 1 && !run->command->keep_base && !run->command->last;
+}
+
 /* Opens what is to be squashed: one image, or with an index and a place for one, all of them. */
 static int open_images(struct squash_run *run, struct err *err)
 {
     bool all = asks_for_all(run);
     const char *platform = all ? PLATFORM_ANY : run->command->platform;
-    run->source = reader_source(run->reader, SQUASH_FROM, err);
+    run->source = reader_source(run->reader, SQUASH_FROM, takes_feed(run), err);
     struct image *image = run->source ? source_image(run->source, platform, err) : NULL;
     struct squash_job *job = image ? add_job(run, image, err) : NULL;
     _cleanup_platforms_ struct platforms p = {0};
@@ -151,15 +179,30 @@ static void warn_zstd(const struct squash_run *run, const struct squash_job *job
     }
 }
 
-/* Where the index is needed all layers are read twice, but for the kept ones. */
+/* Layers that lie uncompressed are read once for this account: by who checks them (verifier.h). */
+static bool is_read_again(const struct layer *layer)
+{
+    struct err ignored = ERR_INIT;
+    enum compression kind;
+
+    return layer_compression(layer, &kind, &ignored) < 0 || kind != COMPRESSION_NONE;
+}
+
+/*
+ * Where the index is needed all layers are read twice, but for the kept ones. Of what is indexed as
+ * it lies only the headers are.
+ */
 static struct progress *start_progress(const struct squash_command *c, struct image *image,
                                        const struct merged_options *options, struct err *err)
 {
-    bool twice = options->kept || options->semantics != SEMANTICS_OVERLAY;
+    bool indexed = options->kept || options->semantics != SEMANTICS_OVERLAY;
+    bool twice = indexed && (options->kept || !image->as_they_lie);
     uint64_t total = 0;
 
-    for (size_t i = 0; i < image->layer_count; i++)
-        total += image->layers[i].size * (twice && i >= options->kept ? 2 : 1);
+    for (size_t i = 0; i < image->layer_count; i++) {
+        const struct layer *layer = &image->layers[i];
+        total += layer->size * (twice && i >= options->kept && is_read_again(layer) ? 2 : 1);
+    }
     struct progress *p = progress_new(!c->quiet && !c->json, total, err);
     for (size_t i = 0; p && i < image->layer_count; i++)
         image->layers[i].progress = progress_counter(p);
@@ -185,8 +228,10 @@ static struct image *open_base(struct squash_run *run, const char *platform, str
 {
     if (run->from[SQUASH_BASE].transport == TRANSPORT_DOCKER_DAEMON)
         return reader_diff_ids(run->reader, SQUASH_BASE, err);
-    if (!run->base && !(run->base = reader_source(run->reader, SQUASH_BASE, err)))
+    if (!run->base && !(run->base = reader_source(run->reader, SQUASH_BASE, false, err)))
         return NULL;
+    if (run->base->store)
+        run->base->store->outline = true; /* to compare, nobody fetches gigabytes */
     return source_image(run->base, platform, err);
 }
 

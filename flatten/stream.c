@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { FILE_BUFFER = 256 * 1024, AFTER_SKIP = 4 * 1024 };
+enum { FILE_BUFFER = 256 * 1024, AFTER_SKIP = 32 * 1024 };
 
 int stream_drain(struct stream *s, struct err *err)
 {

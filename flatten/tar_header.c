@@ -121,6 +121,24 @@ static void correct_mtime(struct archive_entry *header)
         archive_entry_set_mtime(header, archive_entry_mtime(header) - 1, 1000000000 - fraction);
 }
 
+/*
+ * libarchive takes a symbolic link's target from its record only where the header has one as well,
+ * and Go's archive/tar leaves characters that are not ASCII out of the header.
+ */
+static int correct_target(const struct record *r, struct archive_entry *header, struct err *err)
+{
+    const char *there = archive_entry_symlink(header);
+
+    if (archive_entry_filetype(header) != AE_IFLNK || archive_entry_hardlink(header) ||
+        (there && *there))
+        return 0;
+    _cleanup_free_ char *target = strndup(r->value, r->value_len);
+    if (!target)
+        return err_nomem(err);
+    archive_entry_copy_symlink(header, target);
+    return 0;
+}
+
 static int correct_by_pax(const char *text, size_t len, struct archive_entry *header,
                           struct err *err)
 {
@@ -130,7 +148,8 @@ static int correct_by_pax(const char *text, size_t len, struct archive_entry *he
     struct record r;
 
     while (next_record(&at, &left, &r))
-        if (check_record(&r, &notes, err) < 0)
+        if (check_record(&r, &notes, err) < 0 ||
+            (key_is(&r, "linkpath") && correct_target(&r, header, err) < 0))
             return -1;
     if (notes.before)
         correct_mtime(header);

@@ -63,7 +63,7 @@ static uint64_t kept(uint64_t logical, uint64_t size)
     return size > logical - logical / 8 || rounded >= logical ? logical : rounded;
 }
 
-static bool is_zero(const char *data, size_t len)
+bool zfs_is_hole(const char *data, size_t len)
 {
     return len == 0 || (data[0] == 0 && memcmp(data, data + 1, len - 1) == 0);
 }
@@ -78,7 +78,7 @@ int zfs_add(struct zfs *z, const void *data, size_t len, bool only, struct zfs_s
         return err_set(err, ERR_LIMIT, "more than a record");
     memcpy(z->in, data, len);
     memset(z->in + len, 0, logical - len);
-    if (!is_zero(z->in, logical)) {
+    if (!zfs_is_hole(z->in, logical)) {
         int lz4 = LZ4_compress_fast_extState(z->lz4, z->in, z->out, (int)logical, (int)z->room, 1);
         size_t zstd = ZSTD_compressCCtx(z->zstd, z->out, z->room, z->in, logical, ZSTD_LEVEL);
         if (lz4 <= 0 || ZSTD_isError(zstd))
@@ -106,6 +106,18 @@ void zfs_sum(struct zfs_sums *to, const struct zfs_sums *from)
         to->physical[kind] += from->physical[kind];
         to->squares[kind] += from->squares[kind];
         to->products[kind] += from->products[kind];
+    }
+}
+
+void zfs_take(struct zfs_sums *from, const struct zfs_sums *part)
+{
+    from->records -= part->records;
+    from->logical -= part->logical;
+    from->logical_squares -= part->logical_squares;
+    for (int kind = 0; kind < ZFS_KINDS; kind++) {
+        from->physical[kind] -= part->physical[kind];
+        from->squares[kind] -= part->squares[kind];
+        from->products[kind] -= part->products[kind];
     }
 }
 

@@ -1,15 +1,19 @@
 #include "flatten/zfs_read.h"
 
+#include "base/sha256.h"
+
 #include <string.h>
 
 struct zfs_reading {
     const struct strata *s;
     struct zfs *zfs;
     struct zfs_report *out;
-    uint32_t *tops; /* by node: its directory, at most two names deep */
-    uint64_t every; /* one record of so many is compressed */
-    uint64_t next;  /* records until then */
-    char *record;   /* at hand */
+    struct dedup *dedup;   /* or NULL */
+    struct sha256 *sha256; /* for it */
+    uint32_t *tops;        /* by node: its directory, at most two names deep */
+    uint64_t every;        /* one record of so many is compressed */
+    uint64_t next;         /* records until then */
+    char *record;          /* at hand */
     size_t filled;
     bool only;
     struct zfs_dir *dir; /* of the file at hand; or NULL */
@@ -18,6 +22,7 @@ struct zfs_reading {
 static void reading_clear(struct zfs_reading *r)
 {
     cleanup_zfs(&r->zfs);
+    cleanup_sha256(&r->sha256);
     free(r->tops);
     free(r->record);
 }
@@ -67,6 +72,17 @@ static int by_bytes(const void *a, const void *b)
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
+static void count_file(const struct zfs_reading *r, const struct strata_file *f,
+                       struct zfs_dir *dir)
+{
+    dir->bytes += f->size;
+    dir->records += records_of(r, f->size);
+    if (f->size < ZFS_LARGE)
+        return;
+    dir->large += f->size;
+    dir->padding += f->size % ZFS_LARGE ? ZFS_LARGE - f->size % ZFS_LARGE : 0;
+}
+
 /* Finds the directories with most bytes. */
 static int choose_dirs(struct zfs_reading *r, struct err *err)
 {
@@ -79,11 +95,9 @@ static int choose_dirs(struct zfs_reading *r, struct err *err)
         const struct strata_file *f = &r->s->files[i];
         if (!shows(f))
             continue;
-        struct zfs_dir *dir = &all[top_of(r, f)];
-        dir->bytes += f->size;
-        dir->records += records_of(r, f->size);
+        count_file(r, f, &all[top_of(r, f)]);
+        count_file(r, f, &r->out->all);
         r->out->files++;
-        r->out->records += records_of(r, f->size);
     }
     for (uint32_t node = 0; node < count; node++)
         all[node].node = node;
@@ -108,12 +122,31 @@ static struct zfs_dir *dir_of(struct zfs_reading *r, const struct strata_file *f
 
 /* ---- records ---- */
 
+/* Copies are found by what ZFS would write: the record with its padding. */
+static int count_copy(struct zfs_reading *r, size_t len, struct err *err)
+{
+    size_t logical = (size_t)zfs_logical(r->zfs, len, r->only);
+    unsigned char key[DEDUP_KEY];
+    struct digest digest;
+
+    memset(r->record + len, 0, logical - len);
+    if (zfs_is_hole(r->record, logical))
+        return 0;
+    if (sha256_update(r->sha256, r->record, logical, err) < 0 ||
+        sha256_finish(r->sha256, &digest, err) < 0)
+        return -1;
+    digest_bytes(&digest, key, sizeof(key));
+    return dedup_add(r->dedup, key, (uint32_t)logical, err);
+}
+
 static int end_record(struct zfs_reading *r, struct err *err)
 {
     struct zfs_sums one = {0};
     size_t len = r->filled;
 
     r->filled = 0;
+    if (r->dedup && count_copy(r, len, err) < 0)
+        return -1;
     if (r->next > 0) {
         r->next--;
         return 0;
@@ -121,7 +154,7 @@ static int end_record(struct zfs_reading *r, struct err *err)
     r->next = r->every - 1;
     if (zfs_add(r->zfs, r->record, len, r->only, &one, err) < 0)
         return -1;
-    zfs_sum(&r->out->sums, &one);
+    zfs_sum(&r->out->all.sums, &one);
     if (r->dir)
         zfs_sum(&r->dir->sums, &one);
     return 0;
@@ -132,9 +165,10 @@ static int feed(struct zfs_reading *r, const char *data, uint64_t len, struct er
 {
     while (len > 0) {
         size_t room = r->out->record - r->filled, piece = len < room ? (size_t)len : room;
-        if (r->next == 0 && data)
+        bool wanted = r->next == 0 || r->dedup;
+        if (wanted && data)
             memcpy(r->record + r->filled, data, piece);
-        else if (r->next == 0)
+        else if (wanted)
             memset(r->record + r->filled, 0, piece);
         r->filled += piece;
         data = data ? data + piece : NULL;
@@ -173,7 +207,7 @@ static int visit(void *ctx, struct layer_reader *reader, const struct layer_entr
     uint64_t records = records_of(r, f->size);
 
     (void)e;
-    if (r->next >= records) { /* none of them is of the sample */
+    if (r->next >= records && !r->dedup) { /* none of them is of the sample */
         r->next -= records;
         return 0;
     }
@@ -183,9 +217,9 @@ static int visit(void *ctx, struct layer_reader *reader, const struct layer_entr
 }
 
 int zfs_read(const struct image *image, const struct strata *s, size_t record, uint64_t sample,
-             struct zfs_report *out, struct err *err)
+             struct dedup *dedup, struct zfs_report *out, struct err *err)
 {
-    _cleanup_(reading_clear) struct zfs_reading r = {.s = s, .out = out};
+    _cleanup_(reading_clear) struct zfs_reading r = {.s = s, .out = out, .dedup = dedup};
     _cleanup_free_ uint8_t *wanted = calloc(s->file_count + 1, 1);
 
     *out = (struct zfs_report){.record = record};
@@ -193,11 +227,17 @@ int zfs_read(const struct image *image, const struct strata *s, size_t record, u
     if (!wanted || !r.record)
         return err_nomem(err);
     r.zfs = zfs_new(record, err);
-    if (!r.zfs || name_tops(&r, err) < 0 || choose_dirs(&r, err) < 0)
+    r.sha256 = sha256_new(err);
+    if (!r.zfs || !r.sha256 || name_tops(&r, err) < 0 || choose_dirs(&r, err) < 0)
         return -1;
     for (size_t i = 0; i < s->file_count; i++)
         wanted[i] = shows(&s->files[i]);
-    r.every = sample && out->records > sample ? out->records / sample : 1;
+    r.every = sample && out->all.records > sample ? out->all.records / sample : 1;
     r.next = r.every / 2;
-    return contents_walk(image, s, wanted, visit, &r, err);
+    if (contents_walk(image, s, wanted, visit, &r, err) < 0)
+        return -1;
+    out->deduped = dedup != NULL;
+    if (dedup)
+        dedup_sum(dedup, &out->dedup);
+    return 0;
 }

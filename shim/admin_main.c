@@ -13,13 +13,14 @@ static const char details[] =
     "  flatbed explain --config bundle/config.json --annotation flatbed.data=imagenet\n"
     "  flatbed explain 3f2a                            a running container, by the start of its "
     "ID\n"
+    "  flatbed bench --dir /var/lib/docker             what overlay mounts cost here\n"
     "\n"
     "Exit status: 0 done, 1 the policy has errors or would refuse the container, 2 usage,\n"
     "3 system, 5 malformed input, 7 a limit was reached, 8 not supported, 9 policy.\n";
 
-static const struct command_spec *const commands[] = {&command_check_spec, &command_explain_spec,
-                                                      &command_install_spec,
-                                                      &command_uninstall_spec, NULL};
+static const struct command_spec *const commands[] = {
+    &command_check_spec,     &command_explain_spec, &command_install_spec,
+    &command_uninstall_spec, &command_bench_spec,   NULL};
 
 static const struct program_spec program = {
     .name = "flatbed",
@@ -30,7 +31,7 @@ static const struct program_spec program = {
 };
 
 static command_run *const runs[] = {command_check, command_explain, command_install,
-                                    command_uninstall};
+                                    command_uninstall, command_bench};
 
 int main(int argc, char *argv[])
 {

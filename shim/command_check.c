@@ -20,6 +20,7 @@ static const struct option_spec check_options[] = {
 };
 
 const struct command_spec command_check_spec = {
+    .program = "flatbed",
     .name = "check",
     .operands = "[FILE]",
     .summary = "Say what is wrong with a policy, and what it cannot mean.",

@@ -38,6 +38,7 @@ static const struct option_spec explain_options[] = {
 };
 
 const struct command_spec command_explain_spec = {
+    .program = "flatbed",
     .name = "explain",
     .operands = "[CONTAINER]",
     .summary = "Show what a policy makes of a container, and why.",

@@ -41,6 +41,7 @@ static const struct option_spec install_options[] = {
 static const struct option_spec uninstall_options[] = {COMMON_OPTIONS, {0}};
 
 const struct command_spec command_install_spec = {
+    .program = "flatbed",
     .name = "install",
     .operands = "docker|containerd|podman",
     .summary = "Tell an engine of flatbed-runtime.",
@@ -55,6 +56,7 @@ const struct command_spec command_install_spec = {
 };
 
 const struct command_spec command_uninstall_spec = {
+    .program = "flatbed",
     .name = "uninstall",
     .operands = "docker|containerd|podman",
     .summary = "Take flatbed-runtime out of an engine's configuration.",

@@ -6,18 +6,10 @@
 #include "shim/judge.h"
 #include "shim/lowlevel.h"
 #include "shim/state.h"
+#include "shim/trust.h"
 #include "shim/volumes.h"
 
 enum { MEMORY_LIMIT = 256 * 1024 * 1024 };
-
-/* For exec. Nobody's launch fails for want of it. */
-static void keep_variables(const struct call *call, const struct plan *plan)
-{
-    struct err ignored;
-
-    if (state_save(call->root, call->id, plan, lowlevel_depth() > 1, &ignored) < 0)
-        return;
-}
 
 /* What the runtime behind us can do is asked only where it matters. */
 static int fit(struct plan *plan, struct lowlevel *low, bool needed, bool enforce, struct err *err)
@@ -66,6 +58,17 @@ static int write_down(const struct edit *e, bool changes, struct err *err)
                           denied ? &denials : NULL, err);
 }
 
+/* For exec. Where it is held to rules, a launch fails for want of them. */
+static int keep_state(const struct edit *e, struct err *err)
+{
+    const struct judgement *j = &e->judgement;
+    const struct spec *held = j->policy->security.given && !trust_rootless() ? &e->spec : NULL;
+
+    return state_save(e->call->root, e->call->id, j, held, lowlevel_depth() > 1, err) < 0 && held
+               ? -1
+               : 0;
+}
+
 static int apply(struct edit *e, struct err *err)
 {
     struct plan *plan = &e->judgement.plan;
@@ -73,10 +76,9 @@ static int apply(struct edit *e, struct err *err)
 
     if (changes && apply_plan(plan, e->bundle.doc, &e->spec, err) < 0)
         return err_wrap(err, "%s", e->bundle.path);
-    if (write_down(e, changes, err) < 0 || (changes && bundle_write(&e->bundle, err) < 0))
+    if (keep_state(e, err) < 0 || write_down(e, changes, err) < 0)
         return -1;
-    keep_variables(e->call, plan);
-    return 0;
+    return changes ? bundle_write(&e->bundle, err) : 0;
 }
 
 static int edit_bundle(struct edit *e, struct err *err)

@@ -1,10 +1,11 @@
 #include "shim/exec_edit.h"
 
 #include "shim/bundle.h"
-#include "shim/spec.h"
+#include "shim/exec_rules.h"
 #include "shim/state.h"
 #include "shim/tuning.h"
 
+#include <errno.h>
 #include <string.h>
 
 static bool sets(const struct json *env, const char *text)
@@ -122,20 +123,42 @@ static const struct json *array_of(const struct json *object, const char *key)
     return json_is(value, JSON_ARRAY) ? value : NULL;
 }
 
-int exec_edit(const struct call *call, struct err *err)
+/* The container was not created by flatbed-runtime, or with nothing to keep. */
+static bool keeps_nothing(const struct err *err)
 {
-    _cleanup_json_ struct json_doc *state = state_load(call->root, call->id, err);
-    _cleanup_bundle_ struct bundle file = BUNDLE_INIT;
+    return err->kind == ERR_UNSUPPORTED || (err->kind == ERR_SYSTEM && err->sys == ENOENT);
+}
 
-    if (!state)
+static int edit(const struct call *call, const struct json *state, struct err *err)
+{
+    _cleanup_bundle_ struct bundle file = BUNDLE_INIT;
+    const struct json *rules = json_get(state, "rules");
+    struct spec process;
+
+    if (bundle_open_file(&file, call->process, err) < 0)
         return -1;
-    const struct json *root = json_root(state);
-    if (!json_is(root, JSON_OBJECT) || bundle_open_file(&file, call->process, err) < 0 ||
-        add_variables(&file, array_of(root, "env"), err) < 0 ||
-        add_limits(&file, array_of(root, "rlimits"), err) < 0)
+    if (rules && spec_read_exec(file.doc, &process, err) < 0)
+        return err_wrap(err, "%s", file.path);
+    if (exec_rules_apply(rules, &process, file.doc, err) < 0 ||
+        add_variables(&file, array_of(state, "env"), err) < 0 ||
+        add_limits(&file, array_of(state, "rlimits"), err) < 0)
         return -1;
     if (json_failed(file.doc))
         return err_nomem(err);
     file.fleeting = true;
     return json_modified(file.doc) ? bundle_write(&file, err) : 0;
+}
+
+int exec_edit(const struct call *call, struct err *err)
+{
+    _cleanup_json_ struct json_doc *doc = state_load(call->root, call->id, err);
+    const struct json *state = doc ? json_root(doc) : NULL;
+
+    if (!doc && keeps_nothing(err))
+        return 0;
+    if (doc && !json_is(state, JSON_OBJECT))
+        err_set(err, ERR_FORMAT, "not an object");
+    if (!json_is(state, JSON_OBJECT))
+        return err_wrap(err, "what this container's exec is held to cannot be read");
+    return edit(call, state, err) < 0 && json_get(state, "rules") ? -1 : 0;
 }

@@ -34,23 +34,40 @@ static int find_lowlevel_anyhow(struct launch *l, struct err *err)
     return find_lowlevel(l, policy, err);
 }
 
-/* What exec and delete do besides; neither is stopped by a failure of it. */
-static void attend(const struct launch *l)
+/* A denied exec is written down where the policy, as it is now, says. */
+static void write_down_refusal(const struct launch *l, const struct err *why)
 {
-    const struct call *call = &l->call;
+    _cleanup_policy_ struct policy *policy = policy_new(&(struct err){0});
     struct err ignored;
 
-    if (call_execs(call)) {
-        if (exec_edit(call, &ignored) < 0)
+    if (policy && policy_open(policy, l->own.policy, &ignored) == 0 && policy->mode != POLICY_OFF &&
+        policy_decode(policy, &ignored) == 0)
+        audit_refusal(&(struct audit_subject){.policy = policy, .call = &l->call}, why);
+}
+
+static void forget(const struct launch *l)
+{
+    struct err ignored;
+
+    for (int i = 0; i < l->argc; i++) {
+        const char *word = l->argv[i];
+        if (word[0] != '-' && !strchr(word, '/') && state_forget(l->call.root, word, &ignored) < 0)
             return;
-    } else if (call->command && strcmp(call->command, "delete") == 0) {
-        for (int i = 0; i < l->argc; i++) {
-            const char *word = l->argv[i];
-            if (word[0] != '-' && !strchr(word, '/') &&
-                state_forget(call->root, word, &ignored) < 0)
-                return;
-        }
     }
+}
+
+/* What exec and delete do besides. */
+static int attend(const struct launch *l, struct err *err)
+{
+    const struct call *call = &l->call;
+
+    if (call_execs(call) && exec_edit(call, err) < 0) {
+        write_down_refusal(l, err);
+        return -1;
+    }
+    if (call->command && strcmp(call->command, "delete") == 0)
+        forget(l);
+    return 0;
 }
 
 /* ---- create, run, restore ---- */
@@ -145,11 +162,7 @@ int launch_prepare(struct launch *l, int argc, char *const argv[], struct err *e
     int rc = call_read(l->argc, l->argv, FLAVOR_UNKNOWN, &l->call, &unreadable);
     if (lowlevel_enter(err) < 0)
         return -1;
-    if (rc == 0 && !call_edits(&l->call)) {
-        if (find_lowlevel_anyhow(l, err) < 0)
-            return -1;
-        attend(l);
-        return 0;
-    }
+    if (rc == 0 && !call_edits(&l->call))
+        return find_lowlevel_anyhow(l, err) < 0 ? -1 : attend(l, err);
     return prepare_creation(l, rc, &unreadable, err);
 }

@@ -6,9 +6,6 @@
 #include <fnmatch.h>
 #include <string.h>
 
-static const char *const capability_sets[] = {"bounding", "effective", "permitted", "inheritable",
-                                              "ambient"};
-
 /* A new operation on behalf of a key of the policy. */
 static struct plan_op *push(struct planner *p, enum plan_kind kind, const char *key)
 {
@@ -87,41 +84,16 @@ static int judge_namespaces(struct planner *p)
 
 /* ---- capabilities and privileges ---- */
 
-static void put_name(struct buf *out, const char *name)
-{
-    const char *sep = out->len ? " " : "";
-    _cleanup_free_ char *word = strf(" %s ", name);
-    _cleanup_free_ char *all = out->len ? strf(" %s ", out->data) : NULL;
-
-    if (!word || !(all && strstr(all, word)))
-        buf_printf(out, "%s%.40s", sep, name);
-}
-
-/* Appends the names that are not among `kept`, each once. */
-static void put_removed(const struct spec *spec, uint64_t kept, struct buf *out)
-{
-    const struct json *sets = json_path(spec->root, "process", "capabilities", NULL);
-
-    for (size_t s = 0; s < sizeof(capability_sets) / sizeof(*capability_sets); s++) {
-        const struct json *list = json_get(sets, capability_sets[s]);
-        for (size_t i = 0; i < json_count(list); i++) {
-            const char *name = json_text(json_at(list, i));
-            if (name && !(capability_bit(name) & kept))
-                put_name(out, name);
-        }
-    }
-}
-
 static int judge_capabilities(struct planner *p, bool privileged)
 {
     const struct policy_security *s = &p->in->policy->security;
     bool bounded = s->max.given && !privileged;
-    uint64_t kept = (bounded ? s->max.set : ~(uint64_t)0) & ~s->drop.set;
+    uint64_t kept = security_capabilities(s, privileged);
     _cleanup_buf_ struct buf removed = BUF_INIT;
 
     if (!bounded && !s->drop.set)
         return 0;
-    put_removed(p->in->spec, kept, &removed);
+    capability_beyond(p->in->spec->process, kept, &removed);
     if (removed.failed)
         return err_nomem(p->err);
     if (!removed.len)

@@ -114,6 +114,13 @@ static int look_at_filter(const struct policy_security *s, const struct spec *sp
 
 /* ---- all of it ---- */
 
+uint64_t security_capabilities(const struct policy_security *security, bool privileged)
+{
+    bool bounded = security->max.given && !privileged;
+
+    return (bounded ? security->max.set : ~(uint64_t)0) & ~security->drop.set;
+}
+
 int security_gather(const struct policy *policy, const struct spec *spec, const struct facts *facts,
                     struct json_doc *doc, struct arena *arena, struct security_facts *out,
                     struct err *err)

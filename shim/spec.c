@@ -179,31 +179,47 @@ static int read_groups(struct spec *s, const struct json *user, struct err *err)
     return 0;
 }
 
+static int read_user(struct spec *s, struct err *err)
+{
+    static const char *const known[] = {"uid", "gid", "additionalGids", NULL};
+    struct json *user;
+
+    if (member(s->process, "user", JSON_OBJECT, "process.", &user, err) < 0)
+        return -1;
+    if (!user)
+        return 0;
+    if (check_names(user, known, "process.user", err) < 0 ||
+        member_id(user, "uid", "process.user.", &s->uid, err) < 0 || read_groups(s, user, err) < 0)
+        return -1;
+    return member_id(user, "gid", "process.user.", &s->gid, err);
+}
+
 static int read_process(struct spec *s, struct err *err)
 {
     static const char *const known[] = {"user", "env", "capabilities", "rlimits", "noNewPrivileges",
                                         NULL};
-    static const char *const known_user[] = {"uid", "gid", "additionalGids", NULL};
-    struct json *user;
+    static const char *const sets[] = {"bounding",    "effective", "permitted",
+                                       "inheritable", "ambient",   NULL};
+    struct json *capabilities;
 
-    if (member(s->root, "process", JSON_OBJECT, "", &s->process, err) < 0)
-        return -1;
-    if (!s->process)
-        return 0;
     if (check_names(s->process, known, "process", err) < 0 ||
         member(s->process, "env", JSON_ARRAY, "process.", &s->env, err) < 0 ||
         member(s->process, "rlimits", JSON_ARRAY, "process.", &s->rlimits, err) < 0 ||
-        member(s->process, "user", JSON_OBJECT, "process.", &user, err) < 0)
+        member(s->process, "capabilities", JSON_OBJECT, "process.", &capabilities, err) < 0 ||
+        check_names(capabilities, sets, "process.capabilities", err) < 0)
         return -1;
     for (size_t i = 0; i < json_count(s->env); i++)
         if (!json_text(json_at(s->env, i)))
             return err_set(err, ERR_FORMAT, "process.env: an entry that is not a plain string");
-    if (!user)
-        return 0;
-    if (check_names(user, known_user, "process.user", err) < 0 ||
-        member_id(user, "uid", "process.user.", &s->uid, err) < 0 || read_groups(s, user, err) < 0)
-        return -1;
-    return member_id(user, "gid", "process.user.", &s->gid, err);
+    return read_user(s, err);
+}
+
+int spec_read_exec(struct json_doc *doc, struct spec *out, struct err *err)
+{
+    *out = (struct spec){.process = json_root(doc)};
+    if (!json_is(out->process, JSON_OBJECT))
+        return err_set(err, ERR_FORMAT, "not an object");
+    return read_process(out, err);
 }
 
 static int read_mappings(const struct json *linux_object, const char *key, struct id_map *out,
@@ -279,7 +295,9 @@ int spec_read(struct json_doc *doc, struct arena *arena, struct spec *out, struc
         member(out->root, "annotations", JSON_OBJECT, "", &out->annotations, err) < 0 ||
         check_names(out->annotations, nothing, "annotations", err) < 0 ||
         member_text(out->root, "hostname", "", &out->hostname, err) < 0 ||
-        read_mounts(out, arena, err) < 0 || read_process(out, err) < 0)
+        read_mounts(out, arena, err) < 0 ||
+        member(out->root, "process", JSON_OBJECT, "", &out->process, err) < 0 ||
+        (out->process && read_process(out, err) < 0))
         return -1;
     return read_linux(out, err);
 }

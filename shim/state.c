@@ -1,5 +1,6 @@
 #include "shim/state.h"
 
+#include "shim/exec_rules.h"
 #include "shim/rundir.h"
 
 #include <fcntl.h>
@@ -120,25 +121,34 @@ static bool adds_nothing(const struct plan *plan)
     return true;
 }
 
-int state_save(const char *root, const char *id, const struct plan *plan, bool again,
-               struct err *err)
+/* What an edit just before this one kept, or nothing. */
+static struct json_doc *begin(const char *root, const char *id, bool again, struct err *err)
+{
+    struct err ignored;
+    struct json_doc *doc = again ? state_load(root, id, &ignored) : NULL;
+
+    return doc ? doc : json_new_object(err);
+}
+
+int state_save(const char *root, const char *id, const struct judgement *judgement,
+               const struct spec *held, bool again, struct err *err)
 {
     _cleanup_place_ struct place place = {.fd = -1};
     _cleanup_buf_ struct buf text = BUF_INIT;
-    _cleanup_json_ struct json_doc *doc = NULL;
-    struct err ignored;
+    _cleanup_json_ struct json_doc *doc = begin(root, id, again, err);
 
-    if (adds_nothing(plan))
-        return again ? 0 : state_forget(root, id, err);
-    if (find(root, id, true, &place, err) < 0)
-        return -1;
-    if (again)
-        doc = load(&place, &ignored);
     if (!doc)
-        doc = json_new_object(err);
-    if (!doc || add_ours(plan, doc, err) < 0 || json_write(doc, &text, err) < 0)
         return -1;
-    return rundir_write(place.fd, place.name.data, &text, err);
+    int rules = held ? exec_rules_keep(judgement, held, doc, err) : 0;
+    if (rules < 0)
+        return -1;
+    if (!rules && adds_nothing(&judgement->plan))
+        return again ? 0 : state_forget(root, id, err);
+    if (add_ours(&judgement->plan, doc, err) < 0 || json_write(doc, &text, err) < 0 ||
+        find(root, id, true, &place, err) < 0 ||
+        rundir_write(place.fd, place.name.data, &text, err) < 0)
+        return err_wrap(err, "what exec is held to cannot be kept");
+    return 0;
 }
 
 int state_forget(const char *root, const char *id, struct err *err)

@@ -216,11 +216,23 @@
             ["99 %", row => row[1].p99, null, "number"],
             ["most", row => row[1].most, null, "number"],
             ["flattened", row => row[2].mean, row => row[2].mean.toFixed(2), "number"],
+            ["time, fresh mount", row => lookups.model[row[0]].mount.ratio,
+                row => lookups.model[row[0]].mount.ratio.toFixed(2) + "×", "number"],
             ["time, no dentries", row => lookups.model[row[0]].dentries.ratio,
                 row => lookups.model[row[0]].dentries.ratio.toFixed(2) + "×", "number"],
             ["time, no cache", row => lookups.model[row[0]].disk.ratio,
                 row => lookups.model[row[0]].disk.ratio.toFixed(2) + "×", "number"],
         ], rows);
+    }
+
+    // Where the constants of the times come from.
+    function costs(model) {
+        const states = { mount: "fresh mount", dentries: "no dentries", disk: "no cache" };
+        const rest = Object.keys(states).filter(key => !model.measured.includes(key)).map(key => states[key]);
+        return element("p", { class: "soft" }, "Times against one layer, by " + (model.file === null
+            ? "default constants; flatbed bench --save measures them on a host."
+            : "constants measured " + model.date + ", kernel " + model.kernel + ", " + model.filesystem +
+                (rest.length ? "; by default: " + rest.join(", ") : "") + "."));
     }
 
     function python(lookups) {
@@ -230,6 +242,31 @@
             " entries of sys.path, looks into " + shown(found.existing.probes) + " layers for names that exist and into " +
             shown(found.missing.probes) + " for names that do not; flattened, into " + shown(found.existing.flat) + " and " +
             shown(found.missing.flat) + ".");
+    }
+
+    // ---- ZFS ----
+
+    function datasets(zfs) {
+        return section("Datasets on ZFS", "Ready to paste, with your pool for tank.", element("ul", { class: "advice" },
+            ...zfs.datasets.map((row, index) => element("li", {}, element("code", {}, row.command), element("br"),
+                element("span", { class: "soft" }, (index ? "/" + row.path : "What is not named below") + ": " + row.reason + "."))),
+            ...(zfs.dedup ? [element("li", {}, element("span", { class: "soft" }, zfs.dedup_reason + "."))] : [])));
+    }
+
+    function dedup(zfs) {
+        const rows = [["this image alone", zfs.dedup]];
+        if (data.dedup) rows.push(["all images together", data.dedup]);
+        const about = error => error ? " ± " + (100 * error).toFixed(1) + " %" : "";
+        return section("Block deduplication", "Records of " + zfs.record / 1024 + " KiB that are alike are stored once; each " +
+            "that is stored takes about " + zfs.dedup.entry_memory + " bytes of memory.", table([
+            ["What", row => row[0], null, "word"],
+            ["Records", row => row[1].records, row => shown(row[1].records), "number"],
+            ["Bytes", row => row[1].bytes, row => size(row[1].bytes), "number"],
+            ["Stored", row => row[1].unique_bytes, row => size(row[1].unique_bytes), "number"],
+            ["Ratio", row => row[1].ratio, row => row[1].ratio.toFixed(2) + about(row[1].error), "number"],
+            ["Entries", row => row[1].entries, row => shown(row[1].entries) + about(row[1].entries_error), "number"],
+            ["Memory", row => row[1].memory, row => size(row[1].memory), "number"],
+        ], rows));
     }
 
     // ---- the page ----
@@ -267,13 +304,13 @@
         main.append(map);
         main.append(section("Layers by directory", "How many directories (logarithmic) lie in how many layers. A lookup goes through " +
             "all layers that hold the directory; flattened, through one.", ...lookupChart(image.lookups, image.layers.length),
-            lookupTable(image.lookups), python(image.lookups)));
+            lookupTable(image.lookups), costs(image.lookups.model), python(image.lookups)));
         drawTables(image);
     }
 
     function drawTables(image) {
         const steps = image.layers.map(layer => layer.created_by || "");
-        main.append(section("Which layer hides what", "", table([
+        if (image.kills.length) main.append(section("Which layer hides what", "", table([
             ["Bytes", row => row.bytes, row => size(row.bytes), "number"],
             ["Files", row => row.files, row => shown(row.files), "number"],
             ["Cause", row => words[row.cause], null, "word"],
@@ -281,13 +318,13 @@
             ["By layer", row => row.by, null, "number"],
             ["Step", row => steps[row.by - 1], null, "text"],
         ], image.kills.slice(0, 500))));
-        main.append(section("The worst paths", "", table([
+        if (image.worst.length) main.append(section("The worst paths", "", table([
             ["Dead bytes", row => row.bytes, row => size(row.bytes), "number"],
             ["Copies", row => row.copies, null, "number"],
             ["Cause", row => words[row.cause], null, "word"],
             ["Path", row => "/" + row.path, null, "text"],
         ], image.worst)));
-        if (image.duplicates) main.append(section("Duplicates", "Same content at several paths, where a container sees it.", table([
+        if (image.duplicates && image.duplicates.worst.length) main.append(section("Duplicates", "Same content at several paths, where a container sees it.", table([
             ["Size", row => row.size, row => size(row.size), "number"],
             ["Copies", row => row.copies, null, "number"],
             ["Layers", row => row.layers, null, "number"],
@@ -295,12 +332,14 @@
         ], image.duplicates.worst)));
         if (image.zfs) main.append(section("Compression", "Predicted compressratio in records of " + image.zfs.record / 1024 +
             " KiB, with its error: " + shown(image.zfs.sampled) + " of " + shown(image.zfs.records) + " records compressed.", table([
+            ["Directory", row => "path" in row ? "/" + row.path : "all of it", null, "word"],
             ["Bytes", row => row.bytes, row => size(row.bytes), "number"],
             ["lz4", row => row.lz4.ratio, row => ratio(row.lz4), "number"],
             ["zstd", row => row.zstd.ratio, row => ratio(row.zstd), "number"],
-            ["Directory", row => "/" + row.path, null, "text"],
-        ], image.zfs.directories)));
-        main.append(section("Directories in many layers", "", table([
+        ], [image.zfs, ...image.zfs.directories])));
+        if (image.zfs && image.zfs.dedup) main.append(dedup(image.zfs));
+        if (image.zfs) main.append(datasets(image.zfs));
+        if (image.lookups.worst.length) main.append(section("Directories in many layers", "", table([
             ["Layers", row => row.layers, null, "number"],
             ["Names", row => row.entries, row => shown(row.entries), "number"],
             ["Directory", row => "/" + row.path, null, "text"],

@@ -24,7 +24,8 @@ as_root() {
     fi
 }
 
-# The packages of the named lists in hack/packages, one a line, '#' starts a comment.
+# The packages of the named lists in hack/packages, one a line, '#' starts a comment. "NAME?" is wanted
+# where the archive has it.
 package_list() {
     local list
     for list in "$@"; do
@@ -32,17 +33,31 @@ package_list() {
     done | xargs
 }
 
+package_installed() {
+    dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null | grep -qx installed
+}
+
+package_offered() { [[ -n $(apt-cache show --no-all-versions "$1" 2>/dev/null) ]]; }
+
 # Installs what is missing of them; asks nothing, and does not touch the network when all is there.
 install_packages() {
-    local package missing=()
+    local package missing=() wanted=()
+    command -v apt-get >/dev/null || die "not Debian: install the like of $(package_list "$@")"
     for package in $(package_list "$@"); do
-        dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed ||
+        if package_installed "${package%\?}"; then
+            continue
+        elif [[ $package == *\? ]]; then
+            wanted+=("${package%\?}")
+        else
             missing+=("$package")
+        fi
+    done
+    [[ ${#missing[@]} -eq 0 ]] || as_root DEBIAN_FRONTEND=noninteractive apt-get -q update
+    for package in "${wanted[@]}"; do
+        ! package_offered "$package" || missing+=("$package")
     done
     [[ ${#missing[@]} -gt 0 ]] || return 0
     say "installing ${#missing[@]} packages"
-    command -v apt-get >/dev/null || die "not Debian: install the like of ${missing[*]}"
-    as_root DEBIAN_FRONTEND=noninteractive apt-get -q update
     as_root DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install \
         "${missing[@]}"
 }

@@ -51,10 +51,11 @@ struct json_member {
 struct json_doc;
 
 struct json_options {
-    size_t max_bytes; /* of the text; 0: 16 MiB */
-    size_t max_depth; /* 0: 100 */
-    bool comments;    /* allow // and C comments */
-    bool unique_keys; /* refuse an object that names a member twice */
+    size_t max_bytes;  /* of the text; 0: 16 MiB */
+    size_t max_memory; /* for what it becomes, edits apart; 0: enough for any text of max_bytes */
+    size_t max_depth;  /* 0: 100 */
+    bool comments;     /* allow // and C comments */
+    bool unique_keys;  /* refuse an object that names a member twice */
 };
 
 /*
@@ -71,6 +72,9 @@ void json_free(struct json_doc *doc);
 
 DEFINE_CLEANUP(json_doc, struct json_doc, json_free)
 #define _cleanup_json_ _cleanup_(cleanup_json_doc)
+
+/* Bytes of memory that it takes. */
+size_t json_memory(const struct json_doc *doc);
 
 struct json *json_root(struct json_doc *doc);
 

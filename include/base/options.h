@@ -45,6 +45,7 @@ struct option_spec {
 enum operand_kind { OPERANDS_NONE, OPERANDS_FILES };
 
 struct command_spec {
+    const char *program; /* whose it is, for messages; or NULL */
     const char *name;
     const char *operands; /* as the usage line shows them */
     const char *summary;  /* one line */

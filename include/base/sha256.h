@@ -42,4 +42,7 @@ int digest_parse(const char *text, struct digest *out, struct err *err) must_che
 bool digest_equal(const struct digest *a, const struct digest *b);
 const char *digest_hex(const struct digest *d); /* the 64 digits */
 
+/* Its first `len` bytes, at most SHA256_SIZE, as they are. */
+void digest_bytes(const struct digest *d, unsigned char *out, size_t len);
+
 #endif

@@ -11,10 +11,16 @@
 
 #include <archive_entry.h>
 
+/* Memory for all that are kept at once: a small archive may have much of it. */
+enum { ATTRIBUTES_MOST_MIB = 1024 };
+
 struct attributes;
 
 /* The caller frees it with attributes_free; NULL without memory. */
 struct attributes *attributes_of(struct archive_entry *entry, struct err *err) must_check;
+/* The entry's, which has no xattrs of its own, with those of another. */
+struct attributes *attributes_with_xattrs(struct archive_entry *entry, const struct attributes *of,
+                                          struct err *err) must_check;
 /* Bytes of memory, of which names and extended attributes may be many. */
 size_t attributes_size(const struct attributes *a);
 void attributes_free(struct attributes *a);

@@ -46,6 +46,7 @@ struct blob_store_ops {
 
 struct blob_store {
     const struct blob_store_ops *ops;
+    bool outline; /* set by who only wants to know what layers there are: none is opened */
 };
 
 /* For stores with no reason to open several at once: `one` for each. */

@@ -36,7 +36,10 @@ int emit_materialised(struct entry_sink *to, const char *path, struct archive_en
                       struct archive_entry *origin, struct layer_reader *content, uint64_t *payload,
                       struct err *err) must_check;
 
-/* Adds to a link's header the xattrs of what it links to, where it has none of that name. */
+/*
+ * Adds to a link's header the xattrs of what it links to, where it has none of that name. More than
+ * LAYER_MOST_XATTRS in all are ERR_LIMIT: each of many links may bring some.
+ */
 int emit_adopt(struct archive_entry *link, struct archive_entry *origin,
                struct err *err) must_check;
 

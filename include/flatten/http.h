@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "flatten/certificates.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -21,11 +22,12 @@
 struct http;
 
 struct http_options {
-    const char *socket;      /* path of a Unix socket; NULL for TCP; must outlive the struct http */
-    bool tls;                /* https:// as well; certificates are verified */
-    bool insecure;           /* or not */
-    bool proxy;              /* the environment's proxies are used (libcurl-env(3)) */
-    const atomic_bool *stop; /* fail once it is true; may be NULL */
+    const char *socket; /* path of a Unix socket; NULL for TCP; must outlive the struct http */
+    bool tls;           /* https:// as well; certificates are verified */
+    bool insecure;      /* or not */
+    bool proxy;         /* the environment's proxies are used (libcurl-env(3)) */
+    const struct certificates *certificates; /* beside the system's; may be NULL; borrowed */
+    const atomic_bool *stop;                 /* fail once it is true; may be NULL */
 };
 
 struct http *http_new(const struct http_options *options, struct err *err) must_check;
@@ -48,11 +50,12 @@ struct http_reply {
     struct buf refusal; /* the start of a body that is not a success's */
     enum http_failure {
         HTTP_DONE,
-        HTTP_GAVE_UP,    /* a callback, a limit or a signal */
-        HTTP_NO_CONNECT, /* name not found, nobody listens or answers; sys may hold errno */
-        HTTP_NOT_TLS,    /* https was asked of what does not speak it */
-        HTTP_BROKEN,     /* the connection failed on the way: may work another time */
-        HTTP_FAILED,     /* anything else, such as a certificate that is not trusted */
+        HTTP_GAVE_UP,        /* a callback, a limit or a signal */
+        HTTP_NO_CONNECT,     /* name not found, nobody listens or answers; sys may hold errno */
+        HTTP_NOT_TLS,        /* https was asked of what does not speak it */
+        HTTP_UNKNOWN_CLIENT, /* it wants a client certificate, or another one */
+        HTTP_BROKEN,         /* the connection failed on the way: may work another time */
+        HTTP_FAILED,         /* anything else, such as a certificate that is not trusted */
     } failure;
     int sys;
 };
@@ -61,10 +64,11 @@ struct http_reply {
 void http_reply_clear(struct http_reply *reply);
 
 struct http_request {
-    const char *method; /* GET, HEAD, POST, PUT, DELETE */
+    const char *method; /* GET, HEAD, POST, PATCH, PUT, DELETE */
     const char *url;
     const char *const *headers;   /* lines "Name: value", NULL-terminated; may be NULL */
     const struct http_body *body; /* NULL: none */
+    bool identify;                /* show the client certificate, if there is one */
     unsigned timeout_seconds;     /* for all of it; 0: as long as it takes */
     unsigned stall_seconds;       /* fail when under 1000 bytes/s for so long; 0: wait */
     /* The body of a 2xx; before its first byte, `begin` (may be NULL) looks at the headers. */
@@ -79,6 +83,9 @@ struct http_request {
  */
 int http_perform(struct http *h, const struct http_request *request, struct http_reply *reply,
                  struct err *err) must_check;
+
+/* Appends the CAs that count anyway, in PEM form: SSL_CERT_FILE's, or the system's. */
+int http_put_authorities(struct buf *out, struct err *err) must_check;
 
 /* The value of the nth (from 0) header of that name, not NUL-terminated; NULL if there is none. */
 const char *http_header(const struct http_reply *reply, const char *name, size_t nth, size_t *len);

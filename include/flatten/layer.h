@@ -11,6 +11,8 @@
 #include <archive.h>
 #include <archive_entry.h>
 
+enum { LAYER_MOST_XATTRS = 1000 }; /* of one entry */
+
 struct layer_entry {
     struct merge_input in;        /* borrowed from the reader, until the next entry */
     struct archive_entry *header; /* the same; overlay's own xattrs are gone from it */
@@ -20,6 +22,9 @@ struct layer_entry {
 struct layer_reader;
 
 struct layer_reader *layer_reader_open(const struct layer *layer, struct err *err) must_check;
+/* The same from a stream of the blob: see layer_tar_from. */
+struct layer_reader *layer_reader_open_from(const struct layer *layer, struct stream *blob,
+                                            struct digest *actual, struct err *err) must_check;
 /* The same for measuring: no digest is checked, and payload that nobody asks for is not read. */
 struct layer_reader *layer_reader_open_unchecked(const struct layer *layer,
                                                  struct err *err) must_check;
@@ -32,7 +37,8 @@ DEFINE_CLEANUP(layer_reader, struct layer_reader, layer_reader_free)
 #define _cleanup_layer_reader_ _cleanup_(cleanup_layer_reader)
 
 /*
- * The next entry: 1, or 0 at the end, where the whole archive has been read and its digests match.
+ * The next entry: 1, or 0 at the end, where the whole archive has been read and its digests match;
+ * if the layer has a verifier, that will say so.
  * -1: the message names layer and member.
  */
 int layer_reader_next(struct layer_reader *r, struct layer_entry *out, struct err *err) must_check;

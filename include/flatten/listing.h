@@ -12,9 +12,12 @@
 
 struct listing;
 
-/* Reads an image's merged tree. */
+/*
+ * Reads an image's merged tree. `like`, which may be NULL, is another that it will be compared
+ * with: what they have in common is there once, so that one must outlive this one.
+ */
 struct listing *listing_new(const struct image *image, const struct merged_options *options,
-                            struct err *err) must_check;
+                            const struct listing *like, struct err *err) must_check;
 void listing_free(struct listing *l);
 
 DEFINE_CLEANUP(listing, struct listing, listing_free)

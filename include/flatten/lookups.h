@@ -75,22 +75,4 @@ unsigned lookups_probes(const struct strata *s, const uint16_t *floors,
 int lookups_import(const struct strata *s, const uint16_t *floors, unsigned kept,
                    struct lookup_import *out, struct err *err) must_check;
 
-/*
- * The cost model (docs/overlay-costs.md): a cold lookup in n layers takes 1 + k * (n - 1) times as
- * long as in one. Linear, so the mean of n does for many. Measured on ext4.
- */
-enum lookup_kind { LOOKUP_STAT, LOOKUP_MISSING, LOOKUP_READDIR, LOOKUP_KINDS };
-enum lookup_cold { LOOKUP_DENTRIES, LOOKUP_DISK, LOOKUP_COLDS }; /* what was dropped */
-
-struct lookup_costs {
-    double k[LOOKUP_KINDS][LOOKUP_COLDS];
-};
-
-extern const struct lookup_costs lookup_default_costs;
-extern const char *const lookup_kind_key[LOOKUP_KINDS], *const lookup_cold_key[LOOKUP_COLDS];
-
-/* How many times as long as with one layer. */
-double lookup_ratio(const struct lookup_costs *c, enum lookup_kind kind, enum lookup_cold cold,
-                    double layers);
-
 #endif

@@ -35,6 +35,13 @@ struct model_slot *model_slot(struct model *m, uint32_t node, struct err *err) m
 /* What lives at the node; MODEL_NOTHING where nothing does. The root is a directory. */
 enum model_kind model_kind(const struct model *m, const struct tree *t, uint32_t node);
 
+/*
+ * The same on the way down, without looking up again: what was set before its directory's floor is
+ * gone. `above` is the floor of the directory's own directory, 0 for the root.
+ */
+enum model_kind model_kind_below(const struct model *m, uint32_t node, uint32_t floor);
+uint32_t model_floor(const struct model *m, uint32_t dir, uint32_t above);
+
 /* Puts something at the node; what was below stays. */
 int model_set(struct model *m, uint32_t node, enum model_kind kind, uint32_t inode,
               struct err *err) must_check;

@@ -19,6 +19,9 @@ struct platforms {
 };
 
 /* Cleared with platforms_clear, also after a failure. */
+/* An error for what is not os/arch[/variant], as --platform has it. NULL is good. */
+int platform_check(const char *text, struct err *err) must_check;
+
 int platforms_list(struct json_doc *index, struct platforms *out, struct err *err) must_check;
 void platforms_clear(struct platforms *p);
 

@@ -28,8 +28,9 @@ enum { REGISTRY_RETRIES = 5 }; /* where the user does not say */
 
 /* How to talk to a registry; a zeroed struct is what references are parsed with. */
 struct registry_options {
-    bool insecure;    /* certificates are not verified, plain HTTP will do */
-    uint64_t retries; /* how often a request that may work later is repeated */
+    bool insecure;        /* certificates are not verified, plain HTTP will do */
+    uint64_t retries;     /* how often a request that may work later is repeated */
+    const char *cert_dir; /* certificates.h; or NULL */
     /* For a destination: a repository of the same registry that blobs may come from; or NULL. */
     const char *mount_from;
 };

@@ -2,10 +2,11 @@
  * A registry (opencontainers/distribution-spec): one repository of one server, with what it takes
  * to be let in. Nothing of an image's content is parsed here.
  *
- * HTTPS, verified against the system's certificates or SSL_CERT_FILE and SSL_CERT_DIR. Plain HTTP
- * is spoken where HTTPS is not, and only with a loopback host or the option `insecure`, which also
- * takes certificates that cannot be verified (skopeo's --tls-verify=false). Credentials go to
- * nobody but the registry and the token server that it names.
+ * HTTPS, verified against the system's certificates or SSL_CERT_FILE and SSL_CERT_DIR, and those
+ * that are for this registry (certificates.h). A client certificate is shown where credentials go.
+ * Plain HTTP is spoken where HTTPS is not, and only with a loopback host or the option `insecure`,
+ * which also takes certificates that cannot be verified (skopeo's --tls-verify=false). Credentials
+ * go to nobody but the registry and the token server that it names.
  *
  * A struct registry is shared between threads; each has a struct http of its own.
  */

@@ -8,6 +8,13 @@
  * time, and descriptors that it holds already or is handed over a socket. Any other ends it with
  * SIGSYS. It cannot become executable in new places either: no mapping may be.
  *
+ * Of resource limits only that of core dumps is set: a dump would put an image's content, and what
+ * the process holds, into a file. RLIMIT_NPROC counts all processes of the user, and not root's, so
+ * it would stop threads where somebody else is busy; the list lets no process be made. RLIMIT_AS and
+ * RLIMIT_DATA would need a figure that no image reaches, while paths may be millions: what hostile
+ * input can ask for is bounded where it is asked for (json.h, attributes.h, layer.h, merged.h).
+ * RLIMIT_FSIZE would bound the files of the destination, as --max-size does already.
+ *
  * AddressSanitizer's runtime needs what the list does not have: in such a build there is no list,
  * and sandbox_has_list is false.
  */

@@ -7,6 +7,7 @@
 #define FLATTEN_SOURCE_H
 
 #include "flatten/blob_store.h"
+#include "flatten/feed.h"
 #include "flatten/image.h"
 #include "flatten/reference.h"
 
@@ -34,11 +35,23 @@ struct source {
     /* docker-daemon, docker:// */
     char *name;              /* what to call the image; or NULL */
     char *os, *architecture; /* that the daemon was asked for; or NULL */
+
+    /* docker-daemon, where there was no room to spool the image: fd is -1 */
+    bool is_feed;
+    char *id, *platform;        /* what to ask for, each time */
+    const struct feed_ops *ops; /* who asks */
+    void *feed_ctx;             /* borrowed */
 };
 
-/* Finds it. `platform` may be NULL; only the daemon is told. */
-struct source *source_open(const struct reference *ref, const char *platform,
+/*
+ * Finds it. `platform` may be NULL; only the daemon is told. `feed`: who wants it can do with a
+ * feed, if a daemon's image finds no room to be spooled.
+ */
+struct source *source_open(const struct reference *ref, const char *platform, bool feed,
                            struct err *err) must_check;
+
+/* A feed's image, once more, into the descriptor. */
+int source_send(const struct source *s, int fd, struct err *err) must_check;
 
 /* Reads an image out of it: `platform` as image_open has it. To be called as often as needed. */
 struct image *source_image(struct source *s, const char *platform, struct err *err) must_check;
@@ -58,7 +71,8 @@ DEFINE_CLEANUP(source, struct source, source_free)
 
 int source_find_archive(struct source *s, struct err *err) must_check;
 int source_find_layout(struct source *s, struct err *err) must_check;
-int source_find_daemon(struct source *s, const char *platform, struct err *err) must_check;
+int source_find_daemon(struct source *s, const char *platform, bool feed,
+                       struct err *err) must_check;
 int source_find_registry(struct source *s, struct err *err) must_check;
 
 struct image *source_read_archive(struct source *s, const char *platform,

@@ -11,6 +11,9 @@
  */
 int spool_file(struct err *err) must_check;
 
+/* True unless it is known that the file system there has less room than that. */
+bool spool_has_room(uint64_t bytes);
+
 /* Copies a stream to its end into such a file; one of more than `most` bytes is ERR_LIMIT. */
 int spool_stream(struct stream *s, int fd, uint64_t most, struct err *err) must_check;
 

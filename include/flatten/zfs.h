@@ -47,8 +47,14 @@ DEFINE_CLEANUP(zfs, struct zfs, zfs_free)
 int zfs_add(struct zfs *z, const void *data, size_t len, bool only, struct zfs_sums *sums,
             struct err *err) must_check;
 
+/* Only zeros. */
+bool zfs_is_hole(const char *data, size_t len);
+
 /* Adds sums up. */
 void zfs_sum(struct zfs_sums *to, const struct zfs_sums *from);
+
+/* Takes away what was added. */
+void zfs_take(struct zfs_sums *from, const struct zfs_sums *part);
 
 /* Bytes that a record counts before compression. */
 uint64_t zfs_logical(const struct zfs *z, size_t len, bool only);

@@ -48,6 +48,9 @@ int security_gather(const struct policy *policy, const struct spec *spec, const 
  */
 bool security_is_privileged(const struct spec *spec);
 
+/* The capabilities that the policy leaves to a container, or to a privileged one. Pure. */
+uint64_t security_capabilities(const struct policy_security *security, bool privileged);
+
 /* True unless linux.resources.devices takes all devices away, and does not give them back. Pure. */
 bool security_all_devices(const struct spec *spec);
 

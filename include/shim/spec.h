@@ -46,6 +46,9 @@ struct spec {
 int spec_read(struct json_doc *doc, struct arena *arena, struct spec *out,
               struct err *err) must_check;
 
+/* The same of an exec's process.json: there is only the process. */
+int spec_read_exec(struct json_doc *doc, struct spec *out, struct err *err) must_check;
+
 /* The text of an annotation, or NULL. */
 const char *spec_annotation(const struct spec *spec, const char *key);
 

@@ -139,10 +139,30 @@ fails() {
             (.ratio / $all[$k].ratio - 1 | fabs) <= 2 * .error))' <<<"$output"
     jq -e '[.images[0].zfs.directories[].path] == ["data", "text"]' <<<"$output"
     ok --zfs=1M --exact "$IMAGES/mixed.tar"
-    [[ $output == *"in records of 1024 KiB"*"compression=off  /data"* ]]
+    [[ $output == *"in records of 1024 KiB"*"compression=off tank/mixed/data"$'\n'*"# for /data: 24.0 MB"* ]]
+    [[ $output == *"zfs create -p -o recordsize=128K -o compression=zstd tank/mixed"$'\n'* ]]
     for size in 0 3K 128 32M 128Q 4KK x ""; do
         fails 2 "" "--zfs=$size" "$IMAGES/mixed.tar"
     done
+}
+
+@test "--dedup: what images have in common is stored once, at 320 bytes a record" {
+    ok --json --dedup "$IMAGES/mixed.tar"
+    alone=$(jq -c '.images[0].zfs | .record, .dedup' <<<"$output")
+    [ "${alone%%$'\n'*}" = 131072 ] # ZFS's own
+    jq -e '.dedup == .images[0].zfs.dedup and .dedup.memory == 320 * .dedup.entries' <<<"$output"
+    ok --json --dedup "$IMAGES/mixed.tar" "$IMAGES/mixed.tar"
+    [ "$(jq -c '.images[1].zfs | .record, .dedup' <<<"$output")" = "$alone" ]
+    jq -e '.images[0].zfs.dedup as $one | .dedup | .records == 2 * $one.records and .entries == $one.entries
+        and .ratio >= 2 and .error == 0' <<<"$output"
+    jq -e '[.images[].zfs.datasets[]] | all(.dedup and (.command | contains(" -o dedup=on tank/mixed")))' \
+        <<<"$output"
+    ok --dedup --zfs=4K "$IMAGES/mixed.tar" "oci:$IMAGES/waste:v1"
+    [[ $output == *"dedup=off: it would store "*" of memory; below 2.00"*"Deduplicated across all images"* ]]
+    # hostile names are no words of a shell
+    [ -z "$(grep -o 'zfs create .*' <<<"$output" | tr -d 'A-Za-z0-9_.:/= -' | tr -d '\n')" ]
+    ok "$IMAGES/mixed.tar"
+    [[ $output != *"zfs create"* ]]
 }
 
 @test "advice names the steps" {

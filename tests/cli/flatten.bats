@@ -80,6 +80,7 @@ load lib/flatten
     [ "$(jq -r .digest <<<"$output")" = "$(jq -r '.manifests[0].digest' out/index.json)" ]
     [ "$(jq -c .layers <<<"$output")" = '{"in":3,"out":1,"kept":0}' ]
     [ "$(jq -r .layer.digest <<<"$output")" = "$(jq -r '.layers[0].digest' "$(manifest_of out)")" ]
+    [ "$(jq -c .made <<<"$output")" = "[$(jq -c .layer <<<"$output")]" ]
     [ "$(jq -r .layer.diff_id <<<"$output")" = "$(jq -r '.rootfs.diff_ids[0]' "$(config_of out)")" ]
     jq -e '.entries.in > .entries.out and .payload.in > .payload.out' <<<"$output"
 }
@@ -364,6 +365,26 @@ for file, name in (("long.tar", "n" * 4096), ("out.tar", "../manifest.json")):
     [ "$(find . -type f -exec sha256sum {} + | sort -k2)" = "$before" ]
     [ "$(ls -A)" = "layout
 out.tar" ]
+}
+
+# Nothing of etc/gone (x, 5000 times) shows: a newer layer deletes it.
+@test "a layer whose dead bytes were changed is refused, and nothing is published" {
+    cp "$IMAGES/old.tar" bad.tar
+    at=$(grep -abo -m 1 xxxxx bad.tar | head -n 1)
+    printf y | dd of=bad.tar bs=1 seek=$((${at%%:*} + 3000)) conv=notrunc status=none
+    for way in --semantics=overlay --semantics=spec --into=2 --last=2 --dry-run; do
+        fails 6 "layer 1, uncompressed: content is sha256:" -q "$way" bad.tar oci:x
+        fails 6 "layer 1, uncompressed: content is sha256:" -q "$way" bad.tar x.tar
+    done
+    [ "$(ls -A)" = bad.tar ]
+}
+
+# In an archive entry's header, so that it cannot be read either: the digest is the reason.
+@test "a layer whose headers were changed is not what the image says" {
+    for _ in 1 2 3 4 5 6 7 8; do
+        fails 6 "layer 2: content is sha256:" -q "oci:$IMAGES/bad-header" oci:x
+    done
+    [ -z "$(ls -A)" ]
 }
 
 @test "a hostile name cannot steer the terminal" {

@@ -62,7 +62,7 @@ def broken(path, what):
         if what == "cut":
             out.truncate(len(tars[1]) - 2048)
         else:
-            out.seek(600)
+            out.seek(20 if what == "header" else 600)
             out.write(b"\xee")
 
 
@@ -97,6 +97,7 @@ def main():
     for name, layers in BAD.items():
         images.write_oci(at("bad-" + name), images.tars_of(layers))
     broken(at("bad-digest"), "digest")
+    broken(at("bad-header"), "header")
     broken(at("bad-size"), "cut")
     for value in "vw":
         images.write_oci(at("xattr-" + value), images.tars_of(

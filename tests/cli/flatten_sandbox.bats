@@ -129,3 +129,38 @@ finish() {
         [ -z "$(ls -A)" ]
     done
 }
+
+@test "stopped while it reads, whoever is told: nothing is left of any destination" {
+    local sink who
+    for sink in docker-archive:out.tar oci-archive:out.tar oci:out; do
+        for who in KEEPER READER; do
+            start_reading docker-archive:- "$sink"
+            kill -TERM "${!who}"
+            finish
+            echo "$sink, $who: $status: $stderr"
+            [ "$who" = READER ] || [ "$status" -eq $((128 + 15)) ]
+            [ "$status" -ne 0 ]
+            [ ! -e "/proc/$READER" ]
+            [ -z "$(ls -A)" ]
+        done
+    done
+}
+
+@test "killed while it writes: no destination is half there" {
+    local sink i left
+    for sink in docker-archive:out.tar oci-archive:out.tar oci:out; do
+        for i in 1 2 3 4; do
+            "$FLATTEN" -q "$IMAGES/big.tar" "$sink" >/dev/null 2>&1 3>&- &
+            local keeper=$!
+            sleep "$(awk -v r=$RANDOM -v i="$i" 'BEGIN { print (i / 4) * 0.5 * (0.5 + r / 32768) }')"
+            kill -9 "$keeper" 2>/dev/null || true
+            wait "$keeper" || true
+            left=$(ls)
+            echo "$sink: $left"
+            [ -z "$left" ] || same "$sink" "$IMAGES/big.tar"
+            # Beside it at most what begins with a dot: one temporary file or folder.
+            [ "$(find . -mindepth 1 -maxdepth 1 -name '.*' | wc -l)" -le 1 ]
+            rm -rf out out.tar .[!.]*
+        done
+    done
+}

@@ -109,6 +109,10 @@ entries() {
     [ "$(jq '.layers | length' "$(manifest_of above)")" -eq 3 ]
     run jq -r '[.history[] | select(.empty_layer != true) | .comment] | join(",")' "$(config_of two)"
     [[ $output == *"layers merged,"*"layers merged" ]]
+    ok -q --json --keep-base=1 --into=2 "oci:$IMAGES/stacked" oci:json
+    [ "$(jq -c '[.made[] | {digest, size}]' <<<"$output")" = \
+        "$(jq -c '[.layers[1:][] | {digest, size}]' "$(manifest_of json)")" ]
+    [ "$(jq -c '[.made[].diff_id]' <<<"$output")" = "$(jq -c '.rootfs.diff_ids[1:]' "$(config_of json)")" ]
     ok -q --into=99 "oci:$IMAGES/stacked" oci:many
     [ "$(jq '.layers | length' "$(manifest_of many)")" -eq 4 ]
 }
@@ -216,4 +220,49 @@ entries() {
     fails 2 "they are one:v1, two:v2" "$IMAGES/several.tar" oci:x
     ok -q "docker-archive:$IMAGES/several.tar:two:v2" oci:out
     same "oci:$IMAGES/layout" oci:out
+}
+
+@test "--platform: what is not OS/ARCH is said before anything is read" {
+    local bad
+    for bad in "" arm64 linux/ /arm64 linux//v8 linux/arm64/v8/x "linux/arm 64" '*' "linux/arm64/" \
+        "sha256:$(printf 0%.0s {1..64})"; do
+        fails 2 "--platform='$bad': expected OS/ARCH" --platform="$bad" /no/such/thing oci:out
+    done
+    fails 2 "expected OS/ARCH" verify --platform=x /no/such/thing /no/such/thing
+    fails 2 "expected OS/ARCH" analyze --platform=x /no/such/thing
+}
+
+@test "all platforms of an index: their configs are bounded together" {
+    python3 - <<'END'
+import hashlib, json, os
+os.makedirs("big/blobs/sha256")
+def put(data):
+    digest = hashlib.sha256(data).hexdigest()
+    with open("big/blobs/sha256/" + digest, "wb") as f:
+        f.write(data)
+    return {"digest": "sha256:" + digest, "size": len(data)}
+layer = put(b"\0" * 1024)
+entries = []
+for i in range(64):
+    config = {"os": "linux", "architecture": f"a{i}", "x": "y" * 8_000_000,
+              "rootfs": {"type": "layers", "diff_ids": [layer["digest"]]}}
+    manifest = {"schemaVersion": 2, "config": put(json.dumps(config).encode()), "layers": [layer]}
+    entries.append({**put(json.dumps(manifest).encode()), "platform": {"os": "linux", "architecture": f"a{i}"},
+                    "mediaType": "application/vnd.oci.image.manifest.v1+json"})
+index = put(json.dumps({"schemaVersion": 2, "manifests": entries}).encode())
+index["mediaType"] = "application/vnd.oci.image.index.v1+json"
+json.dump({"schemaVersion": 2, "manifests": [index]}, open("big/index.json", "w"))
+json.dump({"imageLayoutVersion": "1.0.0"}, open("big/oci-layout", "w"))
+END
+    fails 7 "choose one with --platform" oci:big oci:out
+    [ ! -e out ]
+    ok -q --platform=linux/a63 oci:big oci:out
+}
+
+@test "an archive of several images: their names, and what to type" {
+    fails 2 "name one, as in docker-archive:$IMAGES/several.tar:one:v1; they are one:v1, two:v2" \
+        "$IMAGES/several.tar" oci:out
+    fails 2 "it has one:v1, two:v2" "docker-archive:$IMAGES/several.tar:three" oci:out
+    ok -q "docker-archive:$IMAGES/several.tar:@1" oci:out
+    same oci:out "docker-archive:$IMAGES/several.tar:two:v2"
 }

@@ -5,69 +5,8 @@
 bats_require_minimum_version 1.5.0
 
 load lib/flatten
-
-setup_file() {
-    export HOME=$BATS_FILE_TMPDIR/home
-    export XDG_RUNTIME_DIR=$HOME/run
-    unset REGISTRY_AUTH_FILE DOCKER_CONFIG XDG_CONFIG_HOME SSL_CERT_FILE SSL_CERT_DIR
-    mkdir -p "$XDG_RUNTIME_DIR"
-    make_images jq
-}
-
-setup() {
-    MOCK=$BATS_TEST_TMPDIR/mock
-    mkdir "$BATS_TEST_TMPDIR/work" "$MOCK"
-    cd "$BATS_TEST_TMPDIR/work" || return
-}
-
-teardown() { [ -z "${MOCK_PID-}" ] || kill "$MOCK_PID" 2>/dev/null || true; }
-
-# mock MODE...: starts it, or changes what it does. SOURCE is its image.
-mock() {
-    local left=200
-    echo "$*" >"$MOCK/mode"
-    [ -z "${MOCK_PID-}" ] || return 0
-    python3 "$BATS_TEST_DIRNAME/lib/mock_registry.py" "$MOCK" "$IMAGES/layout" \
-        >"$MOCK/out" 2>&1 </dev/null 3>&- &
-    MOCK_PID=$!
-    until [ -e "$MOCK/port" ]; do
-        if ((left-- == 0)); then
-            cat "$MOCK/out"
-            return 1
-        fi
-        sleep 0.05
-    done
-    HOST=127.0.0.1:$(cat "$MOCK/port")
-    SOURCE=docker://$HOST/lab/image:v1
-}
-
-# mock_manifest JQ: the image's manifest, edited, before the mock starts.
-mock_manifest() {
-    local digest
-    digest=$(jq -r '.manifests[0].digest[7:]' "$IMAGES/layout/index.json")
-    jq -c "$1" "$IMAGES/layout/blobs/sha256/$digest" >"$MOCK/root.json"
-}
-
-ok() {
-    flatten "$@"
-    show
-    cat "$MOCK/log"
-    [ "$status" -eq 0 ]
-}
-
-# fails STATUS TEXT WORD...: with TEXT on stderr alone, and nothing left behind.
-fails() {
-    local expected=$1 text=$2
-    shift 2
-    flatten "$@"
-    show
-    refused "$expected" "$text" && [ ! -e out ]
-}
-
-# count PATTERN: lines of the mock's log
-count() { grep -cE "$1" "$MOCK/log" || true; }
-
-auth() { printf '{"auths":{"%s":%s}}' "$1" "$2" >auth.json; export REGISTRY_AUTH_FILE=$PWD/auth.json; }
+load lib/mock
+load lib/registry
 
 # ---- tokens ----
 
@@ -144,6 +83,21 @@ auth() { printf '{"auths":{"%s":%s}}' "$1" "$2" >auth.json; export REGISTRY_AUTH
     [ "$(count '/away/.*(Basic|Bearer)')" -eq 0 ]
 }
 
+@test "a client certificate goes where credentials go: to the token server, not to another host" {
+    MOCK_TLS=$BATS_TEST_TMPDIR/tls
+    mkdir "$MOCK_TLS" certs
+    tls_make "$MOCK_TLS"
+    tls_client "$MOCK_TLS" "$PWD/certs/client"
+    cp "$MOCK_TLS/ca.pem" certs/ca.crt
+    mock token away
+    ok -q --cert-dir=certs "$SOURCE" oci:out
+    same oci:out "$IMAGES/layout"
+    [ "$(count '^GET /away/')" -gt 1 ]
+    grep -q '^127.0.0.1:[0-9]* /token' "$MOCK/shown"
+    grep -q '^127.0.0.1:[0-9]* /v2/lab' "$MOCK/shown"
+    [ "$(grep -c '^localhost' "$MOCK/shown")" -eq 0 ]
+}
+
 # ---- trouble that passes ----
 
 @test "429 with Retry-After is waited for" {
@@ -190,6 +144,53 @@ auth() { printf '{"auths":{"%s":%s}}' "$1" "$2" >auth.json; export REGISTRY_AUTH
     ok -q "$IMAGES/old.tar" "docker://$HOST/lab/image:new"
     same "docker://$HOST/lab/image:new" "$IMAGES/old.tar"
     [ "$(count '^POST ')" -ge 3 ]
+}
+
+@test "503 where a broken blob is gone on with, and tokens that run out meanwhile" {
+    mock break broken-resume token expiring
+    ok -q "$SOURCE" oci:out
+    same oci:out "$IMAGES/layout"
+    [ "$(count '/token')" -gt 1 ]
+}
+
+@test "Docker Hub's limit, in its words" {
+    mock hub
+    fails 3 "You have reached your pull rate limit" --retries=1 "$SOURCE" oci:out
+    [[ $stderr == *"(TOOMANYREQUESTS)"* ]]
+    [ "$(count /manifests/)" -eq 2 ]
+}
+
+@test "a blob that is not taken over from another repository is uploaded, once" {
+    mock no-mount
+    ok -q "$SOURCE" "docker://$HOST/other/image:new"
+    [ "$(count '^POST /v2/other/image/blobs/uploads/\?mount=')" -eq 2 ] # the layer, the config
+    [ "$(count '^DELETE /v2/upload/')" -eq 3 ] # what they opened instead, and the probe
+    [ "$(count '^PUT /v2/upload/')" -eq 2 ]
+}
+
+@test "--keep-base=IMAGE: nothing is fetched to compare but the manifest and the config" {
+    mock
+    ok -q --keep-base="$SOURCE" "oci:$IMAGES/layout" oci:out:flat
+    same oci:out:flat "$IMAGES/layout"
+    [ "$(count '^GET /v2/lab/image/manifests/')" -eq 1 ]
+    [ "$(count '^GET /v2/lab/image/blobs/')" -eq 1 ]
+    [ "$(jq '.layers | length' "$(manifest_of out)")" -eq \
+        "$(jq '.layers | length' "$(manifest_of "$IMAGES/layout")")" ]
+}
+
+@test "a password in a reference is refused, and not shown" {
+    mock
+    local word
+    for word in "docker://lab:hidden@$HOST/lab/image:v1" "docker://hidden@$HOST/lab/image" \
+        "https://lab:hidden@$HOST/lab/image" "lab:hidden@$HOST/lab/image"; do
+        fails 2 "skopeo login" "$word" oci:out
+        [[ $stderr != *hidden* ]]
+        fails 2 "skopeo login" --keep-base="$word" "$IMAGES/old.tar" oci:out
+        [[ $stderr != *hidden* ]]
+        fails 2 "skopeo login" "$IMAGES/old.tar" "$word"
+        [[ $stderr != *hidden* ]]
+    done
+    [ ! -s "$MOCK/log" ]
 }
 
 # ---- lies ----

@@ -38,7 +38,7 @@ def written(flatten, home):
     images.write_oci(home + "/one", images.tars_of(LAYERS[:1]))
     page = home + "/page.html"
     subprocess.run([flatten, "analyze", "--html=" + page, "--max-depth=1", "--contents",
-                    "--zfs=128K", "oci:" + home + "/image",
+                    "--zfs=128K", "--dedup", "oci:" + home + "/image",
                     "oci:" + home + "/one"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return page
 
@@ -61,8 +61,14 @@ def check_markup(check, page):
     text = page.run("document.body.textContent")
     for name in HOSTILE[:3] + HOSTILE[6:]:
         check("shown as text: %r" % name, name.replace("/", "\u2215") in text)
-    for title in ("Duplicates", "Compression", "Rules", "Advice"):
+    for title in ("Duplicates", "Compression", "Rules", "Advice", "Block deduplication", "Datasets on ZFS"):
         check("section " + title, page.run("!!" + section(title)))
+    rows = page.run("[...%s.querySelectorAll('tbody tr')].map(r => r.cells[0].textContent)" %
+                    section("Block deduplication"))
+    check("deduplicated alone and together", rows == ["this image alone", "all images together"], rows)
+    check("lines to paste", page.run("%s.querySelector('code').textContent" % section("Datasets on ZFS"))
+          .startswith("zfs create -p -o recordsize=128K -o compression="))
+    check("where the constants are from", "default constants" in text or "constants measured" in text)
     check("the step is text", STEPS[0].strip() in text)
     check("window.alert was not called", page.run("document.title").startswith("Image costs: oci:"))
 

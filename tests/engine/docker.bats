@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # flatbed-runtime under a real dockerd. Engines before 24.0 pass no annotations, so what is asked for
-# comes by environment and by /dev/null mounts, and most volumes are "always".
+# mostly comes by environment and by /dev/null mounts, and most volumes are "always".
 
 bats_require_minimum_version 1.5.0
 
@@ -91,6 +91,43 @@ teardown() {
         sh -c 'cat /workspace/data/imagenet/hello; test ! -e /run/flatbed/request/data/imagenet'
     expect_status 0
     expect_output "imagenet text"
+}
+
+# Where the engine has no annotations, docker itself says so and starts nothing.
+@test "docker: --annotation asks for data sets, with a target of one's own; or docker has no annotations" {
+    run docker_run --rm --annotation flatbed.data=imagenet,coco-2017:ro:/coco "$FB_IMAGE" \
+        cat /workspace/data/imagenet/hello /coco/hello
+    if docker_has_annotations; then
+        expect_status 0
+        expect_output $'imagenet text\ncoco text'
+    else
+        expect_failure
+        expect_match '(unknown flag: --annotation|"annotation" requires API version 1.43)'
+    fi
+}
+
+@test "docker: an annotation is there after a restart and for exec, and refused where it is not offered" {
+    if ! docker_has_annotations; then
+        # Labels are no way round it: they stay with the engine.
+        run docker_run --rm --label flatbed.data=imagenet "$FB_IMAGE" test -e /workspace/data/imagenet
+        expect_status 1
+        expect_output ""
+        return
+    fi
+    docker_run --detach --name box --annotation flatbed.data=imagenet "$FB_IMAGE" sleep 60 >/dev/null
+    run docker_cli exec box cat /workspace/data/imagenet/hello
+    expect_output "imagenet text"
+    docker_cli restart -t 0 box
+    run docker_cli exec box sh -c 'cat /workspace/data/imagenet/hello; touch /workspace/data/imagenet/new'
+    expect_failure
+    expect_match 'imagenet text'
+    expect_match 'Read-only file system'
+    run docker_run --rm --annotation flatbed.data=secret "$FB_IMAGE" true
+    expect_failure
+    expect_match 'flatbed.data.*secret'
+    run docker_run --rm --annotation flatbed.dat=imagenet "$FB_IMAGE" true
+    expect_failure
+    expect_match 'flatbed.dat'
 }
 
 @test "docker: a volume that a /dev/null mount asked for is there after a restart" {

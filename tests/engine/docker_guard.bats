@@ -172,6 +172,34 @@ refuses() {
     refuses "could use the device b" --device-cgroup-rule 'b 8:* rwm'
 }
 
+@test "docker: an exec is held to what its container was" {
+    docker_run --detach --user 1234:1234 --name held "$FB_IMAGE" sleep 60 >/dev/null
+    run docker_cli exec held sh -c 'grep -E "CapBnd|NoNewPrivs" /proc/self/status; id -u'
+    expect_status 0
+    expect_match 'CapBnd:[[:space:]]*00000000000000eb'
+    expect_match 'NoNewPrivs:[[:space:]]*1'
+    expect_match '1234$'
+    run docker_cli exec -u 4321 held id -u
+    expect_status 0
+    expect_output 4321
+    run docker_cli exec -u 0 held true
+    expect_failure
+    expect_match 'security.user: the process would be root on this host: run with --user'
+    # What a privileged exec asks for is taken away: it is no more than what others are.
+    run docker_cli exec --privileged held grep CapBnd /proc/self/status
+    expect_match '00000000000000eb'
+}
+
+@test "docker: a privileged exec is refused where capabilities are not bounded" {
+    sed -i '/"capabilities":/d' "$FB_POLICY"
+    docker_run --detach --user 1234:1234 --name held "$FB_IMAGE" sleep 60 >/dev/null
+    run docker_cli exec held true
+    expect_status 0
+    run docker_cli exec --privileged held true
+    expect_failure
+    expect_match 'an exec may not have more than its container .*CAP_SYS_ADMIN'
+}
+
 @test "docker: permissive lets all of it run, as it was asked for" {
     guard '"mode": "permissive",'
     run docker_run --rm --pid=host --security-opt seccomp=unconfined -v /etc:/x "$FB_IMAGE" sh -c 'test -e /x/passwd && id -u'

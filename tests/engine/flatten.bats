@@ -159,6 +159,110 @@ flat_archive() {
     expect_equal "${lines[0]}" "$(head -n 1 <<<"$once")"
 }
 
+# ------------------------------------------------------------------ no room for the source
+
+# Room, in MiB, for what $FB_LAYERS becomes but not for itself.
+FB_TIGHT=8
+
+@test "flatten NAME: with room for the result alone, the image is read twice and becomes the same" {
+    local id
+    [ "$(docker_cli save "$FB_LAYERS" | wc -c)" -gt $((FB_TIGHT << 20)) ]
+    id=$(flatten --quiet "$FB_LAYERS" docker-daemon:fb-roomy:1)
+    run flatten_tight $FB_TIGHT --quiet --verify "$FB_LAYERS" docker-daemon:fb-tight:1
+    expect_status 0
+    expect_output "$id"
+    expect_same_image "$FB_LAYERS" fb-tight:1
+    run docker_cli run --rm --network=none fb-tight:1
+    expect_output "$FB_RUNS"
+    run flatten_tight 1 verify "$FB_LAYERS" docker-daemon:fb-tight:1
+    expect_status 0
+    run flatten_tight 1 --quiet --semantics=spec --compression=zstd "$FB_LAYERS" "oci:$FB_DIR/out/layout:v1"
+    expect_status 0
+    run flatten verify --semantics=spec "$FB_LAYERS" "oci:$FB_DIR/out/layout:v1"
+    expect_status 0
+    run flatten_tight 1 --dry-run "$FB_LAYERS"
+    expect_status 0
+    rm -r "$FB_DIR/out/layout"
+    expect_nothing_left
+}
+
+@test "flatten NAME: kept layers need room for the source, and it is said where" {
+    run flatten_tight $FB_TIGHT --quiet --keep-base=4 "$FB_LAYERS" docker-daemon:fb-tight:1
+    expect_status 3
+    expect_match 'TMPDIR.*No space left'
+}
+
+# blobs_archive: $FB_DIR/blobs.tar, as Docker writes it since 25: layers are blobs/sha256/…
+blobs_archive() {
+    save_layers
+    [ -e "$FB_DIR/blobs.tar" ] ||
+        flatten --quiet --into=6 "$FB_DIR/layers.tar" "docker-archive:$FB_DIR/blobs.tar:fb-blobs:1" >/dev/null
+}
+
+@test "flatten NAME: both forms of archive, read twice" {
+    local archive
+    save_layers
+    blobs_archive
+    for archive in layers blobs; do
+        fake_start good "$FB_DIR/$archive.tar"
+        run flatten_tight 1 --quiet a:1 "oci:$FB_DIR/out/$archive:v1"
+        expect_status 0
+        expect_equal "$(grep -c '/get?' "$FB_DIR/fake.log")" 2
+        fake_stop
+        run flatten verify "$FB_DIR/layers.tar" "oci:$FB_DIR/out/$archive:v1"
+        expect_status 0
+    done
+    rm -r "$FB_DIR/out"/{layers,blobs}
+    expect_nothing_left
+}
+
+@test "flatten NAME: with room it is asked for once; where that turns out not to do, twice more" {
+    save_layers
+    fake_start small "$FB_DIR/layers.tar"
+    run flatten_tight 100 --quiet a:1 "oci:$FB_DIR/out/once:v1"
+    expect_status 0
+    expect_equal "$(grep -c '/get?' "$FB_DIR/fake.log")" 1
+    run flatten_tight 6 --quiet a:1 "oci:$FB_DIR/out/again:v1"
+    expect_status 0
+    expect_equal "$(grep -c '/get?' "$FB_DIR/fake.log")" 4
+    expect_equal "$(cat "$FB_DIR/out/once/index.json")" "$(cat "$FB_DIR/out/again/index.json")"
+    rm -r "$FB_DIR/out"/{once,again}
+    expect_nothing_left
+}
+
+# fails_again MODE STATUS REGEX
+fails_again() {
+    save_layers
+    fake_start "$1" "$FB_DIR/layers.tar"
+    run flatten_tight 1 --quiet a:1 "oci:$FB_DIR/out/layout"
+    fake_stop
+    expect_status "$2"
+    expect_match "$3"
+    expect_nothing_left
+}
+
+@test "flatten NAME: the second time the daemon sends something else, or not all of it" {
+    fails_again other-byte 6 'uncompressed: content is sha256:'
+    fails_again other-cut 3 'the Docker daemon at .*: transfer closed'
+    fails_again other-error 3 'the daemon says: disk on fire'
+    fails_again save-cut 3 'docker-daemon:a:1: the Docker daemon at .*: transfer closed'
+    fails_again save-error 3 'docker-daemon:a:1: the daemon says: disk on fire'
+}
+
+@test "flatten NAME: killed while the image is read for the second time, it leaves nothing" {
+    local pid
+    save_layers
+    fake_start other-stall "$FB_DIR/layers.tar"
+    flatten_tight 1 --quiet a:1 "oci:$FB_DIR/out/layout" >"$FB_DIR/spawned.log" 2>&1 </dev/null &
+    wait_for 10 grep -q stalled "$FB_DIR/fake.log"
+    pid=$(pgrep --full --oldest --exact "$FLATTEN --quiet a:1 oci:$FB_DIR/out/layout")
+    kill -TERM "$pid"
+    wait_for 5 pid_gone "$pid"
+    expect_nothing_left
+}
+
+# ------------------------------------------------------------------ some layers stay
+
 # layers_of IMAGE N: the diff_ids of its N oldest layers.
 layers_of() { docker_cli inspect "$1" | jq -c ".[0].RootFS.Layers[:$2]"; }
 

@@ -61,8 +61,8 @@ static void check_listing(const struct image *image)
 {
     struct merged_options options = {.semantics = SEMANTICS_OVERLAY};
     struct err err = ERR_INIT;
-    _cleanup_listing_ struct listing *a = listing_new(image, &options, &err);
-    _cleanup_listing_ struct listing *b = a ? listing_new(image, &options, &err) : NULL;
+    _cleanup_listing_ struct listing *a = listing_new(image, &options, NULL, &err);
+    _cleanup_listing_ struct listing *b = a ? listing_new(image, &options, a, &err) : NULL;
 
     if (b)
         must(listing_compare(a, b, differs, NULL) == 0);
@@ -113,8 +113,8 @@ static void check_above(const struct image *image, size_t kept, enum semantics s
                                             .fd = fd,
                                             .size = layer.size};
         after.layer_count = kept + 1;
-        _cleanup_listing_ struct listing *a = listing_new(image, &options, &err);
-        _cleanup_listing_ struct listing *b = a ? listing_new(&after, &options, &err) : NULL;
+        _cleanup_listing_ struct listing *a = listing_new(image, &options, NULL, &err);
+        _cleanup_listing_ struct listing *b = a ? listing_new(&after, &options, a, &err) : NULL;
         if (!b)
             fprintf(stderr, "%s\n", err.msg);
         must(b && listing_compare(a, b, differs, NULL) == 0);

@@ -20,7 +20,9 @@ import images
 from stacks import Stack, described
 from tarball import DIR, LNK, REG, Entry
 
-CONTENTS = (b"", b"x", b"y", b"xx", b"xy", b"z" * 700, b"z" * 699 + b"y")
+CONTENTS = (b"", b"x", b"y", b"xx", b"xy", b"z" * 700, b"z" * 699 + b"y", b"q" * 4096, b"q" * 9000,
+            b"\0" * 4096 + b"q" * 4096, b"q" * 4096 + b"\0" * 904, b"\0" * 600, b"z" * 700 + b"\0" * 9)
+RECORD = 4096
 CAUSES = ("overwritten", "metadata", "deleted", "opaque", "type")
 
 
@@ -264,6 +266,24 @@ def duplicates(model):
             "bytes": sum(len(data) * (n - 1) for data, n in found.items())}
 
 
+def records(model):
+    """What ZFS would write of the files that show: one record to its length, several whole."""
+    for file in model.files:
+        size = len(file.data)
+        for at in range(0, size if file.names else 0, RECORD):
+            whole = RECORD if size > RECORD else -(-size // 512) * 512
+            record = file.data[at:at + RECORD].ljust(whole, b"\0")
+            if record.strip(b"\0"):
+                yield record
+
+
+def deduplicated(models):
+    every = [record for model in models for record in records(model)]
+    once = set(every)
+    return {"records": len(every), "entries": len(once), "bytes": sum(map(len, every)),
+            "unique_bytes": sum(map(len, once)), "memory": 320 * len(once)}
+
+
 def shared(models, layers):
     """Bytes of all images: as they are, with each layer once, with each content once."""
     once = {}
@@ -276,8 +296,14 @@ def shared(models, layers):
 
 
 def compared(flatten, home, sources, stacks, models):
-    found = run(flatten, "analyze", "--json", "--contents", *sources)
+    found = run(flatten, "analyze", "--json", "--contents", "--dedup", "--zfs=4K", "--exact", *sources)
     lines = []
+    told = [(found["dedup"], models)] + [
+        (image["zfs"]["dedup"], [model]) for image, model in zip(found["images"], models)]
+    for got, of in told:
+        wanted = deduplicated(of)
+        if {key: got[key] for key in wanted} != wanted:
+            lines.append("dedup is %r, expected %r" % (got, wanted))
     for image, model in zip(found["images"], models):
         got = {key: image["duplicates"][key] for key in ("groups", "files", "bytes")}
         if got != duplicates(model):

@@ -3,8 +3,9 @@
 python's tarfile cleans names, merges records and knows no old sparse files, so
 the entries of a case are written by hand: what a case says is what is in the
 tar. An Entry is one member; `fmt` chooses how things too large for the ustar
-header are said: "pax" (records), "gnu" (L and K members, base-256 numbers) or
-"ustar" (cut off, as a faulty writer would).
+header are said: "pax" (records), "go" (the same, and a header without any bytes
+that are not ASCII, as Go's archive/tar writes it), "gnu" (L and K members, base-256
+numbers) or "ustar" (cut off, as a faulty writer would).
 """
 from dataclasses import dataclass, field
 
@@ -120,10 +121,9 @@ def _record(key, value):
 def _pax_records(e, data_size):
     """The records this entry needs, then the ones the case asks for."""
     need = {}
-    if len(e.name) > 100:
-        need["path"] = e.name
-    if len(e.link) > 100:
-        need["linkpath"] = e.link
+    for key, text in (("path", e.name), ("linkpath", e.link)):
+        if len(text) > 100 or (e.fmt == "go" and not text.isascii()):
+            need[key] = text
     if e.mtime % 10**9 or e.mtime < 0:
         sign, whole = ("-", -e.mtime) if e.mtime < 0 else ("", e.mtime)
         need["mtime"] = "%s%d.%09d" % (sign, whole // 10**9, whole % 10**9)
@@ -160,14 +160,16 @@ def _payload(e):
 
 def _gnu_sparse_tail(e):
     """The old GNU header's map: four places at most (cases need no more)."""
-    slots = b"".join(_octal(at, 12) + _octal(len(data), 12) for at, data in e.holes)
-    return b"\0" * 41 + slots.ljust(96, b"\0") + b"\0" + _octal(e.size, 12)
+    slots = b"".join(_number(at, 12, True) + _octal(len(data), 12) for at, data in e.holes)
+    return b"\0" * 41 + slots.ljust(96, b"\0") + b"\0" + _number(e.size, 12, True)
 
 
 def _header(e, type_, size, name=None, link=None):
     gnu = e.fmt == "gnu" or e.sparse == "old"
     name = (e.name if name is None else name)[:100]
     link = (e.link if link is None else link)[:100]
+    if e.fmt == "go":
+        name, link = (bytes(c for c in text if c < 128) for text in (name, link))
     seconds = e.mtime // 10**9
     head = name.ljust(100, b"\0") + _octal(e.mode, 8)
     head += _number(e.uid, 8, gnu) + _number(e.gid, 8, gnu)
@@ -189,7 +191,7 @@ def _extension(e, type_, body):
 def entry_bytes(e):
     data = _payload(e)
     out = b""
-    if e.fmt == "pax" and e.sparse != "old":
+    if e.fmt in ("pax", "go") and e.sparse != "old":
         records = _pax_records(e, len(data))
         if records:
             body = b"".join(_record(k, v) for k, v in records.items())

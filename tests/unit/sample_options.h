@@ -35,6 +35,7 @@ static const struct option_spec sample_list_options[] = {
 };
 
 static const struct command_spec sample_pack = {
+    .program = "flatbed-sample",
     .name = "pack",
     .operands = "SOURCE [DESTINATION]",
     .summary = "pack a source: quickly, and 'well'",
@@ -46,6 +47,7 @@ static const struct command_spec sample_pack = {
 };
 
 static const struct command_spec sample_list = {
+    .program = "flatbed-sample",
     .name = "list",
     .operands = "",
     .summary = "list what was packed",

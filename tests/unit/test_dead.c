@@ -74,7 +74,7 @@ static void analyse(const char *layers, struct analysis *out)
     struct image *image = image_of_stack(&stack);
     if (!image->config)
         image->config = json_parse(config, sizeof(config) - 1, NULL, &err);
-    assert_works(analysis_make(image, layers, &options, out, &err), err);
+    assert_works(analysis_make(image, layers, &options, &lookup_default_costs, out, &err), err);
 }
 
 static void test_cases(void **state)

@@ -136,6 +136,12 @@ static void test_names(void **state)
     opens(dir, "a:v1", "layer");
     opens(dir, "host:5000/b:v2", "other");
     refused(dir, NULL, ERR_USAGE, "3 images");
+    refused(dir, NULL, ERR_USAGE, "image.tar:a:latest; they are a:latest, @1, host:5000/b:v2");
+    opens(dir, "@0", "layer");
+    opens(dir, "@1", "other");
+    refused(dir, "@3", ERR_USAGE, "no image named @3 in the archive; it has a:latest, @1");
+    refused(dir, "@-1", ERR_USAGE, "no image named @-1");
+    refused(dir, "@", ERR_USAGE, "no image named @");
     refused(dir, "host:5000/b", ERR_USAGE, "no image named");
     refused(dir, "b:v2", ERR_USAGE, "no image named b:v2");
 }

@@ -94,6 +94,26 @@ static void memory_stays_in_proportion(void **state)
     }
 }
 
+static void memory_can_be_chosen(void **state)
+{
+    static const char text[] = "[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]";
+    _cleanup_buf_ struct buf b = BUF_INIT;
+    struct json_options tight = {.max_memory = 1024 * 1024};
+    struct err err = ERR_INIT;
+
+    (void)state;
+    json_free(parsed(text, sizeof(text) - 1, &tight));
+    buf_putc(&b, '[');
+    for (size_t i = 0; i < 512 * 1024; i++)
+        buf_puts(&b, "0,");
+    buf_puts(&b, "0]");
+    assert_null(json_parse(b.data, b.len, &tight, &err));
+    assert_int_equal(err.kind, ERR_LIMIT);
+    assert_contains(err.msg, "too much memory");
+    tight.max_memory = 0;
+    json_free(parsed(b.data, b.len, &tight));
+}
+
 /* A tight size limit is for the text; edits have room of their own. */
 static void edits_have_room_beside_a_small_limit(void **state)
 {
@@ -130,6 +150,7 @@ int main(void)
         cmocka_unit_test(size_is_capped_exactly),
         cmocka_unit_test(the_default_size_is_16_mib),
         cmocka_unit_test(memory_stays_in_proportion),
+        cmocka_unit_test(memory_can_be_chosen),
         cmocka_unit_test(edits_have_room_beside_a_small_limit),
         cmocka_unit_test(memory_beyond_the_cap_is_an_error_value),
     };

@@ -38,7 +38,8 @@ static void put(struct archive *a, const struct item *i)
     archive_entry_free(e);
 }
 
-static struct listing *listing_of(const struct item *items, size_t count)
+static struct listing *listing_like(const struct listing *like, const struct item *items,
+                                    size_t count)
 {
     struct merged_options options = {.semantics = SEMANTICS_OVERLAY};
     _cleanup_buf_ struct buf tar = BUF_INIT;
@@ -49,10 +50,15 @@ static struct listing *listing_of(const struct item *items, size_t count)
         put(a, &items[i]);
     archive_write_free(a);
     _cleanup_image_ struct image *image = image_of(&tar, 1, NULL);
-    struct listing *l = listing_new(image, &options, &err);
+    struct listing *l = listing_new(image, &options, like, &err);
     if (!l)
         fail_msg("%s", err.msg);
     return l;
+}
+
+static struct listing *listing_of(const struct item *items, size_t count)
+{
+    return listing_like(NULL, items, count);
 }
 
 struct seen {
@@ -77,6 +83,13 @@ static char *difference(const struct item *x, const struct item *y)
     buf_append(&seen.text, "", 0);
     size_t count = listing_compare(a, b, note, &seen);
     assert_int_equal(count, seen.text.len ? 1 : 0);
+    /* What two listings have in common and what not is the same when they share it. */
+    _cleanup_listing_ struct listing *sharing = listing_like(a, y, 1);
+    struct seen again = {{0}};
+    buf_append(&again.text, "", 0);
+    assert_int_equal(listing_compare(a, sharing, note, &again), count);
+    assert_string_equal(again.text.data, seen.text.data);
+    buf_free(&again.text);
     return buf_take(&seen.text, &err);
 }
 
@@ -171,13 +184,40 @@ static void test_hard_links(void **state)
     buf_free(&seen.text);
 }
 
+/* Links whose headers change the file, of a listing that shares what it can with another. */
+static void test_shared_links(void **state)
+{
+    static const struct item plain[] = {
+        {.path = "a", .type = AE_IFREG, .perm = 0644, .content = "x"},
+        {.path = "b", .perm = 0644, .content = "a"},
+        {.path = "c", .perm = 0644, .content = "a"},
+        {.path = "s", .type = AE_IFLNK, .content = "t"}};
+    struct item changed[4];
+    _cleanup_listing_ struct listing *a = listing_of(plain, 4);
+    _cleanup_listing_ struct listing *twin = listing_like(a, plain, 4);
+    struct seen seen = {{0}};
+
+    (void)state;
+    memcpy(changed, plain, sizeof(plain));
+    changed[2].perm = 0600; /* the last header counts, for all three */
+    _cleanup_listing_ struct listing *b = listing_like(a, changed, 4);
+    assert_int_equal(listing_compare(a, twin, note, &seen), 0);
+    assert_int_equal(listing_compare(a, b, note, &seen), 3);
+    assert_contains(seen.text.data, "c|file 1 bytes");
+    buf_truncate(&seen.text, 0);
+    changed[1].perm = 0600;
+    changed[2].perm = 0644; /* and then the old one again */
+    _cleanup_listing_ struct listing *back = listing_like(a, changed, 4);
+    assert_int_equal(listing_compare(a, back, note, &seen), 0);
+    buf_free(&seen.text);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_everything_counts),
-        cmocka_unit_test(test_values_of_each_kind),
-        cmocka_unit_test(test_missing_paths),
-        cmocka_unit_test(test_hard_links),
+        cmocka_unit_test(test_everything_counts), cmocka_unit_test(test_values_of_each_kind),
+        cmocka_unit_test(test_missing_paths),     cmocka_unit_test(test_hard_links),
+        cmocka_unit_test(test_shared_links),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -186,11 +186,12 @@ static void what_is_wrong_is_said(void **state)
     assert_usage(WORDS("--fromat=gzip", "src"),
                  "unknown option '--fromat'; did you mean '--format'?");
     assert_usage(WORDS("--hlep"), "unknown option '--hlep'; did you mean '--help'?");
-    assert_usage(WORDS("--bananas", "src"), "unknown option '--bananas'; see 'pack --help'");
+    assert_usage(WORDS("--bananas", "src"),
+                 "unknown option '--bananas'; see 'flatbed-sample pack --help'");
     assert_usage(WORDS("--quie", "src"), "unknown option '--quie'; did you mean '--quiet'?");
-    assert_usage(WORDS("-x", "src"), "unknown option '-x'; see 'pack --help'");
-    assert_usage(WORDS("-qx", "src"), "unknown option '-x'; see 'pack --help'");
-    assert_usage(WORDS("-q-", "src"), "unknown option '--'; see 'pack --help'");
+    assert_usage(WORDS("-x", "src"), "unknown option '-x'; see 'flatbed-sample pack --help'");
+    assert_usage(WORDS("-qx", "src"), "unknown option '-x'; see 'flatbed-sample pack --help'");
+    assert_usage(WORDS("-q-", "src"), "unknown option '--'; see 'flatbed-sample pack --help'");
     assert_usage(WORDS("--quiet=yes", "src"), "--quiet takes no value");
     assert_usage(WORDS("--quiet=", "src"), "--quiet takes no value");
     assert_usage(WORDS("src", "--output"), "--output needs FILE");
@@ -201,8 +202,9 @@ static void what_is_wrong_is_said(void **state)
 static void operands_are_counted(void **state)
 {
     (void)state;
-    assert_usage(WORDS("-q"), "pack needs SOURCE [DESTINATION]; see --help");
-    assert_usage(WORDS("a", "b", "c"), "pack takes SOURCE [DESTINATION] and no more; see --help");
+    assert_usage(WORDS("-q"), "pack needs SOURCE [DESTINATION]; see 'flatbed-sample pack --help'");
+    assert_usage(WORDS("a", "b", "c"),
+                 "pack takes SOURCE [DESTINATION] and no more; see 'flatbed-sample pack --help'");
     _cleanup_outcome_ struct outcome two = PACK("a", "b");
     assert_ok(two);
     _cleanup_outcome_ struct outcome list = run(&sample_list, WORDS("-q"));
@@ -210,7 +212,8 @@ static void operands_are_counted(void **state)
     assert_int_equal(list.operands.count, 0);
     _cleanup_outcome_ struct outcome extra = run(&sample_list, WORDS("x"));
     assert_fails(extra.rc, extra.err, ERR_USAGE);
-    assert_string_equal(extra.err.msg, "list takes no operand and no more; see --help");
+    assert_string_equal(extra.err.msg,
+                        "list takes no operand and no more; see 'flatbed-sample list --help'");
 }
 
 static void no_limit_on_operands_is_minus_one(void **state)

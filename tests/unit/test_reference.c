@@ -2,6 +2,8 @@
 #include "tempdir.h"
 #include "unit.h"
 
+#include <string.h>
+
 static void check(const char *text, enum transport transport, const char *path, const char *name)
 {
     _cleanup_reference_ struct reference ref = {0};
@@ -84,6 +86,32 @@ static void test_refused(void **state)
     }
 }
 
+/* Passwords are nothing to be shown in an error, whatever else is wrong. */
+static void test_logins(void **state)
+{
+    static const char *const bad[] = {
+        "docker://user:hunter2@quay.io/a/b:c",  "docker://hunter2@quay.io/a",
+        "docker://user:hunter2@localhost:5000", "docker://user:hun/hunter2@quay.io/a",
+        "docker://user:hun@hunter2@quay.io/a",  "docker://user:hunter2@quay.io/a@sha256:1",
+        "docker://user:hunter2@/A B",           "docker://user:hunter2@sha256/a",
+        "https://user:hunter2@quay.io/a",       "docker:user:hunter2@quay.io/a",
+        "docker-daemon:user:hunter2@quay.io/a", "user:hunter2@quay.io/a",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        struct reference ref;
+        struct err err = ERR_INIT;
+        assert_int_equal(reference_parse(bad[i], &ref, &err), -1);
+        assert_int_equal(err.kind, ERR_USAGE);
+        if (strstr(err.msg, "hun") || !strstr(err.msg, "skopeo login"))
+            fail_msg("'%s': %s", bad[i], err.msg);
+        err = (struct err)ERR_INIT;
+        assert_int_equal(reference_parse_destination(bad[i], &ref, &err), -1);
+        assert_false(strstr(err.msg, "hun"));
+    }
+}
+
 static void test_destinations(void **state)
 {
     _cleanup_reference_ struct reference ref = {0};
@@ -115,6 +143,7 @@ int main(void)
         cmocka_unit_test(test_transports),
         cmocka_unit_test_setup_teardown(test_bare_words, tempdir_make, tempdir_remove),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_logins),
         cmocka_unit_test(test_destinations),
     };
 

@@ -1,8 +1,11 @@
-"""mock_registry.py DIR LAYOUT: a registry on loopback that misbehaves as it is told.
+"""mock_registry.py DIR LAYOUT [TLS]: a registry on loopback that misbehaves as it is told.
 
-DIR/port gets its port. Each request is a line of DIR/log: "METHOD PATH HOST AUTHORIZATION RANGE".
+DIR/port gets its port. Each request is a line of DIR/log: "METHOD PATH HOST AUTHORIZATION RANGE"; of a
+chunk that is sent, the range is its place.
 LAYOUT is an OCI layout, served as the repository lab/image, tag v1. DIR/mode is read at each
-request: words, each a way to behave, see MODES. What is pushed lands in memory.
+request: words, each a way to behave, see MODES. What is pushed lands in memory. With a folder TLS (server.pem,
+server.key, ca.pem) it speaks TLS, and DIR/shown gets a line for each request with a client
+certificate: HOST PATH.
 """
 import base64
 import hashlib
@@ -10,12 +13,15 @@ import http.server
 import json
 import os
 import socket
+import ssl
 import sys
 import threading
 import time
 import urllib.parse
 
-DIR, LAYOUT = sys.argv[1:]
+DIR, LAYOUT = sys.argv[1:3]
+TLS = sys.argv[3] if len(sys.argv) > 3 else None
+SCHEME = "https" if TLS else "http"
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 MODES = {
     "token": "asks for a bearer token",
@@ -41,11 +47,31 @@ MODES = {
     "drop-put": "breaks the connection of the first upload",
     "put-liar": "says it stored another manifest",
     "plain-errors": "500 with a text that is not JSON",
+    "cut-patch": "breaks the connection in the middle of the second chunk, once",
+    "forgetful": "has lost half of the first chunk when the second comes, once",
+    "partial": "takes half of each chunk, and says so",
+    "stuck": "takes nothing of any chunk, and says so",
+    "boastful": "says it has more than it was sent, once",
+    "amnesia": "knows nothing of an upload when the second chunk comes, once",
+    "late-amnesia": "the same at 80 MB",
+    "no-patch": "405 to chunks",
+    "small": "413 to bodies of more than 10 MB, without reading them",
+    "middling": "413 to bodies of more than 3 MB",
+    "tiny": "413 to all bodies of more than 100 kB",
+    "tiny-put": "the same, but takes chunks",
+    "large-chunks": "wants chunks of 100 MB at least",
+    "lost-reply": "hangs up when the first upload is complete, instead of saying so",
+    "busy-patch": "503 to each second chunk",
+    "expiring": "gives tokens that work for three requests",
+    "hub": "429 as Docker Hub says it, without Retry-After",
+    "broken-resume": "503 to the first request with a Range",
+    "no-mount": "no blob is there, and none is taken over from another repository",
 }
 
 with open(os.path.join(LAYOUT, "index.json")) as f:
     root = json.load(f)["manifests"][0]["digest"]
-blobs, tags, tokens, state = {}, {"v1": root}, {}, {"count": 0, "dropped": False}
+blobs, tags, tokens, uploads = {}, {"v1": root}, {}, {}
+state = {"count": 0, "dropped": False}
 for name in os.listdir(os.path.join(LAYOUT, "blobs/sha256")):
     with open(os.path.join(LAYOUT, "blobs/sha256", name), "rb") as f:
         blobs["sha256:" + name] = f.read()
@@ -74,10 +100,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
     def note(self):
+        if TLS and self.connection.getpeercert():
+            with lock, open(os.path.join(DIR, "shown"), "a") as f:
+                f.write(f"{self.headers['Host']} {self.path}\n")
         with lock, open(os.path.join(DIR, "log"), "a") as f:
             f.write(" ".join([self.command, self.path, self.headers.get("Host", "-"),
                               self.headers.get("Authorization", "-").replace(" ", "_"),
-                              self.headers.get("Range", "-")]) + "\n")
+                              self.headers.get("Range") or self.headers.get("Content-Range", "-")]) + "\n")
 
     def answer(self, status, body=b"", **headers):
         self.send_response(status)
@@ -114,7 +143,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if not good:
             return self.error(401, "UNAUTHORIZED", "wrong password")
         token = f"token-{len(tokens)}"
-        tokens[token] = 2 if "once" in modes() else 10**9
+        tokens[token] = 2 if "once" in modes() else 3 if "expiring" in modes() else 10**9
         if "evil-token" in modes():
             token = "x\r\nX-Evil: 1"
         field = "access_token" if self.command == "POST" else "token"
@@ -130,7 +159,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 tokens[token] -= 1
         if good:
             return True
-        scheme = "ftp" if "ftp-realm" in modes() else "http"
+        scheme = "ftp" if "ftp-realm" in modes() else SCHEME
         host = "127.0.0.1@example.invalid" if "away-realm" in modes() else self.headers["Host"]
         self.drain()
         self.error(401, "UNAUTHORIZED", "authentication required", WWW_Authenticate=
@@ -172,6 +201,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             body = body[:-1]
         if "flip" in how:
             body = bytes([body[0] ^ 1]) + body[1:]
+        if asked and self.once("broken-resume"):
+            return self.error(503, "UNAVAILABLE", "in the middle")
         if asked and "norange" not in how:
             start = int(asked.removeprefix("bytes=").removesuffix("-"))
             wrong = start - 1 if "badrange" in how else start
@@ -208,6 +239,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.error(429, "TOOMANYREQUESTS", "come back tomorrow", Retry_After="86400")
         elif "dead" in how and path != "/v2/":
             self.error(503, "UNAVAILABLE", "down for today")
+        elif "hub" in how and path != "/v2/":
+            self.error(429, "TOOMANYREQUESTS", "You have reached your pull rate limit. You may "
+                       "increase the limit by authenticating and upgrading", RateLimit_Limit="100;w=21600")
         elif "plain-errors" in how and path != "/v2/":
             self.answer(501, b"something \x1b[31mbad\n" * 20000)
         elif "busy" in how and path != "/v2/":
@@ -232,7 +266,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return None
         if path == "/v2/":
             return self.answer(200, b"{}")
+        if path.startswith("/v2/upload/"):
+            number = self.upload_of()
+            return None if number is None else self.upload_state(204, number)
         repository, kind, name = path.removeprefix("/v2/").rsplit("/", 2)
+        if "no-mount" in modes() and repository != "lab/image" and kind == "blobs":
+            return self.error(404, "BLOB_UNKNOWN", "not here")
         if repository.endswith("/blobs/uploads"):
             repository = repository.removesuffix("/blobs/uploads")
         digest = tags.get(name, name)
@@ -242,12 +281,30 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.document(digest)
         if "away" in modes():
             port = self.headers["Host"].rsplit(":", 1)[1]
-            return self.answer(307, Location=f"http://localhost:{port}/away/{digest}")
+            return self.answer(307, Location=f"{SCHEME}://localhost:{port}/away/{digest}")
         return self.blob(digest) if self.command == "GET" else self.answer(200, blobs[digest])
 
     do_HEAD = do_GET
 
     # ---- what it is given ----
+
+    def once(self, mode):
+        """True the first time that the mode is asked for."""
+        if mode not in modes() or mode in state:
+            return False
+        state[mode] = True
+        return True
+
+    def too_large(self):
+        limit = 10_000_000 if "small" in modes() else 10**12
+        if self.command == "PUT" and "tiny-put" in modes():
+            limit = 100_000
+        limit = 3_000_000 if "middling" in modes() else 100_000 if "tiny" in modes() else limit
+        if int(self.headers.get("Content-Length") or 0) <= limit:
+            return False
+        self.close_connection = True
+        self.answer(413, b"<html>too large</html>", Content_Type="text/html", Connection="close")
+        return True
 
     def do_POST(self):
         self.note()
@@ -255,25 +312,89 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.token()
         if not self.let_in() or self.trouble(self.path):
             return None
-        return self.answer(202, Location="/v2/upload/1?state=a%2Fb")
+        with lock:
+            state["uploads"] = state.get("uploads", 0) + 1
+            number = str(state["uploads"])
+        uploads[number] = bytearray()
+        return self.upload_state(202, number)
+
+    def upload_state(self, status, number, have=None):
+        have = len(uploads[number]) if have is None else have
+        extra = {"OCI_Chunk_Min_Length": "100000000"} if "large-chunks" in modes() else {}
+        return self.answer(status, Location=f"/v2/upload/{number}?state=a%2Fb",
+                           Range=f"0-{max(have - 1, 0)}", **extra)
+
+    def upload_of(self):
+        """The number of the upload in the URL; None once it has been answered."""
+        url = urllib.parse.urlparse(self.path)
+        number = url.path.rsplit("/", 1)[1]
+        if number in uploads and urllib.parse.parse_qs(url.query).get("state") == ["a/b"]:
+            return number
+        self.drain()
+        self.error(404, "BLOB_UPLOAD_UNKNOWN", "no such upload")
+        return None
+
+    def do_PATCH(self):
+        self.note()
+        if not self.let_in() or self.trouble(self.path) or self.too_large():
+            return None
+        number = self.upload_of()
+        if number is None:
+            return None
+        have, length = uploads[number], int(self.headers["Content-Length"])
+        first = int(self.headers["Content-Range"].split("-")[0])
+        if first > 0 and self.once("cut-patch"):
+            have += self.rfile.read(length // 2)
+            return self.hang_up()
+        self.drain()
+        if (first > 0 and self.once("amnesia")) or (first > 80_000_000 and self.once("late-amnesia")):
+            del uploads[number]
+            return self.error(404, "BLOB_UPLOAD_UNKNOWN", "no such upload")
+        if first > 0 and self.once("forgetful"):
+            del have[len(have) // 2:]
+        if "no-patch" in modes():
+            return self.error(405, "UNSUPPORTED", "no chunks here")
+        if "busy-patch" in modes():
+            state["patches"] = state.get("patches", 0) + 1
+            if state["patches"] % 2 == 0:
+                return self.error(503, "UNAVAILABLE", "not now")
+        if first != len(have):
+            return self.answer(416)
+        if "partial" in modes() and length > 1000000:
+            self.body = self.body[:length // 2]
+        if "stuck" in modes():
+            self.body = b""
+        have += self.body
+        if self.once("boastful"):
+            return self.upload_state(202, number, len(have) + 5)
+        return self.upload_state(202, number)
 
     def do_PUT(self):
         self.note()
         if "drop-put" in modes() and not state["dropped"]:
             state["dropped"] = True
             return self.hang_up()
-        if not self.let_in() or self.trouble(self.path):
+        if not self.let_in() or self.trouble(self.path) or self.too_large():
             return None
-        self.drain()
         url = urllib.parse.urlparse(self.path)
+        if "/manifests/" not in url.path:
+            number = self.upload_of()
+            if number is None:
+                return None
+            self.drain()
+            self.body = bytes(uploads.pop(number)) + self.body
+        else:
+            self.drain()
         digest = "sha256:" + hashlib.sha256(self.body).hexdigest()
         query = urllib.parse.parse_qs(url.query)
         if "/manifests/" in url.path:
             tags[url.path.rsplit("/", 1)[1]] = digest
-        elif query.get("digest") != [digest] or query.get("state") != ["a/b"]:
+        elif query.get("digest") != [digest]:
             return self.error(400, "DIGEST_INVALID", "not that digest")
         blobs[digest] = self.body
         state["pushed"] = True
+        if "/manifests/" not in url.path and self.once("lost-reply"):
+            return self.hang_up()
         said = "sha256:" + "1" * 64 if "put-liar" in modes() else digest
         return self.answer(201, Docker_Content_Digest=said)
 
@@ -290,6 +411,12 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 server = Server(("127.0.0.1", 0), Handler)
+if TLS:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(os.path.join(TLS, "server.pem"), os.path.join(TLS, "server.key"))
+    context.load_verify_locations(os.path.join(TLS, "ca.pem"))
+    context.verify_mode = ssl.CERT_OPTIONAL
+    server.socket = context.wrap_socket(server.socket, server_side=True)
 with open(os.path.join(DIR, "port.new"), "w") as f:
     f.write(str(server.server_address[1]))
 os.rename(os.path.join(DIR, "port.new"), os.path.join(DIR, "port"))

@@ -42,10 +42,27 @@ tls_make() {
             -subj /CN=test-ca -keyout ca.key -out ca.pem
         openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes \
             -subj /CN=localhost -keyout server.key -out server.csr
-        printf 'subjectAltName=IP:127.0.0.1,DNS:localhost\n' >server.ext
+        printf 'subjectAltName=IP:127.0.0.1,DNS:localhost,DNS:registry.invalid\n' >server.ext
         openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 \
             -extfile server.ext -out server.pem
     ) >"$1/openssl.log" 2>&1 || { cat "$1/openssl.log"; return 1; }
+}
+
+# tls_client DIR NAME: NAME.cert and NAME.key, a client's, by the CA that is in DIR.
+tls_client() {
+    {
+        openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes \
+            -subj /CN=client -keyout "$2.key" -out "$2.csr" &&
+            openssl x509 -req -in "$2.csr" -CA "$1/ca.pem" -CAkey "$1/ca.key" -CAcreateserial \
+                -days 2 -out "$2.cert" && rm "$2.csr"
+    } >"$1/openssl.log" 2>&1 || { cat "$1/openssl.log"; return 1; }
+}
+
+# registry_start_mutual DIR: with TLS, for clients with a certificate by its CA; client.* is one.
+registry_start_mutual() {
+    mkdir -p "$1"
+    tls_make "$1" && tls_client "$1" "$1/client" || return
+    registry_start "$1" "  tls: { certificate: $1/server.pem, key: $1/server.key, clientcas: [$1/ca.pem] }"
 }
 
 # registry_start_tls DIR USER PASSWORD: with TLS and Basic authentication.

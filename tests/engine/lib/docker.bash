@@ -36,8 +36,24 @@ docker_remove_all() {
 
 docker_daemon_json() {
     cat <<EOF
-{ "runtimes": { "flatbed": { "path": "$FLATBED_RUNTIME", "runtimeArgs": ["--flatbed-policy=$FB_POLICY"] } } }
+{ "runtimes": { "flatbed": { "path": "$FLATBED_RUNTIME", "runtimeArgs": ["--flatbed-policy=$FB_POLICY"] } },
+  "features": { "containerd-snapshotter": ${FB_DOCKER_SNAPSHOTTER:-false} } }
 EOF
+}
+
+# docker_store: "containerd", with $FB_DOCKER_SNAPSHOTTER=true from Docker 24 on; else "graph".
+docker_store() {
+    case $(docker_cli info --format '{{.DriverStatus}}') in
+        *io.containerd.snapshotter*) echo containerd ;;
+        *) echo graph ;;
+    esac
+}
+
+# docker_has_annotations: client and daemon pass them on to the runtime (API 1.43, Docker 24).
+docker_has_annotations() {
+    local versions
+    versions=$(docker_cli version --format $'{{.Client.APIVersion}}\n{{.Server.APIVersion}}')
+    [ "$(printf '%s\n1.43\n' "$versions" | sort -V | head -n 1)" = 1.43 ]
 }
 
 # docker_spawn STORAGE_DRIVER: own containerd (under exec-root), no network rules, no bridge. It runs in
@@ -50,7 +66,7 @@ docker_spawn() {
     unshare --mount --propagation private sh -c 'mount -t tmpfs none /etc/docker && exec "$@"' sh \
         "$DOCKERD" --config-file "$FB_DIR/daemon.json" --host "unix://$FB_DIR/docker.sock" \
         --data-root "$FB_DIR/docker" --exec-root "$FB_DIR/exec" --pidfile "$FB_DIR/docker.pid" \
-        --storage-driver "$1" --exec-opt native.cgroupdriver=cgroupfs \
+        ${1:+--storage-driver "$1"} --exec-opt native.cgroupdriver=cgroupfs \
         --bridge=none --iptables=false --ip-forward=false --ip-masq=false \
         >"$FB_DIR/dockerd.log" 2>&1 </dev/null 3>&- &
     export FB_DOCKERD_PID=$!
@@ -58,7 +74,8 @@ docker_spawn() {
 
 docker_start() {
     [ -z "$FB_REFUSED" ] || return 0
-    docker_spawn overlay2
+    # containerd's store has other names for drivers, and finds the right one itself.
+    if [ "${FB_DOCKER_SNAPSHOTTER-}" = true ]; then docker_spawn ''; else docker_spawn overlay2; fi
     if ! daemon_await dockerd "$FB_DOCKERD_PID" "$FB_DIR/dockerd.log" docker_cli version; then
         fb_note "dockerd does not start with overlay2; trying vfs: $(tail -n 1 "$FB_DIR/dockerd.log")"
         docker_stop

@@ -7,6 +7,7 @@ ADDRESS is the path of a socket, or "tcp" (any free port of 127.0.0.1). Each req
 LOG, the first line of which is the port, or 0. IMAGE.tar is what GET /images/NAME/get gives. Modes:
 
   good          does as it should (and has loaded whatever it is asked about afterwards)
+  small         good, but says that its images are small
   old           good, but speaks only API 1.41
   load-detail   answers a load with 200 and an errorDetail
   load-unpack   answers a load with 200 and "Error unpacking image", as containerd stores do
@@ -16,6 +17,9 @@ LOG, the first line of which is the port, or 0. IMAGE.tar is what GET /images/NA
   save-cut      breaks off in the middle of an image
   save-error    ends an image early with an error behind it, as dockerd does
   save-stall    stops in the middle of an image, for ever
+  other-cut, other-error, other-stall
+                as save-…, but only at the second request for an image
+  other-byte    gives another image the second time: one byte of it differs
   html          answers everything with 500 and a web page
   huge          answers with more JSON than anybody wants
   hang-up       closes every connection without a word
@@ -25,12 +29,14 @@ import json
 import os
 import socketserver
 import sys
+import tarfile
 import time
 
 ADDRESS, MODE, LOG = sys.argv[1:4]
 IMAGE = sys.argv[4] if len(sys.argv) > 4 else None
 OTHER = "sha256:" + 64 * "0"
 LOADED = {}
+SAVED = []
 
 
 def note(text):
@@ -101,7 +107,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.reply_json(200, {"Id": LOADED[self.path]})
         elif IMAGE:
             self.reply_json(200, {"Id": "sha256:" + 64 * "1", "Os": "linux", "RepoTags": ["a:1"],
-                                  "Architecture": "amd64"})
+                                  "Architecture": "amd64", "Size": 1 if MODE == "small" else os.path.getsize(IMAGE)})
         else:
             self.reply_json(404, {"message": "no such image"})
 
@@ -109,15 +115,24 @@ class Handler(http.server.BaseHTTPRequestHandler):
         with open(IMAGE, "rb") as source:
             data = source.read()
         self.begin()
-        if MODE in ("good", "old"):
+        SAVED.append(self.path)
+        mode = MODE
+        if MODE.startswith("other-"):
+            mode = MODE.replace("other-", "save-") if len(SAVED) > 1 else "good"
+        if mode == "save-byte":
+            with tarfile.open(IMAGE) as members:
+                largest = max(members, key=lambda member: member.size)
+            middle = largest.offset_data + largest.size // 2
+            data = data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1:]
+        if mode in ("good", "small", "old", "save-byte"):
             self.chunk(data)
             self.chunk(b"")
             return
         self.chunk(data[:10240])
-        if MODE == "save-error":
+        if mode == "save-error":
             self.chunk(b'{"errorDetail":{"message":"disk on fire"},"error":"disk on fire"}\r\n')
             self.chunk(b"")
-        elif MODE == "save-stall":
+        elif mode == "save-stall":
             note("stalled")
             time.sleep(3600)
         else:

@@ -18,6 +18,14 @@ flatten() {
         DOCKER_HOST="${FB_HOST:-unix://$FB_DIR/docker.sock}" "$FLATTEN" "$@" 3>&-
 }
 
+# flatten_tight MIB ARGS…: the same where there is no more room than that for temporary files.
+flatten_tight() {
+    # shellcheck disable=SC2016
+    env -u DOCKER_TLS_VERIFY -u SOURCE_DATE_EPOCH TMPDIR="$FB_DIR/tmp" \
+        DOCKER_HOST="${FB_HOST:-unix://$FB_DIR/docker.sock}" unshare --mount --propagation private sh -c \
+        'mount -t tmpfs -o size="$1m" none "$TMPDIR" && shift && exec "$@"' sh "$1" "$FLATTEN" "${@:2}" 3>&-
+}
+
 # flatten_spawn ARGS…: the same in the background, as $FB_FLATTEN_PID.
 flatten_spawn() {
     TMPDIR=$FB_DIR/tmp DOCKER_HOST=$FB_HOST "$FLATTEN" "$@" >"$FB_DIR/spawned.log" 2>&1 </dev/null 3>&- &

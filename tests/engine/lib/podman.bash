@@ -1,6 +1,9 @@
 # shellcheck shell=bash
 # podman as root with its own storage, state and configuration. No daemon: conmon lives per container.
 
+# podman 5 says at every command that it will do without cgroup v1 some day; tests compare what it says.
+export PODMAN_IGNORE_CGROUPSV1_WARNING=1
+
 # podman_cli ARGS…: $FB_PODMAN_RUNTIME names one of the wrappers (flatbed-runtime, crun, runc).
 podman_cli() {
     within env CONTAINERS_CONF="$FB_DIR/containers.conf" CONTAINERS_STORAGE_CONF="$FB_DIR/storage.conf" \

@@ -29,6 +29,7 @@ rootless_folders() {
 as_worker() {
     within setpriv --reuid "$FB_UID" --regid "$FB_UID" --clear-groups env -i -C "$FB_DIR/home" PATH="$PATH" \
         HOME="$FB_DIR/home" USER="$FB_USER" XDG_RUNTIME_DIR="$FB_DIR/xdg" TMPDIR="$FB_DIR/rootless" \
+        PODMAN_IGNORE_CGROUPSV1_WARNING="$PODMAN_IGNORE_CGROUPSV1_WARNING" \
         CONTAINERS_CONF="$FB_DIR/containers.conf" CONTAINERS_STORAGE_CONF="$FB_DIR/storage.conf" "$@" 3>&-
 }
 

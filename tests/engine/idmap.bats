@@ -1,0 +1,185 @@
+#!/usr/bin/env bats
+# Idmapped volumes in containers with a user namespace. Where the low-level runtime's `features` has them
+# (crun 1.8.7, runc 1.2), the files on the host are looked at; where not, the launch must be refused
+# in so many words. Each test judges the runtime at hand, so none is skipped.
+
+bats_require_minimum_version 1.5.0
+
+load lib/common
+load lib/image
+load lib/policy
+load lib/lowlevel
+load lib/podman
+load lib/bundle
+
+setup_file() {
+    fb_begin
+    require_root
+    require_busybox
+    require_tool runc crun podman conmon jq
+    policy_mapped crun true
+    image_archive
+    podman_start
+}
+
+teardown_file() {
+    podman_stop
+    fb_end
+}
+
+setup() {
+    fb_gate
+    export FB_PODMAN_RUNTIME=flatbed-runtime
+    srv_make
+    mkdir "$FB_SRV/mapped"
+    echo "theirs" >"$FB_SRV/mapped/theirs"
+    chown 1234:1234 "$FB_SRV/mapped/theirs"
+    chmod 0600 "$FB_SRV/mapped/theirs"
+    ID=fb$$-$BATS_TEST_NUMBER
+}
+
+teardown() {
+    [ -n "$FB_REFUSED" ] || { bundle_remove_all; podman_remove_all; }
+}
+
+FB_FIRST=100000 # the host's id of the containers' root
+
+# policy_mapped RUNTIME IDMAP: one folder at two targets, idmapped (true or "ask") and as it is; and one
+# folder that is made for the container's user.
+policy_mapped() {
+    policy_write <<END_OF_POLICY
+{ "version": 1, "runtime": { "paths": ["$1"] },
+  "volumes": {
+    "mapped": { "source": "$FB_SRV/mapped", "target": "/mapped", "access": "rw", "always": true, "idmap": $2 },
+    "plain": { "source": "$FB_SRV/mapped", "target": "/plain", "access": "rw", "always": true },
+    "made": { "source": "$FB_SRV/logs/{uid}", "target": "/made", "access": "rw", "always": true, "idmap": $2,
+              "create": { "mode": "0700" } } } }
+END_OF_POLICY
+}
+
+can_map() { [ "$("$1" features 2>/dev/null | jq '.linux.mountExtensions.idmap.enabled')" = true ]; }
+
+# mapped_bundle NAME UID SCRIPT [ANNOTATIONS]: a bundle with a user namespace.
+mapped_bundle() {
+    local dir
+    dir=$(bundle_make "$1" "${4-null}" "$3")
+    chown -R "$FB_FIRST:$FB_FIRST" "$dir/rootfs"
+    bundle_edit "$dir" --argjson first "$FB_FIRST" --argjson uid "$2" '
+        .process.user = {"uid": $uid, "gid": $uid}
+        | .process.capabilities |= map_values(. + if $uid == 0 then ["CAP_CHOWN", "CAP_DAC_OVERRIDE"] else [] end)
+        | .mounts |= map(select(.type != "cgroup"))
+        | .linux.namespaces += [{"type": "user"}]
+        | .linux.uidMappings = [{"containerID": 0, "hostID": $first, "size": 65536}]
+        | .linux.gidMappings = .linux.uidMappings'
+    echo "$dir"
+}
+
+# refused_for LOW VOLUME: that is what the last run was.
+refused_for() {
+    expect_failure
+    expect_match "volumes\.$2: an idmapped mount needs Linux 5\.12 and a runtime that knows it; '.*$1 features' does not say so"
+}
+
+root_of_it() {
+    local low=$1
+    policy_mapped "$low" true
+    # shellcheck disable=SC2016 # the container's
+    run shim run --bundle "$(mapped_bundle root 0 'set -e
+        echo $(cat /proc/self/uid_map)
+        stat -c "%u:%g" /mapped/theirs /plain/theirs
+        cat /mapped/theirs
+        echo root >/mapped/new; chown 77:78 /mapped/new
+        ! cat /plain/theirs; ! touch /plain/other')" "$ID"
+    if can_map "$low"; then
+        expect_status 0
+        expect_match "^0 $FB_FIRST 65536"$'\n1234:1234\n65534:65534\ntheirs\n'
+        expect_match "cat: can't open '/plain/theirs': Permission denied"
+        expect_equal "$(stat -c %u:%g "$FB_SRV/mapped/new")" 77:78
+        expect_equal "$(stat -c %u:%g "$FB_SRV/logs/$FB_FIRST")" 0:0
+    else
+        refused_for "$low" mapped
+        [ ! -e "$FB_SRV/mapped/new" ]
+    fi
+    [ ! -e "$FB_SRV/mapped/other" ]
+}
+
+@test "runc: root of a user namespace reads and writes the ids that are on disk, or is refused" { root_of_it runc; }
+
+@test "crun: root of a user namespace reads and writes the ids that are on disk, or is refused" { root_of_it crun; }
+
+user_of_it() {
+    local low=$1
+    policy_mapped "$low" true
+    chmod 1777 "$FB_SRV/mapped"
+    run shim run --bundle "$(mapped_bundle user 1234 'set -e
+        id -u; cat /mapped/theirs; echo more >>/mapped/theirs; echo new >/mapped/new; echo made >/made/new
+        ! chmod 0644 /plain/theirs')" "$ID"
+    if can_map "$low"; then
+        expect_status 0
+        expect_match $'^1234\ntheirs\n'
+        expect_equal "$(cat "$FB_SRV/mapped/theirs")" $'theirs\nmore'
+        expect_equal "$(stat -c %u:%g:%a "$FB_SRV/mapped/new" "$FB_SRV/mapped/theirs" | tr '\n' ' ')" \
+            "1234:1234:644 1234:1234:600 "
+        expect_equal "$(stat -c %u:%g:%a "$FB_SRV"/logs/* "$FB_SRV"/logs/*/new | tr '\n' ' ')" \
+            "1234:1234:700 1234:1234:644 "
+    else
+        refused_for "$low" mapped
+        expect_equal "$(ls "$FB_SRV/mapped" "$FB_SRV/logs" | tr '\n' ' ')" "$FB_SRV/logs:  $FB_SRV/mapped: theirs "
+    fi
+}
+
+@test "runc: a user's files are his own, also in the folder that was made for him, or it is refused" { user_of_it runc; }
+
+@test "crun: a user's files are his own, also in the folder that was made for him, or it is refused" { user_of_it crun; }
+
+asked_for() {
+    local low=$1
+    policy_mapped "$low" '"ask"'
+    run shim run --bundle "$(mapped_bundle plain 0 'stat -c %u /mapped/theirs')" "$ID"
+    expect_status 0
+    expect_output 65534
+    rm -r "$FB_SRV"/logs/*
+    run shim run --bundle "$(mapped_bundle asked 0 'stat -c %u /mapped/theirs' '{"flatbed.idmap":"on"}')" "$ID"
+    if can_map "$low"; then
+        expect_status 0
+        expect_output 1234
+    else
+        refused_for "$low" mapped
+    fi
+}
+
+@test "runc: \"ask\" maps for a container whose annotation asks, and for no other" { asked_for runc; }
+
+@test "crun: \"ask\" maps for a container whose annotation asks, and for no other" { asked_for crun; }
+
+read_only() {
+    local low=$1
+    policy_mapped "$low" true
+    sed -i 's|"target": "/mapped", "access": "rw"|"target": "/mapped", "access": "ro"|' "$FB_POLICY"
+    run shim run --bundle "$(mapped_bundle ro 0 'cat /mapped/theirs; touch /mapped/new')" "$ID"
+    expect_failure
+    [ ! -e "$FB_SRV/mapped/new" ]
+    if can_map "$low"; then
+        expect_match $'^theirs\n.*Read-only file system'
+    else
+        refused_for "$low" mapped
+    fi
+}
+
+@test "runc: a read-only volume is idmapped as well, or refused" { read_only runc; }
+
+@test "crun: a read-only volume is idmapped as well, or refused" { read_only crun; }
+
+@test "podman: a container with --uidmap writes the ids that are on disk, or podman says what is missing" {
+    policy_mapped crun true
+    run podman_run --rm --uidmap "0:$FB_FIRST:65536" --gidmap "0:$FB_FIRST:65536" "$FB_IMAGE" sh -c '
+        stat -c "%u:%g" /mapped/theirs /plain/theirs; echo new >/mapped/new'
+    if can_map crun; then
+        expect_status 0
+        expect_output $'1234:1234\n65534:65534'
+        expect_equal "$(stat -c %u:%g "$FB_SRV/mapped/new")" 0:0
+    else
+        refused_for crun mapped
+        [ ! -e "$FB_SRV/mapped/new" ]
+    fi
+}
