@@ -1,5 +1,5 @@
 /*
- * Times commands, interleaved so that noise hits all alike:
+ * Times commands, interleaved so that noise hits all alike, each round beginning with another one:
  *
  *     bench-spawn ROUNDS [-r FROM TO | -a | -u] LABEL WORD… [-- [-r FROM TO | -a | -u] LABEL
  * WORD…]…
@@ -108,6 +108,24 @@ static int parse(char **words, struct command *commands)
     return count;
 }
 
+/* Who comes first has what the end of the round before left in the caches: it is another each time.
+ */
+static void run_round(struct command *commands, int count, int round,
+                      const posix_spawn_file_actions_t *quiet)
+{
+    int own = round % count;
+
+    while (commands[own].timing != OWN) /* the first one is */
+        own--;
+    for (int i = 0, first = own; i < count; i++) {
+        int c = (first + i) % count;
+        double time = time_once(&commands[c], quiet);
+        own = commands[c].timing == OWN ? c : own;
+        if (commands[c].timing != UNTIMED)
+            commands[own].times[round] += time;
+    }
+}
+
 static int ascending(const void *a, const void *b)
 {
     const double *x = a, *y = b;
@@ -126,6 +144,7 @@ int main(int argc, char *argv[])
         return 2;
     }
     int count = parse(argv + 2, commands);
+    commands[0].timing = OWN;
     if (posix_spawn_file_actions_init(&quiet) != 0 ||
         posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) != 0)
         die("posix_spawn");
@@ -133,12 +152,7 @@ int main(int argc, char *argv[])
         if (!(commands[c].times = calloc((size_t)rounds, sizeof(double))))
             die("calloc");
     for (int r = 0; r < rounds; r++)
-        for (int c = 0, own = 0; c < count; c++) {
-            double time = time_once(&commands[c], &quiet);
-            own = commands[c].timing == OWN ? c : own;
-            if (commands[c].timing != UNTIMED)
-                commands[own].times[r] += time;
-        }
+        run_round(commands, count, r, &quiet);
     for (int c = 0; c < count; c++) {
         if (commands[c].timing != OWN) {
             free(commands[c].times);
