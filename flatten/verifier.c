@@ -311,7 +311,7 @@ static bool is_same(const struct stamp *a, const struct stamp *b)
 int verifier_finish(struct verifier *v, struct err *err)
 {
     const struct image *image = v->image;
-    struct stamp now;
+    struct stamp now = {0};
 
     if (await_verdicts(v, 1, err) < 0)
         return -1;
