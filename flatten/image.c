@@ -89,7 +89,7 @@ static struct stream *check_blob(const struct layer *layer, struct stream *s, st
     if (!s || !layer->digest.text[0])
         return s;
     snprintf(what, sizeof(what), "layer %u", layer->number);
-    return stream_verify(s, &layer->digest, what, err);
+    return stream_verify(s, &layer->digest, what, layer->hasher, err);
 }
 
 struct stream *layer_blob(const struct layer *layer, struct err *err)

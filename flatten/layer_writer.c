@@ -1,6 +1,7 @@
 #include "flatten/layer_writer.h"
 
 #include "base/fdio.h"
+#include "flatten/digester.h"
 #include "flatten/pax.h"
 
 #include <fcntl.h>
@@ -20,7 +21,7 @@ struct layer_writer {
     struct worker *writer;
     struct hasher *own; /* where none was lent */
     struct hash_lane *diff_id;
-    struct sha256 *digest;
+    struct digester *digest;
     struct compressor *compressor;
     struct buf header;
     uint64_t max_size; /* of the archive */
@@ -47,7 +48,7 @@ static int put_blob(void *ctx, const void *data, size_t len, struct err *err)
 {
     struct layer_writer *w = ctx;
 
-    if (w->digest && sha256_update(w->digest, data, len, err) < 0)
+    if (w->digest && digester_update(w->digest, data, len, err) < 0)
         return -1;
     if (fd_pwrite_all(w->fd, data, len, w->at, err) < 0)
         return -1;
@@ -135,7 +136,8 @@ struct layer_writer *layer_writer_new(int fd, off_t offset, const struct compres
     if (!hasher)
         hasher = w->own = hasher_new(err);
     /* Uncompressed, the blob is the archive: one hash serves for both. */
-    if (!hasher || (compress->kind != COMPRESSION_NONE && !(w->digest = sha256_new(err))) ||
+    if (!hasher ||
+        (compress->kind != COMPRESSION_NONE && !(w->digest = digester_new(hasher, err))) ||
         !(w->compressor = compressor_new(compress, put_blob, w, err)) ||
         !(w->relay = relay_new(hasher_hub(hasher), 2, BLOCKS, BLOCK_SIZE, err)) ||
         !(w->diff_id = hash_lane_new(hasher, w->relay, HASHER, err)) ||
@@ -165,9 +167,9 @@ void layer_writer_free(struct layer_writer *w)
     if (w->writer)
         worker_join(w->writer);
     cleanup_hash_lane(&w->diff_id);
+    cleanup_digester(&w->digest);
     cleanup_relay(&w->relay);
     cleanup_hasher(&w->own);
-    cleanup_sha256(&w->digest);
     cleanup_compressor(&w->compressor);
     buf_free(&w->header);
     free(w);
@@ -190,7 +192,7 @@ int layer_writer_finish(struct layer_writer *w, struct written_layer *out, struc
     if (hash_lane_finish(w->diff_id, &w->written.diff_id, err) < 0)
         return -1;
     w->written.digest = w->written.diff_id;
-    if (w->digest && sha256_finish(w->digest, &w->written.digest, err) < 0)
+    if (w->digest && digester_finish(w->digest, &w->written.digest, err) < 0)
         return -1;
     *out = w->written;
     return 0;

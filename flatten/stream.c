@@ -1,5 +1,6 @@
 #include "flatten/stream.h"
 
+#include "flatten/digester.h"
 #include "flatten/interrupt.h"
 
 #include <stdbool.h>
@@ -150,10 +151,10 @@ struct stream *stream_fd(int fd, struct err *err)
 struct verify_stream {
     struct stream base;
     struct stream *inner;
-    struct sha256 *hash;
+    struct digester *digester;
     struct digest expected;
-    const char *data; /* what the reader has not used yet of the last peek */
-    bool failed;      /* libcrypto gave up: reported by the next peek */
+    const char *data;   /* what the reader has not used yet of the last peek */
+    struct err failure; /* of hashing: reported by the next peek */
     bool done;
     char *what;
 };
@@ -165,7 +166,7 @@ static int verify_end(struct verify_stream *v, struct err *err)
     if (v->done)
         return 0;
     v->done = true;
-    if (sha256_finish(v->hash, &actual, err) < 0)
+    if (digester_finish(v->digester, &actual, err) < 0)
         return -1;
     if (!digest_equal(&actual, &v->expected))
         return err_set(err, ERR_DIGEST, "%s: content is %s, not %s as the image says", v->what,
@@ -177,8 +178,10 @@ static int verify_peek(struct stream *s, const void **data, size_t *len, struct 
 {
     struct verify_stream *v = (struct verify_stream *)s;
 
-    if (v->failed)
-        return err_set(err, ERR_SYSTEM, "libcrypto failed to hash");
+    if (v->failure.kind != ERR_NONE) {
+        *err = v->failure;
+        return -1;
+    }
     if (stream_peek(v->inner, data, len, err) < 0)
         return -1;
     v->data = *data;
@@ -193,8 +196,8 @@ static void verify_advance(struct stream *s, size_t len)
 
     if (len == 0)
         return;
-    if (sha256_update(v->hash, v->data, len, &err) < 0)
-        v->failed = true;
+    if (digester_update(v->digester, v->data, len, &err) < 0)
+        v->failure = err;
     v->data += len;
     stream_advance(v->inner, len);
 }
@@ -204,30 +207,29 @@ static void verify_release(struct stream *s)
     struct verify_stream *v = (struct verify_stream *)s;
 
     stream_free(v->inner);
-    cleanup_sha256(&v->hash);
+    cleanup_digester(&v->digester);
     free(v->what);
     free(v);
 }
 
 struct stream *stream_verify(struct stream *inner, const struct digest *expected, const char *what,
-                             struct err *err)
+                             struct hasher *hasher, struct err *err)
 {
     static const struct stream_ops ops = {verify_peek, verify_advance, verify_release};
     _cleanup_stream_ struct stream *owned = inner;
     _cleanup_free_ struct verify_stream *v = calloc(1, sizeof(*v));
     _cleanup_free_ char *label = strdup(what);
-    struct sha256 *hash = sha256_new(err);
+    _cleanup_digester_ struct digester *digester = digester_new(hasher, err);
 
-    if (!hash)
+    if (!digester)
         return NULL;
     if (!v || !label) {
-        sha256_free(hash);
         err_nomem(err);
         return NULL;
     }
     v->base.ops = &ops;
     v->inner = steal_ptr(&owned);
-    v->hash = hash;
+    v->digester = steal_ptr(&digester);
     v->expected = *expected;
     v->what = steal_ptr(&label);
     return &steal_ptr(&v)->base;

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { BLOCKS = 8, BLOCK_SIZE = 256 * 1024 };
+enum { BLOCKS = 8, BLOCK_SIZE = 1024 * 1024 };
 enum { READER, HASHER }; /* the relay's consumers */
 
 struct ahead_stream {

@@ -69,12 +69,12 @@ struct stream *stream_fd(int fd, struct err *err) must_check;
  * The constructors below take `inner` in any case: on failure they free it.
  *
  * stream_verify passes bytes on and checks, when it meets the end, that they have this digest
- * (ERR_DIGEST). `what` names them in the message and is copied.
+ * (ERR_DIGEST). `what` names them in the message and is copied. The hasher (digester.h) is
+ * borrowed, and may be NULL.
  */
-struct stream *stream_verify(struct stream *inner, const struct digest *expected, const char *what,
-                             struct err *err) must_check;
-
 struct hasher;
+struct stream *stream_verify(struct stream *inner, const struct digest *expected, const char *what,
+                             struct hasher *hasher, struct err *err) must_check;
 
 struct ahead_options {
     struct digest expected;

@@ -256,7 +256,7 @@ static int verify(const char *expected_of, size_t in_step, size_t out_step, stru
 
     assert_works(sha256_digest(expected_of, strlen(expected_of), &digest, err), *err);
     struct stream *s =
-        stream_verify(memory_stream(text, strlen(text), in_step), &digest, "the thing", err);
+        stream_verify(memory_stream(text, strlen(text), in_step), &digest, "the thing", NULL, err);
     assert_non_null(s);
     return read_stream(s, out_step, &out, err);
 }
@@ -287,7 +287,7 @@ static void test_verified_nothing(void **state)
 
     (void)state;
     assert_works(sha256_digest("", 0, &empty, &err), err);
-    struct stream *s = stream_verify(memory_stream("", 0, 1), &empty, "nothing", &err);
+    struct stream *s = stream_verify(memory_stream("", 0, 1), &empty, "nothing", NULL, &err);
     assert_non_null(s);
     stream_advance(s, 0);
     assert_works(stream_drain(s, &err), err);
@@ -305,7 +305,7 @@ static void test_drain_reaches_the_check(void **state)
 
     (void)state;
     assert_works(sha256_digest("other", 5, &digest, &err), err);
-    struct stream *s = stream_verify(memory_stream(text, sizeof(text), 9), &digest, "it", &err);
+    struct stream *s = stream_verify(memory_stream(text, sizeof(text), 9), &digest, "it", NULL, &err);
     assert_non_null(s);
     assert_works(stream_peek(s, &data, &len, &err), err);
     stream_advance(s, 4);
