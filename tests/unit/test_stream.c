@@ -305,7 +305,8 @@ static void test_drain_reaches_the_check(void **state)
 
     (void)state;
     assert_works(sha256_digest("other", 5, &digest, &err), err);
-    struct stream *s = stream_verify(memory_stream(text, sizeof(text), 9), &digest, "it", NULL, &err);
+    struct stream *s =
+        stream_verify(memory_stream(text, sizeof(text), 9), &digest, "it", NULL, &err);
     assert_non_null(s);
     assert_works(stream_peek(s, &data, &len, &err), err);
     stream_advance(s, 4);
