@@ -22,7 +22,7 @@ static bool leads_in(struct way *way, const char *path)
 {
     size_t len = (size_t)(strrchr(path, '/') - path) + 1;
 
-    if (way->len == len && memcmp(way->path, path, len) == 0)
+    if (way->path && way->len == len && memcmp(way->path, path, len) == 0)
         return way->open;
     _cleanup_free_ char *folder = strndup(path, len);
     _cleanup_fd_ int fd = folder ? binds_open(AT_FDCWD, folder) : -1;

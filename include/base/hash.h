@@ -17,7 +17,7 @@ struct hash_key {
 };
 
 struct hash_key hash_key(void);
-uint64_t hash_bytes_by(const struct hash_key *key, const void *data, size_t len, uint64_t more);
+uint64_t hash_bytes_by(const struct hash_key *by, const void *data, size_t len, uint64_t more);
 
 /* The same for bytes that come in pieces; how they are cut does not matter. */
 struct hash_stream {

@@ -40,7 +40,7 @@ enum model_kind model_kind(const struct model *m, const struct tree *t, uint32_t
  * gone. `above` is the floor of the directory's own directory, 0 for the root.
  */
 enum model_kind model_kind_below(const struct model *m, uint32_t node, uint32_t floor);
-uint32_t model_floor(const struct model *m, uint32_t dir, uint32_t above);
+uint32_t model_floor(const struct model *m, uint32_t node, uint32_t above);
 
 /* Puts something at the node; what was below stays. */
 int model_set(struct model *m, uint32_t node, enum model_kind kind, uint32_t inode,
