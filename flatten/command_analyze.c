@@ -49,12 +49,7 @@ static const struct option_spec analyze_options[] = {
      "a rule: a path that exists is looked for in at most so many layers, on average"},
     {"config", 0, OPTION_FILE, FIELD(config), "FILE", NULL,
      "rules from a JSON file; those of the command line win"},
-    {"retries", 0, OPTION_NUMBER, FIELD(retries), "N", NULL,
-     "how often a request to a registry that may work later is repeated; by default 5"},
-    {"cert-dir", 0, OPTION_FILE, FIELD(cert_dir), "DIR", NULL,
-     "certificates for registries: *.crt of CAs, and NAME.cert with NAME.key to be shown"},
-    {"insecure", 0, OPTION_FLAG, FIELD(insecure), NULL, NULL,
-     "speak with registries whose certificate cannot be verified, or that have no HTTPS"},
+    REGISTRY_OPTIONS(FIELD),
     {"quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL, NULL, "say nothing but errors and the result"},
     {0},
 };

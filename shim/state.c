@@ -29,8 +29,12 @@ static int name_place(const char *root, const char *id, struct buf *folder, stru
 {
     if (root && root[0] != '/')
         return err_set(err, ERR_UNSUPPORTED, "--root %.200s is relative", root);
-    if (rundir_escape(root ? root : "default", folder, err) < 0 || rundir_escape(id, name, err) < 0)
+    if (rundir_escape(root ? root : "default", folder, err) < 0 ||
+        rundir_escape(id, name, err) < 0) {
+        if (err->kind == ERR_LIMIT) /* nothing can be kept under such a name, so nothing is */
+            err->kind = ERR_UNSUPPORTED;
         return -1;
+    }
     buf_puts(name, ".json");
     return buf_check(name, err);
 }

@@ -21,7 +21,10 @@
 int state_save(const char *root, const char *id, const struct judgement *judgement,
                const struct spec *held, bool again, struct err *err) must_check;
 
-/* The document that was kept. Its file missing is ERR_SYSTEM with ENOENT. */
+/*
+ * The document that was kept. Its file missing is ERR_SYSTEM with ENOENT; ERR_UNSUPPORTED: nothing
+ * can be kept (a rootless runtime, a relative root, a name too long).
+ */
 struct json_doc *state_load(const char *root, const char *id, struct err *err) must_check;
 
 /* Forgets a container; that there is none is no error. */

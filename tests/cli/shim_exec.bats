@@ -212,6 +212,21 @@ becomes() {
     [ "$(cat "$BUNDLE/config.json")" = "$before" ]
 }
 
+@test "a name too long to keep anything under: exec passes, and no container with rules starts" {
+    as_root
+    local long
+    long=$(printf 'c%.0s' $(seq 1 210))
+    annotate ""
+    sed -i '/"logs"/,/"create"/d; s|"names": \["imagenet"\],|"names": ["imagenet"]|; s|"env": { "DATA": "{target}" } },|}|' "$DIR/policy.json"
+    run shim --root "$DIR/root" create --bundle "$BUNDLE" "$long"
+    [ "$status" -eq 7 ] || { echo "$output" && false; }
+    [ "$(execs '{"env":["P=1"]}' "$long")" = '["P=1"]' ]
+    sed -i 's|"volumes"|"security": { "no_new_privileges": true }, &|' "$DIR/policy.json"
+    run shim --root "$DIR/root" create --bundle "$BUNDLE" "$long"
+    [ "$status" -eq 1 ]
+    [[ "$output" = *"cannot be kept"* ]] || { echo "$output" && false; }
+}
+
 @test "a refused exec is written down" {
     as_root
     sed -i "s|\"version\": 1,|& \"audit\": { \"file\": \"$DIR/log/audit.jsonl\" },|" "$DIR/policy.json"
