@@ -6,7 +6,8 @@
 writes DIR/image.tar (docker-archive, layers uncompressed) and DIR/oci (the same layers, gzip) and says
 what is in it. The same size gives the same bytes. The shape is that of a real torch image: a base
 system, package layers, CUDA libraries, a framework installed twice, a cache that a later layer deletes,
-a `chown -R` and a `chmod -R` that copy what they touch, conda's hard links, weights of hundreds of MB.
+a `chown -R` and a `chmod -R` that bring as much again as they touch (other bytes: nothing here compares
+them), conda's hard links, weights of hundreds of MB.
 """
 import hashlib
 import io
