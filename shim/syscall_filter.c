@@ -31,7 +31,7 @@ static bool read_action(const struct json *value, const struct json *number, uin
         {"SCMP_ACT_TRAP", SCMP_ACT_TRAP},
         {"SCMP_ACT_ALLOW", SCMP_ACT_ALLOW},
         {"SCMP_ACT_LOG", SCMP_ACT_LOG},
-        {"SCMP_ACT_NOTIFY", SCMP_ACT_ERRNO(1)}, /* another program decides: not let through */
+        {"SCMP_ACT_NOTIFY", SCMP_ACT_TRACE(2)}, /* who is asked is the same to us */
         {"SCMP_ACT_TRACE", SCMP_ACT_TRACE(1)},
     };
     const char *name = json_text(value);
@@ -224,89 +224,24 @@ static int build(struct question *q)
 
 /* ---- asking ---- */
 
-static bool lets_through(const struct question *q, uint32_t arch, const uint64_t *args)
+static int on_arch(const struct question *q, uint32_t arch, bool *allowed)
 {
     int number = seccomp_syscall_resolve_name_arch(arch, q->name);
-    struct seccomp_data data = {.nr = number, .arch = arch};
 
+    *allowed = false;
     if (number < 0) /* this architecture does not have it */
-        return false;
-    if (arch == SCMP_ARCH_X32)
-        data.arch = SCMP_ARCH_X86_64;
-    memcpy(data.args, args, sizeof(data.args));
-    unsigned result = bpf_run(q->program, q->length, &data) & SECCOMP_RET_ACTION_FULL;
-    return result == SECCOMP_RET_ALLOW || result == SECCOMP_RET_LOG;
+        return 0;
+    return bpf_may_pass(q->program, q->length, (uint32_t)number,
+                        arch == SCMP_ARCH_X32 ? SCMP_ARCH_X86_64 : arch, allowed, q->err);
 }
 
-static bool on_any_arch(const struct question *q, const uint64_t *args)
+static int on_any_arch(const struct question *q, bool *allowed)
 {
-    for (size_t i = 0; i < q->arch_count; i++)
-        if (lets_through(q, q->arches[i], args))
-            return true;
-    return false;
-}
-
-/* A value that passes the test, where there is one. */
-static uint64_t passing(const struct scmp_arg_cmp *test)
-{
-    switch (test->op) {
-    case SCMP_CMP_NE:
-        return ~test->datum_a;
-    case SCMP_CMP_LT:
-        return test->datum_a - 1;
-    case SCMP_CMP_GT:
-        return test->datum_a + 1;
-    case SCMP_CMP_MASKED_EQ:
-        return test->datum_b;
-    default:
-        return test->datum_a;
-    }
-}
-
-/* One argument on either side of its test, the others zero. */
-static bool around(const struct question *q, const struct scmp_arg_cmp *test)
-{
-    const uint64_t values[] = {test->datum_a,     passing(test),  test->datum_a + 1,
-                               test->datum_a - 1, ~test->datum_a, ~test->datum_b};
-
-    for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
-        uint64_t args[ARGUMENTS] = {0};
-        args[test->arg] = values[i];
-        if (on_any_arch(q, args))
-            return true;
-    }
-    return false;
-}
-
-/* With arguments around each test of one rule, and with those that pass all of them. */
-static bool by_rule(const struct question *q, const struct json *rule)
-{
-    struct scmp_arg_cmp tests[ARGUMENTS];
-    uint64_t args[ARGUMENTS] = {0};
-    unsigned count;
-
-    if (read_arguments(q, json_get(rule, "args"), tests, &count) < 0)
-        return false;
-    for (unsigned i = 0; i < count; i++) {
-        args[tests[i].arg] = passing(&tests[i]);
-        if (around(q, &tests[i]))
-            return true;
-    }
-    return on_any_arch(q, args);
-}
-
-static bool is_allowed(const struct question *q)
-{
-    static const uint64_t zeros[ARGUMENTS] = {0};
-    static const uint64_t ones[ARGUMENTS] = {~0ULL, ~0ULL, ~0ULL, ~0ULL, ~0ULL, ~0ULL};
-    const struct json *rules = json_get(q->filter, "syscalls");
-
-    if (on_any_arch(q, zeros) || on_any_arch(q, ones))
-        return true;
-    for (size_t i = 0; i < json_count(rules); i++)
-        if (rule_names(json_at(rules, i), q->name) && by_rule(q, json_at(rules, i)))
-            return true;
-    return false;
+    *allowed = false;
+    for (size_t i = 0; i < q->arch_count && !*allowed; i++)
+        if (on_arch(q, q->arches[i], allowed) < 0)
+            return -1;
+    return 0;
 }
 
 static int ask(const struct json *filter, const char *name, bool *allowed, struct err *err)
@@ -320,7 +255,7 @@ static int ask(const struct json *filter, const char *name, bool *allowed, struc
     _cleanup_filter_ void *context = q.context;
     _cleanup_free_ void *program = q.program;
     if (rc == 0)
-        *allowed = is_allowed(&q);
+        rc = on_any_arch(&q, allowed);
     (void)context;
     (void)program;
     return rc;
@@ -341,11 +276,17 @@ int syscall_filter_allowed(const struct json *filter, const char *const *names, 
     return buf_check(out, err);
 }
 
+/* True also for what a tracer or another program is asked about. */
 static bool allows(const struct json *action)
 {
+    static const char *const actions[] = {"SCMP_ACT_ALLOW", "SCMP_ACT_LOG", "SCMP_ACT_TRACE",
+                                          "SCMP_ACT_NOTIFY"};
     const char *text = json_text(action);
 
-    return text && (strcmp(text, "SCMP_ACT_ALLOW") == 0 || strcmp(text, "SCMP_ACT_LOG") == 0);
+    for (size_t i = 0; text && i < sizeof(actions) / sizeof(*actions); i++)
+        if (strcmp(text, actions[i]) == 0)
+            return true;
+    return false;
 }
 
 bool syscall_filter_is_empty(const struct json *filter)
