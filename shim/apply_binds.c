@@ -37,7 +37,7 @@ static void restrict_options(const struct plan_op *op, struct json_doc *doc)
 
     if (!json_is(list, JSON_ARRAY))
         list = json_set(doc, op->entry, "options", json_array(doc));
-    if (op->access == ACCESS_RO && op->bind->submounts)
+    if (op->alone)
         put_option(doc, list, "bind", "rbind");
     if (op->access == ACCESS_RO)
         put_option(doc, list, "ro", "rw");

@@ -53,7 +53,7 @@ int binds_name(int fd, const char *path, const struct mount_table *table, struct
     if (!out->found || !mount_id_of(fd, &id) || !mount_table_name(table, id, out->found, &text))
         return err_set(err, ERR_POLICY, "nobody can tell where in the host's mounts it is");
     out->name = arena_strndup(arena, text.data, text.len);
-    out->overlay = mount_table_overlay(table, id);
+    out->mount = mount_table_find(table, id);
     return out->name ? 0 : err_nomem(err);
 }
 
@@ -66,6 +66,7 @@ struct gather {
     int bundle;
     const char *bundle_path;
     struct mount_table table;
+    struct volume_folders volumes;
     struct source_folder folder; /* of the last source */
     struct arena *arena;
     struct bind_facts *out;
@@ -174,10 +175,14 @@ static int look(struct gather *g, const struct spec_mount *mount, struct bind_so
         return set_problem(g, s, why.msg);
     s->path = name.name;
     s->found = wish->path = name.found;
-    s->overlay = name.overlay;
-    s->submounts = mount_table_beneath(&g->table, s->found);
     s->engine = is_engines(s->path);
-    return 0;
+    s->unsteady = binds_unsteady(&g->volumes, s->found);
+    s->exposed = s->exposed || s->unsteady;
+    if (binds_is_opaque(&g->volumes, name.mount, s->path)) {
+        s->opaque = name.mount->point;
+        s->type = name.mount->type;
+    }
+    return binds_find_below(&g->volumes, &g->table, g->arena, s, g->err);
 }
 
 /* ---- the rules' paths ---- */
@@ -291,7 +296,8 @@ int binds_gather(const struct policy *policy, const struct spec *spec, const str
         .sources = arena_alloc(arena, (spec->mount_count + 1) * sizeof(*out->sources))};
     if (!wishes || !out->sources || !g.bundle_path)
         return err_nomem(err);
-    if (mount_table_read(arena, &g.table, err) < 0 || place_rules(&g) < 0)
+    if (mount_table_read(arena, &g.table, err) < 0 ||
+        binds_find_volumes(spec, arena, &g.volumes, err) < 0 || place_rules(&g) < 0)
         return -1;
     for (size_t i = 0; i < spec->mount_count; i++)
         wishes[i].fd = -1;

@@ -78,7 +78,8 @@ static int hold(struct plan_op *op, const struct mount_table *table, const char 
     if (strcmp(now.name, op->bind->path) != 0 || strcmp(now.found, op->bind->found) != 0)
         return err_set(err, ERR_POLICY, "%s was replaced while it was looked at", op->bind->found);
     source.directory = S_ISDIR(st.st_mode);
-    struct pin_options options = {.read_only = op->access == ACCESS_RO};
+    struct pin_options options = {.read_only = op->access == ACCESS_RO,
+                                  .alone = op->bind->unsteady};
     if (make_parents(pin, err) < 0 || pin_add(&source, pin, &options, err) < 0)
         return -1;
     if (!op->bind->pin)

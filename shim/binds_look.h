@@ -12,15 +12,36 @@ int binds_open(int bundle, const char *path);
 
 /* Where an O_PATH descriptor is (mount_table.h). */
 struct bind_name {
-    const char *found;   /* without symlinks */
-    const char *name;    /* what that is */
-    const char *overlay; /* the mount point of the overlay that it is in, or NULL */
+    const char *found; /* without symlinks */
+    const char *name;  /* what that is */
+    const struct mount_entry *mount;
 };
 
 /* `path` is what is to be `found`, where that is known, or NULL. ERR_POLICY if it cannot be told.
  */
 int binds_name(int fd, const char *path, const struct mount_table *table, struct arena *arena,
                struct bind_name *out, struct err *err) must_check;
+
+/* Where users can have an engine mount what they like, by a volume's driver and its options. */
+enum { VOLUME_FOLDERS = 3 };
+struct volume_folders {
+    const char *root;                 /* of the container, in the engine's data; or NULL */
+    const char *path[VOLUME_FOLDERS]; /* the last may be NULL */
+};
+
+int binds_find_volumes(const struct spec *spec, struct arena *arena, struct volume_folders *out,
+                       struct err *err) must_check;
+
+/* True if something can come to be mounted at or below the path at any time. */
+bool binds_unsteady(const struct volume_folders *volumes, const char *path);
+
+/* True if a mount could show anything of the host, whatever the name of what is in it. */
+bool binds_is_opaque(const struct volume_folders *volumes, const struct mount_entry *m,
+                     const char *name);
+
+/* Fills in what is mounted beneath `s->found`. */
+int binds_find_below(const struct volume_folders *volumes, const struct mount_table *table,
+                     struct arena *arena, struct bind_source *s, struct err *err) must_check;
 
 struct bind_wish {
     int fd;           /* O_PATH, or -1: keeps the inode's number from being given anew */

@@ -142,7 +142,7 @@ static void put_joined(struct buf *out, const char *dir, const char *rest)
         buf_printf(out, "%s/%s", strcmp(dir, "/") == 0 ? "" : dir, rest);
 }
 
-static const struct mount_entry *by_id(const struct mount_table *table, int id)
+const struct mount_entry *mount_table_find(const struct mount_table *table, int id)
 {
     for (size_t i = 0; i < table->count; i++)
         if (table->list[i].id == id)
@@ -167,7 +167,7 @@ static const struct mount_entry *widest(const struct mount_table *table,
 
 bool mount_table_name(const struct mount_table *table, int id, const char *path, struct buf *out)
 {
-    const struct mount_entry *covering = by_id(table, id);
+    const struct mount_entry *covering = mount_table_find(table, id);
     _cleanup_buf_ struct buf inside = BUF_INIT;
 
     if (!covering || !path_is_beneath(path, covering->point))
@@ -180,13 +180,6 @@ bool mount_table_name(const struct mount_table *table, int id, const char *path,
     const struct mount_entry *best = widest(table, covering, inside.data);
     put_joined(out, best->point, below(inside.data, best->root));
     return true;
-}
-
-const char *mount_table_overlay(const struct mount_table *table, int id)
-{
-    const struct mount_entry *m = by_id(table, id);
-
-    return m && strcmp(m->type, "overlay") == 0 && strcmp(m->point, "/") != 0 ? m->point : NULL;
 }
 
 const struct mount_entry *mount_table_overlay_at(const struct mount_table *table, const char *point)

@@ -151,16 +151,53 @@ static int deny_source(struct planner *p, struct plan_op *op, const struct rulin
                        more.len ? more.data : "");
 }
 
-/* In an overlay that no rule names from within: it could show anything of the host. */
-static bool hides_its_folders(const struct planner *p, const struct plan_op *op,
-                              const struct ruling *r)
+/* In a file system that could show anything of the host, and that no rule names from within. */
+static bool hides_its_folders(const struct planner *p, const char *opaque, const struct ruling *r)
 {
-    if (!op->bind->overlay)
+    if (!opaque)
         return false;
     if (!r->matched)
         return true;
     const char *path = p->in->binds->rules[r->matched - p->in->policy->binds.rules].path;
-    return !path_is_beneath(path, op->bind->overlay);
+    return !path_is_beneath(path, opaque);
+}
+
+static int deny_opaque(struct planner *p, struct plan_op *op, const struct ruling *r)
+{
+    const struct policy_place *place = r->rule ? &r->rule->place : &p->in->policy->binds.place;
+    const struct bind_source *b = op->bind;
+
+    if (strcmp(b->type, "overlay") == 0)
+        return plan_decide(p, op, PLAN_DENIED, place,
+                           "%s is an overlay, which may show any folder of this host", b->opaque);
+    return plan_decide(p, op, PLAN_DENIED, place,
+                       "%s is a %s file system that was mounted for a volume; it needs a rule that "
+                       "names it",
+                       b->opaque, b->type);
+}
+
+/* Would something beneath it be had that is not allowed, or not as much, by itself? */
+static bool reaches_further(const struct planner *p, const struct plan_op *op,
+                            const struct ruling *r)
+{
+    const struct bind_source *b = op->bind;
+
+    for (size_t i = 0; i < b->below_count; i++) {
+        struct ruling below = rule_for(p, b->below[i].path);
+        if (below.access > r->access || hides_its_folders(p, b->below[i].opaque, &below))
+            return true;
+    }
+    return false;
+}
+
+/* A bind without what is mounted beneath the source? */
+static bool leaves_out(const struct planner *p, const struct plan_op *op, const struct ruling *r)
+{
+    const struct bind_source *b = op->bind;
+
+    if (!b->below_count)
+        return false;
+    return op->access == ACCESS_RO || b->unsteady || reaches_further(p, op, r);
 }
 
 /* ---- what is left of it ---- */
@@ -194,7 +231,7 @@ static size_t put_missing(const struct plan_op *op, const struct json *options, 
     for (size_t i = 0; op->rule && i < op->rule->options.count; i++)
         if (lacks(options, op->rule->options.items[i]))
             buf_printf(out, "%s%s", count++ ? ", " : "", op->rule->options.items[i]);
-    if (op->access == ACCESS_RO && op->bind->submounts && spec_has_option(options, "rbind"))
+    if (op->alone && spec_has_option(options, "rbind"))
         buf_printf(out, "%sbind without what is mounted below", count++ ? ", " : "");
     return count;
 }
@@ -214,6 +251,7 @@ static int restrict_mount(struct planner *p, struct plan_op *op, const struct js
                            "the container's user may not read %s on this host", op->bind->path);
     op->access =
         r->access == BIND_ALLOW && !(checked && !op->bind->writable) ? ACCESS_RW : ACCESS_RO;
+    op->alone = leaves_out(p, op, r);
     size_t count = put_missing(op, options, &missing);
     if (missing.failed)
         return err_nomem(p->err);
@@ -254,10 +292,8 @@ static int judge_source(struct planner *p, struct plan_op *op, const struct spec
         return plan_decide(p, op, PLAN_KEPT, NULL, "harmless");
     struct ruling r = rule_for(p, op->bind->path);
     op->rule = r.matched;
-    if (r.access != BIND_DENY && hides_its_folders(p, op, &r))
-        return plan_decide(
-            p, op, PLAN_DENIED, r.rule ? &r.rule->place : &p->in->policy->binds.place,
-            "%s is an overlay, which may show any folder of this host", op->bind->overlay);
+    if (r.access != BIND_DENY && hides_its_folders(p, op->bind->opaque, &r))
+        return deny_opaque(p, op, &r);
     return r.access == BIND_DENY ? deny_source(p, op, &r)
                                  : restrict_mount(p, op, mount->options, &r);
 }

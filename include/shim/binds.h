@@ -6,22 +6,33 @@
  * by its mount (mount_table.h); so are the paths of the policy's rules, where only root's symlinks
  * are followed. What a user could swap is `exposed`: if it is to be mounted, it is looked up once
  * more and held by descriptor (pin.h), under a path that ends with where it was found:
- * PIN_FOLDER/bind:NUMBER/home/alice.
+ * PIN_FOLDER/bind:NUMBER/home/alice. So is what an engine could mount something on meanwhile,
+ * because a user wants it: its folder of volumes, and what holds that.
  */
 #ifndef SHIM_BINDS_H
 #define SHIM_BINDS_H
 
 #include "shim/facts.h"
 
+/* A mount beneath a source. */
+struct bind_below {
+    const char *path;   /* what it shows there */
+    const char *opaque; /* as in bind_source */
+};
+
 struct bind_source {
-    bool judged;         /* a bind mount; the rest is only filled in then */
-    const char *path;    /* what it is; NULL: it cannot be told, see `problem` */
-    const char *found;   /* where, without symlinks */
-    const char *problem; /* never NULL where path is */
-    const char *pin;     /* where an edit before this one held it, or NULL */
-    const char *overlay; /* the mount point of the overlay that it is in, or NULL */
+    bool judged;              /* a bind mount; the rest is only filled in then */
+    const char *path;         /* what it is; NULL: it cannot be told, see `problem` */
+    const char *found;        /* where, without symlinks */
+    const char *problem;      /* never NULL where path is */
+    const char *pin;          /* where an edit before this one held it, or NULL */
+    const char *opaque;       /* the mount point of a file system that it is in, and that could show
+                                 anything: an overlay, or what a user had an engine mount; or NULL */
+    const char *type;         /* of that */
+    struct bind_below *below; /* what is mounted beneath it */
+    size_t below_count;
     bool exposed;
-    bool submounts;   /* something is mounted beneath it */
+    bool unsteady;    /* users can have an engine mount something there, or below, at any time */
     bool null_device; /* /dev/null: harmless */
     bool engine;      /* beneath the state of an engine, which closes it to users */
     bool readable, writable;

@@ -42,11 +42,8 @@ int mount_table_read(struct arena *arena, struct mount_table *out, struct err *e
  */
 bool mount_table_name(const struct mount_table *table, int id, const char *path, struct buf *out);
 
-/*
- * The mount point of an overlay (but that on /) that the mount with that id is, or NULL: what is in
- * it comes from other folders, which its name does not tell.
- */
-const char *mount_table_overlay(const struct mount_table *table, int id);
+/* The mount with that id, or NULL. */
+const struct mount_entry *mount_table_find(const struct mount_table *table, int id);
 
 /* The overlay that is seen at a mount point (clean, without symlinks), or NULL. */
 const struct mount_entry *mount_table_overlay_at(const struct mount_table *table,

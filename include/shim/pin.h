@@ -21,6 +21,7 @@ int pin_begin(struct err *err) must_check;
 
 struct pin_options {
     bool read_only, nosuid, nodev, noexec;
+    bool alone; /* without what is mounted below it, or comes to be mounted there */
 };
 
 /*

@@ -85,6 +85,7 @@ struct plan_op {
     struct json *entry; /* of the container's mounts */
     const struct bind_source *bind;
     const struct policy_bind_rule *rule; /* that decided, or NULL */
+    bool alone;                          /* without what is mounted beneath the source */
     const char *hold;                    /* where its source was pinned, or NULL */
 
     uint64_t capabilities; /* those that stay */

@@ -150,6 +150,92 @@ mounted() {
     mounted "$DIR/volumes/o" rbind,rprivate
 }
 
+@test "what is mounted below an allowed folder is judged, and left out where it is not allowed itself" {
+    mkdir -p "$DIR/home/alice/mnt" "$DIR/srv/data/own"
+    mount -t tmpfs t "$DIR/home/alice/mnt"
+    config "$DIR/home/alice"
+    create
+    mounted "$DIR/home/alice" rbind,rprivate,nosuid,nodev
+    umount "$DIR/home/alice/mnt"
+    mount --bind "$DIR/secret" "$DIR/home/alice/mnt"
+    config "$DIR/home/alice"
+    create
+    mounted "$DIR/home/alice" rprivate,bind,nosuid,nodev
+    create
+    mounted "$DIR/home/alice" rprivate,bind,nosuid,nodev
+    umount "$DIR/home/alice/mnt"
+    mkdir "$DIR/upper"
+    mount -t tmpfs t "$DIR/upper"
+    mkdir "$DIR/upper/u" "$DIR/upper/w"
+    mount -t overlay -o "lowerdir=$DIR/secret,upperdir=$DIR/upper/u,workdir=$DIR/upper/w" o "$DIR/home/alice/mnt"
+    config "$DIR/home/alice"
+    create
+    mounted "$DIR/home/alice" rprivate,bind,nosuid,nodev
+}
+
+# An engine's volumes: DATA/volumes, where the container's root is DATA/overlay2/…
+engine_volume() {
+    mkdir -p "$DIR/data/volumes/v/_data"
+    [ -e "$DIR/data/volumes/v/_data/sys" ] || echo right >"$DIR/data/volumes/v/_data/file"
+    policy '' ''
+    sed -i "s|\"$DIR/volumes\"|\"$DIR/data/volumes\"|" "$DIR/policy.json"
+    config "$DIR/data/volumes/${1-v/_data}" /x '{ "uid": 0, "gid": 0 }' "\"root\": { \"path\": \"$DIR/data/overlay2/c1/merged\" },"
+}
+
+@test "a file system that an engine mounted for a volume needs a rule that names it" {
+    engine_volume
+    mount -t tmpfs t "$DIR/data/volumes/v/_data"
+    create
+    [ "$status" -eq 0 ]
+    rm "$DIR/low.config"
+    mount -t proc p "$DIR/data/volumes/v/_data"
+    engine_volume
+    create
+    refused "$DIR/data/volumes/v/_data is a proc file system that was mounted for a volume"
+    engine_volume v/_data/sys/kernel
+    create
+    refused "$DIR/data/volumes/v/_data is a proc file system"
+    sed -i "s|\"$DIR/data/volumes\"|\"$DIR/data/volumes/v/_data\"|" "$DIR/policy.json"
+    create
+    [ "$status" -eq 0 ]
+}
+
+@test "what an engine mounts on a volume after the look is not seen, neither there nor below" {
+    cat >"$DIR/low" <<END
+#!/bin/sh
+cp "$BUNDLE/config.json" "$DIR/low.config"
+nsenter --mount=/proc/$$/ns/mnt mount --bind "$DIR/secret" "$DIR/data/volumes/v/_data" || exit 1
+src=\$(jq -r '.mounts[1].source' "$BUNDLE/config.json")
+mkdir "$DIR/seen" && mount --rbind "\$src" "$DIR/seen" && cat "$DIR/seen/file" "$DIR/seen/v/_data/file" 2>/dev/null
+exit 0
+END
+    # The namespace that is seen from is a peer's, as under systemd.
+    mkdir "$DIR/data"
+    mount --bind "$DIR/data" "$DIR/data"
+    mount --make-shared "$DIR/data"
+    engine_volume
+    create
+    [ "$output" = right ]
+    mounted "/run/flatbed/pin/bind:0$DIR/data/volumes/v/_data" rbind,rprivate
+    rmdir "$DIR/seen"
+    umount "$DIR/data/volumes/v/_data" || true
+    engine_volume ''
+    create
+    [ "$output" = right ]
+}
+
+@test "the folder of all volumes is had without what is mounted for others" {
+    engine_volume ''
+    mkdir -p "$DIR/data/volumes/w/_data"
+    mount -t tmpfs t "$DIR/data/volumes/w/_data"
+    create
+    mounted "/run/flatbed/pin/bind:0$DIR/data/volumes" rprivate,bind
+    sed -i 's/"default": "deny"/"default": "allow"/' "$DIR/policy.json"
+    config "$DIR/data" /x '{ "uid": 0, "gid": 0 }' "\"root\": { \"path\": \"$DIR/data/overlay2/c1/merged\" },"
+    create
+    mounted "/run/flatbed/pin/bind:0$DIR/data" rprivate,bind
+}
+
 @test "a rule for a mounted folder holds what is mounted there" {
     mkdir -p "$DIR/disk/part" "$DIR/volumes/d"
     mount -t tmpfs t "$DIR/disk"

@@ -2,6 +2,7 @@
 #include "shim_unit.h"
 
 #include "shim/apply.h"
+#include "shim/binds_look.h"
 
 static const char policy_text[] =
     "\"volumes\":{\"data\":{\"source\":\"/srv/{name}\",\"target\":\"/d/{name}\"}},"
@@ -168,6 +169,7 @@ static void test_within_an_allowed_folder_stricter_rules_count(void **state)
 static void assert_options(const char *path, bool submounts, const char *before, const char *after)
 {
     struct bind_source sources[] = {plain};
+    struct bind_below below = {.path = path};
     struct result r, again;
     _cleanup_free_ char *mount =
         strf("{\"destination\":\"/x\",\"source\":\"/s\",\"options\":[%s]}", before);
@@ -177,7 +179,8 @@ static void assert_options(const char *path, bool submounts, const char *before,
         strf("{\"destination\":\"/x\",\"source\":\"/s\",\"options\":[%s]}", after);
 
     sources[0].path = path;
-    sources[0].submounts = submounts;
+    sources[0].below = &below;
+    sources[0].below_count = submounts ? 1 : 0;
     struct bind_facts facts = {.sources = sources};
     judge_with(policy_text, &facts, mount, &r);
     assert_string_equal(r.config, expected);
@@ -290,12 +293,93 @@ static void test_overlays_hide_what_they_show(void **state)
     struct bind_source source = plain;
 
     (void)state;
-    source.overlay = "/home";
+    source.opaque = "/home";
+    source.type = "overlay";
     assert_int_equal(judged(&source, "\"nosuid\",\"nodev\"").verdict, PLAN_KEPT);
-    source.overlay = "/home/alice/x";
+    source.opaque = "/home/alice/x";
     assert_contains(judged(&source, "").message, "/home/alice/x is an overlay");
     source.path = "/etc";
     assert_contains(judged(&source, "").message, "/etc is not allowed");
+}
+
+static void test_volumes_own_file_systems_need_a_rule(void **state)
+{
+    struct bind_source source = plain;
+
+    (void)state;
+    source.path = "/var/lib/docker/volumes/v/_data";
+    source.opaque = "/var/lib/docker/volumes/v/_data";
+    source.type = "ext4";
+    assert_contains(judged(&source, "").message,
+                    "/var/lib/docker/volumes/v/_data is a ext4 file system that was mounted for a "
+                    "volume; it needs a rule that names it");
+}
+
+/* What is mounted below counts by what it is. */
+static void test_what_is_mounted_below(void **state)
+{
+    static const struct {
+        struct bind_below below;
+        enum plan_verdict verdict;
+    } rows[] = {
+        {{.path = "/home/alice/x/y"}, PLAN_KEPT},
+        {{.path = "/srv/rw"}, PLAN_KEPT},
+        {{.path = "/srv"}, PLAN_DOWNGRADED},
+        {{.path = "/etc"}, PLAN_DOWNGRADED},
+        {{.path = "/home/alice/secret"}, PLAN_DOWNGRADED},
+        {{.path = "/home/alice/x/y", .opaque = "/home/alice/x/y"}, PLAN_DOWNGRADED},
+    };
+    static const char options[] = "\"rbind\",\"nosuid\",\"nodev\"";
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct bind_below below[] = {{.path = "/home/alice/x/a"}, rows[i].below};
+        struct bind_source source = plain;
+        source.below = below;
+        source.below_count = 2;
+        struct result r = judged(&source, options);
+        if (r.verdict != rows[i].verdict)
+            fail_msg("%s: %d, %s", rows[i].below.path, r.verdict, r.reason);
+        source.unsteady = true;
+        assert_int_equal(judged(&source, options).verdict, PLAN_DOWNGRADED);
+    }
+}
+
+static void test_where_engines_mount_for_users(void **state)
+{
+    static const struct {
+        const char *root, *path;
+        bool unsteady;
+    } rows[] = {
+        {"/d/docker/overlay2/1/merged", "/d/docker/volumes/v/_data", true},
+        {"/d/docker/overlay2/1/merged", "/d/docker/volumes/v/_data/deep", true},
+        {"/d/docker/overlay2/1/merged", "/d/docker/volumes", true},
+        {"/d/docker/overlay2/1/merged", "/d", true},
+        {"/d/docker/overlay2/1/merged", "/", true},
+        {"/d/docker/overlay2/1/merged", "/d/docker/overlay2", true},
+        {"/d/docker/overlay2/1/merged", "/d/docker/containers/1/hosts", false},
+        {"/d/docker/overlay2/1/merged", "/d/other", false},
+        {"/d/docker/overlay2/1/merged", "/var/lib/docker/volumes/v", true},
+        {"/d/vfs/storage/overlay/1/merged", "/d/vfs/storage/volumes/v/_data", true},
+        {"/d/vfs/storage/overlay/1/merged", "/d/volumes", false},
+        {"rootfs", "/d/volumes", false},
+        {"rootfs", "/var/lib/containers", true},
+        {"/srv/rootfs", "/srv", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        _cleanup_arena_ struct arena arena = {0};
+        _cleanup_free_ char *text = strf("{\"root\":{\"path\":\"%s\"}}", rows[i].root);
+        _cleanup_json_ struct json_doc *doc = shim_document(text);
+        struct volume_folders volumes;
+        struct err err = ERR_INIT;
+        struct spec spec;
+        assert_works(spec_read(doc, &arena, &spec, &err), err);
+        assert_works(binds_find_volumes(&spec, &arena, &volumes, &err), err);
+        if (binds_unsteady(&volumes, rows[i].path) != rows[i].unsteady)
+            fail_msg("row %zu: %s", i, rows[i].path);
+    }
 }
 
 static void test_null_is_harmless(void **state)
@@ -419,6 +503,9 @@ int main(void)
         cmocka_unit_test(test_the_engines_mounts_are_left_alone),
         cmocka_unit_test(test_a_volume_with_more_access_is_the_users),
         cmocka_unit_test(test_overlays_hide_what_they_show),
+        cmocka_unit_test(test_volumes_own_file_systems_need_a_rule),
+        cmocka_unit_test(test_what_is_mounted_below),
+        cmocka_unit_test(test_where_engines_mount_for_users),
         cmocka_unit_test(test_null_is_harmless),
         cmocka_unit_test(test_what_cannot_be_looked_at_is_denied),
         cmocka_unit_test(test_access),

@@ -67,7 +67,7 @@ static void test_beneath(void **state)
     assert_false(mount_table_beneath(&table, "/srv/dat"));
 }
 
-static void test_overlays(void **state)
+static void test_find(void **state)
 {
     _cleanup_arena_ struct arena arena = {0};
     struct mount_table table;
@@ -75,10 +75,9 @@ static void test_overlays(void **state)
 
     (void)state;
     assert_works(mount_table_parse(table_text, &arena, &table, &err), err);
-    assert_string_equal(mount_table_overlay(&table, 10), "/vol");
-    assert_null(mount_table_overlay(&table, 11));
-    assert_null(mount_table_overlay(&table, 1));
-    assert_null(mount_table_overlay(&table, 77));
+    assert_string_equal(mount_table_find(&table, 10)->point, "/vol");
+    assert_string_equal(mount_table_find(&table, 10)->type, "overlay");
+    assert_null(mount_table_find(&table, 77));
 }
 
 static void test_no_table(void **state)
@@ -98,7 +97,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),    cmocka_unit_test(test_what_the_table_does_not_have),
-        cmocka_unit_test(test_beneath),  cmocka_unit_test(test_overlays),
+        cmocka_unit_test(test_beneath),  cmocka_unit_test(test_find),
         cmocka_unit_test(test_no_table),
     };
 
