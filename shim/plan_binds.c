@@ -71,6 +71,23 @@ static const char *denied_target(const struct policy_list *denied, const char *t
     return NULL;
 }
 
+/* Where engines mount the kernel's file systems. */
+static bool is_engines_own(const struct spec_mount *mount)
+{
+    static const struct {
+        const char *type, *target;
+    } own[] = {
+        {"proc", "/proc"},     {"sysfs", "/sys"},         {"tmpfs", "/dev"}, {"devpts", "/dev/pts"},
+        {"tmpfs", "/dev/shm"}, {"mqueue", "/dev/mqueue"}, {"tmpfs", "/run"},
+    };
+
+    for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+        if (strcmp(mount->type, own[i].type) == 0 && strcmp(mount->destination, own[i].target) == 0)
+            return true;
+    return strncmp(mount->type, "cgroup", 6) == 0 &&
+           path_is_beneath(mount->destination, "/sys/fs/cgroup");
+}
+
 /* ---- rules ---- */
 
 struct ruling {
@@ -318,11 +335,19 @@ static int judge(struct planner *p, size_t i)
     return judge_source(p, op, mount);
 }
 
+/* One of the kernel's file systems, where it hides nothing. */
+static bool is_harmless(const struct planner *p, const struct spec_mount *mount)
+{
+    return !mount->bind && is_virtual(mount) &&
+           (is_engines_own(mount) ||
+            !denied_target(&p->in->policy->binds.targets_deny, mount->destination));
+}
+
 int plan_add_binds(struct planner *p)
 {
     for (size_t i = 0; i < p->in->spec->mount_count; i++) {
         const struct spec_mount *mount = &p->in->spec->list[i];
-        if (is_volume(p, mount) || (!mount->bind && is_virtual(mount)))
+        if (is_volume(p, mount) || is_harmless(p, mount))
             continue;
         if (judge(p, i) < 0)
             return -1;

@@ -124,8 +124,30 @@ refuses() {
     docker_cli volume rm sly >/dev/null
 }
 
+@test "docker: a volume that is a file system of its own is refused, but for a tmpfs" {
+    docker_cli volume create --driver local -o type=proc -o device=proc sly >/dev/null
+    refuses "sly/_data is a proc file system that was mounted for a volume" -v sly:/x
+    docker_cli volume rm sly >/dev/null
+    docker_cli volume create --driver local -o type=tmpfs -o device=tmpfs memory >/dev/null
+    run worker -v memory:/x "$FB_IMAGE" grep ' /x ' /proc/mounts
+    expect_match '^tmpfs /x tmpfs'
+    docker_cli volume rm memory >/dev/null
+}
+
+@test "docker: the folder of volumes does not show what is mounted for another container" {
+    docker_cli volume create --driver local -o type=none -o o=bind -o device=/etc sly >/dev/null
+    docker_cli run --detach --runtime=runc --network=none --name holder -v sly:/x "$FB_IMAGE" sleep 60 >/dev/null
+    run worker -v "$FB_DIR/docker/volumes:/v" "$FB_IMAGE" ls /v/sly/_data
+    expect_status 0
+    expect_output ''
+    docker_cli rm --force holder >/dev/null
+    docker_cli volume rm sly >/dev/null
+}
+
 @test "docker: a mount over /proc or /dev is refused" {
     refuses "nothing may be mounted over /dev" -v "$FB_SRV/data:/dev/x"
+    refuses "the mount of tmpfs on /proc/self/attr: nothing may be mounted over /proc" --tmpfs /proc/self/attr
+    refuses "nothing may be mounted over /etc/ld.so.preload" --tmpfs /etc
 }
 
 @test "docker: another user's folder is refused by require_access" {

@@ -253,9 +253,39 @@ static void test_the_engines_mounts_are_left_alone(void **state)
     assert_false(judged_target("/proc", "proc", "").any);
     assert_false(judged_target("/dev", "tmpfs", "").any);
     assert_false(judged_target("/sys/fs/cgroup", "cgroup", "").any);
+    assert_false(judged_target("/dev/pts", "devpts", "").any);
+    assert_false(judged_target("/dev/shm", "tmpfs", "").any);
+    assert_false(judged_target("/sys/fs/cgroup/cpu", "cgroup", "").any);
+    assert_false(judged_target("/run", "tmpfs", "").any);
+    assert_false(judged_target("/scratch", "tmpfs", "").any);
     assert_true(judged_target("/proc", "proc", "\"bind\"").any);
     assert_true(judged_target("/x", "tmpfs", "\"remount\"").any);
     assert_contains(judged_target("/x", "overlay", "").message, "of type 'overlay'");
+}
+
+/* --tmpfs, and what ctr mounts. */
+static void test_kernels_file_systems_on_denied_targets(void **state)
+{
+    static const struct {
+        const char *target, *type;
+    } rows[] = {
+        {"/proc", "tmpfs"},
+        {"/proc/self/attr", "tmpfs"},
+        {"/dev/x", "tmpfs"},
+        {"/etc", "tmpfs"},
+        {"/etc/ld.so.preload", "tmpfs"},
+        {"/dev/", "devpts"},
+        {"/proc/sys", "proc"},
+        {"/", "tmpfs"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct result r = judged_target(rows[i].target, rows[i].type, "");
+        if (r.verdict != PLAN_DENIED)
+            fail_msg("%s on %s: %d, %s", rows[i].type, rows[i].target, r.verdict, r.reason);
+        assert_contains(r.message, "nothing may be mounted over /");
+    }
 }
 
 /* A user may name a volume's source and target himself: that does not make it writable. */
@@ -501,6 +531,7 @@ int main(void)
         cmocka_unit_test(test_edits),
         cmocka_unit_test(test_targets),
         cmocka_unit_test(test_the_engines_mounts_are_left_alone),
+        cmocka_unit_test(test_kernels_file_systems_on_denied_targets),
         cmocka_unit_test(test_a_volume_with_more_access_is_the_users),
         cmocka_unit_test(test_overlays_hide_what_they_show),
         cmocka_unit_test(test_volumes_own_file_systems_need_a_rule),
