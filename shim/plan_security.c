@@ -1,4 +1,5 @@
 /* What the container would be on the host, judged by the policy's "security". */
+#include "base/path.h"
 #include "shim/capability.h"
 #include "shim/plan_build.h"
 #include "shim/syscall_filter.h"
@@ -28,14 +29,14 @@ static struct plan_op *push(struct planner *p, enum plan_kind kind, const char *
 static int judge_user(struct planner *p)
 {
     const struct policy_security *s = &p->in->policy->security;
+    const struct security_facts *facts = p->in->security;
 
-    if (!s->root.deny || !p->in->security->host_root)
+    if (!s->root.deny || (!facts->host_root && !facts->host_root_later))
         return 0;
-    if (s->root_say)
-        return deny(p, "security.user", &s->root.place,
-                    "the container's process would be root on this host: %s", s->root_say);
-    return deny(p, "security.user", &s->root.place,
-                "the container's process would be root on this host");
+    return deny(
+        p, "security.user", &s->root.place, "the container's process %s root on this host%s%s%s",
+        facts->host_root ? "would be" : "could become", facts->host_root ? "" : " (CAP_SETUID)",
+        s->root_say ? ": " : "", s->root_say ? s->root_say : "");
 }
 
 static int judge_hooks(struct planner *p)
@@ -80,6 +81,75 @@ static int judge_namespaces(struct planner *p)
                  security_namespace_names[kind]) < 0)
             return -1;
     return 0;
+}
+
+/* ---- what of /proc and /sys is the host's ---- */
+
+/* In one of the container's lists, or below one that is. */
+static bool is_covered(const struct spec *spec, const char *list, const char *path)
+{
+    const struct json *paths = json_path(spec->root, "linux", list, NULL);
+    struct err ignored;
+
+    for (size_t i = 0; i < json_count(paths); i++) {
+        const char *text = json_text(json_at(paths, i));
+        _cleanup_buf_ struct buf clean = BUF_INIT;
+        buf_putc(&clean, '/');
+        if (text && path_clean(text, strlen(text), &clean, &ignored) == 0 &&
+            path_is_beneath(path, clean.data))
+            return true;
+    }
+    return false;
+}
+
+/* What its root could do to the host, with no capability at all: engines cover these by themselves.
+ */
+static int judge_covers(struct planner *p)
+{
+    static const char *const paths[] = {"/proc/sys", "/proc/sysrq-trigger", "/proc/irq",
+                                        "/proc/bus", "/proc/kcore"};
+    enum { HIDDEN = 4 }; /* from there on, to be read is too much */
+    _cleanup_buf_ struct buf bare = BUF_INIT;
+
+    for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++)
+        if (!is_covered(p->in->spec, "maskedPaths", paths[i]) &&
+            (i >= HIDDEN || !is_covered(p->in->spec, "readonlyPaths", paths[i])))
+            buf_printf(&bare, "%s%s", bare.len ? ", " : "", paths[i]);
+    if (bare.failed)
+        return err_nomem(p->err);
+    if (!bare.len)
+        return 0;
+    return deny(p, "security.system_paths", &p->in->policy->security.system_paths.place,
+                "nothing keeps the container from %s of this host (systempaths=unconfined)",
+                bare.data);
+}
+
+/* The covers are on /proc and /sys alone. */
+static int judge_second_mounts(struct planner *p)
+{
+    const struct policy_place *place = &p->in->policy->security.system_paths.place;
+
+    for (size_t i = 0; i < p->in->spec->mount_count; i++) {
+        const struct spec_mount *m = &p->in->spec->list[i];
+        if (m->bind || !m->type)
+            continue;
+        if (strcmp(m->type, "proc") == 0 && strcmp(m->destination, "/proc") != 0 &&
+            deny(p, "security.system_paths", place,
+                 "the container would have another /proc, on %.200s", m->destination) < 0)
+            return -1;
+        if (strcmp(m->type, "sysfs") == 0 && !m->read_only &&
+            deny(p, "security.system_paths", place,
+                 "the container would have a writable sysfs, on %.200s", m->destination) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int judge_system_paths(struct planner *p)
+{
+    if (!p->in->policy->security.system_paths.deny)
+        return 0;
+    return judge_covers(p) < 0 ? -1 : judge_second_mounts(p);
 }
 
 /* ---- capabilities and privileges ---- */
@@ -253,7 +323,7 @@ int plan_add_security(struct planner *p)
         judge_namespaces(p) < 0 || judge_capabilities(p, privileged) < 0 || judge_privileges(p) < 0)
         return -1;
     if (!privileged)
-        return judge_devices(p) < 0 ? -1 : judge_filter(p);
+        return judge_devices(p) < 0 || judge_system_paths(p) < 0 ? -1 : judge_filter(p);
     if (!s->privileged.deny)
         return 0;
     return deny(p, "security.privileged", &s->privileged.place,

@@ -39,6 +39,13 @@ static int read_hooks(struct decoder *d, const struct json *value, void *target)
     return read_switch(d, value, "keep", &s->hooks);
 }
 
+static int read_system_paths(struct decoder *d, const struct json *value, void *target)
+{
+    struct policy_security *s = target;
+
+    return read_switch(d, value, "keep", &s->system_paths);
+}
+
 static int read_no_new_privileges(struct decoder *d, const struct json *value, void *target)
 {
     struct policy_security *s = target;
@@ -250,6 +257,7 @@ int decode_security(struct decoder *d, const struct json *value, void *target)
         {"devices", read_devices},
         {"annotations", read_annotations},
         {"hooks", read_hooks},
+        {"system_paths", read_system_paths},
     };
     struct policy *policy = target;
 

@@ -1,6 +1,7 @@
 #include "shim/security.h"
 
 #include "base/fdio.h"
+#include "shim/capability.h"
 #include "shim/security_look.h"
 #include "shim/source.h"
 #include "shim/syscall_filter.h"
@@ -121,17 +122,35 @@ uint64_t security_capabilities(const struct policy_security *security, bool priv
     return (bounded ? security->max.set : ~(uint64_t)0) & ~security->drop.set;
 }
 
+/* A capability that outlives the start of a program; others go with root's uid. */
+static bool may_become_root(const struct policy_security *s, const struct spec *spec)
+{
+    uint64_t ambient = capability_list(spec->process, "ambient") &
+                       security_capabilities(s, security_is_privileged(spec));
+    bool host = !spec->joins_user_namespace && !spec->uid_map.count;
+
+    for (size_t i = 0; i < spec->uid_map.count; i++)
+        host = host || (spec->uid_map.ranges[i].outside == 0 && spec->uid_map.ranges[i].count);
+    return host && (ambient & capability_bit("SETUID"));
+}
+
+static void look_at_user(const struct policy_security *s, const struct spec *spec,
+                         const struct id_pair *id, struct security_facts *out)
+{
+    if (!s->root.deny || !spec->process || trust_in_user_namespace())
+        return;
+    out->host_root = id->known ? id->uid == 0 : spec->uid == 0;
+    out->host_root_later = may_become_root(s, spec);
+}
+
 int security_gather(const struct policy *policy, const struct spec *spec, const struct facts *facts,
                     struct json_doc *doc, struct arena *arena, struct security_facts *out,
                     struct err *err)
 {
     const struct policy_security *s = &policy->security;
-    const struct id_pair *id = &facts->process;
 
     *out = (struct security_facts){.let_through = ""};
-    if (s->root.deny)
-        out->host_root = spec->process && (id->known ? id->uid == 0 : spec->uid == 0) &&
-                         !trust_in_user_namespace();
+    look_at_user(s, spec, &facts->process, out);
     for (int kind = 0; s->namespaces.file && kind < SECURITY_NAMESPACES; kind++)
         if (shares(spec, (enum security_namespace)kind))
             out->host_namespaces |= 1u << kind;

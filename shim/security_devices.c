@@ -28,14 +28,23 @@ static bool gives(const struct json *rule)
     return json_is(allow, JSON_BOOL) && allow->boolean;
 }
 
-bool security_rule_for_all(const struct json *rule)
+static bool is_for(const struct json *rule, const char *kind)
 {
     const char *type = json_text(json_get(rule, "type"));
 
-    if (type && *type && strcmp(type, "a") != 0)
-        return false;
-    return gives(rule) ||
-           (security_device_part(rule, "major") < 0 && security_device_part(rule, "minor") < 0);
+    return strcmp(type && *type ? type : "a", kind) == 0;
+}
+
+static bool any_number(const struct json *rule)
+{
+    return security_device_part(rule, "major") < 0 && security_device_part(rule, "minor") < 0;
+}
+
+bool security_rule_for_all(const struct json *rule)
+{
+    if (is_for(rule, "a"))
+        return gives(rule) || any_number(rule);
+    return is_for(rule, "b") && any_number(rule);
 }
 
 /* Does it say more than who may make nodes? A refusal counts if it takes everything. */
@@ -53,12 +62,17 @@ static bool counts(const struct json *rule)
 bool security_all_devices(const struct spec *spec)
 {
     const struct json *rules = json_path(spec->root, "linux", "resources", "devices", NULL);
-    bool all = true;
+    bool disks = true, others = true;
 
-    for (size_t i = 0; i < json_count(rules); i++)
-        if (security_rule_for_all(json_at(rules, i)) && counts(json_at(rules, i)))
-            all = gives(json_at(rules, i));
-    return all;
+    for (size_t i = 0; i < json_count(rules); i++) {
+        const struct json *rule = json_at(rules, i);
+        if (!security_rule_for_all(rule) || !counts(rule))
+            continue;
+        disks = gives(rule);
+        if (is_for(rule, "a"))
+            others = gives(rule);
+    }
+    return disks || others;
 }
 
 bool security_is_privileged(const struct spec *spec)

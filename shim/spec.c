@@ -269,8 +269,9 @@ static int read_namespaces(struct spec *s, const struct json *linux_object, stru
 
 static int read_linux(struct spec *s, struct err *err)
 {
-    static const char *const known[] = {"uidMappings", "gidMappings", "namespaces", "seccomp",
-                                        "devices",     "resources",   NULL};
+    static const char *const known[] = {"uidMappings", "gidMappings",   "namespaces",
+                                        "seccomp",     "devices",       "resources",
+                                        "maskedPaths", "readonlyPaths", NULL};
     struct json *linux_object;
 
     if (member(s->root, "linux", JSON_OBJECT, "", &linux_object, err) < 0)

@@ -142,7 +142,7 @@ struct policy_capabilities {
 /* What a container may be, beyond its mounts. */
 struct policy_security {
     bool given;
-    struct policy_switch privileged, hooks, root;
+    struct policy_switch privileged, hooks, system_paths, root;
     const char *root_say; /* what to do instead, or NULL */
     struct policy_capabilities max, drop;
     struct policy_switch privileges; /* denied: no_new_privileges */

@@ -28,6 +28,7 @@ struct device_number {
 
 struct security_facts {
     bool host_root;                /* the container's process is root on the host */
+    bool host_root_later;          /* it may become that by a capability of its own */
     unsigned host_namespaces;      /* bits: those that it shares with the host */
     struct device_number *devices; /* of the host's files that "devices" allows */
     size_t device_count;
@@ -43,18 +44,25 @@ int security_gather(const struct policy *policy, const struct spec *spec, const 
 
 /*
  * A privileged container, to this policy: it may have CAP_SYS_ADMIN (its bounding set has it), and
- * use all devices of the host (the last rule for all of linux.resources.devices allows them, or
- * there is none). Docker, podman and Kubernetes mean the same by the word, and more. Pure.
+ * use all devices of the host, or all of its disks (the last rule for all, or for all of a type, of
+ * linux.resources.devices allows them, or there is none). Docker, podman and Kubernetes mean the
+ * same by the word, and more. Pure.
  */
 bool security_is_privileged(const struct spec *spec);
 
 /* The capabilities that the policy leaves to a container, or to a privileged one. Pure. */
 uint64_t security_capabilities(const struct policy_security *security, bool privileged);
 
-/* True unless linux.resources.devices takes all devices away, and does not give them back. Pure. */
+/*
+ * True unless linux.resources.devices takes all devices away, and gives neither them nor all block
+ * devices back. Pure.
+ */
 bool security_all_devices(const struct spec *spec);
 
-/* True for a rule for all devices (to cgroup v1, "a" means all whatever numbers follow). Pure. */
+/*
+ * True for a rule for all devices (to cgroup v1, "a" means all whatever numbers follow), or all
+ * block devices. Pure.
+ */
 bool security_rule_for_all(const struct json *rule);
 
 /* The list of linux.devices, or NULL. */

@@ -77,6 +77,21 @@ passed() {
     passed
 }
 
+@test "who can make himself root is root" {
+    policy '"user": { "root": "deny" }'
+    config '.process.capabilities.ambient = ["CAP_SETUID"]'
+    create
+    refused 'security.user: the container.s process could become root on this host \(CAP_SETUID\)'
+    policy '"user": { "root": "deny" }, "capabilities": { "drop": ["SETUID"] }'
+    create
+    passed
+    rm "$DIR/low.config"
+    policy '"user": { "root": "deny" }'
+    config '.process.capabilities.ambient = ["CAP_SETUID"] | .linux.uidMappings = [{containerID: 0, hostID: 100000, size: 65536}] | .linux.gidMappings = .linux.uidMappings'
+    create
+    passed
+}
+
 @test "the host's namespaces: missing, by process 1, by a bind of one" {
     policy '"namespaces": { "host": ["uts"] }'
     config 'del(.linux.namespaces[] | select(.type == "pid"))'

@@ -172,6 +172,13 @@ refuses() {
     refuses "no filter for system calls" --security-opt seccomp=unconfined
 }
 
+@test "docker: systempaths=unconfined is refused" {
+    sed -i 's/"privileged": "deny",/"privileged": "deny", "system_paths": "deny",/' "$FB_POLICY"
+    run worker "$FB_IMAGE" true
+    expect_status 0
+    refuses "nothing keeps the container from /proc/sys" --security-opt systempaths=unconfined
+}
+
 @test "docker: the host's namespaces are refused" {
     refuses "the host's pid namespace" --pid=host
     refuses "the host's ipc namespace" --ipc=host

@@ -58,6 +58,8 @@ static inline void shim_fuzz_check(const struct plan *plan)
 static inline void shim_fuzz_binds(const struct policy *policy, const struct spec *spec,
                                    struct arena *arena, struct bind_facts *out)
 {
+    static struct bind_below below = {.path = "/srv/x/y"};
+
     *out = (struct bind_facts){
         .sources = arena_alloc(arena, (spec->mount_count + 1) * sizeof(*out->sources)),
         .rules = arena_alloc(arena, (policy->binds.rule_count + 1) * sizeof(*out->rules)),
@@ -73,7 +75,9 @@ static inline void shim_fuzz_binds(const struct policy *policy, const struct spe
                                                .found = source,
                                                .problem = "unknown",
                                                .readable = true,
-                                               .submounts = i % 2,
+                                               .below = &below,
+                                               .below_count = i % 2,
+                                               .unsteady = i % 5 == 0,
                                                .writable = i % 3};
     }
 }

@@ -10,7 +10,8 @@
     TAKEN ",{\"allow\":true,\"type\":\"c\",\"major\":1,\"minor\":3,\"access\":\"rwm\"},"           \
           "{\"allow\":true,\"type\":\"c\",\"access\":\"m\"},"                                      \
           "{\"allow\":false,\"type\":\"c\",\"major\":10,\"minor\":229,\"access\":\"rwm\"}"
-#define RULES(rules) "\"linux\":{\"resources\":{\"devices\":[" rules "]}}"
+#define RULES(rules)   "\"linux\":{\"resources\":{\"devices\":[" rules "]}}"
+#define ORDINARY_RULES "\"resources\":{\"devices\":[" TAKEN "]}"
 #define CAPS(names)                                                                                \
     "\"process\":{\"capabilities\":{\"bounding\":[" names "],\"effective\":[" names "]}}"
 
@@ -83,6 +84,20 @@ static void test_privileged(void **state)
     check(deny, all, NO_FACTS, "security.privileged: the container is privileged");
     check(deny, admin, NO_FACTS, "the container is privileged");
     check(deny, some, NO_FACTS, NULL);
+    /* All disks are enough, and so are all devices in two rules. */
+    _cleanup_free_ char *disks =
+        strf("%s,%s", admin, RULES(TAKEN ",{\"allow\":true,\"type\":\"b\",\"access\":\"rwm\"}"));
+    check(deny, disks, NO_FACTS, "the container is privileged");
+    _cleanup_free_ char *nodes =
+        strf("%s,%s", admin,
+             RULES(TAKEN ",{\"allow\":true,\"type\":\"b\",\"access\":\"m\"},"
+                         "{\"allow\":true,\"type\":\"c\",\"access\":\"rwm\"}"));
+    check(deny, nodes, NO_FACTS, NULL);
+    _cleanup_free_ char *again =
+        strf("%s,%s", admin,
+             RULES(TAKEN ",{\"allow\":true,\"type\":\"b\",\"access\":\"rw\"},"
+                         "{\"allow\":false,\"type\":\"b\",\"access\":\"rwm\"}"));
+    check(deny, again, NO_FACTS, NULL);
     check(deny, CAPS("\"CAP_CHOWN\""), NO_FACTS, NULL);
     check("\"privileged\":\"allow\",\"devices\":{\"allow\":[]},\"capabilities\":{\"max\":[]},"
           "\"seccomp\":{\"require\":true}",
@@ -98,6 +113,48 @@ static void test_root(void **state)
           "would be root on this host: use --user (policy.json:1)");
     check(deny, "\"process\":{}", NO_FACTS, NULL);
     check("", "\"process\":{}", (struct security_facts){.host_root = true}, NULL);
+}
+
+#define READONLY                                                                                   \
+    "\"readonlyPaths\":[\"/proc/bus\",\"/proc/fs\",\"/proc/irq\",\"/proc/sys\",\"/proc/"           \
+    "sysrq-trigger\"]"
+#define MASKED "\"maskedPaths\":[\"/proc/kcore\",\"/sys/firmware\"]"
+
+static void test_system_paths(void **state)
+{
+    static const char deny[] = "\"system_paths\":\"deny\"";
+
+    (void)state;
+    check(deny, "\"linux\":{" READONLY "," MASKED "," ORDINARY_RULES "}", NO_FACTS, NULL);
+    check(deny,
+          "\"linux\":{\"readonlyPaths\":[\"/proc/sys/\",\"/proc//sysrq-trigger\",\"/proc/bus\"],"
+          "\"maskedPaths\":[\"/proc/irq\",\"/proc/kcore\"]," ORDINARY_RULES "}",
+          NO_FACTS, NULL);
+    check(deny, "\"linux\":{" READONLY "," ORDINARY_RULES "}", NO_FACTS,
+          "security.system_paths: nothing keeps the container from /proc/kcore of this host");
+    check(deny, "\"linux\":{\"readonlyPaths\":[],\"maskedPaths\":[]," ORDINARY_RULES "}", NO_FACTS,
+          "nothing keeps the container from /proc/sys, /proc/sysrq-trigger, /proc/irq, /proc/bus, "
+          "/proc/kcore of this host (systempaths=unconfined)");
+    check(deny,
+          "\"linux\":{\"readonlyPaths\":[\"/proc/sys/net\",\"/proc/sysrq-trigger\",\"/proc/"
+          "irq\",\"/proc/bus\"]," MASKED "," ORDINARY_RULES "}",
+          NO_FACTS, "from /proc/sys of this host");
+    check("\"system_paths\":\"keep\"", "\"linux\":{" ORDINARY_RULES "}", NO_FACTS, NULL);
+    /* The same file systems in other places, or writable. */
+    check(deny,
+          "\"mounts\":[{\"destination\":\"/x\",\"type\":\"proc\"}],\"linux\":{" READONLY "," MASKED
+          "," ORDINARY_RULES "}",
+          NO_FACTS, "another /proc, on /x");
+    check(deny,
+          "\"mounts\":[{\"destination\":\"/"
+          "sys\",\"type\":\"sysfs\",\"options\":[\"rw\"]}],\"linux\":{" READONLY "," MASKED
+          "," ORDINARY_RULES "}",
+          NO_FACTS, "a writable sysfs, on /sys");
+    check(deny,
+          "\"mounts\":[{\"destination\":\"/proc\",\"type\":\"proc\"},{\"destination\":\"/"
+          "sys\",\"type\":\"sysfs\",\"options\":[\"ro\"]}],\"linux\":{" READONLY "," MASKED
+          "," ORDINARY_RULES "}",
+          NO_FACTS, NULL);
 }
 
 static void test_namespaces(void **state)
@@ -130,10 +187,16 @@ static void test_devices(void **state)
     check(gpus, RULES(TAKEN ",{\"allow\":true,\"type\":\"b\",\"major\":195,\"minor\":0}"), facts,
           "could use the device b 195:0");
     check(gpus, RULES(TAKEN ",{\"allow\":true,\"type\":\"b\",\"access\":\"rw\"}"), facts,
-          "could use the device b -1:-1");
+          "could use all devices");
+    check(gpus, RULES(TAKEN ",{\"allow\":true,\"type\":\"c\",\"access\":\"rw\"}"), facts,
+          "could use the device c -1:-1");
     check(gpus, RULES(TAKEN ",{\"allow\":true,\"type\":\"a\",\"major\":1,\"minor\":3}"), facts,
           "could use all devices");
     check(gpus, RULES("{\"allow\":false,\"access\":\"m\"}"), facts, "could use all devices");
+    check(gpus,
+          RULES("{\"allow\":true,\"access\":\"rwm\"},{\"allow\":false,\"type\":\"b\",\"access\":"
+                "\"rwm\"}"),
+          facts, "could use all devices");
     check(gpus, "", facts, "could use all devices");
     check(gpus,
           "\"linux\":{\"devices\":[{\"path\":\"/dev/"
@@ -235,6 +298,7 @@ static void test_policies_that_are_wrong(void **state)
     } rows[] = {
         {SECURITY("\"privileged\":\"no\""), "expected one of allow, deny"},
         {SECURITY("\"hooks\":\"allow\""), "expected one of keep, deny"},
+        {SECURITY("\"system_paths\":\"allow\""), "expected one of keep, deny"},
         {SECURITY("\"capabilities\":{\"max\":[\"SYS_ADMN\"]}"),
          "there is no capability 'SYS_ADMN'"},
         {SECURITY("\"seccomp\":{\"deny\":[\"munt\"]}"), "there is no system call 'munt'"},
@@ -258,6 +322,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_privileged),
         cmocka_unit_test(test_root),
+        cmocka_unit_test(test_system_paths),
         cmocka_unit_test(test_namespaces),
         cmocka_unit_test(test_devices),
         cmocka_unit_test(test_annotations_and_hooks),
