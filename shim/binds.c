@@ -66,7 +66,7 @@ struct gather {
     int bundle;
     const char *bundle_path;
     struct mount_table table;
-    struct volume_folders volumes;
+    struct engine_folders engine;
     struct source_folder folder; /* of the last source */
     struct arena *arena;
     struct bind_facts *out;
@@ -128,25 +128,6 @@ static int open_source(struct gather *g, const char *path, struct bind_wish *wis
     return 0;
 }
 
-/* Folders of engines, in which they keep files for containers, and which they close to users. */
-static bool is_engines(const char *path)
-{
-    static const char *const folders[] = {
-        "/var/lib/docker/containers",
-        "/var/lib/docker/volumes",
-        "/var/lib/containers/storage",
-        "/var/lib/containerd",
-        "/var/lib/kubelet",
-        "/run/containers",
-        "/run/containerd",
-    };
-
-    for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
-        if (path_is_beneath(path, folders[i]))
-            return true;
-    return false;
-}
-
 static int set_problem(struct gather *g, struct bind_source *s, const char *text)
 {
     s->problem = arena_strndup(g->arena, text, strlen(text));
@@ -175,14 +156,14 @@ static int look(struct gather *g, const struct spec_mount *mount, struct bind_so
         return set_problem(g, s, why.msg);
     s->path = name.name;
     s->found = wish->path = name.found;
-    s->engine = is_engines(s->path);
-    s->unsteady = binds_unsteady(&g->volumes, s->found);
+    binds_look_at_state(&g->engine, s);
+    s->unsteady = binds_unsteady(&g->engine, s->found);
     s->exposed = s->exposed || s->unsteady;
-    if (binds_is_opaque(&g->volumes, name.mount, s->path)) {
+    if (binds_is_opaque(&g->engine, name.mount, s->path)) {
         s->opaque = name.mount->point;
         s->type = name.mount->type;
     }
-    return binds_find_below(&g->volumes, &g->table, g->arena, s, g->err);
+    return binds_find_below(&g->engine, &g->table, g->arena, s, g->err);
 }
 
 /* ---- the rules' paths ---- */
@@ -297,7 +278,7 @@ int binds_gather(const struct policy *policy, const struct spec *spec, const str
     if (!wishes || !out->sources || !g.bundle_path)
         return err_nomem(err);
     if (mount_table_read(arena, &g.table, err) < 0 ||
-        binds_find_volumes(spec, arena, &g.volumes, err) < 0 || place_rules(&g) < 0)
+        binds_find_engine(spec, arena, &g.engine, err) < 0 || place_rules(&g) < 0)
         return -1;
     for (size_t i = 0; i < spec->mount_count; i++)
         wishes[i].fd = -1;

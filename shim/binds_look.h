@@ -24,23 +24,27 @@ int binds_name(int fd, const char *path, const struct mount_table *table, struct
 
 /* Where users can have an engine mount what they like, by a volume's driver and its options. */
 enum { VOLUME_FOLDERS = 3 };
-struct volume_folders {
-    const char *root;                 /* of the container, in the engine's data; or NULL */
-    const char *path[VOLUME_FOLDERS]; /* the last may be NULL */
+struct engine_folders {
+    const char *volumes[VOLUME_FOLDERS]; /* the last may be NULL, as may be what follows */
+    const char *root;                    /* of the container, in the engine's data */
+    const char *containers, *store;      /* others there */
 };
 
-int binds_find_volumes(const struct spec *spec, struct arena *arena, struct volume_folders *out,
-                       struct err *err) must_check;
+int binds_find_engine(const struct spec *spec, struct arena *arena, struct engine_folders *out,
+                      struct err *err) must_check;
+
+/* Fills in `engine` and `state`, by the path. */
+void binds_look_at_state(const struct engine_folders *engine, struct bind_source *s);
 
 /* True if something can come to be mounted at or below the path at any time. */
-bool binds_unsteady(const struct volume_folders *volumes, const char *path);
+bool binds_unsteady(const struct engine_folders *engine, const char *path);
 
 /* True if a mount could show anything of the host, whatever the name of what is in it. */
-bool binds_is_opaque(const struct volume_folders *volumes, const struct mount_entry *m,
+bool binds_is_opaque(const struct engine_folders *engine, const struct mount_entry *m,
                      const char *name);
 
 /* Fills in what is mounted beneath `s->found`. */
-int binds_find_below(const struct volume_folders *volumes, const struct mount_table *table,
+int binds_find_below(const struct engine_folders *engine, const struct mount_table *table,
                      struct arena *arena, struct bind_source *s, struct err *err) must_check;
 
 struct bind_wish {

@@ -193,6 +193,15 @@ static int deny_opaque(struct planner *p, struct plan_op *op, const struct rulin
                        b->opaque, b->type);
 }
 
+/* What an engine keeps for itself, where a rule is for all that it mounts from there. */
+static bool is_state(const struct planner *p, const struct plan_op *op, const struct ruling *r)
+{
+    if (!op->bind->state || !r->matched)
+        return false;
+    const char *path = p->in->binds->rules[r->matched - p->in->policy->binds.rules].path;
+    return path_is_beneath(op->bind->state, path);
+}
+
 /* Would something beneath it be had that is not allowed, or not as much, by itself? */
 static bool reaches_further(const struct planner *p, const struct plan_op *op,
                             const struct ruling *r)
@@ -311,6 +320,10 @@ static int judge_source(struct planner *p, struct plan_op *op, const struct spec
     op->rule = r.matched;
     if (r.access != BIND_DENY && hides_its_folders(p, op->bind->opaque, &r))
         return deny_opaque(p, op, &r);
+    if (r.access != BIND_DENY && is_state(p, op, &r))
+        return plan_decide(p, op, PLAN_DENIED, &r.rule->place,
+                           "%s is an engine's own state, and needs a rule that names it",
+                           op->bind->path);
     return r.access == BIND_DENY ? deny_source(p, op, &r)
                                  : restrict_mount(p, op, mount->options, &r);
 }

@@ -34,7 +34,9 @@ struct bind_source {
     bool exposed;
     bool unsteady;    /* users can have an engine mount something there, or below, at any time */
     bool null_device; /* /dev/null: harmless */
-    bool engine;      /* beneath the state of an engine, which closes it to users */
+    bool engine;      /* what an engine mounts by itself, from where users cannot look */
+    const char
+        *state; /* the folder of an engine's that it is in, if it is nothing of that; or NULL */
     bool readable, writable;
 };
 

@@ -182,6 +182,13 @@ engine_volume() {
     config "$DIR/data/volumes/${1-v/_data}" /x '{ "uid": 0, "gid": 0 }' "\"root\": { \"path\": \"$DIR/data/overlay2/c1/merged\" },"
 }
 
+# All that the engine has, where that is no rule's.
+all_data() {
+    engine_volume
+    sed -i 's/"default": "deny"/"default": "allow"/' "$DIR/policy.json"
+    config "$DIR/data" /x '{ "uid": 0, "gid": 0 }' "\"root\": { \"path\": \"$DIR/data/overlay2/c1/merged\" },"
+}
+
 @test "a file system that an engine mounted for a volume needs a rule that names it" {
     engine_volume
     mount -t tmpfs t "$DIR/data/volumes/v/_data"
@@ -206,7 +213,7 @@ engine_volume() {
 cp "$BUNDLE/config.json" "$DIR/low.config"
 nsenter --mount=/proc/$$/ns/mnt mount --bind "$DIR/secret" "$DIR/data/volumes/v/_data" || exit 1
 src=\$(jq -r '.mounts[1].source' "$BUNDLE/config.json")
-mkdir "$DIR/seen" && mount --rbind "\$src" "$DIR/seen" && cat "$DIR/seen/file" "$DIR/seen/v/_data/file" 2>/dev/null
+mkdir "$DIR/seen" && mount --rbind "\$src" "$DIR/seen" && cat "$DIR/seen/file" "$DIR/seen/volumes/v/_data/file" 2>/dev/null
 exit 0
 END
     # The namespace that is seen from is a peer's, as under systemd.
@@ -219,21 +226,39 @@ END
     mounted "/run/flatbed/pin/bind:0$DIR/data/volumes/v/_data" rbind,rprivate
     rmdir "$DIR/seen"
     umount "$DIR/data/volumes/v/_data" || true
-    engine_volume ''
+    all_data
     create
     [ "$output" = right ]
 }
 
 @test "the folder of all volumes is had without what is mounted for others" {
-    engine_volume ''
+    all_data
     mkdir -p "$DIR/data/volumes/w/_data"
     mount -t tmpfs t "$DIR/data/volumes/w/_data"
     create
-    mounted "/run/flatbed/pin/bind:0$DIR/data/volumes" rprivate,bind
-    sed -i 's/"default": "deny"/"default": "allow"/' "$DIR/policy.json"
-    config "$DIR/data" /x '{ "uid": 0, "gid": 0 }' "\"root\": { \"path\": \"$DIR/data/overlay2/c1/merged\" },"
-    create
     mounted "/run/flatbed/pin/bind:0$DIR/data" rprivate,bind
+}
+
+@test "what else an engine keeps where its volumes and files are needs a rule that names it" {
+    engine_volume ''
+    create
+    refused "$DIR/data/volumes is an engine's own state, and needs a rule that names it"
+    engine_volume v
+    create
+    refused "$DIR/data/volumes/v is an engine's own state"
+    mkdir -p "$DIR/data/containers/c1"
+    touch "$DIR/data/containers/c1/hosts" "$DIR/data/containers/c1/hostconfig.json"
+    engine_volume ../containers/c1/hosts
+    sed -i "s|\"$DIR/data/volumes\"|\"$DIR/data/containers\"|" "$DIR/policy.json"
+    create
+    mounted "$DIR/data/volumes/../containers/c1/hosts" rbind,rprivate
+    rm "$DIR/low.config"
+    config "$DIR/data/containers/c1/hostconfig.json" /x '{ "uid": 0, "gid": 0 }' "\"root\": { \"path\": \"$DIR/data/overlay2/c1/merged\" },"
+    create
+    refused "$DIR/data/containers/c1/hostconfig.json is an engine's own state"
+    sed -i "s|\"$DIR/data/containers\"|\"$DIR/data/containers/c1\"|" "$DIR/policy.json"
+    create
+    mounted "$DIR/data/containers/c1/hostconfig.json" rbind,rprivate
 }
 
 @test "a rule for a mounted folder holds what is mounted there" {

@@ -134,10 +134,13 @@ refuses() {
     docker_cli volume rm memory >/dev/null
 }
 
-@test "docker: the folder of volumes does not show what is mounted for another container" {
+@test "docker: its own state is refused, and what is mounted for another container not shown" {
     docker_cli volume create --driver local -o type=none -o o=bind -o device=/etc sly >/dev/null
     docker_cli run --detach --runtime=runc --network=none --name holder -v sly:/x "$FB_IMAGE" sleep 60 >/dev/null
-    run worker -v "$FB_DIR/docker/volumes:/v" "$FB_IMAGE" ls /v/sly/_data
+    refuses "docker/volumes is an engine's own state" -v "$FB_DIR/docker/volumes:/v"
+    refuses "docker/containers is an engine's own state" -v "$FB_DIR/docker/containers:/v"
+    sed -i "s|$FB_DIR/docker/volumes\"|$FB_DIR/docker/volumes/sly\"|" "$FB_POLICY"
+    run worker -v "$FB_DIR/docker/volumes/sly:/v" "$FB_IMAGE" ls /v/_data
     expect_status 0
     expect_output ''
     docker_cli rm --force holder >/dev/null

@@ -402,13 +402,79 @@ static void test_where_engines_mount_for_users(void **state)
         _cleanup_arena_ struct arena arena = {0};
         _cleanup_free_ char *text = strf("{\"root\":{\"path\":\"%s\"}}", rows[i].root);
         _cleanup_json_ struct json_doc *doc = shim_document(text);
-        struct volume_folders volumes;
+        struct engine_folders engine;
         struct err err = ERR_INIT;
         struct spec spec;
         assert_works(spec_read(doc, &arena, &spec, &err), err);
-        assert_works(binds_find_volumes(&spec, &arena, &volumes, &err), err);
-        if (binds_unsteady(&volumes, rows[i].path) != rows[i].unsteady)
+        assert_works(binds_find_engine(&spec, &arena, &engine, &err), err);
+        if (binds_unsteady(&engine, rows[i].path) != rows[i].unsteady)
             fail_msg("row %zu: %s", i, rows[i].path);
+    }
+}
+
+/* A rule for what engines mount does not give away what else they keep there. */
+static void test_an_engines_state_needs_a_rule_of_its_own(void **state)
+{
+    struct bind_source source = plain;
+
+    (void)state;
+    source.path = "/var/lib/docker/volumes/metadata.db";
+    source.state = "/var/lib/docker/volumes";
+    assert_contains(
+        judged(&source, "").message,
+        "/var/lib/docker/volumes/metadata.db is an engine's own state, and needs a rule "
+        "that names it");
+    source.path = "/srv/rw/x";
+    source.state = "/srv";
+    assert_int_equal(judged(&source, "").verdict, PLAN_KEPT);
+}
+
+static void test_what_engines_mount(void **state)
+{
+    static const struct {
+        const char *path;
+        bool mounted;
+        const char *state;
+    } rows[] = {
+        {"/var/lib/docker/containers/1/resolv.conf", true, NULL},
+        {"/var/lib/docker/containers/1/hosts", true, NULL},
+        {"/var/lib/docker/containers/1/mounts/shm", true, NULL},
+        {"/var/lib/docker/containers/1/config.v2.json", false, "/var/lib/docker/containers"},
+        {"/var/lib/docker/containers/1", false, "/var/lib/docker/containers"},
+        {"/var/lib/docker/containers", false, "/var/lib/docker/containers"},
+        {"/var/lib/docker/volumes/v/_data", true, NULL},
+        {"/var/lib/docker/volumes/v/_data/deep", true, NULL},
+        {"/var/lib/docker/volumes/v", false, "/var/lib/docker/volumes"},
+        {"/var/lib/docker/image", false, "/var/lib/docker"},
+        {"/var/lib/docker", false, "/var/lib/docker"},
+        {"/d/docker/containers/1/hostname", true, NULL},
+        {"/d/docker/containers/1/x", false, "/d/docker/containers"},
+        {"/d/docker/volumes/v/_data", true, NULL},
+        {"/d/docker/overlay2/1/merged", false, "/d/docker/overlay2"},
+        {"/d/docker", false, NULL},
+        {"/run/containerd/containerd.sock", false, "/run/containerd"},
+        {"/run/containerd/io.containerd.grpc.v1.cri/sandboxes/1/shm", true, NULL},
+        {"/run/containers/storage/overlay-containers/1/userdata/hosts", true, NULL},
+        {"/var/lib/kubelet/pods/1/etc-hosts", true, NULL},
+        {"/var/lib/kubelet/pki", false, "/var/lib/kubelet"},
+        {"/srv/data", false, NULL},
+    };
+    static const char text[] = "{\"root\":{\"path\":\"/d/docker/overlay2/1/merged\"}}";
+    _cleanup_arena_ struct arena arena = {0};
+    _cleanup_json_ struct json_doc *doc = shim_document(text);
+    struct engine_folders engine;
+    struct err err = ERR_INIT;
+    struct spec spec;
+
+    (void)state;
+    assert_works(spec_read(doc, &arena, &spec, &err), err);
+    assert_works(binds_find_engine(&spec, &arena, &engine, &err), err);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct bind_source source = {.path = rows[i].path};
+        binds_look_at_state(&engine, &source);
+        if (source.engine != rows[i].mounted || !source.state != !rows[i].state ||
+            (source.state && strcmp(source.state, rows[i].state) != 0))
+            fail_msg("%s: %d, %s", rows[i].path, source.engine, source.state);
     }
 }
 
@@ -537,6 +603,8 @@ int main(void)
         cmocka_unit_test(test_volumes_own_file_systems_need_a_rule),
         cmocka_unit_test(test_what_is_mounted_below),
         cmocka_unit_test(test_where_engines_mount_for_users),
+        cmocka_unit_test(test_an_engines_state_needs_a_rule_of_its_own),
+        cmocka_unit_test(test_what_engines_mount),
         cmocka_unit_test(test_null_is_harmless),
         cmocka_unit_test(test_what_cannot_be_looked_at_is_denied),
         cmocka_unit_test(test_access),
