@@ -3,6 +3,7 @@
 #include "base/path.h"
 #include "shim/binds_look.h"
 #include "shim/pin.h"
+#include "shim/targets.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -241,6 +242,27 @@ static int try_access(struct gather *g, struct bind_wish *wishes, size_t count)
     return 0;
 }
 
+/* ---- targets ---- */
+
+static int find_targets(struct gather *g)
+{
+    const char *path = json_text(json_path(g->spec->root, "root", "path", NULL));
+    _cleanup_fd_ int root =
+        path && *path ? openat(g->bundle, path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+
+    for (size_t i = 0; root >= 0 && i < g->spec->mount_count; i++) {
+        const char *written = json_text(json_get(g->spec->list[i].entry, "destination"));
+        _cleanup_buf_ struct buf target = BUF_INIT;
+        if (!written || !targets_lead(root, written, &target))
+            continue;
+        g->out->sources[i].target =
+            target.failed ? NULL : arena_strndup(g->arena, target.data, target.len);
+        if (!g->out->sources[i].target)
+            return err_nomem(g->err);
+    }
+    return 0;
+}
+
 /* ---- all of them ---- */
 
 static int look_at_all(struct gather *g, struct bind_wish *wishes)
@@ -283,6 +305,8 @@ int binds_gather(const struct policy *policy, const struct spec *spec, const str
     for (size_t i = 0; i < spec->mount_count; i++)
         wishes[i].fd = -1;
     int rc = look_at_all(&g, wishes);
+    if (rc == 0 && policy->binds.targets_deny.count)
+        rc = find_targets(&g);
     for (size_t i = 0; i < spec->mount_count; i++)
         cleanup_fd(&wishes[i].fd);
     source_folder_close(&g.folder);

@@ -262,6 +262,18 @@ static size_t put_missing(const struct plan_op *op, const struct json *options, 
     return count;
 }
 
+/* Its files belong to other ids in the container than those that were tried. */
+static bool is_idmapped(const struct plan_op *op, const struct json *options)
+{
+    for (size_t i = 0; i < json_count(options); i++) {
+        const char *text = json_text(json_at(options, i));
+        if (text && (strncmp(text, "idmap", 5) == 0 || strncmp(text, "ridmap", 6) == 0))
+            return true;
+    }
+    return json_count(json_get(op->entry, "uidMappings")) ||
+           json_count(json_get(op->entry, "gidMappings"));
+}
+
 static int restrict_mount(struct planner *p, struct plan_op *op, const struct json *options,
                           const struct ruling *r)
 {
@@ -272,6 +284,9 @@ static int restrict_mount(struct planner *p, struct plan_op *op, const struct js
     if (checked && p->in->binds->nobody)
         return plan_decide(p, op, PLAN_DENIED, place, "nobody knows who wants it: %s",
                            p->in->binds->nobody);
+    if (checked && is_idmapped(op, options))
+        return plan_decide(p, op, PLAN_DENIED, place,
+                           "it is idmapped: its files are whose the map says");
     if (checked && !op->bind->readable)
         return plan_decide(p, op, PLAN_DENIED, place,
                            "the container's user may not read %s on this host", op->bind->path);
@@ -345,22 +360,32 @@ static int judge(struct planner *p, size_t i)
     if (target)
         return plan_decide(p, op, PLAN_DENIED, &denied->place, "nothing may be mounted over %s",
                            target);
+    target = op->bind->target ? denied_target(denied, op->bind->target) : NULL;
+    if (target)
+        return plan_decide(p, op, PLAN_DENIED, &denied->place,
+                           "nothing may be mounted over %s, where this leads in the container",
+                           target);
     return judge_source(p, op, mount);
 }
 
 /* One of the kernel's file systems, where it hides nothing. */
-static bool is_harmless(const struct planner *p, const struct spec_mount *mount)
+static bool is_harmless(const struct planner *p, size_t i)
 {
-    return !mount->bind && is_virtual(mount) &&
-           (is_engines_own(mount) ||
-            !denied_target(&p->in->policy->binds.targets_deny, mount->destination));
+    const struct spec_mount *mount = &p->in->spec->list[i];
+    const struct policy_list *denied = &p->in->policy->binds.targets_deny;
+    const char *target = p->in->binds->sources[i].target;
+
+    if (mount->bind || !is_virtual(mount))
+        return false;
+    return !(target && denied_target(denied, target)) &&
+           (is_engines_own(mount) || !denied_target(denied, mount->destination));
 }
 
 int plan_add_binds(struct planner *p)
 {
     for (size_t i = 0; i < p->in->spec->mount_count; i++) {
         const struct spec_mount *mount = &p->in->spec->list[i];
-        if (is_volume(p, mount) || is_harmless(p, mount))
+        if (is_volume(p, mount) || is_harmless(p, i))
             continue;
         if (judge(p, i) < 0)
             return -1;

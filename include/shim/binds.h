@@ -21,14 +21,15 @@ struct bind_below {
 };
 
 struct bind_source {
-    bool judged;              /* a bind mount; the rest is only filled in then */
-    const char *path;         /* what it is; NULL: it cannot be told, see `problem` */
-    const char *found;        /* where, without symlinks */
-    const char *problem;      /* never NULL where path is */
-    const char *pin;          /* where an edit before this one held it, or NULL */
-    const char *opaque;       /* the mount point of a file system that it is in, and that could show
-                                 anything: an overlay, or what a user had an engine mount; or NULL */
-    const char *type;         /* of that */
+    const char *target;  /* of any mount: where the container's links lead, if elsewhere; or NULL */
+    bool judged;         /* a bind mount; the rest is only filled in then */
+    const char *path;    /* what it is; NULL: it cannot be told, see `problem` */
+    const char *found;   /* where, without symlinks */
+    const char *problem; /* never NULL where path is */
+    const char *pin;     /* where an edit before this one held it, or NULL */
+    const char *opaque;  /* the mount point of a file system that it is in, and that could show
+                            anything: an overlay, or what a user had an engine mount; or NULL */
+    const char *type;    /* of that */
     struct bind_below *below; /* what is mounted beneath it */
     size_t below_count;
     bool exposed;

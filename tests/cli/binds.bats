@@ -307,6 +307,47 @@ END
     refused "the mount of $DIR/srv/data on /proc/sys: nothing may be mounted over /proc"
 }
 
+@test "a target is where the links of the container's root lead" {
+    local root=$BUNDLE/rootfs
+    mkdir -p "$root/proc" "$root/etc" "$root/deep/er"
+    ln -s /proc "$root/p"
+    ln -s ../../proc/self "$root/deep/er/self"
+    ln -s p "$root/pp"
+    ln -s /../../../proc "$root/up"
+    ln -s loop "$root/loop"
+    ln -s /etc/none "$root/fine"
+    for target in /p /p/sys /pp/x /deep/er/self/attr /up /p/../p/x; do
+        config "$DIR/srv/data" "$target" '{ "uid": 0, "gid": 0 }' '"root": { "path": "rootfs" },'
+        create
+        refused "on [^ ]*: nothing may be mounted over /proc, where this leads in the container"
+    done
+    for target in /fine /deep/x /none /loop/x; do
+        config "$DIR/srv/data" "$target" '{ "uid": 0, "gid": 0 }' "\"root\": { \"path\": \"$root\" },"
+        create
+        mounted "$DIR/srv/data" rbind,rprivate,ro
+        rm "$DIR/low.config"
+    done
+    # The same of what is no bind.
+    config "$DIR/srv/data" /x '{ "uid": 0, "gid": 0 }' '"root": { "path": "rootfs" },'
+    jq '.mounts += [{destination: "/p/self/attr", type: "tmpfs", source: "tmpfs"}]' "$BUNDLE/config.json" >"$DIR/more"
+    cp "$DIR/more" "$BUNDLE/config.json"
+    create
+    refused "the mount of tmpfs on /p/self/attr: nothing may be mounted over /proc, where this leads"
+}
+
+@test "an idmapped bind says nothing about whose it is" {
+    policy '"require_access": true,'
+    config "$DIR/srv/data" /x '{ "uid": 12345, "gid": 12345 }'
+    sed -i 's/"rbind", /"rbind", "idmap", /' "$BUNDLE/config.json"
+    create
+    refused "it is idmapped: its files are whose the map says"
+    config "$DIR/srv/data" /x '{ "uid": 12345, "gid": 12345 }'
+    jq '.mounts[1].uidMappings = [{containerID: 0, hostID: 12345, size: 1}]' "$BUNDLE/config.json" >"$DIR/more"
+    cp "$DIR/more" "$BUNDLE/config.json"
+    create
+    refused "it is idmapped"
+}
+
 @test "a relative source starts from the bundle" {
     config ../srv/data
     create
