@@ -160,6 +160,19 @@ static bool judges_more(const struct policy_security *s)
            s->devices.given;
 }
 
+/* How root of a container, or one who becomes that, is root of the host. */
+static void lint_root(const struct policy_security *s, struct findings *out)
+{
+    if (s->root.deny && !s->privileges.deny)
+        findings_add(out, FINDING_WARNING, "setuid-around", &s->root.place,
+                     "security: a setuid program of an image makes its user root; "
+                     "\"no_new_privileges\": true closes that");
+    if (!s->root.deny && s->privileged.deny && !s->system_paths.place.file)
+        findings_add(out, FINDING_WARNING, "system-paths-around", &s->privileged.place,
+                     "security: with systempaths=unconfined a container's root writes the host's "
+                     "/proc/sys, and is root by it; \"system_paths\": \"deny\" closes that");
+}
+
 /* What one section closes and another, or none, leaves open. */
 static void lint_contradictions(const struct policy *policy, struct findings *out)
 {
@@ -181,6 +194,8 @@ static void lint_contradictions(const struct policy *policy, struct findings *ou
         findings_add(out, FINDING_WARNING, "security-around", &s->privileged.place,
                      "security: without \"binds\" anybody mounts / or the engine's socket, and is "
                      "root by it");
+    if (s->given)
+        lint_root(s, out);
     const unsigned escape = 1u << NAMESPACE_PID | 1u << NAMESPACE_MNT;
     if (s->given && s->namespaces.file && (s->host_namespaces & escape) && s->privileged.deny)
         findings_add(out, FINDING_WARNING, "namespace-around", &s->namespaces,

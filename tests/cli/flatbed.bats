@@ -29,7 +29,7 @@ policy() {
   },
   "binds": { "default": "deny", "rules": [
     { "path": "$DIR/srv", "access": "ro" } ] },
-  "security": { "privileged": "deny" }
+  "security": { "privileged": "deny", "system_paths": "keep" }
 }
 END
     chmod 0644 "$DIR/policy.json"

@@ -55,7 +55,7 @@ static void volumes_that_cannot_be_meant(void **state)
                  "");
 }
 
-#define SAFE                  ",\"security\":{\"privileged\":\"deny\"}"
+#define SAFE                  ",\"security\":{\"privileged\":\"deny\",\"system_paths\":\"deny\"}"
 #define RULES(fallback, list) "\"binds\":{\"default\":\"" fallback "\",\"rules\":[" list "]}" SAFE
 #define RULE(path, access)    "\n{\"path\":\"" path "\",\"access\":\"" access "\"}"
 
@@ -75,16 +75,30 @@ static void sections_that_undo_each_other(void **state)
 {
     (void)state;
     static const char binds[] = "\"binds\":{\"default\":\"deny\"},";
-    _cleanup_free_ char *undone = strf("%s\"security\":{\"privileged\":\"deny\",\n\"capabilities\":"
-                                       "{\"max\":[\"CHOWN\"],\"drop\":[\"CHOWN\"]}}",
-                                       binds);
-    _cleanup_free_ char *around = strf("%s\"security\":{\"privileged\":\"deny\",\n\"namespaces\":"
-                                       "{\"host\":[\"pid\"]}}",
-                                       binds);
+    _cleanup_free_ char *undone =
+        strf("%s\"security\":{\"privileged\":\"deny\",\"system_paths\":\"deny\",\n\"capabilities\":"
+             "{\"max\":[\"CHOWN\"],\"drop\":[\"CHOWN\"]}}",
+             binds);
+    _cleanup_free_ char *around =
+        strf("%s\"security\":{\"privileged\":\"deny\",\"system_paths\":\"deny\",\n\"namespaces\":"
+             "{\"host\":[\"pid\"]}}",
+             binds);
     assert_lints(undone, "max-undone:2 ");
     assert_lints(around, "namespace-around:2 ");
     assert_lints("\"binds\":{\n\"default\":\"deny\"}", "binds-around:2 ");
-    assert_lints("\"security\":{\n\"privileged\":\"deny\"}", "security-around:2 ");
+    assert_lints("\"security\":{\n\"privileged\":\"deny\",\"system_paths\":\"deny\"}",
+                 "security-around:2 ");
+    assert_lints("\"binds\":{\"default\":\"deny\"},\"security\":{\n\"privileged\":\"deny\"}",
+                 "system-paths-around:2 ");
+    assert_lints("\"binds\":{\"default\":\"deny\"},\"security\":{\n\"privileged\":\"deny\","
+                 "\"system_paths\":\"keep\"}",
+                 "");
+    assert_lints("\"binds\":{\"default\":\"deny\"},\"security\":{\n\"privileged\":\"deny\","
+                 "\n\"user\":{\"root\":\"deny\"}}",
+                 "setuid-around:3 ");
+    assert_lints("\"binds\":{\"default\":\"deny\"},\"security\":{\"privileged\":\"deny\",\"user\":{"
+                 "\"root\":\"deny\"},\"no_new_privileges\":true}",
+                 "");
     assert_lints("\"security\":{\"seccomp\":{\"require\":true}}", "privileged-allowed:0 ");
     assert_lints("\"mode\":\"off\"", "mode-off:0 ");
 }

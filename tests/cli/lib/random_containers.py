@@ -65,7 +65,7 @@ def binds():
 def security():
     return some(0.25, {
         "privileged": lambda: "deny", "user": lambda: {"root": "deny"}, "no_new_privileges": lambda: True,
-        "seccomp": lambda: pick([{"require": True}, {"deny": ["mount"]}]), "hooks": lambda: "deny",
+        "seccomp": lambda: pick([{"require": True}, {"deny": ["mount"]}]), "hooks": lambda: "deny", "system_paths": lambda: "deny",
         "namespaces": lambda: {"host": pick([[], ["pid", "net"]])}, "devices": lambda: {"allow": ["/dev/nvidia*"]},
         "annotations": lambda: {"deny": ["run.oci.*"]}, "capabilities": lambda: {"max": ["CHOWN"]}})
 
