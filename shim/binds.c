@@ -158,6 +158,7 @@ static int look(struct gather *g, const struct spec_mount *mount, struct bind_so
     s->path = name.name;
     s->found = wish->path = name.found;
     binds_look_at_state(&g->engine, s);
+    s->init = !s->exposed && binds_is_init(s->path);
     s->unsteady = binds_unsteady(&g->engine, s->found);
     s->exposed = s->exposed || s->unsteady;
     if (binds_is_opaque(&g->engine, name.mount, s->path)) {

@@ -36,6 +36,9 @@ int binds_find_engine(const struct spec *spec, struct arena *arena, struct engin
 /* Fills in `engine` and `state`, by the path. */
 void binds_look_at_state(const struct engine_folders *engine, struct bind_source *s);
 
+/* True for the programs that engines mount for --init. */
+bool binds_is_init(const char *path);
+
 /* True if something can come to be mounted at or below the path at any time. */
 bool binds_unsteady(const struct engine_folders *engine, const char *path);
 

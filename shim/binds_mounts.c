@@ -125,6 +125,18 @@ void binds_look_at_state(const struct engine_folders *engine, struct bind_source
         s->state = NULL;
 }
 
+bool binds_is_init(const char *path)
+{
+    static const char *const names[] = {"docker-init", "tini", "tini-static", "catatonit"};
+
+    if (strncmp(path, "/usr/", 5) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (strcmp(strrchr(path, '/') + 1, names[i]) == 0)
+            return true;
+    return false;
+}
+
 /* ---- file systems whose name does not tell what they show ---- */
 
 /* Mounted for a volume, as its user wanted it. */

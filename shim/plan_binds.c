@@ -329,7 +329,7 @@ static int judge_source(struct planner *p, struct plan_op *op, const struct spec
     if (!op->bind->path)
         return plan_decide(p, op, PLAN_DENIED, &p->in->policy->binds.place, "%s",
                            op->bind->problem);
-    if (op->bind->null_device)
+    if (op->bind->null_device || (op->bind->init && !writable(mount->options)))
         return plan_decide(p, op, PLAN_KEPT, NULL, "harmless");
     struct ruling r = rule_for(p, op->bind->path);
     op->rule = r.matched;

@@ -35,6 +35,7 @@ struct bind_source {
     bool exposed;
     bool unsteady;    /* users can have an engine mount something there, or below, at any time */
     bool null_device; /* /dev/null: harmless */
+    bool init;        /* the program for --init, root's: harmless where it is read-only */
     bool engine;      /* what an engine mounts by itself, from where users cannot look */
     const char
         *state; /* the folder of an engine's that it is in, if it is nothing of that; or NULL */

@@ -107,6 +107,12 @@ refuses() {
     docker_cli volume rm named >/dev/null
 }
 
+@test "docker: --init needs no rule" {
+    run worker --init "$FB_IMAGE" id -u
+    expect_status 0
+    expect_output 1234
+}
+
 @test "docker: -v /:/host is refused" { refuses "the mount of / on /host: / is not allowed" -v /:/host; }
 
 @test "docker: -v /etc is refused, with the volumes that are offered" {

@@ -488,6 +488,21 @@ static void test_null_is_harmless(void **state)
     assert_int_equal(judged(&source, "\"rbind\"").verdict, PLAN_KEPT);
 }
 
+static void test_an_engines_init(void **state)
+{
+    struct bind_source source = plain;
+
+    (void)state;
+    source.path = "/usr/bin/tini-static";
+    source.init = true;
+    assert_int_equal(judged(&source, "\"bind\",\"ro\"").verdict, PLAN_KEPT);
+    assert_int_equal(judged(&source, "\"bind\"").verdict, PLAN_DENIED);
+    assert_true(binds_is_init("/usr/bin/docker-init"));
+    assert_true(binds_is_init("/usr/libexec/podman/catatonit"));
+    assert_false(binds_is_init("/usr/bin/passwd"));
+    assert_false(binds_is_init("/home/tini"));
+}
+
 static void test_what_cannot_be_looked_at_is_denied(void **state)
 {
     static const struct bind_source gone = {.judged = true, .problem = "it is gone"};
@@ -606,6 +621,7 @@ int main(void)
         cmocka_unit_test(test_an_engines_state_needs_a_rule_of_its_own),
         cmocka_unit_test(test_what_engines_mount),
         cmocka_unit_test(test_null_is_harmless),
+        cmocka_unit_test(test_an_engines_init),
         cmocka_unit_test(test_what_cannot_be_looked_at_is_denied),
         cmocka_unit_test(test_access),
         cmocka_unit_test(test_a_strict_rule_that_cannot_be_placed_denies),
