@@ -312,10 +312,13 @@ static int check_variable(struct request_reader *r, const char *text)
     if (!text[len] || !text[len + 1] || variable_known(r, name, others))
         return 0;
     r->key = name;
+    char *written = request_variable(name + PREFIX, r->arena);
+    if (written && variable_known(r, written, others))
+        return request_problem(r, "nothing is asked for by that name; %s is", written);
     char *lower = arena_strndup(r->arena, name + PREFIX, len - PREFIX);
     for (char *p = lower; p && *p; p++)
         *p = (char)tolower((unsigned char)*p);
-    return lower ? unknown_class(r, lower) : err_nomem(r->err);
+    return lower && written ? unknown_class(r, lower) : err_nomem(r->err);
 }
 
 static int read_environment(struct request_reader *r)

@@ -284,6 +284,11 @@ static void test_problems_of_the_environment(void **state)
     assert_asked(f, "!");
     assert_string_equal(f->requests.list[0].key, "FLATBED_DTAA");
     assert_contains(f->requests.list[0].problem, "no volumes called 'dtaa'");
+    ask_all(f, "\"environment\"", ENV("\"FLATBED_data=a\",\"FLATBED_Shm=a\""));
+    assert_string_equal(f->requests.list[0].key, "FLATBED_data");
+    assert_contains(f->requests.list[0].problem,
+                    "nothing is asked for by that name; FLATBED_DATA is");
+    assert_contains(f->requests.list[1].problem, "FLATBED_SHM is");
     ask_all(f, "\"environment\"",
             ENV("\"FLATBED_SHM=8g\",\"FLATBED_PROJECT=../x\",\"FLATBED_DATA=..\""));
     assert_asked(f, "! ! !");
