@@ -90,6 +90,12 @@ teardown() {
     expect_match "'secret' is not offered"
     run docker_cli run --rm --network=none "$FB_IMAGE" cat /workspace/site/hello
     expect_output "site text"
+    # BuildKit runs steps by runc's name, whatever the default runtime is.
+    mkdir -p "$FB_DIR/build"
+    printf 'FROM %s\nRUN cat /workspace/site/hello\n' "$FB_IMAGE" >"$FB_DIR/build/Dockerfile"
+    DOCKER_BUILDKIT=1 run docker_cli build --progress plain --network none "$FB_DIR/build"
+    expect_status 0
+    expect_match 'site text'
     docker_remove_all
     docker_stop
 }
