@@ -106,7 +106,11 @@ static int apply_root(const struct json *rule, const struct spec *process, struc
 {
     uint64_t root;
 
-    if (!rule || (json_u64(json_get(rule, "uid"), &root) && root != process->uid))
+    if (!rule)
+        return 0;
+    if (capability_list(process->process, "ambient") & capability_bit("SETUID"))
+        return deny(rule, "by CAP_SETUID", err);
+    if (json_u64(json_get(rule, "uid"), &root) && root != process->uid)
         return 0;
     return deny(rule, NULL, err);
 }
@@ -136,13 +140,12 @@ int exec_rules_apply(const struct json *rules, const struct spec *process, struc
         return 0;
     if (!json_is(rules, JSON_OBJECT))
         return err_set(err, ERR_FORMAT, "the rules that were kept are damaged");
-    if (apply_root(json_get(rules, "root"), process, err) < 0)
-        return -1;
     if (capabilities) {
         (void)json_u64(capabilities, &kept); /* of what cannot be read, none stay */
         capability_keep(process->process, kept);
     }
-    if (apply_privileged(json_get(rules, "privileged"), process, err) < 0)
+    if (apply_root(json_get(rules, "root"), process, err) < 0 ||
+        apply_privileged(json_get(rules, "privileged"), process, err) < 0)
         return -1;
     const struct json *now = json_get(process->process, "noNewPrivileges");
     if (json_get(rules, "no_new_privileges") && !(json_is(now, JSON_BOOL) && now->boolean))

@@ -147,6 +147,15 @@ becomes() {
     refused 'uid' '{"user":{"uid":"1000"}}'
     refused '' '{'
     becomes '{"user":{"uid":1001}}'
+    refused ': by CAP_SETUID' '{"user":{"uid":1001},"capabilities":{"ambient":["CAP_SETUID"]}}'
+    becomes '{"user":{"uid":1001},"capabilities":{"bounding":["CAP_SETUID"],"ambient":["CAP_CHOWN"]}}'
+}
+
+@test "an exec keeps no capability to become root by" {
+    as_root
+    guarded '"user": { "root": "deny" }, "capabilities": { "drop": ["SETUID"] }'
+    becomes '{"user":{"uid":1001},"capabilities":{"ambient":["CAP_SETUID"]}}' >/dev/null
+    [ "$(jq -c .capabilities.ambient "$DIR/process.json")" = '[]' ]
 }
 
 @test "the root of a user namespace of its own is not the host's" {
