@@ -37,39 +37,38 @@ static void move_few(unsigned char *to, const unsigned char *from, size_t len)
         *to = *from;
 }
 
-void *memcpy(void *restrict dest, const void *restrict src, size_t len)
+void *memcpy(void *restrict dest, const void *restrict src, size_t n)
 {
     unsigned char *to = dest;
     const unsigned char *from = src;
 
-    if (len < BLOCK) {
-        move_few(to, from, len);
+    if (n < BLOCK) {
+        move_few(to, from, n);
         return dest;
     }
-    for (size_t i = 0; i < len - BLOCK; i += BLOCK)
+    for (size_t i = 0; i < n - BLOCK; i += BLOCK)
         *(sixteen *)(to + i) = *(const sixteen *)(from + i);
-    *(sixteen *)(to + len - BLOCK) = *(const sixteen *)(from + len - BLOCK);
+    *(sixteen *)(to + n - BLOCK) = *(const sixteen *)(from + n - BLOCK);
     return dest;
 }
 
-void *memmove(void *dest, const void *src, size_t len)
+void *memmove(void *dest, const void *src, size_t n)
 {
     unsigned char *to = dest;
     const unsigned char *from = src;
 
-    if (len < BLOCK) {
-        move_few(to, from, len);
-    } else if ((uintptr_t)to - (uintptr_t)from <
-               len) { /* backwards, as to is within what is moved */
+    if (n < BLOCK) {
+        move_few(to, from, n);
+    } else if ((uintptr_t)to - (uintptr_t)from < n) { /* backwards, as to is within what is moved */
         sixteen first = *(const sixteen *)from;
-        for (size_t i = len; i > BLOCK; i -= BLOCK)
+        for (size_t i = n; i > BLOCK; i -= BLOCK)
             *(sixteen *)(to + i - BLOCK) = *(const sixteen *)(from + i - BLOCK);
         *(sixteen *)to = first;
     } else { /* forwards */
-        sixteen last = *(const sixteen *)(from + len - BLOCK);
-        for (size_t i = 0; i < len - BLOCK; i += BLOCK)
+        sixteen last = *(const sixteen *)(from + n - BLOCK);
+        for (size_t i = 0; i < n - BLOCK; i += BLOCK)
             *(sixteen *)(to + i) = *(const sixteen *)(from + i);
-        *(sixteen *)(to + len - BLOCK) = last;
+        *(sixteen *)(to + n - BLOCK) = last;
     }
     return dest;
 }

@@ -192,31 +192,31 @@ void *malloc(size_t size)
     return block ? block->data : NULL;
 }
 
-void *calloc(size_t count, size_t each)
+void *calloc(size_t nmemb, size_t size)
 {
-    size_t size;
+    size_t whole;
 
-    if (__builtin_mul_overflow(count, each, &size))
+    if (__builtin_mul_overflow(nmemb, size, &whole))
         return no_memory();
-    struct block *block = allocate(size);
+    struct block *block = allocate(whole);
     if (block && block->mark != MAPPED) /* which is zero */
-        memset(block->data, 0, size);
+        memset(block->data, 0, whole);
     return block ? block->data : NULL;
 }
 
-void *realloc(void *data, size_t size)
+void *realloc(void *ptr, size_t size)
 {
-    if (!data)
+    if (!ptr)
         return malloc(size);
-    struct block *block = block_of(data);
+    struct block *block = block_of(ptr);
     if (size <= block->size || extend(block, size) == 0)
-        return data;
+        return ptr;
     block = block->mark == MAPPED ? remap(block, size) : move(block, size);
     return block ? block->data : NULL;
 }
 
-void free(void *data)
+void free(void *ptr)
 {
-    if (data)
-        release(block_of(data));
+    if (ptr)
+        release(block_of(ptr));
 }

@@ -119,9 +119,9 @@ unsigned long long __isoc23_strtoull(const char *text, char **end, int base)
 /* ---- files of 64 bits: musl has no others ---- */
 
 #undef fopen64
-FILE *fopen64(const char *path, const char *mode);
+FILE *fopen64(const char *filename, const char *modes);
 
-FILE *fopen64(const char *path, const char *mode)
+FILE *fopen64(const char *filename, const char *modes)
 {
-    return fopen(path, mode);
+    return fopen(filename, modes);
 }
