@@ -1,13 +1,10 @@
 /*
  * Times commands, interleaved so that noise hits all alike, each round beginning with another one:
  *
- *     bench-spawn ROUNDS [-r FROM TO | -a | -u] LABEL WORD… [-- [-r FROM TO | -a | -u] LABEL
- * WORD…]…
+ *     bench-spawn ROUNDS [-r FROM TO] LABEL WORD… [-- [-r FROM TO] LABEL WORD…]…
  *
- * -r copies a file before each run of the command, outside of the time that is taken. -a adds the
- * time to that of the command before, -u takes none (to clean up behind it). One line a command
- * with a time of its own: LABEL, then the median and the 95th percentile in microseconds, separated
- * by tabs.
+ * -r copies a file before each run of the command, outside of the time that is taken. One line a
+ * command: LABEL, then the median and the 95th percentile in microseconds, separated by tabs.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -23,10 +20,7 @@
 
 enum { MOST_COMMANDS = 16 };
 
-enum timing { OWN, ADDED, UNTIMED };
-
 struct command {
-    enum timing timing;
     const char *from, *to; /* or NULL */
     const char *label;
     char **argv;
@@ -90,9 +84,6 @@ static int parse(char **words, struct command *commands)
             c->from = words[1];
             c->to = words[2];
             words += 3;
-        } else if (strcmp(words[0], "-a") == 0 || strcmp(words[0], "-u") == 0) {
-            c->timing = words[0][1] == 'a' ? ADDED : UNTIMED;
-            words++;
         }
         c->label = *words ? *words++ : "?";
         c->argv = words;
@@ -113,16 +104,9 @@ static int parse(char **words, struct command *commands)
 static void run_round(struct command *commands, int count, int round,
                       const posix_spawn_file_actions_t *quiet)
 {
-    int own = round % count;
-
-    while (commands[own].timing != OWN) /* the first one is */
-        own--;
-    for (int i = 0, first = own; i < count; i++) {
-        int c = (first + i) % count;
-        double time = time_once(&commands[c], quiet);
-        own = commands[c].timing == OWN ? c : own;
-        if (commands[c].timing != UNTIMED)
-            commands[own].times[round] += time;
+    for (int i = 0; i < count; i++) {
+        struct command *c = &commands[(round + i) % count];
+        c->times[round] = time_once(c, quiet);
     }
 }
 
@@ -144,7 +128,6 @@ int main(int argc, char *argv[])
         return 2;
     }
     int count = parse(argv + 2, commands);
-    commands[0].timing = OWN;
     if (posix_spawn_file_actions_init(&quiet) != 0 ||
         posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) != 0)
         die("posix_spawn");
@@ -154,10 +137,6 @@ int main(int argc, char *argv[])
     for (int r = 0; r < rounds; r++)
         run_round(commands, count, r, &quiet);
     for (int c = 0; c < count; c++) {
-        if (commands[c].timing != OWN) {
-            free(commands[c].times);
-            continue;
-        }
         qsort(commands[c].times, (size_t)rounds, sizeof(double), ascending);
         printf("%s\t%.1f\t%.1f\n", commands[c].label, commands[c].times[rounds / 2],
                commands[c].times[rounds * 95 / 100]);

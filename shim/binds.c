@@ -2,6 +2,7 @@
 
 #include "base/path.h"
 #include "shim/binds_look.h"
+#include "shim/kernel.h"
 #include "shim/pin.h"
 #include "shim/targets.h"
 
@@ -20,16 +21,6 @@ int binds_open(int bundle, const char *path)
     struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_MAGICLINKS};
 
     return (int)syscall(SYS_openat2, bundle, path, &how, sizeof(how));
-}
-
-static bool mount_id_of(int fd, int *out)
-{
-    struct statx st;
-
-    if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &st) < 0 || !(st.stx_mask & STATX_MNT_ID))
-        return false;
-    *out = (int)st.stx_mnt_id;
-    return true;
 }
 
 /* readlink of /proc/self/fd/N, in the arena. */
@@ -51,7 +42,8 @@ int binds_name(int fd, const char *path, const struct mount_table *table, struct
     int id;
 
     out->found = path ? path : path_of(fd, arena);
-    if (!out->found || !mount_id_of(fd, &id) || !mount_table_name(table, id, out->found, &text))
+    if (!out->found || kernel_mount_id(fd, &id) < 0 ||
+        !mount_table_name(table, id, out->found, &text))
         return err_set(err, ERR_POLICY, "nobody can tell where in the host's mounts it is");
     out->name = arena_strndup(arena, text.data, text.len);
     out->mount = mount_table_find(table, id);

@@ -2,11 +2,11 @@
 
 #include "base/json.h"
 #include "shim/child.h"
+#include "shim/kernel.h"
 #include "shim/rundir.h"
 
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
 enum { MOST_OUTPUT = 64 * 1024 };
 
@@ -93,12 +93,6 @@ static void remember(int dirfd, const char *name, const struct features *feature
         return; /* it will be asked again */
 }
 
-/* Does the kernel have mount_setattr(2)? That size is none, so it does nothing but say so. */
-static bool kernel_sets_attributes(void)
-{
-    return syscall(SYS_mount_setattr, -1, "", 0, NULL, 0) < 0 && errno == EINVAL;
-}
-
 void features_find(struct lowlevel *low, bool needed, struct features *out)
 {
     struct err ignored;
@@ -112,6 +106,6 @@ void features_find(struct lowlevel *low, bool needed, struct features *out)
     } else if (ask(low, out) && can_keep) {
         remember(dirfd, name, out);
     }
-    if ((out->rro || out->idmap) && !kernel_sets_attributes())
+    if ((out->rro || out->idmap) && !kernel_restricts_mounts())
         *out = (struct features){0};
 }

@@ -37,9 +37,11 @@ int main(int argc, char *argv[])
     struct err err = ERR_INIT;
     struct launch launch;
 
+#ifdef M_TOP_PAD /* glibc's */
     /* It is not for the kernel to hear of each step: all of it goes when the other is executed. */
     mallopt(M_TOP_PAD, HEAP);
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
+#endif
     if (!occupy_standard_streams() || sigaction(SIGXFSZ, &ignore, &before) < 0)
         return 1;
     if (launch_prepare(&launch, argc > 0 ? argc - 1 : 0, argv + 1, &err) == 0) {

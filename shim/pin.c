@@ -1,5 +1,6 @@
 #include "shim/pin.h"
 
+#include "shim/kernel.h"
 #include "shim/submounts.h"
 
 #include <fcntl.h>
@@ -42,12 +43,10 @@ static int make_mount_point(const struct source *source, const char *path, struc
 static int set_options(const struct source *source, const char *path,
                        const struct pin_options *options, struct err *err)
 {
-    struct mount_attr attr = {0};
+    unsigned long flags = (options->read_only ? MS_RDONLY : 0) | (options->nosuid ? MS_NOSUID : 0) |
+                          (options->nodev ? MS_NODEV : 0) | (options->noexec ? MS_NOEXEC : 0);
 
-    attr.attr_set =
-        (options->read_only ? MOUNT_ATTR_RDONLY : 0) | (options->nosuid ? MOUNT_ATTR_NOSUID : 0) |
-        (options->nodev ? MOUNT_ATTR_NODEV : 0) | (options->noexec ? MOUNT_ATTR_NOEXEC : 0);
-    if (mount_setattr(AT_FDCWD, path, AT_RECURSIVE | AT_SYMLINK_NOFOLLOW, &attr, sizeof(attr)) == 0)
+    if (kernel_restrict_mounts(path, flags) == 0)
         return 0;
     int saved = errno;
     /* Without mounts below, what the runtime behind us does is enough. */

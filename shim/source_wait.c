@@ -1,9 +1,9 @@
 #include "shim/source_wait.h"
 
+#include "shim/kernel.h"
 #include "shim/source.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -22,7 +22,7 @@ static void look(const char *path, const struct user_ids *user, int out)
     struct err ignored;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (dup2(out, 0) < 0 || close_range(1, UINT_MAX, 0) < 0)
+    if (dup2(out, 0) < 0 || kernel_close_from(1) < 0)
         _exit(1);
     int rc = source_find_for(path, user, &source, &ignored);
     char answer = rc < 0 ? 'n' : 'y';

@@ -68,8 +68,7 @@ void tuning_gather(struct tuning_facts *out)
         .files = most_files(),
     };
     for (int kind = 0; kind < TUNING_KINDS; kind++)
-        if (rlimits[kind].name &&
-            getrlimit((__rlimit_resource_t)rlimits[kind].resource, &limit) == 0)
+        if (rlimits[kind].name && getrlimit(rlimits[kind].resource, &limit) == 0)
             out->limits[kind] =
                 (struct tuning_limit){.soft = limit.rlim_cur, .hard = limit.rlim_max};
 }

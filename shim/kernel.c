@@ -1,0 +1,65 @@
+#include "shim/kernel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+/* Neither sys/mount.h nor sys/stat.h: these two define the same. */
+#include <linux/mount.h>
+#include <linux/stat.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+_Static_assert(MS_RDONLY == MOUNT_ATTR_RDONLY && MS_NOSUID == MOUNT_ATTR_NOSUID &&
+                   MS_NODEV == MOUNT_ATTR_NODEV && MS_NOEXEC == MOUNT_ATTR_NOEXEC,
+               "these flags of mount(2) are attributes of mount_setattr(2)");
+
+int kernel_close_from(unsigned first)
+{
+    return (int)syscall(SYS_close_range, first, UINT_MAX, 0);
+}
+
+int kernel_mount_id(int fd, int *out)
+{
+    struct statx st;
+
+    if (syscall(SYS_statx, fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &st) < 0)
+        return -1;
+    if (!(st.stx_mask & STATX_MNT_ID)) {
+        errno = ENOSYS;
+        return -1;
+    }
+    *out = (int)st.stx_mnt_id;
+    return 0;
+}
+
+int kernel_restrict_mounts(const char *path, unsigned long flags)
+{
+    const unsigned at = AT_RECURSIVE | AT_SYMLINK_NOFOLLOW;
+    struct mount_attr attr = {
+        .attr_set = flags & (MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC),
+    };
+
+    return (int)syscall(SYS_mount_setattr, AT_FDCWD, path, at, &attr, sizeof(attr));
+}
+
+/* That size is none, so it does nothing but say so. */
+bool kernel_restricts_mounts(void)
+{
+    return syscall(SYS_mount_setattr, -1, "", 0, NULL, 0) < 0 && errno == EINVAL;
+}
+
+int kernel_fs_open(const char *type)
+{
+    return (int)syscall(SYS_fsopen, type, FSOPEN_CLOEXEC);
+}
+
+int kernel_fs_set(int context, const char *key, const char *value)
+{
+    return (int)syscall(SYS_fsconfig, context, FSCONFIG_SET_STRING, key, value, 0);
+}
+
+int kernel_fs_create(int context)
+{
+    return (int)syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0);
+}
