@@ -1,0 +1,285 @@
+#include "shim/restack_mount.h"
+
+#include "base/fdio.h"
+#include "shim/mounts_of_all.h"
+#include "shim/overlay.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/xattr.h>
+
+enum { OPTION_BYTES = 4095 }; /* of mount(2): a page with its NUL */
+
+/* On the work directory, which goes with the upper one: it was restacked before. */
+static const char mark[] = "trusted.flatbed.restacked";
+
+static const struct {
+    const char *name;
+    unsigned long flag;
+} mount_flags[] = {
+    {"rw", 0},
+    {"nosuid", MS_NOSUID},
+    {"nodev", MS_NODEV},
+    {"noexec", MS_NOEXEC},
+    {"noatime", MS_NOATIME},
+    {"nodiratime", MS_NODIRATIME},
+    {"relatime", MS_RELATIME},
+    {"strictatime", MS_STRICTATIME},
+    {"nosymfollow", 256}, /* MS_NOSYMFOLLOW, Linux 5.10 */
+};
+
+/* The flags of mount(2) for "rw,nosuid,relatime"; false if there are others. */
+static bool read_flags(const char *options, unsigned long *out)
+{
+    *out = 0;
+    while (*options) {
+        size_t len = strcspn(options, ","), i = 0,
+               count = sizeof(mount_flags) / sizeof(*mount_flags);
+        while (i < count && (strlen(mount_flags[i].name) != len ||
+                             strncmp(mount_flags[i].name, options, len) != 0))
+            i++;
+        if (i == count)
+            return false;
+        *out |= mount_flags[i].flag;
+        options += len + (options[len] == ',');
+    }
+    return true;
+}
+
+/* ---- may it be? ---- */
+
+/* The kernel's module has this on where a mount does not say otherwise. */
+static bool is_default(enum layers_feature feature)
+{
+    _cleanup_buf_ struct buf value = BUF_INIT;
+    _cleanup_free_ char *path =
+        strf("/sys/module/overlay/parameters/%s", layers_feature_names[feature]);
+    struct err ignored;
+
+    return path && file_read(AT_FDCWD, path, 16, &value, &ignored) == 0 && value.len &&
+           value.data[0] == 'Y';
+}
+
+/* Nothing is in the directory, or it cannot be told. */
+static bool is_empty(const char *path)
+{
+    DIR *dir = opendir(path);
+    const struct dirent *e;
+    bool empty = dir != NULL;
+
+    while (dir && (e = readdir(dir)))
+        empty &= strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
+    if (dir)
+        closedir(dir);
+    return empty;
+}
+
+static int say(const char **why, struct arena *arena, struct err *err, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static int say(const char **why, struct arena *arena, struct err *err, const char *format, ...)
+{
+    _cleanup_buf_ struct buf text = BUF_INIT;
+    va_list args;
+
+    va_start(args, format);
+    buf_vprintf(&text, format, args);
+    va_end(args);
+    *why = text.failed ? NULL : arena_strndup(arena, text.data, text.len);
+    return *why ? 0 : err_nomem(err);
+}
+
+int restack_mount_check(const struct rootfs_facts *root, const struct layers *layers,
+                        struct arena *arena, const char **why, struct err *err)
+{
+    const struct mount_entry *m = root->mount;
+    unsigned long flags;
+
+    *why = layers->unfit;
+    if (*why)
+        return 0;
+    for (size_t i = 0; i < LAYERS_FEATURES; i++)
+        if (!layers->given[i] && is_default((enum layers_feature)i))
+            return say(why, arena, err, "the kernel's overlay has %s on", layers_feature_names[i]);
+    if (root->stacked || strcmp(m->root, "/") != 0)
+        return say(why, arena, err, "%s has more than one mount", m->point);
+    if (m->slave)
+        return say(why, arena, err, "%s is a mount that follows another one", m->point);
+    if (!read_flags(m->options, &flags))
+        return say(why, arena, err, "%s is mounted with options that are not known here", m->point);
+    return 0;
+}
+
+/* The upper directory has what the engine's own overlay wrote, as far as we know. */
+static bool is_used(const struct chain *chain, const char *work)
+{
+    return lgetxattr(work, mark, NULL, 0) < 0 && !is_empty(chain->upper);
+}
+
+/* ---- mounting ---- */
+
+struct replacing {
+    const struct mount_entry *mount;
+    const struct layers *layers;
+    const char *work; /* absolute */
+    unsigned long flags;
+    char *before, *after; /* options */
+};
+
+/* Each layer is named from the folder that the engine named it from. */
+static int mount_from(const char *base, const struct mount_entry *m, unsigned long flags,
+                      const char *options, struct err *err)
+{
+    _cleanup_fd_ int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    if (base && (here < 0 || chdir(base) < 0))
+        return err_sys(err, "%s", base);
+    int rc = mount("overlay", m->point, "overlay", flags, options);
+    int saved = errno;
+    if (base && fchdir(here) < 0)
+        return err_sys(err, "the working directory is gone");
+    errno = saved;
+    return rc < 0 ? err_sys(err, "cannot mount an overlay at %s", m->point) : 0;
+}
+
+static int keep_propagation(const struct mount_entry *m, struct err *err)
+{
+    if (mount(NULL, m->point, NULL, m->shared ? MS_SHARED : MS_PRIVATE, NULL) < 0)
+        return err_sys(err, "cannot set how %s propagates", m->point);
+    return 0;
+}
+
+/* A mark of the kernel's that forbids another mount; whoever it was for has unmounted. */
+static void forget_volatile(const struct replacing *r)
+{
+    static const char *const names[] = {"/work/incompat/volatile/dirty", "/work/incompat/volatile",
+                                        "/work/incompat"};
+
+    for (size_t i = 0; r->layers->fleeting && i < sizeof(names) / sizeof(*names); i++) {
+        _cleanup_free_ char *path = strf("%s%s", r->work, names[i]);
+        if (path && unlink(path) < 0)
+            rmdir(path);
+    }
+}
+
+#ifndef SYS_ustat
+struct sought {
+    const struct mount_entry *mount;
+    bool *found;
+};
+
+static void is_same(void *context, const struct mount_table *table)
+{
+    const struct sought *s = context;
+
+    for (size_t i = 0; i < table->count; i++)
+        *s->found |=
+            table->list[i].major == s->mount->major && table->list[i].minor == s->mount->minor;
+}
+#endif
+
+/* True as long as the file system is mounted anywhere, or held open. */
+static bool is_alive(const struct mount_entry *m)
+{
+#ifdef SYS_ustat
+    char answer[64]; /* a struct ustat, which glibc no longer has */
+
+    return syscall(SYS_ustat, makedev(m->major, m->minor), answer) == 0;
+#else
+    bool found = false;
+    struct err ignored;
+
+    return mounts_of_all(is_same, &(struct sought){m, &found}, &ignored) < 0 || found;
+#endif
+}
+
+static int restore(const struct replacing *r, const struct chain *chain, struct err *err)
+{
+    forget_volatile(r);
+    if (mount_from(chain->base, r->mount, r->flags, r->before, err) < 0 ||
+        keep_propagation(r->mount, err) < 0)
+        return err_wrap(err, "the container's root was unmounted and cannot be mounted again");
+    return 0;
+}
+
+static int replace(const struct replacing *r, const struct chain *chain, struct arena *arena,
+                   const char **why, struct err *err)
+{
+    struct err failure = ERR_INIT;
+
+    if (umount2(r->mount->point, UMOUNT_NOFOLLOW) < 0)
+        return say(why, arena, err, "the engine's mount is in use (%s)", strerror(errno));
+    if (is_alive(r->mount)) {
+        if (restore(r, chain, err) < 0)
+            return -1;
+        return say(why, arena, err, "another mount namespace has %s, too", r->mount->point);
+    }
+    forget_volatile(r);
+    if (lsetxattr(r->work, mark, "1", 1, 0) < 0)
+        err_sys(&failure, "%s", r->work);
+    else if (mount_from(NULL, r->mount, r->flags, r->after, &failure) == 0) {
+        if (keep_propagation(r->mount, &failure) == 0)
+            return 1;
+        if (umount2(r->mount->point, UMOUNT_NOFOLLOW) < 0)
+            return say(why, arena, err, "%s", failure.msg) < 0 ? -1 : 1;
+    }
+    if (restore(r, chain, err) < 0)
+        return -1;
+    return say(why, arena, err, "%s", failure.msg);
+}
+
+/* ---- all of it ---- */
+
+/* "KEY=VALUE,…" of an overlay in which `tree` is the lowest layer. NULL without memory. */
+static char *options_after(const struct layers *layers, const struct chain *chain, const char *work,
+                           const char *tree, struct arena *arena)
+{
+    const char *lower = overlay_option("", tree, NULL, arena);
+    const char *own = chain->own ? overlay_option("", chain->own, NULL, arena) : NULL;
+    const char *upper = overlay_option("upperdir", chain->upper, NULL, arena);
+    const char *working = overlay_option("workdir", work, NULL, arena);
+
+    if (!lower || (chain->own && !own) || !upper || !working)
+        return NULL;
+    return strf("lowerdir%s%s%s,%s,%s%s", own ? own : "", own ? ":" : "", own ? lower + 1 : lower,
+                upper, working, layers->rest);
+}
+
+/* The work directory as an absolute path, in the arena. */
+static const char *absolute(const char *path, const char *base, struct arena *arena)
+{
+    _cleanup_free_ char *text = strf("%s/%s", base ? base : "", path);
+
+    if (path[0] == '/')
+        return path;
+    return text ? arena_strndup(arena, text, strlen(text)) : NULL;
+}
+
+int restack_mount(const struct rootfs_facts *root, const struct layers *layers,
+                  const struct chain *chain, const char *tree, struct arena *arena,
+                  const char **why, struct err *err)
+{
+    struct replacing r = {.mount = root->mount, .layers = layers};
+    _cleanup_free_ char *before =
+        strf("%s,%s,%s%s", layers->kept[0], layers->kept[1], layers->kept[2], layers->rest);
+
+    r.work = absolute(layers->work, chain->base, arena);
+    _cleanup_free_ char *after = r.work ? options_after(layers, chain, r.work, tree, arena) : NULL;
+    if (!before || !after)
+        return err_nomem(err);
+    r.before = before;
+    r.after = after;
+    if (strlen(before) > OPTION_BYTES || strlen(after) > OPTION_BYTES)
+        return say(why, arena, err, "%s could not be mounted again as it is", root->mount->point);
+    if (!read_flags(root->mount->options, &r.flags))
+        return say(why, arena, err, "%s is mounted with options that are not known here",
+                   root->mount->point);
+    if (is_used(chain, r.work))
+        return say(why, arena, err, "%s has been written to", chain->upper);
+    return replace(&r, chain, arena, why, err);
+}
