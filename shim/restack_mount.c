@@ -3,8 +3,8 @@
 #include "base/fdio.h"
 #include "shim/mounts_of_all.h"
 #include "shim/overlay.h"
+#include "shim/restack_trust.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -65,20 +65,6 @@ static bool is_default(enum layers_feature feature)
            value.data[0] == 'Y';
 }
 
-/* Nothing is in the directory, or it cannot be told. */
-static bool is_empty(const char *path)
-{
-    DIR *dir = opendir(path);
-    const struct dirent *e;
-    bool empty = dir != NULL;
-
-    while (dir && (e = readdir(dir)))
-        empty &= strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
-    if (dir)
-        closedir(dir);
-    return empty;
-}
-
 static int say(const char **why, struct arena *arena, struct err *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
@@ -118,7 +104,7 @@ int restack_mount_check(const struct rootfs_facts *root, const struct layers *la
 /* The upper directory has what the engine's own overlay wrote, as far as we know. */
 static bool is_used(const struct chain *chain, const char *work)
 {
-    return lgetxattr(work, mark, NULL, 0) < 0 && !is_empty(chain->upper);
+    return lgetxattr(work, mark, NULL, 0) < 0 && !restack_is_fresh(chain);
 }
 
 /* ---- mounting ---- */
@@ -281,5 +267,7 @@ int restack_mount(const struct rootfs_facts *root, const struct layers *layers,
                    root->mount->point);
     if (is_used(chain, r.work))
         return say(why, arena, err, "%s has been written to", chain->upper);
+    if (!restack_shows(root->mount->point, tree, chain))
+        return say(why, arena, err, "it does not show what its layers do");
     return replace(&r, chain, arena, why, err);
 }

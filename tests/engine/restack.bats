@@ -179,12 +179,13 @@ is_restacked() { mounts_of "$1" | grep -qF "/restack/"; }
     [ "$(docker_cli exec kept cat /lib/f4)" = mine ]
     run ! docker_cli exec kept test -e /lib/f6
 
-    # One that began without a tree stays without.
+    # One that began without a tree, and wrote more than a little, stays without.
     start plain runc
     docker_cli rm --force plain
     rm -rf "$FB_DIR/restack"
     start early
-    docker_cli exec early sh -c 'echo mine >/lib/f4'
+    docker_cli exec early sh -c 'echo mine >/lib/f4; mkdir /lots && cd /lots && for n in 0 1 2 3 4 5 6 7 8 9; do
+        touch "$n"0 "$n"1 "$n"2 "$n"3 "$n"4 "$n"5 "$n"6; done'
     wait_for 30 is_built
     docker_cli restart --time 0 early
     run ! is_restacked early
@@ -251,4 +252,18 @@ is_restacked() { mounts_of "$1" | grep -qF "/restack/"; }
     run "$FLATBED" restack --cache "$FB_DIR/restack"
     expect_match 'ready +40 .* yes '
     docker_cli rm "$id"
+}
+
+@test "docker: so many layers that docker names them by links, from a folder of its own" {
+    python3 "$BATS_TEST_DIRNAME/lib/layers.py" "$FB_DIR/rootfs" "$FB_DIR/deeper.tar" flatbed-deeper:1 110
+    docker_cli load --quiet --input "$FB_DIR/deeper.tar" >/dev/null
+    DEEP=flatbed-deeper:1
+    build
+    start plain runc
+    mounts_of plain | grep -qE 'lowerdir=l/[A-Z0-9]{26}:l/'
+    start restacked
+    is_restacked restacked
+    diff <(view plain) <(view restacked)
+    docker_cli rm --force restacked plain
+    docker_cli rmi "$DEEP" >/dev/null
 }
