@@ -53,13 +53,24 @@ static const char *take_super(const char *rest, struct arena *arena)
     return arena_strndup(arena, rest, strcspn(rest, " \n"));
 }
 
+/* The number behind "shared:" or the like; 0 if it is not there. */
+static unsigned take_group(const char *fields, size_t len, const char *name)
+{
+    const char *found = memmem(fields, len, name, strlen(name));
+    unsigned number = 0;
+
+    for (const char *p = found ? found + strlen(name) : ""; *p >= '0' && *p <= '9'; p++)
+        number = number * 10 + (unsigned)(*p - '0');
+    return number;
+}
+
 /* What only an overlay is asked for; `line` is behind the mount point, `rest` behind the type. */
 static int take_overlay(const char *line, const char *rest, struct arena *arena,
                         struct mount_entry *out, struct err *err)
 {
     out->options = take_field(&line, arena);
-    out->shared = memmem(line, (size_t)(rest - line), "shared:", 7) != NULL;
-    out->slave = memmem(line, (size_t)(rest - line), "master:", 7) != NULL;
+    out->shared = take_group(line, (size_t)(rest - line), "shared:");
+    out->slave = take_group(line, (size_t)(rest - line), "master:");
     out->super = take_super(rest, arena);
     return out->options && out->super ? 0 : err_nomem(err);
 }

@@ -1,7 +1,6 @@
 #include "shim/restack_mount.h"
 
 #include "base/fdio.h"
-#include "shim/mounts_of_all.h"
 #include "shim/overlay.h"
 #include "shim/restack_trust.h"
 
@@ -153,22 +152,6 @@ static void forget_volatile(const struct replacing *r)
     }
 }
 
-#ifndef SYS_ustat
-struct sought {
-    const struct mount_entry *mount;
-    bool *found;
-};
-
-static void is_same(void *context, const struct mount_table *table)
-{
-    const struct sought *s = context;
-
-    for (size_t i = 0; i < table->count; i++)
-        *s->found |=
-            table->list[i].major == s->mount->major && table->list[i].minor == s->mount->minor;
-}
-#endif
-
 /* True as long as the file system is mounted anywhere, or held open. */
 static bool is_alive(const struct mount_entry *m)
 {
@@ -177,10 +160,7 @@ static bool is_alive(const struct mount_entry *m)
 
     return syscall(SYS_ustat, makedev(m->major, m->minor), answer) == 0;
 #else
-    bool found = false;
-    struct err ignored;
-
-    return mounts_of_all(is_same, &(struct sought){m, &found}, &ignored) < 0 || found;
+    return restack_is_elsewhere(m);
 #endif
 }
 
@@ -198,12 +178,14 @@ static int replace(const struct replacing *r, const struct chain *chain, struct 
 {
     struct err failure = ERR_INIT;
 
+    if (restack_is_elsewhere(r->mount))
+        return say(why, arena, err, "another mount namespace has %s, too", r->mount->point);
     if (umount2(r->mount->point, UMOUNT_NOFOLLOW) < 0)
         return say(why, arena, err, "the engine's mount is in use (%s)", strerror(errno));
-    if (is_alive(r->mount)) {
+    if (is_alive(r->mount)) { /* held by a descriptor, which no table shows */
         if (restore(r, chain, err) < 0)
             return -1;
-        return say(why, arena, err, "another mount namespace has %s, too", r->mount->point);
+        return say(why, arena, err, "somebody holds %s open", r->mount->point);
     }
     forget_volatile(r);
     if (lsetxattr(r->work, mark, "1", 1, 0) < 0)

@@ -1,5 +1,6 @@
 #include "shim/restack_trust.h"
 
+#include "shim/mounts_of_all.h"
 #include "shim/restack_merge.h"
 
 #include <dirent.h>
@@ -51,6 +52,42 @@ bool restack_shows(const char *point, const char *tree, const struct chain *chai
     if (dir)
         closedir(dir);
     return same && count > 0;
+}
+
+/* ---- other mounts ---- */
+
+struct sought {
+    const struct mount_entry *mount;
+    unsigned found, reached; /* itself is one of each */
+};
+
+/* Of a shared mount all peers and those that follow it go together. */
+static bool is_reached(const struct mount_entry *m, const struct mount_entry *other)
+{
+    return strcmp(m->point, other->point) == 0 &&
+           (m->id == other->id ||
+            (m->shared && (other->shared == m->shared || other->slave == m->shared)));
+}
+
+static void look_for(void *context, const struct mount_table *table)
+{
+    struct sought *s = context;
+
+    for (size_t i = 0; i < table->count; i++) {
+        const struct mount_entry *e = &table->list[i];
+        if (e->major != s->mount->major || e->minor != s->mount->minor || !e->super)
+            continue;
+        s->found++;
+        s->reached += is_reached(s->mount, e);
+    }
+}
+
+bool restack_is_elsewhere(const struct mount_entry *mount)
+{
+    struct sought s = {.mount = mount};
+    struct err ignored;
+
+    return mounts_of_all(look_for, &s, &ignored) < 0 || s.found != s.reached;
 }
 
 /* ---- the upper directory ---- */

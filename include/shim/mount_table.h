@@ -23,8 +23,8 @@ struct mount_entry {
     const char *type;  /* of the file system; "" if the line does not say */
     const char *super; /* an overlay's own options, as the kernel escapes them; NULL for others */
     /* of overlays alone: */
-    const char *options; /* of the mount: "rw,nosuid,relatime" */
-    bool shared, slave;  /* how it propagates */
+    const char *options;    /* of the mount: "rw,nosuid,relatime" */
+    unsigned shared, slave; /* how it propagates: its peer group, and its master's; 0: none */
 };
 
 struct mount_table {

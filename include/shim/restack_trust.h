@@ -9,9 +9,16 @@
 #define SHIM_RESTACK_TRUST_H
 
 #include "shim/chain.h"
+#include "shim/mount_table.h"
 
 /* True if all that is in the tree's root, and is not the container's own, is at `point` as well. */
 bool restack_shows(const char *point, const char *tree, const struct chain *chain);
+
+/*
+ * True if the overlay is seen anywhere else, in any process's mounts, but where an unmount reaches
+ * it, too. Two overlays of one upper directory are undefined behaviour.
+ */
+bool restack_is_elsewhere(const struct mount_entry *mount);
 
 /*
  * True if the upper directory holds little, and nothing that refers to layers below: what an engine

@@ -189,6 +189,21 @@ is_apart() { [ "$(readlink "/proc/$1/ns/mnt")" != "$(readlink "/proc/$WORLD/ns/m
     echo 7 >"$STORE/c/upper/d/f7"
     kill "$other"
     wait "$other" || true
+
+    # A descriptor that no table shows: the engine's mount comes back.
+    nsenter --mount --target "$WORLD" python3 -c 'import ctypes, sys, time
+libc = ctypes.CDLL(None, use_errno=True)
+if libc.syscall(428, -100, sys.argv[1].encode(), 1) < 0: # open_tree, OPEN_TREE_CLONE
+    sys.exit(1)
+print("held", flush=True)
+time.sleep(60)' "$ROOT" >"$DIR/held" 3>&- &
+    holder=$!
+    wait_until grep -q held "$DIR/held"
+    stays "somebody holds .* open"
+    [ "$(mounts | wc -l)" = 1 ]
+    within sh -c "echo mine >$ROOT/d/f7 && cat $ROOT/d/f7"
+    kill "$holder"
+    wait "$holder" || true
     launch
     is_restacked
 }
