@@ -87,18 +87,41 @@ static int split_lower(const char *list, struct arena *arena, struct layers *out
     return 0;
 }
 
-/* Layers that were named one by one, as an option of mount(2). NULL without memory. */
-static const char *join_lower(const struct layers *l, struct arena *arena)
+/* The layers as an option of mount(2), without the first `skip` bytes. NULL without memory. */
+static const char *join_lower(const struct layers *l, size_t skip, struct arena *arena)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
 
     for (size_t i = 0; i < l->count; i++) {
-        const char *one = overlay_option("", l->lower[i], NULL, arena);
+        const char *one = overlay_option("", l->lower[i] + skip, NULL, arena);
         if (!one)
             return NULL;
         buf_printf(&text, "%s%s", i ? ":" : "lowerdir=", one + 1); /* behind its "=" */
     }
     return text.failed ? NULL : arena_strndup(arena, text.data ? text.data : "", text.len);
+}
+
+/* Bytes of the path's folders that the other path has, too, with the last slash. */
+static size_t shared_folders(const char *path, size_t len, const char *other)
+{
+    size_t same = 0, shared = 0;
+
+    for (; same < len && path[same] == other[same]; same++)
+        if (path[same] == '/')
+            shared = same + 1;
+    return shared;
+}
+
+const char *layers_shorten(const struct layers *layers, struct arena *arena, const char **base)
+{
+    size_t shared = layers->count ? strlen(layers->lower[0]) : 0;
+
+    for (size_t i = 0; i < layers->count; i++)
+        shared = shared_folders(layers->lower[0], shared, layers->lower[i]);
+    if (shared < 2 || layers->lower[0][0] != '/')
+        return NULL;
+    *base = arena_strndup(arena, layers->lower[0], shared - 1);
+    return *base ? join_lower(layers, shared, arena) : NULL;
 }
 
 /* ---- options ---- */
@@ -218,7 +241,7 @@ int layers_read(const char *super, struct arena *arena, struct layers *out, stru
             return -1;
         super += len + (super[len] == ',');
     }
-    if (!out->kept[0] && !(out->kept[0] = join_lower(out, arena)))
+    if (!out->kept[0] && !(out->kept[0] = join_lower(out, 0, arena)))
         return err_nomem(err);
     out->rest = arena_strndup(arena, rest.data ? rest.data : "", rest.len);
     if (rest.failed || !out->rest)

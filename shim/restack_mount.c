@@ -113,7 +113,8 @@ struct replacing {
     const struct layers *layers;
     const char *work; /* absolute */
     unsigned long flags;
-    char *before, *after; /* options */
+    const char *base;           /* what the engine's layers are named from; NULL: nothing */
+    const char *before, *after; /* options */
 };
 
 /* Each layer is named from the folder that the engine named it from. */
@@ -164,17 +165,17 @@ static bool is_alive(const struct mount_entry *m)
 #endif
 }
 
-static int restore(const struct replacing *r, const struct chain *chain, struct err *err)
+static int restore(const struct replacing *r, struct err *err)
 {
     forget_volatile(r);
-    if (mount_from(chain->base, r->mount, r->flags, r->before, err) < 0 ||
+    if (mount_from(r->base, r->mount, r->flags, r->before, err) < 0 ||
         keep_propagation(r->mount, err) < 0)
         return err_wrap(err, "the container's root was unmounted and cannot be mounted again");
     return 0;
 }
 
-static int replace(const struct replacing *r, const struct chain *chain, struct arena *arena,
-                   const char **why, struct err *err)
+static int replace(const struct replacing *r, struct arena *arena, const char **why,
+                   struct err *err)
 {
     struct err failure = ERR_INIT;
 
@@ -183,7 +184,7 @@ static int replace(const struct replacing *r, const struct chain *chain, struct 
     if (umount2(r->mount->point, UMOUNT_NOFOLLOW) < 0)
         return say(why, arena, err, "the engine's mount is in use (%s)", strerror(errno));
     if (is_alive(r->mount)) { /* held by a descriptor, which no table shows */
-        if (restore(r, chain, err) < 0)
+        if (restore(r, err) < 0)
             return -1;
         return say(why, arena, err, "somebody holds %s open", r->mount->point);
     }
@@ -196,53 +197,68 @@ static int replace(const struct replacing *r, const struct chain *chain, struct 
         if (umount2(r->mount->point, UMOUNT_NOFOLLOW) < 0)
             return say(why, arena, err, "%s", failure.msg) < 0 ? -1 : 1;
     }
-    if (restore(r, chain, err) < 0)
+    if (restore(r, err) < 0)
         return -1;
     return say(why, arena, err, "%s", failure.msg);
 }
 
 /* ---- all of it ---- */
 
-/* "KEY=VALUE,…" of an overlay in which `tree` is the lowest layer. NULL without memory. */
-static char *options_after(const struct layers *layers, const struct chain *chain, const char *work,
-                           const char *tree, struct arena *arena)
+/* What `format` makes, in the arena; NULL without memory. */
+static const char *print(struct arena *arena, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static const char *print(struct arena *arena, const char *format, ...)
+{
+    _cleanup_buf_ struct buf text = BUF_INIT;
+    va_list args;
+
+    va_start(args, format);
+    buf_vprintf(&text, format, args);
+    va_end(args);
+    return text.failed ? NULL : arena_strndup(arena, text.data, text.len);
+}
+
+/* The options of an overlay in which `tree` is the lowest layer. NULL without memory. */
+static const char *options_after(const struct replacing *r, const struct chain *chain,
+                                 const char *tree, struct arena *arena)
 {
     const char *lower = overlay_option("", tree, NULL, arena);
     const char *own = chain->own ? overlay_option("", chain->own, NULL, arena) : NULL;
     const char *upper = overlay_option("upperdir", chain->upper, NULL, arena);
-    const char *working = overlay_option("workdir", work, NULL, arena);
+    const char *work = overlay_option("workdir", r->work, NULL, arena);
 
-    if (!lower || (chain->own && !own) || !upper || !working)
+    if (!lower || (chain->own && !own) || !upper || !work)
         return NULL;
-    return strf("lowerdir%s%s%s,%s,%s%s", own ? own : "", own ? ":" : "", own ? lower + 1 : lower,
-                upper, working, layers->rest);
+    return print(arena, "lowerdir%s%s%s,%s,%s%s", own ? own : "", own ? ":" : "",
+                 own ? lower + 1 : lower, upper, work, r->layers->rest);
 }
 
-/* The work directory as an absolute path, in the arena. */
-static const char *absolute(const char *path, const char *base, struct arena *arena)
+/* Those of the engine's own, shortened where the kernel shows more than it was given. */
+static const char *options_before(struct replacing *r, struct arena *arena)
 {
-    _cleanup_free_ char *text = strf("%s/%s", base ? base : "", path);
+    const struct layers *l = r->layers;
+    const char *options = print(arena, "%s,%s,%s%s", l->kept[0], l->kept[1], l->kept[2], l->rest);
+    const char *lower;
 
-    if (path[0] == '/')
-        return path;
-    return text ? arena_strndup(arena, text, strlen(text)) : NULL;
+    if (!options || strlen(options) <= OPTION_BYTES || r->base)
+        return options;
+    lower = layers_shorten(l, arena, &r->base);
+    return lower ? print(arena, "%s,%s,%s%s", lower, l->kept[1], l->kept[2], l->rest) : options;
 }
 
 int restack_mount(const struct rootfs_facts *root, const struct layers *layers,
                   const struct chain *chain, const char *tree, struct arena *arena,
                   const char **why, struct err *err)
 {
-    struct replacing r = {.mount = root->mount, .layers = layers};
-    _cleanup_free_ char *before =
-        strf("%s,%s,%s%s", layers->kept[0], layers->kept[1], layers->kept[2], layers->rest);
+    struct replacing r = {.mount = root->mount, .layers = layers, .base = chain->base};
 
-    r.work = absolute(layers->work, chain->base, arena);
-    _cleanup_free_ char *after = r.work ? options_after(layers, chain, r.work, tree, arena) : NULL;
-    if (!before || !after)
+    r.work = layers->work[0] == '/' ? layers->work : print(arena, "%s/%s", r.base, layers->work);
+    r.before = options_before(&r, arena);
+    r.after = r.work ? options_after(&r, chain, tree, arena) : NULL;
+    if (!r.before || !r.after)
         return err_nomem(err);
-    r.before = before;
-    r.after = after;
-    if (strlen(before) > OPTION_BYTES || strlen(after) > OPTION_BYTES)
+    if (strlen(r.before) > OPTION_BYTES || strlen(r.after) > OPTION_BYTES)
         return say(why, arena, err, "%s could not be mounted again as it is", root->mount->point);
     if (!read_flags(root->mount->options, &r.flags))
         return say(why, arena, err, "%s is mounted with options that are not known here",
@@ -251,5 +267,5 @@ int restack_mount(const struct rootfs_facts *root, const struct layers *layers,
         return say(why, arena, err, "%s has been written to", chain->upper);
     if (!restack_shows(root->mount->point, tree, chain))
         return say(why, arena, err, "it does not show what its layers do");
-    return replace(&r, chain, arena, why, err);
+    return replace(&r, arena, why, err);
 }

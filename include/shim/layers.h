@@ -38,4 +38,11 @@ struct layers {
 int layers_read(const char *super, struct arena *arena, struct layers *out,
                 struct err *err) must_check;
 
+/*
+ * The "lowerdir=" option with paths relative to a folder that all layers are in, which becomes
+ * *base: mount(2) takes no more than a page. NULL: they are in none but "/", or no memory.
+ */
+const char *layers_shorten(const struct layers *layers, struct arena *arena,
+                           const char **base) must_check;
+
 #endif
