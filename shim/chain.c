@@ -74,7 +74,7 @@ static bool find_base(const struct layers *layers, const char *point, struct are
         layers->upper && !is_relative(layers->upper) ? two_above(layers->upper, arena) : NULL,
         two_above(point, arena),
     };
-    bool needed = is_relative(layers->upper);
+    bool needed = is_relative(layers->upper) || is_relative(layers->work);
 
     for (size_t i = 0; i < layers->count; i++)
         needed |= is_relative(layers->lower[i]);

@@ -72,6 +72,9 @@ is_ready() { [ "$(state)" = ready ]; }
 builders() { grep -l '^flatbed-restack' /proc/[0-9]*/comm 2>/dev/null | while read -r f; do
     [ "$(readlink "${f%comm}ns/mnt")" != "$(readlink "/proc/$WORLD/ns/mnt")" ] || basename "${f%/comm}"; done; }
 
+has_open() { [ "$(readlink "/proc/$1/fd/0")" = "$ROOT/top" ]; }
+is_apart() { [ "$(readlink "/proc/$1/ns/mnt")" != "$(readlink "/proc/$WORLD/ns/mnt")" ] && grep -q sleep "/proc/$1/comm"; }
+
 # stays WHY: the engine's mount, as it was; the root can be used.
 stays() {
     local before
@@ -128,6 +131,18 @@ stays() {
     is_restacked
     mounts | grep -q ' shared:'
     within umount "$ROOT"
+    # Mounts that follow the engine's follow this, too.
+    nsenter --mount --target "$WORLD" unshare --mount --propagation slave sleep 60 3>&- &
+    other=$!
+    wait_until is_apart "$other"
+    deep
+    launch
+    is_restacked
+    [ "$(grep -c " $ROOT " "/proc/$other/mountinfo")" = 1 ]
+    grep " $ROOT " "/proc/$other/mountinfo" | grep -qF "$CACHE/"
+    kill "$other"
+    wait "$other" || true
+    within umount "$ROOT"
     within mount --make-rprivate "$DIR"
     deep userxattr
     launch
@@ -161,9 +176,6 @@ END
     stays "has more than one mount"
 }
 
-has_open() { [ "$(readlink "/proc/$1/fd/0")" = "$ROOT/top" ]; }
-is_apart() { [ "$(readlink "/proc/$1/ns/mnt")" != "$(readlink "/proc/$WORLD/ns/mnt")" ] && grep -q sleep "/proc/$1/comm"; }
-
 @test "a root that is in use stays: by a file, a mount beneath, another mount namespace" {
     world
     ahead
@@ -190,7 +202,10 @@ is_apart() { [ "$(readlink "/proc/$1/ns/mnt")" != "$(readlink "/proc/$WORLD/ns/m
     kill "$other"
     wait "$other" || true
 
-    # A descriptor that no table shows: the engine's mount comes back.
+    # A descriptor that no table shows: the engine's mount comes back, named from its folder as before.
+    within umount "$ROOT"
+    within sh -c "cd $STORE && mount -t overlay -o lowerdir=1:2:3:4:5:6:7:8:9:10:11:12,upperdir=$STORE/c/upper,workdir=$STORE/c/work overlay $ROOT"
+    mounts | grep -q lowerdir=1:2:
     nsenter --mount --target "$WORLD" python3 -c 'import ctypes, sys, time
 libc = ctypes.CDLL(None, use_errno=True)
 if libc.syscall(428, -100, sys.argv[1].encode(), 1) < 0: # open_tree, OPEN_TREE_CLONE
