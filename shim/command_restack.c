@@ -57,6 +57,32 @@ static void put_time(struct buf *out, int64_t seconds)
         buf_puts(out, text);
 }
 
+/* In the arena; NULL without memory. */
+static const char *number(uint64_t value, struct arena *arena)
+{
+    char text[24];
+    int len = snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+
+    return arena_strndup(arena, text, (size_t)len);
+}
+
+static int fill_row(const struct restack_item *item, struct arena *arena, struct columns_row *row,
+                    struct err *err)
+{
+    _cleanup_buf_ struct buf size = BUF_INIT, used = BUF_INIT;
+
+    restack_put_size(&size, item->bytes);
+    put_time(&used, item->used);
+    if (buf_check(&size, err) < 0 || buf_check(&used, err) < 0)
+        return -1;
+    *row = (struct columns_row){
+        .cells = {item->state, number(item->layers, arena), number(item->files, arena),
+                  item->lookups, arena_strndup(arena, size.data, size.len),
+                  used.data ? arena_strndup(arena, used.data, used.len) : NULL,
+                  item->mounted ? "yes" : NULL, item->why ? item->why : item->layer}};
+    return 0;
+}
+
 static int print_list(const struct restack_list *list, struct arena *arena, struct err *err)
 {
     enum { COLUMNS = 8 };
@@ -67,26 +93,9 @@ static int print_list(const struct restack_list *list, struct arena *arena, stru
         return err_nomem(err);
     rows[0] = (struct columns_row){
         .cells = {"STATE", "LAYERS", "FILES", "LOOKUPS", "SIZE", "USED", "IN USE", "TOP LAYER"}};
-    for (size_t i = 0; i < list->count; i++) {
-        const struct restack_item *item = &list->items[i];
-        _cleanup_buf_ struct buf size = BUF_INIT, used = BUF_INIT, numbers = BUF_INIT;
-        restack_put_size(&size, item->bytes);
-        put_time(&used, item->used);
-        buf_printf(&numbers, "%llu%c%llu", (unsigned long long)item->layers, 0,
-                   (unsigned long long)item->files);
-        if (size.failed || used.failed || numbers.failed)
-            return err_nomem(err);
-        char *counts = arena_strndup(arena, numbers.data, numbers.len);
-        const char *cells[] = {item->state,
-                               counts,
-                               counts ? counts + strlen(counts) + 1 : NULL,
-                               item->lookups,
-                               arena_strndup(arena, size.data, size.len),
-                               used.data ? arena_strndup(arena, used.data, used.len) : NULL,
-                               item->mounted ? "yes" : "",
-                               item->why ? item->why : item->layer};
-        memcpy(rows[i + 1].cells, cells, sizeof(cells));
-    }
+    for (size_t i = 0; i < list->count; i++)
+        if (fill_row(&list->items[i], arena, &rows[i + 1], err) < 0)
+            return -1;
     columns_print(rows, list->count + 1, COLUMNS, columns_of_terminal(STDOUT_FILENO), &out);
     return program_print(&out, err);
 }
