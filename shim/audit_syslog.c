@@ -49,8 +49,9 @@ static void send_message(int priority, const char *text)
 void audit_syslog_warning(const char *text)
 {
     _cleanup_buf_ struct buf safe = BUF_INIT;
+    size_t len = strlen(text);
 
-    buf_put_printable(&safe, text, strnlen(text, MESSAGE));
+    buf_put_printable(&safe, text, len < MESSAGE ? len : MESSAGE);
     if (safe.data)
         send_message(LOG_WARNING, safe.data);
 }

@@ -5,6 +5,7 @@
 #include "shim/bundle.h"
 #include "shim/judge.h"
 #include "shim/lowlevel.h"
+#include "shim/restack.h"
 #include "shim/state.h"
 #include "shim/trust.h"
 #include "shim/volumes.h"
@@ -95,7 +96,10 @@ static int edit_bundle(struct edit *e, struct err *err)
                         j, err) < 0)
         return -1;
     bool enforce = j->policy->mode == POLICY_ENFORCE;
-    if ((enforce && plan_check(&j->plan, err) < 0) ||
+    if (enforce && plan_check(&j->plan, err) < 0)
+        return -1;
+    /* In the engine's own mounts: what is prepared may be seen by this container alone. */
+    if (restack_root(j, false, &e->arena, err) < 0 ||
         prepare(&j->plan, &j->facts, e->low, enforce, &e->arena, err) < 0)
         return -1;
     return apply(e, err);

@@ -1,6 +1,7 @@
 #include "shim/explain.h"
 
 #include "shim/pool.h"
+#include "shim/restack.h"
 #include "shim/source.h"
 #include "shim/source_wait.h"
 #include "shim/user.h"
@@ -126,8 +127,8 @@ int explain_container(const struct policy *policy, struct json_doc *doc, int bun
         return -1;
     out->policy = j->policy;
     out->judged = j->policy->mode != POLICY_OFF;
-    if (look_at_sources(j, arena, err) < 0 || find_owner(out, arena, err) < 0 ||
-        describe_all(out, arena, err) < 0)
+    if (restack_root(j, true, arena, err) < 0 || look_at_sources(j, arena, err) < 0 ||
+        find_owner(out, arena, err) < 0 || describe_all(out, arena, err) < 0)
         return -1;
     if (plan_check(&j->plan, &denials) < 0) {
         if (denials.kind != ERR_POLICY)

@@ -1,7 +1,6 @@
 #include "shim/judge.h"
 
 #include "shim/profile.h"
-#include "shim/rootfs.h"
 
 #include <string.h>
 
@@ -80,7 +79,8 @@ int judge_container(const struct policy *policy, const struct spec *spec, struct
         tuning_gather(&out->tuning);
         input.tuning = &out->tuning;
     }
-    if (policy->rootfs.max_depth && rootfs_gather(spec, bundle, arena, &input.depth, err) < 0)
+    if (policy->rootfs.max_depth && rootfs_gather(spec, bundle, arena, &out->rootfs, err) < 0)
         return -1;
+    input.depth = out->rootfs.depth;
     return plan_make(&input, arena, &out->plan, err);
 }

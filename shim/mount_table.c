@@ -53,6 +53,28 @@ static const char *take_super(const char *rest, struct arena *arena)
     return arena_strndup(arena, rest, strcspn(rest, " \n"));
 }
 
+/* The number behind "shared:" or the like; 0 if it is not there. */
+static unsigned take_group(const char *fields, size_t len, const char *name)
+{
+    const char *found = memmem(fields, len, name, strlen(name));
+    unsigned number = 0;
+
+    for (const char *p = found ? found + strlen(name) : ""; *p >= '0' && *p <= '9'; p++)
+        number = number * 10 + (unsigned)(*p - '0');
+    return number;
+}
+
+/* What only an overlay is asked for; `line` is behind the mount point, `rest` behind the type. */
+static int take_overlay(const char *line, const char *rest, struct arena *arena,
+                        struct mount_entry *out, struct err *err)
+{
+    out->options = take_field(&line, arena);
+    out->shared = take_group(line, (size_t)(rest - line), "shared:");
+    out->slave = take_group(line, (size_t)(rest - line), "master:");
+    out->super = take_super(rest, arena);
+    return out->options && out->super ? 0 : err_nomem(err);
+}
+
 /* A number and the character behind it; *text goes there. sscanf takes longer than the kernel. */
 static bool take_number(const char **text, char behind, unsigned *out)
 {
@@ -80,13 +102,11 @@ static int parse_line(const char *line, struct arena *arena, struct mount_entry 
     out->id = (int)id;
     out->root = take_field(&line, arena);
     out->point = take_field(&line, arena);
-    line += skip_to_type(line);
-    out->type = take_field(&line, arena);
+    const char *rest = line + skip_to_type(line);
+    out->type = take_field(&rest, arena);
     if (!out->root || !out->point || !out->type)
         return err_nomem(err);
-    bool overlay = strcmp(out->type, "overlay") == 0;
-    out->super = overlay ? take_super(line, arena) : NULL;
-    return overlay && !out->super ? err_nomem(err) : 0;
+    return strcmp(out->type, "overlay") == 0 ? take_overlay(line, rest, arena, out, err) : 0;
 }
 
 static size_t count_lines(const char *text)
@@ -117,10 +137,15 @@ int mount_table_parse(const char *text, struct arena *arena, struct mount_table 
 
 int mount_table_read(struct arena *arena, struct mount_table *out, struct err *err)
 {
-    static const char path[] = "/proc/self/mountinfo";
+    return mount_table_read_at(AT_FDCWD, "/proc/self/mountinfo", arena, out, err);
+}
+
+int mount_table_read_at(int dirfd, const char *path, struct arena *arena, struct mount_table *out,
+                        struct err *err)
+{
     _cleanup_buf_ struct buf text = BUF_INIT;
 
-    if (file_read(AT_FDCWD, path, TABLE_BYTES, &text, err) < 0 ||
+    if (file_read(dirfd, path, TABLE_BYTES, &text, err) < 0 ||
         mount_table_parse(text.data ? text.data : "", arena, out, err) < 0)
         return err_wrap(err, "%s", path);
     return 0;

@@ -19,8 +19,9 @@ bool plan_changes(const struct plan *plan)
     if (plan->requests && plan->requests->mount_count)
         return true;
     for (size_t i = 0; i < plan->count; i++)
-        if (plan->ops[i].verdict == PLAN_ADDED || plan->ops[i].verdict == PLAN_DOWNGRADED ||
-            plan->ops[i].hold)
+        if (plan->ops[i].kind != PLAN_ROOTFS && /* what is mounted there is not in the document */
+            (plan->ops[i].verdict == PLAN_ADDED || plan->ops[i].verdict == PLAN_DOWNGRADED ||
+             plan->ops[i].hold))
             return true;
     return false;
 }

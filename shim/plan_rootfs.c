@@ -12,7 +12,8 @@ int plan_add_rootfs(struct planner *p)
         return -1;
     op->asked_by = "rootfs.max_depth";
     op->amount = p->in->depth;
-    return plan_decide(p, op, rule->deny ? PLAN_DENIED : PLAN_KEPT, &rule->place,
+    op->restack = rule->beyond == BEYOND_RESTACK;
+    return plan_decide(p, op, rule->beyond == BEYOND_DENY ? PLAN_DENIED : PLAN_KEPT, &rule->place,
                        "the container's root has %zu layers, and each is searched for a path: "
                        "'flatten IMAGE' makes an image of one",
                        p->in->depth);

@@ -1,10 +1,8 @@
 /* The "audit" section. */
-#include "base/path.h"
 #include "shim/policy_decode.h"
 #include "shim/size.h"
 
 #include <stdint.h>
-#include <string.h>
 
 enum { KIB = 1024, MIB = 1024 * KIB };
 enum { SMALLEST_FILE = 4 * KIB, MOST_KEPT = 1000 };
@@ -14,27 +12,18 @@ void decode_audit_defaults(struct policy_audit *audit)
     *audit = (struct policy_audit){.max_size = 64 * (uint64_t)MIB, .keep = 4};
 }
 
-static int read_path(struct decoder *d, const struct json *value, struct policy_text *out)
-{
-    if (decode_text(d, value, out) < 0)
-        return -1;
-    if (!path_is_clean_absolute(out->text) || strcmp(out->text, "/") == 0)
-        return decode_fail(d, value, "'%s' is not a clean absolute path", out->text);
-    return 0;
-}
-
 static int read_file(struct decoder *d, const struct json *value, void *target)
 {
     struct policy_audit *audit = target;
 
-    return read_path(d, value, &audit->file);
+    return decode_path(d, value, &audit->file);
 }
 
 static int read_metrics(struct decoder *d, const struct json *value, void *target)
 {
     struct policy_audit *audit = target;
 
-    return read_path(d, value, &audit->metrics);
+    return decode_path(d, value, &audit->metrics);
 }
 
 static int read_syslog(struct decoder *d, const struct json *value, void *target)

@@ -1,5 +1,6 @@
 #include "shim/policy_decode.h"
 
+#include "base/path.h"
 #include "base/suggest.h"
 
 #include <stdarg.h>
@@ -165,5 +166,14 @@ int decode_object(struct decoder *d, const struct json *value, const struct deco
     for (size_t i = 0; i < value->len; i++)
         if (decode_member(d, &value->members[i], keys, count, target) < 0)
             return -1;
+    return 0;
+}
+
+int decode_path(struct decoder *d, const struct json *value, struct policy_text *out)
+{
+    if (decode_text(d, value, out) < 0)
+        return -1;
+    if (!path_is_clean_absolute(out->text) || strcmp(out->text, "/") == 0)
+        return decode_fail(d, value, "'%s' is not a clean absolute path", out->text);
     return 0;
 }

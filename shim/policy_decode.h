@@ -39,6 +39,8 @@ int decode_object(struct decoder *d, const struct json *value, const struct deco
 
 int decode_bool(struct decoder *d, const struct json *value, bool *out) must_check;
 int decode_text(struct decoder *d, const struct json *value, struct policy_text *out) must_check;
+int decode_path(struct decoder *d, const struct json *value,
+                struct policy_text *out) must_check; /* clean, absolute, not "/" */
 int decode_list(struct decoder *d, const struct json *value, struct policy_list *out) must_check;
 
 /* The index of a string among `names`. */

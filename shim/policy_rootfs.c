@@ -19,23 +19,29 @@ static int read_max_depth(struct decoder *d, const struct json *value, void *tar
 
 static int read_beyond(struct decoder *d, const struct json *value, void *target)
 {
-    static const char *const names[] = {"warn", "deny", "restack"};
+    static const char *const names[] = {
+        [BEYOND_WARN] = "warn", [BEYOND_DENY] = "deny", [BEYOND_RESTACK] = "restack"};
     struct policy_rootfs *rootfs = target;
     int beyond;
 
     if (decode_choice(d, value, names, 3, &beyond) < 0)
         return -1;
-    if (beyond == 2)
-        return decode_fail(d, value, "\"restack\" is not implemented in this version");
-    rootfs->deny = beyond == 1;
+    rootfs->beyond = (enum policy_beyond)beyond;
     return 0;
+}
+
+static int read_cache(struct decoder *d, const struct json *value, void *target)
+{
+    struct policy_rootfs *rootfs = target;
+
+    return decode_path(d, value, &rootfs->cache);
 }
 
 int decode_rootfs(struct decoder *d, const struct json *value, void *target)
 {
-    static const struct decode_key keys[] = {{"max_depth", read_max_depth},
-                                             {"beyond", read_beyond}};
+    static const struct decode_key keys[] = {
+        {"max_depth", read_max_depth}, {"beyond", read_beyond}, {"cache", read_cache}};
     struct policy *policy = target;
 
-    return decode_object(d, value, keys, 2, &policy->rootfs);
+    return decode_object(d, value, keys, 3, &policy->rootfs);
 }

@@ -1,8 +1,6 @@
 #include "shim/rootfs.h"
 
 #include "base/cleanup.h"
-#include "shim/mount_table.h"
-
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
@@ -47,14 +45,24 @@ size_t rootfs_count_layers(const char *super)
 
 /* ---- looking ---- */
 
-int rootfs_gather(const struct spec *spec, int bundle, struct arena *arena, size_t *depth,
-                  struct err *err)
+/* How many mounts there are at a place. */
+static size_t count_mounts(const struct mount_table *table, const char *point)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < table->count; i++)
+        count += strcmp(table->list[i].point, point) == 0;
+    return count;
+}
+
+int rootfs_gather(const struct spec *spec, int bundle, struct arena *arena,
+                  struct rootfs_facts *out, struct err *err)
 {
     const char *path = json_text(json_path(spec->root, "root", "path", NULL));
     char link[32], real[PATH_MAX];
     struct mount_table table;
 
-    *depth = 0;
+    *out = (struct rootfs_facts){0};
     _cleanup_fd_ int fd =
         path && *path ? openat(bundle, path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
     if (fd < 0)
@@ -66,7 +74,8 @@ int rootfs_gather(const struct spec *spec, int bundle, struct arena *arena, size
     real[len] = '\0';
     if (mount_table_read(arena, &table, err) < 0)
         return -1;
-    const struct mount_entry *overlay = mount_table_overlay_at(&table, real);
-    *depth = overlay ? rootfs_count_layers(overlay->super) : 0;
+    out->mount = mount_table_overlay_at(&table, real);
+    out->depth = out->mount ? rootfs_count_layers(out->mount->super) : 0;
+    out->stacked = out->mount && count_mounts(&table, real) > 1;
     return 0;
 }

@@ -11,6 +11,7 @@
 #define SHIM_JUDGE_H
 
 #include "shim/plan.h"
+#include "shim/rootfs.h"
 
 struct judgement {
     const struct policy *policy;          /* what is judged by: with the profile's overrides */
@@ -20,6 +21,7 @@ struct judgement {
     struct bind_facts binds;
     struct security_facts security;
     struct tuning_facts tuning;
+    struct rootfs_facts rootfs;
     struct plan plan; /* what it denies is not yet an error: plan_check */
 };
 

@@ -22,6 +22,9 @@ struct mount_entry {
     const char *point; /* where */
     const char *type;  /* of the file system; "" if the line does not say */
     const char *super; /* an overlay's own options, as the kernel escapes them; NULL for others */
+    /* of overlays alone: */
+    const char *options;    /* of the mount: "rw,nosuid,relatime" */
+    unsigned shared, slave; /* how it propagates: its peer group, and its master's; 0: none */
 };
 
 struct mount_table {
@@ -33,8 +36,10 @@ struct mount_table {
 int mount_table_parse(const char *text, struct arena *arena, struct mount_table *out,
                       struct err *err) must_check;
 
-/* The table of this process's mount namespace. */
+/* The table of this process's mount namespace; that of a file like /proc/PID/mountinfo. */
 int mount_table_read(struct arena *arena, struct mount_table *out, struct err *err) must_check;
+int mount_table_read_at(int dirfd, const char *path, struct arena *arena, struct mount_table *out,
+                        struct err *err) must_check;
 
 /*
  * Appends the name of what `path` shows, which lies in the mount with that id. False, and nothing

@@ -42,7 +42,7 @@ enum plan_kind {
     PLAN_FILTER,       /* a seccomp profile is put in */
     PLAN_SHM,          /* the size of /dev/shm */
     PLAN_RLIMIT,
-    PLAN_ROOTFS, /* the root's depth: denied, or kept with a reason to look at it */
+    PLAN_ROOTFS, /* the root's depth: denied, or kept with a reason to look at it, or restacked */
 };
 
 enum plan_verdict {
@@ -95,6 +95,8 @@ struct plan_op {
     const char *limit; /* "RLIMIT_NOFILE" … */
     uint64_t amount;   /* bytes or pieces; UINT64_MAX: unlimited; `value` is the same in words */
     struct plan_limit was; /* what is replaced, if `entry` is not NULL */
+
+    bool restack; /* the root is to be mounted anew, with fewer layers (restack.h) */
 };
 
 #define PLAN_NO_MOUNT SIZE_MAX

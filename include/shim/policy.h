@@ -225,10 +225,14 @@ struct policy_tuning {
 };
 
 /* How deep the overlay may be that is a container's root. */
+/* What becomes of a root that is deeper. */
+enum policy_beyond { BEYOND_WARN, BEYOND_DENY, BEYOND_RESTACK };
+
 struct policy_rootfs {
     uint64_t max_depth; /* lower layers; 0: not given */
-    bool deny;          /* … those that are deeper; else it is only said */
     struct policy_place place;
+    enum policy_beyond beyond;
+    struct policy_text cache; /* where trees of merged layers are kept; not given: the default */
 };
 
 struct policy {

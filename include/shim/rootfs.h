@@ -5,6 +5,7 @@
 #ifndef SHIM_ROOTFS_H
 #define SHIM_ROOTFS_H
 
+#include "shim/mount_table.h"
 #include "shim/spec.h"
 
 /*
@@ -14,11 +15,15 @@
  */
 size_t rootfs_count_layers(const char *super);
 
-/*
- * For root.path, which may be relative to `bundle`. 0 where no overlay is mounted there: the
- * runtime behind us mounts it itself, or the engine's storage is of another kind.
- */
-int rootfs_gather(const struct spec *spec, int bundle, struct arena *arena, size_t *depth,
-                  struct err *err) must_check;
+struct rootfs_facts {
+    size_t depth; /* 0: no overlay is mounted there (the runtime behind us mounts it itself, or the
+                     engine's storage is of another kind), or it is not known */
+    const struct mount_entry *mount; /* the overlay; NULL where there is none */
+    bool stacked;                    /* something else is mounted at that place, below it */
+};
+
+/* For root.path, which may be relative to `bundle`. What it finds is in the arena. */
+int rootfs_gather(const struct spec *spec, int bundle, struct arena *arena,
+                  struct rootfs_facts *out, struct err *err) must_check;
 
 #endif

@@ -312,8 +312,8 @@ static void test_errors(void **state)
         {"{\"version\":1,\"rootfs\":{\"max_dept\":5}}", "did you mean \"max_depth\"?"},
         {"{\"version\":1,\"rootfs\":{\"beyond\":\"allow\"}}",
          "expected one of warn, deny, restack"},
-        {"{\"version\":1,\"rootfs\":{\"beyond\":\"restack\"}}",
-         "p.json:1:33: \"restack\" is not implemented in this version"},
+        {"{\"version\":1,\"rootfs\":{\"cache\":\"restack\"}}",
+         "'restack' is not a clean absolute path"},
     };
 
     (void)state;

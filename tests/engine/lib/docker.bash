@@ -37,6 +37,7 @@ docker_remove_all() {
 docker_daemon_json() {
     cat <<EOF
 { "runtimes": { "flatbed": { "path": "$FLATBED_RUNTIME", "runtimeArgs": ["--flatbed-policy=$FB_POLICY"] } },
+  "live-restore": ${FB_DOCKER_LIVE:-false},
   "features": { "containerd-snapshotter": ${FB_DOCKER_SNAPSHOTTER:-false} } }
 EOF
 }
@@ -59,12 +60,13 @@ docker_has_annotations() {
 # docker_spawn STORAGE_DRIVER: own containerd (under exec-root), no network rules, no bridge. It runs in
 # a mount namespace of its own: its mounts end with it even if this test is killed, and /etc/docker is
 # an empty tmpfs there (before 23.0 dockerd writes a key to it and there is no option to say where else).
+# With $FB_DOCKER_WITHIN it runs in the mounts of that process, which one before it ran in.
 docker_spawn() {
     docker_daemon_json >"$FB_DIR/daemon.json"
     [ -d /etc/docker ] || mkdir /etc/docker
-    # shellcheck disable=SC2016
-    unshare --mount --propagation private sh -c 'mount -t tmpfs none /etc/docker && exec "$@"' sh \
-        "$DOCKERD" --config-file "$FB_DIR/daemon.json" --host "unix://$FB_DIR/docker.sock" \
+    local -a within=(unshare --mount --propagation private sh -c 'mount -t tmpfs none /etc/docker && exec "$@"' sh)
+    [ -z "${FB_DOCKER_WITHIN-}" ] || within=(nsenter --mount --target "$FB_DOCKER_WITHIN")
+    "${within[@]}" "$DOCKERD" --config-file "$FB_DIR/daemon.json" --host "unix://$FB_DIR/docker.sock" \
         --data-root "$FB_DIR/docker" --exec-root "$FB_DIR/exec" --pidfile "$FB_DIR/docker.pid" \
         ${1:+--storage-driver "$1"} --exec-opt native.cgroupdriver=cgroupfs \
         --bridge=none --iptables=false --ip-forward=false --ip-masq=false \
