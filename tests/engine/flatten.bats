@@ -494,3 +494,11 @@ fails_saving() {
     wait_for 5 pid_gone "$pid"
     expect_nothing_left
 }
+
+@test "flatten: killed at any moment, the daemon has no image or all of it" {
+    killed_loading fb-killed:1 "" 16
+}
+
+@test "flatten: killed at any moment, a name has its old image or the new one" {
+    killed_loading fb-killed:2 "$FB_IMAGE" 16
+}
