@@ -46,31 +46,22 @@ static int note_made(struct oci_sink *s, const struct digest *digest, struct err
     return 0;
 }
 
-static bool is_blob(const struct stat *st, uint64_t size)
-{
-    return S_ISREG(st->st_mode) && (uint64_t)st->st_size == size;
-}
-
-/* Gives a finished file its digest for a name, unless the layout has that blob, to go by its size.
+/*
+ * Gives a finished file its digest for a name. It replaces what the layout has there: the same, or
+ * what somebody put there who was mistaken.
  */
 static int keep_blob(struct oci_sink *s, struct atomic_file *file, const struct digest *digest,
                      struct err *err)
 {
-    struct stat old, fresh;
+    bool exists = faccessat(s->blobs, digest_hex(digest), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 
-    if (fstat(file->fd, &fresh) < 0)
-        return err_sys(err, "blob");
-    bool exists = fstatat(s->blobs, digest_hex(digest), &old, AT_SYMLINK_NOFOLLOW) == 0;
-    if (exists && is_blob(&old, (uint64_t)fresh.st_size)) {
-        atomic_file_abort(file);
-        return 0;
-    }
     snprintf(file->name, sizeof(file->name), "%s", digest_hex(digest));
     if (!exists && note_made(s, digest, err) < 0)
         return -1;
     return atomic_file_commit(file, err);
 }
 
+/* To go by its size: to read a kept layer here would take as long as to copy it. */
 static int has_layer(struct sink *base, const struct written_layer *layer, struct err *err)
 {
     const struct oci_sink *s = (const struct oci_sink *)base;
@@ -78,7 +69,7 @@ static int has_layer(struct sink *base, const struct written_layer *layer, struc
 
     (void)err;
     return fstatat(s->blobs, digest_hex(&layer->digest), &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-           is_blob(&st, layer->size);
+           S_ISREG(st.st_mode) && (uint64_t)st.st_size == layer->size;
 }
 
 static int begin_layer(struct sink *base, int *fd, off_t *offset, struct err *err)

@@ -46,6 +46,16 @@ out.tar" ]
     [ "$(ls -A)" = bad.tar ]
 }
 
+@test "a wrong blob of the right size in a layout does not stay in the place of what was made" {
+    ok -q "$IMAGES/old.tar" oci:out:a
+    cp -r out good
+    for blob in out/blobs/sha256/*; do
+        printf y | dd of="$blob" bs=1 seek=$(($(stat -c %s "$blob") / 2)) conv=notrunc status=none
+    done
+    ok -q "$IMAGES/old.tar" oci:out:a
+    diff -r good out
+}
+
 # In an archive entry's header, so that it cannot be read either: the digest is the reason.
 @test "a layer whose headers were changed is not what the image says" {
     for _ in 1 2 3 4 5 6 7 8; do

@@ -495,10 +495,7 @@ fails_saving() {
     expect_nothing_left
 }
 
-@test "flatten: killed at any moment, the daemon has no image or all of it" {
+@test "flatten: killed at any moment, a name has its old image or the new one, whole" {
     killed_loading fb-killed:1 "" 16
-}
-
-@test "flatten: killed at any moment, a name has its old image or the new one" {
     killed_loading fb-killed:2 "$FB_IMAGE" 16
 }
