@@ -98,6 +98,48 @@ static int rehearse(struct group *g, struct squashed *out, struct err *err)
     return rc;
 }
 
+/* The same layer, made before: where it lies in *at if it can be read there. */
+static bool made_before(const struct squashed *s, const struct written_layer *layer,
+                        const struct layer **at)
+{
+    for (size_t i = s->kept; i < s->count; i++) {
+        if (!digest_equal(&s->layers[i].digest, &layer->digest))
+            continue;
+        *at = i < s->result->layer_count ? &s->result->layers[i] : NULL;
+        return true;
+    }
+    return false;
+}
+
+static bool is_made(const struct squash_options *options, const struct squashed *out,
+                    const struct written_layer *layer, const struct layer **at)
+{
+    for (size_t i = 0; i < options->earlier_count; i++)
+        if (made_before(options->earlier[i], layer, at))
+            return true;
+    return made_before(out, layer, at);
+}
+
+/* Gives the layer to its destination, and notes where it lies there. */
+static int end_layer(int fd, off_t offset, const struct squash_options *options, struct sink *sink,
+                     struct squashed *out, struct err *err)
+{
+    const struct written_layer *layer = &out->layers[out->count];
+    const struct layer *at = NULL;
+    bool made = is_made(options, out, layer, &at);
+
+    if (made && at)
+        fd = at->fd, offset = at->offset;
+    _cleanup_fd_ int again = options->readable ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
+    if (options->readable && again < 0)
+        return err_sys(err, "dup");
+    if (!made && sink_end_layer(sink, layer, err) < 0)
+        return -1;
+    if (options->readable)
+        note_result(out->result, steal_fd(&again), offset, layer);
+    return 0;
+}
+
 /* The same. What brings nothing to layers below it is no layer. */
 static int write_group(struct group *g, const struct squash_options *options, struct sink *sink,
                        struct squashed *out, struct err *err)
@@ -118,15 +160,10 @@ static int write_group(struct group *g, const struct squash_options *options, st
         return rc;
     if (out->count && g->report.entries_out == 0)
         return 0;
-    _cleanup_fd_ int again = options->readable ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
-    if (options->readable && again < 0)
-        return err_sys(err, "dup");
     if (layer_writer_finish(w, layer, err) < 0 || verifier_finish(g->checks->verifier, err) < 0 ||
-        sink_end_layer(sink, layer, err) < 0)
+        end_layer(fd, offset, options, sink, out, err) < 0)
         return -1;
     out->merged[out->count++] = g->image.layer_count - g->options.kept;
-    if (options->readable)
-        note_result(out->result, steal_fd(&again), offset, layer);
     return 0;
 }
 

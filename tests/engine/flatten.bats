@@ -494,8 +494,3 @@ fails_saving() {
     wait_for 5 pid_gone "$pid"
     expect_nothing_left
 }
-
-@test "flatten: killed at any moment, a name has its old image or the new one, whole" {
-    killed_loading fb-killed:1 "" 16
-    killed_loading fb-killed:2 "$FB_IMAGE" 16
-}

@@ -77,6 +77,24 @@ killed_loading() {
     docker_cli rmi --force "$name" >/dev/null
 }
 
+# loads_all: both images of a docker save, under names of their own, by one call.
+# shellcheck disable=SC2154 # output and lines are set by run
+loads_all() {
+    docker_cli save --output "$FB_DIR/out/all.tar" "$FB_LAYERS" "$FB_IMAGE"
+    run flatten --quiet --verify --all-images "$FB_DIR/out/all.tar" docker-daemon:
+    expect_status 0
+    rm "$FB_DIR/out/all.tar"
+    expect_equal "${#lines[@]}" 2
+    expect_match "^$FB_LAYERS-flat sha256:[0-9a-f]+ sha256:[0-9a-f]+$" "$(grep "^$FB_LAYERS" <<<"$output")"
+    expect_match "$(daemon_id "$FB_LAYERS-flat")" "$(grep "^$FB_LAYERS" <<<"$output")"
+    expect_match "$(daemon_id "$FB_IMAGE-flat")" "$(grep "^$FB_IMAGE" <<<"$output")"
+    expect_equal "$(docker_cli run --rm --network=none "$FB_LAYERS-flat")" "$FB_RUNS"
+    expect_same_image "$FB_LAYERS" "$FB_LAYERS-flat"
+    expect_same_image "$FB_IMAGE" "$FB_IMAGE-flat"
+    docker_cli rmi --force "$FB_LAYERS-flat" "$FB_IMAGE-flat" >/dev/null
+    expect_nothing_left
+}
+
 expect_nothing_left() { expect_equal "$(ls -A "$FB_DIR/tmp" "$FB_DIR/out")" "$(printf '%s:\n\n%s:' "$FB_DIR/out" "$FB_DIR/tmp")"; }
 
 # ------------------------------------------------------------------ the image
