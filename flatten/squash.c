@@ -98,26 +98,24 @@ static int rehearse(struct group *g, struct squashed *out, struct err *err)
     return rc;
 }
 
-/* The same layer, made before: where it lies in *at if it can be read there. */
-static bool made_before(const struct squashed *s, const struct written_layer *layer,
-                        const struct layer **at)
+/* True if the layer was made for that image; then *which of its layers it is. */
+static bool was_made(const struct squashed *s, const struct written_layer *layer, size_t *which)
 {
-    for (size_t i = s->kept; i < s->count; i++) {
-        if (!digest_equal(&s->layers[i].digest, &layer->digest))
-            continue;
-        *at = i < s->result->layer_count ? &s->result->layers[i] : NULL;
-        return true;
-    }
+    for (*which = s->kept; *which < s->count; ++*which)
+        if (digest_equal(&s->layers[*which].digest, &layer->digest))
+            return true;
     return false;
 }
 
-static bool is_made(const struct squash_options *options, const struct squashed *out,
-                    const struct written_layer *layer, const struct layer **at)
+/* The image for which the same layer was made before; or NULL. */
+static const struct squashed *find_made(const struct squash_options *options,
+                                        const struct squashed *out,
+                                        const struct written_layer *layer, size_t *which)
 {
     for (size_t i = 0; i < options->earlier_count; i++)
-        if (made_before(options->earlier[i], layer, at))
-            return true;
-    return made_before(out, layer, at);
+        if (was_made(options->earlier[i], layer, which))
+            return options->earlier[i];
+    return was_made(out, layer, which) ? out : NULL;
 }
 
 /* Gives the layer to its destination, and notes where it lies there. */
@@ -125,11 +123,13 @@ static int end_layer(int fd, off_t offset, const struct squash_options *options,
                      struct squashed *out, struct err *err)
 {
     const struct written_layer *layer = &out->layers[out->count];
-    const struct layer *at = NULL;
-    bool made = is_made(options, out, layer, &at);
+    size_t which;
+    const struct squashed *made = find_made(options, out, layer, &which);
 
-    if (made && at)
-        fd = at->fd, offset = at->offset;
+    if (made && options->readable) {
+        fd = made->result->layers[which].fd;
+        offset = made->result->layers[which].offset;
+    }
     _cleanup_fd_ int again = options->readable ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
     if (options->readable && again < 0)
         return err_sys(err, "dup");

@@ -133,3 +133,12 @@ out/oci-layout" ]
     ok -q "$IMAGES/big.tar" oci:out:b
     same oci:out:b "$IMAGES/big.tar"
 }
+
+@test "the documents of an index's images: as much as is allowed, and a byte more" {
+    python3 "$BATS_TEST_DIRNAME/lib/large_documents.py" .
+    ok -q oci:exact oci:out
+    fails 7 "more than 25165824 bytes together: choose one with --platform" -q oci:beyond oci:x
+    ok -q oci:roomy oci:out2
+    fails 7 "take too much memory" -q oci:crowded oci:x
+    [ ! -e x ]
+}
