@@ -191,7 +191,7 @@ static int load(const char *dir, struct certificates *c, struct err *err)
 
 /* ---- which folder ---- */
 
-enum { FOLDERS = 4 };
+enum { FOLDERS = 5 };
 
 static const char *variable(const char *name)
 {
@@ -208,6 +208,10 @@ static int list_folders(const char *host, char *out[FOLDERS], struct err *err)
     if (config && !(out[count++] = strf("%s/containers/certs.d/%s", config, host)))
         return err_nomem(err);
     if (home && !(out[count++] = strf("%s/.config/containers/certs.d/%s", home, host)))
+        return err_nomem(err);
+    /* Docker's, where it runs without root. */
+    if ((config && !(out[count++] = strf("%s/docker/certs.d/%s", config, host))) ||
+        (!config && home && !(out[count++] = strf("%s/.config/docker/certs.d/%s", home, host))))
         return err_nomem(err);
     if (!(out[count++] = strf("/etc/containers/certs.d/%s", host)) ||
         !(out[count] = strf("/etc/docker/certs.d/%s", host)))

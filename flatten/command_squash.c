@@ -31,6 +31,8 @@ static const struct option_spec squash_options[] = {
     {"created", 0, OPTION_TEXT, FIELD(created), "TIME", NULL,
      "the new image's creation time, RFC 3339 or seconds since 1970; by default SOURCE_DATE_EPOCH, "
      "else the source's"},
+    {"all-images", 'a', OPTION_FLAG, FIELD(all_images), NULL, NULL,
+     "every image of an archive or a layout, into one destination and under its own name"},
     {"dry-run", 'n', OPTION_FLAG, FIELD(dry_run), NULL, NULL,
      "print what would be kept and merged; write nothing"},
     {"verify", 0, OPTION_FLAG, FIELD(verify), NULL, NULL,
@@ -48,7 +50,9 @@ const struct command_spec command_squash_spec = {
     .summary = "Merge an image's layers into one, keeping what a container sees.",
     .details = "An image of the daemon becomes NAME:TAG-flat there when no destination is given.\n"
                "The new image's ID and manifest digest go to standard output; for several\n"
-               "platforms, the digest of their index.\n",
+               "platforms, the digest of their index. With --all-images there is a line for each\n"
+               "image, with its name first; in the daemon (docker-daemon: alone) it is\n"
+               "NAME:TAG-flat.\n",
     .options = squash_options,
     .min_operands = 1,
     .max_operands = 2,
@@ -131,6 +135,35 @@ static int parse_base(const struct selection *s, struct reference *out, struct e
     return s->base && reference_parse(s->base, out, err) < 0 ? err_wrap(err, "--keep-base") : 0;
 }
 
+static bool holds_several(const struct reference *from)
+{
+    return from->transport != TRANSPORT_DOCKER_DAEMON && from->transport != TRANSPORT_REGISTRY;
+}
+
+/* With --all-images no name is chosen, at neither end; without it the daemon's image needs one. */
+static int check_names(const struct squash_command *c, const struct reference *from,
+                       const struct reference *to, struct err *err)
+{
+    bool is_daemon = to->transport == TRANSPORT_DOCKER_DAEMON;
+
+    if (!c->all_images)
+        return !is_daemon || to->name
+                   ? 0
+                   : err_set(err, ERR_USAGE,
+                             "docker-daemon: and then? name the new image, as in "
+                             "docker-daemon:NAME:TAG");
+    if (!holds_several(from) || from->name)
+        return err_set(err, ERR_USAGE,
+                       "--all-images: the source must be an archive or a layout, without the name "
+                       "of an image");
+    if ((to->path || is_daemon || to->name) && (!sink_holds_several(to) || to->name))
+        return err_set(err, ERR_USAGE,
+                       "--all-images: the images keep their names: the destination must be "
+                       "docker-archive:FILE, oci:DIR, oci-archive:FILE or docker-daemon: and no "
+                       "more");
+    return 0;
+}
+
 static int squash(const struct squash_command *c, const struct operands *operands, struct err *err)
 {
     _cleanup_reference_ struct reference from = {0}, base = {0}, to = {0};
@@ -138,8 +171,8 @@ static int squash(const struct squash_command *c, const struct operands *operand
 
     if (platform_check(c->platform, err) < 0 ||
         reference_parse(operands->list[0], &from, err) < 0 ||
-        destination(c, operands, &from, &to, err) < 0 || prepare(c, &run, err) < 0 ||
-        parse_base(&run.selection, &base, err) < 0)
+        destination(c, operands, &from, &to, err) < 0 || check_names(c, &from, &to, err) < 0 ||
+        prepare(c, &run, err) < 0 || parse_base(&run.selection, &base, err) < 0)
         return -1;
     from.registry = base.registry = to.registry =
         (struct registry_options){c->insecure, c->retries, c->cert_dir, NULL};
@@ -147,7 +180,8 @@ static int squash(const struct squash_command *c, const struct operands *operand
     const struct keeper_task task = {.sources = sources,
                                      .source_count = run.selection.base ? 2 : 1,
                                      .platform = c->platform,
-                                     .destination = c->dry_run ? NULL : &to};
+                                     .destination = c->dry_run ? NULL : &to,
+                                     .all_images = c->all_images};
     run.from = sources;
     return keeper_run(&task, read_and_squash, &run, err);
 }

@@ -18,10 +18,20 @@ size_t image_memory(const struct image *image)
     return sum;
 }
 
+void image_close_layers(struct image *image)
+{
+    for (size_t i = 0; i < image->layer_count; i++) {
+        cleanup_fd(&image->layers[i].fd);
+        image->layers[i].fd = -1;
+    }
+}
+
 void image_free(struct image *image)
 {
-    for (size_t i = 0; i < image->layer_count; i++)
-        cleanup_fd(&image->layers[i].fd);
+    image_close_layers(image);
+    for (size_t i = 0; i < image->other_count; i++)
+        free(image->others[i]);
+    free(image->others);
     free(image->layers);
     free(image->name);
     cleanup_feed(&image->feed);

@@ -23,6 +23,17 @@ bool image_name_is_fixed(const char *name)
            (!name[hex] && hex >= SHORT_ID && hex <= 2 * SHA256_SIZE);
 }
 
+bool image_name_place(const char *name, size_t *out)
+{
+    enum { MOST_DIGITS = 7 };
+    size_t digits = *name == '@' ? strspn(name + 1, "0123456789") : 0;
+
+    if (digits == 0 || digits > MOST_DIGITS || name[1 + digits])
+        return false;
+    *out = (size_t)strtoul(name + 1, NULL, 10);
+    return true;
+}
+
 char *image_name_tagged(const char *name, struct err *err)
 {
     bool complete = image_name_tag(name) || strchr(name, '@');

@@ -55,9 +55,8 @@ static int put_header(struct builder *b, uint32_t inode, struct attributes *copy
     cleanup_attributes(&i->header);
     i->header = copy;
     b->index->header_bytes += attributes_size(copy);
-    if (b->index->header_bytes >> 20 >= ATTRIBUTES_MOST_MIB)
-        return err_set(err, ERR_LIMIT, "the attributes of directories take more than %d MiB",
-                       ATTRIBUTES_MOST_MIB);
+    if (merged_check_attributes(b->max_attributes, b->index->header_bytes, "directories", err) < 0)
+        return -1;
     i->described = b->layer->number;
     return 0;
 }
@@ -384,6 +383,7 @@ struct index *index_new(const struct image *image, const struct merged_options *
         .index = x,
         .semantics = options->semantics,
         .observer = options->observer,
+        .max_attributes = options->max_attributes,
         .unchecked = options->observer || (image->as_they_lie && !options->kept),
         .first = image->as_they_lie,
     };

@@ -10,7 +10,8 @@ struct builder {
     struct model own_model;
     struct model *own;
     enum semantics semantics;
-    uint32_t layer_mark; /* in the merged tree: what is older is of older layers */
+    uint64_t max_attributes; /* of merged_options */
+    uint32_t layer_mark;     /* in the merged tree: what is older is of older layers */
     const struct layer *layer;
     const char **symlinks; /* by inode: where it points; owned */
     size_t symlink_cap;

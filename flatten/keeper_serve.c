@@ -12,7 +12,6 @@
  * ends it all; what an honest one may meet is answered with an error.
  */
 enum {
-    MOST_IMAGES = 256,
     MOST_SENDINGS = 4096, /* readings of feeds */
     PIPE_SIZE = 1024 * 1024,
     MOST_REQUESTS = 1 << 20,
@@ -36,7 +35,7 @@ struct keeper {
     bool begun, published;
     struct digest *layers; /* that the destination has */
     size_t layer_count;
-    struct pending images[MOST_IMAGES]; /* to be published */
+    struct pending images[WIRE_MOST_IMAGES]; /* to be published */
     size_t image_count, image_bytes;
     struct blob_place *places; /* to be sent after the reply */
     size_t place_count;
@@ -257,9 +256,10 @@ static int on_image(struct keeper *k, struct pending *p, struct outcome *out, st
     const struct sink_image *image = &p->request.image;
 
     (void)out;
-    if (!k->sink || k->image_count == MOST_IMAGES || p->message.len > most_bytes - k->image_bytes)
+    if (!k->sink || k->image_count == WIRE_MOST_IMAGES ||
+        p->message.len > most_bytes - k->image_bytes)
         return breach(k, err, "an image too many");
-    if (!is_true(&image->config) || !is_true(&image->manifest))
+    if ((!image->is_index && !is_true(&image->config)) || !is_true(&image->manifest))
         return breach(k, err, "a digest that is wrong");
     for (size_t i = 0; i < image->layer_count; i++)
         if (!has_layer(k, &image->layers[i].digest))
@@ -270,35 +270,78 @@ static int on_image(struct keeper *k, struct pending *p, struct outcome *out, st
     return 0;
 }
 
-/* The name is the command line's; where that has none, the image's own. */
-static int publish(struct keeper *k, const struct wire_request *r, struct err *err)
+/* The name is the command line's; where that has none, the image's own. In a daemon full of other
+ * images such a name gets an end that none of those has by chance. */
+static int choose_name(const struct keeper *k, const struct sink_image *image, char **out,
+                       struct err *err)
 {
-    struct sink_image images[MOST_IMAGES];
-    struct sink_image index = r->image;
-    _cleanup_free_ char *name = NULL;
+    const struct reference *to = k->task->destination;
+    _cleanup_free_ char *own = NULL;
 
-    if (sink_image_name(k->task->destination, r->image.name, &name, err) < 0)
+    if (image->inner)
+        return 0;
+    if (sink_image_name(to, image->name, &own, err) < 0)
         return -1;
-    index.name = name;
-    for (size_t i = 0; i < k->image_count; i++) {
+    if (!own || to->name || to->transport != TRANSPORT_DOCKER_DAEMON)
+        *out = steal_ptr(&own);
+    else if (!(*out = strf("%s-flat", own)))
+        return err_nomem(err);
+    return 0;
+}
+
+/* A layout calls an image what the command line does, and what is not to be mixed up with others.
+ */
+static bool has_whole_names(const struct keeper_task *task)
+{
+    return sink_holds_index(task->destination) && (task->all_images || task->destination->name);
+}
+
+static int publish(struct keeper *k, struct err *err)
+{
+    bool whole = has_whole_names(k->task);
+    struct sink_image images[WIRE_MOST_IMAGES];
+    char *names[WIRE_MOST_IMAGES] = {NULL};
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < k->image_count; i++) {
         images[i] = k->images[i].request.image;
-        images[i].name = name;
+        rc = choose_name(k, &images[i], &names[i], err);
+        images[i].name = names[i];
+        images[i].whole_name = whole;
     }
-    return r->image.is_index ? sink_publish_index(k->sink, images, k->image_count, &index, err)
-                             : sink_publish(k->sink, &images[0], err);
+    if (rc == 0)
+        rc = sink_publish(k->sink, images, k->image_count, err);
+    for (size_t i = 0; i < k->image_count; i++)
+        free(names[i]);
+    return rc;
+}
+
+/* One image by its name, or as many as were asked for; under indexes where these can be. */
+static bool fits(const struct keeper *k)
+{
+    bool holds_index = sink_holds_index(k->task->destination), inside = false;
+    size_t named = 0;
+
+    for (size_t i = 0; i < k->image_count; i++) {
+        const struct sink_image *image = &k->images[i].request.image;
+        if ((image->inner || image->is_index) && !holds_index)
+            return false;
+        if (!image->inner && inside != image->is_index)
+            return false;
+        inside = image->inner;
+        named += !image->inner;
+    }
+    return !inside && (named == 1 || k->task->all_images);
 }
 
 static int on_publish(struct keeper *k, struct pending *p, struct outcome *out, struct err *err)
 {
-    const struct sink_image *index = &p->request.image;
-
-    (void)out;
+    (void)p, (void)out;
     if (!k->sink || k->published || k->image_count == 0)
         return breach(k, err, "nothing to publish");
-    if (index->is_index ? !sink_holds_index(k->task->destination) || !is_true(&index->manifest)
-                        : k->image_count != 1)
+    if (!fits(k))
         return breach(k, err, "not what the destination can hold");
-    if (publish(k, &p->request, err) < 0)
+    if (publish(k, err) < 0)
         return -1;
     k->published = true;
     cleanup_sink(&k->sink);

@@ -5,6 +5,7 @@
 #include "flatten/layer.h"
 #include "flatten/merge.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* A link whose content is in an entry of the layer at hand that went by hidden. */
@@ -50,6 +51,16 @@ static const char *path_of(struct stream_merge *s, uint32_t node, struct buf *ou
     return out->data;
 }
 
+int merged_check_attributes(uint64_t most, uint64_t bytes, const char *what_of, struct err *err)
+{
+    if (most == 0)
+        most = ATTRIBUTES_MOST;
+    return bytes <= most
+               ? 0
+               : err_set(err, ERR_LIMIT, "the attributes of %s take more than %" PRIu64 " bytes",
+                         what_of, most);
+}
+
 static int defer(struct stream_merge *s, const struct merge_output *out,
                  struct archive_entry *header, struct err *err)
 {
@@ -66,10 +77,7 @@ static int defer(struct stream_merge *s, const struct merge_output *out,
         return -1;
     s->looks[s->look_count++] = (struct look){out->ordinal, out->node, copy};
     s->look_bytes += attributes_size(copy);
-    if (s->look_bytes >> 20 >= ATTRIBUTES_MOST_MIB)
-        return err_set(err, ERR_LIMIT, "the attributes of hard links take more than %d MiB",
-                       ATTRIBUTES_MOST_MIB);
-    return 0;
+    return merged_check_attributes(s->options->max_attributes, s->look_bytes, "hard links", err);
 }
 
 static int write_link(struct stream_merge *s, uint32_t node, uint32_t target,

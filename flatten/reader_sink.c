@@ -58,27 +58,17 @@ static int name_image(struct remote_sink *s, const struct sink_image *image, str
     return ask(s, &request, err);
 }
 
-static int publish(struct sink *base, const struct sink_image *image, struct err *err)
+static int publish(struct sink *base, const struct sink_image *images, size_t count,
+                   struct err *err)
 {
     struct remote_sink *s = (struct remote_sink *)base;
-    const struct wire_request request = {.op = WIRE_PUBLISH, .image = {.name = image->name}};
+    const struct wire_request request = {.op = WIRE_PUBLISH};
 
-    return name_image(s, image, err) < 0 ? -1 : ask(s, &request, err);
-}
-
-static int publish_index(struct sink *base, const struct sink_image *images, size_t count,
-                         const struct sink_image *index, struct err *err)
-{
-    struct remote_sink *s = (struct remote_sink *)base;
-    const struct wire_request request = {
-        .op = WIRE_PUBLISH,
-        .image = {.name = index->name, .is_index = true, .manifest = index->manifest}};
-
+    if (count > WIRE_MOST_IMAGES)
+        return err_set(err, ERR_LIMIT, "more than %d images, names and indexes", WIRE_MOST_IMAGES);
     for (size_t i = 0; i < count; i++)
         if (name_image(s, &images[i], err) < 0)
             return -1;
-    if (index->manifest.len > WIRE_MOST_DOCUMENT)
-        return err_set(err, ERR_LIMIT, "the new index is too large");
     return ask(s, &request, err);
 }
 
@@ -92,8 +82,7 @@ static void release(struct sink *base)
 
 struct sink *reader_sink(struct reader *r, struct err *err)
 {
-    static const struct sink_ops ops = {begin_layer, end_layer, publish,
-                                        release,     has_layer, publish_index};
+    static const struct sink_ops ops = {begin_layer, end_layer, publish, release, has_layer};
     const struct wire_request request = {.op = WIRE_SINK};
     struct remote_sink *s = malloc(sizeof(*s));
 

@@ -57,13 +57,18 @@ static int refuse_login(struct err *err)
                    "the list of processes; log in first, as with 'skopeo login HOST'");
 }
 
-static int set_daemon(const char *name, struct reference *out, struct err *err)
+static int set_daemon(const char *name, bool destination, struct reference *out, struct err *err)
 {
+    out->transport = TRANSPORT_DOCKER_DAEMON;
+    if (!*name && destination)
+        return 0;
     if (has_login(name))
         return refuse_login(err);
-    if (!*name || strpbrk(name, " \t\n?#%"))
+    if (!*name)
+        return err_set(err, ERR_USAGE,
+                       "docker-daemon: and then? name an image, as in docker-daemon:NAME:TAG");
+    if (strpbrk(name, " \t\n?#%"))
         return err_set(err, ERR_USAGE, "'%s' is not the name of an image", name);
-    out->transport = TRANSPORT_DOCKER_DAEMON;
     out->name = strdup(name);
     return out->name ? 0 : err_nomem(err);
 }
@@ -112,7 +117,7 @@ static int sniff(const char *text, bool destination, struct reference *out, stru
         if (strchr("./", text[0]))
             return err_set(err, ERR_USAGE, "%s: no such file%s", text,
                            destination ? "; write oci:DIR or docker-archive:FILE" : "");
-        return set_daemon(text, out, err);
+        return set_daemon(text, destination, out, err);
     }
     out->transport = S_ISDIR(st.st_mode) ? TRANSPORT_OCI : TRANSPORT_DOCKER_ARCHIVE;
     out->sniffed = true;
@@ -128,7 +133,7 @@ static int parse(const char *text, bool destination, struct reference *out, stru
             continue;
         out->transport = transports[i].transport;
         if (out->transport == TRANSPORT_DOCKER_DAEMON)
-            return set_daemon(text + len, out, err);
+            return set_daemon(text + len, destination, out, err);
         if (out->transport == TRANSPORT_REGISTRY)
             return set_registry(text + len, out, err);
         return split_path(text + len, out, err);

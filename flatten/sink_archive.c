@@ -25,8 +25,8 @@ struct archive_sink {
     int dir;                 /* where `file` is; -1 without one */
     struct atomic_file file; /* closed without one */
     off_t end;               /* of what is complete */
-    struct digest *layers;   /* that it holds: an image may have one twice */
-    size_t layer_count;
+    struct digest *blobs;    /* that it holds: images may have some in common */
+    size_t blob_count;
     bool layout_alone; /* an oci-archive: without manifest.json */
 };
 
@@ -86,11 +86,34 @@ static int add_member(struct archive_sink *s, const char *name, const char *data
     return frame_member(s, name, len, err);
 }
 
+static bool has_blob(const struct archive_sink *s, const struct digest *digest)
+{
+    for (size_t i = 0; i < s->blob_count; i++)
+        if (digest_equal(&s->blobs[i], digest))
+            return true;
+    return false;
+}
+
+static int note_blob(struct archive_sink *s, const struct digest *digest, struct err *err)
+{
+    struct digest *blobs = realloc(s->blobs, (s->blob_count + 1) * sizeof(*blobs));
+
+    if (!blobs)
+        return err_nomem(err);
+    s->blobs = blobs;
+    s->blobs[s->blob_count++] = *digest;
+    return 0;
+}
+
 static int add_blob(struct archive_sink *s, const struct blob *blob, struct err *err)
 {
     char path[BLOB_PATH_SIZE];
 
+    if (has_blob(s, &blob->digest))
+        return 0;
     blob_path(&blob->digest, path);
+    if (note_blob(s, &blob->digest, err) < 0)
+        return -1;
     return add_member(s, path, blob->data, blob->len, err);
 }
 
@@ -108,38 +131,25 @@ static int begin_layer(struct sink *base, int *fd, off_t *offset, struct err *er
 static int end_layer(struct sink *base, const struct written_layer *layer, struct err *err)
 {
     struct archive_sink *s = (struct archive_sink *)base;
-    struct digest *layers = realloc(s->layers, (s->layer_count + 1) * sizeof(*layers));
     char path[BLOB_PATH_SIZE];
 
-    if (!layers)
-        return err_nomem(err);
-    s->layers = layers;
-    s->layers[s->layer_count++] = layer->digest;
     blob_path(&layer->digest, path);
+    if (note_blob(s, &layer->digest, err) < 0)
+        return -1;
     return frame_member(s, path, layer->size, err);
 }
 
 static int has_layer(struct sink *base, const struct written_layer *layer, struct err *err)
 {
-    const struct archive_sink *s = (const struct archive_sink *)base;
-
     (void)err;
-    for (size_t i = 0; i < s->layer_count; i++)
-        if (digest_equal(&s->layers[i], &layer->digest))
-            return 1;
-    return 0;
+    return has_blob((const struct archive_sink *)base, &layer->digest);
 }
 
-/* manifest.json: moby image/spec/v1.2, "Combined Image JSON + Filesystem Changeset Format". */
-static int manifest_json(const struct sink_image *image, struct buf *out, struct err *err)
+static void add_item(struct json_doc *doc, const struct sink_image *image)
 {
-    static const char empty[] = "[]";
-    _cleanup_json_ struct json_doc *doc = json_parse(empty, 2, NULL, err);
+    struct json *item = json_append(doc, json_root(doc), json_object(doc));
     char path[BLOB_PATH_SIZE];
 
-    if (!doc)
-        return -1;
-    struct json *item = json_append(doc, json_root(doc), json_object(doc));
     blob_path(&image->config.digest, path);
     json_set(doc, item, "Config", json_string(doc, path));
     struct json *tags = json_set(doc, item, "RepoTags", json_array(doc));
@@ -150,16 +160,30 @@ static int manifest_json(const struct sink_image *image, struct buf *out, struct
         blob_path(&image->layers[i].digest, path);
         json_append(doc, layers, json_string(doc, path));
     }
+}
+
+/* manifest.json: moby image/spec/v1.2, "Combined Image JSON + Filesystem Changeset Format". */
+static int manifest_json(const struct sink_image *images, size_t count, struct buf *out,
+                         struct err *err)
+{
+    static const char empty[] = "[]";
+    _cleanup_json_ struct json_doc *doc = json_parse(empty, 2, NULL, err);
+
+    if (!doc)
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        add_item(doc, &images[i]);
     return json_write(doc, out, err);
 }
 
-/* What says that the archive is a layout, and the end of it. `top` is what its index.json names. */
-static int finish(struct archive_sink *s, const struct sink_image *top, struct err *err)
+/* What says that the archive is a layout, and the end of it. */
+static int finish(struct archive_sink *s, const struct sink_image *images, size_t count,
+                  struct err *err)
 {
     static const char end_mark[2 * TAR_BLOCK];
     _cleanup_buf_ struct buf index = BUF_INIT;
 
-    if (sink_index_json(top, &index, err) < 0 ||
+    if (sink_index_json(images, count, &index, err) < 0 ||
         add_member(s, "index.json", index.data, index.len, err) < 0 ||
         add_member(s, "oci-layout", OCI_LAYOUT_JSON, sizeof(OCI_LAYOUT_JSON) - 1, err) < 0)
         return -1;
@@ -168,38 +192,23 @@ static int finish(struct archive_sink *s, const struct sink_image *top, struct e
     return s->dir < 0 ? 0 : atomic_file_commit(&s->file, err);
 }
 
-static int add_image(struct archive_sink *s, const struct sink_image *image, struct err *err)
-{
-    return add_blob(s, &image->config, err) < 0 ? -1 : add_blob(s, &image->manifest, err);
-}
-
-static int publish(struct sink *base, const struct sink_image *image, struct err *err)
+/* manifest.json knows no platforms: indexes are a layout's alone. */
+static int publish(struct sink *base, const struct sink_image *images, size_t count,
+                   struct err *err)
 {
     struct archive_sink *s = (struct archive_sink *)base;
     _cleanup_buf_ struct buf manifest = BUF_INIT;
 
     if (ftruncate(s->fd, s->end) < 0)
         return err_sys(err, "truncate");
-    if (add_image(s, image, err) < 0)
-        return -1;
-    if (!s->layout_alone && (manifest_json(image, &manifest, err) < 0 ||
+    for (size_t i = 0; i < count; i++)
+        if ((!images[i].is_index && add_blob(s, &images[i].config, err) < 0) ||
+            add_blob(s, &images[i].manifest, err) < 0)
+            return -1;
+    if (!s->layout_alone && (manifest_json(images, count, &manifest, err) < 0 ||
                              add_member(s, "manifest.json", manifest.data, manifest.len, err) < 0))
         return -1;
-    return finish(s, image, err);
-}
-
-/* Of a layout alone: manifest.json knows no platforms. */
-static int publish_index(struct sink *base, const struct sink_image *images, size_t count,
-                         const struct sink_image *index, struct err *err)
-{
-    struct archive_sink *s = (struct archive_sink *)base;
-
-    if (ftruncate(s->fd, s->end) < 0)
-        return err_sys(err, "truncate");
-    for (size_t i = 0; i < count; i++)
-        if (add_image(s, &images[i], err) < 0)
-            return -1;
-    return add_blob(s, &index->manifest, err) < 0 ? -1 : finish(s, index, err);
+    return finish(s, images, count, err);
 }
 
 static void release(struct sink *base)
@@ -210,7 +219,7 @@ static void release(struct sink *base)
         cleanup_fd(&s->fd);
     atomic_file_abort(&s->file);
     cleanup_fd(&s->dir);
-    free(s->layers);
+    free(s->blobs);
     free(s);
 }
 
@@ -231,8 +240,7 @@ static int begin_file(struct archive_sink *s, const char *name, struct err *err)
 
 static struct archive_sink *archive_sink_new(struct err *err)
 {
-    static const struct sink_ops ops = {begin_layer, end_layer, publish,
-                                        release,     has_layer, publish_index};
+    static const struct sink_ops ops = {begin_layer, end_layer, publish, release, has_layer};
     struct archive_sink *s = calloc(1, sizeof(*s));
 
     if (!s) {

@@ -46,31 +46,22 @@ static int note_made(struct oci_sink *s, const struct digest *digest, struct err
     return 0;
 }
 
-static bool is_blob(const struct stat *st, uint64_t size)
-{
-    return S_ISREG(st->st_mode) && (uint64_t)st->st_size == size;
-}
-
-/* Gives a finished file its digest for a name, unless the layout has that blob, to go by its size.
+/*
+ * Gives a finished file its digest for a name. It replaces what the layout has there: the same, or
+ * what somebody put there who was mistaken.
  */
 static int keep_blob(struct oci_sink *s, struct atomic_file *file, const struct digest *digest,
                      struct err *err)
 {
-    struct stat old, fresh;
+    bool exists = faccessat(s->blobs, digest_hex(digest), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 
-    if (fstat(file->fd, &fresh) < 0)
-        return err_sys(err, "blob");
-    bool exists = fstatat(s->blobs, digest_hex(digest), &old, AT_SYMLINK_NOFOLLOW) == 0;
-    if (exists && is_blob(&old, (uint64_t)fresh.st_size)) {
-        atomic_file_abort(file);
-        return 0;
-    }
     snprintf(file->name, sizeof(file->name), "%s", digest_hex(digest));
     if (!exists && note_made(s, digest, err) < 0)
         return -1;
     return atomic_file_commit(file, err);
 }
 
+/* To go by its size: to read a kept layer here would take as long as to copy it. */
 static int has_layer(struct sink *base, const struct written_layer *layer, struct err *err)
 {
     const struct oci_sink *s = (const struct oci_sink *)base;
@@ -78,7 +69,7 @@ static int has_layer(struct sink *base, const struct written_layer *layer, struc
 
     (void)err;
     return fstatat(s->blobs, digest_hex(&layer->digest), &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-           is_blob(&st, layer->size);
+           S_ISREG(st.st_mode) && (uint64_t)st.st_size == layer->size;
 }
 
 static int begin_layer(struct sink *base, int *fd, off_t *offset, struct err *err)
@@ -126,7 +117,26 @@ static const char *ref_name(const struct json *descriptor)
         json_path(descriptor, "annotations", "org.opencontainers.image.ref.name", NULL));
 }
 
-/* The old index with the new descriptor in it; one of the same name, or nameless too, gives way. */
+static bool same_name(const char *a, const char *b)
+{
+    return (!a && !b) || (a && b && strcmp(a, b) == 0);
+}
+
+/* Takes out what bears a name that one of the new ones bears; what has none gives way to such. */
+static void remove_replaced(struct json *list, const struct json *added)
+{
+    for (size_t i = json_count(list); i-- > 0;) {
+        const char *name = ref_name(json_at(list, i));
+        for (size_t j = 0; j < json_count(added); j++) {
+            if (!same_name(name, ref_name(json_at(added, j))))
+                continue;
+            json_remove_at(list, i);
+            break;
+        }
+    }
+}
+
+/* The old index with the new descriptors in it. */
 static int merged_index(struct oci_sink *s, const struct buf *fresh, struct buf *out,
                         struct err *err)
 {
@@ -140,15 +150,12 @@ static int merged_index(struct oci_sink *s, const struct buf *fresh, struct buf 
     if (!doc || !added)
         return -1;
     struct json *list = json_get(json_root(doc), "manifests");
-    const struct json *one = json_at(json_get(json_root(added), "manifests"), 0);
+    const struct json *fresh_list = json_get(json_root(added), "manifests");
     if (!json_is(list, JSON_ARRAY))
         return err_set(err, ERR_FORMAT, "index.json has no manifests");
-    for (size_t i = json_count(list); i-- > 0;) {
-        const char *a = ref_name(json_at(list, i)), *b = ref_name(one);
-        if ((!a && !b) || (a && b && strcmp(a, b) == 0))
-            json_remove_at(list, i);
-    }
-    json_append(doc, list, json_copy(doc, one));
+    remove_replaced(list, fresh_list);
+    for (size_t i = 0; i < json_count(fresh_list); i++)
+        json_append(doc, list, json_copy(doc, json_at(fresh_list, i)));
     return json_write(doc, out, err);
 }
 
@@ -162,12 +169,24 @@ static int publish_new(struct oci_sink *s, const struct buf *index, struct err *
     return 0;
 }
 
-/* Adds what index.json names, and names it there. */
-static int publish_manifest(struct oci_sink *s, const struct sink_image *image, struct err *err)
+static int add_image(struct oci_sink *s, const struct sink_image *image, struct err *err)
 {
+    if (!image->is_index && add_blob(s, &image->config, err) < 0)
+        return -1;
+    return add_blob(s, &image->manifest, err);
+}
+
+static int publish(struct sink *base, const struct sink_image *images, size_t count,
+                   struct err *err)
+{
+    struct oci_sink *s = (struct oci_sink *)base;
     _cleanup_buf_ struct buf index = BUF_INIT, merged = BUF_INIT;
 
-    if (add_blob(s, &image->manifest, err) < 0 || sink_index_json(image, &index, err) < 0)
+    atomic_file_abort(&s->layer);
+    for (size_t i = 0; i < count; i++)
+        if (add_image(s, &images[i], err) < 0)
+            return -1;
+    if (sink_index_json(images, count, &index, err) < 0)
         return -1;
     if (s->tmp[0]) {
         if (publish_new(s, &index, err) < 0)
@@ -178,26 +197,6 @@ static int publish_manifest(struct oci_sink *s, const struct sink_image *image, 
     }
     s->published = true;
     return 0;
-}
-
-static int publish(struct sink *base, const struct sink_image *image, struct err *err)
-{
-    struct oci_sink *s = (struct oci_sink *)base;
-
-    atomic_file_abort(&s->layer);
-    return add_blob(s, &image->config, err) < 0 ? -1 : publish_manifest(s, image, err);
-}
-
-static int publish_index(struct sink *base, const struct sink_image *images, size_t count,
-                         const struct sink_image *index, struct err *err)
-{
-    struct oci_sink *s = (struct oci_sink *)base;
-
-    atomic_file_abort(&s->layer);
-    for (size_t i = 0; i < count; i++)
-        if (add_blob(s, &images[i].config, err) < 0 || add_blob(s, &images[i].manifest, err) < 0)
-            return -1;
-    return publish_manifest(s, index, err);
 }
 
 static void take_back(struct oci_sink *s)
@@ -295,8 +294,7 @@ static int open_layout(struct oci_sink *s, const char *path, struct err *err)
 
 struct sink *sink_open_oci(const char *path, struct err *err)
 {
-    static const struct sink_ops ops = {begin_layer, end_layer, publish,
-                                        release,     has_layer, publish_index};
+    static const struct sink_ops ops = {begin_layer, end_layer, publish, release, has_layer};
     struct oci_sink *s = calloc(1, sizeof(*s));
 
     if (!s) {

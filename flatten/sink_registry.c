@@ -61,36 +61,27 @@ static int push_manifest(struct registry_sink *s, const struct blob *manifest, c
                                   err);
 }
 
-static int push_image(struct registry_sink *s, const struct sink_image *image, const char *version,
-                      struct err *err)
+static int push_image(struct registry_sink *s, const struct sink_image *image, struct err *err)
 {
     const struct http_body config = {.data = image->config.data, .size = image->config.len};
+    const char *version =
+        image->inner ? image->manifest.digest.text : registry_ref(s->registry)->tag;
 
-    if (registry_push_blob(s->registry, s->http, &image->config.digest, &config, err) < 0)
+    if (!image->is_index &&
+        registry_push_blob(s->registry, s->http, &image->config.digest, &config, err) < 0)
         return -1;
-    return push_manifest(s, &image->manifest, MEDIA_TYPE_MANIFEST, version, err);
+    return push_manifest(s, &image->manifest,
+                         image->is_index ? MEDIA_TYPE_INDEX : MEDIA_TYPE_MANIFEST, version, err);
 }
 
-static int publish(struct sink *base, const struct sink_image *image, struct err *err)
+static int publish(struct sink *base, const struct sink_image *images, size_t count,
+                   struct err *err)
 {
     struct registry_sink *s = (struct registry_sink *)base;
-
-    if (push_image(s, image, registry_ref(s->registry)->tag, err) < 0)
-        return err_wrap(err, "docker://%s", s->name);
-    return 0;
-}
-
-static int publish_index(struct sink *base, const struct sink_image *images, size_t count,
-                         const struct sink_image *index, struct err *err)
-{
-    struct registry_sink *s = (struct registry_sink *)base;
-    const char *tag = registry_ref(s->registry)->tag;
 
     for (size_t i = 0; i < count; i++)
-        if (push_image(s, &images[i], images[i].manifest.digest.text, err) < 0)
+        if (push_image(s, &images[i], err) < 0)
             return err_wrap(err, "docker://%s", s->name);
-    if (push_manifest(s, &index->manifest, MEDIA_TYPE_INDEX, tag, err) < 0)
-        return err_wrap(err, "docker://%s", s->name);
     return 0;
 }
 
@@ -107,8 +98,7 @@ static void release(struct sink *base)
 
 struct sink *sink_open_registry(const struct reference *ref, struct err *err)
 {
-    static const struct sink_ops ops = {begin_layer, end_layer, publish,
-                                        release,     has_layer, publish_index};
+    static const struct sink_ops ops = {begin_layer, end_layer, publish, release, has_layer};
     struct registry_sink *s = calloc(1, sizeof(*s));
 
     if (!s) {

@@ -13,6 +13,7 @@ void source_free(struct source *s)
     cleanup_fd(&s->fd);
     if (s->store)
         s->store->ops->release(s->store);
+    free(s->selector);
     free(s->root_type);
     free(s->name);
     free(s->os);
@@ -51,6 +52,14 @@ struct source *source_open(const struct reference *ref, const char *platform, bo
     s->fd = -1;
     s->spool = spool_here;
     return find(s, platform, feed, err) < 0 ? NULL : steal_ptr(&s);
+}
+
+int source_places(struct source *s, size_t **places, size_t *count, struct err *err)
+{
+    *places = NULL;
+    if (s->ref->transport == TRANSPORT_OCI)
+        return source_list_layout(s, places, count, err);
+    return source_list_archive(s, places, count, err);
 }
 
 struct image *source_image(struct source *s, const char *platform, struct err *err)

@@ -1,6 +1,7 @@
 #include "flatten/source.h"
 
 #include "flatten/archive_members.h"
+#include "flatten/image_name.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -10,6 +11,8 @@
  * (moby image/spec/v1.2). Before Docker 25 layers are ID/layer.tar, one perhaps a symbolic link to
  * another's; since then they are blobs/sha256/HEX beside an OCI layout.
  */
+
+enum { MOST_NAMES = 1024 };
 
 static struct json_doc *read_json(const struct members *m, const char *name, struct digest *digest,
                                   struct err *err)
@@ -64,16 +67,6 @@ static void put_names(const struct json *list, struct buf *out)
     }
 }
 
-/* "@N", as skopeo has it: the image at that place, from 0. */
-static const struct json *at_place(const struct json *list, const char *name)
-{
-    size_t digits = *name == '@' ? strspn(name + 1, "0123456789") : 0;
-
-    return digits > 0 && digits < 8 && !name[1 + digits]
-               ? json_at(list, (size_t)strtoul(name + 1, NULL, 10))
-               : NULL;
-}
-
 static const struct json *choose(const struct json *list, const char *path, const char *name,
                                  struct err *err)
 {
@@ -85,7 +78,8 @@ static const struct json *choose(const struct json *list, const char *path, cons
     }
     if (!name && json_count(list) == 1)
         return json_at(list, 0);
-    const struct json *found = name ? at_place(list, name) : NULL;
+    size_t place;
+    const struct json *found = name && image_name_place(name, &place) ? json_at(list, place) : NULL;
     for (size_t i = 0; name && !found && i < json_count(list); i++)
         if (is_named(json_at(list, i), name))
             found = json_at(list, i);
@@ -98,9 +92,11 @@ static const struct json *choose(const struct json *list, const char *path, cons
     else if (name)
         err_set(err, ERR_USAGE, "no image named %s in the archive; it has %s", name, known);
     else
-        err_set(err, ERR_USAGE,
-                "the archive holds %zu images: name one, as in docker-archive:%s:%.*s; they are %s",
-                json_count(list), path, (int)strcspn(known, ","), known, known);
+        err_set(
+            err, ERR_USAGE,
+            "the archive holds %zu images: name one, as in docker-archive:%s:%.*s; they are %s; "
+            "squash takes all of them with --all-images",
+            json_count(list), path, (int)strcspn(known, ","), known, known);
     return NULL;
 }
 
@@ -146,6 +142,28 @@ static int add_layer(const struct members *m, struct layer *layer, const char *p
     return layer->fd < 0 ? err_sys(err, "dup") : 0;
 }
 
+static int add_names(struct image *image, const struct json *tags, struct err *err)
+{
+    size_t count = json_count(tags);
+
+    if (count > MOST_NAMES)
+        return err_set(err, ERR_LIMIT, "an image has more than %d names", MOST_NAMES);
+    if (count > 1 && !(image->others = calloc(count - 1, sizeof(*image->others))))
+        return err_nomem(err);
+    for (size_t i = 0; i < count; i++) {
+        const char *text = json_text(json_at(tags, i));
+        char *name = text ? strdup(text) : NULL;
+        if (!name)
+            return text ? err_nomem(err)
+                        : err_set(err, ERR_FORMAT, "manifest.json: RepoTags must be strings");
+        if (i == 0)
+            image->name = name;
+        else
+            image->others[image->other_count++] = name;
+    }
+    return 0;
+}
+
 static struct image *open_item(const struct members *m, const struct json *item, struct err *err)
 {
     const char *path = json_text(json_get(item, "Config"));
@@ -172,24 +190,26 @@ static struct image *open_item(const struct members *m, const struct json *item,
             return NULL;
         }
     }
-    const char *name = json_text(json_at(json_get(item, "RepoTags"), 0));
-    if (name && !(image->name = strdup(name))) {
-        err_nomem(err);
-        return NULL;
-    }
-    return steal_ptr(&image);
+    return add_names(image, json_get(item, "RepoTags"), err) < 0 ? NULL : steal_ptr(&image);
+}
+
+static struct json_doc *read_manifest(const struct members *m, struct err *err)
+{
+    struct digest unused;
+    struct json_doc *manifest = read_json(m, "manifest.json", &unused, err);
+
+    if (!manifest)
+        err_wrap(err, "not made by docker save");
+    return manifest;
 }
 
 static struct image *open_docker(const struct members *m, const char *path, const char *name,
                                  struct err *err)
 {
-    struct digest unused;
-    _cleanup_json_ struct json_doc *manifest = read_json(m, "manifest.json", &unused, err);
+    _cleanup_json_ struct json_doc *manifest = read_manifest(m, err);
 
-    if (!manifest) {
-        err_wrap(err, "not made by docker save");
+    if (!manifest)
         return NULL;
-    }
     const struct json *item = choose(json_root(manifest), path, name, err);
     return item ? open_item(m, item, err) : NULL;
 }
@@ -239,11 +259,12 @@ static int read_file(struct blob_store *s, const char *name, size_t limit, struc
     return members_read(((struct archive_store *)s)->members, name, limit, out, err);
 }
 
+static const struct blob_store_ops store_ops = {open_blobs, read_file, NULL};
+
 static struct image *open_oci(const struct members *m, const char *tag, const char *platform,
                               struct err *err)
 {
-    static const struct blob_store_ops ops = {open_blobs, read_file, NULL};
-    struct archive_store store = {{.ops = &ops}, m};
+    struct archive_store store = {{.ops = &store_ops}, m};
 
     return image_open_layout(&store.base, tag, platform, err);
 }
@@ -276,21 +297,24 @@ static int make_plain(struct source *s, struct err *err)
     return 0;
 }
 
+/* Its members, in an archive that can be read anywhere. */
+static int scan(struct source *s, struct members *m, struct err *err)
+{
+    if (make_plain(s, err) < 0)
+        return -1;
+    m->fd = fcntl(s->fd, F_DUPFD_CLOEXEC, 3);
+    return m->fd < 0 ? err_sys(err, "dup") : members_scan(m, err);
+}
+
 static struct image *read_members(struct source *s, const char *platform, struct err *err)
 {
     _cleanup_members_ struct members m = {.fd = -1};
+    const char *name = source_selector(s);
 
-    if (make_plain(s, err) < 0)
+    if (scan(s, &m, err) < 0)
         return NULL;
-    m.fd = fcntl(s->fd, F_DUPFD_CLOEXEC, 3);
-    if (m.fd < 0) {
-        err_sys(err, "dup");
-        return NULL;
-    }
-    if (members_scan(&m, err) < 0)
-        return NULL;
-    return is_oci(s->ref, &m) ? open_oci(&m, s->ref->name, platform, err)
-                              : open_docker(&m, s->ref->path, s->ref->name, err);
+    return is_oci(s->ref, &m) ? open_oci(&m, name, platform, err)
+                              : open_docker(&m, s->ref->path, name, err);
 }
 
 struct image *source_read_archive(struct source *s, const char *platform, struct err *err)
@@ -300,4 +324,30 @@ struct image *source_read_archive(struct source *s, const char *platform, struct
     if (!image)
         err_wrap(err, "%s", s->ref->path);
     return image;
+}
+
+static int list_docker(const struct members *m, size_t **places, size_t *count, struct err *err)
+{
+    _cleanup_json_ struct json_doc *manifest = read_manifest(m, err);
+
+    if (!manifest)
+        return -1;
+    *count = json_count(json_root(manifest));
+    if (!(*places = calloc(*count + 1, sizeof(**places))))
+        return err_nomem(err);
+    for (size_t i = 0; i < *count; i++)
+        (*places)[i] = i;
+    return 0;
+}
+
+int source_list_archive(struct source *s, size_t **places, size_t *count, struct err *err)
+{
+    _cleanup_members_ struct members m = {.fd = -1};
+    struct archive_store store = {{.ops = &store_ops}, &m};
+
+    if (scan(s, &m, err) < 0)
+        return err_wrap(err, "%s", s->ref->path);
+    int rc = is_oci(s->ref, &m) ? image_list_layout(&store.base, places, count, err)
+                                : list_docker(&m, places, count, err);
+    return rc < 0 ? err_wrap(err, "%s", s->ref->path) : 0;
 }

@@ -2,6 +2,7 @@
 
 #include "base/fdio.h"
 #include "flatten/blob_store.h"
+#include "flatten/image_name.h"
 
 #include <string.h>
 #include <sys/utsname.h>
@@ -395,23 +396,57 @@ static int check_layout(struct blob_store *store, struct err *err)
     return 0;
 }
 
-struct image *image_open_layout(struct blob_store *store, const char *tag, const char *platform,
-                                struct err *err)
+static struct json_doc *read_index(struct blob_store *store, struct err *err)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
 
     if (check_layout(store, err) < 0 ||
         store->ops->read(store, "index.json", IMAGE_JSON_LIMIT, &text, err) < 0)
         return NULL;
-    _cleanup_json_ struct json_doc *index =
-        json_parse(text.data, text.len, &image_json_options, err);
-    if (!index) {
+    struct json_doc *index = json_parse(text.data, text.len, &image_json_options, err);
+    if (!index)
         err_wrap(err, "index.json");
-        return NULL;
+    return index;
+}
+
+int image_list_layout(struct blob_store *store, size_t **places, size_t *count, struct err *err)
+{
+    _cleanup_json_ struct json_doc *index = read_index(store, err);
+
+    if (!index)
+        return -1;
+    const struct json *manifests = json_get(json_root(index), "manifests");
+    *count = 0;
+    if (!(*places = calloc(json_count(manifests) + 1, sizeof(**places))))
+        return err_nomem(err);
+    for (size_t i = 0; i < json_count(manifests); i++)
+        if (image_is_platform(json_at(manifests, i)))
+            (*places)[(*count)++] = i;
+    return 0;
+}
+
+/* By its place, its tag, or for being the only one; where there are several, by platform. */
+static struct json *choose_top(struct json *index, const char *tag, const char *platform,
+                               struct err *err)
+{
+    bool several = images_in(index) > 1 && !tag;
+    size_t place;
+
+    if (tag && image_name_place(tag, &place)) {
+        struct json *found = json_at(json_get(index, "manifests"), place);
+        if (!found)
+            err_set(err, ERR_USAGE, "no image %s in the layout: the first is @0", tag);
+        return found;
     }
-    bool several = images_in(json_root(index)) > 1 && !tag;
-    struct json *descriptor =
-        choose(json_root(index), tag, several && names_platform(platform) ? platform : NULL, err);
+    return choose(index, tag, several && names_platform(platform) ? platform : NULL, err);
+}
+
+struct image *image_open_layout(struct blob_store *store, const char *tag, const char *platform,
+                                struct err *err)
+{
+    _cleanup_json_ struct json_doc *index = read_index(store, err);
+    struct json *descriptor = index ? choose_top(json_root(index), tag, platform, err) : NULL;
+
     if (!descriptor)
         return NULL;
     struct image *image = image_open_descriptor(store, descriptor, platform, err);

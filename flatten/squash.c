@@ -98,6 +98,48 @@ static int rehearse(struct group *g, struct squashed *out, struct err *err)
     return rc;
 }
 
+/* True if the layer was made for that image; then *which of its layers it is. */
+static bool was_made(const struct squashed *s, const struct written_layer *layer, size_t *which)
+{
+    for (*which = s->kept; *which < s->count; ++*which)
+        if (digest_equal(&s->layers[*which].digest, &layer->digest))
+            return true;
+    return false;
+}
+
+/* The image for which the same layer was made before; or NULL. */
+static const struct squashed *find_made(const struct squash_options *options,
+                                        const struct squashed *out,
+                                        const struct written_layer *layer, size_t *which)
+{
+    for (size_t i = 0; i < options->earlier_count; i++)
+        if (was_made(options->earlier[i], layer, which))
+            return options->earlier[i];
+    return was_made(out, layer, which) ? out : NULL;
+}
+
+/* Gives the layer to its destination, and notes where it lies there. */
+static int end_layer(int fd, off_t offset, const struct squash_options *options, struct sink *sink,
+                     struct squashed *out, struct err *err)
+{
+    const struct written_layer *layer = &out->layers[out->count];
+    size_t which;
+    const struct squashed *made = find_made(options, out, layer, &which);
+
+    if (made && options->readable) {
+        fd = made->result->layers[which].fd;
+        offset = made->result->layers[which].offset;
+    }
+    _cleanup_fd_ int again = options->readable ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
+    if (options->readable && again < 0)
+        return err_sys(err, "dup");
+    if (!made && sink_end_layer(sink, layer, err) < 0)
+        return -1;
+    if (options->readable)
+        note_result(out->result, steal_fd(&again), offset, layer);
+    return 0;
+}
+
 /* The same. What brings nothing to layers below it is no layer. */
 static int write_group(struct group *g, const struct squash_options *options, struct sink *sink,
                        struct squashed *out, struct err *err)
@@ -118,15 +160,10 @@ static int write_group(struct group *g, const struct squash_options *options, st
         return rc;
     if (out->count && g->report.entries_out == 0)
         return 0;
-    _cleanup_fd_ int again = options->readable ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
-    if (options->readable && again < 0)
-        return err_sys(err, "dup");
     if (layer_writer_finish(w, layer, err) < 0 || verifier_finish(g->checks->verifier, err) < 0 ||
-        sink_end_layer(sink, layer, err) < 0)
+        end_layer(fd, offset, options, sink, out, err) < 0)
         return -1;
     out->merged[out->count++] = g->image.layer_count - g->options.kept;
-    if (options->readable)
-        note_result(out->result, steal_fd(&again), offset, layer);
     return 0;
 }
 

@@ -11,7 +11,7 @@
 struct squash_command {
     const char *compression, *semantics, *platform, *created, *keep_base, *last, *cert_dir;
     uint64_t into, threads, retries, max_size;
-    bool insecure, dry_run, verify, json, quiet;
+    bool all_images, insecure, dry_run, verify, json, quiet;
 };
 
 /* One image on its way. */
@@ -22,6 +22,13 @@ struct squash_job {
     struct buf config, manifest;
     struct digest id, digest; /* of them */
     uint64_t notices;
+};
+
+/* What the destination is to name: an image, or an index of its platforms' images. */
+struct squash_entry {
+    size_t first, count;  /* of the run's jobs; more than one: there is an index */
+    struct buf index;     /* the new one */
+    struct digest digest; /* of it */
 };
 
 /* The sources that a reader asks its keeper for. */
@@ -37,10 +44,25 @@ struct squash_run {
     struct compress_options compress;
     char created[TIMESTAMP_SIZE]; /* "": as the source has it */
     size_t documents;             /* bytes of memory that configs and manifests take */
-    struct squash_job *jobs;      /* one, or one for each platform */
+    size_t *places;               /* with --all-images: of the source's images; or NULL */
+    size_t place_count;
+    struct squash_entry *entries; /* one; with --all-images one for each place */
+    size_t entry_count;
+    struct squash_job *jobs; /* one for each entry, or for each platform of it */
     size_t count;
-    struct digest index; /* of the index of several */
 };
+
+/* What the entry is called at its source; or NULL. */
+const char *squash_entry_name(const struct squash_run *run, const struct squash_entry *entry);
+
+/* Finds the source, and with --all-images its places. */
+int squash_open_source(struct squash_run *run, struct err *err) must_check;
+
+/* Opens the next entry's images, as jobs. */
+int squash_open_entry(struct squash_run *run, struct err *err) must_check;
+
+/* Describes all that was squashed, and publishes it. */
+int squash_publish(struct squash_run *run, struct sink *sink, struct err *err) must_check;
 
 /*
  * Does it: opens the source, squashes, verifies, publishes; or only rehearses. The exit status, or

@@ -44,12 +44,43 @@ static void put_plan(const struct squash_job *job, struct buf *out)
     buf_putc(out, ']');
 }
 
-static void put_job(const struct squash_run *run, const struct squash_job *job, struct buf *out)
+/* What a destination that takes names as they are calls it. False for nothing. */
+static bool put_called(const struct squash_run *run, const struct squash_entry *entry,
+                       struct buf *out)
+{
+    const char *name = squash_entry_name(run, entry);
+
+    if (name)
+        buf_printf(out, "%s%s", name, run->to->transport == TRANSPORT_DOCKER_DAEMON ? "-flat" : "");
+    return name;
+}
+
+/* With --all-images, where there are several to be told apart. */
+static void put_name(const struct squash_run *run, const struct squash_entry *entry,
+                     struct buf *out)
+{
+    _cleanup_buf_ struct buf name = BUF_INIT;
+
+    if (!run->places)
+        return;
+    buf_puts(out, "\"name\":");
+    if (put_called(run, entry, &name) && name.data)
+        json_quote(out, name.data, name.len);
+    else
+        buf_puts(out, "null");
+    buf_putc(out, ',');
+}
+
+/* `entry`: that the job is all of; or NULL. */
+static void put_job(const struct squash_run *run, const struct squash_job *job,
+                    const struct squash_entry *entry, struct buf *out)
 {
     const struct squashed *s = &job->squashed;
     const struct merged_report *r = &s->report;
 
     buf_putc(out, '{');
+    if (entry)
+        put_name(run, entry, out);
     if (job->platform) {
         buf_puts(out, "\"platform\":");
         json_quote(out, job->platform, strlen(job->platform));
@@ -70,22 +101,36 @@ static void put_job(const struct squash_run *run, const struct squash_job *job, 
     buf_printf(out, ",\"divergences\":%" PRIu64 "}", r->divergences);
 }
 
-static void put_json(const struct squash_run *run, struct buf *out)
+static void put_entry(const struct squash_run *run, const struct squash_entry *entry,
+                      struct buf *out)
 {
-    if (run->count > 1) {
+    bool several = entry->count > 1;
+
+    if (several) {
         buf_putc(out, '{');
+        put_name(run, entry, out);
         if (!run->command->dry_run)
-            buf_printf(out, "\"digest\":\"%s\",", run->index.text);
+            buf_printf(out, "\"digest\":\"%s\",", entry->digest.text);
         buf_puts(out, "\"images\":[");
     }
-    for (size_t i = 0; i < run->count; i++) {
+    for (size_t i = 0; i < entry->count; i++) {
         if (i)
             buf_putc(out, ',');
-        put_job(run, &run->jobs[i], out);
+        put_job(run, &run->jobs[entry->first + i], several ? NULL : entry, out);
     }
-    if (run->count > 1)
+    if (several)
         buf_puts(out, "]}");
-    buf_putc(out, '\n');
+}
+
+static void put_json(const struct squash_run *run, struct buf *out)
+{
+    buf_puts(out, run->places ? "{\"images\":[" : "");
+    for (size_t i = 0; i < run->entry_count; i++) {
+        if (i)
+            buf_putc(out, ',');
+        put_entry(run, &run->entries[i], out);
+    }
+    buf_puts(out, run->places ? "]}\n" : "\n");
 }
 
 /* ---- text ---- */
@@ -120,15 +165,29 @@ static void put_text_plan(const struct squash_job *job, struct buf *out)
     }
 }
 
-static void put_text_job(const struct squash_job *job, struct buf *out)
+/* What the job is about, where there are several: an image's name, a platform, or both. */
+static void put_subject(const struct squash_run *run, const struct squash_job *job, struct buf *out)
+{
+    const char *name = job->image->name;
+
+    if (run->places && name)
+        buf_put_printable(out, name, strlen(name));
+    if (run->places && name && job->platform)
+        buf_putc(out, ' ');
+    if (job->platform)
+        buf_put_printable(out, job->platform, strlen(job->platform));
+}
+
+static void put_text_job(const struct squash_run *run, const struct squash_job *job,
+                         struct buf *out)
 {
     const struct squashed *s = &job->squashed;
     const struct merged_report *r = &s->report;
+    size_t start = out->len;
 
-    if (job->platform) {
-        buf_put_printable(out, job->platform, strlen(job->platform));
+    put_subject(run, job, out);
+    if (out->len > start)
         buf_puts(out, ":\n");
-    }
     put_text_plan(job, out);
     buf_printf(out,
                "layers %u -> %zu (%zu kept), entries %" PRIu64 " -> %" PRIu64
@@ -140,13 +199,15 @@ static void put_text_job(const struct squash_job *job, struct buf *out)
     buf_putc(out, '\n');
 }
 
-static void say_result(const struct squash_job *job)
+static void say_result(const struct squash_run *run, const struct squash_job *job)
 {
+    _cleanup_buf_ struct buf subject = BUF_INIT;
     const struct squashed *s = &job->squashed;
     const struct merged_report *r = &s->report;
     uint64_t dead = r->payload_in > r->payload_out ? r->payload_in - r->payload_out : 0;
-    const char *platform = job->platform ? job->platform : "";
 
+    put_subject(run, job, &subject);
+    const char *platform = subject.data ? subject.data : "";
     const char *colon = *platform ? ": " : "";
 
     if (s->kept && s->count == s->kept)
@@ -161,24 +222,40 @@ static void say_result(const struct squash_job *job)
                  s->count, (double)dead / 1e6, (double)r->payload_in / 1e6);
 }
 
+/* An ID and a digest; an index has no ID. Of several images a line each, with the name first. */
+static void put_result(const struct squash_run *run, const struct squash_entry *entry,
+                       struct buf *out)
+{
+    const struct squash_job *job = &run->jobs[entry->first];
+    bool is_index = entry->count > 1;
+    const char *digest = is_index ? entry->digest.text : job->digest.text;
+
+    if (run->places && !put_called(run, entry, out))
+        buf_putc(out, '-');
+    if (run->places)
+        buf_printf(out, " %s %s\n", is_index ? "-" : job->id.text, digest);
+    else if (is_index)
+        buf_printf(out, "%s\n", digest);
+    else
+        buf_printf(out, "%s\n%s\n", job->id.text, digest);
+}
+
 static void put_text(const struct squash_run *run, struct buf *out)
 {
     const struct squash_command *c = run->command;
 
     for (size_t i = 0; i < run->count; i++) {
         if (c->dry_run)
-            put_text_job(&run->jobs[i], out);
+            put_text_job(run, &run->jobs[i], out);
         else if (!c->quiet)
-            say_result(&run->jobs[i]);
+            say_result(run, &run->jobs[i]);
     }
     if (c->dry_run)
         return;
     if (c->verify && !c->quiet)
         log_info("verified: the same tree");
-    if (run->count > 1)
-        buf_printf(out, "%s\n", run->index.text);
-    else
-        buf_printf(out, "%s\n%s\n", run->jobs[0].id.text, run->jobs[0].digest.text);
+    for (size_t i = 0; i < run->entry_count; i++)
+        put_result(run, &run->entries[i], out);
 }
 
 int squash_print(const struct squash_run *run, struct err *err)

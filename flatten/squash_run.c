@@ -1,7 +1,6 @@
 #include "flatten/squash_command.h"
 
 #include "base/log.h"
-#include "flatten/config.h"
 #include "flatten/progress.h"
 #include "flatten/prove.h"
 
@@ -20,112 +19,14 @@ void squash_run_clear(struct squash_run *run)
         buf_free(&job->config);
         buf_free(&job->manifest);
     }
+    for (size_t i = 0; i < run->entry_count; i++)
+        buf_free(&run->entries[i].index);
     free(run->jobs);
+    free(run->entries);
+    free(run->places);
     cleanup_source(&run->source);
     cleanup_source(&run->base);
 }
-
-/* ---- sources ---- */
-
-/* Each image is small by itself, but there may be many. */
-static const size_t most_documents = (size_t)256 << 20;
-
-static struct squash_job *add_job(struct squash_run *run, struct image *image, struct err *err)
-{
-    _cleanup_image_ struct image *owned = image;
-    struct squash_job *jobs = realloc(run->jobs, (run->count + 1) * sizeof(*jobs));
-
-    if (!jobs) {
-        err_nomem(err);
-        return NULL;
-    }
-    run->jobs = jobs;
-    run->documents += image_memory(image);
-    if (run->documents > most_documents) {
-        err_set(err, ERR_LIMIT, "the configs and manifests of its images take too much memory");
-        return NULL;
-    }
-    run->jobs[run->count] = (struct squash_job){.image = steal_ptr(&owned)};
-    return &run->jobs[run->count++];
-}
-
-/* All stay in memory until the end: together, what one image alone may have. */
-static int check_json_size(const struct squash_run *run, struct err *err)
-{
-    uint64_t limit = 3 * (uint64_t)IMAGE_JSON_LIMIT, size = 0;
-
-    for (size_t i = 0; i < run->count; i++)
-        size += run->jobs[i].image->json_size;
-    return size <= limit ? 0
-                         : err_set(err, ERR_LIMIT,
-                                   "the platforms' configs and manifests have more than %" PRIu64
-                                   " bytes together: choose one with --platform",
-                                   limit);
-}
-
-static void say_dropped(const struct squash_run *run, const struct platforms *p)
-{
-    if (p->dropped && !run->command->quiet)
-        log_warning("attestations of the old images are left out (%zu): they would not be true of "
-                    "the new ones",
-                    p->dropped);
-}
-
-/* Every image of the index, of which the first has been opened. */
-static int open_platforms(struct squash_run *run, const struct platforms *p, struct err *err)
-{
-    for (size_t i = 0; i < p->count; i++) {
-        if (i > 0) {
-            struct image *image = source_image(run->source, p->list[i].digest, err);
-            if (!image || !add_job(run, image, err) || check_json_size(run, err) < 0)
-                return -1;
-        }
-        if (p->list[i].text && !(run->jobs[i].platform = strdup(p->list[i].text)))
-            return err_nomem(err);
-    }
-    return 0;
-}
-
-/* A rehearsal may have no destination. */
-static bool asks_for_all(const struct squash_run *run)
-{
-    return !run->command->platform && run->from->transport != TRANSPORT_DOCKER_DAEMON &&
-           (!(run->to->path || run->to->name) || sink_holds_index(run->to));
-}
-
-/* One new layer of all can be made of what streams by. */
-static bool takes_feed(const struct squash_run *run)
-{
-    return run->command->into == 1 && !run->command->keep_base && !run->command->last;
-}
-
-/* Opens what is to be squashed: one image, or with an index and a place for one, all of them. */
-static int open_images(struct squash_run *run, struct err *err)
-{
-    bool all = asks_for_all(run);
-    const char *platform = all ? PLATFORM_ANY : run->command->platform;
-    run->source = reader_source(run->reader, SQUASH_FROM, takes_feed(run), err);
-    struct image *image = run->source ? source_image(run->source, platform, err) : NULL;
-    struct squash_job *job = image ? add_job(run, image, err) : NULL;
-    _cleanup_platforms_ struct platforms p = {0};
-
-    if (!job)
-        return -1;
-    if (!image->index)
-        return 0;
-    if (platforms_list(image->index, &p, err) < 0)
-        return -1;
-    say_dropped(run, &p);
-    if (all && p.count > 1)
-        return open_platforms(run, &p, err);
-    if (p.count > 1 && !platform && !run->command->quiet)
-        log_info("the destination holds one image: this machine's of %zu platforms "
-                 "(--platform chooses another)",
-                 p.count);
-    return 0;
-}
-
-/* ---- squashing ---- */
 
 struct notices {
     struct squash_job *job;
@@ -246,10 +147,12 @@ static int choose_layers(struct squash_run *run, const struct image *image, cons
     return selection_resolve(&run->selection, image, base, kept, err);
 }
 
-static int squash_one(struct squash_run *run, struct squash_job *job, struct sink *sink,
+static int squash_job(struct squash_run *run, struct squash_job *job, struct sink *sink,
                       struct err *err)
 {
     const struct squash_command *c = run->command;
+    size_t before = (size_t)(job - run->jobs);
+    _cleanup_free_ const struct squashed **earlier = calloc(before + 1, sizeof(*earlier));
     struct notices notices = {.job = job, .quiet = c->quiet};
     struct squash_options options = {.merged = {.notice = on_notice,
                                                 .notice_ctx = &notices,
@@ -257,8 +160,14 @@ static int squash_one(struct squash_run *run, struct squash_job *job, struct sin
                                                 .max_size = c->max_size << 30},
                                      .compress = run->compress,
                                      .into = (size_t)c->into,
-                                     .readable = c->verify};
+                                     .readable = c->verify,
+                                     .earlier = earlier,
+                                     .earlier_count = before};
 
+    if (!earlier)
+        return err_nomem(err);
+    for (size_t i = 0; i < before; i++)
+        earlier[i] = &run->jobs[i].squashed;
     const char *platform = job->platform ? job->platform : c->platform;
     if (choose_layers(run, job->image, platform, &options.merged.kept, err) < 0)
         return -1;
@@ -270,75 +179,40 @@ static int squash_one(struct squash_run *run, struct squash_job *job, struct sin
     return sink && c->verify ? verify(job, &options.merged, err) : 0;
 }
 
-/* ---- publishing ---- */
-
-static int describe(const struct squash_run *run, struct squash_job *job, struct err *err)
+/* The images of an entry, which are not read again. */
+static int squash_entry(struct squash_run *run, const struct squash_entry *entry, struct sink *sink,
+                        struct err *err)
 {
-    const struct squashed *s = &job->squashed;
-    const struct new_layers layers = {s->layers, s->merged, s->count, s->kept};
-    const char *created = run->created[0] ? run->created : NULL;
-
-    if (config_squash(job->image, &layers, created, &job->config, err) < 0 ||
-        sha256_digest(job->config.data, job->config.len, &job->id, err) < 0 ||
-        manifest_make(job->image, &job->id, job->config.len, &layers, &job->manifest, err) < 0)
-        return -1;
-    return sha256_digest(job->manifest.data, job->manifest.len, &job->digest, err);
-}
-
-static int publish_all(struct squash_run *run, const struct sink_image *images, const char *name,
-                       struct sink *sink, struct err *err)
-{
-    _cleanup_buf_ struct buf index = BUF_INIT;
-
-    if (run->count == 1)
-        return sink_publish(sink, &images[0], err);
-    if (platforms_index(run->jobs[0].image->index, images, run->count, &index, err) < 0 ||
-        sha256_digest(index.data, index.len, &run->index, err) < 0)
-        return -1;
-    const struct sink_image all = {
-        .manifest = {run->index, index.data, index.len}, .name = name, .is_index = true};
-    return sink_publish_index(sink, images, run->count, &all, err);
-}
-
-static int publish(struct squash_run *run, struct sink *sink, struct err *err)
-{
-    _cleanup_free_ struct sink_image *images = calloc(run->count + 1, sizeof(*images));
-    _cleanup_free_ char *name = NULL;
-
-    if (!images)
-        return err_nomem(err);
-    if (sink_image_name(run->to, run->jobs[0].image->name, &name, err) < 0)
-        return -1;
-    for (size_t i = 0; i < run->count; i++) {
+    for (size_t i = entry->first; i < entry->first + entry->count; i++) {
         struct squash_job *job = &run->jobs[i];
-        if (describe(run, job, err) < 0)
-            return -1;
-        images[i] = (struct sink_image){
-            .config = {job->id, job->config.data, job->config.len},
-            .manifest = {job->digest, job->manifest.data, job->manifest.len},
-            .layers = job->squashed.layers,
-            .layer_count = job->squashed.count,
-            .name = name,
-        };
+        int rc = squash_job(run, job, sink, err);
+        if (rc < 0 && job->platform)
+            err_wrap(err, "%s", job->platform);
+        if (rc != 0)
+            return rc;
+        image_close_layers(job->image);
     }
-    return publish_all(run, images, name, sink, err);
+    return 0;
 }
 
 int squash_run(struct squash_run *run, struct err *err)
 {
     bool writes = !run->command->dry_run;
+    _cleanup_sink_ struct sink *sink = NULL;
 
-    if (open_images(run, err) < 0)
+    if (squash_open_source(run, err) < 0)
         return -1;
-    _cleanup_sink_ struct sink *sink = writes ? reader_sink(run->reader, err) : NULL;
-    if (writes && !sink)
-        return -1;
-    for (size_t i = 0; i < run->count; i++) {
-        int rc = squash_one(run, &run->jobs[i], sink, err);
-        if (rc < 0 && run->jobs[i].platform)
-            return err_wrap(err, "%s", run->jobs[i].platform);
+    for (size_t i = 0; i < (run->places ? run->place_count : 1); i++) {
+        if (squash_open_entry(run, err) < 0)
+            return -1;
+        if (writes && !sink && !(sink = reader_sink(run->reader, err)))
+            return -1;
+        int rc = squash_entry(run, &run->entries[i], sink, err);
+        const char *name = run->places ? squash_entry_name(run, &run->entries[i]) : NULL;
+        if (rc < 0 && name)
+            return err_wrap(err, "%s", name);
         if (rc != 0)
             return rc;
     }
-    return writes ? publish(run, sink, err) : 0;
+    return writes ? squash_publish(run, sink, err) : 0;
 }

@@ -61,9 +61,16 @@ int source_find_layout(struct source *source, struct err *err)
     return s->dir < 0 ? err_sys(err, "%s", source->ref->path) : 0;
 }
 
+int source_list_layout(struct source *s, size_t **places, size_t *count, struct err *err)
+{
+    if (image_list_layout(s->store, places, count, err) < 0)
+        return err_wrap(err, "%s", s->ref->path);
+    return 0;
+}
+
 struct image *source_read_layout(struct source *s, const char *platform, struct err *err)
 {
-    struct image *image = image_open_layout(s->store, s->ref->name, platform, err);
+    struct image *image = image_open_layout(s->store, source_selector(s), platform, err);
 
     if (!image)
         err_wrap(err, "%s", s->ref->path);

@@ -152,26 +152,6 @@ static void blob(struct walk *w, struct blob *b)
     bytes(w, &b->data, &b->len, WIRE_MOST_DOCUMENT);
 }
 
-static void image(struct walk *w, struct wire_request *r)
-{
-    struct sink_image *image = &r->image;
-
-    blob(w, &image->config);
-    blob(w, &image->manifest);
-    image->layer_count = (size_t)small(w, image->layer_count, WIRE_MOST_BLOBS);
-    if (!w->out) {
-        if (w->bad || !(r->layers = room(w, image->layer_count, sizeof(*r->layers))))
-            return;
-        image->layers = r->layers;
-    }
-    for (size_t i = 0; i < image->layer_count && !w->bad; i++) {
-        struct written_layer one = image->layers[i];
-        layer(w, &one);
-        if (!w->out)
-            r->layers[i] = one;
-    }
-}
-
 /* A name goes into documents and messages: words of one line. */
 static void name(struct walk *w, const char **value)
 {
@@ -184,6 +164,31 @@ static void name(struct walk *w, const char **value)
     if (w->bad || !utf8_valid(*value, strlen(*value))) {
         *value = NULL;
         w->bad = true;
+    }
+}
+
+static void image(struct walk *w, struct wire_request *r)
+{
+    struct sink_image *image = &r->image;
+
+    name(w, &image->name);
+    flag(w, &image->inner);
+    flag(w, &image->is_index);
+    blob(w, &image->manifest);
+    if (image->is_index)
+        return;
+    blob(w, &image->config);
+    image->layer_count = (size_t)small(w, image->layer_count, WIRE_MOST_BLOBS);
+    if (!w->out) {
+        if (w->bad || !(r->layers = room(w, image->layer_count, sizeof(*r->layers))))
+            return;
+        image->layers = r->layers;
+    }
+    for (size_t i = 0; i < image->layer_count && !w->bad; i++) {
+        struct written_layer one = image->layers[i];
+        layer(w, &one);
+        if (!w->out)
+            r->layers[i] = one;
     }
 }
 
@@ -230,6 +235,7 @@ static void request(struct walk *w, struct wire_request *r)
     case WIRE_SPOOL:
     case WIRE_SINK:
     case WIRE_BEGIN:
+    case WIRE_PUBLISH:
         return;
     case WIRE_END:
     case WIRE_HAS:
@@ -237,12 +243,6 @@ static void request(struct walk *w, struct wire_request *r)
         return;
     case WIRE_IMAGE:
         image(w, r);
-        return;
-    case WIRE_PUBLISH:
-        name(w, &r->image.name);
-        flag(w, &r->image.is_index);
-        if (r->image.is_index)
-            blob(w, &r->image.manifest);
         return;
     case WIRE_DONE:
         done(w, r);

@@ -10,9 +10,10 @@
 #include "base/err.h"
 
 #include <archive_entry.h>
+#include <stdint.h>
 
 /* Memory for all that are kept at once: a small archive may have much of it. */
-enum { ATTRIBUTES_MOST_MIB = 1024 };
+#define ATTRIBUTES_MOST ((uint64_t)1 << 30) /* bytes */
 
 struct attributes;
 

@@ -59,6 +59,10 @@ int blob_open_each(struct blob_store *s, blob_open_one *one, const struct blob_r
 enum { BLOB_PATH_SIZE = sizeof("blobs/sha256/") + DIGEST_SIZE };
 void blob_path(const struct digest *digest, char out[BLOB_PATH_SIZE]);
 
+/* The places of a layout's images in its index.json; the caller frees *places. */
+int image_list_layout(struct blob_store *store, size_t **places, size_t *count,
+                      struct err *err) must_check;
+
 /* The image of a layout that `tag` and `platform` (both may be NULL) single out. */
 struct image *image_open_layout(struct blob_store *store, const char *tag, const char *platform,
                                 struct err *err) must_check;

@@ -44,7 +44,9 @@ struct image {
     uint64_t json_size;        /* bytes of these where they lie; 0: not told */
     struct digest digest;      /* of the manifest; "" without one */
     struct digest config_digest;
-    char *name; /* what the source calls it, "name:tag"; or NULL */
+    char *name;    /* what the source calls it, "name:tag"; or NULL */
+    char **others; /* further names of it, in a docker-archive */
+    size_t other_count;
     struct layer *layers;
     size_t layer_count;
     struct feed *feed; /* owned: where the layers' bytes come from, once for each asking; or NULL */
@@ -66,6 +68,9 @@ DEFINE_CLEANUP(image, struct image, image_free)
 
 struct image *image_open(const struct reference *ref, const char *platform,
                          struct err *err) must_check;
+
+/* Closes the layers' files: what the image is stays known. */
+void image_close_layers(struct image *image);
 
 /* True for a descriptor of an index that is an image: no attestation and the like. */
 bool image_is_platform(const struct json *descriptor);

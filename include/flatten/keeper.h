@@ -19,6 +19,7 @@ struct keeper_task {
     size_t source_count;                 /* at most WIRE_MOST_SOURCES */
     const char *platform;                /* for a daemon: "os/arch[/variant]"; or NULL */
     const struct reference *destination; /* of what comes from sources[0]; NULL: none */
+    bool all_images;                     /* of sources[0], each by its own name */
     int output;                          /* a file that the reader may write to; 0: none */
 };
 

@@ -4,6 +4,7 @@
 #ifndef FLATTEN_MERGED_H
 #define FLATTEN_MERGED_H
 
+#include "flatten/attributes.h"
 #include "flatten/entry_sink.h"
 #include "flatten/image.h"
 #include "flatten/semantics.h"
@@ -30,11 +31,16 @@ struct merged_options {
     merged_notice *notice;
     void *notice_ctx;
     enum semantics semantics;
-    uint64_t max_size; /* the most bytes that a layer may unpack to; for squash_layers */
-    size_t kept;       /* so many of the oldest layers stay as they are: see below */
-    bool indexed;      /* set by merged_stream's caller after a conflict */
+    uint64_t max_size;       /* the most bytes that a layer may unpack to; for squash_layers */
+    size_t kept;             /* so many of the oldest layers stay as they are: see below */
+    uint64_t max_attributes; /* the most bytes of kept headers; 0: ATTRIBUTES_MOST */
+    bool indexed;            /* set by merged_stream's caller after a conflict */
     const struct index_observer *observer; /* of index_new; or NULL (index.h) */
 };
+
+/* ERR_LIMIT where the headers that are kept take more than `most`, as max_attributes has it. */
+int merged_check_attributes(uint64_t most, uint64_t bytes, const char *what_of,
+                            struct err *err) must_check;
 
 /*
  * Feeds the sink. With options->kept, it gets what a layer must hold that is laid over the kept

@@ -46,7 +46,10 @@ struct reference {
 /* Parses it into *out, which the caller clears with reference_clear. */
 int reference_parse(const char *text, struct reference *out, struct err *err) must_check;
 
-/* The same for a destination, where a bare path need not exist: FILE.tar is an archive. */
+/*
+ * The same for a destination, where a bare path need not exist: FILE.tar is an archive. The
+ * daemon's needs no name here: "docker-daemon:" is where images go that keep theirs.
+ */
 int reference_parse_destination(const char *text, struct reference *out,
                                 struct err *err) must_check;
 

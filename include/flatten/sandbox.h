@@ -16,7 +16,8 @@
  * merged.h). RLIMIT_FSIZE would bound the files of the destination, as --max-size does already.
  *
  * AddressSanitizer's runtime needs what the list does not have: in such a build there is no list,
- * and sandbox_has_list is false.
+ * and sandbox_has_list is false. Coverage counters go into files when the process ends: a build for
+ * these (which is never an optimised one) has neither a list nor Landlock.
  */
 #ifndef FLATTEN_SANDBOX_H
 #define FLATTEN_SANDBOX_H
@@ -30,5 +31,6 @@
 int sandbox_enter(struct err *err) must_check;
 
 bool sandbox_has_list(void);
+bool sandbox_closes_files(void); /* where the kernel can */
 
 #endif

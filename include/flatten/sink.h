@@ -27,27 +27,29 @@ struct sink_image {
     const struct written_layer *layers; /* oldest first, as ended with sink_end_layer */
     size_t layer_count;
     const char *name; /* "name:tag" or tag; NULL for none */
+    bool whole_name;  /* a layout is to have all of the name for its tag, not what is behind ':' */
     bool is_index;    /* `manifest` is an index of images; there is no config and no layer */
+    bool inner;       /* an index that comes later names it, and not the destination itself */
 };
 
 struct sink_ops {
     int (*begin_layer)(struct sink *s, int *fd, off_t *offset, struct err *err);
     int (*end_layer)(struct sink *s, const struct written_layer *layer, struct err *err);
-    int (*publish)(struct sink *s, const struct sink_image *image, struct err *err);
+    int (*publish)(struct sink *s, const struct sink_image *images, size_t count, struct err *err);
     void (*release)(struct sink *s);
     /* 1 if the destination has that blob already; may be missing. */
     int (*has_layer)(struct sink *s, const struct written_layer *layer, struct err *err);
-    /* Several images and the index that names them; where one image is all it can hold, missing. */
-    int (*publish_index)(struct sink *s, const struct sink_image *images, size_t count,
-                         const struct sink_image *index, struct err *err);
 };
 
 struct sink {
     const struct sink_ops *ops;
 };
 
-/* True for destinations that can hold several images under an index. */
+/* True for destinations that can hold several images under an index: inner ones, and is_index. */
 bool sink_holds_index(const struct reference *ref) must_check;
+
+/* True for those that can hold several images, each by its name. */
+bool sink_holds_several(const struct reference *ref) must_check;
 
 /*
  * What the image is called at a destination: as the reference says, else as the source does. NULL
@@ -87,17 +89,14 @@ static inline int sink_has_layer(struct sink *s, const struct written_layer *lay
     return s->ops->has_layer ? s->ops->has_layer(s, layer, err) : 0;
 }
 
-/* A layer that was begun and not ended is given up. */
-static inline int sink_publish(struct sink *s, const struct sink_image *image, struct err *err)
+/*
+ * All of them at once. One may be there several times, under several names. A layer that was begun
+ * and not ended is given up.
+ */
+static inline int sink_publish(struct sink *s, const struct sink_image *images, size_t count,
+                               struct err *err)
 {
-    return s->ops->publish(s, image, err);
-}
-
-/* Only where sink_holds_index. */
-static inline int sink_publish_index(struct sink *s, const struct sink_image *images, size_t count,
-                                     const struct sink_image *index, struct err *err)
-{
-    return s->ops->publish_index(s, images, count, index, err);
+    return s->ops->publish(s, images, count, err);
 }
 
 static inline void sink_free(struct sink *s)
@@ -111,7 +110,8 @@ DEFINE_CLEANUP(sink, struct sink, sink_free)
 /* For sink_open alone. */
 struct sink *sink_open_oci(const char *path, struct err *err) must_check;
 struct sink *sink_open_archive(const struct reference *ref, struct err *err) must_check;
-struct sink *sink_open_daemon(const char *name, struct err *err) must_check;
+struct sink *sink_open_daemon(const char *name /* NULL: each image has its own */,
+                              struct err *err) must_check;
 struct sink *sink_open_registry(const struct reference *ref, struct err *err) must_check;
 
 /*
@@ -120,8 +120,9 @@ struct sink *sink_open_registry(const struct reference *ref, struct err *err) mu
  */
 struct sink *sink_open_temporary(int *fd, struct err *err) must_check;
 
-/* index.json of a layout that holds one image, or one index. */
-int sink_index_json(const struct sink_image *image, struct buf *out, struct err *err) must_check;
+/* index.json of a layout that holds them: it names those that are not inner. */
+int sink_index_json(const struct sink_image *images, size_t count, struct buf *out,
+                    struct err *err) must_check;
 
 #define OCI_LAYOUT_JSON "{\"imageLayoutVersion\":\"1.0.0\"}"
 

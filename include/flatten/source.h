@@ -16,6 +16,7 @@ typedef int spool_new(void *ctx, struct err *err);
 
 struct source {
     const struct reference *ref; /* borrowed */
+    char *selector; /* which image of several, instead of ref->name: a name or "@N"; or NULL */
 
     /* docker-archive, oci-archive, docker-daemon */
     int fd;           /* owned: the archive as it lies, perhaps a pipe, perhaps compressed; or -1 */
@@ -53,6 +54,12 @@ struct source *source_open(const struct reference *ref, const char *platform, bo
 /* A feed's image, once more, into the descriptor. */
 int source_send(const struct source *s, int fd, struct err *err) must_check;
 
+/*
+ * Where an archive or a layout has its images: their places, as "@N" names them, in order. *places
+ * is the caller's.
+ */
+int source_places(struct source *s, size_t **places, size_t *count, struct err *err) must_check;
+
 /* Reads an image out of it: `platform` as image_open has it. To be called as often as needed. */
 struct image *source_image(struct source *s, const char *platform, struct err *err) must_check;
 
@@ -68,6 +75,17 @@ DEFINE_CLEANUP(source, struct source, source_free)
 #define _cleanup_source_ _cleanup_(cleanup_source)
 
 /* ---- for source_open and source_image alone ---- */
+
+int source_list_archive(struct source *s, size_t **places, size_t *count,
+                        struct err *err) must_check;
+int source_list_layout(struct source *s, size_t **places, size_t *count,
+                       struct err *err) must_check;
+
+/* What chooses from several: s->selector, or the reference's own; or NULL. */
+static inline const char *source_selector(const struct source *s)
+{
+    return s->selector ? s->selector : s->ref->name;
+}
 
 int source_find_archive(struct source *s, struct err *err) must_check;
 int source_find_layout(struct source *s, struct err *err) must_check;

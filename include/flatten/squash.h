@@ -10,11 +10,16 @@
 #include "flatten/merged.h"
 #include "flatten/sink.h"
 
+struct squashed;
+
 struct squash_options {
     struct merged_options merged; /* its `kept` says how many layers stay */
     struct compress_options compress;
     size_t into;   /* how many layers the others become, at most */
     bool readable; /* the new layers are to be read again: see struct squashed */
+    /* What was written through the same sink before: its layers need not be written again. */
+    const struct squashed *const *earlier; /* borrowed */
+    size_t earlier_count;
 };
 
 struct squashed {

@@ -24,8 +24,8 @@ enum wire_op {
     WIRE_BEGIN,      /* begin a layer: offset and fd */
     WIRE_END,        /* end it */
     WIRE_HAS,        /* has the destination that layer? number */
-    WIRE_IMAGE,      /* an image to be published */
-    WIRE_PUBLISH,    /* publish all that were named */
+    WIRE_IMAGE,      /* an image to be published, or an index of those before it */
+    WIRE_PUBLISH,    /* publish all of these */
     WIRE_DONE,       /* the end: exit status, or an error; no reply */
 };
 
@@ -35,6 +35,7 @@ enum {
     WIRE_MOST_SOURCES = 64,
     WIRE_MOST_STATUS = 4, /* an exit status that is no error */
     WIRE_MOST_BLOBS = 4096,
+    WIRE_MOST_IMAGES = 256, /* to be published; one with two names counts twice */
     WIRE_MOST_DOCUMENT = 2 * IMAGE_JSON_LIMIT, /* a config or manifest, new or old; bytes */
     WIRE_MOST_TEXT = 1023,
     WIRE_MOST_MESSAGE = 2 * WIRE_MOST_DOCUMENT + (1 << 21), /* bytes */
@@ -49,7 +50,7 @@ struct wire_request {
     struct blob_request *blobs; /* WIRE_BLOBS: all of one role */
     size_t blob_count;
     struct written_layer layer;   /* WIRE_END, WIRE_HAS */
-    struct sink_image image;      /* WIRE_IMAGE; WIRE_PUBLISH: an index perhaps, and the name */
+    struct sink_image image;      /* WIRE_IMAGE */
     struct written_layer *layers; /* what image.layers points to */
     int status;                   /* WIRE_DONE: the exit status, or -1 and err */
     struct err err;

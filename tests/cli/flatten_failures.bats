@@ -46,6 +46,16 @@ out.tar" ]
     [ "$(ls -A)" = bad.tar ]
 }
 
+@test "a wrong blob of the right size in a layout does not stay in the place of what was made" {
+    ok -q "$IMAGES/old.tar" oci:out:a
+    cp -r out good
+    for blob in out/blobs/sha256/*; do
+        printf y | dd of="$blob" bs=1 seek=$(($(stat -c %s "$blob") / 2)) conv=notrunc status=none
+    done
+    ok -q "$IMAGES/old.tar" oci:out:a
+    diff -r good out
+}
+
 # In an archive entry's header, so that it cannot be read either: the digest is the reason.
 @test "a layer whose headers were changed is not what the image says" {
     for _ in 1 2 3 4 5 6 7 8; do
@@ -122,4 +132,13 @@ out/oci-layout" ]
     done
     ok -q "$IMAGES/big.tar" oci:out:b
     same oci:out:b "$IMAGES/big.tar"
+}
+
+@test "the documents of an index's images: as much as is allowed, and a byte more" {
+    python3 "$BATS_TEST_DIRNAME/lib/large_documents.py" .
+    ok -q oci:exact oci:out
+    fails 7 "more than 25165824 bytes together: choose one with --platform" -q oci:beyond oci:x
+    ok -q oci:roomy oci:out2
+    fails 7 "take too much memory" -q oci:crowded oci:x
+    [ ! -e x ]
 }

@@ -92,6 +92,11 @@ def main():
     images.write_platforms(at("nested-beside"), two, beside=[0])
     images.write_platforms(at("many-platforms"), {"a%d" % i: stacked[:1] for i in range(65)})
     images.write_several(at("several.tar"), {"one:v1": stacked, "two:v2": tars})
+    images.write_several(at("crowd.tar"), {"app:1 app:one": tars, "app:2": tars, "base:1": stacked[:2],
+                                           "top:1": stacked, "": stacked[:1]})
+    images.write_several(at("named-twice.tar"), {"one:v1": stacked, "x:1 one:v1": tars})
+    images.write_several(at("bad-second.tar"), {"one:v1": stacked, "two:v2": images.tars_of(BAD["whiteout"])})
+    images.write_oci(at("bad-name"), tars, tag="a\nflatten: all is well")
     images.write_oci(at("python"), images.tars_of(PYTHON), compression="zstd")
     images.write_oci(at("waste"), images.tars_of(WASTE), tag="v1")
     for name, layers in BAD.items():

@@ -87,6 +87,19 @@ SOURCE_PATH=lab/image:v1
     fails 3 "certificate" "docker://$PASSWORD/$SOURCE_PATH" oci:out:d
 }
 
+@test "the folders of a Docker without root: in XDG_CONFIG_HOME, or ~/.config without it" {
+    mkdir -p "$HOME/.config/docker/certs.d" xdg/docker/certs.d
+    cp -r "$GOOD" "$HOME/.config/docker/certs.d/$MUTUAL"
+    ok -q "docker://$MUTUAL/$SOURCE_PATH" oci:out:a
+    XDG_CONFIG_HOME=$PWD/xdg fails 3 "certificate" "docker://$MUTUAL/$SOURCE_PATH" oci:out:b
+    cp -r "$GOOD" "xdg/docker/certs.d/$MUTUAL"
+    XDG_CONFIG_HOME=$PWD/xdg ok -q "docker://$MUTUAL/$SOURCE_PATH" oci:out:b
+    # containers' own come first
+    mkdir -p "xdg/containers/certs.d/$MUTUAL"
+    XDG_CONFIG_HOME=$PWD/xdg fails 3 "certificate" "docker://$MUTUAL/$SOURCE_PATH" oci:out:c
+    rm -r "$HOME/.config"
+}
+
 @test "of several folders the same counts as for skopeo" {
     [ "$(id -u)" -eq 0 ] || skip "needs root, for an /etc of its own"
     mkdir -p etc/docker/certs.d etc/containers/certs.d docker containers home

@@ -123,3 +123,12 @@ FB_RUNS=$'shared\nshared\nfile' # what $FB_LAYERS prints
     expect_equal "$(jq '.images[0].layers | length' <<<"$output")" \
         "$(docker_cli inspect --format '{{len .RootFS.Layers}}' "$FB_LAYERS")"
 }
+
+@test "store: all images of an archive go into the daemon, which runs them" {
+    loads_all
+}
+
+@test "store: killed at any moment, a name has its old image or the new one, whole" {
+    killed_loading fb-killed:1 "" 12
+    killed_loading fb-killed:2 "$FB_IMAGE" 12
+}

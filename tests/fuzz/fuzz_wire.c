@@ -33,9 +33,9 @@ static void check(const struct wire_request *r)
         check_digest(&r->image.layers[i].digest);
         check_digest(&r->image.layers[i].diff_id);
     }
-    if (r->op == WIRE_IMAGE)
+    if (r->op == WIRE_IMAGE && !r->image.is_index)
         check_blob(&r->image.config);
-    if (r->op == WIRE_IMAGE || (r->op == WIRE_PUBLISH && r->image.is_index))
+    if (r->op == WIRE_IMAGE)
         check_blob(&r->image.manifest);
     if (r->image.name)
         must(strlen(r->image.name) <= WIRE_MOST_TEXT && !strchr(r->image.name, '\n'));

@@ -221,13 +221,14 @@ def write_docker_new(path, tars, config=None, name="oracle:latest", compression=
 
 
 def write_several(path, named):
-    """One `docker save` of several images, {name: tars}."""
+    """One `docker save` of several images, {name: tars}; a name may be several words, or none."""
     items, files = [], {}
     for name, tars in named.items():
-        config = _dump(config_of(tars))
-        more, layers = _oci_files(tars, config_of(tars), name.rpartition(":")[2], "none")
+        config = config_of(tars, {"org.example.names": name})
+        more, layers = _oci_files(tars, config, name.rpartition(":")[2], "none")
         files.update(more)
-        items.append({"Config": "blobs/sha256/" + digest(config)[7:], "RepoTags": [name],
+        items.append({"Config": "blobs/sha256/" + digest(_dump(config))[7:],
+                      "RepoTags": name.split() or None,
                       "Layers": ["blobs/sha256/" + layer["digest"][7:] for layer in layers]})
     files["manifest.json"] = json.dumps(items).encode()
     archive = _Archive(path)

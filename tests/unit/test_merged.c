@@ -1,3 +1,4 @@
+#include "flatten/attributes.h"
 #include "flatten/merged.h"
 #include "merge_cases.h"
 #include "result_sink.h"
@@ -90,7 +91,7 @@ static void put_with(struct archive *a, const char *name, const char *link, mode
     struct archive_entry *e = archive_entry_new();
 
     archive_entry_set_pathname(e, name);
-    archive_entry_set_filetype(e, AE_IFREG);
+    archive_entry_set_filetype(e, name[strlen(name) - 1] == '/' ? AE_IFDIR : AE_IFREG);
     archive_entry_set_perm(e, mode);
     archive_entry_set_uid(e, (la_int64_t)mode); /* some number that goes with the mode */
     archive_entry_set_mtime(e, (time_t)mode, 7);
@@ -197,11 +198,99 @@ static void test_link_attributes_spec(void **state)
     assert_contains(left, "b 0600 384 384.7 ");
 }
 
+/* ---- bounds ---- */
+
+enum { MANY = 40 };
+
+static size_t size_of_header(bool directory)
+{
+    struct err err = ERR_INIT;
+    struct archive_entry *e = archive_entry_new();
+
+    archive_entry_set_filetype(e, directory ? AE_IFDIR : AE_IFREG);
+    archive_entry_xattr_add_entry(e, "user.a", "v", 1);
+    archive_entry_xattr_add_entry(e, "user.both", "user.a", strlen("user.a"));
+    _cleanup_(cleanup_attributes) struct attributes *a = attributes_of(e, &err);
+    archive_entry_free(e);
+    assert_non_null(a);
+    return attributes_size(a);
+}
+
+static int discard_entry(struct entry_sink *sink, struct archive_entry *e, struct err *err)
+{
+    (void)sink, (void)e, (void)err;
+    return 0;
+}
+
+/* With that many bytes for headers that are kept. */
+static int merge_within(const struct buf *tars, size_t count, uint64_t most, bool indexed,
+                        struct err *err)
+{
+    static const struct entry_sink_ops ops = {discard_entry, take_data};
+    const struct merged_options options = {.max_attributes = most, .indexed = indexed};
+    struct entry_sink sink = {&ops};
+    struct merged_report report;
+    struct image *image = image_of(tars, count, NULL);
+
+    *err = (struct err)ERR_INIT;
+    int rc = merged_entries(image, &options, &sink, &report, err);
+    image_free(image);
+    return rc;
+}
+
+/* A file that a newer layer deletes, and links to it that stay: their headers wait. */
+static void test_bound_of_links(void **state)
+{
+    size_t each = size_of_header(false);
+    struct buf tars[2] = {{0}};
+    static struct stack stack;
+    struct err err;
+    struct archive *a = tar_begin(&tars[0]);
+
+    (void)state;
+    put_with(a, "f", NULL, 0600, "user.a");
+    for (int i = 0; i < MANY; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "l%d", i);
+        put_with(a, name, "f", 0600, "user.a");
+    }
+    archive_write_free(a);
+    stack_parse(&stack, "| -f");
+    tar_layer(&stack, 2, &tars[1]);
+    assert_works(merge_within(tars, 2, MANY * each, false, &err), err);
+    assert_fails(merge_within(tars, 2, MANY * each - 1, false, &err), err, ERR_LIMIT);
+    assert_contains(err.msg, "the attributes of hard links take more than");
+    buf_free(&tars[0]);
+    buf_free(&tars[1]);
+}
+
+static void test_bound_of_directories(void **state)
+{
+    size_t each = size_of_header(true);
+    struct buf tar = {0};
+    struct err err;
+    struct archive *a = tar_begin(&tar);
+
+    (void)state;
+    for (int i = 0; i < MANY; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "d%d/", i);
+        put_with(a, name, NULL, 0700, "user.a");
+    }
+    archive_write_free(a);
+    assert_works(merge_within(&tar, 1, MANY * each, true, &err), err);
+    assert_fails(merge_within(&tar, 1, MANY * each - 1, true, &err), err, ERR_LIMIT);
+    assert_contains(err.msg, "the attributes of directories take more than");
+    buf_free(&tar);
+}
+
 int main(void)
 {
     static const struct CMUnitTest fixed[] = {
         cmocka_unit_test(test_link_attributes_overlay),
         cmocka_unit_test(test_link_attributes_spec),
+        cmocka_unit_test(test_bound_of_links),
+        cmocka_unit_test(test_bound_of_directories),
     };
     size_t count = merge_case_count;
     struct CMUnitTest *tests = calloc(count, sizeof(*tests));

@@ -163,7 +163,8 @@ static void capabilities_are_gone(void **state)
 static void files_are_out_of_reach(void **state)
 {
     (void)state;
-    if (!sandbox_has_list() && syscall(SYS_landlock_create_ruleset, NULL, 0, 1) > 0)
+    if (!sandbox_has_list() && sandbox_closes_files() &&
+        syscall(SYS_landlock_create_ruleset, NULL, 0, 1) > 0)
         assert_int_equal(confined(opens), 1);
 }
 

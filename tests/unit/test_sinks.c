@@ -93,7 +93,7 @@ static int publish(struct sink *sink, const struct written_layer *layer, const c
         .name = name,
     };
 
-    return sink_publish(sink, &image, err);
+    return sink_publish(sink, &image, 1, err);
 }
 
 static void make_image(const struct tempdir *dir, enum transport transport, const char *path,

@@ -19,22 +19,29 @@ static bool decodes(const struct buf *message)
 }
 
 /* Encoded, decoded and encoded again it is the same. */
+static void round_trip(const struct wire_request *sample)
+{
+    _cleanup_wire_request_ struct wire_request back;
+    _cleanup_buf_ struct buf once = BUF_INIT, twice = BUF_INIT;
+    struct err err = ERR_INIT;
+
+    wire_encode_request(sample, &once);
+    assert_works(wire_decode_request(&once, &back, &err), err);
+    assert_int_equal(back.op, sample->op);
+    wire_encode_request(&back, &twice);
+    assert_int_equal(once.len, twice.len);
+    assert_memory_equal(once.data, twice.data, once.len);
+}
+
 static void test_round_trips(void **state)
 {
     (void)state;
     for (int op = 1; op <= WIRE_DONE; op++) {
         const struct wire_request sample = wire_sample((enum wire_op)op);
-        _cleanup_wire_request_ struct wire_request back;
-        _cleanup_buf_ struct buf once = BUF_INIT, twice = BUF_INIT;
-        struct err err = ERR_INIT;
-
-        wire_encode_request(&sample, &once);
-        assert_works(wire_decode_request(&once, &back, &err), err);
-        assert_int_equal(back.op, op);
-        wire_encode_request(&back, &twice);
-        assert_int_equal(once.len, twice.len);
-        assert_memory_equal(once.data, twice.data, once.len);
+        round_trip(&sample);
     }
+    const struct wire_request index = wire_sample_index();
+    round_trip(&index);
 }
 
 static void test_what_is_decoded(void **state)
@@ -47,6 +54,8 @@ static void test_what_is_decoded(void **state)
     (void)state;
     wire_encode_request(&sample, &message);
     assert_works(wire_decode_request(&message, &r, &err), err);
+    assert_string_equal(r.image.name, "name:tag");
+    assert_true(r.image.inner && !r.image.is_index);
     assert_string_equal(r.image.config.data, "{}");
     assert_int_equal(r.image.manifest.len, 7);
     assert_string_equal(r.image.manifest.digest.text, WIRE_TWOS);
@@ -187,8 +196,8 @@ static void test_refused(void **state)
     refused(WIRE_IMAGE, leave_digest);
     refused(WIRE_SOURCE, go_beyond);
     refused(WIRE_END, be_huge);
-    refused(WIRE_PUBLISH, break_line);
-    refused(WIRE_PUBLISH, be_latin);
+    refused(WIRE_IMAGE, break_line);
+    refused(WIRE_IMAGE, be_latin);
     refused(WIRE_BLOBS, mix_roles);
     refused(WIRE_BLOBS, ask_for_none);
     refused(WIRE_DONE, deny);

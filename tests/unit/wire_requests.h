@@ -41,14 +41,12 @@ static inline struct wire_request wire_sample(enum wire_op op)
         r.layer = layers[0];
         break;
     case WIRE_IMAGE:
-        r.image = (struct sink_image){.config = {{WIRE_ONES}, "{}", 2},
+        r.image = (struct sink_image){.name = "name:tag",
+                                      .inner = true,
+                                      .config = {{WIRE_ONES}, "{}", 2},
                                       .manifest = {{WIRE_TWOS}, "{\"a\":1}", 7},
                                       .layers = layers,
                                       .layer_count = 2};
-        break;
-    case WIRE_PUBLISH:
-        r.image = (struct sink_image){
-            .name = "name:tag", .is_index = true, .manifest = {{WIRE_ONES}, "[]", 2}};
         break;
     case WIRE_DONE:
         r.status = -1;
@@ -57,9 +55,18 @@ static inline struct wire_request wire_sample(enum wire_op op)
     case WIRE_SPOOL:
     case WIRE_SINK:
     case WIRE_BEGIN:
+    case WIRE_PUBLISH:
         break;
     }
     return r;
+}
+
+/* The other form of a WIRE_IMAGE. */
+static inline struct wire_request wire_sample_index(void)
+{
+    return (struct wire_request){
+        .op = WIRE_IMAGE,
+        .image = {.name = "name:tag", .is_index = true, .manifest = {{WIRE_ONES}, "[]", 2}}};
 }
 
 #endif

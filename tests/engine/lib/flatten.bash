@@ -32,6 +32,69 @@ flatten_spawn() {
     export FB_FLATTEN_PID=$!
 }
 
+# flatten_killed SECONDS ARGS…: it gets SIGKILL after that time.
+flatten_killed() {
+    TMPDIR=$FB_DIR/tmp DOCKER_HOST=unix://$FB_DIR/docker.sock "$FLATTEN" --quiet "${@:2}" \
+        >"$FB_DIR/spawned.log" 2>&1 </dev/null 3>&- &
+    FB_FLATTEN_PID=$!
+    sleep "$1"
+    kill -KILL "$FB_FLATTEN_PID" 2>/dev/null || true
+    wait "$FB_FLATTEN_PID" 2>/dev/null || true
+}
+
+# daemon_unpacks_nothing: what it was sent is loaded, or given up and removed.
+daemon_unpacks_nothing() { [ -z "$(ls -A "$FB_DIR/docker/tmp")" ]; }
+
+# daemon_id NAME: what the private daemon has under it, or nothing.
+daemon_id() { docker_cli inspect --format '{{.Id}}' "$1" 2>/dev/null || true; }
+
+# killed_loading NAME OLD TIMES: killed at TIMES points of its time, flatten leaves OLD ("" for none) or
+# the whole new image of $FB_LAYERS under NAME; and nothing else, there and in the daemon.
+killed_loading() {
+    local name=$1 old=$2 times=$3 start took new was="" i seen
+    start=$EPOCHREALTIME
+    flatten --quiet "$FB_LAYERS" "docker-daemon:$name" >/dev/null
+    took=$(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }')
+    new=$(daemon_id "$name")
+    for i in $(seq 1 "$times"); do
+        docker_cli rmi --force "$name" >/dev/null
+        [ -z "$old" ] || docker_cli tag "$old" "$name"
+        was=$(daemon_id "$name")
+        flatten_killed "$(awk -v t="$took" -v i="$i" -v n="$times" 'BEGIN { print t * i / n }')" \
+            "$FB_LAYERS" "docker-daemon:$name"
+        seen=$(daemon_id "$name")
+        wait_for 10 daemon_unpacks_nothing
+        echo "killed at $i/$times of $took s: ${seen:-nothing}, then $(daemon_id "$name")"
+        [ "$seen" = "$was" ] || expect_equal "$seen" "$new"
+        seen=$(daemon_id "$name") # it may have had all, and be done only now
+        [ "$seen" = "$was" ] || expect_equal "$seen" "$new"
+        expect_nothing_left
+        [ "$seen" = "$was" ] || expect_equal "$(docker_cli run --rm --network=none "$name")" "$FB_RUNS"
+    done
+    flatten --quiet "$FB_LAYERS" "docker-daemon:$name" >/dev/null
+    expect_equal "$(daemon_id "$name")" "$new"
+    expect_equal "$(docker_cli run --rm --network=none "$name")" "$FB_RUNS"
+    docker_cli rmi --force "$name" >/dev/null
+}
+
+# loads_all: both images of a docker save, under names of their own, by one call.
+# shellcheck disable=SC2154 # output and lines are set by run
+loads_all() {
+    docker_cli save --output "$FB_DIR/out/all.tar" "$FB_LAYERS" "$FB_IMAGE"
+    run flatten --quiet --verify --all-images "$FB_DIR/out/all.tar" docker-daemon:
+    expect_status 0
+    rm "$FB_DIR/out/all.tar"
+    expect_equal "${#lines[@]}" 2
+    expect_match "^$FB_LAYERS-flat sha256:[0-9a-f]+ sha256:[0-9a-f]+$" "$(grep "^$FB_LAYERS" <<<"$output")"
+    expect_match "$(daemon_id "$FB_LAYERS-flat")" "$(grep "^$FB_LAYERS" <<<"$output")"
+    expect_match "$(daemon_id "$FB_IMAGE-flat")" "$(grep "^$FB_IMAGE" <<<"$output")"
+    expect_equal "$(docker_cli run --rm --network=none "$FB_LAYERS-flat")" "$FB_RUNS"
+    expect_same_image "$FB_LAYERS" "$FB_LAYERS-flat"
+    expect_same_image "$FB_IMAGE" "$FB_IMAGE-flat"
+    docker_cli rmi --force "$FB_LAYERS-flat" "$FB_IMAGE-flat" >/dev/null
+    expect_nothing_left
+}
+
 expect_nothing_left() { expect_equal "$(ls -A "$FB_DIR/tmp" "$FB_DIR/out")" "$(printf '%s:\n\n%s:' "$FB_DIR/out" "$FB_DIR/tmp")"; }
 
 # ------------------------------------------------------------------ the image
