@@ -74,8 +74,6 @@ def fetch(cache, wanted):
                if not os.path.exists(cache + "/" + file) or sha256(cache + "/" + file) != digest]
     if not missing:
         return
-    if os.getuid() == 0:  # apt fetches as this user, if it may write here
-        os.chown(cache, pwd.getpwnam("_apt").pw_uid, -1)
     names = ["%s=%s" % tuple(file.replace("%3a", ":").split("_")[:2]) for file in missing]
     print("fetching %d packages into %s" % (len(names), cache), flush=True)
     subprocess.run(["apt-get", "-qq", "download", *names], cwd=cache, check=True)
@@ -86,7 +84,10 @@ def fetch(cache, wanted):
 
 def packages(cache, groups, gigabytes, full):
     """{group: [path of a .deb]}"""
-    os.makedirs(cache, exist_ok=True)
+    if not os.path.isdir(cache):
+        os.makedirs(cache)
+        if os.getuid() == 0:  # apt fetches as this user, if it may write here
+            os.chown(cache, pwd.getpwnam("_apt").pw_uid, -1)
     plan = "%s/packages-%g.txt" % (cache, gigabytes)
     if not os.path.exists(plan):
         lines = ["%s\t%s\t%s\n" % (group, p.file, p.sha256) for group, p in choose(groups, gigabytes / full)]
