@@ -8,6 +8,8 @@ what is in it. The same size gives the same bytes. The shape is that of a real t
 system, package layers, CUDA libraries, a framework installed twice, a cache that a later layer deletes,
 a `chown -R` and a `chmod -R` that bring as much again as they touch (other bytes: nothing here compares
 them), conda's hard links, weights of hundreds of MB.
+
+bench_debian.py has the same shape of real content; Stack, Layer and write() are for both.
 """
 import hashlib
 import io
@@ -61,7 +63,7 @@ class Layer:
     def __init__(self, path, what):
         self.what, self.path = what, path
         self.tar = tarfile.open(path, "w", format=tarfile.PAX_FORMAT, bufsize=1 << 20)
-        self.dirs = set()
+        self.dirs, self.names = set(), set()
 
     def add(self, name, kind=tarfile.REGTYPE, mode=0o644, uid=0, link="", pax=None):
         info = tarfile.TarInfo(name)
@@ -95,21 +97,31 @@ class Layer:
         self.file(head + "/.wh." + base, b"")
 
 
-class Image:
-    """Layers, and what is needed to bring a file of an earlier one again."""
+class Stack:
+    """Layers in the making, the newest last."""
 
-    def __init__(self, folder, gigabytes):
-        self.folder, self.scale = folder, gigabytes / 7.5
-        self.count_scale = min(1.0, 0.2 + 0.8 * self.scale)
-        self.content, self.layers = Content(), []
-        self.random = random.Random(7)
+    def __init__(self, folder):
+        self.folder, self.layers = folder, []
 
     def layer(self, what):
-        if self.layers:
-            self.layers[-1].tar.close()
+        self.close()
         number = len(self.layers) + 1
         self.layers.append(Layer("%s/layer-%02d.tar" % (self.folder, number), what))
         return self.layers[-1]
+
+    def close(self):
+        if self.layers:
+            self.layers[-1].tar.close()
+
+
+class Image(Stack):
+    """The content, and what is needed to bring a file of an earlier layer again."""
+
+    def __init__(self, folder, gigabytes):
+        super().__init__(folder)
+        self.scale = gigabytes / 7.5
+        self.count_scale = min(1.0, 0.2 + 0.8 * self.scale)
+        self.content = Content()
 
     def small(self, layer, root, count, mean, **kw):
         """A package tree: `count` files of about `mean` bytes, most of them text."""
@@ -155,7 +167,6 @@ class Image:
         self.layer("rm -rf /root/.cache").whiteout("root/.cache")
         self.framework("torch 2.7")
         self.application()
-        self.layers[-1].tar.close()
 
     def file_list(self, layer):
         layer.file("var/lib/dpkg/status", self.content.of(self.content.text, 1_500_000))
@@ -268,15 +279,21 @@ def write_layout(folder, layers, config):
             json.dump(data, file)
 
 
-def main():
-    folder, gigabytes = sys.argv[1], float(sys.argv[2])
-    image = Image(folder, gigabytes)
-    image.build()
-    diff_ids = [sha256(layer.path) for layer in image.layers]
-    config = config_of(image.layers, diff_ids)
-    write_archive(folder + "/image.tar", image.layers, diff_ids, config)
-    write_layout(folder + "/oci", image.layers, config)
+def write(stack):
+    """image.tar and oci/ of the layers, whose files are gone then."""
+    stack.close()
+    diff_ids = [sha256(layer.path) for layer in stack.layers]
+    config = config_of(stack.layers, diff_ids)
+    write_archive(stack.folder + "/image.tar", stack.layers, diff_ids, config)
+    write_layout(stack.folder + "/oci", stack.layers, config)
     print("%d layers" % len(diff_ids))
 
 
-main()
+def main():
+    image = Image(sys.argv[1], float(sys.argv[2]))
+    image.build()
+    write(image)
+
+
+if __name__ == "__main__":
+    main()
