@@ -1,6 +1,7 @@
 #include "shim/chain.h"
 
 #include "base/buf.h"
+#include "shim/kernel.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -92,19 +93,18 @@ static bool find_base(const struct layers *layers, const char *point, struct are
 
 static int describe_one(const char *path, struct buf *out, struct err *err)
 {
-    struct statx st;
+    struct timespec born;
+    struct stat st;
 
     if (strchr(path, '\n'))
         return err_set(err, ERR_UNSUPPORTED, "a layer's path has a line break");
-    if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME, &st) < 0)
+    if (lstat(path, &st) < 0 || kernel_birth(path, &born) < 0)
         return err_sys(err, "%s", path);
-    if (!S_ISDIR(st.stx_mode))
+    if (!S_ISDIR(st.st_mode))
         return err_set(err, ERR_UNSUPPORTED, "%s is not a directory", path);
-    if (!(st.stx_mask & STATX_BTIME))
-        st.stx_btime = (struct statx_timestamp){0};
-    buf_printf(out, "%llu %lld.%09u %lld.%09u %s\n", (unsigned long long)st.stx_ino,
-               (long long)st.stx_btime.tv_sec, st.stx_btime.tv_nsec, (long long)st.stx_ctime.tv_sec,
-               st.stx_ctime.tv_nsec, path);
+    buf_printf(out, "%llu %lld.%09ld %lld.%09ld %s\n", (unsigned long long)st.st_ino,
+               (long long)born.tv_sec, born.tv_nsec, (long long)st.st_ctim.tv_sec,
+               st.st_ctim.tv_nsec, path);
     return 0;
 }
 

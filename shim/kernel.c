@@ -33,6 +33,23 @@ int kernel_mount_id(int fd, int *out)
     return 0;
 }
 
+int kernel_birth(const char *path, struct timespec *out)
+{
+    struct statx st;
+
+    if (syscall(SYS_statx, AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_BTIME, &st) < 0)
+        return -1;
+    *out = (struct timespec){0};
+    if (st.stx_mask & STATX_BTIME)
+        *out = (struct timespec){st.stx_btime.tv_sec, (long)st.stx_btime.tv_nsec};
+    return 0;
+}
+
+int kernel_clone_mount(const char *path)
+{
+    return (int)syscall(SYS_open_tree, AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+}
+
 int kernel_restrict_mounts(const char *path, unsigned long flags)
 {
     const unsigned at = AT_RECURSIVE | AT_SYMLINK_NOFOLLOW;

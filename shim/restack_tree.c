@@ -82,7 +82,7 @@ static int leave(void *context, const char *path, size_t layer, struct err *err)
     if (merge_path(m->layers->fds[layer], path, NULL, from, sizeof(from), err) < 0 ||
         copy_attributes(m, from, fd, err) < 0)
         return -1;
-    if (fchown(fd, st.st_uid, st.st_gid) < 0 || fchmod(fd, st.st_mode & ALLPERMS) < 0 ||
+    if (fchown(fd, st.st_uid, st.st_gid) < 0 || fchmod(fd, st.st_mode & 07777) < 0 ||
         futimens(fd, times) < 0)
         return err_sys(err, "the owner, mode and times of '%.200s'", path);
     return 0;

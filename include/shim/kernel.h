@@ -7,6 +7,7 @@
 #define SHIM_KERNEL_H
 
 #include <stdbool.h>
+#include <time.h>
 
 /* close_range(2): closes `first` and all descriptors above it. */
 int kernel_close_from(unsigned first);
@@ -22,6 +23,12 @@ int kernel_restrict_mounts(const char *path, unsigned long flags);
 
 /* Does the kernel have mount_setattr(2)? */
 bool kernel_restricts_mounts(void);
+
+/* statx(2): when a file (not what a link leads to) was made; 0 where its file system does not say. */
+int kernel_birth(const char *path, struct timespec *out);
+
+/* open_tree(2): a descriptor (CLOEXEC) of a copy of the mount at that path, which nobody else sees. */
+int kernel_clone_mount(const char *path);
 
 /* fsopen(2), CLOEXEC; fsconfig(2) with a string; fsconfig(2) FSCONFIG_CMD_CREATE. */
 int kernel_fs_open(const char *type);
