@@ -2,8 +2,8 @@
  * What a container's seccomp filter (linux.seccomp: runtime-spec, config-linux.md) lets through.
  *
  * The filter is built with libseccomp, as the runtimes do it, but only as far as it says something
- * about the calls that are asked for, and all ways through its program are followed (shim/bpf.h), on
- * each of its architectures. A call counts as allowed if one of them does not end in a refusal:
+ * about the calls that are asked for, and all ways through its program are followed (shim/bpf.h),
+ * on each of its architectures. A call counts as allowed if one of them does not end in a refusal:
  * SCMP_ACT_TRACE asks a tracer, which may be in the container, and SCMP_ACT_NOTIFY a program of
  * whoever wrote the filter.
  */

@@ -195,10 +195,40 @@ passed() {
     refused 'the container has prestart hooks'
 }
 
-@test "permissive: what would be refused stays" {
+@test "permissive: all at once stays as it is" {
     policy '"user": { "root": "deny" }, "hooks": "deny", "seccomp": { "require": true }' '"mode": "permissive",'
     config '.process.user.uid = 0 | .hooks = {prestart: [{path: "/bin/true"}]} | del(.linux.seccomp)'
     create
     passed
     cmp "$BUNDLE/config.json" "$DIR/low.config"
+}
+
+@test "permissive: what would be refused stays, whatever it is" {
+    local denials=0 change section
+    while IFS='|' read -r change section; do
+        config "${change/@/|}"
+        rm -f "$DIR/low.config"
+        policy "$section"
+        create
+        refused 'security\.'
+        policy "$section" '"mode": "permissive",'
+        cp "$BUNDLE/config.json" "$DIR/before"
+        create
+        passed
+        cmp "$DIR/before" "$DIR/low.config"
+        denials=$((denials + 1))
+    done <<'END'
+.process.capabilities.bounding += ["CAP_SYS_ADMIN"] @ del(.linux.resources)|"privileged": "deny"
+.process.user.uid = 0|"user": { "root": "deny" }
+.process.capabilities.ambient = ["CAP_SETUID"]|"user": { "root": "deny" }
+del(.linux.seccomp)|"seccomp": { "require": true }
+.linux.seccomp.defaultAction = "SCMP_ACT_TRACE"|"seccomp": { "deny": ["mount"] }
+.linux.namespaces @= map(select(.type != "network"))|"namespaces": { "host": [] }
+.linux.devices = [{path: "/dev/x", type: "b", major: 8, minor: 0}]|"devices": { "allow": [] }
+del(.linux.resources)|"devices": { "allow": [] }
+.annotations["run.oci.handler"] = "x"|"annotations": { "deny": ["run.oci.*"] }
+.hooks = {prestart: [{path: "/bin/true"}]}|"hooks": "deny"
+.linux.readonlyPaths = []|"system_paths": "deny"
+END
+    [ "$denials" -eq 11 ]
 }
