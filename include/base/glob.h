@@ -1,8 +1,10 @@
 /*
- * Globs, as glob(7) has them: * ? [a-z] [!a-z] [[:alpha:]] and \ before one of them; between brackets \
- * stands for itself. A / is nothing special. Bytes are compared, whatever the locale: what a policy
- * means must not depend on the libc or the environment of the program that reads it. A [ without its ]
- * stands for itself; a \ at the end matches nothing. Time is the product of both lengths, at worst.
+ * Globs, as glob(7) has them: * ? [a-z] [!a-z] [[:alpha:]], and a \ before one of these makes it
+ * usual; between brackets a \ is usual itself. A / is nothing special.
+ *
+ * Bytes are compared: what a policy means must not depend on the libc or the locale of the program
+ * that reads it. A [ without its ] stands for itself; a \ at the end matches nothing. Time is at
+ * worst the product of both lengths.
  */
 #ifndef BASE_GLOB_H
 #define BASE_GLOB_H
