@@ -1,5 +1,6 @@
 #include "shim/kernel.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -7,6 +8,7 @@
 #include <linux/mount.h>
 #include <linux/stat.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -14,9 +16,25 @@ _Static_assert(MS_RDONLY == MOUNT_ATTR_RDONLY && MS_NOSUID == MOUNT_ATTR_NOSUID 
                    MS_NODEV == MOUNT_ATTR_NODEV && MS_NOEXEC == MOUNT_ATTR_NOEXEC,
                "these flags of mount(2) are attributes of mount_setattr(2)");
 
+/* One after the other, where an old kernel or a sandbox does not let close_range(2) through. */
+static int close_each_from(unsigned first)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    const struct dirent *entry;
+
+    if (!dir)
+        return -1;
+    while ((entry = readdir(dir)) != NULL) {
+        unsigned long fd = strtoul(entry->d_name, NULL, 10);
+        if (entry->d_name[0] != '.' && fd >= first && fd != (unsigned long)dirfd(dir))
+            close((int)fd);
+    }
+    return closedir(dir);
+}
+
 int kernel_close_from(unsigned first)
 {
-    return (int)syscall(SYS_close_range, first, UINT_MAX, 0);
+    return syscall(SYS_close_range, first, UINT_MAX, 0) == 0 ? 0 : close_each_from(first);
 }
 
 int kernel_mount_id(int fd, int *out)

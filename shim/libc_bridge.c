@@ -7,14 +7,13 @@
  * What else of glibc's ABI these archives rely on, read from `nm -u` and their sources, and why it
  * holds:
  * - errno through __errno_location(), ctype.h through __ctype_b_loc() and __ctype_tolower_loc(),
- * assert() through __assert_fail(): musl has these with glibc's meaning, on purpose.
- * - the stack protector's canary: where the compiler looks (%fs:0x28, or __stack_chk_guard), musl
- * sets it.
- * - FILE is made, written and closed by functions alone (libseccomp's PFC, libcap's
- * /proc/PID/status).
- * - structures that cross: the kernel's own (capget, prctl, ioctl, sock_fprog), and no libc's:
- * struct stat is in libcap's cap_file alone, which flatbed-runtime does not link.
- * - no thread, no locale, no getpw* or getaddrinfo, no standard stream, no qsort, no environ.
+ *   assert() through __assert_fail(): musl has these with glibc's meaning, on purpose.
+ * - The stack protector's canary: musl sets it where the compiler looks (on x86-64 %fs:0x28).
+ * - FILE: made, written and closed by functions alone (libseccomp's PFC, libcap's reading of
+ *   /proc/PID/status).
+ * - Structures that cross are the kernel's own (capget, prctl, sock_fprog). Of a libc's there is
+ *   struct stat, in libcap's cap_file alone, which flatbed-runtime does not link.
+ * - No thread, locale, getpw*, resolver, standard stream, qsort or environ.
  */
 #include <fcntl.h>
 #include <stdarg.h>

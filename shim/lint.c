@@ -1,9 +1,9 @@
 #include "shim/lint.h"
 
+#include "base/glob.h"
 #include "base/path.h"
 #include "shim/security.h"
 
-#include <fnmatch.h>
 #include <string.h>
 
 /* ---- volumes ---- */
@@ -20,7 +20,7 @@ static bool is_offered(const struct policy_volume *v, const char *name)
     if (!list->given)
         return true;
     for (size_t i = 0; i < list->count; i++)
-        if (fnmatch(list->items[i], name, FNM_PERIOD) == 0)
+        if (glob_matches_file(list->items[i], name))
             return true;
     return false;
 }
@@ -30,7 +30,7 @@ static bool covers(const char *a, const char *b)
 {
     if (strcmp(a, b) == 0)
         return true;
-    return strcmp(a, "*") == 0 ? b[0] != '.' : !is_glob(b) && fnmatch(a, b, FNM_PERIOD) == 0;
+    return strcmp(a, "*") == 0 ? b[0] != '.' : !is_glob(b) && glob_matches_file(a, b);
 }
 
 static void lint_names(const struct policy_volume *v, struct findings *out)

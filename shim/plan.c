@@ -1,9 +1,9 @@
+#include "base/glob.h"
 #include "base/path.h"
 #include "shim/mount_entry.h"
 #include "shim/pin.h"
 #include "shim/plan_build.h"
 
-#include <fnmatch.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -75,7 +75,7 @@ static bool name_offered(const struct policy_volume *v, const char *name)
     if (!v->names.given && !v->presets.given)
         return true;
     for (size_t i = 0; i < list->count; i++)
-        if (fnmatch(list->items[i], name, FNM_PERIOD) == 0)
+        if (glob_matches_file(list->items[i], name))
             return true;
     return false;
 }

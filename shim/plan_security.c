@@ -1,10 +1,10 @@
 /* What the container would be on the host, judged by the policy's "security". */
+#include "base/glob.h"
 #include "base/path.h"
 #include "shim/capability.h"
 #include "shim/plan_build.h"
 #include "shim/syscall_filter.h"
 
-#include <fnmatch.h>
 #include <string.h>
 
 /* A new operation on behalf of a key of the policy. */
@@ -59,7 +59,7 @@ static int judge_annotations(struct planner *p)
     for (size_t i = 0; i < json_count(list); i++)
         for (size_t d = 0; d < denied->count; d++) {
             const char *key = list->members[i].key;
-            if (fnmatch(denied->items[d], key, 0) != 0)
+            if (!glob_matches(denied->items[d], key))
                 continue;
             if (deny(p, "security.annotations", &denied->place, "'%.80s' may not be set", key) < 0)
                 return -1;

@@ -1,9 +1,9 @@
 #include "shim/profile.h"
 
+#include "base/glob.h"
 #include "shim/facts.h"
 #include "shim/identity.h"
 
-#include <fnmatch.h>
 #include <string.h>
 
 const char profile_annotation[] = "flatbed.profile";
@@ -13,7 +13,7 @@ const char profile_annotation[] = "flatbed.profile";
 static bool is_one_of(const struct policy_list *globs, const char *text)
 {
     for (size_t i = 0; text && i < globs->count; i++)
-        if (fnmatch(globs->items[i], text, 0) == 0)
+        if (glob_matches(globs->items[i], text))
             return true;
     return false;
 }

@@ -1,10 +1,10 @@
 /* Devices: cgroup rules as values, and the host's device files. */
+#include "base/glob.h"
 #include "shim/capability.h"
 #include "shim/security_look.h"
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -105,7 +105,7 @@ static int find_in(DIR *dir, const char *pattern, struct arena *arena, struct se
     struct stat st;
 
     while ((entry = readdir(dir)) != NULL)
-        if (fnmatch(pattern, entry->d_name, FNM_PERIOD) == 0 &&
+        if (glob_matches_file(pattern, entry->d_name) &&
             fstatat(dirfd(dir), entry->d_name, &st, 0) == 0 && add_device(&st, arena, out, err) < 0)
             return -1;
     return 0;

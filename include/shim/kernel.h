@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <time.h>
 
-/* close_range(2): closes `first` and all descriptors above it. */
+/* Closes `first` and all descriptors above it: close_range(2), or by /proc where that is refused.
+ */
 int kernel_close_from(unsigned first);
 
 /* statx(2): the number that /proc/self/mountinfo has for the mount that fd is on. */

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <seccomp.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -59,6 +60,33 @@ static void it_gets_nothing_of_ours(void **state)
     close(far);
 }
 
+/* As sandboxes do that know fewer system calls than the kernel. */
+static void refuse_close_range(void)
+{
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+
+    assert_non_null(filter);
+    assert_int_equal(seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(close_range), 0), 0);
+    assert_int_equal(seccomp_load(filter), 0);
+    seccomp_release(filter);
+}
+
+static void it_gets_nothing_of_ours_in_a_sandbox(void **state)
+{
+    int status;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        refuse_close_range();
+        assert_int_equal(close_range(1000, 1000, 0), -1);
+        it_gets_nothing_of_ours(state);
+        _exit(77);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 77);
+}
+
 static void one_that_cannot_be_started_is_an_error(void **state)
 {
     struct err err = ERR_INIT;
@@ -107,6 +135,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_says_what_it_says),
         cmocka_unit_test(it_gets_nothing_of_ours),
+        cmocka_unit_test(it_gets_nothing_of_ours_in_a_sandbox),
         cmocka_unit_test(one_that_cannot_be_started_is_an_error),
         cmocka_unit_test(one_that_does_not_end_is_killed),
         cmocka_unit_test(its_status_is_seen_where_children_are_ignored),

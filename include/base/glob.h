@@ -1,0 +1,19 @@
+/*
+ * Globs, as glob(7) has them: * ? [a-z] [!a-z] [[:alpha:]], and a \ before one of these makes it
+ * usual; between brackets a \ is usual itself. A / is nothing special.
+ *
+ * Bytes are compared: what a policy means must not depend on the libc or the locale of the program
+ * that reads it. A [ without its ] stands for itself; a \ at the end matches nothing. Time is at
+ * worst the product of both lengths.
+ */
+#ifndef BASE_GLOB_H
+#define BASE_GLOB_H
+
+#include <stdbool.h>
+
+bool glob_matches(const char *glob, const char *text);
+
+/* The same for names of files: a leading dot has to be in the glob. */
+bool glob_matches_file(const char *glob, const char *name);
+
+#endif
