@@ -137,7 +137,7 @@ is_restacked() { mounts_of "$1" | grep -qF "/restack/"; }
 
     at=$(root_of restacked)
     docker_cli rm --force restacked
-    ! grep -qF "$at" "/proc/$(cat "$FB_DIR/docker.pid")/mountinfo"
+    run ! grep -qF "$at" "/proc/$(cat "$FB_DIR/docker.pid")/mountinfo"
     [ ! -e "${at%/merged}" ]
     # The layers are as they were: nobody wrote into what they share with the tree.
     start again runc
@@ -209,14 +209,14 @@ is_restacked() { mounts_of "$1" | grep -qF "/restack/"; }
 }
 
 @test "docker: a launch waits for nothing, and many at once share one builder" {
-    for n in 1 2 3 4 5 6; do
+    for _ in 1 2 3 4 5 6; do
         docker_run --rm "$DEEP" true &
     done
     wait
     wait_for 30 is_built
     [ "$(trees | jq '.trees | length')" = 1 ]
     [ "$(jq -r '.operations[] | select(.kind == "rootfs") | .verdict' "$FB_DIR/log/audit.jsonl" | wc -l)" = 6 ]
-    [ -z "$(ls -A "$FB_DIR/restack" | grep -E 'build|old')" ]
+    [ -z "$(find "$FB_DIR/restack" -maxdepth 1 -name '.[bo]*')" ]
 }
 
 @test "docker: gc keeps what runs, and removes what nobody can use any more" {
