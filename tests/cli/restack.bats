@@ -415,6 +415,8 @@ state_is() { [ "$(state)" = "$1" ]; }
         run "$FLATBED" $words
         [ "$status" -eq 2 ] || { echo "$words: $status: $output"; return 1; }
     done
+    run "$FLATBED" restack --build --cache "$CACHE" .. /dev/null
+    [ "$status" -eq 3 ]
     run "$FLATBED" restack --build --cache "$CACHE" "$STORE/nothing"
     [ "$status" -eq 3 ]
 }
