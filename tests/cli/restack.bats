@@ -135,9 +135,12 @@ stays() {
     nsenter --mount --target "$WORLD" unshare --mount --propagation slave sleep 60 3>&- &
     other=$!
     wait_until is_apart "$other"
+    nsenter --mount --target "$other" sh -c "mkdir -p /mnt/host$DIR && mount --rbind $DIR /mnt/host$DIR"
     deep
+    grep -qF " /mnt/host$ROOT " "/proc/$other/mountinfo"
     launch
     is_restacked
+    grep " /mnt/host$ROOT " "/proc/$other/mountinfo" | grep -qF "$CACHE/"
     [ "$(grep -c " $ROOT " "/proc/$other/mountinfo")" = 1 ]
     grep " $ROOT " "/proc/$other/mountinfo" | grep -qF "$CACHE/"
     kill "$other"
