@@ -283,7 +283,7 @@ state_is() { [ "$(state)" = "$1" ]; }
     world
     deep
     mkdir -m 0700 "$CACHE"
-    flock "$CACHE/.lock" sleep 30 3>&- &
+    flock -o "$CACHE/.lock" sleep 30 3>&- &
     holder=$!
     sleep 0.2
     # As an engine does: until everybody has closed the pipe.
@@ -307,6 +307,30 @@ state_is() { [ "$(state)" = "$1" ]; }
     [[ $(said reason) =~ "is made in the background" ]]
     wait_until is_ready
     [ -z "$(find "$CACHE" -maxdepth 1 -name '.build-*')" ]
+}
+
+@test "a tree that came while another builder waited is not replaced: it may be mounted" {
+    world
+    ahead
+    key=$(basename "$(find "$CACHE" -mindepth 1 -maxdepth 1 -type d)")
+    mv "$CACHE/$key" "$DIR/made"
+    flock -o "$CACHE/.lock" sleep 30 3>&- &
+    holder=$!
+    sleep 0.2
+    ahead >"$DIR/second" 3>&- &
+    second=$!
+    wait_until test -d "$CACHE/.build-$key"
+    mv "$DIR/made" "$CACHE/$key"
+    inode=$(stat -c %i "$CACHE/$key/tree")
+    deep
+    launch
+    is_restacked
+    kill "$holder"
+    wait "$second"
+    jq -e .ready "$DIR/second"
+    [ "$(stat -c %i "$CACHE/$key/tree")" = "$inode" ]
+    [ "$(within cat "$ROOT/d/f9")" = 9 ]
+    [ -z "$(find "$CACHE" -maxdepth 1 -name '.[bo]*')" ]
 }
 
 @test "no tree where it would not pay, cannot be linked, or could be changed by others" {

@@ -179,6 +179,20 @@ is_restacked() { mounts_of "$1" | grep -qF "/restack/"; }
     [ "$(docker_cli exec kept cat /lib/f4)" = mine ]
     run ! docker_cli exec kept test -e /lib/f6
 
+    # Without its tree it runs on the layers again, and later on another tree.
+    changes=$(docker_cli diff kept | sort)
+    docker_cli stop --time 0 kept >/dev/null
+    rm -rf "$FB_DIR/restack"
+    docker_cli start kept >/dev/null
+    run ! is_restacked kept
+    [ "$(docker_cli exec kept cat /lib/f4 /lib/f7)" = $'mine\nfrom layer 7' ]
+    expect_equal "$(docker_cli diff kept | sort)" "$changes"
+    wait_for 30 is_built
+    docker_cli restart --time 0 kept >/dev/null
+    is_restacked kept
+    [ "$(docker_cli exec kept cat /lib/f4 /lib/f7)" = $'mine\nfrom layer 7' ]
+    expect_equal "$(docker_cli diff kept | sort)" "$changes"
+
     # One that began without a tree, and wrote more than a little, stays without.
     start plain runc
     docker_cli rm --force plain
