@@ -181,6 +181,8 @@ int chain_of_paths(const char *const *paths, size_t count, bool users, struct ar
     out->paths = arena_alloc(arena, (count + 1) * sizeof(*out->paths));
     if (!out->paths)
         return err_nomem(err);
+    if (!count)
+        return err_set(err, ERR_USAGE, "no layers");
     for (size_t i = 0; i < count; i++) {
         out->paths[i] = resolve(".", paths[i], arena);
         if (!out->paths[i])

@@ -163,6 +163,23 @@ static int build(struct build *b, bool force, struct err *err)
     return restack_cache_publish(b->cache, b->chain, err);
 }
 
+/* 1 if somebody made the tree since it was looked for: it may be mounted, and stays. */
+static int is_there(const struct build *b, struct err *err)
+{
+    struct restack_entry entry = RESTACK_ENTRY_INIT;
+
+    if (restack_cache_find(b->cache, b->chain, b->arena, &entry, err) < 0)
+        return -1;
+    cleanup_fd(&entry.fd);
+    if (entry.state != RESTACK_READY)
+        return 0;
+    _cleanup_free_ char *name = strf(".build-%s", b->chain->key);
+    if (name)
+        restack_cache_remove(b->cache, name);
+    b->out->ready = true;
+    return 1;
+}
+
 int restack_build(const struct restack_cache *cache, const struct chain *chain, bool force,
                   struct arena *arena, struct restack_built *out, struct err *err)
 {
@@ -180,5 +197,6 @@ int restack_build(const struct restack_cache *cache, const struct chain *chain, 
         setrlimit(RLIMIT_NOFILE, &files);
     }
     struct build b = {cache, chain, arena, out, folder};
-    return build(&b, force, err);
+    int there = is_there(&b, err);
+    return there ? (there < 0 ? -1 : 0) : build(&b, force, err);
 }

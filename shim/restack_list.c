@@ -156,10 +156,11 @@ static DIR *open_all(const struct restack_cache *cache, struct err *err)
     _cleanup_fd_ int fd = openat(cache->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 
-    if (!dir)
+    if (!dir) {
         err_sys(err, "%s", cache->path);
-    else
-        fd = -1;
+        return NULL;
+    }
+    (void)steal_fd(&fd);
     return dir;
 }
 

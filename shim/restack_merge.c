@@ -110,7 +110,7 @@ static struct item *item_new(const char *parent, const char *name, const uint16_
     if (!item)
         goto fail;
     item->path = top ? strdup(name) : strf("%s/%s", parent, name);
-    item->stack = calloc(depth, sizeof(*stack));
+    item->stack = calloc(depth + 1, sizeof(*stack));
     item->depth = depth;
     if (!item->path || !item->stack)
         goto fail;

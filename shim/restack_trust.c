@@ -61,12 +61,20 @@ struct sought {
     unsigned found, reached; /* itself is one of each */
 };
 
+/* One path may be the end of the other: a container that watches the host has it at /host. */
+static bool is_same_place(const char *a, const char *b)
+{
+    size_t x = strlen(a), y = strlen(b);
+
+    return x < y ? strcmp(a, b + (y - x)) == 0 : strcmp(a + (x - y), b) == 0;
+}
+
 /* Of a shared mount all peers and those that follow it go together. */
 static bool is_reached(const struct mount_entry *m, const struct mount_entry *other)
 {
-    return strcmp(m->point, other->point) == 0 &&
-           (m->id == other->id ||
-            (m->shared && (other->shared == m->shared || other->slave == m->shared)));
+    return m->id == other->id ||
+           (m->shared && (other->shared == m->shared || other->slave == m->shared) &&
+            is_same_place(m->point, other->point));
 }
 
 static void look_for(void *context, const struct mount_table *table)

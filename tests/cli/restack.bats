@@ -92,7 +92,7 @@ stays() {
     launch
     [ "$(said verdict)" = kept ]
     [[ $(said reason) =~ "has 12 layers: a tree of them is made in the background" ]]
-    ! is_restacked
+    run ! is_restacked
     wait_until is_ready
     launch
     [ "$(said verdict)" = added ]
@@ -106,7 +106,7 @@ stays() {
     launch
     [ "$(said verdict)" = "" ]
     within umount "$ROOT"
-    ! mounts | grep .
+    [ -z "$(mounts)" ]
     # Links, not copies.
     [ "$(stat -c %i "$STORE/7/d/f7")" = "$(stat -c %i "$CACHE"/*/tree/d/f7)" ]
 }
@@ -135,9 +135,12 @@ stays() {
     nsenter --mount --target "$WORLD" unshare --mount --propagation slave sleep 60 3>&- &
     other=$!
     wait_until is_apart "$other"
+    nsenter --mount --target "$other" sh -c "mkdir -p /mnt/host$DIR && mount --rbind $DIR /mnt/host$DIR"
     deep
+    grep -qF " /mnt/host$ROOT " "/proc/$other/mountinfo"
     launch
     is_restacked
+    grep " /mnt/host$ROOT " "/proc/$other/mountinfo" | grep -qF "$CACHE/"
     [ "$(grep -c " $ROOT " "/proc/$other/mountinfo")" = 1 ]
     grep " $ROOT " "/proc/$other/mountinfo" | grep -qF "$CACHE/"
     kill "$other"
@@ -280,7 +283,7 @@ state_is() { [ "$(state)" = "$1" ]; }
     world
     deep
     mkdir -m 0700 "$CACHE"
-    flock "$CACHE/.lock" sleep 30 3>&- &
+    flock -o "$CACHE/.lock" sleep 30 3>&- &
     holder=$!
     sleep 0.2
     # As an engine does: until everybody has closed the pipe.
@@ -290,7 +293,7 @@ state_is() { [ "$(state)" = "$1" ]; }
     pid=$(builders)
     [ "$(readlink "/proc/$pid/cwd")" = / ]
     [ "$(readlink "/proc/$pid/fd/1")" = /dev/null ]
-    ! find "/proc/$pid/fd" -lname 'pipe:*' | grep .
+    [ -z "$(find "/proc/$pid/fd" -lname 'pipe:*')" ]
     [ "$(cut -d ' ' -f 19 "/proc/$pid/stat")" = 19 ] # nice
     [ "$(cut -d ' ' -f 6 "/proc/$pid/stat")" = "$pid" ] # a session of its own
     [ "$(state)" = building ]
@@ -306,10 +309,34 @@ state_is() { [ "$(state)" = "$1" ]; }
     [ -z "$(find "$CACHE" -maxdepth 1 -name '.build-*')" ]
 }
 
+@test "a tree that came while another builder waited is not replaced: it may be mounted" {
+    world
+    ahead
+    key=$(basename "$(find "$CACHE" -mindepth 1 -maxdepth 1 -type d)")
+    mv "$CACHE/$key" "$DIR/made"
+    flock -o "$CACHE/.lock" sleep 30 3>&- &
+    holder=$!
+    sleep 0.2
+    ahead >"$DIR/second" 3>&- &
+    second=$!
+    wait_until test -d "$CACHE/.build-$key"
+    mv "$DIR/made" "$CACHE/$key"
+    inode=$(stat -c %i "$CACHE/$key/tree")
+    deep
+    launch
+    is_restacked
+    kill "$holder"
+    wait "$second"
+    jq -e .ready "$DIR/second"
+    [ "$(stat -c %i "$CACHE/$key/tree")" = "$inode" ]
+    [ "$(within cat "$ROOT/d/f9")" = 9 ]
+    [ -z "$(find "$CACHE" -maxdepth 1 -name '.[bo]*')" ]
+}
+
 @test "no tree where it would not pay, cannot be linked, or could be changed by others" {
     world
     for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
-        rm -r "$STORE/$i/"*
+        rm -r "${STORE:?}/$i/"*
         mkdir "$STORE/$i/of-$i"
         touch "$STORE/$i/of-$i/f"
     done
@@ -318,7 +345,7 @@ state_is() { [ "$(state)" = "$1" ]; }
     wait_until state_is needless
     launch
     [ "$(said verdict)" = kept ]
-    [[ $(said reason) =~ "no tree of them is made: it would not pay: 12 layers, and only 1.0 of them" ]]
+    [[ $(said reason) == *"no tree of them is made: it would not pay: 12 layers, and only 1.0 of them"* ]]
     run "$FLATBED" restack --build --cache "$CACHE" "$LOWER"
     [ "$status" -eq 1 ]
     [[ $output =~ "would not pay" ]]
@@ -346,7 +373,7 @@ state_is() { [ "$(state)" = "$1" ]; }
     setfattr -n trusted.overlay.redirect -v /d "$STORE/3/d"
     run "$FLATBED" restack --build --cache "$CACHE" "$LOWER"
     [ "$status" -eq 1 ]
-    [[ $output =~ "attribute trusted.overlay.redirect, which is not followed" ]]
+    [[ $output == *"attribute trusted.overlay.redirect, which is not followed"* ]]
     setfattr -x trusted.overlay.redirect "$STORE/3/d"
     touch "$STORE/3/another"
     ahead
@@ -357,7 +384,7 @@ state_is() { [ "$(state)" = "$1" ]; }
     touch "$STORE/3/one-more"
     deep
     launch
-    ! is_restacked
+    run ! is_restacked
     run "$FLATBED" gc --cache "$CACHE" --json
     [ "$(jq -r '.removed[0].removed' <<<"$output")" = "its layers are gone" ]
 }
@@ -415,6 +442,8 @@ state_is() { [ "$(state)" = "$1" ]; }
         run "$FLATBED" $words
         [ "$status" -eq 2 ] || { echo "$words: $status: $output"; return 1; }
     done
+    run "$FLATBED" restack --build --cache "$CACHE" .. /dev/null
+    [ "$status" -eq 3 ]
     run "$FLATBED" restack --build --cache "$CACHE" "$STORE/nothing"
     [ "$status" -eq 3 ]
 }
@@ -428,7 +457,7 @@ state_is() { [ "$(state)" = "$1" ]; }
     [ ! -e "$CACHE" ]
     ahead
     [[ $(explain) =~ ^"added: the container's root has 12 layers: a tree of them is mounted in their place, if it is unused" ]]
-    ! is_restacked
+    run ! is_restacked
     within umount "$ROOT"
     deep index=on
     [[ $(explain) =~ ^"skipped: ".*"mounted with 'index=on'" ]]

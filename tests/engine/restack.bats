@@ -137,7 +137,7 @@ is_restacked() { mounts_of "$1" | grep -qF "/restack/"; }
 
     at=$(root_of restacked)
     docker_cli rm --force restacked
-    ! grep -qF "$at" "/proc/$(cat "$FB_DIR/docker.pid")/mountinfo"
+    run ! grep -qF "$at" "/proc/$(cat "$FB_DIR/docker.pid")/mountinfo"
     [ ! -e "${at%/merged}" ]
     # The layers are as they were: nobody wrote into what they share with the tree.
     start again runc
@@ -179,6 +179,20 @@ is_restacked() { mounts_of "$1" | grep -qF "/restack/"; }
     [ "$(docker_cli exec kept cat /lib/f4)" = mine ]
     run ! docker_cli exec kept test -e /lib/f6
 
+    # Without its tree it runs on the layers again, and later on another tree.
+    changes=$(docker_cli diff kept | sort)
+    docker_cli stop --time 0 kept >/dev/null
+    rm -rf "$FB_DIR/restack"
+    docker_cli start kept >/dev/null
+    run ! is_restacked kept
+    [ "$(docker_cli exec kept cat /lib/f4 /lib/f7)" = $'mine\nfrom layer 7' ]
+    expect_equal "$(docker_cli diff kept | sort)" "$changes"
+    wait_for 30 is_built
+    docker_cli restart --time 0 kept >/dev/null
+    is_restacked kept
+    [ "$(docker_cli exec kept cat /lib/f4 /lib/f7)" = $'mine\nfrom layer 7' ]
+    expect_equal "$(docker_cli diff kept | sort)" "$changes"
+
     # One that began without a tree, and wrote more than a little, stays without.
     start plain runc
     docker_cli rm --force plain
@@ -209,14 +223,14 @@ is_restacked() { mounts_of "$1" | grep -qF "/restack/"; }
 }
 
 @test "docker: a launch waits for nothing, and many at once share one builder" {
-    for n in 1 2 3 4 5 6; do
+    for _ in 1 2 3 4 5 6; do
         docker_run --rm "$DEEP" true &
     done
     wait
     wait_for 30 is_built
     [ "$(trees | jq '.trees | length')" = 1 ]
     [ "$(jq -r '.operations[] | select(.kind == "rootfs") | .verdict' "$FB_DIR/log/audit.jsonl" | wc -l)" = 6 ]
-    [ -z "$(ls -A "$FB_DIR/restack" | grep -E 'build|old')" ]
+    [ -z "$(find "$FB_DIR/restack" -maxdepth 1 -name '.[bo]*')" ]
 }
 
 @test "docker: gc keeps what runs, and removes what nobody can use any more" {

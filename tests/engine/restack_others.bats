@@ -96,7 +96,7 @@ over_podman() {
     podman_cli restart -t 0 c1
     [ "$(podman_cli exec c1 cat /lib/f4)" = mine ]
     podman_cli rm --force -t 0 c1
-    ! within grep -F " $at " /proc/self/mountinfo
+    run ! within grep -F " $at " /proc/self/mountinfo
     podman_cli rmi --force made >/dev/null
 }
 
@@ -106,7 +106,7 @@ over_podman() {
 
 @test "containerd: restacked, exec, removed" {
     rules runc
-    FB_IMAGE=$DEEP
+    export FB_IMAGE=$DEEP
     run ctr_run c1 -- cat /lib/last
     expect_status 0
     [[ $(said reason) =~ "has 60 layers: a tree of them is made in the background" ]] || { said reason; return 1; }
@@ -121,5 +121,5 @@ over_podman() {
     ctr_cli task kill --signal KILL c3
     wait_for 10 ctr_is c3 STOPPED
     ctr_cli task rm c3 >/dev/null
-    ! grep -F "/c3/rootfs " /proc/self/mountinfo
+    run ! grep -F "/c3/rootfs " /proc/self/mountinfo
 }

@@ -96,7 +96,7 @@ def policy():
         "mode": lambda: pick(["enforce", "permissive"]), "opt_out": lambda: pick([[], ["mounts"], ["mounts", "tuning"]]),
         "identity": lambda: pick([["process"], ["annotation:who", "process"], []]),
         "requests": lambda: dice.sample(["annotations", "mounts", "environment"], dice.randint(1, 3)),
-        "rootfs": lambda: {"max_depth": 1, "beyond": pick(["warn", "deny"])},
+        "rootfs": lambda: {"max_depth": 1, "beyond": pick(["warn", "deny", "restack"])},
         "profiles": lambda: [profile(i, has_logs) for i in range(dice.randint(1, 3))]}))
     return all_of_it
 
