@@ -1,10 +1,12 @@
 /* The second look at what the user mounts, by which it is held. */
+#include "base/path.h"
 #include "shim/binds_look.h"
 #include "shim/pin.h"
 #include "shim/plan.h"
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 
 static bool stays(const struct plan_op *op)
@@ -63,6 +65,53 @@ static int make_parents(const char *path, struct err *err)
     return 0;
 }
 
+static bool is_chosen(const struct plan_op *op, const char *name)
+{
+    for (size_t i = 0; i < op->below_count; i++)
+        if (strcmp(op->below[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* One look at what is mounted beneath the pin: what was not judged to be allowed goes. */
+static int sift_once(const struct plan_op *op, const char *pin, struct arena *arena, size_t *gone,
+                     struct err *err)
+{
+    struct mount_table table;
+
+    if (mount_table_read(arena, &table, err) < 0)
+        return -1;
+    *gone = 0;
+    for (size_t i = 0; i < table.count; i++) {
+        const struct mount_entry *m = &table.list[i];
+        _cleanup_buf_ struct buf name = BUF_INIT;
+        if (strcmp(m->point, pin) == 0 || !path_is_beneath(m->point, pin))
+            continue;
+        if (!mount_table_name(&table, m->id, m->point, &name))
+            return err_nomem(err);
+        if (is_chosen(op, name.data))
+            continue;
+        *gone += 1;
+        if (umount2(m->point, MNT_DETACH | UMOUNT_NOFOLLOW) < 0 && errno != EINVAL)
+            return err_sys(err, "cannot take %s out", m->point);
+    }
+    return 0;
+}
+
+/* Nothing can come to be mounted there any more: the second look finds nothing. */
+static int sift(const struct plan_op *op, const char *pin, struct arena *arena, struct err *err)
+{
+    size_t gone;
+
+    for (int tries = 0; tries < 3; tries++) {
+        if (sift_once(op, pin, arena, &gone, err) < 0)
+            return -1;
+        if (!gone)
+            return 0;
+    }
+    return err_set(err, ERR_POLICY, "what is mounted below %s cannot be taken out", pin);
+}
+
 static int hold(struct plan_op *op, const struct mount_table *table, const char *pin,
                 struct arena *arena, struct err *err)
 {
@@ -79,8 +128,11 @@ static int hold(struct plan_op *op, const struct mount_table *table, const char 
         return err_set(err, ERR_POLICY, "%s was replaced while it was looked at", op->bind->found);
     source.directory = S_ISDIR(st.st_mode);
     struct pin_options options = {.read_only = op->access == ACCESS_RO,
-                                  .alone = op->bind->unsteady};
+                                  .alone = op->bind->unsteady && !op->below_count,
+                                  .closed = op->bind->unsteady};
     if (make_parents(pin, err) < 0 || pin_add(&source, pin, &options, err) < 0)
+        return -1;
+    if (op->below_count && sift(op, pin, arena, err) < 0)
         return -1;
     if (!op->bind->pin)
         op->hold = pin;

@@ -72,7 +72,7 @@ int pin_add(const struct source *source, const char *path, const struct pin_opti
         return -1;
     snprintf(self, sizeof(self), "/proc/self/fd/%d", source->fd);
     if (mount(self, path, NULL, MS_BIND | (options->alone ? 0 : MS_REC), NULL) < 0 ||
-        (options->alone && mount(NULL, path, NULL, MS_PRIVATE, NULL) < 0))
+        (options->closed && mount(NULL, path, NULL, MS_PRIVATE | MS_REC, NULL) < 0))
         return err_sys(err, "cannot pin a source at %s", path);
     return set_options(source, path, options, err);
 }

@@ -202,28 +202,44 @@ static bool is_state(const struct planner *p, const struct plan_op *op, const st
     return path_is_beneath(op->bind->state, path);
 }
 
-/* Would something beneath it be had that is not allowed, or not as much, by itself? */
-static bool reaches_further(const struct planner *p, const struct plan_op *op,
+/* Something beneath it, that is not allowed, or not as much, by itself. */
+static bool reaches_further(const struct planner *p, const struct bind_below *below,
                             const struct ruling *r)
 {
-    const struct bind_source *b = op->bind;
+    struct ruling own = rule_for(p, below->path);
 
-    for (size_t i = 0; i < b->below_count; i++) {
-        struct ruling below = rule_for(p, b->below[i].path);
-        if (below.access > r->access || hides_its_folders(p, b->below[i].opaque, &below))
-            return true;
-    }
-    return false;
+    return own.access > r->access || hides_its_folders(p, below->opaque, &own);
 }
 
 /* A bind without what is mounted beneath the source? */
-static bool leaves_out(const struct planner *p, const struct plan_op *op, const struct ruling *r)
+static bool leaves_all_out(const struct planner *p, const struct plan_op *op,
+                           const struct ruling *r)
 {
     const struct bind_source *b = op->bind;
 
-    if (!b->below_count)
-        return false;
-    return op->access == ACCESS_RO || b->unsteady || reaches_further(p, op, r);
+    if (!b->below_count || op->access == ACCESS_RO || b->unsteady)
+        return b->below_count && op->access == ACCESS_RO;
+    for (size_t i = 0; i < b->below_count; i++)
+        if (reaches_further(p, &b->below[i], r))
+            return true;
+    return false;
+}
+
+/* Where more can come to be mounted at any time, what is had is chosen once the source is held. */
+static int choose_below(struct planner *p, struct plan_op *op, const struct ruling *r)
+{
+    const struct bind_source *b = op->bind;
+
+    op->alone = leaves_all_out(p, op, r);
+    if (!b->unsteady || op->alone)
+        return 0;
+    op->below = arena_alloc(p->arena, (b->below_count + 1) * sizeof(*op->below));
+    if (!op->below)
+        return err_nomem(p->err);
+    for (size_t i = 0; i < b->below_count; i++)
+        if (!reaches_further(p, &b->below[i], r))
+            op->below[op->below_count++] = b->below[i].path;
+    return 0;
 }
 
 /* ---- what is left of it ---- */
@@ -292,12 +308,16 @@ static int restrict_mount(struct planner *p, struct plan_op *op, const struct js
                            "the container's user may not read %s on this host", op->bind->path);
     op->access =
         r->access == BIND_ALLOW && !(checked && !op->bind->writable) ? ACCESS_RW : ACCESS_RO;
-    op->alone = leaves_out(p, op, r);
+    if (choose_below(p, op, r) < 0)
+        return -1;
     size_t count = put_missing(op, options, &missing);
     if (missing.failed)
         return err_nomem(p->err);
     if (!count)
-        return plan_decide(p, op, PLAN_KEPT, place, "allowed");
+        return plan_decide(p, op, PLAN_KEPT, place, "allowed%s",
+                           op->below && op->below_count < op->bind->below_count
+                               ? ", without some of what is mounted below"
+                               : "");
     return plan_decide(p, op, PLAN_DOWNGRADED, place, "mounted %s", missing.data);
 }
 

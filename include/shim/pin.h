@@ -21,7 +21,8 @@ int pin_begin(struct err *err) must_check;
 
 struct pin_options {
     bool read_only, nosuid, nodev, noexec;
-    bool alone; /* without what is mounted below it, or comes to be mounted there */
+    bool alone;  /* without what is mounted below it */
+    bool closed; /* nor is seen what the host comes to mount there */
 };
 
 /*

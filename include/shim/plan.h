@@ -86,7 +86,9 @@ struct plan_op {
     const struct bind_source *bind;
     const struct policy_bind_rule *rule; /* that decided, or NULL */
     bool alone;                          /* without what is mounted beneath the source */
-    const char *hold;                    /* where its source was pinned, or NULL */
+    const char **below; /* what may be had of that, where users have engines mount things */
+    size_t below_count;
+    const char *hold; /* where its source was pinned, or NULL */
 
     uint64_t capabilities; /* those that stay */
     struct json *profile;  /* in the document */

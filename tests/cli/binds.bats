@@ -231,12 +231,32 @@ END
     [ "$output" = right ]
 }
 
-@test "the folder of all volumes is had without what is mounted for others" {
+@test "a folder with an engine in it shows what is mounted there, but for what is not allowed" {
     all_data
-    mkdir -p "$DIR/data/volumes/w/_data"
-    mount -t tmpfs t "$DIR/data/volumes/w/_data"
+    sed -i "s|\"$DIR/srv\", \"access\": \"ro\"|\"$DIR/secret\", \"access\": \"deny\"|" "$DIR/policy.json"
+    mkdir -p "$DIR/data/volumes/w/_data" "$DIR/data/disk"
+    mount -t tmpfs t "$DIR/data/disk"
+    echo disk >"$DIR/data/disk/file"
+    mount --bind "$DIR/secret" "$DIR/data/volumes/w/_data"
+    cat >"$DIR/low" <<END
+#!/bin/sh
+cp "$BUNDLE/config.json" "$DIR/low.config"
+mkdir "$DIR/seen" && mount --rbind "\$(jq -r '.mounts[1].source' "$BUNDLE/config.json")" "$DIR/seen"
+cat "$DIR/seen/disk/file" "$DIR/seen/volumes/v/_data/file" "$DIR/seen/volumes/w/_data/file" 2>/dev/null
+exit 0
+END
     create
-    mounted "/run/flatbed/pin/bind:0$DIR/data" rprivate,bind
+    [ "$output" = $'disk\nright' ]
+    mounted "/run/flatbed/pin/bind:0$DIR/data" rbind,rprivate
+    rmdir "$DIR/seen"
+    create
+    [ "$output" = $'disk\nright' ]
+    # Read-only, it is had without all of that.
+    rmdir "$DIR/seen"
+    sed -i "s|\"default\": \"allow\"|\"default\": \"ro\"|" "$DIR/policy.json"
+    create
+    [ "$output" = right ]
+    mounted "/run/flatbed/pin/bind:0$DIR/data" rprivate,bind,ro
 }
 
 @test "what else an engine keeps where its volumes and files are needs a rule that names it" {
