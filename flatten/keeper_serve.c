@@ -179,9 +179,7 @@ static int on_diff_ids(struct keeper *k, struct pending *p, struct outcome *out,
 /* Puts its path before what went wrong there; where it has none, the sink says more. Always -1. */
 static int wrap_path(const struct keeper *k, struct err *err)
 {
-    const char *path = k->task->destination->path;
-
-    return path ? err_wrap(err, "%s", path) : -1;
+    return k->task->destination->path ? err_wrap(err, "%s", k->task->destination->path) : -1;
 }
 
 static int on_sink(struct keeper *k, struct pending *p, struct outcome *out, struct err *err)
