@@ -208,6 +208,21 @@ int options_parse(const struct command_spec *command, int argc, char *const argv
     return *help ? 0 : check_count(command, operands->count, err);
 }
 
+/* More words than the command takes that needs no name: then the first may be another's. */
+static bool is_mistyped(const struct command_spec *fallback, int argc, char *const argv[],
+                        const char *const *names, size_t count, struct err *err)
+{
+    const char *near = argc > 1 ? suggest_nearest(argv[1], names, count) : NULL;
+    int words = 0;
+
+    for (int i = 1; i < argc; i++)
+        words += argv[i][0] != '-';
+    if (!near || fallback->max_operands < 0 || words <= fallback->max_operands)
+        return false;
+    err_set(err, ERR_USAGE, "unknown command '%s'; did you mean '%s'?", argv[1], near);
+    return true;
+}
+
 const struct command_spec *options_command(const struct program_spec *program, int argc,
                                            char *const argv[], int *skip, struct err *err)
 {
@@ -222,8 +237,10 @@ const struct command_spec *options_command(const struct program_spec *program, i
         }
     }
     *skip = 1;
-    if (program->fallback)
+    if (program->fallback && !is_mistyped(program->fallback, argc, argv, names, count, err))
         return program->fallback;
+    if (program->fallback)
+        return NULL;
     if (argc < 2) {
         err_set(err, ERR_USAGE, "which command? see '%s --help'", program->name);
         return NULL;

@@ -158,8 +158,9 @@ int gate_load(struct gate *g, const char *path, struct err *err)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
 
-    if (file_read(AT_FDCWD, path, MOST_BYTES, &text, err) < 0 ||
-        gate_parse(g, text.data ? text.data : "", text.len, err) < 0)
+    if (file_read(AT_FDCWD, path, MOST_BYTES, &text, err) < 0)
+        return -1;
+    if (gate_parse(g, text.data ? text.data : "", text.len, err) < 0)
         return err_wrap(err, "%s", path);
     return 0;
 }

@@ -320,7 +320,10 @@ static int failed(struct transfer *t, CURLcode code)
     if (t->reply->failure == HTTP_NO_CONNECT &&
         curl_easy_getinfo(h->curl, CURLINFO_OS_ERRNO, &number) == CURLE_OK)
         t->reply->sys = (int)number;
-    err_set(t->err, ERR_SYSTEM, "%s", h->error[0] ? h->error : curl_easy_strerror(code));
+    err_set(t->err, ERR_SYSTEM, "%s%s", h->error[0] ? h->error : curl_easy_strerror(code),
+            code == CURLE_PEER_FAILED_VERIFICATION
+                ? "; its CA may be in certs.d or --cert-dir, or take --insecure"
+                : "");
     t->err->sys = t->reply->sys;
     return -1;
 }

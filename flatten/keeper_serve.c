@@ -176,6 +176,12 @@ static int on_diff_ids(struct keeper *k, struct pending *p, struct outcome *out,
 
 /* ---- the destination ---- */
 
+/* Puts its path before what went wrong there; where it has none, the sink says more. Always -1. */
+static int wrap_path(const struct keeper *k, struct err *err)
+{
+    return k->task->destination->path ? err_wrap(err, "%s", k->task->destination->path) : -1;
+}
+
 static int on_sink(struct keeper *k, struct pending *p, struct outcome *out, struct err *err)
 {
     (void)p, (void)out;
@@ -193,7 +199,7 @@ static int on_begin(struct keeper *k, struct pending *p, struct outcome *out, st
     if (!k->sink)
         return breach(k, err, "a layer for no destination");
     if (sink_begin_layer(k->sink, &out->fd, &offset, err) < 0)
-        return -1;
+        return wrap_path(k, err);
     k->begun = true;
     out->reply.offset = (uint64_t)offset;
     return 0;
@@ -217,7 +223,7 @@ static int on_end(struct keeper *k, struct pending *p, struct outcome *out, stru
         return breach(k, err, "the end of a layer that was not begun");
     k->begun = false;
     if (sink_end_layer(k->sink, &p->request.layer, err) < 0)
-        return -1;
+        return wrap_path(k, err);
     return note_layer(k, &p->request.layer.digest, err);
 }
 
@@ -342,7 +348,7 @@ static int on_publish(struct keeper *k, struct pending *p, struct outcome *out, 
     if (!fits(k))
         return breach(k, err, "not what the destination can hold");
     if (publish(k, err) < 0)
-        return -1;
+        return wrap_path(k, err);
     k->published = true;
     cleanup_sink(&k->sink);
     k->sink = NULL;

@@ -30,7 +30,9 @@ static int split_path(const char *text, struct reference *out, struct err *err)
     size_t len = strcspn(text, ":");
 
     if (len == 0)
-        return err_set(err, ERR_USAGE, "a path is missing in the reference");
+        return err_set(err, ERR_USAGE,
+                       "a path is missing in the reference, as in oci:DIR:TAG or "
+                       "docker-archive:FILE");
     out->path = strndup(text, len);
     if (text[len] == ':')
         out->name = strdup(text + len + 1);
@@ -73,6 +75,24 @@ static int set_daemon(const char *name, bool destination, struct reference *out,
     return out->name ? 0 : err_nomem(err);
 }
 
+static bool ends_with(const char *text, const char *end)
+{
+    size_t len = strlen(text), end_len = strlen(end);
+
+    return len > end_len && strcmp(text + len - end_len, end) == 0;
+}
+
+/* A word that only a file would be called. */
+static bool is_archive_name(const char *text)
+{
+    static const char *const ends[] = {".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.xz"};
+
+    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+        if (ends_with(text, ends[i]))
+            return true;
+    return false;
+}
+
 static int set_registry(const char *name, struct reference *out, struct err *err)
 {
     _cleanup_registry_ref_ struct registry_ref unused = {0};
@@ -83,13 +103,6 @@ static int set_registry(const char *name, struct reference *out, struct err *err
         return -1;
     out->name = strdup(name);
     return out->name ? 0 : err_nomem(err);
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-    size_t len = strlen(text), end_len = strlen(end);
-
-    return len > end_len && strcmp(text + len - end_len, end) == 0;
 }
 
 /* DIR:TAG, without saying what it is. */
@@ -114,9 +127,10 @@ static int sniff(const char *text, bool destination, struct reference *out, stru
         if (names_layout(text))
             return err_set(err, ERR_USAGE, "%s: an OCI layout with a tag is written oci:%s", text,
                            text);
-        if (strchr("./", text[0]))
+        if (strchr("./", text[0]) || is_archive_name(text))
             return err_set(err, ERR_USAGE, "%s: no such file%s", text,
                            destination ? "; write oci:DIR or docker-archive:FILE" : "");
+        out->sniffed = true;
         return set_daemon(text, destination, out, err);
     }
     out->transport = S_ISDIR(st.st_mode) ? TRANSPORT_OCI : TRANSPORT_DOCKER_ARCHIVE;
@@ -158,12 +172,28 @@ int reference_parse(const char *text, struct reference *out, struct err *err)
     return -1;
 }
 
+/* What engines would not load is not written. */
+static int check_engine_name(const char *name, struct err *err)
+{
+    _cleanup_registry_ref_ struct registry_ref unused = {0};
+    struct err ignored = ERR_INIT;
+
+    if (!strchr(name, '@') && registry_ref_parse(name, &unused, &ignored) == 0)
+        return 0;
+    return err_set(err, ERR_USAGE,
+                   "'%s' is no NAME:TAG that engines load from an archive: a name has small "
+                   "letters, digits, and '.', '_', '-' and '/' between them",
+                   name);
+}
+
 int reference_parse_destination(const char *text, struct reference *out, struct err *err)
 {
     *out = (struct reference){0};
     int rc = parse(text, true, out, err);
     if (rc == 0 && out->path && strcmp(out->path, "-") == 0)
         rc = err_set(err, ERR_USAGE, "an image is not written to standard output: name a file");
+    if (rc == 0 && out->transport == TRANSPORT_DOCKER_ARCHIVE && out->name)
+        rc = check_engine_name(out->name, err);
     if (rc == 0 && out->transport == TRANSPORT_REGISTRY && strchr(out->name, '@'))
         rc = err_set(err, ERR_USAGE,
                      "docker://%s: the new image's digest is not known yet: give it a tag",

@@ -29,8 +29,9 @@ int selection_parse(const char *keep_base, const char *last, struct selection *o
         return err_set(err, ERR_USAGE, "--last=0 would merge nothing");
     if (keep_base && is_number(keep_base))
         return parse_number("keep-base", keep_base, &out->kept, err);
-    if (keep_base && !*keep_base)
-        return err_set(err, ERR_USAGE, "--keep-base names neither a number nor an image");
+    if (keep_base && (!*keep_base || *keep_base == '-'))
+        return err_set(err, ERR_USAGE, "--keep-base=%s names neither a number nor an image",
+                       keep_base);
     out->base = keep_base;
     return 0;
 }

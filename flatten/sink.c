@@ -7,6 +7,17 @@
 
 #include <string.h>
 
+/* A bare word may have been meant for a directory or a file. */
+static struct sink *open_daemon(const struct reference *ref, struct err *err)
+{
+    struct sink *sink = sink_open_daemon(ref->name, err);
+
+    if (!sink && ref->sniffed)
+        err_wrap(err, "docker-daemon:%s (a layout is oci:%s, an archive docker-archive:%s)",
+                 ref->name, ref->name, ref->name);
+    return sink;
+}
+
 struct sink *sink_open(const struct reference *ref, struct err *err)
 {
     switch (ref->transport) {
@@ -16,7 +27,7 @@ struct sink *sink_open(const struct reference *ref, struct err *err)
     case TRANSPORT_DOCKER_ARCHIVE:
         return sink_open_archive(ref, err);
     case TRANSPORT_DOCKER_DAEMON:
-        return sink_open_daemon(ref->name, err);
+        return open_daemon(ref, err);
     case TRANSPORT_REGISTRY:
         return sink_open_registry(ref, err);
     }

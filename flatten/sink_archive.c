@@ -267,7 +267,7 @@ struct sink *sink_open_archive(const struct reference *ref, struct err *err)
     s->layout_alone = ref->transport == TRANSPORT_OCI_ARCHIVE;
     s->dir = open(dirname(for_dir), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (s->dir < 0) {
-        err_sys(err, "%s", path);
+        err_sys(err, "%s: the directory that it is to be in", path);
         return NULL;
     }
     if (begin_file(s, basename(for_base), err) < 0) {

@@ -251,7 +251,9 @@ static int open_existing(struct oci_sink *s, struct err *err)
 
     s->dir = openat(s->parent, s->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (s->dir < 0)
-        return errno == ENOENT ? 1 : err_sys(err, "open");
+        return errno == ENOENT    ? 1
+               : errno == ENOTDIR ? err_set(err, ERR_USAGE, "exists and is not a directory")
+                                  : err_sys(err, "open");
     if (flock(s->dir, LOCK_EX) < 0)
         return err_sys(err, "cannot lock the layout");
     if (fstatat(s->dir, "index.json", &st, 0) == 0)
@@ -286,7 +288,7 @@ static int open_layout(struct oci_sink *s, const char *path, struct err *err)
         return err_nomem(err);
     s->parent = open(dirname(for_dir), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (s->parent < 0)
-        return err_sys(err, "open");
+        return err_sys(err, "the directory that it is to be in");
     if (open_dir(s, err) < 0 || make_dirs(s->dir, "blobs", &blobs, err) < 0)
         return -1;
     return make_dirs(blobs, "sha256", &s->blobs, err);

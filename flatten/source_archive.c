@@ -278,6 +278,24 @@ static bool is_oci(const struct reference *ref, const struct members *m)
            (ref->sniffed && !members_find(m, "manifest.json") && members_find(m, "index.json"));
 }
 
+/* The name of one kind, the content of the other. */
+static int check_kind(const struct reference *ref, const struct members *m, struct err *err)
+{
+    bool docker = members_find(m, "manifest.json"), layout = members_find(m, "oci-layout");
+
+    if (ref->sniffed || docker == layout)
+        return 0;
+    if (ref->transport == TRANSPORT_OCI_ARCHIVE && docker)
+        return err_set(err, ERR_FORMAT,
+                       "not an OCI image layout, but what docker save writes: docker-archive:%s",
+                       ref->path);
+    if (ref->transport == TRANSPORT_DOCKER_ARCHIVE && layout)
+        return err_set(err, ERR_FORMAT,
+                       "not made by docker save, but an OCI image layout: oci-archive:%s",
+                       ref->path);
+    return 0;
+}
+
 int source_find_archive(struct source *s, struct err *err)
 {
     s->fd = members_open_file(s->ref->path, &s->regular, err);
@@ -311,10 +329,12 @@ static struct image *read_members(struct source *s, const char *platform, struct
     _cleanup_members_ struct members m = {.fd = -1};
     const char *name = source_selector(s);
 
-    if (scan(s, &m, err) < 0)
+    if (scan(s, &m, err) < 0 || check_kind(s->ref, &m, err) < 0)
         return NULL;
-    return is_oci(s->ref, &m) ? open_oci(&m, name, platform, err)
-                              : open_docker(&m, s->ref->path, name, err);
+    if (is_oci(s->ref, &m))
+        return open_oci(&m, name, platform, err);
+    _cleanup_image_ struct image *image = open_docker(&m, s->ref->path, name, err);
+    return image && image_check_platform(image, platform, err) == 0 ? steal_ptr(&image) : NULL;
 }
 
 struct image *source_read_archive(struct source *s, const char *platform, struct err *err)
@@ -345,7 +365,7 @@ int source_list_archive(struct source *s, size_t **places, size_t *count, struct
     _cleanup_members_ struct members m = {.fd = -1};
     struct archive_store store = {{.ops = &store_ops}, &m};
 
-    if (scan(s, &m, err) < 0)
+    if (scan(s, &m, err) < 0 || check_kind(s->ref, &m, err) < 0)
         return err_wrap(err, "%s", s->ref->path);
     int rc = is_oci(s->ref, &m) ? image_list_layout(&store.base, places, count, err)
                                 : list_docker(&m, places, count, err);

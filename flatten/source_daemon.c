@@ -180,6 +180,15 @@ static int find_named(struct source *s, struct engine *e, const struct platform 
     return choose_name(s->ref->name, facts, &s->name, err);
 }
 
+/* A bare word may have been meant otherwise. Always -1. */
+static int wrap_name(const struct reference *ref, struct err *err)
+{
+    if (!ref->sniffed)
+        return err_wrap(err, "docker-daemon:%s", ref->name);
+    return err_wrap(err, "docker-daemon:%s (an image of a registry is docker://%s)", ref->name,
+                    ref->name);
+}
+
 int source_find_daemon(struct source *s, const char *platform, bool feed, struct err *err)
 {
     struct platform asked;
@@ -188,7 +197,7 @@ int source_find_daemon(struct source *s, const char *platform, bool feed, struct
     if ((platform && platform_parse(platform, &asked, err) < 0) || !(e = engine_open(err)))
         return -1;
     if (find_named(s, e, platform ? &asked : NULL, feed, err) < 0)
-        return err_wrap(err, "docker-daemon:%s", s->ref->name);
+        return wrap_name(s->ref, err);
     return 0;
 }
 
@@ -242,7 +251,7 @@ int source_diff_ids(const struct reference *ref, struct buf *out, struct err *er
     struct digest digest;
 
     if (!doc)
-        return -1;
+        return wrap_name(ref, err);
     for (size_t i = 0; i < json_count(ids); i++) {
         const char *id = json_text(json_at(ids, i));
         if (!id || digest_parse(id, &digest, err) < 0)

@@ -204,12 +204,59 @@ static bool names_platform(const char *selector)
     return selector && !is_any(selector) && !is_digest(selector);
 }
 
+int image_check_platform(const struct image *image, const char *platform, struct err *err)
+{
+    struct json *config = json_root(image->config);
+
+    if (!names_platform(platform) || !json_get(config, "os") || platform_matches(config, platform))
+        return 0;
+    return err_set(err, ERR_USAGE, "the image is not for %s", platform);
+}
+
 static bool is_chosen(const struct json *descriptor, const char *platform)
 {
     const char *digest = json_text(json_get(descriptor, "digest"));
 
     return !platform || is_any(platform) || (digest && strcmp(platform, digest) == 0) ||
            platform_matches(json_get(descriptor, "platform"), platform);
+}
+
+static const char *ref_name(const struct json *descriptor)
+{
+    return json_text(
+        json_path(descriptor, "annotations", "org.opencontainers.image.ref.name", NULL));
+}
+
+/* What could have been named: tags, or platforms. */
+static void put_choices(const struct json *manifests, bool tags, struct buf *out)
+{
+    enum { SHOWN = 600 };
+
+    for (size_t i = 0; i < json_count(manifests) && out->len < SHOWN; i++) {
+        const struct json *d = json_at(manifests, i), *platform = json_get(d, "platform");
+        const char *os = json_text(json_get(platform, "os"));
+        const char *variant = json_text(json_get(platform, "variant"));
+        const char *text = tags ? ref_name(d) : json_text(json_get(platform, "architecture"));
+        if (!text || !image_is_platform(d))
+            continue;
+        buf_puts(out, out->len ? ", " : "; it has ");
+        if (!tags && os)
+            buf_put_printable(out, os, strlen(os)), buf_putc(out, '/');
+        buf_put_printable(out, text, strlen(text));
+        if (!tags && variant)
+            buf_putc(out, '/'), buf_put_printable(out, variant, strlen(variant));
+    }
+}
+
+static void refuse_choice(const struct json *manifests, const char *tag, const char *platform,
+                          struct err *err)
+{
+    _cleanup_buf_ struct buf choices = BUF_INIT;
+
+    put_choices(manifests, tag != NULL, &choices);
+    err_set(err, ERR_USAGE, "no image%s%s%s%s in the layout%s", tag ? " named " : "",
+            tag ? tag : "", platform ? " for " : "", platform ? platform : "",
+            choices.data ? choices.data : "");
 }
 
 /* The descriptor that the tag and the platform single out from an index. */
@@ -221,8 +268,7 @@ static struct json *choose(struct json *index, const char *tag, const char *plat
 
     for (size_t i = 0; i < json_count(manifests); i++) {
         struct json *d = json_at(manifests, i);
-        const char *name =
-            json_text(json_path(d, "annotations", "org.opencontainers.image.ref.name", NULL));
+        const char *name = ref_name(d);
         if (!image_is_platform(d) || (tag && (!name || strcmp(name, tag) != 0)) ||
             !is_chosen(d, platform))
             continue;
@@ -233,8 +279,7 @@ static struct json *choose(struct json *index, const char *tag, const char *plat
     if (matches == 1)
         return found;
     if (matches == 0)
-        err_set(err, ERR_USAGE, "no image%s%s%s%s in the layout", tag ? " named " : "",
-                tag ? tag : "", platform ? " for " : "", platform ? platform : "");
+        refuse_choice(manifests, tag, platform, err);
     else
         err_set(err, ERR_USAGE,
                 "the layout holds %zu images: name one, as in oci:DIR:TAG, or "
@@ -358,11 +403,8 @@ static struct image *open_manifest(struct layout *l, struct json *descriptor, st
     if (!image)
         return NULL;
     /* A descriptor need not say its platform, and a tag chooses without looking at it. */
-    if (names_platform(l->platform) && json_get(json_root(image->config), "os") &&
-        !platform_matches(json_root(image->config), l->platform)) {
-        err_set(err, ERR_USAGE, "the image is not for %s", l->platform);
+    if (image_check_platform(image, l->platform, err) < 0)
         return NULL;
-    }
     image->manifest = steal_ptr(&manifest);
     image->digest = digest;
     image->config_digest = config_digest;
@@ -450,8 +492,7 @@ struct image *image_open_layout(struct blob_store *store, const char *tag, const
     if (!descriptor)
         return NULL;
     struct image *image = image_open_descriptor(store, descriptor, platform, err);
-    const char *name =
-        json_text(json_path(descriptor, "annotations", "org.opencontainers.image.ref.name", NULL));
+    const char *name = ref_name(descriptor);
     if (image && name)
         image->name = strdup(name);
     return image;

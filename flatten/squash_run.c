@@ -4,6 +4,7 @@
 #include "flatten/progress.h"
 #include "flatten/prove.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -143,8 +144,18 @@ static int choose_layers(struct squash_run *run, const struct image *image, cons
     _cleanup_image_ struct image *base = named ? open_base(run, platform, err) : NULL;
 
     if (named && !base)
-        return err_wrap(err, "--keep-base");
+        return err_wrap(err, "--keep-base=%s", run->selection.base);
     return selection_resolve(&run->selection, image, base, kept, err);
+}
+
+/* Where there is no room is where the new layer is written, whatever was read then. Always -1. */
+static int explain_room(const struct squash_run *run, struct err *err)
+{
+    if (err->kind != ERR_SYSTEM || (err->sys != ENOSPC && err->sys != EDQUOT && err->sys != EFBIG))
+        return -1;
+    if (run->to->path)
+        return err_wrap(err, "%s", run->to->path);
+    return err_wrap(err, "the new layer's temporary file (set TMPDIR)");
 }
 
 static int squash_job(struct squash_run *run, struct squash_job *job, struct sink *sink,
@@ -172,7 +183,7 @@ static int squash_job(struct squash_run *run, struct squash_job *job, struct sin
     if (choose_layers(run, job->image, platform, &options.merged.kept, err) < 0)
         return -1;
     if (squash_shown(run, job, &options, &notices, sink, err) < 0)
-        return -1;
+        return explain_room(run, err);
     if (job->notices > MOST_NOTICES && !c->quiet)
         log_warning("%" PRIu64 " more of the kind", job->notices - MOST_NOTICES);
     warn_zstd(run, job);

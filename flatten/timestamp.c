@@ -54,6 +54,8 @@ static bool is_time(const char *text)
 
 int timestamp_choose(const char *text, char out[TIMESTAMP_SIZE], struct err *err)
 {
+    const char *from = text ? "--created" : "SOURCE_DATE_EPOCH";
+
     if (!text)
         text = getenv("SOURCE_DATE_EPOCH");
     if (!text)
@@ -61,7 +63,9 @@ int timestamp_choose(const char *text, char out[TIMESTAMP_SIZE], struct err *err
     if (*text && text[strspn(text, "0123456789")] == '\0')
         return from_epoch(text, out, err);
     if (strlen(text) >= TIMESTAMP_SIZE || !is_time(text))
-        return err_set(err, ERR_USAGE, "'%s' is not a time; write 2026-01-31T12:00:00Z", text);
+        return err_set(err, ERR_USAGE,
+                       "%s='%s' is not a time; write 2026-01-31T12:00:00Z, or seconds since 1970",
+                       from, text);
     memcpy(out, text, strlen(text) + 1);
     return 1;
 }

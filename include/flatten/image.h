@@ -72,6 +72,10 @@ struct image *image_open(const struct reference *ref, const char *platform,
 /* Closes the layers' files: what the image is stays known. */
 void image_close_layers(struct image *image);
 
+/* An error where the config says another platform than the one that was named. */
+int image_check_platform(const struct image *image, const char *platform,
+                         struct err *err) must_check;
+
 /* True for a descriptor of an index that is an image: no attestation and the like. */
 bool image_is_platform(const struct json *descriptor);
 

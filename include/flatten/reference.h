@@ -37,7 +37,7 @@ struct registry_options {
 
 struct reference {
     enum transport transport;
-    bool sniffed; /* a bare path: an archive may be of either kind */
+    bool sniffed; /* a bare word: an archive may be of either kind, the daemon may not be meant */
     char *path;   /* of the file or directory; NULL for the daemon and registries */
     char *name;   /* tag of OCI layouts and archives, name[:tag] of the others; may be NULL */
     struct registry_options registry;

@@ -233,6 +233,6 @@ END
     fails 6 "" "$IMAGES/bad-digest" oci-archive:out.tar
     [ "$(cat out.tar)" = old ]
     [ "$(ls -A)" = out.tar ]
-    fails 5 "oci-layout" oci-archive:"$IMAGES/old.tar" oci:x
+    fails 5 "what docker save writes: docker-archive:" oci-archive:"$IMAGES/old.tar" oci:x
     fails 2 "standard output" "$IMAGES/old.tar" oci-archive:-
 }

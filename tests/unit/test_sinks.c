@@ -274,7 +274,8 @@ static void test_oci_destinations_that_are_refused(void **state)
     assert_int_equal(err.kind, ERR_USAGE);
     close(openat(dir->fd, "file", O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
     assert_null(open_sink(dir, TRANSPORT_OCI, "file", &err));
-    assert_int_equal(err.kind, ERR_SYSTEM);
+    assert_int_equal(err.kind, ERR_USAGE);
+    assert_contains(err.msg, "not a directory");
     assert_null(open_sink(dir, TRANSPORT_OCI, "no/such/parent", &err));
     assert_int_equal(err.kind, ERR_SYSTEM);
     assert_contains(err.msg, "no/such/parent");
