@@ -158,16 +158,14 @@ int source_send(const struct source *s, int fd, struct err *err)
     return e ? engine_save(e, s->id, s->platform, fd, err) : -1;
 }
 
-static int find_named(struct source *s, struct engine *e, const struct platform *asked, bool feed,
-                      struct err *err)
+static int find_named(struct source *s, struct engine *e, const struct json *facts,
+                      const struct platform *asked, bool feed, struct err *err)
 {
-    _cleanup_json_ struct json_doc *doc = engine_inspect(e, s->ref->name, NULL, err);
     struct platform platform;
-    int speaks = doc ? engine_speaks(e, API_PLATFORM, err) : -1;
+    int speaks = engine_speaks(e, API_PLATFORM, err);
 
     if (speaks < 0)
         return -1;
-    const struct json *facts = json_root(doc);
     bool known = asked || platform_inspected(facts, &platform);
     if (asked)
         platform = *asked;
@@ -193,11 +191,14 @@ int source_find_daemon(struct source *s, const char *platform, bool feed, struct
 {
     struct platform asked;
     _cleanup_engine_ struct engine *e = NULL;
+    _cleanup_json_ struct json_doc *doc = NULL;
 
     if ((platform && platform_parse(platform, &asked, err) < 0) || !(e = engine_open(err)))
         return -1;
-    if (find_named(s, e, platform ? &asked : NULL, feed, err) < 0)
+    if (!(doc = engine_inspect(e, s->ref->name, NULL, err)))
         return wrap_name(s->ref, err);
+    if (find_named(s, e, json_root(doc), platform ? &asked : NULL, feed, err) < 0)
+        return err_wrap(err, "docker-daemon:%s", s->ref->name);
     return 0;
 }
 

@@ -25,10 +25,12 @@ int kernel_restrict_mounts(const char *path, unsigned long flags);
 /* Does the kernel have mount_setattr(2)? */
 bool kernel_restricts_mounts(void);
 
-/* statx(2): when a file (not what a link leads to) was made; 0 where its file system does not say. */
+/* statx(2): when a file (not what a link leads to) was made; 0 where its file system does not say.
+ */
 int kernel_birth(const char *path, struct timespec *out);
 
-/* open_tree(2): a descriptor (CLOEXEC) of a copy of the mount at that path, which nobody else sees. */
+/* open_tree(2): a descriptor (CLOEXEC) of a copy of the mount at that path, which nobody else sees.
+ */
 int kernel_clone_mount(const char *path);
 
 /* fsopen(2), CLOEXEC; fsconfig(2) with a string; fsconfig(2) FSCONFIG_CMD_CREATE. */
