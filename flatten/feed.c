@@ -243,7 +243,7 @@ static void member_release(struct stream *base)
 
 static struct stream *member_stream(struct feed *f)
 {
-    static const struct stream_ops ops = {member_peek, member_advance, member_release};
+    static const struct stream_ops ops = {member_peek, member_advance, member_release, NULL};
 
     f->member = (struct member_stream){.base = {&ops}, .feed = f};
     return &f->member.base;

@@ -1,7 +1,5 @@
 #include "flatten/hasher.h"
 
-#include "base/sha256_pair.h"
-
 #include <string.h>
 
 struct hash_lane {
@@ -21,18 +19,23 @@ struct hasher {
     struct hub *hub;
     struct worker *worker;
     struct hash_lane *lanes;
+    const struct hash_backlog *backlog; /* or NULL */
+    bool beside;                        /* the thread is at a piece of it, without the lock */
     bool over;
 };
 
-/* A piece of a lane's present block. */
-struct piece {
-    struct hash_lane *lane;
-    const unsigned char *data;
-    size_t len;
-};
+int hash_pieces(struct hash_piece *pieces, unsigned count, struct err *err)
+{
+    struct hash_piece *a = &pieces[0], *b = &pieces[1];
+
+    if (count == 1)
+        return sha256_lane_update(a->hash, a->data, a->len, err);
+    a->len = b->len = a->len < b->len ? a->len : b->len;
+    return sha256_pair_update(a->hash, a->data, b->hash, b->data, a->len, err);
+}
 
 /* True with a piece to hash; a lane that has come to its end is marked. Under the lock. */
-static bool find_piece(struct hash_lane *lane, struct piece *out)
+static bool find_piece(struct hash_lane *lane, struct hash_piece *out)
 {
     const void *data;
     size_t len;
@@ -44,11 +47,12 @@ static bool find_piece(struct hash_lane *lane, struct piece *out)
         pthread_cond_broadcast(&lane->hasher->hub->changed);
         return false;
     }
-    *out = (struct piece){lane, (const unsigned char *)data + lane->at, len - lane->at};
+    *out = (struct hash_piece){&lane->hash, (const unsigned char *)data + lane->at, len - lane->at,
+                               lane};
     return true;
 }
 
-static unsigned find_pieces(struct hasher *h, struct piece out[2])
+static unsigned find_pieces(struct hasher *h, struct hash_piece out[2])
 {
     unsigned count = 0;
 
@@ -57,27 +61,10 @@ static unsigned find_pieces(struct hasher *h, struct piece out[2])
     return count;
 }
 
-/* Two pieces as far as the shorter goes, or one. */
-static void hash_pieces(struct piece pieces[2], unsigned count, struct err *err)
-{
-    struct piece *a = &pieces[0], *b = &pieces[1];
-
-    int rc;
-
-    if (count == 1) {
-        rc = sha256_lane_update(&a->lane->hash, a->data, a->len, err);
-    } else {
-        a->len = b->len = a->len < b->len ? a->len : b->len;
-        rc = sha256_pair_update(&a->lane->hash, a->data, &b->lane->hash, b->data, a->len, err);
-    }
-    if (rc == 0)
-        err->kind = ERR_NONE;
-}
-
 /* Under the lock. */
-static void settle(const struct piece *piece, const struct err *failure)
+static void settle(const struct hash_piece *piece, const struct err *failure)
 {
-    struct hash_lane *lane = piece->lane;
+    struct hash_lane *lane = piece->owner;
     struct err ignored;
     const void *data;
     size_t len;
@@ -85,7 +72,7 @@ static void settle(const struct piece *piece, const struct err *failure)
     lane->busy = false;
     if (lane->leaving)
         pthread_cond_broadcast(&lane->hasher->hub->changed);
-    if (failure->kind != ERR_NONE) {
+    if (failure) {
         lane->failure = *failure;
         lane->done = true;
         relay_halt(lane->relay, failure);
@@ -98,26 +85,41 @@ static void settle(const struct piece *piece, const struct err *failure)
     }
 }
 
+/* One lane's piece, or two lanes', or one lane's and one of the backlog. Enters and leaves locked.
+ */
+static void hash_next(struct hasher *h, struct hash_piece pieces[2], unsigned count)
+{
+    const struct hash_backlog *backlog = count == 1 ? h->backlog : NULL;
+    struct err err;
+
+    for (unsigned i = 0; i < count; i++)
+        ((struct hash_lane *)pieces[i].owner)->busy = true;
+    h->beside = backlog != NULL;
+    pthread_mutex_unlock(&h->hub->lock);
+    bool beside = backlog && backlog->take(backlog->ctx, &pieces[1]);
+    bool failed = hash_pieces(pieces, beside ? 2 : count, &err) < 0;
+    if (beside)
+        backlog->give_back(backlog->ctx, &pieces[1], failed ? &err : NULL);
+    pthread_mutex_lock(&h->hub->lock);
+    h->beside = false;
+    if (backlog && !h->backlog)
+        pthread_cond_broadcast(&h->hub->changed);
+    for (unsigned i = 0; i < count; i++)
+        settle(&pieces[i], failed ? &err : NULL);
+}
+
 static void run(void *ctx)
 {
     struct hasher *h = ctx;
-    struct piece pieces[2];
+    struct hash_piece pieces[2];
 
     pthread_mutex_lock(&h->hub->lock);
     while (!h->over) {
         unsigned count = find_pieces(h, pieces);
-        if (count == 0) {
+        if (count == 0)
             pthread_cond_wait(&h->hub->changed, &h->hub->lock);
-            continue;
-        }
-        struct err failure = ERR_INIT;
-        for (unsigned i = 0; i < count; i++)
-            pieces[i].lane->busy = true;
-        pthread_mutex_unlock(&h->hub->lock);
-        hash_pieces(pieces, count, &failure);
-        pthread_mutex_lock(&h->hub->lock);
-        for (unsigned i = 0; i < count; i++)
-            settle(&pieces[i], &failure);
+        else
+            hash_next(h, pieces, count);
     }
     pthread_mutex_unlock(&h->hub->lock);
 }
@@ -152,6 +154,15 @@ void hasher_free(struct hasher *h)
 struct hub *hasher_hub(struct hasher *h)
 {
     return h->hub;
+}
+
+void hasher_set_backlog(struct hasher *h, const struct hash_backlog *backlog)
+{
+    pthread_mutex_lock(&h->hub->lock);
+    h->backlog = backlog;
+    while (!backlog && h->beside)
+        pthread_cond_wait(&h->hub->changed, &h->hub->lock);
+    pthread_mutex_unlock(&h->hub->lock);
 }
 
 struct hash_lane *hash_lane_new(struct hasher *h, struct relay *relay, unsigned consumer,

@@ -89,14 +89,14 @@ int layer_compression(const struct layer *layer, enum compression *kind, struct 
     return s ? 0 : -1;
 }
 
-/* Takes the stream. */
+/* Takes the stream. What a verifier checks is not checked here, too. */
 static struct stream *check_blob(const struct layer *layer, struct stream *s, struct err *err)
 {
     char what[32];
 
     if (s && layer->progress)
         s = stream_count(s, layer->progress, err);
-    if (!s || !layer->digest.text[0])
+    if (!s || !layer->digest.text[0] || layer->verifier)
         return s;
     snprintf(what, sizeof(what), "layer %u", layer->number);
     return stream_verify(s, &layer->digest, what, layer->hasher, err);

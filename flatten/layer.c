@@ -111,6 +111,12 @@ static int start(struct layer_reader *r, struct err *err)
     return 0;
 }
 
+/* Does its verifier say everything about it? */
+static bool is_vouched_for(const struct layer *layer)
+{
+    return layer->verifier && layer->blob_is_tar;
+}
+
 static struct layer_reader *open_reader(const struct layer *layer, bool checked, struct err *err)
 {
     _cleanup_layer_reader_ struct layer_reader *r = reader_new(layer, err);
@@ -119,7 +125,7 @@ static struct layer_reader *open_reader(const struct layer *layer, bool checked,
         return NULL;
     if (layer->record)
         return steal_ptr(&r);
-    r->checked = checked && !layer->verifier;
+    r->checked = checked && !is_vouched_for(layer);
     if (layer->verifier && verifier_check(layer->verifier, layer, err) < 0)
         return NULL;
     r->stream = r->checked ? layer_tar(layer, err) : layer_tar_unchecked(layer, &r->kind, err);
@@ -427,7 +433,7 @@ static int end(struct layer_reader *r, struct err *err)
 {
     stream_advance(r->stream, r->shown);
     r->shown = 0;
-    return r->layer->verifier ? 0 : stream_drain(r->stream, err);
+    return is_vouched_for(r->layer) ? 0 : stream_drain(r->stream, err);
 }
 
 int layer_reader_next(struct layer_reader *r, struct layer_entry *out, struct err *err)

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/resource.h>
 
 struct relay {
     struct hub *hub;
@@ -108,25 +109,40 @@ static void hand_on(struct relay *r)
     r->has_room = false;
 }
 
+int relay_reserve(struct relay *r, void **to, size_t *room, struct err *err)
+{
+    if (!r->has_room && await_room(r, err) < 0)
+        return -1;
+    *to = block_at(r, r->made) + r->filled;
+    *room = r->block_size - r->filled;
+    return 0;
+}
+
+void relay_commit(struct relay *r, size_t len)
+{
+    r->filled += len;
+    if (r->filled == r->block_size)
+        hand_on(r);
+}
+
 int relay_write(struct relay *r, const void *data, size_t len, struct err *err)
 {
     const char *p = data;
 
     while (len > 0) {
-        if (!r->has_room && await_room(r, err) < 0)
+        void *to;
+        size_t room;
+        if (relay_reserve(r, &to, &room, err) < 0)
             return -1;
-        size_t room = r->block_size - r->filled, piece = len < room ? len : room;
-        unsigned char *to = block_at(r, r->made) + r->filled;
+        size_t piece = len < room ? len : room;
         if (p) {
             memcpy(to, p, piece);
             p += piece;
         } else {
             memset(to, 0, piece);
         }
-        r->filled += piece;
+        relay_commit(r, piece);
         len -= piece;
-        if (r->filled == r->block_size)
-            hand_on(r);
     }
     return 0;
 }
@@ -242,6 +258,12 @@ struct worker *worker_start(worker_run *run, void *ctx, struct err *err)
         return NULL;
     }
     return w;
+}
+
+/* For Linux, a thread: it cannot be taken back without a privilege. */
+void worker_give_way(void)
+{
+    (void)!setpriority(PRIO_PROCESS, 0, 19);
 }
 
 void worker_join(struct worker *w)

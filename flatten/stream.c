@@ -21,6 +21,21 @@ int stream_drain(struct stream *s, struct err *err)
     return 0;
 }
 
+int stream_read(struct stream *s, void *to, size_t size, size_t *len, struct err *err)
+{
+    const void *data;
+    size_t there;
+
+    if (s->ops->read)
+        return s->ops->read(s, to, size, len, err);
+    if (stream_peek(s, &data, &there, err) < 0)
+        return -1;
+    *len = there < size ? there : size;
+    memcpy(to, data, *len);
+    stream_advance(s, *len);
+    return 0;
+}
+
 /* ---- files ---- */
 
 struct file_stream {
@@ -95,7 +110,7 @@ static void file_release(struct stream *s)
     free(s);
 }
 
-static const struct stream_ops file_ops = {file_peek, file_advance, file_release};
+static const struct stream_ops file_ops = {file_peek, file_advance, file_release, NULL};
 
 static struct file_stream *file_new(int fd, struct err *err)
 {
@@ -215,7 +230,7 @@ static void verify_release(struct stream *s)
 struct stream *stream_verify(struct stream *inner, const struct digest *expected, const char *what,
                              struct hasher *hasher, struct err *err)
 {
-    static const struct stream_ops ops = {verify_peek, verify_advance, verify_release};
+    static const struct stream_ops ops = {verify_peek, verify_advance, verify_release, NULL};
     _cleanup_stream_ struct stream *owned = inner;
     _cleanup_free_ struct verify_stream *v = calloc(1, sizeof(*v));
     _cleanup_free_ char *label = strdup(what);
@@ -264,7 +279,7 @@ static void count_release(struct stream *s)
 
 struct stream *stream_count(struct stream *inner, _Atomic uint64_t *count, struct err *err)
 {
-    static const struct stream_ops ops = {count_peek, count_advance, count_release};
+    static const struct stream_ops ops = {count_peek, count_advance, count_release, NULL};
     struct count_stream *c = malloc(sizeof(*c));
 
     if (!c) {

@@ -26,19 +26,18 @@ struct ahead_stream {
 static int read_all(struct ahead_stream *s, struct err *err)
 {
     uint64_t total = 0;
-    const void *data;
-    size_t len;
+    size_t len, room;
+    void *to;
 
     do {
-        if (stream_peek(s->inner, &data, &len, err) < 0)
+        if (relay_reserve(s->relay, &to, &room, err) < 0 ||
+            stream_read(s->inner, to, room, &len, err) < 0)
             return -1;
         total += len;
         if (s->max_size && total > s->max_size)
             return err_set(err, ERR_LIMIT, "%s: more than %llu bytes", s->what,
                            (unsigned long long)s->max_size);
-        if (relay_write(s->relay, data, len, err) < 0)
-            return -1;
-        stream_advance(s->inner, len);
+        relay_commit(s->relay, len);
     } while (len > 0);
     return 0;
 }
@@ -114,7 +113,7 @@ static void ahead_release(struct stream *base)
 struct stream *stream_verify_ahead(struct stream *inner, const struct ahead_options *options,
                                    struct err *err)
 {
-    static const struct stream_ops ops = {ahead_peek, ahead_advance, ahead_release};
+    static const struct stream_ops ops = {ahead_peek, ahead_advance, ahead_release, NULL};
     struct ahead_stream *s = calloc(1, sizeof(*s));
     struct hasher *hasher = options->hasher;
 

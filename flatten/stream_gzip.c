@@ -2,6 +2,7 @@
 
 #include <isa-l/igzip_lib.h>
 #include <stdbool.h>
+#include <string.h>
 
 enum { GUNZIP_BUFFER = 512 * 1024 };
 
@@ -77,25 +78,45 @@ static int next_member(struct gzip_stream *g, const unsigned char *in, size_t le
     return 0;
 }
 
-static int inflate_some(struct gzip_stream *g, const void *in, size_t len, struct err *err)
+/* Up to `size` bytes go to `to`; *made says how many. */
+static int inflate_some(struct gzip_stream *g, const void *in, size_t len, void *to, size_t size,
+                        size_t *made, struct err *err)
 {
-    enum { INPUT_STEP = 1 << 20 }; /* ISA-L counts in 32 bits */
-    uint32_t given = len > INPUT_STEP ? INPUT_STEP : (uint32_t)len;
+    enum { STEP = 1 << 20 }; /* ISA-L counts in 32 bits */
+    uint32_t given = len > STEP ? STEP : (uint32_t)len;
+    uint32_t room = size > STEP ? STEP : (uint32_t)size;
 
     g->state.next_in = (uint8_t *)(uintptr_t)in;
     g->state.avail_in = given;
-    g->state.next_out = g->out;
-    g->state.avail_out = sizeof(g->out);
+    g->state.next_out = to;
+    g->state.avail_out = room;
     int code = isal_inflate(&g->state);
     stream_advance(g->inner, given - g->state.avail_in);
     if (code != ISAL_DECOMP_OK && code != ISAL_END_INPUT)
         return isal_error(code, err);
-    g->at = 0;
-    g->len = sizeof(g->out) - g->state.avail_out;
+    *made = room - g->state.avail_out;
     if (g->state.block_state == ISAL_BLOCK_FINISH)
         g->in_member = false;
-    else if (len == 0 && g->len == 0)
+    else if (len == 0 && *made == 0)
         return err_set(err, ERR_FORMAT, "gzip: the data ends too early");
+    return 0;
+}
+
+/* The next bytes, up to `size`; none only at the end. */
+static int inflate_next(struct gzip_stream *g, void *to, size_t size, size_t *made, struct err *err)
+{
+    *made = 0;
+    while (*made == 0 && !g->ended) {
+        const void *in;
+        size_t len;
+        if (stream_peek(g->inner, &in, &len, err) < 0)
+            return -1;
+        int rc = g->in_header   ? read_header(g, in, len, err)
+                 : g->in_member ? inflate_some(g, in, len, to, size, made, err)
+                                : next_member(g, in, len, err);
+        if (rc < 0)
+            return -1;
+    }
     return 0;
 }
 
@@ -103,19 +124,26 @@ static int gzip_peek(struct stream *s, const void **data, size_t *len, struct er
 {
     struct gzip_stream *g = (struct gzip_stream *)s;
 
-    while (g->at == g->len && !g->ended) {
-        const void *in;
-        size_t in_len;
-        if (stream_peek(g->inner, &in, &in_len, err) < 0)
-            return -1;
-        int rc = g->in_header   ? read_header(g, in, in_len, err)
-                 : g->in_member ? inflate_some(g, in, in_len, err)
-                                : next_member(g, in, in_len, err);
-        if (rc < 0)
+    if (g->at == g->len) {
+        g->at = g->len = 0;
+        if (inflate_next(g, g->out, sizeof(g->out), &g->len, err) < 0)
             return -1;
     }
     *data = g->out + g->at;
     *len = g->len - g->at;
+    return 0;
+}
+
+static int gzip_read(struct stream *s, void *to, size_t size, size_t *len, struct err *err)
+{
+    struct gzip_stream *g = (struct gzip_stream *)s;
+    size_t held = g->len - g->at;
+
+    if (held == 0)
+        return inflate_next(g, to, size, len, err);
+    *len = held < size ? held : size;
+    memcpy(to, g->out + g->at, *len);
+    g->at += *len;
     return 0;
 }
 
@@ -132,7 +160,7 @@ static void gzip_release(struct stream *s)
 
 struct stream *stream_gunzip(struct stream *inner, struct err *err)
 {
-    static const struct stream_ops ops = {gzip_peek, gzip_advance, gzip_release};
+    static const struct stream_ops ops = {gzip_peek, gzip_advance, gzip_release, gzip_read};
     struct gzip_stream *g = malloc(sizeof(*g));
 
     if (!g) {

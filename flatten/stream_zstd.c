@@ -1,6 +1,7 @@
 #include "flatten/stream.h"
 
 #include <stdbool.h>
+#include <string.h>
 #include <zstd.h>
 
 /* The most memory a frame may ask for as its window: 128 MiB, as `zstd -d` allows by default. */
@@ -16,7 +17,9 @@ struct zstd_stream {
     unsigned char out[UNZSTD_BUFFER];
 };
 
-static int decompress_some(struct zstd_stream *z, struct err *err)
+/* Up to `size` bytes go to `to`; *made says how many. */
+static int decompress_some(struct zstd_stream *z, void *to, size_t size, size_t *made,
+                           struct err *err)
 {
     const void *data;
     size_t len;
@@ -24,7 +27,7 @@ static int decompress_some(struct zstd_stream *z, struct err *err)
     if (stream_peek(z->inner, &data, &len, err) < 0)
         return -1;
     ZSTD_inBuffer in = {.src = data, .size = len};
-    ZSTD_outBuffer out = {.dst = z->out, .size = sizeof(z->out)};
+    ZSTD_outBuffer out = {.dst = to, .size = size};
     if (len == 0 && !z->in_frame) {
         z->ended = true;
         return 0;
@@ -35,10 +38,20 @@ static int decompress_some(struct zstd_stream *z, struct err *err)
         return err_set(err, ERR_FORMAT, "zstd: %s", ZSTD_getErrorName(hint));
     stream_advance(z->inner, in.pos);
     z->in_frame = hint != 0;
-    z->at = 0;
-    z->len = out.pos;
+    *made = out.pos;
     if (len == 0 && out.pos == 0 && z->in_frame)
         return err_set(err, ERR_FORMAT, "zstd: the data ends too early");
+    return 0;
+}
+
+/* The next bytes, up to `size`; none only at the end. */
+static int decompress_next(struct zstd_stream *z, void *to, size_t size, size_t *made,
+                           struct err *err)
+{
+    *made = 0;
+    while (*made == 0 && !z->ended)
+        if (decompress_some(z, to, size, made, err) < 0)
+            return -1;
     return 0;
 }
 
@@ -46,11 +59,26 @@ static int zstd_peek(struct stream *s, const void **data, size_t *len, struct er
 {
     struct zstd_stream *z = (struct zstd_stream *)s;
 
-    while (z->at == z->len && !z->ended)
-        if (decompress_some(z, err) < 0)
+    if (z->at == z->len) {
+        z->at = z->len = 0;
+        if (decompress_next(z, z->out, sizeof(z->out), &z->len, err) < 0)
             return -1;
+    }
     *data = z->out + z->at;
     *len = z->len - z->at;
+    return 0;
+}
+
+static int zstd_read(struct stream *s, void *to, size_t size, size_t *len, struct err *err)
+{
+    struct zstd_stream *z = (struct zstd_stream *)s;
+    size_t held = z->len - z->at;
+
+    if (held == 0)
+        return decompress_next(z, to, size, len, err);
+    *len = held < size ? held : size;
+    memcpy(to, z->out + z->at, *len);
+    z->at += *len;
     return 0;
 }
 
@@ -70,7 +98,7 @@ static void zstd_release(struct stream *s)
 
 struct stream *stream_unzstd(struct stream *inner, struct err *err)
 {
-    static const struct stream_ops ops = {zstd_peek, zstd_advance, zstd_release};
+    static const struct stream_ops ops = {zstd_peek, zstd_advance, zstd_release, zstd_read};
     struct zstd_stream *z = malloc(sizeof(*z));
     ZSTD_DCtx *ctx = ZSTD_createDCtx();
 

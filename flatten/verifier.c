@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-enum { MOST_PAIRS = 4 };
+enum { MOST_WORKERS = 4 };
 
 /* What tells that a file was changed. */
 struct stamp {
@@ -25,15 +25,16 @@ struct duty {
     struct stamp stamp;
 };
 
-/* A thread, and the two layers that it hashes side by side. */
-struct pair {
-    struct verifier *verifier;
-    struct worker *worker;
-    struct layer_check checks[2];
+/* Room for a layer in hand; whoever hashes a block of it has taken the slot as long. */
+struct slot {
+    bool taken;
+    struct layer_check check;
 };
 
 struct verifier {
-    struct image *image; /* borrowed */
+    struct image *image;   /* borrowed */
+    struct hasher *hasher; /* borrowed */
+    struct hash_backlog backlog;
     struct hub *hub;
     struct duty *duties; /* by layer */
     size_t unbegun;      /* layers, from the oldest: the others are in hand, or done */
@@ -41,13 +42,16 @@ struct verifier {
     atomic_uint failed;  /* the newest layer that is wrong, by number; 0: none */
     struct err failure;  /* of that */
     atomic_bool over;
-    struct pair *pairs[MOST_PAIRS];
-    size_t pair_count;
+    struct slot *slots;
+    size_t slot_count;
+    unsigned changes; /* slots that were given back: somebody else may go on */
+    struct worker *workers[MOST_WORKERS];
+    size_t worker_count;
 };
 
 /* ---- verdicts ---- */
 
-/* Is a layer from this number on not judged yet? Under the lock, as is the next. */
+/* Is the blob of a layer from this number on not judged yet? Under the lock, as are the next. */
 static bool is_waiting(const struct verifier *v, unsigned from)
 {
     for (size_t i = from - 1; i < v->image->layer_count; i++)
@@ -56,34 +60,42 @@ static bool is_waiting(const struct verifier *v, unsigned from)
     return false;
 }
 
-/* Is it known which is the newest of the wrong layers? They are begun in order. */
-static bool is_settled(const struct verifier *v)
+/* May a layer from this number on still turn out wrong, here or when its reader comes to its end?
+ */
+static bool is_open(const struct verifier *v, unsigned from)
 {
-    return v->failed && !is_waiting(v, v->failed + 1);
+    for (unsigned number = from; number <= v->image->layer_count && number <= v->reached; number++)
+        if (!v->image->layers[number - 1].blob_is_tar)
+            return true;
+    return is_waiting(v, from);
 }
 
-static void judge(struct verifier *v, const struct layer *layer, const struct err *failure)
+/* Is a verdict missing that counts for who asks about the layers from this number on? */
+static bool is_undecided(const struct verifier *v, unsigned from)
 {
-    pthread_mutex_lock(&v->hub->lock);
-    v->duties[layer->number - 1].state = JUDGED;
-    if (failure && layer->number > v->failed) {
-        v->failure = *failure;
-        v->failed = layer->number;
-    }
+    return is_waiting(v, v->failed >= from ? v->failed + 1 : from);
+}
+
+static void hand_back(struct verifier *v, struct slot *slot)
+{
+    slot->taken = false;
+    v->changes++;
     pthread_cond_broadcast(&v->hub->changed);
-    pthread_mutex_unlock(&v->hub->lock);
 }
 
-static const struct layer *next_layer(struct verifier *v)
+static void judge(struct verifier *v, struct slot *slot, const struct err *failure)
 {
-    const struct layer *layer = NULL;
+    unsigned number = slot->check.layer->number;
 
+    layer_check_end(&slot->check);
     pthread_mutex_lock(&v->hub->lock);
-    while (!layer && !v->over && !v->failed && v->unbegun > 0)
-        if (v->duties[--v->unbegun].state == WAITING)
-            layer = &v->image->layers[v->unbegun];
+    hand_back(v, slot);
+    v->duties[number - 1].state = JUDGED;
+    if (failure && number > v->failed) {
+        v->failure = *failure;
+        v->failed = number;
+    }
     pthread_mutex_unlock(&v->hub->lock);
-    return layer;
 }
 
 /* Has nobody use for a verdict on that layer any more? */
@@ -92,74 +104,122 @@ static bool is_idle(const struct verifier *v, const struct layer *layer)
     return v->over || v->failed > layer->number;
 }
 
-/* ---- threads ---- */
+/* ---- blocks to be hashed ---- */
 
-static void end(struct verifier *v, struct layer_check *c, const struct err *failure)
+/* The next layer to begin with, or NULL. Under the lock. */
+static const struct layer *next_layer(struct verifier *v)
 {
-    const struct layer *layer = c->layer;
-
-    layer_check_end(c);
-    judge(v, layer, failure);
+    while (!v->over && !v->failed && v->unbegun > 0)
+        if (v->duties[--v->unbegun].state == WAITING)
+            return &v->image->layers[v->unbegun];
+    return NULL;
 }
 
-/* Gets it something to be hashed; false when there is nothing left. */
-static bool provide(struct verifier *v, struct layer_check *c)
+/*
+ * Takes a layer that is in hand and that nobody is at, or else (*begin) the next one, for which
+ * there may be no slot. NULL: neither. Under the lock.
+ */
+static struct slot *take_slot(struct verifier *v, const struct layer **begin)
 {
+    struct slot *found = NULL;
+
+    *begin = NULL;
+    for (size_t i = 0; i < v->slot_count; i++) {
+        struct slot *slot = &v->slots[i];
+        if (!slot->taken && (!found || slot->check.layer))
+            found = slot;
+        if (found && found->check.layer)
+            break;
+    }
+    if (!found || (!found->check.layer && !(*begin = next_layer(v))))
+        return NULL;
+    found->taken = true;
+    return found;
+}
+
+/* Takes a layer of which there is something to be hashed; NULL: there is none at present. */
+static struct slot *take(struct verifier *v)
+{
+    const struct layer *begin;
+
     for (;;) {
-        const struct layer *begin = c->layer ? NULL : next_layer(v);
-        struct err failure = ERR_INIT;
-        if (!c->layer && !begin)
-            return false;
-        int rc = begin ? layer_check_begin(c, begin, &failure) : 0;
-        if (rc == 0 && !is_idle(v, c->layer))
-            rc = layer_check_next(c, &failure);
+        struct err failure;
+        pthread_mutex_lock(&v->hub->lock);
+        struct slot *slot = take_slot(v, &begin);
+        pthread_mutex_unlock(&v->hub->lock);
+        if (!slot)
+            return NULL;
+        int rc = begin ? layer_check_begin(&slot->check, begin, &failure) : 0;
+        if (rc == 0 && !is_idle(v, slot->check.layer))
+            rc = layer_check_next(&slot->check, &failure);
         if (rc > 0)
-            return true;
-        end(v, c, rc < 0 ? &failure : NULL);
+            return slot;
+        judge(v, slot, rc < 0 ? &failure : NULL);
     }
 }
 
-static void hash_one(struct verifier *v, struct layer_check *c)
+static bool take_piece(void *ctx, struct hash_piece *out)
 {
-    size_t len = c->len - c->at;
-    struct err err = ERR_INIT;
+    struct slot *slot = take(ctx);
 
-    if (sha256_lane_update(&c->hash, c->block + c->at, len, &err) < 0)
-        end(v, c, &err);
-    else
-        c->at += len;
+    if (!slot)
+        return false;
+    const struct layer_check *c = &slot->check;
+    *out = (struct hash_piece){&slot->check.hash, c->block + c->at, c->len - c->at, slot};
+    return true;
 }
 
-/* As far as the shorter goes. */
-static void hash_both(struct verifier *v, struct layer_check *a, struct layer_check *b)
+static void give_back(void *ctx, const struct hash_piece *piece, const struct err *failure)
 {
-    size_t left_a = a->len - a->at, left_b = b->len - b->at;
-    size_t len = left_a < left_b ? left_a : left_b;
-    struct err err = ERR_INIT;
+    struct verifier *v = ctx;
+    struct slot *slot = piece->owner;
 
-    if (sha256_pair_update(&a->hash, a->block + a->at, &b->hash, b->block + b->at, len, &err) < 0) {
-        end(v, a, &err);
-        end(v, b, &err);
+    if (failure) {
+        judge(v, slot, failure);
         return;
     }
-    a->at += len;
-    b->at += len;
+    slot->check.at += piece->len;
+    pthread_mutex_lock(&v->hub->lock);
+    hand_back(v, slot);
+    pthread_mutex_unlock(&v->hub->lock);
+}
+
+/* False when there is nothing to do at present: others have in hand what is left. */
+static bool hash_some(struct verifier *v)
+{
+    struct hash_piece pieces[2];
+    unsigned count = 0;
+    struct err err;
+
+    while (count < 2 && take_piece(v, &pieces[count]))
+        count++;
+    if (count == 0)
+        return false;
+    bool failed = hash_pieces(pieces, count, &err) < 0;
+    for (unsigned i = 0; i < count; i++)
+        give_back(v, &pieces[i], failed ? &err : NULL);
+    return true;
+}
+
+/* Hashes until it is known which of the layers from this number on is wrong, if any is. */
+static void work(struct verifier *v, unsigned from)
+{
+    pthread_mutex_lock(&v->hub->lock);
+    while (!v->over && is_undecided(v, from)) {
+        unsigned before = v->changes;
+        pthread_mutex_unlock(&v->hub->lock);
+        bool found = hash_some(v);
+        pthread_mutex_lock(&v->hub->lock);
+        if (!found && v->changes == before)
+            pthread_cond_wait(&v->hub->changed, &v->hub->lock);
+    }
+    pthread_mutex_unlock(&v->hub->lock);
 }
 
 static void run(void *ctx)
 {
-    struct pair *p = ctx;
-    struct layer_check *a = &p->checks[0], *b = &p->checks[1];
-
-    for (;;) {
-        bool one = provide(p->verifier, a), two = provide(p->verifier, b);
-        if (one && two)
-            hash_both(p->verifier, a, b);
-        else if (one || two)
-            hash_one(p->verifier, one ? a : b);
-        else
-            return;
-    }
+    worker_give_way();
+    work(ctx, 1);
 }
 
 /* ---- what is checked ---- */
@@ -176,12 +236,15 @@ static int take_stamp(const struct layer *layer, struct stamp *out, struct err *
 }
 
 /* What cannot even be begun is left to the reader, who will say so in its turn. */
-static bool lies_as_it_is(const struct layer *layer)
+static bool has_digest(struct layer *layer)
 {
     struct err ignored = ERR_INIT;
     enum compression kind;
 
-    return layer_compression(layer, &kind, &ignored) == 0 && kind == COMPRESSION_NONE;
+    if (layer_compression(layer, &kind, &ignored) < 0)
+        return false;
+    layer->blob_is_tar = kind == COMPRESSION_NONE;
+    return layer->blob_is_tar || layer->digest.text[0];
 }
 
 /* Returns how many layers there are to do, or -1. */
@@ -191,7 +254,7 @@ static int assign(struct verifier *v, struct err *err)
 
     for (size_t i = 0; i < v->image->layer_count; i++) {
         struct layer *layer = &v->image->layers[i];
-        if (!lies_as_it_is(layer))
+        if (!has_digest(layer))
             continue;
         if (take_stamp(layer, &v->duties[i].stamp, err) < 0)
             return -1;
@@ -202,36 +265,33 @@ static int assign(struct verifier *v, struct err *err)
     return count;
 }
 
-static int start_pair(struct verifier *v, struct err *err)
-{
-    struct pair *p = malloc(sizeof(*p));
-
-    if (!p)
-        return err_nomem(err);
-    p->verifier = v;
-    p->checks[0].layer = p->checks[1].layer = NULL;
-    p->worker = worker_start(run, p, err);
-    if (!p->worker) {
-        free(p);
-        return -1;
-    }
-    v->pairs[v->pair_count++] = p;
-    return 0;
-}
-
-/* Half of the processors: the others merge, hash and write what is made of it. */
+/*
+ * Half of the processors: the others merge, hash and write what is made of it. Two slots for each,
+ * so that it has a pair, one for the hasher, and two for who waits in the end.
+ */
 static int start(struct verifier *v, size_t layers, struct err *err)
 {
-    size_t pairs = cpus_usable() / 2, most = (layers + 1) / 2;
+    size_t workers = cpus_usable() / 2, most = (layers + 1) / 2;
 
-    pairs = pairs < 1 ? 1 : pairs > MOST_PAIRS ? MOST_PAIRS : pairs;
-    while (v->pair_count < pairs && v->pair_count < most)
-        if (start_pair(v, err) < 0)
+    workers = workers < 1 ? 1 : workers > MOST_WORKERS ? MOST_WORKERS : workers;
+    if (workers > most)
+        workers = most;
+    v->slot_count = 2 * workers + 3;
+    if (!(v->slots = malloc(v->slot_count * sizeof(*v->slots))))
+        return err_nomem(err);
+    for (size_t i = 0; i < v->slot_count; i++) {
+        v->slots[i].taken = false;
+        v->slots[i].check.layer = NULL;
+    }
+    for (; v->worker_count < workers; v->worker_count++)
+        if (!(v->workers[v->worker_count] = worker_start(run, v, err)))
             return -1;
+    v->backlog = (struct hash_backlog){take_piece, give_back, v};
+    hasher_set_backlog(v->hasher, &v->backlog);
     return 0;
 }
 
-struct verifier *verifier_new(struct image *image, struct err *err)
+struct verifier *verifier_new(struct image *image, struct hasher *hasher, struct err *err)
 {
     _cleanup_verifier_ struct verifier *v = calloc(1, sizeof(*v));
 
@@ -240,6 +300,7 @@ struct verifier *verifier_new(struct image *image, struct err *err)
         return NULL;
     }
     v->image = image;
+    v->hasher = hasher;
     v->unbegun = image->layer_count;
     v->reached = UINT_MAX;
     v->duties = calloc(image->layer_count + 1, sizeof(*v->duties));
@@ -253,16 +314,31 @@ struct verifier *verifier_new(struct image *image, struct err *err)
     return start(v, (size_t)layers, err) < 0 ? NULL : steal_ptr(&v);
 }
 
+static void stop(struct verifier *v)
+{
+    hasher_set_backlog(v->hasher, NULL);
+    pthread_mutex_lock(&v->hub->lock);
+    v->over = true;
+    v->changes++;
+    pthread_cond_broadcast(&v->hub->changed);
+    pthread_mutex_unlock(&v->hub->lock);
+    for (size_t i = 0; i < v->worker_count; i++)
+        worker_join(v->workers[i]);
+}
+
 void verifier_free(struct verifier *v)
 {
-    v->over = true;
-    for (size_t i = 0; i < v->pair_count; i++) {
-        worker_join(v->pairs[i]->worker);
-        free(v->pairs[i]);
-    }
-    for (size_t i = 0; i < v->image->layer_count; i++)
+    if (v->hub)
+        stop(v);
+    for (size_t i = 0; i < v->slot_count; i++)
+        if (v->slots[i].check.layer)
+            layer_check_end(&v->slots[i].check);
+    for (size_t i = 0; i < v->image->layer_count; i++) {
         v->image->layers[i].verifier = NULL;
+        v->image->layers[i].blob_is_tar = false;
+    }
     cleanup_hub(&v->hub);
+    free(v->slots);
     free(v->duties);
     free(v);
 }
@@ -278,7 +354,7 @@ int verifier_check(struct verifier *v, const struct layer *layer, struct err *er
     pthread_mutex_lock(&v->hub->lock);
     if (layer->number < v->reached)
         v->reached = layer->number;
-    if (is_settled(v)) {
+    if (v->failed && !is_open(v, v->failed + 1)) {
         *err = v->failure;
         rc = -1;
     }
@@ -286,15 +362,14 @@ int verifier_check(struct verifier *v, const struct layer *layer, struct err *er
     return rc;
 }
 
-/* Waits for the layers from this number on: -1 with the error of one that is wrong. */
+/* Waits for the layers from this number on: -1 with the error of the newest that is wrong. */
 static int await_verdicts(struct verifier *v, unsigned from, struct err *err)
 {
     int rc = 0;
 
+    work(v, from);
     pthread_mutex_lock(&v->hub->lock);
-    while (is_waiting(v, from) && !is_settled(v))
-        pthread_cond_wait(&v->hub->changed, &v->hub->lock);
-    if (v->failed) {
+    if (v->failed >= from) {
         *err = v->failure;
         rc = -1;
     }
@@ -329,7 +404,8 @@ int verifier_finish(struct verifier *v, struct err *err)
 
 static bool is_about_content(const struct err *err)
 {
-    return err->kind == ERR_FORMAT || err->kind == ERR_LIMIT || err->kind == ERR_UNSUPPORTED;
+    return err->kind == ERR_DIGEST || err->kind == ERR_FORMAT || err->kind == ERR_LIMIT ||
+           err->kind == ERR_UNSUPPORTED;
 }
 
 void verifier_explain(struct verifier *v, struct err *err)

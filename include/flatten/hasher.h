@@ -1,12 +1,12 @@
 /*
- * One thread that hashes (SHA-256) what passes through relays, two at a time where two have
- * something to hash: what a layer is checked against and what the new layer will be called
- * (sha256_pair.h).
+ * One thread that hashes (SHA-256) what passes through relays, two at a time: what a layer is
+ * checked against and what the new layer will be called (sha256_pair.h). Where only one has
+ * something to hash, a backlog of what can be hashed at any time is the other.
  */
 #ifndef FLATTEN_HASHER_H
 #define FLATTEN_HASHER_H
 
-#include "base/sha256.h"
+#include "base/sha256_pair.h"
 #include "flatten/relay.h"
 
 struct hasher;
@@ -20,6 +20,30 @@ DEFINE_CLEANUP(hasher, struct hasher, hasher_free)
 
 /* The relays to be hashed belong to it. */
 struct hub *hasher_hub(struct hasher *h);
+
+/* Bytes of one stream that wait to be hashed. */
+struct hash_piece {
+    struct sha256_lane *hash;
+    const unsigned char *data;
+    size_t len;
+    void *owner; /* whoever made the piece knows */
+};
+
+/* One, or two side by side as far as the shorter goes: what was hashed becomes their `len`. */
+int hash_pieces(struct hash_piece *pieces, unsigned count, struct err *err) must_check;
+
+/*
+ * Who has one calls from the hasher's thread: take finds a piece, or none (false); give_back is
+ * told how much of it was hashed, and the error (or NULL).
+ */
+struct hash_backlog {
+    bool (*take)(void *ctx, struct hash_piece *out);
+    void (*give_back)(void *ctx, const struct hash_piece *piece, const struct err *failure);
+    void *ctx;
+};
+
+/* Borrowed, until NULL is in its place. */
+void hasher_set_backlog(struct hasher *h, const struct hash_backlog *backlog);
 
 struct hash_lane;
 

@@ -33,8 +33,9 @@ struct layer {
     struct hasher *hasher;      /* borrowed: hashes what is read; NULL: each reader has its own */
     const struct layer_record *record; /* borrowed from a feed: its headers, all there is to read
                                           but for what the feed gives; or NULL */
-    struct verifier
-        *verifier; /* borrowed: checks the layer, so that its readers need not; or NULL */
+    struct verifier *verifier; /* borrowed: checks the blob, so that readers need not; or NULL */
+    bool blob_is_tar; /* with a verifier: the layer lies uncompressed, and that is all there is to
+                         check */
 };
 
 struct image {

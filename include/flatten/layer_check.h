@@ -1,6 +1,7 @@
 /*
- * One layer, which lies uncompressed, on its way to a verdict: read block by block, hashed by
- * whoever has the time (so the hash lies open), compared with its digests at the end.
+ * One layer's blob on its way to a verdict: read block by block where it lies, hashed by whoever
+ * has the time (so the hash lies open), compared with its digest at the end; with its diff_id, too,
+ * where it lies uncompressed.
  */
 #ifndef FLATTEN_LAYER_CHECK_H
 #define FLATTEN_LAYER_CHECK_H

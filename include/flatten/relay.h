@@ -44,6 +44,13 @@ DEFINE_CLEANUP(relay, struct relay, relay_free)
 /* Appends, waiting for room; -1 with the consumer's error. NULL data stands for zeros. */
 int relay_write(struct relay *r, const void *data, size_t len, struct err *err) must_check;
 
+/*
+ * The same for who makes the bytes there: waits for *room bytes (at least one) at *to; then says
+ * how many of them were filled.
+ */
+int relay_reserve(struct relay *r, void **to, size_t *room, struct err *err) must_check;
+void relay_commit(struct relay *r, size_t len);
+
 /* The end: of the content, or (with an error) of what could be had of it. */
 void relay_end(struct relay *r, const struct err *why);
 
@@ -72,6 +79,8 @@ void relay_stop(struct relay *r, const struct err *why);
 struct worker;
 typedef void worker_run(void *ctx);
 struct worker *worker_start(worker_run *run, void *ctx, struct err *err) must_check;
+/* The calling thread lets all others run first: it has work that nobody waits for. */
+void worker_give_way(void);
 /* Waits for its end. */
 void worker_join(struct worker *w);
 

@@ -21,6 +21,8 @@ struct stream_ops {
     int (*peek)(struct stream *s, const void **data, size_t *len, struct err *err);
     void (*advance)(struct stream *s, size_t len);
     void (*release)(struct stream *s);
+    /* Like stream_read; NULL where bytes have a place before they are asked for. */
+    int (*read)(struct stream *s, void *to, size_t size, size_t *len, struct err *err);
 };
 
 struct stream {
@@ -49,6 +51,12 @@ static inline void stream_free(struct stream *s)
 
 DEFINE_CLEANUP(stream, struct stream, stream_free)
 #define _cleanup_stream_ _cleanup_(cleanup_stream)
+
+/*
+ * For who has a place for the bytes: up to `size` (not 0) of them go there, and are used. What
+ * makes bytes makes them there, without a copy. *len is 0 only at the end.
+ */
+int stream_read(struct stream *s, void *to, size_t size, size_t *len, struct err *err) must_check;
 
 /* Reads on to the end, so that what a verifier checks there is checked. */
 int stream_drain(struct stream *s, struct err *err) must_check;

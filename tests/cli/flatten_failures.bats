@@ -64,6 +64,22 @@ out.tar" ]
     [ -z "$(ls -A)" ]
 }
 
+# The time in a gzip header: what the layer unpacks to stays the same.
+@test "compressed layers that unpack to the right thing, but are not the blobs that they should be" {
+    ok -q --into=3 --compression=gzip "$IMAGES/old.tar" oci:bad
+    mapfile -t layers < <(jq -r '.layers[].digest' "$(manifest_of bad)")
+    [ "${#layers[@]}" -gt 1 ]
+    for number in 1 2; do # the newer of two is named
+        blob=bad/blobs/sha256/${layers[number - 1]#sha256:}
+        printf abcd | dd of="$blob" bs=1 seek=4 conv=notrunc status=none
+        for way in --semantics=overlay --semantics=spec --into=2 --last=2 --dry-run; do
+            fails 6 "layer $number: content is sha256:" -q "$way" oci:bad oci:x
+        done
+        fails 6 "layer $number: content is sha256:" -q oci:bad x.tar
+    done
+    [ "$(ls -A)" = bad ]
+}
+
 @test "a hostile name cannot steer the terminal" {
     fails 5 '\x1b[2J\x0aforged' "oci:$IMAGES/bad-escape" oci:x
     [ "${#stderr_lines[@]}" -eq 1 ]

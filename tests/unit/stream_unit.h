@@ -45,7 +45,7 @@ static inline void memory_release(struct stream *s)
 
 static inline struct stream *memory_stream(const void *data, size_t len, size_t step)
 {
-    static const struct stream_ops ops = {memory_peek, memory_advance, memory_release};
+    static const struct stream_ops ops = {memory_peek, memory_advance, memory_release, NULL};
     struct memory_stream *m = malloc(sizeof(*m));
 
     assert_non_null(m);
@@ -65,6 +65,30 @@ static inline int read_stream(struct stream *s, size_t step, struct buf *out, st
         buf_append(out, data, len);
         stream_advance(s, len);
     }
+    stream_free(s);
+    return rc;
+}
+
+/* The same by stream_read, with one byte used the other way now and then. */
+static inline int read_stream_into(struct stream *s, size_t step, struct buf *out, struct err *err)
+{
+    char *to = malloc(step);
+    const void *data;
+    size_t len;
+    int rc;
+
+    assert_non_null(to);
+    while ((rc = stream_read(s, to, step, &len, err)) == 0 && len > 0) {
+        assert_true(len <= step);
+        buf_append(out, to, len);
+        if (out->len % 3 == 0) {
+            if ((rc = stream_peek(s, &data, &len, err)) < 0 || len == 0)
+                break;
+            buf_append(out, data, 1);
+            stream_advance(s, 1);
+        }
+    }
+    free(to);
     stream_free(s);
     return rc;
 }

@@ -110,6 +110,38 @@ static void test_blocks(void **state)
     assert_int_equal(relay_take(r, 0, &data, &len, &err), 0);
 }
 
+/* Bytes made in their place: a block is shown when it is full, and what is there stays there. */
+static void test_reserved_blocks(void **state)
+{
+    struct err err = ERR_INIT;
+    _cleanup_hub_ struct hub *hub = hub_new(&err);
+    _cleanup_relay_ struct relay *r = relay_new(hub, 1, 3, BLOCK, &err);
+    const void *data;
+    size_t len, room;
+    void *to;
+
+    (void)state;
+    assert_works(relay_write(r, "12", 2, &err), err);
+    assert_works(relay_reserve(r, &to, &room, &err), err);
+    assert_int_equal(room, 5);
+    memcpy(to, "345??", 5);
+    relay_commit(r, 3);
+    assert_false(relay_ready(r, 0));
+    assert_works(relay_reserve(r, &to, &room, &err), err);
+    assert_int_equal(room, 2);
+    memcpy(to, "67", 2);
+    relay_commit(r, 2);
+    assert_works(relay_reserve(r, &to, &room, &err), err);
+    assert_int_equal(room, 7);
+    relay_commit(r, 0);
+    relay_end(r, NULL);
+    assert_int_equal(relay_take(r, 0, &data, &len, &err), 1);
+    assert_int_equal(len, 7);
+    assert_memory_equal(data, "1234567", 7);
+    relay_release(r, 0);
+    assert_int_equal(relay_take(r, 0, &data, &len, &err), 0);
+}
+
 /* The producer's error comes behind the bytes before it. */
 static void test_an_error_at_the_end(void **state)
 {
@@ -168,6 +200,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_everybody_gets_everything),
         cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_reserved_blocks),
         cmocka_unit_test(test_an_error_at_the_end),
         cmocka_unit_test(test_a_consumer_that_gives_up),
         cmocka_unit_test(test_stopped_from_outside),

@@ -13,8 +13,10 @@ static const struct compress_options *const both[] = {&gzip, &zstd};
 static const char text[] = "Streams are pulled; nothing is copied in between. "
                            "Streams are pulled; nothing is copied in between. 0123456789";
 
-static int inflate(const struct buf *in, size_t in_step, size_t out_step, struct buf *out,
-                   struct err *err)
+typedef int stream_reader(struct stream *s, size_t step, struct buf *out, struct err *err);
+
+static int inflate_by(stream_reader *read, const struct buf *in, size_t in_step, size_t out_step,
+                      struct buf *out, struct err *err)
 {
     enum compression kind;
     /* What it is shows in the first four bytes, which are shown at once. */
@@ -24,7 +26,13 @@ static int inflate(const struct buf *in, size_t in_step, size_t out_step, struct
     if (!s)
         return -1;
     ((struct memory_stream *)raw)->step = in_step;
-    return read_stream(s, out_step, out, err);
+    return read(s, out_step, out, err);
+}
+
+static int inflate(const struct buf *in, size_t in_step, size_t out_step, struct buf *out,
+                   struct err *err)
+{
+    return inflate_by(read_stream, in, in_step, out_step, out, err);
 }
 
 static void check_inflates(const struct buf *in, const void *data, size_t len)
@@ -33,11 +41,14 @@ static void check_inflates(const struct buf *in, const void *data, size_t len)
         {1, 1}, {1, 1 << 20}, {7, 3}, {1 << 20, 1}, {1 << 20, 1 << 20}};
 
     for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
-        _cleanup_buf_ struct buf out = BUF_INIT;
-        struct err err = ERR_INIT;
-        assert_works(inflate(in, steps[i][0], steps[i][1], &out, &err), err);
-        assert_int_equal(out.len, len);
-        assert_true(len == 0 || memcmp(out.data, data, len) == 0);
+        static stream_reader *const readers[] = {read_stream, read_stream_into};
+        for (size_t j = 0; j < 2; j++) {
+            _cleanup_buf_ struct buf out = BUF_INIT;
+            struct err err = ERR_INIT;
+            assert_works(inflate_by(readers[j], in, steps[i][0], steps[i][1], &out, &err), err);
+            assert_int_equal(out.len, len);
+            assert_true(len == 0 || memcmp(out.data, data, len) == 0);
+        }
     }
 }
 
@@ -63,6 +74,10 @@ static void test_more_than_the_buffers(void **state)
         struct err err = ERR_INIT;
         compress_to(&in, both[i], data.data, data.len, 100 * 1000);
         assert_works(inflate(&in, 1, SIZE, &out, &err), err);
+        assert_int_equal(out.len, SIZE);
+        assert_memory_equal(out.data, data.data, SIZE);
+        buf_truncate(&out, 0);
+        assert_works(inflate_by(read_stream_into, &in, 1 << 20, 300 * 1000, &out, &err), err);
         assert_int_equal(out.len, SIZE);
         assert_memory_equal(out.data, data.data, SIZE);
     }

@@ -7,6 +7,8 @@
 /* Layers of some blocks each, of various lengths; `layers` may be more than lanes and threads. */
 enum { MOST_LAYERS = 126, BIG = 700 * 1000 };
 
+static struct hasher *hasher; /* everybody's */
+
 static struct image *make(size_t layers)
 {
     static struct buf blobs[MOST_LAYERS];
@@ -30,7 +32,7 @@ static void damage(struct image *image, unsigned number, off_t at)
 
 static int check(struct image *image, struct err *err)
 {
-    _cleanup_verifier_ struct verifier *v = verifier_new(image, err);
+    _cleanup_verifier_ struct verifier *v = verifier_new(image, hasher, err);
 
     assert_non_null(v);
     return verifier_finish(v, err);
@@ -135,35 +137,111 @@ static void test_more_than_allowed(void **state)
     assert_contains(err.msg, "layer 1, uncompressed: more than ");
 }
 
-/* Compressed layers are checked by who reads them. */
-static void test_leaves_compressed_layers_alone(void **state)
+enum { PACKED = 4 };
+
+/* Layers that look compressed, and a last one that does not; each has a digest of its own. */
+static struct image *make_packed(void)
 {
     static const char gzip[] = "\x1f\x8b\x08 whatever", zstd[] = "\x28\xb5\x2f\xfd whatever";
-    struct buf blobs[3] = {BUF_INIT, BUF_INIT, BUF_INIT};
+    struct buf blobs[PACKED] = {BUF_INIT, BUF_INIT, BUF_INIT, BUF_INIT};
     struct err err = ERR_INIT;
 
-    (void)state;
     buf_append(&blobs[0], gzip, sizeof(gzip));
     buf_append(&blobs[1], zstd, sizeof(zstd));
-    buf_puts(&blobs[2], "as it is");
-    _cleanup_image_ struct image *image = image_of(blobs, 3, NULL);
-    for (size_t i = 0; i < 3; i++)
+    buf_append(&blobs[2], gzip, sizeof(gzip));
+    buf_puts(&blobs[3], "as it is");
+    struct image *image = image_of(blobs, PACKED, NULL);
+    for (size_t i = 0; i < PACKED; i++) {
+        assert_works(sha256_digest(blobs[i].data, blobs[i].len, &image->layers[i].digest, &err),
+                     err);
         buf_free(&blobs[i]);
+    }
+    for (size_t i = 0; i < PACKED - 1; i++) /* what they unpack to is for others to say */
+        image->layers[i].diff_id.text[20] ^= 1;
+    return image;
+}
+
+/* Of compressed layers, too, the blob is checked, if its digest is known. */
+static void test_compressed_layers(void **state)
+{
+    _cleanup_image_ struct image *image = make_packed();
+    struct err err = ERR_INIT;
+    _Atomic uint64_t progress = 0;
+
+    (void)state;
+    image->layers[0].digest.text[0] = '\0';
+    image->layers[0].max_size = image->layers[1].max_size = 1; /* of what they unpack to */
+    image->layers[1].progress = &progress;                     /* their readers count */
     damage(image, 1, 5);
-    damage(image, 2, 5);
-    _cleanup_verifier_ struct verifier *v = verifier_new(image, &err);
+    _cleanup_verifier_ struct verifier *v = verifier_new(image, hasher, &err);
     assert_non_null(v);
     assert_null(image->layers[0].verifier);
-    assert_null(image->layers[1].verifier);
-    assert_ptr_equal(image->layers[2].verifier, v);
+    assert_ptr_equal(image->layers[1].verifier, v);
+    assert_ptr_equal(image->layers[3].verifier, v);
+    assert_false(image->layers[1].blob_is_tar);
+    assert_true(image->layers[3].blob_is_tar);
     assert_works(verifier_finish(v, &err), err);
+    assert_int_equal(progress, 0);
+}
+
+static void test_wrong_compressed_layers(void **state)
+{
+    (void)state;
+    for (unsigned round = 0; round < 20; round++) {
+        _cleanup_image_ struct image *image = make_packed();
+        struct err err = ERR_INIT;
+        damage(image, 1, 5);
+        damage(image, 2, 7);
+        assert_fails(check(image, &err), err, ERR_DIGEST);
+        assert_contains(err.msg, "layer 2: content is sha256:");
+    }
+}
+
+/*
+ * A newer layer may still turn out wrong when its reader comes to its end: until then nobody is
+ * told of the older one.
+ */
+static void test_readers_judge_compressed_layers(void **state)
+{
+    _cleanup_image_ struct image *image = make_packed();
+    struct err err = ERR_INIT, shown = ERR_INIT;
+
+    (void)state;
+    damage(image, 1, 5);
+    _cleanup_verifier_ struct verifier *v = verifier_new(image, hasher, &err);
+    assert_non_null(v);
+    assert_works(verifier_check(v, &image->layers[3], &err), err);
+    assert_fails(verifier_finish(v, &shown), shown, ERR_DIGEST); /* so all are judged */
+    assert_works(verifier_check(v, &image->layers[2], &err), err);
+    err_set(&shown, ERR_DIGEST, "layer 3, uncompressed: content is not that");
+    verifier_explain(v, &shown);
+    assert_string_equal(shown.msg, "layer 3, uncompressed: content is not that");
+    assert_works(verifier_check(v, &image->layers[1], &err), err);
+    assert_fails(verifier_check(v, &image->layers[0], &err), err, ERR_DIGEST);
+    assert_contains(err.msg, "layer 1: content is ");
+}
+
+/* What a reader finds wrong is told only if no newer layer is. */
+static void test_a_newer_blob_is_named(void **state)
+{
+    _cleanup_image_ struct image *image = make_packed();
+    struct err err = ERR_INIT, shown = ERR_INIT;
+
+    (void)state;
+    damage(image, 3, 5);
+    _cleanup_verifier_ struct verifier *v = verifier_new(image, hasher, &err);
+    assert_non_null(v);
+    (void)!verifier_check(v, &image->layers[1], &err);
+    err_set(&shown, ERR_DIGEST, "layer 2, uncompressed: content is not that");
+    verifier_explain(v, &shown);
+    assert_contains(shown.msg, "layer 3: content is ");
 }
 
 static void test_changed_in_between(void **state)
 {
     _cleanup_image_ struct image *image = make(3);
     struct err err = ERR_INIT;
-    _cleanup_verifier_ struct verifier *v = verifier_new(image, &err);
+    _cleanup_verifier_ struct verifier *v = verifier_new(image, hasher, &err);
 
     (void)state;
     assert_non_null(v);
@@ -183,7 +261,7 @@ static void test_explains(void **state)
 
     (void)state;
     damage(image, 4, 100);
-    _cleanup_verifier_ struct verifier *v = verifier_new(image, &err);
+    _cleanup_verifier_ struct verifier *v = verifier_new(image, hasher, &err);
     assert_non_null(v);
     (void)!verifier_check(v, &image->layers[3], &err);
     err_set(&shown, ERR_SYSTEM, "no space");
@@ -201,7 +279,7 @@ static void test_has_nothing_to_explain(void **state)
 {
     _cleanup_image_ struct image *image = make(9);
     struct err err = ERR_INIT, shown = ERR_INIT;
-    _cleanup_verifier_ struct verifier *v = verifier_new(image, &err);
+    _cleanup_verifier_ struct verifier *v = verifier_new(image, hasher, &err);
 
     (void)state;
     assert_non_null(v);
@@ -217,7 +295,7 @@ static void test_can_be_given_up(void **state)
     for (unsigned round = 0; round < 20; round++) {
         _cleanup_image_ struct image *image = make(MOST_LAYERS);
         struct err err = ERR_INIT;
-        _cleanup_verifier_ struct verifier *v = verifier_new(image, &err);
+        _cleanup_verifier_ struct verifier *v = verifier_new(image, hasher, &err);
         assert_non_null(v);
     }
 }
@@ -238,6 +316,21 @@ static void test_counts_progress(void **state)
     assert_int_equal(progress, total);
 }
 
+static int make_hasher(void **state)
+{
+    struct err err;
+
+    (void)state;
+    return (hasher = hasher_new(&err)) ? 0 : -1;
+}
+
+static int drop_hasher(void **state)
+{
+    (void)state;
+    hasher_free(hasher);
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -248,7 +341,10 @@ int main(void)
         cmocka_unit_test(test_the_newest_wrong_layer_is_named),
         cmocka_unit_test(test_cut_file),
         cmocka_unit_test(test_more_than_allowed),
-        cmocka_unit_test(test_leaves_compressed_layers_alone),
+        cmocka_unit_test(test_compressed_layers),
+        cmocka_unit_test(test_wrong_compressed_layers),
+        cmocka_unit_test(test_readers_judge_compressed_layers),
+        cmocka_unit_test(test_a_newer_blob_is_named),
         cmocka_unit_test(test_changed_in_between),
         cmocka_unit_test(test_explains),
         cmocka_unit_test(test_has_nothing_to_explain),
@@ -256,5 +352,5 @@ int main(void)
         cmocka_unit_test(test_counts_progress),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_hasher, drop_hasher);
 }
