@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-enum { BLOCK = 64 };
-
 static const uint32_t initial[8] = {
     0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
 };
@@ -90,7 +88,7 @@ WITH_SHA static void one_stream(uint32_t state[8], const unsigned char *data, si
     struct rounds r;
 
     load_state(&r, state);
-    for (; blocks > 0; blocks--, data += BLOCK) {
+    for (; blocks > 0; blocks--, data += SHA256_BLOCK) {
         __m128i abef = r.abef, cdgh = r.cdgh;
 #pragma GCC unroll 16
         for (int i = 0; i < 16; i++)
@@ -107,7 +105,7 @@ WITH_SHA static void two_streams(uint32_t state_a[8], const unsigned char *a, ui
 
     load_state(&r, state_a);
     load_state(&s, state_b);
-    for (; blocks > 0; blocks--, a += BLOCK, b += BLOCK) {
+    for (; blocks > 0; blocks--, a += SHA256_BLOCK, b += SHA256_BLOCK) {
         __m128i abef_a = r.abef, cdgh_a = r.cdgh, abef_b = s.abef, cdgh_b = s.cdgh;
 #pragma GCC unroll 16
         for (int i = 0; i < 16; i++) {
@@ -159,23 +157,23 @@ void sha256_lane_clear(struct sha256_lane *lane)
 int sha256_lane_update(struct sha256_lane *lane, const void *data, size_t len, struct err *err)
 {
     const unsigned char *p = data;
-    size_t waiting = lane->len % BLOCK;
+    size_t waiting = lane->len % SHA256_BLOCK;
 
     if (lane->fallback)
         return sha256_update(lane->fallback, data, len, err);
     lane->len += len;
     if (waiting) {
-        size_t piece = BLOCK - waiting < len ? BLOCK - waiting : len;
+        size_t piece = SHA256_BLOCK - waiting < len ? SHA256_BLOCK - waiting : len;
         memcpy(lane->rest + waiting, p, piece);
         p += piece;
         len -= piece;
-        if (waiting + piece < BLOCK)
+        if (waiting + piece < SHA256_BLOCK)
             return 0;
         one_stream(lane->state, lane->rest, 1);
     }
-    one_stream(lane->state, p, len / BLOCK);
-    if (len % BLOCK)
-        memcpy(lane->rest, p + len / BLOCK * BLOCK, len % BLOCK);
+    one_stream(lane->state, p, len / SHA256_BLOCK);
+    if (len % SHA256_BLOCK)
+        memcpy(lane->rest, p + len / SHA256_BLOCK * SHA256_BLOCK, len % SHA256_BLOCK);
     return 0;
 }
 
@@ -183,12 +181,12 @@ int sha256_pair_update(struct sha256_lane *a, const void *data_a, struct sha256_
                        const void *data_b, size_t len, struct err *err)
 {
     const unsigned char *p = data_a, *q = data_b;
-    size_t whole = len / BLOCK * BLOCK;
+    size_t whole = len / SHA256_BLOCK * SHA256_BLOCK;
 
-    if (a->fallback || a->len % BLOCK || b->len % BLOCK)
+    if (a->fallback || a->len % SHA256_BLOCK || b->len % SHA256_BLOCK)
         whole = 0;
     if (whole) {
-        two_streams(a->state, p, b->state, q, whole / BLOCK);
+        two_streams(a->state, p, b->state, q, whole / SHA256_BLOCK);
         a->len += whole;
         b->len += whole;
     }
@@ -199,7 +197,7 @@ int sha256_pair_update(struct sha256_lane *a, const void *data_a, struct sha256_
 
 int sha256_lane_finish(struct sha256_lane *lane, struct digest *out, struct err *err)
 {
-    static const unsigned char padding[BLOCK] = {0x80};
+    static const unsigned char padding[SHA256_BLOCK] = {0x80};
     unsigned char length[8];
     uint64_t bits = lane->len * 8;
 
@@ -207,7 +205,7 @@ int sha256_lane_finish(struct sha256_lane *lane, struct digest *out, struct err 
         return sha256_finish(lane->fallback, out, err);
     for (size_t i = 8; i-- > 0; bits >>= 8)
         length[i] = (unsigned char)bits;
-    size_t fill = BLOCK - (lane->len + sizeof(length)) % BLOCK;
+    size_t fill = SHA256_BLOCK - (lane->len + sizeof(length)) % SHA256_BLOCK;
     if (sha256_lane_update(lane, padding, fill, err) < 0 ||
         sha256_lane_update(lane, length, sizeof(length), err) < 0)
         return -1;

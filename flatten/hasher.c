@@ -24,13 +24,18 @@ struct hasher {
     bool over;
 };
 
+/* A stream's odd end goes alone: beside it, the other would be out of step with all that follow. */
 int hash_pieces(struct hash_piece *pieces, unsigned count, struct err *err)
 {
     struct hash_piece *a = &pieces[0], *b = &pieces[1];
 
     if (count == 1)
         return sha256_lane_update(a->hash, a->data, a->len, err);
-    a->len = b->len = a->len < b->len ? a->len : b->len;
+    struct hash_piece *shorter = a->len < b->len ? a : b, *longer = shorter == a ? b : a;
+    longer->len = shorter->len / SHA256_BLOCK * SHA256_BLOCK;
+    if (longer->len == 0)
+        return sha256_lane_update(shorter->hash, shorter->data, shorter->len, err);
+    shorter->len = longer->len;
     return sha256_pair_update(a->hash, a->data, b->hash, b->data, a->len, err);
 }
 

@@ -10,11 +10,13 @@
 
 #include <stdint.h>
 
+enum { SHA256_BLOCK = 64 }; /* bytes that are hashed at a time */
+
 struct sha256_lane {
     uint32_t state[8];
-    uint64_t len;            /* bytes so far, those that wait included */
-    unsigned char rest[64];  /* bytes that wait for their block to be full */
-    struct sha256 *fallback; /* libcrypto's, where the processor lacks the instructions */
+    uint64_t len;                     /* bytes so far, those that wait included */
+    unsigned char rest[SHA256_BLOCK]; /* bytes that wait for their block to be full */
+    struct sha256 *fallback;          /* libcrypto's, where the processor lacks the instructions */
 };
 
 /* Can this processor do it? If not, the functions below use libcrypto, one stream after the other.
@@ -27,7 +29,7 @@ void sha256_lane_clear(struct sha256_lane *lane);
 int sha256_lane_update(struct sha256_lane *lane, const void *data, size_t len,
                        struct err *err) must_check;
 
-/* `len` bytes of each stream. */
+/* `len` bytes of each stream; side by side where both are at the end of a block. */
 int sha256_pair_update(struct sha256_lane *a, const void *data_a, struct sha256_lane *b,
                        const void *data_b, size_t len, struct err *err) must_check;
 

@@ -29,7 +29,10 @@ struct hash_piece {
     void *owner; /* whoever made the piece knows */
 };
 
-/* One, or two side by side as far as the shorter goes: what was hashed becomes their `len`. */
+/*
+ * One, or two side by side as far as the shorter goes in whole blocks of SHA-256, or that one's odd
+ * end: what was hashed becomes their `len`, which can be 0 for one of two.
+ */
 int hash_pieces(struct hash_piece *pieces, unsigned count, struct err *err) must_check;
 
 /*

@@ -123,6 +123,41 @@ static void give_back(void *ctx, const struct hash_piece *piece, const struct er
     ((struct beside *)ctx)->at += piece->len;
 }
 
+/* Whatever the lengths, and whichever ends first, a stream stays at whole blocks until its end. */
+static void test_in_step(void **state)
+{
+    static const size_t lens[][2] = {{100, 300}, {300, 100}, {64, 64}, {63, 640}, {640, 1}};
+    struct err err = ERR_INIT;
+    unsigned char *bytes = noise();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(lens) / sizeof(*lens); i++) {
+        struct sha256_lane lanes[2];
+        size_t at[2] = {0};
+        for (int k = 0; k < 2; k++)
+            assert_works(sha256_lane_init(&lanes[k], &err), err);
+        while (at[0] < lens[i][0] && at[1] < lens[i][1]) {
+            struct hash_piece pieces[2];
+            for (int k = 0; k < 2; k++)
+                pieces[k] = (struct hash_piece){&lanes[k], bytes + at[k], lens[i][k] - at[k], NULL};
+            assert_works(hash_pieces(pieces, 2, &err), err);
+            assert_true(pieces[0].len + pieces[1].len > 0);
+            for (int k = 0; k < 2; k++) {
+                at[k] += pieces[k].len;
+                assert_true(at[k] % SHA256_BLOCK == 0 || at[k] == lens[i][k]);
+            }
+        }
+        for (int k = 0; k < 2; k++) {
+            struct digest expected, actual;
+            assert_works(sha256_digest(bytes, at[k], &expected, &err), err);
+            assert_works(sha256_lane_finish(&lanes[k], &actual, &err), err);
+            assert_string_equal(actual.text, expected.text);
+            sha256_lane_clear(&lanes[k]);
+        }
+    }
+    free(bytes);
+}
+
 /* The backlog goes on where a lane would be alone, and neither minds the other's lengths. */
 static void test_backlog(void **state)
 {
@@ -157,9 +192,8 @@ static void test_backlog(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_side_by_side),
-        cmocka_unit_test(test_given_up),
+        cmocka_unit_test(test_values),   cmocka_unit_test(test_side_by_side),
+        cmocka_unit_test(test_given_up), cmocka_unit_test(test_in_step),
         cmocka_unit_test(test_backlog),
     };
 
