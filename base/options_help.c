@@ -58,8 +58,8 @@ static void put_usage(const struct program_spec *p, const struct command_spec *c
 {
     bool optional = c == p->fallback;
 
-    buf_printf(out, "%s %s%s%s [OPTION]... %s\n", p->name, optional ? "[" : "", c->name,
-               optional ? "]" : "", c->operands);
+    buf_printf(out, "%s %s%s%s [OPTION]...%s%s\n", p->name, optional ? "[" : "", c->name,
+               optional ? "]" : "", *c->operands ? " " : "", c->operands);
 }
 
 void options_help_program(const struct program_spec *p, struct buf *out)

@@ -51,7 +51,7 @@ operand=image" ]
 @test "--help shows each option on stdout" {
     run --separate-stderr "$SAMPLE" list --help
     [ "$status" -eq 0 ]
-    [ "${lines[0]}" = "Usage: flatbed-sample list [OPTION]... " ]
+    [ "${lines[0]}" = "Usage: flatbed-sample list [OPTION]..." ]
     [[ $output == *"  -q, --quiet               say nothing but errors"* ]]
     [ -z "$stderr" ]
 }

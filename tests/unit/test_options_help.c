@@ -25,7 +25,7 @@ static void program_help_shows_commands_and_options(void **state)
     options_help_program(&sample_program, &out);
     assert_int_equal(strncmp(out.data, "flatbed-sample: a sample of a command line\n", 43), 0);
     assert_contains(out.data, "  flatbed-sample [pack] [OPTION]... SOURCE [DESTINATION]\n");
-    assert_contains(out.data, "  flatbed-sample list [OPTION]... ");
+    assert_contains(out.data, "  flatbed-sample list [OPTION]...\n");
     assert_contains(out.data, "list what was packed");
     assert_each_option(out.data, sample_pack_options);
     assert_contains(out.data, "compress with: gzip, zstd, none\n");
