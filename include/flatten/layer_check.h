@@ -9,7 +9,7 @@
 #include "base/sha256_pair.h"
 #include "flatten/image.h"
 
-enum { LAYER_CHECK_BLOCK = 256 * 1024 };
+enum { LAYER_CHECK_BLOCK = 1024 * 1024 };
 
 struct layer_check {
     const struct layer *layer; /* borrowed; NULL: none */
