@@ -219,7 +219,7 @@ def sha256(path):
 
 
 def gzip_layer(path):
-    """As engines push it; pigz writes what gzip -6 would, on all processors."""
+    """As engines push it; pigz writes about what gzip -6 would, on all processors."""
     packed = path + ".gz"
     with open(packed, "wb") as out:
         subprocess.run(["pigz", "-nc", "-5", path], stdout=out, check=True)
