@@ -23,3 +23,12 @@ else()
   set(FLATBED_RUNTIME_LINK glibc)
 endif()
 message(STATUS "flatbed-runtime: ${FLATBED_RUNTIME_LINK}${reason}")
+
+# flatbed_yajl, flatbed_seccomp, flatbed_cap: the archive in a program with the property FLATBED_STATIC,
+# the shared library in all others.
+foreach(library YAJL SECCOMP CAP)
+  string(TOLOWER flatbed_${library} target)
+  add_library(${target} INTERFACE)
+  target_link_libraries(${target} INTERFACE
+    $<IF:$<BOOL:$<TARGET_PROPERTY:FLATBED_STATIC>>,${${library}_ARCHIVE},PkgConfig::${library}>)
+endforeach()

@@ -3,8 +3,8 @@
  * and what creates a container names one.
  */
 #include "fuzz.h"
-#include "shim/call.h"
-#include "shim/call_grammar.h"
+#include "shim/runtime/call/call.h"
+#include "shim/runtime/call/call_grammar.h"
 
 #include <string.h>
 

@@ -9,11 +9,11 @@
 #include "fuzz.h"
 #include "fuzz_stack.h"
 
-#include "flatten/layer.h"
-#include "flatten/layer_writer.h"
-#include "flatten/listing.h"
-#include "tests/unit/result_sink.h"
-#include "tests/unit/tar_image.h"
+#include "flatten/layer/layer.h"
+#include "flatten/layer/layer_writer.h"
+#include "flatten/squash/listing.h"
+#include "tests/unit/lib/result_sink.h"
+#include "tests/unit/lib/tar_image.h"
 
 enum { BLOCK = 512, MOST_PAYLOAD = 1 << 20, MOST_ENTRIES = 200 };
 

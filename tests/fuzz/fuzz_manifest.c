@@ -9,10 +9,10 @@
  */
 #include "fuzz.h"
 
-#include "flatten/config.h"
-#include "flatten/image.h"
-#include "tests/unit/documents.h"
-#include "tests/unit/tempdir.h"
+#include "flatten/image/image.h"
+#include "flatten/squash/describe_image.h"
+#include "tests/unit/lib/documents.h"
+#include "tests/unit/lib/tempdir.h"
 
 static struct tempdir *dir;
 

@@ -4,8 +4,8 @@
 
 #include "base/path.h"
 #include "fuzz.h"
-#include "shim/apply.h"
-#include "shim/syscall_filter.h"
+#include "shim/privilege/syscall_filter.h"
+#include "shim/runtime/apply/apply.h"
 
 #include <string.h>
 

@@ -1,0 +1,89 @@
+#include "flatten/analyze/analysis.h"
+
+void analysis_clear(struct analysis *a)
+{
+    advice_clear(&a->advice);
+    zfs_plan_clear(&a->plan);
+    contents_clear(&a->contents);
+    dead_report_clear(&a->dead);
+    lookup_report_clear(&a->lookups);
+    lookup_report_clear(&a->flat);
+    strata_clear(&a->strata);
+    cleanup_index(&a->index);
+    free(a->created_by);
+    cleanup_image(&a->image);
+}
+
+static bool makes_layer(const struct json *entry)
+{
+    const struct json *flag = json_get(entry, "empty_layer");
+
+    return !(json_is(flag, JSON_BOOL) && flag->boolean);
+}
+
+/* The steps of the history that made layers; where their number is wrong, nothing is said. */
+static int name_layers(struct analysis *a, struct err *err)
+{
+    const struct json *history = json_get(json_root(a->image->config), "history");
+    size_t made = 0, count = a->image->layer_count;
+
+    a->created_by = calloc(count, sizeof(*a->created_by));
+    if (!a->created_by)
+        return err_nomem(err);
+    for (size_t i = 0; i < json_count(history); i++)
+        made += makes_layer(json_at(history, i));
+    if (made != count)
+        return 0;
+    for (size_t i = 0, layer = 0; layer < count; i++)
+        if (makes_layer(json_at(history, i)))
+            a->created_by[layer++] = json_text(json_get(json_at(history, i), "created_by"));
+    return 0;
+}
+
+/* Whether a file was only touched is decided by its content: of those that may be, and no other. */
+static int compare_rivals(struct analysis *a, struct err *err)
+{
+    struct strata *s = &a->strata;
+    _cleanup_free_ uint8_t *wanted = calloc(s->file_count + 1, 1);
+    _cleanup_contents_ struct contents contents = {0};
+
+    if (!wanted)
+        return err_nomem(err);
+    for (size_t i = 0; i < s->file_count; i++) {
+        if (!s->files[i].killer || !s->files[i].rival)
+            continue;
+        wanted[i] = s->files[i].quick ? 0 : CONTENT_QUICK;
+        wanted[s->files[i].rival] = s->files[s->files[i].rival].quick ? 0 : CONTENT_QUICK;
+    }
+    if (contents_read(a->image, s, wanted, &contents, err) < 0)
+        return -1;
+    dead_settle(s);
+    return 0;
+}
+
+int analysis_make(struct image *image, const char *source, const struct merged_options *options,
+                  const struct lookup_costs *costs, struct analysis *out, struct err *err)
+{
+    *out = (struct analysis){.source = source, .image = image, .costs = costs};
+    if (name_layers(out, err) < 0 ||
+        strata_read(image, options, &out->strata, &out->index, &out->read, err) < 0 ||
+        dead_attribute(&out->strata, err) < 0 || compare_rivals(out, err) < 0)
+        return -1;
+    if (dead_sum(&out->strata, &out->dead, err) < 0 ||
+        lookups_count(&out->strata, out->strata.layers, &out->lookups, err) < 0)
+        return -1;
+    if (lookups_count(&out->strata, 0, &out->flat, err) < 0)
+        return -1;
+    return advice_make(out, &out->advice, err);
+}
+
+bool analysis_judge(struct analysis *a, const struct gate *rules)
+{
+    const struct gate_values values = {.payload = a->dead.payload,
+                                       .dead = a->dead.payload - a->dead.live,
+                                       .efficiency = a->dead.efficiency,
+                                       .layers = a->dead.layer_count,
+                                       .probes = a->lookups.existing.mean};
+
+    return gate_judge(rules, &values, a->gate, &a->gate_count);
+}

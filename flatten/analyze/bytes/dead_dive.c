@@ -1,0 +1,30 @@
+#include "flatten/analyze/bytes/dead.h"
+
+/*
+ * dive looks at the leaves of each layer's own tree: files, links, empty directories, and
+ * whiteouts, which count with what they hid below them. A hard link counts nothing, for its header
+ * has no size. Opaque markers hide nothing in dive's eyes.
+ */
+void dead_dive(const struct strata *s, struct dead_report *out)
+{
+    uint64_t least_sum = 0, sum = 0;
+
+    for (uint32_t node = 1; node < s->nodes; node++) {
+        uint64_t least = UINT64_MAX, total = 0;
+        unsigned leaves = 0;
+        for (uint32_t at = s->newest[node]; at != STRATA_NONE; at = s->records[at].older) {
+            const struct stratum *r = &s->records[at];
+            if (!r->leaf)
+                continue;
+            leaves++;
+            total += r->size;
+            least = r->size < least ? r->size : least;
+        }
+        if (leaves == 0)
+            continue;
+        least_sum += least;
+        sum += total;
+        out->wasted_bytes += leaves > 1 ? total : 0;
+    }
+    out->efficiency = sum ? (double)least_sum / (double)sum : 1;
+}

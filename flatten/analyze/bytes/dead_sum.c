@@ -1,0 +1,201 @@
+#include "flatten/analyze/bytes/dead.h"
+
+#include <string.h>
+
+void dead_report_clear(struct dead_report *r)
+{
+    free(r->layers);
+    free(r->kills);
+    *r = (struct dead_report){0};
+}
+
+static int order(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+/* ---- layers ---- */
+
+static void sum_layers(const struct strata *s, struct dead_report *out)
+{
+    for (size_t i = 0; i < s->file_count; i++) {
+        const struct strata_file *f = &s->files[i];
+        if (!f->layer)
+            continue;
+        struct dead_layer *layer = &out->layers[f->layer - 1];
+        layer->files++;
+        layer->payload += f->size;
+        out->payload += f->size;
+        if (!f->killer) {
+            layer->live += f->size;
+            out->live += f->size;
+            continue;
+        }
+        layer->dead[f->cause] += f->size;
+        out->layers[f->killer - 1].killed[f->cause] += f->size;
+        out->causes[f->cause] += f->size;
+    }
+}
+
+/* ---- who hid what of whom ---- */
+
+static int by_pair(const void *a, const void *b)
+{
+    const struct dead_kill *x = a, *y = b;
+    int diff = order(x->layer, y->layer);
+
+    diff = diff ? diff : order(x->by, y->by);
+    return diff ? diff : order(x->cause, y->cause);
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct dead_kill *x = a, *y = b;
+    int diff = order(y->bytes, x->bytes);
+
+    return diff ? diff : by_pair(a, b);
+}
+
+static unsigned depth_of(const struct tree *t, uint32_t node)
+{
+    unsigned depth = 0;
+
+    for (; node != TREE_ROOT; node = tree_parent(t, node))
+        depth++;
+    return depth;
+}
+
+/* The deepest node that both are, or lie below. */
+static uint32_t common(const struct tree *t, uint32_t a, uint32_t b)
+{
+    unsigned x = depth_of(t, a), y = depth_of(t, b);
+
+    for (; x > y; x--)
+        a = tree_parent(t, a);
+    for (; y > x; y--)
+        b = tree_parent(t, b);
+    while (a != b) {
+        a = tree_parent(t, a);
+        b = tree_parent(t, b);
+    }
+    return a;
+}
+
+/* Adds up neighbours of one kind; returns how many are left. */
+static size_t fold_kills(const struct tree *t, struct dead_kill *list, size_t count)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (kept && by_pair(&list[kept - 1], &list[i]) == 0) {
+            list[kept - 1].bytes += list[i].bytes;
+            list[kept - 1].files += list[i].files;
+            list[kept - 1].node = common(t, list[kept - 1].node, list[i].node);
+        } else {
+            list[kept++] = list[i];
+        }
+    }
+    return kept;
+}
+
+static int sum_kills(const struct strata *s, size_t dead, struct dead_report *out, struct err *err)
+{
+    size_t count = 0;
+
+    out->kills = calloc(dead + 1, sizeof(*out->kills));
+    if (!out->kills)
+        return err_nomem(err);
+    for (size_t i = 0; i < s->file_count; i++) {
+        const struct strata_file *f = &s->files[i];
+        if (f->layer && f->killer)
+            out->kills[count++] =
+                (struct dead_kill){f->size, 1, f->node, f->layer, f->killer, f->cause};
+    }
+    qsort(out->kills, count, sizeof(*out->kills), by_pair);
+    out->kill_count = fold_kills(s->tree, out->kills, count);
+    qsort(out->kills, out->kill_count, sizeof(*out->kills), by_bytes);
+    return 0;
+}
+
+/* ---- the worst paths ---- */
+
+static int by_node(const void *a, const void *b)
+{
+    const struct strata_file *x = *(const struct strata_file *const *)a;
+    const struct strata_file *y = *(const struct strata_file *const *)b;
+
+    return order(x->node, y->node);
+}
+
+/* Puts a path in its place among the worst. */
+static void offer(struct dead_report *out, const struct dead_path *path)
+{
+    size_t at = out->worst_count;
+
+    if (path->bytes == 0)
+        return;
+    while (at > 0 && out->worst[at - 1].bytes < path->bytes)
+        at--;
+    if (at == DEAD_WORST)
+        return;
+    if (out->worst_count < DEAD_WORST)
+        out->worst_count++;
+    memmove(&out->worst[at + 1], &out->worst[at],
+            (out->worst_count - at - 1) * sizeof(*out->worst));
+    out->worst[at] = *path;
+}
+
+/* The dead copies of one path. */
+static struct dead_path path_of(const struct strata_file *const *list, size_t count)
+{
+    uint64_t bytes[DEAD_CAUSES] = {0};
+    struct dead_path path = {.node = list[0]->node, .copies = (uint32_t)count};
+
+    for (size_t i = 0; i < count; i++) {
+        path.bytes += list[i]->size;
+        bytes[list[i]->cause] += list[i]->size;
+        if (list[i]->killer > path.by)
+            path.by = list[i]->killer;
+    }
+    for (int cause = 1; cause < DEAD_CAUSES; cause++)
+        if (bytes[cause] > bytes[path.cause])
+            path.cause = (uint8_t)cause;
+    return path;
+}
+
+static int sum_paths(const struct strata *s, size_t dead, struct dead_report *out, struct err *err)
+{
+    _cleanup_free_ const struct strata_file **list = calloc(dead + 1, sizeof(const void *));
+    size_t count = 0;
+
+    if (!list)
+        return err_nomem(err);
+    for (size_t i = 0; i < s->file_count; i++)
+        if (s->files[i].layer && s->files[i].killer)
+            list[count++] = &s->files[i];
+    qsort(list, count, sizeof(const void *), by_node);
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && list[end]->node == list[i]->node; end++)
+            ;
+        struct dead_path path = path_of(list + i, end - i);
+        offer(out, &path);
+    }
+    return 0;
+}
+
+int dead_sum(const struct strata *s, struct dead_report *out, struct err *err)
+{
+    size_t dead = 0;
+
+    *out = (struct dead_report){.layer_count = s->layers};
+    out->layers = calloc(s->layers + 1, sizeof(*out->layers));
+    if (!out->layers)
+        return err_nomem(err);
+    for (size_t i = 0; i < s->file_count; i++)
+        dead += s->files[i].layer && s->files[i].killer;
+    sum_layers(s, out);
+    if (sum_kills(s, dead, out, err) < 0 || sum_paths(s, dead, out, err) < 0)
+        return -1;
+    dead_dive(s, out);
+    return 0;
+}

@@ -1,0 +1,219 @@
+#include "flatten/analyze/gate.h"
+
+#include "base/fdio.h"
+#include "base/human.h"
+#include "base/json/json.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <string.h>
+
+enum { MOST_BYTES = 64 * 1024, NAMES = 4 };
+
+const char *const gate_key[GATE_RULES] = {"max_wasted", "max_wasted_share", "min_efficiency",
+                                          "max_depth", "max_probes"};
+
+static const char *const names[NAMES + 1] = {"max-wasted", "min-efficiency", "max-depth",
+                                             "max-probes", NULL};
+
+/* ---- values ---- */
+
+/* A decimal number without sign or exponent, and what stands behind it. */
+static bool parse_number(const char *text, double *out, const char **end)
+{
+    char *stop;
+
+    size_t len = strspn(text, "0123456789.");
+
+    if (!isdigit((unsigned char)*text) || len > 20)
+        return false;
+    *out = strtod(text, &stop);
+    *end = stop;
+    return stop == text + len; /* no exponent, no 0x, no second point */
+}
+
+/* What a unit of bytes multiplies by; 0: it is none. */
+static double unit_of(const char *text)
+{
+    static const struct {
+        const char *name;
+        double factor;
+    } units[] = {{"", 1},     {"B", 1},     {"k", 1e3},      {"kB", 1e3},      {"K", 1e3},
+                 {"KB", 1e3}, {"M", 1e6},   {"MB", 1e6},     {"G", 1e9},       {"GB", 1e9},
+                 {"T", 1e12}, {"TB", 1e12}, {"KiB", 1024.0}, {"MiB", 1048576}, {"GiB", 1073741824}};
+
+    for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+        if (strcmp(text, units[i].name) == 0)
+            return units[i].factor;
+    return 0;
+}
+
+static void put_rule(struct gate *g, enum gate_rule rule, double limit)
+{
+    g->set[rule] = true;
+    g->limit[rule] = limit;
+}
+
+static int set_wasted(struct gate *g, double value, const char *rest, struct err *err)
+{
+    if (strcmp(rest, "%") == 0 && value <= 100) {
+        put_rule(g, GATE_WASTED_SHARE, value / 100);
+        return 0;
+    }
+    while (*rest == ' ')
+        rest++;
+    if (unit_of(rest) == 0)
+        return err_set(err, ERR_USAGE, "max-wasted wants bytes (200MB) or a share (10%%)");
+    put_rule(g, GATE_WASTED, value * unit_of(rest));
+    return 0;
+}
+
+static int set_efficiency(struct gate *g, double value, const char *rest, struct err *err)
+{
+    bool percent = strcmp(rest, "%") == 0;
+
+    if ((!percent && *rest) || value > (percent ? 100 : 1))
+        return err_set(err, ERR_USAGE, "min-efficiency wants 0 to 100%% or 0 to 1");
+    put_rule(g, GATE_EFFICIENCY, percent ? value / 100 : value);
+    return 0;
+}
+
+int gate_set(struct gate *g, const char *name, const char *text, struct err *err)
+{
+    const char *rest = "";
+    double value = 0;
+
+    if (!parse_number(text, &value, &rest))
+        return err_set(err, ERR_USAGE, "%s: '%s' is not a number", name, text);
+    if (strcmp(name, "max-wasted") == 0)
+        return set_wasted(g, value, rest, err);
+    if (strcmp(name, "min-efficiency") == 0)
+        return set_efficiency(g, value, rest, err);
+    if (*rest)
+        return err_set(err, ERR_USAGE, "%s: '%s' is not a number", name, text);
+    put_rule(g, strcmp(name, "max-depth") == 0 ? GATE_DEPTH : GATE_PROBES, value);
+    return 0;
+}
+
+/* ---- the file ---- */
+
+/* The rule whose key it is: the option's name with '_' for '-'. */
+static const char *name_of(const char *key)
+{
+    for (const char *const *name = names; *name; name++) {
+        const char *k = key, *n = *name;
+        while (*k && (*k == *n || (*k == '_' && *n == '-')))
+            k++, n++;
+        if (!*k && !*n && !strchr(key, '-'))
+            return *name;
+    }
+    return NULL;
+}
+
+static int parse_member(struct gate *g, const struct json_doc *doc, const struct json_member *m,
+                        struct err *err)
+{
+    const char *name = name_of(m->key);
+    unsigned line, column;
+    struct gate one = {0};
+
+    json_position(doc, m->key_start, &line, &column);
+    if (!name)
+        return err_set(err, ERR_FORMAT,
+                       "%u:%u: no such rule; there are max_wasted, min_efficiency, max_depth and "
+                       "max_probes",
+                       line, column);
+    if ((!json_is(m->value, JSON_STRING) && !json_is(m->value, JSON_NUMBER)) ||
+        strlen(m->value->text) != m->value->len)
+        return err_set(err, ERR_FORMAT, "%u:%u: %s must be a number or a string", line, column,
+                       m->key);
+    if (gate_set(&one, name, m->value->text, err) < 0) {
+        err->kind = ERR_FORMAT;
+        return err_wrap(err, "%u:%u", line, column);
+    }
+    bool wasted = g->set[GATE_WASTED] || g->set[GATE_WASTED_SHARE];
+    for (int rule = 0; rule < GATE_RULES; rule++)
+        if (one.set[rule] && !g->set[rule] && !(wasted && rule <= GATE_WASTED_SHARE))
+            put_rule(g, (enum gate_rule)rule, one.limit[rule]);
+    return 0;
+}
+
+int gate_parse(struct gate *g, const char *text, size_t len, struct err *err)
+{
+    static const struct json_options options = {.comments = true, .unique_keys = true};
+    _cleanup_json_ struct json_doc *doc = json_parse(text, len, &options, err);
+
+    if (!doc)
+        return -1;
+    const struct json *root = json_root(doc);
+    if (!json_is(root, JSON_OBJECT))
+        return err_set(err, ERR_FORMAT, "not a JSON object");
+    for (size_t i = 0; i < json_count(root); i++)
+        if (parse_member(g, doc, &root->members[i], err) < 0)
+            return -1;
+    return 0;
+}
+
+int gate_load(struct gate *g, const char *path, struct err *err)
+{
+    _cleanup_buf_ struct buf text = BUF_INIT;
+
+    if (file_read(AT_FDCWD, path, MOST_BYTES, &text, err) < 0)
+        return -1;
+    if (gate_parse(g, text.data ? text.data : "", text.len, err) < 0)
+        return err_wrap(err, "%s", path);
+    return 0;
+}
+
+/* ---- judging ---- */
+
+bool gate_judge(const struct gate *g, const struct gate_values *values,
+                struct gate_result out[GATE_RULES], size_t *count)
+{
+    const double found[GATE_RULES] = {
+        [GATE_WASTED] = (double)values->dead,
+        [GATE_WASTED_SHARE] = human_share(values->dead, values->payload) / 100,
+        [GATE_EFFICIENCY] = values->efficiency,
+        [GATE_DEPTH] = values->layers,
+        [GATE_PROBES] = values->probes,
+    };
+    bool all = true;
+
+    *count = 0;
+    for (int rule = 0; rule < GATE_RULES; rule++) {
+        if (!g->set[rule])
+            continue;
+        bool kept =
+            rule == GATE_EFFICIENCY ? found[rule] >= g->limit[rule] : found[rule] <= g->limit[rule];
+        out[(*count)++] =
+            (struct gate_result){(enum gate_rule)rule, g->limit[rule], found[rule], kept};
+        all = all && kept;
+    }
+    return all;
+}
+
+void gate_put_text(const struct gate_result *r, struct buf *out)
+{
+    char value[HUMAN_SIZE], limit[HUMAN_SIZE];
+
+    switch (r->rule) {
+    case GATE_WASTED:
+        buf_printf(out, "%s dead of at most %s", human_size((uint64_t)r->value, value),
+                   human_size((uint64_t)r->limit, limit));
+        break;
+    case GATE_WASTED_SHARE:
+        buf_printf(out, "%.2f %% dead of at most %g %%", 100 * r->value, 100 * r->limit);
+        break;
+    case GATE_EFFICIENCY:
+        buf_printf(out, "efficiency %.2f %% of at least %g %%", 100 * r->value, 100 * r->limit);
+        break;
+    case GATE_DEPTH:
+        buf_printf(out, "%g layers of at most %g", r->value, r->limit);
+        break;
+    case GATE_PROBES:
+        buf_printf(out, "%.2f probes a path of at most %g", r->value, r->limit);
+        break;
+    case GATE_RULES:
+        break;
+    }
+}

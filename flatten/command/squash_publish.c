@@ -1,0 +1,123 @@
+#include "flatten/command/squash_command.h"
+
+#include "flatten/squash/describe_image.h"
+
+#include <string.h>
+
+static int describe(const struct squash_run *run, struct squash_job *job, struct err *err)
+{
+    const struct squashed *s = &job->squashed;
+    const struct new_layers layers = {s->layers, s->merged, s->count, s->kept};
+    const char *created = run->created[0] ? run->created : NULL;
+
+    if (config_squash(job->image, &layers, created, &job->config, err) < 0 ||
+        sha256_digest(job->config.data, job->config.len, &job->id, err) < 0 ||
+        manifest_make(job->image, &job->id, job->config.len, &layers, &job->manifest, err) < 0)
+        return -1;
+    return sha256_digest(job->manifest.data, job->manifest.len, &job->digest, err);
+}
+
+/* What is to be published: images, and behind those of an index that. */
+struct list {
+    struct sink_image *images;
+    size_t count, cap;
+    char **names; /* of those that have one: owned */
+};
+
+static void list_clear(struct list *l)
+{
+    for (size_t i = 0; i < l->count; i++)
+        free(l->names[i]);
+    free(l->names);
+    free(l->images);
+}
+
+static int list_grow(struct list *l, struct err *err)
+{
+    size_t cap = l->cap ? l->cap * 2 : 16;
+    struct sink_image *images = realloc(l->images, cap * sizeof(*images));
+    if (images)
+        l->images = images;
+    char **names = realloc(l->names, cap * sizeof(*names));
+    if (names)
+        l->names = names;
+    if (!images || !names)
+        return err_nomem(err);
+    l->cap = cap;
+    return 0;
+}
+
+/* `name`: as its source calls it, or NULL. */
+static int list_add(struct list *l, const struct squash_run *run, struct sink_image image,
+                    const char *name, struct err *err)
+{
+    char *called = NULL;
+
+    if ((l->count == l->cap && list_grow(l, err) < 0) ||
+        (!image.inner && sink_image_name(run->to, name, &called, err) < 0))
+        return -1;
+    image.name = called;
+    l->names[l->count] = called;
+    l->images[l->count++] = image;
+    return 0;
+}
+
+static struct sink_image image_of(const struct squash_job *job)
+{
+    return (struct sink_image){
+        .config = {job->id, job->config.data, job->config.len},
+        .manifest = {job->digest, job->manifest.data, job->manifest.len},
+        .layers = job->squashed.layers,
+        .layer_count = job->squashed.count,
+    };
+}
+
+/* Under each of its names, where it keeps its own. */
+static int list_image(struct list *l, const struct squash_run *run, const struct squash_job *job,
+                      struct err *err)
+{
+    const struct image *source = job->image;
+
+    if (list_add(l, run, image_of(job), source->name, err) < 0)
+        return -1;
+    for (size_t i = 0; run->places && i < source->other_count; i++)
+        if (list_add(l, run, image_of(job), source->others[i], err) < 0)
+            return -1;
+    return 0;
+}
+
+static int list_index(struct list *l, const struct squash_run *run, struct squash_entry *entry,
+                      struct err *err)
+{
+    const struct image *first = run->jobs[entry->first].image;
+    size_t at = l->count;
+
+    for (size_t i = 0; i < entry->count; i++) {
+        struct sink_image image = image_of(&run->jobs[entry->first + i]);
+        image.inner = true;
+        if (list_add(l, run, image, NULL, err) < 0)
+            return -1;
+    }
+    if (platforms_index(first->index, &l->images[at], entry->count, &entry->index, err) < 0 ||
+        sha256_digest(entry->index.data, entry->index.len, &entry->digest, err) < 0)
+        return -1;
+    const struct sink_image index = {
+        .manifest = {entry->digest, entry->index.data, entry->index.len}, .is_index = true};
+    return list_add(l, run, index, first->name, err);
+}
+
+int squash_publish(struct squash_run *run, struct sink *sink, struct err *err)
+{
+    _cleanup_(list_clear) struct list list = {0};
+
+    for (size_t i = 0; i < run->count; i++)
+        if (describe(run, &run->jobs[i], err) < 0)
+            return -1;
+    for (size_t i = 0; i < run->entry_count; i++) {
+        struct squash_entry *entry = &run->entries[i];
+        if ((entry->count == 1 ? list_image(&list, run, &run->jobs[entry->first], err)
+                               : list_index(&list, run, entry, err)) < 0)
+            return -1;
+    }
+    return sink_publish(sink, list.images, list.count, err);
+}

@@ -1,0 +1,264 @@
+#include "flatten/keeper/source/source.h"
+
+#include "flatten/keeper/http/engine_api.h"
+#include "flatten/name/image_name.h"
+#include "flatten/stream/spool.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+/*
+ * An image of the Docker daemon: what `docker save` would write, in a temporary file; or as a feed,
+ * where there is no room for one. It is asked for by its Id, so that it is the one that was looked
+ * at, and one alone: a name without a tag would be all tags.
+ */
+enum { API_PLATFORM = 48 }; /* since then one platform of an image can be asked for */
+
+struct platform {
+    char os[64], architecture[64], variant[64];
+};
+
+static bool is_word(const char *text, size_t len)
+{
+    return len > 0 && len < sizeof(((struct platform *)NULL)->os) &&
+           strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_.-") >= len;
+}
+
+static int platform_parse(const char *text, struct platform *out, struct err *err)
+{
+    char *const parts[] = {out->os, out->architecture, out->variant};
+    const char *at = text;
+
+    *out = (struct platform){0};
+    for (size_t i = 0; i < 3; i++) {
+        size_t len = strcspn(at, "/");
+        if (!is_word(at, len))
+            break;
+        memcpy(parts[i], at, len);
+        at += len;
+        if (!*at && i > 0)
+            return 0;
+        at += *at == '/';
+    }
+    return err_set(err, ERR_USAGE, "--platform=%s is not OS/ARCH", text);
+}
+
+/* What the daemon says about the image it would run. False if it says too little to ask for it. */
+static bool platform_inspected(const struct json *facts, struct platform *out)
+{
+    const char *os = json_text(json_get(facts, "Os"));
+    const char *architecture = json_text(json_get(facts, "Architecture"));
+    const char *variant = json_text(json_get(facts, "Variant"));
+
+    *out = (struct platform){0};
+    if (!os || !architecture || !is_word(os, strlen(os)) ||
+        !is_word(architecture, strlen(architecture)))
+        return false;
+    snprintf(out->os, sizeof(out->os), "%s", os);
+    snprintf(out->architecture, sizeof(out->architecture), "%s", architecture);
+    if (variant && is_word(variant, strlen(variant)))
+        snprintf(out->variant, sizeof(out->variant), "%s", variant);
+    return true;
+}
+
+static char *platform_json(const struct platform *p)
+{
+    return strf("{\"os\":\"%s\",\"architecture\":\"%s\"%s%s%s}", p->os, p->architecture,
+                p->variant[0] ? ",\"variant\":\"" : "", p->variant, p->variant[0] ? "\"" : "");
+}
+
+/* A daemon that cannot be asked for a platform gives what it has. */
+static int check_platform(const struct image *image, const struct source *s, struct err *err)
+{
+    const struct json *config = json_root(image->config);
+    const char *os = json_text(json_get(config, "os"));
+    const char *architecture = json_text(json_get(config, "architecture"));
+
+    if (os && s->os && strcmp(os, s->os) != 0)
+        return err_set(err, ERR_USAGE, "the daemon's image is for %s, not %s", os, s->os);
+    if (architecture && s->architecture && strcmp(architecture, s->architecture) != 0)
+        return err_set(err, ERR_USAGE, "the daemon's image is for %s, not %s", architecture,
+                       s->architecture);
+    return 0;
+}
+
+/* What to call the image: as the user did, unless that was an ID. NULL for nothing. */
+static int choose_name(const char *asked, const struct json *facts, char **out, struct err *err)
+{
+    const struct json *tags = json_get(facts, "RepoTags");
+    const char *first = json_text(json_at(tags, 0));
+    _cleanup_free_ char *tagged = image_name_tagged(asked, err);
+    bool has_tag = false;
+
+    if (!tagged)
+        return -1;
+    for (size_t i = 0; i < json_count(tags); i++) {
+        const char *tag = json_text(json_at(tags, i));
+        has_tag = has_tag || (tag && strcmp(tag, tagged) == 0);
+    }
+    if (has_tag || !image_name_is_fixed(asked))
+        *out = steal_ptr(&tagged);
+    else if (first && !(*out = strdup(first)))
+        return err_nomem(err);
+    return 0;
+}
+
+/* What to ask for. */
+static int note_wish(struct source *s, const struct json *facts, const struct platform *platform,
+                     struct err *err)
+{
+    const char *id = json_text(json_get(facts, "Id"));
+    struct digest digest;
+
+    if (!id || digest_parse(id, &digest, err) < 0)
+        return err_set(err, ERR_FORMAT, "the daemon does not say the image's Id");
+    s->id = strdup(digest.text);
+    s->platform = platform ? platform_json(platform) : NULL;
+    return !s->id || (platform && !s->platform) ? err_nomem(err) : 0;
+}
+
+/*
+ * Room for the image and for what comes of it, which may be as much. The daemon counts content
+ * only: an archive has headers besides.
+ */
+static bool is_room_for(const struct json *facts)
+{
+    enum { HEADERS = 4 << 20 };
+    uint64_t size;
+
+    if (!json_u64(json_get(facts, "Size"), &size) || size > UINT64_MAX / 4)
+        return true; /* who knows */
+    return spool_has_room(2 * (size + size / 8) + HEADERS);
+}
+
+static int download(struct source *s, struct engine *e, struct err *err)
+{
+    _cleanup_fd_ int fd = spool_file(err);
+
+    if (fd < 0 || engine_save(e, s->id, s->platform, fd, err) < 0)
+        return -1;
+    s->fd = steal_fd(&fd);
+    return 0;
+}
+
+static int fetch(struct source *s, struct engine *e, const struct json *facts, bool feed,
+                 struct err *err)
+{
+    s->is_feed = feed && !is_room_for(facts);
+    if (s->is_feed || download(s, e, err) == 0)
+        return 0;
+    s->is_feed = feed && err->sys == ENOSPC; /* more headers than one would think */
+    return s->is_feed ? 0 : -1;
+}
+
+int source_send(const struct source *s, int fd, struct err *err)
+{
+    _cleanup_engine_ struct engine *e = engine_open(err);
+
+    return e ? engine_save(e, s->id, s->platform, fd, err) : -1;
+}
+
+static int find_named(struct source *s, struct engine *e, const struct json *facts,
+                      const struct platform *asked, bool feed, struct err *err)
+{
+    struct platform platform;
+    int speaks = engine_speaks(e, API_PLATFORM, err);
+
+    if (speaks < 0)
+        return -1;
+    bool known = asked || platform_inspected(facts, &platform);
+    if (asked)
+        platform = *asked;
+    if (note_wish(s, facts, speaks && known ? &platform : NULL, err) < 0 ||
+        fetch(s, e, facts, feed, err) < 0)
+        return -1;
+    if (known &&
+        (!(s->os = strdup(platform.os)) || !(s->architecture = strdup(platform.architecture))))
+        return err_nomem(err);
+    return choose_name(s->ref->name, facts, &s->name, err);
+}
+
+/* A bare word may have been meant otherwise. Always -1. */
+static int wrap_name(const struct reference *ref, struct err *err)
+{
+    if (!ref->sniffed)
+        return err_wrap(err, "docker-daemon:%s", ref->name);
+    return err_wrap(err, "docker-daemon:%s (an image of a registry is docker://%s)", ref->name,
+                    ref->name);
+}
+
+int source_find_daemon(struct source *s, const char *platform, bool feed, struct err *err)
+{
+    struct platform asked;
+    _cleanup_engine_ struct engine *e = NULL;
+    _cleanup_json_ struct json_doc *doc = NULL;
+
+    if ((platform && platform_parse(platform, &asked, err) < 0) || !(e = engine_open(err)))
+        return -1;
+    if (!(doc = engine_inspect(e, s->ref->name, NULL, err)))
+        return wrap_name(s->ref, err);
+    if (find_named(s, e, json_root(doc), platform ? &asked : NULL, feed, err) < 0)
+        return err_wrap(err, "docker-daemon:%s", s->ref->name);
+    return 0;
+}
+
+static struct image *read_spooled(const struct source *s, struct err *err)
+{
+    int again = fcntl(s->fd, F_DUPFD_CLOEXEC, 3);
+
+    if (again < 0) {
+        err_sys(err, "dup");
+        return NULL;
+    }
+    struct image *image = image_open_archive_fd(again, NULL, err);
+    if (!image)
+        engine_save_error(s->fd, err);
+    return image;
+}
+
+static struct image *read_daemon(const struct source *s, struct err *err)
+{
+    _cleanup_image_ struct image *image =
+        s->is_feed ? feed_image(s->ops, s->feed_ctx, err) : read_spooled(s, err);
+
+    if (!image)
+        return NULL;
+    image->as_they_lie = true;
+    if (check_platform(image, s, err) < 0)
+        return NULL;
+    free(image->name);
+    image->name = s->name ? strdup(s->name) : NULL;
+    if (s->name && !image->name) {
+        err_nomem(err);
+        return NULL;
+    }
+    return steal_ptr(&image);
+}
+
+struct image *source_read_daemon(struct source *s, struct err *err)
+{
+    struct image *image = read_daemon(s, err);
+
+    if (!image)
+        err_wrap(err, "docker-daemon:%s", s->ref->name);
+    return image;
+}
+
+int source_diff_ids(const struct reference *ref, struct buf *out, struct err *err)
+{
+    _cleanup_engine_ struct engine *e = engine_open(err);
+    _cleanup_json_ struct json_doc *doc = e ? engine_inspect(e, ref->name, NULL, err) : NULL;
+    const struct json *ids = doc ? json_path(json_root(doc), "RootFS", "Layers", NULL) : NULL;
+    struct digest digest;
+
+    if (!doc)
+        return wrap_name(ref, err);
+    for (size_t i = 0; i < json_count(ids); i++) {
+        const char *id = json_text(json_at(ids, i));
+        if (!id || digest_parse(id, &digest, err) < 0)
+            return err_set(err, ERR_FORMAT, "the daemon does not say what the layers of %s are",
+                           ref->name);
+        buf_append(out, digest.text, sizeof(digest.text));
+    }
+    return buf_check(out, err);
+}

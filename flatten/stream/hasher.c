@@ -1,0 +1,224 @@
+#include "flatten/stream/hasher.h"
+
+#include <string.h>
+
+struct hash_lane {
+    struct hasher *hasher;
+    struct hash_lane *next;
+    struct relay *relay;
+    unsigned consumer;
+    size_t at; /* within the relay's present block */
+    struct sha256_lane hash;
+    bool busy;    /* the thread is at it, without the lock */
+    bool leaving; /* and is waited for */
+    bool done;    /* nothing more will come */
+    struct err failure;
+};
+
+struct hasher {
+    struct hub *hub;
+    struct worker *worker;
+    struct hash_lane *lanes;
+    const struct hash_backlog *backlog; /* or NULL */
+    bool beside;                        /* the thread is at a piece of it, without the lock */
+    bool over;
+};
+
+/* A stream's odd end goes alone: beside it, the other would be out of step with all that follow. */
+int hash_pieces(struct hash_piece *pieces, unsigned count, struct err *err)
+{
+    struct hash_piece *a = &pieces[0], *b = &pieces[1];
+
+    if (count == 1)
+        return sha256_lane_update(a->hash, a->data, a->len, err);
+    struct hash_piece *shorter = a->len < b->len ? a : b, *longer = shorter == a ? b : a;
+    longer->len = shorter->len / SHA256_BLOCK * SHA256_BLOCK;
+    if (longer->len == 0)
+        return sha256_lane_update(shorter->hash, shorter->data, shorter->len, err);
+    shorter->len = longer->len;
+    return sha256_pair_update(a->hash, a->data, b->hash, b->data, a->len, err);
+}
+
+/* True with a piece to hash; a lane that has come to its end is marked. Under the lock. */
+static bool find_piece(struct hash_lane *lane, struct hash_piece *out)
+{
+    const void *data;
+    size_t len;
+
+    if (lane->done || !relay_ready(lane->relay, lane->consumer))
+        return false;
+    if (relay_present(lane->relay, lane->consumer, &data, &len, &lane->failure) <= 0) {
+        lane->done = true;
+        pthread_cond_broadcast(&lane->hasher->hub->changed);
+        return false;
+    }
+    *out = (struct hash_piece){&lane->hash, (const unsigned char *)data + lane->at, len - lane->at,
+                               lane};
+    return true;
+}
+
+static unsigned find_pieces(struct hasher *h, struct hash_piece out[2])
+{
+    unsigned count = 0;
+
+    for (struct hash_lane *lane = h->lanes; lane && count < 2; lane = lane->next)
+        count += find_piece(lane, &out[count]);
+    return count;
+}
+
+/* Under the lock. */
+static void settle(const struct hash_piece *piece, const struct err *failure)
+{
+    struct hash_lane *lane = piece->owner;
+    struct err ignored;
+    const void *data;
+    size_t len;
+
+    lane->busy = false;
+    if (lane->leaving)
+        pthread_cond_broadcast(&lane->hasher->hub->changed);
+    if (failure) {
+        lane->failure = *failure;
+        lane->done = true;
+        relay_halt(lane->relay, failure);
+        return;
+    }
+    lane->at += piece->len;
+    if (relay_present(lane->relay, lane->consumer, &data, &len, &ignored) > 0 && lane->at == len) {
+        relay_drop(lane->relay, lane->consumer);
+        lane->at = 0;
+    }
+}
+
+/* One lane's piece, or two lanes', or one lane's and one of the backlog. Enters and leaves locked.
+ */
+static void hash_next(struct hasher *h, struct hash_piece pieces[2], unsigned count)
+{
+    const struct hash_backlog *backlog = count == 1 ? h->backlog : NULL;
+    struct err err;
+
+    for (unsigned i = 0; i < count; i++)
+        ((struct hash_lane *)pieces[i].owner)->busy = true;
+    h->beside = backlog != NULL;
+    pthread_mutex_unlock(&h->hub->lock);
+    bool beside = backlog && backlog->take(backlog->ctx, &pieces[1]);
+    bool failed = hash_pieces(pieces, beside ? 2 : count, &err) < 0;
+    if (beside)
+        backlog->give_back(backlog->ctx, &pieces[1], failed ? &err : NULL);
+    pthread_mutex_lock(&h->hub->lock);
+    h->beside = false;
+    if (backlog && !h->backlog)
+        pthread_cond_broadcast(&h->hub->changed);
+    for (unsigned i = 0; i < count; i++)
+        settle(&pieces[i], failed ? &err : NULL);
+}
+
+static void run(void *ctx)
+{
+    struct hasher *h = ctx;
+    struct hash_piece pieces[2];
+
+    pthread_mutex_lock(&h->hub->lock);
+    while (!h->over) {
+        unsigned count = find_pieces(h, pieces);
+        if (count == 0)
+            pthread_cond_wait(&h->hub->changed, &h->hub->lock);
+        else
+            hash_next(h, pieces, count);
+    }
+    pthread_mutex_unlock(&h->hub->lock);
+}
+
+struct hasher *hasher_new(struct err *err)
+{
+    struct hasher *h = calloc(1, sizeof(*h));
+
+    if (!h) {
+        err_nomem(err);
+        return NULL;
+    }
+    if (!(h->hub = hub_new(err)) || !(h->worker = worker_start(run, h, err))) {
+        cleanup_hub(&h->hub);
+        free(h);
+        return NULL;
+    }
+    return h;
+}
+
+void hasher_free(struct hasher *h)
+{
+    pthread_mutex_lock(&h->hub->lock);
+    h->over = true;
+    pthread_cond_broadcast(&h->hub->changed);
+    pthread_mutex_unlock(&h->hub->lock);
+    worker_join(h->worker);
+    hub_free(h->hub);
+    free(h);
+}
+
+struct hub *hasher_hub(struct hasher *h)
+{
+    return h->hub;
+}
+
+void hasher_set_backlog(struct hasher *h, const struct hash_backlog *backlog)
+{
+    pthread_mutex_lock(&h->hub->lock);
+    h->backlog = backlog;
+    while (!backlog && h->beside)
+        pthread_cond_wait(&h->hub->changed, &h->hub->lock);
+    pthread_mutex_unlock(&h->hub->lock);
+}
+
+struct hash_lane *hash_lane_new(struct hasher *h, struct relay *relay, unsigned consumer,
+                                struct err *err)
+{
+    struct hash_lane *lane = calloc(1, sizeof(*lane));
+
+    if (!lane || sha256_lane_init(&lane->hash, err) < 0) {
+        free(lane);
+        err_nomem(err);
+        return NULL;
+    }
+    lane->hasher = h;
+    lane->relay = relay;
+    lane->consumer = consumer;
+    pthread_mutex_lock(&h->hub->lock);
+    lane->next = h->lanes;
+    h->lanes = lane;
+    pthread_cond_broadcast(&h->hub->changed);
+    pthread_mutex_unlock(&h->hub->lock);
+    return lane;
+}
+
+int hash_lane_finish(struct hash_lane *lane, struct digest *out, struct err *err)
+{
+    struct hub *hub = lane->hasher->hub;
+
+    pthread_mutex_lock(&hub->lock);
+    while (!lane->done)
+        pthread_cond_wait(&hub->changed, &hub->lock);
+    pthread_mutex_unlock(&hub->lock);
+    if (lane->failure.kind != ERR_NONE) {
+        *err = lane->failure;
+        return -1;
+    }
+    return sha256_lane_finish(&lane->hash, out, err);
+}
+
+void hash_lane_free(struct hash_lane *lane)
+{
+    struct hasher *h = lane->hasher;
+    struct hash_lane **at = &h->lanes;
+
+    pthread_mutex_lock(&h->hub->lock);
+    lane->leaving = true;
+    while (lane->busy)
+        pthread_cond_wait(&h->hub->changed, &h->hub->lock);
+    while (*at != lane)
+        at = &(*at)->next;
+    *at = lane->next;
+    pthread_mutex_unlock(&h->hub->lock);
+    sha256_lane_clear(&lane->hash);
+    free(lane);
+}

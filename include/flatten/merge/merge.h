@@ -1,0 +1,99 @@
+/*
+ * Which entries of a stack of layers a container sees: the rules of overlay engines (moby,
+ * containerd, containers/storage), as a pure function fed newest layer first.
+ *
+ * Each layer is a directory tree of its own; the kernel merges them (Documentation/filesystems/
+ * overlayfs.rst, "Upper and Lower"; image-spec layer.md, "Whiteouts"):
+ *  - what the newest layer says of a path holds; directories merge, with the newest attributes;
+ *  - a whiteout, or anything that is not a directory, hides all that is older at and below its
+ * path;
+ *  - an opaque marker, anywhere in its layer, hides what is older below its directory, and nothing
+ *    of its own layer; in the root it does nothing, for overlayfs merges all roots;
+ *  - an entry that comes without its directories gets them, 0755 and root's, as the engines do;
+ *  - within a layer, entries below a symbolic link that came before go where it points;
+ *  - a hard link is bound to what bore the target's name in its own layer. When that name is hidden
+ *    by a newer layer and the link is not, the link carries the old content.
+ *
+ * A survivor can therefore be written as soon as it is read, but for links whose content went by
+ * hidden: those are deferred to a second look at their layer.
+ *
+ * Some layers cannot be decided in one pass: a path that comes twice, a directory after what is in
+ * it, a hard link into an older layer or with attributes of its own. MERGE_CONFLICT says so, and
+ * the caller starts again with the index (index.h).
+ */
+#ifndef FLATTEN_MERGE_H
+#define FLATTEN_MERGE_H
+
+#include "flatten/merge/tree.h"
+
+enum { MERGE_MOST_LAYERS = 1000 };
+
+enum merge_kind {
+    MERGE_DIR,
+    MERGE_FILE,
+    MERGE_SYMLINK,
+    MERGE_HARDLINK,
+    MERGE_OTHER,    /* devices, FIFOs */
+    MERGE_WHITEOUT, /* path: what it hides */
+    MERGE_OPAQUE,   /* path: the directory */
+};
+
+struct merge_input {
+    enum merge_kind kind;
+    const char *path; /* clean and relative (path.h); "" is the root */
+    size_t path_len;
+    const char *link; /* hard link: the target, clean; symbolic link: as it stands */
+    size_t link_len;
+    uint32_t ordinal;    /* the entry's number in its layer */
+    uint32_t attributes; /* a hash of mode, owner, time and xattrs */
+};
+
+enum merge_action {
+    MERGE_SKIP,
+    MERGE_EMIT,  /* write it, at `node` */
+    MERGE_LINK,  /* write it as a hard link to `target`, which was written */
+    MERGE_DEFER, /* write it later, at `node`, with the content of this layer's entry `ordinal` */
+    MERGE_CONFLICT,
+};
+
+struct merge_output {
+    enum merge_action action;
+    uint32_t node;
+    uint32_t target;
+    uint32_t ordinal;
+    const uint32_t *implied; /* directories to write first, outermost first */
+    size_t implied_count;
+    const char *divergence; /* where engines and the spec differ, in words; or NULL */
+};
+
+/* The divergences, for people. */
+#define MERGE_OPAQUE_ROOT                                                                          \
+    "an opaque marker in the root: engines ignore it, the spec hides all that is older"
+#define MERGE_WHITEOUT_DIR                                                                         \
+    "a whiteout and a directory in one layer: engines merge, the spec hides what is older"
+#define MERGE_WHITEOUT_AFTER                                                                       \
+    "an entry and then its whiteout in one layer: engines refuse to unpack it; the entry stays, "  \
+    "as in the spec"
+#define MERGE_OLD_LINK "a hard link into an older layer: engines refuse to unpack it"
+#define MERGE_LINK_SHADOWED                                                                        \
+    "a newer layer has entries below this symbolic link: engines replace it by a directory, the "  \
+    "spec follows it"
+
+struct merge;
+
+struct merge *merge_new(struct err *err) must_check;
+void merge_free(struct merge *m);
+
+DEFINE_CLEANUP(merge, struct merge, merge_free)
+#define _cleanup_merge_ _cleanup_(cleanup_merge)
+
+/* Layers come newest first; `layer` counts them from the oldest, which is 0. */
+int merge_begin_layer(struct merge *m, unsigned layer, struct err *err) must_check;
+
+/* Decides one entry. What `out` points to is valid until the next call. */
+int merge_entry(struct merge *m, const struct merge_input *in, struct merge_output *out,
+                struct err *err) must_check;
+
+struct tree *merge_tree(struct merge *m);
+
+#endif

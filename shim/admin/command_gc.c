@@ -1,0 +1,106 @@
+#include "shim/admin/commands.h"
+
+#include "shim/admin/restack_place.h"
+#include "shim/host/trust.h"
+#include "shim/policy/size.h"
+
+#include <string.h>
+#include <time.h>
+
+enum { MEMORY_LIMIT = 1024 * 1024 * 1024, DAY = 24 * 3600, MOST_DAYS = 36500 };
+
+struct gc_command {
+    const char *cache, *size;
+    uint64_t days;
+    bool dry, json;
+};
+
+#define FIELD(name) offsetof(struct gc_command, name)
+static const struct option_spec gc_options[] = {
+    {"unused", 0, OPTION_NUMBER, FIELD(days), "DAYS", NULL,
+     "remove what was not used for so long; by default 30"},
+    {"max-size", 0, OPTION_TEXT, FIELD(size), "SIZE", NULL,
+     "then the least used, until the rest takes no more (10g)"},
+    {"cache", 0, OPTION_FILE, FIELD(cache), "DIR", NULL,
+     "the cache; by default the policy's rootfs.cache, or " RESTACK_CACHE},
+    {"dry-run", 'n', OPTION_FLAG, FIELD(dry), NULL, NULL, "say what would be removed, only"},
+    {"json", 0, OPTION_FLAG, FIELD(json), NULL, NULL, "print it as JSON"},
+    {0},
+};
+
+const struct command_spec command_gc_spec = {
+    .program = "flatbed",
+    .name = "gc",
+    .operands = "",
+    .summary = "Trim the cache of trees that stand for images' layers.",
+    .details =
+        "Trees whose layers were removed go first, then what was not used for long. A tree that\n"
+        "a container is running on stays. Files that an engine has removed take room until the\n"
+        "last tree that links them is gone.\n",
+    .options = gc_options,
+    .completes = OPERANDS_NONE,
+};
+
+static int print(const struct gc_command *c, const struct restack_list *list, struct err *err)
+{
+    _cleanup_json_ struct json_doc *doc = json_new_object(err);
+    _cleanup_buf_ struct buf out = BUF_INIT;
+
+    if (!doc)
+        return -1;
+    struct json *items = json_set(doc, json_root(doc), "removed", json_array(doc));
+    for (size_t i = 0; i < list->count; i++) {
+        const struct restack_item *item = &list->items[i];
+        if (!item->leaves)
+            continue;
+        json_append(doc, items, restack_item_json(item, doc));
+        if (c->json)
+            continue;
+        buf_printf(&out, "%s %s, ", c->dry ? "would remove" : "removed", item->key);
+        restack_put_size(&out, item->bytes);
+        buf_printf(&out, ": %s\n", item->leaves);
+    }
+    if (c->json && json_write(doc, &out, err) < 0)
+        return -1;
+    if (c->json)
+        buf_putc(&out, '\n');
+    return program_print(&out, err);
+}
+
+static int trim(const struct gc_command *c, struct err *err)
+{
+    _cleanup_restack_cache_ struct restack_cache cache = RESTACK_CACHE_INIT;
+    _cleanup_arena_ struct arena arena = {.limit = MEMORY_LIMIT};
+    struct restack_list list = {0};
+    struct restack_limits limits = {
+        .bytes = UINT64_MAX, .seconds = (int64_t)c->days * DAY, .now = time(NULL)};
+
+    if (c->size && !size_parse(c->size, &limits.bytes))
+        return err_set(err, ERR_USAGE, "--max-size=%s: expected a size such as 10g", c->size);
+    if (c->days > MOST_DAYS)
+        return err_set(err, ERR_USAGE, "--unused is at most %d days", MOST_DAYS);
+    if (trust_rootless())
+        return err_set(err, ERR_UNSUPPORTED, "only root sees who uses a tree");
+    if (restack_place_open(c->cache, false, &cache, err) < 0)
+        return -1;
+    if (cache.fd >= 0) {
+        if (restack_list_read(&cache, &arena, &list, err) < 0)
+            return -1;
+        restack_list_judge(&list, &limits);
+        if (!c->dry && restack_list_trim(&cache, &list, err) < 0)
+            return -1;
+    }
+    return print(c, &list, err);
+}
+
+int command_gc(int argc, char *const argv[], bool *help, struct err *err)
+{
+    struct gc_command c = {.days = 30};
+    struct operands operands = {0};
+    int rc = options_parse(&command_gc_spec, argc, argv, &c, &operands, help, err);
+
+    if (rc == 0 && !*help)
+        rc = trim(&c, err);
+    free(operands.list);
+    return rc;
+}

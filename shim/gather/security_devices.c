@@ -1,0 +1,132 @@
+/* Devices: cgroup rules as values, and the host's device files. */
+#include "base/glob.h"
+#include "shim/gather/security_look.h"
+#include "shim/privilege/capability.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+int64_t security_device_part(const struct json *device, const char *key)
+{
+    int64_t number;
+
+    return json_i64(json_get(device, key), &number) ? number : -1;
+}
+
+const struct json *security_devices(const struct spec *spec)
+{
+    return json_path(spec->root, "linux", "devices", NULL);
+}
+
+static bool gives(const struct json *rule)
+{
+    const struct json *allow = json_get(rule, "allow");
+
+    return json_is(allow, JSON_BOOL) && allow->boolean;
+}
+
+static bool is_for(const struct json *rule, const char *kind)
+{
+    const char *type = json_text(json_get(rule, "type"));
+
+    return strcmp(type && *type ? type : "a", kind) == 0;
+}
+
+static bool any_number(const struct json *rule)
+{
+    return security_device_part(rule, "major") < 0 && security_device_part(rule, "minor") < 0;
+}
+
+bool security_rule_for_all(const struct json *rule)
+{
+    if (is_for(rule, "a"))
+        return gives(rule) || any_number(rule);
+    return is_for(rule, "b") && any_number(rule);
+}
+
+/* Does it say more than who may make nodes? A refusal counts if it takes everything. */
+static bool counts(const struct json *rule)
+{
+    const char *access = json_text(json_get(rule, "access"));
+
+    if (!access || !*access)
+        return true;
+    if (gives(rule))
+        return strpbrk(access, "rw") != NULL;
+    return strchr(access, 'r') && strchr(access, 'w');
+}
+
+bool security_all_devices(const struct spec *spec)
+{
+    const struct json *rules = json_path(spec->root, "linux", "resources", "devices", NULL);
+    bool disks = true, others = true;
+
+    for (size_t i = 0; i < json_count(rules); i++) {
+        const struct json *rule = json_at(rules, i);
+        if (!security_rule_for_all(rule) || !counts(rule))
+            continue;
+        disks = gives(rule);
+        if (is_for(rule, "a"))
+            others = gives(rule);
+    }
+    return disks || others;
+}
+
+bool security_is_privileged(const struct spec *spec)
+{
+    return (capability_list(spec->process, "bounding") & capability_bit("SYS_ADMIN")) &&
+           security_all_devices(spec);
+}
+
+/* ---- the host's ---- */
+
+static int add_device(const struct stat *st, struct arena *arena, struct security_facts *out,
+                      struct err *err)
+{
+    size_t count = out->device_count;
+
+    if (!S_ISCHR(st->st_mode) && !S_ISBLK(st->st_mode))
+        return 0;
+    out->devices = arena_extend(arena, out->devices, count, sizeof(*out->devices));
+    if (!out->devices)
+        return err_nomem(err);
+    out->devices[out->device_count++] = (struct device_number){
+        .block = S_ISBLK(st->st_mode), .major = major(st->st_rdev), .minor = minor(st->st_rdev)};
+    return 0;
+}
+
+static int find_in(DIR *dir, const char *pattern, struct arena *arena, struct security_facts *out,
+                   struct err *err)
+{
+    const struct dirent *entry;
+    struct stat st;
+
+    while ((entry = readdir(dir)) != NULL)
+        if (glob_matches_file(pattern, entry->d_name) &&
+            fstatat(dirfd(dir), entry->d_name, &st, 0) == 0 && add_device(&st, arena, out, err) < 0)
+            return -1;
+    return 0;
+}
+
+int security_find_devices(const struct policy_list *globs, struct arena *arena,
+                          struct security_facts *out, struct err *err)
+{
+    for (size_t i = 0; i < globs->count; i++) {
+        const char *slash = strrchr(globs->items[i], '/');
+        _cleanup_free_ char *folder = strndup(
+            globs->items[i], slash == globs->items[i] ? 1 : (size_t)(slash - globs->items[i]));
+        DIR *dir = folder ? opendir(folder) : NULL;
+        if (!folder)
+            return err_nomem(err);
+        if (!dir) /* a host without such devices */
+            continue;
+        int rc = find_in(dir, slash + 1, arena, out, err);
+        closedir(dir);
+        if (rc < 0)
+            return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,137 @@
+#include "shim/host/child.h"
+
+#include "shim/host/kernel.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+
+enum { PATIENCE_MS = 2000 };
+
+/* In the child, which ends here: as the program, or after errno is written to `report`. */
+static void become(char *const argv[], int out, int report)
+{
+    const int last = STDERR_FILENO + 1; /* the caller's own are for the runtime itself */
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
+        dup2(null, STDERR_FILENO) >= 0 && (report == last || dup3(report, last, O_CLOEXEC) >= 0)) {
+        report = last;
+        if (kernel_close_from((unsigned)last + 1) == 0)
+            execv(argv[0], argv);
+    }
+    int why = errno;
+    _exit(write(report, &why, sizeof(why)) == sizeof(why) ? 127 : 126);
+}
+
+/* What the child could not do, or 0 once it is the program. */
+static int read_report(int fd)
+{
+    int why = 0;
+    ssize_t n;
+
+    while ((n = read(fd, &why, sizeof(why))) < 0 && errno == EINTR)
+        continue;
+    return n == 0 ? 0 : n == sizeof(why) ? why : EIO;
+}
+
+/* fork, as not every libc's posix_spawn closes what it does not know of. */
+static int start(char *const argv[], int out, pid_t *pid, struct err *err)
+{
+    int report[2];
+
+    if (pipe2(report, O_CLOEXEC) < 0)
+        return err_sys(err, "pipe");
+    *pid = fork();
+    if (*pid == 0)
+        become(argv, out, report[1]);
+    int why = *pid < 0 ? errno : 0;
+    close(report[1]);
+    if (*pid > 0 && (why = read_report(report[0])) != 0)
+        while (waitpid(*pid, NULL, 0) < 0 && errno == EINTR)
+            continue;
+    close(report[0]);
+    errno = why;
+    return why == 0 ? 0 : err_sys(err, "cannot start %s", argv[0]);
+}
+
+static int milliseconds_left(const struct timespec *start)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    long passed = (now.tv_sec - start->tv_sec) * 1000 + (now.tv_nsec - start->tv_nsec) / 1000000;
+    return passed < PATIENCE_MS ? (int)(PATIENCE_MS - passed) : 0;
+}
+
+/* Reads until the end, the size of the buffer, or until patience is gone. */
+static void read_some(int fd, const struct timespec *start, char *text, size_t size)
+{
+    size_t len = 0;
+
+    while (len < size - 1) {
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        int ready = poll(&p, 1, milliseconds_left(start));
+        if (ready < 0 && errno == EINTR)
+            continue;
+        ssize_t n = ready > 0 ? read(fd, text + len, size - 1 - len) : 0;
+        if (n <= 0)
+            break;
+        len += (size_t)n;
+    }
+    text[len] = '\0';
+}
+
+/* Its exit status, if it comes in time; -1 otherwise. The child is gone afterwards. */
+static int end(pid_t pid, const struct timespec *start)
+{
+    const struct timespec moment = {.tv_nsec = 1000000};
+    int status = 0;
+    pid_t ended;
+
+    while ((ended = waitpid(pid, &status, WNOHANG)) == 0 && milliseconds_left(start) > 0)
+        nanosleep(&moment, NULL);
+    if (ended == 0) {
+        kill(pid, SIGKILL);
+        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+            continue;
+    }
+    return ended == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int run(char *const argv[], char *text, size_t size, int *status, struct err *err)
+{
+    struct timespec begin;
+    int ends[2];
+    pid_t pid = 0;
+
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return err_sys(err, "pipe");
+    int rc = start(argv, ends[1], &pid, err);
+    close(ends[1]);
+    if (rc == 0) {
+        read_some(ends[0], &begin, text, size);
+        close(ends[0]); /* one that has more to say than matters ends */
+        *status = end(pid, &begin);
+        return 0;
+    }
+    close(ends[0]);
+    return rc;
+}
+
+int child_output(char *const argv[], char *text, size_t size, int *status, struct err *err)
+{
+    /* Where SIGCHLD is ignored, the status would be lost. */
+    const struct sigaction usual = {.sa_handler = SIG_DFL};
+    struct sigaction before;
+
+    if (sigaction(SIGCHLD, &usual, &before) < 0)
+        return err_sys(err, "sigaction");
+    int rc = run(argv, text, size, status, err);
+    if (sigaction(SIGCHLD, &before, NULL) < 0 && rc == 0)
+        return err_sys(err, "sigaction");
+    return rc;
+}

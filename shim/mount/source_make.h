@@ -1,0 +1,11 @@
+/* Making one missing component of a source. */
+#ifndef SHIM_SOURCE_MAKE_H
+#define SHIM_SOURCE_MAKE_H
+
+#include "shim/mount/source.h"
+
+/* Makes the first component of `missing->rest` in the folder `missing->fd`. */
+int source_make_next(const struct source *missing, const struct source_make *make,
+                     struct err *err) must_check;
+
+#endif

@@ -1,0 +1,414 @@
+/* The mounts that the user brought, judged by the policy's "binds". */
+#include "base/path.h"
+#include "shim/plan/plan_build.h"
+
+#include <string.h>
+
+/* ---- entries of `mounts` ---- */
+
+/* File systems of the kernel's own, without anything of the host's disks. */
+static bool is_virtual(const struct spec_mount *mount)
+{
+    static const char *const types[] = {"proc",   "sysfs",  "tmpfs",  "ramfs",
+                                        "devpts", "mqueue", "cgroup", "cgroup2"};
+
+    if (spec_has_option(mount->options, "remount")) /* changes one that was judged */
+        return false;
+    for (size_t i = 0; mount->type && i < sizeof(types) / sizeof(*types); i++)
+        if (strcmp(mount->type, types[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool writable(const struct json *options)
+{
+    bool rw = true;
+
+    if (spec_has_option(options, "rrw"))
+        return true;
+    for (size_t i = 0; i < json_count(options); i++) {
+        const char *text = json_text(json_at(options, i));
+        if (text && (strcmp(text, "ro") == 0 || strcmp(text, "rw") == 0))
+            rw = text[1] == 'w';
+    }
+    return rw;
+}
+
+/* A volume of the policy's, from an edit before this one, and with no more access than it gives. */
+static bool is_volume(const struct planner *p, const struct spec_mount *mount)
+{
+    for (size_t i = 0; i < p->plan->count; i++) {
+        const struct plan_op *op = &p->plan->ops[i];
+        if (op->kind == PLAN_MOUNT && op->verdict == PLAN_KEPT && op->ours &&
+            (op->access == ACCESS_RW || !writable(mount->options)) &&
+            plan_mounted_on(p->in->spec, op->target) == mount)
+            return true;
+    }
+    return false;
+}
+
+/* ---- targets ---- */
+
+/* What engines mount below /dev by themselves, from the host's or from their own state. */
+static bool is_engines_target(const char *target)
+{
+    return strcmp(target, "/dev/shm") == 0 || strcmp(target, "/dev/mqueue") == 0 ||
+           strcmp(target, "/dev/termination-log") == 0;
+}
+
+/* The denied path that a mount there would replace, whole or in part; NULL if none. */
+static const char *denied_target(const struct policy_list *denied, const char *target)
+{
+    for (size_t i = 0; i < denied->count; i++) {
+        const char *path = denied->items[i];
+        if (strcmp(path, target) == 0)
+            return path;
+        if (strcmp(path, "/") == 0 || is_engines_target(target))
+            continue;
+        if (path_is_beneath(target, path) || path_is_beneath(path, target))
+            return path;
+    }
+    return NULL;
+}
+
+/* Where engines mount the kernel's file systems. */
+static bool is_engines_own(const struct spec_mount *mount)
+{
+    static const struct {
+        const char *type, *target;
+    } own[] = {
+        {"proc", "/proc"},     {"sysfs", "/sys"},         {"tmpfs", "/dev"}, {"devpts", "/dev/pts"},
+        {"tmpfs", "/dev/shm"}, {"mqueue", "/dev/mqueue"}, {"tmpfs", "/run"},
+    };
+
+    for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+        if (strcmp(mount->type, own[i].type) == 0 && strcmp(mount->destination, own[i].target) == 0)
+            return true;
+    return strncmp(mount->type, "cgroup", 6) == 0 &&
+           path_is_beneath(mount->destination, "/sys/fs/cgroup");
+}
+
+/* ---- rules ---- */
+
+struct ruling {
+    enum bind_access access;
+    const struct policy_bind_rule *rule;    /* NULL: the default */
+    const struct policy_bind_rule *matched; /* the longest that holds it, for its options */
+    const char *problem;
+};
+
+/* The longest path that holds the source; of equal ones the last. */
+static void find_longest(const struct planner *p, const char *path, struct ruling *r)
+{
+    size_t best = 0;
+
+    for (size_t i = 0; i < p->in->policy->binds.rule_count; i++) {
+        const char *of = p->in->binds->rules[i].path;
+        if (!of || !path_is_beneath(path, of) || strlen(of) < best)
+            continue;
+        best = strlen(of);
+        r->rule = &p->in->policy->binds.rules[i];
+        r->access = r->rule->access;
+    }
+    r->matched = r->rule;
+}
+
+/* Rules for what is within the source, and stricter ones that cannot be placed. */
+static void tighten(const struct planner *p, const char *path, struct ruling *r)
+{
+    for (size_t i = 0; i < p->in->policy->binds.rule_count; i++) {
+        const struct policy_bind_rule *rule = &p->in->policy->binds.rules[i];
+        const struct bind_rule_path *at = &p->in->binds->rules[i];
+        if (rule->access <= r->access || (at->path && !path_is_beneath(at->path, path)))
+            continue;
+        r->access = rule->access;
+        r->rule = rule;
+        r->problem = at->path ? NULL : at->problem;
+    }
+}
+
+static struct ruling rule_for(const struct planner *p, const char *path)
+{
+    struct ruling r = {.access = p->in->policy->binds.fallback};
+
+    find_longest(p, path, &r);
+    tighten(p, path, &r);
+    return r;
+}
+
+/* ---- refusals ---- */
+
+/* "; these volumes are offered: flatbed.data, flatbed.models" */
+static void put_offer(const struct policy *policy, struct buf *out)
+{
+    for (size_t i = 0; i < policy->volume_count; i++)
+        buf_printf(out, "%sflatbed.%s",
+                   i ? ", " : "; these volumes are offered: ", policy->volumes[i].name);
+}
+
+static int deny_source(struct planner *p, struct plan_op *op, const struct ruling *r)
+{
+    const struct policy_binds *binds = &p->in->policy->binds;
+    const struct policy_place *place = r->rule ? &r->rule->place : &binds->place;
+    const char *path = op->bind->path;
+    _cleanup_buf_ struct buf more = BUF_INIT;
+
+    if (r->problem)
+        return plan_decide(p, op, PLAN_DENIED, place, "a rule cannot be placed: %s", r->problem);
+    if (r->rule && r->rule->say)
+        buf_printf(&more, ": %s", r->rule->say);
+    else
+        put_offer(p->in->policy, &more);
+    if (more.failed)
+        return err_nomem(p->err);
+    if (r->rule && r->rule != r->matched)
+        return plan_decide(p, op, PLAN_DENIED, place, "%s holds %s, which is not allowed%s", path,
+                           r->rule->path.text, more.len ? more.data : "");
+    return plan_decide(p, op, PLAN_DENIED, place, "%s is not allowed%s", path,
+                       more.len ? more.data : "");
+}
+
+/* In a file system that could show anything of the host, and that no rule names from within. */
+static bool hides_its_folders(const struct planner *p, const char *opaque, const struct ruling *r)
+{
+    if (!opaque)
+        return false;
+    if (!r->matched)
+        return true;
+    const char *path = p->in->binds->rules[r->matched - p->in->policy->binds.rules].path;
+    return !path_is_beneath(path, opaque);
+}
+
+static int deny_opaque(struct planner *p, struct plan_op *op, const struct ruling *r)
+{
+    const struct policy_place *place = r->rule ? &r->rule->place : &p->in->policy->binds.place;
+    const struct bind_source *b = op->bind;
+
+    if (strcmp(b->type, "overlay") == 0)
+        return plan_decide(p, op, PLAN_DENIED, place,
+                           "%s is an overlay, which may show any folder of this host", b->opaque);
+    return plan_decide(p, op, PLAN_DENIED, place,
+                       "%s is a %s file system that was mounted for a volume; it needs a rule that "
+                       "names it",
+                       b->opaque, b->type);
+}
+
+/* What an engine keeps for itself, where a rule is for all that it mounts from there. */
+static bool is_state(const struct planner *p, const struct plan_op *op, const struct ruling *r)
+{
+    if (!op->bind->state || !r->matched)
+        return false;
+    const char *path = p->in->binds->rules[r->matched - p->in->policy->binds.rules].path;
+    return path_is_beneath(op->bind->state, path);
+}
+
+/* Something beneath it, that is not allowed, or not as much, by itself. */
+static bool reaches_further(const struct planner *p, const struct bind_below *below,
+                            const struct ruling *r)
+{
+    struct ruling own = rule_for(p, below->path);
+
+    return own.access > r->access || hides_its_folders(p, below->opaque, &own);
+}
+
+/* A bind without what is mounted beneath the source? */
+static bool leaves_all_out(const struct planner *p, const struct plan_op *op,
+                           const struct ruling *r)
+{
+    const struct bind_source *b = op->bind;
+
+    if (!b->below_count || op->access == ACCESS_RO || b->unsteady)
+        return b->below_count && op->access == ACCESS_RO;
+    for (size_t i = 0; i < b->below_count; i++)
+        if (reaches_further(p, &b->below[i], r))
+            return true;
+    return false;
+}
+
+/* Where more can come to be mounted at any time, what is had is chosen once the source is held. */
+static int choose_below(struct planner *p, struct plan_op *op, const struct ruling *r)
+{
+    const struct bind_source *b = op->bind;
+
+    op->alone = leaves_all_out(p, op, r);
+    if (!b->unsteady || op->alone)
+        return 0;
+    op->below = arena_alloc(p->arena, (b->below_count + 1) * sizeof(*op->below));
+    if (!op->below)
+        return err_nomem(p->err);
+    for (size_t i = 0; i < b->below_count; i++)
+        if (!reaches_further(p, &b->below[i], r))
+            op->below[op->below_count++] = b->below[i].path;
+    return 0;
+}
+
+/* ---- what is left of it ---- */
+
+static bool needs_access(const struct planner *p, const struct plan_op *op)
+{
+    if (op->rule && op->rule->says_require_access)
+        return op->rule->require_access;
+    return p->in->policy->binds.require_access && !op->bind->engine;
+}
+
+/* True if a mount does not have "noX", or has what undoes it. */
+static bool lacks(const struct json *options, const char *option)
+{
+    char recursive[16];
+
+    snprintf(recursive, sizeof(recursive), "r%s", option + strlen("no"));
+    return !spec_has_option(options, option) || spec_has_option(options, recursive + 1) ||
+           spec_has_option(options, recursive);
+}
+
+/* Appends what must be added to its options, and counts it. */
+static size_t put_missing(const struct plan_op *op, const struct json *options, struct buf *out)
+{
+    size_t count = 0;
+
+    if (op->access == ACCESS_RO && writable(options)) {
+        buf_puts(out, "ro");
+        count++;
+    }
+    for (size_t i = 0; op->rule && i < op->rule->options.count; i++)
+        if (lacks(options, op->rule->options.items[i]))
+            buf_printf(out, "%s%s", count++ ? ", " : "", op->rule->options.items[i]);
+    if (op->alone && spec_has_option(options, "rbind"))
+        buf_printf(out, "%sbind without what is mounted below", count++ ? ", " : "");
+    return count;
+}
+
+/* Its files belong to other ids in the container than those that were tried. */
+static bool is_idmapped(const struct plan_op *op, const struct json *options)
+{
+    for (size_t i = 0; i < json_count(options); i++) {
+        const char *text = json_text(json_at(options, i));
+        if (text && (strncmp(text, "idmap", 5) == 0 || strncmp(text, "ridmap", 6) == 0))
+            return true;
+    }
+    return json_count(json_get(op->entry, "uidMappings")) ||
+           json_count(json_get(op->entry, "gidMappings"));
+}
+
+static int restrict_mount(struct planner *p, struct plan_op *op, const struct json *options,
+                          const struct ruling *r)
+{
+    const struct policy_place *place = r->rule ? &r->rule->place : &p->in->policy->binds.place;
+    bool checked = needs_access(p, op);
+    _cleanup_buf_ struct buf missing = BUF_INIT;
+
+    if (checked && p->in->binds->nobody)
+        return plan_decide(p, op, PLAN_DENIED, place, "nobody knows who wants it: %s",
+                           p->in->binds->nobody);
+    if (checked && is_idmapped(op, options))
+        return plan_decide(p, op, PLAN_DENIED, place,
+                           "it is idmapped: its files are whose the map says");
+    if (checked && !op->bind->readable)
+        return plan_decide(p, op, PLAN_DENIED, place,
+                           "the container's user may not read %s on this host", op->bind->path);
+    op->access =
+        r->access == BIND_ALLOW && !(checked && !op->bind->writable) ? ACCESS_RW : ACCESS_RO;
+    if (choose_below(p, op, r) < 0)
+        return -1;
+    size_t count = put_missing(op, options, &missing);
+    if (missing.failed)
+        return err_nomem(p->err);
+    if (!count)
+        return plan_decide(p, op, PLAN_KEPT, place, "allowed%s",
+                           op->below && op->below_count < op->bind->below_count
+                               ? ", without some of what is mounted below"
+                               : "");
+    return plan_decide(p, op, PLAN_DOWNGRADED, place, "mounted %s", missing.data);
+}
+
+/* ---- one mount ---- */
+
+static int name_it(struct planner *p, struct plan_op *op, const struct spec_mount *mount)
+{
+    _cleanup_buf_ struct buf text = BUF_INIT;
+
+    buf_puts(&text, "the mount of ");
+    buf_put_printable(&text, mount->source ? mount->source : "nothing",
+                      strlen(mount->source ? mount->source : "nothing"));
+    buf_puts(&text, " on ");
+    buf_put_printable(&text, mount->destination, strlen(mount->destination));
+    if (text.failed)
+        return err_nomem(p->err);
+    op->asked_by = arena_strndup(p->arena, text.data, text.len);
+    return op->asked_by ? 0 : err_nomem(p->err);
+}
+
+static int judge_source(struct planner *p, struct plan_op *op, const struct spec_mount *mount)
+{
+    if (!op->bind->judged && p->in->policy->binds.fallback == BIND_ALLOW)
+        return plan_decide(p, op, PLAN_KEPT, &p->in->policy->binds.place, "allowed");
+    if (!op->bind->judged)
+        return plan_decide(p, op, PLAN_DENIED, &p->in->policy->binds.place,
+                           "what a mount of type '%.32s' shows cannot be judged",
+                           mount->type ? mount->type : "");
+    if (!op->bind->path)
+        return plan_decide(p, op, PLAN_DENIED, &p->in->policy->binds.place, "%s",
+                           op->bind->problem);
+    if (op->bind->null_device || (op->bind->init && !writable(mount->options)))
+        return plan_decide(p, op, PLAN_KEPT, NULL, "harmless");
+    struct ruling r = rule_for(p, op->bind->path);
+    op->rule = r.matched;
+    if (r.access != BIND_DENY && hides_its_folders(p, op->bind->opaque, &r))
+        return deny_opaque(p, op, &r);
+    if (r.access != BIND_DENY && is_state(p, op, &r))
+        return plan_decide(p, op, PLAN_DENIED, &r.rule->place,
+                           "%s is an engine's own state, and needs a rule that names it",
+                           op->bind->path);
+    return r.access == BIND_DENY ? deny_source(p, op, &r)
+                                 : restrict_mount(p, op, mount->options, &r);
+}
+
+static int judge(struct planner *p, size_t i)
+{
+    const struct spec_mount *mount = &p->in->spec->list[i];
+    const struct policy_list *denied = &p->in->policy->binds.targets_deny;
+    struct plan_op *op = plan_push(p, PLAN_BIND);
+
+    if (!op || name_it(p, op, mount) < 0)
+        return -1;
+    op->entry = json_at(p->in->spec->mounts, i);
+    op->bind = &p->in->binds->sources[i];
+    op->source = mount->source;
+    op->target = mount->destination;
+    op->access = ACCESS_RW;
+    const char *target = denied_target(denied, mount->destination);
+    if (target)
+        return plan_decide(p, op, PLAN_DENIED, &denied->place, "nothing may be mounted over %s",
+                           target);
+    target = op->bind->target ? denied_target(denied, op->bind->target) : NULL;
+    if (target)
+        return plan_decide(p, op, PLAN_DENIED, &denied->place,
+                           "nothing may be mounted over %s, where this leads in the container",
+                           target);
+    return judge_source(p, op, mount);
+}
+
+/* One of the kernel's file systems, where it hides nothing. */
+static bool is_harmless(const struct planner *p, size_t i)
+{
+    const struct spec_mount *mount = &p->in->spec->list[i];
+    const struct policy_list *denied = &p->in->policy->binds.targets_deny;
+    const char *target = p->in->binds->sources[i].target;
+
+    if (mount->bind || !is_virtual(mount))
+        return false;
+    return !(target && denied_target(denied, target)) &&
+           (is_engines_own(mount) || !denied_target(denied, mount->destination));
+}
+
+int plan_add_binds(struct planner *p)
+{
+    for (size_t i = 0; i < p->in->spec->mount_count; i++) {
+        const struct spec_mount *mount = &p->in->spec->list[i];
+        if (is_volume(p, mount) || is_harmless(p, i))
+            continue;
+        if (judge(p, i) < 0)
+            return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,104 @@
+/* Resource limits. */
+#include "shim/plan/plan_tune.h"
+
+#include <string.h>
+
+static struct json *entry_of(const struct spec *spec, const char *type)
+{
+    for (size_t i = 0; i < json_count(spec->rlimits); i++) {
+        const char *text = json_text(json_get(json_at(spec->rlimits, i), "type"));
+        if (text && strcmp(text, type) == 0)
+            return json_at(spec->rlimits, i);
+    }
+    return NULL;
+}
+
+static bool read_entry(const struct json *entry, struct plan_limit *out)
+{
+    return json_u64(json_get(entry, "soft"), &out->soft) &&
+           json_u64(json_get(entry, "hard"), &out->hard);
+}
+
+static bool is_limit(const struct json *entry, uint64_t soft, uint64_t hard)
+{
+    struct plan_limit limit;
+
+    return read_entry(entry, &limit) && limit.soft == soft && limit.hard == hard;
+}
+
+/* What engines put in by themselves, all of it for nofile. */
+static bool is_engines_default(const struct planner *p, enum tuning_kind kind,
+                               const struct json *entry)
+{
+    const struct tuning_limit *own = &p->in->tuning->limits[kind];
+
+    if (kind != TUNING_NOFILE)
+        return false;
+    return is_limit(entry, 1024, 1024) ||               /* containerd, runc spec, crun spec */
+           is_limit(entry, 1024 * 1024, 1024 * 1024) || /* podman run by root */
+           is_limit(entry, own->soft, own->hard);       /* rootless podman: its own */
+}
+
+/*
+ * The most that the runtime behind us can give. crun sets limits within the container's user
+ * namespace, where nobody may raise them.
+ */
+static uint64_t most_of(const struct planner *p, enum tuning_kind kind)
+{
+    const struct tuning_facts *host = p->in->tuning;
+    const struct spec *spec = p->in->spec;
+    bool may_raise = host->may_raise && !spec->uid_map.count && !spec->joins_user_namespace;
+    uint64_t most = may_raise ? UINT64_MAX : host->limits[kind].hard;
+
+    return kind == TUNING_NOFILE && host->files < most ? host->files : most;
+}
+
+static int decide(struct planner *p, struct plan_op *op, enum tuning_kind kind, uint64_t wanted)
+{
+    const struct json *entry = op->entry;
+    const char *text = plan_tune_text(p, kind, wanted);
+
+    if (!text)
+        return -1;
+    op->same = entry && is_limit(entry, op->amount, op->amount);
+    if (op->same)
+        return plan_decide(p, op, PLAN_KEPT, NULL, "set already");
+    if (entry && (!is_engines_default(p, kind, entry) || !read_entry(entry, &op->was)))
+        return plan_decide(p, op, PLAN_KEPT, NULL, "the container sets it itself");
+    if (op->amount < wanted)
+        return plan_decide(p, op, PLAN_DOWNGRADED, NULL,
+                           "%s is wanted, and more than the runtime may give", text);
+    return plan_decide(p, op, PLAN_ADDED, NULL,
+                       entry ? "in place of the engine's default" : "not limited by the container");
+}
+
+static int add(struct tuner *t, enum tuning_kind kind)
+{
+    struct planner *p = t->p;
+    struct wish wish;
+
+    if (plan_tune_wish(t, kind, &wish) < 0)
+        return -1;
+    if (!wish.given)
+        return 0;
+    struct plan_op *op = plan_tune_push(p, kind, wish.asked_by);
+    if (!op)
+        return -1;
+    uint64_t most = most_of(p, kind);
+    op->amount = wish.amount < most ? wish.amount : most;
+    op->value = plan_tune_text(p, kind, op->amount);
+    if (!op->value)
+        return -1;
+    if (!p->in->spec->process)
+        return plan_decide(p, op, PLAN_SKIPPED, NULL, "the container has no process");
+    op->entry = entry_of(p->in->spec, op->limit);
+    return decide(p, op, kind, wish.amount);
+}
+
+int plan_add_rlimits(struct tuner *t)
+{
+    for (int kind = 0; kind < TUNING_KINDS; kind++)
+        if (tuning_rlimit((enum tuning_kind)kind) && add(t, (enum tuning_kind)kind) < 0)
+            return -1;
+    return 0;
+}

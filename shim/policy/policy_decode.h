@@ -1,0 +1,76 @@
+/*
+ * Reading JSON values into the policy's structures: a table of keys for each kind of object.
+ * Every error begins with its place in the file.
+ */
+#ifndef SHIM_POLICY_DECODE_H
+#define SHIM_POLICY_DECODE_H
+
+#include "shim/policy/policy.h"
+
+struct decoder {
+    struct policy *policy;
+    const struct policy_file *file;
+    struct err *err;
+};
+
+/* Reads one member's value into its target. */
+typedef int decode_fn(struct decoder *d, const struct json *value, void *target);
+
+struct decode_key {
+    const char *name;
+    decode_fn *read;
+};
+
+/* Fails with "FILE:LINE:COLUMN: …" for a value or an offset. Always -1. */
+int decode_fail(struct decoder *d, const struct json *value, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+int decode_fail_at(struct decoder *d, size_t offset, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Puts the place before an error that is already set. Always -1. */
+int decode_wrap(struct decoder *d, const struct json *value);
+
+int decode_type(struct decoder *d, const struct json *value, enum json_type type) must_check;
+struct policy_place decode_place(const struct decoder *d, const struct json *value);
+
+/* Reads an object by its table; unknown keys are errors with a suggestion. */
+int decode_object(struct decoder *d, const struct json *value, const struct decode_key *keys,
+                  size_t count, void *target) must_check;
+
+int decode_bool(struct decoder *d, const struct json *value, bool *out) must_check;
+int decode_text(struct decoder *d, const struct json *value, struct policy_text *out) must_check;
+int decode_path(struct decoder *d, const struct json *value,
+                struct policy_text *out) must_check; /* clean, absolute, not "/" */
+int decode_list(struct decoder *d, const struct json *value, struct policy_list *out) must_check;
+
+/* The index of a string among `names`. */
+int decode_choice(struct decoder *d, const struct json *value, const char *const *names,
+                  size_t count, int *out) must_check;
+
+/* "a, b, c" for messages. */
+void decode_print_names(struct buf *out, const char *const *names, size_t count);
+
+/* One member by such a table. */
+int decode_member(struct decoder *d, const struct json_member *m, const struct decode_key *keys,
+                  size_t count, void *target) must_check;
+
+/* Sections, each in its own source. */
+int decode_header(struct decoder *d) must_check; /* version, mode, runtime */
+decode_fn decode_volumes;
+decode_fn decode_binds;
+decode_fn decode_security;
+decode_fn decode_tuning;
+decode_fn decode_rootfs;
+decode_fn decode_audit;
+decode_fn decode_profiles; /* once everything else was read */
+
+void decode_audit_defaults(struct policy_audit *audit);
+
+/* A member of the top level that overrides d->policy, in a profile. */
+int decode_override(struct decoder *d, const struct json_member *m) must_check;
+
+/* What only the whole can tell. */
+int decode_check(struct policy *policy, struct err *err) must_check;
+int decode_volumes_check(struct policy *policy, struct err *err) must_check;
+
+#endif

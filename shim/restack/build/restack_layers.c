@@ -1,0 +1,161 @@
+#include "shim/restack/build/restack_layers.h"
+
+#include "base/buf.h"
+#include "base/path.h"
+#include "shim/host/kernel.h"
+#include "shim/mount/mount_table.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+/* ---- one more mount ---- */
+
+/* The mount that shows a path: the last of those with the longest way to it. */
+static const struct mount_entry *covering(const struct mount_table *table, const char *path)
+{
+    const struct mount_entry *best = NULL;
+
+    for (size_t i = 0; i < table->count; i++) {
+        const struct mount_entry *m = &table->list[i];
+        if (path_is_beneath(path, m->point) && (!best || strlen(m->point) >= strlen(best->point)))
+            best = m;
+    }
+    return best;
+}
+
+static const char *skip_slashes(const char *path)
+{
+    return path + strspn(path, "/");
+}
+
+/* What of `path` is beneath `dir`, which it is in; "" for itself. */
+static const char *beneath(const char *path, const char *dir)
+{
+    return skip_slashes(path + (strcmp(dir, "/") == 0 ? 0 : strlen(dir)));
+}
+
+/* The path within its file system, in the arena. NULL: not known, or no memory. */
+static const char *inside(const struct mount_table *table, const char *path, struct arena *arena)
+{
+    const struct mount_entry *m = covering(table, path);
+
+    if (!m || m->root[0] != '/')
+        return NULL;
+    const char *rest = beneath(path, m->point);
+    _cleanup_free_ char *text =
+        strf("%s%s%s", strcmp(m->root, "/") == 0 ? "" : m->root, *rest ? "/" : "", rest);
+    return text ? arena_strndup(arena, *text ? text : "/", strlen(*text ? text : "/")) : NULL;
+}
+
+/* The way to the same directory from another mount of its file system; what it leads to is checked.
+ */
+static int open_beneath(int root, const struct mount_entry *mount, const char *path,
+                        const struct mount_table *table, struct arena *arena)
+{
+    const char *within = inside(table, path, arena);
+    struct stat st, wanted;
+
+    if (!within || !path_is_beneath(within, mount->root))
+        return -1;
+    const char *rest = beneath(within, mount->root);
+    _cleanup_fd_ int fd =
+        openat(root, *rest ? rest : ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) < 0 || lstat(path, &wanted) < 0 || st.st_ino != wanted.st_ino ||
+        st.st_dev != wanted.st_dev)
+        return -1;
+    return steal_fd(&fd);
+}
+
+/* All of them from a mount; false leaves some of them open. */
+static bool open_from(const struct mount_entry *mount, const struct chain *chain, const char *path,
+                      const struct mount_table *table, struct arena *arena,
+                      struct merge_layers *out, int *folder)
+{
+    _cleanup_fd_ int root = kernel_clone_mount(mount->point);
+
+    if (root < 0)
+        return false;
+    *folder = open_beneath(root, mount, path, table, arena);
+    for (out->count = 0; *folder >= 0 && out->count < chain->count; out->count++) {
+        int fd = open_beneath(root, mount, chain->paths[out->count], table, arena);
+        if (fd < 0)
+            return false;
+        out->fds[out->count] = fd;
+    }
+    return *folder >= 0;
+}
+
+/* The first mount of that file system through which all of them are seen. */
+static bool open_together(const struct chain *chain, const char *path, dev_t dev,
+                          struct arena *arena, struct merge_layers *out, int *folder,
+                          struct err *err)
+{
+    struct mount_table table;
+
+    if (mount_table_read(arena, &table, err) < 0)
+        return false;
+    for (size_t i = 0; i < table.count; i++) {
+        const struct mount_entry *m = &table.list[i];
+        if (m->major != major(dev) || m->minor != minor(dev))
+            continue;
+        if (open_from(m, chain, path, &table, arena, out, folder))
+            return true;
+        restack_layers_close(out);
+        cleanup_fd(folder);
+        *folder = -1;
+    }
+    return false;
+}
+
+/* ---- all of it ---- */
+
+static int same_file_system(const struct chain *chain, const char *path, dev_t *dev,
+                            struct err *err)
+{
+    struct stat st;
+
+    if (stat(path, &st) < 0)
+        return err_sys(err, "%s", path);
+    *dev = st.st_dev;
+    for (size_t i = 0; i < chain->count; i++) {
+        if (stat(chain->paths[i], &st) < 0)
+            return err_sys(err, "%s", chain->paths[i]);
+        if (st.st_dev != *dev)
+            return err_set(err, ERR_UNSUPPORTED,
+                           "the cache is on another file system than the layers, so they cannot be "
+                           "linked: name a folder beside %s in rootfs.cache",
+                           chain->paths[i]);
+    }
+    return 0;
+}
+
+int restack_layers_open(const struct chain *chain, const char *path, struct arena *arena,
+                        struct merge_layers *out, int *folder, struct err *err)
+{
+    struct err why = ERR_INIT;
+    dev_t dev;
+
+    *out = (struct merge_layers){.users = chain->users};
+    *folder = -1;
+    if (chain->count > sizeof(out->fds) / sizeof(*out->fds))
+        return err_set(err, ERR_LIMIT, "more layers than an overlay can have");
+    if (same_file_system(chain, path, &dev, err) < 0)
+        return -1;
+    if (open_together(chain, path, dev, arena, out, folder, &why))
+        return 0;
+    if (why.kind != ERR_NONE) {
+        *err = why;
+        return -1;
+    }
+    return err_set(err, ERR_UNSUPPORTED,
+                   "no mount shows both the cache and the layers, so they cannot be linked");
+}
+
+void restack_layers_close(struct merge_layers *layers)
+{
+    for (size_t i = 0; i < layers->count; i++)
+        cleanup_fd(&layers->fds[i]);
+    layers->count = 0;
+}

@@ -1,0 +1,239 @@
+#include "shim/restack/cache/chain.h"
+
+#include "base/buf.h"
+#include "shim/host/kernel.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char heading[] = "flatbed chain 1 ";
+
+/* ---- directories ---- */
+
+/* The path of a directory without symlinks, in the arena; NULL and errno. */
+static const char *resolve(const char *base, const char *path, struct arena *arena)
+{
+    char link[32], real[PATH_MAX];
+    _cleanup_fd_ int from = path[0] == '/' ? -1 : open(base, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    _cleanup_fd_ int fd = openat(from, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd < 0)
+        return NULL;
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    ssize_t len = readlink(link, real, sizeof(real));
+    if (len <= 0 || len == sizeof(real))
+        return NULL;
+    const char *found = arena_strndup(arena, real, (size_t)len);
+    if (!found)
+        errno = ENOMEM;
+    return found;
+}
+
+/* The folder two above a clean absolute path, NULL where there is none. */
+static const char *two_above(const char *path, struct arena *arena)
+{
+    size_t len = strlen(path);
+
+    for (int i = 0; i < 2; i++) {
+        while (len > 0 && path[len - 1] != '/')
+            len--;
+        len -= len > 0;
+    }
+    return len ? arena_strndup(arena, path, len) : NULL;
+}
+
+static bool is_relative(const char *path)
+{
+    return path && path[0] != '/';
+}
+
+/* All layers, found from `base`; false where one is not there. */
+static bool resolve_all(const struct layers *layers, const char *base, struct arena *arena,
+                        struct chain *out)
+{
+    out->upper = layers->upper ? resolve(base, layers->upper, arena) : NULL;
+    if (layers->upper && !out->upper)
+        return false;
+    for (size_t i = 0; i < layers->count; i++) {
+        out->paths[i] = resolve(base, layers->lower[i], arena);
+        if (!out->paths[i])
+            return false;
+    }
+    return true;
+}
+
+/*
+ * Docker and podman have STORE/l/NAME and STORE/ID/diff below STORE/ID/merged; containerd has
+ * STORE/N/fs, and an absolute upper directory.
+ */
+static bool find_base(const struct layers *layers, const char *point, struct arena *arena,
+                      struct chain *out)
+{
+    const char *bases[] = {
+        layers->upper && !is_relative(layers->upper) ? two_above(layers->upper, arena) : NULL,
+        two_above(point, arena),
+    };
+    bool needed = is_relative(layers->upper) || is_relative(layers->work);
+
+    for (size_t i = 0; i < layers->count; i++)
+        needed |= is_relative(layers->lower[i]);
+    if (!needed)
+        return resolve_all(layers, "/", arena, out);
+    for (size_t i = 0; i < sizeof(bases) / sizeof(*bases); i++)
+        if (bases[i] && resolve_all(layers, bases[i], arena, out)) {
+            out->base = bases[i];
+            return true;
+        }
+    return false;
+}
+
+/* ---- what it is known by ---- */
+
+static int describe_one(const char *path, struct buf *out, struct err *err)
+{
+    struct timespec born;
+    struct stat st;
+
+    if (strchr(path, '\n'))
+        return err_set(err, ERR_UNSUPPORTED, "a layer's path has a line break");
+    if (lstat(path, &st) < 0 || kernel_birth(path, &born) < 0)
+        return err_sys(err, "%s", path);
+    if (!S_ISDIR(st.st_mode))
+        return err_set(err, ERR_UNSUPPORTED, "%s is not a directory", path);
+    buf_printf(out, "%llu %lld.%09ld %lld.%09ld %s\n", (unsigned long long)st.st_ino,
+               (long long)born.tv_sec, born.tv_nsec, (long long)st.st_ctim.tv_sec,
+               st.st_ctim.tv_nsec, path);
+    return 0;
+}
+
+int chain_describe(const struct chain *chain, struct arena *arena, const char **record,
+                   struct err *err)
+{
+    _cleanup_buf_ struct buf text = BUF_INIT;
+
+    buf_printf(&text, "%s%s\n", heading, chain->users ? "user" : "trusted");
+    for (size_t i = 0; i < chain->count; i++)
+        if (describe_one(chain->paths[i], &text, err) < 0)
+            return -1;
+    *record = text.failed ? NULL : arena_strndup(arena, text.data, text.len);
+    return *record ? 0 : err_nomem(err);
+}
+
+/* FNV-1a, twice: records are compared in any case. */
+static void put_key(struct chain *chain)
+{
+    static const uint64_t prime = 0x100000001b3;
+    uint64_t part[2] = {0xcbf29ce484222325, 0x84222325cbf29ce4};
+
+    for (const char *p = chain->record; *p; p++) {
+        part[0] = (part[0] ^ (unsigned char)*p) * prime;
+        part[1] = (part[1] ^ (unsigned char)~*p) * prime;
+    }
+    snprintf(chain->key, sizeof(chain->key), "%016llx%016llx", (unsigned long long)part[0],
+             (unsigned long long)part[1]);
+}
+
+static int identify(struct chain *chain, struct arena *arena, struct err *err)
+{
+    if (chain_describe(chain, arena, &chain->record, err) < 0)
+        return -1;
+    put_key(chain);
+    return 0;
+}
+
+/* ---- making ---- */
+
+/* Docker's STORE/ID-init/diff above STORE/ID/diff's image. */
+static bool is_own(const char *lower, const char *upper)
+{
+    static const char tail[] = "-init/diff";
+    size_t len = upper ? strlen(upper) : 0, stem = len > 5 ? len - 5 : 0; /* "/diff" */
+
+    return stem && strcmp(upper + stem, "/diff") == 0 && strncmp(lower, upper, stem) == 0 &&
+           strcmp(lower + stem, tail) == 0;
+}
+
+int chain_find(const struct layers *layers, const char *point, struct arena *arena,
+               struct chain *out, struct err *err)
+{
+    *out = (struct chain){.users = layers->users};
+    out->paths = arena_alloc(arena, (layers->count + 1) * sizeof(*out->paths));
+    if (!out->paths)
+        return err_nomem(err);
+    if (!find_base(layers, point, arena, out))
+        return err_set(err, ERR_UNSUPPORTED, "its layers are not found where it names them");
+    out->count = layers->count;
+    if (out->count && is_own(out->paths[0], out->upper)) {
+        out->own = *out->paths++;
+        out->count--;
+    }
+    if (!out->count)
+        return err_set(err, ERR_UNSUPPORTED, "it has no layers");
+    return identify(out, arena, err);
+}
+
+int chain_of_paths(const char *const *paths, size_t count, bool users, struct arena *arena,
+                   struct chain *out, struct err *err)
+{
+    *out = (struct chain){.users = users, .count = count};
+    out->paths = arena_alloc(arena, (count + 1) * sizeof(*out->paths));
+    if (!out->paths)
+        return err_nomem(err);
+    if (!count)
+        return err_set(err, ERR_USAGE, "no layers");
+    for (size_t i = 0; i < count; i++) {
+        out->paths[i] = resolve(".", paths[i], arena);
+        if (!out->paths[i])
+            return err_sys(err, "%s", paths[i]);
+    }
+    return identify(out, arena, err);
+}
+
+/* ---- reading ---- */
+
+static size_t count_lines(const char *text)
+{
+    size_t count = 0;
+
+    for (; (text = strchr(text, '\n')) != NULL; text++)
+        count++;
+    return count;
+}
+
+/* The path that a line ends with; NULL if it is none of ours. */
+static const char *path_of(const char *line, struct arena *arena)
+{
+    size_t len = strcspn(line, "\n"), skip = 0;
+
+    for (int field = 0; field < 3; field++) {
+        skip += strspn(line + skip, "-.0123456789");
+        if (line[skip] != ' ')
+            return NULL;
+        skip++;
+    }
+    return line[skip] == '/' ? arena_strndup(arena, line + skip, len - skip) : NULL;
+}
+
+int chain_parse(const char *record, struct arena *arena, struct chain *out, struct err *err)
+{
+    size_t lines = count_lines(record);
+    const char *line = record + strcspn(record, "\n");
+
+    *out = (struct chain){.record = record};
+    if (strncmp(record, heading, sizeof(heading) - 1) != 0 || lines < 2 ||
+        record[strlen(record) - 1] != '\n')
+        return err_set(err, ERR_FORMAT, "not a chain of layers");
+    out->users = strncmp(record + sizeof(heading) - 1, "user\n", 5) == 0;
+    out->paths = arena_alloc(arena, lines * sizeof(*out->paths));
+    if (!out->paths)
+        return err_nomem(err);
+    for (line++; *line; line += strcspn(line, "\n") + 1) {
+        out->paths[out->count] = path_of(line, arena);
+        if (!out->paths[out->count++])
+            return err_set(err, ERR_FORMAT, "not a chain of layers");
+    }
+    put_key(out);
+    return 0;
+}

@@ -1,0 +1,121 @@
+#include "shim/runtime/apply/apply.h"
+
+#include "base/path.h"
+#include "shim/plan/mount_entry.h"
+
+#include <string.h>
+
+/* ---- where it goes ---- */
+
+/* Destinations of the growing array: the container's own ones, and those added. */
+struct order {
+    const char **list;
+    size_t count;
+};
+
+static bool strictly_beneath(const char *path, const char *dir)
+{
+    return path_is_beneath(path, dir) && strcmp(path, dir) != 0;
+}
+
+static size_t place_for(const struct order *o, const char *target)
+{
+    size_t after = 0;
+
+    for (size_t i = 0; i < o->count; i++)
+        if (path_is_beneath(target, o->list[i]))
+            after = i + 1;
+    for (size_t i = after; i < o->count; i++)
+        if (strictly_beneath(o->list[i], target))
+            return i;
+    return o->count;
+}
+
+static void order_insert(struct order *o, size_t at, const char *target)
+{
+    memmove(o->list + at + 1, o->list + at, (o->count - at) * sizeof(*o->list));
+    o->list[at] = target;
+    o->count++;
+}
+
+static int order_init(struct order *o, const struct plan *plan, const struct spec *spec,
+                      struct err *err)
+{
+    const struct requests *requests = plan->requests;
+    size_t out = 0;
+
+    o->list = calloc(spec->mount_count + plan->count + 1, sizeof(*o->list));
+    if (!o->list)
+        return err_nomem(err);
+    for (size_t i = 0; i < spec->mount_count; i++)
+        if (requests && out < requests->mount_count && requests->mounts[out] == i)
+            out++;
+        else
+            o->list[o->count++] = spec->list[i].destination;
+    return 0;
+}
+
+/* ---- all of it ---- */
+
+static void take_out_requests(const struct requests *requests, struct json_doc *doc,
+                              const struct spec *spec)
+{
+    struct json *annotations = json_get(spec->root, "annotations");
+
+    for (size_t i = requests->mount_count; i > 0; i--)
+        json_remove_at(spec->mounts, requests->mounts[i - 1]);
+    if (!requests->remembered)
+        return;
+    if (!json_is(annotations, JSON_OBJECT))
+        annotations = json_set(doc, spec->root, "annotations", json_object(doc));
+    json_set(doc, annotations, request_remembered, json_string(doc, requests->remembered));
+}
+
+static int add_mounts(const struct plan *plan, struct json_doc *doc, const struct spec *spec,
+                      struct err *err)
+{
+    struct order order = {0};
+
+    if (order_init(&order, plan, spec, err) < 0)
+        return -1;
+    _cleanup_free_ const char **destinations = order.list;
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct plan_op *op = &plan->ops[i];
+        if (op->kind != PLAN_MOUNT || op->verdict != PLAN_ADDED)
+            continue;
+        size_t at = place_for(&order, op->target);
+        json_insert(doc, json_list(doc, spec->root, "mounts"), at,
+                    mount_entry_make(op, op->source, doc, spec));
+        order_insert(&order, at, op->target);
+    }
+    (void)destinations;
+    return 0;
+}
+
+static int add_variables(const struct plan *plan, struct json_doc *doc, const struct spec *spec,
+                         struct err *err)
+{
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct plan_op *op = &plan->ops[i];
+        if (op->kind != PLAN_ENV || op->verdict != PLAN_ADDED)
+            continue;
+        _cleanup_free_ char *text = strf("%s=%s", op->variable, op->value);
+        if (!text)
+            return err_nomem(err);
+        json_append(doc, json_list(doc, spec->process, "env"), json_string(doc, text));
+    }
+    return 0;
+}
+
+int apply_plan(const struct plan *plan, struct json_doc *doc, const struct spec *spec,
+               struct err *err)
+{
+    apply_binds(plan, doc);
+    apply_security(plan, doc, spec);
+    apply_tuning(plan, doc, spec);
+    if (plan->requests)
+        take_out_requests(plan->requests, doc, spec);
+    if (add_mounts(plan, doc, spec, err) < 0 || add_variables(plan, doc, spec, err) < 0)
+        return -1;
+    return json_failed(doc) ? err_nomem(err) : 0;
+}

@@ -1,0 +1,124 @@
+#include "shim/runtime/create.h"
+
+#include "shim/audit/audit.h"
+#include "shim/host/trust.h"
+#include "shim/oci/bundle.h"
+#include "shim/oci/lowlevel.h"
+#include "shim/plan/judge.h"
+#include "shim/prepare/volumes.h"
+#include "shim/restack/restack.h"
+#include "shim/runtime/apply/apply.h"
+#include "shim/runtime/exec/state.h"
+
+enum { MEMORY_LIMIT = 256 * 1024 * 1024 };
+
+/* What the runtime behind us can do is asked only where it matters. */
+static int fit(struct plan *plan, struct lowlevel *low, bool needed, bool enforce, struct err *err)
+{
+    struct features features;
+
+    features_find(low, needed, &features);
+    return plan_fit(plan, &features, low->path, enforce, err);
+}
+
+/* What the plan cannot do without is settled before anything is made on the host. */
+static int prepare(struct plan *plan, const struct facts *facts, struct lowlevel *low, bool enforce,
+                   struct arena *arena, struct err *err)
+{
+    enum plan_need need = plan_need(plan);
+
+    if (need == PLAN_NEEDS_FEATURES && fit(plan, low, true, enforce, err) < 0)
+        return -1;
+    if (volumes_prepare(plan, facts, enforce, arena, err) < 0)
+        return -1;
+    if (need == PLAN_WANTS_FEATURES && plan_need(plan) == need)
+        return fit(plan, low, false, enforce, err);
+    return 0;
+}
+
+/* What is known of a container while it is edited. */
+struct edit {
+    const struct policy *policy;
+    const struct call *call;
+    struct lowlevel *low;
+    struct bundle bundle;
+    struct arena arena;
+    struct spec spec;
+    struct judgement judgement;
+    struct audit_subject subject;
+};
+
+/* A decision is written down before it takes effect, and with it what a permissive policy passes.
+ */
+static int write_down(const struct edit *e, bool changes, struct err *err)
+{
+    struct err denials = ERR_INIT;
+    bool denied = plan_check(&e->judgement.plan, &denials) < 0;
+
+    return audit_decision(&e->subject, changes ? AUDIT_CHANGED : AUDIT_ALLOWED,
+                          denied ? &denials : NULL, err);
+}
+
+/* For exec. Where it is held to rules, a launch fails for want of them. */
+static int keep_state(const struct edit *e, struct err *err)
+{
+    const struct judgement *j = &e->judgement;
+    const struct spec *held = j->policy->security.given && !trust_rootless() ? &e->spec : NULL;
+
+    return state_save(e->call->root, e->call->id, j, held, lowlevel_depth() > 1, err) < 0 && held
+               ? -1
+               : 0;
+}
+
+static int apply(struct edit *e, struct err *err)
+{
+    struct plan *plan = &e->judgement.plan;
+    bool changes = plan_changes(plan);
+
+    if (changes && apply_plan(plan, e->bundle.doc, &e->spec, err) < 0)
+        return err_wrap(err, "%s", e->bundle.path);
+    if (keep_state(e, err) < 0 || write_down(e, changes, err) < 0)
+        return -1;
+    return changes ? bundle_write(&e->bundle, err) : 0;
+}
+
+static int edit_bundle(struct edit *e, struct err *err)
+{
+    struct judgement *j = &e->judgement;
+
+    if (bundle_open(&e->bundle, e->call, err) < 0)
+        return -1;
+    if (spec_read(e->bundle.doc, &e->arena, &e->spec, err) < 0)
+        return err_wrap(err, "%s", e->bundle.path);
+    e->subject.spec = &e->spec;
+    e->subject.judgement = j;
+    if (judge_container(e->policy, &e->spec, e->bundle.doc, e->bundle.dirfd, e->call->id, &e->arena,
+                        j, err) < 0)
+        return -1;
+    bool enforce = j->policy->mode == POLICY_ENFORCE;
+    if (enforce && plan_check(&j->plan, err) < 0)
+        return -1;
+    /* In the engine's own mounts: what is prepared may be seen by this container alone. */
+    if (restack_root(j, false, &e->arena, err) < 0 ||
+        prepare(&j->plan, &j->facts, e->low, enforce, &e->arena, err) < 0)
+        return -1;
+    return apply(e, err);
+}
+
+int edit_config(const struct policy *policy, const struct call *call, struct lowlevel *low,
+                struct err *err)
+{
+    struct edit e = {.policy = policy,
+                     .call = call,
+                     .low = low,
+                     .bundle = BUNDLE_INIT,
+                     .arena = {.limit = MEMORY_LIMIT},
+                     .subject = {.policy = policy, .call = call}};
+    int rc = edit_bundle(&e, err);
+
+    if (rc < 0)
+        audit_refusal(&e.subject, err);
+    arena_free(&e.arena);
+    bundle_close(&e.bundle);
+    return rc;
+}

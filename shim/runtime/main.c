@@ -1,0 +1,56 @@
+/* flatbed-runtime: an OCI runtime that edits config.json by a policy and becomes runc or crun. */
+#include "shim/runtime/launch.h"
+#include "shim/runtime/report.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/*
+ * An engine may close the standard streams. Nothing that is opened here must come to stand in their
+ * place; the runtime behind us finds them closed again.
+ */
+static bool occupy_standard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) != fd)
+            return false;
+    return true;
+}
+
+static int fail(const struct err *err, const struct call *call)
+{
+    report_failure(err->msg, call->log, call->log_format);
+    return 1;
+}
+
+int main(int argc, char *argv[])
+{
+    /* A file that may not grow (RLIMIT_FSIZE) is an error like others, and not the end of us in the
+     * middle of it. The runtime behind us finds the signal as it was. */
+    enum { HEAP = 512 * 1024 };
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct sigaction before;
+    struct err err = ERR_INIT;
+    struct launch launch;
+
+#ifdef M_TOP_PAD /* glibc's */
+    /* It is not for the kernel to hear of each step: all of it goes when the other is executed. */
+    mallopt(M_TOP_PAD, HEAP);
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
+#endif
+    if (!occupy_standard_streams() || sigaction(SIGXFSZ, &ignore, &before) < 0)
+        return 1;
+    if (launch_prepare(&launch, argc > 0 ? argc - 1 : 0, argv + 1, &err) == 0) {
+        if (launch.own.version)
+            return puts("flatbed-runtime " FLATBED_VERSION) < 0 || fflush(stdout) != 0;
+        sigaction(SIGXFSZ, &before, NULL);
+        if (lowlevel_exec(&launch.lowlevel, launch.argc, launch.argv, &err) == 0)
+            return 0;
+        sigaction(SIGXFSZ, &ignore, NULL);
+    }
+    return fail(&err, &launch.call);
+}
