@@ -5,7 +5,7 @@
 #ifndef FLATTEN_ADVICE_PATHS_H
 #define FLATTEN_ADVICE_PATHS_H
 
-#include "flatten/analyze/bytes/strata.h"
+#include "flatten/analyze/bytes/layer_stack.h"
 
 enum { ADVICE_PATHS = 6 };
 

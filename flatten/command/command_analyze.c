@@ -2,7 +2,7 @@
 
 #include "base/cli/log.h"
 #include "base/fdio.h"
-#include "flatten/analyze/report.h"
+#include "flatten/analyze/html_page.h"
 #include "flatten/keeper/keeper.h"
 #include "flatten/squash/platforms.h"
 #include "flatten/wire/wire.h"

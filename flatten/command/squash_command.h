@@ -5,7 +5,7 @@
 #include "flatten/command/timestamp.h"
 #include "flatten/reader/reader.h"
 #include "flatten/squash/platforms.h"
-#include "flatten/squash/select.h"
+#include "flatten/squash/layer_selection.h"
 #include "flatten/squash/squash.h"
 
 struct squash_command {

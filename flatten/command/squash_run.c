@@ -2,7 +2,7 @@
 
 #include "base/cli/log.h"
 #include "flatten/command/progress.h"
-#include "flatten/squash/prove.h"
+#include "flatten/squash/squash_verify.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -6,7 +6,7 @@
 #include "flatten/image/image.h"
 #include "flatten/layer/layer_record.h"
 #include "flatten/stream/interrupt.h"
-#include "flatten/stream/spool.h"
+#include "flatten/stream/temporary_file.h"
 
 #include <fcntl.h>
 #include <limits.h>

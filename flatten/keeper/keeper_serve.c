@@ -1,7 +1,7 @@
 #include "flatten/keeper/keeper.h"
 
 #include "flatten/stream/interrupt.h"
-#include "flatten/stream/spool.h"
+#include "flatten/stream/temporary_file.h"
 #include "flatten/wire/wire.h"
 
 #include <fcntl.h>

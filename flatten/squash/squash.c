@@ -1,8 +1,8 @@
 #include "flatten/squash/squash.h"
 
 #include "flatten/layer/verifier.h"
-#include "flatten/squash/kept.h"
-#include "flatten/squash/select.h"
+#include "flatten/squash/kept_layers.h"
+#include "flatten/squash/layer_selection.h"
 
 #include <fcntl.h>
 

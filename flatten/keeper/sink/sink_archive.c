@@ -3,7 +3,7 @@
 #include "base/fdio.h"
 #include "base/json/json.h"
 #include "flatten/image/blob_store.h"
-#include "flatten/stream/spool.h"
+#include "flatten/stream/temporary_file.h"
 
 #include <fcntl.h>
 #include <libgen.h>

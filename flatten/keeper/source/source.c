@@ -1,6 +1,6 @@
 #include "flatten/keeper/source/source.h"
 
-#include "flatten/stream/spool.h"
+#include "flatten/stream/temporary_file.h"
 
 static int spool_here(void *ctx, struct err *err)
 {

@@ -2,7 +2,7 @@
 
 #include "flatten/keeper/http/engine_api.h"
 #include "flatten/name/image_name.h"
-#include "flatten/stream/spool.h"
+#include "flatten/stream/temporary_file.h"
 
 #include <fcntl.h>
 #include <string.h>

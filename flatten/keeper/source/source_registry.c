@@ -3,7 +3,7 @@
 #include "base/fdio.h"
 #include "flatten/keeper/registry/registry.h"
 #include "flatten/name/media_type.h"
-#include "flatten/stream/spool.h"
+#include "flatten/stream/temporary_file.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef FLATTEN_CONTENTS_H
 #define FLATTEN_CONTENTS_H
 
-#include "flatten/analyze/bytes/strata.h"
+#include "flatten/analyze/bytes/layer_stack.h"
 #include "flatten/layer/layer.h"
 
 /* What is wanted of a file. */

@@ -9,7 +9,7 @@
 #ifndef FLATTEN_DEAD_H
 #define FLATTEN_DEAD_H
 
-#include "flatten/analyze/bytes/strata.h"
+#include "flatten/analyze/bytes/layer_stack.h"
 
 enum { DEAD_WORST = 20 };
 

@@ -10,7 +10,7 @@
 #ifndef FLATTEN_LOOKUPS_H
 #define FLATTEN_LOOKUPS_H
 
-#include "flatten/analyze/bytes/strata.h"
+#include "flatten/analyze/bytes/layer_stack.h"
 
 enum { LOOKUP_WORST = 20, LOOKUP_SITES = 16 };
 

@@ -1,4 +1,4 @@
-#include "flatten/squash/prove.h"
+#include "flatten/squash/squash_verify.h"
 #include "tests/unit/lib/tar_image.h"
 #include "tests/unit/lib/unit.h"
 

@@ -1,6 +1,6 @@
 #include "tests/unit/lib/stream_unit.h"
 
-#include "flatten/stream/spool.h"
+#include "flatten/stream/temporary_file.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-#include "flatten/analyze/bytes/strata.h"
+#include "flatten/analyze/bytes/layer_stack.h"
 
 #include <string.h>
 

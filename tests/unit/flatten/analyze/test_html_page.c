@@ -1,4 +1,4 @@
-#include "flatten/analyze/report.h"
+#include "flatten/analyze/html_page.h"
 #include "tests/unit/lib/unit.h"
 
 /* Nothing that an HTML parser acts on within a script element is left. */

@@ -1,4 +1,4 @@
-#include "flatten/squash/prove.h"
+#include "flatten/squash/squash_verify.h"
 
 int prove_same(const struct image *source, const struct squashed *squashed,
                const struct merged_options *options, listing_difference *report, void *ctx,

@@ -1,4 +1,4 @@
-#include "flatten/analyze/report.h"
+#include "flatten/analyze/html_page.h"
 
 #include "base/fdio.h"
 

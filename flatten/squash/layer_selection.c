@@ -1,4 +1,4 @@
-#include "flatten/squash/select.h"
+#include "flatten/squash/layer_selection.h"
 
 #include <string.h>
 

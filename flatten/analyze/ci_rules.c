@@ -1,4 +1,4 @@
-#include "flatten/analyze/gate.h"
+#include "flatten/analyze/ci_rules.h"
 
 #include "base/fdio.h"
 #include "base/human.h"

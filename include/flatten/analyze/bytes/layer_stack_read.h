@@ -6,7 +6,7 @@
 #ifndef FLATTEN_STRATA_READ_H
 #define FLATTEN_STRATA_READ_H
 
-#include "flatten/analyze/bytes/strata.h"
+#include "flatten/analyze/bytes/layer_stack.h"
 #include "flatten/image/image.h"
 #include "flatten/merge/index.h"
 

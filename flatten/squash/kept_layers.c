@@ -1,4 +1,4 @@
-#include "flatten/squash/kept.h"
+#include "flatten/squash/kept_layers.h"
 
 #include "base/fdio.h"
 

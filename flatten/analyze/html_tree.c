@@ -1,4 +1,4 @@
-#include "flatten/analyze/report.h"
+#include "flatten/analyze/html_page.h"
 
 #include <inttypes.h>
 #include <string.h>

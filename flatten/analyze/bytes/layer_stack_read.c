@@ -1,4 +1,4 @@
-#include "flatten/analyze/bytes/strata_read.h"
+#include "flatten/analyze/bytes/layer_stack_read.h"
 
 #include "flatten/analyze/bytes/contents.h"
 

@@ -1,4 +1,4 @@
-#include "flatten/analyze/gate.h"
+#include "flatten/analyze/ci_rules.h"
 #include "tests/unit/lib/unit.h"
 
 static void test_set(void **state)

@@ -1,4 +1,4 @@
-#include "flatten/stream/spool.h"
+#include "flatten/stream/temporary_file.h"
 
 #include "base/fdio.h"
 
