@@ -58,7 +58,7 @@ static void put_path(const struct analysis *a, uint32_t node, struct buf *out)
     _cleanup_buf_ struct buf path = BUF_INIT;
 
     buf_putc(out, '/');
-    human_put_short(out, strata_path(&a->strata, node, &path), MOST_PATH);
+    human_put_short(out, layer_stack_path(&a->stack, node, &path), MOST_PATH);
 }
 
 /* ---- what one layer does to another's bytes ---- */
@@ -115,7 +115,7 @@ static int advise_kills(const struct analysis *a, struct advice_list *out, struc
 static int advise_paths(const struct analysis *a, struct advice_list *out, struct err *err)
 {
     struct advice_path paths[ADVICE_PATHS];
-    int count = advice_paths(&a->strata, paths, err);
+    int count = advice_paths(&a->stack, paths, err);
 
     for (int i = 0; i < count; i++) {
         struct buf text = BUF_INIT;
@@ -168,7 +168,7 @@ static int advise_flatten(const struct analysis *a, struct advice_list *out, str
     if (a->dead.layer_count < 2 || all == 0 || !worth_saying(a, all))
         return 0;
     saved = saved_above(a, kept);
-    if (lookups_count(&a->strata, kept, &then, err) < 0)
+    if (lookups_count(&a->stack, kept, &then, err) < 0)
         return -1;
     buf_printf(&text, "flatten would drop %s (%.1f %%)", human_size(all, most),
                human_share(all, a->dead.payload));

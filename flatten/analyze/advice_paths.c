@@ -95,7 +95,7 @@ static void add(struct finds *f, const struct advice_path *found)
 }
 
 /* By node: the outermost cache directory that it is or lies in, or 0. Parents come first. */
-static uint32_t *cache_roots(const struct strata *s, struct buf *path, struct err *err)
+static uint32_t *cache_roots(const struct layer_stack *s, struct buf *path, struct err *err)
 {
     uint32_t *roots = calloc(s->nodes + 1, sizeof(*roots));
 
@@ -105,7 +105,7 @@ static uint32_t *cache_roots(const struct strata *s, struct buf *path, struct er
     }
     for (uint32_t node = 1; node < s->nodes; node++) {
         roots[node] = roots[tree_parent(s->tree, node)];
-        if (!roots[node] && cache_of(strata_path(s, node, path)) >= 0)
+        if (!roots[node] && cache_of(layer_stack_path(s, node, path)) >= 0)
             roots[node] = node;
     }
     return roots;
@@ -118,7 +118,7 @@ static int by_bytes(const void *a, const void *b)
     return x->bytes > y->bytes ? -1 : x->bytes < y->bytes;
 }
 
-int advice_paths(const struct strata *s, struct advice_path out[ADVICE_PATHS], struct err *err)
+int advice_paths(const struct layer_stack *s, struct advice_path out[ADVICE_PATHS], struct err *err)
 {
     _cleanup_buf_ struct buf path = BUF_INIT;
     _cleanup_free_ uint32_t *roots = cache_roots(s, &path, err);
@@ -127,7 +127,7 @@ int advice_paths(const struct strata *s, struct advice_path out[ADVICE_PATHS], s
     if (!roots)
         return -1;
     for (size_t i = 0; i < s->file_count; i++) {
-        const struct strata_file *file = &s->files[i];
+        const struct stack_file *file = &s->files[i];
         struct advice_path found = {.bytes = file->size};
         uint32_t dir = tree_parent(s->tree, file->layer ? file->node : 0);
         if (!file->layer || file->killer || file->size == 0)
@@ -135,10 +135,10 @@ int advice_paths(const struct strata *s, struct advice_path out[ADVICE_PATHS], s
         if (roots[dir]) {
             found.cache = true;
             found.node = roots[dir];
-            found.what = caches[cache_of(strata_path(s, found.node, &path))].what;
+            found.what = caches[cache_of(layer_stack_path(s, found.node, &path))].what;
         } else if (file->size >= least_data) {
             found.node = dir;
-            found.what = data_of(strata_path(s, file->node, &path));
+            found.what = data_of(layer_stack_path(s, file->node, &path));
         }
         if (found.what)
             add(&finds, &found);

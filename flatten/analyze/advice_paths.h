@@ -17,7 +17,7 @@ struct advice_path {
 };
 
 /* Fills `out`, most bytes first; returns how many, or -1. */
-int advice_paths(const struct strata *s, struct advice_path out[ADVICE_PATHS],
+int advice_paths(const struct layer_stack *s, struct advice_path out[ADVICE_PATHS],
                  struct err *err) must_check;
 
 #endif

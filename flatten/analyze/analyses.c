@@ -5,7 +5,7 @@ static int compare(struct analysis *list, const struct duplicate_image *images, 
                    uint8_t *const *wanted, struct duplicate_shared *shared, struct err *err)
 {
     for (size_t i = 0; i < count; i++)
-        if (contents_read(list[i].image, &list[i].strata, wanted[i], &list[i].contents, err) < 0)
+        if (contents_read(list[i].image, &list[i].stack, wanted[i], &list[i].contents, err) < 0)
             return err_wrap(err, "%s", list[i].source);
     for (size_t i = 0; i < count; i++) {
         if (duplicates_find(&images[i], &list[i].duplicates, &list[i].stale, err) < 0)
@@ -26,7 +26,7 @@ int analysis_compare(struct analysis *list, size_t count, struct duplicate_share
     if (!images || !wanted)
         return err_nomem(err);
     for (size_t i = 0; i < count; i++)
-        images[i] = (struct duplicate_image){&list[i].strata, list[i].image, &list[i].contents};
+        images[i] = (struct duplicate_image){&list[i].stack, list[i].image, &list[i].contents};
     int rc = duplicates_want(images, count, wanted, err);
     if (rc == 0)
         rc = compare(list, images, count, wanted, shared, err);

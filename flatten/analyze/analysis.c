@@ -8,7 +8,7 @@ void analysis_clear(struct analysis *a)
     dead_report_clear(&a->dead);
     lookup_report_clear(&a->lookups);
     lookup_report_clear(&a->flat);
-    strata_clear(&a->strata);
+    layer_stack_clear(&a->stack);
     cleanup_index(&a->index);
     free(a->created_by);
     cleanup_image(&a->image);
@@ -43,7 +43,7 @@ static int name_layers(struct analysis *a, struct err *err)
 /* Whether a file was only touched is decided by its content: of those that may be, and no other. */
 static int compare_rivals(struct analysis *a, struct err *err)
 {
-    struct strata *s = &a->strata;
+    struct layer_stack *s = &a->stack;
     _cleanup_free_ uint8_t *wanted = calloc(s->file_count + 1, 1);
     _cleanup_contents_ struct contents contents = {0};
 
@@ -66,24 +66,24 @@ int analysis_make(struct image *image, const char *source, const struct merged_o
 {
     *out = (struct analysis){.source = source, .image = image, .costs = costs};
     if (name_layers(out, err) < 0 ||
-        strata_read(image, options, &out->strata, &out->index, &out->read, err) < 0 ||
-        dead_attribute(&out->strata, err) < 0 || compare_rivals(out, err) < 0)
+        layer_stack_read(image, options, &out->stack, &out->index, &out->read, err) < 0 ||
+        dead_attribute(&out->stack, err) < 0 || compare_rivals(out, err) < 0)
         return -1;
-    if (dead_sum(&out->strata, &out->dead, err) < 0 ||
-        lookups_count(&out->strata, out->strata.layers, &out->lookups, err) < 0)
+    if (dead_sum(&out->stack, &out->dead, err) < 0 ||
+        lookups_count(&out->stack, out->stack.layers, &out->lookups, err) < 0)
         return -1;
-    if (lookups_count(&out->strata, 0, &out->flat, err) < 0)
+    if (lookups_count(&out->stack, 0, &out->flat, err) < 0)
         return -1;
     return advice_make(out, &out->advice, err);
 }
 
-bool analysis_judge(struct analysis *a, const struct gate *rules)
+bool analysis_judge(struct analysis *a, const struct ci_rules *rules)
 {
-    const struct gate_values values = {.payload = a->dead.payload,
-                                       .dead = a->dead.payload - a->dead.live,
-                                       .efficiency = a->dead.efficiency,
-                                       .layers = a->dead.layer_count,
-                                       .probes = a->lookups.existing.mean};
+    const struct ci_values values = {.payload = a->dead.payload,
+                                     .dead = a->dead.payload - a->dead.live,
+                                     .efficiency = a->dead.efficiency,
+                                     .layers = a->dead.layer_count,
+                                     .probes = a->lookups.existing.mean};
 
-    return gate_judge(rules, &values, a->gate, &a->gate_count);
+    return ci_rules_judge(rules, &values, a->results, &a->result_count);
 }

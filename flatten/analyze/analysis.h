@@ -22,7 +22,7 @@ struct analysis {
     struct image *image;     /* owned */
     const char **created_by; /* by layer number - 1: from the config's history; NULL: not said */
     struct index *index;
-    struct strata strata;
+    struct layer_stack stack;
     struct merged_report read;
     struct dead_report dead;
     struct lookup_report lookups;     /* as it is */
@@ -33,11 +33,11 @@ struct analysis {
     struct contents contents;
     struct duplicate_report duplicates;
     struct stale_report stale;
-    struct zfs_report zfs;               /* record 0: not asked for */
-    struct zfs_plan plan;                /* the same */
-    struct dedup_report together;        /* of all images given; where zfs.deduped */
-    struct gate_result gate[GATE_RULES]; /* of the rules that were set */
-    size_t gate_count;
+    struct zfs_report zfs;              /* record 0: not asked for */
+    struct zfs_plan plan;               /* the same */
+    struct dedup_report together;       /* of all images given; where zfs.deduped */
+    struct ci_result results[CI_RULES]; /* of the rules that were set */
+    size_t result_count;
 };
 
 /* Takes `image` in any case. Fills *out, which the caller clears in any case. */
@@ -63,8 +63,8 @@ struct analysis_zfs {
 int analysis_compress(struct analysis *list, size_t count, const struct analysis_zfs *options,
                       struct err *err) must_check;
 
-/* Judges by the rules (gate.h); true if none is broken. */
-bool analysis_judge(struct analysis *a, const struct gate *rules);
+/* Judges by the rules (ci_rules.h); true if none is broken. */
+bool analysis_judge(struct analysis *a, const struct ci_rules *rules);
 
 /* Tables for people. Names are made printable. */
 void analysis_put_text(const struct analysis *a, struct buf *out);

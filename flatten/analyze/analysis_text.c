@@ -94,7 +94,7 @@ static void put_worst(const struct analysis *a, struct buf *out)
     for (size_t i = 0; i < a->dead.worst_count; i++) {
         const struct dead_path *w = &a->dead.worst[i];
         buf_printf(out, "  %9s  /", human_size(w->bytes, size));
-        human_put_short(out, strata_path(&a->strata, w->node, &path), MOST_PATH);
+        human_put_short(out, layer_stack_path(&a->stack, w->node, &path), MOST_PATH);
         buf_printf(out, "  (%s, layer %u", dead_cause_text[w->cause], w->by);
         if (w->copies > 1)
             buf_printf(out, ", %u copies", w->copies);
@@ -179,7 +179,7 @@ static void put_lookups(const struct analysis *a, struct buf *out)
         buf_puts(out, "  Directories in many layers\n");
     for (size_t i = 0; i < l->worst_count && i < MOST_KILLS; i++) {
         buf_printf(out, "    %4u layers, %6u names  /", l->worst[i].layers, l->worst[i].entries);
-        human_put_short(out, strata_path(&a->strata, l->worst[i].node, &path), MOST_PATH);
+        human_put_short(out, layer_stack_path(&a->stack, l->worst[i].node, &path), MOST_PATH);
         buf_putc(out, '\n');
     }
 }
@@ -193,7 +193,7 @@ static void put_group(const struct analysis *a, const struct duplicate_group *g,
                g->layers, g->layers == 1 ? "" : "s");
     for (uint32_t i = 0; i < g->copies && i < DUPLICATE_PATHS; i++) {
         buf_puts(out, " /");
-        human_put_short(out, strata_path(&a->strata, g->nodes[i], &path), MOST_PATH);
+        human_put_short(out, layer_stack_path(&a->stack, g->nodes[i], &path), MOST_PATH);
     }
     buf_puts(out, g->copies > DUPLICATE_PATHS ? " …\n" : "\n");
 }
@@ -233,13 +233,13 @@ static void put_advice(const struct analysis *a, struct buf *out)
         buf_printf(out, "  - %s\n", a->advice.list[i].text);
 }
 
-static void put_gate(const struct analysis *a, struct buf *out)
+static void put_rules(const struct analysis *a, struct buf *out)
 {
-    if (a->gate_count)
+    if (a->result_count)
         buf_puts(out, "\nRules\n");
-    for (size_t i = 0; i < a->gate_count; i++) {
-        buf_printf(out, "  %-8s", a->gate[i].kept ? "kept" : "BROKEN");
-        gate_put_text(&a->gate[i], out);
+    for (size_t i = 0; i < a->result_count; i++) {
+        buf_printf(out, "  %-8s", a->results[i].kept ? "kept" : "BROKEN");
+        ci_result_put_text(&a->results[i], out);
         buf_putc(out, '\n');
     }
 }
@@ -257,5 +257,5 @@ void analysis_put_text(const struct analysis *a, struct buf *out)
     if (a->zfs.record)
         analysis_put_zfs_text(a, out);
     put_advice(a, out);
-    put_gate(a, out);
+    put_rules(a, out);
 }

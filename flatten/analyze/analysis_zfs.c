@@ -17,9 +17,9 @@ static int compress(struct analysis *a, const struct analysis_zfs *options, stru
 
     if (all && !(own = dedup_new(most, err)))
         return -1;
-    if (zfs_read(a->image, &a->strata, options->record, options->exact ? 0 : ZFS_SAMPLE, own,
+    if (zfs_read(a->image, &a->stack, options->record, options->exact ? 0 : ZFS_SAMPLE, own,
                  &a->zfs, err) < 0 ||
-        zfs_plan_make(&a->zfs, &a->strata, a->image->name, &a->plan, err) < 0)
+        zfs_plan_make(&a->zfs, &a->stack, a->image->name, &a->plan, err) < 0)
         return err_wrap(err, "%s", a->source);
     return all ? dedup_merge(all, own, err) : 0;
 }
@@ -88,7 +88,7 @@ static void put_plan(const struct analysis *a, struct buf *out)
         zfs_plan_put_command(d, dedup_of(a), out);
         buf_puts(out, i ? "\n      # for /" : "\n      # for what is not named below: ");
         if (i) {
-            human_put_short(out, strata_path(&a->strata, d->dir.node, &path), MOST_PATH);
+            human_put_short(out, layer_stack_path(&a->stack, d->dir.node, &path), MOST_PATH);
             buf_puts(out, ": ");
         }
         zfs_plan_put_reason(d, out);
@@ -122,7 +122,7 @@ void analysis_put_zfs_text(const struct analysis *a, struct buf *out)
         else
             buf_puts(out, "  (not in the sample)");
         buf_puts(out, "  /");
-        human_put_short(out, strata_path(&a->strata, d->node, &path), MOST_PATH);
+        human_put_short(out, layer_stack_path(&a->stack, d->node, &path), MOST_PATH);
         buf_putc(out, '\n');
     }
     if (z->deduped) {
@@ -170,7 +170,7 @@ static void put_dataset(const struct analysis *a, const struct zfs_dataset *d, s
     _cleanup_buf_ struct buf text = BUF_INIT;
 
     buf_puts(out, "{\"path\":");
-    put_string(out, strata_path(&a->strata, d->dir.node, &text));
+    put_string(out, layer_stack_path(&a->stack, d->dir.node, &text));
     buf_puts(out, ",\"dataset\":");
     put_string(out, d->name);
     buf_printf(out, ",\"recordsize\":%zu,\"compression\":\"%s\",\"dedup\":%s,\"command\":",
@@ -217,7 +217,7 @@ void analysis_put_zfs_json(const struct analysis *a, struct buf *out)
     buf_puts(out, ",\"directories\":[");
     for (size_t i = 0; i < z->dir_count; i++) {
         buf_printf(out, "%s{\"path\":", i ? "," : "");
-        put_string(out, strata_path(&a->strata, z->dirs[i].node, &path));
+        put_string(out, layer_stack_path(&a->stack, z->dirs[i].node, &path));
         buf_putc(out, ',');
         put_sums(&z->dirs[i], out);
         buf_putc(out, '}');

@@ -10,8 +10,8 @@
 
 enum { MOST_BYTES = 64 * 1024, NAMES = 4 };
 
-const char *const gate_key[GATE_RULES] = {"max_wasted", "max_wasted_share", "min_efficiency",
-                                          "max_depth", "max_probes"};
+const char *const ci_rule_key[CI_RULES] = {"max_wasted", "max_wasted_share", "min_efficiency",
+                                           "max_depth", "max_probes"};
 
 static const char *const names[NAMES + 1] = {"max-wasted", "min-efficiency", "max-depth",
                                              "max-probes", NULL};
@@ -48,37 +48,37 @@ static double unit_of(const char *text)
     return 0;
 }
 
-static void put_rule(struct gate *g, enum gate_rule rule, double limit)
+static void put_rule(struct ci_rules *g, enum ci_rule rule, double limit)
 {
     g->set[rule] = true;
     g->limit[rule] = limit;
 }
 
-static int set_wasted(struct gate *g, double value, const char *rest, struct err *err)
+static int set_wasted(struct ci_rules *g, double value, const char *rest, struct err *err)
 {
     if (strcmp(rest, "%") == 0 && value <= 100) {
-        put_rule(g, GATE_WASTED_SHARE, value / 100);
+        put_rule(g, CI_RULE_WASTED_SHARE, value / 100);
         return 0;
     }
     while (*rest == ' ')
         rest++;
     if (unit_of(rest) == 0)
         return err_set(err, ERR_USAGE, "max-wasted wants bytes (200MB) or a share (10%%)");
-    put_rule(g, GATE_WASTED, value * unit_of(rest));
+    put_rule(g, CI_RULE_WASTED, value * unit_of(rest));
     return 0;
 }
 
-static int set_efficiency(struct gate *g, double value, const char *rest, struct err *err)
+static int set_efficiency(struct ci_rules *g, double value, const char *rest, struct err *err)
 {
     bool percent = strcmp(rest, "%") == 0;
 
     if ((!percent && *rest) || value > (percent ? 100 : 1))
         return err_set(err, ERR_USAGE, "min-efficiency wants 0 to 100%% or 0 to 1");
-    put_rule(g, GATE_EFFICIENCY, percent ? value / 100 : value);
+    put_rule(g, CI_RULE_EFFICIENCY, percent ? value / 100 : value);
     return 0;
 }
 
-int gate_set(struct gate *g, const char *name, const char *text, struct err *err)
+int ci_rules_set(struct ci_rules *g, const char *name, const char *text, struct err *err)
 {
     const char *rest = "";
     double value = 0;
@@ -91,7 +91,7 @@ int gate_set(struct gate *g, const char *name, const char *text, struct err *err
         return set_efficiency(g, value, rest, err);
     if (*rest)
         return err_set(err, ERR_USAGE, "%s: '%s' is not a number", name, text);
-    put_rule(g, strcmp(name, "max-depth") == 0 ? GATE_DEPTH : GATE_PROBES, value);
+    put_rule(g, strcmp(name, "max-depth") == 0 ? CI_RULE_DEPTH : CI_RULE_PROBES, value);
     return 0;
 }
 
@@ -110,12 +110,12 @@ static const char *name_of(const char *key)
     return NULL;
 }
 
-static int parse_member(struct gate *g, const struct json_doc *doc, const struct json_member *m,
+static int parse_member(struct ci_rules *g, const struct json_doc *doc, const struct json_member *m,
                         struct err *err)
 {
     const char *name = name_of(m->key);
     unsigned line, column;
-    struct gate one = {0};
+    struct ci_rules one = {0};
 
     json_position(doc, m->key_start, &line, &column);
     if (!name)
@@ -127,18 +127,18 @@ static int parse_member(struct gate *g, const struct json_doc *doc, const struct
         strlen(m->value->text) != m->value->len)
         return err_set(err, ERR_FORMAT, "%u:%u: %s must be a number or a string", line, column,
                        m->key);
-    if (gate_set(&one, name, m->value->text, err) < 0) {
+    if (ci_rules_set(&one, name, m->value->text, err) < 0) {
         err->kind = ERR_FORMAT;
         return err_wrap(err, "%u:%u", line, column);
     }
-    bool wasted = g->set[GATE_WASTED] || g->set[GATE_WASTED_SHARE];
-    for (int rule = 0; rule < GATE_RULES; rule++)
-        if (one.set[rule] && !g->set[rule] && !(wasted && rule <= GATE_WASTED_SHARE))
-            put_rule(g, (enum gate_rule)rule, one.limit[rule]);
+    bool wasted = g->set[CI_RULE_WASTED] || g->set[CI_RULE_WASTED_SHARE];
+    for (int rule = 0; rule < CI_RULES; rule++)
+        if (one.set[rule] && !g->set[rule] && !(wasted && rule <= CI_RULE_WASTED_SHARE))
+            put_rule(g, (enum ci_rule)rule, one.limit[rule]);
     return 0;
 }
 
-int gate_parse(struct gate *g, const char *text, size_t len, struct err *err)
+int ci_rules_parse(struct ci_rules *g, const char *text, size_t len, struct err *err)
 {
     static const struct json_options options = {.comments = true, .unique_keys = true};
     _cleanup_json_ struct json_doc *doc = json_parse(text, len, &options, err);
@@ -154,66 +154,65 @@ int gate_parse(struct gate *g, const char *text, size_t len, struct err *err)
     return 0;
 }
 
-int gate_load(struct gate *g, const char *path, struct err *err)
+int ci_rules_load(struct ci_rules *g, const char *path, struct err *err)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
 
     if (file_read(AT_FDCWD, path, MOST_BYTES, &text, err) < 0)
         return -1;
-    if (gate_parse(g, text.data ? text.data : "", text.len, err) < 0)
+    if (ci_rules_parse(g, text.data ? text.data : "", text.len, err) < 0)
         return err_wrap(err, "%s", path);
     return 0;
 }
 
 /* ---- judging ---- */
 
-bool gate_judge(const struct gate *g, const struct gate_values *values,
-                struct gate_result out[GATE_RULES], size_t *count)
+bool ci_rules_judge(const struct ci_rules *g, const struct ci_values *values,
+                    struct ci_result out[CI_RULES], size_t *count)
 {
-    const double found[GATE_RULES] = {
-        [GATE_WASTED] = (double)values->dead,
-        [GATE_WASTED_SHARE] = human_share(values->dead, values->payload) / 100,
-        [GATE_EFFICIENCY] = values->efficiency,
-        [GATE_DEPTH] = values->layers,
-        [GATE_PROBES] = values->probes,
+    const double found[CI_RULES] = {
+        [CI_RULE_WASTED] = (double)values->dead,
+        [CI_RULE_WASTED_SHARE] = human_share(values->dead, values->payload) / 100,
+        [CI_RULE_EFFICIENCY] = values->efficiency,
+        [CI_RULE_DEPTH] = values->layers,
+        [CI_RULE_PROBES] = values->probes,
     };
     bool all = true;
 
     *count = 0;
-    for (int rule = 0; rule < GATE_RULES; rule++) {
+    for (int rule = 0; rule < CI_RULES; rule++) {
         if (!g->set[rule])
             continue;
-        bool kept =
-            rule == GATE_EFFICIENCY ? found[rule] >= g->limit[rule] : found[rule] <= g->limit[rule];
-        out[(*count)++] =
-            (struct gate_result){(enum gate_rule)rule, g->limit[rule], found[rule], kept};
+        bool kept = rule == CI_RULE_EFFICIENCY ? found[rule] >= g->limit[rule]
+                                               : found[rule] <= g->limit[rule];
+        out[(*count)++] = (struct ci_result){(enum ci_rule)rule, g->limit[rule], found[rule], kept};
         all = all && kept;
     }
     return all;
 }
 
-void gate_put_text(const struct gate_result *r, struct buf *out)
+void ci_result_put_text(const struct ci_result *r, struct buf *out)
 {
     char value[HUMAN_SIZE], limit[HUMAN_SIZE];
 
     switch (r->rule) {
-    case GATE_WASTED:
+    case CI_RULE_WASTED:
         buf_printf(out, "%s dead of at most %s", human_size((uint64_t)r->value, value),
                    human_size((uint64_t)r->limit, limit));
         break;
-    case GATE_WASTED_SHARE:
+    case CI_RULE_WASTED_SHARE:
         buf_printf(out, "%.2f %% dead of at most %g %%", 100 * r->value, 100 * r->limit);
         break;
-    case GATE_EFFICIENCY:
+    case CI_RULE_EFFICIENCY:
         buf_printf(out, "efficiency %.2f %% of at least %g %%", 100 * r->value, 100 * r->limit);
         break;
-    case GATE_DEPTH:
+    case CI_RULE_DEPTH:
         buf_printf(out, "%g layers of at most %g", r->value, r->limit);
         break;
-    case GATE_PROBES:
+    case CI_RULE_PROBES:
         buf_printf(out, "%.2f probes a path of at most %g", r->value, r->limit);
         break;
-    case GATE_RULES:
+    case CI_RULES:
         break;
     }
 }

@@ -7,7 +7,7 @@
 /* Made from flatten/report/ by the build. */
 extern const char report_template[], report_style[], report_script[];
 
-void report_put_data(struct buf *out, const char *json, size_t len)
+void html_page_put_data(struct buf *out, const char *json, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
         unsigned char c = (unsigned char)json[i];
@@ -33,7 +33,7 @@ static int put_images(const struct analysis *list, size_t count, struct buf *out
             return -1;
         buf_truncate(&json, json.len - 1);
         buf_puts(&json, ",\"tree\":");
-        if (report_put_tree(&list[i].strata, &json, err) < 0)
+        if (html_page_put_tree(&list[i].stack, &json, err) < 0)
             return -1;
         buf_putc(&json, '}');
     }
@@ -45,11 +45,11 @@ static int put_images(const struct analysis *list, size_t count, struct buf *out
     buf_putc(&json, '}');
     if (buf_check(&json, err) < 0)
         return -1;
-    report_put_data(out, json.data, json.len);
+    html_page_put_data(out, json.data, json.len);
     return 0;
 }
 
-int report_make(const struct analysis *list, size_t count, struct buf *out, struct err *err)
+int html_page_make(const struct analysis *list, size_t count, struct buf *out, struct err *err)
 {
     const char *rest = report_template, *mark;
 
@@ -67,11 +67,11 @@ int report_make(const struct analysis *list, size_t count, struct buf *out, stru
     return buf_check(out, err);
 }
 
-int report_write(const struct analysis *list, size_t count, int fd, struct err *err)
+int html_page_write(const struct analysis *list, size_t count, int fd, struct err *err)
 {
     _cleanup_buf_ struct buf page = BUF_INIT;
 
-    if (report_make(list, count, &page, err) < 0)
+    if (html_page_make(list, count, &page, err) < 0)
         return -1;
     return fd_write_all(fd, page.data, page.len, err);
 }

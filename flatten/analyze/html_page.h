@@ -2,28 +2,28 @@
  * The analyses as one HTML file that needs nothing else: template, style and script are embedded at
  * build time (flatten/report/), the data as JSON that no name in an image can break out of.
  */
-#ifndef FLATTEN_REPORT_H
-#define FLATTEN_REPORT_H
+#ifndef FLATTEN_HTML_PAGE_H
+#define FLATTEN_HTML_PAGE_H
 
 #include "flatten/analyze/analysis.h"
 
 /* Appends the page. */
-int report_make(const struct analysis *list, size_t count, struct buf *out,
-                struct err *err) must_check;
+int html_page_make(const struct analysis *list, size_t count, struct buf *out,
+                   struct err *err) must_check;
 
 /* Writes it to a descriptor. */
-int report_write(const struct analysis *list, size_t count, int fd, struct err *err) must_check;
+int html_page_write(const struct analysis *list, size_t count, int fd, struct err *err) must_check;
 
 /*
  * Appends JSON, escaped for a <script> element (HTML standard, "Restrictions for contents of script
  * elements"): no '<', '>' or '&' is left, and no U+2028 or U+2029.
  */
-void report_put_data(struct buf *out, const char *json, size_t len);
+void html_page_put_data(struct buf *out, const char *json, size_t len);
 
 /*
  * Appends the tree for the map: {"name", "live", "dead", "children"}. What has less than a
  * two-thousandth of all bytes is summed up under one name for each directory.
  */
-int report_put_tree(const struct strata *s, struct buf *out, struct err *err) must_check;
+int html_page_put_tree(const struct layer_stack *s, struct buf *out, struct err *err) must_check;
 
 #endif

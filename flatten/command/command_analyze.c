@@ -73,7 +73,7 @@ struct analyzing {
     const struct analyze_command *command;
     const char *const *names; /* of the sources, as they were given */
     size_t count;
-    struct gate rules;
+    struct ci_rules rules;
     struct lookup_costs costs;
     struct analysis_zfs zfs;
     int page; /* where --html goes; 0: nowhere */
@@ -146,7 +146,7 @@ static int report(const struct analyze_command *c, const struct analysis *list, 
     return print(&out, err);
 }
 
-static int set_rules(const struct analyze_command *c, struct gate *rules, struct err *err)
+static int set_rules(const struct analyze_command *c, struct ci_rules *rules, struct err *err)
 {
     const struct {
         const char *name, *text;
@@ -156,29 +156,29 @@ static int set_rules(const struct analyze_command *c, struct gate *rules, struct
                    {"max-probes", c->max_probes}};
 
     for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
-        if (options[i].text && gate_set(rules, options[i].name, options[i].text, err) < 0)
+        if (options[i].text && ci_rules_set(rules, options[i].name, options[i].text, err) < 0)
             return -1;
-    return c->config ? gate_load(rules, c->config, err) : 0;
+    return c->config ? ci_rules_load(rules, c->config, err) : 0;
 }
 
 /* The exit status: 0, or that of a broken rule. */
-static int judge(struct analysis *list, int count, const struct gate *rules)
+static int judge(struct analysis *list, int count, const struct ci_rules *rules)
 {
     int status = 0;
 
     for (int i = 0; i < count; i++)
         if (!analysis_judge(&list[i], rules))
-            status = GATE_BROKEN;
+            status = CI_RULES_BROKEN;
     return status;
 }
 
 static void tell_broken(const struct analysis *a)
 {
-    for (size_t i = 0; i < a->gate_count; i++) {
+    for (size_t i = 0; i < a->result_count; i++) {
         _cleanup_buf_ struct buf text = BUF_INIT;
-        if (a->gate[i].kept)
+        if (a->results[i].kept)
             continue;
-        gate_put_text(&a->gate[i], &text);
+        ci_result_put_text(&a->results[i], &text);
         log_error("%s: %s", a->source, text.data ? text.data : "a rule is broken");
     }
 }
@@ -197,7 +197,7 @@ static int analyze_all(struct reader *r, const struct analyzing *a, struct analy
         analysis_compress(list, a->count, &a->zfs, err) < 0)
         return -1;
     int status = judge(list, count, &a->rules);
-    if (r->output && report_write(list, a->count, r->output, err) < 0)
+    if (r->output && html_page_write(list, a->count, r->output, err) < 0)
         return err_wrap(err, "%s", c->html);
     if (report(c, list, count, &shared, err) < 0)
         return -1;

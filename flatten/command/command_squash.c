@@ -85,7 +85,7 @@ static int prepare(const struct squash_command *c, struct squash_run *run, struc
     if (c->max_size == 0 || c->max_size > MOST_GIB)
         return err_set(err, ERR_USAGE, "--max-size=%" PRIu64 ": expected 1 to %d", c->max_size,
                        MOST_GIB);
-    return selection_parse(c->keep_base, c->last, &run->selection, err);
+    return layer_selection_parse(c->keep_base, c->last, &run->selection, err);
 }
 
 static int default_destination(const struct reference *from, struct reference *to, struct err *err)
@@ -130,7 +130,7 @@ static int read_and_squash(struct reader *r, void *ctx, struct err *err)
     return rc;
 }
 
-static int parse_base(const struct selection *s, struct reference *out, struct err *err)
+static int parse_base(const struct layer_selection *s, struct reference *out, struct err *err)
 {
     return s->base && reference_parse(s->base, out, err) < 0 ? err_wrap(err, "--keep-base") : 0;
 }

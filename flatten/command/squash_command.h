@@ -4,8 +4,8 @@
 
 #include "flatten/command/timestamp.h"
 #include "flatten/reader/reader.h"
-#include "flatten/squash/platforms.h"
 #include "flatten/squash/layer_selection.h"
+#include "flatten/squash/platforms.h"
 #include "flatten/squash/squash.h"
 
 struct squash_command {
@@ -40,7 +40,7 @@ struct squash_run {
     const struct reference *to;   /* path and name are NULL when nothing is written */
     struct reader *reader;        /* borrowed */
     struct source *source, *base; /* what `from` names; base may be NULL */
-    struct selection selection;
+    struct layer_selection selection;
     struct compress_options compress;
     char created[TIMESTAMP_SIZE]; /* "": as the source has it */
     size_t documents;             /* bytes of memory that configs and manifests take */

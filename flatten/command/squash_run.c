@@ -60,7 +60,8 @@ static int verify(const struct squash_job *job, const struct merged_options *opt
 {
     size_t differing, shown = 0;
 
-    if (prove_same(job->image, &job->squashed, options, on_difference, &shown, &differing, err) < 0)
+    if (squash_verify(job->image, &job->squashed, options, on_difference, &shown, &differing, err) <
+        0)
         return -1;
     if (differing)
         log_error("%zu paths differ: nothing was published", differing);
@@ -145,7 +146,7 @@ static int choose_layers(struct squash_run *run, const struct image *image, cons
 
     if (named && !base)
         return err_wrap(err, "--keep-base=%s", run->selection.base);
-    return selection_resolve(&run->selection, image, base, kept, err);
+    return layer_selection_resolve(&run->selection, image, base, kept, err);
 }
 
 /* Where there is no room is where the new layer is written, whatever was read then. Always -1. */

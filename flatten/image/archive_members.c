@@ -270,5 +270,5 @@ int members_plain(int fd, bool regular, int (*spool)(void *ctx, struct err *err)
         return same < 0 ? err_sys(err, "dup") : same;
     }
     _cleanup_fd_ int copy = spool(ctx, err);
-    return copy < 0 || spool_stream(s, copy, LAYER_MAX_SIZE, err) < 0 ? -1 : steal_fd(&copy);
+    return copy < 0 || temporary_file_copy(s, copy, LAYER_MAX_SIZE, err) < 0 ? -1 : steal_fd(&copy);
 }

@@ -24,7 +24,7 @@ static int hash_blob(const struct layer *layer, struct digest *out, struct err *
     }
 }
 
-int kept_describe(const struct layer *layer, struct written_layer *out, struct err *err)
+int kept_layer_describe(const struct layer *layer, struct written_layer *out, struct err *err)
 {
     *out = (struct written_layer){
         .diff_id = layer->diff_id, .digest = layer->digest, .size = layer->size};
@@ -50,8 +50,8 @@ static int copy(const struct layer *layer, struct sink *sink, int *fd, off_t *of
     return 0;
 }
 
-int kept_copy(const struct layer *layer, const struct written_layer *as, struct sink *sink, int *fd,
-              off_t *offset, struct err *err)
+int kept_layer_copy(const struct layer *layer, const struct written_layer *as, struct sink *sink,
+                    int *fd, off_t *offset, struct err *err)
 {
     int at = layer->fd, has = sink_has_layer(sink, as, err);
 

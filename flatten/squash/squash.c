@@ -49,8 +49,8 @@ static int keep_layer(const struct layer *layer, bool readable, struct sink *sin
     off_t offset;
     int fd;
 
-    if (kept_describe(layer, as, err) < 0 ||
-        kept_copy(layer, as, sink, readable ? &fd : NULL, &offset, err) < 0)
+    if (kept_layer_describe(layer, as, err) < 0 ||
+        kept_layer_copy(layer, as, sink, readable ? &fd : NULL, &offset, err) < 0)
         return -1;
     out->count++;
     if (readable)
@@ -216,7 +216,7 @@ static int write_all(const struct image *image, const struct squash_options *opt
         if (keep_layer(&image->layers[i], options->readable, sink, out, err) < 0)
             return -1;
     out->count = kept;
-    size_t groups = selection_groups(image, kept, options->into, ends);
+    size_t groups = layer_selection_groups(image, kept, options->into, ends);
     if (groups == 0) /* all are kept, and read once, for their digests to be checked */
         ends[groups++] = image->layer_count;
     for (size_t i = 0; i < groups; below = ends[i++])

@@ -12,7 +12,7 @@ static const char *spool_dir(void)
     return dir && dir[0] == '/' ? dir : "/var/tmp";
 }
 
-int spool_file(struct err *err)
+int temporary_file_open(struct err *err)
 {
     int fd = open(spool_dir(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
@@ -21,14 +21,14 @@ int spool_file(struct err *err)
     return fd;
 }
 
-bool spool_has_room(uint64_t bytes)
+bool temporary_file_has_room(uint64_t bytes)
 {
     struct statvfs fs;
 
     return statvfs(spool_dir(), &fs) < 0 || bytes / fs.f_frsize < fs.f_bavail;
 }
 
-int spool_stream(struct stream *s, int fd, uint64_t most, struct err *err)
+int temporary_file_copy(struct stream *s, int fd, uint64_t most, struct err *err)
 {
     const void *data;
     size_t len;

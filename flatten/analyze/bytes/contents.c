@@ -45,7 +45,7 @@ const struct content *contents_find(const struct content_list *list, uint32_t in
 }
 
 struct reading {
-    struct strata *strata;
+    struct layer_stack *stack;
     const uint8_t *wanted;
     struct contents *out;
     struct sha256 *sha256;
@@ -148,7 +148,7 @@ static int read_file(void *ctx, struct layer_reader *reader, const struct layer_
 {
     struct reading *r = ctx;
     uint8_t wanted = r->wanted[inode];
-    struct strata_file *file = &r->strata->files[inode];
+    struct stack_file *file = &r->stack->files[inode];
     struct file_reading f = {.sha256 = wanted & CONTENT_HASH ? r->sha256 : NULL,
                              .head = wanted & CONTENT_HEAD};
 
@@ -173,7 +173,7 @@ static int read_file(void *ctx, struct layer_reader *reader, const struct layer_
 
 /* Files stand in the order of layers and entries, so one cursor serves the whole image. */
 struct walk {
-    const struct strata *strata;
+    const struct layer_stack *stack;
     const uint8_t *wanted;
     contents_visit *visit;
     void *ctx;
@@ -183,7 +183,7 @@ struct walk {
 /* Moves on to the next wanted file of the layer; false when there is none. */
 static bool next_wanted(struct walk *w, unsigned layer)
 {
-    const struct strata *s = w->strata;
+    const struct layer_stack *s = w->stack;
 
     while (w->cursor < s->file_count && s->files[w->cursor].layer <= layer &&
            (s->files[w->cursor].layer != layer || !w->wanted[w->cursor]))
@@ -204,7 +204,7 @@ static int walk_layer(struct walk *w, const struct layer *layer, struct err *err
             return -1;
         if (rc == 0)
             return err_set(err, ERR_FORMAT, "layer %u changed while it was read", layer->number);
-        if (w->strata->files[w->cursor].ordinal != e.in.ordinal)
+        if (w->stack->files[w->cursor].ordinal != e.in.ordinal)
             continue;
         if (w->visit(w->ctx, reader, &e, (uint32_t)w->cursor, err) < 0)
             return layer_entry_wrap(layer, &e, err);
@@ -213,10 +213,10 @@ static int walk_layer(struct walk *w, const struct layer *layer, struct err *err
     return 0;
 }
 
-int contents_walk(const struct image *image, const struct strata *s, const uint8_t *wanted,
+int contents_walk(const struct image *image, const struct layer_stack *s, const uint8_t *wanted,
                   contents_visit *visit, void *ctx, struct err *err)
 {
-    struct walk w = {.strata = s, .wanted = wanted, .visit = visit, .ctx = ctx};
+    struct walk w = {.stack = s, .wanted = wanted, .visit = visit, .ctx = ctx};
 
     for (size_t i = 0; i < image->layer_count; i++)
         if (next_wanted(&w, image->layers[i].number) && walk_layer(&w, &image->layers[i], err) < 0)
@@ -224,11 +224,11 @@ int contents_walk(const struct image *image, const struct strata *s, const uint8
     return 0;
 }
 
-int contents_read(const struct image *image, struct strata *s, const uint8_t *wanted,
+int contents_read(const struct image *image, struct layer_stack *s, const uint8_t *wanted,
                   struct contents *out, struct err *err)
 {
     _cleanup_sha256_ struct sha256 *sha256 = sha256_new(err);
-    struct reading r = {.strata = s, .wanted = wanted, .out = out, .sha256 = sha256};
+    struct reading r = {.stack = s, .wanted = wanted, .out = out, .sha256 = sha256};
 
     *out = (struct contents){0};
     return sha256 ? contents_walk(image, s, wanted, read_file, &r, err) : -1;

@@ -5,15 +5,15 @@
  * whiteouts, which count with what they hid below them. A hard link counts nothing, for its header
  * has no size. Opaque markers hide nothing in dive's eyes.
  */
-void dead_dive(const struct strata *s, struct dead_report *out)
+void dead_dive(const struct layer_stack *s, struct dead_report *out)
 {
     uint64_t least_sum = 0, sum = 0;
 
     for (uint32_t node = 1; node < s->nodes; node++) {
         uint64_t least = UINT64_MAX, total = 0;
         unsigned leaves = 0;
-        for (uint32_t at = s->newest[node]; at != STRATA_NONE; at = s->records[at].older) {
-            const struct stratum *r = &s->records[at];
+        for (uint32_t at = s->newest[node]; at != STACK_NONE; at = s->records[at].older) {
+            const struct stack_record *r = &s->records[at];
             if (!r->leaf)
                 continue;
             leaves++;

@@ -16,10 +16,10 @@ static int order(uint64_t a, uint64_t b)
 
 /* ---- layers ---- */
 
-static void sum_layers(const struct strata *s, struct dead_report *out)
+static void sum_layers(const struct layer_stack *s, struct dead_report *out)
 {
     for (size_t i = 0; i < s->file_count; i++) {
-        const struct strata_file *f = &s->files[i];
+        const struct stack_file *f = &s->files[i];
         if (!f->layer)
             continue;
         struct dead_layer *layer = &out->layers[f->layer - 1];
@@ -98,7 +98,8 @@ static size_t fold_kills(const struct tree *t, struct dead_kill *list, size_t co
     return kept;
 }
 
-static int sum_kills(const struct strata *s, size_t dead, struct dead_report *out, struct err *err)
+static int sum_kills(const struct layer_stack *s, size_t dead, struct dead_report *out,
+                     struct err *err)
 {
     size_t count = 0;
 
@@ -106,7 +107,7 @@ static int sum_kills(const struct strata *s, size_t dead, struct dead_report *ou
     if (!out->kills)
         return err_nomem(err);
     for (size_t i = 0; i < s->file_count; i++) {
-        const struct strata_file *f = &s->files[i];
+        const struct stack_file *f = &s->files[i];
         if (f->layer && f->killer)
             out->kills[count++] =
                 (struct dead_kill){f->size, 1, f->node, f->layer, f->killer, f->cause};
@@ -121,8 +122,8 @@ static int sum_kills(const struct strata *s, size_t dead, struct dead_report *ou
 
 static int by_node(const void *a, const void *b)
 {
-    const struct strata_file *x = *(const struct strata_file *const *)a;
-    const struct strata_file *y = *(const struct strata_file *const *)b;
+    const struct stack_file *x = *(const struct stack_file *const *)a;
+    const struct stack_file *y = *(const struct stack_file *const *)b;
 
     return order(x->node, y->node);
 }
@@ -146,7 +147,7 @@ static void offer(struct dead_report *out, const struct dead_path *path)
 }
 
 /* The dead copies of one path. */
-static struct dead_path path_of(const struct strata_file *const *list, size_t count)
+static struct dead_path path_of(const struct stack_file *const *list, size_t count)
 {
     uint64_t bytes[DEAD_CAUSES] = {0};
     struct dead_path path = {.node = list[0]->node, .copies = (uint32_t)count};
@@ -163,9 +164,10 @@ static struct dead_path path_of(const struct strata_file *const *list, size_t co
     return path;
 }
 
-static int sum_paths(const struct strata *s, size_t dead, struct dead_report *out, struct err *err)
+static int sum_paths(const struct layer_stack *s, size_t dead, struct dead_report *out,
+                     struct err *err)
 {
-    _cleanup_free_ const struct strata_file **list = calloc(dead + 1, sizeof(const void *));
+    _cleanup_free_ const struct stack_file **list = calloc(dead + 1, sizeof(const void *));
     size_t count = 0;
 
     if (!list)
@@ -183,7 +185,7 @@ static int sum_paths(const struct strata *s, size_t dead, struct dead_report *ou
     return 0;
 }
 
-int dead_sum(const struct strata *s, struct dead_report *out, struct err *err)
+int dead_sum(const struct layer_stack *s, struct dead_report *out, struct err *err)
 {
     size_t dead = 0;
 

@@ -7,12 +7,12 @@ const char *const dead_cause_text[DEAD_CAUSES] = {"overwritten", "metadata only"
 const char *const dead_cause_key[DEAD_CAUSES] = {"overwritten", "metadata", "deleted", "opaque",
                                                  "type"};
 
-void strata_clear(struct strata *s)
+void layer_stack_clear(struct layer_stack *s)
 {
     free(s->records);
     free(s->newest);
     free(s->files);
-    *s = (struct strata){0};
+    *s = (struct layer_stack){0};
 }
 
 /* Room for element `at` of a growing list, what is new zeroed. */
@@ -31,7 +31,7 @@ static void *grow(void *list, size_t *cap, size_t at, size_t size, struct err *e
     return grown;
 }
 
-static int make_node(struct strata *s, uint32_t node, struct err *err)
+static int make_node(struct layer_stack *s, uint32_t node, struct err *err)
 {
     size_t cap = s->node_cap;
     uint32_t *newest = grow(s->newest, &cap, node, sizeof(*newest), err);
@@ -41,39 +41,39 @@ static int make_node(struct strata *s, uint32_t node, struct err *err)
     s->newest = newest;
     s->node_cap = (uint32_t)cap;
     for (; s->nodes <= node; s->nodes++)
-        s->newest[s->nodes] = STRATA_NONE;
+        s->newest[s->nodes] = STACK_NONE;
     return 0;
 }
 
 /* What lies in a directory makes it no leaf of its layer. */
-static void mark_parent(struct strata *s, uint32_t node, unsigned layer)
+static void mark_parent(struct layer_stack *s, uint32_t node, unsigned layer)
 {
     uint32_t parent = tree_parent(s->tree, node);
-    uint32_t at = parent == TREE_NONE ? STRATA_NONE : strata_newest(s, parent);
+    uint32_t at = parent == TREE_NONE ? STACK_NONE : layer_stack_newest(s, parent);
 
-    if (at != STRATA_NONE && s->records[at].layer == layer)
+    if (at != STACK_NONE && s->records[at].layer == layer)
         s->records[at].leaf = false;
 }
 
-int strata_hold(struct strata *s, unsigned layer, uint32_t node, enum model_kind kind,
-                const struct model_slot *slot, struct err *err)
+int layer_stack_add(struct layer_stack *s, unsigned layer, uint32_t node, enum model_kind kind,
+                    const struct model_slot *slot, struct err *err)
 {
-    struct stratum *records = grow(s->records, &s->cap, s->count, sizeof(*records), err);
+    struct stack_record *records = grow(s->records, &s->cap, s->count, sizeof(*records), err);
 
     if (!records)
         return -1;
     s->records = records;
     if (make_node(s, node, err) < 0)
         return -1;
-    struct stratum *r = &s->records[s->count];
-    *r = (struct stratum){.node = node,
-                          .older = s->newest[node],
-                          .inode = slot->inode,
-                          .layer = (uint16_t)layer,
-                          .kind = (uint8_t)kind,
-                          .opaque = slot->opaque && node != TREE_ROOT,
-                          .leaf = !slot->opaque};
-    const struct strata_file *file = strata_file_of(s, r);
+    struct stack_record *r = &s->records[s->count];
+    *r = (struct stack_record){.node = node,
+                               .older = s->newest[node],
+                               .inode = slot->inode,
+                               .layer = (uint16_t)layer,
+                               .kind = (uint8_t)kind,
+                               .opaque = slot->opaque && node != TREE_ROOT,
+                               .leaf = !slot->opaque};
+    const struct stack_file *file = stack_record_file(s, r);
     if (file && file->node == node && file->layer == layer)
         r->size = file->size;
     s->newest[node] = (uint32_t)s->count++;
@@ -83,10 +83,10 @@ int strata_hold(struct strata *s, unsigned layer, uint32_t node, enum model_kind
     return 0;
 }
 
-int strata_add_file(struct strata *s, uint32_t inode, const struct strata_file *file,
-                    struct err *err)
+int layer_stack_add_file(struct layer_stack *s, uint32_t inode, const struct stack_file *file,
+                         struct err *err)
 {
-    struct strata_file *files = grow(s->files, &s->file_cap, inode, sizeof(*files), err);
+    struct stack_file *files = grow(s->files, &s->file_cap, inode, sizeof(*files), err);
 
     if (!files)
         return -1;
@@ -97,31 +97,31 @@ int strata_add_file(struct strata *s, uint32_t inode, const struct strata_file *
     return 0;
 }
 
-uint32_t strata_newest(const struct strata *s, uint32_t node)
+uint32_t layer_stack_newest(const struct layer_stack *s, uint32_t node)
 {
-    return node < s->nodes ? s->newest[node] : STRATA_NONE;
+    return node < s->nodes ? s->newest[node] : STACK_NONE;
 }
 
-struct strata_file *strata_file_of(const struct strata *s, const struct stratum *r)
+struct stack_file *stack_record_file(const struct layer_stack *s, const struct stack_record *r)
 {
     if (r->kind != MODEL_OTHER || r->inode >= s->file_count || s->files[r->inode].layer == 0)
         return NULL;
     return &s->files[r->inode];
 }
 
-const char *strata_path(const struct strata *s, uint32_t node, struct buf *out)
+const char *layer_stack_path(const struct layer_stack *s, uint32_t node, struct buf *out)
 {
     buf_truncate(out, 0);
     tree_path(s->tree, node, out);
     return out->data ? out->data : "";
 }
 
-static uint16_t floor_of(const struct strata *s, uint32_t node, uint16_t above)
+static uint16_t floor_of(const struct layer_stack *s, uint32_t node, uint16_t above)
 {
-    uint32_t at = strata_newest(s, node);
+    uint32_t at = layer_stack_newest(s, node);
 
-    for (; at != STRATA_NONE && s->records[at].layer >= above; at = s->records[at].older) {
-        const struct stratum *r = &s->records[at];
+    for (; at != STACK_NONE && s->records[at].layer >= above; at = s->records[at].older) {
+        const struct stack_record *r = &s->records[at];
         if (r->kind != MODEL_DIR)
             return (uint16_t)(r->layer + 1);
         if (r->opaque)
@@ -131,7 +131,7 @@ static uint16_t floor_of(const struct strata *s, uint32_t node, uint16_t above)
 }
 
 /* Nodes are numbered parents first, so a parent's floor is known. */
-uint16_t *strata_floors(const struct strata *s, struct err *err)
+uint16_t *layer_stack_floors(const struct layer_stack *s, struct err *err)
 {
     uint32_t count = tree_count(s->tree);
     uint16_t *floors = calloc(count, sizeof(*floors));
@@ -146,10 +146,11 @@ uint16_t *strata_floors(const struct strata *s, struct err *err)
     return floors;
 }
 
-const struct stratum *strata_visible(const struct strata *s, const uint16_t *floors, uint32_t node)
+const struct stack_record *layer_stack_visible(const struct layer_stack *s, const uint16_t *floors,
+                                               uint32_t node)
 {
-    uint32_t at = strata_newest(s, node);
-    const struct stratum *r = at == STRATA_NONE ? NULL : &s->records[at];
+    uint32_t at = layer_stack_newest(s, node);
+    const struct stack_record *r = at == STACK_NONE ? NULL : &s->records[at];
 
     if (node == TREE_ROOT)
         return r;

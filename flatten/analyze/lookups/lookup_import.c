@@ -7,24 +7,24 @@
  * lib-dynload, then every site-packages and dist-packages, as site.py orders them.
  */
 struct importing {
-    const struct strata *s;
+    const struct layer_stack *s;
     const uint16_t *floors;
     unsigned kept;
     struct lookup_import *out;
     struct buf path;
 };
 
-static const struct stratum *visible_child(const struct importing *i, uint32_t dir,
-                                           const char *name)
+static const struct stack_record *visible_child(const struct importing *i, uint32_t dir,
+                                                const char *name)
 {
     uint32_t child = tree_find(i->s->tree, dir, name, strlen(name));
 
-    return child == TREE_NONE ? NULL : strata_visible(i->s, i->floors, child);
+    return child == TREE_NONE ? NULL : layer_stack_visible(i->s, i->floors, child);
 }
 
 static const char *path_of(struct importing *i, uint32_t node)
 {
-    return strata_path(i->s, node, &i->path);
+    return layer_stack_path(i->s, node, &i->path);
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -59,7 +59,7 @@ static void add_site(struct importing *i, uint32_t node)
 
 static bool is_visible_dir(const struct importing *i, uint32_t node)
 {
-    const struct stratum *r = strata_visible(i->s, i->floors, node);
+    const struct stack_record *r = layer_stack_visible(i->s, i->floors, node);
 
     return r && r->kind == MODEL_DIR;
 }
@@ -69,7 +69,7 @@ static int find_sites(struct importing *i, struct err *err)
     for (uint32_t node = 1; node < i->s->nodes; node++) {
         if (!is_visible_dir(i, node) || !is_library(i, node))
             continue;
-        const struct stratum *dynload = visible_child(i, node, "lib-dynload");
+        const struct stack_record *dynload = visible_child(i, node, "lib-dynload");
         add_site(i, node);
         if (dynload && dynload->kind == MODEL_DIR)
             add_site(i, dynload->node);
@@ -84,7 +84,7 @@ static int find_sites(struct importing *i, struct err *err)
     return buf_check(&i->path, err);
 }
 
-static void count_found(struct importing *i, const struct stratum *r)
+static void count_found(struct importing *i, const struct stack_record *r)
 {
     if (!r)
         return;
@@ -102,11 +102,11 @@ static void count_absent(struct importing *i, size_t site)
 }
 
 /* A child of a site: a module if it is a package or a .py file. */
-static void count_module(struct importing *i, size_t site, const struct stratum *r)
+static void count_module(struct importing *i, size_t site, const struct stack_record *r)
 {
-    const struct stratum *start =
+    const struct stack_record *start =
         r->kind == MODEL_DIR ? visible_child(i, r->node, "__init__.py") : NULL;
-    const struct stratum *cache = start ? visible_child(i, r->node, "__pycache__") : NULL;
+    const struct stack_record *cache = start ? visible_child(i, r->node, "__pycache__") : NULL;
 
     if (r->kind == MODEL_DIR ? !start : !ends_with(path_of(i, r->node), ".py"))
         return;
@@ -118,14 +118,14 @@ static void count_module(struct importing *i, size_t site, const struct stratum 
     count_found(i, cache);
 }
 
-int lookups_import(const struct strata *s, const uint16_t *floors, unsigned kept,
+int lookups_import(const struct layer_stack *s, const uint16_t *floors, unsigned kept,
                    struct lookup_import *out, struct err *err)
 {
     struct importing i = {.s = s, .floors = floors, .kept = kept, .out = out};
     int rc = find_sites(&i, err);
 
     for (uint32_t node = 1; rc == 0 && out->site_count && node < s->nodes; node++) {
-        const struct stratum *r = strata_visible(s, floors, node);
+        const struct stack_record *r = layer_stack_visible(s, floors, node);
         uint32_t parent = tree_parent(s->tree, node);
         for (size_t site = 0; r && site < out->site_count; site++)
             if (out->sites[site].node == parent)

@@ -9,12 +9,12 @@ void lookup_report_clear(struct lookup_report *r)
     *r = (struct lookup_report){0};
 }
 
-unsigned lookups_layers(const struct strata *s, uint32_t node, unsigned floor, unsigned kept)
+unsigned lookups_layers(const struct layer_stack *s, uint32_t node, unsigned floor, unsigned kept)
 {
     unsigned count = 0, merged = 0;
 
-    for (uint32_t at = strata_newest(s, node); at != STRATA_NONE; at = s->records[at].older) {
-        const struct stratum *r = &s->records[at];
+    for (uint32_t at = layer_stack_newest(s, node); at != STACK_NONE; at = s->records[at].older) {
+        const struct stack_record *r = &s->records[at];
         if (r->layer < floor)
             break;
         if (r->kind == MODEL_DIR && r->layer > kept)
@@ -26,13 +26,14 @@ unsigned lookups_layers(const struct strata *s, uint32_t node, unsigned floor, u
 }
 
 /* The oldest layer that a search for what shows here looks into. */
-static unsigned search_end(const struct strata *s, const struct stratum *visible, unsigned floor)
+static unsigned search_end(const struct layer_stack *s, const struct stack_record *visible,
+                           unsigned floor)
 {
     if (visible->kind != MODEL_DIR)
         return visible->layer;
-    for (uint32_t at = strata_newest(s, visible->node); at != STRATA_NONE;
+    for (uint32_t at = layer_stack_newest(s, visible->node); at != STACK_NONE;
          at = s->records[at].older) {
-        const struct stratum *r = &s->records[at];
+        const struct stack_record *r = &s->records[at];
         if (r->layer < floor)
             break;
         if (r->kind != MODEL_DIR || r->opaque)
@@ -41,8 +42,8 @@ static unsigned search_end(const struct strata *s, const struct stratum *visible
     return floor;
 }
 
-unsigned lookups_probes(const struct strata *s, const uint16_t *floors,
-                        const struct stratum *visible, unsigned kept)
+unsigned lookups_probes(const struct layer_stack *s, const uint16_t *floors,
+                        const struct stack_record *visible, unsigned kept)
 {
     uint32_t parent = tree_parent(s->tree, visible->node);
     unsigned floor = floors[parent];
@@ -100,7 +101,7 @@ static void offer(struct lookup_report *out, const struct lookup_dir *dir)
 }
 
 struct counting {
-    const struct strata *s;
+    const struct layer_stack *s;
     const uint16_t *floors;
     uint32_t *entries;  /* by node: names in it that show */
     uint64_t *existing; /* paths by probes */
@@ -115,7 +116,7 @@ static void counting_clear(struct counting *c)
 
 static void count_path(struct counting *c, uint32_t node, struct lookup_report *out)
 {
-    const struct stratum *r = strata_visible(c->s, c->floors, node);
+    const struct stack_record *r = layer_stack_visible(c->s, c->floors, node);
 
     if (!r || node == TREE_ROOT)
         return;
@@ -126,7 +127,7 @@ static void count_path(struct counting *c, uint32_t node, struct lookup_report *
 
 static void count_dir(struct counting *c, uint32_t node, struct lookup_report *out)
 {
-    const struct stratum *r = strata_visible(c->s, c->floors, node);
+    const struct stack_record *r = layer_stack_visible(c->s, c->floors, node);
     struct lookup_dir dir = {.node = node, .entries = c->entries[node]};
 
     if (!r || r->kind != MODEL_DIR)
@@ -138,9 +139,10 @@ static void count_dir(struct counting *c, uint32_t node, struct lookup_report *o
     offer(out, &dir);
 }
 
-int lookups_count(const struct strata *s, unsigned kept, struct lookup_report *out, struct err *err)
+int lookups_count(const struct layer_stack *s, unsigned kept, struct lookup_report *out,
+                  struct err *err)
 {
-    _cleanup_free_ uint16_t *floors = strata_floors(s, err);
+    _cleanup_free_ uint16_t *floors = layer_stack_floors(s, err);
     _cleanup_(counting_clear) struct counting c = {.s = s, .floors = floors, .kept = kept};
 
     *out = (struct lookup_report){.layers = s->layers};

@@ -74,12 +74,12 @@ static void put_image(struct buf *out, const char *image)
     put_component(out, name, strcspn(name, ":@"));
 }
 
-static int name_dataset(struct zfs_dataset *d, const struct strata *s, const char *image,
+static int name_dataset(struct zfs_dataset *d, const struct layer_stack *s, const char *image,
                         struct err *err)
 {
     _cleanup_buf_ struct buf path = BUF_INIT;
     struct buf name = BUF_INIT;
-    const char *rest = strata_path(s, d->dir.node, &path);
+    const char *rest = layer_stack_path(s, d->dir.node, &path);
 
     buf_puts(&name, "tank");
     put_image(&name, image);
@@ -140,7 +140,7 @@ static void choose(const struct zfs_report *z, struct zfs_plan *out)
     whole->choice = zfs_choose(&whole->dir);
 }
 
-int zfs_plan_make(const struct zfs_report *z, const struct strata *s, const char *image,
+int zfs_plan_make(const struct zfs_report *z, const struct layer_stack *s, const char *image,
                   struct zfs_plan *out, struct err *err)
 {
     choose(z, out);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 struct zfs_reading {
-    const struct strata *s;
+    const struct layer_stack *s;
     struct zfs *zfs;
     struct zfs_report *out;
     struct dedup *dedup;   /* or NULL */
@@ -32,7 +32,7 @@ static uint64_t records_of(const struct zfs_reading *r, uint64_t size)
     return (size + r->out->record - 1) / r->out->record;
 }
 
-static bool shows(const struct strata_file *f)
+static bool shows(const struct stack_file *f)
 {
     return f->layer && !f->killer && f->size;
 }
@@ -56,7 +56,7 @@ static int name_tops(struct zfs_reading *r, struct err *err)
 }
 
 /* The directory that a file counts for: the root, where it lies in none. */
-static uint32_t top_of(const struct zfs_reading *r, const struct strata_file *f)
+static uint32_t top_of(const struct zfs_reading *r, const struct stack_file *f)
 {
     uint32_t parent = tree_parent(r->s->tree, f->node);
 
@@ -72,8 +72,7 @@ static int by_bytes(const void *a, const void *b)
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
-static void count_file(const struct zfs_reading *r, const struct strata_file *f,
-                       struct zfs_dir *dir)
+static void count_file(const struct zfs_reading *r, const struct stack_file *f, struct zfs_dir *dir)
 {
     dir->bytes += f->size;
     dir->records += records_of(r, f->size);
@@ -92,7 +91,7 @@ static int choose_dirs(struct zfs_reading *r, struct err *err)
     if (!all)
         return err_nomem(err);
     for (size_t i = 0; i < r->s->file_count; i++) {
-        const struct strata_file *f = &r->s->files[i];
+        const struct stack_file *f = &r->s->files[i];
         if (!shows(f))
             continue;
         count_file(r, f, &all[top_of(r, f)]);
@@ -110,7 +109,7 @@ static int choose_dirs(struct zfs_reading *r, struct err *err)
     return 0;
 }
 
-static struct zfs_dir *dir_of(struct zfs_reading *r, const struct strata_file *f)
+static struct zfs_dir *dir_of(struct zfs_reading *r, const struct stack_file *f)
 {
     uint32_t top = top_of(r, f);
 
@@ -203,7 +202,7 @@ static int visit(void *ctx, struct layer_reader *reader, const struct layer_entr
                  uint32_t inode, struct err *err)
 {
     struct zfs_reading *r = ctx;
-    const struct strata_file *f = &r->s->files[inode];
+    const struct stack_file *f = &r->s->files[inode];
     uint64_t records = records_of(r, f->size);
 
     (void)e;
@@ -216,7 +215,7 @@ static int visit(void *ctx, struct layer_reader *reader, const struct layer_entr
     return read_records(r, reader, f->size, err);
 }
 
-int zfs_read(const struct image *image, const struct strata *s, size_t record, uint64_t sample,
+int zfs_read(const struct image *image, const struct layer_stack *s, size_t record, uint64_t sample,
              struct dedup *dedup, struct zfs_report *out, struct err *err)
 {
     _cleanup_(reading_clear) struct zfs_reading r = {.s = s, .out = out, .dedup = dedup};

@@ -285,6 +285,6 @@ struct sink *sink_open_temporary(int *fd, struct err *err)
 
     if (!s)
         return NULL;
-    *fd = s->fd = spool_file(err);
+    *fd = s->fd = temporary_file_open(err);
     return *fd < 0 ? NULL : steal_ptr(&sink);
 }

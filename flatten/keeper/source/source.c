@@ -5,7 +5,7 @@
 static int spool_here(void *ctx, struct err *err)
 {
     (void)ctx;
-    return spool_file(err);
+    return temporary_file_open(err);
 }
 
 void source_free(struct source *s)

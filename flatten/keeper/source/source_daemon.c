@@ -128,12 +128,12 @@ static bool is_room_for(const struct json *facts)
 
     if (!json_u64(json_get(facts, "Size"), &size) || size > UINT64_MAX / 4)
         return true; /* who knows */
-    return spool_has_room(2 * (size + size / 8) + HEADERS);
+    return temporary_file_has_room(2 * (size + size / 8) + HEADERS);
 }
 
 static int download(struct source *s, struct engine *e, struct err *err)
 {
-    _cleanup_fd_ int fd = spool_file(err);
+    _cleanup_fd_ int fd = temporary_file_open(err);
 
     if (fd < 0 || engine_save(e, s->id, s->platform, fd, err) < 0)
         return -1;

@@ -45,12 +45,12 @@ int contents_quick(struct layer_reader *reader, uint64_t size, uint64_t *out,
  */
 typedef int contents_visit(void *ctx, struct layer_reader *reader, const struct layer_entry *e,
                            uint32_t inode, struct err *err);
-int contents_walk(const struct image *image, const struct strata *s, const uint8_t *wanted,
+int contents_walk(const struct image *image, const struct layer_stack *s, const uint8_t *wanted,
                   contents_visit *visit, void *ctx, struct err *err) must_check;
 
-/* `wanted` by inode: what is wanted. CONTENT_QUICK fills strata_file's `quick`. The caller clears
+/* `wanted` by inode: what is wanted. CONTENT_QUICK fills stack_file's `quick`. The caller clears
  * *out in any case. */
-int contents_read(const struct image *image, struct strata *s, const uint8_t *wanted,
+int contents_read(const struct image *image, struct layer_stack *s, const uint8_t *wanted,
                   struct contents *out, struct err *err) must_check;
 
 /* Of one inode in a list in the order of inodes (as contents_read leaves them); or NULL. */

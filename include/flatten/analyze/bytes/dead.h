@@ -54,18 +54,18 @@ void dead_report_clear(struct dead_report *r);
 #define _cleanup_dead_report_ _cleanup_(dead_report_clear)
 
 /*
- * Finds each file's killer and cause (strata_file: killer, cause, rival). A file that another of
+ * Finds each file's killer and cause (stack_file: killer, cause, rival). A file that another of
  * the same size replaced has a rival: it is DEAD_OVERWRITTEN until dead_settle knows better.
  */
-int dead_attribute(struct strata *s, struct err *err) must_check;
+int dead_attribute(struct layer_stack *s, struct err *err) must_check;
 
 /* Files with a rival of equal content (`quick`, where known) become DEAD_METADATA. */
-void dead_settle(struct strata *s);
+void dead_settle(struct layer_stack *s);
 
 /* Sums up. */
-int dead_sum(const struct strata *s, struct dead_report *out, struct err *err) must_check;
+int dead_sum(const struct layer_stack *s, struct dead_report *out, struct err *err) must_check;
 
 /* dive's formulas (wagoodman/dive, image efficiency), for dead_sum alone. */
-void dead_dive(const struct strata *s, struct dead_report *out);
+void dead_dive(const struct layer_stack *s, struct dead_report *out);
 
 #endif

@@ -40,7 +40,7 @@ struct duplicate_shared {
 
 /* An image as far as it counts here. */
 struct duplicate_image {
-    const struct strata *strata;
+    const struct layer_stack *stack;
     const struct image *image;
     struct contents *contents; /* what was read of what was wanted */
 };
@@ -61,9 +61,9 @@ int duplicates_share(const struct duplicate_image *images, size_t count,
                      struct duplicate_shared *out, struct err *err) must_check;
 
 /* For duplicates_want and duplicates_find alone: compiled Python (stale.c). */
-int stale_want(const struct strata *s, const uint16_t *floors, uint8_t *wanted,
-               struct err *err) must_check;
-int stale_find(const struct duplicate_image *image, const uint16_t *floors,
-               struct stale_report *out, struct err *err) must_check;
+int stale_pyc_want(const struct layer_stack *s, const uint16_t *floors, uint8_t *wanted,
+                   struct err *err) must_check;
+int stale_pyc_find(const struct duplicate_image *image, const uint16_t *floors,
+                   struct stale_report *out, struct err *err) must_check;
 
 #endif

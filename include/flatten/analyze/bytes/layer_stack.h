@@ -6,19 +6,19 @@
  * How the layers then lie over each other is the kernel's rule (Documentation/filesystems/
  * overlayfs.rst): below a path, what is older than its *floor* does not show.
  */
-#ifndef FLATTEN_STRATA_H
-#define FLATTEN_STRATA_H
+#ifndef FLATTEN_LAYER_STACK_H
+#define FLATTEN_LAYER_STACK_H
 
 #include "base/arena.h"
 #include "flatten/merge/model.h"
 #include "flatten/merge/tree.h"
 
-enum { STRATA_MOST_LAYERS = 1000 };
+enum { LAYER_STACK_MOST = 1000 };
 
-struct stratum {
+struct stack_record {
     uint64_t size; /* bytes of the file that bears its first name here, else 0 */
     uint32_t node;
-    uint32_t older; /* record of the same path in an older layer; STRATA_NONE */
+    uint32_t older; /* record of the same path in an older layer; STACK_NONE */
     uint32_t inode; /* an index into files, where it is one */
     uint16_t layer;
     uint8_t kind; /* enum model_kind */
@@ -26,7 +26,7 @@ struct stratum {
     bool leaf : 1; /* nothing lies below it in its own layer */
 };
 
-#define STRATA_NONE UINT32_MAX
+#define STACK_NONE UINT32_MAX
 
 /* Why bytes that a layer brought do not show. */
 enum dead_cause {
@@ -42,7 +42,7 @@ enum dead_cause {
 extern const char *const dead_cause_text[DEAD_CAUSES], *const dead_cause_key[DEAD_CAUSES];
 
 /* A tar entry that is a file. */
-struct strata_file {
+struct stack_file {
     uint64_t size;    /* bytes */
     uint64_t quick;   /* a hash of its content (contents_quick); 0: not known */
     uint32_t node;    /* its first name */
@@ -54,45 +54,46 @@ struct strata_file {
     bool shows;       /* under some name, in the merged tree */
 };
 
-struct strata {
+struct layer_stack {
     struct tree *tree; /* borrowed */
-    struct stratum *records;
+    struct stack_record *records;
     size_t count, cap;
-    uint32_t *newest; /* by node: its newest record, or STRATA_NONE */
+    uint32_t *newest; /* by node: its newest record, or STACK_NONE */
     uint32_t nodes, node_cap;
-    struct strata_file *files; /* by inode */
+    struct stack_file *files; /* by inode */
     size_t file_count, file_cap;
     unsigned layers;
 };
 
-void strata_clear(struct strata *s);
+void layer_stack_clear(struct layer_stack *s);
 
-#define _cleanup_strata_ _cleanup_(strata_clear)
+#define _cleanup_layer_stack_ _cleanup_(layer_stack_clear)
 
 /* Layers come oldest first; within a layer, parents before what is in them. */
-int strata_hold(struct strata *s, unsigned layer, uint32_t node, enum model_kind kind,
-                const struct model_slot *slot, struct err *err) must_check;
+int layer_stack_add(struct layer_stack *s, unsigned layer, uint32_t node, enum model_kind kind,
+                    const struct model_slot *slot, struct err *err) must_check;
 
-int strata_add_file(struct strata *s, uint32_t inode, const struct strata_file *file,
-                    struct err *err) must_check;
+int layer_stack_add_file(struct layer_stack *s, uint32_t inode, const struct stack_file *file,
+                         struct err *err) must_check;
 
-/* The newest record of a path, or STRATA_NONE. */
-uint32_t strata_newest(const struct strata *s, uint32_t node);
+/* The newest record of a path, or STACK_NONE. */
+uint32_t layer_stack_newest(const struct layer_stack *s, uint32_t node);
 
 /* The file that a record is a name of; NULL for everything else. */
-struct strata_file *strata_file_of(const struct strata *s, const struct stratum *r);
+struct stack_file *stack_record_file(const struct layer_stack *s, const struct stack_record *r);
 
 /* The path in clean relative form, NUL-terminated in `out`; replaces what was there. */
-const char *strata_path(const struct strata *s, uint32_t node, struct buf *out);
+const char *layer_stack_path(const struct layer_stack *s, uint32_t node, struct buf *out);
 
 /*
  * The floor of every node: the oldest layer whose entries below it can show. By node; the caller
  * frees it. A path shows if its newest record's layer is not below its parent's floor and is
  * neither a whiteout nor nothing.
  */
-uint16_t *strata_floors(const struct strata *s, struct err *err) must_check;
+uint16_t *layer_stack_floors(const struct layer_stack *s, struct err *err) must_check;
 
 /* The record that shows at a node, or NULL. `floors` as above. */
-const struct stratum *strata_visible(const struct strata *s, const uint16_t *floors, uint32_t node);
+const struct stack_record *layer_stack_visible(const struct layer_stack *s, const uint16_t *floors,
+                                               uint32_t node);
 
 #endif

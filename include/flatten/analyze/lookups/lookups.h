@@ -65,14 +65,14 @@ void lookup_report_clear(struct lookup_report *r);
  * Counts, as if all layers above the `kept` oldest were one: strata's number of layers for the
  * image as it is, 0 for a flattened one.
  */
-int lookups_count(const struct strata *s, unsigned kept, struct lookup_report *out,
+int lookups_count(const struct layer_stack *s, unsigned kept, struct lookup_report *out,
                   struct err *err) must_check;
 
 /* For lookups_count alone: layers of the mount that hold the directory, and none below `floor`. */
-unsigned lookups_layers(const struct strata *s, uint32_t node, unsigned floor, unsigned kept);
-unsigned lookups_probes(const struct strata *s, const uint16_t *floors,
-                        const struct stratum *visible, unsigned kept);
-int lookups_import(const struct strata *s, const uint16_t *floors, unsigned kept,
+unsigned lookups_layers(const struct layer_stack *s, uint32_t node, unsigned floor, unsigned kept);
+unsigned lookups_probes(const struct layer_stack *s, const uint16_t *floors,
+                        const struct stack_record *visible, unsigned kept);
+int lookups_import(const struct layer_stack *s, const uint16_t *floors, unsigned kept,
                    struct lookup_import *out, struct err *err) must_check;
 
 #endif

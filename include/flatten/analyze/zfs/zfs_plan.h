@@ -42,7 +42,7 @@ void zfs_plan_clear(struct zfs_plan *p);
 struct zfs_choice zfs_choose(const struct zfs_dir *dir);
 
 /* `image`: its name, or NULL. The caller clears *out in any case. */
-int zfs_plan_make(const struct zfs_report *z, const struct strata *s, const char *image,
+int zfs_plan_make(const struct zfs_report *z, const struct layer_stack *s, const char *image,
                   struct zfs_plan *out, struct err *err) must_check;
 
 /* "zfs create -p -o recordsize=1M … tank/image". `dedup`: what was found; or NULL. */

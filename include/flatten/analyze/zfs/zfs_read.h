@@ -34,7 +34,7 @@ struct zfs_report {
  * Reads what shows. `sample`: compress about so many records, 0: all. With `dedup`, all records are
  * read and counted there; otherwise only those of the sample.
  */
-int zfs_read(const struct image *image, const struct strata *s, size_t record, uint64_t sample,
+int zfs_read(const struct image *image, const struct layer_stack *s, size_t record, uint64_t sample,
              struct dedup *dedup, struct zfs_report *out, struct err *err) must_check;
 
 #endif

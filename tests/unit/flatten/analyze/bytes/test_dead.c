@@ -94,7 +94,7 @@ static void test_cases(void **state)
 /* Only what has a rival of equal content was merely touched. */
 static void test_settle(void **state)
 {
-    struct strata_file files[] = {
+    struct stack_file files[] = {
         {0},
         {.layer = 1, .killer = 2, .rival = 2, .quick = 7},
         {.layer = 2, .quick = 7},
@@ -103,7 +103,7 @@ static void test_settle(void **state)
         {.layer = 1, .killer = 2, .rival = 6},
         {.layer = 2},
     };
-    struct strata s = {.files = files, .file_count = 7};
+    struct layer_stack s = {.files = files, .file_count = 7};
 
     (void)state;
     dead_settle(&s);

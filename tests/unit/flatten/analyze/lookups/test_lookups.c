@@ -56,7 +56,7 @@ static void test_kept(void **state)
 
     (void)state;
     analyse("d/ d/a | d/ d/b | d/ d/c | d/ d/e", &a);
-    assert_works(lookups_count(&a.strata, 1, &l, &err), err);
+    assert_works(lookups_count(&a.stack, 1, &l, &err), err);
     assert_int_equal(l.depth.most, 2);
     assert_true(l.existing.mean > 1.39 && l.existing.mean < 1.41); /* d and a: 2, the rest 1 */
     lookup_report_clear(&l);
@@ -70,11 +70,12 @@ static void test_worst(void **state)
 
     (void)state;
     analyse("d/ d/a d/b d/c e/ e/a | e/ | d/ | e/", &a);
-    assert_string_equal(strata_path(&a.strata, a.lookups.worst[0].node, &path), ""); /* 2 in 4 */
-    assert_string_equal(strata_path(&a.strata, a.lookups.worst[1].node, &path), "d");
+    assert_string_equal(layer_stack_path(&a.stack, a.lookups.worst[0].node, &path),
+                        ""); /* 2 in 4 */
+    assert_string_equal(layer_stack_path(&a.stack, a.lookups.worst[1].node, &path), "d");
     assert_int_equal(a.lookups.worst[1].layers, 2);
     assert_int_equal(a.lookups.worst[1].entries, 3);
-    assert_string_equal(strata_path(&a.strata, a.lookups.worst[2].node, &path), "e");
+    assert_string_equal(layer_stack_path(&a.stack, a.lookups.worst[2].node, &path), "e");
     buf_free(&path);
     analysis_clear(&a);
 }
