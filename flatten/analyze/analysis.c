@@ -61,12 +61,24 @@ static int compare_rivals(struct analysis *a, struct err *err)
     return 0;
 }
 
-int analysis_make(struct image *image, const char *source, const struct merged_options *options,
-                  const struct lookup_costs *costs, struct analysis *out, struct err *err)
+/* What the advice is about; borrowed from the analysis. */
+static struct advice_facts facts_of(const struct analysis *a)
 {
+    return (struct advice_facts){.stack = &a->stack,
+                                 .dead = &a->dead,
+                                 .lookups = &a->lookups,
+                                 .costs = a->costs,
+                                 .created_by = a->created_by};
+}
+
+int analysis_make(struct image *image, const char *source, const struct lookup_costs *costs,
+                  struct analysis *out, struct err *err)
+{
+    const struct merged_options options = {0};
+
     *out = (struct analysis){.source = source, .image = image, .costs = costs};
     if (name_layers(out, err) < 0 ||
-        layer_stack_read(image, options, &out->stack, &out->index, &out->read, err) < 0 ||
+        layer_stack_read(image, &options, &out->stack, &out->index, &out->read, err) < 0 ||
         dead_attribute(&out->stack, err) < 0 || compare_rivals(out, err) < 0)
         return -1;
     if (dead_sum(&out->stack, &out->dead, err) < 0 ||
@@ -74,7 +86,19 @@ int analysis_make(struct image *image, const char *source, const struct merged_o
         return -1;
     if (lookups_count(&out->stack, 0, &out->flat, err) < 0)
         return -1;
-    return advice_make(out, &out->advice, err);
+    const struct advice_facts facts = facts_of(out);
+    return advice_make(&facts, &out->advice, err);
+}
+
+int analysis_find_duplicates(struct analysis *a, const struct duplicate_image *image,
+                             struct err *err)
+{
+    const struct advice_facts facts = facts_of(a);
+
+    if (duplicates_find(image, &a->duplicates, &a->stale, err) < 0)
+        return -1;
+    a->compared = true;
+    return advice_add_contents(&facts, &a->duplicates, &a->stale, &a->advice, err);
 }
 
 bool analysis_judge(struct analysis *a, const struct ci_rules *rules)

@@ -218,7 +218,7 @@ static void put_stale(const struct analysis *a, struct buf *out)
     buf_puts(out, "]}");
 }
 
-void analysis_put_shared_json(const struct duplicate_shared *s, struct buf *out)
+void duplicates_put_shared_json(const struct duplicate_shared *s, struct buf *out)
 {
     buf_printf(out,
                "\"shared\":{\"payload\":%" PRIu64 ",\"by_layer\":%" PRIu64 ",\"by_file\":%" PRIu64
@@ -238,7 +238,8 @@ static void put_rules(const struct analysis *a, struct buf *out)
     buf_putc(out, ']');
 }
 
-void analysis_put_json(const struct analysis *a, struct buf *out)
+void analysis_put_json(const struct analysis *a, const struct dedup_report *together,
+                       struct buf *out)
 {
     buf_puts(out, "{\"source\":");
     put_string(out, a->source);
@@ -255,7 +256,7 @@ void analysis_put_json(const struct analysis *a, struct buf *out)
         put_stale(a, out);
     }
     if (a->zfs.record)
-        analysis_put_zfs_json(a, out);
+        analysis_put_zfs_json(a, together, out);
     put_advice(a, out);
     put_rules(a, out);
     buf_putc(out, '}');

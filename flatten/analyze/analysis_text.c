@@ -116,13 +116,12 @@ static void put_costs(const struct lookup_costs *c, struct buf *out)
 {
     static const char *const states[LOOKUP_COLDS] = {"fresh mount", "no dentries", "no cache"};
     const char *comma = "; by default: ";
-    bool ours = strcmp(c->file, lookup_costs_path) == 0;
 
     if (!c->file[0]) {
         buf_puts(out, "  k by default; flatbed bench --save measures it on this host.\n");
         return;
     }
-    buf_printf(out, "  k measured %s", ours ? "on this host, " : "");
+    buf_printf(out, "  k measured %s", c->saved_here ? "on this host, " : "");
     human_put_short(out, c->date, MOST_PATH);
     buf_puts(out, ", kernel ");
     human_put_short(out, c->kernel, MOST_PATH);
@@ -214,7 +213,7 @@ static void put_duplicates(const struct analysis *a, struct buf *out)
                s->compiled, s->stale, s->orphan, human_size(s->bytes, size));
 }
 
-void analysis_put_shared_text(const struct duplicate_shared *s, struct buf *out)
+void duplicates_put_shared_text(const struct duplicate_shared *s, struct buf *out)
 {
     char all[HUMAN_SIZE], layer[HUMAN_SIZE], file[HUMAN_SIZE];
 
@@ -244,7 +243,8 @@ static void put_rules(const struct analysis *a, struct buf *out)
     }
 }
 
-void analysis_put_text(const struct analysis *a, struct buf *out)
+void analysis_put_text(const struct analysis *a, const struct dedup_report *together,
+                       struct buf *out)
 {
     put_head(a, out);
     put_causes(&a->dead, out);
@@ -255,7 +255,7 @@ void analysis_put_text(const struct analysis *a, struct buf *out)
     if (a->compared)
         put_duplicates(a, out);
     if (a->zfs.record)
-        analysis_put_zfs_text(a, out);
+        analysis_put_zfs_text(a, together, out);
     put_advice(a, out);
     put_rules(a, out);
 }

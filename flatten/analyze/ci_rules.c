@@ -1,14 +1,12 @@
 #include "flatten/analyze/ci_rules.h"
 
-#include "base/fdio.h"
 #include "base/human.h"
 #include "base/json/json.h"
 
 #include <ctype.h>
-#include <fcntl.h>
 #include <string.h>
 
-enum { MOST_BYTES = 64 * 1024, NAMES = 4 };
+enum { NAMES = 4 };
 
 const char *const ci_rule_key[CI_RULES] = {"max_wasted", "max_wasted_share", "min_efficiency",
                                            "max_depth", "max_probes"};
@@ -151,17 +149,6 @@ int ci_rules_parse(struct ci_rules *g, const char *text, size_t len, struct err 
     for (size_t i = 0; i < json_count(root); i++)
         if (parse_member(g, doc, &root->members[i], err) < 0)
             return -1;
-    return 0;
-}
-
-int ci_rules_load(struct ci_rules *g, const char *path, struct err *err)
-{
-    _cleanup_buf_ struct buf text = BUF_INIT;
-
-    if (file_read(AT_FDCWD, path, MOST_BYTES, &text, err) < 0)
-        return -1;
-    if (ci_rules_parse(g, text.data ? text.data : "", text.len, err) < 0)
-        return err_wrap(err, "%s", path);
     return 0;
 }
 

@@ -1,10 +1,8 @@
 #include "flatten/analyze/html_page.h"
 
-#include "base/fdio.h"
-
 #include <string.h>
 
-/* Made from flatten/report/ by the build. */
+/* Made from flatten/analyze/page/ by the build. */
 extern const char report_template[], report_style[], report_script[];
 
 void html_page_put_data(struct buf *out, const char *json, size_t len)
@@ -21,14 +19,15 @@ void html_page_put_data(struct buf *out, const char *json, size_t len)
     }
 }
 
-static int put_images(const struct analysis *list, size_t count, struct buf *out, struct err *err)
+static int put_images(const struct analysis *list, size_t count,
+                      const struct dedup_report *together, struct buf *out, struct err *err)
 {
     _cleanup_buf_ struct buf json = BUF_INIT;
 
     buf_puts(&json, "{\"version\":1,\"images\":[");
     for (size_t i = 0; i < count; i++) {
         buf_puts(&json, i ? "," : "");
-        analysis_put_json(&list[i], &json);
+        analysis_put_json(&list[i], together, &json);
         if (buf_check(&json, err) < 0)
             return -1;
         buf_truncate(&json, json.len - 1);
@@ -38,9 +37,9 @@ static int put_images(const struct analysis *list, size_t count, struct buf *out
         buf_putc(&json, '}');
     }
     buf_putc(&json, ']');
-    if (count > 1 && list[0].zfs.deduped) {
+    if (count > 1 && together) {
         buf_puts(&json, ",\"dedup\":");
-        analysis_put_dedup_json(&list[0].together, &json);
+        dedup_put_json(together, &json);
     }
     buf_putc(&json, '}');
     if (buf_check(&json, err) < 0)
@@ -49,7 +48,8 @@ static int put_images(const struct analysis *list, size_t count, struct buf *out
     return 0;
 }
 
-int html_page_make(const struct analysis *list, size_t count, struct buf *out, struct err *err)
+int html_page_make(const struct analysis *list, size_t count, const struct dedup_report *together,
+                   struct buf *out, struct err *err)
 {
     const char *rest = report_template, *mark;
 
@@ -60,18 +60,9 @@ int html_page_make(const struct analysis *list, size_t count, struct buf *out, s
             buf_puts(out, report_style);
         else if (strncmp(mark, "@SCRIPT@", 8) == 0)
             buf_puts(out, report_script);
-        else if (put_images(list, count, out, err) < 0)
+        else if (put_images(list, count, together, out, err) < 0)
             return -1;
     }
     buf_puts(out, rest);
     return buf_check(out, err);
-}
-
-int html_page_write(const struct analysis *list, size_t count, int fd, struct err *err)
-{
-    _cleanup_buf_ struct buf page = BUF_INIT;
-
-    if (html_page_make(list, count, &page, err) < 0)
-        return -1;
-    return fd_write_all(fd, page.data, page.len, err);
 }

@@ -1,18 +1,15 @@
 /*
  * The analyses as one HTML file that needs nothing else: template, style and script are embedded at
- * build time (flatten/report/), the data as JSON that no name in an image can break out of.
+ * build time (flatten/analyze/page/), the data as JSON that no name in an image can break out of.
  */
 #ifndef FLATTEN_HTML_PAGE_H
 #define FLATTEN_HTML_PAGE_H
 
 #include "flatten/analyze/analysis.h"
 
-/* Appends the page. */
-int html_page_make(const struct analysis *list, size_t count, struct buf *out,
-                   struct err *err) must_check;
-
-/* Writes it to a descriptor. */
-int html_page_write(const struct analysis *list, size_t count, int fd, struct err *err) must_check;
+/* Appends the page. `together`: as analysis_put_json has it. */
+int html_page_make(const struct analysis *list, size_t count, const struct dedup_report *together,
+                   struct buf *out, struct err *err) must_check;
 
 /*
  * Appends JSON, escaped for a <script> element (HTML standard, "Restrictions for contents of script

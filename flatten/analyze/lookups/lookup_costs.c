@@ -1,18 +1,14 @@
 #include "flatten/analyze/lookups/lookup_costs.h"
 
-#include "base/fdio.h"
 #include "base/json/json.h"
 
-#include <fcntl.h>
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { MOST_BYTES = 64 * 1024, MOST_K = 1000 };
 
 const char *const lookup_kind_key[LOOKUP_KINDS] = {"stat", "missing", "readdir"};
 const char *const lookup_cold_key[LOOKUP_COLDS] = {"mount", "dentries", "disk"};
-const char lookup_costs_path[] = "/var/lib/flatbed/costs.json";
 
 /* Fitted to the measurements of docs/overlay-costs.md. */
 const struct lookup_costs lookup_default_costs = {.k = {
@@ -106,42 +102,4 @@ int lookup_costs_parse(const char *text, size_t len, struct lookup_costs *out, s
         return -1;
     *out = found;
     return 0;
-}
-
-/* 1 if there is one. */
-static int open_default(int *out, struct err *err)
-{
-    int fd = open(lookup_costs_path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    struct stat st;
-
-    if (fd < 0)
-        return errno == ENOENT || errno == ENOTDIR ? 0 : err_sys(err, "%s", lookup_costs_path);
-    *out = fd;
-    if (fstat(fd, &st) < 0)
-        return err_sys(err, "%s", lookup_costs_path);
-    if (!S_ISREG(st.st_mode) || st.st_uid != 0 || (st.st_mode & (S_IWGRP | S_IWOTH)))
-        return err_set(err, ERR_POLICY, "%s: others than root could have written it",
-                       lookup_costs_path);
-    return 1;
-}
-
-static int load(const char *path, struct lookup_costs *out, struct err *err)
-{
-    _cleanup_fd_ int fd = -1;
-    _cleanup_buf_ struct buf text = BUF_INIT;
-    int rc = path ? file_read(AT_FDCWD, path, MOST_BYTES, &text, err) : open_default(&fd, err);
-
-    if (!path && rc <= 0)
-        return rc;
-    if (rc < 0 || (!path && fd_read_all(fd, MOST_BYTES, &text, err) < 0) ||
-        lookup_costs_parse(text.data ? text.data : "", text.len, out, err) < 0)
-        return err_wrap(err, "%s", path ? path : lookup_costs_path);
-    snprintf(out->file, sizeof(out->file), "%s", path ? path : lookup_costs_path);
-    return 0;
-}
-
-int lookup_costs_load(const char *path, struct lookup_costs *out, struct err *err)
-{
-    *out = lookup_default_costs;
-    return load(path, out, err);
 }

@@ -1,6 +1,6 @@
 /*
  * Rules that an image must keep, for CI: `flatten analyze` exits with 4 when one is broken. Set on
- * the command line or in a file. Pure but for ci_rules_load.
+ * the command line or in a file. Pure.
  */
 #ifndef FLATTEN_CI_RULES_H
 #define FLATTEN_CI_RULES_H
@@ -56,7 +56,6 @@ int ci_rules_set(struct ci_rules *g, const char *name, const char *text,
  * Sets rules that are not set yet from a JSON object (comments allowed) with those names, '_' for
  * '-', and strings or numbers as values; other members are ERR_FORMAT.
  */
-int ci_rules_load(struct ci_rules *g, const char *path, struct err *err) must_check;
 int ci_rules_parse(struct ci_rules *g, const char *text, size_t len, struct err *err) must_check;
 
 /* Fills `out` with the rules that are set; true if all are kept. */

@@ -30,7 +30,7 @@ static void test_page(void **state)
     struct err err = ERR_INIT;
 
     (void)state;
-    assert_works(html_page_make(NULL, 0, &out, &err), err);
+    assert_works(html_page_make(NULL, 0, NULL, &out, &err), err);
     assert_contains(out.data, "<!DOCTYPE html>");
     assert_contains(out.data, "id=\"data\">{\"version\":1,\"images\":[]}</script>");
     assert_contains(out.data, "JSON.parse(");

@@ -67,14 +67,13 @@ static void analyse(const char *layers, struct analysis *out)
 {
     static const char config[] = "{\"rootfs\":{}}";
     static struct stack stack;
-    struct merged_options options = {0};
     struct err err = ERR_INIT;
 
     stack_parse(&stack, layers);
     struct image *image = image_of_stack(&stack);
     if (!image->config)
         image->config = json_parse(config, sizeof(config) - 1, NULL, &err);
-    assert_works(analysis_make(image, layers, &options, &lookup_default_costs, out, &err), err);
+    assert_works(analysis_make(image, layers, &lookup_default_costs, out, &err), err);
 }
 
 static void test_cases(void **state)

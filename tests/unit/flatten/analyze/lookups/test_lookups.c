@@ -5,13 +5,12 @@
 static void analyse(const char *layers, struct analysis *out)
 {
     static struct stack stack;
-    struct merged_options options = {0};
     struct err err = ERR_INIT;
 
     stack_parse(&stack, layers);
     struct image *image = image_of_stack(&stack);
     image->config = json_new_object(&err);
-    assert_works(analysis_make(image, layers, &options, &lookup_default_costs, out, &err), err);
+    assert_works(analysis_make(image, layers, &lookup_default_costs, out, &err), err);
 }
 
 /* Sums of probes, as means are awkward: existing over all paths, depth over all directories. */
