@@ -17,8 +17,8 @@ void advice_clear(struct advice_list *a)
     *a = (struct advice_list){0};
 }
 
-static int add(struct advice_list *out, const char *kind, uint64_t bytes, struct buf *text,
-               struct err *err)
+static int advice_add(struct advice_list *out, const char *kind, uint64_t bytes, struct buf *text,
+                      struct err *err)
 {
     struct advice *list = realloc(out->list, (out->count + 1) * sizeof(*list));
 
@@ -103,7 +103,7 @@ static int advise_kills(const struct advice_facts *f, struct advice_list *out, s
         if (k->bytes == 0 || !worth_saying(f, k->bytes))
             break; /* the largest come first */
         put_kill(f, k, &text);
-        if (add(out, kinds[k->cause], k->bytes, &text, err) < 0)
+        if (advice_add(out, kinds[k->cause], k->bytes, &text, err) < 0)
             return -1;
     }
     return 0;
@@ -128,7 +128,7 @@ static int advise_paths(const struct advice_facts *f, struct advice_list *out, s
                                        : ". Mount it instead (docker run -v, or a volume of "
                                          "flatbed-runtime): it is pulled with every version of "
                                          "the image, and the first change of a file copies it.");
-        if (add(out, paths[i].cache ? "cache" : "mount", paths[i].bytes, &text, err) < 0)
+        if (advice_add(out, paths[i].cache ? "cache" : "mount", paths[i].bytes, &text, err) < 0)
             return -1;
     }
     return count < 0 ? -1 : 0;
@@ -179,7 +179,7 @@ static int advise_flatten(const struct advice_facts *f, struct advice_list *out,
             kept, human_size(saved, size), kept, then.existing.mean, f->lookups->existing.mean);
     buf_putc(&text, '.');
     lookup_report_clear(&then);
-    return add(out, "flatten", all, &text, err);
+    return advice_add(out, "flatten", all, &text, err);
 }
 
 static int advise_depth(const struct advice_facts *f, struct advice_list *out, struct err *err)
@@ -200,7 +200,7 @@ static int advise_depth(const struct advice_facts *f, struct advice_list *out, s
                    lookup_ratio(f->costs, LOOKUP_STAT, LOOKUP_DISK, l->existing.mean),
                    lookup_ratio(f->costs, LOOKUP_MISSING, LOOKUP_DISK, l->missing.mean),
                    lookup_ratio(f->costs, LOOKUP_READDIR, LOOKUP_DISK, l->depth.mean));
-    return add(out, "depth", 0, &text, err);
+    return advice_add(out, "depth", 0, &text, err);
 }
 
 int advice_make(const struct advice_facts *f, struct advice_list *out, struct err *err)
@@ -230,7 +230,7 @@ static int advise_compiled(const struct advice_facts *f, const struct stale_repo
     put_path(f, stale->worst[0], &text);
     buf_puts(&text, ": Python compiles them again in every container. Run python -m compileall "
                     "after the sources' last change, and keep their times.");
-    return add(out, "pyc", stale->bytes, &text, err);
+    return advice_add(out, "pyc", stale->bytes, &text, err);
 }
 
 int advice_add_contents(const struct advice_facts *f, const struct duplicate_report *d,
@@ -248,5 +248,5 @@ int advice_add_contents(const struct advice_facts *f, const struct duplicate_rep
     buf_puts(&text, " and ");
     put_path(f, d->worst[0].nodes[1], &text);
     buf_puts(&text, ". Keep one, or make them hard links in the RUN that makes them.");
-    return add(out, "duplicate", d->bytes, &text, err);
+    return advice_add(out, "duplicate", d->bytes, &text, err);
 }

@@ -77,7 +77,7 @@ struct finds {
     size_t count;
 };
 
-static void add(struct finds *f, const struct advice_path *found)
+static void finds_add(struct finds *f, const struct advice_path *found)
 {
     struct advice_path *least = f->list;
 
@@ -141,7 +141,7 @@ int advice_paths(const struct layer_stack *s, struct advice_path out[ADVICE_PATH
             found.what = data_of(layer_stack_path(s, file->node, &path));
         }
         if (found.what)
-            add(&finds, &found);
+            finds_add(&finds, &found);
     }
     if (buf_check(&path, err) < 0)
         return -1;

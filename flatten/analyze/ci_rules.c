@@ -11,8 +11,8 @@ enum { NAMES = 4 };
 const char *const ci_rule_key[CI_RULES] = {"max_wasted", "max_wasted_share", "min_efficiency",
                                            "max_depth", "max_probes"};
 
-static const char *const names[NAMES + 1] = {"max-wasted", "min-efficiency", "max-depth",
-                                             "max-probes", NULL};
+static const char *const rule_names[NAMES + 1] = {"max-wasted", "min-efficiency", "max-depth",
+                                                  "max-probes", NULL};
 
 /* ---- values ---- */
 
@@ -46,7 +46,7 @@ static double unit_of(const char *text)
     return 0;
 }
 
-static void put_rule(struct ci_rules *g, enum ci_rule rule, double limit)
+static void ci_rule_set(struct ci_rules *g, enum ci_rule rule, double limit)
 {
     g->set[rule] = true;
     g->limit[rule] = limit;
@@ -55,14 +55,14 @@ static void put_rule(struct ci_rules *g, enum ci_rule rule, double limit)
 static int set_wasted(struct ci_rules *g, double value, const char *rest, struct err *err)
 {
     if (strcmp(rest, "%") == 0 && value <= 100) {
-        put_rule(g, CI_RULE_WASTED_SHARE, value / 100);
+        ci_rule_set(g, CI_RULE_WASTED_SHARE, value / 100);
         return 0;
     }
     while (*rest == ' ')
         rest++;
     if (unit_of(rest) == 0)
         return err_set(err, ERR_USAGE, "max-wasted wants bytes (200MB) or a share (10%%)");
-    put_rule(g, CI_RULE_WASTED, value * unit_of(rest));
+    ci_rule_set(g, CI_RULE_WASTED, value * unit_of(rest));
     return 0;
 }
 
@@ -72,7 +72,7 @@ static int set_efficiency(struct ci_rules *g, double value, const char *rest, st
 
     if ((!percent && *rest) || value > (percent ? 100 : 1))
         return err_set(err, ERR_USAGE, "min-efficiency wants 0 to 100%% or 0 to 1");
-    put_rule(g, CI_RULE_EFFICIENCY, percent ? value / 100 : value);
+    ci_rule_set(g, CI_RULE_EFFICIENCY, percent ? value / 100 : value);
     return 0;
 }
 
@@ -89,16 +89,16 @@ int ci_rules_set(struct ci_rules *g, const char *name, const char *text, struct 
         return set_efficiency(g, value, rest, err);
     if (*rest)
         return err_set(err, ERR_USAGE, "%s: '%s' is not a number", name, text);
-    put_rule(g, strcmp(name, "max-depth") == 0 ? CI_RULE_DEPTH : CI_RULE_PROBES, value);
+    ci_rule_set(g, strcmp(name, "max-depth") == 0 ? CI_RULE_DEPTH : CI_RULE_PROBES, value);
     return 0;
 }
 
 /* ---- the file ---- */
 
 /* The rule whose key it is: the option's name with '_' for '-'. */
-static const char *name_of(const char *key)
+static const char *rule_of_key(const char *key)
 {
-    for (const char *const *name = names; *name; name++) {
+    for (const char *const *name = rule_names; *name; name++) {
         const char *k = key, *n = *name;
         while (*k && (*k == *n || (*k == '_' && *n == '-')))
             k++, n++;
@@ -111,7 +111,7 @@ static const char *name_of(const char *key)
 static int parse_member(struct ci_rules *g, const struct json_doc *doc, const struct json_member *m,
                         struct err *err)
 {
-    const char *name = name_of(m->key);
+    const char *name = rule_of_key(m->key);
     unsigned line, column;
     struct ci_rules one = {0};
 
@@ -132,7 +132,7 @@ static int parse_member(struct ci_rules *g, const struct json_doc *doc, const st
     bool wasted = g->set[CI_RULE_WASTED] || g->set[CI_RULE_WASTED_SHARE];
     for (int rule = 0; rule < CI_RULES; rule++)
         if (one.set[rule] && !g->set[rule] && !(wasted && rule <= CI_RULE_WASTED_SHARE))
-            put_rule(g, (enum ci_rule)rule, one.limit[rule]);
+            ci_rule_set(g, (enum ci_rule)rule, one.limit[rule]);
     return 0;
 }
 

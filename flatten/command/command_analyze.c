@@ -218,8 +218,8 @@ static int load_costs(const struct analyze_command *c, struct lookup_costs *out,
     return 0;
 }
 
-static int prepare(const struct analyze_command *c, const struct operands *operands,
-                   struct analyze_run *out, struct err *err)
+static int prepare_run(const struct analyze_command *c, const struct operands *operands,
+                       struct analyze_run *out, struct err *err)
 {
     *out = (struct analyze_run){
         .command = c, .names = operands->list, .count = (size_t)operands->count};
@@ -239,7 +239,7 @@ int command_analyze(int argc, char *const argv[], bool *help, struct err *err)
 
     if (rc == 0 && !*help) {
         struct analyze_run run;
-        rc = prepare(&c, &operands, &run, err);
+        rc = prepare_run(&c, &operands, &run, err);
         if (rc == 0)
             rc = c.html ? analyze_with_page(&run, err) : analyze_sources(&run, err);
     }

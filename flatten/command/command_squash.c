@@ -67,7 +67,7 @@ static const char *default_compression(enum transport to)
     return to == TRANSPORT_REGISTRY ? "gzip" : "none";
 }
 
-static int prepare(const struct squash_command *c, struct squash_run *run, struct err *err)
+static int prepare_run(const struct squash_command *c, struct squash_run *run, struct err *err)
 {
     const char *kind = default_compression(run->to->transport);
     int has_time = timestamp_choose(c->created, run->created, err);
@@ -107,8 +107,8 @@ static int default_destination(const struct reference *from, struct reference *t
     return to->name ? 0 : err_nomem(err);
 }
 
-static int destination(const struct squash_command *c, const struct operands *operands,
-                       const struct reference *from, struct reference *to, struct err *err)
+static int choose_destination(const struct squash_command *c, const struct operands *operands,
+                              const struct reference *from, struct reference *to, struct err *err)
 {
     if (operands->count == 2)
         return reference_parse_destination(operands->list[1], to, err);
@@ -118,7 +118,7 @@ static int destination(const struct squash_command *c, const struct operands *op
 }
 
 /* In the sandbox. */
-static int read_and_squash(struct reader *r, void *ctx, struct err *err)
+static int squash_in_sandbox(struct reader *r, void *ctx, struct err *err)
 {
     struct squash_run *run = ctx;
 
@@ -164,15 +164,17 @@ static int check_names(const struct squash_command *c, const struct reference *f
     return 0;
 }
 
-static int squash(const struct squash_command *c, const struct operands *operands, struct err *err)
+static int squash_image(const struct squash_command *c, const struct operands *operands,
+                        struct err *err)
 {
     _cleanup_reference_ struct reference from = {0}, base = {0}, to = {0};
     struct squash_run run = {.command = c, .to = &to};
 
     if (platform_check(c->platform, err) < 0 ||
         reference_parse(operands->list[0], &from, err) < 0 ||
-        destination(c, operands, &from, &to, err) < 0 || check_names(c, &from, &to, err) < 0 ||
-        prepare(c, &run, err) < 0 || parse_base(&run.selection, &base, err) < 0)
+        choose_destination(c, operands, &from, &to, err) < 0 ||
+        check_names(c, &from, &to, err) < 0 || prepare_run(c, &run, err) < 0 ||
+        parse_base(&run.selection, &base, err) < 0)
         return -1;
     from.registry = base.registry = to.registry =
         (struct registry_options){c->insecure, c->retries, c->cert_dir, NULL};
@@ -183,7 +185,7 @@ static int squash(const struct squash_command *c, const struct operands *operand
                                      .destination = c->dry_run ? NULL : &to,
                                      .all_images = c->all_images};
     run.from = sources;
-    return keeper_run(&task, read_and_squash, &run, err);
+    return keeper_run(&task, squash_in_sandbox, &run, err);
 }
 
 int command_squash(int argc, char *const argv[], bool *help, struct err *err)
@@ -194,7 +196,7 @@ int command_squash(int argc, char *const argv[], bool *help, struct err *err)
     int rc = options_parse(&command_squash_spec, argc, argv, &c, &operands, help, err);
 
     if (rc == 0 && !*help)
-        rc = squash(&c, &operands, err);
+        rc = squash_image(&c, &operands, err);
     free(operands.list);
     return rc;
 }

@@ -55,8 +55,8 @@ static void on_difference(void *ctx, const char *path, const char *a, const char
 }
 
 /* 0, -1, or 1 when they differ. */
-static int verify(const struct squash_job *job, const struct merged_options *options,
-                  struct err *err)
+static int verify_job(const struct squash_job *job, const struct merged_options *options,
+                      struct err *err)
 {
     size_t differing, shown = 0;
 
@@ -188,7 +188,7 @@ static int squash_job(struct squash_run *run, struct squash_job *job, struct sin
     if (job->notices > MOST_NOTICES && !c->quiet)
         log_warning("%" PRIu64 " more of the kind", job->notices - MOST_NOTICES);
     warn_zstd(run, job);
-    return sink && c->verify ? verify(job, &options.merged, err) : 0;
+    return sink && c->verify ? verify_job(job, &options.merged, err) : 0;
 }
 
 /* The images of an entry, which are not read again. */

@@ -18,7 +18,7 @@ static int from_epoch(const char *text, char out[TIMESTAMP_SIZE], struct err *er
 }
 
 /* The length of what `text` begins with, if that has the pattern's form: 0 stands for a digit. */
-static size_t match(const char *text, const char *pattern)
+static size_t match_form(const char *text, const char *pattern)
 {
     size_t len = strlen(pattern);
 
@@ -31,7 +31,7 @@ static size_t match(const char *text, const char *pattern)
 /* "Z" or "+02:00", and no more. */
 static bool is_offset(const char *text)
 {
-    bool numeric = match(text, "+00:00") || match(text, "-00:00");
+    bool numeric = match_form(text, "+00:00") || match_form(text, "-00:00");
 
     return strcmp(text, "Z") == 0 ||
            (numeric && text[6] == '\0' && strncmp(text + 1, "24", 2) < 0 && text[4] < '6');
@@ -40,7 +40,7 @@ static bool is_offset(const char *text)
 /* RFC 3339 section 5.6; strptime knows the ranges, and would let pass more forms. */
 static bool is_time(const char *text)
 {
-    size_t used = match(text, "0000-00-00T00:00:00");
+    size_t used = match_form(text, "0000-00-00T00:00:00");
     struct tm tm;
 
     if (!used || !strptime(text, "%Y-%m-%dT%H:%M:%S", &tm))

@@ -116,7 +116,8 @@ static bool names_layout(const char *text)
 }
 
 /* A word without a transport. Only a destination may name a file that does not exist yet. */
-static int sniff(const char *text, bool destination, struct reference *out, struct err *err)
+static int guess_transport(const char *text, bool destination, struct reference *out,
+                           struct err *err)
 {
     struct stat st = {0};
     bool exists = strcmp(text, "-") == 0 || stat(text, &st) == 0;
@@ -139,7 +140,8 @@ static int sniff(const char *text, bool destination, struct reference *out, stru
     return out->path ? 0 : err_nomem(err);
 }
 
-static int parse(const char *text, bool destination, struct reference *out, struct err *err)
+static int parse_reference(const char *text, bool destination, struct reference *out,
+                           struct err *err)
 {
     for (size_t i = 0; i < sizeof(transports) / sizeof(*transports); i++) {
         size_t len = strlen(transports[i].prefix);
@@ -160,13 +162,13 @@ static int parse(const char *text, bool destination, struct reference *out, stru
     if (is_url)
         return err_set(err, ERR_USAGE,
                        "%s: an image of a registry is written docker://HOST/NAME:TAG", text);
-    return sniff(text, destination, out, err);
+    return guess_transport(text, destination, out, err);
 }
 
 int reference_parse(const char *text, struct reference *out, struct err *err)
 {
     *out = (struct reference){0};
-    if (parse(text, false, out, err) == 0)
+    if (parse_reference(text, false, out, err) == 0)
         return 0;
     reference_clear(out);
     return -1;
@@ -189,7 +191,7 @@ static int check_engine_name(const char *name, struct err *err)
 int reference_parse_destination(const char *text, struct reference *out, struct err *err)
 {
     *out = (struct reference){0};
-    int rc = parse(text, true, out, err);
+    int rc = parse_reference(text, true, out, err);
     if (rc == 0 && out->path && strcmp(out->path, "-") == 0)
         rc = err_set(err, ERR_USAGE, "an image is not written to standard output: name a file");
     if (rc == 0 && out->transport == TRANSPORT_DOCKER_ARCHIVE && out->name)

@@ -40,8 +40,8 @@ int kept_layer_describe(const struct layer *layer, struct written_layer *out, st
 }
 
 /* Leaves in *fd and *offset where it wrote. */
-static int copy(const struct layer *layer, struct sink *sink, int *fd, off_t *offset,
-                struct err *err)
+static int copy_blob(const struct layer *layer, struct sink *sink, int *fd, off_t *offset,
+                     struct err *err)
 {
     if (sink_begin_layer(sink, fd, offset, err) < 0)
         return -1;
@@ -56,7 +56,7 @@ int kept_layer_copy(const struct layer *layer, const struct written_layer *as, s
     int at = layer->fd, has = sink_has_layer(sink, as, err);
 
     *offset = layer->offset;
-    if (has < 0 || (has == 0 && copy(layer, sink, &at, offset, err) < 0))
+    if (has < 0 || (has == 0 && copy_blob(layer, sink, &at, offset, err) < 0))
         return -1;
     _cleanup_fd_ int again = fd ? fcntl(at, F_DUPFD_CLOEXEC, 3) : -1;
     if (fd && again < 0)

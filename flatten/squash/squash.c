@@ -14,7 +14,7 @@ void squashed_clear(struct squashed *s)
     *s = (struct squashed){0};
 }
 
-static int prepare(size_t most, size_t kept, struct squashed *out, struct err *err)
+static int squashed_init(size_t most, size_t kept, struct squashed *out, struct err *err)
 {
     *out = (struct squashed){.kept = kept};
     out->layers = calloc(most, sizeof(*out->layers));
@@ -167,8 +167,8 @@ static int write_group(struct group *g, const struct squash_options *options, st
     return 0;
 }
 
-static int attempt(struct group *g, const struct squash_options *options, struct sink *sink,
-                   struct squashed *out, struct err *err)
+static int merge_or_rehearse(struct group *g, const struct squash_options *options,
+                             struct sink *sink, struct squashed *out, struct err *err)
 {
     return sink ? write_group(g, options, sink, out, err) : rehearse(g, out, err);
 }
@@ -193,10 +193,10 @@ static int merge_group(const struct image *image, const struct squash_options *o
 
     g.image.layer_count = end;
     g.options.kept = below;
-    int rc = attempt(&g, options, sink, out, err);
+    int rc = merge_or_rehearse(&g, options, sink, out, err);
     if (rc > 0) {
         g.options.indexed = true;
-        rc = attempt(&g, options, sink, out, err);
+        rc = merge_or_rehearse(&g, options, sink, out, err);
     }
     add_report(&out->report, &g.report);
     return rc;
@@ -209,7 +209,7 @@ static int write_all(const struct image *image, const struct squash_options *opt
     size_t kept = options->merged.kept, below = kept;
     _cleanup_free_ size_t *ends = calloc(image->layer_count + 1, sizeof(*ends));
 
-    if (!ends || prepare(image->layer_count + 1, kept, out, err) < 0)
+    if (!ends || squashed_init(image->layer_count + 1, kept, out, err) < 0)
         return err_nomem(err);
     out->report.layers = (unsigned)image->layer_count;
     for (size_t i = 0; sink && i < kept; i++)

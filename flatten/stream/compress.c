@@ -128,7 +128,8 @@ void compressor_free(struct compressor *c)
     free(c);
 }
 
-static int push_zstd(struct compressor *c, const void *data, size_t len, bool last, struct err *err)
+static int compress_zstd(struct compressor *c, const void *data, size_t len, bool last,
+                         struct err *err)
 {
     ZSTD_inBuffer in = {.src = data, .size = len};
 
@@ -144,8 +145,8 @@ static int push_zstd(struct compressor *c, const void *data, size_t len, bool la
     }
 }
 
-static int push_gzip_piece(struct compressor *c, const void *data, uint32_t len, bool last,
-                           struct err *err)
+static int compress_gzip_piece(struct compressor *c, const void *data, uint32_t len, bool last,
+                               struct err *err)
 {
     c->gzip->next_in = (uint8_t *)(uintptr_t)data;
     c->gzip->avail_in = len;
@@ -162,27 +163,29 @@ static int push_gzip_piece(struct compressor *c, const void *data, uint32_t len,
     return 0;
 }
 
-static int push_gzip(struct compressor *c, const void *data, size_t len, bool last, struct err *err)
+static int compress_gzip(struct compressor *c, const void *data, size_t len, bool last,
+                         struct err *err)
 {
     enum { PIECE = 1 << 30 }; /* ISA-L counts in 32 bits */
     const char *p = data;
 
     while (len > PIECE) {
-        if (push_gzip_piece(c, p, PIECE, false, err) < 0)
+        if (compress_gzip_piece(c, p, PIECE, false, err) < 0)
             return -1;
         p += PIECE;
         len -= PIECE;
     }
-    return push_gzip_piece(c, p, (uint32_t)len, last, err);
+    return compress_gzip_piece(c, p, (uint32_t)len, last, err);
 }
 
-static int push(struct compressor *c, const void *data, size_t len, bool last, struct err *err)
+static int compress_piece(struct compressor *c, const void *data, size_t len, bool last,
+                          struct err *err)
 {
     switch (c->kind) {
     case COMPRESSION_ZSTD:
-        return push_zstd(c, data, len, last, err);
+        return compress_zstd(c, data, len, last, err);
     case COMPRESSION_GZIP:
-        return push_gzip(c, data, len, last, err);
+        return compress_gzip(c, data, len, last, err);
     case COMPRESSION_NONE:
         break;
     }
@@ -191,10 +194,10 @@ static int push(struct compressor *c, const void *data, size_t len, bool last, s
 
 int compressor_write(struct compressor *c, const void *data, size_t len, struct err *err)
 {
-    return push(c, data, len, false, err);
+    return compress_piece(c, data, len, false, err);
 }
 
 int compressor_finish(struct compressor *c, struct err *err)
 {
-    return push(c, NULL, 0, true, err);
+    return compress_piece(c, NULL, 0, true, err);
 }

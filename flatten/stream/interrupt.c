@@ -7,14 +7,14 @@ static volatile sig_atomic_t caught;
 
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 
-static void note(int number)
+static void note_signal(int number)
 {
     caught = number;
 }
 
 void interrupt_install(void)
 {
-    struct sigaction old, action = {.sa_handler = note};
+    struct sigaction old, action = {.sa_handler = note_signal};
 
     for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
         if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)

@@ -1,4 +1,4 @@
-#include "flatten/analyze/bytes/dead.h"
+#include "flatten/analyze/bytes/dead_dive.h"
 
 /*
  * dive looks at the leaves of each layer's own tree: files, links, empty directories, and

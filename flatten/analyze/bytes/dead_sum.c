@@ -1,5 +1,7 @@
 #include "flatten/analyze/bytes/dead.h"
 
+#include "flatten/analyze/bytes/dead_dive.h"
+
 #include <string.h>
 
 void dead_report_clear(struct dead_report *r)
@@ -9,7 +11,7 @@ void dead_report_clear(struct dead_report *r)
     *r = (struct dead_report){0};
 }
 
-static int order(uint64_t a, uint64_t b)
+static int compare_numbers(uint64_t a, uint64_t b)
 {
     return a < b ? -1 : a > b;
 }
@@ -42,16 +44,16 @@ static void sum_layers(const struct layer_stack *s, struct dead_report *out)
 static int by_pair(const void *a, const void *b)
 {
     const struct dead_kill *x = a, *y = b;
-    int diff = order(x->layer, y->layer);
+    int diff = compare_numbers(x->layer, y->layer);
 
-    diff = diff ? diff : order(x->by, y->by);
-    return diff ? diff : order(x->cause, y->cause);
+    diff = diff ? diff : compare_numbers(x->by, y->by);
+    return diff ? diff : compare_numbers(x->cause, y->cause);
 }
 
 static int by_bytes(const void *a, const void *b)
 {
     const struct dead_kill *x = a, *y = b;
-    int diff = order(y->bytes, x->bytes);
+    int diff = compare_numbers(y->bytes, x->bytes);
 
     return diff ? diff : by_pair(a, b);
 }
@@ -66,7 +68,7 @@ static unsigned depth_of(const struct tree *t, uint32_t node)
 }
 
 /* The deepest node that both are, or lie below. */
-static uint32_t common(const struct tree *t, uint32_t a, uint32_t b)
+static uint32_t common_ancestor(const struct tree *t, uint32_t a, uint32_t b)
 {
     unsigned x = depth_of(t, a), y = depth_of(t, b);
 
@@ -90,7 +92,7 @@ static size_t fold_kills(const struct tree *t, struct dead_kill *list, size_t co
         if (kept && by_pair(&list[kept - 1], &list[i]) == 0) {
             list[kept - 1].bytes += list[i].bytes;
             list[kept - 1].files += list[i].files;
-            list[kept - 1].node = common(t, list[kept - 1].node, list[i].node);
+            list[kept - 1].node = common_ancestor(t, list[kept - 1].node, list[i].node);
         } else {
             list[kept++] = list[i];
         }
@@ -125,11 +127,11 @@ static int by_node(const void *a, const void *b)
     const struct stack_file *x = *(const struct stack_file *const *)a;
     const struct stack_file *y = *(const struct stack_file *const *)b;
 
-    return order(x->node, y->node);
+    return compare_numbers(x->node, y->node);
 }
 
 /* Puts a path in its place among the worst. */
-static void offer(struct dead_report *out, const struct dead_path *path)
+static void offer_worst_path(struct dead_report *out, const struct dead_path *path)
 {
     size_t at = out->worst_count;
 
@@ -147,7 +149,7 @@ static void offer(struct dead_report *out, const struct dead_path *path)
 }
 
 /* The dead copies of one path. */
-static struct dead_path path_of(const struct stack_file *const *list, size_t count)
+static struct dead_path sum_dead_copies(const struct stack_file *const *list, size_t count)
 {
     uint64_t bytes[DEAD_CAUSES] = {0};
     struct dead_path path = {.node = list[0]->node, .copies = (uint32_t)count};
@@ -179,8 +181,8 @@ static int sum_paths(const struct layer_stack *s, size_t dead, struct dead_repor
     for (size_t i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && list[end]->node == list[i]->node; end++)
             ;
-        struct dead_path path = path_of(list + i, end - i);
-        offer(out, &path);
+        struct dead_path path = sum_dead_copies(list + i, end - i);
+        offer_worst_path(out, &path);
     }
     return 0;
 }

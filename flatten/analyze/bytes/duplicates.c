@@ -1,5 +1,7 @@
 #include "flatten/analyze/bytes/duplicates.h"
 
+#include "flatten/analyze/bytes/stale_pyc.h"
+
 #include <string.h>
 
 static int by_number(const void *a, const void *b)
@@ -41,8 +43,8 @@ static bool is_common(const uint64_t *sizes, size_t count, uint64_t size)
                      (found + 1 < sizes + count && found[1] == size));
 }
 
-static int want_of(const struct layer_stack *s, const uint64_t *sizes, size_t count, uint8_t **out,
-                   struct err *err)
+static int want_files(const struct layer_stack *s, const uint64_t *sizes, size_t count,
+                      uint8_t **out, struct err *err)
 {
     _cleanup_free_ uint16_t *floors = layer_stack_floors(s, err);
 
@@ -66,7 +68,7 @@ int duplicates_want(const struct duplicate_image *images, size_t count, uint8_t 
     for (size_t i = 0; i < count; i++)
         wanted[i] = NULL;
     for (size_t i = 0; sizes && i < count; i++)
-        if (want_of(images[i].stack, sizes, total, &wanted[i], err) < 0)
+        if (want_files(images[i].stack, sizes, total, &wanted[i], err) < 0)
             return -1;
     return sizes ? 0 : -1;
 }
@@ -78,7 +80,7 @@ static uint64_t savings(const struct duplicate_group *g)
     return g->size * (g->copies - 1);
 }
 
-static void offer(struct duplicate_report *out, const struct duplicate_group *group)
+static void offer_worst_group(struct duplicate_report *out, const struct duplicate_group *group)
 {
     size_t at = out->worst_count;
 
@@ -94,8 +96,8 @@ static void offer(struct duplicate_report *out, const struct duplicate_group *gr
 }
 
 /* One content: files that do not show are dead bytes, not duplicates. Layers come in order. */
-static void take_group(const struct layer_stack *s, const struct content *list, size_t count,
-                       struct duplicate_report *out)
+static void sum_group(const struct layer_stack *s, const struct content *list, size_t count,
+                      struct duplicate_report *out)
 {
     struct duplicate_group group = {0};
     unsigned layer = 0;
@@ -116,10 +118,10 @@ static void take_group(const struct layer_stack *s, const struct content *list, 
     out->groups++;
     out->files += group.copies - 1;
     out->bytes += savings(&group);
-    offer(out, &group);
+    offer_worst_group(out, &group);
 }
 
-static bool same(const struct content *a, const struct content *b)
+static bool same_content(const struct content *a, const struct content *b)
 {
     return memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
 }
@@ -135,9 +137,10 @@ int duplicates_find(const struct duplicate_image *image, struct duplicate_report
         return -1;
     contents_sort(hashes);
     for (size_t i = 0, end; i < hashes->count; i = end) {
-        for (end = i + 1; end < hashes->count && same(&hashes->list[i], &hashes->list[end]); end++)
+        for (end = i + 1; end < hashes->count && same_content(&hashes->list[i], &hashes->list[end]);
+             end++)
             ;
-        take_group(image->stack, hashes->list + i, end - i, out);
+        sum_group(image->stack, hashes->list + i, end - i, out);
     }
     return stale_pyc_find(image, floors, stale, err);
 }

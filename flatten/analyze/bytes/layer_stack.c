@@ -16,7 +16,7 @@ void layer_stack_clear(struct layer_stack *s)
 }
 
 /* Room for element `at` of a growing list, what is new zeroed. */
-static void *grow(void *list, size_t *cap, size_t at, size_t size, struct err *err)
+static void *grow_list(void *list, size_t *cap, size_t at, size_t size, struct err *err)
 {
     if (at < *cap)
         return list;
@@ -34,7 +34,7 @@ static void *grow(void *list, size_t *cap, size_t at, size_t size, struct err *e
 static int make_node(struct layer_stack *s, uint32_t node, struct err *err)
 {
     size_t cap = s->node_cap;
-    uint32_t *newest = grow(s->newest, &cap, node, sizeof(*newest), err);
+    uint32_t *newest = grow_list(s->newest, &cap, node, sizeof(*newest), err);
 
     if (!newest)
         return -1;
@@ -58,7 +58,7 @@ static void mark_parent(struct layer_stack *s, uint32_t node, unsigned layer)
 int layer_stack_add(struct layer_stack *s, unsigned layer, uint32_t node, enum model_kind kind,
                     const struct model_slot *slot, struct err *err)
 {
-    struct stack_record *records = grow(s->records, &s->cap, s->count, sizeof(*records), err);
+    struct stack_record *records = grow_list(s->records, &s->cap, s->count, sizeof(*records), err);
 
     if (!records)
         return -1;
@@ -86,7 +86,7 @@ int layer_stack_add(struct layer_stack *s, unsigned layer, uint32_t node, enum m
 int layer_stack_add_file(struct layer_stack *s, uint32_t inode, const struct stack_file *file,
                          struct err *err)
 {
-    struct stack_file *files = grow(s->files, &s->file_cap, inode, sizeof(*files), err);
+    struct stack_file *files = grow_list(s->files, &s->file_cap, inode, sizeof(*files), err);
 
     if (!files)
         return -1;

@@ -18,8 +18,8 @@ static int on_file(void *ctx, const struct layer *layer, struct layer_reader *re
     return layer_stack_add_file(ctx, inode, &file, err);
 }
 
-static int on_holds(void *ctx, struct tree *tree, unsigned layer, uint32_t node,
-                    enum model_kind kind, const struct model_slot *slot, struct err *err)
+static int on_record(void *ctx, struct tree *tree, unsigned layer, uint32_t node,
+                     enum model_kind kind, const struct model_slot *slot, struct err *err)
 {
     ((struct layer_stack *)ctx)->tree = tree;
     return layer_stack_add(ctx, layer, node, kind, slot, err);
@@ -29,7 +29,7 @@ int layer_stack_read(const struct image *image, const struct merged_options *opt
                      struct layer_stack *out, struct index **index, struct merged_report *report,
                      struct err *err)
 {
-    struct index_observer observer = {.ctx = out, .file = on_file, .holds = on_holds};
+    struct index_observer observer = {.ctx = out, .file = on_file, .holds = on_record};
     struct merged_options o = *options;
 
     if (image->layer_count > LAYER_STACK_MOST)

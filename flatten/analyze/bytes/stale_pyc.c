@@ -1,4 +1,4 @@
-#include "flatten/analyze/bytes/duplicates.h"
+#include "flatten/analyze/bytes/stale_pyc.h"
 
 #include <string.h>
 

@@ -25,8 +25,8 @@ double lookup_ratio(const struct lookup_costs *c, enum lookup_kind kind, enum lo
 
 /* ---- reading ---- */
 
-static int take_text(const struct json *root, const char *key, char out[LOOKUP_COSTS_TEXT],
-                     struct err *err)
+static int parse_text(const struct json *root, const char *key, char out[LOOKUP_COSTS_TEXT],
+                      struct err *err)
 {
     const char *text = json_text(json_get(root, key));
 
@@ -38,8 +38,8 @@ static int take_text(const struct json *root, const char *key, char out[LOOKUP_C
     return 0;
 }
 
-static int take_k(const struct json *value, const char *kind, const char *cold, double *out,
-                  struct err *err)
+static int parse_k(const struct json *value, const char *kind, const char *cold, double *out,
+                   struct err *err)
 {
     char *end = NULL;
     double k = json_is(value, JSON_NUMBER) ? strtod(value->text, &end) : -1;
@@ -51,7 +51,7 @@ static int take_k(const struct json *value, const char *kind, const char *cold, 
 }
 
 /* A state was measured for all kinds, or for none. */
-static int take_cold(const struct json *k, int cold, struct lookup_costs *out, struct err *err)
+static int parse_cold(const struct json *k, int cold, struct lookup_costs *out, struct err *err)
 {
     const char *name = lookup_cold_key[cold];
     int found = 0;
@@ -62,14 +62,14 @@ static int take_cold(const struct json *k, int cold, struct lookup_costs *out, s
         return 0;
     for (int kind = 0; kind < LOOKUP_KINDS; kind++) {
         const char *key = lookup_kind_key[kind];
-        if (take_k(json_path(k, key, name, NULL), key, name, &out->k[kind][cold], err) < 0)
+        if (parse_k(json_path(k, key, name, NULL), key, name, &out->k[kind][cold], err) < 0)
             return -1;
     }
     out->measured[cold] = true;
     return 0;
 }
 
-static int parse(const struct json *root, struct lookup_costs *out, struct err *err)
+static int parse_costs(const struct json *root, struct lookup_costs *out, struct err *err)
 {
     uint64_t version;
     bool any = false;
@@ -79,12 +79,12 @@ static int parse(const struct json *root, struct lookup_costs *out, struct err *
     if (version != 1)
         return err_set(err, ERR_UNSUPPORTED, "version %llu is not known",
                        (unsigned long long)version);
-    if (take_text(root, "measured", out->date, err) < 0 ||
-        take_text(root, "kernel", out->kernel, err) < 0 ||
-        take_text(root, "filesystem", out->filesystem, err) < 0)
+    if (parse_text(root, "measured", out->date, err) < 0 ||
+        parse_text(root, "kernel", out->kernel, err) < 0 ||
+        parse_text(root, "filesystem", out->filesystem, err) < 0)
         return -1;
     for (int cold = 0; cold < LOOKUP_COLDS; cold++) {
-        if (take_cold(json_get(root, "k"), cold, out, err) < 0)
+        if (parse_cold(json_get(root, "k"), cold, out, err) < 0)
             return -1;
         any = any || out->measured[cold];
     }
@@ -98,7 +98,7 @@ int lookup_costs_parse(const char *text, size_t len, struct lookup_costs *out, s
     struct lookup_costs found = lookup_default_costs;
 
     *out = lookup_default_costs;
-    if (!doc || parse(json_root(doc), &found, err) < 0)
+    if (!doc || parse_costs(json_root(doc), &found, err) < 0)
         return -1;
     *out = found;
     return 0;

@@ -1,4 +1,4 @@
-#include "flatten/analyze/lookups/lookups.h"
+#include "flatten/analyze/lookups/lookups_internal.h"
 
 #include <string.h>
 
@@ -22,7 +22,7 @@ static const struct stack_record *visible_child(const struct importing *i, uint3
     return child == TREE_NONE ? NULL : layer_stack_visible(i->s, i->floors, child);
 }
 
-static const char *path_of(struct importing *i, uint32_t node)
+static const char *import_path(struct importing *i, uint32_t node)
 {
     return layer_stack_path(i->s, node, &i->path);
 }
@@ -37,7 +37,7 @@ static bool ends_with(const char *text, const char *end)
 /* "usr/lib/python3.11", with an os.py. */
 static bool is_library(struct importing *i, uint32_t node)
 {
-    const char *path = path_of(i, node), *slash = strrchr(path, '/');
+    const char *path = import_path(i, node), *slash = strrchr(path, '/');
 
     if (!slash || strncmp(slash, "/python", 7) != 0 || strspn(slash + 7, "0123456789.") == 0)
         return false;
@@ -77,7 +77,7 @@ static int find_sites(struct importing *i, struct err *err)
     for (uint32_t node = 1; node < i->s->nodes; node++) {
         if (!is_visible_dir(i, node))
             continue;
-        const char *path = path_of(i, node);
+        const char *path = import_path(i, node);
         if (ends_with(path, "/site-packages") || ends_with(path, "/dist-packages"))
             add_site(i, node);
     }
@@ -108,7 +108,7 @@ static void count_module(struct importing *i, size_t site, const struct stack_re
         r->kind == MODEL_DIR ? visible_child(i, r->node, "__init__.py") : NULL;
     const struct stack_record *cache = start ? visible_child(i, r->node, "__pycache__") : NULL;
 
-    if (r->kind == MODEL_DIR ? !start : !ends_with(path_of(i, r->node), ".py"))
+    if (r->kind == MODEL_DIR ? !start : !ends_with(import_path(i, r->node), ".py"))
         return;
     i->out->modules++;
     i->out->sites[site].modules++;

@@ -1,4 +1,4 @@
-#include "flatten/analyze/lookups/lookups.h"
+#include "flatten/analyze/lookups/lookups_internal.h"
 
 #include <string.h>
 
@@ -78,18 +78,18 @@ static struct lookup_stats stats_of(const uint64_t *counts, unsigned last)
     return out;
 }
 
-static uint64_t extra(const struct lookup_dir *d)
+static uint64_t extra_probes(const struct lookup_dir *d)
 {
     return (uint64_t)d->entries * (d->layers - 1u);
 }
 
-static void offer(struct lookup_report *out, const struct lookup_dir *dir)
+static void offer_worst_dir(struct lookup_report *out, const struct lookup_dir *dir)
 {
     size_t at = out->worst_count;
 
     if (dir->layers < 2 || dir->entries == 0)
         return;
-    while (at > 0 && extra(&out->worst[at - 1]) < extra(dir))
+    while (at > 0 && extra_probes(&out->worst[at - 1]) < extra_probes(dir))
         at--;
     if (at == LOOKUP_WORST)
         return;
@@ -136,7 +136,7 @@ static void count_dir(struct counting *c, uint32_t node, struct lookup_report *o
     out->directories++;
     out->by_depth[dir.layers]++;
     out->entries_by_depth[dir.layers] += dir.entries;
-    offer(out, &dir);
+    offer_worst_dir(out, &dir);
 }
 
 int lookups_count(const struct layer_stack *s, unsigned kept, struct lookup_report *out,

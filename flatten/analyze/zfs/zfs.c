@@ -56,7 +56,7 @@ uint64_t zfs_logical(const struct zfs *z, size_t len, bool only)
 }
 
 /* What is kept on disk of `logical` bytes that were compressed to `size`. */
-static uint64_t kept(uint64_t logical, uint64_t size)
+static uint64_t size_on_disk(uint64_t logical, uint64_t size)
 {
     uint64_t rounded = (size + ZFS_SECTOR - 1) / ZFS_SECTOR * ZFS_SECTOR;
 
@@ -83,8 +83,8 @@ int zfs_add(struct zfs *z, const void *data, size_t len, bool only, struct zfs_s
         size_t zstd = ZSTD_compressCCtx(z->zstd, z->out, z->room, z->in, logical, ZSTD_LEVEL);
         if (lz4 <= 0 || ZSTD_isError(zstd))
             return err_set(err, ERR_SYSTEM, "a record cannot be compressed");
-        physical[ZFS_LZ4] = kept(logical, (uint64_t)lz4 + LZ4_HEAD);
-        physical[ZFS_ZSTD] = kept(logical, zstd + ZSTD_HEAD);
+        physical[ZFS_LZ4] = size_on_disk(logical, (uint64_t)lz4 + LZ4_HEAD);
+        physical[ZFS_ZSTD] = size_on_disk(logical, zstd + ZSTD_HEAD);
     }
     sums->records++;
     sums->logical += logical;

@@ -95,12 +95,12 @@ static int name_dataset(struct zfs_dataset *d, const struct layer_stack *s, cons
 
 /* ---- the plan ---- */
 
-static bool same(struct zfs_choice a, struct zfs_choice b)
+static bool same_choice(struct zfs_choice a, struct zfs_choice b)
 {
     return a.recordsize == b.recordsize && a.compression == b.compression;
 }
 
-static void take(struct zfs_dir *from, const struct zfs_dir *part)
+static void dir_subtract(struct zfs_dir *from, const struct zfs_dir *part)
 {
     from->bytes -= part->bytes;
     from->large -= part->large;
@@ -119,7 +119,7 @@ static bool is_candidate(const struct zfs_report *z, const struct zfs_dir *dir)
  * What is not worth compressing goes first: it would hide what the rest gains. Then, what differs
  * from the rest.
  */
-static void choose(const struct zfs_report *z, struct zfs_plan *out)
+static void choose_datasets(const struct zfs_report *z, struct zfs_plan *out)
 {
     struct zfs_dataset *whole = &out->list[0];
 
@@ -131,10 +131,10 @@ static void choose(const struct zfs_report *z, struct zfs_plan *out)
             const struct zfs_dir *dir = &z->dirs[i];
             struct zfs_choice c = zfs_choose(dir);
             bool off = c.compression == ZFS_USE_OFF;
-            if (!is_candidate(z, dir) || off != (pass == 0) || (!off && same(c, rest)))
+            if (!is_candidate(z, dir) || off != (pass == 0) || (!off && same_choice(c, rest)))
                 continue;
             out->list[out->count++] = (struct zfs_dataset){.dir = *dir, .choice = c};
-            take(&whole->dir, dir);
+            dir_subtract(&whole->dir, dir);
         }
     }
     whole->choice = zfs_choose(&whole->dir);
@@ -143,7 +143,7 @@ static void choose(const struct zfs_report *z, struct zfs_plan *out)
 int zfs_plan_make(const struct zfs_report *z, const struct layer_stack *s, const char *image,
                   struct zfs_plan *out, struct err *err)
 {
-    choose(z, out);
+    choose_datasets(z, out);
     for (size_t i = 0; i < out->count; i++)
         if (name_dataset(&out->list[i], s, image, err) < 0)
             return -1;

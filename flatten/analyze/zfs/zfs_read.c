@@ -32,7 +32,7 @@ static uint64_t records_of(const struct zfs_reading *r, uint64_t size)
     return (size + r->out->record - 1) / r->out->record;
 }
 
-static bool shows(const struct stack_file *f)
+static bool is_visible(const struct stack_file *f)
 {
     return f->layer && !f->killer && f->size;
 }
@@ -92,7 +92,7 @@ static int choose_dirs(struct zfs_reading *r, struct err *err)
         return err_nomem(err);
     for (size_t i = 0; i < r->s->file_count; i++) {
         const struct stack_file *f = &r->s->files[i];
-        if (!shows(f))
+        if (!is_visible(f))
             continue;
         count_file(r, f, &all[top_of(r, f)]);
         count_file(r, f, &r->out->all);
@@ -160,7 +160,7 @@ static int end_record(struct zfs_reading *r, struct err *err)
 }
 
 /* NULL data stands for zeros. */
-static int feed(struct zfs_reading *r, const char *data, uint64_t len, struct err *err)
+static int record_add(struct zfs_reading *r, const char *data, uint64_t len, struct err *err)
 {
     while (len > 0) {
         size_t room = r->out->record - r->filled, piece = len < room ? (size_t)len : room;
@@ -189,17 +189,17 @@ static int read_records(struct zfs_reading *r, struct layer_reader *reader, uint
     while ((rc = layer_reader_data(reader, &data, &len, &offset, err)) > 0) {
         if (offset < at || offset > size || len > size - offset)
             return err_set(err, ERR_FORMAT, "content beyond the entry's size");
-        if (feed(r, NULL, offset - at, err) < 0 || feed(r, data, len, err) < 0)
+        if (record_add(r, NULL, offset - at, err) < 0 || record_add(r, data, len, err) < 0)
             return -1;
         at = offset + len;
     }
-    if (rc < 0 || feed(r, NULL, size - at, err) < 0)
+    if (rc < 0 || record_add(r, NULL, size - at, err) < 0)
         return -1;
     return r->filled ? end_record(r, err) : 0;
 }
 
-static int visit(void *ctx, struct layer_reader *reader, const struct layer_entry *e,
-                 uint32_t inode, struct err *err)
+static int read_visible(void *ctx, struct layer_reader *reader, const struct layer_entry *e,
+                        uint32_t inode, struct err *err)
 {
     struct zfs_reading *r = ctx;
     const struct stack_file *f = &r->s->files[inode];
@@ -230,10 +230,10 @@ int zfs_read(const struct image *image, const struct layer_stack *s, size_t reco
     if (!r.zfs || !r.sha256 || name_tops(&r, err) < 0 || choose_dirs(&r, err) < 0)
         return -1;
     for (size_t i = 0; i < s->file_count; i++)
-        wanted[i] = shows(&s->files[i]);
+        wanted[i] = is_visible(&s->files[i]);
     r.every = sample && out->all.records > sample ? out->all.records / sample : 1;
     r.next = r.every / 2;
-    if (contents_walk(image, s, wanted, visit, &r, err) < 0)
+    if (contents_walk(image, s, wanted, read_visible, &r, err) < 0)
         return -1;
     out->deduped = dedup != NULL;
     if (dedup)

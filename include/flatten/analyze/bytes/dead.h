@@ -65,7 +65,4 @@ void dead_settle(struct layer_stack *s);
 /* Sums up. */
 int dead_sum(const struct layer_stack *s, struct dead_report *out, struct err *err) must_check;
 
-/* dive's formulas (wagoodman/dive, image efficiency), for dead_sum alone. */
-void dead_dive(const struct layer_stack *s, struct dead_report *out);
-
 #endif

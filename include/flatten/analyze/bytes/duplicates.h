@@ -60,10 +60,4 @@ int duplicates_find(const struct duplicate_image *image, struct duplicate_report
 int duplicates_share(const struct duplicate_image *images, size_t count,
                      struct duplicate_shared *out, struct err *err) must_check;
 
-/* For duplicates_want and duplicates_find alone: compiled Python (stale.c). */
-int stale_pyc_want(const struct layer_stack *s, const uint16_t *floors, uint8_t *wanted,
-                   struct err *err) must_check;
-int stale_pyc_find(const struct duplicate_image *image, const uint16_t *floors,
-                   struct stale_report *out, struct err *err) must_check;
-
 #endif

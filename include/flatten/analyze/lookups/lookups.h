@@ -68,11 +68,4 @@ void lookup_report_clear(struct lookup_report *r);
 int lookups_count(const struct layer_stack *s, unsigned kept, struct lookup_report *out,
                   struct err *err) must_check;
 
-/* For lookups_count alone: layers of the mount that hold the directory, and none below `floor`. */
-unsigned lookups_layers(const struct layer_stack *s, uint32_t node, unsigned floor, unsigned kept);
-unsigned lookups_probes(const struct layer_stack *s, const uint16_t *floors,
-                        const struct stack_record *visible, unsigned kept);
-int lookups_import(const struct layer_stack *s, const uint16_t *floors, unsigned kept,
-                   struct lookup_import *out, struct err *err) must_check;
-
 #endif
