@@ -31,7 +31,7 @@ static int advice_add(struct advice_list *out, const char *kind, uint64_t bytes,
     return list[out->count].text ? (out->count++, 0) : -1;
 }
 
-/* "layer 3 (pip install torch)": without what Docker puts before every step. */
+/* Appends "layer 3 (pip install torch)", without the prefix that Docker gives every step. */
 static void put_layer(const struct advice_facts *f, unsigned layer, struct buf *out)
 {
     static const char *const prefixes[] = {"/bin/sh -c #(nop)", "/bin/sh -c", "RUN", "|"};
@@ -60,7 +60,7 @@ static void put_path(const struct advice_facts *f, uint32_t node, struct buf *ou
     human_put_short(out, layer_stack_path(f->stack, node, &path), MOST_PATH);
 }
 
-/* ---- what one layer does to another's bytes ---- */
+/* ---- bytes that another layer hid ---- */
 
 static void put_kill(const struct advice_facts *f, const struct dead_kill *k, struct buf *out)
 {
@@ -83,7 +83,7 @@ static void put_kill(const struct advice_facts *f, const struct dead_kill *k, st
     put_path(f, k->node, out);
     buf_puts(out, " that ");
     put_layer(f, k->layer, out);
-    buf_puts(out, " brought");
+    buf_puts(out, " has");
     buf_puts(out, help[k->cause]);
 }
 
@@ -109,7 +109,7 @@ static int advise_kills(const struct advice_facts *f, struct advice_list *out, s
     return 0;
 }
 
-/* ---- what need not be in an image ---- */
+/* ---- files that need not be in an image ---- */
 
 static int advise_paths(const struct advice_facts *f, struct advice_list *out, struct err *err)
 {
@@ -136,7 +136,7 @@ static int advise_paths(const struct advice_facts *f, struct advice_list *out, s
 
 /* ---- the whole image ---- */
 
-/* What squashing all above the `kept` oldest layers would drop. */
+/* Returns the bytes that squashing all layers above the `kept` oldest would drop. */
 static uint64_t saved_above(const struct advice_facts *f, unsigned kept)
 {
     uint64_t bytes = 0;
@@ -146,7 +146,8 @@ static uint64_t saved_above(const struct advice_facts *f, unsigned kept)
     return bytes;
 }
 
-/* The most layers that can stay, shared with other images, for nine tenths of what there is. */
+/* Returns how many layers can be kept if squashing the others drops nine tenths of the dead bytes.
+ */
 static unsigned base_to_keep(const struct advice_facts *f, uint64_t all)
 {
     unsigned kept = f->dead->layer_count - 1;
@@ -212,7 +213,7 @@ int advice_make(const struct advice_facts *f, struct advice_list *out, struct er
     return advise_depth(f, out, err);
 }
 
-/* ---- what contents tell ---- */
+/* ---- contents ---- */
 
 static int advise_compiled(const struct advice_facts *f, const struct stale_report *stale,
                            struct advice_list *out, struct err *err)

@@ -1,6 +1,6 @@
 /*
- * What to do about an image, in plain words and in terms of Dockerfiles. Each piece of advice says
- * how many bytes it is about; less than a hundredth of the image, and than 50 MB, is not said.
+ * Advice on an image, in plain words and in terms of Dockerfiles. Each piece says how many bytes it
+ * is about. Advice about less than a hundredth of the image and less than 50 MB is left out.
  */
 #ifndef FLATTEN_ADVICE_H
 #define FLATTEN_ADVICE_H
@@ -22,12 +22,12 @@ struct advice_facts {
 struct advice {
     const char *kind; /* for machines: touch, delete, rebuild, replace, cache, mount, flatten,
                          depth, pyc, duplicate */
-    uint64_t bytes;   /* that it would save, or that it is about; 0: it is not about bytes */
+    uint64_t bytes;   /* that it would save, or that it is about; 0: none */
     char *text;       /* printable */
 };
 
 struct advice_list {
-    struct advice *list; /* most bytes first, but what is about the whole image comes last */
+    struct advice *list; /* most bytes first; advice on the whole image last */
     size_t count;
 };
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Files that are data by their names, where they are large. */
+/* Large files with these names are data. */
 static const uint64_t least_data = 20 * 1000 * 1000; /* bytes */
 static const struct {
     const char *ending, *what;
@@ -26,7 +26,7 @@ static const struct {
     {".tar.gz", "archives"},
 };
 
-/* Directories that are caches by their paths. */
+/* Directories with these paths are caches. */
 static const struct {
     const char *ending, *what;
 } caches[] = {
@@ -40,7 +40,7 @@ static const struct {
     {"var/cache/yum", "yum's cache"},
 };
 
-/* True if the path is `ending`, or ends with it at a name's start. */
+/* True if the path is `ending`, or ends with it after a '/'. */
 static bool ends_with(const char *path, const char *ending)
 {
     size_t len = strlen(path), tail = strlen(ending);
@@ -50,7 +50,7 @@ static bool ends_with(const char *path, const char *ending)
     return ending[0] == '/' || len == tail || path[len - tail - 1] == '/';
 }
 
-/* What the path is, as an index into caches; -1: none of them. */
+/* Returns the path's index in caches; -1 if it is none. */
 static int cache_of(const char *path)
 {
     for (size_t i = 0; i < sizeof(caches) / sizeof(*caches); i++)
@@ -71,7 +71,7 @@ static const char *data_of(const char *path)
     return NULL;
 }
 
-/* What is found so far; where there is no room, the least goes. */
+/* The directories found so far. When the list is full, the smallest one is dropped. */
 struct finds {
     struct advice_path list[8 * ADVICE_PATHS];
     size_t count;
@@ -94,7 +94,8 @@ static void finds_add(struct finds *f, const struct advice_path *found)
         *least = *found;
 }
 
-/* By node: the outermost cache directory that it is or lies in, or 0. Parents come first. */
+/* Returns, by node, the outermost cache directory that it is or lies in, or 0. Parents come first.
+ */
 static uint32_t *cache_roots(const struct layer_stack *s, struct buf *path, struct err *err)
 {
     uint32_t *roots = calloc(s->nodes + 1, sizeof(*roots));

@@ -21,7 +21,8 @@ static bool makes_layer(const struct json *entry)
     return !(json_is(flag, JSON_BOOL) && flag->boolean);
 }
 
-/* The steps of the history that made layers; where their number is wrong, nothing is said. */
+/* Finds the history's steps that made layers. All stay unknown if their number is not the layers'.
+ */
 static int name_layers(struct analysis *a, struct err *err)
 {
     const struct json *history = json_get(json_root(a->image->config), "history");
@@ -40,7 +41,7 @@ static int name_layers(struct analysis *a, struct err *err)
     return 0;
 }
 
-/* Whether a file was only touched is decided by its content: of those that may be, and no other. */
+/* Hashes files with a rival, and no others, to tell those whose content did not change. */
 static int compare_rivals(struct analysis *a, struct err *err)
 {
     struct layer_stack *s = &a->stack;
@@ -57,7 +58,7 @@ static int compare_rivals(struct analysis *a, struct err *err)
     }
     if (contents_read(a->image, s, wanted, &contents, err) < 0)
         return -1;
-    dead_settle(s);
+    dead_compare_rivals(s);
     return 0;
 }
 

@@ -90,7 +90,7 @@ static void put_import(const struct analysis *a, struct buf *out)
         i->absent, i->absent_probes, flat->absent_probes);
 }
 
-/* Where k comes from; null and [] where it is the default. */
+/* Appends the origin of k; null and [] for defaults. */
 static void put_costs(const struct lookup_costs *c, struct buf *out)
 {
     const struct {

@@ -50,12 +50,12 @@ static void put_step(const struct analysis *a, unsigned layer, struct buf *out)
 
 static void put_layers(const struct analysis *a, struct buf *out)
 {
-    char brought[HUMAN_SIZE], live[HUMAN_SIZE], dead[HUMAN_SIZE], killed[HUMAN_SIZE];
+    char payload[HUMAN_SIZE], live[HUMAN_SIZE], dead[HUMAN_SIZE], killed[HUMAN_SIZE];
 
-    buf_puts(out, "\nLayers         brought      live      dead     hides  created by\n");
+    buf_puts(out, "\nLayers         content      live      dead     hides  created by\n");
     for (unsigned i = 0; i < a->dead.layer_count; i++) {
         const struct dead_layer *l = &a->dead.layers[i];
-        buf_printf(out, "  %4u       %9s %9s %9s %9s  ", i + 1, human_size(l->payload, brought),
+        buf_printf(out, "  %4u       %9s %9s %9s %9s  ", i + 1, human_size(l->payload, payload),
                    human_size(l->live, live), human_size(l->payload - l->live, dead),
                    human_size(sum(l->killed), killed));
         put_step(a, i + 1, out);
@@ -111,7 +111,7 @@ static void put_ratio(const struct analysis *a, const char *what, enum lookup_ki
                lookup_ratio(a->costs, kind, LOOKUP_DISK, layers));
 }
 
-/* Where k comes from. */
+/* Appends the origin of k. */
 static void put_costs(const struct lookup_costs *c, struct buf *out)
 {
     static const char *const states[LOOKUP_COLDS] = {"fresh mount", "no dentries", "no cache"};

@@ -7,8 +7,6 @@
 
 enum { MOST_PATH = 200 };
 
-/* ---- reading ---- */
-
 int analysis_compress(struct analysis *a, const struct zfs_options *options, struct dedup *together,
                       struct err *err)
 {
@@ -26,20 +24,18 @@ int analysis_compress(struct analysis *a, const struct zfs_options *options, str
 
 /* ---- tables ---- */
 
-static void put_ratios(const struct zfs_sums *s, uint64_t all, struct buf *out)
-{
-    for (int kind = 0; kind < ZFS_KINDS; kind++) {
-        double error = zfs_error(s, (enum zfs_kind)kind, all);
-        buf_printf(out, "  %s %.2f", zfs_key[kind], zfs_ratio(s, (enum zfs_kind)kind));
-        if (error > 0)
-            buf_printf(out, " ±%.1f %%", 100 * error);
-    }
-}
-
 static void put_error(double error, struct buf *out)
 {
     if (error > 0)
         buf_printf(out, " ±%.1f %%", 100 * error);
+}
+
+static void put_ratios(const struct zfs_sums *s, uint64_t all, struct buf *out)
+{
+    for (int kind = 0; kind < ZFS_KINDS; kind++) {
+        buf_printf(out, "  %s %.2f", zfs_key[kind], zfs_ratio(s, (enum zfs_kind)kind));
+        put_error(zfs_error(s, (enum zfs_kind)kind, all), out);
+    }
 }
 
 void dedup_put_text(const struct dedup_report *r, struct buf *out)

@@ -16,7 +16,7 @@ static const char *const rule_names[NAMES + 1] = {"max-wasted", "min-efficiency"
 
 /* ---- values ---- */
 
-/* A decimal number without sign or exponent, and what stands behind it. */
+/* Parses a decimal number without sign or exponent. *end: the text behind it. */
 static bool parse_number(const char *text, double *out, const char **end)
 {
     char *stop;
@@ -30,7 +30,7 @@ static bool parse_number(const char *text, double *out, const char **end)
     return stop == text + len; /* no exponent, no 0x, no second point */
 }
 
-/* What a unit of bytes multiplies by; 0: it is none. */
+/* Returns the factor of a unit of bytes; 0 if the text is none. */
 static double unit_of(const char *text)
 {
     static const struct {
@@ -61,7 +61,7 @@ static int set_wasted(struct ci_rules *g, double value, const char *rest, struct
     while (*rest == ' ')
         rest++;
     if (unit_of(rest) == 0)
-        return err_set(err, ERR_USAGE, "max-wasted wants bytes (200MB) or a share (10%%)");
+        return err_set(err, ERR_USAGE, "max-wasted: expected bytes (200MB) or a share (10%%)");
     ci_rule_set(g, CI_RULE_WASTED, value * unit_of(rest));
     return 0;
 }
@@ -71,7 +71,7 @@ static int set_efficiency(struct ci_rules *g, double value, const char *rest, st
     bool percent = strcmp(rest, "%") == 0;
 
     if ((!percent && *rest) || value > (percent ? 100 : 1))
-        return err_set(err, ERR_USAGE, "min-efficiency wants 0 to 100%% or 0 to 1");
+        return err_set(err, ERR_USAGE, "min-efficiency: expected 0 to 100%% or 0 to 1");
     ci_rule_set(g, CI_RULE_EFFICIENCY, percent ? value / 100 : value);
     return 0;
 }
@@ -95,7 +95,7 @@ int ci_rules_set(struct ci_rules *g, const char *name, const char *text, struct 
 
 /* ---- the file ---- */
 
-/* The rule whose key it is: the option's name with '_' for '-'. */
+/* Returns the name of the rule with this key ('_' for '-'); or NULL. */
 static const char *rule_of_key(const char *key)
 {
     for (const char *const *name = rule_names; *name; name++) {
@@ -118,7 +118,7 @@ static int parse_member(struct ci_rules *g, const struct json_doc *doc, const st
     json_position(doc, m->key_start, &line, &column);
     if (!name)
         return err_set(err, ERR_FORMAT,
-                       "%u:%u: no such rule; there are max_wasted, min_efficiency, max_depth and "
+                       "%u:%u: no such rule: expected max_wasted, min_efficiency, max_depth or "
                        "max_probes",
                        line, column);
     if ((!json_is(m->value, JSON_STRING) && !json_is(m->value, JSON_NUMBER)) ||

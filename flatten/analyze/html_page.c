@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* Made from flatten/analyze/page/ by the build. */
-extern const char report_template[], report_style[], report_script[];
+/* The build makes these from flatten/analyze/page/. */
+extern const char page_template[], page_style[], page_script[];
 
 void html_page_put_data(struct buf *out, const char *json, size_t len)
 {
@@ -51,15 +51,15 @@ static int put_images(const struct analysis *list, size_t count,
 int html_page_make(const struct analysis *list, size_t count, const struct dedup_report *together,
                    struct buf *out, struct err *err)
 {
-    const char *rest = report_template, *mark;
+    const char *rest = page_template, *mark;
 
     while ((mark = strchr(rest, '@'))) {
         buf_append(out, rest, (size_t)(mark - rest));
         rest = mark + strcspn(mark + 1, "@") + 2;
         if (strncmp(mark, "@STYLE@", 7) == 0)
-            buf_puts(out, report_style);
+            buf_puts(out, page_style);
         else if (strncmp(mark, "@SCRIPT@", 8) == 0)
-            buf_puts(out, report_script);
+            buf_puts(out, page_script);
         else if (put_images(list, count, together, out, err) < 0)
             return -1;
     }

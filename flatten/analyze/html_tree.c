@@ -7,10 +7,10 @@ enum { MOST_DEPTH = 60, SHARES = 2000 };
 
 struct weights {
     const struct layer_stack *s;
-    uint64_t *live, *dead; /* by node, of it and all below */
+    uint64_t *live, *dead; /* bytes by node, with all below it */
     uint32_t *child,
         *next;      /* the first child that has bytes; the next of the same parent; 0: none */
-    uint64_t least; /* what is less has no place of its own */
+    uint64_t least; /* smaller nodes are summed up */
     struct buf *out;
     struct buf path;
 };

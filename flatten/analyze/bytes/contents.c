@@ -79,7 +79,7 @@ static int content_add_hash(struct reading *r, uint32_t inode, struct err *err)
     return content_list_add(&r->out->hashes, inode, bytes, err);
 }
 
-/* What is wanted of a file's bytes, fed in order. */
+/* Collects what is wanted of a file, as its bytes come in order. */
 struct file_reading {
     struct sha256 *sha256;     /* or NULL */
     struct hash_stream *quick; /* or NULL */
@@ -88,7 +88,7 @@ struct file_reading {
     unsigned char bytes[CONTENT_BYTES];
 };
 
-/* NULL data stands for zeros. */
+/* `data` NULL: zeros. */
 static int file_reading_add(struct file_reading *f, const unsigned char *data, uint64_t len,
                             struct err *err)
 {
@@ -175,7 +175,7 @@ static int read_wanted(void *ctx, struct layer_reader *reader, const struct laye
     return f.sha256 ? content_add_hash(r, inode, err) : 0;
 }
 
-/* Files stand in the order of layers and entries, so one cursor serves the whole image. */
+/* Files are in the order of layers and entries: one cursor is enough for the whole image. */
 struct walk {
     const struct layer_stack *stack;
     const uint8_t *wanted;
@@ -184,7 +184,7 @@ struct walk {
     size_t cursor;
 };
 
-/* Moves on to the next wanted file of the layer; false when there is none. */
+/* Moves to the next wanted file of the layer. Returns false if there is none. */
 static bool next_wanted(struct walk *w, unsigned layer)
 {
     const struct layer_stack *s = w->stack;

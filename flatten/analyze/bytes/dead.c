@@ -1,12 +1,12 @@
 #include "flatten/analyze/bytes/dead.h"
 
-/* What hides a name: the layer and the record that does it. */
+/* The record that hides a name. */
 struct killer {
-    const struct stack_record *record; /* NULL: it shows */
-    bool above;                        /* the record is of a directory above */
+    const struct stack_record *record; /* NULL: the name shows */
+    bool above;                        /* the record is of a directory above the name */
 };
 
-/* The oldest record of the node that is newer than `layer` and, for ancestors, hides all below. */
+/* Returns the oldest record of the node above `layer`; of an ancestor, one that hides all below. */
 static const struct stack_record *oldest_above(const struct layer_stack *s, uint32_t node,
                                                uint16_t layer, bool ancestor)
 {
@@ -45,7 +45,7 @@ static enum dead_cause cause_of(const struct layer_stack *s, const struct killer
     return stack_record_file(s, k->record) ? DEAD_OVERWRITTEN : DEAD_TYPE;
 }
 
-/* Names are taken in any order; the last to be hidden counts. */
+/* Names come in any order; the name that was hidden last decides. */
 static void attribute_name(struct layer_stack *s, uint32_t at)
 {
     struct stack_record *name = &s->records[at];
@@ -62,7 +62,7 @@ static void attribute_name(struct layer_stack *s, uint32_t at)
     file->rival = rival && rival->size == file->size ? k.record->inode : 0;
 }
 
-/* dive counts a whiteout of a directory with what it hid. */
+/* For dive: a whiteout of a directory has the size of what it hid. */
 static void charge_whiteout(struct layer_stack *s, uint32_t at)
 {
     const struct stack_record *name = &s->records[at];
@@ -91,7 +91,7 @@ int dead_attribute(struct layer_stack *s, struct err *err)
         if (s->records[at].kind != MODEL_WHITEOUT)
             charge_whiteout(s, at);
     }
-    /* What bore no name even in its own layer came twice there. */
+    /* A file without a name even in its own layer was replaced there by a later entry. */
     for (size_t i = 0; i < s->file_count; i++) {
         struct stack_file *file = &s->files[i];
         if (file->layer && !file->shows && !file->killer) {
@@ -102,7 +102,7 @@ int dead_attribute(struct layer_stack *s, struct err *err)
     return 0;
 }
 
-void dead_settle(struct layer_stack *s)
+void dead_compare_rivals(struct layer_stack *s)
 {
     for (size_t i = 0; i < s->file_count; i++) {
         struct stack_file *file = &s->files[i];

@@ -1,9 +1,8 @@
 #include "flatten/analyze/bytes/dead_dive.h"
 
 /*
- * dive looks at the leaves of each layer's own tree: files, links, empty directories, and
- * whiteouts, which count with what they hid below them. A hard link counts nothing, for its header
- * has no size. Opaque markers hide nothing in dive's eyes.
+ * dive counts the leaves of each layer's own tree: files, links, empty directories, and whiteouts
+ * with the size of what they hid. A hard link has no size. Opaque markers are ignored.
  */
 void dead_dive(const struct layer_stack *s, struct dead_report *out)
 {

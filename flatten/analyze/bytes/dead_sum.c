@@ -39,7 +39,7 @@ static void sum_layers(const struct layer_stack *s, struct dead_report *out)
     }
 }
 
-/* ---- who hid what of whom ---- */
+/* ---- bytes by the layers that have and that hid them ---- */
 
 static int by_pair(const void *a, const void *b)
 {
@@ -67,7 +67,7 @@ static unsigned depth_of(const struct tree *t, uint32_t node)
     return depth;
 }
 
-/* The deepest node that both are, or lie below. */
+/* Returns the deepest node that both are or lie below. */
 static uint32_t common_ancestor(const struct tree *t, uint32_t a, uint32_t b)
 {
     unsigned x = depth_of(t, a), y = depth_of(t, b);
@@ -83,7 +83,7 @@ static uint32_t common_ancestor(const struct tree *t, uint32_t a, uint32_t b)
     return a;
 }
 
-/* Adds up neighbours of one kind; returns how many are left. */
+/* Joins neighbours with the same layers and cause. Returns how many are left. */
 static size_t fold_kills(const struct tree *t, struct dead_kill *list, size_t count)
 {
     size_t kept = 0;
@@ -130,7 +130,7 @@ static int by_node(const void *a, const void *b)
     return compare_numbers(x->node, y->node);
 }
 
-/* Puts a path in its place among the worst. */
+/* Inserts a path into the sorted list of the worst, if it is one of them. */
 static void offer_worst_path(struct dead_report *out, const struct dead_path *path)
 {
     size_t at = out->worst_count;

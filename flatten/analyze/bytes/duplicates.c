@@ -11,9 +11,9 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* ---- what must be read ---- */
+/* ---- files to read ---- */
 
-/* The sizes of all files that have any bytes, sorted. */
+/* Returns the sizes of all files that are not empty, sorted; NULL without memory. */
 static uint64_t *all_sizes(const struct duplicate_image *images, size_t count, size_t *total,
                            struct err *err)
 {
@@ -95,7 +95,8 @@ static void offer_worst_group(struct duplicate_report *out, const struct duplica
     out->worst[at] = *group;
 }
 
-/* One content: files that do not show are dead bytes, not duplicates. Layers come in order. */
+/* Sums up files of one content, in the order of layers. Hidden ones are dead bytes, no duplicates.
+ */
 static void sum_group(const struct layer_stack *s, const struct content *list, size_t count,
                       struct duplicate_report *out)
 {
@@ -147,7 +148,7 @@ int duplicates_find(const struct duplicate_image *image, struct duplicate_report
 
 /* ---- all images ---- */
 
-/* A content, or a layer, with its bytes. */
+/* A content or a layer, by its hash. */
 struct stored {
     char key[DIGEST_SIZE];
     uint64_t bytes;
@@ -158,7 +159,7 @@ static int by_key(const void *a, const void *b)
     return memcmp(a, b, DIGEST_SIZE);
 }
 
-/* Bytes with each key once. */
+/* Returns the bytes with each key counted once. Sorts the list. */
 static uint64_t stored_once(struct stored *list, size_t count)
 {
     uint64_t bytes = 0;
@@ -220,7 +221,7 @@ int duplicates_share(const struct duplicate_image *images, size_t count,
         used += put_contents(&images[i], list + used);
     for (size_t i = 0; i < used; i++)
         hashed += list[i].bytes;
-    /* What was not read is alone of its size, so it is stored as it is. */
+    /* Files that were not read have a size of their own: no other file has their content. */
     out->by_file = out->payload - hashed + stored_once(list, used);
     return 0;
 }

@@ -15,7 +15,7 @@ void layer_stack_clear(struct layer_stack *s)
     *s = (struct layer_stack){0};
 }
 
-/* Room for element `at` of a growing list, what is new zeroed. */
+/* Makes room for element `at` of a list; new elements are zeroed. Returns the list, or NULL. */
 static void *grow_list(void *list, size_t *cap, size_t at, size_t size, struct err *err)
 {
     if (at < *cap)
@@ -45,7 +45,7 @@ static int make_node(struct layer_stack *s, uint32_t node, struct err *err)
     return 0;
 }
 
-/* What lies in a directory makes it no leaf of its layer. */
+/* A directory with an entry in the same layer is no leaf. */
 static void mark_parent(struct layer_stack *s, uint32_t node, unsigned layer)
 {
     uint32_t parent = tree_parent(s->tree, node);
@@ -130,7 +130,7 @@ static uint16_t floor_of(const struct layer_stack *s, uint32_t node, uint16_t ab
     return above;
 }
 
-/* Nodes are numbered parents first, so a parent's floor is known. */
+/* A parent has a smaller number than its children, so its floor is known. */
 uint16_t *layer_stack_floors(const struct layer_stack *s, struct err *err)
 {
     uint32_t count = tree_count(s->tree);

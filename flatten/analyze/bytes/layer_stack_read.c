@@ -12,7 +12,7 @@ static int on_file(void *ctx, const struct layer *layer, struct layer_reader *re
                               .ordinal = e->in.ordinal,
                               .layer = (uint16_t)layer->number};
 
-    /* What is decompressed anyway is hashed as it comes by: that spares a second look. */
+    /* Compressed content passes by anyway: hashing it now saves a second reading. */
     if (!layer_reader_skips(reader) && contents_quick(reader, file.size, &file.quick, err) < 0)
         return layer_entry_wrap(layer, e, err);
     return layer_stack_add_file(ctx, inode, &file, err);

@@ -4,8 +4,8 @@
 
 /*
  * A .pyc starts with magic, flags, and (flags 0, PEP 552) the low 32 bits of its source's time and
- * size. Python compiles again at every import what does not match, and where it may write, once
- * for each container.
+ * size. If they do not match, Python compiles the source again: at every import, or, if it may
+ * write the .pyc, once in each container.
  */
 enum { FLAGS_AT = 4, TIME_AT = 8, SIZE_AT = 12 };
 
@@ -17,7 +17,7 @@ static const struct stack_file *visible_file(const struct layer_stack *s, const 
     return r ? stack_record_file(s, r) : NULL;
 }
 
-/* NAME.pyc in "DIR__pycache__/NAME.pyc"; NULL when the path is none. */
+/* Returns "NAME.pyc" of a path "DIR/__pycache__/NAME.pyc"; NULL for other paths. */
 static const char *compiled_name(const char *path)
 {
     static const char cache[] = "__pycache__/";
@@ -31,7 +31,7 @@ static const char *compiled_name(const char *path)
     return dir == 0 || path[dir - 1] == '/' ? slash + 1 : NULL;
 }
 
-/* The source of what lies at the node: "m.cpython-311.opt-1.pyc" is made of "m.py". */
+/* Returns the node of the source: "m.py" for "m.cpython-311.opt-1.pyc". */
 static uint32_t source_of(const struct layer_stack *s, uint32_t node, const char *name)
 {
     size_t len = strcspn(name, ".");
@@ -45,7 +45,7 @@ static uint32_t source_of(const struct layer_stack *s, uint32_t node, const char
     return tree_find(s->tree, dir, source, len + 3);
 }
 
-/* The .pyc that is seen at a node, or NULL; *source is what it was made of, or NULL. */
+/* Returns the .pyc that shows at a node, or NULL. *source: its source, or NULL. */
 static const struct stack_file *compiled_at(const struct layer_stack *s, const uint16_t *floors,
                                             uint32_t node, struct buf *path,
                                             const struct stack_file **source)

@@ -33,7 +33,7 @@ static int parse_text(const struct json *root, const char *key, char out[LOOKUP_
     size_t len = text ? strlen(text) : 0;
 
     if (len == 0 || len >= LOOKUP_COSTS_TEXT)
-        return err_set(err, ERR_FORMAT, "\"%s\" is missing, or no short text", key);
+        return err_set(err, ERR_FORMAT, "\"%s\" is missing, or not a short text", key);
     memcpy(out, text, len + 1);
     return 0;
 }
@@ -45,12 +45,12 @@ static int parse_k(const struct json *value, const char *kind, const char *cold,
     double k = json_is(value, JSON_NUMBER) ? strtod(value->text, &end) : -1;
 
     if (!end || *end || !isfinite(k) || k < 0 || k > MOST_K)
-        return err_set(err, ERR_FORMAT, "k.%s.%s is no number from 0 to %d", kind, cold, MOST_K);
+        return err_set(err, ERR_FORMAT, "k.%s.%s is not a number from 0 to %d", kind, cold, MOST_K);
     *out = k;
     return 0;
 }
 
-/* A state was measured for all kinds, or for none. */
+/* A state that was measured for one kind of lookup must have been measured for all. */
 static int parse_cold(const struct json *k, int cold, struct lookup_costs *out, struct err *err)
 {
     const char *name = lookup_cold_key[cold];
@@ -88,7 +88,7 @@ static int parse_costs(const struct json *root, struct lookup_costs *out, struct
             return -1;
         any = any || out->measured[cold];
     }
-    return any ? 0 : err_set(err, ERR_FORMAT, "it has no k");
+    return any ? 0 : err_set(err, ERR_FORMAT, "it has no \"k\"");
 }
 
 int lookup_costs_parse(const char *text, size_t len, struct lookup_costs *out, struct err *err)

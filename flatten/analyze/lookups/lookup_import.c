@@ -3,8 +3,8 @@
 #include <string.h>
 
 /*
- * sys.path is guessed from what is in the image: lib/pythonX.Y with an os.py in it, its
- * lib-dynload, then every site-packages and dist-packages, as site.py orders them.
+ * sys.path is guessed from the image: each lib/pythonX.Y that has an os.py, its lib-dynload, then
+ * every site-packages and dist-packages, in the order of site.py.
  */
 struct importing {
     const struct layer_stack *s;
@@ -34,7 +34,7 @@ static bool ends_with(const char *text, const char *end)
     return len >= tail && strcmp(text + len - tail, end) == 0;
 }
 
-/* "usr/lib/python3.11", with an os.py. */
+/* True for "usr/lib/python3.11" with an os.py. */
 static bool is_library(struct importing *i, uint32_t node)
 {
     const char *path = import_path(i, node), *slash = strrchr(path, '/');
@@ -92,7 +92,7 @@ static void count_found(struct importing *i, const struct stack_record *r)
     i->out->found_probes += lookups_probes(i->s, i->floors, r, i->kept);
 }
 
-/* The module's name is asked for in each site before its own. */
+/* Python looks a module up in each site before its own, in vain. */
 static void count_absent(struct importing *i, size_t site)
 {
     for (size_t before = 0; before < site; before++) {
@@ -101,7 +101,7 @@ static void count_absent(struct importing *i, size_t site)
     }
 }
 
-/* A child of a site: a module if it is a package or a .py file. */
+/* Counts a child of a site, if it is a package or a .py file. */
 static void count_module(struct importing *i, size_t site, const struct stack_record *r)
 {
     const struct stack_record *start =

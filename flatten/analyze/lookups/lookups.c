@@ -25,7 +25,7 @@ unsigned lookups_layers(const struct layer_stack *s, uint32_t node, unsigned flo
     return count + merged;
 }
 
-/* The oldest layer that a search for what shows here looks into. */
+/* Returns the oldest layer that a lookup of the visible path looks into. */
 static unsigned search_end(const struct layer_stack *s, const struct stack_record *visible,
                            unsigned floor)
 {
@@ -54,7 +54,7 @@ unsigned lookups_probes(const struct layer_stack *s, const uint16_t *floors,
 
 /* ---- sums ---- */
 
-/* Mean, 99th percentile and most of numbers given as counts by value. */
+/* Returns mean, 99th percentile and maximum. counts[i]: how often the value i occurs. */
 static struct lookup_stats stats_of(const uint64_t *counts, unsigned last)
 {
     struct lookup_stats out = {0};
@@ -103,7 +103,7 @@ static void offer_worst_dir(struct lookup_report *out, const struct lookup_dir *
 struct counting {
     const struct layer_stack *s;
     const uint16_t *floors;
-    uint32_t *entries;  /* by node: names in it that show */
+    uint32_t *entries;  /* by node: visible names in it */
     uint64_t *existing; /* paths by probes */
     unsigned kept;
 };

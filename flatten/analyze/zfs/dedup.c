@@ -41,7 +41,7 @@ struct dedup *dedup_new(size_t most, struct err *err)
     return steal_ptr(&d);
 }
 
-/* Where the sample is concerned, a key is this number. */
+/* True if the sample has the record: its key ends in `shift` zero bits. */
 static bool is_kept(const struct dedup *d, const unsigned char key[DEDUP_KEY])
 {
     uint64_t mark;
@@ -50,7 +50,8 @@ static bool is_kept(const struct dedup *d, const unsigned char key[DEDUP_KEY])
     return (mark & ((UINT64_C(1) << d->shift) - 1)) == 0;
 }
 
-/* The key's place, or the free one where it belongs. Keyed: no image can make them collide. */
+/* Returns the key's entry, or a free one for it. The hash is keyed: no image can force collisions.
+ */
 static struct entry *find_entry(struct entry *entries, size_t room, const unsigned char *key)
 {
     size_t at = (size_t)hash_bytes(key, DEDUP_KEY, 0) & (room - 1);
@@ -60,7 +61,7 @@ static struct entry *find_entry(struct entry *entries, size_t room, const unsign
     return &entries[at];
 }
 
-/* The entries that are still kept, in a table of that size. */
+/* Moves the entries that the sample still has to a table of `room` entries. */
 static int rebuild_table(struct dedup *d, size_t room, struct err *err)
 {
     struct entry *entries = calloc(room, sizeof(*entries));
@@ -80,7 +81,7 @@ static int rebuild_table(struct dedup *d, size_t room, struct err *err)
     return 0;
 }
 
-/* Makes place for one more. */
+/* Makes room for one more entry. */
 static int table_make_room(struct dedup *d, struct err *err)
 {
     if (d->most && d->used > d->most && d->shift < MOST_SHIFT) {
@@ -135,8 +136,10 @@ int dedup_merge(struct dedup *to, const struct dedup *from, struct err *err)
 
 /* ---- estimates ---- */
 
-/* The sum of y over that of x, and its 95 % error as a share of it (Cochran, Sampling Techniques,
- * 6.3): a simple random sample of entries, each with all its copies. */
+/*
+ * The ratio of the sums of y and x, and its 95 % error as a share of it (Cochran, Sampling
+ * Techniques, 6.3), over a simple random sample of entries, each with all of its copies.
+ */
 struct quotient {
     double x, y, xx, xy, yy;
 };

@@ -11,12 +11,12 @@ struct zfs_reading {
     struct dedup *dedup;   /* or NULL */
     struct sha256 *sha256; /* for it */
     uint32_t *tops;        /* by node: its directory, at most two names deep */
-    uint64_t every;        /* one record of so many is compressed */
-    uint64_t next;         /* records until then */
-    char *record;          /* at hand */
+    uint64_t every;        /* one record in `every` is compressed */
+    uint64_t next;         /* records to pass over before the next of the sample */
+    char *record;          /* the current one */
     size_t filled;
     bool only;
-    struct zfs_dir *dir; /* of the file at hand; or NULL */
+    struct zfs_dir *dir; /* of the current file; or NULL */
 };
 
 static void reading_clear(struct zfs_reading *r)
@@ -55,7 +55,7 @@ static int name_tops(struct zfs_reading *r, struct err *err)
     return 0;
 }
 
-/* The directory that a file counts for: the root, where it lies in none. */
+/* Returns the directory that a file counts for; the root, if it is in none. */
 static uint32_t top_of(const struct zfs_reading *r, const struct stack_file *f)
 {
     uint32_t parent = tree_parent(r->s->tree, f->node);
@@ -121,7 +121,7 @@ static struct zfs_dir *dir_of(struct zfs_reading *r, const struct stack_file *f)
 
 /* ---- records ---- */
 
-/* Copies are found by what ZFS would write: the record with its padding. */
+/* ZFS compares records as it writes them, with their padding. */
 static int count_copy(struct zfs_reading *r, size_t len, struct err *err)
 {
     size_t logical = (size_t)zfs_logical(r->zfs, len, r->only);
@@ -153,13 +153,13 @@ static int end_record(struct zfs_reading *r, struct err *err)
     r->next = r->every - 1;
     if (zfs_add(r->zfs, r->record, len, r->only, &one, err) < 0)
         return -1;
-    zfs_sum(&r->out->all.sums, &one);
+    zfs_sums_add(&r->out->all.sums, &one);
     if (r->dir)
-        zfs_sum(&r->dir->sums, &one);
+        zfs_sums_add(&r->dir->sums, &one);
     return 0;
 }
 
-/* NULL data stands for zeros. */
+/* `data` NULL: zeros. */
 static int record_add(struct zfs_reading *r, const char *data, uint64_t len, struct err *err)
 {
     while (len > 0) {

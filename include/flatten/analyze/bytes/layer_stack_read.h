@@ -1,7 +1,7 @@
 /*
- * Strata of a real image. Headers are read once, oldest layer first (index.h does the entering);
- * payload that lies uncompressed is passed over. Digests are not checked: this measures, and
- * publishes nothing.
+ * Fills a layer stack from an image. The headers of all layers are read once, oldest layer first
+ * (index.h enters them); uncompressed payload is skipped. Digests are not checked: nothing is
+ * published.
  */
 #ifndef FLATTEN_LAYER_STACK_READ_H
 #define FLATTEN_LAYER_STACK_READ_H
@@ -11,8 +11,9 @@
 #include "flatten/merge/index.h"
 
 /*
- * The table of the image. *index owns the tree that `out` borrows, and is freed after it. `notice`
- * and its context may be NULL (merged.h).
+ * Fills *out, which the caller clears, also after a failure. *index owns the tree that `out`
+ * borrows: the caller frees it, after `out`. options->notice and its context (merged.h) may be
+ * NULL.
  */
 int layer_stack_read(const struct image *image, const struct merged_options *options,
                      struct layer_stack *out, struct index **index, struct merged_report *report,

@@ -1,12 +1,13 @@
 /*
- * What a file system that compresses records, such as ZFS, would make of the unpacked tree: lz4 and
- * zstd at a record size. Each record is compressed by the real library and rounded up to sectors;
- * it is kept raw when that saves nothing, or the compression less than an eighth (OpenZFS, zio.c
- * and zio_compress.c). A file of one record is as long as it is, rounded up to 512 bytes; the last
- * record of a longer one is padded with zeros. A record of zeros takes nothing.
+ * Predicts how a file system that compresses records, such as ZFS, would store the unpacked tree:
+ * with lz4 and with zstd, at a record size. Each record is compressed by the real library and
+ * rounded up to sectors. It is stored raw if that saves no sector, or if the compression saves less
+ * than an eighth (OpenZFS, zio.c and zio_compress.c). The record of a file with only one has the
+ * file's size, rounded up to 512 bytes; the last record of a larger file is padded with zeros. A
+ * record of zeros takes nothing.
  *
- * Of large images only some records are compressed: evenly spaced ones, and the error is that of a
- * random sample of as many.
+ * Of large images only evenly spaced records are compressed; the error is computed as for a random
+ * sample of that size.
  */
 #ifndef FLATTEN_ZFS_H
 #define FLATTEN_ZFS_H
@@ -24,7 +25,7 @@ extern const char *const zfs_key[ZFS_KINDS];
 
 enum { ZFS_LEAST_RECORD = 4096, ZFS_MOST_RECORD = 16 << 20, ZFS_SECTOR = 4096 };
 
-/* Sums over records that were compressed. */
+/* Sums over the records that were compressed. */
 struct zfs_sums {
     uint64_t records;
     uint64_t logical;             /* bytes as ZFS counts them, before compression */
@@ -36,39 +37,40 @@ struct zfs_sums {
 
 struct zfs; /* a compressor of records, with its buffers */
 
-/* `record`: bytes, a power of 2. */
+/* `record`: bytes, a power of 2. NULL without memory. */
 struct zfs *zfs_new(size_t record, struct err *err) must_check;
 void zfs_free(struct zfs *z);
 
 DEFINE_CLEANUP(zfs, struct zfs, zfs_free)
 #define _cleanup_zfs_ _cleanup_(cleanup_zfs)
 
-/* Adds one record of `len` bytes; `only`: the file has no other. */
+/* Compresses one record of `len` bytes and adds it to `sums`. `only`: the file has no other. */
 int zfs_add(struct zfs *z, const void *data, size_t len, bool only, struct zfs_sums *sums,
             struct err *err) must_check;
 
-/* Only zeros. */
+/* True if there are only zeros. */
 bool zfs_is_hole(const char *data, size_t len);
 
-/* Adds sums up. */
-void zfs_sum(struct zfs_sums *to, const struct zfs_sums *from);
+/* Adds `from` to `to`. */
+void zfs_sums_add(struct zfs_sums *to, const struct zfs_sums *from);
 
-/* Takes away what was added. */
-void zfs_take(struct zfs_sums *from, const struct zfs_sums *part);
+/* Subtracts what was added. */
+void zfs_sums_subtract(struct zfs_sums *from, const struct zfs_sums *part);
 
-/* Bytes that a record counts before compression. */
+/* Returns the bytes of a record before compression, with padding. */
 uint64_t zfs_logical(const struct zfs *z, size_t len, bool only);
 
-/* compressratio; 1 of nothing. */
+/* Returns compressratio as ZFS has it; 1 if there is nothing. */
 double zfs_ratio(const struct zfs_sums *s, enum zfs_kind kind);
 
 /*
- * The ratio's 95 % error as a share of it, when the sums are of a sample out of `all` records; 0
- * when they are of all.
+ * Returns the ratio's 95 % error as a share of the ratio, if the sums are of a sample of `all`
+ * records; 0 if they are of all.
  */
 double zfs_error(const struct zfs_sums *s, enum zfs_kind kind, uint64_t all);
 
-/* "128K", "1M": a power of 2 within the limits; else ERR_USAGE. */
+/* Parses a record size, as in "128K" or "1M". ERR_USAGE if it is no power of 2 within the limits.
+ */
 int zfs_parse_record(const char *text, size_t *out, struct err *err) must_check;
 
 #endif

@@ -105,7 +105,7 @@ static void test_settle(void **state)
     struct layer_stack s = {.files = files, .file_count = 7};
 
     (void)state;
-    dead_settle(&s);
+    dead_compare_rivals(&s);
     assert_int_equal(files[1].cause, DEAD_METADATA);
     assert_int_equal(files[3].cause, DEAD_OVERWRITTEN);
     assert_int_equal(files[5].cause, DEAD_OVERWRITTEN);
