@@ -7,7 +7,8 @@
 #include <string.h>
 #include <zstd.h>
 
-/* What zstd's threads work on at a time: its default, four windows, would cost 20 MB a thread. */
+/* The piece that a thread of zstd works on. The default, four windows, would take 20 MB a thread.
+ */
 enum { ZSTD_JOB = 2 * 1024 * 1024 };
 enum { COMPRESS_BUFFER = 256 * 1024, DEFAULT_ZSTD = 3, DEFAULT_GZIP = 1, MOST_THREADS = 64 };
 

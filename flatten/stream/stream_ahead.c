@@ -9,16 +9,16 @@ enum { READER, HASHER }; /* the relay's consumers */
 
 struct ahead_stream {
     struct stream base;
-    struct stream *inner; /* the thread's that reads, until it is joined */
+    struct stream *inner; /* used by the reading thread alone, until that is joined */
     struct relay *relay;
     struct worker *ahead;
-    struct hasher *own; /* where none was lent */
+    struct hasher *own; /* if the caller lent none */
     struct hash_lane *lane;
     struct digest expected;
-    struct digest *actual; /* where it goes instead of being checked; or NULL */
+    struct digest *actual; /* gets the digest, which is then not checked; or NULL */
     uint64_t max_size;     /* bytes */
-    bool right;            /* the digest, at the end */
-    const char *data;      /* the present block */
+    bool right;            /* the digest was right */
+    const char *data;      /* the current block */
     size_t at, len;
     char *what;
 };

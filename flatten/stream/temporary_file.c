@@ -30,6 +30,7 @@ bool temporary_file_has_room(uint64_t bytes)
 
 int temporary_file_copy(struct stream *s, int fd, uint64_t most, struct err *err)
 {
+    const uint64_t limit = most;
     const void *data;
     size_t len;
 
@@ -39,7 +40,8 @@ int temporary_file_copy(struct stream *s, int fd, uint64_t most, struct err *err
         if (len == 0)
             return 0;
         if (len > most)
-            return err_set(err, ERR_LIMIT, "it unpacks to more than is believed of an archive");
+            return err_set(err, ERR_LIMIT, "unpacks to more than %llu bytes",
+                           (unsigned long long)limit);
         most -= len;
         if (fd_write_all(fd, data, len, err) < 0)
             return err_wrap(err, "temporary file in %s (set TMPDIR)", spool_dir());

@@ -166,7 +166,7 @@ static void test_garbage_behind(void **state)
         _cleanup_buf_ struct buf in = BUF_INIT;
         compress_to(&in, both[i], text, sizeof(text), 1000);
         buf_puts(&in, "garbage");
-        check_refused(&in, i ? "zstd: " : "gzip: garbage behind the data");
+        check_refused(&in, i ? "zstd: " : "gzip: garbage after the data");
     }
 }
 
