@@ -69,7 +69,7 @@ static void a_file_that_is_not_there_is_dev_null(void **state)
     assert_diff("a\n", NULL, "--- f\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-a\n");
 }
 
-int main(void)
+UNIT_SUITE(test_diff)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_the_same_has_none),

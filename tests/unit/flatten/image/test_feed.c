@@ -362,7 +362,7 @@ static void test_first_reading(void **state)
     free_parts(&parts);
 }
 
-int main(void)
+UNIT_SUITE(test_feed)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rules),

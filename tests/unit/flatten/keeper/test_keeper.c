@@ -456,7 +456,7 @@ static void test_no_index_in_an_archive_of_dockers(void **state)
 
 #define act_test(f) cmocka_unit_test_setup_teardown(f, tempdir_make, tempdir_remove)
 
-int main(void)
+UNIT_SUITE(test_keeper)
 {
     const struct CMUnitTest tests[] = {
         act_test(test_honest),

@@ -166,7 +166,7 @@ static void test_stream_refuses(void **state)
     assert_int_equal(merged_entries(image, &options, NULL, &report, &err), 1);
 }
 
-int main(void)
+UNIT_SUITE(test_delta)
 {
     enum { COUNT = sizeof(cases) / sizeof(*cases) };
     static const struct CMUnitTest fixed[] = {

@@ -284,7 +284,7 @@ static void test_bound_of_directories(void **state)
     buf_free(&tar);
 }
 
-int main(void)
+UNIT_SUITE(test_merged)
 {
     static const struct CMUnitTest fixed[] = {
         cmocka_unit_test(test_link_attributes_overlay),
