@@ -1,5 +1,6 @@
 #include "flatten/layer/layer.h"
 
+#include "base/hash.h"
 #include "base/path.h"
 #include "flatten/layer/layer_record.h"
 #include "flatten/layer/tar_header.h"
@@ -308,37 +309,22 @@ static int strip_overlay_xattrs(struct archive_entry *header, struct layer_entry
     return 0;
 }
 
-static uint32_t hash_bytes(uint32_t hash, const void *data, size_t len)
-{
-    const unsigned char *p = data;
-
-    for (size_t i = 0; i < len; i++)
-        hash = (hash ^ p[i]) * 16777619u; /* FNV-1a */
-    return hash;
-}
-
-static uint32_t hash_number(uint32_t hash, int64_t number)
-{
-    return hash_bytes(hash, &number, sizeof(number));
-}
-
 /* The order of xattrs does not count, so their hashes are added up. */
 static uint32_t hash_attributes(struct archive_entry *header)
 {
-    uint32_t hash = 2166136261u, sum = 0;
+    const int64_t numbers[] = {
+        archive_entry_perm(header),  archive_entry_uid(header),        archive_entry_gid(header),
+        archive_entry_mtime(header), archive_entry_mtime_nsec(header),
+    };
+    uint64_t sum = 0;
     const char *name;
     const void *value;
     size_t size;
 
-    hash = hash_number(hash, archive_entry_perm(header));
-    hash = hash_number(hash, archive_entry_uid(header));
-    hash = hash_number(hash, archive_entry_gid(header));
-    hash = hash_number(hash, archive_entry_mtime(header));
-    hash = hash_number(hash, archive_entry_mtime_nsec(header));
     archive_entry_xattr_reset(header);
     while (archive_entry_xattr_next(header, &name, &value, &size) == ARCHIVE_OK)
-        sum += hash_bytes(hash_bytes(2166136261u, name, strlen(name) + 1), value, size);
-    return hash ^ sum;
+        sum += hash_bytes(value, size, hash_bytes(name, strlen(name), 0));
+    return (uint32_t)hash_bytes(numbers, sizeof(numbers), sum);
 }
 
 /* What no engine could unpack, and what would cost more than it is worth. */
