@@ -283,7 +283,7 @@ int merged_check_implied(const struct tree *paths, const struct merged_report *r
 int merged_entries(const struct image *image, const struct merged_options *options,
                    struct entry_sink *sink, struct merged_report *report, struct err *err)
 {
-    if (options->indexed || image->as_they_lie)
+    if (options->indexed)
         return merged_indexed(image, options, sink, report, err);
     if (options->semantics != SEMANTICS_OVERLAY || options->kept)
         return 1;

@@ -50,7 +50,6 @@ int merged_check_attributes(uint64_t most, uint64_t bytes, const char *what_of,
  * Layers are read once, newest first (merge.h). Where that cannot decide (a path twice in one
  * layer; the spec's semantics; kept layers) it returns 1: the caller starts again, with a fresh
  * sink and options->indexed, which reads the headers of all layers before the content (index.h).
- * An image of a daemon is always indexed, and its files come in the order in which its layers do.
  */
 int merged_entries(const struct image *image, const struct merged_options *options,
                    struct entry_sink *sink, struct merged_report *report,
