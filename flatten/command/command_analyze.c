@@ -86,7 +86,7 @@ struct analyze_run {
 static int add_image(struct reader *r, const struct analyze_run *run, size_t which,
                      struct analyses *all, struct err *err)
 {
-    _cleanup_source_ struct source *source = reader_source(r, which, false, err);
+    _cleanup_source_ struct source *source = reader_source(r, which, err);
     struct image *image = source ? source_image(source, run->command->platform, err) : NULL;
 
     return image ? analyses_add(all, image, run->names[which], err) : -1;

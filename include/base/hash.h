@@ -1,6 +1,6 @@
 /*
  * A hash for tables, keyed by a random number of the process: input that makes its buckets collide
- * cannot be prepared. Not for anything that leaves the process, nor that must come out the same.
+ * cannot be prepared. Its values must not leave the process, except those by a constant key.
  */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
@@ -11,7 +11,10 @@
 /* `more` goes into the hash beside the bytes, such as the number of a parent. */
 uint64_t hash_bytes(const void *data, size_t len, uint64_t more);
 
-/* The same for many: finding the key takes longer than hashing a short text. */
+/*
+ * The same with a key of the caller: hash_key()'s, kept for many short texts, as finding it takes
+ * longer than hashing one; or a constant, for values that other processes of this machine compute.
+ */
 struct hash_key {
     uint64_t part[2];
 };

@@ -114,7 +114,6 @@ static int load_fragments(struct policy *policy, int parent, const char *name, c
 {
     struct dirent **list = NULL;
     struct stat st;
-    char self[32];
 
     if (is_absent(parent, name))
         return 0;
@@ -123,8 +122,7 @@ static int load_fragments(struct policy *policy, int parent, const char *name, c
     _cleanup_fd_ int dirfd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (dirfd < 0)
         return err_sys(err, "%s", path);
-    snprintf(self, sizeof(self), "/proc/self/fd/%d", dirfd); /* musl has no scandirat */
-    int count = scandir(self, &list, is_fragment, by_bytes);
+    int count = scandirat(dirfd, ".", &list, is_fragment, by_bytes);
     if (count < 0)
         return err_sys(err, "%s", path);
     int rc = 0;

@@ -3,8 +3,6 @@
 #include "shim/runtime/report.h"
 
 #include <fcntl.h>
-#include <limits.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -31,17 +29,11 @@ int main(int argc, char *argv[])
 {
     /* A file that may not grow (RLIMIT_FSIZE) is an error like others, and not the end of us in the
      * middle of it. The runtime behind us finds the signal as it was. */
-    enum { HEAP = 512 * 1024 };
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
     struct sigaction before;
     struct err err = ERR_INIT;
     struct launch launch;
 
-#ifdef M_TOP_PAD /* glibc's */
-    /* It is not for the kernel to hear of each step: all of it goes when the other is executed. */
-    mallopt(M_TOP_PAD, HEAP);
-    mallopt(M_TRIM_THRESHOLD, INT_MAX);
-#endif
     if (!occupy_standard_streams() || sigaction(SIGXFSZ, &ignore, &before) < 0)
         return 1;
     if (launch_prepare(&launch, argc > 0 ? argc - 1 : 0, argv + 1, &err) == 0) {

@@ -87,7 +87,6 @@ struct stream *stream_verify(struct stream *inner, const struct digest *expected
 
 struct ahead_options {
     struct digest expected;
-    struct digest *actual; /* borrowed: gets the digest, which is then not checked; or NULL */
     const char *what;      /* copied */
     uint64_t max_size;     /* more bytes are ERR_LIMIT; 0: no limit */
     struct hasher *hasher; /* borrowed; NULL: the stream starts one of its own */

@@ -10,8 +10,18 @@
  */
 int temporary_file_open(struct err *err) must_check;
 
-/* False if the file system of TMPDIR is known to have less room than that. */
-bool temporary_file_has_room(uint64_t bytes);
+/*
+ * Fails with ERR_SYSTEM (ENOSPC) if the file system of that directory is known to have less room
+ * than `bytes`. The message names the directory and both sizes.
+ */
+int temporary_file_check_room(uint64_t bytes, struct err *err) must_check;
+
+/*
+ * Explains an error of writing to `fd`, a temporary file: if it is for want of room, that message
+ * replaces it, with what was written for the room. `bytes`: an estimate of what was to be written,
+ * or 0. Returns -1.
+ */
+int temporary_file_explain_room(int fd, uint64_t bytes, struct err *err);
 
 /* Copies a stream to its end into such a file. A stream of more than `most` bytes is ERR_LIMIT. */
 int temporary_file_copy(struct stream *s, int fd, uint64_t most, struct err *err) must_check;

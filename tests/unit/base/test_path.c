@@ -166,7 +166,7 @@ static void beneath_is_by_components(void **state)
     assert_true(path_is_beneath("", ""));
 }
 
-int main(void)
+UNIT_SUITE(test_path)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cleaning),

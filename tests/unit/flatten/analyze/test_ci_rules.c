@@ -109,7 +109,7 @@ static void test_bad_file(void **state)
     }
 }
 
-int main(void)
+UNIT_SUITE(test_ci_rules)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_set),  cmocka_unit_test(test_bad),      cmocka_unit_test(test_judge),

@@ -331,7 +331,7 @@ static int drop_hasher(void **state)
     return 0;
 }
 
-int main(void)
+UNIT_SUITE(test_verifier)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_right),

@@ -189,7 +189,7 @@ static void test_backlog(void **state)
     free(bytes);
 }
 
-int main(void)
+UNIT_SUITE(test_digester)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),   cmocka_unit_test(test_side_by_side),

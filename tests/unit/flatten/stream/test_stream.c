@@ -428,10 +428,10 @@ static void test_unreadable(void **state)
     stream_free(s);
 }
 
-/* What is spooled has an end, whatever it is compressed to. */
-static void test_spool_is_bounded(void **state)
+/* A temporary file has a limit, however well its content is compressed. */
+static void test_temporary_file_is_bounded(void **state)
 {
-    _cleanup_fd_ int fd = memfd_create("spool", MFD_CLOEXEC);
+    _cleanup_fd_ int fd = memfd_create("file", MFD_CLOEXEC);
     struct err err = ERR_INIT;
 
     (void)state;
@@ -447,7 +447,7 @@ static void test_spool_is_bounded(void **state)
     assert_int_equal(lseek(fd, 0, SEEK_END), sizeof(text));
 }
 
-int main(void)
+UNIT_SUITE(test_stream)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_byte_at_a_time),
@@ -473,7 +473,7 @@ int main(void)
         cmocka_unit_test(test_range_beyond_the_end),
         cmocka_unit_test(test_pipe),
         cmocka_unit_test(test_unreadable),
-        cmocka_unit_test(test_spool_is_bounded),
+        cmocka_unit_test(test_temporary_file_is_bounded),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
 #include "flatten/stream/hasher.h"
+#include "flatten/stream/stream_internal.h"
 #include "tests/unit/lib/stream_unit.h"
 
 #include <string.h>
@@ -122,7 +123,7 @@ static void test_freed_early(void **state)
     stream_free(other);
 }
 
-int main(void)
+UNIT_SUITE(test_stream_ahead)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_passes_on),
