@@ -25,34 +25,33 @@ struct analyze_command {
 #define FIELD(name) offsetof(struct analyze_command, name)
 static const struct option_spec analyze_options[] = {
     {"platform", 0, OPTION_TEXT, FIELD(platform), "OS/ARCH", NULL,
-     "which image of an index; by default this machine's"},
+     "the image to take from an index; by default this machine's"},
     {"json", 0, OPTION_FLAG, FIELD(json), NULL, NULL, "print the result as JSON"},
     {"contents", 0, OPTION_FLAG, FIELD(contents), NULL, NULL,
-     "read files that have a size in common: duplicates, in each image and across all, and stale "
-     ".pyc"},
+     "read files that have a size in common, to find duplicates in each image and across all, and "
+     "stale .pyc files"},
     {"zfs", 0, OPTION_TEXT, FIELD(zfs), "RECORD", NULL,
-     "predict compression by lz4 and zstd in records of that size, as in 128K, from a sample"},
+     "predict compression by lz4 and zstd from a sample, in records of that size, as in 128K"},
     {"dedup", 0, OPTION_FLAG, FIELD(dedup), NULL, NULL,
-     "also predict what block deduplication would save, in each image and across all, and its "
-     "memory; "
+     "also predict what block deduplication saves in each image and across all, and its memory; "
      "reads all files"},
     {"exact", 0, OPTION_FLAG, FIELD(exact), NULL, NULL,
-     "compress all, and keep all that deduplication compares, not a sample"},
+     "use all records instead of a sample, for --zfs and --dedup"},
     {"costs", 0, OPTION_FILE, FIELD(costs), "FILE", NULL,
-     "what lookups cost, as flatbed bench --json prints it; by default what its --save kept"},
+     "costs of lookups, as flatbed bench --json prints them; by default those that it saved"},
     {"html", 0, OPTION_FILE, FIELD(html), "FILE", NULL,
-     "write a page that shows it all; it needs no other file and no network"},
+     "write an HTML page that shows all; it needs no other file and no network"},
     {"max-wasted", 0, OPTION_TEXT, FIELD(max_wasted), "BYTES|PERCENT%", NULL,
      "a rule: at most so many dead bytes, as in 200MB or 10%"},
     {"min-efficiency", 0, OPTION_TEXT, FIELD(min_efficiency), "PERCENT%", NULL,
-     "a rule: dive's efficiency is at least that, as in 95% or 0.95"},
+     "a rule: at least that efficiency, computed as dive does, as in 95% or 0.95"},
     {"max-depth", 0, OPTION_TEXT, FIELD(max_depth), "N", NULL, "a rule: at most so many layers"},
     {"max-probes", 0, OPTION_TEXT, FIELD(max_probes), "N", NULL,
-     "a rule: a path that exists is looked for in at most so many layers, on average"},
+     "a rule: the kernel looks for an existing path in at most so many layers, on average"},
     {"config", 0, OPTION_FILE, FIELD(config), "FILE", NULL,
-     "rules from a JSON file; those of the command line win"},
+     "rules from a JSON file; those of the command line take precedence"},
     REGISTRY_OPTIONS(FIELD),
-    {"quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL, NULL, "say nothing but errors and the result"},
+    {"quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL, NULL, "print only errors and the result"},
     {0},
 };
 
@@ -61,9 +60,9 @@ const struct command_spec command_analyze_spec = {
     .name = "analyze",
     .operands = "SOURCE...",
     .summary = "Show where an image's bytes and lookups go.",
-    .details = "Which bytes no container sees, why, and which layer hid them; in how many layers\n"
-               "lookups look; what to do about it. Digests are not checked. Exit status 4: a rule "
-               "is broken.\n",
+    .details = "Shows which bytes no container sees, why, and which layer hid them; in how many\n"
+               "layers lookups look; and what to do about it. Digests are not checked.\n"
+               "Exit status 4: a rule is broken.\n",
     .options = analyze_options,
     .min_operands = 1,
     .max_operands = -1,

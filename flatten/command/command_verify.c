@@ -17,13 +17,14 @@ struct verify_command {
 #define FIELD(name) offsetof(struct verify_command, name)
 static const struct option_spec verify_options[] = {
     {"semantics", 0, OPTION_CHOICE, FIELD(semantics), "RULES", semantics_names,
-     "whose reading of layers counts where engines and the image-spec differ"},
+     "the rules to apply where engines and the image-spec read layers differently"},
     {"platform", 0, OPTION_TEXT, FIELD(platform), "OS/ARCH", NULL,
-     "which image of an index; by default this machine's"},
+     "the image to take from an index; by default this machine's"},
     {"most", 0, OPTION_NUMBER, FIELD(most), "N", NULL, "differences to print; by default 20"},
     REGISTRY_OPTIONS(FIELD),
     {"json", 0, OPTION_FLAG, FIELD(json), NULL, NULL, "print the result as JSON"},
-    {"quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL, NULL, "print nothing; the exit status tells"},
+    {"quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL, NULL,
+     "print nothing; the exit status is the result"},
     {0},
 };
 
@@ -90,7 +91,7 @@ static struct listing *list_image(struct reader *r, size_t which, const struct v
     return image ? listing_new(image, &options, like, err) : NULL;
 }
 
-/* In the sandbox. */
+/* Runs in the sandbox. Returns the exit status. */
 static int compare_in_sandbox(struct reader *r, void *ctx, struct err *err)
 {
     const struct verify_command *c = ctx;

@@ -32,7 +32,7 @@ static double seconds_since(const struct timespec *start)
     return (double)(t.tv_sec - start->tv_sec) + (double)(t.tv_nsec - start->tv_nsec) / 1e9;
 }
 
-/* What is read twice counts twice: never more than all. */
+/* Bytes that are read twice count twice; the share never exceeds 1. */
 void progress_line(uint64_t done, uint64_t total, double seconds, struct buf *out)
 {
     double share = done < total ? (double)done / (double)total : 1;
@@ -47,7 +47,7 @@ void progress_line(uint64_t done, uint64_t total, double seconds, struct buf *ou
     buf_printf(out, "  %.0f MB/s  %lu:%02lu left", rate / 1e6, whole / 60, whole % 60);
 }
 
-/* A line that cannot be drawn is no reason to stop the work. */
+/* Errors are ignored: the work goes on without the line. */
 static void write_line(const struct buf *line)
 {
     struct err ignored;
@@ -56,7 +56,7 @@ static void write_line(const struct buf *line)
         return;
 }
 
-/* What has to wrap cannot be drawn over. A terminal that does not say how wide it is has room. */
+/* A line that wraps could not be overwritten. An unknown width is taken for 80 columns. */
 static size_t terminal_width(void)
 {
     struct winsize size;

@@ -98,11 +98,13 @@ static int publish_list_add_index(struct publish_list *l, const struct squash_ru
         if (publish_list_add(l, run, image, NULL, err) < 0)
             return -1;
     }
-    if (platforms_index(first->index, &l->images[at], entry->count, &entry->index, err) < 0 ||
-        sha256_digest(entry->index.data, entry->index.len, &entry->digest, err) < 0)
+    if (platforms_image_index(first->index, &l->images[at], entry->count, &entry->image_index,
+                              err) < 0 ||
+        sha256_digest(entry->image_index.data, entry->image_index.len, &entry->digest, err) < 0)
         return -1;
     const struct sink_image index = {
-        .manifest = {entry->digest, entry->index.data, entry->index.len}, .is_index = true};
+        .manifest = {entry->digest, entry->image_index.data, entry->image_index.len},
+        .is_index = true};
     return publish_list_add(l, run, index, first->name, err);
 }
 
