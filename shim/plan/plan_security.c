@@ -74,11 +74,11 @@ static int judge_namespaces(struct planner *p)
     const struct policy_security *s = &p->in->policy->security;
     unsigned judged = (~optional | s->own_namespaces) & ~s->host_namespaces;
 
-    for (int kind = 0; s->namespaces.file && kind < SECURITY_NAMESPACES; kind++)
+    for (int kind = 0; s->namespaces.file && kind < POLICY_NAMESPACES; kind++)
         if ((p->in->security->host_namespaces & judged & 1u << kind) &&
             deny(p, "security.namespaces", &s->namespaces,
                  "the container would share the host's %s namespace",
-                 security_namespace_names[kind]) < 0)
+                 policy_namespace_names[kind]) < 0)
             return -1;
     return 0;
 }

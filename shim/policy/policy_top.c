@@ -54,7 +54,7 @@ static int read_flavor(struct decoder *d, const struct json *value, void *target
 
     if (decode_choice(d, value, names, 3, &flavor) < 0)
         return -1;
-    policy->flavor = (enum call_flavor)flavor;
+    policy->flavor = (enum lowlevel_flavor)flavor;
     return 0;
 }
 

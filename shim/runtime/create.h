@@ -1,7 +1,8 @@
 /* One container's config.json under a policy: read, judge, prepare the host's side, write. */
-#ifndef SHIM_EDIT_H
-#define SHIM_EDIT_H
+#ifndef SHIM_CREATE_H
+#define SHIM_CREATE_H
 
+#include "shim/oci/call.h"
 #include "shim/oci/lowlevel.h"
 #include "shim/policy/policy.h"
 
