@@ -5,6 +5,7 @@
 #include "shim/host/trust.h"
 #include "shim/mount/source.h"
 #include "shim/privilege/capability.h"
+#include "shim/privilege/namespace.h"
 #include "shim/privilege/syscall_filter.h"
 
 #include <fcntl.h>
@@ -16,7 +17,7 @@ enum { PROFILE_BYTES = 1024 * 1024 };
 /* ---- namespaces ---- */
 
 /* The specification's names are those of the policy, but for two. */
-static bool is_namespace(const struct json *entry, enum policy_namespace kind)
+static bool is_namespace(const struct json *entry, enum namespace_kind kind)
 {
     const char *type = json_text(json_get(entry, "type"));
 
@@ -26,28 +27,28 @@ static bool is_namespace(const struct json *entry, enum policy_namespace kind)
         return strcmp(type, "network") == 0;
     if (kind == NAMESPACE_MNT)
         return strcmp(type, "mount") == 0;
-    return strcmp(type, policy_namespace_names[kind]) == 0;
+    return strcmp(type, namespace_names[kind]) == 0;
 }
 
 /* Is the file that namespace of the process (1, or this one)? */
-static bool is_of(const struct stat *st, const char *process, enum policy_namespace kind)
+static bool is_of(const struct stat *st, const char *process, enum namespace_kind kind)
 {
     char path[64];
     struct stat own;
 
-    snprintf(path, sizeof(path), "/proc/%s/ns/%s", process, policy_namespace_names[kind]);
+    snprintf(path, sizeof(path), "/proc/%s/ns/%s", process, namespace_names[kind]);
     return stat(path, &own) == 0 && own.st_dev == st->st_dev && own.st_ino == st->st_ino;
 }
 
 /* A path that cannot be looked at is counted as the host's. */
-static bool is_hosts(const char *path, enum policy_namespace kind)
+static bool is_hosts(const char *path, enum namespace_kind kind)
 {
     struct stat st;
 
     return stat(path, &st) < 0 || is_of(&st, "1", kind) || is_of(&st, "self", kind);
 }
 
-static bool shares(const struct spec *spec, enum policy_namespace kind)
+static bool shares(const struct spec *spec, enum namespace_kind kind)
 {
     const struct json *list = json_path(spec->root, "linux", "namespaces", NULL);
 
@@ -145,8 +146,8 @@ int security_gather(const struct policy *policy, const struct spec *spec, const 
 
     *out = (struct security_facts){.let_through = ""};
     look_at_user(s, spec, &facts->process, out);
-    for (int kind = 0; s->namespaces.file && kind < POLICY_NAMESPACES; kind++)
-        if (shares(spec, (enum policy_namespace)kind))
+    for (int kind = 0; s->namespaces.file && kind < NAMESPACE_KINDS; kind++)
+        if (shares(spec, (enum namespace_kind)kind))
             out->host_namespaces |= 1u << kind;
     if (s->devices.given && security_find_devices(&s->devices, arena, out, err) < 0)
         return -1;

@@ -9,12 +9,6 @@ const char policy_default_path[] = "/etc/flatbed/policy.json";
 
 const char *const policy_opt_out_names[POLICY_OPT_OUTS] = {"mounts", "tuning"};
 
-const char *const policy_namespace_names[POLICY_NAMESPACES] = {
-    [NAMESPACE_PID] = "pid", [NAMESPACE_NET] = "net",       [NAMESPACE_IPC] = "ipc",
-    [NAMESPACE_UTS] = "uts", [NAMESPACE_CGROUP] = "cgroup", [NAMESPACE_USER] = "user",
-    [NAMESPACE_MNT] = "mnt",
-};
-
 enum { MEMORY_LIMIT = 64 * 1024 * 1024 };
 
 struct policy *policy_new(struct err *err)

@@ -139,17 +139,6 @@ struct policy_capabilities {
     struct policy_place place;
 };
 
-enum policy_namespace {
-    NAMESPACE_PID,
-    NAMESPACE_NET,
-    NAMESPACE_IPC,
-    NAMESPACE_UTS,
-    NAMESPACE_CGROUP,
-    NAMESPACE_USER,
-    NAMESPACE_MNT,
-    POLICY_NAMESPACES
-};
-
 /* What a container may be, beyond its mounts. */
 struct policy_security {
     bool given;
@@ -160,7 +149,7 @@ struct policy_security {
     struct policy_switch unfiltered; /* denied: seccomp.require */
     struct policy_text profile;      /* seccomp.profile */
     struct policy_list syscalls;     /* seccomp.deny */
-    unsigned host_namespaces;        /* bits of enum policy_namespace: may be the host's */
+    unsigned host_namespaces;        /* bits of enum namespace_kind: may be the host's */
     unsigned own_namespaces;         /* bits: cgroup and user, where they must not be */
     struct policy_place namespaces;  /* `file` NULL: not given */
     struct policy_list devices;      /* globs of host paths */
@@ -276,9 +265,6 @@ struct policy {
 
 extern const char policy_default_path[];
 extern const char *const policy_opt_out_names[POLICY_OPT_OUTS];
-
-/* The names of namespaces in the policy: "pid", "net" … "mnt", as in /proc/PID/ns. */
-extern const char *const policy_namespace_names[POLICY_NAMESPACES];
 
 struct policy *policy_new(struct err *err) must_check;
 void policy_free(struct policy *policy);
