@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* `whole` is the unit's size; `suffix` follows its letter. */
+/* Prints in units that are powers of `whole`; `suffix` follows the unit's letter. */
 static const char *print_size(uint64_t bytes, double whole, const char *letters, const char *suffix,
                               char out[HUMAN_SIZE])
 {
@@ -17,7 +17,7 @@ static const char *print_size(uint64_t bytes, double whole, const char *letters,
         snprintf(out, HUMAN_SIZE, "%" PRIu64 " B", bytes);
         return out;
     }
-    for (; value >= whole - 0.05; unit++) /* what "%.1f" would round up to the next unit */
+    for (; value >= whole - 0.05; unit++) /* "%.1f" would round more up to the next unit */
         value /= whole;
     snprintf(out, HUMAN_SIZE, "%.1f %c%s", value, letters[unit], suffix);
     return out;
