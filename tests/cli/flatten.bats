@@ -255,14 +255,14 @@ on_terminal() {
 }
 
 @test "a progress line on a terminal, and nowhere else" {
-    run on_terminal 80 -c zstd:19 "$IMAGES/big.tar" docker-archive:out.tar
+    run on_terminal 80 -c zstd:19 "$IMAGES/slow.tar" docker-archive:out.tar
     [ "$status" -eq 0 ]
     [[ $output == *"% "*" GB"* && $output == *$'\r\e[K'* ]]
     run on_terminal 80 -q "$IMAGES/big.tar" docker-archive:out.tar
     [[ $output != *" GB"* ]]
-    run on_terminal 20 -c zstd:19 "$IMAGES/big.tar" docker-archive:out.tar
+    run on_terminal 20 -c zstd:19 "$IMAGES/slow.tar" docker-archive:out.tar
     [[ $output == *"% "* && $output != *" MB/s"* ]]
-    flatten -c zstd:19 "$IMAGES/big.tar" docker-archive:out.tar
+    flatten -c zstd:19 "$IMAGES/slow.tar" docker-archive:out.tar
     [[ $stderr != *"% "* ]]
 }
 
