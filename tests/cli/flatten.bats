@@ -281,8 +281,7 @@ on_terminal() {
     "$FLATTEN" docker-archive:- oci:out:x <pipe >/dev/null 2>log 3>&- &
     pid=$!
     exec 7>pipe
-    head -c 1000000 /dev/zero >&7
-    sleep 0.3
+    head -c 1000000 /dev/zero >&7 # more than the pipe holds: it reads
     kill -TERM "$pid"
     wait "$pid" || status=$?
     exec 7>&-

@@ -254,10 +254,10 @@ fails_again() {
     save_layers
     fake_start other-stall "$FB_DIR/layers.tar"
     flatten_tight 1 --quiet a:1 "oci:$FB_DIR/out/layout" >"$FB_DIR/spawned.log" 2>&1 </dev/null &
-    wait_for 10 grep -q stalled "$FB_DIR/fake.log"
+    wait_for grep -q stalled "$FB_DIR/fake.log"
     pid=$(pgrep --full --oldest --exact "$FLATTEN --quiet a:1 oci:$FB_DIR/out/layout")
     kill -TERM "$pid"
-    wait_for 5 pid_gone "$pid"
+    wait_for pid_gone "$pid"
     expect_nothing_left
 }
 
@@ -489,8 +489,8 @@ fails_saving() {
     fake_start save-stall "$FB_DIR/image.tar"
     flatten_spawn a:1 "oci:$FB_DIR/out/layout"
     pid=$FB_FLATTEN_PID
-    wait_for 10 grep -q stalled "$FB_DIR/fake.log"
+    wait_for grep -q stalled "$FB_DIR/fake.log"
     kill -TERM "$pid"
-    wait_for 5 pid_gone "$pid"
+    wait_for pid_gone "$pid"
     expect_nothing_left
 }
