@@ -4,25 +4,23 @@
 
 #include <fcntl.h>
 
-/* Layers of some blocks each, of various lengths; `layers` may be more than lanes and threads. */
-enum { MOST_LAYERS = 126, BIG = 700 * 1000 };
+/*
+ * FEW layers have up to two blocks and a part of one; more may be more than lanes and threads, and
+ * are short, as then their number counts.
+ */
+enum { FEW = 9, MOST_LAYERS = 126, LONG = 2 * LAYER_CHECK_BLOCK + 300 * 1000, SHORT = 70 * 1000 };
 
 static struct hasher *hasher; /* everybody's */
+static char *content;         /* each layer is a stretch of it, from another byte on */
 
 static struct image *make(size_t layers)
 {
-    static struct buf blobs[MOST_LAYERS];
+    size_t size = layers <= FEW ? LONG : SHORT;
+    struct buf blobs[MOST_LAYERS] = {BUF_INIT};
 
-    for (size_t i = 0; i < layers; i++) {
-        buf_truncate(&blobs[i], 0);
-        for (size_t at = 0; at < BIG / (i % 7 + 1) + i; at++)
-            buf_putc(&blobs[i], (char)(at * 31 + i));
-    }
-    struct image *image = image_of(blobs, layers, NULL);
     for (size_t i = 0; i < layers; i++)
-        buf_free(&blobs[i]);
-    memset(blobs, 0, sizeof(blobs));
-    return image;
+        blobs[i] = (struct buf){.data = content + i, .len = size / (i % 7 + 1) + i};
+    return image_of(blobs, layers, NULL);
 }
 
 static void damage(struct image *image, unsigned number, off_t at)
@@ -316,18 +314,23 @@ static void test_counts_progress(void **state)
     assert_int_equal(progress, total);
 }
 
-static int make_hasher(void **state)
+static int start(void **state)
 {
     struct err err;
 
     (void)state;
+    if (!(content = malloc(LONG + MOST_LAYERS)))
+        return -1;
+    for (size_t i = 0; i < LONG + MOST_LAYERS; i++)
+        content[i] = (char)(i * 31);
     return (hasher = hasher_new(&err)) ? 0 : -1;
 }
 
-static int drop_hasher(void **state)
+static int stop(void **state)
 {
     (void)state;
     hasher_free(hasher);
+    free(content);
     return 0;
 }
 
@@ -352,5 +355,5 @@ UNIT_SUITE(test_verifier)
         cmocka_unit_test(test_counts_progress),
     };
 
-    return cmocka_run_group_tests(tests, make_hasher, drop_hasher);
+    return cmocka_run_group_tests(tests, start, stop);
 }
