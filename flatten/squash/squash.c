@@ -227,7 +227,7 @@ static int write_checked(struct image *image, const struct squash_options *optio
                          struct hasher *hasher, struct sink *sink, struct squashed *out,
                          struct err *err)
 {
-    _cleanup_verifier_ struct verifier *verifier = verifier_new(image, hasher, err);
+    _cleanup_verifier_ struct verifier *verifier = verifier_new(image, err);
     const struct checks checks = {hasher, verifier};
 
     if (!verifier)
