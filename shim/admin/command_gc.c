@@ -1,6 +1,7 @@
 #include "shim/admin/commands.h"
 
-#include "shim/admin/restack_place.h"
+#include "base/human.h"
+#include "shim/admin/command_restack_common.h"
 #include "shim/host/trust.h"
 #include "shim/policy/size.h"
 
@@ -45,6 +46,7 @@ static int print(const struct gc_command *c, const struct restack_list *list, st
 {
     _cleanup_json_ struct json_doc *doc = json_new_object(err);
     _cleanup_buf_ struct buf out = BUF_INIT;
+    char size[HUMAN_SIZE];
 
     if (!doc)
         return -1;
@@ -56,9 +58,8 @@ static int print(const struct gc_command *c, const struct restack_list *list, st
         json_append(doc, items, restack_item_json(item, doc));
         if (c->json)
             continue;
-        buf_printf(&out, "%s %s, ", c->dry ? "would remove" : "removed", item->key);
-        restack_put_size(&out, item->bytes);
-        buf_printf(&out, ": %s\n", item->leaves);
+        buf_printf(&out, "%s %s, %s: %s\n", c->dry ? "would remove" : "removed", item->key,
+                   human_size_binary(item->bytes, size), item->leaves);
     }
     if (c->json && json_write(doc, &out, err) < 0)
         return -1;

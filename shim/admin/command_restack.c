@@ -2,7 +2,8 @@
 
 #include "base/cli/columns.h"
 #include "base/cli/log.h"
-#include "shim/admin/restack_place.h"
+#include "base/human.h"
+#include "shim/admin/command_restack_common.h"
 #include "shim/host/child.h"
 #include "shim/host/trust.h"
 #include "shim/restack/build/restack_build.h"
@@ -69,15 +70,16 @@ static const char *number(uint64_t value, struct arena *arena)
 static int fill_row(const struct restack_item *item, struct arena *arena, struct columns_row *row,
                     struct err *err)
 {
-    _cleanup_buf_ struct buf size = BUF_INIT, used = BUF_INIT;
+    _cleanup_buf_ struct buf used = BUF_INIT;
+    char size[HUMAN_SIZE];
 
-    restack_put_size(&size, item->bytes);
     put_time(&used, item->used);
-    if (buf_check(&size, err) < 0 || buf_check(&used, err) < 0)
+    if (buf_check(&used, err) < 0)
         return -1;
     *row = (struct columns_row){
         .cells = {item->state, number(item->layers, arena), number(item->files, arena),
-                  item->lookups, arena_strndup(arena, size.data, size.len),
+                  item->lookups,
+                  arena_strndup(arena, human_size_binary(item->bytes, size), strlen(size)),
                   used.data ? arena_strndup(arena, used.data, used.len) : NULL,
                   item->mounted ? "yes" : NULL, item->why ? item->why : item->layer}};
     return 0;

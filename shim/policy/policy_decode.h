@@ -54,23 +54,33 @@ void decode_print_names(struct buf *out, const char *const *names, size_t count)
 int decode_member(struct decoder *d, const struct json_member *m, const struct decode_key *keys,
                   size_t count, void *target) must_check;
 
-/* Sections, each in its own source. */
-int decode_header(struct decoder *d) must_check; /* version, mode, runtime */
+/*
+ * The sources below, from the bottom to the top: those of one section each, policy_sections.c with
+ * their table, policy_profiles.c, policy_top.c.
+ */
 decode_fn decode_volumes;
 decode_fn decode_binds;
 decode_fn decode_security;
 decode_fn decode_tuning;
 decode_fn decode_rootfs;
 decode_fn decode_audit;
-decode_fn decode_profiles; /* once everything else was read */
-
+decode_fn decode_mode;
 void decode_audit_defaults(struct policy_audit *audit);
+int decode_volumes_check(struct policy *policy, struct err *err) must_check;
+
+/* All sections of d->file but those that are read before (the header, audit) or after (profiles).
+ */
+int decode_sections(struct decoder *d) must_check;
 
 /* A member of the top level that overrides d->policy, in a profile. */
 int decode_override(struct decoder *d, const struct json_member *m) must_check;
 
-/* What only the whole can tell. */
+/* Checks what only the whole policy can tell. */
 int decode_check(struct policy *policy, struct err *err) must_check;
-int decode_volumes_check(struct policy *policy, struct err *err) must_check;
+
+decode_fn decode_profiles; /* once everything else was read */
+
+/* Reads version, mode and runtime of d->file: read even where the rest is wrong. */
+int decode_header(struct decoder *d) must_check;
 
 #endif

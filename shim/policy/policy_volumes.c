@@ -235,9 +235,7 @@ static int read_presets(struct decoder *d, const struct json *value, void *targe
     for (size_t i = 0; i < v->presets.count; i++) {
         if (preset_variable(v->presets.items[i]))
             continue;
-        size_t count;
-        const char *const *names = preset_names(&count);
-        decode_print_names(&list, names, count);
+        preset_print_names(&list);
         return decode_fail(d, value->items[i], "unknown preset '%s'; there are %s",
                            v->presets.items[i], list.data ? list.data : "");
     }

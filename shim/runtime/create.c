@@ -12,8 +12,9 @@
 
 enum { MEMORY_LIMIT = 256 * 1024 * 1024 };
 
-/* What the runtime behind us can do is asked only where it matters. */
-static int fit(struct plan *plan, struct lowlevel *low, bool needed, bool enforce, struct err *err)
+/* Asks what the low-level runtime can do, only if `needed` or known already. */
+static int fit_plan(struct plan *plan, struct lowlevel *low, bool needed, bool enforce,
+                    struct err *err)
 {
     struct features features;
 
@@ -21,22 +22,22 @@ static int fit(struct plan *plan, struct lowlevel *low, bool needed, bool enforc
     return plan_fit(plan, &features, low->path, enforce, err);
 }
 
-/* What the plan cannot do without is settled before anything is made on the host. */
-static int prepare(struct plan *plan, const struct facts *facts, struct lowlevel *low, bool enforce,
-                   struct arena *arena, struct err *err)
+/* Features that the plan cannot do without are asked for before anything is made on the host. */
+static int prepare_host(struct plan *plan, const struct facts *facts, struct lowlevel *low,
+                        bool enforce, struct arena *arena, struct err *err)
 {
     enum plan_need need = plan_need(plan);
 
-    if (need == PLAN_NEEDS_FEATURES && fit(plan, low, true, enforce, err) < 0)
+    if (need == PLAN_NEEDS_FEATURES && fit_plan(plan, low, true, enforce, err) < 0)
         return -1;
     if (volumes_prepare(plan, facts, enforce, arena, err) < 0)
         return -1;
     if (need == PLAN_WANTS_FEATURES && plan_need(plan) == need)
-        return fit(plan, low, false, enforce, err);
+        return fit_plan(plan, low, false, enforce, err);
     return 0;
 }
 
-/* What is known of a container while it is edited. */
+/* A container while its config.json is edited. */
 struct edit {
     const struct policy *policy;
     const struct call *call;
@@ -48,9 +49,10 @@ struct edit {
     struct audit_subject subject;
 };
 
-/* A decision is written down before it takes effect, and with it what a permissive policy passes.
+/*
+ * Audits the decision before it takes effect, with the denials that a permissive policy lets pass.
  */
-static int write_down(const struct edit *e, bool changes, struct err *err)
+static int audit_edit(const struct edit *e, bool changes, struct err *err)
 {
     struct err denials = ERR_INIT;
     bool denied = plan_check(&e->judgement.plan, &denials) < 0;
@@ -59,7 +61,7 @@ static int write_down(const struct edit *e, bool changes, struct err *err)
                           denied ? &denials : NULL, err);
 }
 
-/* For exec. Where it is held to rules, a launch fails for want of them. */
+/* Keeps what exec needs. If the policy has rules for exec, a launch fails without them. */
 static int keep_state(const struct edit *e, struct err *err)
 {
     const struct judgement *j = &e->judgement;
@@ -70,14 +72,14 @@ static int keep_state(const struct edit *e, struct err *err)
                : 0;
 }
 
-static int apply(struct edit *e, struct err *err)
+static int apply_and_write(struct edit *e, struct err *err)
 {
     struct plan *plan = &e->judgement.plan;
     bool changes = plan_changes(plan);
 
     if (changes && apply_plan(plan, e->bundle.doc, &e->spec, err) < 0)
         return err_wrap(err, "%s", e->bundle.path);
-    if (keep_state(e, err) < 0 || write_down(e, changes, err) < 0)
+    if (keep_state(e, err) < 0 || audit_edit(e, changes, err) < 0)
         return -1;
     return changes ? bundle_write(&e->bundle, err) : 0;
 }
@@ -98,11 +100,11 @@ static int edit_bundle(struct edit *e, struct err *err)
     bool enforce = j->policy->mode == POLICY_ENFORCE;
     if (enforce && plan_check(&j->plan, err) < 0)
         return -1;
-    /* In the engine's own mounts: what is prepared may be seen by this container alone. */
+    /* In the engine's mount namespace: some of what is prepared is for this container alone. */
     if (restack_root(j, false, &e->arena, err) < 0 ||
-        prepare(&j->plan, &j->facts, e->low, enforce, &e->arena, err) < 0)
+        prepare_host(&j->plan, &j->facts, e->low, enforce, &e->arena, err) < 0)
         return -1;
-    return apply(e, err);
+    return apply_and_write(e, err);
 }
 
 int edit_config(const struct policy *policy, const struct call *call, struct lowlevel *low,

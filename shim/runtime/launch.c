@@ -75,7 +75,7 @@ static int attend(const struct launch *l, struct err *err)
 /* Settles a line that runc and crun would read differently. */
 static int read_again(struct launch *l, const struct policy *policy, struct err *err)
 {
-    enum call_flavor flavor = policy->flavor;
+    enum lowlevel_flavor flavor = policy->flavor;
 
     if (flavor == FLAVOR_UNKNOWN && lowlevel_ask_flavor(&l->lowlevel, &flavor, err) < 0)
         return err_wrap(err, "runc and crun read this command line differently");

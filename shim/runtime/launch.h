@@ -10,7 +10,7 @@
 #define SHIM_LAUNCH_H
 
 #include "shim/oci/lowlevel.h"
-#include "shim/runtime/call/call.h"
+#include "shim/runtime/call/call_read.h"
 
 struct launch {
     struct call_own own;

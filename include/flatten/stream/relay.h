@@ -83,9 +83,6 @@ typedef void worker_run(void *ctx);
 /* Starts a thread with all signals blocked: the main thread handles them. */
 struct worker *worker_start(worker_run *run, void *ctx, struct err *err) must_check;
 
-/* Gives the calling thread the lowest priority: no other thread waits for its work. */
-void worker_give_way(void);
-
 /* Waits for the thread's end, and frees it. */
 void worker_join(struct worker *w);
 

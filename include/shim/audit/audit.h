@@ -8,6 +8,7 @@
 #ifndef SHIM_AUDIT_H
 #define SHIM_AUDIT_H
 
+#include "shim/oci/call.h"
 #include "shim/plan/judge.h"
 
 #include <time.h>

@@ -7,20 +7,6 @@
 
 #include "shim/request/facts.h"
 
-enum security_namespace {
-    NAMESPACE_PID,
-    NAMESPACE_NET,
-    NAMESPACE_IPC,
-    NAMESPACE_UTS,
-    NAMESPACE_CGROUP,
-    NAMESPACE_USER,
-    NAMESPACE_MNT,
-    SECURITY_NAMESPACES
-};
-
-/* The policy's names: "pid", "net" … "mnt", as in /proc/PID/ns. */
-extern const char *const security_namespace_names[SECURITY_NAMESPACES];
-
 struct device_number {
     bool block;
     unsigned major, minor;

@@ -8,7 +8,7 @@
 #define SHIM_BUNDLE_H
 
 #include "base/json/json.h"
-#include "shim/runtime/call/call.h"
+#include "shim/oci/call.h"
 
 #include <sys/stat.h>
 

@@ -8,10 +8,14 @@
 #ifndef SHIM_LOWLEVEL_H
 #define SHIM_LOWLEVEL_H
 
-#include "shim/runtime/call/call.h"
+#include "base/cleanup.h"
+#include "base/err.h"
 
 #include <limits.h>
 #include <stddef.h>
+
+/* Which of the two it is: they read command lines differently. */
+enum lowlevel_flavor { FLAVOR_UNKNOWN, FLAVOR_RUNC, FLAVOR_CRUN };
 
 struct lowlevel {
     char path[PATH_MAX];
@@ -39,7 +43,8 @@ int lowlevel_find_owner(const char *root, int argc, char *const argv[], struct l
  * What its `--version` says: a line that begins with "runc version" or "crun version". Starts a
  * process, for at most two seconds. ERR_UNSUPPORTED if it is neither.
  */
-int lowlevel_ask_flavor(struct lowlevel *low, enum call_flavor *out, struct err *err) must_check;
+int lowlevel_ask_flavor(struct lowlevel *low, enum lowlevel_flavor *out,
+                        struct err *err) must_check;
 
 /*
  * Becomes it, with argv[0] replaced by its path (crun chooses handlers by that name). Returns only

@@ -18,7 +18,7 @@
 
 #include "base/arena.h"
 #include "base/json/json.h"
-#include "shim/runtime/call/call.h"
+#include "shim/oci/lowlevel.h"
 
 #include <sys/types.h>
 
@@ -149,7 +149,7 @@ struct policy_security {
     struct policy_switch unfiltered; /* denied: seccomp.require */
     struct policy_text profile;      /* seccomp.profile */
     struct policy_list syscalls;     /* seccomp.deny */
-    unsigned host_namespaces;        /* bits of enum security_namespace: may be the host's */
+    unsigned host_namespaces;        /* bits of enum namespace_kind: may be the host's */
     unsigned own_namespaces;         /* bits: cgroup and user, where they must not be */
     struct policy_place namespaces;  /* `file` NULL: not given */
     struct policy_list devices;      /* globs of host paths */
@@ -244,7 +244,7 @@ struct policy {
 
     enum policy_mode mode;
     struct policy_list runtime_paths;
-    enum call_flavor flavor; /* FLAVOR_UNKNOWN: ask it */
+    enum lowlevel_flavor flavor; /* FLAVOR_UNKNOWN: ask it */
 
     enum policy_carrier carriers[POLICY_CARRIERS]; /* of requests, by precedence */
     size_t carrier_count;

@@ -2,7 +2,8 @@
 
 #include "base/glob.h"
 #include "base/path.h"
-#include "shim/gather/security.h"
+#include "shim/policy/template.h"
+#include "shim/privilege/namespace.h"
 
 #include <string.h>
 

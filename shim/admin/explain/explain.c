@@ -11,11 +11,11 @@
 
 enum { WAIT = 5 }; /* seconds, where the policy sets no bound itself */
 
-/* ---- sources: what volumes_prepare would come to (volumes.c), without making any ---- */
+/* ---- sources: as volumes_prepare (prepare/volumes.c), but nothing is made ---- */
 
-/* Looks for it as the runtime does; -1 for what that does not accept, optional or not. */
-static int look_at(const struct plan_op *op, const struct user_ids *user, struct source *source,
-                   struct err *why)
+/* Finds the source as the runtime does. Returns -1 if even an optional volume would fail. */
+static int find_source(const struct plan_op *op, const struct user_ids *user, struct source *source,
+                       struct err *why)
 {
     bool made = op->volume->create.wanted;
 
@@ -27,8 +27,8 @@ static int look_at(const struct plan_op *op, const struct user_ids *user, struct
 }
 
 /*
- * What would stop it, or leave it out where the volume is optional and `absent` is set; NULL:
- * nothing. In the arena. -1 without memory.
+ * Sets *out to the reason why the mount would fail, in the arena, or to NULL. *absent: the source
+ * is missing or does not answer, and an optional volume is left out. Returns -1 without memory.
  */
 static int source_problem(const struct plan_op *op, const struct facts *facts, struct arena *arena,
                           const char **out, bool *absent, struct err *err)
@@ -44,7 +44,7 @@ static int source_problem(const struct plan_op *op, const struct facts *facts, s
     *out = NULL;
     if (hangs)
         text = strf("%s does not answer", op->source);
-    else if (look_at(op, user, &source, &why) < 0)
+    else if (find_source(op, user, &source, &why) < 0)
         text = strdup(why.msg);
     else if (!source.missing || op->volume->create.wanted)
         return 0;
@@ -55,7 +55,7 @@ static int source_problem(const struct plan_op *op, const struct facts *facts, s
     return *out ? 0 : err_nomem(err);
 }
 
-static int look_at_sources(struct judgement *j, struct arena *arena, struct err *err)
+static int check_sources(struct judgement *j, struct arena *arena, struct err *err)
 {
     struct plan *plan = &j->plan;
 
@@ -78,7 +78,7 @@ static int look_at_sources(struct judgement *j, struct arena *arena, struct err 
     return 0;
 }
 
-/* ---- who ---- */
+/* ---- the owner ---- */
 
 static int find_owner(struct explanation *e, struct arena *arena, struct err *err)
 {
@@ -127,7 +127,7 @@ int explain_container(const struct policy *policy, struct json_doc *doc, int bun
         return -1;
     out->policy = j->policy;
     out->judged = j->policy->mode != POLICY_OFF;
-    if (restack_root(j, true, arena, err) < 0 || look_at_sources(j, arena, err) < 0 ||
+    if (restack_root(j, true, arena, err) < 0 || check_sources(j, arena, err) < 0 ||
         find_owner(out, arena, err) < 0 || describe_all(out, arena, err) < 0)
         return -1;
     if (plan_check(&j->plan, &denials) < 0) {

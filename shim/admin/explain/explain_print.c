@@ -1,4 +1,4 @@
-/* An explanation in words. */
+/* An explanation as text and as JSON. */
 #include "shim/admin/explain/explain.h"
 
 #include "base/cli/columns.h"
@@ -64,8 +64,8 @@ static const char *colour_of(const char *verdict)
     return NULL;
 }
 
-/* "SOURCE → TARGET", or a variable's value. NULL without memory. */
-static char *what(const struct description *d)
+/* Returns "SOURCE → TARGET" or the value of a variable, to be freed; NULL without memory. */
+static char *describe_what(const struct description *d)
 {
     if (d->source && d->target)
         return strf("%s → %s", d->source, d->target);
@@ -86,7 +86,7 @@ static int put_table(struct buf *out, const struct explanation *e, bool colour, 
             .cells = {"VERDICT", "KIND", "SUBJECT", "WHAT", "ACCESS", "RULE", "WHY"}};
     for (size_t i = 0; complete && i < e->op_count; i++) {
         const struct description *d = &e->ops[i];
-        whats[i] = what(d);
+        whats[i] = describe_what(d);
         complete = whats[i] != NULL;
         rows[i + 1] = (struct columns_row){
             .cells = {d->verdict, d->kind, d->subject, whats[i], d->access, d->policy, d->reason},

@@ -2,7 +2,7 @@
 #include "shim/admin/install/install.h"
 
 #include "base/json/json.h"
-#include "base/json/json_text.h"
+#include "shim/admin/install/json_text.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "shim/runtime/apply/apply.h"
+#include "shim/runtime/apply/apply_parts.h"
 
 #include <string.h>
 
@@ -16,7 +16,7 @@ static void remove_option(struct json *list, const char *name)
             json_remove_at(list, i - 1);
 }
 
-/* Adds it without its opposite (and the recursive one), whatever their order was. */
+/* Adds an option and removes its opposite, with and without "r", whatever their order was. */
 static void put_option(struct json_doc *doc, struct json *list, const char *name,
                        const char *opposite)
 {

@@ -1,5 +1,5 @@
 #include "shim/privilege/capability.h"
-#include "shim/runtime/apply/apply.h"
+#include "shim/runtime/apply/apply_parts.h"
 
 static void put_filter(struct json_doc *doc, const struct spec *spec, struct json *profile)
 {

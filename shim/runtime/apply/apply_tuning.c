@@ -1,9 +1,9 @@
-#include "shim/runtime/apply/apply.h"
+#include "shim/runtime/apply/apply_parts.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* One "size=", in the place of the first. */
+/* Leaves one "size=", in the place of the first. */
 static void put_size(struct json_doc *doc, struct json *mount, uint64_t bytes)
 {
     struct json *options = json_get(mount, "options"), *value;

@@ -1,8 +1,8 @@
-/* One reading of a command line under one grammar: what call.c compares. */
+/* One reading of a command line under one grammar: what call_read.c compares. */
 #ifndef SHIM_CALL_GRAMMAR_H
 #define SHIM_CALL_GRAMMAR_H
 
-#include "shim/runtime/call/call.h"
+#include "shim/runtime/call/call_read.h"
 
 #include <stddef.h>
 
@@ -16,7 +16,7 @@ struct reading {
 };
 
 struct grammar {
-    enum call_flavor flavor;
+    enum lowlevel_flavor flavor;
     /*
      * runc alone: one that knows all options everywhere, as later versions do more and more. Which
      * it knows matters even where they are not meant: known ones are moved to the front with the

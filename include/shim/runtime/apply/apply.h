@@ -10,16 +10,10 @@
 
 #include "shim/plan/plan.h"
 
-/* Restricts the user's mounts, and puts in the paths where their sources are held. */
-void apply_binds(const struct plan *plan, struct json_doc *doc);
-
-/* Takes capabilities away, and puts in what "security" demands. */
-void apply_security(const struct plan *plan, struct json_doc *doc, const struct spec *spec);
-
-/* Sizes /dev/shm and sets resource limits. */
-void apply_tuning(const struct plan *plan, struct json_doc *doc, const struct spec *spec);
-
-/* Applies the operations that change something. ERR_SYSTEM without memory. */
+/*
+ * Applies the operations that change something. `spec` is a view of `doc`, and stale afterwards.
+ * Fails with ERR_SYSTEM only when memory is short.
+ */
 int apply_plan(const struct plan *plan, struct json_doc *doc, const struct spec *spec,
                struct err *err) must_check;
 

@@ -7,7 +7,9 @@
 #ifndef SHIM_EXEC_EDIT_H
 #define SHIM_EXEC_EDIT_H
 
-#include "shim/runtime/call/call.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "shim/oci/call.h"
 
 /* For a call of call_execs. A failure (ERR_POLICY: it is denied) leaves the file as it was. */
 int exec_edit(const struct call *call, struct err *err) must_check;

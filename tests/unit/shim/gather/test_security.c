@@ -2,6 +2,7 @@
 #include "tests/unit/lib/shim_unit.h"
 
 #include "shim/privilege/capability.h"
+#include "shim/privilege/namespace.h"
 #include "shim/runtime/apply/apply.h"
 
 /* Docker's rules: all taken away, nodes may be made, a few may be used. */

@@ -4,8 +4,8 @@
  */
 #include "tests/unit/lib/unit.h"
 
-#include "shim/runtime/call/call.h"
 #include "shim/runtime/call/call_grammar.h"
+#include "shim/runtime/call/call_read.h"
 
 enum { MOST_WORDS = 24 };
 
@@ -132,7 +132,7 @@ static const struct row rows[] = {
 };
 
 /* What one grammar makes of it. */
-static void read_with(enum call_flavor flavor, const char *line, char *out, size_t size)
+static void read_with(enum lowlevel_flavor flavor, const char *line, char *out, size_t size)
 {
     char copy[256], *words[MOST_WORDS];
     struct reading r;
@@ -162,7 +162,8 @@ static void test_rows(void **state)
 
 /* ---- both grammars together ---- */
 
-static int read_line(const char *line, enum call_flavor flavor, struct call *call, struct err *err)
+static int read_line(const char *line, enum lowlevel_flavor flavor, struct call *call,
+                     struct err *err)
 {
     static char copy[512];
     char *words[MOST_WORDS];

@@ -1,4 +1,4 @@
-#include "base/json/json_text.h"
+#include "shim/admin/install/json_text.h"
 
 #include "base/json/json.h"
 

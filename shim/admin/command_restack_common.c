@@ -1,4 +1,4 @@
-#include "shim/admin/restack_place.h"
+#include "shim/admin/command_restack_common.h"
 
 #include "base/path.h"
 #include "shim/policy/policy.h"
@@ -37,17 +37,6 @@ int restack_place_open(const char *named, bool make, struct restack_cache *out, 
     if (restack_cache_open(path, make, out, err) == 0)
         return 0;
     return !make && err->kind == ERR_SYSTEM && err->sys == ENOENT ? 0 : -1;
-}
-
-void restack_put_size(struct buf *out, uint64_t bytes)
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    double size = (double)bytes;
-    size_t unit = 0;
-
-    for (; size >= 1024 && unit + 1 < sizeof(units) / sizeof(*units); unit++)
-        size /= 1024;
-    buf_printf(out, unit ? "%.1f %s" : "%.0f %s", size, units[unit]);
 }
 
 struct json *restack_item_json(const struct restack_item *item, struct json_doc *doc)

@@ -4,8 +4,8 @@
  *
  * The text is one object, without comments. Members are named by a path of keys.
  */
-#ifndef BASE_JSON_TEXT_H
-#define BASE_JSON_TEXT_H
+#ifndef SHIM_JSON_TEXT_H
+#define SHIM_JSON_TEXT_H
 
 #include "base/buf.h"
 #include "base/cleanup.h"

@@ -10,27 +10,13 @@
  *
  * Pure: nothing is opened. All texts are borrowed from argv.
  */
-#ifndef SHIM_CALL_H
-#define SHIM_CALL_H
+#ifndef SHIM_CALL_READ_H
+#define SHIM_CALL_READ_H
 
 #include "base/cleanup.h"
 #include "base/err.h"
-
-#include <stdbool.h>
-
-enum call_flavor { FLAVOR_UNKNOWN, FLAVOR_RUNC, FLAVOR_CRUN };
-
-struct call {
-    const char *command; /* NULL: none, such as `--version` alone */
-    const char *bundle;  /* NULL: the working directory */
-    const char *config;  /* crun's --config; NULL: config.json of the bundle */
-    const char *id;      /* the container, for create, run, restore and exec */
-    const char *process; /* exec's --process, if nothing about that line is in doubt; or NULL */
-    const char *log;     /* NULL: none */
-    const char *log_format;
-    const char *root;
-    bool help; /* the runtime shows its help and does nothing */
-};
+#include "shim/oci/call.h"
+#include "shim/oci/lowlevel.h"
 
 /* Options of flatbed-runtime itself: the first words of the line, "--flatbed-NAME=VALUE". */
 struct call_own {
@@ -52,7 +38,7 @@ int call_own_parse(int argc, char *const argv[], struct call_own *out, struct er
  * of the readings, good enough to find the log), -1 with ERR_USAGE when nothing sensible remains
  * of a line that creates a container (*out as with 1).
  */
-int call_read(int argc, char *const argv[], enum call_flavor flavor, struct call *out,
+int call_read(int argc, char *const argv[], enum lowlevel_flavor flavor, struct call *out,
               struct err *err) must_check;
 
 /* True if the command reads config.json: create, run, restore, and not only for its help. */

@@ -1,4 +1,4 @@
-#include "base/base64.h"
+#include "flatten/keeper/registry/base64.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Edits of JSON for people: the neighbours' layout, and every other byte as it was. */
 #include "tests/unit/lib/unit.h"
 
-#include "base/json/json_text.h"
+#include "shim/admin/install/json_text.h"
 
 static char *edited(const char *text, const char *const *path, size_t depth, const char *value)
 {

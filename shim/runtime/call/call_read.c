@@ -1,4 +1,4 @@
-#include "shim/runtime/call/call.h"
+#include "shim/runtime/call/call_read.h"
 
 #include "shim/runtime/call/call_grammar.h"
 
@@ -108,7 +108,8 @@ static void add_reading(struct readings *all, const struct reading *r)
 }
 
 /* Every reading that the grammars in question allow. */
-static void read_all(int argc, char *const argv[], enum call_flavor flavor, struct readings *all)
+static void read_all(int argc, char *const argv[], enum lowlevel_flavor flavor,
+                     struct readings *all)
 {
     static const struct grammar grammars[] = {
         {.flavor = FLAVOR_RUNC},
@@ -166,7 +167,7 @@ static int tell_apart(const struct reading *list, int count)
     return 0;
 }
 
-int call_read(int argc, char *const argv[], enum call_flavor flavor, struct call *out,
+int call_read(int argc, char *const argv[], enum lowlevel_flavor flavor, struct call *out,
               struct err *err)
 {
     struct readings all;
