@@ -1,15 +1,9 @@
 #include "flatten/squash/describe_image.h"
 
+#include "flatten/image/history.h"
 #include "flatten/name/media_type.h"
 
 #include <string.h>
-
-static bool is_empty_layer(const struct json *entry)
-{
-    const struct json *flag = json_get(entry, "empty_layer");
-
-    return json_is(flag, JSON_BOOL) && flag->boolean;
-}
 
 /*
  * Marks the history's entries of merged layers as empty; those of the first `kept` layers stay.
@@ -21,7 +15,7 @@ static size_t empty_history(struct json_doc *doc, struct json *history, size_t k
 
     for (size_t i = 0; i < json_count(history); i++) {
         struct json *entry = json_at(history, i);
-        if (!json_is(entry, JSON_OBJECT) || is_empty_layer(entry))
+        if (!json_is(entry, JSON_OBJECT) || history_is_empty_layer(entry))
             continue;
         if (found < kept)
             found++;

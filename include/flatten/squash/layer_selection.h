@@ -1,4 +1,4 @@
-/* Which layers of an image are merged: a number of the newest. The older ones are kept. */
+/* Selects the layers of an image to merge: a number of the newest. The older ones are kept. */
 #ifndef FLATTEN_LAYER_SELECTION_H
 #define FLATTEN_LAYER_SELECTION_H
 

@@ -18,6 +18,8 @@ struct listing;
  */
 struct listing *listing_new(const struct image *image, const struct merged_options *options,
                             const struct listing *like, struct err *err) must_check;
+
+/* Frees the listing; `like` stays. */
 void listing_free(struct listing *l);
 
 DEFINE_CLEANUP(listing, struct listing, listing_free)

@@ -41,6 +41,7 @@ struct squashed {
 int squash_layers(struct image *image, const struct squash_options *options, struct sink *sink,
                   struct squashed *out, struct err *err) must_check;
 
+/* Frees what it owns, which is not what the sink has, and zeroes it. */
 void squashed_clear(struct squashed *s);
 
 #define _cleanup_squashed_ _cleanup_(squashed_clear)
