@@ -58,7 +58,7 @@ static int by_path(const void *a, const void *b)
     return strcmp(((const struct record *)a)->path, ((const struct record *)b)->path);
 }
 
-static struct record *find(const struct listing *l, const char *path)
+static struct record *find_record(const struct listing *l, const char *path)
 {
     struct record key = {.path = path};
 
@@ -97,7 +97,8 @@ static const char *keep_text(struct arena *arena, const char *text, size_t len, 
 
 /* The lines as one text, or what stands for it: memory for all paths is not the image's to choose.
  */
-static const char *join(struct arena *arena, char *const *lines, size_t count, const char *like)
+static const char *join_lines(struct arena *arena, char *const *lines, size_t count,
+                              const char *like)
 {
     enum { LONGEST = 1024 };
     _cleanup_buf_ struct buf text = BUF_INIT;
@@ -137,7 +138,7 @@ static const char *xattrs_of(struct arena *arena, struct archive_entry *header, 
     bool complete = lines && count == want;
     if (complete)
         qsort(lines, count, sizeof(*lines), compare_text);
-    const char *text = complete ? join(arena, lines, count, like) : NULL;
+    const char *text = complete ? join_lines(arena, lines, count, like) : NULL;
     while (count > 0)
         free(lines[--count]);
     free(lines);
@@ -198,7 +199,7 @@ static void content_of(const struct digest *digest, unsigned char *out)
 }
 
 /* The inode gets its place: the other listing's if that is the same, else one of its own. */
-static int settle(struct listing *l, struct err *err)
+static int finish_record(struct listing *l, struct err *err)
 {
     struct record *r = l->count ? &l->records[l->count - 1] : NULL;
     struct digest digest;
@@ -234,7 +235,7 @@ static size_t clean_length(const char *path)
     return len == 1 && path[0] == '.' ? 0 : len;
 }
 
-static int grow(struct listing *l, struct err *err)
+static int grow_records(struct listing *l, struct err *err)
 {
     size_t cap = l->cap ? l->cap * 2 : 1024;
     struct record *bigger = cap <= UINT32_MAX ? realloc(l->records, cap * sizeof(*bigger)) : NULL;
@@ -255,7 +256,7 @@ static int name_record(struct listing *l, struct archive_entry *header, struct r
 
     if (!clean)
         return err_nomem(err);
-    l->model = l->like ? find(l->like, clean) : NULL;
+    l->model = l->like ? find_record(l->like, clean) : NULL;
     r->path = keep_text(&l->arena, clean, strlen(clean), l->model ? l->model->path : NULL);
     if (link)
         r->link = keep_text(&l->arena, link, clean_length(link), l->model ? l->model->link : NULL);
@@ -267,7 +268,7 @@ static int put_entry(struct entry_sink *sink, struct archive_entry *header, stru
     struct listing *l = (struct listing *)sink;
     struct record r = {.order = (uint32_t)l->count};
 
-    if (settle(l, err) < 0 || (l->count == l->cap && grow(l, err) < 0) ||
+    if (finish_record(l, err) < 0 || (l->count == l->cap && grow_records(l, err) < 0) ||
         name_record(l, header, &r, err) < 0 || read_inode(l, header, err) < 0)
         return -1;
     l->records[l->count++] = r;
@@ -306,7 +307,7 @@ static void apply_link(struct inode *to, const struct inode *link)
 
 static int resolve_link(struct listing *l, const struct record *link, struct err *err)
 {
-    struct record *target = find(l, link->link);
+    struct record *target = find_record(l, link->link);
 
     if (!target || target->link)
         return err_set(err, ERR_FORMAT, "hard link %s: its target %s is missing", link->path,
@@ -329,12 +330,12 @@ static int resolve_link(struct listing *l, const struct record *link, struct err
 static void join_names(struct listing *l, struct record **links, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        struct record *target = find(l, links[i]->link);
+        struct record *target = find_record(l, links[i]->link);
         const char *first = target->identity ? target->identity : target->path;
         target->identity = strcmp(links[i]->path, first) < 0 ? links[i]->path : first;
     }
     for (size_t i = 0; i < count; i++) {
-        const struct record *target = find(l, links[i]->link);
+        const struct record *target = find_record(l, links[i]->link);
         links[i]->identity = target->identity;
         links[i]->inode = target->inode;
         links[i]->borrowed = target->borrowed;
@@ -391,7 +392,7 @@ struct listing *listing_new(const struct image *image, const struct merged_optio
         again.indexed = true;
         return listing_new(image, &again, like, err);
     }
-    if (result == MERGE_FAILED || settle(l, err) < 0 || resolve_links(l, err) < 0)
+    if (result == MERGE_FAILED || finish_record(l, err) < 0 || resolve_links(l, err) < 0)
         return NULL;
     return steal_ptr(&l);
 }
@@ -419,7 +420,7 @@ static void put_kind(struct buf *out, const struct inode *i)
     }
 }
 
-static void describe(const struct record *r, struct buf *out)
+static void put_record(const struct record *r, struct buf *out)
 {
     const struct inode *i = r->inode;
 
@@ -432,7 +433,7 @@ static void describe(const struct record *r, struct buf *out)
         buf_printf(out, " linked with %s", r->identity);
 }
 
-static bool same(const struct record *a, const struct record *b)
+static bool same_record(const struct record *a, const struct record *b)
 {
     bool alike = a->inode == b->inode || same_inode(a->inode, b->inode);
 
@@ -447,9 +448,9 @@ static void report_one(const char *path, const struct record *a, const struct re
     _cleanup_buf_ struct buf x = BUF_INIT, y = BUF_INIT;
 
     if (a)
-        describe(a, &x);
+        put_record(a, &x);
     if (b)
-        describe(b, &y);
+        put_record(b, &y);
     report(ctx, path, a ? x.data : NULL, b ? y.data : NULL);
 }
 
@@ -471,7 +472,7 @@ size_t listing_compare(const struct listing *a, const struct listing *b, listing
             report_one(y->path, NULL, y, report, ctx);
         } else {
             const struct record *x = &a->records[i++], *y = &b->records[j++];
-            if (same(x, y))
+            if (same_record(x, y))
                 continue;
             report_one(x->path, x, y, report, ctx);
         }

@@ -1,8 +1,8 @@
 #include "flatten/squash/squash.h"
 
 #include "flatten/layer/verifier.h"
-#include "flatten/squash/kept.h"
-#include "flatten/squash/select.h"
+#include "flatten/squash/kept_layers.h"
+#include "flatten/squash/layer_selection.h"
 
 #include <fcntl.h>
 
@@ -14,7 +14,7 @@ void squashed_clear(struct squashed *s)
     *s = (struct squashed){0};
 }
 
-static int prepare(size_t most, size_t kept, struct squashed *out, struct err *err)
+static int squashed_init(size_t most, size_t kept, struct squashed *out, struct err *err)
 {
     *out = (struct squashed){.kept = kept};
     out->layers = calloc(most, sizeof(*out->layers));
@@ -49,8 +49,8 @@ static int keep_layer(const struct layer *layer, bool readable, struct sink *sin
     off_t offset;
     int fd;
 
-    if (kept_describe(layer, as, err) < 0 ||
-        kept_copy(layer, as, sink, readable ? &fd : NULL, &offset, err) < 0)
+    if (kept_layer_describe(layer, as, err) < 0 ||
+        kept_layer_copy(layer, as, sink, readable ? &fd : NULL, &offset, err) < 0)
         return -1;
     out->count++;
     if (readable)
@@ -165,8 +165,8 @@ static enum merge_result write_group(struct group *g, const struct squash_option
     return MERGE_DONE;
 }
 
-static enum merge_result attempt(struct group *g, const struct squash_options *options,
-                                 struct sink *sink, struct squashed *out, struct err *err)
+static enum merge_result merge_or_rehearse(struct group *g, const struct squash_options *options,
+                                           struct sink *sink, struct squashed *out, struct err *err)
 {
     return sink ? write_group(g, options, sink, out, err) : rehearse(g, out, err);
 }
@@ -191,10 +191,10 @@ static int merge_group(const struct image *image, const struct squash_options *o
 
     g.image.layer_count = end;
     g.options.kept = below;
-    enum merge_result result = attempt(&g, options, sink, out, err);
+    enum merge_result result = merge_or_rehearse(&g, options, sink, out, err);
     if (result == MERGE_NEEDS_INDEX) {
         g.options.indexed = true;
-        result = attempt(&g, options, sink, out, err);
+        result = merge_or_rehearse(&g, options, sink, out, err);
     }
     add_report(&out->report, &g.report);
     return result == MERGE_DONE ? 0 : -1;
@@ -207,14 +207,14 @@ static int write_all(const struct image *image, const struct squash_options *opt
     size_t kept = options->merged.kept, below = kept;
     _cleanup_free_ size_t *ends = calloc(image->layer_count + 1, sizeof(*ends));
 
-    if (!ends || prepare(image->layer_count + 1, kept, out, err) < 0)
+    if (!ends || squashed_init(image->layer_count + 1, kept, out, err) < 0)
         return err_nomem(err);
     out->report.layers = (unsigned)image->layer_count;
     for (size_t i = 0; sink && i < kept; i++)
         if (keep_layer(&image->layers[i], options->readable, sink, out, err) < 0)
             return -1;
     out->count = kept;
-    size_t groups = selection_groups(image, kept, options->into, ends);
+    size_t groups = layer_selection_groups(image, kept, options->into, ends);
     if (groups == 0) /* all are kept, and read once, for their digests to be checked */
         ends[groups++] = image->layer_count;
     for (size_t i = 0; i < groups; below = ends[i++])

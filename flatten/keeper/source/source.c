@@ -1,11 +1,11 @@
 #include "flatten/keeper/source/source.h"
 
-#include "flatten/stream/spool.h"
+#include "flatten/stream/temporary_file.h"
 
 static int spool_here(void *ctx, struct err *err)
 {
     (void)ctx;
-    return spool_file(err);
+    return temporary_file_open(err);
 }
 
 void source_free(struct source *s)

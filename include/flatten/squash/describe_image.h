@@ -2,8 +2,8 @@
  * The config and manifest of a squashed image. The config is edited without loss: only rootfs,
  * history and, if asked for, created change (image-spec config.md).
  */
-#ifndef FLATTEN_CONFIG_H
-#define FLATTEN_CONFIG_H
+#ifndef FLATTEN_DESCRIBE_IMAGE_H
+#define FLATTEN_DESCRIBE_IMAGE_H
 
 #include "base/buf.h"
 #include "flatten/image/image.h"

@@ -104,7 +104,7 @@ own_var_lib() {
     own_var_lib 'mkdir /var/lib/flatbed; cp "$WORK/costs.json" /var/lib/flatbed
         chmod o+w /var/lib/flatbed/costs.json; "$FLATTEN" analyze "oci:$WORK/deep"'
     [ "$status" -eq 0 ]
-    [[ $output == *"k by default"* && $stderr == "flatten: warning: "*"others than root"*"defaults are used" ]]
+    [[ $output == *"k by default"* && $stderr == "flatten: warning: "*"users other than root"*"defaults are used" ]]
     own_var_lib 'mkdir /var/lib/flatbed; echo x >/var/lib/flatbed/costs.json; "$FLATTEN" analyze "oci:$WORK/deep"'
     [ "$status" -eq 0 ]
     [[ $stderr == "flatten: warning: /var/lib/flatbed/costs.json: "* ]]

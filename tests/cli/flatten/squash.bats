@@ -24,12 +24,12 @@ load lib/flatten
 # ---- usage ----
 
 @test "operands that are missing, or too many" {
-    fails 2 "which image?"
+    fails 2 "no image is given"
     fails 2 "" squash
     fails 2 "" squash a b c
     fails 2 "" verify "$IMAGES/layout"
-    fails 2 "where to?" "$IMAGES/old.tar"
-    fails 2 "where to?" squash "oci:$IMAGES/layout:v1"
+    fails 2 "a destination is missing" "$IMAGES/old.tar"
+    fails 2 "a destination is missing" squash "oci:$IMAGES/layout:v1"
 }
 
 @test "options that are wrong" {
@@ -185,7 +185,7 @@ load lib/flatten
 @test "twenty divergences are said one by one, the rest counted" {
     ok "oci:$IMAGES/many" oci:out
     [ "$(grep -c "warning: layer 2" <<<"$stderr")" -eq 20 ]
-    [[ $stderr == *"10 more of the kind"* ]]
+    [[ $stderr == *"10 more such warnings"* ]]
 }
 
 @test "layers that one pass cannot decide" {

@@ -39,7 +39,7 @@ struct source {
 
 /*
  * Finds it. `platform` may be NULL; only the daemon is told. A daemon's image is copied into a
- * temporary file (spool.h); where that has no room the error says so.
+ * temporary file (temporary_file.h); where that has no room the error says so.
  */
 struct source *source_open(const struct reference *ref, const char *platform,
                            struct err *err) must_check;

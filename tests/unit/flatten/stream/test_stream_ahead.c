@@ -1,4 +1,5 @@
 #include "flatten/stream/hasher.h"
+#include "flatten/stream/stream_internal.h"
 #include "tests/unit/lib/stream_unit.h"
 
 #include <string.h>

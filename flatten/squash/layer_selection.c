@@ -1,4 +1,4 @@
-#include "flatten/squash/select.h"
+#include "flatten/squash/layer_selection.h"
 
 #include <string.h>
 
@@ -18,9 +18,10 @@ static int parse_number(const char *option, const char *text, uint64_t *out, str
     return 0;
 }
 
-int selection_parse(const char *keep_base, const char *last, struct selection *out, struct err *err)
+int layer_selection_parse(const char *keep_base, const char *last, struct layer_selection *out,
+                          struct err *err)
 {
-    *out = (struct selection){.has_last = last != NULL};
+    *out = (struct layer_selection){.has_last = last != NULL};
     if (keep_base && last)
         return err_set(err, ERR_USAGE, "--keep-base and --last say the same thing: give one");
     if (last && parse_number("last", last, &out->last, err) < 0)
@@ -36,7 +37,7 @@ int selection_parse(const char *keep_base, const char *last, struct selection *o
     return 0;
 }
 
-size_t selection_shared(const struct image *image, const struct image *base)
+size_t layer_selection_shared(const struct image *image, const struct image *base)
 {
     size_t i = 0;
 
@@ -49,13 +50,13 @@ size_t selection_shared(const struct image *image, const struct image *base)
     return i;
 }
 
-int selection_resolve(const struct selection *s, const struct image *image,
-                      const struct image *base, size_t *kept, struct err *err)
+int layer_selection_resolve(const struct layer_selection *s, const struct image *image,
+                            const struct image *base, size_t *kept, struct err *err)
 {
     size_t count = image->layer_count;
 
     if (s->base) {
-        *kept = selection_shared(image, base);
+        *kept = layer_selection_shared(image, base);
         return *kept ? 0
                      : err_set(err, ERR_USAGE, "--keep-base=%s: the image shares no layers with it",
                                s->base);
@@ -68,7 +69,7 @@ int selection_resolve(const struct selection *s, const struct image *image,
     return 0;
 }
 
-size_t selection_groups(const struct image *image, size_t kept, size_t into, size_t *ends)
+size_t layer_selection_groups(const struct image *image, size_t kept, size_t into, size_t *ends)
 {
     size_t left = image->layer_count - kept, at = kept, count = into < left ? into : left;
     uint64_t size = 0, done = 0;

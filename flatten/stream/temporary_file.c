@@ -1,4 +1,4 @@
-#include "flatten/stream/spool.h"
+#include "flatten/stream/temporary_file.h"
 
 #include "base/fdio.h"
 #include "base/human.h"
@@ -7,19 +7,19 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-static const char *spool_dir(void)
+static const char *temporary_dir(void)
 {
     const char *dir = getenv("TMPDIR");
 
     return dir && dir[0] == '/' ? dir : "/var/tmp";
 }
 
-int spool_file(struct err *err)
+int temporary_file_open(struct err *err)
 {
-    int fd = open(spool_dir(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    int fd = open(temporary_dir(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
     if (fd < 0)
-        err_sys(err, "no temporary file in %s (set TMPDIR)", spool_dir());
+        err_sys(err, "no temporary file in %s (set TMPDIR)", temporary_dir());
     return fd;
 }
 
@@ -30,13 +30,13 @@ static uint64_t free_room(void)
     uint64_t bytes;
 
     /* A file system that does not count its blocks says that it has none. */
-    if (statvfs(spool_dir(), &fs) < 0 || fs.f_blocks == 0 ||
+    if (statvfs(temporary_dir(), &fs) < 0 || fs.f_blocks == 0 ||
         __builtin_mul_overflow((uint64_t)fs.f_bavail, (uint64_t)fs.f_frsize, &bytes))
         return UINT64_MAX;
     return bytes;
 }
 
-/* An estimate that there is room for was too low, and is not told. */
+/* An estimate that is less than the room was too low: the message leaves it out. */
 static int no_room(uint64_t room, uint64_t estimate, struct err *err)
 {
     char has[HUMAN_SIZE], needs[HUMAN_SIZE];
@@ -44,20 +44,20 @@ static int no_room(uint64_t room, uint64_t estimate, struct err *err)
 
     err_set(err, ERR_SYSTEM,
             "%s has %s free, the image needs %s%s: set TMPDIR to a directory with room",
-            spool_dir(), human_size(room, has), low ? "more" : "about ",
+            temporary_dir(), human_size(room, has), low ? "more" : "about ",
             low ? "" : human_size(estimate, needs));
     err->sys = ENOSPC;
     return -1;
 }
 
-int spool_check_room(uint64_t bytes, struct err *err)
+int temporary_file_check_room(uint64_t bytes, struct err *err)
 {
     uint64_t room = free_room();
 
     return room < bytes ? no_room(room, bytes, err) : 0;
 }
 
-int spool_explain_room(int fd, uint64_t bytes, struct err *err)
+int temporary_file_explain_room(int fd, uint64_t bytes, struct err *err)
 {
     off_t written = lseek(fd, 0, SEEK_END);
 
@@ -66,8 +66,9 @@ int spool_explain_room(int fd, uint64_t bytes, struct err *err)
     return no_room((uint64_t)written, bytes, err);
 }
 
-int spool_stream(struct stream *s, int fd, uint64_t most, struct err *err)
+int temporary_file_copy(struct stream *s, int fd, uint64_t most, struct err *err)
 {
+    const uint64_t limit = most;
     const void *data;
     size_t len;
 
@@ -77,10 +78,11 @@ int spool_stream(struct stream *s, int fd, uint64_t most, struct err *err)
         if (len == 0)
             return 0;
         if (len > most)
-            return err_set(err, ERR_LIMIT, "it unpacks to more than is believed of an archive");
+            return err_set(err, ERR_LIMIT, "unpacks to more than %llu bytes",
+                           (unsigned long long)limit);
         most -= len;
         if (fd_write_all(fd, data, len, err) < 0)
-            return err_wrap(err, "temporary file in %s (set TMPDIR)", spool_dir());
+            return err_wrap(err, "temporary file in %s (set TMPDIR)", temporary_dir());
         stream_advance(s, len);
     }
 }

@@ -1,23 +1,23 @@
-#include "flatten/analyze/bytes/duplicates.h"
+#include "flatten/analyze/bytes/stale_pyc.h"
 
 #include <string.h>
 
 /*
  * A .pyc starts with magic, flags, and (flags 0, PEP 552) the low 32 bits of its source's time and
- * size. Python compiles again at every import what does not match, and where it may write, once
- * for each container.
+ * size. If they do not match, Python compiles the source again: at every import, or, if it may
+ * write the .pyc, once in each container.
  */
 enum { FLAGS_AT = 4, TIME_AT = 8, SIZE_AT = 12 };
 
-static const struct strata_file *visible_file(const struct strata *s, const uint16_t *floors,
-                                              uint32_t node)
+static const struct stack_file *visible_file(const struct layer_stack *s, const uint16_t *floors,
+                                             uint32_t node)
 {
-    const struct stratum *r = node == TREE_NONE ? NULL : strata_visible(s, floors, node);
+    const struct stack_record *r = node == TREE_NONE ? NULL : layer_stack_visible(s, floors, node);
 
-    return r ? strata_file_of(s, r) : NULL;
+    return r ? stack_record_file(s, r) : NULL;
 }
 
-/* NAME.pyc in "DIR__pycache__/NAME.pyc"; NULL when the path is none. */
+/* Returns "NAME.pyc" of a path "DIR/__pycache__/NAME.pyc"; NULL for other paths. */
 static const char *compiled_name(const char *path)
 {
     static const char cache[] = "__pycache__/";
@@ -31,8 +31,8 @@ static const char *compiled_name(const char *path)
     return dir == 0 || path[dir - 1] == '/' ? slash + 1 : NULL;
 }
 
-/* The source of what lies at the node: "m.cpython-311.opt-1.pyc" is made of "m.py". */
-static uint32_t source_of(const struct strata *s, uint32_t node, const char *name)
+/* Returns the node of the source: "m.py" for "m.cpython-311.opt-1.pyc". */
+static uint32_t source_of(const struct layer_stack *s, uint32_t node, const char *name)
 {
     size_t len = strcspn(name, ".");
     uint32_t dir = tree_parent(s->tree, tree_parent(s->tree, node));
@@ -45,13 +45,13 @@ static uint32_t source_of(const struct strata *s, uint32_t node, const char *nam
     return tree_find(s->tree, dir, source, len + 3);
 }
 
-/* The .pyc that is seen at a node, or NULL; *source is what it was made of, or NULL. */
-static const struct strata_file *compiled_at(const struct strata *s, const uint16_t *floors,
-                                             uint32_t node, struct buf *path,
-                                             const struct strata_file **source)
+/* Returns the .pyc that shows at a node, or NULL. *source: its source, or NULL. */
+static const struct stack_file *compiled_at(const struct layer_stack *s, const uint16_t *floors,
+                                            uint32_t node, struct buf *path,
+                                            const struct stack_file **source)
 {
-    const struct strata_file *file = visible_file(s, floors, node);
-    const char *name = file ? compiled_name(strata_path(s, node, path)) : NULL;
+    const struct stack_file *file = visible_file(s, floors, node);
+    const char *name = file ? compiled_name(layer_stack_path(s, node, path)) : NULL;
 
     if (!name)
         return NULL;
@@ -59,13 +59,14 @@ static const struct strata_file *compiled_at(const struct strata *s, const uint1
     return file;
 }
 
-int stale_want(const struct strata *s, const uint16_t *floors, uint8_t *wanted, struct err *err)
+int stale_pyc_want(const struct layer_stack *s, const uint16_t *floors, uint8_t *wanted,
+                   struct err *err)
 {
     _cleanup_buf_ struct buf path = BUF_INIT;
-    const struct strata_file *source;
+    const struct stack_file *source;
 
     for (uint32_t node = 1; node < s->nodes; node++) {
-        const struct strata_file *file = compiled_at(s, floors, node, &path, &source);
+        const struct stack_file *file = compiled_at(s, floors, node, &path, &source);
         if (!file)
             continue;
         wanted[file - s->files] |= CONTENT_HEAD;
@@ -75,8 +76,8 @@ int stale_want(const struct strata *s, const uint16_t *floors, uint8_t *wanted, 
     return buf_check(&path, err);
 }
 
-static bool is_stale(const struct contents *c, const struct strata *s,
-                     const struct strata_file *file, const struct strata_file *source)
+static bool is_stale(const struct contents *c, const struct layer_stack *s,
+                     const struct stack_file *file, const struct stack_file *source)
 {
     const struct content *head = contents_find(&c->heads, (uint32_t)(file - s->files));
     const struct content *time = contents_find(&c->times, (uint32_t)(source - s->files));
@@ -87,16 +88,16 @@ static bool is_stale(const struct contents *c, const struct strata *s,
            contents_u32(head->bytes + SIZE_AT) != (uint32_t)source->size;
 }
 
-int stale_find(const struct duplicate_image *image, const uint16_t *floors,
-               struct stale_report *out, struct err *err)
+int stale_pyc_find(const struct duplicate_image *image, const uint16_t *floors,
+                   struct stale_report *out, struct err *err)
 {
-    const struct strata *s = image->strata;
+    const struct layer_stack *s = image->stack;
     _cleanup_buf_ struct buf path = BUF_INIT;
-    const struct strata_file *source;
+    const struct stack_file *source;
 
     *out = (struct stale_report){0};
     for (uint32_t node = 1; node < s->nodes; node++) {
-        const struct strata_file *file = compiled_at(s, floors, node, &path, &source);
+        const struct stack_file *file = compiled_at(s, floors, node, &path, &source);
         if (!file)
             continue;
         out->compiled++;

@@ -1,13 +1,11 @@
-#include "flatten/analyze/report.h"
-
-#include "base/fdio.h"
+#include "flatten/analyze/html_page.h"
 
 #include <string.h>
 
-/* Made from flatten/report/ by the build. */
-extern const char report_template[], report_style[], report_script[];
+/* The build makes these from flatten/analyze/page/. */
+extern const char page_template[], page_style[], page_script[];
 
-void report_put_data(struct buf *out, const char *json, size_t len)
+void html_page_put_data(struct buf *out, const char *json, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
         unsigned char c = (unsigned char)json[i];
@@ -21,57 +19,50 @@ void report_put_data(struct buf *out, const char *json, size_t len)
     }
 }
 
-static int put_images(const struct analysis *list, size_t count, struct buf *out, struct err *err)
+static int put_images(const struct analysis *list, size_t count,
+                      const struct dedup_report *together, struct buf *out, struct err *err)
 {
     _cleanup_buf_ struct buf json = BUF_INIT;
 
     buf_puts(&json, "{\"version\":1,\"images\":[");
     for (size_t i = 0; i < count; i++) {
         buf_puts(&json, i ? "," : "");
-        analysis_put_json(&list[i], &json);
+        analysis_put_json(&list[i], together, &json);
         if (buf_check(&json, err) < 0)
             return -1;
         buf_truncate(&json, json.len - 1);
         buf_puts(&json, ",\"tree\":");
-        if (report_put_tree(&list[i].strata, &json, err) < 0)
+        if (html_page_put_tree(&list[i].stack, &json, err) < 0)
             return -1;
         buf_putc(&json, '}');
     }
     buf_putc(&json, ']');
-    if (count > 1 && list[0].zfs.deduped) {
+    if (count > 1 && together) {
         buf_puts(&json, ",\"dedup\":");
-        analysis_put_dedup_json(&list[0].together, &json);
+        dedup_put_json(together, &json);
     }
     buf_putc(&json, '}');
     if (buf_check(&json, err) < 0)
         return -1;
-    report_put_data(out, json.data, json.len);
+    html_page_put_data(out, json.data, json.len);
     return 0;
 }
 
-int report_make(const struct analysis *list, size_t count, struct buf *out, struct err *err)
+int html_page_make(const struct analysis *list, size_t count, const struct dedup_report *together,
+                   struct buf *out, struct err *err)
 {
-    const char *rest = report_template, *mark;
+    const char *rest = page_template, *mark;
 
     while ((mark = strchr(rest, '@'))) {
         buf_append(out, rest, (size_t)(mark - rest));
         rest = mark + strcspn(mark + 1, "@") + 2;
         if (strncmp(mark, "@STYLE@", 7) == 0)
-            buf_puts(out, report_style);
+            buf_puts(out, page_style);
         else if (strncmp(mark, "@SCRIPT@", 8) == 0)
-            buf_puts(out, report_script);
-        else if (put_images(list, count, out, err) < 0)
+            buf_puts(out, page_script);
+        else if (put_images(list, count, together, out, err) < 0)
             return -1;
     }
     buf_puts(out, rest);
     return buf_check(out, err);
-}
-
-int report_write(const struct analysis *list, size_t count, int fd, struct err *err)
-{
-    _cleanup_buf_ struct buf page = BUF_INIT;
-
-    if (report_make(list, count, &page, err) < 0)
-        return -1;
-    return fd_write_all(fd, page.data, page.len, err);
 }

@@ -1,4 +1,4 @@
-#include "flatten/analyze/report.h"
+#include "flatten/analyze/html_page.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -6,11 +6,11 @@
 enum { MOST_DEPTH = 60, SHARES = 2000 };
 
 struct weights {
-    const struct strata *s;
-    uint64_t *live, *dead; /* by node, of it and all below */
+    const struct layer_stack *s;
+    uint64_t *live, *dead; /* bytes by node, with all below it */
     uint32_t *child,
         *next;      /* the first child that has bytes; the next of the same parent; 0: none */
-    uint64_t least; /* what is less has no place of its own */
+    uint64_t least; /* smaller nodes are summed up */
     struct buf *out;
     struct buf path;
 };
@@ -26,7 +26,7 @@ static void weights_clear(struct weights *w)
 
 static int weigh(struct weights *w, struct err *err)
 {
-    const struct strata *s = w->s;
+    const struct layer_stack *s = w->s;
     size_t count = (size_t)s->nodes + 1;
 
     w->live = calloc(count, sizeof(*w->live));
@@ -36,7 +36,7 @@ static int weigh(struct weights *w, struct err *err)
     if (!w->live || !w->dead || !w->child || !w->next)
         return err_nomem(err);
     for (size_t i = 0; i < s->file_count; i++) {
-        const struct strata_file *f = &s->files[i];
+        const struct stack_file *f = &s->files[i];
         if (f->layer && f->node < s->nodes)
             (f->killer ? w->dead : w->live)[f->node] += f->size;
     }
@@ -60,7 +60,7 @@ static void put_sizes(struct weights *w, uint64_t live, uint64_t dead)
 
 static void put_name(struct weights *w, uint32_t node)
 {
-    const char *path = strata_path(w->s, node, &w->path), *slash = strrchr(path, '/');
+    const char *path = layer_stack_path(w->s, node, &w->path), *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
 
     buf_puts(w->out, "{\"name\":");
@@ -105,7 +105,7 @@ static void put_node(struct weights *w, uint32_t node, unsigned depth)
     buf_putc(w->out, '}');
 }
 
-int report_put_tree(const struct strata *s, struct buf *out, struct err *err)
+int html_page_put_tree(const struct layer_stack *s, struct buf *out, struct err *err)
 {
     _cleanup_(weights_clear) struct weights w = {.s = s, .out = out};
 

@@ -1,4 +1,4 @@
-#include "flatten/analyze/report.h"
+#include "flatten/analyze/html_page.h"
 #include "tests/unit/lib/unit.h"
 
 /* Nothing that an HTML parser acts on within a script element is left. */
@@ -18,7 +18,7 @@ static void test_data(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         _cleanup_buf_ struct buf out = BUF_INIT;
-        report_put_data(&out, rows[i].json, strlen(rows[i].json));
+        html_page_put_data(&out, rows[i].json, strlen(rows[i].json));
         assert_string_equal(out.data, rows[i].escaped);
     }
 }
@@ -30,7 +30,7 @@ static void test_page(void **state)
     struct err err = ERR_INIT;
 
     (void)state;
-    assert_works(report_make(NULL, 0, &out, &err), err);
+    assert_works(html_page_make(NULL, 0, NULL, &out, &err), err);
     assert_contains(out.data, "<!DOCTYPE html>");
     assert_contains(out.data, "id=\"data\">{\"version\":1,\"images\":[]}</script>");
     assert_contains(out.data, "JSON.parse(");
@@ -40,7 +40,7 @@ static void test_page(void **state)
     assert_null(strstr(out.data, "@DATA@"));
 }
 
-UNIT_SUITE(test_html)
+UNIT_SUITE(test_html_page)
 {
     static const struct CMUnitTest tests[] = {cmocka_unit_test(test_data),
                                               cmocka_unit_test(test_page)};

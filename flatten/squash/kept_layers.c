@@ -1,4 +1,4 @@
-#include "flatten/squash/kept.h"
+#include "flatten/squash/kept_layers.h"
 
 #include "base/fdio.h"
 
@@ -24,7 +24,7 @@ static int hash_blob(const struct layer *layer, struct digest *out, struct err *
     }
 }
 
-int kept_describe(const struct layer *layer, struct written_layer *out, struct err *err)
+int kept_layer_describe(const struct layer *layer, struct written_layer *out, struct err *err)
 {
     *out = (struct written_layer){
         .diff_id = layer->diff_id, .digest = layer->digest, .size = layer->size};
@@ -40,8 +40,8 @@ int kept_describe(const struct layer *layer, struct written_layer *out, struct e
 }
 
 /* Leaves in *fd and *offset where it wrote. */
-static int copy(const struct layer *layer, struct sink *sink, int *fd, off_t *offset,
-                struct err *err)
+static int copy_blob(const struct layer *layer, struct sink *sink, int *fd, off_t *offset,
+                     struct err *err)
 {
     if (sink_begin_layer(sink, fd, offset, err) < 0)
         return -1;
@@ -50,13 +50,13 @@ static int copy(const struct layer *layer, struct sink *sink, int *fd, off_t *of
     return 0;
 }
 
-int kept_copy(const struct layer *layer, const struct written_layer *as, struct sink *sink, int *fd,
-              off_t *offset, struct err *err)
+int kept_layer_copy(const struct layer *layer, const struct written_layer *as, struct sink *sink,
+                    int *fd, off_t *offset, struct err *err)
 {
     int at = layer->fd, has = sink_has_layer(sink, as, err);
 
     *offset = layer->offset;
-    if (has < 0 || (has == 0 && copy(layer, sink, &at, offset, err) < 0))
+    if (has < 0 || (has == 0 && copy_blob(layer, sink, &at, offset, err) < 0))
         return -1;
     _cleanup_fd_ int again = fd ? fcntl(at, F_DUPFD_CLOEXEC, 3) : -1;
     if (fd && again < 0)

@@ -1,8 +1,8 @@
-#include "flatten/squash/prove.h"
+#include "flatten/squash/squash_verify.h"
 
-int prove_same(const struct image *source, const struct squashed *squashed,
-               const struct merged_options *options, listing_difference *report, void *ctx,
-               size_t *differing, struct err *err)
+int squash_verify(const struct image *source, const struct squashed *squashed,
+                  const struct merged_options *options, listing_difference *report, void *ctx,
+                  size_t *differing, struct err *err)
 {
     const struct merged_options all = {.semantics = options->semantics};
     _cleanup_listing_ struct listing *before = listing_new(source, &all, NULL, err);

@@ -1,5 +1,5 @@
 /* Room for temporary files: what is refused before it is written, and what a full disk means. */
-#include "flatten/stream/spool.h"
+#include "flatten/stream/temporary_file.h"
 #include "tests/unit/lib/unit.h"
 
 #include <sys/mman.h>
@@ -12,9 +12,9 @@ static void test_room(void **state)
 
     (void)state;
     assert_int_equal(setenv("TMPDIR", "/tmp", 1), 0);
-    assert_works(spool_check_room(0, &err), err);
-    assert_works(spool_check_room(1, &err), err);
-    assert_fails(spool_check_room(UINT64_MAX / 2, &err), err, ERR_SYSTEM);
+    assert_works(temporary_file_check_room(0, &err), err);
+    assert_works(temporary_file_check_room(1, &err), err);
+    assert_fails(temporary_file_check_room(UINT64_MAX / 2, &err), err, ERR_SYSTEM);
     assert_int_equal(err.sys, ENOSPC);
     assert_contains(err.msg, "/tmp has ");
     assert_contains(err.msg, " free, the image needs about 9.2 EB: set TMPDIR to a directory");
@@ -23,7 +23,7 @@ static void test_room(void **state)
 /* What was written is what there was room for; other errors stay. */
 static void test_ran_out(void **state)
 {
-    _cleanup_fd_ int fd = memfd_create("spool", MFD_CLOEXEC);
+    _cleanup_fd_ int fd = memfd_create("file", MFD_CLOEXEC);
     struct err err = ERR_INIT;
 
     (void)state;
@@ -31,22 +31,22 @@ static void test_ran_out(void **state)
     assert_int_equal(ftruncate(fd, 6000000), 0);
     errno = ENOSPC;
     (void)err_sys(&err, "write");
-    assert_fails(spool_explain_room(fd, 7600000000, &err), err, ERR_SYSTEM);
+    assert_fails(temporary_file_explain_room(fd, 7600000000, &err), err, ERR_SYSTEM);
     assert_string_equal(err.msg, "/tmp has 6.0 MB free, the image needs about 7.6 GB: set TMPDIR "
                                  "to a directory with room");
     errno = EDQUOT;
     (void)err_sys(&err, "write");
-    assert_fails(spool_explain_room(fd, 1, &err), err, ERR_SYSTEM);
+    assert_fails(temporary_file_explain_room(fd, 1, &err), err, ERR_SYSTEM);
     assert_int_equal(err.sys, ENOSPC);
     assert_string_equal(err.msg, "/tmp has 6.0 MB free, the image needs more: set TMPDIR to a "
                                  "directory with room");
     errno = EIO;
     (void)err_sys(&err, "write");
-    assert_fails(spool_explain_room(fd, 7600000000, &err), err, ERR_SYSTEM);
+    assert_fails(temporary_file_explain_room(fd, 7600000000, &err), err, ERR_SYSTEM);
     assert_contains(err.msg, "write: ");
 }
 
-UNIT_SUITE(test_spool)
+UNIT_SUITE(test_temporary_file)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_room),

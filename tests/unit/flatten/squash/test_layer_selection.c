@@ -1,4 +1,4 @@
-#include "flatten/squash/select.h"
+#include "flatten/squash/layer_selection.h"
 #include "tests/unit/lib/unit.h"
 
 #include <string.h>
@@ -41,8 +41,8 @@ static void test_shared(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         _cleanup_image_ struct image *a = image_of(rows[i].a, rows[i].a_digests);
         _cleanup_image_ struct image *b = image_of(rows[i].b, rows[i].b_digests);
-        assert_int_equal(selection_shared(a, b), rows[i].shared);
-        assert_int_equal(selection_shared(b, a), rows[i].shared);
+        assert_int_equal(layer_selection_shared(a, b), rows[i].shared);
+        assert_int_equal(layer_selection_shared(b, a), rows[i].shared);
     }
 }
 
@@ -51,11 +51,11 @@ static int kept_of_five(const char *keep_base, const char *last)
 {
     _cleanup_image_ struct image *image = image_of("abcde", "12345");
     struct err err = ERR_INIT;
-    struct selection s;
+    struct layer_selection s;
     size_t kept;
 
-    if (selection_parse(keep_base, last, &s, &err) < 0 ||
-        selection_resolve(&s, image, NULL, &kept, &err) < 0) {
+    if (layer_selection_parse(keep_base, last, &s, &err) < 0 ||
+        layer_selection_resolve(&s, image, NULL, &kept, &err) < 0) {
         assert_true(err.msg[0]);
         return -(int)err.kind;
     }
@@ -91,7 +91,7 @@ static void check_groups(const uint64_t *sizes, size_t kept, size_t into, const 
 
     for (size_t i = 0; i < image->layer_count; i++)
         image->layers[i].size = sizes[i];
-    size_t count = selection_groups(image, kept, into, ends);
+    size_t count = layer_selection_groups(image, kept, into, ends);
     buf_append(&text, "", 0);
     for (size_t i = 0; i < count; i++)
         buf_printf(&text, "%s%zu", i ? " " : "", ends[i]);
@@ -118,7 +118,7 @@ static void test_groups(void **state)
     check_groups(huge, 0, 2, "3 5");
 }
 
-UNIT_SUITE(test_select)
+UNIT_SUITE(test_layer_selection)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shared),

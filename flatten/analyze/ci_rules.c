@@ -1,24 +1,22 @@
-#include "flatten/analyze/gate.h"
+#include "flatten/analyze/ci_rules.h"
 
-#include "base/fdio.h"
 #include "base/human.h"
 #include "base/json/json.h"
 
 #include <ctype.h>
-#include <fcntl.h>
 #include <string.h>
 
-enum { MOST_BYTES = 64 * 1024, NAMES = 4 };
+enum { NAMES = 4 };
 
-const char *const gate_key[GATE_RULES] = {"max_wasted", "max_wasted_share", "min_efficiency",
-                                          "max_depth", "max_probes"};
+const char *const ci_rule_key[CI_RULES] = {"max_wasted", "max_wasted_share", "min_efficiency",
+                                           "max_depth", "max_probes"};
 
-static const char *const names[NAMES + 1] = {"max-wasted", "min-efficiency", "max-depth",
-                                             "max-probes", NULL};
+static const char *const rule_names[NAMES + 1] = {"max-wasted", "min-efficiency", "max-depth",
+                                                  "max-probes", NULL};
 
 /* ---- values ---- */
 
-/* A decimal number without sign or exponent, and what stands behind it. */
+/* Parses a decimal number without sign or exponent. *end: the text behind it. */
 static bool parse_number(const char *text, double *out, const char **end)
 {
     char *stop;
@@ -32,7 +30,7 @@ static bool parse_number(const char *text, double *out, const char **end)
     return stop == text + len; /* no exponent, no 0x, no second point */
 }
 
-/* What a unit of bytes multiplies by; 0: it is none. */
+/* Returns the factor of a unit of bytes; 0 if the text is none. */
 static double unit_of(const char *text)
 {
     static const struct {
@@ -48,37 +46,37 @@ static double unit_of(const char *text)
     return 0;
 }
 
-static void put_rule(struct gate *g, enum gate_rule rule, double limit)
+static void ci_rule_set(struct ci_rules *g, enum ci_rule rule, double limit)
 {
     g->set[rule] = true;
     g->limit[rule] = limit;
 }
 
-static int set_wasted(struct gate *g, double value, const char *rest, struct err *err)
+static int set_wasted(struct ci_rules *g, double value, const char *rest, struct err *err)
 {
     if (strcmp(rest, "%") == 0 && value <= 100) {
-        put_rule(g, GATE_WASTED_SHARE, value / 100);
+        ci_rule_set(g, CI_RULE_WASTED_SHARE, value / 100);
         return 0;
     }
     while (*rest == ' ')
         rest++;
     if (unit_of(rest) == 0)
-        return err_set(err, ERR_USAGE, "max-wasted wants bytes (200MB) or a share (10%%)");
-    put_rule(g, GATE_WASTED, value * unit_of(rest));
+        return err_set(err, ERR_USAGE, "max-wasted: expected bytes (200MB) or a share (10%%)");
+    ci_rule_set(g, CI_RULE_WASTED, value * unit_of(rest));
     return 0;
 }
 
-static int set_efficiency(struct gate *g, double value, const char *rest, struct err *err)
+static int set_efficiency(struct ci_rules *g, double value, const char *rest, struct err *err)
 {
     bool percent = strcmp(rest, "%") == 0;
 
     if ((!percent && *rest) || value > (percent ? 100 : 1))
-        return err_set(err, ERR_USAGE, "min-efficiency wants 0 to 100%% or 0 to 1");
-    put_rule(g, GATE_EFFICIENCY, percent ? value / 100 : value);
+        return err_set(err, ERR_USAGE, "min-efficiency: expected 0 to 100%% or 0 to 1");
+    ci_rule_set(g, CI_RULE_EFFICIENCY, percent ? value / 100 : value);
     return 0;
 }
 
-int gate_set(struct gate *g, const char *name, const char *text, struct err *err)
+int ci_rules_set(struct ci_rules *g, const char *name, const char *text, struct err *err)
 {
     const char *rest = "";
     double value = 0;
@@ -91,16 +89,16 @@ int gate_set(struct gate *g, const char *name, const char *text, struct err *err
         return set_efficiency(g, value, rest, err);
     if (*rest)
         return err_set(err, ERR_USAGE, "%s: '%s' is not a number", name, text);
-    put_rule(g, strcmp(name, "max-depth") == 0 ? GATE_DEPTH : GATE_PROBES, value);
+    ci_rule_set(g, strcmp(name, "max-depth") == 0 ? CI_RULE_DEPTH : CI_RULE_PROBES, value);
     return 0;
 }
 
 /* ---- the file ---- */
 
-/* The rule whose key it is: the option's name with '_' for '-'. */
-static const char *name_of(const char *key)
+/* Returns the name of the rule with this key ('_' for '-'); or NULL. */
+static const char *rule_of_key(const char *key)
 {
-    for (const char *const *name = names; *name; name++) {
+    for (const char *const *name = rule_names; *name; name++) {
         const char *k = key, *n = *name;
         while (*k && (*k == *n || (*k == '_' && *n == '-')))
             k++, n++;
@@ -110,35 +108,35 @@ static const char *name_of(const char *key)
     return NULL;
 }
 
-static int parse_member(struct gate *g, const struct json_doc *doc, const struct json_member *m,
+static int parse_member(struct ci_rules *g, const struct json_doc *doc, const struct json_member *m,
                         struct err *err)
 {
-    const char *name = name_of(m->key);
+    const char *name = rule_of_key(m->key);
     unsigned line, column;
-    struct gate one = {0};
+    struct ci_rules one = {0};
 
     json_position(doc, m->key_start, &line, &column);
     if (!name)
         return err_set(err, ERR_FORMAT,
-                       "%u:%u: no such rule; there are max_wasted, min_efficiency, max_depth and "
+                       "%u:%u: no such rule: expected max_wasted, min_efficiency, max_depth or "
                        "max_probes",
                        line, column);
     if ((!json_is(m->value, JSON_STRING) && !json_is(m->value, JSON_NUMBER)) ||
         strlen(m->value->text) != m->value->len)
         return err_set(err, ERR_FORMAT, "%u:%u: %s must be a number or a string", line, column,
                        m->key);
-    if (gate_set(&one, name, m->value->text, err) < 0) {
+    if (ci_rules_set(&one, name, m->value->text, err) < 0) {
         err->kind = ERR_FORMAT;
         return err_wrap(err, "%u:%u", line, column);
     }
-    bool wasted = g->set[GATE_WASTED] || g->set[GATE_WASTED_SHARE];
-    for (int rule = 0; rule < GATE_RULES; rule++)
-        if (one.set[rule] && !g->set[rule] && !(wasted && rule <= GATE_WASTED_SHARE))
-            put_rule(g, (enum gate_rule)rule, one.limit[rule]);
+    bool wasted = g->set[CI_RULE_WASTED] || g->set[CI_RULE_WASTED_SHARE];
+    for (int rule = 0; rule < CI_RULES; rule++)
+        if (one.set[rule] && !g->set[rule] && !(wasted && rule <= CI_RULE_WASTED_SHARE))
+            ci_rule_set(g, (enum ci_rule)rule, one.limit[rule]);
     return 0;
 }
 
-int gate_parse(struct gate *g, const char *text, size_t len, struct err *err)
+int ci_rules_parse(struct ci_rules *g, const char *text, size_t len, struct err *err)
 {
     static const struct json_options options = {.comments = true, .unique_keys = true};
     _cleanup_json_ struct json_doc *doc = json_parse(text, len, &options, err);
@@ -154,66 +152,54 @@ int gate_parse(struct gate *g, const char *text, size_t len, struct err *err)
     return 0;
 }
 
-int gate_load(struct gate *g, const char *path, struct err *err)
-{
-    _cleanup_buf_ struct buf text = BUF_INIT;
-
-    if (file_read(AT_FDCWD, path, MOST_BYTES, &text, err) < 0)
-        return -1;
-    if (gate_parse(g, text.data ? text.data : "", text.len, err) < 0)
-        return err_wrap(err, "%s", path);
-    return 0;
-}
-
 /* ---- judging ---- */
 
-bool gate_judge(const struct gate *g, const struct gate_values *values,
-                struct gate_result out[GATE_RULES], size_t *count)
+bool ci_rules_judge(const struct ci_rules *g, const struct ci_values *values,
+                    struct ci_result out[CI_RULES], size_t *count)
 {
-    const double found[GATE_RULES] = {
-        [GATE_WASTED] = (double)values->dead,
-        [GATE_WASTED_SHARE] = human_share(values->dead, values->payload) / 100,
-        [GATE_EFFICIENCY] = values->efficiency,
-        [GATE_DEPTH] = values->layers,
-        [GATE_PROBES] = values->probes,
+    const double found[CI_RULES] = {
+        [CI_RULE_WASTED] = (double)values->dead,
+        [CI_RULE_WASTED_SHARE] = human_share(values->dead, values->payload) / 100,
+        [CI_RULE_EFFICIENCY] = values->efficiency,
+        [CI_RULE_DEPTH] = values->layers,
+        [CI_RULE_PROBES] = values->probes,
     };
     bool all = true;
 
     *count = 0;
-    for (int rule = 0; rule < GATE_RULES; rule++) {
+    for (int rule = 0; rule < CI_RULES; rule++) {
         if (!g->set[rule])
             continue;
-        bool kept =
-            rule == GATE_EFFICIENCY ? found[rule] >= g->limit[rule] : found[rule] <= g->limit[rule];
-        out[(*count)++] =
-            (struct gate_result){(enum gate_rule)rule, g->limit[rule], found[rule], kept};
+        bool kept = rule == CI_RULE_EFFICIENCY ? found[rule] >= g->limit[rule]
+                                               : found[rule] <= g->limit[rule];
+        out[(*count)++] = (struct ci_result){(enum ci_rule)rule, g->limit[rule], found[rule], kept};
         all = all && kept;
     }
     return all;
 }
 
-void gate_put_text(const struct gate_result *r, struct buf *out)
+void ci_result_put_text(const struct ci_result *r, struct buf *out)
 {
     char value[HUMAN_SIZE], limit[HUMAN_SIZE];
 
     switch (r->rule) {
-    case GATE_WASTED:
+    case CI_RULE_WASTED:
         buf_printf(out, "%s dead of at most %s", human_size((uint64_t)r->value, value),
                    human_size((uint64_t)r->limit, limit));
         break;
-    case GATE_WASTED_SHARE:
+    case CI_RULE_WASTED_SHARE:
         buf_printf(out, "%.2f %% dead of at most %g %%", 100 * r->value, 100 * r->limit);
         break;
-    case GATE_EFFICIENCY:
+    case CI_RULE_EFFICIENCY:
         buf_printf(out, "efficiency %.2f %% of at least %g %%", 100 * r->value, 100 * r->limit);
         break;
-    case GATE_DEPTH:
+    case CI_RULE_DEPTH:
         buf_printf(out, "%g layers of at most %g", r->value, r->limit);
         break;
-    case GATE_PROBES:
+    case CI_RULE_PROBES:
         buf_printf(out, "%.2f probes a path of at most %g", r->value, r->limit);
         break;
-    case GATE_RULES:
+    case CI_RULES:
         break;
     }
 }
