@@ -10,10 +10,10 @@
 
 enum { PATIENCE_MS = 2000 };
 
-/* In the child, which ends here: as the program, or after errno is written to `report`. */
-static void become(char *const argv[], int out, int report)
+/* Executes the program in the child, or writes errno to `report`. Does not return. */
+static void become_program(char *const argv[], int out, int report)
 {
-    const int last = STDERR_FILENO + 1; /* the caller's own are for the runtime itself */
+    const int last = STDERR_FILENO + 1; /* descriptors from 3 on are the low-level runtime's */
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
     if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
@@ -26,7 +26,7 @@ static void become(char *const argv[], int out, int report)
     _exit(write(report, &why, sizeof(why)) == sizeof(why) ? 127 : 126);
 }
 
-/* What the child could not do, or 0 once it is the program. */
+/* Returns the child's errno, or 0 once it is the program. */
 static int read_report(int fd)
 {
     int why = 0;
@@ -37,8 +37,10 @@ static int read_report(int fd)
     return n == 0 ? 0 : n == sizeof(why) ? why : EIO;
 }
 
-/* fork, as not every libc's posix_spawn closes what it does not know of. */
-static int start(char *const argv[], int out, pid_t *pid, struct err *err)
+/*
+ * Uses fork: posix_spawn of glibc before 2.34 does not close descriptors that it was not told of.
+ */
+static int child_start(char *const argv[], int out, pid_t *pid, struct err *err)
 {
     int report[2];
 
@@ -46,7 +48,7 @@ static int start(char *const argv[], int out, pid_t *pid, struct err *err)
         return err_sys(err, "pipe");
     *pid = fork();
     if (*pid == 0)
-        become(argv, out, report[1]);
+        become_program(argv, out, report[1]);
     int why = *pid < 0 ? errno : 0;
     close(report[1]);
     if (*pid > 0 && (why = read_report(report[0])) != 0)
@@ -66,7 +68,7 @@ static int milliseconds_left(const struct timespec *start)
     return passed < PATIENCE_MS ? (int)(PATIENCE_MS - passed) : 0;
 }
 
-/* Reads until the end, the size of the buffer, or until patience is gone. */
+/* Reads until the end, the size of the buffer, or the end of the time. */
 static void read_some(int fd, const struct timespec *start, char *text, size_t size)
 {
     size_t len = 0;
@@ -84,8 +86,8 @@ static void read_some(int fd, const struct timespec *start, char *text, size_t s
     text[len] = '\0';
 }
 
-/* Its exit status, if it comes in time; -1 otherwise. The child is gone afterwards. */
-static int end(pid_t pid, const struct timespec *start)
+/* Returns the exit status if it comes in time, else -1. The child is gone afterwards. */
+static int child_end(pid_t pid, const struct timespec *start)
 {
     const struct timespec moment = {.tv_nsec = 1000000};
     int status = 0;
@@ -101,7 +103,7 @@ static int end(pid_t pid, const struct timespec *start)
     return ended == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static int run(char *const argv[], char *text, size_t size, int *status, struct err *err)
+static int child_run(char *const argv[], char *text, size_t size, int *status, struct err *err)
 {
     struct timespec begin;
     int ends[2];
@@ -110,12 +112,12 @@ static int run(char *const argv[], char *text, size_t size, int *status, struct 
     clock_gettime(CLOCK_MONOTONIC, &begin);
     if (pipe2(ends, O_CLOEXEC) < 0)
         return err_sys(err, "pipe");
-    int rc = start(argv, ends[1], &pid, err);
+    int rc = child_start(argv, ends[1], &pid, err);
     close(ends[1]);
     if (rc == 0) {
         read_some(ends[0], &begin, text, size);
-        close(ends[0]); /* one that has more to say than matters ends */
-        *status = end(pid, &begin);
+        close(ends[0]); /* ends a child that writes more */
+        *status = child_end(pid, &begin);
         return 0;
     }
     close(ends[0]);
@@ -124,13 +126,13 @@ static int run(char *const argv[], char *text, size_t size, int *status, struct 
 
 int child_output(char *const argv[], char *text, size_t size, int *status, struct err *err)
 {
-    /* Where SIGCHLD is ignored, the status would be lost. */
+    /* If SIGCHLD is ignored, the status is lost. */
     const struct sigaction usual = {.sa_handler = SIG_DFL};
     struct sigaction before;
 
     if (sigaction(SIGCHLD, &usual, &before) < 0)
         return err_sys(err, "sigaction");
-    int rc = run(argv, text, size, status, err);
+    int rc = child_run(argv, text, size, status, err);
     if (sigaction(SIGCHLD, &before, NULL) < 0 && rc == 0)
         return err_sys(err, "sigaction");
     return rc;

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-/* Neither sys/mount.h nor sys/stat.h: these two define the same. */
+/* Without sys/mount.h and sys/stat.h, which define the same names as these two headers. */
 #include <linux/mount.h>
 #include <linux/stat.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ _Static_assert(MS_RDONLY == MOUNT_ATTR_RDONLY && MS_NOSUID == MOUNT_ATTR_NOSUID 
                    MS_NODEV == MOUNT_ATTR_NODEV && MS_NOEXEC == MOUNT_ATTR_NOEXEC,
                "these flags of mount(2) are attributes of mount_setattr(2)");
 
-/* One after the other, where an old kernel or a sandbox does not let close_range(2) through. */
+/* Closes one after the other, if an old kernel or a sandbox refuses close_range(2). */
 static int close_each_from(unsigned first)
 {
     DIR *dir = opendir("/proc/self/fd");
@@ -78,7 +78,7 @@ int kernel_restrict_mounts(const char *path, unsigned long flags)
     return (int)syscall(SYS_mount_setattr, AT_FDCWD, path, at, &attr, sizeof(attr));
 }
 
-/* That size is none, so it does nothing but say so. */
+/* Asks with a size of 0, which the call refuses with EINVAL and a missing call with ENOSYS. */
 bool kernel_restricts_mounts(void)
 {
     return syscall(SYS_mount_setattr, -1, "", 0, NULL, 0) < 0 && errno == EINVAL;

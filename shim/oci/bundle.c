@@ -17,7 +17,7 @@ static char *config_path(const struct call *call)
     return strf("%s/%s", call->bundle, config_name);
 }
 
-static int open_folder(struct bundle *b, struct err *err)
+static int open_directory(struct bundle *b, struct err *err)
 {
     char *slash = strrchr(b->path, '/');
     _cleanup_free_ char *dir = NULL;
@@ -33,7 +33,7 @@ static int open_folder(struct bundle *b, struct err *err)
 
 static int open_config(struct bundle *b, struct err *err)
 {
-    /* O_NONBLOCK: a FIFO must not hold us before it is refused. */
+    /* O_NONBLOCK: opening a FIFO must not block before it is refused. */
     b->fd = openat(b->dirfd, b->name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
     if (b->fd < 0 && errno == ELOOP)
         return err_set(err, ERR_FORMAT, "%s: a symbolic link, not a regular file", b->path);
@@ -58,14 +58,14 @@ static int parse_config(struct bundle *b, struct err *err)
     return b->doc ? 0 : err_wrap(err, "%s", b->path);
 }
 
-/* Takes over `path`. */
+/* Opens and parses the file. Frees `path` with the bundle; NULL is out of memory. */
 static int open_path(struct bundle *b, char *path, struct err *err)
 {
     *b = (struct bundle)BUNDLE_INIT;
     b->path = path;
     if (!b->path)
         return err_nomem(err);
-    if (open_folder(b, err) < 0 || open_config(b, err) < 0)
+    if (open_directory(b, err) < 0 || open_config(b, err) < 0)
         return -1;
     return parse_config(b, err);
 }

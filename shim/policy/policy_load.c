@@ -19,20 +19,20 @@ static int check_trust(const char *path, const struct stat *dir, const struct st
     else if (file->st_mode & (S_IWGRP | S_IWOTH))
         why = "writable by group or others";
     else if (!trust_entry(dir, file))
-        why = "in a directory that is writable by others than root";
+        why = "in a directory that is writable by users other than root";
     return why ? err_set(err, ERR_POLICY, "%s: %s", path, why) : 0;
 }
 
 /*
- * Where a link leads, others than root might decide; and a link that leads nowhere is not "no
- * policy".
+ * Refuses a symbolic link: users other than root might control its target, and a dangling link is
+ * not "no policy".
  */
 static int refuse_link(const char *path, struct err *err)
 {
     return err_set(err, ERR_POLICY, "%s: a symbolic link, which is not followed", path);
 }
 
-/* True only if the name itself is not there. */
+/* Returns true only if the name itself is not there. */
 static bool is_absent(int dirfd, const char *name)
 {
     struct stat st;
@@ -40,7 +40,7 @@ static bool is_absent(int dirfd, const char *name)
     return fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
 }
 
-/* What is checked is the open descriptor, which is also what is read. */
+/* Reads a file after checking the open descriptor, which is also the one that is read. */
 static int read_trusted(const struct policy *policy, int dirfd, const char *name, const char *path,
                         struct buf *text, struct err *err)
 {
@@ -114,7 +114,6 @@ static int load_fragments(struct policy *policy, int parent, const char *name, c
 {
     struct dirent **list = NULL;
     struct stat st;
-    char self[32];
 
     if (is_absent(parent, name))
         return 0;
@@ -123,8 +122,7 @@ static int load_fragments(struct policy *policy, int parent, const char *name, c
     _cleanup_fd_ int dirfd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (dirfd < 0)
         return err_sys(err, "%s", path);
-    snprintf(self, sizeof(self), "/proc/self/fd/%d", dirfd); /* musl has no scandirat */
-    int count = scandir(self, &list, is_fragment, by_bytes);
+    int count = scandirat(dirfd, ".", &list, is_fragment, by_bytes);
     if (count < 0)
         return err_sys(err, "%s", path);
     int rc = 0;
@@ -138,9 +136,9 @@ static int load_fragments(struct policy *policy, int parent, const char *name, c
     return rc;
 }
 
-/* "policy.json" and its folder "policy.d", in an open directory. */
-static int load_all(struct policy *policy, int dirfd, const char *path, bool required,
-                    struct err *err)
+/* Loads "policy.json" and its directory "policy.d", in an open directory. */
+static int load_files(struct policy *policy, int dirfd, const char *path, bool required,
+                      struct err *err)
 {
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
@@ -151,10 +149,10 @@ static int load_all(struct policy *policy, int dirfd, const char *path, bool req
     if (required || !is_absent(dirfd, name))
         if (load_file(policy, dirfd, name, path, err) < 0)
             return -1;
-    _cleanup_free_ char *folder = strf("%.*s.d", (int)stem, path);
-    if (!folder)
+    _cleanup_free_ char *directory = strf("%.*s.d", (int)stem, path);
+    if (!directory)
         return err_nomem(err);
-    return load_fragments(policy, dirfd, folder + (name - path), folder, err);
+    return load_fragments(policy, dirfd, directory + (name - path), directory, err);
 }
 
 int policy_open(struct policy *policy, const char *path, struct err *err)
@@ -176,7 +174,7 @@ int policy_open(struct policy *policy, const char *path, struct err *err)
         errno = saved;
         return err_sys(err, "%s", path);
     }
-    int rc = load_all(policy, dirfd, path, required, err);
+    int rc = load_files(policy, dirfd, path, required, err);
     if (rc < 0)
         policy->mode = POLICY_ENFORCE;
     return rc;

@@ -1,7 +1,7 @@
 /* What the policy names, looked for on this host. */
 #include "shim/admin/check/lint.h"
 
-#include "shim/audit/audit_folder.h"
+#include "shim/audit/audit_directory.h"
 #include "shim/mount/source.h"
 #include "shim/mount/source_wait.h"
 #include "shim/oci/lowlevel.h"
@@ -103,7 +103,7 @@ static void lint_folder(const struct policy_text *file, bool trusted, bool requi
 {
     struct err err = ERR_INIT;
     const char *name;
-    _cleanup_fd_ int fd = file->text ? audit_folder_open(file->text, trusted, &name, &err) : -1;
+    _cleanup_fd_ int fd = file->text ? audit_directory_open(file->text, trusted, &name, &err) : -1;
 
     if (fd < 0 && trusted && err.sys == ENOENT) /* it will be made */
         return;
