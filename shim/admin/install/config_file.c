@@ -47,8 +47,8 @@ int config_file_read(const char *path, struct config_file *out, struct err *err)
     return read_backup(out, err);
 }
 
-/* Opens the folder of a path, and finds the name in it. */
-static int open_folder(const char *path, bool make, const char **name, struct err *err)
+/* Opens the directory of a path, made if `make`, and sets *name to the name in it. */
+static int open_directory(const char *path, bool make, const char **name, struct err *err)
 {
     const char *slash = strrchr(path, '/');
     _cleanup_free_ char *dir =
@@ -78,7 +78,7 @@ static int write_text(const struct config_file *file, const char *path, const st
     static const mode_t mode = 0644;
     _cleanup_atomic_file_ struct atomic_file out = ATOMIC_FILE_INIT;
     const char *name = NULL;
-    _cleanup_fd_ int dirfd = open_folder(path, file->fd < 0, &name, err);
+    _cleanup_fd_ int dirfd = open_directory(path, file->fd < 0, &name, err);
 
     if (dirfd < 0)
         return -1;

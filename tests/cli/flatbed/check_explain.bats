@@ -133,7 +133,7 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
     has "writable by group or others"
     check --draft "$DIR/policy.json"
     exits 0
-    has "warning: flatbed-runtime would not believe it"
+    has "warning: flatbed-runtime would reject it"
     check --draft --strict "$DIR/policy.json"
     exits 1
 }
