@@ -3,6 +3,7 @@
 #include "base/cli/columns.h"
 #include "base/cli/log.h"
 #include "base/fdio.h"
+#include "base/path.h"
 #include "shim/admin/bench/bench.h"
 
 #include <fcntl.h>
@@ -43,9 +44,8 @@ const struct command_spec command_bench_spec = {
     .summary = "Measure what overlay mounts cost on this host.",
     .details =
         "Overlay mounts of 1 (a flattened image), 5, 20 and 60 layers against a bind mount:\n"
-        "lookups and listings, copy-up, reads. Works in a temporary directory and a mount "
-        "namespace\n"
-        "of its own; without root also in a user namespace, where the kernel allows it.\n",
+        "lookups and listings, copy-up, reads. Works in a temporary directory and a mount\n"
+        "namespace of its own; without root also in a user namespace, if the kernel allows it.\n",
     .options = bench_options,
     .completes = OPERANDS_NONE,
 };
@@ -53,17 +53,12 @@ const struct command_spec command_bench_spec = {
 /* Opens the directory of a file, and sets *name to the file's name in it. */
 static int open_directory(const char *path, const char **name, struct err *err)
 {
-    const char *slash = strrchr(path, '/');
-    _cleanup_free_ char *directory =
-        slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+    _cleanup_free_ char *directory = path_parent(path, name);
 
     if (!directory)
         return err_nomem(err);
     int dir = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (dir < 0)
-        return err_sys(err, "%s", directory);
-    *name = slash ? slash + 1 : path;
-    return dir;
+    return dir < 0 ? err_sys(err, "%s", directory) : dir;
 }
 
 /* Opens the directory for the result before the measurement, which would otherwise be lost. */

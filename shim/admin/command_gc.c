@@ -36,7 +36,7 @@ const struct command_spec command_gc_spec = {
     .operands = "",
     .summary = "Trim the cache of trees of merged layers.",
     .details =
-        "Trees whose layers were removed go first, then what was not used for long. A tree that\n"
+        "Removes trees whose layers are gone, then trees that were not used for long. A tree that\n"
         "a container is running on stays. Files that an engine has removed take room until the\n"
         "last tree that links them is gone.\n",
     .options = gc_options,

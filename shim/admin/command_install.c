@@ -47,7 +47,7 @@ const struct command_spec command_install_spec = {
     .summary = "Add flatbed-runtime to an engine's configuration.",
     .details = "Edits /etc/docker/daemon.json, /etc/containerd/config.toml or\n"
                "/etc/containers/containers.conf.d/flatbed.conf, and changes nothing else in it.\n"
-               "is. The file from before is kept as FILE.flatbed-backup. No engine is restarted.\n",
+               "The file from before is kept as FILE.flatbed-backup. No engine is restarted.\n",
     .options = install_options,
     .min_operands = 1,
     .max_operands = 1,
@@ -71,7 +71,7 @@ static const struct engine {
     install_edit *edit;
     install_undo *undo;
     install_outdated *outdated;   /* or NULL: the engine's undo uses no backup */
-    const char *next, *undo_next; /* commands that make the engine read it */
+    const char *next, *undo_next; /* commands that make the engine read it, or NULL */
 } engines[] = {
     {"docker", "/etc/docker/daemon.json", install_docker, install_docker_undo,
      install_docker_outdated,

@@ -37,9 +37,8 @@ const struct command_spec command_restack_spec = {
     .operands = "[IMAGE | LAYER[:LAYER...]...]",
     .summary = "List, or build, trees of merged layers.",
     .details =
-        "Where a policy says \"beyond\": \"restack\", a container's root of many layers is "
-        "mounted\n"
-        "with one: a tree of hard links, made once for an image. IMAGE is one that docker or\n"
+        "If a policy says \"beyond\": \"restack\", a container's root of many layers is mounted\n"
+        "with one: a tree of hard links, built once for an image. IMAGE is one that docker or\n"
         "podman has; LAYER is an unpacked layer's directory, the topmost first.\n",
     .options = restack_options,
     .max_operands = -1,

@@ -1,5 +1,6 @@
 #include "shim/audit/audit_directory.h"
 
+#include "base/path.h"
 #include "shim/host/trust.h"
 #include "shim/mount/source.h"
 
@@ -10,11 +11,9 @@
 int audit_directory_open(const char *path, bool trusted, const char **name, struct err *err)
 {
     _cleanup_source_ struct source directory = SOURCE_INIT;
-    const char *slash = strrchr(path, '/');
-    _cleanup_free_ char *dir = strndup(path, slash == path ? 1 : (size_t)(slash - path));
+    _cleanup_free_ char *dir = path_parent(path, name);
     struct stat st;
 
-    *name = slash + 1;
     if (!dir)
         return err_nomem(err);
     if (source_find(dir, &directory, err) < 0)

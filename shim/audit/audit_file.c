@@ -1,5 +1,7 @@
 /* The audit file: one line is appended at a time, and a file that has grown is rotated. */
 #include "shim/audit/audit.h"
+
+#include "base/path.h"
 #include "shim/audit/audit_directory.h"
 #include "shim/host/rundir.h"
 #include "shim/host/trust.h"
@@ -15,7 +17,8 @@ static int make_directory(const char *path, struct err *err)
 {
     static const struct source_make make = {.mode = 0750}; /* root's */
     _cleanup_source_ struct source made = SOURCE_INIT;
-    _cleanup_free_ char *dir = strndup(path, (size_t)(strrchr(path, '/') - path));
+    const char *name;
+    _cleanup_free_ char *dir = path_parent(path, &name);
 
     return dir ? source_find_or_make(dir, &make, &made, err) : err_nomem(err);
 }

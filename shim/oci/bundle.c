@@ -1,6 +1,7 @@
 #include "shim/oci/bundle.h"
 
 #include "base/fdio.h"
+#include "base/path.h"
 #include "shim/host/file_attributes.h"
 
 #include <fcntl.h>
@@ -19,15 +20,11 @@ static char *config_path(const struct call *call)
 
 static int open_directory(struct bundle *b, struct err *err)
 {
-    char *slash = strrchr(b->path, '/');
-    _cleanup_free_ char *dir = NULL;
+    _cleanup_free_ char *dir = path_parent(b->path, &b->name);
 
-    b->name = slash ? slash + 1 : b->path;
-    if (slash)
-        dir = strndup(b->path, slash == b->path ? 1 : (size_t)(slash - b->path));
-    if (slash && !dir)
+    if (!dir)
         return err_nomem(err);
-    b->dirfd = open(dir ? dir : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    b->dirfd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
     return b->dirfd < 0 ? err_sys(err, "%s", b->path) : 0;
 }
 

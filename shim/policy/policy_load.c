@@ -1,4 +1,5 @@
 #include "base/fdio.h"
+#include "base/path.h"
 #include "shim/host/trust.h"
 #include "shim/policy/policy.h"
 #include "shim/policy/policy_decode.h"
@@ -137,11 +138,9 @@ static int load_fragments(struct policy *policy, int parent, const char *name, c
 }
 
 /* Loads "policy.json" and its directory "policy.d", in an open directory. */
-static int load_files(struct policy *policy, int dirfd, const char *path, bool required,
-                      struct err *err)
+static int load_files(struct policy *policy, int dirfd, const char *path, const char *name,
+                      bool required, struct err *err)
 {
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
     size_t stem = strlen(path);
 
     if (stem > 5 && strcmp(path + stem - 5, ".json") == 0)
@@ -161,9 +160,8 @@ int policy_open(struct policy *policy, const char *path, struct err *err)
 
     if (!path)
         path = policy_default_path;
-    const char *slash = strrchr(path, '/');
-    _cleanup_free_ char *dir =
-        slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+    const char *name;
+    _cleanup_free_ char *dir = path_parent(path, &name);
     if (!dir)
         return err_nomem(err);
     _cleanup_fd_ int dirfd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -174,7 +172,7 @@ int policy_open(struct policy *policy, const char *path, struct err *err)
         errno = saved;
         return err_sys(err, "%s", path);
     }
-    int rc = load_files(policy, dirfd, path, required, err);
+    int rc = load_files(policy, dirfd, path, name, required, err);
     if (rc < 0)
         policy->mode = POLICY_ENFORCE;
     return rc;

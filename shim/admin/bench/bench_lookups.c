@@ -69,7 +69,7 @@ static void find_dirs(void)
     for (int d = 0; d < BENCH_DIRS; d++) {
         name_dir(path, d);
         if (stat(path, &st) < 0)
-            return; /* do_lookups fails */
+            return; /* do_lookups will fail */
     }
 }
 
