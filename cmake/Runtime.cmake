@@ -2,7 +2,7 @@
 # archives of yajl, libseccomp and libcap are installed: that starts faster, and neither LD_PRELOAD nor
 # LD_LIBRARY_PATH of its caller applies to it.
 #
-# Sets FLATBED_RUNTIME_LINK (dynamic or glibc) and the *_ARCHIVE.
+# Sets FLATBED_RUNTIME_LINK (dynamic or static) and the *_ARCHIVE.
 
 option(FLATBED_STATIC_RUNTIME "Link flatbed-runtime statically, where the archives are installed" ON)
 
@@ -20,7 +20,7 @@ elseif(NOT YAJL_ARCHIVE OR NOT SECCOMP_ARCHIVE OR NOT CAP_ARCHIVE)
   set(FLATBED_RUNTIME_LINK dynamic)
   set(reason " (an archive of yajl, libseccomp or libcap is missing)")
 else()
-  set(FLATBED_RUNTIME_LINK glibc)
+  set(FLATBED_RUNTIME_LINK static)
 endif()
 message(STATUS "flatbed-runtime: ${FLATBED_RUNTIME_LINK}${reason}")
 

@@ -83,7 +83,7 @@ static int analyze_one(struct reader *r, const struct analyzing *a, size_t which
                        struct analysis *out, struct err *err)
 {
     struct merged_options options = {0};
-    _cleanup_source_ struct source *source = reader_source(r, which, false, err);
+    _cleanup_source_ struct source *source = reader_source(r, which, err);
     struct image *image = source ? source_image(source, a->command->platform, err) : NULL;
 
     return image ? analysis_make(image, a->names[which], &options, &a->costs, out, err) : -1;

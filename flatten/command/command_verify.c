@@ -84,7 +84,7 @@ static struct listing *list(struct reader *r, size_t which, const struct verify_
                             const struct listing *like, struct err *err)
 {
     const struct merged_options options = {.semantics = semantics_named(c->semantics)};
-    _cleanup_source_ struct source *source = reader_source(r, which, true, err);
+    _cleanup_source_ struct source *source = reader_source(r, which, err);
     _cleanup_image_ struct image *image = source ? source_image(source, c->platform, err) : NULL;
 
     return image ? listing_new(image, &options, like, err) : NULL;

@@ -73,12 +73,6 @@ static bool asks_for_platforms(const struct squash_run *run)
            (!(run->to->path || run->to->name) || sink_holds_index(run->to));
 }
 
-/* One new layer of all can be made of what streams by. */
-static bool takes_feed(const struct squash_run *run)
-{
-    return run->command->into == 1 && !run->command->keep_base && !run->command->last;
-}
-
 /* One image, or with an index and a place for one, all of them. */
 static int open_images(struct squash_run *run, struct err *err)
 {
@@ -187,7 +181,7 @@ static int check_names(const struct squash_run *run, struct err *err)
 
 int squash_open_source(struct squash_run *run, struct err *err)
 {
-    run->source = reader_source(run->reader, SQUASH_FROM, takes_feed(run), err);
+    run->source = reader_source(run->reader, SQUASH_FROM, err);
     if (!run->source)
         return -1;
     if (!run->command->all_images)

@@ -90,20 +90,16 @@ static bool is_read_again(const struct layer *layer)
     return layer_compression(layer, &kind, &ignored) < 0 || kind != COMPRESSION_NONE;
 }
 
-/*
- * Where the index is needed all layers are read twice, but for the kept ones. Of what is indexed as
- * it lies only the headers are.
- */
+/* Where the index is needed all layers are read twice, but for the kept ones. */
 static struct progress *start_progress(const struct squash_command *c, struct image *image,
                                        const struct merged_options *options, struct err *err)
 {
     bool indexed = options->kept || options->semantics != SEMANTICS_OVERLAY;
-    bool twice = indexed && (options->kept || !image->as_they_lie);
     uint64_t total = 0;
 
     for (size_t i = 0; i < image->layer_count; i++) {
         const struct layer *layer = &image->layers[i];
-        total += layer->size * (twice && i >= options->kept && is_read_again(layer) ? 2 : 1);
+        total += layer->size * (indexed && i >= options->kept && is_read_again(layer) ? 2 : 1);
     }
     struct progress *p = progress_new(!c->quiet && !c->json, total, err);
     for (size_t i = 0; p && i < image->layer_count; i++)
@@ -130,7 +126,7 @@ static struct image *open_base(struct squash_run *run, const char *platform, str
 {
     if (run->from[SQUASH_BASE].transport == TRANSPORT_DOCKER_DAEMON)
         return reader_diff_ids(run->reader, SQUASH_BASE, err);
-    if (!run->base && !(run->base = reader_source(run->reader, SQUASH_BASE, false, err)))
+    if (!run->base && !(run->base = reader_source(run->reader, SQUASH_BASE, err)))
         return NULL;
     if (run->base->store)
         run->base->store->outline = true; /* to compare, nobody fetches gigabytes */

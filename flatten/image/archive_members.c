@@ -4,10 +4,11 @@
 #include "base/hash.h"
 #include "base/path.h"
 #include "flatten/image/image.h"
-#include "flatten/layer/layer_record.h"
 #include "flatten/stream/interrupt.h"
 #include "flatten/stream/spool.h"
 
+#include <archive.h>
+#include <archive_entry.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
@@ -21,17 +22,13 @@ void members_clear(struct members *m)
     for (size_t i = 0; i < m->count; i++) {
         free(m->list[i].name);
         free(m->list[i].link);
-        buf_free(&m->list[i].text);
-        if (m->list[i].record)
-            layer_record_clear(m->list[i].record);
-        free(m->list[i].record);
     }
     free(m->list);
     free(m->by_name);
     cleanup_fd(&m->fd);
 }
 
-char *members_clean_name(const char *text, struct err *err)
+static char *clean_name(const char *text, struct err *err)
 {
     _cleanup_buf_ struct buf clean = BUF_INIT;
     size_t len = strlen(text);
@@ -47,8 +44,8 @@ char *members_clean_name(const char *text, struct err *err)
     return buf_take(&clean, err);
 }
 
-static int fill_member(struct members *m, struct archive *a, struct archive_entry *entry,
-                       struct err *err)
+static int add_member(struct members *m, struct archive *a, struct archive_entry *entry,
+                      struct err *err)
 {
     const char *name = archive_entry_pathname(entry);
     const char *hard = archive_entry_hardlink(entry), *soft = archive_entry_symlink(entry);
@@ -69,7 +66,7 @@ static int fill_member(struct members *m, struct archive *a, struct archive_entr
     struct member *member = &m->list[m->count];
     *member = (struct member){.offset = archive_filter_bytes(a, 0), .hard = hard != NULL};
     member->size = (uint64_t)archive_entry_size(entry);
-    member->name = members_clean_name(name, err);
+    member->name = clean_name(name, err);
     if (!member->name)
         return -1;
     m->count++;
@@ -81,12 +78,6 @@ static int fill_member(struct members *m, struct archive *a, struct archive_entr
     return 0;
 }
 
-struct member *members_add(struct members *m, struct archive *a, struct archive_entry *entry,
-                           struct err *err)
-{
-    return fill_member(m, a, entry, err) < 0 ? NULL : &m->list[m->count - 1];
-}
-
 static int scan_entries(struct members *m, struct archive *a, struct err *err)
 {
     struct archive_entry *entry;
@@ -95,7 +86,7 @@ static int scan_entries(struct members *m, struct archive *a, struct err *err)
     while ((rc = archive_read_next_header(a, &entry)) == ARCHIVE_OK || rc == ARCHIVE_WARN) {
         mode_t type = archive_entry_filetype(entry);
         bool linked = archive_entry_hardlink(entry) != NULL;
-        if ((type == AE_IFREG || type == AE_IFLNK || linked) && !members_add(m, a, entry, err))
+        if ((type == AE_IFREG || type == AE_IFLNK || linked) && add_member(m, a, entry, err) < 0)
             return -1;
     }
     if (rc != ARCHIVE_EOF)
@@ -148,7 +139,11 @@ static uint32_t *slot_of(const struct members *m, const char *name)
     return &m->by_name[at];
 }
 
-int members_index(struct members *m, struct err *err)
+/*
+ * Makes the members findable by name, in a table: a thousand layers may be looked for among a
+ * hundred thousand members. The last of two members with one name counts.
+ */
+static int index_members(struct members *m, struct err *err)
 {
     size_t size = 2;
 
@@ -181,7 +176,7 @@ int members_scan(struct members *m, struct err *err)
     else
         rc = scan_entries(m, a, err);
     archive_read_free(a);
-    return rc < 0 ? -1 : members_index(m, err);
+    return rc < 0 ? -1 : index_members(m, err);
 }
 
 const struct member *members_find(const struct members *m, const char *name)
@@ -194,7 +189,7 @@ const struct member *members_find(const struct members *m, const char *name)
 /* Relative links start at the directory of the link. */
 const struct member *members_lookup(const struct members *m, const char *name, struct err *err)
 {
-    _cleanup_free_ char *at = members_clean_name(name, err);
+    _cleanup_free_ char *at = clean_name(name, err);
 
     for (int links = 0; at && links < MOST_LINKS; links++) {
         const struct member *found = members_find(m, at);
@@ -208,7 +203,7 @@ const struct member *members_lookup(const struct members *m, const char *name, s
         int dir = found->hard || !slash ? 0 : (int)(slash - found->name);
         _cleanup_free_ char *joined = strf("%.*s/%s", dir, found->name, found->link);
         free(at);
-        at = joined ? members_clean_name(joined, err) : NULL;
+        at = joined ? clean_name(joined, err) : NULL;
     }
     if (at)
         err_set(err, ERR_FORMAT, "%s: too many links", name);
@@ -227,10 +222,6 @@ int members_read(const struct members *m, const char *name, size_t limit, struct
     char *end = buf_reserve(out, (size_t)member->size);
     if (!end)
         return err_nomem(err);
-    if (m->fd < 0) {
-        buf_append(out, member->text.data, member->text.len);
-        return buf_check(out, err);
-    }
     if (fd_pread_exact(m->fd, end, (size_t)member->size, member->offset, err) < 0)
         return err_wrap(err, "%s", name);
     out->len += (size_t)member->size;

@@ -1,7 +1,5 @@
 #include "flatten/image/image.h"
 
-#include "flatten/image/feed.h"
-
 #include <fcntl.h>
 #include <string.h>
 
@@ -34,7 +32,6 @@ void image_free(struct image *image)
     free(image->others);
     free(image->layers);
     free(image->name);
-    cleanup_feed(&image->feed);
     cleanup_json_doc(&image->config);
     cleanup_json_doc(&image->manifest);
     cleanup_json_doc(&image->index);
@@ -74,11 +71,6 @@ struct image *image_new(struct json_doc *config, struct err *err)
     return steal_ptr(&image);
 }
 
-int layer_wrap(const struct layer *layer, struct err *err)
-{
-    return layer->number ? err_wrap(err, "layer %u", layer->number) : -1;
-}
-
 int layer_compression(const struct layer *layer, enum compression *kind, struct err *err)
 {
     enum { MAGIC = 4 };
@@ -89,9 +81,10 @@ int layer_compression(const struct layer *layer, enum compression *kind, struct 
     return s ? 0 : -1;
 }
 
-/* Takes the stream. What a verifier checks is not checked here, too. */
-static struct stream *check_blob(const struct layer *layer, struct stream *s, struct err *err)
+/* Blobs that a verifier checks are not checked here as well. */
+struct stream *layer_blob(const struct layer *layer, struct err *err)
 {
+    struct stream *s = stream_range(layer->fd, layer->offset, layer->size, err);
     char what[32];
 
     if (s && layer->progress)
@@ -102,42 +95,25 @@ static struct stream *check_blob(const struct layer *layer, struct stream *s, st
     return stream_verify(s, &layer->digest, what, layer->hasher, err);
 }
 
-struct stream *layer_blob(const struct layer *layer, struct err *err)
+struct stream *layer_tar(const struct layer *layer, struct err *err)
 {
-    return check_blob(layer, stream_range(layer->fd, layer->offset, layer->size, err), err);
-}
-
-struct stream *layer_tar_from(const struct layer *layer, struct stream *blob, struct digest *actual,
-                              struct err *err)
-{
+    struct stream *s = layer_blob(layer, err);
     char what[48];
-    struct stream *s = check_blob(layer, blob, err);
 
     if (s)
         s = stream_decompress(s, NULL, err);
     if (!s) {
-        layer_wrap(layer, err);
+        err_wrap(err, "layer %u", layer->number);
         return NULL;
     }
-    if (layer->number)
-        snprintf(what, sizeof(what), "layer %u, uncompressed", layer->number);
-    else
-        snprintf(what, sizeof(what), "uncompressed");
+    snprintf(what, sizeof(what), "layer %u, uncompressed", layer->number);
     struct ahead_options options = {
         .expected = layer->diff_id,
-        .actual = actual,
         .what = what,
         .max_size = layer->max_size,
         .hasher = layer->hasher,
     };
     return stream_verify_ahead(s, &options, err);
-}
-
-struct stream *layer_tar(const struct layer *layer, struct err *err)
-{
-    struct stream *s = stream_range(layer->fd, layer->offset, layer->size, err);
-
-    return s ? layer_tar_from(layer, s, NULL, err) : NULL;
 }
 
 struct stream *layer_tar_unchecked(const struct layer *layer, enum compression *kind,

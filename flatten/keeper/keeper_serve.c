@@ -4,7 +4,6 @@
 #include "flatten/stream/spool.h"
 #include "flatten/wire/wire.h"
 
-#include <fcntl.h>
 #include <string.h>
 
 /*
@@ -12,8 +11,6 @@
  * ends it all; what an honest one may meet is answered with an error.
  */
 enum {
-    MOST_SENDINGS = 4096, /* readings of feeds */
-    PIPE_SIZE = 1024 * 1024,
     MOST_REQUESTS = 1 << 20,
 };
 static const size_t most_bytes = (size_t)256 << 20; /* of configs and manifests */
@@ -28,9 +25,7 @@ struct keeper {
     int socket;
     struct source *sources[WIRE_MOST_SOURCES];
     bool asked[WIRE_MOST_SOURCES];
-    size_t spools, sendings;
-    struct source *sending; /* borrowed: what goes into `pipe` after the reply; or NULL */
-    int pipe;
+    size_t spools;
     struct sink *sink;
     bool begun, published;
     struct digest *layers; /* that the destination has */
@@ -70,38 +65,19 @@ static int on_source(struct keeper *k, struct pending *p, struct outcome *out, s
     if (which >= k->task->source_count || k->asked[which])
         return breach(k, err, "a source that is not there");
     k->asked[which] = true;
-    struct source *s =
-        source_open(&k->task->sources[which], k->task->platform, p->request.feed, err);
+    struct source *s = source_open(&k->task->sources[which], k->task->platform, err);
     if (!s)
         return -1;
     k->sources[which] = s;
     out->fd = steal_fd(&s->fd);
     out->close = true;
     out->reply = (struct wire_reply){.regular = s->regular,
-                                     .is_feed = s->is_feed,
                                      .root = s->root,
                                      .size = s->root_size,
                                      .root_type = s->root_type,
                                      .name = s->name,
                                      .os = s->os,
                                      .architecture = s->architecture};
-    return 0;
-}
-
-static int on_send(struct keeper *k, struct pending *p, struct outcome *out, struct err *err)
-{
-    struct source *s = k->sources[p->request.number];
-    int ends[2];
-
-    if (!s || !s->is_feed || k->sendings++ == MOST_SENDINGS)
-        return breach(k, err, "a feed that is none");
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return err_sys(err, "pipe");
-    (void)fcntl(ends[1], F_SETPIPE_SZ, PIPE_SIZE); /* no more than a wish */
-    out->fd = ends[0];
-    out->close = true;
-    k->pipe = ends[1];
-    k->sending = s;
     return 0;
 }
 
@@ -370,10 +346,9 @@ static int on_done(struct keeper *k, struct pending *p, struct outcome *out, str
 
 static handler *const handlers[] = {
     [WIRE_SOURCE] = on_source, [WIRE_FILE] = on_file,         [WIRE_BLOBS] = on_blobs,
-    [WIRE_SPOOL] = on_spool,   [WIRE_DIFF_IDS] = on_diff_ids, [WIRE_SEND] = on_send,
-    [WIRE_SINK] = on_sink,     [WIRE_BEGIN] = on_begin,       [WIRE_END] = on_end,
-    [WIRE_HAS] = on_has,       [WIRE_IMAGE] = on_image,       [WIRE_PUBLISH] = on_publish,
-    [WIRE_DONE] = on_done,
+    [WIRE_SPOOL] = on_spool,   [WIRE_DIFF_IDS] = on_diff_ids, [WIRE_SINK] = on_sink,
+    [WIRE_BEGIN] = on_begin,   [WIRE_END] = on_end,           [WIRE_HAS] = on_has,
+    [WIRE_IMAGE] = on_image,   [WIRE_PUBLISH] = on_publish,   [WIRE_DONE] = on_done,
 };
 
 /* ---- serving ---- */
@@ -388,7 +363,6 @@ static void outcome_clear(struct outcome *o)
 {
     if (o->close)
         cleanup_fd(&o->fd);
-    o->close = false;
     buf_free(&o->data);
 }
 
@@ -420,19 +394,6 @@ static int send_places(struct keeper *k, struct err *err)
     return rc;
 }
 
-/* The feed, into the pipe of which the reader has the other end; then how that went. */
-static int send_feed(struct keeper *k, struct err *err)
-{
-    struct wire_reply reply = {0};
-
-    if (!k->sending)
-        return 0;
-    reply.failed = source_send(k->sending, k->pipe, &reply.err) < 0;
-    cleanup_fd(&k->pipe);
-    k->sending = NULL;
-    return send_reply(k, &reply, -1, err);
-}
-
 /* One request: 0; -1 with what ends the work. */
 static int answer(struct keeper *k, struct pending *p, struct err *err)
 {
@@ -450,8 +411,7 @@ static int answer(struct keeper *k, struct pending *p, struct err *err)
     }
     if (send_reply(k, &out.reply, rc < 0 ? -1 : out.fd, err) < 0)
         return -1;
-    outcome_clear(&out); /* only the reader has the pipe's other end now */
-    return send_places(k, err) < 0 ? -1 : send_feed(k, err);
+    return send_places(k, err);
 }
 
 static int serve_one(struct keeper *k, struct err *err)

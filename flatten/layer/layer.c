@@ -1,7 +1,7 @@
 #include "flatten/layer/layer.h"
 
+#include "base/hash.h"
 #include "base/path.h"
-#include "flatten/layer/layer_record.h"
 #include "flatten/layer/tar_header.h"
 #include "flatten/layer/tar_window.h"
 #include "flatten/layer/verifier.h"
@@ -25,9 +25,8 @@ struct layer_reader {
     uint32_t ordinal;
     struct buf path, link;
     struct tar_window window;
-    enum compression kind;      /* of what the stream does not check */
-    bool checked;               /* by the stream */
-    struct layer_replay replay; /* instead of all that: headers that were kept */
+    enum compression kind; /* of what the stream does not check */
+    bool checked;          /* by the stream */
     struct err stream_error;
 };
 
@@ -85,19 +84,6 @@ static int archive_failure(struct layer_reader *r, struct err *err)
     return err_set(err, ERR_FORMAT, "bad tar archive: %s", text ? text : "unknown reason");
 }
 
-static struct layer_reader *reader_new(const struct layer *layer, struct err *err)
-{
-    struct layer_reader *r = calloc(1, sizeof(*r));
-
-    if (r) {
-        r->layer = layer;
-        r->replay.record = layer->record;
-    } else {
-        err_nomem(err);
-    }
-    return r;
-}
-
 /* Has a reader whose stream is set read it. */
 static int start(struct layer_reader *r, struct err *err)
 {
@@ -119,12 +105,13 @@ static bool is_vouched_for(const struct layer *layer)
 
 static struct layer_reader *open_reader(const struct layer *layer, bool checked, struct err *err)
 {
-    _cleanup_layer_reader_ struct layer_reader *r = reader_new(layer, err);
+    _cleanup_layer_reader_ struct layer_reader *r = calloc(1, sizeof(*r));
 
-    if (!r)
+    if (!r) {
+        err_nomem(err);
         return NULL;
-    if (layer->record)
-        return steal_ptr(&r);
+    }
+    r->layer = layer;
     r->checked = checked && !is_vouched_for(layer);
     if (layer->verifier && verifier_check(layer->verifier, layer, err) < 0)
         return NULL;
@@ -142,20 +129,6 @@ struct layer_reader *layer_reader_open_unchecked(const struct layer *layer, stru
     return open_reader(layer, false, err);
 }
 
-struct layer_reader *layer_reader_open_from(const struct layer *layer, struct stream *blob,
-                                            struct digest *actual, struct err *err)
-{
-    _cleanup_stream_ struct stream *owned = blob;
-    _cleanup_layer_reader_ struct layer_reader *r = reader_new(layer, err);
-
-    if (!r)
-        return NULL;
-    r->replay.record = NULL;
-    r->checked = true;
-    r->stream = layer_tar_from(layer, steal_ptr(&owned), actual, err);
-    return r->stream && start(r, err) == 0 ? steal_ptr(&r) : NULL;
-}
-
 bool layer_reader_skips(const struct layer_reader *r)
 {
     return !r->checked && r->kind == COMPRESSION_NONE;
@@ -169,7 +142,6 @@ void layer_reader_free(struct layer_reader *r)
     buf_free(&r->path);
     buf_free(&r->link);
     tar_window_clear(&r->window);
-    layer_replay_clear(&r->replay);
     free(r);
 }
 
@@ -179,8 +151,7 @@ static int wrap_name(const struct layer *layer, const char *name, struct err *er
     _cleanup_buf_ struct buf shown = BUF_INIT;
 
     buf_put_printable(&shown, name, strnlen(name, SHOWN));
-    err_wrap(err, "%s", shown.data ? shown.data : "");
-    return layer_wrap(layer, err);
+    return err_wrap(err, "layer %u: %s", layer->number, shown.data ? shown.data : "");
 }
 
 int layer_entry_wrap(const struct layer *layer, const struct layer_entry *entry, struct err *err)
@@ -308,37 +279,22 @@ static int strip_overlay_xattrs(struct archive_entry *header, struct layer_entry
     return 0;
 }
 
-static uint32_t hash_bytes(uint32_t hash, const void *data, size_t len)
-{
-    const unsigned char *p = data;
-
-    for (size_t i = 0; i < len; i++)
-        hash = (hash ^ p[i]) * 16777619u; /* FNV-1a */
-    return hash;
-}
-
-static uint32_t hash_number(uint32_t hash, int64_t number)
-{
-    return hash_bytes(hash, &number, sizeof(number));
-}
-
 /* The order of xattrs does not count, so their hashes are added up. */
 static uint32_t hash_attributes(struct archive_entry *header)
 {
-    uint32_t hash = 2166136261u, sum = 0;
+    const int64_t numbers[] = {
+        archive_entry_perm(header),  archive_entry_uid(header),        archive_entry_gid(header),
+        archive_entry_mtime(header), archive_entry_mtime_nsec(header),
+    };
+    uint64_t sum = 0;
     const char *name;
     const void *value;
     size_t size;
 
-    hash = hash_number(hash, archive_entry_perm(header));
-    hash = hash_number(hash, archive_entry_uid(header));
-    hash = hash_number(hash, archive_entry_gid(header));
-    hash = hash_number(hash, archive_entry_mtime(header));
-    hash = hash_number(hash, archive_entry_mtime_nsec(header));
     archive_entry_xattr_reset(header);
     while (archive_entry_xattr_next(header, &name, &value, &size) == ARCHIVE_OK)
-        sum += hash_bytes(hash_bytes(2166136261u, name, strlen(name) + 1), value, size);
-    return hash ^ sum;
+        sum += hash_bytes(value, size, hash_bytes(name, strlen(name), 0));
+    return (uint32_t)hash_bytes(numbers, sizeof(numbers), sum);
 }
 
 /* What no engine could unpack, and what would cost more than it is worth. */
@@ -401,10 +357,8 @@ static int take_entry(struct layer_reader *r, struct archive_entry *header, stru
     *out = (struct layer_entry){.header = header};
     buf_truncate(&r->path, 0);
     buf_truncate(&r->link, 0);
-    if (!name) {
-        err_set(err, ERR_FORMAT, "an entry has no name");
-        return layer_wrap(r->layer, err);
-    }
+    if (!name)
+        return err_set(err, ERR_FORMAT, "layer %u: an entry has no name", r->layer->number);
     if (path_clean(name, strlen(name), &r->path, err) < 0 || check_header(r, header, err) < 0 ||
         check_ancestors(r, &ignored, err) < 0 || classify_type(r, header, &out->in, err) < 0 ||
         classify_name(r, &out->in, &ignored, err) < 0 || strip_overlay_xattrs(header, out, err) < 0)
@@ -438,8 +392,6 @@ static int end(struct layer_reader *r, struct err *err)
 
 int layer_reader_next(struct layer_reader *r, struct layer_entry *out, struct err *err)
 {
-    if (r->replay.record)
-        return layer_replay_next(&r->replay, out, err);
     for (;;) {
         struct archive_entry *header;
         if (r->layer->verifier && verifier_check(r->layer->verifier, r->layer, err) < 0)
@@ -449,7 +401,7 @@ int layer_reader_next(struct layer_reader *r, struct layer_entry *out, struct er
             return end(r, err);
         if (rc != ARCHIVE_OK && !(rc == ARCHIVE_WARN && is_charset_warning(r->archive))) {
             archive_failure(r, err);
-            return layer_wrap(r->layer, err);
+            return err_wrap(err, "layer %u", r->layer->number);
         }
         r->ordinal++;
         rc = take_entry(r, header, out, err);
@@ -462,9 +414,6 @@ int layer_reader_data(struct layer_reader *r, const void **data, size_t *len, ui
                       struct err *err)
 {
     la_int64_t at;
-
-    if (r->replay.record)
-        return err_set(err, ERR_SYSTEM, "content of which only headers were kept");
     int rc = archive_read_data_block(r->archive, data, len, &at);
 
     if (rc == ARCHIVE_EOF)

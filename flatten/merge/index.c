@@ -329,10 +329,8 @@ static void count_entry(const struct builder *b, const struct layer_entry *e,
     report->divergences += b->divergence != NULL;
     if (b->divergence && options->notice)
         options->notice(options->notice_ctx, b->layer->number, e->in.path, b->divergence);
-    if (!e->dropped || !b->first)
-        return;
-    report->dropped++;
-    if (options->notice)
+    report->dropped += e->dropped != NULL;
+    if (e->dropped && options->notice)
         options->notice(options->notice_ctx, b->layer->number, e->in.path, e->dropped);
 }
 
@@ -341,7 +339,7 @@ static int add_layer(struct builder *b, const struct layer *layer,
                      struct err *err)
 {
     _cleanup_layer_reader_ struct layer_reader *reader =
-        b->unchecked ? layer_reader_open_unchecked(layer, err) : layer_reader_open(layer, err);
+        b->observer ? layer_reader_open_unchecked(layer, err) : layer_reader_open(layer, err);
     struct layer_entry e;
     int rc;
 
@@ -384,8 +382,6 @@ struct index *index_new(const struct image *image, const struct merged_options *
         .semantics = options->semantics,
         .observer = options->observer,
         .max_attributes = options->max_attributes,
-        .unchecked = options->observer || (image->as_they_lie && !options->kept),
-        .first = image->as_they_lie,
     };
 
     if (!x) {

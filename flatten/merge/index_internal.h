@@ -22,10 +22,8 @@ struct builder {
     const struct layer_entry *entry;       /* at hand */
     const struct index_observer *observer; /* or NULL */
     uint32_t entered;                      /* the node of the file entered last */
-    bool unchecked;                        /* the layers' content is hashed later, or never */
-    bool first;    /* nobody has read the layers, and told of them, before */
-    bool whiteout; /* being entered, or an opaque marker */
-    bool ignored;  /* it lies below a whiteout of its own layer: nothing to do */
+    bool whiteout;                         /* being entered, or an opaque marker */
+    bool ignored; /* it lies below a whiteout of its own layer: nothing to do */
 };
 
 static inline enum model_kind index_kind(struct builder *b, uint32_t node)

@@ -139,9 +139,9 @@ static void give_notice(struct stream_merge *s, const struct layer *layer,
         o->notice(o->notice_ctx, layer->number, entry->in.path, entry->dropped);
 }
 
-/* 0, -1, or 1 for a conflict. */
-static int stream_entry(struct stream_merge *s, const struct layer *layer,
-                        struct layer_reader *reader, struct layer_entry *entry, struct err *err)
+static enum merge_result stream_entry(struct stream_merge *s, const struct layer *layer,
+                                      struct layer_reader *reader, struct layer_entry *entry,
+                                      struct err *err)
 {
     struct merge_output out;
 
@@ -149,14 +149,18 @@ static int stream_entry(struct stream_merge *s, const struct layer *layer,
     if (entry->in.kind == MERGE_FILE)
         s->report->payload_in += (uint64_t)archive_entry_size(entry->header);
     if (merge_entry(s->merge, &entry->in, &out, err) < 0 ||
-        merged_check_implied(merge_tree(s->merge), s->report, err) < 0)
-        return layer_entry_wrap(layer, entry, err);
+        merged_check_implied(merge_tree(s->merge), s->report, err) < 0) {
+        layer_entry_wrap(layer, entry, err);
+        return MERGE_FAILED;
+    }
     if (out.action == MERGE_CONFLICT)
-        return 1;
+        return MERGE_NEEDS_INDEX;
     give_notice(s, layer, entry, &out);
-    if (act(s, reader, entry, &out, err) < 0)
-        return layer_entry_wrap(layer, entry, err);
-    return 0;
+    if (act(s, reader, entry, &out, err) < 0) {
+        layer_entry_wrap(layer, entry, err);
+        return MERGE_FAILED;
+    }
+    return MERGE_DONE;
 }
 
 static int by_ordinal(const void *a, const void *b)
@@ -231,44 +235,45 @@ static int look_again(struct stream_merge *s, const struct layer *layer, struct 
     return 0;
 }
 
-/* 0, -1, or 1 for a conflict. */
-static int stream_layer(struct stream_merge *s, const struct layer *layer, struct err *err)
+static enum merge_result stream_layer(struct stream_merge *s, const struct layer *layer,
+                                      struct err *err)
 {
     _cleanup_layer_reader_ struct layer_reader *reader = layer_reader_open(layer, err);
     struct layer_entry entry;
     int rc;
 
     if (!reader || merge_begin_layer(s->merge, layer->number - 1, err) < 0)
-        return -1;
+        return MERGE_FAILED;
     while ((rc = layer_reader_next(reader, &entry, err)) > 0) {
-        rc = stream_entry(s, layer, reader, &entry, err);
-        if (rc != 0)
-            return rc;
+        enum merge_result result = stream_entry(s, layer, reader, &entry, err);
+        if (result != MERGE_DONE)
+            return result;
     }
-    if (rc < 0)
-        return -1;
-    return s->look_count ? look_again(s, layer, err) : 0;
+    if (rc < 0 || (s->look_count && look_again(s, layer, err) < 0))
+        return MERGE_FAILED;
+    return MERGE_DONE;
 }
 
-static int stream_all(struct stream_merge *s, struct err *err)
+static enum merge_result stream_all(struct stream_merge *s, struct err *err)
 {
     for (size_t i = s->image->layer_count; i-- > 0;) {
-        int rc = stream_layer(s, &s->image->layers[i], err);
-        if (rc != 0)
-            return rc;
+        enum merge_result result = stream_layer(s, &s->image->layers[i], err);
+        if (result != MERGE_DONE)
+            return result;
     }
-    return 0;
+    return MERGE_DONE;
 }
 
-int merged_stream(const struct image *image, const struct merged_options *options,
-                  struct entry_sink *sink, struct merged_report *report, struct err *err)
+enum merge_result merged_stream(const struct image *image, const struct merged_options *options,
+                                struct entry_sink *sink, struct merged_report *report,
+                                struct err *err)
 {
     _cleanup_(stream_merge_clear) struct stream_merge s = {
         .image = image, .options = options, .sink = sink, .report = report};
 
     *report = (struct merged_report){.layers = (unsigned)image->layer_count};
     s.merge = merge_new(err);
-    return s.merge ? stream_all(&s, err) : -1;
+    return s.merge ? stream_all(&s, err) : MERGE_FAILED;
 }
 
 int merged_check_implied(const struct tree *paths, const struct merged_report *report,
@@ -280,12 +285,13 @@ int merged_check_implied(const struct tree *paths, const struct merged_report *r
                    MERGED_MOST_IMPLIED);
 }
 
-int merged_entries(const struct image *image, const struct merged_options *options,
-                   struct entry_sink *sink, struct merged_report *report, struct err *err)
+enum merge_result merged_entries(const struct image *image, const struct merged_options *options,
+                                 struct entry_sink *sink, struct merged_report *report,
+                                 struct err *err)
 {
-    if (options->indexed || image->as_they_lie)
-        return merged_indexed(image, options, sink, report, err);
+    if (options->indexed)
+        return merged_indexed(image, options, sink, report, err) < 0 ? MERGE_FAILED : MERGE_DONE;
     if (options->semantics != SEMANTICS_OVERLAY || options->kept)
-        return 1;
+        return MERGE_NEEDS_INDEX;
     return merged_stream(image, options, sink, report, err);
 }

@@ -1,6 +1,5 @@
 #include "flatten/merge/merged.h"
 
-#include "flatten/image/feed.h"
 #include "flatten/layer/emit.h"
 #include "flatten/merge/delta.h"
 
@@ -148,13 +147,16 @@ static bool wanted(const struct indexed *w, size_t inode)
     return w->delta.inodes[inode] && w->index->inodes[inode].first != TREE_NONE;
 }
 
-/* Inodes stand in the order of layers and entries: the cursor is at the layer's first. */
-static int write_layer(struct indexed *w, const struct layer *layer, struct layer_reader *reader,
-                       size_t *cursor, struct err *err)
+/* Inodes stand in the order of layers and entries, so one cursor serves the whole image. */
+static int write_layer(struct indexed *w, const struct layer *layer, size_t *cursor,
+                       struct err *err)
 {
+    _cleanup_layer_reader_ struct layer_reader *reader = layer_reader_open(layer, err);
     struct layer_entry e;
     int rc;
 
+    if (!reader)
+        return -1;
     while ((rc = layer_reader_next(reader, &e, err)) > 0)
         for (; at_entry(w, layer, e.in.ordinal, *cursor); ++*cursor)
             if (wanted(w, *cursor) &&
@@ -163,116 +165,22 @@ static int write_layer(struct indexed *w, const struct layer *layer, struct laye
     return rc;
 }
 
-/* A layer to be read. */
-struct turn {
-    const struct layer *layer;
-    size_t cursor;
-    bool wanted; /* something of it is to be written */
-    bool due;    /* or it is to be checked, at least */
-};
-
-/* Kept layers are looked at again only for what newer ones link to. */
-static void list_turns(const struct indexed *w, const struct image *image, struct turn *turns)
-{
-    const struct index *x = w->index;
-    size_t inode = INDEX_NO_INODE + 1;
-
-    for (size_t i = 0; i < image->layer_count; i++) {
-        struct turn *t = &turns[i];
-        *t = (struct turn){.layer = &image->layers[i], .cursor = inode};
-        for (; inode < x->inode_count && x->inodes[inode].layer == t->layer->number; inode++)
-            t->wanted = t->wanted || wanted(w, inode);
-        t->due = t->wanted || t->layer->number > x->kept_layers;
-    }
-}
-
-static int take_turn(struct indexed *w, struct turn *t, struct feed *feed, struct err *err)
-{
-    _cleanup_layer_reader_ struct layer_reader *reader =
-        feed ? feed_layer(feed, t->layer, err) : layer_reader_open(t->layer, err);
-
-    t->due = false;
-    return reader ? write_layer(w, t->layer, reader, &t->cursor, err) : -1;
-}
-
-/* ---- as they lie ---- */
-
-static int by_place(const void *a, const void *b)
-{
-    const struct layer *x = ((const struct turn *)a)->layer, *y = ((const struct turn *)b)->layer;
-
-    if (x->offset != y->offset)
-        return x->offset < y->offset ? -1 : 1;
-    return x->number > y->number ? -1 : x->number < y->number;
-}
-
-static bool is_same_place(const struct turn *a, const struct turn *b)
-{
-    return a->layer->offset == b->layer->offset &&
-           digest_equal(&a->layer->diff_id, &b->layer->diff_id);
-}
-
-/* Of layers that are one and the same: one that has something to show, or any for the check. */
-static struct turn *choose(struct turn *turns, size_t count)
-{
-    struct turn *chosen = NULL;
-
-    for (size_t i = 0; i < count; i++)
-        if (turns[i].due && (!chosen || (turns[i].wanted && !chosen->wanted)))
-            chosen = &turns[i];
-    return chosen;
-}
-
-/* One reading of all that is due. *more: one was the same as another that was written. */
-static int read_through(struct indexed *w, struct turn *turns, size_t count, struct feed *feed,
-                        bool *more, struct err *err)
-{
-    size_t same;
-
-    *more = false;
-    for (size_t i = 0; i < count; i += same) {
-        for (same = 1; i + same < count && is_same_place(&turns[i], &turns[i + same]);)
-            same++;
-        struct turn *t = choose(turns + i, same);
-        if (t && take_turn(w, t, feed, err) < 0)
-            return -1;
-        for (size_t k = i; k < i + same; k++) {
-            turns[k].due = turns[k].due && turns[k].wanted;
-            *more = *more || turns[k].due;
-        }
-    }
-    return 0;
-}
-
-static int write_as_they_lie(struct indexed *w, struct turn *turns, size_t count, struct feed *feed,
-                             struct err *err)
-{
-    bool more;
-
-    qsort(turns, count, sizeof(*turns), by_place);
-    do {
-        if (feed && feed_begin(feed, err) < 0)
-            return feed_failed(feed, err);
-        if (read_through(w, turns, count, feed, &more, err) < 0)
-            return feed ? feed_failed(feed, err) : -1;
-        if (feed && feed_end(feed, err) < 0)
-            return -1;
-    } while (more);
-    return 0;
-}
-
+/* Kept layers are read again only for what newer ones link to. */
 static int write_files(struct indexed *w, const struct image *image, struct err *err)
 {
-    _cleanup_free_ struct turn *turns = calloc(image->layer_count + 1, sizeof(*turns));
+    const struct index *x = w->index;
+    size_t cursor = INDEX_NO_INODE + 1;
 
-    if (!turns)
-        return err_nomem(err);
-    list_turns(w, image, turns);
-    if (image->as_they_lie)
-        return write_as_they_lie(w, turns, image->layer_count, image->feed, err);
-    for (size_t i = 0; i < image->layer_count; i++)
-        if (turns[i].due && take_turn(w, &turns[i], NULL, err) < 0)
+    for (size_t i = 0; i < image->layer_count; i++) {
+        const struct layer *layer = &image->layers[i];
+        bool due = layer->number > x->kept_layers;
+        size_t end = cursor;
+        for (; end < x->inode_count && x->inodes[end].layer == layer->number; end++)
+            due = due || wanted(w, end);
+        if (due && write_layer(w, layer, &cursor, err) < 0)
             return -1;
+        cursor = end;
+    }
     return 0;
 }
 

@@ -92,32 +92,6 @@ static int spool(void *ctx, struct err *err)
     return reader_ask(r, &request, &a, err) < 0 ? -1 : answer_fd(&a, err);
 }
 
-/* ---- a feed ---- */
-
-struct remote_source {
-    struct source base;
-    struct reader *reader;
-    size_t which;
-};
-
-static int open_feed(void *ctx, struct err *err)
-{
-    const struct remote_source *s = ctx;
-    const struct wire_request request = {.op = WIRE_SEND, .number = s->which};
-    _cleanup_answer_ struct answer a = ANSWER_INIT;
-
-    return reader_ask(s->reader, &request, &a, err) < 0 ? -1 : answer_fd(&a, err);
-}
-
-static int end_feed(void *ctx, struct err *err)
-{
-    _cleanup_answer_ struct answer a = ANSWER_INIT;
-
-    return reader_next(((struct remote_source *)ctx)->reader, &a, err);
-}
-
-/* ---- finding it ---- */
-
 static int copy_text(const char *text, char **out, struct err *err)
 {
     if (text && !(*out = strdup(text)))
@@ -135,35 +109,28 @@ static int fill(struct source *s, struct answer *a, struct err *err)
     const struct wire_reply *reply = &a->reply;
 
     s->regular = reply->regular;
-    s->is_feed = reply->is_feed;
     s->root = reply->root;
     s->root_size = reply->size;
     if (copy_text(reply->root_type, &s->root_type, err) < 0 ||
         copy_text(reply->name, &s->name, err) < 0 || copy_text(reply->os, &s->os, err) < 0 ||
         copy_text(reply->architecture, &s->architecture, err) < 0)
         return -1;
-    if (has_store(s->ref->transport) || s->is_feed)
+    if (has_store(s->ref->transport))
         return 0;
     s->fd = answer_fd(a, err);
     return s->fd < 0 ? -1 : 0;
 }
 
-struct source *reader_source(struct reader *r, size_t which, bool feed, struct err *err)
+struct source *reader_source(struct reader *r, size_t which, struct err *err)
 {
-    static const struct feed_ops ops = {open_feed, end_feed};
-    const struct wire_request request = {.op = WIRE_SOURCE, .number = which, .feed = feed};
+    const struct wire_request request = {.op = WIRE_SOURCE, .number = which};
     _cleanup_answer_ struct answer a = ANSWER_INIT;
-    struct remote_source *remote = calloc(1, sizeof(*remote));
+    _cleanup_source_ struct source *s = calloc(1, sizeof(*s));
 
-    if (!remote) {
+    if (!s) {
         err_nomem(err);
         return NULL;
     }
-    _cleanup_source_ struct source *s = &remote->base;
-    remote->reader = r;
-    remote->which = which;
-    s->ops = &ops;
-    s->feed_ctx = remote;
     s->fd = -1;
     s->ref = &r->task->sources[which];
     s->spool = spool;

@@ -385,13 +385,13 @@ struct listing *listing_new(const struct image *image, const struct merged_optio
     l->hash = sha256_new(err);
     if (!l->hash)
         return NULL;
-    int rc = merged_entries(image, options, &l->base, &report, err);
-    if (rc > 0) {
+    enum merge_result result = merged_entries(image, options, &l->base, &report, err);
+    if (result == MERGE_NEEDS_INDEX) {
         struct merged_options again = *options;
         again.indexed = true;
         return listing_new(image, &again, like, err);
     }
-    if (rc < 0 || settle(l, err) < 0 || resolve_links(l, err) < 0)
+    if (result == MERGE_FAILED || settle(l, err) < 0 || resolve_links(l, err) < 0)
         return NULL;
     return steal_ptr(&l);
 }

@@ -86,16 +86,15 @@ struct group {
     const struct checks *checks;
 };
 
-/* 0, -1, or 1 when the layers must be indexed first. */
-static int rehearse(struct group *g, struct squashed *out, struct err *err)
+static enum merge_result rehearse(struct group *g, struct squashed *out, struct err *err)
 {
     static const struct entry_sink_ops ops = {ignore_entry, ignore_data};
     struct entry_sink nowhere = {&ops};
-    int rc = merged_entries(&g->image, &g->options, &nowhere, &g->report, err);
+    enum merge_result result = merged_entries(&g->image, &g->options, &nowhere, &g->report, err);
 
-    if (rc == 0 && (out->count == 0 || g->report.entries_out > 0))
+    if (result == MERGE_DONE && (out->count == 0 || g->report.entries_out > 0))
         out->merged[out->count++] = g->image.layer_count - g->options.kept;
-    return rc;
+    return result;
 }
 
 /* True if the layer was made for that image; then *which of its layers it is. */
@@ -140,35 +139,34 @@ static int end_layer(int fd, off_t offset, const struct squash_options *options,
     return 0;
 }
 
-/* The same. What brings nothing to layers below it is no layer. */
-static int write_group(struct group *g, const struct squash_options *options, struct sink *sink,
-                       struct squashed *out, struct err *err)
+/* A group that brings nothing to the layers below it becomes no layer. */
+static enum merge_result write_group(struct group *g, const struct squash_options *options,
+                                     struct sink *sink, struct squashed *out, struct err *err)
 {
     struct written_layer *layer = &out->layers[out->count];
     off_t offset;
     int fd;
 
     if (sink_begin_layer(sink, &fd, &offset, err) < 0)
-        return -1;
+        return MERGE_FAILED;
     _cleanup_layer_writer_ struct layer_writer *w =
         layer_writer_new(fd, offset, &options->compress, g->checks->hasher, err);
     if (!w)
-        return -1;
+        return MERGE_FAILED;
     layer_writer_limit(w, options->merged.max_size);
-    int rc = merged_entries(&g->image, &g->options, layer_writer_sink(w), &g->report, err);
-    if (rc != 0)
-        return rc;
-    if (out->count && g->report.entries_out == 0)
-        return 0;
+    enum merge_result result =
+        merged_entries(&g->image, &g->options, layer_writer_sink(w), &g->report, err);
+    if (result != MERGE_DONE || (out->count && g->report.entries_out == 0))
+        return result;
     if (layer_writer_finish(w, layer, err) < 0 || verifier_finish(g->checks->verifier, err) < 0 ||
         end_layer(fd, offset, options, sink, out, err) < 0)
-        return -1;
+        return MERGE_FAILED;
     out->merged[out->count++] = g->image.layer_count - g->options.kept;
-    return 0;
+    return MERGE_DONE;
 }
 
-static int attempt(struct group *g, const struct squash_options *options, struct sink *sink,
-                   struct squashed *out, struct err *err)
+static enum merge_result attempt(struct group *g, const struct squash_options *options,
+                                 struct sink *sink, struct squashed *out, struct err *err)
 {
     return sink ? write_group(g, options, sink, out, err) : rehearse(g, out, err);
 }
@@ -193,13 +191,13 @@ static int merge_group(const struct image *image, const struct squash_options *o
 
     g.image.layer_count = end;
     g.options.kept = below;
-    int rc = attempt(&g, options, sink, out, err);
-    if (rc > 0) {
+    enum merge_result result = attempt(&g, options, sink, out, err);
+    if (result == MERGE_NEEDS_INDEX) {
         g.options.indexed = true;
-        rc = attempt(&g, options, sink, out, err);
+        result = attempt(&g, options, sink, out, err);
     }
     add_report(&out->report, &g.report);
-    return rc;
+    return result == MERGE_DONE ? 0 : -1;
 }
 
 static int write_all(const struct image *image, const struct squash_options *options,
@@ -220,7 +218,7 @@ static int write_all(const struct image *image, const struct squash_options *opt
     if (groups == 0) /* all are kept, and read once, for their digests to be checked */
         ends[groups++] = image->layer_count;
     for (size_t i = 0; i < groups; below = ends[i++])
-        if (merge_group(image, options, below, ends[i], checks, sink, out, err) != 0)
+        if (merge_group(image, options, below, ends[i], checks, sink, out, err) < 0)
             return -1;
     return 0;
 }
@@ -229,7 +227,7 @@ static int write_checked(struct image *image, const struct squash_options *optio
                          struct hasher *hasher, struct sink *sink, struct squashed *out,
                          struct err *err)
 {
-    _cleanup_verifier_ struct verifier *verifier = verifier_new(image, hasher, err);
+    _cleanup_verifier_ struct verifier *verifier = verifier_new(image, err);
     const struct checks checks = {hasher, verifier};
 
     if (!verifier)

@@ -19,8 +19,6 @@ struct hasher {
     struct hub *hub;
     struct worker *worker;
     struct hash_lane *lanes;
-    const struct hash_backlog *backlog; /* or NULL */
-    bool beside;                        /* the thread is at a piece of it, without the lock */
     bool over;
 };
 
@@ -90,25 +88,16 @@ static void settle(const struct hash_piece *piece, const struct err *failure)
     }
 }
 
-/* One lane's piece, or two lanes', or one lane's and one of the backlog. Enters and leaves locked.
- */
+/* Enters and leaves locked. */
 static void hash_next(struct hasher *h, struct hash_piece pieces[2], unsigned count)
 {
-    const struct hash_backlog *backlog = count == 1 ? h->backlog : NULL;
     struct err err;
 
     for (unsigned i = 0; i < count; i++)
         ((struct hash_lane *)pieces[i].owner)->busy = true;
-    h->beside = backlog != NULL;
     pthread_mutex_unlock(&h->hub->lock);
-    bool beside = backlog && backlog->take(backlog->ctx, &pieces[1]);
-    bool failed = hash_pieces(pieces, beside ? 2 : count, &err) < 0;
-    if (beside)
-        backlog->give_back(backlog->ctx, &pieces[1], failed ? &err : NULL);
+    bool failed = hash_pieces(pieces, count, &err) < 0;
     pthread_mutex_lock(&h->hub->lock);
-    h->beside = false;
-    if (backlog && !h->backlog)
-        pthread_cond_broadcast(&h->hub->changed);
     for (unsigned i = 0; i < count; i++)
         settle(&pieces[i], failed ? &err : NULL);
 }
@@ -159,15 +148,6 @@ void hasher_free(struct hasher *h)
 struct hub *hasher_hub(struct hasher *h)
 {
     return h->hub;
-}
-
-void hasher_set_backlog(struct hasher *h, const struct hash_backlog *backlog)
-{
-    pthread_mutex_lock(&h->hub->lock);
-    h->backlog = backlog;
-    while (!backlog && h->beside)
-        pthread_cond_wait(&h->hub->changed, &h->hub->lock);
-    pthread_mutex_unlock(&h->hub->lock);
 }
 
 struct hash_lane *hash_lane_new(struct hasher *h, struct relay *relay, unsigned consumer,

@@ -3,7 +3,6 @@
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/resource.h>
 
 struct relay {
     struct hub *hub;
@@ -258,12 +257,6 @@ struct worker *worker_start(worker_run *run, void *ctx, struct err *err)
         return NULL;
     }
     return w;
-}
-
-/* For Linux, a thread: it cannot be taken back without a privilege. */
-void worker_give_way(void)
-{
-    (void)!setpriority(PRIO_PROCESS, 0, 19);
 }
 
 void worker_join(struct worker *w)

@@ -1,9 +1,11 @@
 #include "flatten/stream/spool.h"
 
 #include "base/fdio.h"
+#include "base/human.h"
 
 #include <fcntl.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 static const char *spool_dir(void)
 {
@@ -21,11 +23,47 @@ int spool_file(struct err *err)
     return fd;
 }
 
-bool spool_has_room(uint64_t bytes)
+/* Returns the bytes that can still be written there, or UINT64_MAX if that is not known. */
+static uint64_t free_room(void)
 {
     struct statvfs fs;
+    uint64_t bytes;
 
-    return statvfs(spool_dir(), &fs) < 0 || bytes / fs.f_frsize < fs.f_bavail;
+    /* A file system that does not count its blocks says that it has none. */
+    if (statvfs(spool_dir(), &fs) < 0 || fs.f_blocks == 0 ||
+        __builtin_mul_overflow((uint64_t)fs.f_bavail, (uint64_t)fs.f_frsize, &bytes))
+        return UINT64_MAX;
+    return bytes;
+}
+
+/* An estimate that there is room for was too low, and is not told. */
+static int no_room(uint64_t room, uint64_t estimate, struct err *err)
+{
+    char has[HUMAN_SIZE], needs[HUMAN_SIZE];
+    bool low = estimate <= room;
+
+    err_set(err, ERR_SYSTEM,
+            "%s has %s free, the image needs %s%s: set TMPDIR to a directory with room",
+            spool_dir(), human_size(room, has), low ? "more" : "about ",
+            low ? "" : human_size(estimate, needs));
+    err->sys = ENOSPC;
+    return -1;
+}
+
+int spool_check_room(uint64_t bytes, struct err *err)
+{
+    uint64_t room = free_room();
+
+    return room < bytes ? no_room(room, bytes, err) : 0;
+}
+
+int spool_explain_room(int fd, uint64_t bytes, struct err *err)
+{
+    off_t written = lseek(fd, 0, SEEK_END);
+
+    if (err->kind != ERR_SYSTEM || (err->sys != ENOSPC && err->sys != EDQUOT) || written < 0)
+        return -1;
+    return no_room((uint64_t)written, bytes, err);
 }
 
 int spool_stream(struct stream *s, int fd, uint64_t most, struct err *err)

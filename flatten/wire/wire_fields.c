@@ -221,13 +221,10 @@ static void request(struct walk *w, struct wire_request *r)
     switch (r->op) {
     case WIRE_SOURCE:
     case WIRE_DIFF_IDS:
-    case WIRE_SEND:
     case WIRE_FILE:
     case WIRE_BLOBS:
         number(w, &r->number, WIRE_MOST_SOURCES - 1);
-        if (r->op == WIRE_SOURCE)
-            flag(w, &r->feed);
-        else if (r->op == WIRE_FILE)
+        if (r->op == WIRE_FILE)
             r->file = (enum wire_file)small(w, r->file, WIRE_INDEX_JSON);
         else if (r->op == WIRE_BLOBS)
             blobs(w, r);
@@ -262,7 +259,6 @@ static void reply(struct walk *w, struct wire_reply *r)
     number(w, &r->offset, INT64_MAX);
     number(w, &r->size, INT64_MAX);
     flag(w, &r->regular);
-    flag(w, &r->is_feed);
     digest(w, &r->root, true);
     text(w, &r->root_type);
     text(w, &r->name);

@@ -1,6 +1,6 @@
 /*
- * A hash for tables, keyed by a random number of the process: no input can be prepared whose
- * entries collide. The values differ from process to process and must not leave it.
+ * A hash for tables, keyed by a random number of the process: input that makes its buckets collide
+ * cannot be prepared. Its values must not leave the process, except those by a constant key.
  */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
@@ -11,7 +11,10 @@
 /* Returns the hash of the bytes and of `more`, such as the number of a parent. */
 uint64_t hash_bytes(const void *data, size_t len, uint64_t more);
 
-/* The key, for callers that hash many short texts: finding it takes longer than hashing one. */
+/*
+ * The same with a key of the caller: hash_key()'s, kept for many short texts, as finding it takes
+ * longer than hashing one; or a constant, for values that other processes of this machine compute.
+ */
 struct hash_key {
     uint64_t part[2];
 };

@@ -1,7 +1,7 @@
 #include "shim/admin/commands.h"
 
 #include "base/cli/log.h"
-#include "base/diff.h"
+#include "shim/admin/install/config_diff.h"
 #include "shim/admin/install/config_file.h"
 #include "shim/admin/install/install.h"
 #include "shim/policy/policy.h"
@@ -143,10 +143,8 @@ static int find_runtime(const char *given, char *out, size_t size, struct err *e
 static int print_diff(const struct config_file *file, const struct buf *after, bool removes,
                       struct err *err)
 {
-    _cleanup_buf_ struct buf out = BUF_INIT;
-
-    diff_unified(file->path, file->fd < 0 ? NULL : &file->text, removes ? NULL : after, &out);
-    return program_print(&out, err);
+    return config_diff_print(file->path, file->fd < 0 ? NULL : &file->text, removes ? NULL : after,
+                             err);
 }
 
 static void say_next(const char *next)

@@ -1,60 +1,42 @@
 #include "shim/host/child.h"
 
-#include "shim/host/kernel.h"
-
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/wait.h>
 #include <time.h>
 
 enum { PATIENCE_MS = 2000 };
 
-/* Executes the program in the child, or writes errno to `report`. Does not return. */
-static void become_program(char *const argv[], int out, int report)
-{
-    const int last = STDERR_FILENO + 1; /* descriptors from 3 on are the low-level runtime's */
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-    if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
-        dup2(null, STDERR_FILENO) >= 0 && (report == last || dup3(report, last, O_CLOEXEC) >= 0)) {
-        report = last;
-        if (kernel_close_from((unsigned)last + 1) == 0)
-            execv(argv[0], argv);
-    }
-    int why = errno;
-    _exit(write(report, &why, sizeof(why)) == sizeof(why) ? 127 : 126);
-}
-
-/* Returns the child's errno, or 0 once it is the program. */
-static int read_report(int fd)
-{
-    int why = 0;
-    ssize_t n;
-
-    while ((n = read(fd, &why, sizeof(why))) < 0 && errno == EINTR)
-        continue;
-    return n == 0 ? 0 : n == sizeof(why) ? why : EIO;
-}
-
 /*
- * Uses fork: posix_spawn of glibc before 2.34 does not close descriptors that it was not told of.
+ * Adds the steps that give a child /dev/null, `out` and /dev/null, and no other descriptor: the
+ * engine's are for the low-level runtime alone. Returns 0 or an errno.
  */
+static int set_descriptors(posix_spawn_file_actions_t *actions, int out)
+{
+    int why = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+
+    if (why == 0)
+        why = posix_spawn_file_actions_adddup2(actions, out, STDOUT_FILENO);
+    if (why == 0)
+        why = posix_spawn_file_actions_addopen(actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    if (why == 0)
+        why = posix_spawn_file_actions_addclosefrom_np(actions, STDERR_FILENO + 1);
+    return why;
+}
+
 static int child_start(char *const argv[], int out, pid_t *pid, struct err *err)
 {
-    int report[2];
+    posix_spawn_file_actions_t actions;
+    int why = posix_spawn_file_actions_init(&actions);
 
-    if (pipe2(report, O_CLOEXEC) < 0)
-        return err_sys(err, "pipe");
-    *pid = fork();
-    if (*pid == 0)
-        become_program(argv, out, report[1]);
-    int why = *pid < 0 ? errno : 0;
-    close(report[1]);
-    if (*pid > 0 && (why = read_report(report[0])) != 0)
-        while (waitpid(*pid, NULL, 0) < 0 && errno == EINTR)
-            continue;
-    close(report[0]);
+    if (why == 0) {
+        why = set_descriptors(&actions, out);
+        if (why == 0)
+            why = posix_spawn(pid, argv[0], &actions, NULL, argv, environ);
+        posix_spawn_file_actions_destroy(&actions);
+    }
     errno = why;
     return why == 0 ? 0 : err_sys(err, "cannot start %s", argv[0]);
 }

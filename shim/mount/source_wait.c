@@ -1,6 +1,5 @@
 #include "shim/mount/source_wait.h"
 
-#include "shim/host/kernel.h"
 #include "shim/mount/source.h"
 
 #include <fcntl.h>
@@ -22,8 +21,9 @@ static void look(const char *path, const struct user_ids *user, int out)
     struct err ignored;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (dup2(out, 0) < 0 || kernel_close_from(1) < 0)
+    if (dup2(out, 0) < 0)
         _exit(1);
+    closefrom(1);
     int rc = source_find_for(path, user, &source, &ignored);
     char answer = rc < 0 ? 'n' : 'y';
     _exit(write(0, &answer, 1) == 1 ? 0 : 1);

@@ -78,8 +78,7 @@ static int judge_namespaces(struct planner *p)
     for (int kind = 0; s->namespaces.file && kind < NAMESPACE_KINDS; kind++)
         if ((p->in->security->host_namespaces & judged & 1u << kind) &&
             deny(p, "security.namespaces", &s->namespaces,
-                 "the container would share the host's %s namespace",
-                 namespace_names[kind]) < 0)
+                 "the container would share the host's %s namespace", namespace_names[kind]) < 0)
             return -1;
     return 0;
 }

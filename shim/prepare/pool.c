@@ -1,10 +1,10 @@
 #include "shim/prepare/pool.h"
 
-#include "shim/host/kernel.h"
 #include "shim/host/trust.h"
 #include "shim/mount/overlay.h"
 
 #include <fcntl.h>
+#include <sys/mount.h>
 
 static int check_shared(const char *path, struct err *err)
 {
@@ -55,20 +55,20 @@ static bool set_folder(int context, const char *key, int fd, const char *sub)
     char path[64];
 
     snprintf(path, sizeof(path), "/proc/self/fd/%d%s%s", fd, *sub ? "/" : "", sub);
-    return kernel_fs_set(context, key, path) == 0;
+    return fsconfig(context, FSCONFIG_SET_STRING, key, path, 0) == 0;
 }
 
 /* The kernel is asked for such an overlay, which is nowhere mounted and gone with the descriptor.
  */
 bool pool_busy(const char *pool, const struct source *source)
 {
-    _cleanup_fd_ int context = kernel_fs_open("overlay");
+    _cleanup_fd_ int context = fsopen("overlay", FSOPEN_CLOEXEC);
     _cleanup_fd_ int lower = open(pool, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
     if (context < 0 || lower < 0 || !set_folder(context, "lowerdir", lower, "") ||
         !set_folder(context, "upperdir", source->fd, OVERLAY_UPPER) ||
         !set_folder(context, "workdir", source->fd, OVERLAY_WORK) ||
-        kernel_fs_set(context, "index", "on") < 0)
+        fsconfig(context, FSCONFIG_SET_STRING, "index", "on", 0) < 0)
         return false;
-    return kernel_fs_create(context) < 0 && errno == EBUSY;
+    return fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0 && errno == EBUSY;
 }

@@ -3,8 +3,6 @@
 #include "shim/runtime/report.h"
 
 #include <fcntl.h>
-#include <limits.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -33,17 +31,11 @@ int main(int argc, char *argv[])
      * SIGXFSZ is ignored: a file that may not grow (RLIMIT_FSIZE) is an error like others. The
      * low-level runtime gets the signal's old action.
      */
-    enum { HEAP = 512 * 1024 };
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
     struct sigaction before;
     struct err err = ERR_INIT;
     struct launch launch;
 
-#ifdef M_TOP_PAD /* glibc has it */
-    /* Grow the heap in one step and never trim it: exec frees it anyway. */
-    mallopt(M_TOP_PAD, HEAP);
-    mallopt(M_TRIM_THRESHOLD, INT_MAX);
-#endif
     if (!occupy_standard_streams() || sigaction(SIGXFSZ, &ignore, &before) < 0)
         return 1;
     if (launch_prepare(&launch, argc > 0 ? argc - 1 : 0, argv + 1, &err) == 0) {

@@ -168,7 +168,7 @@ class Storage:
                 subprocess.run(["umount", point], check=False)
 
 
-def wait_for(probe, process, seconds=30):
+def wait_for(probe, process, seconds=300):
     deadline = time.monotonic() + seconds
     while run(probe).returncode:
         if process.poll() is not None or time.monotonic() > deadline:
@@ -179,7 +179,7 @@ def wait_for(probe, process, seconds=30):
 def stop(process):
     process.terminate()
     try:
-        process.wait(20)
+        process.wait(60)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

@@ -97,7 +97,7 @@ class Result:
         self.reference = kind + ":" + self.path + tail
         self.done = subprocess.run(
             [flatten, "squash", *more, "--semantics", semantics, source, self.reference],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=1800)
         self.message = self.done.stderr.decode(errors="backslashreplace").strip()
 
     def check_refusal(self):

@@ -11,6 +11,7 @@
 
 enum {
     ANSWER_SECONDS = 120, /* for small replies; images take as long as they take */
+    SAVE_TAIL = 8 * 1024, /* bytes at a saved image's end that may hold an error */
 };
 
 struct engine {
@@ -249,7 +250,7 @@ struct json_doc *engine_inspect(struct engine *e, const char *name, bool *missin
 static int take_file(void *ctx, const char *data, size_t len, struct err *err)
 {
     return fd_write_all(*(int *)ctx, data, len, err) < 0
-               ? err_wrap(err, "what the daemon sends (is there room in TMPDIR?)")
+               ? err_wrap(err, "temporary file (set TMPDIR)")
                : 0;
 }
 
@@ -267,7 +268,8 @@ int engine_save(struct engine *e, const char *name, const char *platform, int fd
     return buf_check(&path, err) < 0 ? -1 : send_request(&r, path.data, &status, err);
 }
 
-int engine_save_said(const char *tail, size_t len, struct err *err)
+/* Replaces the error by the one that the daemon put at the end of the image, if any. */
+static void take_said(const char *tail, size_t len, struct err *err)
 {
     static const char mark[] = "{\"errorDetail\"";
     struct err said = ERR_INIT;
@@ -277,21 +279,21 @@ int engine_save_said(const char *tail, size_t len, struct err *err)
         said.kind == ERR_SYSTEM)
         *err = said;
     engine_reply_clear(&reply);
-    return -1;
 }
 
 int engine_save_error(int fd, struct err *err)
 {
     struct err ignored = ERR_INIT;
-    char tail[ENGINE_SAVE_TAIL];
+    char tail[SAVE_TAIL];
     off_t end = lseek(fd, 0, SEEK_END);
 
     if (end < 0)
         return -1;
-    off_t from = end > ENGINE_SAVE_TAIL ? end - ENGINE_SAVE_TAIL : 0;
+    off_t from = end > SAVE_TAIL ? end - SAVE_TAIL : 0;
     size_t len = (size_t)(end - from);
-    return fd_pread_exact(fd, tail, len, from, &ignored) < 0 ? -1
-                                                             : engine_save_said(tail, len, err);
+    if (fd_pread_exact(fd, tail, len, from, &ignored) == 0)
+        take_said(tail, len, err);
+    return -1;
 }
 
 static int take_reply(void *ctx, const char *data, size_t len, struct err *err)

@@ -18,12 +18,10 @@ void source_free(struct source *s)
     free(s->name);
     free(s->os);
     free(s->architecture);
-    free(s->id);
-    free(s->platform);
     free(s);
 }
 
-static int find(struct source *s, const char *platform, bool feed, struct err *err)
+static int find(struct source *s, const char *platform, struct err *err)
 {
     switch (s->ref->transport) {
     case TRANSPORT_OCI:
@@ -32,15 +30,14 @@ static int find(struct source *s, const char *platform, bool feed, struct err *e
     case TRANSPORT_DOCKER_ARCHIVE:
         return source_find_archive(s, err);
     case TRANSPORT_DOCKER_DAEMON:
-        return source_find_daemon(s, platform, feed, err);
+        return source_find_daemon(s, platform, err);
     case TRANSPORT_REGISTRY:
         return source_find_registry(s, err);
     }
     return err_set(err, ERR_USAGE, "no such kind of reference");
 }
 
-struct source *source_open(const struct reference *ref, const char *platform, bool feed,
-                           struct err *err)
+struct source *source_open(const struct reference *ref, const char *platform, struct err *err)
 {
     _cleanup_source_ struct source *s = calloc(1, sizeof(*s));
 
@@ -51,7 +48,7 @@ struct source *source_open(const struct reference *ref, const char *platform, bo
     s->ref = ref;
     s->fd = -1;
     s->spool = spool_here;
-    return find(s, platform, feed, err) < 0 ? NULL : steal_ptr(&s);
+    return find(s, platform, err) < 0 ? NULL : steal_ptr(&s);
 }
 
 int source_places(struct source *s, size_t **places, size_t *count, struct err *err)
@@ -81,7 +78,7 @@ struct image *source_image(struct source *s, const char *platform, struct err *e
 
 struct image *image_open(const struct reference *ref, const char *platform, struct err *err)
 {
-    _cleanup_source_ struct source *s = source_open(ref, platform, false, err);
+    _cleanup_source_ struct source *s = source_open(ref, platform, err);
 
     return s ? source_image(s, platform, err) : NULL;
 }

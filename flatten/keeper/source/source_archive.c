@@ -113,18 +113,6 @@ static int check_config_name(const char *path, const struct digest *digest, stru
     return 0;
 }
 
-/* What has gone by is held to its digest now, when that is known. */
-static int take_record(struct layer *layer, const struct member *member, struct err *err)
-{
-    if (!member->record)
-        return err_set(err, ERR_FORMAT, "%s is not a layer", member->name);
-    if (!digest_equal(&member->diff_id, &layer->diff_id))
-        return err_set(err, ERR_DIGEST, "%s: content is %s, not %s as the image says", member->name,
-                       member->diff_id.text, layer->diff_id.text);
-    layer->record = member->record;
-    return 0;
-}
-
 static int add_layer(const struct members *m, struct layer *layer, const char *path,
                      struct err *err)
 {
@@ -136,8 +124,6 @@ static int add_layer(const struct members *m, struct layer *layer, const char *p
         return -1;
     layer->offset = member->offset;
     layer->size = member->size;
-    if (m->fd < 0)
-        return take_record(layer, member, err);
     layer->fd = fcntl(m->fd, F_DUPFD_CLOEXEC, 3);
     return layer->fd < 0 ? err_sys(err, "dup") : 0;
 }
@@ -212,11 +198,6 @@ static struct image *open_docker(const struct members *m, const char *path, cons
         return NULL;
     const struct json *item = choose(json_root(manifest), path, name, err);
     return item ? open_item(m, item, err) : NULL;
-}
-
-struct image *image_open_members(const struct members *m, struct err *err)
-{
-    return open_docker(m, "FILE", NULL, err);
 }
 
 struct image *image_open_archive_fd(int fd, const char *name, struct err *err)

@@ -8,9 +8,9 @@
 #include <string.h>
 
 /*
- * An image of the Docker daemon: what `docker save` would write, in a temporary file; or as a feed,
- * where there is no room for one. It is asked for by its Id, so that it is the one that was looked
- * at, and one alone: a name without a tag would be all tags.
+ * An image of the Docker daemon: what `docker save` would write, in a temporary file. It is asked
+ * for by its Id, so that it is the one that was looked at, and one alone: a name without a tag
+ * would be all tags.
  */
 enum { API_PLATFORM = 48 }; /* since then one platform of an image can be asked for */
 
@@ -103,63 +103,43 @@ static int choose_name(const char *asked, const struct json *facts, char **out, 
     return 0;
 }
 
-/* What to ask for. */
-static int note_wish(struct source *s, const struct json *facts, const struct platform *platform,
-                     struct err *err)
+/*
+ * Returns about how many bytes an archive of the image has, or 0 if that is not known. A daemon
+ * with containerd's store (then there is a Descriptor) may count what layers unpack to besides the
+ * blobs, which alone are in the archive (moby, pull request 53426).
+ */
+static uint64_t archive_size(const struct json *facts)
+{
+    uint64_t size;
+
+    return !json_get(facts, "Descriptor") && json_u64(json_get(facts, "Size"), &size) ? size : 0;
+}
+
+/* Returns the spooled archive, a descriptor, or -1. */
+static int download(struct engine *e, const struct json *facts, const struct platform *platform,
+                    struct err *err)
 {
     const char *id = json_text(json_get(facts, "Id"));
+    uint64_t size = archive_size(facts);
     struct digest digest;
 
     if (!id || digest_parse(id, &digest, err) < 0)
         return err_set(err, ERR_FORMAT, "the daemon does not say the image's Id");
-    s->id = strdup(digest.text);
-    s->platform = platform ? platform_json(platform) : NULL;
-    return !s->id || (platform && !s->platform) ? err_nomem(err) : 0;
-}
-
-/*
- * Room for the image and for what comes of it, which may be as much. The daemon counts content
- * only: an archive has headers besides.
- */
-static bool is_room_for(const struct json *facts)
-{
-    enum { HEADERS = 4 << 20 };
-    uint64_t size;
-
-    if (!json_u64(json_get(facts, "Size"), &size) || size > UINT64_MAX / 4)
-        return true; /* who knows */
-    return spool_has_room(2 * (size + size / 8) + HEADERS);
-}
-
-static int download(struct source *s, struct engine *e, struct err *err)
-{
-    _cleanup_fd_ int fd = spool_file(err);
-
-    if (fd < 0 || engine_save(e, s->id, s->platform, fd, err) < 0)
+    _cleanup_free_ char *json = platform ? platform_json(platform) : NULL;
+    if (platform && !json)
+        return err_nomem(err);
+    if (spool_check_room(size, err) < 0)
         return -1;
-    s->fd = steal_fd(&fd);
-    return 0;
-}
-
-static int fetch(struct source *s, struct engine *e, const struct json *facts, bool feed,
-                 struct err *err)
-{
-    s->is_feed = feed && !is_room_for(facts);
-    if (s->is_feed || download(s, e, err) == 0)
-        return 0;
-    s->is_feed = feed && err->sys == ENOSPC; /* more headers than one would think */
-    return s->is_feed ? 0 : -1;
-}
-
-int source_send(const struct source *s, int fd, struct err *err)
-{
-    _cleanup_engine_ struct engine *e = engine_open(err);
-
-    return e ? engine_save(e, s->id, s->platform, fd, err) : -1;
+    _cleanup_fd_ int fd = spool_file(err);
+    if (fd < 0)
+        return -1;
+    if (engine_save(e, digest.text, json, fd, err) < 0)
+        return spool_explain_room(fd, size, err);
+    return steal_fd(&fd);
 }
 
 static int find_named(struct source *s, struct engine *e, const struct json *facts,
-                      const struct platform *asked, bool feed, struct err *err)
+                      const struct platform *asked, struct err *err)
 {
     struct platform platform;
     int speaks = engine_speaks(e, API_PLATFORM, err);
@@ -169,8 +149,8 @@ static int find_named(struct source *s, struct engine *e, const struct json *fac
     bool known = asked || platform_inspected(facts, &platform);
     if (asked)
         platform = *asked;
-    if (note_wish(s, facts, speaks && known ? &platform : NULL, err) < 0 ||
-        fetch(s, e, facts, feed, err) < 0)
+    s->fd = download(e, facts, speaks && known ? &platform : NULL, err);
+    if (s->fd < 0)
         return -1;
     if (known &&
         (!(s->os = strdup(platform.os)) || !(s->architecture = strdup(platform.architecture))))
@@ -187,7 +167,7 @@ static int wrap_name(const struct reference *ref, struct err *err)
                     ref->name);
 }
 
-int source_find_daemon(struct source *s, const char *platform, bool feed, struct err *err)
+int source_find_daemon(struct source *s, const char *platform, struct err *err)
 {
     struct platform asked;
     _cleanup_engine_ struct engine *e = NULL;
@@ -197,7 +177,7 @@ int source_find_daemon(struct source *s, const char *platform, bool feed, struct
         return -1;
     if (!(doc = engine_inspect(e, s->ref->name, NULL, err)))
         return wrap_name(s->ref, err);
-    if (find_named(s, e, json_root(doc), platform ? &asked : NULL, feed, err) < 0)
+    if (find_named(s, e, json_root(doc), platform ? &asked : NULL, err) < 0)
         return err_wrap(err, "docker-daemon:%s", s->ref->name);
     return 0;
 }
@@ -210,20 +190,11 @@ static struct image *read_spooled(const struct source *s, struct err *err)
         err_sys(err, "dup");
         return NULL;
     }
-    struct image *image = image_open_archive_fd(again, NULL, err);
-    if (!image)
+    _cleanup_image_ struct image *image = image_open_archive_fd(again, NULL, err);
+    if (!image) {
         engine_save_error(s->fd, err);
-    return image;
-}
-
-static struct image *read_daemon(const struct source *s, struct err *err)
-{
-    _cleanup_image_ struct image *image =
-        s->is_feed ? feed_image(s->ops, s->feed_ctx, err) : read_spooled(s, err);
-
-    if (!image)
         return NULL;
-    image->as_they_lie = true;
+    }
     if (check_platform(image, s, err) < 0)
         return NULL;
     free(image->name);
@@ -237,7 +208,7 @@ static struct image *read_daemon(const struct source *s, struct err *err)
 
 struct image *source_read_daemon(struct source *s, struct err *err)
 {
-    struct image *image = read_daemon(s, err);
+    struct image *image = read_spooled(s, err);
 
     if (!image)
         err_wrap(err, "docker-daemon:%s", s->ref->name);

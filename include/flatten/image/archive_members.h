@@ -11,9 +11,6 @@
 #include "base/digest/sha256.h"
 #include "base/err.h"
 
-#include <archive.h>
-#include <archive_entry.h>
-
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -24,15 +21,10 @@ struct member {
     bool hard;
     off_t offset;
     uint64_t size;
-
-    /* in a feed (feed.h) */
-    struct buf text;             /* its content, if it is a document */
-    struct layer_record *record; /* or its headers, if it is a layer, */
-    struct digest diff_id;       /* and what it is, unpacked */
 };
 
 struct members {
-    int fd; /* owned: the archive, uncompressed; -1 in a feed */
+    int fd; /* owned: the archive, uncompressed */
     struct member *list;
     size_t count, cap;
     uint32_t *by_name; /* open addressing: number of the member + 1, 0 for empty */
@@ -51,19 +43,6 @@ int members_plain(int fd, bool regular, int (*spool)(void *ctx, struct err *err)
 
 /* Lists what is in an uncompressed archive. m->fd is set; the rest is zero. */
 int members_scan(struct members *m, struct err *err) must_check;
-
-/* Adds the member that `a` stands at; valid until the next is added. NULL with an error. */
-struct member *members_add(struct members *m, struct archive *a, struct archive_entry *entry,
-                           struct err *err) must_check;
-
-/*
- * Makes what was added findable, in a table: a thousand layers may be looked for among a hundred
- * thousand members. Of two with one name the last counts.
- */
-int members_index(struct members *m, struct err *err) must_check;
-
-/* A name as members have it: the caller's, or NULL. */
-char *members_clean_name(const char *text, struct err *err) must_check;
 
 /* The member itself; NULL if there is none of that (clean) name. */
 const struct member *members_find(const struct members *m, const char *name);

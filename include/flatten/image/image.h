@@ -18,22 +18,17 @@
 /* What a layer may unpack to unless the user says otherwise: a bound for compression bombs. */
 #define LAYER_MAX_SIZE ((uint64_t)256 << 30)
 
-struct layer_record;
-struct feed;
-
 struct layer {
-    unsigned number;       /* from 1, oldest first, as messages name it; 0: not known yet */
+    unsigned number;       /* from 1, oldest first, as messages name it */
     struct digest diff_id; /* of the tar archive */
     struct digest digest;  /* of the blob; "" where the source does not say (docker-archive) */
-    int fd;                /* owned: the file that holds the blob; -1 in a feed */
+    int fd;                /* owned: the file that holds the blob */
     off_t offset;          /* of the blob in it */
     uint64_t size;         /* of the blob, bytes */
     uint64_t max_size;     /* the most bytes that its archive may have, unpacked; 0: no limit */
     _Atomic uint64_t *progress; /* borrowed: grows as the blob is read; may be NULL */
     struct hasher *hasher;      /* borrowed: hashes what is read; NULL: each reader has its own */
-    const struct layer_record *record; /* borrowed from a feed: its headers, all there is to read
-                                          but for what the feed gives; or NULL */
-    struct verifier *verifier; /* borrowed: checks the blob, so that readers need not; or NULL */
+    struct verifier *verifier;  /* borrowed: checks the blob, so that readers need not; or NULL */
     bool blob_is_tar; /* with a verifier: the layer lies uncompressed, and that is all there is to
                          check */
 };
@@ -50,8 +45,6 @@ struct image {
     size_t other_count;
     struct layer *layers;
     size_t layer_count;
-    struct feed *feed; /* owned: where the layers' bytes come from, once for each asking; or NULL */
-    bool as_they_lie;  /* the merged tree is to have its files in the order of the layers' bytes */
 };
 
 void image_free(struct image *image);
@@ -89,15 +82,6 @@ struct stream *layer_blob(const struct layer *layer, struct err *err) must_check
 
 /* The layer's tar archive: decompressed, checked against its diff_id, bounded by max_size. */
 struct stream *layer_tar(const struct layer *layer, struct err *err) must_check;
-/*
- * The same from a stream of the blob, which is taken in any case. Where `actual` is not NULL it is
- * told the diff_id, and nothing is checked.
- */
-struct stream *layer_tar_from(const struct layer *layer, struct stream *blob, struct digest *actual,
-                              struct err *err) must_check;
-
-/* "layer N: " before an error, where the number is known. Always -1. */
-int layer_wrap(const struct layer *layer, struct err *err);
 
 /* The same without checking digests: for measuring, or where a verifier does. Where nothing is
  * compressed, it can skip. */
@@ -120,11 +104,6 @@ size_t image_memory(const struct image *image);
 
 /* An image with room for the layers that the config's diff_ids name. Takes `config`. */
 struct image *image_new(struct json_doc *config, struct err *err) must_check;
-
-struct members;
-
-/* The one image of a feed's docker-archive, which must stay where it is; its fds are -1. */
-struct image *image_open_members(const struct members *m, struct err *err) must_check;
 
 /* An uncompressed docker-archive in a file. Takes fd, in any case. `name` may be NULL. */
 struct image *image_open_archive_fd(int fd, const char *name, struct err *err) must_check;

@@ -22,9 +22,6 @@ struct layer_entry {
 struct layer_reader;
 
 struct layer_reader *layer_reader_open(const struct layer *layer, struct err *err) must_check;
-/* The same from a stream of the blob: see layer_tar_from. */
-struct layer_reader *layer_reader_open_from(const struct layer *layer, struct stream *blob,
-                                            struct digest *actual, struct err *err) must_check;
 /* The same for measuring: no digest is checked, and payload that nobody asks for is not read. */
 struct layer_reader *layer_reader_open_unchecked(const struct layer *layer,
                                                  struct err *err) must_check;

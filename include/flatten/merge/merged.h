@@ -34,7 +34,7 @@ struct merged_options {
     uint64_t max_size;       /* the most bytes that a layer may unpack to; for squash_layers */
     size_t kept;             /* so many of the oldest layers stay as they are: see below */
     uint64_t max_attributes; /* the most bytes of kept headers; 0: ATTRIBUTES_MOST */
-    bool indexed;            /* set by merged_stream's caller after a conflict */
+    bool indexed;            /* set after MERGE_NEEDS_INDEX */
     const struct index_observer *observer; /* of index_new; or NULL (index.h) */
 };
 
@@ -42,19 +42,26 @@ struct merged_options {
 int merged_check_attributes(uint64_t most, uint64_t bytes, const char *what_of,
                             struct err *err) must_check;
 
+/* How merging ended. */
+enum merge_result {
+    MERGE_FAILED = -1, /* with an error */
+    MERGE_DONE,
+    MERGE_NEEDS_INDEX, /* to be started again with options->indexed, and a fresh sink */
+};
+
 /*
  * Feeds the sink. With options->kept, it gets what a layer must hold that is laid over the kept
  * ones (delta.h), whiteouts included. All digests of the layers have been checked when this returns
- * 0.
+ * MERGE_DONE.
  *
- * Layers are read once, newest first (merge.h). Where that cannot decide (a path twice in one
- * layer; the spec's semantics; kept layers) it returns 1: the caller starts again, with a fresh
- * sink and options->indexed, which reads the headers of all layers before the content (index.h).
- * An image of a daemon is always indexed, and its files come in the order in which its layers do.
+ * Layers are read once, newest first (merge.h). Returns MERGE_NEEDS_INDEX where that cannot decide:
+ * a path twice in one layer; the spec's semantics; kept layers. With options->indexed the headers
+ * of all layers are read before the content (index.h), and the result is MERGE_DONE or
+ * MERGE_FAILED.
  */
-int merged_entries(const struct image *image, const struct merged_options *options,
-                   struct entry_sink *sink, struct merged_report *report,
-                   struct err *err) must_check;
+enum merge_result merged_entries(const struct image *image, const struct merged_options *options,
+                                 struct entry_sink *sink, struct merged_report *report,
+                                 struct err *err) must_check;
 
 /*
  * ERR_LIMIT where entries imply more than MERGED_MOST_IMPLIED directories in all: each costs memory
@@ -65,10 +72,10 @@ int merged_check_implied(const struct tree *paths, const struct merged_report *r
 
 enum { MERGED_MOST_IMPLIED = 1 << 18 };
 
-/* For merged_entries alone. */
-int merged_stream(const struct image *image, const struct merged_options *options,
-                  struct entry_sink *sink, struct merged_report *report,
-                  struct err *err) must_check;
+/* For merged_entries alone. merged_indexed returns 0 or -1. */
+enum merge_result merged_stream(const struct image *image, const struct merged_options *options,
+                                struct entry_sink *sink, struct merged_report *report,
+                                struct err *err) must_check;
 int merged_indexed(const struct image *image, const struct merged_options *options,
                    struct entry_sink *sink, struct merged_report *report,
                    struct err *err) must_check;

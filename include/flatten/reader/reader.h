@@ -20,8 +20,8 @@ struct reader {
  */
 typedef int reader_run(struct reader *r, void *ctx, struct err *err);
 
-/* Finds task->sources[which]; once for each. `feed`: as source_open has it. */
-struct source *reader_source(struct reader *r, size_t which, bool feed, struct err *err) must_check;
+/* Finds task->sources[which]; once for each. */
+struct source *reader_source(struct reader *r, size_t which, struct err *err) must_check;
 
 /* What the daemon says the layers of task->sources[which] are: their diff_ids and no more. */
 struct image *reader_diff_ids(struct reader *r, size_t which, struct err *err) must_check;

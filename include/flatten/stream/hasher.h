@@ -1,7 +1,6 @@
 /*
  * One thread that hashes (SHA-256) what passes through relays, two at a time: what a layer is
- * checked against and what the new layer will be called (sha256_pair.h). Where only one has
- * something to hash, a backlog of what can be hashed at any time is the other.
+ * checked against and what the new layer will be called (sha256_pair.h).
  */
 #ifndef FLATTEN_HASHER_H
 #define FLATTEN_HASHER_H
@@ -34,19 +33,6 @@ struct hash_piece {
  * end: what was hashed becomes their `len`, which can be 0 for one of two.
  */
 int hash_pieces(struct hash_piece *pieces, unsigned count, struct err *err) must_check;
-
-/*
- * Who has one calls from the hasher's thread: take finds a piece, or none (false); give_back is
- * told how much of it was hashed, and the error (or NULL).
- */
-struct hash_backlog {
-    bool (*take)(void *ctx, struct hash_piece *out);
-    void (*give_back)(void *ctx, const struct hash_piece *piece, const struct err *failure);
-    void *ctx;
-};
-
-/* Borrowed, until NULL is in its place. */
-void hasher_set_backlog(struct hasher *h, const struct hash_backlog *backlog);
 
 struct hash_lane;
 

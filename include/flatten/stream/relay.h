@@ -79,8 +79,6 @@ void relay_stop(struct relay *r, const struct err *why);
 struct worker;
 typedef void worker_run(void *ctx);
 struct worker *worker_start(worker_run *run, void *ctx, struct err *err) must_check;
-/* The calling thread lets all others run first: it has work that nobody waits for. */
-void worker_give_way(void);
 /* Waits for its end. */
 void worker_join(struct worker *w);
 

@@ -86,7 +86,6 @@ struct stream *stream_verify(struct stream *inner, const struct digest *expected
 
 struct ahead_options {
     struct digest expected;
-    struct digest *actual; /* borrowed: what it is goes there, and nothing is checked; or NULL */
     const char *what;      /* copied */
     uint64_t max_size;     /* more bytes are ERR_LIMIT; 0: no limit */
     struct hasher *hasher; /* borrowed; NULL: the stream has its own */

@@ -14,12 +14,11 @@
 #include "flatten/keeper/sink/sink.h"
 
 enum wire_op {
-    WIRE_SOURCE = 1, /* find source `number`; fd: the archive, or none of a feed */
+    WIRE_SOURCE = 1, /* find source `number`; fd: the archive, if it is one */
     WIRE_FILE,       /* `file` of a layout: data */
     WIRE_BLOBS,      /* open blobs: a reply, then one more for each, with offset, size and fd */
     WIRE_SPOOL,      /* a temporary file, to spool an archive: fd */
     WIRE_DIFF_IDS,   /* what the daemon says the layers of source `number` are: data */
-    WIRE_SEND,       /* the feed that source `number` is: fd of a pipe; at its end one more reply */
     WIRE_SINK,       /* open the destination */
     WIRE_BEGIN,      /* begin a layer: offset and fd */
     WIRE_END,        /* end it */
@@ -45,7 +44,6 @@ enum {
 struct wire_request {
     enum wire_op op;
     uint64_t number;
-    bool feed; /* WIRE_SOURCE: a feed will do */
     enum wire_file file;
     struct blob_request *blobs; /* WIRE_BLOBS: all of one role */
     size_t blob_count;
@@ -60,7 +58,7 @@ struct wire_reply {
     bool failed; /* then err says why, and number which blob */
     struct err err;
     uint64_t number, offset, size;
-    bool regular, is_feed;                            /* struct source has these */
+    bool regular;                                     /* as struct source has it */
     struct digest root;                               /* "": none */
     const char *root_type, *name, *os, *architecture; /* may be NULL */
     const char *data;

@@ -1,4 +1,5 @@
-/* The kinds of Linux namespaces that a policy names, and a container shares with its host or not. */
+/* The kinds of Linux namespaces that a policy names, and a container shares with its host or not.
+ */
 #ifndef SHIM_NAMESPACE_H
 #define SHIM_NAMESPACE_H
 

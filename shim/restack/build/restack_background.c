@@ -3,7 +3,6 @@
 
 #include "base/buf.h"
 #include "shim/audit/audit.h"
-#include "shim/host/kernel.h"
 
 #include <fcntl.h>
 #include <linux/ioprio.h>
@@ -18,9 +17,7 @@ enum { MEMORY_LIMIT = 1024 * 1024 * 1024 };
 /* Engines wait for the end of pipes that a runtime has, and give up on what is not closed. */
 static bool drop_descriptors(void)
 {
-    if (kernel_close_from(0) < 0)
-        for (int fd = 0; fd < 65536; fd++)
-            close(fd);
+    closefrom(0);
     for (int fd = 0; fd <= STDERR_FILENO; fd++)
         if (open("/dev/null", O_RDWR) != fd)
             return false;

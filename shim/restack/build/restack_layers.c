@@ -2,11 +2,11 @@
 
 #include "base/buf.h"
 #include "base/path.h"
-#include "shim/host/kernel.h"
 #include "shim/mount/mount_table.h"
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
@@ -73,7 +73,7 @@ static bool open_from(const struct mount_entry *mount, const struct chain *chain
                       const struct mount_table *table, struct arena *arena,
                       struct merge_layers *out, int *folder)
 {
-    _cleanup_fd_ int root = kernel_clone_mount(mount->point);
+    _cleanup_fd_ int root = open_tree(AT_FDCWD, mount->point, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 
     if (root < 0)
         return false;

@@ -1,6 +1,7 @@
 #include "shim/restack/cache/chain.h"
 
 #include "base/buf.h"
+#include "base/hash.h"
 #include "shim/host/kernel.h"
 
 #include <fcntl.h>
@@ -121,18 +122,16 @@ int chain_describe(const struct chain *chain, struct arena *arena, const char **
     return *record ? 0 : err_nomem(err);
 }
 
-/* FNV-1a, twice: records are compared in any case. */
+/* The key names a directory that other processes look for, so the hash is keyed by constants (the
+ * first bits of pi). Records are compared in any case. */
 static void put_key(struct chain *chain)
 {
-    static const uint64_t prime = 0x100000001b3;
-    uint64_t part[2] = {0xcbf29ce484222325, 0x84222325cbf29ce4};
+    static const struct hash_key constant = {{0x243f6a8885a308d3, 0x13198a2e03707344}};
+    size_t len = strlen(chain->record);
 
-    for (const char *p = chain->record; *p; p++) {
-        part[0] = (part[0] ^ (unsigned char)*p) * prime;
-        part[1] = (part[1] ^ (unsigned char)~*p) * prime;
-    }
-    snprintf(chain->key, sizeof(chain->key), "%016llx%016llx", (unsigned long long)part[0],
-             (unsigned long long)part[1]);
+    snprintf(chain->key, sizeof(chain->key), "%016llx%016llx",
+             (unsigned long long)hash_bytes_by(&constant, chain->record, len, 0),
+             (unsigned long long)hash_bytes_by(&constant, chain->record, len, 1));
 }
 
 static int identify(struct chain *chain, struct arena *arena, struct err *err)

@@ -48,7 +48,7 @@ flatbed_help() {
 
 @test "flatbed(8) has every option of --help, and no other but those of what it names" {
     diff <(flatbed_help | options_of) <(mandoc -Tutf8 -O width=200 "$MAN_DIR/flatbed.8" | col -b |
-        sed '/CLOSING THE WAY AROUND/,/^ENVIRONMENT/d' | options_of)
+        sed '/DIVERTING RUNC/,/^ENVIRONMENT/d' | options_of)
 }
 
 @test "flatbed(8) and --help list the same exit statuses" {

@@ -138,7 +138,7 @@ own_var_lib() {
     mkdir "$BATS_TEST_TMPDIR/here"
     "$FLATBED" bench --dir="$BATS_TEST_TMPDIR/here" --runs=101 >/dev/null 2>&1 &
     pid=$!
-    for _ in $(seq 100); do
+    for _ in $(seq 6000); do
         [ -n "$(ls "$BATS_TEST_TMPDIR/here")" ] && break
         sleep 0.05
     done

@@ -162,6 +162,33 @@ there_and_back() {
     done
 }
 
+@test "a dry run shows a new file, a removed one, and that diff is missing" {
+    put docker new.json --dry-run
+    exits 0
+    has $'--- /dev/null\n+++ new.json\n@@ -0,0 +1'
+    [ ! -e new.json ]
+    put podman flatbed.conf
+    take podman flatbed.conf --dry-run
+    exits 0
+    has $'/flatbed.conf\n+++ /dev/null\n@@ -1'
+    [ -e flatbed.conf ]
+    if [ "$(id -u)" = 0 ]; then
+        # shellcheck disable=SC2016
+        run unshare --mount --propagation private sh -c '
+            mount --bind /dev/null /usr/bin/diff && exec "$@"' sh \
+            "$FLATBED" install docker --config=new.json --runtime=/bin/sh --dry-run
+        exits 3
+        has "cannot start /usr/bin/diff (package diffutils): Permission denied"
+    fi
+}
+
+@test "a dry run whose output cannot be written fails" {
+    # shellcheck disable=SC2016
+    run sh -c 'exec "$@" >/dev/full' sh "$FLATBED" install docker --config=new.json --runtime=/bin/sh --dry-run
+    exits 3
+    has "/usr/bin/diff failed with exit status 2"
+}
+
 @test "a symbolic link stays one" {
     mkdir real
     echo '{}' >real/daemon.json

@@ -116,7 +116,7 @@ static void a_list_grows_and_keeps_its_items(void **state)
     assert_null(arena_extend(&a, list, SIZE_MAX / 2 + 1, sizeof(*list)));
 }
 
-int main(void)
+UNIT_SUITE(test_arena)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(allocations_are_zeroed_aligned_and_apart),

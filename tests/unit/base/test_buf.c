@@ -158,7 +158,7 @@ static void hostile_text_cannot_steer_a_terminal(void **state)
     assert_shown("\xed\xa0\x80", "\\xed\\xa0\\x80"); /* surrogate */
 }
 
-int main(void)
+UNIT_SUITE(test_buf)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(appends_of_every_kind_join),

@@ -84,7 +84,7 @@ static void exit_statuses_are_the_documented_ones(void **state)
     assert_int_equal(err_exit_status(ERR_POLICY), 9);
 }
 
-int main(void)
+UNIT_SUITE(test_err)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sets_kind_and_message),

@@ -359,7 +359,7 @@ static void committing_what_was_not_begun_fails(void **state)
 
 #define in_folder(test) cmocka_unit_test_setup_teardown(test, tempdir_make, tempdir_remove)
 
-int main(void)
+UNIT_SUITE(test_fdio)
 {
     const struct CMUnitTest tests[] = {
         in_folder(the_limit_is_exact),

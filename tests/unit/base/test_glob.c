@@ -115,7 +115,7 @@ static void many_stars_take_no_longer(void **state)
     assert_true(glob_matches("*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*", text));
 }
 
-int main(void)
+UNIT_SUITE(test_glob)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elements_match_what_they_stand_for),

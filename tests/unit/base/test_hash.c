@@ -83,7 +83,7 @@ static void test_stream(void **state)
     assert_true(streamed(data, 3, 1) != streamed(data, 4, 1));
 }
 
-int main(void)
+UNIT_SUITE(test_hash)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_input_gives_equal_hashes),

@@ -55,7 +55,7 @@ static void test_short(void **state)
     }
 }
 
-int main(void)
+UNIT_SUITE(test_human)
 {
     static const struct CMUnitTest tests[] = {cmocka_unit_test(test_size),
                                               cmocka_unit_test(test_size_binary),

@@ -182,7 +182,7 @@ static void parent_and_name(void **state)
     }
 }
 
-int main(void)
+UNIT_SUITE(test_path)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cleaning),

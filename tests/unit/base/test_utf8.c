@@ -91,7 +91,7 @@ static void every_character_survives_encoding(void **state)
     assert_memory_equal(text, "\xc3\xa9", 2);
 }
 
-int main(void)
+UNIT_SUITE(test_utf8)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sequences_have_their_length),

@@ -17,6 +17,15 @@
 
 #include <cmocka.h>
 
+/*
+ * The head of a suite: `UNIT_SUITE(test_x) { ... return cmocka_run_group_tests(...); }`. A room's
+ * suites are one program (run_suites.h), each in a process of its own. Returns the number of failed
+ * tests.
+ */
+#define UNIT_SUITE(name)                                                                           \
+    int name(void);                                                                                \
+    int name(void)
+
 /* `call` fails with this kind; `err` is a struct err that the call sets. */
 #define assert_fails(call, err, expected)                                                          \
     do {                                                                                           \

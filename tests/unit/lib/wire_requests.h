@@ -28,9 +28,7 @@ static inline struct wire_request wire_sample(enum wire_op op)
         break;
     case WIRE_SOURCE:
     case WIRE_DIFF_IDS:
-    case WIRE_SEND:
         r.number = 1;
-        r.feed = op == WIRE_SOURCE;
         break;
     case WIRE_BLOBS:
         r.blobs = blobs;

@@ -39,8 +39,8 @@ struct json_doc *engine_inspect(struct engine *e, const char *name, bool *missin
                                 struct err *err) must_check;
 
 /*
- * GET /images/NAME/get: writes the image, as docker save does, to fd (a file, a pipe). `platform`
- * is JSON, for daemons that speak 1.48; or NULL. A daemon that fails on the way ends the archive
+ * GET /images/NAME/get: writes the image, as docker save does, at fd's position. `platform` is
+ * JSON, for daemons that speak 1.48; or NULL. A daemon that fails on the way ends the archive
  * early, with an error as JSON behind it: engine_save_error finds it.
  */
 int engine_save(struct engine *e, const char *name, const char *platform, int fd,
@@ -48,9 +48,6 @@ int engine_save(struct engine *e, const char *name, const char *platform, int fd
 
 /* Replaces the error by what the daemon said at the end of the file, if it did. Returns -1. */
 int engine_save_error(int fd, struct err *err);
-/* The same for the last ENGINE_SAVE_TAIL bytes of what it sent. */
-int engine_save_said(const char *tail, size_t len, struct err *err);
-enum { ENGINE_SAVE_TAIL = 8 * 1024 };
 
 /* POST /images/load with the first `size` bytes of fd. 0: no part of the reply was an error. */
 int engine_load(struct engine *e, int fd, uint64_t size, struct err *err) must_check;

@@ -7,7 +7,6 @@
 #define FLATTEN_SOURCE_H
 
 #include "flatten/image/blob_store.h"
-#include "flatten/image/feed.h"
 #include "flatten/image/image.h"
 #include "flatten/name/reference.h"
 
@@ -36,23 +35,14 @@ struct source {
     /* docker-daemon, docker:// */
     char *name;              /* what to call the image; or NULL */
     char *os, *architecture; /* that the daemon was asked for; or NULL */
-
-    /* docker-daemon, where there was no room to spool the image: fd is -1 */
-    bool is_feed;
-    char *id, *platform;        /* what to ask for, each time */
-    const struct feed_ops *ops; /* who asks */
-    void *feed_ctx;             /* borrowed */
 };
 
 /*
- * Finds it. `platform` may be NULL; only the daemon is told. `feed`: who wants it can do with a
- * feed, if a daemon's image finds no room to be spooled.
+ * Finds it. `platform` may be NULL; only the daemon is told. A daemon's image is copied into a
+ * temporary file (spool.h); where that has no room the error says so.
  */
-struct source *source_open(const struct reference *ref, const char *platform, bool feed,
+struct source *source_open(const struct reference *ref, const char *platform,
                            struct err *err) must_check;
-
-/* A feed's image, once more, into the descriptor. */
-int source_send(const struct source *s, int fd, struct err *err) must_check;
 
 /*
  * Where an archive or a layout has its images: their places, as "@N" names them, in order. *places
@@ -89,8 +79,7 @@ static inline const char *source_selector(const struct source *s)
 
 int source_find_archive(struct source *s, struct err *err) must_check;
 int source_find_layout(struct source *s, struct err *err) must_check;
-int source_find_daemon(struct source *s, const char *platform, bool feed,
-                       struct err *err) must_check;
+int source_find_daemon(struct source *s, const char *platform, struct err *err) must_check;
 int source_find_registry(struct source *s, struct err *err) must_check;
 
 struct image *source_read_archive(struct source *s, const char *platform,

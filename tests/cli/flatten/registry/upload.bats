@@ -11,7 +11,7 @@ load ../lib/registry
 setup_file() {
     mock_file_setup docker-registry openssl
     export LARGE=$BATS_FILE_TMPDIR/large.tar
-    python3 "$BATS_TEST_DIRNAME/../lib/large_image.py" "$LARGE" 100
+    python3 "$FLATTEN_LIB/large_image.py" "$LARGE" 100
 }
 
 teardown_file() { registry_stop_all "$BATS_FILE_TMPDIR"; }
@@ -116,16 +116,13 @@ chunks() { sed -n 's|^PATCH .* \([0-9]*\)-[0-9]*$|\1|p' "$MOCK/log" | awk '{ pri
 
 @test "a real registry, through a connection that breaks" {
     registry_start_tls "$BATS_FILE_TMPDIR/tls" lab secret
-    local name=registry.invalid:${REGISTRY#*:} left=200
+    local name=registry.invalid:${REGISTRY#*:}
     printf '{"auths":{"%s":{"auth":"%s"}}}' "$name" "$(printf lab:secret | base64)" >auth.json
     export REGISTRY_AUTH_FILE=$PWD/auth.json SSL_CERT_FILE=$BATS_FILE_TMPDIR/tls/ca.pem
-    python3 "$BATS_TEST_DIRNAME/../lib/proxy.py" "$PWD/proxy" connect cut 100000000 >proxy.out 2>&1 \
+    python3 "$FLATTEN_LIB/proxy.py" "$PWD/proxy" connect cut 100000000 >proxy.out 2>&1 \
         </dev/null 3>&- &
     MOCK_PID=$!
-    until [ -e proxy.port ]; do
-        ((left-- > 0)) || return 1
-        sleep 0.05
-    done
+    wait_until test -e proxy.port
     HTTPS_PROXY=http://127.0.0.1:$(cat proxy.port)
     export HTTPS_PROXY
     : >"$MOCK/log"

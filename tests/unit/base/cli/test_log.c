@@ -90,7 +90,7 @@ static void a_closed_stderr_is_survived(void **state)
     close(saved);
 }
 
-int main(void)
+UNIT_SUITE(test_log)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(levels_have_their_words),

@@ -299,7 +299,7 @@ static void without_a_fallback_a_command_is_needed(void **state)
     assert_string_equal(err.msg, "which command? see 'flatbed-strict --help'");
 }
 
-int main(void)
+UNIT_SUITE(test_options)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_value_may_be_attached_or_apart),

@@ -93,7 +93,7 @@ static void only_known_shells_are_completed(void **state)
     assert_int_equal(out.len, 0);
 }
 
-int main(void)
+UNIT_SUITE(test_options_help)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(program_help_shows_commands_and_options),

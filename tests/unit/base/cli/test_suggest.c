@@ -65,7 +65,7 @@ static void long_words_are_far_from_everything(void **state)
     assert_null(suggest_nearest("xxx", own, 1));
 }
 
-int main(void)
+UNIT_SUITE(test_suggest)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slips_of_the_finger_are_found),

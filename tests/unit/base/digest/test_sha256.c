@@ -122,7 +122,7 @@ static void everything_else_is_refused(void **state)
     }
 }
 
-int main(void)
+UNIT_SUITE(test_sha256)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nist_vectors),

@@ -93,7 +93,7 @@ static void test_long_streams(void **state)
     sha256_lane_clear(&b);
 }
 
-int main(void)
+UNIT_SUITE(test_sha256_pair)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_length),

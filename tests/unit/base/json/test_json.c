@@ -375,7 +375,7 @@ static void the_text_is_taken_over(void **state)
     assert_int_equal(err.kind, ERR_FORMAT);
 }
 
-int main(void)
+UNIT_SUITE(test_json)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(untouched_documents_keep_every_byte),

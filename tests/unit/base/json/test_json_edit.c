@@ -386,7 +386,7 @@ static void quoting_on_its_own(void **state)
                         "\"a\\\"\\\\\\n\\u0009\\u0000\\u001f\\u007f/\xe2\x82\xac\xef\xbf\xbd\"");
 }
 
-int main(void)
+UNIT_SUITE(test_json_edit)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_of_value_can_be_made),

@@ -142,7 +142,7 @@ static void memory_beyond_the_cap_is_an_error_value(void **state)
     assert_fails(json_write(doc, &out, &err), err, ERR_SYSTEM);
 }
 
-int main(void)
+UNIT_SUITE(test_json_limits)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(depth_is_capped_at_100),

@@ -104,7 +104,7 @@ static void edits_fail_and_stay_failed(void **state)
     assert_true(n > 30);
 }
 
-int main(void)
+UNIT_SUITE(test_json_memory)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parsing_says_so),

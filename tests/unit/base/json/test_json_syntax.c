@@ -136,7 +136,7 @@ static void failures_release_everything(void **state)
     assert_int_equal(err.kind, ERR_FORMAT);
 }
 
-int main(void)
+UNIT_SUITE(test_json_syntax)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_tokens_are_pointed_at),

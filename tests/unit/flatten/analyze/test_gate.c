@@ -108,7 +108,7 @@ static void test_bad_file(void **state)
     }
 }
 
-int main(void)
+UNIT_SUITE(test_gate)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_set),  cmocka_unit_test(test_bad),      cmocka_unit_test(test_judge),

@@ -40,7 +40,7 @@ static void test_page(void **state)
     assert_null(strstr(out.data, "@DATA@"));
 }
 
-int main(void)
+UNIT_SUITE(test_html)
 {
     static const struct CMUnitTest tests[] = {cmocka_unit_test(test_data),
                                               cmocka_unit_test(test_page)};

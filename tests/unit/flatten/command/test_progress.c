@@ -22,7 +22,7 @@ static void test_line(void **state)
     check(0, 0, 3, "100 %  0.00 of 0.00 GB");
 }
 
-int main(void)
+UNIT_SUITE(test_progress)
 {
     static const struct CMUnitTest tests[] = {cmocka_unit_test(test_line)};
 

@@ -83,7 +83,7 @@ static void test_source_date_epoch(void **state)
     unsetenv("SOURCE_DATE_EPOCH");
 }
 
-int main(void)
+UNIT_SUITE(test_timestamp)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rfc_3339_stays_as_it_is),

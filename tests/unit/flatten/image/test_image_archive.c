@@ -339,7 +339,7 @@ static void test_what_is_no_archive(void **state)
 
 #define UNIT(test) cmocka_unit_test_setup_teardown(test, tempdir_make, tempdir_remove)
 
-int main(void)
+UNIT_SUITE(test_image_archive)
 {
     static const struct CMUnitTest tests[] = {
         UNIT(test_opens),

@@ -319,7 +319,7 @@ static void test_json_that_is_too_long(void **state)
 
 #define UNIT(test) cmocka_unit_test_setup_teardown(test, tempdir_make, tempdir_remove)
 
-int main(void)
+UNIT_SUITE(test_image_oci)
 {
     static const struct CMUnitTest tests[] = {
         UNIT(test_opens),

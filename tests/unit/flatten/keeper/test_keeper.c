@@ -328,17 +328,6 @@ static void fill_the_disk(int socket)
     say(socket, &(struct wire_request){.op = WIRE_SPOOL});
 }
 
-static void have_sent_what_is_no_feed(int socket)
-{
-    (void)plainly(socket, WIRE_SOURCE);
-    say(socket, &(struct wire_request){.op = WIRE_SEND});
-}
-
-static void have_sent_before_opening(int socket)
-{
-    say(socket, &(struct wire_request){.op = WIRE_SEND});
-}
-
 static void ask_the_daemon(int socket)
 {
     say(socket, &(struct wire_request){.op = WIRE_DIFF_IDS});
@@ -396,8 +385,6 @@ static void test_refused(void **state)
         {name_a_layer_that_is_not_there, "not written"},
         {lie_about_a_manifest, "digest"},
         {read_another_source, "a source"},
-        {have_sent_what_is_no_feed, "a feed"},
-        {have_sent_before_opening, "a feed"},
         {open_a_source_twice, "a source"},
         {read_before_opening, "no layout"},
         {fill_the_disk, "temporary files"},
@@ -456,7 +443,7 @@ static void test_no_index_in_an_archive_of_dockers(void **state)
 
 #define act_test(f) cmocka_unit_test_setup_teardown(f, tempdir_make, tempdir_remove)
 
-int main(void)
+UNIT_SUITE(test_keeper)
 {
     const struct CMUnitTest tests[] = {
         act_test(test_honest),

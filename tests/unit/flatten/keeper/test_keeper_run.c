@@ -76,7 +76,7 @@ static void test_sandboxed(void **state)
     assert_contains(err.msg, "a system call that its sandbox forbids");
 }
 
-int main(void)
+UNIT_SUITE(test_keeper_run)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_ends),
                                        cmocka_unit_test(test_sandboxed)};

@@ -48,7 +48,7 @@ static void test_packed_and_back(void **state)
     attributes_free(a);
 }
 
-int main(void)
+UNIT_SUITE(test_attributes)
 {
     static const struct CMUnitTest tests[] = {cmocka_unit_test(test_packed_and_back)};
 

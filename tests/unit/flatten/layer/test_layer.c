@@ -349,7 +349,7 @@ static void test_messages_are_printable(void **state)
     assert_contains(err.msg, "\\x1b[2J\\x0a");
 }
 
-int main(void)
+UNIT_SUITE(test_layer)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kinds),

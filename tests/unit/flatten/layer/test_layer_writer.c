@@ -273,7 +273,7 @@ static void test_a_file_that_cannot_be_written(void **state)
     assert_int_equal(err.sys, ENOSPC);
 }
 
-int main(void)
+UNIT_SUITE(test_layer_writer)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_read_back),

@@ -292,7 +292,7 @@ static void test_what_tar_cannot_say(void **state)
     assert_int_equal(tar.len, 0);
 }
 
-int main(void)
+UNIT_SUITE(test_pax)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plain),

@@ -80,7 +80,7 @@ static void what_was_released_is_not_kept(void **state)
     tar_window_clear(&f.window);
 }
 
-int main(void)
+UNIT_SUITE(test_tar_window)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_header_in_one_block),

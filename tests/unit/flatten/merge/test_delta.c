@@ -113,7 +113,7 @@ static void check(const struct above_case *c, enum semantics semantics, const ch
     stack_parse(&stack, text);
     _cleanup_image_ struct image *image = image_of_stack(&stack);
     const struct merged_options options = {.semantics = semantics, .kept = 1, .indexed = true};
-    if (merged_entries(image, &options, &sink.base, &report, &err) != 0)
+    if (merged_entries(image, &options, &sink.base, &report, &err) != MERGE_DONE)
         fail_msg("%s", err.msg);
     buf_append(&sink.text, "", 0);
     assert_string_equal(sink.text.data, expected);
@@ -163,10 +163,10 @@ static void test_stream_refuses(void **state)
     (void)state;
     stack_parse(&stack, "a | b");
     _cleanup_image_ struct image *image = image_of_stack(&stack);
-    assert_int_equal(merged_entries(image, &options, NULL, &report, &err), 1);
+    assert_int_equal(merged_entries(image, &options, NULL, &report, &err), MERGE_NEEDS_INDEX);
 }
 
-int main(void)
+UNIT_SUITE(test_delta)
 {
     enum { COUNT = sizeof(cases) / sizeof(*cases) };
     static const struct CMUnitTest fixed[] = {

@@ -155,7 +155,7 @@ static void test_link_with_attributes_of_its_own(void **state)
     assert_int_equal(out.action, MERGE_CONFLICT);
 }
 
-int main(void)
+UNIT_SUITE(test_merge)
 {
     static const struct CMUnitTest fixed[] = {
         cmocka_unit_test(test_too_many_layers),

@@ -10,7 +10,7 @@
  * the index (overlay, spec).
  */
 struct outcome {
-    int rc;
+    enum merge_result rc;
     struct err err;
     struct buf text;
     char divergences[2048];
@@ -37,7 +37,7 @@ static void outcome_of(const struct image *image, enum semantics semantics, bool
     result_sink_init(&sink);
     o->rc = merged_entries(image, &options, &sink.base, &report, &o->err);
     result_sink_end(&sink);
-    if (o->rc == 0)
+    if (o->rc == MERGE_DONE)
         assert_int_equal(report.entries_out, sink.result.count);
     result_text(&sink.result, &o->text);
     result_sink_clear(&sink);
@@ -46,7 +46,7 @@ static void outcome_of(const struct image *image, enum semantics semantics, bool
 static void check(const char *way, const struct outcome *o, const char *expected)
 {
     if (expected[0] == '!') {
-        if (o->rc != -1)
+        if (o->rc != MERGE_FAILED)
             fail_msg("%s: no error but: %s", way, o->text.data);
         if (o->err.kind != ERR_FORMAT)
             fail_msg("%s: %s", way, o->err.msg);
@@ -54,7 +54,7 @@ static void check(const char *way, const struct outcome *o, const char *expected
         assert_contains(o->err.msg, "layer ");
         return;
     }
-    if (o->rc != 0)
+    if (o->rc != MERGE_DONE)
         fail_msg("%s: %d: %s", way, o->rc, o->err.msg);
     if (strcmp(o->text.data, expected) != 0)
         fail_msg("%s: %s\nnot: %s", way, o->text.data, expected);
@@ -72,12 +72,13 @@ static void test_case(void **state)
     outcome_of(image, SEMANTICS_OVERLAY, true, &overlay);
     outcome_of(image, SEMANTICS_SPEC, true, &spec);
     image_free(image);
-    if (stream.rc != 1)
+    if (stream.rc != MERGE_NEEDS_INDEX)
         check("stream", &stream, c->overlay);
     check("index", &overlay, c->overlay);
     check("spec", &spec, c->spec ? c->spec : c->overlay);
     if (c->divergence)
-        assert_contains(stream.rc == 0 ? stream.divergences : overlay.divergences, c->divergence);
+        assert_contains(stream.rc == MERGE_DONE ? stream.divergences : overlay.divergences,
+                        c->divergence);
     buf_free(&stream.text);
     buf_free(&overlay.text);
     buf_free(&spec.text);
@@ -154,13 +155,13 @@ static char *attributes_of_link(enum semantics semantics, bool deleted)
     stack_parse(&stack, "| -a");
     tar_layer(&stack, 2, &tars[1]);
     struct image *image = image_of(tars, deleted ? 2 : 1, NULL);
-    int rc = merged_entries(image, &options, &sink.base, &report, &err);
-    if (rc == 1) {
+    enum merge_result result = merged_entries(image, &options, &sink.base, &report, &err);
+    if (result == MERGE_NEEDS_INDEX) {
         buf_truncate(&sink.text, 0);
         options.indexed = true;
-        rc = merged_entries(image, &options, &sink.base, &report, &err);
+        result = merged_entries(image, &options, &sink.base, &report, &err);
     }
-    assert_works(rc, err);
+    assert_works(result, err);
     image_free(image);
     buf_free(&tars[0]);
     buf_free(&tars[1]);
@@ -198,6 +199,40 @@ static void test_link_attributes_spec(void **state)
     assert_contains(left, "b 0600 384 384.7 ");
 }
 
+/* What is left out of headers is told, whichever way they are read. */
+static void test_dropped(void **state)
+{
+    static const struct merged_options ways[] = {
+        {0}, {.indexed = true}, {.semantics = SEMANTICS_SPEC, .indexed = true}};
+    struct buf tar = {0};
+    struct archive *a = tar_begin(&tar);
+
+    (void)state;
+    put_with(a, "d/", NULL, 0755, "trusted.overlay.opaque");
+    put_with(a, "d/f", NULL, 0644, "user.a");
+    archive_write_free(a);
+    for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+        static struct outcome o;
+        struct merged_options options = ways[i];
+        struct merged_report report;
+        struct result_sink sink;
+        struct image *image = image_of(&tar, 1, NULL);
+
+        o = (struct outcome){0};
+        options.notice = on_notice;
+        options.notice_ctx = &o;
+        result_sink_init(&sink);
+        assert_works(merged_entries(image, &options, &sink.base, &report, &o.err), o.err);
+        assert_int_equal(report.dropped, 1);
+        assert_string_equal(o.divergences,
+                            "extended attributes of overlayfs itself are left out\n");
+        result_sink_end(&sink);
+        result_sink_clear(&sink);
+        image_free(image);
+    }
+    buf_free(&tar);
+}
+
 /* ---- bounds ---- */
 
 enum { MANY = 40 };
@@ -223,8 +258,8 @@ static int discard_entry(struct entry_sink *sink, struct archive_entry *e, struc
 }
 
 /* With that many bytes for headers that are kept. */
-static int merge_within(const struct buf *tars, size_t count, uint64_t most, bool indexed,
-                        struct err *err)
+static enum merge_result merge_within(const struct buf *tars, size_t count, uint64_t most,
+                                      bool indexed, struct err *err)
 {
     static const struct entry_sink_ops ops = {discard_entry, take_data};
     const struct merged_options options = {.max_attributes = most, .indexed = indexed};
@@ -233,9 +268,9 @@ static int merge_within(const struct buf *tars, size_t count, uint64_t most, boo
     struct image *image = image_of(tars, count, NULL);
 
     *err = (struct err)ERR_INIT;
-    int rc = merged_entries(image, &options, &sink, &report, err);
+    enum merge_result result = merged_entries(image, &options, &sink, &report, err);
     image_free(image);
-    return rc;
+    return result;
 }
 
 /* A file that a newer layer deletes, and links to it that stay: their headers wait. */
@@ -284,11 +319,12 @@ static void test_bound_of_directories(void **state)
     buf_free(&tar);
 }
 
-int main(void)
+UNIT_SUITE(test_merged)
 {
     static const struct CMUnitTest fixed[] = {
         cmocka_unit_test(test_link_attributes_overlay),
         cmocka_unit_test(test_link_attributes_spec),
+        cmocka_unit_test(test_dropped),
         cmocka_unit_test(test_bound_of_links),
         cmocka_unit_test(test_bound_of_directories),
     };

@@ -144,7 +144,7 @@ static void test_slots_far_apart(void **state)
     assert_int_equal(model_slot(&f->model, 99999, &f->err)->stamp, 0);
 }
 
-int main(void)
+UNIT_SUITE(test_model)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_nothing_at_first, make, drop),

@@ -109,7 +109,7 @@ static void test_depth(void **state)
     assert_int_equal(strlen(path.data), path.len);
 }
 
-int main(void)
+UNIT_SUITE(test_tree)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_root),   cmocka_unit_test(test_children),

@@ -137,7 +137,7 @@ static void test_destinations(void **state)
     assert_fails(reference_parse_destination("docker-archive:-", &ref, &err), err, ERR_USAGE);
 }
 
-int main(void)
+UNIT_SUITE(test_reference)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_transports),

@@ -147,7 +147,7 @@ static void test_server(void **state)
     assert_string_equal(registry_ref_server(&ref), "quay.io:443");
 }
 
-int main(void)
+UNIT_SUITE(test_registry_ref)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_docker_hub), cmocka_unit_test(test_hosts),

@@ -175,7 +175,7 @@ static void the_list_cannot_be_left(void **state)
         assert_int_equal(confined(looks), -SIGSYS);
 }
 
-int main(void)
+UNIT_SUITE(test_sandbox)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(forbidden_calls_end_it),  cmocka_unit_test(ordinary_work_goes_on),

@@ -304,7 +304,7 @@ static void test_kept_descriptor(void **state)
                              "\",\"size\":5}");
 }
 
-int main(void)
+UNIT_SUITE(test_describe_image)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_rest_is_untouched),

@@ -212,7 +212,7 @@ static void test_shared_links(void **state)
     buf_free(&seen.text);
 }
 
-int main(void)
+UNIT_SUITE(test_listing)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_everything_counts), cmocka_unit_test(test_values_of_each_kind),

@@ -118,7 +118,7 @@ static void test_groups(void **state)
     check_groups(huge, 0, 2, "3 5");
 }
 
-int main(void)
+UNIT_SUITE(test_select)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shared),

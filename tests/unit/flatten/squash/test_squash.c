@@ -197,7 +197,7 @@ static void test_proof_fails(void **state)
     assert_int_equal(err.kind, ERR_DIGEST);
 }
 
-int main(void)
+UNIT_SUITE(test_squash)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kept_blobs),   cmocka_unit_test(test_blob_that_is_there),

@@ -174,7 +174,7 @@ static void test_parse_refuses(void **state)
     }
 }
 
-int main(void)
+UNIT_SUITE(test_compress)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_level_byte_by_byte),

@@ -195,7 +195,7 @@ static void test_stopped_from_outside(void **state)
     assert_fails(relay_write(r, "x", 1, &err), err, ERR_SYSTEM);
 }
 
-int main(void)
+UNIT_SUITE(test_relay)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_everybody_gets_everything),

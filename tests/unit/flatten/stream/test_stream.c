@@ -447,7 +447,7 @@ static void test_spool_is_bounded(void **state)
     assert_int_equal(lseek(fd, 0, SEEK_END), sizeof(text));
 }
 
-int main(void)
+UNIT_SUITE(test_stream)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_byte_at_a_time),

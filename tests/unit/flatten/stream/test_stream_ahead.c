@@ -122,7 +122,7 @@ static void test_freed_early(void **state)
     stream_free(other);
 }
 
-int main(void)
+UNIT_SUITE(test_stream_ahead)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_passes_on),

@@ -275,7 +275,7 @@ static void test_lengths(void **state)
     close(pair[1]);
 }
 
-int main(void)
+UNIT_SUITE(test_wire)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trips),

@@ -177,7 +177,7 @@ static void test_engines(void **state)
     assert_string_equal(audit_engine(&(struct call){.bundle = "/b"}, NULL), "unknown");
 }
 
-int main(void)
+UNIT_SUITE(test_audit)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_smallest),

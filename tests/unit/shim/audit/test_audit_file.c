@@ -215,7 +215,7 @@ static void test_lock_is_bounded(void **state)
     assert_works(lock_wait(two, 0, &err), err);
 }
 
-int main(void)
+UNIT_SUITE(test_audit_file)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_appends, tempdir_make, tempdir_remove),

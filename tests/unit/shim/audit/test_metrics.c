@@ -130,7 +130,7 @@ static void test_bounds(void **state)
     assert_int_equal(m.count, METRICS_SAMPLES);
 }
 
-int main(void)
+UNIT_SUITE(test_metrics)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counting),   cmocka_unit_test(test_form),

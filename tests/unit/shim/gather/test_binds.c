@@ -474,7 +474,7 @@ static void test_a_strict_rule_that_cannot_be_placed_denies(void **state)
     free(r.config);
 }
 
-int main(void)
+UNIT_SUITE(test_binds)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_longest_path_wins),

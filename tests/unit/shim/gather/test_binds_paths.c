@@ -136,7 +136,7 @@ static void test_policies_that_are_wrong(void **state)
     }
 }
 
-int main(void)
+UNIT_SUITE(test_binds_paths)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_where_engines_mount_for_users),

@@ -122,7 +122,7 @@ static void test_in_words(void **state)
     assert_string_equal(d.policy, "policy.json:1");
 }
 
-int main(void)
+UNIT_SUITE(test_rootfs)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_layers),

@@ -318,7 +318,7 @@ static void test_policies_that_are_wrong(void **state)
     }
 }
 
-int main(void)
+UNIT_SUITE(test_security)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_privileged),

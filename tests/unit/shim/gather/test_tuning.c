@@ -372,7 +372,7 @@ static void test_requests(void **state)
     }
 }
 
-int main(void)
+UNIT_SUITE(test_tuning)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes),

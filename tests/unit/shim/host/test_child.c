@@ -130,7 +130,7 @@ static void its_status_is_seen_where_children_are_ignored(void **state)
     assert_ptr_equal(signal(SIGCHLD, SIG_DFL), SIG_IGN);
 }
 
-int main(void)
+UNIT_SUITE(test_child)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_says_what_it_says),

@@ -40,7 +40,7 @@ static void test_bounds(void **state)
     assert_fails(rundir_escape(text, &more, &err), err, ERR_LIMIT);
 }
 
-int main(void)
+UNIT_SUITE(test_rundir)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_escapes),

@@ -93,7 +93,7 @@ static void test_no_table(void **state)
     assert_true(table.count > 0);
 }
 
-int main(void)
+UNIT_SUITE(test_mount_table)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),    cmocka_unit_test(test_what_the_table_does_not_have),

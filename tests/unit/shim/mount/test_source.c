@@ -414,7 +414,7 @@ static void test_waiting_for_what_answers(void **state)
     assert_int_equal(errno, ECHILD);
 }
 
-int main(void)
+UNIT_SUITE(test_source)
 {
     const struct CMUnitTest tests[] = {
         WITH_ROOT(test_a_look_from_a_folder_sees_the_same),

@@ -121,7 +121,7 @@ static void test_names_that_go_folds(void **state)
     assert_false(spec_name_shadows("", 0, "k"));
 }
 
-int main(void)
+UNIT_SUITE(test_spec)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reads),

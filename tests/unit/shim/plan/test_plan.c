@@ -324,7 +324,7 @@ static void test_an_empty_policy_plans_nothing(void **state)
     assert_false(plan_changes(&f->plan));
 }
 
-int main(void)
+UNIT_SUITE(test_plan)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_always_and_asked_for, setup, teardown),

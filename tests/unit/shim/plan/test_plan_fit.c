@@ -174,7 +174,7 @@ static void test_features(void **state)
     }
 }
 
-int main(void)
+UNIT_SUITE(test_plan_fit)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_read_only_in_depth, setup, teardown),

@@ -468,7 +468,7 @@ static void test_in_words(void **state)
     }
 }
 
-int main(void)
+UNIT_SUITE(test_plan_tuning)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shm),

@@ -191,7 +191,7 @@ static void test_later_files_override_and_add(void **state)
     buf_free(&place);
 }
 
-int main(void)
+UNIT_SUITE(test_policy)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults),

@@ -203,7 +203,7 @@ static void test_the_folder_may_be_a_link(void **state)
 
 #define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, tempdir_make, tempdir_remove)
 
-int main(void)
+UNIT_SUITE(test_policy_load)
 {
     const struct CMUnitTest tests[] = {
         WITH_FOLDER(test_fragments_in_name_order),

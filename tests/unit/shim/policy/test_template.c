@@ -85,7 +85,7 @@ static void test_unsafe_values(void **state)
     assert_false(template_name_valid("a\0b", 3));
 }
 
-int main(void)
+UNIT_SUITE(test_template)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_expands),

@@ -205,7 +205,7 @@ static void test_programs_that_are_none(void **state)
     assert_false(passes(open, 0, 1));
 }
 
-int main(void)
+UNIT_SUITE(test_syscall_filter)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lists),

@@ -216,7 +216,7 @@ static void test_other_values(void **state)
     json_free(doc);
 }
 
-int main(void)
+UNIT_SUITE(test_identity)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_maps),

@@ -340,7 +340,7 @@ static void test_errors_point_at_their_place(void **state)
     shim_assert_wrong(wrongs, sizeof(wrongs) / sizeof(*wrongs));
 }
 
-int main(void)
+UNIT_SUITE(test_profile)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_matching, setup, teardown),

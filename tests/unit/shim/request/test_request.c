@@ -429,7 +429,7 @@ static void test_bounds_of_mounts(void **state)
     buf_free(&text);
 }
 
-int main(void)
+UNIT_SUITE(test_request)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_forms, setup, teardown),

@@ -223,7 +223,7 @@ static void test_the_plan_only_wants_it(void **state)
     assert_false(plan_changes(&f->plan));
 }
 
-int main(void)
+UNIT_SUITE(test_restack)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_keys, enter_tempdir, leave_tempdir),

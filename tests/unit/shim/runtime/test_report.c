@@ -57,7 +57,7 @@ static void test_where(void **state)
     assert_null(report_file("/dev/stderr"));
 }
 
-int main(void)
+UNIT_SUITE(test_report)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_json),

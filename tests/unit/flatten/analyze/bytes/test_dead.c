@@ -160,7 +160,7 @@ static void test_worst(void **state)
     analysis_clear(&a);
 }
 
-int main(void)
+UNIT_SUITE(test_dead)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cases),

@@ -73,7 +73,7 @@ static void test_defaults(void **state)
     assert_string_equal(c->file, "");
 }
 
-int main(void)
+UNIT_SUITE(test_lookup_costs)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_good),

@@ -103,7 +103,7 @@ static void test_import(void **state)
     analysis_clear(&a);
 }
 
-int main(void)
+UNIT_SUITE(test_lookups)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts),

@@ -137,7 +137,7 @@ static void test_merge(void **state)
     assert_true(r.error == wanted.error);
 }
 
-int main(void)
+UNIT_SUITE(test_dedup)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exact),

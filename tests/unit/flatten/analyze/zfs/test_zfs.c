@@ -115,7 +115,7 @@ static void test_parse(void **state)
         assert_fails(zfs_parse_record(bad[i], &record, &err), err, ERR_USAGE);
 }
 
-int main(void)
+UNIT_SUITE(test_zfs)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_records),

@@ -73,7 +73,7 @@ static void test_words(void **state)
     assert_non_null(strstr(out.data, "960 B of memory"));
 }
 
-int main(void)
+UNIT_SUITE(test_zfs_plan)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_choose),

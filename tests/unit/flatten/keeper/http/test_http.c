@@ -273,7 +273,7 @@ static void test_escaped(void **state)
     assert_string_equal(out.data, "a-Z_0.~%2F%3A%20%0D%0A%FF%25%2B%26%3D");
 }
 
-int main(void)
+UNIT_SUITE(test_http)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_success),

@@ -49,7 +49,7 @@ static void test_nul(void **state)
     assert_false(base64_decode(&out, "Zm\0v", 4));
 }
 
-int main(void)
+UNIT_SUITE(test_base64)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_vectors),

@@ -218,7 +218,7 @@ static void test_files(void **state)
     unsetenv("REGISTRY_AUTH_FILE");
 }
 
-int main(void)
+UNIT_SUITE(test_registry_auth)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bearer),

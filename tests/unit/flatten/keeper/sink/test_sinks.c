@@ -457,7 +457,7 @@ static void test_archive_over_a_directory(void **state)
 
 #define UNIT(test) cmocka_unit_test_setup_teardown(test, tempdir_make, tempdir_remove)
 
-int main(void)
+UNIT_SUITE(test_sinks)
 {
     static const struct CMUnitTest tests[] = {
         UNIT(test_oci_new),

@@ -89,7 +89,7 @@ static void test_text(void **state)
     assert_non_null(strstr(coloured.data, "\x1b[31m    64.00\x1b[0m"));
 }
 
-int main(void)
+UNIT_SUITE(test_bench)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_median),

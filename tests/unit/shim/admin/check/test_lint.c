@@ -145,7 +145,7 @@ static void an_error_of_loading_is_taken_apart(void **state)
     assert_string_equal(f.list[1].message, "no place");
 }
 
-int main(void)
+UNIT_SUITE(test_lint)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_that_another_offers),

@@ -75,7 +75,7 @@ static void what_is_no_object_is_left_alone(void **state)
     }
 }
 
-int main(void)
+UNIT_SUITE(test_json_text)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_member_is_added_in_the_layout_of_the_others),

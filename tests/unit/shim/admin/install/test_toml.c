@@ -165,7 +165,7 @@ static void a_table_of_ours_may_not_be_there(void **state)
     assert_contains(err.msg, "line 2");
 }
 
-int main(void)
+UNIT_SUITE(test_toml)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_of_value_is_passed_over),

@@ -145,7 +145,7 @@ static void test_shorter(void **state)
     }
 }
 
-int main(void)
+UNIT_SUITE(test_layers)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lower),

@@ -217,7 +217,7 @@ static void test_the_rest_stays_byte_for_byte(void **state)
     assert_contains(text, "{\"limit\" : 18446744073709551615, \"y\":[ 1e400 ]}");
 }
 
-int main(void)
+UNIT_SUITE(test_apply)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_mount),

@@ -373,7 +373,7 @@ static void test_exec(void **state)
     }
 }
 
-int main(void)
+UNIT_SUITE(test_call)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exec),
