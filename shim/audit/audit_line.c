@@ -4,13 +4,10 @@
 
 #include <string.h>
 
-enum { TEXT = 1024, NAME = 256 }; /* bytes of what the line takes of a text, and of a name */
+enum { TEXT = 1024, NAME = 256 }; /* bytes that the line takes of a text and of a name, at most */
 
 const char *const audit_verdict_names[] = {
     [AUDIT_ALLOWED] = "allowed", [AUDIT_CHANGED] = "changed", [AUDIT_DENIED] = "denied"};
-
-static const char *const modes[] = {
-    [POLICY_ENFORCE] = "enforce", [POLICY_PERMISSIVE] = "permissive", [POLICY_OFF] = "off"};
 
 static void put(struct json_doc *doc, const char *key, const char *text, size_t most)
 {
@@ -53,14 +50,14 @@ static void put_head(struct json_doc *doc, const struct audit_record *r)
     if (r->process.known)
         json_set(doc, json_root(doc), "process_uid", json_number(doc, r->process.uid));
     put(doc, "bundle", r->bundle, TEXT);
-    put(doc, "mode", modes[r->mode], NAME);
+    put(doc, "mode", policy_mode_names[r->mode], NAME);
     put(doc, "profile", r->profile, NAME);
     put_off(doc, r->off);
     put(doc, "error", r->error, TEXT);
     put(doc, "warning", r->warning, TEXT);
 }
 
-/* Those that are denied, or those that are not, as long as there are any `left`. */
+/* Adds the operations that are denied, or those that are not, while there are any `left`. */
 static int put_operations(struct json_doc *doc, const struct plan *plan, bool denied, size_t *left,
                           struct arena *arena, struct err *err)
 {

@@ -47,7 +47,10 @@ static bool parse_value(const char *text, uint64_t *out)
     return errno == 0 && (*end == '\n' || *end == '\0');
 }
 
-/* The text behind the family's name, which ends at a brace or a blank. */
+/*
+ * Finds the family at the beginning of the line. Returns the text behind its name, which ends at a
+ * brace or a blank; NULL if it is unknown.
+ */
 static const char *parse_name(const char *line, enum metric *out)
 {
     size_t len = strcspn(line, "{ \n");

@@ -7,6 +7,9 @@
 
 const char policy_default_path[] = "/etc/flatbed/policy.json";
 
+const char *const policy_mode_names[POLICY_MODES] = {
+    [POLICY_ENFORCE] = "enforce", [POLICY_PERMISSIVE] = "permissive", [POLICY_OFF] = "off"};
+
 const char *const policy_opt_out_names[POLICY_OPT_OUTS] = {"mounts", "tuning"};
 
 enum { MEMORY_LIMIT = 64 * 1024 * 1024 };
@@ -20,7 +23,7 @@ struct policy *policy_new(struct err *err)
         return NULL;
     }
     policy->arena.limit = MEMORY_LIMIT;
-    /* Not the environment: an image can set it. */
+    /* Without the environment: an image can set it. */
     policy->carriers[0] = CARRIER_ANNOTATIONS;
     policy->carriers[1] = CARRIER_MOUNTS;
     policy->carrier_count = 2;

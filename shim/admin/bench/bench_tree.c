@@ -49,11 +49,14 @@ int bench_make_layers(struct err *err)
     for (unsigned layer = 0; layer < bench_layers[BENCH_60]; layer++)
         if (make_layer(layer, err) < 0)
             return -1;
-    /* A mount that cannot be written to needs two layers; this one has nothing. */
+    /* An overlay without an upper layer needs two layers; this one is empty. */
     return make_dir("none", err) < 0 ? -1 : make_dir(BENCH_MOUNTPOINT, err);
 }
 
-/* Not zeros, which some file systems do not store, and not alike, which some store once. */
+/*
+ * Fills a block with random bytes: some file systems do not store zeros, or store equal blocks
+ * once.
+ */
 static void fill(uint64_t *block, uint64_t *state)
 {
     for (size_t i = 0; i < BLOCK / sizeof(*block); i++) {
