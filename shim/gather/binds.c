@@ -1,7 +1,7 @@
 #include "shim/gather/binds.h"
 
 #include "base/path.h"
-#include "shim/gather/binds_look.h"
+#include "shim/gather/bind_name.h"
 #include "shim/gather/targets.h"
 #include "shim/host/kernel.h"
 #include "shim/mount/pin.h"

@@ -1,5 +1,5 @@
 /* What somebody else may read and write, tried by a child that has his ids. */
-#include "shim/gather/binds_look.h"
+#include "shim/gather/bind_name.h"
 
 #include "base/fdio.h"
 

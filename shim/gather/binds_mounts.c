@@ -1,6 +1,6 @@
 /* What is mounted at and below a source, and where users can have an engine mount something. */
 #include "base/path.h"
-#include "shim/gather/binds_look.h"
+#include "shim/gather/bind_name.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "shim/gather/security.h"
 
 #include "base/fdio.h"
-#include "shim/gather/security_look.h"
+#include "shim/gather/security_devices.h"
 #include "shim/host/trust.h"
 #include "shim/mount/source.h"
 #include "shim/privilege/capability.h"

@@ -1,6 +1,6 @@
 /* Devices: cgroup rules as values, and the host's device files. */
 #include "base/glob.h"
-#include "shim/gather/security_look.h"
+#include "shim/gather/security_devices.h"
 #include "shim/privilege/capability.h"
 
 #include <dirent.h>

@@ -1,6 +1,6 @@
 /* The second look at what the user mounts, by which it is held. */
 #include "base/path.h"
-#include "shim/gather/binds_look.h"
+#include "shim/gather/bind_name.h"
 #include "shim/mount/pin.h"
 #include "shim/plan/plan.h"
 

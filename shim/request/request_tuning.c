@@ -1,6 +1,6 @@
 /* Requests for /dev/shm, locked memory and data loader workers. */
 #include "shim/policy/size.h"
-#include "shim/request/request_build.h"
+#include "shim/request/request_value.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 
 #include "base/fdio.h"
 #include "shim/mount/overlay.h"
-#include "shim/restack/cache/restack_trust.h"
+#include "shim/restack/restack_trust.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #ifndef SHIM_CHAIN_H
 #define SHIM_CHAIN_H
 
-#include "shim/restack/cache/layers.h"
+#include "shim/mount/layers.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* Paths of binds as values: engines' folders, pinned sources, the policy's rules. */
 #include "tests/unit/lib/shim_unit.h"
 
-#include "shim/gather/binds_look.h"
+#include "shim/gather/bind_name.h"
 
 static void test_where_engines_mount_for_users(void **state)
 {

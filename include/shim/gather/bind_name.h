@@ -1,6 +1,6 @@
 /* What the sources that look at binds share. */
-#ifndef SHIM_BINDS_LOOK_H
-#define SHIM_BINDS_LOOK_H
+#ifndef SHIM_BIND_NAME_H
+#define SHIM_BIND_NAME_H
 
 #include "shim/gather/binds.h"
 #include "shim/host/as_user.h"

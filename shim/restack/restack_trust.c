@@ -1,4 +1,4 @@
-#include "shim/restack/cache/restack_trust.h"
+#include "shim/restack/restack_trust.h"
 
 #include "shim/mount/mounts_of_all.h"
 #include "shim/restack/build/restack_merge.h"

@@ -1,6 +1,6 @@
 /* What the sources that look at the host for "security" share. */
-#ifndef SHIM_SECURITY_LOOK_H
-#define SHIM_SECURITY_LOOK_H
+#ifndef SHIM_SECURITY_DEVICES_H
+#define SHIM_SECURITY_DEVICES_H
 
 #include "shim/gather/security.h"
 

@@ -1,6 +1,6 @@
 /* What the sources that read requests share. */
-#ifndef SHIM_REQUEST_BUILD_H
-#define SHIM_REQUEST_BUILD_H
+#ifndef SHIM_REQUEST_VALUE_H
+#define SHIM_REQUEST_VALUE_H
 
 #include "shim/request/request.h"
 

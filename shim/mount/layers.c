@@ -1,4 +1,4 @@
-#include "shim/restack/cache/layers.h"
+#include "shim/mount/layers.h"
 
 #include "base/buf.h"
 #include "shim/mount/overlay.h"
