@@ -2,53 +2,16 @@
 
 #include "base/path.h"
 #include "shim/gather/bind_name.h"
+#include "shim/gather/binds_access.h"
+#include "shim/gather/binds_mounts.h"
 #include "shim/gather/targets.h"
-#include "shim/host/kernel.h"
+#include "shim/host/fd_path.h"
 #include "shim/mount/pin.h"
 
 #include <fcntl.h>
-#include <limits.h>
-#include <linux/openat2.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
-
-/* ---- opening and naming ---- */
-
-int binds_open(int bundle, const char *path)
-{
-    struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_MAGICLINKS};
-
-    return (int)syscall(SYS_openat2, bundle, path, &how, sizeof(how));
-}
-
-/* readlink of /proc/self/fd/N, in the arena. */
-static const char *path_of(int fd, struct arena *arena)
-{
-    char link[32], path[PATH_MAX];
-
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-    ssize_t len = readlink(link, path, sizeof(path));
-    if (len <= 0 || len == sizeof(path) || path[0] != '/')
-        return NULL;
-    return arena_strndup(arena, path, (size_t)len);
-}
-
-int binds_name(int fd, const char *path, const struct mount_table *table, struct arena *arena,
-               struct bind_name *out, struct err *err)
-{
-    _cleanup_buf_ struct buf text = BUF_INIT;
-    int id;
-
-    out->found = path ? path : path_of(fd, arena);
-    if (!out->found || kernel_mount_id(fd, &id) < 0 ||
-        !mount_table_name(table, id, out->found, &text))
-        return err_set(err, ERR_POLICY, "nobody can tell where in the host's mounts it is");
-    out->name = arena_strndup(arena, text.data, text.len);
-    out->mount = mount_table_find(table, id);
-    return out->name ? 0 : err_nomem(err);
-}
 
 /* ---- one source ---- */
 
@@ -59,7 +22,7 @@ struct gather {
     int bundle;
     const char *bundle_path;
     struct mount_table table;
-    struct engine_folders engine;
+    struct engine_directories engine;
     struct source_folder folder; /* of the last source */
     struct arena *arena;
     struct bind_facts *out;
@@ -102,7 +65,7 @@ static int open_source(struct gather *g, const char *path, struct bind_wish *wis
     struct stat st;
 
     wish->settled = safe && !walked.linked && path_is_clean_absolute(path);
-    wish->fd = wish->settled ? steal_fd(&walked.fd) : binds_open(g->bundle, path);
+    wish->fd = wish->settled ? steal_fd(&walked.fd) : bind_open(g->bundle, path);
     if (wish->fd < 0)
         return -1;
     if (wish->settled) {
@@ -145,13 +108,13 @@ static int look(struct gather *g, const struct spec_mount *mount, struct bind_so
         return set_problem(g, s, why.msg);
     }
     const char *where = wish->settled ? path : NULL;
-    if (binds_name(wish->fd, where, &g->table, g->arena, &name, &why) < 0)
+    if (bind_name_find(wish->fd, where, &g->table, g->arena, &name, &why) < 0)
         return set_problem(g, s, why.msg);
     s->path = name.name;
     s->found = wish->path = name.found;
-    binds_look_at_state(&g->engine, s);
+    binds_find_state(&g->engine, s);
     s->init = !s->exposed && binds_is_init(s->path);
-    s->unsteady = binds_unsteady(&g->engine, s->found);
+    s->unsteady = binds_is_unsteady(&g->engine, s->found);
     s->exposed = s->exposed || s->unsteady;
     if (binds_is_opaque(&g->engine, name.mount, s->path)) {
         s->opaque = name.mount->point;
@@ -170,7 +133,7 @@ static int name_rule(struct gather *g, const char *path, const char **out)
     struct err ignored;
 
     if (source_look(path, &source, &ignored) == 0 && !source.missing &&
-        binds_name(source.fd, NULL, &g->table, g->arena, &name, &ignored) == 0) {
+        bind_name_find(source.fd, NULL, &g->table, g->arena, &name, &ignored) == 0) {
         *out = name.name;
         return 0;
     }
@@ -277,11 +240,12 @@ static int look_at_all(struct gather *g, struct bind_wish *wishes)
 int binds_gather(const struct policy *policy, const struct spec *spec, const struct facts *facts,
                  int bundle, struct arena *arena, struct bind_facts *out, struct err *err)
 {
+    char bundle_path[PATH_MAX];
     struct gather g = {.policy = policy,
                        .spec = spec,
                        .facts = facts,
                        .bundle = bundle,
-                       .bundle_path = path_of(bundle, arena),
+                       .bundle_path = bundle_path,
                        .folder = SOURCE_FOLDER_INIT,
                        .arena = arena,
                        .out = out,
@@ -290,10 +254,12 @@ int binds_gather(const struct policy *policy, const struct spec *spec, const str
 
     *out = (struct bind_facts){
         .sources = arena_alloc(arena, (spec->mount_count + 1) * sizeof(*out->sources))};
-    if (!wishes || !out->sources || !g.bundle_path)
+    if (!wishes || !out->sources)
         return err_nomem(err);
+    if (fd_path(bundle, bundle_path) < 0)
+        return err_sys(err, "the path of the bundle");
     if (mount_table_read(arena, &g.table, err) < 0 ||
-        binds_find_engine(spec, arena, &g.engine, err) < 0 || place_rules(&g) < 0)
+        engine_directories_find(spec, arena, &g.engine, err) < 0 || place_rules(&g) < 0)
         return -1;
     for (size_t i = 0; i < spec->mount_count; i++)
         wishes[i].fd = -1;

@@ -1,7 +1,8 @@
 /* What somebody else may read and write, tried by a child that has his ids. */
-#include "shim/gather/bind_name.h"
+#include "shim/gather/binds_access.h"
 
 #include "base/fdio.h"
+#include "shim/gather/bind_name.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -25,7 +26,7 @@ static bool leads_in(struct way *way, const char *path)
     if (way->path && way->len == len && memcmp(way->path, path, len) == 0)
         return way->open;
     _cleanup_free_ char *folder = strndup(path, len);
-    _cleanup_fd_ int fd = folder ? binds_open(AT_FDCWD, folder) : -1;
+    _cleanup_fd_ int fd = folder ? bind_open(AT_FDCWD, folder) : -1;
     *way = (struct way){.path = path, .len = len};
     way->open = fd >= 0 && faccessat(fd, "", X_OK, AT_EACCESS | AT_EMPTY_PATH) == 0;
     return way->open;
@@ -52,7 +53,7 @@ static unsigned char try_one(const struct bind_wish *wish, struct way *way)
         return 0;
     if (wish->settled)
         return leads_in(way, wish->path) ? try_it(wish->fd, wish->directory) : 0;
-    _cleanup_fd_ int fd = binds_open(AT_FDCWD, wish->path);
+    _cleanup_fd_ int fd = bind_open(AT_FDCWD, wish->path);
     if (fd < 0 || fstat(fd, &st) < 0 || st.st_ino != wish->ino || st.st_dev != wish->dev)
         return 0;
     return try_it(fd, S_ISDIR(st.st_mode));

@@ -1,6 +1,6 @@
 /* What is mounted at and below a source, and where users can have an engine mount something. */
+#include "shim/gather/binds_mounts.h"
 #include "base/path.h"
-#include "shim/gather/bind_name.h"
 
 #include <string.h>
 
@@ -28,29 +28,30 @@ static const char *in_data(const char *data, size_t len, const char *name, struc
     return path ? arena_strndup(arena, path, strlen(path)) : NULL;
 }
 
-int binds_find_engine(const struct spec *spec, struct arena *arena, struct engine_folders *out,
-                      struct err *err)
+int engine_directories_find(const struct spec *spec, struct arena *arena,
+                            struct engine_directories *out, struct err *err)
 {
     const char *root = json_text(json_path(spec->root, "root", "path", NULL));
     size_t len;
     const char *data = root && path_is_clean_absolute(root) ? engine_data(root, &len) : NULL;
 
-    *out = (struct engine_folders){
+    *out = (struct engine_directories){
         .volumes = {"/var/lib/docker/volumes", "/var/lib/containers/storage/volumes"}};
     if (!data)
         return 0;
     out->root = root;
-    out->volumes[VOLUME_FOLDERS - 1] = in_data(data, len, "volumes", arena);
+    out->volumes[VOLUME_DIRECTORIES - 1] = in_data(data, len, "volumes", arena);
     out->containers = in_data(data, len, "containers", arena);
     out->store = arena_strndup(arena, root, len + 1 + strcspn(root + len + 1, "/"));
-    return out->volumes[VOLUME_FOLDERS - 1] && out->containers && out->store ? 0 : err_nomem(err);
+    return out->volumes[VOLUME_DIRECTORIES - 1] && out->containers && out->store ? 0
+                                                                                 : err_nomem(err);
 }
 
-bool binds_unsteady(const struct engine_folders *engine, const char *path)
+bool binds_is_unsteady(const struct engine_directories *engine, const char *path)
 {
     if (engine->root && path_is_beneath(engine->root, path))
         return true;
-    for (size_t i = 0; i < VOLUME_FOLDERS && engine->volumes[i]; i++)
+    for (size_t i = 0; i < VOLUME_DIRECTORIES && engine->volumes[i]; i++)
         if (path_is_beneath(path, engine->volumes[i]) || path_is_beneath(engine->volumes[i], path))
             return true;
     return false;
@@ -91,7 +92,7 @@ static void look_in(const char *folder, size_t depth, bool containers, struct bi
     s->engine = depth && depth_of(rest) >= depth && (!containers || is_containers_file(rest));
 }
 
-void binds_look_at_state(const struct engine_folders *engine, struct bind_source *s)
+void binds_find_state(const struct engine_directories *engine, struct bind_source *s)
 {
     static const struct {
         const char *path;
@@ -119,7 +120,7 @@ void binds_look_at_state(const struct engine_folders *engine, struct bind_source
     look_in("/var/lib/docker/containers", 2, true, s);
     look_in(engine->containers, 2, true, s);
     look_in(engine->store, 0, false, s);
-    for (size_t i = 0; i < VOLUME_FOLDERS; i++)
+    for (size_t i = 0; i < VOLUME_DIRECTORIES; i++)
         look_in(engine->volumes[i], 2, false, s);
     if (s->engine)
         s->state = NULL;
@@ -140,18 +141,18 @@ bool binds_is_init(const char *path)
 /* ---- file systems whose name does not tell what they show ---- */
 
 /* Mounted for a volume, as its user wanted it. */
-static bool is_volumes_own(const struct engine_folders *engine, const struct mount_entry *m)
+static bool is_volumes_own(const struct engine_directories *engine, const struct mount_entry *m)
 {
     if (strcmp(m->type, "tmpfs") == 0)
         return false;
-    for (size_t i = 0; i < VOLUME_FOLDERS && engine->volumes[i]; i++)
+    for (size_t i = 0; i < VOLUME_DIRECTORIES && engine->volumes[i]; i++)
         if (path_is_beneath(m->point, engine->volumes[i]) &&
             strcmp(m->point, engine->volumes[i]) != 0)
             return true;
     return false;
 }
 
-bool binds_is_opaque(const struct engine_folders *engine, const struct mount_entry *m,
+bool binds_is_opaque(const struct engine_directories *engine, const struct mount_entry *m,
                      const char *name)
 {
     if (strcmp(m->type, "overlay") == 0)
@@ -162,7 +163,7 @@ bool binds_is_opaque(const struct engine_folders *engine, const struct mount_ent
 
 /* ---- beneath a source ---- */
 
-static int add_below(const struct engine_folders *engine, const struct mount_table *table,
+static int add_below(const struct engine_directories *engine, const struct mount_table *table,
                      const struct mount_entry *m, struct arena *arena, struct bind_source *s,
                      struct err *err)
 {
@@ -181,7 +182,7 @@ static int add_below(const struct engine_folders *engine, const struct mount_tab
     return 0;
 }
 
-int binds_find_below(const struct engine_folders *engine, const struct mount_table *table,
+int binds_find_below(const struct engine_directories *engine, const struct mount_table *table,
                      struct arena *arena, struct bind_source *s, struct err *err)
 {
     for (size_t i = 0; i < table->count; i++) {

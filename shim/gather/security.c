@@ -1,10 +1,10 @@
 #include "shim/gather/security.h"
 
 #include "base/fdio.h"
-#include "shim/gather/security_devices.h"
 #include "shim/host/trust.h"
 #include "shim/mount/source.h"
 #include "shim/privilege/capability.h"
+#include "shim/privilege/namespace.h"
 #include "shim/privilege/syscall_filter.h"
 
 #include <fcntl.h>
@@ -13,16 +13,10 @@
 
 enum { PROFILE_BYTES = 1024 * 1024 };
 
-const char *const security_namespace_names[SECURITY_NAMESPACES] = {
-    [NAMESPACE_PID] = "pid", [NAMESPACE_NET] = "net",       [NAMESPACE_IPC] = "ipc",
-    [NAMESPACE_UTS] = "uts", [NAMESPACE_CGROUP] = "cgroup", [NAMESPACE_USER] = "user",
-    [NAMESPACE_MNT] = "mnt",
-};
-
 /* ---- namespaces ---- */
 
 /* The specification's names are those of the policy, but for two. */
-static bool is_namespace(const struct json *entry, enum security_namespace kind)
+static bool is_namespace(const struct json *entry, enum namespace_kind kind)
 {
     const char *type = json_text(json_get(entry, "type"));
 
@@ -32,28 +26,28 @@ static bool is_namespace(const struct json *entry, enum security_namespace kind)
         return strcmp(type, "network") == 0;
     if (kind == NAMESPACE_MNT)
         return strcmp(type, "mount") == 0;
-    return strcmp(type, security_namespace_names[kind]) == 0;
+    return strcmp(type, namespace_names[kind]) == 0;
 }
 
 /* Is the file that namespace of the process (1, or this one)? */
-static bool is_of(const struct stat *st, const char *process, enum security_namespace kind)
+static bool is_of(const struct stat *st, const char *process, enum namespace_kind kind)
 {
     char path[64];
     struct stat own;
 
-    snprintf(path, sizeof(path), "/proc/%s/ns/%s", process, security_namespace_names[kind]);
+    snprintf(path, sizeof(path), "/proc/%s/ns/%s", process, namespace_names[kind]);
     return stat(path, &own) == 0 && own.st_dev == st->st_dev && own.st_ino == st->st_ino;
 }
 
 /* A path that cannot be looked at is counted as the host's. */
-static bool is_hosts(const char *path, enum security_namespace kind)
+static bool is_hosts(const char *path, enum namespace_kind kind)
 {
     struct stat st;
 
     return stat(path, &st) < 0 || is_of(&st, "1", kind) || is_of(&st, "self", kind);
 }
 
-static bool shares(const struct spec *spec, enum security_namespace kind)
+static bool shares(const struct spec *spec, enum namespace_kind kind)
 {
     const struct json *list = json_path(spec->root, "linux", "namespaces", NULL);
 
@@ -151,10 +145,10 @@ int security_gather(const struct policy *policy, const struct spec *spec, const 
 
     *out = (struct security_facts){.let_through = ""};
     look_at_user(s, spec, &facts->process, out);
-    for (int kind = 0; s->namespaces.file && kind < SECURITY_NAMESPACES; kind++)
-        if (shares(spec, (enum security_namespace)kind))
+    for (int kind = 0; s->namespaces.file && kind < NAMESPACE_KINDS; kind++)
+        if (shares(spec, (enum namespace_kind)kind))
             out->host_namespaces |= 1u << kind;
-    if (s->devices.given && security_find_devices(&s->devices, arena, out, err) < 0)
+    if (s->devices.given && security_find_devices(&s->devices, arena, &out->devices, err) < 0)
         return -1;
     struct err why = ERR_INIT;
     if (security_is_privileged(spec) || look_at_filter(s, spec, doc, arena, out, &why) == 0)

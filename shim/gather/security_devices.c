@@ -1,6 +1,6 @@
-/* Devices: cgroup rules as values, and the host's device files. */
-#include "base/glob.h"
 #include "shim/gather/security_devices.h"
+
+#include "base/glob.h"
 #include "shim/privilege/capability.h"
 
 #include <dirent.h>
@@ -83,22 +83,20 @@ bool security_is_privileged(const struct spec *spec)
 
 /* ---- the host's ---- */
 
-static int add_device(const struct stat *st, struct arena *arena, struct security_facts *out,
+static int add_device(const struct stat *st, struct arena *arena, struct device_numbers *out,
                       struct err *err)
 {
-    size_t count = out->device_count;
-
     if (!S_ISCHR(st->st_mode) && !S_ISBLK(st->st_mode))
         return 0;
-    out->devices = arena_extend(arena, out->devices, count, sizeof(*out->devices));
-    if (!out->devices)
+    out->list = arena_extend(arena, out->list, out->count, sizeof(*out->list));
+    if (!out->list)
         return err_nomem(err);
-    out->devices[out->device_count++] = (struct device_number){
+    out->list[out->count++] = (struct device_number){
         .block = S_ISBLK(st->st_mode), .major = major(st->st_rdev), .minor = minor(st->st_rdev)};
     return 0;
 }
 
-static int find_in(DIR *dir, const char *pattern, struct arena *arena, struct security_facts *out,
+static int find_in(DIR *dir, const char *pattern, struct arena *arena, struct device_numbers *out,
                    struct err *err)
 {
     const struct dirent *entry;
@@ -112,7 +110,7 @@ static int find_in(DIR *dir, const char *pattern, struct arena *arena, struct se
 }
 
 int security_find_devices(const struct policy_list *globs, struct arena *arena,
-                          struct security_facts *out, struct err *err)
+                          struct device_numbers *out, struct err *err)
 {
     for (size_t i = 0; i < globs->count; i++) {
         const char *slash = strrchr(globs->items[i], '/');

@@ -78,9 +78,11 @@ static int split_lower(const char *list, struct arena *arena, struct layers *out
         size_t len = 0;
         while (list[len] && list[len] != ':')
             len += list[len] == '\\' && list[len + 1] ? 2 : 1;
-        if (len == 0)
+        if (len == 0) { /* "::": all that follow hold the data of files alone */
             out->unfit = "it has layers of data alone";
-        else if (add_lower(out, unescape(list, len, arena), arena, err) < 0)
+            return 0;
+        }
+        if (add_lower(out, unescape(list, len, arena), arena, err) < 0)
             return -1;
         list += len + (list[len] == ':');
     }

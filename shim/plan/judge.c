@@ -81,6 +81,6 @@ int judge_container(const struct policy *policy, const struct spec *spec, struct
     }
     if (policy->rootfs.max_depth && rootfs_gather(spec, bundle, arena, &out->rootfs, err) < 0)
         return -1;
-    input.depth = out->rootfs.depth;
+    input.depth = out->rootfs.layers.count;
     return plan_make(&input, arena, &out->plan, err);
 }

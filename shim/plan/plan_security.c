@@ -1,8 +1,10 @@
 /* What the container would be on the host, judged by the policy's "security". */
 #include "base/glob.h"
 #include "base/path.h"
+#include "shim/gather/security_devices.h"
 #include "shim/plan/plan_build.h"
 #include "shim/privilege/capability.h"
+#include "shim/privilege/namespace.h"
 #include "shim/privilege/syscall_filter.h"
 
 #include <string.h>
@@ -74,11 +76,10 @@ static int judge_namespaces(struct planner *p)
     const struct policy_security *s = &p->in->policy->security;
     unsigned judged = (~optional | s->own_namespaces) & ~s->host_namespaces;
 
-    for (int kind = 0; s->namespaces.file && kind < SECURITY_NAMESPACES; kind++)
+    for (int kind = 0; s->namespaces.file && kind < NAMESPACE_KINDS; kind++)
         if ((p->in->security->host_namespaces & judged & 1u << kind) &&
             deny(p, "security.namespaces", &s->namespaces,
-                 "the container would share the host's %s namespace",
-                 security_namespace_names[kind]) < 0)
+                 "the container would share the host's %s namespace", namespace_names[kind]) < 0)
             return -1;
     return 0;
 }
@@ -226,7 +227,7 @@ static bool device_allowed(const struct planner *p, const struct json *device)
     int64_t minor = security_device_part(device, "minor");
 
     return is_ordinary(block, major, minor) ||
-           has_number(facts->devices, facts->device_count, block, major, minor);
+           has_number(facts->devices.list, facts->devices.count, block, major, minor);
 }
 
 static bool only_makes_nodes(const struct json *rule)

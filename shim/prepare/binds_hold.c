@@ -119,10 +119,10 @@ static int hold(struct plan_op *op, const struct mount_table *table, const char 
     struct bind_name now;
     struct stat st;
 
-    source.fd = binds_open(AT_FDCWD, op->bind->found);
+    source.fd = bind_open(AT_FDCWD, op->bind->found);
     if (source.fd < 0 || fstat(source.fd, &st) < 0)
         return err_sys(err, "%s", op->bind->found);
-    if (binds_name(source.fd, NULL, table, arena, &now, err) < 0)
+    if (bind_name_find(source.fd, NULL, table, arena, &now, err) < 0)
         return -1;
     if (strcmp(now.name, op->bind->path) != 0 || strcmp(now.found, op->bind->found) != 0)
         return err_set(err, ERR_POLICY, "%s was replaced while it was looked at", op->bind->found);

@@ -14,15 +14,14 @@ struct restack {
     bool look;
     struct arena *arena;
     struct plan_op *op;
-    struct layers layers;
     struct chain chain;
 };
 
 static int conclude(const struct restack *r, enum plan_verdict verdict, const char *what,
                     const char *why, struct err *err)
 {
-    _cleanup_free_ char *text = strf("the container's root has %zu layers: %s%s%s", r->root->depth,
-                                     what, why ? ": " : "", why ? why : "");
+    _cleanup_free_ char *text = strf("the container's root has %zu layers: %s%s%s",
+                                     r->root->layers.count, what, why ? ": " : "", why ? why : "");
 
     r->op->verdict = verdict;
     r->op->reason = text ? arena_strndup(r->arena, text, strlen(text)) : NULL;
@@ -47,7 +46,7 @@ static int use(const struct restack *r, const struct restack_cache *cache, int e
     if (r->look)
         return conclude(r, PLAN_ADDED, "a tree of them is mounted in their place, if it is unused",
                         NULL, err);
-    int done = restack_mount(r->root, &r->layers, &r->chain, tree, r->arena, &why, err);
+    int done = restack_mount(r->root, &r->chain, tree, r->arena, &why, err);
     if (done < 0)
         return -1;
     if (!done)
@@ -106,12 +105,11 @@ static int decide(struct restack *r, struct err *err)
 
     if (trust_rootless())
         return stay(r, "a rootless runtime cannot mount another", err);
-    if (layers_read(r->root->mount->super, r->arena, &r->layers, err) < 0 ||
-        restack_mount_check(r->root, &r->layers, r->arena, &why, err) < 0)
+    if (restack_mount_check(r->root, r->arena, &why, err) < 0)
         return -1;
     if (why)
         return stay(r, why, err);
-    if (chain_find(&r->layers, r->root->mount->point, r->arena, &r->chain, &failure) < 0)
+    if (chain_find(&r->root->layers, r->root->mount->point, r->arena, &r->chain, &failure) < 0)
         return stay(r, failure.msg, err);
     if (restack_cache_open(r->place, false, &cache, &failure) < 0)
         return failure.kind == ERR_SYSTEM && failure.sys == ENOENT ? build_later(r, err)

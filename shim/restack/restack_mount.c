@@ -79,10 +79,11 @@ static int say(const char **why, struct arena *arena, struct err *err, const cha
     return *why ? 0 : err_nomem(err);
 }
 
-int restack_mount_check(const struct rootfs_facts *root, const struct layers *layers,
-                        struct arena *arena, const char **why, struct err *err)
+int restack_mount_check(const struct rootfs_facts *root, struct arena *arena, const char **why,
+                        struct err *err)
 {
     const struct mount_entry *m = root->mount;
+    const struct layers *layers = &root->layers;
     unsigned long flags;
 
     *why = layers->unfit;
@@ -247,10 +248,10 @@ static const char *options_before(struct replacing *r, struct arena *arena)
     return lower ? print(arena, "%s,%s,%s%s", lower, l->kept[1], l->kept[2], l->rest) : options;
 }
 
-int restack_mount(const struct rootfs_facts *root, const struct layers *layers,
-                  const struct chain *chain, const char *tree, struct arena *arena,
-                  const char **why, struct err *err)
+int restack_mount(const struct rootfs_facts *root, const struct chain *chain, const char *tree,
+                  struct arena *arena, const char **why, struct err *err)
 {
+    const struct layers *layers = &root->layers;
     struct replacing r = {.mount = root->mount, .layers = layers, .base = chain->base};
 
     r.work = layers->work[0] == '/' ? layers->work : print(arena, "%s/%s", r.base, layers->work);

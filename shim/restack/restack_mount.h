@@ -11,15 +11,14 @@
 #include "shim/restack/cache/chain.h"
 
 /* Why it may not be replaced, in the arena; NULL: it may. -1 without memory. */
-int restack_mount_check(const struct rootfs_facts *root, const struct layers *layers,
-                        struct arena *arena, const char **why, struct err *err) must_check;
+int restack_mount_check(const struct rootfs_facts *root, struct arena *arena, const char **why,
+                        struct err *err) must_check;
 
 /*
  * `tree` takes the place of the chain. 1: done. 0: not done, *why says so (in the arena), and what
  * was mounted is. -1: nothing is mounted there any more, or no memory before anything was done.
  */
-int restack_mount(const struct rootfs_facts *root, const struct layers *layers,
-                  const struct chain *chain, const char *tree, struct arena *arena,
-                  const char **why, struct err *err) must_check;
+int restack_mount(const struct rootfs_facts *root, const struct chain *chain, const char *tree,
+                  struct arena *arena, const char **why, struct err *err) must_check;
 
 #endif

@@ -149,7 +149,7 @@ struct policy_security {
     struct policy_switch unfiltered; /* denied: seccomp.require */
     struct policy_text profile;      /* seccomp.profile */
     struct policy_list syscalls;     /* seccomp.deny */
-    unsigned host_namespaces;        /* bits of enum security_namespace: may be the host's */
+    unsigned host_namespaces;        /* bits of enum namespace_kind: may be the host's */
     unsigned own_namespaces;         /* bits: cgroup and user, where they must not be */
     struct policy_place namespaces;  /* `file` NULL: not given */
     struct policy_list devices;      /* globs of host paths */
@@ -293,6 +293,13 @@ int policy_decode(struct policy *policy, struct err *err) must_check;
 /* The class of that name, or NULL. */
 const struct policy_volume *policy_volume_find(const struct policy *policy, const char *name,
                                                size_t len);
+
+/* Returns the list that says which names of a class may be asked for: `names`, else `presets`;
+ * neither given: any. */
+const struct policy_list *policy_offered_names(const struct policy_volume *volume);
+
+/* Returns true if that name of the class may be asked for. */
+bool policy_offers_name(const struct policy_volume *volume, const char *name);
 
 /* The policy's keys: "shm_size", "memlock" … */
 extern const char *const policy_tuning_names[TUNING_KINDS];

@@ -1,6 +1,7 @@
 #include "shim/admin/bench/bench_internal.h"
 
 #include "base/fdio.h"
+#include "shim/host/tree_remove.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -162,7 +163,7 @@ static int start(const char *folder, const struct bench_options *o, struct messa
     close(pipe[0]);
     while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
         ;
-    bench_remove(folder);
+    tree_remove(folder);
     sigprocmask(SIG_SETMASK, &before, NULL); /* one that is pending ends us now */
     return rc;
 }

@@ -2,7 +2,8 @@
 
 #include "base/glob.h"
 #include "base/path.h"
-#include "shim/gather/security.h"
+#include "shim/policy/template.h"
+#include "shim/privilege/namespace.h"
 
 #include <string.h>
 
@@ -11,18 +12,6 @@
 static bool is_glob(const char *text)
 {
     return strpbrk(text, "*?[\\") != NULL;
-}
-
-static bool is_offered(const struct policy_volume *v, const char *name)
-{
-    const struct policy_list *list = v->names.given ? &v->names : &v->presets;
-
-    if (!list->given)
-        return true;
-    for (size_t i = 0; i < list->count; i++)
-        if (glob_matches_file(list->items[i], name))
-            return true;
-    return false;
 }
 
 /* True if what glob `b` matches, `a` does as well: as far as can be told by looking at them. */
@@ -45,7 +34,7 @@ static void lint_names(const struct policy_volume *v, struct findings *out)
             break;
         }
     for (size_t i = 0; v->names.given && i < v->presets.count; i++)
-        if (!is_offered(v, v->presets.items[i]))
+        if (!policy_offers_name(v, v->presets.items[i]))
             findings_add(out, FINDING_WARNING, "preset-not-offered", &v->presets.place,
                          "volumes.%s: the preset '%s' is never used, \"names\" do not offer it",
                          v->name, v->presets.items[i]);

@@ -1,10 +1,10 @@
 #include "shim/restack/cache/chain.h"
 
 #include "base/buf.h"
+#include "shim/host/fd_path.h"
 #include "shim/host/kernel.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -15,17 +15,13 @@ static const char heading[] = "flatbed chain 1 ";
 /* The path of a directory without symlinks, in the arena; NULL and errno. */
 static const char *resolve(const char *base, const char *path, struct arena *arena)
 {
-    char link[32], real[PATH_MAX];
+    char real[PATH_MAX];
     _cleanup_fd_ int from = path[0] == '/' ? -1 : open(base, O_PATH | O_DIRECTORY | O_CLOEXEC);
     _cleanup_fd_ int fd = openat(from, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-    if (fd < 0)
+    if (fd < 0 || fd_path(fd, real) < 0)
         return NULL;
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-    ssize_t len = readlink(link, real, sizeof(real));
-    if (len <= 0 || len == sizeof(real))
-        return NULL;
-    const char *found = arena_strndup(arena, real, (size_t)len);
+    const char *found = arena_strndup(arena, real, strlen(real));
     if (!found)
         errno = ENOMEM;
     return found;

@@ -2,11 +2,12 @@
 
 #include "base/fdio.h"
 #include "base/json/json.h"
+#include "shim/host/fd_path.h"
+#include "shim/host/tree_remove.h"
 #include "shim/host/trust.h"
 #include "shim/mount/source.h"
 
 #include <fcntl.h>
-#include <fts.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -16,15 +17,6 @@ enum { RECORD_BYTES = 4 * 1024 * 1024, STATE_BYTES = 64 * 1024 };
 enum { TRY_AGAIN = 3600 }; /* seconds after a failure */
 
 /* ---- the folder ---- */
-
-static char *path_of(int fd)
-{
-    char link[32], real[PATH_MAX];
-
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-    ssize_t len = readlink(link, real, sizeof(real));
-    return len > 0 && len < (ssize_t)sizeof(real) ? strndup(real, (size_t)len) : NULL;
-}
 
 static int find(const char *path, bool make, struct source *out, struct err *err)
 {
@@ -43,6 +35,7 @@ static int find(const char *path, bool make, struct source *out, struct err *err
 int restack_cache_open(const char *path, bool make, struct restack_cache *out, struct err *err)
 {
     _cleanup_source_ struct source source = SOURCE_INIT;
+    char real[PATH_MAX];
     struct stat st;
 
     if (find(path, make, &source, err) < 0)
@@ -54,7 +47,9 @@ int restack_cache_open(const char *path, bool make, struct restack_cache *out, s
     out->fd = openat(source.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (out->fd < 0)
         return err_sys(err, "%s", path);
-    out->path = path_of(out->fd);
+    if (fd_path(out->fd, real) < 0)
+        return err_sys(err, "%s", path);
+    out->path = strdup(real);
     return out->path ? 0 : err_nomem(err);
 }
 
@@ -194,18 +189,7 @@ int restack_cache_lock(const struct restack_cache *cache, bool wait, struct err 
 void restack_cache_remove(const struct restack_cache *cache, const char *name)
 {
     _cleanup_free_ char *path = strf("%s/%s", cache->path, name);
-    char *const paths[] = {path, NULL};
-    FTS *tree = path ? fts_open(paths, FTS_PHYSICAL | FTS_XDEV | FTS_NOCHDIR, NULL) : NULL;
-    const FTSENT *e;
 
-    while (tree && (e = fts_read(tree))) {
-        if (e->fts_info == FTS_D)
-            continue;
-        if (e->fts_info == FTS_DP || e->fts_info == FTS_DNR)
-            rmdir(e->fts_accpath);
-        else
-            unlink(e->fts_accpath);
-    }
-    if (tree)
-        fts_close(tree);
+    if (path)
+        tree_remove(path);
 }

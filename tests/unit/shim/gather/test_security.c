@@ -178,7 +178,7 @@ static void test_devices(void **state)
 {
     static const char gpus[] = "\"devices\":{\"allow\":[\"/dev/nvidia*\"]}";
     struct device_number numbers[] = {{false, 195, 0}};
-    struct security_facts facts = {.devices = numbers, .device_count = 1};
+    struct security_facts facts = {.devices = {numbers, 1}};
 
     (void)state;
     check(gpus, RULES(ORDINARY), facts, NULL);

@@ -1,0 +1,30 @@
+/* Which sources of bind mounts a user can read and write: tried by a child process with that user's
+ * ids. */
+#ifndef SHIM_BINDS_ACCESS_H
+#define SHIM_BINDS_ACCESS_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "shim/host/as_user.h"
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+struct bind_wish {
+    int fd;    /* O_PATH, or -1 for nothing to try: keeps the inode number from being reused */
+    dev_t dev; /* of fd */
+    ino_t ino; /* of fd */
+    const char *path; /* where it was found */
+    bool settled;     /* only root can put something else at that path */
+    bool directory;   /* of what is settled */
+    bool readable, writable;
+};
+
+/*
+ * Fills in `readable` and `writable`: the user must also be let through every directory of the
+ * path. ERR_POLICY if the child did not answer, ERR_SYSTEM if there is none.
+ */
+int binds_try_access(const struct user_ids *user, struct bind_wish *wishes, size_t count,
+                     struct err *err) must_check;
+
+#endif
