@@ -2,7 +2,7 @@
 #include "base/glob.h"
 #include "base/path.h"
 #include "shim/gather/security_devices.h"
-#include "shim/plan/plan_build.h"
+#include "shim/plan/plan_parts.h"
 #include "shim/privilege/capability.h"
 #include "shim/privilege/namespace.h"
 #include "shim/privilege/syscall_filter.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* A new operation on behalf of a key of the policy. */
-static struct plan_op *push(struct planner *p, enum plan_kind kind, const char *key)
+static struct plan_op *security_push(struct planner *p, enum plan_kind kind, const char *key)
 {
     struct plan_op *op = plan_push(p, kind);
 
@@ -22,7 +22,7 @@ static struct plan_op *push(struct planner *p, enum plan_kind kind, const char *
 /* 0, or -1 without memory. */
 #define deny(p, key, place, ...)                                                                   \
     ({                                                                                             \
-        struct plan_op *op_ = push(p, PLAN_SECURITY, key);                                         \
+        struct plan_op *op_ = security_push(p, PLAN_SECURITY, key);                                \
         op_ ? plan_decide(p, op_, PLAN_DENIED, place, __VA_ARGS__) : -1;                           \
     })
 
@@ -169,7 +169,7 @@ static int judge_capabilities(struct planner *p, bool privileged)
         return err_nomem(p->err);
     if (!removed.len)
         return 0;
-    struct plan_op *op = push(p, PLAN_CAPABILITIES, "security.capabilities");
+    struct plan_op *op = security_push(p, PLAN_CAPABILITIES, "security.capabilities");
     if (!op)
         return -1;
     op->capabilities = kept;
@@ -184,7 +184,7 @@ static int judge_privileges(struct planner *p)
 
     if (!s->privileges.deny || !p->in->spec->process || (json_is(now, JSON_BOOL) && now->boolean))
         return 0;
-    struct plan_op *op = push(p, PLAN_PRIVILEGES, "security.no_new_privileges");
+    struct plan_op *op = security_push(p, PLAN_PRIVILEGES, "security.no_new_privileges");
     return op ? plan_decide(p, op, PLAN_DOWNGRADED, &s->privileges.place, "set") : -1;
 }
 
@@ -284,7 +284,7 @@ static int judge_devices(struct planner *p)
 
 static int put_filter(struct planner *p)
 {
-    struct plan_op *op = push(p, PLAN_FILTER, "security.seccomp");
+    struct plan_op *op = security_push(p, PLAN_FILTER, "security.seccomp");
 
     if (!op)
         return -1;

@@ -1,52 +1,10 @@
-#include "base/glob.h"
+/* The volumes of a plan: what each is for this container, and what is in its way. */
 #include "base/path.h"
 #include "shim/mount/pin.h"
 #include "shim/plan/mount_entry.h"
-#include "shim/plan/plan_build.h"
+#include "shim/plan/plan_parts.h"
 
-#include <stdarg.h>
 #include <string.h>
-
-/* ---- building ---- */
-
-struct plan_op *plan_push(struct planner *p, enum plan_kind kind)
-{
-    struct plan_op *ops =
-        arena_extend(p->arena, p->plan->ops, p->plan->count, sizeof(*p->plan->ops));
-
-    if (!ops) {
-        err_nomem(p->err);
-        return NULL;
-    }
-    p->plan->ops = ops;
-    struct plan_op *op = &p->plan->ops[p->plan->count++];
-    *op = (struct plan_op){.kind = kind, .reason = "", .name = ""};
-    return op;
-}
-
-int plan_decide(struct planner *p, struct plan_op *op, enum plan_verdict verdict,
-                const struct policy_place *place, const char *format, ...)
-{
-    _cleanup_buf_ struct buf text = BUF_INIT;
-    va_list args;
-
-    va_start(args, format);
-    buf_vprintf(&text, format, args);
-    va_end(args);
-    op->verdict = verdict;
-    if (place)
-        op->place = *place;
-    op->reason = text.data ? arena_strndup(p->arena, text.data, text.len) : NULL;
-    return op->reason ? 0 : err_nomem(p->err);
-}
-
-const char *plan_pin_path(const struct plan_op *op, struct arena *arena)
-{
-    _cleanup_buf_ struct buf path = BUF_INIT;
-
-    buf_printf(&path, PIN_FOLDER "/%s:%s", op->volume->name, op->name);
-    return path.failed ? NULL : arena_strndup(arena, path.data, path.len);
-}
 
 /* ---- what a volume is for this container ---- */
 
@@ -68,125 +26,106 @@ static int expand_path(struct planner *p, struct plan_op *op, const struct polic
     return *out ? 0 : err_nomem(p->err);
 }
 
-static bool name_offered(const struct policy_volume *v, const char *name)
-{
-    const struct policy_list *list = v->names.given ? &v->names : &v->presets;
-
-    if (!v->names.given && !v->presets.given)
-        return true;
-    for (size_t i = 0; i < list->count; i++)
-        if (glob_matches_file(list->items[i], name))
-            return true;
-    return false;
-}
-
 static int deny_name(struct planner *p, struct plan_op *op)
 {
-    const struct policy_volume *v = op->volume;
-    const struct policy_list *list = v->names.given ? &v->names : &v->presets;
+    const struct policy_list *list = policy_offered_names(op->mount.volume);
     _cleanup_buf_ struct buf offered = BUF_INIT;
 
     for (size_t i = 0; i < list->count; i++)
         buf_printf(&offered, "%s%s", i ? ", " : "", list->items[i]);
     return plan_decide(p, op, PLAN_DENIED, &list->place, "'%s' is not offered; there are: %s",
-                       op->name, offered.len ? offered.data : "none");
+                       op->mount.name, offered.len ? offered.data : "none");
 }
 
 /* ---- collisions ---- */
 
 /* A volume that is planned already on that target. */
-static struct plan_op *planned_on(const struct planner *p, const struct plan_op *op)
+static struct plan_op *volume_planned_on(const struct planner *p, const struct plan_op *op)
 {
-    for (size_t i = 0; i < p->plan->count; i++) {
-        struct plan_op *other = &p->plan->ops[i];
+    for (size_t i = 0; i < p->count; i++) {
+        struct plan_op *other = &p->ops[i];
         if (other != op && other->kind == PLAN_MOUNT && other->verdict != PLAN_DENIED &&
-            other->target && strcmp(other->target, op->target) == 0)
+            other->mount.target && strcmp(other->mount.target, op->mount.target) == 0)
             return other;
     }
     return NULL;
 }
 
-const struct spec_mount *plan_mounted_on(const struct spec *spec, const char *target)
-{
-    for (size_t i = spec->mount_count; i > 0; i--)
-        if (strcmp(spec->list[i - 1].destination, target) == 0)
-            return &spec->list[i - 1];
-    return NULL;
-}
-
 /* Is the mount this very volume, from an edit before this one? */
-static int recognise(struct planner *p, struct plan_op *op, const struct spec_mount *mount)
+static int recognise_volume(struct planner *p, struct plan_op *op, const struct spec_mount *mount)
 {
-    const char *pin = plan_pin_path(op, p->arena);
+    struct mount_form form = {.source = mount_entry_pin_path(&op->mount, p->arena),
+                              .idmap = op->mount.idmap};
 
-    if (!pin)
+    if (!form.source)
         return err_nomem(p->err);
-    int pinned = mount_entry_is(mount, op, pin, p->in->spec, p->err);
-    int plain = pinned ? 0 : mount_entry_is(mount, op, op->source, p->in->spec, p->err);
+    int pinned = mount_entry_is(mount, &op->mount, &form, p->in->spec, p->err);
+    form.source = op->mount.source;
+    int plain = pinned ? 0 : mount_entry_is(mount, &op->mount, &form, p->in->spec, p->err);
     if (pinned < 0 || plain < 0)
         return -1;
-    op->pinned = pinned;
-    op->ours = pinned || plain;
+    op->mount.pinned = pinned;
+    op->mount.ours = pinned || plain;
     return 0;
 }
 
-static int against_spec(struct planner *p, struct plan_op *op)
+static int compare_with_spec(struct planner *p, struct plan_op *op)
 {
-    const struct spec_mount *mount = plan_mounted_on(p->in->spec, op->target);
+    const struct spec_mount *mount = plan_mounted_on(p->in->spec, op->mount.target);
 
-    op->ours = true;
+    op->mount.ours = true;
     if (!mount)
         return plan_decide(p, op, PLAN_ADDED, NULL, "%s",
                            op->asked_by ? "asked for" : "always mounted");
-    if (recognise(p, op, mount) < 0)
+    if (recognise_volume(p, op, mount) < 0)
         return -1;
-    if (op->ours)
+    if (op->mount.ours)
         return plan_decide(p, op, PLAN_KEPT, NULL, "mounted already");
     if (!op->asked_by)
         return plan_decide(p, op, PLAN_KEPT, NULL, "the container brings its own mount");
     return plan_decide(p, op, PLAN_DENIED, NULL, "something else is mounted on %s already",
-                       op->target);
+                       op->mount.target);
 }
 
 /* Asking for a volume that is planned: only the access may change. True if that is the case. */
-static bool merges(struct plan_op *planned, const struct plan_op *op)
+static bool merge_request(struct plan_op *planned, const struct plan_op *op)
 {
-    if (strcmp(planned->source, op->source) != 0)
+    if (strcmp(planned->mount.source, op->mount.source) != 0)
         return false;
-    if (!planned->asked_by || op->access == ACCESS_RO)
-        planned->access = op->access;
+    if (!planned->asked_by || op->mount.access == ACCESS_RO)
+        planned->mount.access = op->mount.access;
     planned->asked_by = op->asked_by;
     return true;
 }
 
 static int place_mount(struct planner *p, struct plan_op *op)
 {
-    struct plan_op *planned = planned_on(p, op);
+    struct plan_op *planned = volume_planned_on(p, op);
 
     if (!planned)
-        return 0; /* until against_all */
-    if (merges(planned, op)) {
-        p->plan->count--; /* op is the last one */
+        return 0; /* until compare_all_with_spec */
+    if (merge_request(planned, op)) {
+        p->count--; /* op is the last one */
         return 0;
     }
     return plan_decide(p, op, PLAN_DENIED, NULL, "%s has the target %s already",
-                       planned->volume->name, op->target);
+                       planned->mount.volume->name, op->mount.target);
 }
 
 /* Once all is known that is asked for: how a volume is mounted decides what is recognised. */
-static int against_all(struct planner *p)
+static int compare_all_with_spec(struct planner *p)
 {
-    for (size_t i = 0; i < p->plan->count; i++)
-        if (p->plan->ops[i].verdict != PLAN_DENIED && against_spec(p, &p->plan->ops[i]) < 0)
+    for (size_t i = 0; i < p->count; i++)
+        if (p->ops[i].verdict != PLAN_DENIED && compare_with_spec(p, &p->ops[i]) < 0)
             return -1;
     return 0;
 }
 
 static bool is_pin_of_ours(const struct planner *p, const struct spec_mount *mount)
 {
-    for (size_t i = 0; i < p->plan->count; i++) {
-        const struct plan_op *op = &p->plan->ops[i];
-        if (op->pinned && plan_mounted_on(p->in->spec, op->target) == mount)
+    for (size_t i = 0; i < p->count; i++) {
+        const struct plan_op *op = &p->ops[i];
+        if (op->mount.pinned && plan_mounted_on(p->in->spec, op->mount.target) == mount)
             return true;
     }
     return false;
@@ -217,7 +156,7 @@ static int deny_foreign_pins(struct planner *p)
 
 static int decide_pool(struct planner *p, struct plan_op *op, const struct template_values *values)
 {
-    const struct policy_text *pool = &op->volume->pool;
+    const struct policy_text *pool = &op->mount.volume->pool;
     const struct spec *spec = p->in->spec;
 
     if (!pool->text)
@@ -225,19 +164,19 @@ static int decide_pool(struct planner *p, struct plan_op *op, const struct templ
     if (spec->uid_map.count || spec->joins_user_namespace)
         return plan_decide(p, op, PLAN_DENIED, &pool->place,
                            "a volume with a pool needs a container without a user namespace");
-    return expand_path(p, op, pool, values, &op->pool);
+    return expand_path(p, op, pool, values, &op->mount.pool);
 }
 
 /* Only a container with a user namespace of its own has something to map. */
 static int decide_idmap(struct planner *p, struct plan_op *op)
 {
-    const struct policy_volume *v = op->volume;
+    const struct policy_volume *v = op->mount.volume;
     const struct spec *spec = p->in->spec;
 
     if (v->idmap == IDMAP_NEVER || (v->idmap == IDMAP_ASK && !p->in->requests->idmap))
         return 0;
-    op->idmap = spec->uid_map.count && spec->gid_map.count;
-    if (!op->idmap && spec->joins_user_namespace)
+    op->mount.idmap = spec->uid_map.count && spec->gid_map.count;
+    if (!op->mount.idmap && spec->joins_user_namespace)
         return plan_decide(p, op, PLAN_DENIED, &v->place,
                            "it cannot be idmapped: the container joins a user namespace whose "
                            "mapping is not known here");
@@ -252,26 +191,27 @@ static int add_volume(struct planner *p, const struct policy_volume *v, const ch
 
     if (!op)
         return -1;
-    op->volume = v;
-    op->name = name;
+    op->mount.volume = v;
+    op->mount.name = name;
     op->asked_by = request ? request->key : NULL;
     op->place = request ? v->place : v->always_place;
-    op->access = request && request->says_access ? request->access : v->access;
+    op->mount.access = request && request->says_access ? request->access : v->access;
     values.value[VAR_NAME] = *name ? name : NULL;
-    if (request && !name_offered(v, name))
+    if (request && !policy_offers_name(v, name))
         return deny_name(p, op);
-    if (op->access > v->access)
+    if (op->mount.access > v->access)
         return plan_decide(p, op, PLAN_DENIED, v->access_place.file ? &v->access_place : &v->place,
                            "'%s' may be mounted read-only, not read-write: ask for %s:ro", name,
                            name);
-    if (expand_path(p, op, &v->source, &values, &op->source) < 0 || decide_idmap(p, op) < 0 ||
+    if (expand_path(p, op, &v->source, &values, &op->mount.source) < 0 || decide_idmap(p, op) < 0 ||
         decide_pool(p, op, &values) < 0)
         return -1;
     if (request && request->target)
-        op->target = request->target;
-    else if (op->verdict != PLAN_DENIED && expand_path(p, op, &v->target, &values, &op->target) < 0)
+        op->mount.target = request->target;
+    else if (op->verdict != PLAN_DENIED &&
+             expand_path(p, op, &v->target, &values, &op->mount.target) < 0)
         return -1;
-    return op->target && op->verdict != PLAN_DENIED ? place_mount(p, op) : 0;
+    return op->mount.target && op->verdict != PLAN_DENIED ? place_mount(p, op) : 0;
 }
 
 static int add_always(struct planner *p)
@@ -312,46 +252,34 @@ static int add_requests(struct planner *p)
 
 /* ---- order ---- */
 
-static size_t depth(const struct plan_op *op)
+static size_t target_depth(const struct plan_op *op)
 {
     size_t slashes = 0;
 
-    for (const char *c = op->target; c && *c; c++)
+    for (const char *c = op->mount.target; c && *c; c++)
         slashes += *c == '/';
     return slashes;
 }
 
 /* Stable, for lists of a few dozen at most. */
-static void sort_by_depth(struct plan *plan)
+static void sort_by_depth(struct planner *p)
 {
-    for (size_t i = 1; i < plan->count; i++) {
-        struct plan_op op = plan->ops[i];
+    for (size_t i = 1; i < p->count; i++) {
+        struct plan_op op = p->ops[i];
         size_t at = i;
-        for (; at > 0 && depth(&plan->ops[at - 1]) > depth(&op); at--)
-            plan->ops[at] = plan->ops[at - 1];
-        plan->ops[at] = op;
+        for (; at > 0 && target_depth(&p->ops[at - 1]) > target_depth(&op); at--)
+            p->ops[at] = p->ops[at - 1];
+        p->ops[at] = op;
     }
 }
 
-int plan_make(const struct plan_input *input, struct arena *arena, struct plan *out,
-              struct err *err)
+int plan_add_volumes(struct planner *p)
 {
-    struct planner p = {.in = input, .arena = arena, .plan = out, .err = err};
-
-    *out = (struct plan){.requests = input->requests};
-    if (!input->no_volumes && (add_always(&p) < 0 || add_requests(&p) < 0 || against_all(&p) < 0))
+    if (!p->in->no_volumes &&
+        (add_always(p) < 0 || add_requests(p) < 0 || compare_all_with_spec(p) < 0))
         return -1;
-    if (deny_foreign_pins(&p) < 0)
+    if (deny_foreign_pins(p) < 0)
         return -1;
-    sort_by_depth(out);
-    if (plan_add_env(&p) < 0)
-        return -1;
-    if (input->binds && plan_add_binds(&p) < 0)
-        return -1;
-    if (input->security && plan_add_security(&p) < 0)
-        return -1;
-    bool tuned = !input->no_volumes && !(input->requests->off & 1u << OPT_OUT_TUNING);
-    if (input->tuning && tuned && plan_add_tuning(&p) < 0)
-        return -1;
-    return plan_add_rootfs(&p);
+    sort_by_depth(p);
+    return 0;
 }

@@ -13,7 +13,7 @@ struct restack {
     const char *place; /* of the cache */
     bool look;
     struct arena *arena;
-    struct plan_op *op;
+    struct outcome *outcome;
     struct chain chain;
 };
 
@@ -22,21 +22,24 @@ static int conclude(const struct restack *r, enum plan_verdict verdict, const ch
 {
     _cleanup_free_ char *text = strf("the container's root has %zu layers: %s%s%s",
                                      r->root->layers.count, what, why ? ": " : "", why ? why : "");
+    const char *reason = text ? arena_strndup(r->arena, text, strlen(text)) : NULL;
 
-    r->op->verdict = verdict;
-    r->op->reason = text ? arena_strndup(r->arena, text, strlen(text)) : NULL;
-    return r->op->reason ? 0 : err_nomem(err);
+    if (!reason)
+        return err_nomem(err);
+    r->outcome->verdict = verdict;
+    r->outcome->reason = reason;
+    return 0;
 }
 
-static int stay(const struct restack *r, const char *why, struct err *err)
+static int keep_mount(const struct restack *r, const char *why, struct err *err)
 {
     return conclude(r, PLAN_SKIPPED, "it stays as the engine mounted it", why, err);
 }
 
 /* ---- what there is in the cache ---- */
 
-static int use(const struct restack *r, const struct restack_cache *cache, int entry,
-               struct err *err)
+static int mount_tree(const struct restack *r, const struct restack_cache *cache, int entry,
+                      struct err *err)
 {
     _cleanup_free_ char *tree = strf("%s/%s/tree", cache->path, r->chain.key);
     const char *why = NULL;
@@ -50,7 +53,7 @@ static int use(const struct restack *r, const struct restack_cache *cache, int e
     if (done < 0)
         return -1;
     if (!done)
-        return stay(r, why, err);
+        return keep_mount(r, why, err);
     futimens(entry, NULL); /* when it was used last */
     return conclude(r, PLAN_ADDED, "a tree of them is mounted in their place", NULL, err);
 }
@@ -64,11 +67,12 @@ static int build_later(const struct restack *r, struct err *err)
         return conclude(r, PLAN_KEPT, "there is no tree of them yet; one is made at a launch", NULL,
                         err);
     if (restack_build_apart(r->place, &r->chain, &failure) < 0)
-        return stay(r, failure.msg, err);
+        return keep_mount(r, failure.msg, err);
     return conclude(r, PLAN_KEPT, later, NULL, err);
 }
 
-static int act(const struct restack *r, const struct restack_cache *cache, struct err *err)
+static int decide_by_entry(const struct restack *r, const struct restack_cache *cache,
+                           struct err *err)
 {
     struct restack_entry entry = RESTACK_ENTRY_INIT;
     int rc;
@@ -77,7 +81,7 @@ static int act(const struct restack *r, const struct restack_cache *cache, struc
         return -1;
     switch (entry.state) {
     case RESTACK_READY:
-        rc = use(r, cache, entry.fd, err);
+        rc = mount_tree(r, cache, entry.fd, err);
         break;
     case RESTACK_NEEDLESS:
         rc = conclude(r, PLAN_KEPT, "no tree of them is made", entry.why, err);
@@ -97,27 +101,29 @@ static int act(const struct restack *r, const struct restack_cache *cache, struc
 
 /* ---- all of it ---- */
 
-static int decide(struct restack *r, struct err *err)
+static int decide_root(struct restack *r, struct err *err)
 {
     _cleanup_restack_cache_ struct restack_cache cache = RESTACK_CACHE_INIT;
     struct err failure = ERR_INIT;
     const char *why;
 
     if (trust_rootless())
-        return stay(r, "a rootless runtime cannot mount another", err);
+        return keep_mount(r, "a rootless runtime cannot mount another", err);
     if (restack_mount_check(r->root, r->arena, &why, err) < 0)
         return -1;
     if (why)
-        return stay(r, why, err);
+        return keep_mount(r, why, err);
     if (chain_find(&r->root->layers, r->root->mount->point, r->arena, &r->chain, &failure) < 0)
-        return stay(r, failure.msg, err);
+        return keep_mount(r, failure.msg, err);
     if (restack_cache_open(r->place, false, &cache, &failure) < 0)
-        return failure.kind == ERR_SYSTEM && failure.sys == ENOENT ? build_later(r, err)
-                                                                   : stay(r, failure.msg, err);
-    return act(r, &cache, err);
+        return failure.kind == ERR_SYSTEM && failure.sys == ENOENT
+                   ? build_later(r, err)
+                   : keep_mount(r, failure.msg, err);
+    return decide_by_entry(r, &cache, err);
 }
 
-int restack_root(struct judgement *judgement, bool look, struct arena *arena, struct err *err)
+int restack_root(const struct judgement *judgement, bool look, struct arena *arena,
+                 struct decision *decision, struct err *err)
 {
     const struct policy_rootfs *rule = &judgement->policy->rootfs;
     struct restack r = {
@@ -127,8 +133,8 @@ int restack_root(struct judgement *judgement, bool look, struct arena *arena, st
         .arena = arena,
     };
 
-    for (size_t i = 0; i < judgement->plan.count; i++)
-        if (judgement->plan.ops[i].restack)
-            r.op = &judgement->plan.ops[i];
-    return r.op ? decide(&r, err) : 0;
+    for (size_t i = 0; i < decision->count; i++)
+        if (decision->list[i].op->kind == PLAN_ROOTFS && decision->list[i].op->restack)
+            r.outcome = &decision->list[i];
+    return r.outcome ? decide_root(&r, err) : 0;
 }

@@ -8,6 +8,7 @@
 #ifndef SHIM_AUDIT_H
 #define SHIM_AUDIT_H
 
+#include "shim/plan/decision.h"
 #include "shim/plan/judge.h"
 
 #include <time.h>
@@ -29,11 +30,11 @@ struct audit_record {
     bool uid_known; /* whose container it is */
     uid_t uid;
     const char *user;
-    struct id_pair process;  /* the host's ids of its process */
-    unsigned off;            /* bits of enum policy_opt_out */
-    const char *error;       /* why it is denied */
-    const char *warning;     /* what a permissive policy let pass */
-    const struct plan *plan; /* or NULL */
+    struct id_pair process;          /* the host's ids of its process */
+    unsigned off;                    /* bits of enum policy_opt_out */
+    const char *error;               /* why it is denied */
+    const char *warning;             /* what a permissive policy let pass */
+    const struct decision *decision; /* or NULL */
 };
 
 enum { AUDIT_LINE = 32 * 1024, AUDIT_OPERATIONS = 256 };
@@ -71,7 +72,8 @@ struct audit_subject {
     const struct policy *policy;
     const struct call *call;
     const struct spec *spec;           /* or NULL */
-    const struct judgement *judgement; /* or NULL */
+    const struct judgement *judgement; /* or NULL; else with `decision` */
+    const struct decision *decision;
 };
 
 /*

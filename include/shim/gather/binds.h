@@ -58,17 +58,6 @@ int binds_gather(const struct policy *policy, const struct spec *spec, const str
                  int bundle, struct arena *arena, struct bind_facts *out,
                  struct err *err) must_check;
 
-struct plan;
-
-/* True if a mount that stays has a source that a user could swap. */
-bool binds_exposed(const struct plan *plan);
-
-/*
- * Looks them up again, in the private namespace of pin_begin, and holds them. ERR_POLICY if one is
- * no longer what was judged.
- */
-int binds_hold(struct plan *plan, struct arena *arena, struct err *err) must_check;
-
 /* The part of a pinned source behind PIN_FOLDER/bind:NUMBER, or NULL. Pure. */
 const char *binds_unpinned(const char *source);
 

@@ -22,7 +22,7 @@ struct judgement {
     struct security_facts security;
     struct tuning_facts tuning;
     struct rootfs_facts rootfs;
-    struct plan plan; /* what it denies is not yet an error: plan_check */
+    struct plan plan; /* what it denies is not yet an error: decision_check */
 };
 
 /*

@@ -13,10 +13,11 @@
 #ifndef SHIM_RESTACK_H
 #define SHIM_RESTACK_H
 
+#include "shim/plan/decision.h"
 #include "shim/plan/judge.h"
 
 /* With `look` nothing is mounted or started. What is written into the plan is in the arena. */
-int restack_root(struct judgement *judgement, bool look, struct arena *arena,
-                 struct err *err) must_check;
+int restack_root(const struct judgement *judgement, bool look, struct arena *arena,
+                 struct decision *decision, struct err *err) must_check;
 
 #endif

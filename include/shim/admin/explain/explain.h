@@ -13,10 +13,11 @@ struct explanation {
     const char *id, *config;
     struct spec spec;
     struct judgement judgement;
-    struct id_pair owner;   /* who the container belongs to */
-    const char *owner_name; /* or NULL */
-    bool judged;            /* false: there is no policy, or it is off */
-    bool refused;           /* it could not start */
+    struct decision decision; /* what would come of it */
+    struct id_pair owner;     /* who the container belongs to */
+    const char *owner_name;   /* or NULL */
+    bool judged;              /* false: there is no policy, or it is off */
+    bool refused;             /* it could not start */
     struct description *ops;
     size_t op_count;
 };

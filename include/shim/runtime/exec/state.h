@@ -10,16 +10,18 @@
 #ifndef SHIM_STATE_H
 #define SHIM_STATE_H
 
+#include "shim/plan/decision.h"
 #include "shim/plan/judge.h"
 
 /*
- * Keeps the variables and limits that the plan adds, and those that an edit before this one added;
- * and the rules for `held`, the container as it will be created (NULL: none are kept). `root` is
- * the runtime's --root or NULL. `again`: another flatbed-runtime has edited just before; what it
- * kept stays. Otherwise what is there is an older container's, and goes.
+ * Keeps the variables and limits that the decision adds, and those that an edit before this one
+ * added; and the rules for `held`, the container as it will be created (NULL: none are kept).
+ * `root` is the runtime's --root or NULL. `again`: another flatbed-runtime has edited just before;
+ * what it kept stays. Otherwise what is there is an older container's, and goes.
  */
 int state_save(const char *root, const char *id, const struct judgement *judgement,
-               const struct spec *held, bool again, struct err *err) must_check;
+               const struct decision *decision, const struct spec *held, bool again,
+               struct err *err) must_check;
 
 /*
  * The document that was kept. Its file missing is ERR_SYSTEM with ENOENT; ERR_UNSUPPORTED: nothing
