@@ -14,7 +14,7 @@ const char *const layers_feature_names[LAYERS_FEATURES] = {
 
 /* ---- text ---- */
 
-/* Bytes of the option at the beginning: up to a comma that is not within quotes (of a context). */
+/* Returns the length of the first option: up to a comma that is not in quotes, as a context has. */
 static size_t option_length(const char *text)
 {
     bool quoted = false;
@@ -25,7 +25,7 @@ static size_t option_length(const char *text)
     return len;
 }
 
-/* A copy without the kernel's octal escapes. */
+/* Returns a copy without the octal escapes of the kernel. NULL without memory. */
 static char *decode(const char *text, size_t len, struct arena *arena)
 {
     char *out = arena_strndup(arena, text, len);
@@ -45,7 +45,7 @@ static char *decode(const char *text, size_t len, struct arena *arena)
     return out;
 }
 
-/* A copy in which a backslash is gone and what it escapes stays. */
+/* Returns a copy without the backslashes that escape a character. NULL without memory. */
 static char *unescape(const char *text, size_t len, struct arena *arena)
 {
     char *out = arena_strndup(arena, text, len);
@@ -89,7 +89,7 @@ static int split_lower(const char *list, struct arena *arena, struct layers *out
     return 0;
 }
 
-/* The layers as an option of mount(2), without the first `skip` bytes. NULL without memory. */
+/* Returns the layers as an option of mount(2), each without `skip` bytes. NULL without memory. */
 static const char *join_lower(const struct layers *l, size_t skip, struct arena *arena)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
@@ -103,8 +103,8 @@ static const char *join_lower(const struct layers *l, size_t skip, struct arena 
     return text.failed ? NULL : arena_strndup(arena, text.data ? text.data : "", text.len);
 }
 
-/* Bytes of the path's folders that the other path has, too, with the last slash. */
-static size_t shared_folders(const char *path, size_t len, const char *other)
+/* Returns the length of the leading directories that both paths have, with the last slash. */
+static size_t shared_directories(const char *path, size_t len, const char *other)
 {
     size_t same = 0, shared = 0;
 
@@ -119,7 +119,7 @@ const char *layers_shorten(const struct layers *layers, struct arena *arena, con
     size_t shared = layers->count ? strlen(layers->lower[0]) : 0;
 
     for (size_t i = 0; i < layers->count; i++)
-        shared = shared_folders(layers->lower[0], shared, layers->lower[i]);
+        shared = shared_directories(layers->lower[0], shared, layers->lower[i]);
     if (shared < 2 || layers->lower[0][0] != '/')
         return NULL;
     *base = arena_strndup(arena, layers->lower[0], shared - 1);
@@ -128,7 +128,7 @@ const char *layers_shorten(const struct layers *layers, struct arena *arena, con
 
 /* ---- options ---- */
 
-/* Values with which nothing is kept in the upper directory that depends on the lower ones. */
+/* Options with which the upper directory keeps nothing that depends on the lower ones. */
 static const struct {
     const char *name;
     const char *values; /* " a b "; NULL: it has none; "": any */
@@ -167,7 +167,8 @@ static bool is_harmless(const char *name, const char *value)
     return false;
 }
 
-static int refuse(struct layers *out, const char *option, struct arena *arena, struct err *err)
+static int refuse_option(struct layers *out, const char *option, struct arena *arena,
+                         struct err *err)
 {
     _cleanup_free_ char *text = strf("it is mounted with '%.100s'", option);
 
@@ -175,9 +176,9 @@ static int refuse(struct layers *out, const char *option, struct arena *arena, s
     return out->unfit ? 0 : err_nomem(err);
 }
 
-/* Any but the layers. `option` may be written into. */
-static int read_other(char *option, struct buf *rest, struct arena *arena, struct layers *out,
-                      struct err *err)
+/* Reads any option but the layers. Writes into `option`, and restores it. */
+static int read_other_option(char *option, struct buf *rest, struct arena *arena,
+                             struct layers *out, struct err *err)
 {
     char *equals = strchr(option, '='), *value = equals ? equals + 1 : NULL;
 
@@ -193,14 +194,14 @@ static int read_other(char *option, struct buf *rest, struct arena *arena, struc
     if (equals)
         *equals = '=';
     if (!fits)
-        return refuse(out, option, arena, err);
+        return refuse_option(out, option, arena, err);
     if (!implied)
         buf_printf(rest, ",%s", option);
     return 0;
 }
 
-/* "KEY=…", as it is. */
-static bool takes(const char *option, const char *key, const char **kept, const char **value)
+/* True for "KEY=…": *kept gets the option, *value what is behind the "=". */
+static bool option_takes(const char *option, const char *key, const char **kept, const char **value)
 {
     size_t len = strlen(key);
 
@@ -216,16 +217,16 @@ static int read_option(char *option, struct buf *rest, struct arena *arena, stru
 {
     const char *value, *ignored;
 
-    if (takes(option, "lowerdir=", &out->kept[0], &value))
+    if (option_takes(option, "lowerdir=", &out->kept[0], &value))
         return split_lower(value, arena, out, err);
-    if (takes(option, "lowerdir+=", &ignored, &value))
+    if (option_takes(option, "lowerdir+=", &ignored, &value))
         return add_lower(out, value, arena, err);
-    if (takes(option, "upperdir=", &out->kept[1], &value))
+    if (option_takes(option, "upperdir=", &out->kept[1], &value))
         out->upper = unescape(value, strlen(value), arena);
-    else if (takes(option, "workdir=", &out->kept[2], &value))
+    else if (option_takes(option, "workdir=", &out->kept[2], &value))
         out->work = unescape(value, strlen(value), arena);
     else
-        return read_other(option, rest, arena, out, err);
+        return read_other_option(option, rest, arena, out, err);
     return (out->kept[1] && !out->upper) || (out->kept[2] && !out->work) ? err_nomem(err) : 0;
 }
 

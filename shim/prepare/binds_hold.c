@@ -56,7 +56,7 @@ static const char *hold_path(const struct plan *plan, const struct bind_source *
     return path.failed ? NULL : arena_strndup(arena, path.data, path.len);
 }
 
-/* The folders above a path in PIN_FOLDER, whatever the umask. */
+/* Makes the directories above a path in PIN_FOLDER, with mode 0755 whatever the umask. */
 static int make_parents(const char *path, struct err *err)
 {
     _cleanup_free_ char *part = strdup(path);
@@ -83,7 +83,7 @@ static bool is_chosen(const struct plan_bind *b, const char *name)
     return false;
 }
 
-/* One look at what is mounted beneath the pin: what was not judged to be allowed goes. */
+/* Unmounts what is mounted beneath the pin and was not judged to be allowed; *gone counts it. */
 static int unmount_others_once(const struct plan_bind *b, const char *pin, struct arena *arena,
                                size_t *gone, struct err *err)
 {
@@ -108,7 +108,7 @@ static int unmount_others_once(const struct plan_bind *b, const char *pin, struc
     return 0;
 }
 
-/* Nothing can come to be mounted there any more: the second look finds nothing. */
+/* Nothing new can be mounted beneath the pin, so the second look should find nothing. */
 static int unmount_others(const struct plan_bind *b, const char *pin, struct arena *arena,
                           struct err *err)
 {

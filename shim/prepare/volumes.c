@@ -9,18 +9,18 @@
 
 #include <string.h>
 
-/* What all volumes of a plan share while they are looked up. */
+/* Shared by all volumes of a decision while their sources are looked up. */
 struct preparing {
     struct decision *decision;
     const struct facts *facts;
     struct arena *arena;
     struct submounts submounts;
-    struct source_folder folder; /* of the last source; the first pass alone */
+    struct source_folder folder; /* of the last source; in the first pass only */
     bool exposed;                /* something must be pinned */
     struct err *err;
 };
 
-/* An idmapped mount shows the ids that are on disk: they must be the container's. */
+/* An idmapped mount shows the ids that are on disk, so they must be those inside the container. */
 static int find_owner(const struct outcome *o, const struct facts *facts, struct source_make *out,
                       struct err *err)
 {
@@ -32,10 +32,10 @@ static int find_owner(const struct outcome *o, const struct facts *facts, struct
     out->mode = create->wanted ? create->mode : 0700;
     out->who = (struct user_ids){.uid = create->uid, .gid = create->gid};
     if (create->owner != OWNER_FIXED && !id->known)
-        return err_set(err, ERR_POLICY, "it cannot be made, nobody knows for whom: %s", id->why);
+        return err_set(err, ERR_POLICY, "it cannot be made, its owner is not known: %s", id->why);
     if (create->owner != OWNER_FIXED)
         out->who = (struct user_ids){.uid = id->uid, .gid = id->gid};
-    /* Nobody told the groups of anybody else. */
+    /* Groups are known of the process only. */
     if (facts->process.known && out->who.uid == facts->process.uid) {
         out->who.groups = facts->groups;
         out->who.group_count = facts->group_count;
@@ -43,7 +43,6 @@ static int find_owner(const struct outcome *o, const struct facts *facts, struct
     return 0;
 }
 
-/* Who may look at the source where root may not: its owner to be. NULL where nobody knows him. */
 const struct user_ids *volumes_user(const struct outcome *o, const struct facts *facts,
                                     struct source_make *make)
 {
@@ -64,7 +63,7 @@ static int find_source(const struct outcome *o, const struct facts *facts,
     if (!out->missing || !m->volume->create.wanted)
         return 0;
     source_close(out);
-    if (m->pool) /* the private side: what is in it is the user's */
+    if (m->pool) /* the private side: root owns it, and the user what is in it */
         make =
             (struct source_make){.who = {.uid = geteuid(), .gid = getegid()}, .mode = folder_mode};
     else if (find_owner(o, facts, &make, err) < 0)
@@ -97,7 +96,7 @@ bool volumes_concern(const struct outcome *o)
            (o->verdict == PLAN_ADDED || o->verdict == PLAN_KEPT);
 }
 
-/* 0, or 1 when the mount is to be skipped. */
+/* Waits for the source. Returns 1 if the mount is to be skipped. */
 static int wait_for_source(const struct outcome *o, const struct facts *facts, struct err *err)
 {
     const struct plan_mount *m = &o->op->mount;
@@ -111,7 +110,7 @@ static int wait_for_source(const struct outcome *o, const struct facts *facts, s
     return err_set(err, ERR_POLICY, "%s does not answer within %u s", m->source, seconds);
 }
 
-/* True if the runtime behind us cannot be left to mount the source as it is. */
+/* Sets *out if the low-level runtime must not mount the source by its path. */
 static int needs_pin(struct preparing *p, const struct plan_mount *m, const struct source *source,
                      bool *out)
 {
@@ -119,7 +118,7 @@ static int needs_pin(struct preparing *p, const struct plan_mount *m, const stru
     return *out || m->pool ? 0 : submounts_find(&p->submounts, source, m->source, out, p->err);
 }
 
-/* The private side of a pool is one container's at a time. */
+/* Only one container at a time can have the private side of a pool. */
 static int refuse_busy(struct preparing *p, size_t i)
 {
     const struct plan_mount *m = &p->decision->list[i].op->mount;
@@ -135,7 +134,7 @@ static int refuse_busy(struct preparing *p, size_t i)
     return name_volume(m, p->err);
 }
 
-/* One source of the first pass: there, or to be skipped, or an error. */
+/* Finds or makes one source, or skips its volume, or fails. */
 static int find_volume(struct preparing *p, size_t i)
 {
     _cleanup_source_ struct source source = SOURCE_INIT;
@@ -164,7 +163,7 @@ static int find_volume(struct preparing *p, size_t i)
     return 0;
 }
 
-/* The first pass: everything is there. */
+/* The first pass: finds or makes all sources. */
 static int find_volumes(struct preparing *p, bool enforce)
 {
     for (size_t i = 0; i < p->decision->count; i++) {
@@ -179,7 +178,7 @@ static int find_volumes(struct preparing *p, bool enforce)
     return 0;
 }
 
-/* What is to hold for all mounts of the pin. */
+/* The options that all mounts of the pin get. */
 static struct pin_options pin_options(const struct plan_mount *m)
 {
     return (struct pin_options){
@@ -190,7 +189,7 @@ static struct pin_options pin_options(const struct plan_mount *m)
     };
 }
 
-/* The second one, in the private namespace: looked up afresh, checked again, and held. */
+/* The second pass, in the private namespace: looks a source up again, checks it, and pins it. */
 static int pin_volume(struct preparing *p, struct outcome *o)
 {
     const struct plan_mount *m = &o->op->mount;

@@ -1,4 +1,5 @@
-/* Who carries requests: annotations, mounts, the environment. */
+#include "shim/request/request.h"
+
 #include "shim/request/request_value.h"
 
 #include "shim/policy/template.h"
@@ -10,7 +11,7 @@ static const char annotation_prefix[] = "flatbed.";
 static const char variable_prefix[] = "FLATBED_";
 enum { PREFIX = sizeof(annotation_prefix) - 1 }; /* of both */
 
-/* What a carrier can name besides classes of volumes; the kinds of tuning last. */
+/* Words that a carrier can name besides classes of volumes; the kinds of tuning last. */
 enum request_word {
     WORD_PROJECT,
     WORD_PROFILE,
@@ -46,7 +47,7 @@ static int unknown_class(struct request_reader *r, const char *name)
                            list.len ? list.data : "none");
 }
 
-/* The word of that name, or REQUEST_WORDS. */
+/* Returns the word of that name, or REQUEST_WORDS. */
 static enum request_word find_word(const char *name)
 {
     int word = 0;
@@ -56,9 +57,9 @@ static enum request_word find_word(const char *name)
     return (enum request_word)word;
 }
 
-/* False if a carrier before this one named it: that one's say counts. */
-static bool claim(struct request_reader *r, const struct policy_volume *volume,
-                  enum request_word word)
+/* False if an earlier carrier named this class or word: the first one wins. */
+static bool claim_name(struct request_reader *r, const struct policy_volume *volume,
+                       enum request_word word)
 {
     size_t i = volume ? (size_t)(volume - r->policy->volumes) : r->policy->volume_count + word;
 
@@ -68,7 +69,7 @@ static bool claim(struct request_reader *r, const struct policy_volume *volume,
     return true;
 }
 
-static int take_word(struct request_reader *r, enum request_word word, const char *value)
+static int set_word(struct request_reader *r, enum request_word word, const char *value)
 {
     if (word == WORD_OFF)
         return request_off(r, value);
@@ -85,17 +86,17 @@ static int take_word(struct request_reader *r, enum request_word word, const cha
     return 0;
 }
 
-/* `volume` NULL: for the word. */
+/* Reads a value for the class `volume`, or for the word if that is NULL. */
 static int read_value(struct request_reader *r, const struct policy_volume *volume,
                       enum request_word word, const char *value)
 {
-    if (!claim(r, volume, word))
+    if (!claim_name(r, volume, word))
         return 0;
     if (strlen(value) > REQUEST_VALUE_BYTES)
         return request_problem(r, "longer than %d bytes", REQUEST_VALUE_BYTES);
     if (volume)
         return request_list(r, volume, value);
-    return take_word(r, word, value);
+    return set_word(r, word, value);
 }
 
 /* ---- annotations ---- */
@@ -112,7 +113,7 @@ static bool names_identity(const struct policy *policy, const char *key)
     return false;
 }
 
-/* One that a profile looks at is no slip. */
+/* An annotation that a profile looks at is no typing mistake. */
 static bool names_profile(const struct policy *policy, const char *key)
 {
     for (size_t i = 0; i < policy->profile_count; i++) {
@@ -167,8 +168,8 @@ static int read_annotations(struct request_reader *r)
 /* ---- mounts ---- */
 
 /*
- * "CLASS/NAME", NUL-terminated, in the arena. Only what is remembered may claim a class, or the
- * next edit would come to something else.
+ * Reads "CLASS/NAME", NUL-terminated, in the arena. Only a pair that is remembered may claim a
+ * class: the next edit, which sees only those, must come to the same.
  */
 static int read_pair(struct request_reader *r, char *text)
 {
@@ -183,14 +184,14 @@ static int read_pair(struct request_reader *r, char *text)
         return unknown_class(r, text);
     if (!template_name_valid(slash + 1, strlen(slash + 1)))
         return request_bad_name(r, slash + 1);
-    if (!claim(r, volume, word))
+    if (!claim_name(r, volume, word))
         return 0;
     if (volume)
         return request_push(r, (struct request){.volume = volume, .name = slash + 1});
-    return take_word(r, word, slash + 1);
+    return set_word(r, word, slash + 1);
 }
 
-/* Reads a pair, and adds it to what the next edit is told unless something is wrong with it. */
+/* Reads a pair, and remembers it for the next edit unless it has a problem. */
 static int read_remembered_pair(struct request_reader *r, const char *text, size_t len,
                                 struct buf *remembered)
 {
@@ -200,7 +201,7 @@ static int read_remembered_pair(struct request_reader *r, const char *text, size
     if (!copy)
         return err_nomem(r->err);
     if (r->out->count > REQUESTS_IN_ALL)
-        return 0; /* that is said already */
+        return 0; /* an earlier pair reported it */
     if (r->out->count == REQUESTS_IN_ALL)
         return request_problem(r, "more than %d requests", REQUESTS_IN_ALL);
     if (read_pair(r, copy) < 0)
@@ -210,7 +211,7 @@ static int read_remembered_pair(struct request_reader *r, const char *text, size
     return 0;
 }
 
-/* What an edit before this one took out. */
+/* Reads the pairs whose mounts an earlier edit took out. */
 static int read_memory(struct request_reader *r, struct buf *remembered)
 {
     const char *text = spec_annotation(r->spec, request_remembered);
@@ -272,7 +273,7 @@ char *request_variable(const char *class_name, struct arena *arena)
     return text ? arena_strndup(arena, text, strlen(text)) : NULL;
 }
 
-/* `volume` NULL: for the word. */
+/* Reads the variable of the class `volume`, or of the word if that is NULL. */
 static int read_variable(struct request_reader *r, const char *class_name,
                          const struct policy_volume *volume, enum request_word word)
 {
@@ -298,10 +299,11 @@ static bool variable_known(const struct request_reader *r, const char *variable,
     return false;
 }
 
-/* A variable of that prefix that is no class's: most likely a slip. */
+/* A variable with the prefix that names no class is most likely a typing mistake. */
 static int check_variable(struct request_reader *r, const char *text)
 {
-    /* What programs are told, and what wrappers are counted by. */
+    /* Not requests, or read elsewhere: variables that a container is told, or that count wrappers.
+     */
     static const char *const others[] = {"PROJECT", "PROFILE", "OFF",   "SHM",
                                          "MEMLOCK", "WORKERS", "DEPTH", NULL};
     size_t len = strcspn(text, "=");
@@ -327,7 +329,7 @@ static int read_environment(struct request_reader *r)
         if (read_variable(r, r->policy->volumes[i].name, &r->policy->volumes[i], REQUEST_WORDS) < 0)
             return -1;
     for (int word = 0; word < REQUEST_WORDS; word++) {
-        if (word == WORD_TUNING + TUNING_WORKERS) /* its variable is what the container is told */
+        if (word == WORD_TUNING + TUNING_WORKERS) /* its variable tells the container a number */
             continue;
         if (read_variable(r, word_name(word), NULL, (enum request_word)word) < 0)
             return -1;

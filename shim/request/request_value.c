@@ -1,14 +1,15 @@
-/* What a single request says, whoever carries it. */
 #include "shim/request/request_value.h"
 
 #include "base/path.h"
+#include "shim/policy/size.h"
 #include "shim/policy/template.h"
 
 #include <limits.h>
 #include <stdarg.h>
 #include <string.h>
 
-static int push(struct requests *out, struct request request, struct arena *arena, struct err *err)
+static int list_push(struct requests *out, struct request request, struct arena *arena,
+                     struct err *err)
 {
     struct request *list = arena_extend(arena, out->list, out->count, sizeof(*list));
 
@@ -22,13 +23,13 @@ static int push(struct requests *out, struct request request, struct arena *aren
 int request_push(struct request_reader *r, struct request request)
 {
     request.key = r->key;
-    return push(r->out, request, r->arena, r->err);
+    return list_push(r->out, request, r->arena, r->err);
 }
 
 int requests_deny(struct requests *requests, const char *key, const char *problem,
                   struct arena *arena, struct err *err)
 {
-    return push(requests, (struct request){.key = key, .problem = problem}, arena, err);
+    return list_push(requests, (struct request){.key = key, .problem = problem}, arena, err);
 }
 
 int request_problem(struct request_reader *r, const char *format, ...)
@@ -87,7 +88,7 @@ int request_bad_name(struct request_reader *r, const char *name)
     return request_problem(r, "'%.80s' is not a name: letters, digits and ._- only", name);
 }
 
-/* One of the list, NUL-terminated, in the arena. */
+/* Reads one item of the list, NUL-terminated, in the arena. */
 static int read_item(struct request_reader *r, const struct policy_volume *volume, char *item)
 {
     struct request request = {.volume = volume, .name = item};
@@ -181,5 +182,42 @@ int request_off(struct request_reader *r, const char *text)
         r->out->off |= 1u << i;
         next = comma ? comma + 1 : NULL;
     }
+    return 0;
+}
+
+/* ---- sizes and numbers of "tuning" ---- */
+
+const char *const request_tuning_names[TUNING_ASKABLE] = {
+    [TUNING_SHM] = "shm",
+    [TUNING_MEMLOCK] = "memlock",
+    [TUNING_WORKERS] = "workers",
+};
+
+static bool read_amount(enum tuning_kind kind, const char *text, uint64_t *out)
+{
+    if (kind == TUNING_MEMLOCK && strcmp(text, "unlimited") == 0) {
+        *out = SIZE_UNLIMITED;
+        return true;
+    }
+    bool plain = text[strspn(text, "0123456789")] == '\0';
+    return (plain || kind != TUNING_WORKERS) && size_parse(text, out) && *out;
+}
+
+int request_tuning(struct request_reader *r, enum tuning_kind kind, const char *text)
+{
+    static const char *const expected[TUNING_ASKABLE] = {
+        [TUNING_SHM] = "a size such as 8g",
+        [TUNING_MEMLOCK] = "a size such as 512m, or unlimited",
+        [TUNING_WORKERS] = "a number such as 4",
+    };
+    const struct policy_tune *tune = &r->policy->tuning.of[kind];
+    uint64_t amount;
+
+    if (!read_amount(kind, text, &amount))
+        return request_problem(r, "'%.40s': expected %s", text, expected[kind]);
+    if (!tune->value.given && !tune->most.given)
+        return request_problem(r, "it may not be asked for here: the policy has no tuning.%s",
+                               policy_tuning_names[kind]);
+    r->out->tuning[kind] = (struct tuning_request){.key = r->key, .amount = amount};
     return 0;
 }

@@ -10,8 +10,8 @@
 
 struct restack {
     const struct rootfs_facts *root;
-    const char *place; /* of the cache */
-    bool look;
+    const char *cache; /* path of the cache */
+    bool look;         /* only: nothing is mounted or built */
     struct arena *arena;
     struct outcome *outcome;
     struct chain chain;
@@ -54,7 +54,7 @@ static int mount_tree(const struct restack *r, const struct restack_cache *cache
         return -1;
     if (!done)
         return keep_mount(r, why, err);
-    futimens(entry, NULL); /* when it was used last */
+    futimens(entry, NULL); /* the time of its last use */
     return conclude(r, PLAN_ADDED, "a tree of them is mounted in their place", NULL, err);
 }
 
@@ -66,7 +66,7 @@ static int build_later(const struct restack *r, struct err *err)
     if (r->look)
         return conclude(r, PLAN_KEPT, "there is no tree of them yet; one is made at a launch", NULL,
                         err);
-    if (restack_build_apart(r->place, &r->chain, &failure) < 0)
+    if (restack_build_in_background(r->cache, &r->chain, &failure) < 0)
         return keep_mount(r, failure.msg, err);
     return conclude(r, PLAN_KEPT, later, NULL, err);
 }
@@ -95,7 +95,7 @@ static int decide_by_entry(const struct restack *r, const struct restack_cache *
     default:
         rc = build_later(r, err);
     }
-    cleanup_fd(&entry.fd); /* and with it the lock: what is mounted is seen by who trims */
+    cleanup_fd(&entry.fd); /* unlocks it: a mounted tree is safe, gc sees its mount */
     return rc;
 }
 
@@ -115,7 +115,7 @@ static int decide_root(struct restack *r, struct err *err)
         return keep_mount(r, why, err);
     if (chain_find(&r->root->layers, r->root->mount->point, r->arena, &r->chain, &failure) < 0)
         return keep_mount(r, failure.msg, err);
-    if (restack_cache_open(r->place, false, &cache, &failure) < 0)
+    if (restack_cache_open(r->cache, false, &cache, &failure) < 0)
         return failure.kind == ERR_SYSTEM && failure.sys == ENOENT
                    ? build_later(r, err)
                    : keep_mount(r, failure.msg, err);
@@ -128,7 +128,7 @@ int restack_root(const struct judgement *judgement, bool look, struct arena *are
     const struct policy_rootfs *rule = &judgement->policy->rootfs;
     struct restack r = {
         .root = &judgement->rootfs,
-        .place = rule->cache.text ? rule->cache.text : RESTACK_CACHE,
+        .cache = rule->cache.text ? rule->cache.text : RESTACK_CACHE,
         .look = look,
         .arena = arena,
     };

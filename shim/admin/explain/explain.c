@@ -22,7 +22,7 @@ static int look_at(const struct plan_mount *m, const struct user_ids *user, stru
     if (source_find_for(m->source, user, source, why) < 0)
         return -1;
     if (source->missing && made && !m->pool && !user)
-        return err_set(why, ERR_POLICY, "%s cannot be made, nobody knows for whom", m->source);
+        return err_set(why, ERR_POLICY, "%s cannot be made, its owner is not known", m->source);
     return m->pool && (made || !source->missing) ? pool_check(m->pool, source, why) : 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include "shim/plan/describe.h"
 #include "shim/plan/judge.h"
+#include "shim/request/identity.h"
 
 struct explanation {
     const struct policy *policy; /* with the overrides of the profile that matches */
