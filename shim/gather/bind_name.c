@@ -28,7 +28,7 @@ int bind_name_find(int fd, const char *path, const struct mount_table *table, st
     out->found = path;
     if (!out->found || kernel_mount_id(fd, &id) < 0 ||
         !mount_table_name(table, id, out->found, &text))
-        return err_set(err, ERR_POLICY, "nobody can tell where in the host's mounts it is");
+        return err_set(err, ERR_POLICY, "its place in the mount table is unknown");
     out->name = arena_strndup(arena, text.data, text.len);
     out->mount = mount_table_find(table, id);
     return out->name ? 0 : err_nomem(err);

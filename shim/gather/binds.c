@@ -23,7 +23,7 @@ struct gather {
     const char *bundle_path;
     struct mount_table table;
     struct engine_directories engine;
-    struct source_folder folder; /* of the last source */
+    struct source_folder folder; /* the directory of the last source */
     struct arena *arena;
     struct bind_facts *out;
     struct err *err;
@@ -41,8 +41,9 @@ const char *binds_unpinned(const char *source)
                                                                                   : NULL;
 }
 
-/* Through root's own folders and links. False if others could have a say in where that leads. */
-static bool walk(struct gather *g, const char *path, struct source *out)
+/* Walks through directories and links that only root could change. False if the path leaves them.
+ */
+static bool walk_safely(struct gather *g, const char *path, struct source *out)
 {
     _cleanup_free_ char *absolute = path[0] == '/' ? NULL : strf("%s/%s", g->bundle_path, path);
     struct err ignored;
@@ -54,14 +55,15 @@ static bool walk(struct gather *g, const char *path, struct source *out)
 }
 
 /*
- * Opens a source as the runtime would. What was walked to without a link is that already, and where
- * it is needs not be asked; anything but a walk to the same file is exposed.
+ * Opens a source as the low-level runtime would. If our own walk met no symbolic link, its
+ * descriptor and path are used as they are. If it reached another file, or none, the source is
+ * exposed.
  */
 static int open_source(struct gather *g, const char *path, struct bind_wish *wish,
                        struct bind_source *s)
 {
     _cleanup_source_ struct source walked = SOURCE_INIT;
-    bool safe = walk(g, path, &walked);
+    bool safe = walk_safely(g, path, &walked);
     struct stat st;
 
     wish->settled = safe && !walked.linked && path_is_clean_absolute(path);
@@ -90,9 +92,9 @@ static int set_problem(struct gather *g, struct bind_source *s, const char *text
     return s->problem ? 0 : err_nomem(g->err);
 }
 
-/* `wish` gets the open descriptor, which the caller closes. */
-static int look(struct gather *g, const struct spec_mount *mount, struct bind_source *s,
-                struct bind_wish *wish)
+/* Looks at one source; `wish` gets its descriptor, which the caller closes. */
+static int gather_source(struct gather *g, const struct spec_mount *mount, struct bind_source *s,
+                         struct bind_wish *wish)
 {
     const char *path = mount->source ? mount->source : "";
     struct bind_name name = {0};
@@ -125,7 +127,7 @@ static int look(struct gather *g, const struct spec_mount *mount, struct bind_so
 
 /* ---- the rules' paths ---- */
 
-/* What the path is now; as it is written where that cannot be told, or is not only root's word. */
+/* Names the path of a rule; keeps it as written if it cannot be named, or users could change it. */
 static int name_rule(struct gather *g, const char *path, const char **out)
 {
     _cleanup_source_ struct source source = SOURCE_INIT;
@@ -179,7 +181,7 @@ static bool asks_for_access(const struct policy_binds *binds)
     return binds->require_access;
 }
 
-static int try_access(struct gather *g, struct bind_wish *wishes, size_t count)
+static int gather_access(struct gather *g, struct bind_wish *wishes, size_t count)
 {
     const struct id_pair *id = &g->facts->process;
     const struct user_ids user = {id->uid, id->gid, g->facts->groups, g->facts->group_count};
@@ -200,7 +202,7 @@ static int try_access(struct gather *g, struct bind_wish *wishes, size_t count)
 
 /* ---- targets ---- */
 
-static int find_targets(struct gather *g)
+static int gather_targets(struct gather *g)
 {
     const char *path = json_text(json_path(g->spec->root, "root", "path", NULL));
     _cleanup_fd_ int root =
@@ -221,7 +223,7 @@ static int find_targets(struct gather *g)
 
 /* ---- all of them ---- */
 
-static int look_at_all(struct gather *g, struct bind_wish *wishes)
+static int gather_sources(struct gather *g, struct bind_wish *wishes)
 {
     bool any = false;
 
@@ -229,12 +231,12 @@ static int look_at_all(struct gather *g, struct bind_wish *wishes)
         if (!g->spec->list[i].bind)
             continue;
         any = true;
-        if (look(g, &g->spec->list[i], &g->out->sources[i], &wishes[i]) < 0)
+        if (gather_source(g, &g->spec->list[i], &g->out->sources[i], &wishes[i]) < 0)
             return -1;
     }
     if (!any || !asks_for_access(&g->policy->binds))
         return 0;
-    return try_access(g, wishes, g->spec->mount_count);
+    return gather_access(g, wishes, g->spec->mount_count);
 }
 
 int binds_gather(const struct policy *policy, const struct spec *spec, const struct facts *facts,
@@ -263,9 +265,9 @@ int binds_gather(const struct policy *policy, const struct spec *spec, const str
         return -1;
     for (size_t i = 0; i < spec->mount_count; i++)
         wishes[i].fd = -1;
-    int rc = look_at_all(&g, wishes);
+    int rc = gather_sources(&g, wishes);
     if (rc == 0 && policy->binds.targets_deny.count)
-        rc = find_targets(&g);
+        rc = gather_targets(&g);
     for (size_t i = 0; i < spec->mount_count; i++)
         cleanup_fd(&wishes[i].fd);
     source_folder_close(&g.folder);

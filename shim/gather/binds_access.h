@@ -1,5 +1,5 @@
-/* Which sources of bind mounts a user can read and write: tried by a child process with that user's
- * ids. */
+/* Tries which sources of bind mounts a user can read and write, in a child with the ids of that
+ * user. */
 #ifndef SHIM_BINDS_ACCESS_H
 #define SHIM_BINDS_ACCESS_H
 

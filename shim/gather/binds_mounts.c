@@ -1,12 +1,13 @@
-/* What is mounted at and below a source, and where users can have an engine mount something. */
 #include "shim/gather/binds_mounts.h"
+
 #include "base/path.h"
 
 #include <string.h>
 
-/* ---- an engine's folders ---- */
+/* ---- directories of engines ---- */
 
-/* DATA of a container's root at DATA/STORE/…, as the engines' storage drivers have it. */
+/* Returns the path that begins with DATA, and its length, for a root at DATA/STORE/…; NULL for
+ * others. */
 static const char *engine_data(const char *root, size_t *len)
 {
     static const char *const stores[] = {"/overlay2/", "/overlay/",      "/fuse-overlayfs/",
@@ -57,9 +58,9 @@ bool binds_is_unsteady(const struct engine_directories *engine, const char *path
     return false;
 }
 
-/* ---- what engines mount by themselves, and what else they keep ---- */
+/* ---- files that engines mount, and their other state ---- */
 
-/* Docker's for one container: "ID/hosts". */
+/* True for the files that Docker mounts from its directory of a container, such as "ID/hosts". */
 static bool is_containers_file(const char *rest)
 {
     static const char *const names[] = {"resolv.conf", "hostname", "hosts", "mounts"};
@@ -71,7 +72,7 @@ static bool is_containers_file(const char *rest)
     return false;
 }
 
-static size_t depth_of(const char *rest)
+static size_t path_depth(const char *rest)
 {
     size_t depth = *rest != '\0';
 
@@ -80,24 +81,26 @@ static size_t depth_of(const char *rest)
     return depth;
 }
 
-/* Looks at it as something in `folder`, of which an engine mounts what is that deep. */
-static void look_in(const char *folder, size_t depth, bool containers, struct bind_source *s)
+/* Fills in `state` and `engine` if the source lies in `directory`, from which an engine mounts what
+ * is `depth` deep. */
+static void find_state_in(const char *directory, size_t depth, bool containers,
+                          struct bind_source *s)
 {
-    if (!folder || !path_is_beneath(s->path, folder) ||
-        (s->state && strlen(s->state) > strlen(folder)))
+    if (!directory || !path_is_beneath(s->path, directory) ||
+        (s->state && strlen(s->state) > strlen(directory)))
         return;
-    const char *rest = s->path + strlen(folder);
+    const char *rest = s->path + strlen(directory);
     rest += *rest == '/';
-    s->state = folder;
-    s->engine = depth && depth_of(rest) >= depth && (!containers || is_containers_file(rest));
+    s->state = directory;
+    s->engine = depth && path_depth(rest) >= depth && (!containers || is_containers_file(rest));
 }
 
 void binds_find_state(const struct engine_directories *engine, struct bind_source *s)
 {
     static const struct {
         const char *path;
-        size_t depth; /* 0: an engine mounts nothing of it */
-    } folders[] = {
+        size_t depth; /* 0: engines mount nothing from there */
+    } directories[] = {
         {"/var/lib/docker", 0},
         {"/run/docker", 0},
         {"/var/lib/containers", 0},
@@ -115,13 +118,13 @@ void binds_find_state(const struct engine_directories *engine, struct bind_sourc
         {"/var/lib/kubelet/pods", 2},
     };
 
-    for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
-        look_in(folders[i].path, folders[i].depth, false, s);
-    look_in("/var/lib/docker/containers", 2, true, s);
-    look_in(engine->containers, 2, true, s);
-    look_in(engine->store, 0, false, s);
+    for (size_t i = 0; i < sizeof(directories) / sizeof(*directories); i++)
+        find_state_in(directories[i].path, directories[i].depth, false, s);
+    find_state_in("/var/lib/docker/containers", 2, true, s);
+    find_state_in(engine->containers, 2, true, s);
+    find_state_in(engine->store, 0, false, s);
     for (size_t i = 0; i < VOLUME_DIRECTORIES; i++)
-        look_in(engine->volumes[i], 2, false, s);
+        find_state_in(engine->volumes[i], 2, false, s);
     if (s->engine)
         s->state = NULL;
 }
@@ -138,9 +141,9 @@ bool binds_is_init(const char *path)
     return false;
 }
 
-/* ---- file systems whose name does not tell what they show ---- */
+/* ---- file systems that could show anything ---- */
 
-/* Mounted for a volume, as its user wanted it. */
+/* True for a mount that a volume's options asked for. */
 static bool is_volumes_own(const struct engine_directories *engine, const struct mount_entry *m)
 {
     if (strcmp(m->type, "tmpfs") == 0)
@@ -157,7 +160,7 @@ bool binds_is_opaque(const struct engine_directories *engine, const struct mount
 {
     if (strcmp(m->type, "overlay") == 0)
         return strcmp(m->point, "/") != 0;
-    /* What it shows is somewhere else as well, and has been given that name. */
+    /* A source with a name outside of the mount point is judged by that name. */
     return path_is_beneath(name, m->point) && is_volumes_own(engine, m);
 }
 

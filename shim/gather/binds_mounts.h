@@ -1,5 +1,7 @@
-/* What is mounted at and below the source of a bind mount, and where users can have an engine mount
- * something. */
+/*
+ * Finds what is mounted at and below the source of a bind mount, and where users can have an engine
+ * mount something.
+ */
 #ifndef SHIM_BINDS_MOUNTS_H
 #define SHIM_BINDS_MOUNTS_H
 

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-/* How many mounts there are at a place. */
+/* Returns the number of mounts at a mount point. */
 static size_t count_mounts(const struct mount_table *table, const char *point)
 {
     size_t count = 0;

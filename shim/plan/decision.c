@@ -31,7 +31,7 @@ void decision_skip(struct decision *decision, size_t mount, const char *reason)
     }
 }
 
-/* True for what is written into the document; a root that is mounted anew is not. */
+/* True if the document changes; a root that is mounted anew does not show there. */
 static bool outcome_changes(const struct outcome *o)
 {
     if (o->op->kind == PLAN_ROOTFS)

@@ -57,7 +57,7 @@ static struct json *make_options(const struct plan_mount *m, const struct mount_
     for (size_t i = 0; i < options->count && !json_failed(doc); i++)
         if (strcmp(options->items[i], "rro") != 0)
             put_option(doc, list, options->items[i]);
-    /* NULL marks the document as failed. */
+    /* json_set marks the document as failed for NULL. */
     if (m->pool && overlay_options(m->pool, form->source, doc, list, &ignored) < 0)
         return NULL;
     return list;
@@ -97,7 +97,7 @@ static bool is_rro(const struct json *value)
     return text && strcmp(text, "rro") == 0;
 }
 
-/* "rro" counts for nothing: whether it is to be had is found out later, and it only takes away. */
+/* Ignores "rro": whether the runtime can do it is found out later, and it only restricts. */
 static bool same_items(const struct json *a, const struct json *b)
 {
     size_t i = 0, j = 0;
@@ -127,7 +127,7 @@ static bool same_members(const struct json *a, const struct json *b)
     return true;
 }
 
-/* As deep as the entry that was made; the other must be alike. */
+/* Recurses as deep as the entry that was made, which is not deep. */
 static bool same_value(const struct json *a, const struct json *b)
 {
     if (a->type != b->type)
@@ -188,5 +188,5 @@ bool mount_entry_names_pin(const struct spec_mount *mount)
             return path_is_beneath(path.data, PIN_FOLDER) ||
                    path_is_beneath(path.data, "/var" PIN_FOLDER);
     }
-    return strstr(mount->source, "flatbed") != NULL; /* relative, or more ".." than folders */
+    return strstr(mount->source, "flatbed") != NULL; /* relative, or more ".." than directories */
 }

@@ -1,4 +1,4 @@
-/* The mounts that the user brought, judged by the policy's "binds". */
+/* Judges the mounts that the user brought by the policy's "binds". */
 #include "base/path.h"
 #include "shim/plan/mount_restriction.h"
 #include "shim/plan/plan_parts.h"
@@ -7,13 +7,13 @@
 
 /* ---- entries of `mounts` ---- */
 
-/* File systems of the kernel's own, without anything of the host's disks. */
+/* True for file systems that the kernel makes up, and that show nothing of the host's disks. */
 static bool is_virtual(const struct spec_mount *mount)
 {
     static const char *const types[] = {"proc",   "sysfs",  "tmpfs",  "ramfs",
                                         "devpts", "mqueue", "cgroup", "cgroup2"};
 
-    if (spec_has_option(mount->options, "remount")) /* changes one that was judged */
+    if (spec_has_option(mount->options, "remount")) /* changes a mount that was judged */
         return false;
     for (size_t i = 0; mount->type && i < sizeof(types) / sizeof(*types); i++)
         if (strcmp(mount->type, types[i]) == 0)
@@ -35,7 +35,7 @@ static bool is_writable(const struct json *options)
     return rw;
 }
 
-/* A volume of the policy's, from an edit before this one, and with no more access than it gives. */
+/* True for a volume of the policy, from an earlier edit, with no more access than it gives. */
 static bool is_volume(const struct planner *p, const struct spec_mount *mount)
 {
     for (size_t i = 0; i < p->count; i++) {
@@ -50,14 +50,15 @@ static bool is_volume(const struct planner *p, const struct spec_mount *mount)
 
 /* ---- targets ---- */
 
-/* What engines mount below /dev by themselves, from the host's or from their own state. */
+/* True for targets below /dev that engines mount by themselves, from the host or from their state.
+ */
 static bool is_engines_target(const char *target)
 {
     return strcmp(target, "/dev/shm") == 0 || strcmp(target, "/dev/mqueue") == 0 ||
            strcmp(target, "/dev/termination-log") == 0;
 }
 
-/* The denied path that a mount there would replace, whole or in part; NULL if none. */
+/* Returns the denied path that a mount there would replace, whole or in part; NULL if none. */
 static const char *denied_target(const struct policy_list *denied, const char *target)
 {
     for (size_t i = 0; i < denied->count; i++) {
@@ -72,7 +73,7 @@ static const char *denied_target(const struct policy_list *denied, const char *t
     return NULL;
 }
 
-/* Where engines mount the kernel's file systems. */
+/* True for a file system of the kernel in the place where engines mount it. */
 static bool is_engines_own(const struct spec_mount *mount)
 {
     static const struct {
@@ -93,13 +94,13 @@ static bool is_engines_own(const struct spec_mount *mount)
 
 struct ruling {
     enum bind_access access;
-    const struct policy_bind_rule *rule;    /* NULL: the default */
+    const struct policy_bind_rule *rule;    /* that decides; NULL: the default */
     const struct policy_bind_rule *matched; /* the longest that holds it, for its options */
     const char *matched_path;               /* of `matched` on this host */
     const char *problem;
 };
 
-/* The longest path that holds the source; of equal ones the last. */
+/* Finds the rule with the longest path that holds the source; of equal ones the last. */
 static void find_longest_rule(const struct planner *p, const char *path, struct ruling *r)
 {
     size_t best = 0;
@@ -116,7 +117,8 @@ static void find_longest_rule(const struct planner *p, const char *path, struct 
     r->matched = r->rule;
 }
 
-/* Rules for what is within the source, and stricter ones that cannot be placed. */
+/* Applies stricter rules for something within the source, and stricter ones that cannot be placed.
+ */
 static void tighten_ruling(const struct planner *p, const char *path, struct ruling *r)
 {
     for (size_t i = 0; i < p->in->policy->binds.rule_count; i++) {
@@ -141,7 +143,7 @@ static struct ruling rule_for(const struct planner *p, const char *path)
 
 /* ---- refusals ---- */
 
-/* "; these volumes are offered: flatbed.data, flatbed.models" */
+/* Appends "; these volumes are offered: flatbed.data, flatbed.models". */
 static void put_offer(const struct policy *policy, struct buf *out)
 {
     for (size_t i = 0; i < policy->volume_count; i++)
@@ -171,7 +173,7 @@ static int deny_source(struct planner *p, struct plan_op *op, const struct rulin
                        more.len ? more.data : "");
 }
 
-/* In a file system that could show anything of the host, and that no rule names from within. */
+/* True in a file system that could show anything of the host, unless a rule names a path within. */
 static bool hides_its_directories(const char *opaque, const struct ruling *r)
 {
     return opaque && !(r->matched && path_is_beneath(r->matched_path, opaque));
@@ -184,21 +186,22 @@ static int deny_opaque(struct planner *p, struct plan_op *op, const struct rulin
 
     if (strcmp(b->type, "overlay") == 0)
         return plan_decide(p, op, PLAN_DENIED, place,
-                           "%s is an overlay, which may show any folder of this host", b->opaque);
+                           "%s is an overlay, which may show any directory of this host",
+                           b->opaque);
     return plan_decide(p, op, PLAN_DENIED, place,
                        "%s is a %s file system that was mounted for a volume; it needs a rule that "
                        "names it",
                        b->opaque, b->type);
 }
 
-/* What an engine keeps for itself, where a rule is for all that it mounts from there. */
+/* True for internal state of an engine that a rule would allow only along with other things. */
 static bool is_state(const struct plan_op *op, const struct ruling *r)
 {
     return op->bind.source->state && r->matched &&
            path_is_beneath(op->bind.source->state, r->matched_path);
 }
 
-/* Something beneath it, that is not allowed, or not as much, by itself. */
+/* True for a mount beneath the source that is allowed less than the source. */
 static bool reaches_further(const struct planner *p, const struct bind_below *below,
                             const struct ruling *r)
 {
@@ -207,7 +210,7 @@ static bool reaches_further(const struct planner *p, const struct bind_below *be
     return own.access > r->access || hides_its_directories(below->opaque, &own);
 }
 
-/* A bind without what is mounted beneath the source? */
+/* True if the bind must leave out all that is mounted beneath the source. */
 static bool leaves_all_out(const struct planner *p, const struct plan_op *op,
                            const struct ruling *r)
 {
@@ -221,7 +224,10 @@ static bool leaves_all_out(const struct planner *p, const struct plan_op *op,
     return false;
 }
 
-/* Where more can come to be mounted at any time, what is had is chosen once the source is held. */
+/*
+ * If an engine may mount more below the source later, lists the mounts to keep: binds_hold removes
+ * the others.
+ */
 static int choose_below(struct planner *p, struct plan_op *op, const struct ruling *r)
 {
     const struct bind_source *b = op->bind.source;
@@ -266,7 +272,7 @@ static size_t put_missing(const struct plan_op *op, const struct json *options, 
     return count;
 }
 
-/* Its files belong to other ids in the container than those that were tried. */
+/* True if the files belong to other ids in the container than those that were tried. */
 static bool is_idmapped(const struct plan_op *op, const struct json *options)
 {
     for (size_t i = 0; i < json_count(options); i++) {
@@ -286,11 +292,11 @@ static int restrict_mount(struct planner *p, struct plan_op *op, const struct js
     _cleanup_buf_ struct buf missing = BUF_INIT;
 
     if (checked && p->in->binds->nobody)
-        return plan_decide(p, op, PLAN_DENIED, place, "nobody knows who wants it: %s",
+        return plan_decide(p, op, PLAN_DENIED, place, "the container's user is not known: %s",
                            p->in->binds->nobody);
     if (checked && is_idmapped(op, options))
         return plan_decide(p, op, PLAN_DENIED, place,
-                           "it is idmapped: its files are whose the map says");
+                           "it is idmapped: its files have other owners in the container");
     if (checked && !op->bind.source->readable)
         return plan_decide(p, op, PLAN_DENIED, place,
                            "the container's user may not read %s on this host",
@@ -377,7 +383,7 @@ static int judge_mount(struct planner *p, size_t i)
     return judge_source(p, op, mount);
 }
 
-/* One of the kernel's file systems, where it hides nothing. */
+/* True for a file system of the kernel that hides nothing. */
 static bool is_harmless(const struct planner *p, size_t i)
 {
     const struct spec_mount *mount = &p->in->spec->list[i];

@@ -34,7 +34,7 @@ int plan_decide_variable(struct planner *p, struct plan_op *op, const char *reas
     return plan_decide(p, op, PLAN_ADDED, NULL, "%s", reason);
 }
 
-/* Adds a variable of the mount at that index; `value` is a template. */
+/* Adds a variable for the mount at that index; `value` is a template. */
 static int add_variable(struct planner *p, size_t mount, const char *variable, const char *value,
                         const struct policy_place *place)
 {

@@ -1,4 +1,4 @@
-/* Variables of a plan. */
+/* Plans variables. */
 #ifndef SHIM_PLAN_ENV_H
 #define SHIM_PLAN_ENV_H
 

@@ -1,9 +1,9 @@
-/* A plan and what the low-level runtime can do. */
+/* Fits a decision to what the low-level runtime can do. */
 #include "shim/plan/decision.h"
 
 #include <string.h>
 
-/* Overlays have nothing mounted below them, and are not idmapped. */
+/* True for a new bind mount; overlays have nothing mounted below them, and are not idmapped. */
 static bool is_new_bind(const struct outcome *o)
 {
     return o->op->kind == PLAN_MOUNT && o->verdict == PLAN_ADDED && !o->op->mount.pool;

@@ -1,4 +1,7 @@
-/* The parts of a plan, each in a source of its name, in the order in which plan_make calls them. */
+/*
+ * The parts of a plan, each in a source of its name, in the order in which plan_make calls them.
+ * Each adds its operations, and fails only without memory.
+ */
 #ifndef SHIM_PLAN_PARTS_H
 #define SHIM_PLAN_PARTS_H
 

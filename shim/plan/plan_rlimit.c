@@ -25,7 +25,7 @@ static bool is_limit(const struct json *entry, uint64_t soft, uint64_t hard)
     return read_limit(entry, &limit) && limit.soft == soft && limit.hard == hard;
 }
 
-/* What engines put in by themselves, all of it for nofile. */
+/* True for a limit that an engine sets by default; engines do so for nofile only. */
 static bool is_engines_default(const struct planner *p, enum tuning_kind kind,
                                const struct json *entry)
 {
@@ -39,8 +39,8 @@ static bool is_engines_default(const struct planner *p, enum tuning_kind kind,
 }
 
 /*
- * The most that the runtime behind us can give. crun sets limits within the container's user
- * namespace, where nobody may raise them.
+ * Returns the highest limit that the low-level runtime can set. crun sets limits within the
+ * container's user namespace, where hard limits cannot be raised.
  */
 static uint64_t greatest_limit(const struct planner *p, enum tuning_kind kind)
 {

@@ -4,7 +4,7 @@
 
 #include "shim/plan/plan_tune.h"
 
-/* -1 without memory. */
+/* Adds an operation for each limit that the policy or a request sets. -1 without memory. */
 int plan_rlimits(struct tuner *t) must_check;
 
 #endif

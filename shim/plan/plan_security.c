@@ -1,4 +1,4 @@
-/* What the container would be on the host, judged by the policy's "security". */
+/* Judges what the container would be on the host by the policy's "security". */
 #include "base/glob.h"
 #include "base/path.h"
 #include "shim/gather/security_devices.h"
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* A new operation on behalf of a key of the policy. */
+/* Adds an operation for a key of the policy. */
 static struct plan_op *security_push(struct planner *p, enum plan_kind kind, const char *key)
 {
     struct plan_op *op = plan_push(p, kind);
@@ -19,7 +19,7 @@ static struct plan_op *security_push(struct planner *p, enum plan_kind kind, con
     return op;
 }
 
-/* 0, or -1 without memory. */
+/* Adds a denial for a key of the policy: 0, or -1 without memory. */
 #define deny(p, key, place, ...)                                                                   \
     ({                                                                                             \
         struct plan_op *op_ = security_push(p, PLAN_SECURITY, key);                                \
@@ -86,7 +86,7 @@ static int judge_namespaces(struct planner *p)
 
 /* ---- what of /proc and /sys is the host's ---- */
 
-/* In one of the container's lists, or below one that is. */
+/* True if the path, or a directory above it, is in that list of the container. */
 static bool is_covered(const struct spec *spec, const char *list, const char *path)
 {
     const struct json *paths = json_path(spec->root, "linux", list, NULL);
@@ -103,13 +103,15 @@ static bool is_covered(const struct spec *spec, const char *list, const char *pa
     return false;
 }
 
-/* What its root could do to the host, with no capability at all: engines cover these by themselves.
+/*
+ * Through these paths a container's root could change the host without any capability; engines
+ * cover them unless they are told not to.
  */
 static int judge_covers(struct planner *p)
 {
     static const char *const paths[] = {"/proc/sys", "/proc/sysrq-trigger", "/proc/irq",
                                         "/proc/bus", "/proc/kcore"};
-    enum { HIDDEN = 4 }; /* from there on, to be read is too much */
+    enum { HIDDEN = 4 }; /* from there on, paths must not even be read */
     _cleanup_buf_ struct buf bare = BUF_INIT;
 
     for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++)
@@ -125,7 +127,7 @@ static int judge_covers(struct planner *p)
                 bare.data);
 }
 
-/* The covers are on /proc and /sys alone. */
+/* Covers are only on /proc and /sys: a second mount of these would be bare. */
 static int judge_second_mounts(struct planner *p)
 {
     const struct policy_place *place = &p->in->policy->security.system_paths.place;
@@ -206,7 +208,7 @@ static bool has_number(const struct device_number *list, size_t count, bool bloc
     return false;
 }
 
-/* What engines give to every container. */
+/* True for devices that engines give to every container. */
 static bool is_ordinary(bool block, int64_t major, int64_t minor)
 {
     static const struct device_number ordinary[] = {

@@ -4,10 +4,11 @@
 
 #include <string.h>
 
-/* Docker's, containerd's and `runc spec`'s: 65536k, whether somebody said so or not. */
+/* The default of Docker, containerd and `runc spec` is 65536k; a user who asks for that looks the
+ * same. */
 static const uint64_t default_bytes = (uint64_t)64 << 20;
 
-/* The value of the last "size=" of a tmpfs (the one that counts), or NULL. */
+/* Returns the value of the last "size=" of a tmpfs, which is the one that counts, or NULL. */
 static const char *size_option(const struct json *options)
 {
     static const char key[] = "size=";
@@ -30,7 +31,7 @@ static bool counts_blocks(const struct json *options)
     return false;
 }
 
-/* Nobody can have what he asks for; the policy's own wish is let go. */
+/* Denies a request; drops a wish of the policy. */
 static int leave_size(struct planner *p, struct plan_op *op, bool asked, const char *why)
 {
     return plan_decide(p, op, asked ? PLAN_DENIED : PLAN_SKIPPED, NULL, "%s", why);

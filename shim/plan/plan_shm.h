@@ -4,7 +4,7 @@
 
 #include "shim/plan/plan_tune.h"
 
-/* -1 without memory. */
+/* Adds an operation if the policy or a request sets a size. -1 without memory. */
 int plan_shm(struct tuner *t) must_check;
 
 #endif

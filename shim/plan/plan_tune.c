@@ -68,7 +68,7 @@ static uint64_t amount_resolve(const struct tuner *t, enum tuning_kind kind,
     return part ? part : 1;
 }
 
-/* A worker for each CPU is what PyTorch calls the most that makes sense; each takes memory. */
+/* PyTorch calls one worker for each CPU the most that makes sense; each takes memory, too. */
 static uint64_t fit_workers(const struct tuner *t, uint64_t workers)
 {
     uint64_t each = t->p->in->policy->tuning.worker_memory;

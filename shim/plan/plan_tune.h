@@ -1,4 +1,5 @@
-/* What the policy's "tuning" wishes for one container: amounts, and operations for them. */
+/* Finds out what the policy's "tuning" wishes for one container: amounts, and operations for them.
+ */
 #ifndef SHIM_PLAN_TUNE_H
 #define SHIM_PLAN_TUNE_H
 
@@ -10,7 +11,7 @@ struct tuner {
     uint64_t cpus;   /* whole CPUs that it may use */
 };
 
-/* What a container gets of one kind, unless it sets its own. */
+/* The amount of one kind that a container gets, unless it sets its own. */
 struct wish {
     bool given; /* else nothing is wished for */
     bool asked; /* by a request; else by the policy */

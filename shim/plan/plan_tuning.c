@@ -1,4 +1,4 @@
-/* What the policy's "tuning" gives a container; and the variables that come of it. */
+/* Plans the policy's "tuning": sizes, limits, and variables for workers and threads. */
 #include "shim/gather/limits.h"
 #include "shim/plan/plan_env.h"
 #include "shim/plan/plan_parts.h"
@@ -29,7 +29,7 @@ static int plan_workers(struct tuner *t)
 
 static const struct {
     const char *name;
-    bool follows; /* where it is not set, its library goes by OMP_NUM_THREADS */
+    bool follows; /* if it is not set, its library follows OMP_NUM_THREADS */
 } thread_variables[] = {
     {"OMP_NUM_THREADS", false},   {"MKL_NUM_THREADS", true},     {"OPENBLAS_NUM_THREADS", true},
     {"BLIS_NUM_THREADS", true},   {"NUMEXPR_NUM_THREADS", true}, {"NUMEXPR_MAX_THREADS", false},

@@ -1,4 +1,4 @@
-/* The volumes of a plan: what each is for this container, and what is in its way. */
+/* Plans the volumes: the paths of each for this container, collisions, and their order. */
 #include "base/path.h"
 #include "shim/mount/pin.h"
 #include "shim/plan/mount_entry.h"
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* ---- what a volume is for this container ---- */
+/* ---- paths and names ---- */
 
 static int expand_path(struct planner *p, struct plan_op *op, const struct policy_text *text,
                        const struct template_values *values, const char **out)
@@ -39,7 +39,7 @@ static int deny_name(struct planner *p, struct plan_op *op)
 
 /* ---- collisions ---- */
 
-/* A volume that is planned already on that target. */
+/* Returns a volume that is planned on that target already, or NULL. */
 static struct plan_op *volume_planned_on(const struct planner *p, const struct plan_op *op)
 {
     for (size_t i = 0; i < p->count; i++) {
@@ -51,7 +51,7 @@ static struct plan_op *volume_planned_on(const struct planner *p, const struct p
     return NULL;
 }
 
-/* Is the mount this very volume, from an edit before this one? */
+/* Finds out whether the mount is this very volume, from an earlier edit. */
 static int recognise_volume(struct planner *p, struct plan_op *op, const struct spec_mount *mount)
 {
     struct mount_form form = {.source = mount_entry_pin_path(&op->mount, p->arena),
@@ -87,7 +87,8 @@ static int compare_with_spec(struct planner *p, struct plan_op *op)
                        op->mount.target);
 }
 
-/* Asking for a volume that is planned: only the access may change. True if that is the case. */
+/* Merges a request for a volume that is planned: only the access changes. False if it is another
+ * source. */
 static bool merge_request(struct plan_op *planned, const struct plan_op *op)
 {
     if (strcmp(planned->mount.source, op->mount.source) != 0)
@@ -103,7 +104,7 @@ static int place_mount(struct planner *p, struct plan_op *op)
     struct plan_op *planned = volume_planned_on(p, op);
 
     if (!planned)
-        return 0; /* until compare_all_with_spec */
+        return 0; /* compare_all_with_spec decides */
     if (merge_request(planned, op)) {
         p->count--; /* op is the last one */
         return 0;
@@ -112,7 +113,7 @@ static int place_mount(struct planner *p, struct plan_op *op)
                        planned->mount.volume->name, op->mount.target);
 }
 
-/* Once all is known that is asked for: how a volume is mounted decides what is recognised. */
+/* Runs once all requests are known: only then is it known how a volume would be mounted. */
 static int compare_all_with_spec(struct planner *p)
 {
     for (size_t i = 0; i < p->count; i++)
@@ -131,8 +132,8 @@ static bool is_pin_of_ours(const struct planner *p, const struct spec_mount *mou
     return false;
 }
 
-/* Nobody but this program mounts what is pinned. What "binds" holds there is named and judged anew.
- */
+/* Denies other mounts of pinned sources: only this program makes them. Those that "binds" held are
+ * judged anew. */
 static int deny_foreign_pins(struct planner *p)
 {
     for (size_t i = 0; i < p->in->spec->mount_count; i++) {
@@ -167,7 +168,7 @@ static int decide_pool(struct planner *p, struct plan_op *op, const struct templ
     return expand_path(p, op, pool, values, &op->mount.pool);
 }
 
-/* Only a container with a user namespace of its own has something to map. */
+/* Decides on idmapping: only a container with a user namespace of its own has ids to map. */
 static int decide_idmap(struct planner *p, struct plan_op *op)
 {
     const struct policy_volume *v = op->mount.volume;
@@ -261,7 +262,7 @@ static size_t target_depth(const struct plan_op *op)
     return slashes;
 }
 
-/* Stable, for lists of a few dozen at most. */
+/* Sorts stably; the lists have a few dozen entries at most. */
 static void sort_by_depth(struct planner *p)
 {
     for (size_t i = 1; i < p->count; i++) {

@@ -1,5 +1,6 @@
 /*
- * An operation of a plan in words: one form for `flatbed explain`, for the audit, and for machines.
+ * Describes an operation and its outcome in words: one form for `flatbed explain`, for the audit,
+ * and for machines.
  *
  * As JSON it is an object with "kind", "verdict", "subject" and "reason", and where they apply
  * "source", "target", "access", "value", "asked_by" and "policy" ("FILE:LINE" of the rule that

@@ -7,7 +7,7 @@
 
 #include "shim/plan/plan.h"
 
-/* What an entry has that the plan alone does not decide. */
+/* The members of an entry that the plan alone does not decide. */
 struct mount_form {
     const char *source; /* the volume's, or the path where that is pinned (pin.h) */
     bool rro;           /* read-only with all that is mounted below it */
