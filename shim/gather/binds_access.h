@@ -14,9 +14,9 @@ struct bind_wish {
     int fd;    /* O_PATH, or -1 for nothing to try: keeps the inode number from being reused */
     dev_t dev; /* of fd */
     ino_t ino; /* of fd */
-    const char *path; /* where it was found */
+    const char *path; /* the path at which it was found */
     bool settled;     /* only root can put something else at that path */
-    bool directory;   /* of what is settled */
+    bool directory;   /* set if it is settled */
     bool readable, writable;
 };
 

@@ -1,6 +1,7 @@
 #include "shim/mount/layers.h"
 
 #include "base/buf.h"
+#include "shim/mount/mount_table.h"
 #include "shim/mount/overlay.h"
 
 #include <string.h>
@@ -23,26 +24,6 @@ static size_t option_length(const char *text)
     for (; text[len] && (quoted || text[len] != ','); len++)
         quoted ^= text[len] == '"';
     return len;
-}
-
-/* Returns a copy without the octal escapes of the kernel. NULL without memory. */
-static char *decode(const char *text, size_t len, struct arena *arena)
-{
-    char *out = arena_strndup(arena, text, len);
-    size_t to = 0;
-
-    for (size_t from = 0; out && from < len; from++) {
-        const char *c = text + from;
-        if (c[0] == '\\' && len - from > 3 && strspn(c + 1, "01234567") >= 3) {
-            out[to++] = (char)((c[1] - '0') * 64 + (c[2] - '0') * 8 + (c[3] - '0'));
-            from += 3;
-        } else {
-            out[to++] = *c;
-        }
-    }
-    if (out)
-        out[to] = '\0';
-    return out;
 }
 
 /* Returns a copy without the backslashes that escape a character. NULL without memory. */
@@ -237,7 +218,7 @@ int layers_read(const char *super, struct arena *arena, struct layers *out, stru
     *out = (struct layers){0};
     while (*super) {
         size_t len = option_length(super);
-        char *option = decode(super, len, arena);
+        char *option = mount_table_unescape(super, len, arena);
         if (!option)
             return err_nomem(err);
         if (read_option(option, &rest, arena, out, err) < 0)

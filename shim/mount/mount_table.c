@@ -9,31 +9,35 @@
 
 enum { TABLE_BYTES = 64 * 1024 * 1024 };
 
-/*
- * Returns the field up to the blank, with \040 and the like undone, and sets *text behind it. NULL
- * without memory.
- */
-static const char *take_field(const char **text, struct arena *arena)
+char *mount_table_unescape(const char *text, size_t len, struct arena *arena)
 {
-    size_t len = strcspn(*text, " \n"), to = 0;
-    char *field = arena_strndup(arena, *text, len);
-    const char *escape = field ? memchr(field, '\\', len) : NULL;
+    char *out = arena_strndup(arena, text, len);
+    const char *escape = out ? memchr(out, '\\', len) : NULL;
 
-    *text += len + ((*text)[len] == ' ');
     if (!escape)
-        return field;
-    to = (size_t)(escape - field);
+        return out;
+    size_t to = (size_t)(escape - out);
     for (size_t from = to; from < len; from++) {
-        const char *c = field + from;
+        const char *c = out + from;
         if (c[0] == '\\' && len - from > 3 && strspn(c + 1, "01234567") >= 3) {
-            field[to++] = (char)((c[1] - '0') * 64 + (c[2] - '0') * 8 + (c[3] - '0'));
+            out[to++] = (char)((c[1] - '0') * 64 + (c[2] - '0') * 8 + (c[3] - '0'));
             from += 3;
         } else {
-            field[to++] = *c;
+            out[to++] = *c;
         }
     }
-    field[to] = '\0';
-    return field;
+    out[to] = '\0';
+    return out;
+}
+
+/* Returns the field up to the blank, unescaped, and sets *text behind it. NULL without memory. */
+static const char *take_field(const char **text, struct arena *arena)
+{
+    const char *field = *text;
+    size_t len = strcspn(field, " \n");
+
+    *text += len + (field[len] == ' ');
+    return mount_table_unescape(field, len, arena);
 }
 
 /* Returns the offset behind the " - " that ends the optional fields; the line's length without one.

@@ -14,7 +14,7 @@ enum { MOST_LINKS = 40 }; /* as path_resolution(7) has it */
 struct walk {
     const char *path; /* for messages */
     const struct user_ids *user;
-    const struct source_folder *folder; /* where the walk begins, while out->fd is -1; or NULL */
+    const struct source_folder *folder; /* the start of the walk, while out->fd is -1; or NULL */
     struct source *out;
     struct stat dir; /* of the directory that the walk has reached */
     bool at_root;    /* `dir` is "/" */

@@ -94,9 +94,9 @@ static bool is_engines_own(const struct spec_mount *mount)
 
 struct ruling {
     enum bind_access access;
-    const struct policy_bind_rule *rule;    /* that decides; NULL: the default */
+    const struct policy_bind_rule *rule;    /* the rule that decides; NULL: the default */
     const struct policy_bind_rule *matched; /* the longest that holds it, for its options */
-    const char *matched_path;               /* of `matched` on this host */
+    const char *matched_path;               /* its path on this host */
     const char *problem;
 };
 

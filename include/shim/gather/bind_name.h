@@ -8,9 +8,9 @@
 #include "shim/mount/mount_table.h"
 
 struct bind_name {
-    const char *found; /* where the descriptor is, without symbolic links */
-    const char *name;  /* what it shows: its path in the widest mount of its file system */
-    const struct mount_entry *mount; /* the mount that it lies in; of the table */
+    const char *found;               /* the path of the descriptor, without symbolic links */
+    const char *name;                /* its path in the widest mount of its file system */
+    const struct mount_entry *mount; /* the mount that holds it; of the table */
 };
 
 /*

@@ -26,13 +26,13 @@ struct bind_source {
         *target; /* of any mount: where links of the container's root lead, if elsewhere; or NULL */
     bool judged; /* a bind mount; the rest is only filled in then */
     const char *path;         /* its name; NULL: not known, see `problem` */
-    const char *found;        /* where it is, without symbolic links */
+    const char *found;        /* its path, without symbolic links */
     const char *problem;      /* why `path` is NULL; never NULL then */
-    const char *pin;          /* where an earlier edit held it, or NULL */
+    const char *pin;          /* the path at which an earlier edit held it, or NULL */
     const char *opaque;       /* the mount point of a file system that it is in, and that could show
                                  anything: an overlay, or what a user had an engine mount; or NULL */
-    const char *type;         /* of that */
-    struct bind_below *below; /* what is mounted beneath it */
+    const char *type;         /* the type of that file system */
+    struct bind_below *below; /* the mounts beneath it */
     size_t below_count;
     bool exposed;
     bool unsteady;     /* users can have an engine mount something there, or below, at any time */
@@ -52,7 +52,7 @@ struct bind_rule_path {
 struct bind_facts {
     struct bind_source *sources;  /* one for each of the container's mounts */
     struct bind_rule_path *rules; /* one for each rule */
-    const char *nobody;           /* why the container's ids are not known, or NULL */
+    const char *nobody;           /* the reason why the container's ids are not known, or NULL */
 };
 
 /*

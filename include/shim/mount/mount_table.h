@@ -22,7 +22,7 @@ struct mount_entry {
     const char *point; /* the mount point */
     const char *type;  /* of the file system; "" if the line does not say */
     const char *super; /* an overlay's own options, as the kernel escapes them; NULL for others */
-    /* of overlays alone: */
+    /* The rest is read for overlays only. */
     const char *options;    /* of the mount: "rw,nosuid,relatime" */
     unsigned shared, slave; /* how it propagates: its peer group, and its master's; 0: none */
 };
@@ -31,6 +31,12 @@ struct mount_table {
     struct mount_entry *list;
     size_t count;
 };
+
+/*
+ * Returns a copy of `text` in which the kernel's octal escapes ("\040") are undone. NULL without
+ * memory.
+ */
+char *mount_table_unescape(const char *text, size_t len, struct arena *arena) must_check;
 
 /* Parses the text of a mountinfo, into the arena. ERR_FORMAT if it is none. */
 int mount_table_parse(const char *text, struct arena *arena, struct mount_table *out,

@@ -14,7 +14,7 @@
 #include "shim/plan/plan.h"
 
 struct judgement {
-    const struct policy *policy;          /* that counts: with the profile's overrides */
+    const struct policy *policy;          /* the one that counts: with the profile's overrides */
     const struct policy_profile *profile; /* or NULL */
     struct requests requests;
     struct facts facts;
@@ -22,7 +22,7 @@ struct judgement {
     struct security_facts security;
     struct tuning_facts tuning;
     struct rootfs_facts rootfs;
-    struct plan plan; /* what it denies is not yet an error: decision_check */
+    struct plan plan; /* its denials are not errors yet (decision_check) */
 };
 
 /*

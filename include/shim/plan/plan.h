@@ -78,20 +78,21 @@ struct plan_variable {
 
 /* PLAN_BIND: a mount that the user brought. */
 struct plan_bind {
-    const struct bind_source *source;    /* what the host says of it */
+    const struct bind_source *source;    /* the facts of the host */
     const char *written, *target;        /* source and destination as the container has them */
     struct json *entry;                  /* of `mounts` */
     const struct policy_bind_rule *rule; /* whose options are added, or NULL */
-    enum policy_access access;           /* what is left of it */
+    enum policy_access access;           /* the most that it keeps */
     bool alone;                          /* without what is mounted beneath the source */
-    const char **below; /* what may be had of that, where users have engines mount things */
+    const char *
+        *below; /* names of the mounts beneath that stay, if users have engines mount there */
     size_t below_count;
 };
 
 /* PLAN_SHM: the size of /dev/shm. */
 struct plan_shm {
     const char *target; /* "/dev/shm" */
-    struct json *entry; /* of `mounts`: what is replaced; NULL: nothing */
+    struct json *entry; /* of `mounts`: the one to change, or NULL */
     uint64_t bytes;
     const char *value; /* `bytes` in words */
 };
@@ -103,10 +104,10 @@ struct plan_limit {
 /* PLAN_RLIMIT: a resource limit. */
 struct plan_rlimit {
     const char *name;      /* "RLIMIT_NOFILE" … */
-    struct json *entry;    /* of process.rlimits: what is replaced; NULL: nothing */
+    struct json *entry;    /* of process.rlimits: the one to replace, or NULL */
     uint64_t amount;       /* bytes or pieces, soft and hard; UINT64_MAX: unlimited */
     const char *value;     /* `amount` in words */
-    struct plan_limit was; /* what is replaced, if `entry` is not NULL */
+    struct plan_limit was; /* the limits of `entry`, if that is replaced */
     bool same;             /* kept, and with this amount */
 };
 
