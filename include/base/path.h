@@ -34,4 +34,10 @@ bool path_is_clean_absolute(const char *path);
  */
 bool path_is_beneath(const char *path, const char *dir);
 
+/*
+ * Returns the directory of a path, as dirname(3) of one without trailing slashes: "." if there is
+ * no slash. The caller frees it; NULL without memory. *name is the last component, within path.
+ */
+char *path_parent(const char *path, const char **name) must_check;
+
 #endif

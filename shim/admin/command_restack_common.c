@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* What the policy says, in the arena of nobody: free it. */
-static char *place_of_policy(struct err *err)
+/* Returns the path of the policy's cache, which the caller frees; NULL with an error. */
+static char *policy_cache(struct err *err)
 {
     _cleanup_policy_ struct policy *policy = policy_new(err);
     const char *place = RESTACK_CACHE;
@@ -26,9 +26,9 @@ static char *place_of_policy(struct err *err)
     return copy;
 }
 
-int restack_place_open(const char *named, bool make, struct restack_cache *out, struct err *err)
+int command_restack_open(const char *named, bool make, struct restack_cache *out, struct err *err)
 {
-    _cleanup_free_ char *path = named ? strdup(named) : place_of_policy(err);
+    _cleanup_free_ char *path = named ? strdup(named) : policy_cache(err);
 
     if (!path)
         return named ? err_nomem(err) : -1;
@@ -39,7 +39,7 @@ int restack_place_open(const char *named, bool make, struct restack_cache *out, 
     return !make && err->kind == ERR_SYSTEM && err->sys == ENOENT ? 0 : -1;
 }
 
-struct json *restack_item_json(const struct restack_item *item, struct json_doc *doc)
+struct json *command_restack_item(const struct restack_item *item, struct json_doc *doc)
 {
     struct json *object = json_object(doc);
 

@@ -5,17 +5,16 @@
 
 int decode_mode(struct decoder *d, const struct json *value, void *target)
 {
-    static const char *const names[] = {"enforce", "permissive", "off"};
     struct policy *policy = target;
     int mode;
 
-    if (decode_choice(d, value, names, 3, &mode) < 0)
+    if (decode_choice(d, value, policy_mode_names, POLICY_MODES, &mode) < 0)
         return -1;
     policy->mode = (enum policy_mode)mode;
     return 0;
 }
 
-/* What was read before the rest. */
+/* Skips a section that is read before or after the others. */
 static int read_already(struct decoder *d, const struct json *value, void *target)
 {
     (void)d;
@@ -94,7 +93,7 @@ static const struct decode_key sections[] = {
     {"tuning", decode_tuning},
     {"rootfs", decode_rootfs},
     {"opt_out", read_opt_out},
-    {"profiles", read_already}, /* later, in fact: each overrides all the others */
+    {"profiles", read_already}, /* read after all others, which it overrides */
     {"audit", read_already},
 };
 

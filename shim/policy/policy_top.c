@@ -77,7 +77,7 @@ int decode_header(struct decoder *d)
 
 /* ---- the rest ---- */
 
-/* A key of every file that has it, in their order. */
+/* Reads one key of every file that has it, in the order of the files. */
 static int read_from_all(struct policy *policy, const char *key, decode_fn *read, struct err *err)
 {
     for (size_t i = 0; i < policy->file_count; i++) {

@@ -1,6 +1,6 @@
 /*
- * What an engine asks of an OCI runtime: the command line as it was understood. shim/runtime/call
- * fills it; rooms that only need the result include this header alone.
+ * The call of an OCI runtime: its command line as it was understood. shim/runtime/call fills it;
+ * rooms that only need the result include this header alone.
  */
 #ifndef SHIM_OCI_CALL_H
 #define SHIM_OCI_CALL_H
@@ -13,7 +13,7 @@ struct call {
     const char *bundle;  /* NULL: the working directory */
     const char *config;  /* crun's --config; NULL: config.json of the bundle */
     const char *id;      /* the container, for create, run, restore and exec */
-    const char *process; /* exec's --process, if nothing about that line is in doubt; or NULL */
+    const char *process; /* exec's --process; NULL if it is not given or in doubt */
     const char *log;     /* NULL: none */
     const char *log_format;
     const char *root;

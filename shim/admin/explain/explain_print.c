@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-static const char *const modes[] = {"enforce", "permissive", "off"};
-
 /* ---- for people ---- */
 
 static void put_id(struct buf *out, const struct id_pair *id, const char *name)
@@ -45,7 +43,7 @@ static void put_head(struct buf *out, const struct explanation *e)
     put_files(out, e->policy);
     if (e->judgement.profile)
         buf_printf(out, "\nprofile     %s", e->judgement.profile->name);
-    buf_printf(out, "\nmode        %s\nbelongs to  ", modes[e->policy->mode]);
+    buf_printf(out, "\nmode        %s\nbelongs to  ", policy_mode_names[e->policy->mode]);
     put_id(out, &e->owner, e->owner_name);
     buf_puts(out, "\nruns as     ");
     put_id(out, &process, NULL);
@@ -172,7 +170,7 @@ int explain_json(const struct explanation *e, struct buf *out, struct err *err)
     json_set(doc, root, "policy", files);
     if (e->judgement.profile)
         json_set(doc, root, "profile", json_string(doc, e->judgement.profile->name));
-    json_set(doc, root, "mode", json_string(doc, modes[e->policy->mode]));
+    json_set(doc, root, "mode", json_string(doc, policy_mode_names[e->policy->mode]));
     json_set(doc, root, "owner", json_id(doc, &e->owner, e->owner_name));
     json_set(doc, root, "process", json_id(doc, &process, NULL));
     json_set(doc, root, "allowed", json_bool(doc, !e->refused));

@@ -33,13 +33,13 @@ static int splice(struct buf *text, size_t start, size_t end, const struct buf *
 enum { MOST_INDENT = 64 };
 
 struct layout {
-    bool lines;                    /* members stand on lines of their own */
+    bool lines;                    /* members are on lines of their own */
     char indent[MOST_INDENT + 1];  /* before the object's members */
-    char unit[MOST_INDENT + 1];    /* what one level adds */
+    char unit[MOST_INDENT + 1];    /* one more level */
     char closing[MOST_INDENT + 1]; /* before the closing brace, if the object was empty */
 };
 
-/* The blanks that the line with this byte begins with. */
+/* Copies the blanks at the beginning of the line with this byte. Returns how many. */
 static size_t line_indent(const char *text, size_t at, char *out)
 {
     size_t start = at, len = 0;
@@ -89,7 +89,7 @@ static void put_break(struct buf *out, const struct layout *l, size_t level)
         buf_puts(out, l->unit);
 }
 
-/* "a": { "b": VALUE }, for what is left of a path. */
+/* Appends "a": { "b": VALUE }, for the rest of a path. */
 static void put_member(struct buf *out, const struct layout *l, const char *const *path,
                        size_t depth, const char *value)
 {
@@ -128,7 +128,7 @@ static int insert(struct buf *text, const struct json *root, const struct json *
 
 /* ---- members ---- */
 
-/* The deepest object on the path and, in *found, how many of its names are there. */
+/* Returns the deepest object on the path and, in *found, how many of its names exist. */
 static const struct json *walk(const struct json *root, const char *const *path, size_t depth,
                                size_t *found, struct err *err)
 {

@@ -6,7 +6,7 @@
 
 static const char own_prefix[] = "--flatbed-";
 
-/* The value of "NAME=VALUE" if word is that option; NULL otherwise. */
+/* Returns the value of "NAME=VALUE" if word is that option; else NULL. */
 static const char *own_value(const char *word, const char *name)
 {
     size_t len = strlen(name);
@@ -39,7 +39,10 @@ static bool is_own(const char *word)
     return strncmp(word, own_prefix, sizeof(own_prefix) - 1) == 0;
 }
 
-/* The words behind own options of which one is wrong: "--flatbed-policy /file" has one too many. */
+/*
+ * Returns how many words to skip if one of our own options is wrong: "--flatbed-policy /file" has
+ * one too many.
+ */
 static int skip_own(int argc, char *const argv[])
 {
     int count = 0;
@@ -90,10 +93,10 @@ static bool same_call(const struct call *a, const struct call *b)
 enum { MOST_READINGS = 10 };
 
 struct readings {
-    struct reading list[MOST_READINGS]; /* those that the runtime does not refuse */
+    struct reading list[MOST_READINGS]; /* readings that the runtime accepts */
     int count;
-    struct reading refused; /* the first of the others */
-    bool refused_creation;  /* one of the others would create a container */
+    struct reading refused; /* the first reading that it refuses */
+    bool refused_creation;  /* one of the refused readings would create a container */
 };
 
 static void add_reading(struct readings *all, const struct reading *r)
@@ -107,7 +110,7 @@ static void add_reading(struct readings *all, const struct reading *r)
     all->refused_creation = all->refused_creation || grammar_command_creates(r->call.command);
 }
 
-/* Every reading that the grammars in question allow. */
+/* Collects the readings under all grammars in question. */
 static void read_all(int argc, char *const argv[], enum lowlevel_flavor flavor,
                      struct readings *all)
 {
@@ -146,10 +149,10 @@ static bool any_creates(const struct reading *list, int count)
 }
 
 /*
- * A reading whose command does not exist is one that the runtime refuses: it must not stand
- * against one that makes sense.
+ * Drops readings whose command does not exist: the runtime refuses those lines, and they must not
+ * stand against a reading that makes sense.
  */
-static int drop_senseless(struct reading *list, int count)
+static int drop_unknown_commands(struct reading *list, int count)
 {
     int kept = 0;
 
@@ -159,12 +162,12 @@ static int drop_senseless(struct reading *list, int count)
     return kept;
 }
 
-static int tell_apart(const struct reading *list, int count)
+static bool readings_differ(const struct reading *list, int count)
 {
     for (int i = 1; i < count; i++)
         if (!same_call(&list[0].call, &list[i].call))
-            return 1;
-    return 0;
+            return true;
+    return false;
 }
 
 int call_read(int argc, char *const argv[], enum lowlevel_flavor flavor, struct call *out,
@@ -175,19 +178,19 @@ int call_read(int argc, char *const argv[], enum lowlevel_flavor flavor, struct 
     read_all(argc, argv, flavor, &all);
     bool creates = any_creates(all.list, all.count);
     if (creates)
-        all.count = drop_senseless(all.list, all.count);
+        all.count = drop_unknown_commands(all.list, all.count);
     *out = all.count ? all.list[0].call : all.refused.call;
-    bool apart = all.count && tell_apart(all.list, all.count) != 0;
+    bool apart = all.count && readings_differ(all.list, all.count);
     if (!creates && apart)
         out->process = NULL;
-    /* That one reading does nothing is not to be relied on where another creates a container. */
+    /* If any grammar would create a container, a reading that does nothing is not trusted. */
     bool doubtful = !creates && all.refused_creation;
     if (all.count == 0 || (doubtful && flavor != FLAVOR_UNKNOWN))
         return err_set(err, ERR_USAGE, "cannot read this command line (%s)", all.refused.reason);
     if (!doubtful && (!creates || !apart))
-        return 0;
+        return CALL_CLEAR;
     if (flavor == FLAVOR_UNKNOWN)
-        return 1;
+        return CALL_AMBIGUOUS;
     return err_set(err, ERR_USAGE, "the option '%s' is not known, and the line has two meanings",
                    all.list[0].unknown ? all.list[0].unknown : "?");
 }

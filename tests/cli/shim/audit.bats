@@ -241,7 +241,7 @@ while not full:
     with_log "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1 || status=$?
     [ "$status" -eq 7 ]
     run messages
-    [[ $output =~ ^\<84\>.*"not written to the audit file".*"not in folders of root's alone".*'"verdict":"changed"' ]]
+    [[ $output =~ ^\<84\>.*"not written to the audit file".*"must lie in directories that are owned by root and not writable by others".*'"verdict":"changed"' ]]
 }
 
 # ------------------------------------------------------------------ files

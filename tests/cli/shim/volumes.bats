@@ -188,7 +188,7 @@ pooled() {
     mkdir "$DIR/srv/pool/pip"
     chown 12345 "$DIR/srv/pool"
     run --separate-stderr shim create --bundle "$BUNDLE" c1
-    refused "the pool $DIR/srv/pool/pip could be replaced by others than root"
+    refused "the pool $DIR/srv/pool/pip could be replaced by users other than root"
 }
 
 @test "a private side in which a user could put a link is refused" {

@@ -202,16 +202,18 @@ static void test_disagreement_needs_one(void **state)
     struct call call;
 
     (void)state;
-    assert_int_equal(read_line("--log /l create -b=/x c1", FLAVOR_UNKNOWN, &call, &err), 1);
+    assert_int_equal(read_line("--log /l create -b=/x c1", FLAVOR_UNKNOWN, &call, &err),
+                     CALL_AMBIGUOUS);
     assert_string_equal(call.log, "/l");
     assert_works(read_line("create -b=/x c1", FLAVOR_RUNC, &call, &err), err);
     assert_string_equal(call.bundle, "/x");
     assert_works(read_line("create -b=/x c1", FLAVOR_CRUN, &call, &err), err);
     assert_string_equal(call.bundle, "=/x");
-    assert_int_equal(read_line("run -db /b c1", FLAVOR_UNKNOWN, &call, &err), 1);
+    assert_int_equal(read_line("run -db /b c1", FLAVOR_UNKNOWN, &call, &err), CALL_AMBIGUOUS);
     assert_works(read_line("run -db /b c1", FLAVOR_CRUN, &call, &err), err);
     assert_string_equal(call.bundle, "/b");
-    assert_int_equal(read_line("create --config o.json c1", FLAVOR_UNKNOWN, &call, &err), 1);
+    assert_int_equal(read_line("create --config o.json c1", FLAVOR_UNKNOWN, &call, &err),
+                     CALL_AMBIGUOUS);
     assert_works(read_line("create --config o.json c1", FLAVOR_CRUN, &call, &err), err);
     assert_string_equal(call.config, "o.json");
 }
@@ -236,11 +238,12 @@ static void test_help_in_one_reading_only(void **state)
     struct call call;
 
     (void)state;
-    assert_int_equal(read_line("create --usage", FLAVOR_UNKNOWN, &call, &err), 1);
+    assert_int_equal(read_line("create --usage", FLAVOR_UNKNOWN, &call, &err), CALL_AMBIGUOUS);
     assert_works(read_line("create --usage", FLAVOR_CRUN, &call, &err), err);
     assert_false(call_edits(&call));
     assert_fails(read_line("create --usage", FLAVOR_RUNC, &call, &err), err, ERR_USAGE);
-    assert_int_equal(read_line("create -V ID --pid-file", FLAVOR_UNKNOWN, &call, &err), 1);
+    assert_int_equal(read_line("create -V ID --pid-file", FLAVOR_UNKNOWN, &call, &err),
+                     CALL_AMBIGUOUS);
     assert_works(read_line("create -V ID --pid-file", FLAVOR_RUNC, &call, &err), err);
     assert_true(call_edits(&call));
     assert_string_equal(call.id, "ID");
