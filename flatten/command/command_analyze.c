@@ -38,7 +38,7 @@ static const struct option_spec analyze_options[] = {
     {"exact", 0, OPTION_FLAG, FIELD(exact), NULL, NULL,
      "use all records instead of a sample, for --zfs and --dedup"},
     {"costs", 0, OPTION_FILE, FIELD(costs), "FILE", NULL,
-     "costs of lookups, as flatbed bench --json prints them; by default those that it saved"},
+     "costs of lookups, as flatbed bench --json prints them; by default those that --save kept"},
     {"html", 0, OPTION_FILE, FIELD(html), "FILE", NULL,
      "write an HTML page that shows all; it needs no other file and no network"},
     {"max-wasted", 0, OPTION_TEXT, FIELD(max_wasted), "BYTES|PERCENT%", NULL,
