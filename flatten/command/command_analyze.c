@@ -3,7 +3,8 @@
 #include "base/cli/log.h"
 #include "base/fdio.h"
 #include "flatten/analyze/report.h"
-#include "flatten/keeper/keeper.h"
+#include "flatten/command/keeper_run.h"
+#include "flatten/image/image_source.h"
 #include "flatten/squash/platforms.h"
 #include "flatten/wire/wire.h"
 
@@ -84,7 +85,9 @@ static int analyze_one(struct reader *r, const struct analyzing *a, size_t which
 {
     struct merged_options options = {0};
     _cleanup_source_ struct source *source = reader_source(r, which, err);
-    struct image *image = source ? source_image(source, a->command->platform, err) : NULL;
+    struct image *image =
+        source ? source_image(source, &(struct image_choice){.platform = a->command->platform}, err)
+               : NULL;
 
     return image ? analysis_make(image, a->names[which], &options, &a->costs, out, err) : -1;
 }

@@ -3,6 +3,7 @@
 #define FLATTEN_SQUASH_COMMAND_H
 
 #include "flatten/command/timestamp.h"
+#include "flatten/image/image_source.h"
 #include "flatten/reader/reader.h"
 #include "flatten/squash/platforms.h"
 #include "flatten/squash/select.h"

@@ -5,9 +5,8 @@
 #ifndef FLATTEN_KEPT_H
 #define FLATTEN_KEPT_H
 
+#include "flatten/exchange/sink.h"
 #include "flatten/image/image.h"
-#include "flatten/keeper/sink/sink.h"
-#include "flatten/layer/layer_writer.h"
 
 /*
  * What is known of the layer's blob; where the source does not give its digest, it is read for it.
