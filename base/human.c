@@ -6,22 +6,31 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *human_size(uint64_t bytes, char out[HUMAN_SIZE])
+/* Prints in units that are powers of `whole`; `suffix` follows the unit's letter. */
+static const char *print_size(uint64_t bytes, double whole, const char *letters, const char *suffix,
+                              char out[HUMAN_SIZE])
 {
-    static const char units[] = "kMGTPE";
-    double value = (double)bytes / 1000;
+    double value = (double)bytes / whole;
     size_t unit = 0;
 
-    if (bytes < 1000) {
+    if ((double)bytes < whole) {
         snprintf(out, HUMAN_SIZE, "%" PRIu64 " B", bytes);
         return out;
     }
-    while (value >= 999.95) {
-        value /= 1000;
-        unit++;
-    }
-    snprintf(out, HUMAN_SIZE, "%.1f %cB", value, units[unit]);
+    for (; value >= whole - 0.05; unit++) /* "%.1f" would round more up to the next unit */
+        value /= whole;
+    snprintf(out, HUMAN_SIZE, "%.1f %c%s", value, letters[unit], suffix);
     return out;
+}
+
+const char *human_size(uint64_t bytes, char out[HUMAN_SIZE])
+{
+    return print_size(bytes, 1000, "kMGTPE", "B", out);
+}
+
+const char *human_size_binary(uint64_t bytes, char out[HUMAN_SIZE])
+{
+    return print_size(bytes, 1024, "KMGTPE", "iB", out);
 }
 
 double human_share(uint64_t part, uint64_t whole)

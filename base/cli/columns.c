@@ -14,7 +14,7 @@ size_t columns_width(const char *text, size_t len)
     while (len) {
         wchar_t c;
         size_t used = mbrtowc(&c, text, len, &state);
-        if (used == 0 || used > len) { /* no character: one column, for whatever is shown */
+        if (used == 0 || used > len) { /* not a character: it shows as one column */
             state = (mbstate_t){0};
             used = 1;
             width++;

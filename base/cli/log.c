@@ -31,5 +31,5 @@ void log_message(enum log_level level, const char *format, ...)
     buf_put_printable(&line, text.data ? text.data : "", text.len);
     buf_putc(&line, '\n');
     if (line.data && fd_write_all(STDERR_FILENO, line.data, line.len, &ignored) < 0)
-        return; /* stderr is gone: there is nobody left to tell */
+        return; /* stderr is gone: the message cannot be shown */
 }

@@ -23,7 +23,7 @@ static const struct option_spec *by_letter(const struct command_spec *c, char le
     return NULL;
 }
 
-/* "flatten squash", for messages that say what to type. */
+/* Writes the command as it is typed, such as "flatten squash", for messages. Returns out. */
 static const char *full_name(const struct command_spec *c, char out[NAME_SIZE])
 {
     snprintf(out, NAME_SIZE, "%s%s%s", c->program ? c->program : "", c->program ? " " : "",
@@ -107,7 +107,10 @@ struct words {
     int at;
 };
 
-/* The value of an option that takes one: what is attached, else the next word. */
+/*
+ * Returns the value of an option that takes one: the attached text, else the next word; NULL with
+ * an error if there is none.
+ */
 static const char *value_of(const struct option_spec *o, const char *attached, struct words *w,
                             struct err *err)
 {
@@ -208,7 +211,7 @@ int options_parse(const struct command_spec *command, int argc, char *const argv
     return *help ? 0 : check_count(command, operands->count, err);
 }
 
-/* More words than the command takes that needs no name: then the first may be another's. */
+/* Too many operands for the default command: the first may be a mistyped command. */
 static bool is_mistyped(const struct command_spec *fallback, int argc, char *const argv[],
                         const char *const *names, size_t count, struct err *err)
 {

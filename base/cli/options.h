@@ -45,7 +45,7 @@ struct option_spec {
 enum operand_kind { OPERANDS_NONE, OPERANDS_FILES };
 
 struct command_spec {
-    const char *program; /* whose it is, for messages; or NULL */
+    const char *program; /* the program, for messages; or NULL */
     const char *name;
     const char *operands; /* as the usage line shows them */
     const char *summary;  /* one line */
@@ -60,8 +60,8 @@ struct program_spec {
     const char *summary;
     const char *details;                        /* for --help: examples, exit codes */
     const struct command_spec *const *commands; /* NULL-terminated */
-    const struct command_spec *fallback;        /* meant when no command is named; or NULL */
-    const char *asks; /* what a line without words leaves open: "which image?" */
+    const struct command_spec *fallback;        /* runs if no command is named; or NULL */
+    const char *asks; /* the answer to a line without words: "which image?" */
 };
 
 struct operands {
@@ -70,16 +70,17 @@ struct operands {
 };
 
 /*
- * The command that argv[1] names, and in *skip how many words come before its own. A word that is
- * no command belongs to the fallback; without one it is ERR_USAGE with a suggestion.
+ * Returns the command that argv[1] names, and in *skip how many words come before its own. A word
+ * that is no command belongs to the fallback; without a fallback it is ERR_USAGE with a suggestion,
+ * and NULL is returned.
  */
 const struct command_spec *options_command(const struct program_spec *program, int argc,
                                            char *const argv[], int *skip,
                                            struct err *err) must_check;
 
 /*
- * Parses words (without program and command names) into `target` and `operands`. `--help` is every
- * command's: *help is set and nothing else is checked.
+ * Parses words (without program and command names) into `target` and `operands`. Every command has
+ * `--help`: *help is set and nothing else is checked. Fails with ERR_USAGE.
  */
 int options_parse(const struct command_spec *command, int argc, char *const argv[], void *target,
                   struct operands *operands, bool *help, struct err *err) must_check;
@@ -88,7 +89,7 @@ void options_help_program(const struct program_spec *program, struct buf *out);
 void options_help_command(const struct program_spec *program, const struct command_spec *command,
                           struct buf *out);
 
-/* Appends a completion script. `shell` is bash, zsh or fish. */
+/* Appends a completion script. `shell` is "bash", "zsh" or "fish", else ERR_USAGE. */
 int options_complete(const struct program_spec *program, const char *shell, struct buf *out,
                      struct err *err) must_check;
 

@@ -2,7 +2,10 @@
 
 #include <string.h>
 
-/* Every option that some command has, each once; a program's commands share their vocabulary. */
+/*
+ * Returns the options of all commands one after the other, each name once; a program's commands
+ * share their vocabulary.
+ */
 static const struct option_spec *each_option(const struct program_spec *p, size_t *command,
                                              size_t *option)
 {
@@ -83,7 +86,9 @@ static void complete_bash(const struct program_spec *p, struct buf *out)
     buf_printf(out, "' -- \"$cur\"))\n}\ncomplete -o filenames -F _%s %s\n", p->name, p->name);
 }
 
-/* For zsh's single-quoted specs: no quote, bracket or colon may appear bare. */
+/*
+ * Appends text for zsh's single-quoted specs, in which no quote, bracket or colon may appear bare.
+ */
 static void put_zsh_text(struct buf *out, const char *text)
 {
     for (; *text; text++) {

@@ -5,7 +5,8 @@
 
 enum { HELP_COLUMN = 28, WIDTH = 90 };
 
-/* Appends text broken at spaces, continued lines indented; `column` is where the first one stands.
+/*
+ * Appends text broken at spaces, continued lines indented; `column` is where the first line starts.
  */
 static void put_wrapped(struct buf *out, const char *text, int indent, int column)
 {

@@ -33,7 +33,10 @@ static bool asks_for_help(const struct program_spec *program, int argc, char *co
     return argc == 2 && !program->fallback && strcmp(argv[1], "help") == 0;
 }
 
-/* What the program answers itself. 1 if it was that. */
+/*
+ * Handles --help, --version, --completion and a line without words. Returns 1 if the line was one
+ * of these, 0 if not.
+ */
 static int answer(const struct program_spec *program, int argc, char *const argv[], struct err *err)
 {
     static const char completion[] = "--completion=";

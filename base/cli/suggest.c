@@ -10,7 +10,10 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* Optimal string alignment distance; words longer than LONGEST are far from everything. */
+/*
+ * Returns the optimal string alignment distance, in bytes; words longer than LONGEST are far from
+ * everything.
+ */
 static unsigned distance(const char *a, const char *b)
 {
     size_t la = strlen(a), lb = strlen(b);

@@ -7,7 +7,7 @@ struct sha256 {
     EVP_MD_CTX *ctx;
 };
 
-static int begin(struct sha256 *hash, struct err *err)
+static int sha256_begin(struct sha256 *hash, struct err *err)
 {
     if (EVP_DigestInit_ex(hash->ctx, EVP_sha256(), NULL) != 1)
         return err_set(err, ERR_SYSTEM, "libcrypto has no SHA-256");
@@ -22,7 +22,7 @@ struct sha256 *sha256_new(struct err *err)
         err_nomem(err);
         return NULL;
     }
-    return begin(hash, err) < 0 ? NULL : steal_ptr(&hash);
+    return sha256_begin(hash, err) < 0 ? NULL : steal_ptr(&hash);
 }
 
 void sha256_free(struct sha256 *hash)
@@ -51,7 +51,7 @@ int sha256_finish(struct sha256 *hash, struct digest *out, struct err *err)
         *p++ = hex[raw[i] & 15];
     }
     *p = '\0';
-    return begin(hash, err);
+    return sha256_begin(hash, err);
 }
 
 int sha256_digest(const void *data, size_t len, struct digest *out, struct err *err)

@@ -25,7 +25,7 @@ static const uint32_t constants[64] __attribute__((aligned(16))) = {
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
 };
 
-/* The state in the order that the instructions want: ABEF and CDGH. */
+/* The state in the order of the instructions: ABEF and CDGH. */
 struct rounds {
     __m128i abef, cdgh, words[4];
 };
@@ -56,7 +56,7 @@ WITH_SHA static inline void store_state(const struct rounds *r, uint32_t state[8
     _mm_storeu_si128((__m128i *)(state + 4), _mm_alignr_epi8(dchg, feba, 8));
 }
 
-/* Rounds 4i to 4i+3, and what of the message schedule later rounds need. `i` is a constant. */
+/* Runs rounds 4i to 4i+3 and prepares the message schedule for later rounds. `i` is a constant. */
 WITH_SHA static inline __attribute__((always_inline)) void four_rounds(struct rounds *r, int i,
                                                                        const unsigned char *block)
 {

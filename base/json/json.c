@@ -219,7 +219,10 @@ struct json *json_object(struct json_doc *doc)
     return fresh(doc, JSON_OBJECT);
 }
 
-/* Room for one more element of `size` bytes; the old array stays in the arena as waste. */
+/*
+ * Returns a copy of the container's list with room for one more element of `size` bytes, and more;
+ * the old list stays in the arena as waste.
+ */
 static void *grown(struct json_doc *doc, const struct json *container, const void *old, size_t size)
 {
     size_t cap = container->cap ? container->cap * 2 : 4;
@@ -262,7 +265,7 @@ int json_push_member(struct json_doc *doc, struct json *object, const struct jso
     return 0;
 }
 
-/* True if value may be put into container; otherwise the document has failed. */
+/* Returns true if value may be put into container; otherwise the document has failed. */
 static bool may_edit(struct json_doc *doc, struct json *container, enum json_type type,
                      const struct json *value)
 {

@@ -1,4 +1,4 @@
-/* What the parser, the editor and the writer of JSON documents share. */
+/* Shared by the parser, the editor and the writer of JSON documents. */
 #ifndef BASE_JSON_INTERNAL_H
 #define BASE_JSON_INTERNAL_H
 
@@ -8,7 +8,7 @@
 enum {
     JSON_DEFAULT_BYTES = 16 * 1024 * 1024,
     JSON_DEFAULT_DEPTH = 100,
-    JSON_EDIT_BYTES = 1024 * 1024, /* what edits may take at least */
+    JSON_EDIT_BYTES = 1024 * 1024, /* memory for edits, beyond the parser's limit */
 };
 
 struct json_doc {
@@ -19,10 +19,10 @@ struct json_doc {
     bool failed;
 };
 
-/* A value in the arena, or NULL (and doc->failed). */
+/* Returns a fresh value in the arena, or NULL and sets doc->failed. */
 struct json *json_alloc(struct json_doc *doc, enum json_type type);
 
-/* Adds to a container without marking it as modified. 0, or -1 without memory. */
+/* Adds to a container without marking it as modified. Returns 0, or -1 without memory. */
 int json_push_item(struct json_doc *doc, struct json *array, struct json *value);
 int json_push_member(struct json_doc *doc, struct json *object, const struct json_member *member);
 

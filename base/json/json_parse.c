@@ -8,22 +8,22 @@
 #include <yajl/yajl_parse.h>
 
 /*
- * yajl's events become a tree. Each callback learns where its token starts: the first byte behind
- * the previous token that is neither a separator nor a comment.
+ * Builds the tree from yajl's events. Each callback learns where its token starts: the first byte
+ * behind the previous token that is neither a separator nor a comment.
  */
 struct parser {
     yajl_handle yajl;
     struct json_doc *doc;
-    struct json *container; /* the open array or object; its `cap` is where its own begin */
+    struct json *container; /* `cap`: where its elements begin in `open` */
     struct json_member key; /* the name of the member to come */
-    struct buf open;        /* what is in the open ones so far: items, or members */
+    struct buf open;        /* the elements of all open containers so far */
     size_t prev_end;        /* end of the token before */
     size_t depth, max_depth;
     bool unique_keys, comments;
     struct err *err;
 };
 
-/* Where the comment at i ends; 0 when it does not. */
+/* Returns where the comment at i ends; 0 if it does not end. */
 static size_t skip_comment(const char *text, size_t i, size_t len)
 {
     if (text[i + 1] == '/') {
@@ -85,7 +85,10 @@ static struct json *new_value(struct parser *p, enum json_type type)
     return value;
 }
 
-/* How many there will be is not known: they go where they belong when the container is closed. */
+/*
+ * Collects the elements in `open`: their number is known, and the list made, when the container is
+ * closed.
+ */
 static int attach(struct parser *p, struct json *value)
 {
     value->parent = p->container;
@@ -125,7 +128,7 @@ static int on_number(void *ctx, const char *digits, size_t len)
 
     if (!value)
         return 0;
-    /* A number that ends the text is reported late, when yajl counts from 0 again. */
+    /* yajl reports a number that ends the text late, when it counts from 0 again. */
     value->end = p->prev_end = value->start + len;
     value->text = arena_strndup(&p->doc->arena, digits, len);
     value->len = len;
@@ -143,7 +146,10 @@ static uint32_t hex4(const char *digits)
     return code;
 }
 
-/* The character of the \u escape at *at, which moves behind it (and behind a pair's other half). */
+/*
+ * Returns the character of the \u escape at *at, and moves *at behind it (and behind the other half
+ * of a pair).
+ */
 static uint32_t escaped_character(const char *raw, size_t len, size_t *at)
 {
     uint32_t code = hex4(raw + *at + 2);
@@ -162,9 +168,9 @@ static uint32_t escaped_character(const char *raw, size_t len, size_t *at)
 }
 
 /*
- * The text of the string token from start to end (with its quotes), and its length in *out_len.
- * yajl has checked the escapes, but what it makes of half a surrogate pair is no UTF-8; here it
- * is U+FFFD, which is how runc, being Go, reads it.
+ * Returns the text of the string token from start to end (with its quotes), and its length in
+ * *out_len. yajl has checked the escapes, but turns half a surrogate pair into bytes that are not
+ * UTF-8; here it becomes U+FFFD, as Go, and so runc, reads it.
  */
 static const char *unescape(struct parser *p, size_t start, size_t end, size_t *out_len)
 {
@@ -219,7 +225,10 @@ static int open_container(struct parser *p, enum json_type type)
     return 1;
 }
 
-/* `size` is that of an item, or of a member. */
+/*
+ * Moves the elements of the open container into its own list. `size` is that of an item or of a
+ * member.
+ */
 static int close_container(struct parser *p, size_t size)
 {
     struct json *value = p->container;
@@ -264,7 +273,7 @@ static bool same_key(const struct json_member *a, const struct json_member *b)
     return a->key_len == b->key_len && memcmp(a->key, b->key, a->key_len) == 0;
 }
 
-/* Among few, each is compared with those before it. */
+/* Compares each with all before it. */
 static const struct json_member *find_among_few(const struct json_member *m, size_t count)
 {
     for (size_t i = 1; i < count; i++)
@@ -274,7 +283,7 @@ static const struct json_member *find_among_few(const struct json_member *m, siz
     return NULL;
 }
 
-/* The second member that bears some name, or NULL; *failed without memory. */
+/* Returns the second member of a name that occurs twice, or NULL. *failed: out of memory. */
 static const struct json_member *find_duplicate(const struct json_member *m, size_t count,
                                                 bool *failed)
 {
@@ -344,7 +353,7 @@ static const yajl_callbacks callbacks = {
     .yajl_end_array = on_end_array,
 };
 
-/* yajl says "lexical error: reason\n" or "parse error: reason\n". */
+/* Reports yajl's message, "lexical error: reason\n" or "parse error: reason\n". */
 static void syntax_error(struct parser *p)
 {
     size_t at = token_start(p);
@@ -356,11 +365,11 @@ static void syntax_error(struct parser *p)
     if (text)
         yajl_free_error(p->yajl, text);
     if (at == p->doc->len && at > 0)
-        at--; /* the last byte rather than a line that is not there */
+        at--; /* the last byte rather than a line behind the end */
     fail_at(p, at, ERR_FORMAT, reason);
 }
 
-static int run(struct parser *p, struct err *err)
+static int parse_text(struct parser *p, struct err *err)
 {
     yajl_status status = yajl_parse(p->yajl, (const unsigned char *)p->doc->text, p->doc->len);
 
@@ -372,7 +381,7 @@ static int run(struct parser *p, struct err *err)
         return -1;
     if (!p->doc->root)
         return err_set(err, ERR_FORMAT, "1:1: empty document");
-    /* yajl passes over a string or a comment that begins behind the document and never ends. */
+    /* yajl overlooks a string or a comment that begins behind the document and never ends. */
     if (token_start(p) < p->doc->len) {
         fail_at(p, token_start(p), ERR_FORMAT, "parse error: trailing garbage");
         return -1;
@@ -380,7 +389,10 @@ static int run(struct parser *p, struct err *err)
     return 0;
 }
 
-/* yajl lets overlong forms and encoded surrogates pass, which others would read differently. */
+/*
+ * Refuses what yajl lets pass and other readers would read differently: overlong forms and encoded
+ * surrogates.
+ */
 static int check_utf8(struct parser *p)
 {
     const char *text = p->doc->text;
@@ -397,8 +409,11 @@ static int check_utf8(struct parser *p)
     return 0;
 }
 
-/* `doc` has its text. Room that is not used costs nothing, moving what has no room does. */
-static int parse(struct json_doc *doc, const struct json_options *o, struct err *err)
+/*
+ * Parses doc->text. `open` is reserved at once: memory that is not touched costs nothing, but
+ * growing would copy.
+ */
+static int parse_document(struct json_doc *doc, const struct json_options *o, struct err *err)
 {
     enum { MOST_OPEN = 64 * 1024 };
     struct parser p = {
@@ -414,7 +429,7 @@ static int parse(struct json_doc *doc, const struct json_options *o, struct err 
         return err_nomem(err);
     yajl_config(p.yajl, yajl_allow_comments, o->comments ? 1 : 0);
     buf_reserve(&p.open, doc->len < MOST_OPEN ? doc->len : MOST_OPEN);
-    int rc = check_utf8(&p) < 0 ? -1 : run(&p, err);
+    int rc = check_utf8(&p) < 0 ? -1 : parse_text(&p, err);
     yajl_free(p.yajl);
     buf_free(&p.open);
     return rc;
@@ -436,14 +451,14 @@ struct json_doc *json_parse_buf(struct buf *text, const struct json_options *opt
         err_nomem(err);
         return NULL;
     }
-    /* The most that text takes is 57 bytes a byte, for "[0,0,…". */
+    /* A text takes at most 57 bytes of memory a byte, for "[0,0,…". */
     if (o->max_memory)
         doc->arena.limit = o->max_memory + JSON_EDIT_BYTES;
     else if (max_bytes < SIZE_MAX / 128)
         doc->arena.limit = max_bytes * 64 + JSON_EDIT_BYTES;
     doc->len = text->len;
     doc->text = buf_take(text, err);
-    return doc->text && parse(doc, o, err) == 0 ? steal_ptr(&doc) : NULL;
+    return doc->text && parse_document(doc, o, err) == 0 ? steal_ptr(&doc) : NULL;
 }
 
 struct json_doc *json_parse(const char *text, size_t len, const struct json_options *options,
@@ -452,7 +467,7 @@ struct json_doc *json_parse(const char *text, size_t len, const struct json_opti
     size_t max_bytes = options && options->max_bytes ? options->max_bytes : JSON_DEFAULT_BYTES;
     _cleanup_buf_ struct buf copy = BUF_INIT;
 
-    if (len <= max_bytes) /* what is too long need not be copied to be refused */
+    if (len <= max_bytes) /* a text that is too long is refused by its length */
         buf_append(&copy, text, len);
     else
         copy.len = len;

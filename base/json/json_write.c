@@ -4,7 +4,7 @@
 #include <string.h>
 #include <yajl/yajl_gen.h>
 
-/* Marks a failure of yajl_gen; its states cannot go wrong while the tree is a tree. */
+/* `failed`: yajl_gen refused something. Its states cannot go wrong while the tree is a tree. */
 struct writer {
     yajl_gen gen;
     const struct json_doc *doc;
@@ -17,13 +17,15 @@ static void check(struct writer *w, yajl_gen_status status)
         w->failed = true;
 }
 
-/* yajl_gen_number writes any bytes as they are, with the separators that belong around a value. */
+/*
+ * Writes bytes as they are: yajl_gen_number does, with the separators that belong around a value.
+ */
 static void put_verbatim(struct writer *w, const char *text, size_t len)
 {
     check(w, yajl_gen_number(w->gen, text, len));
 }
 
-/* A string or a key; an edit may have made it of bytes that are not UTF-8. */
+/* Writes a string or a key; one from an edit may hold bytes that are not UTF-8. */
 static void put_string(struct writer *w, const char *text, size_t len)
 {
     _cleanup_buf_ struct buf mended = BUF_INIT;
@@ -100,7 +102,7 @@ static void print(void *ctx, const char *text, size_t len)
 
 int json_write(struct json_doc *doc, struct buf *out, struct err *err)
 {
-    enum { ADDED = 2048 }; /* what edits add to most documents */
+    enum { ADDED = 2048 }; /* bytes that edits add to most documents */
 
     if (doc->failed)
         return err_nomem(err);

@@ -2,7 +2,6 @@
 
 #include "base/human.h"
 #include "flatten/analyze/advice_paths.h"
-#include "flatten/analyze/analysis.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -18,8 +17,8 @@ void advice_clear(struct advice_list *a)
     *a = (struct advice_list){0};
 }
 
-static int add(struct advice_list *out, const char *kind, uint64_t bytes, struct buf *text,
-               struct err *err)
+static int advice_add(struct advice_list *out, const char *kind, uint64_t bytes, struct buf *text,
+                      struct err *err)
 {
     struct advice *list = realloc(out->list, (out->count + 1) * sizeof(*list));
 
@@ -32,11 +31,11 @@ static int add(struct advice_list *out, const char *kind, uint64_t bytes, struct
     return list[out->count].text ? (out->count++, 0) : -1;
 }
 
-/* "layer 3 (pip install torch)": without what Docker puts before every step. */
-static void put_layer(const struct analysis *a, unsigned layer, struct buf *out)
+/* Appends "layer 3 (pip install torch)", without the prefix that Docker gives every step. */
+static void put_layer(const struct advice_facts *f, unsigned layer, struct buf *out)
 {
     static const char *const prefixes[] = {"/bin/sh -c #(nop)", "/bin/sh -c", "RUN", "|"};
-    const char *step = a->created_by[layer - 1];
+    const char *step = f->created_by[layer - 1];
 
     buf_printf(out, "layer %u", layer);
     if (!step)
@@ -53,17 +52,17 @@ static void put_layer(const struct analysis *a, unsigned layer, struct buf *out)
     buf_putc(out, ')');
 }
 
-static void put_path(const struct analysis *a, uint32_t node, struct buf *out)
+static void put_path(const struct advice_facts *f, uint32_t node, struct buf *out)
 {
     _cleanup_buf_ struct buf path = BUF_INIT;
 
     buf_putc(out, '/');
-    human_put_short(out, strata_path(&a->strata, node, &path), MOST_PATH);
+    human_put_short(out, layer_stack_path(f->stack, node, &path), MOST_PATH);
 }
 
-/* ---- what one layer does to another's bytes ---- */
+/* ---- bytes that another layer hid ---- */
 
-static void put_kill(const struct analysis *a, const struct dead_kill *k, struct buf *out)
+static void put_kill(const struct advice_facts *f, const struct dead_kill *k, struct buf *out)
 {
     static const char *const does[DEAD_CAUSES] = {
         "writes again", "changes only owner, mode or times of", "deletes", "deletes", "replaces"};
@@ -77,59 +76,59 @@ static void put_kill(const struct analysis *a, const struct dead_kill *k, struct
         ". Make it one RUN."};
     char size[HUMAN_SIZE];
 
-    put_layer(a, k->by, out);
+    put_layer(f, k->by, out);
     out->data[0] = 'L';
     buf_printf(out, " %s %s %s ", does[k->cause], human_size(k->bytes, size),
                k->files == 1 ? "at" : "below");
-    put_path(a, k->node, out);
+    put_path(f, k->node, out);
     buf_puts(out, " that ");
-    put_layer(a, k->layer, out);
-    buf_puts(out, " brought");
+    put_layer(f, k->layer, out);
+    buf_puts(out, " has");
     buf_puts(out, help[k->cause]);
 }
 
-static bool worth_saying(const struct analysis *a, uint64_t bytes)
+static bool worth_saying(const struct advice_facts *f, uint64_t bytes)
 {
-    return bytes >= always_said || bytes >= a->dead.payload / 100;
+    return bytes >= always_said || bytes >= f->dead->payload / 100;
 }
 
-static int advise_kills(const struct analysis *a, struct advice_list *out, struct err *err)
+static int advise_kills(const struct advice_facts *f, struct advice_list *out, struct err *err)
 {
     static const char *const kinds[DEAD_CAUSES] = {"rebuild", "touch", "delete", "delete",
                                                    "replace"};
 
-    for (size_t i = 0; i < a->dead.kill_count && out->count < MOST_ADVICE; i++) {
-        const struct dead_kill *k = &a->dead.kills[i];
+    for (size_t i = 0; i < f->dead->kill_count && out->count < MOST_ADVICE; i++) {
+        const struct dead_kill *k = &f->dead->kills[i];
         struct buf text = BUF_INIT;
-        if (k->bytes == 0 || !worth_saying(a, k->bytes))
+        if (k->bytes == 0 || !worth_saying(f, k->bytes))
             break; /* the largest come first */
-        put_kill(a, k, &text);
-        if (add(out, kinds[k->cause], k->bytes, &text, err) < 0)
+        put_kill(f, k, &text);
+        if (advice_add(out, kinds[k->cause], k->bytes, &text, err) < 0)
             return -1;
     }
     return 0;
 }
 
-/* ---- what need not be in an image ---- */
+/* ---- files that need not be in an image ---- */
 
-static int advise_paths(const struct analysis *a, struct advice_list *out, struct err *err)
+static int advise_paths(const struct advice_facts *f, struct advice_list *out, struct err *err)
 {
     struct advice_path paths[ADVICE_PATHS];
-    int count = advice_paths(&a->strata, paths, err);
+    int count = advice_paths(f->stack, paths, err);
 
     for (int i = 0; i < count; i++) {
         struct buf text = BUF_INIT;
         char size[HUMAN_SIZE];
-        if (!worth_saying(a, paths[i].bytes))
+        if (!worth_saying(f, paths[i].bytes))
             continue;
-        put_path(a, paths[i].node, &text);
+        put_path(f, paths[i].node, &text);
         buf_printf(&text, " has %s of %s", human_size(paths[i].bytes, size), paths[i].what);
         buf_puts(&text, paths[i].cache ? ". Clean it in the RUN that fills it, or use RUN "
                                          "--mount=type=cache."
                                        : ". Mount it instead (docker run -v, or a volume of "
                                          "flatbed-runtime): it is pulled with every version of "
                                          "the image, and the first change of a file copies it.");
-        if (add(out, paths[i].cache ? "cache" : "mount", paths[i].bytes, &text, err) < 0)
+        if (advice_add(out, paths[i].cache ? "cache" : "mount", paths[i].bytes, &text, err) < 0)
             return -1;
     }
     return count < 0 ? -1 : 0;
@@ -137,116 +136,118 @@ static int advise_paths(const struct analysis *a, struct advice_list *out, struc
 
 /* ---- the whole image ---- */
 
-/* What squashing all above the `kept` oldest layers would drop. */
-static uint64_t saved_above(const struct analysis *a, unsigned kept)
+/* Returns the bytes that squashing all layers above the `kept` oldest would drop. */
+static uint64_t saved_above(const struct advice_facts *f, unsigned kept)
 {
     uint64_t bytes = 0;
 
-    for (unsigned i = kept; i < a->dead.layer_count; i++)
-        bytes += a->dead.layers[i].payload - a->dead.layers[i].live;
+    for (unsigned i = kept; i < f->dead->layer_count; i++)
+        bytes += f->dead->layers[i].payload - f->dead->layers[i].live;
     return bytes;
 }
 
-/* The most layers that can stay, shared with other images, for nine tenths of what there is. */
-static unsigned base_to_keep(const struct analysis *a, uint64_t all)
+/* Returns how many layers can be kept if squashing the others drops nine tenths of the dead bytes.
+ */
+static unsigned base_to_keep(const struct advice_facts *f, uint64_t all)
 {
-    unsigned kept = a->dead.layer_count - 1;
+    unsigned kept = f->dead->layer_count - 1;
 
-    while (kept > 0 && (double)saved_above(a, kept) < 0.9 * (double)all)
+    while (kept > 0 && (double)saved_above(f, kept) < 0.9 * (double)all)
         kept--;
     return kept;
 }
 
-static int advise_flatten(const struct analysis *a, struct advice_list *out, struct err *err)
+static int advise_flatten(const struct advice_facts *f, struct advice_list *out, struct err *err)
 {
-    uint64_t all = saved_above(a, 0), saved;
-    unsigned kept = base_to_keep(a, all);
+    uint64_t all = saved_above(f, 0), saved;
+    unsigned kept = base_to_keep(f, all);
     struct buf text = BUF_INIT;
     struct lookup_report then;
     char size[HUMAN_SIZE], most[HUMAN_SIZE];
 
-    if (a->dead.layer_count < 2 || all == 0 || !worth_saying(a, all))
+    if (f->dead->layer_count < 2 || all == 0 || !worth_saying(f, all))
         return 0;
-    saved = saved_above(a, kept);
-    if (lookups_count(&a->strata, kept, &then, err) < 0)
+    saved = saved_above(f, kept);
+    if (lookups_count(f->stack, kept, &then, err) < 0)
         return -1;
     buf_printf(&text, "flatten would drop %s (%.1f %%)", human_size(all, most),
-               human_share(all, a->dead.payload));
+               human_share(all, f->dead->payload));
     if (kept)
         buf_printf(
             &text,
             "; flatten --keep-base=%u drops %s of them, keeps the %u oldest layers for other "
             "images, and takes %.2f probes a path instead of %.2f",
-            kept, human_size(saved, size), kept, then.existing.mean, a->lookups.existing.mean);
+            kept, human_size(saved, size), kept, then.existing.mean, f->lookups->existing.mean);
     buf_putc(&text, '.');
     lookup_report_clear(&then);
-    return add(out, "flatten", all, &text, err);
+    return advice_add(out, "flatten", all, &text, err);
 }
 
-static int advise_depth(const struct analysis *a, struct advice_list *out, struct err *err)
+static int advise_depth(const struct advice_facts *f, struct advice_list *out, struct err *err)
 {
-    const struct lookup_report *l = &a->lookups;
+    const struct lookup_report *l = f->lookups;
     struct buf text = BUF_INIT;
 
-    if (a->dead.layer_count < 2)
+    if (f->dead->layer_count < 2)
         return 0;
     buf_printf(&text, "%u layers, %.2f probes for a path that exists, %.2f for one that does not: ",
-               a->dead.layer_count, l->existing.mean, l->missing.mean);
-    if (l->existing.mean < 2 && a->dead.layer_count <= DEEP_LAYERS)
+               f->dead->layer_count, l->existing.mean, l->missing.mean);
+    if (l->existing.mean < 2 && f->dead->layer_count <= DEEP_LAYERS)
         buf_puts(&text, "depth alone is not worth flattening for.");
     else
         buf_printf(&text,
                    "cold metadata takes %.1f times as long as in one layer (missing names %.1f, "
                    "readdir %.1f). flatten makes it one.",
-                   lookup_ratio(a->costs, LOOKUP_STAT, LOOKUP_DISK, l->existing.mean),
-                   lookup_ratio(a->costs, LOOKUP_MISSING, LOOKUP_DISK, l->missing.mean),
-                   lookup_ratio(a->costs, LOOKUP_READDIR, LOOKUP_DISK, l->depth.mean));
-    return add(out, "depth", 0, &text, err);
+                   lookup_ratio(f->costs, LOOKUP_STAT, LOOKUP_DISK, l->existing.mean),
+                   lookup_ratio(f->costs, LOOKUP_MISSING, LOOKUP_DISK, l->missing.mean),
+                   lookup_ratio(f->costs, LOOKUP_READDIR, LOOKUP_DISK, l->depth.mean));
+    return advice_add(out, "depth", 0, &text, err);
 }
 
-int advice_make(const struct analysis *a, struct advice_list *out, struct err *err)
+int advice_make(const struct advice_facts *f, struct advice_list *out, struct err *err)
 {
     *out = (struct advice_list){0};
-    if (advise_kills(a, out, err) < 0 || advise_paths(a, out, err) < 0 ||
-        advise_flatten(a, out, err) < 0)
+    if (advise_kills(f, out, err) < 0 || advise_paths(f, out, err) < 0 ||
+        advise_flatten(f, out, err) < 0)
         return -1;
-    return advise_depth(a, out, err);
+    return advise_depth(f, out, err);
 }
 
-/* ---- what contents tell ---- */
+/* ---- contents ---- */
 
-static int advise_compiled(const struct analysis *a, struct advice_list *out, struct err *err)
+static int advise_compiled(const struct advice_facts *f, const struct stale_report *stale,
+                           struct advice_list *out, struct err *err)
 {
     struct buf text = BUF_INIT;
     char size[HUMAN_SIZE];
 
-    if (a->stale.stale == 0)
+    if (stale->stale == 0)
         return 0;
     buf_printf(&text,
                "%" PRIu64
                " .pyc files (%s with those that have no source) do not match their source, "
                "such as ",
-               a->stale.stale, human_size(a->stale.bytes, size));
-    put_path(a, a->stale.worst[0], &text);
+               stale->stale, human_size(stale->bytes, size));
+    put_path(f, stale->worst[0], &text);
     buf_puts(&text, ": Python compiles them again in every container. Run python -m compileall "
                     "after the sources' last change, and keep their times.");
-    return add(out, "pyc", a->stale.bytes, &text, err);
+    return advice_add(out, "pyc", stale->bytes, &text, err);
 }
 
-int advice_add_contents(const struct analysis *a, struct advice_list *out, struct err *err)
+int advice_add_contents(const struct advice_facts *f, const struct duplicate_report *d,
+                        const struct stale_report *stale, struct advice_list *out, struct err *err)
 {
-    const struct duplicate_report *d = &a->duplicates;
     struct buf text = BUF_INIT;
     char size[HUMAN_SIZE];
 
-    if (advise_compiled(a, out, err) < 0)
+    if (advise_compiled(f, stale, out, err) < 0)
         return -1;
-    if (d->worst_count == 0 || !worth_saying(a, d->bytes))
+    if (d->worst_count == 0 || !worth_saying(f, d->bytes))
         return 0;
     buf_printf(&text, "%s are copies of other files, such as ", human_size(d->bytes, size));
-    put_path(a, d->worst[0].nodes[0], &text);
+    put_path(f, d->worst[0].nodes[0], &text);
     buf_puts(&text, " and ");
-    put_path(a, d->worst[0].nodes[1], &text);
+    put_path(f, d->worst[0].nodes[1], &text);
     buf_puts(&text, ". Keep one, or make them hard links in the RUN that makes them.");
-    return add(out, "duplicate", d->bytes, &text, err);
+    return advice_add(out, "duplicate", d->bytes, &text, err);
 }

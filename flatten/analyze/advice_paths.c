@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Files that are data by their names, where they are large. */
+/* Large files with these names are data. */
 static const uint64_t least_data = 20 * 1000 * 1000; /* bytes */
 static const struct {
     const char *ending, *what;
@@ -26,7 +26,7 @@ static const struct {
     {".tar.gz", "archives"},
 };
 
-/* Directories that are caches by their paths. */
+/* Directories with these paths are caches. */
 static const struct {
     const char *ending, *what;
 } caches[] = {
@@ -40,7 +40,7 @@ static const struct {
     {"var/cache/yum", "yum's cache"},
 };
 
-/* True if the path is `ending`, or ends with it at a name's start. */
+/* True if the path is `ending`, or ends with it after a '/'. */
 static bool ends_with(const char *path, const char *ending)
 {
     size_t len = strlen(path), tail = strlen(ending);
@@ -50,7 +50,7 @@ static bool ends_with(const char *path, const char *ending)
     return ending[0] == '/' || len == tail || path[len - tail - 1] == '/';
 }
 
-/* What the path is, as an index into caches; -1: none of them. */
+/* Returns the path's index in caches; -1 if it is none. */
 static int cache_of(const char *path)
 {
     for (size_t i = 0; i < sizeof(caches) / sizeof(*caches); i++)
@@ -71,13 +71,13 @@ static const char *data_of(const char *path)
     return NULL;
 }
 
-/* What is found so far; where there is no room, the least goes. */
+/* The directories found so far. When the list is full, the smallest one is dropped. */
 struct finds {
     struct advice_path list[8 * ADVICE_PATHS];
     size_t count;
 };
 
-static void add(struct finds *f, const struct advice_path *found)
+static void finds_add(struct finds *f, const struct advice_path *found)
 {
     struct advice_path *least = f->list;
 
@@ -94,8 +94,9 @@ static void add(struct finds *f, const struct advice_path *found)
         *least = *found;
 }
 
-/* By node: the outermost cache directory that it is or lies in, or 0. Parents come first. */
-static uint32_t *cache_roots(const struct strata *s, struct buf *path, struct err *err)
+/* Returns, by node, the outermost cache directory that it is or lies in, or 0. Parents come first.
+ */
+static uint32_t *cache_roots(const struct layer_stack *s, struct buf *path, struct err *err)
 {
     uint32_t *roots = calloc(s->nodes + 1, sizeof(*roots));
 
@@ -105,7 +106,7 @@ static uint32_t *cache_roots(const struct strata *s, struct buf *path, struct er
     }
     for (uint32_t node = 1; node < s->nodes; node++) {
         roots[node] = roots[tree_parent(s->tree, node)];
-        if (!roots[node] && cache_of(strata_path(s, node, path)) >= 0)
+        if (!roots[node] && cache_of(layer_stack_path(s, node, path)) >= 0)
             roots[node] = node;
     }
     return roots;
@@ -118,7 +119,7 @@ static int by_bytes(const void *a, const void *b)
     return x->bytes > y->bytes ? -1 : x->bytes < y->bytes;
 }
 
-int advice_paths(const struct strata *s, struct advice_path out[ADVICE_PATHS], struct err *err)
+int advice_paths(const struct layer_stack *s, struct advice_path out[ADVICE_PATHS], struct err *err)
 {
     _cleanup_buf_ struct buf path = BUF_INIT;
     _cleanup_free_ uint32_t *roots = cache_roots(s, &path, err);
@@ -127,7 +128,7 @@ int advice_paths(const struct strata *s, struct advice_path out[ADVICE_PATHS], s
     if (!roots)
         return -1;
     for (size_t i = 0; i < s->file_count; i++) {
-        const struct strata_file *file = &s->files[i];
+        const struct stack_file *file = &s->files[i];
         struct advice_path found = {.bytes = file->size};
         uint32_t dir = tree_parent(s->tree, file->layer ? file->node : 0);
         if (!file->layer || file->killer || file->size == 0)
@@ -135,13 +136,13 @@ int advice_paths(const struct strata *s, struct advice_path out[ADVICE_PATHS], s
         if (roots[dir]) {
             found.cache = true;
             found.node = roots[dir];
-            found.what = caches[cache_of(strata_path(s, found.node, &path))].what;
+            found.what = caches[cache_of(layer_stack_path(s, found.node, &path))].what;
         } else if (file->size >= least_data) {
             found.node = dir;
-            found.what = data_of(strata_path(s, file->node, &path));
+            found.what = data_of(layer_stack_path(s, file->node, &path));
         }
         if (found.what)
-            add(&finds, &found);
+            finds_add(&finds, &found);
     }
     if (buf_check(&path, err) < 0)
         return -1;

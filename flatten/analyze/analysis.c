@@ -1,5 +1,7 @@
 #include "flatten/analyze/analysis.h"
 
+#include "flatten/image/history.h"
+
 void analysis_clear(struct analysis *a)
 {
     advice_clear(&a->advice);
@@ -8,20 +10,14 @@ void analysis_clear(struct analysis *a)
     dead_report_clear(&a->dead);
     lookup_report_clear(&a->lookups);
     lookup_report_clear(&a->flat);
-    strata_clear(&a->strata);
+    layer_stack_clear(&a->stack);
     cleanup_index(&a->index);
     free(a->created_by);
     cleanup_image(&a->image);
 }
 
-static bool makes_layer(const struct json *entry)
-{
-    const struct json *flag = json_get(entry, "empty_layer");
-
-    return !(json_is(flag, JSON_BOOL) && flag->boolean);
-}
-
-/* The steps of the history that made layers; where their number is wrong, nothing is said. */
+/* Finds the history's steps that made layers. All stay unknown if their number is not the layers'.
+ */
 static int name_layers(struct analysis *a, struct err *err)
 {
     const struct json *history = json_get(json_root(a->image->config), "history");
@@ -31,19 +27,19 @@ static int name_layers(struct analysis *a, struct err *err)
     if (!a->created_by)
         return err_nomem(err);
     for (size_t i = 0; i < json_count(history); i++)
-        made += makes_layer(json_at(history, i));
+        made += !history_is_empty_layer(json_at(history, i));
     if (made != count)
         return 0;
     for (size_t i = 0, layer = 0; layer < count; i++)
-        if (makes_layer(json_at(history, i)))
+        if (!history_is_empty_layer(json_at(history, i)))
             a->created_by[layer++] = json_text(json_get(json_at(history, i), "created_by"));
     return 0;
 }
 
-/* Whether a file was only touched is decided by its content: of those that may be, and no other. */
+/* Hashes files with a rival, and no others, to tell those whose content did not change. */
 static int compare_rivals(struct analysis *a, struct err *err)
 {
-    struct strata *s = &a->strata;
+    struct layer_stack *s = &a->stack;
     _cleanup_free_ uint8_t *wanted = calloc(s->file_count + 1, 1);
     _cleanup_contents_ struct contents contents = {0};
 
@@ -57,33 +53,57 @@ static int compare_rivals(struct analysis *a, struct err *err)
     }
     if (contents_read(a->image, s, wanted, &contents, err) < 0)
         return -1;
-    dead_settle(s);
+    dead_compare_rivals(s);
     return 0;
 }
 
-int analysis_make(struct image *image, const char *source, const struct merged_options *options,
-                  const struct lookup_costs *costs, struct analysis *out, struct err *err)
+/* Returns the parts that advice is drawn from; the analysis keeps them. */
+static struct advice_facts facts_of(const struct analysis *a)
 {
-    *out = (struct analysis){.source = source, .image = image, .costs = costs};
-    if (name_layers(out, err) < 0 ||
-        strata_read(image, options, &out->strata, &out->index, &out->read, err) < 0 ||
-        dead_attribute(&out->strata, err) < 0 || compare_rivals(out, err) < 0)
-        return -1;
-    if (dead_sum(&out->strata, &out->dead, err) < 0 ||
-        lookups_count(&out->strata, out->strata.layers, &out->lookups, err) < 0)
-        return -1;
-    if (lookups_count(&out->strata, 0, &out->flat, err) < 0)
-        return -1;
-    return advice_make(out, &out->advice, err);
+    return (struct advice_facts){.stack = &a->stack,
+                                 .dead = &a->dead,
+                                 .lookups = &a->lookups,
+                                 .costs = a->costs,
+                                 .created_by = a->created_by};
 }
 
-bool analysis_judge(struct analysis *a, const struct gate *rules)
+int analysis_make(struct image *image, const char *source, const struct lookup_costs *costs,
+                  struct analysis *out, struct err *err)
 {
-    const struct gate_values values = {.payload = a->dead.payload,
-                                       .dead = a->dead.payload - a->dead.live,
-                                       .efficiency = a->dead.efficiency,
-                                       .layers = a->dead.layer_count,
-                                       .probes = a->lookups.existing.mean};
+    const struct merged_options options = {0};
 
-    return gate_judge(rules, &values, a->gate, &a->gate_count);
+    *out = (struct analysis){.source = source, .image = image, .costs = costs};
+    if (name_layers(out, err) < 0 ||
+        layer_stack_read(image, &options, &out->stack, &out->index, &out->read, err) < 0 ||
+        dead_attribute(&out->stack, err) < 0 || compare_rivals(out, err) < 0)
+        return -1;
+    if (dead_sum(&out->stack, &out->dead, err) < 0 ||
+        lookups_count(&out->stack, out->stack.layers, &out->lookups, err) < 0)
+        return -1;
+    if (lookups_count(&out->stack, 0, &out->flat, err) < 0)
+        return -1;
+    const struct advice_facts facts = facts_of(out);
+    return advice_make(&facts, &out->advice, err);
+}
+
+int analysis_find_duplicates(struct analysis *a, const struct duplicate_image *image,
+                             struct err *err)
+{
+    const struct advice_facts facts = facts_of(a);
+
+    if (duplicates_find(image, &a->duplicates, &a->stale, err) < 0)
+        return -1;
+    a->compared = true;
+    return advice_add_contents(&facts, &a->duplicates, &a->stale, &a->advice, err);
+}
+
+bool analysis_judge(struct analysis *a, const struct ci_rules *rules)
+{
+    const struct ci_values values = {.payload = a->dead.payload,
+                                     .dead = a->dead.payload - a->dead.live,
+                                     .efficiency = a->dead.efficiency,
+                                     .layers = a->dead.layer_count,
+                                     .probes = a->lookups.existing.mean};
+
+    return ci_rules_judge(rules, &values, a->results, &a->result_count);
 }

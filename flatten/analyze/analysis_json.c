@@ -56,7 +56,7 @@ static void put_dead(const struct analysis *a, struct buf *out)
     for (size_t i = 0; i < d->worst_count; i++) {
         const struct dead_path *w = &d->worst[i];
         buf_printf(out, "%s{\"path\":", i ? "," : "");
-        put_string(out, strata_path(&a->strata, w->node, &path));
+        put_string(out, layer_stack_path(&a->stack, w->node, &path));
         buf_printf(out, ",\"bytes\":%" PRIu64 ",\"copies\":%u,\"cause\":\"%s\",\"by\":%u}",
                    w->bytes, w->copies, dead_cause_key[w->cause], w->by);
     }
@@ -78,7 +78,7 @@ static void put_import(const struct analysis *a, struct buf *out)
     buf_puts(out, "\"python\":{\"sites\":[");
     for (size_t n = 0; n < i->site_count; n++) {
         buf_printf(out, "%s{\"path\":", n ? "," : "");
-        put_string(out, strata_path(&a->strata, i->sites[n].node, &path));
+        put_string(out, layer_stack_path(&a->stack, i->sites[n].node, &path));
         buf_printf(out, ",\"layers\":%u,\"modules\":%u}", i->sites[n].layers, i->sites[n].modules);
     }
     buf_printf(out,
@@ -90,7 +90,7 @@ static void put_import(const struct analysis *a, struct buf *out)
         i->absent, i->absent_probes, flat->absent_probes);
 }
 
-/* Where k comes from; null and [] where it is the default. */
+/* Appends the origin of k; null and [] for defaults. */
 static void put_costs(const struct lookup_costs *c, struct buf *out)
 {
     const struct {
@@ -153,7 +153,7 @@ static void put_lookups(const struct analysis *a, struct buf *out)
     buf_puts(out, "],\"worst\":[");
     for (size_t i = 0; i < l->worst_count; i++) {
         buf_printf(out, "%s{\"path\":", i ? "," : "");
-        put_string(out, strata_path(&a->strata, l->worst[i].node, &path));
+        put_string(out, layer_stack_path(&a->stack, l->worst[i].node, &path));
         buf_printf(out, ",\"layers\":%u,\"entries\":%u}", l->worst[i].layers, l->worst[i].entries);
     }
     buf_puts(out, "],\"flat\":{");
@@ -195,7 +195,7 @@ static void put_duplicates(const struct analysis *a, struct buf *out)
                    i ? "," : "", g->size, g->copies, g->layers);
         for (uint32_t n = 0; n < g->copies && n < DUPLICATE_PATHS; n++) {
             buf_puts(out, n ? "," : "");
-            put_string(out, strata_path(&a->strata, g->nodes[n], &path));
+            put_string(out, layer_stack_path(&a->stack, g->nodes[n], &path));
         }
         buf_puts(out, "]}");
     }
@@ -213,12 +213,12 @@ static void put_stale(const struct analysis *a, struct buf *out)
                s->compiled, s->stale, s->orphan, s->bytes);
     for (size_t i = 0; i < s->worst_count; i++) {
         buf_puts(out, i ? "," : "");
-        put_string(out, strata_path(&a->strata, s->worst[i], &path));
+        put_string(out, layer_stack_path(&a->stack, s->worst[i], &path));
     }
     buf_puts(out, "]}");
 }
 
-void analysis_put_shared_json(const struct duplicate_shared *s, struct buf *out)
+void duplicates_put_shared_json(const struct duplicate_shared *s, struct buf *out)
 {
     buf_printf(out,
                "\"shared\":{\"payload\":%" PRIu64 ",\"by_layer\":%" PRIu64 ",\"by_file\":%" PRIu64
@@ -226,18 +226,20 @@ void analysis_put_shared_json(const struct duplicate_shared *s, struct buf *out)
                s->payload, s->by_layer, s->by_file);
 }
 
-static void put_gate(const struct analysis *a, struct buf *out)
+static void put_rules(const struct analysis *a, struct buf *out)
 {
     buf_puts(out, ",\"rules\":[");
-    for (size_t i = 0; i < a->gate_count; i++) {
-        const struct gate_result *r = &a->gate[i];
+    for (size_t i = 0; i < a->result_count; i++) {
+        const struct ci_result *r = &a->results[i];
         buf_printf(out, "%s{\"rule\":\"%s\",\"limit\":%.12g,\"value\":%.12g,\"kept\":%s}",
-                   i ? "," : "", gate_key[r->rule], r->limit, r->value, r->kept ? "true" : "false");
+                   i ? "," : "", ci_rule_key[r->rule], r->limit, r->value,
+                   r->kept ? "true" : "false");
     }
     buf_putc(out, ']');
 }
 
-void analysis_put_json(const struct analysis *a, struct buf *out)
+void analysis_put_json(const struct analysis *a, const struct dedup_report *together,
+                       struct buf *out)
 {
     buf_puts(out, "{\"source\":");
     put_string(out, a->source);
@@ -254,8 +256,8 @@ void analysis_put_json(const struct analysis *a, struct buf *out)
         put_stale(a, out);
     }
     if (a->zfs.record)
-        analysis_put_zfs_json(a, out);
+        analysis_put_zfs_json(a, together, out);
     put_advice(a, out);
-    put_gate(a, out);
+    put_rules(a, out);
     buf_putc(out, '}');
 }

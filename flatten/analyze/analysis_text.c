@@ -50,12 +50,12 @@ static void put_step(const struct analysis *a, unsigned layer, struct buf *out)
 
 static void put_layers(const struct analysis *a, struct buf *out)
 {
-    char brought[HUMAN_SIZE], live[HUMAN_SIZE], dead[HUMAN_SIZE], killed[HUMAN_SIZE];
+    char payload[HUMAN_SIZE], live[HUMAN_SIZE], dead[HUMAN_SIZE], killed[HUMAN_SIZE];
 
-    buf_puts(out, "\nLayers         brought      live      dead     hides  created by\n");
+    buf_puts(out, "\nLayers         content      live      dead     hides  created by\n");
     for (unsigned i = 0; i < a->dead.layer_count; i++) {
         const struct dead_layer *l = &a->dead.layers[i];
-        buf_printf(out, "  %4u       %9s %9s %9s %9s  ", i + 1, human_size(l->payload, brought),
+        buf_printf(out, "  %4u       %9s %9s %9s %9s  ", i + 1, human_size(l->payload, payload),
                    human_size(l->live, live), human_size(l->payload - l->live, dead),
                    human_size(sum(l->killed), killed));
         put_step(a, i + 1, out);
@@ -94,7 +94,7 @@ static void put_worst(const struct analysis *a, struct buf *out)
     for (size_t i = 0; i < a->dead.worst_count; i++) {
         const struct dead_path *w = &a->dead.worst[i];
         buf_printf(out, "  %9s  /", human_size(w->bytes, size));
-        human_put_short(out, strata_path(&a->strata, w->node, &path), MOST_PATH);
+        human_put_short(out, layer_stack_path(&a->stack, w->node, &path), MOST_PATH);
         buf_printf(out, "  (%s, layer %u", dead_cause_text[w->cause], w->by);
         if (w->copies > 1)
             buf_printf(out, ", %u copies", w->copies);
@@ -111,18 +111,17 @@ static void put_ratio(const struct analysis *a, const char *what, enum lookup_ki
                lookup_ratio(a->costs, kind, LOOKUP_DISK, layers));
 }
 
-/* Where k comes from. */
+/* Appends the origin of k. */
 static void put_costs(const struct lookup_costs *c, struct buf *out)
 {
     static const char *const states[LOOKUP_COLDS] = {"fresh mount", "no dentries", "no cache"};
     const char *comma = "; by default: ";
-    bool ours = strcmp(c->file, lookup_costs_path) == 0;
 
     if (!c->file[0]) {
         buf_puts(out, "  k by default; flatbed bench --save measures it on this host.\n");
         return;
     }
-    buf_printf(out, "  k measured %s", ours ? "on this host, " : "");
+    buf_printf(out, "  k measured %s", c->saved_here ? "on this host, " : "");
     human_put_short(out, c->date, MOST_PATH);
     buf_puts(out, ", kernel ");
     human_put_short(out, c->kernel, MOST_PATH);
@@ -179,7 +178,7 @@ static void put_lookups(const struct analysis *a, struct buf *out)
         buf_puts(out, "  Directories in many layers\n");
     for (size_t i = 0; i < l->worst_count && i < MOST_KILLS; i++) {
         buf_printf(out, "    %4u layers, %6u names  /", l->worst[i].layers, l->worst[i].entries);
-        human_put_short(out, strata_path(&a->strata, l->worst[i].node, &path), MOST_PATH);
+        human_put_short(out, layer_stack_path(&a->stack, l->worst[i].node, &path), MOST_PATH);
         buf_putc(out, '\n');
     }
 }
@@ -193,7 +192,7 @@ static void put_group(const struct analysis *a, const struct duplicate_group *g,
                g->layers, g->layers == 1 ? "" : "s");
     for (uint32_t i = 0; i < g->copies && i < DUPLICATE_PATHS; i++) {
         buf_puts(out, " /");
-        human_put_short(out, strata_path(&a->strata, g->nodes[i], &path), MOST_PATH);
+        human_put_short(out, layer_stack_path(&a->stack, g->nodes[i], &path), MOST_PATH);
     }
     buf_puts(out, g->copies > DUPLICATE_PATHS ? " …\n" : "\n");
 }
@@ -214,7 +213,7 @@ static void put_duplicates(const struct analysis *a, struct buf *out)
                s->compiled, s->stale, s->orphan, human_size(s->bytes, size));
 }
 
-void analysis_put_shared_text(const struct duplicate_shared *s, struct buf *out)
+void duplicates_put_shared_text(const struct duplicate_shared *s, struct buf *out)
 {
     char all[HUMAN_SIZE], layer[HUMAN_SIZE], file[HUMAN_SIZE];
 
@@ -233,18 +232,19 @@ static void put_advice(const struct analysis *a, struct buf *out)
         buf_printf(out, "  - %s\n", a->advice.list[i].text);
 }
 
-static void put_gate(const struct analysis *a, struct buf *out)
+static void put_rules(const struct analysis *a, struct buf *out)
 {
-    if (a->gate_count)
+    if (a->result_count)
         buf_puts(out, "\nRules\n");
-    for (size_t i = 0; i < a->gate_count; i++) {
-        buf_printf(out, "  %-8s", a->gate[i].kept ? "kept" : "BROKEN");
-        gate_put_text(&a->gate[i], out);
+    for (size_t i = 0; i < a->result_count; i++) {
+        buf_printf(out, "  %-8s", a->results[i].kept ? "kept" : "BROKEN");
+        ci_result_put_text(&a->results[i], out);
         buf_putc(out, '\n');
     }
 }
 
-void analysis_put_text(const struct analysis *a, struct buf *out)
+void analysis_put_text(const struct analysis *a, const struct dedup_report *together,
+                       struct buf *out)
 {
     put_head(a, out);
     put_causes(&a->dead, out);
@@ -255,7 +255,7 @@ void analysis_put_text(const struct analysis *a, struct buf *out)
     if (a->compared)
         put_duplicates(a, out);
     if (a->zfs.record)
-        analysis_put_zfs_text(a, out);
+        analysis_put_zfs_text(a, together, out);
     put_advice(a, out);
-    put_gate(a, out);
+    put_rules(a, out);
 }

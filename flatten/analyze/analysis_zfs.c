@@ -7,51 +7,22 @@
 
 enum { MOST_PATH = 200 };
 
-/* ---- reading ---- */
-
-static int compress(struct analysis *a, const struct analysis_zfs *options, struct dedup *all,
-                    struct err *err)
+int analysis_compress(struct analysis *a, const struct zfs_options *options, struct dedup *together,
+                      struct err *err)
 {
     _cleanup_dedup_ struct dedup *own = NULL;
     size_t most = options->exact ? 0 : DEDUP_SAMPLE;
 
-    if (all && !(own = dedup_new(most, err)))
+    if (together && !(own = dedup_new(most, err)))
         return -1;
-    if (zfs_read(a->image, &a->strata, options->record, options->exact ? 0 : ZFS_SAMPLE, own,
+    if (zfs_read(a->image, &a->stack, options->record, options->exact ? 0 : ZFS_SAMPLE, own,
                  &a->zfs, err) < 0 ||
-        zfs_plan_make(&a->zfs, &a->strata, a->image->name, &a->plan, err) < 0)
+        zfs_plan_make(&a->zfs, &a->stack, a->image->name, &a->plan, err) < 0)
         return err_wrap(err, "%s", a->source);
-    return all ? dedup_merge(all, own, err) : 0;
-}
-
-int analysis_compress(struct analysis *list, size_t count, const struct analysis_zfs *options,
-                      struct err *err)
-{
-    _cleanup_dedup_ struct dedup *all = NULL;
-
-    if (options->record == 0)
-        return 0;
-    if (options->dedup && !(all = dedup_new(options->exact ? 0 : DEDUP_SAMPLE, err)))
-        return -1;
-    for (size_t i = 0; i < count; i++)
-        if (compress(&list[i], options, all, err) < 0)
-            return -1;
-    for (size_t i = 0; all && i < count; i++)
-        dedup_sum(all, &list[i].together);
-    return 0;
+    return together ? dedup_merge(together, own, err) : 0;
 }
 
 /* ---- tables ---- */
-
-static void put_ratios(const struct zfs_sums *s, uint64_t all, struct buf *out)
-{
-    for (int kind = 0; kind < ZFS_KINDS; kind++) {
-        double error = zfs_error(s, (enum zfs_kind)kind, all);
-        buf_printf(out, "  %s %.2f", zfs_key[kind], zfs_ratio(s, (enum zfs_kind)kind));
-        if (error > 0)
-            buf_printf(out, " ±%.1f %%", 100 * error);
-    }
-}
 
 static void put_error(double error, struct buf *out)
 {
@@ -59,7 +30,15 @@ static void put_error(double error, struct buf *out)
         buf_printf(out, " ±%.1f %%", 100 * error);
 }
 
-void analysis_put_dedup_text(const struct dedup_report *r, struct buf *out)
+static void put_ratios(const struct zfs_sums *s, uint64_t all, struct buf *out)
+{
+    for (int kind = 0; kind < ZFS_KINDS; kind++) {
+        buf_printf(out, "  %s %.2f", zfs_key[kind], zfs_ratio(s, (enum zfs_kind)kind));
+        put_error(zfs_error(s, (enum zfs_kind)kind, all), out);
+    }
+}
+
+void dedup_put_text(const struct dedup_report *r, struct buf *out)
 {
     char all[HUMAN_SIZE], saved[HUMAN_SIZE], ram[HUMAN_SIZE];
 
@@ -72,12 +51,7 @@ void analysis_put_dedup_text(const struct dedup_report *r, struct buf *out)
                human_size(r->bytes - r->unique, saved), r->entries, human_size(dedup_ram(r), ram));
 }
 
-static const struct dedup_report *dedup_of(const struct analysis *a)
-{
-    return a->zfs.deduped ? &a->together : NULL;
-}
-
-static void put_plan(const struct analysis *a, struct buf *out)
+static void put_plan(const struct analysis *a, const struct dedup_report *together, struct buf *out)
 {
     _cleanup_buf_ struct buf path = BUF_INIT;
 
@@ -85,23 +59,24 @@ static void put_plan(const struct analysis *a, struct buf *out)
     for (size_t i = 0; i < a->plan.count; i++) {
         const struct zfs_dataset *d = &a->plan.list[i];
         buf_puts(out, "  ");
-        zfs_plan_put_command(d, dedup_of(a), out);
+        zfs_plan_put_command(d, together, out);
         buf_puts(out, i ? "\n      # for /" : "\n      # for what is not named below: ");
         if (i) {
-            human_put_short(out, strata_path(&a->strata, d->dir.node, &path), MOST_PATH);
+            human_put_short(out, layer_stack_path(&a->stack, d->dir.node, &path), MOST_PATH);
             buf_puts(out, ": ");
         }
         zfs_plan_put_reason(d, out);
         buf_putc(out, '\n');
     }
-    if (a->zfs.deduped) {
+    if (together) {
         buf_puts(out, "  # ");
-        zfs_plan_put_dedup_reason(&a->together, out);
+        zfs_plan_put_dedup_reason(together, out);
         buf_putc(out, '\n');
     }
 }
 
-void analysis_put_zfs_text(const struct analysis *a, struct buf *out)
+void analysis_put_zfs_text(const struct analysis *a, const struct dedup_report *together,
+                           struct buf *out)
 {
     const struct zfs_report *z = &a->zfs;
     _cleanup_buf_ struct buf path = BUF_INIT;
@@ -122,14 +97,14 @@ void analysis_put_zfs_text(const struct analysis *a, struct buf *out)
         else
             buf_puts(out, "  (not in the sample)");
         buf_puts(out, "  /");
-        human_put_short(out, strata_path(&a->strata, d->node, &path), MOST_PATH);
+        human_put_short(out, layer_stack_path(&a->stack, d->node, &path), MOST_PATH);
         buf_putc(out, '\n');
     }
     if (z->deduped) {
         buf_puts(out, "\nBlock deduplication\n");
-        analysis_put_dedup_text(&z->dedup, out);
+        dedup_put_text(&z->dedup, out);
     }
-    put_plan(a, out);
+    put_plan(a, together, out);
 }
 
 /* ---- JSON ---- */
@@ -153,7 +128,7 @@ static void put_sums(const struct zfs_dir *d, struct buf *out)
                    zfs_error(s, (enum zfs_kind)kind, d->records));
 }
 
-void analysis_put_dedup_json(const struct dedup_report *r, struct buf *out)
+void dedup_put_json(const struct dedup_report *r, struct buf *out)
 {
     buf_printf(out,
                "{\"records\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"sampled\":%" PRIu64
@@ -165,21 +140,22 @@ void analysis_put_dedup_json(const struct dedup_report *r, struct buf *out)
                dedup_ratio(r), r->error, DEDUP_ENTRY_RAM, dedup_ram(r));
 }
 
-static void put_dataset(const struct analysis *a, const struct zfs_dataset *d, struct buf *out)
+static void put_dataset(const struct analysis *a, const struct zfs_dataset *d,
+                        const struct dedup_report *together, struct buf *out)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
 
     buf_puts(out, "{\"path\":");
-    put_string(out, strata_path(&a->strata, d->dir.node, &text));
+    put_string(out, layer_stack_path(&a->stack, d->dir.node, &text));
     buf_puts(out, ",\"dataset\":");
     put_string(out, d->name);
     buf_printf(out, ",\"recordsize\":%zu,\"compression\":\"%s\",\"dedup\":%s,\"command\":",
                d->choice.recordsize, zfs_use_key[d->choice.compression],
-               !a->zfs.deduped                            ? "null"
-               : dedup_ratio(&a->together) >= DEDUP_WORTH ? "true"
-                                                          : "false");
+               !together                              ? "null"
+               : dedup_ratio(together) >= DEDUP_WORTH ? "true"
+                                                      : "false");
     buf_truncate(&text, 0);
-    zfs_plan_put_command(d, dedup_of(a), &text);
+    zfs_plan_put_command(d, together, &text);
     put_string(out, text.data ? text.data : "");
     buf_puts(out, ",\"reason\":");
     buf_truncate(&text, 0);
@@ -188,26 +164,28 @@ static void put_dataset(const struct analysis *a, const struct zfs_dataset *d, s
     buf_putc(out, '}');
 }
 
-static void put_datasets(const struct analysis *a, struct buf *out)
+static void put_datasets(const struct analysis *a, const struct dedup_report *together,
+                         struct buf *out)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
 
     buf_puts(out, ",\"datasets\":[");
     for (size_t i = 0; i < a->plan.count; i++) {
         buf_puts(out, i ? "," : "");
-        put_dataset(a, &a->plan.list[i], out);
+        put_dataset(a, &a->plan.list[i], together, out);
     }
     buf_putc(out, ']');
-    if (!a->zfs.deduped)
+    if (!together)
         return;
     buf_puts(out, ",\"dedup\":");
-    analysis_put_dedup_json(&a->zfs.dedup, out);
+    dedup_put_json(&a->zfs.dedup, out);
     buf_puts(out, ",\"dedup_reason\":");
-    zfs_plan_put_dedup_reason(&a->together, &text);
+    zfs_plan_put_dedup_reason(together, &text);
     put_string(out, text.data ? text.data : "");
 }
 
-void analysis_put_zfs_json(const struct analysis *a, struct buf *out)
+void analysis_put_zfs_json(const struct analysis *a, const struct dedup_report *together,
+                           struct buf *out)
 {
     const struct zfs_report *z = &a->zfs;
     _cleanup_buf_ struct buf path = BUF_INIT;
@@ -217,12 +195,12 @@ void analysis_put_zfs_json(const struct analysis *a, struct buf *out)
     buf_puts(out, ",\"directories\":[");
     for (size_t i = 0; i < z->dir_count; i++) {
         buf_printf(out, "%s{\"path\":", i ? "," : "");
-        put_string(out, strata_path(&a->strata, z->dirs[i].node, &path));
+        put_string(out, layer_stack_path(&a->stack, z->dirs[i].node, &path));
         buf_putc(out, ',');
         put_sums(&z->dirs[i], out);
         buf_putc(out, '}');
     }
     buf_putc(out, ']');
-    put_datasets(a, out);
+    put_datasets(a, together, out);
     buf_putc(out, '}');
 }

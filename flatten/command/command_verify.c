@@ -18,13 +18,14 @@ struct verify_command {
 #define FIELD(name) offsetof(struct verify_command, name)
 static const struct option_spec verify_options[] = {
     {"semantics", 0, OPTION_CHOICE, FIELD(semantics), "RULES", semantics_names,
-     "whose reading of layers counts where engines and the image-spec differ"},
+     "the rules to apply where engines and the image-spec read layers differently"},
     {"platform", 0, OPTION_TEXT, FIELD(platform), "OS/ARCH", NULL,
-     "which image of an index; by default this machine's"},
+     "the image to take from an index; by default this machine's"},
     {"most", 0, OPTION_NUMBER, FIELD(most), "N", NULL, "differences to print; by default 20"},
     REGISTRY_OPTIONS(FIELD),
     {"json", 0, OPTION_FLAG, FIELD(json), NULL, NULL, "print the result as JSON"},
-    {"quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL, NULL, "print nothing; the exit status tells"},
+    {"quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL, NULL,
+     "print nothing; the exit status is the result"},
     {0},
 };
 
@@ -81,8 +82,8 @@ static void print_difference(void *ctx, const char *path, const char *a, const c
         fputs(line.data, stdout);
 }
 
-static struct listing *list(struct reader *r, size_t which, const struct verify_command *c,
-                            const struct listing *like, struct err *err)
+static struct listing *list_image(struct reader *r, size_t which, const struct verify_command *c,
+                                  const struct listing *like, struct err *err)
 {
     const struct merged_options options = {.semantics = semantics_named(c->semantics)};
     _cleanup_source_ struct source *source = reader_source(r, which, err);
@@ -92,13 +93,13 @@ static struct listing *list(struct reader *r, size_t which, const struct verify_
     return image ? listing_new(image, &options, like, err) : NULL;
 }
 
-/* In the sandbox. */
-static int compare(struct reader *r, void *ctx, struct err *err)
+/* Runs in the sandbox. Returns the exit status. */
+static int compare_in_sandbox(struct reader *r, void *ctx, struct err *err)
 {
     const struct verify_command *c = ctx;
     struct printer printer = {.command = c};
-    _cleanup_listing_ struct listing *a = list(r, 0, c, NULL, err);
-    _cleanup_listing_ struct listing *b = a ? list(r, 1, c, a, err) : NULL;
+    _cleanup_listing_ struct listing *a = list_image(r, 0, c, NULL, err);
+    _cleanup_listing_ struct listing *b = a ? list_image(r, 1, c, a, err) : NULL;
 
     if (!b)
         return -1;
@@ -119,7 +120,7 @@ static int compare(struct reader *r, void *ctx, struct err *err)
     return count ? 1 : 0;
 }
 
-static int verify(struct verify_command *c, const char *const names[2], struct err *err)
+static int verify_images(struct verify_command *c, const char *const names[2], struct err *err)
 {
     _cleanup_reference_ struct reference a = {0}, b = {0};
 
@@ -130,7 +131,7 @@ static int verify(struct verify_command *c, const char *const names[2], struct e
     const struct reference sources[] = {a, b};
     const struct keeper_task task = {
         .sources = sources, .source_count = 2, .platform = c->platform};
-    return keeper_run(&task, compare, c, err);
+    return keeper_run(&task, compare_in_sandbox, c, err);
 }
 
 int command_verify(int argc, char *const argv[], bool *help, struct err *err)
@@ -140,7 +141,7 @@ int command_verify(int argc, char *const argv[], bool *help, struct err *err)
     int rc = options_parse(&command_verify_spec, argc, argv, &c, &operands, help, err);
 
     if (rc == 0 && !*help)
-        rc = verify(&c, operands.list, err);
+        rc = verify_images(&c, operands.list, err);
     free(operands.list);
     return rc;
 }

@@ -31,7 +31,7 @@ static const struct command_spec *const commands[] = {&command_squash_spec, &com
 
 static const struct program_spec program = {
     .name = "flatten",
-    .asks = "which image?",
+    .asks = "no image is given:",
     .summary = "squash the layers of container images, exactly",
     .details = details,
     .commands = commands,
@@ -40,7 +40,7 @@ static const struct program_spec program = {
 
 static command_run *const runs[] = {command_squash, command_verify, command_analyze};
 
-/* Each layer of each platform has a descriptor: the usual 1024 are not many. */
+/* Each layer of each platform has a descriptor: the usual limit of 1024 is low. */
 static void raise_descriptor_limit(void)
 {
     struct rlimit limit;

@@ -17,7 +17,7 @@ struct progress {
     struct worker *worker;
 };
 
-static struct timespec now(void)
+static struct timespec time_now(void)
 {
     struct timespec t;
 
@@ -27,12 +27,12 @@ static struct timespec now(void)
 
 static double seconds_since(const struct timespec *start)
 {
-    struct timespec t = now();
+    struct timespec t = time_now();
 
     return (double)(t.tv_sec - start->tv_sec) + (double)(t.tv_nsec - start->tv_nsec) / 1e9;
 }
 
-/* What is read twice counts twice: never more than all. */
+/* Bytes that are read twice count twice; the share never exceeds 1. */
 void progress_line(uint64_t done, uint64_t total, double seconds, struct buf *out)
 {
     double share = done < total ? (double)done / (double)total : 1;
@@ -47,8 +47,8 @@ void progress_line(uint64_t done, uint64_t total, double seconds, struct buf *ou
     buf_printf(out, "  %.0f MB/s  %lu:%02lu left", rate / 1e6, whole / 60, whole % 60);
 }
 
-/* A line that cannot be drawn is no reason to stop the work. */
-static void show(const struct buf *line)
+/* Errors are ignored: the work goes on without the line. */
+static void write_line(const struct buf *line)
 {
     struct err ignored;
 
@@ -56,54 +56,54 @@ static void show(const struct buf *line)
         return;
 }
 
-/* What has to wrap cannot be drawn over. A terminal that does not say how wide it is has room. */
-static size_t room(void)
+/* A line that wraps could not be overwritten. An unknown width is taken for 80 columns. */
+static size_t terminal_width(void)
 {
     struct winsize size;
 
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col - 1U : 80;
 }
 
-static void draw(struct progress *p)
+static void draw_line(struct progress *p)
 {
     _cleanup_buf_ struct buf line = BUF_INIT;
-    size_t longest = room();
+    size_t longest = terminal_width();
 
     progress_line(atomic_load(&p->done), p->total, seconds_since(&p->start), &line);
     if (line.len > longest)
         buf_truncate(&line, longest);
     buf_puts(&line, "\033[K\r");
-    show(&line);
+    write_line(&line);
     p->drawn = true;
 }
 
-static void erase(struct progress *p)
+static void erase_line(struct progress *p)
 {
     _cleanup_buf_ struct buf line = BUF_INIT;
 
     if (!p->drawn)
         return;
     buf_puts(&line, "\r\033[K");
-    show(&line);
+    write_line(&line);
     p->drawn = false;
 }
 
-static void run(void *ctx)
+static void draw_progress(void *ctx)
 {
     enum { STEP_NS = 200 * 1000 * 1000, SECOND_NS = 1000 * 1000 * 1000 };
     struct progress *p = ctx;
 
     pthread_mutex_lock(&p->lock);
     while (!p->over) {
-        struct timespec next = now();
+        struct timespec next = time_now();
         next.tv_nsec += STEP_NS;
         next.tv_sec += next.tv_nsec / SECOND_NS;
         next.tv_nsec %= SECOND_NS;
         pthread_cond_timedwait(&p->ended, &p->lock, &next);
         if (!p->over)
-            draw(p);
+            draw_line(p);
     }
-    erase(p);
+    erase_line(p);
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -116,10 +116,10 @@ struct progress *progress_new(bool wanted, uint64_t total, struct err *err)
         return NULL;
     }
     p->total = total;
-    p->start = now();
+    p->start = time_now();
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->ended, NULL);
-    if (wanted && isatty(STDERR_FILENO) && !(p->worker = worker_start(run, p, err))) {
+    if (wanted && isatty(STDERR_FILENO) && !(p->worker = worker_start(draw_progress, p, err))) {
         progress_free(p);
         return NULL;
     }
@@ -147,6 +147,6 @@ _Atomic uint64_t *progress_counter(struct progress *p)
 void progress_hide(struct progress *p)
 {
     pthread_mutex_lock(&p->lock);
-    erase(p);
+    erase_line(p);
     pthread_mutex_unlock(&p->lock);
 }

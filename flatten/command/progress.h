@@ -1,6 +1,6 @@
 /*
- * A line on a terminal that says how far the work is: share, bytes, rate, time left. Drawn five
- * times a second by a thread of its own, on standard error; where that is no terminal, nothing is.
+ * A progress line on the terminal: share, bytes, rate, time left. A thread draws it five times a
+ * second on standard error, unless that is no terminal.
  */
 #ifndef FLATTEN_PROGRESS_H
 #define FLATTEN_PROGRESS_H
@@ -14,21 +14,22 @@
 
 struct progress;
 
-/* Starts it; `total` is in bytes. Unless `wanted`, it only counts. */
+/* Starts the thread; without `wanted`, bytes are only counted. `total`: bytes. NULL on failure. */
 struct progress *progress_new(bool wanted, uint64_t total, struct err *err) must_check;
-/* Takes the line away. */
+
+/* Stops the thread and erases the line. */
 void progress_free(struct progress *p);
 
 DEFINE_CLEANUP(progress, struct progress, progress_free)
 #define _cleanup_progress_ _cleanup_(cleanup_progress)
 
-/* To be added to as bytes are read, by any thread. */
+/* Returns the counter of bytes, to which any thread may add. It lives as long as `p`. */
 _Atomic uint64_t *progress_counter(struct progress *p);
 
-/* Takes the line away until it is drawn next: something else is to be said. */
+/* Erases the line until it is drawn next, for another message. */
 void progress_hide(struct progress *p);
 
-/* What the line says after so many seconds. Pure. */
+/* Appends the text of the line after `seconds`. Pure. */
 void progress_line(uint64_t done, uint64_t total, double seconds, struct buf *out);
 
 #endif

@@ -1,12 +1,16 @@
-/* What the parts of `flatten squash` share: its options, what it does, what it prints. */
+/*
+ * `flatten squash`, in order: command_squash.c parses options, squash_open.c opens images,
+ * squash_run.c squashes and verifies, squash_publish.c describes and publishes, squash_print.c
+ * prints.
+ */
 #ifndef FLATTEN_SQUASH_COMMAND_H
 #define FLATTEN_SQUASH_COMMAND_H
 
 #include "flatten/command/timestamp.h"
 #include "flatten/image/image_source.h"
 #include "flatten/reader/reader.h"
+#include "flatten/squash/layer_selection.h"
 #include "flatten/squash/platforms.h"
-#include "flatten/squash/select.h"
 #include "flatten/squash/squash.h"
 
 struct squash_command {
@@ -15,37 +19,37 @@ struct squash_command {
     bool all_images, insecure, dry_run, verify, json, quiet;
 };
 
-/* One image on its way. */
+/* One image to squash. */
 struct squash_job {
     struct image *image;
-    char *platform; /* as the index names it; NULL for an image without one */
+    char *platform; /* from the image index; NULL for an image that is in none */
     struct squashed squashed;
     struct buf config, manifest;
-    struct digest id, digest; /* of them */
-    uint64_t notices;
+    struct digest id, digest; /* of config and manifest */
+    uint64_t notices;         /* how many there were */
 };
 
-/* What the destination is to name: an image, or an index of its platforms' images. */
+/* An image to publish; or several, one for each platform, with an index of them. */
 struct squash_entry {
-    size_t first, count;  /* of the run's jobs; more than one: there is an index */
-    struct buf index;     /* the new one */
-    struct digest digest; /* of it */
+    size_t first, count;    /* of the run's jobs; with more than one there is an image index */
+    struct buf image_index; /* the new one */
+    struct digest digest;   /* of it */
 };
 
-/* The sources that a reader asks its keeper for. */
+/* The sources, by number (keeper_task.sources). */
 enum { SQUASH_FROM, SQUASH_BASE, SQUASH_SOURCES };
 
 struct squash_run {
     const struct squash_command *command;
-    const struct reference *from; /* two: see below */
+    const struct reference *from; /* SQUASH_SOURCES of them */
     const struct reference *to;   /* path and name are NULL when nothing is written */
     struct reader *reader;        /* borrowed */
-    struct source *source, *base; /* what `from` names; base may be NULL */
-    struct selection selection;
+    struct source *source, *base; /* the two of `from`; base may be NULL */
+    struct layer_selection selection;
     struct compress_options compress;
-    char created[TIMESTAMP_SIZE]; /* "": as the source has it */
+    char created[TIMESTAMP_SIZE]; /* "": keep the source's */
     size_t documents;             /* bytes of memory that configs and manifests take */
-    size_t *places;               /* with --all-images: of the source's images; or NULL */
+    size_t *places;               /* with --all-images: the source's images, by place; or NULL */
     size_t place_count;
     struct squash_entry *entries; /* one; with --all-images one for each place */
     size_t entry_count;
@@ -53,7 +57,7 @@ struct squash_run {
     size_t count;
 };
 
-/* What the entry is called at its source; or NULL. */
+/* Returns the entry's name at its source; or NULL. */
 const char *squash_entry_name(const struct squash_run *run, const struct squash_entry *entry);
 
 /* Finds the source, and with --all-images its places. */
@@ -62,19 +66,21 @@ int squash_open_source(struct squash_run *run, struct err *err) must_check;
 /* Opens the next entry's images, as jobs. */
 int squash_open_entry(struct squash_run *run, struct err *err) must_check;
 
-/* Describes all that was squashed, and publishes it. */
+/* Makes config and manifest of each squashed image, and publishes all. */
 int squash_publish(struct squash_run *run, struct sink *sink, struct err *err) must_check;
 
 /*
- * Does it: opens the source, squashes, verifies, publishes; or only rehearses. The exit status, or
- * -1. Cleared with squash_run_clear in any case.
+ * Opens the source, squashes, verifies and publishes; with --dry-run only rehearses. Returns the
+ * exit status, or -1. The caller clears the run with squash_run_clear, also after a failure.
  */
 int squash_run(struct squash_run *run, struct err *err) must_check;
+
+/* Frees what the run owns. */
 void squash_run_clear(struct squash_run *run);
 
 #define _cleanup_squash_run_ _cleanup_(squash_run_clear)
 
-/* The result, or for a rehearsal the plan, on standard output. */
+/* Prints the result, or the plan of a rehearsal, on standard output. */
 int squash_print(const struct squash_run *run, struct err *err) must_check;
 
 #endif

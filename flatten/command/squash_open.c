@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Each image is small by itself, but there may be many. */
+/* The limit for all images together. */
 static const size_t most_documents = (size_t)256 << 20;
 
 /* Reads an image of the source: with --all-images the one that is next. */
@@ -31,14 +31,14 @@ static struct squash_job *add_job(struct squash_run *run, struct image *image, s
     run->jobs = jobs;
     run->documents += image_memory(image);
     if (run->documents > most_documents) {
-        err_set(err, ERR_LIMIT, "the configs and manifests of its images take too much memory");
+        err_set(err, ERR_LIMIT, "the configs and manifests of the images take too much memory");
         return NULL;
     }
     run->jobs[run->count] = (struct squash_job){.image = steal_ptr(&owned)};
     return &run->jobs[run->count++];
 }
 
-/* All stay in memory until the end: together, what one image alone may have. */
+/* All stay in memory until the end: together they may have the size that one image may have. */
 static int check_json_size(const struct squash_run *run, struct err *err)
 {
     uint64_t limit = 3 * (uint64_t)IMAGE_JSON_LIMIT, size = 0;
@@ -55,12 +55,12 @@ static int check_json_size(const struct squash_run *run, struct err *err)
 static void say_dropped(const struct squash_run *run, const struct platforms *p)
 {
     if (p->dropped && !run->command->quiet)
-        log_warning("attestations of the old images are left out (%zu): they would not be true of "
-                    "the new ones",
+        log_warning("%zu attestations are left out: they are about the old images, not the new "
+                    "ones",
                     p->dropped);
 }
 
-/* Every image of the index, of which the first has been opened. */
+/* Opens the images of an index after the first, which is open. */
 static int open_platforms(struct squash_run *run, const struct platforms *p, size_t first,
                           struct err *err)
 {
@@ -76,14 +76,14 @@ static int open_platforms(struct squash_run *run, const struct platforms *p, siz
     return 0;
 }
 
-/* A rehearsal may have no destination. */
+/* True if all images of an index are to be squashed. A rehearsal may have no destination. */
 static bool asks_for_platforms(const struct squash_run *run)
 {
     return !run->command->platform && run->from->transport != TRANSPORT_DOCKER_DAEMON &&
            (!(run->to->path || run->to->name) || sink_holds_index(run->to));
 }
 
-/* One image, or with an index and a place for one, all of them. */
+/* Opens one image; or all of an index, if the destination can hold an index. */
 static int open_images(struct squash_run *run, struct err *err)
 {
     bool all = asks_for_platforms(run);
@@ -102,7 +102,7 @@ static int open_images(struct squash_run *run, struct err *err)
     if (all && p.count > 1)
         return open_platforms(run, &p, first, err);
     if (p.count > 1 && !platform && !run->command->quiet)
-        log_info("the destination holds one image: this machine's of %zu platforms "
+        log_info("the destination holds one image: this machine's is taken, of %zu platforms "
                  "(--platform chooses another)",
                  p.count);
     return 0;
@@ -115,7 +115,7 @@ const char *squash_entry_name(const struct squash_run *run, const struct squash_
     return run->jobs[entry->first].image->name;
 }
 
-/* Of a name that goes into documents, and to the terminal. */
+/* Names from an image go into documents and to the terminal: one line of UTF-8, not too long. */
 static int check_name(const char *name, struct err *err)
 {
     enum { MOST = 512 };
@@ -124,7 +124,7 @@ static int check_name(const char *name, struct err *err)
 
     for (const char *c = name; !bad && *c; c++)
         bad = (unsigned char)*c < ' ' || *c == 0x7f;
-    return bad ? err_set(err, ERR_FORMAT, "an image's name is no text of one line: %.100s", name)
+    return bad ? err_set(err, ERR_FORMAT, "an image's name is not one line of text: %.100s", name)
                : 0;
 }
 
@@ -138,7 +138,7 @@ static bool has_name(const struct image *image, const char *name)
     return false;
 }
 
-/* Of all images, each name belongs to one, and to the daemon none comes without. */
+/* With --all-images no two images may have the same name. */
 static int check_own_name(const struct squash_run *run, const char *name, struct err *err)
 {
     if (check_name(name, err) < 0)
@@ -149,7 +149,7 @@ static int check_own_name(const struct squash_run *run, const char *name, struct
     return 0;
 }
 
-/* Engines take NAME:TAG alone, and a daemon nothing without a name. */
+/* With --all-images: engines take only NAME:TAG, and the daemon needs a name for each image. */
 static int check_called(const struct squash_run *run, const char *name, struct err *err)
 {
     _cleanup_free_ char *called = NULL;
@@ -212,7 +212,7 @@ int squash_open_entry(struct squash_run *run, struct err *err)
         return err_nomem(err);
     run->entries = entries;
     struct squash_entry *entry = &entries[run->entry_count];
-    *entry = (struct squash_entry){.first = run->count, .index = BUF_INIT};
+    *entry = (struct squash_entry){.first = run->count, .image_index = BUF_INIT};
     if (open_images(run, err) < 0)
         return run->places ? err_wrap(err, "image @%zu", run->places[run->entry_count]) : -1;
     entry->count = run->count - entry->first;

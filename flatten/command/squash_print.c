@@ -1,9 +1,10 @@
 #include "flatten/command/squash_command.h"
 
 #include "base/cli/log.h"
+#include "base/cli/program.h"
+#include "flatten/image/history.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- JSON ---- */
@@ -14,7 +15,7 @@ static void put_layer(const struct written_layer *layer, struct buf *out)
                layer->digest.text, layer->diff_id.text, layer->size);
 }
 
-/* All that were made, oldest first; then the newest by itself, which is often the only one. */
+/* Appends the new layers, oldest first; then the newest by itself, which is often the only one. */
 static void put_made(const struct squashed *s, struct buf *out)
 {
     buf_puts(out, ",\"made\":[");
@@ -30,7 +31,7 @@ static void put_made(const struct squashed *s, struct buf *out)
         buf_puts(out, "null");
 }
 
-/* Layers of the source, and what becomes of each. */
+/* Appends the source's layers, and whether each is kept or merged. */
 static void put_plan(const struct squash_job *job, struct buf *out)
 {
     buf_puts(out, ",\"plan\":[");
@@ -44,7 +45,7 @@ static void put_plan(const struct squash_job *job, struct buf *out)
     buf_putc(out, ']');
 }
 
-/* What a destination that takes names as they are calls it. False for nothing. */
+/* Appends the image's name at a destination that keeps names. Returns false if it has none. */
 static bool put_called(const struct squash_run *run, const struct squash_entry *entry,
                        struct buf *out)
 {
@@ -55,7 +56,7 @@ static bool put_called(const struct squash_run *run, const struct squash_entry *
     return name;
 }
 
-/* With --all-images, where there are several to be told apart. */
+/* Appends the member "name", with --all-images. */
 static void put_name(const struct squash_run *run, const struct squash_entry *entry,
                      struct buf *out)
 {
@@ -71,7 +72,7 @@ static void put_name(const struct squash_run *run, const struct squash_entry *en
     buf_putc(out, ',');
 }
 
-/* `entry`: that the job is all of; or NULL. */
+/* `entry`: the job's, if that has no other; else NULL. */
 static void put_job(const struct squash_run *run, const struct squash_job *job,
                     const struct squash_entry *entry, struct buf *out)
 {
@@ -135,14 +136,14 @@ static void put_json(const struct squash_run *run, struct buf *out)
 
 /* ---- text ---- */
 
-/* The command that made the layer, from the history's entry for it; NULL if that does not say. */
+/* Returns the command that made the layer, from its history; NULL if that does not say. */
 static const char *created_by(const struct squash_job *job, size_t layer)
 {
     const struct json *history = json_get(json_root(job->image->config), "history");
 
     for (size_t i = 0; i < json_count(history); i++) {
-        const struct json *entry = json_at(history, i), *empty = json_get(entry, "empty_layer");
-        if (json_is(empty, JSON_BOOL) && empty->boolean)
+        const struct json *entry = json_at(history, i);
+        if (history_is_empty_layer(entry))
             continue;
         if (layer-- == 0)
             return json_text(json_get(entry, "created_by"));
@@ -165,7 +166,7 @@ static void put_text_plan(const struct squash_job *job, struct buf *out)
     }
 }
 
-/* What the job is about, where there are several: an image's name, a platform, or both. */
+/* Appends what tells the job from others: the image's name, its platform, both or nothing. */
 static void put_subject(const struct squash_run *run, const struct squash_job *job, struct buf *out)
 {
     const char *name = job->image->name;
@@ -211,7 +212,7 @@ static void say_result(const struct squash_run *run, const struct squash_job *jo
     const char *colon = *platform ? ": " : "";
 
     if (s->kept && s->count == s->kept)
-        log_info("%s%s%zu layers are kept; the others bring nothing to them", platform, colon,
+        log_info("%s%s%zu layers are kept; the others add nothing to them", platform, colon,
                  s->kept);
     else if (s->kept)
         log_info("%s%s%zu layers became %zu, on %zu kept ones; %.1f of %.1f MB were dead", platform,
@@ -222,7 +223,10 @@ static void say_result(const struct squash_run *run, const struct squash_job *jo
                  s->count, (double)dead / 1e6, (double)r->payload_in / 1e6);
 }
 
-/* An ID and a digest; an index has no ID. Of several images a line each, with the name first. */
+/*
+ * Appends ID and digest; an image index has no ID. With --all-images each image has one line, with
+ * its name first.
+ */
 static void put_result(const struct squash_run *run, const struct squash_entry *entry,
                        struct buf *out)
 {
@@ -266,9 +270,5 @@ int squash_print(const struct squash_run *run, struct err *err)
         put_json(run, &out);
     else
         put_text(run, &out);
-    if (buf_check(&out, err) < 0)
-        return -1;
-    if (fwrite(out.data, 1, out.len, stdout) != out.len || fflush(stdout) != 0)
-        return err_sys(err, "standard output");
-    return 0;
+    return program_print(&out, err);
 }

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static int describe(const struct squash_run *run, struct squash_job *job, struct err *err)
+static int describe_job(const struct squash_run *run, struct squash_job *job, struct err *err)
 {
     const struct squashed *s = &job->squashed;
     const struct new_layers layers = {s->layers, s->merged, s->count, s->kept};
@@ -17,14 +17,14 @@ static int describe(const struct squash_run *run, struct squash_job *job, struct
     return sha256_digest(job->manifest.data, job->manifest.len, &job->digest, err);
 }
 
-/* What is to be published: images, and behind those of an index that. */
-struct list {
+/* The images to publish; an image index comes after its images. */
+struct publish_list {
     struct sink_image *images;
     size_t count, cap;
-    char **names; /* of those that have one: owned */
+    char **names; /* by image; owned, may be NULL */
 };
 
-static void list_clear(struct list *l)
+static void publish_list_clear(struct publish_list *l)
 {
     for (size_t i = 0; i < l->count; i++)
         free(l->names[i]);
@@ -32,7 +32,7 @@ static void list_clear(struct list *l)
     free(l->images);
 }
 
-static int list_grow(struct list *l, struct err *err)
+static int publish_list_grow(struct publish_list *l, struct err *err)
 {
     size_t cap = l->cap ? l->cap * 2 : 16;
     struct sink_image *images = realloc(l->images, cap * sizeof(*images));
@@ -47,13 +47,13 @@ static int list_grow(struct list *l, struct err *err)
     return 0;
 }
 
-/* `name`: as its source calls it, or NULL. */
-static int list_add(struct list *l, const struct squash_run *run, struct sink_image image,
-                    const char *name, struct err *err)
+/* `name`: the image's name at its source, or NULL. */
+static int publish_list_add(struct publish_list *l, const struct squash_run *run,
+                            struct sink_image image, const char *name, struct err *err)
 {
     char *called = NULL;
 
-    if ((l->count == l->cap && list_grow(l, err) < 0) ||
+    if ((l->count == l->cap && publish_list_grow(l, err) < 0) ||
         (!image.inner && sink_image_name(run->to, name, &called, err) < 0))
         return -1;
     image.name = called;
@@ -72,22 +72,22 @@ static struct sink_image image_of(const struct squash_job *job)
     };
 }
 
-/* Under each of its names, where it keeps its own. */
-static int list_image(struct list *l, const struct squash_run *run, const struct squash_job *job,
-                      struct err *err)
+/* Adds the image once for each of its names, if it keeps them. */
+static int publish_list_add_job(struct publish_list *l, const struct squash_run *run,
+                                const struct squash_job *job, struct err *err)
 {
     const struct image *source = job->image;
 
-    if (list_add(l, run, image_of(job), source->name, err) < 0)
+    if (publish_list_add(l, run, image_of(job), source->name, err) < 0)
         return -1;
     for (size_t i = 0; run->places && i < source->other_count; i++)
-        if (list_add(l, run, image_of(job), source->others[i], err) < 0)
+        if (publish_list_add(l, run, image_of(job), source->others[i], err) < 0)
             return -1;
     return 0;
 }
 
-static int list_index(struct list *l, const struct squash_run *run, struct squash_entry *entry,
-                      struct err *err)
+static int publish_list_add_index(struct publish_list *l, const struct squash_run *run,
+                                  struct squash_entry *entry, struct err *err)
 {
     const struct image *first = run->jobs[entry->first].image;
     size_t at = l->count;
@@ -95,28 +95,30 @@ static int list_index(struct list *l, const struct squash_run *run, struct squas
     for (size_t i = 0; i < entry->count; i++) {
         struct sink_image image = image_of(&run->jobs[entry->first + i]);
         image.inner = true;
-        if (list_add(l, run, image, NULL, err) < 0)
+        if (publish_list_add(l, run, image, NULL, err) < 0)
             return -1;
     }
-    if (platforms_index(first->index, &l->images[at], entry->count, &entry->index, err) < 0 ||
-        sha256_digest(entry->index.data, entry->index.len, &entry->digest, err) < 0)
+    if (platforms_image_index(first->index, &l->images[at], entry->count, &entry->image_index,
+                              err) < 0 ||
+        sha256_digest(entry->image_index.data, entry->image_index.len, &entry->digest, err) < 0)
         return -1;
     const struct sink_image index = {
-        .manifest = {entry->digest, entry->index.data, entry->index.len}, .is_index = true};
-    return list_add(l, run, index, first->name, err);
+        .manifest = {entry->digest, entry->image_index.data, entry->image_index.len},
+        .is_index = true};
+    return publish_list_add(l, run, index, first->name, err);
 }
 
 int squash_publish(struct squash_run *run, struct sink *sink, struct err *err)
 {
-    _cleanup_(list_clear) struct list list = {0};
+    _cleanup_(publish_list_clear) struct publish_list list = {0};
 
     for (size_t i = 0; i < run->count; i++)
-        if (describe(run, &run->jobs[i], err) < 0)
+        if (describe_job(run, &run->jobs[i], err) < 0)
             return -1;
     for (size_t i = 0; i < run->entry_count; i++) {
         struct squash_entry *entry = &run->entries[i];
-        if ((entry->count == 1 ? list_image(&list, run, &run->jobs[entry->first], err)
-                               : list_index(&list, run, entry, err)) < 0)
+        if ((entry->count == 1 ? publish_list_add_job(&list, run, &run->jobs[entry->first], err)
+                               : publish_list_add_index(&list, run, entry, err)) < 0)
             return -1;
     }
     return sink_publish(sink, list.images, list.count, err);

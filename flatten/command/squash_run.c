@@ -2,7 +2,7 @@
 
 #include "base/cli/log.h"
 #include "flatten/command/progress.h"
-#include "flatten/squash/prove.h"
+#include "flatten/squash/squash_verify.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -21,7 +21,7 @@ void squash_run_clear(struct squash_run *run)
         buf_free(&job->manifest);
     }
     for (size_t i = 0; i < run->entry_count; i++)
-        buf_free(&run->entries[i].index);
+        buf_free(&run->entries[i].image_index);
     free(run->jobs);
     free(run->entries);
     free(run->places);
@@ -54,20 +54,21 @@ static void on_difference(void *ctx, const char *path, const char *a, const char
         log_error("/%s: source: %s; result: %s", path, a ? a : "(nothing)", b ? b : "(nothing)");
 }
 
-/* 0, -1, or 1 when they differ. */
-static int verify(const struct squash_job *job, const struct merged_options *options,
-                  struct err *err)
+/* Returns 0 if source and result have the same tree, 1 if they differ, or -1. */
+static int verify_job(const struct squash_job *job, const struct merged_options *options,
+                      struct err *err)
 {
     size_t differing, shown = 0;
 
-    if (prove_same(job->image, &job->squashed, options, on_difference, &shown, &differing, err) < 0)
+    if (squash_verify(job->image, &job->squashed, options, on_difference, &shown, &differing, err) <
+        0)
         return -1;
     if (differing)
         log_error("%zu paths differ: nothing was published", differing);
     return differing ? 1 : 0;
 }
 
-/* Layers are compressed in ways that Docker before 23 does not load. */
+/* Warns of kept layers that Docker before 23 cannot load. */
 static void warn_zstd(const struct squash_run *run, const struct squash_job *job)
 {
     if (run->command->quiet || run->command->dry_run || run->to->transport == TRANSPORT_OCI ||
@@ -81,7 +82,7 @@ static void warn_zstd(const struct squash_run *run, const struct squash_job *job
     }
 }
 
-/* Layers that lie uncompressed are read once for this account: by who checks them (verifier.h). */
+/* For the progress line an uncompressed layer counts once: only the verifier reads all of it. */
 static bool is_read_again(const struct layer *layer)
 {
     struct err ignored = ERR_INIT;
@@ -90,7 +91,7 @@ static bool is_read_again(const struct layer *layer)
     return layer_compression(layer, &kind, &ignored) < 0 || kind != COMPRESSION_NONE;
 }
 
-/* Where the index is needed all layers are read twice, but for the kept ones. */
+/* With an index, all layers but the kept ones are read twice. */
 static struct progress *start_progress(const struct squash_command *c, struct image *image,
                                        const struct merged_options *options, struct err *err)
 {
@@ -121,7 +122,7 @@ static int squash_shown(struct squash_run *run, struct squash_job *job,
     return rc;
 }
 
-/* The image whose layers are to be kept. The daemon tells of them without handing them out. */
+/* Opens the image whose layers are kept. The daemon tells their diff_ids without the layers. */
 static struct image *open_base(struct squash_run *run, const char *platform, struct err *err)
 {
     if (run->from[SQUASH_BASE].transport == TRANSPORT_DOCKER_DAEMON)
@@ -141,10 +142,10 @@ static int choose_layers(struct squash_run *run, const struct image *image, cons
 
     if (named && !base)
         return err_wrap(err, "--keep-base=%s", run->selection.base);
-    return selection_resolve(&run->selection, image, base, kept, err);
+    return layer_selection_resolve(&run->selection, image, base, kept, err);
 }
 
-/* Where there is no room is where the new layer is written, whatever was read then. Always -1. */
+/* On ENOSPC and the like, names the destination: that is what is full. Returns -1. */
 static int explain_room(const struct squash_run *run, struct err *err)
 {
     if (err->kind != ERR_SYSTEM || (err->sys != ENOSPC && err->sys != EDQUOT && err->sys != EFBIG))
@@ -181,12 +182,12 @@ static int squash_job(struct squash_run *run, struct squash_job *job, struct sin
     if (squash_shown(run, job, &options, &notices, sink, err) < 0)
         return explain_room(run, err);
     if (job->notices > MOST_NOTICES && !c->quiet)
-        log_warning("%" PRIu64 " more of the kind", job->notices - MOST_NOTICES);
+        log_warning("%" PRIu64 " more such warnings", job->notices - MOST_NOTICES);
     warn_zstd(run, job);
-    return sink && c->verify ? verify(job, &options.merged, err) : 0;
+    return sink && c->verify ? verify_job(job, &options.merged, err) : 0;
 }
 
-/* The images of an entry, which are not read again. */
+/* Squashes the images of an entry, and closes their layers. */
 static int squash_entry(struct squash_run *run, const struct squash_entry *entry, struct sink *sink,
                         struct err *err)
 {

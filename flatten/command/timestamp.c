@@ -17,8 +17,8 @@ static int from_epoch(const char *text, char out[TIMESTAMP_SIZE], struct err *er
     return 1;
 }
 
-/* The length of what `text` begins with, if that has the pattern's form: 0 stands for a digit. */
-static size_t match(const char *text, const char *pattern)
+/* Returns the pattern's length if `text` starts like it, with any digit for a 0; else 0. */
+static size_t match_form(const char *text, const char *pattern)
 {
     size_t len = strlen(pattern);
 
@@ -28,19 +28,19 @@ static size_t match(const char *text, const char *pattern)
     return len;
 }
 
-/* "Z" or "+02:00", and no more. */
+/* True for "Z" or "+02:00" alone. */
 static bool is_offset(const char *text)
 {
-    bool numeric = match(text, "+00:00") || match(text, "-00:00");
+    bool numeric = match_form(text, "+00:00") || match_form(text, "-00:00");
 
     return strcmp(text, "Z") == 0 ||
            (numeric && text[6] == '\0' && strncmp(text + 1, "24", 2) < 0 && text[4] < '6');
 }
 
-/* RFC 3339 section 5.6; strptime knows the ranges, and would let pass more forms. */
+/* RFC 3339 section 5.6. strptime checks the ranges, but accepts more forms. */
 static bool is_time(const char *text)
 {
-    size_t used = match(text, "0000-00-00T00:00:00");
+    size_t used = match_form(text, "0000-00-00T00:00:00");
     struct tm tm;
 
     if (!used || !strptime(text, "%Y-%m-%dT%H:%M:%S", &tm))

@@ -8,8 +8,9 @@
 enum { TIMESTAMP_SIZE = 64 };
 
 /*
- * Takes `text` (RFC 3339, or seconds since 1970), or without it the environment's SOURCE_DATE_EPOCH
- * (reproducible-builds.org). 1 with the time in `out`; 0 if neither is given; -1 if malformed.
+ * Parses `text` (RFC 3339, or seconds since 1970), or if that is NULL the environment variable
+ * SOURCE_DATE_EPOCH (reproducible-builds.org). Returns 1 with the time in RFC 3339, 0 if there is
+ * neither, or -1 with ERR_USAGE.
  */
 int timestamp_choose(const char *text, char out[TIMESTAMP_SIZE], struct err *err) must_check;
 

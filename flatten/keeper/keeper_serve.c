@@ -3,7 +3,7 @@
 #include "flatten/keeper/sink/sink_open.h"
 #include "flatten/keeper/source/source_open.h"
 #include "flatten/stream/interrupt.h"
-#include "flatten/stream/spool.h"
+#include "flatten/stream/temporary_file.h"
 #include "flatten/wire/wire.h"
 
 #include <string.h>
@@ -149,7 +149,7 @@ static int on_spool(struct keeper *k, struct pending *p, struct outcome *out, st
     (void)p;
     if (k->spools++ == k->task->source_count)
         return breach(k, err, "too many temporary files");
-    out->fd = spool_file(err);
+    out->fd = temporary_file_open(err);
     out->close = true;
     return out->fd < 0 ? -1 : 0;
 }

@@ -1,44 +1,20 @@
 #include "flatten/layer/layer_check.h"
 
-#include "flatten/stream/interrupt.h"
-
 int layer_check_begin(struct layer_check *c, const struct layer *layer, struct err *err)
 {
-    c->layer = layer;
-    c->hash = (struct sha256_lane){0};
-    c->read = 0;
-    c->at = c->len = 0;
+    *c = (struct layer_check){.layer = layer};
     if (layer->blob_is_tar && layer->max_size && layer->size > layer->max_size)
         return err_set(err, ERR_LIMIT, "layer %u, uncompressed: more than %llu bytes",
                        layer->number, (unsigned long long)layer->max_size);
+    c->blob = stream_range(layer->fd, layer->offset, layer->size, err);
+    if (c->blob && layer->blob_is_tar && layer->progress)
+        c->blob = stream_count(c->blob, layer->progress, err);
+    if (!c->blob)
+        return err_wrap(err, "layer %u", layer->number);
     return sha256_lane_init(&c->hash, err);
 }
 
-static int fill(struct layer_check *c, struct err *err)
-{
-    const struct layer *layer = c->layer;
-    uint64_t left = layer->size - c->read;
-    size_t want = left < LAYER_CHECK_BLOCK ? (size_t)left : LAYER_CHECK_BLOCK;
-    ssize_t n;
-
-    do {
-        if (interrupt_check(err) < 0)
-            return -1;
-        n = pread(layer->fd, c->block, want, layer->offset + (off_t)c->read);
-    } while (n < 0 && errno == EINTR);
-    if (n < 0)
-        return err_sys(err, "layer %u: read", layer->number);
-    if (n == 0)
-        return err_set(err, ERR_FORMAT, "layer %u: the file ends too early", layer->number);
-    c->at = 0;
-    c->len = (size_t)n;
-    c->read += (uint64_t)n;
-    if (layer->blob_is_tar && layer->progress)
-        atomic_fetch_add(layer->progress, (uint64_t)n);
-    return 1;
-}
-
-/* Of what lies as it is, the blob is the archive, and one hash serves for both. */
+/* The blob of an uncompressed layer is its archive: one hash serves for both digests. */
 static int compare(struct layer_check *c, struct err *err)
 {
     const struct layer *layer = c->layer;
@@ -56,15 +32,25 @@ static int compare(struct layer_check *c, struct err *err)
     return 0;
 }
 
-int layer_check_next(struct layer_check *c, struct err *err)
+int layer_check_next(struct layer_check *c, struct hash_piece *out, struct err *err)
 {
-    if (c->at < c->len)
-        return 1;
-    return c->read < c->layer->size ? fill(c, err) : compare(c, err);
+    const void *data;
+    size_t len;
+
+    if (stream_peek(c->blob, &data, &len, err) < 0)
+        return err_wrap(err, "layer %u", c->layer->number);
+    *out = (struct hash_piece){&c->hash, data, len, c};
+    return len > 0 ? 1 : compare(c, err);
+}
+
+void layer_check_advance(struct layer_check *c, size_t len)
+{
+    stream_advance(c->blob, len);
 }
 
 void layer_check_end(struct layer_check *c)
 {
     sha256_lane_clear(&c->hash);
+    cleanup_stream(&c->blob);
     c->layer = NULL;
 }

@@ -2,10 +2,11 @@
 
 #include "flatten/layer/layer_check.h"
 #include "flatten/stream/cpus.h"
+#include "flatten/stream/hasher.h"
 #include "flatten/stream/relay.h"
 
 #include <limits.h>
-#include <stdbool.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
@@ -19,207 +20,100 @@ struct stamp {
 
 enum state { LEFT_ALONE, WAITING, JUDGED };
 
-/* A layer, as far as the verifier is concerned. */
+/* What the verifier knows of a layer. */
 struct duty {
     enum state state;
     struct stamp stamp;
 };
 
-/* Room for a layer in hand; whoever hashes a block of it has taken the slot as long. */
-struct slot {
-    bool taken;
-    struct layer_check check;
+/* A thread, and the two layers that it hashes side by side. */
+struct pair {
+    struct verifier *verifier;
+    struct worker *worker;
+    struct layer_check checks[2];
 };
 
 struct verifier {
-    struct image *image;   /* borrowed */
-    struct hasher *hasher; /* borrowed */
-    struct hash_backlog backlog;
+    struct image *image; /* borrowed */
     struct hub *hub;
     struct duty *duties; /* by layer */
     size_t unbegun;      /* layers, from the oldest: the others are in hand, or done */
-    unsigned reached;    /* the oldest layer that somebody reads, by number */
-    atomic_uint failed;  /* the newest layer that is wrong, by number; 0: none */
-    struct err failure;  /* of that */
+    unsigned reached;    /* the number of the oldest layer that was begun to be read */
+    unsigned failed;     /* the number of the newest layer that is wrong; 0: none */
+    struct err failure;  /* of that layer */
     atomic_bool over;
-    struct slot *slots;
-    size_t slot_count;
-    unsigned changes; /* slots that were given back: somebody else may go on */
-    struct worker *workers[MOST_WORKERS];
-    size_t worker_count;
+    struct pair pairs[MOST_WORKERS];
+    unsigned pair_count;
 };
 
-/* ---- verdicts ---- */
+/* ---- the threads ---- */
 
-/* Is the blob of a layer from this number on not judged yet? Under the lock, as are the next. */
-static bool is_waiting(const struct verifier *v, unsigned from)
+/* Returns the next layer to check, or NULL. Layers older than a wrong one do not matter. */
+static const struct layer *next_layer(struct verifier *v)
 {
-    for (size_t i = from - 1; i < v->image->layer_count; i++)
-        if (v->duties[i].state == WAITING)
-            return true;
-    return false;
-}
+    const struct layer *next = NULL;
 
-/* May a layer from this number on still turn out wrong, here or when its reader comes to its end?
- */
-static bool is_open(const struct verifier *v, unsigned from)
-{
-    for (unsigned number = from; number <= v->image->layer_count && number <= v->reached; number++)
-        if (!v->image->layers[number - 1].blob_is_tar)
-            return true;
-    return is_waiting(v, from);
-}
-
-/* Is a verdict missing that counts for who asks about the layers from this number on? */
-static bool is_undecided(const struct verifier *v, unsigned from)
-{
-    return is_waiting(v, v->failed >= from ? v->failed + 1 : from);
-}
-
-static void hand_back(struct verifier *v, struct slot *slot)
-{
-    slot->taken = false;
-    v->changes++;
-    pthread_cond_broadcast(&v->hub->changed);
-}
-
-static void judge(struct verifier *v, struct slot *slot, const struct err *failure)
-{
-    unsigned number = slot->check.layer->number;
-
-    layer_check_end(&slot->check);
     pthread_mutex_lock(&v->hub->lock);
-    hand_back(v, slot);
+    while (!next && !v->failed && v->unbegun > 0)
+        if (v->duties[--v->unbegun].state == WAITING)
+            next = &v->image->layers[v->unbegun];
+    pthread_mutex_unlock(&v->hub->lock);
+    return next;
+}
+
+static void judge(struct verifier *v, struct layer_check *c, const struct err *failure)
+{
+    unsigned number = c->layer->number;
+
+    layer_check_end(c);
+    pthread_mutex_lock(&v->hub->lock);
     v->duties[number - 1].state = JUDGED;
     if (failure && number > v->failed) {
         v->failure = *failure;
         v->failed = number;
     }
+    pthread_cond_broadcast(&v->hub->changed);
     pthread_mutex_unlock(&v->hub->lock);
 }
 
-/* Has nobody use for a verdict on that layer any more? */
-static bool is_idle(const struct verifier *v, const struct layer *layer)
-{
-    return v->over || v->failed > layer->number;
-}
-
-/* ---- blocks to be hashed ---- */
-
-/* The next layer to begin with, or NULL. Under the lock. */
-static const struct layer *next_layer(struct verifier *v)
-{
-    while (!v->over && !v->failed && v->unbegun > 0)
-        if (v->duties[--v->unbegun].state == WAITING)
-            return &v->image->layers[v->unbegun];
-    return NULL;
-}
-
-/*
- * Takes a layer that is in hand and that nobody is at, or else (*begin) the next one, for which
- * there may be no slot. NULL: neither. Under the lock.
+/* Finds the next piece to hash, with the next layer where one is at its end. False: none is left.
  */
-static struct slot *take_slot(struct verifier *v, const struct layer **begin)
+static bool find_piece(struct verifier *v, struct layer_check *c, struct hash_piece *out)
 {
-    struct slot *found = NULL;
-
-    *begin = NULL;
-    for (size_t i = 0; i < v->slot_count; i++) {
-        struct slot *slot = &v->slots[i];
-        if (!slot->taken && (!found || slot->check.layer))
-            found = slot;
-        if (found && found->check.layer)
-            break;
-    }
-    if (!found || (!found->check.layer && !(*begin = next_layer(v))))
-        return NULL;
-    found->taken = true;
-    return found;
-}
-
-/* Takes a layer of which there is something to be hashed; NULL: there is none at present. */
-static struct slot *take(struct verifier *v)
-{
-    const struct layer *begin;
-
-    for (;;) {
+    while (!v->over) {
+        const struct layer *next = c->layer ? NULL : next_layer(v);
         struct err failure;
-        pthread_mutex_lock(&v->hub->lock);
-        struct slot *slot = take_slot(v, &begin);
-        pthread_mutex_unlock(&v->hub->lock);
-        if (!slot)
-            return NULL;
-        int rc = begin ? layer_check_begin(&slot->check, begin, &failure) : 0;
-        if (rc == 0 && !is_idle(v, slot->check.layer))
-            rc = layer_check_next(&slot->check, &failure);
+        if (!c->layer && !next)
+            return false;
+        int rc = next ? layer_check_begin(c, next, &failure) : 0;
+        if (rc == 0)
+            rc = layer_check_next(c, out, &failure);
         if (rc > 0)
-            return slot;
-        judge(v, slot, rc < 0 ? &failure : NULL);
+            return true;
+        judge(v, c, rc < 0 ? &failure : NULL);
     }
-}
-
-static bool take_piece(void *ctx, struct hash_piece *out)
-{
-    struct slot *slot = take(ctx);
-
-    if (!slot)
-        return false;
-    const struct layer_check *c = &slot->check;
-    *out = (struct hash_piece){&slot->check.hash, c->block + c->at, c->len - c->at, slot};
-    return true;
-}
-
-static void give_back(void *ctx, const struct hash_piece *piece, const struct err *failure)
-{
-    struct verifier *v = ctx;
-    struct slot *slot = piece->owner;
-
-    if (failure) {
-        judge(v, slot, failure);
-        return;
-    }
-    slot->check.at += piece->len;
-    pthread_mutex_lock(&v->hub->lock);
-    hand_back(v, slot);
-    pthread_mutex_unlock(&v->hub->lock);
-}
-
-/* False when there is nothing to do at present: others have in hand what is left. */
-static bool hash_some(struct verifier *v)
-{
-    struct hash_piece pieces[2];
-    unsigned count = 0;
-    struct err err;
-
-    while (count < 2 && take_piece(v, &pieces[count]))
-        count++;
-    if (count == 0)
-        return false;
-    bool failed = hash_pieces(pieces, count, &err) < 0;
-    for (unsigned i = 0; i < count; i++)
-        give_back(v, &pieces[i], failed ? &err : NULL);
-    return true;
-}
-
-/* Hashes until it is known which of the layers from this number on is wrong, if any is. */
-static void work(struct verifier *v, unsigned from)
-{
-    pthread_mutex_lock(&v->hub->lock);
-    while (!v->over && is_undecided(v, from)) {
-        unsigned before = v->changes;
-        pthread_mutex_unlock(&v->hub->lock);
-        bool found = hash_some(v);
-        pthread_mutex_lock(&v->hub->lock);
-        if (!found && v->changes == before)
-            pthread_cond_wait(&v->hub->changed, &v->hub->lock);
-    }
-    pthread_mutex_unlock(&v->hub->lock);
+    return false;
 }
 
 static void run(void *ctx)
 {
-    worker_give_way();
-    work(ctx, 1);
+    struct pair *p = ctx;
+    struct hash_piece pieces[2];
+    unsigned count;
+
+    do {
+        struct err err;
+        count = 0;
+        for (unsigned i = 0; i < 2; i++)
+            count += find_piece(p->verifier, &p->checks[i], &pieces[count]);
+        bool failed = count > 0 && hash_pieces(pieces, count, &err) < 0;
+        for (unsigned i = 0; i < count; i++) {
+            if (failed)
+                judge(p->verifier, pieces[i].owner, &err);
+            else
+                layer_check_advance(pieces[i].owner, pieces[i].len);
+        }
+    } while (count > 0);
 }
 
 /* ---- what is checked ---- */
@@ -247,11 +141,8 @@ static bool has_digest(struct layer *layer)
     return layer->blob_is_tar || layer->digest.text[0];
 }
 
-/* Returns how many layers there are to do, or -1. */
 static int assign(struct verifier *v, struct err *err)
 {
-    int count = 0;
-
     for (size_t i = 0; i < v->image->layer_count; i++) {
         struct layer *layer = &v->image->layers[i];
         if (!has_digest(layer))
@@ -260,38 +151,25 @@ static int assign(struct verifier *v, struct err *err)
             return -1;
         v->duties[i].state = WAITING;
         layer->verifier = v;
-        count++;
     }
-    return count;
-}
-
-/*
- * Half of the processors: the others merge, hash and write what is made of it. Two slots for each,
- * so that it has a pair, one for the hasher, and two for who waits in the end.
- */
-static int start(struct verifier *v, size_t layers, struct err *err)
-{
-    size_t workers = cpus_usable() / 2, most = (layers + 1) / 2;
-
-    workers = workers < 1 ? 1 : workers > MOST_WORKERS ? MOST_WORKERS : workers;
-    if (workers > most)
-        workers = most;
-    v->slot_count = 2 * workers + 3;
-    if (!(v->slots = malloc(v->slot_count * sizeof(*v->slots))))
-        return err_nomem(err);
-    for (size_t i = 0; i < v->slot_count; i++) {
-        v->slots[i].taken = false;
-        v->slots[i].check.layer = NULL;
-    }
-    for (; v->worker_count < workers; v->worker_count++)
-        if (!(v->workers[v->worker_count] = worker_start(run, v, err)))
-            return -1;
-    v->backlog = (struct hash_backlog){take_piece, give_back, v};
-    hasher_set_backlog(v->hasher, &v->backlog);
     return 0;
 }
 
-struct verifier *verifier_new(struct image *image, struct hasher *hasher, struct err *err)
+static int start(struct verifier *v, struct err *err)
+{
+    unsigned cpus = cpus_usable();
+
+    while (v->pair_count < MOST_WORKERS && v->pair_count < cpus) {
+        struct pair *p = &v->pairs[v->pair_count];
+        p->verifier = v;
+        if (!(p->worker = worker_start(run, p, err)))
+            return -1;
+        v->pair_count++;
+    }
+    return 0;
+}
+
+struct verifier *verifier_new(struct image *image, struct err *err)
 {
     _cleanup_verifier_ struct verifier *v = calloc(1, sizeof(*v));
 
@@ -300,45 +178,32 @@ struct verifier *verifier_new(struct image *image, struct hasher *hasher, struct
         return NULL;
     }
     v->image = image;
-    v->hasher = hasher;
     v->unbegun = image->layer_count;
     v->reached = UINT_MAX;
-    v->duties = calloc(image->layer_count + 1, sizeof(*v->duties));
-    if (!v->duties) {
+    if (!(v->duties = calloc(image->layer_count + 1, sizeof(*v->duties)))) {
         err_nomem(err);
         return NULL;
     }
-    int layers = assign(v, err);
-    if (layers < 0 || !(v->hub = hub_new(err)))
+    if (assign(v, err) < 0 || !(v->hub = hub_new(err)) || start(v, err) < 0)
         return NULL;
-    return start(v, (size_t)layers, err) < 0 ? NULL : steal_ptr(&v);
-}
-
-static void stop(struct verifier *v)
-{
-    hasher_set_backlog(v->hasher, NULL);
-    pthread_mutex_lock(&v->hub->lock);
-    v->over = true;
-    v->changes++;
-    pthread_cond_broadcast(&v->hub->changed);
-    pthread_mutex_unlock(&v->hub->lock);
-    for (size_t i = 0; i < v->worker_count; i++)
-        worker_join(v->workers[i]);
+    return steal_ptr(&v);
 }
 
 void verifier_free(struct verifier *v)
 {
-    if (v->hub)
-        stop(v);
-    for (size_t i = 0; i < v->slot_count; i++)
-        if (v->slots[i].check.layer)
-            layer_check_end(&v->slots[i].check);
+    v->over = true;
+    for (unsigned i = 0; i < v->pair_count; i++) {
+        struct pair *p = &v->pairs[i];
+        worker_join(p->worker);
+        for (unsigned k = 0; k < 2; k++)
+            if (p->checks[k].layer)
+                layer_check_end(&p->checks[k]);
+    }
     for (size_t i = 0; i < v->image->layer_count; i++) {
         v->image->layers[i].verifier = NULL;
         v->image->layers[i].blob_is_tar = false;
     }
     cleanup_hub(&v->hub);
-    free(v->slots);
     free(v->duties);
     free(v);
 }
@@ -349,12 +214,10 @@ int verifier_check(struct verifier *v, const struct layer *layer, struct err *er
 {
     int rc = 0;
 
-    if (layer->number >= v->reached && !v->failed)
-        return 0;
     pthread_mutex_lock(&v->hub->lock);
     if (layer->number < v->reached)
         v->reached = layer->number;
-    if (v->failed && !is_open(v, v->failed + 1)) {
+    if (v->failed >= layer->number) {
         *err = v->failure;
         rc = -1;
     }
@@ -362,13 +225,25 @@ int verifier_check(struct verifier *v, const struct layer *layer, struct err *er
     return rc;
 }
 
+/* Is a layer from this number on not judged yet that is newer than all that are wrong? */
+static bool is_undecided(const struct verifier *v, unsigned from)
+{
+    if (v->failed >= from)
+        from = v->failed + 1;
+    for (size_t i = from - 1; i < v->image->layer_count; i++)
+        if (v->duties[i].state == WAITING)
+            return true;
+    return false;
+}
+
 /* Waits for the layers from this number on: -1 with the error of the newest that is wrong. */
 static int await_verdicts(struct verifier *v, unsigned from, struct err *err)
 {
     int rc = 0;
 
-    work(v, from);
     pthread_mutex_lock(&v->hub->lock);
+    while (is_undecided(v, from))
+        pthread_cond_wait(&v->hub->changed, &v->hub->lock);
     if (v->failed >= from) {
         *err = v->failure;
         rc = -1;

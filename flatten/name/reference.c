@@ -24,7 +24,7 @@ void reference_clear(struct reference *ref)
     *ref = (struct reference){0};
 }
 
-/* PATH[:NAME]: the path ends at the first colon, as in containers-transports(5). */
+/* Splits PATH[:NAME] at the first colon, as containers-transports(5) does. */
 static int split_path(const char *text, struct reference *out, struct err *err)
 {
     size_t len = strcspn(text, ":");
@@ -43,7 +43,10 @@ static int split_path(const char *text, struct reference *out, struct err *err)
     return 0;
 }
 
-/* USER:PASSWORD@HOST/…; what else has an '@' ends in a digest. The text must not be shown then. */
+/*
+ * True for USER:PASSWORD@HOST/…, which no message may show. Another text with an '@' ends in a
+ * digest.
+ */
 static bool has_login(const char *text)
 {
     const char *at = strchr(text, '@');
@@ -55,8 +58,8 @@ static bool has_login(const char *text)
 static int refuse_login(struct err *err)
 {
     return err_set(err, ERR_USAGE,
-                   "a reference has no user and no password in it: everybody could read them in "
-                   "the list of processes; log in first, as with 'skopeo login HOST'");
+                   "a reference must not contain a user and a password, which the list of "
+                   "processes shows to all: log in first, as with 'skopeo login HOST'");
 }
 
 static int set_daemon(const char *name, bool destination, struct reference *out, struct err *err)
@@ -67,8 +70,7 @@ static int set_daemon(const char *name, bool destination, struct reference *out,
     if (has_login(name))
         return refuse_login(err);
     if (!*name)
-        return err_set(err, ERR_USAGE,
-                       "docker-daemon: and then? name an image, as in docker-daemon:NAME:TAG");
+        return err_set(err, ERR_USAGE, "docker-daemon: needs a name, as in docker-daemon:NAME:TAG");
     if (strpbrk(name, " \t\n?#%"))
         return err_set(err, ERR_USAGE, "'%s' is not the name of an image", name);
     out->name = strdup(name);
@@ -82,7 +84,7 @@ static bool ends_with(const char *text, const char *end)
     return len > end_len && strcmp(text + len - end_len, end) == 0;
 }
 
-/* A word that only a file would be called. */
+/* True for a word that looks like the name of an archive. */
 static bool is_archive_name(const char *text)
 {
     static const char *const ends[] = {".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.xz"};
@@ -105,7 +107,7 @@ static int set_registry(const char *name, struct reference *out, struct err *err
     return out->name ? 0 : err_nomem(err);
 }
 
-/* DIR:TAG, without saying what it is. */
+/* True for DIR:TAG without "oci:". */
 static bool names_layout(const char *text)
 {
     size_t len = strcspn(text, ":");
@@ -115,8 +117,9 @@ static bool names_layout(const char *text)
     return dir && stat(dir, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* A word without a transport. Only a destination may name a file that does not exist yet. */
-static int sniff(const char *text, bool destination, struct reference *out, struct err *err)
+/* Parses a word without a transport. Only a destination may name a file that does not exist. */
+static int guess_transport(const char *text, bool destination, struct reference *out,
+                           struct err *err)
 {
     struct stat st = {0};
     bool exists = strcmp(text, "-") == 0 || stat(text, &st) == 0;
@@ -139,7 +142,8 @@ static int sniff(const char *text, bool destination, struct reference *out, stru
     return out->path ? 0 : err_nomem(err);
 }
 
-static int parse(const char *text, bool destination, struct reference *out, struct err *err)
+static int parse_reference(const char *text, bool destination, struct reference *out,
+                           struct err *err)
 {
     for (size_t i = 0; i < sizeof(transports) / sizeof(*transports); i++) {
         size_t len = strlen(transports[i].prefix);
@@ -160,19 +164,19 @@ static int parse(const char *text, bool destination, struct reference *out, stru
     if (is_url)
         return err_set(err, ERR_USAGE,
                        "%s: an image of a registry is written docker://HOST/NAME:TAG", text);
-    return sniff(text, destination, out, err);
+    return guess_transport(text, destination, out, err);
 }
 
 int reference_parse(const char *text, struct reference *out, struct err *err)
 {
     *out = (struct reference){0};
-    if (parse(text, false, out, err) == 0)
+    if (parse_reference(text, false, out, err) == 0)
         return 0;
     reference_clear(out);
     return -1;
 }
 
-/* What engines would not load is not written. */
+/* Refuses a name that engines would not load. */
 static int check_engine_name(const char *name, struct err *err)
 {
     _cleanup_registry_ref_ struct registry_ref unused = {0};
@@ -180,16 +184,17 @@ static int check_engine_name(const char *name, struct err *err)
 
     if (!strchr(name, '@') && registry_ref_parse(name, &unused, &ignored) == 0)
         return 0;
-    return err_set(err, ERR_USAGE,
-                   "'%s' is no NAME:TAG that engines load from an archive: a name has small "
-                   "letters, digits, and '.', '_', '-' and '/' between them",
-                   name);
+    return err_set(
+        err, ERR_USAGE,
+        "'%s' is not a NAME:TAG that engines load from an archive: a name has lower-case "
+        "letters, digits, and '.', '_', '-' and '/' between them",
+        name);
 }
 
 int reference_parse_destination(const char *text, struct reference *out, struct err *err)
 {
     *out = (struct reference){0};
-    int rc = parse(text, true, out, err);
+    int rc = parse_reference(text, true, out, err);
     if (rc == 0 && out->path && strcmp(out->path, "-") == 0)
         rc = err_set(err, ERR_USAGE, "an image is not written to standard output: name a file");
     if (rc == 0 && out->transport == TRANSPORT_DOCKER_ARCHIVE && out->name)

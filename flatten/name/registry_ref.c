@@ -42,7 +42,7 @@ static bool port_valid(const char *text, const char *end)
     return number > 0 && number <= 65535;
 }
 
-/* NAME, ADDRESS or [ADDRESS], then perhaps :PORT. */
+/* True for NAME, ADDRESS or [ADDRESS], each with or without :PORT. */
 static bool host_valid(const char *text, size_t len)
 {
     static const char in_name[] = LETTERS CAPITALS DIGITS ".-";
@@ -83,7 +83,7 @@ static int take_host(const char **rest, char **host, struct err *err)
 
 /* ---- the repository ---- */
 
-/* Runs of letters and digits, parted by '.', '_', '__' or dashes. */
+/* True for runs of letters and digits, separated by '.', '_', '__' or dashes. */
 static bool component_valid(const char *text, size_t len)
 {
     size_t at = 0;
@@ -151,7 +151,7 @@ static bool tag_valid(const char *tag)
     return len > 0 && !tag[len] && len <= LONGEST_TAG && *tag != '.' && *tag != '-';
 }
 
-/* Cuts "@DIGEST" or ":TAG" off the name. */
+/* Cuts "@DIGEST" or ":TAG" off the name; without either the tag is "latest". */
 static int take_version(char *name, const char *whole, struct registry_ref *out, struct err *err)
 {
     char *at = strchr(name, '@'), *colon;
@@ -159,7 +159,7 @@ static int take_version(char *name, const char *whole, struct registry_ref *out,
 
     if (at)
         *at++ = '\0';
-    colon = strchr(name, ':'); /* the host is gone */
+    colon = strchr(name, ':'); /* not a port: the host has been taken off */
     if (colon)
         *colon++ = '\0';
     if (at && colon)
@@ -195,7 +195,7 @@ int registry_ref_parse(const char *text, struct registry_ref *out, struct err *e
     return -1;
 }
 
-/* ---- where it is ---- */
+/* ---- the server ---- */
 
 const char *registry_ref_server(const struct registry_ref *ref)
 {

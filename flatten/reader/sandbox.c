@@ -172,10 +172,6 @@ static int allow_some(scmp_filter_ctx list)
                               SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
     if (rc == 0)
         rc = seccomp_rule_add(list, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
-    /* A thread's own priority, which nobody without a privilege can raise. */
-    if (rc == 0)
-        rc = seccomp_rule_add(list, SCMP_ACT_ALLOW, SCMP_SYS(setpriority), 2,
-                              equals(0, PRIO_PROCESS), equals(1, 0));
     /* abort(3), and nobody else's end. */
     if (rc == 0)
         rc = seccomp_rule_add(list, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,

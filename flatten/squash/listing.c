@@ -7,12 +7,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What hard links share. Unpackers apply a link's header to the file, so the last one counts. */
+/* Shared by hard links. Unpackers apply a link's header to the file, so the last header counts. */
 struct inode {
     unsigned mode; /* with the type */
     uint32_t mtime_nsec;
     int64_t uid, gid, mtime;
-    uint64_t size; /* of a device, its number */
+    uint64_t size; /* of a device: its number */
     const char *symlink;
     const char *xattrs; /* "name=hex" lines, by name */
     unsigned char content[SHA256_SIZE];
@@ -21,10 +21,10 @@ struct inode {
 struct record {
     const char *path;
     const char *link;     /* of a hard link: its target's path; else NULL */
-    struct inode *inode;  /* of a hard link: what its header says, until links are resolved */
-    const char *identity; /* the first path of the file, when it has several; else NULL */
+    struct inode *inode;  /* of a hard link: as in its header, until links are resolved */
+    const char *identity; /* the first path of the file, if it has several; else NULL */
     uint32_t order;
-    bool borrowed; /* the inode is the other listing's: not to be changed */
+    bool borrowed; /* the inode belongs to the other listing, and must not be changed */
 };
 
 struct listing {
@@ -34,10 +34,10 @@ struct listing {
     struct record *records;
     size_t count, cap;
     struct sha256 *hash;
-    bool open;                  /* the last record's inode is not settled */
-    bool hashing;               /* a file's content is coming in */
-    struct inode inode;         /* of the last record, until it is settled */
-    const struct record *model; /* what `like` has at that path, or NULL */
+    bool open;                  /* the last record is not finished */
+    bool hashing;               /* the content of the last record is being hashed */
+    struct inode inode;         /* of the last record, until it is finished */
+    const struct record *model; /* the record of `like` at that path, or NULL */
 };
 
 void listing_free(struct listing *l)
@@ -58,14 +58,14 @@ static int by_path(const void *a, const void *b)
     return strcmp(((const struct record *)a)->path, ((const struct record *)b)->path);
 }
 
-static struct record *find(const struct listing *l, const char *path)
+static struct record *find_record(const struct listing *l, const char *path)
 {
     struct record key = {.path = path};
 
     return l->count ? bsearch(&key, l->records, l->count, sizeof(key), by_path) : NULL;
 }
 
-/* ---- what a record has ---- */
+/* ---- records ---- */
 
 static int compare_text(const void *a, const void *b)
 {
@@ -87,7 +87,7 @@ static char *xattr_line(const char *name, const void *value, size_t size)
     return buf_take(&line, &ignored);
 }
 
-/* The text that is there already, or a copy. */
+/* Returns `like` if it is the same text, else a copy; NULL without memory. */
 static const char *keep_text(struct arena *arena, const char *text, size_t len, const char *like)
 {
     if (like && strlen(like) == len && memcmp(like, text, len) == 0)
@@ -95,9 +95,10 @@ static const char *keep_text(struct arena *arena, const char *text, size_t len, 
     return arena_strndup(arena, text, len);
 }
 
-/* The lines as one text, or what stands for it: memory for all paths is not the image's to choose.
+/* Joins the lines. A long text is replaced by its digest, to bound the memory of a hostile image.
  */
-static const char *join(struct arena *arena, char *const *lines, size_t count, const char *like)
+static const char *join_lines(struct arena *arena, char *const *lines, size_t count,
+                              const char *like)
 {
     enum { LONGEST = 1024 };
     _cleanup_buf_ struct buf text = BUF_INIT;
@@ -118,7 +119,7 @@ static const char *join(struct arena *arena, char *const *lines, size_t count, c
     return keep_text(arena, text.data, text.len, like);
 }
 
-/* All xattrs in one text, sorted. NULL without memory. */
+/* Returns all xattrs as one text, sorted; NULL without memory. */
 static const char *xattrs_of(struct arena *arena, struct archive_entry *header, const char *like)
 {
     const char *name;
@@ -137,7 +138,7 @@ static const char *xattrs_of(struct arena *arena, struct archive_entry *header, 
     bool complete = lines && count == want;
     if (complete)
         qsort(lines, count, sizeof(*lines), compare_text);
-    const char *text = complete ? join(arena, lines, count, like) : NULL;
+    const char *text = complete ? join_lines(arena, lines, count, like) : NULL;
     while (count > 0)
         free(lines[--count]);
     free(lines);
@@ -172,7 +173,7 @@ static int read_inode(struct listing *l, struct archive_entry *header, struct er
     return i->xattrs && i->symlink ? 0 : err_nomem(err);
 }
 
-/* What a link's header can change of a file. */
+/* Compares the attributes that a link's header can change. */
 static bool same_attributes(const struct inode *a, const struct inode *b)
 {
     return ((a->mode ^ b->mode) & 07777) == 0 && a->uid == b->uid && a->gid == b->gid &&
@@ -197,8 +198,8 @@ static void content_of(const struct digest *digest, unsigned char *out)
     }
 }
 
-/* The inode gets its place: the other listing's if that is the same, else one of its own. */
-static int settle(struct listing *l, struct err *err)
+/* Ends the last record: it gets the inode of the other listing if that is equal, else its own. */
+static int finish_record(struct listing *l, struct err *err)
 {
     struct record *r = l->count ? &l->records[l->count - 1] : NULL;
     struct digest digest;
@@ -234,7 +235,7 @@ static size_t clean_length(const char *path)
     return len == 1 && path[0] == '.' ? 0 : len;
 }
 
-static int grow(struct listing *l, struct err *err)
+static int grow_records(struct listing *l, struct err *err)
 {
     size_t cap = l->cap ? l->cap * 2 : 1024;
     struct record *bigger = cap <= UINT32_MAX ? realloc(l->records, cap * sizeof(*bigger)) : NULL;
@@ -246,7 +247,7 @@ static int grow(struct listing *l, struct err *err)
     return 0;
 }
 
-/* Path and link of a new record, and what the other listing has there. */
+/* Sets path and link of a new record, and l->model. */
 static int name_record(struct listing *l, struct archive_entry *header, struct record *r,
                        struct err *err)
 {
@@ -255,7 +256,7 @@ static int name_record(struct listing *l, struct archive_entry *header, struct r
 
     if (!clean)
         return err_nomem(err);
-    l->model = l->like ? find(l->like, clean) : NULL;
+    l->model = l->like ? find_record(l->like, clean) : NULL;
     r->path = keep_text(&l->arena, clean, strlen(clean), l->model ? l->model->path : NULL);
     if (link)
         r->link = keep_text(&l->arena, link, clean_length(link), l->model ? l->model->link : NULL);
@@ -267,7 +268,7 @@ static int put_entry(struct entry_sink *sink, struct archive_entry *header, stru
     struct listing *l = (struct listing *)sink;
     struct record r = {.order = (uint32_t)l->count};
 
-    if (settle(l, err) < 0 || (l->count == l->cap && grow(l, err) < 0) ||
+    if (finish_record(l, err) < 0 || (l->count == l->cap && grow_records(l, err) < 0) ||
         name_record(l, header, &r, err) < 0 || read_inode(l, header, err) < 0)
         return -1;
     l->records[l->count++] = r;
@@ -292,7 +293,8 @@ static int put_data(struct entry_sink *sink, const void *data, uint64_t len, str
 
 /* ---- links ---- */
 
-/* Attributes of the link's header replace the file's; its xattrs are added by unpackers. */
+/* The attributes of the link's header replace those of the file; so do its xattrs, if it has any.
+ */
 static void apply_link(struct inode *to, const struct inode *link)
 {
     to->mode = counted_mode((to->mode & S_IFMT) | (link->mode & 07777));
@@ -306,7 +308,7 @@ static void apply_link(struct inode *to, const struct inode *link)
 
 static int resolve_link(struct listing *l, const struct record *link, struct err *err)
 {
-    struct record *target = find(l, link->link);
+    struct record *target = find_record(l, link->link);
 
     if (!target || target->link)
         return err_set(err, ERR_FORMAT, "hard link %s: its target %s is missing", link->path,
@@ -325,16 +327,16 @@ static int resolve_link(struct listing *l, const struct record *link, struct err
     return 0;
 }
 
-/* All names of a file get its inode, and the least of its paths for an identity. */
+/* Gives all names of a file its inode, and the first of its paths as identity. */
 static void join_names(struct listing *l, struct record **links, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        struct record *target = find(l, links[i]->link);
+        struct record *target = find_record(l, links[i]->link);
         const char *first = target->identity ? target->identity : target->path;
         target->identity = strcmp(links[i]->path, first) < 0 ? links[i]->path : first;
     }
     for (size_t i = 0; i < count; i++) {
-        const struct record *target = find(l, links[i]->link);
+        const struct record *target = find_record(l, links[i]->link);
         links[i]->identity = target->identity;
         links[i]->inode = target->inode;
         links[i]->borrowed = target->borrowed;
@@ -348,7 +350,7 @@ static int by_order(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Links in the order of their archive, for the last to count; then names for what they share. */
+/* Applies links in the order of the archive, since the last one counts; then joins names. */
 static int resolve_links(struct listing *l, struct err *err)
 {
     _cleanup_free_ struct record **links = calloc(l->count + 1, sizeof(*links));
@@ -391,7 +393,7 @@ struct listing *listing_new(const struct image *image, const struct merged_optio
         again.indexed = true;
         return listing_new(image, &again, like, err);
     }
-    if (result == MERGE_FAILED || settle(l, err) < 0 || resolve_links(l, err) < 0)
+    if (result == MERGE_FAILED || finish_record(l, err) < 0 || resolve_links(l, err) < 0)
         return NULL;
     return steal_ptr(&l);
 }
@@ -419,7 +421,7 @@ static void put_kind(struct buf *out, const struct inode *i)
     }
 }
 
-static void describe(const struct record *r, struct buf *out)
+static void put_record(const struct record *r, struct buf *out)
 {
     const struct inode *i = r->inode;
 
@@ -432,7 +434,7 @@ static void describe(const struct record *r, struct buf *out)
         buf_printf(out, " linked with %s", r->identity);
 }
 
-static bool same(const struct record *a, const struct record *b)
+static bool same_record(const struct record *a, const struct record *b)
 {
     bool alike = a->inode == b->inode || same_inode(a->inode, b->inode);
 
@@ -447,9 +449,9 @@ static void report_one(const char *path, const struct record *a, const struct re
     _cleanup_buf_ struct buf x = BUF_INIT, y = BUF_INIT;
 
     if (a)
-        describe(a, &x);
+        put_record(a, &x);
     if (b)
-        describe(b, &y);
+        put_record(b, &y);
     report(ctx, path, a ? x.data : NULL, b ? y.data : NULL);
 }
 
@@ -471,7 +473,7 @@ size_t listing_compare(const struct listing *a, const struct listing *b, listing
             report_one(y->path, NULL, y, report, ctx);
         } else {
             const struct record *x = &a->records[i++], *y = &b->records[j++];
-            if (same(x, y))
+            if (same_record(x, y))
                 continue;
             report_one(x->path, x, y, report, ctx);
         }

@@ -16,7 +16,7 @@ void platforms_clear(struct platforms *p)
     *p = (struct platforms){0};
 }
 
-/* 0, or -1 without memory. */
+/* Returns 0, with *out NULL if the descriptor has no platform; or -1 without memory. */
 static int platform_text(const struct json *descriptor, char **out)
 {
     const struct json *platform = json_get(descriptor, "platform");
@@ -80,8 +80,8 @@ int platforms_list(struct json_doc *index, struct platforms *out, struct err *er
     return 0;
 }
 
-int platforms_index(struct json_doc *index, const struct sink_image *images, size_t count,
-                    struct buf *out, struct err *err)
+int platforms_image_index(struct json_doc *index, const struct sink_image *images, size_t count,
+                          struct buf *out, struct err *err)
 {
     _cleanup_json_ struct json_doc *doc = json_new_object(err);
     const struct json *old = json_root(index);

@@ -7,7 +7,8 @@
 #include <string.h>
 #include <zstd.h>
 
-/* What zstd's threads work on at a time: its default, four windows, would cost 20 MB a thread. */
+/* The piece that a thread of zstd works on. The default, four windows, would take 20 MB a thread.
+ */
 enum { ZSTD_JOB = 2 * 1024 * 1024 };
 enum { COMPRESS_BUFFER = 256 * 1024, DEFAULT_ZSTD = 3, DEFAULT_GZIP = 1, MOST_THREADS = 64 };
 
@@ -128,7 +129,8 @@ void compressor_free(struct compressor *c)
     free(c);
 }
 
-static int push_zstd(struct compressor *c, const void *data, size_t len, bool last, struct err *err)
+static int compress_zstd(struct compressor *c, const void *data, size_t len, bool last,
+                         struct err *err)
 {
     ZSTD_inBuffer in = {.src = data, .size = len};
 
@@ -144,8 +146,8 @@ static int push_zstd(struct compressor *c, const void *data, size_t len, bool la
     }
 }
 
-static int push_gzip_piece(struct compressor *c, const void *data, uint32_t len, bool last,
-                           struct err *err)
+static int compress_gzip_piece(struct compressor *c, const void *data, uint32_t len, bool last,
+                               struct err *err)
 {
     c->gzip->next_in = (uint8_t *)(uintptr_t)data;
     c->gzip->avail_in = len;
@@ -162,27 +164,29 @@ static int push_gzip_piece(struct compressor *c, const void *data, uint32_t len,
     return 0;
 }
 
-static int push_gzip(struct compressor *c, const void *data, size_t len, bool last, struct err *err)
+static int compress_gzip(struct compressor *c, const void *data, size_t len, bool last,
+                         struct err *err)
 {
     enum { PIECE = 1 << 30 }; /* ISA-L counts in 32 bits */
     const char *p = data;
 
     while (len > PIECE) {
-        if (push_gzip_piece(c, p, PIECE, false, err) < 0)
+        if (compress_gzip_piece(c, p, PIECE, false, err) < 0)
             return -1;
         p += PIECE;
         len -= PIECE;
     }
-    return push_gzip_piece(c, p, (uint32_t)len, last, err);
+    return compress_gzip_piece(c, p, (uint32_t)len, last, err);
 }
 
-static int push(struct compressor *c, const void *data, size_t len, bool last, struct err *err)
+static int compress_piece(struct compressor *c, const void *data, size_t len, bool last,
+                          struct err *err)
 {
     switch (c->kind) {
     case COMPRESSION_ZSTD:
-        return push_zstd(c, data, len, last, err);
+        return compress_zstd(c, data, len, last, err);
     case COMPRESSION_GZIP:
-        return push_gzip(c, data, len, last, err);
+        return compress_gzip(c, data, len, last, err);
     case COMPRESSION_NONE:
         break;
     }
@@ -191,10 +195,10 @@ static int push(struct compressor *c, const void *data, size_t len, bool last, s
 
 int compressor_write(struct compressor *c, const void *data, size_t len, struct err *err)
 {
-    return push(c, data, len, false, err);
+    return compress_piece(c, data, len, false, err);
 }
 
 int compressor_finish(struct compressor *c, struct err *err)
 {
-    return push(c, NULL, 0, true, err);
+    return compress_piece(c, NULL, 0, true, err);
 }

@@ -8,7 +8,7 @@ struct digester {
     struct sha256 *here; /* without a hasher */
 };
 
-static int begin(struct digester *d, struct hasher *hasher, struct err *err)
+static int digester_begin(struct digester *d, struct hasher *hasher, struct err *err)
 {
     if (!hasher)
         return (d->here = sha256_new(err)) ? 0 : -1;
@@ -24,7 +24,7 @@ struct digester *digester_new(struct hasher *hasher, struct err *err)
         err_nomem(err);
         return NULL;
     }
-    return begin(d, hasher, err) < 0 ? NULL : steal_ptr(&d);
+    return digester_begin(d, hasher, err) < 0 ? NULL : steal_ptr(&d);
 }
 
 void digester_free(struct digester *d)

@@ -7,11 +7,11 @@ struct hash_lane {
     struct hash_lane *next;
     struct relay *relay;
     unsigned consumer;
-    size_t at; /* within the relay's present block */
+    size_t at; /* within the relay's current block */
     struct sha256_lane hash;
-    bool busy;    /* the thread is at it, without the lock */
-    bool leaving; /* and is waited for */
-    bool done;    /* nothing more will come */
+    bool busy;    /* the thread hashes a piece of it, without the lock */
+    bool leaving; /* hash_lane_free waits for that */
+    bool done;    /* the relay has ended, or hashing failed */
     struct err failure;
 };
 
@@ -19,12 +19,10 @@ struct hasher {
     struct hub *hub;
     struct worker *worker;
     struct hash_lane *lanes;
-    const struct hash_backlog *backlog; /* or NULL */
-    bool beside;                        /* the thread is at a piece of it, without the lock */
     bool over;
 };
 
-/* A stream's odd end goes alone: beside it, the other would be out of step with all that follow. */
+/* A partial last block is hashed alone, so that the other stream stays aligned to whole blocks. */
 int hash_pieces(struct hash_piece *pieces, unsigned count, struct err *err)
 {
     struct hash_piece *a = &pieces[0], *b = &pieces[1];
@@ -39,8 +37,8 @@ int hash_pieces(struct hash_piece *pieces, unsigned count, struct err *err)
     return sha256_pair_update(a->hash, a->data, b->hash, b->data, a->len, err);
 }
 
-/* True with a piece to hash; a lane that has come to its end is marked. Under the lock. */
-static bool find_piece(struct hash_lane *lane, struct hash_piece *out)
+/* Returns true with the lane's next piece. Marks a lane that has ended. Called with the lock. */
+static bool lane_next_piece(struct hash_lane *lane, struct hash_piece *out)
 {
     const void *data;
     size_t len;
@@ -57,17 +55,17 @@ static bool find_piece(struct hash_lane *lane, struct hash_piece *out)
     return true;
 }
 
-static unsigned find_pieces(struct hasher *h, struct hash_piece out[2])
+static unsigned next_pieces(struct hasher *h, struct hash_piece out[2])
 {
     unsigned count = 0;
 
     for (struct hash_lane *lane = h->lanes; lane && count < 2; lane = lane->next)
-        count += find_piece(lane, &out[count]);
+        count += lane_next_piece(lane, &out[count]);
     return count;
 }
 
-/* Under the lock. */
-static void settle(const struct hash_piece *piece, const struct err *failure)
+/* Notes what was hashed of a piece. Called with the lock. */
+static void lane_finish_piece(const struct hash_piece *piece, const struct err *failure)
 {
     struct hash_lane *lane = piece->owner;
     struct err ignored;
@@ -90,37 +88,28 @@ static void settle(const struct hash_piece *piece, const struct err *failure)
     }
 }
 
-/* One lane's piece, or two lanes', or one lane's and one of the backlog. Enters and leaves locked.
- */
+/* Called with the lock, which it drops while it hashes. */
 static void hash_next(struct hasher *h, struct hash_piece pieces[2], unsigned count)
 {
-    const struct hash_backlog *backlog = count == 1 ? h->backlog : NULL;
     struct err err;
 
     for (unsigned i = 0; i < count; i++)
         ((struct hash_lane *)pieces[i].owner)->busy = true;
-    h->beside = backlog != NULL;
     pthread_mutex_unlock(&h->hub->lock);
-    bool beside = backlog && backlog->take(backlog->ctx, &pieces[1]);
-    bool failed = hash_pieces(pieces, beside ? 2 : count, &err) < 0;
-    if (beside)
-        backlog->give_back(backlog->ctx, &pieces[1], failed ? &err : NULL);
+    bool failed = hash_pieces(pieces, count, &err) < 0;
     pthread_mutex_lock(&h->hub->lock);
-    h->beside = false;
-    if (backlog && !h->backlog)
-        pthread_cond_broadcast(&h->hub->changed);
     for (unsigned i = 0; i < count; i++)
-        settle(&pieces[i], failed ? &err : NULL);
+        lane_finish_piece(&pieces[i], failed ? &err : NULL);
 }
 
-static void run(void *ctx)
+static void hash_relays(void *ctx)
 {
     struct hasher *h = ctx;
     struct hash_piece pieces[2];
 
     pthread_mutex_lock(&h->hub->lock);
     while (!h->over) {
-        unsigned count = find_pieces(h, pieces);
+        unsigned count = next_pieces(h, pieces);
         if (count == 0)
             pthread_cond_wait(&h->hub->changed, &h->hub->lock);
         else
@@ -137,7 +126,7 @@ struct hasher *hasher_new(struct err *err)
         err_nomem(err);
         return NULL;
     }
-    if (!(h->hub = hub_new(err)) || !(h->worker = worker_start(run, h, err))) {
+    if (!(h->hub = hub_new(err)) || !(h->worker = worker_start(hash_relays, h, err))) {
         cleanup_hub(&h->hub);
         free(h);
         return NULL;
@@ -159,15 +148,6 @@ void hasher_free(struct hasher *h)
 struct hub *hasher_hub(struct hasher *h)
 {
     return h->hub;
-}
-
-void hasher_set_backlog(struct hasher *h, const struct hash_backlog *backlog)
-{
-    pthread_mutex_lock(&h->hub->lock);
-    h->backlog = backlog;
-    while (!backlog && h->beside)
-        pthread_cond_wait(&h->hub->changed, &h->hub->lock);
-    pthread_mutex_unlock(&h->hub->lock);
 }
 
 struct hash_lane *hash_lane_new(struct hasher *h, struct relay *relay, unsigned consumer,

@@ -2,24 +2,24 @@
 
 #include <signal.h>
 
-/* The one thing a handler may touch. */
+/* Set by the handler. */
 static volatile sig_atomic_t caught;
 
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 
-static void note(int number)
+static void note_signal(int number)
 {
     caught = number;
 }
 
 void interrupt_install(void)
 {
-    struct sigaction old, action = {.sa_handler = note};
+    struct sigaction old, action = {.sa_handler = note_signal};
 
     for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
         if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
             sigaction(signals[i], &action, NULL);
-    /* A limit on file sizes is then an error of write(2), EFBIG; so is a reader that went away. */
+    /* write(2) returns EFBIG at a limit on file sizes, and EPIPE when the reader has gone. */
     signal(SIGXFSZ, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
 }

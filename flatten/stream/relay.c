@@ -3,7 +3,6 @@
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/resource.h>
 
 struct relay {
     struct hub *hub;
@@ -12,8 +11,8 @@ struct relay {
     uint64_t made, used[RELAY_MOST_CONSUMERS]; /* blocks, by the producer and by each consumer */
     bool ended, stopped;
     struct err end, stop; /* why */
-    size_t filled;        /* the producer's, of the block in the making */
-    bool has_room;        /* the same: that block is free to be filled */
+    size_t filled;        /* bytes in the producer's block; used by the producer alone */
+    bool has_room;        /* that block is free; used by the producer alone */
     size_t last_len;      /* of the last block, once ended */
     unsigned char *memory;
 };
@@ -69,7 +68,7 @@ static unsigned char *block_at(const struct relay *r, uint64_t number)
     return r->memory + number % r->blocks * r->block_size;
 }
 
-/* Has a consumer more than that many blocks to go? */
+/* True if a consumer has more than that many blocks to go. */
 static bool is_behind(const struct relay *r, uint64_t blocks)
 {
     for (unsigned i = 0; i < r->consumers; i++)
@@ -78,7 +77,7 @@ static bool is_behind(const struct relay *r, uint64_t blocks)
     return false;
 }
 
-/* Who has to wait waits until half of the blocks are free: threads wake each other less often. */
+/* A producer that must wait waits until half of the blocks are free: threads wake less often. */
 static int await_room(struct relay *r, struct err *err)
 {
     pthread_mutex_lock(&r->hub->lock);
@@ -93,8 +92,8 @@ static int await_room(struct relay *r, struct err *err)
     return stopped ? -1 : 0;
 }
 
-/* A consumer waits only when it has used up all. */
-static void hand_on(struct relay *r)
+/* Passes the block on. Consumers are woken only if one has used all blocks and waits. */
+static void pass_block(struct relay *r)
 {
     bool awaited = false;
 
@@ -122,7 +121,7 @@ void relay_commit(struct relay *r, size_t len)
 {
     r->filled += len;
     if (r->filled == r->block_size)
-        hand_on(r);
+        pass_block(r);
 }
 
 int relay_write(struct relay *r, const void *data, size_t len, struct err *err)
@@ -258,12 +257,6 @@ struct worker *worker_start(worker_run *run, void *ctx, struct err *err)
         return NULL;
     }
     return w;
-}
-
-/* For Linux, a thread: it cannot be taken back without a privilege. */
-void worker_give_way(void)
-{
-    (void)!setpriority(PRIO_PROCESS, 0, 19);
 }
 
 void worker_join(struct worker *w)

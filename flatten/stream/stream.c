@@ -41,15 +41,15 @@ int stream_read(struct stream *s, void *to, size_t size, size_t *len, struct err
 struct file_stream {
     struct stream base;
     int fd;
-    bool ranged; /* pread within a range, else read to the end */
+    bool ranged; /* pread within a range; else read to the end */
     off_t offset;
     uint64_t left;
     size_t at, len;
-    size_t most; /* to read at once: little after a skip, for another may follow */
+    size_t most; /* bytes to read at once: few after a skip, since another may follow */
     unsigned char buffer[FILE_BUFFER];
 };
 
-/* A pipe may give a byte at a time; a reader wants to see a magic number whole. */
+/* A pipe may give a byte at a time; the first peek must show a whole magic number. */
 static ssize_t pipe_fill(struct file_stream *f)
 {
     enum { MAGIC = 4 };
@@ -139,7 +139,7 @@ struct stream *stream_range(int fd, off_t offset, uint64_t length, struct err *e
     return &f->base;
 }
 
-/* The last byte is always read: that finds a file that is shorter than its range. */
+/* The last byte is always read, to find a file that is shorter than its range. */
 uint64_t stream_skip(struct stream *s, uint64_t len)
 {
     struct file_stream *f = (struct file_stream *)s;
@@ -168,8 +168,8 @@ struct verify_stream {
     struct stream *inner;
     struct digester *digester;
     struct digest expected;
-    const char *data;   /* what the reader has not used yet of the last peek */
-    struct err failure; /* of hashing: reported by the next peek */
+    const char *data;   /* the bytes of the last peek that are not used yet */
+    struct err failure; /* of hashing; the next peek reports it */
     bool done;
     char *what;
 };
@@ -203,7 +203,7 @@ static int verify_peek(struct stream *s, const void **data, size_t *len, struct 
     return *len == 0 ? verify_end(v, err) : 0;
 }
 
-/* Hashes here, not at the peek: a reader may use less than it was shown. */
+/* Hashes here, not in the peek: a reader may use fewer bytes than it was shown. */
 static void verify_advance(struct stream *s, size_t len)
 {
     struct verify_stream *v = (struct verify_stream *)s;

@@ -9,20 +9,20 @@ enum { READER, HASHER }; /* the relay's consumers */
 
 struct ahead_stream {
     struct stream base;
-    struct stream *inner; /* the thread's that reads, until it is joined */
+    struct stream *inner; /* used by the reading thread alone, until that is joined */
     struct relay *relay;
     struct worker *ahead;
-    struct hasher *own; /* where none was lent */
+    struct hasher *own; /* if the caller lent none */
     struct hash_lane *lane;
     struct digest expected;
     uint64_t max_size; /* bytes */
-    bool right;        /* the digest, at the end */
-    const char *data;  /* the present block */
+    bool right;        /* the digest was right */
+    const char *data;  /* the current block */
     size_t at, len;
     char *what;
 };
 
-static int read_all(struct ahead_stream *s, struct err *err)
+static int fill_relay(struct ahead_stream *s, struct err *err)
 {
     uint64_t total = 0;
     size_t len, room;
@@ -46,10 +46,10 @@ static void read_ahead(void *ctx)
     struct ahead_stream *s = ctx;
     struct err err = ERR_INIT;
 
-    relay_end(s->relay, read_all(s, &err) < 0 ? &err : NULL);
+    relay_end(s->relay, fill_relay(s, &err) < 0 ? &err : NULL);
 }
 
-static int check(struct ahead_stream *s, struct err *err)
+static int check_digest(struct ahead_stream *s, struct err *err)
 {
     struct digest actual;
 
@@ -74,7 +74,7 @@ static int ahead_peek(struct stream *base, const void **data, size_t *len, struc
             relay_release(s->relay, READER);
         s->at = s->len = 0;
         int rc = relay_take(s->relay, READER, &block, &s->len, err);
-        if (rc < 0 || (rc == 0 && check(s, err) < 0))
+        if (rc < 0 || (rc == 0 && check_digest(s, err) < 0))
             return -1;
         s->data = rc ? block : "";
     }

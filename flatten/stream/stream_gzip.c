@@ -1,4 +1,4 @@
-#include "flatten/stream/stream.h"
+#include "flatten/stream/stream_internal.h"
 
 #include <isa-l/igzip_lib.h>
 #include <stdbool.h>
@@ -12,9 +12,9 @@ struct gzip_stream {
     struct stream *inner;
     struct inflate_state state;
     struct isal_gzip_header header;
-    bool in_header; /* of a member */
+    bool in_header; /* in a member's header */
     bool in_member; /* between a member's header and the end of its trailer */
-    bool started;   /* the first member was met */
+    bool started;   /* the first member was found */
     bool ended;
     size_t at, len;
     unsigned char out[GUNZIP_BUFFER];
@@ -41,7 +41,7 @@ static void begin_member(struct gzip_stream *g)
     g->started = true;
 }
 
-/* Read apart from the data: isal_inflate forgets a header's flags where the input is cut in it. */
+/* Read apart from the data: isal_inflate forgets the flags of a header that comes in pieces. */
 static int read_header(struct gzip_stream *g, const void *in, size_t len, struct err *err)
 {
     enum { HEADER_STEP = 4096 };
@@ -59,7 +59,7 @@ static int read_header(struct gzip_stream *g, const void *in, size_t len, struct
     return 0;
 }
 
-/* Starts the next member, or ends the stream. Zero padding behind the last member is let pass. */
+/* Starts the next member, or ends the stream. Zeros after the last member are skipped. */
 static int next_member(struct gzip_stream *g, const unsigned char *in, size_t len, struct err *err)
 {
     if (len == 0) {
@@ -73,12 +73,12 @@ static int next_member(struct gzip_stream *g, const unsigned char *in, size_t le
         return 0;
     }
     if (in[0] != 0x1f)
-        return err_set(err, ERR_FORMAT, "gzip: garbage behind the data");
+        return err_set(err, ERR_FORMAT, "gzip: garbage after the data");
     begin_member(g);
     return 0;
 }
 
-/* Up to `size` bytes go to `to`; *made says how many. */
+/* Writes up to `size` bytes to `to`. *made: how many. */
 static int inflate_some(struct gzip_stream *g, const void *in, size_t len, void *to, size_t size,
                         size_t *made, struct err *err)
 {
@@ -102,7 +102,7 @@ static int inflate_some(struct gzip_stream *g, const void *in, size_t len, void 
     return 0;
 }
 
-/* The next bytes, up to `size`; none only at the end. */
+/* Writes the next bytes, up to `size`. *made is 0 only at the end. */
 static int inflate_next(struct gzip_stream *g, void *to, size_t size, size_t *made, struct err *err)
 {
     *made = 0;

@@ -1,10 +1,10 @@
-#include "flatten/stream/stream.h"
+#include "flatten/stream/stream_internal.h"
 
 #include <stdbool.h>
 #include <string.h>
 #include <zstd.h>
 
-/* The most memory a frame may ask for as its window: 128 MiB, as `zstd -d` allows by default. */
+/* The largest window that a frame may ask for: 128 MiB, the default of `zstd -d`. */
 enum { WINDOW_LOG_LIMIT = 27, UNZSTD_BUFFER = 512 * 1024 };
 
 struct zstd_stream {
@@ -17,7 +17,7 @@ struct zstd_stream {
     unsigned char out[UNZSTD_BUFFER];
 };
 
-/* Up to `size` bytes go to `to`; *made says how many. */
+/* Writes up to `size` bytes to `to`. *made: how many. */
 static int decompress_some(struct zstd_stream *z, void *to, size_t size, size_t *made,
                            struct err *err)
 {
@@ -32,7 +32,7 @@ static int decompress_some(struct zstd_stream *z, void *to, size_t size, size_t 
         z->ended = true;
         return 0;
     }
-    /* With no input left, what the decoder still holds comes out; then it is a truncated frame. */
+    /* Without input the decoder gives what it still holds; after that, the frame is truncated. */
     size_t hint = ZSTD_decompressStream(z->ctx, &out, &in);
     if (ZSTD_isError(hint))
         return err_set(err, ERR_FORMAT, "zstd: %s", ZSTD_getErrorName(hint));
@@ -44,7 +44,7 @@ static int decompress_some(struct zstd_stream *z, void *to, size_t size, size_t 
     return 0;
 }
 
-/* The next bytes, up to `size`; none only at the end. */
+/* Writes the next bytes, up to `size`. *made is 0 only at the end. */
 static int decompress_next(struct zstd_stream *z, void *to, size_t size, size_t *made,
                            struct err *err)
 {

@@ -3,13 +3,14 @@
 #include "base/cli/columns.h"
 #include "base/cli/log.h"
 #include "base/fdio.h"
+#include "base/path.h"
 #include "shim/admin/bench/bench.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* Where flatten looks for it: flatten/lookup_costs.c. */
+/* flatten looks for it here: flatten/analyze/lookups/lookup_costs.c. */
 #define COSTS_DIR  "/var/lib/flatbed"
 #define COSTS_FILE COSTS_DIR "/costs.json"
 
@@ -22,8 +23,9 @@ struct bench_command {
 #define FIELD(name) offsetof(struct bench_command, name)
 static const struct option_spec bench_options[] = {
     {"dir", 0, OPTION_FILE, FIELD(dir), "DIR", NULL,
-     "measure on the file system of this folder; by default an engine's store"},
-    {"runs", 0, OPTION_NUMBER, FIELD(runs), "N", NULL, "take medians of so many; by default 7"},
+     "measure on the file system of this directory; by default an engine's store"},
+    {"runs", 0, OPTION_NUMBER, FIELD(runs), "N", NULL,
+     "take medians of this many runs; by default 7"},
     {"size", 0, OPTION_NUMBER, FIELD(size), "MIB", NULL,
      "size of the file that is copied up and read; by default 64"},
     {"drop-caches", 0, OPTION_FLAG, FIELD(drop), NULL, NULL,
@@ -42,29 +44,24 @@ const struct command_spec command_bench_spec = {
     .summary = "Measure what overlay mounts cost on this host.",
     .details =
         "Overlay mounts of 1 (a flattened image), 5, 20 and 60 layers against a bind mount:\n"
-        "lookups and listings, copy-up, reads. Works in a temporary folder and a mount namespace\n"
-        "of its own; without root also in a user namespace, where the kernel allows it.\n",
+        "lookups and listings, copy-up, reads. Works in a temporary directory and a mount\n"
+        "namespace of its own; without root also in a user namespace, if the kernel allows it.\n",
     .options = bench_options,
     .completes = OPERANDS_NONE,
 };
 
-/* The folder of a file, opened, and the file's name in it. */
-static int open_folder(const char *path, const char **name, struct err *err)
+/* Opens the directory of a file, and sets *name to the file's name in it. */
+static int open_directory(const char *path, const char **name, struct err *err)
 {
-    const char *slash = strrchr(path, '/');
-    _cleanup_free_ char *folder =
-        slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+    _cleanup_free_ char *directory = path_parent(path, name);
 
-    if (!folder)
+    if (!directory)
         return err_nomem(err);
-    int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (dir < 0)
-        return err_sys(err, "%s", folder);
-    *name = slash ? slash + 1 : path;
-    return dir;
+    int dir = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return dir < 0 ? err_sys(err, "%s", directory) : dir;
 }
 
-/* Before the work, so that it is not in vain: the folder of the file, and its name there. */
+/* Opens the directory for the result before the measurement, which would otherwise be lost. */
 static int prepare_save(const struct bench_command *c, const char *path, int *dir,
                         const char **name, struct err *err)
 {
@@ -72,20 +69,20 @@ static int prepare_save(const struct bench_command *c, const char *path, int *di
         return c->costs ? err_set(err, ERR_USAGE, "--costs goes with --save") : 0;
     if (!c->costs && mkdir(COSTS_DIR, 0755) < 0 && errno != EEXIST)
         return err_sys(err, COSTS_DIR);
-    *dir = open_folder(path, name, err);
+    *dir = open_directory(path, name, err);
     if (*dir < 0)
         return -1;
     return faccessat(*dir, ".", W_OK, AT_EACCESS) < 0 ? err_sys(err, "%s", path) : 0;
 }
 
-static int save(const char *path, int dir, const char *name, const struct buf *json,
-                struct err *err)
+static int save_result(const char *path, int dir, const char *name, const struct buf *json,
+                       struct err *err)
 {
     _cleanup_atomic_file_ struct atomic_file file = ATOMIC_FILE_INIT;
 
     if (atomic_file_begin(&file, dir, name, 0644, err) < 0)
         return err_wrap(err, "%s", path);
-    if (fchmod(file.fd, 0644) < 0) /* for everybody to read, whatever the umask */
+    if (fchmod(file.fd, 0644) < 0) /* readable for all users, whatever the umask */
         return err_sys(err, "%s", path);
     if (fd_write_all(file.fd, json->data, json->len, err) < 0 || atomic_file_commit(&file, err) < 0)
         return err_wrap(err, "%s", path);
@@ -93,8 +90,8 @@ static int save(const char *path, int dir, const char *name, const struct buf *j
     return 0;
 }
 
-static int show(const struct bench_command *c, const struct bench_result *r, const struct buf *json,
-                struct err *err)
+static int print_result(const struct bench_command *c, const struct bench_result *r,
+                        const struct buf *json, struct err *err)
 {
     _cleanup_buf_ struct buf out = BUF_INIT;
 
@@ -126,9 +123,9 @@ static int bench(const struct bench_command *c, struct err *err)
     if (bench_run(&options, result, err) < 0)
         return -1;
     bench_put_json(result, &json);
-    if (buf_check(&json, err) < 0 || show(c, result, &json, err) < 0)
+    if (buf_check(&json, err) < 0 || print_result(c, result, &json, err) < 0)
         return -1;
-    return c->save ? save(path, dir, name, &json, err) : 0;
+    return c->save ? save_result(path, dir, name, &json, err) : 0;
 }
 
 int command_bench(int argc, char *const argv[], bool *help, struct err *err)

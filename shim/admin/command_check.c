@@ -12,7 +12,7 @@ struct check_command {
 #define FIELD(name) offsetof(struct check_command, name)
 static const struct option_spec check_options[] = {
     {"draft", 0, OPTION_FLAG, FIELD(draft), NULL, NULL,
-     "read files that others than root could have written too, and warn of it"},
+     "also read files that users other than root could have written, with a warning"},
     {"strict", 0, OPTION_FLAG, FIELD(strict), NULL, NULL, "let warnings count as errors"},
     {"json", 0, OPTION_FLAG, FIELD(json), NULL, NULL, "print the findings as JSON"},
     {"quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL, NULL, "print nothing; the exit status tells"},
@@ -23,9 +23,9 @@ const struct command_spec command_check_spec = {
     .program = "flatbed",
     .name = "check",
     .operands = "[FILE]",
-    .summary = "Say what is wrong with a policy, and what it cannot mean.",
+    .summary = "Find errors in a policy, and rules that cannot be meant.",
     .details =
-        "Reads the policy as flatbed-runtime does, with the files of its \".d\" folder, and\n"
+        "Reads the policy as flatbed-runtime does, with the files of its \".d\" directory, and\n"
         "looks for what it names on this host. Without FILE: /etc/flatbed/policy.json.\n"
         "Exit status 0: containers can start, 1: the policy has errors.\n",
     .options = check_options,
@@ -33,20 +33,20 @@ const struct command_spec command_check_spec = {
     .completes = OPERANDS_FILES,
 };
 
-/* What loads is looked at further; what does not is the one finding. */
-static int gather(const struct check_command *c, struct policy *policy, const char *path,
-                  struct findings *findings, struct err *err)
+/* Collects the findings. A policy that does not load is the only one. */
+static int collect_findings(const struct check_command *c, struct policy *policy, const char *path,
+                            struct findings *findings, struct err *err)
 {
     struct err distrust = ERR_INIT;
 
     policy->draft = c->draft;
     policy->distrust = &distrust;
     bool loaded = policy_open(policy, path, err) == 0;
-    if (!loaded && err->kind == ERR_SYSTEM) /* not there, or not ours to read */
+    if (!loaded && err->kind == ERR_SYSTEM) /* missing, or not readable */
         return -1;
     if (distrust.kind != ERR_NONE)
         findings_add(findings, FINDING_WARNING, "distrusted", NULL,
-                     "flatbed-runtime would not believe it: %s", distrust.msg);
+                     "flatbed-runtime would reject it: %s", distrust.msg);
     if (!loaded || policy_decode(policy, err) < 0) {
         findings_add_error(findings, err);
     } else if (policy->file_count == 0) {
@@ -107,7 +107,7 @@ static int check(const struct check_command *c, const char *path, struct err *er
     _cleanup_findings_ struct findings findings = {0};
     _cleanup_policy_ struct policy *policy = policy_new(err);
 
-    if (!policy || gather(c, policy, path, &findings, err) < 0)
+    if (!policy || collect_findings(c, policy, path, &findings, err) < 0)
         return -1;
     if (c->json ? print_json(policy, &findings, err) < 0
                 : !c->quiet && print_text(policy, &findings, err) < 0)

@@ -27,11 +27,11 @@ static const struct option_spec explain_options[] = {
     {"policy", 0, OPTION_FILE, FIELD(policy), "FILE", NULL,
      "the policy, instead of /etc/flatbed/policy.json"},
     {"draft", 0, OPTION_FLAG, FIELD(draft), NULL, NULL,
-     "read a policy that others than root could have written too, and warn of it"},
+     "also read a policy that users other than root could have written, with a warning"},
     {"id", 0, OPTION_TEXT, FIELD(id), "ID", NULL,
-     "the container's ID; by default the name of the folder that --config is in"},
+     "the container's ID; by default the name of the directory of --config"},
     {"state", 0, OPTION_LIST, FIELD(states), "DIR", NULL,
-     "look for the container here too: a containerd state folder, Docker's exec-root or "
+     "look for the container here, too: a containerd state directory, Docker's exec-root or "
      "data-root, podman's storage; may be repeated"},
     {"json", 0, OPTION_FLAG, FIELD(json), NULL, NULL, "print it as JSON"},
     {0},
@@ -53,7 +53,7 @@ const struct command_spec command_explain_spec = {
     .completes = OPERANDS_NONE,
 };
 
-/* ---- as if ---- */
+/* ---- additions to config.json ---- */
 
 static const char *split(const char *item, const char *option, size_t *key_len, struct err *err)
 {
@@ -101,10 +101,10 @@ static int add_variables(const struct option_list *list, struct json_doc *doc, s
     return json_failed(doc) ? err_nomem(err) : 0;
 }
 
-/* ---- all of it ---- */
+/* ---- the command ---- */
 
-/* The name of the folder that a file is in. NULL without memory. */
-static char *folder_name(const char *file)
+/* Returns the name of the directory that a file is in; NULL without memory. */
+static char *directory_name(const char *file)
 {
     _cleanup_free_ char *path = realpath(file, NULL);
     char *slash = path ? strrchr(path, '/') : NULL;
@@ -125,7 +125,7 @@ static int load_policy(const struct explain_command *c, struct policy *policy, s
     if (policy_open(policy, c->policy, err) < 0)
         return -1;
     if (distrust.kind != ERR_NONE)
-        log_warning("flatbed-runtime would not believe this policy: %s", distrust.msg);
+        log_warning("flatbed-runtime would reject this policy: %s", distrust.msg);
     return policy->mode == POLICY_OFF ? 0 : policy_decode(policy, err);
 }
 
@@ -164,7 +164,7 @@ static int explain(const struct explain_command *c, const char *word, struct err
         return -1;
     _cleanup_free_ char *name = c->id      ? strdup(c->id)
                                 : found.id ? strdup(found.id)
-                                           : folder_name(c->config);
+                                           : directory_name(c->config);
     if (!name)
         return err_nomem(err);
     return show(c, &bundle, name, err);

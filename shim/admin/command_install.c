@@ -22,7 +22,7 @@ struct install_command {
      FIELD(name),                                                                                  \
      "NAME",                                                                                       \
      NULL,                                                                                         \
-     "what the engine calls the runtime; by default flatbed"},                                     \
+     "the name of the runtime in the engine; by default flatbed"},                                 \
         {"config", 0, OPTION_FILE, FIELD(config), "FILE", NULL, "the engine's file to edit"},      \
     {                                                                                              \
         "dry-run", 'n', OPTION_FLAG, FIELD(dry_run), NULL, NULL,                                   \
@@ -44,11 +44,10 @@ const struct command_spec command_install_spec = {
     .program = "flatbed",
     .name = "install",
     .operands = "docker|containerd|podman",
-    .summary = "Tell an engine of flatbed-runtime.",
-    .details =
-        "Edits /etc/docker/daemon.json, /etc/containerd/config.toml or\n"
-        "/etc/containers/containers.conf.d/flatbed.conf, and leaves what else is in it as it\n"
-        "is. The file from before is kept as FILE.flatbed-backup. No engine is restarted.\n",
+    .summary = "Add flatbed-runtime to an engine's configuration.",
+    .details = "Edits /etc/docker/daemon.json, /etc/containerd/config.toml or\n"
+               "/etc/containers/containers.conf.d/flatbed.conf, and changes nothing else in it.\n"
+               "The file from before is kept as FILE.flatbed-backup. No engine is restarted.\n",
     .options = install_options,
     .min_operands = 1,
     .max_operands = 1,
@@ -59,8 +58,8 @@ const struct command_spec command_uninstall_spec = {
     .program = "flatbed",
     .name = "uninstall",
     .operands = "docker|containerd|podman",
-    .summary = "Take flatbed-runtime out of an engine's configuration.",
-    .details = "What was the default runtime before is so again. No engine is restarted.\n",
+    .summary = "Remove flatbed-runtime from an engine's configuration.",
+    .details = "The default runtime from before is restored. No engine is restarted.\n",
     .options = uninstall_options,
     .min_operands = 1,
     .max_operands = 1,
@@ -71,12 +70,12 @@ static const struct engine {
     const char *name, *file;
     install_edit *edit;
     install_undo *undo;
-    install_outdated *outdated;   /* or NULL: no default is taken from a backup */
-    const char *next, *undo_next; /* what makes the engine read it, or NULL */
+    install_outdated *outdated;   /* or NULL: the engine's undo uses no backup */
+    const char *next, *undo_next; /* commands that make the engine read it, or NULL */
 } engines[] = {
     {"docker", "/etc/docker/daemon.json", install_docker, install_docker_undo,
      install_docker_outdated,
-     /* on a reload, a default that is no longer written stays */
+     /* a reload keeps a default that the file no longer has */
      "systemctl reload docker", "systemctl restart docker"},
     {"containerd", "/etc/containerd/config.toml", install_containerd, install_toml_undo, NULL,
      "systemctl restart containerd", "systemctl restart containerd"},
@@ -94,7 +93,10 @@ static const struct engine *find_engine(const char *name, struct err *err)
     return NULL;
 }
 
-/* A user's own podman has its files in his home. NULL with an error. */
+/*
+ * Returns the path of the engine's file; that of a rootless podman is in the home directory. NULL
+ * with an error.
+ */
 static char *default_file(const struct engine *engine, struct err *err)
 {
     const char *home = getenv("HOME");
@@ -202,7 +204,7 @@ static int uninstall(const struct engine *engine, const struct install_command *
         log_info("%s: there is no '%s'; nothing was changed", file.path, c->name);
         return 0;
     }
-    bool removes = !after.len && !backup; /* install made it */
+    bool removes = !after.len && !backup; /* install made the file */
     if (c->dry_run)
         return print_diff(&file, &after, removes, err);
     if ((removes ? config_file_remove(&file, err) : config_file_write(&file, &after, err)) < 0)
@@ -216,11 +218,11 @@ static int uninstall(const struct engine *engine, const struct install_command *
     return 0;
 }
 
-typedef int job(const struct engine *engine, const struct install_command *c, const char *path,
-                struct err *err);
+typedef int install_job(const struct engine *engine, const struct install_command *c,
+                        const char *path, struct err *err);
 
-static int run(const struct command_spec *spec, job *work, int argc, char *const argv[], bool *help,
-               struct err *err)
+static int run_install(const struct command_spec *spec, install_job *work, int argc,
+                       char *const argv[], bool *help, struct err *err)
 {
     struct install_command c = {.name = "flatbed"};
     struct operands operands = {0};
@@ -244,10 +246,10 @@ static int run(const struct command_spec *spec, job *work, int argc, char *const
 
 int command_install(int argc, char *const argv[], bool *help, struct err *err)
 {
-    return run(&command_install_spec, install, argc, argv, help, err);
+    return run_install(&command_install_spec, install, argc, argv, help, err);
 }
 
 int command_uninstall(int argc, char *const argv[], bool *help, struct err *err)
 {
-    return run(&command_uninstall_spec, uninstall, argc, argv, help, err);
+    return run_install(&command_uninstall_spec, uninstall, argc, argv, help, err);
 }

@@ -2,7 +2,8 @@
 
 #include "base/cli/columns.h"
 #include "base/cli/log.h"
-#include "shim/admin/restack_place.h"
+#include "base/human.h"
+#include "shim/admin/command_restack_common.h"
 #include "shim/host/child.h"
 #include "shim/host/trust.h"
 #include "shim/restack/build/restack_build.h"
@@ -19,11 +20,11 @@ struct restack_command {
 
 #define FIELD(name) offsetof(struct restack_command, name)
 static const struct option_spec restack_options[] = {
-    {"status", 0, OPTION_FLAG, FIELD(status), NULL, NULL, "show what is in the cache; the default"},
+    {"status", 0, OPTION_FLAG, FIELD(status), NULL, NULL,
+     "list the trees in the cache; the default"},
     {"build", 0, OPTION_FLAG, FIELD(build), NULL, NULL,
-     "make the tree of an image, or of layers, ahead of the first container"},
-    {"force", 0, OPTION_FLAG, FIELD(force), NULL, NULL,
-     "with --build: also where it would not pay"},
+     "build the tree of an image, or of layers, before the first container"},
+    {"force", 0, OPTION_FLAG, FIELD(force), NULL, NULL, "with --build: also if it would not pay"},
     {"cache", 0, OPTION_FILE, FIELD(cache), "DIR", NULL,
      "the cache; by default the policy's rootfs.cache, or " RESTACK_CACHE},
     {"json", 0, OPTION_FLAG, FIELD(json), NULL, NULL, "print it as JSON"},
@@ -34,11 +35,10 @@ const struct command_spec command_restack_spec = {
     .program = "flatbed",
     .name = "restack",
     .operands = "[IMAGE | LAYER[:LAYER...]...]",
-    .summary = "Show, or make, the trees that stand for an image's layers.",
+    .summary = "List, or build, trees of merged layers.",
     .details =
-        "Where a policy says \"beyond\": \"restack\", a container's root of many layers is "
-        "mounted\n"
-        "with one: a tree of hard links, made once for an image. IMAGE is one that docker or\n"
+        "If a policy says \"beyond\": \"restack\", a container's root of many layers is mounted\n"
+        "with one: a tree of hard links, built once for an image. IMAGE is one that docker or\n"
         "podman has; LAYER is an unpacked layer's directory, the topmost first.\n",
     .options = restack_options,
     .max_operands = -1,
@@ -57,8 +57,8 @@ static void put_time(struct buf *out, int64_t seconds)
         buf_puts(out, text);
 }
 
-/* In the arena; NULL without memory. */
-static const char *number(uint64_t value, struct arena *arena)
+/* Returns the number as text in the arena; NULL without memory. */
+static const char *number_text(uint64_t value, struct arena *arena)
 {
     char text[24];
     int len = snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
@@ -69,15 +69,16 @@ static const char *number(uint64_t value, struct arena *arena)
 static int fill_row(const struct restack_item *item, struct arena *arena, struct columns_row *row,
                     struct err *err)
 {
-    _cleanup_buf_ struct buf size = BUF_INIT, used = BUF_INIT;
+    _cleanup_buf_ struct buf used = BUF_INIT;
+    char size[HUMAN_SIZE];
 
-    restack_put_size(&size, item->bytes);
     put_time(&used, item->used);
-    if (buf_check(&size, err) < 0 || buf_check(&used, err) < 0)
+    if (buf_check(&used, err) < 0)
         return -1;
     *row = (struct columns_row){
-        .cells = {item->state, number(item->layers, arena), number(item->files, arena),
-                  item->lookups, arena_strndup(arena, size.data, size.len),
+        .cells = {item->state, number_text(item->layers, arena), number_text(item->files, arena),
+                  item->lookups,
+                  arena_strndup(arena, human_size_binary(item->bytes, size), strlen(size)),
                   used.data ? arena_strndup(arena, used.data, used.len) : NULL,
                   item->mounted ? "yes" : NULL, item->why ? item->why : item->layer}};
     return 0;
@@ -112,19 +113,19 @@ static int print_json(const struct restack_cache *cache, const struct restack_li
         json_set(doc, json_root(doc), "cache", json_string(doc, cache->path));
     struct json *items = json_set(doc, json_root(doc), "trees", json_array(doc));
     for (size_t i = 0; i < list->count; i++)
-        json_append(doc, items, restack_item_json(&list->items[i], doc));
+        json_append(doc, items, command_restack_item(&list->items[i], doc));
     if (json_write(doc, &out, err) < 0)
         return -1;
     buf_putc(&out, '\n');
     return program_print(&out, err);
 }
 
-static int status(const struct restack_command *c, struct arena *arena, struct err *err)
+static int print_status(const struct restack_command *c, struct arena *arena, struct err *err)
 {
     _cleanup_restack_cache_ struct restack_cache cache = RESTACK_CACHE_INIT;
     struct restack_list list = {0};
 
-    if (restack_place_open(c->cache, false, &cache, err) < 0 ||
+    if (command_restack_open(c->cache, false, &cache, err) < 0 ||
         (cache.fd >= 0 && restack_list_read(&cache, arena, &list, err) < 0))
         return -1;
     return c->json ? print_json(&cache, &list, err) : print_list(&list, arena, err);
@@ -132,8 +133,8 @@ static int status(const struct restack_command *c, struct arena *arena, struct e
 
 /* ---- build ---- */
 
-static int add(struct arena *arena, const char *text, size_t len, struct layers *out,
-               struct err *err)
+static int add_layer(struct arena *arena, const char *text, size_t len, struct layers *out,
+                     struct err *err)
 {
     out->lower = arena_extend(arena, out->lower, out->count, sizeof(*out->lower));
     const char *copy = arena_strndup(arena, text, len);
@@ -143,11 +144,11 @@ static int add(struct arena *arena, const char *text, size_t len, struct layers 
     return 0;
 }
 
-static int add_all(struct arena *arena, const char *list, struct layers *out, struct err *err)
+static int add_layers(struct arena *arena, const char *list, struct layers *out, struct err *err)
 {
     for (;;) {
         size_t len = strcspn(list, ":\n");
-        if (len && add(arena, list, len, out, err) < 0)
+        if (len && add_layer(arena, list, len, out, err) < 0)
             return -1;
         if (list[len] != ':')
             return 0;
@@ -155,9 +156,12 @@ static int add_all(struct arena *arena, const char *list, struct layers *out, st
     }
 }
 
-/* Both engines name the layers of an image alike. 1 if this one has it. */
-static int ask(const char *engine, const char *image, struct arena *arena, struct layers *out,
-               struct err *err)
+/*
+ * Asks an engine for the layers of an image; docker and podman print them alike. Returns 1 if the
+ * engine has the image, 0 if not.
+ */
+static int ask_engine(const char *engine, const char *image, struct arena *arena,
+                      struct layers *out, struct err *err)
 {
     static const char format[] = "--format={{.GraphDriver.Data.UpperDir}}"
                                  "{{if index .GraphDriver.Data \"LowerDir\"}}"
@@ -179,7 +183,7 @@ static int ask(const char *engine, const char *image, struct arena *arena, struc
         child_output(argv, answer, ANSWER_BYTES, &exited, &ignored) < 0 || exited != 0 ||
         answer[0] != '/')
         return 0;
-    return add_all(arena, answer, out, err) < 0 ? -1 : 1;
+    return add_layers(arena, answer, out, err) < 0 ? -1 : 1;
 }
 
 static int add_image(struct arena *arena, const char *image, struct layers *out, struct err *err)
@@ -188,7 +192,7 @@ static int add_image(struct arena *arena, const char *image, struct layers *out,
                                           "/usr/bin/podman"};
 
     for (size_t i = 0; i < sizeof(engines) / sizeof(*engines); i++) {
-        int found = ask(engines[i], image, arena, out, err);
+        int found = ask_engine(engines[i], image, arena, out, err);
         if (found)
             return found < 0 ? -1 : 0;
     }
@@ -196,8 +200,8 @@ static int add_image(struct arena *arena, const char *image, struct layers *out,
                    image);
 }
 
-static int report(const struct restack_command *c, const struct chain *chain,
-                  const struct restack_built *built, struct err *err)
+static int print_built(const struct restack_command *c, const struct chain *chain,
+                       const struct restack_built *built, struct err *err)
 {
     _cleanup_buf_ struct buf out = BUF_INIT;
 
@@ -219,8 +223,8 @@ static int report(const struct restack_command *c, const struct chain *chain,
     return program_print(&out, err) < 0 ? -1 : !built->ready;
 }
 
-static int build(const struct restack_command *c, const struct operands *operands,
-                 struct arena *arena, struct err *err)
+static int build_tree(const struct restack_command *c, const struct operands *operands,
+                      struct arena *arena, struct err *err)
 {
     _cleanup_restack_cache_ struct restack_cache cache = RESTACK_CACHE_INIT;
     struct restack_entry entry = RESTACK_ENTRY_INIT;
@@ -232,12 +236,12 @@ static int build(const struct restack_command *c, const struct operands *operand
         return err_set(err, ERR_UNSUPPORTED, "only root can make trees of layers");
     for (int i = 0; i < operands->count; i++) {
         const char *word = operands->list[i];
-        if ((word[0] == '/' || word[0] == '.' ? add_all(arena, word, &layers, err)
+        if ((word[0] == '/' || word[0] == '.' ? add_layers(arena, word, &layers, err)
                                               : add_image(arena, word, &layers, err)) < 0)
             return -1;
     }
     if (chain_of_paths(layers.lower, layers.count, false, arena, &chain, err) < 0 ||
-        restack_place_open(c->cache, true, &cache, err) < 0 ||
+        command_restack_open(c->cache, true, &cache, err) < 0 ||
         restack_cache_find(&cache, &chain, arena, &entry, err) < 0)
         return -1;
     bool ready = entry.state == RESTACK_READY;
@@ -245,10 +249,10 @@ static int build(const struct restack_command *c, const struct operands *operand
     if (!ready && restack_build(&cache, &chain, c->force, arena, &built, err) < 0)
         return -1;
     if (ready && !c->json) {
-        log_info("it is there already");
+        log_info("the tree is there already");
         return 0;
     }
-    return report(c, &chain, &built, err);
+    return print_built(c, &chain, &built, err);
 }
 
 int command_restack(int argc, char *const argv[], bool *help, struct err *err)
@@ -263,10 +267,10 @@ int command_restack(int argc, char *const argv[], bool *help, struct err *err)
             rc = err_set(err, ERR_USAGE, "either --status or --build");
         else if (c.build == !operands.count)
             rc = err_set(err, ERR_USAGE,
-                         c.build ? "--build: which image, or which layers?"
+                         c.build ? "--build needs an image, or layers"
                                  : "an image goes with --build");
         else
-            rc = c.build ? build(&c, &operands, &arena, err) : status(&c, &arena, err);
+            rc = c.build ? build_tree(&c, &operands, &arena, err) : print_status(&c, &arena, err);
     }
     free(operands.list);
     return rc;

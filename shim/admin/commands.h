@@ -1,4 +1,7 @@
-/* The commands of flatbed: what each offers (for options_parse and help), and how it runs. */
+/*
+ * The commands of flatbed: the description of each (for options_parse and help), and the function
+ * that runs it.
+ */
 #ifndef SHIM_COMMANDS_H
 #define SHIM_COMMANDS_H
 

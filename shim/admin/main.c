@@ -7,13 +7,13 @@
 
 static const char details[] =
     "Examples:\n"
-    "  flatbed install docker --dry-run                what would be changed, as a diff\n"
+    "  flatbed install docker --dry-run                show the change as a diff\n"
     "  flatbed install docker --default\n"
     "  flatbed check --draft new-policy.json\n"
     "  flatbed explain --config bundle/config.json --annotation flatbed.data=imagenet\n"
     "  flatbed explain 3f2a                            a running container, by the start of its "
     "ID\n"
-    "  flatbed bench --dir /var/lib/docker             what overlay mounts cost here\n"
+    "  flatbed bench --dir /var/lib/docker             the cost of overlay mounts here\n"
     "  flatbed restack --build torch:2.7               one layer for containers of an image\n"
     "\n"
     "Exit status: 0 done, 1 the policy has errors or would refuse the container, 2 usage,\n"
@@ -26,7 +26,7 @@ static const struct command_spec *const commands[] = {
 static const struct program_spec program = {
     .name = "flatbed",
     .asks = "which command?",
-    .summary = "set flatbed-runtime up, and say what it does",
+    .summary = "set flatbed-runtime up, and show what it does",
     .details = details,
     .commands = commands,
 };
@@ -40,7 +40,7 @@ int main(int argc, char *argv[])
     struct err err = ERR_INIT;
 
     program_fill_standard_descriptors();
-    /* For the width of characters; without it columns are only less straight. */
+    /* Sets the locale for the width of characters; without it columns may not line up. */
     if (!setlocale(LC_CTYPE, "C.UTF-8"))
         setlocale(LC_CTYPE, "");
     log_init("flatbed", LOG_LEVEL_INFO);

@@ -12,9 +12,9 @@
 
 enum { RECORD_BYTES = 4 * 1024 * 1024, STATE_BYTES = 64 * 1024 };
 
-/* ---- one ---- */
+/* ---- one tree ---- */
 
-static uint64_t measure(const struct restack_cache *cache, const char *key)
+static uint64_t tree_size(const struct restack_cache *cache, const char *key)
 {
     _cleanup_free_ char *path = strf("%s/%s", cache->path, key);
     char *const paths[] = {path, NULL};
@@ -34,8 +34,8 @@ static uint64_t measure(const struct restack_cache *cache, const char *key)
     return bytes;
 }
 
-/* A copy of a member's text, or of a number's digits; NULL where there is none. */
-static const char *member(struct json_doc *doc, const char *key, struct arena *arena)
+/* Returns a copy of a member's text, or of a number's digits; NULL if there is none. */
+static const char *member_text(struct json_doc *doc, const char *key, struct arena *arena)
 {
     const struct json *value = json_get(json_root(doc), key);
 
@@ -55,10 +55,10 @@ static void read_state(int fd, struct arena *arena, struct restack_item *item)
     _cleanup_json_ struct json_doc *doc = json_parse_buf(&text, &options, &ignored);
     if (!doc)
         return;
-    const char *state = member(doc, "state", arena);
+    const char *state = member_text(doc, "state", arena);
     item->state = state ? state : item->state;
-    item->why = member(doc, "why", arena);
-    item->lookups = member(doc, "lookups", arena);
+    item->why = member_text(doc, "why", arena);
+    item->lookups = member_text(doc, "lookups", arena);
     (void)!json_u64(json_get(json_root(doc), "files"), &item->files);
     (void)!json_u64(json_get(json_root(doc), "made"), &item->made);
 }
@@ -79,7 +79,7 @@ static void read_chain(int fd, struct arena *arena, struct restack_item *item)
                     strcmp(now, text.data) == 0 && strcmp(chain.key, item->key) == 0;
 }
 
-/* True for what is a folder of a chain; `building` if it has no name of its own yet. */
+/* Returns true for the directory of a tree; `building` if it does not have its final name yet. */
 static bool is_key(const char *name, const char **key, bool *building)
 {
     static const char prefix[] = ".build-";
@@ -89,7 +89,7 @@ static bool is_key(const char *name, const char **key, bool *building)
     return strlen(*key) == CHAIN_KEY - 1 && strspn(*key, "0123456789abcdef") == CHAIN_KEY - 1;
 }
 
-/* False if there is nothing to tell. */
+/* Reads one tree. Returns false if there is none to list. */
 static bool read_item(const struct restack_cache *cache, const char *name, struct arena *arena,
                       struct restack_item *item)
 {
@@ -110,13 +110,16 @@ static bool read_item(const struct restack_cache *cache, const char *name, struc
     }
     read_state(fd, arena, item);
     read_chain(fd, arena, item);
-    item->bytes = measure(cache, name);
+    item->bytes = tree_size(cache, name);
     return true;
 }
 
-/* ---- all ---- */
+/* ---- all trees ---- */
 
-/* An overlay's options have the path of each layer, and a key is in no other. */
+/*
+ * Marks the trees of a mount table. An overlay's options have the path of each layer, and only the
+ * tree's own path has its key.
+ */
 static void mark_mounted(void *context, const struct mount_table *table)
 {
     const struct restack_list *list = context;
@@ -143,7 +146,7 @@ static int read_all(const struct restack_cache *cache, DIR *dir, struct arena *a
     return mounts_of_all(mark_mounted, out, err);
 }
 
-/* The last used first. */
+/* Orders by use, the last used first. */
 static int by_use(const void *a, const void *b)
 {
     const struct restack_item *x = a, *y = b;
@@ -179,7 +182,7 @@ int restack_list_read(const struct restack_cache *cache, struct arena *arena,
     return rc;
 }
 
-/* ---- what goes ---- */
+/* ---- removing trees ---- */
 
 void restack_list_judge(struct restack_list *list, const struct restack_limits *limits)
 {
@@ -189,7 +192,7 @@ void restack_list_judge(struct restack_list *list, const struct restack_limits *
         struct restack_item *item = &list->items[i];
         item->leaves = NULL;
         if (item->mounted || strcmp(item->state, "building") == 0)
-            ; /* it stays, and takes of the room */
+            ; /* it stays, and counts */
         else if (!item->current)
             item->leaves = "its layers are gone";
         else if (limits->now - item->used > limits->seconds)
@@ -201,9 +204,12 @@ void restack_list_judge(struct restack_list *list, const struct restack_limits *
     }
 }
 
-/* Nobody mounts it from now on; who has just done so holds it, or is seen. False if it stays. */
-static bool retire(const struct restack_cache *cache, const struct restack_item *item,
-                   const char *old, struct err *err)
+/*
+ * Renames a tree so that no new mount finds it. A process that has just found it holds a lock, or
+ * its mount is seen. Returns false if the tree stays.
+ */
+static bool retire_tree(const struct restack_cache *cache, const struct restack_item *item,
+                        const char *old, struct err *err)
 {
     struct restack_item again = *item;
     struct restack_list one = {&again, 1};
@@ -216,7 +222,7 @@ static bool retire(const struct restack_cache *cache, const struct restack_item 
            renameat(cache->fd, item->key, cache->fd, old) == 0;
 }
 
-/* What a process left that was killed. */
+/* Removes the directories of killed processes. */
 static void remove_leftovers(const struct restack_cache *cache, DIR *dir)
 {
     const struct dirent *e;
@@ -247,10 +253,10 @@ int restack_list_trim(const struct restack_cache *cache, struct restack_list *li
         if (!item->leaves)
             continue;
         snprintf(old, sizeof(old), ".old-%s", item->key);
-        if (retire(cache, item, old, err))
+        if (retire_tree(cache, item, old, err))
             restack_cache_remove(cache, old);
         else
-            item->leaves = NULL; /* it is in use by now */
+            item->leaves = NULL; /* it is in use now */
     }
     return 0;
 }

@@ -1,8 +1,8 @@
 /*
- * What is in the cache of restack_cache.h, for people, and what of it may go: trees whose layers
- * are gone or changed, which nobody can have any more, those that were not used for long, and then
- * the least used ones until the rest has room. A tree that is a layer of a mount, in any process's
- * mount namespace, stays.
+ * The list of the trees in the cache of restack_cache.h, and which may be removed: trees whose
+ * layers are gone or changed, so that no container can use them; those that were not used for long;
+ * and then the least recently used ones until the rest has room. A tree that is a layer of a mount,
+ * in any process's mount namespace, stays.
  */
 #ifndef SHIM_RESTACK_LIST_H
 #define SHIM_RESTACK_LIST_H
@@ -14,14 +14,14 @@ struct restack_item {
     char key[CHAIN_KEY];
     const char *state; /* "ready", "needless", "failed", "building" */
     const char *why;   /* or NULL */
-    const char *layer; /* the topmost; "" while it is built */
+    const char *layer; /* the topmost layer; "" while it is built */
     uint64_t layers, files, made;
     const char *lookups; /* a number as text, or NULL */
-    uint64_t bytes;      /* its share of the disk: of linked files' blocks a part for each link */
+    uint64_t bytes;      /* bytes on disk; of a linked file each link counts its part */
     int64_t used;        /* seconds since 1970 */
     bool mounted;        /* it is part of a mount */
-    bool current;        /* its layers are there as they were */
-    const char *leaves;  /* why it is to go; NULL: it stays */
+    bool current;        /* its layers exist, unchanged */
+    const char *leaves;  /* the reason to remove it; NULL: it stays */
 };
 
 struct restack_list {
@@ -29,20 +29,23 @@ struct restack_list {
     size_t count;
 };
 
-/* Everything is in the arena. Needs root. */
+/* Lists the trees, the last used first. Everything is in the arena. Needs root. */
 int restack_list_read(const struct restack_cache *cache, struct arena *arena,
                       struct restack_list *out, struct err *err) must_check;
 
 struct restack_limits {
-    uint64_t bytes;  /* of all that stays; UINT64_MAX: no limit */
+    uint64_t bytes;  /* of all trees that stay; UINT64_MAX: no limit */
     int64_t seconds; /* since it was used */
     int64_t now;
 };
 
-/* Sets `leaves`. Pure. */
+/* Sets `leaves` of each item. Pure. */
 void restack_list_judge(struct restack_list *list, const struct restack_limits *limits);
 
-/* Removes what is to go, and what ended builds left. Waits for nobody. */
+/*
+ * Removes the trees with `leaves`, and what killed builds left. Clears `leaves` of a tree that is
+ * in use by now. Never waits for a lock.
+ */
 int restack_list_trim(const struct restack_cache *cache, struct restack_list *list,
                       struct err *err) must_check;
 

@@ -6,12 +6,12 @@
 
 #include <unistd.h>
 
-static const struct policy *policy_of(const struct audit_subject *s)
+static const struct policy *subject_policy(const struct audit_subject *s)
 {
     return s->judgement && s->judgement->policy ? s->judgement->policy : s->policy;
 }
 
-/* A name that is not known yet is not worth asking the network for. */
+/* Returns the user's name, without asking databases on the network for it. */
 static const char *user_name(const struct facts *facts, struct user *user)
 {
     const char *name = facts->values.value[VAR_USER];
@@ -21,7 +21,7 @@ static const char *user_name(const struct facts *facts, struct user *user)
     return user_is_local(facts->identity.uid, user) ? user->name : NULL;
 }
 
-static void fill(const struct audit_subject *s, struct user *user, struct audit_record *r)
+static void fill_record(const struct audit_subject *s, struct user *user, struct audit_record *r)
 {
     const struct judgement *j = s->judgement;
 
@@ -30,7 +30,7 @@ static void fill(const struct audit_subject *s, struct user *user, struct audit_
         .container = s->call->id,
         .bundle = s->call->bundle,
         .engine = audit_engine(s->call, s->spec),
-        .mode = policy_of(s)->mode,
+        .mode = subject_policy(s)->mode,
     };
     clock_gettime(CLOCK_REALTIME, &r->time);
     if (s->spec) {
@@ -45,10 +45,10 @@ static void fill(const struct audit_subject *s, struct user *user, struct audit_
     r->uid = j->facts.identity.uid;
     r->user = user_name(&j->facts, user);
     r->off = j->requests.off;
-    r->plan = &j->plan;
+    r->decision = s->decision;
 }
 
-/* 1 if there is a file to write to, and it could not be written. */
+/* Returns 1 if there is a file to write to and it could not be written. */
 static int write_to_file(const struct policy_audit *audit, const struct audit_record *record,
                          struct err *err)
 {
@@ -63,7 +63,7 @@ static int write_to_file(const struct policy_audit *audit, const struct audit_re
 int audit_decision(const struct audit_subject *subject, enum audit_verdict verdict,
                    const struct err *why, struct err *err)
 {
-    const struct policy_audit *audit = &policy_of(subject)->audit;
+    const struct policy_audit *audit = &subject_policy(subject)->audit;
     struct err failure = ERR_INIT, unmeasured = ERR_INIT;
     struct audit_record record;
     struct user user;
@@ -71,7 +71,7 @@ int audit_decision(const struct audit_subject *subject, enum audit_verdict verdi
     if (!audit->file.text && !audit->metrics.text && !audit->syslog &&
         (!why || verdict == AUDIT_DENIED))
         return 0;
-    fill(subject, &user, &record);
+    fill_record(subject, &user, &record);
     record.verdict = verdict;
     if (why)
         *(verdict == AUDIT_DENIED ? &record.error : &record.warning) = why->msg;

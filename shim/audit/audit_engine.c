@@ -1,4 +1,4 @@
-/* Which engine called. */
+/* Finds the engine that called. */
 #include "shim/audit/audit.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@ static bool has_part(const char *path, const char *part)
     return path && strstr(path, part);
 }
 
-/* The last component: the shim's namespace. */
+/* Compares the last component, which for a containerd shim is its namespace. */
 static bool ends_in(const char *path, const char *name)
 {
     const char *slash = path ? strrchr(path, '/') : NULL;

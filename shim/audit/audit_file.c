@@ -1,6 +1,8 @@
-/* The audit file: lines appended by one at a time, and put aside when it has grown. */
+/* The audit file: one line is appended at a time, and a file that has grown is rotated. */
 #include "shim/audit/audit.h"
-#include "shim/audit/audit_folder.h"
+
+#include "base/path.h"
+#include "shim/audit/audit_directory.h"
 #include "shim/host/rundir.h"
 #include "shim/host/trust.h"
 #include "shim/mount/source.h"
@@ -11,54 +13,31 @@
 
 enum { TRIES = 1000 };
 
-int audit_folder_open(const char *path, bool trusted, const char **name, struct err *err)
-{
-    _cleanup_source_ struct source folder = SOURCE_INIT;
-    const char *slash = strrchr(path, '/');
-    _cleanup_free_ char *dir = strndup(path, slash == path ? 1 : (size_t)(slash - path));
-    struct stat st;
-
-    *name = slash + 1;
-    if (!dir)
-        return err_nomem(err);
-    if (source_find(dir, &folder, err) < 0)
-        return -1;
-    if (folder.missing || !folder.directory) {
-        errno = folder.missing ? ENOENT : ENOTDIR;
-        return err_sys(err, "%s", dir);
-    }
-    if (trusted) {
-        if (fstat(folder.fd, &st) < 0)
-            return err_sys(err, "%s", dir);
-        if (folder.exposed || !trust_closed(&st))
-            return err_set(err, ERR_POLICY, "%s: not in folders of root's alone", path);
-    }
-    int fd = openat(folder.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return fd < 0 ? err_sys(err, "%s", dir) : fd;
-}
-
-/* /var/log/flatbed is nobody else's to make. */
-static int make_folder(const char *path, struct err *err)
+static int make_directory(const char *path, struct err *err)
 {
     static const struct source_make make = {.mode = 0750}; /* root's */
-    _cleanup_source_ struct source folder = SOURCE_INIT;
-    _cleanup_free_ char *dir = strndup(path, (size_t)(strrchr(path, '/') - path));
+    _cleanup_source_ struct source made = SOURCE_INIT;
+    const char *name;
+    _cleanup_free_ char *dir = path_parent(path, &name);
 
-    return dir ? source_find_or_make(dir, &make, &folder, err) : err_nomem(err);
+    return dir ? source_find_or_make(dir, &make, &made, err) : err_nomem(err);
 }
 
-static int open_folder(const char *path, const char **name, struct err *err)
+static int open_directory(const char *path, const char **name, struct err *err)
 {
-    int fd = audit_folder_open(path, true, name, err);
+    int fd = audit_directory_open(path, true, name, err);
 
     if (fd >= 0 || err->sys != ENOENT)
         return fd;
-    return make_folder(path, err) < 0 ? -1 : audit_folder_open(path, true, name, err);
+    return make_directory(path, err) < 0 ? -1 : audit_directory_open(path, true, name, err);
 }
 
 /* ---- opening ---- */
 
-/* Made where it is missing; another program that puts it aside may be between the two. */
+/*
+ * Opens the file, made if it is missing. Tries again, as another program may rotate the file
+ * between the two calls.
+ */
 static int open_or_make(int dirfd, const char *name)
 {
     static const int flags = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
@@ -68,7 +47,7 @@ static int open_or_make(int dirfd, const char *name)
         if (fd >= 0 || errno != ENOENT)
             return fd;
         fd = openat(dirfd, name, flags | O_CREAT | O_EXCL, 0640);
-        if (fd >= 0 && fchmod(fd, 0640) < 0) /* whatever the umask */
+        if (fd >= 0 && fchmod(fd, 0640) < 0) /* the umask may have cleared bits */
             cleanup_fd(&fd);
         if (fd >= 0 || errno != EEXIST)
             return fd;
@@ -85,11 +64,12 @@ static int open_checked(int dirfd, const char *name, struct stat *st, struct err
     if (fstat(fd, st) < 0)
         return err_sys(err, "fstat");
     if (!S_ISREG(st->st_mode) || !trust_closed(st))
-        return err_set(err, ERR_POLICY, "not a file of root's alone");
+        return err_set(err, ERR_POLICY,
+                       "must be a regular file, owned by root and not writable by others");
     return steal_fd(&fd);
 }
 
-/* ---- putting aside ---- */
+/* ---- rotating ---- */
 
 static int rename_to(int dirfd, const char *name, unsigned from, unsigned to)
 {
@@ -108,10 +88,10 @@ static bool exists(int dirfd, const char *name, unsigned number)
 }
 
 /*
- * NAME becomes NAME.1, that NAME.2, and so on up to the first number that is free: what was
- * interrupted once costs no file the next time.
+ * Rotates: NAME becomes NAME.1, that NAME.2, and so on up to the first free number, so that an
+ * interrupted rotation loses no file.
  */
-static int put_aside(int dirfd, const char *name, unsigned keep, struct err *err)
+static int rotate(int dirfd, const char *name, unsigned keep, struct err *err)
 {
     unsigned last = 1;
 
@@ -119,11 +99,11 @@ static int put_aside(int dirfd, const char *name, unsigned keep, struct err *err
         last++;
     for (unsigned n = last; n > 0; n--)
         if (rename_to(dirfd, name, n - 1, n) < 0)
-            return err_sys(err, "cannot put it aside as .%u", n);
+            return err_sys(err, "cannot rotate it to .%u", n);
     return 0;
 }
 
-/* The file, with room for `len` bytes. */
+/* Opens the file, rotated if it has no room for `len` bytes. */
 static int open_with_room(int dirfd, const char *name, const struct policy_audit *audit, size_t len,
                           struct stat *st, struct err *err)
 {
@@ -133,14 +113,14 @@ static int open_with_room(int dirfd, const char *name, const struct policy_audit
         return -1;
     if (st->st_size == 0 || (uint64_t)st->st_size + len <= audit->max_size)
         return steal_fd(&fd);
-    if (put_aside(dirfd, name, audit->keep, err) < 0)
+    if (rotate(dirfd, name, audit->keep, err) < 0)
         return -1;
     return open_checked(dirfd, name, st, err);
 }
 
 /* ---- writing ---- */
 
-/* What a killed writer left of a line goes. */
+/* Cuts off the beginning of a line that a killed writer left. */
 static int cut_torn_line(int fd, struct stat *st, struct err *err)
 {
     char tail[AUDIT_LINE];
@@ -157,7 +137,7 @@ static int cut_torn_line(int fd, struct stat *st, struct err *err)
         return err_sys(err, "read");
     const char *newline = memrchr(tail, '\n', len);
     if (!newline && (off_t)len < st->st_size)
-        return err_set(err, ERR_FORMAT, "it does not end with a line of ours");
+        return err_set(err, ERR_FORMAT, "its last line is not an audit record");
     st->st_size -= (off_t)(newline ? len - (size_t)(newline + 1 - tail) : len);
     return ftruncate(fd, st->st_size) < 0 ? err_sys(err, "truncate") : 0;
 }
@@ -178,8 +158,8 @@ static int write_line(int fd, const struct buf *line, off_t size, struct err *er
     return err_set(err, ERR_SYSTEM, "write: there is no room for the whole line");
 }
 
-static int append(int dirfd, const char *name, const struct policy_audit *audit,
-                  const struct buf *line, struct err *err)
+static int append_line(int dirfd, const char *name, const struct policy_audit *audit,
+                       const struct buf *line, struct err *err)
 {
     struct stat st = {0};
     _cleanup_fd_ int fd = open_with_room(dirfd, name, audit, line->len, &st, err);
@@ -189,16 +169,16 @@ static int append(int dirfd, const char *name, const struct policy_audit *audit,
     return write_line(fd, line, st.st_size, err);
 }
 
-/* Who may read the file could lock it. The lock is where only root can have one. */
+/* The lock is not on the file, which any reader could lock, but where only root can take it. */
 int audit_file_append(const struct policy_audit *audit, const struct buf *line, struct err *err)
 {
     const char *name;
-    _cleanup_fd_ int dirfd = open_folder(audit->file.text, &name, err);
+    _cleanup_fd_ int dirfd = open_directory(audit->file.text, &name, err);
     _cleanup_fd_ int lock = dirfd < 0 ? -1 : rundir_lock("audit", err);
 
     if (lock < 0)
         return -1;
-    if (append(dirfd, name, audit, line, err) < 0)
+    if (append_line(dirfd, name, audit, line, err) < 0)
         return err_wrap(err, "%s", audit->file.text);
     return 0;
 }

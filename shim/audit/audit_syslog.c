@@ -10,9 +10,9 @@
 #include <syslog.h>
 #include <unistd.h>
 
-enum { MESSAGE = 2048 }; /* what RFC 5424, 6.1 says that receivers should take */
+enum { MESSAGE = 2048 }; /* bytes that receivers should take (RFC 5424, 6.1) */
 
-/* A daemon that does not read holds nobody up for longer than a second. */
+/* Opens /dev/log. A daemon that does not read blocks for a second at most. */
 static int open_log(int type)
 {
     static const struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = _PATH_LOG};
@@ -25,7 +25,7 @@ static int open_log(int type)
     return steal_fd(&fd);
 }
 
-/* As syslog(3), which waits for ever. Messages in a stream end with a NUL. */
+/* Sends as syslog(3) does, which would wait for ever. Messages in a stream end with a NUL. */
 static void send_message(int priority, const char *text)
 {
     _cleanup_buf_ struct buf message = BUF_INIT;
@@ -43,7 +43,7 @@ static void send_message(int priority, const char *text)
     buf_printf(&message, "<%d>%s flatbed-runtime[%d]: %s", LOG_AUTHPRIV | priority, date,
                (int)getpid(), text);
     if (!message.failed && send(fd, message.data, message.len + stream, MSG_NOSIGNAL) < 0)
-        return; /* there is nobody left to tell */
+        return; /* the message cannot be shown */
 }
 
 void audit_syslog_warning(const char *text)
@@ -56,7 +56,9 @@ void audit_syslog_warning(const char *text)
         send_message(LOG_WARNING, safe.data);
 }
 
-/* The record if it is short enough, without its operations if that makes it so, or a summary. */
+/*
+ * Appends the record if it is short enough, the record without the bundle if that is, or a summary.
+ */
 static void put_record(const struct audit_record *r, struct buf *out)
 {
     struct audit_record brief = *r;

@@ -1,8 +1,8 @@
 /*
  * Counters of decisions in a file for Prometheus' textfile collector (exposition format 0.0.4).
  *
- * The file is the memory: it is read, counted up and replaced under a lock. One that cannot be read
- * as ours is started anew, which Prometheus takes for a counter's reset.
+ * The counts live in the file: it is read, counted up and replaced under a lock. A file in another
+ * format is started anew, which Prometheus takes for a counter's reset.
  */
 #ifndef SHIM_METRICS_H
 #define SHIM_METRICS_H
@@ -24,19 +24,19 @@ struct metrics {
     size_t count;
 };
 
-/* False, with nothing in it, for a text that is not ours. Pure. */
+/* Reads samples. Returns false, with no sample, for a text in another format. Pure. */
 bool metrics_parse(struct metrics *m, const char *text);
 
-/* Counts up; what there is no room for is not counted. Pure. */
+/* Counts up one sample. A new one is dropped if there is no room. Pure. */
 void metrics_add(struct metrics *m, enum metric metric, const char *labels, uint64_t value);
 
-/* Counts a decision, and whether it could not be written down. Pure. */
+/* Counts a decision, and whether it could not be audited. Pure. */
 void metrics_count(struct metrics *m, const struct audit_record *record, bool audit_failed);
 
 /* Appends all samples with their HELP and TYPE. Pure. */
 void metrics_print(const struct metrics *m, struct buf *out);
 
-/* Counts a decision in the file. It is not made to survive a crash. */
+/* Counts a decision in the file, without fsync. */
 int metrics_update(const char *path, const struct audit_record *record, bool audit_failed,
                    struct err *err) must_check;
 

@@ -1,13 +1,13 @@
 /* The file of counters. */
 #include "base/fdio.h"
-#include "shim/audit/audit_folder.h"
+#include "shim/audit/audit_directory.h"
 #include "shim/audit/metrics.h"
 #include "shim/host/rundir.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
-/* One that is missing, too large or no regular file counts as empty. */
+/* Reads the old file. One that is missing, too large or not regular counts as empty. */
 static void read_old(int dirfd, const char *name, struct metrics *m)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
@@ -30,7 +30,8 @@ static int write_new(int dirfd, const char *name, const struct metrics *m, struc
     if (buf_check(&text, err) < 0 || atomic_file_begin(&file, dirfd, name, 0644, err) < 0)
         return -1;
     file.fleeting = true;
-    if (fchmod(file.fd, 0644) < 0) /* whatever the umask: the collector is not root */
+    if (fchmod(file.fd, 0644) <
+        0) /* the umask may have cleared bits, and the collector is not root */
         return err_sys(err, "fchmod");
     if (fd_write_all(file.fd, text.data, text.len, err) < 0)
         return -1;
@@ -42,7 +43,7 @@ int metrics_update(const char *path, const struct audit_record *record, bool aud
 {
     struct metrics m = {.count = 0};
     const char *name;
-    _cleanup_fd_ int dirfd = audit_folder_open(path, false, &name, err);
+    _cleanup_fd_ int dirfd = audit_directory_open(path, false, &name, err);
     _cleanup_fd_ int lock = dirfd < 0 ? -1 : rundir_lock("metrics", err);
 
     if (lock < 0)

@@ -10,8 +10,8 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-/* In the child. The signal comes last: a change of ids takes it away. */
-static void become(const struct user_ids *ids)
+/* Takes on the ids, in the child. The signal comes last: a change of ids clears it. */
+static void become_user(const struct user_ids *ids)
 {
     if (setgroups(ids->group_count, ids->groups) < 0 ||
         setresgid(ids->gid, ids->gid, ids->gid) < 0 ||
@@ -30,14 +30,14 @@ pid_t as_user_fork(const struct user_ids *ids, int *channel)
     close(ends[pid == 0 ? 0 : 1]);
     *channel = ends[pid == 0 ? 1 : 0];
     if (pid == 0)
-        become(ids);
+        become_user(ids);
     else if (pid < 0)
         close(*channel);
     errno = saved;
     return pid;
 }
 
-/* The caller of a runtime may ignore SIGCHLD: then there is nobody to wait for. */
+/* If the runtime's caller ignores SIGCHLD, there is nothing to wait for and waitpid fails. */
 void as_user_end(pid_t pid, int channel)
 {
     int saved = errno;
@@ -51,11 +51,11 @@ void as_user_end(pid_t pid, int channel)
 /* ---- a descriptor ---- */
 
 union control {
-    struct cmsghdr header; /* for its alignment */
+    struct cmsghdr header; /* for alignment */
     char bytes[CMSG_SPACE(sizeof(int))];
 };
 
-/* In the child: never returns. An errno goes back, and with 0 the descriptor. */
+/* Opens the file in the child and sends an errno, with 0 also the descriptor. Does not return. */
 static void open_and_send(int dirfd, const char *name, int channel)
 {
     int fd = openat(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -75,7 +75,7 @@ static void open_and_send(int dirfd, const char *name, int channel)
     _exit(sendmsg(channel, &message, MSG_NOSIGNAL) < 0 ? 1 : 0);
 }
 
-static int receive(int channel)
+static int receive_descriptor(int channel)
 {
     int result = EIO, fd = -1;
     union control control = {0};
@@ -106,7 +106,7 @@ int as_user_open(const struct user_ids *ids, int dirfd, const char *name)
         return -1;
     if (pid == 0)
         open_and_send(dirfd, name, channel);
-    int fd = receive(channel);
+    int fd = receive_descriptor(channel);
     as_user_end(pid, channel);
     return fd;
 }

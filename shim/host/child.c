@@ -9,8 +9,10 @@
 
 enum { PATIENCE_MS = 2000 };
 
-/* Adds the steps that give a child /dev/null, `out` and /dev/null, and no other descriptor: the
- * engine's are for the low-level runtime alone. Returns 0 or an errno. */
+/*
+ * Adds the steps that give a child /dev/null, `out` and /dev/null, and no other descriptor: the
+ * engine's are for the low-level runtime alone. Returns 0 or an errno.
+ */
 static int set_descriptors(posix_spawn_file_actions_t *actions, int out)
 {
     int why = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -24,7 +26,7 @@ static int set_descriptors(posix_spawn_file_actions_t *actions, int out)
     return why;
 }
 
-static int start(char *const argv[], int out, pid_t *pid, struct err *err)
+static int child_start(char *const argv[], int out, pid_t *pid, struct err *err)
 {
     posix_spawn_file_actions_t actions;
     int why = posix_spawn_file_actions_init(&actions);
@@ -48,7 +50,7 @@ static int milliseconds_left(const struct timespec *start)
     return passed < PATIENCE_MS ? (int)(PATIENCE_MS - passed) : 0;
 }
 
-/* Reads until the end, the size of the buffer, or until patience is gone. */
+/* Reads until the end, the size of the buffer, or the end of the time. */
 static void read_some(int fd, const struct timespec *start, char *text, size_t size)
 {
     size_t len = 0;
@@ -66,8 +68,8 @@ static void read_some(int fd, const struct timespec *start, char *text, size_t s
     text[len] = '\0';
 }
 
-/* Its exit status, if it comes in time; -1 otherwise. The child is gone afterwards. */
-static int end(pid_t pid, const struct timespec *start)
+/* Returns the exit status if it comes in time, else -1. The child is gone afterwards. */
+static int child_end(pid_t pid, const struct timespec *start)
 {
     const struct timespec moment = {.tv_nsec = 1000000};
     int status = 0;
@@ -83,7 +85,7 @@ static int end(pid_t pid, const struct timespec *start)
     return ended == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static int run(char *const argv[], char *text, size_t size, int *status, struct err *err)
+static int child_run(char *const argv[], char *text, size_t size, int *status, struct err *err)
 {
     struct timespec begin;
     int ends[2];
@@ -92,12 +94,12 @@ static int run(char *const argv[], char *text, size_t size, int *status, struct 
     clock_gettime(CLOCK_MONOTONIC, &begin);
     if (pipe2(ends, O_CLOEXEC) < 0)
         return err_sys(err, "pipe");
-    int rc = start(argv, ends[1], &pid, err);
+    int rc = child_start(argv, ends[1], &pid, err);
     close(ends[1]);
     if (rc == 0) {
         read_some(ends[0], &begin, text, size);
-        close(ends[0]); /* one that has more to say than matters ends */
-        *status = end(pid, &begin);
+        close(ends[0]); /* ends a child that writes more */
+        *status = child_end(pid, &begin);
         return 0;
     }
     close(ends[0]);
@@ -106,13 +108,13 @@ static int run(char *const argv[], char *text, size_t size, int *status, struct 
 
 int child_output(char *const argv[], char *text, size_t size, int *status, struct err *err)
 {
-    /* Where SIGCHLD is ignored, the status would be lost. */
+    /* If SIGCHLD is ignored, the status is lost. */
     const struct sigaction usual = {.sa_handler = SIG_DFL};
     struct sigaction before;
 
     if (sigaction(SIGCHLD, &usual, &before) < 0)
         return err_sys(err, "sigaction");
-    int rc = run(argv, text, size, status, err);
+    int rc = child_run(argv, text, size, status, err);
     if (sigaction(SIGCHLD, &before, NULL) < 0 && rc == 0)
         return err_sys(err, "sigaction");
     return rc;

@@ -7,7 +7,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* The label that the old file has, if it has one; engines label bundles for their domain. */
+/* Copies the SELinux label, if the old file has one; engines label bundles for their domain. */
 static int copy_label(int from, int to, struct err *err)
 {
     static const char label[] = "security.selinux";
@@ -29,7 +29,7 @@ int attributes_copy(int from, const struct stat *like, int to, struct err *err)
 
     if (fstat(to, &st) < 0)
         return err_sys(err, "fstat");
-    /* A user may keep his file, but not give it to a group that he is not in. */
+    /* A user may keep a file's owner, but not give the file to a group without being in it. */
     if ((st.st_uid != like->st_uid || st.st_gid != like->st_gid) &&
         fchown(to, like->st_uid, like->st_gid) < 0 &&
         (st.st_uid != like->st_uid || (geteuid() == 0 && !trust_in_user_namespace())))

@@ -46,7 +46,7 @@ int kernel_restrict_mounts(const char *path, unsigned long flags)
     return mount_setattr(AT_FDCWD, path, at, &attr, sizeof(attr));
 }
 
-/* A size of 0 is EINVAL, so nothing is changed. */
+/* Asks with a size of 0, which the call refuses with EINVAL and a missing call with ENOSYS. */
 bool kernel_restricts_mounts(void)
 {
     return mount_setattr(-1, "", 0, NULL, 0) < 0 && errno == EINVAL;

@@ -25,7 +25,7 @@ int lock_wait(int fd, unsigned milliseconds, struct err *err)
         if (errno != EWOULDBLOCK && errno != EINTR)
             return err_sys(err, "flock");
         if (is_over(&start, milliseconds))
-            return err_set(err, ERR_LIMIT, "somebody else has held the lock for %u ms",
+            return err_set(err, ERR_LIMIT, "another process has held the lock for %u ms",
                            milliseconds);
         nanosleep(&pause, NULL);
         if (pause.tv_nsec < LONGEST_PAUSE)

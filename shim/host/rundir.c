@@ -11,7 +11,8 @@
 
 enum { LOCK_MILLISECONDS = 10 * 1000 };
 
-static int enter(int *fd, const char *name, mode_t mode, bool make, struct err *err)
+/* Replaces *fd by its subdirectory, which must be owned by root and not writable by others. */
+static int enter_directory(int *fd, const char *name, mode_t mode, bool make, struct err *err)
 {
     static const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     _cleanup_fd_ int next = openat(*fd, name, flags);
@@ -27,7 +28,8 @@ static int enter(int *fd, const char *name, mode_t mode, bool make, struct err *
     if (next < 0 || fstat(next, &st) < 0)
         return err_sys(err, "/run: '%s'", name);
     if (!trust_closed(&st))
-        return err_set(err, ERR_POLICY, "/run: '%s' is not root's alone", name);
+        return err_set(err, ERR_POLICY,
+                       "/run: '%s' must be owned by root and must not be writable by others", name);
     if (made && fchmod(next, mode) < 0) /* whatever the umask */
         return err_sys(err, "/run: '%s'", name);
     cleanup_fd(fd);
@@ -40,16 +42,17 @@ int rundir_open(const char *kind, const char *name, bool make, struct err *err)
     if (trust_rootless())
         return err_set(err, ERR_UNSUPPORTED, "a rootless runtime keeps nothing in /run/flatbed");
     _cleanup_fd_ int fd = AT_FDCWD;
-    if (enter(&fd, "/run/flatbed", 0755, make, err) < 0 || enter(&fd, kind, 0700, make, err) < 0)
+    if (enter_directory(&fd, "/run/flatbed", 0755, make, err) < 0 ||
+        enter_directory(&fd, kind, 0700, make, err) < 0)
         return -1;
-    if (name && enter(&fd, name, 0700, make, err) < 0)
+    if (name && enter_directory(&fd, name, 0700, make, err) < 0)
         return -1;
     return steal_fd(&fd);
 }
 
-bool rundir_lacks(const char *kind, const char *folder, const char *name)
+bool rundir_lacks(const char *kind, const char *directory, const char *name)
 {
-    _cleanup_free_ char *path = strf("/run/flatbed/%s/%s/%s", kind, folder, name);
+    _cleanup_free_ char *path = strf("/run/flatbed/%s/%s/%s", kind, directory, name);
 
     return path && faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
 }
@@ -87,7 +90,10 @@ int rundir_read(int dirfd, const char *name, size_t limit, struct buf *out, stru
     if (fd < 0 || fstat(fd, &st) < 0)
         return err_sys(err, "/run/flatbed: '%s'", name);
     if (!S_ISREG(st.st_mode) || !trust_closed(&st))
-        return err_set(err, ERR_POLICY, "/run/flatbed: '%s' is not a file of root's alone", name);
+        return err_set(
+            err, ERR_POLICY,
+            "/run/flatbed: '%s' must be a regular file, owned by root and not writable by others",
+            name);
     return fd_read_file(fd, &st, limit, out, err);
 }
 

@@ -8,7 +8,10 @@
 
 enum { OVERFLOW_UID = 65534 };
 
-/* Asked often; the beginning of a longer map tells it from that one, too. */
+/*
+ * Reads only the beginning, as it is asked often; the beginning of a longer map differs from the
+ * identity, too.
+ */
 bool trust_in_user_namespace(void)
 {
     _cleanup_fd_ int fd = open("/proc/self/uid_map", O_RDONLY | O_CLOEXEC);

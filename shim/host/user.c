@@ -42,8 +42,8 @@ bool user_parse(const char *line, struct user *out)
     return parse_id(uid, &out->uid) && parse_id(gid, &out->gid);
 }
 
-/* `name` NULL: by uid. */
-static bool matches(const struct user *user, const char *name, uid_t uid)
+/* Compares by name, or by uid if `name` is NULL. */
+static bool user_matches(const struct user *user, const char *name, uid_t uid)
 {
     return name ? strcmp(user->name, name) == 0 : user->uid == uid;
 }
@@ -57,7 +57,7 @@ static bool in_passwd_file(const char *name, uid_t uid, struct user *out)
         return false;
     for (const char *line = text.data; line && *line;) {
         const char *end = strchr(line, '\n');
-        if (user_parse(line, out) && matches(out, name, uid))
+        if (user_parse(line, out) && user_matches(out, name, uid))
             return true;
         line = end ? end + 1 : NULL;
     }
@@ -82,23 +82,23 @@ static enum user_answer in_other_databases(const char *name, uid_t uid, struct u
         return USER_UNKNOWN;
     if (status == GETENT_NOT_FOUND)
         return USER_NONE;
-    return status == 0 && user_parse(text, out) && matches(out, name, uid) ? USER_FOUND
-                                                                           : USER_UNKNOWN;
+    return status == 0 && user_parse(text, out) && user_matches(out, name, uid) ? USER_FOUND
+                                                                                : USER_UNKNOWN;
 }
 
-static enum user_answer find(const char *name, uid_t uid, struct user *out)
+static enum user_answer user_find(const char *name, uid_t uid, struct user *out)
 {
     return in_passwd_file(name, uid, out) ? USER_FOUND : in_other_databases(name, uid, out);
 }
 
 enum user_answer user_by_uid(uid_t uid, struct user *out)
 {
-    return find(NULL, uid, out);
+    return user_find(NULL, uid, out);
 }
 
 enum user_answer user_by_name(const char *name, struct user *out)
 {
-    return *name ? find(name, 0, out) : USER_NONE;
+    return *name ? user_find(name, 0, out) : USER_NONE;
 }
 
 bool user_is_local(uid_t uid, struct user *out)

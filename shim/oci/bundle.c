@@ -1,6 +1,7 @@
 #include "shim/oci/bundle.h"
 
 #include "base/fdio.h"
+#include "base/path.h"
 #include "shim/host/file_attributes.h"
 
 #include <fcntl.h>
@@ -17,23 +18,19 @@ static char *config_path(const struct call *call)
     return strf("%s/%s", call->bundle, config_name);
 }
 
-static int open_folder(struct bundle *b, struct err *err)
+static int open_directory(struct bundle *b, struct err *err)
 {
-    char *slash = strrchr(b->path, '/');
-    _cleanup_free_ char *dir = NULL;
+    _cleanup_free_ char *dir = path_parent(b->path, &b->name);
 
-    b->name = slash ? slash + 1 : b->path;
-    if (slash)
-        dir = strndup(b->path, slash == b->path ? 1 : (size_t)(slash - b->path));
-    if (slash && !dir)
+    if (!dir)
         return err_nomem(err);
-    b->dirfd = open(dir ? dir : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    b->dirfd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
     return b->dirfd < 0 ? err_sys(err, "%s", b->path) : 0;
 }
 
 static int open_config(struct bundle *b, struct err *err)
 {
-    /* O_NONBLOCK: a FIFO must not hold us before it is refused. */
+    /* O_NONBLOCK: opening a FIFO must not block before it is refused. */
     b->fd = openat(b->dirfd, b->name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
     if (b->fd < 0 && errno == ELOOP)
         return err_set(err, ERR_FORMAT, "%s: a symbolic link, not a regular file", b->path);
@@ -58,14 +55,14 @@ static int parse_config(struct bundle *b, struct err *err)
     return b->doc ? 0 : err_wrap(err, "%s", b->path);
 }
 
-/* Takes over `path`. */
+/* Opens and parses the file. Frees `path` with the bundle; NULL is out of memory. */
 static int open_path(struct bundle *b, char *path, struct err *err)
 {
     *b = (struct bundle)BUNDLE_INIT;
     b->path = path;
     if (!b->path)
         return err_nomem(err);
-    if (open_folder(b, err) < 0 || open_config(b, err) < 0)
+    if (open_directory(b, err) < 0 || open_config(b, err) < 0)
         return -1;
     return parse_config(b, err);
 }

@@ -12,7 +12,7 @@ enum { MOST_OUTPUT = 64 * 1024 };
 
 /* ---- what it says ---- */
 
-static bool lists(const struct json *array, const char *word)
+static bool array_has(const struct json *array, const char *word)
 {
     for (size_t i = 0; i < json_count(array); i++) {
         const char *text = json_is(array, JSON_ARRAY) ? json_text(array->items[i]) : NULL;
@@ -33,12 +33,12 @@ void features_parse(const char *text, struct features *out)
     _cleanup_json_ struct json_doc *doc = json_parse(text, strlen(text), NULL, &ignored);
     const struct json *root = doc ? json_root(doc) : NULL;
 
-    out->rro = lists(json_get(root, "mountOptions"), "rro");
+    out->rro = array_has(json_get(root, "mountOptions"), "rro");
     out->idmap = is_true(json_path(root, "linux", "mountExtensions", "idmap", "enabled", NULL));
 }
 
-/* False if it could not be asked. */
-static bool ask(struct lowlevel *low, struct features *out)
+/* Asks the runtime. Returns false if it does not answer. */
+static bool features_ask(struct lowlevel *low, struct features *out)
 {
     char command[] = "features";
     char *const argv[] = {low->path, command, NULL};
@@ -64,7 +64,7 @@ static char *cache_name(const struct lowlevel *low)
                 (uintmax_t)st.st_mtim.tv_sec, (unsigned long)st.st_mtim.tv_nsec);
 }
 
-static bool recall(int dirfd, const char *name, struct features *out)
+static bool features_recall(int dirfd, const char *name, struct features *out)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
     struct err ignored;
@@ -82,7 +82,7 @@ static bool recall(int dirfd, const char *name, struct features *out)
     return known;
 }
 
-static void remember(int dirfd, const char *name, const struct features *features)
+static void features_remember(int dirfd, const char *name, const struct features *features)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
     struct err ignored;
@@ -90,7 +90,7 @@ static void remember(int dirfd, const char *name, const struct features *feature
     buf_printf(&text, "{\"rro\":%s,\"idmap\":%s}\n", features->rro ? "true" : "false",
                features->idmap ? "true" : "false");
     if (text.failed || rundir_write(dirfd, name, &text, &ignored) < 0)
-        return; /* it will be asked again */
+        return; /* the next call asks again */
 }
 
 void features_find(struct lowlevel *low, bool needed, struct features *out)
@@ -101,10 +101,10 @@ void features_find(struct lowlevel *low, bool needed, struct features *out)
 
     *out = (struct features){0};
     bool can_keep = dirfd >= 0 && name;
-    if ((can_keep && recall(dirfd, name, out)) || (!can_keep && !needed)) {
-        /* that is the answer */
-    } else if (ask(low, out) && can_keep) {
-        remember(dirfd, name, out);
+    if ((can_keep && features_recall(dirfd, name, out)) || (!can_keep && !needed)) {
+        /* the answer is known, or not needed */
+    } else if (features_ask(low, out) && can_keep) {
+        features_remember(dirfd, name, out);
     }
     if ((out->rro || out->idmap) && !kernel_restricts_mounts())
         *out = (struct features){0};

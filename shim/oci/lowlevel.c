@@ -11,13 +11,13 @@ enum { MOST_WRAPPERS = 4 };
 
 const char *const lowlevel_defaults[LOWLEVEL_DEFAULTS] = {"runc", "crun"};
 
-static const char *const folders[] = {"/usr/local/sbin", "/usr/local/bin", "/usr/sbin",
-                                      "/usr/bin",        "/sbin",          "/bin"};
-enum { FOLDERS = sizeof(folders) / sizeof(*folders) };
+static const char *const directories[] = {"/usr/local/sbin", "/usr/local/bin", "/usr/sbin",
+                                          "/usr/bin",        "/sbin",          "/bin"};
+enum { DIRECTORIES = sizeof(directories) / sizeof(*directories) };
 
 enum verdict { USABLE, ABSENT, NOT_EXECUTABLE, OURSELVES };
 
-static enum verdict examine(const char *path, const struct stat *self)
+static enum verdict examine_file(const char *path, const struct stat *self)
 {
     struct stat st;
 
@@ -30,20 +30,21 @@ static enum verdict examine(const char *path, const struct stat *self)
     return USABLE;
 }
 
-/* The best verdict on a name; `out` is the file it is about. */
-static enum verdict look_for(const char *name, const struct stat *self, struct lowlevel *out)
+/* Returns the best verdict on a name, and in *out the file that it is about. */
+static enum verdict examine_name(const char *name, const struct stat *self, struct lowlevel *out)
 {
     enum verdict found = ABSENT;
 
     if (strchr(name, '/')) {
         snprintf(out->path, sizeof(out->path), "%s", name);
-        return name[0] == '/' && strlen(name) < sizeof(out->path) ? examine(name, self) : ABSENT;
+        return name[0] == '/' && strlen(name) < sizeof(out->path) ? examine_file(name, self)
+                                                                  : ABSENT;
     }
-    for (size_t i = 0; i < FOLDERS; i++) {
-        int len = snprintf(out->path, sizeof(out->path), "%s/%s", folders[i], name);
+    for (size_t i = 0; i < DIRECTORIES; i++) {
+        int len = snprintf(out->path, sizeof(out->path), "%s/%s", directories[i], name);
         if (len < 0 || (size_t)len >= sizeof(out->path))
             continue;
-        enum verdict v = examine(out->path, self);
+        enum verdict v = examine_file(out->path, self);
         if (v == USABLE)
             return v;
         if (v != ABSENT)
@@ -60,9 +61,9 @@ int lowlevel_find(const char *const *names, size_t count, struct lowlevel *out, 
     struct stat self;
 
     if (stat("/proc/self/exe", &self) < 0)
-        self.st_ino = 0; /* /proc is not mounted: the depth counter must do */
+        self.st_ino = 0; /* /proc is not mounted: only the depth counter prevents a circle */
     for (size_t i = 0; i < count; i++) {
-        enum verdict v = look_for(names[i], &self, out);
+        enum verdict v = examine_name(names[i], &self, out);
         if (v == USABLE)
             return 0;
         buf_printf(&tried, "%s%s (%s)", i ? ", " : "", names[i], said[v]);
@@ -71,7 +72,7 @@ int lowlevel_find(const char *const *names, size_t count, struct lowlevel *out, 
                    tried.data ? tried.data : "none is named");
 }
 
-/* ---- whose container is it? ---- */
+/* ---- the owner of a container ---- */
 
 static bool has_state(const char *root, const char *id, const char *file)
 {

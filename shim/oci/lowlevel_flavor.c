@@ -5,7 +5,7 @@
 
 enum { MOST_OUTPUT = 4096 };
 
-static enum call_flavor flavor_of(const char *text)
+static enum lowlevel_flavor flavor_of(const char *text)
 {
     for (const char *line = text; line; line = strchr(line, '\n')) {
         line += *line == '\n';
@@ -17,7 +17,7 @@ static enum call_flavor flavor_of(const char *text)
     return FLAVOR_UNKNOWN;
 }
 
-int lowlevel_ask_flavor(struct lowlevel *low, enum call_flavor *out, struct err *err)
+int lowlevel_ask_flavor(struct lowlevel *low, enum lowlevel_flavor *out, struct err *err)
 {
     char text[MOST_OUTPUT], option[] = "--version";
     char *const argv[] = {low->path, option, NULL};

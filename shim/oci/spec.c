@@ -6,7 +6,7 @@
 
 /* ---- names ---- */
 
-/* The next byte of name in lower case, folding the two letters that Go folds into ASCII. */
+/* Returns the next byte of name in lower case, folding the two letters that Go folds into ASCII. */
 static int next_folded(const char *name, size_t len, size_t *at)
 {
     unsigned char c = (unsigned char)name[(*at)++];
@@ -52,7 +52,10 @@ static int check_names(const struct json *object, const char *const *known, cons
     return 0;
 }
 
-/* A member that is missing (or null, which Go takes for missing), or has the type. */
+/*
+ * Sets *out to the member of that type, or to NULL if it is missing (or null, which Go takes for
+ * missing). Fails for another type.
+ */
 static int member(const struct json *object, const char *key, enum json_type type,
                   const char *where, struct json **out, struct err *err)
 {
@@ -111,7 +114,7 @@ static int clean_destination(const char *text, struct arena *arena, const char *
     return *out ? 0 : err_nomem(err);
 }
 
-/* What the options come to. */
+/* Reads the effect of the options. */
 static void read_options(struct spec_mount *out)
 {
     const struct json *options = out->options;

@@ -1,11 +1,15 @@
 #include "shim/policy/policy.h"
 
+#include "base/glob.h"
 #include "shim/policy/policy_decode.h"
 
 #include <ctype.h>
 #include <string.h>
 
 const char policy_default_path[] = "/etc/flatbed/policy.json";
+
+const char *const policy_mode_names[POLICY_MODES] = {
+    [POLICY_ENFORCE] = "enforce", [POLICY_PERMISSIVE] = "permissive", [POLICY_OFF] = "off"};
 
 const char *const policy_opt_out_names[POLICY_OPT_OUTS] = {"mounts", "tuning"};
 
@@ -20,7 +24,7 @@ struct policy *policy_new(struct err *err)
         return NULL;
     }
     policy->arena.limit = MEMORY_LIMIT;
-    /* Not the environment: an image can set it. */
+    /* Without the environment: an image can set it. */
     policy->carriers[0] = CARRIER_ANNOTATIONS;
     policy->carriers[1] = CARRIER_MOUNTS;
     policy->carrier_count = 2;
@@ -48,6 +52,21 @@ const struct policy_volume *policy_volume_find(const struct policy *policy, cons
             return v;
     }
     return NULL;
+}
+
+const struct policy_list *policy_offered_names(const struct policy_volume *volume)
+{
+    return volume->names.given ? &volume->names : &volume->presets;
+}
+
+bool policy_offers_name(const struct policy_volume *volume, const char *name)
+{
+    const struct policy_list *list = policy_offered_names(volume);
+
+    for (size_t i = 0; i < list->count; i++)
+        if (glob_matches_file(list->items[i], name))
+            return true;
+    return !list->given;
 }
 
 char policy_variable_char(char c)

@@ -1,4 +1,5 @@
 #include "base/fdio.h"
+#include "base/path.h"
 #include "shim/host/trust.h"
 #include "shim/policy/policy.h"
 #include "shim/policy/policy_decode.h"
@@ -19,20 +20,20 @@ static int check_trust(const char *path, const struct stat *dir, const struct st
     else if (file->st_mode & (S_IWGRP | S_IWOTH))
         why = "writable by group or others";
     else if (!trust_entry(dir, file))
-        why = "in a directory that is writable by others than root";
+        why = "in a directory that is writable by users other than root";
     return why ? err_set(err, ERR_POLICY, "%s: %s", path, why) : 0;
 }
 
 /*
- * Where a link leads, others than root might decide; and a link that leads nowhere is not "no
- * policy".
+ * Refuses a symbolic link: users other than root might control its target, and a dangling link is
+ * not "no policy".
  */
 static int refuse_link(const char *path, struct err *err)
 {
     return err_set(err, ERR_POLICY, "%s: a symbolic link, which is not followed", path);
 }
 
-/* True only if the name itself is not there. */
+/* Returns true only if the name itself is not there. */
 static bool is_absent(int dirfd, const char *name)
 {
     struct stat st;
@@ -40,7 +41,7 @@ static bool is_absent(int dirfd, const char *name)
     return fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
 }
 
-/* What is checked is the open descriptor, which is also what is read. */
+/* Reads a file after checking the open descriptor, which is also the one that is read. */
 static int read_trusted(const struct policy *policy, int dirfd, const char *name, const char *path,
                         struct buf *text, struct err *err)
 {
@@ -136,12 +137,10 @@ static int load_fragments(struct policy *policy, int parent, const char *name, c
     return rc;
 }
 
-/* "policy.json" and its folder "policy.d", in an open directory. */
-static int load_all(struct policy *policy, int dirfd, const char *path, bool required,
-                    struct err *err)
+/* Loads "policy.json" and its directory "policy.d", in an open directory. */
+static int load_files(struct policy *policy, int dirfd, const char *path, const char *name,
+                      bool required, struct err *err)
 {
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
     size_t stem = strlen(path);
 
     if (stem > 5 && strcmp(path + stem - 5, ".json") == 0)
@@ -149,10 +148,10 @@ static int load_all(struct policy *policy, int dirfd, const char *path, bool req
     if (required || !is_absent(dirfd, name))
         if (load_file(policy, dirfd, name, path, err) < 0)
             return -1;
-    _cleanup_free_ char *folder = strf("%.*s.d", (int)stem, path);
-    if (!folder)
+    _cleanup_free_ char *directory = strf("%.*s.d", (int)stem, path);
+    if (!directory)
         return err_nomem(err);
-    return load_fragments(policy, dirfd, folder + (name - path), folder, err);
+    return load_fragments(policy, dirfd, directory + (name - path), directory, err);
 }
 
 int policy_open(struct policy *policy, const char *path, struct err *err)
@@ -161,9 +160,8 @@ int policy_open(struct policy *policy, const char *path, struct err *err)
 
     if (!path)
         path = policy_default_path;
-    const char *slash = strrchr(path, '/');
-    _cleanup_free_ char *dir =
-        slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+    const char *name;
+    _cleanup_free_ char *dir = path_parent(path, &name);
     if (!dir)
         return err_nomem(err);
     _cleanup_fd_ int dirfd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -174,7 +172,7 @@ int policy_open(struct policy *policy, const char *path, struct err *err)
         errno = saved;
         return err_sys(err, "%s", path);
     }
-    int rc = load_all(policy, dirfd, path, required, err);
+    int rc = load_files(policy, dirfd, path, name, required, err);
     if (rc < 0)
         policy->mode = POLICY_ENFORCE;
     return rc;

@@ -1,4 +1,6 @@
-/* The "profiles" section: each profile is a policy of its own, made of the whole and overrides. */
+/*
+ * The "profiles" section: each profile is a policy of its own, made of the top level and overrides.
+ */
 #include "shim/policy/policy_decode.h"
 #include "shim/policy/template.h"
 
@@ -35,13 +37,13 @@ static const char *parse_uid(const char *text, uid_t *out)
         return NULL;
     errno = 0;
     unsigned long long number = strtoull(text, &end, 10);
-    if (errno || number >= UINT32_MAX) /* the last one is "no user" */
+    if (errno || number >= UINT32_MAX) /* UINT32_MAX means "no user" */
         return NULL;
     *out = (uid_t)number;
     return end;
 }
 
-/* "1000", "1000-59999" */
+/* Reads "1000" or "1000-59999". */
 static bool parse_range(const char *text, struct policy_uid_range *out)
 {
     const char *rest = parse_uid(text, &out->first);
@@ -71,7 +73,7 @@ static int read_uid(struct decoder *d, const struct json *value, void *target)
     return 0;
 }
 
-/* One glob, or a list of them. */
+/* Reads one glob, or a list of them. */
 static int read_values(struct decoder *d, const struct json *value, struct policy_list *out)
 {
     struct policy_text text = {0};
@@ -139,7 +141,10 @@ static int read_name(struct decoder *d, const struct json *value, const struct p
     return 0;
 }
 
-/* What is settled before a container is looked at, or would make no sense. */
+/*
+ * Returns true for a key that is used before the profile is known, or that would make no sense in
+ * one.
+ */
 static bool top_level_only(const char *key)
 {
     static const char *const keys[] = {"version", "runtime", "requests", "identity", "profiles"};
@@ -150,7 +155,7 @@ static bool top_level_only(const char *key)
     return false;
 }
 
-/* `d` reads into the profile's own policy, `base` is the one that it is part of. */
+/* Reads the members of a profile. `d` reads into the profile's policy, which is part of `base`. */
 static int read_members(struct decoder *d, const struct json *value, const struct policy *base,
                         struct policy_profile *profile)
 {
@@ -189,7 +194,7 @@ static int read_profile(struct decoder *d, const struct json *value, struct poli
     int rc = read_members(&inner, value, base, profile);
     if (rc == 0)
         rc = decode_check(own, d->err);
-    base->arena = own->arena; /* one arena, lent for a while */
+    base->arena = own->arena; /* one arena, lent to the profile meanwhile */
     own->arena = (struct arena){0};
     return rc;
 }

@@ -1,7 +1,7 @@
 /* The "rootfs" section. */
 #include "shim/policy/policy_decode.h"
 
-enum { MOST_LAYERS = 500 }; /* OVL_MAX_STACK: no overlay has more */
+enum { MOST_LAYERS = 500 }; /* OVL_MAX_STACK, the kernel's limit */
 
 static int read_max_depth(struct decoder *d, const struct json *value, void *target)
 {

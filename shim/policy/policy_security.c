@@ -1,8 +1,8 @@
 /* The "security" section. */
 #include "base/path.h"
-#include "shim/gather/security.h"
 #include "shim/policy/policy_decode.h"
 #include "shim/privilege/capability.h"
+#include "shim/privilege/namespace.h"
 #include "shim/privilege/syscall_filter.h"
 
 #include <string.h>
@@ -185,14 +185,14 @@ static int read_host(struct decoder *d, const struct json *value, void *target)
 {
     struct policy_security *s = target;
 
-    return read_bits(d, value, security_namespace_names, NAMESPACE_MNT, &s->host_namespaces);
+    return read_bits(d, value, namespace_names, NAMESPACE_MNT, &s->host_namespaces);
 }
 
 static int read_own(struct decoder *d, const struct json *value, void *target)
 {
     struct policy_security *s = target;
 
-    if (read_bits(d, value, security_namespace_names + NAMESPACE_CGROUP, 2, &s->own_namespaces) < 0)
+    if (read_bits(d, value, namespace_names + NAMESPACE_CGROUP, 2, &s->own_namespaces) < 0)
         return -1;
     s->own_namespaces <<= NAMESPACE_CGROUP;
     return 0;

@@ -10,7 +10,7 @@ const char *const policy_tuning_names[TUNING_KINDS] = {
     [TUNING_NOFILE] = "nofile", [TUNING_STACK] = "stack",
 };
 
-/* What may be said of each, beside a number and false. */
+/* The forms that a value of each kind may have, beside a number and false. */
 static const struct {
     bool bytes, share, unlimited;
     const char *expected;
@@ -95,7 +95,7 @@ static int read_tune(struct decoder *d, const struct json *value, enum tuning_ki
         t.tune->most = (struct policy_amount){0};
         return read_default(d, value, &t);
     }
-    /* Nobody could ask for a maximum of the others. */
+    /* The other kinds cannot be asked for, so they have no maximum. */
     if (decode_object(d, value, keys, kind < TUNING_ASKABLE ? 2 : 1, &t) < 0)
         return -1;
     if (most->given && most->share == t.tune->value.share && most->number < t.tune->value.number)

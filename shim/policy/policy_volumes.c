@@ -192,7 +192,7 @@ static int read_create(struct decoder *d, const struct json *value, void *target
     return decode_object(d, value, keys, 2, &v->create);
 }
 
-/* Options that say nothing that `access` says, and that are flags of mount(2) to both runtimes. */
+/* Mount options that are flags of mount(2) to both runtimes, and are not covered by `access`. */
 static const char *const known_options[] = {
     "nosuid",  "suid",       "nodev",    "dev",        "noexec",      "exec",
     "noatime", "nodiratime", "relatime", "norelatime", "strictatime", "rro",
@@ -235,9 +235,7 @@ static int read_presets(struct decoder *d, const struct json *value, void *targe
     for (size_t i = 0; i < v->presets.count; i++) {
         if (preset_variable(v->presets.items[i]))
             continue;
-        size_t count;
-        const char *const *names = preset_names(&count);
-        decode_print_names(&list, names, count);
+        preset_print_names(&list);
         return decode_fail(d, value->items[i], "unknown preset '%s'; there are %s",
                            v->presets.items[i], list.data ? list.data : "");
     }
@@ -295,7 +293,7 @@ static const struct decode_key volume_keys[] = {
 
 /* ---- classes ---- */
 
-/* Names that annotations use for something else. */
+/* Returns true for names that annotations use for something else. */
 static bool reserved(const char *name)
 {
     static const char *const words[] = {"project", "profile", "shm",  "memlock",  "workers",
@@ -382,7 +380,7 @@ static bool same_variable(const char *a, const char *b)
     return !*a && !*b;
 }
 
-/* FLATBED_CLASS must mean one class. */
+/* Fails if a variable FLATBED_CLASS could mean two classes. */
 static int check_variables(const struct policy *policy, struct err *err)
 {
     bool heard = false;

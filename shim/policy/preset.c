@@ -2,38 +2,34 @@
 
 #include <string.h>
 
-enum { PRESETS = 12 };
-
-static const char *const names[PRESETS] = {
-    "torch",    "huggingface",      "pip",  "uv",    "conda",      "triton",
-    "inductor", "torch-extensions", "cuda", "numba", "matplotlib", "xdg",
+static const struct {
+    const char *name, *variable;
+} presets[] = {
+    {"torch", "TORCH_HOME"},
+    {"huggingface", "HF_HOME"},
+    {"pip", "PIP_CACHE_DIR"},
+    {"uv", "UV_CACHE_DIR"},
+    {"conda", "CONDA_PKGS_DIRS"},
+    {"triton", "TRITON_CACHE_DIR"},
+    {"inductor", "TORCHINDUCTOR_CACHE_DIR"},
+    {"torch-extensions", "TORCH_EXTENSIONS_DIR"},
+    {"cuda", "CUDA_CACHE_PATH"},
+    {"numba", "NUMBA_CACHE_DIR"},
+    {"matplotlib", "MPLCONFIGDIR"},
+    {"xdg", "XDG_CACHE_HOME"},
 };
-
-static const char *const variables[PRESETS] = {
-    "TORCH_HOME",
-    "HF_HOME",
-    "PIP_CACHE_DIR",
-    "UV_CACHE_DIR",
-    "CONDA_PKGS_DIRS",
-    "TRITON_CACHE_DIR",
-    "TORCHINDUCTOR_CACHE_DIR",
-    "TORCH_EXTENSIONS_DIR",
-    "CUDA_CACHE_PATH",
-    "NUMBA_CACHE_DIR",
-    "MPLCONFIGDIR",
-    "XDG_CACHE_HOME",
-};
+enum { PRESETS = sizeof(presets) / sizeof(*presets) };
 
 const char *preset_variable(const char *name)
 {
     for (size_t i = 0; i < PRESETS; i++)
-        if (strcmp(names[i], name) == 0)
-            return variables[i];
+        if (strcmp(presets[i].name, name) == 0)
+            return presets[i].variable;
     return NULL;
 }
 
-const char *const *preset_names(size_t *count)
+void preset_print_names(struct buf *out)
 {
-    *count = PRESETS;
-    return names;
+    for (size_t i = 0; i < PRESETS; i++)
+        buf_printf(out, "%s%s", i ? ", " : "", presets[i].name);
 }

@@ -50,8 +50,8 @@ static int unknown(const char *name, size_t len, struct err *err)
 }
 
 /*
- * The variable at a brace, and in *len the bytes from its brace to the closing one; -1 and an
- * error if it is none.
+ * Returns the variable at a brace, and in *len the bytes from its brace to the closing one; -1 and
+ * an error if it is none.
  */
 static int at_brace(const char *text, size_t *len, struct err *err)
 {
@@ -118,6 +118,6 @@ int template_expand(const char *text, const struct template_values *values, stru
             return -1;
         text += len;
     }
-    buf_append(out, "", 0); /* so that there is a text even of nothing */
+    buf_append(out, "", 0); /* out->data is set even for an empty text */
     return buf_check(out, err);
 }

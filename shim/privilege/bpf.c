@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* What the accumulator can hold when an instruction is reached. */
+/* The values that the accumulator can hold when an instruction is reached. */
 enum { MOST_VALUES = 4 };
 
 struct reached {
@@ -13,7 +13,7 @@ struct reached {
     uint32_t values[MOST_VALUES];
 };
 
-/* One value on its way. */
+/* The accumulator on one path. */
 struct machine {
     bool known;
     uint32_t a;
@@ -27,8 +27,11 @@ struct program {
     bool passes;
 };
 
-/* Jumps lead forward only; one beyond the end leads nowhere. */
-static void reach(struct program *p, size_t at, struct machine m)
+/*
+ * Adds a value to those that reach an instruction. Jumps lead forward only; one beyond the end
+ * leads nowhere.
+ */
+static void mark_reached(struct program *p, size_t at, struct machine m)
 {
     if (at >= p->count)
         return;
@@ -55,8 +58,8 @@ static bool refuses(uint32_t result)
     }
 }
 
-/* False where the kernel takes no such load. */
-static bool load(const struct program *p, uint32_t offset, struct machine *m)
+/* Returns false if the kernel does not allow this load. */
+static bool load_word(const struct program *p, uint32_t offset, struct machine *m)
 {
     if (offset % 4 || offset > sizeof(struct seccomp_data) - sizeof(m->a))
         return false;
@@ -86,8 +89,8 @@ static bool compare(uint32_t a, const struct sock_filter *i)
     }
 }
 
-/* A test of what is not known comes out either way, unless it is one that all values pass. */
-static void branch(struct program *p, size_t at, struct machine m)
+/* Follows both branches of a test on an unknown value, unless all values pass the test. */
+static void run_branch(struct program *p, size_t at, struct machine m)
 {
     const struct sock_filter *i = &p->list[at];
     bool all = BPF_OP(i->code) == BPF_JGE && i->k == 0;
@@ -95,13 +98,13 @@ static void branch(struct program *p, size_t at, struct machine m)
     bool no = m.known ? !yes : !all;
 
     if (yes)
-        reach(p, at + 1 + i->jt, m);
+        mark_reached(p, at + 1 + i->jt, m);
     if (no)
-        reach(p, at + 1 + i->jf, m);
+        mark_reached(p, at + 1 + i->jf, m);
 }
 
-/* An instruction that seccomp does not know ends the way. */
-static void step(struct program *p, size_t at, struct machine m)
+/* Runs one instruction. One that seccomp does not know ends the path. */
+static void run_instruction(struct program *p, size_t at, struct machine m)
 {
     const struct sock_filter *i = &p->list[at];
 
@@ -110,21 +113,21 @@ static void step(struct program *p, size_t at, struct machine m)
         p->passes = p->passes || !refuses(i->k);
         break;
     case BPF_LD | BPF_W | BPF_ABS:
-        if (load(p, i->k, &m))
-            reach(p, at + 1, m);
+        if (load_word(p, i->k, &m))
+            mark_reached(p, at + 1, m);
         break;
     case BPF_ALU | BPF_AND | BPF_K:
         mask(i->k, &m);
-        reach(p, at + 1, m);
+        mark_reached(p, at + 1, m);
         break;
     case BPF_JMP | BPF_JA:
-        reach(p, at + 1 + (size_t)i->k, m);
+        mark_reached(p, at + 1 + (size_t)i->k, m);
         break;
     case BPF_JMP | BPF_JEQ | BPF_K:
     case BPF_JMP | BPF_JGT | BPF_K:
     case BPF_JMP | BPF_JGE | BPF_K:
     case BPF_JMP | BPF_JSET | BPF_K:
-        branch(p, at, m);
+        run_branch(p, at, m);
         break;
     default:
         break;
@@ -141,13 +144,13 @@ int bpf_may_pass(const struct sock_filter *program, size_t count, uint32_t numbe
     *out = false;
     if (!reached)
         return err_nomem(err);
-    reach(&p, 0, (struct machine){.known = true});
+    mark_reached(&p, 0, (struct machine){.known = true});
     for (size_t at = 0; at < count && !p.passes; at++) {
         const struct reached *r = &reached[at];
         for (unsigned i = 0; i < r->count; i++)
-            step(&p, at, (struct machine){.known = true, .a = r->values[i]});
+            run_instruction(&p, at, (struct machine){.known = true, .a = r->values[i]});
         if (r->unknown)
-            step(&p, at, (struct machine){.known = false});
+            run_instruction(&p, at, (struct machine){.known = false});
     }
     *out = p.passes;
     return 0;

@@ -1,5 +1,5 @@
 /*
- * Classic BPF programs as seccomp runs them (seccomp(2)): where they can end for one system call,
+ * Classic BPF programs as seccomp runs them (seccomp(2)): how they can end for one system call,
  * whatever its arguments. Pure.
  */
 #ifndef SHIM_BPF_H
@@ -15,11 +15,11 @@
 #include <stdint.h>
 
 /*
- * *out is true if some way through the program ends in anything but a refusal: in "allow" or "log",
- * or where a tracer or another program is asked, which say yes if they like. Number and
- * architecture are known; of arguments every test is taken to come out either way, so that no value
- * is overlooked, and a program whose tests contradict each other may be taken for more than it is.
- * A program that the kernel would not have taken lets nothing pass. -1 only without memory.
+ * Sets *out to true if a path through the program ends in anything but a refusal: in "allow" or
+ * "log", or in asking a tracer or another program, whose answer is unknown. Number and architecture
+ * are known. Every test of an argument is taken to go either way: no value is overlooked, but a
+ * program whose tests contradict each other may seem to allow more than it does. A program that the
+ * kernel would not load lets nothing pass. Returns -1 only without memory.
  */
 int bpf_may_pass(const struct sock_filter *program, size_t count, uint32_t number, uint32_t arch,
                  bool *out, struct err *err) must_check;

@@ -31,7 +31,7 @@ static bool read_action(const struct json *value, const struct json *number, uin
         {"SCMP_ACT_TRAP", SCMP_ACT_TRAP},
         {"SCMP_ACT_ALLOW", SCMP_ACT_ALLOW},
         {"SCMP_ACT_LOG", SCMP_ACT_LOG},
-        {"SCMP_ACT_NOTIFY", SCMP_ACT_TRACE(2)}, /* who is asked is the same to us */
+        {"SCMP_ACT_NOTIFY", SCMP_ACT_TRACE(2)}, /* the tracer's number does not matter here */
         {"SCMP_ACT_TRACE", SCMP_ACT_TRACE(1)},
     };
     const char *name = json_text(value);
@@ -74,7 +74,7 @@ static bool read_operator(const char *name, enum scmp_compare *out)
     return false;
 }
 
-/* SCMP_ARCH_X86_64 → libseccomp's "x86_64"; 0 if it knows none of that name. */
+/* Maps SCMP_ARCH_X86_64 to libseccomp's "x86_64". Returns 0 for an unknown name. */
 static uint32_t read_arch(const char *name)
 {
     static const char prefix[] = "SCMP_ARCH_";
@@ -163,7 +163,7 @@ static int add_rule(struct question *q, const struct json *rule, uint32_t defaul
         return 0;
     if (!tests_twice(args, count))
         rc = seccomp_rule_add_array(q->context, action, number, count, args);
-    /* As the runtimes do it: tests of one argument are alternatives. */
+    /* Tests of one argument are alternatives, as the runtimes treat them. */
     for (unsigned i = 0; tests_twice(args, count) && rc == 0 && i < count; i++)
         rc = seccomp_rule_add_array(q->context, action, number, 1, &args[i]);
     return rc == 0 || rc == -EEXIST ? 0 : fail(q, "a rule that libseccomp does not take");
@@ -229,7 +229,7 @@ static int on_arch(const struct question *q, uint32_t arch, bool *allowed)
     int number = seccomp_syscall_resolve_name_arch(arch, q->name);
 
     *allowed = false;
-    if (number < 0) /* this architecture does not have it */
+    if (number < 0) /* this architecture does not have the call */
         return 0;
     return bpf_may_pass(q->program, q->length, (uint32_t)number,
                         arch == SCMP_ARCH_X32 ? SCMP_ARCH_X86_64 : arch, allowed, q->err);
@@ -276,7 +276,7 @@ int syscall_filter_allowed(const struct json *filter, const char *const *names, 
     return buf_check(out, err);
 }
 
-/* True also for what a tracer or another program is asked about. */
+/* Returns true also for actions that ask a tracer or another program. */
 static bool allows(const struct json *action)
 {
     static const char *const actions[] = {"SCMP_ACT_ALLOW", "SCMP_ACT_LOG", "SCMP_ACT_TRACE",

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* ---- the runtime behind us ---- */
+/* ---- the low-level runtime ---- */
 
 static int find_lowlevel(struct launch *l, const struct policy *policy, struct err *err)
 {
@@ -19,7 +19,10 @@ static int find_lowlevel(struct launch *l, const struct policy *policy, struct e
     return lowlevel_find(lowlevel_defaults, LOWLEVEL_DEFAULTS, &l->lowlevel, err);
 }
 
-/* For commands that create nothing: with what can be read of the policy. */
+/*
+ * Finds the runtime for a command that creates nothing, with those parts of the policy that can be
+ * read.
+ */
 static int find_lowlevel_anyhow(struct launch *l, struct err *err)
 {
     _cleanup_policy_ struct policy *policy = policy_new(err);
@@ -34,8 +37,8 @@ static int find_lowlevel_anyhow(struct launch *l, struct err *err)
     return find_lowlevel(l, policy, err);
 }
 
-/* A denied exec is written down where the policy, as it is now, says. */
-static void write_down_refusal(const struct launch *l, const struct err *why)
+/* Audits a denied exec as the present policy says. */
+static void audit_denied_exec(const struct launch *l, const struct err *why)
 {
     _cleanup_policy_ struct policy *policy = policy_new(&(struct err){0});
     struct err ignored;
@@ -45,7 +48,7 @@ static void write_down_refusal(const struct launch *l, const struct err *why)
         audit_refusal(&(struct audit_subject){.policy = policy, .call = &l->call}, why);
 }
 
-static void forget(const struct launch *l)
+static void forget_container(const struct launch *l)
 {
     struct err ignored;
 
@@ -56,35 +59,35 @@ static void forget(const struct launch *l)
     }
 }
 
-/* What exec and delete do besides. */
-static int attend(const struct launch *l, struct err *err)
+/* Does the work of exec and delete: edits process.json, forgets a container. */
+static int handle_other_command(const struct launch *l, struct err *err)
 {
     const struct call *call = &l->call;
 
     if (call_execs(call) && exec_edit(call, err) < 0) {
-        write_down_refusal(l, err);
+        audit_denied_exec(l, err);
         return -1;
     }
     if (call->command && strcmp(call->command, "delete") == 0)
-        forget(l);
+        forget_container(l);
     return 0;
 }
 
 /* ---- create, run, restore ---- */
 
-/* Settles a line that runc and crun would read differently. */
+/* Reads again, for one flavour, a line that runc and crun would read differently. */
 static int read_again(struct launch *l, const struct policy *policy, struct err *err)
 {
-    enum call_flavor flavor = policy->flavor;
+    enum lowlevel_flavor flavor = policy->flavor;
 
     if (flavor == FLAVOR_UNKNOWN && lowlevel_ask_flavor(&l->lowlevel, &flavor, err) < 0)
         return err_wrap(err, "runc and crun read this command line differently");
     return call_read(l->argc, l->argv, flavor, &l->call, err);
 }
 
-/* A policy that is not enforced because it is wrong does not stay a secret. */
-static int let_pass(const struct launch *l, struct policy *policy, const struct err *broken,
-                    struct err *err)
+/* Audits that a broken permissive policy was passed over. */
+static int pass_over_policy(const struct launch *l, struct policy *policy, const struct err *broken,
+                            struct err *err)
 {
     struct audit_subject subject = {.policy = policy, .call = &l->call};
     int rc = call_edits(&l->call) ? audit_decision(&subject, AUDIT_ALLOWED, broken, err) : 0;
@@ -94,8 +97,8 @@ static int let_pass(const struct launch *l, struct policy *policy, const struct 
 }
 
 /*
- * The policy, as far as it may be relied on: one that does not load fails, unless it was read far
- * enough to know that it is not to be enforced.
+ * Loads the policy. One that does not load is an error, unless it was read far enough to know that
+ * it is permissive.
  */
 static int load_policy(struct launch *l, struct policy *policy, struct err *err)
 {
@@ -104,7 +107,7 @@ static int load_policy(struct launch *l, struct policy *policy, struct err *err)
             return 0;
         if (policy->mode == POLICY_PERMISSIVE) {
             struct err broken = *err;
-            return let_pass(l, policy, &broken, err);
+            return pass_over_policy(l, policy, &broken, err);
         }
     }
     audit_syslog_warning(err->msg);
@@ -112,11 +115,11 @@ static int load_policy(struct launch *l, struct policy *policy, struct err *err)
 }
 
 /*
- * `rc` and `unreadable` are what reading the line came to: it matters only if a policy does. 1 if
- * there is a config.json to be edited.
+ * `rc` and `unreadable` are call_read's result; a bad line is an error only under a policy. Returns
+ * 1 if config.json must be edited.
  */
-static int settle(struct launch *l, struct policy *policy, int rc, const struct err *unreadable,
-                  struct err *err)
+static int settle_call(struct launch *l, struct policy *policy, int rc,
+                       const struct err *unreadable, struct err *err)
 {
     if (load_policy(l, policy, err) < 0 || find_lowlevel(l, policy, err) < 0)
         return -1;
@@ -126,7 +129,8 @@ static int settle(struct launch *l, struct policy *policy, int rc, const struct 
         *err = *unreadable;
         return -1;
     }
-    if ((rc > 0 || policy->flavor != FLAVOR_UNKNOWN) && read_again(l, policy, err) < 0)
+    if ((rc == CALL_AMBIGUOUS || policy->flavor != FLAVOR_UNKNOWN) &&
+        read_again(l, policy, err) < 0)
         return -1;
     return call_edits(&l->call);
 }
@@ -137,7 +141,7 @@ static int prepare_creation(struct launch *l, int rc, const struct err *unreadab
 
     if (!policy)
         return -1;
-    int edits = settle(l, policy, rc, unreadable, err);
+    int edits = settle_call(l, policy, rc, unreadable, err);
     if (edits > 0)
         return edit_config(policy, &l->call, &l->lowlevel, err);
     if (edits < 0)
@@ -153,7 +157,7 @@ int launch_prepare(struct launch *l, int argc, char *const argv[], struct err *e
     l->argv = argv + l->own.count;
     if (own < 0) {
         struct err ignored = ERR_INIT;
-        (void)!call_read(l->argc, l->argv, FLAVOR_UNKNOWN, &l->call, &ignored); /* for the log */
+        (void)!call_read(l->argc, l->argv, FLAVOR_UNKNOWN, &l->call, &ignored); /* finds the log */
         return -1;
     }
     if (l->own.version)
@@ -162,7 +166,7 @@ int launch_prepare(struct launch *l, int argc, char *const argv[], struct err *e
     int rc = call_read(l->argc, l->argv, FLAVOR_UNKNOWN, &l->call, &unreadable);
     if (lowlevel_enter(err) < 0)
         return -1;
-    if (rc == 0 && !call_edits(&l->call))
-        return find_lowlevel_anyhow(l, err) < 0 ? -1 : attend(l, err);
+    if (rc == CALL_CLEAR && !call_edits(&l->call))
+        return find_lowlevel_anyhow(l, err) < 0 ? -1 : handle_other_command(l, err);
     return prepare_creation(l, rc, &unreadable, err);
 }

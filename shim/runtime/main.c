@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 /*
- * An engine may close the standard streams. Nothing that is opened here must come to stand in their
- * place; the runtime behind us finds them closed again.
+ * Opens /dev/null for each standard stream that the engine closed, so that no file opened here gets
+ * its number. These are CLOEXEC: the low-level runtime finds the streams closed again.
  */
 static bool occupy_standard_streams(void)
 {
@@ -27,8 +27,10 @@ static int fail(const struct err *err, const struct call *call)
 
 int main(int argc, char *argv[])
 {
-    /* A file that may not grow (RLIMIT_FSIZE) is an error like others, and not the end of us in the
-     * middle of it. The runtime behind us finds the signal as it was. */
+    /*
+     * SIGXFSZ is ignored: a file that may not grow (RLIMIT_FSIZE) is an error like others. The
+     * low-level runtime gets the signal's old action.
+     */
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
     struct sigaction before;
     struct err err = ERR_INIT;

@@ -60,7 +60,7 @@ void report_failure(const char *message, const char *log, const char *log_format
     buf_printf(&text, "flatbed: %s", message);
     const char *said = text.data ? text.data : "out of memory";
     if (file) {
-        /* O_NONBLOCK: a FIFO that nobody reads must not hold us. */
+        /* O_NONBLOCK: a FIFO without a reader must not block. */
         _cleanup_fd_ int fd =
             open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0644);
         report_record(said, log_format, time(NULL), &record);
@@ -70,5 +70,5 @@ void report_failure(const char *message, const char *log, const char *log_format
     buf_put_printable(&line, said, strlen(said));
     buf_putc(&line, '\n');
     if (line.data && fd_write_all(STDERR_FILENO, line.data, line.len, &ignored) < 0)
-        return; /* nobody is left to tell */
+        return; /* the message cannot be shown */
 }

@@ -41,16 +41,16 @@ teardown() {
 life() {
     local bundle
     policy_base "$1"
-    bundle=$(bundle_make life "$DATA" "$SHOW; sleep 60")
+    bundle=$(bundle_make life "$DATA" "$SHOW; sleep 600")
     shim_create "$FB_DIR/life.log" --bundle "$bundle" --pid-file "$FB_DIR/life.pid" "$ID"
     shim_is "$ID" created
     shim start "$ID"
     shim_is "$ID" running
-    wait_for 5 grep -q "imagenet text" "$FB_DIR/life.log"
+    wait_for grep -q "imagenet text" "$FB_DIR/life.log"
     run shim exec "$ID" cat /workspace/site/hello
     expect_output "site text"
     shim kill "$ID" KILL
-    wait_for 5 shim_is "$ID" stopped
+    wait_for shim_is "$ID" stopped
     shim delete "$ID"
     run shim state "$ID"
     expect_failure
@@ -270,7 +270,7 @@ pool_works() {
 @test "runc: the private side of a pool is one container's at a time" {
     local status_of_second
     pools runc
-    shim_create "$FB_DIR/first.log" --bundle "$(bundle_make first null 'sleep 60')" "$ID"
+    shim_create "$FB_DIR/first.log" --bundle "$(bundle_make first null 'sleep 600')" "$ID"
     run shim run --bundle "$(bundle_make second null true)" "$ID-second"
     status_of_second=$status
     within runc --root "$FB_DIR/state" delete --force "$ID"
@@ -280,7 +280,7 @@ pool_works() {
 
 @test "a broken policy is told on stderr as file:line:column, and state and kill still work" {
     local bundle
-    bundle=$(bundle_make broken null 'sleep 60')
+    bundle=$(bundle_make broken null 'sleep 600')
     shim_create "$FB_DIR/broken.log" --bundle "$bundle" "$ID"
     policy_syntax_error runc
     run shim run --bundle "$bundle" "$ID-other"

@@ -74,16 +74,16 @@ teardown() {
 
 @test "ctr: exec, pause, resume, kill and delete" {
     ctr_start c1 --annotation flatbed.data=imagenet -- sh -c 'trap "exit 5" TERM; while :; do sleep 0.05; done'
-    wait_for 10 ctr_is c1 RUNNING
+    wait_for ctr_is c1 RUNNING
     run ctr_cli task exec --exec-id e1 --fifo-dir "$FB_DIR/fifo" c1 sh -c 'cat /workspace/data/imagenet/hello; exit 9'
     expect_status 9
     expect_output "imagenet text"
     ctr_cli task pause c1
     ctr_is c1 PAUSED
     ctr_cli task resume c1
-    sleep 0.2
+    wait_for ctr_is c1 RUNNING
     ctr_cli task kill --signal TERM c1
-    wait_for 5 ctr_is c1 STOPPED
+    wait_for ctr_is c1 STOPPED
     run ctr_cli task rm c1
     expect_match 'exit code 5'
     run ctr_cli container rm c1
@@ -119,11 +119,11 @@ teardown() {
 }
 
 @test "ctr: a container that ran before the policy broke is still killed and removed" {
-    ctr_start c1 -- sleep 60
-    wait_for 10 ctr_is c1 RUNNING
+    ctr_start c1 -- sleep 600
+    wait_for ctr_is c1 RUNNING
     policy_syntax_error runc
     ctr_cli task kill --signal KILL c1
-    wait_for 5 ctr_is c1 STOPPED
+    wait_for ctr_is c1 STOPPED
     ctr_cli task rm c1 || true
     run ctr_cli container rm c1
     expect_status 0

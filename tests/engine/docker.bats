@@ -114,7 +114,7 @@ teardown() {
         expect_output ""
         return
     fi
-    docker_run --detach --name box --annotation flatbed.data=imagenet "$FB_IMAGE" sleep 60 >/dev/null
+    docker_run --detach --name box --annotation flatbed.data=imagenet "$FB_IMAGE" sleep 600 >/dev/null
     run docker_cli exec box cat /workspace/data/imagenet/hello
     expect_output "imagenet text"
     docker_cli restart -t 0 box
@@ -131,8 +131,8 @@ teardown() {
 }
 
 @test "docker: a volume that a /dev/null mount asked for is there after a restart" {
-    docker_run --detach --name box -v /dev/null:/run/flatbed/request/data/imagenet "$FB_IMAGE" sleep 60 >/dev/null
-    wait_for 10 docker_is box running
+    docker_run --detach --name box -v /dev/null:/run/flatbed/request/data/imagenet "$FB_IMAGE" sleep 600 >/dev/null
+    wait_for docker_is box running
     docker_cli restart -t 0 box
     run docker_cli exec box sh -c 'cat /workspace/data/imagenet/hello; ls -d /run/flatbed/request/data/imagenet'
     expect_match 'imagenet text'
@@ -175,7 +175,7 @@ teardown() {
 
 @test "docker: kill -s TERM reaches the container" {
     docker_start_container term 'trap "exit 5" TERM; echo ready; while :; do sleep 0.05; done'
-    wait_for 5 docker_logs_have term ready
+    wait_for docker_logs_have term ready
     docker_cli kill -s TERM term
     run docker_cli wait term
     expect_output 5
@@ -184,8 +184,8 @@ teardown() {
 @test "docker: stop ends a container by TERM, and one that ignores it by KILL" {
     docker_start_container soft 'trap "exit 0" TERM; echo ready; while :; do sleep 0.05; done'
     docker_start_container hard 'trap "" TERM; echo ready; while :; do sleep 0.05; done'
-    wait_for 5 docker_logs_have soft ready
-    wait_for 5 docker_logs_have hard ready
+    wait_for docker_logs_have soft ready
+    wait_for docker_logs_have hard ready
     docker_cli stop -t 10 soft
     docker_cli stop -t 1 hard
     run docker_cli inspect --format '{{.State.ExitCode}}' soft hard
@@ -193,7 +193,7 @@ teardown() {
 }
 
 @test "docker: exec sees the volumes and gives its exit code" {
-    docker_start_container box 'sleep 60'
+    docker_start_container box 'sleep 600'
     run docker_cli exec box sh -c 'cat /workspace/site/hello; exit 9'
     expect_status 9
     expect_output "site text"
@@ -203,8 +203,8 @@ teardown() {
 
 @test "docker: exec has the variables that create added, unless it sets them" {
     sed -i 's|"always": true },|"always": true, "env": { "SITE": "{target}" } },|' "$FB_POLICY"
-    docker_start_container box 'echo "$SITE"; sleep 60'
-    wait_for 5 docker_logs_have box /workspace/site
+    docker_start_container box 'echo "$SITE"; sleep 600'
+    wait_for docker_logs_have box /workspace/site
     # shellcheck disable=SC2016
     run docker_cli exec box sh -c 'echo "$SITE"'
     expect_output /workspace/site
@@ -214,18 +214,18 @@ teardown() {
 }
 
 @test "docker: logs, attach to a terminal, and top" {
-    docker_start_container box 'echo one; echo two; sleep 60'
-    wait_for 5 docker_logs_have box two
+    docker_start_container box 'echo one; echo two; sleep 600'
+    wait_for docker_logs_have box two
     run docker_cli logs box
     expect_output $'one\ntwo'
     run docker_cli top box
-    expect_match 'sleep 60'
+    expect_match 'sleep 600'
     run docker_run --rm --tty "$FB_IMAGE" test -t 1
     expect_status 0
 }
 
 @test "docker: pause and unpause" {
-    docker_start_container box 'sleep 60'
+    docker_start_container box 'sleep 600'
     docker_cli pause box
     docker_is box paused
     docker_cli unpause box
@@ -236,11 +236,11 @@ has_lines() { [ "$(wc -l <"$2")" = "$1" ]; }
 
 @test "docker: restart and start again give the same volumes, once" {
     local id
-    docker_start_container box 'echo started >>/workspace/logs/count; sleep 60'
+    docker_start_container box 'echo started >>/workspace/logs/count; sleep 600'
     id=$(docker_cli inspect --format '{{.Id}}' box)
-    wait_for 5 test -s "$FB_SRV/logs/$id/count"
+    wait_for test -s "$FB_SRV/logs/$id/count"
     docker_cli restart -t 0 box
-    wait_for 5 has_lines 2 "$FB_SRV/logs/$id/count"
+    wait_for has_lines 2 "$FB_SRV/logs/$id/count"
     run docker_cli exec box cat /proc/mounts
     expect_equal "$(mounted_times /workspace/logs)" 1
     expect_equal "$(mounted_times /workspace/site)" 1
@@ -250,8 +250,8 @@ has_lines() { [ "$(wc -l <"$2")" = "$1" ]; }
 }
 
 @test "docker: cp and diff go on working; cp does not reach into the volumes" {
-    docker_start_container box 'echo x >/made; sleep 60'
-    wait_for 5 docker_cli cp box:/made "$FB_DIR/made"
+    docker_start_container box 'echo x >/made; sleep 600'
+    wait_for docker_cli cp box:/made "$FB_DIR/made"
     expect_equal "$(cat "$FB_DIR/made")" x
     run docker_cli diff box
     expect_match 'A /made'
@@ -295,8 +295,8 @@ has_lines() { [ "$(wc -l <"$2")" = "$1" ]; }
 }
 
 @test "docker: a container that ran before the policy broke is still stopped and removed" {
-    docker_start_container box 'sleep 60'
-    docker_start_container other 'sleep 60'
+    docker_start_container box 'sleep 600'
+    docker_start_container other 'sleep 600'
     policy_syntax_error runc
     docker_cli pause box
     docker_cli unpause box

@@ -142,7 +142,7 @@ refuses() {
 
 @test "docker: its own state is refused, and what is mounted for another container not shown" {
     docker_cli volume create --driver local -o type=none -o o=bind -o device=/etc sly >/dev/null
-    docker_cli run --detach --runtime=runc --network=none --name holder -v sly:/x "$FB_IMAGE" sleep 60 >/dev/null
+    docker_cli run --detach --runtime=runc --network=none --name holder -v sly:/x "$FB_IMAGE" sleep 600 >/dev/null
     refuses "docker/volumes is an engine's own state" -v "$FB_DIR/docker/volumes:/v"
     refuses "docker/containers is an engine's own state" -v "$FB_DIR/docker/containers:/v"
     sed -i "s|$FB_DIR/docker/volumes\"|$FB_DIR/docker/volumes/sly\"|" "$FB_POLICY"
@@ -198,10 +198,10 @@ refuses() {
 }
 
 @test "docker: another container's namespaces are not the host's" {
-    docker_run --detach --user 1234 --name other "$FB_IMAGE" sleep 60 >/dev/null
+    docker_run --detach --user 1234 --name other "$FB_IMAGE" sleep 600 >/dev/null
     run worker --pid=container:other "$FB_IMAGE" ps
     expect_status 0
-    expect_match 'sleep 60'
+    expect_match 'sleep 600'
 }
 
 @test "docker: a device, by whatever name, is refused" {
@@ -211,7 +211,7 @@ refuses() {
 }
 
 @test "docker: an exec is held to what its container was" {
-    docker_run --detach --user 1234:1234 --name held "$FB_IMAGE" sleep 60 >/dev/null
+    docker_run --detach --user 1234:1234 --name held "$FB_IMAGE" sleep 600 >/dev/null
     run docker_cli exec held sh -c 'grep -E "CapBnd|NoNewPrivs" /proc/self/status; id -u'
     expect_status 0
     expect_match 'CapBnd:[[:space:]]*00000000000000eb'
@@ -230,7 +230,7 @@ refuses() {
 
 @test "docker: a privileged exec is refused where capabilities are not bounded" {
     sed -i '/"capabilities":/d' "$FB_POLICY"
-    docker_run --detach --user 1234:1234 --name held "$FB_IMAGE" sleep 60 >/dev/null
+    docker_run --detach --user 1234:1234 --name held "$FB_IMAGE" sleep 600 >/dev/null
     run docker_cli exec held true
     expect_status 0
     run docker_cli exec --privileged held true

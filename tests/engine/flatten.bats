@@ -460,8 +460,8 @@ fails_saving() {
     fake_start save-stall "$FB_DIR/image.tar"
     flatten_spawn a:1 "oci:$FB_DIR/out/layout"
     pid=$FB_FLATTEN_PID
-    wait_for 10 grep -q stalled "$FB_DIR/fake.log"
+    wait_for grep -q stalled "$FB_DIR/fake.log"
     kill -TERM "$pid"
-    wait_for 5 pid_gone "$pid"
+    wait_for pid_gone "$pid"
     expect_nothing_left
 }

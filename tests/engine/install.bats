@@ -65,7 +65,7 @@ default_runtime() { [ "$(docker_cli info --format '{{.DefaultRuntime}}')" = "$1"
 @test "install: docker takes it as the default when reloaded" {
     install install --runtime="$FB_DIR/bin/flatbed-runtime" --default
     kill -HUP "$FB_DOCKERD_PID"
-    wait_for 10 default_runtime flatbed
+    wait_for default_runtime flatbed
     run docker_cli run --rm --network=none "$FB_IMAGE" cat /workspace/site/hello
     expect_status 0
     expect_output "site text"
@@ -78,7 +78,7 @@ explain() {
 
 @test "explain: a running container of docker, by name and by ID" {
     local id
-    id=$(docker_run --detach --name train --user 1234:1234 -v "$FB_SRV/data:/mine" "$FB_IMAGE" sleep 60)
+    id=$(docker_run --detach --name train --user 1234:1234 -v "$FB_SRV/data:/mine" "$FB_IMAGE" sleep 600)
     explain train
     expect_status 0
     expect_match "container +$id"
@@ -105,7 +105,7 @@ EOF
 EOF
     mkdir -p "$FB_SRV/home/1234/work"
     chown 1234:1234 "$FB_SRV/home/1234/work"
-    docker_run --detach --name held -v "$FB_SRV/home/1234/work:/work" "$FB_IMAGE" sleep 60 >/dev/null
+    docker_run --detach --name held -v "$FB_SRV/home/1234/work:/work" "$FB_IMAGE" sleep 600 >/dev/null
     explain held
     echo "$output"
     expect_status 0
@@ -136,7 +136,7 @@ EOF
     run "${podman[@]}" run --rm --network=none "$FB_IMAGE" cat /workspace/site/hello 3>&-
     expect_status 0
     expect_output "site text"
-    run "${podman[@]}" --runtime flatbed run --detach --name web --network=none "$FB_IMAGE" sleep 60 3>&-
+    run "${podman[@]}" --runtime flatbed run --detach --name web --network=none "$FB_IMAGE" sleep 600 3>&-
     expect_status 0
     explain web
     expect_status 0

@@ -94,7 +94,7 @@ sees_data() {
 
 lifecycle() {
     podman_start_container box 'trap "exit 5" TERM; echo ready; while :; do sleep 0.05; done'
-    wait_for 5 podman_logs_have box ready
+    wait_for podman_logs_have box ready
     run podman_cli exec box sh -c 'cat /workspace/site/hello; exit 9'
     expect_status 9
     expect_output "site text"
@@ -168,7 +168,7 @@ tells() {
 }
 
 @test "podman: a container that ran before the policy broke is still stopped and removed" {
-    podman_start_container box 'sleep 60'
+    podman_start_container box 'sleep 600'
     policy_syntax_error crun
     run podman_cli stop -t 0 box
     expect_status 0

@@ -100,7 +100,7 @@ sees_data() {
         policy_rootless "$runtime"
         worker_podman run --detach --name "box-$runtime" --network=none "$FB_IMAGE" \
             sh -c 'trap "exit 5" TERM; echo ready >/work/ready; while :; do sleep 0.05; done' >/dev/null
-        wait_for 10 test -e "$FB_SRV/home/$FB_UID/work/ready"
+        wait_for test -e "$FB_SRV/home/$FB_UID/work/ready"
         run worker_podman exec "box-$runtime" sh -c 'cat /work/ready; exit 9'
         expect_status 9
         expect_output ready
@@ -108,7 +108,7 @@ sees_data() {
         expect_equal "$(worker_podman inspect --format '{{.State.ExitCode}}' "box-$runtime")" 5
         rm "$FB_SRV/home/$FB_UID/work/ready"
         worker_podman start "box-$runtime" >/dev/null
-        wait_for 10 test -e "$FB_SRV/home/$FB_UID/work/ready"
+        wait_for test -e "$FB_SRV/home/$FB_UID/work/ready"
         worker_podman rm --force -t 0 "box-$runtime" >/dev/null
         rm "$FB_SRV/home/$FB_UID/work/ready"
     done

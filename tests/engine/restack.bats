@@ -53,14 +53,16 @@ rules() {
 END
 }
 
+shares_mounts() { [ "$(readlink "/proc/$1/ns/mnt")" = "$(readlink "/proc/$2/ns/mnt")" ]; }
+
 # The daemon ends and comes again, in the same mounts; with live-restore its containers go on.
 docker_again() {
     local holder
-    nsenter --mount --target "$(cat "$FB_DIR/docker.pid")" sleep 300 3>&- &
+    nsenter --mount --target "$(cat "$FB_DIR/docker.pid")" sleep 3600 3>&- &
     holder=$!
-    sleep 0.2
+    wait_for shares_mounts "$holder" "$(cat "$FB_DIR/docker.pid")"
     kill "$(cat "$FB_DIR/docker.pid")"
-    wait_for 20 pid_gone "$FB_DOCKERD_PID"
+    wait_for pid_gone "$FB_DOCKERD_PID"
     FB_DOCKER_WITHIN=$holder docker_spawn overlay2
     daemon_await dockerd "$FB_DOCKERD_PID" "$FB_DIR/dockerd.log" docker_cli version
     kill "$holder"
@@ -82,7 +84,7 @@ said() { tail -n 1 "$FB_DIR/log/audit.jsonl" | jq -r ".operations[] | select(.ki
 # The image's tree, made by the first container of it.
 build() {
     docker_run --rm "$DEEP" true
-    wait_for 30 is_built
+    wait_for is_built
 }
 
 # The overlay at a container's root as dockerd sees it: its mounts are its own.
@@ -104,7 +106,7 @@ view() {
 # start NAME [RUNTIME]
 start() {
     docker_cli run --runtime="${2-flatbed}" --network=none --detach --name "$1" "$DEEP" sh -c 'sleep 600' >/dev/null
-    wait_for 10 docker_is "$1" running
+    wait_for docker_is "$1" running
 }
 
 is_restacked() { mounts_of "$1" | grep -qF "/restack/"; }
@@ -115,7 +117,7 @@ is_restacked() { mounts_of "$1" | grep -qF "/restack/"; }
     expect_output "layer 39 was the last"
     [ "$(said .verdict)" = kept ]
     [[ $(said .reason) =~ "has 41 layers: a tree of them is made in the background" ]]
-    wait_for 30 is_built
+    wait_for is_built
 
     run docker_run --rm "$DEEP" cat /lib/last
     expect_status 0
@@ -187,7 +189,7 @@ is_restacked() { mounts_of "$1" | grep -qF "/restack/"; }
     run ! is_restacked kept
     [ "$(docker_cli exec kept cat /lib/f4 /lib/f7)" = $'mine\nfrom layer 7' ]
     expect_equal "$(docker_cli diff kept | sort)" "$changes"
-    wait_for 30 is_built
+    wait_for is_built
     docker_cli restart --time 0 kept >/dev/null
     is_restacked kept
     [ "$(docker_cli exec kept cat /lib/f4 /lib/f7)" = $'mine\nfrom layer 7' ]
@@ -200,7 +202,7 @@ is_restacked() { mounts_of "$1" | grep -qF "/restack/"; }
     start early
     docker_cli exec early sh -c 'echo mine >/lib/f4; mkdir /lots && cd /lots && for n in 0 1 2 3 4 5 6 7 8 9; do
         touch "$n"0 "$n"1 "$n"2 "$n"3 "$n"4 "$n"5 "$n"6; done'
-    wait_for 30 is_built
+    wait_for is_built
     docker_cli restart --time 0 early
     run ! is_restacked early
     [[ $(said .reason) =~ "it stays as the engine mounted it: ".*"has been written to" ]]
@@ -227,7 +229,7 @@ is_restacked() { mounts_of "$1" | grep -qF "/restack/"; }
         docker_run --rm "$DEEP" true &
     done
     wait
-    wait_for 30 is_built
+    wait_for is_built
     [ "$(trees | jq '.trees | length')" = 1 ]
     [ "$(jq -r '.operations[] | select(.kind == "rootfs") | .verdict' "$FB_DIR/log/audit.jsonl" | wc -l)" = 6 ]
     [ -z "$(find "$FB_DIR/restack" -maxdepth 1 -name '.[bo]*')" ]

@@ -76,7 +76,7 @@ over_podman() {
     run podman_run --rm "$DEEP" cat /lib/last
     expect_status 0
     [[ $(said reason) =~ "a tree of them is made in the background" ]] || { said reason; return 1; }
-    wait_for 30 is_built
+    wait_for is_built
     run podman_run --rm "$DEEP" sh -c 'cat /lib/last /lib/f4 /lib/opaque/*; test ! -e /lib/f5; echo more >/lib/f4'
     expect_status 0
     expect_output $'layer 59 was the last\nfrom layer 4\nnew'
@@ -110,16 +110,16 @@ over_podman() {
     run ctr_run c1 -- cat /lib/last
     expect_status 0
     [[ $(said reason) =~ "has 60 layers: a tree of them is made in the background" ]] || { said reason; return 1; }
-    wait_for 30 is_built
+    wait_for is_built
     run ctr_run c2 -- sh -c 'cat /lib/last /lib/f4; test ! -e /lib/f5; echo mine >/lib/f4; cat /lib/f4'
     expect_output $'layer 59 was the last\nfrom layer 4\nmine'
     [ "$(said verdict)" = added ]
     ctr_start c3 -- sleep 600
-    wait_for 10 ctr_is c3 RUNNING
+    wait_for ctr_is c3 RUNNING
     grep -F "/c3/rootfs " /proc/self/mountinfo | grep -qF /restack/
     [ "$(ctr_cli task exec --exec-id e1 c3 cat /lib/f4)" = "from layer 4" ]
     ctr_cli task kill --signal KILL c3
-    wait_for 10 ctr_is c3 STOPPED
+    wait_for ctr_is c3 STOPPED
     ctr_cli task rm c3 >/dev/null
     run ! grep -F "/c3/rootfs " /proc/self/mountinfo
 }

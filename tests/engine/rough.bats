@@ -143,15 +143,15 @@ inner() {
     jq '.volumes |= {data, home}' "$FB_POLICY" >"$FB_DIR/outer.json"
     policy_write <"$FB_DIR/outer.json"
     local bundle
-    bundle=$(bundle_make two "$DATA" 'cat /workspace/site/hello /workspace/data/imagenet/hello; sleep 60')
+    bundle=$(bundle_make two "$DATA" 'cat /workspace/site/hello /workspace/data/imagenet/hello; sleep 600')
     shim_create "$FB_DIR/two.log" --bundle "$bundle" "$ID"
     shim start "$ID"
-    wait_for 5 grep -q "imagenet text" "$FB_DIR/two.log"
+    wait_for grep -q "imagenet text" "$FB_DIR/two.log"
     run cat "$FB_DIR/two.log"
     expect_output $'site text\nimagenet text'
     run shim exec "$ID" sh -c 'echo $LOGS $DATA'
     shim kill "$ID" KILL
-    wait_for 5 shim_is "$ID" stopped
+    wait_for shim_is "$ID" stopped
     shim delete "$ID"
     expect_output '/workspace/logs /workspace/data/imagenet'
 }

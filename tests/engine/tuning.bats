@@ -109,7 +109,7 @@ host_cpus() { nproc; }
 }
 
 @test "docker: an exec, and a container that is started again, have the same" {
-    docker_run --detach --name box --memory=512m --cpus=1 "$FB_IMAGE" sleep 60 >/dev/null
+    docker_run --detach --name box --memory=512m --cpus=1 "$FB_IMAGE" sleep 600 >/dev/null
     run docker_cli exec box sh -c "$SHOW"
     sees 262144 1024 4096 4096 1 1 1
     docker_cli restart -t 0 box
@@ -164,8 +164,8 @@ layers() {
 }
 
 @test "ctr: an exec has the same" {
-    ctr_start c1 --memory-limit 536870912 --cpus 1 -- sleep 60
-    wait_for 10 ctr_is c1 RUNNING
+    ctr_start c1 --memory-limit 536870912 --cpus 1 -- sleep 600
+    wait_for ctr_is c1 RUNNING
     run ctr_cli task exec --exec-id e1 --fifo-dir "$FB_DIR/fifo" c1 sh -c "$SHOW"
     expect_status 0
     sees 262144 1024 4096 4096 1 1 1
@@ -198,7 +198,7 @@ tunes_podman() {
 @test "podman: limits and threads over runc; /dev/shm is podman's" { tunes_podman runc; }
 
 @test "podman: an exec has the limits and threads" {
-    podman_start_container box 'sleep 60'
+    podman_start_container box 'sleep 600'
     run podman_cli exec box sh -c "$SHOW"
     expect_equal "${lines[1]} ${lines[2]}" "1024 4096"
     expect_equal "${lines[4]% *}" "$(host_cpus) $(host_cpus)"

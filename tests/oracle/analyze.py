@@ -315,7 +315,7 @@ def compared(flatten, home, sources, stacks, models):
 
 
 def run(*words):
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=1800)
     if done.returncode:
         raise RuntimeError(done.stderr.decode(errors="backslashreplace"))
     return json.loads(done.stdout)

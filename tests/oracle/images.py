@@ -80,8 +80,9 @@ class _Blobs:
         self.files = {}
 
     def add(self, data, media_type, **more):
-        self.files["blobs/sha256/" + digest(data)[7:]] = data
-        return {"mediaType": media_type, "digest": digest(data), "size": len(data), **more}
+        name = digest(data)
+        self.files["blobs/sha256/" + name[7:]] = data
+        return {"mediaType": media_type, "digest": name, "size": len(data), **more}
 
 
 def _oci_files(tars, config, tag, compression):

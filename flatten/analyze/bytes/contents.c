@@ -45,13 +45,14 @@ const struct content *contents_find(const struct content_list *list, uint32_t in
 }
 
 struct reading {
-    struct strata *strata;
+    struct layer_stack *stack;
     const uint8_t *wanted;
     struct contents *out;
     struct sha256 *sha256;
 };
 
-static int put(struct content_list *to, uint32_t inode, const unsigned char *bytes, struct err *err)
+static int content_list_add(struct content_list *to, uint32_t inode, const unsigned char *bytes,
+                            struct err *err)
 {
     if (to->count == to->cap) {
         size_t cap = to->cap ? to->cap * 2 : 256;
@@ -67,7 +68,7 @@ static int put(struct content_list *to, uint32_t inode, const unsigned char *byt
     return 0;
 }
 
-static int put_hash(struct reading *r, uint32_t inode, struct err *err)
+static int content_add_hash(struct reading *r, uint32_t inode, struct err *err)
 {
     unsigned char bytes[CONTENT_BYTES];
     struct digest digest;
@@ -75,10 +76,10 @@ static int put_hash(struct reading *r, uint32_t inode, struct err *err)
     if (sha256_finish(r->sha256, &digest, err) < 0)
         return -1;
     digest_bytes(&digest, bytes, sizeof(bytes));
-    return put(&r->out->hashes, inode, bytes, err);
+    return content_list_add(&r->out->hashes, inode, bytes, err);
 }
 
-/* What is wanted of a file's bytes, fed in order. */
+/* Collects what is wanted of a file, as its bytes come in order. */
 struct file_reading {
     struct sha256 *sha256;     /* or NULL */
     struct hash_stream *quick; /* or NULL */
@@ -87,8 +88,9 @@ struct file_reading {
     unsigned char bytes[CONTENT_BYTES];
 };
 
-/* NULL data stands for zeros. */
-static int feed(struct file_reading *f, const unsigned char *data, uint64_t len, struct err *err)
+/* `data` NULL: zeros. */
+static int file_reading_add(struct file_reading *f, const unsigned char *data, uint64_t len,
+                            struct err *err)
 {
     static const unsigned char zeros[64 * 1024];
 
@@ -110,8 +112,8 @@ static int feed(struct file_reading *f, const unsigned char *data, uint64_t len,
     return 0;
 }
 
-static int read_bytes(struct file_reading *f, struct layer_reader *reader, uint64_t size,
-                      struct err *err)
+static int file_reading_run(struct file_reading *f, struct layer_reader *reader, uint64_t size,
+                            struct err *err)
 {
     uint64_t offset;
     const void *data;
@@ -122,12 +124,13 @@ static int read_bytes(struct file_reading *f, struct layer_reader *reader, uint6
            (rc = layer_reader_data(reader, &data, &len, &offset, err)) > 0) {
         if (offset < f->at || offset > size || len > size - offset)
             return err_set(err, ERR_FORMAT, "content beyond the entry's size");
-        if (feed(f, NULL, offset - f->at, err) < 0 || feed(f, data, len, err) < 0)
+        if (file_reading_add(f, NULL, offset - f->at, err) < 0 ||
+            file_reading_add(f, data, len, err) < 0)
             return -1;
     }
     if (rc < 0)
         return -1;
-    return rc == 0 ? feed(f, NULL, size - f->at, err) : 0;
+    return rc == 0 ? file_reading_add(f, NULL, size - f->at, err) : 0;
 }
 
 int contents_quick(struct layer_reader *reader, uint64_t size, uint64_t *out, struct err *err)
@@ -136,19 +139,19 @@ int contents_quick(struct layer_reader *reader, uint64_t size, uint64_t *out, st
     struct file_reading f = {.quick = &hash};
 
     hash_stream_begin(&hash);
-    if (read_bytes(&f, reader, size, err) < 0)
+    if (file_reading_run(&f, reader, size, err) < 0)
         return -1;
     uint64_t found = hash_stream_end(&hash);
     *out = found ? found : 1;
     return 0;
 }
 
-static int read_file(void *ctx, struct layer_reader *reader, const struct layer_entry *e,
-                     uint32_t inode, struct err *err)
+static int read_wanted(void *ctx, struct layer_reader *reader, const struct layer_entry *e,
+                       uint32_t inode, struct err *err)
 {
     struct reading *r = ctx;
     uint8_t wanted = r->wanted[inode];
-    struct strata_file *file = &r->strata->files[inode];
+    struct stack_file *file = &r->stack->files[inode];
     struct file_reading f = {.sha256 = wanted & CONTENT_HASH ? r->sha256 : NULL,
                              .head = wanted & CONTENT_HEAD};
 
@@ -157,33 +160,34 @@ static int read_file(void *ctx, struct layer_reader *reader, const struct layer_
         const unsigned char bytes[CONTENT_BYTES] = {
             (unsigned char)seconds, (unsigned char)(seconds >> 8), (unsigned char)(seconds >> 16),
             (unsigned char)(seconds >> 24)};
-        if (put(&r->out->times, inode, bytes, err) < 0)
+        if (content_list_add(&r->out->times, inode, bytes, err) < 0)
             return -1;
     }
     if (wanted & CONTENT_QUICK)
         return contents_quick(reader, file->size, &file->quick, err);
     if (!f.sha256 && !f.head)
         return 0;
-    if (read_bytes(&f, reader, file->size, err) < 0)
+    if (file_reading_run(&f, reader, file->size, err) < 0)
         return -1;
-    if (f.head && f.at >= sizeof(f.bytes) && put(&r->out->heads, inode, f.bytes, err) < 0)
+    if (f.head && f.at >= sizeof(f.bytes) &&
+        content_list_add(&r->out->heads, inode, f.bytes, err) < 0)
         return -1;
-    return f.sha256 ? put_hash(r, inode, err) : 0;
+    return f.sha256 ? content_add_hash(r, inode, err) : 0;
 }
 
-/* Files stand in the order of layers and entries, so one cursor serves the whole image. */
+/* Files are in the order of layers and entries: one cursor is enough for the whole image. */
 struct walk {
-    const struct strata *strata;
+    const struct layer_stack *stack;
     const uint8_t *wanted;
     contents_visit *visit;
     void *ctx;
     size_t cursor;
 };
 
-/* Moves on to the next wanted file of the layer; false when there is none. */
+/* Moves to the next wanted file of the layer. Returns false if there is none. */
 static bool next_wanted(struct walk *w, unsigned layer)
 {
-    const struct strata *s = w->strata;
+    const struct layer_stack *s = w->stack;
 
     while (w->cursor < s->file_count && s->files[w->cursor].layer <= layer &&
            (s->files[w->cursor].layer != layer || !w->wanted[w->cursor]))
@@ -204,7 +208,7 @@ static int walk_layer(struct walk *w, const struct layer *layer, struct err *err
             return -1;
         if (rc == 0)
             return err_set(err, ERR_FORMAT, "layer %u changed while it was read", layer->number);
-        if (w->strata->files[w->cursor].ordinal != e.in.ordinal)
+        if (w->stack->files[w->cursor].ordinal != e.in.ordinal)
             continue;
         if (w->visit(w->ctx, reader, &e, (uint32_t)w->cursor, err) < 0)
             return layer_entry_wrap(layer, &e, err);
@@ -213,10 +217,10 @@ static int walk_layer(struct walk *w, const struct layer *layer, struct err *err
     return 0;
 }
 
-int contents_walk(const struct image *image, const struct strata *s, const uint8_t *wanted,
+int contents_walk(const struct image *image, const struct layer_stack *s, const uint8_t *wanted,
                   contents_visit *visit, void *ctx, struct err *err)
 {
-    struct walk w = {.strata = s, .wanted = wanted, .visit = visit, .ctx = ctx};
+    struct walk w = {.stack = s, .wanted = wanted, .visit = visit, .ctx = ctx};
 
     for (size_t i = 0; i < image->layer_count; i++)
         if (next_wanted(&w, image->layers[i].number) && walk_layer(&w, &image->layers[i], err) < 0)
@@ -224,12 +228,12 @@ int contents_walk(const struct image *image, const struct strata *s, const uint8
     return 0;
 }
 
-int contents_read(const struct image *image, struct strata *s, const uint8_t *wanted,
+int contents_read(const struct image *image, struct layer_stack *s, const uint8_t *wanted,
                   struct contents *out, struct err *err)
 {
     _cleanup_sha256_ struct sha256 *sha256 = sha256_new(err);
-    struct reading r = {.strata = s, .wanted = wanted, .out = out, .sha256 = sha256};
+    struct reading r = {.stack = s, .wanted = wanted, .out = out, .sha256 = sha256};
 
     *out = (struct contents){0};
-    return sha256 ? contents_walk(image, s, wanted, read_file, &r, err) : -1;
+    return sha256 ? contents_walk(image, s, wanted, read_wanted, &r, err) : -1;
 }

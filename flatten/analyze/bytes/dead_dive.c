@@ -1,19 +1,18 @@
-#include "flatten/analyze/bytes/dead.h"
+#include "flatten/analyze/bytes/dead_dive.h"
 
 /*
- * dive looks at the leaves of each layer's own tree: files, links, empty directories, and
- * whiteouts, which count with what they hid below them. A hard link counts nothing, for its header
- * has no size. Opaque markers hide nothing in dive's eyes.
+ * dive counts the leaves of each layer's own tree: files, links, empty directories, and whiteouts
+ * with the size of what they hid. A hard link has no size. Opaque markers are ignored.
  */
-void dead_dive(const struct strata *s, struct dead_report *out)
+void dead_dive(const struct layer_stack *s, struct dead_report *out)
 {
     uint64_t least_sum = 0, sum = 0;
 
     for (uint32_t node = 1; node < s->nodes; node++) {
         uint64_t least = UINT64_MAX, total = 0;
         unsigned leaves = 0;
-        for (uint32_t at = s->newest[node]; at != STRATA_NONE; at = s->records[at].older) {
-            const struct stratum *r = &s->records[at];
+        for (uint32_t at = s->newest[node]; at != STACK_NONE; at = s->records[at].older) {
+            const struct stack_record *r = &s->records[at];
             if (!r->leaf)
                 continue;
             leaves++;

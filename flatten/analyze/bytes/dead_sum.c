@@ -1,5 +1,7 @@
 #include "flatten/analyze/bytes/dead.h"
 
+#include "flatten/analyze/bytes/dead_dive.h"
+
 #include <string.h>
 
 void dead_report_clear(struct dead_report *r)
@@ -9,17 +11,17 @@ void dead_report_clear(struct dead_report *r)
     *r = (struct dead_report){0};
 }
 
-static int order(uint64_t a, uint64_t b)
+static int compare_numbers(uint64_t a, uint64_t b)
 {
     return a < b ? -1 : a > b;
 }
 
 /* ---- layers ---- */
 
-static void sum_layers(const struct strata *s, struct dead_report *out)
+static void sum_layers(const struct layer_stack *s, struct dead_report *out)
 {
     for (size_t i = 0; i < s->file_count; i++) {
-        const struct strata_file *f = &s->files[i];
+        const struct stack_file *f = &s->files[i];
         if (!f->layer)
             continue;
         struct dead_layer *layer = &out->layers[f->layer - 1];
@@ -37,21 +39,21 @@ static void sum_layers(const struct strata *s, struct dead_report *out)
     }
 }
 
-/* ---- who hid what of whom ---- */
+/* ---- bytes by the layers that have and that hid them ---- */
 
 static int by_pair(const void *a, const void *b)
 {
     const struct dead_kill *x = a, *y = b;
-    int diff = order(x->layer, y->layer);
+    int diff = compare_numbers(x->layer, y->layer);
 
-    diff = diff ? diff : order(x->by, y->by);
-    return diff ? diff : order(x->cause, y->cause);
+    diff = diff ? diff : compare_numbers(x->by, y->by);
+    return diff ? diff : compare_numbers(x->cause, y->cause);
 }
 
 static int by_bytes(const void *a, const void *b)
 {
     const struct dead_kill *x = a, *y = b;
-    int diff = order(y->bytes, x->bytes);
+    int diff = compare_numbers(y->bytes, x->bytes);
 
     return diff ? diff : by_pair(a, b);
 }
@@ -65,8 +67,8 @@ static unsigned depth_of(const struct tree *t, uint32_t node)
     return depth;
 }
 
-/* The deepest node that both are, or lie below. */
-static uint32_t common(const struct tree *t, uint32_t a, uint32_t b)
+/* Returns the deepest node that both are or lie below. */
+static uint32_t common_ancestor(const struct tree *t, uint32_t a, uint32_t b)
 {
     unsigned x = depth_of(t, a), y = depth_of(t, b);
 
@@ -81,7 +83,7 @@ static uint32_t common(const struct tree *t, uint32_t a, uint32_t b)
     return a;
 }
 
-/* Adds up neighbours of one kind; returns how many are left. */
+/* Joins neighbours with the same layers and cause. Returns how many are left. */
 static size_t fold_kills(const struct tree *t, struct dead_kill *list, size_t count)
 {
     size_t kept = 0;
@@ -90,7 +92,7 @@ static size_t fold_kills(const struct tree *t, struct dead_kill *list, size_t co
         if (kept && by_pair(&list[kept - 1], &list[i]) == 0) {
             list[kept - 1].bytes += list[i].bytes;
             list[kept - 1].files += list[i].files;
-            list[kept - 1].node = common(t, list[kept - 1].node, list[i].node);
+            list[kept - 1].node = common_ancestor(t, list[kept - 1].node, list[i].node);
         } else {
             list[kept++] = list[i];
         }
@@ -98,7 +100,8 @@ static size_t fold_kills(const struct tree *t, struct dead_kill *list, size_t co
     return kept;
 }
 
-static int sum_kills(const struct strata *s, size_t dead, struct dead_report *out, struct err *err)
+static int sum_kills(const struct layer_stack *s, size_t dead, struct dead_report *out,
+                     struct err *err)
 {
     size_t count = 0;
 
@@ -106,7 +109,7 @@ static int sum_kills(const struct strata *s, size_t dead, struct dead_report *ou
     if (!out->kills)
         return err_nomem(err);
     for (size_t i = 0; i < s->file_count; i++) {
-        const struct strata_file *f = &s->files[i];
+        const struct stack_file *f = &s->files[i];
         if (f->layer && f->killer)
             out->kills[count++] =
                 (struct dead_kill){f->size, 1, f->node, f->layer, f->killer, f->cause};
@@ -121,14 +124,14 @@ static int sum_kills(const struct strata *s, size_t dead, struct dead_report *ou
 
 static int by_node(const void *a, const void *b)
 {
-    const struct strata_file *x = *(const struct strata_file *const *)a;
-    const struct strata_file *y = *(const struct strata_file *const *)b;
+    const struct stack_file *x = *(const struct stack_file *const *)a;
+    const struct stack_file *y = *(const struct stack_file *const *)b;
 
-    return order(x->node, y->node);
+    return compare_numbers(x->node, y->node);
 }
 
-/* Puts a path in its place among the worst. */
-static void offer(struct dead_report *out, const struct dead_path *path)
+/* Inserts a path into the sorted list of the worst, if it is one of them. */
+static void offer_worst_path(struct dead_report *out, const struct dead_path *path)
 {
     size_t at = out->worst_count;
 
@@ -146,7 +149,7 @@ static void offer(struct dead_report *out, const struct dead_path *path)
 }
 
 /* The dead copies of one path. */
-static struct dead_path path_of(const struct strata_file *const *list, size_t count)
+static struct dead_path sum_dead_copies(const struct stack_file *const *list, size_t count)
 {
     uint64_t bytes[DEAD_CAUSES] = {0};
     struct dead_path path = {.node = list[0]->node, .copies = (uint32_t)count};
@@ -163,9 +166,10 @@ static struct dead_path path_of(const struct strata_file *const *list, size_t co
     return path;
 }
 
-static int sum_paths(const struct strata *s, size_t dead, struct dead_report *out, struct err *err)
+static int sum_paths(const struct layer_stack *s, size_t dead, struct dead_report *out,
+                     struct err *err)
 {
-    _cleanup_free_ const struct strata_file **list = calloc(dead + 1, sizeof(const void *));
+    _cleanup_free_ const struct stack_file **list = calloc(dead + 1, sizeof(const void *));
     size_t count = 0;
 
     if (!list)
@@ -177,13 +181,13 @@ static int sum_paths(const struct strata *s, size_t dead, struct dead_report *ou
     for (size_t i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && list[end]->node == list[i]->node; end++)
             ;
-        struct dead_path path = path_of(list + i, end - i);
-        offer(out, &path);
+        struct dead_path path = sum_dead_copies(list + i, end - i);
+        offer_worst_path(out, &path);
     }
     return 0;
 }
 
-int dead_sum(const struct strata *s, struct dead_report *out, struct err *err)
+int dead_sum(const struct layer_stack *s, struct dead_report *out, struct err *err)
 {
     size_t dead = 0;
 

@@ -1,5 +1,7 @@
 #include "flatten/analyze/bytes/duplicates.h"
 
+#include "flatten/analyze/bytes/stale_pyc.h"
+
 #include <string.h>
 
 static int by_number(const void *a, const void *b)
@@ -9,25 +11,25 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* ---- what must be read ---- */
+/* ---- files to read ---- */
 
-/* The sizes of all files that have any bytes, sorted. */
+/* Returns the sizes of all files that are not empty, sorted; NULL without memory. */
 static uint64_t *all_sizes(const struct duplicate_image *images, size_t count, size_t *total,
                            struct err *err)
 {
     size_t room = 1, used = 0;
 
     for (size_t i = 0; i < count; i++)
-        room += images[i].strata->file_count;
+        room += images[i].stack->file_count;
     uint64_t *sizes = calloc(room, sizeof(*sizes));
     if (!sizes) {
         err_nomem(err);
         return NULL;
     }
     for (size_t i = 0; i < count; i++)
-        for (size_t f = 0; f < images[i].strata->file_count; f++)
-            if (images[i].strata->files[f].layer && images[i].strata->files[f].size)
-                sizes[used++] = images[i].strata->files[f].size;
+        for (size_t f = 0; f < images[i].stack->file_count; f++)
+            if (images[i].stack->files[f].layer && images[i].stack->files[f].size)
+                sizes[used++] = images[i].stack->files[f].size;
     qsort(sizes, used, sizeof(*sizes), by_number);
     *total = used;
     return sizes;
@@ -41,10 +43,10 @@ static bool is_common(const uint64_t *sizes, size_t count, uint64_t size)
                      (found + 1 < sizes + count && found[1] == size));
 }
 
-static int want_of(const struct strata *s, const uint64_t *sizes, size_t count, uint8_t **out,
-                   struct err *err)
+static int want_files(const struct layer_stack *s, const uint64_t *sizes, size_t count,
+                      uint8_t **out, struct err *err)
 {
-    _cleanup_free_ uint16_t *floors = strata_floors(s, err);
+    _cleanup_free_ uint16_t *floors = layer_stack_floors(s, err);
 
     if (!floors)
         return -1;
@@ -54,7 +56,7 @@ static int want_of(const struct strata *s, const uint64_t *sizes, size_t count, 
     for (size_t f = 0; f < s->file_count; f++)
         if (s->files[f].layer && is_common(sizes, count, s->files[f].size))
             wanted[f] = CONTENT_HASH;
-    return stale_want(s, floors, wanted, err);
+    return stale_pyc_want(s, floors, wanted, err);
 }
 
 int duplicates_want(const struct duplicate_image *images, size_t count, uint8_t **wanted,
@@ -66,7 +68,7 @@ int duplicates_want(const struct duplicate_image *images, size_t count, uint8_t 
     for (size_t i = 0; i < count; i++)
         wanted[i] = NULL;
     for (size_t i = 0; sizes && i < count; i++)
-        if (want_of(images[i].strata, sizes, total, &wanted[i], err) < 0)
+        if (want_files(images[i].stack, sizes, total, &wanted[i], err) < 0)
             return -1;
     return sizes ? 0 : -1;
 }
@@ -78,7 +80,7 @@ static uint64_t savings(const struct duplicate_group *g)
     return g->size * (g->copies - 1);
 }
 
-static void offer(struct duplicate_report *out, const struct duplicate_group *group)
+static void offer_worst_group(struct duplicate_report *out, const struct duplicate_group *group)
 {
     size_t at = out->worst_count;
 
@@ -93,15 +95,16 @@ static void offer(struct duplicate_report *out, const struct duplicate_group *gr
     out->worst[at] = *group;
 }
 
-/* One content: files that do not show are dead bytes, not duplicates. Layers come in order. */
-static void take_group(const struct strata *s, const struct content *list, size_t count,
-                       struct duplicate_report *out)
+/* Sums up files of one content, in the order of layers. Hidden ones are dead bytes, no duplicates.
+ */
+static void sum_group(const struct layer_stack *s, const struct content *list, size_t count,
+                      struct duplicate_report *out)
 {
     struct duplicate_group group = {0};
     unsigned layer = 0;
 
     for (size_t i = 0; i < count; i++) {
-        const struct strata_file *f = &s->files[list[i].inode];
+        const struct stack_file *f = &s->files[list[i].inode];
         if (f->killer)
             continue;
         if (group.copies < DUPLICATE_PATHS)
@@ -116,10 +119,10 @@ static void take_group(const struct strata *s, const struct content *list, size_
     out->groups++;
     out->files += group.copies - 1;
     out->bytes += savings(&group);
-    offer(out, &group);
+    offer_worst_group(out, &group);
 }
 
-static bool same(const struct content *a, const struct content *b)
+static bool same_content(const struct content *a, const struct content *b)
 {
     return memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
 }
@@ -128,23 +131,24 @@ int duplicates_find(const struct duplicate_image *image, struct duplicate_report
                     struct stale_report *stale, struct err *err)
 {
     struct content_list *hashes = &image->contents->hashes;
-    _cleanup_free_ uint16_t *floors = strata_floors(image->strata, err);
+    _cleanup_free_ uint16_t *floors = layer_stack_floors(image->stack, err);
 
     *out = (struct duplicate_report){0};
     if (!floors)
         return -1;
     contents_sort(hashes);
     for (size_t i = 0, end; i < hashes->count; i = end) {
-        for (end = i + 1; end < hashes->count && same(&hashes->list[i], &hashes->list[end]); end++)
+        for (end = i + 1; end < hashes->count && same_content(&hashes->list[i], &hashes->list[end]);
+             end++)
             ;
-        take_group(image->strata, hashes->list + i, end - i, out);
+        sum_group(image->stack, hashes->list + i, end - i, out);
     }
-    return stale_find(image, floors, stale, err);
+    return stale_pyc_find(image, floors, stale, err);
 }
 
 /* ---- all images ---- */
 
-/* A content, or a layer, with its bytes. */
+/* A content or a layer, by its hash. */
 struct stored {
     char key[DIGEST_SIZE];
     uint64_t bytes;
@@ -155,7 +159,7 @@ static int by_key(const void *a, const void *b)
     return memcmp(a, b, DIGEST_SIZE);
 }
 
-/* Bytes with each key once. */
+/* Returns the bytes with each key counted once. Sorts the list. */
 static uint64_t stored_once(struct stored *list, size_t count)
 {
     uint64_t bytes = 0;
@@ -169,7 +173,7 @@ static uint64_t stored_once(struct stored *list, size_t count)
 
 static size_t put_layers(const struct duplicate_image *image, struct stored *list)
 {
-    const struct strata *s = image->strata;
+    const struct layer_stack *s = image->stack;
 
     for (size_t i = 0; i < image->image->layer_count; i++) {
         memset(&list[i], 0, sizeof(list[i]));
@@ -188,7 +192,7 @@ static size_t put_contents(const struct duplicate_image *image, struct stored *l
     for (size_t i = 0; i < hashes->count; i++) {
         memset(&list[i], 0, sizeof(list[i]));
         memcpy(list[i].key, hashes->list[i].bytes, CONTENT_BYTES);
-        list[i].bytes = image->strata->files[hashes->list[i].inode].size;
+        list[i].bytes = image->stack->files[hashes->list[i].inode].size;
     }
     return hashes->count;
 }
@@ -203,8 +207,8 @@ int duplicates_share(const struct duplicate_image *images, size_t count,
     for (size_t i = 0; i < count; i++) {
         layers += images[i].image->layer_count;
         contents += images[i].contents->hashes.count;
-        for (size_t f = 0; f < images[i].strata->file_count; f++)
-            out->payload += images[i].strata->files[f].layer ? images[i].strata->files[f].size : 0;
+        for (size_t f = 0; f < images[i].stack->file_count; f++)
+            out->payload += images[i].stack->files[f].layer ? images[i].stack->files[f].size : 0;
     }
     _cleanup_free_ struct stored *list = calloc(layers + contents, sizeof(*list));
     if (!list)
@@ -217,7 +221,7 @@ int duplicates_share(const struct duplicate_image *images, size_t count,
         used += put_contents(&images[i], list + used);
     for (size_t i = 0; i < used; i++)
         hashed += list[i].bytes;
-    /* What was not read is alone of its size, so it is stored as it is. */
+    /* Files that were not read have a size of their own: no other file has their content. */
     out->by_file = out->payload - hashed + stored_once(list, used);
     return 0;
 }

@@ -1,18 +1,14 @@
 #include "flatten/analyze/lookups/lookup_costs.h"
 
-#include "base/fdio.h"
 #include "base/json/json.h"
 
-#include <fcntl.h>
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { MOST_BYTES = 64 * 1024, MOST_K = 1000 };
 
 const char *const lookup_kind_key[LOOKUP_KINDS] = {"stat", "missing", "readdir"};
 const char *const lookup_cold_key[LOOKUP_COLDS] = {"mount", "dentries", "disk"};
-const char lookup_costs_path[] = "/var/lib/flatbed/costs.json";
 
 /* Fitted to the measurements of docs/overlay-costs.md. */
 const struct lookup_costs lookup_default_costs = {.k = {
@@ -29,33 +25,33 @@ double lookup_ratio(const struct lookup_costs *c, enum lookup_kind kind, enum lo
 
 /* ---- reading ---- */
 
-static int take_text(const struct json *root, const char *key, char out[LOOKUP_COSTS_TEXT],
-                     struct err *err)
+static int parse_text(const struct json *root, const char *key, char out[LOOKUP_COSTS_TEXT],
+                      struct err *err)
 {
     const char *text = json_text(json_get(root, key));
 
     size_t len = text ? strlen(text) : 0;
 
     if (len == 0 || len >= LOOKUP_COSTS_TEXT)
-        return err_set(err, ERR_FORMAT, "\"%s\" is missing, or no short text", key);
+        return err_set(err, ERR_FORMAT, "\"%s\" is missing, or not a short text", key);
     memcpy(out, text, len + 1);
     return 0;
 }
 
-static int take_k(const struct json *value, const char *kind, const char *cold, double *out,
-                  struct err *err)
+static int parse_k(const struct json *value, const char *kind, const char *cold, double *out,
+                   struct err *err)
 {
     char *end = NULL;
     double k = json_is(value, JSON_NUMBER) ? strtod(value->text, &end) : -1;
 
     if (!end || *end || !isfinite(k) || k < 0 || k > MOST_K)
-        return err_set(err, ERR_FORMAT, "k.%s.%s is no number from 0 to %d", kind, cold, MOST_K);
+        return err_set(err, ERR_FORMAT, "k.%s.%s is not a number from 0 to %d", kind, cold, MOST_K);
     *out = k;
     return 0;
 }
 
-/* A state was measured for all kinds, or for none. */
-static int take_cold(const struct json *k, int cold, struct lookup_costs *out, struct err *err)
+/* A state that was measured for one kind of lookup must have been measured for all. */
+static int parse_cold(const struct json *k, int cold, struct lookup_costs *out, struct err *err)
 {
     const char *name = lookup_cold_key[cold];
     int found = 0;
@@ -66,14 +62,14 @@ static int take_cold(const struct json *k, int cold, struct lookup_costs *out, s
         return 0;
     for (int kind = 0; kind < LOOKUP_KINDS; kind++) {
         const char *key = lookup_kind_key[kind];
-        if (take_k(json_path(k, key, name, NULL), key, name, &out->k[kind][cold], err) < 0)
+        if (parse_k(json_path(k, key, name, NULL), key, name, &out->k[kind][cold], err) < 0)
             return -1;
     }
     out->measured[cold] = true;
     return 0;
 }
 
-static int parse(const struct json *root, struct lookup_costs *out, struct err *err)
+static int parse_costs(const struct json *root, struct lookup_costs *out, struct err *err)
 {
     uint64_t version;
     bool any = false;
@@ -83,16 +79,16 @@ static int parse(const struct json *root, struct lookup_costs *out, struct err *
     if (version != 1)
         return err_set(err, ERR_UNSUPPORTED, "version %llu is not known",
                        (unsigned long long)version);
-    if (take_text(root, "measured", out->date, err) < 0 ||
-        take_text(root, "kernel", out->kernel, err) < 0 ||
-        take_text(root, "filesystem", out->filesystem, err) < 0)
+    if (parse_text(root, "measured", out->date, err) < 0 ||
+        parse_text(root, "kernel", out->kernel, err) < 0 ||
+        parse_text(root, "filesystem", out->filesystem, err) < 0)
         return -1;
     for (int cold = 0; cold < LOOKUP_COLDS; cold++) {
-        if (take_cold(json_get(root, "k"), cold, out, err) < 0)
+        if (parse_cold(json_get(root, "k"), cold, out, err) < 0)
             return -1;
         any = any || out->measured[cold];
     }
-    return any ? 0 : err_set(err, ERR_FORMAT, "it has no k");
+    return any ? 0 : err_set(err, ERR_FORMAT, "it has no \"k\"");
 }
 
 int lookup_costs_parse(const char *text, size_t len, struct lookup_costs *out, struct err *err)
@@ -102,46 +98,8 @@ int lookup_costs_parse(const char *text, size_t len, struct lookup_costs *out, s
     struct lookup_costs found = lookup_default_costs;
 
     *out = lookup_default_costs;
-    if (!doc || parse(json_root(doc), &found, err) < 0)
+    if (!doc || parse_costs(json_root(doc), &found, err) < 0)
         return -1;
     *out = found;
     return 0;
-}
-
-/* 1 if there is one. */
-static int open_default(int *out, struct err *err)
-{
-    int fd = open(lookup_costs_path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    struct stat st;
-
-    if (fd < 0)
-        return errno == ENOENT || errno == ENOTDIR ? 0 : err_sys(err, "%s", lookup_costs_path);
-    *out = fd;
-    if (fstat(fd, &st) < 0)
-        return err_sys(err, "%s", lookup_costs_path);
-    if (!S_ISREG(st.st_mode) || st.st_uid != 0 || (st.st_mode & (S_IWGRP | S_IWOTH)))
-        return err_set(err, ERR_POLICY, "%s: others than root could have written it",
-                       lookup_costs_path);
-    return 1;
-}
-
-static int load(const char *path, struct lookup_costs *out, struct err *err)
-{
-    _cleanup_fd_ int fd = -1;
-    _cleanup_buf_ struct buf text = BUF_INIT;
-    int rc = path ? file_read(AT_FDCWD, path, MOST_BYTES, &text, err) : open_default(&fd, err);
-
-    if (!path && rc <= 0)
-        return rc;
-    if (rc < 0 || (!path && fd_read_all(fd, MOST_BYTES, &text, err) < 0) ||
-        lookup_costs_parse(text.data ? text.data : "", text.len, out, err) < 0)
-        return err_wrap(err, "%s", path ? path : lookup_costs_path);
-    snprintf(out->file, sizeof(out->file), "%s", path ? path : lookup_costs_path);
-    return 0;
-}
-
-int lookup_costs_load(const char *path, struct lookup_costs *out, struct err *err)
-{
-    *out = lookup_default_costs;
-    return load(path, out, err);
 }

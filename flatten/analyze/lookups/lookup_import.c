@@ -1,30 +1,30 @@
-#include "flatten/analyze/lookups/lookups.h"
+#include "flatten/analyze/lookups/lookups_internal.h"
 
 #include <string.h>
 
 /*
- * sys.path is guessed from what is in the image: lib/pythonX.Y with an os.py in it, its
- * lib-dynload, then every site-packages and dist-packages, as site.py orders them.
+ * sys.path is guessed from the image: each lib/pythonX.Y that has an os.py, its lib-dynload, then
+ * every site-packages and dist-packages, in the order of site.py.
  */
 struct importing {
-    const struct strata *s;
+    const struct layer_stack *s;
     const uint16_t *floors;
     unsigned kept;
     struct lookup_import *out;
     struct buf path;
 };
 
-static const struct stratum *visible_child(const struct importing *i, uint32_t dir,
-                                           const char *name)
+static const struct stack_record *visible_child(const struct importing *i, uint32_t dir,
+                                                const char *name)
 {
     uint32_t child = tree_find(i->s->tree, dir, name, strlen(name));
 
-    return child == TREE_NONE ? NULL : strata_visible(i->s, i->floors, child);
+    return child == TREE_NONE ? NULL : layer_stack_visible(i->s, i->floors, child);
 }
 
-static const char *path_of(struct importing *i, uint32_t node)
+static const char *import_path(struct importing *i, uint32_t node)
 {
-    return strata_path(i->s, node, &i->path);
+    return layer_stack_path(i->s, node, &i->path);
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -34,10 +34,10 @@ static bool ends_with(const char *text, const char *end)
     return len >= tail && strcmp(text + len - tail, end) == 0;
 }
 
-/* "usr/lib/python3.11", with an os.py. */
+/* True for "usr/lib/python3.11" with an os.py. */
 static bool is_library(struct importing *i, uint32_t node)
 {
-    const char *path = path_of(i, node), *slash = strrchr(path, '/');
+    const char *path = import_path(i, node), *slash = strrchr(path, '/');
 
     if (!slash || strncmp(slash, "/python", 7) != 0 || strspn(slash + 7, "0123456789.") == 0)
         return false;
@@ -59,7 +59,7 @@ static void add_site(struct importing *i, uint32_t node)
 
 static bool is_visible_dir(const struct importing *i, uint32_t node)
 {
-    const struct stratum *r = strata_visible(i->s, i->floors, node);
+    const struct stack_record *r = layer_stack_visible(i->s, i->floors, node);
 
     return r && r->kind == MODEL_DIR;
 }
@@ -69,7 +69,7 @@ static int find_sites(struct importing *i, struct err *err)
     for (uint32_t node = 1; node < i->s->nodes; node++) {
         if (!is_visible_dir(i, node) || !is_library(i, node))
             continue;
-        const struct stratum *dynload = visible_child(i, node, "lib-dynload");
+        const struct stack_record *dynload = visible_child(i, node, "lib-dynload");
         add_site(i, node);
         if (dynload && dynload->kind == MODEL_DIR)
             add_site(i, dynload->node);
@@ -77,14 +77,14 @@ static int find_sites(struct importing *i, struct err *err)
     for (uint32_t node = 1; node < i->s->nodes; node++) {
         if (!is_visible_dir(i, node))
             continue;
-        const char *path = path_of(i, node);
+        const char *path = import_path(i, node);
         if (ends_with(path, "/site-packages") || ends_with(path, "/dist-packages"))
             add_site(i, node);
     }
     return buf_check(&i->path, err);
 }
 
-static void count_found(struct importing *i, const struct stratum *r)
+static void count_found(struct importing *i, const struct stack_record *r)
 {
     if (!r)
         return;
@@ -92,7 +92,7 @@ static void count_found(struct importing *i, const struct stratum *r)
     i->out->found_probes += lookups_probes(i->s, i->floors, r, i->kept);
 }
 
-/* The module's name is asked for in each site before its own. */
+/* Python looks a module up in each site before its own, in vain. */
 static void count_absent(struct importing *i, size_t site)
 {
     for (size_t before = 0; before < site; before++) {
@@ -101,14 +101,14 @@ static void count_absent(struct importing *i, size_t site)
     }
 }
 
-/* A child of a site: a module if it is a package or a .py file. */
-static void count_module(struct importing *i, size_t site, const struct stratum *r)
+/* Counts a child of a site, if it is a package or a .py file. */
+static void count_module(struct importing *i, size_t site, const struct stack_record *r)
 {
-    const struct stratum *start =
+    const struct stack_record *start =
         r->kind == MODEL_DIR ? visible_child(i, r->node, "__init__.py") : NULL;
-    const struct stratum *cache = start ? visible_child(i, r->node, "__pycache__") : NULL;
+    const struct stack_record *cache = start ? visible_child(i, r->node, "__pycache__") : NULL;
 
-    if (r->kind == MODEL_DIR ? !start : !ends_with(path_of(i, r->node), ".py"))
+    if (r->kind == MODEL_DIR ? !start : !ends_with(import_path(i, r->node), ".py"))
         return;
     i->out->modules++;
     i->out->sites[site].modules++;
@@ -118,14 +118,14 @@ static void count_module(struct importing *i, size_t site, const struct stratum 
     count_found(i, cache);
 }
 
-int lookups_import(const struct strata *s, const uint16_t *floors, unsigned kept,
+int lookups_import(const struct layer_stack *s, const uint16_t *floors, unsigned kept,
                    struct lookup_import *out, struct err *err)
 {
     struct importing i = {.s = s, .floors = floors, .kept = kept, .out = out};
     int rc = find_sites(&i, err);
 
     for (uint32_t node = 1; rc == 0 && out->site_count && node < s->nodes; node++) {
-        const struct stratum *r = strata_visible(s, floors, node);
+        const struct stack_record *r = layer_stack_visible(s, floors, node);
         uint32_t parent = tree_parent(s->tree, node);
         for (size_t site = 0; r && site < out->site_count; site++)
             if (out->sites[site].node == parent)

@@ -1,4 +1,4 @@
-#include "flatten/analyze/lookups/lookups.h"
+#include "flatten/analyze/lookups/lookups_internal.h"
 
 #include <string.h>
 
@@ -9,12 +9,12 @@ void lookup_report_clear(struct lookup_report *r)
     *r = (struct lookup_report){0};
 }
 
-unsigned lookups_layers(const struct strata *s, uint32_t node, unsigned floor, unsigned kept)
+unsigned lookups_layers(const struct layer_stack *s, uint32_t node, unsigned floor, unsigned kept)
 {
     unsigned count = 0, merged = 0;
 
-    for (uint32_t at = strata_newest(s, node); at != STRATA_NONE; at = s->records[at].older) {
-        const struct stratum *r = &s->records[at];
+    for (uint32_t at = layer_stack_newest(s, node); at != STACK_NONE; at = s->records[at].older) {
+        const struct stack_record *r = &s->records[at];
         if (r->layer < floor)
             break;
         if (r->kind == MODEL_DIR && r->layer > kept)
@@ -25,14 +25,15 @@ unsigned lookups_layers(const struct strata *s, uint32_t node, unsigned floor, u
     return count + merged;
 }
 
-/* The oldest layer that a search for what shows here looks into. */
-static unsigned search_end(const struct strata *s, const struct stratum *visible, unsigned floor)
+/* Returns the oldest layer that a lookup of the visible path looks into. */
+static unsigned search_end(const struct layer_stack *s, const struct stack_record *visible,
+                           unsigned floor)
 {
     if (visible->kind != MODEL_DIR)
         return visible->layer;
-    for (uint32_t at = strata_newest(s, visible->node); at != STRATA_NONE;
+    for (uint32_t at = layer_stack_newest(s, visible->node); at != STACK_NONE;
          at = s->records[at].older) {
-        const struct stratum *r = &s->records[at];
+        const struct stack_record *r = &s->records[at];
         if (r->layer < floor)
             break;
         if (r->kind != MODEL_DIR || r->opaque)
@@ -41,8 +42,8 @@ static unsigned search_end(const struct strata *s, const struct stratum *visible
     return floor;
 }
 
-unsigned lookups_probes(const struct strata *s, const uint16_t *floors,
-                        const struct stratum *visible, unsigned kept)
+unsigned lookups_probes(const struct layer_stack *s, const uint16_t *floors,
+                        const struct stack_record *visible, unsigned kept)
 {
     uint32_t parent = tree_parent(s->tree, visible->node);
     unsigned floor = floors[parent];
@@ -53,7 +54,7 @@ unsigned lookups_probes(const struct strata *s, const uint16_t *floors,
 
 /* ---- sums ---- */
 
-/* Mean, 99th percentile and most of numbers given as counts by value. */
+/* Returns mean, 99th percentile and maximum. counts[i]: how often the value i occurs. */
 static struct lookup_stats stats_of(const uint64_t *counts, unsigned last)
 {
     struct lookup_stats out = {0};
@@ -77,18 +78,18 @@ static struct lookup_stats stats_of(const uint64_t *counts, unsigned last)
     return out;
 }
 
-static uint64_t extra(const struct lookup_dir *d)
+static uint64_t extra_probes(const struct lookup_dir *d)
 {
     return (uint64_t)d->entries * (d->layers - 1u);
 }
 
-static void offer(struct lookup_report *out, const struct lookup_dir *dir)
+static void offer_worst_dir(struct lookup_report *out, const struct lookup_dir *dir)
 {
     size_t at = out->worst_count;
 
     if (dir->layers < 2 || dir->entries == 0)
         return;
-    while (at > 0 && extra(&out->worst[at - 1]) < extra(dir))
+    while (at > 0 && extra_probes(&out->worst[at - 1]) < extra_probes(dir))
         at--;
     if (at == LOOKUP_WORST)
         return;
@@ -100,9 +101,9 @@ static void offer(struct lookup_report *out, const struct lookup_dir *dir)
 }
 
 struct counting {
-    const struct strata *s;
+    const struct layer_stack *s;
     const uint16_t *floors;
-    uint32_t *entries;  /* by node: names in it that show */
+    uint32_t *entries;  /* by node: visible names in it */
     uint64_t *existing; /* paths by probes */
     unsigned kept;
 };
@@ -115,7 +116,7 @@ static void counting_clear(struct counting *c)
 
 static void count_path(struct counting *c, uint32_t node, struct lookup_report *out)
 {
-    const struct stratum *r = strata_visible(c->s, c->floors, node);
+    const struct stack_record *r = layer_stack_visible(c->s, c->floors, node);
 
     if (!r || node == TREE_ROOT)
         return;
@@ -126,7 +127,7 @@ static void count_path(struct counting *c, uint32_t node, struct lookup_report *
 
 static void count_dir(struct counting *c, uint32_t node, struct lookup_report *out)
 {
-    const struct stratum *r = strata_visible(c->s, c->floors, node);
+    const struct stack_record *r = layer_stack_visible(c->s, c->floors, node);
     struct lookup_dir dir = {.node = node, .entries = c->entries[node]};
 
     if (!r || r->kind != MODEL_DIR)
@@ -135,12 +136,13 @@ static void count_dir(struct counting *c, uint32_t node, struct lookup_report *o
     out->directories++;
     out->by_depth[dir.layers]++;
     out->entries_by_depth[dir.layers] += dir.entries;
-    offer(out, &dir);
+    offer_worst_dir(out, &dir);
 }
 
-int lookups_count(const struct strata *s, unsigned kept, struct lookup_report *out, struct err *err)
+int lookups_count(const struct layer_stack *s, unsigned kept, struct lookup_report *out,
+                  struct err *err)
 {
-    _cleanup_free_ uint16_t *floors = strata_floors(s, err);
+    _cleanup_free_ uint16_t *floors = layer_stack_floors(s, err);
     _cleanup_(counting_clear) struct counting c = {.s = s, .floors = floors, .kept = kept};
 
     *out = (struct lookup_report){.layers = s->layers};

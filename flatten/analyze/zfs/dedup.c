@@ -41,7 +41,7 @@ struct dedup *dedup_new(size_t most, struct err *err)
     return steal_ptr(&d);
 }
 
-/* Where the sample is concerned, a key is this number. */
+/* True if the sample has the record: its key ends in `shift` zero bits. */
 static bool is_kept(const struct dedup *d, const unsigned char key[DEDUP_KEY])
 {
     uint64_t mark;
@@ -50,8 +50,9 @@ static bool is_kept(const struct dedup *d, const unsigned char key[DEDUP_KEY])
     return (mark & ((UINT64_C(1) << d->shift) - 1)) == 0;
 }
 
-/* The key's place, or the free one where it belongs. Keyed: no image can make them collide. */
-static struct entry *find(struct entry *entries, size_t room, const unsigned char *key)
+/* Returns the key's entry, or a free one for it. The hash is keyed: no image can force collisions.
+ */
+static struct entry *find_entry(struct entry *entries, size_t room, const unsigned char *key)
 {
     size_t at = (size_t)hash_bytes(key, DEDUP_KEY, 0) & (room - 1);
 
@@ -60,8 +61,8 @@ static struct entry *find(struct entry *entries, size_t room, const unsigned cha
     return &entries[at];
 }
 
-/* The entries that are still kept, in a table of that size. */
-static int rebuild(struct dedup *d, size_t room, struct err *err)
+/* Moves the entries that the sample still has to a table of `room` entries. */
+static int rebuild_table(struct dedup *d, size_t room, struct err *err)
 {
     struct entry *entries = calloc(room, sizeof(*entries));
 
@@ -71,7 +72,7 @@ static int rebuild(struct dedup *d, size_t room, struct err *err)
     for (size_t i = 0; i < d->room; i++) {
         if (!d->entries[i].count || !is_kept(d, d->entries[i].key))
             continue;
-        *find(entries, room, d->entries[i].key) = d->entries[i];
+        *find_entry(entries, room, d->entries[i].key) = d->entries[i];
         d->used++;
     }
     free(d->entries);
@@ -80,31 +81,31 @@ static int rebuild(struct dedup *d, size_t room, struct err *err)
     return 0;
 }
 
-/* Makes place for one more. */
-static int make_room(struct dedup *d, struct err *err)
+/* Makes room for one more entry. */
+static int table_make_room(struct dedup *d, struct err *err)
 {
     if (d->most && d->used > d->most && d->shift < MOST_SHIFT) {
         d->shift++;
-        return rebuild(d, d->room, err);
+        return rebuild_table(d, d->room, err);
     }
-    return d->used >= d->room / 2 ? rebuild(d, 2 * d->room, err) : 0;
+    return d->used >= d->room / 2 ? rebuild_table(d, 2 * d->room, err) : 0;
 }
 
-static int put(struct dedup *d, const unsigned char *key, uint64_t bytes, uint64_t count,
-               struct err *err)
+static int count_entry(struct dedup *d, const unsigned char *key, uint64_t bytes, uint64_t count,
+                       struct err *err)
 {
     struct entry *e;
 
     if (!is_kept(d, key))
         return 0;
-    e = find(d->entries, d->room, key);
+    e = find_entry(d->entries, d->room, key);
     if (e->count == 0) {
         memcpy(e->key, key, DEDUP_KEY);
         e->bytes = (bytes - 1) & 0xffffff;
         d->used++;
     }
     e->count += count;
-    return make_room(d, err);
+    return table_make_room(d, err);
 }
 
 int dedup_add(struct dedup *d, const unsigned char key[DEDUP_KEY], uint32_t bytes, struct err *err)
@@ -113,19 +114,19 @@ int dedup_add(struct dedup *d, const unsigned char key[DEDUP_KEY], uint32_t byte
         return 0;
     d->records++;
     d->bytes += bytes;
-    return put(d, key, bytes, 1, err);
+    return count_entry(d, key, bytes, 1, err);
 }
 
 int dedup_merge(struct dedup *to, const struct dedup *from, struct err *err)
 {
     if (from->shift > to->shift) {
         to->shift = from->shift;
-        if (rebuild(to, to->room, err) < 0)
+        if (rebuild_table(to, to->room, err) < 0)
             return -1;
     }
     for (size_t i = 0; i < from->room; i++) {
         const struct entry *e = &from->entries[i];
-        if (e->count && put(to, e->key, (uint64_t)e->bytes + 1, e->count, err) < 0)
+        if (e->count && count_entry(to, e->key, (uint64_t)e->bytes + 1, e->count, err) < 0)
             return -1;
     }
     to->records += from->records;
@@ -135,13 +136,15 @@ int dedup_merge(struct dedup *to, const struct dedup *from, struct err *err)
 
 /* ---- estimates ---- */
 
-/* The sum of y over that of x, and its 95 % error as a share of it (Cochran, Sampling Techniques,
- * 6.3): a simple random sample of entries, each with all its copies. */
+/*
+ * The ratio of the sums of y and x, and its 95 % error as a share of it (Cochran, Sampling
+ * Techniques, 6.3), over a simple random sample of entries, each with all of its copies.
+ */
 struct quotient {
     double x, y, xx, xy, yy;
 };
 
-static void observe(struct quotient *q, double x, double y)
+static void quotient_add(struct quotient *q, double x, double y)
 {
     q->x += x;
     q->y += y;
@@ -150,7 +153,7 @@ static void observe(struct quotient *q, double x, double y)
     q->yy += y * y;
 }
 
-static double error_of(const struct quotient *q, double n, unsigned shift)
+static double quotient_error(const struct quotient *q, double n, unsigned shift)
 {
     double r = q->y / q->x, squares = q->yy - 2 * r * q->xy + r * r * q->xx;
 
@@ -171,15 +174,15 @@ void dedup_sum(const struct dedup *d, struct dedup_report *out)
         double count = (double)d->entries[i].count, size = (double)d->entries[i].bytes + 1;
         if (d->entries[i].count == 0)
             continue;
-        observe(&entries, count, 1);
-        observe(&bytes, count * size, size);
+        quotient_add(&entries, count, 1);
+        quotient_add(&bytes, count * size, size);
     }
     if (d->used == 0)
         return;
     out->entries = (uint64_t)llround((double)d->records * (entries.y / entries.x));
     out->unique = (uint64_t)llround((double)d->bytes * (bytes.y / bytes.x));
-    out->entries_error = error_of(&entries, (double)d->used, d->shift);
-    out->error = error_of(&bytes, (double)d->used, d->shift);
+    out->entries_error = quotient_error(&entries, (double)d->used, d->shift);
+    out->error = quotient_error(&bytes, (double)d->used, d->shift);
 }
 
 double dedup_ratio(const struct dedup_report *r)

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <zstd.h>
 
-/* Before its data, ZFS keeps the length (lz4), and with zstd the version and level as well. */
+/* ZFS stores the length before the data, and with zstd the version and level as well. */
 enum { LZ4_HEAD = 4, ZSTD_HEAD = 8, ZSTD_LEVEL = 3, SMALL_UNIT = 512 };
 
 const char *const zfs_key[ZFS_KINDS] = {"lz4", "zstd"};
@@ -55,8 +55,8 @@ uint64_t zfs_logical(const struct zfs *z, size_t len, bool only)
     return only ? (len + SMALL_UNIT - 1) / SMALL_UNIT * SMALL_UNIT : z->record;
 }
 
-/* What is kept on disk of `logical` bytes that were compressed to `size`. */
-static uint64_t kept(uint64_t logical, uint64_t size)
+/* Returns the bytes on disk of `logical` bytes that were compressed to `size`. */
+static uint64_t size_on_disk(uint64_t logical, uint64_t size)
 {
     uint64_t rounded = (size + ZFS_SECTOR - 1) / ZFS_SECTOR * ZFS_SECTOR;
 
@@ -83,8 +83,8 @@ int zfs_add(struct zfs *z, const void *data, size_t len, bool only, struct zfs_s
         size_t zstd = ZSTD_compressCCtx(z->zstd, z->out, z->room, z->in, logical, ZSTD_LEVEL);
         if (lz4 <= 0 || ZSTD_isError(zstd))
             return err_set(err, ERR_SYSTEM, "a record cannot be compressed");
-        physical[ZFS_LZ4] = kept(logical, (uint64_t)lz4 + LZ4_HEAD);
-        physical[ZFS_ZSTD] = kept(logical, zstd + ZSTD_HEAD);
+        physical[ZFS_LZ4] = size_on_disk(logical, (uint64_t)lz4 + LZ4_HEAD);
+        physical[ZFS_ZSTD] = size_on_disk(logical, zstd + ZSTD_HEAD);
     }
     sums->records++;
     sums->logical += logical;
@@ -97,7 +97,7 @@ int zfs_add(struct zfs *z, const void *data, size_t len, bool only, struct zfs_s
     return 0;
 }
 
-void zfs_sum(struct zfs_sums *to, const struct zfs_sums *from)
+void zfs_sums_add(struct zfs_sums *to, const struct zfs_sums *from)
 {
     to->records += from->records;
     to->logical += from->logical;
@@ -109,7 +109,7 @@ void zfs_sum(struct zfs_sums *to, const struct zfs_sums *from)
     }
 }
 
-void zfs_take(struct zfs_sums *from, const struct zfs_sums *part)
+void zfs_sums_subtract(struct zfs_sums *from, const struct zfs_sums *part)
 {
     from->records -= part->records;
     from->logical -= part->logical;
@@ -126,7 +126,7 @@ double zfs_ratio(const struct zfs_sums *s, enum zfs_kind kind)
     return s->physical[kind] ? (double)s->logical / (double)s->physical[kind] : 1;
 }
 
-/* Of the ratio of two sums over a simple random sample (Cochran, Sampling Techniques, 6.3). */
+/* The ratio of two sums over a simple random sample: Cochran, Sampling Techniques, 6.3. */
 double zfs_error(const struct zfs_sums *s, enum zfs_kind kind, uint64_t all)
 {
     double n = (double)s->records, logical = (double)s->logical;
@@ -153,7 +153,8 @@ int zfs_parse_record(const char *text, size_t *out, struct err *err)
         value = 0;
     if ((text[i] && !strchr("KkM", text[i])) || value < ZFS_LEAST_RECORD ||
         value > ZFS_MOST_RECORD || (value & (value - 1)) != 0)
-        return err_set(err, ERR_USAGE, "'%s' is no record size: 4K to 16M, a power of 2", text);
+        return err_set(err, ERR_USAGE,
+                       "'%s' is not a record size: expected a power of 2 from 4K to 16M", text);
     *out = value;
     return 0;
 }

@@ -6,10 +6,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Of all bytes: what has less is not worth a dataset. */
+/* The least share of all bytes that is worth a dataset. */
 #define WORTH_A_DATASET   0.01
 #define WORTH_COMPRESSING 1.05 /* compressratio */
-#define WORTH_ZSTD        0.9  /* of what lz4 stores */
+#define WORTH_ZSTD        0.9  /* bytes with zstd / bytes with lz4 */
 
 enum { MOST_NAME = 200, LEAST_SAMPLE = 8, DEFAULT_RECORD = 128 * 1024, LARGE_RECORD = 1 << 20 };
 
@@ -52,7 +52,7 @@ struct zfs_choice zfs_choose(const struct zfs_dir *dir)
 
 /* ---- names ---- */
 
-/* A component of a dataset's name; what ZFS does not allow becomes '_'. */
+/* Appends a component of a dataset's name. Characters that ZFS does not allow become '_'. */
 static void put_component(struct buf *out, const char *text, size_t len)
 {
     buf_putc(out, '/');
@@ -65,7 +65,7 @@ static void put_component(struct buf *out, const char *text, size_t len)
         buf_puts(out, "image");
 }
 
-/* Of "registry/lab/torch:2.7" the "torch". */
+/* Appends the "torch" of "registry/lab/torch:2.7". */
 static void put_image(struct buf *out, const char *image)
 {
     const char *name = image ? image : "", *slash = strrchr(name, '/');
@@ -74,12 +74,12 @@ static void put_image(struct buf *out, const char *image)
     put_component(out, name, strcspn(name, ":@"));
 }
 
-static int name_dataset(struct zfs_dataset *d, const struct strata *s, const char *image,
+static int name_dataset(struct zfs_dataset *d, const struct layer_stack *s, const char *image,
                         struct err *err)
 {
     _cleanup_buf_ struct buf path = BUF_INIT;
     struct buf name = BUF_INIT;
-    const char *rest = strata_path(s, d->dir.node, &path);
+    const char *rest = layer_stack_path(s, d->dir.node, &path);
 
     buf_puts(&name, "tank");
     put_image(&name, image);
@@ -95,18 +95,18 @@ static int name_dataset(struct zfs_dataset *d, const struct strata *s, const cha
 
 /* ---- the plan ---- */
 
-static bool same(struct zfs_choice a, struct zfs_choice b)
+static bool same_choice(struct zfs_choice a, struct zfs_choice b)
 {
     return a.recordsize == b.recordsize && a.compression == b.compression;
 }
 
-static void take(struct zfs_dir *from, const struct zfs_dir *part)
+static void dir_subtract(struct zfs_dir *from, const struct zfs_dir *part)
 {
     from->bytes -= part->bytes;
     from->large -= part->large;
     from->padding -= part->padding;
     from->records -= part->records;
-    zfs_take(&from->sums, &part->sums);
+    zfs_sums_subtract(&from->sums, &part->sums);
 }
 
 static bool is_candidate(const struct zfs_report *z, const struct zfs_dir *dir)
@@ -116,10 +116,10 @@ static bool is_candidate(const struct zfs_report *z, const struct zfs_dir *dir)
 }
 
 /*
- * What is not worth compressing goes first: it would hide what the rest gains. Then, what differs
- * from the rest.
+ * The first pass takes directories that are not worth compressing: they would hide what the rest
+ * gains. The second takes those whose best choice differs from that of the rest.
  */
-static void choose(const struct zfs_report *z, struct zfs_plan *out)
+static void choose_datasets(const struct zfs_report *z, struct zfs_plan *out)
 {
     struct zfs_dataset *whole = &out->list[0];
 
@@ -131,19 +131,19 @@ static void choose(const struct zfs_report *z, struct zfs_plan *out)
             const struct zfs_dir *dir = &z->dirs[i];
             struct zfs_choice c = zfs_choose(dir);
             bool off = c.compression == ZFS_USE_OFF;
-            if (!is_candidate(z, dir) || off != (pass == 0) || (!off && same(c, rest)))
+            if (!is_candidate(z, dir) || off != (pass == 0) || (!off && same_choice(c, rest)))
                 continue;
             out->list[out->count++] = (struct zfs_dataset){.dir = *dir, .choice = c};
-            take(&whole->dir, dir);
+            dir_subtract(&whole->dir, dir);
         }
     }
     whole->choice = zfs_choose(&whole->dir);
 }
 
-int zfs_plan_make(const struct zfs_report *z, const struct strata *s, const char *image,
+int zfs_plan_make(const struct zfs_report *z, const struct layer_stack *s, const char *image,
                   struct zfs_plan *out, struct err *err)
 {
-    choose(z, out);
+    choose_datasets(z, out);
     for (size_t i = 0; i < out->count; i++)
         if (name_dataset(&out->list[i], s, image, err) < 0)
             return -1;
@@ -176,12 +176,12 @@ void zfs_plan_put_reason(const struct zfs_dataset *d, struct buf *out)
     buf_printf(out, "%s, %.0f %% of it in files of 1 MiB and more; ",
                human_size(d->dir.bytes, size), human_share(d->dir.large, d->dir.bytes));
     if (!has_sample(&d->dir) || s->logical == 0) {
-        buf_puts(out, "too little of it is in the sample to choose a compression");
+        buf_puts(out, "the sample has too little of it to choose a compression");
         return;
     }
     buf_printf(out, "lz4 %.2f, zstd %.2f: ", zfs_ratio(s, ZFS_LZ4), zfs_ratio(s, ZFS_ZSTD));
     if (d->choice.compression == ZFS_USE_OFF)
-        buf_puts(out, "nothing to gain by compressing");
+        buf_puts(out, "compression gains nothing");
     else if (d->choice.compression == ZFS_USE_ZSTD)
         buf_puts(out, "zstd stores less by a tenth or more");
     else

@@ -5,18 +5,18 @@
 #include <string.h>
 
 struct zfs_reading {
-    const struct strata *s;
+    const struct layer_stack *s;
     struct zfs *zfs;
     struct zfs_report *out;
     struct dedup *dedup;   /* or NULL */
     struct sha256 *sha256; /* for it */
     uint32_t *tops;        /* by node: its directory, at most two names deep */
-    uint64_t every;        /* one record of so many is compressed */
-    uint64_t next;         /* records until then */
-    char *record;          /* at hand */
+    uint64_t every;        /* one record in `every` is compressed */
+    uint64_t next;         /* records to pass over before the next of the sample */
+    char *record;          /* the current one */
     size_t filled;
     bool only;
-    struct zfs_dir *dir; /* of the file at hand; or NULL */
+    struct zfs_dir *dir; /* of the current file; or NULL */
 };
 
 static void reading_clear(struct zfs_reading *r)
@@ -32,7 +32,7 @@ static uint64_t records_of(const struct zfs_reading *r, uint64_t size)
     return (size + r->out->record - 1) / r->out->record;
 }
 
-static bool shows(const struct strata_file *f)
+static bool is_visible(const struct stack_file *f)
 {
     return f->layer && !f->killer && f->size;
 }
@@ -55,8 +55,8 @@ static int name_tops(struct zfs_reading *r, struct err *err)
     return 0;
 }
 
-/* The directory that a file counts for: the root, where it lies in none. */
-static uint32_t top_of(const struct zfs_reading *r, const struct strata_file *f)
+/* Returns the directory that a file counts for; the root, if it is in none. */
+static uint32_t top_of(const struct zfs_reading *r, const struct stack_file *f)
 {
     uint32_t parent = tree_parent(r->s->tree, f->node);
 
@@ -72,8 +72,7 @@ static int by_bytes(const void *a, const void *b)
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
-static void count_file(const struct zfs_reading *r, const struct strata_file *f,
-                       struct zfs_dir *dir)
+static void count_file(const struct zfs_reading *r, const struct stack_file *f, struct zfs_dir *dir)
 {
     dir->bytes += f->size;
     dir->records += records_of(r, f->size);
@@ -92,8 +91,8 @@ static int choose_dirs(struct zfs_reading *r, struct err *err)
     if (!all)
         return err_nomem(err);
     for (size_t i = 0; i < r->s->file_count; i++) {
-        const struct strata_file *f = &r->s->files[i];
-        if (!shows(f))
+        const struct stack_file *f = &r->s->files[i];
+        if (!is_visible(f))
             continue;
         count_file(r, f, &all[top_of(r, f)]);
         count_file(r, f, &r->out->all);
@@ -110,7 +109,7 @@ static int choose_dirs(struct zfs_reading *r, struct err *err)
     return 0;
 }
 
-static struct zfs_dir *dir_of(struct zfs_reading *r, const struct strata_file *f)
+static struct zfs_dir *dir_of(struct zfs_reading *r, const struct stack_file *f)
 {
     uint32_t top = top_of(r, f);
 
@@ -122,7 +121,7 @@ static struct zfs_dir *dir_of(struct zfs_reading *r, const struct strata_file *f
 
 /* ---- records ---- */
 
-/* Copies are found by what ZFS would write: the record with its padding. */
+/* ZFS compares records as it writes them, with their padding. */
 static int count_copy(struct zfs_reading *r, size_t len, struct err *err)
 {
     size_t logical = (size_t)zfs_logical(r->zfs, len, r->only);
@@ -154,14 +153,14 @@ static int end_record(struct zfs_reading *r, struct err *err)
     r->next = r->every - 1;
     if (zfs_add(r->zfs, r->record, len, r->only, &one, err) < 0)
         return -1;
-    zfs_sum(&r->out->all.sums, &one);
+    zfs_sums_add(&r->out->all.sums, &one);
     if (r->dir)
-        zfs_sum(&r->dir->sums, &one);
+        zfs_sums_add(&r->dir->sums, &one);
     return 0;
 }
 
-/* NULL data stands for zeros. */
-static int feed(struct zfs_reading *r, const char *data, uint64_t len, struct err *err)
+/* `data` NULL: zeros. */
+static int record_add(struct zfs_reading *r, const char *data, uint64_t len, struct err *err)
 {
     while (len > 0) {
         size_t room = r->out->record - r->filled, piece = len < room ? (size_t)len : room;
@@ -190,20 +189,20 @@ static int read_records(struct zfs_reading *r, struct layer_reader *reader, uint
     while ((rc = layer_reader_data(reader, &data, &len, &offset, err)) > 0) {
         if (offset < at || offset > size || len > size - offset)
             return err_set(err, ERR_FORMAT, "content beyond the entry's size");
-        if (feed(r, NULL, offset - at, err) < 0 || feed(r, data, len, err) < 0)
+        if (record_add(r, NULL, offset - at, err) < 0 || record_add(r, data, len, err) < 0)
             return -1;
         at = offset + len;
     }
-    if (rc < 0 || feed(r, NULL, size - at, err) < 0)
+    if (rc < 0 || record_add(r, NULL, size - at, err) < 0)
         return -1;
     return r->filled ? end_record(r, err) : 0;
 }
 
-static int visit(void *ctx, struct layer_reader *reader, const struct layer_entry *e,
-                 uint32_t inode, struct err *err)
+static int read_visible(void *ctx, struct layer_reader *reader, const struct layer_entry *e,
+                        uint32_t inode, struct err *err)
 {
     struct zfs_reading *r = ctx;
-    const struct strata_file *f = &r->s->files[inode];
+    const struct stack_file *f = &r->s->files[inode];
     uint64_t records = records_of(r, f->size);
 
     (void)e;
@@ -216,7 +215,7 @@ static int visit(void *ctx, struct layer_reader *reader, const struct layer_entr
     return read_records(r, reader, f->size, err);
 }
 
-int zfs_read(const struct image *image, const struct strata *s, size_t record, uint64_t sample,
+int zfs_read(const struct image *image, const struct layer_stack *s, size_t record, uint64_t sample,
              struct dedup *dedup, struct zfs_report *out, struct err *err)
 {
     _cleanup_(reading_clear) struct zfs_reading r = {.s = s, .out = out, .dedup = dedup};
@@ -231,10 +230,10 @@ int zfs_read(const struct image *image, const struct strata *s, size_t record, u
     if (!r.zfs || !r.sha256 || name_tops(&r, err) < 0 || choose_dirs(&r, err) < 0)
         return -1;
     for (size_t i = 0; i < s->file_count; i++)
-        wanted[i] = shows(&s->files[i]);
+        wanted[i] = is_visible(&s->files[i]);
     r.every = sample && out->all.records > sample ? out->all.records / sample : 1;
     r.next = r.every / 2;
-    if (contents_walk(image, s, wanted, visit, &r, err) < 0)
+    if (contents_walk(image, s, wanted, read_visible, &r, err) < 0)
         return -1;
     out->deduped = dedup != NULL;
     if (dedup)

@@ -1,7 +1,7 @@
 #include "flatten/keeper/registry/credentials.h"
 
-#include "base/base64.h"
 #include "base/fdio.h"
+#include "flatten/keeper/registry/base64.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "base/json/json.h"
 #include "flatten/exchange/blob_store.h"
 #include "flatten/keeper/sink/sink_index.h"
-#include "flatten/stream/spool.h"
+#include "flatten/stream/temporary_file.h"
 
 #include <fcntl.h>
 #include <libgen.h>
@@ -286,6 +286,6 @@ struct sink *sink_open_temporary(int *fd, struct err *err)
 
     if (!s)
         return NULL;
-    *fd = s->fd = spool_file(err);
+    *fd = s->fd = temporary_file_open(err);
     return *fd < 0 ? NULL : steal_ptr(&sink);
 }

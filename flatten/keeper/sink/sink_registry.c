@@ -2,7 +2,7 @@
 
 #include "flatten/keeper/registry/registry.h"
 #include "flatten/name/media_type.h"
-#include "flatten/stream/spool.h"
+#include "flatten/stream/temporary_file.h"
 
 #include <string.h>
 
@@ -22,7 +22,7 @@ static int begin_layer(struct sink *base, int *fd, off_t *offset, struct err *er
 {
     struct registry_sink *s = (struct registry_sink *)base;
 
-    if (s->fd < 0 && (s->fd = spool_file(err)) < 0)
+    if (s->fd < 0 && (s->fd = temporary_file_open(err)) < 0)
         return -1;
     if (ftruncate(s->fd, 0) < 0)
         return err_sys(err, "truncate");

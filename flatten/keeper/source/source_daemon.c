@@ -3,7 +3,7 @@
 #include "flatten/keeper/http/engine_api.h"
 #include "flatten/keeper/source/source_open.h"
 #include "flatten/name/image_name.h"
-#include "flatten/stream/spool.h"
+#include "flatten/stream/temporary_file.h"
 
 #include <string.h>
 
@@ -113,13 +113,13 @@ static int download(struct engine *e, const struct json *facts, const struct pla
     _cleanup_free_ char *json = platform ? platform_json(platform) : NULL;
     if (platform && !json)
         return err_nomem(err);
-    if (spool_check_room(size, err) < 0)
+    if (temporary_file_check_room(size, err) < 0)
         return -1;
-    _cleanup_fd_ int fd = spool_file(err);
+    _cleanup_fd_ int fd = temporary_file_open(err);
     if (fd < 0)
         return -1;
     if (engine_save(e, digest.text, json, fd, err) < 0)
-        return spool_explain_room(fd, size, err);
+        return temporary_file_explain_room(fd, size, err);
     return steal_fd(&fd);
 }
 

@@ -4,7 +4,7 @@
 #include "flatten/exchange/image_limits.h"
 #include "flatten/keeper/registry/registry.h"
 #include "flatten/name/media_type.h"
-#include "flatten/stream/spool.h"
+#include "flatten/stream/temporary_file.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -32,7 +32,7 @@ struct registry_store {
 /* A temporary file with the text, for a reader that takes descriptors. */
 static int place_text(const struct buf *text, struct blob_place *out, struct err *err)
 {
-    _cleanup_fd_ int fd = spool_file(err);
+    _cleanup_fd_ int fd = temporary_file_open(err);
 
     if (fd < 0 || fd_write_all(fd, text->data ? text->data : "", text->len, err) < 0)
         return -1;
@@ -175,7 +175,7 @@ static int open_blobs(struct blob_store *base, const struct blob_request *reques
         return err_set(err, ERR_LIMIT, "the image has more than %d layers", MOST_LAYERS);
     if (list_blobs(&list, requests, count, failed, err) < 0)
         return -1;
-    _cleanup_fd_ int fd = spool_file(err);
+    _cleanup_fd_ int fd = temporary_file_open(err);
     if (fd < 0)
         return -1;
     if (registry_pull_blobs(s->registry, list.blobs, list.offsets, list.count, fd, &blob, err) <

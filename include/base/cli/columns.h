@@ -1,7 +1,7 @@
 /*
- * Text in columns, for people: what is untrusted is made printable, and wide characters (CJK) count
- * as two. Widths come from the C library: LC_CTYPE must be a UTF-8 locale, else each byte beyond
- * ASCII counts as it can.
+ * Text in columns: untrusted text is made printable, and wide characters (CJK) count as two
+ * columns. Widths come from the C library: LC_CTYPE must be a UTF-8 locale, else bytes beyond ASCII
+ * may be counted wrong.
  */
 #ifndef BASE_COLUMNS_H
 #define BASE_COLUMNS_H
@@ -11,13 +11,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* How many columns of a terminal the text takes. */
+/* Returns how many columns of a terminal the text takes. */
 size_t columns_width(const char *text, size_t len);
 
-/* True if what goes to this descriptor may be coloured: a terminal that can, and no NO_COLOR. */
+/*
+ * Returns true if output to this descriptor may be coloured: a terminal that can, and no NO_COLOR.
+ */
 bool columns_colour(int fd);
 
-/* Columns of the terminal behind a descriptor; 0 where there is none. */
+/* Returns the width in columns of the terminal behind a descriptor; 0 if it is no terminal. */
 size_t columns_of_terminal(int fd);
 
 enum { COLUMNS_MOST = 8 };
@@ -28,8 +30,8 @@ struct columns_row {
 };
 
 /*
- * Appends rows under one another, `count` cells each, two spaces between. Where `terminal` is not 0
- * and the last cell would pass that width, it goes on a line of its own, indented.
+ * Appends rows of `count` cells each, two spaces between cells. If `terminal` is not 0 and the last
+ * cell would pass that column, it goes on a line of its own, indented.
  */
 void columns_print(const struct columns_row *rows, size_t row_count, size_t count, size_t terminal,
                    struct buf *out);

@@ -1,16 +1,16 @@
 /*
- * Words for a person, on stderr: "program: warning: text". For `main` and commands only; the
- * libraries below return errors instead. The level is the one global of a program.
+ * Messages on stderr: "program: warning: text". For `main` and commands only; rooms below return
+ * errors instead. The level is the only global state of a program.
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
 
-/* Names the program (borrowed, must outlive the process's last message) and sets what is shown. */
+/* Names the program (borrowed, until the last message) and sets which levels are shown. */
 void log_init(const char *program, enum log_level level);
 
-/* Writes one line in one write(2). Control bytes in the text are shown as \xNN. */
+/* Writes one line in one write(2), if the level is shown. Control bytes in the text become \xNN. */
 void log_message(enum log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /*
- * The name that is nearest to `word` by edits of single bytes (a swap of neighbours counts as one),
- * or NULL when none is near enough to be meant. NULL entries in the list are passed over.
+ * Returns the name nearest to `word` by edits of single bytes (a swap of neighbours counts as one),
+ * or NULL if none is near enough to be meant. NULL entries in the list are skipped.
  */
 const char *suggest_nearest(const char *word, const char *const *names, size_t count);
 

@@ -1,15 +1,15 @@
 /*
- * Checks blobs of layers against their digests apart from the merge. What lies in a file can be
- * read at any time: threads of this module do, two layers at a time (sha256_pair.h), and the
- * hasher's does where it would hash one stream alone. These threads give way to all others, which
- * somebody waits for; who waits for a verdict in the end helps.
+ * Checks the blobs of layers against their digests in threads of its own, beside the merge. It can,
+ * as a blob that lies in a file can be read at any time. Each thread hashes two layers side by side
+ * (sha256_pair.h), newest layers first, as the merge reads them: the second to read a layer finds
+ * it in the page cache.
  *
- * Of a layer that lies uncompressed that is all there is to check: the merge reads headers and what
- * shows, and passes over the rest. Of a compressed one, readers still check what it unpacks to.
+ * An uncompressed layer needs no other check, so the merge reads only its headers and the content
+ * that shows. What a compressed layer unpacks to is checked by its reader.
  *
- * The layers are begun in the merge's order, newest first: what one has read from a disk, the other
- * finds in the page cache. Each is read twice. That both saw the same is taken from the file's size
- * and time of change: who can write to a mapping of it, made before, could still fool one of them.
+ * Each file is read twice. That both readers saw the same bytes is concluded from the file's size
+ * and time of change. A process that mapped the file, writable, before the run can still show
+ * different bytes to each.
  *
  * Nothing that was made of the image may be handed on before verifier_finish has returned 0.
  */
@@ -17,34 +17,36 @@
 #define FLATTEN_VERIFIER_H
 
 #include "flatten/image/image.h"
-#include "flatten/stream/hasher.h"
 
 struct verifier;
 
 /*
- * Starts on those layers of which the blob's digest is known, and sets their `verifier` (image.h).
- * Image and hasher are borrowed; other layers are left to their readers.
+ * Starts to check the layers of which the blob's digest is known, and sets their `verifier`
+ * (image.h); other layers are checked by their readers. The image is borrowed.
  */
-struct verifier *verifier_new(struct image *image, struct hasher *hasher,
-                              struct err *err) must_check;
-/* Stops what is not done; the layers' `verifier` is NULL again. */
+struct verifier *verifier_new(struct image *image, struct err *err) must_check;
+/* Stops checks that are not done, and sets the layers' `verifier` to NULL. */
 void verifier_free(struct verifier *v);
 
 DEFINE_CLEANUP(verifier, struct verifier, verifier_free)
 #define _cleanup_verifier_ _cleanup_(cleanup_verifier)
 
 /*
- * For who reads a layer, at its beginning and now and then: 0, or -1 with the error of a layer that
- * was found wrong. Of several, the newest counts, however the threads are timed.
+ * The reader of a layer calls this before it begins, and at each entry. Returns 0, or -1 with the
+ * error of a wrong layer: this one or a newer one.
  */
 int verifier_check(struct verifier *v, const struct layer *layer, struct err *err) must_check;
 
-/* Waits until all layers are found right: 0, or -1. May be called again. */
+/*
+ * Waits for all checks. Returns 0 if all layers are right, or -1 with the error of the newest wrong
+ * layer, or of a file that has changed. May be called again.
+ */
 int verifier_finish(struct verifier *v, struct err *err) must_check;
 
 /*
- * What was read went wrong with *err. If that is due to content, waits for the layers that were
- * begun to be read, and if the blob of one is not what the image says, tells that instead.
+ * Replaces *err, with which the merge failed, by the cause. If *err is about content, this waits
+ * for the checks of the layers that readers have begun, and if one of them is wrong, *err becomes
+ * the error of the newest: the same message, however the threads were timed.
  */
 void verifier_explain(struct verifier *v, struct err *err);
 

@@ -11,19 +11,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The tag in the name; NULL if it has none. A digest is not a tag. */
+/* Returns the tag, which points into the name; NULL if there is none. A digest is not a tag. */
 const char *image_name_tag(const char *name) must_check;
 
-/* True for what names one image for ever: an ID, whole or its first 12 digits, or a digest. */
+/* True if the name always means the same image: an ID (whole, or 12 digits and more) or a digest.
+ */
 bool image_name_is_fixed(const char *name) must_check;
 
-/* "@N", as skopeo has it: which image of several, from 0. */
+/* Parses "@N", with which skopeo selects one image of several. *out counts from 0. */
 bool image_name_place(const char *name, size_t *out) must_check;
 
-/* The name with a tag, ":latest" where it had none. The caller frees it; NULL without memory. */
+/* Returns the name with its tag, or with ":latest". The caller frees it; NULL without memory. */
 char *image_name_tagged(const char *name, struct err *err) must_check;
 
-/* The same in full, "docker.io/library/NAME:TAG", as containerd stores it. */
+/* Returns it in full, as in "docker.io/library/NAME:TAG", the form that containerd stores. */
 char *image_name_full(const char *name, struct err *err) must_check;
 
 #endif

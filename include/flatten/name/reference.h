@@ -1,11 +1,11 @@
 /*
- * Image references, in skopeo's forms: where an image is, or where it shall be.
+ * Image references: the place of an image, in the forms of containers-transports(5).
  *
  *   docker-archive:FILE[:NAME]   oci:DIR[:TAG]   oci-archive:FILE[:TAG]   docker-daemon:NAME
  *   docker://[HOST[:PORT]/]NAME[:TAG|@DIGEST]
  *
- * A bare path that exists is looked into (a directory is an OCI layout, a file an archive); another
- * bare word is an image of the Docker daemon. Both forms of containers-transports(5).
+ * A word without a transport is a path if that exists (a directory is an OCI layout, a file an
+ * archive), else an image of the Docker daemon.
  */
 #ifndef FLATTEN_REFERENCE_H
 #define FLATTEN_REFERENCE_H
@@ -24,12 +24,12 @@ enum transport {
     TRANSPORT_REGISTRY,
 };
 
-enum { REGISTRY_RETRIES = 5 }; /* where the user does not say */
+enum { REGISTRY_RETRIES = 5 }; /* the default */
 
-/* How to talk to a registry; a zeroed struct is what references are parsed with. */
+/* How to connect to a registry. reference_parse leaves it zeroed, for the caller to fill. */
 struct registry_options {
-    bool insecure;        /* certificates are not verified, plain HTTP will do */
-    uint64_t retries;     /* how often a request that may work later is repeated */
+    bool insecure;        /* do not verify certificates, and accept plain HTTP */
+    uint64_t retries;     /* how often to repeat a request after a temporary failure */
     const char *cert_dir; /* certificates.h; or NULL */
     /* For a destination: a repository of the same registry that blobs may come from; or NULL. */
     const char *mount_from;
@@ -37,22 +37,23 @@ struct registry_options {
 
 struct reference {
     enum transport transport;
-    bool sniffed; /* a bare word: an archive may be of either kind, the daemon may not be meant */
+    bool sniffed; /* guessed from a word without a transport: an archive may be of either kind */
     char *path;   /* of the file or directory; NULL for the daemon and registries */
-    char *name;   /* tag of OCI layouts and archives, name[:tag] of the others; may be NULL */
+    char *name;   /* a tag for OCI layouts and archives, name[:tag] for the others; may be NULL */
     struct registry_options registry;
 };
 
-/* Parses it into *out, which the caller clears with reference_clear. */
+/* Parses a source. ERR_USAGE if it is malformed. The caller clears *out with reference_clear. */
 int reference_parse(const char *text, struct reference *out, struct err *err) must_check;
 
 /*
- * The same for a destination, where a bare path need not exist: FILE.tar is an archive. The
- * daemon's needs no name here: "docker-daemon:" is where images go that keep theirs.
+ * Parses a destination: FILE.tar need not exist, and is an archive. "docker-daemon:" needs no name,
+ * for images that keep theirs.
  */
 int reference_parse_destination(const char *text, struct reference *out,
                                 struct err *err) must_check;
 
+/* Frees path and name, and zeroes the reference. */
 void reference_clear(struct reference *ref);
 
 #define _cleanup_reference_ _cleanup_(reference_clear)

@@ -1,7 +1,7 @@
 /*
- * The digest of bytes that a thread comes by on its way (a blob that it inflates, or writes): it
- * copies them for the hasher's thread, which hashes them beside other streams in less time than
- * they take alone, instead of hashing them itself.
+ * Computes the digest of bytes that pass through a thread (a blob that it inflates or writes). The
+ * bytes are copied for the hasher's thread, which hashes two streams at a time in less time than
+ * one after the other.
  */
 #ifndef FLATTEN_DIGESTER_H
 #define FLATTEN_DIGESTER_H
@@ -10,17 +10,19 @@
 
 struct digester;
 
-/* The hasher is borrowed; NULL: the caller's thread does it. */
+/* The hasher is borrowed; NULL: the calling thread hashes. */
 struct digester *digester_new(struct hasher *hasher, struct err *err) must_check;
+
+/* Frees the digester, also before its end. */
 void digester_free(struct digester *d);
 
 DEFINE_CLEANUP(digester, struct digester, digester_free)
 #define _cleanup_digester_ _cleanup_(cleanup_digester)
 
-/* Waits where the hasher is behind. */
+/* Adds bytes. Waits if the hasher is behind. */
 int digester_update(struct digester *d, const void *data, size_t len, struct err *err) must_check;
 
-/* Of all that it was given, once. */
+/* Returns the digest of all bytes; called once. */
 int digester_finish(struct digester *d, struct digest *out, struct err *err) must_check;
 
 #endif

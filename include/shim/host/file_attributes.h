@@ -1,4 +1,7 @@
-/* What a file that replaces another takes over from it: owner, mode and SELinux label. */
+/*
+ * The attributes that a file takes over from the one that it replaces: owner, mode and SELinux
+ * label.
+ */
 #ifndef SHIM_ATTRIBUTES_H
 #define SHIM_ATTRIBUTES_H
 
@@ -7,7 +10,10 @@
 
 #include <sys/stat.h>
 
-/* From the open file `from`, which `like` was read of, to the open file `to`. */
+/*
+ * Copies them from the open file `from`, whose stat is `like`, to the open file `to`. Without the
+ * right to give files away the group may stay. ERR_SYSTEM.
+ */
 int attributes_copy(int from, const struct stat *like, int to, struct err *err) must_check;
 
 #endif

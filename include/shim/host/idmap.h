@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { ID_RANGES = 340 }; /* what the kernel allows (UID_GID_MAP_MAX_EXTENTS) */
+enum { ID_RANGES = 340 }; /* the kernel's limit */
 
 struct id_range {
     uint32_t inside, outside, count;
@@ -23,20 +23,20 @@ struct id_map {
     struct id_range ranges[ID_RANGES];
 };
 
-/* Adds a range; ERR_FORMAT when it leaves 32 bits, ERR_LIMIT when there are too many. */
+/* Adds a range. ERR_FORMAT if it leaves 32 bits, ERR_LIMIT if there are too many. */
 int id_map_add(struct id_map *map, uint64_t inside, uint64_t outside, uint64_t count,
                struct err *err) must_check;
 
-/* Fills it from the text of /proc/PID/uid_map. */
+/* Fills the map from the text of /proc/PID/uid_map. ERR_FORMAT. Pure. */
 int id_map_parse(const char *text, struct id_map *map, struct err *err) must_check;
 
-/* The id outside; false if nothing maps it. */
+/* Sets *outside to the id outside. Returns false if nothing maps the id. */
 bool id_map_outside(const struct id_map *map, uint32_t inside, uint32_t *outside);
 
-/* True for the text of a map of every id to itself: the initial user namespace. */
+/* Returns true for the text of a map of every id to itself: the initial user namespace. Pure. */
 bool id_map_is_identity(const char *text);
 
-/* Reads this process's own map: "uid" or "gid". */
+/* Reads the map of this process; `kind` is "uid" or "gid". */
 int id_map_self(const char *kind, struct id_map *map, struct err *err) must_check;
 
 #endif

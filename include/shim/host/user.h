@@ -1,5 +1,5 @@
 /*
- * The host's users: /etc/passwd first, then whatever else nsswitch.conf names, by `getent`.
+ * The host's users: /etc/passwd first, then the other databases of nsswitch.conf, by `getent`.
  *
  * glibc's own lookup would load modules (LDAP, SSSD) into the runtime, and cannot be linked
  * statically.
@@ -20,17 +20,19 @@ struct user {
 
 enum user_answer {
     USER_FOUND,
-    USER_NONE,    /* all databases were asked */
+    USER_NONE,    /* no database has the user */
     USER_UNKNOWN, /* getent is missing, failed, or took too long */
 };
 
+/* Looks a user up by uid. May start getent, for at most two seconds. */
 enum user_answer user_by_uid(uid_t uid, struct user *out);
+/* Looks a user up by name, in the same way. */
 enum user_answer user_by_name(const char *name, struct user *out);
 
-/* By /etc/passwd alone: nobody else is asked. */
+/* Looks a user up by uid in /etc/passwd alone. Returns false if it is not there. */
 bool user_is_local(uid_t uid, struct user *out);
 
-/* Reads one line of passwd(5), up to its newline or end. Pure. */
+/* Reads one line of passwd(5), up to its newline or end. Returns false if it is none. Pure. */
 bool user_parse(const char *line, struct user *out);
 
 #endif

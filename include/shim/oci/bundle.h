@@ -1,25 +1,25 @@
 /*
  * config.json of a bundle: read whole, replaced whole or not at all.
  *
- * The file is opened once; what is read, and what the replacement is given (mode, owner, SELinux
- * label), is what that descriptor shows.
+ * The file is opened once: content, mode, owner and SELinux label all come from that descriptor.
  */
 #ifndef SHIM_BUNDLE_H
 #define SHIM_BUNDLE_H
 
 #include "base/json/json.h"
-#include "shim/runtime/call/call.h"
+#include "shim/oci/call.h"
 
 #include <sys/stat.h>
 
 struct bundle {
     char *path;       /* of the file, for messages; owned */
     const char *name; /* its last component, within path */
-    int dirfd;        /* the folder that holds it */
+    int dirfd;        /* the directory that holds it */
     int fd;
     struct stat st;
     struct json_doc *doc;
-    bool fleeting; /* to be set before bundle_write: no fsync, nobody wants it after a crash */
+    bool fleeting; /* set before bundle_write: no fsync, for a file that is worthless after a crash
+                    */
 };
 
 #define BUNDLE_INIT                                                                                \
@@ -30,18 +30,20 @@ struct bundle {
 enum { BUNDLE_CONFIG_BYTES = 16 * 1024 * 1024 };
 
 /*
- * Opens what the call names: BUNDLE/config.json, or crun's --config (relative to the working
- * directory, but "config.json" itself to the bundle). A file that is not regular, is larger, or
- * names a member twice is an error.
+ * Opens and parses what the call names: BUNDLE/config.json, or crun's --config (relative to the
+ * working directory, but "config.json" itself to the bundle). A file that is not regular, is larger
+ * than BUNDLE_CONFIG_BYTES, or names a member twice is an error. The caller calls bundle_close,
+ * also after a failure.
  */
 int bundle_open(struct bundle *b, const struct call *call, struct err *err) must_check;
 
-/* The same for another file of the spec's, such as an exec's process.json. */
+/* As bundle_open, for another file of the specification, such as the process.json of an exec. */
 int bundle_open_file(struct bundle *b, const char *path, struct err *err) must_check;
 
-/* Replaces the file by the document: temporary file, fsync, rename. */
+/* Replaces the file by the document: temporary file with the old attributes, fsync, rename. */
 int bundle_write(struct bundle *b, struct err *err) must_check;
 
+/* Frees the document and closes the file. Safe on BUNDLE_INIT. Keeps errno. */
 void bundle_close(struct bundle *b);
 
 #define _cleanup_bundle_ _cleanup_(bundle_close)

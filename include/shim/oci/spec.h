@@ -1,10 +1,10 @@
 /*
- * What the shim looks at in config.json (OCI runtime-spec, config.md): views on the document, in
- * which nothing is copied but cleaned paths.
+ * The parts of config.json that this program reads (OCI runtime-spec, config.md): views on the
+ * document, in which only cleaned paths are copies.
  *
  * Go's encoding/json matches member names without regard to case (and folds U+017F and U+212A), C
  * runtimes do not: a document with "Mounts" beside "mounts" would be two different containers. Such
- * members are refused wherever we look, as are wrong types.
+ * members are refused in every object that is read, and so are wrong types.
  */
 #ifndef SHIM_SPEC_H
 #define SHIM_SPEC_H
@@ -16,7 +16,7 @@
 enum { SPEC_GROUPS = 256 };
 
 struct spec_mount {
-    const struct json *entry; /* all of it */
+    const struct json *entry; /* the whole entry */
     const char *destination;  /* clean and absolute */
     const char *source;       /* as written; NULL: none */
     const char *type;         /* NULL: none */
@@ -36,29 +36,35 @@ struct spec {
     struct json *env;             /* array of strings or NULL */
     struct json *rlimits;         /* of the process: array or NULL */
     uint32_t uid, gid;            /* of process.user, inside the container */
-    uint32_t groups[SPEC_GROUPS]; /* process.user.additionalGids; what is beyond is left out */
+    uint32_t groups[SPEC_GROUPS]; /* process.user.additionalGids; at most SPEC_GROUPS are kept */
     size_t group_count;
     struct id_map uid_map, gid_map; /* empty: no user namespace of its own */
-    bool joins_user_namespace;      /* one that exists: its mapping is not written here */
+    bool joins_user_namespace; /* it joins an existing one, whose mapping is not in config.json */
 };
 
-/* Fills views on `doc`; cleaned paths are in `arena`. ERR_FORMAT says which member is wrong. */
+/*
+ * Fills *out with views on `doc`; cleaned paths are in `arena`. Both must outlive it. ERR_FORMAT
+ * names the member that is wrong.
+ */
 int spec_read(struct json_doc *doc, struct arena *arena, struct spec *out,
               struct err *err) must_check;
 
-/* The same of an exec's process.json: there is only the process. */
+/* As spec_read, of the process.json of an exec, which has only the process. */
 int spec_read_exec(struct json_doc *doc, struct spec *out, struct err *err) must_check;
 
-/* The text of an annotation, or NULL. */
+/* Returns the text of an annotation, or NULL. */
 const char *spec_annotation(const struct spec *spec, const char *key);
 
-/* The value of a variable in process.env (the last one, as runtimes do), or NULL. */
+/*
+ * Returns the value of a variable in process.env (the last one counts, as in the runtimes), or
+ * NULL.
+ */
 const char *spec_env(const struct spec *spec, const char *name);
 
-/* True if the list (or NULL) of a mount's options has it. */
+/* Returns true if the list of a mount's options (or NULL) has this one. */
 bool spec_has_option(const struct json *options, const char *name);
 
-/* True if Go would take one member name for the other, but they are not the same bytes. */
+/* Returns true if Go would take one member name for the other, but they are not the same bytes. */
 bool spec_name_shadows(const char *name, size_t len, const char *known);
 
 #endif

@@ -1,15 +1,14 @@
 /*
  * The administrator's policy: /etc/flatbed/policy.json, then the files of policy.d in name order.
  *
- * Each file says "version": 1. A later file overrides and adds: members of objects one by one,
- * at any depth; arrays and plain values are replaced. What this version does not implement is an
+ * Each file says "version": 1. A later file overrides and adds: members of objects one by one, at
+ * any depth; arrays and plain values are replaced. A key that this version does not know is an
  * error, never ignored. Errors read "FILE:LINE:COLUMN: reason".
  *
- * A file counts only if nobody but root (trust.h) could have written it: it is a regular file of
- * root's that neither group nor others may write, in a directory where nobody else can replace it.
- * Neither a file nor policy.d may be a symbolic link; the directory that holds them may be reached
- * through one (what is checked is the directory itself). Only a name that is not there means that
- * there is no policy.
+ * A file is trusted only if it must have been written by root (trust.h): a regular file, owned by
+ * root, not writable by group or others, in a directory in which only root can replace it. Neither
+ * a file nor policy.d may be a symbolic link; the directory that holds them may be reached through
+ * one (the directory itself is checked). There is no policy only if the name does not exist.
  *
  * A policy owns its documents; every text in it lives until policy_free.
  */
@@ -18,17 +17,18 @@
 
 #include "base/arena.h"
 #include "base/json/json.h"
-#include "shim/runtime/call/call.h"
+#include "shim/oci/lowlevel.h"
 
 #include <sys/types.h>
 
 enum policy_mode {
-    POLICY_ENFORCE,    /* what is not allowed fails the launch */
-    POLICY_PERMISSIVE, /* … is left out */
-    POLICY_OFF,        /* nothing is looked at */
+    POLICY_ENFORCE,    /* a denial fails the launch */
+    POLICY_PERMISSIVE, /* a denied operation is left out */
+    POLICY_OFF,        /* nothing is judged */
+    POLICY_MODES,
 };
 
-enum { POLICY_WAIT = 60 }; /* the most that `wait` may be */
+enum { POLICY_WAIT = 60 }; /* seconds, the largest `wait` */
 enum { POLICY_PROFILES = 256 };
 enum { POLICY_FILES = 64, POLICY_FILE_BYTES = 1024 * 1024 };
 
@@ -38,7 +38,7 @@ struct policy_file {
     struct json_doc *doc;
 };
 
-/* Where in the policy something is said. `file` is NULL for built-in rules. */
+/* A place in the policy. `file` is NULL for built-in rules. */
 struct policy_place {
     const struct policy_file *file;
     size_t offset;
@@ -64,7 +64,7 @@ enum policy_idmap { IDMAP_NEVER, IDMAP_ASK, IDMAP_ALWAYS };
 
 enum policy_owner {
     OWNER_PROCESS,  /* the container's process, as the host sees it */
-    OWNER_IDENTITY, /* who the container belongs to: {uid} and {gid} */
+    OWNER_IDENTITY, /* the container's owner: {uid} and {gid} */
     OWNER_FIXED,    /* "UID:GID" */
 };
 
@@ -87,13 +87,13 @@ struct policy_volume {
     const char *name;
     struct policy_place place;
     struct policy_text source, target; /* templates */
-    struct policy_text pool;           /* a template: what lies below; not given: a plain bind */
+    struct policy_text pool;           /* a template: the layers below; not given: a plain bind */
     unsigned source_vars, target_vars; /* bits of enum template_var */
-    enum policy_access access;         /* the most that may be asked */
+    enum policy_access access;         /* the most that may be asked for */
     struct policy_place access_place;
     struct policy_list names;        /* globs; not given: any name (or the presets) */
     bool always;                     /* mounted without asking */
-    struct policy_list always_names; /* for these names; none when `always` was just true */
+    struct policy_list always_names; /* for these names; empty if `always` is just true */
     struct policy_place always_place;
     bool optional; /* a missing source is skipped */
     unsigned wait; /* seconds until a source that does not answer is given up; 0: for ever */
@@ -105,7 +105,7 @@ struct policy_volume {
     size_t env_count;
 };
 
-/* What may be done with a mount that the user brought. */
+/* The access that a mount from the user may have. */
 enum bind_access { BIND_ALLOW, BIND_RO, BIND_DENY };
 
 struct policy_bind_rule {
@@ -119,7 +119,7 @@ struct policy_bind_rule {
 
 struct policy_binds {
     bool given;
-    enum bind_access fallback; /* where no rule matches */
+    enum bind_access fallback; /* if no rule matches */
     struct policy_place place; /* of "default", or of the section */
     struct policy_bind_rule *rules;
     size_t rule_count;
@@ -127,19 +127,19 @@ struct policy_binds {
     struct policy_list targets_deny;
 };
 
-/* Something that is allowed unless the policy says otherwise. */
+/* A feature that is allowed unless the policy denies it. */
 struct policy_switch {
     bool deny;
     struct policy_place place;
 };
 
 struct policy_capabilities {
-    bool given; /* a list, even an empty one */
+    bool given; /* a list is given, perhaps an empty one */
     uint64_t set;
     struct policy_place place;
 };
 
-/* What a container may be, beyond its mounts. */
+/* What a container may have beyond its mounts: "security". */
 struct policy_security {
     bool given;
     struct policy_switch privileged, hooks, system_paths, root;
@@ -149,23 +149,23 @@ struct policy_security {
     struct policy_switch unfiltered; /* denied: seccomp.require */
     struct policy_text profile;      /* seccomp.profile */
     struct policy_list syscalls;     /* seccomp.deny */
-    unsigned host_namespaces;        /* bits of enum security_namespace: may be the host's */
-    unsigned own_namespaces;         /* bits: cgroup and user, where they must not be */
+    unsigned host_namespaces;        /* bits of enum namespace_kind: may be the host's */
+    unsigned own_namespaces;         /* bits: cgroup and user, if they must not be the host's */
     struct policy_place namespaces;  /* `file` NULL: not given */
     struct policy_list devices;      /* globs of host paths */
     struct policy_list annotations;  /* globs of keys that are denied */
 };
 
-/* What a container may be let opt out of. */
+/* The parts of the plan from which a container may opt out. */
 enum policy_opt_out { OPT_OUT_MOUNTS, OPT_OUT_TUNING, POLICY_OPT_OUTS };
 
-/* Where decisions are written down. */
+/* The "audit" section. */
 struct policy_audit {
     struct policy_text file, metrics; /* clean absolute paths; not given: none */
     bool syslog;
-    bool required;     /* a launch that cannot be written down fails */
-    uint64_t max_size; /* bytes of a file, before it is put aside */
-    unsigned keep;     /* files put aside */
+    bool required;     /* a launch that cannot be audited fails */
+    uint64_t max_size; /* bytes of a file, before it is rotated */
+    unsigned keep;     /* rotated files */
 };
 
 struct policy_uid_range {
@@ -177,7 +177,7 @@ struct policy_annotation {
     struct policy_list values; /* globs */
 };
 
-/* All that is given must hold; of each list one item. */
+/* The containers that a profile is for. Every given list must match, by one of its items. */
 struct policy_match {
     struct policy_list image, namespaces; /* globs */
     struct policy_uid_range *uids;
@@ -190,10 +190,11 @@ struct policy_profile {
     const char *name;
     struct policy_place place;
     struct policy_match match;
-    struct policy *policy; /* with what the profile overrides; part of the policy it is in */
+    struct policy
+        *policy; /* with the profile's overrides; owned by the policy that has the profile */
 };
 
-/* What "tuning" gives a container. The first ones may be asked for. */
+/* The kinds of "tuning". A container may ask for those before TUNING_ASKABLE. */
 enum tuning_kind {
     TUNING_SHM,
     TUNING_MEMLOCK,
@@ -211,7 +212,7 @@ struct policy_amount {
 };
 
 struct policy_tune {
-    struct policy_amount value; /* for whoever asks for nothing */
+    struct policy_amount value; /* for a container that asks for none */
     struct policy_amount most;  /* that may be asked for; not given: `value` */
     struct policy_place place;
 };
@@ -224,27 +225,26 @@ struct policy_tuning {
     uint64_t worker_memory; /* bytes for each worker; 0: the built-in */
 };
 
-/* How deep the overlay may be that is a container's root. */
-/* What becomes of a root that is deeper. */
+/* The consequence of a root overlay with more than `max_depth` lower layers. */
 enum policy_beyond { BEYOND_WARN, BEYOND_DENY, BEYOND_RESTACK };
 
 struct policy_rootfs {
     uint64_t max_depth; /* lower layers; 0: not given */
     struct policy_place place;
     enum policy_beyond beyond;
-    struct policy_text cache; /* where trees of merged layers are kept; not given: the default */
+    struct policy_text cache; /* the cache of merged layers; not given: the default */
 };
 
 struct policy {
     struct arena arena;
-    bool draft;           /* set before policy_open: read also what others could have written … */
-    struct err *distrust; /* … and say here why it would not be believed; the first reason */
+    bool draft;           /* set before policy_open: read untrusted files, too … */
+    struct err *distrust; /* … and put the first reason for distrust here; borrowed */
     struct policy_file files[POLICY_FILES];
     size_t file_count;
 
     enum policy_mode mode;
     struct policy_list runtime_paths;
-    enum call_flavor flavor; /* FLAVOR_UNKNOWN: ask it */
+    enum lowlevel_flavor flavor; /* FLAVOR_UNKNOWN: ask the runtime */
 
     enum policy_carrier carriers[POLICY_CARRIERS]; /* of requests, by precedence */
     size_t carrier_count;
@@ -264,40 +264,56 @@ struct policy {
 };
 
 extern const char policy_default_path[];
+/* The names in a policy: of modes ("enforce" …), and of what a container may opt out of. */
+extern const char *const policy_mode_names[POLICY_MODES];
 extern const char *const policy_opt_out_names[POLICY_OPT_OUTS];
 
+/* Returns an empty policy with the defaults, or NULL without memory. */
 struct policy *policy_new(struct err *err) must_check;
+/* Frees a policy with its files, profiles and texts. */
 void policy_free(struct policy *policy);
 
 DEFINE_CLEANUP(policy, struct policy, policy_free)
 #define _cleanup_policy_ _cleanup_(cleanup_policy)
 
 /*
- * Reads the files and, from each, what must be known even of a policy that is wrong elsewhere:
- * version, mode and runtime. `path` NULL is the default one, which may be missing: then there is
- * nothing to enforce. Files beside it are in the folder "NAME.d" ("policy.json": "policy.d").
- * After an error `mode` is POLICY_ENFORCE, and the runtime is what was read before it.
+ * Reads the files and, from each, the keys that must be known even if others are wrong: version,
+ * mode and runtime. `path` NULL is the default one, which may be missing: then nothing is enforced.
+ * More files are in the directory "NAME.d" beside it ("policy.json": "policy.d"). After an error
+ * `mode` is POLICY_ENFORCE, and the runtime is the one read before the error.
  */
 int policy_open(struct policy *policy, const char *path, struct err *err) must_check;
 
-/* Adds a document as if it were a file, for policy_open and for tests. Takes over `doc`. */
+/*
+ * Adds a document as if it were a file, for policy_open and for tests. Owns `doc` from then on,
+ * also after a failure.
+ */
 int policy_add(struct policy *policy, const char *path, struct json_doc *doc,
                struct err *err) must_check;
 
 /*
- * Reads the rest of it and checks that it makes sense, every profile included. After an error
- * `audit` is what was read of it, or nothing.
+ * Reads all other keys and checks the whole, every profile included. After an error `audit` is as
+ * far as it was read, or the default.
  */
 int policy_decode(struct policy *policy, struct err *err) must_check;
 
-/* The class of that name, or NULL. */
+/* Returns the class of that name, or NULL. */
 const struct policy_volume *policy_volume_find(const struct policy *policy, const char *name,
                                                size_t len);
 
-/* The policy's keys: "shm_size", "memlock" … */
+/*
+ * Returns the list of the names of a class that may be asked for: `names`, else `presets`. A list
+ * that is not given offers any name.
+ */
+const struct policy_list *policy_offered_names(const struct policy_volume *volume);
+
+/* Returns true if that name of the class may be asked for. */
+bool policy_offers_name(const struct policy_volume *volume, const char *name);
+
+/* The keys of the policy: "shm_size", "memlock" … */
 extern const char *const policy_tuning_names[TUNING_KINDS];
 
-/* How a character of a class's name is written in a variable: upper case, "_" for "-" and ".". */
+/* Returns a character of a class's name as it is in a variable: upper case, "_" for "-" and ".". */
 char policy_variable_char(char c);
 
 /* Appends "FILE:LINE", or nothing for built-in rules. */

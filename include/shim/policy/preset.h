@@ -2,12 +2,12 @@
 #ifndef SHIM_PRESET_H
 #define SHIM_PRESET_H
 
-#include <stddef.h>
+#include "base/buf.h"
 
-/* The variable of a preset such as "torch"; NULL if there is no such preset. */
+/* Returns the variable of a preset such as "torch", or NULL if there is no such preset. */
 const char *preset_variable(const char *name);
 
-/* All names, for messages. */
-const char *const *preset_names(size_t *count);
+/* Appends all names as "a, b, c", for messages. */
+void preset_print_names(struct buf *out);
 
 #endif

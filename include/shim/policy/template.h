@@ -1,9 +1,8 @@
 /*
  * Templates of the policy: "/srv/logs/{user}/{container}".
  *
- * A value must be a safe single path component before it is put in: letters, digits, and
- * "._@+=-", no "." or "..", at most TEMPLATE_VALUE_MAX bytes. ({target}, for environment
- * variables, is a path.) Pure.
+ * A value must be a safe single path component: letters, digits, and "._@+=-", not "." or "..", at
+ * most TEMPLATE_VALUE_MAX bytes. ({target}, for environment variables, is a path.) Pure.
  */
 #ifndef SHIM_TEMPLATE_H
 #define SHIM_TEMPLATE_H
@@ -22,7 +21,7 @@ enum template_var {
     VAR_IMAGE,
     VAR_NAMESPACE,
     VAR_HOSTNAME,
-    VAR_TARGET, /* where the volume is mounted; in `env` only */
+    VAR_TARGET, /* the mount point of the volume; in `env` only */
     TEMPLATE_VARS
 };
 
@@ -30,24 +29,27 @@ enum { TEMPLATE_VALUE_MAX = 255 };
 
 struct template_values {
     const char *value[TEMPLATE_VARS];   /* NULL: there is none */
-    const char *missing[TEMPLATE_VARS]; /* why, or how to supply it; may be NULL */
+    const char *missing[TEMPLATE_VARS]; /* the reason, or how to supply the value; may be NULL */
 };
 
 /*
- * Checks braces and names; ERR_FORMAT with a suggestion. *used gets a bit (1 << VAR) for each
- * variable in it; `used` may be NULL.
+ * Checks braces and names. ERR_FORMAT, with a suggestion. *used gets a bit (1 << VAR) for each
+ * variable in the text; `used` may be NULL. Variables beyond the bits of `allowed` are an error.
  */
 int template_check(const char *text, unsigned allowed, unsigned *used, struct err *err) must_check;
 
-/* The variables that are paths' components: all but {target}. */
+/* The variables that are components of paths: all but {target}. */
 #define TEMPLATE_COMPONENTS ((1u << VAR_TARGET) - 1)
 #define TEMPLATE_ALL        ((1u << TEMPLATE_VARS) - 1)
 
-/* Appends the text with its values. A value that is missing or unsafe is ERR_POLICY. */
+/* Appends the text with its values. ERR_POLICY for a value that is missing or unsafe. */
 int template_expand(const char *text, const struct template_values *values, struct buf *out,
                     struct err *err) must_check;
 
-/* True for a name that a user may write: [A-Za-z0-9._-], not "." or "..", of bounded length. */
+/*
+ * Returns true for a name that a user may write: [A-Za-z0-9._-], not "." or "..", of bounded
+ * length.
+ */
 bool template_name_valid(const char *name, size_t len);
 
 #endif

@@ -10,16 +10,16 @@
 
 #include <stdint.h>
 
-/* The bit of "CAP_CHOWN", "chown" or "CHOWN"; 0 for a name that libcap does not know. */
+/* Returns the bit of "CAP_CHOWN", "chown" or "CHOWN"; 0 for a name that libcap does not know. */
 uint64_t capability_bit(const char *name);
 
-/* The bits of a list of a process: "bounding", "effective" … */
+/* Returns the bits of a list of a process: "bounding", "effective" … */
 uint64_t capability_list(const struct json *process, const char *list);
 
-/* Takes all but `kept` out of the five lists, and names that libcap does not know. */
+/* Removes all capabilities but `kept`, and names that libcap does not know, from the five lists. */
 void capability_keep(const struct json *process, uint64_t kept);
 
-/* Appends the names that it would take out, each once, between spaces. */
+/* Appends the names that capability_keep would remove, each once, separated by spaces. */
 void capability_beyond(const struct json *process, uint64_t kept, struct buf *out);
 
 #endif

@@ -1,6 +1,7 @@
 #include "shim/admin/bench/bench_internal.h"
 
 #include "base/fdio.h"
+#include "shim/host/tree_remove.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -13,7 +14,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-/* ---- where ---- */
+/* ---- the place ---- */
 
 const char *bench_default_dir(void)
 {
@@ -26,7 +27,7 @@ const char *bench_default_dir(void)
     return "/var/tmp";
 }
 
-/* The names that people know (linux/magic.h has the numbers); else the number. */
+/* Writes the usual name of the file system (linux/magic.h has the numbers), else the number. */
 static void name_filesystem(const char *dir, char *out, size_t size)
 {
     static const struct {
@@ -68,13 +69,13 @@ struct message {
     struct bench_result result;
 };
 
-static int measure(const char *folder, const struct bench_options *o, struct bench_result *out,
+static int measure(const char *directory, const struct bench_options *o, struct bench_result *out,
                    struct err *err)
 {
     if (bench_isolate(err) < 0)
         return -1;
-    if (chdir(folder) < 0)
-        return err_sys(err, "%s", folder);
+    if (chdir(directory) < 0)
+        return err_sys(err, "%s", directory);
     if (bench_make_layers(err) < 0 || bench_make_large(out->bytes, err) < 0)
         return -1;
     if (bench_lookups(o, out, err) < 0)
@@ -82,19 +83,20 @@ static int measure(const char *folder, const struct bench_options *o, struct ben
     return bench_files(o, out, err);
 }
 
-static void run_child(const char *folder, const struct bench_options *o, struct message *m, int fd)
+static void run_child(const char *directory, const struct bench_options *o, struct message *m,
+                      int fd)
 {
     struct err ignored = ERR_INIT;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     umask(022);
-    m->failed = measure(folder, o, &m->result, &m->err) < 0;
+    m->failed = measure(directory, o, &m->result, &m->err) < 0;
     _exit(fd_write_all(fd, m, sizeof(*m), &ignored) < 0);
 }
 
 /* ---- the parent ---- */
 
-/* What people end a program with waits until the folder is gone. */
+/* Signals that end the program wait until the directory is removed. */
 static const int held_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
 static void hold_signals(sigset_t *before)
@@ -119,8 +121,8 @@ static bool is_signalled(void)
     return false;
 }
 
-/* The child's words; or those of a signal, after which it is dead. */
-static int hear(pid_t pid, int fd, struct message *m, struct err *err)
+/* Waits for the child's result, or for a signal, after which the child is killed. */
+static int wait_result(pid_t pid, int fd, struct message *m, struct err *err)
 {
     enum { STEP_MS = 100 };
     _cleanup_buf_ struct buf said = BUF_INIT;
@@ -142,8 +144,8 @@ static int hear(pid_t pid, int fd, struct message *m, struct err *err)
     return -1;
 }
 
-static int start(const char *folder, const struct bench_options *o, struct message *m,
-                 struct err *err)
+static int measure_in_child(const char *directory, const struct bench_options *o, struct message *m,
+                            struct err *err)
 {
     int pipe[2];
     sigset_t before;
@@ -155,32 +157,32 @@ static int start(const char *folder, const struct bench_options *o, struct messa
     if (pid == 0) {
         close(pipe[0]);
         sigprocmask(SIG_SETMASK, &before, NULL);
-        run_child(folder, o, m, pipe[1]);
+        run_child(directory, o, m, pipe[1]);
     }
     close(pipe[1]);
-    int rc = pid < 0 ? err_sys(err, "fork") : hear(pid, pipe[0], m, err);
+    int rc = pid < 0 ? err_sys(err, "fork") : wait_result(pid, pipe[0], m, err);
     close(pipe[0]);
     while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
         ;
-    bench_remove(folder);
-    sigprocmask(SIG_SETMASK, &before, NULL); /* one that is pending ends us now */
+    tree_remove(directory);
+    sigprocmask(SIG_SETMASK, &before, NULL); /* a pending signal ends us now */
     return rc;
 }
 
 int bench_run(const struct bench_options *o, struct bench_result *out, struct err *err)
 {
     _cleanup_free_ struct message *m = calloc(1, sizeof(*m));
-    char folder[PATH_MAX];
+    char directory[PATH_MAX];
 
     if (!m)
         return err_nomem(err);
     describe(o, &m->result);
-    if (snprintf(folder, sizeof(folder), "%s/flatbed-bench.XXXXXX", m->result.dir) >=
-        (int)sizeof(folder))
+    if (snprintf(directory, sizeof(directory), "%s/flatbed-bench.XXXXXX", m->result.dir) >=
+        (int)sizeof(directory))
         return err_set(err, ERR_USAGE, "%s: the name is too long", o->dir);
-    if (!mkdtemp(folder))
-        return err_sys(err, "%s: a temporary folder", o->dir);
-    if (start(folder, o, m, err) < 0)
+    if (!mkdtemp(directory))
+        return err_sys(err, "%s: a temporary directory", o->dir);
+    if (measure_in_child(directory, o, m, err) < 0)
         return err_wrap(err, "%s", o->dir);
     *out = m->result;
     return 0;

@@ -6,7 +6,7 @@ enum { CHUNK = 128 * 1024 };
 
 #define LARGE_MOUNTED BENCH_MOUNTPOINT "/file"
 
-/* To the end; -1 with errno. */
+/* Reads a file to its end. Returns its size, or -1 and errno. */
 static int64_t read_file(const char *path, char *chunk)
 {
     _cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -54,8 +54,8 @@ static int read_small(double *out, struct err *err)
     return 0;
 }
 
-/* The first change of a file: on an overlay, copy-up. */
-static int change(double *out, struct err *err)
+/* Times the first change of a file: on an overlay, copy-up. */
+static int change_large(double *out, struct err *err)
 {
     double start = bench_now();
     _cleanup_fd_ int fd = open(LARGE_MOUNTED, O_WRONLY | O_CLOEXEC);
@@ -70,7 +70,7 @@ struct samples {
     double small[2][BENCH_MOST_RUNS], bulk[2][BENCH_MOST_RUNS], change[2][BENCH_MOST_RUNS];
 };
 
-/* The first reading of each only warms. */
+/* Measures once. The first reading of each only warms the caches. */
 static int run_once(int overlay, unsigned run, uint64_t bytes, struct samples *s, struct err *err)
 {
     double unused;
@@ -80,7 +80,7 @@ static int run_once(int overlay, unsigned run, uint64_t bytes, struct samples *s
         return -1;
     if (bench_mount_large(overlay, err) < 0 || read_large(bytes, &unused, err) < 0 ||
         read_large(bytes, &s->bulk[overlay][run], err) < 0 ||
-        change(&s->change[overlay][run], err) < 0)
+        change_large(&s->change[overlay][run], err) < 0)
         return -1;
     return bench_unmount(err);
 }

@@ -1,5 +1,7 @@
-/* The parts of a measurement, for bench.c: all run in the child, with the folder as working
- * directory. */
+/*
+ * The parts of a measurement, for bench.c: all run in the child, with the temporary directory as
+ * working directory.
+ */
 #ifndef SHIM_BENCH_INTERNAL_H
 #define SHIM_BENCH_INTERNAL_H
 
@@ -13,32 +15,34 @@ enum { BENCH_DIRS = 60, BENCH_FILES = 12, BENCH_PATH = 64 };
 
 /* ---- files ---- */
 
-/* The layers "0" (with all files) to "59" (with the directories alone), and the large file. */
+/* Make the layers "0" (with all files) to "59" (with the directories alone), and the large file. */
 int bench_make_layers(struct err *err) must_check;
 int bench_make_large(uint64_t bytes, struct err *err) must_check;
 
-/* Removes a tree, and crosses no mounts. What cannot be removed stays. */
-void bench_remove(const char *path);
-
 /* ---- mounts ---- */
 
-/* A mount namespace of its own, whose mounts nobody else sees. */
+/* Moves to a mount namespace of its own, whose mounts no other process sees. */
 int bench_isolate(struct err *err) must_check;
 
-/* The newest `layers` first; 0: layer 0 as a bind mount. At BENCH_MOUNTPOINT. */
+/*
+ * Mounts an overlay of so many layers, the newest first, at BENCH_MOUNTPOINT; 0: layer 0 as a bind
+ * mount.
+ */
 int bench_mount(unsigned layers, struct err *err) must_check;
 
-/* "large" under a writable overlay, or bound. Its upper layer is new each time. */
+/* Mounts "large" under a writable overlay with a new upper layer, or as a bind mount. */
 int bench_mount_large(bool overlay, struct err *err) must_check;
 int bench_unmount(struct err *err) must_check;
 
-/* True if the file system clones files. */
+/* Returns true if the file system clones files. */
 bool bench_can_clone(void);
 
 /* ---- clocks ---- */
 
-double bench_now(void); /* seconds of wall time */
-double bench_cpu(void); /* seconds of this thread's processor time: others do not count */
+/* Returns seconds of wall time. */
+double bench_now(void);
+/* Returns seconds of this thread's processor time, which other processes do not change. */
+double bench_cpu(void);
 
 /* ---- measurements ---- */
 

@@ -32,8 +32,8 @@ static unsigned look_up(const char *suffix, bool wanted)
     return good;
 }
 
-/* Names, "." and ".." among them. */
-static unsigned list(void)
+/* Returns how many names the directories have, including "." and "..". */
+static unsigned count_names(void)
 {
     char path[BENCH_PATH];
     unsigned names = 0;
@@ -49,18 +49,18 @@ static unsigned list(void)
     return names;
 }
 
-/* 0 if all that should be there was found, and nothing else. */
-static int work(enum bench_op op, struct err *err)
+/* Does the operation on all files. Fails unless all files, and no others, were found. */
+static int do_lookups(enum bench_op op, struct err *err)
 {
     unsigned files = BENCH_DIRS * BENCH_FILES;
     bool good = op == BENCH_STAT      ? look_up("", true) == files
                 : op == BENCH_MISSING ? look_up("?", false) == files
-                                      : list() == files + 2 * BENCH_DIRS;
+                                      : count_names() == files + 2 * BENCH_DIRS;
 
     return good ? 0 : err_set(err, ERR_SYSTEM, "a mount does not show what its layers hold");
 }
 
-/* What is timed are the names in the directories, not the way to these. */
+/* Looks up the directories, so that only the names in them are timed. */
 static void find_dirs(void)
 {
     char path[BENCH_PATH];
@@ -69,14 +69,14 @@ static void find_dirs(void)
     for (int d = 0; d < BENCH_DIRS; d++) {
         name_dir(path, d);
         if (stat(path, &st) < 0)
-            return; /* work says so */
+            return; /* do_lookups will fail */
     }
 }
 
 /* ---- states ---- */
 
-/* proc(5): 2 are dentries and inodes, 3 the page cache as well. */
-static int drop(enum bench_state state, struct err *err)
+/* Drops caches (proc(5)): 2 are dentries and inodes, 3 the page cache as well. */
+static int drop_caches(enum bench_state state, struct err *err)
 {
     _cleanup_fd_ int fd = open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);
 
@@ -86,7 +86,7 @@ static int drop(enum bench_state state, struct err *err)
     return fd_write_all(fd, state == BENCH_DISK ? "3" : "2", 1, err);
 }
 
-/* Of a disk one waits; all else is the processor's work. */
+/* Returns the clock to measure with: wall time for a disk, else processor time. */
 static double clock_of(enum bench_state state)
 {
     return state == BENCH_DISK ? bench_now() : bench_cpu();
@@ -97,12 +97,12 @@ static int timed(enum bench_op op, enum bench_state state, double *out, struct e
     unsigned count = op == BENCH_READDIR ? BENCH_DIRS : BENCH_DIRS * BENCH_FILES;
     double start;
 
-    if (state >= BENCH_DENTRIES && drop(state, err) < 0)
+    if (state >= BENCH_DENTRIES && drop_caches(state, err) < 0)
         return -1;
     if (state != BENCH_WARM)
         find_dirs();
     start = clock_of(state);
-    if (work(op, err) < 0)
+    if (do_lookups(op, err) < 0)
         return -1;
     *out = (clock_of(state) - start) / count;
     return 0;
@@ -110,17 +110,17 @@ static int timed(enum bench_op op, enum bench_state state, double *out, struct e
 
 /* ---- runs ---- */
 
-/* So that the layers' own dentries are there, whatever was dropped before. */
+/* Fills the dentries of the layers themselves, whatever was dropped before. */
 static int warm_layers(unsigned layers, enum bench_op op, struct err *err)
 {
-    if (bench_mount(layers, err) < 0 || work(op, err) < 0)
+    if (bench_mount(layers, err) < 0 || do_lookups(op, err) < 0)
         return -1;
     return bench_unmount(err);
 }
 
-/* A fresh mount for each cold state; warm is what comes right after the first. */
-static int measure(const struct bench_options *o, unsigned layers, enum bench_op op,
-                   double out[BENCH_STATES], struct err *err)
+/* Measures all states: a fresh mount for each cold state; warm is right after the first. */
+static int measure_states(const struct bench_options *o, unsigned layers, enum bench_op op,
+                          double out[BENCH_STATES], struct err *err)
 {
     if (warm_layers(layers, op, err) < 0)
         return -1;
@@ -135,7 +135,9 @@ static int measure(const struct bench_options *o, unsigned layers, enum bench_op
     return 0;
 }
 
-/* All shapes in turn, so that what the machine does meanwhile meets them all; the first run warms.
+/*
+ * Measures all shapes in turn, so that other load on the machine meets them all; the first run only
+ * warms.
  */
 int bench_lookups(const struct bench_options *o, struct bench_result *out, struct err *err)
 {
@@ -145,7 +147,7 @@ int bench_lookups(const struct bench_options *o, struct bench_result *out, struc
     for (unsigned run = 0; run <= o->runs; run++)
         for (int op = 0; op < BENCH_OPS; op++)
             for (int shape = 0; shape < BENCH_SHAPES; shape++) {
-                if (measure(o, bench_layers[shape], op, one, err) < 0)
+                if (measure_states(o, bench_layers[shape], op, one, err) < 0)
                     return -1;
                 for (int state = 0; run > 0 && state < BENCH_STATES; state++)
                     found[op][shape][state][run - 1] = one[state];

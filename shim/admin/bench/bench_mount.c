@@ -1,6 +1,7 @@
 #include "shim/admin/bench/bench_internal.h"
 
 #include "base/fdio.h"
+#include "shim/host/tree_remove.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -34,7 +35,7 @@ static int put_file(const char *path, const char *text, struct err *err)
     return 0;
 }
 
-/* A user namespace in which this user is root (user_namespaces(7)). */
+/* Moves to a user namespace in which this user is root (user_namespaces(7)). */
 static int become_root(struct err *err)
 {
     uid_t uid = geteuid();
@@ -99,11 +100,11 @@ int bench_mount_large(bool overlay, struct err *err)
 
     if (!overlay)
         return bind("large", err);
-    bench_remove("upper");
-    bench_remove("work");
+    tree_remove("upper");
+    tree_remove("work");
     if (mkdir("upper", 0755) < 0 || mkdir("work", 0755) < 0)
         return err_sys(err, "an upper layer");
-    /* In a user namespace, it may only use attributes of users. */
+    /* An overlay in a user namespace may only use the attributes "user.*". */
     if (mount_overlay(0, "lowerdir=large,upperdir=upper,workdir=work", &ignored) == 0)
         return 0;
     return mount_overlay(0, "lowerdir=large,upperdir=upper,workdir=work,userxattr", err);

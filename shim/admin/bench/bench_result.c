@@ -28,8 +28,8 @@ double bench_median(double *values, unsigned count)
 }
 
 /*
- * With x = n - 1 and y the measured ratio, less one: the k for which the sum of
- * ((k x - y) / (y + 1))² is least.
+ * Returns the k for which the sum of ((k x - y) / (y + 1))² is least, with x = n - 1 and y the
+ * measured ratio less one.
  */
 double bench_k(const struct bench_result *r, enum bench_op op, enum bench_state state)
 {
@@ -138,7 +138,7 @@ static void put_heading(const char *text, bool colour, struct buf *out)
     buf_printf(out, colour ? "\n\x1b[1m%s\x1b[0m\n" : "\n%s\n", text);
 }
 
-/* From three times the flat one on it is yellow, from ten times red. */
+/* Appends a time; yellow from three times the flat one on, red from ten times on. */
 static void put_cell(double seconds, double flat, bool colour, struct buf *out)
 {
     const char *sgr = seconds >= 10 * flat ? "31" : seconds >= 3 * flat ? "33" : NULL;

@@ -3,7 +3,6 @@
 #include "base/fdio.h"
 
 #include <fcntl.h>
-#include <fts.h>
 #include <linux/fs.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -49,11 +48,14 @@ int bench_make_layers(struct err *err)
     for (unsigned layer = 0; layer < bench_layers[BENCH_60]; layer++)
         if (make_layer(layer, err) < 0)
             return -1;
-    /* A mount that cannot be written to needs two layers; this one has nothing. */
+    /* An overlay without an upper layer needs two layers; this one is empty. */
     return make_dir("none", err) < 0 ? -1 : make_dir(BENCH_MOUNTPOINT, err);
 }
 
-/* Not zeros, which some file systems do not store, and not alike, which some store once. */
+/*
+ * Fills a block with random bytes: some file systems do not store zeros, or store equal blocks
+ * once.
+ */
 static void fill(uint64_t *block, uint64_t *state)
 {
     for (size_t i = 0; i < BLOCK / sizeof(*block); i++) {
@@ -92,23 +94,4 @@ bool bench_can_clone(void)
 
     unlink("clone");
     return can;
-}
-
-void bench_remove(const char *path)
-{
-    char *const paths[] = {(char *)(uintptr_t)path, NULL};
-    FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_XDEV | FTS_NOCHDIR, NULL);
-    const FTSENT *e;
-
-    while (tree && (e = fts_read(tree))) {
-        if (e->fts_info == FTS_D)
-            continue;
-        /* What cannot be read may still be empty: an overlay's work folder has mode 0. */
-        if (e->fts_info == FTS_DP || e->fts_info == FTS_DNR)
-            rmdir(e->fts_accpath);
-        else
-            unlink(e->fts_accpath);
-    }
-    if (tree)
-        fts_close(tree);
 }

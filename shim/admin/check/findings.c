@@ -8,7 +8,7 @@
 
 const char *const finding_level_names[FINDING_LEVELS] = {"note", "warning", "error"};
 
-static struct finding *next(struct findings *f)
+static struct finding *add_finding(struct findings *f)
 {
     if (f->count == f->cap) {
         size_t cap = f->cap ? 2 * f->cap : 16;
@@ -25,7 +25,7 @@ static struct finding *next(struct findings *f)
     return finding;
 }
 
-static const char *keep(struct findings *f, const char *text, size_t len)
+static const char *keep_text(struct findings *f, const char *text, size_t len)
 {
     const char *copy = text ? arena_strndup(&f->arena, text, len) : NULL;
 
@@ -36,7 +36,7 @@ static const char *keep(struct findings *f, const char *text, size_t len)
 void findings_add(struct findings *f, enum finding_level level, const char *rule,
                   const struct policy_place *place, const char *format, ...)
 {
-    struct finding *finding = next(f);
+    struct finding *finding = add_finding(f);
     _cleanup_buf_ struct buf text = BUF_INIT;
     va_list args;
 
@@ -47,14 +47,17 @@ void findings_add(struct findings *f, enum finding_level level, const char *rule
     va_end(args);
     finding->level = level;
     finding->rule = rule;
-    finding->message = keep(f, text.failed ? NULL : text.data, text.len);
+    finding->message = keep_text(f, text.failed ? NULL : text.data, text.len);
     if (place && place->file) {
-        finding->file = keep(f, place->file->path, strlen(place->file->path));
+        finding->file = keep_text(f, place->file->path, strlen(place->file->path));
         json_position(place->file->doc, place->offset, &finding->line, &finding->column);
     }
 }
 
-/* The file, if the text begins with "FILE:LINE:COLUMN: ". Returns the rest. */
+/*
+ * Reads the place at the beginning of "FILE:LINE:COLUMN: text". Returns the rest; NULL if there is
+ * no place.
+ */
 static const char *take_place(const char *text, size_t *file_len, unsigned *line, unsigned *column)
 {
     for (const char *p = strchr(text, ':'); p; p = strchr(p + 1, ':')) {
@@ -69,7 +72,7 @@ static const char *take_place(const char *text, size_t *file_len, unsigned *line
 
 void findings_add_error(struct findings *f, const struct err *err)
 {
-    struct finding *finding = next(f);
+    struct finding *finding = add_finding(f);
     size_t len = 0;
     unsigned line, column;
 
@@ -79,11 +82,11 @@ void findings_add_error(struct findings *f, const struct err *err)
     finding->rule = "policy";
     const char *rest = take_place(err->msg, &len, &line, &column);
     if (rest) {
-        finding->file = keep(f, err->msg, len);
+        finding->file = keep_text(f, err->msg, len);
         finding->line = line;
         finding->column = column;
     }
-    finding->message = keep(f, rest ? rest : err->msg, strlen(rest ? rest : err->msg));
+    finding->message = keep_text(f, rest ? rest : err->msg, strlen(rest ? rest : err->msg));
 }
 
 size_t findings_count(const struct findings *f, enum finding_level level)
@@ -95,11 +98,11 @@ size_t findings_count(const struct findings *f, enum finding_level level)
     return count;
 }
 
-/* ---- the line that it is about ---- */
+/* ---- the line of a finding ---- */
 
 enum { MOST_BEFORE = 60, MOST_SHOWN = 120 };
 
-/* The bounds of a line, or false if the text has no such line. */
+/* Finds the bounds of a line; false if the text has no such line. */
 static bool find_line(const struct buf *text, unsigned line, const char **start, size_t *len)
 {
     const char *at = text->data, *end = text->data + text->len;
@@ -120,7 +123,7 @@ static bool continues(char c)
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* Tabs would move the caret, and control bytes the terminal. */
+/* Appends source text printably, tabs as blanks, so that the caret stays in its column. */
 static void put_source(struct buf *out, const char *text, size_t len)
 {
     for (size_t i = 0, n; i < len; i += n) {

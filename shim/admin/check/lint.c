@@ -2,7 +2,8 @@
 
 #include "base/glob.h"
 #include "base/path.h"
-#include "shim/gather/security.h"
+#include "shim/policy/template.h"
+#include "shim/privilege/namespace.h"
 
 #include <string.h>
 
@@ -13,19 +14,7 @@ static bool is_glob(const char *text)
     return strpbrk(text, "*?[\\") != NULL;
 }
 
-static bool is_offered(const struct policy_volume *v, const char *name)
-{
-    const struct policy_list *list = v->names.given ? &v->names : &v->presets;
-
-    if (!list->given)
-        return true;
-    for (size_t i = 0; i < list->count; i++)
-        if (glob_matches_file(list->items[i], name))
-            return true;
-    return false;
-}
-
-/* True if what glob `b` matches, `a` does as well: as far as can be told by looking at them. */
+/* Returns true if glob `a` matches everything that `b` matches, as far as the text shows. */
 static bool covers(const char *a, const char *b)
 {
     if (strcmp(a, b) == 0)
@@ -45,13 +34,13 @@ static void lint_names(const struct policy_volume *v, struct findings *out)
             break;
         }
     for (size_t i = 0; v->names.given && i < v->presets.count; i++)
-        if (!is_offered(v, v->presets.items[i]))
+        if (!policy_offers_name(v, v->presets.items[i]))
             findings_add(out, FINDING_WARNING, "preset-not-offered", &v->presets.place,
                          "volumes.%s: the preset '%s' is never used, \"names\" do not offer it",
                          v->name, v->presets.items[i]);
     if (v->names.given && !v->names.count && !v->always)
         findings_add(out, FINDING_WARNING, "volume-not-offered", &v->names.place,
-                     "volumes.%s: nobody can have it: \"names\" is empty", v->name);
+                     "volumes.%s: no container can have it: \"names\" is empty", v->name);
 }
 
 static void lint_volume(const struct policy_volume *v, struct findings *out)
@@ -99,7 +88,7 @@ static bool same_rule(const struct policy_bind_rule *a, const struct policy_bind
            a->require_access == b->require_access;
 }
 
-/* The rule that would decide if this one were not there, or NULL: the default. */
+/* Returns the rule that would decide if this one were not there; NULL: the default. */
 static const struct policy_bind_rule *rule_above(const struct policy_binds *binds, size_t index)
 {
     const char *path = binds->rules[index].path.text;
@@ -117,8 +106,9 @@ static const struct policy_bind_rule *rule_above(const struct policy_binds *bind
 }
 
 /*
- * Of equal paths the last decides. A rule that allows is never called needless: within an overlay
- * it is what makes a mount possible (plan_binds.c).
+ * Reports a rule that never decides, or needlessly. Of equal paths the last decides. A rule that
+ * allows is never called needless: beneath an overlay only such a rule makes a mount possible
+ * (plan_binds.c).
  */
 static void lint_rule(const struct policy_binds *binds, size_t index, struct findings *out)
 {
@@ -160,7 +150,7 @@ static bool judges_more(const struct policy_security *s)
            s->devices.given;
 }
 
-/* How root of a container, or one who becomes that, is root of the host. */
+/* Reports ways in which a container's root, or a user that becomes root, is root on the host. */
 static void lint_root(const struct policy_security *s, struct findings *out)
 {
     if (s->root.deny && !s->privileges.deny)
@@ -173,7 +163,7 @@ static void lint_root(const struct policy_security *s, struct findings *out)
                      "/proc/sys, and is root by it; \"system_paths\": \"deny\" closes that");
 }
 
-/* What one section closes and another, or none, leaves open. */
+/* Reports what one section forbids and another, or a missing one, allows. */
 static void lint_contradictions(const struct policy *policy, struct findings *out)
 {
     const struct policy_security *s = &policy->security;
@@ -183,8 +173,8 @@ static void lint_contradictions(const struct policy *policy, struct findings *ou
     if (s->given && !s->privileged.deny && judges_more(s))
         findings_add(out, FINDING_WARNING, "privileged-allowed",
                      s->privileged.place.file ? &s->privileged.place : NULL,
-                     "security: a privileged container is not held to capabilities, devices and "
-                     "seccomp; \"privileged\": \"deny\" closes that");
+                     "security: capabilities, devices and seccomp are not judged for a privileged "
+                     "container; \"privileged\": \"deny\" closes that");
     if (policy->binds.given && policy->binds.fallback != BIND_ALLOW &&
         !(s->given && s->privileged.deny))
         findings_add(out, FINDING_WARNING, "binds-around", &policy->binds.place,
@@ -213,7 +203,7 @@ static bool matches_all(const struct policy_match *match)
 
 static void lint_profiles(const struct policy *policy, struct findings *out)
 {
-    const struct policy_profile *first = NULL; /* that every container is under */
+    const struct policy_profile *first = NULL; /* the first profile that matches every container */
 
     for (size_t i = 0; i < policy->profile_count; i++) {
         const struct policy_profile *p = &policy->profiles[i];
@@ -234,7 +224,7 @@ static void lint_profiles(const struct policy *policy, struct findings *out)
     }
 }
 
-/* ---- all of it ---- */
+/* ---- the whole policy ---- */
 
 void lint_policy(const struct policy *policy, struct findings *out)
 {

@@ -1,7 +1,7 @@
-/* What the policy names, looked for on this host. */
+/* Checks on this host what the policy names. */
 #include "shim/admin/check/lint.h"
 
-#include "shim/audit/audit_folder.h"
+#include "shim/audit/audit_directory.h"
 #include "shim/mount/source.h"
 #include "shim/mount/source_wait.h"
 #include "shim/oci/lowlevel.h"
@@ -30,7 +30,9 @@ static void lint_runtimes(const struct policy *policy, struct findings *out)
                          "runtime.paths: %s is not there, or cannot be executed", paths->items[i]);
 }
 
-/* The folder that is the same for all containers: all of a template without variables. */
+/*
+ * Returns the directory that is the same for all containers; *whole: a template without variables.
+ */
 static char *fixed_part(const char *text, bool *whole)
 {
     const char *brace = strchr(text, '{');
@@ -43,8 +45,8 @@ static char *fixed_part(const char *text, bool *whole)
     return strndup(text, (size_t)(brace - text));
 }
 
-static void missing(const struct policy_volume *v, const struct policy_text *text, const char *path,
-                    bool whole, struct findings *out)
+static void add_missing(const struct policy_volume *v, const struct policy_text *text,
+                        const char *path, bool whole, struct findings *out)
 {
     bool made = v->create.wanted && text != &v->pool;
 
@@ -54,7 +56,7 @@ static void missing(const struct policy_volume *v, const struct policy_text *tex
                  &text->place, "volumes.%s: %s does not exist%s", v->name, path,
                  !whole      ? ""
                  : v->always ? ": no container can start"
-                             : ": whoever asks for it is refused");
+                             : ": a container that asks for it is refused");
 }
 
 static void lint_source(const struct policy_volume *v, const struct policy_text *text,
@@ -82,7 +84,7 @@ static void lint_source(const struct policy_volume *v, const struct policy_text 
         return;
     }
     if (source.missing)
-        missing(v, text, path, whole, out);
+        add_missing(v, text, path, whole, out);
     else if (!v->create.wanted && fstat(source.fd, &st) == 0 && (st.st_mode & S_IWOTH))
         findings_add(out, FINDING_WARNING, "source-writable", &text->place,
                      "volumes.%s: everybody on the host can write to %s (mode %04o), and so "
@@ -97,15 +99,15 @@ static void lint_profile(const struct policy_text *profile, struct findings *out
                      "security.seccomp: %s cannot be read", profile->text);
 }
 
-/* The folder of something that is written down to. */
-static void lint_folder(const struct policy_text *file, bool trusted, bool required,
-                        struct findings *out)
+/* Checks the directory of an audit or metrics file. */
+static void lint_directory(const struct policy_text *file, bool trusted, bool required,
+                           struct findings *out)
 {
     struct err err = ERR_INIT;
     const char *name;
-    _cleanup_fd_ int fd = file->text ? audit_folder_open(file->text, trusted, &name, &err) : -1;
+    _cleanup_fd_ int fd = file->text ? audit_directory_open(file->text, trusted, &name, &err) : -1;
 
-    if (fd < 0 && trusted && err.sys == ENOENT) /* it will be made */
+    if (fd < 0 && trusted && err.sys == ENOENT) /* the directory will be made */
         return;
     if (file->text && fd < 0)
         findings_add(out, required ? FINDING_ERROR : FINDING_WARNING, "audit-refused", &file->place,
@@ -115,8 +117,8 @@ static void lint_folder(const struct policy_text *file, bool trusted, bool requi
 
 static void lint_audit(const struct policy_audit *audit, struct findings *out)
 {
-    lint_folder(&audit->file, true, audit->required, out);
-    lint_folder(&audit->metrics, false, false, out);
+    lint_directory(&audit->file, true, audit->required, out);
+    lint_directory(&audit->metrics, false, false, out);
 }
 
 void lint_host(const struct policy *policy, struct findings *out)

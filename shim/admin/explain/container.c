@@ -10,7 +10,7 @@
 
 enum { STATE_BYTES = 16 * 1024 * 1024, MOST_ROOTS = 80, MOST_WORD = 128, MOST_NAMED = 5 };
 
-/* Below a root: where config.json is, and how many components above it the ID is. */
+/* The places of config.json below a root, and how many components above the file the ID is. */
 static const struct place {
     const char *before, *after;
     int id_up;
@@ -22,7 +22,7 @@ static const struct place {
 enum { PLACES = sizeof(places) / sizeof(*places) };
 
 struct search {
-    const char *roots[MOST_ROOTS]; /* text that is owned: the last `own` of them */
+    const char *roots[MOST_ROOTS]; /* the last ones are those in `own` */
     size_t root_count;
     char *own[3];
     struct container *found;
@@ -60,7 +60,7 @@ static int find_roots(struct search *s, const char *const *states, size_t count,
                                         "/var/lib/containers/storage"};
 
     if (count > MOST_ROOTS - 8)
-        return err_set(err, ERR_LIMIT, "too many state folders");
+        return err_set(err, ERR_LIMIT, "too many state directories");
     for (size_t i = 0; i < count; i++)
         s->roots[s->root_count++] = states[i];
     for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++)
@@ -83,7 +83,7 @@ static char *component_above(const char *path, int up)
     return strndup(start + 1, (size_t)(end - start - 1));
 }
 
-/* One container may be in two places, as when /run/docker is a link. */
+/* Adds a container, unless its ID was found already: /run/docker may be a link. */
 static int add_found(struct search *s, const char *path, int id_up, struct err *err)
 {
     _cleanup_free_ char *id = component_above(path, id_up);
@@ -102,8 +102,8 @@ static int add_found(struct search *s, const char *path, int id_up, struct err *
     return 0;
 }
 
-/* `word` may end with a star. */
-static int look_for(struct search *s, const char *word, struct err *err)
+/* Searches all places below all roots. `word` may end with a star. */
+static int search_places(struct search *s, const char *word, struct err *err)
 {
     for (size_t r = 0; r < s->root_count; r++)
         for (size_t p = 0; p < PLACES; p++) {
@@ -135,7 +135,10 @@ static struct json_doc *read_state(const char *path)
     return json_parse_buf(&text, NULL, &ignored);
 }
 
-/* Docker: containers/ID/config.v2.json has "Name": "/NAME" and "ID". */
+/*
+ * Returns the ID of a name by Docker's containers/ID/config.v2.json, which has "Name": "/NAME" and
+ * "ID".
+ */
 static char *docker_id(const char *path, const char *name)
 {
     _cleanup_json_ struct json_doc *doc = read_state(path);
@@ -145,7 +148,7 @@ static char *docker_id(const char *path, const char *name)
     return has && id && has[0] == '/' && strcmp(has + 1, name) == 0 ? strdup(id) : NULL;
 }
 
-/* podman: containers.json is a list of {"id", "names"}. */
+/* Returns the ID of a name by podman's containers.json, a list of {"id", "names"}. */
 static char *podman_id(const char *path, const char *name)
 {
     _cleanup_json_ struct json_doc *doc = read_state(path);
@@ -163,7 +166,7 @@ static char *podman_id(const char *path, const char *name)
     return NULL;
 }
 
-/* The ID of a name, or NULL. */
+/* Returns the ID of a name, or NULL. */
 static char *resolve_name(const struct search *s, const char *name)
 {
     static const struct {
@@ -185,7 +188,7 @@ static char *resolve_name(const struct search *s, const char *name)
     return id;
 }
 
-/* ---- all of it ---- */
+/* ---- finding ---- */
 
 static bool word_valid(const char *word)
 {
@@ -194,14 +197,14 @@ static bool word_valid(const char *word)
     return *word && *word != '.' && strlen(word) <= MOST_WORD && !word[strspn(word, plain)];
 }
 
-static int choose(struct search *s, const char *word, struct container *out, struct err *err)
+static int choose_found(struct search *s, const char *word, struct container *out, struct err *err)
 {
     _cleanup_buf_ struct buf names = BUF_INIT;
 
     if (s->count == 0)
         return err_set(err, ERR_USAGE,
                        "no container '%s' was found%s; see --state and --config in flatbed(8)",
-                       word, geteuid() ? " among those that you may see" : "");
+                       word, geteuid() ? " among those that this user may see" : "");
     if (s->count == 1) {
         *out = s->found[0];
         s->count = 0;
@@ -221,21 +224,21 @@ int container_find(const char *word, const char *const *states, size_t state_cou
     *out = (struct container){0};
     if (!word_valid(word))
         return err_set(err, ERR_USAGE, "'%s' is neither an ID nor a name of a container", word);
-    if (find_roots(&s, states, state_count, err) < 0 || look_for(&s, word, err) < 0)
+    if (find_roots(&s, states, state_count, err) < 0 || search_places(&s, word, err) < 0)
         return -1;
     if (!s.count) {
         _cleanup_free_ char *id = resolve_name(&s, word);
-        if (id && word_valid(id) && look_for(&s, id, err) < 0)
+        if (id && word_valid(id) && search_places(&s, id, err) < 0)
             return -1;
     }
     if (!s.count) {
         _cleanup_free_ char *start = strf("%s*", word);
         if (!start)
             return err_nomem(err);
-        if (look_for(&s, start, err) < 0)
+        if (search_places(&s, start, err) < 0)
             return -1;
     }
-    return choose(&s, word, out, err);
+    return choose_found(&s, word, out, err);
 }
 
 void container_free(struct container *c)

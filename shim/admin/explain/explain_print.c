@@ -1,11 +1,9 @@
-/* An explanation in words. */
+/* An explanation as text and as JSON. */
 #include "shim/admin/explain/explain.h"
 
 #include "base/cli/columns.h"
 
 #include <string.h>
-
-static const char *const modes[] = {"enforce", "permissive", "off"};
 
 /* ---- for people ---- */
 
@@ -45,7 +43,7 @@ static void put_head(struct buf *out, const struct explanation *e)
     put_files(out, e->policy);
     if (e->judgement.profile)
         buf_printf(out, "\nprofile     %s", e->judgement.profile->name);
-    buf_printf(out, "\nmode        %s\nbelongs to  ", modes[e->policy->mode]);
+    buf_printf(out, "\nmode        %s\nbelongs to  ", policy_mode_names[e->policy->mode]);
     put_id(out, &e->owner, e->owner_name);
     buf_puts(out, "\nruns as     ");
     put_id(out, &process, NULL);
@@ -64,8 +62,8 @@ static const char *colour_of(const char *verdict)
     return NULL;
 }
 
-/* "SOURCE → TARGET", or a variable's value. NULL without memory. */
-static char *what(const struct description *d)
+/* Returns "SOURCE → TARGET" or the value of a variable, to be freed; NULL without memory. */
+static char *describe_what(const struct description *d)
 {
     if (d->source && d->target)
         return strf("%s → %s", d->source, d->target);
@@ -86,7 +84,7 @@ static int put_table(struct buf *out, const struct explanation *e, bool colour, 
             .cells = {"VERDICT", "KIND", "SUBJECT", "WHAT", "ACCESS", "RULE", "WHY"}};
     for (size_t i = 0; complete && i < e->op_count; i++) {
         const struct description *d = &e->ops[i];
-        whats[i] = what(d);
+        whats[i] = describe_what(d);
         complete = whats[i] != NULL;
         rows[i + 1] = (struct columns_row){
             .cells = {d->verdict, d->kind, d->subject, whats[i], d->access, d->policy, d->reason},
@@ -172,7 +170,7 @@ int explain_json(const struct explanation *e, struct buf *out, struct err *err)
     json_set(doc, root, "policy", files);
     if (e->judgement.profile)
         json_set(doc, root, "profile", json_string(doc, e->judgement.profile->name));
-    json_set(doc, root, "mode", json_string(doc, modes[e->policy->mode]));
+    json_set(doc, root, "mode", json_string(doc, policy_mode_names[e->policy->mode]));
     json_set(doc, root, "owner", json_id(doc, &e->owner, e->owner_name));
     json_set(doc, root, "process", json_id(doc, &process, NULL));
     json_set(doc, root, "allowed", json_bool(doc, !e->refused));

@@ -56,9 +56,11 @@ static int run_diff(const struct side sides[2], struct err *err)
     pid_t pid;
 
     signal(SIGCHLD, SIG_DFL); /* an ignored one would lose the status */
-    errno = spawn_diff(sides, &pid);
-    if (errno != 0)
+    int why = spawn_diff(sides, &pid);
+    if (why != 0) {
+        errno = why;
         return err_sys(err, "cannot start " DIFF " (package diffutils)");
+    }
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR)
             return err_sys(err, "waitpid");

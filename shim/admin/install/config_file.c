@@ -1,6 +1,7 @@
 #include "shim/admin/install/config_file.h"
 
 #include "base/fdio.h"
+#include "base/path.h"
 #include "shim/host/file_attributes.h"
 
 #include <fcntl.h>
@@ -47,12 +48,10 @@ int config_file_read(const char *path, struct config_file *out, struct err *err)
     return read_backup(out, err);
 }
 
-/* Opens the folder of a path, and finds the name in it. */
-static int open_folder(const char *path, bool make, const char **name, struct err *err)
+/* Opens the directory of a path, made if `make`, and sets *name to the name in it. */
+static int open_directory(const char *path, bool make, const char **name, struct err *err)
 {
-    const char *slash = strrchr(path, '/');
-    _cleanup_free_ char *dir =
-        slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+    _cleanup_free_ char *dir = path_parent(path, name);
 
     if (!dir)
         return err_nomem(err);
@@ -67,7 +66,6 @@ static int open_folder(const char *path, bool make, const char **name, struct er
         if (!c)
             break;
     }
-    *name = slash ? slash + 1 : path;
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return fd < 0 ? err_sys(err, "%s", dir) : fd;
 }
@@ -78,7 +76,7 @@ static int write_text(const struct config_file *file, const char *path, const st
     static const mode_t mode = 0644;
     _cleanup_atomic_file_ struct atomic_file out = ATOMIC_FILE_INIT;
     const char *name = NULL;
-    _cleanup_fd_ int dirfd = open_folder(path, file->fd < 0, &name, err);
+    _cleanup_fd_ int dirfd = open_directory(path, file->fd < 0, &name, err);
 
     if (dirfd < 0)
         return -1;

@@ -1,8 +1,8 @@
-/* daemon.json */
+/* Docker's daemon.json. */
 #include "shim/admin/install/install.h"
 
 #include "base/json/json.h"
-#include "base/json/json_text.h"
+#include "shim/admin/install/json_text.h"
 
 #include <string.h>
 
@@ -42,7 +42,7 @@ static const char *file_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Somebody else's runtime of that name stays his. */
+/* Fails if the name belongs to a runtime that flatbed did not add. */
 static int check_entry(const struct install *in, const struct json *entry, struct err *err)
 {
     const char *path = json_text(json_get(entry, "path"));
@@ -85,7 +85,10 @@ int install_docker(const struct install *in, const struct buf *before, struct bu
 
 /* ---- and back ---- */
 
-/* True if the text is exactly what installing makes of the backup: nobody changed it since. */
+/*
+ * Returns true if the text is exactly the backup with the runtime installed: it was not changed
+ * since.
+ */
 static bool comes_from(const struct install *in, const char *runtime, const struct buf *backup,
                        const struct buf *text)
 {
@@ -99,7 +102,7 @@ static bool comes_from(const struct install *in, const char *runtime, const stru
     return false;
 }
 
-/* The default that was there before, or NULL. */
+/* Returns the default from before, or NULL. */
 static const char *old_default(const struct install *in, struct json_doc *old)
 {
     const char *name = old ? json_text(json_get(json_root(old), "default-runtime")) : NULL;

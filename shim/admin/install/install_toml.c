@@ -1,4 +1,4 @@
-/* config.toml of containerd, and podman's containers.conf. */
+/* containerd's config.toml, and podman's containers.conf. */
 #include "shim/admin/install/install.h"
 
 #include "shim/admin/install/toml.h"
@@ -28,7 +28,7 @@ static bool value_is(const struct toml *toml, const char *const *path, size_t de
            memcmp(toml->text + item->value_start, value, strlen(value)) == 0;
 }
 
-/* A default that an install before made stays. */
+/* Returns true if an earlier install made the runtime the default, which stays. */
 static bool is_default(const struct buf *before, const char *const *path, size_t depth,
                        const char *name)
 {
@@ -42,8 +42,10 @@ static bool is_default(const struct buf *before, const char *const *path, size_t
 
 /* ---- containerd ---- */
 
-/* The ID of the plugin that has the runtimes (containerd/docs/cri/config.md); NULL with an error.
- * An empty configuration gets a version. */
+/*
+ * Returns the ID of the plugin that has the runtimes (containerd/docs/cri/config.md); NULL with an
+ * error. *empty: an empty configuration gets a version.
+ */
 static const char *find_plugin(const struct toml *toml, bool *empty, struct err *err)
 {
     const char *const version[] = {"version"};
@@ -69,7 +71,7 @@ int install_containerd(const struct install *in, const struct buf *before, struc
     size_t count = 0;
     bool empty;
 
-    /* what the file says without us */
+    /* the file without our edits */
     if (toml_edit(before, NULL, 0, &bare, err) < 0 ||
         toml_scan(bare.data ? bare.data : "", bare.len, &arena, &toml, err) < 0)
         return -1;
@@ -101,7 +103,7 @@ int install_containerd(const struct install *in, const struct buf *before, struc
                                       .value = "[\"flatbed.*\"]"};
     sets[count++] = (struct toml_set){
         .table = runtime, .depth = 6, .ours = true, .key = "BinaryName", .value = path};
-    if (value_is(&toml, systemd, 7, "true")) /* as runc's, or the kubelet's pods do not start */
+    if (value_is(&toml, systemd, 7, "true")) /* as for runc, or the kubelet's pods do not start */
         sets[count++] = (struct toml_set){
             .table = runtime, .depth = 6, .ours = true, .key = "SystemdCgroup", .value = "true"};
     return toml_edit(before, sets, count, after, err);
@@ -137,7 +139,7 @@ int install_toml_undo(const struct install *in, const struct buf *before, const 
     (void)in;
     if (toml_edit(before, NULL, 0, after, err) < 0)
         return -1;
-    /* The one thing that an edit cannot mark: the last line got a newline. */
+    /* The newline that an edit adds to the last line is the only change without a mark. */
     if (backup && after->len == backup->len + 1 && after->data[backup->len] == '\n' &&
         (!backup->len || memcmp(after->data, backup->data, backup->len) == 0))
         buf_truncate(after, backup->len);

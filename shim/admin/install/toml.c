@@ -9,7 +9,7 @@ struct scanner {
     size_t at, len;
     struct arena *arena;
     struct toml *out;
-    const char **table; /* the header that keys stand below */
+    const char **table; /* the header above the keys */
     size_t table_depth;
     struct err *err;
 };
@@ -53,7 +53,7 @@ static void skip_comment(struct scanner *s)
             s->at++;
 }
 
-/* Blanks, comments and newlines. */
+/* Skips blanks, comments and newlines. */
 static void skip_lines(struct scanner *s)
 {
     for (;;) {
@@ -81,7 +81,7 @@ static int end_line(struct scanner *s)
 
 /* ---- strings ---- */
 
-/* Past a string that ends with `quote`, which is one or three characters. */
+/* Moves past a string that ends with `quote`, one or three characters. */
 static int skip_string(struct scanner *s, const char *quote)
 {
     bool many = quote[1] != '\0', escapes = quote[0] == '"';
@@ -117,7 +117,10 @@ static bool is_bare(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '-';
 }
 
-/* -1 for an escape but \" and \\: any character can be written that way, even a plain one. */
+/*
+ * Copies a string without its quotes. Refuses all escapes but \" and \\: any character can be
+ * written as one, even a plain one.
+ */
 static int unquote(struct scanner *s, size_t start, size_t len, bool escapes, const char **out)
 {
     char *name = arena_strndup(s->arena, s->text + start, len), *to = name;
@@ -222,7 +225,7 @@ static int skip_inline_table(struct scanner *s, int depth)
     return 0;
 }
 
-/* Numbers, booleans, dates. */
+/* Skips a number, a boolean or a date. */
 static int skip_bare_value(struct scanner *s)
 {
     size_t start = s->at;

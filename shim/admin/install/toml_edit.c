@@ -22,7 +22,7 @@ static bool ends_with(const char *line, size_t len, const char *with)
     return len >= n && memcmp(line + len - n, with, n) == 0;
 }
 
-/* The text without anything of ours. */
+/* Copies the text without our edits. */
 static int strip(const struct buf *in, struct buf *out, struct err *err)
 {
     bool inside = false;
@@ -63,7 +63,7 @@ static void put_header(struct buf *out, const struct toml_set *set)
     buf_puts(out, "]\n");
 }
 
-/* What makes it impossible to add a header for this table. */
+/* Fails if a header for this table cannot be added. */
 static int check_new(const struct toml *toml, const struct toml_set *set, struct err *err)
 {
     for (size_t i = 0; i < toml->count; i++) {
@@ -101,7 +101,7 @@ static void put_line(struct buf *out, const char *text, const struct toml_item *
     buf_printf(out, " = %s%s", set->value, mark_line);
 }
 
-/* Comments each line of an item out. */
+/* Appends an item with each line commented out. */
 static void put_was(struct buf *out, const char *text, const struct toml_item *item)
 {
     for (size_t at = item->start; at < item->end;) {
@@ -126,7 +126,7 @@ static const struct toml_item *find_key(const struct toml *toml, const struct to
     return NULL;
 }
 
-/* Into a table that is there. */
+/* Adds a key to an existing table. */
 static int put_into(struct buf *text, const struct toml *toml, const struct toml_item *table,
                     const struct toml_set *set, struct err *err)
 {
@@ -155,7 +155,7 @@ static int put_into(struct buf *text, const struct toml *toml, const struct toml
     return 0;
 }
 
-/* One key, into the text or, where the table is not there, into the block. */
+/* Adds one key, to the text or, if its table does not exist, to the block. */
 static int put(struct buf *text, const struct toml_set *set, bool header, struct buf *block,
                struct err *err)
 {

@@ -1,5 +1,5 @@
 /*
- * Keys of ours in somebody else's TOML file, so that they can be taken out again without a trace:
+ * Adds keys to a TOML file that people maintain, so that they can be removed without a trace:
  *
  *  - a table that the file does not have goes into a block at its end, between two marked lines;
  *  - in a table that it has, our line is marked at its end;
@@ -17,13 +17,13 @@
 struct toml_set {
     const char *const *table; /* names from the root on */
     size_t depth;
-    bool ours;               /* nobody else's: an error if the file has it */
-    const char *key, *value; /* as they are written */
+    bool ours;               /* an error if the file has the key */
+    const char *key, *value; /* as in the file */
 };
 
 /*
- * Takes out what an edit before put in, and puts in these, those of one table next to each other.
- * ERR_FORMAT where the text is not TOML, or says it in a way that cannot be added to.
+ * Removes the keys of an earlier edit, and adds these; those of one table are next to each other.
+ * ERR_FORMAT if the text is not TOML, or is written in a way to which nothing can be added.
  */
 int toml_edit(const struct buf *in, const struct toml_set *sets, size_t count, struct buf *out,
               struct err *err) must_check;

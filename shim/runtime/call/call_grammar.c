@@ -5,12 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A word list being read. */
+/* A list of words being read. */
 struct reader {
     const struct option *table;
-    unsigned command; /* IN_*: what is not in it is refused; 0: all of the table is known */
+    unsigned command; /* IN_*: options of other commands are refused; 0: all options of the table
+                         are known */
     bool newer, later_reorder, unknown_values;
-    bool empty_bundle; /* the last one given: nothing to runc, an error to crun */
+    bool empty_bundle; /* the last bundle given is empty: none to runc, an error to crun */
     int argc, at;
     char *const *argv;
     struct reading *out;
@@ -72,10 +73,10 @@ static void unknown_option(struct reader *r, const char *word, bool has_value)
 /*
  * ---- runc: package flag of Go, under urfave/cli 1.22 ----
  *
- * Behind the command, reorderArgs() first moves every option that the command knows to the front,
- * and with one that has no "=" the next word: one that does not begin with "-" (wherever that is),
- * or, in later versions, any that is not known itself. It does not ask which options take values.
- * It stops at "--", which later versions put before the words that were not moved. Only then
+ * Behind the command, reorderArgs() first moves every known option of the command to the front. An
+ * option without "=" takes the next word along, whether or not it takes a value: the next one that
+ * does not begin with "-" (wherever that is), or, in later versions, any that is not a known
+ * option. It stops at "--", which later versions put before the words that were not moved. Then
  * package flag reads the words, up to the first that is no option.
  */
 
@@ -126,7 +127,7 @@ static bool looks_like_option(const char *word)
     return word[0] == '-' && word[1] != '\0';
 }
 
-/* Options end at the first word that is none. */
+/* Reads options up to the first word that is none. */
 static void go_options(struct reader *r)
 {
     while (r->at < r->argc && looks_like_option(r->argv[r->at])) {
@@ -145,7 +146,7 @@ static int go_operands(struct reader *r)
     return operands;
 }
 
-/* argIsFlag(): the name is that of an option, whatever the number of dashes up to three. */
+/* argIsFlag(): true for the name of an option behind one, two or three dashes. */
 static bool go_is_known(const struct reader *r, const char *word)
 {
     if (!looks_like_option(word))
@@ -158,13 +159,16 @@ static bool go_is_known(const struct reader *r, const char *word)
     return o ? !r->command || (o->in & r->command) : r->newer;
 }
 
-/* Is the word moved as the value of the known option before it? */
+/* Returns true if the word is moved as the value of the known option before it. */
 static bool go_is_value(const struct reader *r, const char *word)
 {
     return r->later_reorder ? !go_is_known(r, word) : word[0] != '-';
 }
 
-/* reorderArgs(): `words` gets what is left to read; it has room for twice as many. */
+/*
+ * reorderArgs(): fills `words`, which has room for twice as many, with the words in their new
+ * order.
+ */
 static void go_reorder(const struct reader *r, char **words)
 {
     char **kept = words + (r->argc - r->at) + 1;
@@ -215,7 +219,7 @@ static int go_command(struct reader *r)
 
 /* ---- crun: argp, in order; the first operand ends the options ---- */
 
-/* The option of that name, or the only one that begins so; *ambiguous if several do. */
+/* Returns the option of that name, or the only one that begins so; *ambiguous if several do. */
 static const struct option *argp_long(const struct option *table, const char *name, size_t len,
                                       bool *ambiguous)
 {
@@ -340,7 +344,10 @@ static const struct option *crun_table(const char *command)
     return strcmp(command, "restore") == 0 ? call_crun_restore : call_crun_create;
 }
 
-/* Both end the options at the first operand here. What they would refuse is theirs to refuse. */
+/*
+ * Reads the options of exec, which end at the first operand in both grammars. A line that the
+ * runtime would refuse is passed on, without a process.
+ */
 static void read_exec(struct reader *r, bool crun)
 {
     bool rejected = r->out->rejected;

@@ -1,7 +1,8 @@
 #include "shim/runtime/call/call_options.h"
 
 /*
- * runc main takes global options after the command as well; older ones refuse them there.
+ * Newer versions of runc take global options after the command as well; older ones refuse them
+ * there.
  */
 #define GLOBAL_OPTIONS                                                                             \
     {"log", "", true, FIELD_LOG, 0}, {"log-format", "", true, FIELD_LOG_FORMAT, 0},                \
@@ -90,7 +91,7 @@ const struct option call_runc_exec[] = {
     {0},
 };
 
-/* What every command of crun has from argp. */
+/* The options that every command of crun has from argp. */
 #define ARGP_OPTIONS                                                                               \
     {"program-name", "", true, FIELD_OTHER, 0}, {"help", "?", false, FIELD_HELP, 0},               \
         {"usage", "", false, FIELD_HELP, 0},                                                       \
@@ -98,7 +99,7 @@ const struct option call_runc_exec[] = {
         "version", "V", false, FIELD_HELP, 0                                                       \
     }
 
-/* --program-name is argp's own. */
+/* --program-name comes from argp. */
 const struct option call_crun_globals[] = {
     GLOBAL_OPTIONS,
     {"cgroup-manager", "", true, FIELD_OTHER, 0},

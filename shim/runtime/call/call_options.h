@@ -1,4 +1,4 @@
-/* The options of runc and crun, as their sources have them: what call_grammar.c reads by. */
+/* The options of runc and crun, as in their sources, for call_grammar.c. */
 #ifndef SHIM_CALL_OPTIONS_H
 #define SHIM_CALL_OPTIONS_H
 
@@ -15,7 +15,7 @@ enum field {
     FIELD_HELP
 };
 
-/* Which commands of runc 1.1.5 know an option; 0: none of them, or another table. */
+/* The commands of runc 1.1.5 that know an option; 0: none of them, or another table. */
 enum { IN_CREATE = 1, IN_RUN = 2, IN_RESTORE = 4 };
 
 struct option {

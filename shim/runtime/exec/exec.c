@@ -20,7 +20,7 @@ static bool sets(const struct json *env, const char *text)
     return false;
 }
 
-/* A list of process.json, made where it is missing; NULL if the file is not as it should be. */
+/* Returns a list of process.json, made if it is missing; NULL if the file is malformed. */
 static struct json *list_of(struct json_doc *doc, const char *key)
 {
     struct json *root = json_root(doc), *list = json_get(root, key);
@@ -69,7 +69,7 @@ static bool same_number(const struct json *a, const struct json *b, const char *
     return json_u64(json_get(a, key), &one) && json_u64(json_get(b, key), &other) && one == other;
 }
 
-/* Whoever calls exec may have less to give than whoever called create. */
+/* The caller of exec may have lower limits than the caller of create had. */
 static uint64_t bounded(uint64_t amount, const char *type, const struct tuning_facts *host)
 {
     for (int kind = 0; kind < TUNING_KINDS && !host->may_raise; kind++) {
@@ -80,7 +80,9 @@ static uint64_t bounded(uint64_t amount, const char *type, const struct tuning_f
     return amount;
 }
 
-/* What the engine put in by itself when the container was created, it puts in here. */
+/*
+ * Sets a limit, unless exec has another than the engine itself set when the container was created.
+ */
 static void put_limit(struct json_doc *doc, struct json *list, const struct json *limit,
                       const struct tuning_facts *host)
 {
@@ -123,13 +125,16 @@ static const struct json *array_of(const struct json *object, const char *key)
     return json_is(value, JSON_ARRAY) ? value : NULL;
 }
 
-/* The container was not created by flatbed-runtime, or with nothing to keep. */
+/*
+ * Returns true if no state can be expected: the container was not created by flatbed-runtime, or
+ * nothing had to be kept.
+ */
 static bool keeps_nothing(const struct err *err)
 {
     return err->kind == ERR_UNSUPPORTED || (err->kind == ERR_SYSTEM && err->sys == ENOENT);
 }
 
-static int edit(const struct call *call, const struct json *state, struct err *err)
+static int edit_process(const struct call *call, const struct json *state, struct err *err)
 {
     _cleanup_bundle_ struct bundle file = BUNDLE_INIT;
     const struct json *rules = json_get(state, "rules");
@@ -159,6 +164,6 @@ int exec_edit(const struct call *call, struct err *err)
     if (doc && !json_is(state, JSON_OBJECT))
         err_set(err, ERR_FORMAT, "not an object");
     if (!json_is(state, JSON_OBJECT))
-        return err_wrap(err, "what this container's exec is held to cannot be read");
-    return edit(call, state, err) < 0 && json_get(state, "rules") ? -1 : 0;
+        return err_wrap(err, "the rules for exec in this container cannot be read");
+    return edit_process(call, state, err) < 0 && json_get(state, "rules") ? -1 : 0;
 }

@@ -2,9 +2,9 @@
 
 #include "shim/privilege/capability.h"
 
-/* ---- writing them down ---- */
+/* ---- keeping the rules, at create ---- */
 
-/* The container's user that is root on the host; false if none is. */
+/* Finds the container's user that is root on the host; false if there is none. */
 static bool root_inside(const struct spec *spec, uint32_t *out)
 {
     *out = 0;
@@ -17,7 +17,7 @@ static bool root_inside(const struct spec *spec, uint32_t *out)
     return !spec->uid_map.count;
 }
 
-/* The member of the rules: an object with the reason, made where it is missing. */
+/* Returns the member of the rules: an object with the reason, made if it is missing. */
 static struct json *keep_rule(struct json_doc *doc, struct json *rules, const char *key,
                               const char *reason, const struct policy_place *place)
 {
@@ -47,7 +47,7 @@ static void keep_root(const struct policy_security *s, const struct spec *spec,
     json_set(doc, rule, "uid", json_number(doc, uid));
 }
 
-/* The bits that stay under this rule and under the one before it. */
+/* Keeps the bits that stay under this rule and under the one before it. */
 static void keep_bits(struct json_doc *doc, struct json *rule, const char *key, uint64_t bits)
 {
     uint64_t before;
@@ -92,7 +92,7 @@ int exec_rules_keep(const struct judgement *judgement, const struct spec *spec,
     return json_failed(state) ? err_nomem(err) : (int)json_count(rules);
 }
 
-/* ---- holding to them ---- */
+/* ---- applying the rules, at exec ---- */
 
 static int deny(const struct json *rule, const char *detail, struct err *err)
 {
@@ -141,7 +141,7 @@ int exec_rules_apply(const struct json *rules, const struct spec *process, struc
     if (!json_is(rules, JSON_OBJECT))
         return err_set(err, ERR_FORMAT, "the rules that were kept are damaged");
     if (capabilities) {
-        (void)json_u64(capabilities, &kept); /* of what cannot be read, none stay */
+        (void)json_u64(capabilities, &kept); /* none stay if the number cannot be read */
         capability_keep(process->process, kept);
     }
     if (apply_root(json_get(rules, "root"), process, err) < 0 ||

@@ -133,7 +133,7 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
     has "writable by group or others"
     check --draft "$DIR/policy.json"
     exits 0
-    has "warning: flatbed-runtime would not believe it"
+    has "warning: flatbed-runtime would reject it"
     check --draft --strict "$DIR/policy.json"
     exits 1
 }
@@ -159,7 +159,7 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
     sed -i 's|"metrics": "[^"]*"|"required": true|' "$DIR/policy.json"
     check "$DIR/policy.json"
     exits 1
-    matches "error: audit: .*not in folders of root's alone: no container can start"
+    matches "error: audit: .*must lie in directories that are owned by root and not writable by others: no container can start"
 }
 
 @test "check: warnings fail only where they are to" {
@@ -250,7 +250,7 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
     mkdir "$DIR/gone" && chown 1234 "$DIR/srv/site"
     explain
     exits 1
-    matches "^denied +volume +site .*the private side of a pool must be a folder of root's"
+    matches "^denied +volume +site .*the private side of a pool must be a directory that is owned by root"
     sed -i 's|"pool": "[^"]*", ||' "$DIR/policy.json"
     explain
     exits 0

@@ -151,7 +151,7 @@ out/oci-layout" ]
 }
 
 @test "the documents of an index's images: as much as is allowed, and a byte more" {
-    python3 "$BATS_TEST_DIRNAME/lib/large_documents.py" .
+    python3 "$FLATTEN_LIB/large_documents.py" .
     ok -q oci:exact oci:out
     fails 7 "more than 25165824 bytes together: choose one with --platform" -q oci:beyond oci:x
     ok -q oci:roomy oci:out2

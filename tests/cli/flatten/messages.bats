@@ -56,7 +56,7 @@ setup_file() {
     fails 3 "gone/x.tar: the directory that it is to be in: No such file" "$IMAGES/old.tar" gone/x.tar
     fails 3 "gone/x: the directory that it is to be in: No such file" "$IMAGES/old.tar" oci:gone/x
     for name in "Bad Name" Upper:1 a:b:c "a@sha256:$(printf '0%.0s' {1..64})" a//b:1; do
-        fails 2 "'$name' is no NAME:TAG that engines load" "$IMAGES/old.tar" "docker-archive:x.tar:$name"
+        fails 2 "'$name' is not a NAME:TAG that engines load" "$IMAGES/old.tar" "docker-archive:x.tar:$name"
     done
     for name in a a:1 reg.example:5000/a/b__c:V1 localhost/a; do
         ok -q "$IMAGES/old.tar" "docker-archive:x.tar:$name"

@@ -21,6 +21,7 @@ start_reading() {
     until [ -n "$READER" ] && grep -q '^NoNewPrivs:.*1$' "/proc/$READER/status" &&
         [[ $(readlink "/proc/$READER/fd/"*) == *pipe* ]]; do
         kill -0 "$KEEPER"
+        sleep 0.01
         READER=$(tr -d ' ' <"/proc/$KEEPER/task/$KEEPER/children")
     done
 }

@@ -119,7 +119,7 @@ entries() {
 
 @test "a layer that brings nothing is none" {
     ok --keep-base=2 "oci:$IMAGES/undone" oci:out
-    [[ $stderr == *"bring nothing"* ]]
+    [[ $stderr == *"add nothing"* ]]
     [ "$(jq '.layers | length' "$(manifest_of out)")" -eq 2 ]
     [ "$(jq '[.history[] | select(.empty_layer != true)] | length' "$(config_of out)")" -eq 2 ]
     same "oci:$IMAGES/undone" oci:out

@@ -161,7 +161,7 @@ END
     fails 2 "keep their names" -a "$IMAGES/several.tar" docker-archive:out.tar:x:1
     fails 2 "keep their names" -a "$IMAGES/several.tar" docker-daemon:x:1
     fails 2 "keep their names" -a "$IMAGES/several.tar" docker://localhost:1/x:1
-    fails 2 "where to?" -a "$IMAGES/several.tar"
+    fails 2 "a destination is missing" -a "$IMAGES/several.tar"
     fails 2 "multi, not NAME:TAG" -q -a "oci:$IMAGES/platforms" out.tar
     fails 2 "as in docker-daemon:NAME:TAG" "$IMAGES/old.tar" docker-daemon:
     fails 2 "as in docker-daemon:NAME:TAG" docker-daemon: out.tar
@@ -170,8 +170,8 @@ END
 }
 
 @test "a name that is no line of text is refused" {
-    fails 5 "no text of one line" -q "oci:$IMAGES/bad-name" out.tar
-    fails 5 "no text of one line" -q "oci:$IMAGES/bad-name" oci:out
+    fails 5 "not one line of text" -q "oci:$IMAGES/bad-name" out.tar
+    fails 5 "not one line of text" -q "oci:$IMAGES/bad-name" oci:out
     ok -q "oci:$IMAGES/bad-name" oci:out:mine
-    fails 5 "no text of one line" -q -a "oci:$IMAGES/bad-name" oci:all
+    fails 5 "not one line of text" -q -a "oci:$IMAGES/bad-name" oci:all
 }

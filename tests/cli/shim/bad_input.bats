@@ -23,7 +23,7 @@ quiet_low() { printf '#!/bin/sh\nexit 7\n' >"$DIR/low"; }
 create_refuses() {
     local before
     before=$(sha256sum <"$BUNDLE/config.json")
-    run --separate-stderr timeout 60 "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1
+    run --separate-stderr timeout 600 "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1
     refused "$1"
     untouched "$before"
     [ "$(ls -A "$BUNDLE")" = config.json ]
@@ -134,7 +134,7 @@ END
 @test "bad: a specification of 10 MiB is edited, and one beyond the limit refused" {
     quiet_low
     spec_of 1 $((10 << 20))
-    run timeout 60 "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1
+    run timeout 600 "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1
     [ "$status" -eq 7 ]
     [ "$(jq -c '[.mounts[].destination, (.annotations.padding | length)]' "$BUNDLE/config.json")" \
         = '["/m/0","/logs","/work/imagenet",10485760]' ]
@@ -157,7 +157,7 @@ END
     for count in 10000 100000; do
         spec_of "$count" 0
         # The processor's time, which others on the machine do not stretch much.
-        took+=("$({ time timeout 100 "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create \
+        took+=("$({ time timeout 600 "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create \
             --bundle "$BUNDLE" c1 >/dev/null 2>&1 || [ $? -eq 7 ]; } 2>&1 | tr -d .)")
         [ "$(jq '.mounts | length' "$BUNDLE/config.json")" -eq $((count + 2)) ]
     done

@@ -39,7 +39,7 @@ load lib/shim
     run --separate-stderr shim --log /nonexistent/log create --bundle "$BUNDLE" c1
     refused secret
     mkfifo "$DIR/fifo"
-    run --separate-stderr timeout 10 "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" \
+    run --separate-stderr timeout 600 "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" \
         --log "$DIR/fifo" create --bundle "$BUNDLE" c1
     refused secret
 }

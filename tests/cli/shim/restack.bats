@@ -11,7 +11,7 @@ setup_file() {
 # Called by each test: twelve layers, each with a file in a directory that all have.
 world() {
     [ "$(id -u)" = 0 ] || skip "not root"
-    unshare --mount --propagation private sleep 600 3>&- &
+    unshare --mount --propagation private sleep 3600 3>&- &
     WORLD=$!
     CACHE=$DIR/cache ROOT=$BUNDLE/rootfs STORE=$DIR/store LOWER=
     for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
@@ -41,14 +41,6 @@ teardown() {
 
 within() { nsenter --mount --target "$WORLD" "$@"; }
 
-wait_until() {
-    local left=400
-    until "$@" >/dev/null 2>&1; do
-        ((left-- > 0)) || { echo "in vain: $*"; return 1; }
-        sleep 0.05
-    done
-}
-
 # deep [OPTION,…]: the engine's mount.
 deep() {
     within mount -t overlay -o "lowerdir=$LOWER,upperdir=$STORE/c/upper,workdir=$STORE/c/work${1:+,$1}" overlay "$ROOT"
@@ -72,6 +64,8 @@ is_ready() { [ "$(state)" = ready ]; }
 builders() { grep -l '^flatbed-restack' /proc/[0-9]*/comm 2>/dev/null | while read -r f; do
     [ "$(readlink "${f%comm}ns/mnt")" != "$(readlink "/proc/$WORLD/ns/mnt")" ] || basename "${f%/comm}"; done; }
 
+is_building() { [ -n "$(builders)" ]; }
+is_gone() { [ ! -e "/proc/$1" ] || grep -q '^State:.*Z' "/proc/$1/status"; }
 has_open() { [ "$(readlink "/proc/$1/fd/0")" = "$ROOT/top" ]; }
 is_apart() { [ "$(readlink "/proc/$1/ns/mnt")" != "$(readlink "/proc/$WORLD/ns/mnt")" ] && grep -q sleep "/proc/$1/comm"; }
 
@@ -132,7 +126,7 @@ stays() {
     mounts | grep -q ' shared:'
     within umount "$ROOT"
     # Mounts that follow the engine's follow this, too.
-    nsenter --mount --target "$WORLD" unshare --mount --propagation slave sleep 60 3>&- &
+    nsenter --mount --target "$WORLD" unshare --mount --propagation slave sleep 600 3>&- &
     other=$!
     wait_until is_apart "$other"
     nsenter --mount --target "$other" sh -c "mkdir -p /mnt/host$DIR && mount --rbind $DIR /mnt/host$DIR"
@@ -183,7 +177,7 @@ END
     world
     ahead
     deep
-    nsenter --mount --target "$WORLD" sh -c "exec sleep 60 <$ROOT/top" 3>&- &
+    nsenter --mount --target "$WORLD" sh -c "exec sleep 600 <$ROOT/top" 3>&- &
     user=$!
     wait_until has_open "$user"
     stays "the engine's mount is in use"
@@ -196,7 +190,7 @@ END
     [[ $(said reason) =~ "the engine's mount is in use" ]] || { said reason; false; }
     within umount "$ROOT/d/f3"
 
-    nsenter --mount --target "$WORLD" unshare --mount --propagation private sleep 60 3>&- &
+    nsenter --mount --target "$WORLD" unshare --mount --propagation private sleep 600 3>&- &
     other=$!
     wait_until is_apart "$other"
     stays "another mount namespace has"
@@ -214,10 +208,10 @@ libc = ctypes.CDLL(None, use_errno=True)
 if libc.syscall(428, -100, sys.argv[1].encode(), 1) < 0: # open_tree, OPEN_TREE_CLONE
     sys.exit(1)
 print("held", flush=True)
-time.sleep(60)' "$ROOT" >"$DIR/held" 3>&- &
+time.sleep(600)' "$ROOT" >"$DIR/held" 3>&- &
     holder=$!
     wait_until grep -q held "$DIR/held"
-    stays "somebody holds .* open"
+    stays "a process holds .* open"
     [ "$(mounts | wc -l)" = 1 ]
     within sh -c "echo mine >$ROOT/d/f7 && cat $ROOT/d/f7"
     kill "$holder"
@@ -265,7 +259,6 @@ time.sleep(60)' "$ROOT" >"$DIR/held" 3>&- &
     for i in 1 2 3 4 5; do within umount "$DIR/mapped/$i"; done
     before=$(mounts)
     launch
-    wait_until test -n "$(state)" || true
     wait_until state_is needless
     launch
     [[ $(said reason) =~ "would not pay: 5 layers" ]]
@@ -283,13 +276,12 @@ state_is() { [ "$(state)" = "$1" ]; }
     world
     deep
     mkdir -m 0700 "$CACHE"
-    flock -o "$CACHE/.lock" sleep 30 3>&- &
-    holder=$!
-    sleep 0.2
+    touch "$CACHE/.lock"
+    hold_lock "$CACHE/.lock"
     # As an engine does: until everybody has closed the pipe.
-    timeout 10 bash -c 'nsenter --mount --target "$1" "$2" "--flatbed-policy=$3/policy.json" create --bundle "$3/bundle" c1 2>&1 | cat' \
+    timeout 600 bash -c 'nsenter --mount --target "$1" "$2" "--flatbed-policy=$3/policy.json" create --bundle "$3/bundle" c1 2>&1 | cat' \
         sh "$WORLD" "$FLATBED_RUNTIME" "$DIR"
-    wait_until test -n "$(builders)" || sleep 0.2
+    wait_until is_building
     pid=$(builders)
     [ "$(readlink "/proc/$pid/cwd")" = / ]
     [ "$(readlink "/proc/$pid/fd/1")" = /dev/null ]
@@ -301,8 +293,8 @@ state_is() { [ "$(state)" = "$1" ]; }
     [[ $(said reason) =~ "a tree of them is being made" ]]
     # Killed on its way it leaves nothing that is believed; the next launch starts anew.
     kill -KILL "$pid"
-    wait_until test ! -e "/proc/$pid/stat" -o "$(cut -d ' ' -f 3 "/proc/$pid/stat" 2>/dev/null)" = Z || true
-    kill "$holder"
+    wait_until is_gone "$pid"
+    kill "$HOLDER"
     launch
     [[ $(said reason) =~ "is made in the background" ]]
     wait_until is_ready
@@ -314,9 +306,8 @@ state_is() { [ "$(state)" = "$1" ]; }
     ahead
     key=$(basename "$(find "$CACHE" -mindepth 1 -maxdepth 1 -type d)")
     mv "$CACHE/$key" "$DIR/made"
-    flock -o "$CACHE/.lock" sleep 30 3>&- &
-    holder=$!
-    sleep 0.2
+    touch "$CACHE/.lock"
+    hold_lock "$CACHE/.lock"
     ahead >"$DIR/second" 3>&- &
     second=$!
     wait_until test -d "$CACHE/.build-$key"
@@ -325,7 +316,7 @@ state_is() { [ "$(state)" = "$1" ]; }
     deep
     launch
     is_restacked
-    kill "$holder"
+    kill "$HOLDER"
     wait "$second"
     jq -e .ready "$DIR/second"
     [ "$(stat -c %i "$CACHE/$key/tree")" = "$inode" ]
@@ -358,13 +349,13 @@ state_is() { [ "$(state)" = "$1" ]; }
     launch
     wait_until within grep -q "another file system than the layers" -r "$DIR/elsewhere" --include state.json
     launch
-    [[ $(said reason) =~ "on another file system than the layers, so they cannot be linked: name a folder beside" ]]
+    [[ $(said reason) =~ "on another file system than the layers, so they cannot be linked: name a directory beside" ]]
 
     sed -i "s|$DIR/elsewhere|$DIR/open|" "$DIR/policy.json"
     mkdir -m 0777 "$DIR/open"
     stays_here=$(mounts)
     launch
-    [[ $(said reason) =~ "must be a folder that only root can look into" ]]
+    [[ $(said reason) =~ "must be a directory that only root can look into" ]]
     [ "$(mounts)" = "$stays_here" ]
 }
 

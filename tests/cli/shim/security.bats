@@ -92,6 +92,8 @@ passed() {
     passed
 }
 
+has_own_ipc() { [ "$(readlink "/proc/$1/ns/ipc")" != "$(readlink /proc/self/ns/ipc)" ]; }
+
 @test "the host's namespaces: missing, by process 1, by a bind of one" {
     policy '"namespaces": { "host": ["uts"] }'
     config 'del(.linux.namespaces[] | select(.type == "pid"))'
@@ -108,10 +110,10 @@ passed() {
     create
     passed
     rm "$DIR/low.config"
-    unshare --ipc sleep 30 3>&- &
+    unshare --ipc sleep 600 3>&- &
     local other=$!
     config "(.linux.namespaces[] | select(.type == \"ipc\")).path = \"/proc/$other/ns/ipc\""
-    sleep 0.3
+    until has_own_ipc "$other"; do sleep 0.05; done
     create
     kill "$other"
     passed

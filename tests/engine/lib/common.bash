@@ -101,8 +101,10 @@ has_cap() {
 
 # ------------------------------------------------------------------ waiting
 
-# wait_for SECONDS COMMAND…: until the command succeeds; fails after that many seconds.
-wait_for() {
+# wait_for COMMAND…: until the command succeeds. It fails after some minutes, which is for hangs.
+wait_for() { wait_seconds 300 "$@"; }
+
+wait_seconds() {
     local left=$(($1 * 20))
     shift
     until "$@" >/dev/null 2>&1; do
@@ -120,9 +122,9 @@ pid_alive() {
 
 pid_gone() { ! pid_alive "$1"; }
 
-# daemon_await NAME PID LOG COMMAND…: until COMMAND succeeds; says why if the daemon dies or 20 s pass.
+# daemon_await NAME PID LOG COMMAND…: until COMMAND succeeds; says why if the daemon dies, or does not answer at all.
 daemon_await() {
-    local name=$1 pid=$2 log=$3 left=400
+    local name=$1 pid=$2 log=$3 left=6000
     shift 3
     until "$@" >/dev/null 2>&1; do
         if pid_gone "$pid" || ((left-- <= 0)); then
@@ -137,8 +139,8 @@ daemon_await() {
 daemon_stop() {
     [ -n "${1-}" ] || return 0
     kill "$1" 2>/dev/null || return 0
-    wait_for 20 pid_gone "$1" || kill -KILL "$1" 2>/dev/null || true
-    wait_for 5 pid_gone "$1" || fb_note "process $1 does not end"
+    wait_seconds 20 pid_gone "$1" || kill -KILL "$1" 2>/dev/null || true
+    wait_seconds 5 pid_gone "$1" || fb_note "process $1 does not end"
 }
 
 # ------------------------------------------------------------------ cleaning up
@@ -157,7 +159,7 @@ fb_reap() {
     local pid
     for pid in $(fb_left_behind); do
         kill -KILL "$pid" 2>/dev/null || true
-        wait_for 2 pid_gone "$pid" || true
+        wait_seconds 2 pid_gone "$pid" || true
     done
 }
 

@@ -35,7 +35,7 @@ ctr_remove_all() {
     local id
     for id in $(ctr_cli container ls --quiet); do
         ctr_cli task kill --signal KILL "$id" >/dev/null 2>&1 || true
-        wait_for 5 ctr_is "$id" STOPPED || true
+        wait_seconds 60 ctr_is "$id" STOPPED || true
         ctr_cli task rm --force "$id" >/dev/null 2>&1 || true
         ctr_cli container rm "$id" >/dev/null 2>&1 || true
     done

@@ -17,7 +17,7 @@ docker_run() { docker_cli run --runtime=flatbed --network=none "$@"; }
 # docker_start_container NAME SCRIPT: in the background, running when this returns.
 docker_start_container() {
     docker_run --detach --name "$1" "$FB_IMAGE" sh -c "$2" >/dev/null
-    wait_for 10 docker_is "$1" running
+    wait_for docker_is "$1" running
 }
 
 # docker_is NAME STATE: running, paused, exited …

@@ -63,7 +63,7 @@ killed_loading() {
         flatten_killed "$(awk -v t="$took" -v i="$i" -v n="$times" 'BEGIN { print t * i / n }')" \
             "$FB_LAYERS" "docker-daemon:$name"
         seen=$(daemon_id "$name")
-        wait_for 10 daemon_unpacks_nothing
+        wait_for daemon_unpacks_nothing
         echo "killed at $i/$times of $took s: ${seen:-nothing}, then $(daemon_id "$name")"
         [ "$seen" = "$was" ] || expect_equal "$seen" "$new"
         seen=$(daemon_id "$name") # it may have had all, and be done only now
@@ -173,7 +173,7 @@ podman_service() {
         TMPDIR="$FB_DIR/podman" podman --runtime "$FB_PODMAN_RUNTIME" system service --time=5 \
         "unix://$FB_DIR/podman.sock" >"$FB_DIR/podman.log" 2>&1 </dev/null 3>&- &
     export FB_FAKE_PID=$! FB_HOST=unix://$FB_DIR/podman.sock
-    wait_for 10 test -S "$FB_DIR/podman.sock"
+    wait_for test -S "$FB_DIR/podman.sock"
 }
 
 # ------------------------------------------------------------------ comparing
@@ -211,7 +211,7 @@ fake_start() {
     python3 "$BATS_TEST_DIRNAME/lib/fake_engine.py" "$address" "$1" "$FB_DIR/fake.log" ${2+"$2"} \
         >"$FB_DIR/fake.err" 2>&1 </dev/null 3>&- &
     export FB_FAKE_PID=$!
-    wait_for 10 test -s "$FB_DIR/fake.log"
+    wait_for test -s "$FB_DIR/fake.log"
     export FB_HOST=unix://$address
     [ "$address" != tcp ] || FB_HOST=tcp://127.0.0.1:$(head -n 1 "$FB_DIR/fake.log")
 }

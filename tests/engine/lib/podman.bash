@@ -14,7 +14,7 @@ podman_run() { podman_cli run --network=none "$@"; }
 
 podman_start_container() {
     podman_run --detach --name "$1" "$FB_IMAGE" sh -c "$2" >/dev/null
-    wait_for 10 podman_is "$1" running
+    wait_for podman_is "$1" running
 }
 
 podman_is() { [ "$(podman_cli inspect --format '{{.State.Status}}' "$1")" = "$2" ]; }

@@ -16,6 +16,24 @@ static void test_size(void **state)
         assert_string_equal(human_size(rows[i].bytes, out), rows[i].text);
 }
 
+static void test_size_binary(void **state)
+{
+    static const struct {
+        uint64_t bytes;
+        const char *text;
+    } rows[] = {{0, "0 B"},
+                {1023, "1023 B"},
+                {1024, "1.0 KiB"},
+                {432328704, "412.3 MiB"},
+                {1024 * 1024 - 1, "1.0 MiB"},
+                {UINT64_MAX, "16.0 EiB"}};
+    char out[HUMAN_SIZE];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        assert_string_equal(human_size_binary(rows[i].bytes, out), rows[i].text);
+}
+
 /* Cut at a character, and never so that a terminal obeys. */
 static void test_short(void **state)
 {
@@ -40,6 +58,7 @@ static void test_short(void **state)
 UNIT_SUITE(test_human)
 {
     static const struct CMUnitTest tests[] = {cmocka_unit_test(test_size),
+                                              cmocka_unit_test(test_size_binary),
                                               cmocka_unit_test(test_short)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -166,6 +166,22 @@ static void beneath_is_by_components(void **state)
     assert_true(path_is_beneath("", ""));
 }
 
+static void parent_and_name(void **state)
+{
+    static const char *const rows[][3] = {
+        {"file", ".", "file"}, {"/file", "/", "file"}, {"/a/b", "/a", "b"},
+        {"a/b/c", "a/b", "c"}, {"/a/b/", "/a/b", ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        const char *name;
+        _cleanup_free_ char *parent = path_parent(rows[i][0], &name);
+        assert_string_equal(parent, rows[i][1]);
+        assert_string_equal(name, rows[i][2]);
+    }
+}
+
 UNIT_SUITE(test_path)
 {
     const struct CMUnitTest tests[] = {
@@ -177,6 +193,7 @@ UNIT_SUITE(test_path)
         cmocka_unit_test(components),
         cmocka_unit_test(clean_absolute),
         cmocka_unit_test(beneath_is_by_components),
+        cmocka_unit_test(parent_and_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

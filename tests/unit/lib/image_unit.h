@@ -4,12 +4,12 @@
 
 #include "flatten/image/image_source.h"
 #include "flatten/keeper/source/source_open.h"
-#include "flatten/stream/spool.h"
+#include "flatten/stream/temporary_file.h"
 
 static inline int image_unit_spool(void *ctx, struct err *err)
 {
     (void)ctx;
-    return spool_file(err);
+    return temporary_file_open(err);
 }
 
 /* The image that a reference to a layout or an archive names. `platform` may be NULL. */

@@ -1,29 +1,29 @@
 /*
- * Dead bytes: what layers brought and the merged tree does not show, by cause, by the layer that
- * brought them and the layer that hid them. Pure: from strata to numbers.
+ * Dead bytes: file contents in the layers that the merged tree does not show, by cause, by the
+ * layer that has them and the layer that hid them. Pure: computed from a layer stack.
  *
- * A file's bytes die when the last of its names is hidden. The layer that hides a name is the
- * oldest newer one that says anything else of the path, or that hides all below a directory above
- * it. The sum is exactly what `flatten squash` leaves out.
+ * A file's bytes are dead once the last of its names is hidden. The layer that hides a name is the
+ * oldest one above it that has an entry at the path, or that hides everything below one of its
+ * directories. The sum is exactly what `flatten squash` leaves out.
  */
 #ifndef FLATTEN_DEAD_H
 #define FLATTEN_DEAD_H
 
-#include "flatten/analyze/bytes/strata.h"
+#include "flatten/analyze/bytes/layer_stack.h"
 
 enum { DEAD_WORST = 20 };
 
 struct dead_layer {
-    uint64_t payload, live; /* bytes of the files that it brought; of those that show */
+    uint64_t payload, live; /* bytes of all of its files; of those that show */
     uint64_t files;
-    uint64_t dead[DEAD_CAUSES];   /* bytes that it brought and that do not show */
-    uint64_t killed[DEAD_CAUSES]; /* bytes of its own or older layers that it hid */
+    uint64_t dead[DEAD_CAUSES];   /* bytes of its files that do not show */
+    uint64_t killed[DEAD_CAUSES]; /* bytes that it hid, in older layers or itself */
 };
 
-/* Bytes that one layer brought and one (the same, for a path that comes twice) hid. */
+/* Bytes of one layer that another hid; or the same, where it has a path twice. */
 struct dead_kill {
     uint64_t bytes, files;
-    uint32_t node; /* the directory, or the one file, that holds them all */
+    uint32_t node; /* the one file, or the directory that all of them lie below */
     uint16_t layer, by;
     uint8_t cause;
 };
@@ -32,7 +32,7 @@ struct dead_path {
     uint64_t bytes;
     uint32_t node;
     uint32_t copies;
-    uint8_t cause; /* that of the most bytes */
+    uint8_t cause; /* of most of the bytes */
     uint16_t by;   /* the newest layer that hid a copy */
 };
 
@@ -45,27 +45,25 @@ struct dead_report {
     size_t kill_count;
     struct dead_path worst[DEAD_WORST]; /* most bytes first */
     size_t worst_count;
-    double efficiency;     /* dive's, 0 to 1: 1 where nothing was stored twice */
+    double efficiency;     /* dive's, 0 to 1: 1 if nothing is stored twice */
     uint64_t wasted_bytes; /* dive's: all copies of paths that come more than once */
 };
 
+/* Frees what it owns, and zeroes it. */
 void dead_report_clear(struct dead_report *r);
 
 #define _cleanup_dead_report_ _cleanup_(dead_report_clear)
 
 /*
- * Finds each file's killer and cause (strata_file: killer, cause, rival). A file that another of
- * the same size replaced has a rival: it is DEAD_OVERWRITTEN until dead_settle knows better.
+ * Fills `killer`, `cause` and `rival` of each stack_file. A file that another of the same size
+ * replaced has a rival; it is DEAD_OVERWRITTEN until dead_compare_rivals.
  */
-int dead_attribute(struct strata *s, struct err *err) must_check;
+int dead_attribute(struct layer_stack *s, struct err *err) must_check;
 
-/* Files with a rival of equal content (`quick`, where known) become DEAD_METADATA. */
-void dead_settle(struct strata *s);
+/* Makes files DEAD_METADATA whose rival has the same content: an equal, known `quick`. */
+void dead_compare_rivals(struct layer_stack *s);
 
-/* Sums up. */
-int dead_sum(const struct strata *s, struct dead_report *out, struct err *err) must_check;
-
-/* dive's formulas (wagoodman/dive, image efficiency), for dead_sum alone. */
-void dead_dive(const struct strata *s, struct dead_report *out);
+/* Sums up. The caller clears *out, also after a failure. */
+int dead_sum(const struct layer_stack *s, struct dead_report *out, struct err *err) must_check;
 
 #endif

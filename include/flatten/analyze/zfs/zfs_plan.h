@@ -1,15 +1,15 @@
 /*
- * Which datasets an image's tree should lie in on ZFS, and with which properties: one for all of
- * it, and one for each top directory that is better off otherwise. Pure: from what zfs_read found.
+ * Plans datasets on ZFS for an image's tree: one for the whole, and one for each top directory for
+ * which other properties are better. Pure: computed from what zfs_read found. The properties:
  *
- *   recordsize   1M where half of the bytes are in files that large, for fewer and larger reads;
- * but not where their last records' padding would not be compressed away and be more than a
- * twentieth. Files smaller than a record have one of their own size, whatever is set. compression
- * off where even zstd gains less than a twentieth, the sample's error included; zstd where it
- * stores a tenth less than lz4, which is faster, does; else lz4. dedup        on where everything
- * would be stored twice without it.
+ * - recordsize: 1M if half of the bytes are in files of at least 1 MiB, for fewer and larger reads;
+ *   but not if the padding of their last records stays uncompressed and is more than a twentieth.
+ *   (A file smaller than a record has one record of its own size in any case.)
+ * - compression: off if even zstd gains less than a twentieth, the sample's error included; zstd if
+ *   it stores a tenth less than lz4, which is faster; else lz4.
+ * - dedup: on if everything would be stored twice without it.
  *
- * Names of datasets are made of what ZFS allows in them (zfs(8)); none needs quotes in a shell.
+ * Names of datasets have only characters that ZFS allows (zfs(8)); none needs quotes in a shell.
  */
 #ifndef FLATTEN_ZFS_PLAN_H
 #define FLATTEN_ZFS_PLAN_H
@@ -26,7 +26,7 @@ struct zfs_choice {
 };
 
 struct zfs_dataset {
-    struct zfs_dir dir; /* what lies in it: the whole has what no other dataset takes */
+    struct zfs_dir dir; /* its files; of the whole, those that are in no other dataset */
     struct zfs_choice choice;
     char *name; /* owned: "tank/image/opt/models" */
 };
@@ -36,21 +36,24 @@ struct zfs_plan {
     size_t count;
 };
 
+/* Frees the names of the datasets, and empties the plan. */
 void zfs_plan_clear(struct zfs_plan *p);
 
-/* For files of one directory. */
+/* Chooses properties for the files of one directory. */
 struct zfs_choice zfs_choose(const struct zfs_dir *dir);
 
-/* `image`: its name, or NULL. The caller clears *out in any case. */
-int zfs_plan_make(const struct zfs_report *z, const struct strata *s, const char *image,
+/* `image`: its name, or NULL. The caller clears *out, also after a failure. */
+int zfs_plan_make(const struct zfs_report *z, const struct layer_stack *s, const char *image,
                   struct zfs_plan *out, struct err *err) must_check;
 
-/* "zfs create -p -o recordsize=1M … tank/image". `dedup`: what was found; or NULL. */
+/* Appends "zfs create -p -o recordsize=1M … tank/image". `dedup`: what was found; or NULL. */
 void zfs_plan_put_command(const struct zfs_dataset *d, const struct dedup_report *dedup,
                           struct buf *out);
 
-/* Why these properties, in a line; and why deduplication or not. */
+/* Appends, in a line, why the properties were chosen. */
 void zfs_plan_put_reason(const struct zfs_dataset *d, struct buf *out);
+
+/* Appends, in a line, why deduplication is worth it or not. */
 void zfs_plan_put_dedup_reason(const struct dedup_report *dedup, struct buf *out);
 
 #endif

@@ -10,7 +10,7 @@
 
 /*
  * Finds the source that `ref` (borrowed) names. `platform` ("os/arch[/variant]", may be NULL) is
- * for the daemon alone, whose image is copied into a temporary file (spool.h).
+ * for the daemon alone, whose image is copied into a temporary file (temporary_file.h).
  */
 struct source *source_open(const struct reference *ref, const char *platform,
                            struct err *err) must_check;

@@ -1,11 +1,11 @@
 /*
- * What overlayfs costs on this host, measured: overlay mounts of 1 (a flattened image), 5, 20 and
- * 60 layers against a bind mount; lookups and listings in several states of the caches, copy-up,
+ * Measures what overlayfs costs on this host: overlay mounts of 1 (a flattened image), 5, 20 and 60
+ * layers against a bind mount; lookups and listings in several states of the caches, copy-up,
  * reads.
  *
- * The work is done by a child in a mount namespace of its own (without root also in a user
- * namespace), in a temporary folder that is gone afterwards, also when the child is killed. Mounts
- * of others are not touched.
+ * A child does the work in a mount namespace of its own (without root also in a user namespace), in
+ * a temporary directory that is removed afterwards, even if the child is killed. No other mounts
+ * are touched.
  */
 #ifndef SHIM_BENCH_H
 #define SHIM_BENCH_H
@@ -19,10 +19,10 @@
 
 enum bench_op { BENCH_STAT, BENCH_MISSING, BENCH_READDIR, BENCH_OPS };
 
-/* What is cold when the clock starts. */
+/* The caches that are cold when the clock starts. */
 enum bench_state {
-    BENCH_WARM,     /* nothing: the same was done just before */
-    BENCH_MOUNT,    /* the mount is new: the overlay has no dentries, its layers have theirs */
+    BENCH_WARM,     /* none: the same was done just before */
+    BENCH_MOUNT,    /* the mount is new: no dentries of the overlay, but of its layers */
     BENCH_DENTRIES, /* the kernel's dentries and inodes were dropped, too */
     BENCH_DISK,     /* and the page cache */
     BENCH_STATES,
@@ -36,10 +36,10 @@ extern const unsigned bench_layers[BENCH_SHAPES]; /* of the overlay; 0: a bind m
 enum { BENCH_MOST_RUNS = 101, BENCH_MOST_MEGABYTES = 65536 };
 
 struct bench_options {
-    const char *dir; /* where: the file system that matters */
+    const char *dir; /* on the file system to measure */
     unsigned runs;
     unsigned megabytes; /* of the file that is copied up and read */
-    bool drop;          /* measure BENCH_DENTRIES and BENCH_DISK; the whole host feels it */
+    bool drop;          /* measure BENCH_DENTRIES and BENCH_DISK; slows the whole host down */
 };
 
 /* Medians. Plain data. */
@@ -55,24 +55,35 @@ struct bench_result {
                                  a second of the large one, page cache warm */
 };
 
-/* The default place: the store of an engine that is there, else a folder of ours. */
+/*
+ * Returns the default directory: an engine's store that exists, else one of flatbed's, else
+ * /var/tmp.
+ */
 const char *bench_default_dir(void);
 
+/*
+ * Runs the whole measurement; takes seconds to minutes. ERR_SYSTEM, ERR_USAGE for a bad directory.
+ */
 int bench_run(const struct bench_options *options, struct bench_result *out,
               struct err *err) must_check;
 
 /* ---- pure ---- */
 
-double bench_median(double *values, unsigned count); /* sorts them; 0 of none */
+/* Returns the median, 0 of no values. Sorts them. */
+double bench_median(double *values, unsigned count);
 
 /*
- * k of the cost model (docs/overlay-costs.md): n layers take 1 + k * (n - 1) times as long as one.
- * Least squares of what the model is off by, as a share. Never negative; -1: not measured.
+ * Returns k of the cost model (docs/overlay-costs.md): n layers take 1 + k * (n - 1) times as long
+ * as one. Least squares of the model's error, as a share. Never negative; -1: not measured.
  */
 double bench_k(const struct bench_result *r, enum bench_op op, enum bench_state state);
 
-/* One object; flatten reads its version, measured, kernel, filesystem and k (lookup_costs.h). */
+/*
+ * Appends the result as an object of JSON; flatten reads its version, measured, kernel, filesystem
+ * and k (lookup_costs.h).
+ */
 void bench_put_json(const struct bench_result *r, struct buf *out);
+/* Appends the result as tables of text. */
 void bench_put_text(const struct bench_result *r, bool colour, struct buf *out);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * The config.json of a container that an engine has, found in the folders where engines keep their
- * state: containerd's and Docker's task folders, podman's storage. No engine is asked.
+ * The config.json of a container that an engine has, found in the directories where engines keep
+ * their state: containerd's and Docker's task directories, podman's storage. No engine is asked.
  *
- * What those files say comes from whoever made the container, so it is only ever read.
+ * The container's maker controls the content of those files, so they are only ever read.
  */
 #ifndef SHIM_CONTAINER_H
 #define SHIM_CONTAINER_H
@@ -18,13 +18,14 @@ struct container {
 };
 
 /*
- * By ID, the start of one, or the name that Docker or podman has for it. `states` are folders to
- * look in before the usual ones (a containerd state folder, Docker's exec-root or data-root,
- * podman's storage). None, or more than one, is ERR_USAGE.
+ * Finds a container by its ID, the start of the ID, or its name in Docker or podman. `states` are
+ * directories to search before the usual ones (a containerd state directory, Docker's exec-root or
+ * data-root, podman's storage). None, or more than one, is ERR_USAGE.
  */
 int container_find(const char *word, const char *const *states, size_t state_count,
                    struct container *out, struct err *err) must_check;
 
+/* Frees the texts. */
 void container_free(struct container *c);
 
 #define _cleanup_container_ _cleanup_(container_free)

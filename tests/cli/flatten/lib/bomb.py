@@ -4,25 +4,19 @@ import json
 import subprocess
 import sys
 import tarfile
-import threading
+
+
+def packed(data):
+    return subprocess.run(["zstd", "-q", "-c"], input=data, stdout=subprocess.PIPE, check=True).stdout
+
 
 header = tarfile.TarInfo("zeros")
 header.size = 2 << 30
-packer = subprocess.Popen(["zstd", "-q", "-c"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-
-
-def feed():
-    packer.stdin.write(header.tobuf())
-    for _ in range(2048):
-        packer.stdin.write(bytes(1 << 20))
-    packer.stdin.close()
-
-
-threading.Thread(target=feed).start()
+layer = packed(header.tobuf()) + packed(bytes(64 << 20)) * 32  # frames one after the other
 config = {"architecture": "amd64", "os": "linux", "rootfs": {"type": "layers", "diff_ids": ["sha256:" + 64 * "0"]}}
 manifest = [{"Config": "config.json", "RepoTags": ["a:b"], "Layers": ["layer.tar"]}]
 with tarfile.open(sys.argv[1], "w") as archive:
-    for name, data in (("layer.tar", packer.stdout.read()), ("config.json", json.dumps(config).encode()),
+    for name, data in (("layer.tar", layer), ("config.json", json.dumps(config).encode()),
                        ("manifest.json", json.dumps(manifest).encode())):
         member = tarfile.TarInfo(name)
         member.size = len(data)

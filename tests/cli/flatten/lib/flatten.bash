@@ -1,6 +1,9 @@
 # What the tests of flatten's command line share: images, a place to work in, and how to run it.
 # shellcheck shell=bash disable=SC2154  # status, output and stderr are set by bats' run
 
+# shellcheck source=tests/cli/lib/wait.bash
+source "${BASH_SOURCE[0]%/*}/../../lib/wait.bash"
+
 FLATTEN_LIB=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 # make_images TOOL...: in $IMAGES, if flatten and these tools are there.

@@ -36,6 +36,7 @@ PYTHON = [[f("lib/m.py", SOURCE, mtime=1000 * 10**9 + 5), f("lib/__pycache__/m.c
            f("lib/o.py", SOURCE), f("lib/__pycache__/o.cpython-39.pyc",
                                     bytes(pyc._code_to_hash_pyc(compile("1", "m", "exec"), b"12345678")))],
           [f("lib/m.py", SOURCE, mtime=1000 * 10**9 + 7, uid=3)]]
+DIGITS = bytes(b"012345 "[i % 7] for i in range(256))
 BAD = {
     "whiteout": [[f("a", "1")], [f("dir/.wh.", "")]],
     "dotdot": [[f("../escape", "1")]],
@@ -111,8 +112,10 @@ def main():
     images.write_oci(at("deep"), [tar_bytes([f("f%d" % i, "x")]) for i in range(1001)])
     noise = random.Random(1)
     mixed = [[f("data/%d" % i, noise.randbytes(300_000)) for i in range(80)] +
-             [f("text/%d" % i, b"".join(b"%d " % noise.randrange(1000) for _ in range(50_000))) for i in range(80)]]
+             [f("text/%d" % i, noise.randbytes(195_000).translate(DIGITS)) for i in range(80)]]
     images.write_docker_new(at("mixed.tar"), images.tars_of(mixed), name="mixed:v1")
+    slow = [[f("slow", noise.randbytes(1_500_000).translate(DIGITS))]]  # seconds, with zstd:19
+    images.write_docker_new(at("slow.tar"), images.tars_of(slow), name="slow:v1")
     big = [[f("big/%d-%d" % (n, i), noise.randbytes(5_000_000)) for i in range(10)] for n in (0, 1)]
     images.write_docker_new(at("big.tar"), images.tars_of(big), name="big:v1")
 

@@ -21,22 +21,22 @@ setup() {
 
 teardown() { [ -z "${MOCK_PID-}" ] || kill "$MOCK_PID" 2>/dev/null || true; }
 
+# It listens, or has ended.
+mock_settled() { [ -e "$MOCK/port" ] || ! kill -0 "$MOCK_PID"; }
+
 # mock MODE...: starts it, or changes what it does. SOURCE is its image. With TLS if MOCK_TLS has what
 # that takes, by tls_make.
 mock() {
-    local left=200
     echo "$*" >"$MOCK/mode"
     [ -z "${MOCK_PID-}" ] || return 0
     python3 "$FLATTEN_LIB/mock_registry.py" "$MOCK" "$IMAGES/layout" \
         ${MOCK_TLS:+"$MOCK_TLS"} >"$MOCK/out" 2>&1 </dev/null 3>&- &
     MOCK_PID=$!
-    until [ -e "$MOCK/port" ]; do
-        if ((left-- == 0)); then
-            cat "$MOCK/out"
-            return 1
-        fi
-        sleep 0.05
-    done
+    wait_until mock_settled
+    if [ ! -e "$MOCK/port" ]; then
+        cat "$MOCK/out"
+        return 1
+    fi
     HOST=127.0.0.1:$(cat "$MOCK/port")
     SOURCE=docker://$HOST/lab/image:v1
 }

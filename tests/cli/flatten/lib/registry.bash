@@ -3,7 +3,7 @@
 
 # registry_start DIR [EXTRA_CONFIG]: REGISTRY is its host:port, REGISTRY_PID its process.
 registry_start() {
-    local dir=$1 left=200
+    local dir=$1
     mkdir -p "$dir/root"
     cat >"$dir/config.yml" <<END
 version: 0.1
@@ -16,16 +16,17 @@ END
     docker-registry serve "$dir/config.yml" >"$dir/log" 2>&1 </dev/null 3>&- &
     REGISTRY_PID=$!
     echo "$REGISTRY_PID" >>"$dir/../registry.pids"
-    until grep -q 'listening on 127' "$dir/log"; do
-        if ((left-- == 0)) || ! kill -0 "$REGISTRY_PID"; then
-            cat "$dir/log"
-            return 1
-        fi
-        sleep 0.05
-    done
+    wait_until registry_settled "$dir"
+    if ! kill -0 "$REGISTRY_PID"; then
+        cat "$dir/log"
+        return 1
+    fi
     REGISTRY=$(grep -o 'listening on 127[0-9.]*:[0-9]*' "$dir/log" | head -n 1)
     REGISTRY=${REGISTRY##* }
 }
+
+# It listens, or has ended.
+registry_settled() { grep -q 'listening on 127' "$1/log" || ! kill -0 "$REGISTRY_PID"; }
 
 # registry_stop_all DIR: those that were started below it.
 registry_stop_all() {

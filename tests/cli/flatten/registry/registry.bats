@@ -91,7 +91,7 @@ requests() { grep -c "\"$2 [^\"]*$3" "$BATS_FILE_TMPDIR/$1/log" || true; }
 
 @test "an index: --platform chooses" {
     skopeo copy -q --all --dest-tls-verify=false "oci:$IMAGES/layout" "docker://$PLAIN/lab/one:v1"
-    python3 "$BATS_TEST_DIRNAME/../lib/push_index.py" "$PLAIN" lab/image v1 multi
+    python3 "$FLATTEN_LIB/push_index.py" "$PLAIN" lab/image v1 multi
     ok -q --platform=linux/arm64 "docker://$PLAIN/lab/image:multi" oci:out:flat
     fails 2 "linux/s390x" --platform=linux/s390x "docker://$PLAIN/lab/image:multi" oci:no
     [ ! -e no ]

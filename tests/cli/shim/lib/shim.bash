@@ -3,6 +3,9 @@
 
 bats_require_minimum_version 1.5.0
 
+# shellcheck source=tests/cli/lib/wait.bash
+source "${BASH_SOURCE[0]%/*}/../../lib/wait.bash"
+
 setup() {
     DIR=$(mktemp -d "${TMPDIR:-/tmp}/fb-shim.XXXXXX")
     chmod 0755 "$DIR"

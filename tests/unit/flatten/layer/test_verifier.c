@@ -1,28 +1,26 @@
 #include "flatten/layer/verifier.h"
+
 #include "tests/unit/lib/tar_image.h"
 #include "tests/unit/lib/unit.h"
 
 #include <fcntl.h>
 
-/* Layers of some blocks each, of various lengths; `layers` may be more than lanes and threads. */
-enum { MOST_LAYERS = 126, BIG = 700 * 1000 };
+/*
+ * FEW layers have many blocks of what reads them and a part of one; more may be more than lanes and
+ * threads, and are short, as then their number counts.
+ */
+enum { FEW = 9, MOST_LAYERS = 126, LONG = 2400 * 1000, SHORT = 70 * 1000 };
 
-static struct hasher *hasher; /* everybody's */
+static char *content; /* each layer is a stretch of it, from another byte on */
 
 static struct image *make(size_t layers)
 {
-    static struct buf blobs[MOST_LAYERS];
+    size_t size = layers <= FEW ? LONG : SHORT;
+    struct buf blobs[MOST_LAYERS] = {BUF_INIT};
 
-    for (size_t i = 0; i < layers; i++) {
-        buf_truncate(&blobs[i], 0);
-        for (size_t at = 0; at < BIG / (i % 7 + 1) + i; at++)
-            buf_putc(&blobs[i], (char)(at * 31 + i));
-    }
-    struct image *image = image_of(blobs, layers, NULL);
     for (size_t i = 0; i < layers; i++)
-        buf_free(&blobs[i]);
-    memset(blobs, 0, sizeof(blobs));
-    return image;
+        blobs[i] = (struct buf){.data = content + i, .len = size / (i % 7 + 1) + i};
+    return image_of(blobs, layers, NULL);
 }
 
 static void damage(struct image *image, unsigned number, off_t at)
@@ -32,7 +30,7 @@ static void damage(struct image *image, unsigned number, off_t at)
 
 static int check(struct image *image, struct err *err)
 {
-    _cleanup_verifier_ struct verifier *v = verifier_new(image, hasher, err);
+    _cleanup_verifier_ struct verifier *v = verifier_new(image, err);
 
     assert_non_null(v);
     return verifier_finish(v, err);
@@ -173,7 +171,7 @@ static void test_compressed_layers(void **state)
     image->layers[0].max_size = image->layers[1].max_size = 1; /* of what they unpack to */
     image->layers[1].progress = &progress;                     /* their readers count */
     damage(image, 1, 5);
-    _cleanup_verifier_ struct verifier *v = verifier_new(image, hasher, &err);
+    _cleanup_verifier_ struct verifier *v = verifier_new(image, &err);
     assert_non_null(v);
     assert_null(image->layers[0].verifier);
     assert_ptr_equal(image->layers[1].verifier, v);
@@ -208,7 +206,7 @@ static void test_readers_judge_compressed_layers(void **state)
 
     (void)state;
     damage(image, 1, 5);
-    _cleanup_verifier_ struct verifier *v = verifier_new(image, hasher, &err);
+    _cleanup_verifier_ struct verifier *v = verifier_new(image, &err);
     assert_non_null(v);
     assert_works(verifier_check(v, &image->layers[3], &err), err);
     assert_fails(verifier_finish(v, &shown), shown, ERR_DIGEST); /* so all are judged */
@@ -229,7 +227,7 @@ static void test_a_newer_blob_is_named(void **state)
 
     (void)state;
     damage(image, 3, 5);
-    _cleanup_verifier_ struct verifier *v = verifier_new(image, hasher, &err);
+    _cleanup_verifier_ struct verifier *v = verifier_new(image, &err);
     assert_non_null(v);
     (void)!verifier_check(v, &image->layers[1], &err);
     err_set(&shown, ERR_DIGEST, "layer 2, uncompressed: content is not that");
@@ -241,7 +239,7 @@ static void test_changed_in_between(void **state)
 {
     _cleanup_image_ struct image *image = make(3);
     struct err err = ERR_INIT;
-    _cleanup_verifier_ struct verifier *v = verifier_new(image, hasher, &err);
+    _cleanup_verifier_ struct verifier *v = verifier_new(image, &err);
 
     (void)state;
     assert_non_null(v);
@@ -261,7 +259,7 @@ static void test_explains(void **state)
 
     (void)state;
     damage(image, 4, 100);
-    _cleanup_verifier_ struct verifier *v = verifier_new(image, hasher, &err);
+    _cleanup_verifier_ struct verifier *v = verifier_new(image, &err);
     assert_non_null(v);
     (void)!verifier_check(v, &image->layers[3], &err);
     err_set(&shown, ERR_SYSTEM, "no space");
@@ -279,7 +277,7 @@ static void test_has_nothing_to_explain(void **state)
 {
     _cleanup_image_ struct image *image = make(9);
     struct err err = ERR_INIT, shown = ERR_INIT;
-    _cleanup_verifier_ struct verifier *v = verifier_new(image, hasher, &err);
+    _cleanup_verifier_ struct verifier *v = verifier_new(image, &err);
 
     (void)state;
     assert_non_null(v);
@@ -295,7 +293,7 @@ static void test_can_be_given_up(void **state)
     for (unsigned round = 0; round < 20; round++) {
         _cleanup_image_ struct image *image = make(MOST_LAYERS);
         struct err err = ERR_INIT;
-        _cleanup_verifier_ struct verifier *v = verifier_new(image, hasher, &err);
+        _cleanup_verifier_ struct verifier *v = verifier_new(image, &err);
         assert_non_null(v);
     }
 }
@@ -316,18 +314,20 @@ static void test_counts_progress(void **state)
     assert_int_equal(progress, total);
 }
 
-static int make_hasher(void **state)
+static int start(void **state)
 {
-    struct err err;
-
     (void)state;
-    return (hasher = hasher_new(&err)) ? 0 : -1;
+    if (!(content = malloc(LONG + MOST_LAYERS)))
+        return -1;
+    for (size_t i = 0; i < LONG + MOST_LAYERS; i++)
+        content[i] = (char)(i * 31);
+    return 0;
 }
 
-static int drop_hasher(void **state)
+static int stop(void **state)
 {
     (void)state;
-    hasher_free(hasher);
+    free(content);
     return 0;
 }
 
@@ -352,5 +352,5 @@ UNIT_SUITE(test_verifier)
         cmocka_unit_test(test_counts_progress),
     };
 
-    return cmocka_run_group_tests(tests, make_hasher, drop_hasher);
+    return cmocka_run_group_tests(tests, start, stop);
 }

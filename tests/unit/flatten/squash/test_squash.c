@@ -1,4 +1,4 @@
-#include "flatten/squash/prove.h"
+#include "flatten/squash/squash_verify.h"
 #include "tests/unit/lib/tar_image.h"
 #include "tests/unit/lib/unit.h"
 
@@ -81,7 +81,7 @@ static size_t differing(const struct image *image, const struct squashed *s)
     struct err err = ERR_INIT;
     size_t count = 0;
 
-    assert_works(prove_same(image, s, &options, NULL, NULL, &count, &err), err);
+    assert_works(squash_verify(image, s, &options, NULL, NULL, &count, &err), err);
     return count;
 }
 
@@ -175,7 +175,7 @@ static void count_difference(void *ctx, const char *path, const char *a, const c
     ++*(size_t *)ctx;
 }
 
-/* What is proved can fail: the result is held against another image. */
+/* Verifying can fail: the result is compared with another image. */
 static void test_proof_fails(void **state)
 {
     const struct merged_options options = {.semantics = SEMANTICS_OVERLAY};
@@ -188,12 +188,12 @@ static void test_proof_fails(void **state)
 
     (void)state;
     squash(image, 1, 1, &sink, &s);
-    assert_works(prove_same(other, &s, &options, count_difference, &told, &count, &err), err);
+    assert_works(squash_verify(other, &s, &options, count_difference, &told, &count, &err), err);
     assert_int_equal(count, 1);
     assert_int_equal(told, 1);
     /* And a blob that does not hold what its digest says is no proof at all. */
     assert_int_equal(pwrite(sink.fds[1], "x", 1, 7 + 1024), 1); /* c's content */
-    assert_int_equal(prove_same(image, &s, &options, count_difference, &told, &count, &err), -1);
+    assert_int_equal(squash_verify(image, &s, &options, count_difference, &told, &count, &err), -1);
     assert_int_equal(err.kind, ERR_DIGEST);
 }
 

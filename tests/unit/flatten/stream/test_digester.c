@@ -1,4 +1,4 @@
-/* Digests of bytes that come by: the same whoever computes them, and in whatever pieces. */
+/* Digests are the same with and without a hasher, in whatever pieces the bytes come. */
 #include "tests/unit/lib/unit.h"
 
 #include "base/digest/sha256.h"
@@ -81,7 +81,7 @@ static void test_side_by_side(void **state)
     free(bytes);
 }
 
-/* Who gives up in the middle does not wait for anybody. */
+/* A digester that is freed before its end does not wait. */
 static void test_given_up(void **state)
 {
     struct err err = ERR_INIT;
@@ -96,31 +96,6 @@ static void test_given_up(void **state)
         assert_works(digester_update(d, bytes, MOST, &err), err);
     }
     free(bytes);
-}
-
-/* A stream that is hashed beside others: of `len` bytes, `step` at a time. */
-struct beside {
-    struct sha256_lane hash;
-    const unsigned char *bytes;
-    size_t at, len, step;
-    unsigned taken;
-};
-
-static bool take(void *ctx, struct hash_piece *out)
-{
-    struct beside *b = ctx;
-    size_t left = b->len - b->at;
-
-    *out = (struct hash_piece){&b->hash, b->bytes + b->at, left < b->step ? left : b->step, b};
-    b->taken += left > 0;
-    return left > 0;
-}
-
-static void give_back(void *ctx, const struct hash_piece *piece, const struct err *failure)
-{
-    assert_null(failure);
-    assert_ptr_equal(piece->owner, ctx);
-    ((struct beside *)ctx)->at += piece->len;
 }
 
 /* Whatever the lengths, and whichever ends first, a stream stays at whole blocks until its end. */
@@ -158,43 +133,13 @@ static void test_in_step(void **state)
     free(bytes);
 }
 
-/* The backlog goes on where a lane would be alone, and neither minds the other's lengths. */
-static void test_backlog(void **state)
-{
-    static const size_t steps[] = {1000, 64 * 1024, MOST};
-    struct err err = ERR_INIT;
-    unsigned char *bytes = noise();
-    struct digest expected, actual;
-
-    (void)state;
-    assert_works(sha256_digest(bytes, MOST - 77, &expected, &err), err);
-    for (size_t i = 0; i < 3; i++) {
-        _cleanup_hasher_ struct hasher *hasher = hasher_new(&err);
-        struct beside b = {.bytes = bytes, .len = MOST - 77, .step = steps[i]};
-        const struct hash_backlog backlog = {take, give_back, &b};
-        assert_non_null(hasher);
-        assert_works(sha256_lane_init(&b.hash, &err), err);
-        hasher_set_backlog(hasher, &backlog);
-        check(hasher, bytes, MOST, 100 * 1000);
-        hasher_set_backlog(hasher, NULL);
-        assert_true(b.taken > 0);
-        size_t before = b.at;
-        check(hasher, bytes, MOST, 100 * 1000);
-        assert_int_equal(b.at, before);
-        assert_works(sha256_lane_update(&b.hash, bytes + b.at, b.len - b.at, &err), err);
-        assert_works(sha256_lane_finish(&b.hash, &actual, &err), err);
-        assert_string_equal(actual.text, expected.text);
-        sha256_lane_clear(&b.hash);
-    }
-    free(bytes);
-}
-
 UNIT_SUITE(test_digester)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),   cmocka_unit_test(test_side_by_side),
-        cmocka_unit_test(test_given_up), cmocka_unit_test(test_in_step),
-        cmocka_unit_test(test_backlog),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_side_by_side),
+        cmocka_unit_test(test_given_up),
+        cmocka_unit_test(test_in_step),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

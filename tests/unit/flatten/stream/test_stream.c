@@ -1,6 +1,6 @@
 #include "tests/unit/lib/stream_unit.h"
 
-#include "flatten/stream/spool.h"
+#include "flatten/stream/temporary_file.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -19,7 +19,7 @@ static int inflate_by(stream_reader *read, const struct buf *in, size_t in_step,
                       struct buf *out, struct err *err)
 {
     enum compression kind;
-    /* What it is shows in the first four bytes, which are shown at once. */
+    /* The first peek shows four bytes, the length of the longest magic number. */
     struct stream *raw = memory_stream(in->data, in->len, in_step < 4 ? 4 : in_step);
     struct stream *s = stream_decompress(raw, &kind, err);
 
@@ -166,7 +166,7 @@ static void test_garbage_behind(void **state)
         _cleanup_buf_ struct buf in = BUF_INIT;
         compress_to(&in, both[i], text, sizeof(text), 1000);
         buf_puts(&in, "garbage");
-        check_refused(&in, i ? "zstd: " : "gzip: garbage behind the data");
+        check_refused(&in, i ? "zstd: " : "gzip: garbage after the data");
     }
 }
 
@@ -310,7 +310,7 @@ static void test_verified_nothing(void **state)
     stream_free(s);
 }
 
-/* What a reader did not use is no part of what was checked: drain reads on. */
+/* Bytes that the reader did not use are checked by stream_drain. */
 static void test_drain_reaches_the_check(void **state)
 {
     struct err err = ERR_INIT;
@@ -371,7 +371,7 @@ static void test_skip(void **state)
     assert_int_equal(stream_skip(s, 3), 3);
     assert_works(stream_peek(s, &data, &len, &err), err);
     assert_int_equal(*(const char *)data, '5');
-    assert_int_equal(stream_skip(s, 1), 0); /* what was peeked is not used yet */
+    assert_int_equal(stream_skip(s, 1), 0); /* peeked bytes are not used yet */
     stream_advance(s, len);
     assert_int_equal(stream_skip(s, 1), 0); /* at the end */
     stream_free(s);
@@ -428,10 +428,10 @@ static void test_unreadable(void **state)
     stream_free(s);
 }
 
-/* What is spooled has an end, whatever it is compressed to. */
-static void test_spool_is_bounded(void **state)
+/* A temporary file has a limit, however well its content is compressed. */
+static void test_temporary_file_is_bounded(void **state)
 {
-    _cleanup_fd_ int fd = memfd_create("spool", MFD_CLOEXEC);
+    _cleanup_fd_ int fd = memfd_create("file", MFD_CLOEXEC);
     struct err err = ERR_INIT;
 
     (void)state;
@@ -440,9 +440,9 @@ static void test_spool_is_bounded(void **state)
         assert_int_equal(ftruncate(fd, 0), 0);
         assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
         if (most < sizeof(text))
-            assert_fails(spool_stream(s, fd, most, &err), err, ERR_LIMIT);
+            assert_fails(temporary_file_copy(s, fd, most, &err), err, ERR_LIMIT);
         else
-            assert_works(spool_stream(s, fd, most, &err), err);
+            assert_works(temporary_file_copy(s, fd, most, &err), err);
     }
     assert_int_equal(lseek(fd, 0, SEEK_END), sizeof(text));
 }
@@ -473,7 +473,7 @@ UNIT_SUITE(test_stream)
         cmocka_unit_test(test_range_beyond_the_end),
         cmocka_unit_test(test_pipe),
         cmocka_unit_test(test_unreadable),
-        cmocka_unit_test(test_spool_is_bounded),
+        cmocka_unit_test(test_temporary_file_is_bounded),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

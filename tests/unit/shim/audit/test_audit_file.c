@@ -164,7 +164,7 @@ static void test_what_is_not_ours(void **state)
     assert_int_equal(unlinkat(dir->fd, "a", 0), 0);
     put(dir, "a", "x\n", 0660);
     assert_fails(append(&audit, "one\n", &err), err, ERR_POLICY);
-    assert_contains(err.msg, "not a file of root's alone");
+    assert_contains(err.msg, "must be a regular file, owned by root and not writable by others");
     assert_int_equal(unlinkat(dir->fd, "a", 0), 0);
     assert_int_equal(mkfifoat(dir->fd, "a", 0600), 0);
     assert_fails(append(&audit, "one\n", &err), err, ERR_POLICY);
@@ -178,11 +178,13 @@ static void test_folders_of_others(void **state)
     assert_int_equal(mkdirat(dir->fd, "open", 0777), 0);
     assert_int_equal(fchmodat(dir->fd, "open", 0777, 0), 0);
     assert_fails(append(&audit, "one\n", &err), err, ERR_POLICY);
-    assert_contains(err.msg, "not in folders of root's alone");
+    assert_contains(err.msg,
+                    "must lie in directories that are owned by root and not writable by others");
     assert_int_equal(mkdirat(dir->fd, "open/closed", 0755), 0);
     snprintf(path, sizeof(path), "%s/open/closed/a", dir->path);
     assert_fails(append(&audit, "one\n", &err), err, ERR_POLICY);
-    assert_contains(err.msg, "not in folders of root's alone");
+    assert_contains(err.msg,
+                    "must lie in directories that are owned by root and not writable by others");
 }
 
 static void test_a_missing_folder_is_made(void **state)

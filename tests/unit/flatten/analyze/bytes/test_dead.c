@@ -3,8 +3,8 @@
 #include "tests/unit/lib/unit.h"
 
 /*
- * Who hid what, and why: stacks as text (stack.h), with files of "layer:path". Expected: for each
- * pair of layers and cause "LAYER<BY cause files"; in the order of layers.
+ * Hidden bytes and their causes: stacks as text (stack.h), with files of "layer:path". Expected:
+ * for each pair of layers and cause "LAYER<BY cause files"; in the order of layers.
  */
 struct dead_case {
     const char *layers, *expected;
@@ -36,7 +36,7 @@ static const struct dead_case cases[] = {
     {"a b=a | -a | b", "1<3 overwritten 1"},
     {"a b=a | a b", "1<2 overwritten 1"},
     {"a b=a c=b | -a | -c | -b", "1<4 deleted 1"},
-    /* a path twice in a layer: nobody ever saw the first */
+    /* a path twice in a layer: the first never shows */
     {"a a", "1<1 overwritten 1"},
     {"a b=a a", ""},
 };
@@ -67,14 +67,13 @@ static void analyse(const char *layers, struct analysis *out)
 {
     static const char config[] = "{\"rootfs\":{}}";
     static struct stack stack;
-    struct merged_options options = {0};
     struct err err = ERR_INIT;
 
     stack_parse(&stack, layers);
     struct image *image = image_of_stack(&stack);
     if (!image->config)
         image->config = json_parse(config, sizeof(config) - 1, NULL, &err);
-    assert_works(analysis_make(image, layers, &options, &lookup_default_costs, out, &err), err);
+    assert_works(analysis_make(image, layers, &lookup_default_costs, out, &err), err);
 }
 
 static void test_cases(void **state)
@@ -94,7 +93,7 @@ static void test_cases(void **state)
 /* Only what has a rival of equal content was merely touched. */
 static void test_settle(void **state)
 {
-    struct strata_file files[] = {
+    struct stack_file files[] = {
         {0},
         {.layer = 1, .killer = 2, .rival = 2, .quick = 7},
         {.layer = 2, .quick = 7},
@@ -103,10 +102,10 @@ static void test_settle(void **state)
         {.layer = 1, .killer = 2, .rival = 6},
         {.layer = 2},
     };
-    struct strata s = {.files = files, .file_count = 7};
+    struct layer_stack s = {.files = files, .file_count = 7};
 
     (void)state;
-    dead_settle(&s);
+    dead_compare_rivals(&s);
     assert_int_equal(files[1].cause, DEAD_METADATA);
     assert_int_equal(files[3].cause, DEAD_OVERWRITTEN);
     assert_int_equal(files[5].cause, DEAD_OVERWRITTEN);

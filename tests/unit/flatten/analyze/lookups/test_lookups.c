@@ -5,13 +5,12 @@
 static void analyse(const char *layers, struct analysis *out)
 {
     static struct stack stack;
-    struct merged_options options = {0};
     struct err err = ERR_INIT;
 
     stack_parse(&stack, layers);
     struct image *image = image_of_stack(&stack);
     image->config = json_new_object(&err);
-    assert_works(analysis_make(image, layers, &options, &lookup_default_costs, out, &err), err);
+    assert_works(analysis_make(image, layers, &lookup_default_costs, out, &err), err);
 }
 
 /* Sums of probes, as means are awkward: existing over all paths, depth over all directories. */
@@ -56,7 +55,7 @@ static void test_kept(void **state)
 
     (void)state;
     analyse("d/ d/a | d/ d/b | d/ d/c | d/ d/e", &a);
-    assert_works(lookups_count(&a.strata, 1, &l, &err), err);
+    assert_works(lookups_count(&a.stack, 1, &l, &err), err);
     assert_int_equal(l.depth.most, 2);
     assert_true(l.existing.mean > 1.39 && l.existing.mean < 1.41); /* d and a: 2, the rest 1 */
     lookup_report_clear(&l);
@@ -70,11 +69,12 @@ static void test_worst(void **state)
 
     (void)state;
     analyse("d/ d/a d/b d/c e/ e/a | e/ | d/ | e/", &a);
-    assert_string_equal(strata_path(&a.strata, a.lookups.worst[0].node, &path), ""); /* 2 in 4 */
-    assert_string_equal(strata_path(&a.strata, a.lookups.worst[1].node, &path), "d");
+    assert_string_equal(layer_stack_path(&a.stack, a.lookups.worst[0].node, &path),
+                        ""); /* 2 in 4 */
+    assert_string_equal(layer_stack_path(&a.stack, a.lookups.worst[1].node, &path), "d");
     assert_int_equal(a.lookups.worst[1].layers, 2);
     assert_int_equal(a.lookups.worst[1].entries, 3);
-    assert_string_equal(strata_path(&a.strata, a.lookups.worst[2].node, &path), "e");
+    assert_string_equal(layer_stack_path(&a.stack, a.lookups.worst[2].node, &path), "e");
     buf_free(&path);
     analysis_clear(&a);
 }

@@ -84,11 +84,11 @@ static void test_error(void **state)
         struct zfs_sums one = {.records = 1, .logical = 10, .physical = {5}, .squares = {25}};
         one.products[ZFS_LZ4] = 50;
         one.logical_squares = 100;
-        zfs_sum(&alike, &one);
+        zfs_sums_add(&alike, &one);
         one.physical[ZFS_LZ4] = i % 2 ? 10 : 2;
         one.squares[ZFS_LZ4] = i % 2 ? 100 : 4;
         one.products[ZFS_LZ4] = i % 2 ? 100 : 20;
-        zfs_sum(&mixed, &one);
+        zfs_sums_add(&mixed, &one);
     }
     assert_true(zfs_error(&mixed, ZFS_LZ4, 100) == 0);
     assert_true(zfs_error(&alike, ZFS_LZ4, 1000000) < 1e-9);

@@ -4,8 +4,8 @@
  */
 #include "tests/unit/lib/unit.h"
 
-#include "shim/runtime/call/call.h"
 #include "shim/runtime/call/call_grammar.h"
+#include "shim/runtime/call/call_read.h"
 
 enum { MOST_WORDS = 24 };
 
@@ -132,7 +132,7 @@ static const struct row rows[] = {
 };
 
 /* What one grammar makes of it. */
-static void read_with(enum call_flavor flavor, const char *line, char *out, size_t size)
+static void read_with(enum lowlevel_flavor flavor, const char *line, char *out, size_t size)
 {
     char copy[256], *words[MOST_WORDS];
     struct reading r;
@@ -162,7 +162,8 @@ static void test_rows(void **state)
 
 /* ---- both grammars together ---- */
 
-static int read_line(const char *line, enum call_flavor flavor, struct call *call, struct err *err)
+static int read_line(const char *line, enum lowlevel_flavor flavor, struct call *call,
+                     struct err *err)
 {
     static char copy[512];
     char *words[MOST_WORDS];
@@ -201,16 +202,18 @@ static void test_disagreement_needs_one(void **state)
     struct call call;
 
     (void)state;
-    assert_int_equal(read_line("--log /l create -b=/x c1", FLAVOR_UNKNOWN, &call, &err), 1);
+    assert_int_equal(read_line("--log /l create -b=/x c1", FLAVOR_UNKNOWN, &call, &err),
+                     CALL_AMBIGUOUS);
     assert_string_equal(call.log, "/l");
     assert_works(read_line("create -b=/x c1", FLAVOR_RUNC, &call, &err), err);
     assert_string_equal(call.bundle, "/x");
     assert_works(read_line("create -b=/x c1", FLAVOR_CRUN, &call, &err), err);
     assert_string_equal(call.bundle, "=/x");
-    assert_int_equal(read_line("run -db /b c1", FLAVOR_UNKNOWN, &call, &err), 1);
+    assert_int_equal(read_line("run -db /b c1", FLAVOR_UNKNOWN, &call, &err), CALL_AMBIGUOUS);
     assert_works(read_line("run -db /b c1", FLAVOR_CRUN, &call, &err), err);
     assert_string_equal(call.bundle, "/b");
-    assert_int_equal(read_line("create --config o.json c1", FLAVOR_UNKNOWN, &call, &err), 1);
+    assert_int_equal(read_line("create --config o.json c1", FLAVOR_UNKNOWN, &call, &err),
+                     CALL_AMBIGUOUS);
     assert_works(read_line("create --config o.json c1", FLAVOR_CRUN, &call, &err), err);
     assert_string_equal(call.config, "o.json");
 }
@@ -235,11 +238,12 @@ static void test_help_in_one_reading_only(void **state)
     struct call call;
 
     (void)state;
-    assert_int_equal(read_line("create --usage", FLAVOR_UNKNOWN, &call, &err), 1);
+    assert_int_equal(read_line("create --usage", FLAVOR_UNKNOWN, &call, &err), CALL_AMBIGUOUS);
     assert_works(read_line("create --usage", FLAVOR_CRUN, &call, &err), err);
     assert_false(call_edits(&call));
     assert_fails(read_line("create --usage", FLAVOR_RUNC, &call, &err), err, ERR_USAGE);
-    assert_int_equal(read_line("create -V ID --pid-file", FLAVOR_UNKNOWN, &call, &err), 1);
+    assert_int_equal(read_line("create -V ID --pid-file", FLAVOR_UNKNOWN, &call, &err),
+                     CALL_AMBIGUOUS);
     assert_works(read_line("create -V ID --pid-file", FLAVOR_RUNC, &call, &err), err);
     assert_true(call_edits(&call));
     assert_string_equal(call.id, "ID");

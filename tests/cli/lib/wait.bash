@@ -1,0 +1,21 @@
+# Waits for what comes sooner or later. The limits are for hangs: a busy machine is no failure.
+# shellcheck shell=bash
+
+# wait_until COMMAND...: until the command succeeds; fails after some minutes.
+wait_until() {
+    local left=6000
+    until "$@" >/dev/null 2>&1; do
+        ((left-- > 0)) || { echo "in vain: $*"; return 1; }
+        sleep 0.05
+    done
+}
+
+is_locked() { ! flock --nonblock "$1" true; }
+
+# hold_lock FILE: HOLDER is a process that has locked it, and does until it is killed.
+hold_lock() {
+    # shellcheck disable=SC2016
+    bash -c 'exec 9<"$0" && flock 9 && exec sleep 3600' "$1" 3>&- &
+    HOLDER=$!
+    wait_until is_locked "$1"
+}
