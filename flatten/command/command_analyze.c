@@ -5,7 +5,8 @@
 #include "flatten/analyze/analyses.h"
 #include "flatten/analyze/zfs/zfs.h"
 #include "flatten/command/analyze_files.h"
-#include "flatten/keeper/keeper.h"
+#include "flatten/command/keeper_run.h"
+#include "flatten/image/image_source.h"
 #include "flatten/squash/platforms.h"
 #include "flatten/wire/wire.h"
 
@@ -86,7 +87,10 @@ static int add_image(struct reader *r, const struct analyze_run *run, size_t whi
                      struct analyses *all, struct err *err)
 {
     _cleanup_source_ struct source *source = reader_source(r, which, err);
-    struct image *image = source ? source_image(source, run->command->platform, err) : NULL;
+    struct image *image =
+        source
+            ? source_image(source, &(struct image_choice){.platform = run->command->platform}, err)
+            : NULL;
 
     return image ? analyses_add(all, image, run->names[which], err) : -1;
 }

@@ -1,7 +1,7 @@
 #include "flatten/command/commands.h"
 
+#include "flatten/command/keeper_run.h"
 #include "flatten/command/squash_command.h"
-#include "flatten/keeper/keeper.h"
 #include "flatten/merge/merge.h"
 #include "flatten/name/image_name.h"
 

@@ -1,7 +1,8 @@
 #include "flatten/command/commands.h"
 
 #include "base/cli/log.h"
-#include "flatten/keeper/keeper.h"
+#include "flatten/command/keeper_run.h"
+#include "flatten/image/image_source.h"
 #include "flatten/squash/listing.h"
 #include "flatten/squash/platforms.h"
 
@@ -86,7 +87,8 @@ static struct listing *list_image(struct reader *r, size_t which, const struct v
 {
     const struct merged_options options = {.semantics = semantics_named(c->semantics)};
     _cleanup_source_ struct source *source = reader_source(r, which, err);
-    _cleanup_image_ struct image *image = source ? source_image(source, c->platform, err) : NULL;
+    _cleanup_image_ struct image *image =
+        source ? source_image(source, &(struct image_choice){.platform = c->platform}, err) : NULL;
 
     return image ? listing_new(image, &options, like, err) : NULL;
 }

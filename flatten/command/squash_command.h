@@ -7,6 +7,7 @@
 #define FLATTEN_SQUASH_COMMAND_H
 
 #include "flatten/command/timestamp.h"
+#include "flatten/image/image_source.h"
 #include "flatten/reader/reader.h"
 #include "flatten/squash/layer_selection.h"
 #include "flatten/squash/platforms.h"

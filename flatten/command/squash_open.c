@@ -2,12 +2,22 @@
 
 #include "base/cli/log.h"
 #include "base/utf8.h"
+#include "flatten/exchange/image_limits.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 /* The limit for all images together. */
 static const size_t most_documents = (size_t)256 << 20;
+
+/* Reads an image of the source: with --all-images the one that is next. */
+static struct image *read_image(const struct squash_run *run, const char *platform, struct err *err)
+{
+    const struct image_choice choice = {
+        .place = run->places ? &run->places[run->entry_count] : NULL, .platform = platform};
+
+    return source_image(run->source, &choice, err);
+}
 
 static struct squash_job *add_job(struct squash_run *run, struct image *image, struct err *err)
 {
@@ -56,7 +66,7 @@ static int open_platforms(struct squash_run *run, const struct platforms *p, siz
 {
     for (size_t i = 0; i < p->count; i++) {
         if (i > 0) {
-            struct image *image = source_image(run->source, p->list[i].digest, err);
+            struct image *image = read_image(run, p->list[i].digest, err);
             if (!image || !add_job(run, image, err) || check_json_size(run, err) < 0)
                 return -1;
         }
@@ -79,7 +89,7 @@ static int open_images(struct squash_run *run, struct err *err)
     bool all = asks_for_platforms(run);
     const char *platform = all ? PLATFORM_ANY : run->command->platform;
     size_t first = run->count;
-    struct image *image = source_image(run->source, platform, err);
+    struct image *image = read_image(run, platform, err);
     _cleanup_platforms_ struct platforms p = {0};
 
     if (!image || !add_job(run, image, err) || (first && check_json_size(run, err) < 0))
@@ -193,15 +203,6 @@ int squash_open_source(struct squash_run *run, struct err *err)
     return 0;
 }
 
-static int select_place(struct squash_run *run, struct err *err)
-{
-    char *selector = strf("@%zu", run->places[run->entry_count]);
-
-    free(run->source->selector);
-    run->source->selector = selector;
-    return selector ? 0 : err_nomem(err);
-}
-
 int squash_open_entry(struct squash_run *run, struct err *err)
 {
     struct squash_entry *entries =
@@ -212,8 +213,6 @@ int squash_open_entry(struct squash_run *run, struct err *err)
     run->entries = entries;
     struct squash_entry *entry = &entries[run->entry_count];
     *entry = (struct squash_entry){.first = run->count, .image_index = BUF_INIT};
-    if (run->places && select_place(run, err) < 0)
-        return -1;
     if (open_images(run, err) < 0)
         return run->places ? err_wrap(err, "image @%zu", run->places[run->entry_count]) : -1;
     entry->count = run->count - entry->first;

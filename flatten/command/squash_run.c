@@ -129,9 +129,9 @@ static struct image *open_base(struct squash_run *run, const char *platform, str
         return reader_diff_ids(run->reader, SQUASH_BASE, err);
     if (!run->base && !(run->base = reader_source(run->reader, SQUASH_BASE, err)))
         return NULL;
-    if (run->base->store)
-        run->base->store->outline = true; /* config and manifest are enough to compare */
-    return source_image(run->base, platform, err);
+    /* Layers are compared by digest: none is fetched. */
+    return source_image(run->base, &(struct image_choice){.platform = platform, .outline = true},
+                        err);
 }
 
 static int choose_layers(struct squash_run *run, const struct image *image, const char *platform,

@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MOST_MEMBERS = 100000, MOST_LINKS = 8 };
@@ -229,26 +228,7 @@ int members_read(const struct members *m, const char *name, size_t limit, struct
     return 0;
 }
 
-int members_open_file(const char *path, bool *regular, struct err *err)
-{
-    _cleanup_fd_ int fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
-                                                 : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    struct stat st;
-
-    if (fd < 0 || fstat(fd, &st) < 0)
-        return err_sys(err, "open");
-    if (strcmp(path, "-") == 0 && isatty(fd))
-        return err_set(err, ERR_USAGE,
-                       "standard input is a terminal: pipe an archive into it, as in docker save "
-                       "NAME | flatten -");
-    if (S_ISDIR(st.st_mode))
-        return err_set(err, ERR_USAGE, "is a directory; an OCI layout is oci:%s", path);
-    *regular = S_ISREG(st.st_mode);
-    return steal_fd(&fd);
-}
-
-int members_plain(int fd, bool regular, int (*spool)(void *ctx, struct err *err), void *ctx,
-                  struct err *err)
+int members_plain(int fd, bool regular, spool_new *spool, void *ctx, struct err *err)
 {
     enum compression kind;
     struct stream *raw = stream_fd(fd, err);

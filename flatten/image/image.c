@@ -1,7 +1,12 @@
 #include "flatten/image/image.h"
 
-#include <fcntl.h>
+#include "flatten/exchange/image_limits.h"
+#include "flatten/image/image_internal.h"
+
 #include <string.h>
+
+/* Bytes that a document may take in memory: 57 times the size of its text at the worst. */
+enum { IMAGE_JSON_MEMORY = 64 * 1024 * 1024 };
 
 const struct json_options image_json_options = {
     .max_bytes = IMAGE_JSON_LIMIT, .max_memory = IMAGE_JSON_MEMORY, .unique_keys = true};

@@ -1,46 +1,24 @@
-#include "flatten/image/image.h"
+#include "flatten/image/image_internal.h"
 
 #include "base/fdio.h"
-#include "flatten/image/blob_store.h"
-#include "flatten/name/image_name.h"
+#include "flatten/exchange/image_limits.h"
+#include "flatten/image/image_index.h"
 
 #include <string.h>
-#include <sys/utsname.h>
 
-/*
- * OCI images (image-spec manifest.md, image-index.md) and layouts of them (image-layout.md:
- * blobs/sha256/<hex>, index.json, oci-layout), wherever their blobs lie.
+/* An OCI image (image-spec manifest.md), wherever its blobs lie: from a descriptor to the layers.
  */
 
 enum { MOST_INDEXES = 4 }; /* indexes that point to indexes */
 
-struct layout {
+struct oci_reading {
     struct blob_store *store;
-    const char *platform;
+    const struct image_choice *choice;
     struct json_doc *index; /* the last one followed; or NULL */
-    uint64_t json_size;     /* of all that was parsed */
+    uint64_t json_size;     /* of all that was parsed, bytes */
 };
 
 /* ---- blobs ---- */
-
-void blob_path(const struct digest *digest, char out[BLOB_PATH_SIZE])
-{
-    snprintf(out, BLOB_PATH_SIZE, "blobs/sha256/%s", digest_hex(digest));
-}
-
-int blob_open_each(struct blob_store *s, blob_open_one *one, const struct blob_request *requests,
-                   size_t count, struct blob_place *out, size_t *failed, struct err *err)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (one(s, &requests[i], &out[i], err) == 0)
-            continue;
-        *failed = i;
-        while (i-- > 0)
-            cleanup_fd(&out[i].fd);
-        return -1;
-    }
-    return 0;
-}
 
 /* What a descriptor asks for: a digest and a size it must have. */
 static int request_parse(const struct json *descriptor, enum blob_role role,
@@ -86,7 +64,7 @@ static int read_place(const struct blob_place *place, struct buf *out, struct er
     return 0;
 }
 
-static struct json_doc *read_json_blob(struct layout *l, const struct json *descriptor,
+static struct json_doc *read_json_blob(struct oci_reading *r, const struct json *descriptor,
                                        enum blob_role role, struct digest *digest, struct err *err)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
@@ -96,7 +74,7 @@ static struct json_doc *read_json_blob(struct layout *l, const struct json *desc
     size_t failed;
 
     if (request_parse(descriptor, role, &request, err) < 0 ||
-        l->store->ops->open(l->store, &request, 1, &place, &failed, err) < 0)
+        r->store->ops->open(r->store, &request, 1, &place, &failed, err) < 0)
         return NULL;
     *digest = request.digest;
     if (check_size(&request, &place, err) < 0)
@@ -114,23 +92,11 @@ static struct json_doc *read_json_blob(struct layout *l, const struct json *desc
     struct json_doc *doc = json_parse(text.data, text.len, &image_json_options, err);
     if (!doc)
         err_wrap(err, "%s", digest->text);
-    l->json_size += text.len;
+    r->json_size += text.len;
     return doc;
 }
 
 /* ---- from index to manifest ---- */
-
-/* By the descriptor's type, else by the document's own, else by what it has. */
-static bool is_index(const struct json *descriptor, const struct json *doc)
-{
-    const char *type = json_text(json_get(descriptor, "mediaType"));
-
-    if (!type)
-        type = json_text(json_get(doc, "mediaType"));
-    if (!type)
-        return json_get(doc, "manifests") != NULL;
-    return strstr(type, "image.index") || strstr(type, "manifest.list");
-}
 
 /* One text must not be read as an index by some and as a manifest by others. */
 static int check_kind(const struct json *doc, struct err *err)
@@ -145,183 +111,11 @@ static int check_kind(const struct json *doc, struct err *err)
     return 0;
 }
 
-/* Attestations and the like sit in an index beside images; their platform is unknown/unknown. */
-bool image_is_platform(const struct json *descriptor)
-{
-    const char *os = json_text(json_path(descriptor, "platform", "os", NULL));
-
-    return (!os || strcmp(os, "unknown") != 0) &&
-           !json_path(descriptor, "annotations", "vnd.docker.reference.type", NULL);
-}
-
-static const char *host_platform(void)
-{
-    static const struct {
-        const char *machine, *platform;
-    } known[] = {{"x86_64", "linux/amd64"},
-                 {"aarch64", "linux/arm64"},
-                 {"ppc64le", "linux/ppc64le"},
-                 {"s390x", "linux/s390x"},
-                 {"riscv64", "linux/riscv64"}};
-    struct utsname u;
-
-    if (uname(&u) == 0)
-        for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-            if (strcmp(u.machine, known[i].machine) == 0)
-                return known[i].platform;
-    return "linux/amd64";
-}
-
-/* `has`: an object with os, architecture and perhaps variant: a descriptor's platform, a config. */
-static bool platform_matches(struct json *has, const char *wanted)
-{
-    const char *os = json_text(json_get(has, "os"));
-    const char *arch = json_text(json_get(has, "architecture"));
-    const char *variant = json_text(json_get(has, "variant"));
-    char text[256];
-
-    if (!os || !arch)
-        return false;
-    snprintf(text, sizeof(text), "%s/%s", os, arch);
-    if (strcmp(text, wanted) == 0)
-        return true;
-    snprintf(text, sizeof(text), "%s/%s/%s", os, arch, variant ? variant : "");
-    return strcmp(text, wanted) == 0;
-}
-
-static bool is_any(const char *selector)
-{
-    return selector && strcmp(selector, PLATFORM_ANY) == 0;
-}
-
-static bool is_digest(const char *selector)
-{
-    return selector && strncmp(selector, "sha256:", 7) == 0;
-}
-
-static bool names_platform(const char *selector)
-{
-    return selector && !is_any(selector) && !is_digest(selector);
-}
-
-int image_check_platform(const struct image *image, const char *platform, struct err *err)
-{
-    struct json *config = json_root(image->config);
-
-    if (!names_platform(platform) || !json_get(config, "os") || platform_matches(config, platform))
-        return 0;
-    return err_set(err, ERR_USAGE, "the image is not for %s", platform);
-}
-
-static bool is_chosen(const struct json *descriptor, const char *platform)
-{
-    const char *digest = json_text(json_get(descriptor, "digest"));
-
-    return !platform || is_any(platform) || (digest && strcmp(platform, digest) == 0) ||
-           platform_matches(json_get(descriptor, "platform"), platform);
-}
-
-static const char *ref_name(const struct json *descriptor)
-{
-    return json_text(
-        json_path(descriptor, "annotations", "org.opencontainers.image.ref.name", NULL));
-}
-
-/* What could have been named: tags, or platforms. */
-static void put_choices(const struct json *manifests, bool tags, struct buf *out)
-{
-    enum { SHOWN = 600 };
-
-    for (size_t i = 0; i < json_count(manifests) && out->len < SHOWN; i++) {
-        const struct json *d = json_at(manifests, i), *platform = json_get(d, "platform");
-        const char *os = json_text(json_get(platform, "os"));
-        const char *variant = json_text(json_get(platform, "variant"));
-        const char *text = tags ? ref_name(d) : json_text(json_get(platform, "architecture"));
-        if (!text || !image_is_platform(d))
-            continue;
-        buf_puts(out, out->len ? ", " : "; it has ");
-        if (!tags && os)
-            buf_put_printable(out, os, strlen(os)), buf_putc(out, '/');
-        buf_put_printable(out, text, strlen(text));
-        if (!tags && variant)
-            buf_putc(out, '/'), buf_put_printable(out, variant, strlen(variant));
-    }
-}
-
-static void refuse_choice(const struct json *manifests, const char *tag, const char *platform,
-                          struct err *err)
-{
-    _cleanup_buf_ struct buf choices = BUF_INIT;
-
-    put_choices(manifests, tag != NULL, &choices);
-    err_set(err, ERR_USAGE, "no image%s%s%s%s in the layout%s", tag ? " named " : "",
-            tag ? tag : "", platform ? " for " : "", platform ? platform : "",
-            choices.data ? choices.data : "");
-}
-
-/* The descriptor that the tag and the platform single out from an index. */
-static struct json *choose(struct json *index, const char *tag, const char *platform,
-                           struct err *err)
-{
-    struct json *manifests = json_get(index, "manifests"), *found = NULL;
-    size_t matches = 0;
-
-    for (size_t i = 0; i < json_count(manifests); i++) {
-        struct json *d = json_at(manifests, i);
-        const char *name = ref_name(d);
-        if (!image_is_platform(d) || (tag && (!name || strcmp(name, tag) != 0)) ||
-            !is_chosen(d, platform))
-            continue;
-        found = d;
-        if (++matches == 1 && (is_any(platform) || is_digest(platform)))
-            break;
-    }
-    if (matches == 1)
-        return found;
-    if (matches == 0)
-        refuse_choice(manifests, tag, platform, err);
-    else
-        err_set(err, ERR_USAGE,
-                "the layout holds %zu images: name one, as in oci:DIR:TAG, or "
-                "give --platform",
-                matches);
-    return NULL;
-}
-
-static size_t images_in(struct json *index)
-{
-    struct json *manifests = json_get(index, "manifests");
-    size_t count = 0;
-
-    for (size_t i = 0; i < json_count(manifests); i++)
-        count += image_is_platform(json_at(manifests, i));
-    return count;
-}
-
-/* What an index leads to. One that holds an index alone stands for that one. */
-static struct json *choose_below(struct json *index, const char *platform, struct err *err)
-{
-    struct json *manifests = json_get(index, "manifests");
-    size_t images = images_in(index), nested = 0;
-
-    for (size_t i = 0; i < json_count(manifests); i++)
-        nested += is_index(json_at(manifests, i), NULL);
-    if (images == 1 && nested == 1)
-        platform = NULL;
-    else if (nested && is_any(platform)) {
-        err_set(err, ERR_UNSUPPORTED,
-                "an index beside others in an index: choose one image with --platform");
-        return NULL;
-    } else if (!platform && images > 1)
-        platform = host_platform();
-    return choose(index, NULL, platform, err);
-}
-
 /* Follows indexes down to a manifest, whose digest it leaves in *digest. */
-static struct json_doc *find_manifest(struct layout *l, const struct json *descriptor, int depth,
-                                      struct digest *digest, struct err *err)
+static struct json_doc *find_manifest(struct oci_reading *r, const struct json *descriptor,
+                                      int depth, struct digest *digest, struct err *err)
 {
-    _cleanup_json_ struct json_doc *doc = read_json_blob(l, descriptor, BLOB_MANIFEST, digest, err);
+    _cleanup_json_ struct json_doc *doc = read_json_blob(r, descriptor, BLOB_MANIFEST, digest, err);
 
     if (!doc)
         return NULL;
@@ -329,16 +123,16 @@ static struct json_doc *find_manifest(struct layout *l, const struct json *descr
         err_wrap(err, "%s", digest->text);
         return NULL;
     }
-    if (!is_index(descriptor, json_root(doc)))
+    if (!index_is_index(descriptor, json_root(doc)))
         return steal_ptr(&doc);
     if (depth == MOST_INDEXES) {
         err_set(err, ERR_LIMIT, "indexes point to indexes more than %d deep", MOST_INDEXES);
         return NULL;
     }
-    cleanup_json_doc(&l->index);
-    l->index = steal_ptr(&doc);
-    const struct json *next = choose_below(json_root(l->index), l->platform, err);
-    return next ? find_manifest(l, next, depth + 1, digest, err) : NULL;
+    cleanup_json_doc(&r->index);
+    r->index = steal_ptr(&doc);
+    const struct json *next = index_choose_below(json_root(r->index), r->choice->platform, err);
+    return next ? find_manifest(r, next, depth + 1, digest, err) : NULL;
 }
 
 static int request_layer(const struct json *descriptor, struct blob_request *out, struct err *err)
@@ -350,7 +144,7 @@ static int request_layer(const struct json *descriptor, struct blob_request *out
     return 0;
 }
 
-static int add_layers(const struct layout *l, struct image *image, struct err *err)
+static int add_layers(const struct oci_reading *r, struct image *image, struct err *err)
 {
     struct json *layers = json_get(json_root(image->manifest), "layers");
     size_t count = image->layer_count, failed = 0;
@@ -369,9 +163,9 @@ static int add_layers(const struct layout *l, struct image *image, struct err *e
         image->layers[i].digest = requests[i].digest;
         image->layers[i].size = requests[i].size;
     }
-    if (l->store->outline)
+    if (r->choice->outline)
         return 0;
-    if (l->store->ops->open(l->store, requests, count, places, &failed, err) < 0)
+    if (r->store->ops->open(r->store, requests, count, places, &failed, err) < 0)
         return err_wrap(err, "layer %zu", failed + 1);
     for (size_t i = 0; i < count; i++) {
         struct layer *layer = &image->layers[i];
@@ -385,10 +179,10 @@ static int add_layers(const struct layout *l, struct image *image, struct err *e
     return 0;
 }
 
-static struct image *open_manifest(struct layout *l, struct json *descriptor, struct err *err)
+static struct image *open_manifest(struct oci_reading *r, struct json *descriptor, struct err *err)
 {
     struct digest digest, config_digest;
-    _cleanup_json_ struct json_doc *manifest = find_manifest(l, descriptor, 0, &digest, err);
+    _cleanup_json_ struct json_doc *manifest = find_manifest(r, descriptor, 0, &digest, err);
 
     if (!manifest)
         return NULL;
@@ -398,102 +192,27 @@ static struct image *open_manifest(struct layout *l, struct json *descriptor, st
         return NULL;
     }
     struct json_doc *config =
-        read_json_blob(l, config_descriptor, BLOB_CONFIG, &config_digest, err);
+        read_json_blob(r, config_descriptor, BLOB_CONFIG, &config_digest, err);
     _cleanup_image_ struct image *image = config ? image_new(config, err) : NULL;
     if (!image)
         return NULL;
     /* A descriptor need not say its platform, and a tag chooses without looking at it. */
-    if (image_check_platform(image, l->platform, err) < 0)
+    if (image_check_platform(image, r->choice->platform, err) < 0)
         return NULL;
     image->manifest = steal_ptr(&manifest);
     image->digest = digest;
     image->config_digest = config_digest;
-    image->index = steal_ptr(&l->index);
-    image->json_size = l->json_size;
-    return add_layers(l, image, err) < 0 ? NULL : steal_ptr(&image);
+    image->index = steal_ptr(&r->index);
+    image->json_size = r->json_size;
+    return add_layers(r, image, err) < 0 ? NULL : steal_ptr(&image);
 }
 
-struct image *image_open_descriptor(struct blob_store *store, struct json *descriptor,
-                                    const char *platform, struct err *err)
+struct image *image_read_descriptor(struct blob_store *store, struct json *descriptor,
+                                    const struct image_choice *choice, struct err *err)
 {
-    struct layout l = {.store = store, .platform = platform};
-    struct image *image = open_manifest(&l, descriptor, err);
+    struct oci_reading r = {.store = store, .choice = choice};
+    struct image *image = open_manifest(&r, descriptor, err);
 
-    cleanup_json_doc(&l.index);
-    return image;
-}
-
-/* ---- a layout ---- */
-
-static int check_layout(struct blob_store *store, struct err *err)
-{
-    _cleanup_buf_ struct buf text = BUF_INIT;
-
-    if (store->ops->read(store, "oci-layout", 64 * 1024, &text, err) < 0)
-        return err_wrap(err, "not an OCI image layout");
-    _cleanup_json_ struct json_doc *doc = json_parse(text.data, text.len, NULL, err);
-    const char *version = doc ? json_text(json_get(json_root(doc), "imageLayoutVersion")) : NULL;
-    if (!version || strncmp(version, "1.", 2) != 0)
-        return err_set(err, ERR_FORMAT, "oci-layout does not say imageLayoutVersion 1");
-    return 0;
-}
-
-static struct json_doc *read_index(struct blob_store *store, struct err *err)
-{
-    _cleanup_buf_ struct buf text = BUF_INIT;
-
-    if (check_layout(store, err) < 0 ||
-        store->ops->read(store, "index.json", IMAGE_JSON_LIMIT, &text, err) < 0)
-        return NULL;
-    struct json_doc *index = json_parse(text.data, text.len, &image_json_options, err);
-    if (!index)
-        err_wrap(err, "index.json");
-    return index;
-}
-
-int image_list_layout(struct blob_store *store, size_t **places, size_t *count, struct err *err)
-{
-    _cleanup_json_ struct json_doc *index = read_index(store, err);
-
-    if (!index)
-        return -1;
-    const struct json *manifests = json_get(json_root(index), "manifests");
-    *count = 0;
-    if (!(*places = calloc(json_count(manifests) + 1, sizeof(**places))))
-        return err_nomem(err);
-    for (size_t i = 0; i < json_count(manifests); i++)
-        if (image_is_platform(json_at(manifests, i)))
-            (*places)[(*count)++] = i;
-    return 0;
-}
-
-/* By its place, its tag, or for being the only one; where there are several, by platform. */
-static struct json *choose_top(struct json *index, const char *tag, const char *platform,
-                               struct err *err)
-{
-    bool several = images_in(index) > 1 && !tag;
-    size_t place;
-
-    if (tag && image_name_place(tag, &place)) {
-        struct json *found = json_at(json_get(index, "manifests"), place);
-        if (!found)
-            err_set(err, ERR_USAGE, "no image %s in the layout: the first is @0", tag);
-        return found;
-    }
-    return choose(index, tag, several && names_platform(platform) ? platform : NULL, err);
-}
-
-struct image *image_open_layout(struct blob_store *store, const char *tag, const char *platform,
-                                struct err *err)
-{
-    _cleanup_json_ struct json_doc *index = read_index(store, err);
-    struct json *descriptor = index ? choose_top(json_root(index), tag, platform, err) : NULL;
-
-    if (!descriptor)
-        return NULL;
-    struct image *image = image_open_descriptor(store, descriptor, platform, err);
-    const char *name = ref_name(descriptor);
-    if (image && name)
-        image->name = strdup(name);
+    cleanup_json_doc(&r.index);
     return image;
 }

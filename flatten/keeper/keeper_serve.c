@@ -1,5 +1,7 @@
 #include "flatten/keeper/keeper.h"
 
+#include "flatten/keeper/sink/sink_open.h"
+#include "flatten/keeper/source/source_open.h"
 #include "flatten/stream/interrupt.h"
 #include "flatten/stream/temporary_file.h"
 #include "flatten/wire/wire.h"
@@ -58,6 +60,36 @@ static int breach(struct keeper *k, struct err *err, const char *what)
 
 /* ---- sources ---- */
 
+/* The reply's texts stay the source's. */
+static void describe_source(struct source *s, struct outcome *out)
+{
+    struct wire_reply *reply = &out->reply;
+
+    switch (s->ref->transport) {
+    case TRANSPORT_OCI:
+        return;
+    case TRANSPORT_OCI_ARCHIVE:
+    case TRANSPORT_DOCKER_ARCHIVE:
+        out->fd = steal_fd(&s->archive.fd);
+        out->close = true;
+        reply->regular = s->archive.regular;
+        return;
+    case TRANSPORT_DOCKER_DAEMON:
+        out->fd = steal_fd(&s->daemon.fd);
+        out->close = true;
+        reply->name = s->daemon.name;
+        reply->os = s->daemon.os;
+        reply->architecture = s->daemon.architecture;
+        return;
+    case TRANSPORT_REGISTRY:
+        reply->root = s->registry.root;
+        reply->size = s->registry.root_size;
+        reply->root_type = s->registry.root_type;
+        reply->name = s->registry.name;
+        return;
+    }
+}
+
 static int on_source(struct keeper *k, struct pending *p, struct outcome *out, struct err *err)
 {
     size_t which = (size_t)p->request.number;
@@ -69,15 +101,7 @@ static int on_source(struct keeper *k, struct pending *p, struct outcome *out, s
     if (!s)
         return -1;
     k->sources[which] = s;
-    out->fd = steal_fd(&s->fd);
-    out->close = true;
-    out->reply = (struct wire_reply){.regular = s->regular,
-                                     .root = s->root,
-                                     .size = s->root_size,
-                                     .root_type = s->root_type,
-                                     .name = s->name,
-                                     .os = s->os,
-                                     .architecture = s->architecture};
+    describe_source(s, out);
     return 0;
 }
 
@@ -85,22 +109,16 @@ static struct blob_store *store_of(const struct keeper *k, const struct pending 
 {
     const struct source *s = k->sources[p->request.number];
 
-    return s ? s->store : NULL;
+    return s ? source_store(s) : NULL;
 }
 
 static int on_file(struct keeper *k, struct pending *p, struct outcome *out, struct err *err)
 {
-    static const struct {
-        const char *name;
-        size_t limit;
-    } files[] = {[WIRE_OCI_LAYOUT] = {"oci-layout", 64 * 1024},
-                 [WIRE_INDEX_JSON] = {"index.json", IMAGE_JSON_LIMIT}};
     struct blob_store *store = store_of(k, p);
-    enum wire_file file = p->request.file;
 
     if (!store || !store->ops->read)
         return breach(k, err, "a file of what is no layout");
-    if (store->ops->read(store, files[file].name, files[file].limit, &out->data, err) < 0)
+    if (store->ops->read(store, p->request.file, &out->data, err) < 0)
         return -1;
     out->reply.data = out->data.data;
     out->reply.len = out->data.len;

@@ -72,11 +72,8 @@ static int keep_descriptors(struct reader *r, struct err *err)
 {
     enum { SOCKET = 3, OUTPUT };
     int output = r->task->output ? fcntl(r->task->output, F_DUPFD_CLOEXEC, OUTPUT + 1) : 0;
-    int null = open("/dev/null", O_RDONLY | O_CLOEXEC); /* closed with the rest */
 
-    if (null < 0 || dup2(null, STDIN_FILENO) < 0)
-        return err_sys(err, "/dev/null");
-    if (output < 0)
+    if (dup2(r->null, STDIN_FILENO) < 0 || output < 0)
         return err_sys(err, "dup");
     if (r->socket != SOCKET) {
         if (dup3(r->socket, SOCKET, O_CLOEXEC) < 0)

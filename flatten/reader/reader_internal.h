@@ -2,7 +2,7 @@
 #ifndef FLATTEN_READER_INTERNAL_H
 #define FLATTEN_READER_INTERNAL_H
 
-#include "flatten/keeper/keeper.h"
+#include "flatten/reader/reader.h"
 #include "flatten/wire/wire.h"
 
 struct answer {

@@ -1,5 +1,7 @@
 #include "flatten/reader/reader_internal.h"
 
+#include "flatten/image/image.h"
+
 #include <string.h>
 
 /* ---- blobs ---- */
@@ -17,8 +19,7 @@ static int take_places(struct reader *r, size_t count, struct blob_place *out, s
         _cleanup_answer_ struct answer a = ANSWER_INIT;
         int fd = reader_next(r, &a, err) < 0 ? -1 : answer_fd(&a, err);
         if (fd < 0) {
-            while (i-- > 0)
-                cleanup_fd(&out[i].fd);
+            blob_places_close(out, i);
             return -1;
         }
         out[i] = (struct blob_place){fd, (off_t)a.reply.offset, a.reply.size};
@@ -45,20 +46,18 @@ static int open_blobs(struct blob_store *base, const struct blob_request *reques
     return -1;
 }
 
-static int read_file(struct blob_store *base, const char *name, size_t limit, struct buf *out,
-                     struct err *err)
+static int read_layout_file(struct blob_store *base, enum layout_file file, struct buf *out,
+                            struct err *err)
 {
     const struct remote_store *s = (const struct remote_store *)base;
-    const struct wire_request request = {.op = WIRE_FILE,
-                                         .number = s->which,
-                                         .file = strcmp(name, "index.json") == 0 ? WIRE_INDEX_JSON
-                                                                                 : WIRE_OCI_LAYOUT};
+    const struct wire_request request = {.op = WIRE_FILE, .number = s->which, .file = file};
+    const struct layout_file_rule *rule = &layout_files[file];
     _cleanup_answer_ struct answer a = ANSWER_INIT;
 
     if (reader_ask(s->reader, &request, &a, err) < 0)
         return -1;
-    if (a.reply.len > limit)
-        return err_set(err, ERR_LIMIT, "%s: more than %zu bytes", name, limit);
+    if (a.reply.len > rule->limit)
+        return err_set(err, ERR_LIMIT, "%s: more than %zu bytes", rule->name, rule->limit);
     buf_append(out, a.reply.data, a.reply.len);
     return buf_check(out, err);
 }
@@ -70,7 +69,7 @@ static void release(struct blob_store *base)
 
 static struct blob_store *remote_store(struct reader *r, size_t which, struct err *err)
 {
-    static const struct blob_store_ops ops = {open_blobs, read_file, release};
+    static const struct blob_store_ops ops = {open_blobs, read_layout_file, release};
     struct remote_store *s = malloc(sizeof(*s));
 
     if (!s) {
@@ -99,45 +98,64 @@ static int copy_text(const char *text, char **out, struct err *err)
     return 0;
 }
 
-static bool has_store(enum transport transport)
+static int fill_registry(struct source_registry *out, const struct wire_reply *reply,
+                         struct err *err)
 {
-    return transport == TRANSPORT_OCI || transport == TRANSPORT_REGISTRY;
+    out->root = reply->root;
+    out->root_size = reply->size;
+    return copy_text(reply->root_type, &out->root_type, err) < 0 ||
+                   copy_text(reply->name, &out->name, err) < 0
+               ? -1
+               : 0;
 }
 
-static int fill(struct source *s, struct answer *a, struct err *err)
+static int fill_daemon(struct source_daemon *out, struct answer *a, struct err *err)
 {
     const struct wire_reply *reply = &a->reply;
 
-    s->regular = reply->regular;
-    s->root = reply->root;
-    s->root_size = reply->size;
-    if (copy_text(reply->root_type, &s->root_type, err) < 0 ||
-        copy_text(reply->name, &s->name, err) < 0 || copy_text(reply->os, &s->os, err) < 0 ||
-        copy_text(reply->architecture, &s->architecture, err) < 0)
+    if (copy_text(reply->name, &out->name, err) < 0 || copy_text(reply->os, &out->os, err) < 0 ||
+        copy_text(reply->architecture, &out->architecture, err) < 0)
         return -1;
-    if (has_store(s->ref->transport))
-        return 0;
-    s->fd = answer_fd(a, err);
-    return s->fd < 0 ? -1 : 0;
+    out->fd = answer_fd(a, err);
+    return out->fd < 0 ? -1 : 0;
+}
+
+static int fill_archive(struct source_archive *out, struct answer *a, struct reader *r,
+                        struct err *err)
+{
+    out->regular = a->reply.regular;
+    out->spool = spool;
+    out->spool_ctx = r;
+    out->fd = answer_fd(a, err);
+    return out->fd < 0 ? -1 : 0;
+}
+
+static int fill_source(struct source *s, struct answer *a, struct reader *r, size_t which,
+                       struct err *err)
+{
+    switch (s->ref->transport) {
+    case TRANSPORT_OCI:
+        s->layout.store = remote_store(r, which, err);
+        return s->layout.store ? 0 : -1;
+    case TRANSPORT_OCI_ARCHIVE:
+    case TRANSPORT_DOCKER_ARCHIVE:
+        return fill_archive(&s->archive, a, r, err);
+    case TRANSPORT_DOCKER_DAEMON:
+        return fill_daemon(&s->daemon, a, err);
+    case TRANSPORT_REGISTRY:
+        s->registry.store = remote_store(r, which, err);
+        return s->registry.store ? fill_registry(&s->registry, &a->reply, err) : -1;
+    }
+    return err_set(err, ERR_USAGE, "no such kind of reference");
 }
 
 struct source *reader_source(struct reader *r, size_t which, struct err *err)
 {
     const struct wire_request request = {.op = WIRE_SOURCE, .number = which};
     _cleanup_answer_ struct answer a = ANSWER_INIT;
-    _cleanup_source_ struct source *s = calloc(1, sizeof(*s));
+    _cleanup_source_ struct source *s = source_new(&r->task->sources[which], err);
 
-    if (!s) {
-        err_nomem(err);
-        return NULL;
-    }
-    s->fd = -1;
-    s->ref = &r->task->sources[which];
-    s->spool = spool;
-    s->spool_ctx = r;
-    if (has_store(s->ref->transport) && !(s->store = remote_store(r, which, err)))
-        return NULL;
-    if (reader_ask(r, &request, &a, err) < 0 || fill(s, &a, err) < 0)
+    if (!s || reader_ask(r, &request, &a, err) < 0 || fill_source(s, &a, r, which, err) < 0)
         return NULL;
     return steal_ptr(&s);
 }

@@ -5,9 +5,8 @@
 #ifndef FLATTEN_KEPT_LAYERS_H
 #define FLATTEN_KEPT_LAYERS_H
 
+#include "flatten/exchange/sink.h"
 #include "flatten/image/image.h"
-#include "flatten/keeper/sink/sink.h"
-#include "flatten/layer/layer_writer.h"
 
 /*
  * Describes the layer's blob. If the source does not give its digest, the blob is read to compute

@@ -225,7 +225,7 @@ static void request(struct walk *w, struct wire_request *r)
     case WIRE_BLOBS:
         number(w, &r->number, WIRE_MOST_SOURCES - 1);
         if (r->op == WIRE_FILE)
-            r->file = (enum wire_file)small(w, r->file, WIRE_INDEX_JSON);
+            r->file = (enum layout_file)small(w, r->file, LAYOUT_INDEX_JSON);
         else if (r->op == WIRE_BLOBS)
             blobs(w, r);
         return;

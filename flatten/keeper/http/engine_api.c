@@ -2,17 +2,14 @@
 
 #include "base/buf.h"
 #include "base/fdio.h"
-#include "flatten/image/image.h"
-#include "flatten/keeper/http/engine_reply.h"
+#include "flatten/exchange/engine_reply.h"
+#include "flatten/exchange/image_limits.h"
 #include "flatten/keeper/http/http.h"
 
 #include <string.h>
 #include <sys/stat.h>
 
-enum {
-    ANSWER_SECONDS = 120, /* for small replies; images take as long as they take */
-    SAVE_TAIL = 8 * 1024, /* bytes at a saved image's end that may hold an error */
-};
+enum { ANSWER_SECONDS = 120 }; /* for small replies; images take as long as they take */
 
 struct engine {
     struct http *http;
@@ -266,34 +263,6 @@ int engine_save(struct engine *e, const char *name, const char *platform, int fd
     if (platform)
         http_put_escaped(&path, platform);
     return buf_check(&path, err) < 0 ? -1 : send_request(&r, path.data, &status, err);
-}
-
-/* Replaces the error by the one that the daemon put at the end of the image, if any. */
-static void take_said(const char *tail, size_t len, struct err *err)
-{
-    static const char mark[] = "{\"errorDetail\"";
-    struct err said = ERR_INIT;
-    struct engine_reply reply = {0};
-    const char *at = memmem(tail, len, mark, sizeof(mark) - 1);
-    if (at && engine_reply_feed(&reply, at, len - (size_t)(at - tail), &said) < 0 &&
-        said.kind == ERR_SYSTEM)
-        *err = said;
-    engine_reply_clear(&reply);
-}
-
-int engine_save_error(int fd, struct err *err)
-{
-    struct err ignored = ERR_INIT;
-    char tail[SAVE_TAIL];
-    off_t end = lseek(fd, 0, SEEK_END);
-
-    if (end < 0)
-        return -1;
-    off_t from = end > SAVE_TAIL ? end - SAVE_TAIL : 0;
-    size_t len = (size_t)(end - from);
-    if (fd_pread_exact(fd, tail, len, from, &ignored) == 0)
-        take_said(tail, len, err);
-    return -1;
 }
 
 static int take_reply(void *ctx, const char *data, size_t len, struct err *err)

@@ -64,25 +64,6 @@ const char *registry_mount_from(const struct registry *r)
     return r->mount_from;
 }
 
-/* ---- short bodies ---- */
-
-int registry_text_begin(void *ctx, const struct http_reply *reply, struct err *err)
-{
-    (void)reply, (void)err;
-    buf_truncate(&((struct registry_text *)ctx)->text, 0);
-    return 0;
-}
-
-int registry_text_take(void *ctx, const char *data, size_t len, struct err *err)
-{
-    struct registry_text *t = ctx;
-
-    if (len > t->limit - t->text.len)
-        return err_set(err, ERR_LIMIT, "the reply has more than %zu bytes", t->limit);
-    buf_append(&t->text, data, len);
-    return buf_check(&t->text, err);
-}
-
 /* ---- a request ---- */
 
 static bool is_redirect(const struct http_request *request, long status)
@@ -242,12 +223,12 @@ int registry_refused(const struct registry *r, const struct http_reply *reply, s
 static int ping(struct registry *r, struct http *h, struct http_reply *reply, struct err *err)
 {
     _cleanup_free_ char *url = strf("%s/v2/", r->base);
-    struct registry_text text = {.limit = 1024 * 1024};
+    struct http_text text = {.limit = 1024 * 1024};
     const struct http_request request = {.method = "GET",
                                          .url = url,
                                          .timeout_seconds = STALL_SECONDS,
-                                         .begin = registry_text_begin,
-                                         .take = registry_text_take,
+                                         .begin = http_text_begin,
+                                         .take = http_text_take,
                                          .ctx = &text};
 
     if (!url)

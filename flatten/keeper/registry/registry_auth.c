@@ -4,7 +4,6 @@
 #include "flatten/keeper/registry/auth_challenge.h"
 #include "flatten/keeper/registry/base64.h"
 #include "flatten/keeper/registry/credentials.h"
-#include "flatten/keeper/registry/registry.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -159,13 +158,13 @@ static int ask(struct http *h, const struct http_request *request, char **token,
                enum http_failure *failure, struct err *err)
 {
     _cleanup_http_reply_ struct http_reply reply = {0};
-    struct registry_text text = {.limit = TOKEN_REPLY_LIMIT};
+    struct http_text text = {.limit = TOKEN_REPLY_LIMIT};
     struct http_request r = *request;
 
     r.timeout_seconds = TOKEN_SECONDS;
     r.identify = true;
-    r.begin = registry_text_begin;
-    r.take = registry_text_take;
+    r.begin = http_text_begin;
+    r.take = http_text_take;
     r.ctx = &text;
     int rc = http_perform(h, &r, &reply, err);
     *failure = rc < 0 ? reply.failure : HTTP_GAVE_UP;

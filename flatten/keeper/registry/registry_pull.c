@@ -1,7 +1,7 @@
 #include "flatten/keeper/registry/registry.h"
 
 #include "base/fdio.h"
-#include "flatten/image/blob_store.h"
+#include "flatten/exchange/blob_store.h"
 
 #include <inttypes.h>
 #include <pthread.h>

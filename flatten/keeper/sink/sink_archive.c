@@ -1,8 +1,9 @@
-#include "flatten/keeper/sink/sink.h"
+#include "flatten/keeper/sink/sink_backends.h"
 
 #include "base/fdio.h"
 #include "base/json/json.h"
-#include "flatten/image/blob_store.h"
+#include "flatten/exchange/blob_store.h"
+#include "flatten/keeper/sink/sink_index.h"
 #include "flatten/stream/temporary_file.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "flatten/keeper/sink/sink.h"
+#include "flatten/keeper/sink/sink_backends.h"
 
 #include "flatten/keeper/http/engine_api.h"
 #include "flatten/name/image_name.h"

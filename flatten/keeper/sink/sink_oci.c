@@ -1,7 +1,10 @@
-#include "flatten/keeper/sink/sink.h"
+#include "flatten/keeper/sink/sink_backends.h"
 
 #include "base/fdio.h"
 #include "base/json/json.h"
+#include "flatten/exchange/blob_store.h"
+#include "flatten/exchange/image_limits.h"
+#include "flatten/keeper/sink/sink_index.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -143,7 +146,7 @@ static int merged_index(struct oci_sink *s, const struct buf *fresh, struct buf 
     static const struct json_options options = {.unique_keys = true};
     _cleanup_buf_ struct buf old_text = BUF_INIT;
 
-    if (file_read(s->dir, "index.json", 8 * 1024 * 1024, &old_text, err) < 0)
+    if (file_read(s->dir, "index.json", IMAGE_JSON_LIMIT, &old_text, err) < 0)
         return -1;
     _cleanup_json_ struct json_doc *doc = json_parse(old_text.data, old_text.len, &options, err);
     _cleanup_json_ struct json_doc *added = json_parse(fresh->data, fresh->len, NULL, err);

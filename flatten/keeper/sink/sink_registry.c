@@ -1,4 +1,4 @@
-#include "flatten/keeper/sink/sink.h"
+#include "flatten/keeper/sink/sink_backends.h"
 
 #include "flatten/keeper/registry/registry.h"
 #include "flatten/name/media_type.h"

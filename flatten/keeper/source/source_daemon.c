@@ -1,10 +1,10 @@
-#include "flatten/keeper/source/source.h"
+#include "flatten/keeper/source/source_backends.h"
 
 #include "flatten/keeper/http/engine_api.h"
+#include "flatten/keeper/source/source_open.h"
 #include "flatten/name/image_name.h"
 #include "flatten/stream/temporary_file.h"
 
-#include <fcntl.h>
 #include <string.h>
 
 /*
@@ -67,21 +67,6 @@ static char *platform_json(const struct platform *p)
                 p->variant[0] ? ",\"variant\":\"" : "", p->variant, p->variant[0] ? "\"" : "");
 }
 
-/* A daemon that cannot be asked for a platform gives what it has. */
-static int check_platform(const struct image *image, const struct source *s, struct err *err)
-{
-    const struct json *config = json_root(image->config);
-    const char *os = json_text(json_get(config, "os"));
-    const char *architecture = json_text(json_get(config, "architecture"));
-
-    if (os && s->os && strcmp(os, s->os) != 0)
-        return err_set(err, ERR_USAGE, "the daemon's image is for %s, not %s", os, s->os);
-    if (architecture && s->architecture && strcmp(architecture, s->architecture) != 0)
-        return err_set(err, ERR_USAGE, "the daemon's image is for %s, not %s", architecture,
-                       s->architecture);
-    return 0;
-}
-
 /* What to call the image: as the user did, unless that was an ID. NULL for nothing. */
 static int choose_name(const char *asked, const struct json *facts, char **out, struct err *err)
 {
@@ -141,6 +126,7 @@ static int download(struct engine *e, const struct json *facts, const struct pla
 static int find_named(struct source *s, struct engine *e, const struct json *facts,
                       const struct platform *asked, struct err *err)
 {
+    struct source_daemon *d = &s->daemon;
     struct platform platform;
     int speaks = engine_speaks(e, API_PLATFORM, err);
 
@@ -149,13 +135,13 @@ static int find_named(struct source *s, struct engine *e, const struct json *fac
     bool known = asked || platform_inspected(facts, &platform);
     if (asked)
         platform = *asked;
-    s->fd = download(e, facts, speaks && known ? &platform : NULL, err);
-    if (s->fd < 0)
+    d->fd = download(e, facts, speaks && known ? &platform : NULL, err);
+    if (d->fd < 0)
         return -1;
     if (known &&
-        (!(s->os = strdup(platform.os)) || !(s->architecture = strdup(platform.architecture))))
+        (!(d->os = strdup(platform.os)) || !(d->architecture = strdup(platform.architecture))))
         return err_nomem(err);
-    return choose_name(s->ref->name, facts, &s->name, err);
+    return choose_name(s->ref->name, facts, &d->name, err);
 }
 
 /* A bare word may have been meant otherwise. Always -1. */
@@ -180,39 +166,6 @@ int source_find_daemon(struct source *s, const char *platform, struct err *err)
     if (find_named(s, e, json_root(doc), platform ? &asked : NULL, err) < 0)
         return err_wrap(err, "docker-daemon:%s", s->ref->name);
     return 0;
-}
-
-static struct image *read_spooled(const struct source *s, struct err *err)
-{
-    int again = fcntl(s->fd, F_DUPFD_CLOEXEC, 3);
-
-    if (again < 0) {
-        err_sys(err, "dup");
-        return NULL;
-    }
-    _cleanup_image_ struct image *image = image_open_archive_fd(again, NULL, err);
-    if (!image) {
-        engine_save_error(s->fd, err);
-        return NULL;
-    }
-    if (check_platform(image, s, err) < 0)
-        return NULL;
-    free(image->name);
-    image->name = s->name ? strdup(s->name) : NULL;
-    if (s->name && !image->name) {
-        err_nomem(err);
-        return NULL;
-    }
-    return steal_ptr(&image);
-}
-
-struct image *source_read_daemon(struct source *s, struct err *err)
-{
-    struct image *image = read_spooled(s, err);
-
-    if (!image)
-        err_wrap(err, "docker-daemon:%s", s->ref->name);
-    return image;
 }
 
 int source_diff_ids(const struct reference *ref, struct buf *out, struct err *err)

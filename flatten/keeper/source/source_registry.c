@@ -1,6 +1,7 @@
-#include "flatten/keeper/source/source.h"
+#include "flatten/keeper/source/source_backends.h"
 
 #include "base/fdio.h"
+#include "flatten/exchange/image_limits.h"
 #include "flatten/keeper/registry/registry.h"
 #include "flatten/name/media_type.h"
 #include "flatten/stream/temporary_file.h"
@@ -44,12 +45,12 @@ static int get_manifest(struct registry_store *s, const char *version, size_t li
 {
     static const char *const headers[] = {accept, NULL};
     _cleanup_free_ char *url = registry_url(s->registry, "manifests/%s", version);
-    struct registry_text text = {.limit = limit};
+    struct http_text text = {.limit = limit};
     const struct http_request request = {.method = "GET",
                                          .url = url,
                                          .headers = headers,
-                                         .begin = registry_text_begin,
-                                         .take = registry_text_take,
+                                         .begin = http_text_begin,
+                                         .take = http_text_take,
                                          .ctx = &text};
 
     if (!url)
@@ -150,8 +151,7 @@ static int place_blobs(const struct fetch_list *l, size_t count, int fd, struct 
         int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
         if (copy < 0) {
             err_sys(err, "dup");
-            while (i-- > 0)
-                cleanup_fd(&out[i].fd);
+            blob_places_close(out, i);
             return -1;
         }
         out[i] = (struct blob_place){copy, l->offsets[blob], l->blobs[blob].size};
@@ -229,7 +229,7 @@ static int choose_name(const struct registry_ref *ref, char **out, struct err *e
     return 0;
 }
 
-static int find_root(struct source *source, struct registry_store *s, struct err *err)
+static int find_root(struct source_registry *source, struct registry_store *s, struct err *err)
 {
     const struct registry_ref *ref = registry_ref(s->registry);
     _cleanup_http_reply_ struct http_reply reply = {0};
@@ -267,45 +267,9 @@ int source_find_registry(struct source *source, struct err *err)
     if (!s)
         return err_nomem(err);
     s->base.ops = &ops;
-    source->store = &s->base;
+    source->registry.store = &s->base;
     if (!(s->registry = registry_open(ref->name, &ref->registry, "pull", err)) ||
-        !(s->http = registry_http(s->registry, err)) || find_root(source, s, err) < 0)
+        !(s->http = registry_http(s->registry, err)) || find_root(&source->registry, s, err) < 0)
         return err_wrap(err, "docker://%s", ref->name);
     return 0;
-}
-
-/* ---- reading it ---- */
-
-/* The descriptor of what the reference names, after which everything is as in a layout. */
-static struct json_doc *root_descriptor(const struct source *s, struct err *err)
-{
-    _cleanup_json_ struct json_doc *doc = json_new_object(err);
-
-    if (!doc)
-        return NULL;
-    struct json *d = json_root(doc);
-    if (s->root_type)
-        json_set(doc, d, "mediaType", json_string(doc, s->root_type));
-    json_set(doc, d, "digest", json_string(doc, s->root.text));
-    json_set(doc, d, "size", json_number(doc, s->root_size));
-    if (json_failed(doc)) {
-        err_nomem(err);
-        return NULL;
-    }
-    return steal_ptr(&doc);
-}
-
-struct image *source_read_registry(struct source *s, const char *platform, struct err *err)
-{
-    _cleanup_json_ struct json_doc *root = root_descriptor(s, err);
-    _cleanup_image_ struct image *image =
-        root ? image_open_descriptor(s->store, json_root(root), platform, err) : NULL;
-
-    if (image && s->name && !(image->name = strdup(s->name))) {
-        err_nomem(err);
-        return NULL;
-    }
-    if (!image)
-        err_wrap(err, "docker://%s", s->ref->name);
-    return steal_ptr(&image);
 }

@@ -8,7 +8,6 @@
 #include "base/buf.h"
 #include "base/digest/sha256.h"
 #include "base/json/json.h"
-#include "flatten/name/reference.h"
 #include "flatten/stream/stream.h"
 
 #include <stdbool.h>
@@ -47,21 +46,15 @@ struct image {
     size_t layer_count;
 };
 
+/*
+ * Makes an image of its configuration, which it takes in any case: with the layers in
+ * rootfs.diff_ids, which lie nowhere yet.
+ */
+struct image *image_new(struct json_doc *config, struct err *err) must_check;
 void image_free(struct image *image);
 
 DEFINE_CLEANUP(image, struct image, image_free)
 #define _cleanup_image_ _cleanup_(cleanup_image)
-
-/*
- * Opens the image that a reference names: source_open and source_image in one (source.h), for where
- * no sandbox is between them. `platform` ("os/arch[/variant]") chooses from an index;
- * so does a manifest's digest, and PLATFORM_ANY, which takes the first. NULL: the only one, or this
- * machine's.
- */
-#define PLATFORM_ANY "*"
-
-struct image *image_open(const struct reference *ref, const char *platform,
-                         struct err *err) must_check;
 
 /* Closes the layers' files: what the image is stays known. */
 void image_close_layers(struct image *image);
@@ -88,24 +81,7 @@ struct stream *layer_tar(const struct layer *layer, struct err *err) must_check;
 struct stream *layer_tar_unchecked(const struct layer *layer, enum compression *kind,
                                    struct err *err) must_check;
 
-/* ---- for the sources ---- */
-
-enum {
-    IMAGE_JSON_LIMIT = 8 * 1024 * 1024, /* of text */
-    IMAGE_JSON_MEMORY =
-        64 * 1024 * 1024, /* of what becomes of it: text may take 57 times its size */
-};
-
-/* For documents of images. */
-extern const struct json_options image_json_options;
-
 /* What the documents of an image take. */
 size_t image_memory(const struct image *image);
-
-/* An image with room for the layers that the config's diff_ids name. Takes `config`. */
-struct image *image_new(struct json_doc *config, struct err *err) must_check;
-
-/* An uncompressed docker-archive in a file. Takes fd, in any case. `name` may be NULL. */
-struct image *image_open_archive_fd(int fd, const char *name, struct err *err) must_check;
 
 #endif

@@ -6,21 +6,13 @@
 #ifndef FLATTEN_LAYER_WRITER_H
 #define FLATTEN_LAYER_WRITER_H
 
-#include "base/digest/sha256.h"
+#include "flatten/exchange/written_layer.h"
 #include "flatten/layer/entry_sink.h"
 #include "flatten/stream/compress.h"
 #include "flatten/stream/hasher.h"
 
 #include <stdint.h>
 #include <sys/types.h>
-
-struct written_layer {
-    struct digest diff_id; /* of the tar archive */
-    struct digest digest;  /* of the blob */
-    uint64_t size;         /* of the blob, bytes */
-    uint64_t tar_size;     /* of the archive, bytes */
-    enum compression kind;
-};
 
 struct layer_writer;
 

@@ -5,13 +5,15 @@
 #ifndef FLATTEN_READER_H
 #define FLATTEN_READER_H
 
-#include "flatten/keeper/sink/sink.h"
-#include "flatten/keeper/source/source.h"
+#include "flatten/exchange/keeper_task.h"
+#include "flatten/exchange/sink.h"
+#include "flatten/exchange/source.h"
 
-struct keeper_task;
+struct image;
 
 struct reader {
-    int socket;                     /* owned */
+    int socket;                     /* owned: the keeper is at its other end */
+    int null;                       /* /dev/null, open for reading; closed by reader_main */
     int output;                     /* task->output, owned; or 0 */
     const struct keeper_task *task; /* borrowed */
 };

@@ -6,8 +6,8 @@
 #define FLATTEN_DESCRIBE_IMAGE_H
 
 #include "base/buf.h"
+#include "flatten/exchange/written_layer.h"
 #include "flatten/image/image.h"
-#include "flatten/layer/layer_writer.h"
 
 /* The layers of the new image, oldest first; the first `kept` are the oldest of the source. */
 struct new_layers {

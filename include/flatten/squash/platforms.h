@@ -6,8 +6,8 @@
 #define FLATTEN_PLATFORMS_H
 
 #include "base/buf.h"
+#include "flatten/exchange/sink.h"
 #include "flatten/image/image.h"
-#include "flatten/keeper/sink/sink.h"
 
 struct platforms {
     struct platform_item {

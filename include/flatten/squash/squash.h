@@ -5,8 +5,8 @@
 #ifndef FLATTEN_SQUASH_H
 #define FLATTEN_SQUASH_H
 
+#include "flatten/exchange/sink.h"
 #include "flatten/image/image.h"
-#include "flatten/keeper/sink/sink.h"
 #include "flatten/layer/layer_writer.h"
 #include "flatten/merge/merged.h"
 

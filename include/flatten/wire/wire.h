@@ -10,8 +10,10 @@
 #ifndef FLATTEN_WIRE_H
 #define FLATTEN_WIRE_H
 
-#include "flatten/image/blob_store.h"
-#include "flatten/keeper/sink/sink.h"
+#include "base/buf.h"
+#include "flatten/exchange/blob_store.h"
+#include "flatten/exchange/image_limits.h"
+#include "flatten/exchange/sink.h"
 
 enum wire_op {
     WIRE_SOURCE = 1, /* find source `number`; fd: the archive, if it is one */
@@ -28,8 +30,6 @@ enum wire_op {
     WIRE_DONE,       /* the end: exit status, or an error; no reply */
 };
 
-enum wire_file { WIRE_OCI_LAYOUT, WIRE_INDEX_JSON };
-
 enum {
     WIRE_MOST_SOURCES = 64,
     WIRE_MOST_STATUS = 4, /* an exit status that is no error */
@@ -44,7 +44,7 @@ enum {
 struct wire_request {
     enum wire_op op;
     uint64_t number;
-    enum wire_file file;
+    enum layout_file file;
     struct blob_request *blobs; /* WIRE_BLOBS: all of one role */
     size_t blob_count;
     struct written_layer layer;   /* WIRE_END, WIRE_HAS */

@@ -355,7 +355,7 @@ state_is() { [ "$(state)" = "$1" ]; }
     mkdir -m 0777 "$DIR/open"
     stays_here=$(mounts)
     launch
-    [[ $(said reason) =~ "must be a folder that only root can look into" ]]
+    [[ $(said reason) =~ "must be a directory that only root can look into" ]]
     [ "$(mounts)" = "$stays_here" ]
 }
 

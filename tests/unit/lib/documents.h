@@ -6,7 +6,7 @@
 #ifndef TESTS_DOCUMENTS_H
 #define TESTS_DOCUMENTS_H
 
-#include "flatten/keeper/sink/sink.h"
+#include "flatten/exchange/blob_store.h"
 #include "tests/unit/lib/tar_image.h"
 
 #include <fcntl.h>

@@ -24,7 +24,7 @@ static inline struct wire_request wire_sample(enum wire_op op)
     layers[0] = layers[1] = wire_sample_layer();
     switch (op) {
     case WIRE_FILE:
-        r.file = WIRE_INDEX_JSON;
+        r.file = LAYOUT_INDEX_JSON;
         break;
     case WIRE_SOURCE:
     case WIRE_DIFF_IDS:

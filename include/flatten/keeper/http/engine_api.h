@@ -41,13 +41,10 @@ struct json_doc *engine_inspect(struct engine *e, const char *name, bool *missin
 /*
  * GET /images/NAME/get: writes the image, as docker save does, at fd's position. `platform` is
  * JSON, for daemons that speak 1.48; or NULL. A daemon that fails on the way ends the archive
- * early, with an error as JSON behind it: engine_save_error finds it.
+ * early, with an error as JSON behind it: it is for the reader of the archive to find.
  */
 int engine_save(struct engine *e, const char *name, const char *platform, int fd,
                 struct err *err) must_check;
-
-/* Replaces the error by what the daemon said at the end of the file, if it did. Returns -1. */
-int engine_save_error(int fd, struct err *err);
 
 /* POST /images/load with the first `size` bytes of fd. 0: no part of the reply was an error. */
 int engine_load(struct engine *e, int fd, uint64_t size, struct err *err) must_check;

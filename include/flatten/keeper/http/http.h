@@ -84,6 +84,15 @@ struct http_request {
 int http_perform(struct http *h, const struct http_request *request, struct http_reply *reply,
                  struct err *err) must_check;
 
+/* A body as text in memory: http_text_begin and http_text_take are a request's `begin` and `take`.
+ */
+struct http_text {
+    struct buf text; /* owned by the caller; emptied by http_text_begin */
+    size_t limit;    /* bytes; more is ERR_LIMIT */
+};
+int http_text_begin(void *ctx, const struct http_reply *reply, struct err *err);
+int http_text_take(void *ctx, const char *data, size_t len, struct err *err);
+
 /* Appends the CAs that count anyway, in PEM form: SSL_CERT_FILE's, or the system's. */
 int http_put_authorities(struct buf *out, struct err *err) must_check;
 

@@ -80,14 +80,6 @@ char *registry_follow(const struct registry *r, const char *url, const char *loc
 /* An error from a reply that is not a success, with the registry's own words (spec: errors[]). */
 int registry_refused(const struct registry *r, const struct http_reply *reply, struct err *err);
 
-/* A `take` for short bodies. */
-struct registry_text {
-    struct buf text;
-    size_t limit; /* bytes; more is ERR_LIMIT */
-};
-int registry_text_begin(void *ctx, const struct http_reply *reply, struct err *err);
-int registry_text_take(void *ctx, const char *data, size_t len, struct err *err);
-
 /* ---- blobs ---- */
 
 struct blob_request;

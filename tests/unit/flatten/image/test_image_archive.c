@@ -1,6 +1,7 @@
 #include "flatten/image/image.h"
 #include "flatten/stream/compress.h"
 #include "tests/unit/lib/documents.h"
+#include "tests/unit/lib/image_unit.h"
 #include "tests/unit/lib/stream_unit.h"
 #include "tests/unit/lib/tempdir.h"
 
@@ -49,7 +50,7 @@ static struct image *open_archive(const struct tempdir *dir, const char *name, s
 
     *err = (struct err)ERR_INIT;
     snprintf(path, sizeof(path), "%s/image.tar", dir->path);
-    return image_open(&ref, NULL, err);
+    return image_unit_open(&ref, NULL, err);
 }
 
 static void put_archive(const struct tempdir *dir, const struct buf *data)
@@ -296,7 +297,7 @@ static void test_standard_input(void **state)
     close(ends[1]);
     dup2(ends[0], STDIN_FILENO);
     close(ends[0]);
-    _cleanup_image_ struct image *image = image_open(&ref, NULL, &err);
+    _cleanup_image_ struct image *image = image_unit_open(&ref, NULL, &err);
     if (saved >= 0) {
         dup2(saved, STDIN_FILENO);
         close(saved);

@@ -1,5 +1,7 @@
+#include "flatten/exchange/image_limits.h"
 #include "flatten/image/image.h"
 #include "tests/unit/lib/documents.h"
+#include "tests/unit/lib/image_unit.h"
 #include "tests/unit/lib/tempdir.h"
 #include "tests/unit/lib/unit.h"
 
@@ -33,7 +35,7 @@ static struct image *open_layout(const struct tempdir *dir, const char *tag, con
                             .name = (char *)(uintptr_t)tag};
 
     *err = (struct err)ERR_INIT;
-    return image_open(&ref, platform, err);
+    return image_unit_open(&ref, platform, err);
 }
 
 static void refused(const struct tempdir *dir, const char *tag, const char *platform,

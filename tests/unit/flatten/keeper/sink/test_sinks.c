@@ -1,7 +1,7 @@
 #include "base/fdio.h"
 #include "base/json/json.h"
-#include "flatten/image/image.h"
-#include "flatten/keeper/sink/sink.h"
+#include "flatten/exchange/blob_store.h"
+#include "flatten/keeper/sink/sink_open.h"
 #include "tests/unit/lib/tempdir.h"
 #include "tests/unit/lib/unit.h"
 

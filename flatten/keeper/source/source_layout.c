@@ -1,4 +1,4 @@
-#include "flatten/keeper/source/source.h"
+#include "flatten/keeper/source/source_backends.h"
 
 #include "base/fdio.h"
 
@@ -34,13 +34,15 @@ static int open_blobs(struct blob_store *s, const struct blob_request *requests,
     return blob_open_each(s, open_blob, requests, count, out, failed, err);
 }
 
-static int read_file(struct blob_store *s, const char *name, size_t limit, struct buf *out,
-                     struct err *err)
+static int read_layout_file(struct blob_store *s, enum layout_file file, struct buf *out,
+                            struct err *err)
 {
-    return file_read(((struct layout_store *)s)->dir, name, limit, out, err);
+    const struct layout_file_rule *rule = &layout_files[file];
+
+    return file_read(((struct layout_store *)s)->dir, rule->name, rule->limit, out, err);
 }
 
-static void release(struct blob_store *base)
+static void release_store(struct blob_store *base)
 {
     struct layout_store *s = (struct layout_store *)base;
 
@@ -50,29 +52,13 @@ static void release(struct blob_store *base)
 
 int source_find_layout(struct source *source, struct err *err)
 {
-    static const struct blob_store_ops ops = {open_blobs, read_file, release};
+    static const struct blob_store_ops ops = {open_blobs, read_layout_file, release_store};
     struct layout_store *s = calloc(1, sizeof(*s));
 
     if (!s)
         return err_nomem(err);
     s->base.ops = &ops;
-    source->store = &s->base;
+    source->layout.store = &s->base;
     s->dir = open(source->ref->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return s->dir < 0 ? err_sys(err, "%s", source->ref->path) : 0;
-}
-
-int source_list_layout(struct source *s, size_t **places, size_t *count, struct err *err)
-{
-    if (image_list_layout(s->store, places, count, err) < 0)
-        return err_wrap(err, "%s", s->ref->path);
-    return 0;
-}
-
-struct image *source_read_layout(struct source *s, const char *platform, struct err *err)
-{
-    struct image *image = image_open_layout(s->store, source_selector(s), platform, err);
-
-    if (!image)
-        err_wrap(err, "%s", s->ref->path);
-    return image;
 }

@@ -1,4 +1,4 @@
-#include "flatten/keeper/http/engine_reply.h"
+#include "flatten/exchange/engine_reply.h"
 
 #include "base/json/json.h"
 

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/digest/sha256.h"
 #include "base/err.h"
+#include "flatten/exchange/source.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,15 +32,11 @@ struct members {
     size_t mask;
 };
 
-/* `path` ("-" for standard input) as it lies: a descriptor, or -1. No byte of it is read. */
-int members_open_file(const char *path, bool *regular, struct err *err) must_check;
-
 /*
- * The same uncompressed and seekable: a descriptor, the caller's, or -1. A copy in a file that
- * `spool` makes, where need be.
+ * Returns the archive in `fd` (borrowed) uncompressed and seekable: a descriptor, the caller's, or
+ * -1. If it is compressed, or not `regular`, it is copied into a file that `spool` makes.
  */
-int members_plain(int fd, bool regular, int (*spool)(void *ctx, struct err *err), void *ctx,
-                  struct err *err) must_check;
+int members_plain(int fd, bool regular, spool_new *spool, void *ctx, struct err *err) must_check;
 
 /* Lists what is in an uncompressed archive. m->fd is set; the rest is zero. */
 int members_scan(struct members *m, struct err *err) must_check;

@@ -1,5 +1,5 @@
 /* How a reader ends, and what the keeper says of it: both as keeper_run starts them. */
-#include "flatten/keeper/keeper.h"
+#include "flatten/command/keeper_run.h"
 #include "flatten/reader/sandbox.h"
 #include "tests/unit/lib/unit.h"
 

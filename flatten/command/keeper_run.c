@@ -1,8 +1,10 @@
-#include "flatten/keeper/keeper.h"
+#include "flatten/command/keeper_run.h"
 
+#include "flatten/keeper/keeper.h"
 #include "flatten/stream/interrupt.h"
 #include "flatten/wire/wire.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -29,18 +31,21 @@ static void end_reader(void)
     _exit(0);
 }
 
-static pid_t start(const struct keeper_task *task, reader_run *run, void *ctx, int *socket,
-                   struct err *err)
+static pid_t start_reader(const struct keeper_task *task, reader_run *run, void *ctx, int *socket,
+                          struct err *err)
 {
     int pair[2];
     pid_t keeper = getpid(), pid;
+    _cleanup_fd_ int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
+    if (null < 0)
+        return err_sys(err, "/dev/null");
     if (wire_pair(pair, err) < 0)
         return -1;
     fflush(stdout);
     pid = fork();
     if (pid == 0) {
-        struct reader r = {.socket = pair[1], .task = task};
+        struct reader r = {.socket = pair[1], .null = null, .task = task};
         die_with(keeper);
         reader_main(&r, run, ctx);
         end_reader();
@@ -100,7 +105,7 @@ int keeper_run(const struct keeper_task *task, reader_run *run, void *ctx, struc
 {
     bool published;
     int socket = -1;
-    pid_t pid = start(task, run, ctx, &socket, err);
+    pid_t pid = start_reader(task, run, ctx, &socket, err);
 
     if (pid < 0)
         return -1;
