@@ -1,6 +1,7 @@
 #include "flatten/merge/index_internal.h"
 
 #include "flatten/layer/emit.h"
+#include "flatten/merge/merge.h"
 
 #include <string.h>
 
@@ -113,7 +114,7 @@ static int replace(struct builder *b, uint32_t node, enum model_kind kind, uint3
 static int apply_dir(struct builder *b, uint32_t node, const struct layer_entry *e, struct err *err)
 {
     enum model_kind kind = index_kind(b, node);
-    uint32_t inode = index_add_inode(b->index, b->layer->number, e->in.ordinal, err);
+    uint32_t inode = index_add_inode(b->index, b->layer->number, e->info.ordinal, err);
 
     if (inode == TREE_NONE || keep_header(b, inode, e->header, err) < 0)
         return -1;
@@ -149,9 +150,9 @@ static const struct model_slot *find_target(struct builder *b, uint32_t node)
 
 static int apply_link(struct builder *b, const struct layer_entry *e, struct err *err)
 {
-    uint32_t node = index_walk(b, e->in.path, e->in.path_len, true, err);
+    uint32_t node = index_walk(b, e->info.path, e->info.path_len, true, err);
     uint32_t target =
-        node == TREE_NONE ? TREE_NONE : index_walk(b, e->in.link, e->in.link_len, false, err);
+        node == TREE_NONE ? TREE_NONE : index_walk(b, e->info.link, e->info.link_len, false, err);
     if (target == TREE_NONE)
         return -1;
     const struct model_slot *slot = find_target(b, target);
@@ -167,12 +168,12 @@ static int apply_link(struct builder *b, const struct layer_entry *e, struct err
 static int apply_other(struct builder *b, uint32_t node, const struct layer_entry *e,
                        struct err *err)
 {
-    enum model_kind kind = e->in.kind == MERGE_SYMLINK ? MODEL_SYMLINK : MODEL_OTHER;
-    uint32_t inode = index_add_inode(b->index, b->layer->number, e->in.ordinal, err);
+    enum model_kind kind = e->info.kind == ENTRY_SYMLINK ? MODEL_SYMLINK : MODEL_OTHER;
+    uint32_t inode = index_add_inode(b->index, b->layer->number, e->info.ordinal, err);
 
     if (inode == TREE_NONE)
         return -1;
-    if (kind == MODEL_SYMLINK && keep_symlink(b, inode, e->in.link, err) < 0)
+    if (kind == MODEL_SYMLINK && keep_symlink(b, inode, e->info.link, err) < 0)
         return -1;
     b->entered = node;
     return replace(b, node, kind, inode, err);
@@ -221,7 +222,7 @@ static uint32_t opaque_node(struct builder *b, const struct layer_entry *e, stru
 {
     _cleanup_buf_ struct buf path = BUF_INIT;
 
-    buf_append(&path, e->in.path, e->in.path_len);
+    buf_append(&path, e->info.path, e->info.path_len);
     buf_puts(&path, "/.");
     return buf_check(&path, err) < 0
                ? TREE_NONE
@@ -230,9 +231,9 @@ static uint32_t opaque_node(struct builder *b, const struct layer_entry *e, stru
 
 static int apply_root(struct builder *b, const struct layer_entry *e, struct err *err)
 {
-    if (e->in.kind != MERGE_DIR)
+    if (e->info.kind != ENTRY_DIR)
         return err_set(err, ERR_FORMAT, "the root is not a directory");
-    uint32_t inode = index_add_inode(b->index, b->layer->number, e->in.ordinal, err);
+    uint32_t inode = index_add_inode(b->index, b->layer->number, e->info.ordinal, err);
     if (inode == TREE_NONE || keep_header(b, inode, e->header, err) < 0)
         return -1;
     return model_set(b->own, TREE_ROOT, MODEL_DIR, inode, err);
@@ -243,27 +244,27 @@ static int apply(struct builder *b, const struct layer_entry *e, struct err *err
     b->entry = e;
     b->divergence = NULL;
     b->ignored = false;
-    b->whiteout = e->in.kind == MERGE_WHITEOUT || e->in.kind == MERGE_OPAQUE;
-    if (e->in.kind == MERGE_OPAQUE) {
+    b->whiteout = e->info.kind == ENTRY_WHITEOUT || e->info.kind == ENTRY_OPAQUE;
+    if (e->info.kind == ENTRY_OPAQUE) {
         uint32_t dir = opaque_node(b, e, err);
         if (b->ignored)
             return 0;
         return dir == TREE_NONE ? -1 : apply_opaque(b, dir, err);
     }
-    if (e->in.path_len == 0)
+    if (e->info.path_len == 0)
         return apply_root(b, e, err);
-    if (e->in.kind == MERGE_HARDLINK)
+    if (e->info.kind == ENTRY_HARDLINK)
         return apply_link(b, e, err);
-    bool whiteout = e->in.kind == MERGE_WHITEOUT;
+    bool whiteout = e->info.kind == ENTRY_WHITEOUT;
     bool make = !whiteout || b->semantics == SEMANTICS_OVERLAY;
-    uint32_t node = index_walk(b, e->in.path, e->in.path_len, make, err);
+    uint32_t node = index_walk(b, e->info.path, e->info.path_len, make, err);
     if (b->ignored)
         return 0;
     if (node == TREE_NONE)
         return -1;
     if (whiteout)
         return apply_whiteout(b, node, err);
-    return e->in.kind == MERGE_DIR ? apply_dir(b, node, e, err) : apply_other(b, node, e, err);
+    return e->info.kind == ENTRY_DIR ? apply_dir(b, node, e, err) : apply_other(b, node, e, err);
 }
 
 /* ---- layers ---- */
@@ -324,14 +325,14 @@ static void count_entry(const struct builder *b, const struct layer_entry *e,
         report->entries_kept++;
         return;
     }
-    if (e->in.kind == MERGE_FILE)
+    if (e->info.kind == ENTRY_FILE)
         report->payload_in += (uint64_t)archive_entry_size(e->header);
     report->divergences += b->divergence != NULL;
     if (b->divergence && options->notice)
-        options->notice(options->notice_ctx, b->layer->number, e->in.path, b->divergence);
+        options->notice(options->notice_ctx, b->layer->number, e->info.path, b->divergence);
     report->dropped += e->dropped != NULL;
     if (e->dropped && options->notice)
-        options->notice(options->notice_ctx, b->layer->number, e->in.path, e->dropped);
+        options->notice(options->notice_ctx, b->layer->number, e->info.path, e->dropped);
 }
 
 static int add_layer(struct builder *b, const struct layer *layer,
@@ -350,7 +351,7 @@ static int add_layer(struct builder *b, const struct layer *layer,
         b->entry = NULL;
         if (applied < 0 || merged_check_implied(b->index->tree, report, err) < 0)
             return layer_entry_wrap(layer, &e, err);
-        if (e.in.kind == MERGE_FILE && b->observer &&
+        if (e.info.kind == ENTRY_FILE && b->observer &&
             b->observer->file(b->observer->ctx, layer, reader, &e, b->entered,
                               (uint32_t)b->index->inode_count - 1, err) < 0)
             return -1;

@@ -7,7 +7,7 @@
 
 static uint32_t add_implied(struct builder *b, struct err *err)
 {
-    uint32_t inode = index_add_inode(b->index, b->layer->number, b->entry->in.ordinal, err);
+    uint32_t inode = index_add_inode(b->index, b->layer->number, b->entry->info.ordinal, err);
 
     if (inode == TREE_NONE)
         return TREE_NONE;

@@ -66,7 +66,7 @@ static bool ours(const struct merge *m, const struct tree_node *n)
 /* ---- hard links ---- */
 
 /* What a link's target is bound to in the layer at hand: 0, -1, or 1 if it is not in this layer. */
-static int bind_link(struct merge *m, const struct merge_input *in, struct bound *out,
+static int bind_link(struct merge *m, const struct entry_info *in, struct bound *out,
                      struct err *err)
 {
     struct place at;
@@ -127,12 +127,12 @@ static void enter_dir(struct merge *m, const struct place *at, struct tree_node 
 }
 
 /* Notes what the layer has at the node. */
-static int note_kind(struct merge *m, const struct merge_input *in, struct tree_node *n,
+static int note_kind(struct merge *m, const struct entry_info *in, struct tree_node *n,
                      const struct bound *b, struct err *err)
 {
     n->seen = m->layer;
     n->ordinal = in->ordinal;
-    if (in->kind == MERGE_SYMLINK) {
+    if (in->kind == ENTRY_SYMLINK) {
         struct symlink *s = PUSH(m, symlink, symlinks, err);
         if (!s)
             return -1;
@@ -143,7 +143,7 @@ static int note_kind(struct merge *m, const struct merge_input *in, struct tree_
         n->extra = (uint32_t)(m->symlink_count - 1);
         return s->target ? 0 : err_nomem(err);
     }
-    if (in->kind == MERGE_HARDLINK) {
+    if (in->kind == ENTRY_HARDLINK) {
         struct bound *kept = PUSH(m, bound, bounds, err);
         if (!kept)
             return -1;
@@ -171,11 +171,11 @@ static void place_link(struct merge *m, const struct bound *b, struct merge_outp
     }
 }
 
-static int enter_other(struct merge *m, const struct place *at, const struct merge_input *in,
+static int enter_other(struct merge *m, const struct place *at, const struct entry_info *in,
                        struct merge_output *out, struct err *err)
 {
     struct bound b = {.origin = out->node, .attributes = in->attributes};
-    int elsewhere = in->kind == MERGE_HARDLINK ? bind_link(m, in, &b, err) : 0;
+    int elsewhere = in->kind == ENTRY_HARDLINK ? bind_link(m, in, &b, err) : 0;
     struct tree_node *n = node_of(m, out->node);
 
     if (elsewhere < 0)
@@ -192,9 +192,9 @@ static int enter_other(struct merge *m, const struct place *at, const struct mer
         n->decided = m->layer;
         n->decided_kind = DECIDED_OTHER;
         out->action = MERGE_EMIT;
-        if (in->kind == MERGE_HARDLINK)
+        if (in->kind == ENTRY_HARDLINK)
             place_link(m, &b, out);
-    } else if (in->kind == MERGE_SYMLINK && !place_hidden(at) &&
+    } else if (in->kind == ENTRY_SYMLINK && !place_hidden(at) &&
                n->decided_kind == DECIDED_IMPLIED) {
         out->divergence = MERGE_LINK_SHADOWED;
     }
@@ -222,10 +222,10 @@ static int enter_whiteout(struct merge *m, const struct place *at, struct tree_n
     return 0;
 }
 
-static int enter(struct merge *m, const struct merge_input *in, struct merge_output *out,
+static int enter(struct merge *m, const struct entry_info *in, struct merge_output *out,
                  struct err *err)
 {
-    enum walk_mode mode = in->kind == MERGE_WHITEOUT ? WALK_WHITEOUT : WALK_ENTRY;
+    enum walk_mode mode = in->kind == ENTRY_WHITEOUT ? WALK_WHITEOUT : WALK_ENTRY;
     struct place at;
     const char *name;
 
@@ -237,10 +237,10 @@ static int enter(struct merge *m, const struct merge_input *in, struct merge_out
     if (out->node == TREE_NONE)
         return -1;
     switch (in->kind) {
-    case MERGE_DIR:
+    case ENTRY_DIR:
         enter_dir(m, &at, node_of(m, out->node), out);
         return 0;
-    case MERGE_WHITEOUT:
+    case ENTRY_WHITEOUT:
         return enter_whiteout(m, &at, node_of(m, out->node), out, err);
     default:
         return enter_other(m, &at, in, out, err);
@@ -248,12 +248,12 @@ static int enter(struct merge *m, const struct merge_input *in, struct merge_out
 }
 
 /* The root is there without being asked for; only its newest attributes count. */
-static int enter_root(struct merge *m, const struct merge_input *in, struct merge_output *out,
+static int enter_root(struct merge *m, const struct entry_info *in, struct merge_output *out,
                       struct err *err)
 {
     struct tree_node *root = node_of(m, TREE_ROOT);
 
-    if (in->kind != MERGE_DIR)
+    if (in->kind != ENTRY_DIR)
         return err_set(err, ERR_FORMAT, "the root is not a directory");
     out->node = TREE_ROOT;
     if (!root->decided) {
@@ -264,7 +264,7 @@ static int enter_root(struct merge *m, const struct merge_input *in, struct merg
 }
 
 /* The marker's directory is there because the marker is: walked to as the parent of ".". */
-static int enter_opaque(struct merge *m, const struct merge_input *in, struct merge_output *out,
+static int enter_opaque(struct merge *m, const struct entry_info *in, struct merge_output *out,
                         struct err *err)
 {
     _cleanup_buf_ struct buf path = BUF_INIT;
@@ -283,14 +283,14 @@ static int enter_opaque(struct merge *m, const struct merge_input *in, struct me
     return 0;
 }
 
-int merge_entry(struct merge *m, const struct merge_input *in, struct merge_output *out,
+int merge_entry(struct merge *m, const struct entry_info *in, struct merge_output *out,
                 struct err *err)
 {
     int rc;
 
     m->implied_count = 0;
     *out = (struct merge_output){.action = MERGE_SKIP, .node = TREE_NONE, .target = TREE_NONE};
-    if (in->kind == MERGE_OPAQUE)
+    if (in->kind == ENTRY_OPAQUE)
         rc = enter_opaque(m, in, out, err);
     else if (in->path_len == 0)
         rc = enter_root(m, in, out, err);

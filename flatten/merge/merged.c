@@ -134,9 +134,9 @@ static void give_notice(struct stream_merge *s, const struct layer *layer,
     s->report->divergences += out->divergence != NULL;
     s->report->dropped += entry->dropped != NULL;
     if (out->divergence && o->notice)
-        o->notice(o->notice_ctx, layer->number, entry->in.path, out->divergence);
+        o->notice(o->notice_ctx, layer->number, entry->info.path, out->divergence);
     if (entry->dropped && o->notice)
-        o->notice(o->notice_ctx, layer->number, entry->in.path, entry->dropped);
+        o->notice(o->notice_ctx, layer->number, entry->info.path, entry->dropped);
 }
 
 static enum merge_result stream_entry(struct stream_merge *s, const struct layer *layer,
@@ -146,9 +146,9 @@ static enum merge_result stream_entry(struct stream_merge *s, const struct layer
     struct merge_output out;
 
     s->report->entries_in++;
-    if (entry->in.kind == MERGE_FILE)
+    if (entry->info.kind == ENTRY_FILE)
         s->report->payload_in += (uint64_t)archive_entry_size(entry->header);
-    if (merge_entry(s->merge, &entry->in, &out, err) < 0 ||
+    if (merge_entry(s->merge, &entry->info, &out, err) < 0 ||
         merged_check_implied(merge_tree(s->merge), s->report, err) < 0) {
         layer_entry_wrap(layer, entry, err);
         return MERGE_FAILED;
@@ -223,9 +223,9 @@ static int look_again(struct stream_merge *s, const struct layer *layer, struct 
             return rc < 0 ? -1
                           : err_set(err, ERR_FORMAT, "layer %u changed while it was read",
                                     layer->number);
-        if (entry.in.ordinal != s->looks[i].ordinal)
+        if (entry.info.ordinal != s->looks[i].ordinal)
             continue;
-        while (i + count < s->look_count && s->looks[i + count].ordinal == entry.in.ordinal)
+        while (i + count < s->look_count && s->looks[i + count].ordinal == entry.info.ordinal)
             count++;
         if (write_group(s, s->looks + i, count, entry.header, reader, err) < 0)
             return layer_entry_wrap(layer, &entry, err);

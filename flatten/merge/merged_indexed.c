@@ -158,7 +158,7 @@ static int write_layer(struct indexed *w, const struct layer *layer, size_t *cur
     if (!reader)
         return -1;
     while ((rc = layer_reader_next(reader, &e, err)) > 0)
-        for (; at_entry(w, layer, e.in.ordinal, *cursor); ++*cursor)
+        for (; at_entry(w, layer, e.info.ordinal, *cursor); ++*cursor)
             if (wanted(w, *cursor) &&
                 write_file(w, &w->index->inodes[*cursor], &e, reader, err) < 0)
                 return layer_entry_wrap(layer, &e, err);

@@ -9,7 +9,7 @@ static int on_file(void *ctx, const struct layer *layer, struct layer_reader *re
 {
     struct stack_file file = {.size = (uint64_t)archive_entry_size(e->header),
                               .node = node,
-                              .ordinal = e->in.ordinal,
+                              .ordinal = e->info.ordinal,
                               .layer = (uint16_t)layer->number};
 
     /* Compressed content passes by anyway: hashing it now saves a second reading. */

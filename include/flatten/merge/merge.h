@@ -24,29 +24,10 @@
 #ifndef FLATTEN_MERGE_H
 #define FLATTEN_MERGE_H
 
+#include "flatten/layer/entry_info.h"
 #include "flatten/merge/tree.h"
 
 enum { MERGE_MOST_LAYERS = 1000 };
-
-enum merge_kind {
-    MERGE_DIR,
-    MERGE_FILE,
-    MERGE_SYMLINK,
-    MERGE_HARDLINK,
-    MERGE_OTHER,    /* devices, FIFOs */
-    MERGE_WHITEOUT, /* path: what it hides */
-    MERGE_OPAQUE,   /* path: the directory */
-};
-
-struct merge_input {
-    enum merge_kind kind;
-    const char *path; /* clean and relative (path.h); "" is the root */
-    size_t path_len;
-    const char *link; /* hard link: the target, clean; symbolic link: as it stands */
-    size_t link_len;
-    uint32_t ordinal;    /* the entry's number in its layer */
-    uint32_t attributes; /* a hash of mode, owner, time and xattrs */
-};
 
 enum merge_action {
     MERGE_SKIP,
@@ -91,7 +72,7 @@ DEFINE_CLEANUP(merge, struct merge, merge_free)
 int merge_begin_layer(struct merge *m, unsigned layer, struct err *err) must_check;
 
 /* Decides one entry. What `out` points to is valid until the next call. */
-int merge_entry(struct merge *m, const struct merge_input *in, struct merge_output *out,
+int merge_entry(struct merge *m, const struct entry_info *in, struct merge_output *out,
                 struct err *err) must_check;
 
 struct tree *merge_tree(struct merge *m);
