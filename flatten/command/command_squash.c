@@ -3,6 +3,7 @@
 #include "flatten/command/squash_command.h"
 #include "flatten/keeper/keeper.h"
 #include "flatten/merge/merge.h"
+#include "flatten/merge/semantics.h"
 #include "flatten/name/image_name.h"
 
 #include <inttypes.h>

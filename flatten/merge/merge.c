@@ -1,4 +1,4 @@
-#include "flatten/merge/merge_internal.h"
+#include "flatten/merge/merge_walk.h"
 
 #include <string.h>
 
@@ -115,7 +115,7 @@ static void enter_dir(struct merge *m, const struct place *at, struct tree_node 
     }
     if (seen && n->block == m->layer) {
         n->block = 0;
-        out->divergence = MERGE_WHITEOUT_DIR;
+        out->divergence = DIVERGENCE_WHITEOUT_DIR;
     }
     n->seen = m->layer;
     n->seen_kind = SEEN_DIR;
@@ -196,7 +196,7 @@ static int enter_other(struct merge *m, const struct place *at, const struct ent
             place_link(m, &b, out);
     } else if (in->kind == ENTRY_SYMLINK && !place_hidden(at) &&
                n->decided_kind == DECIDED_IMPLIED) {
-        out->divergence = MERGE_LINK_SHADOWED;
+        out->divergence = DIVERGENCE_LINK_SHADOWED;
     }
     return 0;
 }
@@ -209,7 +209,7 @@ static int enter_whiteout(struct merge *m, const struct place *at, struct tree_n
                        "a whiteout of a directory that the same layer has entries "
                        "in: engines refuse to unpack it");
     if (n->seen == m->layer && n->seen_kind != SEEN_NOTHING) {
-        out->divergence = MERGE_WHITEOUT_AFTER;
+        out->divergence = DIVERGENCE_WHITEOUT_AFTER;
     } else {
         n->seen = m->layer;
         n->seen_kind = SEEN_NOTHING;
@@ -277,7 +277,7 @@ static int enter_opaque(struct merge *m, const struct entry_info *in, struct mer
         merge_walk(m, path.data, path.len, WALK_WHITEOUT, &at, &name, err) < 0)
         return -1;
     if (name && at.node == TREE_ROOT)
-        out->divergence = MERGE_OPAQUE_ROOT;
+        out->divergence = DIVERGENCE_OPAQUE_ROOT;
     else if (name)
         set_block(m, node_of(m, at.node));
     return 0;

@@ -1,4 +1,4 @@
-#include "flatten/merge/merge_internal.h"
+#include "flatten/merge/merge_walk.h"
 
 #include <limits.h>
 #include <string.h>

@@ -8,7 +8,7 @@
  * by, each followed by the links to it.
  */
 struct indexed {
-    const struct index *index;
+    const struct merge_index *index;
     struct delta delta;
     struct entry_sink *sink;
     struct merged_report *report;
@@ -34,7 +34,7 @@ static const char *path_of(struct indexed *w, uint32_t node, struct buf *out)
 /* Chains the further names of each file behind its first. */
 static int chain_names(struct indexed *w, struct err *err)
 {
-    const struct index *x = w->index;
+    const struct merge_index *x = w->index;
 
     w->next_name = calloc(tree_count(x->tree), sizeof(*w->next_name));
     if (!w->next_name)
@@ -54,7 +54,7 @@ static int chain_names(struct indexed *w, struct err *err)
 
 static int write_dir(struct indexed *w, uint32_t node, struct err *err)
 {
-    const struct index *x = w->index;
+    const struct merge_index *x = w->index;
     const char *path = path_of(w, node, &w->path);
     _cleanup_entry_ struct archive_entry *header =
         attributes_entry(x->inodes[x->merged.slots[node].inode].header, err);
@@ -80,7 +80,7 @@ static int write_whiteout(struct indexed *w, uint32_t node, struct err *err)
 /* Nodes are numbered parents first. */
 static int write_dirs(struct indexed *w, struct err *err)
 {
-    const struct index *x = w->index;
+    const struct merge_index *x = w->index;
 
     for (uint32_t node = 0; node < w->delta.count; node++) {
         uint8_t flags = w->delta.nodes[node];
@@ -93,7 +93,7 @@ static int write_dirs(struct indexed *w, struct err *err)
     return 0;
 }
 
-static int write_names(struct indexed *w, const struct index_inode *inode,
+static int write_names(struct indexed *w, const struct merge_index_inode *inode,
                        struct archive_entry *attributes, struct err *err)
 {
     uint32_t node = inode->first;
@@ -112,7 +112,7 @@ static int write_names(struct indexed *w, const struct index_inode *inode,
 
 /* The file under its first name, then its other names, all with the attributes that it ended with.
  */
-static int write_file(struct indexed *w, const struct index_inode *inode,
+static int write_file(struct indexed *w, const struct merge_index_inode *inode,
                       const struct layer_entry *e, struct layer_reader *reader, struct err *err)
 {
     _cleanup_entry_ struct archive_entry *changed = NULL;
@@ -136,7 +136,7 @@ static int write_file(struct indexed *w, const struct index_inode *inode,
 static bool at_entry(const struct indexed *w, const struct layer *layer, uint32_t ordinal,
                      size_t cursor)
 {
-    const struct index *x = w->index;
+    const struct merge_index *x = w->index;
 
     return cursor < x->inode_count && x->inodes[cursor].layer == layer->number &&
            x->inodes[cursor].ordinal == ordinal;
@@ -168,8 +168,8 @@ static int write_layer(struct indexed *w, const struct layer *layer, size_t *cur
 /* Kept layers are read again only for what newer ones link to. */
 static int write_files(struct indexed *w, const struct image *image, struct err *err)
 {
-    const struct index *x = w->index;
-    size_t cursor = INDEX_NO_INODE + 1;
+    const struct merge_index *x = w->index;
+    size_t cursor = MERGE_INDEX_NO_INODE + 1;
 
     for (size_t i = 0; i < image->layer_count; i++) {
         const struct layer *layer = &image->layers[i];
@@ -188,7 +188,7 @@ int merged_indexed(const struct image *image, const struct merged_options *optio
                    struct entry_sink *sink, struct merged_report *report, struct err *err)
 {
     *report = (struct merged_report){.layers = (unsigned)image->layer_count};
-    _cleanup_index_ struct index *x = index_new(image, options, report, err);
+    _cleanup_merge_index_ struct merge_index *x = merge_index_new(image, options, report, err);
     _cleanup_(indexed_clear) struct indexed w = {.index = x, .sink = sink, .report = report};
 
     if (!x || delta_make(x, &w.delta, err) < 0 || chain_names(&w, err) < 0 ||

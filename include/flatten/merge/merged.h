@@ -25,7 +25,7 @@ struct merged_report {
 /* Told of every divergence and of everything dropped; `path` is the entry's. May be NULL. */
 typedef void merged_notice(void *ctx, unsigned layer, const char *path, const char *text);
 
-struct index_observer;
+struct merge_index_observer;
 
 struct merged_options {
     merged_notice *notice;
@@ -35,7 +35,7 @@ struct merged_options {
     size_t kept;             /* so many of the oldest layers stay as they are: see below */
     uint64_t max_attributes; /* the most bytes of kept headers; 0: ATTRIBUTES_MOST */
     bool indexed;            /* set after MERGE_NEEDS_INDEX */
-    const struct index_observer *observer; /* of index_new; or NULL (index.h) */
+    const struct merge_index_observer *observer; /* of merge_index_new; or NULL (merge_index.h) */
 };
 
 /* ERR_LIMIT where the headers that are kept take more than `most`, as max_attributes has it. */
@@ -56,7 +56,7 @@ enum merge_result {
  *
  * Layers are read once, newest first (merge.h). Returns MERGE_NEEDS_INDEX where that cannot decide:
  * a path twice in one layer; the spec's semantics; kept layers. With options->indexed the headers
- * of all layers are read before the content (index.h), and the result is MERGE_DONE or
+ * of all layers are read before the content (merge_index.h), and the result is MERGE_DONE or
  * MERGE_FAILED.
  */
 enum merge_result merged_entries(const struct image *image, const struct merged_options *options,

@@ -1,6 +1,6 @@
 /*
  * Fills a layer stack from an image. The headers of all layers are read once, oldest layer first
- * (index.h enters them); uncompressed payload is skipped. Digests are not checked: nothing is
+ * (merge_index.h enters them); uncompressed payload is skipped. Digests are not checked: nothing is
  * published.
  */
 #ifndef FLATTEN_LAYER_STACK_READ_H
@@ -8,7 +8,7 @@
 
 #include "flatten/analyze/bytes/layer_stack.h"
 #include "flatten/image/image.h"
-#include "flatten/merge/index.h"
+#include "flatten/merge/merge_index.h"
 
 /*
  * Fills *out, which the caller clears, also after a failure. *index owns the tree that `out`
@@ -16,7 +16,7 @@
  * NULL.
  */
 int layer_stack_read(const struct image *image, const struct merged_options *options,
-                     struct layer_stack *out, struct index **index, struct merged_report *report,
-                     struct err *err) must_check;
+                     struct layer_stack *out, struct merge_index **index,
+                     struct merged_report *report, struct err *err) must_check;
 
 #endif

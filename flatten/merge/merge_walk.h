@@ -1,6 +1,6 @@
 /* What the halves of the merge share: its state, and walking (merge_walk.c). */
-#ifndef FLATTEN_MERGE_INTERNAL_H
-#define FLATTEN_MERGE_INTERNAL_H
+#ifndef FLATTEN_MERGE_WALK_H
+#define FLATTEN_MERGE_WALK_H
 
 #include "base/arena.h"
 #include "flatten/merge/merge.h"

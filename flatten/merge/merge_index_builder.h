@@ -1,12 +1,12 @@
-/* What the halves of the index share: its builder, and walking (index_walk.c). */
-#ifndef FLATTEN_INDEX_INTERNAL_H
-#define FLATTEN_INDEX_INTERNAL_H
+/* What the halves of the index share: its builder, and walking (merge_index_walk.c). */
+#ifndef FLATTEN_MERGE_INDEX_BUILDER_H
+#define FLATTEN_MERGE_INDEX_BUILDER_H
 
-#include "flatten/merge/index.h"
+#include "flatten/merge/merge_index.h"
 
 /* Building: `own` is the layer at hand by itself (overlay) or the merged tree as well (spec). */
 struct builder {
-    struct index *index;
+    struct merge_index *index;
     struct model own_model;
     struct model *own;
     enum semantics semantics;
@@ -19,10 +19,10 @@ struct builder {
     uint32_t *floors; /* of the directories that a walk is in, by depth: model_floor */
     size_t floor_cap;
     const char *divergence;
-    const struct layer_entry *entry;       /* at hand */
-    const struct index_observer *observer; /* or NULL */
-    uint32_t entered;                      /* the node of the file entered last */
-    bool whiteout;                         /* being entered, or an opaque marker */
+    const struct layer_entry *entry;             /* at hand */
+    const struct merge_index_observer *observer; /* or NULL */
+    uint32_t entered;                            /* the node of the file entered last */
+    bool whiteout;                               /* being entered, or an opaque marker */
     bool ignored; /* it lies below a whiteout of its own layer: nothing to do */
 };
 
@@ -32,14 +32,14 @@ static inline enum model_kind index_kind(struct builder *b, uint32_t node)
 }
 
 /* A new inode's number, or TREE_NONE. */
-uint32_t index_add_inode(struct index *x, unsigned layer, uint32_t ordinal,
-                         struct err *err) must_check;
+uint32_t merge_index_add_inode(struct merge_index *x, unsigned layer, uint32_t ordinal,
+                               struct err *err) must_check;
 
 /*
  * The node of a path, through the symbolic links that are there; TREE_NONE on failure, and with
  * b->ignored below a whiteout. With `make`, its parents are made.
  */
-uint32_t index_walk(struct builder *b, const char *path, size_t len, bool make,
-                    struct err *err) must_check;
+uint32_t merge_index_walk(struct builder *b, const char *path, size_t len, bool make,
+                          struct err *err) must_check;
 
 #endif

@@ -1,11 +1,11 @@
-#include "flatten/merge/index_internal.h"
+#include "flatten/merge/merge_index_builder.h"
 
 #include "flatten/layer/emit.h"
 #include "flatten/merge/merge.h"
 
 #include <string.h>
 
-void index_free(struct index *x)
+void merge_index_free(struct merge_index *x)
 {
     for (size_t i = 0; i < x->inode_count; i++)
         if (x->inodes[i].header)
@@ -27,11 +27,12 @@ static void builder_clear(struct builder *b)
     free(b->floors);
 }
 
-uint32_t index_add_inode(struct index *x, unsigned layer, uint32_t ordinal, struct err *err)
+uint32_t merge_index_add_inode(struct merge_index *x, unsigned layer, uint32_t ordinal,
+                               struct err *err)
 {
     if (x->inode_count == x->inode_cap) {
         size_t cap = x->inode_cap ? x->inode_cap * 2 : 1024;
-        struct index_inode *bigger = realloc(x->inodes, cap * sizeof(*bigger));
+        struct merge_index_inode *bigger = realloc(x->inodes, cap * sizeof(*bigger));
         if (!bigger || cap > UINT32_MAX) {
             err_nomem(err);
             return TREE_NONE;
@@ -40,14 +41,14 @@ uint32_t index_add_inode(struct index *x, unsigned layer, uint32_t ordinal, stru
         x->inode_cap = cap;
     }
     x->inodes[x->inode_count] =
-        (struct index_inode){.ordinal = ordinal, .first = TREE_NONE, .layer = layer};
+        (struct merge_index_inode){.ordinal = ordinal, .first = TREE_NONE, .layer = layer};
     return (uint32_t)x->inode_count++;
 }
 
 /* Takes `copy`, NULL for one that could not be made. */
 static int put_header(struct builder *b, uint32_t inode, struct attributes *copy, struct err *err)
 {
-    struct index_inode *i = &b->index->inodes[inode];
+    struct merge_index_inode *i = &b->index->inodes[inode];
 
     if (!copy)
         return -1;
@@ -114,7 +115,7 @@ static int replace(struct builder *b, uint32_t node, enum model_kind kind, uint3
 static int apply_dir(struct builder *b, uint32_t node, const struct layer_entry *e, struct err *err)
 {
     enum model_kind kind = index_kind(b, node);
-    uint32_t inode = index_add_inode(b->index, b->layer->number, e->info.ordinal, err);
+    uint32_t inode = merge_index_add_inode(b->index, b->layer->number, e->info.ordinal, err);
 
     if (inode == TREE_NONE || keep_header(b, inode, e->header, err) < 0)
         return -1;
@@ -127,14 +128,14 @@ static int apply_dir(struct builder *b, uint32_t node, const struct layer_entry 
         return 0;
     }
     if (kind == MODEL_WHITEOUT)
-        b->divergence = MERGE_WHITEOUT_DIR;
+        b->divergence = DIVERGENCE_WHITEOUT_DIR;
     return replace(b, node, MODEL_DIR, inode, err);
 }
 
 /* Where the link's target lives: in the layer itself, else below it. */
 static const struct model_slot *find_target(struct builder *b, uint32_t node)
 {
-    struct index *x = b->index;
+    struct merge_index *x = b->index;
     enum model_kind kind = index_kind(b, node);
 
     if (kind == MODEL_SYMLINK || kind == MODEL_OTHER)
@@ -144,15 +145,16 @@ static const struct model_slot *find_target(struct builder *b, uint32_t node)
     kind = model_kind(&x->merged, x->tree, node);
     if (kind != MODEL_SYMLINK && kind != MODEL_OTHER)
         return NULL;
-    b->divergence = MERGE_OLD_LINK;
+    b->divergence = DIVERGENCE_OLD_LINK;
     return &x->merged.slots[node];
 }
 
 static int apply_link(struct builder *b, const struct layer_entry *e, struct err *err)
 {
-    uint32_t node = index_walk(b, e->info.path, e->info.path_len, true, err);
-    uint32_t target =
-        node == TREE_NONE ? TREE_NONE : index_walk(b, e->info.link, e->info.link_len, false, err);
+    uint32_t node = merge_index_walk(b, e->info.path, e->info.path_len, true, err);
+    uint32_t target = node == TREE_NONE
+                          ? TREE_NONE
+                          : merge_index_walk(b, e->info.link, e->info.link_len, false, err);
     if (target == TREE_NONE)
         return -1;
     const struct model_slot *slot = find_target(b, target);
@@ -169,7 +171,7 @@ static int apply_other(struct builder *b, uint32_t node, const struct layer_entr
                        struct err *err)
 {
     enum model_kind kind = e->info.kind == ENTRY_SYMLINK ? MODEL_SYMLINK : MODEL_OTHER;
-    uint32_t inode = index_add_inode(b->index, b->layer->number, e->info.ordinal, err);
+    uint32_t inode = merge_index_add_inode(b->index, b->layer->number, e->info.ordinal, err);
 
     if (inode == TREE_NONE)
         return -1;
@@ -192,13 +194,13 @@ static int apply_whiteout(struct builder *b, uint32_t node, struct err *err)
         return model_empty(b->own, node, b->layer_mark, err);
     }
     if (kind == MODEL_NOTHING)
-        return replace(b, node, MODEL_WHITEOUT, INDEX_NO_INODE, err);
+        return replace(b, node, MODEL_WHITEOUT, MERGE_INDEX_NO_INODE, err);
     if (kind == MODEL_DIR && b->index->inodes[slot->inode].implied)
         return err_set(err, ERR_FORMAT,
                        "a whiteout of a directory that the same layer has entries "
                        "in: engines refuse to unpack it");
     slot->opaque = true;
-    b->divergence = MERGE_WHITEOUT_AFTER;
+    b->divergence = DIVERGENCE_WHITEOUT_AFTER;
     return 0;
 }
 
@@ -207,7 +209,7 @@ static int apply_opaque(struct builder *b, uint32_t node, struct err *err)
     if (b->semantics == SEMANTICS_SPEC)
         return model_empty(b->own, node, b->layer_mark, err);
     if (node == TREE_ROOT) {
-        b->divergence = MERGE_OPAQUE_ROOT;
+        b->divergence = DIVERGENCE_OPAQUE_ROOT;
         return 0;
     }
     struct model_slot *slot = model_slot(b->own, node, err);
@@ -226,14 +228,14 @@ static uint32_t opaque_node(struct builder *b, const struct layer_entry *e, stru
     buf_puts(&path, "/.");
     return buf_check(&path, err) < 0
                ? TREE_NONE
-               : index_walk(b, path.data, path.len, b->semantics == SEMANTICS_OVERLAY, err);
+               : merge_index_walk(b, path.data, path.len, b->semantics == SEMANTICS_OVERLAY, err);
 }
 
 static int apply_root(struct builder *b, const struct layer_entry *e, struct err *err)
 {
     if (e->info.kind != ENTRY_DIR)
         return err_set(err, ERR_FORMAT, "the root is not a directory");
-    uint32_t inode = index_add_inode(b->index, b->layer->number, e->info.ordinal, err);
+    uint32_t inode = merge_index_add_inode(b->index, b->layer->number, e->info.ordinal, err);
     if (inode == TREE_NONE || keep_header(b, inode, e->header, err) < 0)
         return -1;
     return model_set(b->own, TREE_ROOT, MODEL_DIR, inode, err);
@@ -257,7 +259,7 @@ static int apply(struct builder *b, const struct layer_entry *e, struct err *err
         return apply_link(b, e, err);
     bool whiteout = e->info.kind == ENTRY_WHITEOUT;
     bool make = !whiteout || b->semantics == SEMANTICS_OVERLAY;
-    uint32_t node = index_walk(b, e->info.path, e->info.path_len, make, err);
+    uint32_t node = merge_index_walk(b, e->info.path, e->info.path_len, make, err);
     if (b->ignored)
         return 0;
     if (node == TREE_NONE)
@@ -272,7 +274,7 @@ static int apply(struct builder *b, const struct layer_entry *e, struct err *err
 /* Lays one node of the layer over the merged tree, as the kernel's overlay does. */
 static int lay_over(struct builder *b, uint32_t node, enum model_kind kind, struct err *err)
 {
-    struct index *x = b->index;
+    struct merge_index *x = b->index;
     struct model *merged = &x->merged;
     const struct model_slot own = b->own->slots[node];
     bool dir_stays =
@@ -365,7 +367,7 @@ static int add_layer(struct builder *b, const struct layer *layer,
 }
 
 /* Gives each file that is left the first of its names; the others will be links. */
-static void name_inodes(struct index *x)
+static void name_inodes(struct merge_index *x)
 {
     for (uint32_t node = tree_count(x->tree); node-- > 1;) {
         enum model_kind kind = model_kind(&x->merged, x->tree, node);
@@ -374,10 +376,10 @@ static void name_inodes(struct index *x)
     }
 }
 
-struct index *index_new(const struct image *image, const struct merged_options *options,
-                        struct merged_report *report, struct err *err)
+struct merge_index *merge_index_new(const struct image *image, const struct merged_options *options,
+                                    struct merged_report *report, struct err *err)
 {
-    _cleanup_index_ struct index *x = calloc(1, sizeof(*x));
+    _cleanup_merge_index_ struct merge_index *x = calloc(1, sizeof(*x));
     _cleanup_(builder_clear) struct builder b = {
         .index = x,
         .semantics = options->semantics,
@@ -392,7 +394,7 @@ struct index *index_new(const struct image *image, const struct merged_options *
     x->kept_layers = (unsigned)options->kept;
     x->bare = options->observer != NULL;
     x->tree = tree_new(err);
-    if (!x->tree || index_add_inode(x, 0, 0, err) == TREE_NONE)
+    if (!x->tree || merge_index_add_inode(x, 0, 0, err) == TREE_NONE)
         return NULL;
     model_mark(&x->merged);
     for (size_t i = 0; i < image->layer_count; i++)

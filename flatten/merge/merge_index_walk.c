@@ -1,17 +1,17 @@
-#include "flatten/merge/index_internal.h"
+#include "flatten/merge/merge_index_builder.h"
 
 #include "flatten/layer/emit.h"
-#include "flatten/merge/merge_internal.h"
+#include "flatten/merge/merge_walk.h"
 
 #include <string.h>
 
 static uint32_t add_implied(struct builder *b, struct err *err)
 {
-    uint32_t inode = index_add_inode(b->index, b->layer->number, b->entry->info.ordinal, err);
+    uint32_t inode = merge_index_add_inode(b->index, b->layer->number, b->entry->info.ordinal, err);
 
     if (inode == TREE_NONE)
         return TREE_NONE;
-    struct index_inode *i = &b->index->inodes[inode];
+    struct merge_index_inode *i = &b->index->inodes[inode];
     i->implied = true;
     i->described = b->layer->number;
     if (b->index->bare)
@@ -140,7 +140,8 @@ static uint32_t walk(struct builder *b, const char *path, size_t len, bool make,
     }
 }
 
-uint32_t index_walk(struct builder *b, const char *path, size_t len, bool make, struct err *err)
+uint32_t merge_index_walk(struct builder *b, const char *path, size_t len, bool make,
+                          struct err *err)
 {
     const char *name;
     uint32_t parent = walk(b, path, len, make, &name, err);
