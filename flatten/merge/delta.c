@@ -15,11 +15,6 @@ void delta_clear(struct delta *d)
     *d = (struct delta){0};
 }
 
-static bool is_file(enum model_kind kind)
-{
-    return kind == MODEL_SYMLINK || kind == MODEL_OTHER;
-}
-
 static enum model_kind merged_kind(const struct merge_index *x, uint32_t node)
 {
     return model_kind(&x->merged, x->tree, node);
@@ -44,7 +39,7 @@ static bool is_kept(const struct merge_index *x, uint32_t node)
 static void mark_files(const struct merge_index *x, struct delta *d)
 {
     for (uint32_t node = 1; node < d->count; node++)
-        if (is_file(merged_kind(x, node)) && !is_kept(x, node))
+        if (model_is_file(merged_kind(x, node)) && !is_kept(x, node))
             d->inodes[x->merged.slots[node].inode] = true;
 }
 

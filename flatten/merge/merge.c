@@ -1,3 +1,6 @@
+#include "flatten/merge/merge.h"
+
+#include "flatten/merge/array.h"
 #include "flatten/merge/merge_walk.h"
 
 #include <string.h>
@@ -133,7 +136,7 @@ static int note_kind(struct merge *m, const struct entry_info *in, struct tree_n
     n->seen = m->layer;
     n->ordinal = in->ordinal;
     if (in->kind == ENTRY_SYMLINK) {
-        struct symlink *s = PUSH(m, symlink, symlinks, err);
+        struct symlink *s = ARRAY_PUSH(m, symlink, symlinks, err);
         if (!s)
             return -1;
         s->len = in->link_len;
@@ -144,7 +147,7 @@ static int note_kind(struct merge *m, const struct entry_info *in, struct tree_n
         return s->target ? 0 : err_nomem(err);
     }
     if (in->kind == ENTRY_HARDLINK) {
-        struct bound *kept = PUSH(m, bound, bounds, err);
+        struct bound *kept = ARRAY_PUSH(m, bound, bounds, err);
         if (!kept)
             return -1;
         *kept = *b;
@@ -222,8 +225,8 @@ static int enter_whiteout(struct merge *m, const struct place *at, struct tree_n
     return 0;
 }
 
-static int enter(struct merge *m, const struct entry_info *in, struct merge_output *out,
-                 struct err *err)
+static int enter_path(struct merge *m, const struct entry_info *in, struct merge_output *out,
+                      struct err *err)
 {
     enum walk_mode mode = in->kind == ENTRY_WHITEOUT ? WALK_WHITEOUT : WALK_ENTRY;
     struct place at;
@@ -295,7 +298,7 @@ int merge_entry(struct merge *m, const struct entry_info *in, struct merge_outpu
     else if (in->path_len == 0)
         rc = enter_root(m, in, out, err);
     else
-        rc = enter(m, in, out, err);
+        rc = enter_path(m, in, out, err);
     out->implied = m->implied;
     out->implied_count = m->implied_count;
     return rc;

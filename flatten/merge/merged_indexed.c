@@ -1,4 +1,4 @@
-#include "flatten/merge/merged.h"
+#include "flatten/merge/merged_indexed.h"
 
 #include "flatten/layer/emit.h"
 #include "flatten/merge/delta.h"
@@ -24,13 +24,6 @@ static void indexed_clear(struct indexed *w)
     buf_free(&w->target);
 }
 
-static const char *path_of(struct indexed *w, uint32_t node, struct buf *out)
-{
-    buf_truncate(out, 0);
-    tree_path(w->index->tree, node, out);
-    return out->failed ? NULL : out->data;
-}
-
 /* Chains the further names of each file behind its first. */
 static int chain_names(struct indexed *w, struct err *err)
 {
@@ -40,8 +33,7 @@ static int chain_names(struct indexed *w, struct err *err)
     if (!w->next_name)
         return err_nomem(err);
     for (uint32_t node = tree_count(x->tree); node-- > 1;) {
-        enum model_kind kind = model_kind(&x->merged, x->tree, node);
-        if (kind != MODEL_SYMLINK && kind != MODEL_OTHER)
+        if (!model_is_file(model_kind(&x->merged, x->tree, node)))
             continue;
         uint32_t first = x->inodes[x->merged.slots[node].inode].first;
         if (first != node) {
@@ -55,7 +47,7 @@ static int chain_names(struct indexed *w, struct err *err)
 static int write_dir(struct indexed *w, uint32_t node, struct err *err)
 {
     const struct merge_index *x = w->index;
-    const char *path = path_of(w, node, &w->path);
+    const char *path = tree_path_in(w->index->tree, node, &w->path);
     _cleanup_entry_ struct archive_entry *header =
         attributes_entry(x->inodes[x->merged.slots[node].inode].header, err);
 
@@ -67,7 +59,7 @@ static int write_dir(struct indexed *w, uint32_t node, struct err *err)
 
 static int write_whiteout(struct indexed *w, uint32_t node, struct err *err)
 {
-    const char *path = path_of(w, node, &w->path);
+    const char *path = tree_path_in(w->index->tree, node, &w->path);
 
     w->report->entries_out++;
     w->report->whiteouts++;
@@ -99,8 +91,8 @@ static int write_names(struct indexed *w, const struct merge_index_inode *inode,
     uint32_t node = inode->first;
 
     while ((node = w->next_name[node])) {
-        const char *link = path_of(w, node, &w->path);
-        const char *target = path_of(w, inode->first, &w->target);
+        const char *link = tree_path_in(w->index->tree, node, &w->path);
+        const char *target = tree_path_in(w->index->tree, inode->first, &w->target);
         if (!link || !target)
             return err_nomem(err);
         if (emit_link(w->sink, link, target, attributes, err) < 0)
@@ -117,7 +109,7 @@ static int write_file(struct indexed *w, const struct merge_index_inode *inode,
 {
     _cleanup_entry_ struct archive_entry *changed = NULL;
     struct archive_entry *attributes = e->header;
-    const char *path = path_of(w, inode->first, &w->path);
+    const char *path = tree_path_in(w->index->tree, inode->first, &w->path);
 
     if (!path)
         return err_nomem(err);
@@ -187,8 +179,8 @@ static int write_files(struct indexed *w, const struct image *image, struct err 
 int merged_indexed(const struct image *image, const struct merged_options *options,
                    struct entry_sink *sink, struct merged_report *report, struct err *err)
 {
-    *report = (struct merged_report){.layers = (unsigned)image->layer_count};
-    _cleanup_merge_index_ struct merge_index *x = merge_index_new(image, options, report, err);
+    _cleanup_merge_index_ struct merge_index *x =
+        merge_index_new(image, options, NULL, report, err);
     _cleanup_(indexed_clear) struct indexed w = {.index = x, .sink = sink, .report = report};
 
     if (!x || delta_make(x, &w.delta, err) < 0 || chain_names(&w, err) < 0 ||

@@ -152,3 +152,10 @@ void tree_path(const struct tree *t, uint32_t node, struct buf *out)
     out->len += len;
     out->data[out->len] = '\0';
 }
+
+const char *tree_path_in(const struct tree *t, uint32_t node, struct buf *out)
+{
+    buf_truncate(out, 0);
+    tree_path(t, node, out);
+    return out->failed ? NULL : out->data;
+}

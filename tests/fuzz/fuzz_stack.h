@@ -49,7 +49,7 @@ static inline void fuzz_entry(struct stack *s, size_t *used, unsigned op, struct
     struct stack_entry *e = &s->list[s->count];
     enum entry_kind kind = op % 8;
 
-    *e = (struct stack_entry){.layer = s->layers, .in = {.kind = kind}};
+    *e = (struct stack_entry){.layer = s->layers, .info = {.kind = kind}};
     e->info.path = kind == ENTRY_DIR && op / 8 % 16 == 15 ? "" : fuzz_path(s, used, in, names, 4);
     e->info.path_len = strlen(e->info.path);
     if (kind == ENTRY_OPAQUE && op / 8 % 16 == 15)

@@ -37,8 +37,7 @@ int layer_stack_read(const struct image *image, const struct merged_options *opt
     *out = (struct layer_stack){.layers = (unsigned)image->layer_count};
     *report = (struct merged_report){.layers = (unsigned)image->layer_count};
     o.semantics = SEMANTICS_OVERLAY;
-    o.observer = &observer;
-    *index = merge_index_new(image, &o, report, err);
+    *index = merge_index_new(image, &o, &observer, report, err);
     if (!*index)
         return -1;
     out->tree = (*index)->tree;

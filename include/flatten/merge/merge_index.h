@@ -10,9 +10,10 @@
 #ifndef FLATTEN_MERGE_INDEX_H
 #define FLATTEN_MERGE_INDEX_H
 
+#include "flatten/image/image.h"
 #include "flatten/layer/attributes.h"
 #include "flatten/layer/layer.h"
-#include "flatten/merge/merged.h"
+#include "flatten/merge/merged_options.h"
 #include "flatten/merge/model.h"
 
 /* A file, as distinct from its names. In the order of layers and of entries within them. */
@@ -52,7 +53,13 @@ struct merge_index_observer {
 
 enum { MERGE_INDEX_NO_INODE = 0 }; /* of whiteouts, and of a root that no entry describes */
 
+/*
+ * Reads the headers of all layers. Of the options it takes semantics, kept, max_attributes and
+ * notice. `observer` may be NULL; it is borrowed for the call. Adds to *report. The caller frees
+ * the index with merge_index_free.
+ */
 struct merge_index *merge_index_new(const struct image *image, const struct merged_options *options,
+                                    const struct merge_index_observer *observer,
                                     struct merged_report *report, struct err *err) must_check;
 void merge_index_free(struct merge_index *x);
 

@@ -9,11 +9,12 @@
 #include "flatten/analyze/bytes/layer_stack.h"
 #include "flatten/image/image.h"
 #include "flatten/merge/merge_index.h"
+#include "flatten/merge/merged_options.h"
 
 /*
  * Fills *out, which the caller clears, also after a failure. *index owns the tree that `out`
- * borrows: the caller frees it, after `out`. options->notice and its context (merged.h) may be
- * NULL.
+ * borrows: the caller frees it, after `out`. options->notice and its context (merged_options.h) may
+ * be NULL.
  */
 int layer_stack_read(const struct image *image, const struct merged_options *options,
                      struct layer_stack *out, struct merge_index **index,
