@@ -10,7 +10,7 @@
 #include "flatten/analyze/lookups/lookup_costs.h"
 #include "flatten/analyze/lookups/lookups.h"
 
-/* What the advice is drawn from; all borrowed. */
+/* The analyses that advice is drawn from; all borrowed. */
 struct advice_facts {
     const struct layer_stack *stack;
     const struct dead_report *dead;
@@ -31,6 +31,7 @@ struct advice_list {
     size_t count;
 };
 
+/* Frees what it owns, and zeroes it. */
 void advice_clear(struct advice_list *a);
 
 /* Fills *out, which the caller clears, also after a failure. */

@@ -1,5 +1,7 @@
 #include "flatten/analyze/analysis.h"
 
+#include "flatten/image/history.h"
+
 void analysis_clear(struct analysis *a)
 {
     advice_clear(&a->advice);
@@ -14,13 +16,6 @@ void analysis_clear(struct analysis *a)
     cleanup_image(&a->image);
 }
 
-static bool makes_layer(const struct json *entry)
-{
-    const struct json *flag = json_get(entry, "empty_layer");
-
-    return !(json_is(flag, JSON_BOOL) && flag->boolean);
-}
-
 /* Finds the history's steps that made layers. All stay unknown if their number is not the layers'.
  */
 static int name_layers(struct analysis *a, struct err *err)
@@ -32,11 +27,11 @@ static int name_layers(struct analysis *a, struct err *err)
     if (!a->created_by)
         return err_nomem(err);
     for (size_t i = 0; i < json_count(history); i++)
-        made += makes_layer(json_at(history, i));
+        made += !history_is_empty_layer(json_at(history, i));
     if (made != count)
         return 0;
     for (size_t i = 0, layer = 0; layer < count; i++)
-        if (makes_layer(json_at(history, i)))
+        if (!history_is_empty_layer(json_at(history, i)))
             a->created_by[layer++] = json_text(json_get(json_at(history, i), "created_by"));
     return 0;
 }
@@ -62,7 +57,7 @@ static int compare_rivals(struct analysis *a, struct err *err)
     return 0;
 }
 
-/* What the advice is about; borrowed from the analysis. */
+/* Returns the parts that advice is drawn from; the analysis keeps them. */
 static struct advice_facts facts_of(const struct analysis *a)
 {
     return (struct advice_facts){.stack = &a->stack,

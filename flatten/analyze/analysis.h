@@ -40,6 +40,8 @@ struct analysis {
 /* Takes `image`, also on failure. Fills *out, which the caller clears, also after a failure. */
 int analysis_make(struct image *image, const char *source, const struct lookup_costs *costs,
                   struct analysis *out, struct err *err) must_check;
+
+/* Frees what it owns. */
 void analysis_clear(struct analysis *a);
 
 #define _cleanup_analysis_ _cleanup_(analysis_clear)

@@ -99,11 +99,7 @@ static int print_report(const struct analyses *all, bool json, struct err *err)
         analyses_put_json(all, &text);
     else
         analyses_put_text(all, &text);
-    if (buf_check(&text, err) < 0)
-        return -1;
-    if (fwrite(text.data, 1, text.len, stdout) != text.len || fflush(stdout) != 0)
-        return err_sys(err, "standard output");
-    return 0;
+    return program_print(&text, err);
 }
 
 static void log_broken(void *ctx, const char *source, const char *text)

@@ -28,7 +28,7 @@ struct squash_job {
     uint64_t notices;         /* how many there were */
 };
 
-/* What a name at the destination stands for: an image, or the index of its platforms' images. */
+/* An image to publish; or several, one for each platform, with an index of them. */
 struct squash_entry {
     size_t first, count;    /* of the run's jobs; with more than one there is an image index */
     struct buf image_index; /* the new one */
@@ -73,6 +73,8 @@ int squash_publish(struct squash_run *run, struct sink *sink, struct err *err) m
  * exit status, or -1. The caller clears the run with squash_run_clear, also after a failure.
  */
 int squash_run(struct squash_run *run, struct err *err) must_check;
+
+/* Frees what the run owns. */
 void squash_run_clear(struct squash_run *run);
 
 #define _cleanup_squash_run_ _cleanup_(squash_run_clear)

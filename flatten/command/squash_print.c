@@ -1,9 +1,10 @@
 #include "flatten/command/squash_command.h"
 
 #include "base/cli/log.h"
+#include "base/cli/program.h"
+#include "flatten/image/history.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- JSON ---- */
@@ -141,8 +142,8 @@ static const char *created_by(const struct squash_job *job, size_t layer)
     const struct json *history = json_get(json_root(job->image->config), "history");
 
     for (size_t i = 0; i < json_count(history); i++) {
-        const struct json *entry = json_at(history, i), *empty = json_get(entry, "empty_layer");
-        if (json_is(empty, JSON_BOOL) && empty->boolean)
+        const struct json *entry = json_at(history, i);
+        if (history_is_empty_layer(entry))
             continue;
         if (layer-- == 0)
             return json_text(json_get(entry, "created_by"));
@@ -269,9 +270,5 @@ int squash_print(const struct squash_run *run, struct err *err)
         put_json(run, &out);
     else
         put_text(run, &out);
-    if (buf_check(&out, err) < 0)
-        return -1;
-    if (fwrite(out.data, 1, out.len, stdout) != out.len || fflush(stdout) != 0)
-        return err_sys(err, "standard output");
-    return 0;
+    return program_print(&out, err);
 }

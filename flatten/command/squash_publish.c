@@ -17,11 +17,11 @@ static int describe_job(const struct squash_run *run, struct squash_job *job, st
     return sha256_digest(job->manifest.data, job->manifest.len, &job->digest, err);
 }
 
-/* What is to be published: images, and behind those of an index that. */
+/* The images to publish; an image index comes after its images. */
 struct publish_list {
     struct sink_image *images;
     size_t count, cap;
-    char **names; /* of those that have one: owned */
+    char **names; /* by image; owned, may be NULL */
 };
 
 static void publish_list_clear(struct publish_list *l)
@@ -47,7 +47,7 @@ static int publish_list_grow(struct publish_list *l, struct err *err)
     return 0;
 }
 
-/* `name`: as its source calls it, or NULL. */
+/* `name`: the image's name at its source, or NULL. */
 static int publish_list_add(struct publish_list *l, const struct squash_run *run,
                             struct sink_image image, const char *name, struct err *err)
 {
@@ -72,7 +72,7 @@ static struct sink_image image_of(const struct squash_job *job)
     };
 }
 
-/* Under each of its names, where it keeps its own. */
+/* Adds the image once for each of its names, if it keeps them. */
 static int publish_list_add_job(struct publish_list *l, const struct squash_run *run,
                                 const struct squash_job *job, struct err *err)
 {

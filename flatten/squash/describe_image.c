@@ -1,19 +1,13 @@
 #include "flatten/squash/describe_image.h"
 
+#include "flatten/image/history.h"
 #include "flatten/name/media_type.h"
 
 #include <string.h>
 
-static bool is_empty_layer(const struct json *entry)
-{
-    const struct json *flag = json_get(entry, "empty_layer");
-
-    return json_is(flag, JSON_BOOL) && flag->boolean;
-}
-
 /*
- * What was a layer is history still, but has no layer of its own any more; the first `kept` have.
- * Returns how many of these there are: a history may know less than the image has.
+ * Marks the history's entries of merged layers as empty; those of the first `kept` layers stay.
+ * Returns how many of these there are: a history may have fewer entries than the image has layers.
  */
 static size_t empty_history(struct json_doc *doc, struct json *history, size_t kept)
 {
@@ -21,7 +15,7 @@ static size_t empty_history(struct json_doc *doc, struct json *history, size_t k
 
     for (size_t i = 0; i < json_count(history); i++) {
         struct json *entry = json_at(history, i);
-        if (!json_is(entry, JSON_OBJECT) || is_empty_layer(entry))
+        if (!json_is(entry, JSON_OBJECT) || history_is_empty_layer(entry))
             continue;
         if (found < kept)
             found++;
@@ -109,8 +103,7 @@ static struct json *layer_descriptor(struct json_doc *doc, const struct written_
     return descriptor(doc, media_type(layer->kind), &layer->digest, layer->size);
 }
 
-/* The source's own, with what it annotates; Docker's media types do not belong in an OCI manifest.
- */
+/* Copies the source's descriptor, with an OCI media type in the place of Docker's. */
 static struct json *kept_descriptor(struct json_doc *doc, const struct json *old,
                                     const struct written_layer *layer)
 {

@@ -39,7 +39,7 @@ int kept_layer_describe(const struct layer *layer, struct written_layer *out, st
     return rc < 0 ? err_wrap(err, "layer %u", layer->number) : 0;
 }
 
-/* Leaves in *fd and *offset where it wrote. */
+/* Copies the blob to the sink. *fd (borrowed) and *offset: where the copy is. */
 static int copy_blob(const struct layer *layer, struct sink *sink, int *fd, off_t *offset,
                      struct err *err)
 {

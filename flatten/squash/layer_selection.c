@@ -23,7 +23,8 @@ int layer_selection_parse(const char *keep_base, const char *last, struct layer_
 {
     *out = (struct layer_selection){.has_last = last != NULL};
     if (keep_base && last)
-        return err_set(err, ERR_USAGE, "--keep-base and --last say the same thing: give one");
+        return err_set(err, ERR_USAGE,
+                       "--keep-base and --last both choose the layers to merge: give one");
     if (last && parse_number("last", last, &out->last, err) < 0)
         return -1;
     if (last && out->last == 0)

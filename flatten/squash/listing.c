@@ -7,12 +7,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What hard links share. Unpackers apply a link's header to the file, so the last one counts. */
+/* Shared by hard links. Unpackers apply a link's header to the file, so the last header counts. */
 struct inode {
     unsigned mode; /* with the type */
     uint32_t mtime_nsec;
     int64_t uid, gid, mtime;
-    uint64_t size; /* of a device, its number */
+    uint64_t size; /* of a device: its number */
     const char *symlink;
     const char *xattrs; /* "name=hex" lines, by name */
     unsigned char content[SHA256_SIZE];
@@ -21,10 +21,10 @@ struct inode {
 struct record {
     const char *path;
     const char *link;     /* of a hard link: its target's path; else NULL */
-    struct inode *inode;  /* of a hard link: what its header says, until links are resolved */
-    const char *identity; /* the first path of the file, when it has several; else NULL */
+    struct inode *inode;  /* of a hard link: as in its header, until links are resolved */
+    const char *identity; /* the first path of the file, if it has several; else NULL */
     uint32_t order;
-    bool borrowed; /* the inode is the other listing's: not to be changed */
+    bool borrowed; /* the inode belongs to the other listing, and must not be changed */
 };
 
 struct listing {
@@ -34,10 +34,10 @@ struct listing {
     struct record *records;
     size_t count, cap;
     struct sha256 *hash;
-    bool open;                  /* the last record's inode is not settled */
-    bool hashing;               /* a file's content is coming in */
-    struct inode inode;         /* of the last record, until it is settled */
-    const struct record *model; /* what `like` has at that path, or NULL */
+    bool open;                  /* the last record is not finished */
+    bool hashing;               /* the content of the last record is being hashed */
+    struct inode inode;         /* of the last record, until it is finished */
+    const struct record *model; /* the record of `like` at that path, or NULL */
 };
 
 void listing_free(struct listing *l)
@@ -65,7 +65,7 @@ static struct record *find_record(const struct listing *l, const char *path)
     return l->count ? bsearch(&key, l->records, l->count, sizeof(key), by_path) : NULL;
 }
 
-/* ---- what a record has ---- */
+/* ---- records ---- */
 
 static int compare_text(const void *a, const void *b)
 {
@@ -87,7 +87,7 @@ static char *xattr_line(const char *name, const void *value, size_t size)
     return buf_take(&line, &ignored);
 }
 
-/* The text that is there already, or a copy. */
+/* Returns `like` if it is the same text, else a copy; NULL without memory. */
 static const char *keep_text(struct arena *arena, const char *text, size_t len, const char *like)
 {
     if (like && strlen(like) == len && memcmp(like, text, len) == 0)
@@ -95,7 +95,7 @@ static const char *keep_text(struct arena *arena, const char *text, size_t len, 
     return arena_strndup(arena, text, len);
 }
 
-/* The lines as one text, or what stands for it: memory for all paths is not the image's to choose.
+/* Joins the lines. A long text is replaced by its digest, to bound the memory of a hostile image.
  */
 static const char *join_lines(struct arena *arena, char *const *lines, size_t count,
                               const char *like)
@@ -119,7 +119,7 @@ static const char *join_lines(struct arena *arena, char *const *lines, size_t co
     return keep_text(arena, text.data, text.len, like);
 }
 
-/* All xattrs in one text, sorted. NULL without memory. */
+/* Returns all xattrs as one text, sorted; NULL without memory. */
 static const char *xattrs_of(struct arena *arena, struct archive_entry *header, const char *like)
 {
     const char *name;
@@ -173,7 +173,7 @@ static int read_inode(struct listing *l, struct archive_entry *header, struct er
     return i->xattrs && i->symlink ? 0 : err_nomem(err);
 }
 
-/* What a link's header can change of a file. */
+/* Compares the attributes that a link's header can change. */
 static bool same_attributes(const struct inode *a, const struct inode *b)
 {
     return ((a->mode ^ b->mode) & 07777) == 0 && a->uid == b->uid && a->gid == b->gid &&
@@ -198,7 +198,7 @@ static void content_of(const struct digest *digest, unsigned char *out)
     }
 }
 
-/* The inode gets its place: the other listing's if that is the same, else one of its own. */
+/* Ends the last record: it gets the inode of the other listing if that is equal, else its own. */
 static int finish_record(struct listing *l, struct err *err)
 {
     struct record *r = l->count ? &l->records[l->count - 1] : NULL;
@@ -247,7 +247,7 @@ static int grow_records(struct listing *l, struct err *err)
     return 0;
 }
 
-/* Path and link of a new record, and what the other listing has there. */
+/* Sets path and link of a new record, and l->model. */
 static int name_record(struct listing *l, struct archive_entry *header, struct record *r,
                        struct err *err)
 {
@@ -293,7 +293,8 @@ static int put_data(struct entry_sink *sink, const void *data, uint64_t len, str
 
 /* ---- links ---- */
 
-/* Attributes of the link's header replace the file's; its xattrs are added by unpackers. */
+/* The attributes of the link's header replace those of the file; so do its xattrs, if it has any.
+ */
 static void apply_link(struct inode *to, const struct inode *link)
 {
     to->mode = counted_mode((to->mode & S_IFMT) | (link->mode & 07777));
@@ -326,7 +327,7 @@ static int resolve_link(struct listing *l, const struct record *link, struct err
     return 0;
 }
 
-/* All names of a file get its inode, and the least of its paths for an identity. */
+/* Gives all names of a file its inode, and the first of its paths as identity. */
 static void join_names(struct listing *l, struct record **links, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -349,7 +350,7 @@ static int by_order(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Links in the order of their archive, for the last to count; then names for what they share. */
+/* Applies links in the order of the archive, since the last one counts; then joins names. */
 static int resolve_links(struct listing *l, struct err *err)
 {
     _cleanup_free_ struct record **links = calloc(l->count + 1, sizeof(*links));

@@ -28,9 +28,9 @@ static int squashed_init(size_t most, size_t kept, struct squashed *out, struct 
     return 0;
 }
 
-/* Where a layer of the result lies, for those who want to read it; fd is taken. */
-static void note_result(struct image *result, int fd, off_t offset,
-                        const struct written_layer *layer)
+/* Adds a written layer to the image that squash_verify reads. Takes fd. */
+static void result_add_layer(struct image *result, int fd, off_t offset,
+                             const struct written_layer *layer)
 {
     unsigned number = (unsigned)++result->layer_count;
 
@@ -54,7 +54,7 @@ static int keep_layer(const struct layer *layer, bool readable, struct sink *sin
         return -1;
     out->count++;
     if (readable)
-        note_result(out->result, fd, offset, as);
+        result_add_layer(out->result, fd, offset, as);
     return 0;
 }
 
@@ -72,13 +72,13 @@ static int ignore_data(struct entry_sink *s, const void *data, uint64_t len, str
 
 /* ---- merging ---- */
 
-/* Who vouches for what is read, and finds the digests of what is written. */
+/* The threads that check the layers that are read, and hash the one that is written. */
 struct checks {
     struct hasher *hasher;
     struct verifier *verifier;
 };
 
-/* Layers of an image up to `image->layer_count`, of which all but the kept ones are merged. */
+/* Layers that become one: those from options.kept up to image.layer_count. */
 struct group {
     struct image image; /* borrows everything from the source */
     struct merged_options options;
@@ -97,7 +97,7 @@ static enum merge_result rehearse(struct group *g, struct squashed *out, struct 
     return result;
 }
 
-/* True if the layer was made for that image; then *which of its layers it is. */
+/* True if `s` has a new layer with the same digest; *which is its index. */
 static bool was_made(const struct squashed *s, const struct written_layer *layer, size_t *which)
 {
     for (*which = s->kept; *which < s->count; ++*which)
@@ -106,7 +106,7 @@ static bool was_made(const struct squashed *s, const struct written_layer *layer
     return false;
 }
 
-/* The image for which the same layer was made before; or NULL. */
+/* Returns the image for which the same layer was made before; or NULL. */
 static const struct squashed *find_made(const struct squash_options *options,
                                         const struct squashed *out,
                                         const struct written_layer *layer, size_t *which)
@@ -117,7 +117,7 @@ static const struct squashed *find_made(const struct squash_options *options,
     return was_made(out, layer, which) ? out : NULL;
 }
 
-/* Gives the layer to its destination, and notes where it lies there. */
+/* Passes the layer to the sink, unless it has it, and adds it to the result. */
 static int end_layer(int fd, off_t offset, const struct squash_options *options, struct sink *sink,
                      struct squashed *out, struct err *err)
 {
@@ -135,11 +135,11 @@ static int end_layer(int fd, off_t offset, const struct squash_options *options,
     if (!made && sink_end_layer(sink, layer, err) < 0)
         return -1;
     if (options->readable)
-        note_result(out->result, steal_fd(&again), offset, layer);
+        result_add_layer(out->result, steal_fd(&again), offset, layer);
     return 0;
 }
 
-/* A group that brings nothing to the layers below it becomes no layer. */
+/* An empty layer is not written. */
 static enum merge_result write_group(struct group *g, const struct squash_options *options,
                                      struct sink *sink, struct squashed *out, struct err *err)
 {
@@ -215,7 +215,7 @@ static int write_all(const struct image *image, const struct squash_options *opt
             return -1;
     out->count = kept;
     size_t groups = layer_selection_groups(image, kept, options->into, ends);
-    if (groups == 0) /* all are kept, and read once, for their digests to be checked */
+    if (groups == 0) /* all are kept; they are read once, to check their digests */
         ends[groups++] = image->layer_count;
     for (size_t i = 0; i < groups; below = ends[i++])
         if (merge_group(image, options, below, ends[i], checks, sink, out, err) < 0)

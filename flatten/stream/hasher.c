@@ -7,11 +7,11 @@ struct hash_lane {
     struct hash_lane *next;
     struct relay *relay;
     unsigned consumer;
-    size_t at; /* within the relay's present block */
+    size_t at; /* within the relay's current block */
     struct sha256_lane hash;
-    bool busy;    /* the thread is at it, without the lock */
-    bool leaving; /* and is waited for */
-    bool done;    /* nothing more will come */
+    bool busy;    /* the thread hashes a piece of it, without the lock */
+    bool leaving; /* hash_lane_free waits for that */
+    bool done;    /* the relay has ended, or hashing failed */
     struct err failure;
 };
 
@@ -22,7 +22,7 @@ struct hasher {
     bool over;
 };
 
-/* A stream's odd end goes alone: beside it, the other would be out of step with all that follow. */
+/* A partial last block is hashed alone, so that the other stream stays aligned to whole blocks. */
 int hash_pieces(struct hash_piece *pieces, unsigned count, struct err *err)
 {
     struct hash_piece *a = &pieces[0], *b = &pieces[1];
@@ -37,8 +37,8 @@ int hash_pieces(struct hash_piece *pieces, unsigned count, struct err *err)
     return sha256_pair_update(a->hash, a->data, b->hash, b->data, a->len, err);
 }
 
-/* True with a piece to hash; a lane that has come to its end is marked. Under the lock. */
-static bool find_piece(struct hash_lane *lane, struct hash_piece *out)
+/* Returns true with the lane's next piece. Marks a lane that has ended. Called with the lock. */
+static bool lane_next_piece(struct hash_lane *lane, struct hash_piece *out)
 {
     const void *data;
     size_t len;
@@ -55,17 +55,17 @@ static bool find_piece(struct hash_lane *lane, struct hash_piece *out)
     return true;
 }
 
-static unsigned find_pieces(struct hasher *h, struct hash_piece out[2])
+static unsigned next_pieces(struct hasher *h, struct hash_piece out[2])
 {
     unsigned count = 0;
 
     for (struct hash_lane *lane = h->lanes; lane && count < 2; lane = lane->next)
-        count += find_piece(lane, &out[count]);
+        count += lane_next_piece(lane, &out[count]);
     return count;
 }
 
-/* Under the lock. */
-static void settle(const struct hash_piece *piece, const struct err *failure)
+/* Notes what was hashed of a piece. Called with the lock. */
+static void lane_finish_piece(const struct hash_piece *piece, const struct err *failure)
 {
     struct hash_lane *lane = piece->owner;
     struct err ignored;
@@ -88,7 +88,7 @@ static void settle(const struct hash_piece *piece, const struct err *failure)
     }
 }
 
-/* Enters and leaves locked. */
+/* Called with the lock, which it drops while it hashes. */
 static void hash_next(struct hasher *h, struct hash_piece pieces[2], unsigned count)
 {
     struct err err;
@@ -99,17 +99,17 @@ static void hash_next(struct hasher *h, struct hash_piece pieces[2], unsigned co
     bool failed = hash_pieces(pieces, count, &err) < 0;
     pthread_mutex_lock(&h->hub->lock);
     for (unsigned i = 0; i < count; i++)
-        settle(&pieces[i], failed ? &err : NULL);
+        lane_finish_piece(&pieces[i], failed ? &err : NULL);
 }
 
-static void run(void *ctx)
+static void hash_relays(void *ctx)
 {
     struct hasher *h = ctx;
     struct hash_piece pieces[2];
 
     pthread_mutex_lock(&h->hub->lock);
     while (!h->over) {
-        unsigned count = find_pieces(h, pieces);
+        unsigned count = next_pieces(h, pieces);
         if (count == 0)
             pthread_cond_wait(&h->hub->changed, &h->hub->lock);
         else
@@ -126,7 +126,7 @@ struct hasher *hasher_new(struct err *err)
         err_nomem(err);
         return NULL;
     }
-    if (!(h->hub = hub_new(err)) || !(h->worker = worker_start(run, h, err))) {
+    if (!(h->hub = hub_new(err)) || !(h->worker = worker_start(hash_relays, h, err))) {
         cleanup_hub(&h->hub);
         free(h);
         return NULL;

@@ -249,7 +249,7 @@ static int build_tree(const struct restack_command *c, const struct operands *op
     if (!ready && restack_build(&cache, &chain, c->force, arena, &built, err) < 0)
         return -1;
     if (ready && !c->json) {
-        log_info("the tree is in the cache already");
+        log_info("the tree is there already");
         return 0;
     }
     return print_built(c, &chain, &built, err);

@@ -45,7 +45,7 @@ static void fill_record(const struct audit_subject *s, struct user *user, struct
     r->uid = j->facts.identity.uid;
     r->user = user_name(&j->facts, user);
     r->off = j->requests.off;
-    r->plan = &j->plan;
+    r->decision = s->decision;
 }
 
 /* Returns 1 if there is a file to write to and it could not be written. */

@@ -58,17 +58,17 @@ static void put_head(struct json_doc *doc, const struct audit_record *r)
 }
 
 /* Adds the operations that are denied, or those that are not, while there are any `left`. */
-static int put_operations(struct json_doc *doc, const struct plan *plan, bool denied, size_t *left,
-                          struct arena *arena, struct err *err)
+static int put_operations(struct json_doc *doc, const struct decision *decision, bool denied,
+                          size_t *left, struct arena *arena, struct err *err)
 {
     struct json *list = json_get(json_root(doc), "operations");
     struct description words;
 
-    for (size_t i = 0; i < plan->count && *left; i++) {
-        const struct plan_op *op = &plan->ops[i];
-        if ((op->verdict == PLAN_DENIED) != denied)
+    for (size_t i = 0; i < decision->count && *left; i++) {
+        const struct outcome *o = &decision->list[i];
+        if ((o->verdict == PLAN_DENIED) != denied)
             continue;
-        if (describe_op(op, arena, &words, err) < 0)
+        if (describe_outcome(o, arena, &words, err) < 0)
             return -1;
         json_append(doc, list, describe_json(&words, doc));
         (*left)--;
@@ -80,15 +80,15 @@ static int try_line(const struct audit_record *r, size_t most, struct buf *out, 
 {
     _cleanup_arena_ struct arena arena = {0};
     _cleanup_json_ struct json_doc *doc = json_new_object(err);
-    size_t count = r->plan ? r->plan->count : 0, left = most;
+    size_t count = r->decision ? r->decision->count : 0, left = most;
 
     if (!doc)
         return -1;
     put_head(doc, r);
-    if (r->plan) {
+    if (r->decision) {
         json_set(doc, json_root(doc), "operations", json_array(doc));
-        if (put_operations(doc, r->plan, true, &left, &arena, err) < 0 ||
-            put_operations(doc, r->plan, false, &left, &arena, err) < 0)
+        if (put_operations(doc, r->decision, true, &left, &arena, err) < 0 ||
+            put_operations(doc, r->decision, false, &left, &arena, err) < 0)
             return -1;
     }
     if (count > most)
@@ -101,7 +101,7 @@ static int try_line(const struct audit_record *r, size_t most, struct buf *out, 
 
 int audit_line(const struct audit_record *record, size_t limit, struct buf *out, struct err *err)
 {
-    size_t start = out->len, count = record->plan ? record->plan->count : 0;
+    size_t start = out->len, count = record->decision ? record->decision->count : 0;
 
     if (count > AUDIT_OPERATIONS)
         count = AUDIT_OPERATIONS;

@@ -101,20 +101,21 @@ bool metrics_parse(struct metrics *m, const char *text)
 
 enum { KINDS = 32, VERDICTS = 8 }; /* more than a plan has */
 
-static void count_operations(struct metrics *m, const struct plan *plan)
+static void count_operations(struct metrics *m, const struct decision *decision)
 {
     uint64_t tally[KINDS][VERDICTS] = {{0}};
     char labels[METRICS_LABELS];
 
-    for (size_t i = 0; i < plan->count; i++) {
-        const struct plan_op *op = &plan->ops[i];
-        if (tally[op->kind % KINDS][op->verdict % VERDICTS]++)
+    for (size_t i = 0; i < decision->count; i++) {
+        const struct outcome *o = &decision->list[i];
+        if (tally[o->op->kind % KINDS][o->verdict % VERDICTS]++)
             continue;
-        snprintf(labels, sizeof(labels), "{kind=\"%s\",verdict=\"%s\"}", describe_kind(op),
-                 describe_verdict(op));
+        snprintf(labels, sizeof(labels), "{kind=\"%s\",verdict=\"%s\"}", describe_kind(o->op),
+                 describe_verdict(o));
         uint64_t same = 0;
-        for (size_t j = i; j < plan->count; j++)
-            same += plan->ops[j].kind == op->kind && plan->ops[j].verdict == op->verdict;
+        for (size_t j = i; j < decision->count; j++)
+            same += decision->list[j].op->kind == o->op->kind &&
+                    decision->list[j].verdict == o->verdict;
         metrics_add(m, METRIC_OPERATIONS, labels, same);
     }
 }
@@ -129,8 +130,8 @@ void metrics_count(struct metrics *m, const struct audit_record *record, bool au
     }
     metrics_add(m, METRIC_WARNINGS, "", record->warning != NULL);
     metrics_add(m, METRIC_AUDIT_ERRORS, "", audit_failed);
-    if (record->plan)
-        count_operations(m, record->plan);
+    if (record->decision)
+        count_operations(m, record->decision);
 }
 
 /* ---- writing ---- */

@@ -1,54 +1,17 @@
 #include "shim/gather/binds.h"
 
 #include "base/path.h"
-#include "shim/gather/binds_look.h"
+#include "shim/gather/bind_name.h"
+#include "shim/gather/binds_access.h"
+#include "shim/gather/binds_mounts.h"
 #include "shim/gather/targets.h"
-#include "shim/host/kernel.h"
+#include "shim/host/fd_path.h"
 #include "shim/mount/pin.h"
 
 #include <fcntl.h>
-#include <limits.h>
-#include <linux/openat2.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
-
-/* ---- opening and naming ---- */
-
-int binds_open(int bundle, const char *path)
-{
-    struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_MAGICLINKS};
-
-    return (int)syscall(SYS_openat2, bundle, path, &how, sizeof(how));
-}
-
-/* readlink of /proc/self/fd/N, in the arena. */
-static const char *path_of(int fd, struct arena *arena)
-{
-    char link[32], path[PATH_MAX];
-
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-    ssize_t len = readlink(link, path, sizeof(path));
-    if (len <= 0 || len == sizeof(path) || path[0] != '/')
-        return NULL;
-    return arena_strndup(arena, path, (size_t)len);
-}
-
-int binds_name(int fd, const char *path, const struct mount_table *table, struct arena *arena,
-               struct bind_name *out, struct err *err)
-{
-    _cleanup_buf_ struct buf text = BUF_INIT;
-    int id;
-
-    out->found = path ? path : path_of(fd, arena);
-    if (!out->found || kernel_mount_id(fd, &id) < 0 ||
-        !mount_table_name(table, id, out->found, &text))
-        return err_set(err, ERR_POLICY, "nobody can tell where in the host's mounts it is");
-    out->name = arena_strndup(arena, text.data, text.len);
-    out->mount = mount_table_find(table, id);
-    return out->name ? 0 : err_nomem(err);
-}
 
 /* ---- one source ---- */
 
@@ -59,8 +22,8 @@ struct gather {
     int bundle;
     const char *bundle_path;
     struct mount_table table;
-    struct engine_folders engine;
-    struct source_folder folder; /* of the last source */
+    struct engine_directories engine;
+    struct source_folder folder; /* the directory of the last source */
     struct arena *arena;
     struct bind_facts *out;
     struct err *err;
@@ -78,8 +41,9 @@ const char *binds_unpinned(const char *source)
                                                                                   : NULL;
 }
 
-/* Through root's own folders and links. False if others could have a say in where that leads. */
-static bool walk(struct gather *g, const char *path, struct source *out)
+/* Walks through directories and links that only root could change. False if the path leaves them.
+ */
+static bool walk_safely(struct gather *g, const char *path, struct source *out)
 {
     _cleanup_free_ char *absolute = path[0] == '/' ? NULL : strf("%s/%s", g->bundle_path, path);
     struct err ignored;
@@ -91,18 +55,19 @@ static bool walk(struct gather *g, const char *path, struct source *out)
 }
 
 /*
- * Opens a source as the runtime would. What was walked to without a link is that already, and where
- * it is needs not be asked; anything but a walk to the same file is exposed.
+ * Opens a source as the low-level runtime would. If our own walk met no symbolic link, its
+ * descriptor and path are used as they are. If it reached another file, or none, the source is
+ * exposed.
  */
 static int open_source(struct gather *g, const char *path, struct bind_wish *wish,
                        struct bind_source *s)
 {
     _cleanup_source_ struct source walked = SOURCE_INIT;
-    bool safe = walk(g, path, &walked);
+    bool safe = walk_safely(g, path, &walked);
     struct stat st;
 
     wish->settled = safe && !walked.linked && path_is_clean_absolute(path);
-    wish->fd = wish->settled ? steal_fd(&walked.fd) : binds_open(g->bundle, path);
+    wish->fd = wish->settled ? steal_fd(&walked.fd) : bind_open(g->bundle, path);
     if (wish->fd < 0)
         return -1;
     if (wish->settled) {
@@ -127,9 +92,9 @@ static int set_problem(struct gather *g, struct bind_source *s, const char *text
     return s->problem ? 0 : err_nomem(g->err);
 }
 
-/* `wish` gets the open descriptor, which the caller closes. */
-static int look(struct gather *g, const struct spec_mount *mount, struct bind_source *s,
-                struct bind_wish *wish)
+/* Looks at one source; `wish` gets its descriptor, which the caller closes. */
+static int gather_source(struct gather *g, const struct spec_mount *mount, struct bind_source *s,
+                         struct bind_wish *wish)
 {
     const char *path = mount->source ? mount->source : "";
     struct bind_name name = {0};
@@ -145,13 +110,13 @@ static int look(struct gather *g, const struct spec_mount *mount, struct bind_so
         return set_problem(g, s, why.msg);
     }
     const char *where = wish->settled ? path : NULL;
-    if (binds_name(wish->fd, where, &g->table, g->arena, &name, &why) < 0)
+    if (bind_name_find(wish->fd, where, &g->table, g->arena, &name, &why) < 0)
         return set_problem(g, s, why.msg);
     s->path = name.name;
     s->found = wish->path = name.found;
-    binds_look_at_state(&g->engine, s);
+    binds_find_state(&g->engine, s);
     s->init = !s->exposed && binds_is_init(s->path);
-    s->unsteady = binds_unsteady(&g->engine, s->found);
+    s->unsteady = binds_is_unsteady(&g->engine, s->found);
     s->exposed = s->exposed || s->unsteady;
     if (binds_is_opaque(&g->engine, name.mount, s->path)) {
         s->opaque = name.mount->point;
@@ -162,7 +127,7 @@ static int look(struct gather *g, const struct spec_mount *mount, struct bind_so
 
 /* ---- the rules' paths ---- */
 
-/* What the path is now; as it is written where that cannot be told, or is not only root's word. */
+/* Names the path of a rule; keeps it as written if it cannot be named, or users could change it. */
 static int name_rule(struct gather *g, const char *path, const char **out)
 {
     _cleanup_source_ struct source source = SOURCE_INIT;
@@ -170,7 +135,7 @@ static int name_rule(struct gather *g, const char *path, const char **out)
     struct err ignored;
 
     if (source_look(path, &source, &ignored) == 0 && !source.missing &&
-        binds_name(source.fd, NULL, &g->table, g->arena, &name, &ignored) == 0) {
+        bind_name_find(source.fd, NULL, &g->table, g->arena, &name, &ignored) == 0) {
         *out = name.name;
         return 0;
     }
@@ -216,7 +181,7 @@ static bool asks_for_access(const struct policy_binds *binds)
     return binds->require_access;
 }
 
-static int try_access(struct gather *g, struct bind_wish *wishes, size_t count)
+static int gather_access(struct gather *g, struct bind_wish *wishes, size_t count)
 {
     const struct id_pair *id = &g->facts->process;
     const struct user_ids user = {id->uid, id->gid, g->facts->groups, g->facts->group_count};
@@ -237,7 +202,7 @@ static int try_access(struct gather *g, struct bind_wish *wishes, size_t count)
 
 /* ---- targets ---- */
 
-static int find_targets(struct gather *g)
+static int gather_targets(struct gather *g)
 {
     const char *path = json_text(json_path(g->spec->root, "root", "path", NULL));
     _cleanup_fd_ int root =
@@ -258,7 +223,7 @@ static int find_targets(struct gather *g)
 
 /* ---- all of them ---- */
 
-static int look_at_all(struct gather *g, struct bind_wish *wishes)
+static int gather_sources(struct gather *g, struct bind_wish *wishes)
 {
     bool any = false;
 
@@ -266,22 +231,23 @@ static int look_at_all(struct gather *g, struct bind_wish *wishes)
         if (!g->spec->list[i].bind)
             continue;
         any = true;
-        if (look(g, &g->spec->list[i], &g->out->sources[i], &wishes[i]) < 0)
+        if (gather_source(g, &g->spec->list[i], &g->out->sources[i], &wishes[i]) < 0)
             return -1;
     }
     if (!any || !asks_for_access(&g->policy->binds))
         return 0;
-    return try_access(g, wishes, g->spec->mount_count);
+    return gather_access(g, wishes, g->spec->mount_count);
 }
 
 int binds_gather(const struct policy *policy, const struct spec *spec, const struct facts *facts,
                  int bundle, struct arena *arena, struct bind_facts *out, struct err *err)
 {
+    char bundle_path[PATH_MAX];
     struct gather g = {.policy = policy,
                        .spec = spec,
                        .facts = facts,
                        .bundle = bundle,
-                       .bundle_path = path_of(bundle, arena),
+                       .bundle_path = bundle_path,
                        .folder = SOURCE_FOLDER_INIT,
                        .arena = arena,
                        .out = out,
@@ -290,16 +256,18 @@ int binds_gather(const struct policy *policy, const struct spec *spec, const str
 
     *out = (struct bind_facts){
         .sources = arena_alloc(arena, (spec->mount_count + 1) * sizeof(*out->sources))};
-    if (!wishes || !out->sources || !g.bundle_path)
+    if (!wishes || !out->sources)
         return err_nomem(err);
+    if (fd_path(bundle, bundle_path) < 0)
+        return err_sys(err, "the path of the bundle");
     if (mount_table_read(arena, &g.table, err) < 0 ||
-        binds_find_engine(spec, arena, &g.engine, err) < 0 || place_rules(&g) < 0)
+        engine_directories_find(spec, arena, &g.engine, err) < 0 || place_rules(&g) < 0)
         return -1;
     for (size_t i = 0; i < spec->mount_count; i++)
         wishes[i].fd = -1;
-    int rc = look_at_all(&g, wishes);
+    int rc = gather_sources(&g, wishes);
     if (rc == 0 && policy->binds.targets_deny.count)
-        rc = find_targets(&g);
+        rc = gather_targets(&g);
     for (size_t i = 0; i < spec->mount_count; i++)
         cleanup_fd(&wishes[i].fd);
     source_folder_close(&g.folder);

@@ -1,12 +1,13 @@
-/* What is mounted at and below a source, and where users can have an engine mount something. */
+#include "shim/gather/binds_mounts.h"
+
 #include "base/path.h"
-#include "shim/gather/binds_look.h"
 
 #include <string.h>
 
-/* ---- an engine's folders ---- */
+/* ---- directories of engines ---- */
 
-/* DATA of a container's root at DATA/STORE/…, as the engines' storage drivers have it. */
+/* Returns the path that begins with DATA, and its length, for a root at DATA/STORE/…; NULL for
+ * others. */
 static const char *engine_data(const char *root, size_t *len)
 {
     static const char *const stores[] = {"/overlay2/", "/overlay/",      "/fuse-overlayfs/",
@@ -28,37 +29,38 @@ static const char *in_data(const char *data, size_t len, const char *name, struc
     return path ? arena_strndup(arena, path, strlen(path)) : NULL;
 }
 
-int binds_find_engine(const struct spec *spec, struct arena *arena, struct engine_folders *out,
-                      struct err *err)
+int engine_directories_find(const struct spec *spec, struct arena *arena,
+                            struct engine_directories *out, struct err *err)
 {
     const char *root = json_text(json_path(spec->root, "root", "path", NULL));
     size_t len;
     const char *data = root && path_is_clean_absolute(root) ? engine_data(root, &len) : NULL;
 
-    *out = (struct engine_folders){
+    *out = (struct engine_directories){
         .volumes = {"/var/lib/docker/volumes", "/var/lib/containers/storage/volumes"}};
     if (!data)
         return 0;
     out->root = root;
-    out->volumes[VOLUME_FOLDERS - 1] = in_data(data, len, "volumes", arena);
+    out->volumes[VOLUME_DIRECTORIES - 1] = in_data(data, len, "volumes", arena);
     out->containers = in_data(data, len, "containers", arena);
     out->store = arena_strndup(arena, root, len + 1 + strcspn(root + len + 1, "/"));
-    return out->volumes[VOLUME_FOLDERS - 1] && out->containers && out->store ? 0 : err_nomem(err);
+    return out->volumes[VOLUME_DIRECTORIES - 1] && out->containers && out->store ? 0
+                                                                                 : err_nomem(err);
 }
 
-bool binds_unsteady(const struct engine_folders *engine, const char *path)
+bool binds_is_unsteady(const struct engine_directories *engine, const char *path)
 {
     if (engine->root && path_is_beneath(engine->root, path))
         return true;
-    for (size_t i = 0; i < VOLUME_FOLDERS && engine->volumes[i]; i++)
+    for (size_t i = 0; i < VOLUME_DIRECTORIES && engine->volumes[i]; i++)
         if (path_is_beneath(path, engine->volumes[i]) || path_is_beneath(engine->volumes[i], path))
             return true;
     return false;
 }
 
-/* ---- what engines mount by themselves, and what else they keep ---- */
+/* ---- files that engines mount, and their other state ---- */
 
-/* Docker's for one container: "ID/hosts". */
+/* True for the files that Docker mounts from its directory of a container, such as "ID/hosts". */
 static bool is_containers_file(const char *rest)
 {
     static const char *const names[] = {"resolv.conf", "hostname", "hosts", "mounts"};
@@ -70,7 +72,7 @@ static bool is_containers_file(const char *rest)
     return false;
 }
 
-static size_t depth_of(const char *rest)
+static size_t path_depth(const char *rest)
 {
     size_t depth = *rest != '\0';
 
@@ -79,24 +81,26 @@ static size_t depth_of(const char *rest)
     return depth;
 }
 
-/* Looks at it as something in `folder`, of which an engine mounts what is that deep. */
-static void look_in(const char *folder, size_t depth, bool containers, struct bind_source *s)
+/* Fills in `state` and `engine` if the source lies in `directory`, from which an engine mounts what
+ * is `depth` deep. */
+static void find_state_in(const char *directory, size_t depth, bool containers,
+                          struct bind_source *s)
 {
-    if (!folder || !path_is_beneath(s->path, folder) ||
-        (s->state && strlen(s->state) > strlen(folder)))
+    if (!directory || !path_is_beneath(s->path, directory) ||
+        (s->state && strlen(s->state) > strlen(directory)))
         return;
-    const char *rest = s->path + strlen(folder);
+    const char *rest = s->path + strlen(directory);
     rest += *rest == '/';
-    s->state = folder;
-    s->engine = depth && depth_of(rest) >= depth && (!containers || is_containers_file(rest));
+    s->state = directory;
+    s->engine = depth && path_depth(rest) >= depth && (!containers || is_containers_file(rest));
 }
 
-void binds_look_at_state(const struct engine_folders *engine, struct bind_source *s)
+void binds_find_state(const struct engine_directories *engine, struct bind_source *s)
 {
     static const struct {
         const char *path;
-        size_t depth; /* 0: an engine mounts nothing of it */
-    } folders[] = {
+        size_t depth; /* 0: engines mount nothing from there */
+    } directories[] = {
         {"/var/lib/docker", 0},
         {"/run/docker", 0},
         {"/var/lib/containers", 0},
@@ -114,13 +118,13 @@ void binds_look_at_state(const struct engine_folders *engine, struct bind_source
         {"/var/lib/kubelet/pods", 2},
     };
 
-    for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
-        look_in(folders[i].path, folders[i].depth, false, s);
-    look_in("/var/lib/docker/containers", 2, true, s);
-    look_in(engine->containers, 2, true, s);
-    look_in(engine->store, 0, false, s);
-    for (size_t i = 0; i < VOLUME_FOLDERS; i++)
-        look_in(engine->volumes[i], 2, false, s);
+    for (size_t i = 0; i < sizeof(directories) / sizeof(*directories); i++)
+        find_state_in(directories[i].path, directories[i].depth, false, s);
+    find_state_in("/var/lib/docker/containers", 2, true, s);
+    find_state_in(engine->containers, 2, true, s);
+    find_state_in(engine->store, 0, false, s);
+    for (size_t i = 0; i < VOLUME_DIRECTORIES; i++)
+        find_state_in(engine->volumes[i], 2, false, s);
     if (s->engine)
         s->state = NULL;
 }
@@ -137,32 +141,32 @@ bool binds_is_init(const char *path)
     return false;
 }
 
-/* ---- file systems whose name does not tell what they show ---- */
+/* ---- file systems that could show anything ---- */
 
-/* Mounted for a volume, as its user wanted it. */
-static bool is_volumes_own(const struct engine_folders *engine, const struct mount_entry *m)
+/* True for a mount that a volume's options asked for. */
+static bool is_volumes_own(const struct engine_directories *engine, const struct mount_entry *m)
 {
     if (strcmp(m->type, "tmpfs") == 0)
         return false;
-    for (size_t i = 0; i < VOLUME_FOLDERS && engine->volumes[i]; i++)
+    for (size_t i = 0; i < VOLUME_DIRECTORIES && engine->volumes[i]; i++)
         if (path_is_beneath(m->point, engine->volumes[i]) &&
             strcmp(m->point, engine->volumes[i]) != 0)
             return true;
     return false;
 }
 
-bool binds_is_opaque(const struct engine_folders *engine, const struct mount_entry *m,
+bool binds_is_opaque(const struct engine_directories *engine, const struct mount_entry *m,
                      const char *name)
 {
     if (strcmp(m->type, "overlay") == 0)
         return strcmp(m->point, "/") != 0;
-    /* What it shows is somewhere else as well, and has been given that name. */
+    /* A source with a name outside of the mount point is judged by that name. */
     return path_is_beneath(name, m->point) && is_volumes_own(engine, m);
 }
 
 /* ---- beneath a source ---- */
 
-static int add_below(const struct engine_folders *engine, const struct mount_table *table,
+static int add_below(const struct engine_directories *engine, const struct mount_table *table,
                      const struct mount_entry *m, struct arena *arena, struct bind_source *s,
                      struct err *err)
 {
@@ -181,7 +185,7 @@ static int add_below(const struct engine_folders *engine, const struct mount_tab
     return 0;
 }
 
-int binds_find_below(const struct engine_folders *engine, const struct mount_table *table,
+int binds_find_below(const struct engine_directories *engine, const struct mount_table *table,
                      struct arena *arena, struct bind_source *s, struct err *err)
 {
     for (size_t i = 0; i < table->count; i++) {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum { DEFAULT_PERIOD = 100000 };              /* microseconds, of the kernel */
-enum { LONGEST_LIST = 100 + 6 * LIMITS_CPUS }; /* that can be written to a cpuset (cpuset.c) */
+enum { LONGEST_LIST = 100 + 6 * LIMITS_CPUS }; /* the kernel takes no longer one (cpuset.c) */
 
 static uint64_t smaller(uint64_t a, uint64_t b)
 {
@@ -23,7 +23,7 @@ static uint64_t positive(const struct json *value)
     return json_i64(value, &number) && number > 0 ? (uint64_t)number : 0;
 }
 
-/* "max", or a number; *rest goes behind it. */
+/* Reads a number and sets *rest behind it. Returns 0 for anything else, such as "max". */
 static uint64_t take_number(const char **rest)
 {
     uint64_t number = 0;
@@ -49,7 +49,7 @@ static uint64_t memory_max(const struct json *unified)
 
 /* ---- CPUs ---- */
 
-/* A number below LIMITS_CPUS; false if there is none. */
+/* Reads a number below LIMITS_CPUS. False if there is none. */
 static bool take_cpu(const char **rest, unsigned *out)
 {
     if (!isdigit((unsigned char)**rest))
@@ -65,7 +65,7 @@ uint64_t limits_count_cpus(const char *list)
     uint64_t count = 0;
 
     if (strnlen(list, LONGEST_LIST + 1) > LONGEST_LIST)
-        return 0; /* each part of it may name all CPUs */
+        return 0; /* a long list would take long: each part may name all CPUs */
     for (const char *p = list;; p++) {
         unsigned first, last;
         if (!take_cpu(&p, &first))
@@ -102,7 +102,7 @@ static uint64_t whole_cpus(uint64_t quota, uint64_t period)
     return cpus ? cpus : 1;
 }
 
-/* "QUOTA PERIOD" or "QUOTA". */
+/* Reads "QUOTA PERIOD" or "QUOTA" of cpu.max. */
 static uint64_t cpu_max(const struct json *unified)
 {
     const char *text = json_text(json_get(unified, "cpu.max"));

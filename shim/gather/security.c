@@ -1,7 +1,6 @@
 #include "shim/gather/security.h"
 
 #include "base/fdio.h"
-#include "shim/gather/security_look.h"
 #include "shim/host/trust.h"
 #include "shim/mount/source.h"
 #include "shim/privilege/capability.h"
@@ -16,7 +15,7 @@ enum { PROFILE_BYTES = 1024 * 1024 };
 
 /* ---- namespaces ---- */
 
-/* The specification's names are those of the policy, but for two. */
+/* The runtime specification and the policy use the same names, but for two. */
 static bool is_namespace(const struct json *entry, enum namespace_kind kind)
 {
     const char *type = json_text(json_get(entry, "type"));
@@ -30,8 +29,8 @@ static bool is_namespace(const struct json *entry, enum namespace_kind kind)
     return strcmp(type, namespace_names[kind]) == 0;
 }
 
-/* Is the file that namespace of the process (1, or this one)? */
-static bool is_of(const struct stat *st, const char *process, enum namespace_kind kind)
+/* True if the file is that namespace of the process "1" or "self". */
+static bool is_namespace_of(const struct stat *st, const char *process, enum namespace_kind kind)
 {
     char path[64];
     struct stat own;
@@ -40,22 +39,23 @@ static bool is_of(const struct stat *st, const char *process, enum namespace_kin
     return stat(path, &own) == 0 && own.st_dev == st->st_dev && own.st_ino == st->st_ino;
 }
 
-/* A path that cannot be looked at is counted as the host's. */
-static bool is_hosts(const char *path, enum namespace_kind kind)
+/* True for a namespace of the host; a path that cannot be looked at counts as such. */
+static bool is_host_namespace(const char *path, enum namespace_kind kind)
 {
     struct stat st;
 
-    return stat(path, &st) < 0 || is_of(&st, "1", kind) || is_of(&st, "self", kind);
+    return stat(path, &st) < 0 || is_namespace_of(&st, "1", kind) ||
+           is_namespace_of(&st, "self", kind);
 }
 
-static bool shares(const struct spec *spec, enum namespace_kind kind)
+static bool shares_namespace(const struct spec *spec, enum namespace_kind kind)
 {
     const struct json *list = json_path(spec->root, "linux", "namespaces", NULL);
 
     for (size_t i = 0; i < json_count(list); i++) {
         const char *path = json_text(json_get(json_at(list, i), "path"));
         if (is_namespace(json_at(list, i), kind))
-            return path && *path && is_hosts(path, kind);
+            return path && *path && is_host_namespace(path, kind);
     }
     return true;
 }
@@ -86,9 +86,9 @@ static int read_profile(const char *path, struct json_doc *doc, struct security_
     return out->profile ? 0 : err_nomem(err);
 }
 
-static int look_at_filter(const struct policy_security *s, const struct spec *spec,
-                          struct json_doc *doc, struct arena *arena, struct security_facts *out,
-                          struct err *err)
+static int gather_filter(const struct policy_security *s, const struct spec *spec,
+                         struct json_doc *doc, struct arena *arena, struct security_facts *out,
+                         struct err *err)
 {
     const struct json *filter = json_path(spec->root, "linux", "seccomp", NULL);
     _cleanup_buf_ struct buf allowed = BUF_INIT;
@@ -117,7 +117,7 @@ uint64_t security_capabilities(const struct policy_security *security, bool priv
     return (bounded ? security->max.set : ~(uint64_t)0) & ~security->drop.set;
 }
 
-/* A capability that outlives the start of a program; others go with root's uid. */
+/* True if the process gets CAP_SETUID as an ambient capability; others go with the uid of root. */
 static bool may_become_root(const struct policy_security *s, const struct spec *spec)
 {
     uint64_t ambient = capability_list(spec->process, "ambient") &
@@ -129,8 +129,8 @@ static bool may_become_root(const struct policy_security *s, const struct spec *
     return host && (ambient & capability_bit("SETUID"));
 }
 
-static void look_at_user(const struct policy_security *s, const struct spec *spec,
-                         const struct id_pair *id, struct security_facts *out)
+static void gather_user(const struct policy_security *s, const struct spec *spec,
+                        const struct id_pair *id, struct security_facts *out)
 {
     if (!s->root.deny || !spec->process || trust_in_user_namespace())
         return;
@@ -145,14 +145,14 @@ int security_gather(const struct policy *policy, const struct spec *spec, const 
     const struct policy_security *s = &policy->security;
 
     *out = (struct security_facts){.let_through = ""};
-    look_at_user(s, spec, &facts->process, out);
+    gather_user(s, spec, &facts->process, out);
     for (int kind = 0; s->namespaces.file && kind < NAMESPACE_KINDS; kind++)
-        if (shares(spec, (enum namespace_kind)kind))
+        if (shares_namespace(spec, (enum namespace_kind)kind))
             out->host_namespaces |= 1u << kind;
-    if (s->devices.given && security_find_devices(&s->devices, arena, out, err) < 0)
+    if (s->devices.given && security_find_devices(&s->devices, arena, &out->devices, err) < 0)
         return -1;
     struct err why = ERR_INIT;
-    if (security_is_privileged(spec) || look_at_filter(s, spec, doc, arena, out, &why) == 0)
+    if (security_is_privileged(spec) || gather_filter(s, spec, doc, arena, out, &why) == 0)
         return 0;
     out->profile = NULL;
     out->filter_problem = arena_strndup(arena, why.msg, strlen(why.msg));

@@ -1,6 +1,6 @@
-/* Devices: cgroup rules as values, and the host's device files. */
+#include "shim/gather/security_devices.h"
+
 #include "base/glob.h"
-#include "shim/gather/security_look.h"
 #include "shim/privilege/capability.h"
 
 #include <dirent.h>
@@ -21,40 +21,40 @@ const struct json *security_devices(const struct spec *spec)
     return json_path(spec->root, "linux", "devices", NULL);
 }
 
-static bool gives(const struct json *rule)
+static bool rule_allows(const struct json *rule)
 {
     const struct json *allow = json_get(rule, "allow");
 
     return json_is(allow, JSON_BOOL) && allow->boolean;
 }
 
-static bool is_for(const struct json *rule, const char *kind)
+static bool rule_is_for(const struct json *rule, const char *kind)
 {
     const char *type = json_text(json_get(rule, "type"));
 
     return strcmp(type && *type ? type : "a", kind) == 0;
 }
 
-static bool any_number(const struct json *rule)
+static bool rule_has_any_number(const struct json *rule)
 {
     return security_device_part(rule, "major") < 0 && security_device_part(rule, "minor") < 0;
 }
 
 bool security_rule_for_all(const struct json *rule)
 {
-    if (is_for(rule, "a"))
-        return gives(rule) || any_number(rule);
-    return is_for(rule, "b") && any_number(rule);
+    if (rule_is_for(rule, "a"))
+        return rule_allows(rule) || rule_has_any_number(rule);
+    return rule_is_for(rule, "b") && rule_has_any_number(rule);
 }
 
-/* Does it say more than who may make nodes? A refusal counts if it takes everything. */
-static bool counts(const struct json *rule)
+/* False for a rule on making nodes only. A refusal counts if it takes reading and writing away. */
+static bool rule_counts(const struct json *rule)
 {
     const char *access = json_text(json_get(rule, "access"));
 
     if (!access || !*access)
         return true;
-    if (gives(rule))
+    if (rule_allows(rule))
         return strpbrk(access, "rw") != NULL;
     return strchr(access, 'r') && strchr(access, 'w');
 }
@@ -66,11 +66,11 @@ bool security_all_devices(const struct spec *spec)
 
     for (size_t i = 0; i < json_count(rules); i++) {
         const struct json *rule = json_at(rules, i);
-        if (!security_rule_for_all(rule) || !counts(rule))
+        if (!security_rule_for_all(rule) || !rule_counts(rule))
             continue;
-        disks = gives(rule);
-        if (is_for(rule, "a"))
-            others = gives(rule);
+        disks = rule_allows(rule);
+        if (rule_is_for(rule, "a"))
+            others = rule_allows(rule);
     }
     return disks || others;
 }
@@ -83,23 +83,21 @@ bool security_is_privileged(const struct spec *spec)
 
 /* ---- the host's ---- */
 
-static int add_device(const struct stat *st, struct arena *arena, struct security_facts *out,
+static int add_device(const struct stat *st, struct arena *arena, struct device_numbers *out,
                       struct err *err)
 {
-    size_t count = out->device_count;
-
     if (!S_ISCHR(st->st_mode) && !S_ISBLK(st->st_mode))
         return 0;
-    out->devices = arena_extend(arena, out->devices, count, sizeof(*out->devices));
-    if (!out->devices)
+    out->list = arena_extend(arena, out->list, out->count, sizeof(*out->list));
+    if (!out->list)
         return err_nomem(err);
-    out->devices[out->device_count++] = (struct device_number){
+    out->list[out->count++] = (struct device_number){
         .block = S_ISBLK(st->st_mode), .major = major(st->st_rdev), .minor = minor(st->st_rdev)};
     return 0;
 }
 
-static int find_in(DIR *dir, const char *pattern, struct arena *arena, struct security_facts *out,
-                   struct err *err)
+static int find_devices_in(DIR *dir, const char *pattern, struct arena *arena,
+                           struct device_numbers *out, struct err *err)
 {
     const struct dirent *entry;
     struct stat st;
@@ -112,7 +110,7 @@ static int find_in(DIR *dir, const char *pattern, struct arena *arena, struct se
 }
 
 int security_find_devices(const struct policy_list *globs, struct arena *arena,
-                          struct security_facts *out, struct err *err)
+                          struct device_numbers *out, struct err *err)
 {
     for (size_t i = 0; i < globs->count; i++) {
         const char *slash = strrchr(globs->items[i], '/');
@@ -121,9 +119,9 @@ int security_find_devices(const struct policy_list *globs, struct arena *arena,
         DIR *dir = folder ? opendir(folder) : NULL;
         if (!folder)
             return err_nomem(err);
-        if (!dir) /* a host without such devices */
+        if (!dir) /* the host has no such devices */
             continue;
-        int rc = find_in(dir, slash + 1, arena, out, err);
+        int rc = find_devices_in(dir, slash + 1, arena, out, err);
         closedir(dir);
         if (rc < 0)
             return -1;

@@ -12,7 +12,7 @@
 
 enum { MOST_LINKS = 40 };
 
-/* Where it is, without links, and what is still to be walked. */
+/* A walk: where it is, without links, and the rest of the path. */
 struct walk {
     int root;
     struct buf at; /* "/proc/sys"; "" is the root */
@@ -36,8 +36,8 @@ static bool has_parents(const char *path)
     return false;
 }
 
-/* A link of that path is followed by walking what it says. */
-static void follow(struct walk *w, size_t before)
+/* If the path is a link, walks its target next. */
+static void walk_follow_link(struct walk *w, size_t before)
 {
     char target[PATH_MAX];
     _cleanup_fd_ int fd = open_in(w->root, w->at.data, O_NOFOLLOW, RESOLVE_NO_MAGICLINKS);
@@ -62,8 +62,8 @@ static size_t parent_of(const struct buf *at)
     return slash ? (size_t)(slash - at->data) : 0;
 }
 
-/* False at the end, or without memory. */
-static bool step(struct walk *w)
+/* Walks one component. False at the end, or without memory. */
+static bool walk_component(struct walk *w)
 {
     size_t skip = strspn(w->rest.data, "/"), before = w->at.len;
     size_t len = strcspn(w->rest.data + skip, "/");
@@ -81,7 +81,7 @@ static bool step(struct walk *w)
     else if (strcmp(name, ".") != 0)
         buf_printf(&w->at, "/%s", name);
     if (w->at.len > before && !w->at.failed && !w->rest.failed)
-        follow(w, before);
+        walk_follow_link(w, before);
     return !w->at.failed && !w->rest.failed;
 }
 
@@ -96,7 +96,7 @@ bool targets_lead(int root, const char *destination, struct buf *out)
     }
     buf_puts(&w.at, "");
     buf_puts(&w.rest, destination);
-    while (step(&w))
+    while (walk_component(&w))
         continue;
     out->failed = out->failed || w.at.failed || w.rest.failed;
     buf_puts(out, w.at.len ? w.at.data : "/");

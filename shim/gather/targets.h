@@ -1,7 +1,7 @@
 /*
- * Where a mount's destination is in the container's root: an image may have symbolic links on the
- * way, which the runtime behind us follows, as if that root were "/" (openat2(2), RESOLVE_IN_ROOT).
- * What earlier mounts of the same container put in the way is not looked at.
+ * Finds where the destination of a mount leads in a container's root: an image may have symbolic
+ * links on the way, which the low-level runtime follows as if that root were "/" (openat2(2),
+ * RESOLVE_IN_ROOT). Earlier mounts of the same container are not looked at.
  */
 #ifndef SHIM_TARGETS_H
 #define SHIM_TARGETS_H
@@ -11,9 +11,9 @@
 #include <stdbool.h>
 
 /*
- * True if links lead elsewhere than the destination says: then the clean absolute path is appended
- * to `out` (which may have failed). What does not exist yet stays as it is written, and so does
- * what leads in circles: that fails anyway.
+ * Returns true if links lead elsewhere than the destination says, and appends the clean absolute
+ * path to `out` (which may have failed). A part that does not exist stays as it is written, as does
+ * a circle of links, which fails anyway. `root` is an open directory.
  */
 bool targets_lead(int root, const char *destination, struct buf *out);
 

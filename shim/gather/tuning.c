@@ -24,7 +24,7 @@ const char *tuning_rlimit(enum tuning_kind kind)
     return rlimits[kind].name;
 }
 
-/* cpu_set_t holds 1024; the call fails on a host that may have more. */
+/* A cpu_set_t holds 1024 CPUs; the call fails on a host that may have more. */
 static uint64_t count_cpus(void)
 {
     static const size_t bytes = CPU_ALLOC_SIZE(LIMITS_CPUS);

@@ -9,33 +9,38 @@
 
 enum { TABLE_BYTES = 64 * 1024 * 1024 };
 
-/* A field up to the blank, with \040 and the like undone; *text goes behind it. NULL without
- * memory.
- */
-static const char *take_field(const char **text, struct arena *arena)
+char *mount_table_unescape(const char *text, size_t len, struct arena *arena)
 {
-    size_t len = strcspn(*text, " \n"), to = 0;
-    char *field = arena_strndup(arena, *text, len);
-    const char *escape = field ? memchr(field, '\\', len) : NULL;
+    char *out = arena_strndup(arena, text, len);
+    const char *escape = out ? memchr(out, '\\', len) : NULL;
 
-    *text += len + ((*text)[len] == ' ');
     if (!escape)
-        return field;
-    to = (size_t)(escape - field);
+        return out;
+    size_t to = (size_t)(escape - out);
     for (size_t from = to; from < len; from++) {
-        const char *c = field + from;
+        const char *c = out + from;
         if (c[0] == '\\' && len - from > 3 && strspn(c + 1, "01234567") >= 3) {
-            field[to++] = (char)((c[1] - '0') * 64 + (c[2] - '0') * 8 + (c[3] - '0'));
+            out[to++] = (char)((c[1] - '0') * 64 + (c[2] - '0') * 8 + (c[3] - '0'));
             from += 3;
         } else {
-            field[to++] = *c;
+            out[to++] = *c;
         }
     }
-    field[to] = '\0';
-    return field;
+    out[to] = '\0';
+    return out;
 }
 
-/* Bytes up to what is behind the " - ", which ends the optional fields; all of it if there is none.
+/* Returns the field up to the blank, unescaped, and sets *text behind it. NULL without memory. */
+static const char *take_field(const char **text, struct arena *arena)
+{
+    const char *field = *text;
+    size_t len = strcspn(field, " \n");
+
+    *text += len + (field[len] == ' ');
+    return mount_table_unescape(field, len, arena);
+}
+
+/* Returns the offset behind the " - " that ends the optional fields; the line's length without one.
  */
 static size_t skip_to_type(const char *line)
 {
@@ -45,7 +50,7 @@ static size_t skip_to_type(const char *line)
     return dash ? (size_t)(dash - line) + 3 : len;
 }
 
-/* "source options" of a line's end, of which the options are taken. */
+/* Returns the options from "source options", the end of a line. NULL without memory. */
 static const char *take_super(const char *rest, struct arena *arena)
 {
     rest += strcspn(rest, " \n");
@@ -53,7 +58,7 @@ static const char *take_super(const char *rest, struct arena *arena)
     return arena_strndup(arena, rest, strcspn(rest, " \n"));
 }
 
-/* The number behind "shared:" or the like; 0 if it is not there. */
+/* Returns the number behind "shared:" or the like; 0 if it is not there. */
 static unsigned take_group(const char *fields, size_t len, const char *name)
 {
     const char *found = memmem(fields, len, name, strlen(name));
@@ -64,7 +69,8 @@ static unsigned take_group(const char *fields, size_t len, const char *name)
     return number;
 }
 
-/* What only an overlay is asked for; `line` is behind the mount point, `rest` behind the type. */
+/* Reads the fields that only overlays need; `line` is behind the mount point, `rest` behind the
+ * type. */
 static int take_overlay(const char *line, const char *rest, struct arena *arena,
                         struct mount_entry *out, struct err *err)
 {
@@ -75,7 +81,8 @@ static int take_overlay(const char *line, const char *rest, struct arena *arena,
     return out->options && out->super ? 0 : err_nomem(err);
 }
 
-/* A number and the character behind it; *text goes there. sscanf takes longer than the kernel. */
+/* Reads a number and the character behind it, and sets *text there. sscanf(3) takes longer than the
+ * kernel. */
 static bool take_number(const char **text, char behind, unsigned *out)
 {
     unsigned long number = 0;
@@ -90,7 +97,7 @@ static bool take_number(const char **text, char behind, unsigned *out)
     return true;
 }
 
-/* "36 35 98:0 /root /point options …" */
+/* Parses "36 35 98:0 /root /point options …". */
 static int parse_line(const char *line, struct arena *arena, struct mount_entry *out,
                       struct err *err)
 {
@@ -151,8 +158,8 @@ int mount_table_read_at(int dirfd, const char *path, struct arena *arena, struct
     return 0;
 }
 
-/* What of `path` lies beneath `dir`, without leading slash; `path` does lie there. */
-static const char *below(const char *path, const char *dir)
+/* Returns the part of `path` beneath `dir`, without leading slash; `path` lies there. */
+static const char *path_below(const char *path, const char *dir)
 {
     const char *rest = strcmp(dir, "/") == 0 ? path : path + strlen(dir);
 
@@ -175,9 +182,10 @@ const struct mount_entry *mount_table_find(const struct mount_table *table, int 
     return NULL;
 }
 
-/* The first of the mounts of that file system that show most, `inside` included. */
-static const struct mount_entry *widest(const struct mount_table *table,
-                                        const struct mount_entry *of, const char *inside)
+/* Returns the mount of that file system with the shortest root that holds `inside`; the first of
+ * several. */
+static const struct mount_entry *widest_mount(const struct mount_table *table,
+                                              const struct mount_entry *of, const char *inside)
 {
     const struct mount_entry *best = NULL;
 
@@ -197,13 +205,13 @@ bool mount_table_name(const struct mount_table *table, int id, const char *path,
 
     if (!covering || !path_is_beneath(path, covering->point))
         return false;
-    put_joined(&inside, covering->root, below(path, covering->point));
+    put_joined(&inside, covering->root, path_below(path, covering->point));
     if (inside.failed) {
         out->failed = true;
         return false;
     }
-    const struct mount_entry *best = widest(table, covering, inside.data);
-    put_joined(out, best->point, below(inside.data, best->root));
+    const struct mount_entry *best = widest_mount(table, covering, inside.data);
+    put_joined(out, best->point, path_below(inside.data, best->root));
     return true;
 }
 

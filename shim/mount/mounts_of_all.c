@@ -14,8 +14,8 @@ struct seen {
     size_t count;
 };
 
-/* The name of its mount namespace; false for a process that has none any more. */
-static bool name_of(int proc, const char *pid, char name[NAMESPACE_LENGTH])
+/* Reads the name of the mount namespace of a process. False if the process has ended. */
+static bool namespace_name(int proc, const char *pid, char name[NAMESPACE_LENGTH])
 {
     char path[NAME_MAX + 16];
 
@@ -25,7 +25,7 @@ static bool name_of(int proc, const char *pid, char name[NAMESPACE_LENGTH])
     return len > 0;
 }
 
-static bool has(const struct seen *seen, const char *name)
+static bool seen_has(const struct seen *seen, const char *name)
 {
     for (size_t i = 0; i < seen->count; i++)
         if (strcmp(seen->list[i], name) == 0)
@@ -33,8 +33,8 @@ static bool has(const struct seen *seen, const char *name)
     return false;
 }
 
-/* Without memory, some are looked at twice. */
-static void add(struct seen *seen, const char name[NAMESPACE_LENGTH])
+/* Without memory, some namespaces are visited twice. */
+static void seen_add(struct seen *seen, const char name[NAMESPACE_LENGTH])
 {
     seen->list = arena_extend(&seen->arena, seen->list, seen->count, sizeof(*seen->list));
     if (seen->list)
@@ -43,24 +43,25 @@ static void add(struct seen *seen, const char name[NAMESPACE_LENGTH])
         seen->count = 0;
 }
 
-static void look_at(struct seen *seen, int proc, const char *pid,
-                    void (*look)(void *context, const struct mount_table *table), void *context)
+static void visit_process(struct seen *seen, int proc, const char *pid,
+                          void (*visit)(void *context, const struct mount_table *table),
+                          void *context)
 {
     _cleanup_arena_ struct arena arena = {.limit = MEMORY_LIMIT};
     char path[NAME_MAX + 16], name[NAMESPACE_LENGTH];
     struct mount_table table;
     struct err ignored;
 
-    if (!name_of(proc, pid, name) || has(seen, name))
+    if (!namespace_name(proc, pid, name) || seen_has(seen, name))
         return;
     snprintf(path, sizeof(path), "%s/mountinfo", pid);
     if (mount_table_read_at(proc, path, &arena, &table, &ignored) < 0)
-        return; /* it ended; another one of its namespace may be there */
-    look(context, &table);
-    add(seen, name);
+        return; /* it ended; another process of its namespace may come */
+    visit(context, &table);
+    seen_add(seen, name);
 }
 
-int mounts_of_all(void (*look)(void *context, const struct mount_table *table), void *context,
+int mounts_of_all(void (*visit)(void *context, const struct mount_table *table), void *context,
                   struct err *err)
 {
     struct seen seen = {0};
@@ -71,7 +72,7 @@ int mounts_of_all(void (*look)(void *context, const struct mount_table *table), 
         return err_sys(err, "/proc");
     while ((e = readdir(proc)))
         if (e->d_name[0] >= '0' && e->d_name[0] <= '9')
-            look_at(&seen, dirfd(proc), e->d_name, look, context);
+            visit_process(&seen, dirfd(proc), e->d_name, visit, context);
     closedir(proc);
     arena_free(&seen.arena);
     return 0;

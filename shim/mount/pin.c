@@ -10,17 +10,17 @@
 
 enum { MEMORY_LIMIT = 256 * 1024 * 1024 };
 
-static int make_folder(const char *path, struct err *err)
+static int make_directory(const char *path, struct err *err)
 {
     if (mkdir(path, 0755) < 0)
         return errno == EEXIST ? 0 : err_sys(err, "cannot make %s", path);
-    /* Whatever the umask: the mapped root of a user namespace must get through. */
+    /* The mapped root of a user namespace must get through, whatever the umask. */
     return chmod(path, 0755) < 0 ? err_sys(err, "cannot make %s", path) : 0;
 }
 
 int pin_begin(struct err *err)
 {
-    if (make_folder("/run/flatbed", err) < 0 || make_folder(PIN_FOLDER, err) < 0)
+    if (make_directory("/run/flatbed", err) < 0 || make_directory(PIN_FOLDER, err) < 0)
         return -1;
     if (unshare(CLONE_NEWNS) < 0)
         return err_sys(err, "cannot enter a private mount namespace");
@@ -35,7 +35,7 @@ int pin_begin(struct err *err)
 static int make_mount_point(const struct source *source, const char *path, struct err *err)
 {
     if (source->directory)
-        return make_folder(path, err);
+        return make_directory(path, err);
     _cleanup_fd_ int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     return fd < 0 ? err_sys(err, "cannot make %s", path) : 0;
 }
@@ -49,7 +49,7 @@ static int set_options(const struct source *source, const char *path,
     if (kernel_restrict_mounts(path, flags) == 0)
         return 0;
     int saved = errno;
-    /* Without mounts below, what the runtime behind us does is enough. */
+    /* Without mounts below, the options that the low-level runtime sets are enough. */
     _cleanup_arena_ struct arena arena = {.limit = MEMORY_LIMIT};
     struct submounts submounts = {.arena = &arena};
     bool below;

@@ -14,11 +14,11 @@ enum { MOST_LINKS = 40 }; /* as path_resolution(7) has it */
 struct walk {
     const char *path; /* for messages */
     const struct user_ids *user;
-    const struct source_folder *folder; /* where the walk is as long as out->fd is -1, or NULL */
+    const struct source_folder *folder; /* the start of the walk, while out->fd is -1; or NULL */
     struct source *out;
-    struct stat dir; /* of where it is */
-    bool at_root;    /* that is "/" */
-    struct buf rest; /* what is still to be walked, from `at` */
+    struct stat dir; /* of the directory that the walk has reached */
+    bool at_root;    /* `dir` is "/" */
+    struct buf rest; /* the part of the path still to be walked, from `at` */
     size_t at;
     int links;
     struct err *err;
@@ -31,12 +31,12 @@ void source_close(struct source *source)
     *source = (struct source)SOURCE_INIT;
 }
 
-static int here(const struct walk *w)
+static int walk_fd(const struct walk *w)
 {
     return w->out->fd < 0 && w->folder ? w->folder->fd : w->out->fd;
 }
 
-static void enter(struct walk *w, int fd, const struct stat *st)
+static void walk_enter(struct walk *w, int fd, const struct stat *st)
 {
     cleanup_fd(&w->out->fd);
     w->out->fd = fd;
@@ -44,19 +44,19 @@ static void enter(struct walk *w, int fd, const struct stat *st)
     w->at_root = false;
 }
 
-static int enter_root(struct walk *w)
+static int walk_enter_root(struct walk *w)
 {
     struct stat st;
     _cleanup_fd_ int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
     if (fd < 0 || fstat(fd, &st) < 0)
         return err_sys(w->err, "/");
-    enter(w, steal_fd(&fd), &st);
+    walk_enter(w, steal_fd(&fd), &st);
     w->at_root = true;
     return 0;
 }
 
-/* The next component, NUL-terminated in place; NULL at the end. */
+/* Returns the next component, NUL-terminated in place; NULL at the end. */
 static char *next_component(struct walk *w)
 {
     char *text = w->rest.data + w->at;
@@ -77,7 +77,7 @@ static bool may_follow(const struct walk *w, const struct stat *st)
     return trust_owner_known(st->st_uid) || (w->at_root && trust_owner(st->st_uid));
 }
 
-static int follow(struct walk *w, int fd, const struct stat *st, const char *name)
+static int walk_follow_link(struct walk *w, int fd, const struct stat *st, const char *name)
 {
     char target[PATH_MAX];
     struct buf rest = BUF_INIT;
@@ -100,62 +100,62 @@ static int follow(struct walk *w, int fd, const struct stat *st, const char *nam
     w->at = 0;
     if (buf_check(&rest, w->err) < 0)
         return -1;
-    return rest.data[0] == '/' ? enter_root(w) : 0;
+    return rest.data[0] == '/' ? walk_enter_root(w) : 0;
 }
 
-static int missing(struct walk *w, const char *name)
+static int walk_missing(struct walk *w, const char *name)
 {
     const char *behind = w->rest.data + w->at;
 
     behind += strspn(behind, "/");
     w->out->missing = true;
     if (w->out->fd < 0)
-        w->out->fd = fcntl(here(w), F_DUPFD_CLOEXEC, 0);
+        w->out->fd = fcntl(walk_fd(w), F_DUPFD_CLOEXEC, 0);
     if (w->out->fd < 0)
         return err_sys(w->err, "%s", w->path);
     w->out->rest = *behind ? strf("%s/%s", name, behind) : strdup(name);
     return w->out->rest ? 0 : err_nomem(w->err);
 }
 
-/* O_PATH, as root or, where root is squashed, as the user. -1 and errno. */
+/* Opens a component with O_PATH: as root or, if root is squashed, as the user. -1 and errno. */
 static int open_component(struct walk *w, const char *name)
 {
-    int fd = openat(here(w), name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    int fd = openat(walk_fd(w), name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
     if (fd >= 0 || errno != EACCES || !w->user || w->user->uid == geteuid())
         return fd;
     w->out->searched_as_user = true;
-    return as_user_open(w->user, here(w), name);
+    return as_user_open(w->user, walk_fd(w), name);
 }
 
-/* One component. 1 when the walk is over because it does not exist. */
-static int step(struct walk *w, const char *name)
+/* Walks one component. Returns 1 if it does not exist, which ends the walk. */
+static int walk_component(struct walk *w, const char *name)
 {
     struct stat st;
     _cleanup_fd_ int fd = open_component(w, name);
 
     if (fd < 0 && errno == ENOENT)
-        return missing(w, name) < 0 ? -1 : 1;
+        return walk_missing(w, name) < 0 ? -1 : 1;
     if (fd < 0 || fstat(fd, &st) < 0)
         return err_sys(w->err, "%s: '%s'", w->path, name);
     if (!trust_entry(&w->dir, &st))
         w->out->exposed = true;
     if (S_ISLNK(st.st_mode))
-        return follow(w, fd, &st, name);
-    enter(w, steal_fd(&fd), &st);
+        return walk_follow_link(w, fd, &st, name);
+    walk_enter(w, steal_fd(&fd), &st);
     return 0;
 }
 
-static int begin(struct walk *w)
+static int walk_begin(struct walk *w)
 {
     if (!w->folder)
-        return enter_root(w);
+        return walk_enter_root(w);
     w->dir = w->folder->st;
     w->out->linked = w->folder->linked;
     return 0;
 }
 
-/* `rest`, which is not empty, is walked from the folder: from "/" if that is NULL. */
+/* Walks `rest`, which is not empty, from the directory `folder`, or from "/" if that is NULL. */
 static int walk(const char *path, const struct source_folder *folder, const char *rest,
                 const struct user_ids *user, struct source *out, struct err *err)
 {
@@ -167,9 +167,9 @@ static int walk(const char *path, const struct source_folder *folder, const char
     buf_puts(&w.rest, rest);
     rc = buf_check(&w.rest, err);
     if (rc == 0)
-        rc = begin(&w);
+        rc = walk_begin(&w);
     while (rc == 0 && (name = next_component(&w)))
-        rc = step(&w, name);
+        rc = walk_component(&w, name);
     buf_free(&w.rest);
     out->dev = w.dir.st_dev;
     out->ino = w.dir.st_ino;
@@ -193,8 +193,8 @@ void source_folder_close(struct source_folder *folder)
     *folder = (struct source_folder)SOURCE_FOLDER_INIT;
 }
 
-/* True if that folder is open now; one in which users have a say is only remembered as such. */
-static bool turn_to(struct source_folder *folder, const char *path, size_t len)
+/* Returns true if that directory is open now. One that users could replace is only remembered. */
+static bool folder_turn_to(struct source_folder *folder, const char *path, size_t len)
 {
     _cleanup_source_ struct source found = SOURCE_INIT;
     struct err ignored;
@@ -215,7 +215,7 @@ static int walk_in(struct source_folder *folder, const char *path, const struct 
 {
     const char *slash = folder ? strrchr(path, '/') : NULL;
 
-    if (slash && slash > path && slash[1] && turn_to(folder, path, (size_t)(slash - path)))
+    if (slash && slash > path && slash[1] && folder_turn_to(folder, path, (size_t)(slash - path)))
         return walk(path, folder, slash + 1, user, out, err);
     return walk(path, NULL, path, user, out, err);
 }

@@ -9,7 +9,7 @@
 
 enum { FOLDER_MODE = 0755 };
 
-/* mkdir(2) takes setuid and setgid from the mode: it is set afterwards. 0, or -1 and errno. */
+/* Sets the mode afterwards: mkdir(2) drops setuid and setgid. Returns 0, or -1 and errno. */
 static int mkdir_with_mode(int dirfd, const char *name, mode_t mode)
 {
     if (mkdirat(dirfd, name, 0700) < 0)
@@ -18,7 +18,7 @@ static int mkdir_with_mode(int dirfd, const char *name, mode_t mode)
     return fd < 0 ? -1 : fchmod(fd, mode);
 }
 
-/* In the child: never returns. */
+/* Runs in the child, and never returns. */
 static void mkdir_and_tell(int dirfd, const char *name, mode_t mode, int channel)
 {
     umask(0);
@@ -27,7 +27,7 @@ static void mkdir_and_tell(int dirfd, const char *name, mode_t mode, int channel
     _exit(written == (ssize_t)sizeof(result) ? 0 : 1);
 }
 
-/* The child's errno; EIO if it died. */
+/* Returns the errno that the child reports; EIO if it died. */
 static int child_result(int channel)
 {
     int result;
@@ -39,7 +39,7 @@ static int child_result(int channel)
     return n == (ssize_t)sizeof(result) ? result : EIO;
 }
 
-/* mkdir with the user's ids: 0 or an errno. */
+/* Makes a directory with the ids of the user. Returns 0 or an errno. */
 static int make_as_user(int dirfd, const char *name, const struct source_make *make, mode_t mode)
 {
     int channel;
@@ -54,8 +54,7 @@ static int make_as_user(int dirfd, const char *name, const struct source_make *m
     return result;
 }
 
-/* Without leaving a moment in which others could get in: mode 0700, then the owner, then the mode.
- */
+/* Leaves no moment in which others could get in: mode 0700 first, then the owner, then the mode. */
 static int make_as_root(int dirfd, const char *name, uid_t uid, gid_t gid, mode_t mode,
                         struct err *err)
 {

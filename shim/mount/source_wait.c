@@ -9,13 +9,13 @@
 #include <sys/wait.h>
 #include <time.h>
 
-enum { PATIENCE_MS = 100 }; /* with the killed */
+enum { PATIENCE_MS = 100 }; /* for a killed child to end */
 
 /*
- * In the child: never returns. Should even SIGKILL not reach it, it must not keep the engine's
- * pipes open: everything but the pipe, which becomes descriptor 0, is closed.
+ * Runs in the child, and never returns. Closes everything but its pipe, which becomes descriptor 0:
+ * a child that even SIGKILL does not reach must not keep the engine's pipes open.
  */
-static void look(const char *path, const struct user_ids *user, int out)
+static void look_in_child(const char *path, const struct user_ids *user, int out)
 {
     struct source source = SOURCE_INIT;
     struct err ignored;
@@ -38,8 +38,8 @@ static unsigned milliseconds_since(const struct timespec *start)
                       (now.tv_nsec - start->tv_nsec) / 1000000);
 }
 
-/* True if something came, or the other end is gone, in time. */
-static bool answers(int in, unsigned milliseconds)
+/* Returns true if a byte came, or the other end is gone, in time. */
+static bool wait_for_answer(int in, unsigned milliseconds)
 {
     struct timespec start;
 
@@ -53,8 +53,8 @@ static bool answers(int in, unsigned milliseconds)
     }
 }
 
-/* The child has answered, or is killed; the kernel may hold it back even then. */
-static void reap(pid_t pid)
+/* Waits for a child that has answered or is killed; the kernel may hold it back even then. */
+static void reap_child(pid_t pid)
 {
     static const struct timespec moment = {.tv_nsec = 1000000};
 
@@ -75,15 +75,15 @@ int source_wait(const char *path, const struct user_ids *user, unsigned millisec
         return err_sys(err, "pipe");
     pid_t pid = fork();
     if (pid == 0)
-        look(path, user, ends[1]);
+        look_in_child(path, user, ends[1]);
     close(ends[1]);
     if (pid < 0) {
         close(ends[0]);
         return err_sys(err, "fork");
     }
-    bool came = answers(ends[0], milliseconds);
+    bool came = wait_for_answer(ends[0], milliseconds);
     close(ends[0]);
     kill(pid, SIGKILL);
-    reap(pid);
+    reap_child(pid);
     return came ? 0 : 1;
 }

@@ -1,22 +1,6 @@
 #include "shim/mount/submounts.h"
 
-#include <limits.h>
-#include <stdio.h>
-#include <unistd.h>
-
-static int path_of(const struct source *source, char *path, size_t size, struct err *err)
-{
-    char self[32];
-
-    snprintf(self, sizeof(self), "/proc/self/fd/%d", source->fd);
-    ssize_t len = readlink(self, path, size);
-    if (len < 0)
-        return err_sys(err, "%s", self);
-    if ((size_t)len == size)
-        return err_set(err, ERR_LIMIT, "its path is too long");
-    path[len] = '\0';
-    return 0;
-}
+#include "shim/host/fd_path.h"
 
 int submounts_find(struct submounts *known, const struct source *source, const char *path,
                    bool *out, struct err *err)
@@ -27,8 +11,8 @@ int submounts_find(struct submounts *known, const struct source *source, const c
     if (!source->directory)
         return 0;
     if (!path || source->linked || source->exposed) {
-        if (path_of(source, real, sizeof(real), err) < 0)
-            return -1;
+        if (fd_path(source->fd, real) < 0)
+            return err_sys(err, "the path of a source");
         path = real;
     }
     if (!known->read && mount_table_read(known->arena, &known->table, err) < 0)

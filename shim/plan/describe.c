@@ -23,41 +23,83 @@ const char *describe_kind(const struct plan_op *op)
     return kinds[op->kind];
 }
 
-const char *describe_verdict(const struct plan_op *op)
+const char *describe_verdict(const struct outcome *o)
 {
-    return verdicts[op->verdict];
+    return verdicts[o->verdict];
 }
 
-static const char *join(const char *first, const char *second, struct arena *arena)
+/* Returns "CLASS:NAME", or "CLASS" for a volume without a name. NULL without memory. */
+static const char *volume_subject(const struct plan_mount *m, struct arena *arena)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
 
-    buf_printf(&text, "%s:%s", first, second);
+    if (!*m->name)
+        return m->volume->name;
+    buf_printf(&text, "%s:%s", m->volume->name, m->name);
     return text.failed ? NULL : arena_strndup(arena, text.data, text.len);
 }
 
-/* NULL without memory. */
-static const char *subject_of(const struct plan_op *op, struct arena *arena)
+static void describe_mount(const struct outcome *o, struct arena *arena, struct description *out)
 {
-    if (op->kind == PLAN_MOUNT && op->volume)
-        return *op->name ? join(op->volume->name, op->name, arena) : op->volume->name;
-    if (op->kind == PLAN_ENV)
-        return op->variable;
-    if (op->kind == PLAN_BIND || op->kind == PLAN_SHM)
-        return op->target;
-    if (op->kind == PLAN_RLIMIT)
-        return op->limit;
-    return op->asked_by ? op->asked_by : "";
+    const struct plan_mount *m = &o->op->mount;
+
+    if (m->volume)
+        out->subject = volume_subject(m, arena);
+    out->source = o->mount.source;
+    out->target = m->target;
+    out->access = m->access == ACCESS_RW ? "rw" : "ro";
+    out->asked_by = o->op->asked_by;
 }
 
-/* Of the others `asked_by` is the subject. */
-static bool has_requester(enum plan_kind kind)
+static void describe_bind(const struct plan_bind *b, struct description *out)
 {
-    return kind == PLAN_MOUNT || kind == PLAN_ENV || kind == PLAN_SHM || kind == PLAN_RLIMIT;
+    out->subject = out->target = b->target;
+    out->source = b->source->path ? b->source->path : b->written;
+    out->access = b->access == ACCESS_RW ? "rw" : "ro";
 }
 
-static int put_policy(const struct policy_place *place, struct arena *arena,
-                      struct description *out, struct err *err)
+static void describe_value(const struct plan_op *op, const char *subject, const char *value,
+                           struct description *out)
+{
+    out->subject = subject;
+    out->value = value;
+    out->asked_by = op->asked_by;
+}
+
+static void describe_by_kind(const struct outcome *o, struct arena *arena, struct description *out)
+{
+    const struct plan_op *op = o->op;
+
+    switch (op->kind) {
+    case PLAN_MOUNT:
+        describe_mount(o, arena, out);
+        break;
+    case PLAN_BIND:
+        describe_bind(&op->bind, out);
+        break;
+    case PLAN_ENV:
+        describe_value(op, op->variable.name, op->variable.value, out);
+        break;
+    case PLAN_SHM:
+        describe_value(op, op->shm.target, op->shm.value, out);
+        out->target = op->shm.target;
+        break;
+    case PLAN_RLIMIT:
+        describe_value(op, op->rlimit.name, op->rlimit.value, out);
+        break;
+    case PLAN_SECURITY:
+    case PLAN_CAPABILITIES:
+    case PLAN_PRIVILEGES:
+    case PLAN_FILTER:
+    case PLAN_ROOTFS:
+        break;
+    }
+    if (o->verdict == PLAN_DENIED)
+        out->access = NULL;
+}
+
+static int describe_place(const struct policy_place *place, struct arena *arena,
+                          struct description *out, struct err *err)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
 
@@ -68,24 +110,17 @@ static int put_policy(const struct policy_place *place, struct arena *arena,
     return out->policy ? 0 : err_nomem(err);
 }
 
-int describe_op(const struct plan_op *op, struct arena *arena, struct description *out,
-                struct err *err)
+int describe_outcome(const struct outcome *o, struct arena *arena, struct description *out,
+                     struct err *err)
 {
-    bool mount = op->kind == PLAN_MOUNT || op->kind == PLAN_BIND;
-
     *out = (struct description){
-        .kind = describe_kind(op),
-        .verdict = describe_verdict(op),
-        .subject = subject_of(op, arena),
-        .source = op->kind == PLAN_BIND && op->bind->path ? op->bind->path : op->source,
-        .target = op->target,
-        .access =
-            mount && op->verdict != PLAN_DENIED ? (op->access == ACCESS_RW ? "rw" : "ro") : NULL,
-        .value = op->value,
-        .asked_by = has_requester(op->kind) ? op->asked_by : NULL,
-        .reason = op->reason,
+        .kind = describe_kind(o->op),
+        .verdict = describe_verdict(o),
+        .subject = o->op->asked_by ? o->op->asked_by : "",
+        .reason = o->reason,
     };
-    return out->subject ? put_policy(&op->place, arena, out, err) : err_nomem(err);
+    describe_by_kind(o, arena, out);
+    return out->subject ? describe_place(&o->op->place, arena, out, err) : err_nomem(err);
 }
 
 struct json *describe_json(const struct description *d, struct json_doc *doc)

@@ -18,8 +18,8 @@ static bool is_pause_container(const struct spec *spec)
 }
 
 /*
- * What the container asks for decides on the profile, and the profile on what may be asked for: it
- * is read anew under one.
+ * The requests decide on the profile, and the profile on what may be asked for: under one they are
+ * read anew.
  */
 static int choose_profile(const struct policy *policy, const struct spec *spec, struct arena *arena,
                           struct judgement *out, bool *undecided, struct err *err)
@@ -62,7 +62,8 @@ int judge_container(const struct policy *policy, const struct spec *spec, struct
         .requests = &out->requests,
         .spec = spec,
         .values = out->facts.values,
-        /* its pod's requests are not its own, but whose it is decides on what it is judged by */
+        /* a pause container carries its pod's annotations: its volume requests are ignored,
+           its profile is not */
         .no_volumes = is_pause_container(spec) && !undecided,
     };
     if (policy->binds.given) {
@@ -81,6 +82,6 @@ int judge_container(const struct policy *policy, const struct spec *spec, struct
     }
     if (policy->rootfs.max_depth && rootfs_gather(spec, bundle, arena, &out->rootfs, err) < 0)
         return -1;
-    input.depth = out->rootfs.depth;
+    input.depth = out->rootfs.layers.count;
     return plan_make(&input, arena, &out->plan, err);
 }

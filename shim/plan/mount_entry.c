@@ -8,9 +8,9 @@
 
 /* ---- making it ---- */
 
-static bool policy_says(const struct plan_op *op, const char *option)
+static bool policy_says(const struct plan_mount *m, const char *option)
 {
-    const struct policy_list *options = &op->volume->options;
+    const struct policy_list *options = &m->volume->options;
 
     for (size_t i = 0; i < options->count; i++)
         if (strcmp(options->items[i], option) == 0)
@@ -18,13 +18,13 @@ static bool policy_says(const struct plan_op *op, const char *option)
     return false;
 }
 
-bool mount_entry_has(const struct plan_op *op, const char *option)
+bool mount_entry_has(const struct plan_mount *m, const char *option)
 {
     if (strcmp(option, "nosuid") == 0)
-        return !policy_says(op, "suid");
+        return !policy_says(m, "suid");
     if (strcmp(option, "nodev") == 0)
-        return !policy_says(op, "dev");
-    return policy_says(op, option);
+        return !policy_says(m, "dev");
+    return policy_says(m, option);
 }
 
 static void put_option(struct json_doc *doc, struct json *list, const char *option)
@@ -35,17 +35,18 @@ static void put_option(struct json_doc *doc, struct json *list, const char *opti
     json_append(doc, list, json_string(doc, option));
 }
 
-static struct json *make_options(const struct plan_op *op, const char *source, struct json_doc *doc)
+static struct json *make_options(const struct plan_mount *m, const struct mount_form *form,
+                                 struct json_doc *doc)
 {
-    const struct policy_list *options = &op->volume->options;
+    const struct policy_list *options = &m->volume->options;
     const char *const words[] = {
-        op->pool ? NULL : "rbind",
-        op->access == ACCESS_RW ? "rw" : "ro",
-        op->rro ? "rro" : NULL,
-        op->idmap ? "idmap" : NULL,
-        op->pool ? NULL : "rprivate",
-        mount_entry_has(op, "nosuid") ? "nosuid" : NULL,
-        mount_entry_has(op, "nodev") ? "nodev" : NULL,
+        m->pool ? NULL : "rbind",
+        m->access == ACCESS_RW ? "rw" : "ro",
+        form->rro ? "rro" : NULL,
+        form->idmap ? "idmap" : NULL,
+        m->pool ? NULL : "rprivate",
+        mount_entry_has(m, "nosuid") ? "nosuid" : NULL,
+        mount_entry_has(m, "nodev") ? "nodev" : NULL,
     };
     struct json *list = json_array(doc);
     struct err ignored;
@@ -56,8 +57,8 @@ static struct json *make_options(const struct plan_op *op, const char *source, s
     for (size_t i = 0; i < options->count && !json_failed(doc); i++)
         if (strcmp(options->items[i], "rro") != 0)
             put_option(doc, list, options->items[i]);
-    /* NULL marks the document as failed. */
-    if (op->pool && overlay_options(op->pool, source, doc, list, &ignored) < 0)
+    /* json_set marks the document as failed for NULL. */
+    if (m->pool && overlay_options(m->pool, form->source, doc, list, &ignored) < 0)
         return NULL;
     return list;
 }
@@ -71,16 +72,16 @@ static void add_mappings(const struct spec *spec, struct json_doc *doc, struct j
                  json_copy(doc, json_path(spec->root, "linux", keys[i], NULL)));
 }
 
-struct json *mount_entry_make(const struct plan_op *op, const char *source, struct json_doc *doc,
-                              const struct spec *spec)
+struct json *mount_entry_make(const struct plan_mount *m, const struct mount_form *form,
+                              struct json_doc *doc, const struct spec *spec)
 {
     struct json *entry = json_object(doc);
 
-    json_set(doc, entry, "destination", json_string(doc, op->target));
-    json_set(doc, entry, "type", json_string(doc, op->pool ? "overlay" : "bind"));
-    json_set(doc, entry, "source", json_string(doc, op->pool ? "overlay" : source));
-    json_set(doc, entry, "options", make_options(op, source, doc));
-    if (op->idmap)
+    json_set(doc, entry, "destination", json_string(doc, m->target));
+    json_set(doc, entry, "type", json_string(doc, m->pool ? "overlay" : "bind"));
+    json_set(doc, entry, "source", json_string(doc, m->pool ? "overlay" : form->source));
+    json_set(doc, entry, "options", make_options(m, form, doc));
+    if (form->idmap)
         add_mappings(spec, doc, entry);
     return entry;
 }
@@ -96,7 +97,7 @@ static bool is_rro(const struct json *value)
     return text && strcmp(text, "rro") == 0;
 }
 
-/* "rro" counts for nothing: whether it is to be had is found out later, and it only takes away. */
+/* Ignores "rro": whether the runtime can do it is found out later, and it only restricts. */
 static bool same_items(const struct json *a, const struct json *b)
 {
     size_t i = 0, j = 0;
@@ -126,7 +127,7 @@ static bool same_members(const struct json *a, const struct json *b)
     return true;
 }
 
-/* As deep as the entry that was made; the other must be alike. */
+/* Recurses as deep as the entry that was made, which is not deep. */
 static bool same_value(const struct json *a, const struct json *b)
 {
     if (a->type != b->type)
@@ -147,15 +148,23 @@ static bool same_value(const struct json *a, const struct json *b)
     return true;
 }
 
-int mount_entry_is(const struct spec_mount *mount, const struct plan_op *op, const char *source,
-                   const struct spec *spec, struct err *err)
+int mount_entry_is(const struct spec_mount *mount, const struct plan_mount *m,
+                   const struct mount_form *form, const struct spec *spec, struct err *err)
 {
     _cleanup_json_ struct json_doc *doc = json_new_object(err);
-    const struct json *entry = doc ? mount_entry_make(op, source, doc, spec) : NULL;
+    const struct json *entry = doc ? mount_entry_make(m, form, doc, spec) : NULL;
 
     if (!entry || json_failed(doc))
         return err_nomem(err);
     return same_value(entry, mount->entry);
+}
+
+const char *mount_entry_pin_path(const struct plan_mount *m, struct arena *arena)
+{
+    _cleanup_buf_ struct buf path = BUF_INIT;
+
+    buf_printf(&path, PIN_FOLDER "/%s:%s", m->volume->name, m->name);
+    return path.failed ? NULL : arena_strndup(arena, path.data, path.len);
 }
 
 bool mount_entry_is_held(const struct spec_mount *mount)
@@ -179,5 +188,5 @@ bool mount_entry_names_pin(const struct spec_mount *mount)
             return path_is_beneath(path.data, PIN_FOLDER) ||
                    path_is_beneath(path.data, "/var" PIN_FOLDER);
     }
-    return strstr(mount->source, "flatbed") != NULL; /* relative, or more ".." than folders */
+    return strstr(mount->source, "flatbed") != NULL; /* relative, or more ".." than directories */
 }

@@ -1,18 +1,19 @@
-/* The mounts that the user brought, judged by the policy's "binds". */
+/* Judges the mounts that the user brought by the policy's "binds". */
 #include "base/path.h"
-#include "shim/plan/plan_build.h"
+#include "shim/plan/mount_restriction.h"
+#include "shim/plan/plan_parts.h"
 
 #include <string.h>
 
 /* ---- entries of `mounts` ---- */
 
-/* File systems of the kernel's own, without anything of the host's disks. */
+/* True for file systems that the kernel makes up, and that show nothing of the host's disks. */
 static bool is_virtual(const struct spec_mount *mount)
 {
     static const char *const types[] = {"proc",   "sysfs",  "tmpfs",  "ramfs",
                                         "devpts", "mqueue", "cgroup", "cgroup2"};
 
-    if (spec_has_option(mount->options, "remount")) /* changes one that was judged */
+    if (spec_has_option(mount->options, "remount")) /* changes a mount that was judged */
         return false;
     for (size_t i = 0; mount->type && i < sizeof(types) / sizeof(*types); i++)
         if (strcmp(mount->type, types[i]) == 0)
@@ -20,7 +21,7 @@ static bool is_virtual(const struct spec_mount *mount)
     return false;
 }
 
-static bool writable(const struct json *options)
+static bool is_writable(const struct json *options)
 {
     bool rw = true;
 
@@ -34,14 +35,14 @@ static bool writable(const struct json *options)
     return rw;
 }
 
-/* A volume of the policy's, from an edit before this one, and with no more access than it gives. */
+/* True for a volume of the policy, from an earlier edit, with no more access than it gives. */
 static bool is_volume(const struct planner *p, const struct spec_mount *mount)
 {
-    for (size_t i = 0; i < p->plan->count; i++) {
-        const struct plan_op *op = &p->plan->ops[i];
-        if (op->kind == PLAN_MOUNT && op->verdict == PLAN_KEPT && op->ours &&
-            (op->access == ACCESS_RW || !writable(mount->options)) &&
-            plan_mounted_on(p->in->spec, op->target) == mount)
+    for (size_t i = 0; i < p->count; i++) {
+        const struct plan_op *op = &p->ops[i];
+        if (op->kind == PLAN_MOUNT && op->verdict == PLAN_KEPT && op->mount.ours &&
+            (op->mount.access == ACCESS_RW || !is_writable(mount->options)) &&
+            plan_mounted_on(p->in->spec, op->mount.target) == mount)
             return true;
     }
     return false;
@@ -49,14 +50,15 @@ static bool is_volume(const struct planner *p, const struct spec_mount *mount)
 
 /* ---- targets ---- */
 
-/* What engines mount below /dev by themselves, from the host's or from their own state. */
+/* True for targets below /dev that engines mount by themselves, from the host or from their state.
+ */
 static bool is_engines_target(const char *target)
 {
     return strcmp(target, "/dev/shm") == 0 || strcmp(target, "/dev/mqueue") == 0 ||
            strcmp(target, "/dev/termination-log") == 0;
 }
 
-/* The denied path that a mount there would replace, whole or in part; NULL if none. */
+/* Returns the denied path that a mount there would replace, whole or in part; NULL if none. */
 static const char *denied_target(const struct policy_list *denied, const char *target)
 {
     for (size_t i = 0; i < denied->count; i++) {
@@ -71,7 +73,7 @@ static const char *denied_target(const struct policy_list *denied, const char *t
     return NULL;
 }
 
-/* Where engines mount the kernel's file systems. */
+/* True for a file system of the kernel in the place where engines mount it. */
 static bool is_engines_own(const struct spec_mount *mount)
 {
     static const struct {
@@ -92,13 +94,14 @@ static bool is_engines_own(const struct spec_mount *mount)
 
 struct ruling {
     enum bind_access access;
-    const struct policy_bind_rule *rule;    /* NULL: the default */
+    const struct policy_bind_rule *rule;    /* the rule that decides; NULL: the default */
     const struct policy_bind_rule *matched; /* the longest that holds it, for its options */
+    const char *matched_path;               /* its path on this host */
     const char *problem;
 };
 
-/* The longest path that holds the source; of equal ones the last. */
-static void find_longest(const struct planner *p, const char *path, struct ruling *r)
+/* Finds the rule with the longest path that holds the source; of equal ones the last. */
+static void find_longest_rule(const struct planner *p, const char *path, struct ruling *r)
 {
     size_t best = 0;
 
@@ -107,14 +110,16 @@ static void find_longest(const struct planner *p, const char *path, struct rulin
         if (!of || !path_is_beneath(path, of) || strlen(of) < best)
             continue;
         best = strlen(of);
+        r->matched_path = of;
         r->rule = &p->in->policy->binds.rules[i];
         r->access = r->rule->access;
     }
     r->matched = r->rule;
 }
 
-/* Rules for what is within the source, and stricter ones that cannot be placed. */
-static void tighten(const struct planner *p, const char *path, struct ruling *r)
+/* Applies stricter rules for something within the source, and stricter ones that cannot be placed.
+ */
+static void tighten_ruling(const struct planner *p, const char *path, struct ruling *r)
 {
     for (size_t i = 0; i < p->in->policy->binds.rule_count; i++) {
         const struct policy_bind_rule *rule = &p->in->policy->binds.rules[i];
@@ -131,14 +136,14 @@ static struct ruling rule_for(const struct planner *p, const char *path)
 {
     struct ruling r = {.access = p->in->policy->binds.fallback};
 
-    find_longest(p, path, &r);
-    tighten(p, path, &r);
+    find_longest_rule(p, path, &r);
+    tighten_ruling(p, path, &r);
     return r;
 }
 
 /* ---- refusals ---- */
 
-/* "; these volumes are offered: flatbed.data, flatbed.models" */
+/* Appends "; these volumes are offered: flatbed.data, flatbed.models". */
 static void put_offer(const struct policy *policy, struct buf *out)
 {
     for (size_t i = 0; i < policy->volume_count; i++)
@@ -150,7 +155,7 @@ static int deny_source(struct planner *p, struct plan_op *op, const struct rulin
 {
     const struct policy_binds *binds = &p->in->policy->binds;
     const struct policy_place *place = r->rule ? &r->rule->place : &binds->place;
-    const char *path = op->bind->path;
+    const char *path = op->bind.source->path;
     _cleanup_buf_ struct buf more = BUF_INIT;
 
     if (r->problem)
@@ -168,77 +173,74 @@ static int deny_source(struct planner *p, struct plan_op *op, const struct rulin
                        more.len ? more.data : "");
 }
 
-/* In a file system that could show anything of the host, and that no rule names from within. */
-static bool hides_its_folders(const struct planner *p, const char *opaque, const struct ruling *r)
+/* True in a file system that could show anything of the host, unless a rule names a path within. */
+static bool hides_its_directories(const char *opaque, const struct ruling *r)
 {
-    if (!opaque)
-        return false;
-    if (!r->matched)
-        return true;
-    const char *path = p->in->binds->rules[r->matched - p->in->policy->binds.rules].path;
-    return !path_is_beneath(path, opaque);
+    return opaque && !(r->matched && path_is_beneath(r->matched_path, opaque));
 }
 
 static int deny_opaque(struct planner *p, struct plan_op *op, const struct ruling *r)
 {
     const struct policy_place *place = r->rule ? &r->rule->place : &p->in->policy->binds.place;
-    const struct bind_source *b = op->bind;
+    const struct bind_source *b = op->bind.source;
 
     if (strcmp(b->type, "overlay") == 0)
         return plan_decide(p, op, PLAN_DENIED, place,
-                           "%s is an overlay, which may show any folder of this host", b->opaque);
+                           "%s is an overlay, which may show any directory of this host",
+                           b->opaque);
     return plan_decide(p, op, PLAN_DENIED, place,
                        "%s is a %s file system that was mounted for a volume; it needs a rule that "
                        "names it",
                        b->opaque, b->type);
 }
 
-/* What an engine keeps for itself, where a rule is for all that it mounts from there. */
-static bool is_state(const struct planner *p, const struct plan_op *op, const struct ruling *r)
+/* True for internal state of an engine that a rule would allow only along with other things. */
+static bool is_state(const struct plan_op *op, const struct ruling *r)
 {
-    if (!op->bind->state || !r->matched)
-        return false;
-    const char *path = p->in->binds->rules[r->matched - p->in->policy->binds.rules].path;
-    return path_is_beneath(op->bind->state, path);
+    return op->bind.source->state && r->matched &&
+           path_is_beneath(op->bind.source->state, r->matched_path);
 }
 
-/* Something beneath it, that is not allowed, or not as much, by itself. */
+/* True for a mount beneath the source that is allowed less than the source. */
 static bool reaches_further(const struct planner *p, const struct bind_below *below,
                             const struct ruling *r)
 {
     struct ruling own = rule_for(p, below->path);
 
-    return own.access > r->access || hides_its_folders(p, below->opaque, &own);
+    return own.access > r->access || hides_its_directories(below->opaque, &own);
 }
 
-/* A bind without what is mounted beneath the source? */
+/* True if the bind must leave out all that is mounted beneath the source. */
 static bool leaves_all_out(const struct planner *p, const struct plan_op *op,
                            const struct ruling *r)
 {
-    const struct bind_source *b = op->bind;
+    const struct bind_source *b = op->bind.source;
 
-    if (!b->below_count || op->access == ACCESS_RO || b->unsteady)
-        return b->below_count && op->access == ACCESS_RO;
+    if (!b->below_count || op->bind.access == ACCESS_RO || b->unsteady)
+        return b->below_count && op->bind.access == ACCESS_RO;
     for (size_t i = 0; i < b->below_count; i++)
         if (reaches_further(p, &b->below[i], r))
             return true;
     return false;
 }
 
-/* Where more can come to be mounted at any time, what is had is chosen once the source is held. */
+/*
+ * If an engine may mount more below the source later, lists the mounts to keep: binds_hold removes
+ * the others.
+ */
 static int choose_below(struct planner *p, struct plan_op *op, const struct ruling *r)
 {
-    const struct bind_source *b = op->bind;
+    const struct bind_source *b = op->bind.source;
 
-    op->alone = leaves_all_out(p, op, r);
-    if (!b->unsteady || op->alone)
+    op->bind.alone = leaves_all_out(p, op, r);
+    if (!b->unsteady || op->bind.alone)
         return 0;
-    op->below = arena_alloc(p->arena, (b->below_count + 1) * sizeof(*op->below));
-    if (!op->below)
+    op->bind.below = arena_alloc(p->arena, (b->below_count + 1) * sizeof(*op->bind.below));
+    if (!op->bind.below)
         return err_nomem(p->err);
     for (size_t i = 0; i < b->below_count; i++)
         if (!reaches_further(p, &b->below[i], r))
-            op->below[op->below_count++] = b->below[i].path;
+            op->bind.below[op->bind.below_count++] = b->below[i].path;
     return 0;
 }
 
@@ -246,19 +248,9 @@ static int choose_below(struct planner *p, struct plan_op *op, const struct ruli
 
 static bool needs_access(const struct planner *p, const struct plan_op *op)
 {
-    if (op->rule && op->rule->says_require_access)
-        return op->rule->require_access;
-    return p->in->policy->binds.require_access && !op->bind->engine;
-}
-
-/* True if a mount does not have "noX", or has what undoes it. */
-static bool lacks(const struct json *options, const char *option)
-{
-    char recursive[16];
-
-    snprintf(recursive, sizeof(recursive), "r%s", option + strlen("no"));
-    return !spec_has_option(options, option) || spec_has_option(options, recursive + 1) ||
-           spec_has_option(options, recursive);
+    if (op->bind.rule && op->bind.rule->says_require_access)
+        return op->bind.rule->require_access;
+    return p->in->policy->binds.require_access && !op->bind.source->engine;
 }
 
 /* Appends what must be added to its options, and counts it. */
@@ -266,19 +258,21 @@ static size_t put_missing(const struct plan_op *op, const struct json *options, 
 {
     size_t count = 0;
 
-    if (op->access == ACCESS_RO && writable(options)) {
+    if (op->bind.access == ACCESS_RO && is_writable(options)) {
         buf_puts(out, "ro");
         count++;
     }
-    for (size_t i = 0; op->rule && i < op->rule->options.count; i++)
-        if (lacks(options, op->rule->options.items[i]))
-            buf_printf(out, "%s%s", count++ ? ", " : "", op->rule->options.items[i]);
-    if (op->alone && spec_has_option(options, "rbind"))
+    for (size_t i = 0; op->bind.rule && i < op->bind.rule->options.count; i++) {
+        const char *option = op->bind.rule->options.items[i];
+        if (!mount_restriction_holds(mount_restriction_find(option), options))
+            buf_printf(out, "%s%s", count++ ? ", " : "", option);
+    }
+    if (op->bind.alone && spec_has_option(options, "rbind"))
         buf_printf(out, "%sbind without what is mounted below", count++ ? ", " : "");
     return count;
 }
 
-/* Its files belong to other ids in the container than those that were tried. */
+/* True if the files belong to other ids in the container than those that were tried. */
 static bool is_idmapped(const struct plan_op *op, const struct json *options)
 {
     for (size_t i = 0; i < json_count(options); i++) {
@@ -286,8 +280,8 @@ static bool is_idmapped(const struct plan_op *op, const struct json *options)
         if (text && (strncmp(text, "idmap", 5) == 0 || strncmp(text, "ridmap", 6) == 0))
             return true;
     }
-    return json_count(json_get(op->entry, "uidMappings")) ||
-           json_count(json_get(op->entry, "gidMappings"));
+    return json_count(json_get(op->bind.entry, "uidMappings")) ||
+           json_count(json_get(op->bind.entry, "gidMappings"));
 }
 
 static int restrict_mount(struct planner *p, struct plan_op *op, const struct json *options,
@@ -298,16 +292,17 @@ static int restrict_mount(struct planner *p, struct plan_op *op, const struct js
     _cleanup_buf_ struct buf missing = BUF_INIT;
 
     if (checked && p->in->binds->nobody)
-        return plan_decide(p, op, PLAN_DENIED, place, "nobody knows who wants it: %s",
+        return plan_decide(p, op, PLAN_DENIED, place, "the container's user is not known: %s",
                            p->in->binds->nobody);
     if (checked && is_idmapped(op, options))
         return plan_decide(p, op, PLAN_DENIED, place,
-                           "it is idmapped: its files are whose the map says");
-    if (checked && !op->bind->readable)
+                           "it is idmapped: its files have other owners in the container");
+    if (checked && !op->bind.source->readable)
         return plan_decide(p, op, PLAN_DENIED, place,
-                           "the container's user may not read %s on this host", op->bind->path);
-    op->access =
-        r->access == BIND_ALLOW && !(checked && !op->bind->writable) ? ACCESS_RW : ACCESS_RO;
+                           "the container's user may not read %s on this host",
+                           op->bind.source->path);
+    op->bind.access =
+        r->access == BIND_ALLOW && !(checked && !op->bind.source->writable) ? ACCESS_RW : ACCESS_RO;
     if (choose_below(p, op, r) < 0)
         return -1;
     size_t count = put_missing(op, options, &missing);
@@ -315,7 +310,7 @@ static int restrict_mount(struct planner *p, struct plan_op *op, const struct js
         return err_nomem(p->err);
     if (!count)
         return plan_decide(p, op, PLAN_KEPT, place, "allowed%s",
-                           op->below && op->below_count < op->bind->below_count
+                           op->bind.below && op->bind.below_count < op->bind.source->below_count
                                ? ", without some of what is mounted below"
                                : "");
     return plan_decide(p, op, PLAN_DOWNGRADED, place, "mounted %s", missing.data);
@@ -323,7 +318,7 @@ static int restrict_mount(struct planner *p, struct plan_op *op, const struct js
 
 /* ---- one mount ---- */
 
-static int name_it(struct planner *p, struct plan_op *op, const struct spec_mount *mount)
+static int name_mount(struct planner *p, struct plan_op *op, const struct spec_mount *mount)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
 
@@ -340,47 +335,47 @@ static int name_it(struct planner *p, struct plan_op *op, const struct spec_moun
 
 static int judge_source(struct planner *p, struct plan_op *op, const struct spec_mount *mount)
 {
-    if (!op->bind->judged && p->in->policy->binds.fallback == BIND_ALLOW)
+    if (!op->bind.source->judged && p->in->policy->binds.fallback == BIND_ALLOW)
         return plan_decide(p, op, PLAN_KEPT, &p->in->policy->binds.place, "allowed");
-    if (!op->bind->judged)
+    if (!op->bind.source->judged)
         return plan_decide(p, op, PLAN_DENIED, &p->in->policy->binds.place,
                            "what a mount of type '%.32s' shows cannot be judged",
                            mount->type ? mount->type : "");
-    if (!op->bind->path)
+    if (!op->bind.source->path)
         return plan_decide(p, op, PLAN_DENIED, &p->in->policy->binds.place, "%s",
-                           op->bind->problem);
-    if (op->bind->null_device || (op->bind->init && !writable(mount->options)))
+                           op->bind.source->problem);
+    if (op->bind.source->null_device || (op->bind.source->init && !is_writable(mount->options)))
         return plan_decide(p, op, PLAN_KEPT, NULL, "harmless");
-    struct ruling r = rule_for(p, op->bind->path);
-    op->rule = r.matched;
-    if (r.access != BIND_DENY && hides_its_folders(p, op->bind->opaque, &r))
+    struct ruling r = rule_for(p, op->bind.source->path);
+    op->bind.rule = r.matched;
+    if (r.access != BIND_DENY && hides_its_directories(op->bind.source->opaque, &r))
         return deny_opaque(p, op, &r);
-    if (r.access != BIND_DENY && is_state(p, op, &r))
+    if (r.access != BIND_DENY && is_state(op, &r))
         return plan_decide(p, op, PLAN_DENIED, &r.rule->place,
                            "%s is an engine's own state, and needs a rule that names it",
-                           op->bind->path);
+                           op->bind.source->path);
     return r.access == BIND_DENY ? deny_source(p, op, &r)
                                  : restrict_mount(p, op, mount->options, &r);
 }
 
-static int judge(struct planner *p, size_t i)
+static int judge_mount(struct planner *p, size_t i)
 {
     const struct spec_mount *mount = &p->in->spec->list[i];
     const struct policy_list *denied = &p->in->policy->binds.targets_deny;
     struct plan_op *op = plan_push(p, PLAN_BIND);
 
-    if (!op || name_it(p, op, mount) < 0)
+    if (!op || name_mount(p, op, mount) < 0)
         return -1;
-    op->entry = json_at(p->in->spec->mounts, i);
-    op->bind = &p->in->binds->sources[i];
-    op->source = mount->source;
-    op->target = mount->destination;
-    op->access = ACCESS_RW;
+    op->bind.entry = json_at(p->in->spec->mounts, i);
+    op->bind.source = &p->in->binds->sources[i];
+    op->bind.written = mount->source;
+    op->bind.target = mount->destination;
+    op->bind.access = ACCESS_RW;
     const char *target = denied_target(denied, mount->destination);
     if (target)
         return plan_decide(p, op, PLAN_DENIED, &denied->place, "nothing may be mounted over %s",
                            target);
-    target = op->bind->target ? denied_target(denied, op->bind->target) : NULL;
+    target = op->bind.source->target ? denied_target(denied, op->bind.source->target) : NULL;
     if (target)
         return plan_decide(p, op, PLAN_DENIED, &denied->place,
                            "nothing may be mounted over %s, where this leads in the container",
@@ -388,7 +383,7 @@ static int judge(struct planner *p, size_t i)
     return judge_source(p, op, mount);
 }
 
-/* One of the kernel's file systems, where it hides nothing. */
+/* True for a file system of the kernel that hides nothing. */
 static bool is_harmless(const struct planner *p, size_t i)
 {
     const struct spec_mount *mount = &p->in->spec->list[i];
@@ -407,7 +402,7 @@ int plan_add_binds(struct planner *p)
         const struct spec_mount *mount = &p->in->spec->list[i];
         if (is_volume(p, mount) || is_harmless(p, i))
             continue;
-        if (judge(p, i) < 0)
+        if (judge_mount(p, i) < 0)
             return -1;
     }
     return 0;

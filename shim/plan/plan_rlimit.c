@@ -1,9 +1,8 @@
-/* Resource limits. */
-#include "shim/plan/plan_tune.h"
+#include "shim/plan/plan_rlimit.h"
 
 #include <string.h>
 
-static struct json *entry_of(const struct spec *spec, const char *type)
+static struct json *find_limit(const struct spec *spec, const char *type)
 {
     for (size_t i = 0; i < json_count(spec->rlimits); i++) {
         const char *text = json_text(json_get(json_at(spec->rlimits, i), "type"));
@@ -13,7 +12,7 @@ static struct json *entry_of(const struct spec *spec, const char *type)
     return NULL;
 }
 
-static bool read_entry(const struct json *entry, struct plan_limit *out)
+static bool read_limit(const struct json *entry, struct plan_limit *out)
 {
     return json_u64(json_get(entry, "soft"), &out->soft) &&
            json_u64(json_get(entry, "hard"), &out->hard);
@@ -23,10 +22,10 @@ static bool is_limit(const struct json *entry, uint64_t soft, uint64_t hard)
 {
     struct plan_limit limit;
 
-    return read_entry(entry, &limit) && limit.soft == soft && limit.hard == hard;
+    return read_limit(entry, &limit) && limit.soft == soft && limit.hard == hard;
 }
 
-/* What engines put in by themselves, all of it for nofile. */
+/* True for a limit that an engine sets by default; engines do so for nofile only. */
 static bool is_engines_default(const struct planner *p, enum tuning_kind kind,
                                const struct json *entry)
 {
@@ -40,10 +39,10 @@ static bool is_engines_default(const struct planner *p, enum tuning_kind kind,
 }
 
 /*
- * The most that the runtime behind us can give. crun sets limits within the container's user
- * namespace, where nobody may raise them.
+ * Returns the highest limit that the low-level runtime can set. crun sets limits within the
+ * container's user namespace, where hard limits cannot be raised.
  */
-static uint64_t most_of(const struct planner *p, enum tuning_kind kind)
+static uint64_t greatest_limit(const struct planner *p, enum tuning_kind kind)
 {
     const struct tuning_facts *host = p->in->tuning;
     const struct spec *spec = p->in->spec;
@@ -53,26 +52,27 @@ static uint64_t most_of(const struct planner *p, enum tuning_kind kind)
     return kind == TUNING_NOFILE && host->files < most ? host->files : most;
 }
 
-static int decide(struct planner *p, struct plan_op *op, enum tuning_kind kind, uint64_t wanted)
+static int decide_limit(struct planner *p, struct plan_op *op, enum tuning_kind kind,
+                        uint64_t wanted)
 {
-    const struct json *entry = op->entry;
+    const struct json *entry = op->rlimit.entry;
     const char *text = plan_tune_text(p, kind, wanted);
 
     if (!text)
         return -1;
-    op->same = entry && is_limit(entry, op->amount, op->amount);
-    if (op->same)
+    op->rlimit.same = entry && is_limit(entry, op->rlimit.amount, op->rlimit.amount);
+    if (op->rlimit.same)
         return plan_decide(p, op, PLAN_KEPT, NULL, "set already");
-    if (entry && (!is_engines_default(p, kind, entry) || !read_entry(entry, &op->was)))
+    if (entry && (!is_engines_default(p, kind, entry) || !read_limit(entry, &op->rlimit.was)))
         return plan_decide(p, op, PLAN_KEPT, NULL, "the container sets it itself");
-    if (op->amount < wanted)
+    if (op->rlimit.amount < wanted)
         return plan_decide(p, op, PLAN_DOWNGRADED, NULL,
                            "%s is wanted, and more than the runtime may give", text);
     return plan_decide(p, op, PLAN_ADDED, NULL,
                        entry ? "in place of the engine's default" : "not limited by the container");
 }
 
-static int add(struct tuner *t, enum tuning_kind kind)
+static int plan_rlimit(struct tuner *t, enum tuning_kind kind)
 {
     struct planner *p = t->p;
     struct wish wish;
@@ -84,21 +84,21 @@ static int add(struct tuner *t, enum tuning_kind kind)
     struct plan_op *op = plan_tune_push(p, kind, wish.asked_by);
     if (!op)
         return -1;
-    uint64_t most = most_of(p, kind);
-    op->amount = wish.amount < most ? wish.amount : most;
-    op->value = plan_tune_text(p, kind, op->amount);
-    if (!op->value)
+    uint64_t most = greatest_limit(p, kind);
+    op->rlimit.amount = wish.amount < most ? wish.amount : most;
+    op->rlimit.value = plan_tune_text(p, kind, op->rlimit.amount);
+    if (!op->rlimit.value)
         return -1;
     if (!p->in->spec->process)
         return plan_decide(p, op, PLAN_SKIPPED, NULL, "the container has no process");
-    op->entry = entry_of(p->in->spec, op->limit);
-    return decide(p, op, kind, wish.amount);
+    op->rlimit.entry = find_limit(p->in->spec, op->rlimit.name);
+    return decide_limit(p, op, kind, wish.amount);
 }
 
-int plan_add_rlimits(struct tuner *t)
+int plan_rlimits(struct tuner *t)
 {
     for (int kind = 0; kind < TUNING_KINDS; kind++)
-        if (tuning_rlimit((enum tuning_kind)kind) && add(t, (enum tuning_kind)kind) < 0)
+        if (tuning_rlimit((enum tuning_kind)kind) && plan_rlimit(t, (enum tuning_kind)kind) < 0)
             return -1;
     return 0;
 }

@@ -1,4 +1,4 @@
-#include "shim/plan/plan_build.h"
+#include "shim/plan/plan_parts.h"
 
 int plan_add_rootfs(struct planner *p)
 {
@@ -11,7 +11,6 @@ int plan_add_rootfs(struct planner *p)
     if (!op)
         return -1;
     op->asked_by = "rootfs.max_depth";
-    op->amount = p->in->depth;
     op->restack = rule->beyond == BEYOND_RESTACK;
     return plan_decide(p, op, rule->beyond == BEYOND_DENY ? PLAN_DENIED : PLAN_KEPT, &rule->place,
                        "the container's root has %zu layers, and each is searched for a path: "

@@ -1,15 +1,16 @@
-/* What the container would be on the host, judged by the policy's "security". */
+/* Judges what the container would be on the host by the policy's "security". */
 #include "base/glob.h"
 #include "base/path.h"
-#include "shim/plan/plan_build.h"
+#include "shim/gather/security_devices.h"
+#include "shim/plan/plan_parts.h"
 #include "shim/privilege/capability.h"
 #include "shim/privilege/namespace.h"
 #include "shim/privilege/syscall_filter.h"
 
 #include <string.h>
 
-/* A new operation on behalf of a key of the policy. */
-static struct plan_op *push(struct planner *p, enum plan_kind kind, const char *key)
+/* Adds an operation for a key of the policy. */
+static struct plan_op *security_push(struct planner *p, enum plan_kind kind, const char *key)
 {
     struct plan_op *op = plan_push(p, kind);
 
@@ -18,10 +19,10 @@ static struct plan_op *push(struct planner *p, enum plan_kind kind, const char *
     return op;
 }
 
-/* 0, or -1 without memory. */
+/* Adds a denial for a key of the policy: 0, or -1 without memory. */
 #define deny(p, key, place, ...)                                                                   \
     ({                                                                                             \
-        struct plan_op *op_ = push(p, PLAN_SECURITY, key);                                         \
+        struct plan_op *op_ = security_push(p, PLAN_SECURITY, key);                                \
         op_ ? plan_decide(p, op_, PLAN_DENIED, place, __VA_ARGS__) : -1;                           \
     })
 
@@ -85,7 +86,7 @@ static int judge_namespaces(struct planner *p)
 
 /* ---- what of /proc and /sys is the host's ---- */
 
-/* In one of the container's lists, or below one that is. */
+/* True if the path, or a directory above it, is in that list of the container. */
 static bool is_covered(const struct spec *spec, const char *list, const char *path)
 {
     const struct json *paths = json_path(spec->root, "linux", list, NULL);
@@ -102,13 +103,15 @@ static bool is_covered(const struct spec *spec, const char *list, const char *pa
     return false;
 }
 
-/* What its root could do to the host, with no capability at all: engines cover these by themselves.
+/*
+ * Through these paths a container's root could change the host without any capability; engines
+ * cover them unless they are told not to.
  */
 static int judge_covers(struct planner *p)
 {
     static const char *const paths[] = {"/proc/sys", "/proc/sysrq-trigger", "/proc/irq",
                                         "/proc/bus", "/proc/kcore"};
-    enum { HIDDEN = 4 }; /* from there on, to be read is too much */
+    enum { HIDDEN = 4 }; /* from there on, paths must not even be read */
     _cleanup_buf_ struct buf bare = BUF_INIT;
 
     for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++)
@@ -124,7 +127,7 @@ static int judge_covers(struct planner *p)
                 bare.data);
 }
 
-/* The covers are on /proc and /sys alone. */
+/* Covers are only on /proc and /sys: a second mount of these would be bare. */
 static int judge_second_mounts(struct planner *p)
 {
     const struct policy_place *place = &p->in->policy->security.system_paths.place;
@@ -168,7 +171,7 @@ static int judge_capabilities(struct planner *p, bool privileged)
         return err_nomem(p->err);
     if (!removed.len)
         return 0;
-    struct plan_op *op = push(p, PLAN_CAPABILITIES, "security.capabilities");
+    struct plan_op *op = security_push(p, PLAN_CAPABILITIES, "security.capabilities");
     if (!op)
         return -1;
     op->capabilities = kept;
@@ -183,7 +186,7 @@ static int judge_privileges(struct planner *p)
 
     if (!s->privileges.deny || !p->in->spec->process || (json_is(now, JSON_BOOL) && now->boolean))
         return 0;
-    struct plan_op *op = push(p, PLAN_PRIVILEGES, "security.no_new_privileges");
+    struct plan_op *op = security_push(p, PLAN_PRIVILEGES, "security.no_new_privileges");
     return op ? plan_decide(p, op, PLAN_DOWNGRADED, &s->privileges.place, "set") : -1;
 }
 
@@ -205,7 +208,7 @@ static bool has_number(const struct device_number *list, size_t count, bool bloc
     return false;
 }
 
-/* What engines give to every container. */
+/* True for devices that engines give to every container. */
 static bool is_ordinary(bool block, int64_t major, int64_t minor)
 {
     static const struct device_number ordinary[] = {
@@ -226,7 +229,7 @@ static bool device_allowed(const struct planner *p, const struct json *device)
     int64_t minor = security_device_part(device, "minor");
 
     return is_ordinary(block, major, minor) ||
-           has_number(facts->devices, facts->device_count, block, major, minor);
+           has_number(facts->devices.list, facts->devices.count, block, major, minor);
 }
 
 static bool only_makes_nodes(const struct json *rule)
@@ -283,7 +286,7 @@ static int judge_devices(struct planner *p)
 
 static int put_filter(struct planner *p)
 {
-    struct plan_op *op = push(p, PLAN_FILTER, "security.seccomp");
+    struct plan_op *op = security_push(p, PLAN_FILTER, "security.seccomp");
 
     if (!op)
         return -1;

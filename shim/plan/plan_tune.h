@@ -1,36 +1,34 @@
-/* What the sources that plan "tuning" share. */
+/* Finds out what the policy's "tuning" wishes for one container: amounts, and operations for them.
+ */
 #ifndef SHIM_PLAN_TUNE_H
 #define SHIM_PLAN_TUNE_H
 
-#include "shim/gather/limits.h"
 #include "shim/plan/plan_build.h"
 
 struct tuner {
     struct planner *p;
-    uint64_t memory; /* the container may use, in bytes */
-    uint64_t cpus;   /* whole ones */
+    uint64_t memory; /* bytes that the container may use */
+    uint64_t cpus;   /* whole CPUs that it may use */
 };
 
-/* What a container gets of one kind, unless it brings its own. */
+/* The amount of one kind that a container gets, unless it sets its own. */
 struct wish {
-    bool given, asked;
+    bool given; /* else nothing is wished for */
+    bool asked; /* by a request; else by the policy */
     uint64_t amount;
     const char *asked_by; /* the request, or the policy's key */
 };
 
-/* A new operation for that kind, with its subject; NULL without memory. */
+/* Adds an operation for that kind, with its subject. NULL without memory. */
 struct plan_op *plan_tune_push(struct planner *p, enum tuning_kind kind, const char *asked_by);
 
 /*
- * Finds it out; a request for more than the policy's maximum is denied by an operation of its own,
- * and counts as none. -1 without memory.
+ * Finds out what is wished for. A request for more than the policy's maximum is denied by an
+ * operation of its own, and counts as none. -1 without memory.
  */
 int plan_tune_wish(struct tuner *t, enum tuning_kind kind, struct wish *out) must_check;
 
-/* "8g" in the plan's memory; NULL without memory. */
+/* Returns the amount in words, such as "8g", in the arena. NULL without memory. */
 const char *plan_tune_text(struct planner *p, enum tuning_kind kind, uint64_t amount) must_check;
-
-int plan_add_shm(struct tuner *t) must_check;
-int plan_add_rlimits(struct tuner *t) must_check;
 
 #endif

@@ -1,5 +1,6 @@
 #include "shim/policy/policy.h"
 
+#include "base/glob.h"
 #include "shim/policy/policy_decode.h"
 
 #include <ctype.h>
@@ -51,6 +52,21 @@ const struct policy_volume *policy_volume_find(const struct policy *policy, cons
             return v;
     }
     return NULL;
+}
+
+const struct policy_list *policy_offered_names(const struct policy_volume *volume)
+{
+    return volume->names.given ? &volume->names : &volume->presets;
+}
+
+bool policy_offers_name(const struct policy_volume *volume, const char *name)
+{
+    const struct policy_list *list = policy_offered_names(volume);
+
+    for (size_t i = 0; i < list->count; i++)
+        if (glob_matches_file(list->items[i], name))
+            return true;
+    return !list->given;
 }
 
 char policy_variable_char(char c)

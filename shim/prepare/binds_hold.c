@@ -1,6 +1,7 @@
-/* The second look at what the user mounts, by which it is held. */
+#include "shim/prepare/binds_hold.h"
+
 #include "base/path.h"
-#include "shim/gather/binds_look.h"
+#include "shim/gather/bind_name.h"
 #include "shim/mount/pin.h"
 #include "shim/plan/plan.h"
 
@@ -9,44 +10,53 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
-static bool stays(const struct plan_op *op)
+/* True for a mount that stays, and whose source must be held. */
+static bool is_to_be_held(const struct outcome *o)
 {
-    return op->kind == PLAN_BIND && (op->verdict == PLAN_KEPT || op->verdict == PLAN_DOWNGRADED) &&
-           op->bind->path && (op->bind->exposed || op->bind->pin);
+    if (o->op->kind != PLAN_BIND || (o->verdict != PLAN_KEPT && o->verdict != PLAN_DOWNGRADED))
+        return false;
+    const struct bind_source *source = o->op->bind.source;
+    return source->path && (source->exposed || source->pin);
 }
 
-bool binds_exposed(const struct plan *plan)
+bool binds_exposed(const struct decision *decision)
 {
-    for (size_t i = 0; i < plan->count; i++)
-        if (stays(&plan->ops[i]))
+    for (size_t i = 0; i < decision->count; i++)
+        if (is_to_be_held(&decision->list[i]))
             return true;
     return false;
 }
 
-/* PIN_FOLDER/bind:NUMBER, with a number that no other mount has, and where it was found. */
-static const char *pin_path(const struct plan *plan, const struct plan_op *op, size_t *number,
-                            struct arena *arena)
+/* True if another mount of the user's was held under that path before. */
+static bool is_taken(const struct plan *plan, const struct buf *path)
+{
+    for (size_t i = 0; i < plan->count && !path->failed; i++) {
+        const struct plan_op *op = &plan->ops[i];
+        const char *pin = op->kind == PLAN_BIND ? op->bind.source->pin : NULL;
+        if (pin && strncmp(pin, path->data, path->len) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Returns PIN_FOLDER/bind:NUMBER, with a number that no other mount has, and where the source was
+ * found. */
+static const char *hold_path(const struct plan *plan, const struct bind_source *source,
+                             size_t *number, struct arena *arena)
 {
     _cleanup_buf_ struct buf path = BUF_INIT;
-    size_t i = 0;
 
-    if (op->bind->pin)
-        return op->bind->pin;
-    while (i < plan->count) {
-        const struct bind_source *other = plan->ops[i].kind == PLAN_BIND ? plan->ops[i].bind : NULL;
+    if (source->pin)
+        return source->pin;
+    do {
         buf_truncate(&path, 0);
-        buf_printf(&path, PIN_FOLDER "/bind:%zu/", *number);
-        bool taken =
-            !path.failed && other && other->pin && strncmp(other->pin, path.data, path.len) == 0;
-        *number += taken;
-        i = taken ? 0 : i + 1;
-    }
-    buf_truncate(&path, 0);
-    buf_printf(&path, PIN_FOLDER "/bind:%zu%s", (*number)++, op->bind->found);
+        buf_printf(&path, PIN_FOLDER "/bind:%zu/", (*number)++);
+    } while (is_taken(plan, &path));
+    buf_puts(&path, source->found + strspn(source->found, "/"));
     return path.failed ? NULL : arena_strndup(arena, path.data, path.len);
 }
 
-/* The folders above a path in PIN_FOLDER, whatever the umask. */
+/* Makes the directories above a path in PIN_FOLDER, with mode 0755 whatever the umask. */
 static int make_parents(const char *path, struct err *err)
 {
     _cleanup_free_ char *part = strdup(path);
@@ -65,17 +75,17 @@ static int make_parents(const char *path, struct err *err)
     return 0;
 }
 
-static bool is_chosen(const struct plan_op *op, const char *name)
+static bool is_chosen(const struct plan_bind *b, const char *name)
 {
-    for (size_t i = 0; i < op->below_count; i++)
-        if (strcmp(op->below[i], name) == 0)
+    for (size_t i = 0; i < b->below_count; i++)
+        if (strcmp(b->below[i], name) == 0)
             return true;
     return false;
 }
 
-/* One look at what is mounted beneath the pin: what was not judged to be allowed goes. */
-static int sift_once(const struct plan_op *op, const char *pin, struct arena *arena, size_t *gone,
-                     struct err *err)
+/* Unmounts what is mounted beneath the pin and was not judged to be allowed; *gone counts it. */
+static int unmount_others_once(const struct plan_bind *b, const char *pin, struct arena *arena,
+                               size_t *gone, struct err *err)
 {
     struct mount_table table;
 
@@ -89,7 +99,7 @@ static int sift_once(const struct plan_op *op, const char *pin, struct arena *ar
             continue;
         if (!mount_table_name(&table, m->id, m->point, &name))
             return err_nomem(err);
-        if (is_chosen(op, name.data))
+        if (is_chosen(b, name.data))
             continue;
         *gone += 1;
         if (umount2(m->point, MNT_DETACH | UMOUNT_NOFOLLOW) < 0 && errno != EINVAL)
@@ -98,13 +108,14 @@ static int sift_once(const struct plan_op *op, const char *pin, struct arena *ar
     return 0;
 }
 
-/* Nothing can come to be mounted there any more: the second look finds nothing. */
-static int sift(const struct plan_op *op, const char *pin, struct arena *arena, struct err *err)
+/* Nothing new can be mounted beneath the pin, so the second look should find nothing. */
+static int unmount_others(const struct plan_bind *b, const char *pin, struct arena *arena,
+                          struct err *err)
 {
     size_t gone;
 
     for (int tries = 0; tries < 3; tries++) {
-        if (sift_once(op, pin, arena, &gone, err) < 0)
+        if (unmount_others_once(b, pin, arena, &gone, err) < 0)
             return -1;
         if (!gone)
             return 0;
@@ -112,51 +123,51 @@ static int sift(const struct plan_op *op, const char *pin, struct arena *arena, 
     return err_set(err, ERR_POLICY, "what is mounted below %s cannot be taken out", pin);
 }
 
-static int hold(struct plan_op *op, const struct mount_table *table, const char *pin,
-                struct arena *arena, struct err *err)
+static int hold_bind(const struct plan_bind *b, const struct mount_table *table, const char *pin,
+                     struct arena *arena, struct err *err)
 {
+    const struct bind_source *judged = b->source;
     _cleanup_source_ struct source source = SOURCE_INIT;
     struct bind_name now;
     struct stat st;
 
-    source.fd = binds_open(AT_FDCWD, op->bind->found);
+    source.fd = bind_open(AT_FDCWD, judged->found);
     if (source.fd < 0 || fstat(source.fd, &st) < 0)
-        return err_sys(err, "%s", op->bind->found);
-    if (binds_name(source.fd, NULL, table, arena, &now, err) < 0)
+        return err_sys(err, "%s", judged->found);
+    if (bind_name_find(source.fd, NULL, table, arena, &now, err) < 0)
         return -1;
-    if (strcmp(now.name, op->bind->path) != 0 || strcmp(now.found, op->bind->found) != 0)
-        return err_set(err, ERR_POLICY, "%s was replaced while it was looked at", op->bind->found);
+    if (strcmp(now.name, judged->path) != 0 || strcmp(now.found, judged->found) != 0)
+        return err_set(err, ERR_POLICY, "%s was replaced while it was looked at", judged->found);
     source.directory = S_ISDIR(st.st_mode);
-    struct pin_options options = {.read_only = op->access == ACCESS_RO,
-                                  .alone = op->bind->unsteady && !op->below_count,
-                                  .closed = op->bind->unsteady};
+    struct pin_options options = {.read_only = b->access == ACCESS_RO,
+                                  .alone = judged->unsteady && !b->below_count,
+                                  .closed = judged->unsteady};
     if (make_parents(pin, err) < 0 || pin_add(&source, pin, &options, err) < 0)
         return -1;
-    if (op->below_count && sift(op, pin, arena, err) < 0)
-        return -1;
-    if (!op->bind->pin)
-        op->hold = pin;
-    return 0;
+    return b->below_count ? unmount_others(b, pin, arena, err) : 0;
 }
 
-int binds_hold(struct plan *plan, struct arena *arena, struct err *err)
+int binds_hold(struct decision *decision, struct arena *arena, struct err *err)
 {
     struct mount_table table;
     size_t number = 0;
 
-    if (!binds_exposed(plan))
+    if (!binds_exposed(decision))
         return 0;
     if (mount_table_read(arena, &table, err) < 0)
         return -1;
-    for (size_t i = 0; i < plan->count; i++) {
-        struct plan_op *op = &plan->ops[i];
-        if (!stays(op))
+    for (size_t i = 0; i < decision->count; i++) {
+        struct outcome *o = &decision->list[i];
+        if (!is_to_be_held(o))
             continue;
-        const char *pin = pin_path(plan, op, &number, arena);
+        const struct plan_bind *b = &o->op->bind;
+        const char *pin = hold_path(decision->plan, b->source, &number, arena);
         if (!pin)
             return err_nomem(err);
-        if (hold(op, &table, pin, arena, err) < 0)
-            return err_wrap(err, "%s", op->asked_by);
+        if (hold_bind(b, &table, pin, arena, err) < 0)
+            return err_wrap(err, "%s", o->op->asked_by);
+        if (!b->source->pin)
+            o->hold = pin;
     }
     return 0;
 }

@@ -16,7 +16,8 @@ static int check_shared(const char *path, struct err *err)
         return err_set(err, ERR_POLICY, "the pool %s %s", path,
                        pool.missing ? "does not exist" : "is not a directory");
     if (pool.exposed)
-        return err_set(err, ERR_POLICY, "the pool %s could be replaced by others than root", path);
+        return err_set(err, ERR_POLICY, "the pool %s could be replaced by users other than root",
+                       path);
     return 0;
 }
 
@@ -33,9 +34,10 @@ int pool_check(const char *pool, const struct source *source, struct err *err)
     if (fstat(source->fd, &st) < 0)
         return err_sys(err, "fstat");
     if (!source->directory || !trust_closed(&st))
-        return err_set(err, ERR_POLICY,
-                       "the private side of a pool must be a folder of root's that nobody else may "
-                       "write to; 'upper' in it is the user's");
+        return err_set(
+            err, ERR_POLICY,
+            "the private side of a pool must be a directory that is owned by root and not "
+            "writable by others; 'upper' in it belongs to the user");
     return 0;
 }
 
@@ -50,7 +52,7 @@ int pool_prepare(const char *pool, const struct source *source, const struct sou
     return source_make_folder(source->fd, OVERLAY_WORK, &work, err);
 }
 
-static bool set_folder(int context, const char *key, int fd, const char *sub)
+static bool set_directory(int context, const char *key, int fd, const char *sub)
 {
     char path[64];
 
@@ -58,16 +60,15 @@ static bool set_folder(int context, const char *key, int fd, const char *sub)
     return fsconfig(context, FSCONFIG_SET_STRING, key, path, 0) == 0;
 }
 
-/* The kernel is asked for such an overlay, which is nowhere mounted and gone with the descriptor.
- */
+/* Asks the kernel for such an overlay, which is mounted nowhere, and gone with its descriptor. */
 bool pool_busy(const char *pool, const struct source *source)
 {
     _cleanup_fd_ int context = fsopen("overlay", FSOPEN_CLOEXEC);
     _cleanup_fd_ int lower = open(pool, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-    if (context < 0 || lower < 0 || !set_folder(context, "lowerdir", lower, "") ||
-        !set_folder(context, "upperdir", source->fd, OVERLAY_UPPER) ||
-        !set_folder(context, "workdir", source->fd, OVERLAY_WORK) ||
+    if (context < 0 || lower < 0 || !set_directory(context, "lowerdir", lower, "") ||
+        !set_directory(context, "upperdir", source->fd, OVERLAY_UPPER) ||
+        !set_directory(context, "workdir", source->fd, OVERLAY_WORK) ||
         fsconfig(context, FSCONFIG_SET_STRING, "index", "on", 0) < 0)
         return false;
     return fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0 && errno == EBUSY;

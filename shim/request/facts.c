@@ -60,7 +60,7 @@ static const char *number_text(unsigned number, struct arena *arena)
     return arena_strndup(arena, text, (size_t)len);
 }
 
-/* Whoever needs the name is denied where it cannot be found out. */
+/* A name that cannot be found out denies only what needs it. */
 static int gather_user_name(struct arena *arena, struct facts *f, struct err *err)
 {
     if (identity_user_name(f->identity.uid, arena, &f->values.value[VAR_USER], err) == 0)
@@ -79,7 +79,7 @@ static int gather_identity(const struct policy *policy, const struct spec *spec,
     if (!(policy->vars & uses) && !policy->uses_identity)
         return 0;
     if (identity_find(policy, spec, &f->identity, err) < 0) {
-        /* Whoever needs it is denied, with this reason. */
+        /* Denies what needs it, with this reason. */
         f->identity = (struct id_pair){.why = arena_strndup(arena, err->msg, strlen(err->msg))};
         if (!f->identity.why)
             return err_nomem(err);

@@ -37,7 +37,7 @@ size_t identity_groups(const struct spec *spec, gid_t *out)
     return count;
 }
 
-/* Through the namespace that this runtime runs in. */
+/* Maps the own ids out of the user namespace that this runtime runs in. */
 static int rootless_identity(struct id_pair *out, struct err *err)
 {
     struct id_map map;
@@ -68,7 +68,7 @@ static int named_identity(const char *key, const char *value, struct id_pair *ou
     return 0;
 }
 
-/* 1 if the rule does not apply. */
+/* Returns 1 if the rule does not apply. */
 static int try_rule(const char *rule, const struct spec *spec, struct id_pair *out, struct err *err)
 {
     if (strcmp(rule, "process") == 0) {

@@ -48,8 +48,8 @@ bool profile_has_uid(const struct policy_match *match, uid_t uid)
     return false;
 }
 
-/* What can be asked for to have this profile, or NULL. */
-static const struct policy_list *offers(const struct policy_profile *profile)
+/* Returns the globs of what may be asked for to get this profile, or NULL. */
+static const struct policy_list *profile_offers(const struct policy_profile *profile)
 {
     for (size_t i = 0; i < profile->match.annotation_count; i++)
         if (strcmp(profile->match.annotations[i].key, profile_annotation) == 0)
@@ -69,15 +69,15 @@ struct choosing {
     struct err *err;
 };
 
-static int problem(struct choosing *c, const char *key, const struct buf *text)
+static int set_problem(struct choosing *c, const char *key, const struct buf *text)
 {
     c->out->problem_key = key;
     c->out->problem = text->failed ? NULL : arena_strndup(c->arena, text->data, text->len);
     return c->out->problem ? 0 : err_nomem(c->err);
 }
 
-/* 1 if nobody can tell, and that was said. */
-static int look_up(struct choosing *c)
+/* Looks up the identity once. Returns 1 if it cannot be found out, which the choice then says. */
+static int identity_look_up(struct choosing *c)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
     struct err why = ERR_INIT;
@@ -89,16 +89,16 @@ static int look_up(struct choosing *c)
         return 0;
     c->out->undecided = true;
     buf_printf(&text, "the profile depends on whose container it is: %s", why.msg);
-    return problem(c, "profiles", &text) < 0 ? -1 : 1;
+    return set_problem(c, "profiles", &text) < 0 ? -1 : 1;
 }
 
-/* 1 when it is decided. */
+/* Returns 1 when the choice is made. */
 static int try_profile(struct choosing *c, const struct policy_profile *profile)
 {
     if (!profile_matches(&profile->match, &c->subject))
         return 0;
     if (profile->match.uid_count) {
-        int rc = look_up(c);
+        int rc = identity_look_up(c);
         if (rc)
             return rc;
         if (!c->identity.known || !profile_has_uid(&profile->match, c->identity.uid))
@@ -113,7 +113,7 @@ static bool is_offered(const struct policy *policy, const char *name, struct buf
     bool found = false;
 
     for (size_t i = 0; i < policy->profile_count; i++) {
-        const struct policy_list *list = offers(&policy->profiles[i]);
+        const struct policy_list *list = profile_offers(&policy->profiles[i]);
         found = found || (list && is_one_of(list, name));
         for (size_t j = 0; list && j < list->count; j++)
             buf_printf(all, "%s%s", all->len ? ", " : "", list->items[j]);
@@ -121,14 +121,14 @@ static bool is_offered(const struct policy *policy, const char *name, struct buf
     return found;
 }
 
-/* What was asked for must be what came of it. */
+/* Refuses a request for a profile that was not chosen. */
 static int check_asked(struct choosing *c, const struct requests *requests)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
     _cleanup_buf_ struct buf offered = BUF_INIT;
     const struct policy_profile *profile = c->out->profile;
 
-    if (!requests->profile || c->out->problem || (profile && offers(profile)))
+    if (!requests->profile || c->out->problem || (profile && profile_offers(profile)))
         return 0;
     if (!is_offered(c->policy, requests->profile, &offered))
         buf_printf(&text, "there is no profile '%.80s' here; there are: %s", requests->profile,
@@ -141,7 +141,7 @@ static int check_asked(struct choosing *c, const struct requests *requests)
                    "the profile '%.80s' is not for this container: its image, user, "
                    "namespace or annotations do not match",
                    requests->profile);
-    return problem(c, requests->profile_key, &text);
+    return set_problem(c, requests->profile_key, &text);
 }
 
 int profile_choose(const struct policy *policy, const struct spec *spec,

@@ -10,34 +10,36 @@
 
 struct restack {
     const struct rootfs_facts *root;
-    const char *place; /* of the cache */
-    bool look;
+    const char *cache; /* path of the cache */
+    bool look;         /* only: nothing is mounted or built */
     struct arena *arena;
-    struct plan_op *op;
-    struct layers layers;
+    struct outcome *outcome;
     struct chain chain;
 };
 
 static int conclude(const struct restack *r, enum plan_verdict verdict, const char *what,
                     const char *why, struct err *err)
 {
-    _cleanup_free_ char *text = strf("the container's root has %zu layers: %s%s%s", r->root->depth,
-                                     what, why ? ": " : "", why ? why : "");
+    _cleanup_free_ char *text = strf("the container's root has %zu layers: %s%s%s",
+                                     r->root->layers.count, what, why ? ": " : "", why ? why : "");
+    const char *reason = text ? arena_strndup(r->arena, text, strlen(text)) : NULL;
 
-    r->op->verdict = verdict;
-    r->op->reason = text ? arena_strndup(r->arena, text, strlen(text)) : NULL;
-    return r->op->reason ? 0 : err_nomem(err);
+    if (!reason)
+        return err_nomem(err);
+    r->outcome->verdict = verdict;
+    r->outcome->reason = reason;
+    return 0;
 }
 
-static int stay(const struct restack *r, const char *why, struct err *err)
+static int keep_mount(const struct restack *r, const char *why, struct err *err)
 {
     return conclude(r, PLAN_SKIPPED, "it stays as the engine mounted it", why, err);
 }
 
 /* ---- what there is in the cache ---- */
 
-static int use(const struct restack *r, const struct restack_cache *cache, int entry,
-               struct err *err)
+static int mount_tree(const struct restack *r, const struct restack_cache *cache, int entry,
+                      struct err *err)
 {
     _cleanup_free_ char *tree = strf("%s/%s/tree", cache->path, r->chain.key);
     const char *why = NULL;
@@ -47,12 +49,12 @@ static int use(const struct restack *r, const struct restack_cache *cache, int e
     if (r->look)
         return conclude(r, PLAN_ADDED, "a tree of them is mounted in their place, if it is unused",
                         NULL, err);
-    int done = restack_mount(r->root, &r->layers, &r->chain, tree, r->arena, &why, err);
+    int done = restack_mount(r->root, &r->chain, tree, r->arena, &why, err);
     if (done < 0)
         return -1;
     if (!done)
-        return stay(r, why, err);
-    futimens(entry, NULL); /* when it was used last */
+        return keep_mount(r, why, err);
+    futimens(entry, NULL); /* the time of its last use */
     return conclude(r, PLAN_ADDED, "a tree of them is mounted in their place", NULL, err);
 }
 
@@ -64,12 +66,13 @@ static int build_later(const struct restack *r, struct err *err)
     if (r->look)
         return conclude(r, PLAN_KEPT, "there is no tree of them yet; one is made at a launch", NULL,
                         err);
-    if (restack_build_apart(r->place, &r->chain, &failure) < 0)
-        return stay(r, failure.msg, err);
+    if (restack_build_in_background(r->cache, &r->chain, &failure) < 0)
+        return keep_mount(r, failure.msg, err);
     return conclude(r, PLAN_KEPT, later, NULL, err);
 }
 
-static int act(const struct restack *r, const struct restack_cache *cache, struct err *err)
+static int decide_by_entry(const struct restack *r, const struct restack_cache *cache,
+                           struct err *err)
 {
     struct restack_entry entry = RESTACK_ENTRY_INIT;
     int rc;
@@ -78,7 +81,7 @@ static int act(const struct restack *r, const struct restack_cache *cache, struc
         return -1;
     switch (entry.state) {
     case RESTACK_READY:
-        rc = use(r, cache, entry.fd, err);
+        rc = mount_tree(r, cache, entry.fd, err);
         break;
     case RESTACK_NEEDLESS:
         rc = conclude(r, PLAN_KEPT, "no tree of them is made", entry.why, err);
@@ -92,45 +95,46 @@ static int act(const struct restack *r, const struct restack_cache *cache, struc
     default:
         rc = build_later(r, err);
     }
-    cleanup_fd(&entry.fd); /* and with it the lock: what is mounted is seen by who trims */
+    cleanup_fd(&entry.fd); /* unlocks it: a mounted tree is safe, gc sees its mount */
     return rc;
 }
 
 /* ---- all of it ---- */
 
-static int decide(struct restack *r, struct err *err)
+static int decide_root(struct restack *r, struct err *err)
 {
     _cleanup_restack_cache_ struct restack_cache cache = RESTACK_CACHE_INIT;
     struct err failure = ERR_INIT;
     const char *why;
 
     if (trust_rootless())
-        return stay(r, "a rootless runtime cannot mount another", err);
-    if (layers_read(r->root->mount->super, r->arena, &r->layers, err) < 0 ||
-        restack_mount_check(r->root, &r->layers, r->arena, &why, err) < 0)
+        return keep_mount(r, "a rootless runtime cannot mount another", err);
+    if (restack_mount_check(r->root, r->arena, &why, err) < 0)
         return -1;
     if (why)
-        return stay(r, why, err);
-    if (chain_find(&r->layers, r->root->mount->point, r->arena, &r->chain, &failure) < 0)
-        return stay(r, failure.msg, err);
-    if (restack_cache_open(r->place, false, &cache, &failure) < 0)
-        return failure.kind == ERR_SYSTEM && failure.sys == ENOENT ? build_later(r, err)
-                                                                   : stay(r, failure.msg, err);
-    return act(r, &cache, err);
+        return keep_mount(r, why, err);
+    if (chain_find(&r->root->layers, r->root->mount->point, r->arena, &r->chain, &failure) < 0)
+        return keep_mount(r, failure.msg, err);
+    if (restack_cache_open(r->cache, false, &cache, &failure) < 0)
+        return failure.kind == ERR_SYSTEM && failure.sys == ENOENT
+                   ? build_later(r, err)
+                   : keep_mount(r, failure.msg, err);
+    return decide_by_entry(r, &cache, err);
 }
 
-int restack_root(struct judgement *judgement, bool look, struct arena *arena, struct err *err)
+int restack_root(const struct judgement *judgement, bool look, struct arena *arena,
+                 struct decision *decision, struct err *err)
 {
     const struct policy_rootfs *rule = &judgement->policy->rootfs;
     struct restack r = {
         .root = &judgement->rootfs,
-        .place = rule->cache.text ? rule->cache.text : RESTACK_CACHE,
+        .cache = rule->cache.text ? rule->cache.text : RESTACK_CACHE,
         .look = look,
         .arena = arena,
     };
 
-    for (size_t i = 0; i < judgement->plan.count; i++)
-        if (judgement->plan.ops[i].restack)
-            r.op = &judgement->plan.ops[i];
-    return r.op ? decide(&r, err) : 0;
+    for (size_t i = 0; i < decision->count; i++)
+        if (decision->list[i].op->kind == PLAN_ROOTFS && decision->list[i].op->restack)
+            r.outcome = &decision->list[i];
+    return r.outcome ? decide_root(&r, err) : 0;
 }

@@ -2,7 +2,7 @@
 
 #include "base/fdio.h"
 #include "shim/mount/overlay.h"
-#include "shim/restack/cache/restack_trust.h"
+#include "shim/restack/restack_trust.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -14,7 +14,8 @@
 
 enum { OPTION_BYTES = 4095 }; /* of mount(2): a page with its NUL */
 
-/* On the work directory, which goes with the upper one: it was restacked before. */
+/* An attribute of the work directory, which stays with the upper one: the root was restacked
+ * before. */
 static const char mark[] = "trusted.flatbed.restacked";
 
 static const struct {
@@ -32,7 +33,7 @@ static const struct {
     {"nosymfollow", 256}, /* MS_NOSYMFOLLOW, Linux 5.10 */
 };
 
-/* The flags of mount(2) for "rw,nosuid,relatime"; false if there are others. */
+/* Translates "rw,nosuid,relatime" to flags of mount(2). False if an option is not known. */
 static bool read_flags(const char *options, unsigned long *out)
 {
     *out = 0;
@@ -50,9 +51,9 @@ static bool read_flags(const char *options, unsigned long *out)
     return true;
 }
 
-/* ---- may it be? ---- */
+/* ---- checks ---- */
 
-/* The kernel's module has this on where a mount does not say otherwise. */
+/* True if the overlay module turns the feature on for mounts that do not mention it. */
 static bool is_default(enum layers_feature feature)
 {
     _cleanup_buf_ struct buf value = BUF_INIT;
@@ -64,10 +65,10 @@ static bool is_default(enum layers_feature feature)
            value.data[0] == 'Y';
 }
 
-static int say(const char **why, struct arena *arena, struct err *err, const char *format, ...)
+static int set_why(const char **why, struct arena *arena, struct err *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-static int say(const char **why, struct arena *arena, struct err *err, const char *format, ...)
+static int set_why(const char **why, struct arena *arena, struct err *err, const char *format, ...)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
     va_list args;
@@ -79,10 +80,11 @@ static int say(const char **why, struct arena *arena, struct err *err, const cha
     return *why ? 0 : err_nomem(err);
 }
 
-int restack_mount_check(const struct rootfs_facts *root, const struct layers *layers,
-                        struct arena *arena, const char **why, struct err *err)
+int restack_mount_check(const struct rootfs_facts *root, struct arena *arena, const char **why,
+                        struct err *err)
 {
     const struct mount_entry *m = root->mount;
+    const struct layers *layers = &root->layers;
     unsigned long flags;
 
     *why = layers->unfit;
@@ -90,17 +92,19 @@ int restack_mount_check(const struct rootfs_facts *root, const struct layers *la
         return 0;
     for (size_t i = 0; i < LAYERS_FEATURES; i++)
         if (!layers->given[i] && is_default((enum layers_feature)i))
-            return say(why, arena, err, "the kernel's overlay has %s on", layers_feature_names[i]);
+            return set_why(why, arena, err, "the kernel's overlay has %s on",
+                           layers_feature_names[i]);
     if (root->stacked || strcmp(m->root, "/") != 0)
-        return say(why, arena, err, "%s has more than one mount", m->point);
+        return set_why(why, arena, err, "%s has more than one mount", m->point);
     if (m->slave)
-        return say(why, arena, err, "%s is a mount that follows another one", m->point);
+        return set_why(why, arena, err, "%s is a mount that follows another one", m->point);
     if (!read_flags(m->options, &flags))
-        return say(why, arena, err, "%s is mounted with options that are not known here", m->point);
+        return set_why(why, arena, err, "%s is mounted with options that are not known here",
+                       m->point);
     return 0;
 }
 
-/* The upper directory has what the engine's own overlay wrote, as far as we know. */
+/* True unless the upper directory is known to hold nothing that refers to the layers. */
 static bool is_used(const struct chain *chain, const char *work)
 {
     return lgetxattr(work, mark, NULL, 0) < 0 && !restack_is_fresh(chain);
@@ -113,11 +117,11 @@ struct replacing {
     const struct layers *layers;
     const char *work; /* absolute */
     unsigned long flags;
-    const char *base;           /* what the engine's layers are named from; NULL: nothing */
-    const char *before, *after; /* options */
+    const char *base;           /* the directory that relative layers start from, or NULL */
+    const char *before, *after; /* options of the engine's overlay, and of the new one */
 };
 
-/* Each layer is named from the folder that the engine named it from. */
+/* Mounts an overlay with `base` as working directory: relative layers start from there. */
 static int mount_from(const char *base, const struct mount_entry *m, unsigned long flags,
                       const char *options, struct err *err)
 {
@@ -140,7 +144,7 @@ static int keep_propagation(const struct mount_entry *m, struct err *err)
     return 0;
 }
 
-/* A mark of the kernel's that forbids another mount; whoever it was for has unmounted. */
+/* Removes the mark by which the kernel forbids another mount; the mount that it is for is gone. */
 static void forget_volatile(const struct replacing *r)
 {
     static const char *const names[] = {"/work/incompat/volatile/dirty", "/work/incompat/volatile",
@@ -153,7 +157,7 @@ static void forget_volatile(const struct replacing *r)
     }
 }
 
-/* True as long as the file system is mounted anywhere, or held open. */
+/* True while the file system is mounted anywhere, or held open. */
 static bool is_alive(const struct mount_entry *m)
 {
 #ifdef SYS_ustat
@@ -165,7 +169,7 @@ static bool is_alive(const struct mount_entry *m)
 #endif
 }
 
-static int restore(const struct replacing *r, struct err *err)
+static int mount_again(const struct replacing *r, struct err *err)
 {
     forget_volatile(r);
     if (mount_from(r->base, r->mount, r->flags, r->before, err) < 0 ||
@@ -174,19 +178,19 @@ static int restore(const struct replacing *r, struct err *err)
     return 0;
 }
 
-static int replace(const struct replacing *r, struct arena *arena, const char **why,
-                   struct err *err)
+static int replace_mount(const struct replacing *r, struct arena *arena, const char **why,
+                         struct err *err)
 {
     struct err failure = ERR_INIT;
 
     if (restack_is_elsewhere(r->mount))
-        return say(why, arena, err, "another mount namespace has %s, too", r->mount->point);
+        return set_why(why, arena, err, "another mount namespace has %s, too", r->mount->point);
     if (umount2(r->mount->point, UMOUNT_NOFOLLOW) < 0)
-        return say(why, arena, err, "the engine's mount is in use (%s)", strerror(errno));
-    if (is_alive(r->mount)) { /* held by a descriptor, which no table shows */
-        if (restore(r, err) < 0)
+        return set_why(why, arena, err, "the engine's mount is in use (%s)", strerror(errno));
+    if (is_alive(r->mount)) { /* a descriptor holds it, which no mount table shows */
+        if (mount_again(r, err) < 0)
             return -1;
-        return say(why, arena, err, "somebody holds %s open", r->mount->point);
+        return set_why(why, arena, err, "a process holds %s open", r->mount->point);
     }
     forget_volatile(r);
     if (lsetxattr(r->work, mark, "1", 1, 0) < 0)
@@ -195,20 +199,20 @@ static int replace(const struct replacing *r, struct arena *arena, const char **
         if (keep_propagation(r->mount, &failure) == 0)
             return 1;
         if (umount2(r->mount->point, UMOUNT_NOFOLLOW) < 0)
-            return say(why, arena, err, "%s", failure.msg) < 0 ? -1 : 1;
+            return set_why(why, arena, err, "%s", failure.msg) < 0 ? -1 : 1;
     }
-    if (restore(r, err) < 0)
+    if (mount_again(r, err) < 0)
         return -1;
-    return say(why, arena, err, "%s", failure.msg);
+    return set_why(why, arena, err, "%s", failure.msg);
 }
 
 /* ---- all of it ---- */
 
-/* What `format` makes, in the arena; NULL without memory. */
-static const char *print(struct arena *arena, const char *format, ...)
+/* Prints into the arena. NULL without memory. */
+static const char *arena_print(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static const char *print(struct arena *arena, const char *format, ...)
+static const char *arena_print(struct arena *arena, const char *format, ...)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
     va_list args;
@@ -219,7 +223,7 @@ static const char *print(struct arena *arena, const char *format, ...)
     return text.failed ? NULL : arena_strndup(arena, text.data, text.len);
 }
 
-/* The options of an overlay in which `tree` is the lowest layer. NULL without memory. */
+/* Returns the options of an overlay in which `tree` is the lowest layer. NULL without memory. */
 static const char *options_after(const struct replacing *r, const struct chain *chain,
                                  const char *tree, struct arena *arena)
 {
@@ -230,42 +234,47 @@ static const char *options_after(const struct replacing *r, const struct chain *
 
     if (!lower || (chain->own && !own) || !upper || !work)
         return NULL;
-    return print(arena, "lowerdir%s%s%s,%s,%s%s", own ? own : "", own ? ":" : "",
-                 own ? lower + 1 : lower, upper, work, r->layers->rest);
+    return arena_print(arena, "lowerdir%s%s%s,%s,%s%s", own ? own : "", own ? ":" : "",
+                       own ? lower + 1 : lower, upper, work, r->layers->rest);
 }
 
-/* Those of the engine's own, shortened where the kernel shows more than it was given. */
+/* Returns the options of the engine's overlay, shortened if the kernel shows more than it was
+ * given. */
 static const char *options_before(struct replacing *r, struct arena *arena)
 {
     const struct layers *l = r->layers;
-    const char *options = print(arena, "%s,%s,%s%s", l->kept[0], l->kept[1], l->kept[2], l->rest);
+    const char *options =
+        arena_print(arena, "%s,%s,%s%s", l->kept[0], l->kept[1], l->kept[2], l->rest);
     const char *lower;
 
     if (!options || strlen(options) <= OPTION_BYTES || r->base)
         return options;
     lower = layers_shorten(l, arena, &r->base);
-    return lower ? print(arena, "%s,%s,%s%s", lower, l->kept[1], l->kept[2], l->rest) : options;
+    return lower ? arena_print(arena, "%s,%s,%s%s", lower, l->kept[1], l->kept[2], l->rest)
+                 : options;
 }
 
-int restack_mount(const struct rootfs_facts *root, const struct layers *layers,
-                  const struct chain *chain, const char *tree, struct arena *arena,
-                  const char **why, struct err *err)
+int restack_mount(const struct rootfs_facts *root, const struct chain *chain, const char *tree,
+                  struct arena *arena, const char **why, struct err *err)
 {
+    const struct layers *layers = &root->layers;
     struct replacing r = {.mount = root->mount, .layers = layers, .base = chain->base};
 
-    r.work = layers->work[0] == '/' ? layers->work : print(arena, "%s/%s", r.base, layers->work);
+    r.work =
+        layers->work[0] == '/' ? layers->work : arena_print(arena, "%s/%s", r.base, layers->work);
     r.before = options_before(&r, arena);
     r.after = r.work ? options_after(&r, chain, tree, arena) : NULL;
     if (!r.before || !r.after)
         return err_nomem(err);
     if (strlen(r.before) > OPTION_BYTES || strlen(r.after) > OPTION_BYTES)
-        return say(why, arena, err, "%s could not be mounted again as it is", root->mount->point);
+        return set_why(why, arena, err, "%s could not be mounted again as it is",
+                       root->mount->point);
     if (!read_flags(root->mount->options, &r.flags))
-        return say(why, arena, err, "%s is mounted with options that are not known here",
-                   root->mount->point);
+        return set_why(why, arena, err, "%s is mounted with options that are not known here",
+                       root->mount->point);
     if (is_used(chain, r.work))
-        return say(why, arena, err, "%s has been written to", chain->upper);
+        return set_why(why, arena, err, "%s has been written to", chain->upper);
     if (!restack_shows(root->mount->point, tree, chain))
-        return say(why, arena, err, "it does not show what its layers do");
-    return replace(&r, arena, why, err);
+        return set_why(why, arena, err, "it does not show what its layers do");
+    return replace_mount(&r, arena, why, err);
 }

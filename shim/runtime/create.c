@@ -13,27 +13,27 @@
 enum { MEMORY_LIMIT = 256 * 1024 * 1024 };
 
 /* Asks what the low-level runtime can do, only if `needed` or known already. */
-static int fit_plan(struct plan *plan, struct lowlevel *low, bool needed, bool enforce,
-                    struct err *err)
+static int fit_features(struct lowlevel *low, bool needed, bool enforce, struct decision *decision,
+                        struct err *err)
 {
     struct features features;
 
     features_find(low, needed, &features);
-    return plan_fit(plan, &features, low->path, enforce, err);
+    return plan_fit(&features, low->path, enforce, decision, err);
 }
 
 /* Features that the plan cannot do without are asked for before anything is made on the host. */
-static int prepare_host(struct plan *plan, const struct facts *facts, struct lowlevel *low,
-                        bool enforce, struct arena *arena, struct err *err)
+static int prepare_host(const struct facts *facts, struct lowlevel *low, bool enforce,
+                        struct arena *arena, struct decision *decision, struct err *err)
 {
-    enum plan_need need = plan_need(plan);
+    enum plan_need need = plan_need(decision);
 
-    if (need == PLAN_NEEDS_FEATURES && fit_plan(plan, low, true, enforce, err) < 0)
+    if (need == PLAN_NEEDS_FEATURES && fit_features(low, true, enforce, decision, err) < 0)
         return -1;
-    if (volumes_prepare(plan, facts, enforce, arena, err) < 0)
+    if (volumes_prepare(facts, enforce, arena, decision, err) < 0)
         return -1;
-    if (need == PLAN_WANTS_FEATURES && plan_need(plan) == need)
-        return fit_plan(plan, low, false, enforce, err);
+    if (need == PLAN_WANTS_FEATURES && plan_need(decision) == need)
+        return fit_features(low, false, enforce, decision, err);
     return 0;
 }
 
@@ -46,6 +46,7 @@ struct edit {
     struct arena arena;
     struct spec spec;
     struct judgement judgement;
+    struct decision decision;
     struct audit_subject subject;
 };
 
@@ -55,7 +56,7 @@ struct edit {
 static int audit_edit(const struct edit *e, bool changes, struct err *err)
 {
     struct err denials = ERR_INIT;
-    bool denied = plan_check(&e->judgement.plan, &denials) < 0;
+    bool denied = decision_check(&e->decision, &denials) < 0;
 
     return audit_decision(&e->subject, changes ? AUDIT_CHANGED : AUDIT_ALLOWED,
                           denied ? &denials : NULL, err);
@@ -67,17 +68,18 @@ static int keep_state(const struct edit *e, struct err *err)
     const struct judgement *j = &e->judgement;
     const struct spec *held = j->policy->security.given && !trust_rootless() ? &e->spec : NULL;
 
-    return state_save(e->call->root, e->call->id, j, held, lowlevel_depth() > 1, err) < 0 && held
+    return state_save(e->call->root, e->call->id, j, &e->decision, held, lowlevel_depth() > 1,
+                      err) < 0 &&
+                   held
                ? -1
                : 0;
 }
 
 static int apply_and_write(struct edit *e, struct err *err)
 {
-    struct plan *plan = &e->judgement.plan;
-    bool changes = plan_changes(plan);
+    bool changes = decision_changes(&e->decision);
 
-    if (changes && apply_plan(plan, e->bundle.doc, &e->spec, err) < 0)
+    if (changes && apply_decision(&e->decision, e->bundle.doc, &e->spec, err) < 0)
         return err_wrap(err, "%s", e->bundle.path);
     if (keep_state(e, err) < 0 || audit_edit(e, changes, err) < 0)
         return -1;
@@ -94,15 +96,17 @@ static int edit_bundle(struct edit *e, struct err *err)
         return err_wrap(err, "%s", e->bundle.path);
     e->subject.spec = &e->spec;
     e->subject.judgement = j;
+    e->subject.decision = &e->decision;
     if (judge_container(e->policy, &e->spec, e->bundle.doc, e->bundle.dirfd, e->call->id, &e->arena,
-                        j, err) < 0)
+                        j, err) < 0 ||
+        decision_begin(&j->plan, &e->arena, &e->decision, err) < 0)
         return -1;
     bool enforce = j->policy->mode == POLICY_ENFORCE;
-    if (enforce && plan_check(&j->plan, err) < 0)
+    if (enforce && decision_check(&e->decision, err) < 0)
         return -1;
     /* In the engine's mount namespace: some of what is prepared is for this container alone. */
-    if (restack_root(j, false, &e->arena, err) < 0 ||
-        prepare_host(&j->plan, &j->facts, e->low, enforce, &e->arena, err) < 0)
+    if (restack_root(j, false, &e->arena, &e->decision, err) < 0 ||
+        prepare_host(&j->facts, e->low, enforce, &e->arena, &e->decision, err) < 0)
         return -1;
     return apply_and_write(e, err);
 }

@@ -3,6 +3,7 @@ import os
 import shutil
 import subprocess
 import tarfile
+import threading
 
 import images
 import trees
@@ -39,14 +40,15 @@ class Containerd:
     name = "containerd"
 
     def __init__(self, work):
-        self.work = work
+        self.work, self.lock = work, threading.Lock()
         self.process, self.address = start_containerd(work)
 
     def _ctr(self, *args):
         return check(["ctr", "-a", self.address, *args])
 
     def unpack(self, layers, newer=None):
-        return self.unpack_tars(images.tars_of(layers), newer)
+        with self.lock:  # the cleaning up of one image takes layers that another has, too
+            return self.unpack_tars(images.tars_of(layers), newer)
 
     def unpack_tars(self, tars, newer=None):
         path = self.work.new("oci")
@@ -76,7 +78,7 @@ class Docker:
     name = "dockerd"
 
     def __init__(self, work):
-        self.work = work
+        self.work, self.lock = work, threading.Lock()
         self.containerd, address = start_containerd(work)
         self.home = work.new("dockerd")
         os.mkdir(self.home)
@@ -94,7 +96,8 @@ class Docker:
         return check(["docker", "-H", self.socket, *args])
 
     def unpack(self, layers, newer=None):
-        return self.unpack_tars(images.tars_of(layers), newer)
+        with self.lock:  # all images have one name
+            return self.unpack_tars(images.tars_of(layers), newer)
 
     def unpack_tars(self, tars, newer=None):
         archive = images.write_docker_old(self.work.new("save") + ".tar", tars)

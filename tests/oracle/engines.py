@@ -4,6 +4,7 @@ Each engine has `unpack(layers, newer)`, which returns the tree of an image or
 raises Refused with the engine's message. `umoci` stands for the specification,
 the others for what a container sees through the kernel's overlay.
 """
+import itertools
 import os
 import re
 import shutil
@@ -25,11 +26,10 @@ class Workspace:
     def __init__(self):
         self.path = tempfile.mkdtemp(prefix="oracle-")
         os.chmod(self.path, 0o755)
-        self.serial = 0
+        self.serial = itertools.count(1)
 
     def new(self, prefix="x"):
-        self.serial += 1
-        return os.path.join(self.path, "%s%d" % (prefix, self.serial))
+        return os.path.join(self.path, "%s%d" % (prefix, next(self.serial)))
 
     def mounts(self):
         with open("/proc/self/mounts") as table:

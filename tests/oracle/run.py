@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 """Judge `flatten squash` against programs that are not ours. Needs root.
 
-    run.py --flatten PATH [--case NAME]... [--semantics overlay|spec]
+    run.py --flatten PATH [--case NAME]... [--semantics overlay|spec] [--jobs N]
     run.py --flatten PATH --random N --seed S [--keep-base]
 
 One line a case; exit status 1 when one fails. See case.py for what a case
 expects and engines.py for the oracles.
 """
 import argparse
+import concurrent.futures
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import case
@@ -40,13 +42,14 @@ class Oracles:
               case.DOCKER: daemons.Docker, case.CONTAINERD: daemons.Containerd}
 
     def __init__(self, work):
-        self.work, self.running = work, {}
+        self.work, self.running, self.lock = work, {}, threading.Lock()
         self.newer = time.time_ns() - 10**9
 
     def engine(self, name):
-        if name not in self.running:
-            self.running[name] = self.makers[name](self.work)
-        return self.running[name]
+        with self.lock:
+            if name not in self.running:
+                self.running[name] = self.makers[name](self.work)
+            return self.running[name]
 
     def original(self, name, layers):
         return self.engine(name).unpack(layers, self.newer)
@@ -195,42 +198,46 @@ class Judge:
 
 
 def report(ok, title, lines):
-    print("%s %s%s" % ("ok  " if ok else "FAIL", title, " (%s)" % lines[0] if ok and lines else ""))
-    if not ok:
+    word = {True: "ok  ", False: "FAIL", None: "gap "}[ok]
+    print("%s %s%s" % (word, title, " (%s)" % lines[0] if ok is not False and lines else ""))
+    if ok is False:
         for line in lines[:40]:
             print("       " + line)
     sys.stdout.flush()
 
 
 def run_one(judge, one, semantics, number):
-    """True: passed, False: failed, None: a known gap. Says so in a line."""
+    """What report() takes; True: passed, False: failed, None: a known gap."""
     title = "%s [%s]" % (one.name, semantics)
     gap = gaps.GAPS.get((one.name, semantics))
     try:
         note = judge.judge(one, semantics, number)
     except Failure as failure:
-        if gap:
-            print("gap  %s (%s)" % (title, gap))
-            return None
-        report(False, title, failure.lines)
-        return False
+        return (None, title, [gap]) if gap else (False, title, failure.lines)
     if gap:
-        report(False, title, ["passes, but gaps.py lists it as a known gap"])
-        return False
-    report(True, title, [note] if note else [])
-    return True
+        return False, title, ["passes, but gaps.py lists it as a known gap"]
+    return True, title, [note] if note else []
+
+
+def chosen(args):
+    for number, one in enumerate(case.load()):
+        if args.case and one.name not in args.case:
+            continue
+        for semantics in args.semantics or ("overlay", "spec"):
+            if getattr(one, semantics) != case.UNJUDGED:
+                yield one, semantics, number
 
 
 def run_cases(args, work):
+    """Several at a time, as they wait for disks and daemons more than they compute."""
     judge, results = Judge(args.flatten, work), []
+    pool = concurrent.futures.ThreadPoolExecutor(args.jobs)
     try:
-        for number, one in enumerate(case.load()):
-            if args.case and one.name not in args.case:
-                continue
-            for semantics in args.semantics or ("overlay", "spec"):
-                if getattr(one, semantics) != case.UNJUDGED:
-                    results.append(run_one(judge, one, semantics, number))
+        for found in pool.map(lambda one: run_one(judge, *one), chosen(args)):
+            report(*found)
+            results.append(found[0])
     finally:
+        pool.shutdown(cancel_futures=True)
         judge.oracles.close()
     return results.count(True), results.count(False)
 
@@ -240,6 +247,7 @@ def arguments():
     parser.add_argument("--flatten", required=True)
     parser.add_argument("--case", action="append")
     parser.add_argument("--semantics", action="append", choices=("overlay", "spec"))
+    parser.add_argument("--jobs", type=int, metavar="N", default=2 * os.cpu_count(), help="cases at a time")
     parser.add_argument("--random", type=int, metavar="N")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--real", action="store_true",

@@ -1,4 +1,4 @@
-/* What lookups.c (paths and directories) and lookup_import.c (Python's imports) share. */
+/* Shared by lookups.c (paths and directories) and lookup_import.c (Python's imports). */
 #ifndef FLATTEN_LOOKUPS_INTERNAL_H
 #define FLATTEN_LOOKUPS_INTERNAL_H
 

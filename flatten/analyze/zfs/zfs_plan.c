@@ -9,7 +9,7 @@
 /* The least share of all bytes that is worth a dataset. */
 #define WORTH_A_DATASET   0.01
 #define WORTH_COMPRESSING 1.05 /* compressratio */
-#define WORTH_ZSTD        0.9  /* of what lz4 stores */
+#define WORTH_ZSTD        0.9  /* bytes with zstd / bytes with lz4 */
 
 enum { MOST_NAME = 200, LEAST_SAMPLE = 8, DEFAULT_RECORD = 128 * 1024, LARGE_RECORD = 1 << 20 };
 

@@ -15,6 +15,8 @@ struct analyses;
 /* For up to `most` images. `costs` is borrowed. NULL without memory. */
 struct analyses *analyses_new(size_t most, const struct lookup_costs *costs,
                               struct err *err) must_check;
+
+/* Frees the analyses and their images. */
 void analyses_free(struct analyses *all);
 
 DEFINE_CLEANUP(analyses, struct analyses, analyses_free)
@@ -30,7 +32,7 @@ int analyses_add(struct analyses *all, struct image *image, const char *source,
 /* Reads contents: finds duplicates in each image and across all, and stale .pyc files. */
 int analyses_compare(struct analyses *all, struct err *err) must_check;
 
-/* What is predicted of ZFS. */
+/* The options of predictions for ZFS. */
 struct zfs_options {
     size_t record; /* bytes; 0: nothing is predicted */
     bool exact;    /* compress all records instead of a sample */
@@ -46,6 +48,8 @@ bool analyses_judge(struct analyses *all, const struct ci_rules *rules);
 
 /* Called for each broken rule; `text` says by how much. */
 typedef void analyses_broken_rule(void *ctx, const char *source, const char *text);
+
+/* Calls `report` for each rule that analyses_judge found broken. */
 void analyses_list_broken(const struct analyses *all, analyses_broken_rule *report, void *ctx);
 
 /* Appends tables for people. Names from images are made printable. */

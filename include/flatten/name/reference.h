@@ -53,6 +53,7 @@ int reference_parse(const char *text, struct reference *out, struct err *err) mu
 int reference_parse_destination(const char *text, struct reference *out,
                                 struct err *err) must_check;
 
+/* Frees path and name, and zeroes the reference. */
 void reference_clear(struct reference *ref);
 
 #define _cleanup_reference_ _cleanup_(reference_clear)

@@ -23,6 +23,8 @@ struct registry_ref {
 
 /* Parses a name. ERR_USAGE if it is malformed. The caller clears *out with registry_ref_clear. */
 int registry_ref_parse(const char *text, struct registry_ref *out, struct err *err) must_check;
+
+/* Frees what it owns, and zeroes it. */
 void registry_ref_clear(struct registry_ref *ref);
 
 #define _cleanup_registry_ref_ _cleanup_(registry_ref_clear)

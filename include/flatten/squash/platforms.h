@@ -24,6 +24,8 @@ int platform_check(const char *text, struct err *err) must_check;
 /* Lists the images of an index. The caller clears *out with platforms_clear, also after a failure.
  */
 int platforms_list(struct json_doc *index, struct platforms *out, struct err *err) must_check;
+
+/* Frees what it owns, and zeroes it. */
 void platforms_clear(struct platforms *p);
 
 #define _cleanup_platforms_ _cleanup_(platforms_clear)

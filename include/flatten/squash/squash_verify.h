@@ -1,6 +1,4 @@
-/*
- * Proves that what was written unpacks to the tree of its source, before it is published.
- */
+/* Verifies, before a squashed image is published, that it unpacks to the tree of its source. */
 #ifndef FLATTEN_SQUASH_VERIFY_H
 #define FLATTEN_SQUASH_VERIFY_H
 
@@ -8,8 +6,8 @@
 #include "flatten/squash/squash.h"
 
 /*
- * Reads source and result whole, content included. *differing is the number of paths that differ;
- * `report` is called for each.
+ * Reads source and result whole, content included. Calls `report` for each path that differs;
+ * *differing: how many there are.
  */
 int squash_verify(const struct image *source, const struct squashed *squashed,
                   const struct merged_options *options, listing_difference *report, void *ctx,

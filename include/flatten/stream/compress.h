@@ -35,6 +35,8 @@ int compressor_write(struct compressor *c, const void *data, size_t len,
 
 /* Writes the bytes that are still held, and the end mark. */
 int compressor_finish(struct compressor *c, struct err *err) must_check;
+
+/* Frees the compressor, also before its end. */
 void compressor_free(struct compressor *c);
 
 DEFINE_CLEANUP(compressor, struct compressor, compressor_free)

@@ -12,6 +12,8 @@ struct digester;
 
 /* The hasher is borrowed; NULL: the calling thread hashes. */
 struct digester *digester_new(struct hasher *hasher, struct err *err) must_check;
+
+/* Frees the digester, also before its end. */
 void digester_free(struct digester *d);
 
 DEFINE_CLEANUP(digester, struct digester, digester_free)

@@ -1,6 +1,6 @@
 /*
- * One thread that hashes (SHA-256) what passes through relays, two at a time: what a layer is
- * checked against and what the new layer will be called (sha256_pair.h).
+ * A thread that computes the SHA-256 of the bytes that pass through relays, of two at a time
+ * (sha256_pair.h): those of a layer that is checked, and those of the new layer.
  */
 #ifndef FLATTEN_HASHER_H
 #define FLATTEN_HASHER_H
@@ -10,40 +10,42 @@
 
 struct hasher;
 
+/* Starts the thread. NULL on failure. */
 struct hasher *hasher_new(struct err *err) must_check;
-/* All lanes are freed. */
+
+/* Stops the thread. All lanes must have been freed. */
 void hasher_free(struct hasher *h);
 
 DEFINE_CLEANUP(hasher, struct hasher, hasher_free)
 #define _cleanup_hasher_ _cleanup_(cleanup_hasher)
 
-/* The relays to be hashed belong to it. */
+/* Returns the hub that the relays must be made with. */
 struct hub *hasher_hub(struct hasher *h);
 
-/* Bytes of one stream that wait to be hashed. */
+/* Bytes of one stream to be hashed; all borrowed. */
 struct hash_piece {
     struct sha256_lane *hash;
     const unsigned char *data;
     size_t len;
-    void *owner; /* whoever made the piece knows */
+    void *owner; /* for the caller of hash_pieces */
 };
 
 /*
- * One, or two side by side as far as the shorter goes in whole blocks of SHA-256, or that one's odd
- * end: what was hashed becomes their `len`, which can be 0 for one of two.
+ * Hashes one piece; or two side by side, as many whole blocks of SHA-256 as the shorter has, or if
+ * it has none, the shorter alone. Sets each `len` to the bytes that were hashed, perhaps 0.
  */
 int hash_pieces(struct hash_piece *pieces, unsigned count, struct err *err) must_check;
 
-struct hash_lane;
+struct hash_lane; /* a relay that is hashed */
 
-/* Hashes all that goes through the relay, as this consumer of it. */
+/* Hashes all that passes through the relay, as its consumer of that number. NULL on failure. */
 struct hash_lane *hash_lane_new(struct hasher *h, struct relay *relay, unsigned consumer,
                                 struct err *err) must_check;
 
-/* Waits for the relay's end. */
+/* Waits for the relay's end. Returns its error, if it ended with one. */
 int hash_lane_finish(struct hash_lane *lane, struct digest *out, struct err *err) must_check;
 
-/* The relay has ended, or is stopped. */
+/* The relay must have ended, or be stopped. */
 void hash_lane_free(struct hash_lane *lane);
 
 DEFINE_CLEANUP(hash_lane, struct hash_lane, hash_lane_free)

@@ -24,6 +24,8 @@ struct hub {
 
 /* NULL without memory. */
 struct hub *hub_new(struct err *err) must_check;
+
+/* No relay may use it any more. */
 void hub_free(struct hub *hub);
 
 DEFINE_CLEANUP(hub, struct hub, hub_free)
@@ -46,10 +48,12 @@ DEFINE_CLEANUP(relay, struct relay, relay_free)
 int relay_write(struct relay *r, const void *data, size_t len, struct err *err) must_check;
 
 /*
- * The same without a copy: relay_reserve waits for room, *room bytes (at least one) at *to;
- * relay_commit says how many of them were filled.
+ * Appends without a copy: waits for *room bytes (at least one) at *to, to be filled before
+ * relay_commit.
  */
 int relay_reserve(struct relay *r, void **to, size_t *room, struct err *err) must_check;
+
+/* Says how many of the reserved bytes were filled. */
 void relay_commit(struct relay *r, size_t len);
 
 /* Ends the content; with `why`, because of an error. */
@@ -61,18 +65,26 @@ void relay_end(struct relay *r, const struct err *why);
  */
 int relay_take(struct relay *r, unsigned consumer, const void **data, size_t *len,
                struct err *err) must_check;
+
+/* Ends the use of the block that relay_take returned. */
 void relay_release(struct relay *r, unsigned consumer);
 
-/*
- * The same under the hub's lock, for a thread that serves several relays. relay_ready: true if
- * there is a block, the end or an error. relay_present: as relay_take, without waiting. relay_drop:
- * as relay_release. relay_halt: as relay_stop.
- */
+/* ---- called with the hub's lock, by a thread that serves several relays ---- */
+
+/* Returns true if there is a block for the consumer, the end or an error. */
 bool relay_ready(const struct relay *r, unsigned consumer);
+
+/* As relay_take, when relay_ready is true. */
 int relay_present(const struct relay *r, unsigned consumer, const void **data, size_t *len,
                   struct err *err) must_check;
+
+/* As relay_release. */
 void relay_drop(struct relay *r, unsigned consumer);
+
+/* As relay_stop. */
 void relay_halt(struct relay *r, const struct err *why);
+
+/* ---- called without the lock ---- */
 
 /* Stops all threads. The first reason is the one that they report. */
 void relay_stop(struct relay *r, const struct err *why);

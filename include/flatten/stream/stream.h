@@ -74,14 +74,14 @@ uint64_t stream_skip(struct stream *s, uint64_t len);
 /* Reads a pipe or a file from its position to its end. fd is borrowed. */
 struct stream *stream_fd(int fd, struct err *err) must_check;
 
-/*
- * The constructors below take `inner`, and free it on failure.
- *
- * stream_verify passes bytes on, and checks at the end that they have the digest (ERR_DIGEST).
- * `what` names them in the message, and is copied. The hasher (digester.h) is borrowed, and may be
- * NULL.
- */
+/* ---- decorators: each takes `inner`, and frees it on failure ---- */
+
 struct hasher;
+
+/*
+ * Passes bytes on, and checks at the end that they have the digest (ERR_DIGEST). `what` names them
+ * in the message, and is copied. The hasher (digester.h) is borrowed, and may be NULL.
+ */
 struct stream *stream_verify(struct stream *inner, const struct digest *expected, const char *what,
                              struct hasher *hasher, struct err *err) must_check;
 

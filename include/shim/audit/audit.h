@@ -9,6 +9,7 @@
 #define SHIM_AUDIT_H
 
 #include "shim/oci/call.h"
+#include "shim/plan/decision.h"
 #include "shim/plan/judge.h"
 
 #include <time.h>
@@ -30,11 +31,11 @@ struct audit_record {
     bool uid_known; /* `uid` is the container's owner */
     uid_t uid;
     const char *user;
-    struct id_pair process;  /* ids of its process, as the host sees them */
-    unsigned off;            /* bits of enum policy_opt_out */
-    const char *error;       /* the reason of a denial */
-    const char *warning;     /* the denials that a permissive policy let pass */
-    const struct plan *plan; /* or NULL */
+    struct id_pair process;          /* ids of its process, as the host sees them */
+    unsigned off;                    /* bits of enum policy_opt_out */
+    const char *error;               /* the reason of a denial */
+    const char *warning;             /* the denials that a permissive policy let pass */
+    const struct decision *decision; /* or NULL */
 };
 
 enum { AUDIT_LINE = 32 * 1024, AUDIT_OPERATIONS = 256 };
@@ -73,7 +74,8 @@ struct audit_subject {
     const struct policy *policy;
     const struct call *call;
     const struct spec *spec;           /* or NULL */
-    const struct judgement *judgement; /* or NULL */
+    const struct judgement *judgement; /* or NULL; else with `decision` */
+    const struct decision *decision;
 };
 
 /*

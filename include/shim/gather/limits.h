@@ -1,9 +1,9 @@
 /*
- * How much of the host a container may use, by its own linux.resources: memory.limit, cpu.quota
- * and cpu.period, cpu.cpus, and the same of cgroup v2 in `unified` (memory.max, cpu.max,
- * cpuset.cpus). Of several that say something the smallest counts. Limits of a cgroup above it (a
- * Kubernetes pod's) are not looked at. What is malformed counts as not given: the runtime behind us
- * complains. Pure.
+ * Reads how much of the host a container may use, by its own linux.resources: memory.limit,
+ * cpu.quota and cpu.period, cpu.cpus, and the same of cgroup v2 in `unified` (memory.max, cpu.max,
+ * cpuset.cpus). Of several limits the smallest counts. Limits of a cgroup above it (a Kubernetes
+ * pod's) are not looked at. A malformed one counts as not given: the low-level runtime complains.
+ * Pure.
  */
 #ifndef SHIM_LIMITS_H
 #define SHIM_LIMITS_H
@@ -19,9 +19,11 @@ struct container_limits {
     uint64_t set_cpus;   /* CPUs that it may run on */
 };
 
+/* Reads the limits. */
 void limits_read(const struct spec *spec, struct container_limits *out);
 
-/* How many CPUs a list such as "0-3,8" names (cpuset(7), "List format"); 0 if it is none. */
+/* Returns the number of CPUs in a list such as "0-3,8" (cpuset(7), "List format"); 0 if it is none.
+ */
 uint64_t limits_count_cpus(const char *list);
 
 #endif

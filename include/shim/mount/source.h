@@ -1,20 +1,19 @@
 /*
- * The host's side of a volume: its source is found, or made, without ever trusting what a user
- * could have put in the way.
+ * Finds or makes the source of a volume on the host, and never trusts what a user could have put in
+ * the way.
  *
- * Paths are walked component by component with O_NOFOLLOW. A symlink is followed only where nobody
- * but root could have made or moved it (trust.h), and where that is true of all that leads to it;
- * any other is an error that names it. A source is `exposed` when somebody but root could replace
- * one of the components: the runtime behind us would look the path up again, so it must be given a
- * pinned one (pin.h).
+ * Paths are walked component by component with O_NOFOLLOW. A symbolic link is followed only if only
+ * root could have made or moved it (trust.h), and all that leads to it; any other is an error that
+ * names it. A source is `exposed` if a user other than root could replace one of the components:
+ * the low-level runtime would look the path up again, so it must be given a pinned one (pin.h).
  *
  * A missing source is made one component at a time, first as the container's own user (in a child
- * with his ids: a root-squashed NFS lets nobody else), then, where he may not and the folder is
- * closed to all but root, by root (folders on the way are then root's, the last one his). Folders
- * on the way have mode 0755.
+ * with the user's ids: a root-squashed NFS lets no one else), then, if that user may not and only
+ * root may write to the directory, by root (directories on the way are then owned by root, the last
+ * one by the user). Directories on the way have mode 0755.
  *
- * A folder that even root may not search (such an export again) is looked into as that user. What
- * is found so is pinned as well: the runtime behind us could not look it up.
+ * A directory that even root may not search (such an export again) is searched as that user. A
+ * source that is found so is pinned as well: the low-level runtime could not look it up.
  */
 #ifndef SHIM_SOURCE_H
 #define SHIM_SOURCE_H
@@ -28,15 +27,15 @@
 #include <sys/types.h>
 
 struct source {
-    int fd;       /* O_PATH, of the source, or of the deepest folder that exists */
+    int fd;       /* O_PATH, of the source, or of the deepest directory that exists */
     dev_t dev;    /* of fd */
     ino_t ino;    /* of fd */
-    bool missing; /* fd is that folder, and `rest` what is not there */
+    bool missing; /* fd is that directory, and `rest` what is not there */
     bool directory;
     bool regular;
-    dev_t character; /* which device of characters it is, or 0 */
+    dev_t character; /* the number of a character device, or 0 */
     bool exposed;
-    bool linked;           /* a symlink was followed: the path is not where it is */
+    bool linked;           /* a symbolic link was followed: the path is not canonical */
     bool searched_as_user; /* root was refused on the way */
     char *rest;            /* "a/b/c"; owned */
 };
@@ -52,25 +51,28 @@ struct source_make {
     mode_t mode;
 };
 
-/* Walks a clean absolute path. That it is missing is no error; a device or a socket is. */
+/*
+ * Finds the source at a clean absolute path. A missing source is no error; a device or a socket is
+ * ERR_POLICY, as is a symbolic link that is not followed. The caller closes *out (source_close).
+ */
 int source_find(const char *path, struct source *out, struct err *err) must_check;
 
-/* The same, looking as that user, if not NULL, where root may not. */
+/* As source_find, searching as `user`, if not NULL, what root may not search. */
 int source_find_for(const char *path, const struct user_ids *user, struct source *out,
                     struct err *err) must_check;
 
-/* As source_find for what may be a device or a socket as well. */
+/* As source_find, but a device or a socket is no error. */
 int source_look(const char *path, struct source *out, struct err *err) must_check;
 
 /*
- * A folder that nobody but root could replace, remembered from one look to the next: most sources
- * of a container are in one of a few. Begins as SOURCE_FOLDER_INIT.
+ * A directory that only root could replace, remembered from one source to the next: most sources of
+ * a container are in one of a few. Begins as SOURCE_FOLDER_INIT.
  */
 struct source_folder {
     char *path;     /* as it was asked for; owned */
-    int fd;         /* -1: others could, so it is no place to start from */
+    int fd;         /* -1: others could replace it, so no walk starts from it */
     struct stat st; /* of fd */
-    bool linked;    /* a symlink leads to it */
+    bool linked;    /* a symbolic link leads to it */
 };
 
 #define SOURCE_FOLDER_INIT                                                                         \
@@ -78,9 +80,10 @@ struct source_folder {
         .fd = -1                                                                                   \
     }
 
+/* Closes the directory, and forgets it. */
 void source_folder_close(struct source_folder *folder);
 
-/* As source_look, starting from that folder if the path is in it; else it becomes the path's. */
+/* As source_look, starting from that directory if the path is in it; else it becomes the path's. */
 int source_look_in(struct source_folder *folder, const char *path, struct source *out,
                    struct err *err) must_check;
 
@@ -88,17 +91,18 @@ int source_look_in(struct source_folder *folder, const char *path, struct source
 int source_find_in(struct source_folder *folder, const char *path, const struct user_ids *user,
                    struct source *out, struct err *err) must_check;
 
-/* As source_find, making what is missing. */
+/* As source_find, making what is missing, as `make` says. */
 int source_find_or_make(const char *path, const struct source_make *make, struct source *out,
                         struct err *err) must_check;
 
 /*
- * A folder in one that is root's alone: root's, or given to those ids. One that is there stays as
- * it is; anything else of that name is an error.
+ * Makes a directory in one that only root can write to, and gives it to the ids of `make`. One that
+ * is there stays as it is; anything else of that name is ERR_POLICY.
  */
 int source_make_folder(int dirfd, const char *name, const struct source_make *make,
                        struct err *err) must_check;
 
+/* Closes the descriptor, and frees `rest`. */
 void source_close(struct source *source);
 
 #define _cleanup_source_ _cleanup_(source_close)

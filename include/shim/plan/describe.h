@@ -1,5 +1,6 @@
 /*
- * An operation of a plan in words: one form for `flatbed explain`, for the audit, and for machines.
+ * Describes an operation and its outcome in words: one form for `flatbed explain`, for the audit,
+ * and for machines.
  *
  * As JSON it is an object with "kind", "verdict", "subject" and "reason", and where they apply
  * "source", "target", "access", "value", "asked_by" and "policy" ("FILE:LINE" of the rule that
@@ -8,7 +9,7 @@
 #ifndef SHIM_DESCRIBE_H
 #define SHIM_DESCRIBE_H
 
-#include "shim/plan/plan.h"
+#include "shim/plan/decision.h"
 
 struct description {
     const char *kind;    /* "volume", "variable", "mount", "security", "shm", "limit" … */
@@ -19,15 +20,18 @@ struct description {
     const char *policy;                                      /* or NULL */
 };
 
-/* The words for an operation's kind and verdict; static. */
+/* Returns the word for the kind of an operation. Static. */
 const char *describe_kind(const struct plan_op *op);
-const char *describe_verdict(const struct plan_op *op);
 
-/* The words are in the arena, or borrowed from the operation. -1 without memory. */
-int describe_op(const struct plan_op *op, struct arena *arena, struct description *out,
-                struct err *err) must_check;
+/* Returns the word for the verdict of an outcome. Static. */
+const char *describe_verdict(const struct outcome *o);
 
-/* The same as an object of `doc` (failures are the document's: json_failed). */
+/* Describes an operation and its outcome. The words are in the arena, or borrowed from both. -1
+ * without memory. */
+int describe_outcome(const struct outcome *o, struct arena *arena, struct description *out,
+                     struct err *err) must_check;
+
+/* Returns the description as a new object of `doc`. Failures are the document's (json_failed). */
 struct json *describe_json(const struct description *d, struct json_doc *doc);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * One container under a policy: what config.json says, what it asks for, what the host says of it,
- * and the plan that comes of it. Looks at the host, and changes nothing: the same judgement is
- * applied by the runtime (edit.h) and shown by `flatbed explain`.
+ * Judges one container under a policy: reads config.json and the requests, gathers the facts of the
+ * host, and makes the plan. Looks at the host, and changes nothing: the runtime applies the same
+ * judgement (create.h) that `flatbed explain` shows.
  *
- * The pause container of a Kubernetes pod has the pod's annotations but runs nothing of the
- * user's: it gets no volumes, but what it brings is judged like any other's. Where users set
- * annotations themselves they can pass for one, and go without volumes.
+ * The pause container of a Kubernetes pod has the pod's annotations but runs no program of the
+ * user: it gets no volumes, but its mounts are judged like those of others. A user who can set
+ * annotations can make a container pass for one, which then goes without volumes.
  */
 #ifndef SHIM_JUDGE_H
 #define SHIM_JUDGE_H
@@ -14,7 +14,7 @@
 #include "shim/plan/plan.h"
 
 struct judgement {
-    const struct policy *policy;          /* what is judged by: with the profile's overrides */
+    const struct policy *policy;          /* the one that counts: with the profile's overrides */
     const struct policy_profile *profile; /* or NULL */
     struct requests requests;
     struct facts facts;
@@ -22,15 +22,15 @@ struct judgement {
     struct security_facts security;
     struct tuning_facts tuning;
     struct rootfs_facts rootfs;
-    struct plan plan; /* what it denies is not yet an error: plan_check */
+    struct plan plan; /* its denials are not errors yet (decision_check) */
 };
 
 /*
- * Under a profile whose mode is "off" the plan is empty.
- *
- * `spec` is of the document `doc`, `bundle` the open folder that its relative sources start from,
- * `id` the container's. The judgement borrows from all of them, from the policy and from the arena,
- * and may not be moved.
+ * Judges the container. Under a profile whose mode is "off" the plan is empty. `spec` is read from
+ * the document `doc`, `bundle` is the open directory that relative sources start from, `id` the id
+ * of the container. The judgement borrows from all of them, from the policy and from the arena, and
+ * must not be moved. Fails without memory, or if the host cannot be looked at; denials are part of
+ * the plan.
  */
 int judge_container(const struct policy *policy, const struct spec *spec, struct json_doc *doc,
                     int bundle, const char *id, struct arena *arena, struct judgement *out,

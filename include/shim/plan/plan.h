@@ -1,24 +1,25 @@
 /*
  * policy × requests × spec → a list of operations, each with its verdict, the reason and the line
- * of the policy that decided. Pure: the same list is applied, explained and audited.
+ * of the policy that decided. Pure: the same list is applied, explained and audited, and stays as
+ * it was made; what comes of it on this host is kept beside it (decision.h).
  *
  * Rules. `always` volumes come first, then what is asked for; asking for what is mounted anyway
  * only changes how. Two volumes on one target are denied. Where the container's own mounts have the
  * target already: one that is exactly what would be written is kept (a second edit changes
  * nothing), another wins over an `always` volume and denies a request; one whose source is in the
- * folder of pinned sources is denied unless it is exactly ours. Mounts are in the order of their
+ * directory of pinned sources is denied unless it is exactly ours. Mounts are in the order of their
  * targets' depth, so that none hides another. Variables that the container has are kept.
  *
  * Mounts that the user brought are judged by the longest rule that holds the source, and no less
  * strictly than by any rule for something within it: what is denied cannot be had by mounting the
- * folder around it. PLAN_DOWNGRADED: it is mounted with the restrictions that `reason` names.
+ * directory around it. PLAN_DOWNGRADED: it is mounted with the restrictions that `reason` names.
  *
  * What "security" does not allow is denied, but for capabilities beyond `max` and those of `drop`,
  * which are taken away. Capabilities, devices and seccomp of a privileged container are not judged:
  * it is allowed or denied as a whole.
  *
  * "tuning" fills in what nobody chose: a size of /dev/shm or a resource limit that is an engine's
- * default is replaced, any other is the user's and kept, as are his variables. What is asked for
+ * default is replaced, any other is the user's and kept, as are the user's variables. A request
  * beyond the policy's maximum is denied.
  */
 #ifndef SHIM_PLAN_H
@@ -27,7 +28,6 @@
 #include "shim/gather/binds.h"
 #include "shim/gather/security.h"
 #include "shim/gather/tuning.h"
-#include "shim/oci/features.h"
 #include "shim/oci/spec.h"
 #include "shim/policy/template.h"
 #include "shim/request/request.h"
@@ -53,59 +53,86 @@ enum plan_verdict {
     PLAN_SKIPPED,    /* left out without harm */
 };
 
+/* PLAN_MOUNT: a volume. */
+struct plan_mount {
+    const struct policy_volume *volume; /* NULL for a request that names none */
+    const char *name;                   /* of the volume within its class; "" if it has none */
+    const char *source, *target;        /* clean absolute; NULL if denied before they were known */
+    const char *pool;          /* below an overlay of two directories in `source`; NULL: a bind */
+    enum policy_access access; /* the most that the container gets */
+    bool ours;   /* the source is this volume's: it must be made and checked even if kept */
+    bool idmap;  /* shows the ids that are on disk, through the container's user namespace */
+    bool pinned; /* the container's mount names the pinned path, from an edit before this one */
+};
+
+/* PLAN_ENV: a variable, of a volume or of "tuning". */
+struct plan_variable {
+    const struct policy_volume *volume; /* NULL: of "tuning" */
+    const char *volume_name;            /* as plan_mount.name */
+    const char *name, *value;           /* `value` is NULL if denied before it was known */
+    bool same;                          /* kept, and with this value */
+    size_t mount; /* index of the operation that it depends on, or PLAN_NO_MOUNT */
+};
+
+#define PLAN_NO_MOUNT SIZE_MAX
+
+/* PLAN_BIND: a mount that the user brought. */
+struct plan_bind {
+    const struct bind_source *source;    /* the facts of the host */
+    const char *written, *target;        /* source and destination as the container has them */
+    struct json *entry;                  /* of `mounts` */
+    const struct policy_bind_rule *rule; /* whose options are added, or NULL */
+    enum policy_access access;           /* the most that it keeps */
+    bool alone;                          /* without what is mounted beneath the source */
+    const char *
+        *below; /* names of the mounts beneath that stay, if users have engines mount there */
+    size_t below_count;
+};
+
+/* PLAN_SHM: the size of /dev/shm. */
+struct plan_shm {
+    const char *target; /* "/dev/shm" */
+    struct json *entry; /* of `mounts`: the one to change, or NULL */
+    uint64_t bytes;
+    const char *value; /* `bytes` in words */
+};
+
 struct plan_limit {
     uint64_t soft, hard;
+};
+
+/* PLAN_RLIMIT: a resource limit. */
+struct plan_rlimit {
+    const char *name;      /* "RLIMIT_NOFILE" … */
+    struct json *entry;    /* of process.rlimits: the one to replace, or NULL */
+    uint64_t amount;       /* bytes or pieces, soft and hard; UINT64_MAX: unlimited */
+    const char *value;     /* `amount` in words */
+    struct plan_limit was; /* the limits of `entry`, if that is replaced */
+    bool same;             /* kept, and with this amount */
 };
 
 struct plan_op {
     enum plan_kind kind;
     enum plan_verdict verdict;
-    const char *reason;                 /* a sentence without full stop; never NULL */
-    struct policy_place place;          /* of the rule that decided */
-    const struct policy_volume *volume; /* NULL for a request that names none */
-    const char *name;                   /* of the volume within its class; "" if it has none */
-    const char *asked_by;               /* who carried the request, or NULL for `always` */
-
-    /* mounts */
-    const char *source, *target; /* clean absolute; NULL when denied before they were known */
-    const char *pool;            /* below an overlay of two folders in `source`; NULL: a bind */
-    enum policy_access access;
-    bool ours;   /* the source is this volume's: it must be made and checked even if kept */
-    bool rro;    /* read-only with all that is mounted below it; plan_fit decides */
-    bool idmap;  /* shows the ids that are on disk, through the container's user namespace */
-    bool pinned; /* the container's mount names the pinned path, from an edit before this one */
-
-    /* variables */
-    const char *variable, *value;
-    bool same;    /* kept, and with this value */
-    size_t mount; /* the operation that it depends on, or PLAN_NO_MOUNT */
-
-    /* the user's mounts; `access` is what is left of it, `source` and `target` are the container's
-     */
-    struct json *entry; /* of the container's mounts */
-    const struct bind_source *bind;
-    const struct policy_bind_rule *rule; /* that decided, or NULL */
-    bool alone;                          /* without what is mounted beneath the source */
-    const char **below; /* what may be had of that, where users have engines mount things */
-    size_t below_count;
-    const char *hold; /* where its source was pinned, or NULL */
-
-    uint64_t capabilities; /* those that stay */
-    struct json *profile;  /* in the document */
-
-    /* tuning; `entry` is what is replaced (of `mounts`, or of process.rlimits), NULL: nothing */
-    const char *limit; /* "RLIMIT_NOFILE" … */
-    uint64_t amount;   /* bytes or pieces; UINT64_MAX: unlimited; `value` is the same in words */
-    struct plan_limit was; /* what is replaced, if `entry` is not NULL */
-
-    bool restack; /* the root is to be mounted anew, with fewer layers (restack.h) */
+    const char *reason;        /* a sentence without full stop; never NULL */
+    struct policy_place place; /* of the rule that decided */
+    const char *asked_by;      /* the carrier of the request, the user's mount, or a key of the
+                                  policy; NULL for `always` volumes and their variables */
+    union {                    /* by kind; PLAN_SECURITY and PLAN_PRIVILEGES have nothing more */
+        struct plan_mount mount;
+        struct plan_variable variable;
+        struct plan_bind bind;
+        uint64_t capabilities; /* PLAN_CAPABILITIES: those that stay */
+        struct json *profile;  /* PLAN_FILTER: in the document */
+        struct plan_shm shm;
+        struct plan_rlimit rlimit;
+        bool restack; /* PLAN_ROOTFS: it is to be mounted anew, with fewer layers (restack.h) */
+    };
 };
 
-#define PLAN_NO_MOUNT SIZE_MAX
-
 struct plan {
-    struct plan_op
-        *ops; /* mounts by depth of target, denials among them; variables; the user's mounts */
+    const struct plan_op *ops; /* mounts by depth of target, denials among them; variables; the
+                                  user's mounts; security; tuning; the root */
     size_t count;
     const struct requests *requests; /* whose mounts are taken out; NULL: none are */
 };
@@ -122,31 +149,11 @@ struct plan_input {
     bool no_volumes;                       /* nothing is to be mounted, only judged */
 };
 
-/* Fails only without memory; what is not allowed is an operation with PLAN_DENIED. */
+/*
+ * Makes the plan. It borrows from the input and the arena. Fails only without memory, and leaves an
+ * empty plan then; what is not allowed is an operation with PLAN_DENIED.
+ */
 int plan_make(const struct plan_input *input, struct arena *arena, struct plan *out,
               struct err *err) must_check;
-
-/* Marks a mount, and the variables that depend on it, as skipped. */
-void plan_skip(struct plan *plan, size_t mount, const char *reason);
-
-/* 0, or -1 and ERR_POLICY with the reasons of all denials. */
-int plan_check(const struct plan *plan, struct err *err) must_check;
-
-/* Whether the plan depends on what the runtime behind us can do. */
-enum plan_need { PLAN_NEEDS_NOTHING, PLAN_WANTS_FEATURES, PLAN_NEEDS_FEATURES };
-enum plan_need plan_need(const struct plan *plan);
-
-/*
- * Fits it to that runtime: read-only mounts are so in depth where it can do that. What the policy
- * asks for and it cannot do is ERR_UNSUPPORTED, or, unless `enforce`, left out.
- */
-int plan_fit(struct plan *plan, const struct features *features, const char *runtime, bool enforce,
-             struct err *err) must_check;
-
-/* True if applying it would change the document. */
-bool plan_changes(const struct plan *plan);
-
-/* Where the checked source of a volume is bound in the shim's private mounts (source.h). */
-const char *plan_pin_path(const struct plan_op *op, struct arena *arena);
 
 #endif

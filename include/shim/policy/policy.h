@@ -301,6 +301,15 @@ int policy_decode(struct policy *policy, struct err *err) must_check;
 const struct policy_volume *policy_volume_find(const struct policy *policy, const char *name,
                                                size_t len);
 
+/*
+ * Returns the list of the names of a class that may be asked for: `names`, else `presets`. A list
+ * that is not given offers any name.
+ */
+const struct policy_list *policy_offered_names(const struct policy_volume *volume);
+
+/* Returns true if that name of the class may be asked for. */
+bool policy_offers_name(const struct policy_volume *volume, const char *name);
+
 /* The keys of the policy: "shm_size", "memlock" … */
 extern const char *const policy_tuning_names[TUNING_KINDS];
 

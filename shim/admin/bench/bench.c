@@ -1,6 +1,7 @@
 #include "shim/admin/bench/bench_internal.h"
 
 #include "base/fdio.h"
+#include "shim/host/tree_remove.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -163,7 +164,7 @@ static int measure_in_child(const char *directory, const struct bench_options *o
     close(pipe[0]);
     while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
         ;
-    bench_remove(directory);
+    tree_remove(directory);
     sigprocmask(SIG_SETMASK, &before, NULL); /* a pending signal ends us now */
     return rc;
 }

@@ -19,9 +19,6 @@ enum { BENCH_DIRS = 60, BENCH_FILES = 12, BENCH_PATH = 64 };
 int bench_make_layers(struct err *err) must_check;
 int bench_make_large(uint64_t bytes, struct err *err) must_check;
 
-/* Removes a tree, and crosses no mounts. What cannot be removed stays. */
-void bench_remove(const char *path);
-
 /* ---- mounts ---- */
 
 /* Moves to a mount namespace of its own, whose mounts no other process sees. */

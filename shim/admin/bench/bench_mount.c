@@ -1,6 +1,7 @@
 #include "shim/admin/bench/bench_internal.h"
 
 #include "base/fdio.h"
+#include "shim/host/tree_remove.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -99,8 +100,8 @@ int bench_mount_large(bool overlay, struct err *err)
 
     if (!overlay)
         return bind("large", err);
-    bench_remove("upper");
-    bench_remove("work");
+    tree_remove("upper");
+    tree_remove("work");
     if (mkdir("upper", 0755) < 0 || mkdir("work", 0755) < 0)
         return err_sys(err, "an upper layer");
     /* An overlay in a user namespace may only use the attributes "user.*". */

@@ -3,7 +3,6 @@
 #include "base/fdio.h"
 
 #include <fcntl.h>
-#include <fts.h>
 #include <linux/fs.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -95,23 +94,4 @@ bool bench_can_clone(void)
 
     unlink("clone");
     return can;
-}
-
-void bench_remove(const char *path)
-{
-    char *const paths[] = {(char *)(uintptr_t)path, NULL};
-    FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_XDEV | FTS_NOCHDIR, NULL);
-    const FTSENT *e;
-
-    while (tree && (e = fts_read(tree))) {
-        if (e->fts_info == FTS_D)
-            continue;
-        /* What cannot be read may still be empty: an overlay's work folder has mode 0. */
-        if (e->fts_info == FTS_DP || e->fts_info == FTS_DNR)
-            rmdir(e->fts_accpath);
-        else
-            unlink(e->fts_accpath);
-    }
-    if (tree)
-        fts_close(tree);
 }

@@ -14,18 +14,6 @@ static bool is_glob(const char *text)
     return strpbrk(text, "*?[\\") != NULL;
 }
 
-static bool is_offered(const struct policy_volume *v, const char *name)
-{
-    const struct policy_list *list = v->names.given ? &v->names : &v->presets;
-
-    if (!list->given)
-        return true;
-    for (size_t i = 0; i < list->count; i++)
-        if (glob_matches_file(list->items[i], name))
-            return true;
-    return false;
-}
-
 /* Returns true if glob `a` matches everything that `b` matches, as far as the text shows. */
 static bool covers(const char *a, const char *b)
 {
@@ -46,7 +34,7 @@ static void lint_names(const struct policy_volume *v, struct findings *out)
             break;
         }
     for (size_t i = 0; v->names.given && i < v->presets.count; i++)
-        if (!is_offered(v, v->presets.items[i]))
+        if (!policy_offers_name(v, v->presets.items[i]))
             findings_add(out, FINDING_WARNING, "preset-not-offered", &v->presets.place,
                          "volumes.%s: the preset '%s' is never used, \"names\" do not offer it",
                          v->name, v->presets.items[i]);

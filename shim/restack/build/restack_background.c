@@ -1,4 +1,4 @@
-/* A build in the background of whoever starts containers. */
+/* Builds a tree in the background, while containers start. */
 #include "shim/restack/build/restack_build.h"
 
 #include "base/buf.h"
@@ -14,7 +14,7 @@
 
 enum { MEMORY_LIMIT = 1024 * 1024 * 1024 };
 
-/* Engines wait for the end of pipes that a runtime has, and give up on what is not closed. */
+/* Engines wait until every process has closed the pipes of a runtime. */
 static bool drop_descriptors(void)
 {
     closefrom(0);
@@ -24,7 +24,7 @@ static bool drop_descriptors(void)
     return chdir("/") == 0;
 }
 
-static void step_back(void)
+static void lower_priority(void)
 {
     sigset_t none;
 
@@ -38,7 +38,7 @@ static void step_back(void)
     prctl(PR_SET_NAME, "flatbed-restack");
 }
 
-static int work(const char *path, const struct chain *chain, struct err *err)
+static int build_tree(const char *path, const struct chain *chain, struct err *err)
 {
     _cleanup_restack_cache_ struct restack_cache cache = RESTACK_CACHE_INIT;
     _cleanup_arena_ struct arena arena = {.limit = MEMORY_LIMIT};
@@ -49,26 +49,27 @@ static int work(const char *path, const struct chain *chain, struct err *err)
     return restack_build(&cache, chain, false, &arena, &built, err);
 }
 
-/* The grandchild. Why there is no tree stands in the cache, unless that cannot be written. */
-static void run(const char *path, const struct chain *chain)
+/* Runs in the grandchild. The cache says why there is no tree; syslog does if it cannot be written.
+ */
+static void run_build(const char *path, const struct chain *chain)
 {
     struct err err = ERR_INIT;
 
     setsid();
-    step_back();
-    if (drop_descriptors() && work(path, chain, &err) < 0 && err.kind != ERR_LIMIT)
+    lower_priority();
+    if (drop_descriptors() && build_tree(path, chain, &err) < 0 && err.kind != ERR_LIMIT)
         audit_syslog_warning(err.msg);
     _exit(0);
 }
 
-int restack_build_apart(const char *cache, const struct chain *chain, struct err *err)
+int restack_build_in_background(const char *cache, const struct chain *chain, struct err *err)
 {
     pid_t pid = fork();
 
     if (pid == 0) {
         pid = fork();
         if (pid == 0)
-            run(cache, chain);
+            run_build(cache, chain);
         _exit(pid < 0);
     }
     if (pid < 0)

@@ -32,7 +32,7 @@ struct build {
     const struct chain *chain;
     struct arena *arena;
     struct restack_built *out;
-    int folder; /* .build-KEY */
+    int directory; /* .build-KEY */
 };
 
 static int write_file(int dirfd, const char *name, const char *text, size_t len, struct err *err)
@@ -62,12 +62,12 @@ static int write_state(const struct build *b, const char *state, struct err *err
     }
     buf_puts(&text, "}\n");
     if (buf_check(&text, err) < 0 ||
-        write_file(b->folder, "chain", b->chain->record, strlen(b->chain->record), err) < 0)
+        write_file(b->directory, "chain", b->chain->record, strlen(b->chain->record), err) < 0)
         return -1;
-    return write_file(b->folder, "state.json", text.data, text.len, err);
+    return write_file(b->directory, "state.json", text.data, text.len, err);
 }
 
-/* Layers that were removed or changed meanwhile are no longer those of the chain. */
+/* Fails if the layers were removed or changed meanwhile. */
 static int check_layers(const struct build *b, struct err *err)
 {
     const char *record;
@@ -79,13 +79,13 @@ static int check_layers(const struct build *b, struct err *err)
                : err_set(err, ERR_UNSUPPORTED, "the layers were changed meanwhile");
 }
 
-static int say(struct build *b, const char *why, struct err *err)
+static int set_why(struct build *b, const char *why, struct err *err)
 {
     b->out->why = arena_strndup(b->arena, why, strlen(why));
     return b->out->why ? 0 : err_nomem(err);
 }
 
-static int count(struct build *b, const struct merge_layers *layers, struct err *err)
+static int count_lookups(struct build *b, const struct merge_layers *layers, struct err *err)
 {
     struct merge_counts counts;
 
@@ -97,8 +97,8 @@ static int count(struct build *b, const struct merge_layers *layers, struct err 
     return 0;
 }
 
-/* The tree; or nothing, and why, where it does not pay. */
-static int make(struct build *b, bool force, struct err *err)
+/* Makes the tree; if it does not pay, says so instead. */
+static int make_tree(struct build *b, bool force, struct err *err)
 {
     _cleanup_merge_layers_ struct merge_layers layers = MERGE_LAYERS_INIT;
     _cleanup_free_ char *path = strf("%s/.build-%s", b->cache->path, b->chain->key);
@@ -109,14 +109,14 @@ static int make(struct build *b, bool force, struct err *err)
     if (!path)
         return err_nomem(err);
     if (restack_layers_open(b->chain, path, b->arena, &layers, &folder, err) < 0 ||
-        count(b, &layers, err) < 0)
+        count_lookups(b, &layers, err) < 0)
         return -1;
     if (!force && !restack_pays(b->chain->count, b->out->lookups)) {
         snprintf(why, sizeof(why),
                  "it would not pay: %zu layers, and only %.1f of them are looked into to find a "
                  "file",
                  b->chain->count, b->out->lookups);
-        return say(b, why, err);
+        return set_why(b, why, err);
     }
     if (mkdirat(folder, "tree", 0700) < 0)
         return err_sys(err, "cannot make the tree");
@@ -129,8 +129,8 @@ static int make(struct build *b, bool force, struct err *err)
     return 0;
 }
 
-/* What a build that was ended left. */
-static void clear(const struct build *b)
+/* Removes what an interrupted build left. */
+static void clear_build(const struct build *b)
 {
     static const char *const names[] = {"tree", "chain", "state.json"};
 
@@ -141,17 +141,17 @@ static void clear(const struct build *b)
     }
 }
 
-static int build(struct build *b, bool force, struct err *err)
+static int run_build(struct build *b, bool force, struct err *err)
 {
     struct err failure = ERR_INIT;
     double start = now();
 
-    clear(b);
-    bool failed = check_layers(b, &failure) < 0 || make(b, force, &failure) < 0;
+    clear_build(b);
+    bool failed = check_layers(b, &failure) < 0 || make_tree(b, force, &failure) < 0;
     b->out->seconds = now() - start;
     if (failed) {
-        clear(b);
-        if (say(b, failure.msg, err) < 0)
+        clear_build(b);
+        if (set_why(b, failure.msg, err) < 0)
             return -1;
     }
     const char *state = b->out->ready ? "ready"
@@ -163,8 +163,8 @@ static int build(struct build *b, bool force, struct err *err)
     return restack_cache_publish(b->cache, b->chain, err);
 }
 
-/* 1 if somebody made the tree since it was looked for: it may be mounted, and stays. */
-static int is_there(const struct build *b, struct err *err)
+/* Returns 1 if another process made the tree meanwhile: it may be mounted, and stays. */
+static int tree_exists(const struct build *b, struct err *err)
 {
     struct restack_entry entry = RESTACK_ENTRY_INIT;
 
@@ -192,11 +192,11 @@ int restack_build(const struct restack_cache *cache, const struct chain *chain, 
     _cleanup_fd_ int lock = restack_cache_lock(cache, true, err);
     if (lock < 0)
         return -1;
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0) { /* a descriptor a layer */
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) { /* each layer takes a descriptor */
         files.rlim_cur = files.rlim_max;
         setrlimit(RLIMIT_NOFILE, &files);
     }
     struct build b = {cache, chain, arena, out, folder};
-    int there = is_there(&b, err);
-    return there ? (there < 0 ? -1 : 0) : build(&b, force, err);
+    int there = tree_exists(&b, err);
+    return there ? (there < 0 ? -1 : 0) : run_build(&b, force, err);
 }

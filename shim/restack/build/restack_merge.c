@@ -21,7 +21,7 @@ struct name {
     uint16_t *stack; /* of a directory: the layers that it is merged from */
     uint16_t depth;
     bool directory;
-    bool closed; /* no layer below counts */
+    bool closed; /* the layers below do not show */
 };
 
 struct names {
@@ -59,7 +59,7 @@ static int make_room(struct names *n, struct err *err)
     return 0;
 }
 
-/* The name's entry; *fresh if it is new. NULL without memory. */
+/* Returns the entry of a name, and sets *fresh if it is new. NULL without memory. */
 static struct name *names_get(struct names *n, const char *text, bool *fresh, struct err *err)
 {
     if (make_room(n, err) < 0)
@@ -91,7 +91,7 @@ struct item {
     char *path;
     uint16_t *stack;
     size_t depth;
-    bool entered; /* all that is in it was told */
+    bool entered; /* the sink was told all that is in it */
 };
 
 static void item_free(struct item *item)
@@ -149,7 +149,7 @@ int merge_path(int fd, const char *path, const char *name, char *out, size_t siz
                : 0;
 }
 
-/* One of the overlay's own attributes, by its name behind the prefix. */
+/* Judges an attribute of the overlay; `own` is its name behind the prefix. */
 static int judge_attribute(const char *path, const char *attribute, const char *own, bool *opaque,
                            struct err *err)
 {
@@ -170,8 +170,8 @@ static int judge_attribute(const char *path, const char *attribute, const char *
                    attribute);
 }
 
-/* The overlay's attributes of a directory or file. */
-static int look_at(struct merge *m, const char *path, bool *opaque, struct err *err)
+/* Judges the overlay's attributes of a directory or file. */
+static int judge_attributes(struct merge *m, const char *path, bool *opaque, struct err *err)
 {
     const char *prefix = merge_prefix(m->layers->users);
     ssize_t len = llistxattr(path, m->attributes, LIST_BYTES);
@@ -196,7 +196,7 @@ struct seen {
     bool whiteout;
 };
 
-/* Fills the type where the file system did not, and finds out what a device is. */
+/* Fills in the type if the file system did not, and finds out whether a device is a whiteout. */
 static int find_type(struct seen *s, int dirfd, struct err *err)
 {
     struct stat st;
@@ -234,8 +234,8 @@ static int take_file(struct merge *m, const struct seen *s, struct err *err)
     return m->sink ? m->sink->file(m->context, s->dir->path, s->name, s->layer, err) : 0;
 }
 
-/* An entry of one layer, where those above it have been seen. */
-static int take(struct merge *m, const struct seen *s, struct err *err)
+/* Takes an entry of one layer; the layers above it are done. */
+static int take_entry(struct merge *m, const struct seen *s, struct err *err)
 {
     char path[PATH_MAX];
     bool fresh, opaque = false;
@@ -248,12 +248,12 @@ static int take(struct merge *m, const struct seen *s, struct err *err)
     if (s->type == DT_DIR || (fresh && s->type == DT_REG)) {
         int fd = m->layers->fds[s->layer];
         if (merge_path(fd, s->dir->path, s->name, path, sizeof(path), err) < 0 ||
-            look_at(m, path, &opaque, err) < 0)
+            judge_attributes(m, path, &opaque, err) < 0)
             return -1;
     }
     if (s->type == DT_DIR)
         return take_directory(m, s, name, opaque, err);
-    name->closed = true; /* below a directory it ends that; it shows only where nothing is above */
+    name->closed = true; /* it ends a directory above it, and shows only if nothing is above */
     return fresh && !s->whiteout ? take_file(m, s, err) : 0;
 }
 
@@ -276,7 +276,7 @@ static int read_layer(struct merge *m, struct seen *s, struct err *err)
         s->name = e->d_name;
         s->type = e->d_type;
         if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-            rc = find_type(s, fd, err) < 0 || take(m, s, err) < 0 ? -1 : 0;
+            rc = find_type(s, fd, err) < 0 || take_entry(m, s, err) < 0 ? -1 : 0;
         errno = 0;
     }
     if (rc == 0 && errno)
@@ -285,7 +285,7 @@ static int read_layer(struct merge *m, struct seen *s, struct err *err)
     return rc;
 }
 
-/* The directories in it are next. */
+/* Queues the directories in it. */
 static int push_directories(struct merge *m, const struct item *dir, const struct names *names,
                             struct err *err)
 {
@@ -304,7 +304,7 @@ static int push_directories(struct merge *m, const struct item *dir, const struc
     return 0;
 }
 
-static int enter(struct merge *m, struct item *dir, struct err *err)
+static int enter_directory(struct merge *m, struct item *dir, struct err *err)
 {
     struct names names = {0};
     struct seen seen = {.dir = dir, .names = &names};
@@ -324,7 +324,7 @@ static int enter(struct merge *m, struct item *dir, struct err *err)
 
 /* ---- all of it ---- */
 
-/* The roots: all layers, up to one that is opaque. */
+/* Queues the root, merged from all layers. */
 static int push_root(struct merge *m, struct err *err)
 {
     uint16_t stack[sizeof(m->layers->fds) / sizeof(*m->layers->fds)];
@@ -336,19 +336,19 @@ static int push_root(struct merge *m, struct err *err)
     for (; depth < m->layers->count; depth++) {
         stack[depth] = (uint16_t)depth;
         if (merge_path(m->layers->fds[depth], ".", NULL, path, sizeof(path), err) < 0 ||
-            look_at(m, path, &opaque, err) < 0)
+            judge_attributes(m, path, &opaque, err) < 0)
             return -1;
     }
     m->items = item_new(NULL, ".", stack, depth, err);
     return m->items ? 0 : -1;
 }
 
-static int step(struct merge *m, struct err *err)
+static int merge_next(struct merge *m, struct err *err)
 {
     struct item *dir = m->items;
 
     if (!dir->entered)
-        return enter(m, dir, err); /* it stays behind its directories */
+        return enter_directory(m, dir, err); /* it stays queued behind its directories */
     int rc = m->sink ? m->sink->leave(m->context, dir->path, dir->stack[0], err) : 0;
     m->items = dir->next;
     item_free(dir);
@@ -367,7 +367,7 @@ int restack_merge(const struct merge_layers *layers, const struct merge_sink *si
         return err_nomem(err);
     if (push_root(&m, err) == 0)
         for (rc = 0; rc == 0 && m.items;)
-            rc = step(&m, err);
+            rc = merge_next(&m, err);
     while (m.items) {
         struct item *item = m.items;
         m.items = item->next;

@@ -22,7 +22,7 @@ static int open_directory(int root, const char *path)
     return openat(root, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-static int enter(void *context, const char *path, struct err *err)
+static int make_directory(void *context, const char *path, struct err *err)
 {
     struct maker *m = context;
 
@@ -34,7 +34,7 @@ static int enter(void *context, const char *path, struct err *err)
     return m->fd < 0 ? err_sys(err, "cannot open a directory that was made") : 0;
 }
 
-/* linkat takes a path beneath the layer: its directories are not kept open. */
+/* Links by the path beneath the layer: the directories of layers are not kept open. */
 static int link_file(void *context, const char *path, const char *name, size_t layer,
                      struct err *err)
 {
@@ -66,8 +66,8 @@ static int copy_attributes(struct maker *m, const char *from, int to, struct err
     return 0;
 }
 
-/* Only now: the attributes may be such that new entries inherit, and the times must stay. */
-static int leave(void *context, const char *path, size_t layer, struct err *err)
+/* Sets attributes and times last: new entries inherit some attributes, and change the times. */
+static int finish_directory(void *context, const char *path, size_t layer, struct err *err)
 {
     struct maker *m = context;
     char from[PATH_MAX];
@@ -91,7 +91,7 @@ static int leave(void *context, const char *path, size_t layer, struct err *err)
 int restack_tree_make(const struct merge_layers *layers, int root, struct merge_counts *counts,
                       struct err *err)
 {
-    static const struct merge_sink sink = {enter, link_file, leave};
+    static const struct merge_sink sink = {make_directory, link_file, finish_directory};
     struct maker m = {.layers = layers, .root = root, .fd = -1};
 
     m.list = malloc(LIST_BYTES);

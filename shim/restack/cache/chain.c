@@ -2,10 +2,10 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
+#include "shim/host/fd_path.h"
 #include "shim/host/kernel.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -13,26 +13,22 @@ static const char heading[] = "flatbed chain 1 ";
 
 /* ---- directories ---- */
 
-/* The path of a directory without symlinks, in the arena; NULL and errno. */
-static const char *resolve(const char *base, const char *path, struct arena *arena)
+/* Returns the path of a directory without symbolic links, in the arena; NULL and errno. */
+static const char *resolve_directory(const char *base, const char *path, struct arena *arena)
 {
-    char link[32], real[PATH_MAX];
+    char real[PATH_MAX];
     _cleanup_fd_ int from = path[0] == '/' ? -1 : open(base, O_PATH | O_DIRECTORY | O_CLOEXEC);
     _cleanup_fd_ int fd = openat(from, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-    if (fd < 0)
+    if (fd < 0 || fd_path(fd, real) < 0)
         return NULL;
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-    ssize_t len = readlink(link, real, sizeof(real));
-    if (len <= 0 || len == sizeof(real))
-        return NULL;
-    const char *found = arena_strndup(arena, real, (size_t)len);
+    const char *found = arena_strndup(arena, real, strlen(real));
     if (!found)
         errno = ENOMEM;
     return found;
 }
 
-/* The folder two above a clean absolute path, NULL where there is none. */
+/* Returns the directory two above a clean absolute path; NULL if there is none. */
 static const char *two_above(const char *path, struct arena *arena)
 {
     size_t len = strlen(path);
@@ -50,15 +46,15 @@ static bool is_relative(const char *path)
     return path && path[0] != '/';
 }
 
-/* All layers, found from `base`; false where one is not there. */
-static bool resolve_all(const struct layers *layers, const char *base, struct arena *arena,
-                        struct chain *out)
+/* Finds all layers, relative ones from `base`. False if one is not there. */
+static bool resolve_layers(const struct layers *layers, const char *base, struct arena *arena,
+                           struct chain *out)
 {
-    out->upper = layers->upper ? resolve(base, layers->upper, arena) : NULL;
+    out->upper = layers->upper ? resolve_directory(base, layers->upper, arena) : NULL;
     if (layers->upper && !out->upper)
         return false;
     for (size_t i = 0; i < layers->count; i++) {
-        out->paths[i] = resolve(base, layers->lower[i], arena);
+        out->paths[i] = resolve_directory(base, layers->lower[i], arena);
         if (!out->paths[i])
             return false;
     }
@@ -66,8 +62,8 @@ static bool resolve_all(const struct layers *layers, const char *base, struct ar
 }
 
 /*
- * Docker and podman have STORE/l/NAME and STORE/ID/diff below STORE/ID/merged; containerd has
- * STORE/N/fs, and an absolute upper directory.
+ * Finds the directory that relative layers start from: Docker and podman have STORE/l/NAME and
+ * STORE/ID/diff below STORE/ID/merged; containerd has STORE/N/fs, and an absolute upper directory.
  */
 static bool find_base(const struct layers *layers, const char *point, struct arena *arena,
                       struct chain *out)
@@ -81,9 +77,9 @@ static bool find_base(const struct layers *layers, const char *point, struct are
     for (size_t i = 0; i < layers->count; i++)
         needed |= is_relative(layers->lower[i]);
     if (!needed)
-        return resolve_all(layers, "/", arena, out);
+        return resolve_layers(layers, "/", arena, out);
     for (size_t i = 0; i < sizeof(bases) / sizeof(*bases); i++)
-        if (bases[i] && resolve_all(layers, bases[i], arena, out)) {
+        if (bases[i] && resolve_layers(layers, bases[i], arena, out)) {
             out->base = bases[i];
             return true;
         }
@@ -92,7 +88,7 @@ static bool find_base(const struct layers *layers, const char *point, struct are
 
 /* ---- what it is known by ---- */
 
-static int describe_one(const char *path, struct buf *out, struct err *err)
+static int describe_layer(const char *path, struct buf *out, struct err *err)
 {
     struct timespec born;
     struct stat st;
@@ -116,7 +112,7 @@ int chain_describe(const struct chain *chain, struct arena *arena, const char **
 
     buf_printf(&text, "%s%s\n", heading, chain->users ? "user" : "trusted");
     for (size_t i = 0; i < chain->count; i++)
-        if (describe_one(chain->paths[i], &text, err) < 0)
+        if (describe_layer(chain->paths[i], &text, err) < 0)
             return -1;
     *record = text.failed ? NULL : arena_strndup(arena, text.data, text.len);
     return *record ? 0 : err_nomem(err);
@@ -134,7 +130,7 @@ static void put_key(struct chain *chain)
              (unsigned long long)hash_bytes_by(&constant, chain->record, len, 1));
 }
 
-static int identify(struct chain *chain, struct arena *arena, struct err *err)
+static int set_identity(struct chain *chain, struct arena *arena, struct err *err)
 {
     if (chain_describe(chain, arena, &chain->record, err) < 0)
         return -1;
@@ -144,8 +140,9 @@ static int identify(struct chain *chain, struct arena *arena, struct err *err)
 
 /* ---- making ---- */
 
-/* Docker's STORE/ID-init/diff above STORE/ID/diff's image. */
-static bool is_own(const char *lower, const char *upper)
+/* True for STORE/ID-init/diff, which Docker puts above the image for the container at
+ * STORE/ID/diff. */
+static bool is_containers_layer(const char *lower, const char *upper)
 {
     static const char tail[] = "-init/diff";
     size_t len = upper ? strlen(upper) : 0, stem = len > 5 ? len - 5 : 0; /* "/diff" */
@@ -164,13 +161,13 @@ int chain_find(const struct layers *layers, const char *point, struct arena *are
     if (!find_base(layers, point, arena, out))
         return err_set(err, ERR_UNSUPPORTED, "its layers are not found where it names them");
     out->count = layers->count;
-    if (out->count && is_own(out->paths[0], out->upper)) {
+    if (out->count && is_containers_layer(out->paths[0], out->upper)) {
         out->own = *out->paths++;
         out->count--;
     }
     if (!out->count)
         return err_set(err, ERR_UNSUPPORTED, "it has no layers");
-    return identify(out, arena, err);
+    return set_identity(out, arena, err);
 }
 
 int chain_of_paths(const char *const *paths, size_t count, bool users, struct arena *arena,
@@ -183,11 +180,11 @@ int chain_of_paths(const char *const *paths, size_t count, bool users, struct ar
     if (!count)
         return err_set(err, ERR_USAGE, "no layers");
     for (size_t i = 0; i < count; i++) {
-        out->paths[i] = resolve(".", paths[i], arena);
+        out->paths[i] = resolve_directory(".", paths[i], arena);
         if (!out->paths[i])
             return err_sys(err, "%s", paths[i]);
     }
-    return identify(out, arena, err);
+    return set_identity(out, arena, err);
 }
 
 /* ---- reading ---- */
@@ -201,8 +198,8 @@ static size_t count_lines(const char *text)
     return count;
 }
 
-/* The path that a line ends with; NULL if it is none of ours. */
-static const char *path_of(const char *line, struct arena *arena)
+/* Returns the path that a line of a record ends with; NULL for any other line. */
+static const char *line_path(const char *line, struct arena *arena)
 {
     size_t len = strcspn(line, "\n"), skip = 0;
 
@@ -229,7 +226,7 @@ int chain_parse(const char *record, struct arena *arena, struct chain *out, stru
     if (!out->paths)
         return err_nomem(err);
     for (line++; *line; line += strcspn(line, "\n") + 1) {
-        out->paths[out->count] = path_of(line, arena);
+        out->paths[out->count] = line_path(line, arena);
         if (!out->paths[out->count++])
             return err_set(err, ERR_FORMAT, "not a chain of layers");
     }

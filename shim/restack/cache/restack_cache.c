@@ -2,11 +2,12 @@
 
 #include "base/fdio.h"
 #include "base/json/json.h"
+#include "shim/host/fd_path.h"
+#include "shim/host/tree_remove.h"
 #include "shim/host/trust.h"
 #include "shim/mount/source.h"
 
 #include <fcntl.h>
-#include <fts.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -15,18 +16,9 @@
 enum { RECORD_BYTES = 4 * 1024 * 1024, STATE_BYTES = 64 * 1024 };
 enum { TRY_AGAIN = 3600 }; /* seconds after a failure */
 
-/* ---- the folder ---- */
+/* ---- the directory ---- */
 
-static char *path_of(int fd)
-{
-    char link[32], real[PATH_MAX];
-
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-    ssize_t len = readlink(link, real, sizeof(real));
-    return len > 0 && len < (ssize_t)sizeof(real) ? strndup(real, (size_t)len) : NULL;
-}
-
-static int find(const char *path, bool make, struct source *out, struct err *err)
+static int find_directory(const char *path, bool make, struct source *out, struct err *err)
 {
     const struct source_make how = {.who = {.uid = 0, .gid = 0}, .mode = 0700};
 
@@ -43,18 +35,22 @@ static int find(const char *path, bool make, struct source *out, struct err *err
 int restack_cache_open(const char *path, bool make, struct restack_cache *out, struct err *err)
 {
     _cleanup_source_ struct source source = SOURCE_INIT;
+    char real[PATH_MAX];
     struct stat st;
 
-    if (find(path, make, &source, err) < 0)
+    if (find_directory(path, make, &source, err) < 0)
         return -1;
     if (fstat(source.fd, &st) < 0)
         return err_sys(err, "%s", path);
     if (!source.directory || source.exposed || !trust_closed(&st) || (st.st_mode & S_IRWXO))
-        return err_set(err, ERR_POLICY, "%s must be a folder that only root can look into", path);
+        return err_set(err, ERR_POLICY, "%s must be a directory that only root can look into",
+                       path);
     out->fd = openat(source.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (out->fd < 0)
         return err_sys(err, "%s", path);
-    out->path = path_of(out->fd);
+    if (fd_path(out->fd, real) < 0)
+        return err_sys(err, "%s", path);
+    out->path = strdup(real);
     return out->path ? 0 : err_nomem(err);
 }
 
@@ -67,23 +63,23 @@ void restack_cache_close(struct restack_cache *cache)
 
 /* ---- looking ---- */
 
-static int open_folder(int dirfd, const char *name)
+static int open_directory(int dirfd, const char *name)
 {
     return openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* True if somebody builds it. */
+/* True if a process builds the tree. */
 static bool is_building(const struct restack_cache *cache, const struct chain *chain)
 {
     char name[CHAIN_KEY + 16];
 
     snprintf(name, sizeof(name), ".build-%s", chain->key);
-    _cleanup_fd_ int fd = open_folder(cache->fd, name);
+    _cleanup_fd_ int fd = open_directory(cache->fd, name);
     return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 }
 
-/* True if it is of these layers, and still has its name under our lock. */
-static bool is_of(const struct restack_cache *cache, int fd, const struct chain *chain)
+/* True if the entry is of these layers, and still has its name once it is locked. */
+static bool is_entry_of(const struct restack_cache *cache, int fd, const struct chain *chain)
 {
     _cleanup_buf_ struct buf record = BUF_INIT;
     struct err ignored;
@@ -96,7 +92,7 @@ static bool is_of(const struct restack_cache *cache, int fd, const struct chain 
            strcmp(record.data, chain->record) == 0;
 }
 
-/* What was written down instead of a tree. */
+/* Reads what was written down instead of a tree. */
 static int read_state(int fd, struct arena *arena, struct restack_entry *out, struct err *err)
 {
     static const struct json_options options = {.max_bytes = STATE_BYTES};
@@ -124,10 +120,10 @@ int restack_cache_find(const struct restack_cache *cache, const struct chain *ch
                        struct arena *arena, struct restack_entry *out, struct err *err)
 {
     struct stat st;
-    _cleanup_fd_ int fd = open_folder(cache->fd, chain->key);
+    _cleanup_fd_ int fd = open_directory(cache->fd, chain->key);
 
     *out = (struct restack_entry)RESTACK_ENTRY_INIT;
-    if (fd >= 0 && is_of(cache, fd, chain)) {
+    if (fd >= 0 && is_entry_of(cache, fd, chain)) {
         if (fstatat(fd, "tree", &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode)) {
             out->state = RESTACK_READY;
             out->fd = steal_fd(&fd);
@@ -152,13 +148,13 @@ int restack_cache_begin(const struct restack_cache *cache, const struct chain *c
     snprintf(name, sizeof(name), ".build-%s", chain->key);
     if (mkdirat(cache->fd, name, 0700) < 0 && errno != EEXIST)
         return err_sys(err, "%s/%s", cache->path, name);
-    _cleanup_fd_ int fd = open_folder(cache->fd, name);
+    _cleanup_fd_ int fd = open_directory(cache->fd, name);
     if (fd < 0)
         return err_sys(err, "%s/%s", cache->path, name);
-    /* Who finished meanwhile has renamed what was opened. */
+    /* A build that finished meanwhile has renamed the directory that was opened. */
     if (flock(fd, LOCK_EX | LOCK_NB) < 0 || fstat(fd, &ours) < 0 ||
         fstatat(cache->fd, name, &named, AT_SYMLINK_NOFOLLOW) < 0 || ours.st_ino != named.st_ino)
-        return err_set(err, ERR_LIMIT, "somebody else is making it");
+        return err_set(err, ERR_LIMIT, "another process is making it");
     return steal_fd(&fd);
 }
 
@@ -194,18 +190,7 @@ int restack_cache_lock(const struct restack_cache *cache, bool wait, struct err 
 void restack_cache_remove(const struct restack_cache *cache, const char *name)
 {
     _cleanup_free_ char *path = strf("%s/%s", cache->path, name);
-    char *const paths[] = {path, NULL};
-    FTS *tree = path ? fts_open(paths, FTS_PHYSICAL | FTS_XDEV | FTS_NOCHDIR, NULL) : NULL;
-    const FTSENT *e;
 
-    while (tree && (e = fts_read(tree))) {
-        if (e->fts_info == FTS_D)
-            continue;
-        if (e->fts_info == FTS_DP || e->fts_info == FTS_DNR)
-            rmdir(e->fts_accpath);
-        else
-            unlink(e->fts_accpath);
-    }
-    if (tree)
-        fts_close(tree);
+    if (path)
+        tree_remove(path);
 }

@@ -46,13 +46,13 @@ static void order_insert(struct order *o, size_t at, const char *target)
     o->count++;
 }
 
-static int order_init(struct order *o, const struct plan *plan, const struct spec *spec,
+static int order_init(struct order *o, const struct decision *decision, const struct spec *spec,
                       struct err *err)
 {
-    const struct requests *requests = plan->requests;
+    const struct requests *requests = decision->plan->requests;
     size_t out = 0;
 
-    o->list = calloc(spec->mount_count + plan->count + 1, sizeof(*o->list));
+    o->list = calloc(spec->mount_count + decision->count + 1, sizeof(*o->list));
     if (!o->list)
         return err_nomem(err);
     for (size_t i = 0; i < spec->mount_count; i++)
@@ -79,33 +79,35 @@ static void remove_requests(const struct requests *requests, struct json_doc *do
     json_set(doc, annotations, request_remembered, json_string(doc, requests->remembered));
 }
 
-static int add_mounts(const struct plan *plan, struct json_doc *doc, const struct spec *spec,
-                      struct err *err)
+static int add_mounts(const struct decision *decision, struct json_doc *doc,
+                      const struct spec *spec, struct err *err)
 {
     _cleanup_order_ struct order order = {0};
 
-    if (order_init(&order, plan, spec, err) < 0)
+    if (order_init(&order, decision, spec, err) < 0)
         return -1;
-    for (size_t i = 0; i < plan->count; i++) {
-        const struct plan_op *op = &plan->ops[i];
-        if (op->kind != PLAN_MOUNT || op->verdict != PLAN_ADDED)
+    for (size_t i = 0; i < decision->count; i++) {
+        const struct outcome *o = &decision->list[i];
+        const struct plan_mount *m = &o->op->mount;
+        if (o->op->kind != PLAN_MOUNT || o->verdict != PLAN_ADDED)
             continue;
-        size_t at = order_place(&order, op->target);
+        size_t at = order_place(&order, m->target);
         json_insert(doc, json_list(doc, spec->root, "mounts"), at,
-                    mount_entry_make(op, op->source, doc, spec));
-        order_insert(&order, at, op->target);
+                    mount_entry_make(m, &o->mount, doc, spec));
+        order_insert(&order, at, m->target);
     }
     return 0;
 }
 
-static int add_variables(const struct plan *plan, struct json_doc *doc, const struct spec *spec,
-                         struct err *err)
+static int add_variables(const struct decision *decision, struct json_doc *doc,
+                         const struct spec *spec, struct err *err)
 {
-    for (size_t i = 0; i < plan->count; i++) {
-        const struct plan_op *op = &plan->ops[i];
-        if (op->kind != PLAN_ENV || op->verdict != PLAN_ADDED)
+    for (size_t i = 0; i < decision->count; i++) {
+        const struct outcome *o = &decision->list[i];
+        const struct plan_variable *v = &o->op->variable;
+        if (o->op->kind != PLAN_ENV || o->verdict != PLAN_ADDED)
             continue;
-        _cleanup_free_ char *text = strf("%s=%s", op->variable, op->value);
+        _cleanup_free_ char *text = strf("%s=%s", v->name, v->value);
         if (!text)
             return err_nomem(err);
         json_append(doc, json_list(doc, spec->process, "env"), json_string(doc, text));
@@ -113,15 +115,15 @@ static int add_variables(const struct plan *plan, struct json_doc *doc, const st
     return 0;
 }
 
-int apply_plan(const struct plan *plan, struct json_doc *doc, const struct spec *spec,
-               struct err *err)
+int apply_decision(const struct decision *decision, struct json_doc *doc, const struct spec *spec,
+                   struct err *err)
 {
-    apply_binds(plan, doc);
-    apply_security(plan, doc, spec);
-    apply_tuning(plan, doc, spec);
-    if (plan->requests)
-        remove_requests(plan->requests, doc, spec);
-    if (add_mounts(plan, doc, spec, err) < 0 || add_variables(plan, doc, spec, err) < 0)
+    apply_binds(decision, doc);
+    apply_security(decision, doc, spec);
+    apply_tuning(decision, doc, spec);
+    if (decision->plan->requests)
+        remove_requests(decision->plan->requests, doc, spec);
+    if (add_mounts(decision, doc, spec, err) < 0 || add_variables(decision, doc, spec, err) < 0)
         return -1;
     return json_failed(doc) ? err_nomem(err) : 0;
 }

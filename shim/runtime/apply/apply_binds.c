@@ -1,5 +1,7 @@
 #include "shim/runtime/apply/apply_parts.h"
 
+#include "shim/plan/mount_restriction.h"
+
 #include <string.h>
 
 static bool is_option(const struct json *item, const char *name)
@@ -16,46 +18,41 @@ static void remove_option(struct json *list, const char *name)
             json_remove_at(list, i - 1);
 }
 
-/* Adds an option and removes its opposite, with and without "r", whatever their order was. */
-static void put_option(struct json_doc *doc, struct json *list, const char *name,
-                       const char *opposite)
+/* Adds a restriction and removes the options that undo it, whatever their order was. */
+static void put_restriction(struct json_doc *doc, struct json *list, const char *option)
 {
-    char recursive[16];
+    const struct mount_restriction *r = mount_restriction_find(option);
 
-    snprintf(recursive, sizeof(recursive), "r%s", opposite);
-    remove_option(list, opposite);
-    remove_option(list, recursive);
-    for (size_t i = 0; i < json_count(list); i++)
-        if (is_option(json_at(list, i), name))
-            return;
-    json_append(doc, list, json_string(doc, name));
+    remove_option(list, r->opposite);
+    if (r->recursive_opposite)
+        remove_option(list, r->recursive_opposite);
+    if (!spec_has_option(list, option))
+        json_append(doc, list, json_string(doc, option));
 }
 
-static void restrict_options(const struct plan_op *op, struct json_doc *doc)
+static void restrict_options(const struct plan_bind *b, struct json_doc *doc)
 {
-    struct json *list = json_get(op->entry, "options");
+    struct json *list = json_get(b->entry, "options");
 
     if (!json_is(list, JSON_ARRAY))
-        list = json_set(doc, op->entry, "options", json_array(doc));
-    if (op->alone)
-        put_option(doc, list, "bind", "rbind");
-    if (op->access == ACCESS_RO)
-        put_option(doc, list, "ro", "rw");
-    for (size_t i = 0; op->rule && i < op->rule->options.count; i++) {
-        const char *name = op->rule->options.items[i];
-        put_option(doc, list, name, name + strlen("no"));
-    }
+        list = json_set(doc, b->entry, "options", json_array(doc));
+    if (b->alone)
+        put_restriction(doc, list, "bind");
+    if (b->access == ACCESS_RO)
+        put_restriction(doc, list, "ro");
+    for (size_t i = 0; b->rule && i < b->rule->options.count; i++)
+        put_restriction(doc, list, b->rule->options.items[i]);
 }
 
-void apply_binds(const struct plan *plan, struct json_doc *doc)
+void apply_binds(const struct decision *decision, struct json_doc *doc)
 {
-    for (size_t i = 0; i < plan->count; i++) {
-        const struct plan_op *op = &plan->ops[i];
-        if (op->kind != PLAN_BIND)
+    for (size_t i = 0; i < decision->count; i++) {
+        const struct outcome *o = &decision->list[i];
+        if (o->op->kind != PLAN_BIND)
             continue;
-        if (op->verdict == PLAN_DOWNGRADED)
-            restrict_options(op, doc);
-        if (op->hold)
-            json_set(doc, op->entry, "source", json_string(doc, op->hold));
+        if (o->verdict == PLAN_DOWNGRADED)
+            restrict_options(&o->op->bind, doc);
+        if (o->hold)
+            json_set(doc, o->op->bind.entry, "source", json_string(doc, o->hold));
     }
 }

@@ -10,10 +10,10 @@ static void put_filter(struct json_doc *doc, const struct spec *spec, struct jso
     json_set(doc, object, "seccomp", profile);
 }
 
-void apply_security(const struct plan *plan, struct json_doc *doc, const struct spec *spec)
+void apply_security(const struct decision *decision, struct json_doc *doc, const struct spec *spec)
 {
-    for (size_t i = 0; i < plan->count; i++) {
-        const struct plan_op *op = &plan->ops[i];
+    for (size_t i = 0; i < decision->count; i++) {
+        const struct plan_op *op = decision->list[i].op;
         if (op->kind == PLAN_CAPABILITIES)
             capability_keep(spec->process, op->capabilities);
         else if (op->kind == PLAN_PRIVILEGES)

@@ -25,27 +25,28 @@ static void put_size(struct json_doc *doc, struct json *mount, uint64_t bytes)
     }
 }
 
-static void put_limit(struct json_doc *doc, const struct spec *spec, const struct plan_op *op)
+static void put_limit(struct json_doc *doc, const struct spec *spec,
+                      const struct plan_rlimit *limit)
 {
-    struct json *entry = op->entry;
+    struct json *entry = limit->entry;
 
     if (!entry) {
         entry = json_append(doc, json_list(doc, spec->process, "rlimits"), json_object(doc));
-        json_set(doc, entry, "type", json_string(doc, op->limit));
+        json_set(doc, entry, "type", json_string(doc, limit->name));
     }
-    json_set(doc, entry, "hard", json_number(doc, op->amount));
-    json_set(doc, entry, "soft", json_number(doc, op->amount));
+    json_set(doc, entry, "hard", json_number(doc, limit->amount));
+    json_set(doc, entry, "soft", json_number(doc, limit->amount));
 }
 
-void apply_tuning(const struct plan *plan, struct json_doc *doc, const struct spec *spec)
+void apply_tuning(const struct decision *decision, struct json_doc *doc, const struct spec *spec)
 {
-    for (size_t i = 0; i < plan->count; i++) {
-        const struct plan_op *op = &plan->ops[i];
-        if (op->verdict != PLAN_ADDED && op->verdict != PLAN_DOWNGRADED)
+    for (size_t i = 0; i < decision->count; i++) {
+        const struct outcome *o = &decision->list[i];
+        if (o->verdict != PLAN_ADDED && o->verdict != PLAN_DOWNGRADED)
             continue;
-        if (op->kind == PLAN_SHM)
-            put_size(doc, op->entry, op->amount);
-        else if (op->kind == PLAN_RLIMIT)
-            put_limit(doc, spec, op);
+        if (o->op->kind == PLAN_SHM)
+            put_size(doc, o->op->shm.entry, o->op->shm.bytes);
+        else if (o->op->kind == PLAN_RLIMIT)
+            put_limit(doc, spec, &o->op->rlimit);
     }
 }

@@ -71,16 +71,20 @@ struct json_doc *state_load(const char *root, const char *id, struct err *err)
 /*
  * Returns true for an addition by this edit or by one just before it: the engine does not make it.
  */
-static bool is_ours(const struct plan_op *op)
+static bool is_ours(const struct outcome *o)
 {
-    return (op->kind == PLAN_ENV || op->kind == PLAN_RLIMIT) &&
-           (op->verdict == PLAN_ADDED || op->verdict == PLAN_DOWNGRADED ||
-            (op->verdict == PLAN_KEPT && op->same));
+    const struct plan_op *op = o->op;
+
+    if (op->kind != PLAN_ENV && op->kind != PLAN_RLIMIT)
+        return false;
+    if (o->verdict == PLAN_KEPT)
+        return op->kind == PLAN_ENV ? op->variable.same : op->rlimit.same;
+    return o->verdict == PLAN_ADDED || o->verdict == PLAN_DOWNGRADED;
 }
 
-static int add_variable(const struct plan_op *op, struct json_doc *doc, struct err *err)
+static int add_variable(const struct plan_variable *v, struct json_doc *doc, struct err *err)
 {
-    _cleanup_free_ char *text = strf("%s=%s", op->variable, op->value);
+    _cleanup_free_ char *text = strf("%s=%s", v->name, v->value);
 
     if (!text)
         return err_nomem(err);
@@ -96,34 +100,35 @@ static struct json *put_limit(struct json_doc *doc, struct json *entry, uint64_t
     return entry;
 }
 
-static void add_limit(const struct plan_op *op, struct json_doc *doc)
+static void add_limit(const struct plan_rlimit *limit, struct json_doc *doc)
 {
-    struct json *entry = put_limit(doc, json_object(doc), op->amount, op->amount);
+    struct json *entry = put_limit(doc, json_object(doc), limit->amount, limit->amount);
 
-    json_set(doc, entry, "type", json_string(doc, op->limit));
-    if (op->entry && !op->same)
-        json_set(doc, entry, "was", put_limit(doc, json_object(doc), op->was.soft, op->was.hard));
+    json_set(doc, entry, "type", json_string(doc, limit->name));
+    if (limit->entry && !limit->same)
+        json_set(doc, entry, "was",
+                 put_limit(doc, json_object(doc), limit->was.soft, limit->was.hard));
     json_append(doc, json_list(doc, json_root(doc), "rlimits"), entry);
 }
 
-static int add_ours(const struct plan *plan, struct json_doc *doc, struct err *err)
+static int add_ours(const struct decision *decision, struct json_doc *doc, struct err *err)
 {
-    for (size_t i = 0; i < plan->count; i++) {
-        const struct plan_op *op = &plan->ops[i];
-        if (!is_ours(op))
+    for (size_t i = 0; i < decision->count; i++) {
+        const struct outcome *o = &decision->list[i];
+        if (!is_ours(o))
             continue;
-        if (op->kind == PLAN_RLIMIT)
-            add_limit(op, doc);
-        else if (add_variable(op, doc, err) < 0)
+        if (o->op->kind == PLAN_RLIMIT)
+            add_limit(&o->op->rlimit, doc);
+        else if (add_variable(&o->op->variable, doc, err) < 0)
             return -1;
     }
     return json_failed(doc) ? err_nomem(err) : 0;
 }
 
-static bool adds_nothing(const struct plan *plan)
+static bool adds_nothing(const struct decision *decision)
 {
-    for (size_t i = 0; i < plan->count; i++)
-        if (is_ours(&plan->ops[i]))
+    for (size_t i = 0; i < decision->count; i++)
+        if (is_ours(&decision->list[i]))
             return false;
     return true;
 }
@@ -138,7 +143,8 @@ static struct json_doc *start_state(const char *root, const char *id, bool again
 }
 
 int state_save(const char *root, const char *id, const struct judgement *judgement,
-               const struct spec *held, bool again, struct err *err)
+               const struct decision *decision, const struct spec *held, bool again,
+               struct err *err)
 {
     _cleanup_place_ struct place place = {.fd = -1};
     _cleanup_buf_ struct buf text = BUF_INIT;
@@ -149,9 +155,9 @@ int state_save(const char *root, const char *id, const struct judgement *judgeme
     int rules = held ? exec_rules_keep(judgement, held, doc, err) : 0;
     if (rules < 0)
         return -1;
-    if (!rules && adds_nothing(&judgement->plan))
+    if (!rules && adds_nothing(decision))
         return again ? 0 : state_forget(root, id, err);
-    if (add_ours(&judgement->plan, doc, err) < 0 || json_write(doc, &text, err) < 0 ||
+    if (add_ours(decision, doc, err) < 0 || json_write(doc, &text, err) < 0 ||
         place_open(root, id, true, &place, err) < 0 ||
         rundir_write(place.fd, place.name.data, &text, err) < 0)
         return err_wrap(err, "the rules for exec cannot be kept");

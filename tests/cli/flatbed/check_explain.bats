@@ -250,7 +250,7 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
     mkdir "$DIR/gone" && chown 1234 "$DIR/srv/site"
     explain
     exits 1
-    matches "^denied +volume +site .*the private side of a pool must be a folder of root's"
+    matches "^denied +volume +site .*the private side of a pool must be a directory that is owned by root"
     sed -i 's|"pool": "[^"]*", ||' "$DIR/policy.json"
     explain
     exits 0

@@ -144,7 +144,7 @@ mounted() {
     [ -e "$DIR/volumes/o/file" ]
     config "$DIR/volumes/o"
     create
-    refused "$DIR/volumes/o is an overlay, which may show any folder of this host"
+    refused "$DIR/volumes/o is an overlay, which may show any directory of this host"
     sed -i "s|\"$DIR/volumes\"|\"$DIR/volumes/o\"|" "$DIR/policy.json"
     create
     mounted "$DIR/volumes/o" rbind,rprivate
@@ -360,7 +360,7 @@ END
     config "$DIR/srv/data" /x '{ "uid": 12345, "gid": 12345 }'
     sed -i 's/"rbind", /"rbind", "idmap", /' "$BUNDLE/config.json"
     create
-    refused "it is idmapped: its files are whose the map says"
+    refused "it is idmapped: its files have other owners in the container"
     config "$DIR/srv/data" /x '{ "uid": 12345, "gid": 12345 }'
     jq '.mounts[1].uidMappings = [{containerID: 0, hostID: 12345, size: 1}]' "$BUNDLE/config.json" >"$DIR/more"
     cp "$DIR/more" "$BUNDLE/config.json"

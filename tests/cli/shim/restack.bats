@@ -211,7 +211,7 @@ print("held", flush=True)
 time.sleep(600)' "$ROOT" >"$DIR/held" 3>&- &
     holder=$!
     wait_until grep -q held "$DIR/held"
-    stays "somebody holds .* open"
+    stays "a process holds .* open"
     [ "$(mounts | wc -l)" = 1 ]
     within sh -c "echo mine >$ROOT/d/f7 && cat $ROOT/d/f7"
     kill "$holder"
@@ -349,13 +349,13 @@ state_is() { [ "$(state)" = "$1" ]; }
     launch
     wait_until within grep -q "another file system than the layers" -r "$DIR/elsewhere" --include state.json
     launch
-    [[ $(said reason) =~ "on another file system than the layers, so they cannot be linked: name a folder beside" ]]
+    [[ $(said reason) =~ "on another file system than the layers, so they cannot be linked: name a directory beside" ]]
 
     sed -i "s|$DIR/elsewhere|$DIR/open|" "$DIR/policy.json"
     mkdir -m 0777 "$DIR/open"
     stays_here=$(mounts)
     launch
-    [[ $(said reason) =~ "must be a folder that only root can look into" ]]
+    [[ $(said reason) =~ "must be a directory that only root can look into" ]]
     [ "$(mounts)" = "$stays_here" ]
 }
 

@@ -113,7 +113,7 @@ has_own_ipc() { [ "$(readlink "/proc/$1/ns/ipc")" != "$(readlink /proc/self/ns/i
     unshare --ipc sleep 600 3>&- &
     local other=$!
     config "(.linux.namespaces[] | select(.type == \"ipc\")).path = \"/proc/$other/ns/ipc\""
-    wait_until has_own_ipc "$other"
+    until has_own_ipc "$other"; do sleep 0.05; done
     create
     kill "$other"
     passed

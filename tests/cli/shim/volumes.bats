@@ -188,7 +188,7 @@ pooled() {
     mkdir "$DIR/srv/pool/pip"
     chown 12345 "$DIR/srv/pool"
     run --separate-stderr shim create --bundle "$BUNDLE" c1
-    refused "the pool $DIR/srv/pool/pip could be replaced by others than root"
+    refused "the pool $DIR/srv/pool/pip could be replaced by users other than root"
 }
 
 @test "a private side in which a user could put a link is refused" {
@@ -196,7 +196,7 @@ pooled() {
     mkdir "$DIR/srv/cache/pip"
     chown 12345 "$DIR/srv/cache/pip"
     run --separate-stderr shim create --bundle "$BUNDLE" c1
-    refused "must be a folder of root's that nobody else may write to"
+    refused "must be a directory that is owned by root and not writable by others"
     chown 0 "$DIR/srv/cache/pip"
     ln -s /etc "$DIR/srv/cache/pip/upper"
     run --separate-stderr shim create --bundle "$BUNDLE" c1

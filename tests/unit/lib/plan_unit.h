@@ -4,7 +4,7 @@
 
 #include "tests/unit/lib/shim_unit.h"
 
-#include "shim/plan/plan.h"
+#include "shim/plan/decision.h"
 
 static const char plan_volumes[] =
     "\"volumes\":{"
@@ -23,6 +23,7 @@ struct fixture {
     struct spec spec;
     struct requests requests;
     struct plan plan;
+    struct decision decision; /* begins as the plan */
     struct tuning_facts host;
     size_t depth; /* of the root */
 };
@@ -48,6 +49,7 @@ static inline void plan_for(struct fixture *f, const char *sections, const char 
         .depth = f->depth,
     };
     assert_works(plan_make(&in, &f->arena, &f->plan, &err), err);
+    assert_works(decision_begin(&f->plan, &f->arena, &f->decision, &err), err);
 }
 
 static inline int setup(void **state)
@@ -80,20 +82,32 @@ static inline int teardown(void **state)
 static inline const struct plan_op *mount_on(const struct fixture *f, const char *target)
 {
     for (size_t i = 0; i < f->plan.count; i++)
-        if (f->plan.ops[i].kind == PLAN_MOUNT && f->plan.ops[i].target &&
-            strcmp(f->plan.ops[i].target, target) == 0)
+        if (f->plan.ops[i].kind == PLAN_MOUNT && f->plan.ops[i].mount.target &&
+            strcmp(f->plan.ops[i].mount.target, target) == 0)
             return &f->plan.ops[i];
     fail_msg("no mount on %s", target);
     return NULL;
 }
 
+/* What came of that mount. */
+static inline const struct outcome *outcome_on(const struct fixture *f, const char *target)
+{
+    return &f->decision.list[mount_on(f, target) - f->plan.ops];
+}
+
 static inline const struct plan_op *variable(const struct fixture *f, const char *name)
 {
     for (size_t i = 0; i < f->plan.count; i++)
-        if (f->plan.ops[i].kind == PLAN_ENV && strcmp(f->plan.ops[i].variable, name) == 0)
+        if (f->plan.ops[i].kind == PLAN_ENV && strcmp(f->plan.ops[i].variable.name, name) == 0)
             return &f->plan.ops[i];
     fail_msg("no variable %s", name);
     return NULL;
+}
+
+/* What came of that variable. */
+static inline const struct outcome *variable_outcome(const struct fixture *f, const char *name)
+{
+    return &f->decision.list[variable(f, name) - f->plan.ops];
 }
 
 static inline const struct plan_op *denial(const struct fixture *f)

@@ -28,6 +28,7 @@ struct contents {
     struct content_list times;         /* seconds since 1970, their low 32 bits, little endian */
 };
 
+/* Frees what it owns, and zeroes it. */
 void contents_clear(struct contents *c);
 
 #define _cleanup_contents_ _cleanup_(contents_clear)

@@ -49,6 +49,7 @@ struct dead_report {
     uint64_t wasted_bytes; /* dive's: all copies of paths that come more than once */
 };
 
+/* Frees what it owns, and zeroes it. */
 void dead_report_clear(struct dead_report *r);
 
 #define _cleanup_dead_report_ _cleanup_(dead_report_clear)

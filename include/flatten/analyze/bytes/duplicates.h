@@ -32,7 +32,7 @@ struct stale_report {
     size_t worst_count;
 };
 
-/* What several images would take if they were stored together; bytes. */
+/* The bytes of several images that are stored together. */
 struct duplicate_shared {
     uint64_t payload;  /* of all files of all layers of all images */
     uint64_t by_layer; /* each layer (by diff_id) once, as registries and engines store them */

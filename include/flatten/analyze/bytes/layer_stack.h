@@ -65,6 +65,7 @@ struct layer_stack {
     unsigned layers;
 };
 
+/* Frees what it owns, which is not the tree, and zeroes it. */
 void layer_stack_clear(struct layer_stack *s);
 
 #define _cleanup_layer_stack_ _cleanup_(layer_stack_clear)

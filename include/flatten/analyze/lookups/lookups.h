@@ -1,6 +1,6 @@
 /*
- * What path lookups cost on OverlayFS. The kernel looks a name up in each layer that has the parent
- * directory, newest first, until it finds a file, an opaque directory or a whiteout
+ * The cost of path lookups on OverlayFS. The kernel looks a name up in each layer that has the
+ * parent directory, newest first, until it finds a file, an opaque directory or a whiteout
  * (fs/overlayfs/namei.c). A probe is one such layer. Pure: computed from a layer stack.
  *
  * A missing name costs as many probes as its directory has layers; so does a directory, unless
@@ -57,6 +57,7 @@ struct lookup_report {
     struct lookup_import import;
 };
 
+/* Frees what it owns, and zeroes it. */
 void lookup_report_clear(struct lookup_report *r);
 
 #define _cleanup_lookup_report_ _cleanup_(lookup_report_clear)

@@ -38,6 +38,8 @@ struct dedup_report {
 
 /* `most`: how many entries to keep; 0: all. NULL without memory. */
 struct dedup *dedup_new(size_t most, struct err *err) must_check;
+
+/* Frees the table. */
 void dedup_free(struct dedup *d);
 
 DEFINE_CLEANUP(dedup, struct dedup, dedup_free)

@@ -39,6 +39,8 @@ struct zfs; /* a compressor of records, with its buffers */
 
 /* `record`: bytes, a power of 2. NULL without memory. */
 struct zfs *zfs_new(size_t record, struct err *err) must_check;
+
+/* Frees the compressor. */
 void zfs_free(struct zfs *z);
 
 DEFINE_CLEANUP(zfs, struct zfs, zfs_free)

@@ -36,6 +36,7 @@ struct zfs_plan {
     size_t count;
 };
 
+/* Frees the names of the datasets, and empties the plan. */
 void zfs_plan_clear(struct zfs_plan *p);
 
 /* Chooses properties for the files of one directory. */
@@ -49,8 +50,10 @@ int zfs_plan_make(const struct zfs_report *z, const struct layer_stack *s, const
 void zfs_plan_put_command(const struct zfs_dataset *d, const struct dedup_report *dedup,
                           struct buf *out);
 
-/* Appends, in a line each, why the properties were chosen, and why deduplication or not. */
+/* Appends, in a line, why the properties were chosen. */
 void zfs_plan_put_reason(const struct zfs_dataset *d, struct buf *out);
+
+/* Appends, in a line, why deduplication is worth it or not. */
 void zfs_plan_put_dedup_reason(const struct dedup_report *dedup, struct buf *out);
 
 #endif

@@ -8,16 +8,18 @@
 
 #include "shim/plan/describe.h"
 #include "shim/plan/judge.h"
+#include "shim/request/identity.h"
 
 struct explanation {
     const struct policy *policy; /* with the overrides of the profile that matches */
     const char *id, *config;
     struct spec spec;
     struct judgement judgement;
-    struct id_pair owner;   /* of the container */
-    const char *owner_name; /* or NULL */
-    bool judged;            /* false: there is no policy, or it is off */
-    bool refused;           /* it would not start */
+    struct decision decision; /* the plan and its outcomes */
+    struct id_pair owner;     /* of the container */
+    const char *owner_name;   /* or NULL */
+    bool judged;              /* false: there is no policy, or it is off */
+    bool refused;             /* it would not start */
     struct description *ops;
     size_t op_count;
 };

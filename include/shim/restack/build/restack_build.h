@@ -1,9 +1,9 @@
 /*
- * Makes the tree of a chain (restack_tree.h) in the cache, or writes down why there is none: it
+ * Builds the tree of a chain (restack_tree.h) in the cache, or writes down why there is none: it
  * would not pay, or it cannot be done. Two passes: the first only counts.
  *
- * Whether it pays is docs/overlay-costs.md's: with fewer than 2 lookups for a file, and no more
- * than 70 layers, one layer is not faster.
+ * The limits of what pays come from docs/overlay-costs.md: with fewer than 2 lookups for a file,
+ * and no more than 70 layers, one layer is not faster.
  */
 #ifndef SHIM_RESTACK_BUILD_H
 #define SHIM_RESTACK_BUILD_H
@@ -12,26 +12,28 @@
 
 struct restack_built {
     bool ready;
-    const char *why; /* not ready: in words; in the arena */
+    const char *why; /* not ready: the reason, in the arena */
     uint64_t files, directories;
     double lookups; /* layers looked into to find a file, on average; 0: not counted */
     double seconds;
 };
 
-/* True if one layer in place of so many is worth the work. Pure. */
+/* Returns true if one layer in place of `layers` is worth the work; `lookups` for a file on
+ * average. Pure. */
 bool restack_pays(size_t layers, double lookups);
 
 /*
- * Returns when that is written down. `force`: also if it would not pay. -1 and ERR_LIMIT where
- * somebody else is making it.
+ * Builds the tree, and returns when it or the reason is written. `force`: also if it would not pay.
+ * ERR_LIMIT if another process is building it.
  */
 int restack_build(const struct restack_cache *cache, const struct chain *chain, bool force,
                   struct arena *arena, struct restack_built *out, struct err *err) must_check;
 
 /*
- * The same in a process of its own, which outlives this one, holds none of its descriptors and
- * leaves processor and disk to everybody else. `cache` is the folder's path. Returns at once.
+ * Does the same in a process of its own, which outlives this one, holds none of its descriptors and
+ * leaves processor and disk to others. `cache` is the path of the cache. Returns at once.
  */
-int restack_build_apart(const char *cache, const struct chain *chain, struct err *err) must_check;
+int restack_build_in_background(const char *cache, const struct chain *chain,
+                                struct err *err) must_check;
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * What an overlay shows of directories that lie upon one another, found out without mounting one
+ * Merges directories as an overlay of them would show, without mounting one
  * (Documentation/filesystems/overlayfs.rst): whiteouts (devices 0:0), opaque directories, a file
  * that ends a directory and the other way round.
  *
@@ -17,15 +17,15 @@
 #include <stdint.h>
 
 struct merge_layers {
-    int fds[500]; /* directories, topmost first; owned by whoever opened them */
+    int fds[500]; /* directories, topmost first; owned by the caller */
     size_t count;
     bool users; /* the overlay's attributes are "user.overlay." */
 };
 
 /*
- * Told of everything, each directory before what is in it; `path` is relative to each layer, "."
- * the root, and `layer` the one that has what is seen. After `leave` nothing of it is told. Any
- * may fail, which ends the merge.
+ * Is told of everything, each directory before what is in it; `path` is relative to each layer, "."
+ * is the root, and `layer` the layer that shows. `leave` is the last call for a directory. A
+ * callback that fails ends the merge.
  */
 struct merge_sink {
     int (*enter)(void *context, const char *path, struct err *err);
@@ -38,15 +38,17 @@ struct merge_counts {
     uint64_t lookups; /* layers that a kernel without a cache looks into to find each file */
 };
 
-/* `sink` may be NULL, for the counts alone. */
+/* Merges the layers. `sink` may be NULL, for the counts alone. */
 int restack_merge(const struct merge_layers *layers, const struct merge_sink *sink, void *context,
                   struct merge_counts *counts, struct err *err) must_check;
 
-/* "trusted.overlay." or "user.overlay.": what an overlay does not show. */
+/* Returns the prefix of the attributes that an overlay does not show: "trusted.overlay." or
+ * "user.overlay.". */
 const char *merge_prefix(bool users);
 
-/* "/proc/self/fd/FD/PATH/NAME", for calls that want a path; `name` may be NULL. ERR_LIMIT: too
- * long.
+/*
+ * Prints "/proc/self/fd/FD/PATH/NAME", for calls that need a path; `name` may be NULL. ERR_LIMIT:
+ * it is too long.
  */
 int merge_path(int fd, const char *path, const char *name, char *out, size_t size,
                struct err *err) must_check;

@@ -1,14 +1,14 @@
 /*
- * The folder in which trees of merged layers are kept, by chain (chain.h):
+ * The directory in which trees of merged layers are kept, by chain (chain.h):
  *
  *     CACHE/KEY/chain        the record of the layers
- *     CACHE/KEY/tree/        what a container sees of them; missing where there is none
+ *     CACHE/KEY/tree/        the files that a container sees of them; missing if there is no tree
  *     CACHE/KEY/state.json   when it was made and how long that took, or why there is none
- *     CACHE/.build-KEY/      the same while it is made, locked by who makes it
- *     CACHE/.old-…           on its way out
+ *     CACHE/.build-KEY/      the same while it is made, locked by the process that makes it
+ *     CACHE/.old-…           to be removed
  *
- * A folder gets its name when it is complete. The cache must be root's alone: what is in a tree
- * becomes the root of containers.
+ * A directory gets its final name when it is complete. The cache must be owned by root and closed
+ * to others: a tree becomes the root of containers.
  */
 #ifndef SHIM_RESTACK_CACHE_H
 #define SHIM_RESTACK_CACHE_H
@@ -20,7 +20,7 @@
 
 struct restack_cache {
     int fd;
-    char *path; /* without symlinks; owned */
+    char *path; /* without symbolic links; owned */
 };
 
 #define RESTACK_CACHE_INIT                                                                         \
@@ -28,25 +28,30 @@ struct restack_cache {
         .fd = -1                                                                                   \
     }
 
-/* ERR_POLICY: others than root could change it. With `make` it is made; else ENOENT. */
+/*
+ * Opens the cache; the caller closes it. ERR_POLICY: users other than root could change or read it.
+ * A missing one is made if `make` is true, else it is ERR_SYSTEM with ENOENT.
+ */
 int restack_cache_open(const char *path, bool make, struct restack_cache *out,
                        struct err *err) must_check;
+
+/* Closes the descriptor, and frees the path. */
 void restack_cache_close(struct restack_cache *cache);
 
 #define _cleanup_restack_cache_ _cleanup_(restack_cache_close)
 
 enum restack_state {
-    RESTACK_MISSING,  /* nobody has looked at this chain yet, or it is time to look again */
+    RESTACK_MISSING,  /* the chain was not looked at yet, or it is time to try again */
     RESTACK_READY,    /* there is a tree */
     RESTACK_NEEDLESS, /* it would not pay, or cannot be done */
-    RESTACK_FAILED,   /* it could not be done, lately */
-    RESTACK_BUILDING, /* somebody is making it */
+    RESTACK_FAILED,   /* it failed within the last hour */
+    RESTACK_BUILDING, /* a process is making it */
 };
 
 struct restack_entry {
     enum restack_state state;
-    const char *why; /* NEEDLESS, FAILED: in words; in the arena */
-    int fd;          /* READY: its folder, with a shared lock that keeps it there; owned */
+    const char *why; /* NEEDLESS, FAILED: the reason, in the arena */
+    int fd;          /* READY: its directory, with a shared lock that keeps it there; owned */
 };
 
 #define RESTACK_ENTRY_INIT                                                                         \
@@ -54,23 +59,28 @@ struct restack_entry {
         .fd = -1                                                                                   \
     }
 
-/* What there is for a chain. Does not wait. Fails only without memory. */
+/* Looks up what there is for a chain. Does not wait. Fails only without memory. */
 int restack_cache_find(const struct restack_cache *cache, const struct chain *chain,
                        struct arena *arena, struct restack_entry *out, struct err *err) must_check;
 
-/* The folder in which it is built, made if it is missing, with a lock. -1 and ERR_LIMIT if somebody
- * else has that. */
+/*
+ * Returns a locked descriptor of the directory in which the tree is built, made if it is missing;
+ * the caller closes it. -1 and ERR_LIMIT if another process has the lock.
+ */
 int restack_cache_begin(const struct restack_cache *cache, const struct chain *chain,
                         struct err *err) must_check;
 
-/* Gives what was built its name, in place of what may bear it. */
+/* Gives the finished directory its name, in place of an older one. */
 int restack_cache_publish(const struct restack_cache *cache, const struct chain *chain,
                           struct err *err) must_check;
 
-/* Waits until nobody else builds or trims; the lock goes with the descriptor. */
+/*
+ * Returns a descriptor with the lock of the cache: no other process builds or removes trees until
+ * it is closed. `wait`: waits for the lock; else it is ERR_LIMIT if another process has it.
+ */
 int restack_cache_lock(const struct restack_cache *cache, bool wait, struct err *err) must_check;
 
-/* Removes a folder of the cache with all that is in it; what cannot be removed stays. */
+/* Removes a directory of the cache with all that is in it (tree_remove). */
 void restack_cache_remove(const struct restack_cache *cache, const char *name);
 
 #endif

@@ -10,16 +10,18 @@
 #ifndef SHIM_STATE_H
 #define SHIM_STATE_H
 
+#include "shim/plan/decision.h"
 #include "shim/plan/judge.h"
 
 /*
- * Keeps the variables and limits that the plan adds, and the rules for `held`, the container as it
- * will be created (NULL: none are kept). `root` is the runtime's --root or NULL. `again`: another
- * flatbed-runtime has edited just before, and what it kept stays; otherwise an existing file is an
- * older container's, and is replaced.
+ * Keeps the variables and limits that the decision adds, and the rules for `held`, the container as
+ * it will be created (NULL: none are kept). `root` is the runtime's --root or NULL. `again`:
+ * another flatbed-runtime has edited just before, and what it kept stays; otherwise an existing
+ * file is an older container's, and is replaced.
  */
 int state_save(const char *root, const char *id, const struct judgement *judgement,
-               const struct spec *held, bool again, struct err *err) must_check;
+               const struct decision *decision, const struct spec *held, bool again,
+               struct err *err) must_check;
 
 /*
  * Returns the document that was kept, for json_free. ERR_SYSTEM with ENOENT if there is no file;

@@ -3,7 +3,8 @@
 DIR/port gets its port. Each request is a line of DIR/log: "METHOD PATH HOST AUTHORIZATION RANGE"; of a
 chunk that is sent, the range is its place.
 LAYOUT is an OCI layout, served as the repository lab/image, tag v1. DIR/mode is read at each
-request: words, each a way to behave, see MODES. What is pushed lands in memory. With a folder TLS (server.pem,
+request: words, each a way to behave, see MODES. What is pushed lands in memory, a blob only under its
+digest, a manifest only if all that it names is there; DIR/tags gets a line for it: NAME DIGEST. With a folder TLS (server.pem,
 server.key, ca.pem) it speaks TLS, and DIR/shown gets a line for each request with a client
 certificate: HOST PATH.
 """
@@ -369,6 +370,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.upload_state(202, number, len(have) + 5)
         return self.upload_state(202, number)
 
+    def has_all(self, manifest):
+        named = manifest.get("layers", []) + manifest.get("manifests", []) + [manifest.get("config")]
+        return all(one["digest"] in blobs for one in named if one)
+
+    def tag(self, name, digest):
+        tags[name] = digest
+        with lock, open(os.path.join(DIR, "tags"), "a") as f:
+            f.write(f"{name} {digest}\n")
+
     def do_PUT(self):
         self.note()
         if "drop-put" in modes() and not state["dropped"]:
@@ -388,7 +398,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         digest = "sha256:" + hashlib.sha256(self.body).hexdigest()
         query = urllib.parse.parse_qs(url.query)
         if "/manifests/" in url.path:
-            tags[url.path.rsplit("/", 1)[1]] = digest
+            if not self.has_all(json.loads(self.body)):
+                return self.error(400, "MANIFEST_BLOB_UNKNOWN", "not all that it names is here")
+            self.tag(url.path.rsplit("/", 1)[1], digest)
         elif query.get("digest") != [digest]:
             return self.error(400, "DIGEST_INVALID", "not that digest")
         blobs[digest] = self.body

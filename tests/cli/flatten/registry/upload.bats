@@ -12,15 +12,19 @@ setup_file() {
     mock_file_setup docker-registry openssl
     export LARGE=$BATS_FILE_TMPDIR/large.tar
     python3 "$FLATTEN_LIB/large_image.py" "$LARGE" 100
+    # What each push has to come to, looked at once.
+    DIGEST=$("$FLATTEN" -q --compression=none "$LARGE" "oci:$BATS_FILE_TMPDIR/flat" | tail -n 1)
+    export DIGEST
+    same "oci:$BATS_FILE_TMPDIR/flat" "$LARGE"
 }
 
 teardown_file() { registry_stop_all "$BATS_FILE_TMPDIR"; }
 
-# pushes: the large image arrives whole.
+# pushes: the large image arrives whole. The mock has no manifest of which something is missing.
 pushes() {
     : >"$MOCK/log"
-    ok -q --compression=none "$@" "$LARGE" "docker://$HOST/lab/image:new"
-    same "docker://$HOST/lab/image:new" "$LARGE"
+    ok -q --compression=none "$LARGE" "docker://$HOST/lab/image:new"
+    [ "$(tail -n 1 "$MOCK/tags")" = "new $DIGEST" ]
 }
 
 # chunks: where each chunk that was sent begins, in MiB
@@ -53,7 +57,8 @@ chunks() { sed -n 's|^PATCH .* \([0-9]*\)-[0-9]*$|\1|p' "$MOCK/log" | awk '{ pri
     pushes
     [ "$(count '^GET .*/upload/')" -eq 0 ]
     mock boastful
-    pushes -l 1
+    ok -q --compression=none -l 1 "$LARGE" "docker://$HOST/lab/image:new"
+    same "docker://$HOST/lab/image:new" "$LARGE"
 }
 
 @test "an upload that is forgotten is begun again" {

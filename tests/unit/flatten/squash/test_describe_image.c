@@ -39,7 +39,7 @@ static void check(const char *config, const char *created, const char *expected)
 #define FLAT   "\"rootfs\":{\"type\":\"layers\",\"diff_ids\":[\"" NEW "\"]}"
 #define MERGED "\"created_by\":\"flatten squash\",\"comment\":\"2 layers merged\"}"
 
-/* What is not rootfs, history or created keeps its very bytes: spaces, escapes, digits, order. */
+/* All but rootfs, history and created keeps its bytes: spaces, escapes, digits, order. */
 static void test_the_rest_is_untouched(void **state)
 {
     static const char rest[] =
@@ -53,7 +53,7 @@ static void test_the_rest_is_untouched(void **state)
     struct err err = ERR_INIT;
     _cleanup_free_ char *text = squash(config, NULL, &err);
     assert_non_null(text);
-    /* Where the edited object is laid out anew, its untouched values keep their bytes. */
+    /* In an object that is edited, the other values keep their bytes. */
     static const char *const kept[] = {
         "{ \"Env\":[ \"A=\\u0062\" ], \"Healthcheck\":{\"Interval\": 3e9},\n\t\"OnBuild\":null, "
         "\"Shell\" : [], \"Labels\":{\"\":\"\",\"a.b/c\":\"\\/\"} }",
@@ -242,7 +242,7 @@ static void test_kept_history(void **state)
         "\"c\",\"empty_layer\":true},{" ONE_BY "]}");
 }
 
-/* What was merged brought nothing: history without a layer. */
+/* Merged layers that were empty leave history without a layer. */
 static void test_kept_alone(void **state)
 {
     (void)state;

@@ -83,7 +83,7 @@ static char *difference(const struct item *x, const struct item *y)
     buf_append(&seen.text, "", 0);
     size_t count = listing_compare(a, b, note, &seen);
     assert_int_equal(count, seen.text.len ? 1 : 0);
-    /* What two listings have in common and what not is the same when they share it. */
+    /* The differences are the same if the second listing shares records with the first. */
     _cleanup_listing_ struct listing *sharing = listing_like(a, y, 1);
     struct seen again = {{0}};
     buf_append(&again.text, "", 0);
@@ -163,7 +163,7 @@ static void test_missing_paths(void **state)
     buf_free(&seen.text);
 }
 
-/* Which entry of a group is the file, and in which order they come, does not count. */
+/* The order of hard links, and which of them is the file, makes no difference. */
 static void test_hard_links(void **state)
 {
     static const struct item one[] = {{.path = "a", .type = AE_IFREG, .content = "x"},

@@ -175,7 +175,7 @@ static void count_difference(void *ctx, const char *path, const char *a, const c
     ++*(size_t *)ctx;
 }
 
-/* What is proved can fail: the result is held against another image. */
+/* Verifying can fail: the result is compared with another image. */
 static void test_proof_fails(void **state)
 {
     const struct merged_options options = {.semantics = SEMANTICS_OVERLAY};

@@ -1,4 +1,4 @@
-/* Digests of bytes that come by: the same whoever computes them, and in whatever pieces. */
+/* Digests are the same with and without a hasher, in whatever pieces the bytes come. */
 #include "tests/unit/lib/unit.h"
 
 #include "base/digest/sha256.h"
@@ -81,7 +81,7 @@ static void test_side_by_side(void **state)
     free(bytes);
 }
 
-/* Who gives up in the middle does not wait for anybody. */
+/* A digester that is freed before its end does not wait. */
 static void test_given_up(void **state)
 {
     struct err err = ERR_INIT;

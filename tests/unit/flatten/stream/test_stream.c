@@ -19,7 +19,7 @@ static int inflate_by(stream_reader *read, const struct buf *in, size_t in_step,
                       struct buf *out, struct err *err)
 {
     enum compression kind;
-    /* What it is shows in the first four bytes, which are shown at once. */
+    /* The first peek shows four bytes, the length of the longest magic number. */
     struct stream *raw = memory_stream(in->data, in->len, in_step < 4 ? 4 : in_step);
     struct stream *s = stream_decompress(raw, &kind, err);
 
@@ -310,7 +310,7 @@ static void test_verified_nothing(void **state)
     stream_free(s);
 }
 
-/* What a reader did not use is no part of what was checked: drain reads on. */
+/* Bytes that the reader did not use are checked by stream_drain. */
 static void test_drain_reaches_the_check(void **state)
 {
     struct err err = ERR_INIT;
@@ -371,7 +371,7 @@ static void test_skip(void **state)
     assert_int_equal(stream_skip(s, 3), 3);
     assert_works(stream_peek(s, &data, &len, &err), err);
     assert_int_equal(*(const char *)data, '5');
-    assert_int_equal(stream_skip(s, 1), 0); /* what was peeked is not used yet */
+    assert_int_equal(stream_skip(s, 1), 0); /* peeked bytes are not used yet */
     stream_advance(s, len);
     assert_int_equal(stream_skip(s, 1), 0); /* at the end */
     stream_free(s);

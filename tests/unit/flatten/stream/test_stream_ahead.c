@@ -85,7 +85,7 @@ static void test_more_than_allowed(void **state)
     assert_contains(err.msg, "more than 4999999 bytes");
 }
 
-/* What was there before the damage is shown first. */
+/* Bytes before the damage are shown first. */
 static void test_inner_failure(void **state)
 {
     static const unsigned char bomb[] = "\x28\xb5\x2f\xfd\x04\x00\x19\x00\x00"

@@ -20,7 +20,7 @@ static void test_room(void **state)
     assert_contains(err.msg, " free, the image needs about 9.2 EB: set TMPDIR to a directory");
 }
 
-/* What was written is what there was room for; other errors stay. */
+/* The room is what was written; other errors stay. */
 static void test_ran_out(void **state)
 {
     _cleanup_fd_ int fd = memfd_create("file", MFD_CLOEXEC);

@@ -51,7 +51,7 @@ static void test_everything(void **state)
     r.off = 1u << OPT_OUT_TUNING;
     r.error = "no";
     r.warning = "but";
-    r.plan = &f->plan;
+    r.decision = &f->decision;
     _cleanup_free_ char *line = line_of(&r, AUDIT_LINE);
     _cleanup_json_ struct json_doc *doc = shim_document(line);
     const struct json *root = json_root(doc), *list = json_get(root, "operations");
@@ -108,7 +108,10 @@ static void test_many_operations(void **state)
     enum { COUNT = 100 * 1000, DENIED = COUNT - 1 };
     struct plan_op *ops = calloc(COUNT, sizeof(*ops));
     struct plan plan = {.ops = ops, .count = COUNT};
+    _cleanup_arena_ struct arena arena = {0};
+    struct decision decision;
     struct audit_record r = plain;
+    struct err err = ERR_INIT;
     uint64_t omitted;
     char reason[2000];
 
@@ -117,9 +120,10 @@ static void test_many_operations(void **state)
     memset(reason, 'x', sizeof(reason));
     reason[sizeof(reason) - 1] = '\0';
     for (size_t i = 0; i < COUNT; i++)
-        ops[i] = (struct plan_op){.kind = PLAN_ENV, .variable = "V", .reason = reason, .name = ""};
+        ops[i] = (struct plan_op){.kind = PLAN_ENV, .variable.name = "V", .reason = reason};
     ops[DENIED].verdict = PLAN_DENIED;
-    r.plan = &plan;
+    assert_works(decision_begin(&plan, &arena, &decision, &err), err);
+    r.decision = &decision;
     _cleanup_free_ char *line = line_of(&r, AUDIT_LINE);
     _cleanup_json_ struct json_doc *doc = shim_document(line);
     const struct json *list = json_get(json_root(doc), "operations");

@@ -31,9 +31,13 @@ static void test_counting(void **state)
         {.kind = PLAN_MOUNT, .verdict = PLAN_DENIED},
     };
     const struct plan plan = {.ops = ops, .count = 4};
-    struct audit_record record = {.verdict = AUDIT_DENIED, .plan = &plan};
+    _cleanup_arena_ struct arena arena = {0};
+    struct decision decision;
+    struct audit_record record = {.verdict = AUDIT_DENIED, .decision = &decision};
+    struct err err = ERR_INIT;
 
     (void)state;
+    assert_works(decision_begin(&plan, &arena, &decision, &err), err);
     metrics_count(&m, &record, false);
     assert_sample(&m, "flatbed_containers_total{verdict=\"denied\"} 1");
     assert_sample(&m, "flatbed_containers_total{verdict=\"allowed\"} 0");

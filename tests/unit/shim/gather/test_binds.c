@@ -24,7 +24,7 @@ struct result {
     enum plan_verdict verdict;
     bool any;
     char reason[512];
-    char message[1024]; /* of plan_check */
+    char message[1024]; /* of decision_check */
     char *config;       /* after the edit */
 };
 
@@ -51,22 +51,24 @@ static void judge_with(const char *sections, struct bind_facts *facts, const cha
     struct buf text = BUF_INIT;
     struct spec spec;
     struct plan plan;
+    struct decision decision;
 
     if (!facts->rules)
         facts->rules = rules_of(policy, &arena);
     assert_works(spec_read(doc, &arena, &spec, &err), err);
     struct plan_input in = {.policy = policy, .requests = &requests, .spec = &spec, .binds = facts};
     assert_works(plan_make(&in, &arena, &plan, &err), err);
+    assert_works(decision_begin(&plan, &arena, &decision, &err), err);
     *out = (struct result){.any = plan.count > 0};
     if (plan.count) {
         assert_int_equal(plan.ops[0].kind, PLAN_BIND);
         out->verdict = plan.ops[0].verdict;
         snprintf(out->reason, sizeof(out->reason), "%s", plan.ops[0].reason);
     }
-    if (plan_check(&plan, &err) < 0)
+    if (decision_check(&decision, &err) < 0)
         snprintf(out->message, sizeof(out->message), "%s", err.msg);
-    assert_works(apply_plan(&plan, doc, &spec, &err), err);
-    assert_int_equal(plan_changes(&plan), json_modified(doc));
+    assert_works(apply_decision(&decision, doc, &spec, &err), err);
+    assert_int_equal(decision_changes(&decision), json_modified(doc));
     assert_works(json_write(doc, &text, &err), err);
     out->config = buf_take(&text, &err);
 }
@@ -309,11 +311,13 @@ static void test_a_volume_with_more_access_is_the_users(void **state)
         _cleanup_json_ struct json_doc *doc = shim_document(config);
         struct spec spec;
         struct plan plan;
+        struct decision decision;
         assert_works(spec_read(doc, &arena, &spec, &err), err);
         struct plan_input in = {
             .policy = policy, .requests = &requests, .spec = &spec, .binds = &facts};
         assert_works(plan_make(&in, &arena, &plan, &err), err);
-        assert_int_equal(plan_check(&plan, &err), rw ? -1 : 0);
+        assert_works(decision_begin(&plan, &arena, &decision, &err), err);
+        assert_int_equal(decision_check(&decision, &err), rw ? -1 : 0);
     }
 }
 

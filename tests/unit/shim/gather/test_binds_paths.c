@@ -1,7 +1,7 @@
 /* Paths of binds as values: engines' folders, pinned sources, the policy's rules. */
 #include "tests/unit/lib/shim_unit.h"
 
-#include "shim/gather/binds_look.h"
+#include "shim/gather/binds_mounts.h"
 
 static void test_where_engines_mount_for_users(void **state)
 {
@@ -30,12 +30,12 @@ static void test_where_engines_mount_for_users(void **state)
         _cleanup_arena_ struct arena arena = {0};
         _cleanup_free_ char *text = strf("{\"root\":{\"path\":\"%s\"}}", rows[i].root);
         _cleanup_json_ struct json_doc *doc = shim_document(text);
-        struct engine_folders engine;
+        struct engine_directories engine;
         struct err err = ERR_INIT;
         struct spec spec;
         assert_works(spec_read(doc, &arena, &spec, &err), err);
-        assert_works(binds_find_engine(&spec, &arena, &engine, &err), err);
-        if (binds_unsteady(&engine, rows[i].path) != rows[i].unsteady)
+        assert_works(engine_directories_find(&spec, &arena, &engine, &err), err);
+        if (binds_is_unsteady(&engine, rows[i].path) != rows[i].unsteady)
             fail_msg("row %zu: %s", i, rows[i].path);
     }
 }
@@ -73,16 +73,16 @@ static void test_what_engines_mount(void **state)
     static const char text[] = "{\"root\":{\"path\":\"/d/docker/overlay2/1/merged\"}}";
     _cleanup_arena_ struct arena arena = {0};
     _cleanup_json_ struct json_doc *doc = shim_document(text);
-    struct engine_folders engine;
+    struct engine_directories engine;
     struct err err = ERR_INIT;
     struct spec spec;
 
     (void)state;
     assert_works(spec_read(doc, &arena, &spec, &err), err);
-    assert_works(binds_find_engine(&spec, &arena, &engine, &err), err);
+    assert_works(engine_directories_find(&spec, &arena, &engine, &err), err);
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         struct bind_source source = {.path = rows[i].path};
-        binds_look_at_state(&engine, &source);
+        binds_find_state(&engine, &source);
         if (source.engine != rows[i].mounted || !source.state != !rows[i].state ||
             (source.state && strcmp(source.state, rows[i].state) != 0))
             fail_msg("%s: %d, %s", rows[i].path, source.engine, source.state);

@@ -24,12 +24,18 @@ static void test_layers(void **state)
         {"rw", 0},
         {"", 0},
         {"lowerdir=", 0},
+        {"rw,context=\"a:b:c0,lowerdir=x:y\",lowerdir=/a:/b", 2}, /* a comma in quotes */
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-        if (rootfs_count_layers(rows[i].super) != rows[i].layers)
-            fail_msg("%s: %zu", rows[i].super, rootfs_count_layers(rows[i].super));
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        _cleanup_arena_ struct arena arena = {0};
+        struct err err = ERR_INIT;
+        struct layers layers;
+        assert_works(layers_read(rows[i].super, &arena, &layers, &err), err);
+        if (layers.count != rows[i].layers)
+            fail_msg("%s: %zu", rows[i].super, layers.count);
+    }
 }
 
 static const char table_text[] =
@@ -93,11 +99,11 @@ static void test_what_is_too_deep(void **state)
         f->depth = rows[i].depth;
         plan_for(f, sections, "{}");
         assert_int_equal(f->plan.count, rows[i].verdict >= 0);
-        assert_false(plan_changes(&f->plan));
+        assert_false(decision_changes(&f->decision));
         if (rows[i].verdict >= 0)
             assert_int_equal(f->plan.ops[0].verdict, rows[i].verdict);
         if (rows[i].verdict == PLAN_DENIED) {
-            assert_fails(plan_check(&f->plan, &err), err, ERR_POLICY);
+            assert_fails(decision_check(&f->decision, &err), err, ERR_POLICY);
             assert_contains(err.msg, "rootfs.max_depth: the container's root has 33 layers");
             assert_contains(err.msg, "'flatten IMAGE'");
             assert_contains(err.msg, "(policy.json:1)");
@@ -114,7 +120,7 @@ static void test_in_words(void **state)
 
     f->depth = 40;
     plan_for(f, "\"rootfs\":{\"max_depth\":1}", "{}");
-    assert_works(describe_op(&f->plan.ops[0], &f->arena, &d, &err), err);
+    assert_works(describe_outcome(&f->decision.list[0], &f->arena, &d, &err), err);
     assert_string_equal(d.kind, "rootfs");
     assert_string_equal(d.verdict, "kept");
     assert_string_equal(d.subject, "rootfs.max_depth");

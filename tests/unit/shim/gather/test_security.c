@@ -19,7 +19,7 @@
 struct result {
     enum plan_verdict verdict;
     size_t count;
-    char message[1024]; /* of plan_check, or else the last reason */
+    char message[1024]; /* of decision_check, or else the last reason */
     char *config;       /* after the edit; freed by check() */
 };
 
@@ -36,6 +36,7 @@ static struct result judge(const char *security, const char *config, struct secu
     struct buf out = BUF_INIT;
     struct spec spec;
     struct plan plan;
+    struct decision decision;
 
     if (!facts->let_through)
         facts->let_through = "";
@@ -43,15 +44,16 @@ static struct result judge(const char *security, const char *config, struct secu
     struct plan_input in = {
         .policy = policy, .requests = &requests, .spec = &spec, .security = facts};
     assert_works(plan_make(&in, &arena, &plan, &err), err);
+    assert_works(decision_begin(&plan, &arena, &decision, &err), err);
     r.count = plan.count;
     if (plan.count) {
         r.verdict = plan.ops[plan.count - 1].verdict;
         snprintf(r.message, sizeof(r.message), "%s", plan.ops[plan.count - 1].reason);
     }
-    if (plan_check(&plan, &err) < 0)
+    if (decision_check(&decision, &err) < 0)
         snprintf(r.message, sizeof(r.message), "%s", err.msg);
-    assert_works(apply_plan(&plan, doc, &spec, &err), err);
-    assert_int_equal(plan_changes(&plan), json_modified(doc));
+    assert_works(apply_decision(&decision, doc, &spec, &err), err);
+    assert_int_equal(decision_changes(&decision), json_modified(doc));
     assert_works(json_write(doc, &out, &err), err);
     r.config = buf_take(&out, &err);
     return r;
@@ -179,7 +181,7 @@ static void test_devices(void **state)
 {
     static const char gpus[] = "\"devices\":{\"allow\":[\"/dev/nvidia*\"]}";
     struct device_number numbers[] = {{false, 195, 0}};
-    struct security_facts facts = {.devices = numbers, .device_count = 1};
+    struct security_facts facts = {.devices = {numbers, 1}};
 
     (void)state;
     check(gpus, RULES(ORDINARY), facts, NULL);

@@ -9,19 +9,19 @@ static void test_always_and_asked_for(void **state)
              "{\"process\":{},\"annotations\":{\"flatbed.data\":\"imagenet,coco-17:ro:/c\"}}");
     const struct plan_op *logs = mount_on(f, "/work");
     assert_int_equal(logs->verdict, PLAN_ADDED);
-    assert_string_equal(logs->source, "/srv/logs/c1");
-    assert_int_equal(logs->access, ACCESS_RW);
+    assert_string_equal(logs->mount.source, "/srv/logs/c1");
+    assert_int_equal(logs->mount.access, ACCESS_RW);
     assert_null(logs->asked_by);
-    assert_true(logs->ours);
+    assert_true(logs->mount.ours);
     const struct plan_op *data = mount_on(f, "/work/data/imagenet");
-    assert_string_equal(data->source, "/srv/data/imagenet");
-    assert_int_equal(data->access, ACCESS_RO);
+    assert_string_equal(data->mount.source, "/srv/data/imagenet");
+    assert_int_equal(data->mount.access, ACCESS_RO);
     assert_string_equal(data->asked_by, "flatbed.data");
-    assert_string_equal(mount_on(f, "/c")->source, "/srv/data/coco-17");
-    assert_string_equal(mount_on(f, "/cache/torch")->source, "/srv/cache/alice/torch");
-    assert_string_equal(variable(f, "TORCH_HOME")->value, "/cache/torch");
+    assert_string_equal(mount_on(f, "/c")->mount.source, "/srv/data/coco-17");
+    assert_string_equal(mount_on(f, "/cache/torch")->mount.source, "/srv/cache/alice/torch");
+    assert_string_equal(variable(f, "TORCH_HOME")->variable.value, "/cache/torch");
     assert_int_equal(variable(f, "TORCH_HOME")->verdict, PLAN_ADDED);
-    assert_true(plan_changes(&f->plan));
+    assert_true(decision_changes(&f->decision));
 }
 
 static void test_shallow_targets_come_first(void **state)
@@ -33,7 +33,7 @@ static void test_shallow_targets_come_first(void **state)
              "{\"annotations\":{\"flatbed.data\":\"imagenet,coco-1:/a,coco-2:/x/y/z/w\"}}");
     for (size_t i = 0; i < f->plan.count && f->plan.ops[i].kind == PLAN_MOUNT; i++) {
         size_t depth = 0;
-        for (const char *c = f->plan.ops[i].target; *c; c++)
+        for (const char *c = f->plan.ops[i].mount.target; *c; c++)
             depth += *c == '/';
         assert_true(depth >= last);
         last = depth;
@@ -50,14 +50,14 @@ static void test_a_variable_of_two_volumes_is_the_firsts(void **state)
              "{\"process\":{},\"annotations\":{\"flatbed.data\":\"coco-1,coco-2\"}}");
     for (size_t i = 0; i < f->plan.count; i++) {
         const struct plan_op *op = &f->plan.ops[i];
-        if (op->kind != PLAN_ENV || strcmp(op->variable, "DATA") != 0)
+        if (op->kind != PLAN_ENV || strcmp(op->variable.name, "DATA") != 0)
             continue;
         added += op->verdict == PLAN_ADDED;
         skipped += op->verdict == PLAN_SKIPPED;
     }
     assert_int_equal(added, 1);
     assert_int_equal(skipped, 1);
-    assert_string_equal(variable(f, "DATA")->value, "/work/data/coco-1");
+    assert_string_equal(variable(f, "DATA")->variable.value, "/work/data/coco-1");
 }
 
 static void test_the_containers_own_things_win(void **state)
@@ -68,7 +68,7 @@ static void test_the_containers_own_things_win(void **state)
              "{\"process\":{\"env\":[\"TORCH_HOME=/mine\"]},"
              "\"mounts\":[{\"destination\":\"/work/\",\"source\":\"/home/alice\"}]}");
     assert_int_equal(mount_on(f, "/work")->verdict, PLAN_KEPT);
-    assert_false(mount_on(f, "/work")->ours);
+    assert_false(mount_on(f, "/work")->mount.ours);
     assert_int_equal(variable(f, "TORCH_HOME")->verdict, PLAN_KEPT);
     assert_contains(variable(f, "TORCH_HOME")->reason, "sets it itself");
 }
@@ -104,13 +104,13 @@ static void test_a_forged_mount_is_not_taken_for_ours(void **state)
                  "{\"annotations\":{\"flatbed.data\":\"imagenet\"},\"mounts\":[%s]}", forged[i]);
         plan_for(f, plan_volumes, config);
         assert_contains(denial(f)->reason, "something else is mounted on /work/data/imagenet");
-        assert_false(denial(f)->ours);
+        assert_false(denial(f)->mount.ours);
         teardown(&own);
     }
     struct fixture *f = *state;
     plan_for(f, plan_volumes, "{\"mounts\":[" WRITTEN("/work", "/srv/logs/c1", "ro") "]}");
     assert_int_equal(mount_on(f, "/work")->verdict, PLAN_KEPT);
-    assert_false(mount_on(f, "/work")->ours);
+    assert_false(mount_on(f, "/work")->mount.ours);
 }
 
 static void test_only_this_program_mounts_pins(void **state)
@@ -136,7 +136,7 @@ static void test_only_this_program_mounts_pins(void **state)
         snprintf(config, sizeof(config), "{\"mounts\":[%s]}", mounts[i]);
         plan_for(f, plan_volumes, config);
         assert_contains(denial(f)->reason, "has a source in /run/flatbed/pin");
-        assert_fails(plan_check(&f->plan, &err), err, ERR_POLICY);
+        assert_fails(decision_check(&f->decision, &err), err, ERR_POLICY);
         assert_contains(err.msg, "mounts: the container's own mount on ");
         teardown(&own);
     }
@@ -152,13 +152,13 @@ static void test_a_second_edit_changes_nothing(void **state)
              "\"mounts\":[" WRITTEN("/work", "/srv/logs/c1", "rw") "," WRITTEN(
                  "/cache/torch", "/run/flatbed/pin/cache:torch",
                  "rw") "," WRITTEN("/work/data/coco-1", "/srv/data/coco-1", "ro") "]}");
-    assert_false(plan_changes(&f->plan));
+    assert_false(decision_changes(&f->decision));
     assert_int_equal(mount_on(f, "/work")->verdict, PLAN_KEPT);
-    assert_true(mount_on(f, "/work")->ours);
-    assert_false(mount_on(f, "/work")->pinned);
-    assert_true(mount_on(f, "/cache/torch")->ours);
-    assert_true(mount_on(f, "/cache/torch")->pinned);
-    assert_string_equal(mount_on(f, "/cache/torch")->source, "/srv/cache/alice/torch");
+    assert_true(mount_on(f, "/work")->mount.ours);
+    assert_false(mount_on(f, "/work")->mount.pinned);
+    assert_true(mount_on(f, "/cache/torch")->mount.ours);
+    assert_true(mount_on(f, "/cache/torch")->mount.pinned);
+    assert_string_equal(mount_on(f, "/cache/torch")->mount.source, "/srv/cache/alice/torch");
 }
 
 /* A mount of the same source that could write is not this volume. */
@@ -171,7 +171,7 @@ static void test_the_same_source_with_more_access_is_another_mount(void **state)
              "\"/work/data/coco-1\",\"source\":\"/srv/data/coco-1\","
              "\"options\":[\"rbind\",\"ro\",\"rw\"]}]}");
     assert_contains(denial(f)->reason, "something else is mounted");
-    assert_false(denial(f)->ours || denial(f)->pinned);
+    assert_false(denial(f)->mount.ours || denial(f)->mount.pinned);
 }
 
 /* Volumes that were asked for by mounts, the folders that {project} stands for, and no more. */
@@ -184,9 +184,9 @@ static void test_request_mounts(void **state)
         "{\"mounts\":[{\"destination\":\"/run/flatbed/request/scratch/x\",\"source\":"
         "\"/dev/null\",\"type\":\"bind\"},{\"destination\":"
         "\"/run/flatbed/request/project/apollo\",\"source\":\"/dev/null\",\"type\":\"bind\"}]}");
-    assert_string_equal(mount_on(f, "/scratch")->source, "/srv/apollo");
+    assert_string_equal(mount_on(f, "/scratch")->mount.source, "/srv/apollo");
     assert_string_equal(mount_on(f, "/scratch")->asked_by, "/run/flatbed/request/scratch/x");
-    assert_true(plan_changes(&f->plan));
+    assert_true(decision_changes(&f->decision));
 }
 
 static void test_a_request_mount_alone_is_a_change(void **state)
@@ -197,7 +197,7 @@ static void test_a_request_mount_alone_is_a_change(void **state)
              "{\"mounts\":[{\"destination\":\"/run/flatbed/request/project/x\",\"source\":"
              "\"/dev/null\",\"type\":\"bind\"}]}");
     assert_int_equal(f->plan.count, 0);
-    assert_true(plan_changes(&f->plan));
+    assert_true(decision_changes(&f->decision));
 }
 
 /* The request changes how a default is mounted: that is what must be found again. */
@@ -209,9 +209,9 @@ static void test_a_second_edit_of_a_default_asked_for_otherwise(void **state)
              "{\"annotations\":{\"flatbed.logs\":\"x:ro\",\"flatbed.cache\":\"torch:ro\"},"
              "\"mounts\":[" WRITTEN("/work", "/srv/logs/c1", "ro") "," WRITTEN(
                  "/cache/torch", "/srv/cache/alice/torch", "ro") "]}");
-    assert_false(plan_changes(&f->plan));
-    assert_true(mount_on(f, "/work")->ours);
-    assert_true(mount_on(f, "/cache/torch")->ours);
+    assert_false(decision_changes(&f->decision));
+    assert_true(mount_on(f, "/work")->mount.ours);
+    assert_true(mount_on(f, "/cache/torch")->mount.ours);
 }
 
 static void test_denials(void **state)
@@ -244,7 +244,7 @@ static void test_denials(void **state)
                    rows[i].mounts);
         plan_for(f, plan_volumes, config.data);
         assert_contains(denial(f)->reason, rows[i].says);
-        assert_fails(plan_check(&f->plan, &err), err, ERR_POLICY);
+        assert_fails(decision_check(&f->decision, &err), err, ERR_POLICY);
         assert_contains(err.msg, rows[i].says);
         assert_contains(err.msg, rows[i].place);
         assert_contains(err.msg, "flatbed.");
@@ -261,7 +261,7 @@ static void test_all_denials_are_told(void **state)
 
     plan_for(f, plan_volumes,
              "{\"annotations\":{\"flatbed.data\":\"secret,imagenet:rw\",\"flatbed.x\":\"y\"}}");
-    assert_fails(plan_check(&f->plan, &err), err, ERR_POLICY);
+    assert_fails(decision_check(&f->decision, &err), err, ERR_POLICY);
     assert_contains(err.msg, "secret");
     assert_contains(err.msg, "imagenet:ro");
     assert_contains(err.msg, "flatbed.x: ");
@@ -277,8 +277,8 @@ static void test_asking_for_a_default_changes_its_access(void **state)
     for (size_t i = 0; i < f->plan.count; i++)
         mounts += f->plan.ops[i].kind == PLAN_MOUNT;
     assert_int_equal(mounts, 2);
-    assert_int_equal(mount_on(f, "/cache/torch")->access, ACCESS_RO);
-    assert_int_equal(mount_on(f, "/work")->access, ACCESS_RO);
+    assert_int_equal(mount_on(f, "/cache/torch")->mount.access, ACCESS_RO);
+    assert_int_equal(mount_on(f, "/work")->mount.access, ACCESS_RO);
     assert_string_equal(mount_on(f, "/work")->asked_by, "flatbed.logs");
 }
 
@@ -291,7 +291,7 @@ static void test_unsafe_values_are_denied_for_defaults_too(void **state)
         "{}");
     assert_contains(denial(f)->reason, "no value for {hostname}");
     struct err err = ERR_INIT;
-    assert_fails(plan_check(&f->plan, &err), err, ERR_POLICY);
+    assert_fails(decision_check(&f->decision, &err), err, ERR_POLICY);
     assert_contains(err.msg, "volumes.h: ");
 }
 
@@ -310,9 +310,10 @@ static void test_skipping_a_mount_skips_its_variables(void **state)
     plan_for(f, plan_volumes, "{\"process\":{}}");
     for (size_t i = 0; i < f->plan.count; i++)
         if (f->plan.ops[i].kind == PLAN_MOUNT && f->plan.ops[i].verdict == PLAN_ADDED)
-            plan_skip(&f->plan, i, "gone");
-    assert_int_equal(variable(f, "TORCH_HOME")->verdict, PLAN_SKIPPED);
-    assert_false(plan_changes(&f->plan));
+            decision_skip(&f->decision, i, "gone");
+    assert_int_equal(variable_outcome(f, "TORCH_HOME")->verdict, PLAN_SKIPPED);
+    assert_int_equal(variable(f, "TORCH_HOME")->verdict, PLAN_ADDED); /* the plan stays */
+    assert_false(decision_changes(&f->decision));
 }
 
 static void test_an_empty_policy_plans_nothing(void **state)
@@ -321,7 +322,7 @@ static void test_an_empty_policy_plans_nothing(void **state)
 
     plan_for(f, "", "{\"process\":{}}");
     assert_int_equal(f->plan.count, 0);
-    assert_false(plan_changes(&f->plan));
+    assert_false(decision_changes(&f->decision));
 }
 
 UNIT_SUITE(test_plan)

@@ -7,12 +7,12 @@ static void test_read_only_in_depth(void **state)
     struct err err = ERR_INIT;
 
     plan_for(f, plan_volumes, "{\"annotations\":{\"flatbed.data\":\"coco-1\"}}");
-    assert_int_equal(plan_need(&f->plan), PLAN_WANTS_FEATURES);
-    assert_works(plan_fit(&f->plan, &(struct features){0}, "runc", true, &err), err);
-    assert_false(mount_on(f, "/work/data/coco-1")->rro);
-    assert_works(plan_fit(&f->plan, &(struct features){.rro = true}, "runc", true, &err), err);
-    assert_true(mount_on(f, "/work/data/coco-1")->rro);
-    assert_false(mount_on(f, "/work")->rro); /* it is read-write */
+    assert_int_equal(plan_need(&f->decision), PLAN_WANTS_FEATURES);
+    assert_works(plan_fit(&(struct features){0}, "runc", true, &f->decision, &err), err);
+    assert_false(outcome_on(f, "/work/data/coco-1")->mount.rro);
+    assert_works(plan_fit(&(struct features){.rro = true}, "runc", true, &f->decision, &err), err);
+    assert_true(outcome_on(f, "/work/data/coco-1")->mount.rro);
+    assert_false(outcome_on(f, "/work")->mount.rro); /* it is read-write */
 }
 
 static void test_nothing_read_only_needs_no_features(void **state)
@@ -20,7 +20,7 @@ static void test_nothing_read_only_needs_no_features(void **state)
     struct fixture *f = *state;
 
     plan_for(f, plan_volumes, "{}");
-    assert_int_equal(plan_need(&f->plan), PLAN_NEEDS_NOTHING);
+    assert_int_equal(plan_need(&f->decision), PLAN_NEEDS_NOTHING);
 }
 
 static void test_rro_that_is_not_to_be_had(void **state)
@@ -32,13 +32,13 @@ static void test_rro_that_is_not_to_be_had(void **state)
              "\"volumes\":{\"d\":{\"source\":\"/s\",\"target\":\"/t\",\"access\":\"rw\","
              "\"always\":true,\"options\":[\"rro\"]}}",
              "{\"annotations\":{\"flatbed.d\":\"x:ro\"}}");
-    assert_int_equal(plan_need(&f->plan), PLAN_NEEDS_FEATURES);
-    assert_fails(plan_fit(&f->plan, &(struct features){0}, "/usr/bin/crun", true, &err), err,
+    assert_int_equal(plan_need(&f->decision), PLAN_NEEDS_FEATURES);
+    assert_fails(plan_fit(&(struct features){0}, "/usr/bin/crun", true, &f->decision, &err), err,
                  ERR_UNSUPPORTED);
     assert_contains(err.msg, "volumes.d: the option 'rro'");
     assert_contains(err.msg, "/usr/bin/crun");
-    assert_works(plan_fit(&f->plan, &(struct features){0}, "/usr/bin/crun", false, &err), err);
-    assert_false(mount_on(f, "/t")->rro);
+    assert_works(plan_fit(&(struct features){0}, "/usr/bin/crun", false, &f->decision, &err), err);
+    assert_false(outcome_on(f, "/t")->mount.rro);
 }
 
 #define USERNS                                                                                     \
@@ -68,18 +68,18 @@ static void test_idmapped_volumes(void **state)
         assert_int_equal(setup(&own), 0);
         struct fixture *f = own;
         plan_for(f, rows[i].policy, rows[i].config);
-        assert_int_equal(mount_on(f, "/t")->idmap, rows[i].idmap);
-        assert_int_equal(plan_need(&f->plan),
+        assert_int_equal(mount_on(f, "/t")->mount.idmap, rows[i].idmap);
+        assert_int_equal(plan_need(&f->decision),
                          rows[i].idmap ? PLAN_NEEDS_FEATURES : PLAN_NEEDS_NOTHING);
         if (rows[i].idmap) {
-            assert_fails(plan_fit(&f->plan, &(struct features){0}, "runc", true, &err), err,
+            assert_fails(plan_fit(&(struct features){0}, "runc", true, &f->decision, &err), err,
                          ERR_UNSUPPORTED);
             assert_contains(err.msg, "volumes.d: an idmapped mount needs");
-            assert_works(plan_fit(&f->plan, &(struct features){.idmap = true}, "runc", true, &err),
-                         err);
-            assert_true(mount_on(f, "/t")->idmap);
-            assert_works(plan_fit(&f->plan, &(struct features){0}, "runc", false, &err), err);
-            assert_false(mount_on(f, "/t")->idmap);
+            assert_works(
+                plan_fit(&(struct features){.idmap = true}, "runc", true, &f->decision, &err), err);
+            assert_true(outcome_on(f, "/t")->mount.idmap);
+            assert_works(plan_fit(&(struct features){0}, "runc", false, &f->decision, &err), err);
+            assert_false(outcome_on(f, "/t")->mount.idmap);
         }
         teardown(&own);
     }
@@ -103,11 +103,11 @@ static void test_a_pool(void **state)
     struct fixture *f = *state;
 
     plan_for(f, POOLED, "{\"process\":{}}");
-    assert_string_equal(mount_on(f, "/k/pip")->pool, "/pool/pip");
-    assert_string_equal(mount_on(f, "/k/pip")->source, "/c/pip");
+    assert_string_equal(mount_on(f, "/k/pip")->mount.pool, "/pool/pip");
+    assert_string_equal(mount_on(f, "/k/pip")->mount.source, "/c/pip");
     assert_int_equal(mount_on(f, "/k/pip")->verdict, PLAN_ADDED);
-    assert_string_equal(variable(f, "PIP_CACHE_DIR")->value, "/k/pip");
-    assert_int_equal(plan_need(&f->plan), PLAN_NEEDS_NOTHING);
+    assert_string_equal(variable(f, "PIP_CACHE_DIR")->variable.value, "/k/pip");
+    assert_int_equal(plan_need(&f->decision), PLAN_NEEDS_NOTHING);
 }
 
 static void test_a_pool_is_recognised_by_its_private_side(void **state)
@@ -134,8 +134,8 @@ static void test_a_pool_is_recognised_by_its_private_side(void **state)
                  rows[i].type, rows[i].side, rows[i].side);
         plan_for(f, POOLED, config);
         assert_int_equal(mount_on(f, "/k/pip")->verdict, PLAN_KEPT);
-        assert_int_equal(mount_on(f, "/k/pip")->ours, rows[i].ours);
-        assert_int_equal(mount_on(f, "/k/pip")->pinned, rows[i].pinned);
+        assert_int_equal(mount_on(f, "/k/pip")->mount.ours, rows[i].ours);
+        assert_int_equal(mount_on(f, "/k/pip")->mount.pinned, rows[i].pinned);
         teardown(&own);
     }
 }

@@ -15,7 +15,7 @@ static const struct plan_op *op_of(const struct fixture *f, enum plan_kind kind)
 static const struct plan_op *limit_of(const struct fixture *f, const char *limit)
 {
     for (size_t i = 0; i < f->plan.count; i++)
-        if (f->plan.ops[i].kind == PLAN_RLIMIT && strcmp(f->plan.ops[i].limit, limit) == 0)
+        if (f->plan.ops[i].kind == PLAN_RLIMIT && strcmp(f->plan.ops[i].rlimit.name, limit) == 0)
             return &f->plan.ops[i];
     fail_msg("no limit %s", limit);
     return NULL;
@@ -37,7 +37,7 @@ static char *applied(struct fixture *f)
     struct buf out = BUF_INIT;
     struct err err = ERR_INIT;
 
-    assert_works(apply_plan(&f->plan, f->doc, &f->spec, &err), err);
+    assert_works(apply_decision(&f->decision, f->doc, &f->spec, &err), err);
     assert_works(json_write(f->doc, &out, &err), err);
     return buf_take(&out, &err);
 }
@@ -235,9 +235,9 @@ static void test_clamping(void **state)
         plan_for(f, "\"tuning\":{\"nofile\":65536,\"memlock\":\"unlimited\"}", rows[i].config);
         const struct plan_op *op = limit_of(f, rows[i].limit);
         assert_int_equal(op->verdict, PLAN_DOWNGRADED);
-        assert_string_equal(op->value, rows[i].value);
+        assert_string_equal(op->rlimit.value, rows[i].value);
         assert_contains(op->reason, "more than the runtime may give");
-        assert_true(plan_changes(&f->plan));
+        assert_true(decision_changes(&f->decision));
         teardown(&own);
     }
 }
@@ -272,8 +272,8 @@ static void test_threads(void **state)
         void *own = NULL;
         struct fixture *f = fresh("\"threads\":true", rows[i].config, &own);
         for (int n = 0; n < 4; n++) {
-            assert_string_equal(variable(f, followers[n])->value, rows[i].value);
-            assert_string_equal(variable(f, leaders[n])->value, rows[i].value);
+            assert_string_equal(variable(f, followers[n])->variable.value, rows[i].value);
+            assert_string_equal(variable(f, leaders[n])->variable.value, rows[i].value);
             assert_int_equal(variable(f, leaders[n])->verdict, PLAN_ADDED);
         }
         assert_int_equal(f->plan.count, 8);
@@ -291,12 +291,12 @@ static void test_threads_that_the_container_sets(void **state)
 
     (void)state;
     assert_int_equal(variable(f, "OMP_NUM_THREADS")->verdict, PLAN_KEPT);
-    assert_false(variable(f, "OMP_NUM_THREADS")->same);
+    assert_false(variable(f, "OMP_NUM_THREADS")->variable.same);
     assert_int_equal(variable(f, "MKL_NUM_THREADS")->verdict, PLAN_SKIPPED);
     assert_contains(variable(f, "MKL_NUM_THREADS")->reason, "follows OMP_NUM_THREADS");
     assert_int_equal(variable(f, "BLIS_NUM_THREADS")->verdict, PLAN_KEPT);
     assert_int_equal(variable(f, "RAYON_NUM_THREADS")->verdict, PLAN_ADDED);
-    assert_true(variable(f, "NUMBA_NUM_THREADS")->same);
+    assert_true(variable(f, "NUMBA_NUM_THREADS")->variable.same);
     teardown(&own);
 }
 
@@ -318,9 +318,9 @@ static void test_variables_of_no_volume_outlive_it(void **state)
              "\"volumes\":{\"d\":{\"source\":\"/s\",\"target\":\"/t\",\"always\":true,"
              "\"env\":{\"D\":\"{target}\"}}},\"tuning\":{\"threads\":true}",
              "{\"process\":{}}");
-    plan_skip(&f->plan, 0, "it is not there");
-    assert_int_equal(variable(f, "D")->verdict, PLAN_SKIPPED);
-    assert_int_equal(variable(f, "OMP_NUM_THREADS")->verdict, PLAN_ADDED);
+    decision_skip(&f->decision, 0, "it is not there");
+    assert_int_equal(variable_outcome(f, "D")->verdict, PLAN_SKIPPED);
+    assert_int_equal(variable_outcome(f, "OMP_NUM_THREADS")->verdict, PLAN_ADDED);
 }
 
 /* ---- workers ---- */
@@ -353,8 +353,8 @@ static void test_workers(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         void *own = NULL;
         struct fixture *f = fresh(rows[i].tuning, rows[i].config, &own);
-        if (strcmp(variable(f, "FLATBED_WORKERS")->value, rows[i].value) != 0)
-            fail_msg("row %zu: %s", i, variable(f, "FLATBED_WORKERS")->value);
+        if (strcmp(variable(f, "FLATBED_WORKERS")->variable.value, rows[i].value) != 0)
+            fail_msg("row %zu: %s", i, variable(f, "FLATBED_WORKERS")->variable.value);
         assert_int_equal(variable(f, "FLATBED_WORKERS")->verdict, PLAN_ADDED);
         teardown(&own);
     }
@@ -394,7 +394,7 @@ static void test_asking_for_too_much(void **state)
                                   "\"memlock\":{\"default\":\"1g\",\"max\":\"2g\"},"
                                   "\"workers\":{\"default\":2,\"max\":\"100%\"}",
                                   config, &own);
-        assert_fails(plan_check(&f->plan, &err), err, ERR_POLICY);
+        assert_fails(decision_check(&f->decision, &err), err, ERR_POLICY);
         assert_contains(err.msg, rows[i].message);
         /* Where the policy is permissive, it counts as not asked. */
         _cleanup_free_ char *text = applied(f);
@@ -424,15 +424,15 @@ static void test_a_second_edit_changes_nothing(void **state)
         struct fixture *f = first, *g = second;
         f->host.may_raise = g->host.may_raise = may_raise;
         plan_for(f, everything, config);
-        assert_true(plan_changes(&f->plan));
+        assert_true(decision_changes(&f->decision));
         _cleanup_free_ char *text = applied(f);
         plan_for(g, everything, text);
         assert_int_equal(g->plan.count, f->plan.count);
         for (size_t i = 0; i < g->plan.count; i++) {
             assert_int_equal(g->plan.ops[i].verdict, PLAN_KEPT);
-            assert_true(g->plan.ops[i].kind != PLAN_ENV || g->plan.ops[i].same);
+            assert_true(g->plan.ops[i].kind != PLAN_ENV || g->plan.ops[i].variable.same);
         }
-        assert_false(plan_changes(&g->plan));
+        assert_false(decision_changes(&g->decision));
         teardown(&first);
         teardown(&second);
     }
@@ -458,7 +458,7 @@ static void test_in_words(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         struct description d;
         struct err err = ERR_INIT;
-        assert_works(describe_op(&f->plan.ops[i], &f->arena, &d, &err), err);
+        assert_works(describe_outcome(&f->decision.list[i], &f->arena, &d, &err), err);
         assert_string_equal(d.kind, rows[i].kind);
         assert_string_equal(d.subject, rows[i].subject);
         assert_string_equal(d.value, rows[i].value);

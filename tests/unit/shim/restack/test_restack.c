@@ -219,8 +219,8 @@ static void test_the_plan_only_wants_it(void **state)
     assert_int_equal(f->plan.ops[0].verdict, PLAN_KEPT);
     assert_string_equal(f->policy->rootfs.cache.text, "/srv/r");
     /* What is mounted is not in config.json. */
-    f->plan.ops[0].verdict = PLAN_ADDED;
-    assert_false(plan_changes(&f->plan));
+    f->decision.list[0].verdict = PLAN_ADDED;
+    assert_false(decision_changes(&f->decision));
 }
 
 UNIT_SUITE(test_restack)

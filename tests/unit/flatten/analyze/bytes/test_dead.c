@@ -3,8 +3,8 @@
 #include "tests/unit/lib/unit.h"
 
 /*
- * Who hid what, and why: stacks as text (stack.h), with files of "layer:path". Expected: for each
- * pair of layers and cause "LAYER<BY cause files"; in the order of layers.
+ * Hidden bytes and their causes: stacks as text (stack.h), with files of "layer:path". Expected:
+ * for each pair of layers and cause "LAYER<BY cause files"; in the order of layers.
  */
 struct dead_case {
     const char *layers, *expected;
@@ -36,7 +36,7 @@ static const struct dead_case cases[] = {
     {"a b=a | -a | b", "1<3 overwritten 1"},
     {"a b=a | a b", "1<2 overwritten 1"},
     {"a b=a c=b | -a | -c | -b", "1<4 deleted 1"},
-    /* a path twice in a layer: nobody ever saw the first */
+    /* a path twice in a layer: the first never shows */
     {"a a", "1<1 overwritten 1"},
     {"a b=a a", ""},
 };

@@ -27,7 +27,7 @@ static void test_good(void **state)
     assert_true(lookup_ratio(&c, LOOKUP_STAT, LOOKUP_MOUNT, 5) == 3);
 }
 
-/* What is no good leaves the defaults. */
+/* Malformed text leaves the defaults. */
 static void test_bad(void **state)
 {
     static const struct {

@@ -7,30 +7,37 @@ static const struct policy_volume plain = {.name = "data"};
 
 static struct plan_op mount_op(const char *target, enum policy_access access)
 {
-    return (struct plan_op){.kind = PLAN_MOUNT,
-                            .verdict = PLAN_ADDED,
-                            .reason = "",
-                            .volume = &plain,
-                            .name = "",
-                            .source = "/srv",
-                            .target = target,
-                            .access = access};
+    return (struct plan_op){
+        .kind = PLAN_MOUNT,
+        .verdict = PLAN_ADDED,
+        .reason = "",
+        .mount = {
+            .volume = &plain, .name = "", .source = "/srv", .target = target, .access = access}};
 }
 
-/* The document after the plan; the caller frees it. */
-static char *applied(const char *config, struct plan_op *ops, size_t count)
+/* The document after a decision on these operations; the caller frees it. */
+static char *applied_with(const char *config, struct plan_op *ops, size_t count, bool rro)
 {
     _cleanup_arena_ struct arena arena = {0};
     _cleanup_json_ struct json_doc *doc = shim_document(config);
     struct plan plan = {.ops = ops, .count = count};
     struct err err = ERR_INIT;
     struct buf out = BUF_INIT;
+    struct decision decision;
     struct spec spec;
 
     assert_works(spec_read(doc, &arena, &spec, &err), err);
-    assert_works(apply_plan(&plan, doc, &spec, &err), err);
+    assert_works(decision_begin(&plan, &arena, &decision, &err), err);
+    for (size_t i = 0; rro && i < count; i++)
+        decision.list[i].mount.rro = true;
+    assert_works(apply_decision(&decision, doc, &spec, &err), err);
     assert_works(json_write(doc, &out, &err), err);
     return buf_take(&out, &err);
+}
+
+static char *applied(const char *config, struct plan_op *ops, size_t count)
+{
+    return applied_with(config, ops, count, false);
 }
 
 static void assert_applied(const char *config, struct plan_op *ops, size_t count,
@@ -49,7 +56,7 @@ static void test_a_mount(void **state)
     assert_applied("{\"mounts\":[]}", &op, 1,
                    "{\"mounts\":[{\"destination\":\"/work\",\"type\":\"bind\",\"source\":\"/srv\","
                    "\"options\":[\"rbind\",\"ro\",\"rprivate\",\"nosuid\",\"nodev\"]}]}");
-    op.access = ACCESS_RW;
+    op.mount.access = ACCESS_RW;
     assert_applied("{}", &op, 1,
                    "{\"mounts\":[{\"destination\":\"/work\",\"type\":\"bind\",\"source\":\"/srv\","
                    "\"options\":[\"rbind\",\"rw\",\"rprivate\",\"nosuid\",\"nodev\"]}]}");
@@ -63,7 +70,7 @@ static void test_options(void **state)
     struct plan_op op = mount_op("/w", ACCESS_RW);
 
     (void)state;
-    op.volume = &volume;
+    op.mount.volume = &volume;
     _cleanup_free_ char *text = applied("{}", &op, 1);
     assert_contains(text, "[\"rbind\",\"rw\",\"rprivate\",\"nodev\",\"suid\",\"noexec\"]");
 }
@@ -76,11 +83,10 @@ static void test_read_only_in_depth(void **state)
     struct plan_op op = mount_op("/w", ACCESS_RO);
 
     (void)state;
-    op.volume = &volume;
+    op.mount.volume = &volume;
     _cleanup_free_ char *plainly = applied("{}", &op, 1);
     assert_contains(plainly, "[\"rbind\",\"ro\",\"rprivate\",\"nosuid\",\"nodev\"]");
-    op.rro = true;
-    _cleanup_free_ char *text = applied("{}", &op, 1);
+    _cleanup_free_ char *text = applied_with("{}", &op, 1, true);
     assert_contains(text, "[\"rbind\",\"ro\",\"rro\",\"rprivate\",\"nosuid\",\"nodev\"]");
 }
 
@@ -89,7 +95,7 @@ static void test_idmapped(void **state)
     struct plan_op op = mount_op("/w", ACCESS_RW);
 
     (void)state;
-    op.idmap = true;
+    op.mount.idmap = true;
     _cleanup_free_ char *text =
         applied("{\"linux\":{\"uidMappings\":[{\"containerID\":0,\"hostID\":5,\"size\":9}],"
                 "\"gidMappings\":[{\"containerID\":0,\"hostID\":6,\"size\":9}]}}",
@@ -105,8 +111,8 @@ static void test_a_pool(void **state)
     struct plan_op op = mount_op("/w", ACCESS_RW);
 
     (void)state;
-    op.pool = "/po:o,l\\";
-    op.source = "/s,r";
+    op.mount.pool = "/po:o,l\\";
+    op.mount.source = "/s,r";
     assert_applied(
         "{}", &op, 1,
         "{\"mounts\":[{\"destination\":\"/w\",\"type\":\"overlay\",\"source\":\"overlay\","
@@ -141,12 +147,14 @@ static void test_request_mounts_go_and_are_remembered(void **state)
         _cleanup_arena_ struct arena arena = {0};
         _cleanup_json_ struct json_doc *doc = shim_document(before);
         struct plan plan = {.ops = &op, .count = 1, .requests = &requests};
+        struct decision decision;
         struct err err = ERR_INIT;
         struct spec spec;
         struct buf out = BUF_INIT;
 
         assert_works(spec_read(doc, &arena, &spec, &err), err);
-        assert_works(apply_plan(&plan, doc, &spec, &err), err);
+        assert_works(decision_begin(&plan, &arena, &decision, &err), err);
+        assert_works(apply_decision(&decision, doc, &spec, &err), err);
         assert_works(json_write(doc, &out, &err), err);
         struct json *mounts = json_get(json_root(doc), "mounts");
         assert_int_equal(json_count(mounts), 2);
@@ -161,8 +169,14 @@ static void test_request_mounts_go_and_are_remembered(void **state)
 static void test_variables(void **state)
 {
     struct plan_op ops[] = {
-        {.kind = PLAN_ENV, .verdict = PLAN_ADDED, .variable = "A", .value = "/x=y", .reason = ""},
-        {.kind = PLAN_ENV, .verdict = PLAN_KEPT, .variable = "B", .value = "z", .reason = ""},
+        {.kind = PLAN_ENV,
+         .verdict = PLAN_ADDED,
+         .variable = {.name = "A", .value = "/x=y"},
+         .reason = ""},
+        {.kind = PLAN_ENV,
+         .verdict = PLAN_KEPT,
+         .variable = {.name = "B", .value = "z"},
+         .reason = ""},
     };
 
     (void)state;

@@ -1,4 +1,4 @@
-#include "shim/restack/cache/restack_trust.h"
+#include "shim/restack/restack_trust.h"
 
 #include "shim/mount/mounts_of_all.h"
 #include "shim/restack/build/restack_merge.h"
@@ -15,14 +15,14 @@ static int open_directory(const char *path)
     return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-static bool has(int dirfd, const char *name)
+static bool has_entry(int dirfd, const char *name)
 {
     struct stat st;
 
     return dirfd >= 0 && fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-static bool is_same(int a, int b, const char *name)
+static bool is_same_entry(int a, int b, const char *name)
 {
     struct stat x, y;
 
@@ -45,9 +45,9 @@ bool restack_shows(const char *point, const char *tree, const struct chain *chai
         const char *name = e->d_name;
         if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
             continue;
-        bool hidden = has(upper, name) || has(own, name);
+        bool hidden = has_entry(upper, name) || has_entry(own, name);
         count++;
-        same = hidden || is_same(dirfd(dir), shown, name);
+        same = hidden || is_same_entry(dirfd(dir), shown, name);
     }
     if (dir)
         closedir(dir);
@@ -58,10 +58,10 @@ bool restack_shows(const char *point, const char *tree, const struct chain *chai
 
 struct sought {
     const struct mount_entry *mount;
-    unsigned found, reached; /* itself is one of each */
+    unsigned found, reached; /* the mount itself counts in both */
 };
 
-/* One path may be the end of the other: a container that watches the host has it at /host. */
+/* True if one path ends with the other: a monitoring container has the host at /host. */
 static bool is_same_place(const char *a, const char *b)
 {
     size_t x = strlen(a), y = strlen(b);
@@ -69,7 +69,7 @@ static bool is_same_place(const char *a, const char *b)
     return x < y ? strcmp(a, b + (y - x)) == 0 : strcmp(a + (x - y), b) == 0;
 }
 
-/* Of a shared mount all peers and those that follow it go together. */
+/* True if an unmount of `m` unmounts the other, too: a peer of a shared mount, or its slave. */
 static bool is_reached(const struct mount_entry *m, const struct mount_entry *other)
 {
     return m->id == other->id ||
@@ -77,7 +77,7 @@ static bool is_reached(const struct mount_entry *m, const struct mount_entry *ot
             is_same_place(m->point, other->point));
 }
 
-static void look_for(void *context, const struct mount_table *table)
+static void count_mounts(void *context, const struct mount_table *table)
 {
     struct sought *s = context;
 
@@ -95,12 +95,12 @@ bool restack_is_elsewhere(const struct mount_entry *mount)
     struct sought s = {.mount = mount};
     struct err ignored;
 
-    return mounts_of_all(look_for, &s, &ignored) < 0 || s.found != s.reached;
+    return mounts_of_all(count_mounts, &s, &ignored) < 0 || s.found != s.reached;
 }
 
 /* ---- the upper directory ---- */
 
-static int enter(void *context, const char *path, struct err *err)
+static int count_directory(void *context, const char *path, struct err *err)
 {
     enum { FEW = 64 };
     int *count = context;
@@ -109,14 +109,15 @@ static int enter(void *context, const char *path, struct err *err)
     return ++*count > FEW ? err_set(err, ERR_LIMIT, "many entries") : 0;
 }
 
-static int file(void *context, const char *path, const char *name, size_t layer, struct err *err)
+static int count_file(void *context, const char *path, const char *name, size_t layer,
+                      struct err *err)
 {
     (void)name;
     (void)layer;
-    return enter(context, path, err);
+    return count_directory(context, path, err);
 }
 
-static int leave(void *context, const char *path, size_t layer, struct err *err)
+static int leave_directory(void *context, const char *path, size_t layer, struct err *err)
 {
     (void)context;
     (void)path;
@@ -127,7 +128,7 @@ static int leave(void *context, const char *path, size_t layer, struct err *err)
 
 bool restack_is_fresh(const struct chain *chain)
 {
-    static const struct merge_sink sink = {enter, file, leave};
+    static const struct merge_sink sink = {count_directory, count_file, leave_directory};
     _cleanup_fd_ int fd = open_directory(chain->upper);
     const struct merge_layers upper = {.fds = {fd}, .count = 1, .users = chain->users};
     struct merge_counts counts;

@@ -1,5 +1,5 @@
 /*
- * What an overlay was mounted with, read from the options that the kernel shows for it
+ * Reads the options that an overlay was mounted with, as the kernel shows them
  * (/proc/PID/mountinfo; ovl_show_options in fs/overlayfs/params.c), and whether another overlay of
  * the same upper directory may take its place (Documentation/filesystems/overlayfs.rst, "Changes to
  * underlying filesystems": lower layers may be others at the next mount where metacopy, index, xino
@@ -23,24 +23,27 @@ enum layers_feature { LAYERS_INDEX, LAYERS_METACOPY, LAYERS_REDIRECT, LAYERS_NFS
 extern const char *const layers_feature_names[LAYERS_FEATURES]; /* of option and parameter */
 
 struct layers {
-    const char **lower; /* topmost first, unescaped; relative ones are the engine's business */
+    const char **lower; /* topmost first, unescaped; only the engine knows what relative ones are
+                           relative to; without layers of data alone (behind "::") */
     size_t count;
     const char *upper, *work;    /* unescaped; NULL: none */
     const char *rest;            /* all other options, each with a comma before it */
     const char *kept[3];         /* lowerdir, upperdir and workdir as mount(2) takes them */
-    bool given[LAYERS_FEATURES]; /* the mount says what it has */
+    bool given[LAYERS_FEATURES]; /* the mount has the option */
     bool users;                  /* userxattr: attributes are "user.overlay." */
-    bool fleeting;               /* volatile: the work directory is marked as in use */
-    const char *unfit;           /* why nothing may take its place; NULL: something may */
+    bool fleeting;               /* volatile: the kernel marks the work directory as in use */
+    const char *unfit;           /* why no other overlay may take its place; NULL: one may */
 };
 
-/* `super` is a mount_entry's. Everything is in the arena. Fails only without memory. */
+/* Reads the options `super` of a mount_entry. Everything is in the arena. Fails only without
+ * memory. */
 int layers_read(const char *super, struct arena *arena, struct layers *out,
                 struct err *err) must_check;
 
 /*
- * The "lowerdir=" option with paths relative to a folder that all layers are in, which becomes
- * *base: mount(2) takes no more than a page. NULL: they are in none but "/", or no memory.
+ * Returns the "lowerdir=" option with paths relative to a directory that holds all layers, which
+ * becomes *base: mount(2) takes no more than a page. NULL if only "/" holds them, or without
+ * memory.
  */
 const char *layers_shorten(const struct layers *layers, struct arena *arena,
                            const char **base) must_check;

@@ -2,7 +2,7 @@
 #include "tests/unit/lib/unit.h"
 
 #include "base/buf.h"
-#include "shim/restack/cache/layers.h"
+#include "shim/mount/layers.h"
 
 #include <string.h>
 

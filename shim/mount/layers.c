@@ -1,6 +1,7 @@
-#include "shim/restack/cache/layers.h"
+#include "shim/mount/layers.h"
 
 #include "base/buf.h"
+#include "shim/mount/mount_table.h"
 #include "shim/mount/overlay.h"
 
 #include <string.h>
@@ -14,7 +15,7 @@ const char *const layers_feature_names[LAYERS_FEATURES] = {
 
 /* ---- text ---- */
 
-/* Bytes of the option at the beginning: up to a comma that is not within quotes (of a context). */
+/* Returns the length of the first option: up to a comma that is not in quotes, as a context has. */
 static size_t option_length(const char *text)
 {
     bool quoted = false;
@@ -25,27 +26,7 @@ static size_t option_length(const char *text)
     return len;
 }
 
-/* A copy without the kernel's octal escapes. */
-static char *decode(const char *text, size_t len, struct arena *arena)
-{
-    char *out = arena_strndup(arena, text, len);
-    size_t to = 0;
-
-    for (size_t from = 0; out && from < len; from++) {
-        const char *c = text + from;
-        if (c[0] == '\\' && len - from > 3 && strspn(c + 1, "01234567") >= 3) {
-            out[to++] = (char)((c[1] - '0') * 64 + (c[2] - '0') * 8 + (c[3] - '0'));
-            from += 3;
-        } else {
-            out[to++] = *c;
-        }
-    }
-    if (out)
-        out[to] = '\0';
-    return out;
-}
-
-/* A copy in which a backslash is gone and what it escapes stays. */
+/* Returns a copy without the backslashes that escape a character. NULL without memory. */
 static char *unescape(const char *text, size_t len, struct arena *arena)
 {
     char *out = arena_strndup(arena, text, len);
@@ -78,16 +59,18 @@ static int split_lower(const char *list, struct arena *arena, struct layers *out
         size_t len = 0;
         while (list[len] && list[len] != ':')
             len += list[len] == '\\' && list[len + 1] ? 2 : 1;
-        if (len == 0)
+        if (len == 0) { /* "::": all that follow hold the data of files alone */
             out->unfit = "it has layers of data alone";
-        else if (add_lower(out, unescape(list, len, arena), arena, err) < 0)
+            return 0;
+        }
+        if (add_lower(out, unescape(list, len, arena), arena, err) < 0)
             return -1;
         list += len + (list[len] == ':');
     }
     return 0;
 }
 
-/* The layers as an option of mount(2), without the first `skip` bytes. NULL without memory. */
+/* Returns the layers as an option of mount(2), each without `skip` bytes. NULL without memory. */
 static const char *join_lower(const struct layers *l, size_t skip, struct arena *arena)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
@@ -101,8 +84,8 @@ static const char *join_lower(const struct layers *l, size_t skip, struct arena 
     return text.failed ? NULL : arena_strndup(arena, text.data ? text.data : "", text.len);
 }
 
-/* Bytes of the path's folders that the other path has, too, with the last slash. */
-static size_t shared_folders(const char *path, size_t len, const char *other)
+/* Returns the length of the leading directories that both paths have, with the last slash. */
+static size_t shared_directories(const char *path, size_t len, const char *other)
 {
     size_t same = 0, shared = 0;
 
@@ -117,7 +100,7 @@ const char *layers_shorten(const struct layers *layers, struct arena *arena, con
     size_t shared = layers->count ? strlen(layers->lower[0]) : 0;
 
     for (size_t i = 0; i < layers->count; i++)
-        shared = shared_folders(layers->lower[0], shared, layers->lower[i]);
+        shared = shared_directories(layers->lower[0], shared, layers->lower[i]);
     if (shared < 2 || layers->lower[0][0] != '/')
         return NULL;
     *base = arena_strndup(arena, layers->lower[0], shared - 1);
@@ -126,7 +109,7 @@ const char *layers_shorten(const struct layers *layers, struct arena *arena, con
 
 /* ---- options ---- */
 
-/* Values with which nothing is kept in the upper directory that depends on the lower ones. */
+/* Options with which the upper directory keeps nothing that depends on the lower ones. */
 static const struct {
     const char *name;
     const char *values; /* " a b "; NULL: it has none; "": any */
@@ -165,7 +148,8 @@ static bool is_harmless(const char *name, const char *value)
     return false;
 }
 
-static int refuse(struct layers *out, const char *option, struct arena *arena, struct err *err)
+static int refuse_option(struct layers *out, const char *option, struct arena *arena,
+                         struct err *err)
 {
     _cleanup_free_ char *text = strf("it is mounted with '%.100s'", option);
 
@@ -173,9 +157,9 @@ static int refuse(struct layers *out, const char *option, struct arena *arena, s
     return out->unfit ? 0 : err_nomem(err);
 }
 
-/* Any but the layers. `option` may be written into. */
-static int read_other(char *option, struct buf *rest, struct arena *arena, struct layers *out,
-                      struct err *err)
+/* Reads any option but the layers. Writes into `option`, and restores it. */
+static int read_other_option(char *option, struct buf *rest, struct arena *arena,
+                             struct layers *out, struct err *err)
 {
     char *equals = strchr(option, '='), *value = equals ? equals + 1 : NULL;
 
@@ -191,14 +175,14 @@ static int read_other(char *option, struct buf *rest, struct arena *arena, struc
     if (equals)
         *equals = '=';
     if (!fits)
-        return refuse(out, option, arena, err);
+        return refuse_option(out, option, arena, err);
     if (!implied)
         buf_printf(rest, ",%s", option);
     return 0;
 }
 
-/* "KEY=…", as it is. */
-static bool takes(const char *option, const char *key, const char **kept, const char **value)
+/* True for "KEY=…": *kept gets the option, *value what is behind the "=". */
+static bool option_takes(const char *option, const char *key, const char **kept, const char **value)
 {
     size_t len = strlen(key);
 
@@ -214,16 +198,16 @@ static int read_option(char *option, struct buf *rest, struct arena *arena, stru
 {
     const char *value, *ignored;
 
-    if (takes(option, "lowerdir=", &out->kept[0], &value))
+    if (option_takes(option, "lowerdir=", &out->kept[0], &value))
         return split_lower(value, arena, out, err);
-    if (takes(option, "lowerdir+=", &ignored, &value))
+    if (option_takes(option, "lowerdir+=", &ignored, &value))
         return add_lower(out, value, arena, err);
-    if (takes(option, "upperdir=", &out->kept[1], &value))
+    if (option_takes(option, "upperdir=", &out->kept[1], &value))
         out->upper = unescape(value, strlen(value), arena);
-    else if (takes(option, "workdir=", &out->kept[2], &value))
+    else if (option_takes(option, "workdir=", &out->kept[2], &value))
         out->work = unescape(value, strlen(value), arena);
     else
-        return read_other(option, rest, arena, out, err);
+        return read_other_option(option, rest, arena, out, err);
     return (out->kept[1] && !out->upper) || (out->kept[2] && !out->work) ? err_nomem(err) : 0;
 }
 
@@ -234,7 +218,7 @@ int layers_read(const char *super, struct arena *arena, struct layers *out, stru
     *out = (struct layers){0};
     while (*super) {
         size_t len = option_length(super);
-        char *option = decode(super, len, arena);
+        char *option = mount_table_unescape(super, len, arena);
         if (!option)
             return err_nomem(err);
         if (read_option(option, &rest, arena, out, err) < 0)
