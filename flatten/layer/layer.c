@@ -85,7 +85,7 @@ static int archive_failure(struct layer_reader *r, struct err *err)
 }
 
 /* Has a reader whose stream is set read it. */
-static int start(struct layer_reader *r, struct err *err)
+static int open_archive(struct layer_reader *r, struct err *err)
 {
     if (!(r->archive = archive_read_new()))
         return err_nomem(err);
@@ -116,7 +116,7 @@ static struct layer_reader *open_reader(const struct layer *layer, bool checked,
     if (layer->verifier && verifier_check(layer->verifier, layer, err) < 0)
         return NULL;
     r->stream = r->checked ? layer_tar(layer, err) : layer_tar_unchecked(layer, &r->kind, err);
-    return r->stream && start(r, err) == 0 ? steal_ptr(&r) : NULL;
+    return r->stream && open_archive(r, err) == 0 ? steal_ptr(&r) : NULL;
 }
 
 struct layer_reader *layer_reader_open(const struct layer *layer, struct err *err)
@@ -348,7 +348,7 @@ static int check_header(struct layer_reader *r, struct archive_entry *header, st
 }
 
 /* Fills `out` for the header just read. 1, or 0 when the entry is of no account. */
-static int take_entry(struct layer_reader *r, struct archive_entry *header, struct layer_entry *out,
+static int fill_entry(struct layer_reader *r, struct archive_entry *header, struct layer_entry *out,
                       struct err *err)
 {
     const char *name = archive_entry_pathname(header);
@@ -384,7 +384,7 @@ static bool is_charset_warning(struct archive *a)
 }
 
 /* Behind the archive's end there may be more, which its digest is of, too. */
-static int end(struct layer_reader *r, struct err *err)
+static int finish_archive(struct layer_reader *r, struct err *err)
 {
     stream_advance(r->stream, r->shown);
     r->shown = 0;
@@ -399,13 +399,13 @@ int layer_reader_next(struct layer_reader *r, struct layer_entry *out, struct er
             return -1;
         int rc = archive_read_next_header(r->archive, &header);
         if (rc == ARCHIVE_EOF)
-            return end(r, err);
+            return finish_archive(r, err);
         if (rc != ARCHIVE_OK && !(rc == ARCHIVE_WARN && is_charset_warning(r->archive))) {
             archive_failure(r, err);
             return err_wrap(err, "layer %u", r->layer->number);
         }
         r->ordinal++;
-        rc = take_entry(r, header, out, err);
+        rc = fill_entry(r, header, out, err);
         if (rc != 0)
             return rc;
     }

@@ -55,13 +55,13 @@ static void set_block(const struct merge *m, struct tree_node *n)
         n->block = m->layer;
 }
 
-static bool decided_before(const struct merge *m, const struct tree_node *n)
+static bool is_decided_before(const struct merge *m, const struct tree_node *n)
 {
     return n->decided > m->layer;
 }
 
 /* True if the layer at hand brought what is visible at this node. */
-static bool ours(const struct merge *m, const struct tree_node *n)
+static bool is_ours(const struct merge *m, const struct tree_node *n)
 {
     return n->decided == m->layer && n->decided_kind != DECIDED_GONE;
 }
@@ -110,7 +110,7 @@ static void enter_dir(struct merge *m, const struct place *at, struct tree_node 
     bool seen = n->seen == m->layer;
 
     if (seen && n->seen_kind != SEEN_NOTHING) {
-        if (n->seen_kind >= SEEN_SYMLINK || (!place_hidden(at) && ours(m, n)))
+        if (n->seen_kind >= SEEN_SYMLINK || (!place_hidden(at) && is_ours(m, n)))
             out->action = MERGE_CONFLICT;
         else
             n->seen_kind = SEEN_DIR;
@@ -122,7 +122,7 @@ static void enter_dir(struct merge *m, const struct place *at, struct tree_node 
     }
     n->seen = m->layer;
     n->seen_kind = SEEN_DIR;
-    if (place_hidden(at) || decided_before(m, n))
+    if (place_hidden(at) || is_decided_before(m, n))
         return;
     n->decided = m->layer;
     n->decided_kind = DECIDED_DIR;
@@ -165,7 +165,7 @@ static void place_link(struct merge *m, const struct bound *b, struct merge_outp
 {
     const struct tree_node *origin = node_of(m, b->origin);
 
-    if (ours(m, origin) && origin->decided_kind == DECIDED_OTHER) {
+    if (is_ours(m, origin) && origin->decided_kind == DECIDED_OTHER) {
         out->action = MERGE_LINK;
         out->target = b->origin;
     } else {
@@ -191,7 +191,7 @@ static int enter_other(struct merge *m, const struct place *at, const struct ent
     if (note_kind(m, in, n, &b, err) < 0)
         return -1;
     set_block(m, n);
-    if (!place_hidden(at) && !decided_before(m, n)) {
+    if (!place_hidden(at) && !is_decided_before(m, n)) {
         n->decided = m->layer;
         n->decided_kind = DECIDED_OTHER;
         out->action = MERGE_EMIT;

@@ -26,7 +26,7 @@ static int imply_visible(struct merge *m, uint32_t node, struct err *err)
 }
 
 /* Notes that the layer has a directory here because something lies in it. */
-static int imply(struct merge *m, struct place *at, struct err *err)
+static int imply_dir(struct merge *m, struct place *at, struct err *err)
 {
     struct tree_node *n = node_of(m, at->node);
 
@@ -123,7 +123,7 @@ static int walk_name(struct merge *m, enum walk_mode mode, const char *name, siz
     if (mode == WALK_WHITEOUT && is_own_whiteout(m, child))
         return 1;
     at->node = child;
-    return mode == WALK_LOOK ? 0 : imply(m, at, err);
+    return mode == WALK_LOOK ? 0 : imply_dir(m, at, err);
 }
 
 int merge_walk(struct merge *m, const char *path, size_t len, enum walk_mode mode, struct place *at,
@@ -137,7 +137,7 @@ int merge_walk(struct merge *m, const char *path, size_t len, enum walk_mode mod
     buf_append(&m->rest, path, len);
     if (buf_check(&m->rest, err) < 0)
         return -1;
-    if (mode != WALK_LOOK && imply(m, at, err) < 0)
+    if (mode != WALK_LOOK && imply_dir(m, at, err) < 0)
         return -1;
     for (;;) {
         used += strspn(m->rest.data + used, "/");

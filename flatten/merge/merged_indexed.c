@@ -125,8 +125,8 @@ static int write_file(struct indexed *w, const struct merge_index_inode *inode,
     return write_names(w, inode, attributes, err);
 }
 
-static bool at_entry(const struct indexed *w, const struct layer *layer, uint32_t ordinal,
-                     size_t cursor)
+static bool is_at_entry(const struct indexed *w, const struct layer *layer, uint32_t ordinal,
+                        size_t cursor)
 {
     const struct merge_index *x = w->index;
 
@@ -134,7 +134,7 @@ static bool at_entry(const struct indexed *w, const struct layer *layer, uint32_
            x->inodes[cursor].ordinal == ordinal;
 }
 
-static bool wanted(const struct indexed *w, size_t inode)
+static bool is_wanted(const struct indexed *w, size_t inode)
 {
     return w->delta.inodes[inode] && w->index->inodes[inode].first != TREE_NONE;
 }
@@ -150,8 +150,8 @@ static int write_layer(struct indexed *w, const struct layer *layer, size_t *cur
     if (!reader)
         return -1;
     while ((rc = layer_reader_next(reader, &e, err)) > 0)
-        for (; at_entry(w, layer, e.info.ordinal, *cursor); ++*cursor)
-            if (wanted(w, *cursor) &&
+        for (; is_at_entry(w, layer, e.info.ordinal, *cursor); ++*cursor)
+            if (is_wanted(w, *cursor) &&
                 write_file(w, &w->index->inodes[*cursor], &e, reader, err) < 0)
                 return layer_entry_wrap(layer, &e, err);
     return rc;
@@ -168,7 +168,7 @@ static int write_files(struct indexed *w, const struct image *image, struct err 
         bool due = layer->number > x->kept_layers;
         size_t end = cursor;
         for (; end < x->inode_count && x->inodes[end].layer == layer->number; end++)
-            due = due || wanted(w, end);
+            due = due || is_wanted(w, end);
         if (due && write_layer(w, layer, &cursor, err) < 0)
             return -1;
         cursor = end;

@@ -4,7 +4,7 @@
 #define USR     "usr/ usr/lib/ usr/lib/old"
 
 /* clang-format off */
-const struct merge_case merge_cases[] = {
+static const struct merge_case merge_cases[] = {
     /* Plain stacks. */
     {"one_layer", "a/ a/x a/y l>a/x", "a/1 a/x@1 a/y@1 l>a/x", NULL, NULL, false},
     {"two_layers", "x y | z", "x@1 y@1 z@2", NULL, NULL, false},
@@ -227,4 +227,14 @@ const struct merge_case merge_cases[] = {
 };
 /* clang-format on */
 
-const size_t merge_case_count = sizeof(merge_cases) / sizeof(*merge_cases);
+int merge_cases_run(const char *group, CMUnitTestFunction test)
+{
+    enum { COUNT = sizeof(merge_cases) / sizeof(*merge_cases) };
+    static struct CMUnitTest tests[COUNT];
+
+    for (size_t i = 0; i < COUNT; i++)
+        tests[i] = (struct CMUnitTest){.name = merge_cases[i].name,
+                                       .test_func = test,
+                                       .initial_state = (void *)(uintptr_t)&merge_cases[i]};
+    return _cmocka_run_group_tests(group, tests, COUNT, NULL, NULL);
+}
