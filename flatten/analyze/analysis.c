@@ -11,7 +11,7 @@ void analysis_clear(struct analysis *a)
     lookup_report_clear(&a->lookups);
     lookup_report_clear(&a->flat);
     layer_stack_clear(&a->stack);
-    cleanup_index(&a->index);
+    cleanup_merge_index(&a->index);
     free(a->created_by);
     cleanup_image(&a->image);
 }

@@ -16,10 +16,10 @@
 #include "flatten/analyze/zfs/zfs_read.h"
 
 struct analysis {
-    const char *source;      /* its name on the command line; borrowed */
-    struct image *image;     /* owned */
-    const char **created_by; /* by layer number - 1: from the config's history; NULL: unknown */
-    struct index *index;     /* owns the stack's tree */
+    const char *source;        /* its name on the command line; borrowed */
+    struct image *image;       /* owned */
+    const char **created_by;   /* by layer number - 1: from the config's history; NULL: unknown */
+    struct merge_index *index; /* owns the stack's tree */
     struct layer_stack stack;
     struct merged_report read;
     struct dead_report dead;

@@ -3,6 +3,7 @@
 #include "flatten/command/keeper_run.h"
 #include "flatten/command/squash_command.h"
 #include "flatten/merge/merge.h"
+#include "flatten/merge/semantics.h"
 #include "flatten/name/image_name.h"
 
 #include <inttypes.h>

@@ -35,8 +35,8 @@ static void pack_name(const char *name, struct buf *out)
 }
 
 /* Packed, with these xattrs. */
-static struct attributes *pack(struct archive_entry *entry, const struct buf *xattrs,
-                               struct err *err)
+static struct attributes *pack_attributes(struct archive_entry *entry, const struct buf *xattrs,
+                                          struct err *err)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
 
@@ -68,7 +68,7 @@ struct attributes *attributes_of(struct archive_entry *entry, struct err *err)
     _cleanup_buf_ struct buf xattrs = BUF_INIT;
 
     pack_xattrs(entry, &xattrs);
-    return pack(entry, &xattrs, err);
+    return pack_attributes(entry, &xattrs, err);
 }
 
 static const char *xattrs_of(const struct attributes *a)
@@ -85,7 +85,7 @@ struct attributes *attributes_with_xattrs(struct archive_entry *entry, const str
     _cleanup_buf_ struct buf copy = BUF_INIT;
 
     buf_append(&copy, xattrs, (size_t)(of->text + of->len - xattrs));
-    return pack(entry, &copy, err);
+    return pack_attributes(entry, &copy, err);
 }
 
 size_t attributes_size(const struct attributes *a)

@@ -85,7 +85,7 @@ static int archive_failure(struct layer_reader *r, struct err *err)
 }
 
 /* Has a reader whose stream is set read it. */
-static int start(struct layer_reader *r, struct err *err)
+static int open_archive(struct layer_reader *r, struct err *err)
 {
     if (!(r->archive = archive_read_new()))
         return err_nomem(err);
@@ -116,7 +116,7 @@ static struct layer_reader *open_reader(const struct layer *layer, bool checked,
     if (layer->verifier && verifier_check(layer->verifier, layer, err) < 0)
         return NULL;
     r->stream = r->checked ? layer_tar(layer, err) : layer_tar_unchecked(layer, &r->kind, err);
-    return r->stream && start(r, err) == 0 ? steal_ptr(&r) : NULL;
+    return r->stream && open_archive(r, err) == 0 ? steal_ptr(&r) : NULL;
 }
 
 struct layer_reader *layer_reader_open(const struct layer *layer, struct err *err)
@@ -156,7 +156,7 @@ static int wrap_name(const struct layer *layer, const char *name, struct err *er
 
 int layer_entry_wrap(const struct layer *layer, const struct layer_entry *entry, struct err *err)
 {
-    return wrap_name(layer, entry->in.path, err);
+    return wrap_name(layer, entry->info.path, err);
 }
 
 /* What lies below a name that is itself a whiteout: AUFS's bookkeeping is passed over. */
@@ -174,7 +174,7 @@ static int check_ancestors(const struct layer_reader *r, bool *ignored, struct e
 }
 
 /* ".wh.NAME" hides NAME; what NAME may be is checked, and the prefix cut out of the path. */
-static int classify_name(struct layer_reader *r, struct merge_input *in, bool *ignored,
+static int classify_name(struct layer_reader *r, struct entry_info *in, bool *ignored,
                          struct err *err)
 {
     char *slash = memrchr(r->path.data, '/', r->path.len);
@@ -184,7 +184,7 @@ static int classify_name(struct layer_reader *r, struct merge_input *in, bool *i
     if (strncmp(base, whiteout_prefix, prefix) != 0)
         return 0;
     if (strcmp(base, opaque_name) == 0) {
-        in->kind = MERGE_OPAQUE;
+        in->kind = ENTRY_OPAQUE;
         buf_truncate(&r->path, slash ? (size_t)(slash - r->path.data) : 0);
         return 0;
     }
@@ -194,36 +194,36 @@ static int classify_name(struct layer_reader *r, struct merge_input *in, bool *i
     }
     if (!path_component_valid(base + prefix, strlen(base + prefix)))
         return err_set(err, ERR_FORMAT, "a whiteout that names nothing");
-    in->kind = MERGE_WHITEOUT;
+    in->kind = ENTRY_WHITEOUT;
     memmove(base, base + prefix, strlen(base + prefix) + 1);
     r->path.len -= prefix;
     return 0;
 }
 
 static int classify_type(struct layer_reader *r, struct archive_entry *header,
-                         struct merge_input *in, struct err *err)
+                         struct entry_info *in, struct err *err)
 {
     const char *hard = archive_entry_hardlink(header), *soft = archive_entry_symlink(header);
 
     if (hard) {
-        in->kind = MERGE_HARDLINK;
+        in->kind = ENTRY_HARDLINK;
         return path_clean(hard, strlen(hard), &r->link, err);
     }
     switch (archive_entry_filetype(header)) {
     case AE_IFDIR:
-        in->kind = MERGE_DIR;
+        in->kind = ENTRY_DIR;
         return 0;
     case AE_IFREG:
-        in->kind = MERGE_FILE;
+        in->kind = ENTRY_FILE;
         return 0;
     case AE_IFLNK:
-        in->kind = MERGE_SYMLINK;
+        in->kind = ENTRY_SYMLINK;
         if (!soft || !*soft)
             return err_set(err, ERR_FORMAT, "a symbolic link to nothing");
         buf_puts(&r->link, soft);
         return buf_check(&r->link, err);
     case AE_IFCHR:
-        in->kind = MERGE_OTHER;
+        in->kind = ENTRY_OTHER;
         if (archive_entry_rdevmajor(header) == 0 && archive_entry_rdevminor(header) == 0)
             return err_set(err, ERR_UNSUPPORTED,
                            "a 0:0 device, which overlayfs takes for a "
@@ -231,7 +231,7 @@ static int classify_type(struct layer_reader *r, struct archive_entry *header,
         return 0;
     case AE_IFBLK:
     case AE_IFIFO:
-        in->kind = MERGE_OTHER;
+        in->kind = ENTRY_OTHER;
         return 0;
     default:
         return err_set(err, ERR_FORMAT, "neither a file, a directory, a link nor a device");
@@ -348,7 +348,7 @@ static int check_header(struct layer_reader *r, struct archive_entry *header, st
 }
 
 /* Fills `out` for the header just read. 1, or 0 when the entry is of no account. */
-static int take_entry(struct layer_reader *r, struct archive_entry *header, struct layer_entry *out,
+static int fill_entry(struct layer_reader *r, struct archive_entry *header, struct layer_entry *out,
                       struct err *err)
 {
     const char *name = archive_entry_pathname(header);
@@ -360,17 +360,18 @@ static int take_entry(struct layer_reader *r, struct archive_entry *header, stru
     if (!name)
         return err_set(err, ERR_FORMAT, "layer %u: an entry has no name", r->layer->number);
     if (path_clean(name, strlen(name), &r->path, err) < 0 || check_header(r, header, err) < 0 ||
-        check_ancestors(r, &ignored, err) < 0 || classify_type(r, header, &out->in, err) < 0 ||
-        classify_name(r, &out->in, &ignored, err) < 0 || strip_overlay_xattrs(header, out, err) < 0)
+        check_ancestors(r, &ignored, err) < 0 || classify_type(r, header, &out->info, err) < 0 ||
+        classify_name(r, &out->info, &ignored, err) < 0 ||
+        strip_overlay_xattrs(header, out, err) < 0)
         return wrap_name(r->layer, name, err);
     if (ignored)
         return 0;
-    out->in.path = r->path.data;
-    out->in.path_len = r->path.len;
-    out->in.link = r->link.data;
-    out->in.link_len = r->link.len;
-    out->in.ordinal = r->ordinal;
-    out->in.attributes = hash_attributes(header);
+    out->info.path = r->path.data;
+    out->info.path_len = r->path.len;
+    out->info.link = r->link.data;
+    out->info.link_len = r->link.len;
+    out->info.ordinal = r->ordinal;
+    out->info.attributes = hash_attributes(header);
     return 1;
 }
 
@@ -383,7 +384,7 @@ static bool is_charset_warning(struct archive *a)
 }
 
 /* Behind the archive's end there may be more, which its digest is of, too. */
-static int end(struct layer_reader *r, struct err *err)
+static int finish_archive(struct layer_reader *r, struct err *err)
 {
     stream_advance(r->stream, r->shown);
     r->shown = 0;
@@ -398,13 +399,13 @@ int layer_reader_next(struct layer_reader *r, struct layer_entry *out, struct er
             return -1;
         int rc = archive_read_next_header(r->archive, &header);
         if (rc == ARCHIVE_EOF)
-            return end(r, err);
+            return finish_archive(r, err);
         if (rc != ARCHIVE_OK && !(rc == ARCHIVE_WARN && is_charset_warning(r->archive))) {
             archive_failure(r, err);
             return err_wrap(err, "layer %u", r->layer->number);
         }
         r->ordinal++;
-        rc = take_entry(r, header, out, err);
+        rc = fill_entry(r, header, out, err);
         if (rc != 0)
             return rc;
     }

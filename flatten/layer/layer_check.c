@@ -15,7 +15,7 @@ int layer_check_begin(struct layer_check *c, const struct layer *layer, struct e
 }
 
 /* The blob of an uncompressed layer is its archive: one hash serves for both digests. */
-static int compare(struct layer_check *c, struct err *err)
+static int compare_digests(struct layer_check *c, struct err *err)
 {
     const struct layer *layer = c->layer;
     struct digest actual;
@@ -40,7 +40,7 @@ int layer_check_next(struct layer_check *c, struct hash_piece *out, struct err *
     if (stream_peek(c->blob, &data, &len, err) < 0)
         return err_wrap(err, "layer %u", c->layer->number);
     *out = (struct hash_piece){&c->hash, data, len, c};
-    return len > 0 ? 1 : compare(c, err);
+    return len > 0 ? 1 : compare_digests(c, err);
 }
 
 void layer_check_advance(struct layer_check *c, size_t len)

@@ -23,7 +23,7 @@ struct header {
     bool binary; /* a record is not UTF-8 */
 };
 
-static size_t digits(size_t n)
+static size_t count_digits(size_t n)
 {
     size_t count = 1;
 
@@ -38,9 +38,9 @@ static size_t digits(size_t n)
 static void put_record(struct buf *out, const char *prefix, const char *key, const void *value,
                        size_t value_len)
 {
-    size_t rest = strlen(prefix) + strlen(key) + value_len + 3, len = rest + digits(rest);
+    size_t rest = strlen(prefix) + strlen(key) + value_len + 3, len = rest + count_digits(rest);
 
-    if (digits(len) > digits(rest))
+    if (count_digits(len) > count_digits(rest))
         len++;
     buf_printf(out, "%zu %s%s=", len, prefix, key);
     buf_append(out, value, value_len);
@@ -215,7 +215,7 @@ static void append_records(const struct header *h, struct buf *out)
     buf_append(out, zeros, pax_padding(len));
 }
 
-static int fill(struct header *h, struct archive_entry *entry, struct err *err)
+static int fill_header(struct header *h, struct archive_entry *entry, struct err *err)
 {
     struct ustar *b = &h->block;
 
@@ -238,7 +238,7 @@ static int fill(struct header *h, struct archive_entry *entry, struct err *err)
 int pax_header(struct archive_entry *entry, struct buf *out, struct err *err)
 {
     struct header h = {0};
-    int rc = fill(&h, entry, err);
+    int rc = fill_header(&h, entry, err);
 
     if (rc == 0) {
         if (h.records.len)

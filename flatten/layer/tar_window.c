@@ -16,7 +16,7 @@ void tar_window_release(struct tar_window *w, uint64_t before)
 }
 
 /* Copies what is needed of the present block, up to `end`, behind what is kept. */
-static int keep(struct tar_window *w, uint64_t end, struct err *err)
+static int keep_bytes(struct tar_window *w, uint64_t end, struct err *err)
 {
     uint64_t from = w->keep_from > w->block_at ? w->keep_from : w->block_at;
 
@@ -37,7 +37,7 @@ static int keep(struct tar_window *w, uint64_t end, struct err *err)
 
 int tar_window_leave(struct tar_window *w, struct err *err)
 {
-    if (keep(w, w->block_at + w->block_len, err) < 0)
+    if (keep_bytes(w, w->block_at + w->block_len, err) < 0)
         return -1;
     w->block_at += w->block_len;
     w->block = NULL;
@@ -68,7 +68,7 @@ const unsigned char *tar_window_get(struct tar_window *w, uint64_t from, uint64_
 
     if (from >= w->block_at && to <= block_end)
         return w->block + (from - w->block_at);
-    if (to > block_end || keep(w, to, err) < 0 || w->kept.len == 0 || from < w->kept_at) {
+    if (to > block_end || keep_bytes(w, to, err) < 0 || w->kept.len == 0 || from < w->kept_at) {
         err_set(err, ERR_LIMIT, "a tar header of %llu bytes", (unsigned long long)(to - from));
         return NULL;
     }

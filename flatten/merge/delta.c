@@ -15,23 +15,18 @@ void delta_clear(struct delta *d)
     *d = (struct delta){0};
 }
 
-static bool is_file(enum model_kind kind)
-{
-    return kind == MODEL_SYMLINK || kind == MODEL_OTHER;
-}
-
-static enum model_kind merged_kind(const struct index *x, uint32_t node)
+static enum model_kind merged_kind(const struct merge_index *x, uint32_t node)
 {
     return model_kind(&x->merged, x->tree, node);
 }
 
-static enum model_kind kept_kind(const struct index *x, uint32_t node)
+static enum model_kind kept_kind(const struct merge_index *x, uint32_t node)
 {
     return model_kind(&x->kept, x->tree, node);
 }
 
 /* True if what is at the node is what the kept layers have there, and described as they do. */
-static bool is_kept(const struct index *x, uint32_t node)
+static bool is_kept(const struct merge_index *x, uint32_t node)
 {
     if (node >= x->kept.count || kept_kind(x, node) != merged_kind(x, node))
         return false;
@@ -41,15 +36,15 @@ static bool is_kept(const struct index *x, uint32_t node)
 }
 
 /* One changed name makes the whole file one to write, or its names would come apart. */
-static void mark_files(const struct index *x, struct delta *d)
+static void mark_files(const struct merge_index *x, struct delta *d)
 {
     for (uint32_t node = 1; node < d->count; node++)
-        if (is_file(merged_kind(x, node)) && !is_kept(x, node))
+        if (model_is_file(merged_kind(x, node)) && !is_kept(x, node))
             d->inodes[x->merged.slots[node].inode] = true;
 }
 
 /* What the node itself asks for; what it means to its directory is left in *up. */
-static void mark_node(const struct index *x, struct delta *d, uint32_t node, uint8_t *up)
+static void mark_node(const struct merge_index *x, struct delta *d, uint32_t node, uint8_t *up)
 {
     enum model_kind kind = merged_kind(x, node);
     uint8_t *flags = &d->nodes[node];
@@ -71,7 +66,7 @@ static void mark_node(const struct index *x, struct delta *d, uint32_t node, uin
 }
 
 /* An opaque marker in place of whiteouts, from the top down. */
-static void mark_opaque(const struct index *x, struct delta *d, uint32_t node)
+static void mark_opaque(const struct merge_index *x, struct delta *d, uint32_t node)
 {
     uint8_t *flags = &d->nodes[node], up = d->nodes[tree_parent(x->tree, node)];
 
@@ -81,7 +76,7 @@ static void mark_opaque(const struct index *x, struct delta *d, uint32_t node)
         *flags |= DELTA_OPAQUE;
 }
 
-int delta_make(const struct index *x, struct delta *out, struct err *err)
+int delta_make(const struct merge_index *x, struct delta *out, struct err *err)
 {
     const struct model_slot *root = x->merged.count ? &x->merged.slots[TREE_ROOT] : NULL;
 

@@ -15,7 +15,7 @@
 #ifndef FLATTEN_DELTA_H
 #define FLATTEN_DELTA_H
 
-#include "flatten/merge/index.h"
+#include "flatten/merge/merge_index.h"
 
 enum delta_flag {
     DELTA_WRITE = 1,    /* the directory, or the file under this name */
@@ -30,7 +30,7 @@ struct delta {
 };
 
 /* Without kept layers: the whole tree. Cleared with delta_clear, also after a failure. */
-int delta_make(const struct index *x, struct delta *out, struct err *err) must_check;
+int delta_make(const struct merge_index *x, struct delta *out, struct err *err) must_check;
 void delta_clear(struct delta *d);
 
 #define _cleanup_delta_ _cleanup_(delta_clear)

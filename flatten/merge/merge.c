@@ -1,4 +1,7 @@
-#include "flatten/merge/merge_internal.h"
+#include "flatten/merge/merge.h"
+
+#include "flatten/merge/array.h"
+#include "flatten/merge/merge_walk.h"
 
 #include <string.h>
 
@@ -52,13 +55,13 @@ static void set_block(const struct merge *m, struct tree_node *n)
         n->block = m->layer;
 }
 
-static bool decided_before(const struct merge *m, const struct tree_node *n)
+static bool is_decided_before(const struct merge *m, const struct tree_node *n)
 {
     return n->decided > m->layer;
 }
 
 /* True if the layer at hand brought what is visible at this node. */
-static bool ours(const struct merge *m, const struct tree_node *n)
+static bool is_ours(const struct merge *m, const struct tree_node *n)
 {
     return n->decided == m->layer && n->decided_kind != DECIDED_GONE;
 }
@@ -66,7 +69,7 @@ static bool ours(const struct merge *m, const struct tree_node *n)
 /* ---- hard links ---- */
 
 /* What a link's target is bound to in the layer at hand: 0, -1, or 1 if it is not in this layer. */
-static int bind_link(struct merge *m, const struct merge_input *in, struct bound *out,
+static int bind_link(struct merge *m, const struct entry_info *in, struct bound *out,
                      struct err *err)
 {
     struct place at;
@@ -107,7 +110,7 @@ static void enter_dir(struct merge *m, const struct place *at, struct tree_node 
     bool seen = n->seen == m->layer;
 
     if (seen && n->seen_kind != SEEN_NOTHING) {
-        if (n->seen_kind >= SEEN_SYMLINK || (!place_hidden(at) && ours(m, n)))
+        if (n->seen_kind >= SEEN_SYMLINK || (!place_hidden(at) && is_ours(m, n)))
             out->action = MERGE_CONFLICT;
         else
             n->seen_kind = SEEN_DIR;
@@ -115,11 +118,11 @@ static void enter_dir(struct merge *m, const struct place *at, struct tree_node 
     }
     if (seen && n->block == m->layer) {
         n->block = 0;
-        out->divergence = MERGE_WHITEOUT_DIR;
+        out->divergence = DIVERGENCE_WHITEOUT_DIR;
     }
     n->seen = m->layer;
     n->seen_kind = SEEN_DIR;
-    if (place_hidden(at) || decided_before(m, n))
+    if (place_hidden(at) || is_decided_before(m, n))
         return;
     n->decided = m->layer;
     n->decided_kind = DECIDED_DIR;
@@ -127,13 +130,13 @@ static void enter_dir(struct merge *m, const struct place *at, struct tree_node 
 }
 
 /* Notes what the layer has at the node. */
-static int note_kind(struct merge *m, const struct merge_input *in, struct tree_node *n,
+static int note_kind(struct merge *m, const struct entry_info *in, struct tree_node *n,
                      const struct bound *b, struct err *err)
 {
     n->seen = m->layer;
     n->ordinal = in->ordinal;
-    if (in->kind == MERGE_SYMLINK) {
-        struct symlink *s = PUSH(m, symlink, symlinks, err);
+    if (in->kind == ENTRY_SYMLINK) {
+        struct symlink *s = ARRAY_PUSH(m, symlink, symlinks, err);
         if (!s)
             return -1;
         s->len = in->link_len;
@@ -143,8 +146,8 @@ static int note_kind(struct merge *m, const struct merge_input *in, struct tree_
         n->extra = (uint32_t)(m->symlink_count - 1);
         return s->target ? 0 : err_nomem(err);
     }
-    if (in->kind == MERGE_HARDLINK) {
-        struct bound *kept = PUSH(m, bound, bounds, err);
+    if (in->kind == ENTRY_HARDLINK) {
+        struct bound *kept = ARRAY_PUSH(m, bound, bounds, err);
         if (!kept)
             return -1;
         *kept = *b;
@@ -162,7 +165,7 @@ static void place_link(struct merge *m, const struct bound *b, struct merge_outp
 {
     const struct tree_node *origin = node_of(m, b->origin);
 
-    if (ours(m, origin) && origin->decided_kind == DECIDED_OTHER) {
+    if (is_ours(m, origin) && origin->decided_kind == DECIDED_OTHER) {
         out->action = MERGE_LINK;
         out->target = b->origin;
     } else {
@@ -171,11 +174,11 @@ static void place_link(struct merge *m, const struct bound *b, struct merge_outp
     }
 }
 
-static int enter_other(struct merge *m, const struct place *at, const struct merge_input *in,
+static int enter_other(struct merge *m, const struct place *at, const struct entry_info *in,
                        struct merge_output *out, struct err *err)
 {
     struct bound b = {.origin = out->node, .attributes = in->attributes};
-    int elsewhere = in->kind == MERGE_HARDLINK ? bind_link(m, in, &b, err) : 0;
+    int elsewhere = in->kind == ENTRY_HARDLINK ? bind_link(m, in, &b, err) : 0;
     struct tree_node *n = node_of(m, out->node);
 
     if (elsewhere < 0)
@@ -188,15 +191,15 @@ static int enter_other(struct merge *m, const struct place *at, const struct mer
     if (note_kind(m, in, n, &b, err) < 0)
         return -1;
     set_block(m, n);
-    if (!place_hidden(at) && !decided_before(m, n)) {
+    if (!place_hidden(at) && !is_decided_before(m, n)) {
         n->decided = m->layer;
         n->decided_kind = DECIDED_OTHER;
         out->action = MERGE_EMIT;
-        if (in->kind == MERGE_HARDLINK)
+        if (in->kind == ENTRY_HARDLINK)
             place_link(m, &b, out);
-    } else if (in->kind == MERGE_SYMLINK && !place_hidden(at) &&
+    } else if (in->kind == ENTRY_SYMLINK && !place_hidden(at) &&
                n->decided_kind == DECIDED_IMPLIED) {
-        out->divergence = MERGE_LINK_SHADOWED;
+        out->divergence = DIVERGENCE_LINK_SHADOWED;
     }
     return 0;
 }
@@ -209,7 +212,7 @@ static int enter_whiteout(struct merge *m, const struct place *at, struct tree_n
                        "a whiteout of a directory that the same layer has entries "
                        "in: engines refuse to unpack it");
     if (n->seen == m->layer && n->seen_kind != SEEN_NOTHING) {
-        out->divergence = MERGE_WHITEOUT_AFTER;
+        out->divergence = DIVERGENCE_WHITEOUT_AFTER;
     } else {
         n->seen = m->layer;
         n->seen_kind = SEEN_NOTHING;
@@ -222,10 +225,10 @@ static int enter_whiteout(struct merge *m, const struct place *at, struct tree_n
     return 0;
 }
 
-static int enter(struct merge *m, const struct merge_input *in, struct merge_output *out,
-                 struct err *err)
+static int enter_path(struct merge *m, const struct entry_info *in, struct merge_output *out,
+                      struct err *err)
 {
-    enum walk_mode mode = in->kind == MERGE_WHITEOUT ? WALK_WHITEOUT : WALK_ENTRY;
+    enum walk_mode mode = in->kind == ENTRY_WHITEOUT ? WALK_WHITEOUT : WALK_ENTRY;
     struct place at;
     const char *name;
 
@@ -237,10 +240,10 @@ static int enter(struct merge *m, const struct merge_input *in, struct merge_out
     if (out->node == TREE_NONE)
         return -1;
     switch (in->kind) {
-    case MERGE_DIR:
+    case ENTRY_DIR:
         enter_dir(m, &at, node_of(m, out->node), out);
         return 0;
-    case MERGE_WHITEOUT:
+    case ENTRY_WHITEOUT:
         return enter_whiteout(m, &at, node_of(m, out->node), out, err);
     default:
         return enter_other(m, &at, in, out, err);
@@ -248,12 +251,12 @@ static int enter(struct merge *m, const struct merge_input *in, struct merge_out
 }
 
 /* The root is there without being asked for; only its newest attributes count. */
-static int enter_root(struct merge *m, const struct merge_input *in, struct merge_output *out,
+static int enter_root(struct merge *m, const struct entry_info *in, struct merge_output *out,
                       struct err *err)
 {
     struct tree_node *root = node_of(m, TREE_ROOT);
 
-    if (in->kind != MERGE_DIR)
+    if (in->kind != ENTRY_DIR)
         return err_set(err, ERR_FORMAT, "the root is not a directory");
     out->node = TREE_ROOT;
     if (!root->decided) {
@@ -264,7 +267,7 @@ static int enter_root(struct merge *m, const struct merge_input *in, struct merg
 }
 
 /* The marker's directory is there because the marker is: walked to as the parent of ".". */
-static int enter_opaque(struct merge *m, const struct merge_input *in, struct merge_output *out,
+static int enter_opaque(struct merge *m, const struct entry_info *in, struct merge_output *out,
                         struct err *err)
 {
     _cleanup_buf_ struct buf path = BUF_INIT;
@@ -277,25 +280,25 @@ static int enter_opaque(struct merge *m, const struct merge_input *in, struct me
         merge_walk(m, path.data, path.len, WALK_WHITEOUT, &at, &name, err) < 0)
         return -1;
     if (name && at.node == TREE_ROOT)
-        out->divergence = MERGE_OPAQUE_ROOT;
+        out->divergence = DIVERGENCE_OPAQUE_ROOT;
     else if (name)
         set_block(m, node_of(m, at.node));
     return 0;
 }
 
-int merge_entry(struct merge *m, const struct merge_input *in, struct merge_output *out,
+int merge_entry(struct merge *m, const struct entry_info *in, struct merge_output *out,
                 struct err *err)
 {
     int rc;
 
     m->implied_count = 0;
     *out = (struct merge_output){.action = MERGE_SKIP, .node = TREE_NONE, .target = TREE_NONE};
-    if (in->kind == MERGE_OPAQUE)
+    if (in->kind == ENTRY_OPAQUE)
         rc = enter_opaque(m, in, out, err);
     else if (in->path_len == 0)
         rc = enter_root(m, in, out, err);
     else
-        rc = enter(m, in, out, err);
+        rc = enter_path(m, in, out, err);
     out->implied = m->implied;
     out->implied_count = m->implied_count;
     return rc;

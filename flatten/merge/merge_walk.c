@@ -1,45 +1,21 @@
-#include "flatten/merge/merge_internal.h"
+#include "flatten/merge/merge_walk.h"
 
-#include <limits.h>
+#include "flatten/merge/array.h"
+#include "flatten/merge/symlink_budget.h"
+
 #include <string.h>
 
-void *merge_push(void *list_ptr, size_t *count, size_t *cap, size_t size, struct err *err)
+/* True if a newer layer hides all that is older below the node. */
+static bool is_hider(const struct merge *m, uint32_t node)
 {
-    void **list = list_ptr;
-
-    if (*count == *cap) {
-        size_t bigger = *cap ? *cap * 2 : 16;
-        void *grown = realloc(*list, bigger * size);
-        if (!grown) {
-            err_nomem(err);
-            return NULL;
-        }
-        *list = grown;
-        *cap = bigger;
-    }
-    return memset((char *)*list + size * (*count)++, 0, size);
-}
-
-int merge_follow(struct merge_followed *so_far, size_t len, struct err *err)
-{
-    so_far->bytes += len;
-    if (++so_far->links > MERGE_MOST_SYMLINKS)
-        return err_set(err, ERR_FORMAT, "too many symbolic links on its path");
-    if (so_far->bytes >= PATH_MAX)
-        return err_set(err, ERR_FORMAT, "symbolic links make its path too long");
-    return 0;
-}
-
-static bool blocks(const struct merge *m, const struct tree_node *n)
-{
-    return n->block > m->layer;
+    return node_of(m, node)->block > m->layer;
 }
 
 /* Marks a directory to be written before the entry that needs it. */
 static int imply_visible(struct merge *m, uint32_t node, struct err *err)
 {
     struct tree_node *n = node_of(m, node);
-    uint32_t *implied = PUSH(m, implied, implied, err);
+    uint32_t *implied = ARRAY_PUSH(m, implied, implied, err);
 
     if (!implied)
         return -1;
@@ -50,7 +26,7 @@ static int imply_visible(struct merge *m, uint32_t node, struct err *err)
 }
 
 /* Notes that the layer has a directory here because something lies in it. */
-static int imply(struct merge *m, struct place *at, struct err *err)
+static int imply_dir(struct merge *m, struct place *at, struct err *err)
 {
     struct tree_node *n = node_of(m, at->node);
 
@@ -64,7 +40,8 @@ static int imply(struct merge *m, struct place *at, struct err *err)
             imply_visible(m, at->node, err) < 0)
             return -1;
     }
-    at->hiders += blocks(m, n);
+    if (is_hider(m, at->node))
+        at->hiders++;
     return 0;
 }
 
@@ -78,10 +55,13 @@ static const struct symlink *find_symlink(struct merge *m, uint32_t node)
     return n->seen == m->layer && n->seen_kind == SEEN_SYMLINK ? &m->symlinks[n->extra] : NULL;
 }
 
+/* WALK_LOOK counts no hiders: a link is bound to what its own layer has, hidden or not. */
 static void go_to_root(const struct merge *m, enum walk_mode mode, struct place *at)
 {
     at->node = TREE_ROOT;
-    at->hiders = mode != WALK_LOOK && blocks(m, node_of(m, TREE_ROOT));
+    at->hiders = 0;
+    if (mode != WALK_LOOK && is_hider(m, TREE_ROOT))
+        at->hiders = 1;
 }
 
 static void go_up(const struct merge *m, enum walk_mode mode, struct place *at)
@@ -90,17 +70,18 @@ static void go_up(const struct merge *m, enum walk_mode mode, struct place *at)
 
     if (up == TREE_NONE)
         return;
-    at->hiders -= mode != WALK_LOOK && blocks(m, node_of(m, at->node));
+    if (mode != WALK_LOOK && is_hider(m, at->node))
+        at->hiders--;
     at->node = up;
 }
 
 /* Puts a link's target before what is left of the path. */
-static int follow(struct merge *m, const struct symlink *s, size_t used,
-                  struct merge_followed *so_far, struct err *err)
+static int follow_symlink(struct merge *m, const struct symlink *s, size_t used,
+                          struct symlink_budget *links, struct err *err)
 {
     struct buf joined = BUF_INIT;
 
-    if (merge_follow(so_far, s->len, err) < 0)
+    if (symlink_budget_spend(links, s->len, err) < 0)
         return -1;
     buf_append(&joined, s->target, s->len);
     buf_putc(&joined, '/');
@@ -118,8 +99,8 @@ static bool is_own_whiteout(struct merge *m, uint32_t node)
 }
 
 /* One step of a walk that is not the last: 0, -1, or 1 when there is nothing to walk to. */
-static int step(struct merge *m, enum walk_mode mode, const char *name, size_t len, size_t *used,
-                struct place *at, struct merge_followed *so_far, struct err *err)
+static int walk_name(struct merge *m, enum walk_mode mode, const char *name, size_t len,
+                     size_t *used, struct place *at, struct symlink_budget *links, struct err *err)
 {
     if (len == 1 && name[0] == '.')
         return 0;
@@ -132,7 +113,7 @@ static int step(struct merge *m, enum walk_mode mode, const char *name, size_t l
         return -1;
     const struct symlink *s = find_symlink(m, child);
     if (s) {
-        if (follow(m, s, *used, so_far, err) < 0)
+        if (follow_symlink(m, s, *used, links, err) < 0)
             return -1;
         *used = 0;
         if (m->rest.data[0] == '/')
@@ -142,13 +123,13 @@ static int step(struct merge *m, enum walk_mode mode, const char *name, size_t l
     if (mode == WALK_WHITEOUT && is_own_whiteout(m, child))
         return 1;
     at->node = child;
-    return mode == WALK_LOOK ? 0 : imply(m, at, err);
+    return mode == WALK_LOOK ? 0 : imply_dir(m, at, err);
 }
 
 int merge_walk(struct merge *m, const char *path, size_t len, enum walk_mode mode, struct place *at,
                const char **name, struct err *err)
 {
-    struct merge_followed so_far = {0};
+    struct symlink_budget links = {0};
     size_t used = 0;
 
     *at = (struct place){.node = TREE_ROOT};
@@ -156,7 +137,7 @@ int merge_walk(struct merge *m, const char *path, size_t len, enum walk_mode mod
     buf_append(&m->rest, path, len);
     if (buf_check(&m->rest, err) < 0)
         return -1;
-    if (mode != WALK_LOOK && imply(m, at, err) < 0)
+    if (mode != WALK_LOOK && imply_dir(m, at, err) < 0)
         return -1;
     for (;;) {
         used += strspn(m->rest.data + used, "/");
@@ -165,7 +146,7 @@ int merge_walk(struct merge *m, const char *path, size_t len, enum walk_mode mod
         if ((*name)[size] == '\0')
             return 0;
         used += size;
-        int rc = step(m, mode, *name, size, &used, at, &so_far, err);
+        int rc = walk_name(m, mode, *name, size, &used, at, &links, err);
         if (rc != 0) {
             *name = NULL;
             return rc < 0 ? -1 : 0;

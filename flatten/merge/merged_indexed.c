@@ -1,4 +1,4 @@
-#include "flatten/merge/merged.h"
+#include "flatten/merge/merged_indexed.h"
 
 #include "flatten/layer/emit.h"
 #include "flatten/merge/delta.h"
@@ -8,7 +8,7 @@
  * by, each followed by the links to it.
  */
 struct indexed {
-    const struct index *index;
+    const struct merge_index *index;
     struct delta delta;
     struct entry_sink *sink;
     struct merged_report *report;
@@ -24,24 +24,16 @@ static void indexed_clear(struct indexed *w)
     buf_free(&w->target);
 }
 
-static const char *path_of(struct indexed *w, uint32_t node, struct buf *out)
-{
-    buf_truncate(out, 0);
-    tree_path(w->index->tree, node, out);
-    return out->failed ? NULL : out->data;
-}
-
 /* Chains the further names of each file behind its first. */
 static int chain_names(struct indexed *w, struct err *err)
 {
-    const struct index *x = w->index;
+    const struct merge_index *x = w->index;
 
     w->next_name = calloc(tree_count(x->tree), sizeof(*w->next_name));
     if (!w->next_name)
         return err_nomem(err);
     for (uint32_t node = tree_count(x->tree); node-- > 1;) {
-        enum model_kind kind = model_kind(&x->merged, x->tree, node);
-        if (kind != MODEL_SYMLINK && kind != MODEL_OTHER)
+        if (!model_is_file(model_kind(&x->merged, x->tree, node)))
             continue;
         uint32_t first = x->inodes[x->merged.slots[node].inode].first;
         if (first != node) {
@@ -54,8 +46,8 @@ static int chain_names(struct indexed *w, struct err *err)
 
 static int write_dir(struct indexed *w, uint32_t node, struct err *err)
 {
-    const struct index *x = w->index;
-    const char *path = path_of(w, node, &w->path);
+    const struct merge_index *x = w->index;
+    const char *path = tree_path_in(w->index->tree, node, &w->path);
     _cleanup_entry_ struct archive_entry *header =
         attributes_entry(x->inodes[x->merged.slots[node].inode].header, err);
 
@@ -67,7 +59,7 @@ static int write_dir(struct indexed *w, uint32_t node, struct err *err)
 
 static int write_whiteout(struct indexed *w, uint32_t node, struct err *err)
 {
-    const char *path = path_of(w, node, &w->path);
+    const char *path = tree_path_in(w->index->tree, node, &w->path);
 
     w->report->entries_out++;
     w->report->whiteouts++;
@@ -80,7 +72,7 @@ static int write_whiteout(struct indexed *w, uint32_t node, struct err *err)
 /* Nodes are numbered parents first. */
 static int write_dirs(struct indexed *w, struct err *err)
 {
-    const struct index *x = w->index;
+    const struct merge_index *x = w->index;
 
     for (uint32_t node = 0; node < w->delta.count; node++) {
         uint8_t flags = w->delta.nodes[node];
@@ -93,14 +85,14 @@ static int write_dirs(struct indexed *w, struct err *err)
     return 0;
 }
 
-static int write_names(struct indexed *w, const struct index_inode *inode,
+static int write_names(struct indexed *w, const struct merge_index_inode *inode,
                        struct archive_entry *attributes, struct err *err)
 {
     uint32_t node = inode->first;
 
     while ((node = w->next_name[node])) {
-        const char *link = path_of(w, node, &w->path);
-        const char *target = path_of(w, inode->first, &w->target);
+        const char *link = tree_path_in(w->index->tree, node, &w->path);
+        const char *target = tree_path_in(w->index->tree, inode->first, &w->target);
         if (!link || !target)
             return err_nomem(err);
         if (emit_link(w->sink, link, target, attributes, err) < 0)
@@ -112,12 +104,12 @@ static int write_names(struct indexed *w, const struct index_inode *inode,
 
 /* The file under its first name, then its other names, all with the attributes that it ended with.
  */
-static int write_file(struct indexed *w, const struct index_inode *inode,
+static int write_file(struct indexed *w, const struct merge_index_inode *inode,
                       const struct layer_entry *e, struct layer_reader *reader, struct err *err)
 {
     _cleanup_entry_ struct archive_entry *changed = NULL;
     struct archive_entry *attributes = e->header;
-    const char *path = path_of(w, inode->first, &w->path);
+    const char *path = tree_path_in(w->index->tree, inode->first, &w->path);
 
     if (!path)
         return err_nomem(err);
@@ -133,16 +125,16 @@ static int write_file(struct indexed *w, const struct index_inode *inode,
     return write_names(w, inode, attributes, err);
 }
 
-static bool at_entry(const struct indexed *w, const struct layer *layer, uint32_t ordinal,
-                     size_t cursor)
+static bool is_at_entry(const struct indexed *w, const struct layer *layer, uint32_t ordinal,
+                        size_t cursor)
 {
-    const struct index *x = w->index;
+    const struct merge_index *x = w->index;
 
     return cursor < x->inode_count && x->inodes[cursor].layer == layer->number &&
            x->inodes[cursor].ordinal == ordinal;
 }
 
-static bool wanted(const struct indexed *w, size_t inode)
+static bool is_wanted(const struct indexed *w, size_t inode)
 {
     return w->delta.inodes[inode] && w->index->inodes[inode].first != TREE_NONE;
 }
@@ -158,8 +150,8 @@ static int write_layer(struct indexed *w, const struct layer *layer, size_t *cur
     if (!reader)
         return -1;
     while ((rc = layer_reader_next(reader, &e, err)) > 0)
-        for (; at_entry(w, layer, e.in.ordinal, *cursor); ++*cursor)
-            if (wanted(w, *cursor) &&
+        for (; is_at_entry(w, layer, e.info.ordinal, *cursor); ++*cursor)
+            if (is_wanted(w, *cursor) &&
                 write_file(w, &w->index->inodes[*cursor], &e, reader, err) < 0)
                 return layer_entry_wrap(layer, &e, err);
     return rc;
@@ -168,15 +160,15 @@ static int write_layer(struct indexed *w, const struct layer *layer, size_t *cur
 /* Kept layers are read again only for what newer ones link to. */
 static int write_files(struct indexed *w, const struct image *image, struct err *err)
 {
-    const struct index *x = w->index;
-    size_t cursor = INDEX_NO_INODE + 1;
+    const struct merge_index *x = w->index;
+    size_t cursor = MERGE_INDEX_NO_INODE + 1;
 
     for (size_t i = 0; i < image->layer_count; i++) {
         const struct layer *layer = &image->layers[i];
         bool due = layer->number > x->kept_layers;
         size_t end = cursor;
         for (; end < x->inode_count && x->inodes[end].layer == layer->number; end++)
-            due = due || wanted(w, end);
+            due = due || is_wanted(w, end);
         if (due && write_layer(w, layer, &cursor, err) < 0)
             return -1;
         cursor = end;
@@ -187,8 +179,8 @@ static int write_files(struct indexed *w, const struct image *image, struct err 
 int merged_indexed(const struct image *image, const struct merged_options *options,
                    struct entry_sink *sink, struct merged_report *report, struct err *err)
 {
-    *report = (struct merged_report){.layers = (unsigned)image->layer_count};
-    _cleanup_index_ struct index *x = index_new(image, options, report, err);
+    _cleanup_merge_index_ struct merge_index *x =
+        merge_index_new(image, options, NULL, report, err);
     _cleanup_(indexed_clear) struct indexed w = {.index = x, .sink = sink, .report = report};
 
     if (!x || delta_make(x, &w.delta, err) < 0 || chain_names(&w, err) < 0 ||

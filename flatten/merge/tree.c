@@ -79,7 +79,7 @@ uint32_t tree_find(const struct tree *t, uint32_t parent, const char *name, size
     return node ? node : TREE_NONE;
 }
 
-static int grow(struct tree *t, struct err *err)
+static int grow_tree(struct tree *t, struct err *err)
 {
     if (t->cap > UINT32_MAX / 4)
         return err_set(err, ERR_LIMIT, "too many paths");
@@ -109,7 +109,7 @@ uint32_t tree_child(struct tree *t, uint32_t parent, const char *name, size_t le
     if (*slot)
         return *slot;
     if (t->count == t->cap) {
-        if (grow(t, err) < 0)
+        if (grow_tree(t, err) < 0)
             return TREE_NONE;
         slot = slot_of(t, parent, name, len);
     }
@@ -151,4 +151,11 @@ void tree_path(const struct tree *t, uint32_t node, struct buf *out)
     }
     out->len += len;
     out->data[out->len] = '\0';
+}
+
+const char *tree_path_in(const struct tree *t, uint32_t node, struct buf *out)
+{
+    buf_truncate(out, 0);
+    tree_path(t, node, out);
+    return out->failed ? NULL : out->data;
 }

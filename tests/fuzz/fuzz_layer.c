@@ -1,6 +1,7 @@
 /*
- * Layers, from the tar archive to the merged tree: the stream (merge.h) and the index (index.h)
- * must agree wherever the stream decides, and both must keep the rules of what a layer may hold.
+ * Layers, from the tar archive to the merged tree: the stream (merge.h) and the index
+ * (merge_index.h) must agree wherever the stream decides, and both must keep the rules of what a
+ * layer may hold.
  *
  * The first byte chooses: bit 0 set, the rest are entries (fuzz_stack.h) made into archives; clear,
  * the rest is archives themselves, each behind its length (two bytes, big endian). Their header

@@ -12,7 +12,7 @@ static bool known(const struct stack *s, const char *path)
     size_t len = strlen(path);
 
     for (size_t i = 0; i < s->count; i++)
-        if (strncmp(s->list[i].in.path, path, len) == 0 || s->list[i].in.kind == MERGE_SYMLINK)
+        if (strncmp(s->list[i].info.path, path, len) == 0 || s->list[i].info.kind == ENTRY_SYMLINK)
             return true;
     return false;
 }

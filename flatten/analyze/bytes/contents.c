@@ -208,7 +208,7 @@ static int walk_layer(struct walk *w, const struct layer *layer, struct err *err
             return -1;
         if (rc == 0)
             return err_set(err, ERR_FORMAT, "layer %u changed while it was read", layer->number);
-        if (w->stack->files[w->cursor].ordinal != e.in.ordinal)
+        if (w->stack->files[w->cursor].ordinal != e.info.ordinal)
             continue;
         if (w->visit(w->ctx, reader, &e, (uint32_t)w->cursor, err) < 0)
             return layer_entry_wrap(layer, &e, err);

@@ -9,7 +9,7 @@ static int on_file(void *ctx, const struct layer *layer, struct layer_reader *re
 {
     struct stack_file file = {.size = (uint64_t)archive_entry_size(e->header),
                               .node = node,
-                              .ordinal = e->in.ordinal,
+                              .ordinal = e->info.ordinal,
                               .layer = (uint16_t)layer->number};
 
     /* Compressed content passes by anyway: hashing it now saves a second reading. */
@@ -26,10 +26,10 @@ static int on_record(void *ctx, struct tree *tree, unsigned layer, uint32_t node
 }
 
 int layer_stack_read(const struct image *image, const struct merged_options *options,
-                     struct layer_stack *out, struct index **index, struct merged_report *report,
-                     struct err *err)
+                     struct layer_stack *out, struct merge_index **index,
+                     struct merged_report *report, struct err *err)
 {
-    struct index_observer observer = {.ctx = out, .file = on_file, .holds = on_record};
+    struct merge_index_observer observer = {.ctx = out, .file = on_file, .holds = on_record};
     struct merged_options o = *options;
 
     if (image->layer_count > LAYER_STACK_MOST)
@@ -37,8 +37,7 @@ int layer_stack_read(const struct image *image, const struct merged_options *opt
     *out = (struct layer_stack){.layers = (unsigned)image->layer_count};
     *report = (struct merged_report){.layers = (unsigned)image->layer_count};
     o.semantics = SEMANTICS_OVERLAY;
-    o.observer = &observer;
-    *index = index_new(image, &o, report, err);
+    *index = merge_index_new(image, &o, &observer, report, err);
     if (!*index)
         return -1;
     out->tree = (*index)->tree;

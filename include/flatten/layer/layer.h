@@ -6,7 +6,7 @@
 #define FLATTEN_LAYER_H
 
 #include "flatten/image/image.h"
-#include "flatten/merge/merge.h"
+#include "flatten/layer/entry_info.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -14,7 +14,7 @@
 enum { LAYER_MOST_XATTRS = 1000 }; /* of one entry */
 
 struct layer_entry {
-    struct merge_input in;        /* borrowed from the reader, until the next entry */
+    struct entry_info info;       /* borrowed from the reader, until the next entry */
     struct archive_entry *header; /* the same; overlay's own xattrs are gone from it */
     const char *dropped;          /* what was taken from the header, in words; or NULL */
 };

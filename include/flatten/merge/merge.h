@@ -19,34 +19,16 @@
  *
  * Some layers cannot be decided in one pass: a path that comes twice, a directory after what is in
  * it, a hard link into an older layer or with attributes of its own. MERGE_CONFLICT says so, and
- * the caller starts again with the index (index.h).
+ * the caller starts again with the index (merge_index.h).
  */
 #ifndef FLATTEN_MERGE_H
 #define FLATTEN_MERGE_H
 
+#include "flatten/layer/entry_info.h"
+#include "flatten/merge/semantics.h"
 #include "flatten/merge/tree.h"
 
 enum { MERGE_MOST_LAYERS = 1000 };
-
-enum merge_kind {
-    MERGE_DIR,
-    MERGE_FILE,
-    MERGE_SYMLINK,
-    MERGE_HARDLINK,
-    MERGE_OTHER,    /* devices, FIFOs */
-    MERGE_WHITEOUT, /* path: what it hides */
-    MERGE_OPAQUE,   /* path: the directory */
-};
-
-struct merge_input {
-    enum merge_kind kind;
-    const char *path; /* clean and relative (path.h); "" is the root */
-    size_t path_len;
-    const char *link; /* hard link: the target, clean; symbolic link: as it stands */
-    size_t link_len;
-    uint32_t ordinal;    /* the entry's number in its layer */
-    uint32_t attributes; /* a hash of mode, owner, time and xattrs */
-};
 
 enum merge_action {
     MERGE_SKIP,
@@ -63,21 +45,8 @@ struct merge_output {
     uint32_t ordinal;
     const uint32_t *implied; /* directories to write first, outermost first */
     size_t implied_count;
-    const char *divergence; /* where engines and the spec differ, in words; or NULL */
+    const char *divergence; /* a DIVERGENCE_ (semantics.h), or NULL */
 };
-
-/* The divergences, for people. */
-#define MERGE_OPAQUE_ROOT                                                                          \
-    "an opaque marker in the root: engines ignore it, the spec hides all that is older"
-#define MERGE_WHITEOUT_DIR                                                                         \
-    "a whiteout and a directory in one layer: engines merge, the spec hides what is older"
-#define MERGE_WHITEOUT_AFTER                                                                       \
-    "an entry and then its whiteout in one layer: engines refuse to unpack it; the entry stays, "  \
-    "as in the spec"
-#define MERGE_OLD_LINK "a hard link into an older layer: engines refuse to unpack it"
-#define MERGE_LINK_SHADOWED                                                                        \
-    "a newer layer has entries below this symbolic link: engines replace it by a directory, the "  \
-    "spec follows it"
 
 struct merge;
 
@@ -91,7 +60,7 @@ DEFINE_CLEANUP(merge, struct merge, merge_free)
 int merge_begin_layer(struct merge *m, unsigned layer, struct err *err) must_check;
 
 /* Decides one entry. What `out` points to is valid until the next call. */
-int merge_entry(struct merge *m, const struct merge_input *in, struct merge_output *out,
+int merge_entry(struct merge *m, const struct entry_info *in, struct merge_output *out,
                 struct err *err) must_check;
 
 struct tree *merge_tree(struct merge *m);

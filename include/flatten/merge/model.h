@@ -10,6 +10,12 @@
 
 enum model_kind { MODEL_NOTHING, MODEL_DIR, MODEL_SYMLINK, MODEL_OTHER, MODEL_WHITEOUT };
 
+/* True for everything that has content and names of its own: neither directory nor whiteout. */
+static inline bool model_is_file(enum model_kind kind)
+{
+    return kind == MODEL_SYMLINK || kind == MODEL_OTHER;
+}
+
 struct model_slot {
     uint32_t stamp;   /* when it was set */
     uint32_t emptied; /* what is below and was set before this is gone */

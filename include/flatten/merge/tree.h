@@ -53,6 +53,9 @@ uint32_t tree_child(struct tree *t, uint32_t parent, const char *name, size_t le
 /* Appends the node's path, relative to the root; the root is "". */
 void tree_path(const struct tree *t, uint32_t node, struct buf *out);
 
+/* Returns the same path in `out`, in place of what was there; NULL without memory. */
+const char *tree_path_in(const struct tree *t, uint32_t node, struct buf *out) must_check;
+
 /* TREE_NONE for the root. */
 uint32_t tree_parent(const struct tree *t, uint32_t node);
 

@@ -4,7 +4,7 @@
 #define USR     "usr/ usr/lib/ usr/lib/old"
 
 /* clang-format off */
-const struct merge_case merge_cases[] = {
+static const struct merge_case merge_cases[] = {
     /* Plain stacks. */
     {"one_layer", "a/ a/x a/y l>a/x", "a/1 a/x@1 a/y@1 l>a/x", NULL, NULL, false},
     {"two_layers", "x y | z", "x@1 y@1 z@2", NULL, NULL, false},
@@ -36,18 +36,18 @@ const struct merge_case merge_cases[] = {
 
     /* A whiteout and the same path in one layer. */
     {"whiteout_then_dir", "a/ a/old | -a a/ a/new", "a/2 a/new@2 a/old@1", "a/2 a/new@2",
-     MERGE_WHITEOUT_DIR, false},
+     DIVERGENCE_WHITEOUT_DIR, false},
     {"whiteout_subdir_then_subdir", OLD_DIR " | a/ -a/sub a/sub/ a/sub/n",
      "a/2 a/old@1 a/sub/2 a/sub/deep@1 a/sub/n@2", "a/2 a/old@1 a/sub/2 a/sub/n@2",
-     MERGE_WHITEOUT_DIR, false},
-    {"dir_then_whiteout", "a/ a/old | a/ a/new -a", "a/2 a/new@2", NULL, MERGE_WHITEOUT_AFTER,
+     DIVERGENCE_WHITEOUT_DIR, false},
+    {"dir_then_whiteout", "a/ a/old | a/ a/new -a", "a/2 a/new@2", NULL, DIVERGENCE_WHITEOUT_AFTER,
      false},
     {"whiteout_then_file", "a | -a a", "a@2", NULL, NULL, false},
-    {"file_then_whiteout", "a | a -a", "a@2", NULL, MERGE_WHITEOUT_AFTER, false},
+    {"file_then_whiteout", "a | a -a", "a@2", NULL, DIVERGENCE_WHITEOUT_AFTER, false},
     {"whiteout_file_then_dir", "a | -a a/ a/new", "a/2 a/new@2", NULL, NULL, false},
     {"whiteout_dir_then_file", "a/ a/x | -a a", "a@2", NULL, NULL, false},
     {"whiteout_dir_then_symlink", "a/ a/x b/ | -a a>b", "a>b b/1", NULL, NULL, false},
-    {"symlink_then_whiteout", "a/ a/x b/ | a>b -a", "a>b b/1", NULL, MERGE_WHITEOUT_AFTER, false},
+    {"symlink_then_whiteout", "a/ a/x b/ | a>b -a", "a>b b/1", NULL, DIVERGENCE_WHITEOUT_AFTER, false},
     {"whiteout_nothing_then_file", "k | -a a", "a@2 k@1", NULL, NULL, false},
     {"whiteout_and_file_apart", "a b | -a c a", "a@2 b@1 c@2", NULL, NULL, false},
     {"whiteout_below_own_whiteout", OLD_DIR " k | -a -a/old", "k@1", NULL, NULL, false},
@@ -72,10 +72,10 @@ const struct merge_case merge_cases[] = {
     {"opaque_and_whiteout", OLD_DIR " | a/ *a -a/old a/new", "a/2 a/new@2", NULL, NULL, false},
     {"opaque_then_same_name", OLD_DIR " | a/ *a a/old", "a/2 a/old@2", NULL, NULL, false},
     {"same_name_then_opaque", OLD_DIR " | a/ a/old *a", "a/2 a/old@2", NULL, NULL, false},
-    {"opaque_at_root", "a/ a/old k | * new", "a/1 a/old@1 k@1 new@2", "new@2", MERGE_OPAQUE_ROOT,
+    {"opaque_at_root", "a/ a/old k | * new", "a/1 a/old@1 k@1 new@2", "new@2", DIVERGENCE_OPAQUE_ROOT,
      false},
     {"opaque_at_root_last", "a/ a/old k | new *", "a/1 a/old@1 k@1 new@2", "new@2",
-     MERGE_OPAQUE_ROOT, false},
+     DIVERGENCE_OPAQUE_ROOT, false},
     {"opaque_on_missing_dir", "k | *d d/x", "d/? d/x@2 k@1", NULL, NULL, false},
     {"opaque_alone_on_missing_dir", "k | *d", "d/? k@1", "k@1", NULL, false},
     {"opaque_over_lower_file", "a | a/ *a a/x", "a/2 a/x@2", NULL, NULL, false},
@@ -156,26 +156,26 @@ const struct merge_case merge_cases[] = {
     {"link_into_new_dir", "a d/e/b=a", "a@1 d/? d/e/? d/e/b=a", NULL, NULL, false},
 
     /* Hard links into older layers. */
-    {"cross_link", "a | b=a", "a@1 b=a", NULL, MERGE_OLD_LINK, true},
-    {"cross_link_target_replaced_above", "a | b=a | a", "a@3 b@1:a", NULL, MERGE_OLD_LINK, true},
+    {"cross_link", "a | b=a", "a@1 b=a", NULL, DIVERGENCE_OLD_LINK, true},
+    {"cross_link_target_replaced_above", "a | b=a | a", "a@3 b@1:a", NULL, DIVERGENCE_OLD_LINK, true},
     {"cross_link_target_deleted_in_layer", "a | b=a -a", "b@1:a", NULL, NULL, true},
     {"cross_link_target_replaced_in_layer", "a | b=a a", "a@2 b@1:a", NULL, NULL, true},
     {"cross_link_to_deleted", "a | -a | b=a", "!target", NULL, NULL, true},
     {"cross_link_to_dir_deleted", "d/ d/a | -d | b=d/a", "!target", NULL, NULL, true},
     {"cross_link_to_opaque", "d/ d/a | d/ *d | b=d/a", "!target", NULL, NULL, true},
-    {"cross_link_to_lower_group", "a b=a | c=b", "a@1 b=a c=a", NULL, MERGE_OLD_LINK, true},
-    {"cross_link_twice", "a | b=a | c=b", "a@1 b=a c=a", NULL, MERGE_OLD_LINK, true},
-    {"cross_link_past_a_layer", "a | k | b=a", "a@1 b=a k@2", NULL, MERGE_OLD_LINK, true},
+    {"cross_link_to_lower_group", "a b=a | c=b", "a@1 b=a c=a", NULL, DIVERGENCE_OLD_LINK, true},
+    {"cross_link_twice", "a | b=a | c=b", "a@1 b=a c=a", NULL, DIVERGENCE_OLD_LINK, true},
+    {"cross_link_past_a_layer", "a | k | b=a", "a@1 b=a k@2", NULL, DIVERGENCE_OLD_LINK, true},
     {"cross_link_hidden_above", "a | b=a | b", "a@1 b@3", NULL, NULL, true},
-    {"cross_link_in_dir_later_deleted", "d/ d/a | b=d/a | -d", "b@1:d/a", NULL, MERGE_OLD_LINK,
+    {"cross_link_in_dir_later_deleted", "d/ d/a | b=d/a | -d", "b@1:d/a", NULL, DIVERGENCE_OLD_LINK,
      true},
-    {"cross_links_share_one_file", "a | b=a c=a | -a", "b@1:a c=b", NULL, MERGE_OLD_LINK, true},
-    {"cross_link_to_symlink", "a>t | b=a | -a", "b>t", NULL, MERGE_OLD_LINK, true},
+    {"cross_links_share_one_file", "a | b=a c=a | -a", "b@1:a c=b", NULL, DIVERGENCE_OLD_LINK, true},
+    {"cross_link_to_symlink", "a>t | b=a | -a", "b>t", NULL, DIVERGENCE_OLD_LINK, true},
 
     /* Symbolic links and what is below them. */
     {"below_lower_symlink", USR " lib>usr/lib | lib/foo",
      "lib/? lib/foo@2 usr/1 usr/lib/1 usr/lib/old@1",
-     "lib>usr/lib usr/1 usr/lib/1 usr/lib/foo@2:lib/foo usr/lib/old@1", MERGE_LINK_SHADOWED, false},
+     "lib>usr/lib usr/1 usr/lib/1 usr/lib/foo@2:lib/foo usr/lib/old@1", DIVERGENCE_LINK_SHADOWED, false},
     {"below_lower_symlink_explicit", USR " lib>usr/lib | lib/ lib/foo",
      "lib/2 lib/foo@2 usr/1 usr/lib/1 usr/lib/old@1", NULL, NULL, false},
     {"below_lower_symlink_two_layers", USR " lib>usr/lib | lib/foo | lib/bar",
@@ -227,4 +227,14 @@ const struct merge_case merge_cases[] = {
 };
 /* clang-format on */
 
-const size_t merge_case_count = sizeof(merge_cases) / sizeof(*merge_cases);
+int merge_cases_run(const char *group, CMUnitTestFunction test)
+{
+    enum { COUNT = sizeof(merge_cases) / sizeof(*merge_cases) };
+    static struct CMUnitTest tests[COUNT];
+
+    for (size_t i = 0; i < COUNT; i++)
+        tests[i] = (struct CMUnitTest){.name = merge_cases[i].name,
+                                       .test_func = test,
+                                       .initial_state = (void *)(uintptr_t)&merge_cases[i]};
+    return _cmocka_run_group_tests(group, tests, COUNT, NULL, NULL);
+}

@@ -35,8 +35,8 @@ static inline char *run_path(struct merge_run *r, uint32_t node)
 
 static inline char *run_origin(const struct stack_entry *e)
 {
-    return e->copy > 1 ? strf("%u:%s#%u", e->layer, e->in.path, e->copy)
-                       : strf("%u:%s", e->layer, e->in.path);
+    return e->copy > 1 ? strf("%u:%s#%u", e->layer, e->info.path, e->copy)
+                       : strf("%u:%s", e->layer, e->info.path);
 }
 
 static inline void run_content(struct merge_run *r, const struct stack_entry *e, const char *path)
@@ -44,13 +44,13 @@ static inline void run_content(struct merge_run *r, const struct stack_entry *e,
     char what[128];
     _cleanup_free_ char *origin = run_origin(e);
 
-    snprintf(what, sizeof(what), ">%s", e->in.kind == MERGE_SYMLINK ? e->in.link : "");
-    if (e->in.kind == MERGE_FILE)
+    snprintf(what, sizeof(what), ">%s", e->info.kind == ENTRY_SYMLINK ? e->info.link : "");
+    if (e->info.kind == ENTRY_FILE)
         result_add_file(&r->result, path, origin);
-    else if (e->in.kind == MERGE_DIR)
+    else if (e->info.kind == ENTRY_DIR)
         result_add_dir(&r->result, path, e->layer);
     else
-        result_add_other(&r->result, path, e->in.kind == MERGE_SYMLINK ? what : "%");
+        result_add_other(&r->result, path, e->info.kind == ENTRY_SYMLINK ? what : "%");
 }
 
 static inline void run_link(struct merge_run *r, uint32_t node, uint32_t target)
@@ -84,7 +84,7 @@ static inline void run_look_again(struct merge_run *r, unsigned layer)
         const struct waiting *first = NULL;
         for (size_t i = 0; e->layer == layer && i < r->waiting_count; i++) {
             const struct waiting *w = &r->waiting[i];
-            if (w->ordinal != e->in.ordinal)
+            if (w->ordinal != e->info.ordinal)
                 continue;
             if (first) {
                 run_link(r, w->node, first->node);
@@ -106,7 +106,7 @@ static inline int run_layer(struct merge_run *r, unsigned layer, struct err *err
         struct merge_output out;
         if (e->layer != layer)
             continue;
-        if (merge_entry(r->merge, &e->in, &out, err) < 0)
+        if (merge_entry(r->merge, &e->info, &out, err) < 0)
             return -1;
         if (out.divergence)
             r->divergence = out.divergence;

@@ -8,7 +8,7 @@
 #ifndef TESTS_STACK_H
 #define TESTS_STACK_H
 
-#include "flatten/merge/merge.h"
+#include "flatten/layer/entry_info.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 enum { STACK_MOST = 256, STACK_TEXT = 8192 };
 
 struct stack_entry {
-    struct merge_input in;
+    struct entry_info info;
     unsigned layer; /* from 1 */
     unsigned copy;  /* counts the files of this path in this layer, from 1 */
 };
@@ -28,26 +28,26 @@ struct stack {
     char text[STACK_TEXT];
 };
 
-static inline void stack_classify(char *word, struct merge_input *in)
+static inline void stack_classify(char *word, struct entry_info *in)
 {
     char *split = strpbrk(word, ">=");
 
-    in->kind = MERGE_FILE;
+    in->kind = ENTRY_FILE;
     in->path = word;
     if (word[0] == '-' || word[0] == '*') {
-        in->kind = word[0] == '-' ? MERGE_WHITEOUT : MERGE_OPAQUE;
+        in->kind = word[0] == '-' ? ENTRY_WHITEOUT : ENTRY_OPAQUE;
         in->path = word + 1;
     } else if (split) {
-        in->kind = *split == '>' ? MERGE_SYMLINK : MERGE_HARDLINK;
+        in->kind = *split == '>' ? ENTRY_SYMLINK : ENTRY_HARDLINK;
         *split = '\0';
         in->link = split + 1;
         in->link_len = strlen(in->link);
     } else if (word[strlen(word) - 1] == '/') {
-        in->kind = MERGE_DIR;
+        in->kind = ENTRY_DIR;
         word[strlen(word) - 1] = '\0';
         in->path = strcmp(word, ".") == 0 ? "" : word;
     } else if (word[strlen(word) - 1] == '%') {
-        in->kind = MERGE_OTHER;
+        in->kind = ENTRY_OTHER;
         word[strlen(word) - 1] = '\0';
     }
     in->path_len = strlen(in->path);
@@ -58,8 +58,8 @@ static inline unsigned stack_copies(const struct stack *s, const struct stack_en
     unsigned count = 1;
 
     for (const struct stack_entry *x = s->list; x < e; x++)
-        count +=
-            x->layer == e->layer && x->in.kind == MERGE_FILE && strcmp(x->in.path, e->in.path) == 0;
+        count += x->layer == e->layer && x->info.kind == ENTRY_FILE &&
+                 strcmp(x->info.path, e->info.path) == 0;
     return count;
 }
 
@@ -85,8 +85,8 @@ static inline void stack_parse(struct stack *s, const char *text)
         if (s->count++ == STACK_MOST)
             abort();
         *e = (struct stack_entry){.layer = s->layers};
-        stack_classify(word, &e->in);
-        e->in.ordinal = ++ordinal;
+        stack_classify(word, &e->info);
+        e->info.ordinal = ++ordinal;
         e->copy = stack_copies(s, e);
     }
 }

@@ -35,17 +35,17 @@ static inline struct archive *tar_begin(struct buf *out)
 }
 
 /* The name of an entry in a tar: whiteouts and markers have their own. */
-static inline void tar_name(const struct merge_input *in, struct buf *out)
+static inline void tar_name(const struct entry_info *in, struct buf *out)
 {
     const char *slash = strrchr(in->path, '/');
     int dir = slash ? (int)(slash - in->path) + 1 : 0;
 
-    if (in->kind == MERGE_OPAQUE)
+    if (in->kind == ENTRY_OPAQUE)
         buf_printf(out, "%s%s.wh..wh..opq", in->path, *in->path ? "/" : "");
-    else if (in->kind == MERGE_WHITEOUT)
+    else if (in->kind == ENTRY_WHITEOUT)
         buf_printf(out, "%.*s.wh.%s", dir, in->path, in->path + dir);
     else
-        buf_printf(out, "%s%s", *in->path ? in->path : ".", in->kind == MERGE_DIR ? "/" : "");
+        buf_printf(out, "%s%s", *in->path ? in->path : ".", in->kind == ENTRY_DIR ? "/" : "");
 }
 
 /*
@@ -57,23 +57,23 @@ static inline void tar_put(struct archive *a, const struct stack_entry *e)
     struct archive_entry *header = archive_entry_new();
     struct buf name = BUF_INIT, content = BUF_INIT;
 
-    tar_name(&e->in, &name);
+    tar_name(&e->info, &name);
     archive_entry_set_pathname(header, name.data);
     archive_entry_set_filetype(header, AE_IFREG);
     archive_entry_set_perm(header, 0644);
     archive_entry_set_mtime(header, 1000000000, 0);
-    if (e->in.kind == MERGE_DIR) {
+    if (e->info.kind == ENTRY_DIR) {
         archive_entry_set_filetype(header, AE_IFDIR);
         archive_entry_set_perm(header, (mode_t)(0700 + e->layer));
-    } else if (e->in.kind == MERGE_SYMLINK) {
+    } else if (e->info.kind == ENTRY_SYMLINK) {
         archive_entry_set_filetype(header, AE_IFLNK);
-        archive_entry_set_symlink(header, e->in.link);
-    } else if (e->in.kind == MERGE_OTHER) {
+        archive_entry_set_symlink(header, e->info.link);
+    } else if (e->info.kind == ENTRY_OTHER) {
         archive_entry_set_filetype(header, AE_IFIFO);
-    } else if (e->in.kind == MERGE_HARDLINK) {
-        archive_entry_set_hardlink(header, e->in.link);
-    } else if (e->in.kind == MERGE_FILE) {
-        buf_printf(&content, "%u:%s", e->layer, e->in.path);
+    } else if (e->info.kind == ENTRY_HARDLINK) {
+        archive_entry_set_hardlink(header, e->info.link);
+    } else if (e->info.kind == ENTRY_FILE) {
+        buf_printf(&content, "%u:%s", e->layer, e->info.path);
         if (e->copy > 1)
             buf_printf(&content, "#%u", e->copy);
     }

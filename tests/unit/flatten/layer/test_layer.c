@@ -32,7 +32,7 @@ static struct image *image_with(const char *name, mode_t type, const char *link)
 }
 
 /* The one entry of a layer: `kind` and clean `path`, `link`. */
-static void check(const char *name, mode_t type, const char *link, enum merge_kind kind,
+static void check(const char *name, mode_t type, const char *link, enum entry_kind kind,
                   const char *path, const char *clean_link)
 {
     _cleanup_image_ struct image *image = image_with(name, type, link);
@@ -43,12 +43,12 @@ static void check(const char *name, mode_t type, const char *link, enum merge_ki
     assert_non_null(r);
     if (layer_reader_next(r, &e, &err) != 1)
         fail_msg("%s: %s", name, err.msg);
-    assert_int_equal(e.in.kind, kind);
-    assert_string_equal(e.in.path, path);
-    assert_int_equal(e.in.path_len, strlen(path));
-    assert_int_equal(e.in.ordinal, 1);
+    assert_int_equal(e.info.kind, kind);
+    assert_string_equal(e.info.path, path);
+    assert_int_equal(e.info.path_len, strlen(path));
+    assert_int_equal(e.info.ordinal, 1);
     if (clean_link)
-        assert_string_equal(e.in.link, clean_link);
+        assert_string_equal(e.info.link, clean_link);
     assert_int_equal(layer_reader_next(r, &e, &err), 0);
 }
 
@@ -72,37 +72,37 @@ static void refused(const char *name, mode_t type, const char *link, enum err_ki
 static void test_kinds(void **state)
 {
     (void)state;
-    check("f", AE_IFREG, NULL, MERGE_FILE, "f", NULL);
-    check("d/", AE_IFDIR, NULL, MERGE_DIR, "d", NULL);
-    check("l", AE_IFLNK, "../x//y/", MERGE_SYMLINK, "l", "../x//y/");
-    check("h", 0, "f", MERGE_HARDLINK, "h", "f");
-    check("p", AE_IFIFO, NULL, MERGE_OTHER, "p", NULL);
+    check("f", AE_IFREG, NULL, ENTRY_FILE, "f", NULL);
+    check("d/", AE_IFDIR, NULL, ENTRY_DIR, "d", NULL);
+    check("l", AE_IFLNK, "../x//y/", ENTRY_SYMLINK, "l", "../x//y/");
+    check("h", 0, "f", ENTRY_HARDLINK, "h", "f");
+    check("p", AE_IFIFO, NULL, ENTRY_OTHER, "p", NULL);
 }
 
 static void test_names_are_cleaned(void **state)
 {
     (void)state;
-    check("./etc/x", AE_IFREG, NULL, MERGE_FILE, "etc/x", NULL);
-    check("/etc/x", AE_IFREG, NULL, MERGE_FILE, "etc/x", NULL);
-    check("etc//x", AE_IFREG, NULL, MERGE_FILE, "etc/x", NULL);
-    check("etc/./y/../x", AE_IFREG, NULL, MERGE_FILE, "etc/x", NULL);
-    check("./", AE_IFDIR, NULL, MERGE_DIR, "", NULL);
-    check("h", 0, "/./a//b", MERGE_HARDLINK, "h", "a/b");
-    check("\xff\xfe", AE_IFREG, NULL, MERGE_FILE, "\xff\xfe", NULL);
+    check("./etc/x", AE_IFREG, NULL, ENTRY_FILE, "etc/x", NULL);
+    check("/etc/x", AE_IFREG, NULL, ENTRY_FILE, "etc/x", NULL);
+    check("etc//x", AE_IFREG, NULL, ENTRY_FILE, "etc/x", NULL);
+    check("etc/./y/../x", AE_IFREG, NULL, ENTRY_FILE, "etc/x", NULL);
+    check("./", AE_IFDIR, NULL, ENTRY_DIR, "", NULL);
+    check("h", 0, "/./a//b", ENTRY_HARDLINK, "h", "a/b");
+    check("\xff\xfe", AE_IFREG, NULL, ENTRY_FILE, "\xff\xfe", NULL);
 }
 
 static void test_whiteouts(void **state)
 {
     (void)state;
-    check(".wh.a", AE_IFREG, NULL, MERGE_WHITEOUT, "a", NULL);
-    check("d/.wh.a", AE_IFREG, NULL, MERGE_WHITEOUT, "d/a", NULL);
-    check("d/.wh.a/", AE_IFDIR, NULL, MERGE_WHITEOUT, "d/a", NULL);
-    check("d/.wh.a", AE_IFLNK, "x", MERGE_WHITEOUT, "d/a", NULL);
-    check("d/.wh..a", AE_IFREG, NULL, MERGE_WHITEOUT, "d/.a", NULL);
-    check("d/.wh..wh..opq", AE_IFREG, NULL, MERGE_OPAQUE, "d", NULL);
-    check(".wh..wh..opq", AE_IFREG, NULL, MERGE_OPAQUE, "", NULL);
-    check("x.wh.y", AE_IFREG, NULL, MERGE_FILE, "x.wh.y", NULL);
-    check("wh.y", AE_IFREG, NULL, MERGE_FILE, "wh.y", NULL);
+    check(".wh.a", AE_IFREG, NULL, ENTRY_WHITEOUT, "a", NULL);
+    check("d/.wh.a", AE_IFREG, NULL, ENTRY_WHITEOUT, "d/a", NULL);
+    check("d/.wh.a/", AE_IFDIR, NULL, ENTRY_WHITEOUT, "d/a", NULL);
+    check("d/.wh.a", AE_IFLNK, "x", ENTRY_WHITEOUT, "d/a", NULL);
+    check("d/.wh..a", AE_IFREG, NULL, ENTRY_WHITEOUT, "d/.a", NULL);
+    check("d/.wh..wh..opq", AE_IFREG, NULL, ENTRY_OPAQUE, "d", NULL);
+    check(".wh..wh..opq", AE_IFREG, NULL, ENTRY_OPAQUE, "", NULL);
+    check("x.wh.y", AE_IFREG, NULL, ENTRY_FILE, "x.wh.y", NULL);
+    check("wh.y", AE_IFREG, NULL, ENTRY_FILE, "wh.y", NULL);
 }
 
 static void test_what_no_layer_may_hold(void **state)
@@ -143,8 +143,8 @@ static void test_aufs_names(void **state)
     _cleanup_layer_reader_ struct layer_reader *r = layer_reader_open(&image->layers[0], &err);
     assert_non_null(r);
     assert_int_equal(layer_reader_next(r, &e, &err), 1);
-    assert_string_equal(e.in.path, "x");
-    assert_int_equal(e.in.ordinal, 3);
+    assert_string_equal(e.info.path, "x");
+    assert_int_equal(e.info.ordinal, 3);
 }
 
 /* Sizes and what lies behind large payload, whether it is read or passed over. */
@@ -193,7 +193,7 @@ static void test_unchecked_skips(void **state)
         size_t len;
         if (layer_reader_next(r, &e, &err) != 1)
             fail_msg("%zu: %s", i, err.msg);
-        assert_int_equal(e.in.path[0], 'a' + i);
+        assert_int_equal(e.info.path[0], 'a' + i);
         assert_int_equal(archive_entry_size(e.header), sizes[i]);
         if (i % 3 == 0 && sizes[i]) { /* some are read, in part */
             assert_int_equal(layer_reader_data(r, &data, &len, &offset, &err), 1);

@@ -47,16 +47,16 @@ static void test_too_many_layers(void **state)
     assert_fails(merge_begin_layer(m, MERGE_MOST_LAYERS, &err), err, ERR_LIMIT);
 }
 
-static int enter(struct merge *m, enum merge_kind kind, const char *path, const char *link,
+static int enter(struct merge *m, enum entry_kind kind, const char *path, const char *link,
                  uint32_t ordinal, struct err *err)
 {
     struct merge_output out;
-    struct merge_input in = {.kind = kind,
-                             .path = path,
-                             .path_len = strlen(path),
-                             .link = link,
-                             .link_len = link ? strlen(link) : 0,
-                             .ordinal = ordinal};
+    struct entry_info in = {.kind = kind,
+                            .path = path,
+                            .path_len = strlen(path),
+                            .link = link,
+                            .link_len = link ? strlen(link) : 0,
+                            .ordinal = ordinal};
 
     return merge_entry(m, &in, &out, err);
 }
@@ -71,9 +71,9 @@ static int enter_through(unsigned links, struct err *err)
     for (unsigned i = 0; i < links; i++) {
         snprintf(name, sizeof(name), "l%u", i);
         snprintf(target, sizeof(target), i + 1 < links ? "l%u" : "dir", i + 1);
-        assert_works(enter(m, MERGE_SYMLINK, name, target, i + 1, err), *err);
+        assert_works(enter(m, ENTRY_SYMLINK, name, target, i + 1, err), *err);
     }
-    return enter(m, MERGE_FILE, "l0/x", NULL, links + 1, err);
+    return enter(m, ENTRY_FILE, "l0/x", NULL, links + 1, err);
 }
 
 static void test_symlink_chain_limit(void **state)
@@ -95,8 +95,8 @@ static void test_symlinks_that_grow(void **state)
     (void)state;
     assert_works(merge_begin_layer(m, 0, &err), err);
     memset(target, 'a', sizeof(target) - 1);
-    assert_works(enter(m, MERGE_SYMLINK, "l", target, 1, &err), err);
-    assert_fails(enter(m, MERGE_FILE, "l/x", NULL, 2, &err), err, ERR_FORMAT);
+    assert_works(enter(m, ENTRY_SYMLINK, "l", target, 1, &err), err);
+    assert_fails(enter(m, ENTRY_FILE, "l/x", NULL, 2, &err), err, ERR_FORMAT);
 }
 
 static void test_root_must_be_a_directory(void **state)
@@ -106,9 +106,9 @@ static void test_root_must_be_a_directory(void **state)
 
     (void)state;
     assert_works(merge_begin_layer(m, 0, &err), err);
-    assert_fails(enter(m, MERGE_FILE, "", NULL, 1, &err), err, ERR_FORMAT);
-    assert_fails(enter(m, MERGE_WHITEOUT, "", NULL, 2, &err), err, ERR_FORMAT);
-    assert_fails(enter(m, MERGE_HARDLINK, "a", "", 3, &err), err, ERR_FORMAT);
+    assert_fails(enter(m, ENTRY_FILE, "", NULL, 1, &err), err, ERR_FORMAT);
+    assert_fails(enter(m, ENTRY_WHITEOUT, "", NULL, 2, &err), err, ERR_FORMAT);
+    assert_fails(enter(m, ENTRY_HARDLINK, "a", "", 3, &err), err, ERR_FORMAT);
 }
 
 /* Names are bytes: what is not UTF-8 merges like any other. */
@@ -117,7 +117,7 @@ static void test_names_are_bytes(void **state)
     struct err err = ERR_INIT;
     _cleanup_merge_ struct merge *m = merge_new(&err);
     struct merge_output out;
-    struct merge_input in = {.kind = MERGE_FILE, .path = "\xff\xfe", .path_len = 2, .ordinal = 1};
+    struct entry_info in = {.kind = ENTRY_FILE, .path = "\xff\xfe", .path_len = 2, .ordinal = 1};
 
     (void)state;
     assert_works(merge_begin_layer(m, 1, &err), err);
@@ -134,15 +134,15 @@ static void test_link_with_attributes_of_its_own(void **state)
     struct err err = ERR_INIT;
     _cleanup_merge_ struct merge *m = merge_new(&err);
     struct merge_output out;
-    struct merge_input file = {
-        .kind = MERGE_FILE, .path = "a", .path_len = 1, .ordinal = 1, .attributes = 7};
-    struct merge_input link = {.kind = MERGE_HARDLINK,
-                               .path = "b",
-                               .path_len = 1,
-                               .link = "a",
-                               .link_len = 1,
-                               .ordinal = 2,
-                               .attributes = 7};
+    struct entry_info file = {
+        .kind = ENTRY_FILE, .path = "a", .path_len = 1, .ordinal = 1, .attributes = 7};
+    struct entry_info link = {.kind = ENTRY_HARDLINK,
+                              .path = "b",
+                              .path_len = 1,
+                              .link = "a",
+                              .link_len = 1,
+                              .ordinal = 2,
+                              .attributes = 7};
 
     (void)state;
     assert_works(merge_begin_layer(m, 0, &err), err);
@@ -165,16 +165,7 @@ UNIT_SUITE(test_merge)
         cmocka_unit_test(test_names_are_bytes),
         cmocka_unit_test(test_link_with_attributes_of_its_own),
     };
-    size_t count = merge_case_count;
-    struct CMUnitTest *tests = calloc(count, sizeof(*tests));
+    int failed = merge_cases_run("merge rules", test_case);
 
-    if (!tests)
-        return 1;
-    for (size_t i = 0; i < count; i++)
-        tests[i] = (struct CMUnitTest){.name = merge_cases[i].name,
-                                       .test_func = test_case,
-                                       .initial_state = (void *)(uintptr_t)&merge_cases[i]};
-    int failed = _cmocka_run_group_tests("merge rules", tests, count, NULL, NULL);
-    free(tests);
     return failed + cmocka_run_group_tests(fixed, NULL, NULL);
 }

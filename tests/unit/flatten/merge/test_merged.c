@@ -328,16 +328,7 @@ UNIT_SUITE(test_merged)
         cmocka_unit_test(test_bound_of_links),
         cmocka_unit_test(test_bound_of_directories),
     };
-    size_t count = merge_case_count;
-    struct CMUnitTest *tests = calloc(count, sizeof(*tests));
+    int failed = merge_cases_run("merge rules, as layers", test_case);
 
-    if (!tests)
-        return 1;
-    for (size_t i = 0; i < count; i++)
-        tests[i] = (struct CMUnitTest){.name = merge_cases[i].name,
-                                       .test_func = test_case,
-                                       .initial_state = (void *)(uintptr_t)&merge_cases[i]};
-    int failed = _cmocka_run_group_tests("merge rules, as layers", tests, count, NULL, NULL);
-    free(tests);
     return failed + cmocka_run_group_tests(fixed, NULL, NULL);
 }

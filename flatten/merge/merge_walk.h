@@ -1,6 +1,6 @@
-/* What the halves of the merge share: its state, and walking (merge_walk.c). */
-#ifndef FLATTEN_MERGE_INTERNAL_H
-#define FLATTEN_MERGE_INTERNAL_H
+/* The state of a merge (merge.h), and walks through it. */
+#ifndef FLATTEN_MERGE_WALK_H
+#define FLATTEN_MERGE_WALK_H
 
 #include "base/arena.h"
 #include "flatten/merge/merge.h"
@@ -67,26 +67,6 @@ static inline struct tree_node *node_of(const struct merge *m, uint32_t node)
 {
     return tree_node(m->tree, node);
 }
-
-/*
- * What a walk follows on its way. The kernel has a bound for the links, and one for each target;
- * all targets together have it here, or entries of a few hundred bytes could each ask for a long
- * walk.
- */
-enum { MERGE_MOST_SYMLINKS = 40 }; /* as the kernel's MAXSYMLINKS */
-struct merge_followed {
-    size_t links, bytes;
-};
-
-/* Notes one more link, whose target has `len` bytes; ERR_FORMAT beyond the bounds. */
-int merge_follow(struct merge_followed *so_far, size_t len, struct err *err) must_check;
-
-/* One more element at the end of a growing array, zeroed; NULL without memory. */
-void *merge_push(void *list_ptr, size_t *count, size_t *cap, size_t size,
-                 struct err *err) must_check;
-
-#define PUSH(m, name, names, err)                                                                  \
-    merge_push(&(m)->names, &(m)->name##_count, &(m)->name##_cap, sizeof(*(m)->names), err)
 
 /*
  * Walks to the parent of the path's last name, through the layer's own symbolic links. The name is

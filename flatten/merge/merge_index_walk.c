@@ -1,17 +1,18 @@
-#include "flatten/merge/index_internal.h"
+#include "flatten/merge/merge_index_walk.h"
 
 #include "flatten/layer/emit.h"
-#include "flatten/merge/merge_internal.h"
+#include "flatten/merge/array.h"
+#include "flatten/merge/symlink_budget.h"
 
 #include <string.h>
 
-static uint32_t add_implied(struct builder *b, struct err *err)
+static uint32_t add_implied(struct index_builder *b, struct err *err)
 {
-    uint32_t inode = index_add_inode(b->index, b->layer->number, b->entry->in.ordinal, err);
+    uint32_t inode = merge_index_add_inode(b->index, b->layer->number, b->entry->info.ordinal, err);
 
     if (inode == TREE_NONE)
         return TREE_NONE;
-    struct index_inode *i = &b->index->inodes[inode];
+    struct merge_index_inode *i = &b->index->inodes[inode];
     i->implied = true;
     i->described = b->layer->number;
     if (b->index->bare)
@@ -25,7 +26,7 @@ static uint32_t add_implied(struct builder *b, struct err *err)
  * Sees to it that there is a directory at the node for what comes below; `kind` is what is there.
  * An older file gives way, unless a symbolic link led to it.
  */
-static int ensure_dir(struct builder *b, uint32_t node, enum model_kind kind, bool linked,
+static int ensure_dir(struct index_builder *b, uint32_t node, enum model_kind kind, bool linked,
                       struct err *err)
 {
     if (kind == MODEL_DIR) {
@@ -48,22 +49,16 @@ struct walk {
     uint32_t at;
     size_t depth; /* of `at`: its floor is b->floors[depth] */
     size_t used;
-    struct merge_followed so_far;
+    struct symlink_budget links;
     bool make;
 };
 
-static int enter_dir(struct builder *b, struct walk *w, uint32_t dir, struct err *err)
+static int enter_dir(struct index_builder *b, struct walk *w, uint32_t dir, struct err *err)
 {
     size_t depth = dir == TREE_ROOT ? 0 : w->depth + 1;
 
-    if (depth == b->floor_cap) {
-        size_t cap = b->floor_cap ? b->floor_cap * 2 : 64;
-        uint32_t *bigger = realloc(b->floors, cap * sizeof(*bigger));
-        if (!bigger)
-            return err_nomem(err);
-        b->floors = bigger;
-        b->floor_cap = cap;
-    }
+    if (array_reserve(&b->floors, &b->floor_cap, depth + 1, sizeof(*b->floors), err) < 0)
+        return -1;
     b->floors[depth] = model_floor(b->own, dir, depth ? b->floors[depth - 1] : 0);
     w->depth = depth;
     w->at = dir;
@@ -71,12 +66,12 @@ static int enter_dir(struct builder *b, struct walk *w, uint32_t dir, struct err
 }
 
 /* Puts the link's target before what is left of the path. */
-static int follow(struct builder *b, struct walk *w, uint32_t link, struct err *err)
+static int follow_symlink(struct index_builder *b, struct walk *w, uint32_t link, struct err *err)
 {
     const char *target = b->symlinks[b->own->slots[link].inode];
     struct buf joined = BUF_INIT;
 
-    if (merge_follow(&w->so_far, strlen(target), err) < 0)
+    if (symlink_budget_spend(&w->links, strlen(target), err) < 0)
         return -1;
     buf_printf(&joined, "%s/%s", target, b->rest.data + w->used);
     buf_free(&b->rest);
@@ -88,7 +83,8 @@ static int follow(struct builder *b, struct walk *w, uint32_t link, struct err *
 }
 
 /* One name that is not the last. */
-static int step(struct builder *b, struct walk *w, const char *name, size_t len, struct err *err)
+static int walk_name(struct index_builder *b, struct walk *w, const char *name, size_t len,
+                     struct err *err)
 {
     struct tree *t = b->index->tree;
 
@@ -106,19 +102,19 @@ static int step(struct builder *b, struct walk *w, const char *name, size_t len,
         return -1;
     enum model_kind kind = model_kind_below(b->own, child, b->floors[w->depth]);
     if (kind == MODEL_SYMLINK)
-        return follow(b, w, child, err);
+        return follow_symlink(b, w, child, err);
     if (b->whiteout && kind == MODEL_WHITEOUT) {
         b->ignored = true;
         return -1;
     }
-    if (w->make && ensure_dir(b, child, kind, w->so_far.links > 0, err) < 0)
+    if (w->make && ensure_dir(b, child, kind, w->links.count > 0, err) < 0)
         return -1;
     return enter_dir(b, w, child, err);
 }
 
 /* The parent of the path's last name, which is left at *name in b->rest. */
-static uint32_t walk(struct builder *b, const char *path, size_t len, bool make, const char **name,
-                     struct err *err)
+static uint32_t walk_to_parent(struct index_builder *b, const char *path, size_t len, bool make,
+                               const char **name, struct err *err)
 {
     struct walk w = {.make = make};
 
@@ -135,15 +131,16 @@ static uint32_t walk(struct builder *b, const char *path, size_t len, bool make,
             return w.at;
         }
         w.used += size;
-        if (step(b, &w, start, size, err) < 0)
+        if (walk_name(b, &w, start, size, err) < 0)
             return TREE_NONE;
     }
 }
 
-uint32_t index_walk(struct builder *b, const char *path, size_t len, bool make, struct err *err)
+uint32_t merge_index_walk(struct index_builder *b, const char *path, size_t len, bool make,
+                          struct err *err)
 {
     const char *name;
-    uint32_t parent = walk(b, path, len, make, &name, err);
+    uint32_t parent = walk_to_parent(b, path, len, make, &name, err);
 
     if (parent == TREE_NONE || !*name || strcmp(name, ".") == 0)
         return parent;
