@@ -5,6 +5,7 @@
 #include "flatten/exchange/blob_store.h"
 #include "flatten/keeper/sink/sink_index.h"
 #include "flatten/stream/temporary_file.h"
+#include "flatten/stream/ustar.h"
 
 #include <fcntl.h>
 #include <libgen.h>
@@ -18,8 +19,6 @@
  * oci-layout and index.json. Layers
  * are written in place; their headers follow when digest and size are known.
  */
-enum { TAR_BLOCK = 512 };
-
 struct archive_sink {
     struct sink base;
     int fd;                  /* of `file`, or of a file without a name */
@@ -31,48 +30,32 @@ struct archive_sink {
     bool layout_alone; /* an oci-archive: without manifest.json */
 };
 
-/* Octal digits and a NUL; a size beyond them in base 256, as GNU tar and POSIX readers have it. */
-static void put_number(unsigned char *field, size_t width, uint64_t value)
-{
-    bool fits = value < (uint64_t)1 << (3 * (width - 1));
-
-    field[width - 1] = '\0';
-    for (size_t i = width - fits; i-- > 0; value >>= fits ? 3 : 8)
-        field[i] = (unsigned char)(fits ? '0' + (value & 7) : value & 0xff);
-    if (!fits)
-        field[0] |= 0x80;
-}
-
 /* The header of a regular file, 0644 and root's, in the GNU format; names here are short. */
-static void member_header(const char *name, uint64_t size, unsigned char out[TAR_BLOCK])
+static struct ustar member_header(const char *name, uint64_t size)
 {
-    unsigned checksum = 0;
+    struct ustar h = {.type = {'0'}};
 
-    memset(out, 0, TAR_BLOCK);
-    memcpy(out, name, strnlen(name, 100));
-    put_number(out + 100, 8, 0644);
-    put_number(out + 108, 8, 0); /* owner */
-    put_number(out + 116, 8, 0); /* group */
-    put_number(out + 124, 12, size);
-    put_number(out + 136, 12, 0); /* mtime */
-    out[156] = '0';
-    memcpy(out + 257, "ustar  ", 8);
-    memset(out + 148, ' ', 8); /* the checksum counts itself as spaces */
-    for (size_t i = 0; i < TAR_BLOCK; i++)
-        checksum += out[i];
-    put_number(out + 148, 7, checksum);
+    memcpy(h.name, name, strnlen(name, sizeof(h.name)));
+    ustar_put_octal(h.mode, sizeof(h.mode), 0644);
+    ustar_put_octal(h.uid, sizeof(h.uid), 0);
+    ustar_put_octal(h.gid, sizeof(h.gid), 0);
+    ustar_put_number(h.size, sizeof(h.size), size);
+    ustar_put_octal(h.mtime, sizeof(h.mtime), 0);
+    memcpy(h.magic, "ustar ", sizeof(h.magic));
+    memcpy(h.version, " ", sizeof(h.version));
+    ustar_put_checksum(&h);
+    return h;
 }
 
-/* Header and padding around `size` bytes of content at s->end + TAR_BLOCK; moves the end. */
+/* Header and padding around `size` bytes of content at s->end + USTAR_BLOCK; moves the end. */
 static int frame_member(struct archive_sink *s, const char *name, uint64_t size, struct err *err)
 {
-    static const char zeros[TAR_BLOCK];
-    unsigned char header[TAR_BLOCK];
-    off_t content_end = s->end + TAR_BLOCK + (off_t)size;
-    size_t padding = (size_t)(-content_end & (TAR_BLOCK - 1));
+    static const char zeros[USTAR_BLOCK];
+    const struct ustar header = member_header(name, size);
+    off_t content_end = s->end + USTAR_BLOCK + (off_t)size;
+    size_t padding = ustar_padding(size);
 
-    member_header(name, size, header);
-    if (fd_pwrite_all(s->fd, header, sizeof(header), s->end, err) < 0 ||
+    if (fd_pwrite_all(s->fd, &header, sizeof(header), s->end, err) < 0 ||
         fd_pwrite_all(s->fd, zeros, padding, content_end, err) < 0)
         return -1;
     s->end = content_end + (off_t)padding;
@@ -82,7 +65,7 @@ static int frame_member(struct archive_sink *s, const char *name, uint64_t size,
 static int add_member(struct archive_sink *s, const char *name, const char *data, size_t len,
                       struct err *err)
 {
-    if (fd_pwrite_all(s->fd, data, len, s->end + TAR_BLOCK, err) < 0)
+    if (fd_pwrite_all(s->fd, data, len, s->end + USTAR_BLOCK, err) < 0)
         return -1;
     return frame_member(s, name, len, err);
 }
@@ -125,7 +108,7 @@ static int begin_layer(struct sink *base, int *fd, off_t *offset, struct err *er
     if (ftruncate(s->fd, s->end) < 0)
         return err_sys(err, "truncate");
     *fd = s->fd;
-    *offset = s->end + TAR_BLOCK;
+    *offset = s->end + USTAR_BLOCK;
     return 0;
 }
 
@@ -181,7 +164,7 @@ static int manifest_json(const struct sink_image *images, size_t count, struct b
 static int finish(struct archive_sink *s, const struct sink_image *images, size_t count,
                   struct err *err)
 {
-    static const char end_mark[2 * TAR_BLOCK];
+    static const char end_mark[2 * USTAR_BLOCK];
     _cleanup_buf_ struct buf index = BUF_INIT;
 
     if (sink_index_json(images, count, &index, err) < 0 ||
