@@ -68,8 +68,8 @@ static void put_names(const struct json *list, struct buf *out)
     }
 }
 
-static const struct json *choose(const struct json *list, const char *path, const char *name,
-                                 struct err *err)
+static const struct json *choose_item(const struct json *list, const char *path, const char *name,
+                                      struct err *err)
 {
     _cleanup_buf_ struct buf names = BUF_INIT;
 
@@ -197,7 +197,7 @@ static struct image *open_docker(const struct members *m, const char *path, cons
 
     if (!manifest)
         return NULL;
-    const struct json *item = choose(json_root(manifest), path, name, err);
+    const struct json *item = choose_item(json_root(manifest), path, name, err);
     return item ? open_item(m, item, err) : NULL;
 }
 

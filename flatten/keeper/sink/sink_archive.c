@@ -161,8 +161,8 @@ static int manifest_json(const struct sink_image *images, size_t count, struct b
 }
 
 /* What says that the archive is a layout, and the end of it. */
-static int finish(struct archive_sink *s, const struct sink_image *images, size_t count,
-                  struct err *err)
+static int finish_archive(struct archive_sink *s, const struct sink_image *images, size_t count,
+                          struct err *err)
 {
     static const char end_mark[2 * USTAR_BLOCK];
     _cleanup_buf_ struct buf index = BUF_INIT;
@@ -177,8 +177,8 @@ static int finish(struct archive_sink *s, const struct sink_image *images, size_
 }
 
 /* manifest.json knows no platforms: indexes are a layout's alone. */
-static int publish(struct sink *base, const struct sink_image *images, size_t count,
-                   struct err *err)
+static int publish_images(struct sink *base, const struct sink_image *images, size_t count,
+                          struct err *err)
 {
     struct archive_sink *s = (struct archive_sink *)base;
     _cleanup_buf_ struct buf manifest = BUF_INIT;
@@ -192,10 +192,10 @@ static int publish(struct sink *base, const struct sink_image *images, size_t co
     if (!s->layout_alone && (manifest_json(images, count, &manifest, err) < 0 ||
                              add_member(s, "manifest.json", manifest.data, manifest.len, err) < 0))
         return -1;
-    return finish(s, images, count, err);
+    return finish_archive(s, images, count, err);
 }
 
-static void release(struct sink *base)
+static void release_sink(struct sink *base)
 {
     struct archive_sink *s = (struct archive_sink *)base;
 
@@ -224,7 +224,8 @@ static int begin_file(struct archive_sink *s, const char *name, struct err *err)
 
 static struct archive_sink *archive_sink_new(struct err *err)
 {
-    static const struct sink_ops ops = {begin_layer, end_layer, publish, release, has_layer};
+    static const struct sink_ops ops = {begin_layer, end_layer, publish_images, release_sink,
+                                        has_layer};
     struct archive_sink *s = calloc(1, sizeof(*s));
 
     if (!s) {

@@ -179,8 +179,8 @@ static int add_image(struct oci_sink *s, const struct sink_image *image, struct 
     return add_blob(s, &image->manifest, err);
 }
 
-static int publish(struct sink *base, const struct sink_image *images, size_t count,
-                   struct err *err)
+static int publish_images(struct sink *base, const struct sink_image *images, size_t count,
+                          struct err *err)
 {
     struct oci_sink *s = (struct oci_sink *)base;
     _cleanup_buf_ struct buf index = BUF_INIT, merged = BUF_INIT;
@@ -215,7 +215,7 @@ static void take_back(struct oci_sink *s)
     unlinkat(s->parent, s->tmp, AT_REMOVEDIR);
 }
 
-static void release(struct sink *base)
+static void release_sink(struct sink *base)
 {
     struct oci_sink *s = (struct oci_sink *)base;
 
@@ -299,7 +299,8 @@ static int open_layout(struct oci_sink *s, const char *path, struct err *err)
 
 struct sink *sink_open_oci(const char *path, struct err *err)
 {
-    static const struct sink_ops ops = {begin_layer, end_layer, publish, release, has_layer};
+    static const struct sink_ops ops = {begin_layer, end_layer, publish_images, release_sink,
+                                        has_layer};
     struct oci_sink *s = calloc(1, sizeof(*s));
 
     if (!s) {
@@ -311,7 +312,7 @@ struct sink *sink_open_oci(const char *path, struct err *err)
     s->layer = (struct atomic_file)ATOMIC_FILE_INIT;
     if (open_layout(s, path, err) < 0) {
         err_wrap(err, "%s", path);
-        release(&s->base);
+        release_sink(&s->base);
         return NULL;
     }
     return &s->base;

@@ -74,8 +74,8 @@ static int push_image(struct registry_sink *s, const struct sink_image *image, s
                          image->is_index ? MEDIA_TYPE_INDEX : MEDIA_TYPE_MANIFEST, version, err);
 }
 
-static int publish(struct sink *base, const struct sink_image *images, size_t count,
-                   struct err *err)
+static int publish_images(struct sink *base, const struct sink_image *images, size_t count,
+                          struct err *err)
 {
     struct registry_sink *s = (struct registry_sink *)base;
 
@@ -85,7 +85,7 @@ static int publish(struct sink *base, const struct sink_image *images, size_t co
     return 0;
 }
 
-static void release(struct sink *base)
+static void release_sink(struct sink *base)
 {
     struct registry_sink *s = (struct registry_sink *)base;
 
@@ -98,7 +98,8 @@ static void release(struct sink *base)
 
 struct sink *sink_open_registry(const struct reference *ref, struct err *err)
 {
-    static const struct sink_ops ops = {begin_layer, end_layer, publish, release, has_layer};
+    static const struct sink_ops ops = {begin_layer, end_layer, publish_images, release_sink,
+                                        has_layer};
     struct registry_sink *s = calloc(1, sizeof(*s));
 
     if (!s) {

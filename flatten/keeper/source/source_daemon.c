@@ -101,8 +101,8 @@ static uint64_t archive_size(const struct json *facts)
 }
 
 /* Returns the spooled archive, a descriptor, or -1. */
-static int download(struct engine *e, const struct json *facts, const struct platform *platform,
-                    struct err *err)
+static int download_archive(struct engine *e, const struct json *facts,
+                            const struct platform *platform, struct err *err)
 {
     const char *id = json_text(json_get(facts, "Id"));
     uint64_t size = archive_size(facts);
@@ -135,7 +135,7 @@ static int find_named(struct source *s, struct engine *e, const struct json *fac
     bool known = asked || platform_inspected(facts, &platform);
     if (asked)
         platform = *asked;
-    d->fd = download(e, facts, speaks && known ? &platform : NULL, err);
+    d->fd = download_archive(e, facts, speaks && known ? &platform : NULL, err);
     if (d->fd < 0)
         return -1;
     if (known &&

@@ -248,7 +248,7 @@ static int find_root(struct source_registry *source, struct registry_store *s, s
     return choose_name(ref, &source->name, err);
 }
 
-static void release(struct blob_store *base)
+static void release_store(struct blob_store *base)
 {
     struct registry_store *s = (struct registry_store *)base;
 
@@ -260,7 +260,7 @@ static void release(struct blob_store *base)
 
 int source_find_registry(struct source *source, struct err *err)
 {
-    static const struct blob_store_ops ops = {open_blobs, NULL, release};
+    static const struct blob_store_ops ops = {open_blobs, NULL, release_store};
     const struct reference *ref = source->ref;
     struct registry_store *s = calloc(1, sizeof(*s));
 
