@@ -35,7 +35,7 @@ static int judge_object(const struct buf *object, struct err *err)
     return 0;
 }
 
-/* Follows strings and brackets; true if the byte belongs to an object. */
+/* Follows strings and brackets. Returns true if the byte belongs to an object. */
 static bool follow_byte(struct engine_reply *r, char c)
 {
     if (r->in_string) {

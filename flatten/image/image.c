@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Bytes that a document may take in memory: 57 times the size of its text at the worst. */
+/* A document takes up to 57 times the memory of its text. Bytes. */
 enum { IMAGE_JSON_MEMORY = 64 * 1024 * 1024 };
 
 const struct json_options image_json_options = {

@@ -3,7 +3,7 @@
 struct remote_sink {
     struct sink base;
     struct reader *reader;
-    int fd; /* of the layer that is being written; or -1 */
+    int fd; /* of the layer that was begun; or -1 */
 };
 
 static int begin_layer(struct sink *base, int *fd, off_t *offset, struct err *err)

@@ -12,7 +12,7 @@ struct remote_store {
     size_t which;
 };
 
-/* The places come one by one; from where it fails, they are given back. */
+/* Receives the places one by one. After a failure those that came are closed. */
 static int take_places(struct reader *r, size_t count, struct blob_place *out, struct err *err)
 {
     for (size_t i = 0; i < count; i++) {

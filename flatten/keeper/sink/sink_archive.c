@@ -14,23 +14,23 @@
 #include <sys/stat.h>
 
 /*
- * An OCI layout in a tar archive, and for docker-archive a docker-archive as well, as `docker save`
- * writes since 25: daemons with graph drivers read manifest.json, those with a containerd store
- * oci-layout and index.json. Layers
- * are written in place; their headers follow when digest and size are known.
+ * An OCI layout in a tar archive; a docker-archive has manifest.json as well, as `docker save`
+ * writes it since Docker 25: daemons with graph drivers read manifest.json, those with a containerd
+ * store oci-layout and index.json. Layers are written in place; their headers follow when digest
+ * and size are known.
  */
 struct archive_sink {
     struct sink base;
-    int fd;                  /* of `file`, or of a file without a name */
-    int dir;                 /* where `file` is; -1 without one */
-    struct atomic_file file; /* closed without one */
-    off_t end;               /* of what is complete */
-    struct digest *blobs;    /* that it holds: images may have some in common */
+    int fd;                  /* of `file`, or owned: a file without a name */
+    int dir;                 /* the directory of `file`; -1 for a file without a name */
+    struct atomic_file file; /* unused for a file without a name */
+    off_t end;               /* of the members that are complete, bytes */
+    struct digest *blobs;    /* in the archive: images may share some */
     size_t blob_count;
-    bool layout_alone; /* an oci-archive: without manifest.json */
+    bool layout_alone; /* an oci-archive: no manifest.json */
 };
 
-/* The header of a regular file, 0644 and root's, in the GNU format; names here are short. */
+/* The header of a regular file in the GNU format, mode 0644, owned by root. `name` is short. */
 static struct ustar member_header(const char *name, uint64_t size)
 {
     struct ustar h = {.type = {'0'}};
@@ -47,7 +47,9 @@ static struct ustar member_header(const char *name, uint64_t size)
     return h;
 }
 
-/* Header and padding around `size` bytes of content at s->end + USTAR_BLOCK; moves the end. */
+/*
+ * Writes header and padding around `size` bytes of content at s->end + USTAR_BLOCK; moves the end.
+ */
 static int frame_member(struct archive_sink *s, const char *name, uint64_t size, struct err *err)
 {
     static const char zeros[USTAR_BLOCK];
@@ -160,7 +162,7 @@ static int manifest_json(const struct sink_image *images, size_t count, struct b
     return json_write(doc, out, err);
 }
 
-/* What says that the archive is a layout, and the end of it. */
+/* Writes index.json and oci-layout, and the end of the archive. */
 static int finish_archive(struct archive_sink *s, const struct sink_image *images, size_t count,
                           struct err *err)
 {
@@ -176,7 +178,7 @@ static int finish_archive(struct archive_sink *s, const struct sink_image *image
     return s->dir < 0 ? 0 : atomic_file_commit(&s->file, err);
 }
 
-/* manifest.json knows no platforms: indexes are a layout's alone. */
+/* Indexes are in the layout alone: manifest.json knows no platforms. */
 static int publish_images(struct sink *base, const struct sink_image *images, size_t count,
                           struct err *err)
 {
@@ -207,7 +209,7 @@ static void release_sink(struct sink *base)
     free(s);
 }
 
-/* Starts the file; one that it replaces hands on its permissions, which the umask leaves alone. */
+/* Starts the file. One that it replaces hands on its permissions, whatever the umask. */
 static int begin_file(struct archive_sink *s, const char *name, struct err *err)
 {
     struct stat st;

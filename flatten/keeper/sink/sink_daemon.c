@@ -7,15 +7,15 @@
 #include <sys/stat.h>
 
 /*
- * The Docker daemon as a destination: an archive that graph drivers and containerd stores both
- * load, in a temporary file until it is whole. The daemon names the image when it has all of it.
+ * The Docker daemon as a destination. The image is written to a temporary file, as an archive that
+ * daemons with graph drivers and with containerd stores load, and loaded when it is complete.
  */
 struct daemon_sink {
     struct sink base;
     struct sink *archive;
-    int fd; /* the archive's */
+    int fd; /* owned by `archive` */
     struct engine *engine;
-    char *name; /* with a tag; NULL: each image has its own */
+    char *name; /* NAME:TAG; NULL: each image has its own */
 };
 
 static int begin_layer(struct sink *base, int *fd, off_t *offset, struct err *err)
@@ -33,7 +33,10 @@ static int has_layer(struct sink *base, const struct written_layer *layer, struc
     return sink_has_layer(((struct daemon_sink *)base)->archive, layer, err);
 }
 
-/* An image's Id is its config's digest, or with a containerd store its manifest's. */
+/*
+ * Checks that the daemon has the image under its name. Its Id is the digest of the config, or with
+ * a containerd store that of the manifest.
+ */
 static int check_loaded(const struct daemon_sink *s, const struct sink_image *image,
                         struct err *err)
 {
@@ -49,7 +52,7 @@ static int check_loaded(const struct daemon_sink *s, const struct sink_image *im
                    id ? id : "something without an Id", image->config.digest.text);
 }
 
-/* The images, as the daemon is to call them. */
+/* Loads the images, whose names are those that the daemon is to give them. */
 static int load_images(struct daemon_sink *s, const struct sink_image *images, size_t count,
                        struct err *err)
 {
@@ -96,7 +99,7 @@ static void release_sink(struct sink *base)
     free(s);
 }
 
-/* A daemon that does not answer, or does not like the name, is found out before the work. */
+/* Finds out before the work whether the daemon answers and takes the name. */
 static int probe_daemon(struct daemon_sink *s, struct err *err)
 {
     bool missing;

@@ -8,11 +8,11 @@
 #include <string.h>
 
 /*
- * An image of the Docker daemon: what `docker save` would write, in a temporary file. It is asked
- * for by its Id, so that it is the one that was looked at, and one alone: a name without a tag
- * would be all tags.
+ * An image of the Docker daemon: the archive that `docker save` would write, in a temporary file.
+ * The daemon is asked by Id, not by name: a name may come to mean another image meanwhile, and one
+ * without a tag would be all tags.
  */
-enum { API_PLATFORM = 48 }; /* since then one platform of an image can be asked for */
+enum { API_PLATFORM = 48 }; /* API 1.48 can save one platform of an image */
 
 struct platform {
     char os[64], architecture[64], variant[64];
@@ -43,7 +43,10 @@ static int platform_parse(const char *text, struct platform *out, struct err *er
     return err_set(err, ERR_USAGE, "--platform=%s is not OS/ARCH", text);
 }
 
-/* What the daemon says about the image it would run. False if it says too little to ask for it. */
+/*
+ * Takes the platform of the image that the daemon would run. False if the daemon says too little to
+ * ask for it.
+ */
 static bool platform_inspected(const struct json *facts, struct platform *out)
 {
     const char *os = json_text(json_get(facts, "Os"));
@@ -67,7 +70,10 @@ static char *platform_json(const struct platform *p)
                 p->variant[0] ? ",\"variant\":\"" : "", p->variant, p->variant[0] ? "\"" : "");
 }
 
-/* What to call the image: as the user did, unless that was an ID. NULL for nothing. */
+/*
+ * Sets *out to the name of the image: as the user gave it, unless that was an ID, else the first
+ * tag. NULL for none.
+ */
 static int choose_name(const char *asked, const struct json *facts, char **out, struct err *err)
 {
     const struct json *tags = json_get(facts, "RepoTags");
@@ -144,7 +150,10 @@ static int find_named(struct source *s, struct engine *e, const struct json *fac
     return choose_name(s->ref->name, facts, &d->name, err);
 }
 
-/* A bare word may have been meant otherwise. Always -1. */
+/*
+ * Puts the name before the error; for a bare word with the other meaning that it may have. Returns
+ * -1.
+ */
 static int wrap_name(const struct reference *ref, struct err *err)
 {
     if (!ref->sniffed)
