@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-/* What the kernel does to the reader when the keeper is gone, however that went. */
+/* Has the kernel kill the reader when the keeper ends, for whatever reason. */
 static void die_with(pid_t keeper)
 {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != keeper)
@@ -22,7 +22,7 @@ static void die_with(pid_t keeper)
 extern void __gcov_dump(void); /* NOLINT(bugprone-reserved-identifier): libgcov's */
 #endif
 
-/* Without what the keeper has to do at its end; but counters are both processes'. */
+/* Ends the reader without atexit handlers, but saves coverage counters. */
 static void end_reader(void)
 {
 #ifdef FLATBED_COVERAGE
@@ -60,8 +60,8 @@ static pid_t start_reader(const struct keeper_task *task, reader_run *run, void 
 }
 
 /*
- * It has been told to end, or has said that it does: it gets a moment for its last words. How it
- * ended; 0 where it had to be killed.
+ * Waits up to 2 s for the reader to end, then kills it. Returns its wait status, or 0 if it was
+ * killed.
  */
 static int reap(pid_t pid)
 {
@@ -79,7 +79,7 @@ static int reap(pid_t pid)
     return 0;
 }
 
-/* What it died of says more than that it is gone. */
+/* Replaces the error if a signal ended the reader: that says more than a socket that was closed. */
 static void explain(int status, const char *so_far, struct err *err)
 {
     if (!WIFSIGNALED(status) || interrupted())

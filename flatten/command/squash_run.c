@@ -2,6 +2,7 @@
 
 #include "base/cli/log.h"
 #include "flatten/command/progress.h"
+#include "flatten/layer/layer_blob.h"
 #include "flatten/squash/squash_verify.h"
 
 #include <errno.h>

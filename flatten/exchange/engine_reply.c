@@ -12,7 +12,7 @@ void engine_reply_clear(struct engine_reply *r)
     *r = (struct engine_reply){0};
 }
 
-static int judge(const struct buf *object, struct err *err)
+static int judge_object(const struct buf *object, struct err *err)
 {
     static const struct json_options options = {.max_bytes = ENGINE_REPLY_LIMIT};
 
@@ -35,8 +35,8 @@ static int judge(const struct buf *object, struct err *err)
     return 0;
 }
 
-/* Follows strings and brackets; true if the byte belongs to an object. */
-static bool follow(struct engine_reply *r, char c)
+/* Follows strings and brackets. Returns true if the byte belongs to an object. */
+static bool follow_byte(struct engine_reply *r, char c)
 {
     if (r->in_string) {
         r->in_string = r->escaped || c != '"';
@@ -56,7 +56,7 @@ static bool follow(struct engine_reply *r, char c)
 int engine_reply_feed(struct engine_reply *r, const char *data, size_t len, struct err *err)
 {
     for (size_t i = 0; i < len; i++) {
-        if (!follow(r, data[i])) {
+        if (!follow_byte(r, data[i])) {
             if (!memchr(" \t\r\n", data[i], 4))
                 return err_set(err, ERR_FORMAT, "the daemon's reply is not JSON");
             continue;
@@ -67,7 +67,7 @@ int engine_reply_feed(struct engine_reply *r, const char *data, size_t len, stru
         buf_putc(&r->object, data[i]);
         if (r->depth > 0)
             continue;
-        if (judge(&r->object, err) < 0)
+        if (judge_object(&r->object, err) < 0)
             return -1;
         buf_truncate(&r->object, 0);
     }

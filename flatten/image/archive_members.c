@@ -94,8 +94,8 @@ static int scan_entries(struct members *m, struct archive *a, struct err *err)
 }
 
 /*
- * archive_read_open_fd would ask for the file's kind, by a system call that takes names as well
- * (newfstatat): not one for a sandbox.
+ * archive_read_open_fd is not for a sandbox: it asks for the kind of the file by newfstatat, a
+ * system call that takes names as well.
  */
 struct scan {
     int fd;
@@ -123,12 +123,12 @@ static la_int64_t on_skip(struct archive *a, void *ctx, la_int64_t len)
     off_t at = lseek(s->fd, 0, SEEK_CUR);
 
     (void)a;
-    if (at < 0 || len > s->end - at) /* an archive that is cut: reading will show it */
+    if (at < 0 || len > s->end - at) /* the archive is cut: reading will show it */
         return 0;
     return lseek(s->fd, at + len, SEEK_SET) < 0 ? 0 : len;
 }
 
-/* Where the name is in the table, or would be. */
+/* Returns the slot of the name, or the free one where it would be. */
 static uint32_t *slot_of(const struct members *m, const char *name)
 {
     size_t at = (size_t)hash_bytes(name, strlen(name), 0) & m->mask;
@@ -139,8 +139,8 @@ static uint32_t *slot_of(const struct members *m, const char *name)
 }
 
 /*
- * Makes the members findable by name, in a table: a thousand layers may be looked for among a
- * hundred thousand members. The last of two members with one name counts.
+ * Makes a table of the members by name: an archive may have a thousand layers and a hundred
+ * thousand members. Of members with one name the last counts.
  */
 static int index_members(struct members *m, struct err *err)
 {
@@ -185,7 +185,7 @@ const struct member *members_find(const struct members *m, const char *name)
     return number ? &m->list[number - 1] : NULL;
 }
 
-/* Relative links start at the directory of the link. */
+/* A symbolic link starts at its own directory, a hard link at the root. */
 const struct member *members_lookup(const struct members *m, const char *name, struct err *err)
 {
     _cleanup_free_ char *at = clean_name(name, err);

@@ -1,8 +1,8 @@
 /*
- * A tar archive whose members are found once, then read where they lie: docker-archive and
- * oci-archive. An archive that is compressed whole, or a pipe, is spooled first. Names are clean
- * paths (base/path.h); of members with one name the last counts, as tar has it; links are followed
- * inside the archive only.
+ * The members of a tar archive, docker-archive or oci-archive: listed once, then read where they
+ * lie. An archive that is compressed whole, or a pipe, is copied first (members_plain). Names are
+ * clean paths (base/path.h); of members with one name the last counts, as in tar; links are
+ * followed inside the archive only.
  */
 #ifndef FLATTEN_ARCHIVE_MEMBERS_H
 #define FLATTEN_ARCHIVE_MEMBERS_H
@@ -18,7 +18,7 @@
 
 struct member {
     char *name; /* clean */
-    char *link; /* where a symbolic or hard link points, as it stands; or NULL */
+    char *link; /* target of a symbolic or hard link, as it stands in the archive; or NULL */
     bool hard;
     off_t offset;
     uint64_t size;
@@ -38,21 +38,24 @@ struct members {
  */
 int members_plain(int fd, bool regular, spool_new *spool, void *ctx, struct err *err) must_check;
 
-/* Lists what is in an uncompressed archive. m->fd is set; the rest is zero. */
+/*
+ * Lists the members of an uncompressed archive, at most 100,000. m->fd is set; the rest is zero.
+ * ERR_FORMAT for what is no tar archive. The caller clears *m in any case.
+ */
 int members_scan(struct members *m, struct err *err) must_check;
 
-/* The member itself; NULL if there is none of that (clean) name. */
+/* Returns the member of that (clean) name, not following links; or NULL. */
 const struct member *members_find(const struct members *m, const char *name);
 
-/* The member that `name` denotes, through links; NULL with an error. */
+/* Returns the member that `name` denotes, through links; or NULL with ERR_FORMAT. */
 const struct member *members_lookup(const struct members *m, const char *name,
                                     struct err *err) must_check;
 
-/* Appends its content; more than `limit` bytes is ERR_LIMIT. */
+/* Appends the content of the member that `name` denotes. ERR_LIMIT for more than `limit` bytes. */
 int members_read(const struct members *m, const char *name, size_t limit, struct buf *out,
                  struct err *err) must_check;
 
-/* Closes the archive too. */
+/* Frees the list and closes the archive. */
 void members_clear(struct members *m);
 
 #define _cleanup_members_ _cleanup_(members_clear)

@@ -8,9 +8,9 @@
 #include <string.h>
 
 /*
- * What `docker save` writes: a tar archive with manifest.json, which names a config and the layers
- * (moby image/spec/v1.2). Before Docker 25 layers are ID/layer.tar, one perhaps a symbolic link to
- * another's; since then they are blobs/sha256/HEX beside an OCI layout.
+ * The output of `docker save`: a tar archive with manifest.json, which names a config and the
+ * layers (moby image/spec/v1.2). Before Docker 25 a layer is ID/layer.tar, perhaps a symbolic link
+ * to another's; since then it is blobs/sha256/HEX beside an OCI layout.
  */
 
 enum { MOST_NAMES = 1024 };
@@ -53,7 +53,7 @@ static bool is_named(const struct json *item, const char *wanted)
     return false;
 }
 
-/* What to call each image after docker-archive:FILE: : its first name, or @ and its place. */
+/* Lists how to name each image after "docker-archive:FILE:": by its first name, or by "@N". */
 static void put_names(const struct json *list, struct buf *out)
 {
     enum { SHOWN = 600 };
@@ -68,8 +68,8 @@ static void put_names(const struct json *list, struct buf *out)
     }
 }
 
-static const struct json *choose(const struct json *list, const char *path, const char *name,
-                                 struct err *err)
+static const struct json *choose_item(const struct json *list, const char *path, const char *name,
+                                      struct err *err)
 {
     _cleanup_buf_ struct buf names = BUF_INIT;
 
@@ -101,7 +101,7 @@ static const struct json *choose(const struct json *list, const char *path, cons
     return NULL;
 }
 
-/* A config that bears its digest as its name is held to it. */
+/* A config whose file name is a digest must have that digest. */
 static int check_config_name(const char *path, const struct digest *digest, struct err *err)
 {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
@@ -197,7 +197,7 @@ static struct image *open_docker(const struct members *m, const char *path, cons
 
     if (!manifest)
         return NULL;
-    const struct json *item = choose(json_root(manifest), path, name, err);
+    const struct json *item = choose_item(json_root(manifest), path, name, err);
     return item ? open_item(m, item, err) : NULL;
 }
 
@@ -256,14 +256,20 @@ static struct image *open_oci(const struct members *m, const char *tag, const ch
 
 /* ---- either ---- */
 
-/* An archive that does not say what it is; one that is both is read as Docker's. */
+/*
+ * True if the archive is to be read as a layout. One that is both is read as Docker's, unless its
+ * reference says otherwise.
+ */
 static bool is_oci(const struct reference *ref, const struct members *m)
 {
     return ref->transport == TRANSPORT_OCI_ARCHIVE ||
            (ref->sniffed && !members_find(m, "manifest.json") && members_find(m, "index.json"));
 }
 
-/* The name of one kind, the content of the other. */
+/*
+ * Rejects an archive of the other kind than the reference says, with the reference that would be
+ * right.
+ */
 static int check_kind(const struct reference *ref, const struct members *m, struct err *err)
 {
     bool docker = members_find(m, "manifest.json"), layout = members_find(m, "oci-layout");
@@ -281,7 +287,10 @@ static int check_kind(const struct reference *ref, const struct members *m, stru
     return 0;
 }
 
-/* The archive can be read only once as it is, and an index may lead to it more often. */
+/*
+ * Makes the archive readable at any place: a pipe can be read only once, and several images may be
+ * read from one archive.
+ */
 static int make_plain(struct source_archive *a, struct err *err)
 {
     int plain = a->plain ? 0 : members_plain(a->fd, a->regular, a->spool, a->spool_ctx, err);
@@ -294,7 +303,7 @@ static int make_plain(struct source_archive *a, struct err *err)
     return 0;
 }
 
-/* Lists the members of the archive, which from now on can be read anywhere. */
+/* Lists the members of the archive and checks its kind. */
 static int scan_source(struct source *s, struct members *m, struct err *err)
 {
     if (make_plain(&s->archive, err) < 0)

@@ -8,7 +8,9 @@
 
 /* An image of the Docker daemon, which the keeper has downloaded as an archive. */
 
-/* A daemon that cannot be asked for a platform gives what it has. */
+/*
+ * A daemon before API 1.48 gives the platform that it has: not always the one that was asked for.
+ */
 static int check_platform(const struct image *image, const struct source_daemon *d, struct err *err)
 {
     const struct json *config = json_root(image->config);
@@ -23,7 +25,7 @@ static int check_platform(const struct image *image, const struct source_daemon 
     return 0;
 }
 
-/* Replaces the error by the daemon's own, if there is one in the tail. */
+/* Replaces the error by the one of the daemon, if the tail holds one. */
 static void take_daemon_error(const char *tail, size_t len, struct err *err)
 {
     static const char mark[] = "{\"errorDetail\"";
@@ -37,8 +39,8 @@ static void take_daemon_error(const char *tail, size_t len, struct err *err)
 }
 
 /*
- * A daemon that fails on the way ends the archive early and puts an error behind it, as JSON: that
- * says more than what is wrong with the archive.
+ * Explains why the archive is not complete: a daemon that fails on the way ends it early and puts
+ * an error behind it, as JSON.
  */
 static void explain_archive(int fd, struct err *err)
 {

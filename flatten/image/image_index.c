@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-/* By the descriptor's type, else by the document's own, else by what it has. */
+/* The media type of the descriptor decides, else the one in the document, else its members. */
 bool index_is_index(const struct json *descriptor, const struct json *doc)
 {
     const char *type = json_text(json_get(descriptor, "mediaType"));
@@ -18,7 +18,7 @@ bool index_is_index(const struct json *descriptor, const struct json *doc)
     return strstr(type, "image.index") || strstr(type, "manifest.list");
 }
 
-/* Attestations and the like sit in an index beside images; their platform is unknown/unknown. */
+/* Attestations are in an index beside images; their platform is unknown/unknown. */
 bool image_is_platform(const struct json *descriptor)
 {
     const char *os = json_text(json_path(descriptor, "platform", "os", NULL));
@@ -45,7 +45,7 @@ static const char *host_platform(void)
     return "linux/amd64";
 }
 
-/* `has`: an object with os, architecture and perhaps variant: a descriptor's platform, a config. */
+/* `has`: an object with os, architecture and perhaps variant, as in a descriptor or a config. */
 static bool platform_matches(struct json *has, const char *wanted)
 {
     const char *os = json_text(json_get(has, "os"));
@@ -101,7 +101,7 @@ const char *index_tag(const struct json *descriptor)
         json_path(descriptor, "annotations", "org.opencontainers.image.ref.name", NULL));
 }
 
-/* What could have been named: tags, or platforms. */
+/* Lists the tags, or the platforms, that could have been named. */
 static void put_choices(const struct json *manifests, bool tags, struct buf *out)
 {
     enum { SHOWN = 600 };
@@ -133,7 +133,6 @@ static void refuse_choice(const struct json *manifests, const char *tag, const c
             choices.data ? choices.data : "");
 }
 
-/* The descriptor that the tag and the platform single out from an index. */
 struct json *index_choose(struct json *index, const char *tag, const char *platform,
                           struct err *err)
 {
@@ -172,7 +171,6 @@ size_t index_count_images(struct json *index)
     return count;
 }
 
-/* What an index leads to. One that holds an index alone stands for that one. */
 struct json *index_choose_below(struct json *index, const char *platform, struct err *err)
 {
     struct json *manifests = json_get(index, "manifests");

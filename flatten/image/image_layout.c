@@ -48,7 +48,7 @@ int image_list_layout(struct blob_store *store, size_t **places, size_t *count, 
     return 0;
 }
 
-/* By its place, its tag, or for being the only one; where there are several, by platform. */
+/* Chooses by place ("@N"), by tag, or the only image; without a tag among several by platform. */
 static struct json *choose_top(struct json *index, const char *tag, const char *platform,
                                struct err *err)
 {

@@ -6,21 +6,22 @@
 
 #include <string.h>
 
-/* An OCI image (image-spec manifest.md), wherever its blobs lie: from a descriptor to the layers.
+/*
+ * An OCI image (image-spec manifest.md): from a descriptor to the layers, wherever the blobs lie.
  */
 
-enum { MOST_INDEXES = 4 }; /* indexes that point to indexes */
+enum { MOST_INDEXES = 4 }; /* depth of indexes in indexes */
 
 struct oci_reading {
     struct blob_store *store;
     const struct image_choice *choice;
     struct json_doc *index; /* the last one followed; or NULL */
-    uint64_t json_size;     /* of all that was parsed, bytes */
+    uint64_t json_size;     /* of all documents that were parsed, bytes */
 };
 
 /* ---- blobs ---- */
 
-/* What a descriptor asks for: a digest and a size it must have. */
+/* Makes a request from a descriptor, which must have a digest and a size. */
 static int request_parse(const struct json *descriptor, enum blob_role role,
                          struct blob_request *out, struct err *err)
 {
@@ -98,7 +99,7 @@ static struct json_doc *read_json_blob(struct oci_reading *r, const struct json 
 
 /* ---- from index to manifest ---- */
 
-/* One text must not be read as an index by some and as a manifest by others. */
+/* Rejects a document that some programs would read as an index and others as a manifest. */
 static int check_kind(const struct json *doc, struct err *err)
 {
     uint64_t version;
@@ -111,7 +112,7 @@ static int check_kind(const struct json *doc, struct err *err)
     return 0;
 }
 
-/* Follows indexes down to a manifest, whose digest it leaves in *digest. */
+/* Follows indexes to a manifest; *digest is the digest of the manifest. */
 static struct json_doc *find_manifest(struct oci_reading *r, const struct json *descriptor,
                                       int depth, struct digest *digest, struct err *err)
 {
@@ -196,7 +197,7 @@ static struct image *open_manifest(struct oci_reading *r, struct json *descripto
     _cleanup_image_ struct image *image = config ? image_new(config, err) : NULL;
     if (!image)
         return NULL;
-    /* A descriptor need not say its platform, and a tag chooses without looking at it. */
+    /* A descriptor may lack a platform, and a tag chooses without one: the config decides. */
     if (image_check_platform(image, r->choice->platform, err) < 0)
         return NULL;
     image->manifest = steal_ptr(&manifest);

@@ -296,7 +296,7 @@ static bool has_whole_names(const struct keeper_task *task)
     return sink_holds_index(task->destination) && (task->all_images || task->destination->name);
 }
 
-static int publish(struct keeper *k, struct err *err)
+static int publish_images(struct keeper *k, struct err *err)
 {
     bool whole = has_whole_names(k->task);
     struct sink_image images[WIRE_MOST_IMAGES];
@@ -317,7 +317,7 @@ static int publish(struct keeper *k, struct err *err)
 }
 
 /* One image by its name, or as many as were asked for; under indexes where these can be. */
-static bool fits(const struct keeper *k)
+static bool images_fit(const struct keeper *k)
 {
     bool holds_index = sink_holds_index(k->task->destination), inside = false;
     size_t named = 0;
@@ -339,9 +339,9 @@ static int on_publish(struct keeper *k, struct pending *p, struct outcome *out, 
     (void)p, (void)out;
     if (!k->sink || k->published || k->image_count == 0)
         return breach(k, err, "nothing to publish");
-    if (!fits(k))
+    if (!images_fit(k))
         return breach(k, err, "not what the destination can hold");
-    if (publish(k, err) < 0)
+    if (publish_images(k, err) < 0)
         return wrap_path(k, err);
     k->published = true;
     cleanup_sink(&k->sink);
@@ -413,7 +413,7 @@ static int send_places(struct keeper *k, struct err *err)
 }
 
 /* One request: 0; -1 with what ends the work. */
-static int answer(struct keeper *k, struct pending *p, struct err *err)
+static int answer_request(struct keeper *k, struct pending *p, struct err *err)
 {
     _cleanup_(outcome_clear) struct outcome out = {.fd = -1};
     struct err reason = ERR_INIT;
@@ -442,10 +442,10 @@ static int serve_one(struct keeper *k, struct err *err)
         return err_set(err, ERR_SYSTEM, "the process that reads images ended too early");
     if (rc < 0 || wire_decode_request(&p.message, &p.request, &reason) < 0)
         return interrupt_check(err) < 0 ? -1 : breach(k, err, reason.msg);
-    return answer(k, &p, err);
+    return answer_request(k, &p, err);
 }
 
-static void release(struct keeper *k)
+static void keeper_free(struct keeper *k)
 {
     for (size_t i = 0; i < WIRE_MOST_SOURCES; i++)
         cleanup_source(&k->sources[i]);
@@ -473,6 +473,6 @@ int keeper_serve(const struct keeper_task *task, int socket, bool *published, st
     if (rc == 0 && task->destination && !k->published)
         rc = breach(k, err, "it is done, and has published nothing");
     *published = k->published;
-    release(k);
+    keeper_free(k);
     return rc;
 }

@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/path.h"
+#include "flatten/layer/layer_blob.h"
 #include "flatten/layer/tar_header.h"
 #include "flatten/layer/tar_window.h"
 #include "flatten/layer/verifier.h"

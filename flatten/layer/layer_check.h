@@ -8,6 +8,7 @@
 
 #include "flatten/image/image.h"
 #include "flatten/stream/hasher.h"
+#include "flatten/stream/stream.h"
 
 struct layer_check {
     const struct layer *layer; /* borrowed; NULL: none */

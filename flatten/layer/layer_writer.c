@@ -3,6 +3,7 @@
 #include "base/fdio.h"
 #include "flatten/layer/pax.h"
 #include "flatten/stream/digester.h"
+#include "flatten/stream/ustar.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -100,7 +101,7 @@ static int put_entry(struct entry_sink *sink, struct archive_entry *entry, struc
     if (pax_header(entry, &w->header, err) < 0)
         return -1;
     w->left = has_content ? (uint64_t)archive_entry_size(entry) : 0;
-    w->padding = pax_padding(w->left);
+    w->padding = ustar_padding(w->left);
     return put_bytes(w, w->header.data, w->header.len, err);
 }
 
@@ -177,7 +178,7 @@ void layer_writer_free(struct layer_writer *w)
 
 int layer_writer_finish(struct layer_writer *w, struct written_layer *out, struct err *err)
 {
-    enum { END_MARK = 2 * PAX_BLOCK };
+    enum { END_MARK = 2 * USTAR_BLOCK };
 
     if (w->left)
         return err_set(err, ERR_FORMAT, "less content than the header says");

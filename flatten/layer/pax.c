@@ -1,20 +1,12 @@
 #include "flatten/layer/pax.h"
 
 #include "base/utf8.h"
+#include "flatten/stream/ustar.h"
 
 #include <archive.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
-
-/* POSIX pax, "ustar Header Block". */
-struct ustar {
-    char name[100], mode[8], uid[8], gid[8], size[12], mtime[12], checksum[8], type[1];
-    char linkname[100], magic[6], version[2], uname[32], gname[32], devmajor[8], devminor[8];
-    char prefix[155], unused[12];
-};
-
-_Static_assert(sizeof(struct ustar) == PAX_BLOCK, "a header is a block");
 
 /* A header in the making: its block, and the records that go before it. */
 struct header {
@@ -67,22 +59,12 @@ static void put_text(struct header *h, char *field, size_t width, const char *ke
     h->binary = h->binary || !utf8_valid(text, len);
 }
 
-/* Octal digits and a NUL. A number beyond them is cut to all sevens: a record has it. */
-static bool put_octal(char *field, size_t width, uint64_t value)
-{
-    bool fits = value >> (3 * (width - 1)) == 0;
-
-    for (size_t i = width - 1; i-- > 0; value >>= 3)
-        field[i] = (char)(fits ? '0' + (value & 7) : '7');
-    field[width - 1] = '\0';
-    return fits;
-}
-
+/* A number beyond the field goes to a record. */
 static void put_number(struct header *h, char *field, size_t width, const char *key, int64_t value)
 {
     char text[24];
 
-    if (put_octal(field, width, value < 0 ? 0 : (uint64_t)value))
+    if (ustar_put_octal(field, width, value < 0 ? 0 : (uint64_t)value))
         return;
     int len = snprintf(text, sizeof(text), "%" PRId64, value);
     put_record(&h->records, "", key, text, (size_t)len);
@@ -96,7 +78,7 @@ static void put_mtime(struct header *h, struct archive_entry *entry)
     bool before = seconds < 0;
     char text[40];
 
-    if (put_octal(h->block.mtime, sizeof(h->block.mtime), before ? 0 : (uint64_t)seconds) &&
+    if (ustar_put_octal(h->block.mtime, sizeof(h->block.mtime), before ? 0 : (uint64_t)seconds) &&
         !before && fraction == 0)
         return;
     if (before && fraction) {
@@ -140,8 +122,8 @@ static int put_type(struct header *h, struct archive_entry *entry, struct err *e
     case AE_IFCHR:
     case AE_IFBLK:
         b->type[0] = archive_entry_filetype(entry) == AE_IFCHR ? '3' : '4';
-        if (!put_octal(b->devmajor, 8, (uint64_t)archive_entry_rdevmajor(entry)) ||
-            !put_octal(b->devminor, 8, (uint64_t)archive_entry_rdevminor(entry)))
+        if (!ustar_put_octal(b->devmajor, 8, (uint64_t)archive_entry_rdevmajor(entry)) ||
+            !ustar_put_octal(b->devminor, 8, (uint64_t)archive_entry_rdevminor(entry)))
             return err_set(err, ERR_FORMAT, "a device number that tar cannot say");
         return 0;
     case AE_IFDIR:
@@ -186,33 +168,27 @@ static void put_link(struct header *h, struct archive_entry *entry)
 
 static void append_block(struct ustar *b, struct buf *out)
 {
-    const unsigned char *bytes = (const unsigned char *)b;
-    uint64_t sum = 0;
-
     memcpy(b->magic, "ustar", 6);
     memcpy(b->version, "00", 2);
-    memset(b->checksum, ' ', sizeof(b->checksum)); /* it counts itself as spaces */
-    for (size_t i = 0; i < sizeof(*b); i++)
-        sum += bytes[i];
-    put_octal(b->checksum, 7, sum);
+    ustar_put_checksum(b);
     buf_append(out, b, sizeof(*b));
 }
 
 static void append_records(const struct header *h, struct buf *out)
 {
-    static const char charset[] = "21 hdrcharset=BINARY\n", zeros[PAX_BLOCK];
+    static const char charset[] = "21 hdrcharset=BINARY\n", zeros[USTAR_BLOCK];
     size_t extra = h->binary ? sizeof(charset) - 1 : 0, len = h->records.len + extra;
     struct ustar b = {.name = "././@PaxHeader", .type = {'x'}};
 
-    put_octal(b.mode, 8, 0644);
-    put_octal(b.uid, 8, 0);
-    put_octal(b.gid, 8, 0);
-    put_octal(b.size, 12, len);
-    put_octal(b.mtime, 12, 0);
+    ustar_put_octal(b.mode, 8, 0644);
+    ustar_put_octal(b.uid, 8, 0);
+    ustar_put_octal(b.gid, 8, 0);
+    ustar_put_octal(b.size, 12, len);
+    ustar_put_octal(b.mtime, 12, 0);
     append_block(&b, out);
     buf_append(out, charset, extra);
     buf_append(out, h->records.data, h->records.len);
-    buf_append(out, zeros, pax_padding(len));
+    buf_append(out, zeros, ustar_padding(len));
 }
 
 static int fill_header(struct header *h, struct archive_entry *entry, struct err *err)
@@ -222,7 +198,7 @@ static int fill_header(struct header *h, struct archive_entry *entry, struct err
     if (put_type(h, entry, err) < 0 || put_name(h, entry, err) < 0)
         return -1;
     put_link(h, entry);
-    put_octal(b->mode, sizeof(b->mode), (uint64_t)archive_entry_perm(entry) & 07777);
+    ustar_put_octal(b->mode, sizeof(b->mode), (uint64_t)archive_entry_perm(entry) & 07777);
     put_number(h, b->uid, sizeof(b->uid), "uid", archive_entry_uid(entry));
     put_number(h, b->gid, sizeof(b->gid), "gid", archive_entry_gid(entry));
     put_number(h, b->size, sizeof(b->size), "size",

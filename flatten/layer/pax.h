@@ -16,15 +16,7 @@
 
 #include <archive_entry.h>
 
-enum { PAX_BLOCK = 512 };
-
 /* Appends the header blocks; content follows them, filled up with zeros to a whole block. */
 int pax_header(struct archive_entry *entry, struct buf *out, struct err *err) must_check;
-
-/* Zeros that fill up content of this size. */
-static inline size_t pax_padding(uint64_t size)
-{
-    return (size_t)(-size & (PAX_BLOCK - 1));
-}
 
 #endif

@@ -1,5 +1,6 @@
 #include "flatten/layer/verifier.h"
 
+#include "flatten/layer/layer_blob.h"
 #include "flatten/layer/layer_check.h"
 #include "flatten/stream/cpus.h"
 #include "flatten/stream/hasher.h"

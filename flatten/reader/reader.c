@@ -55,7 +55,7 @@ int answer_fd(struct answer *a, struct err *err)
 
 /* ---- the process ---- */
 
-/* By number where the kernel, before 5.9, cannot do it at once. */
+/* Closes descriptors from `first` on. A kernel before 5.9 closes them only one by one. */
 static void close_from(int first)
 {
     enum { MOST = 1 << 16 };
@@ -67,7 +67,10 @@ static void close_from(int first)
         close(fd);
 }
 
-/* Only socket and output, and the standard descriptors but for input, which the keeper reads. */
+/*
+ * Keeps the socket, the output and the standard descriptors; standard input, which the keeper
+ * reads, becomes /dev/null.
+ */
 static int keep_descriptors(struct reader *r, struct err *err)
 {
     enum { SOCKET = 3, OUTPUT };
@@ -87,7 +90,10 @@ static int keep_descriptors(struct reader *r, struct err *err)
     return 0;
 }
 
-/* libarchive turns the UTF-8 of pax headers into the locale's characters, and drops the result. */
+/*
+ * libarchive converts the UTF-8 of pax headers to the charset of the locale: iconv reads its tables
+ * now.
+ */
 static int warm_charset(const char *to, const char *from, struct err *err)
 {
     iconv_t conversion = iconv_open(to, from);
@@ -98,7 +104,7 @@ static int warm_charset(const char *to, const char *from, struct err *err)
     return 0;
 }
 
-/* What libraries do at their first use, and need files for. */
+/* Has libraries do now what they do at their first use, and need files for. */
 static int warm_up(struct err *err)
 {
     enum { LARGE = 1024 * 1024 }; /* bytes */
@@ -108,12 +114,14 @@ static int warm_up(struct err *err)
     if (warm_charset(charset, "UTF-8", err) < 0 || warm_charset("UTF-8", charset, err) < 0)
         return -1;
 
-    /* More arenas than one come with looks into /proc when they shrink. */
+    /* malloc reads /proc when it shrinks an arena other than the first. */
     mallopt(M_ARENA_MAX, 1);
-    /* Left to itself, glibc soon has large lists in its heap, where growing and freeing them leaves
-     * holes: a quarter of what comparing two trees takes. */
+    /*
+     * By default glibc would move large lists to its heap, where growing and freeing them leaves
+     * holes: a quarter of the memory for comparing two trees.
+     */
     mallopt(M_MMAP_THRESHOLD, LARGE);
-    setvbuf(stdout, NULL, _IOFBF, BUFSIZ); /* or its first use asks for the file's kind */
+    setvbuf(stdout, NULL, _IOFBF, BUFSIZ); /* its first use would ask for the kind of the file */
     return sha256_digest("", 0, &unused, err);
 }
 
@@ -125,7 +133,7 @@ static void tell_end(struct reader *r, int status, const struct err *verdict)
 
     wire_encode_request(&done, &message);
     if (wire_send(r->socket, &message, -1, &ignored) < 0)
-        return; /* nobody is there to be told */
+        return; /* the keeper is gone */
 }
 
 void reader_main(struct reader *r, reader_run *run, void *ctx)

@@ -1,4 +1,4 @@
-/* A question to the keeper, for the parts of the reader. */
+/* Requests to the keeper, for the sources of the reader. */
 #ifndef FLATTEN_READER_INTERNAL_H
 #define FLATTEN_READER_INTERNAL_H
 
@@ -16,14 +16,20 @@ struct answer {
         .fd = -1                                                                                   \
     }
 
-/* 0, or -1 with the keeper's error; the answer is cleared with answer_clear in any case. */
+/*
+ * Sends the request and receives its reply. Returns 0, or -1 with the error of the keeper. The
+ * caller clears *out with answer_clear in any case.
+ */
 int reader_ask(struct reader *r, const struct wire_request *request, struct answer *out,
                struct err *err) must_check;
 
-/* One more reply to what was asked. */
+/* Receives one more reply to the last request. */
 int reader_next(struct reader *r, struct answer *out, struct err *err) must_check;
 
-/* The answer's descriptor, the caller's: -1 with an error if it has none. */
+/*
+ * Returns the descriptor of the answer, which becomes the caller's; -1 with ERR_FORMAT if there is
+ * none.
+ */
 int answer_fd(struct answer *a, struct err *err) must_check;
 
 void answer_clear(struct answer *a);

@@ -3,7 +3,7 @@
 struct remote_sink {
     struct sink base;
     struct reader *reader;
-    int fd; /* of the layer that is being written; or -1 */
+    int fd; /* of the layer that was begun; or -1 */
 };
 
 static int begin_layer(struct sink *base, int *fd, off_t *offset, struct err *err)
@@ -41,7 +41,7 @@ static int has_layer(struct sink *base, const struct written_layer *layer, struc
     return reader_ask(s->reader, &request, &a, err) < 0 ? -1 : a.reply.number == 1;
 }
 
-static int ask(struct remote_sink *s, const struct wire_request *request, struct err *err)
+static int ask_keeper(struct remote_sink *s, const struct wire_request *request, struct err *err)
 {
     _cleanup_answer_ struct answer a = ANSWER_INIT;
 
@@ -55,11 +55,11 @@ static int name_image(struct remote_sink *s, const struct sink_image *image, str
     if (image->layer_count > WIRE_MOST_BLOBS || image->config.len > WIRE_MOST_DOCUMENT ||
         image->manifest.len > WIRE_MOST_DOCUMENT)
         return err_set(err, ERR_LIMIT, "the new image's config or manifest is too large");
-    return ask(s, &request, err);
+    return ask_keeper(s, &request, err);
 }
 
-static int publish(struct sink *base, const struct sink_image *images, size_t count,
-                   struct err *err)
+static int publish_images(struct sink *base, const struct sink_image *images, size_t count,
+                          struct err *err)
 {
     struct remote_sink *s = (struct remote_sink *)base;
     const struct wire_request request = {.op = WIRE_PUBLISH};
@@ -69,10 +69,10 @@ static int publish(struct sink *base, const struct sink_image *images, size_t co
     for (size_t i = 0; i < count; i++)
         if (name_image(s, &images[i], err) < 0)
             return -1;
-    return ask(s, &request, err);
+    return ask_keeper(s, &request, err);
 }
 
-static void release(struct sink *base)
+static void release_sink(struct sink *base)
 {
     struct remote_sink *s = (struct remote_sink *)base;
 
@@ -82,7 +82,8 @@ static void release(struct sink *base)
 
 struct sink *reader_sink(struct reader *r, struct err *err)
 {
-    static const struct sink_ops ops = {begin_layer, end_layer, publish, release, has_layer};
+    static const struct sink_ops ops = {begin_layer, end_layer, publish_images, release_sink,
+                                        has_layer};
     const struct wire_request request = {.op = WIRE_SINK};
     struct remote_sink *s = malloc(sizeof(*s));
 
@@ -92,5 +93,5 @@ struct sink *reader_sink(struct reader *r, struct err *err)
     }
     *s = (struct remote_sink){{&ops}, r, -1};
     _cleanup_sink_ struct sink *sink = &s->base;
-    return ask(s, &request, err) < 0 ? NULL : steal_ptr(&sink);
+    return ask_keeper(s, &request, err) < 0 ? NULL : steal_ptr(&sink);
 }

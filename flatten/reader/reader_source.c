@@ -12,7 +12,7 @@ struct remote_store {
     size_t which;
 };
 
-/* The places come one by one; from where it fails, they are given back. */
+/* Receives the places one by one. After a failure those that came are closed. */
 static int take_places(struct reader *r, size_t count, struct blob_place *out, struct err *err)
 {
     for (size_t i = 0; i < count; i++) {
@@ -62,14 +62,14 @@ static int read_layout_file(struct blob_store *base, enum layout_file file, stru
     return buf_check(out, err);
 }
 
-static void release(struct blob_store *base)
+static void release_store(struct blob_store *base)
 {
     free(base);
 }
 
 static struct blob_store *remote_store(struct reader *r, size_t which, struct err *err)
 {
-    static const struct blob_store_ops ops = {open_blobs, read_layout_file, release};
+    static const struct blob_store_ops ops = {open_blobs, read_layout_file, release_store};
     struct remote_store *s = malloc(sizeof(*s));
 
     if (!s) {
@@ -82,7 +82,7 @@ static struct blob_store *remote_store(struct reader *r, size_t which, struct er
 
 /* ---- the source ---- */
 
-static int spool(void *ctx, struct err *err)
+static int spool_from_keeper(void *ctx, struct err *err)
 {
     struct reader *r = ctx;
     const struct wire_request request = {.op = WIRE_SPOOL};
@@ -124,7 +124,7 @@ static int fill_archive(struct source_archive *out, struct answer *a, struct rea
                         struct err *err)
 {
     out->regular = a->reply.regular;
-    out->spool = spool;
+    out->spool = spool_from_keeper;
     out->spool_ctx = r;
     out->fd = answer_fd(a, err);
     return out->fd < 0 ? -1 : 0;

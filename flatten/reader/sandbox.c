@@ -46,7 +46,7 @@ static int drop_capabilities(struct err *err)
 
     if (!none)
         return err_sys(err, "cap_init");
-    /* EPERM without CAP_SETPCAP: then no_new_privs alone keeps what is bounded from being had. */
+    /* EPERM without CAP_SETPCAP: then no_new_privs alone keeps the process from gaining them. */
     for (cap_value_t cap = 0; cap_get_bound(cap) >= 0; cap++)
         if (cap_drop_bound(cap) < 0 && errno != EPERM) {
             cap_free(none);
@@ -59,7 +59,7 @@ static int drop_capabilities(struct err *err)
 
 /* ---- files by name ---- */
 
-/* All rights that the kernel at hand knows: with no rule, none of them is granted. */
+/* Returns all rights that this kernel knows: a ruleset without rules grants none of them. */
 static uint64_t all_file_rights(int abi)
 {
     uint64_t rights = LANDLOCK_ACCESS_FS_MAKE_SYM * 2 - 1;
@@ -77,7 +77,7 @@ static int close_file_system(struct err *err)
 {
     long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
 
-    if (abi < 0) /* not built in, or switched off: the list of system calls has no open(2) */
+    if (abi < 0) /* not built in, or disabled: the list of system calls has no open(2) either */
         return 0;
     struct landlock_ruleset_attr attr = {.handled_access_fs = all_file_rights((int)abi)};
     _cleanup_fd_ int fd =
@@ -90,11 +90,11 @@ static int close_file_system(struct err *err)
 /* ---- system calls ---- */
 
 static const int plain[] = {
-    /* descriptors that are there */
+    /* open descriptors */
     SCMP_SYS(read),
     SCMP_SYS(pread64),
     SCMP_SYS(write),
-    SCMP_SYS(writev), /* glibc's last words, before it aborts */
+    SCMP_SYS(writev), /* message of abort(3) */
     SCMP_SYS(pwrite64),
     SCMP_SYS(lseek),
     SCMP_SYS(close),
@@ -125,7 +125,9 @@ static const int plain[] = {
     SCMP_SYS(rt_sigreturn),
     SCMP_SYS(restart_syscall),
     SCMP_SYS(clock_gettime),
-    /* what tells little: qsort(3) asks how much memory there is, and we which machine this is */
+    /*
+     * facts that tell little: qsort(3) asks for the size of memory, image_index.c for the machine
+     */
     SCMP_SYS(sysinfo),
     SCMP_SYS(uname),
     SCMP_SYS(getrandom),
@@ -146,11 +148,13 @@ static struct scmp_arg_cmp equals(unsigned arg, scmp_datum_t value)
     return (struct scmp_arg_cmp){.arg = arg, .op = SCMP_CMP_EQ, .datum_a = value};
 }
 
-/* Rules that look at an argument: 0, or a negative errno. */
+/* Adds the rules that look at an argument. Returns 0, or a negative errno. */
 static int allow_some(scmp_filter_ctx list)
 {
-    /* isatty(3): TCGETS; TCGETS2 in a newer glibc, whose headers part it from termios.h. The
-     * progress line: how wide the terminal is. */
+    /*
+     * For isatty(3): TCGETS, and TCGETS2 in a newer glibc, whose headers exclude termios.h. For the
+     * progress line: the width of the terminal.
+     */
     static const unsigned long ioctls[] = {TCGETS, _IOR('T', 0x2a, char[44]), TIOCGWINSZ};
     int rc = 0;
 
@@ -158,25 +162,27 @@ static int allow_some(scmp_filter_ctx list)
         rc = seccomp_rule_add(list, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, equals(1, ioctls[i]));
     if (rc == 0)
         rc = seccomp_rule_add(list, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1, equals(1, F_DUPFD_CLOEXEC));
-    /* Memory that can be run is never made. */
+    /* No memory becomes executable. */
     if (rc == 0)
         rc = seccomp_rule_add(list, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,
                               SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
     if (rc == 0)
         rc = seccomp_rule_add(list, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1,
                               SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
-    /* Threads, not processes. What clone3 would do cannot be read from a filter: glibc falls back.
+    /*
+     * Threads, not processes. A filter cannot read the arguments of clone3: glibc falls back to
+     * clone.
      */
     if (rc == 0)
         rc = seccomp_rule_add(list, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
                               SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
     if (rc == 0)
         rc = seccomp_rule_add(list, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
-    /* abort(3), and nobody else's end. */
+    /* Signals to this process alone, for abort(3). */
     if (rc == 0)
         rc = seccomp_rule_add(list, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
                               equals(0, (scmp_datum_t)getpid()));
-    /* Names for threads and mappings: nobody needs them. */
+    /* Names of threads and mappings, which are not needed. */
     if (rc == 0)
         rc = seccomp_rule_add(list, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(prctl), 0);
     return rc;

@@ -1,23 +1,23 @@
 /*
- * What reads an image has nothing to lose: an image is hostile, and so is each parser of it once it
- * is fooled.
+ * The sandbox of the process that reads images: an image is hostile, and so is a parser that it has
+ * fooled.
  *
- * A process that has entered the sandbox has no capabilities and can gain none (capabilities(7),
- * PR_SET_NO_NEW_PRIVS), reaches no file by name (Landlock, landlock(7), where the kernel has it)
- * and makes none but the system calls of a short list (seccomp(2)): those for memory, threads,
- * time, and descriptors that it holds already or is handed over a socket. Any other ends it with
- * SIGSYS. It cannot become executable in new places either: no mapping may be.
+ * A process in the sandbox has no capabilities and can gain none (capabilities(7),
+ * PR_SET_NO_NEW_PRIVS). It reaches no file by name (Landlock, landlock(7), where the kernel has
+ * it). It makes only the system calls of a short list (seccomp(2)): those for memory, threads,
+ * time, and descriptors that it holds or receives over a socket; any other ends it with SIGSYS. No
+ * mapping can become executable.
  *
- * Of resource limits only that of core dumps is set: a dump would put an image's content, and what
- * the process holds, into a file. RLIMIT_NPROC counts all processes of the user, and not root's, so
- * it would stop threads where somebody else is busy; the list lets no process be made. RLIMIT_AS
- * and RLIMIT_DATA would need a figure that no image reaches, while paths may be millions: what
- * hostile input can ask for is bounded where it is asked for (json.h, attributes.h, layer.h,
- * merged.h). RLIMIT_FSIZE would bound the files of the destination, as --max-size does already.
+ * Of the resource limits only RLIMIT_CORE is set: a dump would put content of the image, and of the
+ * process, into a file. RLIMIT_NPROC counts all processes of the user, and none of root, so it
+ * would stop threads for the load of others; the list permits no new process. RLIMIT_AS and
+ * RLIMIT_DATA would need a figure that no image reaches, while an image may have millions of paths:
+ * the demands of hostile input are bounded where they are made (json.h, attributes.h, layer.h,
+ * merged.h). RLIMIT_FSIZE would bound the files of the destination, which --max-size does.
  *
- * AddressSanitizer's runtime needs what the list does not have: in such a build there is no list,
- * and sandbox_has_list is false. Coverage counters go into files when the process ends: a build for
- * these (which is never an optimised one) has neither a list nor Landlock.
+ * A build with AddressSanitizer has no list, because its runtime makes other system calls. A build
+ * for coverage, which writes its counters to files at the end of the process, has neither list nor
+ * Landlock, and is never an optimised one.
  */
 #ifndef FLATTEN_SANDBOX_H
 #define FLATTEN_SANDBOX_H
@@ -27,7 +27,10 @@
 
 #include <stdbool.h>
 
-/* Cannot be undone. To be called while there is one thread. */
+/*
+ * Enters the sandbox, for good. The process has one thread. ERR_SYSTEM where the kernel has no
+ * seccomp.
+ */
 int sandbox_enter(struct err *err) must_check;
 
 bool sandbox_has_list(void);

@@ -1,6 +1,7 @@
 #include "flatten/squash/kept_layers.h"
 
 #include "base/fdio.h"
+#include "flatten/layer/layer_blob.h"
 
 #include <fcntl.h>
 

@@ -17,7 +17,7 @@ int wire_pair(int out[2], struct err *err)
                                                                        : 0;
 }
 
-static void attach(struct msghdr *m, union control *control, int fd)
+static void attach_fd(struct msghdr *m, union control *control, int fd)
 {
     *control = (union control){.header = {0}};
     m->msg_control = control;
@@ -38,7 +38,7 @@ static int send_all(int socket, const void *data, size_t len, int fd, struct err
         struct iovec part = {(void *)(uintptr_t)at, len};
         struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1};
         if (fd >= 0)
-            attach(&m, &control, fd);
+            attach_fd(&m, &control, fd);
         ssize_t n = sendmsg(socket, &m, MSG_NOSIGNAL);
         if (n < 0 && errno == EINTR && !interrupted())
             continue;
@@ -121,7 +121,7 @@ static int receive_all(int socket, void *data, size_t len, int *fd, struct err *
     return 1;
 }
 
-static int receive(int socket, struct buf *out, int *fd, struct err *err)
+static int receive_message(int socket, struct buf *out, int *fd, struct err *err)
 {
     uint32_t len;
     int rc = receive_all(socket, &len, sizeof(len), fd, err);
@@ -143,7 +143,7 @@ int wire_receive(int socket, struct buf *out, int *fd, struct err *err)
 {
     if (fd)
         *fd = -1;
-    int rc = receive(socket, out, fd, err);
+    int rc = receive_message(socket, out, fd, err);
     if (rc <= 0 && fd) {
         cleanup_fd(fd);
         *fd = -1;

@@ -14,7 +14,7 @@ struct walk {
     bool bad;
 };
 
-static const char *take(struct walk *w, size_t len)
+static const char *walk_take(struct walk *w, size_t len)
 {
     const char *at = w->at;
 
@@ -27,7 +27,7 @@ static const char *take(struct walk *w, size_t len)
     return at;
 }
 
-static void number(struct walk *w, uint64_t *value, uint64_t most)
+static void walk_number(struct walk *w, uint64_t *value, uint64_t most)
 {
     const char *at;
 
@@ -35,7 +35,7 @@ static void number(struct walk *w, uint64_t *value, uint64_t most)
         buf_append(w->out, value, sizeof(*value));
         return;
     }
-    if (!(at = take(w, sizeof(*value))))
+    if (!(at = walk_take(w, sizeof(*value))))
         return;
     memcpy(value, at, sizeof(*value));
     if (*value > most) {
@@ -44,28 +44,28 @@ static void number(struct walk *w, uint64_t *value, uint64_t most)
     }
 }
 
-static uint64_t small(struct walk *w, uint64_t value, uint64_t most)
+static uint64_t walk_small(struct walk *w, uint64_t value, uint64_t most)
 {
-    number(w, &value, most);
+    walk_number(w, &value, most);
     return w->bad && !w->out ? 0 : value;
 }
 
-static void flag(struct walk *w, bool *value)
+static void walk_flag(struct walk *w, bool *value)
 {
-    *value = small(w, *value, 1);
+    *value = walk_small(w, *value, 1);
 }
 
 /* With a NUL behind it. */
-static void bytes(struct walk *w, const char **data, size_t *len, size_t most)
+static void walk_bytes(struct walk *w, const char **data, size_t *len, size_t most)
 {
-    uint64_t size = small(w, *len, most);
+    uint64_t size = walk_small(w, *len, most);
 
     if (w->out) {
         buf_append(w->out, size ? *data : "", (size_t)size);
         buf_putc(w->out, '\0');
         return;
     }
-    *data = take(w, (size_t)size + 1);
+    *data = walk_take(w, (size_t)size + 1);
     *len = (size_t)size;
     if (*data && (*data)[size] != '\0')
         w->bad = true;
@@ -73,17 +73,17 @@ static void bytes(struct walk *w, const char **data, size_t *len, size_t most)
         *data = NULL, *len = 0;
 }
 
-static void text(struct walk *w, const char **value)
+static void walk_text(struct walk *w, const char **value)
 {
     bool has = *value != NULL;
     size_t len = has && w->out ? strnlen(*value, WIRE_MOST_TEXT) : 0;
 
-    flag(w, &has);
+    walk_flag(w, &has);
     if (!has) {
         *value = NULL;
         return;
     }
-    bytes(w, value, &len, WIRE_MOST_TEXT);
+    walk_bytes(w, value, &len, WIRE_MOST_TEXT);
     if (!w->out && *value && memchr(*value, '\0', len)) {
         *value = NULL;
         w->bad = true;
@@ -91,7 +91,7 @@ static void text(struct walk *w, const char **value)
 }
 
 /* `none`: may be empty. */
-static void digest(struct walk *w, struct digest *value, bool none)
+static void walk_digest(struct walk *w, struct digest *value, bool none)
 {
     static const struct digest empty;
     struct err ignored = ERR_INIT;
@@ -101,7 +101,7 @@ static void digest(struct walk *w, struct digest *value, bool none)
         buf_append(w->out, value->text, sizeof(value->text));
         return;
     }
-    if (!(at = take(w, sizeof(value->text))))
+    if (!(at = walk_take(w, sizeof(value->text))))
         return;
     if (none && memcmp(at, empty.text, sizeof(empty.text)) == 0)
         *value = empty;
@@ -109,17 +109,17 @@ static void digest(struct walk *w, struct digest *value, bool none)
         w->bad = true;
 }
 
-static void layer(struct walk *w, struct written_layer *l)
+static void walk_layer(struct walk *w, struct written_layer *l)
 {
-    digest(w, &l->diff_id, false);
-    digest(w, &l->digest, false);
-    number(w, &l->size, INT64_MAX);
-    number(w, &l->tar_size, INT64_MAX);
-    l->kind = (enum compression)small(w, l->kind, COMPRESSION_ZSTD);
+    walk_digest(w, &l->diff_id, false);
+    walk_digest(w, &l->digest, false);
+    walk_number(w, &l->size, INT64_MAX);
+    walk_number(w, &l->tar_size, INT64_MAX);
+    l->kind = (enum compression)walk_small(w, l->kind, COMPRESSION_ZSTD);
 }
 
 /* Room for `count` of what is read, of which the message has at least a byte each. */
-static void *room(struct walk *w, size_t count, size_t size)
+static void *walk_room(struct walk *w, size_t count, size_t size)
 {
     void *list = count <= w->left ? calloc(count + 1, size) : NULL;
 
@@ -128,34 +128,34 @@ static void *room(struct walk *w, size_t count, size_t size)
     return list;
 }
 
-static void blobs(struct walk *w, struct wire_request *r)
+static void walk_blobs(struct walk *w, struct wire_request *r)
 {
     uint64_t role = r->blob_count ? r->blobs[0].role : BLOB_MANIFEST;
 
-    number(w, &role, BLOB_LAYER);
-    r->blob_count = (size_t)small(w, r->blob_count, WIRE_MOST_BLOBS);
-    if (!w->out && (w->bad || !(r->blobs = room(w, r->blob_count, sizeof(*r->blobs)))))
+    walk_number(w, &role, BLOB_LAYER);
+    r->blob_count = (size_t)walk_small(w, r->blob_count, WIRE_MOST_BLOBS);
+    if (!w->out && (w->bad || !(r->blobs = walk_room(w, r->blob_count, sizeof(*r->blobs)))))
         return;
     for (size_t i = 0; i < r->blob_count && !w->bad; i++) {
         r->blobs[i].role = (enum blob_role)role;
-        digest(w, &r->blobs[i].digest, false);
-        number(w, &r->blobs[i].size, UINT64_MAX); /* as the descriptor says */
-        text(w, &r->blobs[i].media_type);
+        walk_digest(w, &r->blobs[i].digest, false);
+        walk_number(w, &r->blobs[i].size, UINT64_MAX); /* as the descriptor says */
+        walk_text(w, &r->blobs[i].media_type);
     }
     if (!w->out && (r->blob_count == 0 || (role != BLOB_LAYER && r->blob_count > 1)))
         w->bad = true;
 }
 
-static void blob(struct walk *w, struct blob *b)
+static void walk_blob(struct walk *w, struct blob *b)
 {
-    digest(w, &b->digest, false);
-    bytes(w, &b->data, &b->len, WIRE_MOST_DOCUMENT);
+    walk_digest(w, &b->digest, false);
+    walk_bytes(w, &b->data, &b->len, WIRE_MOST_DOCUMENT);
 }
 
 /* A name goes into documents and messages: words of one line. */
-static void name(struct walk *w, const char **value)
+static void walk_name(struct walk *w, const char **value)
 {
-    text(w, value);
+    walk_text(w, value);
     if (w->out || !*value)
         return;
     for (const char *c = *value; *c; c++)
@@ -167,67 +167,67 @@ static void name(struct walk *w, const char **value)
     }
 }
 
-static void image(struct walk *w, struct wire_request *r)
+static void walk_image(struct walk *w, struct wire_request *r)
 {
     struct sink_image *image = &r->image;
 
-    name(w, &image->name);
-    flag(w, &image->inner);
-    flag(w, &image->is_index);
-    blob(w, &image->manifest);
+    walk_name(w, &image->name);
+    walk_flag(w, &image->inner);
+    walk_flag(w, &image->is_index);
+    walk_blob(w, &image->manifest);
     if (image->is_index)
         return;
-    blob(w, &image->config);
-    image->layer_count = (size_t)small(w, image->layer_count, WIRE_MOST_BLOBS);
+    walk_blob(w, &image->config);
+    image->layer_count = (size_t)walk_small(w, image->layer_count, WIRE_MOST_BLOBS);
     if (!w->out) {
-        if (w->bad || !(r->layers = room(w, image->layer_count, sizeof(*r->layers))))
+        if (w->bad || !(r->layers = walk_room(w, image->layer_count, sizeof(*r->layers))))
             return;
         image->layers = r->layers;
     }
     for (size_t i = 0; i < image->layer_count && !w->bad; i++) {
         struct written_layer one = image->layers[i];
-        layer(w, &one);
+        walk_layer(w, &one);
         if (!w->out)
             r->layers[i] = one;
     }
 }
 
-static void error(struct walk *w, struct err *err)
+static void walk_error(struct walk *w, struct err *err)
 {
     enum { MOST_ERRNO = 4095 };
     const char *message = err->msg;
 
-    err->kind = (enum err_kind)small(w, err->kind, ERR_POLICY);
-    err->sys = (int)small(w, (uint64_t)(err->sys > 0 ? err->sys : 0), MOST_ERRNO);
-    text(w, &message);
+    err->kind = (enum err_kind)walk_small(w, err->kind, ERR_POLICY);
+    err->sys = (int)walk_small(w, (uint64_t)(err->sys > 0 ? err->sys : 0), MOST_ERRNO);
+    walk_text(w, &message);
     if (!w->out && message)
         snprintf(err->msg, sizeof(err->msg), "%s", message);
     if (!w->out && (!message || err->kind == ERR_NONE))
         w->bad = true;
 }
 
-static void done(struct walk *w, struct wire_request *r)
+static void walk_done(struct walk *w, struct wire_request *r)
 {
     int above = r->status + 1;
 
-    r->status = (int)small(w, (uint64_t)above, WIRE_MOST_STATUS + 1) - 1;
+    r->status = (int)walk_small(w, (uint64_t)above, WIRE_MOST_STATUS + 1) - 1;
     if (r->status < 0)
-        error(w, &r->err);
+        walk_error(w, &r->err);
 }
 
-static void request(struct walk *w, struct wire_request *r)
+static void walk_request(struct walk *w, struct wire_request *r)
 {
-    r->op = (enum wire_op)small(w, r->op, WIRE_DONE);
+    r->op = (enum wire_op)walk_small(w, r->op, WIRE_DONE);
     switch (r->op) {
     case WIRE_SOURCE:
     case WIRE_DIFF_IDS:
     case WIRE_FILE:
     case WIRE_BLOBS:
-        number(w, &r->number, WIRE_MOST_SOURCES - 1);
+        walk_number(w, &r->number, WIRE_MOST_SOURCES - 1);
         if (r->op == WIRE_FILE)
-            r->file = (enum layout_file)small(w, r->file, LAYOUT_INDEX_JSON);
+            r->file = (enum layout_file)walk_small(w, r->file, LAYOUT_INDEX_JSON);
         else if (r->op == WIRE_BLOBS)
-            blobs(w, r);
+            walk_blobs(w, r);
         return;
     case WIRE_SPOOL:
     case WIRE_SINK:
@@ -236,35 +236,35 @@ static void request(struct walk *w, struct wire_request *r)
         return;
     case WIRE_END:
     case WIRE_HAS:
-        layer(w, &r->layer);
+        walk_layer(w, &r->layer);
         return;
     case WIRE_IMAGE:
-        image(w, r);
+        walk_image(w, r);
         return;
     case WIRE_DONE:
-        done(w, r);
+        walk_done(w, r);
         return;
     }
     w->bad = true;
 }
 
-static void reply(struct walk *w, struct wire_reply *r)
+static void walk_reply(struct walk *w, struct wire_reply *r)
 {
-    flag(w, &r->failed);
-    number(w, &r->number, UINT32_MAX);
+    walk_flag(w, &r->failed);
+    walk_number(w, &r->number, UINT32_MAX);
     if (r->failed) {
-        error(w, &r->err);
+        walk_error(w, &r->err);
         return;
     }
-    number(w, &r->offset, INT64_MAX);
-    number(w, &r->size, INT64_MAX);
-    flag(w, &r->regular);
-    digest(w, &r->root, true);
-    text(w, &r->root_type);
-    text(w, &r->name);
-    text(w, &r->os);
-    text(w, &r->architecture);
-    bytes(w, &r->data, &r->len, WIRE_MOST_DOCUMENT);
+    walk_number(w, &r->offset, INT64_MAX);
+    walk_number(w, &r->size, INT64_MAX);
+    walk_flag(w, &r->regular);
+    walk_digest(w, &r->root, true);
+    walk_text(w, &r->root_type);
+    walk_text(w, &r->name);
+    walk_text(w, &r->os);
+    walk_text(w, &r->architecture);
+    walk_bytes(w, &r->data, &r->len, WIRE_MOST_DOCUMENT);
 }
 
 void wire_encode_request(const struct wire_request *r, struct buf *out)
@@ -272,7 +272,7 @@ void wire_encode_request(const struct wire_request *r, struct buf *out)
     struct walk w = {.out = out};
     struct wire_request copy = *r;
 
-    request(&w, &copy);
+    walk_request(&w, &copy);
 }
 
 void wire_encode_reply(const struct wire_reply *r, struct buf *out)
@@ -280,10 +280,10 @@ void wire_encode_reply(const struct wire_reply *r, struct buf *out)
     struct walk w = {.out = out};
     struct wire_reply copy = *r;
 
-    reply(&w, &copy);
+    walk_reply(&w, &copy);
 }
 
-static int finish(const struct walk *w, struct err *err)
+static int walk_end(const struct walk *w, struct err *err)
 {
     return w->bad || w->left ? err_set(err, ERR_FORMAT, "a malformed message") : 0;
 }
@@ -293,8 +293,8 @@ int wire_decode_request(const struct buf *message, struct wire_request *out, str
     struct walk w = {.at = message->data, .left = message->len};
 
     *out = (struct wire_request){0};
-    request(&w, out);
-    return finish(&w, err);
+    walk_request(&w, out);
+    return walk_end(&w, err);
 }
 
 int wire_decode_reply(const struct buf *message, struct wire_reply *out, struct err *err)
@@ -302,8 +302,8 @@ int wire_decode_reply(const struct buf *message, struct wire_reply *out, struct 
     struct walk w = {.at = message->data, .left = message->len};
 
     *out = (struct wire_reply){0};
-    reply(&w, out);
-    return finish(&w, err);
+    walk_reply(&w, out);
+    return walk_end(&w, err);
 }
 
 void wire_request_clear(struct wire_request *r)

@@ -171,7 +171,7 @@ static int take_file(const char *dir, const char *name, struct certificates *c, 
 }
 
 /* In the order of their names: what is wrong is always the same file. */
-static int load(const char *dir, struct certificates *c, struct err *err)
+static int load_directory(const char *dir, struct certificates *c, struct err *err)
 {
     struct dirent **names;
     int count = scandir(dir, &names, NULL, alphasort), rc = 0;
@@ -225,7 +225,7 @@ static int load_first(char *const folders[FOLDERS], struct certificates *out, st
     for (size_t i = 0; i < FOLDERS && folders[i]; i++) {
         struct stat st;
         if (stat(folders[i], &st) == 0 && access(folders[i], R_OK | X_OK) == 0)
-            return load(folders[i], out, err);
+            return load_directory(folders[i], out, err);
         if (errno != ENOENT && errno != ENOTDIR && errno != EACCES)
             return err_sys(err, "%s", folders[i]);
     }
@@ -238,7 +238,7 @@ int certificates_find(const char *host, const char *dir, struct certificates *ou
 
     *out = (struct certificates){BUF_INIT, BUF_INIT, BUF_INIT};
     if (dir)
-        return load(dir, out, err) < 0 ? err_wrap(err, "--cert-dir") : 0;
+        return load_directory(dir, out, err) < 0 ? err_wrap(err, "--cert-dir") : 0;
     int rc = list_folders(host, folders, err);
     if (rc == 0)
         rc = load_first(folders, out, err);

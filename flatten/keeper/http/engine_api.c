@@ -93,7 +93,8 @@ struct request {
 };
 
 /* The connection failed: what to do about it. */
-static int explain(const struct engine *e, const struct http_reply *reply, struct err *err)
+static int explain_connection(const struct engine *e, const struct http_reply *reply,
+                              struct err *err)
 {
     const char *where = e->socket ? e->socket : e->base + strlen("http://");
     int number = reply->sys;
@@ -124,7 +125,7 @@ static int explain(const struct engine *e, const struct http_reply *reply, struc
 }
 
 /* A status that is not 200: its body is JSON with a "message", or should be. */
-static int refused(const struct http_reply *reply, struct err *err)
+static int explain_refusal(const struct http_reply *reply, struct err *err)
 {
     const struct buf *text = &reply->refusal;
     enum err_kind kind = reply->status == 404 || reply->status == 400 ? ERR_USAGE : ERR_SYSTEM;
@@ -160,8 +161,8 @@ static int send_request(struct request *r, const char *path, long *status, struc
     int rc = http_perform(r->engine->http, &request, &reply, err);
     *status = reply.status;
     if (rc < 0)
-        return explain(r->engine, &reply, err);
-    return reply.status == 200 ? 0 : refused(&reply, err);
+        return explain_connection(r->engine, &reply, err);
+    return reply.status == 200 ? 0 : explain_refusal(&reply, err);
 }
 
 /* ---- what is asked ---- */

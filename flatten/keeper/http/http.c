@@ -25,7 +25,7 @@ struct http {
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static CURLcode started;
 
-static void start(void)
+static void start_curl(void)
 {
     started = curl_global_init(CURL_GLOBAL_DEFAULT);
 }
@@ -38,7 +38,7 @@ struct http *http_new(const struct http_options *options, struct err *err)
         err_nomem(err);
         return NULL;
     }
-    pthread_once(&once, start);
+    pthread_once(&once, start_curl);
     h->options = *options;
     if (started != CURLE_OK || !(h->curl = curl_easy_init())) {
         err_set(err, ERR_SYSTEM, "libcurl cannot start");
@@ -306,7 +306,7 @@ static enum http_failure failure_of(const struct http *h, CURLcode code)
     }
 }
 
-static int failed(struct transfer *t, CURLcode code)
+static int explain_failure(struct transfer *t, CURLcode code)
 {
     struct http *h = t->http;
     long number = 0;
@@ -335,7 +335,7 @@ static bool was_refused(const struct transfer *t, CURLcode code)
            (t->reply->refusal.len > 0 || code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR);
 }
 
-static int perform(struct transfer *t, struct curl_slist *headers)
+static int perform_transfer(struct transfer *t, struct curl_slist *headers)
 {
     CURLcode code = set_connection(t->http, t->request->identify);
 
@@ -347,7 +347,7 @@ static int perform(struct transfer *t, struct curl_slist *headers)
     note_status(t);
     bool refused = was_refused(t, code);
     if (t->failed || told_to_stop(t->http) || (code != CURLE_OK && !refused))
-        return failed(t, code);
+        return explain_failure(t, code);
     if (buf_check(&t->reply->headers, t->err) < 0 || buf_check(&t->reply->refusal, t->err) < 0) {
         t->reply->failure = HTTP_GAVE_UP;
         return -1;
@@ -389,7 +389,7 @@ int http_perform(struct http *h, const struct http_request *request, struct http
         err_set(err, ERR_FORMAT, "a URL has a control character");
     else if (add_headers(request->headers, &headers, err) == 0) {
         reply->failure = HTTP_DONE;
-        rc = perform(&t, headers);
+        rc = perform_transfer(&t, headers);
     }
     curl_slist_free_all(headers);
     return rc;

@@ -16,14 +16,14 @@ struct cursor {
     const char *at, *end;
 };
 
-static void skip(struct cursor *c, const char *set)
+static void skip_any(struct cursor *c, const char *set)
 {
     while (c->at < c->end && *c->at && strchr(set, *c->at))
         c->at++;
 }
 
 /* A token, or what stands in its place: anything up to a separator. */
-static size_t word(struct cursor *c, const char **start)
+static size_t take_word(struct cursor *c, const char **start)
 {
     *start = c->at;
     while (c->at < c->end && *c->at && !strchr(" \t,=\"", *c->at))
@@ -37,7 +37,7 @@ static int take_value(struct cursor *c, bool quoted, struct buf *out, struct err
     const char *start;
 
     if (!quoted) {
-        size_t len = word(c, &start);
+        size_t len = take_word(c, &start);
         buf_append(out, start, len);
         return buf_check(out, err);
     }
@@ -58,7 +58,7 @@ static bool is_word(const char *text, size_t len, const char *wanted)
 }
 
 /* The field of the Bearer challenge that a parameter fills; NULL for others. */
-static char **field(struct auth_challenge *out, const char *name, size_t len)
+static char **bearer_field(struct auth_challenge *out, const char *name, size_t len)
 {
     if (is_word(name, len, "realm"))
         return &out->realm;
@@ -73,7 +73,7 @@ static int take_parameter(struct cursor *c, char **to, struct err *err)
 {
     _cleanup_buf_ struct buf value = BUF_INIT;
 
-    skip(c, "= \t"); /* more than one '=': the padding of a token68 */
+    skip_any(c, "= \t"); /* more than one '=': the padding of a token68 */
     bool quoted = c->at < c->end && *c->at == '"';
     c->at += quoted;
     if (take_value(c, quoted, &value, err) < 0)
@@ -89,12 +89,12 @@ int auth_challenge_add(const char *text, size_t len, struct auth_challenge *out,
     struct cursor c = {text, text + len};
     bool filling = false; /* the parameters are those of the first Bearer */
 
-    for (skip(&c, " \t,"); c.at < c.end; skip(&c, " \t,")) {
+    for (skip_any(&c, " \t,"); c.at < c.end; skip_any(&c, " \t,")) {
         const char *name;
-        size_t name_len = word(&c, &name);
-        skip(&c, " \t");
+        size_t name_len = take_word(&c, &name);
+        skip_any(&c, " \t");
         if (c.at < c.end && *c.at == '=') {
-            if (take_parameter(&c, filling ? field(out, name, name_len) : NULL, err) < 0)
+            if (take_parameter(&c, filling ? bearer_field(out, name, name_len) : NULL, err) < 0)
                 return -1;
         } else if (name_len == 0) {
             c.at++; /* nothing that the grammar has here */

@@ -29,7 +29,7 @@ static int set_attributes(posix_spawnattr_t *attributes)
     return rc ? rc : posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF);
 }
 
-static int spawn(struct helper *h, const char *program, int in, int out)
+static int helper_spawn(struct helper *h, const char *program, int in, int out)
 {
     char get[] = "get";
     char *const argv[] = {(char *)(uintptr_t)program, get, NULL};
@@ -54,7 +54,7 @@ static int spawn(struct helper *h, const char *program, int in, int out)
     return rc;
 }
 
-static int start(struct helper *h, const char *program, struct err *err)
+static int helper_start(struct helper *h, const char *program, struct err *err)
 {
     int in[2], out[2];
 
@@ -64,7 +64,7 @@ static int start(struct helper *h, const char *program, struct err *err)
     if (pipe2(out, O_CLOEXEC) < 0)
         return err_sys(err, "pipe");
     _cleanup_fd_ int out_read = out[0], out_write = out[1];
-    int rc = spawn(h, program, in_read, out_write);
+    int rc = helper_spawn(h, program, in_read, out_write);
     if (rc) {
         errno = rc;
         return err_sys(err, "the credential helper %s cannot be started", program);
@@ -75,7 +75,7 @@ static int start(struct helper *h, const char *program, struct err *err)
 }
 
 /* Sends the server's name, reads the answer, waits for the end: its exit status, or -1. */
-static int converse(struct helper *h, const char *server, struct buf *answer, struct err *err)
+static int helper_ask(struct helper *h, const char *server, struct buf *answer, struct err *err)
 {
     _cleanup_free_ char *line = strf("%s\n", server);
     struct err ignored = ERR_INIT;
@@ -132,9 +132,9 @@ int credential_helper_get(const char *helper, const char *server, struct credent
     if (!name_valid(helper))
         return err_set(err, ERR_FORMAT, "'%.100s' is not the name of a credential helper", helper);
     snprintf(program, sizeof(program), "docker-credential-%s", helper);
-    if (start(&h, program, err) < 0)
+    if (helper_start(&h, program, err) < 0)
         return -1;
-    int status = converse(&h, server, &answer, err);
+    int status = helper_ask(&h, server, &answer, err);
     if (status > 0) {
         const char *said = answer.data ? answer.data : "";
         if (strstr(said, "credentials not found"))

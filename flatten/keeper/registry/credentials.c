@@ -20,7 +20,7 @@ void credentials_clear(struct credentials *c)
 
 /* ---- one entry ---- */
 
-static int copy(const struct json *value, char **out, struct err *err)
+static int copy_text(const struct json *value, char **out, struct err *err)
 {
     const char *text = json_text(value);
 
@@ -50,10 +50,10 @@ static int take_entry(const struct json *entry, struct credentials *out, struct 
 
     if (auth && *auth && decode_auth(auth, out, err) < 0)
         return -1;
-    if (copy(json_get(entry, "username"), &out->username, err) < 0 ||
-        copy(json_get(entry, "password"), &out->password, err) < 0 ||
-        copy(json_get(entry, "identitytoken"), &out->identity_token, err) < 0 ||
-        copy(json_get(entry, "registrytoken"), &out->registry_token, err) < 0)
+    if (copy_text(json_get(entry, "username"), &out->username, err) < 0 ||
+        copy_text(json_get(entry, "password"), &out->password, err) < 0 ||
+        copy_text(json_get(entry, "identitytoken"), &out->identity_token, err) < 0 ||
+        copy_text(json_get(entry, "registrytoken"), &out->registry_token, err) < 0)
         return -1;
     return out->username || out->identity_token || out->registry_token;
 }
@@ -83,7 +83,8 @@ static bool is_key_of_host(const char *key, const char *host)
 }
 
 /* The value of the longest key that the repository is beneath. */
-static const struct json *find(const struct json *map, const char *host, const char *repository)
+static const struct json *find_entry(const struct json *map, const char *host,
+                                     const char *repository)
 {
     _cleanup_free_ char *key = strf("%s/%s", host, repository);
 
@@ -108,7 +109,7 @@ int credentials_in(const struct json *config, const char *host, const char *repo
 {
     static const char hub_key[] = "https://index.docker.io/v1/"; /* as docker login stores it */
     const char *server = is_hub(host, strlen(host)) ? hub_key : host;
-    const char *helper = json_text(find(json_get(config, "credHelpers"), host, repository));
+    const char *helper = json_text(find_entry(json_get(config, "credHelpers"), host, repository));
     const char *store = json_text(json_get(config, "credsStore"));
     int rc = 0;
 
@@ -116,7 +117,8 @@ int credentials_in(const struct json *config, const char *host, const char *repo
         return credential_helper_get(helper, server, out, err);
     if (store && *store)
         rc = credential_helper_get(store, server, out, err);
-    const struct json *entry = rc == 0 ? find(json_get(config, "auths"), host, repository) : NULL;
+    const struct json *entry =
+        rc == 0 ? find_entry(json_get(config, "auths"), host, repository) : NULL;
     if (!entry)
         return rc;
     rc = take_entry(entry, out, err);
@@ -126,8 +128,8 @@ int credentials_in(const struct json *config, const char *host, const char *repo
 /* ---- which file ---- */
 
 /* 1, 0 or -1 as credentials_in. A file that is not there is one without entries. */
-static int look_in(const char *path, bool must_exist, const char *host, const char *repository,
-                   struct credentials *out, struct err *err)
+static int read_file(const char *path, bool must_exist, const char *host, const char *repository,
+                     struct credentials *out, struct err *err)
 {
     static const struct json_options options = {.max_bytes = FILE_LIMIT};
     _cleanup_buf_ struct buf text = BUF_INIT;
@@ -181,11 +183,11 @@ int credentials_find(const char *host, const char *repository, struct credential
 
     *out = (struct credentials){0};
     if (only)
-        return look_in(only, true, host, repository, out, err) < 0 ? -1 : 0;
+        return read_file(only, true, host, repository, out, err) < 0 ? -1 : 0;
     if (list_files(paths, err) < 0)
         rc = -1;
     for (size_t i = 0; rc == 0 && i < FILES; i++)
-        rc = look_in(paths[i], false, host, repository, out, err);
+        rc = read_file(paths[i], false, host, repository, out, err);
     for (size_t i = 0; i < FILES; i++)
         free(paths[i]);
     return rc < 0 ? -1 : 0;

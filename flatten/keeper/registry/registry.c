@@ -75,8 +75,9 @@ static bool is_redirect(const struct http_request *request, long status)
 }
 
 /* One request, with the Authorization if it goes to the registry itself. */
-static int perform(struct registry *r, struct http *h, const struct http_request *request,
-                   const char *url, unsigned *generation, struct http_reply *reply, struct err *err)
+static int perform_authorized(struct registry *r, struct http *h,
+                              const struct http_request *request, const char *url,
+                              unsigned *generation, struct http_reply *reply, struct err *err)
 {
     const char *headers[MOST_HEADERS + 2];
     struct http_request one = *request;
@@ -110,8 +111,8 @@ char *registry_follow(const struct registry *r, const char *url, const char *loc
     return steal_ptr(&next);
 }
 
-static int redirect(const struct registry *r, const struct http_reply *reply, char **url,
-                    struct err *err)
+static int follow_redirect(const struct registry *r, const struct http_reply *reply, char **url,
+                           struct err *err)
 {
     _cleanup_free_ char *location = NULL;
 
@@ -128,18 +129,18 @@ static int redirect(const struct registry *r, const struct http_reply *reply, ch
     return 0;
 }
 
-static int exchange(struct registry *r, struct http *h, const struct http_request *request,
-                    char **url, struct http_reply *reply, struct err *err)
+static int exchange_url(struct registry *r, struct http *h, const struct http_request *request,
+                        char **url, struct http_reply *reply, struct err *err)
 {
     unsigned redirects = 0, renewals = 0, generation = 0;
 
     for (;;) {
-        if (perform(r, h, request, *url, &generation, reply, err) < 0)
+        if (perform_authorized(r, h, request, *url, &generation, reply, err) < 0)
             return -1;
         if (is_redirect(request, reply->status)) {
             if (redirects++ == MOST_REDIRECTS)
                 return err_set(err, ERR_LIMIT, "more than %d redirects", MOST_REDIRECTS);
-            if (redirect(r, reply, url, err) < 0)
+            if (follow_redirect(r, reply, url, err) < 0)
                 return -1;
         } else if (reply->status == 401 && http_same_origin(*url, r->base) &&
                    renewals++ < MOST_RENEWALS) {
@@ -160,7 +161,7 @@ int registry_exchange(struct registry *r, struct http *h, const struct http_requ
 
     if (!url)
         return err_nomem(err);
-    int rc = exchange(r, h, request, &url, reply, err);
+    int rc = exchange_url(r, h, request, &url, reply, err);
     if (rc < 0 && reply->failure == HTTP_DONE)
         reply->failure = HTTP_GAVE_UP;
     return rc;
@@ -220,7 +221,8 @@ int registry_refused(const struct registry *r, const struct http_reply *reply, s
 /* ---- opening ---- */
 
 /* Is it a registry at all? 401 is an answer as well: it says how to be let in. */
-static int ping(struct registry *r, struct http *h, struct http_reply *reply, struct err *err)
+static int ping_registry(struct registry *r, struct http *h, struct http_reply *reply,
+                         struct err *err)
 {
     _cleanup_free_ char *url = strf("%s/v2/", r->base);
     struct http_text text = {.limit = 1024 * 1024};
@@ -238,7 +240,7 @@ static int ping(struct registry *r, struct http *h, struct http_reply *reply, st
     return rc;
 }
 
-static int unreachable(const struct http_reply *reply, bool plain, struct err *err)
+static int explain_unreachable(const struct http_reply *reply, bool plain, struct err *err)
 {
     if (reply->failure == HTTP_UNKNOWN_CLIENT)
         return err_wrap(err, "it may want a client certificate (--cert-dir, certs.d)");
@@ -257,16 +259,16 @@ static int find_scheme(struct registry *r, struct err *err)
 
     if (!h || !(r->base = strf("https://%s", server)))
         return h ? err_nomem(err) : -1;
-    int rc = ping(r, h, &reply, err);
+    int rc = ping_registry(r, h, &reply, err);
     if (rc < 0 && plain && (reply.failure == HTTP_NOT_TLS || reply.failure == HTTP_NO_CONNECT)) {
         http_reply_clear(&reply);
         free(r->base);
         if (!(r->base = strf("http://%s", server)))
             return err_nomem(err);
-        rc = ping(r, h, &reply, err);
+        rc = ping_registry(r, h, &reply, err);
     }
     if (rc < 0)
-        return unreachable(&reply, plain, err);
+        return explain_unreachable(&reply, plain, err);
     r->answered = true;
     if (reply.status == 200 || reply.status == 401 || reply.status == 403)
         return 0;

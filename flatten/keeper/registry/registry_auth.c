@@ -154,8 +154,8 @@ static void put_question(const struct registry_auth *a, const struct auth_challe
 }
 
 /* *failure: whether it may work another time, as http_perform has it. */
-static int ask(struct http *h, const struct http_request *request, char **token,
-               enum http_failure *failure, struct err *err)
+static int ask_token(struct http *h, const struct http_request *request, char **token,
+                     enum http_failure *failure, struct err *err)
 {
     _cleanup_http_reply_ struct http_reply reply = {0};
     struct http_text text = {.limit = TOKEN_REPLY_LIMIT};
@@ -225,14 +225,14 @@ static int fetch_token(struct registry_auth *a, struct http *h, const struct aut
                                          .url = url,
                                          .headers = headers,
                                          .body = post ? &body : NULL};
-    return ask(h, &request, token, failure, err) < 0
+    return ask_token(h, &request, token, failure, err) < 0
                ? err_wrap(err, "the token server %s", c->realm)
                : 0;
 }
 
 /* ---- after a 401 ---- */
 
-static int look_up(struct registry_auth *a, struct err *err)
+static int find_credentials(struct registry_auth *a, struct err *err)
 {
     if (a->looked_up)
         return 0;
@@ -277,13 +277,14 @@ static int parse_challenges(const struct http_reply *reply, struct auth_challeng
     return 0;
 }
 
-static int renew(struct registry_auth *a, struct http *h, struct http_reply *reply, struct err *err)
+static int renew_header(struct registry_auth *a, struct http *h, struct http_reply *reply,
+                        struct err *err)
 {
     enum http_failure failure = HTTP_GAVE_UP;
     _cleanup_auth_challenge_ struct auth_challenge challenge = {0};
     char *header;
 
-    if (look_up(a, err) < 0 || parse_challenges(reply, &challenge, err) < 0)
+    if (find_credentials(a, err) < 0 || parse_challenges(reply, &challenge, err) < 0)
         return -1;
     int rc = make_header(a, h, &challenge, &header, &failure, err);
     if (rc < 0)
@@ -301,7 +302,7 @@ int registry_auth_renew(struct registry_auth *a, struct http *h, struct http_rep
 {
     pthread_mutex_lock(&a->lock);
     /* Another thread may have been faster. */
-    int rc = a->generation != generation ? 1 : renew(a, h, reply, err);
+    int rc = a->generation != generation ? 1 : renew_header(a, h, reply, err);
     pthread_mutex_unlock(&a->lock);
     return rc;
 }

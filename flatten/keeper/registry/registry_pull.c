@@ -42,7 +42,7 @@ static bool continues(const struct download *d, const struct http_reply *reply)
     return range && len > (size_t)prefix && strncasecmp(range, expected, (size_t)prefix) == 0;
 }
 
-static int begin(void *ctx, const struct http_reply *reply, struct err *err)
+static int begin_body(void *ctx, const struct http_reply *reply, struct err *err)
 {
     struct download *d = ctx;
 
@@ -55,7 +55,7 @@ static int begin(void *ctx, const struct http_reply *reply, struct err *err)
     return start_afresh(d, err);
 }
 
-static int take(void *ctx, const char *data, size_t len, struct err *err)
+static int take_body(void *ctx, const char *data, size_t len, struct err *err)
 {
     struct download *d = ctx;
 
@@ -69,7 +69,7 @@ static int take(void *ctx, const char *data, size_t len, struct err *err)
     return sha256_update(d->hash, data, len, err);
 }
 
-static int check(struct download *d, struct err *err)
+static int check_download(struct download *d, struct err *err)
 {
     struct digest actual;
 
@@ -85,25 +85,29 @@ static int check(struct download *d, struct err *err)
 }
 
 /* One request for what is still missing. */
-static int fetch(struct registry *r, struct http *h, struct download *d, const char *url,
-                 struct http_reply *reply, struct err *err)
+static int fetch_rest(struct registry *r, struct http *h, struct download *d, const char *url,
+                      struct http_reply *reply, struct err *err)
 {
     char range[64];
     const char *const headers[] = {"Accept: */*", d->have > 0 ? range : NULL, NULL};
-    const struct http_request request = {
-        .method = "GET", .url = url, .headers = headers, .begin = begin, .take = take, .ctx = d};
+    const struct http_request request = {.method = "GET",
+                                         .url = url,
+                                         .headers = headers,
+                                         .begin = begin_body,
+                                         .take = take_body,
+                                         .ctx = d};
 
     snprintf(range, sizeof(range), "Range: bytes=%" PRIu64 "-", d->have);
     int rc = registry_exchange(r, h, &request, reply, err);
     if (rc == 0 && reply->status == 416 && d->have > 0) { /* then it does not know ranges */
         http_reply_clear(reply);
-        return start_afresh(d, err) < 0 ? -1 : fetch(r, h, d, url, reply, err);
+        return start_afresh(d, err) < 0 ? -1 : fetch_rest(r, h, d, url, reply, err);
     }
     return rc;
 }
 
-static int transfer(struct registry *r, struct http *h, struct download *d, const char *url,
-                    struct err *err)
+static int fetch_all(struct registry *r, struct http *h, struct download *d, const char *url,
+                     struct err *err)
 {
     _cleanup_http_reply_ struct http_reply reply = {0};
     uint64_t forgiven = 0;
@@ -111,7 +115,7 @@ static int transfer(struct registry *r, struct http *h, struct download *d, cons
     int rc;
 
     do {
-        rc = fetch(r, h, d, url, &reply, err);
+        rc = fetch_rest(r, h, d, url, &reply, err);
         /* A connection that breaks once in a while is not one that never works. */
         if (d->have >= forgiven + PROGRESS) {
             forgiven = d->have;
@@ -124,8 +128,8 @@ static int transfer(struct registry *r, struct http *h, struct download *d, cons
     return reply.status == 200 || reply.status == 206 ? 0 : registry_refused(r, &reply, err);
 }
 
-static int pull(struct registry *r, struct http *h, const struct blob_request *blob, int fd,
-                off_t offset, struct err *err)
+static int pull_blob(struct registry *r, struct http *h, const struct blob_request *blob, int fd,
+                     off_t offset, struct err *err)
 {
     _cleanup_free_ char *url = registry_url(r, "blobs/%s", blob->digest.text);
     _cleanup_sha256_ struct sha256 *hash = sha256_new(err);
@@ -133,7 +137,7 @@ static int pull(struct registry *r, struct http *h, const struct blob_request *b
 
     if (!url || !hash)
         return url ? -1 : err_nomem(err);
-    if (transfer(r, h, &d, url, err) < 0 || check(&d, err) < 0)
+    if (fetch_all(r, h, &d, url, err) < 0 || check_download(&d, err) < 0)
         return err_wrap(err, "%s", blob->digest.text);
     return 0;
 }
@@ -152,7 +156,7 @@ struct pull {
     struct err err;
 };
 
-static void report(struct pull *p, size_t blob, const struct err *err)
+static void report_failure(struct pull *p, size_t blob, const struct err *err)
 {
     pthread_mutex_lock(&p->lock);
     if (p->failed == p->count) {
@@ -163,7 +167,7 @@ static void report(struct pull *p, size_t blob, const struct err *err)
     pthread_mutex_unlock(&p->lock);
 }
 
-static void *work(void *ctx)
+static void *pull_worker(void *ctx)
 {
     struct pull *p = ctx;
     struct err err = ERR_INIT;
@@ -171,8 +175,8 @@ static void *work(void *ctx)
 
     for (size_t i = atomic_fetch_add(&p->next, 1); i < p->count;
          i = atomic_fetch_add(&p->next, 1)) {
-        if (!h || pull(p->r, h, &p->blobs[i], p->fd, p->offsets[i], &err) < 0) {
-            report(p, i, &err);
+        if (!h || pull_blob(p->r, h, &p->blobs[i], p->fd, p->offsets[i], &err) < 0) {
+            report_failure(p, i, &err);
             break;
         }
     }
@@ -193,9 +197,9 @@ int registry_pull_blobs(struct registry *r, const struct blob_request *blobs, co
     size_t started = 0;
 
     while (started < WORKERS - 1 && started + 1 < count &&
-           pthread_create(&threads[started], NULL, work, &p) == 0)
+           pthread_create(&threads[started], NULL, pull_worker, &p) == 0)
         started++;
-    work(&p); /* this thread is one of them: without others it does it all */
+    pull_worker(&p); /* this thread is one of them: without others it does it all */
     while (started > 0)
         pthread_join(threads[--started], NULL);
     if (p.failed == count)

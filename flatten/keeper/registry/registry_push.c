@@ -44,8 +44,8 @@ char *registry_upload_url(struct registry *r, const char *from, const struct htt
 }
 
 /* Takes an upload back. Some registries cannot: then it runs out by itself. */
-static int cancel(struct registry *r, struct http *h, const struct http_reply *opened,
-                  struct err *err)
+static int cancel_upload(struct registry *r, struct http *h, const struct http_reply *opened,
+                         struct err *err)
 {
     _cleanup_free_ char *url = registry_upload_url(r, NULL, opened, err);
     _cleanup_http_reply_ struct http_reply reply = {0};
@@ -72,7 +72,7 @@ static int mount_blob(struct registry *r, struct http *h, const struct digest *d
     if (buf_check(&query, err) < 0 ||
         registry_open_upload(r, h, query.data, registry_request, &reply, err) < 0)
         return -1;
-    if (reply.status == 202 && cancel(r, h, &reply, err) < 0)
+    if (reply.status == 202 && cancel_upload(r, h, &reply, err) < 0)
         return -1;
     return reply.status == 201;
 }
@@ -97,7 +97,8 @@ int registry_push_probe(struct registry *r, struct http *h, struct err *err)
 
     if (registry_open_upload(r, h, "", registry_request, &reply, err) < 0)
         return -1;
-    return reply.status == 202 ? cancel(r, h, &reply, err) : registry_refused(r, &reply, err);
+    return reply.status == 202 ? cancel_upload(r, h, &reply, err)
+                               : registry_refused(r, &reply, err);
 }
 
 /* ---- the manifest ---- */

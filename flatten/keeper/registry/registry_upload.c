@@ -32,12 +32,12 @@ struct upload {
     unsigned restarts;
 };
 
-enum step { OPEN, ASK, SEND, FINISH };
+enum upload_step { OPEN, ASK, SEND, FINISH };
 
 /* A reply stands (a success or a refusal), or there is a next step. */
 enum { STANDS, GO_ON };
 
-static enum step next_step(const struct upload *u)
+static enum upload_step next_step(const struct upload *u)
 {
     if (!u->location)
         return OPEN;
@@ -51,7 +51,7 @@ static enum step next_step(const struct upload *u)
 /* ---- requests ---- */
 
 /* What of the body is sent: from where the registry is, at most `most` bytes. */
-static struct http_body part(const struct upload *u, uint64_t most)
+static struct http_body body_part(const struct upload *u, uint64_t most)
 {
     struct http_body p = *u->body;
     uint64_t left = p.size - u->sent;
@@ -63,10 +63,10 @@ static struct http_body part(const struct upload *u, uint64_t most)
     return p;
 }
 
-static int put(struct upload *u, struct http_reply *reply, struct err *err)
+static int put_rest(struct upload *u, struct http_reply *reply, struct err *err)
 {
     static const char *const headers[] = {"Content-Type: application/octet-stream", NULL};
-    const struct http_body rest = part(u, UINT64_MAX);
+    const struct http_body rest = body_part(u, UINT64_MAX);
     _cleanup_buf_ struct buf url = BUF_INIT;
 
     buf_puts(&url, u->location);
@@ -79,9 +79,9 @@ static int put(struct upload *u, struct http_reply *reply, struct err *err)
     return registry_exchange(u->r, u->h, &request, reply, err);
 }
 
-static int patch(struct upload *u, struct http_reply *reply, struct err *err)
+static int patch_chunk(struct upload *u, struct http_reply *reply, struct err *err)
 {
-    const struct http_body chunk = part(u, u->chunk);
+    const struct http_body chunk = body_part(u, u->chunk);
     char range[96];
     const char *const headers[] = {"Content-Type: application/octet-stream", range, NULL};
     const struct http_request request = {
@@ -92,7 +92,8 @@ static int patch(struct upload *u, struct http_reply *reply, struct err *err)
     return registry_exchange(u->r, u->h, &request, reply, err);
 }
 
-static int perform(struct upload *u, enum step step, struct http_reply *reply, struct err *err)
+static int send_step(struct upload *u, enum upload_step step, struct http_reply *reply,
+                     struct err *err)
 {
     const struct http_request ask = {.method = "GET", .url = u->location};
 
@@ -100,7 +101,7 @@ static int perform(struct upload *u, enum step step, struct http_reply *reply, s
         return registry_open_upload(u->r, u->h, "", registry_exchange, reply, err);
     if (step == ASK)
         return registry_exchange(u->r, u->h, &ask, reply, err);
-    return step == SEND ? patch(u, reply, err) : put(u, reply, err);
+    return step == SEND ? patch_chunk(u, reply, err) : put_rest(u, reply, err);
 }
 
 /* ---- replies ---- */
@@ -162,7 +163,7 @@ static void take_least(struct upload *u, const struct http_reply *reply)
 }
 
 /* Smaller pieces from now on; false if there are none. */
-static bool halve(struct upload *u)
+static bool halve_chunk(struct upload *u)
 {
     uint64_t piece = u->body->size < u->chunk ? u->body->size : u->chunk;
 
@@ -203,11 +204,11 @@ static void take_in_one(struct upload *u)
     u->r->chunk = UINT64_MAX;
 }
 
-static int after_refusal(struct upload *u, enum step step, long status)
+static int after_refusal(struct upload *u, enum upload_step step, long status)
 {
     bool chunked = step == SEND || u->sent > 0;
 
-    if (status == 413 && halve(u)) {
+    if (status == 413 && halve_chunk(u)) {
         u->r->chunk = u->chunk; /* the next blob goes the same way */
         u->unsure = true;
     } else if (status == 416 && chunked) {
@@ -225,7 +226,7 @@ static int after_refusal(struct upload *u, enum step step, long status)
 /* It may have taken less than it was sent. */
 static int after_send(struct upload *u, const struct http_reply *reply, struct err *err)
 {
-    uint64_t sent = u->sent + part(u, u->chunk).size, have = sent;
+    uint64_t sent = u->sent + body_part(u, u->chunk).size, have = sent;
 
     if (reply->status >= 300)
         return after_refusal(u, SEND, reply->status);
@@ -236,8 +237,8 @@ static int after_send(struct upload *u, const struct http_reply *reply, struct e
 }
 
 /* What a reply means: STANDS, GO_ON, or -1. */
-static int advance(struct upload *u, enum step step, const struct http_reply *reply,
-                   struct err *err)
+static int after_step(struct upload *u, enum upload_step step, const struct http_reply *reply,
+                      struct err *err)
 {
     switch (step) {
     case OPEN:
@@ -255,7 +256,7 @@ static int advance(struct upload *u, enum step step, const struct http_reply *re
 /* ---- all of it ---- */
 
 /* A connection broke, or the registry is busy. */
-static void after_trouble(struct upload *u, enum step step)
+static void after_trouble(struct upload *u, enum upload_step step)
 {
     if (!u->location)
         return;
@@ -264,11 +265,11 @@ static void after_trouble(struct upload *u, enum step step)
     else
         u->unsure = true;
     if (step == SEND && u->chunk >= 2 * LEAST_BY_TROUBLE)
-        (void)halve(u);
+        (void)halve_chunk(u);
 }
 
 /* An upload that seemed to fail may have been all of it. */
-static int arrived(struct upload *u, struct http_reply *reply, struct err *err)
+static int blob_arrived(struct upload *u, struct http_reply *reply, struct err *err)
 {
     if (registry_ask_blob(u->r, u->h, u->digest, reply, err) < 0)
         return -1;
@@ -299,18 +300,18 @@ static int check_patience(struct patience *p, const struct upload *u, uint64_t b
 }
 
 /* 1: it is there. 0: the reply says that it will not be. */
-static int run(struct upload *u, struct http_reply *reply, struct err *err)
+static int run_upload(struct upload *u, struct http_reply *reply, struct err *err)
 {
     struct patience patience = {0};
 
     for (;;) {
         uint64_t before = u->sent;
-        enum step step = next_step(u);
-        int there = step == OPEN && u->restarts ? arrived(u, reply, err) : 0;
+        enum upload_step step = next_step(u);
+        int there = step == OPEN && u->restarts ? blob_arrived(u, reply, err) : 0;
         if (there)
             return there;
-        int rc = perform(u, step, reply, err);
-        int what = rc < 0 ? STANDS : advance(u, step, reply, err);
+        int rc = send_step(u, step, reply, err);
+        int what = rc < 0 ? STANDS : after_step(u, step, reply, err);
         if (what < 0 || (rc == 0 && what == STANDS && step == FINISH && reply->status == 201))
             return what < 0 ? -1 : 1;
         if (check_patience(&patience, u, before, err) < 0) {
@@ -333,8 +334,8 @@ static int run(struct upload *u, struct http_reply *reply, struct err *err)
     }
 }
 
-static int upload(struct registry *r, struct http *h, const struct digest *digest,
-                  const struct http_body *body, struct err *err)
+static int upload_blob(struct registry *r, struct http *h, const struct digest *digest,
+                       const struct http_body *body, struct err *err)
 {
     struct upload u = {.r = r,
                        .h = h,
@@ -343,7 +344,7 @@ static int upload(struct registry *r, struct http *h, const struct digest *diges
                        .in_one = r->chunk == UINT64_MAX,
                        .chunk = r->chunk ? r->chunk : CHUNK};
     _cleanup_http_reply_ struct http_reply reply = {0};
-    int rc = run(&u, &reply, err);
+    int rc = run_upload(&u, &reply, err);
 
     free(u.location);
     return rc == 0 ? registry_refused(r, &reply, err) : rc;
@@ -355,6 +356,6 @@ int registry_push_blob(struct registry *r, struct http *h, const struct digest *
     int rc = registry_has_blob(r, h, digest, err);
 
     if (rc == 0)
-        rc = upload(r, h, digest, body, err);
+        rc = upload_blob(r, h, digest, body, err);
     return rc < 0 ? err_wrap(err, "uploading %s", digest->text) : 0;
 }

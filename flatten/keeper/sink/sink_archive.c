@@ -5,6 +5,7 @@
 #include "flatten/exchange/blob_store.h"
 #include "flatten/keeper/sink/sink_index.h"
 #include "flatten/stream/temporary_file.h"
+#include "flatten/stream/ustar.h"
 
 #include <fcntl.h>
 #include <libgen.h>
@@ -13,66 +14,50 @@
 #include <sys/stat.h>
 
 /*
- * An OCI layout in a tar archive, and for docker-archive a docker-archive as well, as `docker save`
- * writes since 25: daemons with graph drivers read manifest.json, those with a containerd store
- * oci-layout and index.json. Layers
- * are written in place; their headers follow when digest and size are known.
+ * An OCI layout in a tar archive; a docker-archive has manifest.json as well, as `docker save`
+ * writes it since Docker 25: daemons with graph drivers read manifest.json, those with a containerd
+ * store oci-layout and index.json. Layers are written in place; their headers follow when digest
+ * and size are known.
  */
-enum { TAR_BLOCK = 512 };
-
 struct archive_sink {
     struct sink base;
-    int fd;                  /* of `file`, or of a file without a name */
-    int dir;                 /* where `file` is; -1 without one */
-    struct atomic_file file; /* closed without one */
-    off_t end;               /* of what is complete */
-    struct digest *blobs;    /* that it holds: images may have some in common */
+    int fd;                  /* of `file`, or owned: a file without a name */
+    int dir;                 /* the directory of `file`; -1 for a file without a name */
+    struct atomic_file file; /* unused for a file without a name */
+    off_t end;               /* of the members that are complete, bytes */
+    struct digest *blobs;    /* in the archive: images may share some */
     size_t blob_count;
-    bool layout_alone; /* an oci-archive: without manifest.json */
+    bool layout_alone; /* an oci-archive: no manifest.json */
 };
 
-/* Octal digits and a NUL; a size beyond them in base 256, as GNU tar and POSIX readers have it. */
-static void put_number(unsigned char *field, size_t width, uint64_t value)
+/* The header of a regular file in the GNU format, mode 0644, owned by root. `name` is short. */
+static struct ustar member_header(const char *name, uint64_t size)
 {
-    bool fits = value < (uint64_t)1 << (3 * (width - 1));
+    struct ustar h = {.type = {'0'}};
 
-    field[width - 1] = '\0';
-    for (size_t i = width - fits; i-- > 0; value >>= fits ? 3 : 8)
-        field[i] = (unsigned char)(fits ? '0' + (value & 7) : value & 0xff);
-    if (!fits)
-        field[0] |= 0x80;
+    memcpy(h.name, name, strnlen(name, sizeof(h.name)));
+    ustar_put_octal(h.mode, sizeof(h.mode), 0644);
+    ustar_put_octal(h.uid, sizeof(h.uid), 0);
+    ustar_put_octal(h.gid, sizeof(h.gid), 0);
+    ustar_put_number(h.size, sizeof(h.size), size);
+    ustar_put_octal(h.mtime, sizeof(h.mtime), 0);
+    memcpy(h.magic, "ustar ", sizeof(h.magic));
+    memcpy(h.version, " ", sizeof(h.version));
+    ustar_put_checksum(&h);
+    return h;
 }
 
-/* The header of a regular file, 0644 and root's, in the GNU format; names here are short. */
-static void member_header(const char *name, uint64_t size, unsigned char out[TAR_BLOCK])
-{
-    unsigned checksum = 0;
-
-    memset(out, 0, TAR_BLOCK);
-    memcpy(out, name, strnlen(name, 100));
-    put_number(out + 100, 8, 0644);
-    put_number(out + 108, 8, 0); /* owner */
-    put_number(out + 116, 8, 0); /* group */
-    put_number(out + 124, 12, size);
-    put_number(out + 136, 12, 0); /* mtime */
-    out[156] = '0';
-    memcpy(out + 257, "ustar  ", 8);
-    memset(out + 148, ' ', 8); /* the checksum counts itself as spaces */
-    for (size_t i = 0; i < TAR_BLOCK; i++)
-        checksum += out[i];
-    put_number(out + 148, 7, checksum);
-}
-
-/* Header and padding around `size` bytes of content at s->end + TAR_BLOCK; moves the end. */
+/*
+ * Writes header and padding around `size` bytes of content at s->end + USTAR_BLOCK; moves the end.
+ */
 static int frame_member(struct archive_sink *s, const char *name, uint64_t size, struct err *err)
 {
-    static const char zeros[TAR_BLOCK];
-    unsigned char header[TAR_BLOCK];
-    off_t content_end = s->end + TAR_BLOCK + (off_t)size;
-    size_t padding = (size_t)(-content_end & (TAR_BLOCK - 1));
+    static const char zeros[USTAR_BLOCK];
+    const struct ustar header = member_header(name, size);
+    off_t content_end = s->end + USTAR_BLOCK + (off_t)size;
+    size_t padding = ustar_padding(size);
 
-    member_header(name, size, header);
-    if (fd_pwrite_all(s->fd, header, sizeof(header), s->end, err) < 0 ||
+    if (fd_pwrite_all(s->fd, &header, sizeof(header), s->end, err) < 0 ||
         fd_pwrite_all(s->fd, zeros, padding, content_end, err) < 0)
         return -1;
     s->end = content_end + (off_t)padding;
@@ -82,7 +67,7 @@ static int frame_member(struct archive_sink *s, const char *name, uint64_t size,
 static int add_member(struct archive_sink *s, const char *name, const char *data, size_t len,
                       struct err *err)
 {
-    if (fd_pwrite_all(s->fd, data, len, s->end + TAR_BLOCK, err) < 0)
+    if (fd_pwrite_all(s->fd, data, len, s->end + USTAR_BLOCK, err) < 0)
         return -1;
     return frame_member(s, name, len, err);
 }
@@ -125,7 +110,7 @@ static int begin_layer(struct sink *base, int *fd, off_t *offset, struct err *er
     if (ftruncate(s->fd, s->end) < 0)
         return err_sys(err, "truncate");
     *fd = s->fd;
-    *offset = s->end + TAR_BLOCK;
+    *offset = s->end + USTAR_BLOCK;
     return 0;
 }
 
@@ -177,11 +162,11 @@ static int manifest_json(const struct sink_image *images, size_t count, struct b
     return json_write(doc, out, err);
 }
 
-/* What says that the archive is a layout, and the end of it. */
-static int finish(struct archive_sink *s, const struct sink_image *images, size_t count,
-                  struct err *err)
+/* Writes index.json and oci-layout, and the end of the archive. */
+static int finish_archive(struct archive_sink *s, const struct sink_image *images, size_t count,
+                          struct err *err)
 {
-    static const char end_mark[2 * TAR_BLOCK];
+    static const char end_mark[2 * USTAR_BLOCK];
     _cleanup_buf_ struct buf index = BUF_INIT;
 
     if (sink_index_json(images, count, &index, err) < 0 ||
@@ -193,9 +178,9 @@ static int finish(struct archive_sink *s, const struct sink_image *images, size_
     return s->dir < 0 ? 0 : atomic_file_commit(&s->file, err);
 }
 
-/* manifest.json knows no platforms: indexes are a layout's alone. */
-static int publish(struct sink *base, const struct sink_image *images, size_t count,
-                   struct err *err)
+/* Indexes are in the layout alone: manifest.json knows no platforms. */
+static int publish_images(struct sink *base, const struct sink_image *images, size_t count,
+                          struct err *err)
 {
     struct archive_sink *s = (struct archive_sink *)base;
     _cleanup_buf_ struct buf manifest = BUF_INIT;
@@ -209,10 +194,10 @@ static int publish(struct sink *base, const struct sink_image *images, size_t co
     if (!s->layout_alone && (manifest_json(images, count, &manifest, err) < 0 ||
                              add_member(s, "manifest.json", manifest.data, manifest.len, err) < 0))
         return -1;
-    return finish(s, images, count, err);
+    return finish_archive(s, images, count, err);
 }
 
-static void release(struct sink *base)
+static void release_sink(struct sink *base)
 {
     struct archive_sink *s = (struct archive_sink *)base;
 
@@ -224,7 +209,7 @@ static void release(struct sink *base)
     free(s);
 }
 
-/* Starts the file; one that it replaces hands on its permissions, which the umask leaves alone. */
+/* Starts the file. One that it replaces hands on its permissions, whatever the umask. */
 static int begin_file(struct archive_sink *s, const char *name, struct err *err)
 {
     struct stat st;
@@ -241,7 +226,8 @@ static int begin_file(struct archive_sink *s, const char *name, struct err *err)
 
 static struct archive_sink *archive_sink_new(struct err *err)
 {
-    static const struct sink_ops ops = {begin_layer, end_layer, publish, release, has_layer};
+    static const struct sink_ops ops = {begin_layer, end_layer, publish_images, release_sink,
+                                        has_layer};
     struct archive_sink *s = calloc(1, sizeof(*s));
 
     if (!s) {

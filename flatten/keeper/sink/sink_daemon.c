@@ -7,15 +7,15 @@
 #include <sys/stat.h>
 
 /*
- * The Docker daemon as a destination: an archive that graph drivers and containerd stores both
- * load, in a temporary file until it is whole. The daemon names the image when it has all of it.
+ * The Docker daemon as a destination. The image is written to a temporary file, as an archive that
+ * daemons with graph drivers and with containerd stores load, and loaded when it is complete.
  */
 struct daemon_sink {
     struct sink base;
     struct sink *archive;
-    int fd; /* the archive's */
+    int fd; /* owned by `archive` */
     struct engine *engine;
-    char *name; /* with a tag; NULL: each image has its own */
+    char *name; /* NAME:TAG; NULL: each image has its own */
 };
 
 static int begin_layer(struct sink *base, int *fd, off_t *offset, struct err *err)
@@ -33,8 +33,12 @@ static int has_layer(struct sink *base, const struct written_layer *layer, struc
     return sink_has_layer(((struct daemon_sink *)base)->archive, layer, err);
 }
 
-/* An image's Id is its config's digest, or with a containerd store its manifest's. */
-static int check(const struct daemon_sink *s, const struct sink_image *image, struct err *err)
+/*
+ * Checks that the daemon has the image under its name. Its Id is the digest of the config, or with
+ * a containerd store that of the manifest.
+ */
+static int check_loaded(const struct daemon_sink *s, const struct sink_image *image,
+                        struct err *err)
 {
     _cleanup_json_ struct json_doc *doc = engine_inspect(s->engine, image->name, NULL, err);
     const char *id = doc ? json_text(json_get(json_root(doc), "Id")) : NULL;
@@ -48,9 +52,9 @@ static int check(const struct daemon_sink *s, const struct sink_image *image, st
                    id ? id : "something without an Id", image->config.digest.text);
 }
 
-/* The images, as the daemon is to call them. */
-static int load(struct daemon_sink *s, const struct sink_image *images, size_t count,
-                struct err *err)
+/* Loads the images, whose names are those that the daemon is to give them. */
+static int load_images(struct daemon_sink *s, const struct sink_image *images, size_t count,
+                       struct err *err)
 {
     struct stat st;
 
@@ -62,13 +66,13 @@ static int load(struct daemon_sink *s, const struct sink_image *images, size_t c
         return err_wrap(err, "loading %s%s into the daemon", images[0].name,
                         count > 1 ? " and others" : "");
     for (size_t i = 0; i < count; i++)
-        if (check(s, &images[i], err) < 0)
+        if (check_loaded(s, &images[i], err) < 0)
             return -1;
     return 0;
 }
 
-static int publish(struct sink *base, const struct sink_image *images, size_t count,
-                   struct err *err)
+static int publish_images(struct sink *base, const struct sink_image *images, size_t count,
+                          struct err *err)
 {
     struct daemon_sink *s = (struct daemon_sink *)base;
     _cleanup_free_ struct sink_image *named = calloc(count, sizeof(*named));
@@ -82,10 +86,10 @@ static int publish(struct sink *base, const struct sink_image *images, size_t co
         if (!named[i].name)
             return err_set(err, ERR_USAGE, "an image without a name is not for the daemon");
     }
-    return load(s, named, count, err);
+    return load_images(s, named, count, err);
 }
 
-static void release(struct sink *base)
+static void release_sink(struct sink *base)
 {
     struct daemon_sink *s = (struct daemon_sink *)base;
 
@@ -95,8 +99,8 @@ static void release(struct sink *base)
     free(s);
 }
 
-/* A daemon that does not answer, or does not like the name, is found out before the work. */
-static int probe(struct daemon_sink *s, struct err *err)
+/* Finds out before the work whether the daemon answers and takes the name. */
+static int probe_daemon(struct daemon_sink *s, struct err *err)
 {
     bool missing;
     struct err reason = ERR_INIT;
@@ -112,7 +116,8 @@ static int probe(struct daemon_sink *s, struct err *err)
 
 struct sink *sink_open_daemon(const char *name, struct err *err)
 {
-    static const struct sink_ops ops = {begin_layer, end_layer, publish, release, has_layer};
+    static const struct sink_ops ops = {begin_layer, end_layer, publish_images, release_sink,
+                                        has_layer};
     struct daemon_sink *s = NULL;
 
     if (name && image_name_is_fixed(name)) {
@@ -126,7 +131,7 @@ struct sink *sink_open_daemon(const char *name, struct err *err)
     _cleanup_sink_ struct sink *sink = &s->base;
     s->base.ops = &ops;
     if ((name && !(s->name = image_name_tagged(name, err))) || !(s->engine = engine_open(err)) ||
-        probe(s, err) < 0 || !(s->archive = sink_open_temporary(&s->fd, err)))
+        probe_daemon(s, err) < 0 || !(s->archive = sink_open_temporary(&s->fd, err)))
         return NULL;
     return steal_ptr(&sink);
 }

@@ -4,7 +4,7 @@
 #include "flatten/name/image_name.h"
 #include "flatten/name/media_type.h"
 
-/* Appends it to the list. */
+/* Appends the descriptor of the image. */
 static int add_descriptor(struct json_doc *doc, struct json *list, const struct sink_image *image,
                           struct err *err)
 {

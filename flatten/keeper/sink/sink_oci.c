@@ -15,17 +15,17 @@
 #include <sys/stat.h>
 
 /*
- * An OCI image layout. A new one is made under a temporary name beside its place and renamed whole.
- * One that exists gets the new blobs first and then, in one rename, an index.json that names them.
+ * An OCI image layout. A new one is made under a temporary name beside its place and then renamed.
+ * One that exists gets the new blobs first, then, in one rename, an index.json that names them.
  */
 struct oci_sink {
     struct sink base;
     int parent;     /* the directory in which the layout lies */
-    char *name;     /* the layout's in it */
-    char tmp[64];   /* the name while it is made; "" when the layout exists */
+    char *name;     /* of the layout in `parent` */
+    char tmp[64];   /* its name in `parent` until it is complete; "" for a layout that existed */
     int dir, blobs; /* the layout's directory, and blobs/sha256 in it */
     struct atomic_file layer;
-    struct digest *made; /* blobs that were not there before, to take back on failure */
+    struct digest *made; /* blobs that are new, to be removed after a failure */
     size_t made_count;
     bool published;
 };
@@ -50,8 +50,8 @@ static int note_made(struct oci_sink *s, const struct digest *digest, struct err
 }
 
 /*
- * Gives a finished file its digest for a name. It replaces what the layout has there: the same, or
- * what somebody put there who was mistaken.
+ * Names a complete file by its digest. It replaces a blob of that name: the content is the same, or
+ * the old one is damaged.
  */
 static int keep_blob(struct oci_sink *s, struct atomic_file *file, const struct digest *digest,
                      struct err *err)
@@ -64,7 +64,7 @@ static int keep_blob(struct oci_sink *s, struct atomic_file *file, const struct 
     return atomic_file_commit(file, err);
 }
 
-/* To go by its size: to read a kept layer here would take as long as to copy it. */
+/* Compares the size alone: reading a kept layer here would take as long as copying it. */
 static int has_layer(struct sink *base, const struct written_layer *layer, struct err *err)
 {
     const struct oci_sink *s = (const struct oci_sink *)base;
@@ -125,7 +125,7 @@ static bool same_name(const char *a, const char *b)
     return (!a && !b) || (a && b && strcmp(a, b) == 0);
 }
 
-/* Takes out what bears a name that one of the new ones bears; what has none gives way to such. */
+/* Removes the old descriptors whose name, or lack of one, a new descriptor has as well. */
 static void remove_replaced(struct json *list, const struct json *added)
 {
     for (size_t i = json_count(list); i-- > 0;) {
@@ -139,7 +139,7 @@ static void remove_replaced(struct json *list, const struct json *added)
     }
 }
 
-/* The old index with the new descriptors in it. */
+/* Appends the old index with the new descriptors in it. */
 static int merged_index(struct oci_sink *s, const struct buf *fresh, struct buf *out,
                         struct err *err)
 {
@@ -179,8 +179,8 @@ static int add_image(struct oci_sink *s, const struct sink_image *image, struct 
     return add_blob(s, &image->manifest, err);
 }
 
-static int publish(struct sink *base, const struct sink_image *images, size_t count,
-                   struct err *err)
+static int publish_images(struct sink *base, const struct sink_image *images, size_t count,
+                          struct err *err)
 {
     struct oci_sink *s = (struct oci_sink *)base;
     _cleanup_buf_ struct buf index = BUF_INIT, merged = BUF_INIT;
@@ -215,7 +215,7 @@ static void take_back(struct oci_sink *s)
     unlinkat(s->parent, s->tmp, AT_REMOVEDIR);
 }
 
-static void release(struct sink *base)
+static void release_sink(struct sink *base)
 {
     struct oci_sink *s = (struct oci_sink *)base;
 
@@ -247,7 +247,7 @@ static bool is_empty(int dir)
     return !entry;
 }
 
-/* A layout that is there: 0; 1 if one is to be made in its place. It is ours alone until closed. */
+/* Opens and locks a layout that exists. Returns 0, 1 if there is none, or -1. */
 static int open_existing(struct oci_sink *s, struct err *err)
 {
     struct stat st;
@@ -268,7 +268,7 @@ static int open_existing(struct oci_sink *s, struct err *err)
     return 1;
 }
 
-/* Opens the layout that is there, or starts one under a temporary name. */
+/* Opens the layout, or starts one under a temporary name. */
 static int open_dir(struct oci_sink *s, struct err *err)
 {
     uint64_t number;
@@ -299,7 +299,8 @@ static int open_layout(struct oci_sink *s, const char *path, struct err *err)
 
 struct sink *sink_open_oci(const char *path, struct err *err)
 {
-    static const struct sink_ops ops = {begin_layer, end_layer, publish, release, has_layer};
+    static const struct sink_ops ops = {begin_layer, end_layer, publish_images, release_sink,
+                                        has_layer};
     struct oci_sink *s = calloc(1, sizeof(*s));
 
     if (!s) {
@@ -311,7 +312,7 @@ struct sink *sink_open_oci(const char *path, struct err *err)
     s->layer = (struct atomic_file)ATOMIC_FILE_INIT;
     if (open_layout(s, path, err) < 0) {
         err_wrap(err, "%s", path);
-        release(&s->base);
+        release_sink(&s->base);
         return NULL;
     }
     return &s->base;

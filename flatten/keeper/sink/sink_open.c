@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* A bare word may have been meant for a directory or a file. */
+/* The error for a bare word tells how to write a directory or a file. */
 static struct sink *open_daemon(const struct reference *ref, struct err *err)
 {
     struct sink *sink = sink_open_daemon(ref->name, err);

@@ -7,14 +7,14 @@
 #include <string.h>
 
 /*
- * A registry as a destination. Layers go up as they are ready, from a temporary file; nobody sees
- * them before the manifest, which comes last and in one piece.
+ * A registry as a destination. Each layer is uploaded from a temporary file when it is complete;
+ * nobody sees it before the manifest, which is put last.
  */
 struct registry_sink {
     struct sink base;
     struct registry *registry;
     struct http *http;
-    int fd; /* of the layer that is being written; or -1 */
+    int fd; /* temporary file of the layer that was begun; or -1 */
     char *name;
 };
 
@@ -38,7 +38,7 @@ static int end_layer(struct sink *base, const struct written_layer *layer, struc
 
     if (registry_push_blob(s->registry, s->http, &layer->digest, &body, err) < 0)
         return err_wrap(err, "docker://%s", s->name);
-    cleanup_fd(&s->fd); /* who has a duplicate can still read it */
+    cleanup_fd(&s->fd); /* duplicates of it stay readable */
     s->fd = -1;
     return 0;
 }
@@ -51,7 +51,7 @@ static int has_layer(struct sink *base, const struct written_layer *layer, struc
     return rc < 0 ? err_wrap(err, "docker://%s", s->name) : rc;
 }
 
-/* `version` is a tag, or the manifest's digest. */
+/* `version` is a tag or the digest of the manifest. */
 static int push_manifest(struct registry_sink *s, const struct blob *manifest, const char *type,
                          const char *version, struct err *err)
 {
@@ -74,8 +74,8 @@ static int push_image(struct registry_sink *s, const struct sink_image *image, s
                          image->is_index ? MEDIA_TYPE_INDEX : MEDIA_TYPE_MANIFEST, version, err);
 }
 
-static int publish(struct sink *base, const struct sink_image *images, size_t count,
-                   struct err *err)
+static int publish_images(struct sink *base, const struct sink_image *images, size_t count,
+                          struct err *err)
 {
     struct registry_sink *s = (struct registry_sink *)base;
 
@@ -85,7 +85,7 @@ static int publish(struct sink *base, const struct sink_image *images, size_t co
     return 0;
 }
 
-static void release(struct sink *base)
+static void release_sink(struct sink *base)
 {
     struct registry_sink *s = (struct registry_sink *)base;
 
@@ -98,7 +98,8 @@ static void release(struct sink *base)
 
 struct sink *sink_open_registry(const struct reference *ref, struct err *err)
 {
-    static const struct sink_ops ops = {begin_layer, end_layer, publish, release, has_layer};
+    static const struct sink_ops ops = {begin_layer, end_layer, publish_images, release_sink,
+                                        has_layer};
     struct registry_sink *s = calloc(1, sizeof(*s));
 
     if (!s) {

@@ -8,11 +8,11 @@
 #include <string.h>
 
 /*
- * An image of the Docker daemon: what `docker save` would write, in a temporary file. It is asked
- * for by its Id, so that it is the one that was looked at, and one alone: a name without a tag
- * would be all tags.
+ * An image of the Docker daemon: the archive that `docker save` would write, in a temporary file.
+ * The daemon is asked by Id, not by name: a name may come to mean another image meanwhile, and one
+ * without a tag would be all tags.
  */
-enum { API_PLATFORM = 48 }; /* since then one platform of an image can be asked for */
+enum { API_PLATFORM = 48 }; /* API 1.48 can save one platform of an image */
 
 struct platform {
     char os[64], architecture[64], variant[64];
@@ -43,7 +43,10 @@ static int platform_parse(const char *text, struct platform *out, struct err *er
     return err_set(err, ERR_USAGE, "--platform=%s is not OS/ARCH", text);
 }
 
-/* What the daemon says about the image it would run. False if it says too little to ask for it. */
+/*
+ * Takes the platform of the image that the daemon would run. False if the daemon says too little to
+ * ask for it.
+ */
 static bool platform_inspected(const struct json *facts, struct platform *out)
 {
     const char *os = json_text(json_get(facts, "Os"));
@@ -67,7 +70,10 @@ static char *platform_json(const struct platform *p)
                 p->variant[0] ? ",\"variant\":\"" : "", p->variant, p->variant[0] ? "\"" : "");
 }
 
-/* What to call the image: as the user did, unless that was an ID. NULL for nothing. */
+/*
+ * Sets *out to the name of the image: as the user gave it, unless that was an ID, else the first
+ * tag. NULL for none.
+ */
 static int choose_name(const char *asked, const struct json *facts, char **out, struct err *err)
 {
     const struct json *tags = json_get(facts, "RepoTags");
@@ -101,8 +107,8 @@ static uint64_t archive_size(const struct json *facts)
 }
 
 /* Returns the spooled archive, a descriptor, or -1. */
-static int download(struct engine *e, const struct json *facts, const struct platform *platform,
-                    struct err *err)
+static int download_archive(struct engine *e, const struct json *facts,
+                            const struct platform *platform, struct err *err)
 {
     const char *id = json_text(json_get(facts, "Id"));
     uint64_t size = archive_size(facts);
@@ -135,7 +141,7 @@ static int find_named(struct source *s, struct engine *e, const struct json *fac
     bool known = asked || platform_inspected(facts, &platform);
     if (asked)
         platform = *asked;
-    d->fd = download(e, facts, speaks && known ? &platform : NULL, err);
+    d->fd = download_archive(e, facts, speaks && known ? &platform : NULL, err);
     if (d->fd < 0)
         return -1;
     if (known &&
@@ -144,7 +150,10 @@ static int find_named(struct source *s, struct engine *e, const struct json *fac
     return choose_name(s->ref->name, facts, &d->name, err);
 }
 
-/* A bare word may have been meant otherwise. Always -1. */
+/*
+ * Puts the name before the error; for a bare word with the other meaning that it may have. Returns
+ * -1.
+ */
 static int wrap_name(const struct reference *ref, struct err *err)
 {
     if (!ref->sniffed)

@@ -11,8 +11,8 @@
 
 /*
  * An image in a registry. Its layers are fetched in parallel into one temporary file, a layer that
- * occurs twice only once. The manifest that the tag leads to is asked for first, and by its digest
- * never again.
+ * occurs twice only once. The manifest that the reference names is fetched first and kept: it is
+ * never asked for again.
  */
 enum { MOST_LAYERS = 1024 };
 
@@ -29,7 +29,7 @@ struct registry_store {
 
 /* ---- manifests ---- */
 
-/* A temporary file with the text, for a reader that takes descriptors. */
+/* Puts the text into a temporary file: the reader takes descriptors. */
 static int place_text(const struct buf *text, struct blob_place *out, struct err *err)
 {
     _cleanup_fd_ int fd = temporary_file_open(err);
@@ -88,14 +88,14 @@ static int check_layer(const struct blob_request *request, struct err *err)
     return 0;
 }
 
-/* What is to be fetched: each digest once. */
+/* The blobs to fetch: each digest once. */
 struct fetch_list {
     struct blob_request *blobs;
     off_t *offsets;
-    size_t *of;    /* for each request, which blob it is */
-    size_t *first; /* for each blob, the request that brought it */
+    size_t *of;    /* for each request, the number of its blob */
+    size_t *first; /* for each blob, the number of its first request */
     size_t count;
-    uint64_t size; /* of all */
+    uint64_t size; /* of all blobs, bytes */
 };
 
 static void fetch_list_clear(struct fetch_list *l)
@@ -188,7 +188,10 @@ static int open_blobs(struct blob_store *base, const struct blob_request *reques
 
 /* ---- the image ---- */
 
-/* A media type without its parameters; NULL for what says nothing of the content. */
+/*
+ * Returns the media type of the reply without its parameters, for the caller to free; NULL for one
+ * that says nothing about the content.
+ */
 static char *content_type(const struct http_reply *reply)
 {
     size_t len;
@@ -204,7 +207,7 @@ static char *content_type(const struct http_reply *reply)
     return NULL;
 }
 
-/* What the registry itself says of it must be true, and so must the reference. */
+/* The content must have the digest that the registry says, and the one in the reference. */
 static int check_root(const struct registry_store *s, const struct http_reply *reply,
                       struct err *err)
 {
@@ -221,7 +224,7 @@ static int check_root(const struct registry_store *s, const struct http_reply *r
     return 0;
 }
 
-/* NAME:TAG with its host, as engines would call it; NULL for a digest. */
+/* Sets *out to HOST/NAME:TAG, as engines would call the image; NULL for a digest. */
 static int choose_name(const struct registry_ref *ref, char **out, struct err *err)
 {
     if (ref->tag && !(*out = strf("%s/%s:%s", ref->host, ref->repository, ref->tag)))
@@ -248,7 +251,7 @@ static int find_root(struct source_registry *source, struct registry_store *s, s
     return choose_name(ref, &source->name, err);
 }
 
-static void release(struct blob_store *base)
+static void release_store(struct blob_store *base)
 {
     struct registry_store *s = (struct registry_store *)base;
 
@@ -260,7 +263,7 @@ static void release(struct blob_store *base)
 
 int source_find_registry(struct source *source, struct err *err)
 {
-    static const struct blob_store_ops ops = {open_blobs, NULL, release};
+    static const struct blob_store_ops ops = {open_blobs, NULL, release_store};
     const struct reference *ref = source->ref;
     struct registry_store *s = calloc(1, sizeof(*s));
 

@@ -8,7 +8,6 @@
 #include "base/buf.h"
 #include "base/digest/sha256.h"
 #include "base/json/json.h"
-#include "flatten/stream/stream.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -65,21 +64,6 @@ int image_check_platform(const struct image *image, const char *platform,
 
 /* True for a descriptor of an index that is an image: no attestation and the like. */
 bool image_is_platform(const struct json *descriptor);
-
-/* What the blob's first bytes say. */
-int layer_compression(const struct layer *layer, enum compression *kind,
-                      struct err *err) must_check;
-
-/* The layer's blob, checked against its digest where one is known. */
-struct stream *layer_blob(const struct layer *layer, struct err *err) must_check;
-
-/* The layer's tar archive: decompressed, checked against its diff_id, bounded by max_size. */
-struct stream *layer_tar(const struct layer *layer, struct err *err) must_check;
-
-/* The same without checking digests: for measuring, or where a verifier does. Where nothing is
- * compressed, it can skip. */
-struct stream *layer_tar_unchecked(const struct layer *layer, enum compression *kind,
-                                   struct err *err) must_check;
 
 /* What the documents of an image take. */
 size_t image_memory(const struct image *image);

@@ -1,4 +1,5 @@
 #include "flatten/image/image.h"
+#include "flatten/layer/layer_blob.h"
 #include "flatten/stream/compress.h"
 #include "tests/unit/lib/documents.h"
 #include "tests/unit/lib/image_unit.h"

@@ -1,5 +1,6 @@
 #include "flatten/layer/pax.h"
 
+#include "flatten/stream/ustar.h"
 #include "tests/unit/lib/unit.h"
 
 #include <archive.h>
@@ -22,7 +23,7 @@ static void write_header(struct archive_entry *e, struct buf *out)
     struct err err = ERR_INIT;
 
     assert_works(pax_header(e, out, &err), err);
-    assert_int_equal(out->len % PAX_BLOCK, 0);
+    assert_int_equal(out->len % USTAR_BLOCK, 0);
 }
 
 /* What libarchive, which is not ours, makes of it. */
@@ -54,7 +55,7 @@ static void test_plain(void **state)
     archive_entry_set_gid(e, 7);
     archive_entry_set_uname(e, "root");
     write_header(e, &tar);
-    assert_int_equal(tar.len, PAX_BLOCK);
+    assert_int_equal(tar.len, USTAR_BLOCK);
     assert_string_equal(tar.data, "usr/bin/su");
     assert_memory_equal(tar.data + 100,
                         "0004751\0"
@@ -166,7 +167,7 @@ static void test_the_longest_plain_name(void **state)
         name[len] = '\0';
         struct archive_entry *e = entry_of(name, AE_IFREG), *got;
         write_header(e, &tar);
-        assert_int_equal(tar.len, len <= 100 ? PAX_BLOCK : 3 * PAX_BLOCK);
+        assert_int_equal(tar.len, len <= 100 ? USTAR_BLOCK : 3 * USTAR_BLOCK);
         struct archive *a = read_back(&tar, &got);
         assert_string_equal(archive_entry_pathname(got), name);
         archive_read_free(a);
@@ -184,7 +185,7 @@ static void check_mtime(time_t seconds, long fraction, const char *record)
     if (record)
         assert_non_null(find(&tar, record));
     else
-        assert_int_equal(tar.len, PAX_BLOCK);
+        assert_int_equal(tar.len, USTAR_BLOCK);
     struct archive *a = read_back(&tar, &got);
     if (seconds >= 0 || fraction == 0) { /* libarchive reads others in its own way */
         assert_int_equal(archive_entry_mtime(got), seconds);
