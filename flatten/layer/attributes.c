@@ -6,11 +6,12 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Followed by names and xattrs: NUL-terminated strings, an xattr's value behind its size. */
+/* `text` has user, group and xattr names, NUL-terminated; behind an xattr's name its size and
+ * value. */
 struct attributes {
     int64_t uid, gid, mtime;
     uint32_t nanoseconds, mode, major, minor;
-    uint32_t len; /* bytes that follow */
+    uint32_t len; /* of text, bytes */
     char text[];
 };
 
@@ -34,7 +35,7 @@ static void pack_name(const char *name, struct buf *out)
     buf_append(out, name ? name : "", name ? strlen(name) + 1 : 1);
 }
 
-/* Packed, with these xattrs. */
+/* Packs the attributes of an entry, with these packed xattrs. */
 static struct attributes *pack_attributes(struct archive_entry *entry, const struct buf *xattrs,
                                           struct err *err)
 {

@@ -107,7 +107,7 @@ int emit_link(struct entry_sink *to, const char *path, const char *target,
     return put_header(to, path, header, err);
 }
 
-/* The names of its xattrs, which stay where they are when more are added. NULL without memory. */
+/* Returns the names of its xattrs, valid also after more are added. NULL without memory. */
 static const char **xattr_names(struct archive_entry *header, size_t *count)
 {
     size_t most = (size_t)archive_entry_xattr_reset(header), size;
@@ -129,7 +129,7 @@ static bool is_among(const char *name, const char **names, size_t count)
     return false;
 }
 
-int emit_adopt(struct archive_entry *link, struct archive_entry *origin, struct err *err)
+int emit_adopt_xattrs(struct archive_entry *link, struct archive_entry *origin, struct err *err)
 {
     size_t own, size, total;
     _cleanup_free_ const char **names = xattr_names(link, &own);
@@ -145,15 +145,14 @@ int emit_adopt(struct archive_entry *link, struct archive_entry *origin, struct 
             continue;
         if (++total > LAYER_MOST_XATTRS)
             return err_set(err, ERR_LIMIT,
-                           "more than %d extended attributes, with those of its "
-                           "other names",
+                           "more than %d extended attributes, including those of its other names",
                            LAYER_MOST_XATTRS);
         archive_entry_xattr_add_entry(link, name, value, size);
     }
     return 0;
 }
 
-/* What the origin is, with the attributes of the link. */
+/* Returns a header with the kind and size of the origin, and the attributes of the link. */
 static struct archive_entry *origin_as(struct archive_entry *link, struct archive_entry *origin,
                                        struct err *err)
 {
@@ -161,7 +160,7 @@ static struct archive_entry *origin_as(struct archive_entry *link, struct archiv
 
     if (!header)
         err_nomem(err);
-    if (!header || emit_adopt(header, origin, err) < 0) {
+    if (!header || emit_adopt_xattrs(header, origin, err) < 0) {
         archive_entry_free(header);
         return NULL;
     }

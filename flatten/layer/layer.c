@@ -15,8 +15,8 @@ static const char whiteout_prefix[] = ".wh.";
 static const char opaque_name[] = ".wh..wh..opq";
 static const char aufs_prefix[] = ".wh..wh."; /* AUFS's own bookkeeping */
 
-/* What a small archive must not grow to. */
-static const uint64_t most_sparse = (uint64_t)64 << 30; /* bytes a sparse file may expand to */
+/* The most bytes that a sparse file may have: a few bytes of an archive can name any size. */
+static const uint64_t most_sparse = (uint64_t)64 << 30;
 
 struct layer_reader {
     const struct layer *layer;
@@ -26,12 +26,12 @@ struct layer_reader {
     uint32_t ordinal;
     struct buf path, link;
     struct tar_window window;
-    enum compression kind; /* of what the stream does not check */
-    bool checked;          /* by the stream */
+    enum compression kind; /* of the blob; set where the stream does not check */
+    bool checked;          /* the stream checks the digests */
     struct err stream_error;
 };
 
-/* The next block for libarchive. Advancing gives the old one's memory back to the stream. */
+/* Gets the next block for libarchive. The old one's memory goes back to the stream. */
 static int next_block(struct layer_reader *r, const void **data, struct err *err)
 {
     if (tar_window_leave(&r->window, err) < 0)
@@ -59,7 +59,7 @@ static la_ssize_t on_read(struct archive *a, void *ctx, const void **data)
     return (la_ssize_t)r->shown;
 }
 
-/* Called when libarchive has used all that it was shown. */
+/* libarchive calls this when it has used all of the block. */
 static la_int64_t on_skip(struct archive *a, void *ctx, la_int64_t request)
 {
     struct layer_reader *r = ctx;
@@ -85,7 +85,7 @@ static int archive_failure(struct layer_reader *r, struct err *err)
     return err_set(err, ERR_FORMAT, "bad tar archive: %s", text ? text : "unknown reason");
 }
 
-/* Has a reader whose stream is set read it. */
+/* Opens the archive in the reader's stream. */
 static int open_archive(struct layer_reader *r, struct err *err)
 {
     if (!(r->archive = archive_read_new()))
@@ -98,7 +98,7 @@ static int open_archive(struct layer_reader *r, struct err *err)
     return 0;
 }
 
-/* Does its verifier say everything about it? */
+/* True if the layer's verifier checks both digests, so that a reader need not. */
 static bool is_vouched_for(const struct layer *layer)
 {
     return layer->verifier && layer->blob_is_tar;
@@ -160,7 +160,7 @@ int layer_entry_wrap(const struct layer *layer, const struct layer_entry *entry,
     return wrap_name(layer, entry->info.path, err);
 }
 
-/* What lies below a name that is itself a whiteout: AUFS's bookkeeping is passed over. */
+/* An entry below a whiteout is an error; entries below AUFS's bookkeeping are ignored. */
 static int check_ancestors(const struct layer_reader *r, bool *ignored, struct err *err)
 {
     const char *p = r->path.data, *slash;
@@ -174,7 +174,7 @@ static int check_ancestors(const struct layer_reader *r, bool *ignored, struct e
     return 0;
 }
 
-/* ".wh.NAME" hides NAME; what NAME may be is checked, and the prefix cut out of the path. */
+/* ".wh.NAME" hides NAME: checks NAME, and cuts the prefix out of the path. */
 static int classify_name(struct layer_reader *r, struct entry_info *in, bool *ignored,
                          struct err *err)
 {
@@ -257,7 +257,7 @@ static bool has_overlay_xattr(struct archive_entry *header)
     return false;
 }
 
-/* Overlayfs would act on its own xattrs when the tree is mounted: they are not content. */
+/* Overlayfs would act on its own xattrs when the tree is mounted, so they are removed. */
 static int strip_overlay_xattrs(struct archive_entry *header, struct layer_entry *out,
                                 struct err *err)
 {
@@ -280,7 +280,7 @@ static int strip_overlay_xattrs(struct archive_entry *header, struct layer_entry
     return 0;
 }
 
-/* The order of xattrs does not count, so their hashes are added up. */
+/* Adds up the hashes of xattrs, so that their order does not matter. */
 static uint32_t hash_attributes(struct archive_entry *header)
 {
     const int64_t numbers[] = {
@@ -298,7 +298,7 @@ static uint32_t hash_attributes(struct archive_entry *header)
     return (uint32_t)hash_bytes(numbers, sizeof(numbers), sum);
 }
 
-/* What no engine could unpack, and what would cost more than it is worth. */
+/* Rejects entries that no engine could unpack, and entries that would cost too much. */
 static int check_limits(const struct layer_reader *r, struct archive_entry *header, bool sparse,
                         struct err *err)
 {
@@ -307,7 +307,8 @@ static int check_limits(const struct layer_reader *r, struct archive_entry *head
 
     for (size_t len; *name; name += len + (name[len] == '/')) {
         len = strcspn(name, "/");
-        /* A whiteout is never made under its own name: what it hides may have the longest. */
+        /* No engine creates a whiteout under its own name, so the hidden name may have full length.
+         */
         prefix = strncmp(name, whiteout_prefix, sizeof(whiteout_prefix) - 1) == 0
                      ? sizeof(whiteout_prefix) - 1
                      : 0;
@@ -329,7 +330,7 @@ static int check_limits(const struct layer_reader *r, struct archive_entry *head
     return 0;
 }
 
-/* Holds the entry against the bytes of its header; then what is up to its content's end can go. */
+/* Corrects the entry by the bytes of its header, then releases those up to its content's end. */
 static int check_header(struct layer_reader *r, struct archive_entry *header, struct err *err)
 {
     enum { BLOCK = 512 };
@@ -348,7 +349,7 @@ static int check_header(struct layer_reader *r, struct archive_entry *header, st
     return 0;
 }
 
-/* Fills `out` for the header just read. 1, or 0 when the entry is of no account. */
+/* Fills `out` for the header just read. Returns 1, 0 where the entry is ignored, or -1. */
 static int fill_entry(struct layer_reader *r, struct archive_entry *header, struct layer_entry *out,
                       struct err *err)
 {
@@ -376,7 +377,7 @@ static int fill_entry(struct layer_reader *r, struct archive_entry *header, stru
     return 1;
 }
 
-/* Names that are not UTF-8 make libarchive warn, and are kept as they are. */
+/* libarchive warns of names that are not UTF-8; they are kept unchanged. */
 static bool is_charset_warning(struct archive *a)
 {
     const char *text = archive_error_string(a);
@@ -384,7 +385,7 @@ static bool is_charset_warning(struct archive *a)
     return text && strstr(text, "can't be converted");
 }
 
-/* Behind the archive's end there may be more, which its digest is of, too. */
+/* The digest covers all bytes, also those behind the archive's end. */
 static int finish_archive(struct layer_reader *r, struct err *err)
 {
     stream_advance(r->stream, r->shown);

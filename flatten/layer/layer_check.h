@@ -1,7 +1,7 @@
 /*
- * One check of one layer's blob: reads the blob from its file piece by piece, and at its end
- * compares the hash with the layer's digest; for an uncompressed layer with its diff_id, too. The
- * caller hashes the pieces, so that it can hash those of two layers side by side (hash_pieces).
+ * Checks the blob of one layer: reads it from its file piece by piece, and at its end compares the
+ * hash with the layer's digest; for an uncompressed layer with its diff_id, too. The caller hashes
+ * the pieces, so that it can hash those of two layers side by side (hash_pieces).
  */
 #ifndef FLATTEN_LAYER_CHECK_H
 #define FLATTEN_LAYER_CHECK_H
@@ -16,19 +16,19 @@ struct layer_check {
     struct sha256_lane hash;
 };
 
-/* *c has no layer. On failure it has the layer, too, and must be ended. */
+/* Begins to check a layer; *c must have none. layer_check_end must follow, also after a failure. */
 int layer_check_begin(struct layer_check *c, const struct layer *layer, struct err *err) must_check;
 
 /*
- * Returns 1 with the next piece to be hashed (its owner is c), 0 at the end if the layer is right,
- * or -1 if it is wrong or cannot be read. The message names the layer.
+ * Returns 1 with the next piece to be hashed (its owner is c), 0 at the end if the digests match,
+ * or -1 if they do not or the blob cannot be read. The message names the layer.
  */
 int layer_check_next(struct layer_check *c, struct hash_piece *out, struct err *err) must_check;
 
-/* `len` bytes of the piece were hashed. */
+/* Goes on by `len` bytes of the piece, which were hashed. */
 void layer_check_advance(struct layer_check *c, size_t len);
 
-/* *c has no layer any more. */
+/* Ends the check; *c then has no layer. */
 void layer_check_end(struct layer_check *c);
 
 #endif

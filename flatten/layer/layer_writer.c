@@ -13,34 +13,34 @@ enum { WRITEBACK = 8 * 1024 * 1024 };
 enum { HASHER, WRITER }; /* the relay's consumers */
 
 /*
- * Three threads: the caller's makes the archive, the hasher's finds its diff_id, one compresses,
- * hashes (digest) and writes.
+ * Three threads: the caller's thread makes the archive, the hasher's computes the diff_id, and the
+ * writer compresses, hashes (digest) and writes.
  */
 struct layer_writer {
     struct entry_sink base;
     struct relay *relay;
     struct worker *writer;
-    struct hasher *own; /* where none was lent */
+    struct hasher *own; /* used where the caller lends none */
     struct hash_lane *diff_id;
     struct digester *digest;
     struct compressor *compressor;
     struct buf header;
     uint64_t max_size; /* of the archive */
-    uint64_t left;     /* of the present entry's content */
+    uint64_t left;     /* of the current entry's content, bytes */
     size_t padding;    /* behind it */
     int fd;
     off_t at;
-    off_t synced;       /* up to here the disk was told to write */
-    struct err failure; /* of the thread that writes, read when it is joined */
+    off_t synced;       /* writeback was started up to here */
+    struct err failure; /* of the writer thread; read after it was joined */
     struct written_layer written;
 };
 
-/* Has the disk begin with what is there, so that the fsync at the end finds little left to do. */
+/* Starts writeback early, so that the fsync at the end has little left to do. */
 static void start_writeback(struct layer_writer *w)
 {
     if (w->at - w->synced < WRITEBACK)
         return;
-    /* Only a hint: what goes wrong with the data, fsync says. */
+    /* Only a hint: fsync reports errors of the data. */
     (void)!sync_file_range(w->fd, w->synced, w->at - w->synced, SYNC_FILE_RANGE_WRITE);
     w->synced = w->at;
 }

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* A header in the making: its block, and the records that go before it. */
+/* A header while it is filled: its block, and the records that precede it. */
 struct header {
     struct ustar block;
     struct buf records;
@@ -47,7 +47,7 @@ static bool is_ascii(const char *text, size_t len)
     return true;
 }
 
-/* What the field cannot hold goes to a record; the field then has the start of it. */
+/* Text that the field cannot hold goes to a record; the field then holds its start. */
 static void put_text(struct header *h, char *field, size_t width, const char *key, const char *text)
 {
     size_t len = text ? strlen(text) : 0;
@@ -70,7 +70,7 @@ static void put_number(struct header *h, char *field, size_t width, const char *
     put_record(&h->records, "", key, text, (size_t)len);
 }
 
-/* The nanoseconds count up from the seconds; in a record they count away from zero, as these do. */
+/* libarchive adds nanoseconds to the seconds; in a record a negative time is -SECONDS.FRACTION. */
 static void put_mtime(struct header *h, struct archive_entry *entry)
 {
     int64_t seconds = archive_entry_mtime(entry);
@@ -124,7 +124,7 @@ static int put_type(struct header *h, struct archive_entry *entry, struct err *e
         b->type[0] = archive_entry_filetype(entry) == AE_IFCHR ? '3' : '4';
         if (!ustar_put_octal(b->devmajor, 8, (uint64_t)archive_entry_rdevmajor(entry)) ||
             !ustar_put_octal(b->devminor, 8, (uint64_t)archive_entry_rdevminor(entry)))
-            return err_set(err, ERR_FORMAT, "a device number that tar cannot say");
+            return err_set(err, ERR_FORMAT, "a device number that does not fit into a tar header");
         return 0;
     case AE_IFDIR:
         b->type[0] = '5';
@@ -133,11 +133,11 @@ static int put_type(struct header *h, struct archive_entry *entry, struct err *e
         b->type[0] = '6';
         return 0;
     default:
-        return err_set(err, ERR_FORMAT, "an entry of a kind that tar does not know");
+        return err_set(err, ERR_FORMAT, "an entry of a kind that tar has no type for");
     }
 }
 
-/* Directories end in a slash. */
+/* A directory's name ends in a slash. */
 static int put_name(struct header *h, struct archive_entry *entry, struct err *err)
 {
     const char *path = archive_entry_pathname(entry);
@@ -204,7 +204,7 @@ static int fill_header(struct header *h, struct archive_entry *entry, struct err
     put_number(h, b->size, sizeof(b->size), "size",
                b->type[0] == '0' ? archive_entry_size(entry) : 0);
     put_mtime(h, entry);
-    /* One byte less than the field: these end in a NUL. */
+    /* One byte less than the field: both end in a NUL. */
     put_text(h, b->uname, sizeof(b->uname) - 1, "uname", archive_entry_uname(entry));
     put_text(h, b->gname, sizeof(b->gname) - 1, "gname", archive_entry_gname(entry));
     put_xattrs(h, entry);

@@ -15,7 +15,7 @@ struct record {
     size_t key_len, value_len;
 };
 
-/* Octal, or base 256 where the first byte's high bit is set; false when it is neither. */
+/* Reads octal digits, or base 256 where the first byte's high bit is set; false if too large. */
 static bool parse_size(const unsigned char *field, uint64_t *out)
 {
     uint64_t value = 0;
@@ -38,7 +38,7 @@ static bool parse_size(const unsigned char *field, uint64_t *out)
     return true;
 }
 
-/* The next record, and what is left behind it; false at the end and when malformed. */
+/* Reads the next record and moves behind it. False at the end, and for a malformed record. */
 static bool next_record(const char **text, size_t *left, struct record *out)
 {
     uint64_t len = 0;
@@ -72,7 +72,7 @@ static bool key_starts(const struct record *r, const char *prefix)
     return r->key_len > len && memcmp(r->key, prefix, len) == 0;
 }
 
-/* What its PAX records say of an entry that libarchive does not. */
+/* Facts of an entry's PAX records that libarchive does not show. */
 struct pax_notes {
     bool foreign; /* there are xattrs in libarchive's own form */
     bool before;  /* mtime is before 1970 */
@@ -99,7 +99,7 @@ static int add_xattr(struct archive_entry *header, const struct record *r, struc
     return 0;
 }
 
-/* All xattrs anew, from the records that engines read. */
+/* Replaces all xattrs by those of the records that engines read. */
 static int replace_xattrs(const char *text, size_t left, struct archive_entry *header,
                           struct err *err)
 {

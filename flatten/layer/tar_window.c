@@ -15,7 +15,7 @@ void tar_window_release(struct tar_window *w, uint64_t before)
     w->keep_from = before;
 }
 
-/* Copies what is needed of the present block, up to `end`, behind what is kept. */
+/* Copies the needed bytes of the current block, up to `end`, behind those that are kept. */
 static int keep_bytes(struct tar_window *w, uint64_t end, struct err *err)
 {
     uint64_t from = w->keep_from > w->block_at ? w->keep_from : w->block_at;

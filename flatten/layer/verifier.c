@@ -13,7 +13,7 @@
 
 enum { MOST_WORKERS = 4 };
 
-/* What tells that a file was changed. */
+/* Changes when the file is changed. */
 struct stamp {
     off_t size;
     struct timespec changed;
@@ -21,7 +21,7 @@ struct stamp {
 
 enum state { LEFT_ALONE, WAITING, JUDGED };
 
-/* What the verifier knows of a layer. */
+/* The verifier's record of a layer. */
 struct duty {
     enum state state;
     struct stamp stamp;
@@ -38,10 +38,10 @@ struct verifier {
     struct image *image; /* borrowed */
     struct hub *hub;
     struct duty *duties; /* by layer */
-    size_t unbegun;      /* layers, from the oldest: the others are in hand, or done */
-    unsigned reached;    /* the number of the oldest layer that was begun to be read */
-    unsigned failed;     /* the number of the newest layer that is wrong; 0: none */
-    struct err failure;  /* of that layer */
+    size_t unbegun; /* number of layers not begun, from the oldest; newer ones are begun or done */
+    unsigned reached;   /* the number of the oldest layer that a reader has begun */
+    unsigned failed;    /* the number of the newest layer that is wrong; 0: none */
+    struct err failure; /* of that layer */
     atomic_bool over;
     struct pair pairs[MOST_WORKERS];
     unsigned pair_count;
@@ -77,7 +77,7 @@ static void judge(struct verifier *v, struct layer_check *c, const struct err *f
     pthread_mutex_unlock(&v->hub->lock);
 }
 
-/* Finds the next piece to hash, with the next layer where one is at its end. False: none is left.
+/* Finds the next piece to hash, of the next layer where the current one ends. False: none is left.
  */
 static bool find_piece(struct verifier *v, struct layer_check *c, struct hash_piece *out)
 {
@@ -117,9 +117,10 @@ static void run(void *ctx)
     } while (count > 0);
 }
 
-/* ---- what is checked ---- */
+/* ---- start and end ---- */
 
-/* fstat(3) is another system call on most machines, one that takes names: not for a sandbox. */
+/* On most machines fstat(3) calls newfstatat(2), which the sandbox forbids because it takes names.
+ */
 static int take_stamp(const struct layer *layer, struct stamp *out, struct err *err)
 {
     struct stat st;
@@ -130,7 +131,7 @@ static int take_stamp(const struct layer *layer, struct stamp *out, struct err *
     return 0;
 }
 
-/* What cannot even be begun is left to the reader, who will say so in its turn. */
+/* A layer whose blob cannot be read is left to its reader, which reports it in turn. */
 static bool has_digest(struct layer *layer)
 {
     struct err ignored = ERR_INIT;
@@ -209,7 +210,7 @@ void verifier_free(struct verifier *v)
     free(v);
 }
 
-/* ---- for the others ---- */
+/* ---- called by readers and by squash ---- */
 
 int verifier_check(struct verifier *v, const struct layer *layer, struct err *err)
 {
@@ -226,7 +227,7 @@ int verifier_check(struct verifier *v, const struct layer *layer, struct err *er
     return rc;
 }
 
-/* Is a layer from this number on not judged yet that is newer than all that are wrong? */
+/* True if a layer from this number on is not judged yet and is newer than all wrong ones. */
 static bool is_undecided(const struct verifier *v, unsigned from)
 {
     if (v->failed >= from)
@@ -237,7 +238,8 @@ static bool is_undecided(const struct verifier *v, unsigned from)
     return false;
 }
 
-/* Waits for the layers from this number on: -1 with the error of the newest that is wrong. */
+/* Waits for the layers from this number on. Returns 0, or -1 with the error of the newest wrong
+ * one. */
 static int await_verdicts(struct verifier *v, unsigned from, struct err *err)
 {
     int rc = 0;

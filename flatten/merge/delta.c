@@ -1,11 +1,11 @@
 #include "flatten/merge/delta.h"
 
-/* While it is made, with delta_flag in one byte. */
+/* Further flags while a delta is computed, in one byte with enum delta_flag. */
 enum {
-    KEEPS = 8,       /* something of the kept layers is still seen below */
+    KEEPS = 8,       /* something of the kept layers is still visible below */
     HIDES = 16,      /* a name of the kept layers in it is gone */
     HIDES_MORE = 32, /* and another */
-    COVERED = 64,    /* an opaque marker further up hides it all */
+    COVERED = 64,    /* an opaque marker above hides all of it */
 };
 
 void delta_clear(struct delta *d)
@@ -25,7 +25,7 @@ static enum model_kind kept_kind(const struct merge_index *x, uint32_t node)
     return model_kind(&x->kept, x->tree, node);
 }
 
-/* True if what is at the node is what the kept layers have there, and described as they do. */
+/* True if the kept layers have the same file at the node, with the same attributes. */
 static bool is_kept(const struct merge_index *x, uint32_t node)
 {
     if (node >= x->kept.count || kept_kind(x, node) != merged_kind(x, node))
@@ -35,7 +35,7 @@ static bool is_kept(const struct merge_index *x, uint32_t node)
     return x->kept.slots[node].inode == inode && x->inodes[inode].described <= x->kept_layers;
 }
 
-/* One changed name makes the whole file one to write, or its names would come apart. */
+/* Marks a file for writing if one of its names changed: all its names must stay one file. */
 static void mark_files(const struct merge_index *x, struct delta *d)
 {
     for (uint32_t node = 1; node < d->count; node++)
@@ -43,7 +43,7 @@ static void mark_files(const struct merge_index *x, struct delta *d)
             d->inodes[x->merged.slots[node].inode] = true;
 }
 
-/* What the node itself asks for; what it means to its directory is left in *up. */
+/* Sets the node's flags, and in *up those that follow from them for its directory. */
 static void mark_node(const struct merge_index *x, struct delta *d, uint32_t node, uint8_t *up)
 {
     enum model_kind kind = merged_kind(x, node);
@@ -65,7 +65,7 @@ static void mark_node(const struct merge_index *x, struct delta *d, uint32_t nod
     *up |= *flags & (DELTA_WRITE | KEEPS);
 }
 
-/* An opaque marker in place of whiteouts, from the top down. */
+/* Replaces whiteouts by an opaque marker. Called from the top down. */
 static void mark_opaque(const struct merge_index *x, struct delta *d, uint32_t node)
 {
     uint8_t *flags = &d->nodes[node], up = d->nodes[tree_parent(x->tree, node)];
@@ -89,7 +89,7 @@ int delta_make(const struct merge_index *x, struct delta *out, struct err *err)
     /* Nodes are numbered parents first. */
     for (uint32_t node = out->count; node-- > 1;)
         mark_node(x, out, node, &out->nodes[tree_parent(x->tree, node)]);
-    out->nodes[TREE_ROOT] = 0; /* it is there anyway */
+    out->nodes[TREE_ROOT] = 0; /* the root exists without an entry */
     for (uint32_t node = 1; node < out->count; node++)
         mark_opaque(x, out, node);
     if (root && root->kind == MODEL_DIR && x->inodes[root->inode].layer > x->kept_layers)

@@ -48,7 +48,7 @@ int merge_begin_layer(struct merge *m, unsigned layer, struct err *err)
     return 0;
 }
 
-/* Hides what is older below the node. */
+/* Hides everything older below the node. */
 static void set_block(const struct merge *m, struct tree_node *n)
 {
     if (!n->block)
@@ -60,7 +60,7 @@ static bool is_decided_before(const struct merge *m, const struct tree_node *n)
     return n->decided > m->layer;
 }
 
-/* True if the layer at hand brought what is visible at this node. */
+/* True if the current layer has what is visible at this node. */
 static bool is_ours(const struct merge *m, const struct tree_node *n)
 {
     return n->decided == m->layer && n->decided_kind != DECIDED_GONE;
@@ -68,7 +68,8 @@ static bool is_ours(const struct merge *m, const struct tree_node *n)
 
 /* ---- hard links ---- */
 
-/* What a link's target is bound to in the layer at hand: 0, -1, or 1 if it is not in this layer. */
+/* Finds the entry that a link is bound to. Returns 0, -1, or 1 if it is not in the current layer.
+ */
 static int bind_link(struct merge *m, const struct entry_info *in, struct bound *out,
                      struct err *err)
 {
@@ -88,7 +89,8 @@ static int bind_link(struct merge *m, const struct entry_info *in, struct bound 
     case SEEN_IMPLIED:
         return err_set(err, ERR_FORMAT, "hard link to a directory");
     case SEEN_NOTHING:
-        return err_set(err, ERR_FORMAT, "hard link to what a whiteout in the same layer hides");
+        return err_set(err, ERR_FORMAT,
+                       "hard link to a path that a whiteout in the same layer hides");
     case SEEN_HARDLINK:
         *out = m->bounds[t->extra];
         return 0;
@@ -129,7 +131,7 @@ static void enter_dir(struct merge *m, const struct place *at, struct tree_node 
     out->action = MERGE_EMIT;
 }
 
-/* Notes what the layer has at the node. */
+/* Notes which kind of entry the layer has at the node. */
 static int note_kind(struct merge *m, const struct entry_info *in, struct tree_node *n,
                      const struct bound *b, struct err *err)
 {
@@ -160,7 +162,7 @@ static int note_kind(struct merge *m, const struct entry_info *in, struct tree_n
     return 0;
 }
 
-/* What becomes of a visible hard link: its origin was written, or went by hidden. */
+/* Decides a visible hard link: its origin was written, or was hidden when it was read. */
 static void place_link(struct merge *m, const struct bound *b, struct merge_output *out)
 {
     const struct tree_node *origin = node_of(m, b->origin);
@@ -250,7 +252,8 @@ static int enter_path(struct merge *m, const struct entry_info *in, struct merge
     }
 }
 
-/* The root is there without being asked for; only its newest attributes count. */
+/* The root exists without an entry; an entry for it has only attributes, of which the newest count.
+ */
 static int enter_root(struct merge *m, const struct entry_info *in, struct merge_output *out,
                       struct err *err)
 {
@@ -266,7 +269,7 @@ static int enter_root(struct merge *m, const struct entry_info *in, struct merge
     return 0;
 }
 
-/* The marker's directory is there because the marker is: walked to as the parent of ".". */
+/* An opaque marker implies its directory, so it is walked to as the parent of ".". */
 static int enter_opaque(struct merge *m, const struct entry_info *in, struct merge_output *out,
                         struct err *err)
 {

@@ -28,13 +28,13 @@ static int lay_over(struct index_builder *b, uint32_t node, enum model_kind kind
         kind == MODEL_DIR && !own.opaque && model_kind(merged, x->tree, node) == MODEL_DIR;
 
     if (node == TREE_ROOT && own.stamp == 0)
-        return 0; /* the layer says nothing of the root */
+        return 0; /* the layer has no entry for the root */
     if (!dir_stays && node != TREE_ROOT && model_empty(merged, node, model_mark(merged), err) < 0)
         return -1;
     return model_set(merged, node, kind == MODEL_WHITEOUT ? MODEL_NOTHING : kind, own.inode, err);
 }
 
-/* Nodes are numbered parents first, so this order lays directories before what is in them. */
+/* Nodes are numbered parents first, so directories are laid before their content. */
 static int lay_layer(struct index_builder *b, struct err *err)
 {
     for (uint32_t node = 0; node < tree_count(b->index->tree) && node < b->own->count; node++) {
@@ -108,7 +108,7 @@ static int add_layer(struct index_builder *b, const struct layer *layer,
     return 0;
 }
 
-/* Gives each file that is left the first of its names; the others will be links. */
+/* Sets the first name of each file that is left; its other names will be links to that. */
 static void name_inodes(struct merge_index *x)
 {
     for (uint32_t node = tree_count(x->tree); node-- > 1;)

@@ -30,7 +30,7 @@ uint32_t merge_index_add_inode(struct merge_index *x, unsigned layer, uint32_t o
     return (uint32_t)(x->inode_count - 1);
 }
 
-/* Takes `copy`, NULL for one that could not be made. */
+/* Takes ownership of `copy`; NULL means that copying failed. */
 static int put_header(struct index_builder *b, uint32_t inode, struct attributes *copy,
                       struct err *err)
 {
@@ -55,7 +55,7 @@ int index_builder_keep_header(struct index_builder *b, uint32_t inode, struct ar
     return b->index->bare ? 0 : put_header(b, inode, attributes_of(header, err), err);
 }
 
-/* Engines apply a link's header to the file, xattrs adding up; the spec's way ignores it. */
+/* Engines apply a link's header to the file, and add its xattrs; the spec ignores it. */
 int index_builder_keep_link_header(struct index_builder *b, uint32_t inode,
                                    struct archive_entry *header, struct err *err)
 {
@@ -67,7 +67,7 @@ int index_builder_keep_link_header(struct index_builder *b, uint32_t inode,
         return put_header(b, inode, attributes_with_xattrs(header, kept, err), err);
     if (kept) {
         _cleanup_entry_ struct archive_entry *old = attributes_entry(kept, err);
-        if (!old || emit_adopt(header, old, err) < 0)
+        if (!old || emit_adopt_xattrs(header, old, err) < 0)
             return -1;
     }
     return index_builder_keep_header(b, inode, header, err);

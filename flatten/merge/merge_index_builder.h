@@ -4,31 +4,32 @@
 
 #include "flatten/merge/merge_index.h"
 
-/* Building: `own` is the layer at hand by itself (overlay) or the merged tree as well (spec). */
+/* `own` is the tree of the current layer alone (overlay), or the merged tree (spec). */
 struct index_builder {
     struct merge_index *index;
     struct model own_model;
     struct model *own;
     enum semantics semantics;
     uint64_t max_attributes; /* of merged_options */
-    uint32_t layer_mark;     /* in the merged tree: what is older is of older layers */
+    uint32_t layer_mark;     /* nodes of `own` that were set before are of older layers */
     const struct layer *layer;
-    char **symlinks; /* by inode: where it points; owned */
+    char **symlinks; /* by inode: its target; owned */
     size_t symlink_cap;
     struct buf rest;
-    uint32_t *floors; /* of the directories that a walk is in, by depth: model_floor */
+    uint32_t *floors; /* of the directories on the current walk, by depth: model_floor */
     size_t floor_cap;
     const char *divergence;
-    const struct layer_entry *entry;             /* at hand */
+    const struct layer_entry *entry;             /* the current one; NULL between entries */
     const struct merge_index_observer *observer; /* or NULL */
     uint32_t entered;                            /* the node of the file entered last */
-    bool whiteout;                               /* being entered, or an opaque marker */
-    bool ignored; /* it lies below a whiteout of its own layer: nothing to do */
+    bool whiteout;                               /* `entry` is a whiteout or an opaque marker */
+    bool ignored; /* `entry` is a whiteout below a whiteout of its own layer: no effect */
 };
 
+/* Frees what is only needed to build; the index stays. */
 void index_builder_clear(struct index_builder *b);
 
-/* Returns what the tree of b->own has at the node. */
+/* Returns the kind of the node in b->own. */
 static inline enum model_kind index_builder_kind(const struct index_builder *b, uint32_t node)
 {
     return model_kind(b->own, b->index->tree, node);

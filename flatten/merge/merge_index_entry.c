@@ -25,7 +25,7 @@ static int apply_dir(struct index_builder *b, uint32_t node, const struct layer_
         struct model_slot *slot = model_slot(b->own, node, err);
         if (!slot)
             return -1;
-        slot->inode = inode; /* new attributes; whiteouts of this layer spare it */
+        slot->inode = inode; /* new attributes; with this stamp whiteouts of this layer spare it */
         slot->stamp = b->own->clock;
         return 0;
     }
@@ -34,7 +34,7 @@ static int apply_dir(struct index_builder *b, uint32_t node, const struct layer_
     return replace_node(b, node, MODEL_DIR, inode, err);
 }
 
-/* Where the link's target lives: in the layer itself, else below it. */
+/* Returns the slot of a link's target: in the layer itself, else in the layers below; or NULL. */
 static const struct model_slot *find_target(struct index_builder *b, uint32_t node)
 {
     struct merge_index *x = b->index;
@@ -121,7 +121,7 @@ static int apply_opaque(struct index_builder *b, uint32_t node, struct err *err)
     return 0;
 }
 
-/* The opaque marker's own directory is implied by it: walked to as the parent of ".". */
+/* Returns the directory of an opaque marker, which implies it: the walk is to the parent of ".". */
 static uint32_t opaque_node(struct index_builder *b, const struct layer_entry *e, struct err *err)
 {
     _cleanup_buf_ struct buf path = BUF_INIT;

@@ -23,14 +23,14 @@ static uint32_t add_implied(struct index_builder *b, struct err *err)
 }
 
 /*
- * Sees to it that there is a directory at the node for what comes below; `kind` is what is there.
- * An older file gives way, unless a symbolic link led to it.
+ * Makes sure that the node, which has `kind` now, is a directory for an entry below it. It replaces
+ * an older file, unless the walk followed a symbolic link to it.
  */
 static int ensure_dir(struct index_builder *b, uint32_t node, enum model_kind kind, bool linked,
                       struct err *err)
 {
     if (kind == MODEL_DIR) {
-        b->own->slots[node].stamp = b->own->clock; /* the layer has it, too */
+        b->own->slots[node].stamp = b->own->clock; /* the layer has the directory, too */
         return 0;
     }
     if (kind == MODEL_OTHER && (linked || b->own->slots[node].stamp >= b->layer_mark))
@@ -44,7 +44,7 @@ static int ensure_dir(struct index_builder *b, uint32_t node, enum model_kind ki
     return 0;
 }
 
-/* Where a walk stands: in b->rest and in the tree. */
+/* The position of a walk in b->rest and in the tree. */
 struct walk {
     uint32_t at;
     size_t depth; /* of `at`: its floor is b->floors[depth] */
@@ -65,7 +65,7 @@ static int enter_dir(struct index_builder *b, struct walk *w, uint32_t dir, stru
     return 0;
 }
 
-/* Puts the link's target before what is left of the path. */
+/* Puts the link's target before the rest of the path. */
 static int follow_symlink(struct index_builder *b, struct walk *w, uint32_t link, struct err *err)
 {
     const char *target = b->symlinks[b->own->slots[link].inode];
@@ -82,7 +82,7 @@ static int follow_symlink(struct index_builder *b, struct walk *w, uint32_t link
     return b->rest.data[0] == '/' ? enter_dir(b, w, TREE_ROOT, err) : 0;
 }
 
-/* One name that is not the last. */
+/* Walks one name that is not the last. */
 static int walk_name(struct index_builder *b, struct walk *w, const char *name, size_t len,
                      struct err *err)
 {
@@ -112,7 +112,7 @@ static int walk_name(struct index_builder *b, struct walk *w, const char *name, 
     return enter_dir(b, w, child, err);
 }
 
-/* The parent of the path's last name, which is left at *name in b->rest. */
+/* Returns the parent of the path's last name, and sets *name to that name in b->rest. */
 static uint32_t walk_to_parent(struct index_builder *b, const char *path, size_t len, bool make,
                                const char **name, struct err *err)
 {

@@ -5,8 +5,9 @@
 #include "flatten/merge/merge_index_builder.h"
 
 /*
- * The node of a path, through the symbolic links that are there; TREE_NONE on failure, and with
- * b->ignored below a whiteout. With `make`, its parents are made.
+ * Returns the node of a path in b->own, through its symbolic links. With `make`, directories on the
+ * way are made where they are missing. TREE_NONE: an error, or (b->ignored) a whiteout below a
+ * whiteout.
  */
 uint32_t merge_index_walk(struct index_builder *b, const char *path, size_t len, bool make,
                           struct err *err) must_check;

@@ -25,7 +25,7 @@ static int imply_visible(struct merge *m, uint32_t node, struct err *err)
     return 0;
 }
 
-/* Notes that the layer has a directory here because something lies in it. */
+/* Notes that the layer has a directory here because an entry is below it. */
 static int imply_dir(struct merge *m, struct place *at, struct err *err)
 {
     struct tree_node *n = node_of(m, at->node);
@@ -45,7 +45,7 @@ static int imply_dir(struct merge *m, struct place *at, struct err *err)
     return 0;
 }
 
-/* The symbolic link that the layer has here, itself or under a hard link's name; or NULL. */
+/* Returns the symbolic link that the layer has here, also as a hard link to one; or NULL. */
 static const struct symlink *find_symlink(struct merge *m, uint32_t node)
 {
     const struct tree_node *n = node_of(m, node);
@@ -75,7 +75,7 @@ static void go_up(const struct merge *m, enum walk_mode mode, struct place *at)
     at->node = up;
 }
 
-/* Puts a link's target before what is left of the path. */
+/* Puts a link's target before the rest of the path. */
 static int follow_symlink(struct merge *m, const struct symlink *s, size_t used,
                           struct symlink_budget *links, struct err *err)
 {
@@ -98,7 +98,8 @@ static bool is_own_whiteout(struct merge *m, uint32_t node)
     return n->seen == m->layer && n->seen_kind == SEEN_NOTHING;
 }
 
-/* One step of a walk that is not the last: 0, -1, or 1 when there is nothing to walk to. */
+/* Walks one name that is not the last. Returns 0, -1, or 1 where WALK_WHITEOUT has nothing to hide.
+ */
 static int walk_name(struct merge *m, enum walk_mode mode, const char *name, size_t len,
                      size_t *used, struct place *at, struct symlink_budget *links, struct err *err)
 {

@@ -5,37 +5,37 @@
 #include "base/arena.h"
 #include "flatten/merge/merge.h"
 
-/* What the layer at hand says of a path. */
+/* What the current layer has at a path. */
 enum merge_seen {
     SEEN_NOTHING, /* at most a whiteout */
-    SEEN_IMPLIED, /* a directory that an entry below needs */
+    SEEN_IMPLIED, /* a directory without an entry, which an entry below needs */
     SEEN_DIR,
     SEEN_SYMLINK,
     SEEN_HARDLINK,
     SEEN_OTHER,
 };
 
-/* What the newest layer that speaks of a path says. */
+/* What the newest layer that has a path decided for it. */
 enum merge_decided { DECIDED_NOTHING, DECIDED_GONE, DECIDED_IMPLIED, DECIDED_DIR, DECIDED_OTHER };
 
-/* A symbolic link of the layer at hand. */
+/* A symbolic link of the current layer. */
 struct symlink {
     const char *target;
     size_t len;
     uint32_t attributes;
 };
 
-/* A hard link of the layer at hand, and the entry that brought what it is bound to. */
+/* A hard link of the current layer: the entry that holds the file it is bound to. */
 struct bound {
-    uint32_t origin;     /* its node */
-    uint32_t ordinal;    /* its number */
-    uint32_t attributes; /* and what hard links to it must have as well */
+    uint32_t origin;     /* the entry's node */
+    uint32_t ordinal;    /* the entry's number */
+    uint32_t attributes; /* the entry's; a link with others is a conflict */
 };
 
 struct merge {
     struct tree *tree;
-    uint16_t layer;     /* at hand, from 1 */
-    struct arena arena; /* of the layer at hand */
+    uint16_t layer;     /* the current one, from 1 */
+    struct arena arena; /* of the current layer */
     struct symlink *symlinks;
     size_t symlink_count, symlink_cap;
     struct bound *bounds;
@@ -45,22 +45,24 @@ struct merge {
     struct buf rest; /* of the path being walked */
 };
 
-/* Where a walk stands. */
+/* The position of a walk. */
 struct place {
     uint32_t node;
-    uint32_t
-        hiders; /* directories from the root to here in which newer layers hide all that is older */
+    /* Counts the directories from the root to here in which newer layers hide all that is older. */
+    uint32_t hiders;
 };
 
+/* True if newer layers hide what is older at the place. */
 static inline bool place_hidden(const struct place *at)
 {
     return at->hiders > 0;
 }
 
 enum walk_mode {
-    WALK_ENTRY,    /* directories on the way are there because of what is walked to */
-    WALK_WHITEOUT, /* the same, but below a whiteout of the same layer there is nothing to hide */
-    WALK_LOOK,     /* a link's target: only follows */
+    WALK_ENTRY,    /* to an entry, which implies the directories on the way */
+    WALK_WHITEOUT, /* the same, but stops at a whiteout of the same layer: nothing is left to hide
+                    */
+    WALK_LOOK,     /* to a hard link's target, which implies nothing */
 };
 
 static inline struct tree_node *node_of(const struct merge *m, uint32_t node)
@@ -69,8 +71,9 @@ static inline struct tree_node *node_of(const struct merge *m, uint32_t node)
 }
 
 /*
- * Walks to the parent of the path's last name, through the layer's own symbolic links. The name is
- * left in *name (valid until the next walk); NULL when a whiteout has nothing to hide.
+ * Walks to the parent of the path's last name, through the layer's own symbolic links. Sets *at to
+ * the parent and *name to the name (valid until the next walk); to NULL where WALK_WHITEOUT found
+ * nothing to hide.
  */
 int merge_walk(struct merge *m, const char *path, size_t len, enum walk_mode mode, struct place *at,
                const char **name, struct err *err) must_check;

@@ -4,8 +4,8 @@
 #include "flatten/merge/delta.h"
 
 /*
- * Writing from an index: all directories and whiteouts first, then each layer's files as they come
- * by, each followed by the links to it.
+ * Writes the merged tree from an index: all directories and whiteouts first, then the files in the
+ * order of layers and entries, each followed by the links to it.
  */
 struct indexed {
     const struct merge_index *index;
@@ -24,7 +24,7 @@ static void indexed_clear(struct indexed *w)
     buf_free(&w->target);
 }
 
-/* Chains the further names of each file behind its first. */
+/* Chains the other names of each file behind its first. */
 static int chain_names(struct indexed *w, struct err *err)
 {
     const struct merge_index *x = w->index;
@@ -102,8 +102,7 @@ static int write_names(struct indexed *w, const struct merge_index_inode *inode,
     return 0;
 }
 
-/* The file under its first name, then its other names, all with the attributes that it ended with.
- */
+/* Writes a file under its first name, then its other names, all with its final attributes. */
 static int write_file(struct indexed *w, const struct merge_index_inode *inode,
                       const struct layer_entry *e, struct layer_reader *reader, struct err *err)
 {
@@ -115,7 +114,7 @@ static int write_file(struct indexed *w, const struct merge_index_inode *inode,
         return err_nomem(err);
     if (inode->header) {
         attributes = changed = attributes_entry(inode->header, err);
-        if (!changed || emit_adopt(changed, e->header, err) < 0)
+        if (!changed || emit_adopt_xattrs(changed, e->header, err) < 0)
             return -1;
     }
     if (emit_materialised(w->sink, path, attributes, e->header, reader, &w->report->payload_out,
@@ -139,7 +138,7 @@ static bool is_wanted(const struct indexed *w, size_t inode)
     return w->delta.inodes[inode] && w->index->inodes[inode].first != TREE_NONE;
 }
 
-/* Inodes stand in the order of layers and entries, so one cursor serves the whole image. */
+/* Inodes are in the order of layers and entries, so one cursor serves the whole image. */
 static int write_layer(struct indexed *w, const struct layer *layer, size_t *cursor,
                        struct err *err)
 {
@@ -157,7 +156,7 @@ static int write_layer(struct indexed *w, const struct layer *layer, size_t *cur
     return rc;
 }
 
-/* Kept layers are read again only for what newer ones link to. */
+/* Kept layers are read again only for files that newer layers link to. */
 static int write_files(struct indexed *w, const struct image *image, struct err *err)
 {
     const struct merge_index *x = w->index;

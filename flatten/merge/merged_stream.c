@@ -9,10 +9,10 @@
 
 #include <string.h>
 
-/* A link whose content is in an entry of the layer at hand that went by hidden. */
-struct look {
+/* A link whose content is in an entry of the current layer that was hidden when it was read. */
+struct deferred_link {
     uint32_t ordinal; /* of that entry */
-    uint32_t node;    /* where the link is */
+    uint32_t node;    /* of the link */
     struct attributes *header;
 };
 
@@ -20,26 +20,26 @@ struct stream_merge {
     const struct image *image;
     struct merge *merge;
     struct entry_sink *sink;
-    struct look *looks; /* of the layer at hand, in the order of the links */
-    size_t look_count, look_cap;
-    size_t look_bytes; /* of their headers */
+    struct deferred_link *deferred; /* of the current layer, in the order of the links */
+    size_t deferred_count, deferred_cap;
+    size_t deferred_bytes; /* of their headers */
     struct buf path, target;
     const struct merged_options *options;
     struct merged_report *report;
 };
 
-static void forget_looks(struct stream_merge *s)
+static void forget_deferred(struct stream_merge *s)
 {
-    for (size_t i = 0; i < s->look_count; i++)
-        attributes_free(s->looks[i].header);
-    s->look_count = 0;
-    s->look_bytes = 0;
+    for (size_t i = 0; i < s->deferred_count; i++)
+        attributes_free(s->deferred[i].header);
+    s->deferred_count = 0;
+    s->deferred_bytes = 0;
 }
 
 static void stream_merge_clear(struct stream_merge *s)
 {
-    forget_looks(s);
-    free(s->looks);
+    forget_deferred(s);
+    free(s->deferred);
     buf_free(&s->path);
     buf_free(&s->target);
     cleanup_merge(&s->merge);
@@ -49,15 +49,16 @@ static int defer_link(struct stream_merge *s, const struct merge_output *out,
                       struct archive_entry *header, struct err *err)
 {
     struct attributes *copy = attributes_of(header, err);
-    struct look *look = copy ? ARRAY_PUSH(s, look, looks, err) : NULL;
+    struct deferred_link *d = copy ? ARRAY_PUSH(s, deferred, deferred, err) : NULL;
 
-    if (!look) {
+    if (!d) {
         attributes_free(copy);
         return -1;
     }
-    *look = (struct look){out->ordinal, out->node, copy};
-    s->look_bytes += attributes_size(copy);
-    return merged_check_attributes(s->options->max_attributes, s->look_bytes, "hard links", err);
+    *d = (struct deferred_link){out->ordinal, out->node, copy};
+    s->deferred_bytes += attributes_size(copy);
+    return merged_check_attributes(s->options->max_attributes, s->deferred_bytes, "hard links",
+                                   err);
 }
 
 static int write_link(struct stream_merge *s, uint32_t node, uint32_t target,
@@ -134,18 +135,18 @@ static enum merge_result stream_entry(struct stream_merge *s, const struct layer
 
 static int by_ordinal(const void *a, const void *b)
 {
-    const struct look *x = a, *y = b;
+    const struct deferred_link *x = a, *y = b;
 
     if (x->ordinal != y->ordinal)
         return x->ordinal < y->ordinal ? -1 : 1;
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
-static int write_origin(struct stream_merge *s, const struct look *look,
+static int write_origin(struct stream_merge *s, const struct deferred_link *d,
                         struct archive_entry *origin, struct layer_reader *reader, struct err *err)
 {
-    _cleanup_entry_ struct archive_entry *link = attributes_entry(look->header, err);
-    const char *path = tree_path_in(merge_tree(s->merge), look->node, &s->path);
+    _cleanup_entry_ struct archive_entry *link = attributes_entry(d->header, err);
+    const char *path = tree_path_in(merge_tree(s->merge), d->node, &s->path);
 
     if (!link)
         return -1;
@@ -155,28 +156,29 @@ static int write_origin(struct stream_merge *s, const struct look *look,
     return emit_materialised(s->sink, path, link, origin, reader, &s->report->payload_out, err);
 }
 
-static int write_further(struct stream_merge *s, const struct look *look, uint32_t target,
+static int write_further(struct stream_merge *s, const struct deferred_link *d, uint32_t target,
                          struct err *err)
 {
-    _cleanup_entry_ struct archive_entry *link = attributes_entry(look->header, err);
+    _cleanup_entry_ struct archive_entry *link = attributes_entry(d->header, err);
 
-    return link ? write_link(s, look->node, target, link, err) : -1;
+    return link ? write_link(s, d->node, target, link, err) : -1;
 }
 
-/* The links that share one hidden entry: the first becomes the file, the others link to it. */
-static int write_group(struct stream_merge *s, const struct look *looks, size_t count,
+/* Writes the links that share one hidden entry: the first as the file, the others as links to it.
+ */
+static int write_group(struct stream_merge *s, const struct deferred_link *deferred, size_t count,
                        struct archive_entry *origin, struct layer_reader *reader, struct err *err)
 {
-    if (write_origin(s, &looks[0], origin, reader, err) < 0)
+    if (write_origin(s, &deferred[0], origin, reader, err) < 0)
         return -1;
     for (size_t i = 1; i < count; i++)
-        if (write_further(s, &looks[i], looks[0].node, err) < 0)
+        if (write_further(s, &deferred[i], deferred[0].node, err) < 0)
             return -1;
     return 0;
 }
 
-/* Reads the layer once more for what links need that went by hidden the first time. */
-static int look_again(struct stream_merge *s, const struct layer *layer, struct err *err)
+/* Reads the layer once more for the content of the deferred links. */
+static int write_deferred(struct stream_merge *s, const struct layer *layer, struct err *err)
 {
     _cleanup_layer_reader_ struct layer_reader *reader = layer_reader_open(layer, err);
     struct layer_entry entry;
@@ -184,23 +186,24 @@ static int look_again(struct stream_merge *s, const struct layer *layer, struct 
 
     if (!reader)
         return -1;
-    qsort(s->looks, s->look_count, sizeof(*s->looks), by_ordinal);
-    while (i < s->look_count) {
+    qsort(s->deferred, s->deferred_count, sizeof(*s->deferred), by_ordinal);
+    while (i < s->deferred_count) {
         size_t count = 1;
         int rc = layer_reader_next(reader, &entry, err);
         if (rc <= 0)
             return rc < 0 ? -1
                           : err_set(err, ERR_FORMAT, "layer %u changed while it was read",
                                     layer->number);
-        if (entry.info.ordinal != s->looks[i].ordinal)
+        if (entry.info.ordinal != s->deferred[i].ordinal)
             continue;
-        while (i + count < s->look_count && s->looks[i + count].ordinal == entry.info.ordinal)
+        while (i + count < s->deferred_count &&
+               s->deferred[i + count].ordinal == entry.info.ordinal)
             count++;
-        if (write_group(s, s->looks + i, count, entry.header, reader, err) < 0)
+        if (write_group(s, s->deferred + i, count, entry.header, reader, err) < 0)
             return layer_entry_wrap(layer, &entry, err);
         i += count;
     }
-    forget_looks(s);
+    forget_deferred(s);
     return 0;
 }
 
@@ -218,7 +221,7 @@ static enum merge_result stream_layer(struct stream_merge *s, const struct layer
         if (result != MERGE_DONE)
             return result;
     }
-    if (rc < 0 || (s->look_count && look_again(s, layer, err) < 0))
+    if (rc < 0 || (s->deferred_count && write_deferred(s, layer, err) < 0))
         return MERGE_FAILED;
     return MERGE_DONE;
 }

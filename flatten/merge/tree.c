@@ -7,7 +7,8 @@
 struct tree {
     struct tree_node *nodes;
     uint32_t count, cap;
-    uint32_t *slots; /* open addressing; node number, 0 (the root, nobody's child) for empty */
+    uint32_t *slots; /* hash table, open addressing: node numbers; 0 (the root, which is no child)
+                        is empty */
     uint32_t mask;
     struct buf names;
 };
@@ -58,7 +59,7 @@ uint32_t tree_count(const struct tree *t)
     return t->count;
 }
 
-/* Where the child is in the table, or where it would go. */
+/* Returns the slot of the child in the table, or the empty slot for it. */
 static uint32_t *slot_of(const struct tree *t, uint32_t parent, const char *name, size_t len)
 {
     uint32_t at = (uint32_t)hash_bytes(name, len, parent) & t->mask;

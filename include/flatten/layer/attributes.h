@@ -1,7 +1,7 @@
 /*
- * What is kept of an entry's header where many must be kept: kind, mode, owner, mtime, device
- * number and extended attributes, but neither path, links nor size. About 80 bytes, where
- * libarchive's entry takes more than 2,000.
+ * A compact copy of an entry's header, for where many must be kept: kind, mode, owner, mtime,
+ * device number and extended attributes, but neither path, links nor size. It takes about 80 bytes,
+ * libarchive's entry more than 2,000.
  */
 #ifndef FLATTEN_ATTRIBUTES_H
 #define FLATTEN_ATTRIBUTES_H
@@ -12,23 +12,25 @@
 #include <archive_entry.h>
 #include <stdint.h>
 
-/* Memory for all that are kept at once: a small archive may have much of it. */
-#define ATTRIBUTES_MOST ((uint64_t)1 << 30) /* bytes */
+/* The most bytes that all attributes kept at once may take: a small archive may imply many. */
+#define ATTRIBUTES_MOST ((uint64_t)1 << 30)
 
 struct attributes;
 
-/* The caller frees it with attributes_free; NULL without memory. */
+/* Copies the header of an entry. The caller frees it with attributes_free; NULL without memory. */
 struct attributes *attributes_of(struct archive_entry *entry, struct err *err) must_check;
-/* The entry's, which has no xattrs of its own, with those of another. */
+
+/* The same, but with the xattrs of `of` in place of the entry's. */
 struct attributes *attributes_with_xattrs(struct archive_entry *entry, const struct attributes *of,
                                           struct err *err) must_check;
-/* Bytes of memory, of which names and extended attributes may be many. */
+
+/* Returns the bytes of memory that it takes. */
 size_t attributes_size(const struct attributes *a);
 void attributes_free(struct attributes *a);
 
 DEFINE_CLEANUP(attributes, struct attributes, attributes_free)
 
-/* A fresh entry that has them, which the caller frees. */
+/* Returns a new entry with these attributes, which the caller frees; NULL without memory. */
 struct archive_entry *attributes_entry(const struct attributes *a, struct err *err) must_check;
 
 #endif

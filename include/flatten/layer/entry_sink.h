@@ -1,6 +1,6 @@
 /*
- * Takes the entries of a merged tree: parents before what is in them, targets before links. A layer
- * writer is one, a listing for comparison is another.
+ * A sink receives the entries of a merged tree: directories before their content, targets before
+ * links. A layer writer is one, a listing for comparison is another.
  */
 #ifndef FLATTEN_ENTRY_SINK_H
 #define FLATTEN_ENTRY_SINK_H
@@ -22,14 +22,17 @@ struct entry_sink {
     const struct entry_sink_ops *ops;
 };
 
-/* Starts an entry. The header is the sink's to change, until the next entry. */
+/* Starts an entry. The sink may change the header, which is borrowed until the next entry. */
 static inline int entry_sink_entry(struct entry_sink *s, struct archive_entry *header,
                                    struct err *err)
 {
     return s->ops->entry(s, header, err);
 }
 
-/* A piece of its content; in all as many bytes as the header says. NULL data stands for zeros. */
+/*
+ * Gives a piece of the entry's content, `len` bytes; all pieces together have the size in the
+ * header. NULL data stands for zeros.
+ */
 static inline int entry_sink_data(struct entry_sink *s, const void *data, uint64_t len,
                                   struct err *err)
 {

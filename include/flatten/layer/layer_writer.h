@@ -17,8 +17,8 @@
 struct layer_writer;
 
 /*
- * Writes at `offset` of fd (borrowed) and onwards. `hasher` is borrowed, too; where it is NULL the
- * writer has its own.
+ * Returns a writer that writes fd from `offset` on. fd and `hasher` are borrowed; with NULL the
+ * writer makes its own hasher. The caller frees the writer with layer_writer_free.
  */
 struct layer_writer *layer_writer_new(int fd, off_t offset, const struct compress_options *compress,
                                       struct hasher *hasher, struct err *err) must_check;
@@ -28,14 +28,18 @@ DEFINE_CLEANUP(layer_writer, struct layer_writer, layer_writer_free)
 #define _cleanup_layer_writer_ _cleanup_(cleanup_layer_writer)
 
 /*
- * The writer as a sink. Holes are written as zeros. An error of its threads shows at the next call,
- * or when it is finished.
+ * Returns the writer as a sink. Holes are written as zeros. An error of its threads is returned by
+ * the next call, or by layer_writer_finish.
  */
 struct entry_sink *layer_writer_sink(struct layer_writer *w);
 
-/* An archive of more bytes is ERR_LIMIT: a small layer may say much (sparse files, deep paths). */
+/*
+ * Sets the most bytes of the archive; more are ERR_LIMIT. Sparse files and deep paths can make a
+ * large archive of a small layer.
+ */
 void layer_writer_limit(struct layer_writer *w, uint64_t max_size);
 
+/* Ends the archive, waits for the threads and fills *out. The file is not synced. */
 int layer_writer_finish(struct layer_writer *w, struct written_layer *out,
                         struct err *err) must_check;
 

@@ -1,21 +1,22 @@
 /*
- * Which entries of a stack of layers a container sees: the rules of overlay engines (moby,
- * containerd, containers/storage), as a pure function fed newest layer first.
+ * Decides which entries of a stack of layers a container sees, by the rules of overlay engines
+ * (moby, containerd, containers/storage). A pure function of the entries, newest layer first.
  *
  * Each layer is a directory tree of its own; the kernel merges them (Documentation/filesystems/
  * overlayfs.rst, "Upper and Lower"; image-spec layer.md, "Whiteouts"):
- *  - what the newest layer says of a path holds; directories merge, with the newest attributes;
- *  - a whiteout, or anything that is not a directory, hides all that is older at and below its
- * path;
+ *  - the newest layer that has a path decides it; directories merge, with the newest attributes;
+ *  - a whiteout, or anything that is not a directory, hides all that is older at its path and
+ * below;
  *  - an opaque marker, anywhere in its layer, hides what is older below its directory, and nothing
  *    of its own layer; in the root it does nothing, for overlayfs merges all roots;
- *  - an entry that comes without its directories gets them, 0755 and root's, as the engines do;
- *  - within a layer, entries below a symbolic link that came before go where it points;
- *  - a hard link is bound to what bore the target's name in its own layer. When that name is hidden
- *    by a newer layer and the link is not, the link carries the old content.
+ *  - an entry whose directories have no entries gets them, mode 0755 and owned by root, as the
+ *    engines do;
+ *  - within a layer, an entry below an earlier symbolic link goes to the link's target;
+ *  - a hard link is bound to the file that has the target's name in its own layer at that moment.
+ *    Where a newer layer hides that name and not the link, the link carries the old content.
  *
- * A survivor can therefore be written as soon as it is read, but for links whose content went by
- * hidden: those are deferred to a second look at their layer.
+ * A visible entry can therefore be written as soon as it is read, except a link to an entry that
+ * was hidden when it was read: that is deferred to a second reading of its layer.
  *
  * Some layers cannot be decided in one pass: a path that comes twice, a directory after what is in
  * it, a hard link into an older layer or with attributes of its own. MERGE_CONFLICT says so, and
@@ -31,11 +32,11 @@
 enum { MERGE_MOST_LAYERS = 1000 };
 
 enum merge_action {
-    MERGE_SKIP,
+    MERGE_SKIP,  /* write nothing */
     MERGE_EMIT,  /* write it, at `node` */
     MERGE_LINK,  /* write it as a hard link to `target`, which was written */
     MERGE_DEFER, /* write it later, at `node`, with the content of this layer's entry `ordinal` */
-    MERGE_CONFLICT,
+    MERGE_CONFLICT, /* one pass cannot decide: start again with the index */
 };
 
 struct merge_output {
@@ -50,19 +51,25 @@ struct merge_output {
 
 struct merge;
 
+/* The caller frees it with merge_free. */
 struct merge *merge_new(struct err *err) must_check;
 void merge_free(struct merge *m);
 
 DEFINE_CLEANUP(merge, struct merge, merge_free)
 #define _cleanup_merge_ _cleanup_(cleanup_merge)
 
-/* Layers come newest first; `layer` counts them from the oldest, which is 0. */
+/* Starts the next layer. Layers come newest first; `layer` counts them from the oldest, which is 0.
+ */
 int merge_begin_layer(struct merge *m, unsigned layer, struct err *err) must_check;
 
-/* Decides one entry. What `out` points to is valid until the next call. */
+/*
+ * Decides one entry of the layer. `in` is borrowed for the call; the pointers in *out are valid
+ * until the next call. ERR_FORMAT for an entry that contradicts its layer.
+ */
 int merge_entry(struct merge *m, const struct entry_info *in, struct merge_output *out,
                 struct err *err) must_check;
 
+/* Returns the tree that the nodes of merge_output are of; the merge owns it. */
 struct tree *merge_tree(struct merge *m);
 
 #endif

@@ -2,7 +2,7 @@
 #include "tests/unit/lib/tar_image.h"
 #include "tests/unit/lib/unit.h"
 
-/* One entry into an archive; `link`: of hard (mode_t 0) and symbolic links. */
+/* Writes one entry to an archive; `link`: the target of a hard (mode_t 0) or symbolic link. */
 static void put(struct archive *a, const char *name, mode_t type, const char *link)
 {
     struct archive_entry *e = archive_entry_new();
@@ -31,7 +31,7 @@ static struct image *image_with(const char *name, mode_t type, const char *link)
     return image_of(&tar, 1, NULL);
 }
 
-/* The one entry of a layer: `kind` and clean `path`, `link`. */
+/* Checks the one entry of a layer: its kind, clean path and link. */
 static void check(const char *name, mode_t type, const char *link, enum entry_kind kind,
                   const char *path, const char *clean_link)
 {
@@ -126,7 +126,8 @@ static struct image *image_of_stack_text(const char *text)
     return image_of_stack(&stack);
 }
 
-/* AUFS's bookkeeping is passed over; it still counts as an entry, for both ways number alike. */
+/* AUFS's bookkeeping is ignored; it still counts as an entry, as both ways of merging number alike.
+ */
 static void test_aufs_names(void **state)
 {
     _cleanup_buf_ struct buf tar = BUF_INIT;
@@ -147,7 +148,7 @@ static void test_aufs_names(void **state)
     assert_int_equal(e.info.ordinal, 3);
 }
 
-/* Sizes and what lies behind large payload, whether it is read or passed over. */
+/* Entries are the same whether large payload before them is read or skipped. */
 static void put_sized(struct archive *a, const char *name, size_t size)
 {
     struct archive_entry *e = archive_entry_new();
@@ -177,13 +178,13 @@ static void test_unchecked_skips(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT; i++) {
-        /* Long names have a PAX header: several blocks that must be had whole. */
+        /* Long names have a PAX header: several blocks, all of which must be kept. */
         snprintf(name, sizeof(name), "%c%0*d", (char)('a' + i), i % 2 ? 250 : 3, 0);
         put_sized(a, name, sizes[i]);
     }
     archive_write_free(a);
     _cleanup_image_ struct image *image = image_of(&tar, 1, NULL);
-    memset(&image->layers[0].diff_id, 0, sizeof(image->layers[0].diff_id)); /* nobody looks */
+    memset(&image->layers[0].diff_id, 0, sizeof(image->layers[0].diff_id)); /* not checked */
     _cleanup_layer_reader_ struct layer_reader *r =
         layer_reader_open_unchecked(&image->layers[0], &err);
     assert_non_null(r);
@@ -195,7 +196,7 @@ static void test_unchecked_skips(void **state)
             fail_msg("%zu: %s", i, err.msg);
         assert_int_equal(e.info.path[0], 'a' + i);
         assert_int_equal(archive_entry_size(e.header), sizes[i]);
-        if (i % 3 == 0 && sizes[i]) { /* some are read, in part */
+        if (i % 3 == 0 && sizes[i]) { /* some content is read, in part */
             assert_int_equal(layer_reader_data(r, &data, &len, &offset, &err), 1);
             assert_int_equal(*(const char *)data, 'a' + i);
         }
@@ -233,7 +234,7 @@ static void test_overlay_xattrs_go(void **state)
     assert_string_equal(name, "user.kept");
 }
 
-/* Reads all entries and their content; 0 at the end. */
+/* Reads all entries and their content. Returns 0 or -1. */
 static int read_all(const struct layer *layer, struct err *err)
 {
     _cleanup_layer_reader_ struct layer_reader *r = layer_reader_open(layer, err);
@@ -279,7 +280,7 @@ static void test_blob_digest(void **state)
     (void)state;
     image->layers[0].digest.text[10] ^= 1;
     assert_fails(read_all(&image->layers[0], &err), err, ERR_DIGEST);
-    image->layers[0].digest.text[0] = '\0'; /* a docker-archive does not say */
+    image->layers[0].digest.text[0] = '\0'; /* as in a docker-archive */
     assert_works(read_all(&image->layers[0], &err), err);
 }
 
@@ -299,7 +300,7 @@ static void test_cut_archives(void **state)
         image_free(image);
         if (rc < 0)
             assert_int_equal(err.kind, ERR_FORMAT);
-        /* Between members an archive may just end, as engines have it. */
+        /* Engines accept an archive that ends between two members, without an end mark. */
         if (rc == 0 && len % 512)
             fail_msg("%zu bytes are taken for the whole", len);
     }

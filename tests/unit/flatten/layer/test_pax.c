@@ -26,7 +26,7 @@ static void write_header(struct archive_entry *e, struct buf *out)
     assert_int_equal(out->len % USTAR_BLOCK, 0);
 }
 
-/* What libarchive, which is not ours, makes of it. */
+/* Reads the header with libarchive, an independent reader. */
 static struct archive *read_back(const struct buf *tar, struct archive_entry **out)
 {
     struct archive *a = archive_read_new();
@@ -43,7 +43,7 @@ static const char *find(const struct buf *tar, const char *record)
     return memmem(tar->data, tar->len, record, strlen(record));
 }
 
-/* What ustar can say needs no records; these bytes are the format's, and stay. */
+/* Values that fit into ustar need no records; the format fixes these bytes. */
 static void test_plain(void **state)
 {
     _cleanup_buf_ struct buf tar = BUF_INIT;
@@ -187,7 +187,8 @@ static void check_mtime(time_t seconds, long fraction, const char *record)
     else
         assert_int_equal(tar.len, USTAR_BLOCK);
     struct archive *a = read_back(&tar, &got);
-    if (seconds >= 0 || fraction == 0) { /* libarchive reads others in its own way */
+    if (seconds >= 0 ||
+        fraction == 0) { /* libarchive reads negative times with a fraction differently */
         assert_int_equal(archive_entry_mtime(got), seconds);
         assert_int_equal(archive_entry_mtime_nsec(got), fraction);
     }
@@ -230,7 +231,7 @@ static void test_names_beyond_ascii(void **state)
     }
 }
 
-/* Names and values as they are: nothing is encoded, and a value may hold anything. */
+/* Names and values are written unchanged: nothing is encoded, and a value may have any bytes. */
 static void test_xattrs(void **state)
 {
     static const char value[] = "a\0b=\n\xff";
@@ -249,7 +250,7 @@ static void test_xattrs(void **state)
     archive_entry_free(e);
 }
 
-/* A record's length counts its own digits, where one more digit makes it one longer. */
+/* A record's length counts its own digits, also where that adds one more digit. */
 static void test_record_lengths(void **state)
 {
     static char value[1100];

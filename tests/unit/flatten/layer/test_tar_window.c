@@ -1,4 +1,4 @@
-/* The window over a tar header's bytes. */
+/* The bytes of tar headers are kept across blocks (tar_window.h). */
 #include "flatten/layer/tar_window.h"
 
 #include "tests/unit/lib/unit.h"
@@ -45,7 +45,7 @@ static void a_header_in_one_block(void **state)
     tar_window_clear(&f.window);
 }
 
-/* The block before is overwritten by then: what is needed of it must have been copied. */
+/* The previous block is overwritten by then: its needed bytes must have been copied. */
 static void a_header_across_blocks_of_every_size(void **state)
 {
     (void)state;

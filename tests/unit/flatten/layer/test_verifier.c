@@ -6,12 +6,12 @@
 #include <fcntl.h>
 
 /*
- * FEW layers have many blocks of what reads them and a part of one; more may be more than lanes and
- * threads, and are short, as then their number counts.
+ * FEW layers are long: many of the reader's blocks and a part of one. MOST_LAYERS are short, and
+ * more than there are lanes and threads.
  */
 enum { FEW = 9, MOST_LAYERS = 126, LONG = 2400 * 1000, SHORT = 70 * 1000 };
 
-static char *content; /* each layer is a stretch of it, from another byte on */
+static char *content; /* each layer is a part of it, from another offset on */
 
 static struct image *make(size_t layers)
 {
@@ -64,7 +64,7 @@ static void test_an_empty_layer(void **state)
     assert_contains(err.msg, "layer 1, uncompressed: content is sha256:e3b0c442");
 }
 
-/* The first byte, one within, the last; of the newest layer, one between, the oldest. */
+/* Damages the first, a middle and the last byte, of the newest, a middle and the oldest layer. */
 static void test_wrong(void **state)
 {
     static const unsigned numbers[] = {1, 4, 9};
@@ -85,7 +85,7 @@ static void test_wrong(void **state)
     }
 }
 
-/* The blob is what the manifest says, and not what the config says. */
+/* The blob matches the manifest's digest, but not the config's diff_id. */
 static void test_wrong_diff_id(void **state)
 {
     _cleanup_image_ struct image *image = make(3);
@@ -154,12 +154,12 @@ static struct image *make_packed(void)
                      err);
         buf_free(&blobs[i]);
     }
-    for (size_t i = 0; i < PACKED - 1; i++) /* what they unpack to is for others to say */
+    for (size_t i = 0; i < PACKED - 1; i++) /* their archives are checked by their readers */
         image->layers[i].diff_id.text[20] ^= 1;
     return image;
 }
 
-/* Of compressed layers, too, the blob is checked, if its digest is known. */
+/* The blob of a compressed layer is checked, too, if its digest is known. */
 static void test_compressed_layers(void **state)
 {
     _cleanup_image_ struct image *image = make_packed();
@@ -168,8 +168,9 @@ static void test_compressed_layers(void **state)
 
     (void)state;
     image->layers[0].digest.text[0] = '\0';
-    image->layers[0].max_size = image->layers[1].max_size = 1; /* of what they unpack to */
-    image->layers[1].progress = &progress;                     /* their readers count */
+    image->layers[0].max_size = image->layers[1].max_size =
+        1;                                 /* of the archive, so not of the compressed blob */
+    image->layers[1].progress = &progress; /* counted by their readers */
     damage(image, 1, 5);
     _cleanup_verifier_ struct verifier *v = verifier_new(image, &err);
     assert_non_null(v);
@@ -196,8 +197,8 @@ static void test_wrong_compressed_layers(void **state)
 }
 
 /*
- * A newer layer may still turn out wrong when its reader comes to its end: until then nobody is
- * told of the older one.
+ * A newer layer may still turn out wrong at its reader's end: until then the error of the older one
+ * is not reported.
  */
 static void test_readers_judge_compressed_layers(void **state)
 {
@@ -209,7 +210,7 @@ static void test_readers_judge_compressed_layers(void **state)
     _cleanup_verifier_ struct verifier *v = verifier_new(image, &err);
     assert_non_null(v);
     assert_works(verifier_check(v, &image->layers[3], &err), err);
-    assert_fails(verifier_finish(v, &shown), shown, ERR_DIGEST); /* so all are judged */
+    assert_fails(verifier_finish(v, &shown), shown, ERR_DIGEST); /* now all layers are judged */
     assert_works(verifier_check(v, &image->layers[2], &err), err);
     err_set(&shown, ERR_DIGEST, "layer 3, uncompressed: content is not that");
     verifier_explain(v, &shown);
@@ -219,7 +220,7 @@ static void test_readers_judge_compressed_layers(void **state)
     assert_contains(err.msg, "layer 1: content is ");
 }
 
-/* What a reader finds wrong is told only if no newer layer is. */
+/* An error that a reader finds is reported only if no newer layer is wrong. */
 static void test_a_newer_blob_is_named(void **state)
 {
     _cleanup_image_ struct image *image = make_packed();
@@ -250,8 +251,7 @@ static void test_changed_in_between(void **state)
     assert_contains(err.msg, "layer 2: its file changed while it was read");
 }
 
-/* A layer that is not what the image says explains why it cannot be read; a full disk it does not.
- */
+/* A wrong layer is the cause of an error about content, but not of a full disk. */
 static void test_explains(void **state)
 {
     _cleanup_image_ struct image *image = make(9);
@@ -269,7 +269,7 @@ static void test_explains(void **state)
     verifier_explain(v, &shown);
     assert_int_equal(shown.kind, ERR_DIGEST);
     assert_contains(shown.msg, "layer 4: content is ");
-    /* and who reads on is told */
+    /* a reader that goes on gets the error, too */
     assert_fails(verifier_check(v, &image->layers[3], &err), err, ERR_DIGEST);
 }
 

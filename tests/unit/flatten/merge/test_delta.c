@@ -3,8 +3,8 @@
 #include "tests/unit/lib/unit.h"
 
 /*
- * Layers above kept ones: what flatten writes for the layers behind "||", entry by entry, in
- * stack.h's notation. Files show whose content they have, directories which layer describes them
+ * Layers above kept ones: the entries that flatten writes for the layers behind "||", in the
+ * notation of stack.h. Files show the entry of their content, directories the layer of their entry
  * ("?": none).
  */
 struct above_case {
@@ -51,7 +51,7 @@ static const struct above_case cases[] = {
     {"through a kept symbolic link", "e/ d>e", "d/x", "d/? d/x@2:d/x", "e/1 e/x@2:d/x"},
 };
 
-/* The entries in the order in which they come. */
+/* A sink that lists entries in their order. */
 struct order_sink {
     struct entry_sink base;
     struct buf text;
@@ -128,7 +128,7 @@ static void test_case(void **state)
     check(c, SEMANTICS_SPEC, c->spec ? c->spec : c->overlay);
 }
 
-/* The report counts what was merged, not what was kept. */
+/* The report counts merged layers, not kept ones. */
 static void test_report(void **state)
 {
     static const struct entry_sink_ops ops = {take_entry, take_data};
@@ -152,7 +152,7 @@ static void test_report(void **state)
     buf_free(&sink.text);
 }
 
-/* Kept layers cannot be streamed: the caller is told to index. */
+/* Kept layers cannot be merged in one pass: the result is MERGE_NEEDS_INDEX. */
 static void test_stream_refuses(void **state)
 {
     const struct merged_options options = {.kept = 1};

@@ -85,7 +85,7 @@ static void test_symlink_chain_limit(void **state)
     assert_fails(enter_through(41, &err), err, ERR_FORMAT);
 }
 
-/* Links whose targets double the path each time stop at a bound. */
+/* Links whose targets double the path each time are followed up to a bound. */
 static void test_symlinks_that_grow(void **state)
 {
     struct err err = ERR_INIT;
@@ -111,7 +111,7 @@ static void test_root_must_be_a_directory(void **state)
     assert_fails(enter(m, ENTRY_HARDLINK, "a", "", 3, &err), err, ERR_FORMAT);
 }
 
-/* Names are bytes: what is not UTF-8 merges like any other. */
+/* Names are bytes: a name that is not UTF-8 merges like any other. */
 static void test_names_are_bytes(void **state)
 {
     struct err err = ERR_INIT;
@@ -128,7 +128,7 @@ static void test_names_are_bytes(void **state)
     assert_int_equal(out.action, MERGE_SKIP);
 }
 
-/* Unpackers apply a link's attributes to the file, so one that went by may have been wrong. */
+/* Unpackers apply a link's attributes to the file, so the file's entry may have been wrong. */
 static void test_link_with_attributes_of_its_own(void **state)
 {
     struct err err = ERR_INIT;

@@ -6,8 +6,8 @@
 #include "tests/unit/lib/unit.h"
 
 /*
- * The rows of merge_cases.h as real layers, through both ways of merging: the stream (overlay) and
- * the index (overlay, spec).
+ * Merges the rows of merge_cases.h as real layers, in both ways: in one pass (overlay) and with the
+ * index (overlay, spec).
  */
 struct outcome {
     enum merge_result rc;
@@ -84,7 +84,7 @@ static void test_case(void **state)
     buf_free(&spec.text);
 }
 
-/* ---- attributes of what links share ---- */
+/* ---- attributes of files with several names ---- */
 
 static void put_with(struct archive *a, const char *name, const char *link, mode_t mode,
                      const char *xattr)
@@ -94,7 +94,7 @@ static void put_with(struct archive *a, const char *name, const char *link, mode
     archive_entry_set_pathname(e, name);
     archive_entry_set_filetype(e, name[strlen(name) - 1] == '/' ? AE_IFDIR : AE_IFREG);
     archive_entry_set_perm(e, mode);
-    archive_entry_set_uid(e, (la_int64_t)mode); /* some number that goes with the mode */
+    archive_entry_set_uid(e, (la_int64_t)mode); /* differs with the mode */
     archive_entry_set_mtime(e, (time_t)mode, 7);
     archive_entry_set_size(e, 0);
     archive_entry_xattr_add_entry(e, xattr, "v", 1);
@@ -105,7 +105,7 @@ static void put_with(struct archive *a, const char *name, const char *link, mode
     archive_entry_free(e);
 }
 
-/* Takes what counts about the one entry that is a file; links repeat it. */
+/* Notes the attributes of the one entry that is a file; links repeat them. */
 struct attribute_sink {
     struct entry_sink base;
     struct buf text;
@@ -137,7 +137,7 @@ static int take_data(struct entry_sink *sink, const void *data, uint64_t len, st
     return 0;
 }
 
-/* a and its link b, whose headers differ, and a layer that deletes a. */
+/* Merges a and its link b, whose headers differ, and, if `deleted`, a layer that deletes a. */
 static char *attributes_of_link(enum semantics semantics, bool deleted)
 {
     static const struct entry_sink_ops ops = {take_attributes, take_data};
@@ -186,7 +186,7 @@ static void test_link_attributes_overlay(void **state)
     assert_contains(left, "user.both=user.b");
 }
 
-/* The spec's way (umoci) leaves the file as its own entry has it. */
+/* With the spec's semantics (umoci) the file keeps the attributes of its own entry. */
 static void test_link_attributes_spec(void **state)
 {
     _cleanup_free_ char *pair = attributes_of_link(SEMANTICS_SPEC, false);
@@ -199,7 +199,7 @@ static void test_link_attributes_spec(void **state)
     assert_contains(left, "b 0600 384 384.7 ");
 }
 
-/* What is left out of headers is told, whichever way they are read. */
+/* A notice tells of xattrs left out of headers, whichever way they are read. */
 static void test_dropped(void **state)
 {
     static const struct merged_options ways[] = {
