@@ -12,7 +12,8 @@ setup_file() {
     export XDG_RUNTIME_DIR=$HOME/run
     unset REGISTRY_AUTH_FILE DOCKER_CONFIG XDG_CONFIG_HOME SSL_CERT_FILE SSL_CERT_DIR
     mkdir -p "$XDG_RUNTIME_DIR"
-    make_images docker-registry skopeo jq || return
+    make_images docker-registry openssl skopeo jq || return
+    few_cas || return
     export ONE=$BATS_FILE_TMPDIR/one.tar TWO=$BATS_FILE_TMPDIR/two.tar # chunks
     python3 "$BATS_TEST_DIRNAME/lib/large_image.py" "$ONE" 16
     python3 "$BATS_TEST_DIRNAME/lib/large_image.py" "$TWO" 66

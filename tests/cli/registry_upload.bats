@@ -10,6 +10,7 @@ load lib/registry
 
 setup_file() {
     mock_file_setup docker-registry openssl
+    few_cas
     export LARGE=$BATS_FILE_TMPDIR/large.tar
     python3 "$BATS_TEST_DIRNAME/lib/large_image.py" "$LARGE" 100
     # What each push has to come to, looked at once.
