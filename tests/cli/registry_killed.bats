@@ -37,7 +37,7 @@ kill_after() {
     from=$(($(stat -c %s "$LOG") + 1))
     "$FLATTEN" -q "${@:3}" >/dev/null 2>&1 3>&- &
     pid=$!
-    # All of them may be fewer: then tail ends with flatten.
+    # There may be fewer answers than that: then tail ends with flatten.
     given=$(tail -c "+$from" -f -s 0.05 --pid=$pid "$LOG" | grep -c -m "$1" 'response completed') || true
     sleep "$2"
     kill -9 $pid 2>/dev/null || true

@@ -13,7 +13,7 @@ setup_file() {
     few_cas
     export LARGE=$BATS_FILE_TMPDIR/large.tar
     python3 "$BATS_TEST_DIRNAME/lib/large_image.py" "$LARGE" 100
-    # What each push has to come to, looked at once.
+    # The digest that each push has to come to; the tree of it is looked at once.
     DIGEST=$("$FLATTEN" -q --compression=none "$LARGE" "oci:$BATS_FILE_TMPDIR/flat" | tail -n 1)
     export DIGEST
     same "oci:$BATS_FILE_TMPDIR/flat" "$LARGE"

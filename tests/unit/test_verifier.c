@@ -13,7 +13,7 @@
 enum { FEW = 9, MOST_LAYERS = 126, LONG = 2 * LAYER_CHECK_BLOCK + 300 * 1000, SHORT = 70 * 1000 };
 
 static struct hasher *hasher; /* everybody's */
-static char *content;         /* each layer is a stretch of it, from another byte on */
+static char *content;         /* each layer is a stretch of these bytes, from another one on */
 
 static struct image *make(size_t layers)
 {

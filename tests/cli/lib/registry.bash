@@ -25,7 +25,7 @@ END
     REGISTRY=${REGISTRY##* }
 }
 
-# It listens, or has ended.
+# The registry listens, or has ended.
 registry_settled() { grep -q 'listening on 127' "$1/log" || ! kill -0 "$REGISTRY_PID"; }
 
 # registry_stop_all DIR: those that were started below it.
