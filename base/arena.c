@@ -14,28 +14,28 @@ struct arena_chunk {
     alignas(max_align_t) unsigned char data[];
 };
 
-/* What a new chunk may hold without going beyond the limit. */
-static size_t left(const struct arena *a)
+/* Returns how many bytes a new chunk may hold within the limit. */
+static size_t room_left(const struct arena *a)
 {
     size_t taken = a->used + sizeof(struct arena_chunk);
 
     return a->limit > taken ? a->limit - taken : 0;
 }
 
-static struct arena_chunk *grow(struct arena *a, size_t least)
+static struct arena_chunk *arena_grow(struct arena *a, size_t least)
 {
     size_t size = a->chunks ? a->chunks->size * 2 : FIRST_CHUNK;
     size_t total;
 
     if (size > LARGEST_CHUNK)
         size = LARGEST_CHUNK;
-    if (a->limit && size > left(a))
-        size = left(a);
+    if (a->limit && size > room_left(a))
+        size = room_left(a);
     if (size < least)
         size = least;
     if (__builtin_add_overflow(size, sizeof(struct arena_chunk), &total))
         return NULL;
-    if (a->limit && size > left(a))
+    if (a->limit && size > room_left(a))
         return NULL;
     struct arena_chunk *chunk = malloc(total);
     if (!chunk)
@@ -48,14 +48,17 @@ static struct arena_chunk *grow(struct arena *a, size_t least)
     return chunk;
 }
 
-/* Not cleared: a chunk is touched only as far as it is used, for each page costs time. */
-static void *take(struct arena *a, size_t size, size_t align)
+/*
+ * Does not clear the memory: a chunk's pages are touched only as they are used, for each page costs
+ * time.
+ */
+static void *arena_take(struct arena *a, size_t size, size_t align)
 {
     struct arena_chunk *chunk = a->chunks;
     size_t at = chunk ? (chunk->used + align - 1) & ~(align - 1) : 0;
 
     if (!chunk || at > chunk->size || chunk->size - at < size) {
-        chunk = grow(a, size);
+        chunk = arena_grow(a, size);
         if (!chunk)
             return NULL;
         at = 0;
@@ -66,7 +69,7 @@ static void *take(struct arena *a, size_t size, size_t align)
 
 void *arena_alloc(struct arena *a, size_t size)
 {
-    void *p = take(a, size, alignof(max_align_t));
+    void *p = arena_take(a, size, alignof(max_align_t));
 
     return p ? memset(p, 0, size) : NULL;
 }
@@ -75,7 +78,7 @@ char *arena_strndup(struct arena *a, const char *text, size_t len)
 {
     if (len == SIZE_MAX)
         return NULL;
-    char *copy = take(a, len + 1, 1);
+    char *copy = arena_take(a, len + 1, 1);
     if (!copy)
         return NULL;
     if (len)

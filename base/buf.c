@@ -57,7 +57,7 @@ void buf_putc(struct buf *b, char c)
 
 void buf_vprintf(struct buf *b, const char *format, va_list args)
 {
-    enum { MOSTLY = 64 }; /* printing twice takes twice the time */
+    enum { MOSTLY = 64 }; /* bytes; a longer text is printed twice */
     char *end = buf_reserve(b, MOSTLY);
     va_list again;
 

@@ -8,10 +8,10 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
-enum { READ_STEP = 16 * 1024 - 1 }; /* with its NUL what a buffer grows to */
+enum { READ_STEP = 16 * 1024 - 1 }; /* with its NUL, a size to which a buffer grows */
 
-/* What a regular file says that it has; 0 where that cannot be told, as in /proc. */
-static size_t size_of(const struct stat *st)
+/* Returns the size of a regular file, 0 if it is unknown, as in /proc. */
+static size_t file_size(const struct stat *st)
 {
     bool known = S_ISREG(st->st_mode) && st->st_size > 0 && st->st_size < INT32_MAX;
 
@@ -27,10 +27,10 @@ int fd_read_all(int fd, size_t limit, struct buf *out, struct err *err)
     return fd_read_file(fd, &st, limit, out, err);
 }
 
-/* One byte more is asked for than the file has: that it is not there is seen in the same read. */
+/* Asks for one byte more than st_size, so that the same read(2) also finds the end. */
 int fd_read_file(int fd, const struct stat *st, size_t limit, struct buf *out, struct err *err)
 {
-    size_t total = 0, size = size_of(st), step = size ? size + 1 : READ_STEP;
+    size_t total = 0, size = file_size(st), step = size ? size + 1 : READ_STEP;
 
     for (;;) {
         if (step > limit - total)
@@ -60,7 +60,7 @@ int fd_read_file(int fd, const struct stat *st, size_t limit, struct buf *out, s
 
 int file_read(int dirfd, const char *path, size_t limit, struct buf *out, struct err *err)
 {
-    /* O_NONBLOCK: a FIFO must not hold us before it is refused. */
+    /* O_NONBLOCK: opening a FIFO must not block before it is refused. */
     _cleanup_fd_ int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     struct stat st;
 
@@ -125,7 +125,7 @@ int fd_pread_exact(int fd, void *data, size_t len, off_t offset, struct err *err
     return 0;
 }
 
-/* Through memory, where the kernel cannot copy from file to file. */
+/* Copies through memory: for files that the kernel cannot copy from one to the other. */
 static int copy_through(int from, off_t from_offset, uint64_t len, int to, off_t to_offset,
                         struct err *err)
 {
@@ -156,8 +156,10 @@ int fd_copy_range(int from, off_t from_offset, uint64_t len, int to, off_t to_of
                                     len < PIECE ? (size_t)len : PIECE, 0);
         if (n < 0 && errno == EINTR)
             continue;
-        /* Across file systems, on old kernels, from a memory file: in the usual way, which also
-         * knows what to say of a file that ends too early. */
+        /*
+         * Fails or returns 0 across file systems, on old kernels, for a memory file, and at an
+         * early end of the file, which copy_through reports.
+         */
         if (n <= 0)
             return copy_through(from, from_offset, len, to, to_offset, err);
         len -= (uint64_t)n;

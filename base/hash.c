@@ -5,7 +5,7 @@
 
 static const uint64_t odd = 0x9e3779b97f4a7c15u;
 
-/* The process's secret: the kernel puts 16 random bytes beside the program's arguments. */
+/* Returns the process's key: the kernel puts 16 random bytes beside the program's arguments. */
 struct hash_key hash_key(void)
 {
     const void *random = (const void *)getauxval(AT_RANDOM);
@@ -16,8 +16,7 @@ struct hash_key hash_key(void)
     return key;
 }
 
-/* Both halves of a full product, folded: every bit of the inputs reaches every bit of the result.
- */
+/* Folds both halves of a full product: every bit of the inputs reaches every bit of the result. */
 static uint64_t mix(uint64_t a, uint64_t b)
 {
     __extension__ unsigned __int128 product = (unsigned __int128)a * b;

@@ -64,6 +64,16 @@ bool path_is_clean_absolute(const char *path)
     }
 }
 
+char *path_parent(const char *path, const char **name)
+{
+    const char *slash = strrchr(path, '/');
+
+    *name = slash ? slash + 1 : path;
+    if (!slash)
+        return strdup(".");
+    return strndup(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
 bool path_is_beneath(const char *path, const char *dir)
 {
     size_t len = strlen(dir);

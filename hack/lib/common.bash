@@ -62,16 +62,30 @@ install_packages() {
         "${missing[@]}"
 }
 
-# Configures and builds a preset, quietly unless it fails.
-build() {
-    local preset=$1 log
-    shift
-    say "building ($preset)"
+# Runs a command quietly: its output is shown if it fails.
+quietly() {
+    local log
     log=$(mktemp)
-    if ! { cmake --preset "$preset" "$@" && cmake --build --preset "$preset"; } >"$log" 2>&1; then
+    if ! "$@" >"$log" 2>&1; then
         tail -n 60 "$log" >&2
         rm -f "$log"
-        die "the $preset build failed"
+        return 1
     fi
     rm -f "$log"
+}
+
+# configure PRESET [OPTION...]: with ccache where it is installed.
+configure() {
+    local preset=$1 launcher
+    shift
+    launcher=$(command -v ccache || true)
+    quietly cmake --preset "$preset" -DCMAKE_C_COMPILER_LAUNCHER="$launcher" "$@" ||
+        die "the $preset build cannot be configured"
+}
+
+# build PRESET [OPTION...]: configures and builds.
+build() {
+    say "building ($1)"
+    configure "$@"
+    quietly cmake --build --preset "$1" || die "the $1 build failed"
 }

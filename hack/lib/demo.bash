@@ -3,8 +3,8 @@
 set -euo pipefail
 
 build=$1
-flatten=$build/flatten/flatten
-runtime=$build/shim/flatbed-runtime
+flatten=$build/bin/flatten
+runtime=$build/bin/flatbed-runtime
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/flatbed-try.XXXXXX")
 container=flatbed-try-$$
 trap 'runc delete --force "$container" 2>/dev/null || true; rm -rf "$work"' EXIT

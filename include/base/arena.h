@@ -1,5 +1,5 @@
 /*
- * Memory that is given back all at once. Everything allocated lives until arena_free; nothing is
+ * Memory that is freed all at once. Everything allocated lives until arena_free; nothing is
  * released singly. A limit bounds what hostile input can make it hold.
  */
 #ifndef BASE_ARENA_H
@@ -17,18 +17,19 @@ struct arena {
     size_t limit; /* the most that may be; 0: no limit */
 };
 
-/* Zeroed memory, aligned for any type; NULL without memory or beyond the limit. */
+/* Returns zeroed memory, aligned for any type; NULL without memory or beyond the limit. */
 void *arena_alloc(struct arena *a, size_t size) must_check;
 
-/* A NUL-terminated copy of len bytes (which may hold NUL themselves); NULL as above. */
+/* Returns a NUL-terminated copy of len bytes (which may hold NUL themselves); NULL as above. */
 char *arena_strndup(struct arena *a, const char *text, size_t len) must_check;
 
 /*
- * The list of `count` items of `size` bytes with room for one more: the same, or a larger copy. It
- * must have grown in this way from NULL and 0. NULL as above.
+ * Returns the list of `count` items of `size` bytes with room for one more: the same, or a larger
+ * copy. The list must have grown in this way from NULL and 0. Returns NULL as above.
  */
 void *arena_extend(struct arena *a, void *list, size_t count, size_t size) must_check;
 
+/* Frees everything. The arena is empty then and keeps its limit. */
 void arena_free(struct arena *a);
 
 #define _cleanup_arena_ _cleanup_(arena_free)

@@ -1,5 +1,6 @@
 /*
- * A growing byte string whose failure is sticky: append as often as needed, check once.
+ * A growing byte string whose failure is sticky: append as often as needed, check once with
+ * buf_check.
  *
  * `data` is NUL-terminated whenever it is not NULL. The owner calls buf_free, or takes the string
  * with buf_take. A zeroed struct is an empty buffer.
@@ -26,10 +27,15 @@ struct buf {
         0                                                                                          \
     }
 
+/* Appends bytes. */
 void buf_append(struct buf *b, const void *data, size_t len);
+/* Appends a NUL-terminated text. */
 void buf_puts(struct buf *b, const char *text);
+/* Appends one byte. */
 void buf_putc(struct buf *b, char c);
+/* Appends formatted text, as printf. */
 void buf_printf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Appends formatted text, as vprintf. */
 void buf_vprintf(struct buf *b, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 
@@ -39,22 +45,27 @@ void buf_vprintf(struct buf *b, const char *format, va_list args)
  */
 void buf_put_printable(struct buf *b, const char *text, size_t len);
 
-/* Makes room for `more` bytes behind len; NULL (and failed) when there is no memory. */
+/*
+ * Makes room for `more` bytes behind len and returns where they go; NULL (and `failed`) without
+ * memory. The caller then adds to len what it wrote.
+ */
 char *buf_reserve(struct buf *b, size_t more);
 
-/* True if both hold the same bytes. */
+/* Returns true if both hold the same bytes. */
 bool buf_equal(const struct buf *a, const struct buf *b);
 
+/* Cuts the text to `len` bytes; does nothing if it is shorter. */
 void buf_truncate(struct buf *b, size_t len);
+/* Frees the text and empties the buffer. Safe on an empty one. */
 void buf_free(struct buf *b);
 
-/* 0, or -1 with an out-of-memory error if any append failed. */
+/* Returns 0, or -1 with an out-of-memory error if any append failed. */
 int buf_check(const struct buf *b, struct err *err) must_check;
 
-/* Gives the string to the caller (free it) and empties the buffer; NULL if an append failed. */
+/* Returns the string, which the caller frees, and empties the buffer; NULL if an append failed. */
 char *buf_take(struct buf *b, struct err *err) must_check;
 
-/* printf into a fresh string that the caller frees; NULL without memory. */
+/* Formats into a fresh string that the caller frees. Returns NULL without memory. */
 char *strf(const char *format, ...) __attribute__((format(printf, 1, 2))) must_check;
 
 #define _cleanup_buf_ _cleanup_(buf_free)

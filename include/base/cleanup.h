@@ -11,11 +11,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* Frees what the pointer at `p` points to. */
 static inline void cleanup_free(void *p)
 {
     free(*(void **)p);
 }
 
+/* Closes a descriptor unless it is negative. Keeps errno. */
 static inline void cleanup_fd(int *fd)
 {
     if (*fd >= 0) {
@@ -29,7 +31,10 @@ static inline void cleanup_fd(int *fd)
 #define _cleanup_free_ _cleanup_(cleanup_free)
 #define _cleanup_fd_   _cleanup_(cleanup_fd)
 
-/* Defines cleanup_<name>(type **), which calls release(type *) on what is not NULL. */
+/*
+ * Defines cleanup_<name>(type **), which calls release(type *) unless the pointer is NULL. Keeps
+ * errno.
+ */
 #define DEFINE_CLEANUP(name, type, release)                                                        \
     static inline void cleanup_##name(type **p)                                                    \
     {                                                                                              \
@@ -40,6 +45,7 @@ static inline void cleanup_fd(int *fd)
         }                                                                                          \
     }
 
+/* Returns the pointer and sets the variable to NULL: the caller owns it. */
 #define steal_ptr(p)                                                                               \
     ({                                                                                             \
         __typeof__(*(p)) stolen_ = *(p);                                                           \
@@ -47,6 +53,7 @@ static inline void cleanup_fd(int *fd)
         stolen_;                                                                                   \
     })
 
+/* Returns the descriptor and sets the variable to -1: the caller owns it. */
 static inline int steal_fd(int *fd)
 {
     int stolen = *fd;
@@ -54,6 +61,7 @@ static inline int steal_fd(int *fd)
     return stolen;
 }
 
+/* Marks a function whose result must be used. */
 #define must_check __attribute__((warn_unused_result))
 
 #endif

@@ -11,7 +11,7 @@
 enum err_kind {
     ERR_NONE = 0,
     ERR_USAGE,       /* the command line is wrong */
-    ERR_SYSTEM,      /* the operating system said no; `sys` holds errno */
+    ERR_SYSTEM,      /* a system call failed; `sys` holds errno */
     ERR_FORMAT,      /* input is malformed */
     ERR_DIGEST,      /* content does not match its digest or size */
     ERR_LIMIT,       /* a bound on size, depth or count was reached */
@@ -37,14 +37,14 @@ int err_set(struct err *err, enum err_kind kind, const char *format, ...)
 /* Sets ERR_SYSTEM from the current errno and appends its text. Always returns -1. */
 int err_sys(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Out of memory. Always returns -1. */
+/* Sets ERR_SYSTEM with "out of memory". Always returns -1. */
 int err_nomem(struct err *err);
 
 /* Puts "context: " before the message; the kind stays. Always returns -1. */
 int err_wrap(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #if defined(__clang_analyzer__) && !defined(ERR_DEFINES)
-/* clang-tidy reads one file at a time: this is how it knows what they return. */
+/* clang-tidy reads one file at a time and cannot see what these functions return. */
 static inline int err_returned(int value)
 {
     (void)value;
@@ -57,9 +57,9 @@ static inline int err_returned(int value)
 #endif
 
 /*
- * The exit status of a command that failed with this kind, as `--help` and the man pages list:
- * usage 2, system 3, format 5, digest 6, limit 7, unsupported 8, policy 9. (1 is a command's own
- * "no", such as a verification that found a difference; 4 is kept for budget rules.)
+ * Returns the exit status of a command that failed with this kind, as `--help` and the man pages
+ * list: usage 2, system 3, format 5, digest 6, limit 7, unsupported 8, policy 9. (1 is a command's
+ * own negative answer, such as a verification that found a difference; 4 is kept for budget rules.)
  */
 int err_exit_status(enum err_kind kind);
 

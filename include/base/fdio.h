@@ -16,44 +16,47 @@
 #include <sys/types.h>
 
 /*
- * Appends everything from fd's position to its end to `out`. More than `limit` bytes is ERR_LIMIT;
- * the first `limit` are in `out` then.
+ * Appends everything from fd's position to its end to `out`. If there are more than `limit` bytes,
+ * appends `limit` of them and fails with ERR_LIMIT.
  */
 int fd_read_all(int fd, size_t limit, struct buf *out, struct err *err) must_check;
 
-/* The same for who has asked fstat(2) already, and whose position is the beginning. */
+/* As fd_read_all, for a caller that has called fstat(2) already; the position is the beginning. */
 int fd_read_file(int fd, const struct stat *st, size_t limit, struct buf *out,
                  struct err *err) must_check;
 
-/* The same for a regular file, opened relative to dirfd (AT_FDCWD for the working directory). */
+/*
+ * Appends a regular file, opened relative to dirfd (AT_FDCWD: the working directory). Fails with
+ * ERR_FORMAT if it is not a regular file, with ERR_LIMIT beyond `limit` bytes.
+ */
 int file_read(int dirfd, const char *path, size_t limit, struct buf *out,
               struct err *err) must_check;
 
 /* Writes all of data, through short writes and EINTR. */
 int fd_write_all(int fd, const void *data, size_t len, struct err *err) must_check;
 
-/* The same at a file offset, without moving the position. */
+/* As fd_write_all, at a file offset and without moving the position. */
 int fd_pwrite_all(int fd, const void *data, size_t len, off_t offset, struct err *err) must_check;
 
-/* Reads exactly len bytes at offset; a file that ends before is ERR_FORMAT. */
+/* Reads exactly len bytes at offset. Fails with ERR_FORMAT if the file ends before. */
 int fd_pread_exact(int fd, void *data, size_t len, off_t offset, struct err *err) must_check;
 
 /*
- * Copies len bytes from one file to another, without moving positions; blocks are shared where the
- * file system can. A source that ends before is ERR_FORMAT.
+ * Copies len bytes from one file to another, without moving positions; shares blocks if the file
+ * system can. Fails with ERR_FORMAT if the source ends before.
  */
 int fd_copy_range(int from, off_t from_offset, uint64_t len, int to, off_t to_offset,
                   struct err *err) must_check;
 
 /*
  * A file that appears under its name whole or not at all: a temporary file beside it (O_EXCL,
- * random name starting with a dot), written through `fd`, then fsync, checked close and rename. A
- * process killed on the way leaves the old file untouched, and at worst the temporary one.
+ * random name that starts with a dot), written through `fd`, then fsync, checked close and rename.
+ * If the process is killed before, the old file is untouched and the temporary one may stay.
  */
 struct atomic_file {
     int dirfd;     /* borrowed; must stay open until commit or abort */
     int fd;        /* owned; -1 when nothing is open */
-    bool fleeting; /* set after begin: no fsync, for what is worth nothing after a crash */
+    bool fleeting; /* set after begin: no fsync, for a file that is worthless after a crash */
     char tmp[NAME_MAX + 1];
     char name[NAME_MAX + 1];
 };
@@ -63,11 +66,17 @@ struct atomic_file {
         .fd = -1                                                                                   \
     }
 
-/* Starts one; `name` is a single component in dirfd. The umask takes from `mode`, as in open(2). */
+/*
+ * Creates the temporary file. `name` is a single component in dirfd; `mode` is subject to the
+ * umask, as in open(2).
+ */
 int atomic_file_begin(struct atomic_file *f, int dirfd, const char *name, mode_t mode,
                       struct err *err) must_check;
 
-/* Publishes it, replacing what bears the name. On failure the temporary file is removed. */
+/*
+ * Renames the temporary file to its name, in place of an older file. On failure the temporary file
+ * is removed.
+ */
 int atomic_file_commit(struct atomic_file *f, struct err *err) must_check;
 
 /* Removes the temporary file, if one is open. Safe on ATOMIC_FILE_INIT and after a commit. */

@@ -10,24 +10,34 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The longest path, in bytes. */
+enum { PATH_LIMIT = 64 * 1024 };
 /*
  * Appends the clean relative form of a path to `out`: leading, doubled and trailing slashes and "."
- * go, "x/.." cancels. "" is the root itself. A path that leaves its root through "..", that holds a
- * NUL, or that is longer than PATH_LIMIT is ERR_FORMAT.
+ * are dropped, "x/.." cancels. "" is the root itself. Fails with ERR_FORMAT if the path leaves its
+ * root through "..", holds a NUL, or is longer than PATH_LIMIT bytes.
  */
-enum { PATH_LIMIT = 64 * 1024 };
 int path_clean(const char *path, size_t len, struct buf *out, struct err *err) must_check;
 
-/* True for a single component that names something: not "", ".", "..", and without '/' or NUL. */
+/*
+ * Returns true for a single component that names something: not "", ".", "..", and without '/' or
+ * NUL.
+ */
 bool path_component_valid(const char *name, size_t len);
 
-/* True if path starts with '/' and is in clean form ("/" itself included). */
+/* Returns true if path starts with '/' and is in clean form ("/" itself included). */
 bool path_is_clean_absolute(const char *path);
 
 /*
- * True if `path` is `dir` or lies beneath it, by components: "/srv/data2" is not beneath
+ * Returns true if `path` is `dir` or lies beneath it, by components: "/srv/data2" is not beneath
  * "/srv/data". Both are clean and of the same kind (absolute or relative); "/" holds everything.
  */
 bool path_is_beneath(const char *path, const char *dir);
+
+/*
+ * Returns the directory of a path, as dirname(3) of one without trailing slashes: "." if there is
+ * no slash. The caller frees it; NULL without memory. *name is the last component, within path.
+ */
+char *path_parent(const char *path, const char **name) must_check;
 
 #endif

@@ -6,16 +6,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of the valid sequence that starts at text, or 0 if none does (or len is 0). */
+/*
+ * Returns the length in bytes of the valid sequence that starts at text, 0 if none does or len is
+ * 0.
+ */
 size_t utf8_sequence(const char *text, size_t len);
 
-/* Writes a character (at most U+10FFFF) as 1 to 4 bytes and returns how many; no NUL follows. */
+/* Writes a character (at most U+10FFFF) as 1 to 4 bytes, without a NUL. Returns how many. */
 size_t utf8_encode(uint32_t code, char *out);
 
-/* Bytes of ASCII that text begins with: most of what is read is nothing else. */
+/* Returns how many bytes of ASCII text begins with: most input is nothing else. */
 size_t utf8_ascii(const char *text, size_t len);
 
-/* True if all of text is valid UTF-8. */
+/* Returns true if all of text is valid UTF-8. */
 bool utf8_valid(const char *text, size_t len);
 
 #endif

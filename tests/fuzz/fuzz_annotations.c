@@ -2,7 +2,7 @@
  * One annotation, "KEY\nVALUE": whatever is granted bears a plain name, and a target that a user
  * may choose.
  */
-#include "shim/template.h"
+#include "shim/policy/template.h"
 #include "shim_fuzz.h"
 
 static const char policy_text[] =

@@ -3,8 +3,8 @@
  * and what creates a container names one.
  */
 #include "fuzz.h"
-#include "shim/call.h"
-#include "shim/call_grammar.h"
+#include "shim/runtime/call/call_grammar.h"
+#include "shim/runtime/call/call_read.h"
 
 #include <string.h>
 
@@ -15,7 +15,7 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static void check_flavor(int count, char **words, enum call_flavor flavor,
+static void check_flavor(int count, char **words, enum lowlevel_flavor flavor,
                          const struct call *agreed)
 {
     struct err err = ERR_INIT;
@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         int rc = call_read(count - own.count, words + own.count, FLAVOR_UNKNOWN, &call, &err);
         must(rc >= -1 && rc <= 1);
         must(rc != 0 || !call_edits(&call) || call.id != NULL);
-        for (enum call_flavor f = FLAVOR_RUNC; rc == 0 && f <= FLAVOR_CRUN; f++)
+        for (enum lowlevel_flavor f = FLAVOR_RUNC; rc == 0 && f <= FLAVOR_CRUN; f++)
             check_flavor(count - own.count, words + own.count, f, &call);
     }
     free(text);

@@ -2,7 +2,7 @@
  * JSON documents: whatever parses is written back as it was; spans are where they say; and the
  * same document laid out anew (all of it, or around one edit) reads as the same tree.
  */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/utf8.h"
 #include "fuzz.h"
 

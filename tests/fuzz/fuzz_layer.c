@@ -1,6 +1,7 @@
 /*
- * Layers, from the tar archive to the merged tree: the stream (merge.h) and the index (index.h)
- * must agree wherever the stream decides, and both must keep the rules of what a layer may hold.
+ * Layers, from the tar archive to the merged tree: the stream (merge.h) and the index
+ * (merge_index.h) must agree wherever the stream decides, and both must keep the rules of what a
+ * layer may hold.
  *
  * The first byte chooses: bit 0 set, the rest are entries (fuzz_stack.h) made into archives; clear,
  * the rest is archives themselves, each behind its length (two bytes, big endian). Their header
@@ -9,16 +10,16 @@
 #include "fuzz.h"
 #include "fuzz_stack.h"
 
-#include "flatten/layer.h"
-#include "flatten/layer_writer.h"
-#include "flatten/listing.h"
-#include "tests/unit/result_sink.h"
-#include "tests/unit/tar_image.h"
+#include "flatten/layer/layer.h"
+#include "flatten/layer/layer_writer.h"
+#include "flatten/squash/listing.h"
+#include "tests/unit/lib/result_sink.h"
+#include "tests/unit/lib/tar_image.h"
 
 enum { BLOCK = 512, MOST_PAYLOAD = 1 << 20, MOST_ENTRIES = 200 };
 
 struct collected {
-    int rc;
+    enum merge_result rc;
     struct err err;
     struct result_sink sink;
     struct buf text;
@@ -36,13 +37,13 @@ static void collect(const struct image *image, enum semantics semantics, bool in
     c->rc = merged_entries(image, &options, &c->sink.base, &report, &c->err);
     result_sink_end(&c->sink);
     c->out = report.entries_out;
-    if (c->rc == 0)
+    if (c->rc == MERGE_DONE)
         must(c->sink.result.count == report.entries_out);
     result_text(&c->sink.result, &c->text);
     if (c->sink.result.fault[0])
         fprintf(stderr, "%s\n", c->sink.result.fault);
     must(!c->sink.result.fault[0]);
-    must(c->rc >= 0 || (c->err.kind != ERR_NONE && c->err.msg[0]));
+    must(c->rc != MERGE_FAILED || (c->err.kind != ERR_NONE && c->err.msg[0]));
 }
 
 static void collected_free(struct collected *c)
@@ -70,9 +71,9 @@ static void check_listing(const struct image *image)
 
 static bool disagree(const struct collected *stream, const struct collected *index)
 {
-    if (stream->rc == 0)
-        return index->rc != 0 || strcmp(stream->text.data, index->text.data) != 0;
-    return stream->rc < 0 && index->rc == 0;
+    if (stream->rc == MERGE_DONE)
+        return index->rc != MERGE_DONE || strcmp(stream->text.data, index->text.data) != 0;
+    return stream->rc == MERGE_FAILED && index->rc == MERGE_DONE;
 }
 
 /* ---- layers above kept ones ---- */
@@ -87,7 +88,7 @@ static int write_above(const struct image *image, size_t kept, enum semantics se
     _cleanup_layer_writer_ struct layer_writer *w = layer_writer_new(fd, 0, &plain, NULL, err);
 
     must(w);
-    if (merged_entries(image, &options, layer_writer_sink(w), &report, err) < 0)
+    if (merged_entries(image, &options, layer_writer_sink(w), &report, err) == MERGE_FAILED)
         return -1;
     must(layer_writer_finish(w, out, err) == 0);
     return 0;

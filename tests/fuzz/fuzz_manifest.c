@@ -9,10 +9,11 @@
  */
 #include "fuzz.h"
 
-#include "flatten/config.h"
-#include "flatten/image.h"
-#include "tests/unit/documents.h"
-#include "tests/unit/tempdir.h"
+#include "flatten/image/image.h"
+#include "flatten/squash/describe_image.h"
+#include "tests/unit/lib/documents.h"
+#include "tests/unit/lib/image_unit.h"
+#include "tests/unit/lib/tempdir.h"
 
 static struct tempdir *dir;
 
@@ -92,7 +93,7 @@ static void check(enum transport transport, const char *name, const char *platfo
     struct err err = ERR_INIT;
 
     snprintf(path, sizeof(path), "%s%s", dir->path, transport == TRANSPORT_OCI ? "" : "/image.tar");
-    _cleanup_image_ struct image *image = image_open(&ref, platform, &err);
+    _cleanup_image_ struct image *image = image_unit_open(&ref, platform, &err);
     must(image || (err.kind != ERR_NONE && err.msg[0]));
     if (!image)
         return;

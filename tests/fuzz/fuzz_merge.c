@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 #include "fuzz_stack.h"
-#include "tests/unit/merge_run.h"
+#include "tests/unit/lib/merge_run.h"
 
 /* A name that no layer has an entry at or below cannot be in the tree. */
 static bool known(const struct stack *s, const char *path)
@@ -12,7 +12,7 @@ static bool known(const struct stack *s, const char *path)
     size_t len = strlen(path);
 
     for (size_t i = 0; i < s->count; i++)
-        if (strncmp(s->list[i].in.path, path, len) == 0 || s->list[i].in.kind == MERGE_SYMLINK)
+        if (strncmp(s->list[i].info.path, path, len) == 0 || s->list[i].info.kind == ENTRY_SYMLINK)
             return true;
     return false;
 }

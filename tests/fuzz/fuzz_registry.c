@@ -4,11 +4,11 @@
  */
 #include "fuzz.h"
 
-#include "flatten/auth_challenge.h"
-#include "flatten/credentials.h"
-#include "flatten/http.h"
-#include "flatten/registry_auth.h"
-#include "flatten/registry_ref.h"
+#include "flatten/keeper/http/http.h"
+#include "flatten/keeper/registry/auth_challenge.h"
+#include "flatten/keeper/registry/credentials.h"
+#include "flatten/keeper/registry/registry_auth.h"
+#include "flatten/name/registry_ref.h"
 
 #include <string.h>
 

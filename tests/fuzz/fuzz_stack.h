@@ -5,7 +5,7 @@
 #ifndef TESTS_FUZZ_STACK_H
 #define TESTS_FUZZ_STACK_H
 
-#include "tests/unit/stack.h"
+#include "tests/unit/lib/stack.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -47,20 +47,20 @@ static inline void fuzz_entry(struct stack *s, size_t *used, unsigned op, struct
     static const char *const hops[16] = {"a", "b", "c", "d", "a", "b", "c",  "..",
                                          "a", "b", ".", "",  "a", "b", "..", "f"};
     struct stack_entry *e = &s->list[s->count];
-    enum merge_kind kind = op % 8;
+    enum entry_kind kind = op % 8;
 
-    *e = (struct stack_entry){.layer = s->layers, .in = {.kind = kind}};
-    e->in.path = kind == MERGE_DIR && op / 8 % 16 == 15 ? "" : fuzz_path(s, used, in, names, 4);
-    e->in.path_len = strlen(e->in.path);
-    if (kind == MERGE_OPAQUE && op / 8 % 16 == 15)
-        e->in.path_len = strlen(e->in.path = "");
-    if (kind == MERGE_SYMLINK)
-        e->in.link = fuzz_path(s, used, in, hops, 3);
-    else if (kind == MERGE_HARDLINK)
-        e->in.link = fuzz_path(s, used, in, names, 3);
-    if (kind == MERGE_SYMLINK && !*e->in.link)
-        e->in.link = "/";
-    e->in.link_len = e->in.link ? strlen(e->in.link) : 0;
+    *e = (struct stack_entry){.layer = s->layers, .info = {.kind = kind}};
+    e->info.path = kind == ENTRY_DIR && op / 8 % 16 == 15 ? "" : fuzz_path(s, used, in, names, 4);
+    e->info.path_len = strlen(e->info.path);
+    if (kind == ENTRY_OPAQUE && op / 8 % 16 == 15)
+        e->info.path_len = strlen(e->info.path = "");
+    if (kind == ENTRY_SYMLINK)
+        e->info.link = fuzz_path(s, used, in, hops, 3);
+    else if (kind == ENTRY_HARDLINK)
+        e->info.link = fuzz_path(s, used, in, names, 3);
+    if (kind == ENTRY_SYMLINK && !*e->info.link)
+        e->info.link = "/";
+    e->info.link_len = e->info.link ? strlen(e->info.link) : 0;
     e->copy = stack_copies(s, e);
     s->count++;
 }
@@ -83,7 +83,7 @@ static inline void fuzz_stack(struct stack *s, const uint8_t *data, size_t size)
             continue;
         }
         fuzz_entry(s, &used, op, &in);
-        s->list[s->count - 1].in.ordinal = ++ordinal;
+        s->list[s->count - 1].info.ordinal = ++ordinal;
     }
 }
 
@@ -93,17 +93,17 @@ static inline void fuzz_stack_print(const struct stack *s)
     unsigned layer = 1;
 
     for (size_t i = 0; i < s->count; i++) {
-        const struct merge_input *in = &s->list[i].in;
+        const struct entry_info *in = &s->list[i].info;
         for (; layer < s->list[i].layer; layer++)
             fprintf(stderr, "| ");
-        if (in->kind == MERGE_WHITEOUT || in->kind == MERGE_OPAQUE)
-            fprintf(stderr, "%c%s ", in->kind == MERGE_WHITEOUT ? '-' : '*', in->path);
+        if (in->kind == ENTRY_WHITEOUT || in->kind == ENTRY_OPAQUE)
+            fprintf(stderr, "%c%s ", in->kind == ENTRY_WHITEOUT ? '-' : '*', in->path);
         else if (in->link)
-            fprintf(stderr, "%s%c%s ", in->path, in->kind == MERGE_SYMLINK ? '>' : '=', in->link);
+            fprintf(stderr, "%s%c%s ", in->path, in->kind == ENTRY_SYMLINK ? '>' : '=', in->link);
         else
             fprintf(stderr, "%s%s ", *in->path ? in->path : ".",
-                    in->kind == MERGE_DIR     ? "/"
-                    : in->kind == MERGE_OTHER ? "%"
+                    in->kind == ENTRY_DIR     ? "/"
+                    : in->kind == ENTRY_OTHER ? "%"
                                               : "");
     }
     fprintf(stderr, "\n");

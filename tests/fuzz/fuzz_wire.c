@@ -2,7 +2,7 @@
  * What a fooled reader may send: whatever is decoded is in bounds, and encodes to the bytes that it
  * came from.
  */
-#include "flatten/wire.h"
+#include "flatten/wire/wire.h"
 #include "fuzz.h"
 
 #include <string.h>

@@ -4,8 +4,8 @@
 
 #include "base/path.h"
 #include "fuzz.h"
-#include "shim/apply.h"
-#include "shim/syscall_filter.h"
+#include "shim/privilege/syscall_filter.h"
+#include "shim/runtime/apply/apply.h"
 
 #include <string.h>
 
@@ -28,29 +28,42 @@ static inline struct policy *shim_fuzz_policy(const char *text, size_t len)
     return NULL;
 }
 
+/* What every new mount keeps to. */
+static inline void shim_fuzz_check_mount(const struct plan *plan, size_t at)
+{
+    const struct plan_mount *m = &plan->ops[at].mount;
+
+    must(path_is_clean_absolute(m->source) && strcmp(m->source, "/") != 0);
+    must(path_is_clean_absolute(m->target) && strcmp(m->target, "/") != 0);
+    must(m->access <= m->volume->access);
+    for (size_t j = 0; j < at; j++)
+        must(plan->ops[j].kind != PLAN_MOUNT || plan->ops[j].verdict != PLAN_ADDED ||
+             strcmp(plan->ops[j].mount.target, m->target) != 0);
+}
+
 /* What every plan keeps to. */
 static inline void shim_fuzz_check(const struct plan *plan)
 {
     for (size_t i = 0; i < plan->count; i++) {
         const struct plan_op *op = &plan->ops[i];
-        must(op->reason != NULL && (op->asked_by || op->volume));
+        const struct policy_volume *volume = op->kind == PLAN_MOUNT ? op->mount.volume
+                                             : op->kind == PLAN_ENV ? op->variable.volume
+                                                                    : NULL;
+        must(op->reason != NULL && (op->asked_by || volume));
         if (op->verdict != PLAN_ADDED)
             continue;
         if (op->kind == PLAN_ENV) {
-            must(op->variable && op->value);
-            must(op->mount == PLAN_NO_MOUNT || plan->ops[op->mount].kind == PLAN_MOUNT);
-            continue;
+            const struct plan_variable *v = &op->variable;
+            must(v->name && v->value);
+            must(v->mount == PLAN_NO_MOUNT || plan->ops[v->mount].kind == PLAN_MOUNT);
+        } else if (op->kind == PLAN_SHM) {
+            must(op->shm.bytes && op->shm.value && op->shm.target);
+        } else if (op->kind == PLAN_RLIMIT) {
+            must(op->rlimit.amount && op->rlimit.value && op->rlimit.name);
+        } else {
+            must(op->kind == PLAN_MOUNT);
+            shim_fuzz_check_mount(plan, i);
         }
-        if (op->kind == PLAN_SHM || op->kind == PLAN_RLIMIT) {
-            must(op->amount && op->value && (op->kind == PLAN_RLIMIT ? op->limit : op->target));
-            continue;
-        }
-        must(path_is_clean_absolute(op->source) && strcmp(op->source, "/") != 0);
-        must(path_is_clean_absolute(op->target) && strcmp(op->target, "/") != 0);
-        must(op->access <= op->volume->access);
-        for (size_t j = 0; j < i; j++)
-            must(plan->ops[j].kind != PLAN_MOUNT || plan->ops[j].verdict != PLAN_ADDED ||
-                 strcmp(plan->ops[j].target, op->target) != 0);
     }
 }
 
@@ -118,6 +131,7 @@ static inline bool shim_fuzz_edit(const struct policy *policy, const char *confi
     struct tuning_facts tuning = shim_fuzz_host();
     struct spec spec;
     struct plan plan;
+    struct decision decision;
     struct buf out = BUF_INIT;
 
     *again = NULL;
@@ -142,8 +156,9 @@ static inline bool shim_fuzz_edit(const struct policy *policy, const char *confi
     };
     must(plan_make(&in, &arena, &plan, &err) == 0);
     shim_fuzz_check(&plan);
-    bool changes = plan_changes(&plan);
-    must(apply_plan(&plan, doc, &spec, &err) == 0);
+    must(decision_begin(&plan, &arena, &decision, &err) == 0);
+    bool changes = decision_changes(&decision);
+    must(apply_decision(&decision, doc, &spec, &err) == 0);
     must(changes == json_modified(doc));
     must(json_write(doc, &out, &err) == 0);
     *again = buf_take(&out, &err);

@@ -8,6 +8,7 @@ LOG, the first line of which is the port, or 0. IMAGE.tar is what GET /images/NA
 
   good          does as it should (and has loaded whatever it is asked about afterwards)
   small         good, but says that its images are small
+  store         good, but keeps images in containerd's store, whose sizes count layers twice
   old           good, but speaks only API 1.41
   load-detail   answers a load with 200 and an errorDetail
   load-unpack   answers a load with 200 and "Error unpacking image", as containerd stores do
@@ -17,9 +18,6 @@ LOG, the first line of which is the port, or 0. IMAGE.tar is what GET /images/NA
   save-cut      breaks off in the middle of an image
   save-error    ends an image early with an error behind it, as dockerd does
   save-stall    stops in the middle of an image, for ever
-  other-cut, other-error, other-stall
-                as save-…, but only at the second request for an image
-  other-byte    gives another image the second time: one byte of it differs
   html          answers everything with 500 and a web page
   huge          answers with more JSON than anybody wants
   hang-up       closes every connection without a word
@@ -29,14 +27,12 @@ import json
 import os
 import socketserver
 import sys
-import tarfile
 import time
 
 ADDRESS, MODE, LOG = sys.argv[1:4]
 IMAGE = sys.argv[4] if len(sys.argv) > 4 else None
 OTHER = "sha256:" + 64 * "0"
 LOADED = {}
-SAVED = []
 
 
 def note(text):
@@ -106,8 +102,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif self.path in LOADED:
             self.reply_json(200, {"Id": LOADED[self.path]})
         elif IMAGE:
-            self.reply_json(200, {"Id": "sha256:" + 64 * "1", "Os": "linux", "RepoTags": ["a:1"],
-                                  "Architecture": "amd64", "Size": 1 if MODE == "small" else os.path.getsize(IMAGE)})
+            facts = {"Id": "sha256:" + 64 * "1", "Os": "linux", "RepoTags": ["a:1"], "Architecture": "amd64",
+                     "Size": 1 if MODE == "small" else os.path.getsize(IMAGE)}
+            if MODE == "store":
+                facts |= {"Size": 2 * facts["Size"], "Descriptor": {"digest": facts["Id"]}}
+            self.reply_json(200, facts)
         else:
             self.reply_json(404, {"message": "no such image"})
 
@@ -115,24 +114,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
         with open(IMAGE, "rb") as source:
             data = source.read()
         self.begin()
-        SAVED.append(self.path)
-        mode = MODE
-        if MODE.startswith("other-"):
-            mode = MODE.replace("other-", "save-") if len(SAVED) > 1 else "good"
-        if mode == "save-byte":
-            with tarfile.open(IMAGE) as members:
-                largest = max(members, key=lambda member: member.size)
-            middle = largest.offset_data + largest.size // 2
-            data = data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1:]
-        if mode in ("good", "small", "old", "save-byte"):
+        if MODE in ("good", "small", "store", "old"):
             self.chunk(data)
             self.chunk(b"")
             return
         self.chunk(data[:10240])
-        if mode == "save-error":
+        if MODE == "save-error":
             self.chunk(b'{"errorDetail":{"message":"disk on fire"},"error":"disk on fire"}\r\n')
             self.chunk(b"")
-        elif mode == "save-stall":
+        elif MODE == "save-stall":
             note("stalled")
             time.sleep(3600)
         else:

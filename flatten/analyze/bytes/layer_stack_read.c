@@ -1,0 +1,45 @@
+#include "flatten/analyze/bytes/layer_stack_read.h"
+
+#include "flatten/analyze/bytes/contents.h"
+
+#include <string.h>
+
+static int on_file(void *ctx, const struct layer *layer, struct layer_reader *reader,
+                   const struct layer_entry *e, uint32_t node, uint32_t inode, struct err *err)
+{
+    struct stack_file file = {.size = (uint64_t)archive_entry_size(e->header),
+                              .node = node,
+                              .ordinal = e->info.ordinal,
+                              .layer = (uint16_t)layer->number};
+
+    /* Compressed content passes by anyway: hashing it now saves a second reading. */
+    if (!layer_reader_skips(reader) && contents_quick(reader, file.size, &file.quick, err) < 0)
+        return layer_entry_wrap(layer, e, err);
+    return layer_stack_add_file(ctx, inode, &file, err);
+}
+
+static int on_record(void *ctx, struct tree *tree, unsigned layer, uint32_t node,
+                     enum model_kind kind, const struct model_slot *slot, struct err *err)
+{
+    ((struct layer_stack *)ctx)->tree = tree;
+    return layer_stack_add(ctx, layer, node, kind, slot, err);
+}
+
+int layer_stack_read(const struct image *image, const struct merged_options *options,
+                     struct layer_stack *out, struct merge_index **index,
+                     struct merged_report *report, struct err *err)
+{
+    struct merge_index_observer observer = {.ctx = out, .file = on_file, .holds = on_record};
+    struct merged_options o = *options;
+
+    if (image->layer_count > LAYER_STACK_MOST)
+        return err_set(err, ERR_LIMIT, "more than %d layers", LAYER_STACK_MOST);
+    *out = (struct layer_stack){.layers = (unsigned)image->layer_count};
+    *report = (struct merged_report){.layers = (unsigned)image->layer_count};
+    o.semantics = SEMANTICS_OVERLAY;
+    *index = merge_index_new(image, &o, &observer, report, err);
+    if (!*index)
+        return -1;
+    out->tree = (*index)->tree;
+    return 0;
+}

@@ -1,0 +1,120 @@
+#include "flatten/command/keeper_run.h"
+
+#include "flatten/keeper/keeper.h"
+#include "flatten/stream/interrupt.h"
+#include "flatten/wire/wire.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+
+/* What the kernel does to the reader when the keeper is gone, however that went. */
+static void die_with(pid_t keeper)
+{
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != keeper)
+        raise(SIGKILL);
+}
+
+#ifdef FLATBED_COVERAGE
+extern void __gcov_dump(void); /* NOLINT(bugprone-reserved-identifier): libgcov's */
+#endif
+
+/* Without what the keeper has to do at its end; but counters are both processes'. */
+static void end_reader(void)
+{
+#ifdef FLATBED_COVERAGE
+    __gcov_dump();
+#endif
+    _exit(0);
+}
+
+static pid_t start_reader(const struct keeper_task *task, reader_run *run, void *ctx, int *socket,
+                          struct err *err)
+{
+    int pair[2];
+    pid_t keeper = getpid(), pid;
+    _cleanup_fd_ int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    if (null < 0)
+        return err_sys(err, "/dev/null");
+    if (wire_pair(pair, err) < 0)
+        return -1;
+    fflush(stdout);
+    pid = fork();
+    if (pid == 0) {
+        struct reader r = {.socket = pair[1], .null = null, .task = task};
+        die_with(keeper);
+        reader_main(&r, run, ctx);
+        end_reader();
+    }
+    close(pair[1]);
+    *socket = pair[0];
+    if (pid < 0) {
+        err_sys(err, "fork");
+        cleanup_fd(&pair[0]);
+    }
+    return pid;
+}
+
+/*
+ * It has been told to end, or has said that it does: it gets a moment for its last words. How it
+ * ended; 0 where it had to be killed.
+ */
+static int reap(pid_t pid)
+{
+    enum { STEPS = 2000, STEP_NS = 1000 * 1000 };
+    int status = 0;
+
+    for (int i = 0; i < STEPS; i++) {
+        if (waitpid(pid, &status, WNOHANG) == pid)
+            return status;
+        nanosleep(&(struct timespec){.tv_nsec = STEP_NS}, NULL);
+    }
+    kill(pid, SIGKILL);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return 0;
+}
+
+/* What it died of says more than that it is gone. */
+static void explain(int status, const char *so_far, struct err *err)
+{
+    if (!WIFSIGNALED(status) || interrupted())
+        return;
+    if (WTERMSIG(status) == SIGSYS)
+        err_set(err, ERR_SYSTEM,
+                "the process that reads images was stopped: it made a system call that its "
+                "sandbox forbids%s",
+                so_far);
+    else
+        err_set(err, ERR_SYSTEM, "the process that reads images died of signal %d (%s)%s",
+                WTERMSIG(status), strsignal(WTERMSIG(status)), so_far);
+}
+
+static const char *result(const struct keeper_task *task, bool published)
+{
+    if (!task->destination)
+        return "";
+    return published ? "; the new image has been published" : "; nothing was published";
+}
+
+int keeper_run(const struct keeper_task *task, reader_run *run, void *ctx, struct err *err)
+{
+    bool published;
+    int socket = -1;
+    pid_t pid = start_reader(task, run, ctx, &socket, err);
+
+    if (pid < 0)
+        return -1;
+    int rc = keeper_serve(task, socket, &published, err);
+    close(socket);
+    if (interrupted())
+        kill(pid, SIGTERM);
+    int status = reap(pid);
+    if (rc < 0)
+        explain(status, result(task, published), err);
+    return rc;
+}

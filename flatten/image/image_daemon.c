@@ -1,0 +1,80 @@
+#include "flatten/image/image_internal.h"
+
+#include "base/fdio.h"
+#include "flatten/exchange/engine_reply.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+/* An image of the Docker daemon, which the keeper has downloaded as an archive. */
+
+/* A daemon that cannot be asked for a platform gives what it has. */
+static int check_platform(const struct image *image, const struct source_daemon *d, struct err *err)
+{
+    const struct json *config = json_root(image->config);
+    const char *os = json_text(json_get(config, "os"));
+    const char *architecture = json_text(json_get(config, "architecture"));
+
+    if (os && d->os && strcmp(os, d->os) != 0)
+        return err_set(err, ERR_USAGE, "the daemon's image is for %s, not %s", os, d->os);
+    if (architecture && d->architecture && strcmp(architecture, d->architecture) != 0)
+        return err_set(err, ERR_USAGE, "the daemon's image is for %s, not %s", architecture,
+                       d->architecture);
+    return 0;
+}
+
+/* Replaces the error by the daemon's own, if there is one in the tail. */
+static void take_daemon_error(const char *tail, size_t len, struct err *err)
+{
+    static const char mark[] = "{\"errorDetail\"";
+    struct err said = ERR_INIT;
+    struct engine_reply reply = {0};
+    const char *at = memmem(tail, len, mark, sizeof(mark) - 1);
+    if (at && engine_reply_feed(&reply, at, len - (size_t)(at - tail), &said) < 0 &&
+        said.kind == ERR_SYSTEM)
+        *err = said;
+    engine_reply_clear(&reply);
+}
+
+/*
+ * A daemon that fails on the way ends the archive early and puts an error behind it, as JSON: that
+ * says more than what is wrong with the archive.
+ */
+static void explain_archive(int fd, struct err *err)
+{
+    enum { TAIL = 8 * 1024 }; /* bytes at the end that may hold an error */
+    struct err ignored = ERR_INIT;
+    char tail[TAIL];
+    off_t end = lseek(fd, 0, SEEK_END);
+
+    if (end < 0)
+        return;
+    off_t from = end > TAIL ? end - TAIL : 0;
+    size_t len = (size_t)(end - from);
+    if (fd_pread_exact(fd, tail, len, from, &ignored) == 0)
+        take_daemon_error(tail, len, err);
+}
+
+struct image *image_read_daemon(const struct source_daemon *d, struct err *err)
+{
+    int again = fcntl(d->fd, F_DUPFD_CLOEXEC, 3);
+
+    if (again < 0) {
+        err_sys(err, "dup");
+        return NULL;
+    }
+    _cleanup_image_ struct image *image = image_read_archive_fd(again, err);
+    if (!image) {
+        explain_archive(d->fd, err);
+        return NULL;
+    }
+    if (check_platform(image, d, err) < 0)
+        return NULL;
+    free(image->name);
+    image->name = d->name ? strdup(d->name) : NULL;
+    if (d->name && !image->name) {
+        err_nomem(err);
+        return NULL;
+    }
+    return steal_ptr(&image);
+}

@@ -1,0 +1,45 @@
+/* The readers of the room's transports, for source_image (image_source.h) and for one another. */
+#ifndef FLATTEN_IMAGE_INTERNAL_H
+#define FLATTEN_IMAGE_INTERNAL_H
+
+#include "flatten/exchange/source.h"
+#include "flatten/image/image.h"
+#include "flatten/image/image_source.h"
+
+/* For documents of images. */
+extern const struct json_options image_json_options;
+
+/* ---- image_oci.c ---- */
+
+/* The image that a descriptor leads to, through indexes. */
+struct image *image_read_descriptor(struct blob_store *store, struct json *descriptor,
+                                    const struct image_choice *choice, struct err *err) must_check;
+
+/* ---- image_layout.c; `name` is a tag or "@N", or NULL ---- */
+
+/* The places of a layout's images in its index.json; the caller frees *places. */
+int image_list_layout(struct blob_store *store, size_t **places, size_t *count,
+                      struct err *err) must_check;
+
+/* The image of a layout that `name` and choice->platform single out. */
+struct image *image_read_layout(struct blob_store *store, const char *name,
+                                const struct image_choice *choice, struct err *err) must_check;
+
+/* ---- image_archive.c; `name` is a name, a tag or "@N", or NULL ---- */
+
+/* The same for an archive. */
+int image_list_archive(struct source *s, size_t **places, size_t *count,
+                       struct err *err) must_check;
+struct image *image_read_archive(struct source *s, const char *name, const char *platform,
+                                 struct err *err) must_check;
+
+/* The only image of an uncompressed docker-archive in a regular file. Takes fd, in any case. */
+struct image *image_read_archive_fd(int fd, struct err *err) must_check;
+
+/* ---- image_daemon.c, image_registry.c ---- */
+
+struct image *image_read_daemon(const struct source_daemon *d, struct err *err) must_check;
+struct image *image_read_registry(const struct source_registry *r,
+                                  const struct image_choice *choice, struct err *err) must_check;
+
+#endif

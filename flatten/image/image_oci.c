@@ -1,0 +1,218 @@
+#include "flatten/image/image_internal.h"
+
+#include "base/fdio.h"
+#include "flatten/exchange/image_limits.h"
+#include "flatten/image/image_index.h"
+
+#include <string.h>
+
+/* An OCI image (image-spec manifest.md), wherever its blobs lie: from a descriptor to the layers.
+ */
+
+enum { MOST_INDEXES = 4 }; /* indexes that point to indexes */
+
+struct oci_reading {
+    struct blob_store *store;
+    const struct image_choice *choice;
+    struct json_doc *index; /* the last one followed; or NULL */
+    uint64_t json_size;     /* of all that was parsed, bytes */
+};
+
+/* ---- blobs ---- */
+
+/* What a descriptor asks for: a digest and a size it must have. */
+static int request_parse(const struct json *descriptor, enum blob_role role,
+                         struct blob_request *out, struct err *err)
+{
+    const char *text = json_text(json_get(descriptor, "digest"));
+
+    *out = (struct blob_request){.role = role};
+    if (!text || digest_parse(text, &out->digest, err) < 0)
+        return err_set(err, ERR_FORMAT, "a descriptor has no sha256 digest");
+    if (!json_u64(json_get(descriptor, "size"), &out->size))
+        return err_set(err, ERR_FORMAT, "the descriptor of %s has no size", out->digest.text);
+    out->media_type = json_text(json_get(descriptor, "mediaType"));
+    return 0;
+}
+
+static int check_size(const struct blob_request *request, const struct blob_place *place,
+                      struct err *err)
+{
+    if (place->size == request->size)
+        return 0;
+    return err_set(err, ERR_DIGEST, "%s has %llu bytes, not %llu as its descriptor says",
+                   request->digest.text, (unsigned long long)place->size,
+                   (unsigned long long)request->size);
+}
+
+static void close_place(struct blob_place *place)
+{
+    cleanup_fd(&place->fd);
+}
+
+static int read_place(const struct blob_place *place, struct buf *out, struct err *err)
+{
+    if (place->size > IMAGE_JSON_LIMIT)
+        return err_set(err, ERR_LIMIT, "has more than %d bytes", IMAGE_JSON_LIMIT);
+    char *end = buf_reserve(out, (size_t)place->size);
+    if (!end)
+        return err_nomem(err);
+    if (fd_pread_exact(place->fd, end, (size_t)place->size, place->offset, err) < 0)
+        return -1;
+    out->len += (size_t)place->size;
+    out->data[out->len] = '\0';
+    return 0;
+}
+
+static struct json_doc *read_json_blob(struct oci_reading *r, const struct json *descriptor,
+                                       enum blob_role role, struct digest *digest, struct err *err)
+{
+    _cleanup_buf_ struct buf text = BUF_INIT;
+    _cleanup_(close_place) struct blob_place place = {.fd = -1};
+    struct blob_request request;
+    struct digest actual;
+    size_t failed;
+
+    if (request_parse(descriptor, role, &request, err) < 0 ||
+        r->store->ops->open(r->store, &request, 1, &place, &failed, err) < 0)
+        return NULL;
+    *digest = request.digest;
+    if (check_size(&request, &place, err) < 0)
+        return NULL;
+    if (read_place(&place, &text, err) < 0) {
+        err_wrap(err, "%s", digest->text);
+        return NULL;
+    }
+    if (sha256_digest(text.data, text.len, &actual, err) < 0)
+        return NULL;
+    if (!digest_equal(&actual, digest)) {
+        err_set(err, ERR_DIGEST, "blob %s has content %s", digest->text, actual.text);
+        return NULL;
+    }
+    struct json_doc *doc = json_parse(text.data, text.len, &image_json_options, err);
+    if (!doc)
+        err_wrap(err, "%s", digest->text);
+    r->json_size += text.len;
+    return doc;
+}
+
+/* ---- from index to manifest ---- */
+
+/* One text must not be read as an index by some and as a manifest by others. */
+static int check_kind(const struct json *doc, struct err *err)
+{
+    uint64_t version;
+
+    if (json_get(doc, "manifests") && (json_get(doc, "layers") || json_get(doc, "config")))
+        return err_set(err, ERR_FORMAT, "it is an index and a manifest at once");
+    if (json_u64(json_get(doc, "schemaVersion"), &version) && version == 1)
+        return err_set(err, ERR_UNSUPPORTED,
+                       "a manifest of schema 1 (before Docker 1.10): push the image again");
+    return 0;
+}
+
+/* Follows indexes down to a manifest, whose digest it leaves in *digest. */
+static struct json_doc *find_manifest(struct oci_reading *r, const struct json *descriptor,
+                                      int depth, struct digest *digest, struct err *err)
+{
+    _cleanup_json_ struct json_doc *doc = read_json_blob(r, descriptor, BLOB_MANIFEST, digest, err);
+
+    if (!doc)
+        return NULL;
+    if (check_kind(json_root(doc), err) < 0) {
+        err_wrap(err, "%s", digest->text);
+        return NULL;
+    }
+    if (!index_is_index(descriptor, json_root(doc)))
+        return steal_ptr(&doc);
+    if (depth == MOST_INDEXES) {
+        err_set(err, ERR_LIMIT, "indexes point to indexes more than %d deep", MOST_INDEXES);
+        return NULL;
+    }
+    cleanup_json_doc(&r->index);
+    r->index = steal_ptr(&doc);
+    const struct json *next = index_choose_below(json_root(r->index), r->choice->platform, err);
+    return next ? find_manifest(r, next, depth + 1, digest, err) : NULL;
+}
+
+static int request_layer(const struct json *descriptor, struct blob_request *out, struct err *err)
+{
+    if (request_parse(descriptor, BLOB_LAYER, out, err) < 0)
+        return -1;
+    if (out->media_type && strstr(out->media_type, "+encrypted"))
+        return err_set(err, ERR_UNSUPPORTED, "it is encrypted");
+    return 0;
+}
+
+static int add_layers(const struct oci_reading *r, struct image *image, struct err *err)
+{
+    struct json *layers = json_get(json_root(image->manifest), "layers");
+    size_t count = image->layer_count, failed = 0;
+
+    if (json_count(layers) != count)
+        return err_set(err, ERR_FORMAT, "the manifest has %zu layers, the config %zu diff_ids",
+                       json_count(layers), count);
+    _cleanup_free_ struct blob_request *requests = calloc(count, sizeof(*requests));
+    _cleanup_free_ struct blob_place *places = calloc(count, sizeof(*places));
+    if (!requests || !places)
+        return err_nomem(err);
+    for (size_t i = 0; i < count; i++)
+        if (request_layer(json_at(layers, i), &requests[i], err) < 0)
+            return err_wrap(err, "layer %zu", i + 1);
+    for (size_t i = 0; i < count; i++) {
+        image->layers[i].digest = requests[i].digest;
+        image->layers[i].size = requests[i].size;
+    }
+    if (r->choice->outline)
+        return 0;
+    if (r->store->ops->open(r->store, requests, count, places, &failed, err) < 0)
+        return err_wrap(err, "layer %zu", failed + 1);
+    for (size_t i = 0; i < count; i++) {
+        struct layer *layer = &image->layers[i];
+        layer->fd = places[i].fd;
+        layer->offset = places[i].offset;
+        layer->size = places[i].size;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (check_size(&requests[i], &places[i], err) < 0)
+            return err_wrap(err, "layer %zu", i + 1);
+    return 0;
+}
+
+static struct image *open_manifest(struct oci_reading *r, struct json *descriptor, struct err *err)
+{
+    struct digest digest, config_digest;
+    _cleanup_json_ struct json_doc *manifest = find_manifest(r, descriptor, 0, &digest, err);
+
+    if (!manifest)
+        return NULL;
+    struct json *config_descriptor = json_get(json_root(manifest), "config");
+    if (!config_descriptor) {
+        err_set(err, ERR_FORMAT, "the manifest has no config");
+        return NULL;
+    }
+    struct json_doc *config =
+        read_json_blob(r, config_descriptor, BLOB_CONFIG, &config_digest, err);
+    _cleanup_image_ struct image *image = config ? image_new(config, err) : NULL;
+    if (!image)
+        return NULL;
+    /* A descriptor need not say its platform, and a tag chooses without looking at it. */
+    if (image_check_platform(image, r->choice->platform, err) < 0)
+        return NULL;
+    image->manifest = steal_ptr(&manifest);
+    image->digest = digest;
+    image->config_digest = config_digest;
+    image->index = steal_ptr(&r->index);
+    image->json_size = r->json_size;
+    return add_layers(r, image, err) < 0 ? NULL : steal_ptr(&image);
+}
+
+struct image *image_read_descriptor(struct blob_store *store, struct json *descriptor,
+                                    const struct image_choice *choice, struct err *err)
+{
+    struct oci_reading r = {.store = store, .choice = choice};
+    struct image *image = open_manifest(&r, descriptor, err);
+
+    cleanup_json_doc(&r.index);
+    return image;
+}

@@ -1,0 +1,17 @@
+/* Base64 (RFC 4648, 4): the standard alphabet, with padding. */
+#ifndef FLATTEN_BASE64_H
+#define FLATTEN_BASE64_H
+
+#include "base/buf.h"
+
+#include <stdbool.h>
+
+void base64_encode(struct buf *out, const void *data, size_t len);
+
+/*
+ * Appends what the text stands for. False, with nothing appended, if it is not base64: every
+ * character counts, padding is complete and unused bits are zero.
+ */
+bool base64_decode(struct buf *out, const char *text, size_t len) must_check;
+
+#endif

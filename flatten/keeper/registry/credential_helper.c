@@ -1,0 +1,147 @@
+#include "flatten/keeper/registry/credentials.h"
+
+#include "base/fdio.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+
+enum { ANSWER_LIMIT = 1024 * 1024, LONGEST_NAME = 64 };
+
+extern char **environ;
+
+struct helper {
+    pid_t pid;
+    int in, out; /* our ends of its standard input and output */
+};
+
+/* SIGPIPE is ignored here; a program that was started is used to the default. */
+static int set_attributes(posix_spawnattr_t *attributes)
+{
+    sigset_t defaults;
+
+    sigemptyset(&defaults);
+    sigaddset(&defaults, SIGPIPE);
+    sigaddset(&defaults, SIGXFSZ);
+    int rc = posix_spawnattr_setsigdefault(attributes, &defaults);
+    return rc ? rc : posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF);
+}
+
+static int spawn(struct helper *h, const char *program, int in, int out)
+{
+    char get[] = "get";
+    char *const argv[] = {(char *)(uintptr_t)program, get, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int rc = posix_spawn_file_actions_init(&actions);
+
+    if (rc)
+        return rc;
+    rc = posix_spawnattr_init(&attributes);
+    if (rc == 0) {
+        rc = set_attributes(&attributes);
+        if (rc == 0)
+            rc = posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
+        if (rc == 0)
+            rc = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+        if (rc == 0)
+            rc = posix_spawnp(&h->pid, program, &actions, &attributes, argv, environ);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return rc;
+}
+
+static int start(struct helper *h, const char *program, struct err *err)
+{
+    int in[2], out[2];
+
+    if (pipe2(in, O_CLOEXEC) < 0)
+        return err_sys(err, "pipe");
+    _cleanup_fd_ int in_read = in[0], in_write = in[1];
+    if (pipe2(out, O_CLOEXEC) < 0)
+        return err_sys(err, "pipe");
+    _cleanup_fd_ int out_read = out[0], out_write = out[1];
+    int rc = spawn(h, program, in_read, out_write);
+    if (rc) {
+        errno = rc;
+        return err_sys(err, "the credential helper %s cannot be started", program);
+    }
+    h->in = steal_fd(&in_write);
+    h->out = steal_fd(&out_read);
+    return 0;
+}
+
+/* Sends the server's name, reads the answer, waits for the end: its exit status, or -1. */
+static int converse(struct helper *h, const char *server, struct buf *answer, struct err *err)
+{
+    _cleanup_free_ char *line = strf("%s\n", server);
+    struct err ignored = ERR_INIT;
+    int status;
+
+    /* One that does not read may know without. */
+    (void)!(line && fd_write_all(h->in, line, strlen(line), &ignored) == 0);
+    cleanup_fd(&h->in);
+    int rc = fd_read_all(h->out, ANSWER_LIMIT, answer, err);
+    cleanup_fd(&h->out);
+    if (rc < 0)
+        kill(h->pid, SIGKILL);
+    while (waitpid(h->pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return err_sys(err, "waitpid");
+    if (rc < 0)
+        return -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+static int take_answer(const struct buf *answer, struct credentials *out, struct err *err)
+{
+    _cleanup_json_ struct json_doc *doc =
+        json_parse(answer->len ? answer->data : "", answer->len, NULL, err);
+
+    if (!doc)
+        return -1;
+    const char *user = json_text(json_get(json_root(doc), "Username"));
+    const char *secret = json_text(json_get(json_root(doc), "Secret"));
+    if (!user || !secret)
+        return err_set(err, ERR_FORMAT, "it gave no Username and Secret");
+    if (strcmp(user, "<token>") == 0)
+        return (out->identity_token = strdup(secret)) ? 1 : err_nomem(err);
+    out->username = strdup(user);
+    out->password = strdup(secret);
+    return out->username && out->password ? 1 : err_nomem(err);
+}
+
+static bool name_valid(const char *helper)
+{
+    size_t len = strspn(helper, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "._-");
+
+    return len > 0 && !helper[len] && len <= LONGEST_NAME;
+}
+
+int credential_helper_get(const char *helper, const char *server, struct credentials *out,
+                          struct err *err)
+{
+    char program[sizeof("docker-credential-") + LONGEST_NAME];
+    _cleanup_buf_ struct buf answer = BUF_INIT;
+    struct helper h = {.pid = -1, .in = -1, .out = -1};
+
+    if (!name_valid(helper))
+        return err_set(err, ERR_FORMAT, "'%.100s' is not the name of a credential helper", helper);
+    snprintf(program, sizeof(program), "docker-credential-%s", helper);
+    if (start(&h, program, err) < 0)
+        return -1;
+    int status = converse(&h, server, &answer, err);
+    if (status > 0) {
+        const char *said = answer.data ? answer.data : "";
+        if (strstr(said, "credentials not found"))
+            return 0;
+        err_set(err, ERR_SYSTEM, "exit status %d: %.*s", status, (int)strcspn(said, "\r\n"), said);
+        status = -1;
+    }
+    int rc = status < 0 ? -1 : take_answer(&answer, out, err);
+    return rc < 0 ? err_wrap(err, "%s", program) : rc;
+}

@@ -1,0 +1,360 @@
+#include "flatten/keeper/registry/registry_internal.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/*
+ * Uploading a blob (distribution-spec, "Pushing blobs"). A small one goes up in one piece: POST,
+ * then PUT. A large one goes in chunks (PATCH), as what is between us and the registry may refuse
+ * more (413) or break off: then the registry is asked how far it is (GET) and gets the rest, in
+ * smaller chunks. A registry that does not know chunks gets it in one piece after all.
+ */
+enum {
+    MIB = 1024 * 1024,
+    CHUNK = 64 * MIB,         /* of what is larger; proxies are known to take 100 MB */
+    LEAST_CHUNK = 256 * 1024, /* web servers are known to take 1 MB unless told otherwise */
+    MOST_IDLE = 24,           /* requests that bring a blob no further */
+    MOST_RESTARTS = 8,
+    LEAST_BY_TROUBLE = 8 * MIB, /* broken connections make chunks no smaller than this */
+};
+
+struct upload {
+    struct registry *r;
+    struct http *h;
+    const struct digest *digest;
+    const struct http_body *body;
+    char *location; /* of the upload that is open; or NULL */
+    bool unsure;    /* how far it is */
+    bool in_one;    /* the registry does not take chunks */
+    uint64_t sent;  /* bytes that the registry has */
+    uint64_t chunk;
+    uint64_t least; /* that a chunk may have, but the last */
+    unsigned restarts;
+};
+
+enum step { OPEN, ASK, SEND, FINISH };
+
+/* A reply stands (a success or a refusal), or there is a next step. */
+enum { STANDS, GO_ON };
+
+static enum step next_step(const struct upload *u)
+{
+    if (!u->location)
+        return OPEN;
+    if (u->unsure)
+        return ASK;
+    if (u->sent == 0 && (u->in_one || u->body->size <= u->chunk))
+        return FINISH;
+    return u->sent < u->body->size ? SEND : FINISH;
+}
+
+/* ---- requests ---- */
+
+/* What of the body is sent: from where the registry is, at most `most` bytes. */
+static struct http_body part(const struct upload *u, uint64_t most)
+{
+    struct http_body p = *u->body;
+    uint64_t left = p.size - u->sent;
+
+    if (p.data)
+        p.data += u->sent;
+    p.offset += (off_t)u->sent;
+    p.size = left < most ? left : most;
+    return p;
+}
+
+static int put(struct upload *u, struct http_reply *reply, struct err *err)
+{
+    static const char *const headers[] = {"Content-Type: application/octet-stream", NULL};
+    const struct http_body rest = part(u, UINT64_MAX);
+    _cleanup_buf_ struct buf url = BUF_INIT;
+
+    buf_puts(&url, u->location);
+    buf_puts(&url, strchr(u->location, '?') ? "&digest=" : "?digest=");
+    http_put_escaped(&url, u->digest->text);
+    if (buf_check(&url, err) < 0)
+        return -1;
+    const struct http_request request = {
+        .method = "PUT", .url = url.data, .headers = headers, .body = &rest};
+    return registry_exchange(u->r, u->h, &request, reply, err);
+}
+
+static int patch(struct upload *u, struct http_reply *reply, struct err *err)
+{
+    const struct http_body chunk = part(u, u->chunk);
+    char range[96];
+    const char *const headers[] = {"Content-Type: application/octet-stream", range, NULL};
+    const struct http_request request = {
+        .method = "PATCH", .url = u->location, .headers = headers, .body = &chunk};
+
+    snprintf(range, sizeof(range), "Content-Range: %" PRIu64 "-%" PRIu64, u->sent,
+             u->sent + chunk.size - 1);
+    return registry_exchange(u->r, u->h, &request, reply, err);
+}
+
+static int perform(struct upload *u, enum step step, struct http_reply *reply, struct err *err)
+{
+    const struct http_request ask = {.method = "GET", .url = u->location};
+
+    if (!u->location)
+        return registry_open_upload(u->r, u->h, "", registry_exchange, reply, err);
+    if (step == ASK)
+        return registry_exchange(u->r, u->h, &ask, reply, err);
+    return step == SEND ? patch(u, reply, err) : put(u, reply, err);
+}
+
+/* ---- replies ---- */
+
+static void give_up(struct upload *u)
+{
+    free(u->location);
+    u->location = NULL;
+    u->restarts++;
+    u->unsure = false;
+    u->sent = 0;
+}
+
+/* Where it goes on; where nothing is said, as before. */
+static int take_location(struct upload *u, const struct http_reply *reply, struct err *err)
+{
+    size_t len;
+
+    if (u->location && !http_header(reply, "Location", 0, &len))
+        return 0;
+    char *location = registry_upload_url(u->r, u->location, reply, err);
+    if (!location)
+        return -1;
+    free(u->location);
+    u->location = location;
+    return 0;
+}
+
+/* "Range: 0-LAST", with or without "bytes="; "0-0" is said of nothing as well. */
+static bool take_range(const struct http_reply *reply, uint64_t *have)
+{
+    size_t len, used = 0;
+    const char *value = http_header(reply, "Range", 0, &len);
+    char text[64];
+
+    if (!value || len >= sizeof(text))
+        return false;
+    memcpy(text, value, len);
+    text[len] = '\0';
+    const char *at = strncmp(text, "bytes=", 6) == 0 ? text + 6 : text;
+    if (strncmp(at, "0-", 2) != 0 || (used = strspn(at + 2, "0123456789")) == 0 || used > 18 ||
+        at[2 + used])
+        return false;
+    uint64_t last = strtoull(at + 2, NULL, 10);
+    *have = last ? last + 1 : 0;
+    return true;
+}
+
+static void take_least(struct upload *u, const struct http_reply *reply)
+{
+    size_t len;
+    const char *value = http_header(reply, "OCI-Chunk-Min-Length", 0, &len);
+
+    u->least = value && len < 16 ? strtoull(value, NULL, 10) : 0;
+    if (u->least < LEAST_CHUNK)
+        u->least = LEAST_CHUNK;
+    if (u->chunk < u->least)
+        u->chunk = u->least;
+}
+
+/* Smaller pieces from now on; false if there are none. */
+static bool halve(struct upload *u)
+{
+    uint64_t piece = u->body->size < u->chunk ? u->body->size : u->chunk;
+
+    if (u->in_one || piece / 2 < u->least)
+        return false;
+    u->chunk = piece / 2;
+    return true;
+}
+
+/* Of a registry that cannot say how far it is, the upload is begun again. */
+static int after_ask(struct upload *u, const struct http_reply *reply, struct err *err)
+{
+    uint64_t have;
+
+    if (reply->status == 401 || reply->status == 403 || registry_may_pass(reply->status))
+        return STANDS;
+    if (reply->status >= 300 || !take_range(reply, &have) || have > u->body->size) {
+        give_up(u);
+        return GO_ON;
+    }
+    u->sent = have;
+    u->unsure = false;
+    return take_location(u, reply, err) < 0 ? -1 : GO_ON;
+}
+
+static int after_open(struct upload *u, const struct http_reply *reply, struct err *err)
+{
+    if (reply->status != 202)
+        return STANDS;
+    take_least(u, reply);
+    return take_location(u, reply, err) < 0 ? -1 : GO_ON;
+}
+
+static void take_in_one(struct upload *u)
+{
+    give_up(u);
+    u->in_one = true;
+    u->r->chunk = UINT64_MAX;
+}
+
+static int after_refusal(struct upload *u, enum step step, long status)
+{
+    bool chunked = step == SEND || u->sent > 0;
+
+    if (status == 413 && halve(u)) {
+        u->r->chunk = u->chunk; /* the next blob goes the same way */
+        u->unsure = true;
+    } else if (status == 416 && chunked) {
+        u->unsure = true;
+    } else if (status == 404 && chunked) {
+        give_up(u);
+    } else if (step == SEND && (status == 400 || status == 405 || status == 415 || status == 501)) {
+        take_in_one(u);
+    } else {
+        return STANDS;
+    }
+    return GO_ON;
+}
+
+/* It may have taken less than it was sent. */
+static int after_send(struct upload *u, const struct http_reply *reply, struct err *err)
+{
+    uint64_t sent = u->sent + part(u, u->chunk).size, have = sent;
+
+    if (reply->status >= 300)
+        return after_refusal(u, SEND, reply->status);
+    u->unsure = take_range(reply, &have) && have > sent;
+    if (!u->unsure)
+        u->sent = have;
+    return take_location(u, reply, err) < 0 ? -1 : GO_ON;
+}
+
+/* What a reply means: STANDS, GO_ON, or -1. */
+static int advance(struct upload *u, enum step step, const struct http_reply *reply,
+                   struct err *err)
+{
+    switch (step) {
+    case OPEN:
+        return after_open(u, reply, err);
+    case ASK:
+        return after_ask(u, reply, err);
+    case SEND:
+        return after_send(u, reply, err);
+    case FINISH:
+        break;
+    }
+    return reply->status < 300 ? STANDS : after_refusal(u, FINISH, reply->status);
+}
+
+/* ---- all of it ---- */
+
+/* A connection broke, or the registry is busy. */
+static void after_trouble(struct upload *u, enum step step)
+{
+    if (!u->location)
+        return;
+    if (step == FINISH && u->sent == 0)
+        give_up(u);
+    else
+        u->unsure = true;
+    if (step == SEND && u->chunk >= 2 * LEAST_BY_TROUBLE)
+        (void)halve(u);
+}
+
+/* An upload that seemed to fail may have been all of it. */
+static int arrived(struct upload *u, struct http_reply *reply, struct err *err)
+{
+    if (registry_ask_blob(u->r, u->h, u->digest, reply, err) < 0)
+        return -1;
+    bool there = reply->status == 200;
+    http_reply_clear(reply);
+    return there;
+}
+
+/* What a blob's requests may still cost. */
+struct patience {
+    unsigned tries; /* since it has come further than ever */
+    unsigned idle;  /* requests since it has come further */
+    uint64_t most;
+};
+
+static int check_patience(struct patience *p, const struct upload *u, uint64_t before,
+                          struct err *err)
+{
+    if (u->sent >= p->most + LEAST_CHUNK) {
+        p->most = u->sent;
+        p->tries = 0;
+    }
+    p->idle = u->sent >= before + LEAST_CHUNK ? 0 : p->idle + 1;
+    return p->idle <= MOST_IDLE && u->restarts <= MOST_RESTARTS
+               ? 0
+               : err_set(err, ERR_SYSTEM, "the registry takes no more than %" PRIu64 " bytes",
+                         p->most);
+}
+
+/* 1: it is there. 0: the reply says that it will not be. */
+static int run(struct upload *u, struct http_reply *reply, struct err *err)
+{
+    struct patience patience = {0};
+
+    for (;;) {
+        uint64_t before = u->sent;
+        enum step step = next_step(u);
+        int there = step == OPEN && u->restarts ? arrived(u, reply, err) : 0;
+        if (there)
+            return there;
+        int rc = perform(u, step, reply, err);
+        int what = rc < 0 ? STANDS : advance(u, step, reply, err);
+        if (what < 0 || (rc == 0 && what == STANDS && step == FINISH && reply->status == 201))
+            return what < 0 ? -1 : 1;
+        if (check_patience(&patience, u, before, err) < 0) {
+            if (u->in_one)
+                return -1;
+            *err = (struct err)ERR_INIT; /* whatever it does with chunks */
+            take_in_one(u);
+            u->restarts = 1;
+            patience = (struct patience){0};
+            what = GO_ON;
+        }
+        if (what == GO_ON) {
+            http_reply_clear(reply);
+            continue;
+        }
+        rc = registry_retry(u->r, &patience.tries, rc, reply, err);
+        if (rc <= 0)
+            return rc;
+        after_trouble(u, step);
+    }
+}
+
+static int upload(struct registry *r, struct http *h, const struct digest *digest,
+                  const struct http_body *body, struct err *err)
+{
+    struct upload u = {.r = r,
+                       .h = h,
+                       .digest = digest,
+                       .body = body,
+                       .in_one = r->chunk == UINT64_MAX,
+                       .chunk = r->chunk ? r->chunk : CHUNK};
+    _cleanup_http_reply_ struct http_reply reply = {0};
+    int rc = run(&u, &reply, err);
+
+    free(u.location);
+    return rc == 0 ? registry_refused(r, &reply, err) : rc;
+}
+
+int registry_push_blob(struct registry *r, struct http *h, const struct digest *digest,
+                       const struct http_body *body, struct err *err)
+{
+    int rc = registry_has_blob(r, h, digest, err);
+
+    if (rc == 0)
+        rc = upload(r, h, digest, body, err);
+    return rc < 0 ? err_wrap(err, "uploading %s", digest->text) : 0;
+}

@@ -1,0 +1,122 @@
+#include "flatten/keeper/sink/sink_backends.h"
+
+#include "flatten/keeper/registry/registry.h"
+#include "flatten/name/media_type.h"
+#include "flatten/stream/temporary_file.h"
+
+#include <string.h>
+
+/*
+ * A registry as a destination. Layers go up as they are ready, from a temporary file; nobody sees
+ * them before the manifest, which comes last and in one piece.
+ */
+struct registry_sink {
+    struct sink base;
+    struct registry *registry;
+    struct http *http;
+    int fd; /* of the layer that is being written; or -1 */
+    char *name;
+};
+
+static int begin_layer(struct sink *base, int *fd, off_t *offset, struct err *err)
+{
+    struct registry_sink *s = (struct registry_sink *)base;
+
+    if (s->fd < 0 && (s->fd = temporary_file_open(err)) < 0)
+        return -1;
+    if (ftruncate(s->fd, 0) < 0)
+        return err_sys(err, "truncate");
+    *fd = s->fd;
+    *offset = 0;
+    return 0;
+}
+
+static int end_layer(struct sink *base, const struct written_layer *layer, struct err *err)
+{
+    struct registry_sink *s = (struct registry_sink *)base;
+    const struct http_body body = {.fd = s->fd, .size = layer->size};
+
+    if (registry_push_blob(s->registry, s->http, &layer->digest, &body, err) < 0)
+        return err_wrap(err, "docker://%s", s->name);
+    cleanup_fd(&s->fd); /* who has a duplicate can still read it */
+    s->fd = -1;
+    return 0;
+}
+
+static int has_layer(struct sink *base, const struct written_layer *layer, struct err *err)
+{
+    struct registry_sink *s = (struct registry_sink *)base;
+    int rc = registry_has_blob(s->registry, s->http, &layer->digest, err);
+
+    return rc < 0 ? err_wrap(err, "docker://%s", s->name) : rc;
+}
+
+/* `version` is a tag, or the manifest's digest. */
+static int push_manifest(struct registry_sink *s, const struct blob *manifest, const char *type,
+                         const char *version, struct err *err)
+{
+    const struct http_body body = {.data = manifest->data, .size = manifest->len};
+
+    return registry_push_manifest(s->registry, s->http, version, type, &manifest->digest, &body,
+                                  err);
+}
+
+static int push_image(struct registry_sink *s, const struct sink_image *image, struct err *err)
+{
+    const struct http_body config = {.data = image->config.data, .size = image->config.len};
+    const char *version =
+        image->inner ? image->manifest.digest.text : registry_ref(s->registry)->tag;
+
+    if (!image->is_index &&
+        registry_push_blob(s->registry, s->http, &image->config.digest, &config, err) < 0)
+        return -1;
+    return push_manifest(s, &image->manifest,
+                         image->is_index ? MEDIA_TYPE_INDEX : MEDIA_TYPE_MANIFEST, version, err);
+}
+
+static int publish(struct sink *base, const struct sink_image *images, size_t count,
+                   struct err *err)
+{
+    struct registry_sink *s = (struct registry_sink *)base;
+
+    for (size_t i = 0; i < count; i++)
+        if (push_image(s, &images[i], err) < 0)
+            return err_wrap(err, "docker://%s", s->name);
+    return 0;
+}
+
+static void release(struct sink *base)
+{
+    struct registry_sink *s = (struct registry_sink *)base;
+
+    cleanup_http(&s->http);
+    cleanup_registry(&s->registry);
+    cleanup_fd(&s->fd);
+    free(s->name);
+    free(s);
+}
+
+struct sink *sink_open_registry(const struct reference *ref, struct err *err)
+{
+    static const struct sink_ops ops = {begin_layer, end_layer, publish, release, has_layer};
+    struct registry_sink *s = calloc(1, sizeof(*s));
+
+    if (!s) {
+        err_nomem(err);
+        return NULL;
+    }
+    _cleanup_sink_ struct sink *sink = &s->base;
+    s->base.ops = &ops;
+    s->fd = -1;
+    if (!(s->name = strdup(ref->name))) {
+        err_nomem(err);
+        return NULL;
+    }
+    if (!(s->registry = registry_open(ref->name, &ref->registry, "pull,push", err)) ||
+        !(s->http = registry_http(s->registry, err)) ||
+        registry_push_probe(s->registry, s->http, err) < 0) {
+        err_wrap(err, "docker://%s", ref->name);
+        return NULL;
+    }
+    return steal_ptr(&sink);
+}

@@ -1,0 +1,22 @@
+/*
+ * The kinds of sources, for source_open: each is in the source of its name. Each fills its part of
+ * a fresh struct source, which is freed by the caller also after a failure.
+ */
+#ifndef FLATTEN_SOURCE_BACKENDS_H
+#define FLATTEN_SOURCE_BACKENDS_H
+
+#include "flatten/exchange/source.h"
+
+/* Opens the file; no byte of it is read. "-" is standard input. */
+int source_find_archive(struct source *s, struct err *err) must_check;
+
+/* Opens the directory. */
+int source_find_layout(struct source *s, struct err *err) must_check;
+
+/* Downloads the image, of `platform` if that is not NULL, into a temporary file. */
+int source_find_daemon(struct source *s, const char *platform, struct err *err) must_check;
+
+/* Fetches the manifest or index that the reference names, and opens a store for the rest. */
+int source_find_registry(struct source *s, struct err *err) must_check;
+
+#endif

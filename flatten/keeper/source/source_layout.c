@@ -1,0 +1,64 @@
+#include "flatten/keeper/source/source_backends.h"
+
+#include "base/fdio.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+/* The directory of an OCI image layout. */
+struct layout_store {
+    struct blob_store base;
+    int dir;
+};
+
+static int open_blob(struct blob_store *base, const struct blob_request *request,
+                     struct blob_place *out, struct err *err)
+{
+    int dir = ((struct layout_store *)base)->dir;
+    char path[BLOB_PATH_SIZE];
+    struct stat st;
+
+    blob_path(&request->digest, path);
+    _cleanup_fd_ int fd = openat(dir, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return err_sys(err, "%s", path);
+    if (!S_ISREG(st.st_mode))
+        return err_set(err, ERR_FORMAT, "%s is not a regular file", path);
+    *out = (struct blob_place){.fd = steal_fd(&fd), .size = (uint64_t)st.st_size};
+    return 0;
+}
+
+static int open_blobs(struct blob_store *s, const struct blob_request *requests, size_t count,
+                      struct blob_place *out, size_t *failed, struct err *err)
+{
+    return blob_open_each(s, open_blob, requests, count, out, failed, err);
+}
+
+static int read_layout_file(struct blob_store *s, enum layout_file file, struct buf *out,
+                            struct err *err)
+{
+    const struct layout_file_rule *rule = &layout_files[file];
+
+    return file_read(((struct layout_store *)s)->dir, rule->name, rule->limit, out, err);
+}
+
+static void release_store(struct blob_store *base)
+{
+    struct layout_store *s = (struct layout_store *)base;
+
+    cleanup_fd(&s->dir);
+    free(s);
+}
+
+int source_find_layout(struct source *source, struct err *err)
+{
+    static const struct blob_store_ops ops = {open_blobs, read_layout_file, release_store};
+    struct layout_store *s = calloc(1, sizeof(*s));
+
+    if (!s)
+        return err_nomem(err);
+    s->base.ops = &ops;
+    source->layout.store = &s->base;
+    s->dir = open(source->ref->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return s->dir < 0 ? err_sys(err, "%s", source->ref->path) : 0;
+}

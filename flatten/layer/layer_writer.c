@@ -1,0 +1,199 @@
+#include "flatten/layer/layer_writer.h"
+
+#include "base/fdio.h"
+#include "flatten/layer/pax.h"
+#include "flatten/stream/digester.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+enum { BLOCKS = 8, BLOCK_SIZE = 512 * 1024 };
+enum { WRITEBACK = 8 * 1024 * 1024 };
+enum { HASHER, WRITER }; /* the relay's consumers */
+
+/*
+ * Three threads: the caller's makes the archive, the hasher's finds its diff_id, one compresses,
+ * hashes (digest) and writes.
+ */
+struct layer_writer {
+    struct entry_sink base;
+    struct relay *relay;
+    struct worker *writer;
+    struct hasher *own; /* where none was lent */
+    struct hash_lane *diff_id;
+    struct digester *digest;
+    struct compressor *compressor;
+    struct buf header;
+    uint64_t max_size; /* of the archive */
+    uint64_t left;     /* of the present entry's content */
+    size_t padding;    /* behind it */
+    int fd;
+    off_t at;
+    off_t synced;       /* up to here the disk was told to write */
+    struct err failure; /* of the thread that writes, read when it is joined */
+    struct written_layer written;
+};
+
+/* Has the disk begin with what is there, so that the fsync at the end finds little left to do. */
+static void start_writeback(struct layer_writer *w)
+{
+    if (w->at - w->synced < WRITEBACK)
+        return;
+    /* Only a hint: what goes wrong with the data, fsync says. */
+    (void)!sync_file_range(w->fd, w->synced, w->at - w->synced, SYNC_FILE_RANGE_WRITE);
+    w->synced = w->at;
+}
+
+static int put_blob(void *ctx, const void *data, size_t len, struct err *err)
+{
+    struct layer_writer *w = ctx;
+
+    if (w->digest && digester_update(w->digest, data, len, err) < 0)
+        return -1;
+    if (fd_pwrite_all(w->fd, data, len, w->at, err) < 0)
+        return -1;
+    w->at += (off_t)len;
+    w->written.size += len;
+    start_writeback(w);
+    return 0;
+}
+
+static int write_all(struct layer_writer *w, struct err *err)
+{
+    const void *data;
+    size_t len;
+    int rc;
+
+    while ((rc = relay_take(w->relay, WRITER, &data, &len, err)) > 0) {
+        if (compressor_write(w->compressor, data, len, err) < 0)
+            return -1;
+        relay_release(w->relay, WRITER);
+    }
+    return rc < 0 ? -1 : compressor_finish(w->compressor, err);
+}
+
+static void write_behind(void *ctx)
+{
+    struct layer_writer *w = ctx;
+
+    if (write_all(w, &w->failure) < 0)
+        relay_stop(w->relay, &w->failure);
+}
+
+static int put_bytes(struct layer_writer *w, const void *data, uint64_t len, struct err *err)
+{
+    if (len > w->max_size - w->written.tar_size)
+        return err_set(err, ERR_LIMIT, "the new layer has more than %llu bytes",
+                       (unsigned long long)w->max_size);
+    w->written.tar_size += len;
+    return relay_write(w->relay, data, (size_t)len, err);
+}
+
+static int put_entry(struct entry_sink *sink, struct archive_entry *entry, struct err *err)
+{
+    struct layer_writer *w = (struct layer_writer *)sink;
+    bool has_content = !archive_entry_hardlink(entry) && archive_entry_filetype(entry) == AE_IFREG;
+
+    if (w->left)
+        return err_set(err, ERR_FORMAT, "less content than the header says");
+    buf_truncate(&w->header, 0);
+    if (pax_header(entry, &w->header, err) < 0)
+        return -1;
+    w->left = has_content ? (uint64_t)archive_entry_size(entry) : 0;
+    w->padding = pax_padding(w->left);
+    return put_bytes(w, w->header.data, w->header.len, err);
+}
+
+static int put_data(struct entry_sink *sink, const void *data, uint64_t len, struct err *err)
+{
+    struct layer_writer *w = (struct layer_writer *)sink;
+
+    if (len > w->left)
+        return err_set(err, ERR_FORMAT, "more content than the header says");
+    if (len == 0)
+        return 0;
+    if (put_bytes(w, data, len, err) < 0)
+        return -1;
+    w->left -= len;
+    return w->left ? 0 : put_bytes(w, NULL, w->padding, err);
+}
+
+struct layer_writer *layer_writer_new(int fd, off_t offset, const struct compress_options *compress,
+                                      struct hasher *hasher, struct err *err)
+{
+    static const struct entry_sink_ops ops = {put_entry, put_data};
+    _cleanup_layer_writer_ struct layer_writer *w = calloc(1, sizeof(*w));
+
+    if (!w) {
+        err_nomem(err);
+        return NULL;
+    }
+    w->base.ops = &ops;
+    w->fd = fd;
+    w->at = w->synced = offset;
+    w->max_size = UINT64_MAX;
+    w->written.kind = compress->kind;
+    if (!hasher)
+        hasher = w->own = hasher_new(err);
+    /* Uncompressed, the blob is the archive: one hash serves for both. */
+    if (!hasher ||
+        (compress->kind != COMPRESSION_NONE && !(w->digest = digester_new(hasher, err))) ||
+        !(w->compressor = compressor_new(compress, put_blob, w, err)) ||
+        !(w->relay = relay_new(hasher_hub(hasher), 2, BLOCKS, BLOCK_SIZE, err)) ||
+        !(w->diff_id = hash_lane_new(hasher, w->relay, HASHER, err)) ||
+        !(w->writer = worker_start(write_behind, w, err)))
+        return NULL;
+    return steal_ptr(&w);
+}
+
+struct entry_sink *layer_writer_sink(struct layer_writer *w)
+{
+    return &w->base;
+}
+
+void layer_writer_limit(struct layer_writer *w, uint64_t max_size)
+{
+    w->max_size = max_size;
+}
+
+void layer_writer_free(struct layer_writer *w)
+{
+    struct err given_up;
+
+    if (w->relay) {
+        err_set(&given_up, ERR_SYSTEM, "no longer wanted");
+        relay_stop(w->relay, &given_up);
+    }
+    if (w->writer)
+        worker_join(w->writer);
+    cleanup_hash_lane(&w->diff_id);
+    cleanup_digester(&w->digest);
+    cleanup_relay(&w->relay);
+    cleanup_hasher(&w->own);
+    cleanup_compressor(&w->compressor);
+    buf_free(&w->header);
+    free(w);
+}
+
+int layer_writer_finish(struct layer_writer *w, struct written_layer *out, struct err *err)
+{
+    enum { END_MARK = 2 * PAX_BLOCK };
+
+    if (w->left)
+        return err_set(err, ERR_FORMAT, "less content than the header says");
+    if (put_bytes(w, NULL, END_MARK, err) < 0)
+        return -1;
+    relay_end(w->relay, NULL);
+    worker_join(steal_ptr(&w->writer));
+    if (w->failure.kind != ERR_NONE) {
+        *err = w->failure;
+        return -1;
+    }
+    if (hash_lane_finish(w->diff_id, &w->written.diff_id, err) < 0)
+        return -1;
+    w->written.digest = w->written.diff_id;
+    if (w->digest && digester_finish(w->digest, &w->written.digest, err) < 0)
+        return -1;
+    *out = w->written;
+    return 0;
+}

@@ -1,0 +1,96 @@
+#include "flatten/reader/reader_internal.h"
+
+struct remote_sink {
+    struct sink base;
+    struct reader *reader;
+    int fd; /* of the layer that is being written; or -1 */
+};
+
+static int begin_layer(struct sink *base, int *fd, off_t *offset, struct err *err)
+{
+    struct remote_sink *s = (struct remote_sink *)base;
+    const struct wire_request request = {.op = WIRE_BEGIN};
+    _cleanup_answer_ struct answer a = ANSWER_INIT;
+
+    if (reader_ask(s->reader, &request, &a, err) < 0)
+        return -1;
+    cleanup_fd(&s->fd);
+    s->fd = answer_fd(&a, err);
+    *fd = s->fd;
+    *offset = (off_t)a.reply.offset;
+    return s->fd < 0 ? -1 : 0;
+}
+
+static int end_layer(struct sink *base, const struct written_layer *layer, struct err *err)
+{
+    struct remote_sink *s = (struct remote_sink *)base;
+    const struct wire_request request = {.op = WIRE_END, .layer = *layer};
+    _cleanup_answer_ struct answer a = ANSWER_INIT;
+
+    cleanup_fd(&s->fd);
+    s->fd = -1;
+    return reader_ask(s->reader, &request, &a, err);
+}
+
+static int has_layer(struct sink *base, const struct written_layer *layer, struct err *err)
+{
+    struct remote_sink *s = (struct remote_sink *)base;
+    const struct wire_request request = {.op = WIRE_HAS, .layer = *layer};
+    _cleanup_answer_ struct answer a = ANSWER_INIT;
+
+    return reader_ask(s->reader, &request, &a, err) < 0 ? -1 : a.reply.number == 1;
+}
+
+static int ask(struct remote_sink *s, const struct wire_request *request, struct err *err)
+{
+    _cleanup_answer_ struct answer a = ANSWER_INIT;
+
+    return reader_ask(s->reader, request, &a, err);
+}
+
+static int name_image(struct remote_sink *s, const struct sink_image *image, struct err *err)
+{
+    const struct wire_request request = {.op = WIRE_IMAGE, .image = *image};
+
+    if (image->layer_count > WIRE_MOST_BLOBS || image->config.len > WIRE_MOST_DOCUMENT ||
+        image->manifest.len > WIRE_MOST_DOCUMENT)
+        return err_set(err, ERR_LIMIT, "the new image's config or manifest is too large");
+    return ask(s, &request, err);
+}
+
+static int publish(struct sink *base, const struct sink_image *images, size_t count,
+                   struct err *err)
+{
+    struct remote_sink *s = (struct remote_sink *)base;
+    const struct wire_request request = {.op = WIRE_PUBLISH};
+
+    if (count > WIRE_MOST_IMAGES)
+        return err_set(err, ERR_LIMIT, "more than %d images, names and indexes", WIRE_MOST_IMAGES);
+    for (size_t i = 0; i < count; i++)
+        if (name_image(s, &images[i], err) < 0)
+            return -1;
+    return ask(s, &request, err);
+}
+
+static void release(struct sink *base)
+{
+    struct remote_sink *s = (struct remote_sink *)base;
+
+    cleanup_fd(&s->fd);
+    free(s);
+}
+
+struct sink *reader_sink(struct reader *r, struct err *err)
+{
+    static const struct sink_ops ops = {begin_layer, end_layer, publish, release, has_layer};
+    const struct wire_request request = {.op = WIRE_SINK};
+    struct remote_sink *s = malloc(sizeof(*s));
+
+    if (!s) {
+        err_nomem(err);
+        return NULL;
+    }
+    *s = (struct remote_sink){{&ops}, r, -1};
+    _cleanup_sink_ struct sink *sink = &s->base;
+    return ask(s, &request, err) < 0 ? NULL : steal_ptr(&sink);
+}

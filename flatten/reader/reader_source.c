@@ -1,0 +1,185 @@
+#include "flatten/reader/reader_internal.h"
+
+#include "flatten/image/image.h"
+
+#include <string.h>
+
+/* ---- blobs ---- */
+
+struct remote_store {
+    struct blob_store base;
+    struct reader *reader;
+    size_t which;
+};
+
+/* The places come one by one; from where it fails, they are given back. */
+static int take_places(struct reader *r, size_t count, struct blob_place *out, struct err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        _cleanup_answer_ struct answer a = ANSWER_INIT;
+        int fd = reader_next(r, &a, err) < 0 ? -1 : answer_fd(&a, err);
+        if (fd < 0) {
+            blob_places_close(out, i);
+            return -1;
+        }
+        out[i] = (struct blob_place){fd, (off_t)a.reply.offset, a.reply.size};
+    }
+    return 0;
+}
+
+static int open_blobs(struct blob_store *base, const struct blob_request *requests, size_t count,
+                      struct blob_place *out, size_t *failed, struct err *err)
+{
+    const struct remote_store *s = (const struct remote_store *)base;
+    const struct wire_request request = {.op = WIRE_BLOBS,
+                                         .number = s->which,
+                                         .blobs = (struct blob_request *)(uintptr_t)requests,
+                                         .blob_count = count};
+    _cleanup_answer_ struct answer a = ANSWER_INIT;
+
+    *failed = 0;
+    if (count > WIRE_MOST_BLOBS)
+        return err_set(err, ERR_LIMIT, "more than %d layers", WIRE_MOST_BLOBS);
+    if (reader_ask(s->reader, &request, &a, err) == 0)
+        return take_places(s->reader, count, out, err);
+    *failed = a.reply.number < count ? (size_t)a.reply.number : 0;
+    return -1;
+}
+
+static int read_layout_file(struct blob_store *base, enum layout_file file, struct buf *out,
+                            struct err *err)
+{
+    const struct remote_store *s = (const struct remote_store *)base;
+    const struct wire_request request = {.op = WIRE_FILE, .number = s->which, .file = file};
+    const struct layout_file_rule *rule = &layout_files[file];
+    _cleanup_answer_ struct answer a = ANSWER_INIT;
+
+    if (reader_ask(s->reader, &request, &a, err) < 0)
+        return -1;
+    if (a.reply.len > rule->limit)
+        return err_set(err, ERR_LIMIT, "%s: more than %zu bytes", rule->name, rule->limit);
+    buf_append(out, a.reply.data, a.reply.len);
+    return buf_check(out, err);
+}
+
+static void release(struct blob_store *base)
+{
+    free(base);
+}
+
+static struct blob_store *remote_store(struct reader *r, size_t which, struct err *err)
+{
+    static const struct blob_store_ops ops = {open_blobs, read_layout_file, release};
+    struct remote_store *s = malloc(sizeof(*s));
+
+    if (!s) {
+        err_nomem(err);
+        return NULL;
+    }
+    *s = (struct remote_store){{.ops = &ops}, r, which};
+    return &s->base;
+}
+
+/* ---- the source ---- */
+
+static int spool(void *ctx, struct err *err)
+{
+    struct reader *r = ctx;
+    const struct wire_request request = {.op = WIRE_SPOOL};
+    _cleanup_answer_ struct answer a = ANSWER_INIT;
+
+    return reader_ask(r, &request, &a, err) < 0 ? -1 : answer_fd(&a, err);
+}
+
+static int copy_text(const char *text, char **out, struct err *err)
+{
+    if (text && !(*out = strdup(text)))
+        return err_nomem(err);
+    return 0;
+}
+
+static int fill_registry(struct source_registry *out, const struct wire_reply *reply,
+                         struct err *err)
+{
+    out->root = reply->root;
+    out->root_size = reply->size;
+    return copy_text(reply->root_type, &out->root_type, err) < 0 ||
+                   copy_text(reply->name, &out->name, err) < 0
+               ? -1
+               : 0;
+}
+
+static int fill_daemon(struct source_daemon *out, struct answer *a, struct err *err)
+{
+    const struct wire_reply *reply = &a->reply;
+
+    if (copy_text(reply->name, &out->name, err) < 0 || copy_text(reply->os, &out->os, err) < 0 ||
+        copy_text(reply->architecture, &out->architecture, err) < 0)
+        return -1;
+    out->fd = answer_fd(a, err);
+    return out->fd < 0 ? -1 : 0;
+}
+
+static int fill_archive(struct source_archive *out, struct answer *a, struct reader *r,
+                        struct err *err)
+{
+    out->regular = a->reply.regular;
+    out->spool = spool;
+    out->spool_ctx = r;
+    out->fd = answer_fd(a, err);
+    return out->fd < 0 ? -1 : 0;
+}
+
+static int fill_source(struct source *s, struct answer *a, struct reader *r, size_t which,
+                       struct err *err)
+{
+    switch (s->ref->transport) {
+    case TRANSPORT_OCI:
+        s->layout.store = remote_store(r, which, err);
+        return s->layout.store ? 0 : -1;
+    case TRANSPORT_OCI_ARCHIVE:
+    case TRANSPORT_DOCKER_ARCHIVE:
+        return fill_archive(&s->archive, a, r, err);
+    case TRANSPORT_DOCKER_DAEMON:
+        return fill_daemon(&s->daemon, a, err);
+    case TRANSPORT_REGISTRY:
+        s->registry.store = remote_store(r, which, err);
+        return s->registry.store ? fill_registry(&s->registry, &a->reply, err) : -1;
+    }
+    return err_set(err, ERR_USAGE, "no such kind of reference");
+}
+
+struct source *reader_source(struct reader *r, size_t which, struct err *err)
+{
+    const struct wire_request request = {.op = WIRE_SOURCE, .number = which};
+    _cleanup_answer_ struct answer a = ANSWER_INIT;
+    _cleanup_source_ struct source *s = source_new(&r->task->sources[which], err);
+
+    if (!s || reader_ask(r, &request, &a, err) < 0 || fill_source(s, &a, r, which, err) < 0)
+        return NULL;
+    return steal_ptr(&s);
+}
+
+/* ---- what the daemon says of layers ---- */
+
+struct image *reader_diff_ids(struct reader *r, size_t which, struct err *err)
+{
+    const struct wire_request request = {.op = WIRE_DIFF_IDS, .number = which};
+    _cleanup_answer_ struct answer a = ANSWER_INIT;
+
+    if (reader_ask(r, &request, &a, err) < 0)
+        return NULL;
+    size_t count = a.reply.len / DIGEST_SIZE;
+    _cleanup_image_ struct image *image = calloc(1, sizeof(*image));
+    if (!image || !(image->layers = calloc(count + 1, sizeof(*image->layers)))) {
+        err_nomem(err);
+        return NULL;
+    }
+    for (; image->layer_count < count; image->layer_count++) {
+        struct layer *layer = &image->layers[image->layer_count];
+        *layer = (struct layer){.number = (unsigned)image->layer_count + 1, .fd = -1};
+        if (digest_parse(a.reply.data + image->layer_count * DIGEST_SIZE, &layer->diff_id, err) < 0)
+            return NULL;
+    }
+    return steal_ptr(&image);
+}

@@ -1,0 +1,215 @@
+#include "flatten/reader/sandbox.h"
+
+#include <fcntl.h>
+#include <linux/landlock.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <sys/capability.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <termios.h>
+#include <unistd.h>
+
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+
+bool sandbox_has_list(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(FLATBED_COVERAGE)
+    return false;
+#else
+    return true;
+#endif
+}
+
+bool sandbox_closes_files(void)
+{
+#ifdef FLATBED_COVERAGE
+    return false;
+#else
+    return true;
+#endif
+}
+
+/* ---- capabilities ---- */
+
+static int drop_capabilities(struct err *err)
+{
+    cap_t none = cap_init();
+
+    if (!none)
+        return err_sys(err, "cap_init");
+    /* EPERM without CAP_SETPCAP: then no_new_privs alone keeps what is bounded from being had. */
+    for (cap_value_t cap = 0; cap_get_bound(cap) >= 0; cap++)
+        if (cap_drop_bound(cap) < 0 && errno != EPERM) {
+            cap_free(none);
+            return err_sys(err, "the bounding set of capabilities");
+        }
+    int rc = cap_set_proc(none);
+    cap_free(none);
+    return rc < 0 ? err_sys(err, "cannot drop capabilities") : 0;
+}
+
+/* ---- files by name ---- */
+
+/* All rights that the kernel at hand knows: with no rule, none of them is granted. */
+static uint64_t all_file_rights(int abi)
+{
+    uint64_t rights = LANDLOCK_ACCESS_FS_MAKE_SYM * 2 - 1;
+
+    if (abi >= 2)
+        rights |= 1ull << 13; /* REFER */
+    if (abi >= 3)
+        rights |= 1ull << 14; /* TRUNCATE */
+    if (abi >= 5)
+        rights |= 1ull << 15; /* IOCTL_DEV */
+    return rights;
+}
+
+static int close_file_system(struct err *err)
+{
+    long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+
+    if (abi < 0) /* not built in, or switched off: the list of system calls has no open(2) */
+        return 0;
+    struct landlock_ruleset_attr attr = {.handled_access_fs = all_file_rights((int)abi)};
+    _cleanup_fd_ int fd =
+        (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr.handled_access_fs), 0);
+    if (fd < 0 || syscall(SYS_landlock_restrict_self, fd, 0) < 0)
+        return err_sys(err, "landlock");
+    return 0;
+}
+
+/* ---- system calls ---- */
+
+static const int plain[] = {
+    /* descriptors that are there */
+    SCMP_SYS(read),
+    SCMP_SYS(pread64),
+    SCMP_SYS(write),
+    SCMP_SYS(writev), /* glibc's last words, before it aborts */
+    SCMP_SYS(pwrite64),
+    SCMP_SYS(lseek),
+    SCMP_SYS(close),
+    SCMP_SYS(fstat),
+    SCMP_SYS(copy_file_range),
+    SCMP_SYS(sync_file_range),
+    SCMP_SYS(poll),
+    SCMP_SYS(ppoll),
+    SCMP_SYS(recvmsg),
+    SCMP_SYS(sendmsg),
+    /* memory */
+    SCMP_SYS(brk),
+    SCMP_SYS(munmap),
+    SCMP_SYS(mremap),
+    SCMP_SYS(madvise),
+    /* threads */
+    SCMP_SYS(futex),
+    SCMP_SYS(set_robust_list),
+    SCMP_SYS(rseq),
+    SCMP_SYS(sched_getaffinity),
+    SCMP_SYS(gettid),
+    SCMP_SYS(getpid),
+    SCMP_SYS(exit),
+    SCMP_SYS(exit_group),
+    /* signals and time */
+    SCMP_SYS(rt_sigaction),
+    SCMP_SYS(rt_sigprocmask),
+    SCMP_SYS(rt_sigreturn),
+    SCMP_SYS(restart_syscall),
+    SCMP_SYS(clock_gettime),
+    /* what tells little: qsort(3) asks how much memory there is, and we which machine this is */
+    SCMP_SYS(sysinfo),
+    SCMP_SYS(uname),
+    SCMP_SYS(getrandom),
+};
+
+static int allow_plain(scmp_filter_ctx list)
+{
+    for (size_t i = 0; i < sizeof(plain) / sizeof(*plain); i++) {
+        int rc = seccomp_rule_add(list, SCMP_ACT_ALLOW, plain[i], 0);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+static struct scmp_arg_cmp equals(unsigned arg, scmp_datum_t value)
+{
+    return (struct scmp_arg_cmp){.arg = arg, .op = SCMP_CMP_EQ, .datum_a = value};
+}
+
+/* Rules that look at an argument: 0, or a negative errno. */
+static int allow_some(scmp_filter_ctx list)
+{
+    /* isatty(3): TCGETS; TCGETS2 in a newer glibc, whose headers part it from termios.h. The
+     * progress line: how wide the terminal is. */
+    static const unsigned long ioctls[] = {TCGETS, _IOR('T', 0x2a, char[44]), TIOCGWINSZ};
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < sizeof(ioctls) / sizeof(*ioctls); i++)
+        rc = seccomp_rule_add(list, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, equals(1, ioctls[i]));
+    if (rc == 0)
+        rc = seccomp_rule_add(list, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1, equals(1, F_DUPFD_CLOEXEC));
+    /* Memory that can be run is never made. */
+    if (rc == 0)
+        rc = seccomp_rule_add(list, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,
+                              SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+    if (rc == 0)
+        rc = seccomp_rule_add(list, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1,
+                              SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+    /* Threads, not processes. What clone3 would do cannot be read from a filter: glibc falls back.
+     */
+    if (rc == 0)
+        rc = seccomp_rule_add(list, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
+                              SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
+    if (rc == 0)
+        rc = seccomp_rule_add(list, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
+    /* abort(3), and nobody else's end. */
+    if (rc == 0)
+        rc = seccomp_rule_add(list, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
+                              equals(0, (scmp_datum_t)getpid()));
+    /* Names for threads and mappings: nobody needs them. */
+    if (rc == 0)
+        rc = seccomp_rule_add(list, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(prctl), 0);
+    return rc;
+}
+
+static int filter_calls(struct err *err)
+{
+    scmp_filter_ctx list = seccomp_init(SCMP_ACT_KILL_PROCESS);
+    int rc = list ? 0 : -ENOMEM;
+
+    if (rc == 0)
+        rc = allow_plain(list);
+    if (rc == 0)
+        rc = allow_some(list);
+    if (rc == 0)
+        rc = seccomp_load(list);
+    seccomp_release(list);
+    if (rc == 0)
+        return 0;
+    errno = -rc;
+    return err_sys(err, "the kernel takes no list of system calls (seccomp), and without one no "
+                        "image is read");
+}
+
+int sandbox_enter(struct err *err)
+{
+    const struct rlimit none = {0, 0};
+
+    if (setrlimit(RLIMIT_CORE, &none) < 0)
+        return err_sys(err, "RLIMIT_CORE");
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+        return err_sys(err, "PR_SET_NO_NEW_PRIVS");
+    if ((sandbox_closes_files() && close_file_system(err) < 0) || drop_capabilities(err) < 0)
+        return -1;
+    return sandbox_has_list() ? filter_calls(err) : 0;
+}

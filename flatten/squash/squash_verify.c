@@ -1,0 +1,16 @@
+#include "flatten/squash/squash_verify.h"
+
+int squash_verify(const struct image *source, const struct squashed *squashed,
+                  const struct merged_options *options, listing_difference *report, void *ctx,
+                  size_t *differing, struct err *err)
+{
+    const struct merged_options all = {.semantics = options->semantics};
+    _cleanup_listing_ struct listing *before = listing_new(source, &all, NULL, err);
+    _cleanup_listing_ struct listing *after =
+        before ? listing_new(squashed->result, &all, before, err) : NULL;
+
+    if (!after)
+        return err_wrap(err, "--verify");
+    *differing = listing_compare(before, after, report, ctx);
+    return 0;
+}

@@ -1,0 +1,88 @@
+#include "flatten/stream/temporary_file.h"
+
+#include "base/fdio.h"
+#include "base/human.h"
+
+#include <fcntl.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+static const char *temporary_dir(void)
+{
+    const char *dir = getenv("TMPDIR");
+
+    return dir && dir[0] == '/' ? dir : "/var/tmp";
+}
+
+int temporary_file_open(struct err *err)
+{
+    int fd = open(temporary_dir(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+    if (fd < 0)
+        err_sys(err, "no temporary file in %s (set TMPDIR)", temporary_dir());
+    return fd;
+}
+
+/* Returns the bytes that can still be written there, or UINT64_MAX if that is not known. */
+static uint64_t free_room(void)
+{
+    struct statvfs fs;
+    uint64_t bytes;
+
+    /* A file system that does not count its blocks says that it has none. */
+    if (statvfs(temporary_dir(), &fs) < 0 || fs.f_blocks == 0 ||
+        __builtin_mul_overflow((uint64_t)fs.f_bavail, (uint64_t)fs.f_frsize, &bytes))
+        return UINT64_MAX;
+    return bytes;
+}
+
+/* An estimate that is less than the room was too low: the message leaves it out. */
+static int no_room(uint64_t room, uint64_t estimate, struct err *err)
+{
+    char has[HUMAN_SIZE], needs[HUMAN_SIZE];
+    bool low = estimate <= room;
+
+    err_set(err, ERR_SYSTEM,
+            "%s has %s free, the image needs %s%s: set TMPDIR to a directory with room",
+            temporary_dir(), human_size(room, has), low ? "more" : "about ",
+            low ? "" : human_size(estimate, needs));
+    err->sys = ENOSPC;
+    return -1;
+}
+
+int temporary_file_check_room(uint64_t bytes, struct err *err)
+{
+    uint64_t room = free_room();
+
+    return room < bytes ? no_room(room, bytes, err) : 0;
+}
+
+int temporary_file_explain_room(int fd, uint64_t bytes, struct err *err)
+{
+    off_t written = lseek(fd, 0, SEEK_END);
+
+    if (err->kind != ERR_SYSTEM || (err->sys != ENOSPC && err->sys != EDQUOT) || written < 0)
+        return -1;
+    return no_room((uint64_t)written, bytes, err);
+}
+
+int temporary_file_copy(struct stream *s, int fd, uint64_t most, struct err *err)
+{
+    const uint64_t limit = most;
+    const void *data;
+    size_t len;
+
+    for (;;) {
+        if (stream_peek(s, &data, &len, err) < 0)
+            return -1;
+        if (len == 0)
+            return 0;
+        if (len > most)
+            return err_set(err, ERR_LIMIT, "unpacks to more than %llu bytes",
+                           (unsigned long long)limit);
+        most -= len;
+        if (fd_write_all(fd, data, len, err) < 0)
+            return err_wrap(err, "temporary file in %s (set TMPDIR)", temporary_dir());
+        stream_advance(s, len);
+    }
+}

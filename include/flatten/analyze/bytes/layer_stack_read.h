@@ -1,0 +1,23 @@
+/*
+ * Fills a layer stack from an image. The headers of all layers are read once, oldest layer first
+ * (merge_index.h enters them); uncompressed payload is skipped. Digests are not checked: nothing is
+ * published.
+ */
+#ifndef FLATTEN_LAYER_STACK_READ_H
+#define FLATTEN_LAYER_STACK_READ_H
+
+#include "flatten/analyze/bytes/layer_stack.h"
+#include "flatten/image/image.h"
+#include "flatten/merge/merge_index.h"
+#include "flatten/merge/merged_options.h"
+
+/*
+ * Fills *out, which the caller clears, also after a failure. *index owns the tree that `out`
+ * borrows: the caller frees it, after `out`. options->notice and its context (merged_options.h) may
+ * be NULL.
+ */
+int layer_stack_read(const struct image *image, const struct merged_options *options,
+                     struct layer_stack *out, struct merge_index **index,
+                     struct merged_report *report, struct err *err) must_check;
+
+#endif

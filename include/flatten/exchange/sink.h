@@ -1,0 +1,109 @@
+/*
+ * A destination for new images. It lends a file for each layer, then takes configurations and
+ * manifests and publishes all at once: until then nothing bears the destination's name, and a sink
+ * that is freed before leaves nothing behind. The keeper has a kind for each transport
+ * (sink_open.h); in the sandbox, a sink asks the keeper (reader_sink).
+ */
+#ifndef FLATTEN_SINK_H
+#define FLATTEN_SINK_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "flatten/exchange/written_layer.h"
+#include "flatten/name/reference.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct sink;
+
+/* A blob in memory, borrowed. */
+struct blob {
+    struct digest digest;
+    const char *data;
+    size_t len;
+};
+
+struct sink_image {
+    struct blob config, manifest;
+    const struct written_layer *layers; /* oldest first, as ended with sink_end_layer */
+    size_t layer_count;
+    const char *name; /* "name:tag" or tag; NULL for none */
+    bool whole_name;  /* a layout takes all of `name` for its tag, not only what is behind ':' */
+    bool is_index;    /* `manifest` is an index of images: no config, no layers */
+    bool inner;       /* an index that comes later names it; the destination does not */
+};
+
+struct sink_ops {
+    int (*begin_layer)(struct sink *s, int *fd, off_t *offset, struct err *err);
+    int (*end_layer)(struct sink *s, const struct written_layer *layer, struct err *err);
+    int (*publish)(struct sink *s, const struct sink_image *images, size_t count, struct err *err);
+    void (*release)(struct sink *s);
+    /* Returns 1 if the destination has that blob already; may be missing. */
+    int (*has_layer)(struct sink *s, const struct written_layer *layer, struct err *err);
+};
+
+struct sink {
+    const struct sink_ops *ops;
+};
+
+/* True for destinations that hold images under an index: inner ones, and is_index. */
+bool sink_holds_index(const struct reference *ref) must_check;
+
+/* True for destinations that hold several images, each by its name. */
+bool sink_holds_several(const struct reference *ref) must_check;
+
+/*
+ * Sets *out to the name of an image at a destination: the one in the reference, else the one at the
+ * source. NULL for none: engines take only NAME:TAG from an archive, and the bare tag of a layout
+ * is no name for one. The caller frees it.
+ */
+int sink_image_name(const struct reference *to, const char *source_name, char **out,
+                    struct err *err) must_check;
+
+/*
+ * Begins a layer, whose bytes go to *fd from *offset on. Called again without sink_end_layer, it
+ * starts the same layer afresh. *fd is borrowed; what a duplicate of it shows of an ended layer
+ * stays until sink_free.
+ */
+static inline int sink_begin_layer(struct sink *s, int *fd, off_t *offset, struct err *err)
+{
+    return s->ops->begin_layer(s, fd, offset, err);
+}
+
+/* Ends the layer that was begun: it has been written whole, and is `layer`. */
+static inline int sink_end_layer(struct sink *s, const struct written_layer *layer, struct err *err)
+{
+    return s->ops->end_layer(s, layer, err);
+}
+
+/*
+ * Returns 1 if the destination has the layer's blob already, 0 if not or if that is not known, or
+ * -1. After 1 the layer need not be written: the call takes the place of sink_begin_layer and
+ * sink_end_layer.
+ */
+static inline int sink_has_layer(struct sink *s, const struct written_layer *layer, struct err *err)
+{
+    return s->ops->has_layer ? s->ops->has_layer(s, layer, err) : 0;
+}
+
+/*
+ * Publishes the images, all at once. One may be there several times, under several names. A layer
+ * that was begun and not ended is given up.
+ */
+static inline int sink_publish(struct sink *s, const struct sink_image *images, size_t count,
+                               struct err *err)
+{
+    return s->ops->publish(s, images, count, err);
+}
+
+/* Frees the sink and, if it has not published, takes back what it wrote. */
+static inline void sink_free(struct sink *s)
+{
+    s->ops->release(s);
+}
+
+DEFINE_CLEANUP(sink, struct sink, sink_free)
+#define _cleanup_sink_ _cleanup_(cleanup_sink)
+
+#endif

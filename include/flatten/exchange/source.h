@@ -1,0 +1,67 @@
+/*
+ * A source of images, found but not read. The keeper finds it, with names, networks and daemons
+ * (source_open.h); the reader gets a copy over the wire (reader.h) and parses it (image_source.h).
+ */
+#ifndef FLATTEN_SOURCE_H
+#define FLATTEN_SOURCE_H
+
+#include "flatten/exchange/blob_store.h"
+#include "flatten/name/reference.h"
+
+#include <stdbool.h>
+
+/* Makes an empty temporary file without a name. Returns a descriptor, the caller's, or -1. */
+typedef int spool_new(void *ctx, struct err *err);
+
+/* docker-archive, oci-archive */
+struct source_archive {
+    int fd;       /* owned: the archive as it lies, perhaps a pipe, perhaps compressed */
+    bool regular; /* fd is a regular file */
+    /* For the reader, which needs an archive that is uncompressed and seekable: */
+    bool plain;       /* fd is one; set by the first reading */
+    spool_new *spool; /* makes the file for a copy that is one */
+    void *spool_ctx;  /* borrowed */
+};
+
+/* oci */
+struct source_layout {
+    struct blob_store *store; /* owned */
+};
+
+/* docker:// */
+struct source_registry {
+    struct blob_store *store; /* owned */
+    struct digest root;       /* of the manifest or index that the reference names */
+    uint64_t root_size;       /* bytes */
+    char *root_type;          /* media type, as the registry says; or NULL */
+    char *name;               /* of the image, "HOST/NAME:TAG"; NULL for a digest */
+};
+
+/* docker-daemon */
+struct source_daemon {
+    int fd;                  /* owned: an archive in a regular file, as docker save writes it */
+    char *name;              /* of the image, "NAME:TAG"; or NULL */
+    char *os, *architecture; /* that the daemon was asked for; or NULL */
+};
+
+struct source {
+    const struct reference *ref; /* borrowed; its transport tells which of these there is: */
+    union {
+        struct source_archive archive;
+        struct source_layout layout;
+        struct source_registry registry;
+        struct source_daemon daemon;
+    };
+};
+
+/* Returns a source that holds nothing but `ref`, or NULL without memory. */
+struct source *source_new(const struct reference *ref, struct err *err) must_check;
+void source_free(struct source *s);
+
+DEFINE_CLEANUP(source, struct source, source_free)
+#define _cleanup_source_ _cleanup_(cleanup_source)
+
+/* Returns the store of a layout or a registry; NULL for the others. */
+struct blob_store *source_store(const struct source *s);
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * Checks the blobs of layers against their digests in threads of its own, beside the merge. It can,
+ * as a blob that lies in a file can be read at any time. Each thread hashes two layers side by side
+ * (sha256_pair.h), newest layers first, as the merge reads them: the second to read a layer finds
+ * it in the page cache.
+ *
+ * An uncompressed layer needs no other check, so the merge reads only its headers and the content
+ * that shows. What a compressed layer unpacks to is checked by its reader.
+ *
+ * Each file is read twice. That both readers saw the same bytes is concluded from the file's size
+ * and time of change. A process that mapped the file, writable, before the run can still show
+ * different bytes to each.
+ *
+ * Nothing that was made of the image may be handed on before verifier_finish has returned 0.
+ */
+#ifndef FLATTEN_VERIFIER_H
+#define FLATTEN_VERIFIER_H
+
+#include "flatten/image/image.h"
+
+struct verifier;
+
+/*
+ * Starts to check the layers of which the blob's digest is known, and sets their `verifier`
+ * (image.h); other layers are checked by their readers. The image is borrowed.
+ */
+struct verifier *verifier_new(struct image *image, struct err *err) must_check;
+/* Stops checks that are not done, and sets the layers' `verifier` to NULL. */
+void verifier_free(struct verifier *v);
+
+DEFINE_CLEANUP(verifier, struct verifier, verifier_free)
+#define _cleanup_verifier_ _cleanup_(cleanup_verifier)
+
+/*
+ * The reader of a layer calls this before it begins, and at each entry. Returns 0, or -1 with the
+ * error of a wrong layer: this one or a newer one.
+ */
+int verifier_check(struct verifier *v, const struct layer *layer, struct err *err) must_check;
+
+/*
+ * Waits for all checks. Returns 0 if all layers are right, or -1 with the error of the newest wrong
+ * layer, or of a file that has changed. May be called again.
+ */
+int verifier_finish(struct verifier *v, struct err *err) must_check;
+
+/*
+ * Replaces *err, with which the merge failed, by the cause. If *err is about content, this waits
+ * for the checks of the layers that readers have begun, and if one of them is wrong, *err becomes
+ * the error of the newest: the same message, however the threads were timed.
+ */
+void verifier_explain(struct verifier *v, struct err *err);
+
+#endif

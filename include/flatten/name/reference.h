@@ -1,0 +1,61 @@
+/*
+ * Image references: the place of an image, in the forms of containers-transports(5).
+ *
+ *   docker-archive:FILE[:NAME]   oci:DIR[:TAG]   oci-archive:FILE[:TAG]   docker-daemon:NAME
+ *   docker://[HOST[:PORT]/]NAME[:TAG|@DIGEST]
+ *
+ * A word without a transport is a path if that exists (a directory is an OCI layout, a file an
+ * archive), else an image of the Docker daemon.
+ */
+#ifndef FLATTEN_REFERENCE_H
+#define FLATTEN_REFERENCE_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum transport {
+    TRANSPORT_OCI,
+    TRANSPORT_OCI_ARCHIVE,
+    TRANSPORT_DOCKER_ARCHIVE,
+    TRANSPORT_DOCKER_DAEMON,
+    TRANSPORT_REGISTRY,
+};
+
+enum { REGISTRY_RETRIES = 5 }; /* the default */
+
+/* How to connect to a registry. reference_parse leaves it zeroed, for the caller to fill. */
+struct registry_options {
+    bool insecure;        /* do not verify certificates, and accept plain HTTP */
+    uint64_t retries;     /* how often to repeat a request after a temporary failure */
+    const char *cert_dir; /* certificates.h; or NULL */
+    /* For a destination: a repository of the same registry that blobs may come from; or NULL. */
+    const char *mount_from;
+};
+
+struct reference {
+    enum transport transport;
+    bool sniffed; /* guessed from a word without a transport: an archive may be of either kind */
+    char *path;   /* of the file or directory; NULL for the daemon and registries */
+    char *name;   /* a tag for OCI layouts and archives, name[:tag] for the others; may be NULL */
+    struct registry_options registry;
+};
+
+/* Parses a source. ERR_USAGE if it is malformed. The caller clears *out with reference_clear. */
+int reference_parse(const char *text, struct reference *out, struct err *err) must_check;
+
+/*
+ * Parses a destination: FILE.tar need not exist, and is an archive. "docker-daemon:" needs no name,
+ * for images that keep theirs.
+ */
+int reference_parse_destination(const char *text, struct reference *out,
+                                struct err *err) must_check;
+
+/* Frees path and name, and zeroes the reference. */
+void reference_clear(struct reference *ref);
+
+#define _cleanup_reference_ _cleanup_(reference_clear)
+
+#endif

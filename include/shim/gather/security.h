@@ -1,0 +1,33 @@
+/*
+ * Gathers what a container would be on the host, beyond its mounts: the facts that the policy's
+ * "security" judges (plan.h) and that config.json alone does not show.
+ */
+#ifndef SHIM_SECURITY_H
+#define SHIM_SECURITY_H
+
+#include "shim/gather/security_devices.h"
+#include "shim/request/facts.h"
+
+struct security_facts {
+    bool host_root;                /* the container's process would be root on the host */
+    bool host_root_later;          /* it could become root there by CAP_SETUID */
+    unsigned host_namespaces;      /* bits of enum namespace_kind: shared with the host */
+    struct device_numbers devices; /* of the host's files that "devices" allows */
+    const char *let_through; /* system calls of seccomp.deny that the filter allows; "" if none */
+    const char *filter_problem; /* why the filter cannot be judged, or NULL */
+    struct json *profile; /* seccomp.profile, if it must be put in; in the document; else NULL */
+};
+
+/*
+ * Gathers the facts. `doc` gets the values that may be put in; texts are in the arena. Fails only
+ * without memory: a filter that cannot be judged is `filter_problem`.
+ */
+int security_gather(const struct policy *policy, const struct spec *spec, const struct facts *facts,
+                    struct json_doc *doc, struct arena *arena, struct security_facts *out,
+                    struct err *err) must_check;
+
+/* Returns the bits of the capabilities that the policy leaves to a container, or to a privileged
+ * one. Pure. */
+uint64_t security_capabilities(const struct policy_security *security, bool privileged);
+
+#endif

@@ -1,0 +1,19 @@
+/*
+ * The attributes that a file takes over from the one that it replaces: owner, mode and SELinux
+ * label.
+ */
+#ifndef SHIM_ATTRIBUTES_H
+#define SHIM_ATTRIBUTES_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+
+#include <sys/stat.h>
+
+/*
+ * Copies them from the open file `from`, whose stat is `like`, to the open file `to`. Without the
+ * right to give files away the group may stay. ERR_SYSTEM.
+ */
+int attributes_copy(int from, const struct stat *like, int to, struct err *err) must_check;
+
+#endif

@@ -1,0 +1,23 @@
+/*
+ * The call of an OCI runtime: its command line as it was understood. shim/runtime/call fills it;
+ * rooms that only need the result include this header alone.
+ */
+#ifndef SHIM_OCI_CALL_H
+#define SHIM_OCI_CALL_H
+
+#include <stdbool.h>
+
+/* All texts are borrowed from argv. */
+struct call {
+    const char *command; /* NULL: none, such as `--version` alone */
+    const char *bundle;  /* NULL: the working directory */
+    const char *config;  /* crun's --config; NULL: config.json of the bundle */
+    const char *id;      /* the container, for create, run, restore and exec */
+    const char *process; /* exec's --process; NULL if it is not given or in doubt */
+    const char *log;     /* NULL: none */
+    const char *log_format;
+    const char *root;
+    bool help; /* the runtime shows its help and does nothing */
+};
+
+#endif

@@ -1,0 +1,61 @@
+/*
+ * The low-level runtime, runc or crun: finding it, asking which it is, and becoming it.
+ *
+ * Names are searched in a fixed list of directories, never in PATH. This program itself is skipped
+ * (by device and inode of /proc/self/exe), and a counter in the environment ends chains of wrappers
+ * that lead back here.
+ */
+#ifndef SHIM_LOWLEVEL_H
+#define SHIM_LOWLEVEL_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+
+#include <limits.h>
+#include <stddef.h>
+
+/* The kind of a low-level runtime: the two read command lines differently. */
+enum lowlevel_flavor { FLAVOR_UNKNOWN, FLAVOR_RUNC, FLAVOR_CRUN };
+
+struct lowlevel {
+    char path[PATH_MAX];
+};
+
+/* The names to look for if no policy names any. */
+extern const char *const lowlevel_defaults[];
+enum { LOWLEVEL_DEFAULTS = 2 };
+
+/*
+ * Finds the first of `names` that is an executable regular file and not this program. A name with a
+ * slash must be absolute. ERR_POLICY lists what was tried.
+ */
+int lowlevel_find(const char *const *names, size_t count, struct lowlevel *out,
+                  struct err *err) must_check;
+
+/*
+ * Finds the runtime that has a container called by one of the words, by its state directory (runc
+ * keeps ROOT/ID/state.json, crun ROOT/ID/status; ROOT is /run/runc or /run/crun if NULL). Used if
+ * no policy says which runtime started a container. Returns 0, or -1 if none has it: no error.
+ */
+int lowlevel_find_owner(const char *root, int argc, char *const argv[], struct lowlevel *out);
+
+/*
+ * Asks the runtime for its `--version` and looks for a line that begins with "runc version" or
+ * "crun version". Starts a process, for at most two seconds. ERR_UNSUPPORTED if it is neither.
+ */
+int lowlevel_ask_flavor(struct lowlevel *low, enum lowlevel_flavor *out,
+                        struct err *err) must_check;
+
+/*
+ * Executes the runtime in place of this process, with argv[0] replaced by its path (crun chooses
+ * handlers by that name). Returns only on failure.
+ */
+int lowlevel_exec(struct lowlevel *low, int argc, char *const argv[], struct err *err) must_check;
+
+/* Returns how many wrappers of this kind are in the chain, including this one. */
+long lowlevel_depth(void);
+
+/* Counts this wrapper in the environment. ERR_POLICY if there are too many. */
+int lowlevel_enter(struct err *err) must_check;
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * The entry of `mounts` that a volume becomes: written by apply.c, recognised by plan_volumes.c at
+ * the next edit of the same document. Pure.
+ */
+#ifndef SHIM_MOUNT_ENTRY_H
+#define SHIM_MOUNT_ENTRY_H
+
+#include "shim/plan/plan.h"
+
+/* The members of an entry that the plan alone does not decide. */
+struct mount_form {
+    const char *source; /* the volume's, or the path where that is pinned (pin.h) */
+    bool rro;           /* read-only with all that is mounted below it */
+    bool idmap;         /* shows ids through the container's user namespace */
+};
+
+/* Makes the entry in the document. A failure is the document's (json_failed). */
+struct json *mount_entry_make(const struct plan_mount *m, const struct mount_form *form,
+                              struct json_doc *doc, const struct spec *spec);
+
+/*
+ * Returns true if the entry gets the option of mount(8): nosuid and nodev unless the policy says
+ * suid and dev, others if the policy says so.
+ */
+bool mount_entry_has(const struct plan_mount *m, const char *option);
+
+/*
+ * Returns 1 if the mount is, member for member, what mount_entry_make gives: a mount that says
+ * anything else is not of an earlier edit. (Only "rro" may be there or not.) Else 0, or -1 without
+ * memory.
+ */
+int mount_entry_is(const struct spec_mount *mount, const struct plan_mount *m,
+                   const struct mount_form *form, const struct spec *spec,
+                   struct err *err) must_check;
+
+/*
+ * Returns the path where the checked source of a volume is pinned (pin.h), in the arena: the same
+ * each time. NULL without memory.
+ */
+const char *mount_entry_pin_path(const struct plan_mount *m, struct arena *arena);
+
+/* Returns true if the mount's source is below PIN_FOLDER, or could be as far as its text tells. */
+bool mount_entry_names_pin(const struct spec_mount *mount);
+
+/* Returns true if the mount's source is a path where binds_hold.c holds a source of the user's. */
+bool mount_entry_is_held(const struct spec_mount *mount);
+
+#endif

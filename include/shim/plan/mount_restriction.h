@@ -1,0 +1,22 @@
+/*
+ * The options of a bind mount that restrict it, and the options that undo each: the opposite, and
+ * the opposite that runc and crun apply to all mounts below ("rrw", "rsuid" …). Pure.
+ */
+#ifndef SHIM_MOUNT_RESTRICTION_H
+#define SHIM_MOUNT_RESTRICTION_H
+
+#include "base/json/json.h"
+
+struct mount_restriction {
+    const char *option, *opposite;
+    const char *recursive_opposite; /* or NULL */
+};
+
+/* Returns the row for "ro", "bind", "nosuid", "nodev" or "noexec"; NULL for anything else. Static.
+ */
+const struct mount_restriction *mount_restriction_find(const char *option);
+
+/* Returns true if the options of a mount restrict it so, and none of them undoes it. */
+bool mount_restriction_holds(const struct mount_restriction *r, const struct json *options);
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * Puts a decision into config.json. Pure: only the document is edited.
+ *
+ * A mount goes behind the container's mounts, except that it never hides one: it comes before the
+ * first mount that lies beneath it, and behind everything that it lies beneath (mounts apply in
+ * order: runtime-spec, config.md#mounts).
+ */
+#ifndef SHIM_APPLY_H
+#define SHIM_APPLY_H
+
+#include "shim/plan/decision.h"
+
+/*
+ * Applies the operations that change something. `spec` is a view of `doc`, and stale afterwards.
+ * Fails with ERR_SYSTEM only when memory is short.
+ */
+int apply_decision(const struct decision *decision, struct json_doc *doc, const struct spec *spec,
+                   struct err *err) must_check;
+
+#endif

@@ -1,0 +1,247 @@
+#include "shim/admin/check/lint.h"
+
+#include "base/glob.h"
+#include "base/path.h"
+#include "shim/policy/template.h"
+#include "shim/privilege/namespace.h"
+
+#include <string.h>
+
+/* ---- volumes ---- */
+
+static bool is_glob(const char *text)
+{
+    return strpbrk(text, "*?[\\") != NULL;
+}
+
+/* Returns true if glob `a` matches everything that `b` matches, as far as the text shows. */
+static bool covers(const char *a, const char *b)
+{
+    if (strcmp(a, b) == 0)
+        return true;
+    return strcmp(a, "*") == 0 ? b[0] != '.' : !is_glob(b) && glob_matches_file(a, b);
+}
+
+static void lint_names(const struct policy_volume *v, struct findings *out)
+{
+    for (size_t i = 0; i < v->names.count; i++)
+        for (size_t j = 0; j < v->names.count; j++) {
+            const char *a = v->names.items[j], *b = v->names.items[i];
+            if (i == j || !covers(a, b) || (j > i && strcmp(a, b) == 0))
+                continue;
+            findings_add(out, FINDING_WARNING, "name-covered", &v->names.place,
+                         "volumes.%s: '%s' adds nothing, '%s' offers it", v->name, b, a);
+            break;
+        }
+    for (size_t i = 0; v->names.given && i < v->presets.count; i++)
+        if (!policy_offers_name(v, v->presets.items[i]))
+            findings_add(out, FINDING_WARNING, "preset-not-offered", &v->presets.place,
+                         "volumes.%s: the preset '%s' is never used, \"names\" do not offer it",
+                         v->name, v->presets.items[i]);
+    if (v->names.given && !v->names.count && !v->always)
+        findings_add(out, FINDING_WARNING, "volume-not-offered", &v->names.place,
+                     "volumes.%s: no container can have it: \"names\" is empty", v->name);
+}
+
+static void lint_volume(const struct policy_volume *v, struct findings *out)
+{
+    bool named = (v->source_vars | v->target_vars) & 1u << VAR_NAME;
+
+    lint_names(v, out);
+    if (v->names.given && !named)
+        findings_add(out, FINDING_WARNING, "name-unused", &v->names.place,
+                     "volumes.%s: all names mean the same, neither \"source\" nor \"target\" has "
+                     "{name}",
+                     v->name);
+    if (v->create.wanted && v->access == ACCESS_RO)
+        findings_add(out, FINDING_WARNING, "create-read-only", &v->create.place,
+                     "volumes.%s: what is made for a container stays empty, \"access\" is ro",
+                     v->name);
+    if (v->create.wanted && v->optional)
+        findings_add(out, FINDING_NOTE, "optional-made", &v->create.place,
+                     "volumes.%s: a source that is made is never missing, so \"optional\" only "
+                     "counts when it does not answer",
+                     v->name);
+}
+
+static void lint_targets(const struct policy *policy, struct findings *out)
+{
+    for (size_t i = 0; i < policy->volume_count; i++)
+        for (size_t j = 0; j < i; j++) {
+            const struct policy_volume *a = &policy->volumes[j], *b = &policy->volumes[i];
+            if (!a->always || !b->always || (b->target_vars & 1u << VAR_NAME) ||
+                strcmp(a->target.text, b->target.text) != 0)
+                continue;
+            findings_add(out, FINDING_ERROR, "target-twice", &b->target.place,
+                         "volumes.%s and volumes.%s are always mounted, both on %s: no container "
+                         "can start",
+                         a->name, b->name, b->target.text);
+        }
+}
+
+/* ---- binds ---- */
+
+static bool same_rule(const struct policy_bind_rule *a, const struct policy_bind_rule *b)
+{
+    return a->access == b->access && !a->options.count && !b->options.count && !a->say && !b->say &&
+           a->says_require_access == b->says_require_access &&
+           a->require_access == b->require_access;
+}
+
+/* Returns the rule that would decide if this one were not there; NULL: the default. */
+static const struct policy_bind_rule *rule_above(const struct policy_binds *binds, size_t index)
+{
+    const char *path = binds->rules[index].path.text;
+    const struct policy_bind_rule *best = NULL;
+
+    for (size_t i = 0; i < binds->rule_count; i++) {
+        const struct policy_bind_rule *rule = &binds->rules[i];
+        if (i == index || strcmp(rule->path.text, path) == 0 ||
+            !path_is_beneath(path, rule->path.text))
+            continue;
+        if (!best || strlen(rule->path.text) >= strlen(best->path.text))
+            best = rule;
+    }
+    return best;
+}
+
+/*
+ * Reports a rule that never decides, or needlessly. Of equal paths the last decides. A rule that
+ * allows is never called needless: beneath an overlay only such a rule makes a mount possible
+ * (plan_binds.c).
+ */
+static void lint_rule(const struct policy_binds *binds, size_t index, struct findings *out)
+{
+    const struct policy_bind_rule *rule = &binds->rules[index];
+
+    for (size_t i = index + 1; i < binds->rule_count; i++)
+        if (strcmp(binds->rules[i].path.text, rule->path.text) == 0) {
+            findings_add(out, FINDING_WARNING, "bind-twice", &rule->place,
+                         "binds: this rule never decides what is beneath %s, a later one for the "
+                         "same path does",
+                         rule->path.text);
+            return;
+        }
+    if (rule->access == BIND_ALLOW)
+        return;
+    const struct policy_bind_rule *above = rule_above(binds, index);
+    struct policy_bind_rule fallback = {.access = binds->fallback};
+    if (same_rule(rule, above ? above : &fallback))
+        findings_add(out, FINDING_WARNING, "bind-needless", &rule->place,
+                     "binds: without this rule the answer would be the same, by %s",
+                     above ? above->path.text : "\"default\"");
+}
+
+/* ---- security ---- */
+
+static void lint_capabilities(const struct policy_security *s, struct findings *out)
+{
+    if (s->max.given && s->drop.given && s->drop.set && !(s->drop.set & s->max.set))
+        findings_add(out, FINDING_WARNING, "drop-needless", &s->drop.place,
+                     "security.capabilities: \"max\" allows nothing of what \"drop\" takes away");
+    if (s->max.given && s->drop.given && s->max.set && !(s->max.set & ~s->drop.set))
+        findings_add(out, FINDING_WARNING, "max-undone", &s->max.place,
+                     "security.capabilities: \"drop\" takes away all that \"max\" allows");
+}
+
+static bool judges_more(const struct policy_security *s)
+{
+    return s->max.given || s->drop.given || s->unfiltered.deny || s->syscalls.given ||
+           s->devices.given;
+}
+
+/* Reports ways in which a container's root, or a user that becomes root, is root on the host. */
+static void lint_root(const struct policy_security *s, struct findings *out)
+{
+    if (s->root.deny && !s->privileges.deny)
+        findings_add(out, FINDING_WARNING, "setuid-around", &s->root.place,
+                     "security: a setuid program of an image makes its user root; "
+                     "\"no_new_privileges\": true closes that");
+    if (!s->root.deny && s->privileged.deny && !s->system_paths.place.file)
+        findings_add(out, FINDING_WARNING, "system-paths-around", &s->privileged.place,
+                     "security: with systempaths=unconfined a container's root writes the host's "
+                     "/proc/sys, and is root by it; \"system_paths\": \"deny\" closes that");
+}
+
+/* Reports what one section forbids and another, or a missing one, allows. */
+static void lint_contradictions(const struct policy *policy, struct findings *out)
+{
+    const struct policy_security *s = &policy->security;
+
+    if (!s->given && !policy->binds.given)
+        return;
+    if (s->given && !s->privileged.deny && judges_more(s))
+        findings_add(out, FINDING_WARNING, "privileged-allowed",
+                     s->privileged.place.file ? &s->privileged.place : NULL,
+                     "security: capabilities, devices and seccomp are not judged for a privileged "
+                     "container; \"privileged\": \"deny\" closes that");
+    if (policy->binds.given && policy->binds.fallback != BIND_ALLOW &&
+        !(s->given && s->privileged.deny))
+        findings_add(out, FINDING_WARNING, "binds-around", &policy->binds.place,
+                     "binds: a privileged container mounts the disks itself; security "
+                     "\"privileged\": \"deny\" closes that");
+    if (s->given && s->privileged.deny && !policy->binds.given)
+        findings_add(out, FINDING_WARNING, "security-around", &s->privileged.place,
+                     "security: without \"binds\" anybody mounts / or the engine's socket, and is "
+                     "root by it");
+    if (s->given)
+        lint_root(s, out);
+    const unsigned escape = 1u << NAMESPACE_PID | 1u << NAMESPACE_MNT;
+    if (s->given && s->namespaces.file && (s->host_namespaces & escape) && s->privileged.deny)
+        findings_add(out, FINDING_WARNING, "namespace-around", &s->namespaces,
+                     "security: the host's pid or mnt namespace shows what \"privileged\": "
+                     "\"deny\" is to keep away");
+}
+
+/* ---- profiles ---- */
+
+static bool matches_all(const struct policy_match *match)
+{
+    return !match->image.given && !match->namespaces.given && !match->uid_count &&
+           !match->annotation_count;
+}
+
+static void lint_profiles(const struct policy *policy, struct findings *out)
+{
+    const struct policy_profile *first = NULL; /* the first profile that matches every container */
+
+    for (size_t i = 0; i < policy->profile_count; i++) {
+        const struct policy_profile *p = &policy->profiles[i];
+        if (first) {
+            findings_add(
+                out, FINDING_WARNING, "profile-never", &p->place,
+                "profiles: '%s' never counts: '%s' comes first and matches every container",
+                p->name, first->name);
+            continue;
+        }
+        if (matches_all(&p->match))
+            first = p;
+        if (!p->match.uid_count && p->policy->mode > policy->mode)
+            findings_add(out, FINDING_WARNING, "profile-lax", &p->place,
+                         "profiles: '%s' refuses nothing, and users can claim what it matches: "
+                         "image, namespace and annotations; say a \"uid\" as well",
+                         p->name);
+    }
+}
+
+/* ---- the whole policy ---- */
+
+void lint_policy(const struct policy *policy, struct findings *out)
+{
+    if (policy->mode == POLICY_OFF)
+        findings_add(out, FINDING_WARNING, "mode-off", NULL,
+                     "\"mode\" is \"off\": containers start as if there were no policy");
+    if (policy->mode == POLICY_PERMISSIVE)
+        findings_add(out, FINDING_NOTE, "mode-permissive", NULL,
+                     "\"mode\" is \"permissive\": what is not allowed is left out, and nothing "
+                     "refused");
+    for (size_t i = 0; i < policy->volume_count; i++)
+        lint_volume(&policy->volumes[i], out);
+    lint_targets(policy, out);
+    for (size_t i = 0; i < policy->binds.rule_count; i++)
+        lint_rule(&policy->binds, i, out);
+    if (policy->security.given)
+        lint_capabilities(&policy->security, out);
+    lint_contradictions(policy, out);
+    lint_profiles(policy, out);
+}

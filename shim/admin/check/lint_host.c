@@ -1,0 +1,140 @@
+/* Checks on this host what the policy names. */
+#include "shim/admin/check/lint.h"
+
+#include "shim/audit/audit_directory.h"
+#include "shim/mount/source.h"
+#include "shim/mount/source_wait.h"
+#include "shim/oci/lowlevel.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+enum { WAIT = 5 }; /* seconds, where the policy sets no bound itself */
+
+static void lint_runtimes(const struct policy *policy, struct findings *out)
+{
+    const struct policy_list *paths = &policy->runtime_paths;
+    struct lowlevel low;
+    struct err err = ERR_INIT;
+
+    int rc = paths->given ? lowlevel_find(paths->items, paths->count, &low, &err)
+                          : lowlevel_find(lowlevel_defaults, LOWLEVEL_DEFAULTS, &low, &err);
+    if (rc < 0) {
+        findings_add(out, FINDING_ERROR, "runtime-missing", paths->given ? &paths->place : NULL,
+                     "%s", err.msg);
+        return;
+    }
+    for (size_t i = 0; i < paths->count; i++)
+        if (paths->items[i][0] == '/' && access(paths->items[i], X_OK) < 0)
+            findings_add(out, FINDING_WARNING, "runtime-missing", &paths->place,
+                         "runtime.paths: %s is not there, or cannot be executed", paths->items[i]);
+}
+
+/*
+ * Returns the directory that is the same for all containers; *whole: a template without variables.
+ */
+static char *fixed_part(const char *text, bool *whole)
+{
+    const char *brace = strchr(text, '{');
+
+    *whole = !brace;
+    if (!brace)
+        return strdup(text);
+    while (brace > text + 1 && *brace != '/')
+        brace--;
+    return strndup(text, (size_t)(brace - text));
+}
+
+static void add_missing(const struct policy_volume *v, const struct policy_text *text,
+                        const char *path, bool whole, struct findings *out)
+{
+    bool made = v->create.wanted && text != &v->pool;
+
+    if (made || v->optional)
+        return;
+    findings_add(out, whole && v->always ? FINDING_ERROR : FINDING_WARNING, "source-missing",
+                 &text->place, "volumes.%s: %s does not exist%s", v->name, path,
+                 !whole      ? ""
+                 : v->always ? ": no container can start"
+                             : ": a container that asks for it is refused");
+}
+
+static void lint_source(const struct policy_volume *v, const struct policy_text *text,
+                        struct findings *out)
+{
+    _cleanup_source_ struct source source = SOURCE_INIT;
+    struct err err = ERR_INIT;
+    struct stat st;
+    bool whole;
+    _cleanup_free_ char *path = fixed_part(text->text, &whole);
+
+    if (!path) {
+        out->failed = true;
+        return;
+    }
+    int hangs = source_wait(path, NULL, (v->wait ? v->wait : WAIT) * 1000u, &err);
+    if (hangs > 0) {
+        findings_add(out, FINDING_WARNING, "source-hangs", &text->place,
+                     "volumes.%s: %s does not answer", v->name, path);
+        return;
+    }
+    if (hangs < 0 || source_find(path, &source, &err) < 0) {
+        findings_add(out, whole ? FINDING_ERROR : FINDING_WARNING, "source-refused", &text->place,
+                     "volumes.%s: %s", v->name, err.msg);
+        return;
+    }
+    if (source.missing)
+        add_missing(v, text, path, whole, out);
+    else if (!v->create.wanted && fstat(source.fd, &st) == 0 && (st.st_mode & S_IWOTH))
+        findings_add(out, FINDING_WARNING, "source-writable", &text->place,
+                     "volumes.%s: everybody on the host can write to %s (mode %04o), and so "
+                     "decides what containers get",
+                     v->name, path, (unsigned)(st.st_mode & 07777));
+}
+
+static void lint_profile(const struct policy_text *profile, struct findings *out)
+{
+    if (profile->text && access(profile->text, R_OK) < 0)
+        findings_add(out, FINDING_ERROR, "profile-missing", &profile->place,
+                     "security.seccomp: %s cannot be read", profile->text);
+}
+
+/* Checks the directory of an audit or metrics file. */
+static void lint_directory(const struct policy_text *file, bool trusted, bool required,
+                           struct findings *out)
+{
+    struct err err = ERR_INIT;
+    const char *name;
+    _cleanup_fd_ int fd = file->text ? audit_directory_open(file->text, trusted, &name, &err) : -1;
+
+    if (fd < 0 && trusted && err.sys == ENOENT) /* the directory will be made */
+        return;
+    if (file->text && fd < 0)
+        findings_add(out, required ? FINDING_ERROR : FINDING_WARNING, "audit-refused", &file->place,
+                     "audit: %s: %s", err.msg,
+                     required ? "no container can start" : "nothing can be written there");
+}
+
+static void lint_audit(const struct policy_audit *audit, struct findings *out)
+{
+    lint_directory(&audit->file, true, audit->required, out);
+    lint_directory(&audit->metrics, false, false, out);
+}
+
+void lint_host(const struct policy *policy, struct findings *out)
+{
+    if (policy->mode == POLICY_OFF)
+        return;
+    lint_runtimes(policy, out);
+    for (size_t i = 0; i < policy->volume_count; i++) {
+        const struct policy_volume *v = &policy->volumes[i];
+        lint_source(v, &v->source, out);
+        if (v->pool.text)
+            lint_source(v, &v->pool, out);
+    }
+    lint_profile(&policy->security.profile, out);
+    lint_audit(&policy->audit, out);
+    for (size_t i = 0; i < policy->profile_count; i++)
+        if (policy->profiles[i].policy->audit.file.text != policy->audit.file.text)
+            lint_audit(&policy->profiles[i].policy->audit, out);
+}

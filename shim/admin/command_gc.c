@@ -1,0 +1,109 @@
+#include "shim/admin/commands.h"
+
+#include "base/human.h"
+#include "shim/admin/command_restack_common.h"
+#include "shim/host/trust.h"
+#include "shim/policy/size.h"
+
+#include <string.h>
+#include <time.h>
+
+enum { MEMORY_LIMIT = 1024 * 1024 * 1024, DAY = 24 * 3600, MOST_DAYS = 36500 };
+
+struct gc_command {
+    const char *cache, *size;
+    uint64_t days;
+    bool dry, json;
+};
+
+#define FIELD(name) offsetof(struct gc_command, name)
+static const struct option_spec gc_options[] = {
+    {"unused", 0, OPTION_NUMBER, FIELD(days), "DAYS", NULL,
+     "remove trees that were not used for so many days; by default 30"},
+    {"max-size", 0, OPTION_TEXT, FIELD(size), "SIZE", NULL,
+     "then remove the least recently used, until the rest takes at most this (10g)"},
+    {"cache", 0, OPTION_FILE, FIELD(cache), "DIR", NULL,
+     "the cache; by default the policy's rootfs.cache, or " RESTACK_CACHE},
+    {"dry-run", 'n', OPTION_FLAG, FIELD(dry), NULL, NULL,
+     "print what would be removed, and remove nothing"},
+    {"json", 0, OPTION_FLAG, FIELD(json), NULL, NULL, "print it as JSON"},
+    {0},
+};
+
+const struct command_spec command_gc_spec = {
+    .program = "flatbed",
+    .name = "gc",
+    .operands = "",
+    .summary = "Trim the cache of trees of merged layers.",
+    .details =
+        "Removes trees whose layers are gone, then trees that were not used for long. A tree that\n"
+        "a container is running on stays. Files that an engine has removed take room until the\n"
+        "last tree that links them is gone.\n",
+    .options = gc_options,
+    .completes = OPERANDS_NONE,
+};
+
+static int print_removed(const struct gc_command *c, const struct restack_list *list,
+                         struct err *err)
+{
+    _cleanup_json_ struct json_doc *doc = json_new_object(err);
+    _cleanup_buf_ struct buf out = BUF_INIT;
+    char size[HUMAN_SIZE];
+
+    if (!doc)
+        return -1;
+    struct json *items = json_set(doc, json_root(doc), "removed", json_array(doc));
+    for (size_t i = 0; i < list->count; i++) {
+        const struct restack_item *item = &list->items[i];
+        if (!item->leaves)
+            continue;
+        json_append(doc, items, command_restack_item(item, doc));
+        if (c->json)
+            continue;
+        buf_printf(&out, "%s %s, %s: %s\n", c->dry ? "would remove" : "removed", item->key,
+                   human_size_binary(item->bytes, size), item->leaves);
+    }
+    if (c->json && json_write(doc, &out, err) < 0)
+        return -1;
+    if (c->json)
+        buf_putc(&out, '\n');
+    return program_print(&out, err);
+}
+
+static int trim_cache(const struct gc_command *c, struct err *err)
+{
+    _cleanup_restack_cache_ struct restack_cache cache = RESTACK_CACHE_INIT;
+    _cleanup_arena_ struct arena arena = {.limit = MEMORY_LIMIT};
+    struct restack_list list = {0};
+    struct restack_limits limits = {
+        .bytes = UINT64_MAX, .seconds = (int64_t)c->days * DAY, .now = time(NULL)};
+
+    if (c->size && !size_parse(c->size, &limits.bytes))
+        return err_set(err, ERR_USAGE, "--max-size=%s: expected a size such as 10g", c->size);
+    if (c->days > MOST_DAYS)
+        return err_set(err, ERR_USAGE, "--unused is at most %d days", MOST_DAYS);
+    if (trust_rootless())
+        return err_set(err, ERR_UNSUPPORTED, "only root can see which processes use a tree");
+    if (command_restack_open(c->cache, false, &cache, err) < 0)
+        return -1;
+    if (cache.fd >= 0) {
+        if (restack_list_read(&cache, &arena, &list, err) < 0)
+            return -1;
+        restack_list_judge(&list, &limits);
+        if (!c->dry && restack_list_trim(&cache, &list, err) < 0)
+            return -1;
+    }
+    return print_removed(c, &list, err);
+}
+
+int command_gc(int argc, char *const argv[], bool *help, struct err *err)
+{
+    struct gc_command c = {.days = 30};
+    struct operands operands = {0};
+    int rc = options_parse(&command_gc_spec, argc, argv, &c, &operands, help, err);
+
+    if (rc == 0 && !*help)
+        rc = trim_cache(&c, err);
+    free(operands.list);
+    return rc;
+}

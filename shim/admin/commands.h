@@ -1,0 +1,15 @@
+/*
+ * The commands of flatbed: the description of each (for options_parse and help), and the function
+ * that runs it.
+ */
+#ifndef SHIM_COMMANDS_H
+#define SHIM_COMMANDS_H
+
+#include "base/cli/program.h"
+
+extern const struct command_spec command_check_spec, command_explain_spec, command_install_spec,
+    command_uninstall_spec, command_bench_spec, command_restack_spec, command_gc_spec;
+command_run command_check, command_explain, command_install, command_uninstall, command_bench,
+    command_restack, command_gc;
+
+#endif

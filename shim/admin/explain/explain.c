@@ -1,0 +1,140 @@
+#include "shim/admin/explain/explain.h"
+
+#include "shim/host/user.h"
+#include "shim/mount/source.h"
+#include "shim/mount/source_wait.h"
+#include "shim/prepare/pool.h"
+#include "shim/prepare/volumes.h"
+#include "shim/restack/restack.h"
+
+#include <string.h>
+
+enum { WAIT = 5 }; /* seconds, where the policy sets no bound itself */
+
+/* ---- sources: as volumes_prepare (prepare/volumes.c), but nothing is made ---- */
+
+/* Finds the source as the runtime does. Returns -1 if even an optional volume would fail. */
+static int find_source(const struct plan_mount *m, const struct user_ids *user,
+                       struct source *source, struct err *why)
+{
+    bool made = m->volume->create.wanted;
+
+    if (source_find_for(m->source, user, source, why) < 0)
+        return -1;
+    if (source->missing && made && !m->pool && !user)
+        return err_set(why, ERR_POLICY, "%s cannot be made, its owner is not known", m->source);
+    return m->pool && (made || !source->missing) ? pool_check(m->pool, source, why) : 0;
+}
+
+/*
+ * Sets *out to the reason why the mount would fail, in the arena, or to NULL. *absent: the source
+ * is missing or does not answer, and an optional volume is left out. Returns -1 without memory.
+ */
+static int source_problem(const struct outcome *o, const struct facts *facts, struct arena *arena,
+                          const char **out, bool *absent, struct err *err)
+{
+    const struct plan_mount *m = &o->op->mount;
+    _cleanup_source_ struct source source = SOURCE_INIT;
+    _cleanup_free_ char *text = NULL;
+    struct err why = ERR_INIT;
+    unsigned seconds = m->volume->wait ? m->volume->wait : WAIT;
+    struct source_make make;
+    const struct user_ids *user = volumes_user(o, facts, &make);
+    bool hangs = source_wait(m->source, user, seconds * 1000, err) > 0;
+
+    *out = NULL;
+    if (hangs)
+        text = strf("%s does not answer", m->source);
+    else if (find_source(m, user, &source, &why) < 0)
+        text = strdup(why.msg);
+    else if (!source.missing || m->volume->create.wanted)
+        return 0;
+    else
+        text = strf("%s does not exist", m->source);
+    *absent = why.kind == ERR_NONE;
+    *out = text ? arena_strndup(arena, text, strlen(text)) : NULL;
+    return *out ? 0 : err_nomem(err);
+}
+
+static int check_sources(const struct judgement *j, struct arena *arena, struct decision *decision,
+                         struct err *err)
+{
+    for (size_t i = 0; i < decision->count; i++) {
+        struct outcome *o = &decision->list[i];
+        const char *problem;
+        bool absent;
+
+        if (!volumes_concern(o))
+            continue;
+        if (source_problem(o, &j->facts, arena, &problem, &absent, err) < 0)
+            return -1;
+        if (!problem)
+            continue;
+        decision_skip(decision, i, problem);
+        if (!(absent && o->op->mount.volume->optional) && j->policy->mode == POLICY_ENFORCE)
+            o->verdict = PLAN_DENIED;
+    }
+    return 0;
+}
+
+/* ---- the owner ---- */
+
+static int find_owner(struct explanation *e, struct arena *arena, struct err *err)
+{
+    struct user user;
+
+    e->owner = e->judgement.facts.identity;
+    if (!e->owner.known && identity_find(e->policy, &e->spec, &e->owner, err) < 0) {
+        e->owner = (struct id_pair){.why = arena_strndup(arena, err->msg, strlen(err->msg))};
+        if (!e->owner.why)
+            return err_nomem(err);
+    }
+    if (e->owner.known && user_by_uid(e->owner.uid, &user) == USER_FOUND) {
+        e->owner_name = arena_strndup(arena, user.name, strlen(user.name));
+        if (!e->owner_name)
+            return err_nomem(err);
+    }
+    return 0;
+}
+
+static int describe_all(struct explanation *e, struct arena *arena, struct err *err)
+{
+    const struct decision *d = &e->decision;
+
+    e->ops = arena_alloc(arena, (d->count + 1) * sizeof(*e->ops));
+    if (!e->ops)
+        return err_nomem(err);
+    for (size_t i = 0; i < d->count; i++)
+        if (describe_outcome(&d->list[i], arena, &e->ops[e->op_count++], err) < 0)
+            return -1;
+    return 0;
+}
+
+int explain_container(const struct policy *policy, struct json_doc *doc, int bundle, const char *id,
+                      const char *config, struct arena *arena, struct explanation *out,
+                      struct err *err)
+{
+    *out = (struct explanation){.policy = policy, .id = id, .config = config};
+    if (spec_read(doc, arena, &out->spec, err) < 0)
+        return err_wrap(err, "%s", config);
+    out->judged = policy->mode != POLICY_OFF && policy->file_count > 0;
+    if (!out->judged)
+        return find_owner(out, arena, err);
+    struct err denials = ERR_INIT;
+    struct judgement *j = &out->judgement;
+    struct decision *d = &out->decision;
+    if (judge_container(policy, &out->spec, doc, bundle, id, arena, j, err) < 0)
+        return -1;
+    out->policy = j->policy;
+    out->judged = j->policy->mode != POLICY_OFF;
+    if (decision_begin(&j->plan, arena, d, err) < 0 || restack_root(j, true, arena, d, err) < 0 ||
+        check_sources(j, arena, d, err) < 0 || find_owner(out, arena, err) < 0 ||
+        describe_all(out, arena, err) < 0)
+        return -1;
+    if (decision_check(d, &denials) < 0) {
+        if (denials.kind != ERR_POLICY)
+            return err_nomem(err);
+        out->refused = out->policy->mode == POLICY_ENFORCE;
+    }
+    return 0;
+}

@@ -1,0 +1,52 @@
+/* flatbed: the administrator's tool. */
+#include "base/cli/log.h"
+#include "shim/admin/commands.h"
+
+#include <locale.h>
+#include <stddef.h>
+
+static const char details[] =
+    "Examples:\n"
+    "  flatbed install docker --dry-run                show the change as a diff\n"
+    "  flatbed install docker --default\n"
+    "  flatbed check --draft new-policy.json\n"
+    "  flatbed explain --config bundle/config.json --annotation flatbed.data=imagenet\n"
+    "  flatbed explain 3f2a                            a running container, by the start of its "
+    "ID\n"
+    "  flatbed bench --dir /var/lib/docker             the cost of overlay mounts here\n"
+    "  flatbed restack --build torch:2.7               one layer for containers of an image\n"
+    "\n"
+    "Exit status: 0 done, 1 the policy has errors or would refuse the container, 2 usage,\n"
+    "3 system, 5 malformed input, 7 a limit was reached, 8 not supported, 9 policy.\n";
+
+static const struct command_spec *const commands[] = {
+    &command_check_spec, &command_explain_spec, &command_install_spec, &command_uninstall_spec,
+    &command_bench_spec, &command_restack_spec, &command_gc_spec,      NULL};
+
+static const struct program_spec program = {
+    .name = "flatbed",
+    .asks = "which command?",
+    .summary = "set flatbed-runtime up, and show what it does",
+    .details = details,
+    .commands = commands,
+};
+
+static command_run *const runs[] = {command_check,     command_explain, command_install,
+                                    command_uninstall, command_bench,   command_restack,
+                                    command_gc};
+
+int main(int argc, char *argv[])
+{
+    struct err err = ERR_INIT;
+
+    program_fill_standard_descriptors();
+    /* Sets the locale for the width of characters; without it columns may not line up. */
+    if (!setlocale(LC_CTYPE, "C.UTF-8"))
+        setlocale(LC_CTYPE, "");
+    log_init("flatbed", LOG_LEVEL_INFO);
+    int status = program_run(&program, runs, argc, argv, &err);
+    if (status >= 0)
+        return status;
+    log_error("%s", err.msg);
+    return err_exit_status(err.kind);
+}

@@ -1,0 +1,149 @@
+#include "shim/audit/metrics.h"
+
+#include "shim/plan/describe.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name, *help;
+} families[METRICS] = {
+    [METRIC_CONTAINERS] = {"flatbed_containers_total", "Containers that were decided on."},
+    [METRIC_OPERATIONS] = {"flatbed_operations_total",
+                           "Mounts, variables and limits that were decided on."},
+    [METRIC_WARNINGS] = {"flatbed_permissive_total",
+                         "Containers that a permissive policy let pass although denied."},
+    [METRIC_AUDIT_ERRORS] = {"flatbed_audit_errors_total",
+                             "Decisions that could not be written to the audit file."},
+};
+
+/* ---- samples ---- */
+
+void metrics_add(struct metrics *m, enum metric metric, const char *labels, uint64_t value)
+{
+    for (size_t i = 0; i < m->count; i++) {
+        struct metric_sample *s = &m->list[i];
+        if (s->metric == metric && strcmp(s->labels, labels) == 0) {
+            s->value += value;
+            return;
+        }
+    }
+    if (m->count == METRICS_SAMPLES || strlen(labels) >= METRICS_LABELS)
+        return;
+    struct metric_sample *s = &m->list[m->count++];
+    *s = (struct metric_sample){.metric = metric, .value = value};
+    memcpy(s->labels, labels, strlen(labels) + 1);
+}
+
+/* ---- reading ---- */
+
+static bool parse_value(const char *text, uint64_t *out)
+{
+    char *end;
+
+    if (*text < '0' || *text > '9')
+        return false;
+    errno = 0;
+    *out = strtoull(text, &end, 10);
+    return errno == 0 && (*end == '\n' || *end == '\0');
+}
+
+/*
+ * Finds the family at the beginning of the line. Returns the text behind its name, which ends at a
+ * brace or a blank; NULL if it is unknown.
+ */
+static const char *parse_name(const char *line, enum metric *out)
+{
+    size_t len = strcspn(line, "{ \n");
+
+    for (int i = 0; i < METRICS; i++)
+        if (strlen(families[i].name) == len && memcmp(families[i].name, line, len) == 0) {
+            *out = (enum metric)i;
+            return line + len;
+        }
+    return NULL;
+}
+
+static bool parse_sample(struct metrics *m, const char *line)
+{
+    char labels[METRICS_LABELS] = "";
+    enum metric metric;
+    uint64_t value;
+    const char *rest = parse_name(line, &metric);
+
+    if (rest && *rest == '{') {
+        size_t len = strcspn(rest, "}\n") + 1;
+        if (rest[len - 1] != '}' || len >= sizeof(labels))
+            return false;
+        memcpy(labels, rest, len);
+        rest += len;
+    }
+    if (!rest || *rest != ' ' || !parse_value(rest + 1, &value))
+        return false;
+    metrics_add(m, metric, labels, value);
+    return true;
+}
+
+bool metrics_parse(struct metrics *m, const char *text)
+{
+    m->count = 0;
+    for (const char *line = text; line && *line;) {
+        if (*line != '#' && *line != '\n' && !parse_sample(m, line)) {
+            m->count = 0;
+            return false;
+        }
+        line = strchr(line, '\n');
+        line = line ? line + 1 : NULL;
+    }
+    return true;
+}
+
+/* ---- counting ---- */
+
+enum { KINDS = 32, VERDICTS = 8 }; /* more than a plan has */
+
+static void count_operations(struct metrics *m, const struct decision *decision)
+{
+    uint64_t tally[KINDS][VERDICTS] = {{0}};
+    char labels[METRICS_LABELS];
+
+    for (size_t i = 0; i < decision->count; i++) {
+        const struct outcome *o = &decision->list[i];
+        if (tally[o->op->kind % KINDS][o->verdict % VERDICTS]++)
+            continue;
+        snprintf(labels, sizeof(labels), "{kind=\"%s\",verdict=\"%s\"}", describe_kind(o->op),
+                 describe_verdict(o));
+        uint64_t same = 0;
+        for (size_t j = i; j < decision->count; j++)
+            same += decision->list[j].op->kind == o->op->kind &&
+                    decision->list[j].verdict == o->verdict;
+        metrics_add(m, METRIC_OPERATIONS, labels, same);
+    }
+}
+
+void metrics_count(struct metrics *m, const struct audit_record *record, bool audit_failed)
+{
+    char labels[METRICS_LABELS];
+
+    for (int verdict = AUDIT_ALLOWED; verdict <= AUDIT_DENIED; verdict++) {
+        snprintf(labels, sizeof(labels), "{verdict=\"%s\"}", audit_verdict_names[verdict]);
+        metrics_add(m, METRIC_CONTAINERS, labels, (int)record->verdict == verdict);
+    }
+    metrics_add(m, METRIC_WARNINGS, "", record->warning != NULL);
+    metrics_add(m, METRIC_AUDIT_ERRORS, "", audit_failed);
+    if (record->decision)
+        count_operations(m, record->decision);
+}
+
+/* ---- writing ---- */
+
+void metrics_print(const struct metrics *m, struct buf *out)
+{
+    for (int metric = 0; metric < METRICS; metric++) {
+        const char *name = families[metric].name;
+        buf_printf(out, "# HELP %s %s\n# TYPE %s counter\n", name, families[metric].help, name);
+        for (size_t i = 0; i < m->count; i++)
+            if ((int)m->list[i].metric == metric)
+                buf_printf(out, "%s%s %llu\n", name, m->list[i].labels,
+                           (unsigned long long)m->list[i].value);
+    }
+}

@@ -1,0 +1,56 @@
+/* The file of counters. */
+#include "base/fdio.h"
+#include "shim/audit/audit_directory.h"
+#include "shim/audit/metrics.h"
+#include "shim/host/rundir.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+/* Reads the old file. One that is missing, too large or not regular counts as empty. */
+static void read_old(int dirfd, const char *name, struct metrics *m)
+{
+    _cleanup_buf_ struct buf text = BUF_INIT;
+    struct stat st;
+    struct err ignored;
+    _cleanup_fd_ int fd =
+        openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+        fd_read_file(fd, &st, METRICS_BYTES, &text, &ignored) < 0 || !metrics_parse(m, text.data))
+        m->count = 0;
+}
+
+static int write_new(int dirfd, const char *name, const struct metrics *m, struct err *err)
+{
+    _cleanup_atomic_file_ struct atomic_file file = ATOMIC_FILE_INIT;
+    _cleanup_buf_ struct buf text = BUF_INIT;
+
+    metrics_print(m, &text);
+    if (buf_check(&text, err) < 0 || atomic_file_begin(&file, dirfd, name, 0644, err) < 0)
+        return -1;
+    file.fleeting = true;
+    if (fchmod(file.fd, 0644) <
+        0) /* the umask may have cleared bits, and the collector is not root */
+        return err_sys(err, "fchmod");
+    if (fd_write_all(file.fd, text.data, text.len, err) < 0)
+        return -1;
+    return atomic_file_commit(&file, err);
+}
+
+int metrics_update(const char *path, const struct audit_record *record, bool audit_failed,
+                   struct err *err)
+{
+    struct metrics m = {.count = 0};
+    const char *name;
+    _cleanup_fd_ int dirfd = audit_directory_open(path, false, &name, err);
+    _cleanup_fd_ int lock = dirfd < 0 ? -1 : rundir_lock("metrics", err);
+
+    if (lock < 0)
+        return -1;
+    read_old(dirfd, name, &m);
+    metrics_count(&m, record, audit_failed);
+    if (write_new(dirfd, name, &m, err) < 0)
+        return err_wrap(err, "%s", path);
+    return 0;
+}

@@ -1,0 +1,275 @@
+#include "shim/gather/binds.h"
+
+#include "base/path.h"
+#include "shim/gather/bind_name.h"
+#include "shim/gather/binds_access.h"
+#include "shim/gather/binds_mounts.h"
+#include "shim/gather/targets.h"
+#include "shim/host/fd_path.h"
+#include "shim/mount/pin.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+/* ---- one source ---- */
+
+struct gather {
+    const struct policy *policy;
+    const struct spec *spec;
+    const struct facts *facts;
+    int bundle;
+    const char *bundle_path;
+    struct mount_table table;
+    struct engine_directories engine;
+    struct source_folder folder; /* the directory of the last source */
+    struct arena *arena;
+    struct bind_facts *out;
+    struct err *err;
+};
+
+const char *binds_unpinned(const char *source)
+{
+    static const char prefix[] = PIN_FOLDER "/bind:";
+
+    if (strncmp(source, prefix, sizeof(prefix) - 1) != 0)
+        return NULL;
+    const char *rest = source + sizeof(prefix) - 1;
+    size_t digits = strspn(rest, "0123456789");
+    return digits && rest[digits] == '/' && path_is_clean_absolute(rest + digits) ? rest + digits
+                                                                                  : NULL;
+}
+
+/* Walks through directories and links that only root could change. False if the path leaves them.
+ */
+static bool walk_safely(struct gather *g, const char *path, struct source *out)
+{
+    _cleanup_free_ char *absolute = path[0] == '/' ? NULL : strf("%s/%s", g->bundle_path, path);
+    struct err ignored;
+
+    if (path[0] != '/' && !absolute)
+        return false;
+    return source_look_in(&g->folder, absolute ? absolute : path, out, &ignored) == 0 &&
+           !out->missing && !out->exposed;
+}
+
+/*
+ * Opens a source as the low-level runtime would. If our own walk met no symbolic link, its
+ * descriptor and path are used as they are. If it reached another file, or none, the source is
+ * exposed.
+ */
+static int open_source(struct gather *g, const char *path, struct bind_wish *wish,
+                       struct bind_source *s)
+{
+    _cleanup_source_ struct source walked = SOURCE_INIT;
+    bool safe = walk_safely(g, path, &walked);
+    struct stat st;
+
+    wish->settled = safe && !walked.linked && path_is_clean_absolute(path);
+    wish->fd = wish->settled ? steal_fd(&walked.fd) : bind_open(g->bundle, path);
+    if (wish->fd < 0)
+        return -1;
+    if (wish->settled) {
+        wish->dev = walked.dev;
+        wish->ino = walked.ino;
+        wish->directory = walked.directory;
+        s->null_device = walked.character == makedev(1, 3);
+        return 0;
+    }
+    if (fstat(wish->fd, &st) < 0)
+        return -1;
+    wish->dev = st.st_dev;
+    wish->ino = st.st_ino;
+    s->null_device = S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3);
+    s->exposed = !safe || walked.dev != st.st_dev || walked.ino != st.st_ino;
+    return 0;
+}
+
+static int set_problem(struct gather *g, struct bind_source *s, const char *text)
+{
+    s->problem = arena_strndup(g->arena, text, strlen(text));
+    return s->problem ? 0 : err_nomem(g->err);
+}
+
+/* Looks at one source; `wish` gets its descriptor, which the caller closes. */
+static int gather_source(struct gather *g, const struct spec_mount *mount, struct bind_source *s,
+                         struct bind_wish *wish)
+{
+    const char *path = mount->source ? mount->source : "";
+    struct bind_name name = {0};
+    struct err why = ERR_INIT;
+
+    s->judged = true;
+    if (binds_unpinned(path)) {
+        s->pin = path;
+        path = binds_unpinned(path);
+    }
+    if (open_source(g, path, wish, s) < 0) {
+        err_sys(&why, "it cannot be looked at");
+        return set_problem(g, s, why.msg);
+    }
+    const char *where = wish->settled ? path : NULL;
+    if (bind_name_find(wish->fd, where, &g->table, g->arena, &name, &why) < 0)
+        return set_problem(g, s, why.msg);
+    s->path = name.name;
+    s->found = wish->path = name.found;
+    binds_find_state(&g->engine, s);
+    s->init = !s->exposed && binds_is_init(s->path);
+    s->unsteady = binds_is_unsteady(&g->engine, s->found);
+    s->exposed = s->exposed || s->unsteady;
+    if (binds_is_opaque(&g->engine, name.mount, s->path)) {
+        s->opaque = name.mount->point;
+        s->type = name.mount->type;
+    }
+    return binds_find_below(&g->engine, &g->table, g->arena, s, g->err);
+}
+
+/* ---- the rules' paths ---- */
+
+/* Names the path of a rule; keeps it as written if it cannot be named, or users could change it. */
+static int name_rule(struct gather *g, const char *path, const char **out)
+{
+    _cleanup_source_ struct source source = SOURCE_INIT;
+    struct bind_name name = {0};
+    struct err ignored;
+
+    if (source_look(path, &source, &ignored) == 0 && !source.missing &&
+        bind_name_find(source.fd, NULL, &g->table, g->arena, &name, &ignored) == 0) {
+        *out = name.name;
+        return 0;
+    }
+    *out = arena_strndup(g->arena, path, strlen(path));
+    return *out ? 0 : err_nomem(g->err);
+}
+
+static int place_rule(struct gather *g, const char *template, struct bind_rule_path *out)
+{
+    _cleanup_buf_ struct buf path = BUF_INIT;
+    _cleanup_buf_ struct buf clean = BUF_INIT;
+    struct err why = ERR_INIT;
+
+    buf_putc(&clean, '/');
+    if (template_expand(template, &g->facts->values, &path, &why) < 0 ||
+        path_clean(path.data, path.len, &clean, &why) < 0) {
+        out->problem = arena_strndup(g->arena, why.msg, strlen(why.msg));
+        return out->problem ? 0 : err_nomem(g->err);
+    }
+    return name_rule(g, clean.data, &out->path);
+}
+
+static int place_rules(struct gather *g)
+{
+    size_t count = g->policy->binds.rule_count;
+
+    g->out->rules = arena_alloc(g->arena, (count + 1) * sizeof(*g->out->rules));
+    if (!g->out->rules)
+        return err_nomem(g->err);
+    for (size_t i = 0; i < count; i++)
+        if (place_rule(g, g->policy->binds.rules[i].path.text, &g->out->rules[i]) < 0)
+            return -1;
+    return 0;
+}
+
+/* ---- access ---- */
+
+static bool asks_for_access(const struct policy_binds *binds)
+{
+    for (size_t i = 0; i < binds->rule_count; i++)
+        if (binds->rules[i].require_access)
+            return true;
+    return binds->require_access;
+}
+
+static int gather_access(struct gather *g, struct bind_wish *wishes, size_t count)
+{
+    const struct id_pair *id = &g->facts->process;
+    const struct user_ids user = {id->uid, id->gid, g->facts->groups, g->facts->group_count};
+
+    if (!id->known) {
+        g->out->nobody = id->why;
+        return 0;
+    }
+    bool own = id->uid == geteuid();
+    if (!own && binds_try_access(&user, wishes, count, g->err) < 0)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        g->out->sources[i].readable = own || wishes[i].readable;
+        g->out->sources[i].writable = own || wishes[i].writable;
+    }
+    return 0;
+}
+
+/* ---- targets ---- */
+
+static int gather_targets(struct gather *g)
+{
+    const char *path = json_text(json_path(g->spec->root, "root", "path", NULL));
+    _cleanup_fd_ int root =
+        path && *path ? openat(g->bundle, path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+
+    for (size_t i = 0; root >= 0 && i < g->spec->mount_count; i++) {
+        const char *written = json_text(json_get(g->spec->list[i].entry, "destination"));
+        _cleanup_buf_ struct buf target = BUF_INIT;
+        if (!written || !targets_lead(root, written, &target))
+            continue;
+        g->out->sources[i].target =
+            target.failed ? NULL : arena_strndup(g->arena, target.data, target.len);
+        if (!g->out->sources[i].target)
+            return err_nomem(g->err);
+    }
+    return 0;
+}
+
+/* ---- all of them ---- */
+
+static int gather_sources(struct gather *g, struct bind_wish *wishes)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < g->spec->mount_count; i++) {
+        if (!g->spec->list[i].bind)
+            continue;
+        any = true;
+        if (gather_source(g, &g->spec->list[i], &g->out->sources[i], &wishes[i]) < 0)
+            return -1;
+    }
+    if (!any || !asks_for_access(&g->policy->binds))
+        return 0;
+    return gather_access(g, wishes, g->spec->mount_count);
+}
+
+int binds_gather(const struct policy *policy, const struct spec *spec, const struct facts *facts,
+                 int bundle, struct arena *arena, struct bind_facts *out, struct err *err)
+{
+    char bundle_path[PATH_MAX];
+    struct gather g = {.policy = policy,
+                       .spec = spec,
+                       .facts = facts,
+                       .bundle = bundle,
+                       .bundle_path = bundle_path,
+                       .folder = SOURCE_FOLDER_INIT,
+                       .arena = arena,
+                       .out = out,
+                       .err = err};
+    struct bind_wish *wishes = arena_alloc(arena, (spec->mount_count + 1) * sizeof(*wishes));
+
+    *out = (struct bind_facts){
+        .sources = arena_alloc(arena, (spec->mount_count + 1) * sizeof(*out->sources))};
+    if (!wishes || !out->sources)
+        return err_nomem(err);
+    if (fd_path(bundle, bundle_path) < 0)
+        return err_sys(err, "the path of the bundle");
+    if (mount_table_read(arena, &g.table, err) < 0 ||
+        engine_directories_find(spec, arena, &g.engine, err) < 0 || place_rules(&g) < 0)
+        return -1;
+    for (size_t i = 0; i < spec->mount_count; i++)
+        wishes[i].fd = -1;
+    int rc = gather_sources(&g, wishes);
+    if (rc == 0 && policy->binds.targets_deny.count)
+        rc = gather_targets(&g);
+    for (size_t i = 0; i < spec->mount_count; i++)
+        cleanup_fd(&wishes[i].fd);
+    source_folder_close(&g.folder);
+    return rc;
+}

@@ -1,0 +1,130 @@
+#include "shim/gather/security_devices.h"
+
+#include "base/glob.h"
+#include "shim/privilege/capability.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+int64_t security_device_part(const struct json *device, const char *key)
+{
+    int64_t number;
+
+    return json_i64(json_get(device, key), &number) ? number : -1;
+}
+
+const struct json *security_devices(const struct spec *spec)
+{
+    return json_path(spec->root, "linux", "devices", NULL);
+}
+
+static bool rule_allows(const struct json *rule)
+{
+    const struct json *allow = json_get(rule, "allow");
+
+    return json_is(allow, JSON_BOOL) && allow->boolean;
+}
+
+static bool rule_is_for(const struct json *rule, const char *kind)
+{
+    const char *type = json_text(json_get(rule, "type"));
+
+    return strcmp(type && *type ? type : "a", kind) == 0;
+}
+
+static bool rule_has_any_number(const struct json *rule)
+{
+    return security_device_part(rule, "major") < 0 && security_device_part(rule, "minor") < 0;
+}
+
+bool security_rule_for_all(const struct json *rule)
+{
+    if (rule_is_for(rule, "a"))
+        return rule_allows(rule) || rule_has_any_number(rule);
+    return rule_is_for(rule, "b") && rule_has_any_number(rule);
+}
+
+/* False for a rule on making nodes only. A refusal counts if it takes reading and writing away. */
+static bool rule_counts(const struct json *rule)
+{
+    const char *access = json_text(json_get(rule, "access"));
+
+    if (!access || !*access)
+        return true;
+    if (rule_allows(rule))
+        return strpbrk(access, "rw") != NULL;
+    return strchr(access, 'r') && strchr(access, 'w');
+}
+
+bool security_all_devices(const struct spec *spec)
+{
+    const struct json *rules = json_path(spec->root, "linux", "resources", "devices", NULL);
+    bool disks = true, others = true;
+
+    for (size_t i = 0; i < json_count(rules); i++) {
+        const struct json *rule = json_at(rules, i);
+        if (!security_rule_for_all(rule) || !rule_counts(rule))
+            continue;
+        disks = rule_allows(rule);
+        if (rule_is_for(rule, "a"))
+            others = rule_allows(rule);
+    }
+    return disks || others;
+}
+
+bool security_is_privileged(const struct spec *spec)
+{
+    return (capability_list(spec->process, "bounding") & capability_bit("SYS_ADMIN")) &&
+           security_all_devices(spec);
+}
+
+/* ---- the host's ---- */
+
+static int add_device(const struct stat *st, struct arena *arena, struct device_numbers *out,
+                      struct err *err)
+{
+    if (!S_ISCHR(st->st_mode) && !S_ISBLK(st->st_mode))
+        return 0;
+    out->list = arena_extend(arena, out->list, out->count, sizeof(*out->list));
+    if (!out->list)
+        return err_nomem(err);
+    out->list[out->count++] = (struct device_number){
+        .block = S_ISBLK(st->st_mode), .major = major(st->st_rdev), .minor = minor(st->st_rdev)};
+    return 0;
+}
+
+static int find_devices_in(DIR *dir, const char *pattern, struct arena *arena,
+                           struct device_numbers *out, struct err *err)
+{
+    const struct dirent *entry;
+    struct stat st;
+
+    while ((entry = readdir(dir)) != NULL)
+        if (glob_matches_file(pattern, entry->d_name) &&
+            fstatat(dirfd(dir), entry->d_name, &st, 0) == 0 && add_device(&st, arena, out, err) < 0)
+            return -1;
+    return 0;
+}
+
+int security_find_devices(const struct policy_list *globs, struct arena *arena,
+                          struct device_numbers *out, struct err *err)
+{
+    for (size_t i = 0; i < globs->count; i++) {
+        const char *slash = strrchr(globs->items[i], '/');
+        _cleanup_free_ char *folder = strndup(
+            globs->items[i], slash == globs->items[i] ? 1 : (size_t)(slash - globs->items[i]));
+        DIR *dir = folder ? opendir(folder) : NULL;
+        if (!folder)
+            return err_nomem(err);
+        if (!dir) /* the host has no such devices */
+            continue;
+        int rc = find_devices_in(dir, slash + 1, arena, out, err);
+        closedir(dir);
+        if (rc < 0)
+            return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,112 @@
+#include "shim/host/as_user.h"
+
+#include "base/cleanup.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+/* Takes on the ids, in the child. The signal comes last: a change of ids clears it. */
+static void become_user(const struct user_ids *ids)
+{
+    if (setgroups(ids->group_count, ids->groups) < 0 ||
+        setresgid(ids->gid, ids->gid, ids->gid) < 0 ||
+        setresuid(ids->uid, ids->uid, ids->uid) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+        _exit(1);
+}
+
+pid_t as_user_fork(const struct user_ids *ids, int *channel)
+{
+    int ends[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+        return -1;
+    pid_t pid = fork();
+    int saved = errno;
+    close(ends[pid == 0 ? 0 : 1]);
+    *channel = ends[pid == 0 ? 1 : 0];
+    if (pid == 0)
+        become_user(ids);
+    else if (pid < 0)
+        close(*channel);
+    errno = saved;
+    return pid;
+}
+
+/* If the runtime's caller ignores SIGCHLD, there is nothing to wait for and waitpid fails. */
+void as_user_end(pid_t pid, int channel)
+{
+    int saved = errno;
+
+    close(channel);
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    errno = saved;
+}
+
+/* ---- a descriptor ---- */
+
+union control {
+    struct cmsghdr header; /* for alignment */
+    char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+/* Opens the file in the child and sends an errno, with 0 also the descriptor. Does not return. */
+static void open_and_send(int dirfd, const char *name, int channel)
+{
+    int fd = openat(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    int result = fd < 0 ? errno : 0;
+    union control control = {0};
+    struct iovec part = {.iov_base = &result, .iov_len = sizeof(result)};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+
+    if (fd >= 0) {
+        message.msg_control = control.bytes;
+        message.msg_controllen = sizeof(control.bytes);
+        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+        *header = (struct cmsghdr){
+            .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(fd))};
+        memcpy(CMSG_DATA(header), &fd, sizeof(fd));
+    }
+    _exit(sendmsg(channel, &message, MSG_NOSIGNAL) < 0 ? 1 : 0);
+}
+
+static int receive_descriptor(int channel)
+{
+    int result = EIO, fd = -1;
+    union control control = {0};
+    struct iovec part = {.iov_base = &result, .iov_len = sizeof(result)};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = control.bytes,
+                             .msg_controllen = sizeof(control.bytes)};
+    ssize_t n;
+
+    do
+        n = recvmsg(channel, &message, MSG_CMSG_CLOEXEC);
+    while (n < 0 && errno == EINTR);
+    const struct cmsghdr *header = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+    if (header && header->cmsg_type == SCM_RIGHTS)
+        memcpy(&fd, CMSG_DATA(header), sizeof(fd));
+    if (fd < 0)
+        errno = n == (ssize_t)sizeof(result) && result ? result : EIO;
+    return fd;
+}
+
+int as_user_open(const struct user_ids *ids, int dirfd, const char *name)
+{
+    int channel;
+    pid_t pid = as_user_fork(ids, &channel);
+
+    if (pid < 0)
+        return -1;
+    if (pid == 0)
+        open_and_send(dirfd, name, channel);
+    int fd = receive_descriptor(channel);
+    as_user_end(pid, channel);
+    return fd;
+}

@@ -1,0 +1,27 @@
+#include "shim/plan/plan.h"
+
+#include "shim/plan/plan_parts.h"
+
+static int add_parts(struct planner *p)
+{
+    const struct plan_input *in = p->in;
+    bool tuned = in->tuning && !in->no_volumes && !(in->requests->off & 1u << OPT_OUT_TUNING);
+
+    if (plan_add_volumes(p) < 0 || plan_add_env(p) < 0 || (in->binds && plan_add_binds(p) < 0) ||
+        (in->security && plan_add_security(p) < 0) || (tuned && plan_add_tuning(p) < 0))
+        return -1;
+    return plan_add_rootfs(p);
+}
+
+int plan_make(const struct plan_input *input, struct arena *arena, struct plan *out,
+              struct err *err)
+{
+    struct planner p = {.in = input, .arena = arena, .err = err};
+
+    *out = (struct plan){.requests = input->requests};
+    if (add_parts(&p) < 0)
+        return -1;
+    out->ops = p.ops;
+    out->count = p.count;
+    return 0;
+}

@@ -1,0 +1,409 @@
+/* Judges the mounts that the user brought by the policy's "binds". */
+#include "base/path.h"
+#include "shim/plan/mount_restriction.h"
+#include "shim/plan/plan_parts.h"
+
+#include <string.h>
+
+/* ---- entries of `mounts` ---- */
+
+/* True for file systems that the kernel makes up, and that show nothing of the host's disks. */
+static bool is_virtual(const struct spec_mount *mount)
+{
+    static const char *const types[] = {"proc",   "sysfs",  "tmpfs",  "ramfs",
+                                        "devpts", "mqueue", "cgroup", "cgroup2"};
+
+    if (spec_has_option(mount->options, "remount")) /* changes a mount that was judged */
+        return false;
+    for (size_t i = 0; mount->type && i < sizeof(types) / sizeof(*types); i++)
+        if (strcmp(mount->type, types[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool is_writable(const struct json *options)
+{
+    bool rw = true;
+
+    if (spec_has_option(options, "rrw"))
+        return true;
+    for (size_t i = 0; i < json_count(options); i++) {
+        const char *text = json_text(json_at(options, i));
+        if (text && (strcmp(text, "ro") == 0 || strcmp(text, "rw") == 0))
+            rw = text[1] == 'w';
+    }
+    return rw;
+}
+
+/* True for a volume of the policy, from an earlier edit, with no more access than it gives. */
+static bool is_volume(const struct planner *p, const struct spec_mount *mount)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        const struct plan_op *op = &p->ops[i];
+        if (op->kind == PLAN_MOUNT && op->verdict == PLAN_KEPT && op->mount.ours &&
+            (op->mount.access == ACCESS_RW || !is_writable(mount->options)) &&
+            plan_mounted_on(p->in->spec, op->mount.target) == mount)
+            return true;
+    }
+    return false;
+}
+
+/* ---- targets ---- */
+
+/* True for targets below /dev that engines mount by themselves, from the host or from their state.
+ */
+static bool is_engines_target(const char *target)
+{
+    return strcmp(target, "/dev/shm") == 0 || strcmp(target, "/dev/mqueue") == 0 ||
+           strcmp(target, "/dev/termination-log") == 0;
+}
+
+/* Returns the denied path that a mount there would replace, whole or in part; NULL if none. */
+static const char *denied_target(const struct policy_list *denied, const char *target)
+{
+    for (size_t i = 0; i < denied->count; i++) {
+        const char *path = denied->items[i];
+        if (strcmp(path, target) == 0)
+            return path;
+        if (strcmp(path, "/") == 0 || is_engines_target(target))
+            continue;
+        if (path_is_beneath(target, path) || path_is_beneath(path, target))
+            return path;
+    }
+    return NULL;
+}
+
+/* True for a file system of the kernel in the place where engines mount it. */
+static bool is_engines_own(const struct spec_mount *mount)
+{
+    static const struct {
+        const char *type, *target;
+    } own[] = {
+        {"proc", "/proc"},     {"sysfs", "/sys"},         {"tmpfs", "/dev"}, {"devpts", "/dev/pts"},
+        {"tmpfs", "/dev/shm"}, {"mqueue", "/dev/mqueue"}, {"tmpfs", "/run"},
+    };
+
+    for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+        if (strcmp(mount->type, own[i].type) == 0 && strcmp(mount->destination, own[i].target) == 0)
+            return true;
+    return strncmp(mount->type, "cgroup", 6) == 0 &&
+           path_is_beneath(mount->destination, "/sys/fs/cgroup");
+}
+
+/* ---- rules ---- */
+
+struct ruling {
+    enum bind_access access;
+    const struct policy_bind_rule *rule;    /* the rule that decides; NULL: the default */
+    const struct policy_bind_rule *matched; /* the longest that holds it, for its options */
+    const char *matched_path;               /* its path on this host */
+    const char *problem;
+};
+
+/* Finds the rule with the longest path that holds the source; of equal ones the last. */
+static void find_longest_rule(const struct planner *p, const char *path, struct ruling *r)
+{
+    size_t best = 0;
+
+    for (size_t i = 0; i < p->in->policy->binds.rule_count; i++) {
+        const char *of = p->in->binds->rules[i].path;
+        if (!of || !path_is_beneath(path, of) || strlen(of) < best)
+            continue;
+        best = strlen(of);
+        r->matched_path = of;
+        r->rule = &p->in->policy->binds.rules[i];
+        r->access = r->rule->access;
+    }
+    r->matched = r->rule;
+}
+
+/* Applies stricter rules for something within the source, and stricter ones that cannot be placed.
+ */
+static void tighten_ruling(const struct planner *p, const char *path, struct ruling *r)
+{
+    for (size_t i = 0; i < p->in->policy->binds.rule_count; i++) {
+        const struct policy_bind_rule *rule = &p->in->policy->binds.rules[i];
+        const struct bind_rule_path *at = &p->in->binds->rules[i];
+        if (rule->access <= r->access || (at->path && !path_is_beneath(at->path, path)))
+            continue;
+        r->access = rule->access;
+        r->rule = rule;
+        r->problem = at->path ? NULL : at->problem;
+    }
+}
+
+static struct ruling rule_for(const struct planner *p, const char *path)
+{
+    struct ruling r = {.access = p->in->policy->binds.fallback};
+
+    find_longest_rule(p, path, &r);
+    tighten_ruling(p, path, &r);
+    return r;
+}
+
+/* ---- refusals ---- */
+
+/* Appends "; these volumes are offered: flatbed.data, flatbed.models". */
+static void put_offer(const struct policy *policy, struct buf *out)
+{
+    for (size_t i = 0; i < policy->volume_count; i++)
+        buf_printf(out, "%sflatbed.%s",
+                   i ? ", " : "; these volumes are offered: ", policy->volumes[i].name);
+}
+
+static int deny_source(struct planner *p, struct plan_op *op, const struct ruling *r)
+{
+    const struct policy_binds *binds = &p->in->policy->binds;
+    const struct policy_place *place = r->rule ? &r->rule->place : &binds->place;
+    const char *path = op->bind.source->path;
+    _cleanup_buf_ struct buf more = BUF_INIT;
+
+    if (r->problem)
+        return plan_decide(p, op, PLAN_DENIED, place, "a rule cannot be placed: %s", r->problem);
+    if (r->rule && r->rule->say)
+        buf_printf(&more, ": %s", r->rule->say);
+    else
+        put_offer(p->in->policy, &more);
+    if (more.failed)
+        return err_nomem(p->err);
+    if (r->rule && r->rule != r->matched)
+        return plan_decide(p, op, PLAN_DENIED, place, "%s holds %s, which is not allowed%s", path,
+                           r->rule->path.text, more.len ? more.data : "");
+    return plan_decide(p, op, PLAN_DENIED, place, "%s is not allowed%s", path,
+                       more.len ? more.data : "");
+}
+
+/* True in a file system that could show anything of the host, unless a rule names a path within. */
+static bool hides_its_directories(const char *opaque, const struct ruling *r)
+{
+    return opaque && !(r->matched && path_is_beneath(r->matched_path, opaque));
+}
+
+static int deny_opaque(struct planner *p, struct plan_op *op, const struct ruling *r)
+{
+    const struct policy_place *place = r->rule ? &r->rule->place : &p->in->policy->binds.place;
+    const struct bind_source *b = op->bind.source;
+
+    if (strcmp(b->type, "overlay") == 0)
+        return plan_decide(p, op, PLAN_DENIED, place,
+                           "%s is an overlay, which may show any directory of this host",
+                           b->opaque);
+    return plan_decide(p, op, PLAN_DENIED, place,
+                       "%s is a %s file system that was mounted for a volume; it needs a rule that "
+                       "names it",
+                       b->opaque, b->type);
+}
+
+/* True for internal state of an engine that a rule would allow only along with other things. */
+static bool is_state(const struct plan_op *op, const struct ruling *r)
+{
+    return op->bind.source->state && r->matched &&
+           path_is_beneath(op->bind.source->state, r->matched_path);
+}
+
+/* True for a mount beneath the source that is allowed less than the source. */
+static bool reaches_further(const struct planner *p, const struct bind_below *below,
+                            const struct ruling *r)
+{
+    struct ruling own = rule_for(p, below->path);
+
+    return own.access > r->access || hides_its_directories(below->opaque, &own);
+}
+
+/* True if the bind must leave out all that is mounted beneath the source. */
+static bool leaves_all_out(const struct planner *p, const struct plan_op *op,
+                           const struct ruling *r)
+{
+    const struct bind_source *b = op->bind.source;
+
+    if (!b->below_count || op->bind.access == ACCESS_RO || b->unsteady)
+        return b->below_count && op->bind.access == ACCESS_RO;
+    for (size_t i = 0; i < b->below_count; i++)
+        if (reaches_further(p, &b->below[i], r))
+            return true;
+    return false;
+}
+
+/*
+ * If an engine may mount more below the source later, lists the mounts to keep: binds_hold removes
+ * the others.
+ */
+static int choose_below(struct planner *p, struct plan_op *op, const struct ruling *r)
+{
+    const struct bind_source *b = op->bind.source;
+
+    op->bind.alone = leaves_all_out(p, op, r);
+    if (!b->unsteady || op->bind.alone)
+        return 0;
+    op->bind.below = arena_alloc(p->arena, (b->below_count + 1) * sizeof(*op->bind.below));
+    if (!op->bind.below)
+        return err_nomem(p->err);
+    for (size_t i = 0; i < b->below_count; i++)
+        if (!reaches_further(p, &b->below[i], r))
+            op->bind.below[op->bind.below_count++] = b->below[i].path;
+    return 0;
+}
+
+/* ---- what is left of it ---- */
+
+static bool needs_access(const struct planner *p, const struct plan_op *op)
+{
+    if (op->bind.rule && op->bind.rule->says_require_access)
+        return op->bind.rule->require_access;
+    return p->in->policy->binds.require_access && !op->bind.source->engine;
+}
+
+/* Appends what must be added to its options, and counts it. */
+static size_t put_missing(const struct plan_op *op, const struct json *options, struct buf *out)
+{
+    size_t count = 0;
+
+    if (op->bind.access == ACCESS_RO && is_writable(options)) {
+        buf_puts(out, "ro");
+        count++;
+    }
+    for (size_t i = 0; op->bind.rule && i < op->bind.rule->options.count; i++) {
+        const char *option = op->bind.rule->options.items[i];
+        if (!mount_restriction_holds(mount_restriction_find(option), options))
+            buf_printf(out, "%s%s", count++ ? ", " : "", option);
+    }
+    if (op->bind.alone && spec_has_option(options, "rbind"))
+        buf_printf(out, "%sbind without what is mounted below", count++ ? ", " : "");
+    return count;
+}
+
+/* True if the files belong to other ids in the container than those that were tried. */
+static bool is_idmapped(const struct plan_op *op, const struct json *options)
+{
+    for (size_t i = 0; i < json_count(options); i++) {
+        const char *text = json_text(json_at(options, i));
+        if (text && (strncmp(text, "idmap", 5) == 0 || strncmp(text, "ridmap", 6) == 0))
+            return true;
+    }
+    return json_count(json_get(op->bind.entry, "uidMappings")) ||
+           json_count(json_get(op->bind.entry, "gidMappings"));
+}
+
+static int restrict_mount(struct planner *p, struct plan_op *op, const struct json *options,
+                          const struct ruling *r)
+{
+    const struct policy_place *place = r->rule ? &r->rule->place : &p->in->policy->binds.place;
+    bool checked = needs_access(p, op);
+    _cleanup_buf_ struct buf missing = BUF_INIT;
+
+    if (checked && p->in->binds->nobody)
+        return plan_decide(p, op, PLAN_DENIED, place, "the container's user is not known: %s",
+                           p->in->binds->nobody);
+    if (checked && is_idmapped(op, options))
+        return plan_decide(p, op, PLAN_DENIED, place,
+                           "it is idmapped: its files have other owners in the container");
+    if (checked && !op->bind.source->readable)
+        return plan_decide(p, op, PLAN_DENIED, place,
+                           "the container's user may not read %s on this host",
+                           op->bind.source->path);
+    op->bind.access =
+        r->access == BIND_ALLOW && !(checked && !op->bind.source->writable) ? ACCESS_RW : ACCESS_RO;
+    if (choose_below(p, op, r) < 0)
+        return -1;
+    size_t count = put_missing(op, options, &missing);
+    if (missing.failed)
+        return err_nomem(p->err);
+    if (!count)
+        return plan_decide(p, op, PLAN_KEPT, place, "allowed%s",
+                           op->bind.below && op->bind.below_count < op->bind.source->below_count
+                               ? ", without some of what is mounted below"
+                               : "");
+    return plan_decide(p, op, PLAN_DOWNGRADED, place, "mounted %s", missing.data);
+}
+
+/* ---- one mount ---- */
+
+static int name_mount(struct planner *p, struct plan_op *op, const struct spec_mount *mount)
+{
+    _cleanup_buf_ struct buf text = BUF_INIT;
+
+    buf_puts(&text, "the mount of ");
+    buf_put_printable(&text, mount->source ? mount->source : "nothing",
+                      strlen(mount->source ? mount->source : "nothing"));
+    buf_puts(&text, " on ");
+    buf_put_printable(&text, mount->destination, strlen(mount->destination));
+    if (text.failed)
+        return err_nomem(p->err);
+    op->asked_by = arena_strndup(p->arena, text.data, text.len);
+    return op->asked_by ? 0 : err_nomem(p->err);
+}
+
+static int judge_source(struct planner *p, struct plan_op *op, const struct spec_mount *mount)
+{
+    if (!op->bind.source->judged && p->in->policy->binds.fallback == BIND_ALLOW)
+        return plan_decide(p, op, PLAN_KEPT, &p->in->policy->binds.place, "allowed");
+    if (!op->bind.source->judged)
+        return plan_decide(p, op, PLAN_DENIED, &p->in->policy->binds.place,
+                           "what a mount of type '%.32s' shows cannot be judged",
+                           mount->type ? mount->type : "");
+    if (!op->bind.source->path)
+        return plan_decide(p, op, PLAN_DENIED, &p->in->policy->binds.place, "%s",
+                           op->bind.source->problem);
+    if (op->bind.source->null_device || (op->bind.source->init && !is_writable(mount->options)))
+        return plan_decide(p, op, PLAN_KEPT, NULL, "harmless");
+    struct ruling r = rule_for(p, op->bind.source->path);
+    op->bind.rule = r.matched;
+    if (r.access != BIND_DENY && hides_its_directories(op->bind.source->opaque, &r))
+        return deny_opaque(p, op, &r);
+    if (r.access != BIND_DENY && is_state(op, &r))
+        return plan_decide(p, op, PLAN_DENIED, &r.rule->place,
+                           "%s is an engine's own state, and needs a rule that names it",
+                           op->bind.source->path);
+    return r.access == BIND_DENY ? deny_source(p, op, &r)
+                                 : restrict_mount(p, op, mount->options, &r);
+}
+
+static int judge_mount(struct planner *p, size_t i)
+{
+    const struct spec_mount *mount = &p->in->spec->list[i];
+    const struct policy_list *denied = &p->in->policy->binds.targets_deny;
+    struct plan_op *op = plan_push(p, PLAN_BIND);
+
+    if (!op || name_mount(p, op, mount) < 0)
+        return -1;
+    op->bind.entry = json_at(p->in->spec->mounts, i);
+    op->bind.source = &p->in->binds->sources[i];
+    op->bind.written = mount->source;
+    op->bind.target = mount->destination;
+    op->bind.access = ACCESS_RW;
+    const char *target = denied_target(denied, mount->destination);
+    if (target)
+        return plan_decide(p, op, PLAN_DENIED, &denied->place, "nothing may be mounted over %s",
+                           target);
+    target = op->bind.source->target ? denied_target(denied, op->bind.source->target) : NULL;
+    if (target)
+        return plan_decide(p, op, PLAN_DENIED, &denied->place,
+                           "nothing may be mounted over %s, where this leads in the container",
+                           target);
+    return judge_source(p, op, mount);
+}
+
+/* True for a file system of the kernel that hides nothing. */
+static bool is_harmless(const struct planner *p, size_t i)
+{
+    const struct spec_mount *mount = &p->in->spec->list[i];
+    const struct policy_list *denied = &p->in->policy->binds.targets_deny;
+    const char *target = p->in->binds->sources[i].target;
+
+    if (mount->bind || !is_virtual(mount))
+        return false;
+    return !(target && denied_target(denied, target)) &&
+           (is_engines_own(mount) || !denied_target(denied, mount->destination));
+}
+
+int plan_add_binds(struct planner *p)
+{
+    for (size_t i = 0; i < p->in->spec->mount_count; i++) {
+        const struct spec_mount *mount = &p->in->spec->list[i];
+        if (is_volume(p, mount) || is_harmless(p, i))
+            continue;
+        if (judge_mount(p, i) < 0)
+            return -1;
+    }
+    return 0;
+}

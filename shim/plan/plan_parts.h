@@ -1,0 +1,32 @@
+/*
+ * The parts of a plan, each in a source of its name, in the order in which plan_make calls them.
+ * Each adds its operations, and fails only without memory.
+ */
+#ifndef SHIM_PLAN_PARTS_H
+#define SHIM_PLAN_PARTS_H
+
+#include "shim/plan/plan_build.h"
+
+/*
+ * Mounts the volumes, unless the input says `no_volumes`, in the order of their targets' depth:
+ * `always` ones and those asked for. Denies mounts of the container whose source is below
+ * PIN_FOLDER.
+ */
+int plan_add_volumes(struct planner *p) must_check;
+
+/* Adds the variables of every mount that will be there. */
+int plan_add_env(struct planner *p) must_check;
+
+/* Judges the mounts that the user brought. */
+int plan_add_binds(struct planner *p) must_check;
+
+/* Judges what the container would be on the host. */
+int plan_add_security(struct planner *p) must_check;
+
+/* Sizes /dev/shm, resource limits and numbers of threads. */
+int plan_add_tuning(struct planner *p) must_check;
+
+/* Judges how many layers the container's root has. */
+int plan_add_rootfs(struct planner *p) must_check;
+
+#endif

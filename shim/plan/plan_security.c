@@ -1,0 +1,334 @@
+/* Judges what the container would be on the host by the policy's "security". */
+#include "base/glob.h"
+#include "base/path.h"
+#include "shim/gather/security_devices.h"
+#include "shim/plan/plan_parts.h"
+#include "shim/privilege/capability.h"
+#include "shim/privilege/namespace.h"
+#include "shim/privilege/syscall_filter.h"
+
+#include <string.h>
+
+/* Adds an operation for a key of the policy. */
+static struct plan_op *security_push(struct planner *p, enum plan_kind kind, const char *key)
+{
+    struct plan_op *op = plan_push(p, kind);
+
+    if (op)
+        op->asked_by = key;
+    return op;
+}
+
+/* Adds a denial for a key of the policy: 0, or -1 without memory. */
+#define deny(p, key, place, ...)                                                                   \
+    ({                                                                                             \
+        struct plan_op *op_ = security_push(p, PLAN_SECURITY, key);                                \
+        op_ ? plan_decide(p, op_, PLAN_DENIED, place, __VA_ARGS__) : -1;                           \
+    })
+
+/* ---- user, hooks, annotations, namespaces ---- */
+
+static int judge_user(struct planner *p)
+{
+    const struct policy_security *s = &p->in->policy->security;
+    const struct security_facts *facts = p->in->security;
+
+    if (!s->root.deny || (!facts->host_root && !facts->host_root_later))
+        return 0;
+    return deny(
+        p, "security.user", &s->root.place, "the container's process %s root on this host%s%s%s",
+        facts->host_root ? "would be" : "could become", facts->host_root ? "" : " (CAP_SETUID)",
+        s->root_say ? ": " : "", s->root_say ? s->root_say : "");
+}
+
+static int judge_hooks(struct planner *p)
+{
+    const struct policy_security *s = &p->in->policy->security;
+    const struct json *hooks = json_get(p->in->spec->root, "hooks");
+
+    for (size_t i = 0; s->hooks.deny && json_is(hooks, JSON_OBJECT) && i < hooks->len; i++)
+        if (json_count(hooks->members[i].value))
+            return deny(p, "security.hooks", &s->hooks.place, "the container has %s hooks",
+                        hooks->members[i].key);
+    return 0;
+}
+
+static int judge_annotations(struct planner *p)
+{
+    const struct policy_list *denied = &p->in->policy->security.annotations;
+    const struct json *list = p->in->spec->annotations;
+
+    for (size_t i = 0; i < json_count(list); i++)
+        for (size_t d = 0; d < denied->count; d++) {
+            const char *key = list->members[i].key;
+            if (!glob_matches(denied->items[d], key))
+                continue;
+            if (deny(p, "security.annotations", &denied->place, "'%.80s' may not be set", key) < 0)
+                return -1;
+            break;
+        }
+    return 0;
+}
+
+static int judge_namespaces(struct planner *p)
+{
+    static const unsigned optional = 1u << NAMESPACE_CGROUP | 1u << NAMESPACE_USER;
+    const struct policy_security *s = &p->in->policy->security;
+    unsigned judged = (~optional | s->own_namespaces) & ~s->host_namespaces;
+
+    for (int kind = 0; s->namespaces.file && kind < NAMESPACE_KINDS; kind++)
+        if ((p->in->security->host_namespaces & judged & 1u << kind) &&
+            deny(p, "security.namespaces", &s->namespaces,
+                 "the container would share the host's %s namespace", namespace_names[kind]) < 0)
+            return -1;
+    return 0;
+}
+
+/* ---- what of /proc and /sys is the host's ---- */
+
+/* True if the path, or a directory above it, is in that list of the container. */
+static bool is_covered(const struct spec *spec, const char *list, const char *path)
+{
+    const struct json *paths = json_path(spec->root, "linux", list, NULL);
+    struct err ignored;
+
+    for (size_t i = 0; i < json_count(paths); i++) {
+        const char *text = json_text(json_at(paths, i));
+        _cleanup_buf_ struct buf clean = BUF_INIT;
+        buf_putc(&clean, '/');
+        if (text && path_clean(text, strlen(text), &clean, &ignored) == 0 &&
+            path_is_beneath(path, clean.data))
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Through these paths a container's root could change the host without any capability; engines
+ * cover them unless they are told not to.
+ */
+static int judge_covers(struct planner *p)
+{
+    static const char *const paths[] = {"/proc/sys", "/proc/sysrq-trigger", "/proc/irq",
+                                        "/proc/bus", "/proc/kcore"};
+    enum { HIDDEN = 4 }; /* from there on, paths must not even be read */
+    _cleanup_buf_ struct buf bare = BUF_INIT;
+
+    for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++)
+        if (!is_covered(p->in->spec, "maskedPaths", paths[i]) &&
+            (i >= HIDDEN || !is_covered(p->in->spec, "readonlyPaths", paths[i])))
+            buf_printf(&bare, "%s%s", bare.len ? ", " : "", paths[i]);
+    if (bare.failed)
+        return err_nomem(p->err);
+    if (!bare.len)
+        return 0;
+    return deny(p, "security.system_paths", &p->in->policy->security.system_paths.place,
+                "nothing keeps the container from %s of this host (systempaths=unconfined)",
+                bare.data);
+}
+
+/* Covers are only on /proc and /sys: a second mount of these would be bare. */
+static int judge_second_mounts(struct planner *p)
+{
+    const struct policy_place *place = &p->in->policy->security.system_paths.place;
+
+    for (size_t i = 0; i < p->in->spec->mount_count; i++) {
+        const struct spec_mount *m = &p->in->spec->list[i];
+        if (m->bind || !m->type)
+            continue;
+        if (strcmp(m->type, "proc") == 0 && strcmp(m->destination, "/proc") != 0 &&
+            deny(p, "security.system_paths", place,
+                 "the container would have another /proc, on %.200s", m->destination) < 0)
+            return -1;
+        if (strcmp(m->type, "sysfs") == 0 && !m->read_only &&
+            deny(p, "security.system_paths", place,
+                 "the container would have a writable sysfs, on %.200s", m->destination) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int judge_system_paths(struct planner *p)
+{
+    if (!p->in->policy->security.system_paths.deny)
+        return 0;
+    return judge_covers(p) < 0 ? -1 : judge_second_mounts(p);
+}
+
+/* ---- capabilities and privileges ---- */
+
+static int judge_capabilities(struct planner *p, bool privileged)
+{
+    const struct policy_security *s = &p->in->policy->security;
+    bool bounded = s->max.given && !privileged;
+    uint64_t kept = security_capabilities(s, privileged);
+    _cleanup_buf_ struct buf removed = BUF_INIT;
+
+    if (!bounded && !s->drop.set)
+        return 0;
+    capability_beyond(p->in->spec->process, kept, &removed);
+    if (removed.failed)
+        return err_nomem(p->err);
+    if (!removed.len)
+        return 0;
+    struct plan_op *op = security_push(p, PLAN_CAPABILITIES, "security.capabilities");
+    if (!op)
+        return -1;
+    op->capabilities = kept;
+    return plan_decide(p, op, PLAN_DOWNGRADED, bounded ? &s->max.place : &s->drop.place,
+                       "taken away: %s", removed.data);
+}
+
+static int judge_privileges(struct planner *p)
+{
+    const struct policy_security *s = &p->in->policy->security;
+    const struct json *now = json_get(p->in->spec->process, "noNewPrivileges");
+
+    if (!s->privileges.deny || !p->in->spec->process || (json_is(now, JSON_BOOL) && now->boolean))
+        return 0;
+    struct plan_op *op = security_push(p, PLAN_PRIVILEGES, "security.no_new_privileges");
+    return op ? plan_decide(p, op, PLAN_DOWNGRADED, &s->privileges.place, "set") : -1;
+}
+
+/* ---- devices ---- */
+
+static const char *type_of(const struct json *device)
+{
+    const char *type = json_text(json_get(device, "type"));
+
+    return type ? type : "a";
+}
+
+static bool has_number(const struct device_number *list, size_t count, bool block, int64_t major,
+                       int64_t minor)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i].block == block && list[i].major == major && list[i].minor == minor)
+            return true;
+    return false;
+}
+
+/* True for devices that engines give to every container. */
+static bool is_ordinary(bool block, int64_t major, int64_t minor)
+{
+    static const struct device_number ordinary[] = {
+        {false, 1, 3}, {false, 1, 5}, {false, 1, 7}, /* null, zero, full */
+        {false, 1, 8}, {false, 1, 9},                /* random, urandom */
+        {false, 5, 0}, {false, 5, 1}, {false, 5, 2}, /* tty, console, ptmx */
+    };
+
+    return (!block && major == 136) || /* terminals */
+           has_number(ordinary, sizeof(ordinary) / sizeof(*ordinary), block, major, minor);
+}
+
+static bool device_allowed(const struct planner *p, const struct json *device)
+{
+    const struct security_facts *facts = p->in->security;
+    bool block = strcmp(type_of(device), "b") == 0;
+    int64_t major = security_device_part(device, "major");
+    int64_t minor = security_device_part(device, "minor");
+
+    return is_ordinary(block, major, minor) ||
+           has_number(facts->devices.list, facts->devices.count, block, major, minor);
+}
+
+static bool only_makes_nodes(const struct json *rule)
+{
+    const char *access = json_text(json_get(rule, "access"));
+
+    return access && *access && access[strspn(access, "m")] == '\0';
+}
+
+static int judge_rules(struct planner *p)
+{
+    const struct policy_list *allowed = &p->in->policy->security.devices;
+    const struct json *rules = json_path(p->in->spec->root, "linux", "resources", "devices", NULL);
+
+    if (security_all_devices(p->in->spec))
+        return deny(p, "security.devices", &allowed->place,
+                    "the container could use all devices of this host");
+    for (size_t i = 0; i < json_count(rules); i++) {
+        const struct json *rule = json_at(rules, i);
+        const struct json *allow = json_get(rule, "allow");
+        if (!json_is(allow, JSON_BOOL) || !allow->boolean || only_makes_nodes(rule) ||
+            security_rule_for_all(rule) || device_allowed(p, rule))
+            continue;
+        return deny(p, "security.devices", &allowed->place,
+                    "the container could use the device %s %lld:%lld", type_of(rule),
+                    (long long)security_device_part(rule, "major"),
+                    (long long)security_device_part(rule, "minor"));
+    }
+    return 0;
+}
+
+static int judge_devices(struct planner *p)
+{
+    const struct policy_list *allowed = &p->in->policy->security.devices;
+    const struct json *list = security_devices(p->in->spec);
+
+    if (!allowed->given)
+        return 0;
+    for (size_t i = 0; i < json_count(list); i++) {
+        const struct json *device = json_at(list, i);
+        const char *path = json_text(json_get(device, "path"));
+        if (strcmp(type_of(device), "p") == 0 || device_allowed(p, device))
+            continue;
+        if (deny(p, "security.devices", &allowed->place, "%.200s (%s %lld:%lld) is not allowed",
+                 path ? path : "a device", type_of(device),
+                 (long long)security_device_part(device, "major"),
+                 (long long)security_device_part(device, "minor")) < 0)
+            return -1;
+    }
+    return judge_rules(p);
+}
+
+/* ---- system calls ---- */
+
+static int put_filter(struct planner *p)
+{
+    struct plan_op *op = security_push(p, PLAN_FILTER, "security.seccomp");
+
+    if (!op)
+        return -1;
+    op->profile = p->in->security->profile;
+    return plan_decide(p, op, PLAN_DOWNGRADED, &p->in->policy->security.profile.place,
+                       "the container has no filter: the policy's profile is put in");
+}
+
+static int judge_filter(struct planner *p)
+{
+    const struct policy_security *s = &p->in->policy->security;
+    const struct security_facts *facts = p->in->security;
+    const struct json *filter = json_path(p->in->spec->root, "linux", "seccomp", NULL);
+
+    if (facts->filter_problem)
+        return deny(p, "security.seccomp", s->profile.text ? &s->profile.place : &s->syscalls.place,
+                    "%s", facts->filter_problem);
+    if (s->unfiltered.deny && !facts->profile && syscall_filter_is_empty(filter))
+        return deny(p, "security.seccomp", &s->unfiltered.place,
+                    "the container has no filter for system calls (seccomp=unconfined)");
+    if (facts->profile && put_filter(p) < 0)
+        return -1;
+    if (!*facts->let_through)
+        return 0;
+    return deny(p, "security.seccomp", &s->syscalls.place, "the container's filter allows %s",
+                facts->let_through);
+}
+
+/* ---- all of it ---- */
+
+int plan_add_security(struct planner *p)
+{
+    const struct policy_security *s = &p->in->policy->security;
+    bool privileged = security_is_privileged(p->in->spec);
+
+    if (judge_user(p) < 0 || judge_hooks(p) < 0 || judge_annotations(p) < 0 ||
+        judge_namespaces(p) < 0 || judge_capabilities(p, privileged) < 0 || judge_privileges(p) < 0)
+        return -1;
+    if (!privileged)
+        return judge_devices(p) < 0 || judge_system_paths(p) < 0 ? -1 : judge_filter(p);
+    if (!s->privileged.deny)
+        return 0;
+    return deny(p, "security.privileged", &s->privileged.place,
+                "the container is privileged: CAP_SYS_ADMIN and all devices of this host");
+}

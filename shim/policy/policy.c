@@ -1,0 +1,85 @@
+#include "shim/policy/policy.h"
+
+#include "base/glob.h"
+#include "shim/policy/policy_decode.h"
+
+#include <ctype.h>
+#include <string.h>
+
+const char policy_default_path[] = "/etc/flatbed/policy.json";
+
+const char *const policy_mode_names[POLICY_MODES] = {
+    [POLICY_ENFORCE] = "enforce", [POLICY_PERMISSIVE] = "permissive", [POLICY_OFF] = "off"};
+
+const char *const policy_opt_out_names[POLICY_OPT_OUTS] = {"mounts", "tuning"};
+
+enum { MEMORY_LIMIT = 64 * 1024 * 1024 };
+
+struct policy *policy_new(struct err *err)
+{
+    struct policy *policy = calloc(1, sizeof(*policy));
+
+    if (!policy) {
+        err_nomem(err);
+        return NULL;
+    }
+    policy->arena.limit = MEMORY_LIMIT;
+    /* Without the environment: an image can set it. */
+    policy->carriers[0] = CARRIER_ANNOTATIONS;
+    policy->carriers[1] = CARRIER_MOUNTS;
+    policy->carrier_count = 2;
+    decode_audit_defaults(&policy->audit);
+    return policy;
+}
+
+void policy_free(struct policy *policy)
+{
+    for (size_t i = 0; i < policy->file_count; i++) {
+        free(policy->files[i].path);
+        if (policy->files[i].doc)
+            json_free(policy->files[i].doc);
+    }
+    arena_free(&policy->arena);
+    free(policy);
+}
+
+const struct policy_volume *policy_volume_find(const struct policy *policy, const char *name,
+                                               size_t len)
+{
+    for (size_t i = 0; i < policy->volume_count; i++) {
+        const struct policy_volume *v = &policy->volumes[i];
+        if (strlen(v->name) == len && memcmp(v->name, name, len) == 0)
+            return v;
+    }
+    return NULL;
+}
+
+const struct policy_list *policy_offered_names(const struct policy_volume *volume)
+{
+    return volume->names.given ? &volume->names : &volume->presets;
+}
+
+bool policy_offers_name(const struct policy_volume *volume, const char *name)
+{
+    const struct policy_list *list = policy_offered_names(volume);
+
+    for (size_t i = 0; i < list->count; i++)
+        if (glob_matches_file(list->items[i], name))
+            return true;
+    return !list->given;
+}
+
+char policy_variable_char(char c)
+{
+    return isalnum((unsigned char)c) ? (char)toupper((unsigned char)c) : '_';
+}
+
+void policy_place_print(const struct policy_place *place, struct buf *out)
+{
+    unsigned line, column;
+
+    if (!place->file)
+        return;
+    json_position(place->file->doc, place->offset, &line, &column);
+    buf_printf(out, "%s:%u", place->file->path, line);
+}

@@ -1,0 +1,130 @@
+#include "shim/runtime/create.h"
+
+#include "shim/audit/audit.h"
+#include "shim/host/trust.h"
+#include "shim/oci/bundle.h"
+#include "shim/oci/lowlevel.h"
+#include "shim/plan/judge.h"
+#include "shim/prepare/volumes.h"
+#include "shim/restack/restack.h"
+#include "shim/runtime/apply/apply.h"
+#include "shim/runtime/exec/state.h"
+
+enum { MEMORY_LIMIT = 256 * 1024 * 1024 };
+
+/* Asks what the low-level runtime can do, only if `needed` or known already. */
+static int fit_features(struct lowlevel *low, bool needed, bool enforce, struct decision *decision,
+                        struct err *err)
+{
+    struct features features;
+
+    features_find(low, needed, &features);
+    return plan_fit(&features, low->path, enforce, decision, err);
+}
+
+/* Features that the plan cannot do without are asked for before anything is made on the host. */
+static int prepare_host(const struct facts *facts, struct lowlevel *low, bool enforce,
+                        struct arena *arena, struct decision *decision, struct err *err)
+{
+    enum plan_need need = plan_need(decision);
+
+    if (need == PLAN_NEEDS_FEATURES && fit_features(low, true, enforce, decision, err) < 0)
+        return -1;
+    if (volumes_prepare(facts, enforce, arena, decision, err) < 0)
+        return -1;
+    if (need == PLAN_WANTS_FEATURES && plan_need(decision) == need)
+        return fit_features(low, false, enforce, decision, err);
+    return 0;
+}
+
+/* A container while its config.json is edited. */
+struct edit {
+    const struct policy *policy;
+    const struct call *call;
+    struct lowlevel *low;
+    struct bundle bundle;
+    struct arena arena;
+    struct spec spec;
+    struct judgement judgement;
+    struct decision decision;
+    struct audit_subject subject;
+};
+
+/*
+ * Audits the decision before it takes effect, with the denials that a permissive policy lets pass.
+ */
+static int audit_edit(const struct edit *e, bool changes, struct err *err)
+{
+    struct err denials = ERR_INIT;
+    bool denied = decision_check(&e->decision, &denials) < 0;
+
+    return audit_decision(&e->subject, changes ? AUDIT_CHANGED : AUDIT_ALLOWED,
+                          denied ? &denials : NULL, err);
+}
+
+/* Keeps what exec needs. If the policy has rules for exec, a launch fails without them. */
+static int keep_state(const struct edit *e, struct err *err)
+{
+    const struct judgement *j = &e->judgement;
+    const struct spec *held = j->policy->security.given && !trust_rootless() ? &e->spec : NULL;
+
+    return state_save(e->call->root, e->call->id, j, &e->decision, held, lowlevel_depth() > 1,
+                      err) < 0 &&
+                   held
+               ? -1
+               : 0;
+}
+
+static int apply_and_write(struct edit *e, struct err *err)
+{
+    bool changes = decision_changes(&e->decision);
+
+    if (changes && apply_decision(&e->decision, e->bundle.doc, &e->spec, err) < 0)
+        return err_wrap(err, "%s", e->bundle.path);
+    if (keep_state(e, err) < 0 || audit_edit(e, changes, err) < 0)
+        return -1;
+    return changes ? bundle_write(&e->bundle, err) : 0;
+}
+
+static int edit_bundle(struct edit *e, struct err *err)
+{
+    struct judgement *j = &e->judgement;
+
+    if (bundle_open(&e->bundle, e->call, err) < 0)
+        return -1;
+    if (spec_read(e->bundle.doc, &e->arena, &e->spec, err) < 0)
+        return err_wrap(err, "%s", e->bundle.path);
+    e->subject.spec = &e->spec;
+    e->subject.judgement = j;
+    e->subject.decision = &e->decision;
+    if (judge_container(e->policy, &e->spec, e->bundle.doc, e->bundle.dirfd, e->call->id, &e->arena,
+                        j, err) < 0 ||
+        decision_begin(&j->plan, &e->arena, &e->decision, err) < 0)
+        return -1;
+    bool enforce = j->policy->mode == POLICY_ENFORCE;
+    if (enforce && decision_check(&e->decision, err) < 0)
+        return -1;
+    /* In the engine's mount namespace: some of what is prepared is for this container alone. */
+    if (restack_root(j, false, &e->arena, &e->decision, err) < 0 ||
+        prepare_host(&j->facts, e->low, enforce, &e->arena, &e->decision, err) < 0)
+        return -1;
+    return apply_and_write(e, err);
+}
+
+int edit_config(const struct policy *policy, const struct call *call, struct lowlevel *low,
+                struct err *err)
+{
+    struct edit e = {.policy = policy,
+                     .call = call,
+                     .low = low,
+                     .bundle = BUNDLE_INIT,
+                     .arena = {.limit = MEMORY_LIMIT},
+                     .subject = {.policy = policy, .call = call}};
+    int rc = edit_bundle(&e, err);
+
+    if (rc < 0)
+        audit_refusal(&e.subject, err);
+    arena_free(&e.arena);
+    bundle_close(&e.bundle);
+    return rc;
+}

@@ -1,0 +1,169 @@
+#include "shim/runtime/exec/exec.h"
+
+#include "shim/gather/tuning.h"
+#include "shim/oci/bundle.h"
+#include "shim/runtime/exec/exec_rules.h"
+#include "shim/runtime/exec/state.h"
+
+#include <errno.h>
+#include <string.h>
+
+static bool sets(const struct json *env, const char *text)
+{
+    size_t len = strcspn(text, "=");
+
+    for (size_t i = 0; i < json_count(env); i++) {
+        const char *other = json_text(env->items[i]);
+        if (other && strncmp(other, text, len) == 0 && (other[len] == '=' || !other[len]))
+            return true;
+    }
+    return false;
+}
+
+/* Returns a list of process.json, made if it is missing; NULL if the file is malformed. */
+static struct json *list_of(struct json_doc *doc, const char *key)
+{
+    struct json *root = json_root(doc), *list = json_get(root, key);
+
+    if (!json_is(root, JSON_OBJECT))
+        return NULL;
+    for (size_t i = 0; i < json_count(root); i++)
+        if (spec_name_shadows(root->members[i].key, root->members[i].key_len, key))
+            return NULL;
+    if (!list || json_is(list, JSON_NULL))
+        return json_set(doc, root, key, json_array(doc));
+    return json_is(list, JSON_ARRAY) ? list : NULL;
+}
+
+static int add_variables(struct bundle *file, const struct json *variables, struct err *err)
+{
+    if (!json_count(variables))
+        return 0;
+    struct json *env = list_of(file->doc, "env");
+    if (!env)
+        return err_set(err, ERR_FORMAT, "%s: not a process", file->path);
+    for (size_t i = 0; i < variables->len; i++) {
+        const char *text = json_text(variables->items[i]);
+        if (text && !sets(env, text))
+            json_append(file->doc, env, json_string(file->doc, text));
+    }
+    return 0;
+}
+
+/* ---- resource limits ---- */
+
+static struct json *find_limit(const struct json *list, const char *type)
+{
+    for (size_t i = 0; i < json_count(list); i++) {
+        const char *other = json_text(json_get(list->items[i], "type"));
+        if (other && strcmp(other, type) == 0)
+            return list->items[i];
+    }
+    return NULL;
+}
+
+static bool same_number(const struct json *a, const struct json *b, const char *key)
+{
+    uint64_t one, other;
+
+    return json_u64(json_get(a, key), &one) && json_u64(json_get(b, key), &other) && one == other;
+}
+
+/* The caller of exec may have lower limits than the caller of create had. */
+static uint64_t bounded(uint64_t amount, const char *type, const struct tuning_facts *host)
+{
+    for (int kind = 0; kind < TUNING_KINDS && !host->may_raise; kind++) {
+        const char *name = tuning_rlimit((enum tuning_kind)kind);
+        if (name && strcmp(name, type) == 0 && host->limits[kind].hard < amount)
+            return host->limits[kind].hard;
+    }
+    return amount;
+}
+
+/*
+ * Sets a limit, unless exec has another than the engine itself set when the container was created.
+ */
+static void put_limit(struct json_doc *doc, struct json *list, const struct json *limit,
+                      const struct tuning_facts *host)
+{
+    const char *type = json_text(json_get(limit, "type"));
+    struct json *present = type ? find_limit(list, type) : NULL;
+    const struct json *was = json_get(limit, "was");
+    uint64_t soft, hard;
+
+    if (!type || !json_u64(json_get(limit, "soft"), &soft) ||
+        !json_u64(json_get(limit, "hard"), &hard) ||
+        (present && !(same_number(present, was, "soft") && same_number(present, was, "hard"))))
+        return;
+    if (!present) {
+        present = json_append(doc, list, json_object(doc));
+        json_set(doc, present, "type", json_string(doc, type));
+    }
+    json_set(doc, present, "hard", json_number(doc, bounded(hard, type, host)));
+    json_set(doc, present, "soft", json_number(doc, bounded(soft, type, host)));
+}
+
+static int add_limits(struct bundle *file, const struct json *limits, struct err *err)
+{
+    struct tuning_facts host;
+
+    if (!json_count(limits))
+        return 0;
+    struct json *list = list_of(file->doc, "rlimits");
+    if (!list)
+        return err_set(err, ERR_FORMAT, "%s: not a process", file->path);
+    tuning_gather(&host);
+    for (size_t i = 0; i < limits->len; i++)
+        put_limit(file->doc, list, limits->items[i], &host);
+    return 0;
+}
+
+static const struct json *array_of(const struct json *object, const char *key)
+{
+    const struct json *value = json_get(object, key);
+
+    return json_is(value, JSON_ARRAY) ? value : NULL;
+}
+
+/*
+ * Returns true if no state can be expected: the container was not created by flatbed-runtime, or
+ * nothing had to be kept.
+ */
+static bool keeps_nothing(const struct err *err)
+{
+    return err->kind == ERR_UNSUPPORTED || (err->kind == ERR_SYSTEM && err->sys == ENOENT);
+}
+
+static int edit_process(const struct call *call, const struct json *state, struct err *err)
+{
+    _cleanup_bundle_ struct bundle file = BUNDLE_INIT;
+    const struct json *rules = json_get(state, "rules");
+    struct spec process;
+
+    if (bundle_open_file(&file, call->process, err) < 0)
+        return -1;
+    if (rules && spec_read_exec(file.doc, &process, err) < 0)
+        return err_wrap(err, "%s", file.path);
+    if (exec_rules_apply(rules, &process, file.doc, err) < 0 ||
+        add_variables(&file, array_of(state, "env"), err) < 0 ||
+        add_limits(&file, array_of(state, "rlimits"), err) < 0)
+        return -1;
+    if (json_failed(file.doc))
+        return err_nomem(err);
+    file.fleeting = true;
+    return json_modified(file.doc) ? bundle_write(&file, err) : 0;
+}
+
+int exec_edit(const struct call *call, struct err *err)
+{
+    _cleanup_json_ struct json_doc *doc = state_load(call->root, call->id, err);
+    const struct json *state = doc ? json_root(doc) : NULL;
+
+    if (!doc && keeps_nothing(err))
+        return 0;
+    if (doc && !json_is(state, JSON_OBJECT))
+        err_set(err, ERR_FORMAT, "not an object");
+    if (!json_is(state, JSON_OBJECT))
+        return err_wrap(err, "the rules for exec in this container cannot be read");
+    return edit_process(call, state, err) < 0 && json_get(state, "rules") ? -1 : 0;
+}

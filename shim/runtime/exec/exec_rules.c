@@ -1,0 +1,154 @@
+#include "shim/runtime/exec/exec_rules.h"
+
+#include "shim/privilege/capability.h"
+
+/* ---- keeping the rules, at create ---- */
+
+/* Finds the container's user that is root on the host; false if there is none. */
+static bool root_inside(const struct spec *spec, uint32_t *out)
+{
+    *out = 0;
+    for (size_t i = 0; i < spec->uid_map.count; i++) {
+        const struct id_range *range = &spec->uid_map.ranges[i];
+        *out = range->inside;
+        if (range->outside == 0 && range->count)
+            return true;
+    }
+    return !spec->uid_map.count;
+}
+
+/* Returns the member of the rules: an object with the reason, made if it is missing. */
+static struct json *keep_rule(struct json_doc *doc, struct json *rules, const char *key,
+                              const char *reason, const struct policy_place *place)
+{
+    struct json *rule = json_get(rules, key);
+    _cleanup_buf_ struct buf why = BUF_INIT;
+
+    if (rule)
+        return rule;
+    buf_printf(&why, "%s (", reason);
+    policy_place_print(place, &why);
+    buf_putc(&why, ')');
+    rule = json_set(doc, rules, key, json_object(doc));
+    json_set(doc, rule, "why", why.failed ? NULL : json_string_len(doc, why.data, why.len));
+    return rule;
+}
+
+static void keep_root(const struct policy_security *s, const struct spec *spec,
+                      struct json_doc *doc, struct json *rules)
+{
+    uint32_t uid;
+
+    if (!s->root.deny || !root_inside(spec, &uid))
+        return;
+    _cleanup_free_ char *why = strf("security.user: the process would be root on this host%s%s",
+                                    s->root_say ? ": " : "", s->root_say ? s->root_say : "");
+    struct json *rule = keep_rule(doc, rules, "root", why ? why : "", &s->root.place);
+    json_set(doc, rule, "uid", json_number(doc, uid));
+}
+
+/* Keeps the bits that stay under this rule and under the one before it. */
+static void keep_bits(struct json_doc *doc, struct json *rule, const char *key, uint64_t bits)
+{
+    uint64_t before;
+
+    if (json_u64(json_get(rule, key), &before))
+        bits &= before;
+    json_set(doc, rule, key, json_number(doc, bits));
+}
+
+static void keep_privileged(const struct policy_security *s, const struct spec *spec,
+                            struct json_doc *doc, struct json *rules)
+{
+    if (!s->privileged.deny)
+        return;
+    struct json *rule = keep_rule(
+        doc, rules, "privileged",
+        "security.privileged: an exec may not have more than its container", &s->privileged.place);
+    keep_bits(doc, rule, "bounding", capability_list(spec->process, "bounding"));
+}
+
+int exec_rules_keep(const struct judgement *judgement, const struct spec *spec,
+                    struct json_doc *state, struct err *err)
+{
+    const struct policy_security *s = &judgement->policy->security;
+    uint64_t kept = security_capabilities(s, security_is_privileged(spec));
+    struct json *rules = json_get(json_root(state), "rules");
+
+    if (judgement->policy->mode == POLICY_OFF || !s->given)
+        return (int)json_count(rules);
+    if (!rules)
+        rules = json_object(state);
+    if (judgement->policy->mode == POLICY_ENFORCE) {
+        keep_root(s, spec, state, rules);
+        keep_privileged(s, spec, state, rules);
+    }
+    if (kept != ~(uint64_t)0)
+        keep_bits(state, rules, "capabilities", kept);
+    if (s->privileges.deny)
+        json_set(state, rules, "no_new_privileges", json_bool(state, true));
+    if (json_count(rules))
+        json_set(state, json_root(state), "rules", rules);
+    return json_failed(state) ? err_nomem(err) : (int)json_count(rules);
+}
+
+/* ---- applying the rules, at exec ---- */
+
+static int deny(const struct json *rule, const char *detail, struct err *err)
+{
+    const char *why = json_text(json_get(rule, "why"));
+
+    return err_set(err, ERR_POLICY, "%s%s%s", why ? why : "the policy forbids it",
+                   detail ? ": " : "", detail ? detail : "");
+}
+
+static int apply_root(const struct json *rule, const struct spec *process, struct err *err)
+{
+    uint64_t root;
+
+    if (!rule)
+        return 0;
+    if (capability_list(process->process, "ambient") & capability_bit("SETUID"))
+        return deny(rule, "by CAP_SETUID", err);
+    if (json_u64(json_get(rule, "uid"), &root) && root != process->uid)
+        return 0;
+    return deny(rule, NULL, err);
+}
+
+static int apply_privileged(const struct json *rule, const struct spec *process, struct err *err)
+{
+    _cleanup_buf_ struct buf beyond = BUF_INIT;
+    uint64_t bounding;
+
+    if (!rule)
+        return 0;
+    if (!json_u64(json_get(rule, "bounding"), &bounding))
+        return deny(rule, NULL, err);
+    capability_beyond(process->process, bounding, &beyond);
+    if (beyond.failed)
+        return err_nomem(err);
+    return beyond.len ? deny(rule, beyond.data, err) : 0;
+}
+
+int exec_rules_apply(const struct json *rules, const struct spec *process, struct json_doc *doc,
+                     struct err *err)
+{
+    const struct json *capabilities = json_get(rules, "capabilities");
+    uint64_t kept = 0;
+
+    if (!rules)
+        return 0;
+    if (!json_is(rules, JSON_OBJECT))
+        return err_set(err, ERR_FORMAT, "the rules that were kept are damaged");
+    if (capabilities) {
+        (void)json_u64(capabilities, &kept); /* none stay if the number cannot be read */
+        capability_keep(process->process, kept);
+    }
+    if (apply_root(json_get(rules, "root"), process, err) < 0 ||
+        apply_privileged(json_get(rules, "privileged"), process, err) < 0)
+        return -1;
+    const struct json *now = json_get(process->process, "noNewPrivileges");
+    if (json_get(rules, "no_new_privileges") && !(json_is(now, JSON_BOOL) && now->boolean))
+        json_set(doc, process->process, "noNewPrivileges", json_bool(doc, true));
+    return json_failed(doc) ? err_nomem(err) : 0;
+}

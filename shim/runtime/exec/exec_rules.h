@@ -1,0 +1,30 @@
+/*
+ * The rules for exec, from the policy's "security". An exec has a process of its own
+ * (`docker exec --privileged`, `-u 0`), and the profile that counted at create is not known then:
+ * so create keeps the rules, as the member "rules" of the container's state.
+ *
+ *   root {uid, why}              that user of the container is root on the host, and is denied
+ *   privileged {bounding, why}   no capability beyond those bits, the container's, is allowed
+ *   capabilities                 bits: others are removed
+ *   no_new_privileges            is set
+ *
+ * Pure.
+ */
+#ifndef SHIM_EXEC_RULES_H
+#define SHIM_EXEC_RULES_H
+
+#include "shim/plan/judge.h"
+
+/*
+ * Adds the rules to a state, if there are any; rules that it has already (from another
+ * flatbed-runtime just before) stay, or become stricter. `spec` is the container as it will be
+ * created. Returns how many rules there are.
+ */
+int exec_rules_keep(const struct judgement *judgement, const struct spec *spec,
+                    struct json_doc *state, struct err *err) must_check;
+
+/* Applies the rules (NULL: none) to a process. ERR_POLICY says what is denied, and why. */
+int exec_rules_apply(const struct json *rules, const struct spec *process, struct json_doc *doc,
+                     struct err *err) must_check;
+
+#endif

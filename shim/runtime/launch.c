@@ -1,0 +1,172 @@
+#include "shim/runtime/launch.h"
+
+#include "shim/audit/audit.h"
+#include "shim/runtime/create.h"
+#include "shim/runtime/exec/exec.h"
+#include "shim/runtime/exec/state.h"
+
+#include <string.h>
+
+/* ---- the low-level runtime ---- */
+
+static int find_lowlevel(struct launch *l, const struct policy *policy, struct err *err)
+{
+    if (l->own.runtime)
+        return lowlevel_find(&l->own.runtime, 1, &l->lowlevel, err);
+    if (policy->runtime_paths.given)
+        return lowlevel_find(policy->runtime_paths.items, policy->runtime_paths.count, &l->lowlevel,
+                             err);
+    return lowlevel_find(lowlevel_defaults, LOWLEVEL_DEFAULTS, &l->lowlevel, err);
+}
+
+/*
+ * Finds the runtime for a command that creates nothing, with those parts of the policy that can be
+ * read.
+ */
+static int find_lowlevel_anyhow(struct launch *l, struct err *err)
+{
+    _cleanup_policy_ struct policy *policy = policy_new(err);
+    struct err ignored;
+
+    if (!policy)
+        return -1;
+    if (!l->own.runtime && policy_open(policy, l->own.policy, &ignored) < 0 &&
+        !policy->runtime_paths.given &&
+        lowlevel_find_owner(l->call.root, l->argc, l->argv, &l->lowlevel) == 0)
+        return 0;
+    return find_lowlevel(l, policy, err);
+}
+
+/* Audits a denied exec as the present policy says. */
+static void audit_denied_exec(const struct launch *l, const struct err *why)
+{
+    _cleanup_policy_ struct policy *policy = policy_new(&(struct err){0});
+    struct err ignored;
+
+    if (policy && policy_open(policy, l->own.policy, &ignored) == 0 && policy->mode != POLICY_OFF &&
+        policy_decode(policy, &ignored) == 0)
+        audit_refusal(&(struct audit_subject){.policy = policy, .call = &l->call}, why);
+}
+
+static void forget_container(const struct launch *l)
+{
+    struct err ignored;
+
+    for (int i = 0; i < l->argc; i++) {
+        const char *word = l->argv[i];
+        if (word[0] != '-' && !strchr(word, '/') && state_forget(l->call.root, word, &ignored) < 0)
+            return;
+    }
+}
+
+/* Does the work of exec and delete: edits process.json, forgets a container. */
+static int handle_other_command(const struct launch *l, struct err *err)
+{
+    const struct call *call = &l->call;
+
+    if (call_execs(call) && exec_edit(call, err) < 0) {
+        audit_denied_exec(l, err);
+        return -1;
+    }
+    if (call->command && strcmp(call->command, "delete") == 0)
+        forget_container(l);
+    return 0;
+}
+
+/* ---- create, run, restore ---- */
+
+/* Reads again, for one flavour, a line that runc and crun would read differently. */
+static int read_again(struct launch *l, const struct policy *policy, struct err *err)
+{
+    enum lowlevel_flavor flavor = policy->flavor;
+
+    if (flavor == FLAVOR_UNKNOWN && lowlevel_ask_flavor(&l->lowlevel, &flavor, err) < 0)
+        return err_wrap(err, "runc and crun read this command line differently");
+    return call_read(l->argc, l->argv, flavor, &l->call, err);
+}
+
+/* Audits that a broken permissive policy was passed over. */
+static int pass_over_policy(const struct launch *l, struct policy *policy, const struct err *broken,
+                            struct err *err)
+{
+    struct audit_subject subject = {.policy = policy, .call = &l->call};
+    int rc = call_edits(&l->call) ? audit_decision(&subject, AUDIT_ALLOWED, broken, err) : 0;
+
+    policy->mode = POLICY_OFF;
+    return rc;
+}
+
+/*
+ * Loads the policy. One that does not load is an error, unless it was read far enough to know that
+ * it is permissive.
+ */
+static int load_policy(struct launch *l, struct policy *policy, struct err *err)
+{
+    if (policy_open(policy, l->own.policy, err) == 0) {
+        if (policy->mode == POLICY_OFF || policy_decode(policy, err) == 0)
+            return 0;
+        if (policy->mode == POLICY_PERMISSIVE) {
+            struct err broken = *err;
+            return pass_over_policy(l, policy, &broken, err);
+        }
+    }
+    audit_syslog_warning(err->msg);
+    return -1;
+}
+
+/*
+ * `rc` and `unreadable` are call_read's result; a bad line is an error only under a policy. Returns
+ * 1 if config.json must be edited.
+ */
+static int settle_call(struct launch *l, struct policy *policy, int rc,
+                       const struct err *unreadable, struct err *err)
+{
+    if (load_policy(l, policy, err) < 0 || find_lowlevel(l, policy, err) < 0)
+        return -1;
+    if (policy->mode == POLICY_OFF || policy->file_count == 0)
+        return 0;
+    if (rc < 0) {
+        *err = *unreadable;
+        return -1;
+    }
+    if ((rc == CALL_AMBIGUOUS || policy->flavor != FLAVOR_UNKNOWN) &&
+        read_again(l, policy, err) < 0)
+        return -1;
+    return call_edits(&l->call);
+}
+
+static int prepare_creation(struct launch *l, int rc, const struct err *unreadable, struct err *err)
+{
+    _cleanup_policy_ struct policy *policy = policy_new(err);
+
+    if (!policy)
+        return -1;
+    int edits = settle_call(l, policy, rc, unreadable, err);
+    if (edits > 0)
+        return edit_config(policy, &l->call, &l->lowlevel, err);
+    if (edits < 0)
+        audit_refusal(&(struct audit_subject){.policy = policy, .call = &l->call}, err);
+    return edits;
+}
+
+int launch_prepare(struct launch *l, int argc, char *const argv[], struct err *err)
+{
+    *l = (struct launch){0};
+    int own = call_own_parse(argc, argv, &l->own, err);
+    l->argc = argc - l->own.count;
+    l->argv = argv + l->own.count;
+    if (own < 0) {
+        struct err ignored = ERR_INIT;
+        (void)!call_read(l->argc, l->argv, FLAVOR_UNKNOWN, &l->call, &ignored); /* finds the log */
+        return -1;
+    }
+    if (l->own.version)
+        return 0;
+    struct err unreadable = ERR_INIT;
+    int rc = call_read(l->argc, l->argv, FLAVOR_UNKNOWN, &l->call, &unreadable);
+    if (lowlevel_enter(err) < 0)
+        return -1;
+    if (rc == CALL_CLEAR && !call_edits(&l->call))
+        return find_lowlevel_anyhow(l, err) < 0 ? -1 : handle_other_command(l, err);
+    return prepare_creation(l, rc, &unreadable, err);
+}

@@ -1,0 +1,50 @@
+/* flatbed-runtime: an OCI runtime that edits config.json by a policy and becomes runc or crun. */
+#include "shim/runtime/launch.h"
+#include "shim/runtime/report.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/*
+ * Opens /dev/null for each standard stream that the engine closed, so that no file opened here gets
+ * its number. These are CLOEXEC: the low-level runtime finds the streams closed again.
+ */
+static bool occupy_standard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) != fd)
+            return false;
+    return true;
+}
+
+static int fail(const struct err *err, const struct call *call)
+{
+    report_failure(err->msg, call->log, call->log_format);
+    return 1;
+}
+
+int main(int argc, char *argv[])
+{
+    /*
+     * SIGXFSZ is ignored: a file that may not grow (RLIMIT_FSIZE) is an error like others. The
+     * low-level runtime gets the signal's old action.
+     */
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct sigaction before;
+    struct err err = ERR_INIT;
+    struct launch launch;
+
+    if (!occupy_standard_streams() || sigaction(SIGXFSZ, &ignore, &before) < 0)
+        return 1;
+    if (launch_prepare(&launch, argc > 0 ? argc - 1 : 0, argv + 1, &err) == 0) {
+        if (launch.own.version)
+            return puts("flatbed-runtime " FLATBED_VERSION) < 0 || fflush(stdout) != 0;
+        sigaction(SIGXFSZ, &before, NULL);
+        if (lowlevel_exec(&launch.lowlevel, launch.argc, launch.argv, &err) == 0)
+            return 0;
+        sigaction(SIGXFSZ, &ignore, NULL);
+    }
+    return fail(&err, &launch.call);
+}

@@ -1,0 +1,66 @@
+#!/usr/bin/env bats
+# The man pages say what the programs say.
+
+setup() {
+    : "${FLATTEN:?the flatten to test}"
+    : "${FLATBED:?the flatbed to test}"
+    : "${MAN_DIR:?the folder of the man pages}"
+}
+
+# The long options in a text on standard input, one a line.
+options_of() {
+    grep -oE -- '--[a-z][a-z-]+' | sort -u
+}
+
+options_of_help() {
+    { "$FLATTEN" --help; "$FLATTEN" squash --help; "$FLATTEN" verify --help
+        "$FLATTEN" analyze --help; } | options_of
+}
+
+options_of_man() {
+    mandoc -Tutf8 -O width=200 "$MAN_DIR/flatten.1" | col -b | options_of
+}
+
+@test "mandoc finds nothing wrong" {
+    for page in "$MAN_DIR"/*.[0-9]; do
+        run mandoc -Tlint -W warning "$page"
+        [ "$status" -eq 0 ] || { echo "$output"; false; }
+    done
+}
+
+@test "flatten(1) has every option of --help, and no other" {
+    diff <(options_of_help) <(options_of_man)
+}
+
+@test "flatten(1) and --help list the same exit statuses" {
+    for status in 0 1 2 3 4 5 6 7 8; do
+        "$FLATTEN" --help | tr '\n' ' ' | grep -qE "(status: |, |  *)$status "
+        grep -qx ".It $status" "$MAN_DIR/flatten.1"
+    done
+}
+
+flatbed_help() {
+    "$FLATBED" --help
+    for command in check explain install uninstall bench restack gc; do
+        "$FLATBED" "$command" --help
+    done
+}
+
+@test "flatbed(8) has every option of --help, and no other but those of what it names" {
+    diff <(flatbed_help | options_of) <(mandoc -Tutf8 -O width=200 "$MAN_DIR/flatbed.8" | col -b |
+        sed '/DIVERTING RUNC/,/^ENVIRONMENT/d' | options_of)
+}
+
+@test "flatbed(8) and --help list the same exit statuses" {
+    for status in 0 1 2 3 5 7 8 9; do
+        "$FLATBED" --help | tr '\n' ' ' | grep -qE "(status: |, |  *)$status "
+        grep -qx ".It $status" "$MAN_DIR/flatbed.8"
+    done
+}
+
+@test "flatbed(8) names every finding of check" {
+    for rule in $(grep -ohE '(FINDING_[A-Z]+|: FINDING_WARNING), "[a-z-]+"' \
+        "$BATS_TEST_DIRNAME"/../../../shim/admin/{check/lint,check/lint_host,command_check}.c | grep -oE '"[a-z-]+"' | tr -d '"' | sort -u); do
+        grep -q -- "$rule" "$MAN_DIR/flatbed.8" || { echo "$rule is missing"; false; }
+    done
+}

@@ -1,0 +1,151 @@
+#!/usr/bin/env bats
+# flatbed bench: real overlay mounts, and what flatten analyze makes of the result. Needs root.
+# shellcheck disable=SC2154,SC2016  # status, output and stderr are set by bats' run
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+    local tool
+    for tool in "$FLATBED" "$FLATTEN"; do
+        [ -x "$tool" ] || { echo "FLATBED and FLATTEN are not set"; return 1; }
+    done
+    for tool in jq python3 setpriv unshare; do
+        command -v "$tool" >/dev/null || { echo "$tool is needed"; return 1; }
+    done
+    if [ "$(id -u)" != 0 ]; then
+        [ "$CI" != true ] || return 1
+        skip "needs root"
+    fi
+    export WORK=$BATS_FILE_TMPDIR/work
+    mkdir "$WORK"
+    "$FLATBED" bench --dir="$WORK" --runs=3 --size=8 --save --costs="$WORK/costs.json" >"$WORK/table" 2>"$WORK/log"
+    PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$BATS_TEST_DIRNAME/../../oracle python3 - "$WORK/deep" <<'EOF'
+import sys
+import images
+from tarball import d, f
+images.write_oci(sys.argv[1], images.tars_of([[d("usr"), f("usr/f%d" % n, b"x")] for n in range(12)]))
+EOF
+}
+
+bench() { run --separate-stderr "$FLATBED" bench "$@"; }
+
+fails() {
+    local expected=$1 text=$2
+    shift 2
+    bench "$@"
+    echo "status $status: $output $stderr"
+    [ "$status" -eq "$expected" ] && [ -z "$output" ] && [[ $stderr == "flatbed: error: "*"$text"* ]]
+}
+
+analyze() { run --separate-stderr "$FLATTEN" analyze "$@" "oci:$WORK/deep"; }
+
+@test "deeper mounts are slower when cold, and not when warm; nothing is left behind" {
+    cat "$WORK/table" "$WORK/log"
+    jq -e '[.lookups[] | select(.cold == "mount")] | length == 3 and all(
+        .layers as $l | $l["1"] < $l["5"] and $l["5"] < $l["20"] and $l["20"] < $l["60"])' "$WORK/costs.json"
+    jq -e '.lookups[] | select(.kind == "stat" and .cold == "mount") | .bind < .layers["1"]' "$WORK/costs.json"
+    jq -e '.lookups[] | select(.kind == "stat" and .cold == "warm") | .layers["60"] < 3 * .layers["1"]' \
+        "$WORK/costs.json"
+    jq -e '[.k[] | .mount] | length == 3 and all(. > 0.01 and . < 5)' "$WORK/costs.json"
+    jq -e '[.k[] | has("disk")] | any | not' "$WORK/costs.json"
+    jq -e '.version == 1 and .copy_up.bytes == 8388608 and .copy_up.seconds > .copy_up.bind' "$WORK/costs.json"
+    [ "$(ls -A "$WORK")" = $'costs.json\ndeep\nlog\ntable' ]
+    [ "$(stat -c %a "$WORK/costs.json")" = 644 ]
+    [[ $(cat "$WORK/log") == "flatbed: saved in $WORK/costs.json" ]]
+    [[ $(cat "$WORK/table") == *"fresh mount"*"The first change of a file"*"--drop-caches"* ]]
+    run ! grep -q flatbed-bench /proc/self/mountinfo
+}
+
+@test "analyze predicts by what was measured, and says so" {
+    analyze --json
+    jq -e '.images[0].lookups.model | .measured == [] and .file == null and .date == null' <<<"$output"
+    default=$(jq '.images[0].lookups.model.stat.mount.ratio' <<<"$output")
+    analyze --json --costs="$WORK/costs.json"
+    jq -e --slurpfile costs "$WORK/costs.json" '.images[0].lookups | .model as $m | $costs[0] as $c |
+        $m.measured == ["mount"] and $m.date == $c.measured and $m.kernel == $c.kernel and
+        $m.stat.mount.k == $c.k.stat.mount and
+        ($m.stat.mount.ratio - (1 + $c.k.stat.mount * (.existing.mean - 1)) | fabs) < 0.001' <<<"$output"
+    [ "$(jq '.images[0].lookups.model.stat.mount.ratio' <<<"$output")" != "$default" ]
+    jq '.k.stat.mount = 100' "$WORK/costs.json" >"$WORK/dear.json"
+    analyze --costs="$WORK/dear.json"
+    rm "$WORK/dear.json"
+    [[ $output == *"k measured 20"*"dear.json); by default: no dentries, no cache."* ]]
+}
+
+@test "a bad file is an error when it is named" {
+    for text in '' '[]' '{"version":1}' '{"version":2}'; do
+        echo "$text" >"$BATS_TEST_TMPDIR/bad.json"
+        analyze --costs="$BATS_TEST_TMPDIR/bad.json"
+        [[ $stderr == "flatten: error: $BATS_TEST_TMPDIR/bad.json: "* && -z $output ]]
+        [ "$status" -eq 5 ] || [ "$status" -eq 8 ]
+    done
+    analyze --costs=/nowhere
+    [ "$status" -eq 3 ]
+    head -c 100000 /dev/zero >"$BATS_TEST_TMPDIR/large.json"
+    analyze --costs="$BATS_TEST_TMPDIR/large.json"
+    [ "$status" -eq 7 ]
+}
+
+# A /var/lib of its own, in a mount namespace.
+own_var_lib() {
+    run --separate-stderr unshare --mount --propagation private sh -ec '
+        mount -t tmpfs -o mode=0755 none /var/lib
+        '"$1" sh
+    echo "status $status: $output $stderr"
+}
+
+@test "--save keeps it where analyze looks; what others could have written is not believed" {
+    own_var_lib '"$FLATBED" bench --dir=/var/lib --runs=1 --size=1 --save >/dev/null
+        [ "$(stat -c "%a %u" /var/lib/flatbed /var/lib/flatbed/costs.json | tr "\n" ,)" = "755 0,644 0," ]
+        [ "$(ls -A /var/lib /var/lib/flatbed | tr "\n" ,)" = "/var/lib:,flatbed,,/var/lib/flatbed:,costs.json," ]
+        "$FLATTEN" analyze "oci:$WORK/deep"'
+    [ "$status" -eq 0 ]
+    [[ $output == *"k measured on this host, 20"*", tmpfs (/var/lib/flatbed/costs.json)"* ]]
+    own_var_lib 'mkdir /var/lib/flatbed; cp "$WORK/costs.json" /var/lib/flatbed
+        chmod o+w /var/lib/flatbed/costs.json; "$FLATTEN" analyze "oci:$WORK/deep"'
+    [ "$status" -eq 0 ]
+    [[ $output == *"k by default"* && $stderr == "flatten: warning: "*"users other than root"*"defaults are used" ]]
+    own_var_lib 'mkdir /var/lib/flatbed; echo x >/var/lib/flatbed/costs.json; "$FLATTEN" analyze "oci:$WORK/deep"'
+    [ "$status" -eq 0 ]
+    [[ $stderr == "flatten: warning: /var/lib/flatbed/costs.json: "* ]]
+}
+
+@test "--json; without root in a user namespace; and where overlay cannot be mounted" {
+    bench --dir="$WORK" --runs=1 --size=1 --json
+    [ "$status" -eq 0 ]
+    jq -e '.runs == 1 and (.lookups | length == 6)' <<<"$output"
+    dir=$(mktemp -d)
+    chown nobody "$dir"
+    run --separate-stderr setpriv --reuid=nobody --clear-groups "$FLATBED" bench --dir="$dir" --runs=1 --size=1 --json
+    echo "status $status: $output $stderr"
+    left=$(ls -A "$dir")
+    rm -r "$dir"
+    [ -z "$left" ]
+    if [ "$status" -eq 0 ]; then
+        jq -e '.k.stat.mount >= 0' <<<"$output"
+    else
+        [[ $stderr == *"user namespace"* || $stderr == *"overlay cannot be mounted here"* ]]
+    fi
+    fails 3 "nowhere" --dir=/nowhere
+    fails 3 "" --dir=/proc
+    fails 2 "--runs" --runs=0
+    fails 2 "--size" --size=0
+    fails 2 "--save" --costs=x
+    fails 3 "nowhere" --save --costs=/nowhere/x
+}
+
+@test "interrupted, it leaves nothing" {
+    mkdir "$BATS_TEST_TMPDIR/here"
+    "$FLATBED" bench --dir="$BATS_TEST_TMPDIR/here" --runs=101 >/dev/null 2>&1 &
+    pid=$!
+    for _ in $(seq 6000); do
+        [ -n "$(ls "$BATS_TEST_TMPDIR/here")" ] && break
+        sleep 0.05
+    done
+    sleep 0.3
+    [ -n "$(ls "$BATS_TEST_TMPDIR/here")" ]
+    kill -TERM "$pid"
+    wait "$pid" || status=$?
+    [ "$status" -eq 143 ]
+    [ -z "$(ls -A "$BATS_TEST_TMPDIR/here")" ]
+}

@@ -1,0 +1,347 @@
+#!/usr/bin/env bats
+# flatbed: check, explain, install, uninstall.
+# shellcheck disable=SC2154  # status and output are set by bats' run
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    [ -x "${FLATBED-}" ] || { echo "FLATBED is not set to the program"; return 1; }
+    DIR=$(mktemp -d "${TMPDIR:-/tmp}/fb-admin.XXXXXX")
+    chmod 0755 "$DIR"
+    mkdir -p "$DIR/srv/data/imagenet" "$DIR/srv/site" "$DIR/bundle"
+    policy
+    config
+}
+
+teardown() { rm -rf --one-file-system "$DIR"; }
+
+policy() {
+    cat >"$DIR/policy.json" <<END
+{
+  "version": 1,
+  "runtime": { "paths": ["/bin/sh"] },
+  "requests": ["annotations", "environment"],
+  "volumes": {
+    "data": { "source": "$DIR/srv/data/{name}", "target": "/work/{name}", "names": ["imagenet", "数据"] },
+    "site": { "source": "$DIR/srv/site", "target": "/site", "always": true, "env": { "SITE": "{target}" } },
+    "logs": { "source": "$DIR/srv/logs/{container}", "target": "/logs", "access": "rw", "always": true,
+              "create": { "mode": "0750" } }
+  },
+  "binds": { "default": "deny", "rules": [
+    { "path": "$DIR/srv", "access": "ro" } ] },
+  "security": { "privileged": "deny", "system_paths": "keep" }
+}
+END
+    chmod 0644 "$DIR/policy.json"
+}
+
+config() {
+    cat >"$DIR/bundle/config.json" <<END
+{ "ociVersion": "1.0.2", "process": { "user": { "uid": 1234, "gid": 1234 }, "env": ["A=1"] },
+  "mounts": [ { "destination": "/proc", "type": "proc", "source": "proc" }${1-} ],
+  "linux": { "resources": { "devices": [ { "allow": false, "access": "rwm" } ] } } }
+END
+}
+
+mount_of() { printf ', { "destination": "%s", "type": "bind", "source": "%s", "options": ["bind","rw"] }' "$2" "$1"; }
+
+check() { run "$FLATBED" check "$@"; }
+
+explain() { run "$FLATBED" explain "--policy=$DIR/policy.json" "--config=$DIR/bundle/config.json" "$@"; }
+
+has() { [[ $output == *"$1"* ]] || { printf 'nothing here has %s:\n%s\n' "$1" "$output"; return 1; }; }
+has_not() { [[ $output != *"$1"* ]] || { printf 'this has %s:\n%s\n' "$1" "$output"; return 1; }; }
+# matches REGEX: a line that does.
+matches() { grep -qE -- "$1" <<<"$output" || { printf 'no line matches %s:\n%s\n' "$1" "$output"; return 1; }; }
+exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; }; }
+
+# ---- the program ----
+
+@test "help, version, completion" {
+    run "$FLATBED" help
+    exits 0
+    has "flatbed install [OPTION]... docker|containerd|podman"
+    [ "$output" = "$("$FLATBED" --help)" ]
+    [ "$("$FLATBED" help check)" = "$("$FLATBED" check --help)" ]
+    [[ $("$FLATBED" --version) =~ ^flatbed\ [0-9] ]]
+    for shell in bash zsh fish; do
+        "$FLATBED" "--completion=$shell" | grep -q -- "dry-run"
+    done
+    "$FLATBED" --completion=bash | bash -n
+}
+
+@test "a line that is wrong" {
+    run "$FLATBED"
+    exits 2
+    has "which command?"
+    run "$FLATBED" chek
+    exits 2
+    has "did you mean 'check'?"
+    run "$FLATBED" install lxc
+    exits 2
+    has "expected docker, containerd or podman"
+    run "$FLATBED" explain
+    exits 2
+    run "$FLATBED" explain --config=x y
+    exits 2
+}
+
+# ---- check ----
+
+@test "check: a policy that is fine" {
+    check "$DIR/policy.json"
+    exits 0
+    [ "$output" = "1 file, 0 errors, 0 warnings" ]
+    check --strict "$DIR/policy.json"
+    exits 0
+}
+
+@test "check: an error has its line, and a caret where it is" {
+    sed -i 's/"access": "ro"/"acess": "ro"/' "$DIR/policy.json"
+    check "$DIR/policy.json"
+    exits 1
+    matches "^$DIR/policy.json:12:[0-9]+: error: .*did you mean .access"
+    column=$(grep -oE 'json:12:[0-9]+' <<<"$output" | cut -d: -f3)
+    [ "${lines[1]}" = "    $(sed -n 12p "$DIR/policy.json")" ]
+    [ "${lines[2]}" = "$(printf '    %*s^' $((column - 1)) '')" ]
+}
+
+@test "check: the caret stands under wide characters" {
+    printf '{ "version": 1,\n  "requests": ["数据", "mounts"] }\n' >"$DIR/policy.json"
+    check "$DIR/policy.json"
+    exits 1
+    [ "${lines[2]}" = "                   ^" ]
+    printf '{ "version": 1,\n "mode": "off", /* 数据 */ "x": 1 }\n' >"$DIR/policy.json"
+    check "$DIR/policy.json"
+    exits 1
+    # six bytes are four columns
+    [ "${lines[1]}" = '     "mode": "off", /* 数据 */ "x": 1 }' ]
+    [ "${lines[2]}" = "$(printf '%31s^' '')" ]
+}
+
+@test "check: text that is not JSON" {
+    echo '{ "version": 1, ' >"$DIR/policy.json"
+    check "$DIR/policy.json"
+    exits 1
+    matches "policy.json:[12]:[0-9]+: error: "
+}
+
+@test "check: a draft is read, and why it would not be believed is said" {
+    chmod 0666 "$DIR/policy.json"
+    check "$DIR/policy.json"
+    exits 1
+    has "writable by group or others"
+    check --draft "$DIR/policy.json"
+    exits 0
+    has "warning: flatbed-runtime would reject it"
+    check --draft --strict "$DIR/policy.json"
+    exits 1
+}
+
+@test "check: what this host does not have" {
+    sed -i "s|$DIR/srv/site|$DIR/srv/gone|; s|/bin/sh|/bin/none|" "$DIR/policy.json"
+    check "$DIR/policy.json"
+    exits 1
+    has "[runtime-missing]"
+    matches "policy.json:7:[0-9]+: error: volumes.site: $DIR/srv/gone does not exist"
+    chmod 0777 "$DIR/srv/data"
+    check "$DIR/policy.json"
+    matches "policy.json:6:[0-9]+: warning: .*\[source-writable\]"
+}
+
+@test "check: an audit that cannot be written" {
+    sed -i "s|\"version\": 1,|& \"audit\": { \"file\": \"$DIR/log/a.jsonl\", \"metrics\": \"$DIR/gone/m.prom\" },|" "$DIR/policy.json"
+    check "$DIR/policy.json"
+    exits 0
+    matches "policy.json:2:[0-9]+: warning: audit: $DIR/gone: No such file or directory: nothing can be written there \[audit-refused\]"
+    has "1 warning"
+    mkdir -m 0777 "$DIR/log"
+    sed -i 's|"metrics": "[^"]*"|"required": true|' "$DIR/policy.json"
+    check "$DIR/policy.json"
+    exits 1
+    matches "error: audit: .*must lie in directories that are owned by root and not writable by others: no container can start"
+}
+
+@test "check: warnings fail only where they are to" {
+    sed -i 's/"imagenet", "数据"/"*", "imagenet"/' "$DIR/policy.json"
+    check "$DIR/policy.json"
+    exits 0
+    has "[name-covered]"
+    check --strict --quiet "$DIR/policy.json"
+    exits 1
+    [ -z "$output" ]
+}
+
+@test "check: JSON" {
+    sed -i 's/"imagenet", "数据"/"*", "imagenet"/' "$DIR/policy.json"
+    check --json "$DIR/policy.json"
+    exits 0
+    [ "$(jq -r '.findings[0] | "\(.level) \(.rule) \(.line)"' <<<"$output")" = "warning name-covered 6" ]
+    [ "$(jq -r '.errors, .warnings' <<<"$output" | tr '\n' ' ')" = "0 1 " ]
+}
+
+@test "check: a file that is not there" {
+    check "$DIR/none.json"
+    exits 3
+}
+
+# ---- explain ----
+
+@test "explain: what is added, and by which line" {
+    before=$(stat -c '%i %Y' "$DIR/bundle/config.json")
+    explain --annotation flatbed.data=imagenet
+    exits 0
+    matches "^added +volume +data:imagenet +$DIR/srv/data/imagenet → /work/imagenet +ro +$DIR/policy.json:6 "
+    matches "^added +volume +logs +$DIR/srv/logs/bundle → /logs +rw +$DIR/policy.json:8 "
+    matches "^added +variable +SITE +/site "
+    matches "^mode +enforce"
+    matches "^runs as +1234:1234"
+    has "allowed: 4 added"
+    [ "$before" = "$(stat -c '%i %Y' "$DIR/bundle/config.json")" ]
+    [ ! -e "$DIR/srv/logs" ]
+}
+
+@test "explain: a refusal is told, with its reason and exit status 1" {
+    config "$(mount_of /etc /x)"
+    explain --annotation flatbed.data=nonsense
+    exits 1
+    matches "^denied +volume .*'nonsense' is not offered"
+    matches "^denied +mount +/x +/etc → /x +$DIR/policy.json:11 +/etc is not allowed"
+    has "refused:"
+    # the runtime says the same
+    run "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$DIR/bundle" c1
+    exits 1
+    has "/etc is not allowed"
+}
+
+@test "explain: a mount that is downgraded" {
+    config "$(mount_of "$DIR/srv/site" /x)"
+    explain
+    exits 0
+    matches "^downgraded +mount +/x +$DIR/srv/site → /x +ro +$DIR/policy.json:12 "
+}
+
+@test "explain: what a variable asks for, and a permissive policy" {
+    explain --env FLATBED_DATA=imagenet --id=c7
+    exits 0
+    matches "^added +volume +data:imagenet"
+    has "/srv/logs/c7"
+    sed -i 's/"version": 1,/"version": 1, "mode": "permissive",/' "$DIR/policy.json"
+    explain -e FLATBED_DATA=none
+    exits 0
+    matches "^denied +volume"
+    has "(permissive"
+}
+
+@test "explain: a source that is missing refuses, or will be made" {
+    rmdir "$DIR/srv/site"
+    explain
+    exits 1
+    matches "^denied +volume +site .*$DIR/srv/site does not exist"
+    matches "^skipped +variable +SITE"
+}
+
+@test "explain: what the runtime does not accept of a source is denied, optional or not" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root"
+    sed -i "s|\"target\": \"/site\",|& \"pool\": \"$DIR/gone\", \"optional\": true,|" "$DIR/policy.json"
+    explain
+    exits 1
+    matches "^denied +volume +site .*the pool $DIR/gone does not exist"
+    mkdir "$DIR/gone" && chown 1234 "$DIR/srv/site"
+    explain
+    exits 1
+    matches "^denied +volume +site .*the private side of a pool must be a directory that is owned by root"
+    sed -i 's|"pool": "[^"]*", ||' "$DIR/policy.json"
+    explain
+    exits 0
+    rmdir "$DIR/srv/site" && ln -s /etc "$DIR/srv/site" && chown 1234 "$DIR/srv"
+    explain
+    exits 1
+    matches "^denied +volume +site .*is a symbolic link that not only root could have made"
+    rm "$DIR/srv/site"
+    explain
+    exits 0
+    matches "^skipped +volume +site .*does not exist"
+}
+
+@test "explain: it says what the runtime then does, of 200 random containers under random policies" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root"
+    mkdir "$DIR/random"
+    run python3 "$BATS_TEST_DIRNAME/../shim/lib/random_containers.py" "$FLATBED" "$FLATBED_RUNTIME" "$DIR/random" "${FB_SEED-1}" 200
+    rm -rf "/run/flatbed/state/${DIR//\//%2F}%2Frandom%2Fstate"
+    echo "$output"
+    [ "$status" -eq 0 ]
+}
+
+@test "explain: columns are straight behind wide characters" {
+    mkdir "$DIR/srv/data/数据"
+    sed -i 's/{name}", "names"/{name}", "presets": [], "names"/' "$DIR/policy.json"
+    config "$(mount_of "$DIR/srv/data/数据" /数据)$(mount_of "$DIR/srv/data/imagenet" /abcd)"
+    explain
+    exits 0
+    wide=$(grep -E '^downgraded +mount +/数据 ' <<<"$output")
+    plain=$(grep -E '^downgraded +mount +/abcd ' <<<"$output")
+    wide=${wide%%"$DIR"*} plain=${plain%%"$DIR"*}
+    # the same columns: seven bytes in five, and five in five
+    LC_ALL=C
+    [ ${#wide} -eq $((${#plain} + 2)) ]
+}
+
+@test "explain: what comes from a container cannot steer the terminal" {
+    explain --annotation $'flatbed.data=\e[2J\nx'
+    exits 1
+    has_not $'\e'
+    has '\x1b'
+}
+
+@test "explain: colours only on a terminal, and not against the user's will" {
+    command -v script >/dev/null || skip "script is not installed"
+    line="'$FLATBED' explain --policy='$DIR/policy.json' --config='$DIR/bundle/config.json'"
+    explain
+    has_not $'\e['
+    run env TERM=xterm script -qec "$line" /dev/null
+    has $'\e[32madded\e[0m'
+    run env TERM=xterm NO_COLOR=1 script -qec "$line" /dev/null
+    has_not $'\e['
+}
+
+@test "explain: JSON" {
+    explain --json --annotation flatbed.data=imagenet
+    exits 0
+    [ "$(jq -r '.allowed, .mode, .process.uid' <<<"$output" | tr '\n' ' ')" = "true enforce 1234 " ]
+    [ "$(jq -r '.operations[] | select(.subject == "data:imagenet") | "\(.verdict) \(.access) \(.target)"' \
+        <<<"$output")" = "added ro /work/imagenet" ]
+}
+
+@test "explain: a container is found by its ID, the start of it, or its name" {
+    task=$DIR/state/io.containerd.runtime.v2.task/moby
+    store=$DIR/state/overlay-containers
+    mkdir -p "$task/abc123" "$task/abd456" "$store/fff999/userdata" "$DIR/state/containers/abd456"
+    for place in "$task/abc123" "$task/abd456" "$store/fff999/userdata"; do
+        cp "$DIR/bundle/config.json" "$place/"
+    done
+    echo '{"ID":"abd456","Name":"/train"}' >"$DIR/state/containers/abd456/config.v2.json"
+    echo '[{"id":"fff999","names":["web"]}]' >"$store/containers.json"
+    for row in abc123:abc123 abc:abc123 train:abd456 fff:fff999 web:fff999; do
+        run "$FLATBED" explain "--policy=$DIR/policy.json" "--state=$DIR/state" "${row%:*}"
+        exits 0
+        matches "^container +${row#*:}"
+    done
+    run "$FLATBED" explain "--state=$DIR/state" ab
+    exits 2
+    has "could be 2 containers: ab"
+    for word in none '*' ../bundle ''; do
+        run "$FLATBED" explain "--state=$DIR/state" "$word"
+        exits 2
+    done
+}
+
+@test "explain: a config.json that is broken" {
+    echo '{ "mounts": 1 }' >"$DIR/bundle/config.json"
+    explain
+    exits 5
+    has config.json
+    echo '{ "mounts": [' >"$DIR/bundle/config.json"
+    explain
+    exits 5
+}

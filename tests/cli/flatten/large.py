@@ -1,0 +1,144 @@
+"""flatten_large.py FLATTEN: files of more than 8 GiB, whose size no octal digits of a header hold.
+
+One docker-archive, itself a sparse file, of three layers: a file of 8 GiB and some bytes whose size
+is in base 256, an old GNU sparse one, and a PAX 1.0 one whose size is in a record. Flattened to a
+layer that zstd makes small, and that says the sizes in records; each file is then compared, byte
+for byte, with what it was made from: zeros, and marks at both ends and around 4 and 8 GiB.
+"""
+import fcntl
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "lib"), os.path.join(HERE, "..", "..", "oracle")]
+import tarball  # noqa: E402
+from quick_images import BLOCK, header, padded  # noqa: E402
+
+SIZE = (8 << 30) + 1234  # one more than the 33 bits of octal digits
+MARK = b"mark of sixteen."
+MARKS = [0, (4 << 30) - 8, (8 << 30) - 8, SIZE - len(MARK)]
+PIECE = 1 << 20
+
+
+def pieces():
+    """The content of each of the three files."""
+    zeros = bytes(PIECE)
+    for at in range(0, SIZE, PIECE):
+        size = min(PIECE, SIZE - at)
+        marks = [(mark + i - at, byte) for mark in MARKS for i, byte in enumerate(MARK) if 0 <= mark + i - at < size]
+        data = bytearray(zeros[:size]) if marks or size < PIECE else zeros
+        for place, byte in marks:
+            data[place] = byte
+        yield data
+
+
+def dense(out, start):
+    """The layer with a dense file, sparse in the archive; its diff_id."""
+    head, tail = header(b"dense", size=SIZE), bytes(-SIZE % BLOCK + 2 * BLOCK)
+    out.seek(start)
+    out.write(head)
+    for mark in MARKS:
+        out.seek(start + len(head) + mark)
+        out.write(MARK)
+    out.seek(start + len(head) + SIZE)
+    out.write(tail)
+    digest = hashlib.sha256(head)
+    for piece in pieces():
+        digest.update(piece)
+    digest.update(tail)
+    return "sha256:" + digest.hexdigest(), len(head) + SIZE + len(tail)
+
+
+def sparse_layers():
+    holes = [(mark, MARK) for mark in MARKS]
+    return [tarball.tar_bytes([tarball.sparse("sparse-" + kind, kind, SIZE, holes)]) for kind in ("old", "1.0")]
+
+
+def write(path):
+    with open(path, "w+b") as out:
+        diff_id, size = dense(out, BLOCK)
+        out.seek(0)
+        out.write(header(b"dense.tar", size=size))
+        out.seek(BLOCK + size)
+        layers = sparse_layers()
+        members = [("sparse%d.tar" % i, data) for i, data in enumerate(layers)]
+        diff_ids = [diff_id] + ["sha256:" + hashlib.sha256(data).hexdigest() for data in layers]
+        config = {"architecture": "amd64", "os": "linux", "rootfs": {"type": "layers", "diff_ids": diff_ids}}
+        manifest = [{"Config": "config.json", "RepoTags": ["large:1"],
+                     "Layers": ["dense.tar"] + [name for name, _ in members]}]
+        members += [("config.json", json.dumps(config).encode()), ("manifest.json", json.dumps(manifest).encode())]
+        for name, data in members:
+            out.write(header(name.encode(), size=len(data)) + padded(data))
+        out.write(bytes(2 * BLOCK))
+
+
+class Tar:
+    """A tar archive in a pipe: tarfile would take longer than all the rest."""
+
+    def __init__(self, pipe):
+        self.pipe, self.buffer = pipe, bytearray(PIECE)
+
+    def take(self, size):
+        view = memoryview(self.buffer)[:size]
+        got = 0
+        while got < size:
+            count = self.pipe.readinto(view[got:])
+            if not count:
+                raise SystemExit("the layer ends too early")
+            got += count
+        return view
+
+    def next(self):
+        """Name and size of the next member, from a pax header; None at the end."""
+        head = bytes(self.take(BLOCK))
+        if not any(head):
+            return None
+        if head[156:157] != b"x":
+            raise SystemExit("a header without records")
+        size = int(head[124:135], 8)
+        records = bytes(self.take(size + -size % BLOCK))[:size]
+        head = bytes(self.take(BLOCK))
+        said = [line.split(b"size=")[1] for line in records.splitlines() if b" size=" in line]
+        return head[:100].rstrip(b"\0").decode(), int(said[0])
+
+
+def check(layer):
+    """The names of the files in a compressed layer, each of which is as it was."""
+    names = []
+    with subprocess.Popen(["zstd", "-qdc", layer], stdout=subprocess.PIPE, bufsize=0) as unpacker:
+        fcntl.fcntl(unpacker.stdout, fcntl.F_SETPIPE_SZ, PIECE)
+        tar = Tar(unpacker.stdout)
+        while (member := tar.next()) is not None:
+            name, size = member
+            if size != SIZE or any(tar.take(len(piece)) != piece for piece in pieces()):
+                raise SystemExit("%s: not what it was; %d bytes" % (name, size))
+            tar.take(-SIZE % BLOCK)
+            names.append(name)
+        tar.take(BLOCK)
+        if unpacker.stdout.read(1):
+            raise SystemExit("something behind the end")
+    return sorted(names)
+
+
+def main():
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as work:
+        image, out = os.path.join(work, "image.tar"), os.path.join(work, "out")
+        write(image)
+        done = subprocess.run([sys.argv[1], "--json", "--compression=zstd:1", image, "oci:" + out], check=True,
+                              stdout=subprocess.PIPE)
+        result = json.loads(done.stdout)
+        layer = result["layer"]
+        blob = os.path.join(out, "blobs/sha256", layer["digest"][7:])
+        if result["payload"] != {"in": 3 * SIZE, "out": 3 * SIZE} or os.path.getsize(blob) != layer["size"]:
+            raise SystemExit("not the sizes expected: %s" % result)
+        if layer["size"] > 16 << 20:
+            raise SystemExit("the layer takes %d bytes" % layer["size"])
+        if check(blob) != ["dense", "sparse-1.0", "sparse-old"]:
+            raise SystemExit("files are missing")
+
+
+main()

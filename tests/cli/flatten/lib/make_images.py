@@ -1,0 +1,123 @@
+"""The images of flatten.bats: python3 make_images.py DIRECTORY (needs tests/oracle in its path)."""
+import importlib._bootstrap_external as pyc
+import os
+import random
+import sys
+
+import images
+from tarball import chr_, d, f, h, opq, s, tar_bytes, wh
+
+USUAL = [
+    [d("etc"), f("etc/a", "old a", mode=0o600), f("etc/b", "b"), f("etc/gone", "x" * 5000),
+     d("lib"), f("lib/l", "l" * 3000), h("lib/m", "lib/l"), s("lib/n", "l")],
+    [d("etc"), wh("etc/gone"), f("etc/a", "new a", mode=0o640, uid=7), d("opt"), opq("opt"),
+     f("opt/o", "o")],
+    [wh("lib/l"), f("top", "top", xattrs={"user.k": "v"}), d("tmp", mode=0o1777)],
+]
+DIVERGENT = [[d("a"), f("a/old", "1"), f("k", "1")], [opq(), f("new", "2")]]
+MANY = [[f("k", "1")], [e for i in range(30) for e in (f("n%d" % i, "x"), wh("n%d" % i))]]
+INDEXED = [[d("a"), f("a/x", "low"), f("k", "1")],
+           [f("twice", "1"), f("a/y", "y"), d("a", mode=0o711), f("twice", "2"), h("l", "a/x")]]
+WASTE = [[d("d"), f("d/a", "a" * 1000), f("d/b", "b" * 200), f("d/c", "c" * 30), f("d/e", "e" * 4),
+          f("keep", "k" * 90000)],
+         [f("d/a", "a" * 1000, uid=9), f("d/b", "B" * 200), wh("d/c")],
+         [d("d"), opq("d"), f("</script><b>\x1b[2J", "5" * 50)], [wh("</script><b>\x1b[2J")]]
+
+
+def compiled(mtime, size):
+    return bytes(pyc._code_to_timestamp_pyc(compile("1", "m", "exec"), mtime, size))
+
+
+SOURCE = "x = 1\n"
+PYTHON = [[f("lib/m.py", SOURCE, mtime=1000 * 10**9 + 5), f("lib/__pycache__/m.cpython-311.pyc", compiled(1000, 6)),
+           f("lib/__pycache__/m.cpython-311.opt-1.pyc", compiled(1001, 6)),
+           f("lib/n.py", SOURCE, mtime=1000 * 10**9), f("lib/__pycache__/n.cpython-39.pyc", compiled(1000, 7)),
+           f("lib/__pycache__/gone.cpython-39.pyc", compiled(1000, 6)), f("lib/legacy.pyc", compiled(1, 1)),
+           f("lib/o.py", SOURCE), f("lib/__pycache__/o.cpython-39.pyc",
+                                    bytes(pyc._code_to_hash_pyc(compile("1", "m", "exec"), b"12345678")))],
+          [f("lib/m.py", SOURCE, mtime=1000 * 10**9 + 7, uid=3)]]
+DIGITS = bytes(b"012345 "[i % 7] for i in range(256))
+BAD = {
+    "whiteout": [[f("a", "1")], [f("dir/.wh.", "")]],
+    "dotdot": [[f("../escape", "1")]],
+    "device": [[f("a", "1")], [f("b", "2"), chr_("dev/null", (0, 0))]],
+    "escape": [[f("../\x1b[2J\nforged", "1")]],
+    "dangling": [[h("b", "a")]],
+}
+
+
+STACKED = [
+    [d("etc"), f("etc/a", "a"), f("etc/b", "b"), d("old"), f("old/x", "x"), f("old/y", "y")],
+    [d("usr"), f("usr/u", "u" * 3000), d("tmp", mode=0o1777), f("tmp/t", "t")],
+    [d("etc"), wh("etc/a"), f("etc/c", "c"), wh("old"), f("top", "1")],
+    [d("old"), f("old/z", "z"), f("top", "2"), d("tmp", mode=0o1777), wh("tmp/t")],
+]
+
+
+def broken(path, what):
+    """A layout whose layer is not what its digest, or its end, promise."""
+    tars = images.tars_of(USUAL)
+    images.write_oci(path, tars)
+    blob = os.path.join(path, "blobs/sha256", images.digest(tars[1])[7:])
+    with open(blob, "r+b") as out:
+        if what == "cut":
+            out.truncate(len(tars[1]) - 2048)
+        else:
+            out.seek(20 if what == "header" else 600)
+            out.write(b"\xee")
+
+
+def main():
+    home = sys.argv[1]
+    at = lambda *names: os.path.join(home, *names)
+    tars = images.tars_of(USUAL)
+    images.write_oci(at("layout"), tars, tag="v1")
+    images.write_oci(at("zstd"), tars, tag="v1", compression="zstd")
+    images.write_docker_old(at("old.tar"), tars, name="image:v1")
+    images.write_docker_new(at("new.tar"), tars, name="image:v1")
+    images.write_oci(at("divergent"), images.tars_of(DIVERGENT))
+    images.write_oci(at("many"), images.tars_of(MANY))
+    images.write_oci(at("indexed"), images.tars_of(INDEXED))
+    images.write_oci(at("long-name"), images.tars_of(
+        [[f("n" * 255, "1"), f("k", "1")], [wh("n" * 255), f("m", "2")]]))
+    images.write_oci(at("twins"), images.tars_of([[f("a", "1")], [], [], [f("b", "2")]]))
+    stacked = images.tars_of(STACKED)
+    images.write_oci(at("stacked"), stacked, tag="v1", compression="gzip")
+    images.write_oci(at("base"), stacked[:2], tag="v1", compression="gzip")
+    images.write_oci(at("other-base"), stacked[:1] + tars[:1], tag="v1", compression="gzip")
+    images.write_docker_new(at("stacked.tar"), stacked, name="stacked:v1")
+    images.write_oci(at("undone"), stacked[:2] + images.tars_of([[f("n", "1")], [wh("n")]]))
+    images.write_platforms(at("platforms"), {"amd64": stacked, "arm64": tars, "arm/v7": stacked[:2]})
+    two = {"amd64": stacked, "arm64": tars}
+    images.write_platforms(at("nested"), two, beside=[])
+    images.write_platforms(at("nested-beside"), two, beside=[0])
+    images.write_platforms(at("many-platforms"), {"a%d" % i: stacked[:1] for i in range(65)})
+    images.write_several(at("several.tar"), {"one:v1": stacked, "two:v2": tars})
+    images.write_several(at("crowd.tar"), {"app:1 app:one": tars, "app:2": tars, "base:1": stacked[:2],
+                                           "top:1": stacked, "": stacked[:1]})
+    images.write_several(at("named-twice.tar"), {"one:v1": stacked, "x:1 one:v1": tars})
+    images.write_several(at("bad-second.tar"), {"one:v1": stacked, "two:v2": images.tars_of(BAD["whiteout"])})
+    images.write_oci(at("bad-name"), tars, tag="a\nflatten: all is well")
+    images.write_oci(at("python"), images.tars_of(PYTHON), compression="zstd")
+    images.write_oci(at("waste"), images.tars_of(WASTE), tag="v1")
+    for name, layers in BAD.items():
+        images.write_oci(at("bad-" + name), images.tars_of(layers))
+    broken(at("bad-digest"), "digest")
+    broken(at("bad-header"), "header")
+    broken(at("bad-size"), "cut")
+    for value in "vw":
+        images.write_oci(at("xattr-" + value), images.tars_of(
+            [[d("d"), f("d/a", "1", xattrs={"user.b": value * 2000, "user.a": "1"})]]))
+    images.write_oci(at("126"), [tar_bytes([f("f%d" % i, "x")]) for i in range(126)])
+    images.write_oci(at("deep"), [tar_bytes([f("f%d" % i, "x")]) for i in range(1001)])
+    noise = random.Random(1)
+    mixed = [[f("data/%d" % i, noise.randbytes(300_000)) for i in range(80)] +
+             [f("text/%d" % i, noise.randbytes(195_000).translate(DIGITS)) for i in range(80)]]
+    images.write_docker_new(at("mixed.tar"), images.tars_of(mixed), name="mixed:v1")
+    slow = [[f("slow", noise.randbytes(1_500_000).translate(DIGITS))]]  # seconds, with zstd:19
+    images.write_docker_new(at("slow.tar"), images.tars_of(slow), name="slow:v1")
+    big = [[f("big/%d-%d" % (n, i), noise.randbytes(5_000_000)) for i in range(10)] for n in (0, 1)]
+    images.write_docker_new(at("big.tar"), images.tars_of(big), name="big:v1")
+
+
+main()

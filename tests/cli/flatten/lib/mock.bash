@@ -1,0 +1,73 @@
+# What the tests with a registry that misbehaves share; after lib/flatten.
+# shellcheck shell=bash disable=SC2034,SC2154  # status, output and stderr are set by bats' run
+
+# mock_file_setup TOOL...
+mock_file_setup() {
+    export HOME=$BATS_FILE_TMPDIR/home
+    export XDG_RUNTIME_DIR=$HOME/run
+    unset REGISTRY_AUTH_FILE DOCKER_CONFIG XDG_CONFIG_HOME SSL_CERT_FILE SSL_CERT_DIR
+    mkdir -p "$XDG_RUNTIME_DIR"
+    unset HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy all_proxy ALL_PROXY
+    make_images jq "$@"
+}
+
+setup_file() { mock_file_setup openssl; }
+
+setup() {
+    MOCK=$BATS_TEST_TMPDIR/mock
+    mkdir "$BATS_TEST_TMPDIR/work" "$MOCK"
+    cd "$BATS_TEST_TMPDIR/work" || return
+}
+
+teardown() { [ -z "${MOCK_PID-}" ] || kill "$MOCK_PID" 2>/dev/null || true; }
+
+# The mock listens, or has ended.
+mock_settled() { [ -e "$MOCK/port" ] || ! kill -0 "$MOCK_PID"; }
+
+# mock MODE...: starts it, or changes what it does. SOURCE is its image. With TLS if MOCK_TLS has what
+# that takes, by tls_make.
+mock() {
+    echo "$*" >"$MOCK/mode"
+    [ -z "${MOCK_PID-}" ] || return 0
+    python3 "$FLATTEN_LIB/mock_registry.py" "$MOCK" "$IMAGES/layout" \
+        ${MOCK_TLS:+"$MOCK_TLS"} >"$MOCK/out" 2>&1 </dev/null 3>&- &
+    MOCK_PID=$!
+    wait_until mock_settled
+    if [ ! -e "$MOCK/port" ]; then
+        cat "$MOCK/out"
+        return 1
+    fi
+    HOST=127.0.0.1:$(cat "$MOCK/port")
+    SOURCE=docker://$HOST/lab/image:v1
+}
+
+# mock_manifest JQ: the image's manifest, edited, before the mock starts.
+mock_manifest() {
+    local digest
+    digest=$(jq -r '.manifests[0].digest[7:]' "$IMAGES/layout/index.json")
+    jq -c "$1" "$IMAGES/layout/blobs/sha256/$digest" >"$MOCK/root.json"
+}
+
+ok() {
+    flatten "$@"
+    show
+    cat "$MOCK/log"
+    [ "$status" -eq 0 ]
+}
+
+# fails STATUS TEXT WORD...: with TEXT on stderr alone, and nothing left behind.
+fails() {
+    local expected=$1 text=$2
+    shift 2
+    flatten "$@"
+    show
+    refused "$expected" "$text" && [ ! -e out ]
+}
+
+# count PATTERN: lines of the mock's log
+count() { grep -cE "$1" "$MOCK/log" || true; }
+
+auth() {
+    printf '{"auths":{"%s":%s}}' "$1" "$2" >auth.json
+    export REGISTRY_AUTH_FILE=$PWD/auth.json
+}

@@ -1,0 +1,240 @@
+#!/usr/bin/env bats
+# flatten with a real registry on loopback: once plain, once with TLS and a password. skopeo judges.
+# shellcheck disable=SC2154,SC2016  # status, output and stderr are set by bats' run
+
+bats_require_minimum_version 1.5.0
+
+load ../lib/flatten
+load ../lib/registry
+
+setup_file() {
+    export HOME=$BATS_FILE_TMPDIR/home
+    export XDG_RUNTIME_DIR=$HOME/run
+    unset REGISTRY_AUTH_FILE DOCKER_CONFIG XDG_CONFIG_HOME SSL_CERT_FILE SSL_CERT_DIR
+    mkdir -p "$XDG_RUNTIME_DIR"
+    make_images docker-registry htpasswd openssl skopeo jq || return
+    few_cas || return
+    registry_start "$BATS_FILE_TMPDIR/plain"
+    export PLAIN=$REGISTRY
+    registry_start_tls "$BATS_FILE_TMPDIR/tls" lab secret
+    export SECURE=$REGISTRY CA=$BATS_FILE_TMPDIR/tls/ca.pem
+    skopeo copy -q --dest-tls-verify=false "oci:$IMAGES/layout" "docker://$PLAIN/lab/image:v1"
+    skopeo copy -q --dest-tls-verify=false --dest-creds lab:secret \
+        "oci:$IMAGES/layout" "docker://$SECURE/lab/image:v1"
+}
+
+teardown_file() { registry_stop_all "$BATS_FILE_TMPDIR"; }
+
+# auth_file FILE HOST USER PASSWORD
+auth_file() { printf '{"auths":{"%s":{"auth":"%s"}}}' "$2" "$(printf %s "$3:$4" | base64)" >"$1"; }
+
+digest_at() { skopeo inspect --tls-verify=false --format '{{.Digest}}' "docker://$1"; }
+
+# how often a request shows in a registry's log
+requests() { grep -c "\"$2 [^\"]*$3" "$BATS_FILE_TMPDIR/$1/log" || true; }
+
+# ---- plain HTTP on loopback ----
+
+@test "pull: to a layout, the same tree" {
+    ok -q "docker://$PLAIN/lab/image:v1" oci:out:flat
+    same oci:out:flat "$IMAGES/layout"
+    skopeo inspect oci:out:flat >inspect
+    [ "$(jq '.Layers | length' inspect)" -eq 1 ]
+}
+
+@test "pull: by digest, and localhost is loopback too" {
+    local digest
+    digest=$(digest_at "$PLAIN/lab/image:v1")
+    ok -q "docker://localhost:${PLAIN#*:}/lab/image@$digest" oci:out:flat
+    same oci:out:flat "$IMAGES/layout"
+    [ "$(jq -r '.annotations["dev.flatbed.source.digest"]' \
+        "out/blobs/sha256/$(jq -r '.manifests[0].digest[7:]' out/index.json)")" = "$digest" ]
+}
+
+@test "push: what is printed is what the registry and skopeo have" {
+    ok -q "$IMAGES/old.tar" "docker://$PLAIN/lab/pushed:a"
+    [ "${lines[1]}" = "$(digest_at "$PLAIN/lab/pushed:a")" ]
+    [ "${lines[0]}" = "$(skopeo inspect --raw --tls-verify=false "docker://$PLAIN/lab/pushed:a" |
+        jq -r .config.digest)" ]
+    same "docker://$PLAIN/lab/pushed:a" "$IMAGES/old.tar"
+    skopeo copy -q --src-tls-verify=false "docker://$PLAIN/lab/pushed:a" oci:copy:a
+    same oci:copy:a "$IMAGES/old.tar"
+}
+
+@test "push: layers are gzip unless told otherwise, which every engine can pull" {
+    ok -q "$IMAGES/old.tar" "docker://$PLAIN/lab/gzip"
+    [ "$(skopeo inspect --raw --tls-verify=false "docker://$PLAIN/lab/gzip:latest" |
+        jq -r '.layers[].mediaType')" = application/vnd.oci.image.layer.v1.tar+gzip ]
+    ok -q --compression=zstd "$IMAGES/old.tar" "docker://$PLAIN/lab/zstd"
+    [ "$(skopeo inspect --raw --tls-verify=false "docker://$PLAIN/lab/zstd" |
+        jq -r '.layers[].mediaType')" = application/vnd.oci.image.layer.v1.tar+zstd ]
+}
+
+@test "registry to registry, twice: the second time nothing is uploaded" {
+    local puts
+    ok -q "docker://$PLAIN/lab/image:v1" "docker://$PLAIN/lab/image:flat"
+    same "docker://$PLAIN/lab/image:flat" "$IMAGES/layout"
+    puts=$(requests plain PUT "/lab/image/blobs/")
+    [ "$puts" -gt 0 ]
+    ok -q "docker://$PLAIN/lab/image:v1" "docker://$PLAIN/lab/image:again"
+    [ "$(requests plain PUT "/lab/image/blobs/")" -eq "$puts" ]
+    [ "$(digest_at "$PLAIN/lab/image:flat")" = "$(digest_at "$PLAIN/lab/image:again")" ]
+}
+
+@test "another repository of the registry takes blobs over instead of getting them again" {
+    ok -q "docker://$PLAIN/lab/image:v1" "docker://$PLAIN/lab/flat:v1"
+    ok -q --json "docker://$PLAIN/lab/flat:v1" "docker://$PLAIN/other/flat:v1"
+    same "docker://$PLAIN/other/flat:v1" "$IMAGES/layout"
+    digest=$(jq -r .layer.digest <<<"$output")
+    [ "$(requests plain POST "mount=sha256%3A${digest#sha256:}&from=lab%2Fflat")" -ge 1 ]
+    [ "$(requests plain PUT "/other/flat/blobs/.*${digest#sha256:}")" -eq 0 ]
+}
+
+@test "an index: --platform chooses" {
+    skopeo copy -q --all --dest-tls-verify=false "oci:$IMAGES/layout" "docker://$PLAIN/lab/one:v1"
+    python3 "$FLATTEN_LIB/push_index.py" "$PLAIN" lab/image v1 multi
+    ok -q --platform=linux/arm64 "docker://$PLAIN/lab/image:multi" oci:out:flat
+    fails 2 "linux/s390x" --platform=linux/s390x "docker://$PLAIN/lab/image:multi" oci:no
+    [ ! -e no ]
+}
+
+@test "what is not there" {
+    fails 2 "manifest unknown" "docker://$PLAIN/lab/image:v9" oci:x
+    fails 2 "lab/nothing" "docker://$PLAIN/lab/nothing:v1" oci:x
+    fails 2 "" "docker://$PLAIN/lab/image@sha256:$(printf 0%.0s {1..64})" oci:x
+    fails 3 "Failed to connect" docker://127.0.0.1:1/lab/image oci:x
+    [ -z "$(ls -A)" ]
+}
+
+@test "a source in a registry wants a destination" {
+    fails 2 "docker://HOST/NAME:TAG" "docker://$PLAIN/lab/image:v1"
+}
+
+@test "a registry is no file, and a digest no destination" {
+    fails 2 "tag" "$IMAGES/old.tar" "docker://$PLAIN/lab/image@sha256:$(printf 0%.0s {1..64})"
+    fails 2 "docker://" "$IMAGES/old.tar" "docker:$PLAIN/lab/image"
+    fails 2 "capitals" "docker://$PLAIN/Lab/image" oci:x
+}
+
+# ---- TLS and a password ----
+
+@test "TLS: a certificate of a strange CA is refused, also with credentials at hand" {
+    unset SSL_CERT_FILE
+    auth_file auth.json "$SECURE" lab secret
+    REGISTRY_AUTH_FILE=$PWD/auth.json fails 3 "certificate" "docker://$SECURE/lab/image:v1" oci:x
+    REGISTRY_AUTH_FILE=$PWD/auth.json fails 3 "certificate" "$IMAGES/old.tar" "docker://$SECURE/lab/new:v1"
+    [ ! -e x ]
+}
+
+@test "TLS: SSL_CERT_FILE names the CA; --insecure takes any" {
+    auth_file auth.json "$SECURE" lab secret
+    export REGISTRY_AUTH_FILE=$PWD/auth.json
+    SSL_CERT_FILE=$CA ok -q "docker://$SECURE/lab/image:v1" oci:out:flat
+    same oci:out:flat "$IMAGES/layout"
+    ok -q --insecure "docker://$SECURE/lab/image:v1" oci:out:flat
+    ok verify -q --insecure "docker://$SECURE/lab/image:v1" oci:out:flat
+}
+
+@test "--keep-base=IMAGE in a registry: spoken with like the source's" {
+    auth_file auth.json "$SECURE" lab secret
+    export REGISTRY_AUTH_FILE=$PWD/auth.json
+    skopeo copy -q --dest-tls-verify=false "oci:$IMAGES/base" "docker://$SECURE/lab/base:v1"
+    fails 3 "certificate" -q --keep-base="docker://$SECURE/lab/base:v1" "oci:$IMAGES/stacked" oci:x
+    ok -q --insecure --keep-base="docker://$SECURE/lab/base:v1" "oci:$IMAGES/stacked" oci:out:flat
+    [ "$(skopeo inspect oci:out:flat | jq '.Layers | length')" -eq 3 ]
+}
+
+@test "Basic: push and pull" {
+    auth_file auth.json "$SECURE" lab secret
+    export REGISTRY_AUTH_FILE=$PWD/auth.json SSL_CERT_FILE=$CA
+    ok -q "$IMAGES/old.tar" "docker://$SECURE/lab/flat:v1"
+    same "docker://$SECURE/lab/flat:v1" "$IMAGES/old.tar"
+    skopeo inspect --tls-verify=false --creds lab:secret "docker://$SECURE/lab/flat:v1" |
+        jq -e '.Layers | length == 1'
+}
+
+@test "Basic: no credentials, wrong ones, and a password that is not shown" {
+    export SSL_CERT_FILE=$CA
+    fails 3 "log in first" "docker://$SECURE/lab/image:v1" oci:x
+    fails 3 "log in first" "$IMAGES/old.tar" "docker://$SECURE/lab/image:v1"
+    auth_file auth.json "$SECURE" lab wrong-one
+    export REGISTRY_AUTH_FILE=$PWD/auth.json
+    fails 3 "do not suffice" "docker://$SECURE/lab/image:v1" oci:x
+    [[ $stderr != *wrong-one* ]]
+    rm auth.json
+    fails 3 "auth.json" "docker://$SECURE/lab/image:v1" oci:x
+    [ -z "$(ls -A)" ]
+}
+
+@test "credentials: where skopeo login and docker login put them" {
+    local -a files=("$XDG_RUNTIME_DIR/containers/auth.json" "$HOME/.config/containers/auth.json"
+        "$HOME/.docker/config.json")
+    export SSL_CERT_FILE=$CA
+    for file in "${files[@]}"; do
+        mkdir -p "${file%/*}"
+        auth_file "$file" "$SECURE" lab secret
+        ok -q "docker://$SECURE/lab/image:v1" oci:out:flat
+        rm "$file"
+    done
+    DOCKER_CONFIG=$PWD/docker fails 3 "log in" "docker://$SECURE/lab/image:v1" oci:x
+    mkdir docker
+    auth_file docker/config.json "https://$SECURE/v2/" lab secret
+    DOCKER_CONFIG=$PWD/docker ok -q "docker://$SECURE/lab/image:v1" oci:out:flat
+}
+
+@test "credentials: skopeo login's own file" {
+    skopeo login --tls-verify=false -u lab -p secret --authfile auth.json "$SECURE"
+    REGISTRY_AUTH_FILE=$PWD/auth.json SSL_CERT_FILE=$CA \
+        ok -q "docker://$SECURE/lab/image:v1" oci:out:flat
+}
+
+@test "credentials: a helper" {
+    mkdir bin
+    cat >bin/docker-credential-test <<'END'
+#!/bin/sh
+read -r server
+echo "$1 $server" >>"$HOME/asked"
+[ "$server" = "$KNOWN" ] || { echo "credentials not found in native keychain"; exit 1; }
+echo '{"ServerURL":"x","Username":"lab","Secret":"secret"}'
+END
+    chmod +x bin/docker-credential-test
+    echo '{"credsStore":"test"}' >config.json
+    export PATH=$PWD/bin:$PATH DOCKER_CONFIG=$PWD SSL_CERT_FILE=$CA
+    KNOWN=$SECURE ok -q "docker://$SECURE/lab/image:v1" oci:out:flat
+    [ "$(sort -u "$HOME/asked")" = "get $SECURE" ]
+    KNOWN=other fails 3 "log in first" "docker://$SECURE/lab/image:v1" oci:x
+    printf '{"credHelpers":{"%s":"missing"}}' "$SECURE" >config.json
+    fails 3 "docker-credential-missing" "docker://$SECURE/lab/image:v1" oci:x
+    printf '{"credHelpers":{"%s":"../../bin/sh"}}' "$SECURE" >config.json
+    fails 5 "not the name of a credential helper" "docker://$SECURE/lab/image:v1" oci:x
+}
+
+# ---- oci-archive ----
+
+@test "oci-archive: skopeo reads it, and flatten what skopeo writes" {
+    ok -q "$IMAGES/layout" oci-archive:out.tar:v1
+    skopeo inspect oci-archive:out.tar:v1 | jq -e '.Layers | length == 1'
+    same oci-archive:out.tar:v1 "$IMAGES/layout"
+    skopeo copy -q oci-archive:out.tar:v1 oci-archive:copy.tar:v2
+    same oci-archive:copy.tar:v2 "$IMAGES/layout"
+    same copy.tar "$IMAGES/layout" # found out by looking
+    fails 2 "no image named v3" oci-archive:copy.tar:v3 oci:x
+}
+
+@test "oci-archive: compressed, and from a pipe" {
+    skopeo copy -q "oci:$IMAGES/layout" oci-archive:copy.tar:v2
+    gzip -k copy.tar
+    same oci-archive:copy.tar.gz:v2 "$IMAGES/layout"
+    same copy.tar.gz "$IMAGES/layout"
+    "$FLATTEN" verify -q - "$IMAGES/layout" <copy.tar.gz
+    "$FLATTEN" verify -q oci-archive:- "$IMAGES/layout" <copy.tar
+}
+
+@test "oci-archive: whole or not at all" {
+    echo old >out.tar
+    fails 6 "" "$IMAGES/bad-digest" oci-archive:out.tar
+    [ "$(cat out.tar)" = old ]
+    [ "$(ls -A)" = out.tar ]
+    fails 5 "what docker save writes: docker-archive:" oci-archive:"$IMAGES/old.tar" oci:x
+    fails 2 "standard output" "$IMAGES/old.tar" oci-archive:-
+}

@@ -1,0 +1,139 @@
+#!/usr/bin/env bats
+# flatten pushing what is large: in chunks, to a registry that breaks off, forgets and refuses.
+# shellcheck disable=SC2034,SC2154,SC2016  # status, output and stderr are set by bats' run
+
+bats_require_minimum_version 1.5.0
+
+load ../lib/flatten
+load ../lib/mock
+load ../lib/registry
+
+setup_file() {
+    mock_file_setup docker-registry openssl
+    few_cas
+    export LARGE=$BATS_FILE_TMPDIR/large.tar
+    python3 "$FLATTEN_LIB/large_image.py" "$LARGE" 100
+    # The digest that each push has to come to; the tree of it is looked at once.
+    DIGEST=$("$FLATTEN" -q --compression=none "$LARGE" "oci:$BATS_FILE_TMPDIR/flat" | tail -n 1)
+    export DIGEST
+    same "oci:$BATS_FILE_TMPDIR/flat" "$LARGE"
+}
+
+teardown_file() { registry_stop_all "$BATS_FILE_TMPDIR"; }
+
+# pushes: the large image arrives whole. The mock has no manifest of which something is missing.
+pushes() {
+    : >"$MOCK/log"
+    ok -q --compression=none "$LARGE" "docker://$HOST/lab/image:new"
+    [ "$(tail -n 1 "$MOCK/tags")" = "new $DIGEST" ]
+}
+
+# chunks: where each chunk that was sent begins, in MiB
+chunks() { sed -n 's|^PATCH .* \([0-9]*\)-[0-9]*$|\1|p' "$MOCK/log" | awk '{ print int($1 / 1048576) }' | xargs; }
+
+@test "chunks of 64 MiB, one after the other; what is small goes in one piece" {
+    mock
+    pushes
+    [ "$(chunks)" = "0 64" ]
+    [ "$(count '^PUT .*/upload/')" -eq 2 ] # the end of it, and the config
+    [ "$(count '^GET .*/upload/')" -eq 0 ]
+}
+
+@test "a connection that breaks: the registry says how far it is, and gets the rest" {
+    mock cut-patch
+    pushes
+    [ "$(chunks)" = "0 64 82" ]
+    [ "$(count '^GET .*/upload/')" -eq 1 ]
+    [ "$(count '^POST ')" -eq 3 ] # the probe, the layer, the config
+}
+
+@test "416: the same" {
+    mock forgetful
+    pushes
+    [ "$(chunks)" = "0 64 32 96" ]
+}
+
+@test "an upload that takes less than it was sent, or says that it has more" {
+    mock partial
+    pushes
+    [ "$(count '^GET .*/upload/')" -eq 0 ]
+    mock boastful
+    ok -q --compression=none -l 1 "$LARGE" "docker://$HOST/lab/image:new"
+    same "docker://$HOST/lab/image:new" "$LARGE"
+}
+
+@test "an upload that is forgotten is begun again" {
+    mock amnesia
+    pushes
+    [ "$(chunks)" = "0 64 0 64" ]
+}
+
+@test "the same when many chunks have been sent" {
+    mock middling late-amnesia
+    pushes
+    [ "$(count '^PATCH')" -gt 85 ]
+}
+
+@test "413: smaller chunks, and not asked again for the next blob" {
+    mock small
+    pushes
+    [ "$(chunks)" = "0 0 0 0 8 16 24 32 40 48 56 64 72 80 88 96" ]
+}
+
+@test "413 to everything is an error, and nothing is published" {
+    mock tiny
+    fails 3 "413" --compression=none "$LARGE" "docker://$HOST/lab/image:new"
+    [ "$(count manifests)" -eq 0 ]
+    [ "$(count '^PATCH')" -lt 12 ]
+}
+
+@test "a registry without chunks gets it in one piece" {
+    mock no-patch
+    pushes
+    [ "$(chunks)" = "0" ]
+}
+
+@test "one that wants large chunks gets them" {
+    mock large-chunks
+    pushes
+    [ "$(chunks)" = "0 95" ]
+}
+
+@test "one that takes nothing of a chunk gets it in one piece, and does not keep us for ever" {
+    mock stuck tiny-put
+    fails 3 "HTTP status 413" --compression=none "$LARGE" "docker://$HOST/lab/image:new"
+    [ "$(count '^PUT .*/manifests/')" -eq 0 ]
+    mock stuck
+    pushes
+    [ "$(count '^PATCH')" -lt 30 ]
+}
+
+@test "a reply that was lost: the blob is there, and not sent again" {
+    mock lost-reply
+    pushes
+    [ "$(chunks)" = "0 64" ]
+}
+
+@test "503 in the middle, and tokens that run out" {
+    mock token expiring busy-patch
+    pushes
+    [ "$(count /token)" -gt 2 ]
+}
+
+@test "a real registry, through a connection that breaks" {
+    registry_start_tls "$BATS_FILE_TMPDIR/tls" lab secret
+    local name=registry.invalid:${REGISTRY#*:}
+    printf '{"auths":{"%s":{"auth":"%s"}}}' "$name" "$(printf lab:secret | base64)" >auth.json
+    export REGISTRY_AUTH_FILE=$PWD/auth.json SSL_CERT_FILE=$BATS_FILE_TMPDIR/tls/ca.pem
+    python3 "$FLATTEN_LIB/proxy.py" "$PWD/proxy" connect cut 100000000 >proxy.out 2>&1 \
+        </dev/null 3>&- &
+    MOCK_PID=$!
+    wait_until test -e proxy.port
+    HTTPS_PROXY=http://127.0.0.1:$(cat proxy.port)
+    export HTTPS_PROXY
+    : >"$MOCK/log"
+    ok -q --compression=none "$LARGE" "docker://$name/lab/large:1"
+    same "docker://$name/lab/large:1" "$LARGE"
+    [ "$(wc -l <proxy.log)" -ge 2 ] # it did break
+    [ "$(grep -c '"PATCH ' "$BATS_FILE_TMPDIR/tls/log")" -ge 3 ]
+}

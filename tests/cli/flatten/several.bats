@@ -1,0 +1,177 @@
+#!/usr/bin/env bats
+# flatten --all-images: every image of an archive or a layout, at once.
+# shellcheck disable=SC2154,SC2016  # status, output and stderr are set by bats' run
+
+bats_require_minimum_version 1.5.0
+
+load lib/flatten
+
+setup_file() { make_images jq skopeo; }
+
+# images_in ARCHIVE: RepoTags of each image, as JSON.
+images_in() { tar xOf "$1" manifest.json | jq -c '[.[].RepoTags]'; }
+
+# tags_in LAYOUT
+tags_in() {
+    jq -c '[.manifests[].annotations["org.opencontainers.image.ref.name"]]' "$1/index.json"
+}
+
+blobs_in() { tar tf "$1" | grep -c blobs/; }
+
+@test "archive to archive: each image under its own names, and a line for each" {
+    ok --all-images "$IMAGES/several.tar" out.tar
+    [ "${#lines[@]}" -eq 2 ]
+    [[ ${lines[0]} =~ ^one:v1\ sha256:[0-9a-f]{64}\ sha256:[0-9a-f]{64}$ ]]
+    [[ ${lines[1]} == "two:v2 sha256:"* ]]
+    [[ $stderr == *"one:v1: 4 layers became 1"*"two:v2: 3 layers became 1"* ]]
+    [ "$(images_in out.tar)" = '[["one:v1"],["two:v2"]]' ]
+    [ "$(skopeo list-tags docker-archive:out.tar | jq -c .Tags)" = '["one:v1","two:v2"]' ]
+    for name in one:v1 two:v2; do
+        same "docker-archive:out.tar:$name" "docker-archive:$IMAGES/several.tar:$name"
+        ok -q "docker-archive:$IMAGES/several.tar:$name" "docker-archive:alone.tar:$name"
+        [ "$(skopeo inspect --raw "docker-archive:out.tar:$name")" = \
+            "$(skopeo inspect --raw "docker-archive:alone.tar:$name")" ]
+    done
+}
+
+@test "the layers that images share are in the archive once" {
+    ok -q -a "$IMAGES/crowd.tar" out.tar
+    [ "$(images_in out.tar)" = '[["app:1"],["app:one"],["app:2"],["base:1"],["top:1"],[]]' ]
+    [[ ${lines[4]} == "- sha256:"* ]]
+    [ "${#lines[@]}" -eq 5 ]
+    # of five images, two with one tree: 4 layers, 5 configs, 5 manifests
+    [ "$(blobs_in out.tar)" -eq 14 ]
+    [ -z "$(tar tf out.tar | sort | uniq -d)" ]
+    for n in 1 one 2; do same "docker-archive:out.tar:app:$n" "docker-archive:$IMAGES/crowd.tar:app:$n"; done
+    same docker-archive:out.tar:@5 "docker-archive:$IMAGES/crowd.tar:@4"
+    ok -q -a --keep-base=1 "docker-archive:$IMAGES/several.tar" kept.tar
+    [ -z "$(tar tf kept.tar | sort | uniq -d)" ]
+    same docker-archive:kept.tar:one:v1 "docker-archive:$IMAGES/several.tar:one:v1"
+}
+
+@test "--verify reads what was written, also of a layer that another image has" {
+    ok -q -a --verify "$IMAGES/crowd.tar" out.tar
+    ok -q -a "$IMAGES/crowd.tar" plain.tar
+    cmp out.tar plain.tar
+    ok -q -a --verify --into=2 "$IMAGES/crowd.tar" oci:out
+    same oci:out:app:2 "docker-archive:$IMAGES/crowd.tar:app:2"
+}
+
+@test "to layouts and oci-archives: the whole name is the tag, as two may end in one" {
+    ok -q -a "$IMAGES/crowd.tar" oci-archive:out.tar
+    ok -q -a "$IMAGES/crowd.tar" oci:out
+    [ "$(tags_in out)" = '["app:1","app:one","app:2","base:1","top:1",null]' ]
+    same oci:out:top:1 oci-archive:out.tar:top:1
+    skopeo copy -q oci:out:base:1 dir:copied
+    # and back, in both forms
+    ok -q -a oci-archive:out.tar back.tar
+    ok -q -a oci:out oci:out2
+    [ "$(tags_in out2)" = "$(tags_in out)" ]
+    [ "$(images_in back.tar)" = '[["app:1"],["app:one"],["app:2"],["base:1"],["top:1"],[]]' ]
+    same docker-archive:back.tar:top:1 oci:out2:top:1
+}
+
+@test "one image in a layout is called as the command line has it, or by its own tag" {
+    ok -q "$IMAGES/old.tar" oci:out:one:v1
+    same oci:out:one:v1 "$IMAGES/old.tar"
+    skopeo copy -q oci:out:one:v1 dir:copied
+    ok -q "$IMAGES/old.tar" oci:own
+    [ "$(tags_in own)" = '["v1"]' ]
+}
+
+@test "a layout that exists keeps its other images" {
+    ok -q "$IMAGES/old.tar" oci:out:mine
+    ok -q "$IMAGES/new.tar" oci:out:one:v1
+    ok -q -a "$IMAGES/several.tar" oci:out
+    [ "$(tags_in out)" = '["mine","one:v1","two:v2"]' ]
+    same oci:out:mine "$IMAGES/old.tar"
+    same oci:out:one:v1 "docker-archive:$IMAGES/several.tar:one:v1"
+}
+
+@test "an index among the images stays one, or gives this machine's" {
+    cp -r "$IMAGES/platforms" mixed
+    ok -q "$IMAGES/old.tar" oci:mixed:plain:1
+    ok -q -a oci:mixed oci:out
+    [[ ${lines[0]} == "multi - sha256:"* ]]
+    [[ ${lines[1]} == "plain:1 sha256:"*" sha256:"* ]]
+    for p in amd64 arm64 arm/v7; do
+        same --platform=linux/$p oci:out:multi "oci:$IMAGES/platforms:multi"
+    done
+    same oci:out:plain:1 "$IMAGES/old.tar"
+    ok -q -a --json --platform=linux/amd64 oci:mixed oci:one
+    [ "$(jq -c '[.images[].name]' <<<"$output")" = '["multi","plain:1"]' ]
+    ok -q -a --json oci:mixed oci:again
+    [ "$(jq -c '[.images[0].images[].platform]' <<<"$output")" = \
+        '["linux/amd64","linux/arm64","linux/arm/v7"]' ]
+    ok -q --platform=linux/arm64 -a "oci:$IMAGES/platforms" oci:arm
+    same --platform=linux/arm64 oci:arm:multi "oci:$IMAGES/platforms"
+    fails 2 "image @0: " -q -a --platform=linux/s390x oci:mixed oci:none
+    [ ! -e none ]
+}
+
+@test "a place in a layout, as in an archive" {
+    ok -q -a "$IMAGES/several.tar" oci:out
+    same oci:out:@1 "docker-archive:$IMAGES/several.tar:@1"
+    fails 2 "no image @2" oci:out:@2 oci:x
+}
+
+@test "from standard input, and compressed" {
+    run bash -c 'gzip -1 <"$IMAGES/several.tar" | "$FLATTEN" -q -a - out.tar'
+    [ "$status" -eq 0 ]
+    same docker-archive:out.tar:two:v2 "docker-archive:$IMAGES/several.tar:two:v2"
+}
+
+@test "all or nothing: one that fails is named, and nothing is published" {
+    ok -q "$IMAGES/old.tar" oci:layout:v1
+    before=$(find . -type f -exec sha256sum {} + | sort -k2)
+    for to in out.tar oci:out oci-archive:out.tar oci:layout; do
+        fails 5 "two:v2: layer 2: dir/.wh." -q -a "$IMAGES/bad-second.tar" "$to"
+    done
+    fails 5 "two images have the name one:v1" -q -a "$IMAGES/named-twice.tar" out.tar
+    [ "$(find . -type f -exec sha256sum {} + | sort -k2)" = "$before" ]
+    [ "$(ls -A)" = layout ]
+}
+
+@test "--dry-run tells of each, and writes nothing" {
+    ok -a --dry-run "$IMAGES/several.tar"
+    [ "${lines[0]}" = one:v1: ]
+    [ "$(grep -c '^merge layer' <<<"$output")" -eq 7 ]
+    ok -a --dry-run --json "$IMAGES/several.tar"
+    [ "$(jq -c '[.images[] | [.name, .layers.in]]' <<<"$output")" = '[["one:v1",4],["two:v2",3]]' ]
+    [ -z "$(ls -A)" ]
+}
+
+@test "more layers than files may be open at once" {
+    PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$BATS_TEST_DIRNAME/../../oracle python3 - <<'END'
+import images
+from tarball import f, tar_bytes
+images.write_several("many.tar", {"i:%d" % n: [tar_bytes([f("f%d-%d" % (n, i), "x")]) for i in range(20)]
+                                  for n in range(60)})
+END
+    run bash -c 'ulimit -n 128; "$FLATTEN" -q -a many.tar out.tar'
+    [ "$status" -eq 0 ]
+    [ "${#lines[@]}" -eq 60 ]
+    same docker-archive:out.tar:i:59 docker-archive:many.tar:i:59
+}
+
+@test "what does not go with --all-images" {
+    fails 2 "an archive or a layout" -a some:image out.tar
+    fails 2 "an archive or a layout" -a docker://localhost:1/some/image out.tar
+    fails 2 "without the name" -a "docker-archive:$IMAGES/several.tar:one:v1" out.tar
+    fails 2 "keep their names" -a "$IMAGES/several.tar" docker-archive:out.tar:x:1
+    fails 2 "keep their names" -a "$IMAGES/several.tar" docker-daemon:x:1
+    fails 2 "keep their names" -a "$IMAGES/several.tar" docker://localhost:1/x:1
+    fails 2 "a destination is missing" -a "$IMAGES/several.tar"
+    fails 2 "multi, not NAME:TAG" -q -a "oci:$IMAGES/platforms" out.tar
+    fails 2 "as in docker-daemon:NAME:TAG" "$IMAGES/old.tar" docker-daemon:
+    fails 2 "as in docker-daemon:NAME:TAG" docker-daemon: out.tar
+    fails 2 "squash takes all of them with --all-images" "$IMAGES/several.tar" out.tar
+    [ -z "$(ls -A)" ]
+}
+
+@test "a name that is no line of text is refused" {
+    fails 5 "not one line of text" -q "oci:$IMAGES/bad-name" out.tar
+    fails 5 "not one line of text" -q "oci:$IMAGES/bad-name" oci:out
+    ok -q "oci:$IMAGES/bad-name" oci:out:mine
+    fails 5 "not one line of text" -q -a "oci:$IMAGES/bad-name" oci:all
+}

@@ -1,0 +1,468 @@
+#!/usr/bin/env bats
+# The policy's "binds" on a real host, before a runtime that only notes what it would have mounted.
+# $FLATBED_RUNTIME is the program.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    [ "$(id -u)" -eq 0 ] || skip "needs root"
+    DIR=$(mktemp -d "${TMPDIR:-/tmp}/fb-binds.XXXXXX")
+    chmod 0755 "$DIR"
+    BUNDLE=$DIR/bundle
+    mkdir -p "$BUNDLE" "$DIR"/{home/alice/work,srv/data,secret,volumes,bin}
+    echo right >"$DIR/home/alice/work/file"
+    echo secret >"$DIR/secret/file"
+    chmod 0700 "$DIR/secret"
+    chown -R 12345:12345 "$DIR/home/alice"
+    printf '#!/bin/sh\ncp "%s/config.json" "%s/low.config"\n' "$BUNDLE" "$DIR" >"$DIR/low"
+    chmod 0755 "$DIR/low"
+    policy
+    unset FLATBED_DEPTH
+}
+
+teardown() {
+    [ -n "${DIR-}" ] || return 0
+    while read -r where; do umount -l "$where"; done < <(awk -v d="$DIR/" 'index($5, d) == 1 { print $5 }' /proc/self/mountinfo)
+    rm -rf --one-file-system "$DIR"
+}
+
+# policy [SECTION-MEMBERS [TOP-MEMBERS]]
+policy() {
+    cat >"$DIR/policy.json" <<END
+{ "version": 1, "runtime": { "paths": ["$DIR/low"] }, ${2-}
+  "volumes": { "data": { "source": "$DIR/srv/data", "target": "/work/data" } },
+  "binds": { "default": "deny", ${1-}
+    "rules": [
+      { "path": "$DIR/home/alice", "access": "allow", "options": ["nosuid", "nodev"] },
+      { "path": "$DIR/srv", "access": "ro" },
+      { "path": "$DIR/volumes", "access": "allow" }
+    ],
+    "targets_deny": ["/proc"] } }
+END
+    chmod 0644 "$DIR/policy.json"
+}
+
+# config SOURCE [DESTINATION [USER-JSON [MORE-MEMBERS]]]: a bundle with one mount of the user's.
+config() {
+    local root='{ "uid": 0, "gid": 0 }'
+    cat >"$BUNDLE/config.json" <<END
+{ "ociVersion": "1.0.2", "process": { "user": ${3-$root} }, ${4-}
+  "mounts": [ { "destination": "/proc", "type": "proc", "source": "proc" },
+    { "destination": "${2-/x}", "type": "bind", "source": "$1", "options": ["rbind", "rprivate"] } ] }
+END
+}
+
+create() { run --separate-stderr "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1; }
+
+# refused REGEX
+refused() {
+    # shellcheck disable=SC2154
+    echo "status $status, stdout '$output', stderr '$stderr'"
+    [ "$status" -eq 1 ]
+    [[ $stderr =~ $1 ]]
+    [ ! -e "$DIR/low.config" ]
+}
+
+# mounted SOURCE OPTIONS: what the runtime behind us was told.
+mounted() {
+    echo "status $status, stderr '$stderr'"
+    [ "$status" -eq 0 ]
+    [ "$(jq -r '.mounts[1].source' "$DIR/low.config")" = "$1" ]
+    [ "$(jq -r '.mounts[1].options | join(",")' "$DIR/low.config")" = "$2" ]
+}
+
+@test "what no rule holds is refused, with what is offered instead" {
+    config "$DIR/secret"
+    create
+    refused "the mount of $DIR/secret on /x: $DIR/secret is not allowed; these volumes are offered: flatbed.data \($DIR/policy.json:"
+}
+
+@test "ro downgrades, and a second edit changes nothing" {
+    config "$DIR/srv/data"
+    create
+    mounted "$DIR/srv/data" rbind,rprivate,ro
+    local before
+    before=$(sha256sum <"$BUNDLE/config.json")
+    create
+    [ "$(sha256sum <"$BUNDLE/config.json")" = "$before" ]
+}
+
+@test "ro with something mounted below leaves that out" {
+    mkdir "$DIR/srv/data/sub"
+    mount -t tmpfs t "$DIR/srv/data/sub"
+    config "$DIR/srv/data"
+    create
+    mounted "$DIR/srv/data" rprivate,bind,ro
+}
+
+@test "a symlink is what it leads to" {
+    ln -s "$DIR/secret" "$DIR/home/alice/link"
+    config "$DIR/home/alice/link"
+    create
+    refused "$DIR/secret is not allowed"
+    config "$DIR/home/alice/link/file"
+    create
+    refused "$DIR/secret/file is not allowed"
+    config "$DIR/home/alice/work/../../../secret"
+    create
+    refused "$DIR/secret is not allowed"
+}
+
+@test "a rule's path may be root's symlink, but not a user's" {
+    ln -s "$DIR/srv" "$DIR/data"
+    sed -i "s|\"$DIR/srv\", \"access\"|\"$DIR/data\", \"access\"|" "$DIR/policy.json"
+    config "$DIR/srv/data"
+    create
+    mounted "$DIR/srv/data" rbind,rprivate,ro
+    rm "$DIR/low.config"
+    ln -s "$DIR/secret" "$DIR/home/alice/mine"
+    sed -i "s|\"$DIR/data\", \"access\"|\"$DIR/home/alice/mine\", \"access\"|" "$DIR/policy.json"
+    config "$DIR/secret"
+    create
+    refused "$DIR/secret is not allowed"
+}
+
+@test "a volume that is a bind of something else is that" {
+    mkdir -p "$DIR/volumes/v/_data" "$DIR/volumes/good/_data"
+    mount --bind "$DIR/secret" "$DIR/volumes/v/_data"
+    config "$DIR/volumes/v/_data"
+    create
+    refused "secret is not allowed"
+    config "$DIR/volumes/v/_data/file"
+    create
+    refused "secret/file is not allowed"
+    config "$DIR/volumes/good/_data"
+    create
+    mounted "$DIR/volumes/good/_data" rbind,rprivate
+}
+
+@test "a volume that is an overlay could show anything" {
+    mkdir -p "$DIR/volumes/o" "$DIR/upper"
+    mount -t tmpfs t "$DIR/upper"
+    mkdir "$DIR/upper/u" "$DIR/upper/w"
+    mount -t overlay -o "lowerdir=$DIR/secret,upperdir=$DIR/upper/u,workdir=$DIR/upper/w" o "$DIR/volumes/o"
+    [ -e "$DIR/volumes/o/file" ]
+    config "$DIR/volumes/o"
+    create
+    refused "$DIR/volumes/o is an overlay, which may show any directory of this host"
+    sed -i "s|\"$DIR/volumes\"|\"$DIR/volumes/o\"|" "$DIR/policy.json"
+    create
+    mounted "$DIR/volumes/o" rbind,rprivate
+}
+
+@test "what is mounted below an allowed folder is judged, and left out where it is not allowed itself" {
+    mkdir -p "$DIR/home/alice/mnt" "$DIR/srv/data/own"
+    mount -t tmpfs t "$DIR/home/alice/mnt"
+    config "$DIR/home/alice"
+    create
+    mounted "$DIR/home/alice" rbind,rprivate,nosuid,nodev
+    umount "$DIR/home/alice/mnt"
+    mount --bind "$DIR/secret" "$DIR/home/alice/mnt"
+    config "$DIR/home/alice"
+    create
+    mounted "$DIR/home/alice" rprivate,bind,nosuid,nodev
+    create
+    mounted "$DIR/home/alice" rprivate,bind,nosuid,nodev
+    umount "$DIR/home/alice/mnt"
+    mkdir "$DIR/upper"
+    mount -t tmpfs t "$DIR/upper"
+    mkdir "$DIR/upper/u" "$DIR/upper/w"
+    mount -t overlay -o "lowerdir=$DIR/secret,upperdir=$DIR/upper/u,workdir=$DIR/upper/w" o "$DIR/home/alice/mnt"
+    config "$DIR/home/alice"
+    create
+    mounted "$DIR/home/alice" rprivate,bind,nosuid,nodev
+}
+
+# An engine's volumes: DATA/volumes, where the container's root is DATA/overlay2/…
+engine_volume() {
+    mkdir -p "$DIR/data/volumes/v/_data"
+    [ -e "$DIR/data/volumes/v/_data/sys" ] || echo right >"$DIR/data/volumes/v/_data/file"
+    policy '' ''
+    sed -i "s|\"$DIR/volumes\"|\"$DIR/data/volumes\"|" "$DIR/policy.json"
+    config "$DIR/data/volumes/${1-v/_data}" /x '{ "uid": 0, "gid": 0 }' "\"root\": { \"path\": \"$DIR/data/overlay2/c1/merged\" },"
+}
+
+# All that the engine has, where that is no rule's.
+all_data() {
+    engine_volume
+    sed -i 's/"default": "deny"/"default": "allow"/' "$DIR/policy.json"
+    config "$DIR/data" /x '{ "uid": 0, "gid": 0 }' "\"root\": { \"path\": \"$DIR/data/overlay2/c1/merged\" },"
+}
+
+@test "a file system that an engine mounted for a volume needs a rule that names it" {
+    engine_volume
+    mount -t tmpfs t "$DIR/data/volumes/v/_data"
+    create
+    [ "$status" -eq 0 ]
+    rm "$DIR/low.config"
+    mount -t proc p "$DIR/data/volumes/v/_data"
+    engine_volume
+    create
+    refused "$DIR/data/volumes/v/_data is a proc file system that was mounted for a volume"
+    engine_volume v/_data/sys/kernel
+    create
+    refused "$DIR/data/volumes/v/_data is a proc file system"
+    sed -i "s|\"$DIR/data/volumes\"|\"$DIR/data/volumes/v/_data\"|" "$DIR/policy.json"
+    create
+    [ "$status" -eq 0 ]
+}
+
+@test "what an engine mounts on a volume after the look is not seen, neither there nor below" {
+    cat >"$DIR/low" <<END
+#!/bin/sh
+cp "$BUNDLE/config.json" "$DIR/low.config"
+nsenter --mount=/proc/$$/ns/mnt mount --bind "$DIR/secret" "$DIR/data/volumes/v/_data" || exit 1
+src=\$(jq -r '.mounts[1].source' "$BUNDLE/config.json")
+mkdir "$DIR/seen" && mount --rbind "\$src" "$DIR/seen" && cat "$DIR/seen/file" "$DIR/seen/volumes/v/_data/file" 2>/dev/null
+exit 0
+END
+    # The namespace that is seen from is a peer's, as under systemd.
+    mkdir "$DIR/data"
+    mount --bind "$DIR/data" "$DIR/data"
+    mount --make-shared "$DIR/data"
+    engine_volume
+    create
+    [ "$output" = right ]
+    mounted "/run/flatbed/pin/bind:0$DIR/data/volumes/v/_data" rbind,rprivate
+    rmdir "$DIR/seen"
+    umount "$DIR/data/volumes/v/_data" || true
+    all_data
+    create
+    [ "$output" = right ]
+}
+
+@test "a folder with an engine in it shows what is mounted there, but for what is not allowed" {
+    all_data
+    sed -i "s|\"$DIR/srv\", \"access\": \"ro\"|\"$DIR/secret\", \"access\": \"deny\"|" "$DIR/policy.json"
+    mkdir -p "$DIR/data/volumes/w/_data" "$DIR/data/disk"
+    mount -t tmpfs t "$DIR/data/disk"
+    echo disk >"$DIR/data/disk/file"
+    mount --bind "$DIR/secret" "$DIR/data/volumes/w/_data"
+    cat >"$DIR/low" <<END
+#!/bin/sh
+cp "$BUNDLE/config.json" "$DIR/low.config"
+mkdir "$DIR/seen" && mount --rbind "\$(jq -r '.mounts[1].source' "$BUNDLE/config.json")" "$DIR/seen"
+cat "$DIR/seen/disk/file" "$DIR/seen/volumes/v/_data/file" "$DIR/seen/volumes/w/_data/file" 2>/dev/null
+exit 0
+END
+    create
+    [ "$output" = $'disk\nright' ]
+    mounted "/run/flatbed/pin/bind:0$DIR/data" rbind,rprivate
+    rmdir "$DIR/seen"
+    create
+    [ "$output" = $'disk\nright' ]
+    # Read-only, it is had without all of that.
+    rmdir "$DIR/seen"
+    sed -i "s|\"default\": \"allow\"|\"default\": \"ro\"|" "$DIR/policy.json"
+    create
+    [ "$output" = right ]
+    mounted "/run/flatbed/pin/bind:0$DIR/data" rprivate,bind,ro
+}
+
+@test "what else an engine keeps where its volumes and files are needs a rule that names it" {
+    engine_volume ''
+    create
+    refused "$DIR/data/volumes is an engine's own state, and needs a rule that names it"
+    engine_volume v
+    create
+    refused "$DIR/data/volumes/v is an engine's own state"
+    mkdir -p "$DIR/data/containers/c1"
+    touch "$DIR/data/containers/c1/hosts" "$DIR/data/containers/c1/hostconfig.json"
+    engine_volume ../containers/c1/hosts
+    sed -i "s|\"$DIR/data/volumes\"|\"$DIR/data/containers\"|" "$DIR/policy.json"
+    create
+    mounted "$DIR/data/volumes/../containers/c1/hosts" rbind,rprivate
+    rm "$DIR/low.config"
+    config "$DIR/data/containers/c1/hostconfig.json" /x '{ "uid": 0, "gid": 0 }' "\"root\": { \"path\": \"$DIR/data/overlay2/c1/merged\" },"
+    create
+    refused "$DIR/data/containers/c1/hostconfig.json is an engine's own state"
+    sed -i "s|\"$DIR/data/containers\"|\"$DIR/data/containers/c1\"|" "$DIR/policy.json"
+    create
+    mounted "$DIR/data/containers/c1/hostconfig.json" rbind,rprivate
+}
+
+@test "a rule for a mounted folder holds what is mounted there" {
+    mkdir -p "$DIR/disk/part" "$DIR/volumes/d"
+    mount -t tmpfs t "$DIR/disk"
+    mkdir "$DIR/disk/part"
+    mount --bind "$DIR/disk/part" "$DIR/volumes/d"
+    sed -i "s|\"$DIR/volumes\"|\"$DIR/volumes/d\"|" "$DIR/policy.json"
+    config "$DIR/volumes/d"
+    create
+    mounted "$DIR/volumes/d" rbind,rprivate
+    rm "$DIR/low.config"
+    config "$DIR/disk"
+    create
+    refused "$DIR/disk is not allowed"
+}
+
+@test "a socket is judged like a file" {
+    python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$DIR/srv/sock"
+    config "$DIR/srv/sock"
+    create
+    mounted "$DIR/srv/sock" rbind,rprivate,ro
+    rm "$DIR/low.config"
+    python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$DIR/secret/sock"
+    config "$DIR/secret/sock"
+    create
+    refused "$DIR/secret/sock is not allowed"
+}
+
+@test "a magic link of /proc is not followed" {
+    sed -i 's|"default": "deny"|"default": "allow"|' "$DIR/policy.json"
+    config "/proc/self/root/etc"
+    create
+    refused "cannot be looked at"
+}
+
+@test "what is missing is refused: somebody could make it later" {
+    config "$DIR/srv/none"
+    create
+    refused "cannot be looked at: No such file"
+}
+
+@test "nothing may be mounted over a denied target" {
+    config "$DIR/srv/data" /proc/sys
+    create
+    refused "the mount of $DIR/srv/data on /proc/sys: nothing may be mounted over /proc"
+}
+
+@test "a target is where the links of the container's root lead" {
+    local root=$BUNDLE/rootfs
+    mkdir -p "$root/proc" "$root/etc" "$root/deep/er"
+    ln -s /proc "$root/p"
+    ln -s ../../proc/self "$root/deep/er/self"
+    ln -s p "$root/pp"
+    ln -s /../../../proc "$root/up"
+    ln -s loop "$root/loop"
+    ln -s /etc/none "$root/fine"
+    for target in /p /p/sys /pp/x /deep/er/self/attr /up /p/../p/x; do
+        config "$DIR/srv/data" "$target" '{ "uid": 0, "gid": 0 }' '"root": { "path": "rootfs" },'
+        create
+        refused "on [^ ]*: nothing may be mounted over /proc, where this leads in the container"
+    done
+    for target in /fine /deep/x /none /loop/x; do
+        config "$DIR/srv/data" "$target" '{ "uid": 0, "gid": 0 }' "\"root\": { \"path\": \"$root\" },"
+        create
+        mounted "$DIR/srv/data" rbind,rprivate,ro
+        rm "$DIR/low.config"
+    done
+    # The same of what is no bind.
+    config "$DIR/srv/data" /x '{ "uid": 0, "gid": 0 }' '"root": { "path": "rootfs" },'
+    jq '.mounts += [{destination: "/p/self/attr", type: "tmpfs", source: "tmpfs"}]' "$BUNDLE/config.json" >"$DIR/more"
+    cp "$DIR/more" "$BUNDLE/config.json"
+    create
+    refused "the mount of tmpfs on /p/self/attr: nothing may be mounted over /proc, where this leads"
+}
+
+@test "an idmapped bind says nothing about whose it is" {
+    policy '"require_access": true,'
+    config "$DIR/srv/data" /x '{ "uid": 12345, "gid": 12345 }'
+    sed -i 's/"rbind", /"rbind", "idmap", /' "$BUNDLE/config.json"
+    create
+    refused "it is idmapped: its files have other owners in the container"
+    config "$DIR/srv/data" /x '{ "uid": 12345, "gid": 12345 }'
+    jq '.mounts[1].uidMappings = [{containerID: 0, hostID: 12345, size: 1}]' "$BUNDLE/config.json" >"$DIR/more"
+    cp "$DIR/more" "$BUNDLE/config.json"
+    create
+    refused "it is idmapped"
+}
+
+@test "a relative source starts from the bundle" {
+    config ../srv/data
+    create
+    mounted ../srv/data rbind,rprivate,ro
+    rm "$DIR/low.config"
+    config ../secret
+    create
+    refused "$DIR/secret is not allowed"
+}
+
+@test "permissive: what would be refused stays as it is" {
+    policy '' '"mode": "permissive",'
+    config "$DIR/secret" /proc/x
+    create
+    mounted "$DIR/secret" rbind,rprivate
+}
+
+@test "the pause container of a pod is judged too" {
+    config "$DIR/secret" /x '{ "uid": 0, "gid": 0 }' '"annotations": { "io.kubernetes.cri.container-type": "sandbox" },'
+    create
+    refused "$DIR/secret is not allowed"
+}
+
+@test "a volume of the policy's is none of the user's mounts" {
+    config "$DIR/srv/data" /x '{ "uid": 0, "gid": 0 }' '"annotations": { "flatbed.data": "x" },'
+    sed -i "s|\"path\": \"$DIR/srv\"|\"path\": \"$DIR/other\"|" "$DIR/policy.json"
+    config "$DIR/home/alice/work" /x '{ "uid": 0, "gid": 0 }' '"annotations": { "flatbed.data": "x" },'
+    create
+    [ "$status" -eq 0 ]
+    create
+    echo "$stderr"
+    [ "$status" -eq 0 ]
+    [ "$(jq -r '.mounts[2].destination' "$DIR/low.config")" = /work/data ]
+}
+
+# ------------------------------------------------------------------ the user's own access
+
+@test "require_access: the container's user must reach it himself" {
+    policy '"require_access": true,'
+    mkdir "$DIR/srv/closed" "$DIR/srv/group"
+    chmod 0700 "$DIR/srv/closed"
+    mkdir "$DIR/srv/closed/open"
+    chgrp 777 "$DIR/srv/group"
+    chmod 0750 "$DIR/srv/group"
+    config "$DIR/srv/closed/open" /x '{ "uid": 12345, "gid": 12345 }'
+    create
+    refused "the container's user may not read $DIR/srv/closed/open on this host"
+    config "$DIR/srv/group" /x '{ "uid": 12345, "gid": 12345 }'
+    create
+    refused "may not read"
+    config "$DIR/srv/group" /x '{ "uid": 12345, "gid": 12345, "additionalGids": [777] }'
+    create
+    mounted "$DIR/srv/group" rbind,rprivate,ro
+    config "$DIR/volumes" /x '{ "uid": 12345, "gid": 12345 }'
+    create
+    mounted "$DIR/volumes" rbind,rprivate,ro
+    config "$DIR/home/alice/work" /x '{ "uid": 12345, "gid": 12345 }'
+    create
+    [ "$(jq -r '.mounts[1].options | join(",")' "$DIR/low.config")" = rbind,rprivate,nosuid,nodev ]
+}
+
+# ------------------------------------------------------------------ races
+
+@test "what a user could swap is held: the runtime behind us mounts what was judged" {
+    cat >"$DIR/low" <<END
+#!/bin/sh
+cp "$BUNDLE/config.json" "$DIR/low.config"
+mv "$DIR/home/alice/work" "$DIR/home/alice/old"
+ln -s "$DIR/secret" "$DIR/home/alice/work"
+cat "\$(jq -r '.mounts[1].source' "$BUNDLE/config.json")/file"
+END
+    config "$DIR/home/alice/work"
+    create
+    [ "$output" = right ]
+    mounted "/run/flatbed/pin/bind:0$DIR/home/alice/work" rbind,rprivate,nosuid,nodev
+    run ! grep -q /run/flatbed/pin /proc/self/mountinfo
+    # A second run of the same bundle judges and holds it afresh.
+    rm "$DIR/low.config"
+    create
+    refused "$DIR/secret is not allowed"
+    rm "$DIR/home/alice/work"
+    mv "$DIR/home/alice/old" "$DIR/home/alice/work"
+    create
+    [ "$output" = right ]
+    mounted "/run/flatbed/pin/bind:0$DIR/home/alice/work" rbind,rprivate,nosuid,nodev
+}
+
+@test "stacked on itself it holds once" {
+    printf '#!/bin/sh\nexec %s --flatbed-policy=%s/policy.json --flatbed-runtime=%s/cat "$@"\n' \
+        "$FLATBED_RUNTIME" "$DIR" "$DIR" >"$DIR/low"
+    printf '#!/bin/sh\ncp "%s/config.json" "%s/low.config"\ncat "$(jq -r ".mounts[1].source" "%s/config.json")/file"\n' \
+        "$BUNDLE" "$DIR" "$BUNDLE" >"$DIR/cat"
+    chmod 0755 "$DIR/cat"
+    config "$DIR/home/alice/work"
+    create
+    [ "$output" = right ]
+    mounted "/run/flatbed/pin/bind:0$DIR/home/alice/work" rbind,rprivate,nosuid,nodev
+}

@@ -1,0 +1,105 @@
+# flatbed-runtime before a low-level runtime that records what it was given.
+# shellcheck shell=bash
+
+bats_require_minimum_version 1.5.0
+
+# shellcheck source=tests/cli/lib/wait.bash
+source "${BASH_SOURCE[0]%/*}/../../lib/wait.bash"
+
+setup() {
+    DIR=$(mktemp -d "${TMPDIR:-/tmp}/fb-shim.XXXXXX")
+    chmod 0755 "$DIR"
+    BUNDLE=$DIR/bundle
+    mkdir -p "$BUNDLE" "$DIR/srv/data/imagenet" "$DIR/srv/logs"
+    low_level "$DIR/low" runc
+    policy
+    config "$BUNDLE"
+    unset FLATBED_DEPTH
+}
+
+teardown() {
+    forget
+    rm -rf --one-file-system "$DIR"
+}
+
+# What flatbed-runtime remembers of these tests' container and runtimes.
+forget() {
+    local file
+    rm -f /run/flatbed/state/default/c1.json
+    rm -rf "/run/flatbed/state/${DIR//\//%2F}"* # of a --root below it
+    for file in "$DIR"/low "$DIR"/other "$DIR"/wrapper; do
+        [ ! -e "$file" ] || rm -f "/run/flatbed/features/"*"-$(printf %x "$(stat -c %i "$file")")-"*
+    done
+}
+
+# low_level FILE FLAVOR: notes its words, environment and open descriptors beside itself.
+low_level() {
+    cat >"$1" <<END
+#!/bin/sh
+if [ "\$1" = --version ]; then
+    echo "$2 version 1.0"
+    echo "spec: 1.0.2" >&2
+    exit 0
+fi
+printf '%s\n' "\$0" "\$@" >"$1.words"
+env >"$1.env"
+ls -l /proc/self/fd >"$1.fds"
+cat "$BUNDLE/config.json" >"$1.config" 2>/dev/null
+echo out
+echo err >&2
+exit 7
+END
+    chmod 0755 "$1"
+}
+
+policy() {
+    cat >"$DIR/policy.json" <<END
+{
+  "version": 1,
+  "runtime": { "paths": ["$DIR/low"] },
+  "volumes": {
+    "data": { "source": "$DIR/srv/data/{name}", "target": "/work/{name}", "names": ["imagenet"],
+              "env": { "DATA": "{target}" } },
+    "logs": { "source": "$DIR/srv/logs/{container}", "target": "/logs", "access": "rw",
+              "always": true, "create": { "mode": "0750" } }
+  }
+}
+END
+    chmod 0644 "$DIR/policy.json"
+}
+
+config() {
+    cat >"$1/config.json" <<END
+{ "ociVersion": "1.0.2", "process": { "user": { "uid": 0, "gid": 0 }, "env": ["A=1"],
+  "rlimits": [ { "type": "RLIMIT_NOFILE", "hard": 18446744073709551615, "soft": 1 } ] },
+  "annotations": { "flatbed.data": "imagenet" },
+  "mounts": [ { "destination": "/proc", "type": "proc", "source": "proc" } ] }
+END
+}
+
+# annotate VALUE: what flatbed.data says.
+annotate() { sed -i "s|\"flatbed.data\": \"[^\"]*\"|\"flatbed.data\": \"$1\"|" "$BUNDLE/config.json"; }
+
+shim() { "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" "$@"; }
+
+called() { [ -e "$DIR/low.words" ]; }
+
+# The low-level runtime ran with exactly these words.
+called_with() {
+    printf '%s\n' "$DIR/low" "$@" >"$DIR/expected"
+    diff "$DIR/expected" "$DIR/low.words"
+}
+
+# refused REGEX: exit 1, nothing on stdout, the message on stderr, nothing called.
+refused() {
+    # shellcheck disable=SC2154
+    echo "status $status, stdout '$output', stderr '$stderr'"
+    [ "$status" -eq 1 ]
+    [ -z "$output" ]
+    [[ $stderr =~ $1 ]]
+    ! called
+}
+
+untouched() { [ "$(sha256sum <"$BUNDLE/config.json")" = "$1" ]; }
+
+as_root() { [ "$(id -u)" -eq 0 ] || skip "needs root"; }

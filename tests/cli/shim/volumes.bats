@@ -1,0 +1,216 @@
+#!/usr/bin/env bats
+# flatbed-runtime: keys of volumes that need a host: wait, options, idmap, pool.
+
+load lib/shim
+
+teardown() {
+    [ -z "${FUSE_PID-}" ] || kill -CONT "$FUSE_PID" 2>/dev/null || true
+    [ -z "${FUSE_PID-}" ] || umount -l "$DIR/fuse" 2>/dev/null || true
+    [ -z "${FUSE_PID-}" ] || kill -KILL "$FUSE_PID" 2>/dev/null || true
+    forget
+    rm -rf --one-file-system "$DIR"
+}
+
+# data KEYS: what the class "data" says besides.
+data() { sed -i "s|\"names\": \[\"imagenet\"\],|\"names\": [\"imagenet\"], $1,|" "$DIR/policy.json"; }
+
+destinations() { jq -c '[.mounts[].destination]' "$BUNDLE/config.json"; }
+
+# ------------------------------------------------------------------ wait
+
+fuse_settled() { mountpoint -q "$DIR/fuse" || ! kill -0 "$FUSE_PID"; }
+
+# The data sets are on a file system whose server has stopped.
+hang() {
+    as_root
+    command -v fuse-overlayfs >/dev/null && [ -e /dev/fuse ] || skip "no fuse-overlayfs"
+    mkdir "$DIR/fuse"
+    fuse-overlayfs -f -o "lowerdir=$DIR/srv/data:$DIR/srv/logs" "$DIR/fuse" >/dev/null 2>&1 3>&- &
+    FUSE_PID=$!
+    wait_until fuse_settled
+    mountpoint -q "$DIR/fuse" || skip "fuse-overlayfs does not mount here"
+    sed -i "s|$DIR/srv/data/{name}|$DIR/fuse/{name}|" "$DIR/policy.json"
+    kill -STOP "$FUSE_PID"
+}
+
+@test "a source that does not answer is given up after \"wait\"" {
+    hang
+    data '"wait": 1'
+    SECONDS=0
+    run --separate-stderr timeout 600 "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1
+    refused "volumes.data 'imagenet': $DIR/fuse/imagenet does not answer within 1 s"
+    [ "$SECONDS" -lt 60 ]
+}
+
+@test "an optional source that does not answer is skipped, and no child is left" {
+    hang
+    data '"wait": 1, "optional": true'
+    # shellcheck disable=SC2016
+    printf '#!/bin/sh\nread -r children </proc/$$/task/$$/children\necho "${children:-none}" >%s/children\n' "$DIR" >"$DIR/low"
+    run timeout 600 "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1
+    [ "$(destinations)" = '["/proc","/logs"]' ]
+    [ "$(jq -c .process.env "$BUNDLE/config.json")" = '["A=1"]' ]
+    [ "$(cat "$DIR/children")" = none ]
+}
+
+@test "a source that answers is waited for no longer than it takes" {
+    data '"wait": 60'
+    SECONDS=0
+    run shim create --bundle "$BUNDLE" c1
+    [ "$SECONDS" -lt 60 ]
+    [ "$(destinations)" = '["/proc","/logs","/work/imagenet"]' ]
+}
+
+# ------------------------------------------------------------------ what the runtime can do
+
+# able FEATURES_JSON: the runtime says so, and counts how often it was asked.
+able() {
+    cat >"$DIR/low" <<END
+#!/bin/sh
+if [ "\$1" = features ]; then
+    echo asked >>"$DIR/asked"
+    echo '$1'
+    exit
+fi
+printf '%s\n' "\$0" "\$@" >"$DIR/low.words"
+exit 7
+END
+}
+
+options() { jq -c '.mounts[] | select(.destination == "/work/imagenet").options' "$BUNDLE/config.json"; }
+
+@test "read-only volumes are so in depth where the runtime can do that, which is asked once" {
+    as_root
+    able '{"mountOptions":["ro","rro"]}'
+    for _ in 1 2; do
+        config "$BUNDLE"
+        run shim create --bundle "$BUNDLE" c1
+        [ "$status" -eq 7 ]
+        [ "$(options)" = '["rbind","ro","rro","rprivate","nosuid","nodev"]' ]
+        [ "$(cat "$DIR/asked")" = asked ]
+    done
+    able '{"mountOptions":["ro"]}'
+    config "$BUNDLE"
+    run shim create --bundle "$BUNDLE" c1
+    [ "$(options)" = '["rbind","ro","rprivate","nosuid","nodev"]' ]
+    [ "$(wc -l <"$DIR/asked")" = 2 ]
+}
+
+@test "rro that was asked for, and is not to be had, is refused; permissive: it is ro" {
+    able '{"mountOptions":["ro"]}'
+    data '"options": ["rro"]'
+    run --separate-stderr shim create --bundle "$BUNDLE" c1
+    refused "volumes.data: the option 'rro' needs Linux 5.12 and a runtime that knows it; '$DIR/low features'"
+    sed -i 's|"version": 1,|"version": 1, "mode": "permissive",|' "$DIR/policy.json"
+    run shim create --bundle "$BUNDLE" c1
+    [ "$(options)" = '["rbind","ro","rprivate","nosuid","nodev"]' ]
+}
+
+@test "a runtime is not asked for the sake of writable volumes, nor for kill" {
+    able '{}'
+    annotate ""
+    run shim create --bundle "$BUNDLE" c1
+    [ "$(destinations)" = '["/proc","/logs"]' ]
+    run shim kill c1
+    [ ! -e "$DIR/asked" ]
+}
+
+# ------------------------------------------------------------------ idmap
+
+# In a user namespace that begins at 100000, as uid 7 of it.
+userns() {
+    local ids='[{"containerID":0,"hostID":100000,"size":65536}]'
+    jq -c --argjson ids "$ids" '.process.user = {"uid":7,"gid":8} | .linux = {"uidMappings":$ids,"gidMappings":$ids}' \
+        "$BUNDLE/config.json" >"$DIR/new.json"
+    cp "$DIR/new.json" "$BUNDLE/config.json"
+}
+
+@test "an idmapped volume has the container's mappings, and what is made in it the container's ids" {
+    as_root
+    able '{"linux":{"mountExtensions":{"idmap":{"enabled":true}}}}'
+    userns
+    run shim create --bundle "$BUNDLE" c1
+    [ "$(stat -c %u:%g "$DIR/srv/logs/c1")" = 100007:100008 ]
+    rmdir "$DIR/srv/logs/c1"
+    config "$BUNDLE"
+    userns
+    sed -i 's|"create": {|"idmap": true, "create": {|' "$DIR/policy.json"
+    run shim create --bundle "$BUNDLE" c1
+    [ "$(stat -c %u:%g "$DIR/srv/logs/c1")" = 7:8 ]
+    [ "$(jq -c '.mounts[1] | [.options, .uidMappings, .gidMappings == .uidMappings]' "$BUNDLE/config.json")" = \
+        '[["rbind","rw","idmap","rprivate","nosuid","nodev"],[{"containerID":0,"hostID":100000,"size":65536}],true]' ]
+}
+
+@test "an idmapped volume that is not to be had is refused, and nothing is made for it" {
+    able '{}'
+    userns
+    sed -i 's|"create": {|"idmap": true, "create": {|' "$DIR/policy.json"
+    run --separate-stderr shim create --bundle "$BUNDLE" c1
+    refused "volumes.logs: an idmapped mount needs Linux 5.12 and a runtime that knows it"
+    [ ! -e "$DIR/srv/logs/c1" ]
+    sed -i 's|"idmap": true|"idmap": "ask"|' "$DIR/policy.json"
+    run shim create --bundle "$BUNDLE" c1
+    [ "$status" -eq 7 ]
+}
+
+# ------------------------------------------------------------------ pool
+
+# The class "cache", as root's folders: pool and private side.
+pooled() {
+    as_root
+    mkdir -p "$DIR/srv/pool/pip" "$DIR/srv/cache"
+    sed -i "s|\"logs\": {|\"cache\": { \"source\": \"$DIR/srv/cache/{name}\", \"target\": \"/cache/{name}\", \"access\": \"rw\",\\n\
+      \"always\": [\"pip\"], \"create\": {}, \"pool\": \"$DIR/srv/pool/{name}\" },\\n    \"logs\": {|" "$DIR/policy.json"
+    jq -c '.process.user = {"uid":12345,"gid":12345}' "$BUNDLE/config.json" >"$DIR/new.json"
+    cp "$DIR/new.json" "$BUNDLE/config.json"
+}
+
+@test "a pool is the lower side of an overlay; the upper one is the user's, in a folder of root's" {
+    local before
+    pooled
+    run shim create --bundle "$BUNDLE" c1
+    [ "$status" -eq 7 ]
+    [ "$(jq -c '.mounts[] | select(.destination == "/cache/pip") | [.type, .source, .options]' "$BUNDLE/config.json")" = \
+        "[\"overlay\",\"overlay\",[\"rw\",\"nosuid\",\"nodev\",\"lowerdir=$DIR/srv/pool/pip\",\"upperdir=$DIR/srv/cache/pip/upper\",\"workdir=$DIR/srv/cache/pip/work\",\"index=on\"]]" ]
+    [ "$(stat -c '%a %u:%g' "$DIR/srv/cache/pip" "$DIR/srv/cache/pip/upper" "$DIR/srv/cache/pip/work" | tr '\n' ,)" = \
+        "755 0:0,750 12345:12345,700 0:0," ]
+    before=$(sha256sum <"$BUNDLE/config.json")
+    run shim create --bundle "$BUNDLE" c1
+    [ "$status" -eq 7 ]
+    untouched "$before"
+}
+
+@test "a pool that is missing, or that a user could replace, is refused" {
+    pooled
+    rmdir "$DIR/srv/pool/pip"
+    run --separate-stderr shim create --bundle "$BUNDLE" c1
+    refused "volumes.cache 'pip': $DIR/srv/cache/pip: the pool $DIR/srv/pool/pip does not exist"
+    mkdir "$DIR/srv/pool/pip"
+    chown 12345 "$DIR/srv/pool"
+    run --separate-stderr shim create --bundle "$BUNDLE" c1
+    refused "the pool $DIR/srv/pool/pip could be replaced by users other than root"
+}
+
+@test "a private side in which a user could put a link is refused" {
+    pooled
+    mkdir "$DIR/srv/cache/pip"
+    chown 12345 "$DIR/srv/cache/pip"
+    run --separate-stderr shim create --bundle "$BUNDLE" c1
+    refused "must be a directory that is owned by root and not writable by others"
+    chown 0 "$DIR/srv/cache/pip"
+    ln -s /etc "$DIR/srv/cache/pip/upper"
+    run --separate-stderr shim create --bundle "$BUNDLE" c1
+    refused "'upper' is not a directory"
+}
+
+@test "a private side that a user could move is pinned" {
+    pooled
+    chown 12345 "$DIR/srv/cache"
+    mkdir "$DIR/srv/cache/pip"
+    printf '#!/bin/sh\nls /run/flatbed/pin/cache:pip\n' >"$DIR/low"
+    for _ in 1 2; do
+        run shim create --bundle "$BUNDLE" c1
+        [ "$output" = $'upper\nwork' ]
+        grep -qF 'upperdir=/run/flatbed/pin/cache\\:pip/upper' "$BUNDLE/config.json"
+    done
+}

@@ -1,0 +1,105 @@
+#include "base/digest/sha256_pair.h"
+
+#include "tests/unit/lib/unit.h"
+
+#include <string.h>
+
+enum { MOST = 700 };
+
+static unsigned char text_a[MOST], text_b[MOST];
+
+static int fill(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < MOST; i++) {
+        text_a[i] = (unsigned char)(i * 167 + 13);
+        text_b[i] = (unsigned char)(i * i * 31 + 7);
+    }
+    return 0;
+}
+
+/* libcrypto, which is not ours, is asked for the same. */
+static void check(struct sha256_lane *lane, const void *data, size_t len)
+{
+    struct err err = ERR_INIT;
+    struct digest expected, got;
+
+    assert_works(sha256_digest(data, len, &expected, &err), err);
+    assert_works(sha256_lane_finish(lane, &got, &err), err);
+    assert_string_equal(got.text, expected.text);
+    sha256_lane_clear(lane);
+}
+
+static void test_every_length(void **state)
+{
+    (void)state;
+    for (size_t len = 0; len < MOST; len++) {
+        struct sha256_lane lane;
+        struct err err = ERR_INIT;
+        assert_works(sha256_lane_init(&lane, &err), err);
+        assert_works(sha256_lane_update(&lane, text_a, len, &err), err);
+        check(&lane, text_a, len);
+    }
+}
+
+/* Some bytes alone, some in pairs, in pieces of every size. */
+static void test_pieces_and_pairs(void **state)
+{
+    (void)state;
+    for (size_t first = 0; first < 130; first += 13) {
+        for (size_t piece = 1; piece < 300; piece += 7) {
+            struct sha256_lane a, b;
+            struct err err = ERR_INIT;
+            size_t at = 0;
+            assert_works(sha256_lane_init(&a, &err), err);
+            assert_works(sha256_lane_init(&b, &err), err);
+            assert_works(sha256_lane_update(&a, text_a, first, &err), err);
+            for (; first + at + piece <= MOST; at += piece)
+                assert_works(
+                    sha256_pair_update(&a, text_a + first + at, &b, text_b + at, piece, &err), err);
+            check(&a, text_a, first + at);
+            check(&b, text_b, at);
+        }
+    }
+}
+
+/* More than 2^32 bits: the length counts, whole. */
+static void test_long_streams(void **state)
+{
+    enum { STEP = 1 << 20, STEPS = 513 };
+    _cleanup_free_ unsigned char *zeros = calloc(1, STEP);
+    struct sha256 *expected;
+    struct sha256_lane a, b;
+    struct digest wanted, got_a, got_b;
+    struct err err = ERR_INIT;
+
+    (void)state;
+    assert_non_null(zeros);
+    expected = sha256_new(&err);
+    assert_non_null(expected);
+    assert_works(sha256_lane_init(&a, &err), err);
+    assert_works(sha256_lane_init(&b, &err), err);
+    for (int i = 0; i < STEPS; i++) {
+        assert_works(sha256_update(expected, zeros, STEP, &err), err);
+        assert_works(sha256_pair_update(&a, zeros, &b, zeros, STEP, &err), err);
+    }
+    assert_works(sha256_finish(expected, &wanted, &err), err);
+    assert_works(sha256_lane_finish(&a, &got_a, &err), err);
+    assert_works(sha256_lane_finish(&b, &got_b, &err), err);
+    assert_string_equal(got_a.text, wanted.text);
+    assert_string_equal(got_b.text, wanted.text);
+    sha256_free(expected);
+    sha256_lane_clear(&a);
+    sha256_lane_clear(&b);
+}
+
+UNIT_SUITE(test_sha256_pair)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_length),
+        cmocka_unit_test(test_pieces_and_pairs),
+        cmocka_unit_test(test_long_streams),
+    };
+
+    return cmocka_run_group_tests(tests, fill, NULL);
+}

@@ -1,0 +1,290 @@
+#include "flatten/layer/layer_writer.h"
+#include "tests/unit/lib/stream_unit.h"
+
+#include <archive.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+
+static const struct compress_options plain = {.kind = COMPRESSION_NONE};
+
+/* A file to write to, and what was written. */
+struct output {
+    int fd;
+    struct written_layer layer;
+    struct buf data;
+};
+
+static void output_clear(struct output *o)
+{
+    cleanup_fd(&o->fd);
+    buf_free(&o->data);
+}
+
+static struct archive_entry *header(const char *path, mode_t type, la_int64_t size)
+{
+    struct archive_entry *e = archive_entry_new();
+
+    archive_entry_set_pathname(e, path);
+    archive_entry_set_filetype(e, type);
+    archive_entry_set_perm(e, 0640);
+    archive_entry_set_mtime(e, 1234567890, 123456789);
+    archive_entry_set_atime(e, 5, 0);
+    archive_entry_set_ctime(e, 6, 0);
+    archive_entry_set_size(e, size);
+    return e;
+}
+
+typedef void fill(struct entry_sink *sink, struct err *err);
+
+static void write_layer(const struct compress_options *options, off_t offset, fill *fn,
+                        struct output *o)
+{
+    struct err err = ERR_INIT;
+
+    *o = (struct output){.fd = memfd_create("layer", MFD_CLOEXEC)};
+    _cleanup_layer_writer_ struct layer_writer *w =
+        layer_writer_new(o->fd, offset, options, NULL, &err);
+    assert_non_null(w);
+    fn(layer_writer_sink(w), &err);
+    assert_works(layer_writer_finish(w, &o->layer, &err), err);
+    assert_int_equal(lseek(o->fd, 0, SEEK_END), offset + (off_t)o->layer.size);
+    char *end = buf_reserve(&o->data, o->layer.size);
+    assert_non_null(end);
+    assert_int_equal(pread(o->fd, end, o->layer.size, offset), o->layer.size);
+    o->data.len = o->layer.size;
+}
+
+static void put(struct entry_sink *sink, struct archive_entry *e, const char *data, struct err *err)
+{
+    assert_works(entry_sink_entry(sink, e, err), *err);
+    if (data)
+        assert_works(entry_sink_data(sink, data, strlen(data), err), *err);
+    archive_entry_free(e);
+}
+
+static char long_name[400];
+
+static void fill_all(struct entry_sink *sink, struct err *err)
+{
+    struct archive_entry *e = header("d/", AE_IFDIR, 0);
+
+    archive_entry_xattr_add_entry(e, "user.a", "\0\xff=\n", 4);
+    put(sink, e, NULL, err);
+    e = header("d/f", AE_IFREG, 5);
+    archive_entry_set_uid(e, 3000000);
+    archive_entry_set_gid(e, 4000000000);
+    archive_entry_xattr_add_entry(e, "security.capability", "\1\0\0\2", 4);
+    put(sink, e, "hello", err);
+    e = header("d/h", AE_IFREG, 0);
+    archive_entry_set_hardlink(e, "d/f");
+    put(sink, e, NULL, err);
+    e = header("l", AE_IFLNK, 0);
+    archive_entry_set_symlink(e, "/nowhere/\xff");
+    put(sink, e, NULL, err);
+    put(sink, header("not-\xff\xfe-utf8", AE_IFREG, 1), "x", err);
+    memset(long_name, 'n', sizeof(long_name) - 1);
+    put(sink, header(long_name, AE_IFREG, 0), NULL, err);
+}
+
+/* Go's readers, and through them the engines, know xattrs as SCHILY.xattr alone. */
+static const char *pax_of(const struct buf *tar, const char *record)
+{
+    return memmem(tar->data, tar->len, record, strlen(record));
+}
+
+static void check_header(struct archive *a, const char *path, struct archive_entry **e)
+{
+    int rc = archive_read_next_header(a, e);
+
+    assert_true(rc == ARCHIVE_OK || rc == ARCHIVE_WARN);
+    assert_string_equal(archive_entry_pathname(*e), path);
+    assert_int_equal(archive_entry_mtime(*e), 1234567890);
+    assert_int_equal(archive_entry_mtime_nsec(*e), 123456789);
+    assert_false(archive_entry_atime_is_set(*e));
+    assert_false(archive_entry_ctime_is_set(*e));
+}
+
+static void test_what_is_read_back(void **state)
+{
+    _cleanup_(output_clear) struct output o;
+    struct archive *a = archive_read_new();
+    struct archive_entry *e;
+    const char *name;
+    const void *value;
+    char content[8];
+    size_t size;
+
+    (void)state;
+    write_layer(&plain, 0, fill_all, &o);
+    archive_read_support_format_tar(a);
+    assert_int_equal(archive_read_open_memory(a, o.data.data, o.data.len), ARCHIVE_OK);
+    check_header(a, "d/", &e);
+    assert_int_equal(archive_entry_xattr_reset(e), 1);
+    archive_entry_xattr_next(e, &name, &value, &size);
+    assert_string_equal(name, "user.a");
+    assert_bytes(value, size, "\0\xff=\n");
+    check_header(a, "d/f", &e);
+    assert_int_equal(archive_entry_uid(e), 3000000);
+    assert_int_equal(archive_entry_gid(e), 4000000000);
+    assert_int_equal(archive_entry_perm(e), 0640);
+    assert_int_equal(archive_read_data(a, content, 8), 5);
+    assert_memory_equal(content, "hello", 5);
+    check_header(a, "d/h", &e);
+    assert_string_equal(archive_entry_hardlink(e), "d/f");
+    check_header(a, "l", &e);
+    assert_string_equal(archive_entry_symlink(e), "/nowhere/\xff");
+    check_header(a, "not-\xff\xfe-utf8", &e);
+    check_header(a, long_name, &e);
+    assert_int_equal(archive_read_next_header(a, &e), ARCHIVE_EOF);
+    archive_read_free(a);
+    assert_non_null(pax_of(&o.data, "SCHILY.xattr.security.capability=\1"));
+    assert_null(pax_of(&o.data, "LIBARCHIVE.xattr"));
+    assert_null(pax_of(&o.data, " atime="));
+    assert_null(pax_of(&o.data, " ctime="));
+}
+
+static void test_digests_and_sizes(void **state)
+{
+    static const struct compress_options kinds[] = {
+        {.kind = COMPRESSION_NONE},
+        {.kind = COMPRESSION_GZIP, .level = 1},
+        {.kind = COMPRESSION_ZSTD, .level = 3, .threads = 2},
+    };
+    struct digest diff_id = {""};
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        _cleanup_(output_clear) struct output o;
+        _cleanup_buf_ struct buf tar = BUF_INIT;
+        struct err err = ERR_INIT;
+        struct digest digest;
+        write_layer(&kinds[i], 0, fill_all, &o);
+        assert_int_equal(o.layer.kind, kinds[i].kind);
+        assert_works(sha256_digest(o.data.data, o.data.len, &digest, &err), err);
+        assert_string_equal(digest.text, o.layer.digest.text);
+        struct stream *s =
+            stream_decompress(memory_stream(o.data.data, o.data.len, 4096), NULL, &err);
+        assert_non_null(s);
+        assert_works(read_stream(s, 4096, &tar, &err), err);
+        assert_int_equal(tar.len, o.layer.tar_size);
+        assert_works(sha256_digest(tar.data, tar.len, &digest, &err), err);
+        assert_string_equal(digest.text, o.layer.diff_id.text);
+        if (i > 0)
+            assert_string_equal(digest.text, diff_id.text); /* however it is compressed */
+        diff_id = digest;
+    }
+}
+
+static void test_same_entries_same_bytes(void **state)
+{
+    _cleanup_(output_clear) struct output a, b;
+
+    (void)state;
+    write_layer(&plain, 0, fill_all, &a);
+    write_layer(&plain, 512, fill_all, &b); /* wherever it lies in its file */
+    assert_int_equal(a.data.len, b.data.len);
+    assert_memory_equal(a.data.data, b.data.data, a.data.len);
+}
+
+static void fill_holes(struct entry_sink *sink, struct err *err)
+{
+    struct archive_entry *e = header("sparse", AE_IFREG, 200002);
+
+    archive_entry_sparse_add_entry(e, 100000, 2);
+    assert_works(entry_sink_entry(sink, e, err), *err);
+    assert_works(entry_sink_data(sink, NULL, 100000, err), *err);
+    assert_works(entry_sink_data(sink, "ab", 2, err), *err);
+    assert_works(entry_sink_data(sink, NULL, 100000, err), *err);
+    archive_entry_free(e);
+}
+
+static void test_holes_are_zeros(void **state)
+{
+    _cleanup_(output_clear) struct output o;
+
+    (void)state;
+    write_layer(&plain, 0, fill_holes, &o);
+    assert_null(pax_of(&o.data, "GNU.sparse"));
+    const char *ab = pax_of(&o.data, "ab");
+    while (ab && ab[-1] != '\0') /* not in a header */
+        ab = memmem(ab + 1, (size_t)(o.data.data + o.data.len - ab - 1), "ab", 2);
+    assert_non_null(ab);
+    assert_int_equal(o.data.len % 512, 0);
+    assert_true(o.data.len >= 200002 + 512 + 1024);
+}
+
+static void test_more_than_the_header_says(void **state)
+{
+    struct err err = ERR_INIT;
+    _cleanup_fd_ int fd = memfd_create("layer", MFD_CLOEXEC);
+    _cleanup_layer_writer_ struct layer_writer *w = layer_writer_new(fd, 0, &plain, NULL, &err);
+    struct archive_entry *e = header("f", AE_IFREG, 3);
+
+    (void)state;
+    assert_non_null(w);
+    assert_works(entry_sink_entry(layer_writer_sink(w), e, &err), err);
+    assert_fails(entry_sink_data(layer_writer_sink(w), "four", 4, &err), err, ERR_FORMAT);
+    archive_entry_free(e);
+}
+
+static void test_less_than_the_header_says(void **state)
+{
+    struct err err = ERR_INIT;
+    _cleanup_fd_ int fd = memfd_create("layer", MFD_CLOEXEC);
+    _cleanup_layer_writer_ struct layer_writer *w = layer_writer_new(fd, 0, &plain, NULL, &err);
+    struct archive_entry *e = header("f", AE_IFREG, 3);
+    struct written_layer layer;
+
+    (void)state;
+    assert_non_null(w);
+    assert_works(entry_sink_entry(layer_writer_sink(w), e, &err), err);
+    assert_works(entry_sink_data(layer_writer_sink(w), "ab", 2, &err), err);
+    assert_fails(layer_writer_finish(w, &layer, &err), err, ERR_FORMAT);
+    assert_fails(entry_sink_entry(layer_writer_sink(w), e, &err), err, ERR_FORMAT);
+    archive_entry_free(e);
+}
+
+/* The threads' failure reaches the caller, who has far more to say than the queue holds. */
+static void test_a_disk_that_fills_up_on_the_way(void **state)
+{
+    struct err err = ERR_INIT;
+    _cleanup_fd_ int fd = open("/dev/full", O_RDWR | O_CLOEXEC);
+    _cleanup_layer_writer_ struct layer_writer *w = layer_writer_new(fd, 0, &plain, NULL, &err);
+    struct archive_entry *e = header("f", AE_IFREG, (la_int64_t)1 << 30);
+
+    (void)state;
+    assert_non_null(w);
+    assert_works(entry_sink_entry(layer_writer_sink(w), e, &err), err);
+    assert_fails(entry_sink_data(layer_writer_sink(w), NULL, 1 << 30, &err), err, ERR_SYSTEM);
+    assert_int_equal(err.sys, ENOSPC);
+    archive_entry_free(e);
+}
+
+static void test_a_file_that_cannot_be_written(void **state)
+{
+    struct err err = ERR_INIT;
+    _cleanup_fd_ int fd = open("/dev/full", O_RDWR | O_CLOEXEC);
+    _cleanup_layer_writer_ struct layer_writer *w = layer_writer_new(fd, 0, &plain, NULL, &err);
+    struct written_layer layer;
+
+    (void)state;
+    assert_non_null(w);
+    assert_fails(layer_writer_finish(w, &layer, &err), err, ERR_SYSTEM);
+    assert_int_equal(err.sys, ENOSPC);
+}
+
+UNIT_SUITE(test_layer_writer)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_is_read_back),
+        cmocka_unit_test(test_digests_and_sizes),
+        cmocka_unit_test(test_same_entries_same_bytes),
+        cmocka_unit_test(test_holes_are_zeros),
+        cmocka_unit_test(test_more_than_the_header_says),
+        cmocka_unit_test(test_less_than_the_header_says),
+        cmocka_unit_test(test_a_disk_that_fills_up_on_the_way),
+        cmocka_unit_test(test_a_file_that_cannot_be_written),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,151 @@
+#include "flatten/name/reference.h"
+#include "tests/unit/lib/tempdir.h"
+#include "tests/unit/lib/unit.h"
+
+#include <string.h>
+
+static void check(const char *text, enum transport transport, const char *path, const char *name)
+{
+    _cleanup_reference_ struct reference ref = {0};
+    struct err err = ERR_INIT;
+
+    assert_works(reference_parse(text, &ref, &err), err);
+    assert_int_equal(ref.transport, transport);
+    if (path)
+        assert_string_equal(ref.path, path);
+    else
+        assert_null(ref.path);
+    if (name)
+        assert_string_equal(ref.name, name);
+    else
+        assert_null(ref.name);
+}
+
+static void test_transports(void **state)
+{
+    (void)state;
+    check("oci:dir", TRANSPORT_OCI, "dir", NULL);
+    check("oci:/a/dir:v1", TRANSPORT_OCI, "/a/dir", "v1");
+    check("docker-archive:f.tar", TRANSPORT_DOCKER_ARCHIVE, "f.tar", NULL);
+    check("docker-archive:f.tar:repo/name:tag", TRANSPORT_DOCKER_ARCHIVE, "f.tar", "repo/name:tag");
+    check("docker-archive:-", TRANSPORT_DOCKER_ARCHIVE, "-", NULL);
+    check("oci-archive:f.tar", TRANSPORT_OCI_ARCHIVE, "f.tar", NULL);
+    check("oci-archive:-:v1", TRANSPORT_OCI_ARCHIVE, "-", "v1");
+    check("docker://quay.io/a/b:c", TRANSPORT_REGISTRY, NULL, "quay.io/a/b:c");
+    check("docker://debian", TRANSPORT_REGISTRY, NULL, "debian");
+    check("docker-daemon:a/b:c", TRANSPORT_DOCKER_DAEMON, NULL, "a/b:c");
+    check("docker-daemon:host:5000/b", TRANSPORT_DOCKER_DAEMON, NULL, "host:5000/b");
+}
+
+static void test_bare_words(void **state)
+{
+    const struct tempdir *dir = *state;
+    char file[128];
+
+    check(dir->path, TRANSPORT_OCI, dir->path, NULL);
+    snprintf(file, sizeof(file), "%s/f", dir->path);
+    close(open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    check(file, TRANSPORT_DOCKER_ARCHIVE, file, NULL);
+    check("-", TRANSPORT_DOCKER_ARCHIVE, "-", NULL);
+    check("no-such-thing:tag", TRANSPORT_DOCKER_DAEMON, NULL, "no-such-thing:tag");
+}
+
+static void test_refused(void **state)
+{
+    static const char *const bad[] = {
+        "",
+        "oci:",
+        "oci::tag",
+        "oci:dir:",
+        "docker-archive:",
+        "oci-archive:",
+        "docker://",
+        "docker://a b",
+        "docker:/debian",
+        "docker:debian",
+        "https://quay.io/a",
+        "a b",
+        "docker-daemon:",
+        "docker-daemon:a b",
+        "./no-such-file",
+        "/no/such/file",
+        "a?b",
+        "x#y",
+        "a%2fb",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        struct reference ref;
+        struct err err = ERR_INIT;
+        if (reference_parse(bad[i], &ref, &err) != -1)
+            fail_msg("'%s' is taken", bad[i]);
+        assert_int_equal(err.kind, ERR_USAGE);
+        assert_null(ref.path);
+        assert_null(ref.name);
+    }
+}
+
+/* Passwords are nothing to be shown in an error, whatever else is wrong. */
+static void test_logins(void **state)
+{
+    static const char *const bad[] = {
+        "docker://user:hunter2@quay.io/a/b:c",  "docker://hunter2@quay.io/a",
+        "docker://user:hunter2@localhost:5000", "docker://user:hun/hunter2@quay.io/a",
+        "docker://user:hun@hunter2@quay.io/a",  "docker://user:hunter2@quay.io/a@sha256:1",
+        "docker://user:hunter2@/A B",           "docker://user:hunter2@sha256/a",
+        "https://user:hunter2@quay.io/a",       "docker:user:hunter2@quay.io/a",
+        "docker-daemon:user:hunter2@quay.io/a", "user:hunter2@quay.io/a",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        struct reference ref;
+        struct err err = ERR_INIT;
+        assert_int_equal(reference_parse(bad[i], &ref, &err), -1);
+        assert_int_equal(err.kind, ERR_USAGE);
+        if (strstr(err.msg, "hun") || !strstr(err.msg, "skopeo login"))
+            fail_msg("'%s': %s", bad[i], err.msg);
+        err = (struct err)ERR_INIT;
+        assert_int_equal(reference_parse_destination(bad[i], &ref, &err), -1);
+        assert_false(strstr(err.msg, "hun"));
+    }
+}
+
+static void test_destinations(void **state)
+{
+    _cleanup_reference_ struct reference ref = {0};
+    struct err err = ERR_INIT;
+
+    (void)state;
+    assert_works(reference_parse_destination("./new/file.tar", &ref, &err), err);
+    assert_int_equal(ref.transport, TRANSPORT_DOCKER_ARCHIVE);
+    reference_clear(&ref);
+    assert_works(reference_parse_destination("name:tag", &ref, &err), err);
+    assert_int_equal(ref.transport, TRANSPORT_DOCKER_DAEMON);
+    reference_clear(&ref);
+    assert_fails(reference_parse_destination("./new-dir", &ref, &err), err, ERR_USAGE);
+    assert_contains(err.msg, "oci:DIR");
+    assert_fails(reference_parse_destination("-", &ref, &err), err, ERR_USAGE);
+    assert_fails(reference_parse_destination("oci-archive:-", &ref, &err), err, ERR_USAGE);
+    assert_fails(reference_parse_destination(
+                     "docker://a@sha256:"
+                     "1111111111111111111111111111111111111111111111111111111111111111",
+                     &ref, &err),
+                 err, ERR_USAGE);
+    assert_contains(err.msg, "give it a tag");
+    assert_fails(reference_parse_destination("docker-archive:-", &ref, &err), err, ERR_USAGE);
+}
+
+UNIT_SUITE(test_reference)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_transports),
+        cmocka_unit_test_setup_teardown(test_bare_words, tempdir_make, tempdir_remove),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_logins),
+        cmocka_unit_test(test_destinations),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

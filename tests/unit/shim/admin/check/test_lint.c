@@ -1,0 +1,159 @@
+/* What `flatbed check` finds in a policy that loads, and what it does not complain of. */
+#include "tests/unit/lib/shim_unit.h"
+
+#include "shim/admin/check/lint.h"
+
+/* The rules that a policy's lints come from, as "rule:line ". */
+static char *lints(const char *sections)
+{
+    _cleanup_policy_ struct policy *policy = shim_policy(sections);
+    _cleanup_findings_ struct findings f = {0};
+    struct buf out = BUF_INIT;
+    struct err err = ERR_INIT;
+
+    lint_policy(policy, &f);
+    assert_false(f.failed);
+    buf_puts(&out, "");
+    for (size_t i = 0; i < f.count; i++)
+        buf_printf(&out, "%s:%u ", f.list[i].rule, f.list[i].line);
+    return buf_take(&out, &err);
+}
+
+#define assert_lints(sections, expected)                                                           \
+    do {                                                                                           \
+        _cleanup_free_ char *found_ = lints(sections);                                             \
+        assert_string_equal(found_, expected);                                                     \
+    } while (0)
+
+#define VOLUME(more)                                                                               \
+    "\"volumes\":{\"v\":{\"source\":\"/s/{name}\",\"target\":\"/t/{name}\"" more "}}"
+
+static void names_that_another_offers(void **state)
+{
+    (void)state;
+    assert_lints(VOLUME(",\n\"names\":[\"a\",\"b*\"]"), "");
+    assert_lints(VOLUME(",\n\"names\":[\"*\",\"a\"]"), "name-covered:2 ");
+    assert_lints(VOLUME(",\n\"names\":[\"a1\",\"a*\"]"), "name-covered:2 ");
+    assert_lints(VOLUME(",\n\"names\":[\"a\",\"a\"]"), "name-covered:2 ");
+    assert_lints(VOLUME(",\n\"names\":[]"), "volume-not-offered:2 ");
+    assert_lints(VOLUME(",\n\"names\":[\"uv\"],\"presets\":[\"uv\",\n\"pip\"]"),
+                 "preset-not-offered:2 ");
+    assert_lints("\"volumes\":{\"v\":{\"source\":\"/s\",\"target\":\"/t\",\n\"names\":[\"a\"]}}",
+                 "name-unused:2 ");
+}
+
+static void volumes_that_cannot_be_meant(void **state)
+{
+    (void)state;
+    assert_lints(VOLUME(",\"access\":\"ro\",\n\"create\":{\"mode\":\"0755\"}"),
+                 "create-read-only:2 ");
+    assert_lints("\"volumes\":{\"a\":{\"source\":\"/s\",\"target\":\"/t\",\"always\":true},\n"
+                 "\"b\":{\"source\":\"/u\",\"target\":\"/t\",\"always\":true}}",
+                 "target-twice:2 ");
+    assert_lints("\"volumes\":{\"a\":{\"source\":\"/s\",\"target\":\"/t\",\"always\":true},\n"
+                 "\"b\":{\"source\":\"/u\",\"target\":\"/t\"}}",
+                 "");
+}
+
+#define SAFE                  ",\"security\":{\"privileged\":\"deny\",\"system_paths\":\"deny\"}"
+#define RULES(fallback, list) "\"binds\":{\"default\":\"" fallback "\",\"rules\":[" list "]}" SAFE
+#define RULE(path, access)    "\n{\"path\":\"" path "\",\"access\":\"" access "\"}"
+
+static void rules_that_never_decide(void **state)
+{
+    (void)state;
+    assert_lints(RULES("deny", RULE("/a", "allow") "," RULE("/a/b", "deny")), "");
+    assert_lints(RULES("deny", RULE("/a", "allow") "," RULE("/a", "ro")), "bind-twice:2 ");
+    assert_lints(RULES("deny", RULE("/a", "deny")), "bind-needless:2 ");
+    assert_lints(RULES("allow", RULE("/a", "deny") "," RULE("/a/b", "deny")), "bind-needless:3 ");
+    assert_lints(RULES("allow", RULE("/a", "deny") "," RULE("/ab", "deny")), "");
+    /* what it says to the user is not the same */
+    assert_lints(RULES("deny", "{\"path\":\"/a\",\"access\":\"deny\",\"say\":\"no\"}"), "");
+}
+
+static void sections_that_undo_each_other(void **state)
+{
+    (void)state;
+    static const char binds[] = "\"binds\":{\"default\":\"deny\"},";
+    _cleanup_free_ char *undone =
+        strf("%s\"security\":{\"privileged\":\"deny\",\"system_paths\":\"deny\",\n\"capabilities\":"
+             "{\"max\":[\"CHOWN\"],\"drop\":[\"CHOWN\"]}}",
+             binds);
+    _cleanup_free_ char *around =
+        strf("%s\"security\":{\"privileged\":\"deny\",\"system_paths\":\"deny\",\n\"namespaces\":"
+             "{\"host\":[\"pid\"]}}",
+             binds);
+    assert_lints(undone, "max-undone:2 ");
+    assert_lints(around, "namespace-around:2 ");
+    assert_lints("\"binds\":{\n\"default\":\"deny\"}", "binds-around:2 ");
+    assert_lints("\"security\":{\n\"privileged\":\"deny\",\"system_paths\":\"deny\"}",
+                 "security-around:2 ");
+    assert_lints("\"binds\":{\"default\":\"deny\"},\"security\":{\n\"privileged\":\"deny\"}",
+                 "system-paths-around:2 ");
+    assert_lints("\"binds\":{\"default\":\"deny\"},\"security\":{\n\"privileged\":\"deny\","
+                 "\"system_paths\":\"keep\"}",
+                 "");
+    assert_lints("\"binds\":{\"default\":\"deny\"},\"security\":{\n\"privileged\":\"deny\","
+                 "\n\"user\":{\"root\":\"deny\"}}",
+                 "setuid-around:3 ");
+    assert_lints("\"binds\":{\"default\":\"deny\"},\"security\":{\"privileged\":\"deny\",\"user\":{"
+                 "\"root\":\"deny\"},\"no_new_privileges\":true}",
+                 "");
+    assert_lints("\"security\":{\"seccomp\":{\"require\":true}}", "privileged-allowed:0 ");
+    assert_lints("\"mode\":\"off\"", "mode-off:0 ");
+}
+
+#define PROFILE(name, match, more) "\n{\"name\":\"" name "\",\"match\":{" match "}" more "}"
+
+static void profiles_that_never_count_or_undo_all(void **state)
+{
+    (void)state;
+    assert_lints("\"profiles\":[" PROFILE("a", "\"uid\":[\"1\"]", "") "," PROFILE("b", "", "") "]",
+                 "");
+    assert_lints("\"profiles\":[" PROFILE("a", "", "") "," PROFILE("b", "\"uid\":[\"1\"]", "") "]",
+                 "profile-never:3 ");
+    assert_lints("\"profiles\":[" PROFILE("a", "\"image\":[\"*\"]", ",\"mode\":\"off\"") "]",
+                 "profile-lax:2 ");
+    assert_lints("\"profiles\":[" PROFILE("a", "\"annotation\":{\"flatbed.profile\":\"x\"}",
+                                          ",\"mode\":\"permissive\"") "]",
+                 "profile-lax:2 ");
+    assert_lints(
+        "\"profiles\":[" PROFILE("a", "\"uid\":[\"1\"],\"image\":[\"x\"]", ",\"mode\":\"off\"") "]",
+        "");
+    assert_lints("\"profiles\":[" PROFILE("a", "", ",\"mode\":\"off\"") "]", "profile-lax:2 ");
+    assert_lints("\"mode\":\"permissive\",\"profiles\":[" PROFILE("a", "\"image\":[\"*\"]",
+                                                                  ",\"mode\":\"enforce\"") "]",
+                 "mode-permissive:0 ");
+}
+
+static void an_error_of_loading_is_taken_apart(void **state)
+{
+    (void)state;
+    _cleanup_findings_ struct findings f = {0};
+    struct err err = ERR_INIT;
+
+    err_set(&err, ERR_FORMAT, "/etc/a:b.json:12:7: what: 3:4: it is");
+    findings_add_error(&f, &err);
+    err_set(&err, ERR_FORMAT, "no place");
+    findings_add_error(&f, &err);
+    assert_int_equal(f.count, 2);
+    assert_string_equal(f.list[0].file, "/etc/a:b.json");
+    assert_int_equal(f.list[0].line, 12);
+    assert_int_equal(f.list[0].column, 7);
+    assert_string_equal(f.list[0].message, "what: 3:4: it is");
+    assert_null(f.list[1].file);
+    assert_string_equal(f.list[1].message, "no place");
+}
+
+UNIT_SUITE(test_lint)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_that_another_offers),
+        cmocka_unit_test(volumes_that_cannot_be_meant),
+        cmocka_unit_test(rules_that_never_decide),
+        cmocka_unit_test(sections_that_undo_each_other),
+        cmocka_unit_test(profiles_that_never_count_or_undo_all),
+        cmocka_unit_test(an_error_of_loading_is_taken_apart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

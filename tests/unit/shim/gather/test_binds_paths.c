@@ -1,0 +1,150 @@
+/* Paths of binds as values: engines' folders, pinned sources, the policy's rules. */
+#include "tests/unit/lib/shim_unit.h"
+
+#include "shim/gather/binds_mounts.h"
+
+static void test_where_engines_mount_for_users(void **state)
+{
+    static const struct {
+        const char *root, *path;
+        bool unsteady;
+    } rows[] = {
+        {"/d/docker/overlay2/1/merged", "/d/docker/volumes/v/_data", true},
+        {"/d/docker/overlay2/1/merged", "/d/docker/volumes/v/_data/deep", true},
+        {"/d/docker/overlay2/1/merged", "/d/docker/volumes", true},
+        {"/d/docker/overlay2/1/merged", "/d", true},
+        {"/d/docker/overlay2/1/merged", "/", true},
+        {"/d/docker/overlay2/1/merged", "/d/docker/overlay2", true},
+        {"/d/docker/overlay2/1/merged", "/d/docker/containers/1/hosts", false},
+        {"/d/docker/overlay2/1/merged", "/d/other", false},
+        {"/d/docker/overlay2/1/merged", "/var/lib/docker/volumes/v", true},
+        {"/d/vfs/storage/overlay/1/merged", "/d/vfs/storage/volumes/v/_data", true},
+        {"/d/vfs/storage/overlay/1/merged", "/d/volumes", false},
+        {"rootfs", "/d/volumes", false},
+        {"rootfs", "/var/lib/containers", true},
+        {"/srv/rootfs", "/srv", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        _cleanup_arena_ struct arena arena = {0};
+        _cleanup_free_ char *text = strf("{\"root\":{\"path\":\"%s\"}}", rows[i].root);
+        _cleanup_json_ struct json_doc *doc = shim_document(text);
+        struct engine_directories engine;
+        struct err err = ERR_INIT;
+        struct spec spec;
+        assert_works(spec_read(doc, &arena, &spec, &err), err);
+        assert_works(engine_directories_find(&spec, &arena, &engine, &err), err);
+        if (binds_is_unsteady(&engine, rows[i].path) != rows[i].unsteady)
+            fail_msg("row %zu: %s", i, rows[i].path);
+    }
+}
+
+static void test_what_engines_mount(void **state)
+{
+    static const struct {
+        const char *path;
+        bool mounted;
+        const char *state;
+    } rows[] = {
+        {"/var/lib/docker/containers/1/resolv.conf", true, NULL},
+        {"/var/lib/docker/containers/1/hosts", true, NULL},
+        {"/var/lib/docker/containers/1/mounts/shm", true, NULL},
+        {"/var/lib/docker/containers/1/config.v2.json", false, "/var/lib/docker/containers"},
+        {"/var/lib/docker/containers/1", false, "/var/lib/docker/containers"},
+        {"/var/lib/docker/containers", false, "/var/lib/docker/containers"},
+        {"/var/lib/docker/volumes/v/_data", true, NULL},
+        {"/var/lib/docker/volumes/v/_data/deep", true, NULL},
+        {"/var/lib/docker/volumes/v", false, "/var/lib/docker/volumes"},
+        {"/var/lib/docker/image", false, "/var/lib/docker"},
+        {"/var/lib/docker", false, "/var/lib/docker"},
+        {"/d/docker/containers/1/hostname", true, NULL},
+        {"/d/docker/containers/1/x", false, "/d/docker/containers"},
+        {"/d/docker/volumes/v/_data", true, NULL},
+        {"/d/docker/overlay2/1/merged", false, "/d/docker/overlay2"},
+        {"/d/docker", false, NULL},
+        {"/run/containerd/containerd.sock", false, "/run/containerd"},
+        {"/run/containerd/io.containerd.grpc.v1.cri/sandboxes/1/shm", true, NULL},
+        {"/run/containers/storage/overlay-containers/1/userdata/hosts", true, NULL},
+        {"/var/lib/kubelet/pods/1/etc-hosts", true, NULL},
+        {"/var/lib/kubelet/pki", false, "/var/lib/kubelet"},
+        {"/srv/data", false, NULL},
+    };
+    static const char text[] = "{\"root\":{\"path\":\"/d/docker/overlay2/1/merged\"}}";
+    _cleanup_arena_ struct arena arena = {0};
+    _cleanup_json_ struct json_doc *doc = shim_document(text);
+    struct engine_directories engine;
+    struct err err = ERR_INIT;
+    struct spec spec;
+
+    (void)state;
+    assert_works(spec_read(doc, &arena, &spec, &err), err);
+    assert_works(engine_directories_find(&spec, &arena, &engine, &err), err);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct bind_source source = {.path = rows[i].path};
+        binds_find_state(&engine, &source);
+        if (source.engine != rows[i].mounted || !source.state != !rows[i].state ||
+            (source.state && strcmp(source.state, rows[i].state) != 0))
+            fail_msg("%s: %d, %s", rows[i].path, source.engine, source.state);
+    }
+}
+
+static void test_programs_for_init(void **state)
+{
+    (void)state;
+    assert_true(binds_is_init("/usr/bin/docker-init"));
+    assert_true(binds_is_init("/usr/libexec/podman/catatonit"));
+    assert_false(binds_is_init("/usr/bin/passwd"));
+    assert_false(binds_is_init("/home/tini"));
+}
+
+static void test_pinned_paths(void **state)
+{
+    (void)state;
+    assert_string_equal(binds_unpinned("/run/flatbed/pin/bind:12/home/a"), "/home/a");
+    assert_string_equal(binds_unpinned("/run/flatbed/pin/bind:0/"), "/");
+    assert_null(binds_unpinned("/run/flatbed/pin/bind:/home/a"));
+    assert_null(binds_unpinned("/run/flatbed/pin/bind:1/../etc"));
+    assert_null(binds_unpinned("/run/flatbed/pin/data:x"));
+    assert_null(binds_unpinned("/etc"));
+}
+
+#define BINDS(text) "{\"version\":1,\"binds\":{" text "}}"
+
+static void test_policies_that_are_wrong(void **state)
+{
+    static const struct {
+        const char *text, *message;
+    } rows[] = {
+        {BINDS("\"default\":\"rw\""), "'rw': expected one of allow, ro, deny"},
+        {BINDS("\"rules\":{}"), "expected an array"},
+        {BINDS("\"rules\":[{\"path\":\"/x\"}]"), "there is no \"access\""},
+        {BINDS("\"rules\":[{\"access\":\"ro\"}]"), "there is no \"path\""},
+        {BINDS("\"rules\":[{\"path\":\"x\",\"access\":\"ro\"}]"), "not an absolute path"},
+        {BINDS("\"rules\":[{\"path\":\"/{name}\",\"access\":\"ro\"}]"), "{name} cannot be used"},
+        {BINDS("\"rules\":[{\"path\":\"/\",\"access\":\"ro\",\"options\":[\"suid\"]}]"),
+         "expected one of nosuid, nodev, noexec"},
+        {BINDS("\"targets_deny\":[\"/proc/\"]"), "not a clean absolute path"},
+        {BINDS("\"ruls\":[]"), "did you mean \"rules\"?"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct err err = shim_policy_error(rows[i].text);
+        assert_int_equal(err.kind, ERR_POLICY);
+        assert_contains(err.msg, rows[i].message);
+    }
+}
+
+UNIT_SUITE(test_binds_paths)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_where_engines_mount_for_users),
+        cmocka_unit_test(test_what_engines_mount),
+        cmocka_unit_test(test_programs_for_init),
+        cmocka_unit_test(test_pinned_paths),
+        cmocka_unit_test(test_policies_that_are_wrong),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,340 @@
+/* What a container would be on the host, as values: config.json × facts → verdicts and edits. */
+#include "tests/unit/lib/shim_unit.h"
+
+#include "shim/privilege/capability.h"
+#include "shim/privilege/namespace.h"
+#include "shim/runtime/apply/apply.h"
+
+/* Docker's rules: all taken away, nodes may be made, a few may be used. */
+#define TAKEN "{\"allow\":false,\"access\":\"rwm\"}"
+#define ORDINARY                                                                                   \
+    TAKEN ",{\"allow\":true,\"type\":\"c\",\"major\":1,\"minor\":3,\"access\":\"rwm\"},"           \
+          "{\"allow\":true,\"type\":\"c\",\"access\":\"m\"},"                                      \
+          "{\"allow\":false,\"type\":\"c\",\"major\":10,\"minor\":229,\"access\":\"rwm\"}"
+#define RULES(rules)   "\"linux\":{\"resources\":{\"devices\":[" rules "]}}"
+#define ORDINARY_RULES "\"resources\":{\"devices\":[" TAKEN "]}"
+#define CAPS(names)                                                                                \
+    "\"process\":{\"capabilities\":{\"bounding\":[" names "],\"effective\":[" names "]}}"
+
+struct result {
+    enum plan_verdict verdict;
+    size_t count;
+    char message[1024]; /* of decision_check, or else the last reason */
+    char *config;       /* after the edit; freed by check() */
+};
+
+static struct result judge(const char *security, const char *config, struct security_facts *facts)
+{
+    _cleanup_arena_ struct arena arena = {0};
+    _cleanup_free_ char *section = strf("\"security\":{%s}", security);
+    _cleanup_free_ char *text = strf("{%s}", config);
+    _cleanup_policy_ struct policy *policy = shim_policy(section);
+    _cleanup_json_ struct json_doc *doc = shim_document(text);
+    struct requests requests = {0};
+    struct result r = {0};
+    struct err err = ERR_INIT;
+    struct buf out = BUF_INIT;
+    struct spec spec;
+    struct plan plan;
+    struct decision decision;
+
+    if (!facts->let_through)
+        facts->let_through = "";
+    assert_works(spec_read(doc, &arena, &spec, &err), err);
+    struct plan_input in = {
+        .policy = policy, .requests = &requests, .spec = &spec, .security = facts};
+    assert_works(plan_make(&in, &arena, &plan, &err), err);
+    assert_works(decision_begin(&plan, &arena, &decision, &err), err);
+    r.count = plan.count;
+    if (plan.count) {
+        r.verdict = plan.ops[plan.count - 1].verdict;
+        snprintf(r.message, sizeof(r.message), "%s", plan.ops[plan.count - 1].reason);
+    }
+    if (decision_check(&decision, &err) < 0)
+        snprintf(r.message, sizeof(r.message), "%s", err.msg);
+    assert_works(apply_decision(&decision, doc, &spec, &err), err);
+    assert_int_equal(decision_changes(&decision), json_modified(doc));
+    assert_works(json_write(doc, &out, &err), err);
+    r.config = buf_take(&out, &err);
+    return r;
+}
+
+/* `says` NULL: nothing to be said about it. */
+static void check(const char *security, const char *config, struct security_facts facts,
+                  const char *says)
+{
+    struct result r = judge(security, config, &facts);
+
+    free(r.config);
+    if (says && (r.count != 1 || r.verdict != PLAN_DENIED || !strstr(r.message, says)))
+        fail_msg("%s × %s: %zu operations, '%s'", security, config, r.count, r.message);
+    if (!says && r.count)
+        fail_msg("%s × %s: '%s'", security, config, r.message);
+}
+
+#define NO_FACTS ((struct security_facts){0})
+
+static void test_privileged(void **state)
+{
+    static const char deny[] = "\"privileged\":\"deny\"";
+    static const char admin[] = CAPS("\"CAP_SYS_ADMIN\"");
+    _cleanup_free_ char *all = strf("%s,%s", admin,
+                                    RULES("{\"allow\":false,\"access\":\"rwm\"},"
+                                          "{\"allow\":true,\"type\":\"a\",\"access\":\"rwm\"}"));
+    _cleanup_free_ char *some = strf("%s,%s", admin, RULES(ORDINARY));
+
+    (void)state;
+    check(deny, all, NO_FACTS, "security.privileged: the container is privileged");
+    check(deny, admin, NO_FACTS, "the container is privileged");
+    check(deny, some, NO_FACTS, NULL);
+    /* All disks are enough, and so are all devices in two rules. */
+    _cleanup_free_ char *disks =
+        strf("%s,%s", admin, RULES(TAKEN ",{\"allow\":true,\"type\":\"b\",\"access\":\"rwm\"}"));
+    check(deny, disks, NO_FACTS, "the container is privileged");
+    _cleanup_free_ char *nodes =
+        strf("%s,%s", admin,
+             RULES(TAKEN ",{\"allow\":true,\"type\":\"b\",\"access\":\"m\"},"
+                         "{\"allow\":true,\"type\":\"c\",\"access\":\"rwm\"}"));
+    check(deny, nodes, NO_FACTS, NULL);
+    _cleanup_free_ char *again =
+        strf("%s,%s", admin,
+             RULES(TAKEN ",{\"allow\":true,\"type\":\"b\",\"access\":\"rw\"},"
+                         "{\"allow\":false,\"type\":\"b\",\"access\":\"rwm\"}"));
+    check(deny, again, NO_FACTS, NULL);
+    check(deny, CAPS("\"CAP_CHOWN\""), NO_FACTS, NULL);
+    check("\"privileged\":\"allow\",\"devices\":{\"allow\":[]},\"capabilities\":{\"max\":[]},"
+          "\"seccomp\":{\"require\":true}",
+          all, NO_FACTS, NULL);
+}
+
+static void test_root(void **state)
+{
+    static const char deny[] = "\"user\":{\"root\":\"deny\",\"say\":\"use --user\"}";
+
+    (void)state;
+    check(deny, "\"process\":{}", (struct security_facts){.host_root = true},
+          "would be root on this host: use --user (policy.json:1)");
+    check(deny, "\"process\":{}", NO_FACTS, NULL);
+    check("", "\"process\":{}", (struct security_facts){.host_root = true}, NULL);
+}
+
+#define READONLY                                                                                   \
+    "\"readonlyPaths\":[\"/proc/bus\",\"/proc/fs\",\"/proc/irq\",\"/proc/sys\",\"/proc/"           \
+    "sysrq-trigger\"]"
+#define MASKED "\"maskedPaths\":[\"/proc/kcore\",\"/sys/firmware\"]"
+
+static void test_system_paths(void **state)
+{
+    static const char deny[] = "\"system_paths\":\"deny\"";
+
+    (void)state;
+    check(deny, "\"linux\":{" READONLY "," MASKED "," ORDINARY_RULES "}", NO_FACTS, NULL);
+    check(deny,
+          "\"linux\":{\"readonlyPaths\":[\"/proc/sys/\",\"/proc//sysrq-trigger\",\"/proc/bus\"],"
+          "\"maskedPaths\":[\"/proc/irq\",\"/proc/kcore\"]," ORDINARY_RULES "}",
+          NO_FACTS, NULL);
+    check(deny, "\"linux\":{" READONLY "," ORDINARY_RULES "}", NO_FACTS,
+          "security.system_paths: nothing keeps the container from /proc/kcore of this host");
+    check(deny, "\"linux\":{\"readonlyPaths\":[],\"maskedPaths\":[]," ORDINARY_RULES "}", NO_FACTS,
+          "nothing keeps the container from /proc/sys, /proc/sysrq-trigger, /proc/irq, /proc/bus, "
+          "/proc/kcore of this host (systempaths=unconfined)");
+    check(deny,
+          "\"linux\":{\"readonlyPaths\":[\"/proc/sys/net\",\"/proc/sysrq-trigger\",\"/proc/"
+          "irq\",\"/proc/bus\"]," MASKED "," ORDINARY_RULES "}",
+          NO_FACTS, "from /proc/sys of this host");
+    check("\"system_paths\":\"keep\"", "\"linux\":{" ORDINARY_RULES "}", NO_FACTS, NULL);
+    /* The same file systems in other places, or writable. */
+    check(deny,
+          "\"mounts\":[{\"destination\":\"/x\",\"type\":\"proc\"}],\"linux\":{" READONLY "," MASKED
+          "," ORDINARY_RULES "}",
+          NO_FACTS, "another /proc, on /x");
+    check(deny,
+          "\"mounts\":[{\"destination\":\"/"
+          "sys\",\"type\":\"sysfs\",\"options\":[\"rw\"]}],\"linux\":{" READONLY "," MASKED
+          "," ORDINARY_RULES "}",
+          NO_FACTS, "a writable sysfs, on /sys");
+    check(deny,
+          "\"mounts\":[{\"destination\":\"/proc\",\"type\":\"proc\"},{\"destination\":\"/"
+          "sys\",\"type\":\"sysfs\",\"options\":[\"ro\"]}],\"linux\":{" READONLY "," MASKED
+          "," ORDINARY_RULES "}",
+          NO_FACTS, NULL);
+}
+
+static void test_namespaces(void **state)
+{
+    struct security_facts pid = {.host_namespaces = 1u << NAMESPACE_PID};
+    struct security_facts mnt = {.host_namespaces = 1u << NAMESPACE_MNT};
+    struct security_facts usual = {.host_namespaces =
+                                       1u << NAMESPACE_USER | 1u << NAMESPACE_CGROUP};
+
+    (void)state;
+    check("\"namespaces\":{\"host\":[]}", "", pid, "would share the host's pid namespace");
+    check("\"namespaces\":{\"host\":[\"net\"]}", "", pid, "pid namespace");
+    check("\"namespaces\":{\"host\":[\"net\",\"pid\"]}", "", pid, NULL);
+    check("\"namespaces\":{\"host\":[]}", "", mnt, "mnt namespace");
+    check("\"namespaces\":{\"host\":[]}", "", usual, NULL);
+    check("\"namespaces\":{\"require\":[\"user\"]}", "", usual, "user namespace");
+    check("", "", pid, NULL);
+}
+
+static void test_devices(void **state)
+{
+    static const char gpus[] = "\"devices\":{\"allow\":[\"/dev/nvidia*\"]}";
+    struct device_number numbers[] = {{false, 195, 0}};
+    struct security_facts facts = {.devices = {numbers, 1}};
+
+    (void)state;
+    check(gpus, RULES(ORDINARY), facts, NULL);
+    check(gpus, RULES(TAKEN ",{\"allow\":true,\"type\":\"c\",\"major\":195,\"minor\":0}"), facts,
+          NULL);
+    check(gpus, RULES(TAKEN ",{\"allow\":true,\"type\":\"b\",\"major\":195,\"minor\":0}"), facts,
+          "could use the device b 195:0");
+    check(gpus, RULES(TAKEN ",{\"allow\":true,\"type\":\"b\",\"access\":\"rw\"}"), facts,
+          "could use all devices");
+    check(gpus, RULES(TAKEN ",{\"allow\":true,\"type\":\"c\",\"access\":\"rw\"}"), facts,
+          "could use the device c -1:-1");
+    check(gpus, RULES(TAKEN ",{\"allow\":true,\"type\":\"a\",\"major\":1,\"minor\":3}"), facts,
+          "could use all devices");
+    check(gpus, RULES("{\"allow\":false,\"access\":\"m\"}"), facts, "could use all devices");
+    check(gpus,
+          RULES("{\"allow\":true,\"access\":\"rwm\"},{\"allow\":false,\"type\":\"b\",\"access\":"
+                "\"rwm\"}"),
+          facts, "could use all devices");
+    check(gpus, "", facts, "could use all devices");
+    check(gpus,
+          "\"linux\":{\"devices\":[{\"path\":\"/dev/"
+          "nvidia0\",\"type\":\"b\",\"major\":8,\"minor\":0}],"
+          "\"resources\":{\"devices\":[" TAKEN "]}}",
+          facts, "/dev/nvidia0 (b 8:0) is not allowed");
+    check(gpus,
+          "\"linux\":{\"devices\":[{\"path\":\"/x\",\"type\":\"c\",\"major\":195,\"minor\":0}],"
+          "\"resources\":{\"devices\":[" TAKEN "]}}",
+          facts, NULL);
+}
+
+static void test_annotations_and_hooks(void **state)
+{
+    static const char deny[] = "\"annotations\":{\"deny\":[\"run.oci.*\",\"org.criu.config\"]}";
+
+    (void)state;
+    check(deny, "\"annotations\":{\"run.oci.handler\":\"x\"}", NO_FACTS,
+          "security.annotations: 'run.oci.handler' may not be set");
+    check(deny, "\"annotations\":{\"run.ocl\":\"x\"}", NO_FACTS, NULL);
+    check("\"hooks\":\"deny\"", "\"hooks\":{\"prestart\":[{\"path\":\"/x\"}]}", NO_FACTS,
+          "has prestart hooks");
+    check("\"hooks\":\"deny\"", "\"hooks\":{\"prestart\":[]}", NO_FACTS, NULL);
+    check("\"hooks\":\"keep\"", "\"hooks\":{\"prestart\":[{\"path\":\"/x\"}]}", NO_FACTS, NULL);
+}
+
+static void test_filters(void **state)
+{
+    static const char strict[] = "\"linux\":{\"seccomp\":{\"defaultAction\":\"SCMP_ACT_ERRNO\"}}";
+    struct security_facts lets = {.let_through = "mount"};
+    struct security_facts odd = {.filter_problem = "it is odd"};
+
+    (void)state;
+    check("\"seccomp\":{\"require\":true}", "", NO_FACTS, "no filter for system calls");
+    check("\"seccomp\":{\"require\":true}", strict, NO_FACTS, NULL);
+    check("\"seccomp\":{\"deny\":[\"mount\"]}", strict, lets,
+          "the container's filter allows mount");
+    check("\"seccomp\":{\"deny\":[\"mount\"]}", strict, NO_FACTS, NULL);
+    check("\"seccomp\":{\"deny\":[\"mount\"]}", strict, odd, "it is odd");
+}
+
+/* The document after the edit; a second one finds nothing to do. */
+static void edited(const char *security, const char *before, const char *after)
+{
+    struct security_facts facts = {0}, again = {0};
+    _cleanup_free_ char *expected = strf("{%s}", after);
+    struct result r = judge(security, before, &facts);
+    struct result second = judge(security, after, &again);
+
+    assert_int_equal(r.verdict, PLAN_DOWNGRADED);
+    assert_string_equal(r.config, expected);
+    assert_int_equal(second.count, 0);
+    free(r.config);
+    free(second.config);
+}
+
+static void test_capabilities_are_taken_away(void **state)
+{
+    (void)state;
+    edited(
+        "\"capabilities\":{\"max\":[\"CHOWN\",\"cap_kill\"]}",
+        CAPS(
+            "\"CAP_CHOWN\",\"CAP_SYS_ADMIN\",\"CAP_KILL\",\"CAP_NEW\"") ",\"linux\":{\"resources\":"
+                                                                        "{\"devices\":[" TAKEN
+                                                                        "]}}",
+        CAPS("\"CAP_CHOWN\",\"CAP_KILL\"") ",\"linux\":{\"resources\":{\"devices\":[" TAKEN "]}}");
+    edited("\"capabilities\":{\"drop\":[\"NET_RAW\"]}", CAPS("\"CAP_CHOWN\",\"CAP_NET_RAW\""),
+           CAPS("\"CAP_CHOWN\""));
+    edited("\"capabilities\":{\"drop\":[\"ALL\"]}", CAPS("\"CAP_CHOWN\",\"CAP_NET_RAW\""),
+           CAPS(""));
+    check("\"capabilities\":{\"max\":[\"ALL\"]}", CAPS("\"CAP_CHOWN\""), NO_FACTS, NULL);
+}
+
+static void test_no_new_privileges(void **state)
+{
+    (void)state;
+    edited("\"no_new_privileges\":true", "\"process\":{\"noNewPrivileges\":false}",
+           "\"process\":{\"noNewPrivileges\":true}");
+    check("\"no_new_privileges\":false", "\"process\":{}", NO_FACTS, NULL);
+    check("\"no_new_privileges\":true", "", NO_FACTS, NULL);
+}
+
+static void test_capability_names(void **state)
+{
+    (void)state;
+    assert_true(capability_bit("CHOWN") == 1);
+    assert_true(capability_bit("CAP_CHOWN") == 1);
+    assert_true(capability_bit("cap_dac_override") == 2);
+    assert_true(capability_bit("NOPE") == 0);
+    assert_true(capability_bit("") == 0);
+}
+
+#define SECURITY(text) "{\"version\":1,\"security\":{" text "}}"
+
+static void test_policies_that_are_wrong(void **state)
+{
+    static const struct {
+        const char *text, *message;
+    } rows[] = {
+        {SECURITY("\"privileged\":\"no\""), "expected one of allow, deny"},
+        {SECURITY("\"hooks\":\"allow\""), "expected one of keep, deny"},
+        {SECURITY("\"system_paths\":\"allow\""), "expected one of keep, deny"},
+        {SECURITY("\"capabilities\":{\"max\":[\"SYS_ADMN\"]}"),
+         "there is no capability 'SYS_ADMN'"},
+        {SECURITY("\"seccomp\":{\"deny\":[\"munt\"]}"), "there is no system call 'munt'"},
+        {SECURITY("\"seccomp\":{\"profile\":\"x\"}"), "not a clean absolute path"},
+        {SECURITY("\"namespaces\":{\"host\":[\"network\"]}"), "expected one of pid, net"},
+        {SECURITY("\"namespaces\":{\"require\":[\"pid\"]}"), "expected one of cgroup, user"},
+        {SECURITY("\"devices\":{\"allow\":[\"/dev/*/x\"]}"), "only in its last part"},
+        {SECURITY("\"user\":{\"rot\":\"deny\"}"), "did you mean \"root\"?"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct err err = shim_policy_error(rows[i].text);
+        assert_int_equal(err.kind, ERR_POLICY);
+        assert_contains(err.msg, rows[i].message);
+    }
+}
+
+UNIT_SUITE(test_security)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_privileged),
+        cmocka_unit_test(test_root),
+        cmocka_unit_test(test_system_paths),
+        cmocka_unit_test(test_namespaces),
+        cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_annotations_and_hooks),
+        cmocka_unit_test(test_filters),
+        cmocka_unit_test(test_capabilities_are_taken_away),
+        cmocka_unit_test(test_no_new_privileges),
+        cmocka_unit_test(test_capability_names),
+        cmocka_unit_test(test_policies_that_are_wrong),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

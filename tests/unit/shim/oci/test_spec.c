@@ -1,0 +1,134 @@
+/* Views on config.json, and what is refused there. */
+#include "tests/unit/lib/shim_unit.h"
+
+#include "shim/oci/spec.h"
+
+static int read_text(const char *text, struct spec *spec, struct arena *arena,
+                     struct json_doc **doc, struct err *err)
+{
+    *doc = shim_document(text);
+    return spec_read(*doc, arena, spec, err);
+}
+
+static void test_reads(void **state)
+{
+    _cleanup_arena_ struct arena arena = {0};
+    struct err err = ERR_INIT;
+    struct json_doc *doc;
+    struct spec s;
+
+    (void)state;
+    assert_works(
+        read_text(
+            "{\"hostname\":\"h\",\"annotations\":{\"a.b\":\"c\"},"
+            "\"process\":{\"user\":{\"uid\":5,\"gid\":6},\"env\":[\"A=1\",\"AB=2\",\"A=3\"]},"
+            "\"mounts\":[{\"destination\":\"/a//b/./c/\",\"source\":\"/s\",\"type\":\"bind\"},"
+            "{\"destination\":\"x/../y\"}],"
+            "\"linux\":{\"uidMappings\":[{\"containerID\":0,\"hostID\":100,\"size\":10}],"
+            "\"namespaces\":[{\"type\":\"user\"}]}}",
+            &s, &arena, &doc, &err),
+        err);
+    assert_string_equal(s.hostname, "h");
+    assert_string_equal(spec_annotation(&s, "a.b"), "c");
+    assert_int_equal(s.uid, 5);
+    assert_int_equal(s.gid, 6);
+    assert_string_equal(spec_env(&s, "A"), "3");
+    assert_null(spec_env(&s, "B"));
+    assert_int_equal(s.mount_count, 2);
+    assert_string_equal(s.list[0].destination, "/a/b/c");
+    assert_string_equal(s.list[1].destination, "/y");
+    assert_int_equal(s.uid_map.count, 1);
+    assert_false(s.joins_user_namespace);
+    json_free(doc);
+}
+
+static void test_nothing_is_needed(void **state)
+{
+    _cleanup_arena_ struct arena arena = {0};
+    struct err err = ERR_INIT;
+    struct json_doc *doc;
+    struct spec s;
+
+    (void)state;
+    assert_works(read_text("{\"mounts\":null,\"process\":null}", &s, &arena, &doc, &err), err);
+    assert_null(s.process);
+    assert_null(s.mounts);
+    assert_null(spec_annotation(&s, "x"));
+    assert_null(spec_env(&s, "x"));
+    json_free(doc);
+}
+
+static void test_refuses(void **state)
+{
+    static const struct {
+        const char *text, *says;
+    } rows[] = {
+        {"[]", "not an object"},
+        {"{\"Mounts\":[],\"mounts\":[]}", "\"Mounts\" would be read as \"mounts\""},
+        {"{\"MOUNTS\":[]}", "top level: the member \"MOUNTS\" would be read as"},
+        {"{\"mounts\\u0000\":[]}", "top level: a member's name with a NUL byte (\"mounts\")"},
+        {"{\"x\\u0000\":[]}", "NUL byte"},
+        {"{\"process\":{\"user\":{\"uid\\u0000x\":0}}}", "process.user: a member's name"},
+        {"{\"mounts\":[{\"destination\":\"/a\",\"source\\u0000\":\"/x\"}]}", "NUL byte"},
+        {"{\"annotations\":{\"a\\u0000\":\"b\"}}", "annotations: a member's name"},
+        {"{\"linux\":{\"namespaces\":[[1]]}}", "linux.namespaces: an entry"},
+        {"{\"mount\xc5\xbf\":[]}", "would be read as \"mounts\""},
+        {"{\"process\":{\"User\":{}}}", "process: the member \"User\""},
+        {"{\"process\":{\"user\":{\"UID\":0}}}", "\"UID\" would be read as \"uid\""},
+        {"{\"mounts\":[{\"destination\":\"/a\",\"Source\":\"/x\"}]}", "\"Source\""},
+        {"{\"linux\":{\"UIDMappings\":[]}}", "would be read as \"uidMappings\""},
+        {"{\"mounts\":{}}", "mounts: expected an array, not an object"},
+        {"{\"mounts\":[1]}", "an entry that is not an object"},
+        {"{\"mounts\":[{}]}", "without a destination"},
+        {"{\"mounts\":[{\"destination\":\"/../x\"}]}", "the mount destination '/../x'"},
+        {"{\"mounts\":[{\"destination\":1}]}", "expected a string"},
+        {"{\"annotations\":[]}", "annotations: expected an object"},
+        {"{\"process\":{\"user\":{\"uid\":-1}}}", "-1 is not an id"},
+        {"{\"process\":{\"user\":{\"uid\":4294967296}}}", "is not an id"},
+        {"{\"process\":{\"user\":{\"uid\":1.5}}}", "is not an id"},
+        {"{\"process\":{\"env\":[1]}}", "process.env"},
+        {"{\"process\":{\"env\":\"A=1\"}}", "expected an array"},
+        {"{\"hostname\":5}", "hostname: expected a string"},
+        {"{\"linux\":{\"uidMappings\":[{\"containerID\":1,\"hostID\":0,\"size\":4294967295},"
+         "{\"containerID\":4294967295,\"hostID\":0,\"size\":2}]}}",
+         "leaves 32 bits"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        _cleanup_arena_ struct arena arena = {0};
+        struct err err = ERR_INIT;
+        struct json_doc *doc;
+        struct spec s;
+        if (read_text(rows[i].text, &s, &arena, &doc, &err) == 0)
+            fail_msg("%s: accepted", rows[i].text);
+        assert_contains(err.msg, rows[i].says);
+        json_free(doc);
+    }
+}
+
+static void test_names_that_go_folds(void **state)
+{
+    (void)state;
+    assert_false(spec_name_shadows("mounts", 6, "mounts"));
+    assert_true(spec_name_shadows("mountS", 6, "mounts"));
+    assert_true(spec_name_shadows("linu\xc5\xbf", 6, "linus"));
+    assert_true(spec_name_shadows("\xe2\x84\xaa", 3, "k"));
+    assert_true(spec_name_shadows("\xe2\x84\xaa", 3, "K"));
+    assert_false(spec_name_shadows("mount", 5, "mounts"));
+    assert_false(spec_name_shadows("mountsx", 7, "mounts"));
+    assert_false(spec_name_shadows("\xe2\x84", 2, "k"));
+    assert_false(spec_name_shadows("", 0, "k"));
+}
+
+UNIT_SUITE(test_spec)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reads),
+        cmocka_unit_test(test_nothing_is_needed),
+        cmocka_unit_test(test_refuses),
+        cmocka_unit_test(test_names_that_go_folds),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,205 @@
+/* The policy as values: what is understood, what is refused and where the finger points. */
+#include "tests/unit/lib/shim_unit.h"
+
+#include "shim/policy/template.h"
+
+static void test_defaults(void **state)
+{
+    _cleanup_policy_ struct policy *p = shim_policy("");
+
+    (void)state;
+    assert_int_equal(p->mode, POLICY_ENFORCE);
+    assert_int_equal(p->flavor, FLAVOR_UNKNOWN);
+    assert_false(p->runtime_paths.given);
+    assert_int_equal(p->carrier_count, 2);
+    assert_int_equal(p->carriers[0], CARRIER_ANNOTATIONS);
+    assert_int_equal(p->carriers[1], CARRIER_MOUNTS);
+    assert_int_equal(p->volume_count, 0);
+}
+
+static void test_everything(void **state)
+{
+    _cleanup_policy_ struct policy *p = shim_policy(
+        "\"mode\":\"permissive\","
+        "\"runtime\":{\"paths\":[\"/opt/runc\",\"crun\"],\"flavor\":\"crun\"},"
+        "\"requests\":[],\"identity\":[\"annotation:x.user\",\"process\"],"
+        "\"volumes\":{\"cache\":{\"source\":\"/c/{user}/{name}\",\"target\":\"/k/{name}\","
+        "\"access\":\"rw\",\"names\":[\"a*\"],\"always\":[\"torch\",\"pip\"],"
+        "\"optional\":true,\"wait\":7,\"idmap\":\"ask\",\"create\":{\"mode\":\"02750\",\"owner\":"
+        "\"7:8\"},"
+        "\"options\":[\"noexec\",\"rro\"],\"env\":{\"X_1\":\"{target}/x\"},"
+        "\"presets\":[\"torch\"]}}");
+    const struct policy_volume *v = policy_volume_find(p, "cache", 5);
+
+    (void)state;
+    assert_int_equal(p->mode, POLICY_PERMISSIVE);
+    assert_int_equal(p->flavor, FLAVOR_CRUN);
+    assert_string_equal(p->runtime_paths.items[1], "crun");
+    assert_int_equal(p->carrier_count, 0);
+    assert_int_equal(p->identity.count, 2);
+    assert_non_null(v);
+    assert_int_equal(v->access, ACCESS_RW);
+    assert_true(v->always);
+    assert_string_equal(v->always_names.items[1], "pip");
+    assert_true(v->optional);
+    assert_int_equal(v->wait, 7);
+    assert_int_equal(v->idmap, IDMAP_ASK);
+    assert_int_equal(v->create.mode, 02750);
+    assert_int_equal(v->create.owner, OWNER_FIXED);
+    assert_int_equal(v->create.uid, 7);
+    assert_int_equal(v->create.gid, 8);
+    assert_string_equal(v->env[0].name, "X_1");
+    assert_true(p->vars & 1u << VAR_USER);
+    assert_true(p->vars & 1u << VAR_TARGET);
+    assert_false(p->vars & 1u << VAR_PROJECT);
+    assert_null(policy_volume_find(p, "cach", 4));
+}
+
+#define VOLUME(text) "{\"version\":1,\"volumes\":{\"d\":{" text "}}}"
+
+#define AUDIT(text) "{\"version\":1,\"audit\":{" text "}}"
+
+static const struct shim_wrong wrongs[] = {
+    {"[]", "p.json:1:1: expected an object, not an array"},
+    {"{}", "p.json:1:1: there is no \"version\": 1"},
+    {"{\"version\":2}", "p.json:1:12: version 2"},
+    {"{\"version\":\"1\"}", "p.json:1:12: expected a number, not a string"},
+    {"{\"version\":1,\n  \"volums\":{}}",
+     "p.json:2:3: unknown key \"volums\"; did you mean \"volumes\"?"},
+    {"{\"version\":1,\"zzz\":{}}", "p.json:1:14: unknown key \"zzz\""},
+    {"{\"version\":1,\"mode\":\"enforced\"}",
+     "p.json:1:21: 'enforced': expected one of enforce, permissive, off"},
+    {"{\"version\":1,\"opt_out\":[\"binds\"]}", "1:25: 'binds': expected one of mounts, tuning"},
+    {"{\"version\":1,\"opt_out\":\"mounts\"}", "expected an array, not a string"},
+    {AUDIT("\"file\":\"a.jsonl\""), "p.json:1:30: 'a.jsonl' is not a clean absolute path"},
+    {AUDIT("\"metrics\":\"/\""), "'/' is not a clean absolute path"},
+    {AUDIT("\"syslog\":\"yes\""), "expected true or false, not a string"},
+    {AUDIT("\"max_size\":\"64 MB\""), "'64 MB': expected bytes such as \"64m\""},
+    {AUDIT("\"max_size\":\"4095\""), "at least \"4k\""},
+    {AUDIT("\"max_size\":\"99999999999999999999g\""), "expected bytes"},
+    {AUDIT("\"max_size\":\"17179869184g\""), "expected bytes"},
+    {AUDIT("\"keep\":0"), "0: expected a number of files"},
+    {AUDIT("\"files\":1"), "did you mean \"file\"?"},
+    {"{\"version\":1,\"requests\":[\"mails\"]}", "expected one of annotations"},
+    {"{\"version\":1,\"requests\":[\"mounts\",\"mounts\"]}", "1:35: \"mounts\" is there already"},
+    {"{\"version\":1,\"requests\":[\"environment\"],\"volumes\":{\"a-b\":{\"source\":\"/a\","
+     "\"target\":\"/a\"},\"A.b\":{\"source\":\"/b\",\"target\":\"/b\"}}}",
+     "p.json:1:88: volumes.A.b: to the environment it is the same name as 'a-b'"},
+    {"{\"version\":1,\"identity\":[\"annotation:\"]}", "expected \"process\""},
+    {"{\"version\":1,\"runtime\":{\"paths\":[]}}", "no runtime is named"},
+    {"{\"version\":1,\"runtime\":{\"paths\":[\"bin/runc\"]}}", "neither absolute nor a bare name"},
+    {"{\"version\":1,\"runtime\":{\"paths\":\"runc\"}}", "expected an array, not a string"},
+    {"{\"version\":1,\"runtime\":{\"path\":[]}}", "did you mean \"paths\"?"},
+    {"{\"version\":1,\"volumes\":[]}", "expected an object, not an array"},
+    {"{\"version\":1,\"volumes\":{\"a/b\":{}}}", "cannot be the name of a class"},
+    {"{\"version\":1,\"volumes\":{\"project\":{}}}", "flatbed.project means something else"},
+    {VOLUME("\"target\":\"/d\""), "p.json:1:25: volumes.d: there is no \"source\""},
+    {VOLUME("\"source\":\"/d\""), "there is no \"target\""},
+    {VOLUME("\"source\":\"d\""), "'d' is not an absolute path"},
+    {VOLUME("\"source\":\"{name}\""), "is not an absolute path"},
+    {VOLUME("\"source\":\"/{nme}\""), "p.json:1:39: there is no {nme}; did you mean {name}?"},
+    {VOLUME("\"source\":\"/{target}\""), "{target} cannot be used here"},
+    {VOLUME("\"source\":\"\""), "an empty string"},
+    {VOLUME("\"source\":\"/a\\u0000b\""), "NUL byte"},
+    {VOLUME("\"access\":\"rx\""), "expected one of ro, rw"},
+    {VOLUME("\"access\":true"), "expected a string, not true or false"},
+    {VOLUME("\"always\":\"yes\""), "expected true, false or an array of names, not a string"},
+    {VOLUME("\"always\":[\"a/b\"]"), "'a/b' cannot be a name"},
+    {VOLUME("\"always\":true,\"source\":\"/{name}\",\"target\":\"/t\""), "say which names"},
+    {VOLUME("\"pool\":\"p\""), "'p' is not an absolute path"},
+    {VOLUME("\"pool\":\"/p/{nme}\""), "there is no {nme}"},
+    {VOLUME("\"pool\":\"/p\",\"idmap\":\"ask\",\"source\":\"/s\",\"target\":\"/t\""),
+     "exclude each other"},
+    {VOLUME("\"idmap\":\"yes\""), "p.json:1:38: expected true, false or \"ask\""},
+    {VOLUME("\"wait\":\"5s\""), "expected a number, not a string"},
+    {VOLUME("\"wait\":61"), "61: expected whole seconds, 1 to 60"},
+    {VOLUME("\"wait\":0"), "expected whole seconds"},
+    {VOLUME("\"wait\":1.5"), "1.5: expected whole seconds"},
+    {VOLUME("\"wait\":-1"), "expected whole seconds"},
+    {VOLUME("\"create\":{\"mode\":493}"), "expected a string, not a number"},
+    {VOLUME("\"create\":{\"mode\":\"0999\"}"), "expected an octal mode"},
+    {VOLUME("\"create\":{\"owner\":\"root\"}"),
+     "expected \"process\", \"identity\" or \"UID:GID\""},
+    {VOLUME("\"create\":{\"owner\":\"0:4294967295\"}"), "UID:GID"},
+    {VOLUME("\"create\":true"), "expected an object"},
+    {VOLUME("\"options\":[\"ro\"]"), "is said by \"access\""},
+    {VOLUME("\"options\":[\"size=1g\"]"), "unknown mount option 'size=1g'"},
+    {VOLUME("\"env\":{\"A B\":\"x\"}"), "cannot be a variable"},
+    {VOLUME("\"env\":{\"A\":\"{x}\"}"), "there is no {x}"},
+    {VOLUME("\"presets\":[\"tourch\"]"), "unknown preset 'tourch'; there are torch, huggingface"},
+    {VOLUME("\"presets\":[\"torch\"],\"source\":\"/s\",\"target\":\"/t\""), "need {name}"},
+};
+
+static void test_errors_point_at_their_place(void **state)
+{
+    (void)state;
+    shim_assert_wrong(wrongs, sizeof(wrongs) / sizeof(*wrongs));
+}
+
+/* What must be known of a policy that is wrong elsewhere. */
+static void test_header_survives_errors_elsewhere(void **state)
+{
+    struct err err = ERR_INIT;
+    _cleanup_policy_ struct policy *p = policy_new(&err);
+
+    (void)state;
+    assert_works(shim_add_text(p, "p.json",
+                               "{\"version\":1,\"zzz\":1,\"mode\":\"off\","
+                               "\"runtime\":{\"paths\":[\"crun\"]}}",
+                               &err),
+                 err);
+    assert_int_equal(p->mode, POLICY_OFF);
+    assert_string_equal(p->runtime_paths.items[0], "crun");
+    assert_fails(policy_decode(p, &err), err, ERR_POLICY);
+}
+
+static void test_later_files_override_and_add(void **state)
+{
+    struct err err = ERR_INIT;
+    _cleanup_policy_ struct policy *p = policy_new(&err);
+
+    (void)state;
+    assert_works(shim_add_text(p, "a.json",
+                               "{\"version\":1,\"runtime\":{\"paths\":[\"a\"],\"flavor\":\"runc\"},"
+                               "\"volumes\":{\"d\":{\"source\":\"/a\",\"target\":\"/t\","
+                               "\"names\":[\"x\",\"y\"],\"env\":{\"A\":\"1\",\"B\":\"1\"},"
+                               "\"create\":{\"mode\":\"0750\"}}}}",
+                               &err),
+                 err);
+    assert_works(shim_add_text(p, "b.json",
+                               "{\"version\":1,\"runtime\":{\"paths\":[\"b\"]},"
+                               "\"volumes\":{\"d\":{\"source\":\"/b\",\"names\":[\"z\"],"
+                               "\"env\":{\"B\":\"2\",\"C\":\"2\"},\"create\":{\"owner\":\"1:1\"}},"
+                               "\"e\":{\"source\":\"/e\",\"target\":\"/e\"}}}",
+                               &err),
+                 err);
+    assert_works(policy_decode(p, &err), err);
+    const struct policy_volume *d = policy_volume_find(p, "d", 1);
+    assert_string_equal(p->runtime_paths.items[0], "b");
+    assert_int_equal(p->flavor, FLAVOR_RUNC);
+    assert_int_equal(p->volume_count, 2);
+    assert_string_equal(d->source.text, "/b");
+    assert_string_equal(d->target.text, "/t");
+    assert_int_equal(d->names.count, 1);
+    assert_int_equal(d->env_count, 3);
+    assert_string_equal(d->env[1].value.text, "2");
+    assert_int_equal(d->create.mode, 0750);
+    assert_int_equal(d->create.owner, OWNER_FIXED);
+    struct buf place = BUF_INIT;
+    policy_place_print(&d->source.place, &place);
+    assert_string_equal(place.data, "b.json:1");
+    buf_free(&place);
+}
+
+UNIT_SUITE(test_policy)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_everything),
+        cmocka_unit_test(test_errors_point_at_their_place),
+        cmocka_unit_test(test_header_survives_errors_elsewhere),
+        cmocka_unit_test(test_later_files_override_and_add),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
