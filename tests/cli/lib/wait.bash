@@ -1,5 +1,5 @@
 # Waits for what comes sooner or later. The limits are for hangs: a busy machine is no failure.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2016,SC2034  # words for another shell; HOLDER is for the tests
 
 # wait_until COMMAND...: until the command succeeds; fails after some minutes.
 wait_until() {
@@ -14,7 +14,6 @@ is_locked() { ! flock --nonblock "$1" true; }
 
 # hold_lock FILE: HOLDER is a process that has locked it, and does until it is killed.
 hold_lock() {
-    # shellcheck disable=SC2016
     bash -c 'exec 9<"$0" && flock 9 && exec sleep 3600' "$1" 3>&- &
     HOLDER=$!
     wait_until is_locked "$1"

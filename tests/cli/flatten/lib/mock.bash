@@ -21,7 +21,7 @@ setup() {
 
 teardown() { [ -z "${MOCK_PID-}" ] || kill "$MOCK_PID" 2>/dev/null || true; }
 
-# It listens, or has ended.
+# The mock listens, or has ended.
 mock_settled() { [ -e "$MOCK/port" ] || ! kill -0 "$MOCK_PID"; }
 
 # mock MODE...: starts it, or changes what it does. SOURCE is its image. With TLS if MOCK_TLS has what

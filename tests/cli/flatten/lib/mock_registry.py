@@ -3,7 +3,7 @@
 DIR/port gets its port. Each request is a line of DIR/log: "METHOD PATH HOST AUTHORIZATION RANGE"; of a
 chunk that is sent, the range is its place.
 LAYOUT is an OCI layout, served as the repository lab/image, tag v1. DIR/mode is read at each
-request: words, each a way to behave, see MODES. What is pushed lands in memory, a blob only under its
+request: words, each a way to behave, see MODES. Pushes land in memory: a blob only under its
 digest, a manifest only if all that it names is there; DIR/tags gets a line for it: NAME DIGEST. With a folder TLS (server.pem,
 server.key, ca.pem) it speaks TLS, and DIR/shown gets a line for each request with a client
 certificate: HOST PATH.

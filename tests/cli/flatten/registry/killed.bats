@@ -12,7 +12,8 @@ setup_file() {
     export XDG_RUNTIME_DIR=$HOME/run
     unset REGISTRY_AUTH_FILE DOCKER_CONFIG XDG_CONFIG_HOME SSL_CERT_FILE SSL_CERT_DIR
     mkdir -p "$XDG_RUNTIME_DIR"
-    make_images docker-registry skopeo jq || return
+    make_images docker-registry openssl skopeo jq || return
+    few_cas || return
     export ONE=$BATS_FILE_TMPDIR/one.tar TWO=$BATS_FILE_TMPDIR/two.tar # chunks
     python3 "$FLATTEN_LIB/large_image.py" "$ONE" 16
     python3 "$FLATTEN_LIB/large_image.py" "$TWO" 66
@@ -36,7 +37,7 @@ kill_after() {
     from=$(($(stat -c %s "$LOG") + 1))
     "$FLATTEN" -q "${@:3}" >/dev/null 2>&1 3>&- &
     pid=$!
-    # All of them may be fewer: then tail ends with flatten.
+    # There may be fewer answers than that: then tail ends with flatten.
     given=$(tail -c "+$from" -f -s 0.05 --pid=$pid "$LOG" | grep -c -m "$1" 'response completed') || true
     sleep "$2"
     kill -9 $pid 2>/dev/null || true

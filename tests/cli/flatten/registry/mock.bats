@@ -8,6 +8,10 @@ load ../lib/flatten
 load ../lib/mock
 load ../lib/registry
 
+setup_file() {
+    mock_file_setup openssl && few_cas
+}
+
 # ---- tokens ----
 
 @test "token: anonymous, for the scope of the repository, and used again" {

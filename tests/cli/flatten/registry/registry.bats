@@ -13,6 +13,7 @@ setup_file() {
     unset REGISTRY_AUTH_FILE DOCKER_CONFIG XDG_CONFIG_HOME SSL_CERT_FILE SSL_CERT_DIR
     mkdir -p "$XDG_RUNTIME_DIR"
     make_images docker-registry htpasswd openssl skopeo jq || return
+    few_cas || return
     registry_start "$BATS_FILE_TMPDIR/plain"
     export PLAIN=$REGISTRY
     registry_start_tls "$BATS_FILE_TMPDIR/tls" lab secret
@@ -118,6 +119,7 @@ requests() { grep -c "\"$2 [^\"]*$3" "$BATS_FILE_TMPDIR/$1/log" || true; }
 # ---- TLS and a password ----
 
 @test "TLS: a certificate of a strange CA is refused, also with credentials at hand" {
+    unset SSL_CERT_FILE
     auth_file auth.json "$SECURE" lab secret
     REGISTRY_AUTH_FILE=$PWD/auth.json fails 3 "certificate" "docker://$SECURE/lab/image:v1" oci:x
     REGISTRY_AUTH_FILE=$PWD/auth.json fails 3 "certificate" "$IMAGES/old.tar" "docker://$SECURE/lab/new:v1"

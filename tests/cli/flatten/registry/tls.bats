@@ -102,6 +102,7 @@ SOURCE_PATH=lab/image:v1
 
 @test "of several folders the same counts as for skopeo" {
     [ "$(id -u)" -eq 0 ] || skip "needs root, for an /etc of its own"
+    few_cas
     mkdir -p etc/docker/certs.d etc/containers/certs.d docker containers home
     cat >try <<'END'
 set -e

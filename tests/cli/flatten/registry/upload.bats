@@ -10,9 +10,10 @@ load ../lib/registry
 
 setup_file() {
     mock_file_setup docker-registry openssl
+    few_cas
     export LARGE=$BATS_FILE_TMPDIR/large.tar
     python3 "$FLATTEN_LIB/large_image.py" "$LARGE" 100
-    # What each push has to come to, looked at once.
+    # The digest that each push has to come to; the tree of it is looked at once.
     DIGEST=$("$FLATTEN" -q --compression=none "$LARGE" "oci:$BATS_FILE_TMPDIR/flat" | tail -n 1)
     export DIGEST
     same "oci:$BATS_FILE_TMPDIR/flat" "$LARGE"
