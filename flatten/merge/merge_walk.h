@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "flatten/merge/merge.h"
 
-/* What the current layer has at a path. */
+/* The kind of entry that the current layer has at a path. */
 enum merge_seen {
     SEEN_NOTHING, /* at most a whiteout */
     SEEN_IMPLIED, /* a directory without an entry, which an entry below needs */
@@ -15,7 +15,7 @@ enum merge_seen {
     SEEN_OTHER,
 };
 
-/* What the newest layer that has a path decided for it. */
+/* The decision of the newest layer that has a path. */
 enum merge_decided { DECIDED_NOTHING, DECIDED_GONE, DECIDED_IMPLIED, DECIDED_DIR, DECIDED_OTHER };
 
 /* A symbolic link of the current layer. */

@@ -13,7 +13,7 @@
  * would stop threads for the load of others; the list permits no new process. RLIMIT_AS and
  * RLIMIT_DATA would need a figure that no image reaches, while an image may have millions of paths:
  * the demands of hostile input are bounded where they are made (json.h, attributes.h, layer.h,
- * merged.h). RLIMIT_FSIZE would bound the files of the destination, which --max-size does.
+ * merged_limits.h). RLIMIT_FSIZE would bound the files of the destination, which --max-size does.
  *
  * A build with AddressSanitizer has no list, because its runtime makes other system calls. A build
  * for coverage, which writes its counters to files at the end of the process, has neither list nor
