@@ -72,9 +72,12 @@ static struct layout layout_of(const char *text, const struct json *root, const 
     }
     l.lines = object == root || has_newline(text, root->start, object->start);
     line_indent(text, object->start, l.closing);
-    size_t room = MOST_INDENT - strlen(l.closing);
-    memcpy(l.indent, l.closing, strlen(l.closing) + 1); /* both are at most MOST_INDENT long */
-    strncat(l.indent, l.unit, room);
+    size_t len = strlen(l.closing), more = strlen(l.unit);
+    if (more > MOST_INDENT - len) /* each of the two is at most MOST_INDENT long */
+        more = MOST_INDENT - len;
+    memcpy(l.indent, l.closing, len);
+    memcpy(l.indent + len, l.unit, more);
+    l.indent[len + more] = '\0';
     return l;
 }
 

@@ -7,7 +7,7 @@ static void check(const char *text, const char *expected)
     struct err err = ERR_INIT;
 
     if (timestamp_choose(text, out, &err) != 1)
-        fail_msg("%s: %s", text, err.msg);
+        fail_msg("%s: %s", text ? text : "no text", err.msg);
     assert_string_equal(out, expected);
 }
 

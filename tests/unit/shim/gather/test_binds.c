@@ -5,20 +5,17 @@
 
 static const char policy_text[] =
     "\"volumes\":{\"data\":{\"source\":\"/srv/{name}\",\"target\":\"/d/{name}\"}},"
-    "\"binds\":{\"default\":\"deny\",\"rules\":["
-    "{\"path\":\"/home/alice\",\"access\":\"allow\",\"options\":[\"nosuid\",\"nodev\"]},"
+    "\"binds\":{\"default\":\"deny\",\"targets_deny\":[\"/\",\"/proc\",\"/dev\",\"/etc/"
+    "ld.so.preload\"],"
+    "\"rules\":[{\"path\":\"/home/alice\",\"access\":\"allow\",\"options\":[\"nosuid\",\"nodev\"]},"
     "{\"path\":\"/home/alice/secret\",\"access\":\"deny\",\"say\":\"it is secret\"},"
-    "{\"path\":\"/srv\",\"access\":\"ro\"},"
-    "{\"path\":\"/srv/rw\",\"access\":\"allow\"},"
+    "{\"path\":\"/srv\",\"access\":\"ro\"},{\"path\":\"/srv/rw\",\"access\":\"allow\"},"
     "{\"path\":\"/run/docker.sock\",\"access\":\"deny\",\"say\":\"it is root\"},"
-    "{\"path\":\"/var/lib/docker/volumes\",\"access\":\"allow\",\"require_access\":false}],"
-    "\"targets_deny\":[\"/\",\"/proc\",\"/dev\",\"/etc/ld.so.preload\"]}";
+    "{\"path\":\"/var/lib/docker/volumes\",\"access\":\"allow\",\"require_access\":false}]}";
 
-static const struct bind_source plain = {.judged = true,
-                                         .path = "/home/alice/x",
-                                         .found = "/home/alice/x",
-                                         .readable = true,
-                                         .writable = true};
+#define PLAIN "/home/alice/x"
+static const struct bind_source plain = {
+    .judged = true, .path = PLAIN, .found = PLAIN, .readable = true, .writable = true};
 
 struct result {
     enum plan_verdict verdict;
@@ -28,7 +25,6 @@ struct result {
     char *config;       /* after the edit */
 };
 
-/* The rules' paths are what they say. */
 static struct bind_rule_path *rules_of(const struct policy *policy, struct arena *arena)
 {
     struct bind_rule_path *rules = arena_alloc(arena, 32 * sizeof(*rules));
