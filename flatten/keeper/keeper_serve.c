@@ -9,13 +9,13 @@
 #include <string.h>
 
 /*
- * The requests of the reader, which may be anybody's by now. A request that no honest reader makes
- * ends it all; what an honest one may meet is answered with an error.
+ * The requests of the reader, which may be compromised. A request that no honest reader makes ends
+ * the run (breach); a failure that an honest one may meet is a reply with an error.
  */
 enum {
     MOST_REQUESTS = 1 << 20,
 };
-static const size_t most_bytes = (size_t)256 << 20; /* of configs and manifests */
+static const size_t most_bytes = (size_t)256 << 20; /* of configs and manifests, all together */
 
 struct pending {
     struct wire_request request; /* its texts point into `message` */
@@ -30,27 +30,27 @@ struct keeper {
     size_t spools;
     struct sink *sink;
     bool begun, published;
-    struct digest *layers; /* that the destination has */
+    struct digest *layers; /* those that the destination has */
     size_t layer_count;
-    struct pending images[WIRE_MOST_IMAGES]; /* to be published */
+    struct pending images[WIRE_MOST_IMAGES]; /* to publish */
     size_t image_count, image_bytes;
     struct blob_place *places; /* to be sent after the reply */
     size_t place_count;
-    int status; /* that the reader ended with */
+    int status; /* with which the reader ended */
     bool done;
 };
 
-/* What a handler leaves: a reply, the descriptor that goes with it, and who closes that. */
+/* The result of a handler: a reply, and the descriptor that goes with it. */
 struct outcome {
     struct wire_reply reply;
-    struct buf data; /* the reply's may be in here */
-    int fd;
-    bool close;
+    struct buf data; /* holds reply.data, if the handler made it */
+    int fd;          /* to send; -1 without one */
+    bool close;      /* fd is closed then: nobody else owns it */
 };
 
 typedef int handler(struct keeper *k, struct pending *p, struct outcome *out, struct err *err);
 
-/* An error that is no answer: see keeper_serve. */
+/* Ends the run with an error: the reader gets no reply. Returns -1. */
 static int breach(struct keeper *k, struct err *err, const char *what)
 {
     k->done = true;
@@ -60,7 +60,7 @@ static int breach(struct keeper *k, struct err *err, const char *what)
 
 /* ---- sources ---- */
 
-/* The reply's texts stay the source's. */
+/* Fills the reply; its texts belong to the source. */
 static void describe_source(struct source *s, struct outcome *out)
 {
     struct wire_reply *reply = &out->reply;
@@ -170,7 +170,10 @@ static int on_diff_ids(struct keeper *k, struct pending *p, struct outcome *out,
 
 /* ---- the destination ---- */
 
-/* Puts its path before what went wrong there; where it has none, the sink says more. Always -1. */
+/*
+ * Puts the path of the destination before the error. A destination without a path says more itself.
+ * Returns -1.
+ */
 static int wrap_path(const struct keeper *k, struct err *err)
 {
     return k->task->destination->path ? err_wrap(err, "%s", k->task->destination->path) : -1;
@@ -266,12 +269,14 @@ static int on_image(struct keeper *k, struct pending *p, struct outcome *out, st
             return breach(k, err, "a layer that was not written");
     k->image_bytes += p->message.len;
     k->images[k->image_count++] = *p;
-    *p = (struct pending){.message = BUF_INIT}; /* taken */
+    *p = (struct pending){.message = BUF_INIT}; /* `k` has it now */
     return 0;
 }
 
-/* The name is the command line's; where that has none, the image's own. In a daemon full of other
- * images such a name gets an end that none of those has by chance. */
+/*
+ * Sets *out to the name of the image: the one on the command line, else its own. In the daemon the
+ * latter gets "-flat", so that no existing image is replaced.
+ */
 static int choose_name(const struct keeper *k, const struct sink_image *image, char **out,
                        struct err *err)
 {
@@ -289,8 +294,7 @@ static int choose_name(const struct keeper *k, const struct sink_image *image, c
     return 0;
 }
 
-/* A layout calls an image what the command line does, and what is not to be mixed up with others.
- */
+/* True if a layout stores whole names as tags: with --all-images, or a name on the command line. */
 static bool has_whole_names(const struct keeper_task *task)
 {
     return sink_holds_index(task->destination) && (task->all_images || task->destination->name);
@@ -316,7 +320,10 @@ static int publish_images(struct keeper *k, struct err *err)
     return rc;
 }
 
-/* One image by its name, or as many as were asked for; under indexes where these can be. */
+/*
+ * True if the images fit the task: one with a name, or several with --all-images; indexes, each
+ * behind its images, where the destination holds them.
+ */
 static bool images_fit(const struct keeper *k)
 {
     bool holds_index = sink_holds_index(k->task->destination), inside = false;
@@ -412,7 +419,7 @@ static int send_places(struct keeper *k, struct err *err)
     return rc;
 }
 
-/* One request: 0; -1 with what ends the work. */
+/* Serves one request. Returns 0, or -1 with the error that ends the run. */
 static int answer_request(struct keeper *k, struct pending *p, struct err *err)
 {
     _cleanup_(outcome_clear) struct outcome out = {.fd = -1};

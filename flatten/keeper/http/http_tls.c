@@ -5,7 +5,10 @@
 
 enum { AUTHORITIES_LIMIT = 16 * 1024 * 1024 };
 
-/* As OpenSSL itself has it, and other clients: what these name counts instead of the system's. */
+/*
+ * Returns a variable that names certificates instead of those of the system, as OpenSSL and other
+ * clients read it; or NULL.
+ */
 static const char *certificate_variable(const char *name)
 {
     const char *value = getenv(name);
@@ -23,7 +26,7 @@ int http_put_authorities(struct buf *out, struct err *err)
     if (built->cainfo && file_read(AT_FDCWD, built->cainfo, AUTHORITIES_LIMIT, out, err) < 0) {
         if (err->sys != ENOENT)
             return -1;
-        *err = (struct err)ERR_INIT; /* a system without CAs */
+        *err = (struct err)ERR_INIT; /* this system has no CAs */
     }
     return 0;
 }
