@@ -1,5 +1,6 @@
 #include "flatten/keeper/keeper.h"
 
+#include "flatten/keeper/sink/digest_list.h"
 #include "flatten/keeper/sink/sink_open.h"
 #include "flatten/keeper/source/source_open.h"
 #include "flatten/stream/interrupt.h"
@@ -30,8 +31,7 @@ struct keeper {
     size_t spools;
     struct sink *sink;
     bool begun, published;
-    struct digest *layers; /* those that the destination has */
-    size_t layer_count;
+    struct digest_list layers;               /* those that the destination has */
     struct pending images[WIRE_MOST_IMAGES]; /* to publish */
     size_t image_count, image_bytes;
     struct blob_place *places; /* to be sent after the reply */
@@ -136,7 +136,7 @@ static int on_blobs(struct keeper *k, struct pending *p, struct outcome *out, st
     k->places = calloc(r->blob_count, sizeof(*k->places));
     if (!k->places)
         return err_nomem(err);
-    if (store->ops->open(store, r->blobs, r->blob_count, k->places, &failed, err) < 0) {
+    if (blob_store_open(store, r->blobs, r->blob_count, k->places, &failed, err) < 0) {
         out->reply.number = failed;
         return -1;
     }
@@ -202,17 +202,6 @@ static int on_begin(struct keeper *k, struct pending *p, struct outcome *out, st
     return 0;
 }
 
-static int note_layer(struct keeper *k, const struct digest *digest, struct err *err)
-{
-    struct digest *layers = realloc(k->layers, (k->layer_count + 1) * sizeof(*layers));
-
-    if (!layers)
-        return err_nomem(err);
-    k->layers = layers;
-    k->layers[k->layer_count++] = *digest;
-    return 0;
-}
-
 static int on_end(struct keeper *k, struct pending *p, struct outcome *out, struct err *err)
 {
     (void)out;
@@ -221,7 +210,7 @@ static int on_end(struct keeper *k, struct pending *p, struct outcome *out, stru
     k->begun = false;
     if (sink_end_layer(k->sink, &p->request.layer, err) < 0)
         return wrap_path(k, err);
-    return note_layer(k, &p->request.layer.digest, err);
+    return digest_list_add(&k->layers, &p->request.layer.digest, err);
 }
 
 static int on_has(struct keeper *k, struct pending *p, struct outcome *out, struct err *err)
@@ -232,18 +221,10 @@ static int on_has(struct keeper *k, struct pending *p, struct outcome *out, stru
     if (rc < 0)
         return -1;
     out->reply.number = (uint64_t)rc;
-    return rc ? note_layer(k, &p->request.layer.digest, err) : 0;
+    return rc ? digest_list_add(&k->layers, &p->request.layer.digest, err) : 0;
 }
 
 /* ---- publishing ---- */
-
-static bool has_layer(const struct keeper *k, const struct digest *digest)
-{
-    for (size_t i = 0; i < k->layer_count; i++)
-        if (digest_equal(&k->layers[i], digest))
-            return true;
-    return false;
-}
 
 static bool is_true(const struct blob *b)
 {
@@ -265,7 +246,7 @@ static int on_image(struct keeper *k, struct pending *p, struct outcome *out, st
     if ((!image->is_index && !is_true(&image->config)) || !is_true(&image->manifest))
         return breach(k, err, "a digest that is wrong");
     for (size_t i = 0; i < image->layer_count; i++)
-        if (!has_layer(k, &image->layers[i].digest))
+        if (!digest_list_has(&k->layers, &image->layers[i].digest))
             return breach(k, err, "a layer that was not written");
     k->image_bytes += p->message.len;
     k->images[k->image_count++] = *p;
@@ -459,7 +440,7 @@ static void keeper_free(struct keeper *k)
     cleanup_sink(&k->sink);
     for (size_t i = 0; i < k->image_count; i++)
         pending_clear(&k->images[i]);
-    free(k->layers);
+    digest_list_clear(&k->layers);
     free(k);
 }
 

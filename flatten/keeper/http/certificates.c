@@ -1,6 +1,7 @@
 #include "flatten/keeper/http/certificates.h"
 
 #include "base/fdio.h"
+#include "flatten/keeper/http/environment.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -195,16 +196,9 @@ static int load_directory(const char *dir, struct certificates *c, struct err *e
 
 enum { DIRECTORIES = 5 };
 
-static const char *variable(const char *name)
-{
-    const char *value = getenv(name);
-
-    return value && *value ? value : NULL;
-}
-
 static int list_directories(const char *host, char *out[DIRECTORIES], struct err *err)
 {
-    const char *config = variable("XDG_CONFIG_HOME"), *home = variable("HOME");
+    const char *config = environment_get("XDG_CONFIG_HOME"), *home = environment_get("HOME");
     size_t count = 0;
 
     if (config && !(out[count++] = strf("%s/containers/certs.d/%s", config, host)))

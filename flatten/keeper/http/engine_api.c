@@ -4,6 +4,7 @@
 #include "base/fdio.h"
 #include "flatten/exchange/engine_reply.h"
 #include "flatten/exchange/image_limits.h"
+#include "flatten/keeper/http/environment.h"
 #include "flatten/keeper/http/http.h"
 
 #include <string.h>
@@ -23,10 +24,10 @@ static int set_tcp(struct engine *e, const char *text, struct err *err)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                   "-._:[]";
-    const char *verify = getenv("DOCKER_TLS_VERIFY"), *bracket = strrchr(text, ']');
+    const char *verify = environment_get("DOCKER_TLS_VERIFY"), *bracket = strrchr(text, ']');
     size_t len = strspn(text, allowed);
 
-    if (verify && *verify)
+    if (verify)
         return err_set(err, ERR_UNSUPPORTED,
                        "DOCKER_TLS_VERIFY: TLS is not supported; use the "
                        "daemon's socket, or an ssh tunnel to it");
@@ -48,9 +49,9 @@ static int set_socket(struct engine *e, const char *path, struct err *err)
 
 static int find_daemon(struct engine *e, struct err *err)
 {
-    const char *host = getenv("DOCKER_HOST");
+    const char *host = environment_get("DOCKER_HOST");
 
-    if (!host || !*host)
+    if (!host)
         return set_socket(e, "/var/run/docker.sock", err);
     if (strncmp(host, "unix://", 7) == 0)
         return set_socket(e, host + 7, err);

@@ -1,6 +1,7 @@
 #include "flatten/keeper/registry/credentials.h"
 
 #include "base/fdio.h"
+#include "flatten/keeper/http/environment.h"
 #include "flatten/keeper/registry/base64.h"
 
 #include <fcntl.h>
@@ -148,19 +149,13 @@ static int read_file(const char *path, bool must_exist, const char *host, const 
     return rc < 0 ? err_wrap(err, "%s", path) : rc;
 }
 
-static const char *variable(const char *name)
-{
-    const char *value = getenv(name);
-
-    return value && *value ? value : NULL;
-}
-
 enum { FILES = 3 };
 
 static int list_files(char *paths[FILES], struct err *err)
 {
-    const char *home = variable("HOME"), *runtime = variable("XDG_RUNTIME_DIR");
-    const char *config = variable("XDG_CONFIG_HOME"), *docker = variable("DOCKER_CONFIG");
+    const char *home = environment_get("HOME"), *runtime = environment_get("XDG_RUNTIME_DIR");
+    const char *config = environment_get("XDG_CONFIG_HOME"),
+               *docker = environment_get("DOCKER_CONFIG");
 
     paths[0] = runtime ? strf("%s/containers/auth.json", runtime)
                        : strf("/run/containers/%u/auth.json", (unsigned)getuid());
@@ -177,7 +172,7 @@ static int list_files(char *paths[FILES], struct err *err)
 int credentials_find(const char *host, const char *repository, struct credentials *out,
                      struct err *err)
 {
-    const char *only = variable("REGISTRY_AUTH_FILE");
+    const char *only = environment_get("REGISTRY_AUTH_FILE");
     char *paths[FILES] = {NULL};
     int rc = 0;
 
