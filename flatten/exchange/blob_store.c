@@ -14,11 +14,13 @@ void blob_places_close(struct blob_place *places, size_t count)
         cleanup_fd(&places[i].fd);
 }
 
-int blob_open_each(struct blob_store *s, blob_open_one *one, const struct blob_request *requests,
-                   size_t count, struct blob_place *out, size_t *failed, struct err *err)
+int blob_store_open(struct blob_store *s, const struct blob_request *requests, size_t count,
+                    struct blob_place *out, size_t *failed, struct err *err)
 {
+    if (s->ops->open_all)
+        return s->ops->open_all(s, requests, count, out, failed, err);
     for (size_t i = 0; i < count; i++) {
-        if (one(s, &requests[i], &out[i], err) == 0)
+        if (s->ops->open_one(s, &requests[i], &out[i], err) == 0)
             continue;
         *failed = i;
         blob_places_close(out, i);

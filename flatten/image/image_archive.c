@@ -229,12 +229,6 @@ static int open_blob(struct blob_store *base, const struct blob_request *request
     return out->fd < 0 ? err_sys(err, "dup") : 0;
 }
 
-static int open_blobs(struct blob_store *s, const struct blob_request *requests, size_t count,
-                      struct blob_place *out, size_t *failed, struct err *err)
-{
-    return blob_open_each(s, open_blob, requests, count, out, failed, err);
-}
-
 static int read_layout_file(struct blob_store *s, enum layout_file file, struct buf *out,
                             struct err *err)
 {
@@ -243,7 +237,7 @@ static int read_layout_file(struct blob_store *s, enum layout_file file, struct 
     return members_read(((struct archive_store *)s)->members, rule->name, rule->limit, out, err);
 }
 
-static const struct blob_store_ops store_ops = {open_blobs, read_layout_file, NULL};
+static const struct blob_store_ops store_ops = {.open_one = open_blob, .read = read_layout_file};
 
 static struct image *open_oci(const struct members *m, const char *tag, const char *platform,
                               struct err *err)

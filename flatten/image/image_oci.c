@@ -75,7 +75,7 @@ static struct json_doc *read_json_blob(struct oci_reading *r, const struct json 
     size_t failed;
 
     if (request_parse(descriptor, role, &request, err) < 0 ||
-        r->store->ops->open(r->store, &request, 1, &place, &failed, err) < 0)
+        blob_store_open(r->store, &request, 1, &place, &failed, err) < 0)
         return NULL;
     *digest = request.digest;
     if (check_size(&request, &place, err) < 0)
@@ -166,7 +166,7 @@ static int add_layers(const struct oci_reading *r, struct image *image, struct e
     }
     if (r->choice->outline)
         return 0;
-    if (r->store->ops->open(r->store, requests, count, places, &failed, err) < 0)
+    if (blob_store_open(r->store, requests, count, places, &failed, err) < 0)
         return err_wrap(err, "layer %zu", failed + 1);
     for (size_t i = 0; i < count; i++) {
         struct layer *layer = &image->layers[i];

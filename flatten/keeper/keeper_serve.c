@@ -1,5 +1,6 @@
 #include "flatten/keeper/keeper.h"
 
+#include "flatten/keeper/sink/digest_list.h"
 #include "flatten/keeper/sink/sink_open.h"
 #include "flatten/keeper/source/source_open.h"
 #include "flatten/stream/interrupt.h"
@@ -9,13 +10,13 @@
 #include <string.h>
 
 /*
- * The requests of the reader, which may be anybody's by now. A request that no honest reader makes
- * ends it all; what an honest one may meet is answered with an error.
+ * The requests of the reader, which may be compromised. A request that no honest reader makes ends
+ * the run (breach); a failure that an honest one may meet is a reply with an error.
  */
 enum {
     MOST_REQUESTS = 1 << 20,
 };
-static const size_t most_bytes = (size_t)256 << 20; /* of configs and manifests */
+static const size_t most_bytes = (size_t)256 << 20; /* of configs and manifests, all together */
 
 struct pending {
     struct wire_request request; /* its texts point into `message` */
@@ -30,27 +31,26 @@ struct keeper {
     size_t spools;
     struct sink *sink;
     bool begun, published;
-    struct digest *layers; /* that the destination has */
-    size_t layer_count;
-    struct pending images[WIRE_MOST_IMAGES]; /* to be published */
+    struct digest_list layers;               /* those that the destination has */
+    struct pending images[WIRE_MOST_IMAGES]; /* to publish */
     size_t image_count, image_bytes;
     struct blob_place *places; /* to be sent after the reply */
     size_t place_count;
-    int status; /* that the reader ended with */
+    int status; /* with which the reader ended */
     bool done;
 };
 
-/* What a handler leaves: a reply, the descriptor that goes with it, and who closes that. */
+/* The result of a handler: a reply, and the descriptor that goes with it. */
 struct outcome {
     struct wire_reply reply;
-    struct buf data; /* the reply's may be in here */
-    int fd;
-    bool close;
+    struct buf data; /* holds reply.data, if the handler made it */
+    int fd;          /* to send; -1 without one */
+    bool close;      /* fd is closed then: nobody else owns it */
 };
 
 typedef int handler(struct keeper *k, struct pending *p, struct outcome *out, struct err *err);
 
-/* An error that is no answer: see keeper_serve. */
+/* Ends the run with an error: the reader gets no reply. Returns -1. */
 static int breach(struct keeper *k, struct err *err, const char *what)
 {
     k->done = true;
@@ -60,7 +60,7 @@ static int breach(struct keeper *k, struct err *err, const char *what)
 
 /* ---- sources ---- */
 
-/* The reply's texts stay the source's. */
+/* Fills the reply; its texts belong to the source. */
 static void describe_source(struct source *s, struct outcome *out)
 {
     struct wire_reply *reply = &out->reply;
@@ -136,7 +136,7 @@ static int on_blobs(struct keeper *k, struct pending *p, struct outcome *out, st
     k->places = calloc(r->blob_count, sizeof(*k->places));
     if (!k->places)
         return err_nomem(err);
-    if (store->ops->open(store, r->blobs, r->blob_count, k->places, &failed, err) < 0) {
+    if (blob_store_open(store, r->blobs, r->blob_count, k->places, &failed, err) < 0) {
         out->reply.number = failed;
         return -1;
     }
@@ -170,7 +170,10 @@ static int on_diff_ids(struct keeper *k, struct pending *p, struct outcome *out,
 
 /* ---- the destination ---- */
 
-/* Puts its path before what went wrong there; where it has none, the sink says more. Always -1. */
+/*
+ * Puts the path of the destination before the error. A destination without a path says more itself.
+ * Returns -1.
+ */
 static int wrap_path(const struct keeper *k, struct err *err)
 {
     return k->task->destination->path ? err_wrap(err, "%s", k->task->destination->path) : -1;
@@ -199,17 +202,6 @@ static int on_begin(struct keeper *k, struct pending *p, struct outcome *out, st
     return 0;
 }
 
-static int note_layer(struct keeper *k, const struct digest *digest, struct err *err)
-{
-    struct digest *layers = realloc(k->layers, (k->layer_count + 1) * sizeof(*layers));
-
-    if (!layers)
-        return err_nomem(err);
-    k->layers = layers;
-    k->layers[k->layer_count++] = *digest;
-    return 0;
-}
-
 static int on_end(struct keeper *k, struct pending *p, struct outcome *out, struct err *err)
 {
     (void)out;
@@ -218,7 +210,7 @@ static int on_end(struct keeper *k, struct pending *p, struct outcome *out, stru
     k->begun = false;
     if (sink_end_layer(k->sink, &p->request.layer, err) < 0)
         return wrap_path(k, err);
-    return note_layer(k, &p->request.layer.digest, err);
+    return digest_list_add(&k->layers, &p->request.layer.digest, err);
 }
 
 static int on_has(struct keeper *k, struct pending *p, struct outcome *out, struct err *err)
@@ -229,18 +221,10 @@ static int on_has(struct keeper *k, struct pending *p, struct outcome *out, stru
     if (rc < 0)
         return -1;
     out->reply.number = (uint64_t)rc;
-    return rc ? note_layer(k, &p->request.layer.digest, err) : 0;
+    return rc ? digest_list_add(&k->layers, &p->request.layer.digest, err) : 0;
 }
 
 /* ---- publishing ---- */
-
-static bool has_layer(const struct keeper *k, const struct digest *digest)
-{
-    for (size_t i = 0; i < k->layer_count; i++)
-        if (digest_equal(&k->layers[i], digest))
-            return true;
-    return false;
-}
 
 static bool is_true(const struct blob *b)
 {
@@ -262,16 +246,18 @@ static int on_image(struct keeper *k, struct pending *p, struct outcome *out, st
     if ((!image->is_index && !is_true(&image->config)) || !is_true(&image->manifest))
         return breach(k, err, "a digest that is wrong");
     for (size_t i = 0; i < image->layer_count; i++)
-        if (!has_layer(k, &image->layers[i].digest))
+        if (!digest_list_has(&k->layers, &image->layers[i].digest))
             return breach(k, err, "a layer that was not written");
     k->image_bytes += p->message.len;
     k->images[k->image_count++] = *p;
-    *p = (struct pending){.message = BUF_INIT}; /* taken */
+    *p = (struct pending){.message = BUF_INIT}; /* `k` has it now */
     return 0;
 }
 
-/* The name is the command line's; where that has none, the image's own. In a daemon full of other
- * images such a name gets an end that none of those has by chance. */
+/*
+ * Sets *out to the name of the image: the one on the command line, else its own. In the daemon the
+ * latter gets "-flat", so that no existing image is replaced.
+ */
 static int choose_name(const struct keeper *k, const struct sink_image *image, char **out,
                        struct err *err)
 {
@@ -289,8 +275,7 @@ static int choose_name(const struct keeper *k, const struct sink_image *image, c
     return 0;
 }
 
-/* A layout calls an image what the command line does, and what is not to be mixed up with others.
- */
+/* True if a layout stores whole names as tags: with --all-images, or a name on the command line. */
 static bool has_whole_names(const struct keeper_task *task)
 {
     return sink_holds_index(task->destination) && (task->all_images || task->destination->name);
@@ -316,7 +301,10 @@ static int publish_images(struct keeper *k, struct err *err)
     return rc;
 }
 
-/* One image by its name, or as many as were asked for; under indexes where these can be. */
+/*
+ * True if the images fit the task: one with a name, or several with --all-images; indexes, each
+ * behind its images, where the destination holds them.
+ */
 static bool images_fit(const struct keeper *k)
 {
     bool holds_index = sink_holds_index(k->task->destination), inside = false;
@@ -412,7 +400,7 @@ static int send_places(struct keeper *k, struct err *err)
     return rc;
 }
 
-/* One request: 0; -1 with what ends the work. */
+/* Serves one request. Returns 0, or -1 with the error that ends the run. */
 static int answer_request(struct keeper *k, struct pending *p, struct err *err)
 {
     _cleanup_(outcome_clear) struct outcome out = {.fd = -1};
@@ -452,7 +440,7 @@ static void keeper_free(struct keeper *k)
     cleanup_sink(&k->sink);
     for (size_t i = 0; i < k->image_count; i++)
         pending_clear(&k->images[i]);
-    free(k->layers);
+    digest_list_clear(&k->layers);
     free(k);
 }
 

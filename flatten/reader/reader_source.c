@@ -69,7 +69,8 @@ static void release_store(struct blob_store *base)
 
 static struct blob_store *remote_store(struct reader *r, size_t which, struct err *err)
 {
-    static const struct blob_store_ops ops = {open_blobs, read_layout_file, release_store};
+    static const struct blob_store_ops ops = {
+        .open_all = open_blobs, .read = read_layout_file, .release = release_store};
     struct remote_store *s = malloc(sizeof(*s));
 
     if (!s) {

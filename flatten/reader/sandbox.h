@@ -33,7 +33,8 @@
  */
 int sandbox_enter(struct err *err) must_check;
 
+/* True if this build has the list of system calls. */
 bool sandbox_has_list(void);
-bool sandbox_closes_files(void); /* where the kernel can */
+bool sandbox_closes_files(void); /* True if this build uses Landlock, where the kernel has it. */
 
 #endif

@@ -44,7 +44,7 @@ static int send_all(int socket, const void *data, size_t len, int fd, struct err
             continue;
         if (n < 0)
             return interrupt_check(err) < 0 ? -1 : err_sys(err, "cannot send");
-        fd = -1; /* it is on its way with the first byte */
+        fd = -1; /* the descriptor goes with the first byte */
         at += n;
         len -= (size_t)n;
     }
@@ -64,7 +64,7 @@ int wire_send(int socket, const struct buf *message, int fd, struct err *err)
     return send_all(socket, message->data, message->len, -1, err);
 }
 
-/* What came with the bytes; where fd is NULL, there was no room for any. */
+/* Takes the descriptor that came with the bytes. Without `fd` there was no room for one. */
 static int take_fd(struct msghdr *m, int *fd, struct err *err)
 {
     for (struct cmsghdr *c = fd ? CMSG_FIRSTHDR(m) : NULL; c; c = CMSG_NXTHDR(m, c)) {
@@ -78,7 +78,10 @@ static int take_fd(struct msghdr *m, int *fd, struct err *err)
     return 0;
 }
 
-/* A signal may come just before the system call that it is to end: so none blocks for long. */
+/*
+ * Waits until there is something to read. A signal may come just before poll(2), so no call of it
+ * blocks for long.
+ */
 static int wait_readable(int socket, struct err *err)
 {
     enum { STEP_MS = 500 };
@@ -93,7 +96,7 @@ static int wait_readable(int socket, struct err *err)
     return n < 0 ? err_sys(err, "poll") : 0;
 }
 
-/* 1, 0 at the end, -1. */
+/* Returns 1, 0 at the end of the stream, or -1. */
 static int receive_all(int socket, void *data, size_t len, int *fd, struct err *err)
 {
     union control control;

@@ -4,11 +4,9 @@
 
 #include <string.h>
 
-/*
- * Both directions are one walk over the fields: what is written and what is read cannot part.
- */
+/* Encoding and decoding are one walk over the fields, so that they cannot differ. */
 struct walk {
-    struct buf *out; /* writing; NULL: reading */
+    struct buf *out; /* where fields are written; NULL: they are read */
     const char *at;
     size_t left;
     bool bad;
@@ -55,7 +53,7 @@ static void walk_flag(struct walk *w, bool *value)
     *value = walk_small(w, *value, 1);
 }
 
-/* With a NUL behind it. */
+/* Bytes, and a NUL behind them. */
 static void walk_bytes(struct walk *w, const char **data, size_t *len, size_t most)
 {
     uint64_t size = walk_small(w, *len, most);
@@ -90,7 +88,7 @@ static void walk_text(struct walk *w, const char **value)
     }
 }
 
-/* `none`: may be empty. */
+/* `none`: the digest may be "". */
 static void walk_digest(struct walk *w, struct digest *value, bool none)
 {
     static const struct digest empty;
@@ -118,7 +116,9 @@ static void walk_layer(struct walk *w, struct written_layer *l)
     l->kind = (enum compression)walk_small(w, l->kind, COMPRESSION_ZSTD);
 }
 
-/* Room for `count` of what is read, of which the message has at least a byte each. */
+/*
+ * Returns room for `count` elements. Each takes at least a byte of the message, which bounds them.
+ */
 static void *walk_room(struct walk *w, size_t count, size_t size)
 {
     void *list = count <= w->left ? calloc(count + 1, size) : NULL;
@@ -152,7 +152,7 @@ static void walk_blob(struct walk *w, struct blob *b)
     walk_bytes(w, &b->data, &b->len, WIRE_MOST_DOCUMENT);
 }
 
-/* A name goes into documents and messages: words of one line. */
+/* A name goes into documents and messages: it is UTF-8 without control characters. */
 static void walk_name(struct walk *w, const char **value)
 {
     walk_text(w, value);

@@ -1,6 +1,7 @@
 #include "flatten/keeper/http/certificates.h"
 
 #include "base/fdio.h"
+#include "flatten/keeper/http/environment.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -12,8 +13,8 @@
 #include <sys/stat.h>
 
 enum {
-    FILE_LIMIT = 4 * 1024 * 1024, /* of all of a kind, too */
-    MOST_FILES = 1000,            /* in the folder */
+    FILE_LIMIT = 4 * 1024 * 1024, /* bytes of one file, and of all CAs */
+    MOST_FILES = 1000,            /* in a directory */
 };
 
 void certificates_clear(struct certificates *c)
@@ -27,14 +28,16 @@ void certificates_clear(struct certificates *c)
 
 /* ---- one file ---- */
 
-/* Without a password: one that is asked for on a terminal would stop whoever has none. */
+/* Gives OpenSSL no password: it would ask for one on a terminal. */
 static int no_password(char *out, int size, int writing, void *ctx)
 {
     (void)out, (void)size, (void)writing, (void)ctx;
     return -1;
 }
 
-/* How many certificates there are; -1 if one of them is damaged. The first is *leaf's, if asked. */
+/*
+ * Returns the number of certificates, or -1 if one is damaged. *leaf, if not NULL, gets the first.
+ */
 static int count_certificates(BIO *bio, X509 **leaf)
 {
     int count = 0;
@@ -96,7 +99,7 @@ static int add_authority(const char *dir, const char *name, struct buf *out, str
     if (text.len + 1 > FILE_LIMIT - out->len)
         return err_set(err, ERR_LIMIT, "%s: its CAs have more than %d bytes", dir, FILE_LIMIT);
     buf_append(out, text.data, text.len);
-    buf_putc(out, '\n'); /* what follows starts a line */
+    buf_putc(out, '\n'); /* the next file starts on a new line */
     return buf_check(out, err);
 }
 
@@ -137,7 +140,7 @@ static int add_pair(const char *dir, const char *cert, struct certificates *c, s
     return check_pair(dir, cert, key, c, err);
 }
 
-/* A key without its certificate is a name that was mistyped, not one to pass over. */
+/* Rejects a key without its certificate: its name was mistyped. */
 static int check_lonely(const char *dir, const char *key, struct err *err)
 {
     int stem = (int)(strlen(key) - strlen(".key"));
@@ -147,12 +150,12 @@ static int check_lonely(const char *dir, const char *key, struct err *err)
     if (!cert)
         return err_nomem(err);
     if (stat(cert, &st) == 0 || errno != ENOENT)
-        return 0; /* it is read in its turn */
+        return 0; /* its certificate is read with it */
     return err_set(err, ERR_USAGE, "%s/%s: its certificate %.*s.cert is missing", dir, key, stem,
                    key);
 }
 
-/* ---- a folder ---- */
+/* ---- a directory ---- */
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -170,7 +173,7 @@ static int take_file(const char *dir, const char *name, struct certificates *c, 
     return ends_with(name, ".key") ? check_lonely(dir, name, err) : 0;
 }
 
-/* In the order of their names: what is wrong is always the same file. */
+/* Reads files in the order of their names, so that an error always names the same file. */
 static int load_directory(const char *dir, struct certificates *c, struct err *err)
 {
     struct dirent **names;
@@ -189,27 +192,20 @@ static int load_directory(const char *dir, struct certificates *c, struct err *e
     return rc;
 }
 
-/* ---- which folder ---- */
+/* ---- which directory ---- */
 
-enum { FOLDERS = 5 };
+enum { DIRECTORIES = 5 };
 
-static const char *variable(const char *name)
+static int list_directories(const char *host, char *out[DIRECTORIES], struct err *err)
 {
-    const char *value = getenv(name);
-
-    return value && *value ? value : NULL;
-}
-
-static int list_folders(const char *host, char *out[FOLDERS], struct err *err)
-{
-    const char *config = variable("XDG_CONFIG_HOME"), *home = variable("HOME");
+    const char *config = environment_get("XDG_CONFIG_HOME"), *home = environment_get("HOME");
     size_t count = 0;
 
     if (config && !(out[count++] = strf("%s/containers/certs.d/%s", config, host)))
         return err_nomem(err);
     if (home && !(out[count++] = strf("%s/.config/containers/certs.d/%s", home, host)))
         return err_nomem(err);
-    /* Docker's, where it runs without root. */
+    /* Rootless Docker's. */
     if ((config && !(out[count++] = strf("%s/docker/certs.d/%s", config, host))) ||
         (!config && home && !(out[count++] = strf("%s/.config/docker/certs.d/%s", home, host))))
         return err_nomem(err);
@@ -219,30 +215,34 @@ static int list_folders(const char *host, char *out[FOLDERS], struct err *err)
     return 0;
 }
 
-/* A folder that this user may not look into is as good as none: root's is not everybody's. */
-static int load_first(char *const folders[FOLDERS], struct certificates *out, struct err *err)
+/*
+ * Loads the first directory that exists. One that this user cannot read is passed over: it may be
+ * for root alone.
+ */
+static int load_first(char *const directories[DIRECTORIES], struct certificates *out,
+                      struct err *err)
 {
-    for (size_t i = 0; i < FOLDERS && folders[i]; i++) {
+    for (size_t i = 0; i < DIRECTORIES && directories[i]; i++) {
         struct stat st;
-        if (stat(folders[i], &st) == 0 && access(folders[i], R_OK | X_OK) == 0)
-            return load_directory(folders[i], out, err);
+        if (stat(directories[i], &st) == 0 && access(directories[i], R_OK | X_OK) == 0)
+            return load_directory(directories[i], out, err);
         if (errno != ENOENT && errno != ENOTDIR && errno != EACCES)
-            return err_sys(err, "%s", folders[i]);
+            return err_sys(err, "%s", directories[i]);
     }
     return 0;
 }
 
 int certificates_find(const char *host, const char *dir, struct certificates *out, struct err *err)
 {
-    char *folders[FOLDERS] = {NULL};
+    char *directories[DIRECTORIES] = {NULL};
 
     *out = (struct certificates){BUF_INIT, BUF_INIT, BUF_INIT};
     if (dir)
         return load_directory(dir, out, err) < 0 ? err_wrap(err, "--cert-dir") : 0;
-    int rc = list_folders(host, folders, err);
+    int rc = list_directories(host, directories, err);
     if (rc == 0)
-        rc = load_first(folders, out, err);
-    for (size_t i = 0; i < FOLDERS; i++)
-        free(folders[i]);
+        rc = load_first(directories, out, err);
+    for (size_t i = 0; i < DIRECTORIES; i++)
+        free(directories[i]);
     return rc < 0 ? err_wrap(err, "certificates for %s", host) : 0;
 }

@@ -4,12 +4,13 @@
 #include "base/fdio.h"
 #include "flatten/exchange/engine_reply.h"
 #include "flatten/exchange/image_limits.h"
+#include "flatten/keeper/http/environment.h"
 #include "flatten/keeper/http/http.h"
 
 #include <string.h>
 #include <sys/stat.h>
 
-enum { ANSWER_SECONDS = 120 }; /* for small replies; images take as long as they take */
+enum { ANSWER_SECONDS = 120 }; /* for small replies; images have no limit */
 
 struct engine {
     struct http *http;
@@ -17,16 +18,16 @@ struct engine {
     char *base;   /* URL without a path */
 };
 
-/* ---- where the daemon is ---- */
+/* ---- the daemon's address ---- */
 
 static int set_tcp(struct engine *e, const char *text, struct err *err)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                   "-._:[]";
-    const char *verify = getenv("DOCKER_TLS_VERIFY"), *bracket = strrchr(text, ']');
+    const char *verify = environment_get("DOCKER_TLS_VERIFY"), *bracket = strrchr(text, ']');
     size_t len = strspn(text, allowed);
 
-    if (verify && *verify)
+    if (verify)
         return err_set(err, ERR_UNSUPPORTED,
                        "DOCKER_TLS_VERIFY: TLS is not supported; use the "
                        "daemon's socket, or an ssh tunnel to it");
@@ -48,9 +49,9 @@ static int set_socket(struct engine *e, const char *path, struct err *err)
 
 static int find_daemon(struct engine *e, struct err *err)
 {
-    const char *host = getenv("DOCKER_HOST");
+    const char *host = environment_get("DOCKER_HOST");
 
-    if (!host || !*host)
+    if (!host)
         return set_socket(e, "/var/run/docker.sock", err);
     if (strncmp(host, "unix://", 7) == 0)
         return set_socket(e, host + 7, err);
@@ -88,11 +89,11 @@ struct request {
     struct engine *engine;
     int (*take)(void *ctx, const char *data, size_t len, struct err *err); /* the body of a 200 */
     void *ctx;
-    bool quick;                     /* the answer is small, and soon there */
+    bool quick;                     /* the answer is small and comes soon */
     const struct http_body *upload; /* or NULL: GET */
 };
 
-/* The connection failed: what to do about it. */
+/* Explains a connection that failed, and what to do about it. Returns -1. */
 static int explain_connection(const struct engine *e, const struct http_reply *reply,
                               struct err *err)
 {
@@ -124,7 +125,7 @@ static int explain_connection(const struct engine *e, const struct http_reply *r
     return -1;
 }
 
-/* A status that is not 200: its body is JSON with a "message", or should be. */
+/* Explains a status other than 200, by the "message" in its body if there is one. Returns -1. */
 static int explain_refusal(const struct http_reply *reply, struct err *err)
 {
     const struct buf *text = &reply->refusal;
@@ -141,7 +142,9 @@ static int explain_refusal(const struct http_reply *reply, struct err *err)
 
 static int send_request(struct request *r, const char *path, long *status, struct err *err)
 {
-    /* A daemon that refuses does so before the upload, where its words cannot get lost. */
+    /*
+     * With Expect, a daemon that refuses answers before the upload, when its words cannot get lost.
+     */
     static const char *const upload_headers[] = {"Content-Type: application/x-tar",
                                                  "Expect: 100-continue", NULL};
     _cleanup_free_ char *url = strf("%s%s", r->engine->base, path);
@@ -165,9 +168,9 @@ static int send_request(struct request *r, const char *path, long *status, struc
     return reply.status == 200 ? 0 : explain_refusal(&reply, err);
 }
 
-/* ---- what is asked ---- */
+/* ---- requests ---- */
 
-/* "/images/NAME" with each part of the name escaped: a slash in it stays one in the path. */
+/* Appends "/images/NAME". Each part of the name is escaped: slashes between them stay. */
 static int image_path(const char *name, struct buf *out, struct err *err)
 {
     buf_puts(out, "/images");

@@ -10,10 +10,10 @@
 enum {
     CONNECT_SECONDS = 20,
     TRANSFER_BUFFER = 512 * 1024,
-    HEADER_LIMIT = 64 * 1024,   /* bytes of one response's */
-    HEADERS_LIMIT = 256 * 1024, /* of all, interim ones (1xx) too */
+    HEADER_LIMIT = 64 * 1024,   /* bytes, of one response */
+    HEADERS_LIMIT = 256 * 1024, /* bytes, with those of interim responses (1xx) */
     REFUSAL_LIMIT = 64 * 1024,
-    STALL_BYTES = 1000, /* a second */
+    STALL_BYTES = 1000, /* bytes a second */
 };
 
 struct http {
@@ -69,9 +69,9 @@ struct transfer {
     struct http_reply *reply;
     size_t header_bytes;
     uint64_t sent;
-    bool begun;      /* the body of a success has */
-    struct err *err; /* where the callbacks report */
-    bool failed;     /* they did */
+    bool begun;      /* request->begin was called */
+    struct err *err; /* of the callbacks */
+    bool failed;     /* a callback failed */
 };
 
 static bool is_success(long status)
@@ -92,7 +92,7 @@ static size_t on_header(char *line, size_t unit, size_t count, void *ctx)
     size_t len = unit * count, text = len;
 
     if (len >= 5 && strncmp(line, "HTTP/", 5) == 0)
-        buf_truncate(headers, 0); /* those before were interim */
+        buf_truncate(headers, 0); /* the response before was interim */
     t->header_bytes += len;
     if (headers->len + len > HEADER_LIMIT || t->header_bytes > HEADERS_LIMIT) {
         err_set(t->err, ERR_LIMIT, "the headers of the reply have more than %d bytes",
@@ -132,7 +132,7 @@ static size_t on_body(char *data, size_t unit, size_t count, void *ctx)
     }
     size_t room = REFUSAL_LIMIT - refusal->len;
     if (room == 0)
-        return CURL_WRITEFUNC_ERROR; /* enough is known */
+        return CURL_WRITEFUNC_ERROR; /* the rest is not needed */
     buf_append(refusal, data, len < room ? len : room);
     return len;
 }
@@ -156,7 +156,10 @@ static size_t on_upload(char *buffer, size_t unit, size_t count, void *ctx)
     return want;
 }
 
-/* A kept connection may turn out to be dead: then it all goes out again on another. */
+/*
+ * Starts the body again: a connection that was kept may be dead, and the request goes out on
+ * another.
+ */
 static int on_seek(void *ctx, curl_off_t offset, int origin)
 {
     struct transfer *t = ctx;
@@ -172,7 +175,7 @@ static bool told_to_stop(const struct http *h)
     return interrupted() || (h->options.stop && atomic_load(h->options.stop));
 }
 
-/* Called while data flows and about once a second while it does not: time to notice a Ctrl-C. */
+/* Called while data flows, and about once a second while it does not: notices Ctrl-C. */
 static int on_progress(void *ctx, curl_off_t down_all, curl_off_t down, curl_off_t up_all,
                        curl_off_t up)
 {
@@ -194,7 +197,7 @@ static CURLcode set_connection(struct http *h, bool identify)
     SET(CURLOPT_PATH_AS_IS, 1L);
     SET(CURLOPT_TCP_KEEPALIVE, 1L);
     SET(CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS);
-    SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L); /* those of a proxy are not the reply's */
+    SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L); /* those of a proxy are not of the reply */
     SET(CURLOPT_USERAGENT, "flatten/" FLATBED_VERSION);
     if (!h->options.proxy)
         SET(CURLOPT_PROXY, "");
@@ -253,7 +256,7 @@ static CURLcode set_transfer(struct transfer *t, struct curl_slist *headers)
     return set_body(t);
 }
 
-/* A connection that was there, though it may have come to nothing then. */
+/* True if a connection was made, even if it failed later. */
 static bool was_connected(const struct http *h)
 {
     curl_off_t microseconds;
@@ -262,8 +265,10 @@ static bool was_connected(const struct http *h)
            microseconds > 0;
 }
 
-/* An alert is TLS, however it ends: what the other side says against us comes after a handshake
- * of TLS 1.3, when something is read. */
+/*
+ * A TLS alert proves that the peer speaks TLS. With TLS 1.3 a refused client certificate shows only
+ * at the first read.
+ */
 static enum http_failure failure_of_alert(const struct http *h)
 {
     return strstr(h->error, "certificate required") || strstr(h->error, "bad certificate") ||
@@ -272,7 +277,7 @@ static enum http_failure failure_of_alert(const struct http *h)
                : HTTP_FAILED;
 }
 
-/* A proxy that will not connect us, and will not another time either. */
+/* True if a proxy refuses the connection in a way that will not pass. */
 static bool proxy_refused(const struct http *h)
 {
     long status;
@@ -328,7 +333,10 @@ static int explain_failure(struct transfer *t, CURLcode code)
     return -1;
 }
 
-/* Whoever has refused need not listen to the rest of an upload, nor say why. */
+/*
+ * True if the server has refused. It may then close the connection during the upload, and send no
+ * body.
+ */
 static bool was_refused(const struct transfer *t, CURLcode code)
 {
     return t->header_bytes > 0 && t->reply->status >= 300 &&
@@ -355,7 +363,7 @@ static int perform_transfer(struct transfer *t, struct curl_slist *headers)
     return 0;
 }
 
-/* A line break in a header would begin another. */
+/* False for control characters: a line break in a header would begin another. */
 static bool is_one_line(const char *text)
 {
     for (; *text; text++)

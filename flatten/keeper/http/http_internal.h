@@ -1,4 +1,4 @@
-/* What http.c and http_tls.c share. */
+/* The interface of http_tls.c to http.c. */
 #ifndef FLATTEN_HTTP_INTERNAL_H
 #define FLATTEN_HTTP_INTERNAL_H
 
@@ -6,7 +6,7 @@
 
 #include <curl/curl.h>
 
-/* For functions that return a CURLcode, with a `curl` to set options of. */
+/* Sets an option of `curl`, in functions that return a CURLcode. */
 #define SET(option, value)                                                                         \
     do {                                                                                           \
         CURLcode rc_ = curl_easy_setopt(curl, option, value);                                      \
@@ -14,7 +14,7 @@
             return rc_;                                                                            \
     } while (0)
 
-/* Whom to believe, and with `identify` who we are. */
+/* Sets which certificates are trusted, and with `identify` the client certificate. */
 CURLcode http_set_tls(CURL *curl, const struct http_options *options, bool identify);
 
 #endif

@@ -1,21 +1,16 @@
 #include "base/fdio.h"
+#include "flatten/keeper/http/environment.h"
 #include "flatten/keeper/http/http_internal.h"
 
 #include <fcntl.h>
 
 enum { AUTHORITIES_LIMIT = 16 * 1024 * 1024 };
 
-/* As OpenSSL itself has it, and other clients: what these name counts instead of the system's. */
-static const char *certificate_variable(const char *name)
-{
-    const char *value = getenv(name);
-
-    return value && *value ? value : NULL;
-}
+/* SSL_CERT_FILE and SSL_CERT_DIR replace the certificates of the system, as in OpenSSL. */
 
 int http_put_authorities(struct buf *out, struct err *err)
 {
-    const char *file = certificate_variable("SSL_CERT_FILE");
+    const char *file = environment_get("SSL_CERT_FILE");
     const curl_version_info_data *built = curl_version_info(CURLVERSION_NOW);
 
     if (file)
@@ -23,15 +18,15 @@ int http_put_authorities(struct buf *out, struct err *err)
     if (built->cainfo && file_read(AT_FDCWD, built->cainfo, AUTHORITIES_LIMIT, out, err) < 0) {
         if (err->sys != ENOENT)
             return -1;
-        *err = (struct err)ERR_INIT; /* a system without CAs */
+        *err = (struct err)ERR_INIT; /* this system has no CAs */
     }
     return 0;
 }
 
 static CURLcode set_authorities(CURL *curl, const struct certificates *c)
 {
-    const char *file = certificate_variable("SSL_CERT_FILE");
-    const char *dir = certificate_variable("SSL_CERT_DIR");
+    const char *file = environment_get("SSL_CERT_FILE");
+    const char *dir = environment_get("SSL_CERT_DIR");
 
     if (c && c->authorities.len) {
         struct curl_blob blob = {c->authorities.data, c->authorities.len, CURL_BLOB_NOCOPY};

@@ -28,7 +28,7 @@ char *http_url_join(const char *base, const char *location, struct err *err)
     return copy;
 }
 
-/* "scheme://host:port", all that an origin is (RFC 6454); the caller frees it. */
+/* Returns the origin of a URL, "scheme://host:port" (RFC 6454), for the caller to free; or NULL. */
 static char *origin(const char *text)
 {
     CURLU *url = curl_url();

@@ -22,7 +22,7 @@ static void skip_any(struct cursor *c, const char *set)
         c->at++;
 }
 
-/* A token, or what stands in its place: anything up to a separator. */
+/* Takes a token, or anything in its place up to a separator. Returns its length. */
 static size_t take_word(struct cursor *c, const char **start)
 {
     *start = c->at;
@@ -31,7 +31,7 @@ static size_t take_word(struct cursor *c, const char **start)
     return (size_t)(c->at - *start);
 }
 
-/* A quoted string (the cursor is behind its first quote) or a token. */
+/* Takes a quoted string, whose first quote has been taken, or a token. */
 static int take_value(struct cursor *c, bool quoted, struct buf *out, struct err *err)
 {
     const char *start;
@@ -57,7 +57,7 @@ static bool is_word(const char *text, size_t len, const char *wanted)
     return len == strlen(wanted) && strncasecmp(text, wanted, len) == 0;
 }
 
-/* The field of the Bearer challenge that a parameter fills; NULL for others. */
+/* Returns the field of the Bearer challenge that a parameter fills; NULL for other parameters. */
 static char **bearer_field(struct auth_challenge *out, const char *name, size_t len)
 {
     if (is_word(name, len, "realm"))
@@ -73,7 +73,7 @@ static int take_parameter(struct cursor *c, char **to, struct err *err)
 {
     _cleanup_buf_ struct buf value = BUF_INIT;
 
-    skip_any(c, "= \t"); /* more than one '=': the padding of a token68 */
+    skip_any(c, "= \t"); /* several: the padding of a token68 */
     bool quoted = c->at < c->end && *c->at == '"';
     c->at += quoted;
     if (take_value(c, quoted, &value, err) < 0)
@@ -87,7 +87,7 @@ static int take_parameter(struct cursor *c, char **to, struct err *err)
 int auth_challenge_add(const char *text, size_t len, struct auth_challenge *out, struct err *err)
 {
     struct cursor c = {text, text + len};
-    bool filling = false; /* the parameters are those of the first Bearer */
+    bool filling = false; /* parameters belong to the first Bearer */
 
     for (skip_any(&c, " \t,"); c.at < c.end; skip_any(&c, " \t,")) {
         const char *name;
@@ -97,7 +97,7 @@ int auth_challenge_add(const char *text, size_t len, struct auth_challenge *out,
             if (take_parameter(&c, filling ? bearer_field(out, name, name_len) : NULL, err) < 0)
                 return -1;
         } else if (name_len == 0) {
-            c.at++; /* nothing that the grammar has here */
+            c.at++; /* not in the grammar */
         } else {
             filling = is_word(name, name_len, "Bearer") && !out->bearer;
             out->bearer = out->bearer || filling;

@@ -12,17 +12,18 @@
 #include <stddef.h>
 
 struct auth_challenge {
-    bool basic, bearer; /* what is offered; both false: neither */
-    /* of the first Bearer; NULL where it does not say */
+    bool basic, bearer; /* schemes that the registry offers */
+    /* Parameters of the first Bearer; NULL if it lacks them. */
     char *realm, *service, *scope;
 };
 
 /*
- * Adds what one header's value offers; schemes that are not known are passed over. ERR_FORMAT if a
- * quoted string does not end. The caller clears *out in any case.
+ * Adds the schemes in the value of one header; unknown ones are ignored. ERR_FORMAT if a quoted
+ * string does not end. The caller clears *out in any case.
  */
 int auth_challenge_add(const char *text, size_t len, struct auth_challenge *out,
                        struct err *err) must_check;
+/* Frees the parameters. */
 void auth_challenge_clear(struct auth_challenge *c);
 
 #define _cleanup_auth_challenge_ _cleanup_(auth_challenge_clear)

@@ -9,8 +9,8 @@
 void base64_encode(struct buf *out, const void *data, size_t len);
 
 /*
- * Appends what the text stands for. False, with nothing appended, if it is not base64: every
- * character counts, padding is complete and unused bits are zero.
+ * Appends the decoded text. Returns false, with nothing appended, for text that is not base64:
+ * every character counts, padding is complete and unused bits are zero.
  */
 bool base64_decode(struct buf *out, const char *text, size_t len) must_check;
 

@@ -14,10 +14,10 @@ extern char **environ;
 
 struct helper {
     pid_t pid;
-    int in, out; /* our ends of its standard input and output */
+    int in, out; /* this side of its standard input and output */
 };
 
-/* SIGPIPE is ignored here; a program that was started is used to the default. */
+/* Gives the helper the default for signals that flatten ignores. */
 static int set_attributes(posix_spawnattr_t *attributes)
 {
     sigset_t defaults;
@@ -74,14 +74,17 @@ static int helper_start(struct helper *h, const char *program, struct err *err)
     return 0;
 }
 
-/* Sends the server's name, reads the answer, waits for the end: its exit status, or -1. */
+/*
+ * Sends the name of the server, reads the answer, waits for the end. Returns the exit status, or
+ * -1.
+ */
 static int helper_ask(struct helper *h, const char *server, struct buf *answer, struct err *err)
 {
     _cleanup_free_ char *line = strf("%s\n", server);
     struct err ignored = ERR_INIT;
     int status;
 
-    /* One that does not read may know without. */
+    /* A helper need not read its input. */
     (void)!(line && fd_write_all(h->in, line, strlen(line), &ignored) == 0);
     cleanup_fd(&h->in);
     int rc = fd_read_all(h->out, ANSWER_LIMIT, answer, err);

@@ -1,6 +1,7 @@
 #include "flatten/keeper/registry/credentials.h"
 
 #include "base/fdio.h"
+#include "flatten/keeper/http/environment.h"
 #include "flatten/keeper/registry/base64.h"
 
 #include <fcntl.h>
@@ -29,7 +30,7 @@ static int copy_text(const struct json *value, char **out, struct err *err)
     return 0;
 }
 
-/* "auth" is base64 of USER:PASSWORD; Docker has been seen to end it with NULs. */
+/* "auth" is base64 of USER:PASSWORD. Docker may end it with NULs. */
 static int decode_auth(const char *text, struct credentials *out, struct err *err)
 {
     _cleanup_buf_ struct buf plain = BUF_INIT;
@@ -43,7 +44,7 @@ static int decode_auth(const char *text, struct credentials *out, struct err *er
     return out->username && out->password ? 0 : err_nomem(err);
 }
 
-/* 1 if the entry says anything: Docker leaves {} behind where a helper has it. */
+/* Returns 1, 0 for an empty entry, or -1. Docker leaves {} behind for credentials in a helper. */
 static int take_entry(const struct json *entry, struct credentials *out, struct err *err)
 {
     const char *auth = json_text(json_get(entry, "auth"));
@@ -70,19 +71,19 @@ static bool is_hub(const char *host, size_t len)
     return false;
 }
 
-/* Docker's old keys are URLs ("https://index.docker.io/v1/"): of them the host alone counts. */
+/* Old keys of Docker are URLs ("https://index.docker.io/v1/"): only the host in them counts. */
 static bool is_key_of_host(const char *key, const char *host)
 {
     const char *scheme = strstr(key, "://"), *start = scheme ? scheme + 3 : key;
     size_t len = strcspn(start, "/");
 
     if (!scheme && start[len] && strcmp(start + len, "/") != 0)
-        return false; /* of a repository */
+        return false; /* key of a repository */
     return (len == strlen(host) && strncasecmp(start, host, len) == 0) ||
            (is_hub(host, strlen(host)) && is_hub(start, len));
 }
 
-/* The value of the longest key that the repository is beneath. */
+/* Returns the value of the longest key that is the repository, a path above it, or the host. */
 static const struct json *find_entry(const struct json *map, const char *host,
                                      const char *repository)
 {
@@ -127,7 +128,7 @@ int credentials_in(const struct json *config, const char *host, const char *repo
 
 /* ---- which file ---- */
 
-/* 1, 0 or -1 as credentials_in. A file that is not there is one without entries. */
+/* Returns as credentials_in. A missing file has no entries, unless `must_exist`. */
 static int read_file(const char *path, bool must_exist, const char *host, const char *repository,
                      struct credentials *out, struct err *err)
 {
@@ -148,19 +149,13 @@ static int read_file(const char *path, bool must_exist, const char *host, const 
     return rc < 0 ? err_wrap(err, "%s", path) : rc;
 }
 
-static const char *variable(const char *name)
-{
-    const char *value = getenv(name);
-
-    return value && *value ? value : NULL;
-}
-
 enum { FILES = 3 };
 
 static int list_files(char *paths[FILES], struct err *err)
 {
-    const char *home = variable("HOME"), *runtime = variable("XDG_RUNTIME_DIR");
-    const char *config = variable("XDG_CONFIG_HOME"), *docker = variable("DOCKER_CONFIG");
+    const char *home = environment_get("HOME"), *runtime = environment_get("XDG_RUNTIME_DIR");
+    const char *config = environment_get("XDG_CONFIG_HOME"),
+               *docker = environment_get("DOCKER_CONFIG");
 
     paths[0] = runtime ? strf("%s/containers/auth.json", runtime)
                        : strf("/run/containers/%u/auth.json", (unsigned)getuid());
@@ -177,7 +172,7 @@ static int list_files(char *paths[FILES], struct err *err)
 int credentials_find(const char *host, const char *repository, struct credentials *out,
                      struct err *err)
 {
-    const char *only = variable("REGISTRY_AUTH_FILE");
+    const char *only = environment_get("REGISTRY_AUTH_FILE");
     char *paths[FILES] = {NULL};
     int rc = 0;
 

@@ -7,9 +7,9 @@
 enum {
     MOST_REDIRECTS = 5,
     MOST_HEADERS = 8,
-    MOST_RENEWALS = 2, /* in one exchange: a token may have run out, or be for too little */
+    MOST_RENEWALS = 2, /* in one exchange: a token may have expired, or have too small a scope */
     STALL_SECONDS = 60,
-    COMMIT_SECONDS = 15 * 60, /* a registry may hash and copy a blob before it says a word */
+    COMMIT_SECONDS = 15 * 60, /* a registry may hash and copy a blob before it answers */
 };
 
 void registry_free(struct registry *r)
@@ -74,7 +74,7 @@ static bool is_redirect(const struct http_request *request, long status)
            (status == 301 || status == 302 || status == 303 || status == 307 || status == 308);
 }
 
-/* One request, with the Authorization if it goes to the registry itself. */
+/* Makes one request, with the Authorization if it goes to the registry itself. */
 static int perform_authorized(struct registry *r, struct http *h,
                               const struct http_request *request, const char *url,
                               unsigned *generation, struct http_reply *reply, struct err *err)
@@ -104,7 +104,7 @@ char *registry_follow(const struct registry *r, const char *url, const char *loc
 
     if (next && !r->options.insecure && strncmp(url, "https://", 8) == 0 &&
         strncmp(next, "https://", 8) != 0) {
-        size_t len = strcspn(next, "?#"); /* what follows may be somebody's signature */
+        size_t len = strcspn(next, "?#"); /* the query may be a signature */
         err_set(err, ERR_SYSTEM, "it leads from https to %.*s", len < 200 ? (int)len : 200, next);
         return NULL;
     }
@@ -186,7 +186,7 @@ static enum err_kind kind_of(long status)
     return status == 404 || status == 400 ? ERR_USAGE : ERR_SYSTEM;
 }
 
-/* The first of errors[], as "message (CODE)". */
+/* Appends the first of errors[], as "message (CODE)". False if there is none. */
 static bool put_reason(const struct buf *text, struct buf *out)
 {
     struct err ignored = ERR_INIT;
@@ -220,7 +220,10 @@ int registry_refused(const struct registry *r, const struct http_reply *reply, s
 
 /* ---- opening ---- */
 
-/* Is it a registry at all? 401 is an answer as well: it says how to be let in. */
+/*
+ * Asks whether the server is a registry. A registry may also answer with 401, which tells how to
+ * authenticate.
+ */
 static int ping_registry(struct registry *r, struct http *h, struct http_reply *reply,
                          struct err *err)
 {
@@ -249,7 +252,7 @@ static int explain_unreachable(const struct http_reply *reply, bool plain, struc
     return -1;
 }
 
-/* https; then http, where that is allowed and nobody speaks https there. */
+/* Tries https, then http where that is permitted and the server does not speak https. */
 static int find_scheme(struct registry *r, struct err *err)
 {
     const char *server = registry_ref_server(&r->ref);
@@ -276,7 +279,7 @@ static int find_scheme(struct registry *r, struct err *err)
                                : registry_refused(r, &reply, err);
 }
 
-/* The CAs for this registry count beside the others. */
+/* Reads the certificates for this registry, and adds its CAs to the others. */
 static int find_certificates(struct registry *r, struct err *err)
 {
     struct certificates *c = &r->certificates;

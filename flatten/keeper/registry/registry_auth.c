@@ -10,7 +10,7 @@
 
 enum {
     TOKEN_REPLY_LIMIT = 1024 * 1024,
-    TOKEN_LIMIT = 48 * 1024, /* of one, in a header */
+    TOKEN_LIMIT = 48 * 1024, /* bytes */
     TOKEN_SECONDS = 60,
 };
 
@@ -18,12 +18,12 @@ struct registry_auth {
     pthread_mutex_t lock;
     const struct registry_ref *ref;
     char *scope;
-    bool insecure; /* credentials may go over plain HTTP to anybody */
+    bool insecure; /* credentials may go over plain HTTP to any host */
     bool looked_up;
     struct credentials credentials;
     char *header; /* "Authorization: …", or NULL */
     unsigned generation;
-    bool basic; /* the header is that: there is no better one */
+    bool basic; /* the header is Basic: there is no better one */
 };
 
 struct registry_auth *registry_auth_new(const struct registry_ref *ref, const char *scope,
@@ -127,7 +127,7 @@ static void put_parameter(struct buf *out, const char *name, const char *value)
     http_put_escaped(out, value);
 }
 
-/* Each is a parameter of its own. */
+/* Each scope is a parameter of its own. */
 static void put_scopes(struct buf *out, const char *scopes)
 {
     for (size_t len; *scopes; scopes += len + (scopes[len] == ' ')) {
@@ -138,7 +138,10 @@ static void put_scopes(struct buf *out, const char *scopes)
     }
 }
 
-/* What the token server is asked: in the URL, or with an identity token as a form (OAuth 2). */
+/*
+ * Appends the parameters for the token server: for the URL, or with an identity token for a form
+ * (OAuth 2).
+ */
 static void put_question(const struct registry_auth *a, const struct auth_challenge *c,
                          struct buf *out)
 {
@@ -153,7 +156,7 @@ static void put_question(const struct registry_auth *a, const struct auth_challe
     put_parameter(out, "refresh_token", a->credentials.identity_token);
 }
 
-/* *failure: whether it may work another time, as http_perform has it. */
+/* Asks for a token. *failure tells whether another try may work, as in struct http_reply. */
 static int ask_token(struct http *h, const struct http_request *request, char **token,
                      enum http_failure *failure, struct err *err)
 {
@@ -182,7 +185,7 @@ static int ask_token(struct http *h, const struct http_request *request, char **
     return rc;
 }
 
-/* The credentials go there: in the clear only where they do not leave this host. */
+/* True if the token server may get the credentials: over plain HTTP only within this host. */
 static bool may_ask(const struct registry_auth *a, const char *realm)
 {
     if (strncasecmp(realm, "https://", 8) == 0)
@@ -242,7 +245,10 @@ static int find_credentials(struct registry_auth *a, struct err *err)
                : 0;
 }
 
-/* What goes into the next Authorization: 1, 0 if there is nothing more to offer, or -1. */
+/*
+ * Makes the header line for the next request. Returns 1, 0 if there is nothing more to offer, or
+ * -1.
+ */
 static int make_header(struct registry_auth *a, struct http *h, const struct auth_challenge *c,
                        char **out, enum http_failure *failure, struct err *err)
 {
@@ -301,7 +307,7 @@ int registry_auth_renew(struct registry_auth *a, struct http *h, struct http_rep
                         unsigned generation, struct err *err)
 {
     pthread_mutex_lock(&a->lock);
-    /* Another thread may have been faster. */
+    /* Another thread may have renewed it meanwhile. */
     int rc = a->generation != generation ? 1 : renew_header(a, h, reply, err);
     pthread_mutex_unlock(&a->lock);
     return rc;

@@ -9,7 +9,7 @@
 
 enum {
     WORKERS = 4,
-    PROGRESS = 1024 * 1024, /* bytes after which a connection's failures are forgiven */
+    PROGRESS = 1024 * 1024, /* bytes after which failures are forgotten */
 };
 
 /* ---- one blob ---- */
@@ -18,7 +18,7 @@ struct download {
     const struct blob_request *blob;
     int fd;
     off_t offset;
-    uint64_t have; /* bytes that are written and hashed */
+    uint64_t have; /* bytes written and hashed */
     struct sha256 *hash;
 };
 
@@ -30,7 +30,7 @@ static int start_afresh(struct download *d, struct err *err)
     return sha256_finish(d->hash, &unused, err);
 }
 
-/* "bytes FROM-TO/SIZE" (RFC 9110, 14.4) that goes on where we are, up to the end. */
+/* True if Content-Range is "bytes FROM-TO/SIZE" (RFC 9110, 14.4) with the missing part. */
 static bool continues(const struct download *d, const struct http_reply *reply)
 {
     char expected[96];
@@ -84,7 +84,7 @@ static int check_download(struct download *d, struct err *err)
     return 0;
 }
 
-/* One request for what is still missing. */
+/* Requests the part that is missing. */
 static int fetch_rest(struct registry *r, struct http *h, struct download *d, const char *url,
                       struct http_reply *reply, struct err *err)
 {
@@ -99,7 +99,7 @@ static int fetch_rest(struct registry *r, struct http *h, struct download *d, co
 
     snprintf(range, sizeof(range), "Range: bytes=%" PRIu64 "-", d->have);
     int rc = registry_exchange(r, h, &request, reply, err);
-    if (rc == 0 && reply->status == 416 && d->have > 0) { /* then it does not know ranges */
+    if (rc == 0 && reply->status == 416 && d->have > 0) { /* the registry does not know ranges */
         http_reply_clear(reply);
         return start_afresh(d, err) < 0 ? -1 : fetch_rest(r, h, d, url, reply, err);
     }
@@ -116,7 +116,7 @@ static int fetch_all(struct registry *r, struct http *h, struct download *d, con
 
     do {
         rc = fetch_rest(r, h, d, url, &reply, err);
-        /* A connection that breaks once in a while is not one that never works. */
+        /* A connection that breaks now and then is not one that never works. */
         if (d->have >= forgiven + PROGRESS) {
             forgiven = d->have;
             tries = 0;
@@ -151,8 +151,8 @@ struct pull {
     size_t count;
     int fd;
     atomic_size_t next;
-    pthread_mutex_t lock; /* of what follows */
-    size_t failed;        /* the first that did; count: none */
+    pthread_mutex_t lock; /* of the members below */
+    size_t failed;        /* the first blob that failed; count: none */
     struct err err;
 };
 
@@ -199,7 +199,7 @@ int registry_pull_blobs(struct registry *r, const struct blob_request *blobs, co
     while (started < WORKERS - 1 && started + 1 < count &&
            pthread_create(&threads[started], NULL, pull_worker, &p) == 0)
         started++;
-    pull_worker(&p); /* this thread is one of them: without others it does it all */
+    pull_worker(&p); /* this thread works, too: alone, if no other can start */
     while (started > 0)
         pthread_join(threads[--started], NULL);
     if (p.failed == count)

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Pushing (distribution-spec, "Push"), but for the uploads themselves: registry_upload.c. */
+/* Pushing (distribution-spec, "Push"), except for the content of blobs: registry_upload.c. */
 
 /* ---- blobs ---- */
 
@@ -43,7 +43,7 @@ char *registry_upload_url(struct registry *r, const char *from, const struct htt
     return registry_follow(r, base, location, err);
 }
 
-/* Takes an upload back. Some registries cannot: then it runs out by itself. */
+/* Cancels an upload. Some registries cannot: there it expires. */
 static int cancel_upload(struct registry *r, struct http *h, const struct http_reply *opened,
                          struct err *err)
 {
@@ -58,7 +58,7 @@ static int cancel_upload(struct registry *r, struct http *h, const struct http_r
     return 0;
 }
 
-/* Takes the blob over from another repository: 1, or 0 if the registry would rather not. */
+/* Mounts the blob from another repository. Returns 1, 0 if the registry does not, or -1. */
 static int mount_blob(struct registry *r, struct http *h, const struct digest *digest,
                       struct err *err)
 {
@@ -103,7 +103,7 @@ int registry_push_probe(struct registry *r, struct http *h, struct err *err)
 
 /* ---- the manifest ---- */
 
-/* A registry that says what it stored must have stored this. */
+/* If the registry says the digest that it stored, it must be that of the manifest. */
 static int check_digest(const struct http_reply *reply, const struct digest *digest,
                         struct err *err)
 {

@@ -10,7 +10,7 @@
 enum {
     FIRST_WAIT_MS = 500,
     LONGEST_WAIT_MS = 30 * 1000,
-    LONGEST_ASKED_S = 300, /* that a Retry-After is heeded */
+    LONGEST_ASKED_S = 300, /* the longest Retry-After that is obeyed */
     TICK_MS = 50,
 };
 
@@ -19,7 +19,7 @@ bool registry_may_pass(long status)
     return status == 408 || status == 429 || status == 500 || (status >= 502 && status <= 504);
 }
 
-/* Retry-After (RFC 9110, 10.2.3) in seconds: a number, or a date in its one proper form. */
+/* Reads Retry-After (RFC 9110, 10.2.3), in seconds: a number, or a date in the preferred form. */
 static bool asked_wait(const struct http_reply *reply, uint64_t *seconds)
 {
     size_t len, digits;
@@ -44,7 +44,10 @@ static bool asked_wait(const struct http_reply *reply, uint64_t *seconds)
     return true;
 }
 
-/* Half of it fixed, half of it by chance: who was refused together does not come back together. */
+/*
+ * Returns how long to wait: half of it is random, so that clients that were refused together do not
+ * come back together.
+ */
 static uint64_t backoff_ms(unsigned tries)
 {
     uint64_t wait = (uint64_t)FIRST_WAIT_MS << (tries < 8 ? tries : 8), chance;
@@ -82,7 +85,7 @@ int registry_retry(struct registry *r, unsigned *tries, int rc, struct http_repl
         return rc;
     bool asked = rc == 0 && asked_wait(reply, &seconds);
     if (asked && seconds > LONGEST_ASKED_S)
-        return 0; /* the reply says what is wrong; nobody wants to wait that long */
+        return 0; /* too long to wait: the reply stands */
     uint64_t wait = asked ? seconds * 1000 : backoff_ms(*tries);
     ++*tries;
     http_reply_clear(reply);

@@ -4,18 +4,18 @@
 #include <string.h>
 
 /*
- * Uploading a blob (distribution-spec, "Pushing blobs"). A small one goes up in one piece: POST,
- * then PUT. A large one goes in chunks (PATCH), as what is between us and the registry may refuse
- * more (413) or break off: then the registry is asked how far it is (GET) and gets the rest, in
- * smaller chunks. A registry that does not know chunks gets it in one piece after all.
+ * Uploading a blob (distribution-spec, "Pushing blobs"). A small blob goes in one piece: POST, then
+ * PUT. A large one goes in chunks (PATCH), because a proxy before the registry may refuse more
+ * (413) or break the connection: then GET tells how much has arrived, and the rest follows in
+ * smaller chunks. A registry that does not take chunks gets the blob in one piece.
  */
 enum {
     MIB = 1024 * 1024,
-    CHUNK = 64 * MIB,         /* of what is larger; proxies are known to take 100 MB */
-    LEAST_CHUNK = 256 * 1024, /* web servers are known to take 1 MB unless told otherwise */
-    MOST_IDLE = 24,           /* requests that bring a blob no further */
+    CHUNK = 64 * MIB,         /* bytes; some proxies take 100 MB */
+    LEAST_CHUNK = 256 * 1024, /* bytes; many web servers take 1 MB by default */
+    MOST_IDLE = 24,           /* requests without progress */
     MOST_RESTARTS = 8,
-    LEAST_BY_TROUBLE = 8 * MIB, /* broken connections make chunks no smaller than this */
+    LEAST_BY_TROUBLE = 8 * MIB, /* bytes: broken connections do not make chunks smaller */
 };
 
 struct upload {
@@ -23,18 +23,18 @@ struct upload {
     struct http *h;
     const struct digest *digest;
     const struct http_body *body;
-    char *location; /* of the upload that is open; or NULL */
-    bool unsure;    /* how far it is */
+    char *location; /* URL of the open upload; or NULL */
+    bool unsure;    /* `sent` is not known */
     bool in_one;    /* the registry does not take chunks */
     uint64_t sent;  /* bytes that the registry has */
     uint64_t chunk;
-    uint64_t least; /* that a chunk may have, but the last */
+    uint64_t least; /* the smallest chunk, except for the last */
     unsigned restarts;
 };
 
 enum upload_step { OPEN, ASK, SEND, FINISH };
 
-/* A reply stands (a success or a refusal), or there is a next step. */
+/* A reply stands (a success or a refusal), or the next step follows. */
 enum { STANDS, GO_ON };
 
 static enum upload_step next_step(const struct upload *u)
@@ -50,7 +50,7 @@ static enum upload_step next_step(const struct upload *u)
 
 /* ---- requests ---- */
 
-/* What of the body is sent: from where the registry is, at most `most` bytes. */
+/* Returns the part of the body from `sent` on, of at most `most` bytes. */
 static struct http_body body_part(const struct upload *u, uint64_t most)
 {
     struct http_body p = *u->body;
@@ -115,7 +115,7 @@ static void give_up(struct upload *u)
     u->sent = 0;
 }
 
-/* Where it goes on; where nothing is said, as before. */
+/* Takes the URL for the next request. Without a Location it stays. */
 static int take_location(struct upload *u, const struct http_reply *reply, struct err *err)
 {
     size_t len;
@@ -130,7 +130,7 @@ static int take_location(struct upload *u, const struct http_reply *reply, struc
     return 0;
 }
 
-/* "Range: 0-LAST", with or without "bytes="; "0-0" is said of nothing as well. */
+/* Reads "Range: 0-LAST", with or without "bytes=". "0-0" means that nothing has arrived. */
 static bool take_range(const struct http_reply *reply, uint64_t *have)
 {
     size_t len, used = 0;
@@ -162,7 +162,7 @@ static void take_least(struct upload *u, const struct http_reply *reply)
         u->chunk = u->least;
 }
 
-/* Smaller pieces from now on; false if there are none. */
+/* Halves the chunk. False if it cannot be smaller. */
 static bool halve_chunk(struct upload *u)
 {
     uint64_t piece = u->body->size < u->chunk ? u->body->size : u->chunk;
@@ -173,7 +173,7 @@ static bool halve_chunk(struct upload *u)
     return true;
 }
 
-/* Of a registry that cannot say how far it is, the upload is begun again. */
+/* After the question how much has arrived. If the registry cannot tell, the upload starts again. */
 static int after_ask(struct upload *u, const struct http_reply *reply, struct err *err)
 {
     uint64_t have;
@@ -209,7 +209,7 @@ static int after_refusal(struct upload *u, enum upload_step step, long status)
     bool chunked = step == SEND || u->sent > 0;
 
     if (status == 413 && halve_chunk(u)) {
-        u->r->chunk = u->chunk; /* the next blob goes the same way */
+        u->r->chunk = u->chunk; /* for the next blob as well */
         u->unsure = true;
     } else if (status == 416 && chunked) {
         u->unsure = true;
@@ -223,7 +223,7 @@ static int after_refusal(struct upload *u, enum upload_step step, long status)
     return GO_ON;
 }
 
-/* It may have taken less than it was sent. */
+/* After a chunk: the registry may have taken less of it. */
 static int after_send(struct upload *u, const struct http_reply *reply, struct err *err)
 {
     uint64_t sent = u->sent + body_part(u, u->chunk).size, have = sent;
@@ -236,7 +236,7 @@ static int after_send(struct upload *u, const struct http_reply *reply, struct e
     return take_location(u, reply, err) < 0 ? -1 : GO_ON;
 }
 
-/* What a reply means: STANDS, GO_ON, or -1. */
+/* Returns STANDS, GO_ON, or -1. */
 static int after_step(struct upload *u, enum upload_step step, const struct http_reply *reply,
                       struct err *err)
 {
@@ -255,7 +255,7 @@ static int after_step(struct upload *u, enum upload_step step, const struct http
 
 /* ---- all of it ---- */
 
-/* A connection broke, or the registry is busy. */
+/* After a broken connection, or a busy registry. */
 static void after_trouble(struct upload *u, enum upload_step step)
 {
     if (!u->location)
@@ -268,7 +268,9 @@ static void after_trouble(struct upload *u, enum upload_step step)
         (void)halve_chunk(u);
 }
 
-/* An upload that seemed to fail may have been all of it. */
+/*
+ * Returns 1 if the blob is there: an upload that seemed to fail may have succeeded. Else 0, or -1.
+ */
 static int blob_arrived(struct upload *u, struct http_reply *reply, struct err *err)
 {
     if (registry_ask_blob(u->r, u->h, u->digest, reply, err) < 0)
@@ -278,10 +280,10 @@ static int blob_arrived(struct upload *u, struct http_reply *reply, struct err *
     return there;
 }
 
-/* What a blob's requests may still cost. */
+/* Bounds the requests for one blob. */
 struct patience {
-    unsigned tries; /* since it has come further than ever */
-    unsigned idle;  /* requests since it has come further */
+    unsigned tries; /* since the last progress */
+    unsigned idle;  /* requests in a row without progress */
     uint64_t most;
 };
 
@@ -299,7 +301,7 @@ static int check_patience(struct patience *p, const struct upload *u, uint64_t b
                          p->most);
 }
 
-/* 1: it is there. 0: the reply says that it will not be. */
+/* Returns 1 if the blob is there, 0 if the reply is a refusal, or -1. */
 static int run_upload(struct upload *u, struct http_reply *reply, struct err *err)
 {
     struct patience patience = {0};
@@ -317,7 +319,7 @@ static int run_upload(struct upload *u, struct http_reply *reply, struct err *er
         if (check_patience(&patience, u, before, err) < 0) {
             if (u->in_one)
                 return -1;
-            *err = (struct err)ERR_INIT; /* whatever it does with chunks */
+            *err = (struct err)ERR_INIT; /* chunks do not work: try one piece */
             take_in_one(u);
             u->restarts = 1;
             patience = (struct patience){0};

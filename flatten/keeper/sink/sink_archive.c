@@ -3,6 +3,7 @@
 #include "base/fdio.h"
 #include "base/json/json.h"
 #include "flatten/exchange/blob_store.h"
+#include "flatten/keeper/sink/digest_list.h"
 #include "flatten/keeper/sink/sink_index.h"
 #include "flatten/stream/temporary_file.h"
 #include "flatten/stream/ustar.h"
@@ -21,13 +22,12 @@
  */
 struct archive_sink {
     struct sink base;
-    int fd;                  /* of `file`, or owned: a file without a name */
-    int dir;                 /* the directory of `file`; -1 for a file without a name */
-    struct atomic_file file; /* unused for a file without a name */
-    off_t end;               /* of the members that are complete, bytes */
-    struct digest *blobs;    /* in the archive: images may share some */
-    size_t blob_count;
-    bool layout_alone; /* an oci-archive: no manifest.json */
+    int fd;                   /* of `file`, or owned: a file without a name */
+    int dir;                  /* the directory of `file`; -1 for a file without a name */
+    struct atomic_file file;  /* unused for a file without a name */
+    off_t end;                /* of the members that are complete, bytes */
+    struct digest_list blobs; /* in the archive: images may share some */
+    bool layout_alone;        /* an oci-archive: no manifest.json */
 };
 
 /* The header of a regular file in the GNU format, mode 0644, owned by root. `name` is short. */
@@ -72,33 +72,14 @@ static int add_member(struct archive_sink *s, const char *name, const char *data
     return frame_member(s, name, len, err);
 }
 
-static bool has_blob(const struct archive_sink *s, const struct digest *digest)
-{
-    for (size_t i = 0; i < s->blob_count; i++)
-        if (digest_equal(&s->blobs[i], digest))
-            return true;
-    return false;
-}
-
-static int note_blob(struct archive_sink *s, const struct digest *digest, struct err *err)
-{
-    struct digest *blobs = realloc(s->blobs, (s->blob_count + 1) * sizeof(*blobs));
-
-    if (!blobs)
-        return err_nomem(err);
-    s->blobs = blobs;
-    s->blobs[s->blob_count++] = *digest;
-    return 0;
-}
-
 static int add_blob(struct archive_sink *s, const struct blob *blob, struct err *err)
 {
     char path[BLOB_PATH_SIZE];
 
-    if (has_blob(s, &blob->digest))
+    if (digest_list_has(&s->blobs, &blob->digest))
         return 0;
     blob_path(&blob->digest, path);
-    if (note_blob(s, &blob->digest, err) < 0)
+    if (digest_list_add(&s->blobs, &blob->digest, err) < 0)
         return -1;
     return add_member(s, path, blob->data, blob->len, err);
 }
@@ -120,7 +101,7 @@ static int end_layer(struct sink *base, const struct written_layer *layer, struc
     char path[BLOB_PATH_SIZE];
 
     blob_path(&layer->digest, path);
-    if (note_blob(s, &layer->digest, err) < 0)
+    if (digest_list_add(&s->blobs, &layer->digest, err) < 0)
         return -1;
     return frame_member(s, path, layer->size, err);
 }
@@ -128,7 +109,7 @@ static int end_layer(struct sink *base, const struct written_layer *layer, struc
 static int has_layer(struct sink *base, const struct written_layer *layer, struct err *err)
 {
     (void)err;
-    return has_blob((const struct archive_sink *)base, &layer->digest);
+    return digest_list_has(&((const struct archive_sink *)base)->blobs, &layer->digest);
 }
 
 static void add_item(struct json_doc *doc, const struct sink_image *image)
@@ -205,7 +186,7 @@ static void release_sink(struct sink *base)
         cleanup_fd(&s->fd);
     atomic_file_abort(&s->file);
     cleanup_fd(&s->dir);
-    free(s->blobs);
+    digest_list_clear(&s->blobs);
     free(s);
 }
 

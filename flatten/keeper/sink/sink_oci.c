@@ -4,6 +4,7 @@
 #include "base/json/json.h"
 #include "flatten/exchange/blob_store.h"
 #include "flatten/exchange/image_limits.h"
+#include "flatten/keeper/sink/digest_list.h"
 #include "flatten/keeper/sink/sink_index.h"
 
 #include <dirent.h>
@@ -25,8 +26,7 @@ struct oci_sink {
     char tmp[64];   /* its name in `parent` until it is complete; "" for a layout that existed */
     int dir, blobs; /* the layout's directory, and blobs/sha256 in it */
     struct atomic_file layer;
-    struct digest *made; /* blobs that are new, to be removed after a failure */
-    size_t made_count;
+    struct digest_list made; /* blobs that are new, to be removed after a failure */
     bool published;
 };
 
@@ -36,17 +36,6 @@ static int make_dirs(int at, const char *name, int *out, struct err *err)
         return err_sys(err, "cannot make %s", name);
     *out = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     return *out < 0 ? err_sys(err, "%s", name) : 0;
-}
-
-static int note_made(struct oci_sink *s, const struct digest *digest, struct err *err)
-{
-    struct digest *made = realloc(s->made, (s->made_count + 1) * sizeof(*made));
-
-    if (!made)
-        return err_nomem(err);
-    s->made = made;
-    s->made[s->made_count++] = *digest;
-    return 0;
 }
 
 /*
@@ -59,7 +48,7 @@ static int keep_blob(struct oci_sink *s, struct atomic_file *file, const struct 
     bool exists = faccessat(s->blobs, digest_hex(digest), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 
     snprintf(file->name, sizeof(file->name), "%s", digest_hex(digest));
-    if (!exists && note_made(s, digest, err) < 0)
+    if (!exists && digest_list_add(&s->made, digest, err) < 0)
         return -1;
     return atomic_file_commit(file, err);
 }
@@ -204,8 +193,8 @@ static int publish_images(struct sink *base, const struct sink_image *images, si
 
 static void take_back(struct oci_sink *s)
 {
-    for (size_t i = 0; s->blobs >= 0 && i < s->made_count; i++)
-        unlinkat(s->blobs, digest_hex(&s->made[i]), 0);
+    for (size_t i = 0; s->blobs >= 0 && i < s->made.count; i++)
+        unlinkat(s->blobs, digest_hex(&s->made.list[i]), 0);
     if (!s->tmp[0] || s->dir < 0)
         return;
     unlinkat(s->dir, "oci-layout", 0);
@@ -225,7 +214,7 @@ static void release_sink(struct sink *base)
     cleanup_fd(&s->blobs);
     cleanup_fd(&s->dir);
     cleanup_fd(&s->parent);
-    free(s->made);
+    digest_list_clear(&s->made);
     free(s->name);
     free(s);
 }

@@ -28,12 +28,6 @@ static int open_blob(struct blob_store *base, const struct blob_request *request
     return 0;
 }
 
-static int open_blobs(struct blob_store *s, const struct blob_request *requests, size_t count,
-                      struct blob_place *out, size_t *failed, struct err *err)
-{
-    return blob_open_each(s, open_blob, requests, count, out, failed, err);
-}
-
 static int read_layout_file(struct blob_store *s, enum layout_file file, struct buf *out,
                             struct err *err)
 {
@@ -52,7 +46,8 @@ static void release_store(struct blob_store *base)
 
 int source_find_layout(struct source *source, struct err *err)
 {
-    static const struct blob_store_ops ops = {open_blobs, read_layout_file, release_store};
+    static const struct blob_store_ops ops = {
+        .open_one = open_blob, .read = read_layout_file, .release = release_store};
     struct layout_store *s = calloc(1, sizeof(*s));
 
     if (!s)

@@ -263,7 +263,7 @@ static void release_store(struct blob_store *base)
 
 int source_find_registry(struct source *source, struct err *err)
 {
-    static const struct blob_store_ops ops = {open_blobs, NULL, release_store};
+    static const struct blob_store_ops ops = {.open_all = open_blobs, .release = release_store};
     const struct reference *ref = source->ref;
     struct registry_store *s = calloc(1, sizeof(*s));
 

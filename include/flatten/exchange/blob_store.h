@@ -45,13 +45,11 @@ extern const struct layout_file_rule {
 struct blob_store;
 
 struct blob_store_ops {
-    /*
-     * Opens blobs, all or none: a registry fetches them in parallel. The place's size may differ
-     * from the request's: the caller checks it. After an error *failed is the number of the request
-     * that it is about.
-     */
-    int (*open)(struct blob_store *s, const struct blob_request *requests, size_t count,
-                struct blob_place *out, size_t *failed, struct err *err);
+    /* For blob_store_open: a store has one of the two. A registry fetches blobs in parallel. */
+    int (*open_all)(struct blob_store *s, const struct blob_request *requests, size_t count,
+                    struct blob_place *out, size_t *failed, struct err *err);
+    int (*open_one)(struct blob_store *s, const struct blob_request *request,
+                    struct blob_place *out, struct err *err);
     /* Appends a file of a layout; NULL for a store that has none. */
     int (*read)(struct blob_store *s, enum layout_file file, struct buf *out, struct err *err);
     void (*release)(struct blob_store *s); /* NULL for a store that its user does not own */
@@ -62,13 +60,11 @@ struct blob_store {
 };
 
 /*
- * ops->open for stores with no reason to open several blobs at once: calls `one` for each, and
- * closes those that are open where one fails.
+ * Opens blobs, all or none. A place's size may differ from its request's: the caller checks it.
+ * After an error *failed is the number of the request that it is about.
  */
-typedef int blob_open_one(struct blob_store *s, const struct blob_request *request,
-                          struct blob_place *out, struct err *err);
-int blob_open_each(struct blob_store *s, blob_open_one *one, const struct blob_request *requests,
-                   size_t count, struct blob_place *out, size_t *failed, struct err *err);
+int blob_store_open(struct blob_store *s, const struct blob_request *requests, size_t count,
+                    struct blob_place *out, size_t *failed, struct err *err) must_check;
 
 /* Closes the first `count` places after an error. */
 void blob_places_close(struct blob_place *places, size_t count);

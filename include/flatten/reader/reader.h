@@ -1,6 +1,6 @@
 /*
- * The world as it is seen from the sandbox: what the command line named, asked of the keeper
- * (keeper.h). Calls are made by one thread.
+ * The process in the sandbox: it asks the keeper (keeper.h) for sources and for the destination,
+ * which the command line has named. Calls are made by one thread.
  */
 #ifndef FLATTEN_READER_H
 #define FLATTEN_READER_H
@@ -18,20 +18,22 @@ struct reader {
     const struct keeper_task *task; /* borrowed */
 };
 
-/* A command's work, in the sandbox. Its exit status, at most WIRE_MOST_STATUS, or -1 with an error.
+/*
+ * The work of a command, in the sandbox. Returns its exit status, at most WIRE_MOST_STATUS, or -1
+ * with an error.
  */
 typedef int reader_run(struct reader *r, void *ctx, struct err *err);
 
-/* Finds task->sources[which]; once for each. */
+/* Asks for task->sources[which], once for each. The caller frees it; the reader outlives it. */
 struct source *reader_source(struct reader *r, size_t which, struct err *err) must_check;
 
-/* What the daemon says the layers of task->sources[which] are: their diff_ids and no more. */
+/* Asks the daemon for the diff_ids of task->sources[which]: an image that has these and no more. */
 struct image *reader_diff_ids(struct reader *r, size_t which, struct err *err) must_check;
 
-/* Opens the destination. */
+/* Asks for the destination, once. The caller frees it; the reader outlives it. */
 struct sink *reader_sink(struct reader *r, struct err *err) must_check;
 
-/* Runs it and tells the keeper how it ended: for keeper_run, in the new process. */
+/* Enters the sandbox, calls `run` and tells the keeper how it ended: for a new process. */
 void reader_main(struct reader *r, reader_run *run, void *ctx);
 
 #endif

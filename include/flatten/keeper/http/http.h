@@ -1,7 +1,8 @@
 /*
- * HTTP and HTTPS requests, one at a time on connections that are kept (libcurl): for the Docker
- * daemon's socket and for registries. No redirect is followed and nothing is retried here. Headers
- * and what a refusal says are bounded; a body goes to the caller as it comes. A Ctrl-C ends it.
+ * HTTP and HTTPS requests through libcurl, one at a time, on connections that are kept: for the
+ * Docker daemon's socket and for registries. No redirect is followed and nothing is retried.
+ * Headers and the body of a refusal are bounded; the body of a success goes to the caller piece by
+ * piece. Ctrl-C ends a request.
  *
  * A struct http is for one thread at a time.
  */
@@ -23,44 +24,47 @@ struct http;
 
 struct http_options {
     const char *socket; /* path of a Unix socket; NULL for TCP; must outlive the struct http */
-    bool tls;           /* https:// as well; certificates are verified */
-    bool insecure;      /* or not */
-    bool proxy;         /* the environment's proxies are used (libcurl-env(3)) */
-    const struct certificates *certificates; /* beside the system's; may be NULL; borrowed */
-    const atomic_bool *stop;                 /* fail once it is true; may be NULL */
+    bool tls;           /* https:// is permitted; certificates are verified */
+    bool insecure;      /* certificates are not verified */
+    bool proxy;         /* proxies of the environment are used (libcurl-env(3)) */
+    const struct certificates *certificates; /* borrowed: beside those of the system; may be NULL */
+    const atomic_bool *stop; /* borrowed: requests fail once it is true; may be NULL */
 };
 
+/* Makes a client, which connects at its first request. `options` is copied. */
 struct http *http_new(const struct http_options *options, struct err *err) must_check;
+/* Closes the connections. */
 void http_free(struct http *h);
 
 DEFINE_CLEANUP(http, struct http, http_free)
 #define _cleanup_http_ _cleanup_(cleanup_http)
 
-/* What is sent: `size` bytes of memory, or of a file. */
+/* A body to send: `size` bytes of memory, or of a file. Borrowed. */
 struct http_body {
-    const char *data; /* NULL: of fd, from offset */
+    const char *data; /* NULL: the body is in fd, from `offset` on */
     int fd;
     off_t offset;
     uint64_t size;
 };
 
 struct http_reply {
-    long status;        /* 0: none came */
+    long status;        /* 0: no response */
     struct buf headers; /* of the last response; see http_header */
-    struct buf refusal; /* the start of a body that is not a success's */
+    struct buf refusal; /* the first 64 KiB of the body, unless the status is 2xx */
     enum http_failure {
         HTTP_DONE,
-        HTTP_GAVE_UP,        /* a callback, a limit or a signal */
-        HTTP_NO_CONNECT,     /* name not found, nobody listens or answers; sys may hold errno */
-        HTTP_NOT_TLS,        /* https was asked of what does not speak it */
-        HTTP_UNKNOWN_CLIENT, /* it wants a client certificate, or another one */
-        HTTP_BROKEN,         /* the connection failed on the way: may work another time */
+        HTTP_GAVE_UP,        /* a callback, a limit or a signal ended it */
+        HTTP_NO_CONNECT,     /* name not found, or nobody answers; sys may hold errno */
+        HTTP_NOT_TLS,        /* the server does not speak TLS */
+        HTTP_UNKNOWN_CLIENT, /* the server wants a client certificate, or another one */
+        HTTP_BROKEN,         /* the connection broke: another try may work */
         HTTP_FAILED,         /* anything else, such as a certificate that is not trusted */
     } failure;
     int sys;
 };
 
 #define _cleanup_http_reply_ _cleanup_(http_reply_clear)
+/* Frees headers and refusal. */
 void http_reply_clear(struct http_reply *reply);
 
 struct http_request {
@@ -69,22 +73,24 @@ struct http_request {
     const char *const *headers;   /* lines "Name: value", NULL-terminated; may be NULL */
     const struct http_body *body; /* NULL: none */
     bool identify;                /* show the client certificate, if there is one */
-    unsigned timeout_seconds;     /* for all of it; 0: as long as it takes */
-    unsigned stall_seconds;       /* fail when under 1000 bytes/s for so long; 0: wait */
-    /* The body of a 2xx; before its first byte, `begin` (may be NULL) looks at the headers. */
+    unsigned timeout_seconds;     /* for the whole request; 0: no limit */
+    unsigned stall_seconds;       /* fail after so long below 1000 bytes/s; 0: no limit */
+    /* Takes the body of a 2xx. `begin` (may be NULL) sees the headers before the first byte. */
     int (*begin)(void *ctx, const struct http_reply *reply, struct err *err);
     int (*take)(void *ctx, const char *data, size_t len, struct err *err);
     void *ctx;
 };
 
 /*
- * 0: there is a response, of any status. -1: there is none, or not all of it; reply->failure says
- * which. The caller clears *reply in both cases.
+ * Makes a request. Returns 0 with a response of any status; -1 without one, or with a part of one:
+ * reply->failure says which. The caller clears *reply in both cases.
  */
 int http_perform(struct http *h, const struct http_request *request, struct http_reply *reply,
                  struct err *err) must_check;
 
-/* A body as text in memory: http_text_begin and http_text_take are a request's `begin` and `take`.
+/*
+ * Keeps a body in memory: http_text_begin and http_text_take are `begin` and `take` of a request,
+ * with the struct as `ctx`.
  */
 struct http_text {
     struct buf text; /* owned by the caller; emptied by http_text_begin */
@@ -93,25 +99,33 @@ struct http_text {
 int http_text_begin(void *ctx, const struct http_reply *reply, struct err *err);
 int http_text_take(void *ctx, const char *data, size_t len, struct err *err);
 
-/* Appends the CAs that count anyway, in PEM form: SSL_CERT_FILE's, or the system's. */
+/*
+ * Appends the CAs that are trusted without any option, as PEM: those in SSL_CERT_FILE, or of the
+ * system.
+ */
 int http_put_authorities(struct buf *out, struct err *err) must_check;
 
-/* The value of the nth (from 0) header of that name, not NUL-terminated; NULL if there is none. */
+/* Returns the value of the nth (from 0) header of that name, *len bytes without a NUL; or NULL. */
 const char *http_header(const struct http_reply *reply, const char *name, size_t nth, size_t *len);
 
-/* The same as a string; *out stays NULL without such a header. The caller frees it. */
+/*
+ * Copies the value of the first header of that name; *out is NULL without one. The caller frees it.
+ */
 int http_header_copy(const struct http_reply *reply, const char *name, char **out,
                      struct err *err) must_check;
 
 /* ---- URLs ---- */
 
-/* What `location` means as seen from `base` (RFC 3986, 5.2): http or https. The caller frees it. */
+/*
+ * Resolves `location` against `base` (RFC 3986, 5.2). The caller frees the URL, which is http or
+ * https; ERR_FORMAT for others.
+ */
 char *http_url_join(const char *base, const char *location, struct err *err) must_check;
 
-/* True if both have the same scheme, host and port: what is secret for one may go to the other. */
+/* True if both have the same scheme, host and port: a secret for one may be sent to the other. */
 bool http_same_origin(const char *a, const char *b);
 
-/* Appends text with everything escaped but letters, digits and "-._~" (RFC 3986, 2.3). */
+/* Appends text in which all bytes are escaped but letters, digits and "-._~" (RFC 3986, 2.3). */
 void http_put_escaped(struct buf *out, const char *text);
 
 #endif

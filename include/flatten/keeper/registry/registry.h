@@ -1,14 +1,14 @@
 /*
- * A registry (opencontainers/distribution-spec): one repository of one server, with what it takes
- * to be let in. Nothing of an image's content is parsed here.
+ * One repository of a registry (opencontainers/distribution-spec), with authorization. Nothing of
+ * an image's content is parsed.
  *
- * HTTPS, verified against the system's certificates or SSL_CERT_FILE and SSL_CERT_DIR, and those
- * that are for this registry (certificates.h). A client certificate is shown where credentials go.
- * Plain HTTP is spoken where HTTPS is not, and only with a loopback host or the option `insecure`,
- * which also takes certificates that cannot be verified (skopeo's --tls-verify=false). Credentials
- * go to nobody but the registry and the token server that it names.
+ * HTTPS is verified against the certificates of the system, or SSL_CERT_FILE and SSL_CERT_DIR, and
+ * those for this registry (certificates.h). A client certificate goes where credentials go. Plain
+ * HTTP is spoken only to a server without HTTPS, and only if that is a loopback host, or with the
+ * option `insecure`, which also accepts certificates that cannot be verified (--tls-verify=false of
+ * skopeo). Credentials go only to the registry and to the token server that it names.
  *
- * A struct registry is shared between threads; each has a struct http of its own.
+ * Threads share a struct registry; each has a struct http of its own.
  */
 #ifndef FLATTEN_REGISTRY_H
 #define FLATTEN_REGISTRY_H
@@ -22,62 +22,67 @@
 struct registry;
 
 /*
- * Finds out how the server of `name` (what follows docker://) wants to be spoken to. `actions` is
- * what the repository is to be opened for: "pull" or "pull,push".
+ * Opens the repository `name`, as behind docker://: finds out whether the server speaks HTTPS and
+ * is a registry. `actions` is "pull" or "pull,push". `options` is copied; its texts are borrowed.
  */
 struct registry *registry_open(const char *name, const struct registry_options *options,
                                const char *actions, struct err *err) must_check;
+/* Frees it; no thread may use it any more. */
 void registry_free(struct registry *r);
 
 DEFINE_CLEANUP(registry, struct registry, registry_free)
 #define _cleanup_registry_ _cleanup_(cleanup_registry)
 
+/* Returns the parsed name, borrowed. */
 const struct registry_ref *registry_ref(const struct registry *r);
 
-/* The option; NULL for none. */
+/* Returns the option mount_from, borrowed; or NULL. */
 const char *registry_mount_from(const struct registry *r);
 
-/* Connections to it, for one thread. */
+/* Makes a client for one thread, which must not outlive the registry. */
 struct http *registry_http(struct registry *r, struct err *err) must_check;
 
-/* Makes the transfers of all threads end: one has failed, and the others need not go on. */
+/* Ends the transfers of all threads, after one has failed. */
 void registry_stop(struct registry *r);
 
-/* The URL "/v2/NAME/" and what follows, formatted. The caller frees it; NULL without memory. */
+/*
+ * Returns the URL of "/v2/NAME/" and the formatted rest, for the caller to free; NULL without
+ * memory.
+ */
 char *registry_url(const struct registry *r, const char *format, ...)
     __attribute__((format(printf, 2, 3))) must_check;
 
 /*
- * One request, as http_perform: with authorization where it is due, once more after a 401 that a
- * token can help, and through redirects of GET and HEAD. The request's own headers are `headers`.
+ * Makes one request, as http_perform: with authorization, again after a 401 that a token can help,
+ * and through redirects of GET and HEAD.
  */
 int registry_exchange(struct registry *r, struct http *h, const struct http_request *request,
                       struct http_reply *reply, struct err *err) must_check;
 
-/*
- * The same, repeated as registry_retry has it. For requests that can be: `take` is given the body
- * from its start each time, after `begin`.
- */
+/* The same, retried as registry_retry says. `begin` and `take` get each body from its start. */
 int registry_request(struct registry *r, struct http *h, const struct http_request *request,
                      struct http_reply *reply, struct err *err) must_check;
 
 /*
- * After an exchange that returned `rc`: 1 if it is to be done again, and it is time to; 0 if the
- * reply stands; -1 if it does not (the error stands, or a signal came). Repeated are what may pass:
- * a connection that broke, 408, 429 and 5xx; as Retry-After says, else after 0.5 s, 1 s, 2 s … 30
- * s, each with jitter. *tries counts; *reply is cleared for the next.
+ * Decides after an exchange that returned `rc`. Returns 1, after a wait, if it is to be made again;
+ * 0 if the reply stands; -1 if the error stands, or after a signal. Failures that may pass are
+ * retried: a broken connection, 408, 429, 500, 502 to 504; after Retry-After, else after 0.5 s, 1
+ * s, 2 s … 30 s, each with jitter. *tries counts; *reply is cleared for the next.
  */
 int registry_retry(struct registry *r, unsigned *tries, int rc, struct http_reply *reply,
                    struct err *err) must_check;
 
 /*
- * Where a Location that came from `url` leads, for a redirect or an upload; the caller frees it.
- * From https to http it leads only with the option `insecure`.
+ * Returns the URL that a Location in the reply from `url` leads to, for the caller to free.
+ * ERR_SYSTEM from https to http without the option `insecure`.
  */
 char *registry_follow(const struct registry *r, const char *url, const char *location,
                       struct err *err) must_check;
 
-/* An error from a reply that is not a success, with the registry's own words (spec: errors[]). */
+/*
+ * Sets an error from a reply that is no success, with the words of the registry (distribution-spec,
+ * errors[]). Returns -1.
+ */
 int registry_refused(const struct registry *r, const struct http_reply *reply, struct err *err);
 
 /* ---- blobs ---- */
@@ -85,27 +90,27 @@ int registry_refused(const struct registry *r, const struct http_reply *reply, s
 struct blob_request;
 
 /*
- * Fetches blobs in parallel into fd, each at its offset. Their sizes and digests have been checked
- * when this returns 0; *failed is the one that an error is about.
+ * Fetches blobs in parallel into fd, each at its offset, and checks their sizes and digests. After
+ * an error *failed is the number of the blob that it is about.
  */
 int registry_pull_blobs(struct registry *r, const struct blob_request *blobs, const off_t *offsets,
                         size_t count, int fd, size_t *failed, struct err *err) must_check;
 
 /*
- * 1 if the repository has the blob, or could take it over from the repository options->mount_from;
- * 0 if not.
+ * Returns 1 if the repository has the blob, or could mount it from options->mount_from; 0 if not;
+ * or -1.
  */
 int registry_has_blob(struct registry *r, struct http *h, const struct digest *digest,
                       struct err *err) must_check;
 
-/* Uploads a blob, unless registry_has_blob. */
+/* Uploads a blob, unless registry_has_blob. `body` is borrowed. */
 int registry_push_blob(struct registry *r, struct http *h, const struct digest *digest,
                        const struct http_body *body, struct err *err) must_check;
 
-/* Starts an upload and takes it back: -1 if the registry would not have it. */
+/* Starts an upload and cancels it. Returns -1 if the registry refuses it. */
 int registry_push_probe(struct registry *r, struct http *h, struct err *err) must_check;
 
-/* Puts a manifest under a tag, or its digest: all that it names is there by then. */
+/* Puts a manifest under a tag, or its digest. All that it names has been uploaded before. */
 int registry_push_manifest(struct registry *r, struct http *h, const char *version,
                            const char *media_type, const struct digest *digest,
                            const struct http_body *body, struct err *err) must_check;
