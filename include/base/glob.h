@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 
+/* Returns true if the glob matches the whole text, by the rules above. */
 bool glob_matches(const char *glob, const char *text);
 
 /* The same for names of files: a leading dot has to be in the glob. */

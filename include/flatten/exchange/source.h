@@ -56,6 +56,8 @@ struct source {
 
 /* Returns a source that holds nothing but `ref`, or NULL without memory. */
 struct source *source_new(const struct reference *ref, struct err *err) must_check;
+
+/* Frees the source with its descriptor and its blob store. */
 void source_free(struct source *s);
 
 DEFINE_CLEANUP(source, struct source, source_free)

@@ -26,6 +26,8 @@ struct attributes *attributes_with_xattrs(struct archive_entry *entry, const str
 
 /* Returns the bytes of memory that it takes. */
 size_t attributes_size(const struct attributes *a);
+
+/* Frees it. */
 void attributes_free(struct attributes *a);
 
 DEFINE_CLEANUP(attributes, struct attributes, attributes_free)

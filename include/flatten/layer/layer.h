@@ -35,6 +35,7 @@ struct layer_reader *layer_reader_open_unchecked(const struct layer *layer,
 /* True if payload that is not asked for is skipped without being read. */
 bool layer_reader_skips(const struct layer_reader *r);
 
+/* Frees the reader; the layer stays the owner of its file. */
 void layer_reader_free(struct layer_reader *r);
 
 DEFINE_CLEANUP(layer_reader, struct layer_reader, layer_reader_free)

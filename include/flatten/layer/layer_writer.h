@@ -22,6 +22,8 @@ struct layer_writer;
  */
 struct layer_writer *layer_writer_new(int fd, off_t offset, const struct compress_options *compress,
                                       struct hasher *hasher, struct err *err) must_check;
+
+/* Frees the writer; a layer that was not ended is given up. */
 void layer_writer_free(struct layer_writer *w);
 
 DEFINE_CLEANUP(layer_writer, struct layer_writer, layer_writer_free)

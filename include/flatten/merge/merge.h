@@ -53,6 +53,8 @@ struct merge;
 
 /* The caller frees it with merge_free. */
 struct merge *merge_new(struct err *err) must_check;
+
+/* Frees the merge. */
 void merge_free(struct merge *m);
 
 DEFINE_CLEANUP(merge, struct merge, merge_free)

@@ -64,6 +64,8 @@ enum { MERGE_INDEX_NO_INODE = 0 }; /* stands for whiteouts, and for a root witho
 struct merge_index *merge_index_new(const struct image *image, const struct merged_options *options,
                                     const struct merge_index_observer *observer,
                                     struct merged_report *report, struct err *err) must_check;
+
+/* Frees the index. */
 void merge_index_free(struct merge_index *x);
 
 DEFINE_CLEANUP(merge_index, struct merge_index, merge_index_free)

@@ -36,6 +36,8 @@ struct tree;
 /* Returns a tree with the root alone, which the caller frees with tree_free; NULL without memory.
  */
 struct tree *tree_new(struct err *err) must_check;
+
+/* Frees the tree and the names in it. */
 void tree_free(struct tree *t);
 
 DEFINE_CLEANUP(tree, struct tree, tree_free)
