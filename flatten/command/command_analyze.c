@@ -6,6 +6,7 @@
 #include "flatten/analyze/zfs/zfs.h"
 #include "flatten/command/analyze_files.h"
 #include "flatten/command/keeper_run.h"
+#include "flatten/command/reference_parse.h"
 #include "flatten/image/image_source.h"
 #include "flatten/squash/platforms.h"
 #include "flatten/wire/wire.h"

@@ -1,6 +1,7 @@
 #include "flatten/command/commands.h"
 
 #include "flatten/command/keeper_run.h"
+#include "flatten/command/reference_parse.h"
 #include "flatten/command/squash_command.h"
 #include "flatten/merge/merge.h"
 #include "flatten/merge/semantics.h"

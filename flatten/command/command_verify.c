@@ -2,6 +2,7 @@
 
 #include "base/cli/log.h"
 #include "flatten/command/keeper_run.h"
+#include "flatten/command/reference_parse.h"
 #include "flatten/image/image_source.h"
 #include "flatten/squash/listing.h"
 #include "flatten/squash/platforms.h"

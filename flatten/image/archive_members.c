@@ -5,7 +5,7 @@
 #include "base/path.h"
 #include "flatten/image/image.h"
 #include "flatten/stream/interrupt.h"
-#include "flatten/stream/temporary_file.h"
+#include "flatten/stream/stream.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -241,5 +241,5 @@ int members_plain(int fd, bool regular, spool_new *spool, void *ctx, struct err 
         return same < 0 ? err_sys(err, "dup") : same;
     }
     _cleanup_fd_ int copy = spool(ctx, err);
-    return copy < 0 || temporary_file_copy(s, copy, LAYER_MAX_SIZE, err) < 0 ? -1 : steal_fd(&copy);
+    return copy < 0 || stream_copy(s, copy, LAYER_MAX_SIZE, err) < 0 ? -1 : steal_fd(&copy);
 }

@@ -1,10 +1,10 @@
 #include "flatten/keeper/keeper.h"
 
+#include "flatten/keeper/files/temporary_file.h"
 #include "flatten/keeper/sink/digest_list.h"
 #include "flatten/keeper/sink/sink_open.h"
 #include "flatten/keeper/source/source_open.h"
 #include "flatten/stream/interrupt.h"
-#include "flatten/stream/temporary_file.h"
 #include "flatten/wire/wire.h"
 
 #include <string.h>

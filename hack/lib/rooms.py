@@ -8,7 +8,7 @@ A room is a directory whose CMakeLists.txt calls flatbed_room (cmake/Room.cmake)
   - include/ROOM/ holds no header that only ROOM includes;
   - shim and flatten use nothing of each other, flatbed-runtime and flatbed nothing of each other;
   - flatten's keeper reaches no room that parses what an image says; the rooms of the reader reach neither
-    the keeper's rooms, nor networks, nor files by name.
+    the keeper's rooms, nor networks; these rooms, and those of flatten that both share, open no file by name.
 """
 import collections
 import os
@@ -19,10 +19,12 @@ import sys
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 PROGRAMS = ("shim/runtime", "shim/admin")
 KEEPER = "flatten/keeper"
+SHARED = ("flatten/stream", "flatten/name", "flatten/exchange", "flatten/wire")
 READER = ("flatten/image", "flatten/layer", "flatten/merge", "flatten/squash", "flatten/analyze", "flatten/reader")
 # Of other projects: headers, and functions, that one side of the sandbox has no use for.
 KEEPER_HEADERS = re.compile(r"archive(_entry)?\.h|zstd\.h|lz4\.h|isa-l/.*")
 READER_HEADERS = re.compile(r"curl/.*|sys/socket\.h|sys/un\.h|netdb\.h|netinet/.*|arpa/.*")
+NO_HEADERS = re.compile(r"(?!)")
 READER_CALLS = re.compile(
     r"(?<![\w.>])(open|openat|openat2|creat|fopen|freopen|opendir|stat|lstat|fstatat|statx|access|faccessat|"
     r"readlink|readlinkat|unlink|unlinkat|rename|renameat|renameat2|mkdir|mkdirat|link|linkat|symlink|symlinkat|"
@@ -142,13 +144,14 @@ class House:
                     self.faults.append(f"{name}: the keeper reaches {other}, which parses images")
                 if reader and below(other, [KEEPER]):
                     self.faults.append(f"{name}: the reader reaches {other}, which has files and networks")
-            for path in room.files if keeper or reader else ():
+            shared = below(name, SHARED)
+            for path in room.files if keeper or reader or shared else ():
                 text = plain(self.texts[path])
-                wrong = KEEPER_HEADERS if keeper else READER_HEADERS
+                wrong = KEEPER_HEADERS if keeper else READER_HEADERS if reader else NO_HEADERS
                 for header in re.findall(r"#\s*include <([^>]+)>", text):
                     if wrong.fullmatch(header):
                         self.faults.append(f"{path}: includes <{header}> on the wrong side of the sandbox")
-                for match in READER_CALLS.finditer(text) if reader else ():
+                for match in READER_CALLS.finditer(text) if reader or shared else ():
                     line = text.count("\n", 0, match.start()) + 1
                     self.faults.append(f"{path}:{line}: calls {match.group(1)} inside the sandbox")
 

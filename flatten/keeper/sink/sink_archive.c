@@ -3,9 +3,9 @@
 #include "base/fdio.h"
 #include "base/json/json.h"
 #include "flatten/exchange/blob_store.h"
+#include "flatten/keeper/files/temporary_file.h"
 #include "flatten/keeper/sink/digest_list.h"
 #include "flatten/keeper/sink/sink_index.h"
-#include "flatten/stream/temporary_file.h"
 #include "flatten/stream/ustar.h"
 
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 #include "flatten/keeper/sink/sink_backends.h"
 
+#include "flatten/keeper/files/temporary_file.h"
 #include "flatten/keeper/registry/registry.h"
 #include "flatten/name/media_type.h"
-#include "flatten/stream/temporary_file.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 #include "flatten/keeper/source/source_backends.h"
 
+#include "flatten/keeper/files/temporary_file.h"
 #include "flatten/keeper/http/engine_api.h"
 #include "flatten/keeper/source/source_open.h"
 #include "flatten/name/image_name.h"
-#include "flatten/stream/temporary_file.h"
 
 #include <string.h>
 

@@ -2,9 +2,9 @@
 
 #include "base/fdio.h"
 #include "flatten/exchange/image_limits.h"
+#include "flatten/keeper/files/temporary_file.h"
 #include "flatten/keeper/registry/registry.h"
 #include "flatten/name/media_type.h"
-#include "flatten/stream/temporary_file.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -43,16 +43,6 @@ struct reference {
     struct registry_options registry;
 };
 
-/* Parses a source. ERR_USAGE if it is malformed. The caller clears *out with reference_clear. */
-int reference_parse(const char *text, struct reference *out, struct err *err) must_check;
-
-/*
- * Parses a destination: FILE.tar need not exist, and is an archive. "docker-daemon:" needs no name,
- * for images that keep theirs.
- */
-int reference_parse_destination(const char *text, struct reference *out,
-                                struct err *err) must_check;
-
 /* Frees path and name, and zeroes the reference. */
 void reference_clear(struct reference *ref);
 

@@ -112,4 +112,10 @@ enum compression { COMPRESSION_NONE, COMPRESSION_GZIP, COMPRESSION_ZSTD };
 struct stream *stream_decompress(struct stream *inner, enum compression *kind,
                                  struct err *err) must_check;
 
+/*
+ * Copies a stream to its end into a temporary file. A stream of more than `most` bytes is
+ * ERR_LIMIT; a full file system is ERR_SYSTEM, and the message says to set TMPDIR.
+ */
+int stream_copy(struct stream *s, int fd, uint64_t most, struct err *err) must_check;
+
 #endif

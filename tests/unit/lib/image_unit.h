@@ -3,8 +3,8 @@
 #define TESTS_IMAGE_UNIT_H
 
 #include "flatten/image/image_source.h"
+#include "flatten/keeper/files/temporary_file.h"
 #include "flatten/keeper/source/source_open.h"
-#include "flatten/stream/temporary_file.h"
 
 static inline int image_unit_spool(void *ctx, struct err *err)
 {

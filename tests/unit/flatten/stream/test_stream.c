@@ -1,6 +1,6 @@
 #include "tests/unit/lib/stream_unit.h"
 
-#include "flatten/stream/temporary_file.h"
+#include "flatten/keeper/files/temporary_file.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -440,9 +440,9 @@ static void test_temporary_file_is_bounded(void **state)
         assert_int_equal(ftruncate(fd, 0), 0);
         assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
         if (most < sizeof(text))
-            assert_fails(temporary_file_copy(s, fd, most, &err), err, ERR_LIMIT);
+            assert_fails(stream_copy(s, fd, most, &err), err, ERR_LIMIT);
         else
-            assert_works(temporary_file_copy(s, fd, most, &err), err);
+            assert_works(stream_copy(s, fd, most, &err), err);
     }
     assert_int_equal(lseek(fd, 0, SEEK_END), sizeof(text));
 }

@@ -1,5 +1,5 @@
 /* Room for temporary files: what is refused before it is written, and what a full disk means. */
-#include "flatten/stream/temporary_file.h"
+#include "flatten/keeper/files/temporary_file.h"
 #include "tests/unit/lib/unit.h"
 
 #include <sys/mman.h>

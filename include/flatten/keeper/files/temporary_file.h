@@ -2,7 +2,10 @@
 #ifndef FLATTEN_TEMPORARY_FILE_H
 #define FLATTEN_TEMPORARY_FILE_H
 
-#include "flatten/stream/stream.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+
+#include <stdint.h>
 
 /*
  * Opens an empty file without a name in TMPDIR, by default /var/tmp; or returns -1. It is gone when
@@ -22,8 +25,5 @@ int temporary_file_check_room(uint64_t bytes, struct err *err) must_check;
  * or 0. Returns -1.
  */
 int temporary_file_explain_room(int fd, uint64_t bytes, struct err *err);
-
-/* Copies a stream to its end into such a file. A stream of more than `most` bytes is ERR_LIMIT. */
-int temporary_file_copy(struct stream *s, int fd, uint64_t most, struct err *err) must_check;
 
 #endif

@@ -1,4 +1,4 @@
-#include "flatten/name/reference.h"
+#include "flatten/command/reference_parse.h"
 #include "tests/unit/lib/tempdir.h"
 #include "tests/unit/lib/unit.h"
 
@@ -137,7 +137,7 @@ static void test_destinations(void **state)
     assert_fails(reference_parse_destination("docker-archive:-", &ref, &err), err, ERR_USAGE);
 }
 
-UNIT_SUITE(test_reference)
+UNIT_SUITE(test_reference_parse)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_transports),
