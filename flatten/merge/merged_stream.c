@@ -123,8 +123,10 @@ static enum merge_result stream_entry(struct stream_merge *s, const struct layer
         layer_entry_wrap(layer, entry, err);
         return MERGE_FAILED;
     }
-    if (out.action == MERGE_CONFLICT)
+    if (out.action == MERGE_CONFLICT) {
+        s->report->conflict = (struct merged_place){layer->number, entry->info.ordinal};
         return MERGE_NEEDS_INDEX;
+    }
     merged_notice_entry(s->options, s->report, layer, entry, out.divergence);
     if (write_decision(s, reader, entry, &out, err) < 0) {
         layer_entry_wrap(layer, entry, err);

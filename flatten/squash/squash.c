@@ -194,6 +194,7 @@ static int merge_group(const struct image *image, const struct squash_options *o
     enum merge_result result = merge_or_rehearse(&g, options, sink, out, err);
     if (result == MERGE_NEEDS_INDEX) {
         g.options.indexed = true;
+        g.options.told = g.report.conflict;
         result = merge_or_rehearse(&g, options, sink, out, err);
     }
     add_report(&out->report, &g.report);

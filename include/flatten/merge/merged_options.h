@@ -11,6 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* An entry of a layer. */
+struct merged_place {
+    unsigned layer;   /* its number; 0: there is no such entry */
+    uint32_t ordinal; /* the entry's (entry_info.h) */
+};
+
 struct merged_report {
     unsigned layers;       /* of the image */
     uint64_t entries_in;   /* tar entries read, whiteouts included */
@@ -21,6 +27,7 @@ struct merged_report {
     uint64_t payload_out;  /* bytes of file content given to the sink */
     uint64_t divergences;  /* places where engines and the spec differ */
     uint64_t dropped;      /* entries that lost overlayfs's own xattrs */
+    struct merged_place conflict; /* with MERGE_NEEDS_INDEX: the entry that one pass ended at */
 };
 
 /*
@@ -33,10 +40,12 @@ struct merged_options {
     merged_notice *notice; /* or NULL */
     void *notice_ctx;
     enum semantics semantics;
-    uint64_t max_size;       /* the most bytes that a layer may unpack to; for squash_layers */
-    size_t kept;             /* the number of oldest layers that stay as they are (merged.h) */
-    uint64_t max_attributes; /* the most bytes of kept headers; 0: ATTRIBUTES_MOST */
-    bool indexed;            /* set after MERGE_NEEDS_INDEX */
+    uint64_t max_size;        /* the most bytes that a layer may unpack to; for squash_layers */
+    size_t kept;              /* the number of oldest layers that stay as they are (merged.h) */
+    uint64_t max_attributes;  /* the most bytes of kept headers; 0: ATTRIBUTES_MOST */
+    bool indexed;             /* set after MERGE_NEEDS_INDEX */
+    struct merged_place told; /* with `indexed`: the report's `conflict`. What entries before it
+                                 lost, newest layer first, is not told again. */
 };
 
 enum merge_result {

@@ -197,12 +197,64 @@ static void test_proof_fails(void **state)
     assert_int_equal(err.kind, ERR_DIGEST);
 }
 
+static void put_file(struct archive *a, const char *name, const char *xattr)
+{
+    struct archive_entry *e = archive_entry_new();
+
+    archive_entry_set_pathname(e, name);
+    archive_entry_set_filetype(e, AE_IFREG);
+    archive_entry_set_perm(e, 0644);
+    archive_entry_set_size(e, 0);
+    archive_entry_xattr_add_entry(e, xattr, "y", 1);
+    assert_int_equal(archive_write_header(a, e), ARCHIVE_OK);
+    archive_entry_free(e);
+}
+
+static void count_notice(void *ctx, unsigned layer, const char *path, const char *text)
+{
+    size_t *told = ctx;
+
+    (void)text;
+    assert_in_range(layer, 1, 2);
+    told[layer == 2 ? path[0] - 'a' : 2]++;
+}
+
+/* An image that cannot be merged in one pass is read anew: each loss is told once all the same. */
+static void test_told_once(void **state)
+{
+    static const char own[] = "trusted.overlay.opaque";
+    size_t told[3] = {0};
+    const struct squash_options options = {
+        .merged = {.max_size = LAYER_MAX_SIZE, .notice = count_notice, .notice_ctx = told},
+        .into = 1};
+    _cleanup_memory_sink_ struct memory_sink sink = {.base = {&ops}};
+    _cleanup_squashed_ struct squashed s = {0};
+    _cleanup_buf_ struct buf old = BUF_INIT, new = BUF_INIT;
+    struct err err = ERR_INIT;
+    struct archive *a = tar_begin(&old);
+
+    (void)state;
+    put_file(a, "c", own);
+    archive_write_free(a);
+    a = tar_begin(&new);
+    put_file(a, "a", own);
+    put_file(a, "twice", "user.x");
+    put_file(a, "twice", "user.x");
+    put_file(a, "b", own);
+    archive_write_free(a);
+    _cleanup_image_ struct image *image = image_of((struct buf[]){old, new}, 2, NULL);
+    assert_works(squash_layers(image, &options, &sink.base, &s, &err), err);
+    assert_int_equal(s.report.dropped, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(told[i], 1);
+}
+
 UNIT_SUITE(test_squash)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kept_blobs),   cmocka_unit_test(test_blob_that_is_there),
         cmocka_unit_test(test_nothing_left), cmocka_unit_test(test_rehearsal),
-        cmocka_unit_test(test_proof_fails),
+        cmocka_unit_test(test_proof_fails),  cmocka_unit_test(test_told_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
