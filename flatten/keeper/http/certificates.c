@@ -13,7 +13,7 @@
 
 enum {
     FILE_LIMIT = 4 * 1024 * 1024, /* of all of a kind, too */
-    MOST_FILES = 1000,            /* in the folder */
+    MOST_FILES = 1000,            /* in the directory */
 };
 
 void certificates_clear(struct certificates *c)
@@ -152,7 +152,7 @@ static int check_lonely(const char *dir, const char *key, struct err *err)
                    key);
 }
 
-/* ---- a folder ---- */
+/* ---- a directory ---- */
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -189,9 +189,9 @@ static int load(const char *dir, struct certificates *c, struct err *err)
     return rc;
 }
 
-/* ---- which folder ---- */
+/* ---- the choice of the directory ---- */
 
-enum { FOLDERS = 5 };
+enum { DIRECTORIES = 5 };
 
 static const char *variable(const char *name)
 {
@@ -200,7 +200,7 @@ static const char *variable(const char *name)
     return value && *value ? value : NULL;
 }
 
-static int list_folders(const char *host, char *out[FOLDERS], struct err *err)
+static int list_directories(const char *host, char *out[DIRECTORIES], struct err *err)
 {
     const char *config = variable("XDG_CONFIG_HOME"), *home = variable("HOME");
     size_t count = 0;
@@ -209,7 +209,7 @@ static int list_folders(const char *host, char *out[FOLDERS], struct err *err)
         return err_nomem(err);
     if (home && !(out[count++] = strf("%s/.config/containers/certs.d/%s", home, host)))
         return err_nomem(err);
-    /* Docker's, where it runs without root. */
+    /* The directory of a rootless Docker. */
     if ((config && !(out[count++] = strf("%s/docker/certs.d/%s", config, host))) ||
         (!config && home && !(out[count++] = strf("%s/.config/docker/certs.d/%s", home, host))))
         return err_nomem(err);
@@ -219,30 +219,31 @@ static int list_folders(const char *host, char *out[FOLDERS], struct err *err)
     return 0;
 }
 
-/* A folder that this user may not look into is as good as none: root's is not everybody's. */
-static int load_first(char *const folders[FOLDERS], struct certificates *out, struct err *err)
+/* A directory that this user may not search counts as missing: /etc/docker may be for root only. */
+static int load_first(char *const directories[DIRECTORIES], struct certificates *out,
+                      struct err *err)
 {
-    for (size_t i = 0; i < FOLDERS && folders[i]; i++) {
+    for (size_t i = 0; i < DIRECTORIES && directories[i]; i++) {
         struct stat st;
-        if (stat(folders[i], &st) == 0 && access(folders[i], R_OK | X_OK) == 0)
-            return load(folders[i], out, err);
+        if (stat(directories[i], &st) == 0 && access(directories[i], R_OK | X_OK) == 0)
+            return load(directories[i], out, err);
         if (errno != ENOENT && errno != ENOTDIR && errno != EACCES)
-            return err_sys(err, "%s", folders[i]);
+            return err_sys(err, "%s", directories[i]);
     }
     return 0;
 }
 
 int certificates_find(const char *host, const char *dir, struct certificates *out, struct err *err)
 {
-    char *folders[FOLDERS] = {NULL};
+    char *directories[DIRECTORIES] = {NULL};
 
     *out = (struct certificates){BUF_INIT, BUF_INIT, BUF_INIT};
     if (dir)
         return load(dir, out, err) < 0 ? err_wrap(err, "--cert-dir") : 0;
-    int rc = list_folders(host, folders, err);
+    int rc = list_directories(host, directories, err);
     if (rc == 0)
-        rc = load_first(folders, out, err);
-    for (size_t i = 0; i < FOLDERS; i++)
-        free(folders[i]);
+        rc = load_first(directories, out, err);
+    for (size_t i = 0; i < DIRECTORIES; i++)
+        free(directories[i]);
     return rc < 0 ? err_wrap(err, "certificates for %s", host) : 0;
 }

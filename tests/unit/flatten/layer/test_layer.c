@@ -126,7 +126,7 @@ static struct image *image_of_stack_text(const char *text)
     return image_of_stack(&stack);
 }
 
-/* AUFS's bookkeeping is passed over; it still counts as an entry, for both ways number alike. */
+/* Metadata of AUFS is skipped, but numbered as an entry: both ways of merging number alike. */
 static void test_aufs_names(void **state)
 {
     _cleanup_buf_ struct buf tar = BUF_INIT;
@@ -147,7 +147,7 @@ static void test_aufs_names(void **state)
     assert_int_equal(e.info.ordinal, 3);
 }
 
-/* Sizes and what lies behind large payload, whether it is read or passed over. */
+/* Sizes, and entries behind large content that is read or skipped. */
 static void put_sized(struct archive *a, const char *name, size_t size)
 {
     struct archive_entry *e = archive_entry_new();
@@ -177,13 +177,13 @@ static void test_unchecked_skips(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT; i++) {
-        /* Long names have a PAX header: several blocks that must be had whole. */
+        /* Long names have a PAX header of several blocks. */
         snprintf(name, sizeof(name), "%c%0*d", (char)('a' + i), i % 2 ? 250 : 3, 0);
         put_sized(a, name, sizes[i]);
     }
     archive_write_free(a);
     _cleanup_image_ struct image *image = image_of(&tar, 1, NULL);
-    memset(&image->layers[0].diff_id, 0, sizeof(image->layers[0].diff_id)); /* nobody looks */
+    memset(&image->layers[0].diff_id, 0, sizeof(image->layers[0].diff_id)); /* not checked here */
     _cleanup_layer_reader_ struct layer_reader *r =
         layer_reader_open_unchecked(&image->layers[0], &err);
     assert_non_null(r);
@@ -279,7 +279,7 @@ static void test_blob_digest(void **state)
     (void)state;
     image->layers[0].digest.text[10] ^= 1;
     assert_fails(read_all(&image->layers[0], &err), err, ERR_DIGEST);
-    image->layers[0].digest.text[0] = '\0'; /* a docker-archive does not say */
+    image->layers[0].digest.text[0] = '\0'; /* unknown in a docker-archive */
     assert_works(read_all(&image->layers[0], &err), err);
 }
 
@@ -299,7 +299,7 @@ static void test_cut_archives(void **state)
         image_free(image);
         if (rc < 0)
             assert_int_equal(err.kind, ERR_FORMAT);
-        /* Between members an archive may just end, as engines have it. */
+        /* An archive may end between members, as engines accept. */
         if (rc == 0 && len % 512)
             fail_msg("%zu bytes are taken for the whole", len);
     }
@@ -338,7 +338,7 @@ static void test_what_is_no_archive(void **state)
     assert_fails(read_all(&image->layers[0], &err), err, ERR_FORMAT);
 }
 
-/* A hostile name cannot steer a terminal. */
+/* Control characters in a name are escaped. */
 static void test_messages_are_printable(void **state)
 {
     _cleanup_image_ struct image *image = image_with("../\x1b[2J\n", AE_IFREG, NULL);

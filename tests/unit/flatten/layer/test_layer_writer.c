@@ -7,7 +7,7 @@
 
 static const struct compress_options plain = {.kind = COMPRESSION_NONE};
 
-/* A file to write to, and what was written. */
+/* A file to write to, and its content. */
 struct output {
     int fd;
     struct written_layer layer;
@@ -86,7 +86,7 @@ static void fill_all(struct entry_sink *sink, struct err *err)
     put(sink, header(long_name, AE_IFREG, 0), NULL, err);
 }
 
-/* Go's readers, and through them the engines, know xattrs as SCHILY.xattr alone. */
+/* Readers in Go, as in the engines, know only SCHILY.xattr for xattrs. */
 static const char *pax_of(const struct buf *tar, const char *record)
 {
     return memmem(tar->data, tar->len, record, strlen(record));
@@ -170,7 +170,7 @@ static void test_digests_and_sizes(void **state)
         assert_works(sha256_digest(tar.data, tar.len, &digest, &err), err);
         assert_string_equal(digest.text, o.layer.diff_id.text);
         if (i > 0)
-            assert_string_equal(digest.text, diff_id.text); /* however it is compressed */
+            assert_string_equal(digest.text, diff_id.text); /* the compression does not matter */
         diff_id = digest;
     }
 }
@@ -181,7 +181,7 @@ static void test_same_entries_same_bytes(void **state)
 
     (void)state;
     write_layer(&plain, 0, fill_all, &a);
-    write_layer(&plain, 512, fill_all, &b); /* wherever it lies in its file */
+    write_layer(&plain, 512, fill_all, &b); /* the offset in the file does not matter */
     assert_int_equal(a.data.len, b.data.len);
     assert_memory_equal(a.data.data, b.data.data, a.data.len);
 }
@@ -244,7 +244,7 @@ static void test_less_than_the_header_says(void **state)
     archive_entry_free(e);
 }
 
-/* The threads' failure reaches the caller, who has far more to say than the queue holds. */
+/* A failure of the threads reaches the caller, even while the queue is full. */
 static void test_a_disk_that_fills_up_on_the_way(void **state)
 {
     struct err err = ERR_INIT;

@@ -25,7 +25,7 @@ static void write_header(struct archive_entry *e, struct buf *out)
     assert_int_equal(out->len % PAX_BLOCK, 0);
 }
 
-/* What libarchive, which is not ours, makes of it. */
+/* Reads the header with libarchive, an independent implementation. */
 static struct archive *read_back(const struct buf *tar, struct archive_entry **out)
 {
     struct archive *a = archive_read_new();
@@ -42,7 +42,7 @@ static const char *find(const struct buf *tar, const char *record)
     return memmem(tar->data, tar->len, record, strlen(record));
 }
 
-/* What ustar can say needs no records; these bytes are the format's, and stay. */
+/* Metadata that fits ustar needs no records. These bytes are part of the format. */
 static void test_plain(void **state)
 {
     _cleanup_buf_ struct buf tar = BUF_INIT;
@@ -154,7 +154,7 @@ static void test_huge(void **state)
     archive_entry_free(e);
 }
 
-/* A name of exactly the field's width has no NUL behind it, and needs no record. */
+/* A name of exactly the field's width has no NUL, and needs no record. */
 static void test_the_longest_plain_name(void **state)
 {
     char name[102];
@@ -186,7 +186,7 @@ static void check_mtime(time_t seconds, long fraction, const char *record)
     else
         assert_int_equal(tar.len, PAX_BLOCK);
     struct archive *a = read_back(&tar, &got);
-    if (seconds >= 0 || fraction == 0) { /* libarchive reads others in its own way */
+    if (seconds >= 0 || fraction == 0) { /* libarchive reads other times differently */
         assert_int_equal(archive_entry_mtime(got), seconds);
         assert_int_equal(archive_entry_mtime_nsec(got), fraction);
     }
@@ -229,7 +229,7 @@ static void test_names_beyond_ascii(void **state)
     }
 }
 
-/* Names and values as they are: nothing is encoded, and a value may hold anything. */
+/* Names and values are not encoded; a value may contain any byte. */
 static void test_xattrs(void **state)
 {
     static const char value[] = "a\0b=\n\xff";
@@ -248,7 +248,7 @@ static void test_xattrs(void **state)
     archive_entry_free(e);
 }
 
-/* A record's length counts its own digits, where one more digit makes it one longer. */
+/* The length of a record includes its own digits. */
 static void test_record_lengths(void **state)
 {
     static char value[1100];

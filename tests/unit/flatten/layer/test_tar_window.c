@@ -45,7 +45,7 @@ static void a_header_in_one_block(void **state)
     tar_window_clear(&f.window);
 }
 
-/* The block before is overwritten by then: what is needed of it must have been copied. */
+/* The previous block is overwritten by then: the window must have copied from it. */
 static void a_header_across_blocks_of_every_size(void **state)
 {
     (void)state;

@@ -85,7 +85,7 @@ static void test_wrong(void **state)
     }
 }
 
-/* The blob is what the manifest says, and not what the config says. */
+/* The blob matches the manifest, but not the diff_id of the config. */
 static void test_wrong_diff_id(void **state)
 {
     _cleanup_image_ struct image *image = make(3);
@@ -137,7 +137,7 @@ static void test_more_than_allowed(void **state)
 
 enum { PACKED = 4 };
 
-/* Layers that look compressed, and a last one that does not; each has a digest of its own. */
+/* Layers that look compressed, and a last one that does not; each has another digest. */
 static struct image *make_packed(void)
 {
     static const char gzip[] = "\x1f\x8b\x08 whatever", zstd[] = "\x28\xb5\x2f\xfd whatever";
@@ -154,12 +154,12 @@ static struct image *make_packed(void)
                      err);
         buf_free(&blobs[i]);
     }
-    for (size_t i = 0; i < PACKED - 1; i++) /* what they unpack to is for others to say */
+    for (size_t i = 0; i < PACKED - 1; i++) /* not checked by the verifier */
         image->layers[i].diff_id.text[20] ^= 1;
     return image;
 }
 
-/* Of compressed layers, too, the blob is checked, if its digest is known. */
+/* The blob of a compressed layer is checked, too, if its digest is known. */
 static void test_compressed_layers(void **state)
 {
     _cleanup_image_ struct image *image = make_packed();
@@ -196,8 +196,8 @@ static void test_wrong_compressed_layers(void **state)
 }
 
 /*
- * A newer layer may still turn out wrong when its reader comes to its end: until then nobody is
- * told of the older one.
+ * A newer layer may still turn out wrong when its reader comes to the end: until then the
+ * older one is not reported.
  */
 static void test_readers_judge_compressed_layers(void **state)
 {
@@ -209,7 +209,7 @@ static void test_readers_judge_compressed_layers(void **state)
     _cleanup_verifier_ struct verifier *v = verifier_new(image, &err);
     assert_non_null(v);
     assert_works(verifier_check(v, &image->layers[3], &err), err);
-    assert_fails(verifier_finish(v, &shown), shown, ERR_DIGEST); /* so all are judged */
+    assert_fails(verifier_finish(v, &shown), shown, ERR_DIGEST); /* all are checked now */
     assert_works(verifier_check(v, &image->layers[2], &err), err);
     err_set(&shown, ERR_DIGEST, "layer 3, uncompressed: content is not that");
     verifier_explain(v, &shown);
@@ -219,7 +219,7 @@ static void test_readers_judge_compressed_layers(void **state)
     assert_contains(err.msg, "layer 1: content is ");
 }
 
-/* What a reader finds wrong is told only if no newer layer is. */
+/* An error of a reader is reported only if no newer layer is wrong. */
 static void test_a_newer_blob_is_named(void **state)
 {
     _cleanup_image_ struct image *image = make_packed();
@@ -250,8 +250,7 @@ static void test_changed_in_between(void **state)
     assert_contains(err.msg, "layer 2: its file changed while it was read");
 }
 
-/* A layer that is not what the image says explains why it cannot be read; a full disk it does not.
- */
+/* A wrong digest explains a layer that cannot be read, but not a full disk. */
 static void test_explains(void **state)
 {
     _cleanup_image_ struct image *image = make(9);
@@ -269,7 +268,7 @@ static void test_explains(void **state)
     verifier_explain(v, &shown);
     assert_int_equal(shown.kind, ERR_DIGEST);
     assert_contains(shown.msg, "layer 4: content is ");
-    /* and who reads on is told */
+    /* later reads fail */
     assert_fails(verifier_check(v, &image->layers[3], &err), err, ERR_DIGEST);
 }
 

@@ -152,7 +152,7 @@ static void test_report(void **state)
     buf_free(&sink.text);
 }
 
-/* Kept layers cannot be streamed: the caller is told to index. */
+/* Kept layers cannot be streamed: the result asks for the index. */
 static void test_stream_refuses(void **state)
 {
     const struct merged_options options = {.kept = 1};

@@ -111,7 +111,7 @@ static void test_root_must_be_a_directory(void **state)
     assert_fails(enter(m, ENTRY_HARDLINK, "a", "", 3, &err), err, ERR_FORMAT);
 }
 
-/* Names are bytes: what is not UTF-8 merges like any other. */
+/* Names are bytes: invalid UTF-8 merges like any other name. */
 static void test_names_are_bytes(void **state)
 {
     struct err err = ERR_INIT;
@@ -128,7 +128,7 @@ static void test_names_are_bytes(void **state)
     assert_int_equal(out.action, MERGE_SKIP);
 }
 
-/* Unpackers apply a link's attributes to the file, so one that went by may have been wrong. */
+/* Unpackers apply a link's attributes to the file, so an entry already written may be wrong. */
 static void test_link_with_attributes_of_its_own(void **state)
 {
     struct err err = ERR_INIT;

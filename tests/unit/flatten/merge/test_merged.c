@@ -105,7 +105,7 @@ static void put_with(struct archive *a, const char *name, const char *link, mode
     archive_entry_free(e);
 }
 
-/* Takes what counts about the one entry that is a file; links repeat it. */
+/* Records the attributes of the only file entry; links repeat them. */
 struct attribute_sink {
     struct entry_sink base;
     struct buf text;
@@ -186,7 +186,7 @@ static void test_link_attributes_overlay(void **state)
     assert_contains(left, "user.both=user.b");
 }
 
-/* The spec's way (umoci) leaves the file as its own entry has it. */
+/* By the specification (umoci), the file keeps the attributes of its own entry. */
 static void test_link_attributes_spec(void **state)
 {
     _cleanup_free_ char *pair = attributes_of_link(SEMANTICS_SPEC, false);
@@ -199,7 +199,7 @@ static void test_link_attributes_spec(void **state)
     assert_contains(left, "b 0600 384 384.7 ");
 }
 
-/* What is left out of headers is told, whichever way they are read. */
+/* Both ways of merging report metadata that is left out. */
 static void test_dropped(void **state)
 {
     static const struct merged_options ways[] = {
@@ -257,7 +257,7 @@ static int discard_entry(struct entry_sink *sink, struct archive_entry *e, struc
     return 0;
 }
 
-/* With that many bytes for headers that are kept. */
+/* Merges with a limit of bytes for kept headers. */
 static enum merge_result merge_within(const struct buf *tars, size_t count, uint64_t most,
                                       bool indexed, struct err *err)
 {
