@@ -1,4 +1,4 @@
-# What every target is built with: one INTERFACE target for warnings, one for hardening, one for
+# Flags of every target: one INTERFACE target for warnings, one for hardening, one for
 # instrumentation. Targets link the three through flatbed_build.
 
 add_library(flatbed_warnings INTERFACE)
@@ -8,7 +8,7 @@ target_compile_options(flatbed_warnings INTERFACE
   -Wno-gnu-statement-expression -Wno-gnu-zero-variadic-macro-arguments -Wno-language-extension-token
   $<$<C_COMPILER_ID:GNU>:-Wlogical-op -Wduplicated-cond -Wduplicated-branches>
   $<$<BOOL:${FLATBED_WERROR}>:-Werror>)
-# __extension__ is not needed for the GNU statement expressions this project uses on purpose.
+# The project uses GNU statement expressions on purpose, without __extension__.
 target_compile_options(flatbed_warnings INTERFACE $<$<C_COMPILER_ID:GNU>:-Wno-pedantic>)
 
 add_library(flatbed_hardening INTERFACE)
@@ -26,7 +26,7 @@ if(FLATBED_SANITIZE)
   target_link_options(flatbed_instrument INTERFACE -fsanitize=address,undefined)
 endif()
 if(FLATBED_COVERAGE)
-  # The process that reads images writes its counters when it ends: such a build has half a sandbox.
+  # The reader of images writes its counters at its end, so that the sandbox of such a build is weaker.
   if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
     message(FATAL_ERROR "FLATBED_COVERAGE is for Debug builds alone")
   endif()

@@ -1,4 +1,4 @@
-# How flatbed-runtime is linked. Every call of an engine starts it, so it is a static program where the
+# Links flatbed-runtime. Every call of an engine starts it, so it is a static program where the
 # archives of yajl, libseccomp and libcap are installed: that starts faster, and neither LD_PRELOAD nor
 # LD_LIBRARY_PATH of its caller applies to it.
 #

@@ -99,8 +99,7 @@ static int parse(char **words, struct command *commands)
     return count;
 }
 
-/* Who comes first has what the end of the round before left in the caches: it is another each time.
- */
+/* Each round begins with another command, as the first one finds the caches of the last round. */
 static void run_round(struct command *commands, int count, int round,
                       const posix_spawn_file_actions_t *quiet)
 {

@@ -11,7 +11,7 @@ import tarfile
 
 from bench_image import sha256
 
-# What no image of this kind holds, and what compresses as no libraries and no code do.
+# Packages that are in no image of this kind, and content that compresses unlike libraries and code.
 NOT_THESE = re.compile(r".*-(dbg|dbgsym|cross)|.*(data|examples|testsuite|test-files).*")
 MOST_COMPRESSED = 8
 
@@ -40,7 +40,7 @@ def available():
 
 
 def matches(pattern, packages):
-    """Of a pattern, or "@PRIORITY": the largest first."""
+    """The packages of a pattern, or of "@PRIORITY": the largest first."""
     if pattern.startswith("@"):
         found = [p for p in packages.values() if p.priority == pattern[1:]]
     else:
@@ -50,7 +50,7 @@ def matches(pattern, packages):
 
 
 def choose(groups, scale):
-    """(group, package) of what fits: each group takes what its patterns find, in turn, up to its megabytes.
+    """(group, package) of the packages that fit: each group takes those of its patterns, in turn, up to its megabytes.
 
     Packages below a thousandth of that are left alone: hundreds would fill the rest.
     """
@@ -69,7 +69,7 @@ def choose(groups, scale):
 
 
 def fetch(cache, wanted):
-    """By apt, which checks signatures and sums; what is there already only has its sum checked."""
+    """Fetches by apt, which checks signatures and sums; of present files only the sum is checked."""
     missing = [file for file, digest in wanted.items()
                if not os.path.exists(cache + "/" + file) or sha256(cache + "/" + file) != digest]
     if not missing:
@@ -103,7 +103,7 @@ def packages(cache, groups, gigabytes, full):
 
 
 def members(deb, part):
-    """(TarInfo, file or None) of a package's "fsys" (what it installs) or "ctrl" (dpkg's) archive."""
+    """(TarInfo, file or None) of a package's archive: "fsys" is installed, "ctrl" is for dpkg."""
     with subprocess.Popen(["dpkg-deb", "--%s-tarfile" % part, deb], stdout=subprocess.PIPE) as unpack:
         with tarfile.open(fileobj=unpack.stdout, mode="r|") as tar:
             for info in tar:

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""What flatbed-runtime adds to a real container's create and start.
+"""Measures the time that flatbed-runtime adds to create and start of a real container.
 
     bench_create.py PAIRS BUNDLE EDITED ASKED STAMP -- DIRECT... -- THROUGH...
 
 Each pair creates, starts and deletes one container by DIRECT and one by THROUGH (a command and its
-options), in alternating order, of equal config.json: DIRECT gets EDITED, which is what THROUGH makes
-of ASKED; that is checked. Deleting is not timed. Create and start vary by a quarter, so the difference
+options), in alternating order, with equal config.json: DIRECT gets EDITED, the result of THROUGH
+with ASKED; that is checked. Deleting is not timed. Create and start vary by a quarter, so the difference
 of both is only known to a millisecond after hundreds of pairs; it is printed with the interval that
 holds its median in 95 of 100 cases (order statistics). What varies little is when the low-level runtime
-begins: it is started by a program that appends the time to STAMP first, in both cases. How much later
-that is through the shim, in place, with the processor's caches as the last container left them, is what
-the shim adds.
+begins: in both cases a program appends the time to STAMP and then starts it. The delay of
+that start through the shim, with the processor's caches as the last container left them, is the time
+that the shim adds.
 """
 import os
 import shutil
@@ -23,7 +23,7 @@ PAUSE = 0.02  # the kernel takes a container's namespaces and groups apart after
 
 
 def run(words):
-    """When it began and how long it took, in seconds."""
+    """(start, duration) of a command, in seconds."""
     quiet = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
     start = time.clock_gettime(time.CLOCK_MONOTONIC)
     child = os.posix_spawn(words[0], words, os.environ, file_actions=quiet)
@@ -53,7 +53,7 @@ def container(command, low, bundle, config, stamp):
 
 
 def interval(values):
-    """The median, and the order statistics between which it is in 95 of 100 cases."""
+    """The median, and the order statistics that enclose it in 95 of 100 cases."""
     values = sorted(values)
     reach = 0.98 * len(values) ** 0.5  # 1.96 standard deviations of a binomial of 1/2
     middle = (len(values) - 1) / 2

@@ -4,10 +4,10 @@
     bench_debian.py DIR GIGABYTES CACHE
 
 writes DIR/image.tar and DIR/oci as bench_image.py does, and the packages it needs below CACHE; the same
-packages give the same bytes. What is in a layer is what packages install, with owners, modes, links and
-dpkg's records. main has no CUDA: the largest libraries of machine code stand for it. Only the weights are
-synthetic. `apt-get upgrade`, `chown -R`, `chmod -R` and the newer framework bring files of an older layer
-again, the first and the last with other bytes.
+packages give the same bytes. A layer has the files that packages install, with owners, modes, links and
+the records of dpkg. main has no CUDA: the largest libraries of machine code stand for it. Only the weights are
+synthetic. `apt-get upgrade`, `chown -R`, `chmod -R` and the newer framework repeat files of an older layer,
+the first and the last with other bytes.
 """
 import io
 import os
@@ -19,7 +19,7 @@ from bench_image import MTIME, Content, Stack, write
 
 FULL = 7.5
 OTHER = bytes((byte + 1) & 255 for byte in range(256))
-MERGED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")  # links into /usr, whatever a package says
+MERGED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")  # links into /usr, even if a package has a directory
 
 # group: megabytes at full size, the most of them that one package may have, patterns
 GROUPS = {
@@ -51,15 +51,15 @@ GROUPS = {
 
 
 class Debian(Stack):
-    """Layers, and the tree that they make: packages that do not go together are not mixed up."""
+    """Layers and their merged tree: rejects files that conflict."""
 
-    def __init__(self, folder, gigabytes, cache):
-        super().__init__(folder)
+    def __init__(self, directory, gigabytes, cache):
+        super().__init__(directory)
         self.scale, self.debs = gigabytes / FULL, packages(cache, GROUPS, gigabytes, FULL)
         self.kinds, self.status = {}, b""
 
     def fits(self, layer, name, is_dir):
-        """No file below a file, no directory over a file, nothing twice in a layer."""
+        """Asserts: no file below a file, no directory over a file, no path twice in a layer."""
         head = os.path.dirname(name)
         while head:
             if self.kinds.get(head, "dir") != "dir":
@@ -86,7 +86,7 @@ class Debian(Stack):
 
     @staticmethod
     def place(name, prefix=""):
-        """Where a package's file goes: into /usr if its first folder is one of those, or below a prefix."""
+        """The path of a package's file: in /usr if its first directory is one of MERGED, or below a prefix."""
         name = os.path.normpath(name).strip("/")
         if name == ".":
             return prefix
@@ -95,7 +95,7 @@ class Debian(Stack):
         return prefix + "/" + name.removeprefix("usr/") if prefix else name
 
     def unpack(self, layer, deb, prefix="", linked=""):
-        """A package, below a prefix of its own; `linked` has every file of it again, as a hard link."""
+        """A package below its own prefix; `linked` repeats each of its files as a hard link."""
         for info, file in members(deb, "fsys"):
             name = self.place(info.name, prefix)
             if info.issym() and os.path.normpath(info.name) in MERGED:
@@ -111,7 +111,7 @@ class Debian(Stack):
                 self.put(layer, other, info, None)
 
     def record(self, layer, debs):
-        """dpkg's notes on packages, and its list of all, as any step of apt's writes it again."""
+        """The records of dpkg for packages, and its list of all, which each step of apt writes again."""
         for deb in debs:
             package = os.path.basename(deb).split("_")[0]
             for info, file in members(deb, "ctrl"):
@@ -131,7 +131,7 @@ class Debian(Stack):
         return layer
 
     def again(self, what, source, below, megabytes=None, other=False, **change):
-        """What a layer has below a folder (files up to an amount) in another, changed."""
+        """Repeats files of a layer below a directory (up to an amount) in another layer, changed."""
         layer, left = self.layer(what), None if megabytes is None else megabytes * self.scale * 1e6
         with tarfile.open(source.path) as tar:
             for info in tar:
@@ -158,7 +158,7 @@ class Debian(Stack):
                       if name not in names and not name.startswith(gone)}
 
     def cache(self, megabytes):
-        """Files that no compressor helps: the packages."""
+        """Incompressible files: the packages."""
         layer, left = self.layer("pip's cache"), megabytes * self.scale * 1e6
         for deb in (deb for group in ("torch", "toolkit", "conda", "media", *GROUPS) for deb in self.debs[group]):
             name = "root/.cache/pip/http/" + os.path.basename(deb)

@@ -1,4 +1,4 @@
-# A dockerd of bench-flatten's own: sockets, state and images below its folder.
+# A private dockerd for bench-flatten: sockets, state and images are below its directory.
 # shellcheck shell=bash disable=SC2154
 
 dockerd_pid=""
@@ -9,7 +9,7 @@ bench_docker_lines() {
         "unix://$dir/docker.sock" "unix://$dir/docker.sock"
 }
 
-# bench_docker_start ARCHIVE: with the image loaded, and a container of it that was never started.
+# bench_docker_start ARCHIVE: starts dockerd, loads the image, and creates a container of it.
 bench_docker_start() {
     [[ $(id -u) -eq 0 ]] || die "--docker needs root"
     say "starting a dockerd and loading the image"

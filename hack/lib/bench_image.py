@@ -25,7 +25,7 @@ POOL = 32 << 20
 
 
 class Content:
-    """Bytes that compress like the real thing: text about 4:1, code about 3:1, weights 1.15:1."""
+    """Bytes that compress like real files: text about 4:1, code about 3:1, weights 1.15:1."""
 
     def __init__(self):
         self.random = random.Random(42)
@@ -100,13 +100,13 @@ class Layer:
 class Stack:
     """Layers in the making, the newest last."""
 
-    def __init__(self, folder):
-        self.folder, self.layers = folder, []
+    def __init__(self, directory):
+        self.directory, self.layers = directory, []
 
     def layer(self, what):
         self.close()
         number = len(self.layers) + 1
-        self.layers.append(Layer("%s/layer-%02d.tar" % (self.folder, number), what))
+        self.layers.append(Layer("%s/layer-%02d.tar" % (self.directory, number), what))
         return self.layers[-1]
 
     def close(self):
@@ -115,10 +115,10 @@ class Stack:
 
 
 class Image(Stack):
-    """The content, and what is needed to bring a file of an earlier layer again."""
+    """The content, and the data to repeat a file of an earlier layer."""
 
-    def __init__(self, folder, gigabytes):
-        super().__init__(folder)
+    def __init__(self, directory, gigabytes):
+        super().__init__(directory)
         self.scale = gigabytes / 7.5
         self.count_scale = min(1.0, 0.2 + 0.8 * self.scale)
         self.content = Content()
@@ -131,7 +131,7 @@ class Image(Stack):
 
     def names(self, root, count, mean):
         count = int(count * self.count_scale)
-        rng = random.Random(root)  # the same tree whenever it is asked for
+        rng = random.Random(root)  # the same tree for each call
         for i in range(count):
             size = min(int(rng.expovariate(1 / mean)), mean * 20)
             yield ("%s/pkg%02d/sub%d/module_%05d.%s" % (root, i % 61, i % 7, i, "py" if i % 4 else "pyc"),
@@ -219,7 +219,7 @@ def sha256(path):
 
 
 def gzip_layer(path):
-    """As engines push it; pigz writes about what gzip -6 would, on all processors."""
+    """Compressed as engines push it; the output of pigz is close to that of gzip -6."""
     packed = path + ".gz"
     with open(packed, "wb") as out:
         subprocess.run(["pigz", "-nc", "-5", path], stdout=out, check=True)
@@ -250,42 +250,42 @@ def write_archive(path, layers, diff_ids, config):
             tar.addfile(info, io.BytesIO(data))
 
 
-def put_blob(folder, data):
+def put_blob(directory, data):
     digest = hashlib.sha256(data).hexdigest()
-    with open("%s/blobs/sha256/%s" % (folder, digest), "wb") as file:
+    with open("%s/blobs/sha256/%s" % (directory, digest), "wb") as file:
         file.write(data)
     return {"digest": "sha256:" + digest, "size": len(data)}
 
 
-def write_layout(folder, layers, config):
+def write_layout(directory, layers, config):
     kind = "application/vnd.oci.image."
-    os.makedirs(folder + "/blobs/sha256")
+    os.makedirs(directory + "/blobs/sha256")
     descriptors = []
     for layer in layers:
         packed = gzip_layer(layer.path)
         digest = sha256(packed)
         descriptors.append({"mediaType": kind + "layer.v1.tar+gzip", "digest": "sha256:" + digest,
                             "size": os.stat(packed).st_size})
-        os.rename(packed, "%s/blobs/sha256/%s" % (folder, digest))
+        os.rename(packed, "%s/blobs/sha256/%s" % (directory, digest))
         os.unlink(layer.path)
     manifest = {"schemaVersion": 2, "mediaType": kind + "manifest.v1+json",
-                "config": {"mediaType": kind + "config.v1+json", **put_blob(folder, config)},
+                "config": {"mediaType": kind + "config.v1+json", **put_blob(directory, config)},
                 "layers": descriptors}
-    entry = {"mediaType": kind + "manifest.v1+json", **put_blob(folder, json.dumps(manifest).encode()),
+    entry = {"mediaType": kind + "manifest.v1+json", **put_blob(directory, json.dumps(manifest).encode()),
              "annotations": {"org.opencontainers.image.ref.name": "latest"}}
     for name, data in (("index.json", {"schemaVersion": 2, "manifests": [entry]}),
                        ("oci-layout", {"imageLayoutVersion": "1.0.0"})):
-        with open(folder + "/" + name, "w") as file:
+        with open(directory + "/" + name, "w") as file:
             json.dump(data, file)
 
 
 def write(stack):
-    """image.tar and oci/ of the layers, whose files are gone then."""
+    """Writes image.tar and oci/ of the layers, and removes the files of the layers."""
     stack.close()
     diff_ids = [sha256(layer.path) for layer in stack.layers]
     config = config_of(stack.layers, diff_ids)
-    write_archive(stack.folder + "/image.tar", stack.layers, diff_ids, config)
-    write_layout(stack.folder + "/oci", stack.layers, config)
+    write_archive(stack.directory + "/image.tar", stack.layers, diff_ids, config)
+    write_layout(stack.directory + "/oci", stack.layers, config)
     print("%d layers" % len(diff_ids))
 
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Time commands, interleaved: bench_run.py RUNS FILE
+"""Times commands, interleaved: bench_run.py RUNS FILE
 
-FILE has a line a command, "LABEL<TAB>SHELL", run in turn by `bash -ec` with $OUT, a fresh folder that
-is removed afterwards; what a line prepares before a `: START` line of its own does not count. Prints
+FILE has a line a command, "LABEL<TAB>SHELL", run in turn by `bash -ec` with $OUT, a new directory that
+is removed afterwards. Preparations before a line `: START` do not count. Prints
 "LABEL<TAB>wall<TAB>cpu<TAB>peak RSS in MB<TAB>temporary disk in MB<TAB>output in MB" with medians.
-A label that starts with "-" is run once, whatever RUNS says: it is slow.
+A command whose label starts with "-" is slow and runs only once.
 """
 import os
 import shutil
@@ -16,28 +16,28 @@ import threading
 import time
 
 
-def used(folder):
-    """Bytes that the file system of a folder has in use: unnamed files count."""
-    stat = os.statvfs(folder)
+def used(directory):
+    """Bytes in use on the file system of a directory: unnamed files count."""
+    stat = os.statvfs(directory)
     return (stat.f_blocks - stat.f_bfree) * stat.f_frsize
 
 
 class DiskWatch(threading.Thread):
-    """The most that was in use, sampled: other programs' writing is seen, too."""
+    """The maximum in use, sampled: the writes of other programs count, too."""
 
-    def __init__(self, folder):
+    def __init__(self, directory):
         super().__init__(daemon=True)
-        self.folder, self.start_used, self.peak = folder, used(folder), 0
+        self.directory, self.start_used, self.peak = directory, used(directory), 0
         self.over = threading.Event()
 
     def run(self):
         while not self.over.wait(0.05):
-            self.peak = max(self.peak, used(self.folder) - self.start_used)
+            self.peak = max(self.peak, used(self.directory) - self.start_used)
 
 
-def size_of(folder):
+def size_of(directory):
     return sum(os.lstat(os.path.join(base, name)).st_blocks * 512
-               for base, _, names in os.walk(folder) for name in names)
+               for base, _, names in os.walk(directory) for name in names)
 
 
 def measure(shell):

@@ -4,7 +4,7 @@
         page = browser.page(width, height)
         page.open(path)             # a file; returns when it is loaded
         page.run("1 + 1")           # the value of an expression
-        page.problems               # console errors, exceptions, requests that left the file
+        page.problems               # console errors, exceptions, requests to other files or hosts
         page.screenshot()           # PNG bytes
 """
 import base64
@@ -107,7 +107,7 @@ class Page:
         self.settle()
 
     def settle(self):
-        """Two frames, so that what was asked for is laid out; then what went wrong so far."""
+        """Waits for two frames, so that the layout is done; then raises the problems so far."""
         self.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
         for event in self.browser.events:
             self.notice(event["method"], event.get("params", {}))

@@ -1,4 +1,4 @@
-# Shared by the scripts of hack/: where the sources are, root's rights, packages.
+# Shared by the scripts of hack/: the root of the sources, commands as root, packages.
 # shellcheck shell=bash
 set -euo pipefail
 
@@ -13,7 +13,7 @@ die() {
     exit 1
 }
 
-# Runs a command as root, through sudo where needed; named variables go along.
+# Runs a command as root, through sudo if needed; named variables are passed on.
 as_root() {
     if [[ $(id -u) -eq 0 ]]; then
         env "$@"
@@ -24,8 +24,8 @@ as_root() {
     fi
 }
 
-# The packages of the named lists in hack/packages, one a line, '#' starts a comment. "NAME?" is wanted
-# where the archive has it.
+# The packages of the named lists in hack/packages, one a line, '#' starts a comment. "NAME?" is installed
+# only if the archive has it.
 package_list() {
     local list
     for list in "$@"; do
@@ -39,7 +39,7 @@ package_installed() {
 
 package_offered() { [[ -n $(apt-cache show --no-all-versions "$1" 2>/dev/null) ]]; }
 
-# Installs what is missing of them; asks nothing, and does not touch the network when all is there.
+# Installs the missing ones without questions; uses no network if all are installed.
 install_packages() {
     local package missing=() wanted=()
     command -v apt-get >/dev/null || die "not Debian: install the like of $(package_list "$@")"
@@ -62,7 +62,7 @@ install_packages() {
         "${missing[@]}"
 }
 
-# Runs a command quietly: its output is shown if it fails.
+# Runs a command and shows its output only if it fails.
 quietly() {
     local log
     log=$(mktemp)
@@ -74,7 +74,7 @@ quietly() {
     rm -f "$log"
 }
 
-# configure PRESET [OPTION...]: with ccache where it is installed.
+# configure PRESET [OPTION...]: configures, with ccache if it is installed.
 configure() {
     local preset=$1 launcher
     shift

@@ -13,7 +13,7 @@ sum() { sha256sum "$1" | cut -d ' ' -f 1; }
 step() { printf '\n%s\n' "$*"; }
 size() { numfmt --to=si --suffix=B "$(stat -c %s "$1")"; }
 
-# layer N: packs the folder $work/layer.N.
+# layer N: packs the directory $work/layer.N.
 layer() {
     tar -C "$work/layer.$1" --sort=name --owner=0 --group=0 --mtime=@0 -cf "$work/image/$1.tar" .
 }

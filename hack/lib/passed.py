@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Runs a checker over the files that have not passed it before: passed.py KEY CACHE PROCESSES BATCH COMMAND... < FILES
 
-A file has passed when COMMAND FILE... ended with 0; that is remembered in the directory CACHE, by the digest of
+A file has passed when COMMAND FILE... ended with 0. The directory CACHE remembers that by the digest of
 KEY (the tool's version, its configuration) and of the file's content. A line "FILE<TAB>TEXT" gives the
-content to go by instead, as a digest. PROCESSES batches of BATCH files run at a time. Exit status 1 if one fails.
+content as a digest instead. PROCESSES batches of BATCH files run at a time. Exit status 1 if one fails.
 """
 import concurrent.futures
 import hashlib

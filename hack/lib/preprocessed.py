@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Digests of what a compiler sees: preprocessed.py BUILD < FILES prints "FILE<TAB>DIGEST" for each file.
+"""Digests of preprocessed sources: preprocessed.py BUILD < FILES prints "FILE<TAB>DIGEST" for each file.
 
 The digest is that of the preprocessed text with its comments (NOLINT is one), by BUILD/compile_commands.json: it
 changes with the file, its headers and its flags.

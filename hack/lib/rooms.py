@@ -21,7 +21,7 @@ PROGRAMS = ("shim/runtime", "shim/admin")
 KEEPER = "flatten/keeper"
 SHARED = ("flatten/stream", "flatten/name", "flatten/exchange", "flatten/wire")
 READER = ("flatten/image", "flatten/layer", "flatten/merge", "flatten/squash", "flatten/analyze", "flatten/reader")
-# Of other projects: headers, and functions, that one side of the sandbox has no use for.
+# Headers and functions of other projects that one side of the sandbox must not use.
 KEEPER_HEADERS = re.compile(r"archive(_entry)?\.h|zstd\.h|lz4\.h|isa-l/.*")
 READER_HEADERS = re.compile(r"curl/.*|sys/socket\.h|sys/un\.h|netdb\.h|netinet/.*|arpa/.*")
 NO_HEADERS = re.compile(r"(?!)")
@@ -53,8 +53,8 @@ class Room:
 
 
 def room_of(path):
-    folder = os.path.dirname(path)
-    return folder[len("include/"):] if folder.startswith("include/") else folder
+    directory = os.path.dirname(path)
+    return directory[len("include/"):] if directory.startswith("include/") else directory
 
 
 def below(name, roots):

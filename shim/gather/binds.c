@@ -23,7 +23,7 @@ struct gather {
     const char *bundle_path;
     struct mount_table table;
     struct engine_directories engine;
-    struct source_folder folder; /* the directory of the last source */
+    struct source_directory directory; /* the directory of the last source */
     struct arena *arena;
     struct bind_facts *out;
     struct err *err;
@@ -31,7 +31,7 @@ struct gather {
 
 const char *binds_unpinned(const char *source)
 {
-    static const char prefix[] = PIN_FOLDER "/bind:";
+    static const char prefix[] = PIN_DIRECTORY "/bind:";
 
     if (strncmp(source, prefix, sizeof(prefix) - 1) != 0)
         return NULL;
@@ -50,7 +50,7 @@ static bool walk_safely(struct gather *g, const char *path, struct source *out)
 
     if (path[0] != '/' && !absolute)
         return false;
-    return source_look_in(&g->folder, absolute ? absolute : path, out, &ignored) == 0 &&
+    return source_look_in(&g->directory, absolute ? absolute : path, out, &ignored) == 0 &&
            !out->missing && !out->exposed;
 }
 
@@ -248,7 +248,7 @@ int binds_gather(const struct policy *policy, const struct spec *spec, const str
                        .facts = facts,
                        .bundle = bundle,
                        .bundle_path = bundle_path,
-                       .folder = SOURCE_FOLDER_INIT,
+                       .directory = SOURCE_DIRECTORY_INIT,
                        .arena = arena,
                        .out = out,
                        .err = err};
@@ -270,6 +270,6 @@ int binds_gather(const struct policy *policy, const struct spec *spec, const str
         rc = gather_targets(&g);
     for (size_t i = 0; i < spec->mount_count; i++)
         cleanup_fd(&wishes[i].fd);
-    source_folder_close(&g.folder);
+    source_directory_close(&g.directory);
     return rc;
 }

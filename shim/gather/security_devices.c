@@ -114,10 +114,10 @@ int security_find_devices(const struct policy_list *globs, struct arena *arena,
 {
     for (size_t i = 0; i < globs->count; i++) {
         const char *slash = strrchr(globs->items[i], '/');
-        _cleanup_free_ char *folder = strndup(
+        _cleanup_free_ char *directory = strndup(
             globs->items[i], slash == globs->items[i] ? 1 : (size_t)(slash - globs->items[i]));
-        DIR *dir = folder ? opendir(folder) : NULL;
-        if (!folder)
+        DIR *dir = directory ? opendir(directory) : NULL;
+        if (!directory)
             return err_nomem(err);
         if (!dir) /* the host has no such devices */
             continue;

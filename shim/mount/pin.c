@@ -20,15 +20,15 @@ static int make_directory(const char *path, struct err *err)
 
 int pin_begin(struct err *err)
 {
-    if (make_directory("/run/flatbed", err) < 0 || make_directory(PIN_FOLDER, err) < 0)
+    if (make_directory("/run/flatbed", err) < 0 || make_directory(PIN_DIRECTORY, err) < 0)
         return -1;
     if (unshare(CLONE_NEWNS) < 0)
         return err_sys(err, "cannot enter a private mount namespace");
     if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
         return err_sys(err, "cannot make the mounts private");
-    if (mount("flatbed", PIN_FOLDER, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+    if (mount("flatbed", PIN_DIRECTORY, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
               "mode=0755,size=1m") < 0)
-        return err_sys(err, "cannot mount a tmpfs on %s", PIN_FOLDER);
+        return err_sys(err, "cannot mount a tmpfs on %s", PIN_DIRECTORY);
     return 0;
 }
 

@@ -14,7 +14,7 @@ enum { MOST_LINKS = 40 }; /* as path_resolution(7) has it */
 struct walk {
     const char *path; /* for messages */
     const struct user_ids *user;
-    const struct source_folder *folder; /* the start of the walk, while out->fd is -1; or NULL */
+    const struct source_directory *directory; /* the start, while out->fd is -1; or NULL */
     struct source *out;
     struct stat dir; /* of the directory that the walk has reached */
     bool at_root;    /* `dir` is "/" */
@@ -33,7 +33,7 @@ void source_close(struct source *source)
 
 static int walk_fd(const struct walk *w)
 {
-    return w->out->fd < 0 && w->folder ? w->folder->fd : w->out->fd;
+    return w->out->fd < 0 && w->directory ? w->directory->fd : w->out->fd;
 }
 
 static void walk_enter(struct walk *w, int fd, const struct stat *st)
@@ -148,18 +148,18 @@ static int walk_component(struct walk *w, const char *name)
 
 static int walk_begin(struct walk *w)
 {
-    if (!w->folder)
+    if (!w->directory)
         return walk_enter_root(w);
-    w->dir = w->folder->st;
-    w->out->linked = w->folder->linked;
+    w->dir = w->directory->st;
+    w->out->linked = w->directory->linked;
     return 0;
 }
 
-/* Walks `rest`, which is not empty, from the directory `folder`, or from "/" if that is NULL. */
-static int walk(const char *path, const struct source_folder *folder, const char *rest,
+/* Walks `rest`, which is not empty, from `directory`, or from "/" if that is NULL. */
+static int walk(const char *path, const struct source_directory *directory, const char *rest,
                 const struct user_ids *user, struct source *out, struct err *err)
 {
-    struct walk w = {.path = path, .user = user, .folder = folder, .out = out, .err = err};
+    struct walk w = {.path = path, .user = user, .directory = directory, .out = out, .err = err};
     char *name;
     int rc;
 
@@ -186,44 +186,45 @@ int source_look(const char *path, struct source *out, struct err *err)
     return walk(path, NULL, path, NULL, out, err);
 }
 
-void source_folder_close(struct source_folder *folder)
+void source_directory_close(struct source_directory *directory)
 {
-    cleanup_fd(&folder->fd);
-    free(folder->path);
-    *folder = (struct source_folder)SOURCE_FOLDER_INIT;
+    cleanup_fd(&directory->fd);
+    free(directory->path);
+    *directory = (struct source_directory)SOURCE_DIRECTORY_INIT;
 }
 
 /* Returns true if that directory is open now. One that users could replace is only remembered. */
-static bool folder_turn_to(struct source_folder *folder, const char *path, size_t len)
+static bool directory_turn_to(struct source_directory *directory, const char *path, size_t len)
 {
     _cleanup_source_ struct source found = SOURCE_INIT;
     struct err ignored;
 
-    if (folder->path && strncmp(folder->path, path, len) == 0 && folder->path[len] == '\0')
-        return folder->fd >= 0;
-    source_folder_close(folder);
-    folder->path = strndup(path, len);
-    if (folder->path && source_look(folder->path, &found, &ignored) == 0 && !found.missing &&
-        found.directory && !found.exposed && fstat(found.fd, &folder->st) == 0)
-        folder->fd = steal_fd(&found.fd);
-    folder->linked = found.linked;
-    return folder->fd >= 0;
+    if (directory->path && strncmp(directory->path, path, len) == 0 && directory->path[len] == '\0')
+        return directory->fd >= 0;
+    source_directory_close(directory);
+    directory->path = strndup(path, len);
+    if (directory->path && source_look(directory->path, &found, &ignored) == 0 && !found.missing &&
+        found.directory && !found.exposed && fstat(found.fd, &directory->st) == 0)
+        directory->fd = steal_fd(&found.fd);
+    directory->linked = found.linked;
+    return directory->fd >= 0;
 }
 
-static int walk_in(struct source_folder *folder, const char *path, const struct user_ids *user,
-                   struct source *out, struct err *err)
+static int walk_in(struct source_directory *directory, const char *path,
+                   const struct user_ids *user, struct source *out, struct err *err)
 {
-    const char *slash = folder ? strrchr(path, '/') : NULL;
+    const char *slash = directory ? strrchr(path, '/') : NULL;
 
-    if (slash && slash > path && slash[1] && folder_turn_to(folder, path, (size_t)(slash - path)))
-        return walk(path, folder, slash + 1, user, out, err);
+    if (slash && slash > path && slash[1] &&
+        directory_turn_to(directory, path, (size_t)(slash - path)))
+        return walk(path, directory, slash + 1, user, out, err);
     return walk(path, NULL, path, user, out, err);
 }
 
-int source_look_in(struct source_folder *folder, const char *path, struct source *out,
+int source_look_in(struct source_directory *directory, const char *path, struct source *out,
                    struct err *err)
 {
-    return walk_in(folder, path, NULL, out, err);
+    return walk_in(directory, path, NULL, out, err);
 }
 
 int source_find(const char *path, struct source *out, struct err *err)
@@ -237,10 +238,10 @@ int source_find_for(const char *path, const struct user_ids *user, struct source
     return source_find_in(NULL, path, user, out, err);
 }
 
-int source_find_in(struct source_folder *folder, const char *path, const struct user_ids *user,
-                   struct source *out, struct err *err)
+int source_find_in(struct source_directory *directory, const char *path,
+                   const struct user_ids *user, struct source *out, struct err *err)
 {
-    if (walk_in(folder, path, user, out, err) < 0)
+    if (walk_in(directory, path, user, out, err) < 0)
         return -1;
     if (out->missing || out->directory || out->regular)
         return 0;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { FOLDER_MODE = 0755 };
+enum { DIRECTORY_MODE = 0755 };
 
 /* Sets the mode afterwards: mkdir(2) drops setuid and setgid. Returns 0, or -1 and errno. */
 static int mkdir_with_mode(int dirfd, const char *name, mode_t mode)
@@ -75,7 +75,8 @@ static int make_as_root(int dirfd, const char *name, uid_t uid, gid_t gid, mode_
     return 0;
 }
 
-int source_make_folder(int dirfd, const char *name, const struct source_make *make, struct err *err)
+int source_make_directory(int dirfd, const char *name, const struct source_make *make,
+                          struct err *err)
 {
     struct stat st;
 
@@ -89,7 +90,7 @@ int source_make_folder(int dirfd, const char *name, const struct source_make *ma
 static int make_component(int dirfd, const char *name, bool last, bool exposed,
                           const struct source_make *make, struct err *err)
 {
-    mode_t mode = last ? make->mode : FOLDER_MODE;
+    mode_t mode = last ? make->mode : DIRECTORY_MODE;
     struct stat dir;
 
     if (make->who.uid == geteuid())
@@ -106,7 +107,7 @@ static int make_component(int dirfd, const char *name, bool last, bool exposed,
     }
     if (last)
         return make_as_root(dirfd, name, make->who.uid, make->who.gid, make->mode, err);
-    return make_as_root(dirfd, name, geteuid(), getegid(), FOLDER_MODE, err);
+    return make_as_root(dirfd, name, geteuid(), getegid(), DIRECTORY_MODE, err);
 }
 
 int source_make_next(const struct source *missing, const struct source_make *make, struct err *err)

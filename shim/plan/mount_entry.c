@@ -163,13 +163,13 @@ const char *mount_entry_pin_path(const struct plan_mount *m, struct arena *arena
 {
     _cleanup_buf_ struct buf path = BUF_INIT;
 
-    buf_printf(&path, PIN_FOLDER "/%s:%s", m->volume->name, m->name);
+    buf_printf(&path, PIN_DIRECTORY "/%s:%s", m->volume->name, m->name);
     return path.failed ? NULL : arena_strndup(arena, path.data, path.len);
 }
 
 bool mount_entry_is_held(const struct spec_mount *mount)
 {
-    static const char held[] = PIN_FOLDER "/bind:";
+    static const char held[] = PIN_DIRECTORY "/bind:";
 
     return mount->source && strncmp(mount->source, held, sizeof(held) - 1) == 0 &&
            path_is_clean_absolute(mount->source);
@@ -185,8 +185,8 @@ bool mount_entry_names_pin(const struct spec_mount *mount)
     if (mount->source[0] == '/') {
         buf_putc(&path, '/');
         if (path_clean(mount->source, strlen(mount->source), &path, &ignored) == 0)
-            return path_is_beneath(path.data, PIN_FOLDER) ||
-                   path_is_beneath(path.data, "/var" PIN_FOLDER);
+            return path_is_beneath(path.data, PIN_DIRECTORY) ||
+                   path_is_beneath(path.data, "/var" PIN_DIRECTORY);
     }
     return strstr(mount->source, "flatbed") != NULL; /* relative, or more ".." than directories */
 }

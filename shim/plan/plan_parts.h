@@ -10,7 +10,7 @@
 /*
  * Mounts the volumes, unless the input says `no_volumes`, in the order of their targets' depth:
  * `always` ones and those asked for. Denies mounts of the container whose source is below
- * PIN_FOLDER.
+ * PIN_DIRECTORY.
  */
 int plan_add_volumes(struct planner *p) must_check;
 

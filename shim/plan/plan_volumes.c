@@ -147,7 +147,7 @@ static int deny_foreign_pins(struct planner *p)
         op->asked_by = "mounts";
         if (plan_decide(p, op, PLAN_DENIED, NULL,
                         "the container's own mount on %s has a source in %s", mount->destination,
-                        PIN_FOLDER) < 0)
+                        PIN_DIRECTORY) < 0)
             return -1;
     }
     return 0;

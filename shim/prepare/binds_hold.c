@@ -39,8 +39,8 @@ static bool is_taken(const struct plan *plan, const struct buf *path)
     return false;
 }
 
-/* Returns PIN_FOLDER/bind:NUMBER, with a number that no other mount has, and where the source was
- * found. */
+/* Returns PIN_DIRECTORY/bind:NUMBER, with a number that no other mount has, and where the source
+ * was found. */
 static const char *hold_path(const struct plan *plan, const struct bind_source *source,
                              size_t *number, struct arena *arena)
 {
@@ -50,20 +50,20 @@ static const char *hold_path(const struct plan *plan, const struct bind_source *
         return source->pin;
     do {
         buf_truncate(&path, 0);
-        buf_printf(&path, PIN_FOLDER "/bind:%zu/", (*number)++);
+        buf_printf(&path, PIN_DIRECTORY "/bind:%zu/", (*number)++);
     } while (is_taken(plan, &path));
     buf_puts(&path, source->found + strspn(source->found, "/"));
     return path.failed ? NULL : arena_strndup(arena, path.data, path.len);
 }
 
-/* Makes the directories above a path in PIN_FOLDER, with mode 0755 whatever the umask. */
+/* Makes the directories above a path in PIN_DIRECTORY, with mode 0755 whatever the umask. */
 static int make_parents(const char *path, struct err *err)
 {
     _cleanup_free_ char *part = strdup(path);
 
     if (!part)
         return err_nomem(err);
-    for (char *slash = strchr(part + sizeof(PIN_FOLDER), '/'); slash;
+    for (char *slash = strchr(part + sizeof(PIN_DIRECTORY), '/'); slash;
          slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         if (mkdir(part, 0755) < 0 && errno != EEXIST)

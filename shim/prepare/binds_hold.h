@@ -1,6 +1,7 @@
 /*
  * The second look at the mounts that a user brought: a source that a user could swap is opened
- * again and held by a bind mount in PIN_FOLDER (pin.h), from where the low-level runtime mounts it.
+ * again and held by a bind mount in PIN_DIRECTORY (pin.h), from where the low-level runtime mounts
+ * it.
  */
 #ifndef SHIM_BINDS_HOLD_H
 #define SHIM_BINDS_HOLD_H

@@ -47,9 +47,9 @@ int pool_prepare(const char *pool, const struct source *source, const struct sou
     const struct source_make work = {.who = {.uid = geteuid(), .gid = getegid()}, .mode = 0700};
 
     if (pool_check(pool, source, err) < 0 ||
-        source_make_folder(source->fd, OVERLAY_UPPER, make, err) < 0)
+        source_make_directory(source->fd, OVERLAY_UPPER, make, err) < 0)
         return -1;
-    return source_make_folder(source->fd, OVERLAY_WORK, &work, err);
+    return source_make_directory(source->fd, OVERLAY_WORK, &work, err);
 }
 
 static bool set_directory(int context, const char *key, int fd, const char *sub)

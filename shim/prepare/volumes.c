@@ -15,8 +15,8 @@ struct preparing {
     const struct facts *facts;
     struct arena *arena;
     struct submounts submounts;
-    struct source_folder folder; /* of the last source; in the first pass only */
-    bool exposed;                /* something must be pinned */
+    struct source_directory directory; /* of the last source; in the first pass only */
+    bool exposed;                      /* something must be pinned */
     struct err *err;
 };
 
@@ -52,20 +52,20 @@ const struct user_ids *volumes_user(const struct outcome *o, const struct facts 
 }
 
 static int find_source(const struct outcome *o, const struct facts *facts,
-                       struct source_folder *folder, struct source *out, struct err *err)
+                       struct source_directory *directory, struct source *out, struct err *err)
 {
-    static const mode_t folder_mode = 0755;
+    static const mode_t directory_mode = 0755;
     const struct plan_mount *m = &o->op->mount;
     struct source_make make;
 
-    if (source_find_in(folder, m->source, volumes_user(o, facts, &make), out, err) < 0)
+    if (source_find_in(directory, m->source, volumes_user(o, facts, &make), out, err) < 0)
         return -1;
     if (!out->missing || !m->volume->create.wanted)
         return 0;
     source_close(out);
     if (m->pool) /* the private side: root owns it, and the user what is in it */
-        make =
-            (struct source_make){.who = {.uid = geteuid(), .gid = getegid()}, .mode = folder_mode};
+        make = (struct source_make){.who = {.uid = geteuid(), .gid = getegid()},
+                                    .mode = directory_mode};
     else if (find_owner(o, facts, &make, err) < 0)
         return err_wrap(err, "%s", m->source);
     return source_find_or_make(m->source, &make, out, err);
@@ -147,7 +147,7 @@ static int find_volume(struct preparing *p, size_t i)
         decision_skip(p->decision, i, "its source does not answer");
         return 0;
     }
-    if (hangs < 0 || find_source(o, p->facts, &p->folder, &source, p->err) < 0)
+    if (hangs < 0 || find_source(o, p->facts, &p->directory, &source, p->err) < 0)
         return name_volume(m, p->err);
     if (source.missing && !m->volume->optional) {
         err_set(p->err, ERR_POLICY, "%s does not exist", m->source);
@@ -235,11 +235,11 @@ int volumes_prepare(const struct facts *facts, bool enforce, struct arena *arena
                           .facts = facts,
                           .arena = arena,
                           .submounts = {.arena = arena},
-                          .folder = SOURCE_FOLDER_INIT,
+                          .directory = SOURCE_DIRECTORY_INIT,
                           .err = err};
     int rc = find_volumes(&p, enforce);
 
-    source_folder_close(&p.folder);
+    source_directory_close(&p.directory);
     if (rc < 0)
         return -1;
     return p.exposed || binds_exposed(decision) ? pin_volumes(&p) : 0;

@@ -176,7 +176,7 @@ static int read_pair(struct request_reader *r, char *text)
     char *slash = strchr(text, '/');
 
     if (!slash || strchr(slash + 1, '/'))
-        return request_problem(r, "expected CLASS/NAME behind " REQUEST_FOLDER);
+        return request_problem(r, "expected CLASS/NAME behind " REQUEST_DIRECTORY);
     *slash = '\0';
     const struct policy_volume *volume = policy_volume_find(r->policy, text, strlen(text));
     enum request_word word = find_word(text);
@@ -230,15 +230,15 @@ static int read_mount(struct request_reader *r, size_t index, size_t *removed,
                       struct buf *remembered)
 {
     const struct spec_mount *m = &r->spec->list[index];
-    size_t folder = sizeof(REQUEST_FOLDER) - 1;
+    size_t prefix_len = sizeof(REQUEST_DIRECTORY) - 1;
 
-    if (strncmp(m->destination, REQUEST_FOLDER, folder) != 0)
+    if (strncmp(m->destination, REQUEST_DIRECTORY, prefix_len) != 0)
         return 0;
     r->key = m->destination;
     if (!m->bind || !m->source || strcmp(m->source, "/dev/null") != 0)
         return request_problem(r, "only a bind mount of /dev/null asks for something");
     removed[r->out->mount_count++] = index;
-    return read_remembered_pair(r, m->destination + folder, strlen(m->destination) - folder,
+    return read_remembered_pair(r, m->destination + prefix_len, strlen(m->destination) - prefix_len,
                                 remembered);
 }
 

@@ -1,40 +1,21 @@
 #!/usr/bin/env bats
-# The policy's "binds" before a real runc, and races: what a user swaps while containers are created
-# is never what they get.
+# The policy's "binds" before a real runc, and races: a path that a user swaps while containers are created
+# is never mounted.
 
 bats_require_minimum_version 1.5.0
 
-load lib/common
-load lib/image
-load lib/policy
-load lib/lowlevel
-load lib/bundle
+load lib/frame
+frame bundle
 
-setup_file() {
-    fb_begin
-    require_root
-    require_busybox
-    require_tool runc crun jq
-    image_rootfs
-    [ -n "$FB_REFUSED" ] || namespace_start
-}
+policy() { guard runc; }
 
-teardown_file() {
-    namespace_stop
-    fb_end
-}
-
-setup() {
-    fb_gate
-    srv_make
-    ID=fb$$-$BATS_TEST_NUMBER
+test_begin() {
     mkdir -p "$FB_SRV/secret" "$FB_SRV/home/1234/work"
     echo "secret text" >"$FB_SRV/secret/hello"
     echo "own text" >"$FB_SRV/home/1234/work/hello"
-    guard runc
 }
 
-# guard RUNTIME: a policy that lets users mount what is theirs, and gives them a folder of theirs.
+# guard RUNTIME: a policy that lets a user mount files that he owns, and has a volume in his directory.
 guard() {
     policy_write <<END
 { "version": 1, "runtime": { "paths": ["$1"] },
@@ -45,11 +26,7 @@ guard() {
 END
 }
 
-teardown() {
-    [ -n "$FB_REFUSED" ] || bundle_remove_all
-}
-
-# with_mount NAME SOURCE SCRIPT: a bundle that mounts it on /x; its path on stdout.
+# with_mount NAME SOURCE SCRIPT: makes a bundle that mounts SOURCE on /x; prints its path.
 with_mount() {
     local bundle
     bundle=$(bundle_make "$1" null "$3")
@@ -75,7 +52,7 @@ with_mount() {
     expect_match 'Read-only file system'
 }
 
-# swapping FUNCTION: in the background, over and over; its process is $SWAPPER.
+# swapping FUNCTION: repeats it in the background; its process is $SWAPPER.
 swapping() {
     (while :; do "$1"; done) >/dev/null 2>&1 3>&- &
     SWAPPER=$!
@@ -86,15 +63,15 @@ swap_links() {
     ln -s work "$FB_SRV/home/1234/good" && mv -T "$FB_SRV/home/1234/good" "$FB_SRV/home/1234/link"
 }
 
-swap_folder() {
+swap_directory() {
     mv -T "$FB_SRV/home/1234/work" "$FB_SRV/home/1234/aside"
     ln -s "$FB_SRV/secret" "$FB_SRV/home/1234/work"
     rm "$FB_SRV/home/1234/work"
     mv -T "$FB_SRV/home/1234/aside" "$FB_SRV/home/1234/work"
 }
 
-# never_secret BUNDLE: forty containers while something is swapped: some show the user's own, some are
-# refused, and none shows anything else.
+# never_secret BUNDLE: runs forty containers while a path is swapped: some show the user's file, some are
+# refused, and none shows another one.
 never_secret() {
     local i seen=0 refused=0
     cp "$1/config.json" "$FB_DIR/race.json"
@@ -126,14 +103,14 @@ volume_race() {
     chown 1234 "$FB_SRV/home/1234"
     local bundle
     bundle=$(bundle_make race '{"flatbed.own":"work"}' 'cat /x/hello')
-    swapping swap_folder
+    swapping swap_directory
     never_secret "$bundle"
 }
 
-@test "runc: a symlink that is swapped all the time never shows what it must not" { bind_race runc; }
+@test "runc: a symlink that is swapped all the time never shows a secret" { bind_race runc; }
 
-@test "crun: a symlink that is swapped all the time never shows what it must not" { bind_race crun; }
+@test "crun: a symlink that is swapped all the time never shows a secret" { bind_race crun; }
 
-@test "runc: a volume's folder that is swapped for a symlink never shows what it must not" { volume_race runc; }
+@test "runc: a volume's directory that is swapped for a symlink never shows a secret" { volume_race runc; }
 
-@test "crun: a volume's folder that is swapped for a symlink never shows what it must not" { volume_race crun; }
+@test "crun: a volume's directory that is swapped for a symlink never shows a secret" { volume_race crun; }

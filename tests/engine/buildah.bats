@@ -1,37 +1,14 @@
 #!/usr/bin/env bats
-# flatbed-runtime under buildah, which gives a runtime neither annotations nor a log: variables ask.
+# flatbed-runtime under buildah, which gives a runtime neither annotations nor a log: requests are variables.
 
 bats_require_minimum_version 1.5.0
 
-load lib/common
-load lib/image
-load lib/policy
-load lib/lowlevel
-load lib/podman
-load lib/buildah
+load lib/frame
+frame buildah
 
-setup_file() {
-    fb_begin
-    require_root
-    require_busybox
-    require_tool buildah crun runc jq
-    policy_base crun
-    image_archive
-    buildah_start
-}
+policy() { policy_base crun; }
 
-teardown_file() {
-    buildah_stop
-    fb_end
-}
-
-setup() {
-    fb_gate
-    policy_base crun
-    srv_make
-}
-
-# buildah_steps LINES: an image built from the test's by these lines of a Dockerfile.
+# buildah_steps LINES: builds an image from that of the tests, by these lines of a Dockerfile.
 buildah_steps() {
     mkdir -p "$FB_DIR/context"
     printf 'FROM %s\n%s\n' "$FB_BASE" "$1" >"$FB_DIR/context/Dockerfile"
@@ -63,7 +40,7 @@ sees_volumes() {
     expect_match 'exit status 7'
 }
 
-@test "buildah bud: RUN steps see volumes, also what ENV asks for, and the image gets nothing of them" {
+@test "buildah bud: RUN steps see volumes, also those that ENV requests, and the image has none of them" {
     run buildah_steps $'RUN cat /workspace/site/hello\nENV FLATBED_DATA=coco-2017\nRUN cat /workspace/data/coco-2017/hello >/got'
     expect_status 0
     expect_match 'site text'
@@ -74,7 +51,7 @@ sees_volumes() {
     expect_no_match 'hello'
 }
 
-@test "buildah: what is refused is said, by the message alone" {
+@test "buildah: a refusal is shown by its message" {
     run buildah_run --env FLATBED_DATA=secret -- true
     expect_failure
     expect_match "FLATBED_DATA: 'secret' is not offered"
@@ -88,7 +65,7 @@ sees_volumes() {
     expect_match "$FB_TELLS_SYNTAX"
 }
 
-# buildah binds a bind of /dev/null, under a name of its own.
+# buildah replaces /dev/null by a bind mount with another name.
 @test "buildah: a request by mount is refused, as flatbed-runtime(8) says" {
     run buildah_run -v /dev/null:/run/flatbed/request/data/coco-2017 -- true
     expect_failure

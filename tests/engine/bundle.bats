@@ -1,39 +1,16 @@
 #!/usr/bin/env bats
-# flatbed-runtime before bare runc and crun: the command lines that no engine writes, but people do.
+# flatbed-runtime before runc and crun without an engine: command lines as people write them.
 
 bats_require_minimum_version 1.5.0
 
-load lib/common
-load lib/image
-load lib/policy
-load lib/lowlevel
-load lib/bundle
+load lib/frame
+frame bundle
 
-setup_file() {
-    fb_begin
-    require_root
-    require_busybox
-    require_tool runc crun jq
-    image_rootfs
-    [ -n "$FB_REFUSED" ] || namespace_start
-}
+policy() { policy_base runc; }
 
-teardown_file() {
-    namespace_stop
-    fb_end
-}
-
-setup() {
-    fb_gate
-    policy_base runc
-    srv_make
-    ID=fb$$-$BATS_TEST_NUMBER
+test_begin() {
     DATA='{"flatbed.data":"imagenet"}'
     SHOW='cat /workspace/data/imagenet/hello'
-}
-
-teardown() {
-    [ -n "$FB_REFUSED" ] || bundle_remove_all
 }
 
 # ------------------------------------------------------------------ one container's life
@@ -86,7 +63,7 @@ writes() {
 
 # ------------------------------------------------------------------ the bundle's many spellings
 
-# spells RUNTIME FORM…: with BUNDLE standing for the path.
+# spells RUNTIME FORM…: runs a container; BUNDLE stands for the path.
 spells() {
     local low=$1 bundle
     shift
@@ -153,7 +130,7 @@ from_cwd() {
 
 # ------------------------------------------------------------------ config.json
 
-@test "a second run of the same bundle changes nothing more" {
+@test "a second run of the same bundle does not change config.json again" {
     local bundle first
     bundle=$(bundle_make twice "$DATA" "$SHOW")
     # The log volume of {container} is another one for another container.
@@ -217,7 +194,7 @@ untouched() {
     rm "$log"
 }
 
-@test "a name may not leave its folder" {
+@test "a name cannot leave its directory" {
     local name
     for name in .. . ../secret imagenet/../secret ''; do
         run shim run --bundle "$(bundle_make escape "{\"flatbed.data\":\"$name\"}" 'cat /workspace/data/*/hello')" "$ID"
@@ -226,13 +203,13 @@ untouched() {
     done
 }
 
-@test "rw where the policy says ro does not give a writable volume" {
+@test "a request for rw does not make a volume writable that is ro in the policy" {
     run shim run --bundle "$(bundle_make rw '{"flatbed.data":"imagenet:rw"}' 'touch /workspace/data/imagenet/new')" "$ID"
     expect_failure
     [ ! -e "$FB_SRV/data/imagenet/new" ]
 }
 
-@test "runc: what is mounted below a read-only volume is read-only, too" {
+@test "runc: a mount below a read-only volume is read-only, too" {
     runc features 2>/dev/null | grep -q '"rro"' || skip "this runc has no rro"
     mkdir "$FB_SRV/site/sub"
     # shellcheck disable=SC2016
@@ -263,11 +240,11 @@ pool_works() {
     expect_equal "$(cat "$FB_SRV/ca,c:he/x/upper/new")" "new"
 }
 
-@test "runc: a pool is seen, what is written is private and stays" { pool_works runc; }
+@test "runc: a pool is visible, changes are private and stay" { pool_works runc; }
 
-@test "crun: a pool is seen, what is written is private and stays" { pool_works crun; }
+@test "crun: a pool is visible, changes are private and stay" { pool_works crun; }
 
-@test "runc: the private side of a pool is one container's at a time" {
+@test "runc: one container at a time has the private side of a pool" {
     local status_of_second
     pools runc
     shim_create "$FB_DIR/first.log" --bundle "$(bundle_make first null 'sleep 600')" "$ID"
@@ -278,7 +255,7 @@ pool_works() {
     expect_match 'is mounted in another container.*name .container.'
 }
 
-@test "a broken policy is told on stderr as file:line:column, and state and kill still work" {
+@test "a broken policy is reported on stderr as file:line:column, and state and kill still work" {
     local bundle
     bundle=$(bundle_make broken null 'sleep 600')
     shim_create "$FB_DIR/broken.log" --bundle "$bundle" "$ID"
@@ -294,7 +271,7 @@ pool_works() {
     expect_status 0
 }
 
-@test "--version and features are the low-level runtime's own, byte for byte" {
+@test "--version and features are those of the low-level runtime, byte for byte" {
     local word
     for word in --version features; do
         expect_equal "$("$FLATBED_RUNTIME" "--flatbed-policy=$FB_POLICY" "$word" 2>&1)" "$(runc "$word" 2>&1)"

@@ -1,35 +1,12 @@
 #!/usr/bin/env bats
 # flatbed-runtime under a real containerd, driven by ctr: annotations arrive, root.path is relative.
 
-load lib/common
-load lib/image
-load lib/policy
-load lib/containerd
+bats_require_minimum_version 1.5.0
 
-setup_file() {
-    fb_begin
-    require_root
-    require_busybox
-    require_tool containerd ctr containerd-shim-runc-v2 runc
-    image_archive
-    wrapper flatbed-runtime
-    containerd_start
-}
+load lib/frame
+frame containerd
 
-teardown_file() {
-    containerd_stop
-    fb_end
-}
-
-setup() {
-    fb_gate
-    policy_base runc
-    srv_make
-}
-
-teardown() {
-    [ -n "$FB_REFUSED" ] || ctr_remove_all
-}
+policy() { policy_base runc; }
 
 @test "ctr: an annotation mounts a data set, read-only" {
     run ctr_run c1 --annotation flatbed.data=imagenet -- cat /workspace/data/imagenet/hello
@@ -40,7 +17,7 @@ teardown() {
     [ ! -e "$FB_SRV/data/imagenet/new" ]
 }
 
-@test "ctr: several names and a target of one's own in one annotation" {
+@test "ctr: several names and a chosen target in one annotation" {
     run ctr_run c1 --annotation flatbed.data=imagenet,coco-2017:ro:/coco -- \
         cat /workspace/data/imagenet/hello /coco/hello
     expect_status 0
@@ -59,7 +36,7 @@ teardown() {
     expect_output "imagenet text"
 }
 
-@test "ctr: a rw volume carries the container's name and keeps what it wrote" {
+@test "ctr: a rw volume has the container's name and keeps its files" {
     run ctr_run writer -- sh -c 'echo done >/workspace/logs/out'
     expect_status 0
     expect_equal "$(cat "$FB_SRV/logs/writer/out")" "done"
@@ -90,7 +67,7 @@ teardown() {
     expect_status 0
 }
 
-@test "ctr: a name that the policy does not offer is refused, and ctr shows which" {
+@test "ctr: a name that the policy does not offer is refused, and ctr shows the name" {
     run ctr_run c1 --annotation flatbed.data=secret -- true
     expect_failure
     expect_match secret
@@ -111,7 +88,7 @@ teardown() {
     expect_match "$FB_TELLS_KEY"
 }
 
-@test "ctr: a world-writable policy is refused, and ctr says why" {
+@test "ctr: a world-writable policy is refused, and ctr shows the reason" {
     policy_world_writable runc
     run ctr_run c1 -- true
     expect_failure

@@ -5,29 +5,34 @@
 
 bats_require_minimum_version 1.5.0
 
-load lib/common
-load lib/image
-load lib/policy
+load lib/frame
+frame
 load lib/bundle
-load lib/lowlevel
 load lib/docker
 
-# shellcheck disable=SC2154  # status and output are set by bats' run
-
-setup_file() {
-    fb_begin
-    require_root
-    require_busybox
-    require_tool "$DOCKER" "$DOCKERD" containerd runc jq dpkg-divert
+file_require() {
+    docker_require
+    require_tool jq dpkg-divert
     overlay_works || refuse "no overlay mounts on $FB_DIR"
-    image_archive
-    policy_base /usr/lib/flatbed/runc
+}
+
+policy() { policy_base /usr/lib/flatbed/runc; }
+
+file_ready() {
     diverted >"$FB_DIR/bin/diverted"
     printf '#!/bin/sh\nexec "%s/bin/diverted" "%s" "$@"\n' "$FB_DIR" "$DOCKERD" >"$FB_DIR/bin/dockerd"
     chmod 0755 "$FB_DIR/bin/diverted" "$FB_DIR/bin/dockerd"
 }
 
-# A program that does what the man page says, in the namespace that it is started in, and goes on to its words.
+file_end() { docker_stop; }
+
+host_runc() { stat -Lc '%d:%i %s' /usr/sbin/runc; ls -l /usr/sbin/runc; }
+test_begin() { before=$(host_runc); }
+test_end() { expect_equal "$before" "$(host_runc)"; }
+
+# shellcheck disable=SC2154  # status and output are set by bats' run
+
+# Prints a program that diverts runc as in the man page, in its mount namespace, and then executes its arguments.
 diverted() {
     cat <<EOF
 #!/bin/sh
@@ -47,22 +52,7 @@ exec "\$@"
 EOF
 }
 
-teardown_file() {
-    docker_stop
-    fb_end
-}
-
-setup() {
-    fb_gate
-    srv_make
-    before=$(stat -Lc '%d:%i %s' /usr/sbin/runc; ls -l /usr/sbin/runc)
-}
-
-teardown() {
-    [ -n "$FB_REFUSED" ] || expect_equal "$before" "$(stat -Lc '%d:%i %s' /usr/sbin/runc; ls -l /usr/sbin/runc)"
-}
-
-@test "divert: runc by its name judges, and becomes the real one" {
+@test "divert: the command runc applies the policy, and executes the real runc" {
     local bundle
     bundle=$(bundle_make plain '{"flatbed.data":"imagenet"}' 'cat /workspace/site/hello /workspace/data/imagenet/hello')
     run unshare --mount --propagation private "$FB_DIR/bin/diverted" \
@@ -80,7 +70,7 @@ teardown() {
     bundle_remove_all
 }
 
-@test "divert: docker run --runtime=runc is judged" {
+@test "divert: the policy applies to docker run --runtime=runc" {
     DOCKERD=$FB_DIR/bin/dockerd docker_start
     run docker_cli run --rm --network=none --runtime=runc "$FB_IMAGE" cat /workspace/site/hello
     expect_status 0
@@ -90,7 +80,7 @@ teardown() {
     expect_match "'secret' is not offered"
     run docker_cli run --rm --network=none "$FB_IMAGE" cat /workspace/site/hello
     expect_output "site text"
-    # BuildKit runs steps by runc's name, whatever the default runtime is.
+    # BuildKit always executes the program named runc, with any default runtime.
     mkdir -p "$FB_DIR/build"
     printf 'FROM %s\nRUN cat /workspace/site/hello\n' "$FB_IMAGE" >"$FB_DIR/build/Dockerfile"
     DOCKER_BUILDKIT=1 run docker_cli build --progress plain --network none "$FB_DIR/build"
@@ -100,7 +90,7 @@ teardown() {
     docker_stop
 }
 
-@test "divert: dpkg-divert takes it back" {
+@test "divert: dpkg-divert undoes it" {
     # shellcheck disable=SC2016
     run unshare --mount --propagation private "$FB_DIR/bin/diverted" sh -c '
         rm /usr/sbin/runc

@@ -1,38 +1,13 @@
 #!/usr/bin/env bats
-# flatbed-runtime under a real dockerd. Engines before 24.0 pass no annotations, so what is asked for
-# mostly comes by environment and by /dev/null mounts, and most volumes are "always".
+# flatbed-runtime under a real dockerd. Engines before 24.0 pass no annotations, so most requests
+# are variables and /dev/null mounts, and most volumes are "always".
 
 bats_require_minimum_version 1.5.0
 
-load lib/common
-load lib/image
-load lib/policy
-load lib/docker
+load lib/frame
+frame docker
 
-setup_file() {
-    fb_begin
-    require_root
-    require_busybox
-    require_tool "$DOCKER" "$DOCKERD" containerd runc
-    policy_base runc
-    image_archive
-    docker_start
-}
-
-teardown_file() {
-    docker_stop
-    fb_end
-}
-
-setup() {
-    fb_gate
-    policy_base runc
-    srv_make
-}
-
-teardown() {
-    [ -n "$FB_REFUSED" ] || docker_remove_all
-}
+policy() { policy_base runc; }
 
 # ------------------------------------------------------------------ volumes
 
@@ -49,7 +24,7 @@ teardown() {
     [ ! -e "$FB_SRV/site/new" ]
 }
 
-@test "docker: what root writes to a created rw volume is on the host, in a folder of the policy's mode" {
+@test "docker: files of root in a created rw volume are on the host, in a directory with the policy's mode" {
     local id dir
     id=$(docker_run --detach "$FB_IMAGE" sh -c 'echo done >/workspace/logs/out')
     run docker_cli wait "$id"
@@ -60,7 +35,7 @@ teardown() {
     expect_equal "$(stat -c '%u:%g' "$dir/out")" "0:0"
 }
 
-@test "docker: a volume made for --user belongs to that user, and so do the files in it" {
+@test "docker: a volume made for --user is owned by that user, and so are the files in it" {
     policy_home runc
     run docker_run --rm --user 1234:1234 "$FB_IMAGE" sh -c 'id -u && echo mine >/work/out'
     expect_status 0
@@ -70,7 +45,7 @@ teardown() {
     expect_equal "$(cat "$FB_SRV/home/1234/work/out")" "mine"
 }
 
-@test "docker: a mount that the user brought to the same target wins, once" {
+@test "docker: a mount of the user at the same target wins, and is mounted once" {
     mkdir "$FB_SRV/own"
     echo "own text" >"$FB_SRV/own/hello"
     run docker_run --rm -v "$FB_SRV/own:/workspace/site" "$FB_IMAGE" sh -c 'cat /workspace/site/hello /proc/mounts'
@@ -86,15 +61,15 @@ teardown() {
     expect_output $'imagenet text\ncoco text'
 }
 
-@test "docker: a data set is mounted on request by a /dev/null mount, which is not seen inside" {
+@test "docker: a data set is mounted on request by a /dev/null mount, which is not visible inside" {
     run docker_run --rm -v /dev/null:/run/flatbed/request/data/imagenet "$FB_IMAGE" \
         sh -c 'cat /workspace/data/imagenet/hello; test ! -e /run/flatbed/request/data/imagenet'
     expect_status 0
     expect_output "imagenet text"
 }
 
-# Where the engine has no annotations, docker itself says so and starts nothing.
-@test "docker: --annotation asks for data sets, with a target of one's own; or docker has no annotations" {
+# If the engine has no annotations, docker reports that and starts nothing.
+@test "docker: --annotation requests data sets, with a chosen target; or docker has no annotations" {
     run docker_run --rm --annotation flatbed.data=imagenet,coco-2017:ro:/coco "$FB_IMAGE" \
         cat /workspace/data/imagenet/hello /coco/hello
     if docker_has_annotations; then
@@ -106,9 +81,9 @@ teardown() {
     fi
 }
 
-@test "docker: an annotation is there after a restart and for exec, and refused where it is not offered" {
+@test "docker: an annotation works after a restart and for exec, and is refused if it is not offered" {
     if ! docker_has_annotations; then
-        # Labels are no way round it: they stay with the engine.
+        # Labels do not help: they stay in the engine.
         run docker_run --rm --label flatbed.data=imagenet "$FB_IMAGE" test -e /workspace/data/imagenet
         expect_status 1
         expect_output ""
@@ -130,7 +105,7 @@ teardown() {
     expect_match 'flatbed.dat'
 }
 
-@test "docker: a volume that a /dev/null mount asked for is there after a restart" {
+@test "docker: a volume requested by a /dev/null mount is mounted again after a restart" {
     docker_run --detach --name box -v /dev/null:/run/flatbed/request/data/imagenet "$FB_IMAGE" sleep 600 >/dev/null
     wait_for docker_is box running
     docker_cli restart -t 0 box
@@ -139,14 +114,14 @@ teardown() {
     expect_failure
 }
 
-@test "docker: nothing is mounted for a carrier that the policy does not listen to" {
+@test "docker: nothing is mounted for a carrier that the policy does not list" {
     sed -i 's/"requests": .*/"requests": ["annotations"],/' "$FB_POLICY"
     run docker_run --rm -e FLATBED_DATA=imagenet "$FB_IMAGE" test -e /workspace/data/imagenet
     expect_status 1
     expect_output ""
 }
 
-@test "docker: a name that the policy does not offer is refused, and docker says which" {
+@test "docker: a name that the policy does not offer is refused, and docker shows the name" {
     run docker_run --rm -e FLATBED_DATA=secret "$FB_IMAGE" true
     expect_failure
     expect_match secret
@@ -162,7 +137,7 @@ teardown() {
     expect_status 0
 }
 
-@test "docker: a command that does not exist is still 127, in the low-level runtime's words" {
+@test "docker: a missing command still has status 127, and the message of the low-level runtime" {
     run -127 docker_run --rm "$FB_IMAGE" /no/such/command
     expect_match '/no/such/command'
 }
@@ -201,7 +176,7 @@ teardown() {
     expect_output 1234
 }
 
-@test "docker: exec has the variables that create added, unless it sets them" {
+@test "docker: exec has the variables that create added, unless it sets them itself" {
     sed -i 's|"always": true },|"always": true, "env": { "SITE": "{target}" } },|' "$FB_POLICY"
     docker_start_container box 'echo "$SITE"; sleep 600'
     wait_for docker_logs_have box /workspace/site
@@ -249,14 +224,14 @@ has_lines() { [ "$(wc -l <"$2")" = "$1" ]; }
     docker_is box running
 }
 
-@test "docker: cp and diff go on working; cp does not reach into the volumes" {
+@test "docker: cp and diff still work; cp does not reach into the volumes" {
     docker_start_container box 'echo x >/made; sleep 600'
     wait_for docker_cli cp box:/made "$FB_DIR/made"
     expect_equal "$(cat "$FB_DIR/made")" x
     run docker_cli diff box
     expect_match 'A /made'
     expect_no_match 'hello'
-    # dockerd looks at the layers and at the mounts that it knows itself, never at the shim's.
+    # dockerd reads the layers and its own mounts, never those of the shim.
     run docker_cli cp box:/workspace/site/hello -
     expect_failure
     run docker_cli exec box cat /workspace/site/hello
@@ -280,7 +255,7 @@ has_lines() { [ "$(wc -l <"$2")" = "$1" ]; }
     expect_match volume
 }
 
-@test "docker: a world-writable policy stops the start, and docker says why" {
+@test "docker: a world-writable policy stops the start, and docker shows the reason" {
     policy_world_writable runc
     run docker_run --rm "$FB_IMAGE" true
     expect_failure

@@ -1,41 +1,20 @@
 #!/usr/bin/env bats
-# The policy's "audit" and "profiles" under a real dockerd: what it started and what it refused is
-# written down, under the names that docker knows.
+# The policy's "audit" and "profiles" under a real dockerd: started and refused containers are
+# recorded with their names in docker.
 
 bats_require_minimum_version 1.5.0
 
-load lib/common
-load lib/image
-load lib/policy
-load lib/docker
+load lib/frame
+frame docker
 
-setup_file() {
-    fb_begin
-    require_root
-    require_busybox
-    require_tool "$DOCKER" "$DOCKERD" containerd runc jq
-    rules
-    image_archive
-    docker_start
-}
+file_require() { require_tool jq; }
 
-teardown_file() {
-    docker_stop
-    fb_end
-}
-
-setup() {
-    fb_gate
-    srv_make
+test_begin() {
     mkdir -p "$FB_DIR/log"
     rm -f "$FB_DIR"/log/*
 }
 
-teardown() {
-    [ -n "$FB_REFUSED" ] || docker_remove_all
-}
-
-rules() {
+policy() {
     policy_write <<END
 {
   "version": 1,
@@ -51,10 +30,10 @@ rules() {
 END
 }
 
-# written CONTAINER FILTER: of the one line about it.
+# written CONTAINER FILTER: applies the filter to the only record of the container.
 written() { jq -c "select(.container == \"$1\") | $2" "$FB_DIR/log/audit.jsonl"; }
 
-@test "docker: a container that ran and one that was refused each have their line" {
+@test "docker: a container that ran and one that was refused have one record each" {
     run docker_run --name ran --user 1234:1234 "$FB_IMAGE" true
     expect_status 0
     id=$(docker_cli inspect --format '{{.Id}}' ran)

@@ -1,40 +1,17 @@
 #!/usr/bin/env bats
-# The policy's "binds" and "security" under a real dockerd: ordinary containers run, what reaches for
-# the host is refused, and docker shows why.
+# The policy's "binds" and "security" under a real dockerd: ordinary containers run, access to
+# the host is refused, and docker shows the reason.
 
 bats_require_minimum_version 1.5.0
 
-load lib/common
-load lib/image
-load lib/policy
-load lib/docker
+load lib/frame
+frame docker
 
-setup_file() {
-    fb_begin
-    require_root
-    require_busybox
-    require_tool "$DOCKER" "$DOCKERD" containerd runc python3
-    guard
-    image_archive
-    docker_start
-}
+file_require() { require_tool python3; }
 
-teardown_file() {
-    docker_stop
-    fb_end
-}
+policy() { guard; }
 
-setup() {
-    fb_gate
-    guard
-    srv_make
-}
-
-teardown() {
-    [ -n "$FB_REFUSED" ] || docker_remove_all
-}
-
-# guard [TOP-MEMBERS]: the example's sections, for folders of this test.
+# guard [TOP-MEMBERS]: the sections of the example, for directories of this test.
 guard() {
     policy_write <<END
 {
@@ -94,7 +71,7 @@ refuses() {
     expect_match "would be root on this host: run with --user"
 }
 
-@test "docker: one's own folder, shared data read-only, and a volume" {
+@test "docker: the user's directory, shared data read-only, and a volume" {
     echo "own text" >"$FB_SRV/home/1234/hello"
     run worker -v "$FB_SRV/home/1234:/home" -v "$FB_SRV/data:/data" -v named:/vol --tmpfs /scratch "$FB_IMAGE" \
         sh -c 'cat /home/hello && echo new >/home/new && cat /data/imagenet/hello && ! touch /data/imagenet/new && grep " /home " /proc/mounts'
@@ -119,7 +96,7 @@ refuses() {
     refuses "/etc is not allowed; these volumes are offered: flatbed.data" -v /etc:/x
 }
 
-@test "docker: the Docker socket is refused, and so is the folder around it" {
+@test "docker: the Docker socket is refused, and so is its directory" {
     refuses "docker.sock is not allowed: the Docker socket is root on this host" -v "$FB_DIR/docker.sock:/s"
     refuses "$FB_DIR is not allowed" -v "$FB_DIR:/s"
 }
@@ -130,7 +107,7 @@ refuses() {
     docker_cli volume rm sly >/dev/null
 }
 
-@test "docker: a volume that is a file system of its own is refused, but for a tmpfs" {
+@test "docker: a volume with its own file system is refused, except for a tmpfs" {
     docker_cli volume create --driver local -o type=proc -o device=proc sly >/dev/null
     refuses "sly/_data is a proc file system that was mounted for a volume" -v sly:/x
     docker_cli volume rm sly >/dev/null
@@ -140,7 +117,7 @@ refuses() {
     docker_cli volume rm memory >/dev/null
 }
 
-@test "docker: its own state is refused, and what is mounted for another container not shown" {
+@test "docker: its own state is refused, and mounts for another container are not visible" {
     docker_cli volume create --driver local -o type=none -o o=bind -o device=/etc sly >/dev/null
     docker_cli run --detach --runtime=runc --network=none --name holder -v sly:/x "$FB_IMAGE" sleep 600 >/dev/null
     refuses "docker/volumes is an engine's own state" -v "$FB_DIR/docker/volumes:/v"
@@ -159,7 +136,7 @@ refuses() {
     refuses "nothing may be mounted over /etc/ld.so.preload" --tmpfs /etc
 }
 
-@test "docker: another user's folder is refused by require_access" {
+@test "docker: another user's directory is refused by require_access" {
     mkdir -p "$FB_SRV/data/closed"
     chmod 0700 "$FB_SRV/data/closed"
     refuses "may not read $FB_SRV/data/closed on this host" -v "$FB_SRV/data/closed:/x"
@@ -171,7 +148,7 @@ refuses() {
     refuses "the container's filter allows mount, bpf" --cap-add SYS_ADMIN
 }
 
-@test "docker: --cap-add beyond max is taken away" {
+@test "docker: a capability beyond max is removed" {
     run worker --cap-add NET_ADMIN "$FB_IMAGE" grep CapBnd /proc/self/status
     expect_status 0
     expect_match '00000000000000eb'
@@ -204,13 +181,13 @@ refuses() {
     expect_match 'sleep 600'
 }
 
-@test "docker: a device, by whatever name, is refused" {
+@test "docker: a device is refused under every name" {
     [ -e /dev/kmsg ] || skip "no /dev/kmsg"
     refuses "/dev/nvidia0 \(c 1:11\) is not allowed" --device /dev/kmsg:/dev/nvidia0
     refuses "could use the device b" --device-cgroup-rule 'b 8:* rwm'
 }
 
-@test "docker: an exec is held to what its container was" {
+@test "docker: an exec gets no more privileges than its container" {
     docker_run --detach --user 1234:1234 --name held "$FB_IMAGE" sleep 600 >/dev/null
     run docker_cli exec held sh -c 'grep -E "CapBnd|NoNewPrivs" /proc/self/status; id -u'
     expect_status 0
@@ -223,7 +200,7 @@ refuses() {
     run docker_cli exec -u 0 held true
     expect_failure
     expect_match 'security.user: the process would be root on this host: run with --user'
-    # What a privileged exec asks for is taken away: it is no more than what others are.
+    # A privileged exec loses its additional privileges, and is like any other.
     run docker_cli exec --privileged held grep CapBnd /proc/self/status
     expect_match '00000000000000eb'
 }
@@ -238,7 +215,7 @@ refuses() {
     expect_match 'an exec may not have more than its container .*CAP_SYS_ADMIN'
 }
 
-@test "docker: permissive lets all of it run, as it was asked for" {
+@test "docker: permissive runs all of them unchanged" {
     guard '"mode": "permissive",'
     run docker_run --rm --pid=host --security-opt seccomp=unconfined -v /etc:/x "$FB_IMAGE" sh -c 'test -e /x/passwd && id -u'
     expect_status 0

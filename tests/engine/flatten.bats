@@ -1,64 +1,34 @@
 #!/usr/bin/env bats
-# flatten with real engines: images that docker built, flattened on every way that leads in and out of
+# flatten with real engines: images that docker built, flattened by every way into and out of
 # a daemon, loaded and run by docker, podman and containerd; and daemons that fail.
 
 bats_require_minimum_version 1.5.0
 
-load lib/common
-load lib/image
-load lib/policy
-load lib/docker
-load lib/lowlevel
+load lib/frame
+frame docker flatten
 load lib/podman
 load lib/containerd
-load lib/flatten
 
-setup_file() {
-    # The engines run their containers by runc: the shim has no part in this.
-    FLATBED_RUNTIME=$(command -v runc || true)
-    export FLATBED_RUNTIME
-    fb_begin
-    require_root
-    require_flatten
-    require_busybox
-    require_tool "$DOCKER" "$DOCKERD" containerd runc jq python3
-    policy_empty runc
-    image_archive
-    docker_start
-    layers_build
-    # By its path: the wrappers in $FB_DIR/bin are the shim's.
-    export FB_PODMAN_RUNTIME=$FLATBED_RUNTIME
+file_ready() {
     ! command -v podman >/dev/null || podman_start
     ! command -v ctr >/dev/null || containerd_start
 }
 
-teardown_file() {
+file_end() {
     podman_stop
     containerd_stop
-    docker_stop
-    fb_end
 }
 
-setup() {
-    fb_gate
-    mkdir -p "$FB_DIR/out"
-}
-
-teardown() {
-    [ -z "$FB_REFUSED" ] || return 0
-    fake_stop
-    docker_remove_all
-    rm -rf "$FB_DIR/out"
-}
+test_end() { fake_stop; }
 
 FB_RUNS=$'shared\nshared\nfile' # what $FB_LAYERS prints
 
-# save_layers: $FB_DIR/layers.tar, once.
+# save_layers: makes $FB_DIR/layers.tar, once.
 save_layers() {
     [ -e "$FB_DIR/layers.tar" ] || docker_cli save --output "$FB_DIR/layers.tar" "$FB_LAYERS"
 }
 
-# flat_archive: $FB_DIR/flat.tar, once.
+# flat_archive: makes $FB_DIR/flat.tar, once.
 flat_archive() {
     save_layers
     [ -e "$FB_DIR/flat.tar" ] ||
@@ -114,7 +84,7 @@ flat_archive() {
     expect_nothing_left
 }
 
-@test "flatten: a name without a tag is :latest alone, whatever other tags there are" {
+@test "flatten: a name without a tag is only :latest, even if there are other tags" {
     docker_cli tag "$FB_IMAGE" fb-tags:other
     docker_cli tag "$FB_LAYERS" fb-tags:latest
     run flatten --quiet fb-tags
@@ -176,14 +146,14 @@ flat_archive() {
     expect_nothing_left
 }
 
-# blobs_archive: $FB_DIR/blobs.tar, as Docker writes it since 25: layers are blobs/sha256/…
+# blobs_archive: makes $FB_DIR/blobs.tar, as Docker writes it since 25: layers are blobs/sha256/…
 blobs_archive() {
     save_layers
     [ -e "$FB_DIR/blobs.tar" ] ||
         flatten --quiet --into=6 "$FB_DIR/layers.tar" "docker-archive:$FB_DIR/blobs.tar:fb-blobs:1" >/dev/null
 }
 
-@test "flatten NAME: both forms of archive, asked for once, become what they become as files" {
+@test "flatten NAME: both forms of archive give the same image as from files, by one request" {
     local archive
     blobs_archive
     for archive in layers blobs; do
@@ -198,7 +168,7 @@ blobs_archive() {
     expect_nothing_left
 }
 
-# finds_no_room MIB ARGS…: refused, and it is said where there is how much room, and how much is needed.
+# finds_no_room MIB ARGS…: is refused; the message names the directory, its free space and the size needed.
 finds_no_room() {
     run flatten_tight "$@"
     expect_status 3
@@ -206,7 +176,7 @@ finds_no_room() {
     expect_nothing_left
 }
 
-@test "flatten NAME: without room for the image it is said where, and how much is needed" {
+@test "flatten NAME: without room for the image, the message names the directory and the size needed" {
     finds_no_room 4 --quiet "$FB_LAYERS" docker-daemon:fb-tight:1
     finds_no_room 4 --quiet --keep-base=4 "$FB_LAYERS" docker-daemon:fb-tight:1
     finds_no_room 4 --dry-run "$FB_LAYERS"
@@ -215,7 +185,7 @@ finds_no_room() {
     expect_equal "$(daemon_id fb-tight:1)" ""
 }
 
-@test "flatten NAME: an image that is too large is not fetched; nor all of one that says it is small" {
+@test "flatten NAME: an image that is too large is not fetched; one with a false small size only in part" {
     local mode
     save_layers
     fake_start good "$FB_DIR/layers.tar"
@@ -259,7 +229,7 @@ layers_of() { docker_cli inspect "$1" | jq -c ".[0].RootFS.Layers[:$2]"; }
 @test "flatten --keep-base=IMAGE: an image of the daemon, or a layout" {
     local base
     local -a steps
-    # What the classic builder had after its fourth layer.
+    # The image of the classic builder after its fourth layer.
     mapfile -t steps < <(docker_cli images --all --quiet --no-trunc)
     base=$(docker_cli inspect "${steps[@]}" | jq -r --argjson layers "$(layers_of "$FB_LAYERS" 4)" \
         'map(select(.RootFS.Layers == $layers)) | first | .Id')
@@ -330,7 +300,7 @@ layers_of() { docker_cli inspect "$1" | jq -c ".[0].RootFS.Layers[:$2]"; }
 
 # ------------------------------------------------------------------ what can go wrong
 
-@test "flatten: an image that the daemon does not have" {
+@test "flatten: an image that is not in the daemon is an error" {
     run flatten no-such-image:1
     expect_status 2
     expect_match 'No such image: no-such-image:1'
@@ -339,7 +309,7 @@ layers_of() { docker_cli inspect "$1" | jq -c ".[0].RootFS.Layers[:$2]"; }
     expect_nothing_left
 }
 
-@test "flatten: a destination whose name the daemon does not like" {
+@test "flatten: a destination name that the daemon rejects is an error" {
     run flatten "$FB_DIR/image.tar" docker-daemon:Upper/Case:1
     expect_status 2
     expect_match 'must be lowercase'
@@ -349,14 +319,14 @@ layers_of() { docker_cli inspect "$1" | jq -c ".[0].RootFS.Layers[:$2]"; }
     expect_status 2
 }
 
-@test "flatten: another platform than the daemon has" {
+@test "flatten: a platform that the daemon does not have is an error" {
     run flatten --platform=linux/mips64le "$FB_LAYERS"
     expect_status 2
     expect_match 'not mips64le'
     expect_nothing_left
 }
 
-@test "flatten: no daemon, a dead one, and one that is out of reach" {
+@test "flatten: a missing, dead or unreachable daemon is an error" {
     FB_HOST=unix://$FB_DIR/none.sock run flatten a:1
     expect_status 3
     expect_match "no Docker daemon at $FB_DIR/none.sock: start it, or set DOCKER_HOST"
@@ -370,7 +340,7 @@ layers_of() { docker_cli inspect "$1" | jq -c ".[0].RootFS.Layers[:$2]"; }
     expect_nothing_left
 }
 
-@test "flatten: a socket that this user may not use" {
+@test "flatten: a socket that this user may not use is an error" {
     require_tool setpriv
     fb_gate
     cp "$FLATTEN" "$FB_DIR/bin/flatten"
@@ -380,7 +350,7 @@ layers_of() { docker_cli inspect "$1" | jq -c ".[0].RootFS.Layers[:$2]"; }
     expect_match 'permission denied .*: be root or in its group'
 }
 
-@test "flatten: a DOCKER_HOST that is not supported" {
+@test "flatten: an unsupported DOCKER_HOST is an error" {
     local host
     for host in ssh://somewhere npipe:////./pipe/docker https://127.0.0.1:1 fd://; do
         FB_HOST=$host run flatten a:1
@@ -396,7 +366,7 @@ layers_of() { docker_cli inspect "$1" | jq -c ".[0].RootFS.Layers[:$2]"; }
     expect_match TLS
 }
 
-@test "flatten: TCP, past any proxy; the platform is asked for where the daemon knows of it" {
+@test "flatten: TCP without a proxy; the platform is requested if the daemon supports it" {
     fake_start good "$FB_DIR/image.tar" tcp
     http_proxy=http://127.0.0.1:1 ALL_PROXY=socks5://127.0.0.1:1 \
         run flatten --quiet a:1 "docker-archive:$FB_DIR/out/flat.tar"
@@ -434,7 +404,7 @@ fails_loading() {
     fails_loading load-lost 6 'b:1 is sha256:0+ in the daemon, not sha256:'
 }
 
-@test "flatten: a daemon that answers nonsense" {
+@test "flatten: an invalid answer of the daemon is an error" {
     fails_loading html 3 'HTTP status 500'
     fails_loading huge 7 'more than 8388608 bytes'
     fails_loading hang-up 3 'Empty reply'
@@ -450,12 +420,12 @@ fails_saving() {
     expect_nothing_left
 }
 
-@test "flatten: a download that is cut off, or ends with an error" {
+@test "flatten: a download that is cut off or ends with an error is an error" {
     fails_saving save-cut 3 'docker-daemon:a:1: the Docker daemon at .*: transfer closed'
     fails_saving save-error 3 'docker-daemon:a:1: the daemon says: disk on fire'
 }
 
-@test "flatten: killed in the middle of a download, it leaves nothing" {
+@test "flatten: nothing is left when it is killed during a download" {
     local pid
     fake_start save-stall "$FB_DIR/image.tar"
     flatten_spawn a:1 "oci:$FB_DIR/out/layout"

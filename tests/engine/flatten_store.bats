@@ -1,51 +1,19 @@
 #!/usr/bin/env bats
-# flatten with a dockerd that keeps images in containerd's store: an image's Id is its manifest's digest
-# there, layers are blobs as they came, and what is loaded must be a whole OCI layout. Docker has such a store from 24.0 on;
-# an older one keeps its graph driver, and all of this must hold there as well.
+# flatten with a dockerd that keeps images in containerd's store: the Id of an image is the digest of its manifest
+# there, layers are the blobs as loaded, and a loaded image must be a whole OCI layout. Docker has such a store from 24.0 on;
+# an older one keeps its graph driver, and must pass the same tests.
 # shellcheck disable=SC2154  # status, output and stderr are set by bats' run
 
 bats_require_minimum_version 1.5.0
 
-load lib/common
-load lib/image
-load lib/policy
-load lib/docker
-load lib/flatten
+load lib/frame
+frame docker flatten
 
-setup_file() {
-    # The engine runs its containers by runc: the shim has no part in this.
-    FLATBED_RUNTIME=$(command -v runc || true)
-    export FLATBED_RUNTIME FB_DOCKER_SNAPSHOTTER=true
-    fb_begin
-    require_root
-    require_flatten
-    require_busybox
-    require_tool "$DOCKER" "$DOCKERD" containerd runc jq python3
-    policy_empty runc
-    image_archive
-    docker_start
-    layers_build
-}
-
-teardown_file() {
-    docker_stop
-    fb_end
-}
-
-setup() {
-    fb_gate
-    mkdir -p "$FB_DIR/out"
-}
-
-teardown() {
-    [ -z "$FB_REFUSED" ] || return 0
-    docker_remove_all
-    rm -rf "$FB_DIR/out"
-}
+export FB_DOCKER_SNAPSHOTTER=true
 
 FB_RUNS=$'shared\nshared\nfile' # what $FB_LAYERS prints
 
-@test "store: from Docker 24 on it is containerd's" {
+@test "store: from Docker 24 on, it is that of containerd" {
     if docker_has_annotations; then # which came with the same version
         expect_equal "$(docker_store)" containerd
     else
@@ -66,7 +34,7 @@ FB_RUNS=$'shared\nshared\nfile' # what $FB_LAYERS prints
     expect_nothing_left
 }
 
-@test "store: the Id that flatten prints is the daemon's" {
+@test "store: flatten prints the Id of the daemon" {
     run --separate-stderr flatten --quiet "$FB_LAYERS" docker-daemon:fb-id:1
     expect_status 0
     case $(docker_store) in
@@ -100,7 +68,7 @@ FB_RUNS=$'shared\nshared\nfile' # what $FB_LAYERS prints
     expect_same_image "$FB_LAYERS" fb-kept:1 5
 }
 
-@test "store: daemon to OCI layout and back, and what docker saves and loads by itself" {
+@test "store: daemon to OCI layout and back, and archives that docker saves and loads itself" {
     run flatten --quiet "$FB_LAYERS" "oci:$FB_DIR/out/layout:v1"
     expect_status 0
     run flatten --quiet "oci:$FB_DIR/out/layout:v1" docker-daemon:fb-back:1
@@ -128,7 +96,7 @@ FB_RUNS=$'shared\nshared\nfile' # what $FB_LAYERS prints
     loads_all
 }
 
-@test "store: killed at any moment, a name has its old image or the new one, whole" {
+@test "store: after a kill at any moment, a name has its old image or the whole new one" {
     killed_loading fb-killed:1 "" 12
     killed_loading fb-killed:2 "$FB_IMAGE" 12
 }

@@ -1,49 +1,15 @@
 #!/usr/bin/env bats
-# What a daemon with a graph driver has after flatten was killed, and of several images at once.
+# A daemon with a graph driver: images after flatten was killed, and several images at once.
 # shellcheck disable=SC2154  # status, output and stderr are set by bats' run
 
 bats_require_minimum_version 1.5.0
 
-load lib/common
-load lib/image
-load lib/policy
-load lib/docker
-load lib/flatten
-
-setup_file() {
-    # The engine runs its containers by runc: the shim has no part in this.
-    FLATBED_RUNTIME=$(command -v runc || true)
-    export FLATBED_RUNTIME
-    fb_begin
-    require_root
-    require_flatten
-    require_busybox
-    require_tool "$DOCKER" "$DOCKERD" containerd runc jq python3
-    policy_empty runc
-    image_archive
-    docker_start
-    layers_build
-}
-
-teardown_file() {
-    docker_stop
-    fb_end
-}
-
-setup() {
-    fb_gate
-    mkdir -p "$FB_DIR/out"
-}
-
-teardown() {
-    [ -z "$FB_REFUSED" ] || return 0
-    docker_remove_all
-    rm -rf "$FB_DIR/out"
-}
+load lib/frame
+frame docker flatten
 
 FB_RUNS=$'shared\nshared\nfile' # what $FB_LAYERS prints
 
-@test "whole: killed at any moment, a name has its old image or the new one" {
+@test "whole: after a kill at any moment, a name has its old image or the new one" {
     killed_loading fb-killed:1 "" 16
     killed_loading fb-killed:2 "$FB_IMAGE" 16
 }

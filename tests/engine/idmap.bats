@@ -1,51 +1,26 @@
 #!/usr/bin/env bats
-# Idmapped volumes in containers with a user namespace. Where the low-level runtime's `features` has them
-# (crun 1.8.7, runc 1.2), the files on the host are looked at; where not, the launch must be refused
-# in so many words. Each test judges the runtime at hand, so none is skipped.
+# Idmapped volumes in containers with a user namespace. If the `features` of the low-level runtime has them
+# (crun 1.8.7, runc 1.2), the tests check the files on the host. Otherwise the launch must be refused
+# with that reason. Each test works with the installed runtime, so none is skipped.
 
 bats_require_minimum_version 1.5.0
 
-load lib/common
-load lib/image
-load lib/policy
-load lib/lowlevel
-load lib/podman
-load lib/bundle
+load lib/frame
+frame bundle podman
 
-setup_file() {
-    fb_begin
-    require_root
-    require_busybox
-    require_tool runc crun podman conmon jq
-    policy_mapped crun true
-    image_archive
-    podman_start
-}
+policy() { policy_mapped crun true; }
 
-teardown_file() {
-    podman_stop
-    fb_end
-}
-
-setup() {
-    fb_gate
-    export FB_PODMAN_RUNTIME=flatbed-runtime
-    srv_make
+test_begin() {
     mkdir "$FB_SRV/mapped"
     echo "theirs" >"$FB_SRV/mapped/theirs"
     chown 1234:1234 "$FB_SRV/mapped/theirs"
     chmod 0600 "$FB_SRV/mapped/theirs"
-    ID=fb$$-$BATS_TEST_NUMBER
-}
-
-teardown() {
-    [ -n "$FB_REFUSED" ] || { bundle_remove_all; podman_remove_all; }
 }
 
 FB_FIRST=100000 # the host's id of the containers' root
 
-# policy_mapped RUNTIME IDMAP: one folder at two targets, idmapped (true or "ask") and as it is; and one
-# folder that is made for the container's user.
+# policy_mapped RUNTIME IDMAP: one directory at two targets, idmapped (true or "ask") and not; and one
+# directory that is made for the container's user.
 policy_mapped() {
     policy_write <<END_OF_POLICY
 { "version": 1, "runtime": { "paths": ["$1"] },
@@ -74,7 +49,7 @@ mapped_bundle() {
     echo "$dir"
 }
 
-# refused_for LOW VOLUME: that is what the last run was.
+# refused_for LOW VOLUME: asserts that the last run was refused, as LOW cannot map VOLUME.
 refused_for() {
     expect_failure
     expect_match "volumes\.$2: an idmapped mount needs Linux 5\.12 and a runtime that knows it; '.*$1 features' does not say so"
@@ -103,9 +78,9 @@ root_of_it() {
     [ ! -e "$FB_SRV/mapped/other" ]
 }
 
-@test "runc: root of a user namespace reads and writes the ids that are on disk, or is refused" { root_of_it runc; }
+@test "runc: root of a user namespace reads and writes the ids on disk, or is refused" { root_of_it runc; }
 
-@test "crun: root of a user namespace reads and writes the ids that are on disk, or is refused" { root_of_it crun; }
+@test "crun: root of a user namespace reads and writes the ids on disk, or is refused" { root_of_it crun; }
 
 user_of_it() {
     local low=$1
@@ -128,9 +103,9 @@ user_of_it() {
     fi
 }
 
-@test "runc: a user's files are his own, also in the folder that was made for him, or it is refused" { user_of_it runc; }
+@test "runc: a user owns his files, also in the directory that is made for him, or is refused" { user_of_it runc; }
 
-@test "crun: a user's files are his own, also in the folder that was made for him, or it is refused" { user_of_it crun; }
+@test "crun: a user owns his files, also in the directory that is made for him, or is refused" { user_of_it crun; }
 
 asked_for() {
     local low=$1
@@ -148,9 +123,9 @@ asked_for() {
     fi
 }
 
-@test "runc: \"ask\" maps for a container whose annotation asks, and for no other" { asked_for runc; }
+@test "runc: \"ask\" maps only for a container with the annotation" { asked_for runc; }
 
-@test "crun: \"ask\" maps for a container whose annotation asks, and for no other" { asked_for crun; }
+@test "crun: \"ask\" maps only for a container with the annotation" { asked_for crun; }
 
 read_only() {
     local low=$1
@@ -170,7 +145,7 @@ read_only() {
 
 @test "crun: a read-only volume is idmapped as well, or refused" { read_only crun; }
 
-@test "podman: a container with --uidmap writes the ids that are on disk, or podman says what is missing" {
+@test "podman: a container with --uidmap writes the ids on disk, or podman shows the missing feature" {
     policy_mapped crun true
     run podman_run --rm --uidmap "0:$FB_FIRST:65536" --gidmap "0:$FB_FIRST:65536" "$FB_IMAGE" sh -c '
         stat -c "%u:%g" /mapped/theirs /plain/theirs; echo new >/mapped/new'

@@ -1,48 +1,29 @@
 #!/usr/bin/env bats
-# What flatbed install writes, in the engines that it is for; and explain on their containers.
+# Engines with the configuration that flatbed install writes; flatbed explain on their containers.
 
 bats_require_minimum_version 1.5.0
 
-load lib/common
-load lib/image
-load lib/policy
-load lib/docker
-load lib/lowlevel
+load lib/frame
+frame docker
 load lib/podman
+
+file_require() {
+    require_flatbed
+    require_tool jq
+}
+
+policy() { policy_base runc; }
+
+# A podman that a test started ends with that test.
+test_end() {
+    [ -z "${FB_NAMESPACE_PID-}" ] || podman_stop
+}
+
+file_end() { podman_stop; }
 
 # shellcheck disable=SC2154  # status and output are set by bats' run
 
-setup_file() {
-    fb_begin
-    require_root
-    require_busybox
-    require_tool "$DOCKER" "$DOCKERD" containerd runc jq
-    [ -x "${FLATBED-}" ] || refuse "FLATBED is not set to the program"
-    policy_base runc
-    image_archive
-    wrapper flatbed-runtime
-    docker_start
-}
-
-teardown_file() {
-    docker_stop
-    podman_stop
-    fb_end
-}
-
-setup() {
-    fb_gate
-    policy_base runc
-    srv_make
-}
-
-teardown() {
-    # One that a test started is its own: teardown_file does not know of it.
-    [ -z "${FB_NAMESPACE_PID-}" ] || podman_stop
-    [ -n "$FB_REFUSED" ] || docker_remove_all || true
-}
-
-# What docker_spawn starts the daemon with: a file that somebody had, and what install made of it.
+# The configuration for docker_spawn: an existing file, edited by flatbed install.
 docker_daemon_json() {
     echo '{ "debug": true }' >"$FB_DIR/installed.json"
     "$FLATBED" install docker --config="$FB_DIR/installed.json" --runtime="$FB_DIR/bin/flatbed-runtime" >&2
@@ -53,7 +34,7 @@ install() { "$FLATBED" "$1" docker --config="$FB_DIR/daemon.json" "${@:2}"; }
 
 default_runtime() { [ "$(docker_cli info --format '{{.DefaultRuntime}}')" = "$1" ]; }
 
-@test "install: docker has the runtime, and not as its default" {
+@test "install: docker has the runtime, but not as its default" {
     default_runtime runc
     run docker_run --rm "$FB_IMAGE" cat /workspace/site/hello
     expect_status 0
@@ -62,7 +43,7 @@ default_runtime() { [ "$(docker_cli info --format '{{.DefaultRuntime}}')" = "$1"
     expect_failure
 }
 
-@test "install: docker takes it as the default when reloaded" {
+@test "install: docker has it as the default after a reload" {
     install install --runtime="$FB_DIR/bin/flatbed-runtime" --default
     kill -HUP "$FB_DOCKERD_PID"
     wait_for default_runtime flatbed
@@ -87,7 +68,7 @@ explain() {
     explain "${id:0:12}" --json
     expect_status 0
     expect_equal "$(jq -r '.container, .allowed' <<<"$output" | tr '\n' ' ')" "$id true "
-    # what a new policy would make of it
+    # the verdict of a new policy
     policy_write <<EOF
 { "version": 1, "runtime": { "paths": ["runc"] }, "binds": { "default": "deny", "rules": [
   { "path": "$FB_DIR", "access": "allow" }, { "path": "$FB_SRV/data", "access": "deny", "say": "ask" } ] } }
@@ -97,7 +78,7 @@ EOF
     expect_match "denied +mount +/mine +$FB_SRV/data → /mine +$FB_POLICY:2 .*ask"
 }
 
-@test "explain: a mount that is held, since its user could swap it, is what it was" {
+@test "explain: a mount that is held, since its user could swap it, is shown as requested" {
     policy_write <<EOF
 { "version": 1, "runtime": { "paths": ["runc"] }, "binds": { "default": "deny", "rules": [
   { "path": "$FB_SRV/home/1234", "access": "allow" },
@@ -112,7 +93,7 @@ EOF
     expect_match "kept +mount +/work +$FB_SRV/home/1234/work → /work +rw"
 }
 
-@test "install: containerd reads what was made, in its own words" {
+@test "install: containerd reads the edited configuration" {
     local file=$FB_DIR/config.toml
     containerd config default >"$file"
     "$FLATBED" install containerd --config="$file" --runtime="$FB_DIR/bin/flatbed-runtime" --default
@@ -125,7 +106,7 @@ EOF
     expect_equal "$(sha256sum <"$file")" "$(containerd config default | sha256sum)"
 }
 
-@test "install: podman takes the runtime, by name and as its default" {
+@test "install: podman has the runtime, by name and as its default" {
     require_tool podman conmon crun
     fb_gate
     policy_base crun
@@ -146,7 +127,7 @@ EOF
     expect_equal "$(cat "$FB_DIR/containers.conf")" "$(podman_containers_conf)"
 }
 
-@test "uninstall: docker started again knows nothing of it" {
+@test "uninstall: docker does not have the runtime after a restart" {
     install install --runtime="$FB_DIR/bin/flatbed-runtime" --default
     install uninstall
     cp "$FB_DIR/daemon.json" "$FB_DIR/after.json"

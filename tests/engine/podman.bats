@@ -2,43 +2,20 @@
 # flatbed-runtime under podman, over crun and over runc. podman treats a runtime by its file name:
 # one named exactly "runc" or "crun" gets --log and --log-format, and its whole log is read as ONE object.
 
+bats_require_minimum_version 1.5.0
+
+load lib/frame
+frame podman
+
+file_require() { require_tool crun runc jq; }
+
+policy() { policy_base crun; }
+
 # shellcheck disable=SC2030,SC2031  # each test is a process of its own
-
-load lib/common
-load lib/image
-load lib/policy
-load lib/lowlevel
-load lib/podman
-
-setup_file() {
-    fb_begin
-    require_root
-    require_busybox
-    require_tool podman conmon crun runc jq
-    policy_base crun
-    image_archive
-    podman_start
-}
-
-teardown_file() {
-    podman_stop
-    fb_end
-}
-
-setup() {
-    fb_gate
-    export FB_PODMAN_RUNTIME=flatbed-runtime
-    policy_base crun
-    srv_make
-}
-
-teardown() {
-    [ -n "$FB_REFUSED" ] || podman_remove_all
-}
 
 # ------------------------------------------------------------------ volumes
 
-# Over the low-level runtime $1.
+# sees_data RUNTIME: checks a data set over that low-level runtime.
 sees_data() {
     policy_base "$1"
     run podman_run --rm --annotation flatbed.data=imagenet "$FB_IMAGE" \
@@ -71,8 +48,8 @@ sees_data() {
 }
 
 # podman adds the flag to create and start, but not to the "delete" of its clean-up process, which then
-# has no policy of ours to read; where that delete fails, podman (without --rm) waits for 20 seconds.
-# A wrapper in containers.conf is the way to install.
+# has no policy to read; if that delete fails, podman (without --rm) waits for 20 seconds.
+# A wrapper in containers.conf is the supported installation.
 @test "podman: --runtime-flag passes an option to create without a wrapper" {
     export FB_PODMAN_RUNTIME=$FLATBED_RUNTIME
     run podman_cli --runtime-flag "flatbed-policy=$FB_POLICY" run --rm --cidfile "$FB_DIR/cid" --network=none \
@@ -82,7 +59,7 @@ sees_data() {
     within crun delete --force "$(cat "$FB_DIR/cid")" 2>/dev/null || true
 }
 
-@test "podman: what a user's container writes belongs to that user on the host" {
+@test "podman: files that a user's container writes are owned by that user on the host" {
     policy_home crun
     run podman_run --rm --user 1234:1234 "$FB_IMAGE" sh -c 'echo mine >/work/out'
     expect_status 0
@@ -124,8 +101,8 @@ lifecycle() {
 
 # ------------------------------------------------------------------ refusals
 
-# tells REGEX [OPTION…]: a run fails and podman shows a text, whatever the runtime is called.
-# "Error: " and no raw JSON: where podman reads a log, it must have been able to.
+# tells REGEX [OPTION…]: a run fails and podman shows a text, for each name of the runtime.
+# "Error: " and no raw JSON: if podman reads a log, it understood the log.
 tells() {
     local regex=$1 name
     shift
@@ -148,7 +125,7 @@ tells() {
     expect_output "coco text"
 }
 
-@test "podman: a name that the policy does not offer is refused, and podman shows which" {
+@test "podman: a name that the policy does not offer is refused, and podman shows the name" {
     tells secret --annotation flatbed.data=secret
 }
 
@@ -162,7 +139,7 @@ tells() {
     tells "$FB_TELLS_KEY"
 }
 
-@test "podman: a world-writable policy is refused, and podman says why" {
+@test "podman: a world-writable policy is refused, and podman shows the reason" {
     policy_world_writable crun
     tells "$FB_TELLS_WRITABLE"
 }

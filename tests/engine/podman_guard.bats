@@ -1,39 +1,14 @@
 #!/usr/bin/env bats
-# The policy's "binds" and "security" under podman and crun: its own files need one rule.
+# The policy's "binds" and "security" under podman and crun: the files of podman need one rule.
 
 bats_require_minimum_version 1.5.0
 
-load lib/common
-load lib/image
-load lib/policy
-load lib/lowlevel
-load lib/podman
+load lib/frame
+frame podman
 
-setup_file() {
-    fb_begin
-    require_root
-    require_busybox
-    require_tool podman conmon crun jq
-    export FB_PODMAN_RUNTIME=flatbed-runtime
-    guard
-    image_archive
-    podman_start
-}
+file_require() { require_tool crun jq; }
 
-teardown_file() {
-    podman_stop
-    fb_end
-}
-
-setup() {
-    fb_gate
-    guard
-    srv_make
-}
-
-teardown() {
-    [ -n "$FB_REFUSED" ] || podman_remove_all
-}
+policy() { guard; }
 
 guard() {
     policy_write <<END
@@ -78,7 +53,7 @@ refuses() {
     expect_match 'Read-only file system'
 }
 
-@test "podman: what reaches for the host is refused, and podman shows why" {
+@test "podman: access to the host is refused, and podman shows the reason" {
     refuses "/etc is not allowed" -v /etc:/x
     refuses "a mount of type 'overlay'" -v /etc:/x:O
     refuses "the container is privileged" --privileged

@@ -1,46 +1,22 @@
 #!/usr/bin/env bats
-# flatbed-runtime under rootless podman: it is root of the user's own namespace, where the host's root,
-# whose the policy is, is nobody.
+# flatbed-runtime under rootless podman: it is root of the user's namespace, in which the root of the host,
+# who owns the policy, is the overflow uid.
 
 bats_require_minimum_version 1.5.0
 
-load lib/common
-load lib/image
-load lib/policy
-load lib/lowlevel
-load lib/podman
-load lib/rootless
+load lib/frame
+frame rootless
 
-setup_file() {
-    fb_begin
-    require_root
-    require_busybox
-    require_tool podman conmon crun runc jq newuidmap newgidmap setpriv
-    policy_rootless crun
-    image_archive
-    rootless_start
-}
+policy() { policy_rootless crun; }
 
-teardown_file() {
-    rootless_stop
-    fb_end
-}
-
-setup() {
-    fb_gate
-    policy_rootless crun
-    srv_make
+test_begin() {
     mkdir "$FB_SRV/home/$FB_UID" "$FB_SRV/secret"
     chown "$FB_UID:$FB_UID" "$FB_SRV/home/$FB_UID"
     chmod 0700 "$FB_SRV/home/$FB_UID"
     chmod 0711 "$FB_SRV/secret"
 }
 
-teardown() {
-    [ -n "$FB_REFUSED" ] || worker_podman rm --all --force -t 0 >/dev/null 2>&1 || true
-}
-
-# policy_rootless RUNTIME: {uid} is the user on the host.
+# policy_rootless RUNTIME: writes a policy in which {uid} is the user on the host.
 policy_rootless() {
     policy_write <<EOF
 {
@@ -74,11 +50,11 @@ sees_data() {
     expect_match 'Read-only file system'
 }
 
-@test "rootless: data sets, and a folder of the user's, over crun" { sees_data crun; }
+@test "rootless: data sets, and a directory that is owned by the user, over crun" { sees_data crun; }
 
-@test "rootless: data sets, and a folder of the user's, over runc" { sees_data runc; }
+@test "rootless: data sets, and a directory that is owned by the user, over runc" { sees_data runc; }
 
-@test "rootless: what another user of the container writes has a subordinate id on the host" {
+@test "rootless: files of another user of the container have a subordinate id on the host" {
     mkdir "$FB_SRV/home/$FB_UID/work"
     chmod 0777 "$FB_SRV/home/$FB_UID/work"
     run worker_run --user 1234:1234 "$FB_IMAGE" sh -c 'echo mine >/work/f'
@@ -86,14 +62,14 @@ sees_data() {
     expect_equal "$(on_host work/f)" "$((FB_SUBID + 1233)):$((FB_SUBID + 1233))"
 }
 
-@test "rootless: with the user's own id in the container it is the same folder" {
+@test "rootless: with the user's own id in the container it is the same directory" {
     run worker_run --userns=keep-id "$FB_IMAGE" sh -c 'id -u; echo mine >/work/f'
     expect_status 0
     expect_output "$FB_UID"
     expect_equal "$(on_host work/f)" "$FB_UID:$FB_UID"
 }
 
-# (An exec gets nothing of create's variables: /run is root's.)
+# (An exec gets no variables of create, as /run is owned by root.)
 @test "rootless: exec, stop, start again and rm, over crun and runc" {
     local runtime
     for runtime in crun runc; do
@@ -124,7 +100,7 @@ refuses() {
     expect_match 'Error: '
 }
 
-@test "rootless: names that are not offered and mounts that are not allowed are refused, and podman shows which" {
+@test "rootless: names that are not offered and mounts that are not allowed are refused, and podman shows them" {
     refuses "'secret' is not offered; there are: imagenet" --annotation flatbed.data=secret
     refuses "$FB_SRV/secret on /x: $FB_SRV/secret is not allowed" -v "$FB_SRV/secret:/x"
     run worker_run -v "$FB_SRV/home/$FB_UID:/x" "$FB_IMAGE" touch /x/new
@@ -132,11 +108,11 @@ refuses() {
     expect_equal "$(on_host new)" "$FB_UID:$FB_UID"
 }
 
-@test "rootless: a policy that is broken, or the user's own, lets nothing start" {
+@test "rootless: nothing starts under a policy that is broken or owned by the user" {
     policy_syntax_error crun
     refuses "$FB_TELLS_SYNTAX"
     policy_rootless crun
-    chown "$FB_SUBID" "$FB_POLICY" # neither root nor somebody whom the namespace hides
+    chown "$FB_SUBID" "$FB_POLICY" # neither root nor an id outside of the namespace
     worker_podman unshare true
     refuses 'policy\.json'
 }

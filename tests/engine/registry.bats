@@ -1,66 +1,34 @@
 #!/usr/bin/env bats
 # flatten between registries and engines: docker pushes, flatten squashes in the registry, docker and
-# podman pull and run what came of it.
+# podman pull and run the result.
 
 bats_require_minimum_version 1.5.0
 
-load lib/common
-load lib/image
-load lib/policy
-load lib/docker
-load lib/lowlevel
-load lib/podman
-load lib/flatten
-load ../cli/lib/registry
+load lib/frame
+frame docker flatten podman
+load ../cli/lib/wait
+load ../cli/flatten/lib/registry
 
-setup_file() {
-    # The engines run their containers by runc: the shim has no part in this.
-    FLATBED_RUNTIME=$(command -v runc || true)
-    export FLATBED_RUNTIME
-    fb_begin
-    require_root
-    require_flatten
-    require_busybox
-    require_tool "$DOCKER" "$DOCKERD" docker-registry skopeo podman runc jq python3
-    policy_empty runc
-    image_archive
-    docker_start
-    layers_build
-    export FB_PODMAN_RUNTIME=$FLATBED_RUNTIME
-    podman_start
-    [ -z "$FB_REFUSED" ] || return 0
+file_require() { require_tool docker-registry skopeo; }
+
+file_ready() {
     registry_start "$FB_DIR/registry"
     export FB_REGISTRY=$REGISTRY
     docker_cli tag "$FB_LAYERS" "$FB_REGISTRY/lab/layers:1"
     docker_cli push "$FB_REGISTRY/lab/layers:1" >/dev/null
 }
 
-teardown_file() {
-    registry_stop_all "$FB_DIR"
-    podman_stop
-    docker_stop
-    fb_end
-}
-
-setup() {
-    fb_gate
-    mkdir -p "$FB_DIR/out"
-}
-
-teardown() {
-    [ -z "$FB_REFUSED" ] || return 0
-    rm -rf "$FB_DIR/out"
-}
+file_end() { registry_stop_all "$FB_DIR"; }
 
 FB_RUNS=$'shared\nshared\nfile' # what $FB_LAYERS prints
 
-# flat: the image, flattened in the registry, once.
+# flat: flattens the image in the registry, once.
 flat() {
     skopeo inspect --tls-verify=false "docker://$FB_REGISTRY/lab/layers:flat" >/dev/null 2>&1 ||
         flatten --quiet "docker://$FB_REGISTRY/lab/layers:1" "docker://$FB_REGISTRY/lab/layers:flat"
 }
 
-@test "registry: what docker pushed is the daemon's image, to flatten too" {
+@test "registry: a pushed image flattens to the same image as that of the daemon" {
     run flatten verify "docker://$FB_REGISTRY/lab/layers:1" "docker-daemon:$FB_LAYERS"
     expect_status 0
     expect_nothing_left

@@ -4,45 +4,29 @@
 
 bats_require_minimum_version 1.5.0
 
-load lib/common
-load lib/image
-load lib/policy
-load lib/docker
+load lib/frame
+frame docker
 
-DEEP=flatbed-deep:1
-
-setup_file() {
-    fb_begin
-    require_root
-    require_busybox
-    require_tool "$DOCKER" "$DOCKERD" containerd runc jq python3
-    [ -x "${FLATBED-}" ] || refuse "FLATBED is not set to flatbed"
-    export FB_DOCKER_LIVE=true
-    rules
-    image_archive
-    docker_start
-    deep_image
+file_require() {
+    require_flatbed
+    require_tool jq python3
 }
 
-teardown_file() {
-    docker_stop
-    fb_end
-}
+export FB_DOCKER_LIVE=true
 
-setup() {
-    fb_gate
+file_ready() { deep_image; }
+
+test_begin() {
     mkdir -p "$FB_DIR/log"
     rm -f "$FB_DIR"/log/*
     rm -rf "$FB_DIR/restack"
 }
 
-teardown() {
-    [ -z "$FB_REFUSED" ] || return 0
-    docker_remove_all
-    docker_cli rmi made-runc made-flatbed >/dev/null 2>&1 || true
-}
+test_end() { docker_cli rmi made-runc made-flatbed >/dev/null 2>&1 || true; }
 
-rules() {
+DEEP=flatbed-deep:1
+
+policy() {
     policy_write <<END
 {
   "version": 1,
@@ -55,7 +39,7 @@ END
 
 shares_mounts() { [ "$(readlink "/proc/$1/ns/mnt")" = "$(readlink "/proc/$2/ns/mnt")" ]; }
 
-# The daemon ends and comes again, in the same mounts; with live-restore its containers go on.
+# Restarts the daemon in the same mounts; with live-restore its containers continue.
 docker_again() {
     local holder
     nsenter --mount --target "$(cat "$FB_DIR/docker.pid")" sleep 3600 3>&- &
@@ -78,22 +62,22 @@ deep_image() {
 trees() { "$FLATBED" restack --cache "$FB_DIR/restack" --json; }
 is_built() { trees | jq -e '.trees[] | select(.state == "ready")'; }
 
-# said FILTER: of the last container's operation on its root.
+# said FILTER: applies the filter to the root operation of the last record.
 said() { tail -n 1 "$FB_DIR/log/audit.jsonl" | jq -r ".operations[] | select(.kind == \"rootfs\") | $1"; }
 
-# The image's tree, made by the first container of it.
+# Builds the tree of the image, by its first container.
 build() {
     docker_run --rm "$DEEP" true
     wait_for is_built
 }
 
-# The overlay at a container's root as dockerd sees it: its mounts are its own.
+# The overlay at a container's root in the mount namespace of dockerd.
 root_of() { docker_cli inspect --format '{{.GraphDriver.Data.MergedDir}}' "$1"; }
 mounts_of() {
     awk -v at="$(root_of "$1")" '$5 == at' "/proc/$(cat "$FB_DIR/docker.pid")/mountinfo"
 }
 
-# All that a container has of its image, by docker's own reading of its root.
+# view CONTAINER: lists the files of its image as docker reads its root.
 view() {
     local dir
     dir=$(mktemp -d "$FB_DIR/view.XXXXXX")
@@ -111,7 +95,7 @@ start() {
 
 is_restacked() { mounts_of "$1" | grep -qF "/restack/"; }
 
-@test "docker: the first container runs as it is, and has a tree made; the second one has it" {
+@test "docker: the first container runs on the layers and starts a build; the second one gets the tree" {
     run docker_run --rm "$DEEP" cat /lib/last
     expect_status 0
     expect_output "layer 39 was the last"
@@ -127,7 +111,7 @@ is_restacked() { mounts_of "$1" | grep -qF "/restack/"; }
     [ "$(said .policy)" = "$FB_POLICY:4" ]
 }
 
-@test "docker: a restacked container shows what any other shows, and is gone without a trace" {
+@test "docker: a restacked container shows the same files as others, and is removed completely" {
     build
     start plain runc
     start restacked
@@ -141,12 +125,12 @@ is_restacked() { mounts_of "$1" | grep -qF "/restack/"; }
     docker_cli rm --force restacked
     run ! grep -qF "$at" "/proc/$(cat "$FB_DIR/docker.pid")/mountinfo"
     [ ! -e "${at%/merged}" ]
-    # The layers are as they were: nobody wrote into what they share with the tree.
+    # The layers are unchanged, although they share files with the tree.
     start again runc
     diff <(view plain) <(view again)
 }
 
-@test "docker: exec, writing, diff, commit and cp are as without" {
+@test "docker: exec, writing, diff, commit and cp work as without restack" {
     build
     for how in runc flatbed; do
         start "$how" "$how"
@@ -172,7 +156,7 @@ is_restacked() { mounts_of "$1" | grep -qF "/restack/"; }
     expect_output "from layer 4"
 }
 
-@test "docker: a container that was written to is restacked again when it is started again" {
+@test "docker: a container with changes is restacked when it starts again" {
     build
     start kept
     docker_cli exec kept sh -c 'echo mine >/lib/f4; rm /lib/f6'
@@ -181,7 +165,7 @@ is_restacked() { mounts_of "$1" | grep -qF "/restack/"; }
     [ "$(docker_cli exec kept cat /lib/f4)" = mine ]
     run ! docker_cli exec kept test -e /lib/f6
 
-    # Without its tree it runs on the layers again, and later on another tree.
+    # Without its tree it runs on the layers again, later on another tree.
     changes=$(docker_cli diff kept | sort)
     docker_cli stop --time 0 kept >/dev/null
     rm -rf "$FB_DIR/restack"
@@ -195,7 +179,7 @@ is_restacked() { mounts_of "$1" | grep -qF "/restack/"; }
     [ "$(docker_cli exec kept cat /lib/f4 /lib/f7)" = $'mine\nfrom layer 7' ]
     expect_equal "$(docker_cli diff kept | sort)" "$changes"
 
-    # One that began without a tree, and wrote more than a little, stays without.
+    # A container that began without a tree, and has many changes, stays without.
     start plain runc
     docker_cli rm --force plain
     rm -rf "$FB_DIR/restack"
@@ -210,7 +194,7 @@ is_restacked() { mounts_of "$1" | grep -qF "/restack/"; }
     [ "$(docker_cli exec early cat /lib/f4)" = mine ]
 }
 
-@test "docker: a daemon that is started again finds its container" {
+@test "docker: a restarted daemon finds its container" {
     build
     start kept
     docker_cli exec kept sh -c 'echo mine >/lib/f4'
@@ -224,7 +208,7 @@ is_restacked() { mounts_of "$1" | grep -qF "/restack/"; }
     [ ! -e "${at%/merged}" ]
 }
 
-@test "docker: a launch waits for nothing, and many at once share one builder" {
+@test "docker: launches do not wait, and many at once share one builder" {
     for _ in 1 2 3 4 5 6; do
         docker_run --rm "$DEEP" true &
     done
@@ -235,7 +219,7 @@ is_restacked() { mounts_of "$1" | grep -qF "/restack/"; }
     [ -z "$(find "$FB_DIR/restack" -maxdepth 1 -name '.[bo]*')" ]
 }
 
-@test "docker: gc keeps what runs, and removes what nobody can use any more" {
+@test "docker: gc keeps trees in use, and removes those without layers" {
     build
     start running
     run "$FLATBED" gc --cache "$FB_DIR/restack" --unused 0 --max-size 0
@@ -256,7 +240,7 @@ is_restacked() { mounts_of "$1" | grep -qF "/restack/"; }
     docker_cli load --quiet --input "$FB_DIR/deep.tar" >/dev/null
 }
 
-@test "docker: flatbed restack --build makes an image's tree ahead" {
+@test "docker: flatbed restack --build makes the tree of an image in advance" {
     layers=$(docker_cli image inspect --format '{{.GraphDriver.Data.UpperDir}}:{{.GraphDriver.Data.LowerDir}}' "$DEEP")
     run "$FLATBED" restack --build --cache "$FB_DIR/restack" "$layers"
     expect_status 0
@@ -270,7 +254,7 @@ is_restacked() { mounts_of "$1" | grep -qF "/restack/"; }
     expect_match 'ready +40 .* yes '
 }
 
-@test "docker: so many layers that docker names them by links, from a folder of its own" {
+@test "docker: so many layers that docker names them by links in another directory" {
     python3 "$BATS_TEST_DIRNAME/lib/layers.py" "$FB_DIR/rootfs" "$FB_DIR/deeper.tar" flatbed-deeper:1 110
     docker_cli load --quiet --input "$FB_DIR/deeper.tar" >/dev/null
     DEEP=flatbed-deeper:1

@@ -4,48 +4,30 @@
 
 bats_require_minimum_version 1.5.0
 
-load lib/common
-load lib/image
-load lib/policy
-load lib/lowlevel
-load lib/podman
-load lib/containerd
+load lib/frame
+frame podman containerd
 
-DEEP=flatbed-deep:1
-
-setup_file() {
-    fb_begin
-    require_root
-    require_busybox
-    require_tool podman conmon crun runc containerd ctr containerd-shim-runc-v2 jq python3
-    [ -x "${FLATBED-}" ] || refuse "FLATBED is not set to flatbed"
-    image_archive
-    deep_image
-    rules runc
-    podman_start
-    containerd_start
-    load_deep
+file_require() {
+    require_flatbed
+    require_tool crun jq python3
+    overlay_works || refuse "no overlay mounts here"
 }
 
-teardown_file() {
-    containerd_stop
-    podman_stop
-    fb_end
+policy() { rules runc; }
+
+file_ready() {
+    python3 "$BATS_TEST_DIRNAME/lib/layers.py" "$FB_DIR/rootfs" "$FB_DIR/deep.tar" "docker.io/library/$DEEP" 60
+    podman_cli load --quiet --input "$FB_DIR/deep.tar" >/dev/null
+    ctr_cli image import --snapshotter "$FB_SNAPSHOTTER" "$FB_DIR/deep.tar" >/dev/null
 }
 
-setup() {
-    fb_gate
-    export FB_PODMAN_RUNTIME=flatbed-runtime
+test_begin() {
     mkdir -p "$FB_DIR/log"
     rm -f "$FB_DIR"/log/*
     rm -rf "$FB_DIR/restack"
 }
 
-teardown() {
-    [ -z "$FB_REFUSED" ] || return 0
-    podman_remove_all
-    ctr_remove_all
-}
+DEEP=flatbed-deep:1
 
 rules() {
     policy_write <<END
@@ -53,18 +35,6 @@ rules() {
   "rootfs": { "max_depth": 5, "beyond": "restack", "cache": "$FB_DIR/restack" },
   "audit": { "file": "$FB_DIR/log/audit.jsonl" } }
 END
-}
-
-deep_image() {
-    [ -z "$FB_REFUSED" ] || return 0
-    overlay_works || { refuse "no overlay mounts here"; return 0; }
-    python3 "$BATS_TEST_DIRNAME/lib/layers.py" "$FB_DIR/rootfs" "$FB_DIR/deep.tar" "docker.io/library/$DEEP" 60
-}
-
-load_deep() {
-    [ -z "$FB_REFUSED" ] || return 0
-    FB_PODMAN_RUNTIME=flatbed-runtime podman_cli load --quiet --input "$FB_DIR/deep.tar" >/dev/null
-    ctr_cli image import --snapshotter "$FB_SNAPSHOTTER" "$FB_DIR/deep.tar" >/dev/null
 }
 
 trees() { "$FLATBED" restack --cache "$FB_DIR/restack" --json; }

@@ -1,46 +1,25 @@
 #!/usr/bin/env bats
-# flatbed-runtime in company and in rough places, before real runtimes: stacked on itself and on a
-# wrapper that refuses what it does not know, under a root who is squashed, and for many at once.
+# flatbed-runtime before real runtimes in unusual places: stacked on itself and on a
+# wrapper that refuses unknown members, under a squashed root, and for many containers at once.
 
 bats_require_minimum_version 1.5.0
 
-load lib/common
-load lib/image
-load lib/policy
-load lib/lowlevel
-load lib/bundle
+load lib/frame
+frame bundle
 
-setup_file() {
-    fb_begin
-    require_root
-    require_busybox
-    require_tool runc crun jq python3 setpriv
-    image_rootfs
-    [ -n "$FB_REFUSED" ] || namespace_start
-}
+file_require() { require_tool python3 setpriv; }
 
-teardown_file() {
-    namespace_stop
-    fb_end
-}
+policy() { policy_base runc; }
 
-setup() {
-    fb_gate
-    policy_base runc
-    srv_make
-    ID=fb$$-$BATS_TEST_NUMBER
+test_begin() {
     DATA='{"flatbed.data":"imagenet"}'
     SHOW='cat /workspace/data/imagenet/hello'
 }
 
-teardown() {
-    [ -n "$FB_REFUSED" ] || bundle_remove_all
-}
-
 # ------------------------------------------------------------------ stacked
 
-# All that may be written to config.json: mounts, variables, capabilities, a filter, options, sizes
-# and limits; and a profile, and decisions that are written down.
+# A policy that makes every kind of edit: mounts, variables, capabilities, a filter, options, sizes
+# and limits; with a profile, and an audit.
 policy_everything() {
     policy_write <<END
 { "version": 1, "runtime": { "paths": ["$1"] },
@@ -74,7 +53,7 @@ bundle_asking() {
     echo "$bundle"
 }
 
-# asking_answered: what the container of bundle_asking says, whatever is stacked.
+# asking_answered: checks the output of the container of bundle_asking, the same for every stack.
 asking_answered() {
     run shim run --bundle "$(bundle_asking)" "$ID"
     expect_match 'site text'
@@ -103,7 +82,7 @@ strict_wrapper() {
     asking_answered
 }
 
-@test "stacked: that wrapper does refuse, and says so itself" {
+@test "stacked: that wrapper refuses, and reports it itself" {
     local bundle
     strict_wrapper runc
     policy_everything "$FB_DIR/bin/strict"
@@ -114,7 +93,7 @@ strict_wrapper() {
     expect_output "strict: config.mounts[0]: colour is not known"
 }
 
-# inner JQ: another flatbed-runtime, with that policy, behind the first.
+# inner JQ: puts another flatbed-runtime, with that policy, behind the first.
 inner() {
     jq "$1" "$FB_POLICY" >"$FB_DIR/inner.json"
     printf '#!/bin/sh\nexec "%s" "--flatbed-policy=%s" "$@"\n' "$FLATBED_RUNTIME" "$FB_DIR/inner.json" \
@@ -124,7 +103,7 @@ inner() {
     policy_write <"$FB_DIR/outer.json"
 }
 
-@test "stacked: twice with one policy is as once, down to a strict wrapper" {
+@test "stacked: two with one policy give the same result as one, down to a strict wrapper" {
     local once bundle
     strict_wrapper runc
     policy_everything "$FB_DIR/bin/strict"
@@ -137,7 +116,7 @@ inner() {
     expect_equal "$(jq -S 'del(.mounts[] | select(.destination == "/workspace/logs"))' "$bundle/config.json")" "$once"
 }
 
-@test "stacked: of two policies, each gives what it offers, and exec has the variables of both" {
+@test "stacked: with two policies, each adds its volumes, and exec has the variables of both" {
     policy_everything runc
     inner '.volumes |= {site, logs} | .requests = []'
     jq '.volumes |= {data, home}' "$FB_POLICY" >"$FB_DIR/outer.json"
@@ -158,12 +137,12 @@ inner() {
 
 # ------------------------------------------------------------------ squashed
 
-@test "crun: a root who may not enter the user's folder mounts it for him" {
+@test "crun: a root who may not search the user's directory mounts it for him" {
     local bundle caps=-dac_override,-dac_read_search,-fowner,-chown
     policy_home crun
     chmod 0700 "$FB_SRV/home/1234"
     bundle=$(bundle_make squashed null 'echo mine >/work/out')
-    # Without cgroups, where a root of this kind may make none.
+    # Runs without cgroups, which such a root may not make.
     bundle_edit "$bundle" '.process.user = {uid: 1234, gid: 1234} | del(.linux.resources)'
     run within setpriv --bounding-set "$caps" --inh-caps "$caps" "$FLATBED_RUNTIME" "--flatbed-policy=$FB_POLICY" \
         --cgroup-manager=disabled --root "$FB_DIR/state" run --bundle "$bundle" "$ID"
@@ -173,7 +152,7 @@ inner() {
 
 # ------------------------------------------------------------------ many at once
 
-@test "runc: forty containers at once, each with its own" {
+@test "runc: forty containers at once, each with its own data" {
     local i count=40
     bundle_make many "$DATA" "$SHOW >/workspace/logs/out" >/dev/null
     for ((i = 0; i < count; i++)); do

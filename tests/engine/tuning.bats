@@ -1,50 +1,15 @@
 #!/usr/bin/env bats
-# The policy's "tuning" and "rootfs" as containers see them, under real engines: what an engine puts in by
-# itself is replaced, what the user chose stays.
+# The policy's "tuning" and "rootfs" as containers see them, under real engines: defaults of an engine are
+# replaced, choices of the user stay.
 
 bats_require_minimum_version 1.5.0
 
-load lib/common
-load lib/image
-load lib/policy
-load lib/lowlevel
-load lib/docker
-load lib/containerd
-load lib/podman
-load lib/bundle
+load lib/frame
+frame docker podman containerd bundle
 
-setup_file() {
-    fb_begin
-    require_root
-    require_busybox
-    require_tool "$DOCKER" "$DOCKERD" containerd ctr containerd-shim-runc-v2 podman conmon crun runc jq
-    image_archive
-    image_rootfs
-    tuned
-    docker_start
-    podman_start
-    containerd_start
-}
+policy() { tuned; }
 
-teardown_file() {
-    docker_stop
-    containerd_stop
-    podman_stop
-    fb_end
-}
-
-setup() {
-    fb_gate
-    export FB_PODMAN_RUNTIME=flatbed-runtime
-    ID=fb$$-$BATS_TEST_NUMBER
-    tuned
-}
-
-teardown() {
-    [ -n "$FB_REFUSED" ] || { docker_remove_all; ctr_remove_all; podman_remove_all; bundle_remove_all; }
-}
-
-# tuned [SECTION…]: a policy that tunes, over runc; the sections come behind.
+# tuned [SECTION…]: writes a policy that tunes, over runc, with further sections.
 tuned() {
     policy_write <<END_OF_POLICY
 { "version": 1, "runtime": { "paths": ["${LOW-runc}"] },
@@ -55,12 +20,12 @@ tuned() {
 END_OF_POLICY
 }
 
-# What a container sees, one line each: KiB of /dev/shm, locked and stack KiB, files, variables.
+# A script that prints, one a line: KiB of /dev/shm, locked and stack KiB, files, variables.
 # shellcheck disable=SC2016
 SHOW='df -k /dev/shm | awk "END { print \$2 }"; ulimit -l; ulimit -s; ulimit -n
       echo "$OMP_NUM_THREADS $MKL_NUM_THREADS $FLATBED_WORKERS"'
 
-# sees WORD…: what $SHOW printed.
+# sees WORD…: compares the output of $SHOW.
 sees() { expect_equal "$(tr '\n' ' ' <<<"$output")" "$* "; }
 
 host_cpus() { nproc; }
@@ -80,7 +45,7 @@ host_cpus() { nproc; }
     sees 262144 1024 4096 4096 "$(host_cpus)" "$(host_cpus)" 1
 }
 
-@test "docker: what the user sets stays" {
+@test "docker: settings of the user stay" {
     run docker_run --rm --memory=512m --cpus=1 --shm-size=32m --ulimit memlock=524288 --ulimit nofile=512:1024 \
         --env OMP_NUM_THREADS=7 --env FLATBED_WORKERS=9 "$FB_IMAGE" sh -c "$SHOW"
     expect_status 0
@@ -95,7 +60,7 @@ host_cpus() { nproc; }
     expect_status 0
 }
 
-@test "docker: variables and /dev/null mounts ask, up to the maximum" {
+@test "docker: variables and /dev/null mounts request values, up to the maximum" {
     run docker_run --rm --memory=512m --cpus=1 --env FLATBED_SHM=1g \
         -v /dev/null:/run/flatbed/request/memlock/2m -v /dev/null:/run/flatbed/request/workers/5 \
         "$FB_IMAGE" sh -c "$SHOW; ls /run/flatbed/request 2>&1 | grep -c ."
@@ -108,7 +73,7 @@ host_cpus() { nproc; }
     expect_match "FLATBED_MEMLOCK: 'lots': expected a size"
 }
 
-@test "docker: an exec, and a container that is started again, have the same" {
+@test "docker: an exec, and a restarted container, have the same values" {
     docker_run --detach --name box --memory=512m --cpus=1 "$FB_IMAGE" sleep 600 >/dev/null
     run docker_cli exec box sh -c "$SHOW"
     sees 262144 1024 4096 4096 1 1 1
@@ -117,7 +82,7 @@ host_cpus() { nproc; }
     sees 262144 1024 4096 4096 1 1 1
 }
 
-@test "docker: no more than the runtime itself may have" {
+@test "docker: limits never exceed those of the runtime" {
     has_cap 24 && skip "root has CAP_SYS_RESOURCE here: nothing is clamped"
     sed -i 's|"nofile": 4096|"nofile": 1048576|; s|"default": "1m", "max": "2m"|"default": "unlimited"|' "$FB_POLICY"
     run docker_run --rm "$FB_IMAGE" sh -c 'ulimit -n; ulimit -l'
@@ -125,15 +90,15 @@ host_cpus() { nproc; }
     expect_output "$(ulimit -H -n)"$'\n'"$(ulimit -H -l)"
 }
 
-# ------------------------------------------------------------------ the root's depth
+# ------------------------------------------------------------------ the depth of the root
 
-# The lower layers that the kernel says the container's root has.
+# The number of lower layers of the container's root in the mount table.
 layers() {
     docker_cli run --rm --network=none "$FB_IMAGE" cat /proc/mounts |
         awk '$2 == "/" && $3 == "overlay"' | grep -o 'lowerdir=[^,]*' | tr ':' '\n' | wc -l
 }
 
-@test "docker: a root that is too deep is refused, or goes with a warning" {
+@test "docker: a root that is too deep is refused, or starts with a warning" {
     local depth
     depth=$(layers)
     [ "$depth" -gt 1 ] || skip "the storage driver is not overlay2"
@@ -153,7 +118,7 @@ layers() {
 
 # ------------------------------------------------------------------ containerd
 
-@test "ctr: containerd's own nofile and /dev/shm are replaced; annotations ask" {
+@test "ctr: nofile and /dev/shm of containerd are replaced; annotations request values" {
     run ctr_run c1 --memory-limit 536870912 --cpus 1 -- sh -c "$SHOW"
     expect_status 0
     sees 262144 1024 4096 4096 1 1 1
@@ -163,7 +128,7 @@ layers() {
     sees 524288 2048 4096 4096 1 1 3
 }
 
-@test "ctr: an exec has the same" {
+@test "ctr: an exec has the same values" {
     ctr_start c1 --memory-limit 536870912 --cpus 1 -- sleep 600
     wait_for ctr_is c1 RUNNING
     run ctr_cli task exec --exec-id e1 --fifo-dir "$FB_DIR/fifo" c1 sh -c "$SHOW"
@@ -179,7 +144,7 @@ layers() {
 
 # ------------------------------------------------------------------ podman
 
-# podman mounts a /dev/shm of its own from outside, and sets nofile unless it is told to.
+# podman mounts its own /dev/shm from outside, and sets nofile by itself.
 tunes_podman() {
     LOW=$1 tuned
     run podman_run --rm --shm-size=96m --env MKL_NUM_THREADS=3 "$FB_IMAGE" sh -c "$SHOW"
@@ -204,7 +169,7 @@ tunes_podman() {
     expect_equal "${lines[4]% *}" "$(host_cpus) $(host_cpus)"
 }
 
-@test "podman: nofile where podman's configuration says nothing is replaced, the user's stays" {
+@test "podman: a nofile that podman sets without configuration is replaced, that of the user stays" {
     has_cap 24 || sed -i 's/"nofile=[0-9:]*", //' "$FB_DIR/containers.conf"
     run podman_run --rm "$FB_IMAGE" sh -c 'ulimit -n'
     expect_status 0
@@ -215,7 +180,7 @@ tunes_podman() {
 
 # ------------------------------------------------------------------ bundles
 
-@test "crun and runc: a bundle is tuned, and a wrapper before the wrapper changes nothing more" {
+@test "crun and runc: a bundle is tuned, and a second flatbed-runtime changes nothing more" {
     local bundle low digest
     for low in runc crun; do
         LOW=$low tuned

@@ -1,4 +1,4 @@
-/* What fuzz targets share: the entry point, and a check that stays in every build. */
+/* Shared by the fuzz targets: the entry point, and a check that stays in every build. */
 #ifndef TESTS_FUZZ_H
 #define TESTS_FUZZ_H
 

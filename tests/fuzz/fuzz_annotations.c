@@ -1,5 +1,5 @@
 /*
- * One annotation, "KEY\nVALUE": whatever is granted bears a plain name, and a target that a user
+ * One annotation, "KEY\nVALUE": each granted request has a plain name, and a target that a user
  * may choose.
  */
 #include "shim/policy/template.h"

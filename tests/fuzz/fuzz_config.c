@@ -1,6 +1,6 @@
 /*
- * config.json, annotations included, under a policy that offers much: nothing crashes, what is
- * planned is well formed, and an edited document is not edited again.
+ * config.json, annotations included, under a policy with many offers: nothing crashes, the plan
+ * is well formed, and an edited document is not edited again.
  */
 #include "shim_fuzz.h"
 

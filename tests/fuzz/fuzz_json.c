@@ -1,5 +1,5 @@
 /*
- * JSON documents: whatever parses is written back as it was; spans are where they say; and the
+ * JSON documents: a valid document is written back unchanged; spans match the text; and the
  * same document laid out anew (all of it, or around one edit) reads as the same tree.
  */
 #include "base/json/json.h"
@@ -69,7 +69,7 @@ static bool starts_right(const struct json *v, const char *text)
     return false;
 }
 
-/* Each value lies within its container, behind its predecessor, and looks like what it is. */
+/* Each value lies within its container, behind its predecessor, and its text matches its type. */
 static void check_places(const struct json *v, const char *text, size_t len)
 {
     must(v->start < v->end && v->end <= len);
@@ -159,7 +159,7 @@ static void check_layout(const char *text, size_t len)
     must(same_tree(json_root(pristine), json_root(anew)));
 }
 
-/* One edit somewhere: the rest keeps its meaning, and the edit can be taken back. */
+/* One edit: the rest keeps its meaning, and the edit can be undone. */
 static void check_edit(const char *text, size_t len)
 {
     struct err err;

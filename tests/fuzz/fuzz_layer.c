@@ -1,11 +1,11 @@
 /*
  * Layers, from the tar archive to the merged tree: the stream (merge.h) and the index
- * (merge_index.h) must agree wherever the stream decides, and both must keep the rules of what a
- * layer may hold.
+ * (merge_index.h) must agree if the stream decides, and both must keep the rules for the content of
+ * a layer.
  *
  * The first byte chooses: bit 0 set, the rest are entries (fuzz_stack.h) made into archives; clear,
  * the rest is archives themselves, each behind its length (two bytes, big endian). Their header
- * checksums are put right, or nothing that libFuzzer changes would ever be read.
+ * checksums are corrected: otherwise every change by libFuzzer would be rejected at once.
  */
 #include "fuzz.h"
 #include "fuzz_stack.h"
@@ -78,7 +78,7 @@ static bool disagree(const struct collected *stream, const struct collected *ind
 
 /* ---- layers above kept ones ---- */
 
-/* Writes what it is given as a layer. */
+/* Writes the given entries as a layer. */
 static int write_above(const struct image *image, size_t kept, enum semantics semantics, int fd,
                        struct written_layer *out, struct err *err)
 {
@@ -94,7 +94,7 @@ static int write_above(const struct image *image, size_t kept, enum semantics se
     return 0;
 }
 
-/* Kept layers with the one above show what all layers show. */
+/* Kept layers and the layer above them show the same tree as all layers. */
 static void check_above(const struct image *image, size_t kept, enum semantics semantics)
 {
     const struct merged_options options = {.semantics = semantics};
@@ -124,7 +124,7 @@ static void check_above(const struct image *image, size_t kept, enum semantics s
     close(fd);
 }
 
-/* `stack`: what the image was made of, if it is known. */
+/* `stack`: the source of the image, or NULL. */
 static void check_image(const struct image *image, const struct stack *stack)
 {
     static struct collected stream, index, spec;
@@ -181,7 +181,7 @@ static void fix_checksums(uint8_t *tar, size_t size)
     }
 }
 
-/* Bounds what one input may cost: holes and repeated reads, not what the code itself bounds. */
+/* Bounds the cost of one input: holes and repeated reads, which the code does not bound. */
 static bool affordable(const struct image *image)
 {
     uint64_t payload = 0, entries = 0;

@@ -1,6 +1,6 @@
 /*
  * The JSON around images: index, manifest and config of an OCI layout, manifest.json and config of
- * a docker-archive. What opens is squashed, and its new config and manifest must be sound.
+ * a docker-archive. An image that opens is squashed, and its new config and manifest must be valid.
  *
  * The first byte chooses: 'o' a layout, 'd' an archive, both from documents parted by form feeds;
  * else the rest is an archive itself. The first document is index.json or manifest.json; in a
@@ -46,7 +46,7 @@ static size_t split(const char *text, size_t size, struct document *docs)
     return count;
 }
 
-/* ---- what opens ---- */
+/* ---- images that open ---- */
 
 static size_t with_layer(const struct json *history)
 {

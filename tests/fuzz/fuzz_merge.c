@@ -1,6 +1,6 @@
 /*
- * The merge as a pure function, on layers out of few bytes: whatever they hold, what is written
- * comes in a legal order, once, and only from what was there.
+ * The merge as a pure function, on layers out of few bytes: for any layers, the output
+ * comes in a legal order, once, and only from the input.
  */
 #include "fuzz.h"
 #include "fuzz_stack.h"

@@ -1,6 +1,6 @@
 /*
- * Paths: what path_clean lets pass is relative, stays below its root, and is clean already when
- * cleaned again. Behind a first newline stands a second path, for path_is_beneath.
+ * Paths: a path that path_clean accepts is relative, stays below its root, and does not change when
+ * cleaned again. A second path for path_is_beneath follows a first newline.
  */
 #include "base/path.h"
 #include "fuzz.h"
@@ -22,7 +22,7 @@ static void check_clean(const char *path, size_t len)
     }
 }
 
-/* ".." counted the slow way: how deep the path ends, or -1 if it leaves its root on the way. */
+/* Returns the depth of a path with "..", or -1 if it leaves its root on the way. */
 static long depth_of(const char *path, size_t len)
 {
     long depth = 0;

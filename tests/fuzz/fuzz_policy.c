@@ -1,7 +1,7 @@
-/* Policies: none crashes the decoder, and one that loads plans only what is well formed. */
+/* Policies: none crashes the decoder, and a valid one makes only well-formed plans. */
 #include "shim_fuzz.h"
 
-enum { PROFILES = 4 }; /* to be tried of each policy */
+enum { PROFILES = 4 }; /* tried of each policy */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

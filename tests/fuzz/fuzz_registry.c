@@ -1,5 +1,5 @@
 /*
- * What registries and users say, as text: WWW-Authenticate, a token server's reply, the name of an
+ * Text from registries and users: WWW-Authenticate, a token server's reply, the name of an
  * image, a file of credentials, a Location. The first byte chooses.
  */
 #include "fuzz.h"
@@ -42,7 +42,7 @@ static void check_token(const char *text, size_t len)
         must((unsigned char)*at > ' ' && *at != 0x7f);
 }
 
-/* What is parsed goes into URLs as it is. */
+/* Parsed names go into URLs unescaped. */
 static void check_name(const char *text)
 {
     _cleanup_registry_ref_ struct registry_ref ref = {0};

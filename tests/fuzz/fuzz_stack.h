@@ -1,6 +1,6 @@
 /*
- * Layers out of few bytes: each entry is a byte that says what, then its names, a nibble each from
- * a dozen, so that what the fuzzer makes meets itself.
+ * Layers out of few bytes: each entry is a byte for its type, then its names, a nibble each from
+ * a dozen, so that names repeat often.
  */
 #ifndef TESTS_FUZZ_STACK_H
 #define TESTS_FUZZ_STACK_H
@@ -25,7 +25,7 @@ static inline unsigned fuzz_take(struct fuzz_bytes *in)
     return *in->data++;
 }
 
-/* "a/b": a byte is how many names, then each is a nibble. */
+/* "a/b": a byte for the number of names, then a nibble for each. */
 static inline const char *fuzz_path(struct stack *s, size_t *used, struct fuzz_bytes *in,
                                     const char *const names[16], unsigned most)
 {
@@ -87,7 +87,7 @@ static inline void fuzz_stack(struct stack *s, const uint8_t *data, size_t size)
     }
 }
 
-/* As stack.h reads it, for the person who looks at a failure. */
+/* Prints the stack in the notation of stack.h, for the analysis of a failure. */
 static inline void fuzz_stack_print(const struct stack *s)
 {
     unsigned layer = 1;

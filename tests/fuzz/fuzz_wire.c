@@ -1,6 +1,6 @@
 /*
- * What a fooled reader may send: whatever is decoded is in bounds, and encodes to the bytes that it
- * came from.
+ * Messages of a compromised reader: a decoded message is in bounds, and encodes to the bytes that
+ * it came from.
  */
 #include "flatten/wire/wire.h"
 #include "fuzz.h"

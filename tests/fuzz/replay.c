@@ -1,4 +1,4 @@
-/* Stands in for libFuzzer: runs a fuzz target on every file of a folder, once. */
+/* Stands in for libFuzzer: runs a fuzz target on every file of a directory, once. */
 #include "fuzz.h"
 
 #include <dirent.h>

@@ -28,7 +28,7 @@ static inline struct policy *shim_fuzz_policy(const char *text, size_t len)
     return NULL;
 }
 
-/* What every new mount keeps to. */
+/* Checks the invariants of every new mount. */
 static inline void shim_fuzz_check_mount(const struct plan *plan, size_t at)
 {
     const struct plan_mount *m = &plan->ops[at].mount;
@@ -41,7 +41,7 @@ static inline void shim_fuzz_check_mount(const struct plan *plan, size_t at)
              strcmp(plan->ops[j].mount.target, m->target) != 0);
 }
 
-/* What every plan keeps to. */
+/* Checks the invariants of every plan. */
 static inline void shim_fuzz_check(const struct plan *plan)
 {
     for (size_t i = 0; i < plan->count; i++) {
@@ -67,7 +67,7 @@ static inline void shim_fuzz_check(const struct plan *plan)
     }
 }
 
-/* A host on which every path is what it says. */
+/* A host on which every path resolves to itself. */
 static inline void shim_fuzz_binds(const struct policy *policy, const struct spec *spec,
                                    struct arena *arena, struct bind_facts *out)
 {
@@ -105,7 +105,7 @@ static inline struct tuning_facts shim_fuzz_host(void)
     return host;
 }
 
-/* Any filter is built or refused. */
+/* Builds or refuses any filter. */
 static inline void shim_fuzz_filter(const struct spec *spec)
 {
     static const char *const names[] = {"mount", "clone"};
@@ -117,7 +117,7 @@ static inline void shim_fuzz_filter(const struct spec *spec)
     must(syscall_filter_allowed(filter, names, 2, &out, &err) == 0 || err.msg[0] != '\0');
 }
 
-/* Edits `config`; *again is the new text (the caller frees it), NULL when it is refused. */
+/* Edits `config`; *again gets the new text (the caller frees it), or NULL if it is refused. */
 static inline bool shim_fuzz_edit(const struct policy *policy, const char *config, size_t len,
                                   char **again)
 {
@@ -165,7 +165,7 @@ static inline bool shim_fuzz_edit(const struct policy *policy, const char *confi
     return changes;
 }
 
-/* An edit, and a second one, which must find nothing left to do. */
+/* An edit, and a second one, which must not change anything. */
 static inline void shim_fuzz_edit_twice(const struct policy *policy, const char *config, size_t len)
 {
     char *once, *twice = NULL;

@@ -1,8 +1,8 @@
 """Random stacks whose oldest layers are kept: `flatten squash --keep-base --into`.
 
-The kernel's overlay shows kept and merged layers as it shows the originals, umoci
-as well where it agrees with the overlay on the kept ones; and the merged layer
-hides nothing that is not there.
+The kernel's overlay shows kept and merged layers as it shows the originals, and umoci
+does, too, if it agrees with the overlay on the kept ones. The merged layer
+has no whiteout without a target.
 """
 import os
 import random
@@ -16,7 +16,7 @@ import trees
 
 
 def whiteouts_of(entries):
-    """(paths hidden by whiteouts, directories with an opaque marker, what else there is)"""
+    """(paths hidden by whiteouts, directories with an opaque marker, all other paths)"""
     hidden, opaque, names = set(), set(), set()
     for entry in entries:
         parent, base = os.path.split(entry.name.strip(b"/"))
@@ -30,7 +30,7 @@ def whiteouts_of(entries):
 
 
 def check_whiteouts(entries, kept):
-    """What hides must hide something of the tree `kept`, and stand alone."""
+    """Checks that each whiteout and marker hides a path of the tree `kept`, and occurs once."""
     hidden, opaque, names = whiteouts_of(entries)
     kept = {os.path.normpath(path) for path in kept}
     lines = ["whiteout of %r hides nothing" % path for path in sorted(hidden - kept)]
@@ -80,7 +80,7 @@ class AboveTest(stacks.RandomTest):
         for number, (tar, entries) in enumerate(zip(tars[kept:], above)):
             lines += published.check_layer(tar, whiteouts=kept + number > 0)
             if not entries and kept + number > 0:
-                lines.append("a layer that brings nothing")
+                lines.append("an empty layer")
         if lines:
             return lines
         if semantics == "spec":

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Judge `flatten analyze` by brute force, on random stacks of layers. Needs no root.
+"""Checks `flatten analyze` by brute force, on random stacks of layers. Needs no root.
 
     analyze.py --flatten PATH [--count N] [--seed S]
 
 The model keeps the whole tree after each layer and looks at every path of the
-tree before it; `flatten squash` says how many bytes there must be in all.
+tree before it. The result of `flatten squash` has the total number of bytes.
 """
 import argparse
 import collections
@@ -27,7 +27,7 @@ CAUSES = ("overwritten", "metadata", "deleted", "opaque", "type")
 
 
 class File:
-    """What one tar entry brought: it lives while one of its names shows."""
+    """The content of one tar entry: it lives while one of its names shows."""
 
     def __init__(self, layer, path, data):
         self.layer, self.path, self.data, self.names = layer, path, data, 0
@@ -35,7 +35,7 @@ class File:
 
 
 class Node:
-    """What a layer has at a path."""
+    """The entry of a layer at a path."""
 
     def __init__(self, kind, file=None, size=0):
         self.kind, self.file, self.size = kind, file, size
@@ -43,7 +43,7 @@ class Node:
 
 
 def own_tree(layer, entries, files):
-    """{path: Node} of one layer by itself; opaque markers in `opaque`."""
+    """{path: Node} of a single layer; opaque markers in `opaque`."""
     own = {}
 
     def parents(path):
@@ -81,7 +81,7 @@ def above(path):
 
 
 def fate(path, old, own):
-    """Why what was at `path` does not show any more; None if it does."""
+    """The cause why the former entry at `path` is hidden; None if it shows."""
     new = own.get(path)
     if new and new.kind == "wh":
         return "deleted"
@@ -100,7 +100,7 @@ def fate(path, old, own):
 
 
 class Model:
-    """All that analyze must say."""
+    """The whole expected result of analyze."""
 
     def __init__(self, layers):
         self.files, self.state, self.ties = [], {}, False
@@ -189,7 +189,7 @@ def percentile(numbers):
 
 
 def lookups(model):
-    """What analyze says of lookups."""
+    """The expected result of analyze for lookups."""
     mount = Mount(model.owns)
     dirs = [""] + [path for path, node in model.state.items() if node.kind == "dir"]
     depth = [len(mount.stack(path)) for path in dirs]
@@ -216,7 +216,7 @@ def stack_of(rng):
 
 
 def touched(rng, layers):
-    """A layer as `chown` makes it: files again, in directories that are not said."""
+    """A layer as `chown` makes it: repeated files, in directories without entries."""
     found = {e.name: e for layer in layers for e in layer
              if e.type == REG and b".wh." not in e.name and rng.random() < 0.5}
     names = [n for n in found if not any(n.startswith(other + b"/") for other in found)]
@@ -259,7 +259,7 @@ def differences(found, squashed, model):
 
 
 def duplicates(model):
-    """(groups, files, bytes) of content that several files bear, of those that show."""
+    """(groups, files, bytes) of equal content in several visible files."""
     found = collections.Counter(file.data for file in model.files if file.names and file.data)
     return {"groups": sum(n > 1 for n in found.values()),
             "files": sum(n - 1 for n in found.values()),
@@ -267,7 +267,7 @@ def duplicates(model):
 
 
 def records(model):
-    """What ZFS would write of the files that show: one record to its length, several whole."""
+    """The visible files as ZFS would write them: a single record to its length, several whole."""
     for file in model.files:
         size = len(file.data)
         for at in range(0, size if file.names else 0, RECORD):
@@ -285,7 +285,7 @@ def deduplicated(models):
 
 
 def shared(models, layers):
-    """Bytes of all images: as they are, with each layer once, with each content once."""
+    """Bytes of all images: in all, with each layer once, with each content once."""
     once = {}
     for model, tars in zip(models, layers):
         for number, tar in enumerate(tars, 1):

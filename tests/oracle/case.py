@@ -1,15 +1,15 @@
-"""What a case is, and the table that the cases_*.py files fill.
+"""The type of a case, and the table that the cases_*.py files fill.
 
-`overlay` and `spec` say what flatten must do under those semantics:
+`overlay` and `spec` are the expected results of flatten under those semantics:
 
-  * the names of engines: what one of these shows of the original image;
-  * Same(layers): what the engines show of these other layers (used where the
+  * the names of engines: the tree of the original image as one of these shows it;
+  * Same(layers): the tree of these other layers in the engines (used where the
     engines refuse an image that flatten must resolve);
   * REFUSE: exit with an error and leave nothing behind;
-  * Either(layers, ...): refuse, or show what Same() of one of these would.
+  * Either(layers, ...): refuse, or the tree of Same() of one of these.
 
-With `own_only` the result is looked at through the engine of these semantics
-alone, because the other kind shows even equal tars otherwise.
+With `own_only` the result is compared through the engine of these semantics
+only, because the other kind shows even equal tars differently.
 """
 from dataclasses import dataclass
 

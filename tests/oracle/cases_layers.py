@@ -40,8 +40,8 @@ g = Group("A whiteout and the same path in one layer")
 
 
 def kept(low, brought):
-    """Where the engines refuse: an error, or the layer's own entries stay and
-    what is below is hidden (the specification) or merged."""
+    """If the engines refuse: an error, or the layer's own entries stay and
+    the entries below are hidden (the specification) or merged."""
     return Either([low, [wh("a")], brought], [low, brought])
 
 

@@ -1,4 +1,4 @@
-"""Cases about attributes, special files and the ways a tar says them."""
+"""Cases about attributes, special files and their forms in a tar."""
 import struct
 
 import tarball
@@ -103,7 +103,7 @@ g = Group("Sparse files")
 DATA = [(0, b"start"), (200_000, b"middle"), (400_000, b"")]
 DENSE = (b"start" + b"\0" * 199_995 + b"middle").ljust(400_000, b"\0")
 DENSE_EITHER = {"overlay": Either([[f("sp", DENSE)]]), "spec": Either([[f("sp", DENSE)]])}
-WHOLE_SECOND = 1_500_000_000 * 10**9  # all that an old GNU header can say
+WHOLE_SECOND = 1_500_000_000 * 10**9  # an old GNU header has whole seconds
 OLD = Either([[f("sp", DENSE, mtime=WHOLE_SECOND)]])
 g("sparse-old", [sparse("sp", "old", 400_000, DATA, mtime=WHOLE_SECOND)], overlay=OLD, spec=OLD)
 g("sparse-0.1", [sparse("sp", "0.1", 400_000, DATA)], **DENSE_EITHER)

@@ -47,7 +47,7 @@ class Containerd:
         return check(["ctr", "-a", self.address, *args])
 
     def unpack(self, layers, newer=None):
-        with self.lock:  # the cleaning up of one image takes layers that another has, too
+        with self.lock:  # removing an image also removes layers that another one shares
             return self.unpack_tars(images.tars_of(layers), newer)
 
     def unpack_tars(self, tars, newer=None):

@@ -1,8 +1,8 @@
-"""The oracles: programs that are not ours and unpack the same image.
+"""The oracles: independent programs that unpack the same image.
 
 Each engine has `unpack(layers, newer)`, which returns the tree of an image or
 raises Refused with the engine's message. `umoci` stands for the specification,
-the others for what a container sees through the kernel's overlay.
+the others for the view of a container through the kernel's overlay.
 """
 import itertools
 import os
@@ -21,7 +21,7 @@ class Refused(Exception):
 
 
 class Workspace:
-    """A temporary directory; what is mounted below it goes with it."""
+    """A temporary directory; its removal includes the mounts below it."""
 
     def __init__(self):
         self.path = tempfile.mkdtemp(prefix="oracle-")
@@ -51,7 +51,7 @@ def run(args, **kw):
                           text=True, errors="backslashreplace", **kw)
 
 
-NOISE = (  # what differs from run to run, and what every message has
+NOISE = (  # text that differs from run to run, or that every message has
     (r'time="[^"]*" level=\w+ msg=|\\?"time=.*?\\n(?=\))', ""),
     (r"/[^ ]*/oracle-[a-z0-9_]+(/ctd\d+/root/[^ ]*?/(fs|containerd-?mount\d+)|/bundle\d+/rootfs)?", ""),
     (r"sha256:[0-9a-f]{64}|\b[0-9a-f]{64}\b", "<id>"),
@@ -63,7 +63,7 @@ NOISE = (  # what differs from run to run, and what every message has
 
 
 def reason(done, hide=()):
-    """The last line an engine said, without what differs from run to run."""
+    """The last line of an engine's output, without text that differs from run to run."""
     text = (done.stderr.strip() or done.stdout.strip() or "status %d" % done.returncode)
     text = text.splitlines()[-1]
     for path in hide:
@@ -120,7 +120,7 @@ def read_mounted(work, cwd, lower, newer):
     empty, point = work.new("empty"), work.new("mnt")
     os.mkdir(empty)
     os.mkdir(point)
-    if len(lower) == 1:  # the kernel wants two
+    if len(lower) == 1:  # the kernel needs two
         lower = lower + [empty]
     done = run(["mount", "-t", "overlay", "overlay", "-o",
                 "ro,lowerdir=" + ":".join(lower), point], cwd=cwd)

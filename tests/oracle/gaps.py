@@ -1,4 +1,4 @@
-"""Cases in which flatten is known to differ, and why. One that passes again must leave this list."""
+"""Known differences of flatten, with reasons. A case that passes again must leave this list."""
 GAPS = {
     ("acl-default-parent", "spec"): "a directory that umoci makes on the way inherits a default ACL",
 }

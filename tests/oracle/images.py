@@ -37,7 +37,7 @@ def compressed(data, how):
 
 
 def config_of(tars, extra=None):
-    """A configuration with things a lossy round trip would drop."""
+    """A configuration with members that a lossy round trip would drop."""
     history = [{"created": EPOCH, "created_by": "layer %d" % i}
                for i in range(len(tars))]
     history.append({"created": EPOCH, "created_by": "ENV A=b", "empty_layer": True})
@@ -113,7 +113,7 @@ def write_oci(path, tars, config=None, tag="latest", compression="none"):
 def write_platforms(path, platforms, tag="multi", beside=None):
     """An OCI layout with an index of images for {"arch[/variant]": tars}, and an attestation.
 
-    With `beside`, another index has that one and the images with these numbers."""
+    With `beside`, another index has that index and the images with these numbers."""
     blobs, entries = _Blobs(), []
     for name, tars in platforms.items():
         arch, _, variant = name.partition("/")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Run every engine on every case and write OBSERVED.md."""
+"""Runs every engine on every case and writes OBSERVED.md."""
 import os
 import sys
 import time
@@ -12,12 +12,12 @@ import tarball
 import trees
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-HEAD = """# What the engines do
+HEAD = """# Results of the engines
 
-Made by `tests/oracle/observe.py` (as root): every case unpacked by every engine, the overlay ones
-read through the kernel's overlay. `now`: the engine left its own time. Attributes are shown
-where they are not 0644 or 0755, root's, and the cases' usual mtime. The root directory is left
-out where no layer has an entry for it. Versions: {versions}.
+Made by `tests/oracle/observe.py` (as root): every engine unpacks every case; trees of overlay engines are
+read through the kernel's overlay. `now`: the engine left the time of unpacking. Attributes are shown
+unless they are 0644 or 0755, owned by root, and the usual mtime of the cases. The root directory is left
+out if no layer has an entry for it. Versions: {versions}.
 
 """
 
@@ -32,7 +32,7 @@ def versions():
 
 
 def outcome(engine, layers, newer):
-    """What one cell of the table says."""
+    """The text of one cell of the table."""
     try:
         tree = engine.unpack(layers, newer)
     except engines.Refused as refusal:

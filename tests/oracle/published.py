@@ -1,4 +1,4 @@
-"""Reads the image that flatten wrote and checks what must hold of every one."""
+"""Reads the image that flatten wrote, and checks the invariants of every image."""
 import hashlib
 import io
 import json
@@ -16,7 +16,7 @@ class Broken(Exception):
 
 
 def inflate(data):
-    """A layer's tar, whatever it is compressed with."""
+    """The tar of a layer with any compression."""
     tool = {ZSTD: "zstd", GZIP: "gzip"}.get(data[:4]) or {GZIP: "gzip"}.get(data[:2])
     if not tool:
         return data
@@ -134,7 +134,7 @@ def _clean(name):
 
 
 class _Order:
-    """Follows a tar's members and notes what is out of order."""
+    """Follows the members of a tar and notes wrong orders."""
 
     def __init__(self, whiteouts):
         self.kinds, self.lines, self.whiteouts = {"": b"5"}, [], whiteouts
@@ -163,7 +163,7 @@ class _Order:
 
 
 def check_layer(tar, whiteouts=False):
-    """What must hold of a fully squashed layer, or of one above kept layers."""
+    """Checks the invariants of a fully squashed layer, or of one above kept layers."""
     order = _Order(whiteouts)
     if len(tar) % 512:
         order.lines.append("layer: not whole blocks")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Trees of hard links (flatbed restack --build) against the kernel's overlay of the same layers.
 
-Random stacks of unpacked layers: whiteouts, opaque directories, directories that become files and the
-other way round, hard links, devices, attributes, ACLs. Needs root. Then the tree takes the layers'
-place below the same upper directory, which must show the same again.
+Random stacks of unpacked layers: whiteouts, opaque directories, directories that become files and
+vice versa, hard links, devices, attributes, ACLs. Needs root. Then the tree replaces the layers
+below the same upper directory, which must show the same again.
 """
 import argparse
 import json
@@ -89,7 +89,7 @@ def run(*words):
 
 
 class Overlay:
-    """A mount at `point`, with an upper directory of its own where one is given."""
+    """A mount at `point`, with an upper directory if one is given."""
 
     def __init__(self, lower, point, upper=None):
         options = "lowerdir=" + ":".join(lower)
@@ -106,7 +106,7 @@ class Overlay:
 
 
 def change(rng, top):
-    """As a container does: the same for the same seed, and the same tree."""
+    """Changes a tree as a container does; the same seed and tree give the same changes."""
     files = sorted(p for p in trees.read(top) if p != b".")
     for path in rng.sample(files, min(4, len(files))):
         full = os.path.join(os.fsencode(top), path)
@@ -129,7 +129,7 @@ def same(what, seed, expected, got):
 
 
 def forget_times(tree):
-    """Of directories that were changed, and of whiteouts: they are of now."""
+    """Removes times that are new in each run: of changed directories and of whiteouts."""
     return {p: ({**n, "mtime": trees.ANY} if n["type"] == "dir" or n.get("rdev") == (0, 0) else n)
             for p, n in tree.items()}
 
@@ -148,7 +148,7 @@ def judge(flatbed, seed, work):
                           ":".join(layers)))
     tree = "%s/cache/%s/tree" % (work, done["key"])
     got = trees.read(tree)
-    # The lowest root is an empty one, for the mount: attributes are the topmost layer's.
+    # The lowest root is empty, for the mount: attributes come from the topmost layer.
     same("the tree", seed, expected, got)
     if done["files"] != sum(1 for n in got.values() if n["type"] != "dir"):
         sys.exit("seed %d: %d files counted" % (seed, done["files"]))
@@ -170,14 +170,14 @@ def main():
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if os.geteuid() != 0:
-        print("not root: whiteouts and mounts are root's")
+        print("not root: whiteouts and mounts need root")
         return 77
     if "--inside" not in sys.argv: # mounts of its own, gone with it
         os.execvp("unshare", ["unshare", "--mount", "--propagation", "private", sys.executable, "-B"] +
                   sys.argv + ["--inside"])
     os.umask(0o022)
     for seed in range(args.first, args.first + args.seeds):
-        # Not in a folder that everybody can write to: what is in the cache becomes a root.
+        # The cache must not be in a directory that is writable by others: its trees become roots.
         work = tempfile.mkdtemp(prefix="restack.", dir=os.environ.get("FLATBED_TESTS_TMP", "/var/tmp"))
         try:
             judge(args.flatbed, seed, work)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Judge `flatten squash` against programs that are not ours. Needs root.
+"""Compares `flatten squash` with independent programs. Needs root.
 
     run.py --flatten PATH [--case NAME]... [--semantics overlay|spec] [--jobs N]
     run.py --flatten PATH --random N --seed S [--keep-base]
 
-One line a case; exit status 1 when one fails. See case.py for what a case
-expects and engines.py for the oracles.
+One line a case; exit status 1 if one fails. case.py describes the expected results,
+engines.py the oracles.
 """
 import argparse
 import concurrent.futures
@@ -29,7 +29,7 @@ SOURCES = (("oci", "gzip"), ("old", "none"), ("oci", "zstd"), ("new", "none"), (
 
 
 class Failure(Exception):
-    """A case failed: the lines that say how."""
+    """A case failed: the lines of its report."""
 
     def __init__(self, *lines):
         super().__init__(*lines)
@@ -37,7 +37,7 @@ class Failure(Exception):
 
 
 class Oracles:
-    """The engines, started when first asked for, and what they said."""
+    """The engines, started on first use, and their results."""
     makers = {case.UMOCI: engines.Umoci, case.STORAGE: engines.Storage,
               case.DOCKER: daemons.Docker, case.CONTAINERD: daemons.Containerd}
 
@@ -55,7 +55,7 @@ class Oracles:
         return self.engine(name).unpack(layers, self.newer)
 
     def accepted(self, expected, layers, semantics):
-        """(the trees of which one must come out, may flatten refuse)"""
+        """(acceptable trees, may flatten refuse)"""
         default = case.UMOCI if semantics == "spec" else case.STORAGE
         if expected == case.REFUSE:
             return [], True
@@ -129,7 +129,7 @@ def has_root_entry(layers):
 
 
 def nearest(wanted, got, ignore_root):
-    """The differences to the acceptable tree that is most alike."""
+    """The differences from the most similar acceptable tree."""
     best = None
     for name, tree in wanted:
         lines = trees.diff(tree, got, ignore_root)
@@ -145,7 +145,7 @@ class Judge:
         self.flatten, self.work, self.oracles = flatten, work, Oracles(work)
 
     def compare(self, result, tars, wanted, semantics, one):
-        """Both kinds of engine must show the result as the oracle the original."""
+        """Both kinds of engine must show the result as the oracle shows the original."""
         storage, umoci = (self.oracles.engine(n) for n in (case.STORAGE, case.UMOCI))
         store = self.work.new("cs")
         try:
@@ -207,7 +207,7 @@ def report(ok, title, lines):
 
 
 def run_one(judge, one, semantics, number):
-    """What report() takes; True: passed, False: failed, None: a known gap."""
+    """The arguments of report(); True: passed, False: failed, None: a known gap."""
     title = "%s [%s]" % (one.name, semantics)
     gap = gaps.GAPS.get((one.name, semantics))
     try:
@@ -229,7 +229,7 @@ def chosen(args):
 
 
 def run_cases(args, work):
-    """Several at a time, as they wait for disks and daemons more than they compute."""
+    """Runs several cases at a time, as they mostly wait for disks and daemons."""
     judge, results = Judge(args.flatten, work), []
     pool = concurrent.futures.ThreadPoolExecutor(args.jobs)
     try:

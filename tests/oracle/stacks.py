@@ -56,7 +56,7 @@ class Stack:
             self.add_node(path)
 
     def make_parents(self, path):
-        """False where an ancestor is no directory in this layer."""
+        """False if an ancestor is no directory in this layer."""
         if not path:
             return True
         if path in self.kinds:
@@ -92,7 +92,7 @@ class Stack:
 
 
 def overlay_tree(work, layers, newer, implied="moby"):
-    """What the kernel's overlay shows of the layers' diff directories."""
+    """The tree of the layers' diff directories in the kernel's overlay."""
     home = work.new("diffs")
     os.mkdir(home)
     try:
@@ -107,7 +107,7 @@ def overlay_tree(work, layers, newer, implied="moby"):
 
 
 def parse_layer(tar):
-    """Entries again, from flatten's tar."""
+    """The entries of a tar by flatten."""
     entries = []
     with tarfile.open(fileobj=io.BytesIO(tar), encoding="utf-8", errors="surrogateescape") as archive:
         for info in archive:
@@ -141,7 +141,7 @@ class RandomTest:
         yield overlay_tree(self.work, layers, self.newer, "containerd")
 
     def one(self, number):
-        """The lines that say how this stack failed; none when it passed."""
+        """The lines of the report if this stack failed; none if it passed."""
         layers = Stack(random.Random("%d/%d" % (self.args.seed, number))).layers()
         source, config = self.write_source(self.work, images.tars_of(layers), number)
         result = self.result(self.args.flatten, self.work, source, "overlay")

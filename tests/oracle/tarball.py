@@ -1,9 +1,9 @@
 """Tar archives written byte by byte.
 
-python's tarfile cleans names, merges records and knows no old sparse files, so
-the entries of a case are written by hand: what a case says is what is in the
-tar. An Entry is one member; `fmt` chooses how things too large for the ustar
-header are said: "pax" (records), "go" (the same, and a header without any bytes
+Python's tarfile cleans names, merges records and knows no old sparse files, so
+the entries of a case are written by hand and appear unchanged in the
+tar. An Entry is one member; `fmt` chooses the form of values too large for the ustar
+header: "pax" (records), "go" (the same, and a header without any bytes
 that are not ASCII, as Go's archive/tar writes it), "gnu" (L and K members, base-256
 numbers) or "ustar" (cut off, as a faulty writer would).
 """

@@ -1,4 +1,4 @@
-"""What a directory holds, as a value, and how two of them differ.
+"""The content of a directory as a value, and the differences of two.
 
 A tree maps the path (bytes, b"." is the root) to a dict: type, mode, uid, gid,
 mtime (ns), and as the type asks size, content, link, rdev, xattrs, group (the
@@ -54,7 +54,7 @@ def _node(path, st, first):
 
 def _walk(top):
     """Paths relative to top. The kernel lists a whiteout in a directory that one
-    layer alone has, though nothing can be looked up there: no path, then."""
+    layer alone has, but a lookup fails there: that is no path."""
     yield b"."
     pending = [b""]
     while pending:
@@ -117,7 +117,7 @@ def _show(key, value):
 
 
 def diff(expected, got, ignore_root=False):
-    """Lines that say what differs; none when the trees are equal."""
+    """Lines that describe the differences; none if the trees are equal."""
     lines = []
     for path in sorted(expected.keys() | got.keys()):
         name = printable(path)
@@ -135,7 +135,7 @@ def diff(expected, got, ignore_root=False):
 
 
 def brief(tree, default_mtime=None, root=True):
-    """One line for a table: paths with what is remarkable about them."""
+    """One line for a table: paths with their unusual attributes."""
     parts = []
     for path, node in tree.items():
         if path == b"." and not root:

@@ -1,10 +1,10 @@
-"""A layer into a diff directory, as moby's overlay2 does it.
+"""Unpacks a layer into a diff directory as moby's overlay2 does.
 
-This one is ours, so it proves nothing alone: the random test uses it because an
-engine takes a tenth of a second an image. `run.py --random N --real` holds it
-against containers/storage. It takes only what engines accept (stacks.py makes
-nothing else). `implied` says what a missing parent gets over a directory of a
-lower layer: moby 0755 and root, containerd a copy of the lower one's.
+This unpacker is part of the project, so it proves nothing alone: the random test uses it because an
+engine takes a tenth of a second an image. `run.py --random N --real` compares it
+with containers/storage. It accepts only layers that engines accept (stacks.py makes
+no others). `implied` chooses the attributes of a missing parent over a directory of a
+lower layer: moby uses 0755 and root, containerd those of the lower directory.
 """
 import os
 import shutil

@@ -6,8 +6,8 @@
  * and named by its mount (mount_table.h); so are the paths of the policy's rules, where only links
  * that root made are followed. A source that a user could swap is `exposed`: if it is to be
  * mounted, it is looked up once more and held by descriptor (binds_hold.h), under a path that ends
- * with the place where it was found: PIN_FOLDER/bind:NUMBER/home/alice. The same is true of a place
- * where users can have an engine mount something meanwhile: its directory of volumes, and
+ * with the place where it was found: PIN_DIRECTORY/bind:NUMBER/home/alice. The same is true of a
+ * place where users can have an engine mount something meanwhile: its directory of volumes, and
  * directories above that.
  */
 #ifndef SHIM_BINDS_H
@@ -64,7 +64,7 @@ int binds_gather(const struct policy *policy, const struct spec *spec, const str
                  int bundle, struct arena *arena, struct bind_facts *out,
                  struct err *err) must_check;
 
-/* Returns the part of a held source behind PIN_FOLDER/bind:NUMBER, or NULL. Pure. */
+/* Returns the part of a held source behind PIN_DIRECTORY/bind:NUMBER, or NULL. Pure. */
 const char *binds_unpinned(const char *source);
 
 #endif

@@ -15,9 +15,9 @@
 
 #include "shim/mount/source.h"
 
-#define PIN_FOLDER "/run/flatbed/pin"
+#define PIN_DIRECTORY "/run/flatbed/pin"
 
-/* Enters a private mount namespace with an empty tmpfs on PIN_FOLDER. Cannot be undone. */
+/* Enters a private mount namespace with an empty tmpfs on PIN_DIRECTORY. Cannot be undone. */
 int pin_begin(struct err *err) must_check;
 
 struct pin_options {
@@ -27,7 +27,7 @@ struct pin_options {
 };
 
 /*
- * Binds an open source, with what is mounted below it, to a path directly in PIN_FOLDER. The
+ * Binds an open source, with what is mounted below it, to a path directly in PIN_DIRECTORY. The
  * options hold for all of it. Where mount_setattr(2) does not work, a source with other mounts
  * below it is an error, and the options of any other are left to the low-level runtime.
  */

@@ -66,30 +66,30 @@ int source_look(const char *path, struct source *out, struct err *err) must_chec
 
 /*
  * A directory that only root could replace, remembered from one source to the next: most sources of
- * a container are in one of a few. Begins as SOURCE_FOLDER_INIT.
+ * a container are in one of a few. Begins as SOURCE_DIRECTORY_INIT.
  */
-struct source_folder {
+struct source_directory {
     char *path;     /* as it was asked for; owned */
     int fd;         /* -1: others could replace it, so no walk starts from it */
     struct stat st; /* of fd */
     bool linked;    /* a symbolic link leads to it */
 };
 
-#define SOURCE_FOLDER_INIT                                                                         \
+#define SOURCE_DIRECTORY_INIT                                                                      \
     {                                                                                              \
         .fd = -1                                                                                   \
     }
 
 /* Closes the directory, and forgets it. */
-void source_folder_close(struct source_folder *folder);
+void source_directory_close(struct source_directory *directory);
 
 /* As source_look, starting from that directory if the path is in it; else it becomes the path's. */
-int source_look_in(struct source_folder *folder, const char *path, struct source *out,
+int source_look_in(struct source_directory *directory, const char *path, struct source *out,
                    struct err *err) must_check;
 
 /* As source_find_for, starting in the same way. */
-int source_find_in(struct source_folder *folder, const char *path, const struct user_ids *user,
-                   struct source *out, struct err *err) must_check;
+int source_find_in(struct source_directory *directory, const char *path,
+                   const struct user_ids *user, struct source *out, struct err *err) must_check;
 
 /* As source_find, making what is missing, as `make` says. */
 int source_find_or_make(const char *path, const struct source_make *make, struct source *out,
@@ -99,8 +99,8 @@ int source_find_or_make(const char *path, const struct source_make *make, struct
  * Makes a directory in one that only root can write to, and gives it to the ids of `make`. One that
  * is there stays as it is; anything else of that name is ERR_POLICY.
  */
-int source_make_folder(int dirfd, const char *name, const struct source_make *make,
-                       struct err *err) must_check;
+int source_make_directory(int dirfd, const char *name, const struct source_make *make,
+                          struct err *err) must_check;
 
 /* Closes the descriptor, and frees `rest`. */
 void source_close(struct source *source);

@@ -39,7 +39,7 @@ int mount_entry_is(const struct spec_mount *mount, const struct plan_mount *m,
  */
 const char *mount_entry_pin_path(const struct plan_mount *m, struct arena *arena);
 
-/* Returns true if the mount's source is below PIN_FOLDER, or could be as far as its text tells. */
+/* Returns true if the mount's source is, or by its text could be, below PIN_DIRECTORY. */
 bool mount_entry_names_pin(const struct spec_mount *mount);
 
 /* Returns true if the mount's source is a path where binds_hold.c holds a source of the user's. */

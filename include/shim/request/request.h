@@ -24,7 +24,7 @@
 #include "shim/oci/spec.h"
 #include "shim/policy/policy.h"
 
-#define REQUEST_FOLDER "/run/flatbed/request/"
+#define REQUEST_DIRECTORY "/run/flatbed/request/"
 
 enum {
     REQUEST_VALUE_BYTES = 4096,

@@ -102,13 +102,13 @@ static int make_tree(struct build *b, bool force, struct err *err)
 {
     _cleanup_merge_layers_ struct merge_layers layers = MERGE_LAYERS_INIT;
     _cleanup_free_ char *path = strf("%s/.build-%s", b->cache->path, b->chain->key);
-    _cleanup_fd_ int folder = -1;
+    _cleanup_fd_ int directory = -1;
     struct merge_counts counts;
     char why[128];
 
     if (!path)
         return err_nomem(err);
-    if (restack_layers_open(b->chain, path, b->arena, &layers, &folder, err) < 0 ||
+    if (restack_layers_open(b->chain, path, b->arena, &layers, &directory, err) < 0 ||
         count_lookups(b, &layers, err) < 0)
         return -1;
     if (!force && !restack_pays(b->chain->count, b->out->lookups)) {
@@ -118,9 +118,10 @@ static int make_tree(struct build *b, bool force, struct err *err)
                  b->chain->count, b->out->lookups);
         return set_why(b, why, err);
     }
-    if (mkdirat(folder, "tree", 0700) < 0)
+    if (mkdirat(directory, "tree", 0700) < 0)
         return err_sys(err, "cannot make the tree");
-    _cleanup_fd_ int root = openat(folder, "tree", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    _cleanup_fd_ int root =
+        openat(directory, "tree", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (root < 0)
         return err_sys(err, "cannot make the tree");
     if (restack_tree_make(&layers, root, &counts, err) < 0 || check_layers(b, err) < 0)
@@ -186,8 +187,8 @@ int restack_build(const struct restack_cache *cache, const struct chain *chain, 
     struct rlimit files;
 
     *out = (struct restack_built){0};
-    _cleanup_fd_ int folder = restack_cache_begin(cache, chain, err);
-    if (folder < 0)
+    _cleanup_fd_ int directory = restack_cache_begin(cache, chain, err);
+    if (directory < 0)
         return -1;
     _cleanup_fd_ int lock = restack_cache_lock(cache, true, err);
     if (lock < 0)
@@ -196,7 +197,7 @@ int restack_build(const struct restack_cache *cache, const struct chain *chain, 
         files.rlim_cur = files.rlim_max;
         setrlimit(RLIMIT_NOFILE, &files);
     }
-    struct build b = {cache, chain, arena, out, folder};
+    struct build b = {cache, chain, arena, out, directory};
     int there = tree_exists(&b, err);
     return there ? (there < 0 ? -1 : 0) : run_build(&b, force, err);
 }

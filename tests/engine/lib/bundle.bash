@@ -2,7 +2,13 @@
 # Bare bundles for the low-level runtimes, without any engine.
 # Containers are named after the test so that a crashed run never blocks the next one.
 
-# bundle_make NAME [ANNOTATIONS_JSON [SCRIPT]]: $FB_DIR/bundles/NAME with config.json; its path on stdout.
+bundle_require() { require_tool runc crun jq; }
+
+bundle_start() { namespace_start; }
+
+bundle_stop() { :; }
+
+# bundle_make NAME [ANNOTATIONS_JSON [SCRIPT]]: makes $FB_DIR/bundles/NAME with config.json; prints its path.
 bundle_make() {
     local dir=$FB_DIR/bundles/$1
     mkdir -p "$dir/rootfs"
@@ -16,7 +22,7 @@ bundle_make() {
     echo "$dir"
 }
 
-# bundle_edit DIR JQ-ARGS…: the bundle's config.json, edited.
+# bundle_edit DIR JQ-ARGS…: edits the bundle's config.json.
 bundle_edit() {
     local dir=$1
     shift
@@ -24,10 +30,10 @@ bundle_edit() {
     mv "$dir/config.new" "$dir/config.json"
 }
 
-# shim ARGS…: flatbed-runtime with the test's policy, and state of its own.
+# shim ARGS…: runs flatbed-runtime with the policy of the test, and private state.
 shim() { within "$FLATBED_RUNTIME" "--flatbed-policy=$FB_POLICY" --root "$FB_DIR/state" "$@"; }
 
-# shim_create LOG ARGS…: "create" in the background's manner: the container keeps its output streams.
+# shim_create LOG ARGS…: runs "create" with LOG as output, which the container keeps.
 shim_create() {
     local log=$1
     shift
@@ -36,7 +42,7 @@ shim_create() {
 
 shim_is() { [ "$(shim state "$1" | jq -r .status)" = "$2" ]; }
 
-# Whatever a failed test left, by the low-level runtime itself.
+# Removes the containers that a failed test left, by the low-level runtime itself.
 bundle_remove_all() {
     local dir low
     for dir in "$FB_DIR"/state/*/; do

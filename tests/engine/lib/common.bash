@@ -1,20 +1,14 @@
 # shellcheck shell=bash
-# What every real-engine test needs: a private folder, requirements, waiting, cleaning up.
+# The basis of every engine test: a private directory, requirements, waiting, cleaning up. frame.bash uses it.
 #
-# A bats file does
-#
-#   setup_file()    { fb_begin; require_root; require_tool …; …_start; }
-#   setup()         { fb_gate; … }
-#   teardown_file() { …_stop; fb_end; }
-#
-# Everything an engine writes is under $FB_DIR, a folder of mktemp's: sockets, state, images, logs,
-# policy ($FB_POLICY), host folders that containers get ($FB_SRV) and wrappers ($FB_DIR/bin).
+# Everything that an engine writes is under $FB_DIR, a directory made by mktemp: sockets, state, images, logs,
+# the policy ($FB_POLICY), host directories for containers ($FB_SRV) and wrappers ($FB_DIR/bin).
 # The program under test is $FLATBED_RUNTIME, an absolute path.
 #
-# Requirements: require_* only *record* why this file cannot run here; fb_gate then skips each test
-# with that reason, or fails it where nobody would notice a skip (CI=true, FLATBED_TESTS_STRICT=1).
+# Requirements: require_* only *record* why a file cannot run here; fb_gate then skips each test
+# with that reason, or fails it with CI=true or FLATBED_TESTS_STRICT=1.
 #
-# FLATBED_TESTS_KEEP=1 keeps the folder, FLATBED_TESTS_TMP says where it is made (short: it holds sockets).
+# FLATBED_TESTS_KEEP=1 keeps the directory. FLATBED_TESTS_TMP is its parent: a short path, as it holds sockets.
 #
 # shellcheck disable=SC2154  # status and output are set by bats' run
 
@@ -22,7 +16,7 @@ export FB_IMAGE=flatbed-test:1
 
 fb_strict() { [ "${CI-}" = true ] || [ "${FLATBED_TESTS_STRICT-}" = 1 ]; }
 
-# Say something that must be read, in the middle of TAP output.
+# Prints a note that is shown between the lines of TAP output.
 fb_note() { echo "# flatbed: $*" >&3; }
 
 fb_begin() {
@@ -55,7 +49,7 @@ require_shim() {
     esac
 }
 
-# Root that may mount: root of an unprivileged container is not enough for any engine.
+# Root must be able to mount: the root of an unprivileged container is not enough for any engine.
 require_root() {
     if [ "$(id -u)" != 0 ]; then
         refuse "not root"
@@ -64,6 +58,8 @@ require_root() {
     fi
 }
 
+require_flatbed() { [ -x "${FLATBED-}" ] || refuse "FLATBED is not set to the program"; }
+
 require_busybox() {
     require_tool busybox
     if ldd "$(command -v busybox)" >/dev/null 2>&1; then
@@ -71,7 +67,7 @@ require_busybox() {
     fi
 }
 
-# Can $FB_DIR hold the upper side of an overlay mount? (containerd says "ok" without having tried.)
+# Returns 0 if $FB_DIR can hold the upper side of an overlay mount; containerd does not try that itself.
 overlay_works() {
     local dir=$FB_DIR/overlay-probe result=0
     mkdir -p "$dir"/{lower,upper,work,merged}
@@ -82,7 +78,7 @@ overlay_works() {
     return "$result"
 }
 
-# To be called by each test, and after a requirement that a single test has.
+# Skips or fails the test if a requirement is missing. A test with requirements of its own calls it after them.
 fb_gate() {
     [ -n "$FB_REFUSED" ] || return 0
     if fb_strict; then
@@ -92,7 +88,7 @@ fb_gate() {
     skip "$FB_REFUSED"
 }
 
-# Has root the capability with this number? (CAP_SYS_RESOURCE is 24, CAP_SYS_ADMIN 21)
+# Returns 0 if root has the capability with this number: CAP_SYS_RESOURCE is 24, CAP_SYS_ADMIN 21.
 has_cap() {
     local hex
     hex=$(sed -n 's/^CapEff:[[:space:]]*//p' /proc/self/status)
@@ -101,7 +97,7 @@ has_cap() {
 
 # ------------------------------------------------------------------ waiting
 
-# wait_for COMMAND…: until the command succeeds. It fails after some minutes, which is for hangs.
+# wait_for COMMAND…: waits until the command succeeds; fails after five minutes.
 wait_for() { wait_seconds 300 "$@"; }
 
 wait_seconds() {
@@ -122,7 +118,7 @@ pid_alive() {
 
 pid_gone() { ! pid_alive "$1"; }
 
-# daemon_await NAME PID LOG COMMAND…: until COMMAND succeeds; says why if the daemon dies, or does not answer at all.
+# daemon_await NAME PID LOG COMMAND…: waits until COMMAND succeeds; prints the log if the daemon ends or does not answer.
 daemon_await() {
     local name=$1 pid=$2 log=$3 left=6000
     shift 3
@@ -145,19 +141,22 @@ daemon_stop() {
 
 # ------------------------------------------------------------------ cleaning up
 
-# Processes that name our folder on their command line: shims and conmons an engine left.
+# fb_left_behind [WORD]: lists processes with $FB_DIR, and WORD, on their command line: shims and conmons that an
+# engine left.
 fb_left_behind() {
     local dir
     for dir in /proc/[0-9]*; do
-        if tr '\0' '\n' 2>/dev/null <"$dir/cmdline" | grep -qF -- "${FB_DIR:?}/"; then
+        if tr '\0' ' ' 2>/dev/null <"$dir/cmdline" | grep -F -- "${FB_DIR:?}/" | grep -qF -- "${1-}"; then
             echo "${dir#/proc/}"
         fi
     done 2>/dev/null
 }
 
+# fb_reap [WORD]: kills them.
+# shellcheck disable=SC2120  # the engines pass a word
 fb_reap() {
     local pid
-    for pid in $(fb_left_behind); do
+    for pid in $(fb_left_behind "$@"); do
         kill -KILL "$pid" 2>/dev/null || true
         wait_seconds 2 pid_gone "$pid" || true
     done
@@ -189,7 +188,7 @@ fb_end() {
     fi
 }
 
-# ------------------------------------------------------------------ saying what was wrong
+# ------------------------------------------------------------------ assertions
 
 expect_status() {
     [ "$status" -eq "$1" ] && return 0

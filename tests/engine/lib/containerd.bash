@@ -1,16 +1,16 @@
 # shellcheck shell=bash
 # A private containerd and ctr. Shim sockets are the one thing outside of $FB_DIR: containerd
-# keeps them in /run/containerd/s, wherever its state folder is.
+# always keeps them in /run/containerd/s.
 
-# The namespace is the folder's name: it becomes a cgroup, where another c1 may be running.
+# The namespace is named after $FB_DIR: it becomes a cgroup, which must differ from that of another test.
 ctr_cli() {
     TMPDIR=$FB_DIR/tmp ctr --address "$FB_DIR/containerd.sock" --namespace "${FB_DIR##*/}" "$@" 3>&-
 }
 
-# ctr_run ID [OPTION…] -- COMMAND…: in the foreground, removed at its end.
+# ctr_run ID [OPTION…] -- COMMAND…: runs it in the foreground; the container is removed at its end.
 ctr_run() { ctr_run_as "--rm" "$@"; }
 
-# ctr_start ID [OPTION…] -- COMMAND…: in the background; output goes to $FB_DIR/ID.log.
+# ctr_start ID [OPTION…] -- COMMAND…: runs it in the background; its output goes to $FB_DIR/ID.log.
 ctr_start() { ctr_run_as "--detach --log-uri file://$FB_DIR/$1.log" "$@"; }
 
 ctr_run_as() {
@@ -31,7 +31,9 @@ ctr_run_as() {
 # ctr_is ID STATE: RUNNING, STOPPED, PAUSED
 ctr_is() { ctr_cli task ls | grep -Eq "^$1[[:space:]]+[0-9]+[[:space:]]+$2"; }
 
-ctr_remove_all() {
+containerd_require() { require_tool containerd ctr containerd-shim-runc-v2 runc; }
+
+containerd_remove_all() {
     local id
     for id in $(ctr_cli container ls --quiet); do
         ctr_cli task kill --signal KILL "$id" >/dev/null 2>&1 || true
@@ -81,9 +83,9 @@ containerd_start() {
 
 containerd_stop() {
     [ -n "${FB_CONTAINERD_PID-}" ] || return 0
-    ctr_remove_all
+    containerd_remove_all
     daemon_stop "$FB_CONTAINERD_PID"
     FB_CONTAINERD_PID=
-    fb_reap
+    fb_reap containerd-shim
     rmdir /sys/fs/cgroup/"${FB_DIR##*/}" /sys/fs/cgroup/*/"${FB_DIR##*/}" 2>/dev/null || true
 }

@@ -11,10 +11,10 @@ docker_cli() {
         DOCKER_CONFIG="$FB_DIR/docker-client" "$DOCKER" --host "unix://$FB_DIR/docker.sock" "$@" 3>&-
 }
 
-# docker_run ARGS…: under the runtime that is tested, without a network.
+# docker_run ARGS…: runs it under flatbed-runtime, without a network.
 docker_run() { docker_cli run --runtime=flatbed --network=none "$@"; }
 
-# docker_start_container NAME SCRIPT: in the background, running when this returns.
+# docker_start_container NAME SCRIPT: starts it in the background, and waits until it runs.
 docker_start_container() {
     docker_run --detach --name "$1" "$FB_IMAGE" sh -c "$2" >/dev/null
     wait_for docker_is "$1" running
@@ -24,6 +24,8 @@ docker_start_container() {
 docker_is() { [ "$(docker_cli inspect --format '{{.State.Status}}' "$1")" = "$2" ]; }
 
 docker_logs_have() { docker_cli logs "$1" 2>&1 | grep -q -- "$2"; }
+
+docker_require() { require_tool "$DOCKER" "$DOCKERD" containerd runc; }
 
 docker_remove_all() {
     local ids
@@ -42,7 +44,7 @@ docker_daemon_json() {
 EOF
 }
 
-# docker_store: "containerd", with $FB_DOCKER_SNAPSHOTTER=true from Docker 24 on; else "graph".
+# docker_store: prints "containerd", with $FB_DOCKER_SNAPSHOTTER=true from Docker 24 on; otherwise "graph".
 docker_store() {
     case $(docker_cli info --format '{{.DriverStatus}}') in
         *io.containerd.snapshotter*) echo containerd ;;
@@ -50,17 +52,17 @@ docker_store() {
     esac
 }
 
-# docker_has_annotations: client and daemon pass them on to the runtime (API 1.43, Docker 24).
+# docker_has_annotations: succeeds if client and daemon pass them to the runtime (API 1.43, Docker 24).
 docker_has_annotations() {
     local versions
     versions=$(docker_cli version --format $'{{.Client.APIVersion}}\n{{.Server.APIVersion}}')
     [ "$(printf '%s\n1.43\n' "$versions" | sort -V | head -n 1)" = 1.43 ]
 }
 
-# docker_spawn STORAGE_DRIVER: own containerd (under exec-root), no network rules, no bridge. It runs in
-# a mount namespace of its own: its mounts end with it even if this test is killed, and /etc/docker is
-# an empty tmpfs there (before 23.0 dockerd writes a key to it and there is no option to say where else).
-# With $FB_DOCKER_WITHIN it runs in the mounts of that process, which one before it ran in.
+# docker_spawn STORAGE_DRIVER: starts it with its own containerd (under exec-root), without network rules and bridge. It runs in
+# a private mount namespace: its mounts end with it even if this test is killed, and /etc/docker is
+# an empty tmpfs there (dockerd before 23.0 writes a key to it, without an option for another place).
+# With $FB_DOCKER_WITHIN it runs in the mount namespace of that process, as its predecessor did.
 docker_spawn() {
     docker_daemon_json >"$FB_DIR/daemon.json"
     [ -d /etc/docker ] || mkdir /etc/docker
@@ -76,7 +78,7 @@ docker_spawn() {
 
 docker_start() {
     [ -z "$FB_REFUSED" ] || return 0
-    # containerd's store has other names for drivers, and finds the right one itself.
+    # The store of containerd has other names for drivers, and chooses the driver itself.
     if [ "${FB_DOCKER_SNAPSHOTTER-}" = true ]; then docker_spawn ''; else docker_spawn overlay2; fi
     if ! daemon_await dockerd "$FB_DOCKERD_PID" "$FB_DIR/dockerd.log" docker_cli version; then
         fb_note "dockerd does not start with overlay2; trying vfs: $(tail -n 1 "$FB_DIR/dockerd.log")"

@@ -18,7 +18,7 @@ TOUCHED = {"", "dev", "etc", "proc", "sys"}
 
 
 def entry(archive, member, name):
-    """What is compared of one member."""
+    """The compared facts of one member."""
     facts = {"type": member.type, "mode": oct(member.mode), "uid": member.uid, "gid": member.gid,
              "size": member.size, "link": member.linkname, "mtime": member.mtime,
              "device": (member.devmajor, member.devminor),

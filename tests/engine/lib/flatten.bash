@@ -1,10 +1,16 @@
 # shellcheck shell=bash
-# flatten under test: $FLATTEN, an absolute path. Its temporary files are in $FB_DIR/tmp, which must be
-# empty whenever it has ended. $FB_LAYERS is an image of more than twenty layers, built by docker.
+# The program under test is $FLATTEN, an absolute path. Its temporary files are in $FB_DIR/tmp, which must be
+# empty when it has ended. $FB_LAYERS is an image of more than twenty layers, built by docker.
 
 export FB_LAYERS=fb-layers:1
 
-require_flatten() {
+# The engines run containers by runc: flatbed-runtime has no part in these tests.
+FLATBED_RUNTIME=$(command -v runc || true)
+FB_PODMAN_RUNTIME=$FLATBED_RUNTIME
+export FLATBED_RUNTIME FB_PODMAN_RUNTIME
+
+flatten_require() {
+    require_tool jq python3
     case ${FLATTEN-} in
         '') refuse "FLATTEN is not set" ;;
         /*) [ -x "$FLATTEN" ] || refuse "FLATTEN=$FLATTEN is no program" ;;
@@ -12,13 +18,26 @@ require_flatten() {
     esac
 }
 
-# flatten ARGS…: with the private daemon; FB_HOST names another one.
+flatten_start() {
+    mkdir "$FB_DIR/out"
+    layers_build
+}
+
+flatten_stop() { :; }
+
+# Empties the directory for the results of a test.
+flatten_remove_all() {
+    rm -rf "$FB_DIR/out"
+    mkdir "$FB_DIR/out"
+}
+
+# flatten ARGS…: runs it with the private daemon; FB_HOST names another one.
 flatten() {
     env -u DOCKER_TLS_VERIFY -u SOURCE_DATE_EPOCH TMPDIR="$FB_DIR/tmp" \
         DOCKER_HOST="${FB_HOST:-unix://$FB_DIR/docker.sock}" "$FLATTEN" "$@" 3>&-
 }
 
-# flatten_tight MIB ARGS…: the same where there is no more room than that for temporary files.
+# flatten_tight MIB ARGS…: the same with only MIB MiB for temporary files.
 flatten_tight() {
     # shellcheck disable=SC2016
     env -u DOCKER_TLS_VERIFY -u SOURCE_DATE_EPOCH TMPDIR="$FB_DIR/tmp" \
@@ -32,7 +51,7 @@ flatten_spawn() {
     export FB_FLATTEN_PID=$!
 }
 
-# flatten_killed SECONDS ARGS…: it gets SIGKILL after that time.
+# flatten_killed SECONDS ARGS…: the same, with SIGKILL after that time.
 flatten_killed() {
     TMPDIR=$FB_DIR/tmp DOCKER_HOST=unix://$FB_DIR/docker.sock "$FLATTEN" --quiet "${@:2}" \
         >"$FB_DIR/spawned.log" 2>&1 </dev/null 3>&- &
@@ -42,14 +61,14 @@ flatten_killed() {
     wait "$FB_FLATTEN_PID" 2>/dev/null || true
 }
 
-# daemon_unpacks_nothing: what it was sent is loaded, or given up and removed.
+# daemon_unpacks_nothing: succeeds when the daemon has loaded or removed all uploads.
 daemon_unpacks_nothing() { [ -z "$(ls -A "$FB_DIR/docker/tmp")" ]; }
 
-# daemon_id NAME: what the private daemon has under it, or nothing.
+# daemon_id NAME: prints the Id of the image in the private daemon, or nothing.
 daemon_id() { docker_cli inspect --format '{{.Id}}' "$1" 2>/dev/null || true; }
 
-# killed_loading NAME OLD TIMES: killed at TIMES points of its time, flatten leaves OLD ("" for none) or
-# the whole new image of $FB_LAYERS under NAME; and nothing else, there and in the daemon.
+# killed_loading NAME OLD TIMES: flatten, killed at TIMES points of its run, leaves OLD ("" for none) or
+# the whole new image of $FB_LAYERS under NAME, and nothing else.
 killed_loading() {
     local name=$1 old=$2 times=$3 start took new was="" i seen
     start=$EPOCHREALTIME
@@ -66,7 +85,7 @@ killed_loading() {
         wait_for daemon_unpacks_nothing
         echo "killed at $i/$times of $took s: ${seen:-nothing}, then $(daemon_id "$name")"
         [ "$seen" = "$was" ] || expect_equal "$seen" "$new"
-        seen=$(daemon_id "$name") # it may have had all, and be done only now
+        seen=$(daemon_id "$name") # it may have received all, and finish only now
         [ "$seen" = "$was" ] || expect_equal "$seen" "$new"
         expect_nothing_left
         [ "$seen" = "$was" ] || expect_equal "$(docker_cli run --rm --network=none "$name")" "$FB_RUNS"
@@ -77,7 +96,7 @@ killed_loading() {
     docker_cli rmi --force "$name" >/dev/null
 }
 
-# loads_all: both images of a docker save, under names of their own, by one call.
+# loads_all: flattens both images of a docker save into the daemon, by one call.
 # shellcheck disable=SC2154 # output and lines are set by run
 loads_all() {
     docker_cli save --output "$FB_DIR/out/all.tar" "$FB_LAYERS" "$FB_IMAGE"
@@ -150,7 +169,7 @@ CMD ["cat h3 h4 kind"]
 EOF
 }
 
-# layers_build: $FB_LAYERS in the private daemon, by its classic builder.
+# layers_build: builds $FB_LAYERS in the private daemon, by its classic builder.
 layers_build() {
     local dir=$FB_DIR/context
     [ -z "$FB_REFUSED" ] || return 0
@@ -167,7 +186,7 @@ layers_build() {
 
 # ------------------------------------------------------------------ podman as a daemon
 
-# podman_service: its Docker-compatible API, until it was idle for five seconds.
+# podman_service: starts the Docker-compatible API of podman, which ends after five idle seconds.
 podman_service() {
     within env CONTAINERS_CONF="$FB_DIR/containers.conf" CONTAINERS_STORAGE_CONF="$FB_DIR/storage.conf" \
         TMPDIR="$FB_DIR/podman" podman --runtime "$FB_PODMAN_RUNTIME" system service --time=5 \
@@ -178,7 +197,7 @@ podman_service() {
 
 # ------------------------------------------------------------------ comparing
 
-# export_image IMAGE FILE: what a container of it shows, without having run.
+# export_image IMAGE FILE: writes the tree of a container that has never run.
 export_image() {
     local id
     id=$(docker_cli create "$1" true)
@@ -186,8 +205,8 @@ export_image() {
     docker_cli rm --volumes "$id" >/dev/null
 }
 
-# expect_same_image A B [LAYERS]: the same tree, and the same configuration for docker; B has one layer,
-# or as many.
+# expect_same_image A B [LAYERS]: asserts equal trees and configurations in docker; B has one layer,
+# or LAYERS.
 expect_same_image() {
     export_image "$1" "$FB_DIR/a.tar"
     export_image "$2" "$FB_DIR/b.tar"
@@ -196,7 +215,7 @@ expect_same_image() {
     expect_equal "$(docker_cli inspect "$2" | jq '.[0].RootFS.Layers | length')" "${3-1}"
 }
 
-# Comment is the last history entry's, which is flatten's own.
+# Comment comes from the last history entry, which flatten writes.
 image_facts() {
     docker_cli inspect "$1" | jq -S '.[0] | del(.Id, .RepoTags, .RepoDigests, .Parent, .RootFS, .GraphDriver,
         .Size, .VirtualSize, .Metadata, .Comment)'
@@ -204,7 +223,7 @@ image_facts() {
 
 # ------------------------------------------------------------------ a daemon that misbehaves
 
-# fake_start MODE [IMAGE.tar [ADDRESS]]: FB_HOST is its address, $FB_DIR/fake.log what it was asked.
+# fake_start MODE [IMAGE.tar [ADDRESS]]: starts a faulty daemon; FB_HOST is its address, $FB_DIR/fake.log has its requests.
 fake_start() {
     local address=${3-$FB_DIR/fake.sock}
     : >"$FB_DIR/fake.log"

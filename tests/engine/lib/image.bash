@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# A busybox root file system, and the same as an image archive: no registry is asked.
+# A busybox root file system, and the same as an image archive: no registry is needed.
 
 FB_APPLETS="sh cat chmod echo env false grep head id kill ls mkdir mount ps pwd rm sleep stat test touch true wc"
 
-# The tree: $FB_DIR/rootfs. It has neither /workspace nor any other mount point of the policies.
+# image_rootfs: makes the tree $FB_DIR/rootfs, without /workspace and other mount points of the policies.
 image_rootfs() {
     local root=$FB_DIR/rootfs applet
     [ -z "$FB_REFUSED" ] || return 0
@@ -35,7 +35,7 @@ image_config() {
 EOF
 }
 
-# $FB_DIR/image.tar: a docker-archive, which docker, ctr and podman all load. Its name is $FB_IMAGE.
+# image_archive: makes $FB_DIR/image.tar, a docker-archive, which docker, ctr and podman load. Its name is $FB_IMAGE.
 image_archive() {
     local dir=$FB_DIR/image digest
     [ -z "$FB_REFUSED" ] || return 0

@@ -1,18 +1,18 @@
 # shellcheck shell=bash
-# Where crun can run. crun refuses a "hybrid" host (a cgroup v2 mount beside v1 ones): there,
-# and only there, a mount namespace without that mount is made, and lives as long as its holder.
+# A mount namespace in which crun can run. crun refuses a "hybrid" host (a cgroup v2 mount beside v1 ones): there,
+# and only there, a process holds a namespace without that mount.
 
-# The cgroup v2 mount of a hybrid host, or nothing.
+# Prints the cgroup v2 mount of a hybrid host, or nothing.
 cgroup_hybrid() {
     awk '$5 ~ "^/sys/fs/cgroup/" && / - cgroup2 / { print $5; exit }' /proc/self/mountinfo
 }
 
 namespace_start() {
-    [ -z "$FB_REFUSED" ] && [ -n "$(cgroup_hybrid)" ] || return 0
+    [ -z "$FB_REFUSED${FB_NAMESPACE_PID-}" ] && [ -n "$(cgroup_hybrid)" ] || return 0
     namespace_hold :
 }
 
-# namespace_hold COMMANDS: the namespace in any case, after these shell commands in it.
+# namespace_hold COMMANDS: makes the namespace on every host, and runs these shell commands in it.
 namespace_hold() {
     local hybrid
     hybrid=$(cgroup_hybrid)
@@ -27,8 +27,8 @@ namespace_stop() {
     FB_NAMESPACE_PID=
 }
 
-# within COMMAND…: in that namespace if there is one; with the same root and working directory, which
-# setns(2) leaves.
+# within COMMAND…: runs it in that namespace if there is one, with the same root and working directory, which
+# setns(2) changes.
 within() {
     if [ -n "${FB_NAMESPACE_PID-}" ]; then
         nsenter --target "$FB_NAMESPACE_PID" --mount --root --wdns="$PWD" -- "$@"

@@ -1,8 +1,13 @@
 # shellcheck shell=bash
 # podman as root with its own storage, state and configuration. No daemon: conmon lives per container.
 
-# podman 5 says at every command that it will do without cgroup v1 some day; tests compare what it says.
+# podman 5 warns at every command that cgroup v1 is deprecated; tests compare its output.
 export PODMAN_IGNORE_CGROUPSV1_WARNING=1
+
+# The wrapper that podman starts containers with, unless a test chooses another one.
+export FB_PODMAN_RUNTIME="${FB_PODMAN_RUNTIME:-flatbed-runtime}"
+
+podman_require() { require_tool podman conmon; }
 
 # podman_cli ARGS…: $FB_PODMAN_RUNTIME names one of the wrappers (flatbed-runtime, crun, runc).
 podman_cli() {
@@ -25,7 +30,7 @@ podman_remove_all() { podman_cli rm --all --force -t 0 >/dev/null 2>&1 || true; 
 
 # ------------------------------------------------------------------ its configuration
 
-# podman asks for more files and processes than root may have without CAP_SYS_RESOURCE; and it starts
+# podman requests more files and processes than root may have without CAP_SYS_RESOURCE, and starts
 # the runtime with no more processes than kernel.pid_max, even where its own limit is higher.
 podman_ulimits() {
     local files procs pids
@@ -80,7 +85,6 @@ podman_start() {
     mkdir -p "$FB_DIR/podman"
     podman_containers_conf >"$FB_DIR/containers.conf"
     podman_storage_conf "$(podman_driver)" >"$FB_DIR/storage.conf"
-    wrapper flatbed-runtime
     wrapper crun
     wrapper runc
     namespace_start
@@ -90,7 +94,7 @@ podman_start() {
 podman_stop() {
     if [ -n "${FB_DIR-}" ] && [ -e "$FB_DIR/containers.conf" ]; then
         FB_PODMAN_RUNTIME=flatbed-runtime podman_remove_all
-        fb_reap
+        fb_reap conmon
     fi
     namespace_stop
 }

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Policies for the tests, the host folders that they name, and wrappers that pass the policy on.
+# Policies for the tests, the host directories that they name, and wrappers that pass the policy on.
 
-# The folders under $FB_SRV, as an administrator would have made them.
+# Makes the directories under $FB_SRV, as an administrator would.
 srv_make() {
     rm -rf --one-file-system "${FB_SRV:?}"
     mkdir -p "$FB_SRV"/{site,logs,data/imagenet,data/coco-2017,data/secret,home/1234}
@@ -12,7 +12,7 @@ srv_make() {
     echo "secret text" >"$FB_SRV/data/secret/hello"
 }
 
-# policy_write: the text on stdin becomes the policy, as trustworthy as one must be.
+# policy_write: writes stdin as the policy, owned by root and not writable by others.
 policy_write() {
     [ -z "$FB_REFUSED" ] || return 0
     cat >"$FB_POLICY"
@@ -20,7 +20,7 @@ policy_write() {
     chmod 0644 "$FB_POLICY"
 }
 
-# policy_base RUNTIME: a read-only and a writable volume for all, data sets on request.
+# policy_base RUNTIME: a read-only and a writable volume for all containers, data sets on request.
 policy_base() {
     policy_write <<EOF
 {
@@ -38,7 +38,7 @@ policy_base() {
 EOF
 }
 
-# policy_home RUNTIME: a folder that the container's own user makes.
+# policy_home RUNTIME: a directory that is made as the container's user.
 policy_home() {
     policy_write <<EOF
 {
@@ -52,7 +52,7 @@ policy_home() {
 EOF
 }
 
-# policy_empty RUNTIME [MODE]: gives nothing and asks nothing.
+# policy_empty RUNTIME [MODE]: has no volumes and no rules.
 policy_empty() {
     policy_write <<EOF
 { "version": 1, "mode": "${2-enforce}", "runtime": { "paths": ["$1"] } }
@@ -80,13 +80,13 @@ policy_unknown_key() {
 EOF
 }
 
-# A good policy that anybody can change.
+# A valid policy that is writable by others.
 policy_world_writable() {
     policy_base "$1"
     chmod 0666 "$FB_POLICY"
 }
 
-# What each of them must be told by, whatever the words are.
+# The parts of the messages that report each of them.
 FB_TELLS_SYNTAX='policy\.json:3:[0-9]+'
 FB_TELLS_KEY='policy\.json:4:[0-9]+'
 FB_TELLS_WRITABLE='policy\.json[^[:cntrl:]]*writable'
@@ -102,6 +102,6 @@ EOF
     chmod 0755 "$FB_DIR/bin/$1"
 }
 
-# How often this is a mount point in the container's mount table ($output of "cat /proc/mounts").
+# mounted_times PATH: counts it as a mount point in the container's mount table ($output of "cat /proc/mounts").
 # shellcheck disable=SC2154
 mounted_times() { grep -c -- " $1 " <<<"$output" || true; }

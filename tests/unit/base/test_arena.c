@@ -1,4 +1,4 @@
-/* Memory given back at once: alignment, zeroes, limits. */
+/* Arenas: alignment, zeroes, limits. */
 #include "base/arena.h"
 
 #include "tests/unit/lib/unit.h"

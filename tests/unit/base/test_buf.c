@@ -1,4 +1,4 @@
-/* Growing strings: content, sticky failure, what people get to read. */
+/* Growing strings: content, sticky failure, escaping for terminals. */
 #include "base/buf.h"
 
 #include "tests/unit/lib/unit.h"
@@ -79,7 +79,7 @@ static void truncate_only_shortens(void **state)
     _cleanup_buf_ struct buf b = BUF_INIT;
 
     (void)state;
-    buf_truncate(&b, 0); /* of an empty one: nothing */
+    buf_truncate(&b, 0); /* an empty buffer stays empty */
     buf_puts(&b, "abcdef");
     buf_truncate(&b, 10);
     assert_string_equal(b.data, "abcdef");

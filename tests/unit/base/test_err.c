@@ -1,4 +1,4 @@
-/* Errors as values: what they hold, and that nothing overflows them. */
+/* Errors as values: content and truncation. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Whole files, pipes and atomic replacement, on a real folder. */
+/* Whole files, pipes and atomic replacement, in a real directory. */
 #include "base/fdio.h"
 
 #include "tests/unit/lib/tempdir.h"
@@ -80,7 +80,7 @@ static void reading_appends_from_the_position_on(void **state)
     assert_string_equal(b.data, "head:6789");
 }
 
-/* What fstat(2) said may be out of date: what is read is what is there. */
+/* The size of fstat(2) may be out of date: the whole content is read. */
 static void a_file_is_read_whole_whatever_its_size_was(void **state)
 {
     const struct tempdir *dir = *state;
@@ -357,26 +357,26 @@ static void committing_what_was_not_begun_fails(void **state)
     assert_fails(atomic_file_commit(&f, &err), err, ERR_SYSTEM);
 }
 
-#define in_folder(test) cmocka_unit_test_setup_teardown(test, tempdir_make, tempdir_remove)
+#define in_directory(test) cmocka_unit_test_setup_teardown(test, tempdir_make, tempdir_remove)
 
 UNIT_SUITE(test_fdio)
 {
     const struct CMUnitTest tests[] = {
-        in_folder(the_limit_is_exact),
-        in_folder(reading_appends_from_the_position_on),
-        in_folder(no_limit_is_size_max),
-        in_folder(a_file_is_read_whole_whatever_its_size_was),
+        in_directory(the_limit_is_exact),
+        in_directory(reading_appends_from_the_position_on),
+        in_directory(no_limit_is_size_max),
+        in_directory(a_file_is_read_whole_whatever_its_size_was),
         cmocka_unit_test(pipes_are_read_to_their_end),
-        in_folder(reading_fails_with_the_name),
-        in_folder(offsets_leave_the_position_alone),
-        in_folder(writing_to_what_cannot_be_written_fails),
-        in_folder(commit_replaces_the_file),
-        in_folder(abort_keeps_the_old_file),
-        in_folder(abort_keeps_errno_even_when_it_fails),
-        in_folder(a_failed_rename_leaves_no_temporary_file),
-        in_folder(a_failed_sync_leaves_no_temporary_file),
-        in_folder(names_are_single_components),
-        in_folder(a_link_in_the_way_is_replaced_not_followed),
+        in_directory(reading_fails_with_the_name),
+        in_directory(offsets_leave_the_position_alone),
+        in_directory(writing_to_what_cannot_be_written_fails),
+        in_directory(commit_replaces_the_file),
+        in_directory(abort_keeps_the_old_file),
+        in_directory(abort_keeps_errno_even_when_it_fails),
+        in_directory(a_failed_rename_leaves_no_temporary_file),
+        in_directory(a_failed_sync_leaves_no_temporary_file),
+        in_directory(names_are_single_components),
+        in_directory(a_link_in_the_way_is_replaced_not_followed),
         cmocka_unit_test(committing_what_was_not_begun_fails),
     };
 

@@ -45,7 +45,7 @@ static void elements_match_what_they_stand_for(void **state)
         {"a\\", "a", false},
         {"A", "a", false},
         {"\xc3\xa9", "\xc3\xa9", true},
-        {"?", "\xc3\xa9", false}, /* two bytes, whatever the locale */
+        {"?", "\xc3\xa9", false}, /* two bytes in every locale */
         {"??", "\xc3\xa9", true},
     };
 
@@ -69,7 +69,7 @@ static void brackets_match_one_of_theirs(void **state)
         {"[!]a]", "]", false},
         {"[a-]", "-", true},
         {"[--0]", ".", true},
-        {"[[?*\\]", "\\", true}, /* glob(7)'s own */
+        {"[[?*\\]", "\\", true}, /* as in glob(7) */
         {"[[?*\\]", "*", true},
         {"[[?*\\]", "a", false},
         {"[[:digit:]_]", "7", true},
@@ -78,7 +78,7 @@ static void brackets_match_one_of_theirs(void **state)
         {"[![:alpha:]]", "\xc3", true},
         {"[[:alpha:]]", "\xe9", false},
         {"[\x80-\xff]", "\xe9", true},
-        {"[ab", "[ab", true}, /* without an end it is none */
+        {"[ab", "[ab", true}, /* an unclosed bracket is literal */
         {"[ab", "a", false},
         {"[", "[", true},
         {"x[!", "x[!", true},
@@ -103,7 +103,7 @@ static void a_leading_dot_has_to_be_in_the_glob(void **state)
     assert_true(glob_matches("*", ".hidden"));
 }
 
-/* With a try for each way to place the stars this would take for ever. */
+/* Backtracking over every placement of the stars would take exponential time. */
 static void many_stars_take_no_longer(void **state)
 {
     char text[5001];

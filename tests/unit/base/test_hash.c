@@ -50,7 +50,7 @@ static void low_bits_are_spread(void **state)
     assert_in_range(same, 0, 12);
 }
 
-/* However the bytes are cut, they hash alike; and every byte and the length count. */
+/* The pieces do not change the hash; every byte and the length do. */
 static uint64_t streamed(const unsigned char *data, size_t len, size_t step)
 {
     struct hash_stream h;

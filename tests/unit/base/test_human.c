@@ -34,7 +34,7 @@ static void test_size_binary(void **state)
         assert_string_equal(human_size_binary(rows[i].bytes, out), rows[i].text);
 }
 
-/* Cut at a character, and never so that a terminal obeys. */
+/* Text is cut at a character, and control characters are escaped. */
 static void test_short(void **state)
 {
     static const struct {

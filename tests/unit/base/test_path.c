@@ -86,7 +86,7 @@ static void length_counts_not_the_terminator(void **state)
     assert_string_equal(out.data, "abc");
 }
 
-/* What is in the buffer before belongs to the caller: ".." does not reach it. */
+/* ".." does not remove content that was in the buffer before. */
 static void cleaning_appends(void **state)
 {
     _cleanup_buf_ struct buf out = BUF_INIT;

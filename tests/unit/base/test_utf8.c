@@ -1,4 +1,4 @@
-/* UTF-8 as RFC 3629 has it. */
+/* UTF-8 as RFC 3629 defines it. */
 #include "base/utf8.h"
 
 #include "tests/unit/lib/unit.h"
@@ -35,7 +35,7 @@ static void sequences_have_their_length(void **state)
         {"\xff", 1, 0},
         {"\xe2\x82\xac", 2, 0},     /* cut */
         {"\xf0\x9f\x9a\x9a", 3, 0}, /* cut */
-        {"\xc3\x28", 2, 0},         /* second byte is none */
+        {"\xc3\x28", 2, 0},         /* the second byte is no continuation */
         {"\xe2\x28\xac", 3, 0},
         {"\xe2\x82\x28", 3, 0},
         {"\xc3\xa9tail", 6, 2},

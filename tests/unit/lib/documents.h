@@ -30,7 +30,7 @@ static inline void put_file(int dir, const char *path, const char *data, size_t 
         abort();
 }
 
-/* From the last to the first, so that what a document names is known. */
+/* From the last to the first: a document names only later ones. */
 static inline void documents_fill(struct document *docs, size_t count)
 {
     struct err err;

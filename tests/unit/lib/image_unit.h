@@ -12,7 +12,7 @@ static inline int image_unit_spool(void *ctx, struct err *err)
     return temporary_file_open(err);
 }
 
-/* The image that a reference to a layout or an archive names. `platform` may be NULL. */
+/* Opens the image of a reference to a layout or an archive. `platform` may be NULL. */
 static inline struct image *image_unit_open(const struct reference *ref, const char *platform,
                                             struct err *err)
 {

@@ -86,7 +86,7 @@ static const struct merge_case merge_cases[] = {
     {"opaque_through_lower_symlink", "b/ b/x a>b | *a a/new", "a/? a/new@2 b/1 b/x@1",
      "a>b b/1 b/new@2:a/new", NULL, false},
 
-    /* Changes of type: the whole lower subtree goes, and nothing old comes back. */
+    /* Changes of type remove the whole lower subtree for good. */
     {"file_to_dir", "a | a/ a/s/ a/s/y a/x", "a/2 a/s/2 a/s/y@2 a/x@2", NULL, NULL, false},
     {"dir_to_file", OLD_DIR " | a", "a@2", NULL, NULL, false},
     {"dir_to_symlink", OLD_DIR " b/ | a>b", "a>b b/1", NULL, NULL, false},
@@ -211,7 +211,7 @@ static const struct merge_case merge_cases[] = {
     {"whiteout_through_own_symlink", "t/ t/x | t/ l>t -l/x", "l>t t/2", NULL, NULL, false},
     {"opaque_through_own_symlink", "t/ t/x | t/ l>t *l", "l>t t/2", NULL, NULL, false},
 
-    /* One path twice in a layer: the last one wins, told by the index alone. */
+    /* One path twice in a layer: the last one wins; only the index reports it. */
     {"twice_file_file", "a a", "a@1#2", NULL, NULL, true},
     {"twice_over_lower", "a | a k a", "a@2#2 k@2", NULL, NULL, true},
     {"twice_dir_dir", "a/ a/x | a/ a/y a/", "a/2 a/x@1 a/y@2", NULL, NULL, true},

@@ -1,7 +1,7 @@
 /*
- * Stacks of layers and what becomes of them, one row a rule: layers in the notation of stack.h,
+ * Stacks of layers and their merged trees, one row a rule: layers in the notation of stack.h,
  * trees in that of tree_result.h. `overlay` and `spec` were seen from engines
- * (tests/oracle/OBSERVED.md) where these unpack such layers at all. "!text": an error that says so.
+ * (tests/oracle/OBSERVED.md), if these unpack such layers. "!text": an error with this text.
  */
 #ifndef TESTS_MERGE_CASES_H
 #define TESTS_MERGE_CASES_H
@@ -13,8 +13,8 @@ struct merge_case {
     const char *name, *layers;
     const char *overlay;
     const char *spec;       /* NULL: the same */
-    const char *divergence; /* that merge.c reports; or NULL */
-    bool conflict;          /* merge.c leaves it to the index */
+    const char *divergence; /* reported by merge.c; or NULL */
+    bool conflict;          /* merge.c needs the index */
 };
 
 /*

@@ -1,4 +1,4 @@
-/* Runs merge.c over a stack of layers (stack.h) and does as it says: the tree goes to `result`. */
+/* Runs merge.c over a stack of layers (stack.h) and carries out its decisions on `result`. */
 #ifndef TESTS_MERGE_RUN_H
 #define TESTS_MERGE_RUN_H
 
@@ -16,7 +16,7 @@ struct merge_run {
     struct merge *merge;
     struct result result;
     struct waiting waiting[STACK_MOST];
-    size_t waiting_count; /* of the layer at hand */
+    size_t waiting_count; /* of the current layer */
     const char *divergence;
     bool conflict;
 };
@@ -77,7 +77,7 @@ static inline void run_act(struct merge_run *r, const struct stack_entry *e,
     }
 }
 
-/* After a layer: the links that carry content of entries that went by hidden. */
+/* Ends a layer: adds the waiting links, which have the content of hidden entries. */
 static inline void run_look_again(struct merge_run *r, unsigned layer)
 {
     for (const struct stack_entry *e = r->stack->list; e < r->stack->list + r->stack->count; e++) {
@@ -119,7 +119,7 @@ static inline int run_layer(struct merge_run *r, unsigned layer, struct err *err
     return 0;
 }
 
-/* 0, -1, or 1 for a conflict. The caller made `merge`. */
+/* Returns 0, -1, or 1 for a conflict. The caller made `merge`. */
 static inline int merge_run(struct merge_run *r, struct err *err)
 {
     for (unsigned layer = r->stack->layers; layer > 0; layer--) {

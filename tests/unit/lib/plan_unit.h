@@ -1,4 +1,4 @@
-/* Plans from texts: a policy, a config.json, and what comes of them. */
+/* Plans from texts: a policy, a config.json, and the resulting plan. */
 #ifndef TESTS_PLAN_UNIT_H
 #define TESTS_PLAN_UNIT_H
 
@@ -89,7 +89,7 @@ static inline const struct plan_op *mount_on(const struct fixture *f, const char
     return NULL;
 }
 
-/* What came of that mount. */
+/* Returns the outcome of the mount on `target`. */
 static inline const struct outcome *outcome_on(const struct fixture *f, const char *target)
 {
     return &f->decision.list[mount_on(f, target) - f->plan.ops];
@@ -104,7 +104,7 @@ static inline const struct plan_op *variable(const struct fixture *f, const char
     return NULL;
 }
 
-/* What came of that variable. */
+/* Returns the outcome of the variable `name`. */
 static inline const struct outcome *variable_outcome(const struct fixture *f, const char *name)
 {
     return &f->decision.list[variable(f, name) - f->plan.ops];

@@ -15,7 +15,7 @@ static bool suite_is_wanted(const struct suite *suite, char **words)
     return !words[0];
 }
 
-/* In a process of its own: a suite may change directories, limits, signals and statics. */
+/* Runs in a child process: a suite may change the directory, limits, signals and statics. */
 static bool suite_passes(const struct suite *suite)
 {
     int status;

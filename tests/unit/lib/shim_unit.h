@@ -9,7 +9,7 @@
 
 static const struct json_options shim_policy_options = {.comments = true, .unique_keys = true};
 
-/* Adds a file called `path`; 0 or -1, as policy_add. */
+/* Adds a file called `path`. Returns 0 or -1, as policy_add. */
 static inline int shim_add_text(struct policy *policy, const char *path, const char *text,
                                 struct err *err)
 {
@@ -20,7 +20,7 @@ static inline int shim_add_text(struct policy *policy, const char *path, const c
     return policy_add(policy, path, doc, err);
 }
 
-/* The policy of a text that must be one. "version" is added. */
+/* Returns the policy of a valid text. "version" is added. */
 static inline struct policy *shim_policy(const char *sections)
 {
     struct err err = ERR_INIT;
@@ -35,7 +35,7 @@ static inline struct policy *shim_policy(const char *sections)
     return policy;
 }
 
-/* The error of a text that must not be one. */
+/* Returns the error of an invalid text. */
 static inline struct err shim_policy_error(const char *text)
 {
     struct err err = ERR_INIT;
@@ -51,7 +51,7 @@ struct shim_wrong {
     const char *text, *message; /* a part of it */
 };
 
-/* Each of the texts is refused, for what it says. */
+/* Asserts that each text is refused with its message. */
 static inline void shim_assert_wrong(const struct shim_wrong *list, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

@@ -1,4 +1,4 @@
-/* Streams over memory for tests, that give as few bytes at a time as they like. */
+/* Streams over memory for tests, with a chosen number of bytes a peek. */
 #ifndef TESTS_STREAM_UNIT_H
 #define TESTS_STREAM_UNIT_H
 
@@ -53,7 +53,7 @@ static inline struct stream *memory_stream(const void *data, size_t len, size_t 
     return &m->base;
 }
 
-/* Everything that the stream gives, used `step` bytes at a time; frees it. */
+/* Reads the whole stream, `step` bytes at a time, and frees it. */
 static inline int read_stream(struct stream *s, size_t step, struct buf *out, struct err *err)
 {
     const void *data;
@@ -69,7 +69,7 @@ static inline int read_stream(struct stream *s, size_t step, struct buf *out, st
     return rc;
 }
 
-/* The same by stream_read, with one byte used the other way now and then. */
+/* The same by stream_read, mixed with single bytes by stream_peek. */
 static inline int read_stream_into(struct stream *s, size_t step, struct buf *out, struct err *err)
 {
     char *to = malloc(step);
@@ -100,7 +100,7 @@ static inline int append_to_buf(void *ctx, const void *data, size_t len, struct 
     return 0;
 }
 
-/* Compresses `len` bytes, pushed `step` at a time, behind what is in `out`. */
+/* Compresses `len` bytes, `step` at a time, and appends them to `out`. */
 static inline void compress_to(struct buf *out, const struct compress_options *options,
                                const void *data, size_t len, size_t step)
 {
@@ -115,7 +115,7 @@ static inline void compress_to(struct buf *out, const struct compress_options *o
     assert_works(compressor_finish(c, &err), err);
 }
 
-/* Bytes of which about half can be compressed away; always the same. */
+/* Fills in reproducible bytes that compress to about half. */
 static inline void fill_mixed(struct buf *out, size_t len)
 {
     uint32_t x = 12345;

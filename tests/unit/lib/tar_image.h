@@ -20,7 +20,7 @@ static inline la_ssize_t tar_append(struct archive *a, void *ctx, const void *da
     return (la_ssize_t)len;
 }
 
-/* A PAX archive that goes to `out`; archive_write_free ends it. */
+/* Returns a writer of a PAX archive to `out`; archive_write_free ends it. */
 static inline struct archive *tar_begin(struct buf *out)
 {
     struct archive *a = archive_write_new();
@@ -34,7 +34,7 @@ static inline struct archive *tar_begin(struct buf *out)
     return a;
 }
 
-/* The name of an entry in a tar: whiteouts and markers have their own. */
+/* The name of an entry in a tar; whiteouts and markers have special names. */
 static inline void tar_name(const struct entry_info *in, struct buf *out)
 {
     const char *slash = strrchr(in->path, '/');

@@ -1,5 +1,4 @@
-/* A folder of its own for each test: *state is a struct tempdir. For cmocka's setup and teardown.
- */
+/* A temporary directory for each test, made by cmocka's setup: *state is a struct tempdir. */
 #ifndef TESTS_TEMPDIR_H
 #define TESTS_TEMPDIR_H
 

@@ -1,6 +1,6 @@
 /*
- * What every unit test includes: cmocka with the headers it needs before it, and a few assertions.
- * They are macros where the line of the caller should show in a failure.
+ * The header of every unit test: cmocka, the headers that it needs, and a few assertions.
+ * An assertion is a macro if a failure should show the line of the caller.
  */
 #ifndef TESTS_UNIT_H
 #define TESTS_UNIT_H
@@ -26,7 +26,7 @@
     int name(void);                                                                                \
     int name(void)
 
-/* `call` fails with this kind; `err` is a struct err that the call sets. */
+/* Asserts that `call` fails with this kind and sets `err`, a struct err. */
 #define assert_fails(call, err, expected)                                                          \
     do {                                                                                           \
         assert_int_equal((call), -1);                                                              \
@@ -34,7 +34,7 @@
         assert_true((err).msg[0] != '\0');                                                         \
     } while (0)
 
-/* `call` returns 0; if not, the error's message is printed. */
+/* Asserts that `call` returns 0; otherwise prints the message of the error. */
 #define assert_works(call, err)                                                                    \
     do {                                                                                           \
         if ((call) != 0)                                                                           \
@@ -47,7 +47,7 @@
             fail_msg("'%s' is not in '%s'", (part), (text));                                       \
     } while (0)
 
-/* `size` bytes at `data` are the string literal `bytes` (which may hold NULs). */
+/* Asserts that `size` bytes at `data` are the string literal `bytes`, which may hold NULs. */
 #define assert_bytes(data, size, bytes)                                                            \
     do {                                                                                           \
         assert_int_equal((size), sizeof(bytes) - 1);                                               \

@@ -1,4 +1,4 @@
-/* A request of each kind, for the tests of what reader and keeper say. */
+/* A request of each kind, for the tests of the wire and the keeper. */
 #ifndef TESTS_WIRE_REQUESTS_H
 #define TESTS_WIRE_REQUESTS_H
 

@@ -1,4 +1,4 @@
-/* Lines on stderr, seen through a pipe. */
+/* The log: its lines on stderr, read through a pipe. */
 #include "base/cli/log.h"
 
 #include "base/cleanup.h"
@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* Runs one message with stderr on a packet pipe: each write(2) is read apart. */
+/* Logs one message with stderr on a packet pipe, which keeps each write(2) apart. */
 static ssize_t capture(enum log_level level, const char *text, char *out, size_t size)
 {
     int fds[2], saved = dup(STDERR_FILENO);

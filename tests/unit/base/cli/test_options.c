@@ -1,4 +1,4 @@
-/* Command lines: every form of the grammar, and what is wrong with the others. */
+/* Command lines: every form of the grammar, and the errors for all others. */
 #include "tests/unit/lib/sample_options.h"
 
 #include "base/cleanup.h"
@@ -75,7 +75,7 @@ static void values_are_taken_as_they_are(void **state)
     _cleanup_outcome_ struct outcome r =
         PACK("--label=", "--output", "--force", "-c", "zstd", "--label=a=b", "src");
     assert_ok(r);
-    assert_string_equal(r.o.label, "a=b"); /* and the last wins */
+    assert_string_equal(r.o.label, "a=b"); /* the last wins */
     assert_string_equal(r.o.output, "--force");
     assert_string_equal(r.o.format, "zstd");
     assert_false(r.o.force);

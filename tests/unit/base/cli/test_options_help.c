@@ -1,4 +1,4 @@
-/* Help as text. What shells make of the completion scripts is tests/cli/completion.bats. */
+/* Help as text. tests/cli/base/completion.bats tests the completion scripts in shells. */
 #include "tests/unit/lib/sample_options.h"
 
 #include "tests/unit/lib/unit.h"

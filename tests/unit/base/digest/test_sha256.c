@@ -26,7 +26,7 @@ static void nist_vectors(void **state)
                         "28969cdfa74a12c82f3bad960b0b000aca2ac329deea5c2328ebc6f2ba9802c1");
 }
 
-/* A million times 'a', in pieces that do not divide the block size. */
+/* One million 'a', in pieces that do not divide the block size. */
 static void pieces_are_one_message(void **state)
 {
     struct err err = ERR_INIT;

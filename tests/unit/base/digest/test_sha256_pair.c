@@ -18,7 +18,7 @@ static int fill(void **state)
     return 0;
 }
 
-/* libcrypto, which is not ours, is asked for the same. */
+/* libcrypto, an independent implementation, gives the expected digests. */
 static void check(struct sha256_lane *lane, const void *data, size_t len)
 {
     struct err err = ERR_INIT;
@@ -63,7 +63,7 @@ static void test_pieces_and_pairs(void **state)
     }
 }
 
-/* More than 2^32 bits: the length counts, whole. */
+/* More than 2^32 bits: the digest covers the whole length. */
 static void test_long_streams(void **state)
 {
     enum { STEP = 1 << 20, STEPS = 513 };

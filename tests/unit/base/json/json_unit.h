@@ -6,7 +6,7 @@
 
 #include "tests/unit/lib/unit.h"
 
-/* The document of a text that must parse. */
+/* Parses a text that must be valid. */
 static inline struct json_doc *parsed(const char *text, size_t len, const struct json_options *o)
 {
     struct err err = ERR_INIT;
@@ -19,7 +19,7 @@ static inline struct json_doc *parsed(const char *text, size_t len, const struct
 
 #define parsed_text(text) parsed(text, strlen(text), NULL)
 
-/* What the document is written as; the caller frees it. */
+/* Writes the document. The caller frees the text. */
 static inline char *written(struct json_doc *doc)
 {
     struct buf out = BUF_INIT;

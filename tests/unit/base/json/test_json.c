@@ -1,4 +1,4 @@
-/* Reading JSON: identity, what values say, where they stand. */
+/* Reading JSON: unchanged documents, values, places. */
 
 #include "tests/unit/base/json/json_unit.h"
 
@@ -148,7 +148,7 @@ static void keys_are_bytes_with_a_length(void **state)
     assert_string_equal(json_get(root, "a")->text, "2");
     assert_string_equal(json_get(root, "")->text, "3");
     assert_string_equal(json_get(root, "d.o.t")->text, "4");
-    assert_string_equal(json_get(root, "ab")->text, "5"); /* by what it means */
+    assert_string_equal(json_get(root, "ab")->text, "5"); /* compared after unescaping */
     assert_null(json_get(root, "A"));
     assert_int_equal(root->members[0].key_len, 3);
 }
@@ -285,7 +285,7 @@ static void positions_count_from_one_in_bytes(void **state)
     assert_true(line == 2 && column == 9);
     json_position(doc, json_get(json_root(doc), "b")->start, &line, &column);
     assert_true(line == 4 && column == 7);
-    json_position(doc, 100000, &line, &column); /* beyond the end: the end */
+    json_position(doc, 100000, &line, &column); /* beyond the end: clamped */
     assert_true(line == 4 && column == 9);
 }
 

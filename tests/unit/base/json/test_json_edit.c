@@ -1,4 +1,4 @@
-/* Editing JSON: each function, and that what is beside an edit keeps its bytes. */
+/* Editing JSON: each function; bytes beside an edit stay. */
 #include "tests/unit/base/json/json_unit.h"
 
 /* An edit of a document in place; the tables below are (before, edit, after). */
@@ -257,7 +257,7 @@ static void copies_come_from_other_documents(void **state)
     (void)state;
     json_set(to, json_root(to), "c", json_copy(to, json_root(from)));
     assert_false(json_modified(from));
-    json_free(from); /* the copy does not need it */
+    json_free(from); /* the copy is independent of it */
     assert_written(to, "{\"a\":0,\"c\":{\"n\":[1e400,-0],\"s\":\"A\\u0000\",\"t\":true,"
                        "\"z\":null,\"k\\u0000\":{}}}");
     json_append(to, json_path(json_root(to), "c", "n", NULL), json_bool(to, false));
@@ -369,7 +369,7 @@ static void failure_sticks_until_it_is_written(void **state)
         assert_false(json_failed(doc));
         edits[i](doc, json_root(doc));
         assert_true(json_failed(doc));
-        json_set(doc, json_root(doc), "good", json_bool(doc, true)); /* does not heal it */
+        json_set(doc, json_root(doc), "good", json_bool(doc, true)); /* the failure stays */
         assert_true(json_failed(doc));
         assert_fails(json_write(doc, &out, &err), err, ERR_SYSTEM);
         assert_int_equal(out.len, 0);

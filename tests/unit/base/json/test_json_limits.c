@@ -1,4 +1,4 @@
-/* What bounds JSON: depth, size, memory. */
+/* Limits of JSON: depth, size, memory. */
 #include "base/json/json_internal.h"
 
 #include "tests/unit/base/json/json_unit.h"
@@ -72,7 +72,7 @@ static void the_default_size_is_16_mib(void **state)
     assert_int_equal(err.kind, ERR_LIMIT);
 }
 
-/* The densest texts there are: each is parsed, within 64 bytes a byte. */
+/* The densest texts need at most 64 bytes of memory a byte. */
 static void memory_stays_in_proportion(void **state)
 {
     static const char *const pieces[] = {"0,", "[],", "[0],", "{},", "{\"\":0},", "\"\","};
@@ -114,7 +114,7 @@ static void memory_can_be_chosen(void **state)
     json_free(parsed(b.data, b.len, &tight));
 }
 
-/* A tight size limit is for the text; edits have room of their own. */
+/* A size limit applies to the text only; edits may exceed it. */
 static void edits_have_room_beside_a_small_limit(void **state)
 {
     static const struct json_options two = {.max_bytes = 2};
@@ -126,7 +126,7 @@ static void edits_have_room_beside_a_small_limit(void **state)
     assert_false(json_failed(doc));
 }
 
-/* What would grow beyond the limit is stopped by it, not by the kernel. */
+/* The limit, not the kernel, stops a document that grows too far. */
 static void memory_beyond_the_cap_is_an_error_value(void **state)
 {
     _cleanup_json_ struct json_doc *doc = parsed_text("[]");

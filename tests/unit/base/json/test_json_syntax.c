@@ -1,4 +1,4 @@
-/* What is not JSON is refused, with the place of the token that is wrong. */
+/* Invalid JSON is refused, with the place of the wrong token. */
 #include "tests/unit/base/json/json_unit.h"
 
 static const struct json_options comments = {.comments = true};
@@ -109,7 +109,7 @@ static void nothing_is_no_document(void **state)
     assert_refused(with_comments, 2, &comments);
 }
 
-/* Every proper beginning of a document that closes with its last byte is refused. */
+/* Every proper prefix of a document that closes with its last byte is refused. */
 static void truncated_documents_are_refused(void **state)
 {
     static const char text[] = "{\"mounts\":[{\"destination\":\"/x\\u00e9\\\\\",\"n\":-1.5e+3,"

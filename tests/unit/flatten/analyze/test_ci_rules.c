@@ -74,7 +74,7 @@ static void test_judge(void **state)
     }
 }
 
-/* A rule that is set already stays: the command line wins. Bytes and shares are one rule. */
+/* A rule of the command line wins over the file's. Bytes and shares are one rule. */
 static void test_file(void **state)
 {
     static const char text[] = "{\"max_depth\": 3, \"max_wasted\": \"10%\", \"max_probes\": 2.5}";

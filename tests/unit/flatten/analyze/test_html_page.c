@@ -1,7 +1,7 @@
 #include "flatten/analyze/html_page.h"
 #include "tests/unit/lib/unit.h"
 
-/* Nothing that an HTML parser acts on within a script element is left. */
+/* No text is left that an HTML parser interprets within a script element. */
 static void test_data(void **state)
 {
     static const struct {
@@ -23,7 +23,7 @@ static void test_data(void **state)
     }
 }
 
-/* The page is whole, whatever was put into it. */
+/* The page is well-formed for every content. */
 static void test_page(void **state)
 {
     _cleanup_buf_ struct buf out = BUF_INIT;

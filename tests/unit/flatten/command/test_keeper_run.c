@@ -1,4 +1,4 @@
-/* How a reader ends, and what the keeper says of it: both as keeper_run starts them. */
+/* Readers that end in different ways, and the message of the keeper; keeper_run starts both. */
 #include "flatten/command/keeper_run.h"
 #include "flatten/reader/sandbox.h"
 #include "tests/unit/lib/unit.h"
@@ -58,7 +58,7 @@ static void test_ends(void **state)
     assert_int_equal(errno, ECHILD);
 }
 
-/* Without the list it is Landlock, where the kernel has it, that says no. */
+/* Without the list of system calls, Landlock refuses, if the kernel has it. */
 static void test_sandboxed(void **state)
 {
     struct err err = ERR_INIT;

@@ -86,7 +86,7 @@ static void test_refused(void **state)
     }
 }
 
-/* Passwords are nothing to be shown in an error, whatever else is wrong. */
+/* An error never shows a password. */
 static void test_logins(void **state)
 {
     static const char *const bad[] = {

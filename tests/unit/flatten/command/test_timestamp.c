@@ -77,7 +77,7 @@ static void test_source_date_epoch(void **state)
     assert_int_equal(timestamp_choose(NULL, out, &err), 0);
     setenv("SOURCE_DATE_EPOCH", "1580608922", 1);
     check(NULL, "2020-02-02T02:02:02Z");
-    check("0", "1970-01-01T00:00:00Z"); /* what is asked for comes first */
+    check("0", "1970-01-01T00:00:00Z"); /* the option wins */
     setenv("SOURCE_DATE_EPOCH", "soon", 1);
     assert_fails(timestamp_choose(NULL, out, &err), err, ERR_USAGE);
     unsetenv("SOURCE_DATE_EPOCH");

@@ -118,7 +118,7 @@ static void test_opens(void **state)
     opens(dir, "image:v1", "layer");
 }
 
-/* Order does not count, nor "./" before the names; the last of one name wins. */
+/* The order and a "./" before names are ignored; the last of one name wins. */
 static void test_order_and_names(void **state)
 {
     ARCHIVE({"./manifest.json", USUAL, AE_IFREG}, {"./l/layer.tar", "old", AE_IFREG},
@@ -148,7 +148,7 @@ static void test_names(void **state)
     refused(dir, "b:v2", ERR_USAGE, "no image named b:v2");
 }
 
-/* docker save, old: a layer that two images share is a symbolic link to the other's. */
+/* Old versions of docker save replace a layer that images share by a symbolic link. */
 static void test_links(void **state)
 {
     ARCHIVE(config, {"m/layer.tar", "layer", AE_IFREG}, {"k/layer.tar", "../m/layer.tar", AE_IFLNK},
@@ -176,7 +176,7 @@ static void test_link_to_itself(void **state)
     refused(dir, NULL, ERR_FORMAT, "too many links");
 }
 
-/* No link leads out: not to the file system's files, nor above the archive's root. */
+/* Links never lead to the file system, nor above the root of the archive. */
 static void test_links_that_leave(void **state)
 {
     static const char *const targets[] = {"/etc/passwd", "../../x", "../../../etc/passwd"};
@@ -256,7 +256,7 @@ static void test_no_images(void **state)
     refused(dir, NULL, ERR_USAGE, "0 images");
 }
 
-/* A config named by its digest is held to it. */
+/* A config that is named by its digest is verified. */
 static void test_config_digest(void **state)
 {
     ARCHIVE({&DIFF[7], CONFIG, AE_IFREG}, layer,

@@ -14,7 +14,7 @@
 #define MANIFEST      "{\"config\":{@2},\"layers\":[{\"mediaType\":\"x.tar\",@3}]}"
 #define TAG(name)     "\"annotations\":{\"org.opencontainers.image.ref.name\":\"" name "\"}"
 
-/* Writes the documents as a layout into the test's folder; where they lie is in `docs`. */
+/* Writes the documents as a layout into the test's directory. `docs` gets the digests and sizes. */
 static void put_layout(const struct tempdir *dir, struct document *docs, const char *const *texts)
 {
     size_t count = 0;
@@ -131,7 +131,7 @@ static void test_platforms(void **state)
     refused(dir, NULL, "unknown/unknown", ERR_USAGE, "unknown");
 }
 
-/* A platform that is asked for must be the image's, or the wrong one would be squashed. */
+/* A requested platform must match that of the image. */
 static void test_platform_of_the_only_image(void **state)
 {
     LAYOUT("{\"manifests\":[{" TAG("a") ",@1}]}", MANIFEST,
@@ -258,7 +258,7 @@ static void test_encrypted(void **state)
 
 #define NEXT(n) "{\"manifests\":[{\"mediaType\":\"" INDEX_TYPE "\"," n "}]}"
 
-/* No digest can name a cycle, but a chain can be as long as it likes. */
+/* Digests cannot form a cycle, but a chain can have any length. */
 static void test_indexes_without_end(void **state)
 {
     LAYOUT(NEXT("@1"), NEXT("@2"), NEXT("@3"), NEXT("@4"), NEXT("@5"), NEXT("@6"), NEXT("@7"),
@@ -295,7 +295,7 @@ static void test_what_is_no_layout(void **state)
     refused(dir, NULL, NULL, ERR_SYSTEM, "index.json");
 }
 
-/* A blob may be a link elsewhere (stores do that); a FIFO or a directory must not stop us. */
+/* A blob may be a link, as in some stores; a FIFO or a directory must not block. */
 static void test_blobs_that_are_no_files(void **state)
 {
     LAYOUT(INDEX, MANIFEST, CONFIG, "layer");

@@ -1,6 +1,6 @@
 /*
- * The keeper, served by readers that are anything but honest. Each act is a process of its own that
- * speaks to it; what counts is what the keeper says, and what is there afterwards.
+ * The keeper against hostile readers. Each act is a process of its own that
+ * speaks to it. The tests check the keeper's error, and the files afterwards.
  */
 #include "flatten/keeper/keeper.h"
 
@@ -17,11 +17,11 @@
 
 typedef void act(int socket);
 
-/* What the command line asked for, beside a layout as source. */
+/* The requests of the command line; the source is a layout. */
 static enum transport destination_kind = TRANSPORT_OCI;
 static bool all_images;
 
-/* Sends it. Exit 99 where the keeper does not take it. */
+/* Sends it. Exits with 99 if the keeper does not accept it. */
 static void say(int socket, const struct wire_request *request)
 {
     _cleanup_buf_ struct buf message = BUF_INIT;
@@ -32,7 +32,7 @@ static void say(int socket, const struct wire_request *request)
         _exit(99);
 }
 
-/* Asks, and is granted: the descriptor that comes with it, or -1. Exit 98 where it is not. */
+/* Sends a request. Returns the descriptor of the reply, or -1. Exits with 98 if it is refused. */
 static int ask(int socket, const struct wire_request *request)
 {
     _cleanup_buf_ struct buf message = BUF_INIT;
@@ -102,7 +102,7 @@ static size_t count_names(const struct tempdir *dir)
     return count - 2;
 }
 
-/* The act is refused with these words, and leaves nothing but the source. */
+/* Asserts that the act is refused with this message, and that only the source is left. */
 static void refused(void **state, act *play, const char *why)
 {
     struct err err;
@@ -116,7 +116,7 @@ static void refused(void **state, act *play, const char *why)
     assert_int_equal(count_names(*state), 1);
 }
 
-/* ---- one image, honestly made ---- */
+/* ---- one valid image ---- */
 
 static struct blob blob_of(const char *text)
 {
@@ -192,7 +192,7 @@ static void publish_twice(int socket)
     say(socket, &(struct wire_request){.op = WIRE_PUBLISH});
 }
 
-/* The first stays: it was in order. */
+/* The first stays: it was valid. */
 static void test_published_once(void **state)
 {
     const struct tempdir *dir = *state;
@@ -324,7 +324,7 @@ static void read_before_opening(int socket)
 
 static void fill_the_disk(int socket)
 {
-    (void)plainly(socket, WIRE_SPOOL); /* one is what an archive may need */
+    (void)plainly(socket, WIRE_SPOOL); /* an archive may need one */
     say(socket, &(struct wire_request){.op = WIRE_SPOOL});
 }
 
@@ -400,7 +400,7 @@ static void test_refused(void **state)
         refused(state, rows[i].play, rows[i].why);
 }
 
-/* Each of these is in order for one command line, and not for another. */
+/* Each of these is valid for one command line, and not for another. */
 static void publish_several(int socket)
 {
     make_inner(socket);
@@ -429,7 +429,8 @@ static void test_several(void **state)
     assert_works(file_read(dir->fd, "to/index.json", 1 << 20, &index, &err), err);
     assert_contains(index.data, "ref.name\":\"all\"");
     assert_contains(index.data, "ref.name\":\"v1\"");
-    assert_contains(index.data, "ref.name\":\"one:v2\""); /* all of it: v2 might be two */
+    assert_contains(index.data,
+                    "ref.name\":\"one:v2\""); /* the whole name: "v2" could match another */
 }
 
 static void test_no_index_in_an_archive_of_dockers(void **state)

@@ -339,7 +339,7 @@ static void test_what_is_no_archive(void **state)
     assert_fails(read_all(&image->layers[0], &err), err, ERR_FORMAT);
 }
 
-/* A hostile name cannot steer a terminal. */
+/* Control characters in a name are escaped. */
 static void test_messages_are_printable(void **state)
 {
     _cleanup_image_ struct image *image = image_with("../\x1b[2J\n", AE_IFREG, NULL);

@@ -155,7 +155,7 @@ static void test_huge(void **state)
     archive_entry_free(e);
 }
 
-/* A name of exactly the field's width has no NUL behind it, and needs no record. */
+/* A name of exactly the field's width has no NUL, and needs no record. */
 static void test_the_longest_plain_name(void **state)
 {
     char name[102];

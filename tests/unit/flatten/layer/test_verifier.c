@@ -137,7 +137,7 @@ static void test_more_than_allowed(void **state)
 
 enum { PACKED = 4 };
 
-/* Layers that look compressed, and a last one that does not; each has a digest of its own. */
+/* Layers that look compressed, and a last one that does not; each has another digest. */
 static struct image *make_packed(void)
 {
     static const char gzip[] = "\x1f\x8b\x08 whatever", zstd[] = "\x28\xb5\x2f\xfd whatever";

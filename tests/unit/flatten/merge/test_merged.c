@@ -257,7 +257,7 @@ static int discard_entry(struct entry_sink *sink, struct archive_entry *e, struc
     return 0;
 }
 
-/* With that many bytes for headers that are kept. */
+/* Merges with a limit of bytes for kept headers. */
 static enum merge_result merge_within(const struct buf *tars, size_t count, uint64_t most,
                                       bool indexed, struct err *err)
 {

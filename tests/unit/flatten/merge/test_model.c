@@ -92,7 +92,7 @@ static void test_younger_lives(void **state)
     empty(f, f->a);
     set(f, f->b, MODEL_DIR);
     assert_int_equal(kind(f, f->b), MODEL_DIR);
-    assert_int_equal(kind(f, f->c), MODEL_NOTHING); /* the old one does not come back */
+    assert_int_equal(kind(f, f->c), MODEL_NOTHING); /* the old node stays removed */
     set(f, f->c, MODEL_SYMLINK);
     assert_int_equal(kind(f, f->c), MODEL_SYMLINK);
 }

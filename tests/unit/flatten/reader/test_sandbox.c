@@ -1,4 +1,4 @@
-/* What a process in the sandbox can do, and what ends it: each case is a child of its own. */
+/* The sandbox: allowed and refused actions. Each case is a child process. */
 #include "flatten/reader/sandbox.h"
 
 #include "tests/unit/lib/unit.h"
@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Runs `act` in a sandbox: its exit status, or minus the signal that ended it. */
+/* Runs `act` in a sandbox. Returns its exit status, or minus the signal that ended it. */
 static int confined(int (*act)(void))
 {
     pid_t pid = fork();
@@ -100,7 +100,7 @@ static void *add(void *number)
     return NULL;
 }
 
-/* What flatten does there: memory, threads, its descriptors. */
+/* The actions of flatten: memory, threads, its descriptors. */
 static int works(void)
 {
     pthread_t thread;
@@ -159,7 +159,7 @@ static void capabilities_are_gone(void **state)
         assert_int_equal(confined(has_nothing), 0);
 }
 
-/* Landlock answers for itself where there is no list, if the kernel has it. */
+/* Landlock alone, without the list of system calls, if the kernel has it. */
 static void files_are_out_of_reach(void **state)
 {
     (void)state;

@@ -11,7 +11,7 @@ static const struct written_layer made = {
 
 static const size_t two = 2;
 
-/* The squashed config, or NULL with the error; the caller frees it. */
+/* Returns the squashed config, which the caller frees, or NULL and sets the error. */
 static char *squash(const char *config, const char *created, struct err *err)
 {
     struct json_doc *doc = json_parse(config, strlen(config), NULL, err);
@@ -71,7 +71,7 @@ static void test_order_of_members_stays(void **state)
           "\"created\":\"2020-01-01T00:00:00Z\"," MERGED "],\"z\":1,\"a\":2}");
 }
 
-/* Without a time of its own the new entry has the image's. */
+/* Without a given time the new entry has that of the image. */
 static void test_created_is_kept(void **state)
 {
     (void)state;
@@ -111,7 +111,7 @@ static void test_history_of_another_type(void **state)
     }
 }
 
-/* Entries of other types are no layers: they stay. */
+/* Entries of other types stay. */
 static void test_odd_history_entries(void **state)
 {
     (void)state;
@@ -252,7 +252,7 @@ static void test_kept_alone(void **state)
                "\"x\":2,\"empty_layer\":true},{\"x\":3,\"empty_layer\":true}]}");
 }
 
-/* A history that says less than there is gets an entry for each kept layer. */
+/* A history that is too short gets an entry for each kept layer. */
 static void test_kept_without_history(void **state)
 {
     (void)state;
@@ -283,7 +283,7 @@ static char *kept_manifest(const char *old)
     return buf_take(&out, &err);
 }
 
-/* A kept layer's descriptor stays with all it says, but for media types that are Docker's. */
+/* The descriptor of a kept layer stays as it is, except for Docker's media types. */
 static void test_kept_descriptor(void **state)
 {
     static const char oci[] = "{\"mediaType\":\"" MEDIA_TYPE_LAYER_GZIP "\",\"digest\":\"" OLD

@@ -33,7 +33,7 @@ static void test_shared(void **state)
         {"abc", "123", "ab", "12", 2},   {"abc", "123", "abc", "123", 3},
         {"ab", "12", "abc", "123", 2},   {"abc", "123", "xbc", "123", 0},
         {"abc", "123", "axc", "123", 1}, {"abc", "123", "abc", "193", 1}, /* recompressed */
-        {"abc", "---", "abc", "193", 3}, /* an archive does not say */
+        {"abc", "---", "abc", "193", 3}, /* unknown in an archive */
         {"abc", "1-3", "ab", "12", 2},
     };
 
@@ -46,7 +46,7 @@ static void test_shared(void **state)
     }
 }
 
-/* The layers kept of five, or the error's kind as a negative number. */
+/* Returns the number of layers kept of five, or the negative kind of the error. */
 static int kept_of_five(const char *keep_base, const char *last)
 {
     _cleanup_image_ struct image *image = image_of("abcde", "12345");

@@ -2,7 +2,7 @@
 #include "tests/unit/lib/tar_image.h"
 #include "tests/unit/lib/unit.h"
 
-/* An entry of a layer: what is not said is 0644, root's, of time 1. */
+/* An entry of a layer; defaults: mode 0644, owned by root, time 1. */
 struct item {
     const char *path;
     mode_t type, perm;
@@ -163,7 +163,7 @@ static void test_missing_paths(void **state)
     buf_free(&seen.text);
 }
 
-/* The order of hard links, and which of them is the file, makes no difference. */
+/* The order of hard links does not matter, nor which of them is the file. */
 static void test_hard_links(void **state)
 {
     static const struct item one[] = {{.path = "a", .type = AE_IFREG, .content = "x"},
@@ -184,7 +184,7 @@ static void test_hard_links(void **state)
     buf_free(&seen.text);
 }
 
-/* Links whose headers change the file, of a listing that shares what it can with another. */
+/* Links whose headers change the file, in a listing that shares records with another. */
 static void test_shared_links(void **state)
 {
     static const struct item plain[] = {
@@ -199,14 +199,14 @@ static void test_shared_links(void **state)
 
     (void)state;
     memcpy(changed, plain, sizeof(plain));
-    changed[2].perm = 0600; /* the last header counts, for all three */
+    changed[2].perm = 0600; /* the last header applies to all three */
     _cleanup_listing_ struct listing *b = listing_like(a, changed, 4);
     assert_int_equal(listing_compare(a, twin, note, &seen), 0);
     assert_int_equal(listing_compare(a, b, note, &seen), 3);
     assert_contains(seen.text.data, "c|file 1 bytes");
     buf_truncate(&seen.text, 0);
     changed[1].perm = 0600;
-    changed[2].perm = 0644; /* and then the old one again */
+    changed[2].perm = 0644; /* the old mode again */
     _cleanup_listing_ struct listing *back = listing_like(a, changed, 4);
     assert_int_equal(listing_compare(a, back, note, &seen), 0);
     buf_free(&seen.text);

@@ -10,7 +10,7 @@ struct memory_sink {
     int fds[MOST];
     struct written_layer layers[MOST];
     size_t count;
-    const struct digest *has; /* a blob that it has already; or NULL */
+    const struct digest *has; /* a blob that already exists; or NULL */
 };
 
 static int begin_layer(struct sink *base, int *fd, off_t *offset, struct err *err)
@@ -85,7 +85,7 @@ static size_t differing(const struct image *image, const struct squashed *s)
     return count;
 }
 
-/* The blob of a kept layer, where the sink has it, is the source's. */
+/* Asserts that the sink has the blob of the kept layer as it is in the source. */
 static void assert_same_blob(const struct layer *a, int fd)
 {
     _cleanup_free_ char *x = malloc(a->size), *y = malloc(a->size);
@@ -139,14 +139,14 @@ static void test_nothing_left(void **state)
 
     (void)state;
     squash(image, 1, 2, &sink, &s);
-    assert_int_equal(s.count, 3); /* b, and its whiteout: two groups that each bring something */
+    assert_int_equal(s.count, 3); /* b, and its whiteout: neither group is empty */
     assert_int_equal(differing(image, &s), 0);
     squashed_clear(&s);
     squash(image, 1, 1, &empty, &s);
     assert_int_equal(s.count, 1);
     assert_int_equal(empty.count, 1);
     assert_int_equal(differing(image, &s), 0);
-    /* An image has a layer, be it empty. */
+    /* An image has at least one layer, which may be empty. */
     _cleanup_image_ struct image *gone = image_of_text("a | -a");
     _cleanup_memory_sink_ struct memory_sink other = {.base = {&ops}};
     squash(gone, 0, 1, &other, &whole);
@@ -191,7 +191,7 @@ static void test_proof_fails(void **state)
     assert_works(squash_verify(other, &s, &options, count_difference, &told, &count, &err), err);
     assert_int_equal(count, 1);
     assert_int_equal(told, 1);
-    /* And a blob that does not hold what its digest says is no proof at all. */
+    /* A blob that does not match its digest is an error. */
     assert_int_equal(pwrite(sink.fds[1], "x", 1, 7 + 1024), 1); /* c's content */
     assert_int_equal(squash_verify(image, &s, &options, count_difference, &told, &count, &err), -1);
     assert_int_equal(err.kind, ERR_DIGEST);

@@ -57,7 +57,7 @@ static void test_nothing(void **state)
     check_levels(&data, 1);
 }
 
-/* The same bytes for every number of threads, and for every way to push them in. */
+/* The output is the same for every number of threads and every division of the input. */
 static void test_zstd_does_not_depend_on_threads(void **state)
 {
     _cleanup_buf_ struct buf data = BUF_INIT, first = BUF_INIT;

@@ -1,4 +1,4 @@
-/* Digests are the same with and without a hasher, in whatever pieces the bytes come. */
+/* Digests do not depend on the hasher, nor on the pieces of the input. */
 #include "tests/unit/lib/unit.h"
 
 #include "base/digest/sha256.h"
@@ -98,7 +98,7 @@ static void test_given_up(void **state)
     free(bytes);
 }
 
-/* Whatever the lengths, and whichever ends first, a stream stays at whole blocks until its end. */
+/* A stream is hashed in whole blocks until its end, also beside a shorter or longer one. */
 static void test_in_step(void **state)
 {
     static const size_t lens[][2] = {{100, 300}, {300, 100}, {64, 64}, {63, 640}, {640, 1}};

@@ -8,7 +8,7 @@
 
 enum { BLOCK = 7, TOTAL = 100 };
 
-/* A consumer in a thread: takes all there is, or gives up after some blocks. */
+/* A consumer in a thread: takes all blocks, or gives up after some. */
 struct eater {
     struct relay *relay;
     unsigned number, give_up_after;
@@ -55,7 +55,7 @@ static void finish(struct eater eaters[2], struct worker *workers[2])
         buf_free(&eaters[i].got);
 }
 
-/* However it is cut, and whether it ends with a whole block or not. */
+/* Every division of the input, with and without a whole last block. */
 static void test_everybody_gets_everything(void **state)
 {
     (void)state;
@@ -86,7 +86,7 @@ static void test_everybody_gets_everything(void **state)
     }
 }
 
-/* Blocks are full but the last, whatever the pieces. */
+/* All blocks but the last are full. */
 static void test_blocks(void **state)
 {
     struct err err = ERR_INIT;
@@ -110,7 +110,7 @@ static void test_blocks(void **state)
     assert_int_equal(relay_take(r, 0, &data, &len, &err), 0);
 }
 
-/* Bytes made in their place: a block is shown when it is full, and what is there stays there. */
+/* Bytes written in place: a block is delivered when it is full, and does not move. */
 static void test_reserved_blocks(void **state)
 {
     struct err err = ERR_INIT;
@@ -142,7 +142,7 @@ static void test_reserved_blocks(void **state)
     assert_int_equal(relay_take(r, 0, &data, &len, &err), 0);
 }
 
-/* The producer's error comes behind the bytes before it. */
+/* Consumers get the bytes before the producer's error, then the error. */
 static void test_an_error_at_the_end(void **state)
 {
     struct err err = ERR_INIT, why = ERR_INIT;
@@ -161,7 +161,7 @@ static void test_an_error_at_the_end(void **state)
     assert_fails(relay_take(r, 0, &data, &len, &err), err, ERR_FORMAT);
 }
 
-/* A consumer that gives up stops the producer, who would wait forever, and the other consumer. */
+/* A consumer that gives up stops the waiting producer and the other consumer. */
 static void test_a_consumer_that_gives_up(void **state)
 {
     struct err err = ERR_INIT;

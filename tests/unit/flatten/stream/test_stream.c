@@ -237,7 +237,7 @@ static void test_what_is_not_compressed(void **state)
     }
 }
 
-/* A pipe may give one byte a read: what it is must not depend on that. */
+/* A pipe may give one byte a read: the detected format must not depend on that. */
 static void test_magic_in_pieces(void **state)
 {
     (void)state;
@@ -306,7 +306,7 @@ static void test_verified_nothing(void **state)
     assert_non_null(s);
     stream_advance(s, 0);
     assert_works(stream_drain(s, &err), err);
-    assert_works(stream_drain(s, &err), err); /* the end stays the end */
+    assert_works(stream_drain(s, &err), err); /* still at the end */
     stream_free(s);
 }
 

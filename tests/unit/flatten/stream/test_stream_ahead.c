@@ -35,7 +35,7 @@ static struct stream *ahead(size_t step, size_t expected_len, uint64_t max_size,
     return s;
 }
 
-/* However it comes and is used. */
+/* Every size of reads and uses. */
 static void test_passes_on(void **state)
 {
     static const size_t steps[] = {1000, 262144, TOTAL};
@@ -60,7 +60,7 @@ static void test_wrong_digest(void **state)
     (void)state;
     assert_fails(read_stream(ahead(4096, TOTAL - 1, 0, NULL), 4096, &out, &err), err, ERR_DIGEST);
     assert_contains(err.msg, "the layer: content is sha256:");
-    assert_int_equal(out.len, TOTAL); /* it is known at the end */
+    assert_int_equal(out.len, TOTAL); /* known at the end */
 }
 
 static void test_the_end_stays_the_end(void **state)
@@ -85,7 +85,7 @@ static void test_more_than_allowed(void **state)
     assert_contains(err.msg, "more than 4999999 bytes");
 }
 
-/* Bytes before the damage are shown first. */
+/* Bytes before the damage are delivered first. */
 static void test_inner_failure(void **state)
 {
     static const unsigned char bomb[] = "\x28\xb5\x2f\xfd\x04\x00\x19\x00\x00"
@@ -102,7 +102,7 @@ static void test_inner_failure(void **state)
     assert_fails(read_stream(s, 4096, &out, &err), err, ERR_FORMAT);
 }
 
-/* Freed at any point, it ends its threads; a lent hasher goes on with others. */
+/* Freeing at any point ends the threads; a shared hasher continues with other streams. */
 static void test_freed_early(void **state)
 {
     struct err err = ERR_INIT;
@@ -115,7 +115,7 @@ static void test_freed_early(void **state)
     stream_free(ahead(1000, TOTAL, 0, h));
     struct stream *s = ahead(1000, TOTAL, 0, h);
     assert_works(stream_peek(s, &data, &len, &err), err);
-    struct stream *other = ahead(1000, TOTAL, 0, h); /* two at a time: they are hashed in pairs */
+    struct stream *other = ahead(1000, TOTAL, 0, h); /* two streams are hashed as a pair */
     stream_advance(s, len / 2);
     assert_works(stream_drain(other, &err), err);
     assert_works(stream_drain(s, &err), err);

@@ -1,4 +1,4 @@
-/* What reader and keeper say: it arrives as it was, or it is refused. */
+/* Messages of reader and keeper arrive unchanged, or are refused. */
 #include "flatten/wire/wire.h"
 #include "tests/unit/lib/unit.h"
 #include "tests/unit/lib/wire_requests.h"
@@ -18,7 +18,7 @@ static bool decodes(const struct buf *message)
     return false;
 }
 
-/* Encoded, decoded and encoded again it is the same. */
+/* Decoding and encoding again gives the same bytes. */
 static void round_trip(const struct wire_request *sample)
 {
     _cleanup_wire_request_ struct wire_request back;
@@ -98,7 +98,7 @@ static void test_replies(void **state)
     assert_int_equal(r.number, 2);
 }
 
-/* Cut anywhere, or with a byte more, no message is one; with a byte changed none does harm. */
+/* A message that is cut or too long is refused; a changed byte does no harm. */
 static void test_damaged(void **state)
 {
     (void)state;
@@ -122,7 +122,7 @@ static void test_damaged(void **state)
     }
 }
 
-/* The request, once `change` has had its way with it, is refused. */
+/* Asserts that the request is refused after `change`. */
 static void refused(enum wire_op op, void (*change)(struct wire_request *r))
 {
     struct wire_request r = wire_sample(op);
@@ -236,7 +236,7 @@ static void test_descriptors(void **state)
     close(pair[1]);
 }
 
-/* The side that wants none gets none, and says so. */
+/* A side that accepts no descriptor refuses one. */
 static void test_unwanted_descriptors(void **state)
 {
     _cleanup_buf_ struct buf message = BUF_INIT, back = BUF_INIT;

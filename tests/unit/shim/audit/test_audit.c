@@ -1,4 +1,4 @@
-/* A decision as a line: what is in it, that it is one line, and how long it can be. */
+/* A decision as a record: its members, one line, its length. */
 #include "tests/unit/lib/plan_unit.h"
 
 #include "shim/audit/audit.h"
@@ -11,7 +11,7 @@ static const struct audit_record plain = {
     .engine = "docker",
 };
 
-/* The record as text; to be freed. */
+/* Returns the record as text. The caller frees it. */
 static char *line_of(const struct audit_record *record, size_t limit)
 {
     struct err err = ERR_INIT;
@@ -69,7 +69,7 @@ static void test_everything(void **state)
     assert_null(json_get(root, "operations_omitted"));
 }
 
-/* No text can end the line, or begin another record. */
+/* No text of a container can end the line, or begin another record. */
 static void test_hostile_texts(void **state)
 {
     static const char hostile[] = "x\"}\n{\"verdict\":\"allowed\"}\r\x01\x7f\\\xff\xe2\x80";
@@ -161,7 +161,7 @@ static const struct {
     {NULL, "/run/x", "\"io.container.manager\":\"cri-o\"", "cri-o"},
     {NULL, "/run/x", "\"io.kubernetes.cri.container-type\":\"container\"", "cri"},
     {NULL, NULL, "", "unknown"},
-    /* users of docker set annotations, but not where the engine keeps things */
+    /* users of docker set annotations, but not the paths of the engine */
     {"/run/docker/runtime-runc/moby", "/b", "\"io.container.manager\":\"cri-o\"", "docker"},
 };
 

@@ -1,4 +1,4 @@
-/* The audit file: whole lines, put aside by size, and never through what is not root's. */
+/* The audit file: whole lines, rotation by size, and paths that must be owned by root. */
 #include "tests/unit/lib/unit.h"
 
 #include "base/fdio.h"
@@ -10,7 +10,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-/* An audit in the test's folder. */
+/* An audit in the test's directory. */
 static struct policy_audit audit_in(const struct tempdir *dir, const char *name, char *path,
                                     size_t size)
 {
@@ -84,7 +84,7 @@ static void test_mode_whatever_the_umask(void **state)
     assert_int_equal(st.st_mode & 07777, 0640);
 }
 
-/* 40 bytes each, of which two have room. */
+/* Two lines of 40 bytes fit. */
 static const char *const lines[] = {
     "000000000000000000000000000000000000000\n", "111111111111111111111111111111111111111\n",
     "222222222222222222222222222222222222222\n", "333333333333333333333333333333333333333\n",
@@ -108,7 +108,7 @@ static void test_rotation(void **state)
     assert_false(is_there(dir, "a.4"));
 }
 
-/* A line longer than the file may be has a file of its own. */
+/* A line longer than the limit of a file gets a file of its own. */
 static void test_a_line_beyond_the_size(void **state)
 {
     const struct tempdir *dir = *state;
@@ -138,7 +138,7 @@ static void test_interrupted_rotation(void **state)
     assert_file(dir, "a.3", "was 2\n");
 }
 
-/* What a writer that was killed half way left behind. */
+/* Half a line, left by a writer that was killed. */
 static void test_torn_line(void **state)
 {
     const struct tempdir *dir = *state;
@@ -170,7 +170,7 @@ static void test_what_is_not_ours(void **state)
     assert_fails(append(&audit, "one\n", &err), err, ERR_POLICY);
 }
 
-static void test_folders_of_others(void **state)
+static void test_directories_of_others(void **state)
 {
     const struct tempdir *dir = *state;
     AUDIT_IN(dir, "open/a");
@@ -187,7 +187,7 @@ static void test_folders_of_others(void **state)
                     "must lie in directories that are owned by root and not writable by others");
 }
 
-static void test_a_missing_folder_is_made(void **state)
+static void test_a_missing_directory_is_made(void **state)
 {
     const struct tempdir *dir = *state;
     struct stat st;
@@ -200,7 +200,7 @@ static void test_a_missing_folder_is_made(void **state)
     assert_int_equal(st.st_size, 4);
 }
 
-/* Somebody who keeps the lock does not hold us for ever. */
+/* Waiting for the lock has a limit. */
 static void test_lock_is_bounded(void **state)
 {
     const struct tempdir *dir = *state;
@@ -225,8 +225,8 @@ UNIT_SUITE(test_audit_file)
         cmocka_unit_test_setup_teardown(test_interrupted_rotation, tempdir_make, tempdir_remove),
         cmocka_unit_test_setup_teardown(test_torn_line, tempdir_make, tempdir_remove),
         cmocka_unit_test_setup_teardown(test_what_is_not_ours, tempdir_make, tempdir_remove),
-        cmocka_unit_test_setup_teardown(test_folders_of_others, tempdir_make, tempdir_remove),
-        cmocka_unit_test_setup_teardown(test_a_missing_folder_is_made, tempdir_make,
+        cmocka_unit_test_setup_teardown(test_directories_of_others, tempdir_make, tempdir_remove),
+        cmocka_unit_test_setup_teardown(test_a_missing_directory_is_made, tempdir_make,
                                         tempdir_remove),
         cmocka_unit_test_setup_teardown(test_lock_is_bounded, tempdir_make, tempdir_remove),
     };

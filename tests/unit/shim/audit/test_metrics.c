@@ -1,4 +1,4 @@
-/* Counters as text: read, counted up, written. */
+/* Counters as text: reading, adding, writing. */
 #include "tests/unit/lib/unit.h"
 
 #include "shim/audit/metrics.h"
@@ -12,7 +12,7 @@ static char *print(const struct metrics *m)
     return out.data;
 }
 
-/* The line of a sample is there, from its beginning to its end. */
+/* Asserts that the text contains the whole line of a sample. */
 static void assert_sample(const struct metrics *m, const char *sample)
 {
     _cleanup_free_ char *text = print(m);

@@ -1,4 +1,4 @@
-/* The user's mounts as values: facts about sources × rules → verdicts, and the edits they make. */
+/* The user's mounts as values: facts about sources × rules → verdicts and edits. */
 #include "tests/unit/lib/shim_unit.h"
 
 #include "shim/runtime/apply/apply.h"
@@ -69,7 +69,7 @@ static void judge_with(const char *sections, struct bind_facts *facts, const cha
     out->config = buf_take(&text, &err);
 }
 
-/* One mount of what `source` is, with these options. */
+/* One mount of `source`, with these options. */
 static struct result judged(const struct bind_source *source, const char *options)
 {
     struct bind_source sources[] = {*source, {0}};
@@ -133,7 +133,7 @@ static void test_refusals_say_what_to_do(void **state)
                     "/run/docker.sock is not allowed: it is root");
 }
 
-static void test_within_an_allowed_folder_stricter_rules_count(void **state)
+static void test_within_an_allowed_directory_stricter_rules_count(void **state)
 {
     static const char lax[] = "\"binds\":{\"rules\":["
                               "{\"path\":\"/srv/data\",\"access\":\"ro\"},"
@@ -162,7 +162,7 @@ static void test_within_an_allowed_folder_stricter_rules_count(void **state)
     free(r.config);
 }
 
-/* The options after the edit, and that a second one finds nothing to do. */
+/* Compares the options after the edit; a second edit changes nothing. */
 static void assert_options(const char *path, bool submounts, const char *before, const char *after)
 {
     struct bind_source sources[] = {plain};
@@ -260,7 +260,7 @@ static void test_the_engines_mounts_are_left_alone(void **state)
     assert_contains(judged_target("/x", "overlay", "").message, "of type 'overlay'");
 }
 
-/* --tmpfs, and what ctr mounts. */
+/* --tmpfs, and the mounts of ctr. */
 static void test_kernels_file_systems_on_denied_targets(void **state)
 {
     static const struct {
@@ -285,7 +285,7 @@ static void test_kernels_file_systems_on_denied_targets(void **state)
     }
 }
 
-/* A user may name a volume's source and target himself: that does not make it writable. */
+/* The user's own mount of a volume's source at its target is refused if it is writable. */
 static void test_a_volume_with_more_access_is_the_users(void **state)
 {
     static const char own[] =
@@ -343,7 +343,7 @@ static void test_volumes_own_file_systems_need_a_rule(void **state)
                     "/var/lib/docker/volumes/v/_data is a ext4 file system that was mounted for");
 }
 
-/* What is mounted below counts by what it is. */
+/* Each mount below a source is judged by its own source. */
 static void test_what_is_mounted_below(void **state)
 {
     static const struct {
@@ -374,7 +374,7 @@ static void test_what_is_mounted_below(void **state)
     }
 }
 
-/* A rule for what engines mount does not give away what else they keep there. */
+/* A rule for the mounts of engines does not allow their other files. */
 static void test_an_engines_state_needs_a_rule_of_its_own(void **state)
 {
     struct bind_source source = plain;
@@ -479,7 +479,7 @@ UNIT_SUITE(test_binds)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_longest_path_wins),
         cmocka_unit_test(test_refusals_say_what_to_do),
-        cmocka_unit_test(test_within_an_allowed_folder_stricter_rules_count),
+        cmocka_unit_test(test_within_an_allowed_directory_stricter_rules_count),
         cmocka_unit_test(test_edits),
         cmocka_unit_test(test_targets),
         cmocka_unit_test(test_the_engines_mounts_are_left_alone),

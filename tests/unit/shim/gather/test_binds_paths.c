@@ -1,4 +1,4 @@
-/* Paths of binds as values: engines' folders, pinned sources, the policy's rules. */
+/* Paths of binds as values: engines' directories, pinned sources, the policy's rules. */
 #include "tests/unit/lib/shim_unit.h"
 
 #include "shim/gather/binds_mounts.h"

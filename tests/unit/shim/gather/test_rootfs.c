@@ -1,4 +1,4 @@
-/* How deep a root is: the kernel's words for an overlay, and what the policy makes of it. */
+/* The depth of a root: overlay options as the kernel shows them, and verdicts. */
 #include "tests/unit/lib/plan_unit.h"
 
 #include "shim/gather/rootfs.h"
@@ -18,7 +18,7 @@ static void test_layers(void **state)
         {"rw,lowerdir=/a\\134\\134:/c", 2},              /* a\\ and then a separator */
         {"rw,lowerdir=/a\\134\\134\\134:/c:/d", 2},      /* a\\\:/c */
         {"rw,lowerdir=/with\\054lowerdir=x:/b", 2},      /* a comma */
-        {"rw,lowerdir=/a:/b::/data1::/data2", 2},        /* layers of data alone */
+        {"rw,lowerdir=/a:/b::/data1::/data2", 2},        /* data-only layers */
         {"rw,lowerdir+=/a,lowerdir+=/b,datadir+=/d", 2}, /* Linux 6.8 */
         {"rw,upperdir=/lowerdir=/a:/b", 0},
         {"rw", 0},
@@ -53,8 +53,8 @@ static void test_the_overlay_at_a_root(void **state)
         const char *point, *super;
     } rows[] = {
         {"/c/merged", "rw,lowerdir=/a:/b:/c"},
-        {"/c/rootfs", NULL},     /* of another kind */
-        {"/c/merged/sub", NULL}, /* within one, but not its root */
+        {"/c/rootfs", NULL},     /* another type of file system */
+        {"/c/merged/sub", NULL}, /* within an overlay, not its root */
         {"/c/twice", NULL},      /* hidden by a later mount */
         {"/c/blank", "rw,lowerdir=/a:/b"},
         {"/c/short", ""},
@@ -79,7 +79,7 @@ static void test_what_is_too_deep(void **state)
     static const struct {
         const char *rootfs;
         size_t depth;
-        int verdict; /* -1: nothing is said */
+        int verdict; /* -1: no verdict */
     } rows[] = {
         {"\"max_depth\":32", 32, -1},
         {"\"max_depth\":32", 33, PLAN_KEPT},

@@ -1,11 +1,11 @@
-/* What a container would be on the host, as values: config.json × facts → verdicts and edits. */
+/* "security" as values: config.json × facts → verdicts and edits. */
 #include "tests/unit/lib/shim_unit.h"
 
 #include "shim/privilege/capability.h"
 #include "shim/privilege/namespace.h"
 #include "shim/runtime/apply/apply.h"
 
-/* Docker's rules: all taken away, nodes may be made, a few may be used. */
+/* Docker's rules: all devices denied, nodes may be made, a few may be used. */
 #define TAKEN "{\"allow\":false,\"access\":\"rwm\"}"
 #define ORDINARY                                                                                   \
     TAKEN ",{\"allow\":true,\"type\":\"c\",\"major\":1,\"minor\":3,\"access\":\"rwm\"},"           \
@@ -59,7 +59,7 @@ static struct result judge(const char *security, const char *config, struct secu
     return r;
 }
 
-/* `says` NULL: nothing to be said about it. */
+/* `says` NULL: no verdict. */
 static void check(const char *security, const char *config, struct security_facts facts,
                   const char *says)
 {
@@ -87,7 +87,7 @@ static void test_privileged(void **state)
     check(deny, all, NO_FACTS, "security.privileged: the container is privileged");
     check(deny, admin, NO_FACTS, "the container is privileged");
     check(deny, some, NO_FACTS, NULL);
-    /* All disks are enough, and so are all devices in two rules. */
+    /* Access to all disks suffices, as does access to all devices in two rules. */
     _cleanup_free_ char *disks =
         strf("%s,%s", admin, RULES(TAKEN ",{\"allow\":true,\"type\":\"b\",\"access\":\"rwm\"}"));
     check(deny, disks, NO_FACTS, "the container is privileged");
@@ -241,7 +241,7 @@ static void test_filters(void **state)
     check("\"seccomp\":{\"deny\":[\"mount\"]}", strict, odd, "it is odd");
 }
 
-/* The document after the edit; a second one finds nothing to do. */
+/* Compares the document after the edit; a second edit changes nothing. */
 static void edited(const char *security, const char *before, const char *after)
 {
     struct security_facts facts = {0}, again = {0};

@@ -1,4 +1,4 @@
-/* "tuning" before it is planned: sizes, a container's limits, the policy's section, requests. */
+/* "tuning" before planning: sizes, limits of a container, the policy's section, requests. */
 #include "tests/unit/lib/shim_unit.h"
 
 #include "shim/gather/limits.h"
@@ -131,7 +131,7 @@ static void test_lists_of_cpus(void **state)
             fail_msg("'%s' is not %u", rows[i].list, (unsigned)rows[i].count);
 }
 
-/* Nobody can make us count all CPUs two million times. */
+/* A long list that repeats all CPUs is refused early. */
 static void test_endless_list_of_cpus(void **state)
 {
     _cleanup_buf_ struct buf list = BUF_INIT;

@@ -1,5 +1,4 @@
-/* Asking other programs: what they say, what they get of ours, what becomes of those that do not
- * end. */
+/* Child programs: their output, inherited descriptors, and children that do not end. */
 #include "shim/host/child.h"
 
 #include "tests/unit/lib/unit.h"
@@ -60,7 +59,7 @@ static void it_gets_nothing_of_ours(void **state)
     close(far);
 }
 
-/* As sandboxes do that know fewer system calls than the kernel. */
+/* Like a sandbox that knows fewer system calls than the kernel. */
 static void refuse_close_range(void)
 {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
@@ -90,8 +89,8 @@ static void it_gets_nothing_of_ours_in_a_sandbox(void **state)
 static void one_that_cannot_be_started_is_an_error(void **state)
 {
     struct err err = ERR_INIT;
-    char path[] = "/nonexistent/program", folder[] = "/";
-    char *missing[] = {path, NULL}, *refused[] = {folder, NULL};
+    char path[] = "/nonexistent/program", directory[] = "/";
+    char *missing[] = {path, NULL}, *refused[] = {directory, NULL};
     char text[8];
     int status;
 
@@ -100,7 +99,7 @@ static void one_that_cannot_be_started_is_an_error(void **state)
     assert_string_equal(err.msg, "cannot start /nonexistent/program: No such file or directory");
     assert_fails(child_output(refused, text, sizeof(text), &status, &err), err, ERR_SYSTEM);
     assert_string_equal(err.msg, "cannot start /: Permission denied");
-    /* And nobody is left to be waited for. */
+    /* No child is left to wait for. */
     assert_int_equal(waitpid(-1, &status, WNOHANG), -1);
     assert_int_equal(errno, ECHILD);
 }

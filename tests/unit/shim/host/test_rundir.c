@@ -1,4 +1,4 @@
-/* Names of files that come from whoever calls us. */
+/* Names of files that contain text from the caller. */
 #include "tests/unit/lib/unit.h"
 
 #include "shim/host/rundir.h"

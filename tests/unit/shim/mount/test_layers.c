@@ -1,4 +1,4 @@
-/* An overlay's options as the kernel shows them, and what may take its place. */
+/* Options of an overlay as the kernel shows them, and those of its replacement. */
 #include "tests/unit/lib/unit.h"
 
 #include "base/buf.h"
@@ -37,13 +37,13 @@ static void test_lower(void **state)
     } rows[] = {
         {"rw,lowerdir=/a:/b" PLACES, "/a|/b", "lowerdir=/a:/b"},
         {"rw,lowerdir=l/AAA:l/BBB" PLACES, "l/AAA|l/BBB", "lowerdir=l/AAA:l/BBB"},
-        /* What the kernel escapes, over what the mounting program did. */
+        /* Escapes of the kernel on top of those of the mounting program. */
         {"rw,lowerdir=/a\\134:b:/c" PLACES, "/a:b|/c", "lowerdir=/a\\:b:/c"},
         {"rw,lowerdir=/a\\134\\134:/c" PLACES, "/a\\|/c", "lowerdir=/a\\\\:/c"},
         {"rw,lowerdir=/a\\134\\054b:/c" PLACES, "/a,b|/c", "lowerdir=/a\\,b:/c"},
         {"rw,lowerdir=/a\\040b:/c\\011" PLACES, "/a b|/c\t", "lowerdir=/a b:/c\t"},
         {"rw,lowerdir=/a\\134\\134\\134::/c" PLACES, "/a\\:|/c", "lowerdir=/a\\\\\\::/c"},
-        /* One by one there is nothing to escape. */
+        /* Paths of lowerdir+= are not escaped by the mounting program. */
         {"rw,lowerdir+=/a:b,lowerdir+=/c\\134d" PLACES, "/a:b|/c\\d", "lowerdir=/a\\:b:/c\\\\d"},
         {"rw,context=\"u:r:t:s0:c1,c2\",lowerdir=/a" PLACES, "/a", "lowerdir=/a"},
     };

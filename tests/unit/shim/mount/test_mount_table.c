@@ -1,4 +1,4 @@
-/* Tables of mounts as texts: what a path is, behind binds and volumes. */
+/* Mount tables as texts: the file system of a path, behind binds and volumes. */
 #include "tests/unit/lib/unit.h"
 
 #include "shim/mount/mount_table.h"

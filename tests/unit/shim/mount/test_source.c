@@ -1,6 +1,6 @@
 /*
- * Sources on a real file system, with what a hostile user would put in the way. Needs root: other
- * users' files are made.
+ * Sources on a real file system with hostile users. Needs root, because it makes files of other
+ * users.
  */
 #include "tests/unit/lib/unit.h"
 
@@ -18,7 +18,7 @@
 
 enum { ALICE = 12345 };
 
-/* "DIR/path", in one of a few static buffers. */
+/* Returns "DIR/path" in one of a few static buffers. */
 static const char *at(void **state, const char *path)
 {
     static char text[4][256];
@@ -61,7 +61,7 @@ static bool same_file(int fd, const char *path)
            a.st_dev == b.st_dev;
 }
 
-/* Finds it, and says whether it is exposed. */
+/* Finds the source. Returns true if it is exposed. */
 static bool found(void **state, const char *path, const char *really)
 {
     _cleanup_source_ struct source s = SOURCE_INIT;
@@ -127,7 +127,8 @@ static void test_users_links_are_not_followed(void **state)
     make(state, "srv", 0, 0755);
     make(state, "open", 0, 0777);
     link_to(state, "/etc", "home/work", ALICE);
-    link_to(state, "/etc", "home/roots", 0); /* in a folder of hers: she may have moved it there */
+    /* A link of root in her directory: she may have moved it there. */
+    link_to(state, "/etc", "home/roots", 0);
     link_to(state, "/etc", "srv/hers", ALICE);
     link_to(state, "/etc", "open/x", 0);
     assert_not_followed(state, "home/work", "'work'");
@@ -135,7 +136,7 @@ static void test_users_links_are_not_followed(void **state)
     assert_not_followed(state, "home/roots", "'roots'");
     assert_not_followed(state, "srv/hers", "'hers'");
     assert_not_followed(state, "open/x", "'x'");
-    /* root's link, in root's folder, but below a folder of hers */
+    /* The link and its directory are owned by root, but lie below her directory. */
     make(state, "home/sub", 0, 0755);
     link_to(state, "/etc", "home/sub/l", 0);
     assert_not_followed(state, "home/sub/l", "'l'");
@@ -195,7 +196,7 @@ static int write_map(const char *file)
     return rc;
 }
 
-/* 0: found and not exposed, 1: found and exposed, 2: refused, 3: no namespace. */
+/* Returns 0: not exposed, 1: exposed, 2: refused, 3: no namespace. */
 static int find_in_namespace(const char *path)
 {
     struct source s = SOURCE_INIT;
@@ -213,7 +214,7 @@ static int find_in_namespace(const char *path)
     return WEXITSTATUS(status);
 }
 
-/* Everybody but root is the overflow uid there: his links are not followed for all that. */
+/* All other users are the overflow uid there: links of that uid are not followed either. */
 static void test_unmapped_owners(void **state)
 {
     make(state, "srv", ALICE, 0755);
@@ -231,7 +232,7 @@ static void test_unmapped_owners(void **state)
     assert_int_equal(find_in_namespace("/usr/share"), 0);
 }
 
-/* ---- from a folder ---- */
+/* ---- from a directory ---- */
 
 static void assert_is_at(int fd, const char *path)
 {
@@ -242,14 +243,14 @@ static void assert_is_at(int fd, const char *path)
     assert_string_equal(found, path);
 }
 
-/* Looks from the folder, and without one: both must say the same. */
-static void look_both_ways(void **state, struct source_folder *folder, const char *path)
+/* Compares a look that starts from the directory with one from "/". */
+static void look_both_ways(void **state, struct source_directory *directory, const char *path)
 {
     _cleanup_source_ struct source near = SOURCE_INIT, far = SOURCE_INIT;
     struct err err = ERR_INIT, other = ERR_INIT;
     int rc = source_look(at(state, path), &far, &other);
 
-    assert_int_equal(source_look_in(folder, at(state, path), &near, &err), rc);
+    assert_int_equal(source_look_in(directory, at(state, path), &near, &err), rc);
     assert_string_equal(err.msg, other.msg);
     if (rc < 0)
         return;
@@ -265,12 +266,12 @@ static void look_both_ways(void **state, struct source_folder *folder, const cha
         assert_is_at(near.fd, at(state, path));
 }
 
-static void test_a_look_from_a_folder_sees_the_same(void **state)
+static void test_a_look_from_a_directory_sees_the_same(void **state)
 {
     static const char *const paths[] = {"srv/a",    "srv/b",    "srv/none", "srv/..",    "srv/link",
                                         "srv/hers", "link/a",   "link/b",   "home/x",    "home/y",
                                         "none/x",   "bad/file", "srv/a/",   "srv/a/../b"};
-    struct source_folder folder = SOURCE_FOLDER_INIT;
+    struct source_directory directory = SOURCE_DIRECTORY_INIT;
 
     make(state, "srv", 0, 0755);
     make(state, "srv/a", 0, 0755);
@@ -284,24 +285,24 @@ static void test_a_look_from_a_folder_sees_the_same(void **state)
     link_to(state, "srv", "bad", ALICE);
     for (int round = 0; round < 2; round++)
         for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++)
-            look_both_ways(state, &folder, paths[i]);
-    source_folder_close(&folder);
+            look_both_ways(state, &directory, paths[i]);
+    source_directory_close(&directory);
 }
 
-static void test_a_folder_that_users_share_is_no_start(void **state)
+static void test_a_directory_that_users_share_is_no_start(void **state)
 {
-    struct source_folder folder = SOURCE_FOLDER_INIT;
+    struct source_directory directory = SOURCE_DIRECTORY_INIT;
 
     make(state, "srv", 0, 0755);
     make(state, "srv/a", 0, 0755);
     make(state, "home", ALICE, 0755);
     make(state, "home/dir", ALICE, 0755);
     make(state, "home/dir/x", 0, 0755);
-    look_both_ways(state, &folder, "srv/a");
-    assert_true(folder.fd >= 0);
-    look_both_ways(state, &folder, "home/dir/x");
-    assert_int_equal(folder.fd, -1);
-    source_folder_close(&folder);
+    look_both_ways(state, &directory, "srv/a");
+    assert_true(directory.fd >= 0);
+    look_both_ways(state, &directory, "home/dir/x");
+    assert_int_equal(directory.fd, -1);
+    source_directory_close(&directory);
 }
 
 /* ---- making ---- */
@@ -327,7 +328,7 @@ static void test_root_makes_what_the_user_may_not(void **state)
     assert_owned(at(state, "logs/alice"), 0, 0, 0755);
     assert_owned(at(state, "logs/alice/run"), 0, 0, 0755);
     assert_owned(at(state, "logs/alice/run/1"), ALICE, 77, 0750);
-    make_source(state, "logs/alice/run/1", &how); /* and again: it is there */
+    make_source(state, "logs/alice/run/1", &how); /* again: it exists */
 }
 
 static void test_the_user_makes_it_where_he_may(void **state)
@@ -353,10 +354,10 @@ static void test_the_umask_has_no_say_and_stays(void **state)
     make_source(state, "roots", &root);
     assert_int_equal(umask(before), 0077);
     assert_owned(at(state, "roots"), 0, 0, 0775);
-    assert_owned(at(state, "home/a"), ALICE, ALICE, 02777); /* which mkdir(2) does not set */
+    assert_owned(at(state, "home/a"), ALICE, ALICE, 02777); /* mkdir(2) does not set S_ISGID */
 }
 
-static void test_root_makes_nothing_for_one_user_in_anothers_folder(void **state)
+static void test_root_makes_nothing_for_one_user_in_anothers_directory(void **state)
 {
     static const struct source_make how = {.who = {.uid = ALICE, .gid = ALICE}, .mode = 0700};
     _cleanup_source_ struct source s = SOURCE_INIT;
@@ -392,7 +393,7 @@ static int needs_root(void **state)
 
 #define WITH_ROOT(test) cmocka_unit_test_setup_teardown(test, needs_root, tempdir_remove)
 
-/* Whatever the answer is, it came. (What hangs is tested with a stopped FUSE server, by bats.) */
+/* Returning at all is the result. (A bats test covers hangs, with a stopped FUSE server.) */
 static void test_waiting_for_what_answers(void **state)
 {
     struct err err = ERR_INIT;
@@ -417,8 +418,8 @@ static void test_waiting_for_what_answers(void **state)
 UNIT_SUITE(test_source)
 {
     const struct CMUnitTest tests[] = {
-        WITH_ROOT(test_a_look_from_a_folder_sees_the_same),
-        WITH_ROOT(test_a_folder_that_users_share_is_no_start),
+        WITH_ROOT(test_a_look_from_a_directory_sees_the_same),
+        WITH_ROOT(test_a_directory_that_users_share_is_no_start),
         WITH_ROOT(test_roots_own_tree_is_not_exposed),
         WITH_ROOT(test_what_a_user_can_replace_is_exposed),
         WITH_ROOT(test_roots_links_are_followed),
@@ -430,7 +431,7 @@ UNIT_SUITE(test_source)
         WITH_ROOT(test_root_makes_what_the_user_may_not),
         WITH_ROOT(test_the_user_makes_it_where_he_may),
         WITH_ROOT(test_the_umask_has_no_say_and_stays),
-        WITH_ROOT(test_root_makes_nothing_for_one_user_in_anothers_folder),
+        WITH_ROOT(test_root_makes_nothing_for_one_user_in_anothers_directory),
         WITH_ROOT(test_a_dangling_link_is_no_place),
         WITH_ROOT(test_waiting_for_what_answers),
     };

@@ -1,4 +1,4 @@
-/* Views on config.json, and what is refused there. */
+/* Views on config.json, and refusals. */
 #include "tests/unit/lib/shim_unit.h"
 
 #include "shim/oci/spec.h"

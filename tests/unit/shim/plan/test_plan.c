@@ -78,7 +78,7 @@ static void test_the_containers_own_things_win(void **state)
     "{\"destination\":\"" target "\",\"type\":\"bind\",\"source\":\"" source                       \
     "\",\"options\":[\"rbind\",\"" access "\",\"rprivate\",\"nosuid\",\"nodev\"]}"
 
-/* The user's own mount with our source is his, unless it is exactly ours. */
+/* A mount with the source of a volume counts as the user's, unless it equals that of the volume. */
 static void test_a_forged_mount_is_not_taken_for_ours(void **state)
 {
     static const char *const forged[] = {
@@ -174,7 +174,7 @@ static void test_the_same_source_with_more_access_is_another_mount(void **state)
     assert_false(denial(f)->mount.ours || denial(f)->mount.pinned);
 }
 
-/* Volumes that were asked for by mounts, the folders that {project} stands for, and no more. */
+/* Volumes that were asked for by mounts, the directories that {project} stands for, and no more. */
 static void test_request_mounts(void **state)
 {
     struct fixture *f = *state;
@@ -200,7 +200,7 @@ static void test_a_request_mount_alone_is_a_change(void **state)
     assert_true(decision_changes(&f->decision));
 }
 
-/* The request changes how a default is mounted: that is what must be found again. */
+/* A request changes how a default is mounted: the second run must recognise that mount. */
 static void test_a_second_edit_of_a_default_asked_for_otherwise(void **state)
 {
     struct fixture *f = *state;

@@ -1,4 +1,4 @@
-/* Plans that depend on what the runtime behind us, or the container's user namespace, can do. */
+/* Plans that depend on features of the low-level runtime or the container's user namespace. */
 #include "tests/unit/lib/plan_unit.h"
 
 static void test_read_only_in_depth(void **state)

@@ -1,4 +1,4 @@
-/* What "tuning" does to a container: filled in where nobody chose, kept where the user did. */
+/* "tuning" in a container: defaults are filled in, choices of the user stay. */
 #include "tests/unit/lib/plan_unit.h"
 
 #include "shim/plan/describe.h"
@@ -21,7 +21,7 @@ static const struct plan_op *limit_of(const struct fixture *f, const char *limit
     return NULL;
 }
 
-/* Plans on a fresh fixture; the caller frees it by teardown. */
+/* Plans on a new fixture, which the caller frees by teardown. */
 static struct fixture *fresh(const char *tuning, const char *config, void **own)
 {
     _cleanup_free_ char *sections = strf("\"tuning\":{%s}", tuning);
@@ -31,7 +31,7 @@ static struct fixture *fresh(const char *tuning, const char *config, void **own)
     return *own;
 }
 
-/* The document after the plan is applied; the caller frees it. */
+/* Returns the document after the plan. The caller frees it. */
 static char *applied(struct fixture *f)
 {
     struct buf out = BUF_INIT;
@@ -76,7 +76,7 @@ static void test_shm(void **state)
         {"\"shm_size\":\"2g\"", SHM("tmpfs", "\"rbind\""), PLAN_SKIPPED, "elsewhere", "rbind"},
         {"\"shm_size\":\"2g\"", SHM("ext4", ""), PLAN_SKIPPED, "from elsewhere", "ext4"},
         {"\"shm_size\":\"2g\"", "\"hostname\":\"h\"", PLAN_SKIPPED, "no /dev/shm", "h"},
-        /* the last size counts, and one is left */
+        /* the last size wins, and only one is left */
         {"\"shm_size\":\"2g\"", SHM("tmpfs", "\"size=1g\",\"size=64m\",\"nodev\""), PLAN_ADDED,
          "default", "[\"size=2147483648\",\"nodev\"]"},
         {"\"shm_size\":\"2g\"", SHM("tmpfs", "\"size=64m\",\"size=1g\""), PLAN_KEPT, "1g", "64m"},
@@ -159,7 +159,7 @@ static void test_rlimits(void **state)
          "set already", LIMITS(LIMIT("NOFILE", "65536", "65536"))},
         {"\"nofile\":65536", LIMITS(LIMIT("NOFILE", UNLIMITED, UNLIMITED)), "RLIMIT_NOFILE",
          PLAN_KEPT, "itself", LIMITS(LIMIT("NOFILE", UNLIMITED, UNLIMITED))},
-        /* fs.nr_open holds for everybody */
+        /* fs.nr_open limits root, too */
         {"\"nofile\":9999999", "{\"process\":{}}", "RLIMIT_NOFILE", PLAN_DOWNGRADED,
          "9999999 is wanted", LIMITS(LIMIT("NOFILE", "1048576", "1048576"))},
         {"\"nofile\":9", "{}", "RLIMIT_NOFILE", PLAN_SKIPPED, "no process", "{}"},
@@ -205,7 +205,7 @@ static void test_others_limits_stay(void **state)
     teardown(&own);
 }
 
-/* Without CAP_SYS_RESOURCE, and in a user namespace, the runtime's own hard limit is the most. */
+/* Without CAP_SYS_RESOURCE or in a user namespace, the hard limit of the runtime is the maximum. */
 static void test_clamping(void **state)
 {
     static const struct {
@@ -309,7 +309,7 @@ static void test_no_threads(void **state)
     teardown(&own);
 }
 
-/* A volume that is left out takes its own variables with it, and no others. */
+/* A volume that is left out removes its own variables, and no others. */
 static void test_variables_of_no_volume_outlive_it(void **state)
 {
     struct fixture *f = *state;
@@ -343,7 +343,7 @@ static void test_workers(void **state)
         {"\"workers\":\"75%\",\"worker_memory\":\"8g\"", "{\"process\":{}}", "8"},
         {"\"workers\":5", "{\"process\":{}}", "5"},
         {"\"workers\":5", BOTH("2147483648", "100000"), "2"},
-        /* asked for: as many as one likes, up to the maximum */
+        /* requested: any number up to the maximum */
         {"\"workers\":4", "{\"process\":{},\"annotations\":{\"flatbed.workers\":\"2\"}}", "2"},
         {"\"workers\":{\"default\":4,\"max\":\"100%\"}",
          "{\"process\":{},\"annotations\":{\"flatbed.workers\":\"16\"}}", "16"},
@@ -396,7 +396,7 @@ static void test_asking_for_too_much(void **state)
                                   config, &own);
         assert_fails(decision_check(&f->decision, &err), err, ERR_POLICY);
         assert_contains(err.msg, rows[i].message);
-        /* Where the policy is permissive, it counts as not asked. */
+        /* Under a permissive policy a refused request is ignored. */
         _cleanup_free_ char *text = applied(f);
         assert_contains(text, "size=1073741824");
         assert_contains(text, "\"type\":\"RLIMIT_MEMLOCK\",\"hard\":1073741824");

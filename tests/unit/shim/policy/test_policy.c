@@ -1,4 +1,4 @@
-/* The policy as values: what is understood, what is refused and where the finger points. */
+/* The policy as values: accepted texts, and refusals with their places. */
 #include "tests/unit/lib/shim_unit.h"
 
 #include "shim/policy/template.h"
@@ -136,7 +136,7 @@ static void test_errors_point_at_their_place(void **state)
     shim_assert_wrong(wrongs, sizeof(wrongs) / sizeof(*wrongs));
 }
 
-/* What must be known of a policy that is wrong elsewhere. */
+/* The mode and the runtime are known even if another part of the policy is wrong. */
 static void test_header_survives_errors_elsewhere(void **state)
 {
     struct err err = ERR_INIT;

@@ -1,4 +1,4 @@
-/* Policy files on disk: the order they are read in, and whose files are believed. */
+/* Policy files on disk: their order, owners and modes. */
 #include "tests/unit/lib/unit.h"
 
 #include "shim/policy/policy.h"
@@ -61,11 +61,11 @@ static const char minimal[] = "{\"version\":1,\"runtime\":{\"paths\":[\"base\"]}
 static void test_fragments_in_name_order(void **state)
 {
     _cleanup_policy_ struct policy *p = NULL;
-    _cleanup_free_ char *folder = at(state, "policy.d");
+    _cleanup_free_ char *directory = at(state, "policy.d");
     struct err err = ERR_INIT;
 
     put(state, "policy.json", minimal);
-    assert_int_equal(mkdir(folder, 0755), 0);
+    assert_int_equal(mkdir(directory, 0755), 0);
     put(state, "policy.d/20.json", "{\"version\":1,\"runtime\":{\"paths\":[\"twenty\"]}}");
     put(state, "policy.d/10.json", "{\"version\":1,\"runtime\":{\"paths\":[\"ten\"]}}");
     put(state, "policy.d/.30.json", "not JSON");
@@ -78,12 +78,12 @@ static void test_fragments_in_name_order(void **state)
 static void test_a_broken_fragment_breaks_it_but_not_the_runtime(void **state)
 {
     _cleanup_policy_ struct policy *p = NULL;
-    _cleanup_free_ char *folder = at(state, "policy.d");
+    _cleanup_free_ char *directory = at(state, "policy.d");
     struct err err = ERR_INIT;
 
     put(state, "policy.json",
         "{\"version\":1,\"mode\":\"off\",\"runtime\":{\"paths\":[\"base\"]}}");
-    assert_int_equal(mkdir(folder, 0755), 0);
+    assert_int_equal(mkdir(directory, 0755), 0);
     put(state, "policy.d/x.json", "{\"version\":1,\n}}");
     assert_fails(open_policy(state, "policy.json", &p, &err), err, ERR_FORMAT);
     assert_contains(err.msg, "policy.d/x.json:2:");
@@ -117,7 +117,7 @@ static void test_writable_by_others(void **state)
     assert_refused(state, ERR_POLICY, "writable by group or others");
 }
 
-static void test_in_a_folder_of_others(void **state)
+static void test_in_a_directory_of_others(void **state)
 {
     struct tempdir *dir = *state;
     _cleanup_policy_ struct policy *p = NULL;
@@ -172,7 +172,7 @@ static void test_too_large(void **state)
 static void test_links_are_refused(void **state)
 {
     _cleanup_free_ char *path = at(state, "policy.json");
-    _cleanup_free_ char *folder = at(state, "policy.d");
+    _cleanup_free_ char *directory = at(state, "policy.d");
     _cleanup_free_ char *fragment = at(state, "policy.d/x.json");
 
     put(state, "real", minimal);
@@ -180,43 +180,43 @@ static void test_links_are_refused(void **state)
     assert_refused(state, ERR_POLICY, "policy.json: a symbolic link");
     assert_int_equal(unlink(path), 0);
     put(state, "policy.json", minimal);
-    assert_int_equal(symlink("nowhere", folder), 0);
+    assert_int_equal(symlink("nowhere", directory), 0);
     assert_link_refused(state, "policy.d: a symbolic link");
-    assert_int_equal(unlink(folder), 0);
-    assert_int_equal(mkdir(folder, 0755), 0);
+    assert_int_equal(unlink(directory), 0);
+    assert_int_equal(mkdir(directory, 0755), 0);
     assert_int_equal(symlink("../real", fragment), 0);
     assert_link_refused(state, "policy.d/x.json: a symbolic link");
 }
 
-static void test_the_folder_may_be_a_link(void **state)
+static void test_the_directory_may_be_a_link(void **state)
 {
-    _cleanup_free_ char *folder = at(state, "real");
+    _cleanup_free_ char *directory = at(state, "real");
     _cleanup_free_ char *link = at(state, "link");
     _cleanup_policy_ struct policy *p = NULL;
     struct err err = ERR_INIT;
 
-    assert_int_equal(mkdir(folder, 0755), 0);
+    assert_int_equal(mkdir(directory, 0755), 0);
     assert_int_equal(symlink("real", link), 0);
     put(state, "real/policy.json", minimal);
     assert_works(open_policy(state, "link/policy.json", &p, &err), err);
 }
 
-#define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, tempdir_make, tempdir_remove)
+#define WITH_DIRECTORY(test) cmocka_unit_test_setup_teardown(test, tempdir_make, tempdir_remove)
 
 UNIT_SUITE(test_policy_load)
 {
     const struct CMUnitTest tests[] = {
-        WITH_FOLDER(test_fragments_in_name_order),
-        WITH_FOLDER(test_a_broken_fragment_breaks_it_but_not_the_runtime),
-        WITH_FOLDER(test_missing),
-        WITH_FOLDER(test_syntax_and_duplicates),
-        WITH_FOLDER(test_writable_by_others),
-        WITH_FOLDER(test_in_a_folder_of_others),
-        WITH_FOLDER(test_of_others),
-        WITH_FOLDER(test_not_a_file),
-        WITH_FOLDER(test_too_large),
-        WITH_FOLDER(test_links_are_refused),
-        WITH_FOLDER(test_the_folder_may_be_a_link),
+        WITH_DIRECTORY(test_fragments_in_name_order),
+        WITH_DIRECTORY(test_a_broken_fragment_breaks_it_but_not_the_runtime),
+        WITH_DIRECTORY(test_missing),
+        WITH_DIRECTORY(test_syntax_and_duplicates),
+        WITH_DIRECTORY(test_writable_by_others),
+        WITH_DIRECTORY(test_in_a_directory_of_others),
+        WITH_DIRECTORY(test_of_others),
+        WITH_DIRECTORY(test_not_a_file),
+        WITH_DIRECTORY(test_too_large),
+        WITH_DIRECTORY(test_links_are_refused),
+        WITH_DIRECTORY(test_the_directory_may_be_a_link),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Templates: what they may name, and that no value leaves its place in a path. */
+/* Templates: valid names, and values that must stay one component of a path. */
 #include "tests/unit/lib/unit.h"
 
 #include "shim/policy/template.h"

@@ -1,4 +1,4 @@
-/* Filters as Docker and the specification write them: what they let through. */
+/* Seccomp filters as Docker and the specification write them: the calls that they allow. */
 #include "tests/unit/lib/shim_unit.h"
 
 #include "shim/privilege/bpf.h"
@@ -57,7 +57,7 @@ static void test_what_depends_on_arguments_is_allowed(void **state)
                    "mount, bpf, clone");
 }
 
-/* A tracer in the container, or a program of the user's on the host, has the last word. */
+/* A tracer in the container, or a program of the user on the host, may allow the call. */
 static void test_what_others_decide_is_allowed(void **state)
 {
     (void)state;
@@ -165,16 +165,16 @@ static bool passes(const struct sock_filter *program, size_t count, uint32_t nr)
 
 static void test_programs(void **state)
 {
-    /* What is known is followed: the number and the architecture. */
+    /* Known values decide branches: the number and the architecture. */
     static const struct sock_filter known[] = {LOAD(4),       EQUALS(AUDIT_ARCH_X86_64, 0, 3),
                                                LOAD(0),       EQUALS(7, 0, 1),
                                                RETURN(ALLOW), RETURN(ERRNO)};
-    /* Of arguments all values are, and the instruction pointer is nothing known either. */
+    /* Arguments and the instruction pointer are unknown: both branches count. */
     static const struct sock_filter any[] = {LOAD(16), BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0xf0),
                                              EQUALS(0x30, 0, 1), RETURN(LOG), RETURN(TRAP)};
     static const struct sock_filter pointer[] = {LOAD(8), EQUALS(1, 1, 0), RETURN(ERRNO),
                                                  RETURN(TRACE)};
-    /* But for what no value does. */
+    /* A branch that no value takes does not count. */
     static const struct sock_filter none[] = {LOAD(16), BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0),
                                               EQUALS(0, 0, 1), RETURN(KILL_PROCESS), RETURN(ALLOW)};
     static const struct sock_filter least[] = {
@@ -189,7 +189,7 @@ static void test_programs(void **state)
     assert_false(passes(least, 4, 1));
 }
 
-/* The kernel does not take them, so nothing runs under them. */
+/* The kernel rejects these programs. */
 static void test_programs_that_are_none(void **state)
 {
     static const struct sock_filter bad[] = {LOAD(64), RETURN(ALLOW)};

@@ -1,4 +1,4 @@
-/* Ids through namespaces, lines of passwd(5), and the rules that say whose a container is. */
+/* Ids through namespaces, lines of passwd(5), and the rules that find the owner of a container. */
 #include "tests/unit/lib/shim_unit.h"
 
 #include "shim/host/child.h"
@@ -79,7 +79,7 @@ static void test_users(void **state)
     assert_int_equal(user_by_uid(3999999999, &u), USER_NONE);
 }
 
-/* Also where the caller ignores SIGCHLD, as some engines do. */
+/* Works also if the caller ignores SIGCHLD, as some engines do. */
 static void test_exit_statuses_are_told(void **state)
 {
     char sh[] = "/bin/sh", c[] = "-c", two[] = "echo x; exit 2", killed[] = "kill -9 $$";
@@ -120,7 +120,7 @@ struct row {
 
 #define USES "\"volumes\":{\"v\":{\"source\":\"/{user}/{uid}/{gid}\",\"target\":\"/v\"}}"
 
-/* As root in the initial user namespace, where "process" applies. */
+/* As root in the initial user namespace, for which "process" applies. */
 static void test_identity_rules(void **state)
 {
     static const struct row rows[] = {

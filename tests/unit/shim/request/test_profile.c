@@ -1,4 +1,4 @@
-/* Profiles: which one a container is under, and what it overrides. */
+/* Profiles: the one that applies to a container, and its overrides. */
 #include "tests/unit/lib/shim_unit.h"
 
 #include "shim/policy/template.h"
@@ -82,7 +82,7 @@ static const struct {
     {ONE("\"uid\":[\"1000-59999\"]"), "{" USER(60000) "}", "rest"},
     {ONE("\"uid\":[\"1000-59999\"]"), "{" USER(999) "}", "rest"},
     {ONE("\"uid\":[\"7\",\"0\"]"), "{" USER(0) "}", "p"},
-    /* nobody knows whose it is */
+    /* the owner is unknown */
     {ONE("\"uid\":[\"0-4294967294\"]"), "{}", "rest"},
     {ONE("\"uid\":[\"0-4294967294\"]"),
      "{" USER(1) ",\"linux\":{\"namespaces\":[{\"type\":\"user\",\"path\":\"/x\"}]}}", "rest"},
@@ -103,7 +103,7 @@ static const struct {
     /* the first */
     {"\"profiles\":[{\"name\":\"a\",\"match\":{}},{\"name\":\"b\",\"match\":{}}]", "{}", "a"},
     {"\"profiles\":[]", "{}", "none"},
-    /* an annotation of ours that only a profile knows */
+    /* a flatbed annotation that only a profile has */
     {ONE("\"annotation\":{\"flatbed.team\":\"x\"}"), "{" NOTES("\"flatbed.team\":\"x\"") "}", "p"},
 };
 
@@ -136,7 +136,7 @@ static void test_unknown_identity(void **state)
     choose(f, policy,
            "{" NOTES("\"who\":\"no-such-user-here\",\"io.kubernetes.cri.image-name\":"
                      "\"b\"") "}");
-    assert_string_equal(chosen(f), "rest"); /* nobody had to know */
+    assert_string_equal(chosen(f), "rest"); /* the owner is not looked up */
     assert_null(f->choice.problem);
 }
 
@@ -159,7 +159,7 @@ static const struct {
     {"{\"mounts\":[{\"destination\":\"/run/flatbed/request/profile/big\",\"type\":\"bind\","
      "\"source\":\"/dev/null\"}]}",
      "q", NULL},
-    /* a carrier before the environment has its say */
+    /* a carrier before the environment wins */
     {"{\"process\":{\"user\":{\"uid\":1,\"gid\":1},\"env\":[\"FLATBED_PROFILE=big\"]},"
      "\"annotations\":{\"flatbed.profile\":\"inter\"}}",
      "p", NULL},
@@ -194,7 +194,7 @@ static void test_none_offered(void **state)
     assert_string_equal(f->choice.problem_key, "flatbed.profile");
 }
 
-/* Where nobody listens to annotations, they pick nothing. */
+/* Annotations choose no profile if "requests" does not list them. */
 static void test_unheard(void **state)
 {
     struct fixture *f = *state;
@@ -246,7 +246,7 @@ static void test_overrides_merge(void **state)
     assert_true(p->vars & 1u << VAR_USER);
 }
 
-/* What a profile says is said of nobody else. */
+/* The settings of one profile do not change the policy or another profile. */
 static void test_overrides_stay_inside(void **state)
 {
     _cleanup_policy_ struct policy *base = shim_policy(overriding);
@@ -267,7 +267,7 @@ static void test_overrides_stay_inside(void **state)
     }
 }
 
-/* A later file's list of profiles replaces the earlier one, and overrides what all files say. */
+/* The profiles of a later file replace those of an earlier one, and override all files. */
 static void test_later_file(void **state)
 {
     struct err err = ERR_INIT;

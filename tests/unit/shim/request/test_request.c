@@ -1,4 +1,4 @@
-/* What is asked for by annotations, mounts and variables, and what cannot be understood. */
+/* Requests by annotations, mounts and variables, and invalid ones. */
 #include "tests/unit/lib/shim_unit.h"
 
 #include "shim/request/request.h"
@@ -69,7 +69,7 @@ static void ask_all(struct fixture *f, const char *requests, const char *config)
     assert_works(requests_read(f->policy, &f->spec, &f->arena, &f->requests, &err), err);
 }
 
-/* What is asked for, as "CLASS/NAME …", and "!" for what cannot be granted. */
+/* Returns the requests as "CLASS/NAME …", and "!" for one that cannot be granted. */
 static void assert_asked(const struct fixture *f, const char *expected)
 {
     struct buf text = BUF_INIT;
@@ -120,7 +120,7 @@ static void test_nothing_is_asked_for(void **state)
     assert_int_equal(f->requests.count, 0);
     ask(f, "flatbed.data", "  ");
     assert_int_equal(f->requests.count, 0);
-    ask(f, "flatbed.user", "alice"); /* the identity rule's */
+    ask(f, "flatbed.user", "alice"); /* belongs to the identity rule */
     assert_int_equal(f->requests.count, 0);
     ask(f, "flatbedded.data", "x");
     assert_int_equal(f->requests.count, 0);
@@ -365,7 +365,7 @@ static void test_problems_of_mounts(void **state)
     }
 }
 
-/* The second edit finds no mounts, but what they said. */
+/* A second edit finds the requests in an annotation, no longer as mounts. */
 static void test_mounts_are_remembered(void **state)
 {
     struct fixture *f = *state;
@@ -407,7 +407,7 @@ static void test_the_first_carrier_that_names_a_class_wins(void **state)
     ask_all(f, "\"mounts\"", config);
     assert_asked(f, "data/m logs/m1 logs/m2");
     assert_null(f->requests.project);
-    /* Asking for nothing is a word, too. */
+    /* An empty value requests nothing, and still wins over later carriers. */
     ask_all(f, "\"annotations\",\"environment\"",
             "{\"annotations\":{\"flatbed.data\":\"\"},\"process\":{\"env\":[\"FLATBED_DATA=e\"]}}");
     assert_asked(f, "");

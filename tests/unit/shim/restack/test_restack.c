@@ -1,4 +1,4 @@
-/* Chains of layers, what is worth a tree, and what of the cache may go. */
+/* Chains of layers, the decision to build a tree, and trees that may be removed. */
 #include "tests/unit/lib/plan_unit.h"
 #include "tests/unit/lib/tempdir.h"
 
@@ -9,7 +9,7 @@
 #include <limits.h>
 #include <sys/stat.h>
 
-/* In a folder of its own: paths are relative to it. */
+/* The working directory is a new one: paths are relative to it. */
 static int enter_tempdir(void **state)
 {
     if (tempdir_make(state) < 0)
@@ -116,15 +116,15 @@ static void test_engines(void **state)
         {"lowerdir=A/diff:B/diff,upperdir=C/diff,workdir=C/work", "away/bundle/rootfs", NULL, 0,
          false, false},
     };
-    static const char *const folders[] = {"A",      "A/diff",      "B", "B/diff",
-                                          "C-init", "C-init/diff", "C", "C/diff",
-                                          "C/work", "C/merged",    "l"};
+    static const char *const directories[] = {"A",      "A/diff",      "B", "B/diff",
+                                              "C-init", "C-init/diff", "C", "C/diff",
+                                              "C/work", "C/merged",    "l"};
     char here[PATH_MAX];
 
     (void)state;
     assert_non_null(getcwd(here, sizeof(here)));
-    for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
-        make(folders[i]);
+    for (size_t i = 0; i < sizeof(directories) / sizeof(*directories); i++)
+        make(directories[i]);
     assert_int_equal(symlink("../A/diff", "l/A") + symlink("../B/diff", "l/B") +
                          symlink("../C-init/diff", "l/I"),
                      0);
@@ -218,7 +218,7 @@ static void test_the_plan_only_wants_it(void **state)
     assert_true(f->plan.ops[0].restack);
     assert_int_equal(f->plan.ops[0].verdict, PLAN_KEPT);
     assert_string_equal(f->policy->rootfs.cache.text, "/srv/r");
-    /* What is mounted is not in config.json. */
+    /* The mounted root is not in config.json. */
     f->decision.list[0].verdict = PLAN_ADDED;
     assert_false(decision_changes(&f->decision));
 }

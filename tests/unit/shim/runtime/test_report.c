@@ -1,4 +1,4 @@
-/* Failure records, as the engines' parsers want them. */
+/* Failure records, as the parsers of the engines expect them. */
 #include "tests/unit/lib/shim_unit.h"
 
 #include "shim/runtime/report.h"

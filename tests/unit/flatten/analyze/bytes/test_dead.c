@@ -22,7 +22,7 @@ static const struct dead_case cases[] = {
     {"d/ d/a d/b | -d | d/ d/a", "1<2 deleted 2"},
     {"d/ d/a d/b | d/ *d d/c", "1<2 opaque 2"},
     {"d/ d/a d/b | d/ *d d/a", "1<2 overwritten 1, 1<2 opaque 1"},
-    {"d/ d/a | *", ""}, /* in the root it does nothing */
+    {"d/ d/a | *", ""}, /* no effect in the root */
     {"d/ d/a | d>x", "1<2 type 1"},
     {"a | a/", "1<2 type 1"},
     {"a | a>b", "1<2 type 1"},
@@ -36,7 +36,7 @@ static const struct dead_case cases[] = {
     {"a b=a | -a | b", "1<3 overwritten 1"},
     {"a b=a | a b", "1<2 overwritten 1"},
     {"a b=a c=b | -a | -c | -b", "1<4 deleted 1"},
-    /* a path twice in a layer: the first never shows */
+    /* a path twice in a layer: only the second shows */
     {"a a", "1<1 overwritten 1"},
     {"a b=a a", ""},
 };
@@ -90,7 +90,7 @@ static void test_cases(void **state)
     }
 }
 
-/* Only what has a rival of equal content was merely touched. */
+/* A file counts as touched only if a hidden one has equal content. */
 static void test_settle(void **state)
 {
     struct stack_file files[] = {
@@ -111,7 +111,7 @@ static void test_settle(void **state)
     assert_int_equal(files[5].cause, DEAD_OVERWRITTEN);
 }
 
-/* facts of dive: a deleted file is waste, a deleted directory is not, opaque ones are not seen. */
+/* As in dive: a deleted file is waste, a deleted directory is not, opaque markers are ignored. */
 static void test_dive(void **state)
 {
     static const struct {
@@ -140,7 +140,7 @@ static void test_dive(void **state)
     }
 }
 
-/* The worst paths: most bytes first, no more than there is room for. */
+/* The worst paths: most bytes first, at most as many as asked for. */
 static void test_worst(void **state)
 {
     _cleanup_buf_ struct buf layers = BUF_INIT;

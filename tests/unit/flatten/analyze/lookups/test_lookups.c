@@ -23,7 +23,7 @@ static void test_counts(void **state)
         {"a", 1, 1, 1, 1},
         {"a | b | c", 3, 6, 1, 3},                   /* c in 1, b in 2, a in 3 */
         {"d/ d/a | d/ d/b", 3, 2 + 1 + 2, 2, 4},     /* d itself: both */
-        {"d/ d/a | e/ e/b", 4, 2 + 2 + 1 + 1, 3, 4}, /* apart: d and e have one layer each */
+        {"d/ d/a | e/ e/b", 4, 2 + 2 + 1 + 1, 3, 4}, /* d and e have one layer each */
         {"d/ d/a | d/ *d d/b", 2, 1 + 1, 2, 3},      /* opaque: nothing below counts */
         {"d/ d/a | -d | d/ d/b", 2, 2 + 1, 2, 4},    /* the search stops at the whiteout */
         {"d | d/ d/b", 2, 2 + 1, 2, 3},              /* and at the file */
@@ -79,7 +79,7 @@ static void test_worst(void **state)
     analysis_clear(&a);
 }
 
-/* A library and a site-packages: the module of the second is asked for in the first. */
+/* The standard library and site-packages: an import searches the first, then the second. */
 static void test_import(void **state)
 {
     struct analysis a;

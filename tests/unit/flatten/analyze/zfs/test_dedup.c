@@ -91,7 +91,7 @@ static void test_sample(void **state)
     assert_true(fabs(off) < 1.5 * sample.entries_error);
 }
 
-/* The error is what it says: of many samples, about 95 in 100 are within it. */
+/* About 95 of 100 samples are within the stated error. */
 static void test_error(void **state)
 {
     enum { TRIES = 60, COUNT = 4000, MOST = 400 };

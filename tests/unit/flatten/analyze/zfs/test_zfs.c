@@ -45,7 +45,7 @@ static void test_records(void **state)
     s = sums_of(data, RECORD, false);
     check(&s, RECORD, ZFS_SECTOR);
     s = sums_of(data, 1000, true);
-    check(&s, 1024, 1024); /* a sector is more than it has */
+    check(&s, 1024, 1024); /* a record of two sectors keeps its size */
     s = sums_of(data, 8192, true);
     check(&s, 8192, ZFS_SECTOR);
     s = sums_of(data, 1000, false);
@@ -57,7 +57,7 @@ static void test_records(void **state)
     check(&s, 5120, 5120);
     s = sums_of(data, RECORD / 2, false);
     check(&s, RECORD, RECORD / 2 + ZFS_SECTOR); /* noise, and zeros with a few bytes of overhead */
-    /* Less than an eighth saved is not kept: noise with a tail of zeros. */
+    /* Compression that saves less than an eighth is dropped: noise with a tail of zeros. */
     memset(data + RECORD - RECORD / 10, 0, RECORD / 10);
     s = sums_of(data, RECORD, false);
     check(&s, RECORD, RECORD);
@@ -74,7 +74,7 @@ static void test_ratio(void **state)
     assert_true(zfs_ratio(&none, ZFS_LZ4) == 1);
 }
 
-/* Nothing is uncertain where all was seen, or where all records are alike. */
+/* The error is 0 if all records were sampled, or all are equal. */
 static void test_error(void **state)
 {
     struct zfs_sums alike = {0}, mixed = {0};

@@ -32,14 +32,14 @@ static void test_choose(void **state)
     check(dir(1000000, 600000, 1.0, 1.3), LARGE, ZFS_USE_ZSTD);
     check(dir(1000000, 400000, 2.0, 2.1), SMALL, ZFS_USE_LZ4);
     check(dir(1000000, 1000000, 1.0, 1.0), LARGE, ZFS_USE_OFF);
-    /* Padding is compressed away, unless nothing is. */
+    /* Padding counts only with "off": compression removes it. */
     d = dir(1000000, 1000000, 1.0, 1.0);
     d.padding = 60000;
     check(d, SMALL, ZFS_USE_OFF);
     d = dir(1000000, 1000000, 2.0, 3.0);
     d.padding = 60000;
     check(d, LARGE, ZFS_USE_ZSTD);
-    /* A sample that is too small, or too uncertain, does not say off. */
+    /* A small or uncertain sample never recommends "off". */
     d = dir(1000000, 0, 1.0, 1.0);
     d.sums.records = 3;
     check(d, SMALL, ZFS_USE_LZ4);

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* More than the temporary directory has room for is refused, with both sizes. */
+/* A file larger than the free space of the directory is refused; the message has both sizes. */
 static void test_room(void **state)
 {
     struct err err = ERR_INIT;
@@ -20,7 +20,7 @@ static void test_room(void **state)
     assert_contains(err.msg, " free, the image needs about 9.2 EB: set TMPDIR to a directory");
 }
 
-/* The room is what was written; other errors stay. */
+/* A full disk is explained with the size of the file and the size needed; other errors stay. */
 static void test_ran_out(void **state)
 {
     _cleanup_fd_ int fd = memfd_create("file", MFD_CLOEXEC);

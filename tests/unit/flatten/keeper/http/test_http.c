@@ -1,4 +1,4 @@
-/* HTTP against a peer that says exactly what the test wants; URLs and headers as values. */
+/* HTTP against a scripted peer; URLs and headers as values. */
 #include "flatten/keeper/http/http.h"
 #include "tests/unit/lib/unit.h"
 
@@ -32,7 +32,7 @@ static void *serve(void *ctx)
     shutdown(fd, p->hold ? SHUT_RD : SHUT_WR);
     while (fd >= 0 && !p->hold && read(fd, rest, sizeof(rest)) > 0)
         ;
-    if (p->hold) /* until the listener is closed: then the test is over */
+    if (p->hold) /* until the test closes the listener */
         (void)!accept(p->listener, NULL, NULL);
     close(fd);
     return NULL;
@@ -67,7 +67,7 @@ static int take(void *ctx, const char *data, size_t len, struct err *err)
     return 0;
 }
 
-/* What comes of a request to a peer that replies so. */
+/* Sends a request to a peer with these replies. */
 static int ask(struct peer *p, struct http_request *request, struct http_reply *reply,
                struct buf *body, struct err *err)
 {
@@ -81,7 +81,7 @@ static int ask(struct peer *p, struct http_request *request, struct http_reply *
     request->take = take;
     request->ctx = body;
     int rc = http_perform(h, request, reply, err);
-    cleanup_http(&h); /* or the peer would wait for more */
+    cleanup_http(&h); /* otherwise the peer waits for more */
     h = NULL;
     peer_stop(p);
     return rc;
@@ -161,7 +161,7 @@ static void test_chunks_without_an_end(void **state)
     assert_int_equal(reply.failure, HTTP_BROKEN);
 }
 
-/* One that sends a byte now and then would keep us for ever. */
+/* A slow trickle of bytes must time out. */
 static void test_stalled(void **state)
 {
     struct peer p = {.reply = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", .hold = true};

@@ -1,4 +1,4 @@
-/* WWW-Authenticate, token replies, and which credentials are found for a repository. */
+/* WWW-Authenticate, token replies, and the credentials for a repository. */
 #include "flatten/keeper/registry/auth_challenge.h"
 #include "flatten/keeper/registry/credentials.h"
 #include "flatten/keeper/registry/registry_auth.h"
@@ -114,7 +114,7 @@ static void test_tokens(void **state)
 
 /* ---- credentials ---- */
 
-/* Who is found in a file with these "auths"; "-" for nobody. */
+/* Returns the user found in a file with these "auths"; "-" for none. */
 static void check_user(const char *auths, const char *host, const char *repository,
                        const char *user)
 {
@@ -188,7 +188,7 @@ static void test_malformed(void **state)
     }
 }
 
-/* The first file that has an entry counts; REGISTRY_AUTH_FILE alone if it is set. */
+/* The first file with an entry wins; if REGISTRY_AUTH_FILE is set, only that file is read. */
 static void test_files(void **state)
 {
     const struct tempdir *dir = *state;
@@ -203,7 +203,7 @@ static void test_files(void **state)
     put_file(dir->fd, "config.json", second, strlen(second));
     unsetenv("REGISTRY_AUTH_FILE");
     setenv("XDG_RUNTIME_DIR", dir->path, 1);
-    setenv("XDG_CONFIG_HOME", "/no/such/folder", 1);
+    setenv("XDG_CONFIG_HOME", "/no/such/directory", 1);
     setenv("DOCKER_CONFIG", dir->path, 1);
     assert_works(credentials_find("a.org", "x", &a, &err), err);
     assert_string_equal(a.username, "one");

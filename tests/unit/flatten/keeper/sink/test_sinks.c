@@ -116,7 +116,7 @@ static bool has_blob(const struct tempdir *dir, const char *layout, const char *
     return faccessat(dir->fd, path, R_OK, 0) == 0;
 }
 
-/* The names in index.json, with a space behind each, in order. */
+/* Returns the names in index.json in order, each followed by a space. */
 static void tags(const struct tempdir *dir, const char *layout, struct buf *out)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
@@ -187,7 +187,7 @@ static void test_oci_tag_is_replaced(void **state)
     assert_contains(text.data, digest.text);
 }
 
-/* What is in an index.json besides our descriptor stays, byte for byte. */
+/* An existing index.json keeps every byte beside the new descriptor. */
 static void test_oci_index_is_edited_without_loss(void **state)
 {
     static const char old[] = "{\"schemaVersion\": 2, \"x\" : 1.50, \"manifests\":[ {\"size\": "
@@ -205,7 +205,7 @@ static void test_oci_index_is_edited_without_loss(void **state)
     assert_contains(text.data, "1.50");
 }
 
-/* A failure anywhere leaves the folder as it was. */
+/* A failure anywhere leaves the directory as it was. */
 static void test_oci_abort(void **state)
 {
     const struct tempdir *dir = *state;
@@ -230,7 +230,7 @@ static void test_oci_abort(void **state)
     }
 }
 
-/* Blobs that were there stay when a run that made the same ones fails. */
+/* A failed run removes no blob that existed before it. */
 static void test_oci_abort_keeps_shared_blobs(void **state)
 {
     const struct tempdir *dir = *state;
@@ -244,7 +244,7 @@ static void test_oci_abort_keeps_shared_blobs(void **state)
     assert_true(has_blob(dir, "l", "one"));
 }
 
-/* Somebody made the destination while we worked: it is not touched, and we leave nothing. */
+/* A destination that appears during the run stays as it is, and nothing else is left. */
 static void test_oci_made_meanwhile(void **state)
 {
     const struct tempdir *dir = *state;
@@ -292,7 +292,7 @@ static void test_oci_takes_an_empty_directory(void **state)
     assert_true(has_blob(dir, "l", "one"));
 }
 
-/* A blob of the right name and another size is not the blob. */
+/* A blob with the right name and the wrong size is not reused. */
 static void test_oci_mends_a_damaged_blob(void **state)
 {
     const struct tempdir *dir = *state;
@@ -310,7 +310,7 @@ static void test_oci_mends_a_damaged_blob(void **state)
     assert_int_equal(st.st_size, 3);
 }
 
-/* What the merge could not decide in one pass is begun again: the first try leaves nothing. */
+/* A merge that one pass cannot decide starts again: the first pass leaves nothing. */
 static void begin_again(const struct tempdir *dir, enum transport transport, const char *path)
 {
     struct err err;
@@ -358,7 +358,7 @@ static void test_archive_new(void **state)
     assert_memory_equal(text.data + 257, "ustar", 5);
 }
 
-/* Whatever a run does, what it wrote before does not show in what it writes. */
+/* A run that starts again writes the same bytes as a run in one go. */
 static void test_archive_layer_begun_again(void **state)
 {
     const struct tempdir *dir = *state;
@@ -411,7 +411,7 @@ static void test_archive_mode(void **state)
     assert_int_equal(st.st_mode & 0777, 0640);
 }
 
-/* Nothing is written for it: the header alone is looked at. */
+/* The test writes no content and checks only the header. */
 static void test_archive_member_beyond_8_gib(void **state)
 {
     const struct tempdir *dir = *state;
@@ -443,7 +443,7 @@ static void test_archive_destinations_that_are_refused(void **state)
     assert_contains(err.msg, "no/such/i.tar");
 }
 
-/* A directory in the archive's place is noticed before the work, not after it. */
+/* A directory at the destination of an archive is refused before the work starts. */
 static void test_archive_over_a_directory(void **state)
 {
     const struct tempdir *dir = *state;

@@ -52,7 +52,7 @@ static void test_k(void **state)
     t[BENCH_60] *= 1.1;
     double high = bench_k(&r, BENCH_STAT, BENCH_MOUNT);
     assert_true(low > 0.1 && low < 0.111 && high > low && high < 0.112);
-    /* Noise that makes more layers faster does not make k negative. */
+    /* k is not negative, even if noise makes more layers faster. */
     for (int shape = BENCH_5; shape < BENCH_SHAPES; shape++)
         t[shape] = t[BENCH_FLAT] * 0.9;
     assert_true(bench_k(&r, BENCH_STAT, BENCH_MOUNT) == 0);

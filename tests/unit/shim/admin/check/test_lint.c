@@ -1,9 +1,9 @@
-/* What `flatbed check` finds in a policy that loads, and what it does not complain of. */
+/* Lints of `flatbed check` in valid policies, and policies without lints. */
 #include "tests/unit/lib/shim_unit.h"
 
 #include "shim/admin/check/lint.h"
 
-/* The rules that a policy's lints come from, as "rule:line ". */
+/* Returns the rules of the lints in a policy, as "rule:line ". */
 static char *lints(const char *sections)
 {
     _cleanup_policy_ struct policy *policy = shim_policy(sections);
@@ -67,7 +67,7 @@ static void rules_that_never_decide(void **state)
     assert_lints(RULES("deny", RULE("/a", "deny")), "bind-needless:2 ");
     assert_lints(RULES("allow", RULE("/a", "deny") "," RULE("/a/b", "deny")), "bind-needless:3 ");
     assert_lints(RULES("allow", RULE("/a", "deny") "," RULE("/ab", "deny")), "");
-    /* what it says to the user is not the same */
+    /* the messages for users differ */
     assert_lints(RULES("deny", "{\"path\":\"/a\",\"access\":\"deny\",\"say\":\"no\"}"), "");
 }
 

@@ -1,4 +1,4 @@
-/* Edits of JSON for people: the neighbours' layout, and every other byte as it was. */
+/* Edits of JSON files: the layout follows the neighbours, all other bytes stay. */
 #include "tests/unit/lib/unit.h"
 
 #include "shim/admin/install/json_text.h"

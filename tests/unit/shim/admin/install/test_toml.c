@@ -1,4 +1,4 @@
-/* TOML: what is found where, what is refused, and edits that leave no trace. */
+/* TOML: lookups, refusals, and edits that can be undone exactly. */
 #include "tests/unit/lib/unit.h"
 
 #include "shim/admin/install/toml.h"
@@ -91,7 +91,7 @@ static const struct toml_set sets[] = {
     {.table = engine, .depth = 2, .key = "f", .value = "[\"/f\"]"},
 };
 
-/* Edits, edits again, and takes it out again. */
+/* Edits, edits again, and undoes the edit. */
 static char *there_and_back(const char *text)
 {
     struct buf in = BUF_INIT, out = BUF_INIT;

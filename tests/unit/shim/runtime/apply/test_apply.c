@@ -1,4 +1,4 @@
-/* Plans in documents: the entries that are written, where, and that nothing else changes. */
+/* Plans in documents: the written entries, their places, and no other change. */
 #include "tests/unit/lib/shim_unit.h"
 
 #include "shim/runtime/apply/apply.h"
@@ -15,7 +15,7 @@ static struct plan_op mount_op(const char *target, enum policy_access access)
             .volume = &plain, .name = "", .source = "/srv", .target = target, .access = access}};
 }
 
-/* The document after a decision on these operations; the caller frees it. */
+/* Returns the document after a decision with these operations. The caller frees it. */
 static char *applied_with(const char *config, struct plan_op *ops, size_t count, bool rro)
 {
     _cleanup_arena_ struct arena arena = {0};
@@ -186,7 +186,7 @@ static void test_variables(void **state)
     assert_applied("{\"process\":{\"env\":null}}", ops, 2, "{\"process\":{\"env\":[\"A=/x=y\"]}}");
 }
 
-/* The destinations after the plan, as "/a /b". */
+/* Returns the destinations after the plan, as "/a /b". */
 static void assert_order(const char *mounts, const char *target, const char *expected)
 {
     struct plan_op op = mount_op(target, ACCESS_RO);

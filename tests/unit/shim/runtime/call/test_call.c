@@ -101,7 +101,7 @@ static const struct row rows[] = {
     {"create -f other.json c1", "X", "- other.json c1"},
     {"create -fother.json c1", "X", "- other.json c1"},
     {"create --conf=o.json c1", "X", "- o.json c1"},
-    /* globals behind the command: only newer ones take them */
+    /* global options behind the command: only newer versions accept them */
     {"create --log /l --bundle /b c1", "X", "X"},
     /* values of flags */
     {"create --no-pivot=true c1", "- - c1", "X"},
@@ -119,7 +119,7 @@ static const struct row rows[] = {
     {"--help", "pass", "pass"},
     {"features", "pass", "pass"},
     {"", "pass", "pass"},
-    /* other commands, and things that only look like ours */
+    /* other commands, and words that only resemble commands */
     {"start c1", "pass", "pass"},
     {"state create", "pass", "pass"},
     {"kill c1 KILL", "pass", "pass"},
@@ -131,7 +131,7 @@ static const struct row rows[] = {
     {"Create c1", "pass", "pass"},
 };
 
-/* What one grammar makes of it. */
+/* Reads a command line by one grammar. */
 static void read_with(enum lowlevel_flavor flavor, const char *line, char *out, size_t size)
 {
     char copy[256], *words[MOST_WORDS];
@@ -231,7 +231,7 @@ static void test_nonsense_that_creates_is_refused(void **state)
     assert_fails(read_line("create -bundle /b c1", FLAVOR_CRUN, &call, &err), err, ERR_USAGE);
 }
 
-/* That one reading shows a help text does not make the line harmless. */
+/* A line is not harmless because one grammar reads it as a request for help. */
 static void test_help_in_one_reading_only(void **state)
 {
     struct err err = ERR_INIT;
@@ -247,7 +247,7 @@ static void test_help_in_one_reading_only(void **state)
     assert_works(read_line("create -V ID --pid-file", FLAVOR_RUNC, &call, &err), err);
     assert_true(call_edits(&call));
     assert_string_equal(call.id, "ID");
-    /* what the older order would make of it is refused by runc */
+    /* runc refuses this line by the older order */
     assert_works(read_line("create --pid-file -x c1", FLAVOR_RUNC, &call, &err), err);
     assert_string_equal(call.id, "c1");
     assert_works(read_line("create -bA -b ID --", FLAVOR_RUNC, &call, &err), err);
@@ -332,7 +332,7 @@ static void test_own_options(void **state)
     assert_int_equal(o.count, 3); /* what follows has the log */
 }
 
-/* exec: its process file, or nothing where runc and crun could differ or refuse. */
+/* exec: its process file, or none if runc and crun could differ or refuse. */
 static void test_exec(void **state)
 {
     static const struct {
