@@ -12,7 +12,7 @@
 #include <time.h>
 
 /* Has the kernel kill the reader when the keeper ends, for whatever reason. */
-static void die_with(pid_t keeper)
+static void die_with_keeper(pid_t keeper)
 {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != keeper)
         raise(SIGKILL);
@@ -46,7 +46,7 @@ static pid_t start_reader(const struct keeper_task *task, reader_run *run, void 
     pid = fork();
     if (pid == 0) {
         struct reader r = {.socket = pair[1], .null = null, .task = task};
-        die_with(keeper);
+        die_with_keeper(keeper);
         reader_main(&r, run, ctx);
         end_reader();
     }
@@ -63,7 +63,7 @@ static pid_t start_reader(const struct keeper_task *task, reader_run *run, void 
  * Waits up to 2 s for the reader to end, then kills it. Returns its wait status, or 0 if it was
  * killed.
  */
-static int reap(pid_t pid)
+static int reap_reader(pid_t pid)
 {
     enum { STEPS = 2000, STEP_NS = 1000 * 1000 };
     int status = 0;
@@ -80,7 +80,7 @@ static int reap(pid_t pid)
 }
 
 /* Replaces the error if a signal ended the reader: that says more than a socket that was closed. */
-static void explain(int status, const char *so_far, struct err *err)
+static void explain_signal(int status, const char *so_far, struct err *err)
 {
     if (!WIFSIGNALED(status) || interrupted())
         return;
@@ -94,7 +94,7 @@ static void explain(int status, const char *so_far, struct err *err)
                 WTERMSIG(status), strsignal(WTERMSIG(status)), so_far);
 }
 
-static const char *result(const struct keeper_task *task, bool published)
+static const char *publication(const struct keeper_task *task, bool published)
 {
     if (!task->destination)
         return "";
@@ -113,8 +113,8 @@ int keeper_run(const struct keeper_task *task, reader_run *run, void *ctx, struc
     close(socket);
     if (interrupted())
         kill(pid, SIGTERM);
-    int status = reap(pid);
+    int status = reap_reader(pid);
     if (rc < 0)
-        explain(status, result(task, published), err);
+        explain_signal(status, publication(task, published), err);
     return rc;
 }

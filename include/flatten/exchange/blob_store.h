@@ -23,7 +23,7 @@ struct blob_request {
     const char *media_type; /* as the descriptor says; may be NULL */
 };
 
-/* Where a blob lies. The receiver owns fd. */
+/* The place of a blob. The receiver owns fd. */
 struct blob_place {
     int fd;
     off_t offset;

@@ -58,6 +58,7 @@ struct source {
 struct source *source_new(const struct reference *ref, struct err *err) must_check;
 
 /* Frees the source with its descriptor and its blob store. */
+/* Frees the source with its file or store. */
 void source_free(struct source *s);
 
 DEFINE_CLEANUP(source, struct source, source_free)
