@@ -1,4 +1,4 @@
-/* Room for temporary files: what is refused before it is written, and what a full disk means. */
+/* Space for temporary files: refusals before writing, and a full disk. */
 #include "flatten/keeper/files/temporary_file.h"
 #include "tests/unit/lib/unit.h"
 
