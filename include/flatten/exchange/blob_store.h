@@ -69,8 +69,9 @@ int blob_store_open(struct blob_store *s, const struct blob_request *requests, s
 /* Closes the first `count` places after an error. */
 void blob_places_close(struct blob_place *places, size_t count);
 
-/* Writes "blobs/sha256/HEX", the path of a blob in a layout. */
 enum { BLOB_PATH_SIZE = sizeof("blobs/sha256/") + DIGEST_SIZE };
+
+/* Writes "blobs/sha256/HEX", the path of a blob in a layout. */
 void blob_path(const struct digest *digest, char out[BLOB_PATH_SIZE]);
 
 #endif

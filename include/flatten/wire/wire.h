@@ -69,16 +69,19 @@ struct wire_reply {
 
 /* Appends the fields of the message. Memory that runs out shows in buf_check. */
 void wire_encode_request(const struct wire_request *request, struct buf *out);
+/* The same for a reply. */
 void wire_encode_reply(const struct wire_reply *reply, struct buf *out);
 
 /*
- * Decode a message. ERR_FORMAT for one that no encoder writes. Texts and data point into `message`;
- * wire_request_clear frees the arrays of a request, also after a failure.
+ * Decodes a request. ERR_FORMAT for one that no encoder writes. Texts and data point into
+ * `message`; wire_request_clear frees the arrays of a request, also after a failure.
  */
 int wire_decode_request(const struct buf *message, struct wire_request *out,
                         struct err *err) must_check;
+/* The same for a reply, which has no arrays. */
 int wire_decode_reply(const struct buf *message, struct wire_reply *out,
                       struct err *err) must_check;
+/* Frees the arrays of a decoded request. */
 void wire_request_clear(struct wire_request *request);
 
 #define _cleanup_wire_request_ _cleanup_(wire_request_clear)

@@ -96,7 +96,10 @@ struct http_text {
     struct buf text; /* owned by the caller; emptied by http_text_begin */
     size_t limit;    /* bytes; more is ERR_LIMIT */
 };
+
+/* Empties the text. */
 int http_text_begin(void *ctx, const struct http_reply *reply, struct err *err);
+/* Appends to the text, up to the limit. */
 int http_text_take(void *ctx, const char *data, size_t len, struct err *err);
 
 /*
