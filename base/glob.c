@@ -13,7 +13,7 @@ static const struct {
     {"punct", ispunct}, {"space", isspace}, {"upper", isupper}, {"xdigit", isxdigit},
 };
 
-/* What follows "[:alpha:]", or NULL if that is none. */
+/* Returns the text after "[:alpha:]", or NULL if it is no class. */
 static const char *in_class(const char *p, unsigned char c, bool *hit)
 {
     if (p[0] != '[' || p[1] != ':')
@@ -54,7 +54,7 @@ static const char *in_brackets(const char *p, unsigned char c, bool *hit)
     return *p == ']' ? p + 1 : NULL;
 }
 
-/* What follows the glob's first element, which is no '*', if it matches c; or NULL. */
+/* Returns the rest of the glob if its first element, not a '*', matches c; else NULL. */
 static const char *step(const char *glob, char c)
 {
     if (*glob == '?')

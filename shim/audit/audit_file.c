@@ -15,7 +15,7 @@ enum { TRIES = 1000 };
 
 static int make_directory(const char *path, struct err *err)
 {
-    static const struct source_make make = {.mode = 0750}; /* root's */
+    static const struct source_make make = {.mode = 0750}; /* owned by root */
     _cleanup_source_ struct source made = SOURCE_INIT;
     const char *name;
     _cleanup_free_ char *dir = path_parent(path, &name);

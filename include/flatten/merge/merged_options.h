@@ -1,5 +1,5 @@
 /*
- * What both ways of merging an image share, one pass (merge.h) and index (merge_index.h): their
+ * Shared by both ways of merging an image, one pass (merge.h) and index (merge_index.h): their
  * options, what they report, and how they end.
  */
 #ifndef FLATTEN_MERGED_OPTIONS_H

@@ -1,5 +1,5 @@
 /*
- * What becomes of a plan on this host: for each operation an outcome, which begins as the plan says
+ * The result of a plan on this host: for each operation an outcome, which begins as the plan says
  * and is changed by what is found out since: what the low-level runtime can do (plan_fit.c), which
  * sources are there and where they are held (shim/prepare), whether a root could be mounted anew
  * (shim/restack). The plan itself stays as it was made.

@@ -14,9 +14,9 @@
  * strictly than by any rule for something within it: what is denied cannot be had by mounting the
  * directory around it. PLAN_DOWNGRADED: it is mounted with the restrictions that `reason` names.
  *
- * What "security" does not allow is denied, but for capabilities beyond `max` and those of `drop`,
- * which are taken away. Capabilities, devices and seccomp of a privileged container are not judged:
- * it is allowed or denied as a whole.
+ * "security" denies all that it does not allow, but for capabilities beyond `max` and those of
+ * `drop`, which are taken away. Capabilities, devices and seccomp of a privileged container are not
+ * judged: it is allowed or denied as a whole.
  *
  * "tuning" fills in what nobody chose: a size of /dev/shm or a resource limit that is an engine's
  * default is replaced, any other is the user's and kept, as are the user's variables. A request

@@ -139,7 +139,7 @@ struct policy_capabilities {
     struct policy_place place;
 };
 
-/* What a container may have beyond its mounts: "security". */
+/* "security": the rights that a container may have, beside its mounts. */
 struct policy_security {
     bool given;
     struct policy_switch privileged, hooks, system_paths, root;
