@@ -2,9 +2,9 @@
 
 #include "flatten/command/keeper_run.h"
 #include "flatten/command/reference_parse.h"
-#include "flatten/command/squash_command.h"
+#include "flatten/command/squash/squash_command.h"
 #include "flatten/merge/merge.h"
-#include "flatten/merge/semantics.h"
+#include "flatten/merge/tree/semantics.h"
 #include "flatten/name/image_name.h"
 
 #include <inttypes.h>

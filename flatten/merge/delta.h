@@ -15,7 +15,7 @@
 #ifndef FLATTEN_DELTA_H
 #define FLATTEN_DELTA_H
 
-#include "flatten/merge/merge_index.h"
+#include "flatten/merge/index/merge_index.h"
 
 enum delta_flag {
     DELTA_WRITE = 1,    /* the directory, or the file under this name */

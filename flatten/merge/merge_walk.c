@@ -1,7 +1,7 @@
 #include "flatten/merge/merge_walk.h"
 
-#include "flatten/merge/array.h"
-#include "flatten/merge/symlink_budget.h"
+#include "flatten/merge/tree/array.h"
+#include "flatten/merge/tree/symlink_budget.h"
 
 #include <string.h>
 

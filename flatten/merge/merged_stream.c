@@ -2,10 +2,10 @@
 
 #include "flatten/layer/attributes.h"
 #include "flatten/layer/emit.h"
-#include "flatten/merge/array.h"
 #include "flatten/merge/merge.h"
-#include "flatten/merge/merged_limits.h"
-#include "flatten/merge/merged_notice.h"
+#include "flatten/merge/tree/array.h"
+#include "flatten/merge/tree/merged_limits.h"
+#include "flatten/merge/tree/merged_notice.h"
 
 #include <string.h>
 

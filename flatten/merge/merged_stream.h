@@ -4,7 +4,7 @@
 
 #include "flatten/image/image.h"
 #include "flatten/layer/entry_sink.h"
-#include "flatten/merge/merged_options.h"
+#include "flatten/merge/tree/merged_options.h"
 
 /* As merged_entries without options->indexed. Adds to *report. */
 enum merge_result merged_stream(const struct image *image, const struct merged_options *options,

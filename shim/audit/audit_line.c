@@ -1,6 +1,6 @@
 /* A decision as a line of JSON. */
 #include "shim/audit/audit.h"
-#include "shim/plan/describe.h"
+#include "shim/plan/decision/describe.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "shim/audit/metrics.h"
 
-#include "shim/plan/describe.h"
+#include "shim/plan/decision/describe.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #ifndef SHIM_BINDS_HOLD_H
 #define SHIM_BINDS_HOLD_H
 
-#include "shim/plan/decision.h"
+#include "shim/plan/decision/decision.h"
 
 /* Returns true if a mount that stays has a source that a user could swap, or that was held before.
  */

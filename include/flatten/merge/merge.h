@@ -26,8 +26,8 @@
 #define FLATTEN_MERGE_H
 
 #include "flatten/layer/entry_info.h"
-#include "flatten/merge/semantics.h"
-#include "flatten/merge/tree.h"
+#include "flatten/merge/tree/semantics.h"
+#include "flatten/merge/tree/tree.h"
 
 enum { MERGE_MOST_LAYERS = 1000 };
 

@@ -6,7 +6,7 @@
 
 #include "flatten/image/image.h"
 #include "flatten/layer/entry_sink.h"
-#include "flatten/merge/merged_options.h"
+#include "flatten/merge/tree/merged_options.h"
 
 /*
  * Gives the entries of the merged tree to the sink. With options->kept, these are what a layer must

@@ -9,7 +9,7 @@
 #define SHIM_AUDIT_H
 
 #include "shim/oci/call.h"
-#include "shim/plan/decision.h"
+#include "shim/plan/decision/decision.h"
 #include "shim/plan/judge.h"
 
 #include <time.h>

@@ -8,7 +8,7 @@
 #define SHIM_VOLUMES_H
 
 #include "shim/mount/source.h"
-#include "shim/plan/decision.h"
+#include "shim/plan/decision/decision.h"
 #include "shim/request/facts.h"
 
 /* Returns true for an operation that is a volume whose source must be there. */

@@ -13,7 +13,7 @@
 #ifndef SHIM_RESTACK_H
 #define SHIM_RESTACK_H
 
-#include "shim/plan/decision.h"
+#include "shim/plan/decision/decision.h"
 #include "shim/plan/judge.h"
 
 /*

@@ -2,7 +2,7 @@
 #ifndef SHIM_APPLY_PARTS_H
 #define SHIM_APPLY_PARTS_H
 
-#include "shim/plan/decision.h"
+#include "shim/plan/decision/decision.h"
 
 /* Restricts the options of the user's binds, and puts in the paths where their sources are held. */
 void apply_binds(const struct decision *decision, struct json_doc *doc);

@@ -4,7 +4,7 @@
 
 #include "tests/unit/lib/shim_unit.h"
 
-#include "shim/plan/decision.h"
+#include "shim/plan/decision/decision.h"
 
 static const char plan_volumes[] =
     "\"volumes\":{"

@@ -10,8 +10,8 @@
 #define FLATTEN_LAYER_STACK_H
 
 #include "base/arena.h"
-#include "flatten/merge/model.h"
-#include "flatten/merge/tree.h"
+#include "flatten/merge/tree/model.h"
+#include "flatten/merge/tree/tree.h"
 
 enum { LAYER_STACK_MOST = 1000 };
 

@@ -8,8 +8,8 @@
 
 #include "flatten/analyze/bytes/layer_stack.h"
 #include "flatten/image/image.h"
-#include "flatten/merge/merge_index.h"
-#include "flatten/merge/merged_options.h"
+#include "flatten/merge/index/merge_index.h"
+#include "flatten/merge/tree/merged_options.h"
 
 /*
  * Fills *out, which the caller clears, also after a failure. *index owns the tree that `out`

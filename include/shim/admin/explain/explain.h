@@ -6,7 +6,7 @@
 #ifndef SHIM_EXPLAIN_H
 #define SHIM_EXPLAIN_H
 
-#include "shim/plan/describe.h"
+#include "shim/plan/decision/describe.h"
 #include "shim/plan/judge.h"
 #include "shim/request/identity.h"
 

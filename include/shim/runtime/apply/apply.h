@@ -8,7 +8,7 @@
 #ifndef SHIM_APPLY_H
 #define SHIM_APPLY_H
 
-#include "shim/plan/decision.h"
+#include "shim/plan/decision/decision.h"
 
 /*
  * Applies the operations that change something. `spec` is a view of `doc`, and stale afterwards.

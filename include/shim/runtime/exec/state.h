@@ -10,7 +10,7 @@
 #ifndef SHIM_STATE_H
 #define SHIM_STATE_H
 
-#include "shim/plan/decision.h"
+#include "shim/plan/decision/decision.h"
 #include "shim/plan/judge.h"
 
 /*

@@ -3,7 +3,7 @@
 
 #include "shim/gather/rootfs.h"
 #include "shim/mount/mount_table.h"
-#include "shim/plan/describe.h"
+#include "shim/plan/decision/describe.h"
 
 static void test_layers(void **state)
 {

@@ -1,0 +1,274 @@
+#include "flatten/command/squash/squash_command.h"
+
+#include "base/cli/log.h"
+#include "base/cli/program.h"
+#include "flatten/image/history.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- JSON ---- */
+
+static void put_layer(const struct written_layer *layer, struct buf *out)
+{
+    buf_printf(out, "{\"digest\":\"%s\",\"diff_id\":\"%s\",\"size\":%" PRIu64 "}",
+               layer->digest.text, layer->diff_id.text, layer->size);
+}
+
+/* Appends the new layers, oldest first; then the newest by itself, which is often the only one. */
+static void put_made(const struct squashed *s, struct buf *out)
+{
+    buf_puts(out, ",\"made\":[");
+    for (size_t i = s->kept; i < s->count; i++) {
+        if (i > s->kept)
+            buf_putc(out, ',');
+        put_layer(&s->layers[i], out);
+    }
+    buf_puts(out, "],\"layer\":");
+    if (s->count > s->kept)
+        put_layer(&s->layers[s->count - 1], out);
+    else
+        buf_puts(out, "null");
+}
+
+/* Appends the source's layers, and whether each is kept or merged. */
+static void put_plan(const struct squash_job *job, struct buf *out)
+{
+    buf_puts(out, ",\"plan\":[");
+    for (size_t i = 0; i < job->image->layer_count; i++) {
+        const struct layer *layer = &job->image->layers[i];
+        buf_printf(out,
+                   "%s{\"layer\":%u,\"action\":\"%s\",\"diff_id\":\"%s\",\"size\":%" PRIu64 "}",
+                   i ? "," : "", layer->number, i < job->squashed.kept ? "keep" : "merge",
+                   layer->diff_id.text, layer->size);
+    }
+    buf_putc(out, ']');
+}
+
+/* Appends the image's name at a destination that keeps names. Returns false if it has none. */
+static bool put_called(const struct squash_run *run, const struct squash_entry *entry,
+                       struct buf *out)
+{
+    const char *name = squash_entry_name(run, entry);
+
+    if (name)
+        buf_printf(out, "%s%s", name, run->to->transport == TRANSPORT_DOCKER_DAEMON ? "-flat" : "");
+    return name;
+}
+
+/* Appends the member "name", with --all-images. */
+static void put_name(const struct squash_run *run, const struct squash_entry *entry,
+                     struct buf *out)
+{
+    _cleanup_buf_ struct buf name = BUF_INIT;
+
+    if (!run->places)
+        return;
+    buf_puts(out, "\"name\":");
+    if (put_called(run, entry, &name) && name.data)
+        json_quote(out, name.data, name.len);
+    else
+        buf_puts(out, "null");
+    buf_putc(out, ',');
+}
+
+/* `entry`: the job's, if that has no other; else NULL. */
+static void put_job(const struct squash_run *run, const struct squash_job *job,
+                    const struct squash_entry *entry, struct buf *out)
+{
+    const struct squashed *s = &job->squashed;
+    const struct merged_report *r = &s->report;
+
+    buf_putc(out, '{');
+    if (entry)
+        put_name(run, entry, out);
+    if (job->platform) {
+        buf_puts(out, "\"platform\":");
+        json_quote(out, job->platform, strlen(job->platform));
+        buf_putc(out, ',');
+    }
+    if (!run->command->dry_run)
+        buf_printf(out, "\"id\":\"%s\",\"digest\":\"%s\",", job->id.text, job->digest.text);
+    buf_printf(out,
+               "\"layers\":{\"in\":%u,\"out\":%zu,\"kept\":%zu},"
+               "\"entries\":{\"in\":%" PRIu64 ",\"out\":%" PRIu64 ",\"whiteouts\":%" PRIu64 "},"
+               "\"payload\":{\"in\":%" PRIu64 ",\"out\":%" PRIu64 "}",
+               r->layers, s->count, s->kept, r->entries_in - r->entries_kept, r->entries_out,
+               r->whiteouts, r->payload_in, r->payload_out);
+    if (run->command->dry_run)
+        put_plan(job, out);
+    else
+        put_made(s, out);
+    buf_printf(out, ",\"divergences\":%" PRIu64 "}", r->divergences);
+}
+
+static void put_entry(const struct squash_run *run, const struct squash_entry *entry,
+                      struct buf *out)
+{
+    bool several = entry->count > 1;
+
+    if (several) {
+        buf_putc(out, '{');
+        put_name(run, entry, out);
+        if (!run->command->dry_run)
+            buf_printf(out, "\"digest\":\"%s\",", entry->digest.text);
+        buf_puts(out, "\"images\":[");
+    }
+    for (size_t i = 0; i < entry->count; i++) {
+        if (i)
+            buf_putc(out, ',');
+        put_job(run, &run->jobs[entry->first + i], several ? NULL : entry, out);
+    }
+    if (several)
+        buf_puts(out, "]}");
+}
+
+static void put_json(const struct squash_run *run, struct buf *out)
+{
+    buf_puts(out, run->places ? "{\"images\":[" : "");
+    for (size_t i = 0; i < run->entry_count; i++) {
+        if (i)
+            buf_putc(out, ',');
+        put_entry(run, &run->entries[i], out);
+    }
+    buf_puts(out, run->places ? "]}\n" : "\n");
+}
+
+/* ---- text ---- */
+
+/* Returns the command that made the layer, from its history; NULL if that does not say. */
+static const char *created_by(const struct squash_job *job, size_t layer)
+{
+    const struct json *history = json_get(json_root(job->image->config), "history");
+
+    for (size_t i = 0; i < json_count(history); i++) {
+        const struct json *entry = json_at(history, i);
+        if (history_is_empty_layer(entry))
+            continue;
+        if (layer-- == 0)
+            return json_text(json_get(entry, "created_by"));
+    }
+    return NULL;
+}
+
+static void put_text_plan(const struct squash_job *job, struct buf *out)
+{
+    enum { SHOWN = 60 };
+
+    for (size_t i = 0; i < job->image->layer_count; i++) {
+        const struct layer *layer = &job->image->layers[i];
+        const char *by = created_by(job, i);
+        buf_printf(out, "%-5s layer %-3u %10.1f MB  ", i < job->squashed.kept ? "keep" : "merge",
+                   layer->number, (double)layer->size / 1e6);
+        if (by)
+            buf_put_printable(out, by, strnlen(by, SHOWN));
+        buf_putc(out, '\n');
+    }
+}
+
+/* Appends what tells the job from others: the image's name, its platform, both or nothing. */
+static void put_subject(const struct squash_run *run, const struct squash_job *job, struct buf *out)
+{
+    const char *name = job->image->name;
+
+    if (run->places && name)
+        buf_put_printable(out, name, strlen(name));
+    if (run->places && name && job->platform)
+        buf_putc(out, ' ');
+    if (job->platform)
+        buf_put_printable(out, job->platform, strlen(job->platform));
+}
+
+static void put_text_job(const struct squash_run *run, const struct squash_job *job,
+                         struct buf *out)
+{
+    const struct squashed *s = &job->squashed;
+    const struct merged_report *r = &s->report;
+    size_t start = out->len;
+
+    put_subject(run, job, out);
+    if (out->len > start)
+        buf_puts(out, ":\n");
+    put_text_plan(job, out);
+    buf_printf(out,
+               "layers %u -> %zu (%zu kept), entries %" PRIu64 " -> %" PRIu64
+               ", content %.1f -> %.1f MB",
+               r->layers, s->count, s->kept, r->entries_in - r->entries_kept, r->entries_out,
+               (double)r->payload_in / 1e6, (double)r->payload_out / 1e6);
+    if (r->whiteouts)
+        buf_printf(out, ", whiteouts %" PRIu64, r->whiteouts);
+    buf_putc(out, '\n');
+}
+
+static void say_result(const struct squash_run *run, const struct squash_job *job)
+{
+    _cleanup_buf_ struct buf subject = BUF_INIT;
+    const struct squashed *s = &job->squashed;
+    const struct merged_report *r = &s->report;
+    uint64_t dead = r->payload_in > r->payload_out ? r->payload_in - r->payload_out : 0;
+
+    put_subject(run, job, &subject);
+    const char *platform = subject.data ? subject.data : "";
+    const char *colon = *platform ? ": " : "";
+
+    if (s->kept && s->count == s->kept)
+        log_info("%s%s%zu layers are kept; the others add nothing to them", platform, colon,
+                 s->kept);
+    else if (s->kept)
+        log_info("%s%s%zu layers became %zu, on %zu kept ones; %.1f of %.1f MB were dead", platform,
+                 colon, r->layers - s->kept, s->count - s->kept, s->kept, (double)dead / 1e6,
+                 (double)r->payload_in / 1e6);
+    else
+        log_info("%s%s%u layers became %zu; %.1f of %.1f MB were dead", platform, colon, r->layers,
+                 s->count, (double)dead / 1e6, (double)r->payload_in / 1e6);
+}
+
+/*
+ * Appends ID and digest; an image index has no ID. With --all-images each image has one line, with
+ * its name first.
+ */
+static void put_result(const struct squash_run *run, const struct squash_entry *entry,
+                       struct buf *out)
+{
+    const struct squash_job *job = &run->jobs[entry->first];
+    bool is_index = entry->count > 1;
+    const char *digest = is_index ? entry->digest.text : job->digest.text;
+
+    if (run->places && !put_called(run, entry, out))
+        buf_putc(out, '-');
+    if (run->places)
+        buf_printf(out, " %s %s\n", is_index ? "-" : job->id.text, digest);
+    else if (is_index)
+        buf_printf(out, "%s\n", digest);
+    else
+        buf_printf(out, "%s\n%s\n", job->id.text, digest);
+}
+
+static void put_text(const struct squash_run *run, struct buf *out)
+{
+    const struct squash_command *c = run->command;
+
+    for (size_t i = 0; i < run->count; i++) {
+        if (c->dry_run)
+            put_text_job(run, &run->jobs[i], out);
+        else if (!c->quiet)
+            say_result(run, &run->jobs[i]);
+    }
+    if (c->dry_run)
+        return;
+    if (c->verify && !c->quiet)
+        log_info("verified: the same tree");
+    for (size_t i = 0; i < run->entry_count; i++)
+        put_result(run, &run->entries[i], out);
+}
+
+int squash_print(const struct squash_run *run, struct err *err)
+{
+    _cleanup_buf_ struct buf out = BUF_INIT;
+
+    if (run->command->json)
+        put_json(run, &out);
+    else
+        put_text(run, &out);
+    return program_print(&out, err);
+}

@@ -1,0 +1,227 @@
+#include "flatten/command/squash/squash_command.h"
+
+#include "base/cli/log.h"
+#include "flatten/command/squash/progress.h"
+#include "flatten/layer/layer_blob.h"
+#include "flatten/squash/squash_verify.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum { MOST_NOTICES = 20 };
+
+void squash_run_clear(struct squash_run *run)
+{
+    for (size_t i = 0; i < run->count; i++) {
+        struct squash_job *job = &run->jobs[i];
+        cleanup_image(&job->image);
+        free(job->platform);
+        squashed_clear(&job->squashed);
+        buf_free(&job->config);
+        buf_free(&job->manifest);
+    }
+    for (size_t i = 0; i < run->entry_count; i++)
+        buf_free(&run->entries[i].image_index);
+    free(run->jobs);
+    free(run->entries);
+    free(run->places);
+    cleanup_source(&run->source);
+    cleanup_source(&run->base);
+}
+
+struct notices {
+    struct squash_job *job;
+    struct progress *progress; /* borrowed */
+    bool quiet;
+};
+
+static void on_notice(void *ctx, unsigned layer, const char *path, const char *text)
+{
+    struct notices *n = ctx;
+
+    if (!n->quiet && n->job->notices < MOST_NOTICES) {
+        progress_hide(n->progress);
+        log_warning("layer %u: %s: %s", layer, path, text);
+    }
+    n->job->notices++;
+}
+
+static void on_difference(void *ctx, const char *path, const char *a, const char *b)
+{
+    size_t *shown = ctx;
+
+    if ((*shown)++ < MOST_NOTICES)
+        log_error("/%s: source: %s; result: %s", path, a ? a : "(nothing)", b ? b : "(nothing)");
+}
+
+/* Returns 0 if source and result have the same tree, 1 if they differ, or -1. */
+static int verify_job(const struct squash_job *job, const struct merged_options *options,
+                      struct err *err)
+{
+    size_t differing, shown = 0;
+
+    if (squash_verify(job->image, &job->squashed, options, on_difference, &shown, &differing, err) <
+        0)
+        return -1;
+    if (differing)
+        log_error("%zu paths differ: nothing was published", differing);
+    return differing ? 1 : 0;
+}
+
+/* Warns of kept layers that Docker before 23 cannot load. */
+static void warn_zstd(const struct squash_run *run, const struct squash_job *job)
+{
+    if (run->command->quiet || run->command->dry_run || run->to->transport == TRANSPORT_OCI ||
+        run->to->transport == TRANSPORT_OCI_ARCHIVE)
+        return;
+    for (size_t i = 0; i < job->squashed.kept; i++) {
+        if (job->squashed.layers[i].kind != COMPRESSION_ZSTD)
+            continue;
+        log_warning("kept layers are compressed with zstd: Docker before 23 cannot load them");
+        return;
+    }
+}
+
+/* For the progress line an uncompressed layer counts once: only the verifier reads all of it. */
+static bool is_read_again(const struct layer *layer)
+{
+    struct err ignored = ERR_INIT;
+    enum compression kind;
+
+    return layer_compression(layer, &kind, &ignored) < 0 || kind != COMPRESSION_NONE;
+}
+
+/* With an index, all layers but the kept ones are read twice. */
+static struct progress *start_progress(const struct squash_command *c, struct image *image,
+                                       const struct merged_options *options, struct err *err)
+{
+    bool indexed = options->kept || options->semantics != SEMANTICS_OVERLAY;
+    uint64_t total = 0;
+
+    for (size_t i = 0; i < image->layer_count; i++) {
+        const struct layer *layer = &image->layers[i];
+        total += layer->size * (indexed && i >= options->kept && is_read_again(layer) ? 2 : 1);
+    }
+    struct progress *p = progress_new(!c->quiet && !c->json, total, err);
+    for (size_t i = 0; p && i < image->layer_count; i++)
+        image->layers[i].progress = progress_counter(p);
+    return p;
+}
+
+static int squash_shown(struct squash_run *run, struct squash_job *job,
+                        struct squash_options *options, struct notices *notices, struct sink *sink,
+                        struct err *err)
+{
+    _cleanup_progress_ struct progress *progress =
+        start_progress(run->command, job->image, &options->merged, err);
+
+    notices->progress = progress;
+    int rc = progress ? squash_layers(job->image, options, sink, &job->squashed, err) : -1;
+    for (size_t i = 0; i < job->image->layer_count; i++)
+        job->image->layers[i].progress = NULL;
+    return rc;
+}
+
+/* Opens the image whose layers are kept. The daemon tells their diff_ids without the layers. */
+static struct image *open_base(struct squash_run *run, const char *platform, struct err *err)
+{
+    if (run->from[SQUASH_BASE].transport == TRANSPORT_DOCKER_DAEMON)
+        return reader_diff_ids(run->reader, SQUASH_BASE, err);
+    if (!run->base && !(run->base = reader_source(run->reader, SQUASH_BASE, err)))
+        return NULL;
+    /* Layers are compared by digest: none is fetched. */
+    return source_image(run->base, &(struct image_choice){.platform = platform, .outline = true},
+                        err);
+}
+
+static int choose_layers(struct squash_run *run, const struct image *image, const char *platform,
+                         size_t *kept, struct err *err)
+{
+    bool named = run->selection.base != NULL;
+    _cleanup_image_ struct image *base = named ? open_base(run, platform, err) : NULL;
+
+    if (named && !base)
+        return err_wrap(err, "--keep-base=%s", run->selection.base);
+    return layer_selection_resolve(&run->selection, image, base, kept, err);
+}
+
+/* On ENOSPC and the like, names the destination: that is what is full. Returns -1. */
+static int explain_room(const struct squash_run *run, struct err *err)
+{
+    if (err->kind != ERR_SYSTEM || (err->sys != ENOSPC && err->sys != EDQUOT && err->sys != EFBIG))
+        return -1;
+    if (run->to->path)
+        return err_wrap(err, "%s", run->to->path);
+    return err_wrap(err, "the new layer's temporary file (set TMPDIR)");
+}
+
+static int squash_job(struct squash_run *run, struct squash_job *job, struct sink *sink,
+                      struct err *err)
+{
+    const struct squash_command *c = run->command;
+    size_t before = (size_t)(job - run->jobs);
+    _cleanup_free_ const struct squashed **earlier = calloc(before + 1, sizeof(*earlier));
+    struct notices notices = {.job = job, .quiet = c->quiet};
+    struct squash_options options = {.merged = {.notice = on_notice,
+                                                .notice_ctx = &notices,
+                                                .semantics = semantics_named(c->semantics),
+                                                .max_size = c->max_size << 30},
+                                     .compress = run->compress,
+                                     .into = (size_t)c->into,
+                                     .readable = c->verify,
+                                     .earlier = earlier,
+                                     .earlier_count = before};
+
+    if (!earlier)
+        return err_nomem(err);
+    for (size_t i = 0; i < before; i++)
+        earlier[i] = &run->jobs[i].squashed;
+    const char *platform = job->platform ? job->platform : c->platform;
+    if (choose_layers(run, job->image, platform, &options.merged.kept, err) < 0)
+        return -1;
+    if (squash_shown(run, job, &options, &notices, sink, err) < 0)
+        return explain_room(run, err);
+    if (job->notices > MOST_NOTICES && !c->quiet)
+        log_warning("%" PRIu64 " more such warnings", job->notices - MOST_NOTICES);
+    warn_zstd(run, job);
+    return sink && c->verify ? verify_job(job, &options.merged, err) : 0;
+}
+
+/* Squashes the images of an entry, and closes their layers. */
+static int squash_entry(struct squash_run *run, const struct squash_entry *entry, struct sink *sink,
+                        struct err *err)
+{
+    for (size_t i = entry->first; i < entry->first + entry->count; i++) {
+        struct squash_job *job = &run->jobs[i];
+        int rc = squash_job(run, job, sink, err);
+        if (rc < 0 && job->platform)
+            err_wrap(err, "%s", job->platform);
+        if (rc != 0)
+            return rc;
+        image_close_layers(job->image);
+    }
+    return 0;
+}
+
+int squash_run(struct squash_run *run, struct err *err)
+{
+    bool writes = !run->command->dry_run;
+    _cleanup_sink_ struct sink *sink = NULL;
+
+    if (squash_open_source(run, err) < 0)
+        return -1;
+    for (size_t i = 0; i < (run->places ? run->place_count : 1); i++) {
+        if (squash_open_entry(run, err) < 0)
+            return -1;
+        if (writes && !sink && !(sink = reader_sink(run->reader, err)))
+            return -1;
+        int rc = squash_entry(run, &run->entries[i], sink, err);
+        const char *name = run->places ? squash_entry_name(run, &run->entries[i]) : NULL;
+        if (rc < 0 && name)
+            return err_wrap(err, "%s", name);
+        if (rc != 0)
+            return rc;
+    }
+    return writes ? squash_publish(run, sink, err) : 0;
+}

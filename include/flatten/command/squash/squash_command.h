@@ -1,0 +1,86 @@
+/*
+ * `flatten squash`, in order: command_squash.c parses options, squash_open.c opens images,
+ * squash_run.c squashes and verifies, squash_publish.c describes and publishes, squash_print.c
+ * prints.
+ */
+#ifndef FLATTEN_SQUASH_COMMAND_H
+#define FLATTEN_SQUASH_COMMAND_H
+
+#include "flatten/command/squash/timestamp.h"
+#include "flatten/image/image_source.h"
+#include "flatten/reader/reader.h"
+#include "flatten/squash/layer_selection.h"
+#include "flatten/squash/platforms.h"
+#include "flatten/squash/squash.h"
+
+struct squash_command {
+    const char *compression, *semantics, *platform, *created, *keep_base, *last, *cert_dir;
+    uint64_t into, threads, retries, max_size;
+    bool all_images, insecure, dry_run, verify, json, quiet;
+};
+
+/* One image to squash. */
+struct squash_job {
+    struct image *image;
+    char *platform; /* from the image index; NULL for an image that is in none */
+    struct squashed squashed;
+    struct buf config, manifest;
+    struct digest id, digest; /* of config and manifest */
+    uint64_t notices;         /* how many there were */
+};
+
+/* An image to publish; or several, one for each platform, with an index of them. */
+struct squash_entry {
+    size_t first, count;    /* of the run's jobs; with more than one there is an image index */
+    struct buf image_index; /* the new one */
+    struct digest digest;   /* of it */
+};
+
+/* The sources, by number (keeper_task.sources). */
+enum { SQUASH_FROM, SQUASH_BASE, SQUASH_SOURCES };
+
+struct squash_run {
+    const struct squash_command *command;
+    const struct reference *from; /* SQUASH_SOURCES of them */
+    const struct reference *to;   /* path and name are NULL when nothing is written */
+    struct reader *reader;        /* borrowed */
+    struct source *source, *base; /* the two of `from`; base may be NULL */
+    struct layer_selection selection;
+    struct compress_options compress;
+    char created[TIMESTAMP_SIZE]; /* "": keep the source's */
+    size_t documents;             /* bytes of memory that configs and manifests take */
+    size_t *places;               /* with --all-images: the source's images, by place; or NULL */
+    size_t place_count;
+    struct squash_entry *entries; /* one; with --all-images one for each place */
+    size_t entry_count;
+    struct squash_job *jobs; /* one for each entry, or for each platform of it */
+    size_t count;
+};
+
+/* Returns the entry's name at its source; or NULL. */
+const char *squash_entry_name(const struct squash_run *run, const struct squash_entry *entry);
+
+/* Finds the source, and with --all-images its places. */
+int squash_open_source(struct squash_run *run, struct err *err) must_check;
+
+/* Opens the next entry's images, as jobs. */
+int squash_open_entry(struct squash_run *run, struct err *err) must_check;
+
+/* Makes config and manifest of each squashed image, and publishes all. */
+int squash_publish(struct squash_run *run, struct sink *sink, struct err *err) must_check;
+
+/*
+ * Opens the source, squashes, verifies and publishes; with --dry-run only rehearses. Returns the
+ * exit status, or -1. The caller clears the run with squash_run_clear, also after a failure.
+ */
+int squash_run(struct squash_run *run, struct err *err) must_check;
+
+/* Frees what the run owns. */
+void squash_run_clear(struct squash_run *run);
+
+#define _cleanup_squash_run_ _cleanup_(squash_run_clear)
+
+/* Prints the result, or the plan of a rehearsal, on standard output. */
+int squash_print(const struct squash_run *run, struct err *err) must_check;
+
+#endif

@@ -1,0 +1,85 @@
+#include "shim/plan/decision/decision.h"
+
+int decision_begin(const struct plan *plan, struct arena *arena, struct decision *out,
+                   struct err *err)
+{
+    struct outcome *list = arena_alloc(arena, (plan->count + 1) * sizeof(*list));
+
+    if (!list)
+        return err_nomem(err);
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct plan_op *op = &plan->ops[i];
+        list[i] = (struct outcome){.op = op, .verdict = op->verdict, .reason = op->reason};
+        if (op->kind == PLAN_MOUNT)
+            list[i].mount =
+                (struct mount_form){.source = op->mount.source, .idmap = op->mount.idmap};
+    }
+    *out = (struct decision){.plan = plan, .list = list, .count = plan->count};
+    return 0;
+}
+
+void decision_skip(struct decision *decision, size_t mount, const char *reason)
+{
+    decision->list[mount].verdict = PLAN_SKIPPED;
+    decision->list[mount].reason = reason;
+    for (size_t i = 0; i < decision->count; i++) {
+        struct outcome *o = &decision->list[i];
+        if (o->op->kind == PLAN_ENV && o->op->variable.mount == mount && o->verdict == PLAN_ADDED) {
+            o->verdict = PLAN_SKIPPED;
+            o->reason = "its volume was left out";
+        }
+    }
+}
+
+/* True if the document changes; a root that is mounted anew does not show there. */
+static bool outcome_changes(const struct outcome *o)
+{
+    if (o->op->kind == PLAN_ROOTFS)
+        return false;
+    return o->verdict == PLAN_ADDED || o->verdict == PLAN_DOWNGRADED || o->hold;
+}
+
+bool decision_changes(const struct decision *decision)
+{
+    const struct requests *requests = decision->plan->requests;
+
+    if (requests && requests->mount_count)
+        return true;
+    for (size_t i = 0; i < decision->count; i++)
+        if (outcome_changes(&decision->list[i]))
+            return true;
+    return false;
+}
+
+static void print_denial(const struct outcome *o, struct buf *out)
+{
+    const struct plan_op *op = o->op;
+
+    if (op->asked_by)
+        buf_printf(out, "%s: ", op->asked_by);
+    else
+        buf_printf(out, "volumes.%s: ",
+                   op->kind == PLAN_ENV ? op->variable.volume->name : op->mount.volume->name);
+    buf_puts(out, o->reason);
+    if (op->place.file) {
+        buf_puts(out, " (");
+        policy_place_print(&op->place, out);
+        buf_putc(out, ')');
+    }
+}
+
+int decision_check(const struct decision *decision, struct err *err)
+{
+    _cleanup_buf_ struct buf text = BUF_INIT;
+
+    for (size_t i = 0; i < decision->count; i++) {
+        if (decision->list[i].verdict != PLAN_DENIED)
+            continue;
+        if (text.len)
+            buf_puts(&text, "; ");
+        print_denial(&decision->list[i], &text);
+    }
+    if (text.failed)
+        return err_nomem(err);
+    return text.len ? err_set(err, ERR_POLICY, "%s", text.data) : 0;
+}
