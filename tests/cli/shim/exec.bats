@@ -151,7 +151,7 @@ becomes() {
     becomes '{"user":{"uid":1001},"capabilities":{"bounding":["CAP_SETUID"],"ambient":["CAP_CHOWN"]}}'
 }
 
-@test "an exec with a capability to become root is refused" {
+@test "an exec loses a dropped capability that would make it root" {
     as_root
     guarded '"user": { "root": "deny" }, "capabilities": { "drop": ["SETUID"] }'
     becomes '{"user":{"uid":1001},"capabilities":{"ambient":["CAP_SETUID"]}}' >/dev/null

@@ -58,7 +58,7 @@ destinations() { jq -c '[.mounts[].destination]' "$BUNDLE/config.json"; }
     [ "$(destinations)" = '["/proc","/logs","/by/variable"]' ]
 }
 
-@test "without \"requests\", annotations and mounts count, and variables do not" {
+@test "without \"requests\", annotations and mounts are carriers, and variables are not" {
     ask_by '"mounts"'
     policy
     run shim create --bundle "$BUNDLE" c1
