@@ -5,20 +5,20 @@
 
 load lib/shim
 
-# Decisions are root's to write down.
+# Audit records are written by root only.
 setup_audit() {
     as_root
     mkdir "$DIR/log"
     audit "\"file\": \"$DIR/log/audit.jsonl\", \"metrics\": \"$DIR/log/flatbed.prom\"${1:+, $1}"
 }
 
-# audit MEMBERS: the policy's section, on a line of its own.
+# audit MEMBERS: sets the policy's section on a line of its own.
 audit() {
     sed -i '/^"audit":/d' "$DIR/policy.json"
     sed -i "1a \"audit\": { $1 }," "$DIR/policy.json"
 }
 
-# says FILTER: of the last line of the audit.
+# says FILTER: applies FILTER to the last line of the audit.
 says() { tail -n 1 "$DIR/log/audit.jsonl" | jq -c "$1"; }
 
 # counted SAMPLE NUMBER
@@ -35,7 +35,7 @@ teardown() {
 
 # ------------------------------------------------------------------ one line a decision
 
-@test "what is changed, allowed and denied is written down, and nothing is said of it" {
+@test "changed, allowed and denied decisions are audited, and nothing is printed about it" {
     setup_audit
     create
     [ "$status" -eq 7 ]
@@ -64,7 +64,7 @@ teardown() {
     [ "$(stat -c %a "$DIR/log/flatbed.prom")" = 644 ]
 }
 
-@test "refusals before there is a plan are written down, too" {
+@test "refusals before a plan exists are audited too" {
     setup_audit
     echo '{ "mounts": [' >"$BUNDLE/config.json"
     create
@@ -88,7 +88,7 @@ teardown() {
     counted 'flatbed_containers_total{verdict="denied"}' 4
 }
 
-@test "calls that create nothing are not written down" {
+@test "calls that create nothing are not audited" {
     setup_audit
     run shim kill c1
     run shim exec c1 true
@@ -97,7 +97,7 @@ teardown() {
     [ ! -e "$DIR/log/flatbed.prom" ]
 }
 
-@test "no container can forge a line" {
+@test "a container cannot forge a line" {
     setup_audit
     jq '.annotations["flatbed.data"] = "x\"}\n{\"verdict\":\"allowed\"}\n"
         | .annotations["io.kubernetes.cri.image-name"] = "a\n{}\u001b[31m"' "$BUNDLE/config.json" >"$DIR/new"
@@ -109,7 +109,7 @@ teardown() {
     run ! grep -q $'\033' "$DIR/log/audit.jsonl"
 }
 
-@test "a file size limit costs the line, and nothing else" {
+@test "a file size limit loses the line and nothing else" {
     setup_audit
     head -c 2000 /dev/zero | tr '\0' x >"$DIR/log/audit.jsonl"
     echo >>"$DIR/log/audit.jsonl"
@@ -117,7 +117,7 @@ teardown() {
     run bash -c 'ulimit -f 2; exec "$@"' - "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1
     [ "$status" -eq 7 ]
     counted flatbed_audit_errors_total 1
-    # … and the counters stay as they are, where there is room for nothing
+    # The counters stay unchanged where no byte can be written.
     printf '#!/bin/sh\nexit 7\n' >"$DIR/low"
     run bash -c 'ulimit -f 0; exec "$@"' - "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1
     [ "$status" -eq 7 ]
@@ -128,7 +128,7 @@ teardown() {
     [[ $output =~ audit,\ which\ the\ policy\ requires.*File\ too\ large ]]
 }
 
-@test "a profile, what is switched off and the engine are in the line; a profile has an audit of its own" {
+@test "a line has the profile, the switched-off items and the engine; a profile may have its own audit" {
     setup_audit
     sed -i "2a \"opt_out\": [\"mounts\"], \"profiles\": [ { \"name\": \"p\", \"match\": { \"uid\": [\"7\"] }, \"audit\": { \"file\": \"$DIR/log/other.jsonl\" } } ]," "$DIR/policy.json"
     jq '.process.user.uid = 7 | .annotations["flatbed.off"] = "mounts"' "$BUNDLE/config.json" >"$DIR/new"
@@ -141,7 +141,7 @@ teardown() {
 
 # ------------------------------------------------------------------ permissive
 
-@test "what a permissive policy lets pass is a warning" {
+@test "a denial that a permissive policy lets pass is a warning" {
     setup_audit
     sed -i 's|"version": 1,|"version": 1, "mode": "permissive",|' "$DIR/policy.json"
     annotate nothing
@@ -163,7 +163,7 @@ teardown() {
 
 # ------------------------------------------------------------------ syslog
 
-# with_log COMMAND…: in a mount namespace whose /dev/log is read into $DIR/messages, one message a line.
+# with_log COMMAND…: runs it in a mount namespace whose /dev/log is read into $DIR/messages, one message a line.
 with_log() {
     mkdir "$DIR/dev"
     python3 -c '
@@ -199,7 +199,7 @@ messages() {
     [ "$(jq -c '[.verdict, .container]' <<<"${BASH_REMATCH[1]}")" = '["changed","c1"]' ]
 }
 
-@test "a permissive denial is a warning in syslog, whatever the audit says; so is a broken policy" {
+@test "a permissive denial or a broken policy is a warning in syslog, whatever the audit setting is" {
     as_root
     sed -i 's|"version": 1,|"version": 1, "mode": "permissive",|' "$DIR/policy.json"
     annotate nothing
@@ -209,7 +209,7 @@ messages() {
     [[ $output =~ ^\<84\>.*"'nothing' is not offered" ]] # authpriv.warning
 }
 
-# Fills what a daemon that does not read has to read.
+# Fills the receive buffer of a daemon that does not read.
 fill_log() {
     python3 -c '
 import socket
@@ -225,7 +225,7 @@ while not full:
         pass'
 }
 
-@test "a syslog daemon that reads nothing does not hold up a launch for long" {
+@test "a syslog daemon that does not read delays a launch only briefly" {
     as_root
     audit '"syslog": true'
     export -f fill_log
@@ -235,7 +235,7 @@ while not full:
     [ "$status" -eq 7 ]
 }
 
-@test "a line that the file cannot take goes to syslog" {
+@test "a line that cannot be written to the file goes to syslog" {
     setup_audit
     chmod 0777 "$DIR/log"
     with_log "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1 || status=$?
@@ -246,7 +246,7 @@ while not full:
 
 # ------------------------------------------------------------------ files
 
-@test "a file that cannot be written stops nothing, unless the audit is required" {
+@test "an unwritable audit file stops a launch only if the audit is required" {
     setup_audit
     ln -s "$DIR/target" "$DIR/log/audit.jsonl"
     create
@@ -260,7 +260,7 @@ while not full:
     create
     [ "$status" -eq 1 ]
     [[ $stderr =~ "the audit, which the policy requires, cannot be written: $DIR/log/audit.jsonl" ]]
-    run ! grep -qx create "$DIR/low.words" # it was asked for its features, at most
+    run ! grep -qx create "$DIR/low.words" # at most, the runtime was asked for its features
     untouched "$sum"
     rm "$DIR/log/audit.jsonl"
     create
@@ -268,7 +268,7 @@ while not full:
     [ "$(says .verdict)" = '"changed"' ]
 }
 
-@test "on a full disk there is no half line, and the line before stays" {
+@test "a full disk leaves no partial line, and the previous line stays" {
     setup_audit
     mount -t tmpfs -o size=16k,mode=0755 none "$DIR/log"
     create
@@ -287,7 +287,7 @@ while not full:
     jq -e . "$DIR/log/audit.jsonl" >/dev/null
 }
 
-@test "counters that are not ours are started anew" {
+@test "a counters file with unknown content is started anew" {
     setup_audit
     echo 'node_load1 0.5' >"$DIR/log/flatbed.prom"
     create
@@ -299,7 +299,7 @@ while not full:
     [ ! -L "$DIR/log/flatbed.prom" ]
 }
 
-@test "whoever can read the audit file cannot hold up launches by a lock on it" {
+@test "a reader of the audit file cannot delay launches with a lock on it" {
     setup_audit
     create
     hold_lock "$DIR/log/audit.jsonl"
@@ -308,7 +308,7 @@ while not full:
     counted flatbed_audit_errors_total 0
 }
 
-@test "whoever can read the counters' folder cannot hold up launches by a lock on it" {
+@test "a user who can open the counters' directory cannot delay launches with a lock on it" {
     setup_audit
     hold_lock "$DIR/log"
     create
@@ -317,7 +317,7 @@ while not full:
 
 # ------------------------------------------------------------------ many at once
 
-# A low-level runtime that only succeeds, and bundles of their own.
+# A low-level runtime that only succeeds, and a bundle for each container.
 many() {
     ln -s /bin/true "$DIR/true"
     sed -i "s|$DIR/low|/bin/true|" "$DIR/policy.json"
@@ -328,7 +328,7 @@ many() {
     done
 }
 
-@test "200 containers at once: with rotation every line is whole, and none is lost" {
+@test "200 concurrent containers: with rotation, every line is whole and none is lost" {
     setup_audit '"max_size": "4k", "keep": 100'
     many 200
     for i in $(seq 200); do
@@ -347,7 +347,7 @@ many() {
     counted flatbed_audit_errors_total 0
 }
 
-@test "SIGKILL in between harms nothing" {
+@test "SIGKILL during a write damages nothing" {
     setup_audit '"max_size": "4k", "keep": 100'
     many 60
     for i in $(seq 60); do

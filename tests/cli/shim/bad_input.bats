@@ -1,14 +1,14 @@
 #!/usr/bin/env bats
-# flatbed-runtime and what nobody should give it: documents and policies that are wrong, too large or
-# hostile, disks that are full, and ends at any moment. Always: exit 1, a clear message, config.json
-# as it was.
+# flatbed-runtime with bad input: documents and policies that are malformed, too large or hostile, full
+# disks, and kills at any moment. Each test expects exit status 1, a clear message and an unchanged
+# config.json.
 # shellcheck disable=SC2154,SC2016 # stderr is what run --separate-stderr sets; scripts for later
 
 load lib/shim
 
-setup_file() { export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0; } # it fails under strace
+setup_file() { export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0; } # the leak check fails under strace
 
-# Leftovers of the file system tests are unmounted before shim.bash's teardown removes them.
+# File systems left by the tests are unmounted before the teardown of shim.bash removes their directories.
 teardown() {
     ! mountpoint -q "$DIR/small" || umount -l "$DIR/small"
     rm -rf "/run/flatbed/state/${DIR//\//%2F}"*
@@ -16,10 +16,10 @@ teardown() {
     rm -rf --one-file-system "$DIR"
 }
 
-# For what asks the runtime what it can do: without a trace of that.
+# A low-level runtime that records nothing, not even that it was asked for its features.
 quiet_low() { printf '#!/bin/sh\nexit 7\n' >"$DIR/low"; }
 
-# create_refuses REGEX: config.json, as it is now, is refused, stays, and nothing else is in the bundle.
+# create_refuses REGEX: the current config.json is refused and unchanged, and the bundle has no other new file.
 create_refuses() {
     local before
     before=$(sha256sum <"$BUNDLE/config.json")
@@ -37,7 +37,7 @@ given() {
 
 # ------------------------------------------------------------------ config.json
 
-@test "bad: config.json cut off anywhere" {
+@test "bad: config.json truncated at any byte" {
     local whole length
     whole=$(<"$BUNDLE/config.json")
     for ((length = 0; length < ${#whole}; length += 9)); do
@@ -45,7 +45,7 @@ given() {
     done
 }
 
-@test "bad: config.json that is something else" {
+@test "bad: config.json that is another kind of document or file" {
     given 'not an object' '[]'
     given 'not an object' 'null'
     given '1:4: .*trailing garbage' '{} x'
@@ -56,7 +56,7 @@ given() {
     create_refuses '1:8: '
 }
 
-@test "bad: members of another type" {
+@test "bad: members of a wrong type" {
     local user='"user":{"uid":0,"gid":0}'
     given 'process: expected an object, not an array' '{"process":[]}'
     given 'process.user: expected an object' '{"process":{"user":7}}'
@@ -75,7 +75,7 @@ given() {
     given 'hostname: expected a string' '{"hostname":{}}'
 }
 
-@test "bad: what is needed and missing" {
+@test "bad: required members are missing" {
     printf '{}' >"$BUNDLE/config.json"
     create_refuses "volumes.logs: .*: the container has no process"
     printf '{"process":null,"mounts":null,"linux":null,"annotations":null}' >"$BUNDLE/config.json"
@@ -85,7 +85,7 @@ given() {
     [ "$status" -eq 7 ]
 }
 
-@test "bad: keys given twice, at any depth, even escaped" {
+@test "bad: duplicate keys, at any depth, even escaped" {
     given '1:[0-9]+: this key is given twice' '{"process":{"user":{"uid":0}},"annotations":{},"process":{}}'
     given '1:[0-9]+: this key is given twice' '{"process":{"user":{"uid":1000,"uid":0}}}'
     given '1:[0-9]+: this key is given twice' '{"process":{"env":[],"\u0065nv":[]}}'
@@ -94,7 +94,7 @@ given() {
     given '1:[0-9]+: this key is given twice' '{"unknown":[{"a":1,"a":2}]}'
 }
 
-@test "bad: names that lead elsewhere" {
+@test "bad: names that lead outside" {
     local name
     for name in .. . ../secret a/b /etc imagenet/.. 'a\u0000b' 'imagenet\u0000' 'a\nb' 'a\u202eb' '\ud800' '*' '{name}'; do
         printf '{"process":{},"annotations":{"flatbed.data":"%s"}}' "${name//\\/\\}" >"$BUNDLE/config.json"
@@ -107,7 +107,7 @@ given() {
     [ ! -e "$DIR/srv/logs/c1" ]
 }
 
-@test "bad: ids of containers that lead elsewhere" {
+@test "bad: container IDs that lead outside" {
     local id
     for id in .. . a/b ../x $'a\nb' $'a\xff' ''; do
         run --separate-stderr shim create --bundle "$BUNDLE" "$id"
@@ -117,9 +117,9 @@ given() {
     [ "$(ls -A "$DIR/srv/logs")" = "" ]
 }
 
-# ------------------------------------------------------------------ much of it
+# ------------------------------------------------------------------ large input
 
-# spec_of COUNT BYTES: that many mounts, and an annotation of that many bytes.
+# spec_of COUNT BYTES: prints a specification with COUNT mounts and an annotation of BYTES bytes.
 spec_of() {
     python3 - "$@" >"$BUNDLE/config.json" <<'END'
 import json, sys
@@ -131,7 +131,7 @@ print(json.dumps({"process": {"user": {"uid": 0, "gid": 0}, "env": []},
 END
 }
 
-@test "bad: a specification of 10 MiB is edited, and one beyond the limit refused" {
+@test "bad: a specification of 10 MiB is edited, and one over the limit is refused" {
     quiet_low
     spec_of 1 $((10 << 20))
     run timeout 600 "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1
@@ -142,7 +142,7 @@ END
     create_refuses 'config.json: larger than 16777216 bytes'
 }
 
-@test "bad: an edit that would lead beyond the limit is refused" {
+@test "bad: an edit that would exceed the limit is refused" {
     local size
     quiet_low
     spec_of 0 0
@@ -151,29 +151,29 @@ END
     create_refuses 'config.json: larger than 16777216 bytes'
 }
 
-@test "bad: a hundred thousand mounts are edited, in the time of ten times ten thousand" {
+@test "bad: editing 100,000 mounts takes at most 40 times as long as 10,000" {
     local count took=() TIMEFORMAT=%U
     quiet_low
     for count in 10000 100000; do
         spec_of "$count" 0
-        # The processor's time, which others on the machine do not stretch much.
+        # CPU time is used, because other processes on the machine affect it little.
         took+=("$({ time timeout 600 "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create \
             --bundle "$BUNDLE" c1 >/dev/null 2>&1 || [ $? -eq 7 ]; } 2>&1 | tr -d .)")
         [ "$(jq '.mounts | length' "$BUNDLE/config.json")" -eq $((count + 2)) ]
     done
     echo "milliseconds: ${took[*]}"
-    [ $((10#${took[1]})) -lt $(((10#${took[0]} + 5) * 40)) ] # quadratic would be a hundred
+    [ $((10#${took[1]})) -lt $(((10#${took[0]} + 5) * 40)) ] # quadratic growth would give a factor of 100
 }
 
 # ------------------------------------------------------------------ policies
 
-# policy_says REGEX TEXT: a policy of this text lets nothing start.
+# policy_says REGEX TEXT: a policy of this text lets no container start.
 policy_says() {
     printf '%s' "$2" >"$DIR/policy.json"
     create_refuses "policy\.json:?($1)"
 }
 
-@test "bad: a policy of wrong types, or with keys that nobody knows" {
+@test "bad: a policy with wrong types or unknown keys" {
     local at='[0-9]+:[0-9]+: '
     policy_says "$at" ''
     policy_says "$at.*" '[]'
@@ -198,14 +198,14 @@ policy_says() {
     policy_says "$at" "{\"version\":1,\"x\":$(printf '[%.0s' {1..9999})"
 }
 
-@test "bad: templates that lead back to themselves, or to nothing" {
+@test "bad: templates that refer to themselves or to no template" {
     local at='[0-9]+:[0-9]+: '
     policy_says "$at.*" '{"version":1,"volumes":{"a":{"source":"/s/{source}","target":"/x"}}}'
     policy_says "$at.*" '{"version":1,"volumes":{"a":{"source":"/s/{target}","target":"/x"}}}'
     policy_says "$at.*" '{"version":1,"volumes":{"a":{"source":"/s","target":"/x/{target}"}}}'
     policy_says "$at.*" '{"version":1,"volumes":{"a":{"source":"/s/{name","target":"/x"}}}'
     policy_says "$at.*" '{"version":1,"volumes":{"a":{"source":"/s/{{name}}","target":"/x"}}}'
-    # A value is never a template again.
+    # A value is not expanded again as a template.
     policy
     sed -i 's|"annotations": {|"annotations": { "flatbed.project": "{name}",|' "$BUNDLE/config.json"
     sed -i "s|logs/{container}|logs/{project}|" "$DIR/policy.json"
@@ -236,9 +236,9 @@ policy_says() {
     refused 'policy.json: Permission denied'
 }
 
-# ------------------------------------------------------------------ where it is written
+# ------------------------------------------------------------------ destinations
 
-@test "bad: a full disk leaves config.json whole, and nothing beside it" {
+@test "bad: a full disk leaves config.json whole, with no other file beside it" {
     as_root
     mkdir "$DIR/small"
     mount -t tmpfs -o size=64k,mode=0755 none "$DIR/small" || skip "no tmpfs here"
@@ -253,7 +253,7 @@ policy_says() {
     [ "$(jq -r .msg "$DIR/log")" = "$stderr" ]
     untouched "$before"
     [ "$(ls -A "$BUNDLE")" = $'config.json\nfiller' ]
-    # And with a log on the same disk.
+    # The log is on the same full disk.
     run --separate-stderr shim --log "$DIR/small/log" create --bundle "$BUNDLE" c1
     refused 'No space left on device'
     rm "$BUNDLE/filler"
@@ -271,13 +271,13 @@ policy_says() {
     quiet_low
     BUNDLE=$DIR/small
     create_refuses 'config.json: .*Read-only file system'
-    # Where nothing is to be changed, nothing is written.
+    # An edit that changes nothing writes nothing.
     echo "{\"version\":1,\"requests\":[],\"runtime\":{\"paths\":[\"$DIR/low\"]}}" >"$DIR/policy.json"
     run shim create --bundle "$BUNDLE" c1
     [ "$status" -eq 7 ]
 }
 
-@test "bad: logs that take nothing" {
+@test "bad: logs that cannot be written" {
     local log
     annotate secret
     for log in /dev/full "$DIR" "$BUNDLE/config.json/log" /proc/version; do
@@ -286,10 +286,10 @@ policy_says() {
     done
 }
 
-# ------------------------------------------------------------------ ends
+# ------------------------------------------------------------------ kills
 
-# traced POINT: create under strace; killed at the beginning of system call number POINT of the trace,
-# which is known by its name and by how many of that name came before.
+# traced POINT: runs create under strace and kills it at the start of system call number POINT of the trace,
+# identified by its name and by its position among the calls of that name.
 traced() {
     local name times
     name=$(sed -n "$1p" "$DIR/names")
@@ -298,14 +298,14 @@ traced() {
         "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1 >/dev/null 2>&1 || true
 }
 
-@test "bad: killed at any system call, config.json is whole, and the next try works" {
+@test "bad: after a kill at any system call, config.json is whole and the next try works" {
     command -v strace >/dev/null || skip "needs strace"
     strace -o /dev/null true 2>/dev/null || skip "strace may not trace here"
     local point first last plain edited hash old=0 new=0
     quiet_low
     plain=$(sha256sum <"$BUNDLE/config.json")
-    mkdir "$DIR/srv/logs/c1" # so that there are no children, and all runs are alike
-    for _ in 1 2; do         # what is asked once (features) is asked by the first
+    mkdir "$DIR/srv/logs/c1" # no children are needed for it, so all runs are alike
+    for _ in 1 2; do         # the first run asks for the features and caches them
         config "$BUNDLE"
         strace -o "$DIR/trace" "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1 || [ $? -eq 7 ]
     done
@@ -335,9 +335,9 @@ traced() {
     [ "$new" -gt 0 ]
 }
 
-# ------------------------------------------------------------------ many at once
+# ------------------------------------------------------------------ concurrency
 
-@test "bad: three hundred containers at once, each with what is its own" {
+@test "bad: 300 concurrent containers, each with its own data" {
     as_root
     local i count=300
     printf '#!/bin/sh\nexit 0\n' >"$DIR/low"
@@ -353,7 +353,7 @@ traced() {
     done | sort >"$DIR/expected"
     jq -r '.mounts[1].source' "$DIR"/box*/config.json | sort | diff "$DIR/expected" -
     ls -d "$DIR"/srv/logs/c* | sort | diff "$DIR/expected" -
-    # What exec is to get is remembered for each, whole, and forgotten by delete.
+    # The state for exec is kept for each container, whole, and removed by delete.
     local state="/run/flatbed/state/${DIR//\//%2F}%2Froot"
     [ "$(ls -A "$state" | wc -l)" -eq $count ]
     [ "$(jq -rc .env "$state"/* | sort -u)" = '["DATA=/work/imagenet"]' ]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The policy's "binds" on a real host, before a runtime that only notes what it would have mounted.
+# The policy's "binds" on a real host, in front of a runtime that only records the mounts it was given.
 # $FLATBED_RUNTIME is the program.
 
 bats_require_minimum_version 1.5.0
@@ -42,7 +42,7 @@ END
     chmod 0644 "$DIR/policy.json"
 }
 
-# config SOURCE [DESTINATION [USER-JSON [MORE-MEMBERS]]]: a bundle with one mount of the user's.
+# config SOURCE [DESTINATION [USER-JSON [MORE-MEMBERS]]]: a bundle with one mount that the container's user asked for.
 config() {
     local root='{ "uid": 0, "gid": 0 }'
     cat >"$BUNDLE/config.json" <<END
@@ -63,7 +63,7 @@ refused() {
     [ ! -e "$DIR/low.config" ]
 }
 
-# mounted SOURCE OPTIONS: what the runtime behind us was told.
+# mounted SOURCE OPTIONS: the low-level runtime was told to mount SOURCE with OPTIONS.
 mounted() {
     echo "status $status, stderr '$stderr'"
     [ "$status" -eq 0 ]
@@ -71,13 +71,13 @@ mounted() {
     [ "$(jq -r '.mounts[1].options | join(",")' "$DIR/low.config")" = "$2" ]
 }
 
-@test "what no rule holds is refused, with what is offered instead" {
+@test "a source that no rule covers is refused, and the message names the allowed sources" {
     config "$DIR/secret"
     create
     refused "the mount of $DIR/secret on /x: $DIR/secret is not allowed; these volumes are offered: flatbed.data \($DIR/policy.json:"
 }
 
-@test "ro downgrades, and a second edit changes nothing" {
+@test "a rule of access ro downgrades a mount, and a second edit changes nothing" {
     config "$DIR/srv/data"
     create
     mounted "$DIR/srv/data" rbind,rprivate,ro
@@ -87,7 +87,7 @@ mounted() {
     [ "$(sha256sum <"$BUNDLE/config.json")" = "$before" ]
 }
 
-@test "ro with something mounted below leaves that out" {
+@test "a mount downgraded to ro leaves out file systems mounted below it" {
     mkdir "$DIR/srv/data/sub"
     mount -t tmpfs t "$DIR/srv/data/sub"
     config "$DIR/srv/data"
@@ -95,7 +95,7 @@ mounted() {
     mounted "$DIR/srv/data" rprivate,bind,ro
 }
 
-@test "a symlink is what it leads to" {
+@test "a symlink is judged by its target" {
     ln -s "$DIR/secret" "$DIR/home/alice/link"
     config "$DIR/home/alice/link"
     create
@@ -108,7 +108,7 @@ mounted() {
     refused "$DIR/secret is not allowed"
 }
 
-@test "a rule's path may be root's symlink, but not a user's" {
+@test "the path of a rule may be a symlink of root but not of a user" {
     ln -s "$DIR/srv" "$DIR/data"
     sed -i "s|\"$DIR/srv\", \"access\"|\"$DIR/data\", \"access\"|" "$DIR/policy.json"
     config "$DIR/srv/data"
@@ -122,7 +122,7 @@ mounted() {
     refused "$DIR/secret is not allowed"
 }
 
-@test "a volume that is a bind of something else is that" {
+@test "a volume that is a bind mount is judged by the bound directory" {
     mkdir -p "$DIR/volumes/v/_data" "$DIR/volumes/good/_data"
     mount --bind "$DIR/secret" "$DIR/volumes/v/_data"
     config "$DIR/volumes/v/_data"
@@ -136,7 +136,7 @@ mounted() {
     mounted "$DIR/volumes/good/_data" rbind,rprivate
 }
 
-@test "a volume that is an overlay could show anything" {
+@test "an overlay on a volume is refused unless a rule names it" {
     mkdir -p "$DIR/volumes/o" "$DIR/upper"
     mount -t tmpfs t "$DIR/upper"
     mkdir "$DIR/upper/u" "$DIR/upper/w"
@@ -150,7 +150,7 @@ mounted() {
     mounted "$DIR/volumes/o" rbind,rprivate
 }
 
-@test "what is mounted below an allowed folder is judged, and left out where it is not allowed itself" {
+@test "a file system mounted below an allowed directory is judged, and left out if it is not allowed" {
     mkdir -p "$DIR/home/alice/mnt" "$DIR/srv/data/own"
     mount -t tmpfs t "$DIR/home/alice/mnt"
     config "$DIR/home/alice"
@@ -173,7 +173,7 @@ mounted() {
     mounted "$DIR/home/alice" rprivate,bind,nosuid,nodev
 }
 
-# An engine's volumes: DATA/volumes, where the container's root is DATA/overlay2/…
+# The volumes of an engine: DATA/volumes, with the container's root in DATA/overlay2/…
 engine_volume() {
     mkdir -p "$DIR/data/volumes/v/_data"
     [ -e "$DIR/data/volumes/v/_data/sys" ] || echo right >"$DIR/data/volumes/v/_data/file"
@@ -182,7 +182,7 @@ engine_volume() {
     config "$DIR/data/volumes/${1-v/_data}" /x '{ "uid": 0, "gid": 0 }' "\"root\": { \"path\": \"$DIR/data/overlay2/c1/merged\" },"
 }
 
-# All that the engine has, where that is no rule's.
+# A mount of the whole data directory of the engine, which no rule names.
 all_data() {
     engine_volume
     sed -i 's/"default": "deny"/"default": "allow"/' "$DIR/policy.json"
@@ -207,7 +207,7 @@ all_data() {
     [ "$status" -eq 0 ]
 }
 
-@test "what an engine mounts on a volume after the look is not seen, neither there nor below" {
+@test "a file system mounted on or below a volume after the check is not visible" {
     cat >"$DIR/low" <<END
 #!/bin/sh
 cp "$BUNDLE/config.json" "$DIR/low.config"
@@ -216,7 +216,7 @@ src=\$(jq -r '.mounts[1].source' "$BUNDLE/config.json")
 mkdir "$DIR/seen" && mount --rbind "\$src" "$DIR/seen" && cat "$DIR/seen/file" "$DIR/seen/volumes/v/_data/file" 2>/dev/null
 exit 0
 END
-    # The namespace that is seen from is a peer's, as under systemd.
+    # The namespace of the mount is a peer, as under systemd.
     mkdir "$DIR/data"
     mount --bind "$DIR/data" "$DIR/data"
     mount --make-shared "$DIR/data"
@@ -231,7 +231,7 @@ END
     [ "$output" = right ]
 }
 
-@test "a folder with an engine in it shows what is mounted there, but for what is not allowed" {
+@test "a directory that contains an engine shows the allowed file systems mounted below it and no others" {
     all_data
     sed -i "s|\"$DIR/srv\", \"access\": \"ro\"|\"$DIR/secret\", \"access\": \"deny\"|" "$DIR/policy.json"
     mkdir -p "$DIR/data/volumes/w/_data" "$DIR/data/disk"
@@ -251,7 +251,7 @@ END
     rmdir "$DIR/seen"
     create
     [ "$output" = $'disk\nright' ]
-    # Read-only, it is had without all of that.
+    # A read-only mount needs none of that.
     rmdir "$DIR/seen"
     sed -i "s|\"default\": \"allow\"|\"default\": \"ro\"|" "$DIR/policy.json"
     create
@@ -259,7 +259,7 @@ END
     mounted "/run/flatbed/pin/bind:0$DIR/data" rprivate,bind,ro
 }
 
-@test "what else an engine keeps where its volumes and files are needs a rule that names it" {
+@test "other data of an engine next to its volumes and files needs a rule that names it" {
     engine_volume ''
     create
     refused "$DIR/data/volumes is an engine's own state, and needs a rule that names it"
@@ -281,7 +281,7 @@ END
     mounted "$DIR/data/containers/c1/hostconfig.json" rbind,rprivate
 }
 
-@test "a rule for a mounted folder holds what is mounted there" {
+@test "a rule for a mount point covers the file system mounted there" {
     mkdir -p "$DIR/disk/part" "$DIR/volumes/d"
     mount -t tmpfs t "$DIR/disk"
     mkdir "$DIR/disk/part"
@@ -315,7 +315,7 @@ END
     refused "cannot be looked at"
 }
 
-@test "what is missing is refused: somebody could make it later" {
+@test "a missing source is refused, because a user could create it later" {
     config "$DIR/srv/none"
     create
     refused "cannot be looked at: No such file"
@@ -327,7 +327,7 @@ END
     refused "the mount of $DIR/srv/data on /proc/sys: nothing may be mounted over /proc"
 }
 
-@test "a target is where the links of the container's root lead" {
+@test "a target is resolved through the links of the container's root" {
     local root=$BUNDLE/rootfs
     mkdir -p "$root/proc" "$root/etc" "$root/deep/er"
     ln -s /proc "$root/p"
@@ -347,7 +347,7 @@ END
         mounted "$DIR/srv/data" rbind,rprivate,ro
         rm "$DIR/low.config"
     done
-    # The same of what is no bind.
+    # The same holds for a mount that is not a bind.
     config "$DIR/srv/data" /x '{ "uid": 0, "gid": 0 }' '"root": { "path": "rootfs" },'
     jq '.mounts += [{destination: "/p/self/attr", type: "tmpfs", source: "tmpfs"}]' "$BUNDLE/config.json" >"$DIR/more"
     cp "$DIR/more" "$BUNDLE/config.json"
@@ -355,7 +355,7 @@ END
     refused "the mount of tmpfs on /p/self/attr: nothing may be mounted over /proc, where this leads"
 }
 
-@test "an idmapped bind says nothing about whose it is" {
+@test "an idmapped bind does not satisfy require_access" {
     policy '"require_access": true,'
     config "$DIR/srv/data" /x '{ "uid": 12345, "gid": 12345 }'
     sed -i 's/"rbind", /"rbind", "idmap", /' "$BUNDLE/config.json"
@@ -378,7 +378,7 @@ END
     refused "$DIR/secret is not allowed"
 }
 
-@test "permissive: what would be refused stays as it is" {
+@test "permissive: a mount that would be refused is unchanged" {
     policy '' '"mode": "permissive",'
     config "$DIR/secret" /proc/x
     create
@@ -391,7 +391,7 @@ END
     refused "$DIR/secret is not allowed"
 }
 
-@test "a volume of the policy's is none of the user's mounts" {
+@test "a volume of the policy is not judged as a mount of the user" {
     config "$DIR/srv/data" /x '{ "uid": 0, "gid": 0 }' '"annotations": { "flatbed.data": "x" },'
     sed -i "s|\"path\": \"$DIR/srv\"|\"path\": \"$DIR/other\"|" "$DIR/policy.json"
     config "$DIR/home/alice/work" /x '{ "uid": 0, "gid": 0 }' '"annotations": { "flatbed.data": "x" },'
@@ -403,9 +403,9 @@ END
     [ "$(jq -r '.mounts[2].destination' "$DIR/low.config")" = /work/data ]
 }
 
-# ------------------------------------------------------------------ the user's own access
+# ------------------------------------------------------------------ access of the user
 
-@test "require_access: the container's user must reach it himself" {
+@test "require_access: the container's user must have access to the source" {
     policy '"require_access": true,'
     mkdir "$DIR/srv/closed" "$DIR/srv/group"
     chmod 0700 "$DIR/srv/closed"
@@ -431,7 +431,7 @@ END
 
 # ------------------------------------------------------------------ races
 
-@test "what a user could swap is held: the runtime behind us mounts what was judged" {
+@test "a source that a user could swap is pinned: the low-level runtime mounts the judged directory" {
     cat >"$DIR/low" <<END
 #!/bin/sh
 cp "$BUNDLE/config.json" "$DIR/low.config"
@@ -444,7 +444,7 @@ END
     [ "$output" = right ]
     mounted "/run/flatbed/pin/bind:0$DIR/home/alice/work" rbind,rprivate,nosuid,nodev
     run ! grep -q /run/flatbed/pin /proc/self/mountinfo
-    # A second run of the same bundle judges and holds it afresh.
+    # A second run of the same bundle judges and pins the source again.
     rm "$DIR/low.config"
     create
     refused "$DIR/secret is not allowed"
@@ -455,7 +455,7 @@ END
     mounted "/run/flatbed/pin/bind:0$DIR/home/alice/work" rbind,rprivate,nosuid,nodev
 }
 
-@test "stacked on itself it holds once" {
+@test "two stacked wrappers pin a source once" {
     printf '#!/bin/sh\nexec %s --flatbed-policy=%s/policy.json --flatbed-runtime=%s/cat "$@"\n' \
         "$FLATBED_RUNTIME" "$DIR" "$DIR" >"$DIR/low"
     printf '#!/bin/sh\ncp "%s/config.json" "%s/low.config"\ncat "$(jq -r ".mounts[1].source" "%s/config.json")/file"\n' \

@@ -5,7 +5,7 @@ load lib/shim
 
 # ------------------------------------------------------------------ passing on
 
-@test "words, exit status and streams are the low-level runtime's" {
+@test "words, exit status and streams of the low-level runtime are passed on" {
     run --separate-stderr shim --root /r state --odd '' 'a b' $'new\nline' '*'
     [ "$status" -eq 7 ]
     [ "$output" = out ]
@@ -13,13 +13,13 @@ load lib/shim
     called_with --root /r state --odd '' 'a b' $'new\nline' '*'
 }
 
-@test "no command at all is passed on too" {
+@test "a call without a command is passed on too" {
     run --separate-stderr shim
     [ "$status" -eq 7 ]
     called_with
 }
 
-@test "it is an exec: the process stays, and its descriptors, signals and umask" {
+@test "the low-level runtime is executed in the same process, with its descriptors, signals and umask" {
     printf '#!/bin/sh\necho $$; umask; grep SigIgn /proc/self/status; echo five >&5; ls /proc/self/fd | wc -l\n' >"$DIR/low"
     exec 5>"$DIR/five"
     (
@@ -46,12 +46,12 @@ load lib/shim
     grep -qx FLATBED_DEPTH=1 "$DIR/low.env"
 }
 
-@test "own options are removed, and only where they come first" {
+@test "options of flatbed-runtime are removed only before the command" {
     run shim state c1 --flatbed-policy=x
     called_with state c1 --flatbed-policy=x
 }
 
-@test "an own option that does not exist is refused" {
+@test "an unknown option that starts with --flatbed is refused" {
     run --separate-stderr "$FLATBED_RUNTIME" --flatbed-polcy=x state c1
     refused "unknown option '--flatbed-polcy=x'"
 }
@@ -63,14 +63,14 @@ load lib/shim
     run ! called
 }
 
-@test "--flatbed-version is ours" {
+@test "--flatbed-version prints the version of flatbed-runtime" {
     run --separate-stderr shim --flatbed-version
     [ "$status" -eq 0 ]
     [[ $output == flatbed-runtime\ * ]]
     [ -z "$stderr" ]
 }
 
-@test "--version and features are the low-level runtime's" {
+@test "--version and features are answered by the low-level runtime" {
     run --separate-stderr shim --version
     [ "$output" = "runc version 1.0" ]
     [ "$stderr" = "spec: 1.0.2" ]
@@ -78,15 +78,15 @@ load lib/shim
     [ "$output" = out ]
 }
 
-# ------------------------------------------------------------------ finding it
+# ------------------------------------------------------------------ finding the low-level runtime
 
-@test "the first runtime that exists is taken" {
+@test "the first existing runtime of the list is used" {
     sed -i "s|\[\"$DIR/low\"\]|[\"/nonexistent/x\", \"no-such-runtime\", \"$DIR/low\"]|" "$DIR/policy.json"
     run shim state c1
     called_with state c1
 }
 
-@test "what is not executable, a folder, or flatbed-runtime itself is passed over" {
+@test "a file that is not executable, a directory and flatbed-runtime itself are skipped" {
     cp "$DIR/low" "$DIR/plain"
     chmod 0644 "$DIR/plain"
     ln -s "$FLATBED_RUNTIME" "$DIR/self"
@@ -95,14 +95,14 @@ load lib/shim
     called_with state c1
 }
 
-@test "no runtime at all is an error that says what was looked for" {
+@test "a missing runtime is an error that lists the paths tried" {
     ln -s "$FLATBED_RUNTIME" "$DIR/self"
     sed -i "s|\[\"$DIR/low\"\]|[\"$DIR/none\", \"$DIR/self\"]|" "$DIR/policy.json"
     run --separate-stderr shim state c1
     refused "$DIR/none \(not found\), $DIR/self \(is flatbed-runtime itself\)"
 }
 
-@test "a wrapper that leads back here ends" {
+@test "a wrapper that starts flatbed-runtime again is stopped" {
     printf '#!/bin/sh\necho again >>%s/count\nexec %s --flatbed-policy=%s/policy.json "$@"\n' \
         "$DIR" "$FLATBED_RUNTIME" "$DIR" >"$DIR/low"
     run --separate-stderr shim state c1
@@ -110,7 +110,7 @@ load lib/shim
     [ "$(wc -l <"$DIR/count")" -eq 4 ]
 }
 
-@test "PATH has no say" {
+@test "PATH is not searched for the runtime" {
     low_level "$DIR/runc" runc
     sed -i "s|\"$DIR/low\"|\"no-such-runtime\"|" "$DIR/policy.json"
     cp "$DIR/runc" "$DIR/no-such-runtime"
@@ -120,7 +120,7 @@ load lib/shim
 
 # ------------------------------------------------------------------ editing
 
-@test "create adds mounts and variables, makes folders, and says nothing" {
+@test "create adds mounts and variables, makes directories, and prints nothing" {
     run --separate-stderr shim --log "$DIR/log" --log-format json create --bundle "$BUNDLE" c1
     [ "$status" -eq 7 ]
     [ "$output" = out ]
@@ -150,7 +150,7 @@ load lib/shim
     done
 }
 
-@test "a second edit changes nothing, not even the file's time" {
+@test "a second edit changes nothing, including the times of the file" {
     local before
     run shim create --bundle "$BUNDLE" c1
     before=$(sha256sum <"$BUNDLE/config.json"; stat -c '%i %y' "$BUNDLE/config.json")
@@ -158,7 +158,7 @@ load lib/shim
     [ "$(sha256sum <"$BUNDLE/config.json"; stat -c '%i %y' "$BUNDLE/config.json")" = "$before" ]
 }
 
-@test "stacked on itself it edits once" {
+@test "two stacked wrappers edit once" {
     printf '#!/bin/sh\nexec %s --flatbed-policy=%s/policy.json --flatbed-runtime=%s/low "$@"\n' \
         "$FLATBED_RUNTIME" "$DIR" "$DIR" >"$DIR/wrapper"
     chmod 0755 "$DIR/wrapper"
@@ -169,7 +169,7 @@ load lib/shim
     [ "$(jq '.process.env | length' "$DIR/low.config")" = 2 ]
 }
 
-@test "what asks for nothing stays byte for byte" {
+@test "a config.json without requests is unchanged byte for byte" {
     local before
     sed -i '/"logs"/,/create/d; s|"env": { "DATA": "{target}" } },|"env": { "DATA": "{target}" } }|' "$DIR/policy.json"
     annotate ""
@@ -179,7 +179,7 @@ load lib/shim
     untouched "$before"
 }
 
-@test "mode, owner and the folder's other files are kept" {
+@test "mode, owner and the other files of the directory are kept" {
     chmod 0604 "$BUNDLE/config.json"
     [ "$(id -u)" -ne 0 ] || chown 12:34 "$BUNDLE/config.json"
     local owner
@@ -189,13 +189,13 @@ load lib/shim
     [ "$(ls -A "$BUNDLE")" = config.json ]
 }
 
-@test "no bundle means the working directory" {
+@test "without --bundle, the working directory is the bundle" {
     cd "$BUNDLE"
     run shim create c1
     [ "$(jq '.mounts | length' "$DIR/low.config")" = 3 ]
 }
 
-@test "a relative bundle is relative to the working directory, which stays" {
+@test "a relative bundle is resolved in the working directory, which does not change" {
     printf '#!/bin/sh\npwd >%s/pwd\n' "$DIR" >"$DIR/low"
     cd "$DIR"
     run shim create --bundle bundle c1
@@ -203,7 +203,7 @@ load lib/shim
     [ "$(jq '.mounts | length' "$BUNDLE/config.json")" = 3 ]
 }
 
-@test "crun's --config replaces config.json; the runtime is asked which it is" {
+@test "--config of crun replaces config.json; the runtime is asked whether it is crun" {
     low_level "$DIR/low" crun
     mkdir "$DIR/elsewhere"
     config "$DIR/elsewhere"
@@ -213,7 +213,7 @@ load lib/shim
     [ "$(jq '.mounts | length' "$BUNDLE/config.json")" = 1 ]
 }
 
-@test "a line with two meanings needs a flavour: from the policy, or from --version" {
+@test "an ambiguous command line needs the flavour from the policy or from --version" {
     printf '#!/bin/sh\necho kata 3\n' >"$DIR/low"
     run --separate-stderr shim create "-b=$BUNDLE" c1
     refused "says neither runc nor crun"
@@ -223,7 +223,7 @@ load lib/shim
     [ "$(jq '.mounts | length' "$BUNDLE/config.json")" = 3 ]
 }
 
-@test "a runtime that hangs when asked is not waited for" {
+@test "a runtime that hangs when asked for its version is given up" {
     printf '#!/bin/sh\nexec sleep 3600\n' >"$DIR/low"
     SECONDS=0
     run --separate-stderr shim create "-b=$BUNDLE" c1

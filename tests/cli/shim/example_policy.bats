@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# A policy that says everything at once: that it loads, what comes of it, and that each key is documented.
+# A policy with every key: it loads, it has the expected effects, and each key is documented.
 #
 # shellcheck disable=SC2154  # status and stderr are set by bats' run
 
@@ -7,7 +7,7 @@ load lib/shim
 
 EXAMPLE=$BATS_TEST_DIRNAME/lib/policy.example.json
 
-# The example, with paths and a runtime of the test's own.
+# The example, with the paths and the runtime of the test.
 policy() {
     sed -E -e "s#\"/(srv|home|run|var/lib|var/log)/#\"$DIR/\1/#g" \
         -e "s#\"paths\": \[[^]]*\]#\"paths\": [\"$DIR/low\"]#" "$EXAMPLE" >"$DIR/policy.json"
@@ -18,7 +18,7 @@ policy() {
     : >"$DIR/run/docker.sock"
 }
 
-# config FOLDER: what an engine might write for a user's container. edit FILTER changes it.
+# config DIRECTORY: the config.json of an engine for a user's container. edit FILTER changes it.
 config() {
     cat >"$1/config.json" <<'END'
 { "ociVersion": "1.0.2",
@@ -43,7 +43,7 @@ edit() {
     mv "$DIR/new" "$BUNDLE/config.json"
 }
 
-# says FILTER: of what config.json has become.
+# says FILTER: applies FILTER to the edited config.json.
 says() { jq -c "$1" "$BUNDLE/config.json"; }
 
 create() {
@@ -53,7 +53,7 @@ create() {
 
 explain() { run "$FLATBED" explain "--policy=$DIR/policy.json" "--config=$BUNDLE/config.json" "$@"; }
 
-@test "check finds no error in it, and what is needless" {
+@test "check reports no error, and reports needless settings" {
     as_root
     run "$FLATBED" check --json "$DIR/policy.json"
     echo "$output"
@@ -61,7 +61,7 @@ explain() { run "$FLATBED" explain "--policy=$DIR/policy.json" "--config=$BUNDLE
     [ "$(jq -c '[.findings[].rule]' <<<"$output")" = '["drop-needless"]' ]
 }
 
-@test "a user's container gets all that it offers, and once more changes nothing" {
+@test "a user's container gets everything that the policy offers, and a second edit changes nothing" {
     as_root
     explain --id=c1
     echo "$output"
@@ -71,7 +71,7 @@ explain() { run "$FLATBED" explain "--policy=$DIR/policy.json" "--config=$BUNDLE
     [ "$status" -eq 7 ]
     [ "$(says '[.mounts[2:][].destination]')" = '["/workspace/logs","/workspace/notebooks","/workspace/data/imagenet","/var/cache/flatbed/torch","/var/cache/flatbed/huggingface","/var/cache/flatbed/pip"]' ]
     [ "$(says '[.mounts[] | select(.destination | startswith("/var/cache")) | .type] | unique')" = '["overlay"]' ]
-    [ "$(says '.mounts[1].options')" = '["nosuid","size=536870912"]' ] # half of its memory
+    [ "$(says '.mounts[1].options')" = '["nosuid","size=536870912"]' ] # half of the container's memory
     [ "$(says '[.process.rlimits[].type]')" = '["RLIMIT_NOFILE","RLIMIT_MEMLOCK"]' ]
     [ "$(says '.process.capabilities.bounding')" = '["CAP_CHOWN"]' ]
     [ "$(says .process.noNewPrivileges)" = true ]
@@ -88,7 +88,7 @@ explain() { run "$FLATBED" explain "--policy=$DIR/policy.json" "--config=$BUNDLE
     grep -q '^flatbed_containers_total{verdict="changed"} 1$' "$DIR/var/lib/prometheus/node-exporter/flatbed.prom"
 }
 
-@test "what it forbids is refused, with what to do instead" {
+@test "a forbidden setting is refused, and the message says what to do" {
     as_root
     while IFS='|' read -r filter message; do
         config "$BUNDLE"
@@ -114,7 +114,7 @@ del(.linux.seccomp)|seccomp
 END
 }
 
-@test "its profile is had by those whom it is for" {
+@test "the profile is available only to the listed users" {
     as_root
     edit '.annotations += {"flatbed.profile": "interactive", "io.kubernetes.cri.image-name": "docker.io/jupyter/base:1"}'
     create
@@ -129,8 +129,8 @@ END
     refused "'interactive' is not for this container"
 }
 
-@test "each of its keys is in flatbed-policy(5)" {
-    # what administrators name themselves is none
+@test "each key of the example is in flatbed-policy(5)" {
+    # Names chosen by administrators are not keys.
     sed 's|//.*||' "$EXAMPLE" | jq -r 'del(.profiles[].match.annotation[]?) |
         [paths | map(strings)] | unique[] | select(.[0] != "volumes" or length != 2) | last // empty' | sort -u >"$DIR/keys"
     [ "$(wc -l <"$DIR/keys")" -gt 50 ]

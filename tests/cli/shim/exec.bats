@@ -1,20 +1,20 @@
 #!/usr/bin/env bats
-# flatbed-runtime: what create gave to the environment is there in exec as well.
+# flatbed-runtime: exec gets the environment that create added, and the rules of the container.
 
 load lib/shim
 
-# The state of these tests' containers, whose --root is $DIR/root.
-state_folder() { echo "/run/flatbed/state/$(sed 's|/|%2F|g' <<<"$DIR/root")"; }
+# The state of the containers in these tests, whose --root is $DIR/root.
+state_directory() { echo "/run/flatbed/state/$(sed 's|/|%2F|g' <<<"$DIR/root")"; }
 
 teardown() {
     forget
-    rm -rf --one-file-system "$(state_folder)" "$DIR"
+    rm -rf --one-file-system "$(state_directory)" "$DIR"
 }
 
-# made [WORDS…]: a container c1 of that root, which has DATA.
+# made [WORDS…]: creates a container c1 with --root $DIR/root, which has the variable DATA.
 made() { run shim "$@" --root "$DIR/root" create --bundle "$BUNDLE" c1; }
 
-# execs PROCESS_JSON [ID]: the environment that the runtime is given, as one line.
+# execs PROCESS_JSON [ID]: prints the environment that the runtime is given, as one line.
 execs() {
     echo "$1" >"$DIR/process.json"
     run shim --root "$DIR/root" exec --process "$DIR/process.json" --detach "${2-c1}"
@@ -23,7 +23,7 @@ execs() {
     jq -c .env "$DIR/process.json"
 }
 
-@test "exec gets what create added" {
+@test "exec gets the variables that create added" {
     as_root
     made
     [ "$(execs '{"args":["x"],"env":["P=1"]}')" = '["P=1","DATA=/work/imagenet"]' ]
@@ -31,21 +31,21 @@ execs() {
     [ "$(execs '{"args":["x"],"env":null}')" = '["DATA=/work/imagenet"]' ]
 }
 
-@test "what exec sets itself stays" {
+@test "a variable set by exec is kept" {
     as_root
     made
     [ "$(execs '{"env":["DATA=/mine"]}')" = '["DATA=/mine"]' ]
     [ "$(execs '{"env":["DATA="]}')" = '["DATA="]' ]
 }
 
-@test "what the container sets itself is not ours to repeat" {
+@test "a variable set by the container is not added to exec" {
     as_root
     sed -i 's|"A=1"|"DATA=/mine"|' "$BUNDLE/config.json"
     made
     [ "$(execs '{"env":["P=1"]}')" = '["P=1"]' ]
 }
 
-@test "a container of another name or root gets nothing" {
+@test "a container with another name or --root gets nothing" {
     as_root
     made
     [ "$(execs '{"env":["P=1"]}' c2)" = '["P=1"]' ]
@@ -55,7 +55,7 @@ execs() {
     [ "$(jq -c .env "$DIR/process.json")" = '["P=1"]' ]
 }
 
-@test "an untouched process file keeps its inode; an edited one its mode and owner" {
+@test "an unedited process file keeps its inode; an edited one keeps its mode and owner" {
     as_root
     made
     local before
@@ -70,7 +70,7 @@ execs() {
     [ "$(jq -c .env "$DIR/process.json")" = '["DATA=/work/imagenet"]' ]
 }
 
-@test "an exec without rules never fails: no file, a bad one, a link" {
+@test "an exec without rules never fails: missing file, invalid file, link" {
     as_root
     made
     local text
@@ -90,7 +90,7 @@ execs() {
     [ "$(cat "$DIR/real.json")" = '{"env":[]}' ]
     rm "$DIR/process.json"
     for text in '{"env":{}}' '{"env":[1]}'; do
-        echo "$text" >"$(state_folder)/c1.json"
+        echo "$text" >"$(state_directory)/c1.json"
         [ "$(execs '{"env":["P=1"]}')" = '["P=1"]' ]
     done
 }
@@ -107,20 +107,20 @@ refused() {
     [ "$(cat "$DIR/process.json")" = "$2" ]
 }
 
-@test "a state that is damaged, or not root's alone, stops an exec: it may have held rules" {
+@test "a damaged state, or one not owned by root, stops an exec, because it may contain rules" {
     as_root
     made
     local text
     for text in '' '{' '[]' '{"rules":1}' '{"rules":{"root":1}}' '{"rules":{"privileged":{}}}'; do
-        echo "$text" >"$(state_folder)/c1.json"
+        echo "$text" >"$(state_directory)/c1.json"
         refused '' '{"env":["P=1"]}'
     done
-    echo '{"env":["EVIL=1"]}' >"$(state_folder)/c1.json"
-    chmod 0666 "$(state_folder)/c1.json"
+    echo '{"env":["EVIL=1"]}' >"$(state_directory)/c1.json"
+    chmod 0666 "$(state_directory)/c1.json"
     refused 'cannot be read' '{"env":["P=1"]}'
 }
 
-# guarded SECURITY: a policy with that section, and a container of user 1000 that has two capabilities.
+# guarded SECURITY: a policy with this section, and a container of user 1000 with two capabilities.
 guarded() {
     sed -i "s|\"volumes\"|\"security\": { $1 }, &|" "$DIR/policy.json"
     jq -c '.process.user.uid = 1000 |
@@ -130,13 +130,13 @@ guarded() {
     [ "$status" -eq 7 ] || { echo "$output" && false; }
 }
 
-# becomes PROCESS_JSON: what the runtime is given for it.
+# becomes PROCESS_JSON: prints the process that the runtime is given for it.
 becomes() {
     execs "$1" >/dev/null
     jq -c . "$DIR/process.json"
 }
 
-@test "an exec is not root where the container may not be" {
+@test "an exec as root is refused where the container may not run as root" {
     as_root
     guarded '"user": { "root": "deny", "say": "run with --user" }'
     refused 'root on this host: run with --user' '{"user":{"uid":0,"gid":0}}'
@@ -151,14 +151,14 @@ becomes() {
     becomes '{"user":{"uid":1001},"capabilities":{"bounding":["CAP_SETUID"],"ambient":["CAP_CHOWN"]}}'
 }
 
-@test "an exec keeps no capability to become root by" {
+@test "an exec loses a dropped capability that would make it root" {
     as_root
     guarded '"user": { "root": "deny" }, "capabilities": { "drop": ["SETUID"] }'
     becomes '{"user":{"uid":1001},"capabilities":{"ambient":["CAP_SETUID"]}}' >/dev/null
     [ "$(jq -c .capabilities.ambient "$DIR/process.json")" = '[]' ]
 }
 
-@test "the root of a user namespace of its own is not the host's" {
+@test "root in a user namespace is not root on the host" {
     as_root
     jq -c '.linux = {"uidMappings": [{"containerID": 0, "hostID": 100000, "size": 2000},
         {"containerID": 5000, "hostID": 0, "size": 1}]} | .linux.gidMappings = .linux.uidMappings' "$BUNDLE/config.json" >"$DIR/new"
@@ -168,7 +168,7 @@ becomes() {
     refused 'root on this host' '{"user":{"uid":5000}}'
 }
 
-@test "an exec has no more than its container: privileged is denied" {
+@test "an exec has no more privileges than its container: privileged is denied" {
     as_root
     guarded '"privileged": "deny"'
     refused 'more than its container' '{"capabilities":{"bounding":["CAP_KILL","CAP_SYS_ADMIN"]}}'
@@ -179,7 +179,7 @@ becomes() {
     becomes '{}'
 }
 
-@test "what security takes away from a container, its exec does not get either" {
+@test "security takes the same privileges from an exec as from its container" {
     as_root
     guarded '"privileged": "deny", "capabilities": { "max": ["CHOWN", "SETUID"], "drop": ["SETUID"] }, "no_new_privileges": true'
     [ "$(becomes '{"capabilities":{"bounding":["CAP_CHOWN","CAP_KILL","CAP_SETUID"],"effective":["CAP_KILL"]}}')" = \
@@ -188,14 +188,14 @@ becomes() {
     [ "$(becomes '{"noNewPrivileges":false}' | jq .noNewPrivileges)" = true ]
 }
 
-@test "a permissive policy refuses no exec, and takes away what it takes away" {
+@test "a permissive policy refuses no exec, and still takes privileges away" {
     as_root
     sed -i 's|"version": 1,|& "mode": "permissive",|' "$DIR/policy.json"
     guarded '"user": { "root": "deny" }, "privileged": "deny", "capabilities": { "drop": ["KILL"] }'
     [ "$(becomes '{"user":{"uid":0},"capabilities":{"bounding":["CAP_KILL","CAP_SYS_ADMIN"]}}' | jq -c .capabilities.bounding)" = '["CAP_SYS_ADMIN"]' ]
 }
 
-@test "the rules are those of the profile that counted, and of each flatbed-runtime before" {
+@test "exec follows the rules of the profile in force, and of each earlier flatbed-runtime" {
     as_root
     sed -i 's|"version": 1,|& "profiles": [ { "name": "staff", "match": { "uid": ["1000"] }, "security": { "user": { "root": "allow" } } } ],|' "$DIR/policy.json"
     guarded '"user": { "root": "deny" }'
@@ -210,7 +210,7 @@ becomes() {
     refused 'outer.json' '{"user":{"uid":0}}'
 }
 
-@test "no container starts whose exec could not be held to rules" {
+@test "a container whose rules cannot be stored for exec does not start" {
     as_root
     sed -i 's|"volumes"|"security": { "no_new_privileges": true }, &|' "$DIR/policy.json"
     local before
@@ -221,7 +221,7 @@ becomes() {
     [ "$(cat "$BUNDLE/config.json")" = "$before" ]
 }
 
-@test "a name too long to keep anything under: exec passes, and no container with rules starts" {
+@test "with a name too long for a state file, exec passes and a container with rules does not start" {
     as_root
     local long
     long=$(printf 'c%.0s' $(seq 1 210))
@@ -236,7 +236,7 @@ becomes() {
     [[ "$output" = *"cannot be kept"* ]] || { echo "$output" && false; }
 }
 
-@test "a refused exec is written down" {
+@test "a refused exec is audited" {
     as_root
     sed -i "s|\"version\": 1,|& \"audit\": { \"file\": \"$DIR/log/audit.jsonl\" },|" "$DIR/policy.json"
     mkdir -m 0755 "$DIR/log"
@@ -246,7 +246,7 @@ becomes() {
         { cat "$DIR/log/audit.jsonl" && false; }
 }
 
-@test "a policy that broke since is no obstacle" {
+@test "an exec works with a policy that became invalid since create" {
     as_root
     made
     echo '{' >"$DIR/policy.json"
@@ -256,30 +256,30 @@ becomes() {
     [ "$(jq -c .env "$DIR/process.json")" = '["DATA=/work/imagenet"]' ]
 }
 
-@test "state is root's, goes with delete, and is replaced by the next container" {
+@test "state is owned by root, removed by delete, and replaced by the next container" {
     as_root
     made
-    [ "$(stat -c '%a %u' "$(state_folder)/c1.json")" = '600 0' ]
-    [ "$(stat -c '%a %u' "$(state_folder)")" = '700 0' ]
+    [ "$(stat -c '%a %u' "$(state_directory)/c1.json")" = '600 0' ]
+    [ "$(stat -c '%a %u' "$(state_directory)")" = '700 0' ]
     run shim --root "$DIR/root" delete --force c1
-    [ ! -e "$(state_folder)/c1.json" ]
+    [ ! -e "$(state_directory)/c1.json" ]
     run shim --root "$DIR/root" delete c1
     [ "$status" -eq 7 ]
     made
     config "$BUNDLE"
     annotate ""
     made
-    [ ! -e "$(state_folder)/c1.json" ]
+    [ ! -e "$(state_directory)/c1.json" ]
 }
 
-@test "names cannot lead elsewhere" {
+@test "names cannot lead outside the state directory" {
     as_root
     run shim --root "$DIR/root" create --bundle "$BUNDLE" ../../c1
-    [ "$status" -ne 7 ] || [ -e "$(state_folder)/%2E.%2F..%2Fc1.json" ]
+    [ "$status" -ne 7 ] || [ -e "$(state_directory)/%2E.%2F..%2Fc1.json" ]
     [ ! -e /run/flatbed/c1.json ]
 }
 
-@test "stacked on itself, and in a second edit, it keeps what the first one added" {
+@test "two stacked wrappers and a second edit keep the variables of the first edit" {
     as_root
     printf '#!/bin/sh\nexec %s --flatbed-policy=%s/policy.json --flatbed-runtime=%s/low "$@"\n' \
         "$FLATBED_RUNTIME" "$DIR" "$DIR" >"$DIR/wrapper"

@@ -6,7 +6,7 @@ load lib/shim
 
 as_root() { [ "$(id -u)" -eq 0 ] || skip "needs root"; }
 
-# privately COMMAND…: in a mount namespace of its own, where the function `prepare` ran before.
+# privately COMMAND…: runs it in a new mount namespace, after the function `prepare`.
 privately() {
     export FLATBED_RUNTIME DIR BUNDLE
     unshare --mount --propagation private bash -c "$(declare -f prepare); prepare && exec \"\$@\"" - "$@"
@@ -14,7 +14,7 @@ privately() {
 
 # ------------------------------------------------------------------ /etc/flatbed
 
-# default_policy COMMANDS: `create` under an /etc that has nothing but what the commands make.
+# default_policy COMMANDS: runs `create` under an /etc that contains only the files made by COMMANDS.
 default_policy() {
     cat >"$DIR/prepare" <<END
 cp /etc/ld.so.cache /etc/passwd "$DIR"
@@ -25,7 +25,7 @@ END
     run --separate-stderr privately "$FLATBED_RUNTIME" "--flatbed-runtime=$DIR/low" create --bundle "$BUNDLE" c1
 }
 
-@test "no policy at all is no policy; a dangling link is an error" {
+@test "a missing policy is no policy; a dangling link is an error" {
     as_root
     default_policy ""
     [ "$status" -eq 7 ]
@@ -40,7 +40,7 @@ END
     refused "/etc/flatbed/policy.d: a symbolic link, which is not followed"
 }
 
-# ------------------------------------------------------------------ what is mounted below a source
+# ------------------------------------------------------------------ mounts below a source
 
 # A tmpfs below the source of `data` (ro) and of `logs` (rw).
 prepare_submounts() {
@@ -50,7 +50,7 @@ prepare_submounts() {
     }
 }
 
-@test "a source with mounts below it is pinned, with its options on all of them" {
+@test "a source with mounts below it is pinned, and its options apply to all of them" {
     as_root
     prepare_submounts
     printf '#!/bin/sh\ncat /proc/self/mountinfo\n' >"$DIR/low"
@@ -67,14 +67,14 @@ prepare_submounts() {
         cp "$BUNDLE/config.json" "$DIR/$round"
     done
     cmp "$DIR/first" "$DIR/second"
-    # The host's own mounts are as they were, and without mounts below nothing is pinned.
+    # The mounts of the host are unchanged, and a source without mounts below it is not pinned.
     config "$BUNDLE"
     prepare() { :; }
     run privately "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1
     run ! grep -q /run/flatbed/pin "$BUNDLE/config.json"
 }
 
-# runc_bundle SCRIPT: a container that has the host's programs and runs the script.
+# runc_bundle SCRIPT: a container with the programs of the host that runs SCRIPT.
 runc_bundle() {
     mkdir -p "$BUNDLE/rootfs"
     runc spec --bundle "$DIR"
@@ -84,7 +84,7 @@ runc_bundle() {
         "$DIR/config.json" >"$BUNDLE/config.json"
 }
 
-@test "runc: read-only is read-only below a mount point of the source, too" {
+@test "runc: a read-only volume is also read-only below a mount point of its source" {
     as_root
     command -v runc >/dev/null || skip "needs runc"
     prepare_submounts
@@ -96,22 +96,22 @@ runc_bundle() {
     [ "$output" = $'denied\nwritten' ]
 }
 
-# ------------------------------------------------------------------ mounts of the user's
+# ------------------------------------------------------------------ mounts in config.json
 
-@test "a mount with our source and other options is not ours" {
+@test "a mount with the source of a volume and other options is not treated as that volume" {
     sed -i "s|\"mounts\": \[|& {\"destination\":\"/work/imagenet\",\"type\":\"bind\",\"source\":\"$DIR/srv/data/imagenet\",\"options\":[\"rbind\",\"rw\"]},|" \
         "$BUNDLE/config.json"
     run --separate-stderr shim create --bundle "$BUNDLE" c1
     refused "something else is mounted on /work/imagenet already"
 }
 
-@test "a mount of the user's from the folder of pins is refused" {
+@test "a mount in config.json whose source is in the directory of pins is refused" {
     sed -i 's|"mounts": \[|& {"destination":"/x","type":"bind","source":"/run/flatbed/pin/data:imagenet"},|' "$BUNDLE/config.json"
     run --separate-stderr shim create --bundle "$BUNDLE" c1
     refused "mounts: the container's own mount on /x has a source in /run/flatbed/pin"
 }
 
-@test "a member that ends in a NUL byte for C runtimes is refused" {
+@test "a member name that ends in a NUL byte is refused" {
     sed -i 's|"mounts":|"mounts\\u0000":|' "$BUNDLE/config.json"
     run --separate-stderr shim create --bundle "$BUNDLE" c1
     refused "config.json: top level: a member's name with a NUL byte"
@@ -119,7 +119,7 @@ runc_bundle() {
 
 # ------------------------------------------------------------------ streams and limits
 
-@test "closed standard streams: nothing lands in config.json, and they stay closed" {
+@test "closed standard streams stay closed, and config.json receives no output" {
     printf '#!/bin/sh\n[ "$1" != features ] || exit 1\nfor f in 0 1 2; do [ ! -e /proc/$$/fd/$f ] || echo $f >>"%s/open"; done\n' "$DIR" >"$DIR/low"
     "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1 <&- >&- 2>&-
     jq -e '.mounts | length == 3' "$BUNDLE/config.json"
@@ -128,7 +128,7 @@ runc_bundle() {
     run "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" --log "$DIR/log" create --bundle "$BUNDLE" c1 <&- >&- 2>&-
     [ "$status" -eq 1 ]
     [ "$(wc -l <"$DIR/log")" -eq 1 ]
-    # Nor does the message land in the log, opened where standard error was.
+    # The message is not written to the log either, which may have been opened as descriptor 2.
     "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" --log "$DIR/log2" create --bundle "$BUNDLE" c1 2>&- || status=$?
     [ "$status" -eq 1 ]
     [ "$(wc -l <"$DIR/log2")" -eq 1 ]
@@ -140,12 +140,12 @@ runc_bundle() {
     [ "$status" -eq 1 ]
     [[ $output =~ config.json:.*File\ too\ large ]]
     [ "$(ls -A "$BUNDLE")" = config.json ]
-    # The runtime behind us finds the signal as it was.
+    # The low-level runtime gets the disposition of the signal unchanged.
     printf '#!/bin/sh\ngrep SigIgn /proc/self/status\n' >"$DIR/low"
     [ "$(shim create --bundle "$BUNDLE" c1)" = "$(sh "$DIR/low")" ]
 }
 
-@test "an error in own options reaches the log" {
+@test "an error in an option of flatbed-runtime reaches the log" {
     local words
     for words in --flatbed-polcy=/x "--flatbed-policy /x" "--flatbed-polcy=x --flatbed-runtime=/y"; do
         rm -f "$DIR/log"
@@ -156,15 +156,15 @@ runc_bundle() {
     done
 }
 
-@test "the flavour that the policy says is the only grammar" {
+@test "the flavour in the policy selects the only accepted grammar" {
     sed -i 's|"paths"|"flavor": "crun", "paths"|' "$DIR/policy.json"
-    run --separate-stderr shim create -bundle "$BUNDLE" c1 # a form of runc's
+    run --separate-stderr shim create -bundle "$BUNDLE" c1 # a form that only runc accepts
     refused "cannot read this command line|two meanings"
 }
 
-# ------------------------------------------------------------------ who a user is
+# ------------------------------------------------------------------ user lookup
 
-@test "a user database that fails is no reason for another name" {
+@test "a user database that fails does not change the user name" {
     as_root
     sed -i "s|logs/{container}|logs/{user}|" "$DIR/policy.json"
     sed -i 's|"uid": 0|"uid": 3999999999|' "$BUNDLE/config.json"
@@ -178,9 +178,9 @@ runc_bundle() {
     [ -d "$DIR/srv/logs/3999999999" ]
 }
 
-# ------------------------------------------------------------------ folders that are made
+# ------------------------------------------------------------------ directories that are created
 
-@test "made as the user: the mode is the policy's, to the last bit" {
+@test "a directory created as the user has exactly the mode in the policy" {
     as_root
     sed -i 's|logs/{container}|logs/{container}/x|; s|"0750"|"2770"|' "$DIR/policy.json"
     sed -i 's|"uid": 0, "gid": 0|"uid": 12345, "gid": 12345|' "$BUNDLE/config.json"
@@ -190,13 +190,13 @@ runc_bundle() {
     [ "$(stat -c '%a %u' "$DIR/srv/logs/c1/x")" = "2770 12345" ]
 }
 
-@test "made without a mode: 0750" {
+@test "a directory created without a mode in the policy has mode 0750" {
     sed -i 's|"create": { "mode": "0750" }|"create": {}|' "$DIR/policy.json"
     run shim create --bundle "$BUNDLE" c1
     [ "$(stat -c %a "$DIR/srv/logs/c1")" = 750 ]
 }
 
-@test "a pause container's annotation skips volumes only" {
+@test "the annotation of a pause container skips volumes only" {
     sed -i 's|"annotations": {|"annotations": { "io.kubernetes.cri.container-type": "sandbox",|' "$BUNDLE/config.json"
     sed -i 's|"mounts":|"Mounts":|' "$BUNDLE/config.json"
     run --separate-stderr shim create --bundle "$BUNDLE" c1

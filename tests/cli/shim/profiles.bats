@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
-# flatbed-runtime: profiles, and what containers may opt out of.
+# flatbed-runtime: profiles, and the flatbed.off annotation of containers.
 
 load lib/shim
 
-# profiled [MEMBERS]: the usual policy, which says this besides.
+# profiled [MEMBERS]: the usual policy with these additional members.
 profiled() { sed -i "s|\"version\": 1,|\"version\": 1, ${1//$'\n'/ },|" "$DIR/policy.json"; }
 
-# container UID [ANNOTATIONS]: who it runs as and what is said of it.
+# container UID [ANNOTATIONS]: a container of user UID with these annotations.
 container() {
     cat >"$BUNDLE/config.json" <<END
 { "ociVersion": "1.0.2", "process": { "user": { "uid": $1, "gid": 0 }, "env": ["A=1"] },
@@ -16,7 +16,7 @@ END
 
 destinations() { jq -c '[.mounts[].destination]' "$BUNDLE/config.json"; }
 
-# started JSON: the runtime was called, with mounts on these targets.
+# started JSON: the runtime was called with mounts on these targets.
 started() {
     # shellcheck disable=SC2154
     echo "status $status, $output; $(destinations)"
@@ -25,7 +25,7 @@ started() {
     rm -f "$DIR/low.words"
 }
 
-@test "the first profile that matches overrides the policy; nobody else gets it" {
+@test "the first profile that matches overrides the policy, only for its users" {
     as_root
     profiled '"profiles": [
       { "name": "users", "match": { "uid": ["1000-59999"] }, "volumes": { "logs": { "always": false } } },
@@ -40,11 +40,11 @@ started() {
     container 60000 '"io.kubernetes.cri.image-name": "docker.io/jupyter/base:1"'
     run shim create --bundle "$BUNDLE" c1
     started '["/image"]'
-    run shim create --bundle "$BUNDLE" c1 # once more changes nothing
+    run shim create --bundle "$BUNDLE" c1 # a second edit changes nothing
     started '["/image"]'
 }
 
-@test "a profile may offer volumes of its own, and be stricter or laxer than the policy" {
+@test "a profile may offer its own volumes, and be stricter or laxer than the policy" {
     as_root
     profiled '"profiles": [
       { "name": "a", "match": { "uid": ["1"] }, "volumes": { "extra": { "source": "'"$DIR"'/srv", "target": "/extra" } } },
@@ -70,7 +70,7 @@ started() {
     untouched "$sum"
 }
 
-@test "a profile is asked for by annotation, request mount or variable" {
+@test "a profile is requested by annotation, mount or variable" {
     profiled '"requests": ["annotations", "mounts", "environment"], "profiles": [
       { "name": "i", "match": { "annotation": { "flatbed.profile": "interactive" } }, "volumes": { "logs": { "always": false } } } ]'
     container 0 '"flatbed.profile": "interactive"'
@@ -84,11 +84,11 @@ started() {
     sed -i 's|"mounts": \[\]|"mounts": [ { "destination": "/run/flatbed/request/profile/interactive", "type": "bind", "source": "/dev/null" } ]|' "$BUNDLE/config.json"
     run shim create --bundle "$BUNDLE" c1
     started '[]'
-    run shim create --bundle "$BUNDLE" c1 # remembered
+    run shim create --bundle "$BUNDLE" c1 # the profile is kept for the container
     started '[]'
 }
 
-@test "a profile that is not offered is refused, with those that are; permissive: the policy counts" {
+@test "a profile that is not offered is refused with a list of those offered; in permissive mode the policy applies" {
     profiled '"profiles": [
       { "name": "i", "match": { "uid": ["1-5"], "annotation": { "flatbed.profile": ["interactive", "big-*"] } }, "volumes": { "logs": { "always": false } } } ]'
     container 0 '"flatbed.profile": "root"'
@@ -104,18 +104,18 @@ started() {
     started '["/logs"]'
 }
 
-@test "a profile that is wrong lets nothing start, whether it matches or not" {
+@test "an invalid profile lets no container start, whether it matches or not" {
     profiled '"profiles": [ { "name": "i", "match": { "uid": ["99"] }, "binds": { "defualt": "deny" } } ]'
     run --separate-stderr shim create --bundle "$BUNDLE" c1
     refused "policy.json:2:[0-9]+: unknown key \"defualt\"; did you mean \"default\"?"
 }
 
-@test "what the policy offers can be switched off, and nothing else" {
+@test "items that the policy offers can be switched off, and no others" {
     profiled '"opt_out": ["mounts"], "binds": { "default": "deny" }'
     container 0 '"flatbed.off": "mounts"'
     run shim create --bundle "$BUNDLE" c1
     started '[]'
-    container 0 '"flatbed.off": "mounts", "flatbed.data": "imagenet"' # what is asked for is mounted
+    container 0 '"flatbed.off": "mounts", "flatbed.data": "imagenet"' # a requested volume is mounted anyway
     run shim create --bundle "$BUNDLE" c1
     started '["/work/imagenet"]'
     for what in binds security tuning mounts,security '' 'mounts,'; do
@@ -129,19 +129,19 @@ started() {
     refused '/etc'
 }
 
-@test "by default nothing can be switched off" {
+@test "without a rule in the policy nothing can be switched off" {
     container 0 '"flatbed.off": "mounts"'
     run --separate-stderr shim create --bundle "$BUNDLE" c1
     refused "flatbed.off: 'mounts' cannot be switched off here; what can be: nothing"
 }
 
-@test "an owner that cannot be looked up decides no profile" {
+@test "an owner that cannot be looked up selects no profile" {
     as_root
     profiled '"identity": ["annotation:who"], "profiles": [ { "name": "p", "match": { "uid": ["0-99"] }, "mode": "off" } ]'
     container 0 '"who": "nobody-is-called-so"'
     run --separate-stderr shim create --bundle "$BUNDLE" c1
     refused "profiles: the profile depends on whose container it is: who: there is no user"
-    # … and to pass for a pod's pause container is no way around that
+    # An annotation of a pause container does not avoid this.
     container 0 '"who": "nobody-is-called-so", "io.kubernetes.cri.container-type": "sandbox"'
     run --separate-stderr shim create --bundle "$BUNDLE" c1
     refused "profiles: the profile depends on whose container it is: who: there is no user"

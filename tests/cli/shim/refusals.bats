@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# flatbed-runtime: what it refuses and how it says so, policies, hostile users.
-# shellcheck disable=SC2154 # stderr is what run --separate-stderr sets
+# flatbed-runtime: refusals and their messages, policies, hostile users.
+# shellcheck disable=SC2154 # stderr is set by run --separate-stderr
 
 load lib/shim
 
@@ -16,7 +16,7 @@ load lib/shim
     [[ $(jq -r .time "$DIR/log") =~ ^[0-9-]{10}T[0-9:]{8}Z$ ]]
 }
 
-@test "a refusal in text form, appended to what the log has" {
+@test "a refusal in text form is appended to the log" {
     annotate secret
     echo before >"$DIR/log"
     run --separate-stderr shim --log "$DIR/log" create --bundle "$BUNDLE" c1
@@ -24,7 +24,7 @@ load lib/shim
     [[ $(sed -n 2p "$DIR/log") =~ ^time=\"[0-9TZ:-]+\"\ level=error\ msg=\"flatbed: ]]
 }
 
-@test "a refusal goes to crun's file: log, and to no syslog: file" {
+@test "a refusal is written to the file: log of crun, and not to a syslog: log" {
     annotate secret
     cd "$DIR"
     run --separate-stderr shim --log "file:$DIR/log" --log-format json create --bundle "$BUNDLE" c1
@@ -34,7 +34,7 @@ load lib/shim
     [ ! -e "$DIR/syslog:me" ]
 }
 
-@test "a log that cannot be written does not hide the message" {
+@test "a log that cannot be written does not suppress the message" {
     annotate secret
     run --separate-stderr shim --log /nonexistent/log create --bundle "$BUNDLE" c1
     refused secret
@@ -44,7 +44,7 @@ load lib/shim
     refused secret
 }
 
-@test "a refusal leaves config.json alone and makes no folder" {
+@test "a refusal leaves config.json unchanged and makes no directory" {
     annotate secret
     local before
     before=$(sha256sum <"$BUNDLE/config.json")
@@ -53,7 +53,7 @@ load lib/shim
     [ ! -e "$DIR/srv/logs/c1" ]
 }
 
-@test "permissive: what would be refused is left out, silently" {
+@test "permissive: a request that would be refused is left out silently" {
     annotate "secret,imagenet"
     sed -i 's|"version": 1,|"version": 1, "mode": "permissive",|' "$DIR/policy.json"
     run --separate-stderr shim --log "$DIR/log" create --bundle "$BUNDLE" c1
@@ -63,7 +63,7 @@ load lib/shim
     [ "$(jq -c '[.mounts[].destination]' "$DIR/low.config")" = '["/proc","/logs","/work/imagenet"]' ]
 }
 
-@test "a source that does not exist is refused; an optional one is skipped" {
+@test "a missing source is refused; an optional one is skipped" {
     rmdir "$DIR/srv/data/imagenet"
     run --separate-stderr shim create --bundle "$BUNDLE" c1
     refused "volumes.data 'imagenet': $DIR/srv/data/imagenet does not exist"
@@ -74,7 +74,7 @@ load lib/shim
     [ "$(jq -c .process.env "$DIR/low.config")" = '["A=1"]' ]
 }
 
-@test "permissive: a source that cannot be had is left out too" {
+@test "permissive: an unavailable source is left out too" {
     rmdir "$DIR/srv/data/imagenet"
     sed -i 's|"version": 1,|"version": 1, "mode": "permissive",|' "$DIR/policy.json"
     run shim create --bundle "$BUNDLE" c1
@@ -82,7 +82,7 @@ load lib/shim
     [ "$(jq -c '[.mounts[].destination]' "$DIR/low.config")" = '["/proc","/logs"]' ]
 }
 
-@test "config.json that is no regular file, doubled, or odd is refused" {
+@test "config.json is refused if it is not a regular file, has duplicate keys or is malformed" {
     local file=$BUNDLE/config.json
     mv "$file" "$DIR/real.json"
     ln -s "$DIR/real.json" "$file"
@@ -106,7 +106,7 @@ load lib/shim
     refused 'config.json: [0-9]+:[0-9]+:'
 }
 
-@test "a line that creates and cannot be read is refused" {
+@test "a create command line that cannot be parsed is refused" {
     run --separate-stderr shim create --bundle "$BUNDLE"
     refused "no container id"
     run --separate-stderr shim create --bundle "$BUNDLE" c1 c2
@@ -118,7 +118,7 @@ load lib/shim
 
 # ------------------------------------------------------------------ policies
 
-# break_policy HOW: the policy becomes one that does not load.
+# break_policy HOW: makes the policy one that does not load.
 break_policy() {
     policy
     case $1 in
@@ -130,7 +130,7 @@ break_policy() {
     esac
 }
 
-@test "a policy that does not load lets nothing start, and everything stop" {
+@test "an invalid policy lets no container start, and every container stop" {
     local how word
     for how in syntax key version writable missing; do
         break_policy $how
@@ -146,7 +146,7 @@ break_policy() {
     done
 }
 
-@test "the runtime of a policy that is broken elsewhere still counts" {
+@test "the runtime of a policy with an error elsewhere still applies" {
     sed -i 's|"volumes"|"volums"|' "$DIR/policy.json"
     run --separate-stderr shim create --bundle "$BUNDLE" c1
     refused 'policy.json:4:3: unknown key "volums"; did you mean "volumes"\?'
@@ -154,7 +154,7 @@ break_policy() {
     called_with kill c1 KILL
 }
 
-@test "a policy that is off, or permissive and broken, passes on" {
+@test "with a policy that is off, or permissive and invalid, calls are passed on" {
     local before mode
     before=$(sha256sum <"$BUNDLE/config.json")
     for mode in off permissive; do
@@ -168,7 +168,7 @@ break_policy() {
     done
 }
 
-@test "files of policy.d are read after it" {
+@test "files in policy.d are read after the policy" {
     mkdir "$DIR/policy.d"
     echo '{"version":1,"volumes":{"logs":{"target":"/elsewhere"}}}' >"$DIR/policy.d/10-logs.json"
     run shim create --bundle "$BUNDLE" c1
@@ -181,7 +181,7 @@ break_policy() {
 
 # ------------------------------------------------------------------ hostile users
 
-@test "a user's symlink is not followed, whoever it names" {
+@test "a symlink of a user is not followed, whatever its target" {
     as_root
     mkdir -p "$DIR/home/alice"
     ln -s /etc "$DIR/home/alice/imagenet"
@@ -191,13 +191,13 @@ break_policy() {
     refused "'imagenet' on the way is a symbolic link that not only root could have made"
 }
 
-@test "a source that a user could swap is pinned in a namespace of its own" {
+@test "a source that a user could swap is pinned in a private mount namespace" {
     as_root
     mkdir -p "$DIR/home/alice/imagenet"
     echo right >"$DIR/home/alice/imagenet/file"
     chown -R 12345 "$DIR/home/alice"
     sed -i "s|$DIR/srv/data/{name}|$DIR/home/alice/{name}|" "$DIR/policy.json"
-    # The runtime behind us: the user swaps, then it mounts.
+    # The low-level runtime in this test: the user swaps the source before it mounts.
     cat >"$DIR/low" <<END
 #!/bin/sh
 mv "$DIR/home/alice/imagenet" "$DIR/home/alice/old"
@@ -208,7 +208,7 @@ END
     echo "$output $stderr"
     [ "$output" = right ]
     [ "$(jq -r '.mounts[-1].source' "$BUNDLE/config.json")" = /run/flatbed/pin/data:imagenet ]
-    # Nothing of it is seen outside, and a second run pins afresh.
+    # The pin is not visible outside, and a second run pins again.
     run ! grep -q /run/flatbed/pin /proc/self/mountinfo
     rm "$DIR/home/alice/imagenet"
     mv "$DIR/home/alice/old" "$DIR/home/alice/imagenet"
@@ -216,14 +216,14 @@ END
     [ "$output" = right ]
 }
 
-@test "a kill at any time leaves a whole config.json" {
+@test "a kill at any time leaves a complete config.json" {
     local i hash plain edited
     plain=$(sha256sum <"$BUNDLE/config.json")
     run shim create --bundle "$BUNDLE" c1
     edited=$(sha256sum <"$BUNDLE/config.json")
     for ((i = 0; i < 40; i++)); do
         config "$BUNDLE"
-        # Not through shim(): $! would be a shell, and the program would outlive the kill.
+        # The program is started without shim(), because $! would be a shell, and a kill of it would leave the program running.
         "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1 \
             >/dev/null 2>&1 3>&- &
         sleep "0.00$((i / 8))$((i % 8))"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# flatbed-runtime: who may ask for volumes, and by what.
+# flatbed-runtime: the ways to request volumes.
 
 load lib/shim
 
-# ask_by CARRIERS: the policy listens to them, and config.json asks by mounts and by a variable.
+# ask_by CARRIERS: the policy accepts these carriers, and config.json requests by mounts and by a variable.
 ask_by() {
     policy
     sed -i "s|\"version\": 1,|\"version\": 1, \"requests\": [$1],|" "$DIR/policy.json"
@@ -17,7 +17,7 @@ ask_by() {
 
 destinations() { jq -c '[.mounts[].destination]' "$BUNDLE/config.json"; }
 
-@test "/dev/null mounts ask, and are gone; a second edit, and a stacked one, come to the same" {
+@test "/dev/null mounts request a volume and are removed; a second edit and a stacked one have the same result" {
     local before
     ask_by '"mounts"'
     run shim create --bundle "$BUNDLE" c1
@@ -29,7 +29,7 @@ destinations() { jq -c '[.mounts[].destination]' "$BUNDLE/config.json"; }
     untouched "$before"
 }
 
-@test "a pinned volume that a mount asked for is pinned in a second run as well" {
+@test "a pinned volume requested by a mount is pinned in a second run as well" {
     as_root
     mkdir -p "$DIR/home/alice/imagenet"
     chown -R 12345 "$DIR/home/alice"
@@ -42,14 +42,14 @@ destinations() { jq -c '[.mounts[].destination]' "$BUNDLE/config.json"; }
     done
 }
 
-@test "variables ask, and stay" {
+@test "variables request a volume and are kept" {
     ask_by '"environment"'
     run shim create --bundle "$BUNDLE" c1
     [ "$(destinations)" = '["/proc","/run/flatbed/request/data/imagenet","/logs","/by/variable"]' ]
     grep -q FLATBED_DATA= "$BUNDLE/config.json"
 }
 
-@test "the first carrier that names a class has its say" {
+@test "the first carrier that names a class decides" {
     ask_by '"mounts", "environment"'
     run shim create --bundle "$BUNDLE" c1
     [ "$(destinations)" = '["/proc","/logs","/work/imagenet"]' ]
@@ -58,7 +58,7 @@ destinations() { jq -c '[.mounts[].destination]' "$BUNDLE/config.json"; }
     [ "$(destinations)" = '["/proc","/logs","/by/variable"]' ]
 }
 
-@test "without \"requests\", annotations and mounts count, and variables do not" {
+@test "without \"requests\", annotations and mounts are carriers, and variables are not" {
     ask_by '"mounts"'
     policy
     run shim create --bundle "$BUNDLE" c1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# rootfs.beyond "restack" before a low-level runtime that only looks; flatbed restack and flatbed gc.
-# Mounts are in a namespace of a process of the test's own.
+# rootfs.beyond "restack" in front of a low-level runtime that only records; flatbed restack and flatbed gc.
+# The mounts are made in the mount namespace of a separate process.
 
 load lib/shim
 
@@ -8,7 +8,7 @@ setup_file() {
     : "${FLATBED:?the flatbed to test}"
 }
 
-# Called by each test: twelve layers, each with a file in a directory that all have.
+# world: makes twelve layers, each with one file in a directory that is common to all. Each test calls it.
 world() {
     [ "$(id -u)" = 0 ] || skip "not root"
     unshare --mount --propagation private sleep 3600 3>&- &
@@ -41,20 +41,20 @@ teardown() {
 
 within() { nsenter --mount --target "$WORLD" "$@"; }
 
-# deep [OPTION,…]: the engine's mount.
+# deep [OPTION,…]: mounts the root as an engine does.
 deep() {
     within mount -t overlay -o "lowerdir=$LOWER,upperdir=$STORE/c/upper,workdir=$STORE/c/work${1:+,$1}" overlay "$ROOT"
 }
 
 ahead() { "$FLATBED" restack --build --cache "$CACHE" --json "$LOWER"; }
 
-# launch: "create", whose low-level runtime says 7.
+# launch: runs "create"; the low-level runtime exits with status 7.
 launch() {
     run within "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1
     [ "$status" -eq 7 ] || { echo "$output"; return 1; }
 }
 
-# said MEMBER: of the last launch's root.
+# said MEMBER: prints MEMBER of the root in the record of the last launch.
 said() { tail -n 1 "$DIR/audit.jsonl" | jq -r ".operations[] | select(.kind == \"rootfs\") | .$1"; }
 
 mounts() { within awk -v at="$ROOT" '$5 == at { $1 = $2 = $3 = ""; print }' /proc/self/mountinfo; }
@@ -69,7 +69,7 @@ is_gone() { [ ! -e "/proc/$1" ] || grep -q '^State:.*Z' "/proc/$1/status"; }
 has_open() { [ "$(readlink "/proc/$1/fd/0")" = "$ROOT/top" ]; }
 is_apart() { [ "$(readlink "/proc/$1/ns/mnt")" != "$(readlink "/proc/$WORLD/ns/mnt")" ] && grep -q sleep "/proc/$1/comm"; }
 
-# stays WHY: the engine's mount, as it was; the root can be used.
+# stays WHY: a launch leaves the mount of the engine unchanged, with the reason WHY, and the root can be used.
 stays() {
     local before
     before=$(mounts)
@@ -80,7 +80,7 @@ stays() {
     [ "$(within cat "$ROOT/d/f7")" = 7 ]
 }
 
-@test "the first launch has a tree made, the next one has it in place of the layers" {
+@test "the first launch starts the build of a tree; the next launch mounts the tree in place of the layers" {
     world
     deep
     launch
@@ -96,12 +96,12 @@ stays() {
     [ "$(within ls "$ROOT/d" | wc -l)" = 12 ]
     within sh -c "echo mine >$ROOT/d/f7"
     [ "$(cat "$STORE/c/upper/d/f7" "$STORE/7/d/f7")" = "$(printf 'mine\n7')" ]
-    # With one layer it is no longer deep: a wrapper behind a wrapper does nothing.
+    # The root now has one layer, so a wrapper behind a wrapper does nothing.
     launch
     [ "$(said verdict)" = "" ]
     within umount "$ROOT"
     [ -z "$(mounts)" ]
-    # Links, not copies.
+    # The files of the tree are hard links, not copies.
     [ "$(stat -c %i "$STORE/7/d/f7")" = "$(stat -c %i "$CACHE"/*/tree/d/f7)" ]
 }
 
@@ -125,7 +125,7 @@ stays() {
     is_restacked
     mounts | grep -q ' shared:'
     within umount "$ROOT"
-    # Mounts that follow the engine's follow this, too.
+    # Mounts that follow the mount of the engine get the new root too.
     nsenter --mount --target "$WORLD" unshare --mount --propagation slave sleep 600 3>&- &
     other=$!
     wait_until is_apart "$other"
@@ -143,10 +143,10 @@ stays() {
     within mount --make-rprivate "$DIR"
     deep userxattr
     launch
-    [[ $(said reason) =~ "is made in the background" ]] # the same layers, read in another way
+    [[ $(said reason) =~ "is made in the background" ]] # the same layers, described differently
 }
 
-@test "what may not be replaced stays as the engine mounted it" {
+@test "a root that may not be replaced stays as the engine mounted it" {
     world
     ahead
     while read -r options why; do
@@ -173,7 +173,7 @@ END
     stays "has more than one mount"
 }
 
-@test "a root that is in use stays: by a file, a mount beneath, another mount namespace" {
+@test "a root in use stays: by an open file, a mount below it, another mount namespace" {
     world
     ahead
     deep
@@ -199,7 +199,7 @@ END
     kill "$other"
     wait "$other" || true
 
-    # A descriptor that no table shows: the engine's mount comes back, named from its folder as before.
+    # A descriptor in no process table: the mount of the engine is restored, with its lowerdir as before.
     within umount "$ROOT"
     within sh -c "cd $STORE && mount -t overlay -o lowerdir=1:2:3:4:5:6:7:8:9:10:11:12,upperdir=$STORE/c/upper,workdir=$STORE/c/work overlay $ROOT"
     mounts | grep -q lowerdir=1:2:
@@ -220,7 +220,7 @@ time.sleep(600)' "$ROOT" >"$DIR/held" 3>&- &
     is_restacked
 }
 
-@test "an upper directory that was written to stays on its layers, unless it was on the tree" {
+@test "an upper directory with many writes keeps its layers, unless the tree was mounted below it" {
     world
     ahead
     mkdir "$STORE/c/upper/lots"
@@ -247,10 +247,10 @@ time.sleep(600)' "$ROOT" >"$DIR/held" 3>&- &
     [ "$(within ls "$ROOT/few" | wc -l)" -ge 80 ]
 }
 
-@test "paths that are not the layers any more are seen through" {
+@test "layer paths that no longer show the layers are detected" {
     world
     LOWER=
-    for i in 1 2 3 4 5; do # as podman does where ids are mapped
+    for i in 1 2 3 4 5; do # as podman does with mapped ids
         mkdir -p "$DIR/mapped/$i"
         LOWER=$LOWER${LOWER:+:}$DIR/mapped/$i
         within mount --bind "$STORE/$i" "$DIR/mapped/$i"
@@ -272,13 +272,13 @@ time.sleep(600)' "$ROOT" >"$DIR/held" 3>&- &
 
 state_is() { [ "$(state)" = "$1" ]; }
 
-@test "a launch does not wait for the builder, which keeps nothing of it open" {
+@test "a launch does not wait for the builder, and the builder keeps no descriptor of it open" {
     world
     deep
     mkdir -m 0700 "$CACHE"
     touch "$CACHE/.lock"
     hold_lock "$CACHE/.lock"
-    # As an engine does: until everybody has closed the pipe.
+    # An engine reads until every process has closed the pipe.
     timeout 600 bash -c 'nsenter --mount --target "$1" "$2" "--flatbed-policy=$3/policy.json" create --bundle "$3/bundle" c1 2>&1 | cat' \
         sh "$WORLD" "$FLATBED_RUNTIME" "$DIR"
     wait_until is_building
@@ -287,11 +287,11 @@ state_is() { [ "$(state)" = "$1" ]; }
     [ "$(readlink "/proc/$pid/fd/1")" = /dev/null ]
     [ -z "$(find "/proc/$pid/fd" -lname 'pipe:*')" ]
     [ "$(cut -d ' ' -f 19 "/proc/$pid/stat")" = 19 ] # nice
-    [ "$(cut -d ' ' -f 6 "/proc/$pid/stat")" = "$pid" ] # a session of its own
+    [ "$(cut -d ' ' -f 6 "/proc/$pid/stat")" = "$pid" ] # a new session
     [ "$(state)" = building ]
     launch
     [[ $(said reason) =~ "a tree of them is being made" ]]
-    # Killed on its way it leaves nothing that is believed; the next launch starts anew.
+    # A killed builder leaves no tree marked as ready; the next launch starts again.
     kill -KILL "$pid"
     wait_until is_gone "$pid"
     kill "$HOLDER"
@@ -301,7 +301,7 @@ state_is() { [ "$(state)" = "$1" ]; }
     [ -z "$(find "$CACHE" -maxdepth 1 -name '.build-*')" ]
 }
 
-@test "a tree that came while another builder waited is not replaced: it may be mounted" {
+@test "a finished tree is not replaced by another builder, because it may be mounted" {
     world
     ahead
     key=$(basename "$(find "$CACHE" -mindepth 1 -maxdepth 1 -type d)")
@@ -324,7 +324,7 @@ state_is() { [ "$(state)" = "$1" ]; }
     [ -z "$(find "$CACHE" -maxdepth 1 -name '.[bo]*')" ]
 }
 
-@test "no tree where it would not pay, cannot be linked, or could be changed by others" {
+@test "no tree is made if it would not pay, cannot be linked, or could be changed by others" {
     world
     for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
         rm -r "${STORE:?}/$i/"*
@@ -359,7 +359,7 @@ state_is() { [ "$(state)" = "$1" ]; }
     [ "$(mounts)" = "$stays_here" ]
 }
 
-@test "layers that are followed elsewhere are refused, changed ones are others" {
+@test "a layer with a redirect attribute is refused; changed layers get another tree" {
     world
     setfattr -n trusted.overlay.redirect -v /d "$STORE/3/d"
     run "$FLATBED" restack --build --cache "$CACHE" "$LOWER"
@@ -380,7 +380,7 @@ state_is() { [ "$(state)" = "$1" ]; }
     [ "$(jq -r '.removed[0].removed' <<<"$output")" = "its layers are gone" ]
 }
 
-@test "names with what separates layers and options" {
+@test "layer names with the separators of layers and options" {
     world
     odd="$STORE/a:b,c d\\e"
     mv "$STORE/12" "$odd"
@@ -399,7 +399,7 @@ state_is() { [ "$(state)" = "$1" ]; }
     [ -e "$STORE/u,p:per/upper/new" ]
 }
 
-@test "flatbed restack and gc: words, JSON, what they refuse" {
+@test "flatbed restack and gc: operands, JSON, refusals" {
     world
     run "$FLATBED" restack --cache "$CACHE"
     [ "$status" -eq 0 ]
@@ -439,7 +439,7 @@ state_is() { [ "$(state)" = "$1" ]; }
     [ "$status" -eq 3 ]
 }
 
-@test "explain says what would be done, and does not do it" {
+@test "explain reports a restack without doing it" {
     world
     deep
     explain() { within "$FLATBED" explain --policy "$DIR/policy.json" --config "$BUNDLE/config.json" --json |

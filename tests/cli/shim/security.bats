@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The policy's "security" on a real host, before a runtime that only notes what it was given.
+# The policy's "security" on a real host, in front of a runtime that only records its config.json.
 # $FLATBED_RUNTIME is the program.
 
 bats_require_minimum_version 1.5.0
@@ -27,7 +27,7 @@ END
     chmod 0644 "$DIR/policy.json"
 }
 
-# config JQ-FILTER: an ordinary container, changed.
+# config JQ-FILTER: an ordinary container, changed by the filter.
 config() {
     jq "$1" >"$BUNDLE/config.json" <<END
 { "ociVersion": "1.0.2",
@@ -59,7 +59,7 @@ passed() {
     [ -e "$DIR/low.config" ]
 }
 
-@test "an ordinary container stays byte for byte" {
+@test "an ordinary container is unchanged byte for byte" {
     policy '"privileged": "deny", "user": { "root": "deny" }, "seccomp": { "require": true, "deny": ["mount", "bpf"] },
             "namespaces": { "host": [] }, "devices": { "allow": [] }, "annotations": { "deny": ["run.oci.*"] }, "hooks": "deny"'
     create
@@ -77,7 +77,7 @@ passed() {
     passed
 }
 
-@test "who can make himself root is root" {
+@test "a process with a capability to become root is treated as root" {
     policy '"user": { "root": "deny" }'
     config '.process.capabilities.ambient = ["CAP_SETUID"]'
     create
@@ -94,7 +94,7 @@ passed() {
 
 has_own_ipc() { [ "$(readlink "/proc/$1/ns/ipc")" != "$(readlink /proc/self/ns/ipc)" ]; }
 
-@test "the host's namespaces: missing, by process 1, by a bind of one" {
+@test "host namespaces are detected: missing in the list, by process 1, by a link to one" {
     policy '"namespaces": { "host": ["uts"] }'
     config 'del(.linux.namespaces[] | select(.type == "pid"))'
     create
@@ -119,7 +119,7 @@ has_own_ipc() { [ "$(readlink "/proc/$1/ns/ipc")" != "$(readlink /proc/self/ns/i
     passed
 }
 
-@test "devices are known by their numbers, whatever they are called" {
+@test "devices are identified by number, not by name" {
     policy '"devices": { "allow": ["/dev/fu*", "/dev/none/*"] }'
     [ -e /dev/full ] || skip "no /dev/full"
     mknod "$DIR/special" c 250 7
@@ -131,7 +131,7 @@ has_own_ipc() { [ "$(readlink "/proc/$1/ns/ipc")" != "$(readlink /proc/self/ns/i
     passed
 }
 
-@test "capabilities are taken away, no_new_privileges is set, twice changes nothing" {
+@test "capabilities are dropped, no_new_privileges is set, and a second edit changes nothing" {
     local before
     policy '"capabilities": { "max": ["CHOWN"] }, "no_new_privileges": true'
     create
@@ -143,7 +143,7 @@ has_own_ipc() { [ "$(readlink "/proc/$1/ns/ipc")" != "$(readlink /proc/self/ns/i
     [ "$(sha256sum <"$BUNDLE/config.json")" = "$before" ]
 }
 
-@test "a container without filter is refused, or gets the policy's" {
+@test "a container without a seccomp filter is refused, or gets the filter of the policy" {
     config 'del(.linux.seccomp)'
     policy '"seccomp": { "require": true }'
     create
@@ -163,7 +163,7 @@ has_own_ipc() { [ "$(readlink "/proc/$1/ns/ipc")" != "$(readlink /proc/self/ns/i
     refused 'filter allows read'
 }
 
-@test "a filter that lets a denied call through is refused" {
+@test "a filter that allows a denied call is refused" {
     policy '"seccomp": { "deny": ["mount", "bpf"] }'
     config '.linux.seccomp.syscalls += [{names: ["mount"], action: "SCMP_ACT_ALLOW", args: [{index: 3, value: 4096, op: "SCMP_CMP_EQ"}]}]'
     create
@@ -176,7 +176,7 @@ has_own_ipc() { [ "$(readlink "/proc/$1/ns/ipc")" != "$(readlink /proc/self/ns/i
     refused 'linux.seccomp: an unknown default action'
 }
 
-@test "privileged is one thing: refused, or left as it is" {
+@test "a privileged container is refused, or left unchanged" {
     config '.process.capabilities.bounding += ["CAP_SYS_ADMIN"] | .linux.resources.devices = [{allow: true, access: "rwm"}] | del(.linux.seccomp)'
     policy '"privileged": "deny"'
     create
@@ -187,7 +187,7 @@ has_own_ipc() { [ "$(readlink "/proc/$1/ns/ipc")" != "$(readlink /proc/self/ns/i
     cmp "$BUNDLE/config.json" "$DIR/low.config"
 }
 
-@test "annotations, hooks, and the pause container of a pod" {
+@test "denied annotations and hooks are refused, also for the pause container of a pod" {
     policy '"annotations": { "deny": ["run.oci.*"] }, "hooks": "deny"'
     config '.annotations = {"run.oci.handler": "x", "io.kubernetes.cri.container-type": "sandbox"}'
     create
@@ -197,7 +197,7 @@ has_own_ipc() { [ "$(readlink "/proc/$1/ns/ipc")" != "$(readlink /proc/self/ns/i
     refused 'the container has prestart hooks'
 }
 
-@test "permissive: all at once stays as it is" {
+@test "permissive: several denials at once leave config.json unchanged" {
     policy '"user": { "root": "deny" }, "hooks": "deny", "seccomp": { "require": true }' '"mode": "permissive",'
     config '.process.user.uid = 0 | .hooks = {prestart: [{path: "/bin/true"}]} | del(.linux.seccomp)'
     create
@@ -205,7 +205,7 @@ has_own_ipc() { [ "$(readlink "/proc/$1/ns/ipc")" != "$(readlink /proc/self/ns/i
     cmp "$BUNDLE/config.json" "$DIR/low.config"
 }
 
-@test "permissive: what would be refused stays, whatever it is" {
+@test "permissive: each denial alone leaves config.json unchanged" {
     local denials=0 change section
     while IFS='|' read -r change section; do
         config "${change/@/|}"

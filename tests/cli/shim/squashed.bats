@@ -1,13 +1,13 @@
 #!/usr/bin/env bats
-# flatbed-runtime where root is nobody, as on an NFS export that squashes it: here, by root without
-# the capabilities that open other people's folders.
+# flatbed-runtime as a root without access to other users' files, as on an NFS export with root_squash.
+# The tests run as root without the capabilities that override file permissions.
 # shellcheck disable=SC2154,SC2016 # run sets stderr; scripts for later
 
 load lib/shim
 
 NO_CAPS=-dac_override,-dac_read_search,-fowner,-chown
 
-# squashed COMMAND…: as such a root, who may still take on other ids.
+# squashed COMMAND…: runs it as such a root, which can still switch to other ids.
 squashed() { setpriv --bounding-set "$NO_CAPS" --inh-caps "$NO_CAPS" "$@"; }
 
 squashed_create() {
@@ -24,16 +24,16 @@ setup_squashed() {
     ! squashed ls "$DIR/home/alice" || skip "root without capabilities still may"
     sed -i "s|logs/{container}|../home/alice/{container}/x|; s|$DIR/srv/../home|$DIR/home|" "$DIR/policy.json"
     user 12345 12345
-    # The runtime behind us: what it was given to mount is there, by whatever path.
+    # The low-level runtime in this test prints mode and owner of the source that it was given.
     printf '#!/bin/sh\nstat -c "%%a %%u:%%g" "$(jq -r ".mounts[1].source" "%s/config.json")"\n' "$BUNDLE" >"$DIR/low"
 }
 
-# user UID GID [GROUP]: whose container it is.
+# user UID GID [GROUP]: sets the user of the container.
 user() { sed -i "s|\"uid\": [0-9]*, \"gid\": [0-9]*|\"uid\": $1, \"gid\": $2, \"additionalGids\": [${3-}]|" "$BUNDLE/config.json"; }
 
 owned() { [ "$(stat -c '%a %u:%g' "$1")" = "$2" ]; }
 
-@test "squashed: a volume in a folder of the user's is made as him, and found again" {
+@test "squashed: a volume in a directory of the user is created as that user, and found again" {
     setup_squashed
     squashed_create
     [ "$status" -eq 0 ]
@@ -47,7 +47,7 @@ owned() { [ "$(stat -c '%a %u:%g' "$1")" = "$2" ]; }
     untouched "$before"
 }
 
-@test "squashed: his supplementary groups count" {
+@test "squashed: supplementary groups of the user are used" {
     setup_squashed
     chown 777:4321 "$DIR/home/alice"
     chmod 0770 "$DIR/home/alice"
@@ -61,7 +61,7 @@ owned() { [ "$(stat -c '%a %u:%g' "$1")" = "$2" ]; }
     owned "$DIR/home/alice/c1/x" "750 12345:12345"
 }
 
-@test "squashed: nobody gets into another user's folder" {
+@test "squashed: a directory of another user cannot be entered" {
     setup_squashed
     mkdir -p "$DIR/home/alice/c1/x"
     chmod 0700 "$DIR/home/alice"
@@ -74,14 +74,14 @@ owned() { [ "$(stat -c '%a %u:%g' "$1")" = "$2" ]; }
     untouched "$before"
 }
 
-@test "squashed: the user's symlink leads nowhere" {
+@test "squashed: a symlink of the user is not followed" {
     setup_squashed
     ln -s /etc "$DIR/home/alice/c1"
     squashed_create
     refused "symbolic link that not only root could have made"
 }
 
-@test "squashed: a source that is waited for answers" {
+@test "squashed: a source with a wait time is found" {
     setup_squashed
     sed -i 's|"access": "rw"|"access": "rw", "wait": 5|' "$DIR/policy.json"
     squashed_create

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# flatbed-runtime: tuning by the policy and by requests, as config.json and exec see it.
+# flatbed-runtime: tuning by the policy and by requests, as config.json and exec show it.
 
 load lib/shim
 
-# tuning TUNING [SECTION…]: the policy's section; config.json has Docker's /dev/shm and limits of its own.
+# tuning TUNING [SECTION…]: sets the policy's section; config.json has Docker's /dev/shm and some limits.
 tuning() {
     cat >"$DIR/policy.json" <<END_OF_POLICY
 { "version": 1, "runtime": { "paths": ["$DIR/low"] },
@@ -19,13 +19,13 @@ END_OF_POLICY
 END_OF_CONFIG
 }
 
-# ask KEY VALUE: an annotation more.
+# ask KEY VALUE: adds an annotation.
 ask() {
     jq --arg k "$1" --arg v "$2" '.annotations[$k] = $v' "$BUNDLE/config.json" >"$DIR/new.json"
     cp "$DIR/new.json" "$BUNDLE/config.json"
 }
 
-# weakly FILES WORD…: the shim with at most so many files, and no way to have more.
+# weakly FILES WORD…: runs the shim with a limit of FILES open files and without the capability to raise it.
 weakly() {
     # shellcheck disable=SC2016
     bash -c 'ulimit -n "$1" && shift && exec setpriv --bounding-set -sys_resource --inh-caps -sys_resource "$@"' sh \
@@ -34,7 +34,7 @@ weakly() {
 
 value() { jq -c "$1" "$BUNDLE/config.json"; }
 
-@test "what nobody chose is filled in, digits that are not ours are kept" {
+@test "unset values are filled in, and number text of other members is kept" {
     tuning '"shm_size": "50%", "memlock": "1m", "nofile": 512, "threads": true, "workers": "75%"'
     run shim create --bundle "$BUNDLE" c1
     [ "$status" -eq 7 ]
@@ -44,7 +44,7 @@ value() { jq -c "$1" "$BUNDLE/config.json"; }
     [ "$(value '.process.env | sort')" = '["A=1","BLIS_NUM_THREADS=1","FLATBED_WORKERS=1","MKL_NUM_THREADS=1","NUMBA_NUM_THREADS=1","NUMEXPR_MAX_THREADS=1","NUMEXPR_NUM_THREADS=1","OMP_NUM_THREADS=1","OPENBLAS_NUM_THREADS=1","RAYON_NUM_THREADS=1"]' ]
 }
 
-@test "a second edit, and one behind another wrapper, change nothing" {
+@test "a second edit and a stacked wrapper change nothing" {
     local before
     tuning '"shm_size": "50%", "memlock": "unlimited", "nofile": 1048576, "stack": "4m", "threads": true, "workers": 3'
     ask flatbed.shm 1g
@@ -66,10 +66,10 @@ value() { jq -c "$1" "$BUNDLE/config.json"; }
     [ "$(jq -r '.env[]' "$DIR/process.json" | grep -E 'OMP|MKL|WORKERS' | tr '\n' ' ')" = "OMP_NUM_THREADS=9 FLATBED_WORKERS=3 MKL_NUM_THREADS=1 " ]
 }
 
-@test "an exec has the limits, but for those that it sets itself" {
+@test "an exec has the limits, except those that it sets" {
     tuning '"memlock": "1m", "nofile": 512, "stack": "4m"'
     run shim create --bundle "$BUNDLE" c1
-    # As containerd does: its own nofile again, and here a stack of the exec's own.
+    # containerd repeats its own nofile; this exec also sets a stack limit.
     printf '{"args":["x"],"rlimits":[{"type":"RLIMIT_NOFILE","hard":1024,"soft":1024},{"type":"RLIMIT_STACK","hard":9,"soft":9}]}' \
         >"$DIR/process.json"
     for _ in 1 2; do
@@ -81,7 +81,7 @@ value() { jq -c "$1" "$BUNDLE/config.json"; }
     [ "$(jq -c '.rlimits[0]' "$DIR/process.json")" = '{"type":"RLIMIT_NOFILE","hard":1024,"soft":1000}' ]
 }
 
-@test "an exec by one who may give less gets less, and is not refused" {
+@test "an exec by a caller with a lower hard limit gets that limit, and is not refused" {
     tuning '"nofile": 800'
     run shim create --bundle "$BUNDLE" c1
     printf '{"args":["x"]}' >"$DIR/process.json"
@@ -89,14 +89,14 @@ value() { jq -c "$1" "$BUNDLE/config.json"; }
     [ "$(jq -c .rlimits "$DIR/process.json")" = '[{"type":"RLIMIT_NOFILE","hard":600,"soft":600}]' ]
 }
 
-@test "the runtime's own hard limit is the most without CAP_SYS_RESOURCE" {
+@test "without CAP_SYS_RESOURCE, the hard limit of the runtime is the maximum" {
     tuning '"nofile": 1048576'
     run weakly 600 create --bundle "$BUNDLE" c1
     [ "$status" -eq 7 ]
     [ "$(value '.process.rlimits[1]')" = '{"type":"RLIMIT_NOFILE","hard":600,"soft":600}' ]
 }
 
-@test "one who asks for more than the maximum is told what it is" {
+@test "a request above the maximum is refused, and the message names the maximum" {
     local before
     tuning '"shm_size": { "default": "1g", "max": "25%" }, "workers": 2'
     ask flatbed.shm 2g
@@ -110,7 +110,7 @@ value() { jq -c "$1" "$BUNDLE/config.json"; }
     [ "$(value '.mounts[0].options[1]')" = '"size=1073741824"' ]
 }
 
-@test "one who asks for what is not offered, or in words that mean nothing, is told so" {
+@test "a request that is not offered or not valid is refused with the reason" {
     tuning '"shm_size": "1g"'
     ask flatbed.memlock 1m
     run --separate-stderr shim create --bundle "$BUNDLE" c1
@@ -121,7 +121,7 @@ value() { jq -c "$1" "$BUNDLE/config.json"; }
     refused "flatbed.shm: 'lots': expected a size such as 8g"
 }
 
-@test "a /dev/null mount asks, and is gone" {
+@test "a /dev/null mount is a request and is removed" {
     tuning '"shm_size": "2g"'
     jq '.mounts += [{"destination":"/run/flatbed/request/shm/1g","source":"/dev/null","type":"bind"}]' \
         "$BUNDLE/config.json" >"$DIR/new.json"
@@ -133,7 +133,7 @@ value() { jq -c "$1" "$BUNDLE/config.json"; }
     done
 }
 
-@test "the pause container of a pod is left alone" {
+@test "the pause container of a pod is not tuned" {
     local before
     tuning '"shm_size": "2g", "threads": true'
     ask io.kubernetes.cri.container-type sandbox
@@ -143,7 +143,7 @@ value() { jq -c "$1" "$BUNDLE/config.json"; }
     untouched "$before"
 }
 
-@test "limits that are no list are an error, and entries that make no sense stay" {
+@test "limits that are not a list are an error, and malformed entries are kept" {
     tuning '"nofile": 512'
     sed -i '/rlimits/,/RLIMIT_NOFILE/d; s/"env": \["A=1"\],/"rlimits": {} },/' "$BUNDLE/config.json"
     run --separate-stderr shim create --bundle "$BUNDLE" c1
@@ -154,7 +154,7 @@ value() { jq -c "$1" "$BUNDLE/config.json"; }
     [ "$(value '.process.rlimits[1]')" = '{"type":"RLIMIT_NOFILE","hard":"many"}' ]
 }
 
-# An overlay of 3 layers at the bundle's rootfs, seen by COMMAND….
+# over_layers COMMAND…: runs it with an overlay of 3 layers at the rootfs of the bundle.
 over_layers() {
     # shellcheck disable=SC2016
     unshare --mount --propagation private bash -c '
@@ -169,7 +169,7 @@ deep() {
     [ "$status" -ne 99 ] || skip "no overlay mounts here"
 }
 
-@test "a root deeper than the policy wants is refused, or only spoken of" {
+@test "a root deeper than the policy allows is refused, or only reported" {
     as_root
     mkdir "$DIR/layers"
     tuning "" ', "rootfs": { "max_depth": 2, "beyond": "deny" }'
@@ -184,5 +184,5 @@ deep() {
     deep
     [ "$status" -eq 7 ]
     # shellcheck disable=SC2154
-    [ "$stderr" = err ] # the runtime's own
+    [ "$stderr" = err ] # the message of the low-level runtime
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# flatbed-runtime: keys of volumes that need a host: wait, options, idmap, pool.
+# flatbed-runtime: keys of volumes that need support by the host: wait, options, idmap, pool.
 
 load lib/shim
 
@@ -11,7 +11,7 @@ teardown() {
     rm -rf --one-file-system "$DIR"
 }
 
-# data KEYS: what the class "data" says besides.
+# data KEYS: adds keys to the class "data".
 data() { sed -i "s|\"names\": \[\"imagenet\"\],|\"names\": [\"imagenet\"], $1,|" "$DIR/policy.json"; }
 
 destinations() { jq -c '[.mounts[].destination]' "$BUNDLE/config.json"; }
@@ -33,7 +33,7 @@ hang() {
     kill -STOP "$FUSE_PID"
 }
 
-@test "a source that does not answer is given up after \"wait\"" {
+@test "a source that does not answer is refused after \"wait\" seconds" {
     hang
     data '"wait": 1'
     SECONDS=0
@@ -42,7 +42,7 @@ hang() {
     [ "$SECONDS" -lt 60 ]
 }
 
-@test "an optional source that does not answer is skipped, and no child is left" {
+@test "an optional source that does not answer is skipped, and no child process remains" {
     hang
     data '"wait": 1, "optional": true'
     # shellcheck disable=SC2016
@@ -53,7 +53,7 @@ hang() {
     [ "$(cat "$DIR/children")" = none ]
 }
 
-@test "a source that answers is waited for no longer than it takes" {
+@test "a source that answers is used as soon as it answers" {
     data '"wait": 60'
     SECONDS=0
     run shim create --bundle "$BUNDLE" c1
@@ -61,9 +61,9 @@ hang() {
     [ "$(destinations)" = '["/proc","/logs","/work/imagenet"]' ]
 }
 
-# ------------------------------------------------------------------ what the runtime can do
+# ------------------------------------------------------------------ features of the runtime
 
-# able FEATURES_JSON: the runtime says so, and counts how often it was asked.
+# able FEATURES_JSON: makes a runtime that prints these features, and counts the questions.
 able() {
     cat >"$DIR/low" <<END
 #!/bin/sh
@@ -79,7 +79,7 @@ END
 
 options() { jq -c '.mounts[] | select(.destination == "/work/imagenet").options' "$BUNDLE/config.json"; }
 
-@test "read-only volumes are so in depth where the runtime can do that, which is asked once" {
+@test "read-only volumes are recursively read-only if the runtime supports it; the runtime is asked once" {
     as_root
     able '{"mountOptions":["ro","rro"]}'
     for _ in 1 2; do
@@ -96,7 +96,7 @@ options() { jq -c '.mounts[] | select(.destination == "/work/imagenet").options'
     [ "$(wc -l <"$DIR/asked")" = 2 ]
 }
 
-@test "rro that was asked for, and is not to be had, is refused; permissive: it is ro" {
+@test "a required rro that is not supported is refused; permissive: the volume is ro" {
     able '{"mountOptions":["ro"]}'
     data '"options": ["rro"]'
     run --separate-stderr shim create --bundle "$BUNDLE" c1
@@ -106,7 +106,7 @@ options() { jq -c '.mounts[] | select(.destination == "/work/imagenet").options'
     [ "$(options)" = '["rbind","ro","rprivate","nosuid","nodev"]' ]
 }
 
-@test "a runtime is not asked for the sake of writable volumes, nor for kill" {
+@test "a runtime is not asked for features for writable volumes or for kill" {
     able '{}'
     annotate ""
     run shim create --bundle "$BUNDLE" c1
@@ -117,7 +117,7 @@ options() { jq -c '.mounts[] | select(.destination == "/work/imagenet").options'
 
 # ------------------------------------------------------------------ idmap
 
-# In a user namespace that begins at 100000, as uid 7 of it.
+# userns: the container has a user namespace that begins at 100000, and runs as uid 7 of it.
 userns() {
     local ids='[{"containerID":0,"hostID":100000,"size":65536}]'
     jq -c --argjson ids "$ids" '.process.user = {"uid":7,"gid":8} | .linux = {"uidMappings":$ids,"gidMappings":$ids}' \
@@ -125,7 +125,7 @@ userns() {
     cp "$DIR/new.json" "$BUNDLE/config.json"
 }
 
-@test "an idmapped volume has the container's mappings, and what is made in it the container's ids" {
+@test "an idmapped volume has the mappings of the container, and a directory made in it has the container's ids" {
     as_root
     able '{"linux":{"mountExtensions":{"idmap":{"enabled":true}}}}'
     userns
@@ -141,7 +141,7 @@ userns() {
         '[["rbind","rw","idmap","rprivate","nosuid","nodev"],[{"containerID":0,"hostID":100000,"size":65536}],true]' ]
 }
 
-@test "an idmapped volume that is not to be had is refused, and nothing is made for it" {
+@test "an idmapped volume that is not supported is refused, and its directory is not made" {
     able '{}'
     userns
     sed -i 's|"create": {|"idmap": true, "create": {|' "$DIR/policy.json"
@@ -155,7 +155,7 @@ userns() {
 
 # ------------------------------------------------------------------ pool
 
-# The class "cache", as root's folders: pool and private side.
+# pooled: makes the class "cache", with pool and private directory owned by root.
 pooled() {
     as_root
     mkdir -p "$DIR/srv/pool/pip" "$DIR/srv/cache"
@@ -165,7 +165,7 @@ pooled() {
     cp "$DIR/new.json" "$BUNDLE/config.json"
 }
 
-@test "a pool is the lower side of an overlay; the upper one is the user's, in a folder of root's" {
+@test "a pool is the lowerdir of an overlay; the upperdir is owned by the user, in a directory owned by root" {
     local before
     pooled
     run shim create --bundle "$BUNDLE" c1
@@ -191,7 +191,7 @@ pooled() {
     refused "the pool $DIR/srv/pool/pip could be replaced by users other than root"
 }
 
-@test "a private side in which a user could put a link is refused" {
+@test "a private directory in which a user could put a link is refused" {
     pooled
     mkdir "$DIR/srv/cache/pip"
     chown 12345 "$DIR/srv/cache/pip"
@@ -203,7 +203,7 @@ pooled() {
     refused "'upper' is not a directory"
 }
 
-@test "a private side that a user could move is pinned" {
+@test "a private directory that a user could move is pinned" {
     pooled
     chown 12345 "$DIR/srv/cache"
     mkdir "$DIR/srv/cache/pip"

@@ -1,4 +1,4 @@
-# flatbed-runtime before a low-level runtime that records what it was given.
+# Runs flatbed-runtime in front of a low-level runtime that records its arguments.
 # shellcheck shell=bash
 
 bats_require_minimum_version 1.5.0
@@ -22,17 +22,17 @@ teardown() {
     rm -rf --one-file-system "$DIR"
 }
 
-# What flatbed-runtime remembers of these tests' container and runtimes.
+# The state that flatbed-runtime keeps for the containers and runtimes of these tests.
 forget() {
     local file
     rm -f /run/flatbed/state/default/c1.json
-    rm -rf "/run/flatbed/state/${DIR//\//%2F}"* # of a --root below it
+    rm -rf "/run/flatbed/state/${DIR//\//%2F}"* # the state of a --root below DIR
     for file in "$DIR"/low "$DIR"/other "$DIR"/wrapper; do
         [ ! -e "$file" ] || rm -f "/run/flatbed/features/"*"-$(printf %x "$(stat -c %i "$file")")-"*
     done
 }
 
-# low_level FILE FLAVOR: notes its words, environment and open descriptors beside itself.
+# low_level FILE FLAVOR: makes a runtime that records its words, environment and open descriptors next to FILE.
 low_level() {
     cat >"$1" <<END
 #!/bin/sh
@@ -77,7 +77,7 @@ config() {
 END
 }
 
-# annotate VALUE: what flatbed.data says.
+# annotate VALUE: sets the annotation flatbed.data.
 annotate() { sed -i "s|\"flatbed.data\": \"[^\"]*\"|\"flatbed.data\": \"$1\"|" "$BUNDLE/config.json"; }
 
 shim() { "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" "$@"; }
