@@ -98,7 +98,7 @@ flat_archive() {
     id=$(docker_cli images --quiet "$FB_LAYERS")
     run flatten --quiet "$id"
     expect_status 2
-    expect_match 'name a destination'
+    expect_match 'give a destination'
     run flatten --quiet "$id" docker-daemon:registry.example:5000/deep/er/path:tag
     expect_status 0
     run docker_cli run --rm --network=none registry.example:5000/deep/er/path:tag
