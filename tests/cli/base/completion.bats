@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Completion scripts, in the shells that they are for.
+# The completion scripts, tested in bash, zsh and fish.
 # shellcheck disable=SC2154,SC2030,SC2031  # status and output are set by bats' run
 
 bats_require_minimum_version 1.5.0
@@ -14,7 +14,7 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return
 }
 
-# complete_bash WORD...: what bash offers for the last word, one a line.
+# complete_bash WORD...: prints the completions that bash offers for the last word, one a line.
 complete_bash() {
     "$SAMPLE" --completion=bash >"$script"
     # shellcheck disable=SC2016
@@ -23,7 +23,7 @@ complete_bash() {
         source "$1" || exit 1
         shift
         COMP_LINE="$*" COMP_POINT=${#COMP_LINE} COMP_TYPE=9 COMP_KEY=9
-        # Readline splits at = too.
+        # Readline also splits words at =.
         COMP_WORDS=()
         for word; do
             if [[ $word == --*=* ]]; then
@@ -34,7 +34,7 @@ complete_bash() {
             fi
         done
         COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
-        compopt() { :; } # only known while readline completes
+        compopt() { :; } # exists only while readline completes
         _flatbed-sample
         printf "%s\n" "${COMPREPLY[@]}"
     ' bash "$script" "$@"
@@ -49,7 +49,7 @@ offered() { grep -qxF -- "$1" <<<"$output"; }
     "$SAMPLE" --completion=fish >"$script" && fish --no-execute "$script"
 }
 
-@test "another shell is refused" {
+@test "the name of another shell is refused" {
     run "$SAMPLE" --completion=tcsh
     [ "$status" -eq 2 ]
 }
@@ -62,7 +62,7 @@ offered() { grep -qxF -- "$1" <<<"$output"; }
     [ "$output" = "--output=" ]
 }
 
-@test "bash completes the options of the command at hand" {
+@test "bash completes the options of the given command" {
     complete_bash flatbed-sample list --
     offered --quiet
     offered --help
@@ -72,7 +72,7 @@ offered() { grep -qxF -- "$1" <<<"$output"; }
     offered --force
 }
 
-@test "bash completes a choice, attached and apart" {
+@test "bash completes a choice, both attached to its option and separate" {
     complete_bash flatbed-sample pack --format=
     [ "$output" = "gzip
 zstd
@@ -95,7 +95,7 @@ pack" ]
     [ "$output" = other ]
 }
 
-@test "bash offers no files where a word or a number is due" {
+@test "bash offers no files for an option that takes a word or a number" {
     touch file
     complete_bash flatbed-sample pack --label ""
     [ -z "$output" ]
@@ -116,7 +116,7 @@ pack" ]
     [[ $output != *"--force"* ]]
 }
 
-# zsh completes in a terminal of its own: zpty types a word and a tab.
+# zsh completes in a pseudo-terminal: zpty types a word and a tab.
 zsh_line() {
     "$SAMPLE" --completion=zsh >"$script"
     # shellcheck disable=SC2016

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The man pages say what the programs say.
+# The man pages match the programs.
 
 setup() {
     : "${FLATTEN:?the flatten to test}"
@@ -7,7 +7,7 @@ setup() {
     : "${MAN_DIR:?the folder of the man pages}"
 }
 
-# The long options in a text on standard input, one a line.
+# Prints the long options in the text on standard input, one a line.
 options_of() {
     grep -oE -- '--[a-z][a-z-]+' | sort -u
 }
@@ -21,14 +21,14 @@ options_of_man() {
     mandoc -Tutf8 -O width=200 "$MAN_DIR/flatten.1" | col -b | options_of
 }
 
-@test "mandoc finds nothing wrong" {
+@test "mandoc reports no errors" {
     for page in "$MAN_DIR"/*.[0-9]; do
         run mandoc -Tlint -W warning "$page"
         [ "$status" -eq 0 ] || { echo "$output"; false; }
     done
 }
 
-@test "flatten(1) has every option of --help, and no other" {
+@test "flatten(1) has exactly the options of --help" {
     diff <(options_of_help) <(options_of_man)
 }
 
@@ -46,7 +46,7 @@ flatbed_help() {
     done
 }
 
-@test "flatbed(8) has every option of --help, and no other but those of what it names" {
+@test "flatbed(8) has exactly the options of --help, and those of the programs that it names" {
     diff <(flatbed_help | options_of) <(mandoc -Tutf8 -O width=200 "$MAN_DIR/flatbed.8" | col -b |
         sed '/DIVERTING RUNC/,/^ENVIRONMENT/d' | options_of)
 }

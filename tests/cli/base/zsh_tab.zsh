@@ -1,6 +1,6 @@
-# zsh_tab.zsh FOLDER LINE: what a line becomes when Tab is pressed, with the completions in FOLDER.
-# The inner shell fills its line and completes it as soon as its editor is up; nothing is typed,
-# so nothing is typed too early.
+# zsh_tab.zsh DIRECTORY LINE: prints LINE as completed by Tab, with the completions in DIRECTORY.
+# The inner shell fills its line and completes it as soon as its editor has started; no text is typed,
+# because typed text could arrive too early.
 zmodload zsh/zpty
 export ZDOTDIR=$1 TYPED=$2
 cat >$ZDOTDIR/.zshrc <<'RC'

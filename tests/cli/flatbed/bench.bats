@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# flatbed bench: real overlay mounts, and what flatten analyze makes of the result. Needs root.
+# flatbed bench: real overlay mounts, and their use by flatten analyze. Needs root.
 # shellcheck disable=SC2154,SC2016  # status, output and stderr are set by bats' run
 
 bats_require_minimum_version 1.5.0
@@ -39,7 +39,7 @@ fails() {
 
 analyze() { run --separate-stderr "$FLATTEN" analyze "$@" "oci:$WORK/deep"; }
 
-@test "deeper mounts are slower when cold, and not when warm; nothing is left behind" {
+@test "deeper mounts are slower when cold and not when warm; no mount or file is left behind" {
     cat "$WORK/table" "$WORK/log"
     jq -e '[.lookups[] | select(.cold == "mount")] | length == 3 and all(
         .layers as $l | $l["1"] < $l["5"] and $l["5"] < $l["20"] and $l["20"] < $l["60"])' "$WORK/costs.json"
@@ -56,7 +56,7 @@ analyze() { run --separate-stderr "$FLATTEN" analyze "$@" "oci:$WORK/deep"; }
     run ! grep -q flatbed-bench /proc/self/mountinfo
 }
 
-@test "analyze predicts by what was measured, and says so" {
+@test "analyze predicts from the measurements, and says so" {
     analyze --json
     jq -e '.images[0].lookups.model | .measured == [] and .file == null and .date == null' <<<"$output"
     default=$(jq '.images[0].lookups.model.stat.mount.ratio' <<<"$output")
@@ -72,7 +72,7 @@ analyze() { run --separate-stderr "$FLATTEN" analyze "$@" "oci:$WORK/deep"; }
     [[ $output == *"k measured 20"*"dear.json); by default: no dentries, no cache."* ]]
 }
 
-@test "a bad file is an error when it is named" {
+@test "an invalid file is an error if it is named on the command line" {
     for text in '' '[]' '{"version":1}' '{"version":2}'; do
         echo "$text" >"$BATS_TEST_TMPDIR/bad.json"
         analyze --costs="$BATS_TEST_TMPDIR/bad.json"
@@ -86,7 +86,7 @@ analyze() { run --separate-stderr "$FLATTEN" analyze "$@" "oci:$WORK/deep"; }
     [ "$status" -eq 7 ]
 }
 
-# A /var/lib of its own, in a mount namespace.
+# Runs with an empty /var/lib, in a new mount namespace.
 own_var_lib() {
     run --separate-stderr unshare --mount --propagation private sh -ec '
         mount -t tmpfs -o mode=0755 none /var/lib
@@ -94,7 +94,7 @@ own_var_lib() {
     echo "status $status: $output $stderr"
 }
 
-@test "--save keeps it where analyze looks; what others could have written is not believed" {
+@test "--save writes the file that analyze reads; a file writable by others is not used" {
     own_var_lib '"$FLATBED" bench --dir=/var/lib --runs=1 --size=1 --save >/dev/null
         [ "$(stat -c "%a %u" /var/lib/flatbed /var/lib/flatbed/costs.json | tr "\n" ,)" = "755 0,644 0," ]
         [ "$(ls -A /var/lib /var/lib/flatbed | tr "\n" ,)" = "/var/lib:,flatbed,,/var/lib/flatbed:,costs.json," ]
@@ -110,7 +110,7 @@ own_var_lib() {
     [[ $stderr == "flatten: warning: /var/lib/flatbed/costs.json: "* ]]
 }
 
-@test "--json; without root in a user namespace; and where overlay cannot be mounted" {
+@test "--json works; without root it uses a user namespace; without overlay it fails" {
     bench --dir="$WORK" --runs=1 --size=1 --json
     [ "$status" -eq 0 ]
     jq -e '.runs == 1 and (.lookups | length == 6)' <<<"$output"
@@ -134,7 +134,7 @@ own_var_lib() {
     fails 3 "nowhere" --save --costs=/nowhere/x
 }
 
-@test "interrupted, it leaves nothing" {
+@test "an interrupted run leaves no files" {
     mkdir "$BATS_TEST_TMPDIR/here"
     "$FLATBED" bench --dir="$BATS_TEST_TMPDIR/here" --runs=101 >/dev/null 2>&1 &
     pid=$!

@@ -51,7 +51,7 @@ explain() { run "$FLATBED" explain "--policy=$DIR/policy.json" "--config=$DIR/bu
 
 has() { [[ $output == *"$1"* ]] || { printf 'nothing here has %s:\n%s\n' "$1" "$output"; return 1; }; }
 has_not() { [[ $output != *"$1"* ]] || { printf 'this has %s:\n%s\n' "$1" "$output"; return 1; }; }
-# matches REGEX: a line that does.
+# matches REGEX: true if one line of the output matches.
 matches() { grep -qE -- "$1" <<<"$output" || { printf 'no line matches %s:\n%s\n' "$1" "$output"; return 1; }; }
 exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; }; }
 
@@ -70,7 +70,7 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
     "$FLATBED" --completion=bash | bash -n
 }
 
-@test "a line that is wrong" {
+@test "an invalid command line is refused" {
     run "$FLATBED"
     exits 2
     has "which command?"
@@ -88,7 +88,7 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
 
 # ---- check ----
 
-@test "check: a policy that is fine" {
+@test "check: a valid policy passes" {
     check "$DIR/policy.json"
     exits 0
     [ "$output" = "1 file, 0 errors, 0 warnings" ]
@@ -96,7 +96,7 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
     exits 0
 }
 
-@test "check: an error has its line, and a caret where it is" {
+@test "check: an error is shown with its line and a caret below the position" {
     sed -i 's/"access": "ro"/"acess": "ro"/' "$DIR/policy.json"
     check "$DIR/policy.json"
     exits 1
@@ -106,7 +106,7 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
     [ "${lines[2]}" = "$(printf '    %*s^' $((column - 1)) '')" ]
 }
 
-@test "check: the caret stands under wide characters" {
+@test "check: the caret is at the right column after wide characters" {
     printf '{ "version": 1,\n  "requests": ["数据", "mounts"] }\n' >"$DIR/policy.json"
     check "$DIR/policy.json"
     exits 1
@@ -114,19 +114,19 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
     printf '{ "version": 1,\n "mode": "off", /* 数据 */ "x": 1 }\n' >"$DIR/policy.json"
     check "$DIR/policy.json"
     exits 1
-    # six bytes are four columns
+    # the six bytes have a width of four columns
     [ "${lines[1]}" = '     "mode": "off", /* 数据 */ "x": 1 }' ]
     [ "${lines[2]}" = "$(printf '%31s^' '')" ]
 }
 
-@test "check: text that is not JSON" {
+@test "check: text that is not JSON is an error" {
     echo '{ "version": 1, ' >"$DIR/policy.json"
     check "$DIR/policy.json"
     exits 1
     matches "policy.json:[12]:[0-9]+: error: "
 }
 
-@test "check: a draft is read, and why it would not be believed is said" {
+@test "check: a draft is read, and the reason why the runtime would reject it is printed" {
     chmod 0666 "$DIR/policy.json"
     check "$DIR/policy.json"
     exits 1
@@ -138,7 +138,7 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
     exits 1
 }
 
-@test "check: what this host does not have" {
+@test "check: features missing on this host are reported" {
     sed -i "s|$DIR/srv/site|$DIR/srv/gone|; s|/bin/sh|/bin/none|" "$DIR/policy.json"
     check "$DIR/policy.json"
     exits 1
@@ -149,7 +149,7 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
     matches "policy.json:6:[0-9]+: warning: .*\[source-writable\]"
 }
 
-@test "check: an audit that cannot be written" {
+@test "check: an audit file that cannot be written is reported" {
     sed -i "s|\"version\": 1,|& \"audit\": { \"file\": \"$DIR/log/a.jsonl\", \"metrics\": \"$DIR/gone/m.prom\" },|" "$DIR/policy.json"
     check "$DIR/policy.json"
     exits 0
@@ -162,7 +162,7 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
     matches "error: audit: .*must lie in directories that are owned by root and not writable by others: no container can start"
 }
 
-@test "check: warnings fail only where they are to" {
+@test "check: warnings fail only with the option for it" {
     sed -i 's/"imagenet", "数据"/"*", "imagenet"/' "$DIR/policy.json"
     check "$DIR/policy.json"
     exits 0
@@ -172,7 +172,7 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
     [ -z "$output" ]
 }
 
-@test "check: JSON" {
+@test "check: the JSON output lists the findings" {
     sed -i 's/"imagenet", "数据"/"*", "imagenet"/' "$DIR/policy.json"
     check --json "$DIR/policy.json"
     exits 0
@@ -180,14 +180,14 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
     [ "$(jq -r '.errors, .warnings' <<<"$output" | tr '\n' ' ')" = "0 1 " ]
 }
 
-@test "check: a file that is not there" {
+@test "check: a missing file is an error" {
     check "$DIR/none.json"
     exits 3
 }
 
 # ---- explain ----
 
-@test "explain: what is added, and by which line" {
+@test "explain: additions are shown with the policy line they come from" {
     before=$(stat -c '%i %Y' "$DIR/bundle/config.json")
     explain --annotation flatbed.data=imagenet
     exits 0
@@ -201,27 +201,27 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
     [ ! -e "$DIR/srv/logs" ]
 }
 
-@test "explain: a refusal is told, with its reason and exit status 1" {
+@test "explain: a refusal is shown with its reason and exit status 1" {
     config "$(mount_of /etc /x)"
     explain --annotation flatbed.data=nonsense
     exits 1
     matches "^denied +volume .*'nonsense' is not offered"
     matches "^denied +mount +/x +/etc → /x +$DIR/policy.json:11 +/etc is not allowed"
     has "refused:"
-    # the runtime says the same
+    # The runtime gives the same reason.
     run "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$DIR/bundle" c1
     exits 1
     has "/etc is not allowed"
 }
 
-@test "explain: a mount that is downgraded" {
+@test "explain: a downgraded mount is shown" {
     config "$(mount_of "$DIR/srv/site" /x)"
     explain
     exits 0
     matches "^downgraded +mount +/x +$DIR/srv/site → /x +ro +$DIR/policy.json:12 "
 }
 
-@test "explain: what a variable asks for, and a permissive policy" {
+@test "explain: requests by a variable and a permissive policy are shown" {
     explain --env FLATBED_DATA=imagenet --id=c7
     exits 0
     matches "^added +volume +data:imagenet"
@@ -233,7 +233,7 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
     has "(permissive"
 }
 
-@test "explain: a source that is missing refuses, or will be made" {
+@test "explain: a missing source is shown as refused or as to be created" {
     rmdir "$DIR/srv/site"
     explain
     exits 1
@@ -241,7 +241,7 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
     matches "^skipped +variable +SITE"
 }
 
-@test "explain: what the runtime does not accept of a source is denied, optional or not" {
+@test "explain: a source that the runtime rejects is denied, optional or not" {
     [ "$(id -u)" -eq 0 ] || skip "needs root"
     sed -i "s|\"target\": \"/site\",|& \"pool\": \"$DIR/gone\", \"optional\": true,|" "$DIR/policy.json"
     explain
@@ -264,7 +264,7 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
     matches "^skipped +volume +site .*does not exist"
 }
 
-@test "explain: it says what the runtime then does, of 200 random containers under random policies" {
+@test "explain: the prediction matches the runtime for 200 random containers under random policies" {
     [ "$(id -u)" -eq 0 ] || skip "needs root"
     mkdir "$DIR/random"
     run python3 "$BATS_TEST_DIRNAME/../shim/lib/random_containers.py" "$FLATBED" "$FLATBED_RUNTIME" "$DIR/random" "${FB_SEED-1}" 200
@@ -273,7 +273,7 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
     [ "$status" -eq 0 ]
 }
 
-@test "explain: columns are straight behind wide characters" {
+@test "explain: columns are aligned behind wide characters" {
     mkdir "$DIR/srv/data/数据"
     sed -i 's/{name}", "names"/{name}", "presets": [], "names"/' "$DIR/policy.json"
     config "$(mount_of "$DIR/srv/data/数据" /数据)$(mount_of "$DIR/srv/data/imagenet" /abcd)"
@@ -282,19 +282,19 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
     wide=$(grep -E '^downgraded +mount +/数据 ' <<<"$output")
     plain=$(grep -E '^downgraded +mount +/abcd ' <<<"$output")
     wide=${wide%%"$DIR"*} plain=${plain%%"$DIR"*}
-    # the same columns: seven bytes in five, and five in five
+    # Same columns: seven bytes have a width of five, and five bytes have a width of five.
     LC_ALL=C
     [ ${#wide} -eq $((${#plain} + 2)) ]
 }
 
-@test "explain: what comes from a container cannot steer the terminal" {
+@test "explain: control characters from a container are not printed" {
     explain --annotation $'flatbed.data=\e[2J\nx'
     exits 1
     has_not $'\e'
     has '\x1b'
 }
 
-@test "explain: colours only on a terminal, and not against the user's will" {
+@test "explain: colours are used only on a terminal and can be switched off" {
     command -v script >/dev/null || skip "script is not installed"
     line="'$FLATBED' explain --policy='$DIR/policy.json' --config='$DIR/bundle/config.json'"
     explain
@@ -305,7 +305,7 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
     has_not $'\e['
 }
 
-@test "explain: JSON" {
+@test "explain: the JSON output has the decisions" {
     explain --json --annotation flatbed.data=imagenet
     exits 0
     [ "$(jq -r '.allowed, .mode, .process.uid' <<<"$output" | tr '\n' ' ')" = "true enforce 1234 " ]
@@ -313,7 +313,7 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
         <<<"$output")" = "added ro /work/imagenet" ]
 }
 
-@test "explain: a container is found by its ID, the start of it, or its name" {
+@test "explain: a container is found by its ID, a prefix of the ID, or its name" {
     task=$DIR/state/io.containerd.runtime.v2.task/moby
     store=$DIR/state/overlay-containers
     mkdir -p "$task/abc123" "$task/abd456" "$store/fff999/userdata" "$DIR/state/containers/abd456"
@@ -336,7 +336,7 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
     done
 }
 
-@test "explain: a config.json that is broken" {
+@test "explain: an invalid config.json is an error" {
     echo '{ "mounts": 1 }' >"$DIR/bundle/config.json"
     explain
     exits 5

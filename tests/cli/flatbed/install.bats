@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# flatbed install and uninstall: files of every shape come back as they were.
+# flatbed install and uninstall: files of every shape are restored.
 # shellcheck disable=SC2154  # status and output are set by bats' run
 
 bats_require_minimum_version 1.5.0
@@ -33,7 +33,7 @@ daemon_json() {
 END
 }
 
-# there_and_back ENGINE FILE: dry run, its diff, the edit, once more, and back again.
+# there_and_back ENGINE FILE: dry run, its diff, the edit, a second edit, and the removal.
 there_and_back() {
     cp -p "$2" before
     put "$1" "$2" --default --dry-run
@@ -58,7 +58,7 @@ there_and_back() {
     [ ! -e "$2.flatbed-backup" ]
 }
 
-@test "docker: what was there stays, byte for byte, and comes back" {
+@test "docker: existing content is kept byte for byte, and restored" {
     daemon_json daemon.json
     chmod 0640 daemon.json
     there_and_back docker daemon.json
@@ -67,12 +67,12 @@ there_and_back() {
     [ "$(jq -r '."default-runtime", .runtimes.flatbed.path, .runtimes.nvidia.path' daemon.json | tr '\n' ' ')" = \
         "flatbed $DIR/flatbed-runtime nvidia-container-runtime " ]
     has "systemctl reload docker"
-    # nothing but added lines and the default
+    # only added lines and the default
     [ "$(diff daemon.json.flatbed-backup daemon.json | grep -c '^<')" = 2 ]
     grep -q '"big": 1e400' daemon.json
 }
 
-@test "docker: files of other shapes" {
+@test "docker: files with other JSON layouts are edited and restored" {
     for text in '{}' '{"debug":true}' '{ "runtimes": {} }' '' $'\n' '{ "a": {
     } }'; do
         printf '%s' "$text" >daemon.json
@@ -80,7 +80,7 @@ there_and_back() {
     done
 }
 
-@test "docker: a file that is not there is made, and goes again" {
+@test "docker: a missing file is created, and removed again" {
     put docker new/daemon.json
     exits 0
     [ "$(jq -r .runtimes.flatbed.path new/daemon.json)" = "$DIR/flatbed-runtime" ]
@@ -94,7 +94,7 @@ there_and_back() {
     has "nothing was changed"
 }
 
-@test "docker: what was changed since stays, and the old default comes back" {
+@test "docker: later changes are kept, and the old default is restored" {
     daemon_json daemon.json
     put docker daemon.json --default
     sed -i 's/"10m"/"99m"/' daemon.json
@@ -103,17 +103,17 @@ there_and_back() {
     [ "$(jq -r '."default-runtime", ."log-opts"."max-size", .runtimes.flatbed' daemon.json | tr '\n' ' ')" = \
         "nvidia 99m null " ]
     has "daemon.json.flatbed-backup"
-    # a default that somebody chose since is his
+    # A default chosen after the install is kept.
     put docker daemon.json --default
     sed -i 's/"default-runtime": "flatbed"/"default-runtime": "kata"/' daemon.json
     take docker daemon.json
     [ "$(jq -r '."default-runtime"' daemon.json)" = kata ]
 }
 
-@test "docker: a default that somebody chose between two installs comes back, not the first one" {
+@test "docker: a default chosen between two installs is restored, not the first one" {
     daemon_json daemon.json
     put docker daemon.json --default
-    sed -i 's/"10m"/"99m"/' daemon.json # so that the backup stays
+    sed -i 's/"10m"/"99m"/' daemon.json # this change keeps the backup
     take docker daemon.json
     sed -i 's/"default-runtime": "nvidia"/"default-runtime": "crun"/' daemon.json
     cp daemon.json before
@@ -121,7 +121,7 @@ there_and_back() {
     has "what was there is in"
     take docker daemon.json
     cmp daemon.json before
-    # … nor where it was there without being the default
+    # The new default is also kept if flatbed was installed before without --default.
     put docker daemon.json
     sed -i 's/"default-runtime": "crun"/"default-runtime": "kata"/' daemon.json
     put docker daemon.json --default
@@ -129,7 +129,7 @@ there_and_back() {
     [ "$(jq -r '."default-runtime", (.runtimes | keys[])' daemon.json | tr '\n' ' ')" = "kata nvidia " ]
 }
 
-@test "docker: the first backup stays" {
+@test "docker: the first backup is kept" {
     echo '{"a":1}' >daemon.json
     put docker daemon.json
     put docker daemon.json --name=second --default
@@ -141,7 +141,7 @@ there_and_back() {
     [ "$(jq -r '."default-runtime"' daemon.json)" = second ]
 }
 
-@test "docker: what was put in by hand is taken out as well" {
+@test "docker: an entry added by hand is removed as well" {
     echo "{ \"debug\": true, \"runtimes\": { \"flatbed\": { \"path\": \"$DIR/flatbed-runtime\" } } }" >daemon.json
     put docker daemon.json --default
     exits 0
@@ -150,7 +150,7 @@ there_and_back() {
     [ "$(cat daemon.json)" = '{ "debug": true }' ]
 }
 
-@test "docker: what is not ours, or no daemon.json, is left alone" {
+@test "docker: an invalid daemon.json, or one with the entry of another program, is left unchanged" {
     for text in '[]' '{"a":1,}' '{"runtimes":[]}' '{"a":1,"a":2}' '// x' \
         '{"runtimes":{"flatbed":{"path":"/usr/bin/other"}}}'; do
         echo "$text" >daemon.json
@@ -162,7 +162,7 @@ there_and_back() {
     done
 }
 
-@test "a dry run shows a new file, a removed one, and that diff is missing" {
+@test "a dry run shows a created file and a removed file, and reports a missing diff program" {
     put docker new.json --dry-run
     exits 0
     has $'--- /dev/null\n+++ new.json\n@@ -0,0 +1'
@@ -189,7 +189,7 @@ there_and_back() {
     has "/usr/bin/diff failed with exit status 2"
 }
 
-@test "a symbolic link stays one" {
+@test "a symbolic link is kept" {
     mkdir real
     echo '{}' >real/daemon.json
     ln -s real/daemon.json daemon.json
@@ -202,7 +202,7 @@ there_and_back() {
     exits 5
 }
 
-@test "names and runtimes that cannot be" {
+@test "invalid names and runtimes are refused" {
     echo '{}' >daemon.json
     for name in runc '' 'a b' '../x' -x; do
         put docker daemon.json "--name=$name"
@@ -243,7 +243,7 @@ END
         grep -qF "[plugins.\"${version#*:}\".containerd.runtimes.flatbed.options]" config.toml
         grep -qF 'SystemdCgroup = true' <(sed -n '/runtimes.flatbed.options/,$p' config.toml)
         has "systemctl restart containerd"
-        # a later install says where the runtime went, and the default stays
+        # A later install reports the place of the runtime, and the default is kept.
         cp flatbed-runtime moved-runtime
         run "$FLATBED" install containerd --config=config.toml --runtime="$DIR/moved-runtime"
         exits 0
@@ -254,7 +254,7 @@ END
     done
 }
 
-@test "containerd: files without a last newline, with comments only, missing" {
+@test "containerd: files without a last newline, with comments only, and missing files" {
     printf 'version = 2\n[grpc]\n  gid = 1' >config.toml
     there_and_back containerd config.toml
     printf '# nothing' >config.toml
@@ -266,7 +266,7 @@ END
     [ ! -e new.toml ]
 }
 
-@test "containerd: what cannot be edited is left alone" {
+@test "containerd: a file that cannot be edited is left unchanged" {
     cri=io.containerd.grpc.v1.cri
     for text in 'disabled_plugins = ["cri"]' 'version = 1' '[plugins' 'version = 2 2' '{"version": 2}' \
         "version = 2
@@ -283,7 +283,7 @@ plugins = {}" "version = 2
     done
 }
 
-@test "podman: a drop-in, and an edit of somebody's file" {
+@test "podman: a drop-in file is made, and an existing file is edited" {
     put podman conf.d/flatbed.conf --default
     exits 0
     grep -qx 'runtime = "flatbed"' conf.d/flatbed.conf
@@ -302,7 +302,7 @@ END
     there_and_back podman containers.conf
 }
 
-@test "a folder that cannot be written to changes nothing" {
+@test "a directory that cannot be written to is left unchanged" {
     mkdir -p ro
     echo '{}' >ro/daemon.json
     if [ "$(id -u)" = 0 ]; then

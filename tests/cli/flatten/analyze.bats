@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# flatten analyze: options, tables, JSON. The figures themselves are held against a model in
+# flatten analyze: options, tables, JSON. The figures are compared with a model in
 # tests/oracle/analyze.py.
 # shellcheck disable=SC2154,SC2016  # status, output and stderr are set by bats' run
 
@@ -23,7 +23,7 @@ fails() {
     refused "$expected" "$text"
 }
 
-@test "usage" {
+@test "an invalid command line is refused" {
     fails 2 "SOURCE"
     fails 2 "--jsonn" --jsonn "$IMAGES/layout"
     fails 2 "no such file" ./nope
@@ -31,7 +31,7 @@ fails() {
     [[ $output == *"--platform"* ]]
 }
 
-@test "every cause has its bytes, and they are what squash leaves out" {
+@test "every cause has its bytes, and their sum is what squash leaves out" {
     ok --json "oci:$IMAGES/waste:v1"
     [ "$(jq -c '.images[0].dead' <<<"$output")" = \
         '{"overwritten":200,"metadata":1000,"deleted":80,"opaque":1204,"type":0}' ]
@@ -40,7 +40,7 @@ fails() {
     [ "$dead" -eq 2484 ]
 }
 
-@test "the layer that hid bytes is named with what made it" {
+@test "the layer that hides bytes is named with its build step" {
     ok --json "oci:$IMAGES/waste:v1"
     jq -e '.images[0].kills[] | select(.cause == "metadata") | .layer == 1 and .by == 2' <<<"$output"
     jq -e '[.images[0].layers[].created_by] == ["layer 0", "layer 1", "layer 2", "layer 3"]' <<<"$output"
@@ -48,7 +48,7 @@ fails() {
     [[ $output == *"1.0 kB of layer 1 in layer 2: metadata only, 1 file"*"layer 1"* ]]
 }
 
-@test "hostile names are shown, not obeyed" {
+@test "control characters in names are escaped" {
     ok "oci:$IMAGES/waste:v1"
     [[ $output == *'/</script><b>\x1b[2J'* && $output != *$'\x1b'* ]]
     ok --json "oci:$IMAGES/waste:v1"
@@ -56,7 +56,7 @@ fails() {
     jq -e '[.images[0].worst[].path] | index("</script><b>\u001b[2J")' <<<"$output"
 }
 
-@test "several images, from every kind of source, say the same" {
+@test "sources of every kind and several images give the same figures" {
     ok --json "$IMAGES/old.tar" "$IMAGES/new.tar" "oci:$IMAGES/layout:v1" "oci:$IMAGES/zstd"
     jq -e '.images | length == 4 and ([.[] | {payload, dead, kills, worst, dive}] | unique | length == 1)' \
         <<<"$output"
@@ -65,12 +65,12 @@ fails() {
     jq -e '.images[0].payload.in > 0' <<<"$output"
 }
 
-@test "nothing is written" {
+@test "analyze writes no files" {
     ok "oci:$IMAGES/waste:v1"
     [ -z "$(ls -A)" ]
 }
 
-@test "rules: kept, broken, from a file, and the command line wins" {
+@test "rules are met or broken; they can come from a file, and the command line overrides the file" {
     ok --max-wasted=3% --max-depth=4 --max-probes=9 --min-efficiency=0 "oci:$IMAGES/waste:v1"
     [[ $output == *"Rules"*"kept"* ]]
     analyze --max-wasted=2% "oci:$IMAGES/waste:v1"
@@ -87,7 +87,7 @@ fails() {
     ok --config=rules.json --max-depth=4 "oci:$IMAGES/waste:v1"
 }
 
-@test "rules that are wrong" {
+@test "invalid rules are refused" {
     for rule in --max-wasted=-1 --max-wasted=x --max-wasted=101% --max-wasted=1XB --max-depth=1e9 \
         --max-depth= --min-efficiency=1.5 --max-probes=1.2.3 --max-probes=2x; do
         fails 2 "" "$rule" "oci:$IMAGES/waste:v1"
@@ -99,7 +99,7 @@ fails() {
     done
 }
 
-@test "--html writes one file, which no name in the image breaks out of" {
+@test "--html writes one file, and names in the image are escaped" {
     ok --html=page.html "oci:$IMAGES/waste:v1"
     [[ $output == *"Dead bytes"* ]]
     [ "$(ls -A)" = page.html ]
@@ -115,7 +115,7 @@ fails() {
     [ "$(ls -A)" = page.html ]
 }
 
-@test "--contents finds .pyc that do not match their source" {
+@test "--contents finds .pyc files that do not match their source" {
     ok --json --contents "oci:$IMAGES/python"
     [ "$(jq -c '.images[0].pyc | [.files, .stale, .orphans]' <<<"$output")" = '[5,2,1]' ]
     [ "$(jq -c '.images[0].pyc.worst | sort' <<<"$output")" = \
@@ -128,7 +128,7 @@ fails() {
     [[ $output == *"2 older or newer"* && $output == *"Together"* ]]
 }
 
-@test "--zfs: a sample agrees with all, within its error" {
+@test "--zfs: a sample agrees with the full count, within its error" {
     ok --json --zfs=8K "$IMAGES/mixed.tar"
     sample=$output
     ok --json --zfs=8K --exact "$IMAGES/mixed.tar"
@@ -146,10 +146,10 @@ fails() {
     done
 }
 
-@test "--dedup: what images have in common is stored once, at 320 bytes a record" {
+@test "--dedup: data common to several images is stored once, at 320 bytes a record" {
     ok --json --dedup "$IMAGES/mixed.tar"
     alone=$(jq -c '.images[0].zfs | .record, .dedup' <<<"$output")
-    [ "${alone%%$'\n'*}" = 131072 ] # ZFS's own
+    [ "${alone%%$'\n'*}" = 131072 ] # the default record size of ZFS
     jq -e '.dedup == .images[0].zfs.dedup and .dedup.memory == 320 * .dedup.entries' <<<"$output"
     ok --json --dedup "$IMAGES/mixed.tar" "$IMAGES/mixed.tar"
     [ "$(jq -c '.images[1].zfs | .record, .dedup' <<<"$output")" = "$alone" ]
@@ -159,20 +159,20 @@ fails() {
         <<<"$output"
     ok --dedup --zfs=4K "$IMAGES/mixed.tar" "oci:$IMAGES/waste:v1"
     [[ $output == *"dedup=off: it would store "*" of memory; below 2.00"*"Deduplicated across all images"* ]]
-    # hostile names are no words of a shell
+    # Names in the image are not interpreted by the shell.
     [ -z "$(grep -o 'zfs create .*' <<<"$output" | tr -d 'A-Za-z0-9_.:/= -' | tr -d '\n')" ]
     ok "$IMAGES/mixed.tar"
     [[ $output != *"zfs create"* ]]
 }
 
-@test "advice names the steps" {
+@test "advice names the build steps" {
     ok --json "oci:$IMAGES/waste:v1"
     jq -e '[.images[0].advice[].kind] | contains(["touch", "delete", "flatten", "depth"])' <<<"$output"
     jq -e '.images[0].advice[] | select(.kind == "touch") | .bytes == 1000 and (.text | contains("COPY --chown"))' \
         <<<"$output"
 }
 
-@test "bad images are errors, and print nothing" {
+@test "an invalid image is an error, and nothing is printed" {
     fails 5 "layer 2: dir/.wh.: a whiteout" "oci:$IMAGES/bad-whiteout"
     fails 8 "overlayfs" "oci:$IMAGES/waste:v1" "oci:$IMAGES/bad-device"
     fails 6 "descriptor says" "oci:$IMAGES/bad-size"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
-# flatten when it fails or is killed: exit status and messages, and that nothing half made is left.
+# flatten when it fails or is killed: exit status and messages, and no partial output is left.
 # shellcheck disable=SC2154,SC2016  # status, output and stderr are set by bats' run
 
 bats_require_minimum_version 1.5.0
 
 load lib/flatten
 
-@test "the exit status tells what went wrong, the message where" {
+@test "the exit status tells the kind of error, and the message its place" {
     fails 3 "nope.tar" docker-archive:nope.tar oci:x
     fails 3 "not an OCI image layout" "oci:." oci:x
     fails 5 "layer 2: dir/.wh.: a whiteout that names nothing" "oci:$IMAGES/bad-whiteout" oci:x
@@ -19,7 +19,7 @@ load lib/flatten
     [ -z "$(ls -A)" ]
 }
 
-@test "a failure leaves nothing behind, and what was there untouched" {
+@test "a failure leaves no files behind and existing files unchanged" {
     ok -q "$IMAGES/old.tar" oci:layout:v1
     ok -q "$IMAGES/old.tar" out.tar
     before=$(find . -type f -exec sha256sum {} + | sort -k2)
@@ -34,8 +34,8 @@ load lib/flatten
 out.tar" ]
 }
 
-# Nothing of etc/gone (x, 5000 times) shows: a newer layer deletes it.
-@test "a layer whose dead bytes were changed is refused, and nothing is published" {
+# No part of etc/gone (x, 5000 times) is visible: a newer layer deletes it.
+@test "a layer whose hidden bytes were changed is refused, and no destination is written" {
     cp "$IMAGES/old.tar" bad.tar
     at=$(grep -abo -m 1 xxxxx bad.tar | head -n 1)
     printf y | dd of=bad.tar bs=1 seek=$((${at%%:*} + 3000)) conv=notrunc status=none
@@ -46,7 +46,7 @@ out.tar" ]
     [ "$(ls -A)" = bad.tar ]
 }
 
-@test "a wrong blob of the right size in a layout does not stay in the place of what was made" {
+@test "a wrong blob of the right size in a layout is replaced by the new blob" {
     ok -q "$IMAGES/old.tar" oci:out:a
     cp -r out good
     for blob in out/blobs/sha256/*; do
@@ -56,20 +56,20 @@ out.tar" ]
     diff -r good out
 }
 
-# In an archive entry's header, so that it cannot be read either: the digest is the reason.
-@test "a layer whose headers were changed is not what the image says" {
+# The change is in the header of an archive entry, which also makes it unreadable: the digest is the reason.
+@test "a layer with changed headers is refused because of its digest" {
     for _ in 1 2 3 4 5 6 7 8; do
         fails 6 "layer 2: content is sha256:" -q "oci:$IMAGES/bad-header" oci:x
     done
     [ -z "$(ls -A)" ]
 }
 
-# The time in a gzip header: what the layer unpacks to stays the same.
-@test "compressed layers that unpack to the right thing, but are not the blobs that they should be" {
+# The time in a gzip header is changed; the uncompressed content is the same.
+@test "compressed layers with the right content but another blob digest are refused" {
     ok -q --into=3 --compression=gzip "$IMAGES/old.tar" oci:bad
     mapfile -t layers < <(jq -r '.layers[].digest' "$(manifest_of bad)")
     [ "${#layers[@]}" -gt 1 ]
-    for number in 1 2; do # the newer of two is named
+    for number in 1 2; do # the error names the newer of the two
         blob=bad/blobs/sha256/${layers[number - 1]#sha256:}
         printf abcd | dd of="$blob" bs=1 seek=4 conv=notrunc status=none
         for way in --semantics=overlay --semantics=spec --into=2 --last=2 --dry-run; do
@@ -80,13 +80,13 @@ out.tar" ]
     [ "$(ls -A)" = bad ]
 }
 
-@test "a hostile name cannot steer the terminal" {
+@test "control characters of a name are not printed to the terminal" {
     fails 5 '\x1b[2J\x0aforged' "oci:$IMAGES/bad-escape" oci:x
     [ "${#stderr_lines[@]}" -eq 1 ]
 }
 
-@test "a file system that is full" {
-    # A limit on file sizes is one that a test can have.
+@test "a write that fails for lack of space is an error" {
+    # A limit on file sizes replaces a full file system in this test.
     run --separate-stderr bash -c \
         'trap "" XFSZ; ulimit -f 20000; exec "$FLATTEN" -q "$IMAGES/big.tar" docker-archive:out.tar'
     [ "$status" -eq 3 ]
@@ -97,7 +97,7 @@ out.tar" ]
     [ -z "$(ls -A)" ]
 }
 
-@test "standard output that cannot be written to" {
+@test "an unwritable standard output is an error" {
     run bash -c '"$FLATTEN" -q "$IMAGES/old.tar" oci:out >/dev/full'
     [ "$status" -eq 3 ]
     [[ $output == *"standard output"* ]]
@@ -105,7 +105,7 @@ out.tar" ]
     [ "$status" -eq 3 ]
 }
 
-# Killed at any moment: the destination is absent or whole, beside it at most a dot file.
+# Kills at random times: the destination is absent or complete, and at most one dot file is beside it.
 killed() {
     local destination=$1 name=$2 seen=0
     for i in $(seq 1 12); do
@@ -126,15 +126,15 @@ killed() {
     echo "$seen of 12 were done"
 }
 
-@test "killed while it writes an archive" {
+@test "a kill during the writing of an archive leaves no partial archive" {
     killed docker-archive:out.tar out.tar
 }
 
-@test "killed while it writes a layout" {
+@test "a kill during the writing of a layout leaves no partial layout" {
     killed oci:out out
 }
 
-@test "killed while it adds to a layout" {
+@test "a kill during an addition to a layout keeps its other images" {
     ok -q "$IMAGES/old.tar" oci:out:a
     for i in $(seq 1 6); do
         "$FLATTEN" -q "$IMAGES/big.tar" oci:out:b >/dev/null &
@@ -150,7 +150,7 @@ out/oci-layout" ]
     same oci:out:b "$IMAGES/big.tar"
 }
 
-@test "the documents of an index's images: as much as is allowed, and a byte more" {
+@test "the documents of an index are accepted up to the limit, and refused above it" {
     python3 "$FLATTEN_LIB/large_documents.py" .
     ok -q oci:exact oci:out
     fails 7 "more than 25165824 bytes together: choose one with --platform" -q oci:beyond oci:x

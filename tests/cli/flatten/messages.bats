@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What flatten says when it is used wrongly: what is wrong, and what to write instead.
+# Messages of flatten for incorrect use: they say what is wrong, and what to write instead.
 # shellcheck disable=SC2154,SC2016  # status, output and stderr are set by bats' run
 
 bats_require_minimum_version 1.5.0
@@ -11,15 +11,15 @@ setup_file() {
     make_images jq
 }
 
-@test "a word for a command that is none" {
+@test "an unknown command is an error with a suggestion" {
     fails 2 "unknown command 'squahs'; did you mean 'squash'?" squahs a b
     fails 2 "unknown command 'verfy'; did you mean 'verify'?" verfy -q a b c
     fails 2 "squash takes SOURCE [DESTINATION] and no more" "$IMAGES/old.tar" a b
-    # An image may be called nearly like a command.
+    # An image may have a name similar to a command.
     fails 3 "docker-daemon:analyzer (" analyzer oci:x
 }
 
-@test "files that are not there, or are something else" {
+@test "a missing file or a file of another type is an error" {
     fails 2 "gone.tar: no such file" gone.tar oci:x
     fails 2 "gone.tar.zst: no such file" analyze gone.tar.zst
     fails 2 "./gone: no such file" ./gone oci:x
@@ -32,17 +32,17 @@ setup_file() {
     [[ $stderr != *rules.json*rules.json* ]]
 }
 
-@test "names and platforms that are not there: those that are" {
+@test "an unknown image name or platform is an error that lists the existing ones" {
     fails 2 "no image named v2 in the layout; it has v1" "oci:$IMAGES/layout:v2" oci:x
     fails 2 "for linux/s390x in the layout; it has linux/amd64, linux/arm64, linux/arm/v7" \
         --platform=linux/s390x "oci:$IMAGES/platforms" oci:x
-    # also in an archive that holds one image
+    # The list is also printed for an archive with one image.
     fails 2 "the image is not for linux/arm64" --platform=linux/arm64 "$IMAGES/old.tar" oci:x
     fails 2 "the image is not for linux/arm64" -a --platform=linux/arm64 "$IMAGES/several.tar" oci:x
     ok -q --platform=linux/amd64 "$IMAGES/old.tar" oci:x
 }
 
-@test "a bare word is the daemon's: what else it may have been" {
+@test "a bare word is an image of the daemon; the error lists other meanings" {
     fails 3 "docker-daemon:alpine (an image of a registry is docker://alpine): there is no Docker daemon" alpine
     fails 3 "docker-daemon:out (a layout is oci:out, an archive docker-archive:out): " "$IMAGES/old.tar" out
     fails 3 "docker-daemon:alpine: there is no Docker daemon" docker-daemon:alpine
@@ -50,7 +50,7 @@ setup_file() {
     fails 2 "--keep-base=-1 names neither" -q --keep-base=-1 "$IMAGES/old.tar" oci:x
 }
 
-@test "destinations that cannot be" {
+@test "invalid destinations are refused" {
     touch file
     fails 2 "file: exists and is not a directory" "$IMAGES/old.tar" oci:file
     fails 3 "gone/x.tar: the directory that it is to be in: No such file" "$IMAGES/old.tar" gone/x.tar
@@ -63,14 +63,14 @@ setup_file() {
     done
 }
 
-@test "no room: the destination is named, or the folder for temporary files" {
+@test "a full disk is an error that names the destination or the directory for temporary files" {
     run --separate-stderr bash -c 'trap "" XFSZ; ulimit -f 20000; exec "$FLATTEN" -q "$IMAGES/big.tar" x.tar'
     refused 3 "x.tar: layer 2: big/"
     run --separate-stderr bash -c 'trap "" XFSZ; ulimit -f 20000; exec "$FLATTEN" -q "$IMAGES/big.tar" oci:x'
     refused 3 "x: layer 2: big/"
 }
 
-@test "a layout that this user may not write to is named" {
+@test "an error names a layout that this user may not write to" {
     [ "$(id -u)" -eq 0 ] || skip "needs root, to be another user"
     ok -q "$IMAGES/old.tar" oci:layout:v1
     cp "$FLATTEN" program
@@ -80,7 +80,7 @@ setup_file() {
     refused 3 "layout: cannot create a temporary file"
 }
 
-@test "times: which of them is wrong" {
+@test "an invalid time is an error that names the option or the variable" {
     fails 2 "--created='noon' is not a time" --created=noon "$IMAGES/old.tar" oci:x
     SOURCE_DATE_EPOCH=noon fails 2 "SOURCE_DATE_EPOCH='noon' is not a time" "$IMAGES/old.tar" oci:x
 }

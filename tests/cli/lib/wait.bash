@@ -1,7 +1,7 @@
-# Waits for what comes sooner or later. The limits are for hangs: a busy machine is no failure.
+# Waits for conditions. The limits are for hangs: a busy machine is not a failure.
 # shellcheck shell=bash disable=SC2016,SC2034  # words for another shell; HOLDER is for the tests
 
-# wait_until COMMAND...: until the command succeeds; fails after some minutes.
+# wait_until COMMAND...: waits until COMMAND succeeds; fails after some minutes.
 wait_until() {
     local left=6000
     until "$@" >/dev/null 2>&1; do
@@ -12,7 +12,7 @@ wait_until() {
 
 is_locked() { ! flock --nonblock "$1" true; }
 
-# hold_lock FILE: HOLDER is a process that has locked it, and does until it is killed.
+# hold_lock FILE: starts a process that locks FILE until it is killed; its process ID is in HOLDER.
 hold_lock() {
     bash -c 'exec 9<"$0" && flock 9 && exec sleep 3600' "$1" 3>&- &
     HOLDER=$!

@@ -1,4 +1,4 @@
-# What the tests of flatten's command line share: images, a place to work in, and how to run it.
+# Common functions for tests of the command line of flatten: images, a working directory, and runs.
 # shellcheck shell=bash disable=SC2154  # status, output and stderr are set by bats' run
 
 # shellcheck source=tests/cli/lib/wait.bash
@@ -6,7 +6,7 @@ source "${BASH_SOURCE[0]%/*}/../../lib/wait.bash"
 
 FLATTEN_LIB=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
-# make_images TOOL...: in $IMAGES, if flatten and these tools are there.
+# make_images TOOL...: makes images in $IMAGES; skips without flatten and these tools.
 make_images() {
     local tool
     [ -x "$FLATTEN" ] || { echo "FLATTEN is not set to flatten"; return 1; }
@@ -23,7 +23,7 @@ setup_file() { make_images jq zstd; }
 
 setup() {
     unset SOURCE_DATE_EPOCH
-    mkdir "$BATS_TEST_TMPDIR/work" # bats keeps files of its own in the other
+    mkdir "$BATS_TEST_TMPDIR/work" # bats keeps its own files in the parent
     cd "$BATS_TEST_TMPDIR/work" || return
 }
 
@@ -31,12 +31,12 @@ flatten() { run --separate-stderr "$FLATTEN" "$@"; }
 
 show() { echo "status $status: $output $stderr"; }
 
-# refused STATUS TEXT: what was run failed, with TEXT on stderr alone.
+# refused STATUS TEXT: the last run failed with STATUS, and TEXT is on stderr only.
 refused() {
     [ "$status" -eq "$1" ] && [ -z "$output" ] && [[ $stderr == "flatten: error: "*"$2"* ]]
 }
 
-# ok WORD...: flatten works. fails STATUS TEXT WORD...: it is refused.
+# ok WORD...: flatten succeeds. fails STATUS TEXT WORD...: flatten fails with STATUS and TEXT.
 ok() {
     flatten "$@"
     show

@@ -1,4 +1,4 @@
-# What the tests with a registry that misbehaves share; after lib/flatten.
+# Common functions for tests with a misbehaving registry; loaded after lib/flatten.
 # shellcheck shell=bash disable=SC2034,SC2154  # status, output and stderr are set by bats' run
 
 # mock_file_setup TOOL...
@@ -21,11 +21,11 @@ setup() {
 
 teardown() { [ -z "${MOCK_PID-}" ] || kill "$MOCK_PID" 2>/dev/null || true; }
 
-# The mock listens, or has ended.
+# True if the mock listens, or has ended.
 mock_settled() { [ -e "$MOCK/port" ] || ! kill -0 "$MOCK_PID"; }
 
-# mock MODE...: starts it, or changes what it does. SOURCE is its image. With TLS if MOCK_TLS has what
-# that takes, by tls_make.
+# mock MODE...: starts the mock, or changes its modes. SOURCE is its image. With TLS if MOCK_TLS is a
+# directory made by tls_make.
 mock() {
     echo "$*" >"$MOCK/mode"
     [ -z "${MOCK_PID-}" ] || return 0
@@ -41,7 +41,7 @@ mock() {
     SOURCE=docker://$HOST/lab/image:v1
 }
 
-# mock_manifest JQ: the image's manifest, edited, before the mock starts.
+# mock_manifest JQ: edits the manifest of the image with JQ; call it before the mock starts.
 mock_manifest() {
     local digest
     digest=$(jq -r '.manifests[0].digest[7:]' "$IMAGES/layout/index.json")
@@ -55,7 +55,7 @@ ok() {
     [ "$status" -eq 0 ]
 }
 
-# fails STATUS TEXT WORD...: with TEXT on stderr alone, and nothing left behind.
+# fails STATUS TEXT WORD...: flatten fails with TEXT on stderr only, and leaves no files behind.
 fails() {
     local expected=$1 text=$2
     shift 2
@@ -64,7 +64,7 @@ fails() {
     refused "$expected" "$text" && [ ! -e out ]
 }
 
-# count PATTERN: lines of the mock's log
+# count PATTERN: prints the number of matching lines in the log of the mock.
 count() { grep -cE "$1" "$MOCK/log" || true; }
 
 auth() {

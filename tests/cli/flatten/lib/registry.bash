@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# A real registry (Debian's docker-registry) on a loopback port, with everything it writes in $1.
+# A real registry (docker-registry of Debian) on a loopback port, with all its files in $1.
 
-# registry_start DIR [EXTRA_CONFIG]: REGISTRY is its host:port, REGISTRY_PID its process.
+# registry_start DIR [EXTRA_CONFIG]: sets REGISTRY to its host:port and REGISTRY_PID to its process.
 registry_start() {
     local dir=$1
     mkdir -p "$dir/root"
@@ -25,25 +25,25 @@ END
     REGISTRY=${REGISTRY##* }
 }
 
-# The registry listens, or has ended.
+# True if the registry listens, or has ended.
 registry_settled() { grep -q 'listening on 127' "$1/log" || ! kill -0 "$REGISTRY_PID"; }
 
-# registry_stop_all DIR: those that were started below it.
+# registry_stop_all DIR: stops the registries with files below DIR.
 registry_stop_all() {
     [ ! -e "$1/registry.pids" ] || while read -r pid; do
         kill "$pid" 2>/dev/null || true
     done <"$1/registry.pids"
 }
 
-# few_cas: one CA instead of the system's. A sanitized flatten takes a quarter of a second to read those,
-# in each run, also where the registry speaks no TLS.
+# few_cas: trusts one CA instead of those of the system. A sanitized flatten needs 0.25 s to read the latter,
+# in each run, even where the registry has no TLS.
 few_cas() {
     mkdir "$BATS_FILE_TMPDIR/ca"
     tls_make "$BATS_FILE_TMPDIR/ca" || return
     export SSL_CERT_FILE=$BATS_FILE_TMPDIR/ca/ca.pem
 }
 
-# tls_make DIR: a CA (ca.pem) and a certificate for 127.0.0.1 and localhost that it signed.
+# tls_make DIR: makes a CA (ca.pem) and a certificate for 127.0.0.1 and localhost, signed by it.
 tls_make() {
     (
         cd "$1" || exit
@@ -57,7 +57,7 @@ tls_make() {
     ) >"$1/openssl.log" 2>&1 || { cat "$1/openssl.log"; return 1; }
 }
 
-# tls_client DIR NAME: NAME.cert and NAME.key, a client's, by the CA that is in DIR.
+# tls_client DIR NAME: makes NAME.cert and NAME.key for a client, signed by the CA in DIR.
 tls_client() {
     {
         openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes \
@@ -67,14 +67,14 @@ tls_client() {
     } >"$1/openssl.log" 2>&1 || { cat "$1/openssl.log"; return 1; }
 }
 
-# registry_start_mutual DIR: with TLS, for clients with a certificate by its CA; client.* is one.
+# registry_start_mutual DIR: starts one with TLS that requires client certificates by its CA; client.* is one.
 registry_start_mutual() {
     mkdir -p "$1"
     tls_make "$1" && tls_client "$1" "$1/client" || return
     registry_start "$1" "  tls: { certificate: $1/server.pem, key: $1/server.key, clientcas: [$1/ca.pem] }"
 }
 
-# registry_start_tls DIR USER PASSWORD: with TLS and Basic authentication.
+# registry_start_tls DIR USER PASSWORD: starts one with TLS and Basic authentication.
 registry_start_tls() {
     mkdir -p "$1"
     tls_make "$1" || return

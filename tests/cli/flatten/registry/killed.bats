@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# flatten that is killed while it pushes to a real registry: what others see under the tag meanwhile.
+# flatten killed during a push to a real registry: the image that others see under the tag.
 # shellcheck disable=SC2154  # status, output and stderr are set by bats' run
 
 bats_require_minimum_version 1.5.0
@@ -14,7 +14,7 @@ setup_file() {
     mkdir -p "$XDG_RUNTIME_DIR"
     make_images docker-registry openssl skopeo jq || return
     few_cas || return
-    export ONE=$BATS_FILE_TMPDIR/one.tar TWO=$BATS_FILE_TMPDIR/two.tar # chunks
+    export ONE=$BATS_FILE_TMPDIR/one.tar TWO=$BATS_FILE_TMPDIR/two.tar # large enough for several chunks
     python3 "$FLATTEN_LIB/large_image.py" "$ONE" 16
     python3 "$FLATTEN_LIB/large_image.py" "$TWO" 66
     registry_start "$BATS_FILE_TMPDIR/plain"
@@ -31,13 +31,13 @@ setup() {
 
 answers() { grep -c 'response completed' "$LOG" || true; }
 
-# kill_after N SECONDS WORD...: SIGKILL when the registry has given N answers more, and then some time.
+# kill_after N SECONDS WORD...: sends SIGKILL SECONDS after the registry has given N more answers.
 kill_after() {
     local from pid given
     from=$(($(stat -c %s "$LOG") + 1))
     "$FLATTEN" -q "${@:3}" >/dev/null 2>&1 3>&- &
     pid=$!
-    # There may be fewer answers than that: then tail ends with flatten.
+    # If there are fewer answers, tail ends together with flatten.
     given=$(tail -c "+$from" -f -s 0.05 --pid=$pid "$LOG" | grep -c -m "$1" 'response completed') || true
     sleep "$2"
     kill -9 $pid 2>/dev/null || true
@@ -45,7 +45,7 @@ kill_after() {
     echo "$given answers before the kill"
 }
 
-# shown TAG: the digest that a client gets, of an image of which it gets all; "" if there is none.
+# shown TAG: prints the digest of the complete image that a client can pull; "" if there is none.
 shown() {
     rm -rf pulled
     skopeo copy -q --all --src-tls-verify=false "docker://$PLAIN/$1" dir:pulled 2>missing || {
@@ -55,9 +55,9 @@ shown() {
     echo "sha256:$(sha256sum <pulled/manifest.json | cut -d' ' -f1)"
 }
 
-# killed_all NAME OLD WORD...: at each answer of the registry, at once or a little later, each time in
-# another repository. The tag is as before ("" for none, else the image OLD) or what a whole run
-# makes, and then one more run makes that.
+# killed_all NAME OLD WORD...: kills flatten at each answer of the registry, at once or shortly after, each
+# time in another repository. The tag is as before ("" for none, else the image OLD) or has the result of
+# a complete run, and another run then gives that result.
 killed_all() {
     local name=$1 old=$2 before most new tag was="" seen
     shift 2
@@ -78,15 +78,15 @@ killed_all() {
     done
 }
 
-@test "killed while it pushes: the tag is not there, or the whole image is" {
+@test "a killed push leaves no tag, or the complete image" {
     killed_all fresh "" --compression=none "$ONE"
 }
 
-@test "killed while it pushes in chunks over an older image: the tag is either, whole" {
+@test "a killed push in chunks over an older image leaves the older or the new image, complete" {
     killed_all older "$IMAGES/old.tar" --compression=none "$TWO"
 }
 
-@test "killed while it pushes several platforms: the index comes after all it names" {
+@test "a killed push of several platforms writes the index after all its images" {
     killed_all index "" "oci:$IMAGES/platforms"
     [ "$(skopeo inspect --raw --tls-verify=false "docker://$PLAIN/index/killed-1:v1" |
         jq '.manifests | length')" -eq 3 ]

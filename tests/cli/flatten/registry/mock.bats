@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# flatten with a registry that asks for tokens, is busy, breaks off, and lies.
+# flatten with a registry that requires tokens, is busy, breaks connections, and sends false data.
 # shellcheck disable=SC2154,SC2016  # status, output and stderr are set by bats' run
 
 bats_require_minimum_version 1.5.0
@@ -14,7 +14,7 @@ setup_file() {
 
 # ---- tokens ----
 
-@test "token: anonymous, for the scope of the repository, and used again" {
+@test "token: an anonymous token for the scope of the repository is used again" {
     mock token
     ok -q "$SOURCE" oci:out
     same oci:out "$IMAGES/layout"
@@ -22,7 +22,7 @@ setup_file() {
     [ "$(cat "$MOCK/scopes")" = "['mock \"1\"'] ['repository:lab/image:pull']" ]
 }
 
-@test "token: with a password; wrong ones are told" {
+@test "token: a password gets a token, and a wrong password is an error" {
     mock token
     auth "$HOST" "{\"auth\":\"$(printf lab:secret | base64)\"}"
     ok -q "$SOURCE" oci:out
@@ -33,7 +33,7 @@ setup_file() {
     fails 3 "credentials are refused" "$SOURCE" oci:out
 }
 
-@test "token: with an identity token, which nobody but the token server gets" {
+@test "token: an identity token is sent to the token server only" {
     mock token
     auth "$HOST" '{"auth":"","identitytoken":"refresh-me"}'
     ok -q "$SOURCE" oci:out
@@ -41,28 +41,28 @@ setup_file() {
     ! grep -q refresh-me "$MOCK/log"
 }
 
-@test "token: a registry token is the bearer itself" {
+@test "token: a registry token is sent as the bearer token" {
     mock token
     auth "$HOST" '{"registrytoken":"stale"}'
     ok -q "$SOURCE" oci:out
     [ "$(count 'Bearer_stale')" -ge 1 ]
 }
 
-@test "token: one that runs out is renewed, by all threads together" {
+@test "token: an expired token is renewed once for all threads" {
     mock token once
     ok -q "$SOURCE" oci:out
     same oci:out "$IMAGES/layout"
     [ "$(count '/token')" -gt 1 ]
 }
 
-@test "token: pushing asks for pull,push" {
+@test "token: a push requests the scope pull,push" {
     mock token
     ok -q "$IMAGES/old.tar" "docker://$HOST/lab/image:new"
     grep -q 'repository:lab/image:pull,push' "$MOCK/scopes"
     same "docker://$HOST/lab/image:new" "$IMAGES/old.tar"
 }
 
-@test "token: a line break in it, and a realm that is no web server" {
+@test "token: a line break in a token, and a realm that is not a web server, are refused" {
     mock token evil-token
     fails 5 "no token that can be used" "$SOURCE" oci:out
     [ "$(count X-Evil)" -eq 0 ]
@@ -70,7 +70,7 @@ setup_file() {
     fails 5 "ftp://" "$SOURCE" oci:out
 }
 
-@test "token: loopback's plain HTTP is no leave to send a password elsewhere in the clear" {
+@test "token: a password used with plain HTTP on loopback is not sent unencrypted to another host" {
     auth "$HOST" "{\"auth\":\"$(printf lab:secret | base64)\"}"
     mock token away-realm
     fails 5 "which is not https" "$SOURCE" oci:out
@@ -78,7 +78,7 @@ setup_file() {
     ok -q "$SOURCE" oci:out
 }
 
-@test "credentials do not follow a redirect to another host" {
+@test "credentials are not sent to another host after a redirect" {
     mock token away
     auth "$HOST" "{\"auth\":\"$(printf lab:secret | base64)\"}"
     ok -q "$SOURCE" oci:out
@@ -87,7 +87,7 @@ setup_file() {
     [ "$(count '/away/.*(Basic|Bearer)')" -eq 0 ]
 }
 
-@test "a client certificate goes where credentials go: to the token server, not to another host" {
+@test "a client certificate is used for the token server, not for other hosts" {
     MOCK_TLS=$BATS_TEST_TMPDIR/tls
     mkdir "$MOCK_TLS" certs
     tls_make "$MOCK_TLS"
@@ -102,21 +102,21 @@ setup_file() {
     [ "$(grep -c '^localhost' "$MOCK/shown")" -eq 0 ]
 }
 
-# ---- trouble that passes ----
+# ---- temporary errors ----
 
-@test "429 with Retry-After is waited for" {
+@test "after 429 flatten waits as long as Retry-After says" {
     mock busy
     ok -q "$SOURCE" oci:out
     same oci:out "$IMAGES/layout"
 }
 
-@test "429 for a day is not" {
+@test "a Retry-After of a day is not waited for" {
     mock later
     fails 3 "come back tomorrow" "$SOURCE" oci:out
     [ "$(count /manifests/)" -eq 1 ]
 }
 
-@test "503: as often as --retries says, then in the registry's words" {
+@test "503 is retried as often as --retries says, then reported with the message of the registry" {
     mock dead
     fails 3 "down for today (UNAVAILABLE)" --retries=2 "$SOURCE" oci:out
     [ "$(count /manifests/)" -eq 3 ]
@@ -124,7 +124,7 @@ setup_file() {
     [ "$(count /manifests/)" -eq 4 ]
 }
 
-@test "a connection that breaks is resumed where it broke" {
+@test "a download that breaks is resumed at the same byte" {
     mock break
     ok -q "$SOURCE" oci:out
     same oci:out "$IMAGES/layout"
@@ -132,47 +132,47 @@ setup_file() {
     [ "$(count '/blobs/.* -$')" -eq "$(count ' bytes=')" ]
 }
 
-@test "a registry without Range is asked for all of it again" {
+@test "without support for Range the whole blob is requested again" {
     mock break norange
     ok -q "$SOURCE" oci:out
     same oci:out "$IMAGES/layout"
 }
 
-@test "one that resumes elsewhere is an error" {
+@test "a resume at another byte is an error" {
     mock break badrange
     fails 5 "another place" "$SOURCE" oci:out
 }
 
-@test "an upload that breaks is begun again" {
+@test "an upload that breaks is started again" {
     mock drop-put
     ok -q "$IMAGES/old.tar" "docker://$HOST/lab/image:new"
     same "docker://$HOST/lab/image:new" "$IMAGES/old.tar"
     [ "$(count '^POST ')" -ge 3 ]
 }
 
-@test "503 where a broken blob is gone on with, and tokens that run out meanwhile" {
+@test "503 on the resume of a blob and tokens that expire are handled together" {
     mock break broken-resume token expiring
     ok -q "$SOURCE" oci:out
     same oci:out "$IMAGES/layout"
     [ "$(count '/token')" -gt 1 ]
 }
 
-@test "Docker Hub's limit, in its words" {
+@test "the limit of Docker Hub is reported with its message" {
     mock hub
     fails 3 "You have reached your pull rate limit" --retries=1 "$SOURCE" oci:out
     [[ $stderr == *"(TOOMANYREQUESTS)"* ]]
     [ "$(count /manifests/)" -eq 2 ]
 }
 
-@test "a blob that is not taken over from another repository is uploaded, once" {
+@test "a blob that cannot be mounted from another repository is uploaded once" {
     mock no-mount
     ok -q "$SOURCE" "docker://$HOST/other/image:new"
-    [ "$(count '^POST /v2/other/image/blobs/uploads/\?mount=')" -eq 2 ] # the layer, the config
-    [ "$(count '^DELETE /v2/upload/')" -eq 3 ] # what they opened instead, and the probe
+    [ "$(count '^POST /v2/other/image/blobs/uploads/\?mount=')" -eq 2 ] # for the layer and the config
+    [ "$(count '^DELETE /v2/upload/')" -eq 3 ] # two uploads opened instead of a mount, and the probe
     [ "$(count '^PUT /v2/upload/')" -eq 2 ]
 }
 
-@test "--keep-base=IMAGE: nothing is fetched to compare but the manifest and the config" {
+@test "--keep-base=IMAGE fetches only the manifest and the config for comparison" {
     mock
     ok -q --keep-base="$SOURCE" "oci:$IMAGES/layout" oci:out:flat
     same oci:out:flat "$IMAGES/layout"
@@ -182,7 +182,7 @@ setup_file() {
         "$(jq '.layers | length' "$(manifest_of "$IMAGES/layout")")" ]
 }
 
-@test "a password in a reference is refused, and not shown" {
+@test "a password in a reference is refused, and not printed" {
     mock
     local word
     for word in "docker://lab:hidden@$HOST/lab/image:v1" "docker://hidden@$HOST/lab/image" \
@@ -197,9 +197,9 @@ setup_file() {
     [ ! -s "$MOCK/log" ]
 }
 
-# ---- lies ----
+# ---- false data ----
 
-@test "content that is not its digest, too short, or without an end" {
+@test "content with a wrong digest, too short or without an end is an error" {
     mock flip
     fails 6 "sha256:" "$SOURCE" oci:out
     mock short
@@ -208,14 +208,14 @@ setup_file() {
     fails 6 "more than the" "$SOURCE" oci:out
 }
 
-@test "manifests: another digest than said, or asked for" {
+@test "a manifest with another digest than announced or requested is an error" {
     mock liar
     fails 6 "the registry says" "$SOURCE" oci:out
     mock put-liar
     fails 6 "stored the manifest" "$IMAGES/old.tar" "docker://$HOST/lab/image:new"
 }
 
-@test "100 MB of JSON, megabytes of headers, a loop of redirects" {
+@test "100 MB of JSON, megabytes of headers and a loop of redirects are refused" {
     mock bigjson
     fails 7 "more than 8388608 bytes" "$SOURCE" oci:out
     mock headers
@@ -224,43 +224,43 @@ setup_file() {
     fails 7 "redirects" "$SOURCE" oci:out
 }
 
-@test "a web page is no registry" {
+@test "a web page instead of a registry is an error" {
     mock html
     fails 5 "web page" "$SOURCE" oci:out
 }
 
-@test "an error that is not JSON is bounded and cannot steer a terminal" {
+@test "an error reply that is not JSON is shortened, and its control characters are not printed" {
     mock plain-errors
     fails 3 "HTTP status 501" "$SOURCE" oci:out
     [[ $stderr != *$'\x1b'* ]]
 }
 
-@test "sizes that lie" {
+@test "a wrong size in a manifest is an error" {
     mock_manifest '.layers[0].size += 1'
     mock
     fails 6 "layer 1" "$SOURCE" oci:out
 }
 
-@test "sizes that nothing can have" {
+@test "an impossible size in a manifest is an error" {
     mock_manifest '.layers[0].size = 9223372036854775807'
     mock
     fails 7 "too large" "$SOURCE" oci:out
 }
 
-@test "digests that are paths are asked of nobody" {
+@test "a digest with a path is refused without a request" {
     mock_manifest '.layers[0].digest = "sha256:../../../../etc/passwd"'
     mock
     fails 5 "no sha256 digest" "$SOURCE" oci:out
     [ "$(count passwd)" -eq 0 ]
 }
 
-@test "layers that registries have no copy of" {
+@test "layers that may not be distributed are an error" {
     mock_manifest '.layers[0].mediaType = "application/vnd.docker.image.rootfs.foreign.diff.tar.gzip"'
     mock
     fails 8 "layer 1: it is not distributable" "$SOURCE" oci:out
 }
 
-@test "a manifest that is an index as well, and one of schema 1" {
+@test "a manifest that is also an index is refused" {
     mock_manifest '.manifests = []'
     mock
     fails 5 "at once" "$SOURCE" oci:out
@@ -269,11 +269,11 @@ setup_file() {
 @test "a layer that occurs twice is fetched once" {
     mock_manifest '.layers[1] = .layers[0]'
     mock
-    fails 6 "layer 2" "$SOURCE" oci:out # its diff_id is another
+    fails 6 "layer 2" "$SOURCE" oci:out # its diff_id differs
     [ "$(count "/blobs/$(jq -r '.layers[0].digest' "$MOCK/root.json")")" -eq 1 ]
 }
 
-@test "nothing is published when an upload is refused" {
+@test "no manifest is pushed after a refused upload" {
     mock
     ok -q "$IMAGES/old.tar" "docker://$HOST/lab/image:new"
     mock dead

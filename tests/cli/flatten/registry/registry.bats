@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# flatten with a real registry on loopback: once plain, once with TLS and a password. skopeo judges.
+# flatten with a real registry on loopback: plain, and with TLS and a password. skopeo verifies the results.
 # shellcheck disable=SC2154,SC2016  # status, output and stderr are set by bats' run
 
 bats_require_minimum_version 1.5.0
@@ -30,19 +30,19 @@ auth_file() { printf '{"auths":{"%s":{"auth":"%s"}}}' "$2" "$(printf %s "$3:$4" 
 
 digest_at() { skopeo inspect --tls-verify=false --format '{{.Digest}}' "docker://$1"; }
 
-# how often a request shows in a registry's log
+# Prints how often a request occurs in the log of a registry.
 requests() { grep -c "\"$2 [^\"]*$3" "$BATS_FILE_TMPDIR/$1/log" || true; }
 
 # ---- plain HTTP on loopback ----
 
-@test "pull: to a layout, the same tree" {
+@test "pull: the layout has the same tree" {
     ok -q "docker://$PLAIN/lab/image:v1" oci:out:flat
     same oci:out:flat "$IMAGES/layout"
     skopeo inspect oci:out:flat >inspect
     [ "$(jq '.Layers | length' inspect)" -eq 1 ]
 }
 
-@test "pull: by digest, and localhost is loopback too" {
+@test "pull: by digest, and localhost counts as loopback" {
     local digest
     digest=$(digest_at "$PLAIN/lab/image:v1")
     ok -q "docker://localhost:${PLAIN#*:}/lab/image@$digest" oci:out:flat
@@ -51,7 +51,7 @@ requests() { grep -c "\"$2 [^\"]*$3" "$BATS_FILE_TMPDIR/$1/log" || true; }
         "out/blobs/sha256/$(jq -r '.manifests[0].digest[7:]' out/index.json)")" = "$digest" ]
 }
 
-@test "push: what is printed is what the registry and skopeo have" {
+@test "push: the printed digest is the one in the registry and for skopeo" {
     ok -q "$IMAGES/old.tar" "docker://$PLAIN/lab/pushed:a"
     [ "${lines[1]}" = "$(digest_at "$PLAIN/lab/pushed:a")" ]
     [ "${lines[0]}" = "$(skopeo inspect --raw --tls-verify=false "docker://$PLAIN/lab/pushed:a" |
@@ -61,7 +61,7 @@ requests() { grep -c "\"$2 [^\"]*$3" "$BATS_FILE_TMPDIR/$1/log" || true; }
     same oci:copy:a "$IMAGES/old.tar"
 }
 
-@test "push: layers are gzip unless told otherwise, which every engine can pull" {
+@test "push: layers are gzip by default" {
     ok -q "$IMAGES/old.tar" "docker://$PLAIN/lab/gzip"
     [ "$(skopeo inspect --raw --tls-verify=false "docker://$PLAIN/lab/gzip:latest" |
         jq -r '.layers[].mediaType')" = application/vnd.oci.image.layer.v1.tar+gzip ]
@@ -70,7 +70,7 @@ requests() { grep -c "\"$2 [^\"]*$3" "$BATS_FILE_TMPDIR/$1/log" || true; }
         jq -r '.layers[].mediaType')" = application/vnd.oci.image.layer.v1.tar+zstd ]
 }
 
-@test "registry to registry, twice: the second time nothing is uploaded" {
+@test "registry to registry: the second run uploads nothing" {
     local puts
     ok -q "docker://$PLAIN/lab/image:v1" "docker://$PLAIN/lab/image:flat"
     same "docker://$PLAIN/lab/image:flat" "$IMAGES/layout"
@@ -81,7 +81,7 @@ requests() { grep -c "\"$2 [^\"]*$3" "$BATS_FILE_TMPDIR/$1/log" || true; }
     [ "$(digest_at "$PLAIN/lab/image:flat")" = "$(digest_at "$PLAIN/lab/image:again")" ]
 }
 
-@test "another repository of the registry takes blobs over instead of getting them again" {
+@test "blobs are mounted from another repository of the registry instead of fetched again" {
     ok -q "docker://$PLAIN/lab/image:v1" "docker://$PLAIN/lab/flat:v1"
     ok -q --json "docker://$PLAIN/lab/flat:v1" "docker://$PLAIN/other/flat:v1"
     same "docker://$PLAIN/other/flat:v1" "$IMAGES/layout"
@@ -90,7 +90,7 @@ requests() { grep -c "\"$2 [^\"]*$3" "$BATS_FILE_TMPDIR/$1/log" || true; }
     [ "$(requests plain PUT "/other/flat/blobs/.*${digest#sha256:}")" -eq 0 ]
 }
 
-@test "an index: --platform chooses" {
+@test "--platform selects an image of an index" {
     skopeo copy -q --all --dest-tls-verify=false "oci:$IMAGES/layout" "docker://$PLAIN/lab/one:v1"
     python3 "$FLATTEN_LIB/push_index.py" "$PLAIN" lab/image v1 multi
     ok -q --platform=linux/arm64 "docker://$PLAIN/lab/image:multi" oci:out:flat
@@ -98,7 +98,7 @@ requests() { grep -c "\"$2 [^\"]*$3" "$BATS_FILE_TMPDIR/$1/log" || true; }
     [ ! -e no ]
 }
 
-@test "what is not there" {
+@test "a missing image or repository is an error" {
     fails 2 "manifest unknown" "docker://$PLAIN/lab/image:v9" oci:x
     fails 2 "lab/nothing" "docker://$PLAIN/lab/nothing:v1" oci:x
     fails 2 "" "docker://$PLAIN/lab/image@sha256:$(printf 0%.0s {1..64})" oci:x
@@ -106,11 +106,11 @@ requests() { grep -c "\"$2 [^\"]*$3" "$BATS_FILE_TMPDIR/$1/log" || true; }
     [ -z "$(ls -A)" ]
 }
 
-@test "a source in a registry wants a destination" {
+@test "a source in a registry requires a destination" {
     fails 2 "docker://HOST/NAME:TAG" "docker://$PLAIN/lab/image:v1"
 }
 
-@test "a registry is no file, and a digest no destination" {
+@test "a registry is not a file, and a digest is not a destination" {
     fails 2 "tag" "$IMAGES/old.tar" "docker://$PLAIN/lab/image@sha256:$(printf 0%.0s {1..64})"
     fails 2 "docker://" "$IMAGES/old.tar" "docker:$PLAIN/lab/image"
     fails 2 "capitals" "docker://$PLAIN/Lab/image" oci:x
@@ -118,7 +118,7 @@ requests() { grep -c "\"$2 [^\"]*$3" "$BATS_FILE_TMPDIR/$1/log" || true; }
 
 # ---- TLS and a password ----
 
-@test "TLS: a certificate of a strange CA is refused, also with credentials at hand" {
+@test "TLS: a certificate of an unknown CA is refused, also with credentials" {
     unset SSL_CERT_FILE
     auth_file auth.json "$SECURE" lab secret
     REGISTRY_AUTH_FILE=$PWD/auth.json fails 3 "certificate" "docker://$SECURE/lab/image:v1" oci:x
@@ -126,7 +126,7 @@ requests() { grep -c "\"$2 [^\"]*$3" "$BATS_FILE_TMPDIR/$1/log" || true; }
     [ ! -e x ]
 }
 
-@test "TLS: SSL_CERT_FILE names the CA; --insecure takes any" {
+@test "TLS: SSL_CERT_FILE names the CA; --insecure accepts any" {
     auth_file auth.json "$SECURE" lab secret
     export REGISTRY_AUTH_FILE=$PWD/auth.json
     SSL_CERT_FILE=$CA ok -q "docker://$SECURE/lab/image:v1" oci:out:flat
@@ -135,7 +135,7 @@ requests() { grep -c "\"$2 [^\"]*$3" "$BATS_FILE_TMPDIR/$1/log" || true; }
     ok verify -q --insecure "docker://$SECURE/lab/image:v1" oci:out:flat
 }
 
-@test "--keep-base=IMAGE in a registry: spoken with like the source's" {
+@test "--keep-base=IMAGE in a registry uses the same connection options as the source" {
     auth_file auth.json "$SECURE" lab secret
     export REGISTRY_AUTH_FILE=$PWD/auth.json
     skopeo copy -q --dest-tls-verify=false "oci:$IMAGES/base" "docker://$SECURE/lab/base:v1"
@@ -144,7 +144,7 @@ requests() { grep -c "\"$2 [^\"]*$3" "$BATS_FILE_TMPDIR/$1/log" || true; }
     [ "$(skopeo inspect oci:out:flat | jq '.Layers | length')" -eq 3 ]
 }
 
-@test "Basic: push and pull" {
+@test "Basic: push and pull work" {
     auth_file auth.json "$SECURE" lab secret
     export REGISTRY_AUTH_FILE=$PWD/auth.json SSL_CERT_FILE=$CA
     ok -q "$IMAGES/old.tar" "docker://$SECURE/lab/flat:v1"
@@ -153,7 +153,7 @@ requests() { grep -c "\"$2 [^\"]*$3" "$BATS_FILE_TMPDIR/$1/log" || true; }
         jq -e '.Layers | length == 1'
 }
 
-@test "Basic: no credentials, wrong ones, and a password that is not shown" {
+@test "Basic: missing or wrong credentials are an error, and the password is not printed" {
     export SSL_CERT_FILE=$CA
     fails 3 "log in first" "docker://$SECURE/lab/image:v1" oci:x
     fails 3 "log in first" "$IMAGES/old.tar" "docker://$SECURE/lab/image:v1"
@@ -166,7 +166,7 @@ requests() { grep -c "\"$2 [^\"]*$3" "$BATS_FILE_TMPDIR/$1/log" || true; }
     [ -z "$(ls -A)" ]
 }
 
-@test "credentials: where skopeo login and docker login put them" {
+@test "credentials: the files of skopeo login and docker login are read" {
     local -a files=("$XDG_RUNTIME_DIR/containers/auth.json" "$HOME/.config/containers/auth.json"
         "$HOME/.docker/config.json")
     export SSL_CERT_FILE=$CA
@@ -182,13 +182,13 @@ requests() { grep -c "\"$2 [^\"]*$3" "$BATS_FILE_TMPDIR/$1/log" || true; }
     DOCKER_CONFIG=$PWD/docker ok -q "docker://$SECURE/lab/image:v1" oci:out:flat
 }
 
-@test "credentials: skopeo login's own file" {
+@test "credentials: a file written by skopeo login is read" {
     skopeo login --tls-verify=false -u lab -p secret --authfile auth.json "$SECURE"
     REGISTRY_AUTH_FILE=$PWD/auth.json SSL_CERT_FILE=$CA \
         ok -q "docker://$SECURE/lab/image:v1" oci:out:flat
 }
 
-@test "credentials: a helper" {
+@test "credentials: a credential helper is run" {
     mkdir bin
     cat >bin/docker-credential-test <<'END'
 #!/bin/sh
@@ -211,17 +211,17 @@ END
 
 # ---- oci-archive ----
 
-@test "oci-archive: skopeo reads it, and flatten what skopeo writes" {
+@test "oci-archive: skopeo reads it, and flatten reads one of skopeo" {
     ok -q "$IMAGES/layout" oci-archive:out.tar:v1
     skopeo inspect oci-archive:out.tar:v1 | jq -e '.Layers | length == 1'
     same oci-archive:out.tar:v1 "$IMAGES/layout"
     skopeo copy -q oci-archive:out.tar:v1 oci-archive:copy.tar:v2
     same oci-archive:copy.tar:v2 "$IMAGES/layout"
-    same copy.tar "$IMAGES/layout" # found out by looking
+    same copy.tar "$IMAGES/layout" # the type is detected from the content
     fails 2 "no image named v3" oci-archive:copy.tar:v3 oci:x
 }
 
-@test "oci-archive: compressed, and from a pipe" {
+@test "oci-archive: compressed files and pipes are read" {
     skopeo copy -q "oci:$IMAGES/layout" oci-archive:copy.tar:v2
     gzip -k copy.tar
     same oci-archive:copy.tar.gz:v2 "$IMAGES/layout"
@@ -230,7 +230,7 @@ END
     "$FLATTEN" verify -q oci-archive:- "$IMAGES/layout" <copy.tar
 }
 
-@test "oci-archive: whole or not at all" {
+@test "oci-archive: no partial file is written" {
     echo old >out.tar
     fails 6 "" "$IMAGES/bad-digest" oci-archive:out.tar
     [ "$(cat out.tar)" = old ]
