@@ -157,7 +157,7 @@ load lib/flatten
     [ ! -e bad ]
 }
 
-@test "unknown members of the config are kept" {
+@test "other members of the config and annotations are kept" {
     ok -q "oci:$IMAGES/layout" oci:out
     keep='del(.rootfs, .history, .created)'
     diff <(jq -S "$keep" "$(config_of "$IMAGES/layout")") <(jq -S "$keep" "$(config_of out)")
@@ -188,7 +188,7 @@ load lib/flatten
     [[ $stderr == *"10 more such warnings"* ]]
 }
 
-@test "layers that cannot be decided in one pass" {
+@test "layers with hard links into older layers are squashed" {
     ok "oci:$IMAGES/indexed" oci:out
     [[ $stderr == *"layer 2: l: a hard link into an older layer"* ]]
     ok "oci:$IMAGES/indexed" out.tar
@@ -322,7 +322,7 @@ fifo" ]
 
 # ---- limits ----
 
-@test "archive members: the length of their names is limited" {
+@test "archive members: a name too long or with .. is refused" {
     python3 -c '
 import tarfile
 for file, name in (("long.tar", "n" * 4096), ("out.tar", "../manifest.json")):
