@@ -128,7 +128,7 @@ entries() {
     same "oci:$IMAGES/undone" out.tar
 }
 
-@test "history: kept layers keep their entries, merged layers keep theirs as empty_layer" {
+@test "history: kept layers keep their entries, those of merged layers become empty_layer" {
     ok -q --keep-base=2 "oci:$IMAGES/stacked" oci:out
     run jq -c '[.history[] | [.created_by, .empty_layer // false, .comment // ""]]' "$(config_of out)"
     [ "$output" = '[["layer 0",false,""],["layer 1",false,""],["layer 2",true,""],["layer 3",true,""],["ENV A=b",true,""],["flatten squash",false,"2 layers merged"]]' ]
