@@ -4,7 +4,7 @@
 setup() {
     : "${FLATTEN:?the flatten to test}"
     : "${FLATBED:?the flatbed to test}"
-    : "${MAN_DIR:?the folder of the man pages}"
+    : "${MAN_DIR:?the directory of the man pages}"
 }
 
 # Prints the long options in the text on standard input, one a line.

@@ -31,7 +31,7 @@ fails() {
     [[ $output == *"--platform"* ]]
 }
 
-@test "every cause has its bytes, and their sum is what squash leaves out" {
+@test "every cause has its bytes, and their sum is the number of bytes that squash removes" {
     ok --json "oci:$IMAGES/waste:v1"
     [ "$(jq -c '.images[0].dead' <<<"$output")" = \
         '{"overwritten":200,"metadata":1000,"deleted":80,"opaque":1204,"type":0}' ]

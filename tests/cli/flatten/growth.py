@@ -1,7 +1,7 @@
-"""flatten_growth.py FLATTEN: what is twice as large may take twice the time, not four times.
+"""growth.py FLATTEN: an image twice as large may take twice the time, not four times.
 
-Images made to be slow: each shape is built for n and 2n and flattened in every way that reads it
-otherwise; the CPU seconds of both processes are compared.
+Images made to be slow: each shape is built for n and 2n, and flattened in every way that reads it
+differently. The CPU seconds of both processes are compared.
 """
 import os
 import sys
@@ -12,7 +12,7 @@ import measured  # noqa: E402
 from quick_images import directory, header, layer, link, save, symlink, whiteout, with_records  # noqa: E402
 
 MOST_RATIO = 3  # 2 is linear, 4 quadratic
-NOISE = 0.08  # seconds that say nothing
+NOISE = 0.08  # seconds too short to compare
 INDEXED = ["--semantics=spec"]
 KEPT = ["--keep-base=1"]
 VERIFY = ["--verify"]
@@ -23,7 +23,7 @@ def names(count, pattern=b"d/%d"):
 
 
 def farm(n):
-    """Many names of one file."""
+    """Many hard links to one file."""
     return [layer([header(b"f")] + [link(b"l%d" % i, b"f") for i in range(n)])]
 
 
@@ -33,14 +33,14 @@ def chain(n):
 
 
 def dressed(n):
-    """Links to a file with 900 extended attributes, which become theirs."""
+    """Links to a file with 900 extended attributes, which each link then has."""
     xattrs = [(b"SCHILY.xattr.user.%d" % i, b"1") for i in range(900)]
     return [layer([header(b"f"), with_records(xattrs, b"l", b"1", link=b"f")] +
                   [link(b"l%d" % i, b"f") for i in range(n)])]
 
 
 def hidden(n):
-    """Links whose file went by hidden."""
+    """Links whose file is hidden by a newer layer."""
     return [farm(n)[0], layer([whiteout(b"f")])]
 
 
@@ -116,7 +116,7 @@ def times(work, program, shape, n, ways):
 
 
 def grows(work, program, shape, n, ways):
-    """Lines that say which way is too slow, three times in a row: the machine may be busy."""
+    """Returns a line for each way that is too slow three times in a row, as the machine may be busy."""
     for _ in range(3):
         bad = []
         for words, once, twice in zip(ways, times(work, program, shape, n, ways),
@@ -131,7 +131,7 @@ def grows(work, program, shape, n, ways):
 
 
 def refused(work, program):
-    """Each link brings an attribute more: what they add up to is bounded."""
+    """Each link adds an attribute: the sum of attributes is limited."""
     save(os.path.join(work, "image.tar"),
          [layer([header(b"f")] + [with_records([(b"SCHILY.xattr.user.%d" % i, b"1")], b"l%d" % i, b"1", link=b"f")
                                   for i in range(20_000)])])

@@ -1,9 +1,9 @@
-"""flatten_large.py FLATTEN: files of more than 8 GiB, whose size no octal digits of a header hold.
+"""large.py FLATTEN: files of more than 8 GiB, whose size does not fit the octal digits of a header.
 
 One docker-archive, itself a sparse file, of three layers: a file of 8 GiB and some bytes whose size
-is in base 256, an old GNU sparse one, and a PAX 1.0 one whose size is in a record. Flattened to a
-layer that zstd makes small, and that says the sizes in records; each file is then compared, byte
-for byte, with what it was made from: zeros, and marks at both ends and around 4 and 8 GiB.
+is in base 256, an old GNU sparse one, and a PAX 1.0 one whose size is in a record. The image is
+flattened to a layer compressed with zstd that has the sizes in records. Each file is then compared, byte
+for byte, with its source: zeros, and marks at both ends and around 4 and 8 GiB.
 """
 import fcntl
 import hashlib
@@ -25,7 +25,7 @@ PIECE = 1 << 20
 
 
 def pieces():
-    """The content of each of the three files."""
+    """Returns the content of each of the three files."""
     zeros = bytes(PIECE)
     for at in range(0, SIZE, PIECE):
         size = min(PIECE, SIZE - at)
@@ -37,7 +37,7 @@ def pieces():
 
 
 def dense(out, start):
-    """The layer with a dense file, sparse in the archive; its diff_id."""
+    """Writes the layer with a dense file, sparse in the archive; returns its diff_id."""
     head, tail = header(b"dense", size=SIZE), bytes(-SIZE % BLOCK + 2 * BLOCK)
     out.seek(start)
     out.write(head)
@@ -77,7 +77,7 @@ def write(path):
 
 
 class Tar:
-    """A tar archive in a pipe: tarfile would take longer than all the rest."""
+    """Reads a tar archive from a pipe, because tarfile would take longer than all other steps."""
 
     def __init__(self, pipe):
         self.pipe, self.buffer = pipe, bytearray(PIECE)
@@ -93,7 +93,7 @@ class Tar:
         return view
 
     def next(self):
-        """Name and size of the next member, from a pax header; None at the end."""
+        """Returns name and size of the next member, from a pax header; None at the end."""
         head = bytes(self.take(BLOCK))
         if not any(head):
             return None
@@ -107,7 +107,7 @@ class Tar:
 
 
 def check(layer):
-    """The names of the files in a compressed layer, each of which is as it was."""
+    """Returns the names of the files in a compressed layer, and checks that their content is unchanged."""
     names = []
     with subprocess.Popen(["zstd", "-qdc", layer], stdout=subprocess.PIPE, bufsize=0) as unpacker:
         fcntl.fcntl(unpacker.stdout, fcntl.F_SETPIPE_SZ, PIECE)

@@ -1,6 +1,7 @@
-"""flatten_memory.py FLATTEN [PATHS]: peak memory is at most 64 MiB and 256 bytes a path.
+"""memory.py FLATTEN [PATHS]: peak memory is at most 64 MiB and 256 bytes a path.
 
-Of both processes together, for images of many paths, in every way that keeps them otherwise.
+The limit is for both processes together, with images of many paths, in every way that keeps the paths
+differently.
 """
 import os
 import sys
@@ -21,12 +22,12 @@ def spread(n):
 
 
 def farm(n):
-    """Names of one file."""
+    """Hard links to one file."""
     return [layer([header(b"f")] + [link(b"links/l%d" % i, b"f") for i in range(n)])]
 
 
 def one_directory(n):
-    """All in one directory, half of which a newer layer deletes."""
+    """Files in one directory; a newer layer deletes half of them."""
     return [layer([directory(b"d")] + [header(b"d/file-%d" % i) for i in range(n)]),
             layer([whiteout(b"d/file-%d" % i) for i in range(0, n, 2)])]
 

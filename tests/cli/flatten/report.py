@@ -1,8 +1,8 @@
-"""The page of `flatten analyze --html` in a real browser: report.py FLATTEN.
+"""report.py FLATTEN: tests the page of `flatten analyze --html` in a real browser.
 
-No console errors, no requests, nothing that sticks out on a phone or a desktop, in light and dark; sorting
-and zooming work; names that would be markup are text. Exit status 77 (skipped) without chromium, but where
-CI=true.
+The page has no console errors, no requests and no overflow on a phone or a desktop, in light and dark; sorting
+and zooming work; names with markup are shown as text. The exit status is 77 (skipped) without chromium,
+except with CI=true.
 """
 import os
 import shutil
@@ -54,7 +54,7 @@ class Checks:
 
 
 def check_markup(check, page):
-    """Nothing of the image became an element."""
+    """Checks that no text of the image became an element."""
     for tag, most in (("script", 2), ("img", 0), ("b", 5), ("iframe", 0)):
         found = page.run("document.querySelectorAll('%s').length" % tag)
         check("%s elements" % tag, found <= most, found)

@@ -1,16 +1,16 @@
 #!/usr/bin/env bats
-# The process that reads images: what it can do, and what is left when it, or the other, dies.
+# The process that reads images (reader): its restrictions, and the state after it or the keeper dies.
 # shellcheck disable=SC2154  # status, output and stderr are set by bats' run
 
 bats_require_minimum_version 1.5.0
 
 load lib/flatten
 
-# A build with AddressSanitizer has no list of system calls.
+# True if flatten has a list of system calls: a build with AddressSanitizer has none.
 has_list() { ! grep -qa __asan_init "$FLATTEN"; }
 
-# Starts flatten WORD... with an archive that does not come to its end, and waits until the reader
-# is in its sandbox. KEEPER and READER are the processes; fd 7 is the archive's other end.
+# start_reading WORD...: starts flatten with an archive whose end is missing, and waits until the reader
+# is in its sandbox. KEEPER and READER are the process IDs; fd 7 is the write end of the archive.
 start_reading() {
     [ -p pipe ] || mkfifo pipe
     "$FLATTEN" "$@" <pipe >stdout 2>stderr 3>&- 7>&- &
@@ -26,7 +26,7 @@ start_reading() {
     done
 }
 
-# Lets it end as it will: its status.
+# Closes the archive, waits for the keeper, and sets status and stderr.
 finish() {
     exec 7>&-
     status=0
@@ -35,7 +35,7 @@ finish() {
     rm -f pipe stdout stderr
 }
 
-@test "what reads has no capabilities, no privileges to gain, a list of system calls, no files" {
+@test "the reader has no capabilities, no_new_privs, a list of system calls, and no open files" {
     start_reading docker-archive:- oci:out:x
     cat "/proc/$READER/status"
     grep -qE '^CapEff:\s+0+$' "/proc/$READER/status"
@@ -45,24 +45,24 @@ finish() {
     if has_list; then
         grep -qE '^Seccomp:\s+2$' "/proc/$READER/status"
     fi
-    # Standard input belongs to the other; beside output there is the socket, and the archive.
+    # Standard input is open in the keeper only; the reader has its output, the socket, and the archive.
     ls -l "/proc/$READER/fd"
     [ "$(readlink "/proc/$READER/fd/0")" = /dev/null ]
     [[ $(readlink "/proc/$READER/fd/3") == socket:* ]]
     [ "$(find "/proc/$READER/fd" -lname "$PWD/*" ! -lname '*/std*' ! -lname '*/pipe' | wc -l)" -eq 0 ]
-    # The other one is as it was.
+    # The keeper has no seccomp filter of its own.
     grep -qE '^Seccomp:\s+0$' "/proc/$KEEPER/status" || [ "$(grep Seccomp: /proc/self/status)" = "$(grep Seccomp: "/proc/$KEEPER/status")" ]
     finish
     [ "$status" -eq 5 ]
 }
 
-@test "once it reads it opens nothing, runs nothing and connects to nothing" {
+@test "the reader opens no file, runs no program and makes no connection while it reads" {
     has_list || skip "AddressSanitizer: no list of system calls"
     command -v strace >/dev/null || { echo "strace is needed"; return 1; }
     for source in "oci:$IMAGES/layout:v1" "$IMAGES/old.tar"; do
         rm -rf out
         strace -f -qq -o trace "$FLATTEN" -q --verify "$source" oci:out >/dev/null
-        # The first process of the trace is the keeper. The reader's threads are nobody else.
+        # The first process of the trace is the keeper. All other threads belong to the reader.
         awk 'NR == 1 { keeper = $1 }
              /seccomp\(SECCOMP_SET_MODE_FILTER/ && !/unfinished/ { confined = 1 }
              /<\.\.\. seccomp resumed>/ { confined = 1 }
@@ -73,7 +73,7 @@ finish() {
     done
 }
 
-@test "the reader is killed: an error says so, and nothing is left" {
+@test "a killed reader is an error, and no partial output is left" {
     for i in 1 2 3; do
         start_reading docker-archive:- "$([ "$i" = 2 ] && echo oci:out || echo docker-archive:out.tar)"
         kill -9 "$READER"
@@ -91,7 +91,7 @@ finish() {
     [ -z "$(ls -A)" ]
 }
 
-@test "the reader is killed while it writes: nothing is left" {
+@test "a reader killed while it writes leaves no partial output" {
     for i in $(seq 1 8); do
         "$FLATTEN" -q "$IMAGES/big.tar" oci:out >/dev/null 2>"$BATS_TEST_TMPDIR/err" &
         local keeper=$! status=0
@@ -108,7 +108,7 @@ finish() {
     done
 }
 
-@test "when the other process dies, so does the one that reads" {
+@test "the reader dies when the keeper dies" {
     start_reading docker-archive:- oci:out
     kill -9 "$KEEPER"
     while [ -e "/proc/$READER" ] && ! grep -q '^State:.*Z' "/proc/$READER/status"; do
@@ -119,7 +119,7 @@ finish() {
     [ ! -e out ]
 }
 
-@test "told to stop, one or both, both stop" {
+@test "SIGTERM to the keeper, or to both processes, stops both" {
     for both in 0 1; do
         start_reading docker-archive:- oci:out
         kill -TERM "$KEEPER"
@@ -131,7 +131,7 @@ finish() {
     done
 }
 
-@test "stopped while it reads, whoever is told: nothing is left of any destination" {
+@test "SIGTERM to either process during the reading leaves no partial output" {
     local sink who
     for sink in docker-archive:out.tar oci-archive:out.tar oci:out; do
         for who in KEEPER READER; do
@@ -147,7 +147,7 @@ finish() {
     done
 }
 
-@test "killed while it writes: no destination is half there" {
+@test "SIGKILL during the writing leaves no partial output" {
     local sink i left
     for sink in docker-archive:out.tar oci-archive:out.tar oci:out; do
         for i in 1 2 3 4; do
@@ -159,7 +159,7 @@ finish() {
             left=$(ls)
             echo "$sink: $left"
             [ -z "$left" ] || same "$sink" "$IMAGES/big.tar"
-            # Beside it at most what begins with a dot: one temporary file or folder.
+            # At most one hidden temporary file or directory is beside it.
             [ "$(find . -mindepth 1 -maxdepth 1 -name '.*' | wc -l)" -le 1 ]
             rm -rf out out.tar .[!.]*
         done

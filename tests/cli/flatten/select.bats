@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What flatten squashes: layers that stay, plans, proofs, platforms.
+# The selection of flatten: kept layers, groups, dry runs, verification, platforms.
 # shellcheck disable=SC2154,SC2016  # status, output and stderr are set by bats' run
 
 bats_require_minimum_version 1.5.0
@@ -8,7 +8,7 @@ load lib/flatten
 
 digests() { jq -c '[.layers[].digest]' "$(manifest_of "$1")"; }
 
-# entries LAYOUT N: what the N-th layer's tar names.
+# entries LAYOUT N: prints the entries of the tar of layer N.
 entries() {
     local blob
     blob=$1/blobs/sha256/$(jq -r ".layers[$2].digest[7:]" "$(manifest_of "$1")")
@@ -17,7 +17,7 @@ entries() {
 
 # ---- --keep-base and --last ----
 
-@test "--keep-base=N: the oldest layers stay byte for byte, the rest is one layer above" {
+@test "--keep-base=N: the oldest layers are kept byte for byte, the rest is merged into one layer above" {
     ok -q --keep-base=2 "oci:$IMAGES/stacked" oci:out
     [ "$(jq '.layers | length' "$(manifest_of out)")" -eq 3 ]
     [ "$(jq -c '.layers[:2]' "$(manifest_of out)")" = "$(jq -c '.layers[:2]' "$(manifest_of "$IMAGES/stacked")")" ]
@@ -29,14 +29,14 @@ entries() {
         "$(jq -c '.rootfs.diff_ids[:2]' "$(config_of "$IMAGES/stacked")")" ]
 }
 
-@test "whiteouts stay where they hide kept content, and nowhere else" {
+@test "whiteouts are kept only where they hide kept content" {
     ok -q --keep-base=2 "oci:$IMAGES/stacked" oci:out
     run entries out 2
     diff <(sort <<<"$output") <(printf '%s\n' etc/ etc/.wh.a etc/c old/ old/.wh..wh..opq old/z \
         tmp/ tmp/.wh.t top | sort)
 }
 
-@test "a kept layer that comes twice is written once" {
+@test "a kept layer that occurs twice is written once" {
     for destination in oci:out docker-archive:out.tar; do
         ok -q --verify --keep-base=3 "oci:$IMAGES/twins" "$destination"
         same "oci:$IMAGES/twins" "$destination"
@@ -45,13 +45,13 @@ entries() {
     [ -z "$(tar -tf out.tar | sort | uniq -d)" ]
 }
 
-@test "a whiteout of the longest name that a file system has" {
+@test "a whiteout of the longest name that a file system allows is kept" {
     ok -q --verify --keep-base=1 "oci:$IMAGES/long-name" oci:out
     same "oci:$IMAGES/long-name" oci:out
     [ "$(entries out 1 | grep -c '^\.wh\.n\{255\}$')" -eq 1 ]
 }
 
-@test "--last=N merges the newest alone" {
+@test "--last=N merges only the newest layers" {
     ok -q --last=1 "oci:$IMAGES/stacked" oci:last
     ok -q --keep-base=3 "oci:$IMAGES/stacked" oci:keep
     [ "$(digests last)" = "$(digests keep)" ]
@@ -61,7 +61,7 @@ entries() {
     [ "$(jq '.layers | length' "$(manifest_of all)")" -eq 1 ]
 }
 
-@test "--keep-base=IMAGE keeps what the image shares with it" {
+@test "--keep-base=IMAGE keeps the layers that the image shares with IMAGE" {
     ok -q --keep-base="oci:$IMAGES/base:v1" "oci:$IMAGES/stacked" oci:out
     ok -q --keep-base=2 "oci:$IMAGES/stacked" oci:two
     [ "$(digests out)" = "$(digests two)" ]
@@ -69,7 +69,7 @@ entries() {
     [ "$(jq -c '.layers[0].digest' "$(manifest_of one)")" = \
         "$(jq -c '.layers[0].digest' "$(manifest_of "$IMAGES/stacked")")" ]
     [ "$(jq '.layers | length' "$(manifest_of one)")" -eq 2 ]
-    # An archive does not say its blobs' digests: diff_ids decide.
+    # An archive has no digests of its blobs, so diff_ids are compared.
     ok -q --keep-base="oci:$IMAGES/base:v1" "$IMAGES/stacked.tar" oci:from-archive
     [ "$(jq '.layers | length' "$(manifest_of from-archive)")" -eq 3 ]
     fails 2 "shares no layers" --keep-base="$IMAGES/layout" "oci:$IMAGES/stacked" oci:none
@@ -77,7 +77,7 @@ entries() {
     [ ! -e none ]
 }
 
-@test "options that contradict, or ask for more than there is" {
+@test "contradictory options, or more layers than there are, are refused" {
     fails 2 "give one" --keep-base=1 --last=1 "oci:$IMAGES/stacked" oci:x
     fails 2 "has 4 layers" --keep-base=5 "oci:$IMAGES/stacked" oci:x
     fails 2 "has 4 layers" --last=5 "oci:$IMAGES/stacked" oci:x
@@ -87,7 +87,7 @@ entries() {
     [ -z "$(ls -A)" ]
 }
 
-@test "every way to keep gives the same tree" {
+@test "every way to keep layers gives the same tree" {
     for source in "oci:$IMAGES/stacked" "$IMAGES/stacked.tar"; do
         for kept in 0 1 2 3 4; do
             for destination in "oci:d$kept" "docker-archive:d$kept.tar:d:$kept"; do
@@ -101,7 +101,7 @@ entries() {
     done
 }
 
-@test "--into=N makes groups of neighbours" {
+@test "--into=N makes groups of adjacent layers" {
     ok -q --into=2 --verify "oci:$IMAGES/stacked" oci:two
     [ "$(jq '.layers | length' "$(manifest_of two)")" -eq 2 ]
     same "oci:$IMAGES/stacked" oci:two
@@ -117,7 +117,7 @@ entries() {
     [ "$(jq '.layers | length' "$(manifest_of many)")" -eq 4 ]
 }
 
-@test "a layer that brings nothing is none" {
+@test "an empty layer is not written" {
     ok --keep-base=2 "oci:$IMAGES/undone" oci:out
     [[ $stderr == *"add nothing"* ]]
     [ "$(jq '.layers | length' "$(manifest_of out)")" -eq 2 ]
@@ -128,20 +128,20 @@ entries() {
     same "oci:$IMAGES/undone" out.tar
 }
 
-@test "history: kept layers keep theirs, merged ones stay without a layer" {
+@test "history: kept layers keep their entries, those of merged layers become empty_layer" {
     ok -q --keep-base=2 "oci:$IMAGES/stacked" oci:out
     run jq -c '[.history[] | [.created_by, .empty_layer // false, .comment // ""]]' "$(config_of out)"
     [ "$output" = '[["layer 0",false,""],["layer 1",false,""],["layer 2",true,""],["layer 3",true,""],["ENV A=b",true,""],["flatten squash",false,"2 layers merged"]]' ]
     [ "$(jq -c .config "$(config_of out)")" = "$(jq -c .config "$(config_of "$IMAGES/stacked")")" ]
 }
 
-@test "kept layers are checked like the others" {
+@test "kept layers are verified like the others" {
     fails 6 "layer 2" --keep-base=2 "oci:$IMAGES/bad-digest" oci:x
     fails 6 "layer 2" --keep-base=3 "oci:$IMAGES/bad-digest" oci:x
     [ -z "$(ls -A)" ]
 }
 
-@test "into its own layout: kept blobs are not written again" {
+@test "squashing into the same layout does not write kept blobs again" {
     cp -r "$IMAGES/stacked" work
     before=$(find work/blobs -type f -printf '%f %T@\n' | sort)
     ok -q --keep-base=2 oci:work:v1 oci:work:flat
@@ -151,7 +151,7 @@ entries() {
 
 # ---- --dry-run and --verify ----
 
-@test "--dry-run says what would be, and writes nothing" {
+@test "--dry-run prints the plan, and writes nothing" {
     ok --dry-run --keep-base=2 "oci:$IMAGES/stacked"
     [[ ${lines[0]} == "keep  layer 1 "*"layer 0" ]]
     [[ ${lines[3]} == "merge layer 4 "*"layer 3" ]]
@@ -168,7 +168,7 @@ entries() {
     [ -z "$(ls -A)" ]
 }
 
-@test "--verify proves the tree" {
+@test "--verify compares the trees" {
     ok --verify "oci:$IMAGES/stacked" oci:out
     [[ $stderr == *"verified: the same tree"* ]]
     ok --verify "oci:$IMAGES/indexed" docker-archive:out.tar
@@ -177,7 +177,7 @@ entries() {
 
 # ---- platforms ----
 
-@test "an index is done whole where the destination can hold it" {
+@test "all images of an index are squashed if the destination can hold an index" {
     ok "oci:$IMAGES/platforms" oci:out
     [[ $stderr == *"attestations"* && $stderr == *"linux/arm/v7: 2 layers became 1"* ]]
     [ "$output" = "$(jq -r '.manifests[0].digest' out/index.json)" ]
@@ -194,7 +194,7 @@ entries() {
         <<<"$output"
 }
 
-@test "an index in an index is that index, or is not passed over in silence" {
+@test "an index in an index is used, or is refused with an error" {
     ok -q "oci:$IMAGES/nested" oci:out
     [ "$(jq '.manifests | length' "$(manifest_of out)")" -eq 2 ]
     ok -q --platform=linux/arm64 "oci:$IMAGES/nested" oci:one
@@ -204,7 +204,7 @@ entries() {
     [ ! -e x ]
 }
 
-@test "--platform chooses one, and so does a destination for one" {
+@test "--platform selects one image, and a destination for one image selects the platform of the host" {
     ok -q --platform=linux/arm64 "oci:$IMAGES/platforms" oci:out
     [ "$(jq -r .architecture "$(config_of out)")" = arm64 ]
     ok --platform=linux/arm64 "oci:$IMAGES/platforms" docker-archive:one.tar
@@ -216,13 +216,13 @@ entries() {
     [ ! -e x ]
 }
 
-@test "an archive of several images says which there are" {
+@test "an archive of several images without a name is an error that lists the names" {
     fails 2 "they are one:v1, two:v2" "$IMAGES/several.tar" oci:x
     ok -q "docker-archive:$IMAGES/several.tar:two:v2" oci:out
     same "oci:$IMAGES/layout" oci:out
 }
 
-@test "--platform: what is not OS/ARCH is said before anything is read" {
+@test "--platform: a value that is not OS/ARCH is refused before any file is read" {
     local bad
     for bad in "" arm64 linux/ /arm64 linux//v8 linux/arm64/v8/x "linux/arm 64" '*' "linux/arm64/" \
         "sha256:$(printf 0%.0s {1..64})"; do
@@ -232,7 +232,7 @@ entries() {
     fails 2 "expected OS/ARCH" analyze --platform=x /no/such/thing
 }
 
-@test "all platforms of an index: their configs are bounded together" {
+@test "all platforms of an index: the sum of their configs is limited" {
     python3 - <<'END'
 import hashlib, json, os
 os.makedirs("big/blobs/sha256")
@@ -259,7 +259,7 @@ END
     ok -q --platform=linux/a63 oci:big oci:out
 }
 
-@test "an archive of several images: their names, and what to type" {
+@test "an archive of several images: the error lists the names and the words to type" {
     fails 2 "name one, as in docker-archive:$IMAGES/several.tar:one:v1; they are one:v1, two:v2" \
         "$IMAGES/several.tar" oci:out
     fails 2 "it has one:v1, two:v2" "docker-archive:$IMAGES/several.tar:three" oci:out

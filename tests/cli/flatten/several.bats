@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# flatten --all-images: every image of an archive or a layout, at once.
+# flatten --all-images: all images of an archive or a layout in one run.
 # shellcheck disable=SC2154,SC2016  # status, output and stderr are set by bats' run
 
 bats_require_minimum_version 1.5.0
@@ -8,17 +8,17 @@ load lib/flatten
 
 setup_file() { make_images jq skopeo; }
 
-# images_in ARCHIVE: RepoTags of each image, as JSON.
+# images_in ARCHIVE: prints the RepoTags of each image, as JSON.
 images_in() { tar xOf "$1" manifest.json | jq -c '[.[].RepoTags]'; }
 
-# tags_in LAYOUT
+# tags_in LAYOUT: prints its tags.
 tags_in() {
     jq -c '[.manifests[].annotations["org.opencontainers.image.ref.name"]]' "$1/index.json"
 }
 
 blobs_in() { tar tf "$1" | grep -c blobs/; }
 
-@test "archive to archive: each image under its own names, and a line for each" {
+@test "archive to archive: each image keeps its names, and has a line of output" {
     ok --all-images "$IMAGES/several.tar" out.tar
     [ "${#lines[@]}" -eq 2 ]
     [[ ${lines[0]} =~ ^one:v1\ sha256:[0-9a-f]{64}\ sha256:[0-9a-f]{64}$ ]]
@@ -34,12 +34,12 @@ blobs_in() { tar tf "$1" | grep -c blobs/; }
     done
 }
 
-@test "the layers that images share are in the archive once" {
+@test "layers shared by images are stored once in the archive" {
     ok -q -a "$IMAGES/crowd.tar" out.tar
     [ "$(images_in out.tar)" = '[["app:1"],["app:one"],["app:2"],["base:1"],["top:1"],[]]' ]
     [[ ${lines[4]} == "- sha256:"* ]]
     [ "${#lines[@]}" -eq 5 ]
-    # of five images, two with one tree: 4 layers, 5 configs, 5 manifests
+    # Five images, two with the same tree: 4 layers, 5 configs, 5 manifests.
     [ "$(blobs_in out.tar)" -eq 14 ]
     [ -z "$(tar tf out.tar | sort | uniq -d)" ]
     for n in 1 one 2; do same "docker-archive:out.tar:app:$n" "docker-archive:$IMAGES/crowd.tar:app:$n"; done
@@ -49,7 +49,7 @@ blobs_in() { tar tf "$1" | grep -c blobs/; }
     same docker-archive:kept.tar:one:v1 "docker-archive:$IMAGES/several.tar:one:v1"
 }
 
-@test "--verify reads what was written, also of a layer that another image has" {
+@test "--verify reads the written images, also a layer shared with another image" {
     ok -q -a --verify "$IMAGES/crowd.tar" out.tar
     ok -q -a "$IMAGES/crowd.tar" plain.tar
     cmp out.tar plain.tar
@@ -57,13 +57,13 @@ blobs_in() { tar tf "$1" | grep -c blobs/; }
     same oci:out:app:2 "docker-archive:$IMAGES/crowd.tar:app:2"
 }
 
-@test "to layouts and oci-archives: the whole name is the tag, as two may end in one" {
+@test "layouts and oci-archives: the tag is the whole name, because two names may have the same tag" {
     ok -q -a "$IMAGES/crowd.tar" oci-archive:out.tar
     ok -q -a "$IMAGES/crowd.tar" oci:out
     [ "$(tags_in out)" = '["app:1","app:one","app:2","base:1","top:1",null]' ]
     same oci:out:top:1 oci-archive:out.tar:top:1
     skopeo copy -q oci:out:base:1 dir:copied
-    # and back, in both forms
+    # The images are converted back, in both forms.
     ok -q -a oci-archive:out.tar back.tar
     ok -q -a oci:out oci:out2
     [ "$(tags_in out2)" = "$(tags_in out)" ]
@@ -71,7 +71,7 @@ blobs_in() { tar tf "$1" | grep -c blobs/; }
     same docker-archive:back.tar:top:1 oci:out2:top:1
 }
 
-@test "one image in a layout is called as the command line has it, or by its own tag" {
+@test "a single image in a layout gets the name of the command line, or its own tag" {
     ok -q "$IMAGES/old.tar" oci:out:one:v1
     same oci:out:one:v1 "$IMAGES/old.tar"
     skopeo copy -q oci:out:one:v1 dir:copied
@@ -79,7 +79,7 @@ blobs_in() { tar tf "$1" | grep -c blobs/; }
     [ "$(tags_in own)" = '["v1"]' ]
 }
 
-@test "a layout that exists keeps its other images" {
+@test "an existing layout keeps its other images" {
     ok -q "$IMAGES/old.tar" oci:out:mine
     ok -q "$IMAGES/new.tar" oci:out:one:v1
     ok -q -a "$IMAGES/several.tar" oci:out
@@ -88,7 +88,7 @@ blobs_in() { tar tf "$1" | grep -c blobs/; }
     same oci:out:one:v1 "docker-archive:$IMAGES/several.tar:one:v1"
 }
 
-@test "an index among the images stays one, or gives this machine's" {
+@test "an index among the images stays an index, or gives the image of one platform" {
     cp -r "$IMAGES/platforms" mixed
     ok -q "$IMAGES/old.tar" oci:mixed:plain:1
     ok -q -a oci:mixed oci:out
@@ -109,19 +109,19 @@ blobs_in() { tar tf "$1" | grep -c blobs/; }
     [ ! -e none ]
 }
 
-@test "a place in a layout, as in an archive" {
+@test "an image is selected by its position in a layout, as in an archive" {
     ok -q -a "$IMAGES/several.tar" oci:out
     same oci:out:@1 "docker-archive:$IMAGES/several.tar:@1"
     fails 2 "no image @2" oci:out:@2 oci:x
 }
 
-@test "from standard input, and compressed" {
+@test "standard input and compressed archives are read" {
     run bash -c 'gzip -1 <"$IMAGES/several.tar" | "$FLATTEN" -q -a - out.tar'
     [ "$status" -eq 0 ]
     same docker-archive:out.tar:two:v2 "docker-archive:$IMAGES/several.tar:two:v2"
 }
 
-@test "all or nothing: one that fails is named, and nothing is published" {
+@test "if one image fails it is named, and no image is written" {
     ok -q "$IMAGES/old.tar" oci:layout:v1
     before=$(find . -type f -exec sha256sum {} + | sort -k2)
     for to in out.tar oci:out oci-archive:out.tar oci:layout; do
@@ -132,7 +132,7 @@ blobs_in() { tar tf "$1" | grep -c blobs/; }
     [ "$(ls -A)" = layout ]
 }
 
-@test "--dry-run tells of each, and writes nothing" {
+@test "--dry-run prints each image, and writes nothing" {
     ok -a --dry-run "$IMAGES/several.tar"
     [ "${lines[0]}" = one:v1: ]
     [ "$(grep -c '^merge layer' <<<"$output")" -eq 7 ]
@@ -141,7 +141,7 @@ blobs_in() { tar tf "$1" | grep -c blobs/; }
     [ -z "$(ls -A)" ]
 }
 
-@test "more layers than files may be open at once" {
+@test "more layers are read than files may be open at once" {
     PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$BATS_TEST_DIRNAME/../../oracle python3 - <<'END'
 import images
 from tarball import f, tar_bytes
@@ -154,7 +154,7 @@ END
     same docker-archive:out.tar:i:59 docker-archive:many.tar:i:59
 }
 
-@test "what does not go with --all-images" {
+@test "options that contradict --all-images are refused" {
     fails 2 "an archive or a layout" -a some:image out.tar
     fails 2 "an archive or a layout" -a docker://localhost:1/some/image out.tar
     fails 2 "without the name" -a "docker-archive:$IMAGES/several.tar:one:v1" out.tar
@@ -169,7 +169,7 @@ END
     [ -z "$(ls -A)" ]
 }
 
-@test "a name that is no line of text is refused" {
+@test "a name with a line break is refused" {
     fails 5 "not one line of text" -q "oci:$IMAGES/bad-name" out.tar
     fails 5 "not one line of text" -q "oci:$IMAGES/bad-name" oci:out
     ok -q "oci:$IMAGES/bad-name" oci:out:mine

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The command line of flatten: options, exit status, messages, and what is left behind.
+# The command line of flatten: options, exit status, messages, and files left behind.
 # shellcheck disable=SC2154,SC2016  # status, output and stderr are set by bats' run
 
 bats_require_minimum_version 1.5.0
@@ -8,7 +8,7 @@ load lib/flatten
 
 # ---- help ----
 
-@test "--help, --version and --completion" {
+@test "--help, --version and --completion print to standard output" {
     ok --help
     [[ $output == *"flatten verify"* && $output == *"Exit status:"* ]]
     ok squash --help
@@ -23,7 +23,7 @@ load lib/flatten
 
 # ---- usage ----
 
-@test "operands that are missing, or too many" {
+@test "missing and extra operands are refused" {
     fails 2 "no image is given"
     fails 2 "" squash
     fails 2 "" squash a b c
@@ -32,7 +32,7 @@ load lib/flatten
     fails 2 "a destination is missing" squash "oci:$IMAGES/layout:v1"
 }
 
-@test "options that are wrong" {
+@test "invalid options are refused" {
     fails 2 "did you mean '--compression'?" --compresion=zstd "$IMAGES/old.tar" oci:x
     fails 2 "--compression=xz" --compression=xz "$IMAGES/old.tar" oci:x
     fails 2 "level '20'" -c zstd:20 "$IMAGES/old.tar" oci:x
@@ -45,7 +45,7 @@ load lib/flatten
     [ -z "$(ls -A)" ]
 }
 
-@test "references that are wrong" {
+@test "invalid references are refused" {
     fails 2 "no such file" ./nope oci:x
     fails 2 "oci:DIR" "$IMAGES/old.tar" ./new-directory
     fails 2 "" oci: oci:x
@@ -58,7 +58,7 @@ load lib/flatten
 
 # ---- results ----
 
-@test "the new image's ID and digest are printed, and true" {
+@test "the printed image ID and digest are those of the new image" {
     ok -q "oci:$IMAGES/layout" oci:out:flat
     [ -z "$stderr" ]
     [ "${lines[0]}" = "sha256:$(sha256sum <"$(config_of out)" | cut -d' ' -f1)" ]
@@ -67,14 +67,14 @@ load lib/flatten
     [ "${lines[1]}" = "$(jq -r '.manifests[0].digest' out/index.json)" ]
 }
 
-@test "what was gained goes to stderr, and not with --quiet" {
+@test "the summary goes to stderr, and is not printed with --quiet" {
     ok "oci:$IMAGES/layout" oci:out
     [[ $stderr == *"3 layers became 1"* ]]
     ok --quiet "oci:$IMAGES/layout" oci:out
     [ -z "$stderr" ]
 }
 
-@test "--json" {
+@test "--json prints one document" {
     ok --json -q "oci:$IMAGES/layout" oci:out:flat
     [ "$(jq -r .id <<<"$output")" = "$(jq -r .config.digest "$(manifest_of out)")" ]
     [ "$(jq -r .digest <<<"$output")" = "$(jq -r '.manifests[0].digest' out/index.json)" ]
@@ -93,7 +93,7 @@ load lib/flatten
     done
 }
 
-@test "standard input, compressed or not" {
+@test "standard input is read, compressed or not" {
     for how in cat "gzip -1" "zstd -q"; do
         $how <"$IMAGES/old.tar" >in
         run --separate-stderr "$FLATTEN" -q - docker-archive:out.tar <in
@@ -107,7 +107,7 @@ load lib/flatten
     [ "$status" -eq 5 ]
 }
 
-@test "every compression" {
+@test "every compression works" {
     for kind in none gzip gzip:0 gzip:3 zstd zstd:1 zstd:19; do
         ok -q -c "$kind" "oci:$IMAGES/layout" "oci:out-${kind/:/-}"
         same "oci:out-${kind/:/-}" "oci:$IMAGES/layout"
@@ -117,7 +117,7 @@ load lib/flatten
     [[ $(jq -r '.layers[0].mediaType' "$(manifest_of out-zstd)") == *.tar+zstd ]]
 }
 
-@test "an archive reads back as both of what it is" {
+@test "an archive can be read as a docker-archive and as a layout" {
     ok -q "oci:$IMAGES/layout" flat.tar
     [[ $(tar -xOf flat.tar manifest.json | jq -r '.[0].Layers[0]') == blobs/sha256/* ]]
     mkdir out && tar -xf flat.tar -C out
@@ -141,7 +141,7 @@ load lib/flatten
     cmp one.tar two.tar
 }
 
-@test "--created and SOURCE_DATE_EPOCH" {
+@test "--created and SOURCE_DATE_EPOCH set the time of creation" {
     ok -q "$IMAGES/old.tar" oci:kept
     [ "$(jq -r .created "$(config_of kept)")" = 2020-02-02T02:02:02Z ]
     ok -q --created=2021-03-04T05:06:07Z "$IMAGES/old.tar" oci:said
@@ -157,7 +157,7 @@ load lib/flatten
     [ ! -e bad ]
 }
 
-@test "the config loses nothing" {
+@test "other members of the config and annotations are kept" {
     ok -q "oci:$IMAGES/layout" oci:out
     keep='del(.rootfs, .history, .created)'
     diff <(jq -S "$keep" "$(config_of "$IMAGES/layout")") <(jq -S "$keep" "$(config_of out)")
@@ -170,7 +170,7 @@ load lib/flatten
 
 # ---- divergences ----
 
-@test "where engines and the spec differ is said, by layer and path" {
+@test "differences between engines and the specification are reported, by layer and path" {
     ok "oci:$IMAGES/divergent" oci:overlay
     [[ $stderr == *"flatten: warning: layer 2: "*"opaque marker in the root"* ]]
     ok "oci:$IMAGES/divergent" oci:overlay -q
@@ -182,13 +182,13 @@ load lib/flatten
     run ! same oci:spec oci:overlay
 }
 
-@test "twenty divergences are said one by one, the rest counted" {
+@test "twenty divergences are listed, and the rest is counted" {
     ok "oci:$IMAGES/many" oci:out
     [ "$(grep -c "warning: layer 2" <<<"$stderr")" -eq 20 ]
     [[ $stderr == *"10 more such warnings"* ]]
 }
 
-@test "layers that one pass cannot decide" {
+@test "layers with hard links into older layers are squashed" {
     ok "oci:$IMAGES/indexed" oci:out
     [[ $stderr == *"layer 2: l: a hard link into an older layer"* ]]
     ok "oci:$IMAGES/indexed" out.tar
@@ -229,7 +229,7 @@ out.tar" ]
     [ "$(jq '.manifests | length' l/index.json)" -eq 1 ]
 }
 
-@test "many at once into one layout: none is lost" {
+@test "concurrent runs into one layout lose no image" {
     local i
     cp -r "$IMAGES/layout" l
     for i in 1 2 3 4 5 6 7 8; do
@@ -248,13 +248,13 @@ out.tar" ]
     fails 2 "--max-size" --max-size=0 bomb.tar docker-archive:out.tar
 }
 
-# on_terminal COLUMNS WORD...
+# on_terminal COLUMNS WORD...: runs flatten on a terminal of this width.
 on_terminal() {
     python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)' \
         sh -c 'stty cols "$1" && shift && exec "$@"' sh "$1" "$FLATTEN" "${@:2}"
 }
 
-@test "a progress line on a terminal, and nowhere else" {
+@test "the progress line is printed only on a terminal" {
     run on_terminal 80 -c zstd:19 "$IMAGES/slow.tar" docker-archive:out.tar
     [ "$status" -eq 0 ]
     [[ $output == *"% "*" GB"* && $output == *$'\r\e[K'* ]]
@@ -266,7 +266,7 @@ on_terminal() {
     [[ $stderr != *"% "* ]]
 }
 
-@test "a terminal is no archive, nor is an empty file" {
+@test "a terminal or an empty file is not an archive" {
     run on_terminal 80 - oci:x
     [ "$status" -eq 2 ]
     [[ $output == *"standard input is a terminal"* ]]
@@ -275,13 +275,13 @@ on_terminal() {
     [ ! -e x ]
 }
 
-@test "interrupted, it leaves nothing and dies of the signal" {
+@test "an interrupted run leaves no files and dies of the signal" {
     local pid status=0
     mkfifo pipe
     "$FLATTEN" docker-archive:- oci:out:x <pipe >/dev/null 2>log 3>&- &
     pid=$!
     exec 7>pipe
-    head -c 1000000 /dev/zero >&7 # more than the pipe holds: it reads
+    head -c 1000000 /dev/zero >&7 # more than fits into the pipe, so flatten is reading
     kill -TERM "$pid"
     wait "$pid" || status=$?
     exec 7>&-
@@ -290,25 +290,25 @@ on_terminal() {
 pipe" ]
 }
 
-@test "closed standard descriptors do not become the image's" {
+@test "closed standard descriptors are not used for files of the image" {
     ok -q "$IMAGES/old.tar" docker-archive:open.tar
     "$FLATTEN" "$IMAGES/old.tar" docker-archive:closed.tar >&- 2>&- <&- || true
     cmp open.tar closed.tar
 }
 
-@test "a layout with a tag, without oci:, is told how to be written" {
+@test "a layout with a tag and without oci: is an error that shows the correct form" {
     cp -r "$IMAGES/layout" l
     fails 2 "written oci:l:v1" l:v1 docker-archive:out.tar
 }
 
-@test "paths and names that no file system holds are refused" {
+@test "paths and names that are too long for every file system are refused" {
     python3 "$FLATTEN_LIB/long_paths.py" deep.tar long.tar
     fails 7 "a path of" deep.tar docker-archive:out.tar
     fails 7 "a name of" long.tar docker-archive:out.tar
     [ ! -e out.tar ]
 }
 
-@test "destinations that cannot be are refused before the work" {
+@test "invalid destinations are refused before the work" {
     mkdir -p dir/theirs
     mkfifo fifo
     fails 2 "not an OCI layout" "$IMAGES/old.tar" oci:dir
@@ -322,7 +322,7 @@ fifo" ]
 
 # ---- limits ----
 
-@test "an archive's members: their names have an end, and stay within it" {
+@test "archive members: a name too long or with .. is refused" {
     python3 -c '
 import tarfile
 for file, name in (("long.tar", "n" * 4096), ("out.tar", "../manifest.json")):
@@ -333,13 +333,13 @@ for file, name in (("long.tar", "n" * 4096), ("out.tar", "../manifest.json")):
     [ ! -e x ]
 }
 
-@test "verify: long extended attributes count, and are not shown" {
+@test "verify: long extended attributes are compared, and not printed" {
     same "oci:$IMAGES/xattr-v" "oci:$IMAGES/xattr-v"
     flatten verify "oci:$IMAGES/xattr-v" "oci:$IMAGES/xattr-w"
     [ "$status" -eq 1 ] && [[ $output == *"2 of sha256:"* ]] && [ "${#output}" -lt 1000 ]
 }
 
-@test "many layers with few descriptors to begin with" {
+@test "many layers work with a low limit of open files" {
     (
         ulimit -Sn 64
         ok -q "oci:$IMAGES/126" oci:out
@@ -349,7 +349,7 @@ for file, name in (("long.tar", "n" * 4096), ("out.tar", "../manifest.json")):
 
 # ---- verify ----
 
-@test "verify: the same tree" {
+@test "verify: equal trees" {
     ok verify "$IMAGES/old.tar" "oci:$IMAGES/layout"
     [ -z "$output" ]
     [[ $stderr == *"the same tree: "*" paths"* ]]
@@ -359,7 +359,7 @@ for file, name in (("long.tar", "n" * 4096), ("out.tar", "../manifest.json")):
     jq -e '.same and .count == 0 and .differences == [] and .paths > 5' <<<"$output"
 }
 
-@test "verify: differences" {
+@test "verify: differences are listed" {
     flatten verify "oci:$IMAGES/divergent" "oci:$IMAGES/layout"
     [ "$status" -eq 1 ]
     [[ $output == *"/a/old
@@ -380,7 +380,7 @@ for file, name in (("long.tar", "n" * 4096), ("out.tar", "../manifest.json")):
     jq -e '.count > 1 and (.differences | length) == 1' <<<"$output"
 }
 
-@test "verify: what cannot be read is no difference" {
+@test "verify: an unreadable image is an error, not a difference" {
     fails 3 "nope" verify "$IMAGES/old.tar" docker-archive:nope
     fails 6 "layer 2" verify "$IMAGES/old.tar" "oci:$IMAGES/bad-digest"
     fails 5 "" verify "oci:$IMAGES/bad-whiteout" "$IMAGES/old.tar"

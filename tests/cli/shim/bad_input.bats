@@ -2,7 +2,7 @@
 # flatbed-runtime with bad input: documents and policies that are malformed, too large or hostile, full
 # disks, and kills at any moment. Each test expects exit status 1, a clear message and an unchanged
 # config.json.
-# shellcheck disable=SC2154,SC2016 # stderr is what run --separate-stderr sets; scripts for later
+# shellcheck disable=SC2154,SC2016 # stderr is set by run --separate-stderr; scripts for later
 
 load lib/shim
 

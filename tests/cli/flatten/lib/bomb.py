@@ -1,4 +1,4 @@
-"""bomb.py FILE: an archive of less than 1 MB with one layer, of a file of 2 GiB."""
+"""bomb.py FILE: writes an archive of less than 1 MB with one layer, of a file of 2 GiB."""
 import io
 import json
 import subprocess
@@ -12,7 +12,7 @@ def packed(data):
 
 header = tarfile.TarInfo("zeros")
 header.size = 2 << 30
-layer = packed(header.tobuf()) + packed(bytes(64 << 20)) * 32  # frames one after the other
+layer = packed(header.tobuf()) + packed(bytes(64 << 20)) * 32  # the frames are concatenated
 config = {"architecture": "amd64", "os": "linux", "rootfs": {"type": "layers", "diff_ids": ["sha256:" + 64 * "0"]}}
 manifest = [{"Config": "config.json", "RepoTags": ["a:b"], "Layers": ["layer.tar"]}]
 with tarfile.open(sys.argv[1], "w") as archive:

@@ -1,7 +1,7 @@
-"""large_documents.py DIRECTORY ARCHIVE: an index's images, whose JSON is as much as is allowed, or more.
+"""large_documents.py DIRECTORY: writes layouts whose JSON documents reach the limits, or exceed them.
 
-DIRECTORY/exact has 3 * 8 MiB in all, DIRECTORY/beyond a byte more; DIRECTORY/roomy and DIRECTORY/crowded
-have little text, which takes just less than 256 MiB of memory, or more.
+DIRECTORY/exact has 3 * 8 MiB in all, DIRECTORY/beyond one byte more. DIRECTORY/roomy and DIRECTORY/crowded
+have little text that takes a little less or more than 256 MiB of memory.
 """
 import hashlib
 import json
@@ -21,7 +21,7 @@ def blob(path, data):
 
 
 def layout(path, pads, layer):
-    """A layout of one index with an image for each of `pads`, a member of its config. All that is read."""
+    """Writes a layout of one index with an image for each of `pads`, a member of its config. Returns the bytes read."""
     total, entries = 0, []
     for i, pad in enumerate(pads):
         config = json.dumps({"architecture": "a%d" % i, "os": "linux", "pad": pad,

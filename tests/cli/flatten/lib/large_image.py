@@ -1,4 +1,4 @@
-"""large_image.py FILE MIB: a docker-archive with one layer of that size, of which no two MiB are alike."""
+"""large_image.py FILE MIB: writes a docker-archive with one layer of that size, without two equal MiB."""
 import hashlib
 import io
 import json

@@ -1,4 +1,4 @@
-"""long_paths.py DEEP LONG: images with one path of 5,000 bytes, and one name of 300."""
+"""long_paths.py DEEP LONG: writes images with one path of 5,000 bytes, and one name of 300."""
 import os
 import sys
 

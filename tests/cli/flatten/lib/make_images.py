@@ -1,4 +1,4 @@
-"""The images of flatten.bats: python3 make_images.py DIRECTORY (needs tests/oracle in its path)."""
+"""make_images.py DIRECTORY: writes the images of the tests of flatten (needs tests/oracle in its path)."""
 import importlib._bootstrap_external as pyc
 import os
 import random
@@ -55,7 +55,7 @@ STACKED = [
 
 
 def broken(path, what):
-    """A layout whose layer is not what its digest, or its end, promise."""
+    """Writes layouts whose layer has a wrong digest or is cut off."""
     tars = images.tars_of(USUAL)
     images.write_oci(path, tars)
     blob = os.path.join(path, "blobs/sha256", images.digest(tars[1])[7:])

@@ -1,4 +1,4 @@
-"""Runs flatten and says what it took: both processes' CPU seconds, and their peak memory."""
+"""Runs flatten and returns the CPU seconds of both processes and their peak memory."""
 import multiprocessing
 import os
 import time
@@ -9,12 +9,12 @@ from dataclasses import dataclass
 class Run:
     status: int
     cpu: float  # seconds, user and system
-    peak: int  # bytes: the larger process's, and the other's
+    peak: int  # bytes: of the larger process, and of the other
     message: str
 
 
 def in_child(function, *args):
-    """Calls it in a process of its own: what runs next inherits the peak of who starts it."""
+    """Calls it in a separate process, because a program inherits the peak memory of its parent."""
     child = multiprocessing.Process(target=function, args=args)
     child.start()
     child.join()
@@ -31,7 +31,7 @@ def peak_of(pid):
 
 
 def run(work, program, *words):
-    """`work` is a folder for what it says."""
+    """`work` is a directory for its output."""
     said = os.path.join(work, "stderr")
     write = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     actions = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0), (os.POSIX_SPAWN_OPEN, 2, said, write, 0o600)]

@@ -1,12 +1,12 @@
-"""mock_registry.py DIR LAYOUT [TLS]: a registry on loopback that misbehaves as it is told.
+"""mock_registry.py DIR LAYOUT [TLS]: a registry on loopback with selectable misbehaviour.
 
-DIR/port gets its port. Each request is a line of DIR/log: "METHOD PATH HOST AUTHORIZATION RANGE"; of a
-chunk that is sent, the range is its place.
+DIR/port gets its port. Each request is a line of DIR/log: "METHOD PATH HOST AUTHORIZATION RANGE"; for a
+chunk of an upload, RANGE is its place.
 LAYOUT is an OCI layout, served as the repository lab/image, tag v1. DIR/mode is read at each
-request: words, each a way to behave, see MODES. Pushes land in memory: a blob only under its
-digest, a manifest only if all that it names is there; DIR/tags gets a line for it: NAME DIGEST. With a folder TLS (server.pem,
-server.key, ca.pem) it speaks TLS, and DIR/shown gets a line for each request with a client
-certificate: HOST PATH.
+request; it has words, each a kind of behaviour, see MODES. Pushes are kept in memory: a blob only with the
+right digest, a manifest only if all blobs that it names exist; DIR/tags gets a line for the manifest: NAME
+DIGEST. With a directory TLS (server.pem, server.key, ca.pem) the registry uses TLS, and DIR/shown gets a line
+for each request with a client certificate: HOST PATH.
 """
 import base64
 import hashlib
@@ -76,7 +76,7 @@ state = {"count": 0, "dropped": False}
 for name in os.listdir(os.path.join(LAYOUT, "blobs/sha256")):
     with open(os.path.join(LAYOUT, "blobs/sha256", name), "rb") as f:
         blobs["sha256:" + name] = f.read()
-if os.path.exists(os.path.join(DIR, "root.json")):  # another manifest than the layout's
+if os.path.exists(os.path.join(DIR, "root.json")):  # another manifest than the one of the layout
     with open(os.path.join(DIR, "root.json"), "rb") as f:
         text = f.read()
     tags["v1"] = "sha256:" + hashlib.sha256(text).hexdigest()
@@ -128,7 +128,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.connection.shutdown(socket.SHUT_RDWR)
         self.close_connection = True
 
-    # ---- letting in ----
+    # ---- authorization ----
 
     def token(self):
         query = urllib.parse.parse_qs(urllib.parse.urlparse(self.path).query)
@@ -170,7 +170,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def drain(self):
         self.body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
 
-    # ---- what it has ----
+    # ---- downloads ----
 
     def document(self, digest):
         body, said = blobs[digest], digest
@@ -221,7 +221,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.answer(200, body, Content_Type="application/octet-stream")
 
     def trouble(self, path):
-        """Answers as the mode wants; True if that was all."""
+        """Answers as the mode says; returns True if the request has been answered."""
         how = modes()
         if "html" in how:
             self.answer(200, b"<html>hello</html>", Content_Type="text/html; charset=utf-8")
@@ -287,10 +287,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     do_HEAD = do_GET
 
-    # ---- what it is given ----
+    # ---- uploads ----
 
     def once(self, mode):
-        """True the first time that the mode is asked for."""
+        """Returns True at the first call for this mode."""
         if mode not in modes() or mode in state:
             return False
         state[mode] = True
@@ -326,7 +326,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                            Range=f"0-{max(have - 1, 0)}", **extra)
 
     def upload_of(self):
-        """The number of the upload in the URL; None once it has been answered."""
+        """Returns the number of the upload in the URL; None if the request has been answered."""
         url = urllib.parse.urlparse(self.path)
         number = url.path.rsplit("/", 1)[1]
         if number in uploads and urllib.parse.parse_qs(url.query).get("state") == ["a/b"]:

@@ -1,8 +1,8 @@
-"""proxy.py PREFIX WORD...: a proxy on loopback, as companies have them.
+"""proxy.py PREFIX WORD...: a proxy on loopback, like the proxy of a company.
 
-PREFIX.port gets its port, PREFIX.log a line for each request. `connect`: CONNECT goes to 127.0.0.1,
-whatever the host, at the port asked for; `busy`: after a first one that is answered 503; `refuse`:
-407 to everything. `cut N`: the first tunnel ends after N bytes from the client.
+PREFIX.port gets its port, PREFIX.log a line for each request. `connect`: CONNECT goes to 127.0.0.1
+for any host, at the requested port; `busy`: the first CONNECT is answered with 503; `refuse`: every
+request is answered with 407. `cut N`: the first tunnel ends after N bytes from the client.
 """
 import os
 import socket

@@ -1,4 +1,4 @@
-"""push_index.py HOST REPOSITORY TAG NEW_TAG: an index over that image, for amd64 and arm64."""
+"""push_index.py HOST REPOSITORY TAG NEW_TAG: pushes an index of that image, for amd64 and arm64."""
 import json
 import sys
 import urllib.request

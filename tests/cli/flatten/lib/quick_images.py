@@ -10,7 +10,7 @@ def _octal(value, width):
 
 
 def header(name, type_=b"0", size=0, link=b"", mode=0o644):
-    """A ustar header; a size beyond its digits is in base 256."""
+    """Returns a ustar header; a size with too many digits is in base 256."""
     number = _octal(size, 12) if size < 8**11 else (size | 0x80 << 88).to_bytes(12, "big")
     head = name.ljust(100, b"\0") + _octal(mode, 8) + b"0000000\0" * 2 + number + b"00000000000\0"
     tail = type_ + link.ljust(100, b"\0") + b"ustar\x0000"
@@ -32,7 +32,7 @@ def record(key, value):
 
 
 def with_records(records, *words, **named):
-    """An entry below a pax header."""
+    """Returns an entry with a pax header."""
     data = b"".join(record(k, v) for k, v in records)
     return header(b"PaxHeaders/x", b"x", len(data)) + padded(data) + header(*words, **named)
 
@@ -59,7 +59,7 @@ def layer(entries):
 
 
 def save(path, layers, before=()):
-    """A docker-archive of layers, which are bytes; `before` are members [(name, data)] in front."""
+    """Writes a docker-archive of layers, given as bytes; `before` are members [(name, data)] in front."""
     diff_ids = ["sha256:" + hashlib.sha256(data).hexdigest() for data in layers]
     names = ["%s/layer.tar" % digest[7:] for digest in diff_ids]
     config = {"architecture": "amd64", "os": "linux", "rootfs": {"type": "layers", "diff_ids": diff_ids}}

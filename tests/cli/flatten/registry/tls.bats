@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# flatten with registries that want certificates, where users have them; and behind a proxy. The
-# registry is real, and skopeo says which of several folders counts.
+# flatten with registries that require certificates, in the directories of users; and behind a proxy. The
+# registry is real, and skopeo shows which of several directories is used.
 # shellcheck disable=SC2154,SC2016  # status, output and stderr are set by bats' run
 
 bats_require_minimum_version 1.5.0
@@ -39,7 +39,7 @@ SOURCE_PATH=lab/image:v1
 
 # ---- a client certificate ----
 
-@test "--cert-dir: the CA and a client certificate, to pull, push, verify and analyze" {
+@test "--cert-dir: the CA and a client certificate work for pull, push, verify and analyze" {
     ok -q --cert-dir="$GOOD" "docker://$MUTUAL/$SOURCE_PATH" oci:out:flat
     same oci:out:flat "$IMAGES/layout"
     ok -q --cert-dir="$GOOD" "$IMAGES/old.tar" "docker://$MUTUAL/lab/pushed:v1"
@@ -48,7 +48,7 @@ SOURCE_PATH=lab/image:v1
     ok analyze -q --cert-dir="$GOOD" "docker://$MUTUAL/$SOURCE_PATH"
 }
 
-@test "without a client certificate: said at once, and not tried in the clear" {
+@test "a missing client certificate is an error at once, and plain HTTP is not tried" {
     mkdir certs
     cp "$GOOD/ca.crt" certs
     SECONDS=0
@@ -58,22 +58,22 @@ SOURCE_PATH=lab/image:v1
     [ ! -e out ]
 }
 
-@test "one of another CA is refused by the registry, and that is said" {
+@test "a client certificate of another CA is refused by the registry, and the error says so" {
     mkdir certs
     cp "$GOOD/ca.crt" certs
     tls_client "$TLS" "$PWD/certs/client"
     fails 3 "registry" --cert-dir=certs "docker://$MUTUAL/$SOURCE_PATH" oci:out
 }
 
-@test "a certificate for --insecure counts too" {
+@test "a client certificate is also used with --insecure" {
     mkdir certs
     cp "$GOOD"/client.* certs
     ok -q --insecure --cert-dir=certs "docker://$MUTUAL/$SOURCE_PATH" oci:out:flat
 }
 
-# ---- where they are ----
+# ---- certificate directories ----
 
-@test "the user's folder: XDG_CONFIG_HOME first, then ~/.config" {
+@test "the directory of the user: XDG_CONFIG_HOME first, then ~/.config" {
     mkdir -p "$HOME/.config/containers/certs.d" xdg/containers/certs.d
     cp -r "$GOOD" "$HOME/.config/containers/certs.d/$MUTUAL"
     ok -q "docker://$MUTUAL/$SOURCE_PATH" oci:out:a
@@ -83,24 +83,24 @@ SOURCE_PATH=lab/image:v1
     cp "$GOOD"/* "xdg/containers/certs.d/$MUTUAL"
     rm -r "$HOME/.config"
     XDG_CONFIG_HOME=$PWD/xdg ok -q "docker://$MUTUAL/$SOURCE_PATH" oci:out:c
-    # another port is another registry
+    # Another port is another registry.
     fails 3 "certificate" "docker://$PASSWORD/$SOURCE_PATH" oci:out:d
 }
 
-@test "the folders of a Docker without root: in XDG_CONFIG_HOME, or ~/.config without it" {
+@test "the directories of a rootless Docker: in XDG_CONFIG_HOME, or ~/.config without it" {
     mkdir -p "$HOME/.config/docker/certs.d" xdg/docker/certs.d
     cp -r "$GOOD" "$HOME/.config/docker/certs.d/$MUTUAL"
     ok -q "docker://$MUTUAL/$SOURCE_PATH" oci:out:a
     XDG_CONFIG_HOME=$PWD/xdg fails 3 "certificate" "docker://$MUTUAL/$SOURCE_PATH" oci:out:b
     cp -r "$GOOD" "xdg/docker/certs.d/$MUTUAL"
     XDG_CONFIG_HOME=$PWD/xdg ok -q "docker://$MUTUAL/$SOURCE_PATH" oci:out:b
-    # containers' own come first
+    # The directories of containers come first.
     mkdir -p "xdg/containers/certs.d/$MUTUAL"
     XDG_CONFIG_HOME=$PWD/xdg fails 3 "certificate" "docker://$MUTUAL/$SOURCE_PATH" oci:out:c
     rm -r "$HOME/.config"
 }
 
-@test "of several folders the same counts as for skopeo" {
+@test "of several directories, flatten uses the same as skopeo" {
     [ "$(id -u)" -eq 0 ] || skip "needs root, for an /etc of its own"
     few_cas
     mkdir -p etc/docker/certs.d etc/containers/certs.d docker containers home
@@ -130,16 +130,16 @@ END
     cat table
     [ "$(wc -l <table)" -eq 27 ]
     [ "$(awk '$2 != $3' table)" = "" ]
-    [ "$(awk '$2 == 0' table | wc -l)" -eq 13 ] # where the first that is there is the good one
+    [ "$(awk '$2 == 0' table | wc -l)" -eq 13 ] # those whose first existing directory has the good certificate
 }
 
 # ---- CAs ----
 
-@test "the system's CAs count beside those for the registry" {
+@test "the CAs of the system are trusted in addition to those of the registry" {
     local -a auth=(REGISTRY_AUTH_FILE="$PWD/auth.json")
     printf '{"auths":{"%s":{"auth":"%s"}}}' "$PASSWORD" "$(printf lab:secret | base64)" >auth.json
     mkdir certs
-    cp "$GOOD/ca.crt" certs # of the other registry
+    cp "$GOOD/ca.crt" certs # the CA of the other registry
     run env "${auth[@]}" "$FLATTEN" -q --cert-dir=certs "docker://$PASSWORD/$SOURCE_PATH" oci:out:a
     [ "$status" -eq 3 ]
     ok_env "${auth[@]}" SSL_CERT_FILE="$TLS/ca.pem" -- --cert-dir=certs "docker://$PASSWORD/$SOURCE_PATH" oci:out:a
@@ -148,7 +148,7 @@ END
     ok_env "${auth[@]}" SSL_CERT_FILE="$CERTS/ca.pem" -- --cert-dir=certs "docker://$PASSWORD/$SOURCE_PATH" oci:out:c
 }
 
-# ok_env VARIABLE... -- WORD...
+# ok_env VARIABLE... -- WORD...: flatten succeeds with these variables.
 ok_env() {
     local -a variables=()
     while [ "$1" != -- ]; do
@@ -161,9 +161,9 @@ ok_env() {
     [ "$status" -eq 0 ]
 }
 
-# ---- what is wrong with them ----
+# ---- invalid certificates ----
 
-@test "a key without its certificate, and the other way round, are errors that name the file" {
+@test "a key without its certificate, or a certificate without its key, is an error that names the file" {
     mkdir certs
     cp "$GOOD/ca.crt" "$GOOD/client.key" certs
     fails 2 "certs/client.key: its certificate client.cert is missing" --cert-dir=certs \
@@ -174,7 +174,7 @@ ok_env() {
         "docker://$MUTUAL/$SOURCE_PATH" oci:out
 }
 
-@test "a key of another certificate, one with a password, damaged files, two clients" {
+@test "a wrong key, an encrypted key, damaged files and two client certificates are errors" {
     mkdir certs
     cp "$GOOD"/client.* certs
     cp "$CERTS/server.key" certs/client.key
@@ -203,7 +203,7 @@ ok_env() {
 
 # ---- a proxy ----
 
-# proxy WORD...: starts one that behaves so; PROXY is its address.
+# proxy WORD...: starts a proxy with these modes; PROXY is its address.
 proxy() {
     python3 "$FLATTEN_LIB/proxy.py" "$PWD/proxy" "$@" >proxy.out 2>&1 </dev/null 3>&- &
     PROXY_PID=$!
@@ -211,7 +211,7 @@ proxy() {
     PROXY=http://127.0.0.1:$(cat proxy.port)
 }
 
-@test "HTTPS_PROXY: the registry's name is the proxy's to look up; NO_PROXY" {
+@test "HTTPS_PROXY: the proxy resolves the name of the registry; NO_PROXY lists exceptions" {
     local name=registry.invalid:${MUTUAL#*:}
     proxy connect
     HTTPS_PROXY=$PROXY ok -q --cert-dir="$GOOD" "docker://$name/$SOURCE_PATH" oci:out:flat
@@ -224,7 +224,7 @@ proxy() {
     [ ! -s proxy.log ]
 }
 
-@test "a proxy that wants a password: said at once, and its own is not shown" {
+@test "a proxy that rejects the password is an error at once, and the password is not printed" {
     proxy refuse
     SECONDS=0
     HTTPS_PROXY=http://me:hidden@${PROXY#http://} fails 3 "407" "docker://registry.invalid/a/b" oci:no
@@ -233,7 +233,7 @@ proxy() {
     [ "$(wc -l <proxy.log)" -eq 1 ]
 }
 
-@test "a proxy whose CONNECT works the second time" {
+@test "a proxy whose second CONNECT succeeds is retried" {
     proxy connect busy
     HTTPS_PROXY=$PROXY ok -q --cert-dir="$GOOD" \
         "docker://registry.invalid:${MUTUAL#*:}/$SOURCE_PATH" oci:out:flat

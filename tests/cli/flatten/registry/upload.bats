@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# flatten pushing what is large: in chunks, to a registry that breaks off, forgets and refuses.
+# flatten pushing large layers in chunks, to a registry that breaks connections, loses uploads and refuses.
 # shellcheck disable=SC2034,SC2154,SC2016  # status, output and stderr are set by bats' run
 
 bats_require_minimum_version 1.5.0
@@ -13,7 +13,7 @@ setup_file() {
     few_cas
     export LARGE=$BATS_FILE_TMPDIR/large.tar
     python3 "$FLATTEN_LIB/large_image.py" "$LARGE" 100
-    # The digest that each push has to come to; the tree of it is looked at once.
+    # The digest that each push must give; its tree is checked once.
     DIGEST=$("$FLATTEN" -q --compression=none "$LARGE" "oci:$BATS_FILE_TMPDIR/flat" | tail -n 1)
     export DIGEST
     same "oci:$BATS_FILE_TMPDIR/flat" "$LARGE"
@@ -21,25 +21,25 @@ setup_file() {
 
 teardown_file() { registry_stop_all "$BATS_FILE_TMPDIR"; }
 
-# pushes: the large image arrives whole. The mock has no manifest of which something is missing.
+# pushes: the large image arrives complete. The mock accepts a manifest only if all its blobs are there.
 pushes() {
     : >"$MOCK/log"
     ok -q --compression=none "$LARGE" "docker://$HOST/lab/image:new"
     [ "$(tail -n 1 "$MOCK/tags")" = "new $DIGEST" ]
 }
 
-# chunks: where each chunk that was sent begins, in MiB
+# chunks: prints the offset of each chunk that was sent, in MiB.
 chunks() { sed -n 's|^PATCH .* \([0-9]*\)-[0-9]*$|\1|p' "$MOCK/log" | awk '{ print int($1 / 1048576) }' | xargs; }
 
-@test "chunks of 64 MiB, one after the other; what is small goes in one piece" {
+@test "a large layer goes in chunks of 64 MiB, in order; a small one goes in one piece" {
     mock
     pushes
     [ "$(chunks)" = "0 64" ]
-    [ "$(count '^PUT .*/upload/')" -eq 2 ] # the end of it, and the config
+    [ "$(count '^PUT .*/upload/')" -eq 2 ] # the last request of the layer, and the config
     [ "$(count '^GET .*/upload/')" -eq 0 ]
 }
 
-@test "a connection that breaks: the registry says how far it is, and gets the rest" {
+@test "after a broken connection the registry is asked for its offset, and gets the rest" {
     mock cut-patch
     pushes
     [ "$(chunks)" = "0 64 82" ]
@@ -47,13 +47,13 @@ chunks() { sed -n 's|^PATCH .* \([0-9]*\)-[0-9]*$|\1|p' "$MOCK/log" | awk '{ pri
     [ "$(count '^POST ')" -eq 3 ] # the probe, the layer, the config
 }
 
-@test "416: the same" {
+@test "after 416 the upload continues at the offset of the registry" {
     mock forgetful
     pushes
     [ "$(chunks)" = "0 64 32 96" ]
 }
 
-@test "an upload that takes less than it was sent, or says that it has more" {
+@test "an upload continues if the registry took a part of a chunk, or reports an offset that is too large" {
     mock partial
     pushes
     [ "$(count '^GET .*/upload/')" -eq 0 ]
@@ -62,44 +62,44 @@ chunks() { sed -n 's|^PATCH .* \([0-9]*\)-[0-9]*$|\1|p' "$MOCK/log" | awk '{ pri
     same "docker://$HOST/lab/image:new" "$LARGE"
 }
 
-@test "an upload that is forgotten is begun again" {
+@test "an upload that the registry lost is started again" {
     mock amnesia
     pushes
     [ "$(chunks)" = "0 64 0 64" ]
 }
 
-@test "the same when many chunks have been sent" {
+@test "an upload that the registry lost after many chunks is started again" {
     mock middling late-amnesia
     pushes
     [ "$(count '^PATCH')" -gt 85 ]
 }
 
-@test "413: smaller chunks, and not asked again for the next blob" {
+@test "413 makes the chunks smaller, also for the next blob" {
     mock small
     pushes
     [ "$(chunks)" = "0 0 0 0 8 16 24 32 40 48 56 64 72 80 88 96" ]
 }
 
-@test "413 to everything is an error, and nothing is published" {
+@test "413 for every size is an error, and no manifest is pushed" {
     mock tiny
     fails 3 "413" --compression=none "$LARGE" "docker://$HOST/lab/image:new"
     [ "$(count manifests)" -eq 0 ]
     [ "$(count '^PATCH')" -lt 12 ]
 }
 
-@test "a registry without chunks gets it in one piece" {
+@test "a registry without support for chunks gets one piece" {
     mock no-patch
     pushes
     [ "$(chunks)" = "0" ]
 }
 
-@test "one that wants large chunks gets them" {
+@test "a registry with a large minimum size of chunks gets large chunks" {
     mock large-chunks
     pushes
     [ "$(chunks)" = "0 95" ]
 }
 
-@test "one that takes nothing of a chunk gets it in one piece, and does not keep us for ever" {
+@test "a registry that accepts no byte of a chunk gets one piece, and the retries are limited" {
     mock stuck tiny-put
     fails 3 "HTTP status 413" --compression=none "$LARGE" "docker://$HOST/lab/image:new"
     [ "$(count '^PUT .*/manifests/')" -eq 0 ]
@@ -108,19 +108,19 @@ chunks() { sed -n 's|^PATCH .* \([0-9]*\)-[0-9]*$|\1|p' "$MOCK/log" | awk '{ pri
     [ "$(count '^PATCH')" -lt 30 ]
 }
 
-@test "a reply that was lost: the blob is there, and not sent again" {
+@test "a blob whose final reply was lost is not sent again" {
     mock lost-reply
     pushes
     [ "$(chunks)" = "0 64" ]
 }
 
-@test "503 in the middle, and tokens that run out" {
+@test "503 between chunks and tokens that expire are handled" {
     mock token expiring busy-patch
     pushes
     [ "$(count /token)" -gt 2 ]
 }
 
-@test "a real registry, through a connection that breaks" {
+@test "a push to a real registry through a connection that breaks succeeds" {
     registry_start_tls "$BATS_FILE_TMPDIR/tls" lab secret
     local name=registry.invalid:${REGISTRY#*:}
     printf '{"auths":{"%s":{"auth":"%s"}}}' "$name" "$(printf lab:secret | base64)" >auth.json
@@ -134,6 +134,6 @@ chunks() { sed -n 's|^PATCH .* \([0-9]*\)-[0-9]*$|\1|p' "$MOCK/log" | awk '{ pri
     : >"$MOCK/log"
     ok -q --compression=none "$LARGE" "docker://$name/lab/large:1"
     same "docker://$name/lab/large:1" "$LARGE"
-    [ "$(wc -l <proxy.log)" -ge 2 ] # it did break
+    [ "$(wc -l <proxy.log)" -ge 2 ] # shows that the connection broke
     [ "$(grep -c '"PATCH ' "$BATS_FILE_TMPDIR/tls/log")" -ge 3 ]
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Random policies and containers: `flatbed explain` must say what flatbed-runtime then does, and a
-second edit must neither change nor refuse what the first one made.
+"""Random policies and containers: `flatbed explain` must predict the result of flatbed-runtime, and a
+second edit must neither change nor refuse the result of the first one.
 
-    random_containers.py FLATBED FLATBED_RUNTIME FOLDER SEED COUNT
+    random_containers.py FLATBED FLATBED_RUNTIME DIR SEED COUNT
 """
 
 import json
@@ -11,7 +11,7 @@ import random
 import subprocess
 import sys
 
-FLATBED, RUNTIME, FOLDER = sys.argv[1:4]
+FLATBED, RUNTIME, DIR = sys.argv[1:4]
 dice = random.Random(int(sys.argv[4]))
 pick = dice.choice
 
@@ -21,42 +21,42 @@ def chance(share):
 
 
 def some(share, members):
-    """Those members that the dice want; each is a function that makes the value."""
+    """Returns a random choice of the members; each is a function that makes the value."""
     return {key: make() for key, make in members.items() if chance(share)}
 
 
 def host():
-    for folder in ("srv/data/a", "srv/data/b", "srv/logs", "home/1234/x", "home/2345", "pool", "cc"):
-        os.makedirs(f"{FOLDER}/{folder}", exist_ok=True)
+    for directory in ("srv/data/a", "srv/data/b", "srv/logs", "home/1234/x", "home/2345", "pool", "cc"):
+        os.makedirs(f"{DIR}/{directory}", exist_ok=True)
     for path, owner in (("home/1234", 1234), ("home/1234/x", 1234), ("home/2345", 2345)):
-        os.chown(f"{FOLDER}/{path}", owner, owner)
-        os.chmod(f"{FOLDER}/{path}", 0o700)
-    os.symlink("/etc", f"{FOLDER}/home/1234/link")
-    os.symlink(f"{FOLDER}/srv/data", f"{FOLDER}/srv/link")
-    with open(f"{FOLDER}/low", "w", encoding="ascii") as low:
+        os.chown(f"{DIR}/{path}", owner, owner)
+        os.chmod(f"{DIR}/{path}", 0o700)
+    os.symlink("/etc", f"{DIR}/home/1234/link")
+    os.symlink(f"{DIR}/srv/data", f"{DIR}/srv/link")
+    with open(f"{DIR}/low", "w", encoding="ascii") as low:
         low.write("#!/bin/sh\n[ \"$1\" != features ] || echo '{}'\n")
-    os.chmod(f"{FOLDER}/low", 0o755)
+    os.chmod(f"{DIR}/low", 0o755)
 
 
 def volumes():
-    data = {"source": FOLDER + pick(["/srv/data/{name}", "/srv/link/{name}", "/srv/gone/{name}"]),
+    data = {"source": DIR + pick(["/srv/data/{name}", "/srv/link/{name}", "/srv/gone/{name}"]),
             "target": pick(["/w/{name}", "/w"]), "access": pick(["ro", "rw"])}
     data.update(some(0.25, {
         "names": lambda: pick([["a"], ["*"], ["b", "c"]]), "always": lambda: pick([["a"], ["b", "a"], ["gone"]]),
         "env": lambda: {"DATA": "{target}"}, "idmap": lambda: pick([True, "ask"]),
         "options": lambda: pick([["noexec"], ["nosuid"]])}))
-    logs = {"source": FOLDER + pick(["/srv/logs/{uid}", "/srv/logs/{container}", "/srv/logs/{image}", "/home/1234/x",
+    logs = {"source": DIR + pick(["/srv/logs/{uid}", "/srv/logs/{container}", "/srv/logs/{image}", "/home/1234/x",
                                      "/home/1234/link"]),
             "target": "/logs", "access": "rw", "always": True}
     logs.update(some(0.5, {
         "create": lambda: pick([{}, {"mode": "0700"}, {"owner": "identity"}, {"owner": "7:7"}]),
         "optional": lambda: pick([True, False])}))
-    logs.update(some(0.1, {"pool": lambda: FOLDER + pick(["/pool", "/gone"])}))
+    logs.update(some(0.1, {"pool": lambda: DIR + pick(["/pool", "/gone"])}))
     return some(0.8, {"data": lambda: data, "logs": lambda: logs})
 
 
 def binds():
-    rules = [{"path": pick([FOLDER, FOLDER + "/srv", FOLDER + "/home/{user}", "/etc", "/"]),
+    rules = [{"path": pick([DIR, DIR + "/srv", DIR + "/home/{user}", "/etc", "/"]),
               "access": pick(["allow", "ro", "deny"])} for _ in range(dice.randint(0, 3))]
     return {"default": pick(["allow", "ro", "deny"]), "rules": rules,
             **some(0.4, {"require_access": lambda: True, "targets_deny": lambda: pick([["/"], ["/etc"], ["/x"]])})}
@@ -89,7 +89,7 @@ def profile(number, has_logs):
 
 
 def policy():
-    all_of_it = {"version": 1, "runtime": {"paths": [FOLDER + "/low"], "flavor": "runc"}, "volumes": volumes(),
+    all_of_it = {"version": 1, "runtime": {"paths": [DIR + "/low"], "flavor": "runc"}, "volumes": volumes(),
                  **some(0.5, SECTIONS)}
     has_logs = "logs" in all_of_it["volumes"]
     all_of_it.update(some(0.35, {
@@ -116,8 +116,8 @@ def container():
               {"destination": "/dev/shm", "type": "tmpfs", "source": "shm", "options": ["nosuid", "size=65536k"]}]
     for _ in range(dice.randint(0, 2)):
         mounts.append({**bind, "destination": pick(["/x", "/w/a", "/logs", "/etc/foo"]), "options": pick([["rbind"], ["rbind", "ro"]]),
-                       "source": pick([FOLDER + "/srv", FOLDER + "/srv/data/a", FOLDER + "/home/1234/x", FOLDER + "/home/2345",
-                                       FOLDER + "/home/1234/link", FOLDER + "/srv/link", "/etc", "/gone", "relative"])})
+                       "source": pick([DIR + "/srv", DIR + "/srv/data/a", DIR + "/home/1234/x", DIR + "/home/2345",
+                                       DIR + "/home/1234/link", DIR + "/srv/link", "/etc", "/gone", "relative"])})
     if chance(0.2):
         mounts.append({**bind, "destination": "/run/flatbed/request/" + pick(
             ["data/a", "data/b", "shm/2g", "profile/p0", "off/mounts", "bad", "x/y"])})
@@ -136,7 +136,7 @@ def container():
 
 
 def write(name, value):
-    with open(f"{FOLDER}/{name}", "w", encoding="utf-8") as file:
+    with open(f"{DIR}/{name}", "w", encoding="utf-8") as file:
         json.dump(value, file, indent=1)
 
 
@@ -145,18 +145,18 @@ def run(*words):
 
 
 def create():
-    return run(RUNTIME, f"--flatbed-policy={FOLDER}/policy.json", "--root", f"{FOLDER}/state", "create",
-               "--bundle", f"{FOLDER}/cc", "cc")
+    return run(RUNTIME, f"--flatbed-policy={DIR}/policy.json", "--root", f"{DIR}/state", "create",
+               "--bundle", f"{DIR}/cc", "cc")
 
 
 def read_config():
-    with open(f"{FOLDER}/cc/config.json", encoding="utf-8") as file:
+    with open(f"{DIR}/cc/config.json", encoding="utf-8") as file:
         return file.read()
 
 
 def complaint():
-    """What is wrong with one pair, or None; and whether the container started."""
-    said = run(FLATBED, "explain", f"--policy={FOLDER}/policy.json", f"--config={FOLDER}/cc/config.json", "--json")
+    """Returns the error of one pair, or None; and whether the container started."""
+    said = run(FLATBED, "explain", f"--policy={DIR}/policy.json", f"--config={DIR}/cc/config.json", "--json")
     done = create()
     started = done.returncode == 0
     if not said.stdout:
@@ -181,12 +181,12 @@ def main():
     while count < int(sys.argv[5]):
         write("policy.json", policy())
         write("cc/config.json", container())
-        with open(f"{FOLDER}/cc/config.json", encoding="utf-8") as file:
+        with open(f"{DIR}/cc/config.json", encoding="utf-8") as file:
             before = file.read()
         problem, runs = complaint()
         count, started = count + 1, started + runs
         if problem:
-            with open(f"{FOLDER}/policy.json", encoding="utf-8") as file:
+            with open(f"{DIR}/policy.json", encoding="utf-8") as file:
                 sys.exit(f"number {count}: {problem}\npolicy: {file.read()}\nconfig.json: {before}")
     print(f"{count} containers, {started} of them started")
     if not count // 5 < started < count - count // 5:
