@@ -1,4 +1,5 @@
-/* The sample program: prints the parsed command line. Its options are in tests/unit/lib/sample_options.h. */
+/* The sample program: prints the parsed command line. Its options are in
+ * tests/unit/lib/sample_options.h. */
 #include "tests/unit/lib/sample_options.h"
 
 #include "base/cleanup.h"
