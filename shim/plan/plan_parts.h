@@ -26,6 +26,9 @@ int plan_add_security(struct planner *p) must_check;
 /* Sizes /dev/shm, resource limits and numbers of threads. */
 int plan_add_tuning(struct planner *p) must_check;
 
+/* Adds to each denial by "security" what is allowed, or what to do instead. */
+int plan_add_hints(struct planner *p) must_check;
+
 /* Judges how many layers the container's root has. */
 int plan_add_rootfs(struct planner *p) must_check;
 

@@ -31,10 +31,11 @@ static int deny_name(struct planner *p, struct plan_op *op)
     const struct policy_list *list = policy_offered_names(op->mount.volume);
     _cleanup_buf_ struct buf offered = BUF_INIT;
 
-    for (size_t i = 0; i < list->count; i++)
-        buf_printf(&offered, "%s%s", i ? ", " : "", list->items[i]);
-    return plan_decide(p, op, PLAN_DENIED, &list->place, "'%s' is not offered; there are: %s",
-                       op->mount.name, offered.len ? offered.data : "none");
+    buf_puts(&offered, "there are: ");
+    policy_list_print(list, &offered);
+    if (plan_set_hint(p, op, &offered) < 0)
+        return -1;
+    return plan_decide(p, op, PLAN_DENIED, &list->place, "'%s' is not offered", op->mount.name);
 }
 
 /* ---- collisions ---- */
@@ -247,6 +248,7 @@ static int add_requests(struct planner *p)
         op->verdict = PLAN_DENIED;
         op->asked_by = r->key;
         op->reason = r->problem;
+        op->hint = r->hint;
     }
     return 0;
 }

@@ -313,6 +313,12 @@ bool policy_offers_name(const struct policy_volume *volume, const char *name);
 /* The keys of the policy: "shm_size", "memlock" … */
 extern const char *const policy_tuning_names[TUNING_KINDS];
 
+/*
+ * Appends "a, b, c" for messages: each item once, a number instead of those that are too many,
+ * "none" for an empty list.
+ */
+void policy_list_print(const struct policy_list *list, struct buf *out);
+
 /* Returns a character of a class's name as it is in a variable: upper case, "_" for "-" and ".". */
 char policy_variable_char(char c);
 
