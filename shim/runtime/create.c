@@ -68,8 +68,8 @@ static int keep_state(const struct edit *e, struct err *err)
     const struct judgement *j = &e->judgement;
     const struct spec *held = j->policy->security.given && !trust_rootless() ? &e->spec : NULL;
 
-    return state_save(e->call->root, e->call->id, j, &e->decision, held, lowlevel_depth() > 1,
-                      err) < 0 &&
+    return state_save(e->call->root, e->call->id, j, &e->decision, held, e->bundle.dirfd,
+                      lowlevel_depth() > 1, err) < 0 &&
                    held
                ? -1
                : 0;

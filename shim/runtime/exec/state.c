@@ -1,12 +1,14 @@
 #include "shim/runtime/exec/state.h"
 
+#include "shim/host/fd_path.h"
 #include "shim/host/rundir.h"
+#include "shim/plan/decision/describe.h"
 #include "shim/runtime/exec/exec_rules.h"
 
 #include <fcntl.h>
 #include <string.h>
 
-enum { STATE_BYTES = 1024 * 1024 };
+enum { STATE_BYTES = 1024 * 1024, MOST_MADE = 64 };
 
 static const char kind[] = "state";
 
@@ -125,12 +127,39 @@ static int add_ours(const struct decision *decision, struct json_doc *doc, struc
     return json_failed(doc) ? err_nomem(err) : 0;
 }
 
-static bool adds_nothing(const struct decision *decision)
+/* ---- what was made of the container, for flatbed explain ---- */
+
+/* True for an operation that changed config.json, or will. */
+static bool is_made(const struct outcome *o)
 {
-    for (size_t i = 0; i < decision->count; i++)
-        if (is_ours(&decision->list[i]))
-            return false;
-    return true;
+    return o->op->kind != PLAN_ROOTFS &&
+           (o->verdict == PLAN_ADDED || o->verdict == PLAN_DOWNGRADED);
+}
+
+static int add_made(const struct decision *decision, struct json_doc *doc, struct err *err)
+{
+    _cleanup_arena_ struct arena arena = {0};
+    size_t count = 0;
+
+    for (size_t i = 0; i < decision->count && count < MOST_MADE; i++) {
+        struct description words;
+        if (!is_made(&decision->list[i]))
+            continue;
+        if (describe_outcome(&decision->list[i], &arena, &words, err) < 0)
+            return -1;
+        json_append(doc, json_list(doc, json_root(doc), "made"), describe_json(&words, doc));
+        count++;
+    }
+    return 0;
+}
+
+/* Adds the bundle's path: another runtime may have a container of the same name. */
+static void add_bundle(int bundle, struct json_doc *doc)
+{
+    char path[PATH_MAX];
+
+    if (fd_path(bundle, path) == 0)
+        json_set(doc, json_root(doc), "bundle", json_string(doc, path));
 }
 
 /* Returns what an edit just before this one kept, or an empty document. */
@@ -143,7 +172,7 @@ static struct json_doc *start_state(const char *root, const char *id, bool again
 }
 
 int state_save(const char *root, const char *id, const struct judgement *judgement,
-               const struct decision *decision, const struct spec *held, bool again,
+               const struct decision *decision, const struct spec *held, int bundle, bool again,
                struct err *err)
 {
     _cleanup_place_ struct place place = {.fd = -1};
@@ -152,13 +181,14 @@ int state_save(const char *root, const char *id, const struct judgement *judgeme
 
     if (!doc)
         return -1;
-    int rules = held ? exec_rules_keep(judgement, held, doc, err) : 0;
-    if (rules < 0)
+    if (held && exec_rules_keep(judgement, held, doc, err) < 0)
         return -1;
-    if (!rules && adds_nothing(decision))
+    if (add_ours(decision, doc, err) < 0 || add_made(decision, doc, err) < 0)
+        return -1;
+    if (!json_count(json_root(doc)))
         return again ? 0 : state_forget(root, id, err);
-    if (add_ours(decision, doc, err) < 0 || json_write(doc, &text, err) < 0 ||
-        place_open(root, id, true, &place, err) < 0 ||
+    add_bundle(bundle, doc);
+    if (json_write(doc, &text, err) < 0 || place_open(root, id, true, &place, err) < 0 ||
         rundir_write(place.fd, place.name.data, &text, err) < 0)
         return err_wrap(err, "the rules for exec cannot be kept");
     return 0;

@@ -5,7 +5,9 @@
  *
  * One file for each container: /run/flatbed/state/ROOT/ID.json, an object with `env`, `rlimits`
  * (entries as in config.json, with `was`, the engine's own value that was replaced, if there was
- * one) and `rules`. `delete` removes it; a later container of the same name replaces it.
+ * one) and `rules`; and for `flatbed explain`, `made` (the operations that changed config.json, as
+ * describe.h writes them) and `bundle` (its path). `delete` removes it; a later container of the
+ * same name replaces it.
  */
 #ifndef SHIM_STATE_H
 #define SHIM_STATE_H
@@ -15,12 +17,12 @@
 
 /*
  * Keeps the variables and limits that the decision adds, and the rules for `held`, the container as
- * it will be created (NULL: none are kept). `root` is the runtime's --root or NULL. `again`:
- * another flatbed-runtime has edited just before, and what it kept stays; otherwise an existing
- * file is an older container's, and is replaced.
+ * it will be created (NULL: none are kept). `root` is the runtime's --root or NULL, `bundle` the
+ * open directory of config.json. `again`: another flatbed-runtime has edited just before, and what
+ * it kept stays; otherwise an existing file is an older container's, and is replaced.
  */
 int state_save(const char *root, const char *id, const struct judgement *judgement,
-               const struct decision *decision, const struct spec *held, bool again,
+               const struct decision *decision, const struct spec *held, int bundle, bool again,
                struct err *err) must_check;
 
 /*
