@@ -1,6 +1,7 @@
 #include "shim/gather/binds.h"
 
 #include "base/path.h"
+#include "shim/gather/bind_group.h"
 #include "shim/gather/bind_name.h"
 #include "shim/gather/binds_access.h"
 #include "shim/gather/binds_mounts.h"
@@ -193,9 +194,13 @@ static int gather_access(struct gather *g, struct bind_wish *wishes, size_t coun
     bool own = id->uid == geteuid();
     if (!own && binds_try_access(&user, wishes, count, g->err) < 0)
         return -1;
+    struct bind_groups groups = {.facts = g->facts};
     for (size_t i = 0; i < count; i++) {
-        g->out->sources[i].readable = own || wishes[i].readable;
-        g->out->sources[i].writable = own || wishes[i].writable;
+        struct bind_source *s = &g->out->sources[i];
+        s->readable = own || wishes[i].readable;
+        s->writable = own || wishes[i].writable;
+        if (bind_group_find(&groups, wishes[i].fd, g->arena, s, g->err) < 0)
+            return -1;
     }
     return 0;
 }

@@ -66,6 +66,11 @@ int judge_container(const struct policy *policy, const struct spec *spec, struct
            its profile is not */
         .no_volumes = is_pause_container(spec) && !undecided,
     };
+    if (account_wanted(policy)) { /* before the binds, which are tried with its groups */
+        if (account_gather(policy, spec, bundle, &out->facts, arena, &out->account, err) < 0)
+            return -1;
+        input.account = &out->account;
+    }
     if (policy->binds.given) {
         if (binds_gather(policy, spec, &out->facts, bundle, arena, &out->binds, err) < 0)
             return -1;

@@ -26,6 +26,13 @@ int plan_add_security(struct planner *p) must_check;
 /* Sizes /dev/shm, resource limits and numbers of threads. */
 int plan_add_tuning(struct planner *p) must_check;
 
+/* Gives the container's user names, HOME and groups, as the policy's "user" says. */
+int plan_add_user(struct planner *p) must_check;
+
+/* Returns true for a mount of a generated file, from an edit before this one, which writes it anew.
+ */
+bool plan_is_user_file(const struct planner *p, const struct spec_mount *mount);
+
 /* Adds to each denial by "security" what is allowed, or what to do instead. */
 int plan_add_hints(struct planner *p) must_check;
 

@@ -140,7 +140,8 @@ static int deny_foreign_pins(struct planner *p)
     for (size_t i = 0; i < p->in->spec->mount_count; i++) {
         const struct spec_mount *mount = &p->in->spec->list[i];
         bool judged = p->in->binds && mount_entry_is_held(mount);
-        if (!mount_entry_names_pin(mount) || is_pin_of_ours(p, mount) || judged)
+        if (!mount_entry_names_pin(mount) || is_pin_of_ours(p, mount) || judged ||
+            plan_is_user_file(p, mount))
             continue;
         struct plan_op *op = plan_push(p, PLAN_MOUNT);
         if (!op)

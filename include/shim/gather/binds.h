@@ -42,6 +42,8 @@ struct bind_source {
     const char *state; /* the directory of an engine that holds it, if the engine does not mount it;
                           or NULL */
     bool readable, writable;
+    const char *group; /* the group that would let the user in, and of which the user is a member on
+                          this host, but not the process: "5000 (vision)"; or NULL */
 };
 
 struct bind_rule_path {

@@ -235,6 +235,14 @@ struct policy_rootfs {
     struct policy_text cache; /* the cache of merged layers; not given: the default */
 };
 
+/* "user": what the container's user finds of itself inside. Nothing of it is given to root. */
+struct policy_user {
+    bool passwd;             /* entries in /etc/passwd and /etc/group */
+    bool groups;             /* the supplementary groups that the user has on the host */
+    struct policy_text home; /* a template of HOME; not given: none is set */
+    struct policy_place passwd_place, groups_place;
+};
+
 struct policy {
     struct arena arena;
     bool draft;           /* set before policy_open: read untrusted files, too … */
@@ -259,6 +267,7 @@ struct policy {
     size_t profile_count;
     struct policy_tuning tuning;
     struct policy_rootfs rootfs;
+    struct policy_user user;
     unsigned vars;      /* bits of enum template_var: all that templates use */
     bool uses_identity; /* an owner is "identity" */
 };

@@ -118,6 +118,62 @@ static int add_limits(struct bundle *file, const struct json *limits, struct err
     return 0;
 }
 
+/* ---- the container's user ---- */
+
+/* Removes HOME=/, which engines give to users without a name. */
+static void remove_default_home(struct json *env)
+{
+    for (size_t i = json_count(env); i > 0; i--) {
+        const char *text = json_text(json_at(env, i - 1));
+        if (text && strcmp(text, "HOME=/") == 0)
+            json_remove_at(env, i - 1);
+    }
+}
+
+static bool has_number(const struct json *list, uint64_t number)
+{
+    uint64_t other;
+
+    for (size_t i = 0; i < json_count(list); i++)
+        if (json_u64(json_at(list, i), &other) && other == number)
+            return true;
+    return false;
+}
+
+static int add_groups(struct bundle *file, const struct json *groups, struct err *err)
+{
+    struct json *user = json_get(json_root(file->doc), "user");
+    uint64_t gid;
+
+    if (!json_count(groups))
+        return 0;
+    if (!json_is(user, JSON_OBJECT))
+        return err_set(err, ERR_FORMAT, "%s: not a process", file->path);
+    struct json *list = json_list(file->doc, user, "additionalGids");
+    for (size_t i = 0; i < groups->len; i++)
+        if (json_u64(json_at(groups, i), &gid) && !has_number(list, gid))
+            json_append(file->doc, list, json_number(file->doc, gid));
+    return 0;
+}
+
+/* Adds HOME and groups, if it is a process of the user that got them at create. */
+static int add_user(struct bundle *file, const struct json *kept, struct err *err)
+{
+    const struct json *user = json_get(json_root(file->doc), "user");
+    const struct json *env = json_get(kept, "env");
+    uint64_t of = 0, uid = 0;
+
+    if (!kept || !json_u64(json_get(kept, "uid"), &of) || !json_u64(json_get(user, "uid"), &uid) ||
+        of != uid)
+        return 0;
+    if (json_is(env, JSON_ARRAY)) {
+        remove_default_home(json_get(json_root(file->doc), "env"));
+        if (add_variables(file, env, err) < 0)
+            return -1;
+    }
+    return add_groups(file, json_get(kept, "groups"), err);
+}
+
 static const struct json *array_of(const struct json *object, const char *key)
 {
     const struct json *value = json_get(object, key);
@@ -146,7 +202,8 @@ static int edit_process(const struct call *call, const struct json *state, struc
         return err_wrap(err, "%s", file.path);
     if (exec_rules_apply(rules, &process, file.doc, err) < 0 ||
         add_variables(&file, array_of(state, "env"), err) < 0 ||
-        add_limits(&file, array_of(state, "rlimits"), err) < 0)
+        add_limits(&file, array_of(state, "rlimits"), err) < 0 ||
+        add_user(&file, json_get(state, "user"), err) < 0)
         return -1;
     if (json_failed(file.doc))
         return err_nomem(err);

@@ -77,7 +77,7 @@ static bool is_ours(const struct outcome *o)
 {
     const struct plan_op *op = o->op;
 
-    if (op->kind != PLAN_ENV && op->kind != PLAN_RLIMIT)
+    if ((op->kind != PLAN_ENV || op->variable.of_user) && op->kind != PLAN_RLIMIT)
         return false;
     if (o->verdict == PLAN_KEPT)
         return op->kind == PLAN_ENV ? op->variable.same : op->rlimit.same;
@@ -111,6 +111,43 @@ static void add_limit(const struct plan_rlimit *limit, struct json_doc *doc)
         json_set(doc, entry, "was",
                  put_limit(doc, json_object(doc), limit->was.soft, limit->was.hard));
     json_append(doc, json_list(doc, json_root(doc), "rlimits"), entry);
+}
+
+/* ---- what is for processes of the container's user only ---- */
+
+static int add_home(const struct plan_variable *v, struct json_doc *doc, struct json *user,
+                    struct err *err)
+{
+    if (!v->value)
+        return 0;
+    _cleanup_free_ char *text = strf("%s=%s", v->name, v->value);
+    if (!text)
+        return err_nomem(err);
+    json_append(doc, json_list(doc, user, "env"), json_string(doc, text));
+    return 0;
+}
+
+/* Keeps HOME and the groups that the process gets, and its uid. */
+static int add_user(const struct decision *decision, const struct spec *spec, struct json_doc *doc,
+                    struct err *err)
+{
+    struct json *user = json_object(doc);
+
+    for (size_t i = 0; i < decision->count; i++) {
+        const struct outcome *o = &decision->list[i];
+        const struct plan_op *op = o->op;
+        if (op->kind == PLAN_ENV && op->variable.of_user &&
+            (o->verdict == PLAN_ADDED || (o->verdict == PLAN_KEPT && op->variable.same)) &&
+            add_home(&op->variable, doc, user, err) < 0)
+            return -1;
+        for (size_t n = 0; op->kind == PLAN_GROUPS && n < op->groups.all_count; n++)
+            json_append(doc, json_list(doc, user, "groups"), json_number(doc, op->groups.all[n]));
+    }
+    if (!json_count(user))
+        return 0;
+    json_set(doc, user, "uid", json_number(doc, spec->uid));
+    json_set(doc, json_root(doc), "user", user);
+    return 0;
 }
 
 static int add_ours(const struct decision *decision, struct json_doc *doc, struct err *err)
@@ -171,8 +208,7 @@ static struct json_doc *start_state(const char *root, const char *id, bool again
     return doc ? doc : json_new_object(err);
 }
 
-int state_save(const char *root, const char *id, const struct judgement *judgement,
-               const struct decision *decision, const struct spec *held, int bundle, bool again,
+int state_save(const char *root, const char *id, const struct state_source *from, bool again,
                struct err *err)
 {
     _cleanup_place_ struct place place = {.fd = -1};
@@ -181,13 +217,15 @@ int state_save(const char *root, const char *id, const struct judgement *judgeme
 
     if (!doc)
         return -1;
-    if (held && exec_rules_keep(judgement, held, doc, err) < 0)
+    if (from->held && exec_rules_keep(from->judgement, from->spec, doc, err) < 0)
         return -1;
-    if (add_ours(decision, doc, err) < 0 || add_made(decision, doc, err) < 0)
+    if (add_ours(from->decision, doc, err) < 0 ||
+        add_user(from->decision, from->spec, doc, err) < 0 ||
+        add_made(from->decision, doc, err) < 0)
         return -1;
     if (!json_count(json_root(doc)))
         return again ? 0 : state_forget(root, id, err);
-    add_bundle(bundle, doc);
+    add_bundle(from->bundle, doc);
     if (json_write(doc, &text, err) < 0 || place_open(root, id, true, &place, err) < 0 ||
         rundir_write(place.fd, place.name.data, &text, err) < 0)
         return err_wrap(err, "the rules for exec cannot be kept");

@@ -269,6 +269,12 @@ becomes() {
     config "$BUNDLE"
     annotate ""
     made
+    [ "$(jq -c '[.env, .made[].subject]' "$(state_directory)/c1.json")" = '[null,"logs"]' ]
+    sed -i '/"logs"/,/}/d' "$DIR/policy.json"
+    sed -i 's|"env": { "DATA": "{target}" } },|"env": { "DATA": "{target}" } }|' "$DIR/policy.json"
+    config "$BUNDLE"
+    annotate ""
+    made
     [ ! -e "$(state_directory)/c1.json" ]
 }
 
