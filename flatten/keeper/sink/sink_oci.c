@@ -4,6 +4,7 @@
 #include "base/json/json.h"
 #include "flatten/exchange/blob_store.h"
 #include "flatten/exchange/image_limits.h"
+#include "flatten/keeper/files/file_beneath.h"
 #include "flatten/keeper/sink/digest_list.h"
 #include "flatten/keeper/sink/sink_index.h"
 
@@ -135,7 +136,7 @@ static int merged_index(struct oci_sink *s, const struct buf *fresh, struct buf 
     static const struct json_options options = {.unique_keys = true};
     _cleanup_buf_ struct buf old_text = BUF_INIT;
 
-    if (file_read(s->dir, "index.json", IMAGE_JSON_LIMIT, &old_text, err) < 0)
+    if (file_beneath_read(s->dir, "index.json", IMAGE_JSON_LIMIT, &old_text, err) < 0)
         return -1;
     _cleanup_json_ struct json_doc *doc = json_parse(old_text.data, old_text.len, &options, err);
     _cleanup_json_ struct json_doc *added = json_parse(fresh->data, fresh->len, NULL, err);
@@ -248,8 +249,10 @@ static int open_existing(struct oci_sink *s, struct err *err)
                                   : err_sys(err, "open");
     if (flock(s->dir, LOCK_EX) < 0)
         return err_sys(err, "cannot lock the layout");
-    if (fstatat(s->dir, "index.json", &st, 0) == 0)
-        return 0;
+    if (fstatat(s->dir, "index.json", &st, AT_SYMLINK_NOFOLLOW) == 0)
+        return S_ISREG(st.st_mode)
+                   ? 0
+                   : err_set(err, ERR_USAGE, "its index.json is not a regular file");
     if (!is_empty(s->dir))
         return err_set(err, ERR_USAGE, "exists and is not an OCI layout");
     cleanup_fd(&s->dir);
