@@ -49,7 +49,8 @@ struct squash_run {
     struct compress_options compress;
     char created[TIMESTAMP_SIZE]; /* "": keep the source's */
     size_t documents;             /* bytes of memory that configs and manifests take */
-    size_t *places;               /* with --all-images: the source's images, by place; or NULL */
+    bool outline;   /* open images without their layers, for a check before the work */
+    size_t *places; /* with --all-images: the source's images, by place; or NULL */
     size_t place_count;
     struct squash_entry *entries; /* one; with --all-images one for each place */
     size_t entry_count;
@@ -60,7 +61,7 @@ struct squash_run {
 /* Returns the entry's name at its source; or NULL. */
 const char *squash_entry_name(const struct squash_run *run, const struct squash_entry *entry);
 
-/* Finds the source, and with --all-images its places. */
+/* Finds the source; with --all-images lists its places, and checks all images but their layers. */
 int squash_open_source(struct squash_run *run, struct err *err) must_check;
 
 /* Opens the next entry's images, as jobs. */
