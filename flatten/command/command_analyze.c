@@ -93,7 +93,11 @@ static int add_image(struct reader *r, const struct analyze_run *run, size_t whi
             ? source_image(source, &(struct image_choice){.platform = run->command->platform}, err)
             : NULL;
 
-    return image ? analyses_add(all, image, run->names[which], err) : -1;
+    if (!image)
+        return -1;
+    return analyses_add(all, image, run->names[which], err) < 0
+               ? err_wrap(err, "%s", run->names[which])
+               : 0;
 }
 
 static int print_report(const struct analyses *all, bool json, struct err *err)

@@ -91,7 +91,10 @@ static struct listing *list_image(struct reader *r, size_t which, const struct v
     _cleanup_image_ struct image *image =
         source ? source_image(source, &(struct image_choice){.platform = c->platform}, err) : NULL;
 
-    return image ? listing_new(image, &options, like, err) : NULL;
+    struct listing *list = image ? listing_new(image, &options, like, err) : NULL;
+    if (!list)
+        err_wrap(err, "%c", which ? 'B' : 'A');
+    return list;
 }
 
 /* Runs in the sandbox. Returns the exit status. */
@@ -125,9 +128,12 @@ static int verify_images(struct verify_command *c, const char *const names[2], s
 {
     _cleanup_reference_ struct reference a = {0}, b = {0};
 
-    if (platform_check(c->platform, err) < 0 || reference_parse(names[0], &a, err) < 0 ||
-        reference_parse(names[1], &b, err) < 0)
+    if (platform_check(c->platform, err) < 0)
         return -1;
+    if (reference_parse(names[0], &a, err) < 0)
+        return err_wrap(err, "A");
+    if (reference_parse(names[1], &b, err) < 0)
+        return err_wrap(err, "B");
     a.registry = b.registry = (struct registry_options){c->insecure, c->retries, c->cert_dir, NULL};
     const struct reference sources[] = {a, b};
     const struct keeper_task task = {
@@ -141,8 +147,8 @@ int command_verify(int argc, char *const argv[], bool *help, struct err *err)
     struct operands operands = {0};
     int rc = options_parse(&command_verify_spec, argc, argv, &c, &operands, help, err);
 
-    if (rc == 0 && !*help)
-        rc = verify_images(&c, operands.list, err);
+    if (rc == 0 && !*help && (rc = verify_images(&c, operands.list, err)) < 0)
+        err_wrap(err, "verify");
     free(operands.list);
     return rc;
 }
