@@ -1,6 +1,7 @@
 #include "flatten/command/commands.h"
 
 #include "base/cli/log.h"
+#include "base/human.h"
 #include "flatten/command/keeper_run.h"
 #include "flatten/command/reference_parse.h"
 #include "flatten/image/image_source.h"
@@ -118,9 +119,9 @@ static int compare_in_sandbox(struct reader *r, void *ctx, struct err *err)
     if (!c->json && !c->quiet && count > c->most)
         log_info("and %zu more", count - (size_t)c->most);
     if (!c->json && !c->quiet && count)
-        log_info("%zu paths differ", count);
+        log_info("%zu path%s", count, count == 1 ? " differs" : "s differ");
     else if (!c->json && !c->quiet)
-        log_info("the same tree: %zu paths", listing_count(a));
+        log_info("the same tree: %zu path%s", listing_count(a), human_s(listing_count(a)));
     return count ? 1 : 0;
 }
 

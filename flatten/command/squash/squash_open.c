@@ -58,7 +58,7 @@ static int check_json_size(const struct squash_run *run, struct err *err)
 static void say_dropped(const struct squash_run *run, const struct platforms *p)
 {
     if (p->dropped && !run->command->quiet)
-        log_warning("%zu attestations are left out: they are about the old images, not the new "
+        log_warning("attestations are left out (%zu): they are about the old images, not the new "
                     "ones",
                     p->dropped);
 }

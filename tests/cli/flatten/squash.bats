@@ -366,7 +366,7 @@ for file, name in (("long.tar", "n" * 4096), ("out.tar", "../manifest.json")):
     flatten verify "oci:$IMAGES/divergent" "oci:$IMAGES/layout"
     [ "$status" -eq 1 ]
     [[ $output == *"/a/old
-  A: file 1 bytes sha256:"*"
+  A: file 1 byte sha256:"*"
   B: (nothing)"* ]]
     [[ $stderr == *"paths differ"* ]]
     flatten verify --most=2 "oci:$IMAGES/divergent" "oci:$IMAGES/layout"

@@ -1,7 +1,7 @@
 /*
  * `flatten squash`, in order: command_squash.c parses options, squash_open.c opens images,
  * squash_run.c squashes and verifies, squash_publish.c describes and publishes, squash_print.c
- * prints.
+ * prints the result, squash_next.c says what to do with it.
  */
 #ifndef FLATTEN_SQUASH_COMMAND_H
 #define FLATTEN_SQUASH_COMMAND_H
@@ -79,9 +79,12 @@ int squash_run(struct squash_run *run, struct err *err) must_check;
 /* Frees what the run owns. */
 void squash_run_clear(struct squash_run *run);
 
+/* Says on standard error where the images are now, and which commands use them. */
+void squash_say_next(const struct squash_run *run);
+
 #define _cleanup_squash_run_ _cleanup_(squash_run_clear)
 
-/* Prints the result, or the plan of a rehearsal, on standard output. */
+/* Prints the result, or the plan of a rehearsal, on standard output; then says what comes next. */
 int squash_print(const struct squash_run *run, struct err *err) must_check;
 
 #endif
