@@ -107,7 +107,14 @@ static int gather_source(struct gather *g, const struct spec_mount *mount, struc
         path = binds_unpinned(path);
     }
     if (open_source(g, path, wish, s) < 0) {
+        bool missing = errno == ENOENT, magic = errno == ELOOP;
         err_sys(&why, "it cannot be looked at");
+        if (missing)
+            err_set(&why, ERR_POLICY, "it does not exist on this host: make it first");
+        if (magic)
+            err_set(&why, ERR_POLICY,
+                    "it cannot be looked at, as it leads through a link of /proc or too many "
+                    "links: name the place itself");
         return set_problem(g, s, why.msg);
     }
     const char *where = wish->settled ? path : NULL;

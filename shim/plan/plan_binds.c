@@ -143,64 +143,6 @@ static struct ruling rule_for(const struct planner *p, const char *path)
 
 /* ---- refusals ---- */
 
-/* Appends "these volumes are offered: flatbed.data (imagenet, coco-*), flatbed.models". */
-static void put_volumes(const struct policy *policy, struct buf *out)
-{
-    for (size_t i = 0; i < policy->volume_count; i++) {
-        const struct policy_volume *v = &policy->volumes[i];
-        const struct policy_list *names = policy_offered_names(v);
-        buf_printf(out, "%sflatbed.%s", i ? ", " : "these volumes are offered: ", v->name);
-        if (!names->given)
-            continue;
-        buf_puts(out, " (");
-        policy_list_print(names, out);
-        buf_putc(out, ')');
-    }
-}
-
-/* True for directories of engines that users do not mount from; those of their volumes they do. */
-static bool is_of_engines(const char *path)
-{
-    static const char *const directories[] = {"/var/lib/docker", "/var/lib/containerd",
-                                              "/run/containerd", "/var/lib/containers",
-                                              "/run/containers", "/var/lib/kubelet"};
-
-    for (size_t i = 0; i < sizeof(directories) / sizeof(*directories); i++)
-        if (path_is_beneath(path, directories[i]))
-            return strcmp(path, "/var/lib/docker/volumes") != 0;
-    return false;
-}
-
-/* Appends "mounts are allowed from: /home/alice, /srv/data (read-only)". */
-static void put_allowed_paths(const struct planner *p, struct buf *out)
-{
-    enum { MOST = 12 };
-    const struct policy_binds *binds = &p->in->policy->binds;
-    size_t count = 0;
-
-    for (size_t i = 0; binds->fallback == BIND_DENY && i < binds->rule_count && count < MOST; i++) {
-        const char *path = p->in->binds->rules[i].path;
-        if (!path || binds->rules[i].access == BIND_DENY || is_of_engines(path))
-            continue;
-        buf_printf(out, "%s%s%s",
-                   count++    ? ", "
-                   : out->len ? "; mounts are allowed from: "
-                              : "mounts are allowed from: ",
-                   path, binds->rules[i].access == BIND_RO ? " (read-only)" : "");
-    }
-}
-
-static int hint_at_allowed(struct planner *p, struct plan_op *op)
-{
-    _cleanup_buf_ struct buf hint = BUF_INIT;
-
-    put_volumes(p->in->policy, &hint);
-    put_allowed_paths(p, &hint);
-    if (!hint.len && !hint.failed)
-        return 0;
-    return plan_set_hint(p, op, &hint);
-}
-
 static int deny_source(struct planner *p, struct plan_op *op, const struct ruling *r)
 {
     const struct policy_binds *binds = &p->in->policy->binds;
@@ -212,7 +154,7 @@ static int deny_source(struct planner *p, struct plan_op *op, const struct rulin
         return plan_decide(p, op, PLAN_DENIED, place, "a rule cannot be placed: %s", r->problem);
     if (r->rule && r->rule->say)
         buf_printf(&more, ": %s", r->rule->say);
-    else if (hint_at_allowed(p, op) < 0)
+    else if (plan_hint_allowed(p, op) < 0)
         return -1;
     if (more.failed)
         return err_nomem(p->err);

@@ -33,8 +33,11 @@ int plan_add_user(struct planner *p) must_check;
  */
 bool plan_is_user_file(const struct planner *p, const struct spec_mount *mount);
 
-/* Adds to each denial by "security" what is allowed, or what to do instead. */
+/* Adds to each denial that has no hint what is allowed, or what to do instead. */
 int plan_add_hints(struct planner *p) must_check;
+
+/* Adds to a denied mount the volumes and paths that are allowed. -1 without memory. */
+int plan_hint_allowed(struct planner *p, struct plan_op *op) must_check;
 
 /* Judges how many layers the container's root has. */
 int plan_add_rootfs(struct planner *p) must_check;

@@ -151,7 +151,8 @@ static int find_volume(struct preparing *p, size_t i)
     if (hangs < 0 || find_source(o, p->facts, &p->directory, &source, p->err) < 0)
         return name_volume(m, p->err);
     if (source.missing && !m->volume->optional) {
-        err_set(p->err, ERR_POLICY, "%s does not exist", m->source);
+        err_set(p->err, ERR_POLICY, "%s does not exist on this host: %s", m->source,
+                *m->name ? "check the name" : "ask the administrator to make it");
         return name_volume(m, p->err);
     }
     if (source.missing)

@@ -244,7 +244,9 @@ static int read_mount(struct request_reader *r, size_t index, size_t *removed,
         return 0;
     r->key = m->destination;
     if (!m->bind || !m->source || strcmp(m->source, "/dev/null") != 0)
-        return request_problem(r, "only a bind mount of /dev/null asks for something");
+        return request_problem(
+            r, "only a bind mount of /dev/null asks for something, as -v /dev/null:%s",
+            m->destination);
     removed[r->out->mount_count++] = index;
     return read_remembered_pair(r, m->destination + prefix_len, strlen(m->destination) - prefix_len,
                                 remembered);

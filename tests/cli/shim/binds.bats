@@ -318,7 +318,7 @@ END
 @test "a missing source is refused, because a user could create it later" {
     config "$DIR/srv/none"
     create
-    refused "cannot be looked at: No such file"
+    refused "it does not exist on this host: make it first"
 }
 
 @test "nothing may be mounted over a denied target" {
