@@ -83,7 +83,7 @@ static int apply_and_write(struct edit *e, struct err *err)
         return err_wrap(err, "%s", e->bundle.path);
     if (keep_state(e, err) < 0 || audit_edit(e, changes, err) < 0)
         return -1;
-    return changes ? bundle_write(&e->bundle, err) : 0;
+    return changes || e->bundle.linked ? bundle_write(&e->bundle, err) : 0;
 }
 
 static int edit_bundle(struct edit *e, struct err *err)
