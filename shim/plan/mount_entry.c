@@ -159,6 +159,26 @@ int mount_entry_is(const struct spec_mount *mount, const struct plan_mount *m,
     return same_value(entry, mount->entry);
 }
 
+static bool starts_option(const struct json *options, const char *start)
+{
+    for (size_t i = 0; i < json_count(options); i++) {
+        const char *text = json_text(json_at(options, i));
+        if (text && strncmp(text, start, strlen(start)) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool mount_entry_is_pool(const struct spec_mount *mount, const struct plan_mount *m)
+{
+    _cleanup_arena_ struct arena arena = {0};
+    const char *lower = m->pool ? overlay_option("lowerdir", m->pool, NULL, &arena) : NULL;
+
+    return lower && mount->type && strcmp(mount->type, "overlay") == 0 &&
+           spec_has_option(mount->options, lower) && spec_has_option(mount->options, "index=on") &&
+           starts_option(mount->options, "upperdir=") && starts_option(mount->options, "workdir=");
+}
+
 const char *mount_entry_pin_path(const struct plan_mount *m, struct arena *arena)
 {
     _cleanup_buf_ struct buf path = BUF_INIT;

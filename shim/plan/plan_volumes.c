@@ -79,8 +79,15 @@ static int compare_with_spec(struct planner *p, struct plan_op *op)
                            op->asked_by ? "asked for" : "always mounted");
     if (recognise_volume(p, op, mount) < 0)
         return -1;
+    if (op->mount.ours || mount_entry_is_pool(mount, &op->mount))
+        op->mount.earlier = mount;
     if (op->mount.ours)
         return plan_decide(p, op, PLAN_KEPT, NULL, "mounted already");
+    if (op->mount.earlier) {
+        op->mount.ours = true;
+        return plan_decide(p, op, PLAN_ADDED, NULL,
+                           "in place of the private side of an earlier launch");
+    }
     if (!op->asked_by)
         return plan_decide(p, op, PLAN_KEPT, NULL, "the container brings its own mount");
     return plan_decide(p, op, PLAN_DENIED, NULL, "something else is mounted on %s already",

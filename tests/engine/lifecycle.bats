@@ -203,3 +203,95 @@ follows() {
 @test "runc: a config.json that is a link is followed, and its file stays" { follows runc; }
 
 @test "crun: a config.json that is a link is followed, and its file stays" { follows crun; }
+
+# ------------------------------------------------------------------ pools
+
+# pooled RUNTIME OPTIONAL [SOURCE]: a cache over a pool, whose private side one container at a time can have.
+pooled() {
+    overlay_works || skip "$FB_DIR cannot be the upper side of an overlay"
+    mkdir -p "$FB_SRV/pool"
+    echo "pool text" >"$FB_SRV/pool/old"
+    policy_write <<END_OF_POLICY
+{ "version": 1, "runtime": { "paths": ["$1"] },
+  "volumes": { "cache": { "source": "$FB_SRV/${3-private}", "target": "/cache", "access": "rw", "always": true,
+                          "create": {}, "optional": $2, "pool": "$FB_SRV/pool", "env": { "CACHE": "{target}" } } } }
+END_OF_POLICY
+}
+
+# one_of_many RUNTIME: of launches at the same time one gets the private side, and none fails.
+one_of_many() {
+    local i count=16
+    pooled "$1" true
+    for ((i = 0; i < count; i++)); do
+        bundle_make "many$i" null 'test -z "$CACHE" || cat /cache/old; sleep 3' >/dev/null
+    done
+    for ((i = 0; i < count; i++)); do
+        shim run --bundle "$FB_DIR/bundles/many$i" "$ID-$i" >"$FB_DIR/many$i.log" 2>&1 </dev/null 3>&- &
+    done
+    for i in $(jobs -p); do
+        [ "$i" = "${FB_NAMESPACE_PID-}" ] || wait "$i" || { cat "$FB_DIR"/many*.log && false; }
+    done
+    expect_equal "$(cat "$FB_DIR"/many*.log)" "pool text"
+    rm "$FB_DIR"/many*.log
+}
+
+@test "runc: of 16 launches at once one has the private side of a pool, and the others go without" { one_of_many runc; }
+
+@test "crun: of 16 launches at once one has the private side of a pool, and the others go without" { one_of_many crun; }
+
+launched_again() {
+    local bundle
+    pooled "$1" true
+    # shellcheck disable=SC2016
+    bundle=$(bundle_make again null 'echo "${CACHE-none}"; ls /cache; test -e "/stay" && rm /stay && sleep 600')
+    touch "$bundle/rootfs/stay"
+    shim run --bundle "$bundle" "$ID" >"$FB_DIR/again.log" 2>&1 </dev/null 3>&- &
+    wait_for grep -q old "$FB_DIR/again.log"
+    wait_for test ! -e "$bundle/rootfs/stay"
+    run shim run --bundle "$bundle" "$ID-second"
+    expect_match '^none' # the first container has it
+    run shim run --bundle "$bundle" "$ID-third"
+    expect_match '^none'
+    pooled "$1" false
+    run shim run --bundle "$bundle" "$ID-fourth"
+    expect_failure
+    expect_match 'is mounted in another container.*name .container.'
+    within "$1" --root "$FB_DIR/state" delete --force "$ID" || true # its own run may be faster
+    wait_for is_free "$bundle" "$ID-fifth"
+}
+
+is_free() {
+    run shim run --bundle "$1" "$2"
+    expect_match $'^/cache\nold'
+}
+
+@test "runc: a bundle that was edited is launched again without the pool, while the first container runs" { launched_again runc; }
+
+@test "crun: a bundle that was edited is launched again without the pool, while the first container runs" { launched_again crun; }
+
+side_of_its_own() {
+    local bundle
+    pooled "$1" false 'private-{container}'
+    bundle=$(bundle_make own null 'cat /cache/*; echo mine >/cache/new; test -e /stay && rm /stay && sleep 600')
+    touch "$bundle/rootfs/stay"
+    shim run --bundle "$bundle" "$ID" >"$FB_DIR/own.log" 2>&1 </dev/null 3>&- &
+    wait_for test -e "$FB_SRV/private-$ID/upper/new"
+    wait_for test ! -e "$bundle/rootfs/stay"
+    run shim run --bundle "$bundle" "$ID-second"
+    expect_output "pool text" # and nothing of the first container
+    [ -e "$FB_SRV/private-$ID-second/upper/new" ]
+}
+
+@test "the private side is free as soon as a run has ended" {
+    local bundle i
+    pooled runc false
+    bundle=$(bundle_make ended null true)
+    for i in 1 2 3 4 5 6 7 8; do
+        run shim run --bundle "$bundle" "$ID-$i"
+        expect_status 0
+    done
+}
+
+@test "runc: a bundle that was edited gets the private side of the next container" { side_of_its_own runc; }
+
+@test "crun: a bundle that was edited gets the private side of the next container" { side_of_its_own crun; }

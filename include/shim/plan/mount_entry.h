@@ -34,6 +34,12 @@ int mount_entry_is(const struct spec_mount *mount, const struct plan_mount *m,
                    struct err *err) must_check;
 
 /*
+ * Returns true if the mount is an overlay over the volume's pool with any private side, as only an
+ * edit makes it: an earlier launch of the bundle may have had another one.
+ */
+bool mount_entry_is_pool(const struct spec_mount *mount, const struct plan_mount *m);
+
+/*
  * Returns the path where the checked source of a volume is pinned (pin.h), in the arena: the same
  * each time. NULL without memory.
  */

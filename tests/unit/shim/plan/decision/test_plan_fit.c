@@ -115,11 +115,12 @@ static void test_a_pool_is_recognised_by_its_private_side(void **state)
     static const struct {
         const char *type, *side;
         bool ours, pinned;
+        enum plan_verdict verdict;
     } rows[] = {
-        {"overlay", "/c/pip", true, false},
-        {"overlay", "/run/flatbed/pin/cache\\\\:pip", true, true},
-        {"overlay", "/c/other", false, false},
-        {"tmpfs", "/c/pip", false, false},
+        {"overlay", "/c/pip", true, false, PLAN_KEPT},
+        {"overlay", "/run/flatbed/pin/cache\\\\:pip", true, true, PLAN_KEPT},
+        {"overlay", "/c/other", true, false, PLAN_ADDED}, /* of an earlier launch */
+        {"tmpfs", "/c/pip", false, false, PLAN_KEPT},
     };
 
     (void)state;
@@ -133,7 +134,8 @@ static void test_a_pool_is_recognised_by_its_private_side(void **state)
                  "\"upperdir=%s/upper\",\"workdir=%s/work\",\"index=on\"]}]}",
                  rows[i].type, rows[i].side, rows[i].side);
         plan_for(f, POOLED, config);
-        assert_int_equal(mount_on(f, "/k/pip")->verdict, PLAN_KEPT);
+        assert_int_equal(mount_on(f, "/k/pip")->verdict, rows[i].verdict);
+        assert_int_equal(mount_on(f, "/k/pip")->mount.earlier != NULL, rows[i].ours);
         assert_int_equal(mount_on(f, "/k/pip")->mount.ours, rows[i].ours);
         assert_int_equal(mount_on(f, "/k/pip")->mount.pinned, rows[i].pinned);
         teardown(&own);
