@@ -43,7 +43,7 @@ static struct json *make_options(const struct plan_mount *m, const struct mount_
         m->pool ? NULL : "rbind",
         m->access == ACCESS_RW ? "rw" : "ro",
         form->rro ? "rro" : NULL,
-        form->idmap ? "idmap" : NULL,
+        form->idmap ? (form->ridmap ? "ridmap" : "idmap") : NULL,
         m->pool ? NULL : "rprivate",
         mount_entry_has(m, "nosuid") ? "nosuid" : NULL,
         mount_entry_has(m, "nodev") ? "nodev" : NULL,
@@ -97,7 +97,17 @@ static bool is_rro(const struct json *value)
     return text && strcmp(text, "rro") == 0;
 }
 
-/* Ignores "rro": whether the runtime can do it is found out later, and it only restricts. */
+static bool is_idmap(const struct json *value)
+{
+    const char *text = json_text(value);
+
+    return text && (strcmp(text, "idmap") == 0 || strcmp(text, "ridmap") == 0);
+}
+
+/*
+ * Ignores "rro": whether the runtime can do it is found out later, and it only restricts. For the
+ * same reason "ridmap" is "idmap".
+ */
 static bool same_items(const struct json *a, const struct json *b)
 {
     size_t i = 0, j = 0;
@@ -109,7 +119,8 @@ static bool same_items(const struct json *a, const struct json *b)
             j++;
         if (i == a->len || j == b->len)
             return i == a->len && j == b->len;
-        if (!same_value(a->items[i++], b->items[j++]))
+        bool idmaps = is_idmap(a->items[i]) && is_idmap(b->items[j]);
+        if (!same_value(a->items[i++], b->items[j++]) && !idmaps)
             return false;
     }
 }

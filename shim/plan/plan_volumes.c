@@ -183,6 +183,10 @@ static int decide_idmap(struct planner *p, struct plan_op *op)
 
     if (v->idmap == IDMAP_NEVER || (v->idmap == IDMAP_ASK && !p->in->requests->idmap))
         return 0;
+    if (p->in->rootless)
+        return plan_decide(p, op, PLAN_DENIED, &v->place,
+                           "it cannot be idmapped: only the host's root may map ids, and this "
+                           "engine is rootless");
     op->mount.idmap = spec->uid_map.count && spec->gid_map.count;
     if (!op->mount.idmap && spec->joins_user_namespace)
         return plan_decide(p, op, PLAN_DENIED, &v->place,

@@ -134,6 +134,20 @@ static int take_pool(struct preparing *p, const struct outcome *o, const struct 
     return claim.path ? pool_take(&claim, p->err) : err_nomem(p->err);
 }
 
+/* Says if mounts below an idmapped source are not idmapped as well. */
+static int look_below(struct preparing *p, struct outcome *o, const struct source *source)
+{
+    bool below = false;
+
+    if (!o->mount.idmap || o->mount.ridmap)
+        return 0;
+    if (submounts_find(&p->submounts, source, o->op->mount.source, &below, p->err) < 0)
+        return -1;
+    if (below)
+        o->reason = "what is mounted below it is not idmapped: the low-level runtime has no ridmap";
+    return 0;
+}
+
 static int refuse_busy(struct preparing *p, size_t i)
 {
     const struct plan_mount *m = &p->decision->list[i].op->mount;
@@ -173,6 +187,8 @@ static int find_volume(struct preparing *p, size_t i)
         return 0;
     }
     if (prepare_pool(o, p->facts, &source, p->err) < 0 || needs_pin(p, m, &source, &pin) < 0)
+        return name_volume(m, p->err);
+    if (look_below(p, &p->decision->list[i], &source) < 0)
         return name_volume(m, p->err);
     int taken = take_pool(p, o, &source, pin);
     if (taken)

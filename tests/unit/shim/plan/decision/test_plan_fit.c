@@ -150,21 +150,27 @@ static void test_a_pool_in_a_user_namespace(void **state)
     assert_contains(denial(f)->reason, "without a user namespace");
 }
 
+#define IDMAPS(enabled) "\"linux\":{\"mountExtensions\":{\"idmap\":{\"enabled\":" enabled "}}}"
+#define CRUN(version)   "\"annotations\":{\"run.oci.crun.version\":\"" version "\"}"
+
 static void test_features(void **state)
 {
     static const struct {
         const char *text;
-        bool rro, idmap;
+        bool rro, idmap, ridmap;
     } rows[] = {
-        {"{\"mountOptions\":[\"ro\",\"rro\"]}", true, false},
-        {"{\"linux\":{\"mountExtensions\":{\"idmap\":{\"enabled\":true}}}}", false, true},
-        {"{\"mountOptions\":[\"ro\"],\"linux\":{\"mountExtensions\":{\"idmap\":{\"enabled\":false}}"
-         "}}",
-         false, false},
-        {"{\"mountOptions\":{\"rro\":1},\"linux\":[]}", false, false},
-        {"", false, false},
-        {"unknown command features", false, false},
-        {"[\"rro\"]", false, false},
+        {"{\"mountOptions\":[\"ro\",\"rro\"]}", true, false, false},
+        {"{" IDMAPS("true") "}", false, true, true},
+        {"{" IDMAPS("true") "," CRUN("1.21") "}", false, true, true},
+        {"{" IDMAPS("true") "," CRUN("1.9") "}", false, true, true},
+        {"{" IDMAPS("true") "," CRUN("2.0-rc1") "}", false, true, true},
+        {"{" IDMAPS("true") "," CRUN("1.8.7") "}", false, true, false},
+        {"{" IDMAPS("true") "," CRUN("unknown") "}", false, true, false},
+        {"{\"mountOptions\":[\"ro\"]," IDMAPS("false") "}", false, false, false},
+        {"{\"mountOptions\":{\"rro\":1},\"linux\":[]}", false, false, false},
+        {"", false, false, false},
+        {"unknown command features", false, false, false},
+        {"[\"rro\"]", false, false, false},
     };
 
     (void)state;
@@ -173,6 +179,7 @@ static void test_features(void **state)
         features_parse(rows[i].text, &features);
         assert_int_equal(features.rro, rows[i].rro);
         assert_int_equal(features.idmap, rows[i].idmap);
+        assert_int_equal(features.ridmap, rows[i].ridmap);
     }
 }
 
