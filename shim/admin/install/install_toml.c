@@ -1,7 +1,7 @@
 /* containerd's config.toml, and podman's containers.conf. */
 #include "shim/admin/install/install.h"
 
-#include "shim/admin/install/toml.h"
+#include "shim/admin/engine/toml.h"
 #include "shim/admin/install/toml_edit.h"
 
 #include <string.h>
