@@ -1,85 +1,10 @@
 #!/usr/bin/env bats
-# flatbed install and check on a host with GPUs: NVIDIA's runtime, imports of containerd. The host's /etc is one
-# that a test makes; no toolkit is needed.
+# flatbed install and check on a host with NVIDIA's runtime.
 # shellcheck disable=SC2154  # status and output are set by bats' run
 
 bats_require_minimum_version 1.5.0
 
-setup() {
-    [ -x "${FLATBED-}" ] || { echo "FLATBED is not set to the program"; return 1; }
-    [ "$(id -u)" -eq 0 ] || skip "needs root"
-    DIR=$(mktemp -d "${TMPDIR:-/tmp}/fb-nvidia.XXXXXX")
-    mkdir -p "$DIR"/bin "$DIR"/etc/{nvidia-container-runtime,docker,containerd,cdi,flatbed}
-    chmod 0755 "$DIR"
-    for program in flatbed-runtime nvidia-container-runtime runc; do
-        printf '#!/bin/sh\n' >"$DIR/bin/$program"
-        chmod 0755 "$DIR/bin/$program"
-    done
-    TOOLKIT=$DIR/etc/nvidia-container-runtime/config.toml
-    DAEMON=$DIR/etc/docker/daemon.json
-    CONTAINERD=$DIR/etc/containerd/config.toml
-    POLICY=$DIR/etc/flatbed/policy.json
-    toolkit_toml
-}
-
-teardown() { [ -z "${DIR-}" ] || rm -rf --one-file-system "$DIR"; }
-
-# host COMMAND...: flatbed where $DIR/etc is /etc.
-host() {
-    # shellcheck disable=SC2016
-    run unshare --mount --propagation private sh -c 'mount --bind "$1/etc" /etc && shift && exec "$@"' sh \
-        "$DIR" "$FLATBED" "$@"
-}
-
-put() { host install "$1" --runtime="$DIR/bin/flatbed-runtime" "${@:2}"; }
-take() { host uninstall "$@"; }
-
-has() { [[ $output == *"$1"* ]] || { printf 'nothing here has %s:\n%s\n' "$1" "$output"; return 1; }; }
-has_not() { [[ $output != *"$1"* ]] || { printf 'this has %s:\n%s\n' "$1" "$output"; return 1; }; }
-exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; }; }
-
-# The form that nvidia-ctk config writes, shortened. $1: mode, $2: runtimes.
-toolkit_toml() {
-    cat >"$TOOLKIT" <<END
-#accept-nvidia-visible-devices-as-volume-mounts = false
-disable-require = false
-supported-driver-capabilities = "compat32,compute,display,graphics,ngx,utility,video"
-
-[nvidia-container-cli]
-environment = []
-ldconfig = "@/sbin/ldconfig"
-load-kmods = true
-
-[nvidia-container-runtime]
-#debug = "/var/log/nvidia-container-runtime.log"
-log-level = "info"
-mode = "${1-auto}" # the mode
-runtimes = ${2-[\"docker-runc\", \"$DIR/bin/runc\", \"crun\"]}
-
-[nvidia-container-runtime.modes.cdi]
-annotation-prefixes = ["cdi.k8s.io/"]
-default-kind = "nvidia.com/gpu"
-spec-dirs = ["/etc/cdi", "/var/run/cdi"]
-
-[nvidia-container-runtime-hook]
-path = "nvidia-container-runtime-hook"
-skip-mode-detection = false
-END
-}
-
-ours() { toolkit_toml cdi "[\"$DIR/bin/flatbed-runtime\"]"; }
-
-spec() { printf -- '---\ncdiVersion: 0.5.0\nkind: %s\ndevices: []\n' "${1-nvidia.com/gpu}" >"$DIR/etc/cdi/gpu.yaml"; }
-
-# daemon_json [DEFAULT]: a daemon.json with NVIDIA's runtime.
-daemon_json() {
-    cat >"$DAEMON" <<END
-{
-  "runtimes": { "nvidia": { "path": "$DIR/bin/nvidia-container-runtime", "args": [] } },
-  "default-runtime": "${1-nvidia}"
-}
-END
-}
+load gpu_host
 
 # ---- nvidia ----
 
@@ -249,224 +174,131 @@ END
     exits 8
 }
 
-# ---- containerd ----
+# ---- check ----
 
-# containerd_toml VERSION [IMPORTS]
-containerd_toml() {
-    PLUGIN=io.containerd.grpc.v1.cri
-    [ "$1" = 2 ] || PLUGIN=io.containerd.cri.v1.runtime
-    cat >"$CONTAINERD" <<END
-version = $1
-imports = [${2-\"/etc/containerd/conf.d/*.toml\"}]
-[plugins."$PLUGIN".containerd]
-  default_runtime_name = "runc"
-[plugins."$PLUGIN".containerd.runtimes.runc]
-  runtime_type = "io.containerd.runc.v2"
-END
+# finds RULES: check finds exactly these, as "level:rule …".
+finds() {
+    host check --json
+    [ "$(jq -r '.findings | map("\(.level):\(.rule)") | join(" ")' <<<"$output")" = "$1" ] || { echo "$output"; return 1; }
+    host check
 }
 
-# drop_in FILE [DEFAULT]: as nvidia-ctk runtime configure writes it.
-drop_in() {
-    mkdir -p "${1%/*}"
-    cat >"$1" <<END
-version = 2
-
-[plugins."io.containerd.grpc.v1.cri".containerd]
-  default_runtime_name = "${2-runc}"
-  [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.nvidia]
-    runtime_type = "io.containerd.runc.v2"
-    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.nvidia.options]
-      BinaryName = "$DIR/bin/nvidia-container-runtime"
-END
-}
-
-# What containerd makes of the files, if it is here: the program of the runtime flatbed, and the default.
-effective() {
-    command -v containerd >/dev/null || { echo "$DIR/bin/flatbed-runtime $1"; return; }
-    # shellcheck disable=SC2016
-    unshare --mount --propagation private sh -c 'mount --bind "$1/etc" /etc && containerd config dump' sh "$DIR" >"$DIR/dump"
-    python3 - "$DIR/dump" <<'END'
-import sys, tomllib
-cri = tomllib.load(open(sys.argv[1], "rb"))["plugins"]["io.containerd.grpc.v1.cri"]["containerd"]
-print(cri["runtimes"].get("flatbed", {}).get("options", {}).get("BinaryName"), cri["default_runtime_name"])
-END
-}
-
-@test "containerd: the edit goes into the imported file that replaces the section, and is restored" {
-    containerd_toml 2
-    drop_in "$DIR/etc/containerd/conf.d/99-nvidia.toml"
-    echo 'oom_score = 1' >"$DIR/etc/containerd/conf.d/zz-other.toml"
-    cp -r "$DIR/etc/containerd" "$DIR/before"
-    put containerd --default --dry-run
-    exits 0
-    has "+++ /etc/containerd/conf.d/99-nvidia.toml"
-    has_not "config.toml"
-    diff -r "$DIR/etc/containerd" "$DIR/before"
-    put containerd --default
-    exits 0
-    has "/etc/containerd/conf.d/99-nvidia.toml: the runtime 'flatbed' is $DIR/bin/flatbed-runtime, and the default"
-    has_not "not verified"
-    [ "$(effective flatbed)" = "$DIR/bin/flatbed-runtime flatbed" ]
-    cmp "$CONTAINERD" "$DIR/before/config.toml"
-    put containerd
-    exits 0
-    has "nothing was changed"
-    take containerd
-    exits 0
-    diff -r "$DIR/etc/containerd" "$DIR/before"
-}
-
-@test "containerd: an edit that a later import made void is moved, with the default" {
-    containerd_toml 2
-    cp "$CONTAINERD" "$DIR/before"
-    put containerd --default
-    exits 0
-    [ "$(effective flatbed)" = "$DIR/bin/flatbed-runtime flatbed" ]
-    drop_in "$DIR/etc/containerd/conf.d/99-nvidia.toml"
-    put containerd
-    exits 0
-    has "/etc/containerd/config.toml: an older 'flatbed' was taken out"
-    [ "$(effective flatbed)" = "$DIR/bin/flatbed-runtime flatbed" ]
-    cmp "$CONTAINERD" "$DIR/before"
-    [ "$(find "$DIR/etc/containerd" -name '*.flatbed-backup' | wc -l)" = 1 ]
-}
-
-@test "containerd: imports are followed in containerd's order: relative, nested, hidden, each once" {
-    containerd_toml 2 '"conf.d/b.toml", "/etc/containerd/conf.d/a*.toml", "config.toml"'
-    drop_in "$DIR/etc/containerd/conf.d/b.toml"
-    sed -i '1a imports = ["../deep/c.toml"]' "$DIR/etc/containerd/conf.d/b.toml"
-    drop_in "$DIR/etc/containerd/conf.d/a1.toml"
-    drop_in "$DIR/etc/containerd/deep/c.toml"
-    put containerd
-    exits 0
-    has "/etc/containerd/deep/c.toml: the runtime 'flatbed'" # imports of imports come last
-    has_not "not verified"
-    [ "$(effective runc)" = "$DIR/bin/flatbed-runtime runc" ]
-    take containerd
-    rm -r "$DIR/etc/containerd/deep"
-    sed -i 2d "$DIR/etc/containerd/conf.d/b.toml"
-    drop_in "$DIR/etc/containerd/conf.d/a2.toml"
-    put containerd
-    has "/etc/containerd/conf.d/a2.toml: the runtime 'flatbed'"
-    [ "$(effective runc)" = "$DIR/bin/flatbed-runtime runc" ]
-    take containerd
-    containerd_toml 2
-    rm "$DIR"/etc/containerd/conf.d/*
-    drop_in "$DIR/etc/containerd/conf.d/.hidden.toml"
-    put containerd
-    has "/etc/containerd/conf.d/.hidden.toml: the runtime 'flatbed'"
-    [ "$(effective runc)" = "$DIR/bin/flatbed-runtime runc" ]
-}
-
-@test "containerd: a drop-in of version 2 below a file of version 3 or 4 is edited in its own version" {
-    for version in 3 4; do
-        rm -rf "$DIR/etc/containerd/conf.d"
-        containerd_toml $version
-        put containerd
-        exits 0
-        grep -qF '[plugins."io.containerd.cri.v1.runtime".containerd.runtimes.flatbed]' "$CONTAINERD"
-        take containerd
-        drop_in "$DIR/etc/containerd/conf.d/99-nvidia.toml"
-        put containerd
-        exits 0
-        has "/etc/containerd/conf.d/99-nvidia.toml: the runtime 'flatbed'"
-        grep -qF '[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.flatbed]' \
-            "$DIR/etc/containerd/conf.d/99-nvidia.toml"
-        take containerd
-    done
-}
-
-@test "containerd: an import that cannot be read is an error, and nothing is changed" {
-    containerd_toml 2
-    echo '[x' >"$DIR/etc/containerd/bad.toml"
-    for imports in '"none.toml"' '"bad.toml"' '1'; do
-        containerd_toml 2 "$imports"
-        cp "$CONTAINERD" "$DIR/before"
-        put containerd
-        [ "$status" -ge 3 ]
-        cmp "$CONTAINERD" "$DIR/before"
-    done
-    # uninstall still works on the file itself
-    containerd_toml 2
-    cp "$CONTAINERD" "$DIR/before"
-    put containerd
-    sed -i 's/^imports = .*/imports = ["none.toml"]/' "$CONTAINERD"
-    take containerd
-    exits 0
-    has "only /etc/containerd/config.toml is looked at: none.toml" || has "only /etc/containerd/config.toml is looked at: /etc/containerd/none.toml"
-    sed -i 's/^imports = .*/imports = ["\/etc\/containerd\/conf.d\/*.toml"]/' "$CONTAINERD"
-    cmp "$CONTAINERD" "$DIR/before"
-}
-
-# A containerd that shows other runtimes than the files have.
-stubborn() {
-    cat >"$DIR/containerd" <<END
-#!/bin/sh
-cat <<TOML
-version = 2
-$1
-[plugins."io.containerd.grpc.v1.cri".containerd]
-default_runtime_name = "runc"
-TOML
-exit ${2-0}
-END
-    chmod 0755 "$DIR/containerd"
-}
-
-# with_containerd COMMAND...: flatbed where $DIR/containerd is the only containerd.
-with_containerd() {
-    # shellcheck disable=SC2016
-    run unshare --mount --propagation private sh -c '
-        mount --bind "$1/etc" /etc && mount -t tmpfs tmpfs /usr/local/sbin && cp "$1/containerd" /usr/local/sbin/ &&
-        shift && exec "$@"' sh "$DIR" "$FLATBED" "$@"
-}
-
-@test "containerd: an edit that containerd does not take is taken back" {
-    containerd_toml 2
-    cp -r "$DIR/etc/containerd" "$DIR/before"
-    stubborn ''
-    with_containerd install containerd --runtime="$DIR/bin/flatbed-runtime"
-    exits 8
-    has "/etc/containerd/config.toml: the runtime 'flatbed' has no effect there, and the edit is taken back"
-    diff -r "$DIR/etc/containerd" "$DIR/before"
-    rm "$CONTAINERD"
-    with_containerd install containerd --runtime="$DIR/bin/flatbed-runtime"
-    exits 8
-    [ ! -e "$CONTAINERD" ]
-    cp "$DIR/before/config.toml" "$CONTAINERD"
-    stubborn 'disabled_plugins = ["io.containerd.grpc.v1.cri"]'
-    with_containerd install containerd --runtime="$DIR/bin/flatbed-runtime"
-    exits 0
-    has '"disabled_plugins" has io.containerd.grpc.v1.cri'
-    take containerd
-    stubborn '' 1
-    with_containerd install containerd --runtime="$DIR/bin/flatbed-runtime"
-    exits 0
-    has "not verified: 'containerd --config /etc/containerd/config.toml config dump' fails"
-}
-
-@test "containerd: the default runtime of NVIDIA stays the default" {
-    containerd_toml 2
-    drop_in "$DIR/etc/containerd/conf.d/99-nvidia.toml" nvidia
-    cp -r "$DIR/etc/containerd" "$DIR/before"
-    put containerd --default
-    exits 8
-    has "the default runtime is 'nvidia', NVIDIA's"
-    diff -r "$DIR/etc/containerd" "$DIR/before"
+@test "check: after the documented installs nothing is found" {
+    policy "$DIR/bin/runc"
+    daemon_json
+    spec
     put nvidia
-    put containerd --default
+    put docker --default
+    finds ""
     exits 0
-    [ "$(effective nvidia)" = "$DIR/bin/flatbed-runtime nvidia" ]
-    has "the default stays 'nvidia'"
+    [ "$output" = "1 file, 0 errors, 0 warnings" ]
 }
 
-@test "containerd: a runtime whose marks another program removed is reported by uninstall" {
+@test "check: flatbed-runtime before NVIDIA's runtime is found" {
+    policy "$DIR/bin/nvidia-container-runtime"
+    toolkit_toml cdi
+    spec
+    finds "warning:nvidia-order"
+    exits 0
+    has "/etc/flatbed/policy.json:2:"
+    has "$DIR/bin/nvidia-container-runtime adds GPUs after the policy has judged"
+    has "run 'flatbed install nvidia'"
+    has '"paths": ['
+}
+
+@test "check: two runtimes that call each other are an error" {
+    policy "$DIR/bin/nvidia-container-runtime"
+    ours
+    spec
+    finds "error:nvidia-loop"
+    exits 1
+    has "which calls it again: no container can start"
+    sed -i 's/"version": 1,/& "mode": "off",/' "$POLICY"
+    finds "warning:mode-off error:nvidia-loop"
+}
+
+@test "check: the mode legacy is found, and auto" {
+    policy "$DIR/bin/runc"
+    daemon_json
+    ours
+    spec
+    sed -i 's/"cdi" # the mode/"legacy"/' "$TOOLKIT"
+    finds "warning:nvidia-legacy"
+    has '/etc/nvidia-container-runtime/config.toml: "mode" is "legacy": a hook gives containers their GPUs after'
+    sed -i 's/"legacy"/"auto"/' "$TOOLKIT"
+    finds "warning:nvidia-legacy"
+    sed -i 's/"auto"/"jit-cdi"/' "$TOOLKIT"
+    finds ""
+    sed -i 's/skip-mode-detection = false/skip-mode-detection = true/' "$TOOLKIT"
+    finds "warning:nvidia-legacy"
+    has "skip-mode-detection"
+}
+
+@test "check: a runtime of docker, containerd or podman that bypasses the policy is found" {
+    policy "$DIR/bin/runc"
+    daemon_json runc
+    toolkit_toml cdi
+    spec
+    finds "warning:nvidia-around"
+    has "/etc/docker/daemon.json: containers of the runtime 'nvidia' start without the policy: NVIDIA's runtime calls $DIR/bin/runc; run 'flatbed install nvidia'"
+    rm "$DAEMON"
+    containerd_toml 2
+    drop_in "$DIR/etc/containerd/conf.d/99-nvidia.toml"
+    finds "warning:nvidia-around"
+    has "/etc/containerd/conf.d/99-nvidia.toml: containers of the runtime 'nvidia'"
+    rm -r "$DIR/etc/containerd"
+    mkdir -p "$DIR/etc/containers/containers.conf.d"
+    printf '[engine.runtimes]\ngpu = ["%s/bin/nvidia-container-runtime"]\n' "$DIR" >"$DIR/etc/containers/containers.conf.d/gpu.conf"
+    finds "warning:nvidia-around"
+    has "/etc/containers/containers.conf.d/gpu.conf: containers of the runtime 'gpu'"
+    put nvidia
+    finds ""
+}
+
+@test "check: a list of runtimes that falls through to runc is found, and one that leads nowhere" {
+    policy "$DIR/bin/runc"
+    daemon_json
+    spec
+    toolkit_toml cdi "[\"$DIR/bin/flatbed-runtime\", \"runc\"]"
+    finds "warning:nvidia-falls-through"
+    has "without $DIR/bin/flatbed-runtime containers start without the policy"
+    toolkit_toml cdi "[\"$DIR/gone/flatbed-runtime\"]"
+    finds "error:nvidia-missing"
+    exits 1
+    toolkit_toml cdi "[\"$DIR/gone/flatbed-runtime\", \"$DIR/bin/runc\"]"
+    finds "warning:nvidia-around"
+}
+
+@test "check: a name that leads to flatbed-runtime counts as flatbed-runtime" {
+    policy "$DIR/bin/runc"
+    daemon_json
+    spec
+    mkdir "$DIR/diverted"
+    ln -s ../bin/flatbed-runtime "$DIR/diverted/runc"
+    toolkit_toml cdi "[\"$DIR/diverted/runc\"]"
+    finds ""
+}
+
+@test "check: a missing CDI specification and a toolkit that cannot be read are found" {
+    policy "$DIR/bin/runc"
+    daemon_json
+    ours
+    finds "warning:nvidia-no-spec"
+    echo '[x' >"$TOOLKIT"
+    finds "warning:nvidia-unread"
+    has "/etc/nvidia-container-runtime/config.toml: line 1: not TOML"
+}
+
+@test "check: a runtime that an import of containerd replaces is found" {
+    policy "$DIR/bin/runc"
+    ours
+    spec
     containerd_toml 2
     put containerd
-    sed -i '/^# >>>/d; /^# <<</d' "$CONTAINERD"
-    cp "$CONTAINERD" "$DIR/before"
-    take containerd
-    exits 5
-    has "line 11 has the runtime 'flatbed', but no mark of flatbed install"
-    cmp "$CONTAINERD" "$DIR/before"
+    finds ""
+    drop_in "$DIR/etc/containerd/conf.d/99-nvidia.toml"
+    finds "warning:runtime-shadowed"
+    has "/etc/containerd/config.toml: containerd 1.x ignores the runtime 'flatbed' there, because /etc/containerd/conf.d/99-nvidia.toml replaces the section; run 'flatbed install containerd' again"
+    put containerd
+    finds ""
 }
