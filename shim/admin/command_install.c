@@ -1,11 +1,13 @@
 #include "shim/admin/command_install.h"
 
 #include "base/cli/log.h"
+#include "base/path.h"
 #include "shim/admin/commands.h"
 #include "shim/admin/engine/nvidia_toolkit.h"
 #include "shim/admin/install/config_diff.h"
 #include "shim/policy/policy.h"
 
+#include <glob.h>
 #include <limits.h>
 #include <string.h>
 
@@ -68,8 +70,8 @@ typedef int install_prepare(const struct config_file *file, struct install *in, 
 /* Says what is still to be done after an edit. */
 typedef void install_finish(const struct config_file *file, const struct install_command *c);
 
-static install_prepare prepare_docker;
-static install_finish finish_docker;
+static install_prepare prepare_docker, prepare_podman;
+static install_finish finish_docker, finish_podman;
 
 static const struct engine {
     const char *name, *file;
@@ -86,7 +88,7 @@ static const struct engine {
      "systemctl reload docker", "systemctl restart docker"},
     {.name = "containerd", .file = containerd_default_path}, /* several files */
     {"podman", "/etc/containers/containers.conf.d/flatbed.conf", install_podman, install_toml_undo,
-     NULL, NULL, NULL, NULL, NULL},
+     NULL, prepare_podman, finish_podman, NULL, NULL},
     {"nvidia", nvidia_toolkit_default_path, install_nvidia, install_nvidia_undo, NULL,
      install_check_nvidia, install_say_nvidia, NULL, NULL},
 };
@@ -181,6 +183,43 @@ static void finish_docker(const struct config_file *file, const struct install_c
     if (list_docker(file, &runtimes, &err) < 0)
         log_warning("%s", err.msg);
     install_say_gpus(&runtimes, "docker");
+}
+
+/* ---- podman ---- */
+
+static int prepare_podman(const struct config_file *file, struct install *in, struct err *err)
+{
+    _cleanup_engine_runtimes_ struct engine_runtimes runtimes = {0};
+
+    (void)file; /* the default may be in other files */
+    if (engine_runtimes_read(&runtimes, err) < 0)
+        return -1;
+    return install_keep_gpus(&runtimes, "podman", in, err);
+}
+
+/* Warns of files in the same directory that podman reads later, and that have another default. */
+static void finish_podman(const struct config_file *file, const struct install_command *c)
+{
+    const char *name;
+    _cleanup_free_ char *dir = path_parent(file->path, &name);
+    _cleanup_free_ char *pattern = dir ? strf("%s/*.conf", dir) : NULL;
+    glob_t found = {0};
+
+    if (c->make_default && pattern && strstr(dir, "/containers.conf.d") &&
+        glob(pattern, 0, NULL, &found) == 0)
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            if (strcmp(found.gl_pathv[i], file->path) > 0 &&
+                engine_podman_has_default(found.gl_pathv[i]))
+                log_warning(
+                    "%s has another \"runtime\", and podman reads it later: '%s' is not the "
+                    "default",
+                    found.gl_pathv[i], c->name);
+    globfree(&found);
+    _cleanup_engine_runtimes_ struct engine_runtimes runtimes = {0};
+    struct err err = ERR_INIT;
+    if (engine_runtimes_read(&runtimes, &err) < 0)
+        log_warning("%s", err.msg);
+    install_say_gpus(&runtimes, "podman");
 }
 
 /* ---- one file ---- */

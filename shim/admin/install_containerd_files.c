@@ -193,6 +193,26 @@ static int read_changes(const struct containerd_files *files, const char *path, 
     return 0;
 }
 
+/* Fails if a file still has the runtime, but no marks of it. */
+static int check_unmarked(const struct containerd_files *files, const struct changes *changes,
+                          const char *name, struct err *err)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        const char *const path[] = {
+            "plugins", files->list[i].plugin, "containerd", "runtimes", name,
+            "options", "BinaryName"};
+        const struct toml_item *item = toml_find(&files->list[i].toml, path, 7);
+        _cleanup_arena_ struct arena arena = {0};
+        const char *binary = toml_text(&files->list[i].toml, item, &arena);
+        if (binary && runtime_kind_of(binary) == RUNTIME_FLATBED && !changes->list[i].differs)
+            return err_set(err, ERR_FORMAT,
+                           "%s: line %zu has the runtime '%s', but no mark of flatbed install: "
+                           "another program wrote the file since; take it out by hand",
+                           files->list[i].path, toml_line(&files->list[i].toml, item->start), name);
+    }
+    return 0;
+}
+
 /* Puts the runtime into the target; a default that any file has from an earlier install stays. */
 static int edit_target(const struct containerd_files *files, struct changes *changes,
                        struct install *in, struct err *err)
@@ -304,6 +324,7 @@ int install_containerd_files(const struct install_command *c, struct install *in
     _cleanup_engine_runtimes_ struct engine_runtimes runtimes = {0};
     _cleanup_changes_ struct changes changes = {0};
     _cleanup_dump_ struct dump before = {0};
+    struct err ignored;
 
     if (containerd_files_read(path, &files, err) < 0 ||
         engine_runtimes_add_containerd(&runtimes, &files, err) < 0)
@@ -314,6 +335,13 @@ int install_containerd_files(const struct install_command *c, struct install *in
         return -1;
     dump_check_version(&before, &files);
     in->systemd_cgroup = dump_systemd(&before);
+    if (check_unmarked(&files, &changes, in->name, err) < 0) {
+        if (!before.known || dump_compare(&before, in, &ignored) < 0)
+            return -1;
+        log_info("%s: '%s' is there already, without marks of flatbed install; nothing was changed",
+                 path, in->name);
+        return 0;
+    }
     if (edit_target(&files, &changes, in, err) < 0)
         return -1;
     if (c->dry_run)
@@ -325,26 +353,6 @@ int install_containerd_files(const struct install_command *c, struct install *in
 }
 
 /* ---- uninstall ---- */
-
-/* Fails if a file still has the runtime, but no marks of it. */
-static int check_rest(const struct containerd_files *files, const struct changes *changes,
-                      const char *name, struct err *err)
-{
-    for (size_t i = 0; i < files->count; i++) {
-        const char *const path[] = {
-            "plugins", files->list[i].plugin, "containerd", "runtimes", name,
-            "options", "BinaryName"};
-        const struct toml_item *item = toml_find(&files->list[i].toml, path, 7);
-        _cleanup_arena_ struct arena arena = {0};
-        const char *binary = toml_text(&files->list[i].toml, item, &arena);
-        if (binary && runtime_kind_of(binary) == RUNTIME_FLATBED && !changes->list[i].differs)
-            return err_set(err, ERR_FORMAT,
-                           "%s: line %zu has the runtime '%s', but no mark of flatbed install: "
-                           "another program wrote the file since; take it out by hand",
-                           files->list[i].path, toml_line(&files->list[i].toml, item->start), name);
-    }
-    return 0;
-}
 
 int uninstall_containerd_files(const struct install_command *c, const struct install *in,
                                const char *path, struct err *err)
@@ -372,7 +380,7 @@ int uninstall_containerd_files(const struct install_command *c, const struct ins
         if (file->file.has_backup && !buf_equal(&file->file.backup, &file->after))
             log_info("the file from before is still in %s" CONFIG_FILE_BACKUP, file->file.path);
     }
-    if (check_rest(&files, &changes, in->name, err) < 0)
+    if (check_unmarked(&files, &changes, in->name, err) < 0)
         return -1;
     if (changed)
         log_info("next: systemctl restart containerd");

@@ -1,10 +1,15 @@
 /* Reads what the engines of this host are configured to do, and adds findings about it. */
 #include "shim/admin/check/lint.h"
 
+#include "base/fdio.h"
 #include "shim/admin/check/lint_nvidia.h"
 #include "shim/oci/lowlevel.h"
 
+#include <fcntl.h>
+#include <glob.h>
 #include <string.h>
+
+enum { HOOK_BYTES = 1024 * 1024 };
 
 static void list_lowlevel(const struct policy *policy, struct nvidia_host *host)
 {
@@ -116,6 +121,29 @@ static void lint_containerd(struct findings *out)
             lint_shadow(&files.list[i], last, out);
 }
 
+/* ---- podman's hooks ---- */
+
+/* Adds a finding for each file by which podman adds NVIDIA's hook to containers. */
+static void lint_hooks(const char *pattern, struct findings *out)
+{
+    glob_t found = {0};
+
+    if (glob(pattern, 0, NULL, &found) == 0)
+        for (size_t i = 0; i < found.gl_pathc; i++) {
+            _cleanup_buf_ struct buf text = BUF_INIT;
+            struct err ignored;
+            if (file_read(AT_FDCWD, found.gl_pathv[i], HOOK_BYTES, &text, &ignored) < 0 ||
+                !text.data || !strstr(text.data, "/nvidia-container-"))
+                continue;
+            findings_add(out, FINDING_WARNING, "nvidia-legacy", NULL,
+                         "%s: podman adds NVIDIA's hook, which gives containers their GPUs after "
+                         "the policy has judged; remove the file, and use 'podman run --device "
+                         "nvidia.com/gpu=0' with a CDI specification",
+                         found.gl_pathv[i]);
+        }
+    globfree(&found);
+}
+
 /* ---- the host ---- */
 
 void lint_engines(const struct policy *policy, struct findings *out)
@@ -135,8 +163,11 @@ void lint_engines(const struct policy *policy, struct findings *out)
     (void)find_view(&host, nvidia_toolkit_default_path, &first, out);
     list_runtimes(&host, &runtimes, out);
     lint_nvidia(&host, policy->mode == POLICY_OFF, out);
-    if (policy->mode != POLICY_OFF)
+    if (policy->mode != POLICY_OFF) {
         lint_containerd(out);
+        lint_hooks("/usr/share/containers/oci/hooks.d/*.json", out);
+        lint_hooks("/etc/containers/oci/hooks.d/*.json", out);
+    }
     for (size_t i = 0; i < host.view_count; i++)
         nvidia_toolkit_free(&host.views[i].toolkit);
     free(host.views);

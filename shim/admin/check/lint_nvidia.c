@@ -125,6 +125,11 @@ static void lint_mode(const struct nvidia_view *view, struct findings *out)
                      "%s: with \"skip-mode-detection\" the hook of 'docker run --gpus' gives "
                      "containers GPUs after the policy has judged; set it to false",
                      path);
+    if (view->toolkit.distrusted)
+        findings_add(out, FINDING_WARNING, "nvidia-writable", NULL,
+                     "%s: users other than root can write it, and so choose the program that "
+                     "NVIDIA's runtime calls; make it owned by root, with mode 0644",
+                     path);
     if (strcmp(mode, "cdi") == 0 && !view->has_spec)
         findings_add(out, FINDING_WARNING, "nvidia-no-spec", NULL,
                      "%s: \"mode\" is \"cdi\", but there is no CDI specification of %s: containers "

@@ -136,6 +136,40 @@ int engine_runtimes_add_podman(struct engine_runtimes *r, const char *file, cons
     return 0;
 }
 
+bool engine_podman_has_default(const char *path)
+{
+    static const char *const name[] = {"engine", "runtime"};
+    _cleanup_arena_ struct arena arena = {.limit = 64u * 1024 * 1024};
+    _cleanup_buf_ struct buf text = BUF_INIT;
+    struct toml toml;
+    struct err ignored;
+
+    return file_read(AT_FDCWD, path, TOML_BYTES, &text, &ignored) == 0 && text.data &&
+           toml_scan(text.data, text.len, &arena, &toml, &ignored) == 0 &&
+           toml_find(&toml, name, 2);
+}
+
+/* ---- CRI-O ---- */
+
+int engine_runtimes_add_crio(struct engine_runtimes *r, const char *file, const struct toml *toml,
+                             struct err *err)
+{
+    static const char *const runtimes[] = {"crio", "runtime", "runtimes"};
+    static const char *const name[] = {"crio", "runtime", "default_runtime"};
+
+    for (size_t i = 0; i < toml->count; i++) {
+        const struct toml_item *item = &toml->items[i];
+        const char *path = item->depth == 5 && toml_starts_with(item, runtimes, 3) &&
+                                   strcmp(item->path[4], "runtime_path") == 0
+                               ? toml_text(toml, item, &r->arena)
+                               : NULL;
+        if (path && *path && add(r, "CRI-O", file, item->path[3], path, err) < 0)
+            return -1;
+    }
+    set_default(r, "CRI-O", toml_text(toml, toml_find(toml, name, 3), &r->arena));
+    return 0;
+}
+
 /* ---- the host ---- */
 
 static int read_docker(struct engine_runtimes *r, struct err *err)
@@ -149,7 +183,11 @@ static int read_docker(struct engine_runtimes *r, struct err *err)
     return daemon ? engine_runtimes_add_docker(r, docker_default_path, json_root(daemon), err) : 0;
 }
 
-static int read_podman_file(struct engine_runtimes *r, const char *path, struct err *err)
+typedef int add_toml(struct engine_runtimes *r, const char *file, const struct toml *toml,
+                     struct err *err);
+
+static int read_toml(struct engine_runtimes *r, const char *path, add_toml *add_file,
+                     struct err *err)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
     struct toml toml;
@@ -162,26 +200,35 @@ static int read_podman_file(struct engine_runtimes *r, const char *path, struct 
         return err_nomem(err);
     return toml_scan(copy, text.len, &r->arena, &toml, &ignored) < 0
                ? 0
-               : engine_runtimes_add_podman(r, path, &toml, err);
+               : add_file(r, path, &toml, err);
 }
 
-static int read_podman(struct engine_runtimes *r, struct err *err)
+/* Reads the files of a pattern, by name: later ones override earlier ones. */
+static int read_tomls(struct engine_runtimes *r, const char *pattern, add_toml *add_file,
+                      struct err *err)
 {
     glob_t found = {0};
     int rc = 0;
 
-    if (read_podman_file(r, "/usr/share/containers/containers.conf", err) < 0 ||
-        read_podman_file(r, "/etc/containers/containers.conf", err) < 0)
-        return -1;
-    if (glob("/etc/containers/containers.conf.d/*.conf", 0, NULL, &found) == 0)
+    if (glob(pattern, 0, NULL, &found) == 0)
         for (size_t i = 0; rc == 0 && i < found.gl_pathc; i++)
-            rc = read_podman_file(r, found.gl_pathv[i], err);
+            rc = read_toml(r, found.gl_pathv[i], add_file, err);
     globfree(&found);
     return rc;
 }
 
 int engine_runtimes_read(struct engine_runtimes *r, struct err *err)
 {
+    static const struct {
+        const char *pattern;
+        add_toml *add_file;
+    } files_of[] = {
+        {"/usr/share/containers/containers.conf", engine_runtimes_add_podman},
+        {"/etc/containers/containers.conf", engine_runtimes_add_podman},
+        {"/etc/containers/containers.conf.d/*.conf", engine_runtimes_add_podman},
+        {"/etc/crio/crio.conf", engine_runtimes_add_crio},
+        {"/etc/crio/crio.conf.d/*", engine_runtimes_add_crio},
+    };
     _cleanup_containerd_files_ struct containerd_files files = {0};
     struct err ignored;
 
@@ -190,7 +237,10 @@ int engine_runtimes_read(struct engine_runtimes *r, struct err *err)
     if (containerd_files_read(containerd_default_path, &files, &ignored) == 0 &&
         engine_runtimes_add_containerd(r, &files, err) < 0)
         return -1;
-    return read_podman(r, err);
+    for (size_t i = 0; i < sizeof(files_of) / sizeof(*files_of); i++)
+        if (read_tomls(r, files_of[i].pattern, files_of[i].add_file, err) < 0)
+            return -1;
+    return 0;
 }
 
 bool engine_runtime_is_nvidia(const struct engine_runtime *runtime)

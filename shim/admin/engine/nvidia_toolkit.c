@@ -2,6 +2,7 @@
 
 #include "base/fdio.h"
 #include "base/path.h"
+#include "shim/host/trust.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -122,6 +123,8 @@ int nvidia_toolkit_read(const char *path, struct nvidia_toolkit *out, struct err
     }
     if (nvidia_toolkit_parse(path, text.data ? text.data : "", text.len, out, err) < 0)
         return err_wrap(err, "%s", path);
+    struct stat st;
+    out->distrusted = stat(path, &st) == 0 && !trust_closed(&st);
     return 0;
 }
 

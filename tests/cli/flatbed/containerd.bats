@@ -195,4 +195,13 @@ with_containerd() {
     exits 5
     has "line 11 has the runtime 'flatbed', but no mark of flatbed install"
     cmp "$CONTAINERD" "$DIR/before"
+    # install leaves it if it is right
+    if command -v containerd >/dev/null; then
+        put containerd
+        exits 0
+        has "is there already, without marks of flatbed install"
+        put containerd --default
+        exits 5
+    fi
+    cmp "$CONTAINERD" "$DIR/before"
 }

@@ -174,6 +174,31 @@ END
     exits 8
 }
 
+# ---- podman ----
+
+@test "podman: the default runtime of NVIDIA stays the default, and a later file is reported" {
+    mkdir -p "$DIR/etc/containers/containers.conf.d"
+    printf '[engine]\nruntime = "gpu"\n[engine.runtimes]\ngpu = ["%s/bin/nvidia-container-runtime"]\n' "$DIR" \
+        >"$DIR/etc/containers/containers.conf"
+    put podman --default
+    exits 8
+    has "the default runtime is 'gpu', NVIDIA's"
+    [ -z "$(ls -A "$DIR/etc/containers/containers.conf.d")" ]
+    put nvidia
+    put podman --default
+    exits 0
+    [ "$(grep -c '^runtime = ' "$DIR/etc/containers/containers.conf.d/flatbed.conf")" = 0 ]
+    has "the default stays 'gpu'"
+    rm "$DIR/etc/containers/containers.conf"
+    printf '[engine]\nruntime = "crun"\n' >"$DIR/etc/containers/containers.conf.d/zz.conf"
+    put podman --default
+    exits 0
+    has "/etc/containers/containers.conf.d/zz.conf has another \"runtime\", and podman reads it later"
+    mv "$DIR"/etc/containers/containers.conf.d/{zz,aa}.conf
+    put podman --default
+    has_not "reads it later"
+}
+
 # ---- check ----
 
 # finds RULES: check finds exactly these, as "level:rule …".
@@ -251,8 +276,30 @@ finds() {
     printf '[engine.runtimes]\ngpu = ["%s/bin/nvidia-container-runtime"]\n' "$DIR" >"$DIR/etc/containers/containers.conf.d/gpu.conf"
     finds "warning:nvidia-around"
     has "/etc/containers/containers.conf.d/gpu.conf: containers of the runtime 'gpu'"
+    rm -r "$DIR/etc/containers"
+    mkdir -p "$DIR/etc/crio/crio.conf.d"
+    printf '[crio.runtime.runtimes.nvidia]\nruntime_path = "%s/bin/nvidia-container-runtime"\n' "$DIR" >"$DIR/etc/crio/crio.conf.d/99-nvidia.conf"
+    finds "warning:nvidia-around"
+    has "/etc/crio/crio.conf.d/99-nvidia.conf: containers of the runtime 'nvidia'"
     put nvidia
     finds ""
+}
+
+@test "check: a toolkit's configuration that others can write, and hooks of podman, are found" {
+    policy "$DIR/bin/runc"
+    ours
+    spec
+    chmod 0666 "$TOOLKIT"
+    finds "warning:nvidia-writable"
+    chmod 0644 "$TOOLKIT"
+    chown 1234 "$TOOLKIT"
+    finds "warning:nvidia-writable"
+    chown 0 "$TOOLKIT"
+    mkdir -p "$DIR/etc/containers/oci/hooks.d"
+    echo '{ "version": "1.0.0", "hook": { "path": "/usr/bin/nvidia-container-runtime-hook", "args": ["x", "prestart"] } }' \
+        >"$DIR/etc/containers/oci/hooks.d/oci-nvidia-hook.json"
+    finds "warning:nvidia-legacy"
+    has "/etc/containers/oci/hooks.d/oci-nvidia-hook.json: podman adds NVIDIA's hook"
 }
 
 @test "check: a list of runtimes that falls through to runc is found, and one that leads nowhere" {

@@ -1,7 +1,7 @@
 /*
  * The runtimes that the engines of this host know, from their configurations: dockerd(8),
- * containerd/docs/cri/config.md, containers.conf(5). Options of a daemon's command line are not
- * seen.
+ * containerd/docs/cri/config.md, containers.conf(5), crio.conf(5). Options of a daemon's command
+ * line are not seen.
  */
 #ifndef SHIM_ENGINE_RUNTIMES_H
 #define SHIM_ENGINE_RUNTIMES_H
@@ -13,7 +13,7 @@ extern const char docker_default_path[];     /* /etc/docker/daemon.json */
 extern const char containerd_default_path[]; /* /etc/containerd/config.toml */
 
 struct engine_runtime {
-    const char *engine; /* "docker", "containerd" or "podman"; static */
+    const char *engine; /* "docker", "containerd", "podman" or "CRI-O"; static */
     const char *file, *name;
     const char *path; /* of the program; a name where the engine searches for it */
     bool is_default;
@@ -36,6 +36,9 @@ int engine_runtimes_add_containerd(struct engine_runtimes *r, const struct conta
 /* A containers.conf. */
 int engine_runtimes_add_podman(struct engine_runtimes *r, const char *file, const struct toml *toml,
                                struct err *err) must_check;
+/* A crio.conf. */
+int engine_runtimes_add_crio(struct engine_runtimes *r, const char *file, const struct toml *toml,
+                             struct err *err) must_check;
 
 /*
  * Adds the runtimes of all engines from the files in /etc (and podman's in /usr/share/containers).
@@ -43,6 +46,9 @@ int engine_runtimes_add_podman(struct engine_runtimes *r, const char *file, cons
  * memory.
  */
 int engine_runtimes_read(struct engine_runtimes *r, struct err *err) must_check;
+
+/* Returns true if a containers.conf names the default runtime of podman. */
+bool engine_podman_has_default(const char *path);
 
 /* Returns the default runtime of an engine if it is a runtime of NVIDIA, else NULL. */
 const struct engine_runtime *engine_runtimes_nvidia_default(const struct engine_runtimes *r,

@@ -20,6 +20,7 @@ struct nvidia_toolkit {
     struct arena arena; /* owns the texts */
     const char *path;
     bool exists;
+    bool distrusted; /* users other than root can write it */
     const char *mode;
     struct toml_texts runtimes;
     const char *device_kind; /* of its CDI specification, such as "nvidia.com/gpu" */
