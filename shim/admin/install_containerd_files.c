@@ -272,12 +272,39 @@ static int write_undo(const struct change *c, struct err *err)
                : 0;
 }
 
+/*
+ * Keeps a backup of the target, unless containerd would import it: a pattern that is not only for
+ * *.toml would put the old text after the new one.
+ */
+static int keep_backup(const struct change *target, const char *path, bool *kept, struct err *err)
+{
+    _cleanup_containerd_files_ struct containerd_files files = {0};
+    size_t end = sizeof(CONFIG_FILE_BACKUP) - 1;
+    struct err ignored;
+
+    if (config_file_keep(&target->file, err) < 0)
+        return -1;
+    *kept = containerd_files_read(path, &files, &ignored) == 0;
+    for (size_t i = 0; i < files.count; i++) {
+        size_t len = strlen(files.list[i].path);
+        if (len > end && strcmp(files.list[i].path + len - end, CONFIG_FILE_BACKUP) == 0)
+            *kept = false;
+    }
+    if (*kept)
+        return 0;
+    log_warning("no backup of %s is kept: containerd would import it", target->file.path);
+    return config_file_remove_backup(&target->file, err);
+}
+
 static int write_target(const struct changes *changes, const struct install *in, const char *path,
-                        const struct dump *before, struct err *err)
+                        const struct dump *before, bool *kept, struct err *err)
 {
     const struct change *t = changes->target;
 
-    if (t->differs && install_write(&t->file, &t->after, !t->file.has_backup, false, err) < 0)
+    *kept = false;
+    if (t->differs && !t->file.has_backup && keep_backup(t, path, kept, err) < 0)
+        return -1;
+    if (t->differs && install_write(&t->file, &t->after, false, false, err) < 0)
         return -1;
     if (verify(path, in, before, err) < 0) {
         if (t->differs)
@@ -291,9 +318,9 @@ static int write_target(const struct changes *changes, const struct install *in,
 static int write_changes(const struct changes *changes, const struct install *in, const char *path,
                          const struct dump *before, struct err *err)
 {
-    bool changed = false;
+    bool changed = false, kept;
 
-    if (write_target(changes, in, path, before, err) < 0)
+    if (write_target(changes, in, path, before, &kept, err) < 0)
         return -1;
     for (size_t i = 0; i < changes->count; i++) {
         const struct change *c = &changes->list[i];
@@ -311,7 +338,7 @@ static int write_changes(const struct changes *changes, const struct install *in
     }
     log_info("%s: the runtime '%s' is %s%s", t->file.path, in->name, in->runtime,
              in->make_default ? ", and the default" : "");
-    if (t->file.fd >= 0 && t->differs && !t->file.has_backup)
+    if (t->file.fd >= 0 && kept)
         log_info("what was there is in %s" CONFIG_FILE_BACKUP, t->file.path);
     log_info("next: systemctl restart containerd");
     return 0;

@@ -205,3 +205,17 @@ with_containerd() {
     fi
     cmp "$CONTAINERD" "$DIR/before"
 }
+
+@test "containerd: a backup that containerd would import is not kept" {
+    containerd_toml 2 '"/etc/containerd/conf.d/*"'
+    drop_in "$DIR/etc/containerd/conf.d/99-nvidia.toml"
+    cp -r "$DIR/etc/containerd" "$DIR/before"
+    put containerd --default
+    exits 0
+    has "no backup of /etc/containerd/conf.d/99-nvidia.toml is kept: containerd would import it"
+    [ "$(ls "$DIR/etc/containerd/conf.d")" = 99-nvidia.toml ]
+    [ "$(effective flatbed)" = "$DIR/bin/flatbed-runtime flatbed" ]
+    take containerd
+    exits 0
+    diff -r "$DIR/etc/containerd" "$DIR/before"
+}
