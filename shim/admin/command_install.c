@@ -128,7 +128,8 @@ static bool is_program(const char *path)
 {
     struct stat st;
 
-    return path[0] == '/' && stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+    return path[0] == '/' && !path[strcspn(path, "\n\r\t")] && stat(path, &st) == 0 &&
+           S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
 static int find_runtime(const char *given, char *out, size_t size, struct err *err)

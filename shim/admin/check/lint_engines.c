@@ -27,14 +27,17 @@ static void list_lowlevel(const struct policy *policy, struct nvidia_host *host)
 }
 
 /* Adds that a configuration cannot be read, once. */
-static void add_unread(const struct err *err, struct findings *out)
+static void add_unread(const char *path, const struct err *err, struct findings *out)
 {
+    size_t len = strlen(path); /* the error begins with it */
+    const char *why =
+        strncmp(err->msg, path, len) == 0 && err->msg[len] == ':' ? err->msg + len + 2 : err->msg;
+
     for (size_t i = 0; i < out->count; i++)
-        if (strcmp(out->list[i].rule, "nvidia-unread") == 0 &&
-            strncmp(out->list[i].message, err->msg, strlen(err->msg)) == 0)
+        if (strcmp(out->list[i].rule, "nvidia-unread") == 0 && strcmp(out->list[i].file, path) == 0)
             return;
-    findings_add(out, FINDING_WARNING, "nvidia-unread", NULL,
-                 "%s; which program NVIDIA's runtime calls is not known", err->msg);
+    findings_add_file(out, FINDING_WARNING, "nvidia-unread", path,
+                      "%s; which program NVIDIA's runtime calls is not known", why);
 }
 
 /*
@@ -54,7 +57,7 @@ static bool find_view(struct nvidia_host *host, const char *path, size_t *index,
     struct nvidia_view *view = &host->views[*index];
     if (nvidia_toolkit_read(path, &view->toolkit, &err) < 0) {
         nvidia_toolkit_free(&view->toolkit);
-        add_unread(&err, out);
+        add_unread(path, &err, out);
         return false;
     }
     const struct toml_texts *names = &view->toolkit.runtimes;
@@ -101,10 +104,10 @@ static void lint_shadow(const struct containerd_file *file, const struct contain
                                      "runtimes", item->path[4], "options"};
         if (!path || runtime_kind_of(path) != RUNTIME_FLATBED || toml_find(&last->toml, there, 6))
             continue;
-        findings_add(out, FINDING_WARNING, "runtime-shadowed", NULL,
-                     "%s: containerd 1.x ignores the runtime '%s' there, because %s replaces the "
-                     "section; run 'flatbed install containerd' again",
-                     file->path, item->path[4], last->path);
+        findings_add_file(out, FINDING_WARNING, "runtime-shadowed", file->path,
+                          "containerd 1.x ignores the runtime '%s' there, because %s replaces the "
+                          "section; run 'flatbed install containerd' again",
+                          item->path[4], last->path);
     }
 }
 
@@ -135,11 +138,11 @@ static void lint_hooks(const char *pattern, struct findings *out)
             if (file_read(AT_FDCWD, found.gl_pathv[i], HOOK_BYTES, &text, &ignored) < 0 ||
                 !text.data || !strstr(text.data, "/nvidia-container-"))
                 continue;
-            findings_add(out, FINDING_WARNING, "nvidia-legacy", NULL,
-                         "%s: podman adds NVIDIA's hook, which gives containers their GPUs after "
-                         "the policy has judged; remove the file, and use 'podman run --device "
-                         "nvidia.com/gpu=0' with a CDI specification",
-                         found.gl_pathv[i]);
+            findings_add_file(
+                out, FINDING_WARNING, "nvidia-legacy", found.gl_pathv[i],
+                "podman adds NVIDIA's hook, which gives containers their GPUs after "
+                "the policy has judged; remove the file, and use 'podman run --device "
+                "nvidia.com/gpu=0' with a CDI specification");
         }
     globfree(&found);
 }

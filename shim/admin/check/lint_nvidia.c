@@ -66,20 +66,22 @@ static void lint_calls(const struct nvidia_view *view, bool off, struct findings
     const struct runtime_program *other = first_that(view, false);
 
     if (called && called->kind == RUNTIME_NVIDIA)
-        findings_add(out, FINDING_ERROR, "nvidia-loop", NULL,
-                     "%s: \"runtimes\": NVIDIA's runtime calls %s, which is itself: its containers "
-                     "cannot start; run 'flatbed install nvidia'",
-                     view->toolkit.path, called->path);
+        findings_add_file(
+            out, FINDING_ERROR, "nvidia-loop", view->toolkit.path,
+            "\"runtimes\": NVIDIA's runtime calls %s, which is itself: its containers "
+            "cannot start; run 'flatbed install nvidia'",
+            called->path);
     if (!called && flatbed)
-        findings_add(out, FINDING_ERROR, "nvidia-missing", NULL,
-                     "%s: \"runtimes\": %s is not there, or cannot be executed: containers of "
-                     "NVIDIA's runtime cannot start; run 'flatbed install nvidia'",
-                     view->toolkit.path, flatbed->path);
+        findings_add_file(out, FINDING_ERROR, "nvidia-missing", view->toolkit.path,
+                          "\"runtimes\": %s is not there, or cannot be executed: containers of "
+                          "NVIDIA's runtime cannot start; run 'flatbed install nvidia'",
+                          flatbed->path);
     if (!off && called && called->kind == RUNTIME_FLATBED && other)
-        findings_add(out, FINDING_WARNING, "nvidia-falls-through", NULL,
-                     "%s: \"runtimes\" also has %s, and without %s containers start without the "
-                     "policy; run 'flatbed install nvidia', which leaves flatbed-runtime alone",
-                     view->toolkit.path, other->path, called->path);
+        findings_add_file(
+            out, FINDING_WARNING, "nvidia-falls-through", view->toolkit.path,
+            "\"runtimes\" also has %s, and without %s containers start without the "
+            "policy; run 'flatbed install nvidia', which leaves flatbed-runtime alone",
+            other->path, called->path);
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -96,16 +98,17 @@ static void lint_runtime(const struct nvidia_host *host, size_t index, struct fi
     const struct runtime_program *called = first_found(view->calls, view->call_count);
 
     if (called && called->kind == RUNTIME_OTHER)
-        findings_add(out, FINDING_WARNING, "nvidia-around", NULL,
-                     "%s: containers of the runtime '%s' start without the policy: NVIDIA's "
-                     "runtime calls %s; run 'flatbed install nvidia'",
-                     runtime->file, runtime->name, called->path);
+        findings_add_file(out, FINDING_WARNING, "nvidia-around", runtime->file,
+                          "containers of the runtime '%s' start without the policy: NVIDIA's "
+                          "runtime calls %s; run 'flatbed install nvidia'",
+                          runtime->name, called->path);
     if (ends_with(runtime->path, ".legacy"))
-        findings_add(out, FINDING_WARNING, "nvidia-legacy", NULL,
-                     "%s: the runtime '%s' is %s, always in the mode legacy: a hook gives "
-                     "containers their GPUs after the policy has judged; have the program without "
-                     "\".legacy\" there",
-                     runtime->file, runtime->name, runtime->path);
+        findings_add_file(
+            out, FINDING_WARNING, "nvidia-legacy", runtime->file,
+            "the runtime '%s' is %s, always in the mode legacy: a hook gives "
+            "containers their GPUs after the policy has judged; have the program without "
+            "\".legacy\" there",
+            runtime->name, runtime->path);
 }
 
 /* ---- the modes ---- */
@@ -116,26 +119,26 @@ static void lint_mode(const struct nvidia_view *view, struct findings *out)
     bool is_auto = strcmp(mode, "auto") == 0;
 
     if (is_auto || strcmp(mode, "legacy") == 0)
-        findings_add(out, FINDING_WARNING, "nvidia-legacy", NULL,
-                     "%s: \"mode\" is \"%s\"%s: a hook gives containers their GPUs after the "
-                     "policy has judged; run 'flatbed install nvidia', which sets it to \"cdi\"",
-                     path, mode, is_auto ? ", which is legacy up to version 1.17" : "");
+        findings_add_file(out, FINDING_WARNING, "nvidia-legacy", path,
+                          "\"mode\" is \"%s\"%s: a hook gives containers their GPUs after the "
+                          "policy has judged; run 'flatbed install nvidia', which sets it to "
+                          "\"cdi\"",
+                          mode, is_auto ? ", which is legacy up to version 1.17" : "");
     if (view->toolkit.hook_in_all_modes)
-        findings_add(out, FINDING_WARNING, "nvidia-legacy", NULL,
-                     "%s: with \"skip-mode-detection\" the hook of 'docker run --gpus' gives "
-                     "containers GPUs after the policy has judged; set it to false",
-                     path);
+        findings_add_file(out, FINDING_WARNING, "nvidia-legacy", path,
+                          "with \"skip-mode-detection\" the hook of 'docker run --gpus' gives "
+                          "containers GPUs after the policy has judged; set it to false");
     if (view->toolkit.distrusted)
-        findings_add(out, FINDING_WARNING, "nvidia-writable", NULL,
-                     "%s: users other than root can write it, and so choose the program that "
-                     "NVIDIA's runtime calls; make it owned by root, with mode 0644",
-                     path);
+        findings_add_file(out, FINDING_WARNING, "nvidia-writable", path,
+                          "users other than root can write it, and so choose the program that "
+                          "NVIDIA's runtime calls; make it owned by root, with mode 0644");
     if (strcmp(mode, "cdi") == 0 && !view->has_spec)
-        findings_add(out, FINDING_WARNING, "nvidia-no-spec", NULL,
-                     "%s: \"mode\" is \"cdi\", but there is no CDI specification of %s: containers "
-                     "that ask for a GPU do not start; run 'nvidia-ctk cdi generate "
-                     "--output=/etc/cdi/nvidia.yaml'",
-                     path, view->toolkit.device_kind);
+        findings_add_file(
+            out, FINDING_WARNING, "nvidia-no-spec", path,
+            "\"mode\" is \"cdi\", but there is no CDI specification of %s: containers "
+            "that ask for a GPU do not start; run 'nvidia-ctk cdi generate "
+            "--output=/etc/cdi/nvidia.yaml'",
+            view->toolkit.device_kind);
 }
 
 /* Returns true if the toolkit is on the host: it is configured, or an engine has its runtime. */

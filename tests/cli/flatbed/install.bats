@@ -212,6 +212,9 @@ there_and_back() {
     exits 2
     run "$FLATBED" install docker --config=daemon.json --runtime=/nowhere
     exits 2
+    cp flatbed-runtime $'new\nline'
+    run "$FLATBED" install podman --config=daemon.json --runtime="$DIR"/$'new\nline'
+    exits 2
     [ "$(cat daemon.json)" = '{}' ]
 }
 

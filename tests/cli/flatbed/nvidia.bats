@@ -249,7 +249,7 @@ finds() {
     spec
     sed -i 's/"cdi" # the mode/"legacy"/' "$TOOLKIT"
     finds "warning:nvidia-legacy"
-    has '/etc/nvidia-container-runtime/config.toml: "mode" is "legacy": a hook gives containers their GPUs after'
+    has '/etc/nvidia-container-runtime/config.toml: warning: "mode" is "legacy": a hook gives containers their GPUs after'
     sed -i 's/"legacy"/"auto"/' "$TOOLKIT"
     finds "warning:nvidia-legacy"
     sed -i 's/"auto"/"jit-cdi"/' "$TOOLKIT"
@@ -264,23 +264,25 @@ finds() {
     daemon_json runc
     toolkit_toml cdi
     spec
+    host check --json
+    [ "$(jq -r '.findings[0].file' <<<"$output")" = /etc/docker/daemon.json ]
     finds "warning:nvidia-around"
-    has "/etc/docker/daemon.json: containers of the runtime 'nvidia' start without the policy: NVIDIA's runtime calls $DIR/bin/runc; run 'flatbed install nvidia'"
+    has "/etc/docker/daemon.json: warning: containers of the runtime 'nvidia' start without the policy: NVIDIA's runtime calls $DIR/bin/runc; run 'flatbed install nvidia'"
     rm "$DAEMON"
     containerd_toml 2
     drop_in "$DIR/etc/containerd/conf.d/99-nvidia.toml"
     finds "warning:nvidia-around"
-    has "/etc/containerd/conf.d/99-nvidia.toml: containers of the runtime 'nvidia'"
+    has "/etc/containerd/conf.d/99-nvidia.toml: warning: containers of the runtime 'nvidia'"
     rm -r "$DIR/etc/containerd"
     mkdir -p "$DIR/etc/containers/containers.conf.d"
     printf '[engine.runtimes]\ngpu = ["%s/bin/nvidia-container-runtime"]\n' "$DIR" >"$DIR/etc/containers/containers.conf.d/gpu.conf"
     finds "warning:nvidia-around"
-    has "/etc/containers/containers.conf.d/gpu.conf: containers of the runtime 'gpu'"
+    has "/etc/containers/containers.conf.d/gpu.conf: warning: containers of the runtime 'gpu'"
     rm -r "$DIR/etc/containers"
     mkdir -p "$DIR/etc/crio/crio.conf.d"
     printf '[crio.runtime.runtimes.nvidia]\nruntime_path = "%s/bin/nvidia-container-runtime"\n' "$DIR" >"$DIR/etc/crio/crio.conf.d/99-nvidia.conf"
     finds "warning:nvidia-around"
-    has "/etc/crio/crio.conf.d/99-nvidia.conf: containers of the runtime 'nvidia'"
+    has "/etc/crio/crio.conf.d/99-nvidia.conf: warning: containers of the runtime 'nvidia'"
     put nvidia
     finds ""
 }
@@ -299,7 +301,7 @@ finds() {
     echo '{ "version": "1.0.0", "hook": { "path": "/usr/bin/nvidia-container-runtime-hook", "args": ["x", "prestart"] } }' \
         >"$DIR/etc/containers/oci/hooks.d/oci-nvidia-hook.json"
     finds "warning:nvidia-legacy"
-    has "/etc/containers/oci/hooks.d/oci-nvidia-hook.json: podman adds NVIDIA's hook"
+    has "/etc/containers/oci/hooks.d/oci-nvidia-hook.json: warning: podman adds NVIDIA's hook"
 }
 
 @test "check: a list of runtimes that falls through to runc is found, and one that leads nowhere" {
@@ -333,7 +335,7 @@ finds() {
     finds "warning:nvidia-no-spec"
     echo '[x' >"$TOOLKIT"
     finds "warning:nvidia-unread"
-    has "/etc/nvidia-container-runtime/config.toml: line 1: not TOML"
+    has "/etc/nvidia-container-runtime/config.toml: warning: line 1: not TOML"
 }
 
 @test "check: a runtime that an import of containerd replaces is found" {
@@ -345,7 +347,7 @@ finds() {
     finds ""
     drop_in "$DIR/etc/containerd/conf.d/99-nvidia.toml"
     finds "warning:runtime-shadowed"
-    has "/etc/containerd/config.toml: containerd 1.x ignores the runtime 'flatbed' there, because /etc/containerd/conf.d/99-nvidia.toml replaces the section; run 'flatbed install containerd' again"
+    has "/etc/containerd/config.toml: warning: containerd 1.x ignores the runtime 'flatbed' there, because /etc/containerd/conf.d/99-nvidia.toml replaces the section; run 'flatbed install containerd' again"
     put containerd
     finds ""
 }
