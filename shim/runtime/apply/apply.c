@@ -120,6 +120,7 @@ int apply_decision(const struct decision *decision, struct json_doc *doc, const 
 {
     apply_binds(decision, doc);
     apply_security(decision, doc, spec);
+    apply_gpus(decision, doc, spec);
     apply_tuning(decision, doc, spec);
     if (decision->plan->requests)
         remove_requests(decision->plan->requests, doc, spec);
