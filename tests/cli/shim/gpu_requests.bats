@@ -147,9 +147,9 @@ load lib/gpus
 }
 
 @test "a swarm resource of the toolkit is a request, too" {
-    mkdir -p "$DIR/etc/nvidia-container-runtime"
+    mkdir -p "$DIR/root/etc/nvidia-container-runtime"
     printf '#swarm-resource = "X"\nswarm-resource = "DOCKER_RESOURCE_GPU, OTHER"\n' \
-        >"$DIR/etc/nvidia-container-runtime/config.toml"
+        >"$DIR/root/etc/nvidia-container-runtime/config.toml"
     order_a 1.19.1 cdi
     policy '"devices": ["0"]'
     config '.process.env += ["OTHER=1"]'

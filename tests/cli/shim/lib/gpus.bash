@@ -82,7 +82,8 @@ without_toolkit() {
     FIRST=$DIR/flatbed
 }
 
-# on_host COMMAND…: runs it with the GPUs of this test, and with the files of $DIR/etc in /etc.
+# on_host COMMAND…: runs it with the GPUs of this test, and with the files of $DIR/root over those of this host. They are
+# over all of "/", as an overlay elsewhere is no place to mount from.
 on_host() {
     # shellcheck disable=SC2016
     unshare --mount --propagation private sh -euc '
@@ -91,14 +92,42 @@ on_host() {
         mkdir /proc/driver/nvidia
         cp -r "$1/gpus" /proc/driver/nvidia/
         [ ! -d "$1/capabilities" ] || cp -r "$1/capabilities" /proc/driver/nvidia/
-        if [ -d "$1/etc" ]; then
+        root=
+        if [ -d "$1/root" ]; then
             mount -t tmpfs none "$1/over"
-            mkdir "$1/over/work"
-            cp -r "$1/etc" "$1/over/"
-            mount -t overlay -o "lowerdir=/etc,upperdir=$1/over/etc,workdir=$1/over/work" none /etc
+            root=$1/over/merged
+            mkdir "$1/over/work" "$root"
+            cp -a "$1/root" "$1/over/upper"
+            mount -t overlay -o "lowerdir=/,upperdir=$1/over/upper,workdir=$1/over/work" none "$root"
+            for mount in /*; do
+                ! mountpoint -q "$mount" || mount --rbind "$mount" "$root$mount"
+            done
+            mkdir -p "$root$1"
+            mount --bind "$1" "$root$1"
         fi
         shift
-        exec "$@"' sh "$DIR" "$@"
+        exec ${root:+chroot "$root"} "$@"' sh "$DIR" "$@"
+}
+
+# driver: installs the files that recorded.json has mounts of, and the programs of the hooks.
+driver() {
+    local file
+    mkdir -p "$DIR/root/run/nvidia-persistenced"
+    for file in bin/nvidia-smi bin/nvidia-ctk bin/nvidia-cdi-hook bin/nvidia-container-runtime-hook \
+        lib/x86_64-linux-gnu/libcuda.so.550.54.15 lib/x86_64-linux-gnu/libnvidia-ml.so.550.54.15 \
+        lib/firmware/nvidia/550.54.15/gsp_ga10x.bin; do
+        mkdir -p "$DIR/root/usr/${file%/*}"
+        : >"$DIR/root/usr/$file"
+        chmod 0755 "$DIR/root/usr/$file"
+    done
+    (cd "$DIR/root/run/nvidia-persistenced" && python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")')
+}
+
+# specification FILE NAME [MODE]: installs a CDI specification of lib/nvidia as /etc/cdi/NAME.
+specification() {
+    mkdir -p "$DIR/root/etc/cdi"
+    cp "$NVIDIA/$1" "$DIR/root/etc/cdi/$2"
+    chmod "${3:-0644}" "$DIR/root/etc/cdi/$2"
 }
 
 create() {
