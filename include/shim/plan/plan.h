@@ -29,6 +29,7 @@
 #include "shim/gather/binds.h"
 #include "shim/gather/security.h"
 #include "shim/gather/tuning.h"
+#include "shim/gpu/gpu_facts.h"
 #include "shim/oci/spec.h"
 #include "shim/policy/template.h"
 #include "shim/request/request.h"
@@ -46,6 +47,7 @@ enum plan_kind {
     PLAN_FILE,   /* a generated file: /etc/passwd or /etc/group */
     PLAN_GROUPS, /* supplementary groups of the process */
     PLAN_ROOTFS, /* the root's depth: denied, or kept with a reason to look at it, or restacked */
+    PLAN_GPUS,   /* judged by "gpus"; downgraded: the variable is rewritten, or nodes taken out */
 };
 
 enum plan_verdict {
@@ -66,6 +68,9 @@ struct plan_mount {
     bool ours;   /* the source is this volume's: it must be made and checked even if kept */
     bool idmap;  /* shows the ids that are on disk, through the container's user namespace */
     bool pinned; /* the container's mount names the pinned path, from an edit before this one */
+    /* The container's mount that an edit before this one made: kept, or replaced by an added one,
+     * or taken out with a skipped one. NULL: none. */
+    const struct spec_mount *earlier;
 };
 
 /* PLAN_ENV: a variable, of a volume or of "tuning". */
@@ -130,6 +135,15 @@ struct plan_rlimit {
     bool same;             /* kept, and with this amount */
 };
 
+/* PLAN_GPUS: the container's GPUs. */
+struct plan_gpus {
+    const char *value;    /* NVIDIA_VISIBLE_DEVICES is set to it; NULL: it stays */
+    bool strip;           /* all nodes of GPUs are taken out but for `keep` … */
+    const unsigned *keep; /* … which has their minor numbers */
+    size_t keep_count;
+    const struct gpu_host *host;
+};
+
 struct plan_op {
     enum plan_kind kind;
     enum plan_verdict verdict;
@@ -148,13 +162,14 @@ struct plan_op {
         struct plan_rlimit rlimit;
         struct plan_file file;
         struct plan_groups groups;
+        struct plan_gpus gpus;
         bool restack; /* PLAN_ROOTFS: it is to be mounted anew, with fewer layers (restack.h) */
     };
 };
 
 struct plan {
     const struct plan_op *ops; /* mounts by depth of target, denials among them; variables; the
-                                  user's mounts; security; tuning; the account; the root */
+                                  user's mounts; security; GPUs; tuning; the account; the root */
     size_t count;
     const struct requests *requests; /* whose mounts are taken out; NULL: none are */
 };
@@ -168,8 +183,10 @@ struct plan_input {
     const struct security_facts *security; /* NULL where it has no "security" */
     const struct tuning_facts *tuning;     /* NULL where it has no "tuning" */
     const struct account_facts *account;   /* NULL where it has no "user" */
+    const struct gpu_facts *gpus;          /* NULL where it has no "gpus" */
     size_t depth;                          /* of the root's overlay; 0: not known, or no overlay */
     bool no_volumes;                       /* nothing is to be mounted, only judged */
+    bool rootless;                         /* the runtime is not the host's root: it maps no ids */
 };
 
 /*

@@ -4,13 +4,10 @@
 #include "base/json/json.h"
 #include "base/path.h"
 #include "shim/host/rundir.h"
+#include "shim/oci/state_sweep.h"
 
 #include <dirent.h>
 #include <string.h>
-
-enum { STATE_BYTES = 1024 * 1024 };
-
-static const char kind[] = "state";
 
 /* ---- finding the state ---- */
 
@@ -27,7 +24,7 @@ static struct json_doc *read_state(const char *root, const char *name, const cha
 {
     struct err ignored;
     _cleanup_buf_ struct buf text = BUF_INIT;
-    _cleanup_fd_ int fd = rundir_open(kind, root, false, &ignored);
+    _cleanup_fd_ int fd = rundir_open(STATE_DIRECTORY, root, false, &ignored);
 
     if (fd < 0 || rundir_read(fd, name, STATE_BYTES, &text, &ignored) < 0)
         return NULL;
@@ -48,7 +45,7 @@ struct json_doc *origin_load(const char *id, const char *config)
     struct err ignored;
     _cleanup_free_ char *bundle = real_directory(config);
     _cleanup_buf_ struct buf name = BUF_INIT;
-    int fd = rundir_open(kind, NULL, false, &ignored);
+    int fd = rundir_open(STATE_DIRECTORY, NULL, false, &ignored);
     DIR *roots = fd < 0 ? NULL : fdopendir(fd);
     const struct dirent *entry;
     struct json_doc *state = NULL;

@@ -13,6 +13,7 @@ static const char *const kinds[] = {
     [PLAN_FILE] = "file",
     [PLAN_GROUPS] = "groups",
     [PLAN_ROOTFS] = "rootfs",
+    [PLAN_GPUS] = "gpus",
 };
 
 static const char *const verdicts[] = {
@@ -96,6 +97,9 @@ static void describe_by_kind(const struct outcome *o, struct arena *arena, struc
         break;
     case PLAN_GROUPS:
         describe_value(op, op->asked_by, op->groups.value, out);
+        break;
+    case PLAN_GPUS:
+        out->value = op->gpus.value;
         break;
     case PLAN_SECURITY:
     case PLAN_CAPABILITIES:

@@ -15,6 +15,8 @@ void apply_groups(const struct decision *decision, struct json_doc *doc, const s
 
 /* Returns the entry of `mounts` for a generated file. A failure is the document's. */
 struct json *apply_file_entry(const struct plan_file *file, struct json_doc *doc);
+/* Rewrites the request for GPUs, or takes their nodes out. */
+void apply_gpus(const struct decision *decision, struct json_doc *doc, const struct spec *spec);
 
 /* Sets the size of /dev/shm and the resource limits. */
 void apply_tuning(const struct decision *decision, struct json_doc *doc, const struct spec *spec);

@@ -53,7 +53,7 @@ setup() {
     BUNDLE=$DIR/bundle
     mkdir -p "$BUNDLE"
     low_level "$DIR/low" runc
-    sed -i "s|^cat .*|&\nfor f in passwd group; do cat /run/flatbed/pin/user:\$f >$DIR/low.\$f 2>/dev/null; done|" "$DIR/low"
+    sed -i "s|^cat .*config.*|&\nfor f in passwd group; do cat /run/flatbed/pin/user:\$f >$DIR/low.\$f 2>/dev/null; done|" "$DIR/low"
     accounts
     policy
     config "$BUNDLE"
@@ -220,10 +220,11 @@ END
 @test "exec gets HOME and the groups for the same user only" {
     as_root
     create
+    mkdir -p "$DIR/root/c1" # as a low-level runtime does
     execs() {
         echo "$1" >"$DIR/process.json"
         run "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" --root "$DIR/root" exec -p "$DIR/process.json" c1
-        jq -c '[.env, .user.additionalGids]' "$DIR/process.json"
+        jq -c '[.env, .user.additionalGids]' "$DIR/low.process"
     }
     [ "$(execs '{"user":{"uid":1234,"gid":1234},"env":["A=1"]}')" = '[["A=1","HOME=/home/alice"],[1234,5000,5003]]' ]
     [ "$(execs '{"user":{"uid":1234,"gid":1234,"additionalGids":[9,5003]},"env":["HOME=/"]}')" = '[["HOME=/home/alice"],[9,5003,1234,5000]]' ]
@@ -231,7 +232,9 @@ END
     [ "$(execs '{"user":{"uid":0,"gid":0},"env":["A=1"]}')" = '[["A=1"],null]' ]
     [ "$(execs '{"user":{"uid":1235,"gid":1234}}')" = '[null,null]' ]
     # Also after a second launch of the bundle, which was edited before.
+    rmdir "$DIR/root/c1"
     create
+    mkdir "$DIR/root/c1"
     [ "$(execs '{"user":{"uid":1234,"gid":1234},"env":["A=1"]}')" = '[["A=1","HOME=/home/alice"],[1234,5000,5003]]' ]
 }
 
