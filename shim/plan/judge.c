@@ -53,8 +53,8 @@ static bool maps_ids(const struct policy *policy)
 }
 
 int judge_container(const struct policy *policy, const struct spec *spec, struct json_doc *doc,
-                    int bundle, const char *id, struct arena *arena, struct judgement *out,
-                    struct err *err)
+                    int bundle, const char *id, const char *lowlevel, struct arena *arena,
+                    struct judgement *out, struct err *err)
 {
     bool undecided;
 
@@ -85,6 +85,11 @@ int judge_container(const struct policy *policy, const struct spec *spec, struct
         if (security_gather(policy, spec, &out->facts, doc, arena, &out->security, err) < 0)
             return -1;
         input.security = &out->security;
+    }
+    if (policy->gpus.given) {
+        if (gpu_facts_gather(spec, lowlevel, arena, &out->gpus, err) < 0)
+            return -1;
+        input.gpus = &out->gpus;
     }
     if (policy->tuning.given) {
         tuning_gather(&out->tuning);

@@ -152,6 +152,7 @@ int apply_decision(const struct decision *decision, struct json_doc *doc, const 
 {
     apply_binds(decision, doc);
     apply_security(decision, doc, spec);
+    apply_gpus(decision, doc, spec);
     apply_tuning(decision, doc, spec);
     remove_mounts(decision, spec);
     if (decision->plan->requests)
