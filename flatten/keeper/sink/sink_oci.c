@@ -4,6 +4,7 @@
 #include "base/json/json.h"
 #include "flatten/exchange/blob_store.h"
 #include "flatten/exchange/image_limits.h"
+#include "flatten/keeper/files/file_beneath.h"
 #include "flatten/keeper/files/unfinished.h"
 #include "flatten/keeper/sink/digest_list.h"
 #include "flatten/keeper/sink/sink_index.h"
@@ -137,7 +138,7 @@ static int merged_index(struct oci_sink *s, const struct buf *fresh, struct buf 
     static const struct json_options options = {.unique_keys = true};
     _cleanup_buf_ struct buf old_text = BUF_INIT;
 
-    if (file_read(s->dir, "index.json", IMAGE_JSON_LIMIT, &old_text, err) < 0)
+    if (file_beneath_read(s->dir, "index.json", IMAGE_JSON_LIMIT, &old_text, err) < 0)
         return -1;
     _cleanup_json_ struct json_doc *doc = json_parse(old_text.data, old_text.len, &options, err);
     _cleanup_json_ struct json_doc *added = json_parse(fresh->data, fresh->len, NULL, err);
@@ -227,8 +228,10 @@ static int open_existing(const struct oci_sink *s, int *out, struct err *err)
                                   : err_sys(err, "open");
     if (flock(dir, LOCK_EX) < 0)
         return err_sys(err, "cannot lock the layout");
-    if (fstatat(dir, "index.json", &st, 0) < 0)
+    if (fstatat(dir, "index.json", &st, AT_SYMLINK_NOFOLLOW) < 0)
         return is_empty(dir) ? 1 : err_set(err, ERR_USAGE, "exists and is not an OCI layout");
+    if (!S_ISREG(st.st_mode))
+        return err_set(err, ERR_USAGE, "its index.json is not a regular file");
     *out = steal_fd(&dir);
     return 0;
 }
