@@ -3,8 +3,17 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Bounds for the page: a part of a layer, a part of all layers, depth, and nodes of all trees. */
-enum { LAYER_SHARES = 100, ALL_SHARES = 2000, MOST_DEPTH = 60, MOST_NODES = 10000 };
+/*
+ * Bounds for the page: a part of a layer, a part of all layers, depth, nodes of all trees, and
+ * bytes of names that are joined.
+ */
+enum {
+    LAYER_SHARES = 100,
+    ALL_SHARES = 2000,
+    MOST_DEPTH = 60,
+    MOST_NODES = 10000,
+    MOST_NAME = 200,
+};
 
 enum { SEVERAL = UINT16_MAX, OWN_FILE = 0x80 };
 
@@ -141,15 +150,25 @@ static void put_children(struct hidden *h, uint32_t node, unsigned depth)
     buf_putc(h->out, ']');
 }
 
-/* A directory that only has one thing in it shares its line with that. */
-static void put_node(struct hidden *h, uint32_t node, uint32_t above, unsigned depth)
+/* A directory with only one thing in it shares its line with that, unless the line gets long. */
+static uint32_t join_directories(const struct hidden *h, uint32_t node)
 {
     const struct hidden_node *n = &h->nodes[node];
 
-    while (n->child && !(n->causes & OWN_FILE) && !h->nodes[n->child].next) {
+    for (size_t len = 0;
+         n->child && !(n->causes & OWN_FILE) && !h->nodes[n->child].next && len < MOST_NAME;) {
         node = n->child;
         n = &h->nodes[node];
+        len += tree_node(h->s->tree, node)->name_len + 1;
     }
+    return node;
+}
+
+static void put_node(struct hidden *h, uint32_t node, uint32_t above, unsigned depth)
+{
+    node = join_directories(h, node);
+    const struct hidden_node *n = &h->nodes[node];
+
     buf_putc(h->out, '{');
     put_name(h, node, above);
     put_facts(h, n);

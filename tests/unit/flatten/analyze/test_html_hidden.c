@@ -89,6 +89,26 @@ static void test_file_and_directory(void **state)
     stack_end(&f);
 }
 
+/* A hundred directories in one another are not one line. */
+static void test_long_names(void **state)
+{
+    _cleanup_buf_ struct buf path = BUF_INIT, out = BUF_INIT;
+    struct err err = ERR_INIT;
+    struct stack_of_files f;
+
+    (void)state;
+    stack_begin(&f, 1);
+    for (int i = 0; i < 100; i++)
+        buf_puts(&path, "directory/");
+    buf_puts(&path, "file");
+    add_file(&f, path.data, 1, 1, 2, DEAD_DELETED);
+    assert_works(html_page_put_hidden(&f.s, &out, &err), err);
+    for (const char *name = out.data; (name = strstr(name, "\"name\":\"")); name++)
+        assert_true(strcspn(name + 8, "\"") < 220);
+    assert_contains(out.data, "directory/file\"");
+    stack_end(&f);
+}
+
 /* Small files are summed up: a hundred thousand of them give a small page. */
 static void test_bounds(void **state)
 {
@@ -117,9 +137,9 @@ static void test_bounds(void **state)
 
 UNIT_SUITE(test_html_hidden)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_trees),
-                                              cmocka_unit_test(test_file_and_directory),
-                                              cmocka_unit_test(test_bounds)};
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_trees), cmocka_unit_test(test_file_and_directory),
+        cmocka_unit_test(test_long_names), cmocka_unit_test(test_bounds)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
