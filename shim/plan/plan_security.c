@@ -228,6 +228,8 @@ static bool device_allowed(const struct planner *p, const struct json *device)
     int64_t major = security_device_part(device, "major");
     int64_t minor = security_device_part(device, "minor");
 
+    if (p->in->gpus && gpu_host_owns(&p->in->gpus->host, block, major, minor))
+        return true; /* judged by "gpus" */
     return is_ordinary(block, major, minor) ||
            has_number(facts->devices.list, facts->devices.count, block, major, minor);
 }
