@@ -1,6 +1,7 @@
 #include "shim/plan/plan.h"
 
 #include "shim/plan/plan_parts.h"
+#include "shim/plan/security/plan_security.h"
 
 static int add_parts(struct planner *p)
 {

@@ -1,8 +1,8 @@
-/* Judges what the container would be on the host by the policy's "security". */
+#include "shim/plan/security/plan_security.h"
+
 #include "base/glob.h"
 #include "base/path.h"
 #include "shim/gather/security_devices.h"
-#include "shim/plan/plan_parts.h"
 #include "shim/privilege/capability.h"
 #include "shim/privilege/namespace.h"
 #include "shim/privilege/syscall_filter.h"
