@@ -48,16 +48,24 @@ static bool is_host_namespace(const char *path, enum namespace_kind kind)
            is_namespace_of(&st, "self", kind);
 }
 
+/*
+ * True if one of the namespaces of that kind is the host's, or there is none. runc refuses two of a
+ * kind; crun before 1.18 joins them all.
+ */
 static bool shares_namespace(const struct spec *spec, enum namespace_kind kind)
 {
     const struct json *list = json_path(spec->root, "linux", "namespaces", NULL);
+    bool own = false;
 
     for (size_t i = 0; i < json_count(list); i++) {
         const char *path = json_text(json_get(json_at(list, i), "path"));
-        if (is_namespace(json_at(list, i), kind))
-            return path && *path && is_host_namespace(path, kind);
+        if (!is_namespace(json_at(list, i), kind))
+            continue;
+        if (path && *path && is_host_namespace(path, kind))
+            return true;
+        own = true;
     }
-    return true;
+    return !own;
 }
 
 /* ---- filters ---- */

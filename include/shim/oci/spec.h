@@ -4,7 +4,8 @@
  *
  * Go's encoding/json matches member names without regard to case (and folds U+017F and U+212A), C
  * runtimes do not: a document with "Mounts" beside "mounts" would be two different containers. Such
- * members are refused in every object that is read, and so are wrong types.
+ * members are refused at every depth, as are NUL bytes in names and texts, where C ends them. So are
+ * wrong types of what is read.
  */
 #ifndef SHIM_SPEC_H
 #define SHIM_SPEC_H

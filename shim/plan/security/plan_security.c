@@ -199,6 +199,12 @@ static const char *type_of(const struct json *device)
     return type ? type : "a";
 }
 
+/* True for a block device. crun reads the first letter only; runc refuses a longer word. */
+static bool is_block(const struct json *device)
+{
+    return type_of(device)[0] == 'b';
+}
+
 static bool has_number(const struct device_number *list, size_t count, bool block, int64_t major,
                        int64_t minor)
 {
@@ -224,7 +230,7 @@ static bool is_ordinary(bool block, int64_t major, int64_t minor)
 static bool device_allowed(const struct planner *p, const struct json *device)
 {
     const struct security_facts *facts = p->in->security;
-    bool block = strcmp(type_of(device), "b") == 0;
+    bool block = is_block(device);
     int64_t major = security_device_part(device, "major");
     int64_t minor = security_device_part(device, "minor");
 

@@ -197,6 +197,36 @@ has_own_ipc() { [ "$(readlink "/proc/$1/ns/ipc")" != "$(readlink /proc/self/ns/i
     refused 'the container has prestart hooks'
 }
 
+@test "names that Go folds, and NUL bytes, are refused at every depth" {
+    local count=0 change message
+    policy '"devices": { "allow": [] }, "seccomp": { "deny": ["mount"] }, "hooks": "deny", "user": { "root": "deny" }'
+    while IFS='|' read -r change message; do
+        config "${change/@/|}"
+        create
+        refused "$message"
+        count=$((count + 1))
+    done <<'END'
+.linux.resources.Devices = [{Allow: true, access: "rwm"}]|linux.resources: the member "Devices" would be read as "devices"
+.linux.resources.devices += [{Allow: true, allow: false, access: "rwm"}]|linux.resources.devices\[1\]: the member "Allow"
+.linux.seccomp.DefaultAction = "SCMP_ACT_ALLOW"|linux.seccomp: the member "DefaultAction"
+.linux.seccomp.syscalls[0].Names = ["mount"]|linux.seccomp.syscalls\[0\]: the member "Names"
+.linux.seccomp.syscalls[0].names += ["mount\u0000"]|linux.seccomp.syscalls\[0\].names\[2\]: a NUL byte
+.hooks.Prestart = [{path: "/bin/true"}]|hooks: the member "Prestart"
+.process.capabilities.ambient = ["CAP_SETUID\u0000"]|process.capabilities.ambient\[0\]: a NUL byte
+END
+    [ "$count" -eq 7 ]
+}
+
+@test "of two namespaces of one kind, each is judged" {
+    policy '"namespaces": { "host": [] }'
+    config '.linux.namespaces += [{type: "pid", path: "/proc/1/ns/pid"}]'
+    create
+    refused "share the host's pid namespace"
+    config '.linux.namespaces = [{type: "ipc", path: "/proc/1/ns/ipc"}] + .linux.namespaces'
+    create
+    refused "share the host's ipc namespace"
+}
+
 @test "permissive: several denials at once leave config.json unchanged" {
     policy '"user": { "root": "deny" }, "hooks": "deny", "seccomp": { "require": true }' '"mode": "permissive",'
     config '.process.user.uid = 0 | .hooks = {prestart: [{path: "/bin/true"}]} | del(.linux.seccomp)'

@@ -206,6 +206,15 @@ static void test_devices(void **state)
           "nvidia0\",\"type\":\"b\",\"major\":8,\"minor\":0}],"
           "\"resources\":{\"devices\":[" TAKEN "]}}",
           facts, "/dev/nvidia0 (b 8:0) is not allowed");
+    /* crun reads the first letter of a type: these are disks, not terminals. */
+    check(gpus,
+          "\"linux\":{\"devices\":[{\"path\":\"/x\",\"type\":\"block\",\"major\":136,\"minor\":0}],"
+          "\"resources\":{\"devices\":[" TAKEN "]}}",
+          facts, "/x (block 136:0) is not allowed");
+    check(gpus, RULES(TAKEN ",{\"allow\":true,\"type\":\"blk\",\"major\":136,\"minor\":0}"), facts,
+          "could use the device blk 136:0");
+    check(gpus, RULES(TAKEN ",{\"allow\":true,\"type\":\"all\",\"access\":\"rw\"}"), facts,
+          "could use all devices");
     check(gpus,
           "\"linux\":{\"devices\":[{\"path\":\"/x\",\"type\":\"c\",\"major\":195,\"minor\":0}],"
           "\"resources\":{\"devices\":[" TAKEN "]}}",

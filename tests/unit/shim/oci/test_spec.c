@@ -69,7 +69,39 @@ static void test_refuses(void **state)
         {"{\"mounts\\u0000\":[]}", "top level: a member's name with a NUL byte (\"mounts\")"},
         {"{\"x\\u0000\":[]}", "NUL byte"},
         {"{\"process\":{\"user\":{\"uid\\u0000x\":0}}}", "process.user: a member's name"},
-        {"{\"mounts\":[{\"destination\":\"/a\",\"source\\u0000\":\"/x\"}]}", "NUL byte"},
+        {"{\"mounts\":[{\"destination\":\"/a\",\"source\\u0000\":\"/x\"}]}",
+         "mounts[0]: a member's name with a NUL byte"},
+        /* At every depth, also in what is not read here. */
+        {"{\"linux\":{\"resources\":{\"Devices\":[]}}}",
+         "linux.resources: the member \"Devices\" would be read as \"devices\""},
+        {"{\"linux\":{\"Resources\":{\"devices\":[]}}}", "linux: the member \"Resources\""},
+        {"{\"linux\":{\"resources\":{\"devices\":[{},{\"Allow\":true}]}}}",
+         "linux.resources.devices[1]: the member \"Allow\""},
+        {"{\"linux\":{\"devices\":[{\"path\":\"/dev/null\",\"Major\":8}]}}",
+         "linux.devices[0]: the member \"Major\""},
+        {"{\"linux\":{\"seccomp\":{\"DefaultAction\":\"SCMP_ACT_ALLOW\"}}}",
+         "linux.seccomp: the member \"DefaultAction\" would be read as \"defaultAction\""},
+        {"{\"linux\":{\"seccomp\":{\"syscalls\":[{\"name\xc5\xbf\":[\"mount\"]}]}}}",
+         "would be read as \"names\""},
+        {"{\"linux\":{\"seccomp\":{\"syscalls\":[{\"args\":[{\"valuetwo\":1}]}]}}}",
+         "linux.seccomp.syscalls[0].args[0]: the member \"valuetwo\""},
+        {"{\"linux\":{\"mas\xe2\x84\xaa"
+         "edPaths\":[]}}",
+         "would be read as \"maskedPaths\""},
+        {"{\"hooks\":{\"createruntime\":[]}}", "hooks: the member \"createruntime\""},
+        {"{\"hooks\":{\"prestart\":[{\"Path\":\"/x\"}]}}",
+         "hooks.prestart[0]: the member \"Path\""},
+        {"{\"linux\":{\"sysctl\":{\"net.x\\u0000\":\"1\"}}}",
+         "linux.sysctl: a member's name with a"},
+        {"{\"linux\":{\"rdma\":{\"mlx5_0\":{\"HCAHandles\":1}}}}",
+         "would be read as \"hcaHandles\""},
+        /* Texts end at a NUL byte for a runtime in C, and for the calls of one in Go. */
+        {"{\"linux\":{\"seccomp\":{\"syscalls\":[{\"names\":[\"read\",\"mount\\u0000\"]}]}}}",
+         "linux.seccomp.syscalls[0].names[1]: a NUL byte"},
+        {"{\"process\":{\"capabilities\":{\"ambient\":[\"CAP_SETUID\\u0000x\"]}}}",
+         "process.capabilities.ambient[0]: a NUL byte"},
+        {"{\"annotations\":{\"run.oci.handler\":\"krun\\u0000\"}}",
+         "annotations.run.oci.handler: a NUL byte"},
         {"{\"annotations\":{\"a\\u0000\":\"b\"}}", "annotations: a member's name"},
         {"{\"linux\":{\"namespaces\":[[1]]}}", "linux.namespaces: an entry"},
         {"{\"mount\xc5\xbf\":[]}", "would be read as \"mounts\""},
@@ -107,6 +139,24 @@ static void test_refuses(void **state)
     }
 }
 
+/* Names that mean nothing to a runtime, or are anybody's choice. */
+static void test_free_names(void **state)
+{
+    _cleanup_arena_ struct arena arena = {0};
+    struct err err = ERR_INIT;
+    struct json_doc *doc;
+    struct spec s;
+
+    (void)state;
+    assert_works(
+        read_text("{\"Unknown\":{\"x\":1},\"annotations\":{\"Name\":\"a\",\"MOUNTS\":\"b\"},"
+                  "\"linux\":{\"sysctl\":{\"Kernel\":\"1\"},\"netDevices\":{\"User\":{\"name\":"
+                  "\"n\"}},\"resources\":{\"unified\":{\"Memory\":\"1\"}}}}",
+                  &s, &arena, &doc, &err),
+        err);
+    json_free(doc);
+}
+
 static void test_names_that_go_folds(void **state)
 {
     (void)state;
@@ -127,6 +177,7 @@ UNIT_SUITE(test_spec)
         cmocka_unit_test(test_reads),
         cmocka_unit_test(test_nothing_is_needed),
         cmocka_unit_test(test_refuses),
+        cmocka_unit_test(test_free_names),
         cmocka_unit_test(test_names_that_go_folds),
     };
 
