@@ -189,10 +189,13 @@ static int read_mappings(const struct json *linux_object, const char *key, struc
     return 0;
 }
 
-static int read_namespaces(struct spec *s, const struct json *linux_object, struct err *err)
+/* Reads whether the process gets a user namespace: *count, and the path of one that it joins. */
+static int read_namespaces(struct spec *s, const struct json *linux_object, size_t *count,
+                           struct err *err)
 {
     struct json *list;
 
+    *count = 0;
     if (member(linux_object, "namespaces", JSON_ARRAY, "linux.", &list, err) < 0)
         return -1;
     for (size_t i = 0; i < json_count(list); i++) {
@@ -203,22 +206,45 @@ static int read_namespaces(struct spec *s, const struct json *linux_object, stru
         if (member_text(item, "type", "linux.namespaces[].", &type, err) < 0 ||
             member_text(item, "path", "linux.namespaces[].", &path, err) < 0)
             return -1;
-        if (type && strcmp(type, "user") == 0 && path && *path)
-            s->joins_user_namespace = true;
+        if (!type || strcmp(type, "user") != 0)
+            continue;
+        ++*count;
+        if (path && *path)
+            s->user_namespace = path;
     }
     return 0;
+}
+
+/*
+ * Runtimes use the mappings only for a user namespace. One without mappings gets what the runtime
+ * chooses; which of two is used depends on the runtime.
+ */
+static void settle_user_namespace(struct spec *s, size_t count)
+{
+    bool mapped = s->uid_map.count && s->gid_map.count;
+
+    if (count != 1) {
+        s->uid_map.count = 0;
+        s->gid_map.count = 0;
+    }
+    if (count > 1)
+        s->user_namespace = NULL;
+    s->joins_user_namespace = count > 1 || s->user_namespace || (count == 1 && !mapped);
 }
 
 static int read_linux(struct spec *s, struct err *err)
 {
     struct json *linux_object;
+    size_t user_namespaces;
 
     if (member(s->root, "linux", JSON_OBJECT, "", &linux_object, err) < 0)
         return -1;
     if (read_mappings(linux_object, "uidMappings", &s->uid_map, err) < 0 ||
-        read_mappings(linux_object, "gidMappings", &s->gid_map, err) < 0)
+        read_mappings(linux_object, "gidMappings", &s->gid_map, err) < 0 ||
+        read_namespaces(s, linux_object, &user_namespaces, err) < 0)
         return -1;
-    return read_namespaces(s, linux_object, err);
+    settle_user_namespace(s, user_namespaces);
+    return 0;
 }
 
 int spec_read(struct json_doc *doc, struct arena *arena, struct spec *out, struct err *err)
@@ -253,6 +279,18 @@ const char *spec_env(const struct spec *spec, const char *name)
             return text + len + 1;
     }
     return NULL;
+}
+
+bool spec_is_idmapped(const struct json *mount)
+{
+    const struct json *options = json_get(mount, "options");
+
+    for (size_t i = 0; i < json_count(options); i++) {
+        const char *text = json_text(json_at(options, i));
+        if (text && (strncmp(text, "idmap", 5) == 0 || strncmp(text, "ridmap", 6) == 0))
+            return true;
+    }
+    return json_count(json_get(mount, "uidMappings")) || json_count(json_get(mount, "gidMappings"));
 }
 
 bool spec_has_option(const struct json *options, const char *name)

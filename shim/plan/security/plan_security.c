@@ -33,12 +33,57 @@ static int judge_user(struct planner *p)
     const struct policy_security *s = &p->in->policy->security;
     const struct security_facts *facts = p->in->security;
 
-    if (!s->root.deny || (!facts->host_root && !facts->host_root_later))
+    if (!s->root.deny)
+        return 0;
+    if (!facts->host_root && facts->ids_problem)
+        return deny(p, "security.user", &s->root.place,
+                    "the ids of the container's user namespace are not known: %s",
+                    facts->ids_problem);
+    if (!facts->host_root && facts->root_inside)
+        return deny(p, "security.user", &s->root.place,
+                    "%s of the container's user namespace is root's on this host, and its process "
+                    "could become it: map no id to 0",
+                    facts->root_inside);
+    if (!facts->host_root && !facts->host_root_later)
         return 0;
     return deny(
         p, "security.user", &s->root.place, "the container's process %s root on this host%s%s%s",
         facts->host_root ? "would be" : "could become", facts->host_root ? "" : " (CAP_SETUID)",
         s->root_say ? ": " : "", s->root_say ? s->root_say : "");
+}
+
+/* True for a volume of the policy, from an earlier edit. */
+static bool is_volume(const struct planner *p, const struct spec_mount *mount)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        const struct plan_op *op = &p->ops[i];
+        if (op->kind == PLAN_MOUNT && op->verdict == PLAN_KEPT && op->mount.ours &&
+            plan_mounted_on(p->in->spec, op->mount.target) == mount)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * On an idmapped mount another id acts as root of the host: it reads root's files, and can leave
+ * programs there that have root's setuid bit.
+ */
+static int judge_idmapped(struct planner *p)
+{
+    const struct policy_switch *root = &p->in->policy->security.root;
+
+    for (size_t i = 0; root->deny && !p->in->security->rootless && i < p->in->spec->mount_count;
+         i++) {
+        const struct spec_mount *mount = &p->in->spec->list[i];
+        if (!spec_is_idmapped(mount->entry) || is_volume(p, mount))
+            continue;
+        if (deny(p, "security.user", &root->place,
+                 "files of the mount on %.200s can be root's on this host while other ids own them "
+                 "in the container: mount it without idmap",
+                 mount->destination) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 static int judge_hooks(struct planner *p)
@@ -328,8 +373,9 @@ int plan_add_security(struct planner *p)
     const struct policy_security *s = &p->in->policy->security;
     bool privileged = security_is_privileged(p->in->spec);
 
-    if (judge_user(p) < 0 || judge_hooks(p) < 0 || judge_annotations(p) < 0 ||
-        judge_namespaces(p) < 0 || judge_capabilities(p, privileged) < 0 || judge_privileges(p) < 0)
+    if (judge_user(p) < 0 || judge_idmapped(p) < 0 || judge_hooks(p) < 0 ||
+        judge_annotations(p) < 0 || judge_namespaces(p) < 0 ||
+        judge_capabilities(p, privileged) < 0 || judge_privileges(p) < 0)
         return -1;
     if (!privileged)
         return judge_devices(p) < 0 || judge_system_paths(p) < 0 ? -1 : judge_filter(p);

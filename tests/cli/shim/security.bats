@@ -72,7 +72,7 @@ passed() {
     config '.process.user.uid = 0'
     create
     refused 'security.user: the container.s process would be root on this host: use --user'
-    config '.process.user.uid = 0 | .linux.uidMappings = [{containerID: 0, hostID: 100000, size: 65536}] | .linux.gidMappings = .linux.uidMappings'
+    config '.process.user.uid = 0 | .linux.namespaces += [{type: "user"}] | .linux.uidMappings = [{containerID: 0, hostID: 100000, size: 65536}] | .linux.gidMappings = .linux.uidMappings'
     create
     passed
 }
@@ -87,7 +87,78 @@ passed() {
     passed
     rm "$DIR/low.config"
     policy '"user": { "root": "deny" }'
-    config '.process.capabilities.ambient = ["CAP_SETUID"] | .linux.uidMappings = [{containerID: 0, hostID: 100000, size: 65536}] | .linux.gidMappings = .linux.uidMappings'
+    config '.process.capabilities.ambient = ["CAP_SETUID"] | .linux.namespaces += [{type: "user"}] | .linux.uidMappings = [{containerID: 0, hostID: 100000, size: 65536}] | .linux.gidMappings = .linux.uidMappings'
+    create
+    passed
+}
+
+@test "id maps: no id of the container is root of the host" {
+    local map
+    policy '"user": { "root": "deny" }'
+    for map in '[{containerID: 0, hostID: 1001, size: 1}, {containerID: 1, hostID: 0, size: 1}]' \
+        '[{containerID: 0, hostID: 1001, size: 2000}, {containerID: 9000, hostID: 0, size: 5}]'; do
+        config ".process.user.uid = 0 | .linux.namespaces += [{type: \"user\"}] | .linux.uidMappings = $map |
+            .linux.gidMappings = [{containerID: 0, hostID: 1001, size: 65536}]"
+        create
+        refused "security.user: uid (1|9000) of the container's user namespace is root's on this host"
+        config ".process.user.uid = 0 | .linux.namespaces += [{type: \"user\"}] | .linux.gidMappings = $map |
+            .linux.uidMappings = [{containerID: 0, hostID: 1001, size: 65536}]"
+        create
+        refused "security.user: gid (1|9000) of the container's user namespace is root's on this host"
+    done
+}
+
+@test "id maps without a user namespace, or a user namespace without maps, hide no root" {
+    policy '"user": { "root": "deny" }'
+    config '.process.user.uid = 0 | .linux.uidMappings = [{containerID: 0, hostID: 100000, size: 65536}] | .linux.gidMappings = .linux.uidMappings'
+    create
+    refused 'would be root on this host'
+    config '.linux.namespaces += [{type: "user"}]'
+    create
+    refused "ids of the container's user namespace are not known"
+}
+
+# joins UID-MAP: the container joins the user namespace of another process, as its uid 0; sets $other.
+joins() {
+    unshare --user sleep 600 3>&- &
+    other=$!
+    until [ "$(readlink "/proc/$other/ns/user")" != "$(readlink /proc/self/ns/user)" ]; do sleep 0.05; done
+    echo -e "$1" >"$DIR/map"
+    dd if="$DIR/map" of="/proc/$other/uid_map" bs=4096 status=none # in one write
+    printf '0 100000 1000' >"/proc/$other/gid_map"
+    config ".process.user.uid = 0 | .linux.namespaces += [{type: \"user\", path: \"/proc/$other/ns/user\"}]"
+}
+
+@test "a user namespace that a container joins is looked at: the host's, one with its root, another" {
+    local other
+    policy '"user": { "root": "deny" }'
+    config '.linux.namespaces += [{type: "user", path: "/proc/1/ns/user"}] | .process.capabilities.ambient = ["CAP_SETUID"]'
+    create
+    refused 'could become root on this host'
+    config '.linux.namespaces += [{type: "user", path: "/nonexistent"}] | .process.capabilities.ambient = ["CAP_SETUID"]'
+    create
+    refused 'could become root on this host|are not known'
+    joins '0 100000 1000'
+    create
+    kill "$other"
+    passed
+    rm "$DIR/low.config"
+    joins '0 1001 1\n1 0 1'
+    create
+    kill "$other"
+    refused "uid 1 of the container's user namespace is root's on this host"
+}
+
+@test "root is denied: an idmapped mount of the user's is refused, a volume is not" {
+    local change
+    policy '"user": { "root": "deny" }'
+    for change in '{uidMappings: [{containerID: 0, hostID: 1234, size: 1}]}' '{options: ["rbind", "idmap"]}' \
+        '{options: ["bind", "ridmap=uids=0-1234-1;gids=0-1234-1"]}'; do
+        config ".mounts = [{destination: \"/x\", type: \"bind\", source: \"/srv\", options: [\"rbind\"]} + $change]"
+        create
+        refused "security.user: files of the mount on /x can be root's on this host"
+    done
+    config '.mounts = [{destination: "/x", type: "bind", source: "/srv", options: ["rbind"]}]'
     create
     passed
 }

@@ -25,6 +25,7 @@ static void test_reads(void **state)
             "\"mounts\":[{\"destination\":\"/a//b/./c/\",\"source\":\"/s\",\"type\":\"bind\"},"
             "{\"destination\":\"x/../y\"}],"
             "\"linux\":{\"uidMappings\":[{\"containerID\":0,\"hostID\":100,\"size\":10}],"
+            "\"gidMappings\":[{\"containerID\":0,\"hostID\":100,\"size\":10}],"
             "\"namespaces\":[{\"type\":\"user\"}]}}",
             &s, &arena, &doc, &err),
         err);
@@ -139,6 +140,47 @@ static void test_refuses(void **state)
     }
 }
 
+#define MAPS                                                                                       \
+    "\"uidMappings\":[{\"containerID\":0,\"hostID\":9,\"size\":1}],"                               \
+    "\"gidMappings\":[{\"containerID\":0,\"hostID\":9,\"size\":1}]"
+
+/* Mappings count for one user namespace only. */
+static void test_user_namespaces(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t maps;
+        bool joins;
+        const char *path;
+    } rows[] = {
+        {"{\"linux\":{" MAPS "}}", 0, false, NULL},
+        {"{\"linux\":{" MAPS ",\"namespaces\":[{\"type\":\"pid\"}]}}", 0, false, NULL},
+        {"{\"linux\":{" MAPS ",\"namespaces\":[{\"type\":\"user\"}]}}", 1, false, NULL},
+        {"{\"linux\":{\"namespaces\":[{\"type\":\"user\"}]}}", 0, true, NULL},
+        {"{\"linux\":{" MAPS ",\"namespaces\":[{\"type\":\"user\",\"path\":\"/p\"}]}}", 1, true,
+         "/p"},
+        {"{\"linux\":{" MAPS
+         ",\"namespaces\":[{\"type\":\"user\",\"path\":\"/p\"},{\"type\":\"user\"}]}}",
+         0, true, NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        _cleanup_arena_ struct arena arena = {0};
+        struct err err = ERR_INIT;
+        struct json_doc *doc;
+        struct spec s;
+        assert_works(read_text(rows[i].text, &s, &arena, &doc, &err), err);
+        assert_int_equal(s.uid_map.count, rows[i].maps);
+        assert_int_equal(s.joins_user_namespace, rows[i].joins);
+        if (rows[i].path)
+            assert_string_equal(s.user_namespace, rows[i].path);
+        else
+            assert_null(s.user_namespace);
+        json_free(doc);
+    }
+}
+
 /* Names that mean nothing to a runtime, or are anybody's choice. */
 static void test_free_names(void **state)
 {
@@ -174,11 +216,9 @@ static void test_names_that_go_folds(void **state)
 UNIT_SUITE(test_spec)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reads),
-        cmocka_unit_test(test_nothing_is_needed),
-        cmocka_unit_test(test_refuses),
-        cmocka_unit_test(test_free_names),
-        cmocka_unit_test(test_names_that_go_folds),
+        cmocka_unit_test(test_reads),      cmocka_unit_test(test_nothing_is_needed),
+        cmocka_unit_test(test_refuses),    cmocka_unit_test(test_user_namespaces),
+        cmocka_unit_test(test_free_names), cmocka_unit_test(test_names_that_go_folds),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

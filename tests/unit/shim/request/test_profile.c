@@ -88,7 +88,8 @@ static const struct {
      "{" USER(1) ",\"linux\":{\"namespaces\":[{\"type\":\"user\",\"path\":\"/x\"}]}}", "rest"},
     /* through the mapping */
     {ONE("\"uid\":[\"100007\"]"),
-     "{" USER(7) ",\"linux\":{\"uidMappings\":[{\"containerID\":0,\"hostID\":100000,\"size\":100}],"
+     "{" USER(7) ",\"linux\":{\"namespaces\":[{\"type\":\"user\"}],\"uidMappings\":[{"
+                 "\"containerID\":0,\"hostID\":100000,\"size\":100}],"
                  "\"gidMappings\":[{\"containerID\":0,\"hostID\":100000,\"size\":100}]}}",
      "p"},
     {ONE("\"annotation\":{\"a.b\":\"x*\",\"c\":[\"1\",\"2\"]}"),
