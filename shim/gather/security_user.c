@@ -2,7 +2,7 @@
 
 #include "shim/host/trust.h"
 #include "shim/host/userns.h"
-#include "shim/privilege/capability.h"
+#include "shim/privilege/root_capability.h"
 
 #include <string.h>
 
@@ -71,13 +71,20 @@ static bool is_root(const struct spec *spec, const struct ids *ids)
     return (!ids->own || !ids->known || id_map_outside(&ids->uids, spec->uid, &uid)) && uid == 0;
 }
 
-/* True if the process gets CAP_SETUID as an ambient capability; others go with the uid of root. */
-static bool may_become_root(const struct policy_security *s, const struct spec *spec)
+/* Capabilities that are not ambient go when a process that is not root executes its program. */
+static int find_root_capabilities(const struct policy_security *s, const struct spec *spec,
+                                  struct arena *arena, const char **out, struct err *err)
 {
-    uint64_t ambient = capability_list(spec->process, "ambient") &
-                       security_capabilities(s, security_is_privileged(spec));
+    uint64_t kept = security_capabilities(s, security_is_privileged(spec));
+    _cleanup_buf_ struct buf text = BUF_INIT;
 
-    return ambient & capability_bit("SETUID");
+    root_capability_print(spec->process, kept, &text);
+    if (text.failed)
+        return err_nomem(err);
+    if (!text.len)
+        return 0;
+    *out = arena_strndup(arena, text.data, text.len);
+    return *out ? 0 : err_nomem(err);
 }
 
 int security_find_user(const struct policy_security *s, const struct spec *spec,
@@ -96,6 +103,5 @@ int security_find_user(const struct policy_security *s, const struct spec *spec,
     out->own_ids = ids.own && ids.known;
     if (out->own_ids)
         return find_root_inside(&ids, arena, &out->root_inside, err);
-    out->host_root_later = may_become_root(s, spec);
-    return 0;
+    return find_root_capabilities(s, spec, arena, &out->root_by, err);
 }

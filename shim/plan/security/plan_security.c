@@ -44,12 +44,16 @@ static int judge_user(struct planner *p)
                     "%s of the container's user namespace is root's on this host, and its process "
                     "could become it: map no id to 0",
                     facts->root_inside);
-    if (!facts->host_root && !facts->host_root_later)
+    if (!facts->host_root && facts->root_by)
+        return deny(p, "security.user", &s->root.place,
+                    "the container's process could act as root on this host by %s: run it without "
+                    "--cap-add, or leave such capabilities out of security.capabilities.max",
+                    facts->root_by);
+    if (!facts->host_root)
         return 0;
-    return deny(
-        p, "security.user", &s->root.place, "the container's process %s root on this host%s%s%s",
-        facts->host_root ? "would be" : "could become", facts->host_root ? "" : " (CAP_SETUID)",
-        s->root_say ? ": " : "", s->root_say ? s->root_say : "");
+    return deny(p, "security.user", &s->root.place,
+                "the container's process would be root on this host%s%s", s->root_say ? ": " : "",
+                s->root_say ? s->root_say : "");
 }
 
 /* True for a volume of the policy, from an earlier edit. */

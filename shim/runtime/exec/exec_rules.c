@@ -1,6 +1,7 @@
 #include "shim/runtime/exec/exec_rules.h"
 
 #include "shim/privilege/capability.h"
+#include "shim/privilege/root_capability.h"
 
 /* ---- keeping the rules, at create ---- */
 
@@ -90,12 +91,17 @@ static int deny(const struct json *rule, const char *detail, struct err *err)
 
 static int apply_root(const struct json *rule, const struct spec *process, struct err *err)
 {
+    _cleanup_buf_ struct buf by = BUF_INIT;
     uint64_t root;
 
     if (!rule)
         return 0;
-    if (capability_list(process->process, "ambient") & capability_bit("SETUID"))
-        return deny(rule, "by CAP_SETUID", err);
+    buf_puts(&by, "by ");
+    root_capability_print(process->process, ~(uint64_t)0, &by);
+    if (by.failed)
+        return err_nomem(err);
+    if (by.len > 3)
+        return deny(rule, by.data, err);
     if (json_u64(json_get(rule, "uid"), &root) && root != process->uid)
         return 0;
     return deny(rule, NULL, err);

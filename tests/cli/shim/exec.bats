@@ -148,12 +148,16 @@ becomes() {
     refused '' '{'
     becomes '{"user":{"uid":1001}}'
     refused ': by CAP_SETUID' '{"user":{"uid":1001},"capabilities":{"ambient":["CAP_SETUID"]}}'
-    becomes '{"user":{"uid":1001},"capabilities":{"bounding":["CAP_SETUID"],"ambient":["CAP_CHOWN"]}}'
+    refused ': by CAP_DAC_READ_SEARCH (reads all files' '{"user":{"uid":1001},"capabilities":{"ambient":["CAP_DAC_READ_SEARCH"]}}'
+    refused ': by CAP_MKNOD' '{"user":{"uid":1001},"capabilities":{"ambient":["CAP_KILL","CAP_MKNOD"]}}'
+    refused ': by CAP_OF_TOMORROW' '{"user":{"uid":1001},"capabilities":{"ambient":["CAP_OF_TOMORROW"]}}'
+    becomes '{"user":{"uid":1001},"capabilities":{"bounding":["CAP_SETUID"],"ambient":["CAP_KILL"]}}'
 }
 
 @test "an exec loses a dropped capability that would make it root" {
     as_root
     guarded '"user": { "root": "deny" }, "capabilities": { "drop": ["SETUID"] }'
+    refused ': by CAP_CHOWN' '{"user":{"uid":1001},"capabilities":{"ambient":["CAP_SETUID","CAP_CHOWN"]}}'
     becomes '{"user":{"uid":1001},"capabilities":{"ambient":["CAP_SETUID"]}}' >/dev/null
     [ "$(jq -c .capabilities.ambient "$DIR/process.json")" = '[]' ]
 }

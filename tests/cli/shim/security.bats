@@ -81,7 +81,7 @@ passed() {
     policy '"user": { "root": "deny" }'
     config '.process.capabilities.ambient = ["CAP_SETUID"]'
     create
-    refused 'security.user: the container.s process could become root on this host \(CAP_SETUID\)'
+    refused 'security.user: the container.s process could act as root on this host by CAP_SETUID \(sets any uid\): run it without --cap-add'
     policy '"user": { "root": "deny" }, "capabilities": { "drop": ["SETUID"] }'
     create
     passed
@@ -118,6 +118,33 @@ passed() {
     refused "ids of the container's user namespace are not known"
 }
 
+@test "each ambient capability that makes root is refused, alone and among others" {
+    local name
+    policy '"user": { "root": "deny" }'
+    for name in SETUID SETGID DAC_OVERRIDE DAC_READ_SEARCH CHOWN FOWNER SETFCAP MKNOD SYS_ADMIN SYS_MODULE SYS_PTRACE \
+        SYS_RAWIO SYS_BOOT BPF PERFMON; do
+        config ".process.capabilities.ambient = [\"CAP_KILL\", \"CAP_$name\"]"
+        create
+        refused "security.user: .* could act as root on this host by CAP_$name \([^)]+\): run it without"
+    done
+    config '.process.capabilities.ambient = ["CAP_CHOWN", "CAP_MKNOD", "CAP_CHOWN", "CAP_OF_TOMORROW", "7"]'
+    create
+    refused 'by CAP_CHOWN \(takes files from root\), CAP_MKNOD, CAP_OF_TOMORROW, 7:'
+    config '.process.capabilities.ambient = ["CAP_KILL", "CAP_NET_BIND_SERVICE", "CAP_NET_RAW", "CAP_SYS_NICE", "CAP_IPC_LOCK"]'
+    create
+    passed
+    rm "$DIR/low.config"
+    config '.process.capabilities.ambient = ["CAP_DAC_READ_SEARCH", "CAP_OF_TOMORROW"]'
+    policy '"user": { "root": "deny" }, "capabilities": { "max": ["CHOWN", "NET_BIND_SERVICE"] }'
+    create
+    passed
+    [ "$(jq -c .process.capabilities.ambient "$DIR/low.config")" = '[]' ]
+    rm "$DIR/low.config"
+    config '.process.capabilities.ambient = ["CAP_CHOWN"]'
+    create
+    refused 'by CAP_CHOWN'
+}
+
 # joins UID-MAP: the container joins the user namespace of another process, as its uid 0; sets $other.
 joins() {
     unshare --user sleep 600 3>&- &
@@ -134,10 +161,10 @@ joins() {
     policy '"user": { "root": "deny" }'
     config '.linux.namespaces += [{type: "user", path: "/proc/1/ns/user"}] | .process.capabilities.ambient = ["CAP_SETUID"]'
     create
-    refused 'could become root on this host'
+    refused 'could act as root on this host'
     config '.linux.namespaces += [{type: "user", path: "/nonexistent"}] | .process.capabilities.ambient = ["CAP_SETUID"]'
     create
-    refused 'could become root on this host|are not known'
+    refused 'could act as root on this host|are not known'
     joins '0 100000 1000'
     create
     kill "$other"
@@ -323,7 +350,7 @@ END
     done <<'END'
 .process.capabilities.bounding += ["CAP_SYS_ADMIN"] @ del(.linux.resources)|"privileged": "deny"
 .process.user.uid = 0|"user": { "root": "deny" }
-.process.capabilities.ambient = ["CAP_SETUID"]|"user": { "root": "deny" }
+.process.capabilities.ambient = ["CAP_DAC_READ_SEARCH"]|"user": { "root": "deny" }
 del(.linux.seccomp)|"seccomp": { "require": true }
 .linux.seccomp.defaultAction = "SCMP_ACT_TRACE"|"seccomp": { "deny": ["mount"] }
 .linux.namespaces @= map(select(.type != "network"))|"namespaces": { "host": [] }

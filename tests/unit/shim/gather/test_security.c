@@ -297,6 +297,8 @@ static void test_capability_names(void **state)
     assert_true(capability_bit("CHOWN") == 1);
     assert_true(capability_bit("CAP_CHOWN") == 1);
     assert_true(capability_bit("cap_dac_override") == 2);
+    assert_true(capability_bit("21") == capability_bit("SYS_ADMIN")); /* as libcap, and so crun */
+    assert_true(capability_bit("99") == 0);
     assert_true(capability_bit("NOPE") == 0);
     assert_true(capability_bit("") == 0);
 }
