@@ -94,8 +94,8 @@ int security_find_user(const struct policy_security *s, const struct spec *spec,
 
     if (!s->root.deny)
         return 0;
-    out->rootless = out->own_ids = trust_in_user_namespace();
-    if (!spec->process || out->rootless)
+    out->own_ids = trust_in_user_namespace();
+    if (!spec->process || out->own_ids)
         return 0;
     if (find_ids(spec, &ids, arena, &out->ids_problem, err) < 0)
         return -1;

@@ -1,5 +1,6 @@
 #include "shim/plan/judge.h"
 
+#include "shim/host/trust.h"
 #include "shim/request/profile.h"
 
 #include <string.h>
@@ -64,6 +65,7 @@ int judge_container(const struct policy *policy, const struct spec *spec, struct
         .values = out->facts.values,
         /* a pause container carries its pod's annotations: its volume requests are ignored,
            its profile is not */
+        .rootless = trust_in_user_namespace(),
         .no_volumes = is_pause_container(spec) && !undecided,
     };
     if (policy->binds.given) {

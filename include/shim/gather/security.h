@@ -10,9 +10,8 @@
 struct security_facts {
     bool host_root; /* the container's process would be root on the host */
     const char
-        *root_by;  /* ambient capabilities by which it acts as root there, in words; or NULL */
-    bool rootless; /* this runtime is in a user namespace itself */
-    bool own_ids;  /* its ids are those of a user namespace, and known */
+        *root_by; /* ambient capabilities by which it acts as root there, in words; or NULL */
+    bool own_ids; /* its ids are those of a user namespace, and known */
     const char *root_inside; /* "uid 5" or "gid 5": the id there that is root's on the host; or NULL
                               */
     const char *ids_problem; /* why the ids are not known, or NULL */

@@ -154,6 +154,8 @@ struct policy_security {
     struct policy_place namespaces;  /* `file` NULL: not given */
     struct policy_list devices;      /* globs of host paths */
     struct policy_list annotations;  /* globs of keys that are denied */
+    struct policy_list
+        annotations_allowed; /* globs of keys, of those that are denied by themselves */
 };
 
 /* The parts of the plan from which a container may opt out. */

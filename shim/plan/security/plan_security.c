@@ -1,16 +1,15 @@
 #include "shim/plan/security/plan_security.h"
 
-#include "base/glob.h"
 #include "base/path.h"
 #include "shim/gather/security_devices.h"
+#include "shim/plan/security/security_deny.h"
 #include "shim/privilege/capability.h"
 #include "shim/privilege/namespace.h"
 #include "shim/privilege/syscall_filter.h"
 
 #include <string.h>
 
-/* Adds an operation for a key of the policy. */
-static struct plan_op *security_push(struct planner *p, enum plan_kind kind, const char *key)
+struct plan_op *security_push(struct planner *p, enum plan_kind kind, const char *key)
 {
     struct plan_op *op = plan_push(p, kind);
 
@@ -19,14 +18,7 @@ static struct plan_op *security_push(struct planner *p, enum plan_kind kind, con
     return op;
 }
 
-/* Adds a denial for a key of the policy: 0, or -1 without memory. */
-#define deny(p, key, place, ...)                                                                   \
-    ({                                                                                             \
-        struct plan_op *op_ = security_push(p, PLAN_SECURITY, key);                                \
-        op_ ? plan_decide(p, op_, PLAN_DENIED, place, __VA_ARGS__) : -1;                           \
-    })
-
-/* ---- user, hooks, annotations, namespaces ---- */
+/* ---- user, hooks, namespaces ---- */
 
 static int judge_user(struct planner *p)
 {
@@ -76,8 +68,7 @@ static int judge_idmapped(struct planner *p)
 {
     const struct policy_switch *root = &p->in->policy->security.root;
 
-    for (size_t i = 0; root->deny && !p->in->security->rootless && i < p->in->spec->mount_count;
-         i++) {
+    for (size_t i = 0; root->deny && !p->in->rootless && i < p->in->spec->mount_count; i++) {
         const struct spec_mount *mount = &p->in->spec->list[i];
         if (!spec_is_idmapped(mount->entry) || is_volume(p, mount))
             continue;
@@ -99,23 +90,6 @@ static int judge_hooks(struct planner *p)
         if (json_count(hooks->members[i].value))
             return deny(p, "security.hooks", &s->hooks.place, "the container has %s hooks",
                         hooks->members[i].key);
-    return 0;
-}
-
-static int judge_annotations(struct planner *p)
-{
-    const struct policy_list *denied = &p->in->policy->security.annotations;
-    const struct json *list = p->in->spec->annotations;
-
-    for (size_t i = 0; i < json_count(list); i++)
-        for (size_t d = 0; d < denied->count; d++) {
-            const char *key = list->members[i].key;
-            if (!glob_matches(denied->items[d], key))
-                continue;
-            if (deny(p, "security.annotations", &denied->place, "'%.80s' may not be set", key) < 0)
-                return -1;
-            break;
-        }
     return 0;
 }
 
@@ -378,8 +352,7 @@ int plan_add_security(struct planner *p)
     bool privileged = security_is_privileged(p->in->spec);
 
     if (judge_user(p) < 0 || judge_idmapped(p) < 0 || judge_hooks(p) < 0 ||
-        judge_annotations(p) < 0 || judge_namespaces(p) < 0 ||
-        judge_capabilities(p, privileged) < 0 || judge_privileges(p) < 0)
+        judge_namespaces(p) < 0 || judge_capabilities(p, privileged) < 0 || judge_privileges(p) < 0)
         return -1;
     if (!privileged)
         return judge_devices(p) < 0 || judge_system_paths(p) < 0 ? -1 : judge_filter(p);

@@ -295,6 +295,20 @@ has_own_ipc() { [ "$(readlink "/proc/$1/ns/ipc")" != "$(readlink /proc/self/ns/i
     refused 'the container has prestart hooks'
 }
 
+@test "an annotation that replaces what the policy judges is refused, also by binds alone" {
+    policy '"seccomp": { "deny": ["mount"] }'
+    config '.annotations = {"run.oci.seccomp_bpf_data": "BgAAAAAA/38="}'
+    create
+    refused "security.annotations: 'run.oci.seccomp_bpf_data' replaces the filter for system calls, past security.seccomp"
+    echo "{ \"version\": 1, \"runtime\": { \"paths\": [\"$DIR/low\"] }, \"binds\": { \"default\": \"deny\" } }" >"$DIR/policy.json"
+    config '.annotations = {"run.oci.hooks.stdout": "/etc/cron.d/x"}'
+    create
+    refused "'run.oci.hooks.stdout' has root write to a file of the host, past binds: leave it out"
+    echo "{ \"version\": 1, \"runtime\": { \"paths\": [\"$DIR/low\"] } }" >"$DIR/policy.json"
+    create
+    passed
+}
+
 @test "names that Go folds, and NUL bytes, are refused at every depth" {
     local count=0 change message
     policy '"devices": { "allow": [] }, "seccomp": { "deny": ["mount"] }, "hooks": "deny", "user": { "root": "deny" }'

@@ -126,6 +126,7 @@ struct plan_input {
     const struct tuning_facts *tuning;     /* NULL where it has no "tuning" */
     size_t depth;                          /* of the root's overlay; 0: not known, or no overlay */
     bool no_volumes;                       /* nothing is to be mounted, only judged */
+    bool rootless;                         /* this runtime is in a user namespace itself */
 };
 
 #endif

@@ -7,4 +7,10 @@
 /* Adds an operation for each thing that is denied or taken away. Fails only without memory. */
 int plan_add_security(struct planner *p) must_check;
 
+/*
+ * Denies annotations that the policy denies, and those by which runc or crun would replace what the
+ * policy judges, also without "security". Fails only without memory.
+ */
+int plan_add_annotations(struct planner *p) must_check;
+
 #endif
