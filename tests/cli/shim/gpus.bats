@@ -45,6 +45,24 @@ load lib/gpus
     passed
     has_gpus 1
     jq -e '.linux.devices | map(.path) | contains(["/dev/nvidia1", "/dev/nvidiactl", "/dev/nvidia-uvm"])' "$DIR/low.config"
+    # A device that was named counts, whatever the image says.
+    config '.process.env += ["NVIDIA_VISIBLE_DEVICES=all", "NVIDIA_VISIBLE_DEVICES=void"]
+        | .linux.devices = [{path: "/dev/nvidia1", type: "c", major: 195, minor: 1}]'
+    create
+    passed
+    cmp "$BUNDLE/config.json" "$DIR/low.config"
+    policy '"max": 1'
+    rm -r "$DIR/gpus/0000:01:00.0"
+    create
+    passed
+    ! jq -e '.linux.devices[0]' "$DIR/low.config" || false
+    config '.process.env += ["NVIDIA_VISIBLE_DEVICES=all", "NVIDIA_VISIBLE_DEVICES=void"]
+        | .annotations = {"io.container.manager": "libpod"}
+        | .linux.devices = [{path: "/dev/nvidia1", type: "c", major: 195, minor: 1}]'
+    create
+    passed
+    cmp "$BUNDLE/config.json" "$DIR/low.config"
+    card 0000:01:00.0 0
     policy '"max": 1, "default": "deny"'
     asks all
     create
@@ -113,6 +131,14 @@ load lib/gpus
     config '.linux.resources.devices += [{allow: true, type: "c", major: 195, access: "rwm"}]'
     create
     refused 'the GPU 1 is not allowed; allowed are 0'
+}
+
+@test "a node that is a bind mount counts" {
+    mknod "$DIR/node" c 195 1
+    policy '"devices": ["0"]'
+    config ".mounts += [{destination: \"/dev/x\", type: \"bind\", source: \"$DIR/node\", options: [\"bind\"]}]"
+    create
+    refused 'the GPU 1 is not allowed'
 }
 
 @test "GPUs have the numbers of nvidia-smi, not those of their nodes" {

@@ -151,7 +151,7 @@ static void test_stripping(void **state)
     (void)state;
     assert_int_equal(judge("", got).outcome, GPU_STRIPPED);
     assert_int_equal(judge("\"default\":\"GPU-b1\"", got).keep, 1);
-    assert_contains(judge("\"default\":\"2\"", got).reason, "has not got all of 2");
+    assert_contains(judge("\"default\":\"7\"", got).reason, "has not got all of 7");
     assert_contains(judge("\"default\":\"1:0\"", got).reason, "has not got all of 1:0");
     assert_contains(judge("\"default\":\"0,1\",\"max\":1", got).reason, "at most 1");
 }
