@@ -133,6 +133,26 @@ load lib/gpus
     refused 'the GPU 1 is not allowed; allowed are 0'
 }
 
+@test "a container without a cgroup has no rules for devices, and is refused" {
+    local policies
+    without_toolkit
+    config .
+    for policies in '"gpus": { "max": 1 }' '"security": { "devices": { "allow": [] } }'; do
+        printf '{ "version": 1, "runtime": { "paths": ["%s"], "flavor": "crun" }, %s }' "$LOW" "$policies" >"$DIR/policy.json"
+        run --separate-stderr on_host "$FIRST" --cgroup-manager disabled create --bundle "$BUNDLE" c1
+        refused 'without a cgroup .--cgroup-manager=disabled. could use all devices'
+        run --separate-stderr on_host "$FIRST" --cgroup-manager=cgroupfs create --bundle "$BUNDLE" c1
+        passed
+        rm "$DIR/low.config"
+        # runc does not know the option, so it must be known which of them this is.
+        sed -i 's/, "flavor": "crun"//' "$DIR/policy.json"
+        run --separate-stderr on_host "$FIRST" --cgroup-manager=disabled create --bundle "$BUNDLE" c1
+        [ "$status" -eq 1 ]
+        [[ $stderr =~ 'runc and crun read this command line differently' ]]
+        rm "$DIR/low.config" # written for the question which of them it is
+    done
+}
+
 @test "a node that is a bind mount counts" {
     mknod "$DIR/node" c 195 1
     policy '"devices": ["0"]'
