@@ -1,5 +1,6 @@
 #include "shim/plan/judge.h"
 
+#include "shim/host/trust.h"
 #include "shim/request/profile.h"
 
 #include <string.h>
@@ -43,6 +44,14 @@ static int choose_profile(const struct policy *policy, const struct spec *spec, 
                : 0;
 }
 
+static bool maps_ids(const struct policy *policy)
+{
+    for (size_t i = 0; i < policy->volume_count; i++)
+        if (policy->volumes[i].idmap != IDMAP_NEVER)
+            return true;
+    return false;
+}
+
 int judge_container(const struct policy *policy, const struct spec *spec, struct json_doc *doc,
                     int bundle, const char *id, struct arena *arena, struct judgement *out,
                     struct err *err)
@@ -65,6 +74,7 @@ int judge_container(const struct policy *policy, const struct spec *spec, struct
         /* a pause container carries its pod's annotations: its volume requests are ignored,
            its profile is not */
         .no_volumes = is_pause_container(spec) && !undecided,
+        .rootless = maps_ids(policy) && trust_rootless(),
     };
     if (policy->binds.given) {
         if (binds_gather(policy, spec, &out->facts, bundle, arena, &out->binds, err) < 0)

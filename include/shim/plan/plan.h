@@ -63,6 +63,9 @@ struct plan_mount {
     bool ours;   /* the source is this volume's: it must be made and checked even if kept */
     bool idmap;  /* shows the ids that are on disk, through the container's user namespace */
     bool pinned; /* the container's mount names the pinned path, from an edit before this one */
+    /* The container's mount that an edit before this one made: kept, or replaced by an added one,
+     * or taken out with a skipped one. NULL: none. */
+    const struct spec_mount *earlier;
 };
 
 /* PLAN_ENV: a variable, of a volume or of "tuning". */
@@ -147,6 +150,7 @@ struct plan_input {
     const struct tuning_facts *tuning;     /* NULL where it has no "tuning" */
     size_t depth;                          /* of the root's overlay; 0: not known, or no overlay */
     bool no_volumes;                       /* nothing is to be mounted, only judged */
+    bool rootless;                         /* the runtime is not the host's root: it maps no ids */
 };
 
 /*
