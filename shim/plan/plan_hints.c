@@ -96,12 +96,6 @@ static void put_namespaces(const struct policy_security *s, struct buf *out)
         buf_puts(out, "none (leave out --pid=host, --network=host, --ipc=host, --uts=host)");
 }
 
-static void put_user(const struct policy_security *s, struct buf *out)
-{
-    if (!s->root_say)
-        buf_puts(out, "run it as a user, as with --user $(id -u):$(id -g)");
-}
-
 static void put_privileged(const struct policy_security *s, struct buf *out)
 {
     buf_puts(out, s->devices.count ? "leave out --privileged, and name devices by --device"
@@ -122,6 +116,8 @@ static void put_system_paths(const struct policy_security *s, struct buf *out)
 
 static void put_annotations(const struct policy_security *s, struct buf *out)
 {
+    if (!s->annotations.count)
+        return;
     buf_puts(out, "denied annotations: ");
     policy_list_print(&s->annotations, out);
 }
@@ -136,13 +132,10 @@ static const struct {
     const char *key;
     void (*put)(const struct policy_security *s, struct buf *out);
 } hints[] = {
-    {"security.annotations", put_annotations},
-    {"security.hooks", put_hooks},
-    {"security.devices", put_devices},
-    {"security.namespaces", put_namespaces},
-    {"security.user", put_user},
-    {"security.privileged", put_privileged},
-    {"security.seccomp", put_seccomp},
+    {"security.annotations", put_annotations},   {"security.hooks", put_hooks},
+    {"security.devices", put_devices},           {"security.namespaces", put_namespaces},
+
+    {"security.privileged", put_privileged},     {"security.seccomp", put_seccomp},
     {"security.system_paths", put_system_paths},
 };
 
