@@ -3,6 +3,7 @@
 #include "base/human.h"
 #include "shim/admin/command_restack_common.h"
 #include "shim/host/trust.h"
+#include "shim/oci/state_sweep.h"
 #include "shim/policy/size.h"
 
 #include <string.h>
@@ -34,16 +35,24 @@ const struct command_spec command_gc_spec = {
     .program = "flatbed",
     .name = "gc",
     .operands = "",
-    .summary = "Trim the cache of trees of merged layers.",
+    .summary = "Trim the cache of trees of merged layers, and what launches left.",
     .details =
         "Removes trees whose layers are gone, then trees that were not used for long. A tree that\n"
         "a container is running on stays. Files that an engine has removed take room until the\n"
-        "last tree that links them is gone.\n",
+        "last tree that links them is gone. Also removes from /run/flatbed what was kept for\n"
+        "containers that are gone, and temporary files of calls that were killed.\n",
     .options = gc_options,
     .completes = OPERANDS_NONE,
 };
 
-static int print_removed(const struct gc_command *c, const struct restack_list *list,
+static void print_left(const struct gc_command *c, size_t left, struct buf *out)
+{
+    if (left)
+        buf_printf(out, "%s %zu file%s of launches that are over\n",
+                   c->dry ? "would remove" : "removed", left, left == 1 ? "" : "s");
+}
+
+static int print_removed(const struct gc_command *c, const struct restack_list *list, size_t left,
                          struct err *err)
 {
     _cleanup_json_ struct json_doc *doc = json_new_object(err);
@@ -63,10 +72,13 @@ static int print_removed(const struct gc_command *c, const struct restack_list *
         buf_printf(&out, "%s %s, %s: %s\n", c->dry ? "would remove" : "removed", item->key,
                    human_size_binary(item->bytes, size), item->leaves);
     }
+    json_set(doc, json_root(doc), "left_over", json_number(doc, left));
     if (c->json && json_write(doc, &out, err) < 0)
         return -1;
     if (c->json)
         buf_putc(&out, '\n');
+    else
+        print_left(c, left, &out);
     return program_print(&out, err);
 }
 
@@ -77,13 +89,15 @@ static int trim_cache(const struct gc_command *c, struct err *err)
     struct restack_list list = {0};
     struct restack_limits limits = {
         .bytes = UINT64_MAX, .seconds = (int64_t)c->days * DAY, .now = time(NULL)};
+    size_t left = 0;
 
     if (c->size && !size_parse(c->size, &limits.bytes))
         return err_set(err, ERR_USAGE, "--max-size=%s: expected a size such as 10g", c->size);
     if (c->days > MOST_DAYS)
         return err_set(err, ERR_USAGE, "--unused is at most %d days", MOST_DAYS);
     if (trust_rootless())
-        return err_set(err, ERR_UNSUPPORTED, "only root can see which processes use a tree");
+        return err_set(err, ERR_UNSUPPORTED,
+                       "only root can see which processes use a tree, and what launches left");
     if (command_restack_open(c->cache, false, &cache, err) < 0)
         return -1;
     if (cache.fd >= 0) {
@@ -93,7 +107,9 @@ static int trim_cache(const struct gc_command *c, struct err *err)
         if (!c->dry && restack_list_trim(&cache, &list, err) < 0)
             return -1;
     }
-    return print_removed(c, &list, err);
+    if (state_sweep_all(c->dry, &left, err) < 0)
+        return -1;
+    return print_removed(c, &list, left, err);
 }
 
 int command_gc(int argc, char *const argv[], bool *help, struct err *err)

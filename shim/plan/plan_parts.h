@@ -20,6 +20,9 @@ int plan_add_env(struct planner *p) must_check;
 /* Judges the mounts that the user brought. */
 int plan_add_binds(struct planner *p) must_check;
 
+/* Judges the container's GPUs. */
+int plan_add_gpus(struct planner *p) must_check;
+
 /* Sizes /dev/shm, resource limits and numbers of threads. */
 int plan_add_tuning(struct planner *p) must_check;
 

@@ -158,6 +158,24 @@ struct policy_security {
         annotations_allowed; /* globs of keys, of those that are denied by themselves */
 };
 
+/* What a container gets that asks for all GPUs, where that is denied. */
+enum gpus_default { GPUS_NONE, GPUS_REFUSE, GPUS_LISTED };
+
+/* "gpus": the GPUs of NVIDIA that a container may have. */
+struct policy_gpus {
+    bool given;
+    struct policy_place place; /* of the section */
+    bool limited;              /* `max` is given */
+    uint64_t max;
+    struct policy_place max_place;
+    struct policy_list devices; /* numbers, ranges, and globs of UUIDs; not given: any */
+    bool allow_all;             /* "all": "allow" */
+    struct policy_place all_place;
+    enum gpus_default fallback;
+    struct policy_text names; /* GPUS_LISTED: "0,1" */
+    struct policy_place fallback_place;
+};
+
 /* The parts of the plan from which a container may opt out. */
 enum policy_opt_out { OPT_OUT_MOUNTS, OPT_OUT_TUNING, POLICY_OPT_OUTS };
 
@@ -255,6 +273,7 @@ struct policy {
     size_t volume_count;
     struct policy_binds binds;
     struct policy_security security;
+    struct policy_gpus gpus;
     unsigned opt_out; /* bits of enum policy_opt_out */
     struct policy_audit audit;
     struct policy_profile *profiles; /* the first that matches counts */

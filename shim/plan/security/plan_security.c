@@ -68,7 +68,8 @@ static int judge_idmapped(struct planner *p)
 {
     const struct policy_switch *root = &p->in->policy->security.root;
 
-    for (size_t i = 0; root->deny && !p->in->rootless && i < p->in->spec->mount_count; i++) {
+    for (size_t i = 0; root->deny && !p->in->in_user_namespace && i < p->in->spec->mount_count;
+         i++) {
         const struct spec_mount *mount = &p->in->spec->list[i];
         if (!spec_is_idmapped(mount->entry) || is_volume(p, mount))
             continue;
@@ -257,6 +258,8 @@ static bool device_allowed(const struct planner *p, const struct json *device)
     int64_t major = security_device_part(device, "major");
     int64_t minor = security_device_part(device, "minor");
 
+    if (p->in->gpus && gpu_host_owns(&p->in->gpus->host, block, major, minor))
+        return true; /* judged by "gpus" */
     return is_ordinary(block, major, minor) ||
            has_number(facts->devices.list, facts->devices.count, block, major, minor);
 }
