@@ -2,6 +2,7 @@
 
 #include "base/fdio.h"
 #include "base/path.h"
+#include "shim/gather/hooks.h"
 #include "shim/gather/security_user.h"
 #include "shim/host/trust.h"
 #include "shim/mount/source.h"
@@ -166,6 +167,8 @@ int security_gather(const struct policy *policy, const struct spec *spec, struct
     if (s->namespaces.file)
         find_namespaces(spec, out);
     if (s->devices.given && security_find_devices(&s->devices, arena, &out->devices, err) < 0)
+        return -1;
+    if (s->hooks.deny && hooks_gather(s, spec, arena, out, err) < 0)
         return -1;
     struct err why = ERR_INIT;
     if (security_is_privileged(spec) || gather_filter(s, spec, doc, arena, out, &why) == 0)

@@ -61,12 +61,13 @@ static DIR *list_directory(int dirfd)
 /* Sweeps a directory whose lock this process has. Returns how many files were left. */
 static size_t sweep_place(const struct place *p)
 {
-    size_t count = atomic_file_sweep(p->dirfd, p->dry);
     DIR *dir = list_directory(p->dirfd);
     const struct dirent *entry;
+    size_t count = 0;
 
     while (dir && (entry = readdir(dir)))
-        count += sweep_file(p, entry->d_name);
+        count +=
+            sweep_file(p, entry->d_name) || atomic_file_sweep_one(p->dirfd, entry->d_name, p->dry);
     if (dir)
         closedir(dir);
     return count;

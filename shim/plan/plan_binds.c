@@ -316,7 +316,7 @@ static bool is_administrators(const struct plan_op *op, const struct spec_mount 
     const struct bind_source *b = op->bind.source;
 
     if (b->origin == BIND_OF_USER || (is_writable(mount->options) && !b->origin_writable) ||
-        spec_is_idmapped(mount->entry))
+        spec_is_idmapped(op->bind.entry))
         return false;
     return r->access != BIND_DENY || !r->rule ||
            (r->rule == r->matched && strcmp(r->matched_path, b->path) != 0);

@@ -87,6 +87,17 @@ static int apply_and_write(struct edit *e, struct err *err)
     return changes || e->bundle.linked ? bundle_write(&e->bundle, err) : 0;
 }
 
+/* Podman's --cgroups=disabled leaves out the rules for devices that were judged. */
+static int check_cgroup(const struct edit *e, const struct policy *policy, struct err *err)
+{
+    if (!e->call->no_cgroup || !(policy->security.devices.given || policy->gpus.given))
+        return 0;
+    return err_set(err, ERR_POLICY,
+                   "%s: a container without a cgroup (--cgroup-manager=disabled) could use all "
+                   "devices of this host",
+                   policy->security.devices.given ? "security.devices" : "gpus");
+}
+
 static int edit_bundle(struct edit *e, struct err *err)
 {
     struct judgement *j = &e->judgement;
@@ -103,7 +114,7 @@ static int edit_bundle(struct edit *e, struct err *err)
         decision_begin(&j->plan, &e->arena, &e->decision, err) < 0)
         return -1;
     bool enforce = j->policy->mode == POLICY_ENFORCE;
-    if (enforce && decision_check(&e->decision, err) < 0)
+    if (enforce && (decision_check(&e->decision, err) < 0 || check_cgroup(e, j->policy, err) < 0))
         return -1;
     /* In the engine's mount namespace: some of what is prepared is for this container alone. */
     if (restack_root(j, false, &e->arena, &e->decision, err) < 0 ||

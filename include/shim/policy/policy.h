@@ -139,6 +139,12 @@ struct policy_capabilities {
     struct policy_place place;
 };
 
+/* A hook that "hooks" allows. */
+struct policy_hook {
+    const char *path;
+    struct policy_list args; /* globs, one for each argument; "..." as the last: any more */
+};
+
 /* "security": the rights that a container may have, beside its mounts. */
 struct policy_security {
     bool given;
@@ -154,6 +160,8 @@ struct policy_security {
     struct policy_place namespaces;  /* `file` NULL: not given */
     struct policy_list devices;      /* globs of host paths */
     struct policy_list annotations;  /* globs of keys that are denied */
+    struct policy_hook *hook_rules;  /* further ones that are allowed where `hooks` is denied */
+    size_t hook_rule_count;
     struct policy_list
         annotations_allowed; /* globs of keys, of those that are denied by themselves */
 };

@@ -114,7 +114,7 @@ static bool is_harmless(const struct planner *p, const struct rule *r, const cha
     if (strcmp(r->key, "run.oci.mount_context_type") == 0)
         return is_context_type(value);
     /* There the engine is the user's, and so are its groups. */
-    return strcmp(r->key, "run.oci.keep_original_groups") == 0 && p->in->in_user_namespace;
+    return strcmp(r->key, "run.oci.keep_original_groups") == 0 && p->in->rootless;
 }
 
 /* ---- what the policy judges ---- */

@@ -2,6 +2,7 @@
 
 #include "base/path.h"
 #include "shim/gather/security_devices.h"
+#include "shim/gpu/gpu_host.h"
 #include "shim/plan/security/security_deny.h"
 #include "shim/privilege/capability.h"
 #include "shim/privilege/namespace.h"
@@ -68,8 +69,7 @@ static int judge_idmapped(struct planner *p)
 {
     const struct policy_switch *root = &p->in->policy->security.root;
 
-    for (size_t i = 0; root->deny && !p->in->in_user_namespace && i < p->in->spec->mount_count;
-         i++) {
+    for (size_t i = 0; root->deny && !p->in->rootless && i < p->in->spec->mount_count; i++) {
         const struct spec_mount *mount = &p->in->spec->list[i];
         if (!spec_is_idmapped(mount->entry) || is_volume(p, mount))
             continue;
@@ -82,15 +82,45 @@ static int judge_idmapped(struct planner *p)
     return 0;
 }
 
+/* Returns the fact about a hook, or NULL. */
+static const struct hook_fact *find_hook(const struct security_facts *facts,
+                                         const struct json *entry)
+{
+    for (size_t i = 0; i < facts->hook_count; i++)
+        if (facts->hooks[i].entry == entry)
+            return &facts->hooks[i];
+    return NULL;
+}
+
+/* Denies the first hook of that kind that is not allowed. */
+static int judge_hooks_of(struct planner *p, const char *kind, const struct json *list)
+{
+    const struct policy_place *place = &p->in->policy->security.hooks.place;
+
+    if (json_count(list) && !json_is(list, JSON_ARRAY))
+        return deny(p, "security.hooks", place, "the container has %.32s hooks that are no list",
+                    kind);
+    for (size_t i = 0; i < json_count(list); i++) {
+        const struct json *entry = json_at(list, i);
+        const struct hook_fact *fact = find_hook(p->in->security, entry);
+        const char *path = json_text(json_get(entry, "path"));
+        if (!fact || fact->problem)
+            return deny(p, "security.hooks", place, "the container has %.32s hooks: %.200s: %s",
+                        kind, path ? path : "one without a path",
+                        fact ? fact->problem : "it is not allowed");
+    }
+    return 0;
+}
+
 static int judge_hooks(struct planner *p)
 {
-    const struct policy_security *s = &p->in->policy->security;
     const struct json *hooks = json_get(p->in->spec->root, "hooks");
 
-    for (size_t i = 0; s->hooks.deny && json_is(hooks, JSON_OBJECT) && i < hooks->len; i++)
-        if (json_count(hooks->members[i].value))
-            return deny(p, "security.hooks", &s->hooks.place, "the container has %s hooks",
-                        hooks->members[i].key);
+    if (!p->in->policy->security.hooks.deny || !json_is(hooks, JSON_OBJECT))
+        return 0;
+    for (size_t i = 0; i < hooks->len; i++)
+        if (judge_hooks_of(p, hooks->members[i].key, hooks->members[i].value) < 0)
+            return -1;
     return 0;
 }
 

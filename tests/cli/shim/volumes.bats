@@ -61,6 +61,20 @@ hang() {
     [ "$(destinations)" = '["/proc","/logs","/work/imagenet"]' ]
 }
 
+@test "a mount of an earlier edit goes with its variable if its optional source is gone" {
+    data '"optional": true'
+    run shim create --bundle "$BUNDLE" c1
+    [ "$(destinations)" = '["/proc","/logs","/work/imagenet"]' ]
+    rmdir "$DIR/srv/data/imagenet"
+    run shim create --bundle "$BUNDLE" c1
+    [ "$status" -eq 7 ]
+    [ "$(destinations)" = '["/proc","/logs"]' ]
+    [ "$(jq -c .process.env "$BUNDLE/config.json")" = '["A=1"]' ]
+    mkdir "$DIR/srv/data/imagenet"
+    run shim create --bundle "$BUNDLE" c1
+    [ "$(destinations)" = '["/proc","/logs","/work/imagenet"]' ]
+}
+
 # ------------------------------------------------------------------ features of the runtime
 
 # able FEATURES_JSON: makes a runtime that prints these features, and counts the questions.

@@ -142,8 +142,8 @@ struct plan_input {
     const struct gpu_facts *gpus;          /* NULL where it has no "gpus" */
     size_t depth;                          /* of the root's overlay; 0: not known, or no overlay */
     bool no_volumes;                       /* nothing is to be mounted, only judged */
-    bool in_user_namespace;                /* this runtime is in one itself */
-    bool rootless;                         /* the runtime is not the host's root: it maps no ids */
+    bool rootless;                         /* this runtime is in a user namespace itself */
+    bool no_idmap;                         /* it is not the host's root, and so maps no ids */
 };
 
 #endif
