@@ -67,11 +67,13 @@ static int audit_edit(const struct edit *e, bool changes, struct err *err)
 static int keep_state(const struct edit *e, struct err *err)
 {
     const struct judgement *j = &e->judgement;
-    const struct spec *held = j->policy->security.given && !trust_rootless() ? &e->spec : NULL;
+    const struct state_source from = {.judgement = j,
+                                      .decision = &e->decision,
+                                      .spec = &e->spec,
+                                      .held = j->policy->security.given && !trust_rootless(),
+                                      .bundle = e->bundle.dirfd};
 
-    return state_save(e->call->root, e->call->id, j, &e->decision, held, lowlevel_depth() > 1,
-                      err) < 0 &&
-                   held
+    return state_save(e->call->root, e->call->id, &from, lowlevel_depth() > 1, err) < 0 && from.held
                ? -1
                : 0;
 }

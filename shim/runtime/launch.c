@@ -135,6 +135,12 @@ static char *find_real_root(const char *root)
     return strdup(root);
 }
 
+/* Returns true for what runc or crun takes if no --root is given. */
+static bool is_default_root(const char *root)
+{
+    return strcmp(root, "/run/runc") == 0 || strcmp(root, "/run/crun") == 0;
+}
+
 /* A relative --root is that of a container which is there already: no state is kept under one. */
 static int settle_root(struct launch *l, struct err *err)
 {
@@ -144,7 +150,8 @@ static int settle_root(struct launch *l, struct err *err)
         return 0;
     char *real = find_real_root(call->root);
     free(l->root);
-    call->root = l->root = real;
+    l->root = real;
+    call->root = real && is_default_root(real) ? NULL : real;
     return real ? 0 : err_nomem(err);
 }
 

@@ -299,6 +299,15 @@ becomes() {
         [ "$status" -eq 1 ] || { echo "$root" && false; }
         [ ! -e "$DIR/low.words" ]
     done
+    # The names of the default: both runtimes have one.
+    local id=names-$$
+    run shim create --bundle "$BUNDLE" "$id"
+    for root in /run/runc /run//crun/; do
+        run shim --root "$root" exec -p "$DIR/process.json" "$id"
+        [ "$status" -eq 1 ] || { echo "$root" && false; }
+    done
+    run shim --root /run/runc delete "$id"
+    [ ! -e "/run/flatbed/state/default/$id.json" ]
     rm -r "$DIR/root"
     run shim --root "$DIR/self//root" delete c1
     [ ! -e "$(state_directory)/c1.json" ]
@@ -342,6 +351,12 @@ becomes() {
     run shim --root "$DIR/root" delete c1
     [ "$status" -eq 7 ]
     made
+    config "$BUNDLE"
+    annotate ""
+    made
+    [ "$(jq -c '[.env, .made[].subject]' "$(state_directory)/c1.json")" = '[null,"logs"]' ]
+    sed -i '/"logs"/,/}/d' "$DIR/policy.json"
+    sed -i 's|"env": { "DATA": "{target}" } },|"env": { "DATA": "{target}" } }|' "$DIR/policy.json"
     config "$BUNDLE"
     annotate ""
     made
