@@ -106,3 +106,15 @@ refuses() {
     run docker_cli run --runtime=flatbed --rm --user 1001:1001 --network=container:other -v "$dir/mounts/shm:/x" "$FB_IMAGE" true
     expect_match "$other/mounts/shm is not allowed"
 }
+
+# SECURITY.md and flatbed-policy(5), "Out of reach", say so. If one of these fails, the documents are out of date.
+@test "README's policy: dockerd makes missing sources and fills volumes, whatever the policy" {
+    refuses "$FB_DIR/missing is not allowed" -v "$FB_DIR/missing:/x"
+    expect_equal "$(stat -c %u "$FB_DIR/missing")" 0
+    rmdir "$FB_DIR/missing"
+    refuses 'security.devices' -v filled:/bin --device-cgroup-rule 'b 7:0 rwm'
+    [ -e "$FB_DIR/docker/volumes/filled/_data/busybox" ]
+    docker_run --detach --user 1001:1001 --name other "$FB_IMAGE" sleep 600 >/dev/null
+    docker_cli cp other:/etc/passwd "$FB_DIR/copied"
+    docker_cli volume rm filled >/dev/null 2>&1 || true
+}
