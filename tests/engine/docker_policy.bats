@@ -42,7 +42,18 @@ refuses() {
     expect_match 'CapBnd:[[:space:]]*0000000000000400'
     expect_match 'NoNewPrivs:[[:space:]]*1'
     [ -e "$FB_SRV/home/1001/mine" ]
+    [[ $(ls "$FB_SRV/srv/logs/1001") =~ ^20[0-9]{2}-[0-9]{2}-[0-9]{2}_[0-9a-f]{12}$ ]]
     docker_cli volume rm named >/dev/null
+}
+
+@test "README's first example works with this version of Docker" {
+    local -a words
+    read -ra words < <(sed -n 's/^    docker run //p' "$BATS_TEST_DIRNAME/../../README.md" | head -n 1)
+    [ "${words[0]}" = --runtime=flatbed ]
+    [ "${words[-2]} ${words[-1]}" = "python train.py" ]
+    run docker_cli run --rm --network=none --user 1001:1001 "${words[@]:0:${#words[@]}-3}" "$FB_IMAGE" ls -d /workspace/data/imagenet
+    expect_status 0
+    expect_output /workspace/data/imagenet
 }
 
 @test "README's policy: a shareable /dev/shm, another container's network and its /dev/shm work" {
