@@ -53,3 +53,22 @@ void human_put_short(struct buf *out, const char *text, size_t most)
     buf_put_printable(out, text, end);
     buf_puts(out, "…");
 }
+
+void human_put_word(struct buf *out, const char *word)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+=,-";
+
+    if (*word && word[strspn(word, plain)] == '\0') {
+        buf_puts(out, word);
+        return;
+    }
+    buf_putc(out, '\'');
+    for (; *word; word++) {
+        if (*word == '\'')
+            buf_puts(out, "'\\''");
+        else
+            buf_putc(out, *word);
+    }
+    buf_putc(out, '\'');
+}

@@ -173,11 +173,11 @@ static int advise_flatten(const struct advice_facts *f, struct advice_list *out,
     buf_printf(&text, "flatten would drop %s (%.1f %%)", human_size(all, most),
                human_share(all, f->dead->payload));
     if (kept)
-        buf_printf(
-            &text,
-            "; flatten --keep-base=%u drops %s of them, keeps the %u oldest layers for other "
-            "images, and takes %.2f probes a path instead of %.2f",
-            kept, human_size(saved, size), kept, then.existing.mean, f->lookups->existing.mean);
+        buf_printf(&text,
+                   "; flatten --keep-base=%u drops %s of them, keeps the %u oldest layer%s for "
+                   "other images, and takes %.2f probes a path instead of %.2f",
+                   kept, human_size(saved, size), kept, human_s(kept), then.existing.mean,
+                   f->lookups->existing.mean);
     buf_putc(&text, '.');
     lookup_report_clear(&then);
     return advice_add(out, "flatten", all, &text, err);
@@ -224,10 +224,9 @@ static int advise_compiled(const struct advice_facts *f, const struct stale_repo
     if (stale->stale == 0)
         return 0;
     buf_printf(&text,
-               "%" PRIu64
-               " .pyc files (%s with those that have no source) do not match their source, "
-               "such as ",
-               stale->stale, human_size(stale->bytes, size));
+               "%" PRIu64 " .pyc file%s (%s with those that have no source) %s source, such as ",
+               stale->stale, human_s(stale->stale), human_size(stale->bytes, size),
+               stale->stale == 1 ? "does not match its" : "do not match their");
     put_path(f, stale->worst[0], &text);
     buf_puts(&text, ": Python compiles them again in every container. Run python -m compileall "
                     "after the sources' last change, and keep their times.");

@@ -13,8 +13,9 @@ static void put_head(const struct analysis *a, struct buf *out)
     char payload[HUMAN_SIZE], dead[HUMAN_SIZE], wasted[HUMAN_SIZE];
 
     human_put_short(out, a->source, MOST_PATH);
-    buf_printf(out, "\n  %u layers, %" PRIu64 " entries, %s of file content\n", d->layer_count,
-               a->read.entries_in, human_size(d->payload, payload));
+    buf_printf(out, "\n  %u layer%s, %" PRIu64 " entr%s, %s of file content\n", d->layer_count,
+               human_s(d->layer_count), a->read.entries_in, human_y(a->read.entries_in),
+               human_size(d->payload, payload));
     buf_printf(out, "  %s dead (%.1f %%); dive: efficiency %.2f %%, %s wasted\n",
                human_size(d->payload - d->live, dead),
                human_share(d->payload - d->live, d->payload), 100 * d->efficiency,
@@ -75,7 +76,7 @@ static void put_kills(const struct analysis *a, struct buf *out)
         const struct dead_kill *k = &d->kills[i];
         buf_printf(out, "  %9s of layer %u in layer %u: %s, %" PRIu64 " file%s  ",
                    human_size(k->bytes, size), k->layer, k->by, dead_cause_text[k->cause], k->files,
-                   k->files == 1 ? "" : "s");
+                   human_s(k->files));
         put_step(a, k->by, out);
         buf_putc(out, '\n');
     }
@@ -146,11 +147,11 @@ static void put_import(const struct analysis *a, struct buf *out)
     if (i->modules == 0)
         return;
     buf_printf(out,
-               "  Python: importing each of %" PRIu64 " modules once over %zu sys.path entries"
-               " probes %" PRIu64 " layers\n  for names that exist and %" PRIu64
+               "  Python: importing each module once (%" PRIu64 ") over sys.path (%zu entr%s)"
+               " makes %" PRIu64 " probe%s\n  for names that exist and %" PRIu64
                " for names that do not; flattened %" PRIu64 " and %" PRIu64 ".\n",
-               i->modules, i->site_count, i->found_probes, i->absent_probes, flat->found_probes,
-               flat->absent_probes);
+               i->modules, i->site_count, human_y(i->site_count), i->found_probes,
+               human_s(i->found_probes), i->absent_probes, flat->found_probes, flat->absent_probes);
 }
 
 static void put_lookups(const struct analysis *a, struct buf *out)
@@ -160,24 +161,25 @@ static void put_lookups(const struct analysis *a, struct buf *out)
 
     buf_printf(
         out,
-        "\nLookups: %" PRIu64 " paths in %" PRIu64 " directories\n"
+        "\nLookups: %" PRIu64 " path%s in %" PRIu64 " director%s\n"
         "  a cold ...         probes  fresh mount  no dentries  no cache   (against one layer: "
         "1 + k * (probes - 1))\n",
-        l->paths, l->directories);
+        l->paths, human_s(l->paths), l->directories, human_y(l->directories));
     put_ratio(a, "stat", LOOKUP_STAT, l->existing.mean, out);
     put_ratio(a, "missing name", LOOKUP_MISSING, l->missing.mean, out);
     put_ratio(a, "readdir", LOOKUP_READDIR, l->depth.mean, out);
     buf_printf(
         out,
-        "  99 %% of the paths take at most %u probes, of missing names %u; flattened all take "
+        "  99 %% of the paths take at most %u probe%s, of missing names %u; flattened all take "
         "1.\n",
-        l->existing.p99, l->missing.p99);
+        l->existing.p99, human_s(l->existing.p99), l->missing.p99);
     put_costs(a->costs, out);
     put_import(a, out);
     if (l->worst_count)
         buf_puts(out, "  Directories in many layers\n");
     for (size_t i = 0; i < l->worst_count && i < MOST_KILLS; i++) {
-        buf_printf(out, "    %4u layers, %6u names  /", l->worst[i].layers, l->worst[i].entries);
+        buf_printf(out, "    %4u layer%s, %6u name%s  /", l->worst[i].layers,
+                   human_s(l->worst[i].layers), l->worst[i].entries, human_s(l->worst[i].entries));
         human_put_short(out, layer_stack_path(&a->stack, l->worst[i].node, &path), MOST_PATH);
         buf_putc(out, '\n');
     }
@@ -189,7 +191,7 @@ static void put_group(const struct analysis *a, const struct duplicate_group *g,
     char size[HUMAN_SIZE];
 
     buf_printf(out, "  %9s  %u times, in %u layer%s:", human_size(g->size, size), g->copies,
-               g->layers, g->layers == 1 ? "" : "s");
+               g->layers, human_s(g->layers));
     for (uint32_t i = 0; i < g->copies && i < DUPLICATE_PATHS; i++) {
         buf_puts(out, " /");
         human_put_short(out, layer_stack_path(&a->stack, g->nodes[i], &path), MOST_PATH);
@@ -203,14 +205,14 @@ static void put_duplicates(const struct analysis *a, struct buf *out)
     const struct stale_report *s = &a->stale;
     char size[HUMAN_SIZE];
 
-    buf_printf(out, "\nDuplicates: %" PRIu64 " files repeat the content of others, %s\n", d->files,
-               human_size(d->bytes, size));
+    buf_printf(out, "\nDuplicates: %" PRIu64 " file%s the content of others, %s\n", d->files,
+               d->files == 1 ? " repeats" : "s repeat", human_size(d->bytes, size));
     for (size_t i = 0; i < d->worst_count && i < MOST_KILLS; i++)
         put_group(a, &d->worst[i], out);
     buf_printf(out,
-               "Compiled Python: %" PRIu64 " files, %" PRIu64
+               "Compiled Python: %" PRIu64 " file%s, %" PRIu64
                " older or newer than their source, %" PRIu64 " without one; %s\n",
-               s->compiled, s->stale, s->orphan, human_size(s->bytes, size));
+               s->compiled, human_s(s->compiled), s->stale, s->orphan, human_size(s->bytes, size));
 }
 
 void duplicates_put_shared_text(const struct duplicate_shared *s, struct buf *out)

@@ -42,13 +42,14 @@ void dedup_put_text(const struct dedup_report *r, struct buf *out)
 {
     char all[HUMAN_SIZE], saved[HUMAN_SIZE], ram[HUMAN_SIZE];
 
-    buf_printf(out, "  %" PRIu64 " records of %s, about %" PRIu64 " of them different", r->records,
-               human_size(r->bytes, all), r->entries);
+    buf_printf(out, "  %" PRIu64 " record%s of %s, about %" PRIu64 " of them different", r->records,
+               human_s(r->records), human_size(r->bytes, all), r->entries);
     put_error(r->entries_error, out);
     buf_printf(out, "\n  ratio %.2f", dedup_ratio(r));
     put_error(r->error, out);
-    buf_printf(out, ": %s less to store; a table of %" PRIu64 " entries, about %s of memory\n",
-               human_size(r->bytes - r->unique, saved), r->entries, human_size(dedup_ram(r), ram));
+    buf_printf(out, ": %s less to store; a table of %" PRIu64 " entr%s, about %s of memory\n",
+               human_size(r->bytes - r->unique, saved), r->entries, human_y(r->entries),
+               human_size(dedup_ram(r), ram));
 }
 
 static void put_plan(const struct analysis *a, const struct dedup_report *together, struct buf *out)

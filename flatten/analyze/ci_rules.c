@@ -194,7 +194,8 @@ void ci_result_put_text(const struct ci_result *r, struct buf *out)
         buf_printf(out, "efficiency %.2f %% of at least %g %%", 100 * r->value, 100 * r->limit);
         break;
     case CI_RULE_DEPTH:
-        buf_printf(out, "%g layers of at most %g", r->value, r->limit);
+        buf_printf(out, "%g layer%s of at most %g", r->value, human_s((uint64_t)r->value),
+                   r->limit);
         break;
     case CI_RULE_PROBES:
         buf_printf(out, "%.2f probes a path of at most %g", r->value, r->limit);

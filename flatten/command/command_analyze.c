@@ -2,6 +2,7 @@
 
 #include "base/cli/log.h"
 #include "base/fdio.h"
+#include "base/human.h"
 #include "flatten/analyze/analyses.h"
 #include "flatten/analyze/zfs/zfs.h"
 #include "flatten/command/analyze_files.h"
@@ -93,7 +94,11 @@ static int add_image(struct reader *r, const struct analyze_run *run, size_t whi
             ? source_image(source, &(struct image_choice){.platform = run->command->platform}, err)
             : NULL;
 
-    return image ? analyses_add(all, image, run->names[which], err) : -1;
+    if (!image)
+        return -1;
+    return analyses_add(all, image, run->names[which], err) < 0
+               ? err_wrap(err, "%s", run->names[which])
+               : 0;
 }
 
 static int print_report(const struct analyses *all, bool json, struct err *err)
@@ -183,6 +188,17 @@ static int analyze_sources(struct analyze_run *run, struct err *err)
     return rc;
 }
 
+static void say_page(const char *path, off_t size)
+{
+    _cleanup_buf_ struct buf word = BUF_INIT;
+    char text[HUMAN_SIZE];
+
+    human_put_word(&word, path);
+    log_info("wrote the page %s (%s): open it in a browser, as with xdg-open %s; it needs no "
+             "network",
+             path, human_size(size > 0 ? (uint64_t)size : 0, text), word.data ? word.data : path);
+}
+
 /* The page appears whole or not at all. */
 static int analyze_with_page(struct analyze_run *run, struct err *err)
 {
@@ -200,7 +216,14 @@ static int analyze_with_page(struct analyze_run *run, struct err *err)
         return err_wrap(err, "%s", path);
     run->page = file.fd;
     int rc = analyze_sources(run, err);
-    return rc >= 0 && atomic_file_commit(&file, err) < 0 ? err_wrap(err, "%s", path) : rc;
+    off_t size = lseek(file.fd, 0, SEEK_END);
+    if (rc < 0)
+        return -1;
+    if (atomic_file_commit(&file, err) < 0)
+        return err_wrap(err, "%s", path);
+    if (!run->command->quiet && !run->command->json)
+        say_page(path, size);
+    return rc;
 }
 
 /* Falls back on the defaults, unless --costs names a file. */

@@ -1,6 +1,7 @@
 #include "flatten/command/commands.h"
 
 #include "base/cli/log.h"
+#include "base/human.h"
 #include "flatten/command/keeper_run.h"
 #include "flatten/command/reference_parse.h"
 #include "flatten/image/image_source.h"
@@ -91,7 +92,10 @@ static struct listing *list_image(struct reader *r, size_t which, const struct v
     _cleanup_image_ struct image *image =
         source ? source_image(source, &(struct image_choice){.platform = c->platform}, err) : NULL;
 
-    return image ? listing_new(image, &options, like, err) : NULL;
+    struct listing *list = image ? listing_new(image, &options, like, err) : NULL;
+    if (!list)
+        err_wrap(err, "%c", which ? 'B' : 'A');
+    return list;
 }
 
 /* Runs in the sandbox. Returns the exit status. */
@@ -115,9 +119,9 @@ static int compare_in_sandbox(struct reader *r, void *ctx, struct err *err)
     if (!c->json && !c->quiet && count > c->most)
         log_info("and %zu more", count - (size_t)c->most);
     if (!c->json && !c->quiet && count)
-        log_info("%zu paths differ", count);
+        log_info("%zu path%s", count, count == 1 ? " differs" : "s differ");
     else if (!c->json && !c->quiet)
-        log_info("the same tree: %zu paths", listing_count(a));
+        log_info("the same tree: %zu path%s", listing_count(a), human_s(listing_count(a)));
     return count ? 1 : 0;
 }
 
@@ -125,9 +129,12 @@ static int verify_images(struct verify_command *c, const char *const names[2], s
 {
     _cleanup_reference_ struct reference a = {0}, b = {0};
 
-    if (platform_check(c->platform, err) < 0 || reference_parse(names[0], &a, err) < 0 ||
-        reference_parse(names[1], &b, err) < 0)
+    if (platform_check(c->platform, err) < 0)
         return -1;
+    if (reference_parse(names[0], &a, err) < 0)
+        return err_wrap(err, "A");
+    if (reference_parse(names[1], &b, err) < 0)
+        return err_wrap(err, "B");
     a.registry = b.registry = (struct registry_options){c->insecure, c->retries, c->cert_dir, NULL};
     const struct reference sources[] = {a, b};
     const struct keeper_task task = {
@@ -141,8 +148,8 @@ int command_verify(int argc, char *const argv[], bool *help, struct err *err)
     struct operands operands = {0};
     int rc = options_parse(&command_verify_spec, argc, argv, &c, &operands, help, err);
 
-    if (rc == 0 && !*help)
-        rc = verify_images(&c, operands.list, err);
+    if (rc == 0 && !*help && (rc = verify_images(&c, operands.list, err)) < 0)
+        err_wrap(err, "verify");
     free(operands.list);
     return rc;
 }

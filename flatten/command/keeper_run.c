@@ -80,30 +80,46 @@ static int reap_reader(pid_t pid)
 }
 
 /* Replaces the error if a signal ended the reader: that says more than a socket that was closed. */
-static void explain_signal(int status, const char *so_far, struct err *err)
+static void explain_reader(int status, struct err *err)
 {
-    if (!WIFSIGNALED(status) || interrupted())
-        return;
     if (WTERMSIG(status) == SIGSYS)
         err_set(err, ERR_SYSTEM,
                 "the process that reads images was stopped: it made a system call that its "
-                "sandbox forbids%s",
-                so_far);
+                "sandbox forbids");
     else
-        err_set(err, ERR_SYSTEM, "the process that reads images died of signal %d (%s)%s",
-                WTERMSIG(status), strsignal(WTERMSIG(status)), so_far);
+        err_set(err, ERR_SYSTEM, "the process that reads images died of signal %d (%s)",
+                WTERMSIG(status), strsignal(WTERMSIG(status)));
 }
 
-static const char *publication(const struct keeper_task *task, bool published)
+/* Appends to a message. */
+static void add_text(struct err *err, const char *text)
 {
-    if (!task->destination)
-        return "";
-    return published ? "; the new image has been published" : "; nothing was published";
+    size_t len = strlen(err->msg);
+
+    snprintf(err->msg + len, sizeof(err->msg) - len, "%s", text);
+}
+
+/*
+ * Completes the error of a run with a destination: after a signal says whether the image is
+ * published, after another error only that it is. `status`: of the reader, from waitpid(2).
+ */
+static void explain_end(const struct keeper_task *task, int status, enum keeper_published published,
+                        struct err *err)
+{
+    static const char *const texts[] = {"; nothing was published",
+                                        "; the new image may have been published",
+                                        "; the new image has been published"};
+    bool stopped = interrupt_check(err) < 0, died = !stopped && WIFSIGNALED(status);
+
+    if (died)
+        explain_reader(status, err);
+    if (task->destination && (stopped || died || published == PUBLISHED_YES))
+        add_text(err, texts[published]);
 }
 
 int keeper_run(const struct keeper_task *task, reader_run *run, void *ctx, struct err *err)
 {
-    bool published;
+    enum keeper_published published;
     int socket = -1;
     pid_t pid = start_reader(task, run, ctx, &socket, err);
 
@@ -115,6 +131,6 @@ int keeper_run(const struct keeper_task *task, reader_run *run, void *ctx, struc
         kill(pid, SIGTERM);
     int status = reap_reader(pid);
     if (rc < 0)
-        explain_signal(status, publication(task, published), err);
+        explain_end(task, status, published, err);
     return rc;
 }

@@ -32,3 +32,10 @@ int sink_image_name(const struct reference *to, const char *source_name, char **
         return 0;
     return *out ? 0 : err_nomem(err);
 }
+
+const char *sink_layout_tag(const char *name, bool whole)
+{
+    const char *tag = whole ? NULL : image_name_tag(name);
+
+    return tag ? tag : name;
+}

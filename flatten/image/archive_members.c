@@ -88,9 +88,10 @@ static int scan_entries(struct members *m, struct archive *a, struct err *err)
         if ((type == AE_IFREG || type == AE_IFLNK || linked) && add_member(m, a, entry, err) < 0)
             return -1;
     }
-    if (rc != ARCHIVE_EOF)
-        return err_set(err, ERR_FORMAT, "not an archive of images: %s", archive_error_string(a));
-    return 0;
+    if (rc == ARCHIVE_EOF)
+        return 0;
+    err_set(err, ERR_FORMAT, "not an archive of images: %s", archive_error_string(a));
+    return m->count ? err_wrap(err, "the member after %s", m->list[m->count - 1].name) : -1;
 }
 
 /*

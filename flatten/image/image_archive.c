@@ -1,5 +1,6 @@
 #include "flatten/image/image_internal.h"
 
+#include "base/human.h"
 #include "flatten/exchange/image_limits.h"
 #include "flatten/image/archive_members.h"
 #include "flatten/name/image_name.h"
@@ -167,8 +168,9 @@ static struct image *open_item(const struct members *m, const struct json *item,
         return NULL;
     image->config_digest = digest;
     if (json_count(layers) != image->layer_count) {
-        err_set(err, ERR_FORMAT, "manifest.json has %zu layers, the config %zu diff_ids",
-                json_count(layers), image->layer_count);
+        err_set(err, ERR_FORMAT, "manifest.json has %zu layer%s, the config %zu diff_id%s",
+                json_count(layers), human_s(json_count(layers)), image->layer_count,
+                human_s(image->layer_count));
         return NULL;
     }
     for (size_t i = 0; i < image->layer_count; i++) {

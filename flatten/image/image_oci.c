@@ -1,6 +1,7 @@
 #include "flatten/image/image_internal.h"
 
 #include "base/fdio.h"
+#include "base/human.h"
 #include "flatten/exchange/image_limits.h"
 #include "flatten/image/image_index.h"
 
@@ -151,8 +152,8 @@ static int add_layers(const struct oci_reading *r, struct image *image, struct e
     size_t count = image->layer_count, failed = 0;
 
     if (json_count(layers) != count)
-        return err_set(err, ERR_FORMAT, "the manifest has %zu layers, the config %zu diff_ids",
-                       json_count(layers), count);
+        return err_set(err, ERR_FORMAT, "the manifest has %zu layer%s, the config %zu diff_id%s",
+                       json_count(layers), human_s(json_count(layers)), count, human_s(count));
     _cleanup_free_ struct blob_request *requests = calloc(count, sizeof(*requests));
     _cleanup_free_ struct blob_place *places = calloc(count, sizeof(*places));
     if (!requests || !places)

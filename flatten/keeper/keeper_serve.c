@@ -30,7 +30,8 @@ struct keeper {
     bool asked[WIRE_MOST_SOURCES];
     size_t spools;
     struct sink *sink;
-    bool begun, published;
+    bool begun;
+    enum keeper_published published;
     struct digest_list layers;               /* those that the destination has */
     struct pending images[WIRE_MOST_IMAGES]; /* to publish */
     size_t image_count, image_bytes;
@@ -329,9 +330,10 @@ static int on_publish(struct keeper *k, struct pending *p, struct outcome *out, 
         return breach(k, err, "nothing to publish");
     if (!images_fit(k))
         return breach(k, err, "not what the destination can hold");
+    k->published = k->task->destination->path ? PUBLISHED_NO : PUBLISHED_PERHAPS;
     if (publish_images(k, err) < 0)
         return wrap_path(k, err);
-    k->published = true;
+    k->published = PUBLISHED_YES;
     cleanup_sink(&k->sink);
     k->sink = NULL;
     return 0;
@@ -444,12 +446,13 @@ static void keeper_free(struct keeper *k)
     free(k);
 }
 
-int keeper_serve(const struct keeper_task *task, int socket, bool *published, struct err *err)
+int keeper_serve(const struct keeper_task *task, int socket, enum keeper_published *published,
+                 struct err *err)
 {
     struct keeper *k = calloc(1, sizeof(*k));
     int rc = 0;
 
-    *published = false;
+    *published = PUBLISHED_NO;
     if (!k)
         return err_nomem(err);
     k->task = task;

@@ -82,7 +82,17 @@ static int archive_failure(struct layer_reader *r, struct err *err)
         return -1;
     }
     const char *text = archive_error_string(r->archive);
-    return err_set(err, ERR_FORMAT, "bad tar archive: %s", text ? text : "unknown reason");
+    return err_set(err, ERR_FORMAT, "bad tar archive: %s", text ? text : "damaged, or cut off");
+}
+
+/* Names the layer before an error that does not name it yet. Returns -1. */
+static int wrap_layer(const struct layer *layer, struct err *err)
+{
+    static const char prefix[] = "layer ";
+
+    if (strncmp(err->msg, prefix, sizeof(prefix) - 1) == 0)
+        return -1;
+    return err_wrap(err, "layer %u", layer->number);
 }
 
 /* Opens the archive in the reader's stream. */
@@ -117,7 +127,13 @@ static struct layer_reader *open_reader(const struct layer *layer, bool checked,
     if (layer->verifier && verifier_check(layer->verifier, layer, err) < 0)
         return NULL;
     r->stream = r->checked ? layer_tar(layer, err) : layer_tar_unchecked(layer, &r->kind, err);
-    return r->stream && open_archive(r, err) == 0 ? steal_ptr(&r) : NULL;
+    if (!r->stream)
+        return NULL;
+    if (open_archive(r, err) < 0) {
+        wrap_layer(layer, err);
+        return NULL;
+    }
+    return steal_ptr(&r);
 }
 
 struct layer_reader *layer_reader_open(const struct layer *layer, struct err *err)
@@ -393,6 +409,27 @@ static int finish_archive(struct layer_reader *r, struct err *err)
     return is_vouched_for(r->layer) ? 0 : stream_drain(r->stream, err);
 }
 
+/*
+ * Reports a header that libarchive refuses. It may not have got as far as the name: then the entry
+ * before it tells the place. Returns -1.
+ */
+static int refuse_header(struct layer_reader *r, struct archive_entry *header, struct err *err)
+{
+    const char *name = archive_entry_pathname(header);
+
+    archive_failure(r, err);
+    if (r->stream_error.kind != ERR_NONE)
+        return wrap_layer(r->layer, err);
+    if (name && *name)
+        return wrap_name(r->layer, name, err);
+    if (r->ordinal == 0)
+        return err_wrap(err, "layer %u: the first entry", r->layer->number);
+    _cleanup_buf_ struct buf place = BUF_INIT;
+    buf_puts(&place, "the entry after ");
+    buf_append(&place, r->path.data, r->path.len);
+    return buf_check(&place, err) < 0 ? -1 : wrap_name(r->layer, place.data, err);
+}
+
 int layer_reader_next(struct layer_reader *r, struct layer_entry *out, struct err *err)
 {
     for (;;) {
@@ -402,10 +439,8 @@ int layer_reader_next(struct layer_reader *r, struct layer_entry *out, struct er
         int rc = archive_read_next_header(r->archive, &header);
         if (rc == ARCHIVE_EOF)
             return finish_archive(r, err);
-        if (rc != ARCHIVE_OK && !(rc == ARCHIVE_WARN && is_charset_warning(r->archive))) {
-            archive_failure(r, err);
-            return err_wrap(err, "layer %u", r->layer->number);
-        }
+        if (rc != ARCHIVE_OK && !(rc == ARCHIVE_WARN && is_charset_warning(r->archive)))
+            return refuse_header(r, header, err);
         r->ordinal++;
         rc = fill_entry(r, header, out, err);
         if (rc != 0)

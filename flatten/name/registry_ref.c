@@ -201,26 +201,3 @@ const char *registry_ref_server(const struct registry_ref *ref)
 {
     return strcmp(ref->host, hub) == 0 ? "registry-1.docker.io" : ref->host;
 }
-
-static bool is_below_localhost(const char *host, size_t len)
-{
-    static const char name[] = "localhost";
-    size_t name_len = sizeof(name) - 1;
-
-    return len >= name_len && strncasecmp(host + len - name_len, name, name_len) == 0 &&
-           (len == name_len || host[len - name_len - 1] == '.');
-}
-
-bool registry_host_is_loopback(const char *host)
-{
-    unsigned part[4];
-    int used = 0;
-
-    if (*host == '[')
-        return strncmp(host, "[::1]", 5) == 0;
-    size_t len = strcspn(host, ":");
-    if (is_below_localhost(host, len))
-        return true;
-    return sscanf(host, "%3u.%3u.%3u.%3u%n", &part[0], &part[1], &part[2], &part[3], &used) == 4 &&
-           (size_t)used == len && part[0] == 127;
-}

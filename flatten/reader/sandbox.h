@@ -8,8 +8,8 @@
  * time, and descriptors that it holds or receives over a socket; any other ends it with SIGSYS. No
  * mapping can become executable.
  *
- * Of the resource limits only RLIMIT_CORE is set: a dump would put content of the image, and of the
- * process, into a file. RLIMIT_NPROC counts all processes of the user, and none of root, so it
+ * RLIMIT_CORE is the only resource limit that is set: a dump would put content of the image, and of
+ * the process, into a file. RLIMIT_NPROC counts all processes of the user, and none of root, so it
  * would stop threads for the load of others; the list permits no new process. RLIMIT_AS and
  * RLIMIT_DATA would need a figure that no image reaches, while an image may have millions of paths:
  * the demands of hostile input are bounded where they are made (json.h, attributes.h, layer.h,

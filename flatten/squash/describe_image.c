@@ -1,5 +1,6 @@
 #include "flatten/squash/describe_image.h"
 
+#include "base/human.h"
 #include "flatten/image/history.h"
 #include "flatten/name/media_type.h"
 
@@ -51,7 +52,8 @@ static int edit_history(struct image *image, const struct new_layers *layers, co
     for (size_t i = empty_history(doc, history, layers->kept); i < layers->kept; i++)
         add_entry(doc, history, created, "a layer without history, kept");
     for (size_t i = layers->kept; i < layers->count; i++) {
-        snprintf(comment, sizeof(comment), "%zu layers merged", layers->merged[i]);
+        snprintf(comment, sizeof(comment), "%zu layer%s merged", layers->merged[i],
+                 human_s(layers->merged[i]));
         add_entry(doc, history, created, comment);
     }
     return 0;

@@ -1,5 +1,7 @@
 #include "flatten/squash/layer_selection.h"
 
+#include "base/human.h"
+
 #include <string.h>
 
 static bool is_number(const char *text)
@@ -63,9 +65,10 @@ int layer_selection_resolve(const struct layer_selection *s, const struct image 
                                s->base);
     }
     if ((s->has_last ? s->last : s->kept) > count)
-        return err_set(err, ERR_USAGE, "--%s=%llu: the image has %zu layers",
+        return err_set(err, ERR_USAGE, "--%s=%llu: the image has %zu layer%s",
                        s->has_last ? "last" : "keep-base",
-                       (unsigned long long)(s->has_last ? s->last : s->kept), count);
+                       (unsigned long long)(s->has_last ? s->last : s->kept), count,
+                       human_s(count));
     *kept = s->has_last ? count - (size_t)s->last : (size_t)s->kept;
     return 0;
 }

@@ -1,6 +1,7 @@
 #include "flatten/squash/listing.h"
 
 #include "base/arena.h"
+#include "base/human.h"
 
 #include <archive.h>
 #include <inttypes.h>
@@ -402,7 +403,7 @@ static void put_kind(struct buf *out, const struct inode *i)
 {
     switch (i->mode & S_IFMT) {
     case S_IFREG:
-        buf_printf(out, "file %" PRIu64 " bytes sha256:", i->size);
+        buf_printf(out, "file %" PRIu64 " byte%s sha256:", i->size, human_s(i->size));
         for (size_t at = 0; at < sizeof(i->content); at++)
             buf_printf(out, "%02x", i->content[at]);
         break;

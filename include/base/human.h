@@ -26,4 +26,22 @@ double human_share(uint64_t part, uint64_t whole);
  */
 void human_put_short(struct buf *out, const char *text, size_t most);
 
+/*
+ * Appends a word as a shell reads it (POSIX, Shell Command Language 2.2): in single quotes, unless
+ * all of its characters are plain. Control characters stay: the writer of the message escapes them.
+ */
+void human_put_word(struct buf *out, const char *word);
+
+/* Returns the ending of a noun after a number: "" for 1, else "s". */
+static inline const char *human_s(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+/* Returns the ending of "entr" after a number: "y" for 1, else "ies". */
+static inline const char *human_y(uint64_t count)
+{
+    return count == 1 ? "y" : "ies";
+}
+
 #endif

@@ -215,8 +215,9 @@ static int print_built(const struct restack_command *c, const struct chain *chai
         }
         buf_puts(&out, "}\n");
     } else if (built->ready) {
-        buf_printf(&out, "%zu layers with %llu files, %.1f lookups for each: a tree, in %.1f s\n",
-                   chain->count, (unsigned long long)built->files, built->lookups, built->seconds);
+        buf_printf(&out, "%zu layer%s with %llu file%s, %.1f lookups for each: a tree, in %.1f s\n",
+                   chain->count, human_s(chain->count), (unsigned long long)built->files,
+                   human_s(built->files), built->lookups, built->seconds);
     } else {
         log_warning("%s", built->why);
     }

@@ -3,6 +3,7 @@
 #include "base/cli/log.h"
 #include "base/utf8.h"
 #include "flatten/exchange/image_limits.h"
+#include "flatten/wire/wire.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -13,8 +14,10 @@ static const size_t most_documents = (size_t)256 << 20;
 /* Reads an image of the source: with --all-images the one that is next. */
 static struct image *read_image(const struct squash_run *run, const char *platform, struct err *err)
 {
-    const struct image_choice choice = {
-        .place = run->places ? &run->places[run->entry_count] : NULL, .platform = platform};
+    const struct image_choice choice = {.place =
+                                            run->places ? &run->places[run->entry_count] : NULL,
+                                        .platform = platform,
+                                        .outline = run->outline};
 
     return source_image(run->source, &choice, err);
 }
@@ -55,7 +58,7 @@ static int check_json_size(const struct squash_run *run, struct err *err)
 static void say_dropped(const struct squash_run *run, const struct platforms *p)
 {
     if (p->dropped && !run->command->quiet)
-        log_warning("%zu attestations are left out: they are about the old images, not the new "
+        log_warning("attestations are left out (%zu): they are about the old images, not the new "
                     "ones",
                     p->dropped);
 }
@@ -189,6 +192,54 @@ static int check_names(const struct squash_run *run, struct err *err)
 
 /* ---- entries ---- */
 
+/* Returns how many images, names and indexes are published for the entry. */
+static size_t count_published(const struct squash_run *run, const struct squash_entry *entry)
+{
+    return entry->count > 1 ? entry->count + 1 : 1 + run->jobs[entry->first].image->other_count;
+}
+
+static int check_count(const struct squash_run *run, struct err *err)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < run->entry_count; i++)
+        count += count_published(run, &run->entries[i]);
+    return count <= WIRE_MOST_IMAGES
+               ? 0
+               : err_set(err, ERR_LIMIT,
+                         "%s: %zu images, names and indexes, and --all-images takes at most %d: "
+                         "squash each image by itself, as :@0, :@1",
+                         run->from->path, count, WIRE_MOST_IMAGES);
+}
+
+/*
+ * With --all-images: opens all images without their layers, and closes them, so that limits and
+ * names are checked before the work. Their layers together may be more than the files that may be
+ * open.
+ */
+static int check_all_images(const struct squash_run *run, struct err *err)
+{
+    struct squash_command quiet = *run->command;
+    struct squash_run trial = *run;
+    int rc = 0;
+
+    quiet.quiet = true;
+    trial.command = &quiet;
+    trial.outline = true;
+    for (size_t i = 0; rc == 0 && i < run->place_count; i++) {
+        rc = squash_open_entry(&trial, err);
+        for (size_t job = trial.entry_count ? trial.entries[trial.entry_count - 1].first : 0;
+             job < trial.count; job++)
+            image_close_layers(trial.jobs[job].image);
+    }
+    if (rc == 0)
+        rc = check_count(&trial, err);
+    trial.places = NULL; /* `run` owns these */
+    trial.source = trial.base = NULL;
+    squash_run_clear(&trial);
+    return rc;
+}
+
 int squash_open_source(struct squash_run *run, struct err *err)
 {
     run->source = reader_source(run->reader, SQUASH_FROM, err);
@@ -200,7 +251,7 @@ int squash_open_source(struct squash_run *run, struct err *err)
         return -1;
     if (run->place_count == 0)
         return err_set(err, ERR_USAGE, "%s: it holds no image", run->from->path);
-    return 0;
+    return check_all_images(run, err);
 }
 
 int squash_open_entry(struct squash_run *run, struct err *err)

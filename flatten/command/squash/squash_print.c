@@ -2,6 +2,7 @@
 
 #include "base/cli/log.h"
 #include "base/cli/program.h"
+#include "base/human.h"
 #include "flatten/image/history.h"
 
 #include <inttypes.h>
@@ -154,12 +155,13 @@ static const char *created_by(const struct squash_job *job, size_t layer)
 static void put_text_plan(const struct squash_job *job, struct buf *out)
 {
     enum { SHOWN = 60 };
+    char size[HUMAN_SIZE];
 
     for (size_t i = 0; i < job->image->layer_count; i++) {
         const struct layer *layer = &job->image->layers[i];
         const char *by = created_by(job, i);
-        buf_printf(out, "%-5s layer %-3u %10.1f MB  ", i < job->squashed.kept ? "keep" : "merge",
-                   layer->number, (double)layer->size / 1e6);
+        buf_printf(out, "%-5s layer %-3u %10s  ", i < job->squashed.kept ? "keep" : "merge",
+                   layer->number, human_size(layer->size, size));
         if (by)
             buf_put_printable(out, by, strnlen(by, SHOWN));
         buf_putc(out, '\n');
@@ -184,6 +186,7 @@ static void put_text_job(const struct squash_run *run, const struct squash_job *
 {
     const struct squashed *s = &job->squashed;
     const struct merged_report *r = &s->report;
+    char in[HUMAN_SIZE], out_size[HUMAN_SIZE];
     size_t start = out->len;
 
     put_subject(run, job, out);
@@ -191,36 +194,45 @@ static void put_text_job(const struct squash_run *run, const struct squash_job *
         buf_puts(out, ":\n");
     put_text_plan(job, out);
     buf_printf(out,
-               "layers %u -> %zu (%zu kept), entries %" PRIu64 " -> %" PRIu64
-               ", content %.1f -> %.1f MB",
+               "layers %u -> %zu (%zu kept), entries %" PRIu64 " -> %" PRIu64 ", content %s -> %s",
                r->layers, s->count, s->kept, r->entries_in - r->entries_kept, r->entries_out,
-               (double)r->payload_in / 1e6, (double)r->payload_out / 1e6);
+               human_size(r->payload_in, in), human_size(r->payload_out, out_size));
     if (r->whiteouts)
         buf_printf(out, ", whiteouts %" PRIu64, r->whiteouts);
     buf_putc(out, '\n');
 }
 
+/* Says how many layers there are now; "3 layers became 1, above 2 kept ones". */
+static void put_layers(const struct squashed *s, struct buf *out)
+{
+    size_t merged = s->report.layers - s->kept, made = s->count - s->kept;
+
+    if (s->kept && made == 0) {
+        buf_printf(out, "%zu layer%s kept%s", s->kept, s->kept == 1 ? " is" : "s are",
+                   merged ? "; the newer ones add nothing" : "");
+        return;
+    }
+    buf_printf(out, "%zu layer%s became %zu", merged, human_s(merged), made);
+    if (s->kept)
+        buf_printf(out, ", above %zu kept one%s", s->kept, human_s(s->kept));
+}
+
 static void say_result(const struct squash_run *run, const struct squash_job *job)
 {
-    _cleanup_buf_ struct buf subject = BUF_INIT;
-    const struct squashed *s = &job->squashed;
-    const struct merged_report *r = &s->report;
+    _cleanup_buf_ struct buf text = BUF_INIT;
+    const struct merged_report *r = &job->squashed.report;
     uint64_t dead = r->payload_in > r->payload_out ? r->payload_in - r->payload_out : 0;
+    char left_out[HUMAN_SIZE], all[HUMAN_SIZE];
 
-    put_subject(run, job, &subject);
-    const char *platform = subject.data ? subject.data : "";
-    const char *colon = *platform ? ": " : "";
-
-    if (s->kept && s->count == s->kept)
-        log_info("%s%s%zu layers are kept; the others add nothing to them", platform, colon,
-                 s->kept);
-    else if (s->kept)
-        log_info("%s%s%zu layers became %zu, on %zu kept ones; %.1f of %.1f MB were dead", platform,
-                 colon, r->layers - s->kept, s->count - s->kept, s->kept, (double)dead / 1e6,
-                 (double)r->payload_in / 1e6);
-    else
-        log_info("%s%s%u layers became %zu; %.1f of %.1f MB were dead", platform, colon, r->layers,
-                 s->count, (double)dead / 1e6, (double)r->payload_in / 1e6);
+    put_subject(run, job, &text);
+    if (text.len)
+        buf_puts(&text, ": ");
+    put_layers(&job->squashed, &text);
+    if (dead)
+        buf_printf(&text, "; %s of %s are left out, which newer layers replace or delete",
+                   human_size(dead, left_out), human_size(r->payload_in, all));
+    if (text.data)
+        log_info("%s", text.data);
 }
 
 /*
@@ -270,5 +282,13 @@ int squash_print(const struct squash_run *run, struct err *err)
         put_json(run, &out);
     else
         put_text(run, &out);
-    return program_print(&out, err);
+    if (program_print(&out, err) < 0)
+        return -1;
+    if (run->command->quiet || run->command->json)
+        return 0;
+    if (run->command->dry_run)
+        log_info("nothing was written: leave out --dry-run to write the image");
+    else
+        squash_say_next(run);
+    return 0;
 }

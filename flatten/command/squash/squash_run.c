@@ -1,6 +1,7 @@
 #include "flatten/command/squash/squash_command.h"
 
 #include "base/cli/log.h"
+#include "base/human.h"
 #include "flatten/command/squash/progress.h"
 #include "flatten/layer/layer_blob.h"
 #include "flatten/squash/squash_verify.h"
@@ -65,7 +66,8 @@ static int verify_job(const struct squash_job *job, const struct merged_options 
         0)
         return -1;
     if (differing)
-        log_error("%zu paths differ: nothing was published", differing);
+        log_error("%zu path%s: nothing was published", differing,
+                  differing == 1 ? " differs" : "s differ");
     return differing ? 1 : 0;
 }
 
@@ -183,7 +185,8 @@ static int squash_job(struct squash_run *run, struct squash_job *job, struct sin
     if (squash_shown(run, job, &options, &notices, sink, err) < 0)
         return explain_room(run, err);
     if (job->notices > MOST_NOTICES && !c->quiet)
-        log_warning("%" PRIu64 " more such warnings", job->notices - MOST_NOTICES);
+        log_warning("%" PRIu64 " more such warning%s", job->notices - MOST_NOTICES,
+                    human_s(job->notices - MOST_NOTICES));
     warn_zstd(run, job);
     return sink && c->verify ? verify_job(job, &options.merged, err) : 0;
 }

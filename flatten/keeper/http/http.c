@@ -1,6 +1,7 @@
 #include "flatten/keeper/http/http.h"
 
 #include "base/fdio.h"
+#include "flatten/keeper/http/http_guard.h"
 #include "flatten/keeper/http/http_internal.h"
 #include "flatten/stream/interrupt.h"
 
@@ -67,6 +68,7 @@ struct transfer {
     struct http *http;
     const struct http_request *request;
     struct http_reply *reply;
+    struct http_guard guard;
     size_t header_bytes;
     uint64_t sent;
     bool begun;      /* request->begin was called */
@@ -195,6 +197,7 @@ static CURLcode set_connection(struct http *h, bool identify)
     SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     SET(CURLOPT_HTTP09_ALLOWED, 0L);
     SET(CURLOPT_PATH_AS_IS, 1L);
+    SET(CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
     SET(CURLOPT_TCP_KEEPALIVE, 1L);
     SET(CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS);
     SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L); /* those of a proxy are not of the reply */
@@ -321,6 +324,10 @@ static int explain_failure(struct transfer *t, CURLcode code)
         return -1;
     if (told_to_stop(h))
         return err_set(t->err, ERR_SYSTEM, "stopped");
+    if (t->guard.refused[0]) {
+        t->reply->failure = HTTP_FAILED;
+        return http_guard_explain(&t->guard, t->err);
+    }
     t->reply->failure = failure_of(h, code);
     if (t->reply->failure == HTTP_NO_CONNECT &&
         curl_easy_getinfo(h->curl, CURLINFO_OS_ERRNO, &number) == CURLE_OK)
@@ -348,6 +355,8 @@ static int perform_transfer(struct transfer *t, struct curl_slist *headers)
     CURLcode code = set_connection(t->http, t->request->identify);
 
     t->http->error[0] = '\0';
+    if (code == CURLE_OK)
+        code = http_set_guard(t->http->curl, &t->guard);
     if (code == CURLE_OK)
         code = set_transfer(t, headers);
     if (code == CURLE_OK)
@@ -392,10 +401,13 @@ int http_perform(struct http *h, const struct http_request *request, struct http
     struct curl_slist *headers = NULL;
     int rc = -1;
 
+    t.guard = (struct http_guard){
+        .request = request, .reach = h->options.reach, .proxy = h->options.proxy};
     *reply = (struct http_reply){.failure = HTTP_GAVE_UP};
     if (!is_one_line(request->url))
         err_set(err, ERR_FORMAT, "a URL has a control character");
-    else if (add_headers(request->headers, &headers, err) == 0) {
+    else if (http_guard_check(&t.guard, err) == 0 &&
+             add_headers(request->headers, &headers, err) == 0) {
         reply->failure = HTTP_DONE;
         rc = perform_transfer(&t, headers);
     }

@@ -1,4 +1,4 @@
-/* The interface of http_tls.c to http.c. */
+/* The interfaces of http_tls.c and http_url.c to the other sources of this room. */
 #ifndef FLATTEN_HTTP_INTERNAL_H
 #define FLATTEN_HTTP_INTERNAL_H
 
@@ -16,5 +16,8 @@
 
 /* Sets which certificates are trusted, and with `identify` the client certificate. */
 CURLcode http_set_tls(CURL *curl, const struct http_options *options, bool identify);
+
+/* Returns the host of a parsed URL without brackets, for the caller to free; or NULL. */
+char *http_url_part_host(CURLU *url);
 
 #endif

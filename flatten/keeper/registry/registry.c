@@ -33,7 +33,8 @@ struct http *registry_http(struct registry *r, struct err *err)
     const struct http_options options = {
         .tls = true,
         .insecure = r->options.insecure,
-        .proxy = !registry_host_is_loopback(r->ref.host),
+        .proxy = http_url_place(r->base) != HTTP_LOOPBACK,
+        .reach = &r->reach,
         .certificates = &r->certificates,
         .stop = &r->stop,
     };
@@ -74,7 +75,10 @@ static bool is_redirect(const struct http_request *request, long status)
            (status == 301 || status == 302 || status == 303 || status == 307 || status == 308);
 }
 
-/* Makes one request, with the Authorization if it goes to the registry itself. */
+/*
+ * Makes one request, with the Authorization if it goes to the registry itself. Only a registry on
+ * this host gets requests without HTTPS.
+ */
 static int perform_authorized(struct registry *r, struct http *h,
                               const struct http_request *request, const char *url,
                               unsigned *generation, struct http_reply *reply, struct err *err)
@@ -89,6 +93,7 @@ static int perform_authorized(struct registry *r, struct http *h,
     one.identify = http_same_origin(url, r->base);
     if (one.identify && registry_auth_header(r->auth, &authorization, generation, err) < 0)
         return -1;
+    one.loopback_only = one.identify && !http_url_is_tls(url) && !r->options.insecure;
     headers[count] = authorization;
     headers[count + 1] = NULL;
     one.stall_seconds = request->body ? COMMIT_SECONDS : STALL_SECONDS;
@@ -102,8 +107,7 @@ char *registry_follow(const struct registry *r, const char *url, const char *loc
 {
     _cleanup_free_ char *next = http_url_join(url, location, err);
 
-    if (next && !r->options.insecure && strncmp(url, "https://", 8) == 0 &&
-        strncmp(next, "https://", 8) != 0) {
+    if (next && !r->options.insecure && http_url_is_tls(url) && !http_url_is_tls(next)) {
         size_t len = strcspn(next, "?#"); /* the query may be a signature */
         err_set(err, ERR_SYSTEM, "it leads from https to %.*s", len < 200 ? (int)len : 200, next);
         return NULL;
@@ -256,12 +260,14 @@ static int explain_unreachable(const struct http_reply *reply, bool plain, struc
 static int find_scheme(struct registry *r, struct err *err)
 {
     const char *server = registry_ref_server(&r->ref);
-    bool plain = r->options.insecure || registry_host_is_loopback(r->ref.host);
-    _cleanup_http_ struct http *h = registry_http(r, err);
+    _cleanup_http_ struct http *h = NULL;
     _cleanup_http_reply_ struct http_reply reply = {0};
 
-    if (!h || !(r->base = strf("https://%s", server)))
-        return h ? err_nomem(err) : -1;
+    if (!(r->base = strf("https://%s", server)))
+        return err_nomem(err);
+    if (!(h = registry_http(r, err)))
+        return -1;
+    bool plain = r->options.insecure || http_url_place(r->base) == HTTP_LOOPBACK;
     int rc = ping_registry(r, h, &reply, err);
     if (rc < 0 && plain && (reply.failure == HTTP_NOT_TLS || reply.failure == HTTP_NO_CONNECT)) {
         http_reply_clear(&reply);

@@ -185,18 +185,29 @@ static int ask_token(struct http *h, const struct http_request *request, char **
     return rc;
 }
 
-/* True if the token server may get the credentials: over plain HTTP only within this host. */
-static bool may_ask(const struct registry_auth *a, const char *realm)
+/*
+ * Returns the URL of the token server, for the caller to free. It may get the credentials: over
+ * plain HTTP only within this host, which loopback_only ensures.
+ */
+static char *realm_url(const struct registry_auth *a, const char *realm, struct err *err)
 {
-    if (strncasecmp(realm, "https://", 8) == 0)
-        return true;
-    if (strncasecmp(realm, "http://", 7) != 0)
-        return false;
-    _cleanup_free_ char *host = strndup(realm + 7, strcspn(realm + 7, "/?#\\@"));
+    _cleanup_free_ char *url = realm ? http_url_join(NULL, realm, err) : NULL;
 
-    return a->insecure ||
-           (host && realm[7 + strlen(host)] != '@' && registry_host_is_loopback(host) &&
-            registry_host_is_loopback(a->ref->host));
+    if (!realm)
+        err_set(err, ERR_FORMAT, "the registry wants a token, and does not say from which server");
+    if (!url)
+        return NULL;
+    if (!http_url_is_tls(url) && !a->insecure && http_url_place(url) != HTTP_LOOPBACK) {
+        err_set(err, ERR_FORMAT, "the registry wants a token from %.200s, which is not https", url);
+        return NULL;
+    }
+    return steal_ptr(&url);
+}
+
+/* Returns the URL with a query added, for the caller to free; NULL without memory. */
+static char *with_query(const char *url, const struct buf *query)
+{
+    return strf("%s%c%s", url, strchr(url, '?') ? '&' : '?', query->data ? query->data : "");
 }
 
 static int fetch_token(struct registry_auth *a, struct http *h, const struct auth_challenge *c,
@@ -205,31 +216,27 @@ static int fetch_token(struct registry_auth *a, struct http *h, const struct aut
     static const char form[] = "Content-Type: application/x-www-form-urlencoded";
     const struct credentials *known = &a->credentials;
     _cleanup_buf_ struct buf question = BUF_INIT;
-    _cleanup_free_ char *basic = NULL, *url = NULL;
+    _cleanup_free_ char *realm = realm_url(a, c->realm, err), *basic = NULL, *url = NULL;
 
-    if (!c->realm || !may_ask(a, c->realm))
-        return err_set(err, ERR_FORMAT,
-                       "the registry wants a token from '%.200s', which is not "
-                       "https",
-                       c->realm ? c->realm : "");
+    if (!realm)
+        return -1;
     put_question(a, c, &question);
     if (buf_check(&question, err) < 0)
         return -1;
     if (known->username && !known->identity_token && !(basic = basic_header(known)))
         return err_nomem(err);
     bool post = known->identity_token != NULL;
-    url = post ? strdup(c->realm)
-               : strf("%s%c%s", c->realm, strchr(c->realm, '?') ? '&' : '?', question.data);
-    if (!url)
+    if (!(url = post ? strdup(realm) : with_query(realm, &question)))
         return err_nomem(err);
     const char *const headers[] = {post ? form : basic, NULL};
     const struct http_body body = {.data = question.data, .size = question.len};
     const struct http_request request = {.method = post ? "POST" : "GET",
                                          .url = url,
                                          .headers = headers,
-                                         .body = post ? &body : NULL};
+                                         .body = post ? &body : NULL,
+                                         .loopback_only = !http_url_is_tls(url) && !a->insecure};
     return ask_token(h, &request, token, failure, err) < 0
-               ? err_wrap(err, "the token server %s", c->realm)
+               ? err_wrap(err, "the token server %s", realm)
                : 0;
 }
 

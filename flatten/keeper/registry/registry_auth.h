@@ -13,7 +13,7 @@ struct registry_auth;
 
 /*
  * `scope` is for the token server, "repository:NAME:pull", or several with spaces. `ref` is
- * borrowed. Without `insecure`, plain HTTP is for tokens from loopback to loopback alone.
+ * borrowed. Without `insecure`, plain HTTP is for token servers on this host alone.
  */
 struct registry_auth *registry_auth_new(const struct registry_ref *ref, const char *scope,
                                         bool insecure, struct err *err) must_check;

@@ -2,6 +2,7 @@
 #ifndef FLATTEN_REGISTRY_INTERNAL_H
 #define FLATTEN_REGISTRY_INTERNAL_H
 
+#include "flatten/keeper/http/http_reach.h"
 #include "flatten/keeper/registry/registry.h"
 #include "flatten/keeper/registry/registry_auth.h"
 
@@ -11,7 +12,8 @@ struct registry {
     struct registry_auth *auth;
     struct certificates certificates;
     char *mount_from;
-    char *base;    /* "https://HOST[:PORT]" */
+    char *base; /* "https://HOST[:PORT]" */
+    struct http_reach reach;
     bool answered; /* the server has answered: a refused connection may pass */
     atomic_bool stop;
     uint64_t chunk; /* bytes, as uploads have settled on; 0: not known, UINT64_MAX: no chunks */

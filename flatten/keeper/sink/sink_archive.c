@@ -4,6 +4,7 @@
 #include "base/json/json.h"
 #include "flatten/exchange/blob_store.h"
 #include "flatten/keeper/files/temporary_file.h"
+#include "flatten/keeper/files/unfinished.h"
 #include "flatten/keeper/sink/digest_list.h"
 #include "flatten/keeper/sink/sink_index.h"
 #include "flatten/stream/ustar.h"
@@ -25,6 +26,7 @@ struct archive_sink {
     int fd;                   /* of `file`, or owned: a file without a name */
     int dir;                  /* the directory of `file`; -1 for a file without a name */
     struct atomic_file file;  /* unused for a file without a name */
+    int lock;                 /* holds the lock of `file` until it has its name; or -1 */
     off_t end;                /* of the members that are complete, bytes */
     struct digest_list blobs; /* in the archive: images may share some */
     bool layout_alone;        /* an oci-archive: no manifest.json */
@@ -185,6 +187,7 @@ static void release_sink(struct sink *base)
     if (s->dir < 0)
         cleanup_fd(&s->fd);
     atomic_file_abort(&s->file);
+    cleanup_fd(&s->lock);
     cleanup_fd(&s->dir);
     digest_list_clear(&s->blobs);
     free(s);
@@ -193,13 +196,16 @@ static void release_sink(struct sink *base)
 /* Starts the file. One that it replaces hands on its permissions, whatever the umask. */
 static int begin_file(struct archive_sink *s, const char *name, struct err *err)
 {
+    char tmp[UNFINISHED_NAME];
     struct stat st;
     bool exists = fstatat(s->dir, name, &st, 0) == 0;
 
     if (exists && !S_ISREG(st.st_mode))
         return err_set(err, ERR_USAGE, "exists and is not a regular file");
-    if (atomic_file_begin(&s->file, s->dir, name, 0666, err) < 0)
+    if (atomic_file_begin(&s->file, s->dir, name, 0666, err) < 0 ||
+        (s->lock = unfinished_file_rename(s->dir, s->file.tmp, s->file.fd, tmp, err)) < 0)
         return -1;
+    memcpy(s->file.tmp, tmp, sizeof(tmp));
     if (exists && fchmod(s->file.fd, st.st_mode & 0777) < 0)
         return err_sys(err, "chmod");
     return 0;
@@ -217,7 +223,7 @@ static struct archive_sink *archive_sink_new(struct err *err)
     }
     s->base.ops = &ops;
     s->file = (struct atomic_file)ATOMIC_FILE_INIT;
-    s->fd = s->dir = -1;
+    s->fd = s->dir = s->lock = -1;
     return s;
 }
 
@@ -238,6 +244,7 @@ struct sink *sink_open_archive(const struct reference *ref, struct err *err)
         err_sys(err, "%s: the directory that it is to be in", path);
         return NULL;
     }
+    unfinished_remove_beside(s->dir);
     if (begin_file(s, basename(for_base), err) < 0) {
         err_wrap(err, "%s", path);
         return NULL;

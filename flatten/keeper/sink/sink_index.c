@@ -20,7 +20,7 @@ static int add_descriptor(struct json_doc *doc, struct json *list, const struct 
     if (image->name) {
         struct json *annotations = json_set(doc, d, "annotations", json_object(doc));
         const char *tag = image_name_tag(image->name);
-        const char *ref = tag && !image->whole_name ? tag : image->name;
+        const char *ref = sink_layout_tag(image->name, image->whole_name);
         /* containerd takes the full name from its own key, and the tag from the spec's. */
         if (tag)
             json_set(doc, annotations, "io.containerd.image.name", json_string(doc, full_name));

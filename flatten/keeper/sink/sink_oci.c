@@ -4,6 +4,8 @@
 #include "base/json/json.h"
 #include "flatten/exchange/blob_store.h"
 #include "flatten/exchange/image_limits.h"
+#include "flatten/keeper/files/file_beneath.h"
+#include "flatten/keeper/files/unfinished.h"
 #include "flatten/keeper/sink/digest_list.h"
 #include "flatten/keeper/sink/sink_index.h"
 
@@ -12,19 +14,20 @@
 #include <libgen.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 
 /*
- * An OCI image layout. A new one is made under a temporary name beside its place and then renamed.
- * One that exists gets the new blobs first, then, in one rename, an index.json that names them.
+ * An OCI image layout. A new one is made under a temporary name beside its place and then renamed;
+ * if another run has made it meanwhile, its blobs are moved there. One that exists gets the new
+ * blobs first, then, in one rename, an index.json that names them. A run holds the lock of the
+ * directory that it writes to.
  */
 struct oci_sink {
     struct sink base;
-    int parent;     /* the directory in which the layout lies */
-    char *name;     /* of the layout in `parent` */
-    char tmp[64];   /* its name in `parent` until it is complete; "" for a layout that existed */
-    int dir, blobs; /* the layout's directory, and blobs/sha256 in it */
+    int parent;                /* the directory in which the layout lies */
+    char *name;                /* of the layout in `parent` */
+    char tmp[UNFINISHED_NAME]; /* its name in `parent` until it is complete; "" if it existed */
+    int dir, blobs;            /* the layout's directory, locked; and blobs/sha256 in it */
     struct atomic_file layer;
     struct digest_list made; /* blobs that are new, to be removed after a failure */
     bool published;
@@ -135,7 +138,7 @@ static int merged_index(struct oci_sink *s, const struct buf *fresh, struct buf 
     static const struct json_options options = {.unique_keys = true};
     _cleanup_buf_ struct buf old_text = BUF_INIT;
 
-    if (file_read(s->dir, "index.json", IMAGE_JSON_LIMIT, &old_text, err) < 0)
+    if (file_beneath_read(s->dir, "index.json", IMAGE_JSON_LIMIT, &old_text, err) < 0)
         return -1;
     _cleanup_json_ struct json_doc *doc = json_parse(old_text.data, old_text.len, &options, err);
     _cleanup_json_ struct json_doc *added = json_parse(fresh->data, fresh->len, NULL, err);
@@ -151,16 +154,6 @@ static int merged_index(struct oci_sink *s, const struct buf *fresh, struct buf 
     return json_write(doc, out, err);
 }
 
-static int publish_new(struct oci_sink *s, const struct buf *index, struct err *err)
-{
-    if (add_file(s->dir, "oci-layout", OCI_LAYOUT_JSON, sizeof(OCI_LAYOUT_JSON) - 1, err) < 0 ||
-        add_file(s->dir, "index.json", index->data, index->len, err) < 0)
-        return -1;
-    if (renameat(s->parent, s->tmp, s->parent, s->name) < 0)
-        return err_sys(err, "cannot rename to %s", s->name);
-    return 0;
-}
-
 static int add_image(struct oci_sink *s, const struct sink_image *image, struct err *err)
 {
     if (!image->is_index && add_blob(s, &image->config, err) < 0)
@@ -168,40 +161,27 @@ static int add_image(struct oci_sink *s, const struct sink_image *image, struct 
     return add_blob(s, &image->manifest, err);
 }
 
-static int publish_images(struct sink *base, const struct sink_image *images, size_t count,
-                          struct err *err)
+/* Removes the directory of a new layout, which has no blobs. */
+static void remove_tmp(struct oci_sink *s)
 {
-    struct oci_sink *s = (struct oci_sink *)base;
-    _cleanup_buf_ struct buf index = BUF_INIT, merged = BUF_INIT;
-
-    atomic_file_abort(&s->layer);
-    for (size_t i = 0; i < count; i++)
-        if (add_image(s, &images[i], err) < 0)
-            return -1;
-    if (sink_index_json(images, count, &index, err) < 0)
-        return -1;
-    if (s->tmp[0]) {
-        if (publish_new(s, &index, err) < 0)
-            return -1;
-    } else if (merged_index(s, &index, &merged, err) < 0 ||
-               add_file(s->dir, "index.json", merged.data, merged.len, err) < 0) {
-        return -1;
-    }
-    s->published = true;
-    return 0;
-}
-
-static void take_back(struct oci_sink *s)
-{
-    for (size_t i = 0; s->blobs >= 0 && i < s->made.count; i++)
-        unlinkat(s->blobs, digest_hex(&s->made.list[i]), 0);
-    if (!s->tmp[0] || s->dir < 0)
-        return;
     unlinkat(s->dir, "oci-layout", 0);
     unlinkat(s->dir, "index.json", 0);
     unlinkat(s->dir, "blobs/sha256", AT_REMOVEDIR);
     unlinkat(s->dir, "blobs", AT_REMOVEDIR);
     unlinkat(s->parent, s->tmp, AT_REMOVEDIR);
+}
+
+static void remove_blobs(int blobs, const struct digest_list *list)
+{
+    for (size_t i = 0; blobs >= 0 && i < list->count; i++)
+        unlinkat(blobs, digest_hex(&list->list[i]), 0);
+}
+
+static void take_back(struct oci_sink *s)
+{
+    remove_blobs(s->blobs, &s->made);
+    if (s->tmp[0] && s->dir >= 0)
+        remove_tmp(s);
 }
 
 static void release_sink(struct sink *base)
@@ -237,53 +217,160 @@ static bool is_empty(int dir)
 }
 
 /* Opens and locks a layout that exists. Returns 0, 1 if there is none, or -1. */
-static int open_existing(struct oci_sink *s, struct err *err)
+static int open_existing(const struct oci_sink *s, int *out, struct err *err)
 {
+    _cleanup_fd_ int dir = openat(s->parent, s->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     struct stat st;
 
-    s->dir = openat(s->parent, s->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (s->dir < 0)
+    if (dir < 0)
         return errno == ENOENT    ? 1
                : errno == ENOTDIR ? err_set(err, ERR_USAGE, "exists and is not a directory")
                                   : err_sys(err, "open");
-    if (flock(s->dir, LOCK_EX) < 0)
+    if (flock(dir, LOCK_EX) < 0)
         return err_sys(err, "cannot lock the layout");
-    if (fstatat(s->dir, "index.json", &st, 0) == 0)
-        return 0;
-    if (!is_empty(s->dir))
-        return err_set(err, ERR_USAGE, "exists and is not an OCI layout");
-    cleanup_fd(&s->dir);
-    s->dir = -1;
-    return 1;
+    if (fstatat(dir, "index.json", &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return is_empty(dir) ? 1 : err_set(err, ERR_USAGE, "exists and is not an OCI layout");
+    if (!S_ISREG(st.st_mode))
+        return err_set(err, ERR_USAGE, "its index.json is not a regular file");
+    *out = steal_fd(&dir);
+    return 0;
+}
+
+/* Opens blobs/sha256 in the layout's directory, and makes it if it is missing. */
+static int open_blobs(int dir, int *out, struct err *err)
+{
+    _cleanup_fd_ int blobs = -1;
+
+    return make_dirs(dir, "blobs", &blobs, err) < 0 ? -1 : make_dirs(blobs, "sha256", out, err);
 }
 
 /* Opens the layout, or starts one under a temporary name. */
 static int open_dir(struct oci_sink *s, struct err *err)
 {
-    uint64_t number;
-    int rc = open_existing(s, err);
+    int rc = open_existing(s, &s->dir, err);
 
-    if (rc <= 0)
-        return rc;
-    if (getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number))
-        return err_sys(err, "getrandom");
-    snprintf(s->tmp, sizeof(s->tmp), ".flatbed-%016llx", (unsigned long long)number);
-    return make_dirs(s->parent, s->tmp, &s->dir, err);
+    if (rc > 0)
+        s->dir = unfinished_dir_make(s->parent, s->tmp, err);
+    return s->dir < 0 ? -1 : open_blobs(s->dir, &s->blobs, err);
 }
 
 static int open_layout(struct oci_sink *s, const char *path, struct err *err)
 {
     _cleanup_free_ char *for_dir = strdup(path), *for_base = strdup(path);
-    _cleanup_fd_ int blobs = -1;
 
     if (!for_dir || !for_base || !(s->name = strdup(basename(for_base))))
         return err_nomem(err);
     s->parent = open(dirname(for_dir), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (s->parent < 0)
         return err_sys(err, "the directory that it is to be in");
-    if (open_dir(s, err) < 0 || make_dirs(s->dir, "blobs", &blobs, err) < 0)
+    unfinished_remove_beside(s->parent);
+    if (open_dir(s, err) < 0)
         return -1;
-    return make_dirs(blobs, "sha256", &s->blobs, err);
+    if (!s->tmp[0]) {
+        unfinished_remove_inside(s->blobs);
+        unfinished_remove_inside(s->dir);
+    }
+    return 0;
+}
+
+/* ---- publishing ---- */
+
+/* Moves the blobs to `blobs`. Adds those that are new there to *moved, also after a failure. */
+static int move_blobs(const struct oci_sink *s, int blobs, struct digest_list *moved,
+                      struct err *err)
+{
+    for (size_t i = 0; i < s->made.count; i++) {
+        const struct digest *digest = &s->made.list[i];
+        const char *hex = digest_hex(digest);
+        bool exists = faccessat(blobs, hex, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+        if (!exists && digest_list_add(moved, digest, err) < 0)
+            return -1;
+        if (renameat(s->blobs, hex, blobs, hex) < 0)
+            return err_sys(err, "cannot move a blob to the layout");
+    }
+    return 0;
+}
+
+/*
+ * Moves the new layout into `dir`, the one that another run has made under its name; takes `dir`
+ * and writes there from now on.
+ */
+static int join_layout(struct oci_sink *s, int dir, struct err *err)
+{
+    _cleanup_fd_ int owned = dir, blobs = -1;
+    struct digest_list moved = {0};
+
+    if (open_blobs(dir, &blobs, err) < 0 || move_blobs(s, blobs, &moved, err) < 0) {
+        remove_blobs(blobs, &moved);
+        digest_list_clear(&moved);
+        return -1;
+    }
+    remove_tmp(s);
+    s->tmp[0] = '\0';
+    cleanup_fd(&s->dir);
+    cleanup_fd(&s->blobs);
+    digest_list_clear(&s->made);
+    s->dir = steal_fd(&owned);
+    s->blobs = steal_fd(&blobs);
+    s->made = moved;
+    return 0;
+}
+
+/*
+ * Gives a new layout its name. Returns 1, or 0 if another run has made the layout meanwhile, which
+ * has the blobs then; or -1.
+ */
+static int name_layout(struct oci_sink *s, struct err *err)
+{
+    int dir = -1, rc;
+
+    do {
+        if (renameat(s->parent, s->tmp, s->parent, s->name) == 0)
+            return 1;
+        if (errno != ENOTEMPTY && errno != EEXIST)
+            return err_sys(err, "cannot rename to %s", s->name);
+        rc = open_existing(s, &dir, err);
+    } while (rc > 0); /* it is gone, or empty, again */
+    return rc < 0 ? -1 : join_layout(s, dir, err);
+}
+
+static int publish_new(struct oci_sink *s, const struct buf *index, struct err *err)
+{
+    if (add_file(s->dir, "oci-layout", OCI_LAYOUT_JSON, sizeof(OCI_LAYOUT_JSON) - 1, err) < 0 ||
+        add_file(s->dir, "index.json", index->data, index->len, err) < 0)
+        return -1;
+    return name_layout(s, err);
+}
+
+/* Adds the images to the index of a layout that exists. */
+static int publish_existing(struct oci_sink *s, const struct buf *index, struct err *err)
+{
+    _cleanup_buf_ struct buf merged = BUF_INIT;
+
+    if (merged_index(s, index, &merged, err) < 0)
+        return -1;
+    return add_file(s->dir, "index.json", merged.data, merged.len, err);
+}
+
+static int publish_images(struct sink *base, const struct sink_image *images, size_t count,
+                          struct err *err)
+{
+    struct oci_sink *s = (struct oci_sink *)base;
+    _cleanup_buf_ struct buf index = BUF_INIT;
+    int rc = 0;
+
+    atomic_file_abort(&s->layer);
+    for (size_t i = 0; i < count; i++)
+        if (add_image(s, &images[i], err) < 0)
+            return -1;
+    if (sink_index_json(images, count, &index, err) < 0)
+        return -1;
+    if (s->tmp[0])
+        rc = publish_new(s, &index, err);
+    if (rc == 0)
+        rc = publish_existing(s, &index, err);
+    s->published = rc >= 0;
+    return rc < 0 ? -1 : 0;
 }
 
 struct sink *sink_open_oci(const char *path, struct err *err)

@@ -1,11 +1,12 @@
 #include "flatten/keeper/source/source_backends.h"
 
-#include "base/fdio.h"
+#include "flatten/keeper/files/file_beneath.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 
-/* The directory of an OCI image layout. */
+/*
+ * The directory of an OCI image layout. The user named it; whoever made it named everything below.
+ */
 struct layout_store {
     struct blob_store base;
     int dir;
@@ -19,12 +20,10 @@ static int open_blob(struct blob_store *base, const struct blob_request *request
     struct stat st;
 
     blob_path(&request->digest, path);
-    _cleanup_fd_ int fd = openat(dir, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (fd < 0 || fstat(fd, &st) < 0)
-        return err_sys(err, "%s", path);
-    if (!S_ISREG(st.st_mode))
-        return err_set(err, ERR_FORMAT, "%s is not a regular file", path);
-    *out = (struct blob_place){.fd = steal_fd(&fd), .size = (uint64_t)st.st_size};
+    int fd = file_beneath_open(dir, path, &st, err);
+    if (fd < 0)
+        return -1;
+    *out = (struct blob_place){.fd = fd, .size = (uint64_t)st.st_size};
     return 0;
 }
 
@@ -33,7 +32,7 @@ static int read_layout_file(struct blob_store *s, enum layout_file file, struct 
 {
     const struct layout_file_rule *rule = &layout_files[file];
 
-    return file_read(((struct layout_store *)s)->dir, rule->name, rule->limit, out, err);
+    return file_beneath_read(((struct layout_store *)s)->dir, rule->name, rule->limit, out, err);
 }
 
 static void release_store(struct blob_store *base)

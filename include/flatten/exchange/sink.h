@@ -62,6 +62,12 @@ int sink_image_name(const struct reference *to, const char *source_name, char **
                     struct err *err) must_check;
 
 /*
+ * Returns the tag of an image in a layout, which points into its name. `whole`: the whole name,
+ * else what is behind its ':', if it has one.
+ */
+const char *sink_layout_tag(const char *name, bool whole) must_check;
+
+/*
  * Begins a layer, whose bytes go to *fd from *offset on. Called again without sink_end_layer, it
  * starts the same layer afresh. *fd is borrowed; what a duplicate of it shows of an ended layer
  * stays until sink_free.

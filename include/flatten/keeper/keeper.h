@@ -13,15 +13,15 @@
 #include "base/err.h"
 #include "flatten/exchange/keeper_task.h"
 
-#include <stdbool.h>
+/* Whether the destination has the new image. PERHAPS: an error came from a daemon or a registry. */
+enum keeper_published { PUBLISHED_NO, PUBLISHED_PERHAPS, PUBLISHED_YES };
 
 /*
  * Serves the reader at the other end of the socket (wire_pair, borrowed) until it says how it ends.
  * Returns its exit status, or -1 with its error; ERR_SYSTEM for a reader that is gone, or that asks
- * for what no honest one does. *published: the destination has the new image, also where the end is
- * an error.
+ * for what no honest one does. *published is set also where the end is an error.
  */
-int keeper_serve(const struct keeper_task *task, int socket, bool *published,
+int keeper_serve(const struct keeper_task *task, int socket, enum keeper_published *published,
                  struct err *err) must_check;
 
 #endif

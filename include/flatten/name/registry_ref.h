@@ -32,7 +32,4 @@ void registry_ref_clear(struct registry_ref *ref);
 /* Returns the host of the API, which for Docker Hub is not docker.io. */
 const char *registry_ref_server(const struct registry_ref *ref);
 
-/* True for "localhost", names below it, 127.0.0.0/8 and ::1, with or without a port. */
-bool registry_host_is_loopback(const char *host);
-
 #endif

@@ -1,6 +1,7 @@
 #include "shim/admin/bench/bench.h"
 
 #include "base/cli/columns.h"
+#include "base/human.h"
 #include "base/json/json.h"
 
 #include <inttypes.h>
@@ -188,8 +189,8 @@ static void put_files(const struct bench_result *r, bool colour, struct buf *out
 
 void bench_put_text(const struct bench_result *r, bool colour, struct buf *out)
 {
-    buf_printf(out, "%s: %s, kernel %s; medians of %u runs\n", r->dir, r->filesystem, r->kernel,
-               r->runs);
+    buf_printf(out, "%s: %s, kernel %s; %s%u run%s\n", r->dir, r->filesystem, r->kernel,
+               r->runs == 1 ? "" : "medians of ", r->runs, human_s(r->runs));
     for (int op = 0; op < BENCH_OPS; op++)
         put_table(r, op, colour, out);
     put_files(r, colour, out);

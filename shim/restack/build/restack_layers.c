@@ -139,7 +139,7 @@ int restack_layers_open(const struct chain *chain, const char *path, struct aren
                         struct merge_layers *out, int *directory, struct err *err)
 {
     struct err why = ERR_INIT;
-    dev_t dev;
+    dev_t dev = 0;
 
     *out = (struct merge_layers){.users = chain->users};
     *directory = -1;

@@ -19,6 +19,52 @@ load lib/flatten
     [ -z "$(ls -A)" ]
 }
 
+# broken_tar WHAT: a layer of three files; libarchive refuses it.
+broken_tar() {
+    PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$BATS_TEST_DIRNAME/../../oracle:$FLATTEN_LIB python3 - "$1" <<'END'
+import sys
+import images
+from quick_images import header, layer, padded
+from tarball import f, tar_bytes
+good = tar_bytes([f("a", "1"), f("etc/b", "2" * 3000), f("c", "3")])
+if sys.argv[1] == "checksum":
+    at = good.rindex(b"c" + bytes(99)) + 100  # the mode of c
+    bad = good[:at] + b"7" + good[at + 1:]
+elif sys.argv[1] == "first":
+    bad = b"this is a text, and no archive " * 100
+elif sys.argv[1] == "header":  # an extended header that is no list of records
+    bad = layer([header(b"PaxHeaders/w", b"x", 8), padded(b"records\n"), header(b"w")])
+elif sys.argv[1] == "cut":  # in the content of etc/b
+    bad = good[:good.index(b"2" * 512) + 1024]
+images.write_oci("bad", [tar_bytes([f("base", "1")]), bad])
+END
+}
+
+@test "an archive that libarchive refuses: the error names the layer and the entry" {
+    local what expected
+    while IFS='|' read -r what expected; do
+        broken_tar "$what"
+        for way in --semantics=overlay --semantics=spec --into=2; do
+            fails 5 "$expected" -q "$way" oci:bad oci:x
+        done
+        fails 5 "oci:bad: $expected" analyze oci:bad
+        fails 5 "verify: A: $expected" verify oci:bad oci:bad
+        rm -r bad
+    done <<'END'
+first|layer 2: bad tar archive: 
+header|layer 2: w: bad tar archive: 
+checksum|layer 2: the entry after etc/b: bad tar archive: 
+END
+    broken_tar cut
+    fails 5 "layer 2: etc/b: bad tar archive: " -q oci:bad oci:x
+    fails 5 "verify: A: layer 2: etc/b: bad tar archive: " verify oci:bad oci:bad
+    # Without its content, the end is noticed when the next header is read.
+    fails 5 "layer 2: the entry after etc/b: bad tar archive: " -q --semantics=spec oci:bad oci:x
+    fails 5 "oci:bad: layer 2: the entry after etc/b: bad tar archive: " analyze oci:bad
+    head -c 20000 "$IMAGES/old.tar" >cut.tar
+    fails 5 "cut.tar: the member after " cut.tar oci:x
+}
+
 @test "a failure leaves no files behind and existing files unchanged" {
     ok -q "$IMAGES/old.tar" oci:layout:v1
     ok -q "$IMAGES/old.tar" out.tar

@@ -114,7 +114,8 @@ def check(layer):
         tar = Tar(unpacker.stdout)
         while (member := tar.next()) is not None:
             name, size = member
-            if size != SIZE or any(tar.take(len(piece)) != piece for piece in pieces()):
+            # Bytes, because a memoryview is compared one item at a time.
+            if size != SIZE or any(bytes(tar.take(len(piece))) != piece for piece in pieces()):
                 raise SystemExit("%s: not what it was; %d bytes" % (name, size))
             tar.take(-SIZE % BLOCK)
             names.append(name)

@@ -154,6 +154,26 @@ END
     same docker-archive:out.tar:i:59 docker-archive:many.tar:i:59
 }
 
+# The first image is malformed, which a run notices when it starts to work.
+@test "too many images, or two with one name, are refused before the work" {
+    PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$BATS_TEST_DIRNAME/../../oracle python3 - <<'END'
+import images
+from tarball import f, tar_bytes
+good, bad = [tar_bytes([f("a", "1")])], [tar_bytes([f("dir/.wh.", "")])]
+names = lambda first, last: " ".join("i:%d" % n for n in range(first, last))
+images.write_several("full.tar", {names(0, 100): good, names(100, 200): good, names(200, 256): good})
+images.write_several("more.tar", {names(0, 100): bad, names(100, 200): good, names(200, 257): good})
+images.write_several("twice.tar", {"x:1": bad, "y:1": good, "z:1 y:1": good})
+END
+    ok -q -a full.tar oci:out
+    [ "$(jq '.manifests | length' out/index.json)" -eq 256 ]
+    fails 7 "more.tar: 257 images, names and indexes, and --all-images takes at most 256" -a more.tar oci:new
+    fails 7 "257 images" -a --dry-run more.tar
+    fails 5 "two images have the name y:1" -a twice.tar oci:new
+    fails 7 "257 images" -a - oci:new <more.tar
+    [ ! -e new ]
+}
+
 @test "options that contradict --all-images are refused" {
     fails 2 "an archive or a layout" -a some:image out.tar
     fails 2 "an archive or a layout" -a docker://localhost:1/some/image out.tar

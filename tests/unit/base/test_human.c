@@ -55,11 +55,41 @@ static void test_short(void **state)
     }
 }
 
+static void test_word(void **state)
+{
+    static const struct {
+        const char *word, *quoted;
+    } rows[] = {{"oci:out:v1", "oci:out:v1"},
+                {"a_b-c.d/e@f%g+h=i,j", "a_b-c.d/e@f%g+h=i,j"},
+                {"", "''"},
+                {"two words", "'two words'"},
+                {"$(reboot)", "'$(reboot)'"},
+                {"~root", "'~root'"},
+                {"it's", "'it'\\''s'"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        _cleanup_buf_ struct buf out = BUF_INIT;
+        human_put_word(&out, rows[i].word);
+        assert_string_equal(out.data, rows[i].quoted);
+    }
+}
+
+static void test_plurals(void **state)
+{
+    (void)state;
+    assert_string_equal(human_s(1), "");
+    assert_string_equal(human_s(0), "s");
+    assert_string_equal(human_s(2), "s");
+    assert_string_equal(human_y(1), "y");
+    assert_string_equal(human_y(0), "ies");
+}
+
 UNIT_SUITE(test_human)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_size),
-                                              cmocka_unit_test(test_size_binary),
-                                              cmocka_unit_test(test_short)};
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_size), cmocka_unit_test(test_size_binary),
+        cmocka_unit_test(test_short), cmocka_unit_test(test_word), cmocka_unit_test(test_plurals)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,11 +2,11 @@
  * Block deduplication as ZFS does it: records of the same content and length are stored once, and a
  * table has an entry for each stored record. A record of zeros is a hole, without an entry.
  *
- * Of many records only a sample is kept: those whose SHA-256 has a number of zero bits, with all
- * their copies. Copies have the same hash, so either all copies of a record are in the sample or
- * none, and shares in the sample estimate shares in the whole. (A sample by position would mostly
- * have one of two copies.) When the table is full, one more zero bit is required: its memory is
- * bounded.
+ * The table keeps only a sample of many records: those whose SHA-256 has a number of zero bits,
+ * with all their copies. Copies have the same hash, so either all copies of a record are in the
+ * sample or none, and shares in the sample estimate shares in the whole. (A sample by position
+ * would mostly have one of two copies.) When the table is full, one more zero bit is required: its
+ * memory is bounded.
  *
  * The memory of an entry is an estimate: "slightly more than 320 bytes" (OpenZFS documentation,
  * Workload Tuning, Deduplication); the figures of `zpool status -D` differ by version.

@@ -6,7 +6,7 @@
  * file's size, rounded up to 512 bytes; the last record of a larger file is padded with zeros. A
  * record of zeros takes nothing.
  *
- * Of large images only evenly spaced records are compressed; the error is computed as for a random
+ * Only evenly spaced records of a large image are compressed; the error is computed as for a random
  * sample of that size.
  */
 #ifndef FLATTEN_ZFS_H

@@ -1,7 +1,7 @@
 /*
  * `flatten squash`, in order: command_squash.c parses options, squash_open.c opens images,
  * squash_run.c squashes and verifies, squash_publish.c describes and publishes, squash_print.c
- * prints.
+ * prints the result, squash_next.c says what to do with it.
  */
 #ifndef FLATTEN_SQUASH_COMMAND_H
 #define FLATTEN_SQUASH_COMMAND_H
@@ -49,7 +49,8 @@ struct squash_run {
     struct compress_options compress;
     char created[TIMESTAMP_SIZE]; /* "": keep the source's */
     size_t documents;             /* bytes of memory that configs and manifests take */
-    size_t *places;               /* with --all-images: the source's images, by place; or NULL */
+    bool outline;   /* open images without their layers, for a check before the work */
+    size_t *places; /* with --all-images: the source's images, by place; or NULL */
     size_t place_count;
     struct squash_entry *entries; /* one; with --all-images one for each place */
     size_t entry_count;
@@ -60,7 +61,7 @@ struct squash_run {
 /* Returns the entry's name at its source; or NULL. */
 const char *squash_entry_name(const struct squash_run *run, const struct squash_entry *entry);
 
-/* Finds the source, and with --all-images its places. */
+/* Finds the source; with --all-images lists its places, and checks all images but their layers. */
 int squash_open_source(struct squash_run *run, struct err *err) must_check;
 
 /* Opens the next entry's images, as jobs. */
@@ -78,9 +79,12 @@ int squash_run(struct squash_run *run, struct err *err) must_check;
 /* Frees what the run owns. */
 void squash_run_clear(struct squash_run *run);
 
+/* Says on standard error where the images are now, and which commands use them. */
+void squash_say_next(const struct squash_run *run);
+
 #define _cleanup_squash_run_ _cleanup_(squash_run_clear)
 
-/* Prints the result, or the plan of a rehearsal, on standard output. */
+/* Prints the result, or the plan of a rehearsal, on standard output; then says what comes next. */
 int squash_print(const struct squash_run *run, struct err *err) must_check;
 
 #endif

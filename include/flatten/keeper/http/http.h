@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "flatten/keeper/http/certificates.h"
+#include "flatten/keeper/http/http_reach.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -27,6 +28,7 @@ struct http_options {
     bool tls;           /* https:// is permitted; certificates are verified */
     bool insecure;      /* certificates are not verified */
     bool proxy;         /* proxies of the environment are used (libcurl-env(3)) */
+    struct http_reach *reach; /* borrowed: where the client may connect; NULL: everywhere */
     const struct certificates *certificates; /* borrowed: beside those of the system; may be NULL */
     const atomic_bool *stop; /* borrowed: requests fail once it is true; may be NULL */
 };
@@ -73,6 +75,7 @@ struct http_request {
     const char *const *headers;   /* lines "Name: value", NULL-terminated; may be NULL */
     const struct http_body *body; /* NULL: none */
     bool identify;                /* show the client certificate, if there is one */
+    bool loopback_only;           /* with `reach`: connect to addresses of this host alone */
     unsigned timeout_seconds;     /* for the whole request; 0: no limit */
     unsigned stall_seconds;       /* fail after so long below 1000 bytes/s; 0: no limit */
     /* Takes the body of a 2xx. `begin` (may be NULL) sees the headers before the first byte. */
@@ -120,10 +123,19 @@ int http_header_copy(const struct http_reply *reply, const char *name, char **ou
 /* ---- URLs ---- */
 
 /*
- * Resolves `location` against `base` (RFC 3986, 5.2). The caller frees the URL, which is http or
- * https; ERR_FORMAT for others.
+ * libcurl's URL parser decides in all of these, because libcurl makes the connection.
+ *
+ * Resolves `location` against `base` (RFC 3986, 5.2); without a base (NULL) it must be complete.
+ * The caller frees the URL, which is http or https, in libcurl's own writing. ERR_FORMAT for other
+ * schemes, for a user or password in it, and for a host that is not ASCII.
  */
 char *http_url_join(const char *base, const char *location, struct err *err) must_check;
+
+/* Returns the host of a URL without brackets, for the caller to free; NULL if it has none. */
+char *http_url_host(const char *url);
+
+/* True for https, in a URL from http_url_join. */
+bool http_url_is_tls(const char *url);
 
 /* True if both have the same scheme, host and port: a secret for one may be sent to the other. */
 bool http_same_origin(const char *a, const char *b);

@@ -6,7 +6,8 @@
  * those for this registry (certificates.h). A client certificate goes where credentials go. Plain
  * HTTP is spoken only to a server without HTTPS, and only if that is a loopback host, or with the
  * option `insecure`, which also accepts certificates that cannot be verified (--tls-verify=false of
- * skopeo). Credentials go only to the registry and to the token server that it names.
+ * skopeo). Credentials go only to the registry and to the token server that it names. A registry
+ * leads to addresses of this host or its link only from there (http_reach.h).
  *
  * Threads share a struct registry; each has a struct http of its own.
  */

@@ -21,15 +21,17 @@ setup() {
 
 teardown() { [ -z "${MOCK_PID-}" ] || kill "$MOCK_PID" 2>/dev/null || true; }
 
+MOCK_WITHIN=()
+
 # True if the mock listens, or has ended.
 mock_settled() { [ -e "$MOCK/port" ] || ! kill -0 "$MOCK_PID"; }
 
 # mock MODE...: starts the mock, or changes its modes. SOURCE is its image. With TLS if MOCK_TLS is a
-# directory made by tls_make.
+# directory made by tls_make; at MOCK_ADDRESS if that is set, and started by the command MOCK_WITHIN.
 mock() {
     echo "$*" >"$MOCK/mode"
     [ -z "${MOCK_PID-}" ] || return 0
-    python3 "$FLATTEN_LIB/mock_registry.py" "$MOCK" "$IMAGES/layout" \
+    "${MOCK_WITHIN[@]}" python3 "$FLATTEN_LIB/mock_registry.py" "$MOCK" "$IMAGES/layout" \
         ${MOCK_TLS:+"$MOCK_TLS"} >"$MOCK/out" 2>&1 </dev/null 3>&- &
     MOCK_PID=$!
     wait_until mock_settled
@@ -37,7 +39,7 @@ mock() {
         cat "$MOCK/out"
         return 1
     fi
-    HOST=127.0.0.1:$(cat "$MOCK/port")
+    HOST=${MOCK_ADDRESS-127.0.0.1}:$(cat "$MOCK/port")
     SOURCE=docker://$HOST/lab/image:v1
 }
 

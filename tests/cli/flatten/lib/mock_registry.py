@@ -1,6 +1,6 @@
 """mock_registry.py DIR LAYOUT [TLS]: a registry on loopback with selectable misbehaviour.
 
-DIR/port gets its port. Each request is a line of DIR/log: "METHOD PATH HOST AUTHORIZATION RANGE"; for a
+It listens on 127.0.0.1, or on the address in the environment variable MOCK_ADDRESS. DIR/port gets its port. Each request is a line of DIR/log: "METHOD PATH HOST AUTHORIZATION RANGE"; for a
 chunk of an upload, RANGE is its place.
 LAYOUT is an OCI layout, served as the repository lab/image, tag v1. DIR/mode is read at each
 request; it has words, each a kind of behaviour, see MODES. Pushes are kept in memory: a blob only with the
@@ -67,6 +67,9 @@ MODES = {
     "hub": "429 as Docker Hub says it, without Retry-After",
     "broken-resume": "503 to the first request with a Range",
     "no-mount": "no blob is there, and none is taken over from another repository",
+    "target-realm": "wants tokens from the URL in DIR/target",
+    "target-blobs": "redirects blobs to the URL in DIR/target",
+    "target-uploads": "wants uploads at the URL in DIR/target",
 }
 
 with open(os.path.join(LAYOUT, "index.json")) as f:
@@ -92,6 +95,11 @@ def modes():
         return set()
     assert words <= set(MODES), words - set(MODES)
     return words
+
+
+def target():
+    with open(os.path.join(DIR, "target")) as f:
+        return f.read().strip()
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -162,9 +170,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return True
         scheme = "ftp" if "ftp-realm" in modes() else SCHEME
         host = "127.0.0.1@example.invalid" if "away-realm" in modes() else self.headers["Host"]
+        realm = target() if "target-realm" in modes() else f"{scheme}://{host}/token"
+        realm = realm.replace("\\", "\\\\")
         self.drain()
         self.error(401, "UNAUTHORIZED", "authentication required", WWW_Authenticate=
-                   f'Bearer realm="{scheme}://{host}/token",service="mock \\"1\\"",scope="other"')
+                   f'Bearer realm="{realm}",service="mock \\"1\\"",scope="other"')
         return False
 
     def drain(self):
@@ -280,6 +290,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.error(404, "NAME_UNKNOWN", f"no {name}")
         if kind == "manifests":
             return self.document(digest)
+        if "target-blobs" in modes():
+            return self.answer(307, Location=target())
         if "away" in modes():
             port = self.headers["Host"].rsplit(":", 1)[1]
             return self.answer(307, Location=f"{SCHEME}://localhost:{port}/away/{digest}")
@@ -322,7 +334,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def upload_state(self, status, number, have=None):
         have = len(uploads[number]) if have is None else have
         extra = {"OCI_Chunk_Min_Length": "100000000"} if "large-chunks" in modes() else {}
-        return self.answer(status, Location=f"/v2/upload/{number}?state=a%2Fb",
+        where = target() if "target-uploads" in modes() else f"/v2/upload/{number}?state=a%2Fb"
+        return self.answer(status, Location=where,
                            Range=f"0-{max(have - 1, 0)}", **extra)
 
     def upload_of(self):
@@ -422,7 +435,7 @@ class Server(http.server.ThreadingHTTPServer):
         pass
 
 
-server = Server(("127.0.0.1", 0), Handler)
+server = Server((os.environ.get("MOCK_ADDRESS", "127.0.0.1"), 0), Handler)
 if TLS:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(os.path.join(TLS, "server.pem"), os.path.join(TLS, "server.key"))

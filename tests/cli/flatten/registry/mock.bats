@@ -73,7 +73,7 @@ setup_file() {
 @test "token: a password used with plain HTTP on loopback is not sent unencrypted to another host" {
     auth "$HOST" "{\"auth\":\"$(printf lab:secret | base64)\"}"
     mock token away-realm
-    fails 5 "which is not https" "$SOURCE" oci:out
+    fails 5 "without a user name" "$SOURCE" oci:out
     mock token
     ok -q "$SOURCE" oci:out
 }

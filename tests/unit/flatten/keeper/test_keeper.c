@@ -81,12 +81,12 @@ static int serve(const struct tempdir *dir, act *play, int *ended, struct err *e
         _exit(0);
     }
     close(pair[1]);
-    bool published;
+    enum keeper_published published;
     int rc = keeper_serve(&task, pair[0], &published, err);
     close(pair[0]);
     assert_int_equal(waitpid(pid, ended, 0), pid);
     const char *made = destination_kind == TRANSPORT_OCI ? "to/index.json" : "to";
-    assert_int_equal(faccessat(dir->fd, made, F_OK, 0), published ? 0 : -1);
+    assert_int_equal(faccessat(dir->fd, made, F_OK, 0), published == PUBLISHED_YES ? 0 : -1);
     return rc;
 }
 

@@ -15,6 +15,7 @@ struct peer {
     const char *reply; /* sent as soon as a request has come */
     size_t times;      /* how often it is sent */
     bool hold;         /* the connection stays open then */
+    struct http_reach *reach;
     char request[4096];
     pthread_t thread;
 };
@@ -71,7 +72,7 @@ static int take(void *ctx, const char *data, size_t len, struct err *err)
 static int ask(struct peer *p, struct http_request *request, struct http_reply *reply,
                struct buf *body, struct err *err)
 {
-    static const struct http_options options = {0};
+    const struct http_options options = {.reach = p->reach};
     _cleanup_http_ struct http *h = http_new(&options, err);
 
     assert_non_null(h);
@@ -229,6 +230,82 @@ static void test_line_breaks_are_not_sent(void **state)
     assert_int_equal(reply.failure, HTTP_FAILED);
 }
 
+/* ---- places ---- */
+
+static const char fine[] = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc";
+
+static void test_the_first_connection_settles_the_place(void **state)
+{
+    struct http_reach reach = {0};
+    struct peer p = {.reply = fine, .reach = &reach}, again = p;
+
+    (void)state;
+    {
+        ASK(&p, .method = "GET");
+        assert_works(rc, err);
+    }
+    assert_true(reach.settled);
+    assert_int_equal(reach.place, HTTP_LOOPBACK);
+    ASK(&again, .method = "GET", .loopback_only = true);
+    assert_works(rc, err);
+}
+
+/* Makes a request to a listener, and returns true if it got a connection. */
+static bool reaches(const char *host, struct http_reach *reach, bool loopback_only, struct err *err)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    const struct http_options options = {.reach = reach};
+    _cleanup_http_ struct http *h = http_new(&options, err);
+    _cleanup_http_reply_ struct http_reply reply = {0};
+    socklen_t len = sizeof(address);
+    char url[64];
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    assert_non_null(h);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, len), 0);
+    assert_int_equal(listen(listener, 4), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &len), 0);
+    snprintf(url, sizeof(url), "http://%s:%u/x", host, ntohs(address.sin_port));
+    const struct http_request request = {
+        .method = "GET", .url = url, .timeout_seconds = 1, .loopback_only = loopback_only};
+    assert_fails(http_perform(h, &request, &reply, err), *err, ERR_SYSTEM);
+    int fd = accept(listener, NULL, NULL);
+    if (fd >= 0)
+        close(fd);
+    close(listener);
+    return fd >= 0;
+}
+
+static void test_other_places_are_not_reached(void **state)
+{
+    static const char *const hosts[] = {"127.0.0.1", "localhost", "2130706433",        "127.1",
+                                        "0",         "[::]",      "[::ffff:127.0.0.1]"};
+    struct http_reach elsewhere = {.settled = true}, near = {true, HTTP_LINK_LOCAL},
+                      here = {true, HTTP_LOOPBACK};
+    struct err err = ERR_INIT;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(hosts) / sizeof(*hosts); i++) {
+        assert_false(reaches(hosts[i], &elsewhere, false, &err));
+        assert_contains(err.msg, "an address of this host or its link");
+        assert_false(reaches(hosts[i], &near, false, &err));
+    }
+    assert_true(reaches("127.0.0.1", &here, false, &err)); /* and gets no reply in time */
+}
+
+static void test_link_local_addresses_are_not_reached(void **state)
+{
+    struct http_reach here = {true, HTTP_LOOPBACK}, fresh = {0};
+    struct err err = ERR_INIT;
+
+    (void)state;
+    assert_false(reaches("169.254.169.254", &here, false, &err));
+    assert_contains(err.msg, "169.254.169.254");
+    assert_false(reaches("169.254.169.254", &fresh, true, &err));
+    assert_contains(err.msg, "--insecure");
+    assert_false(fresh.settled);
+}
+
 /* ---- URLs ---- */
 
 static void check_join(const char *base, const char *location, const char *expected)
@@ -249,6 +326,33 @@ static void test_url_join(void **state)
     check_join("https://a.org/v2/x", "ftp://b.org/y", "-");
     check_join("https://a.org/v2/x", "file:///etc/passwd", "-");
     check_join("https://a.org/v2/x", "https://", "-");
+    check_join(NULL, "https://a.org/y#f", "https://a.org/y");
+    check_join(NULL, "//a.org/y", "-");
+    check_join(NULL, "/y", "-");
+    check_join(NULL, "a.org/y", "-");
+}
+
+/* Locations that parsers read differently, or that carry a user. */
+static void test_url_of_two_readings(void **state)
+{
+    static const char *const bad[] = {
+        "http://localhost\\@2130706434:1/",
+        "http://localhost\\.a.org/",
+        "http://user@a.org/",
+        "http://user:word@a.org/",
+        "//user@a.org/",
+        "http://@a.org/",
+        "http://\u24d5localhost/",
+        "http://%e2%93%9blocalhost/",
+        "http://a.org:99999/",
+        "http://a b/",
+        "http://[::1/",
+        "https:\\\\a.org/",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+        check_join("https://a.org/v2/x", bad[i], "-");
 }
 
 static void test_same_origin(void **state)
@@ -261,6 +365,7 @@ static void test_same_origin(void **state)
     assert_false(http_same_origin("https://a.org", "https://a.org:444"));
     assert_false(http_same_origin("https://a.org", "https://a.org.evil/"));
     assert_false(http_same_origin("https://a.org", "https://a.org@evil/"));
+    assert_false(http_same_origin("https://[fe80::1]/", "https://[fe80::1%25lo]/"));
     assert_false(http_same_origin("", ""));
 }
 
@@ -286,7 +391,11 @@ UNIT_SUITE(test_http)
         cmocka_unit_test(test_not_http),
         cmocka_unit_test(test_nobody_listens),
         cmocka_unit_test(test_line_breaks_are_not_sent),
+        cmocka_unit_test(test_the_first_connection_settles_the_place),
+        cmocka_unit_test(test_other_places_are_not_reached),
+        cmocka_unit_test(test_link_local_addresses_are_not_reached),
         cmocka_unit_test(test_url_join),
+        cmocka_unit_test(test_url_of_two_readings),
         cmocka_unit_test(test_same_origin),
         cmocka_unit_test(test_escaped),
     };

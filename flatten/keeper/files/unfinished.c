@@ -1,0 +1,188 @@
+#include "flatten/keeper/files/unfinished.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+static const char temporary_prefix[] = ".flatbed-"; /* of an atomic_file */
+static const char run_prefix[] = ".flatbed-run-";   /* of what has a lock of its own */
+
+/* ---- names ---- */
+
+static bool is_hex(const char *text, size_t len)
+{
+    return strlen(text) == len && strspn(text, "0123456789abcdef") == len;
+}
+
+static bool has_number(const char *name, const char *prefix)
+{
+    size_t len = strlen(prefix);
+
+    return strncmp(name, prefix, len) == 0 && is_hex(name + len, 16);
+}
+
+static bool is_temporary(const char *name)
+{
+    return has_number(name, temporary_prefix);
+}
+
+static bool is_of_run(const char *name)
+{
+    return has_number(name, run_prefix);
+}
+
+static bool is_blob(const char *name)
+{
+    return is_hex(name, 64) || is_temporary(name);
+}
+
+static bool is_of_layout(const char *name)
+{
+    return strcmp(name, "oci-layout") == 0 || strcmp(name, "index.json") == 0 || is_temporary(name);
+}
+
+static int choose_name(const char *prefix, char name[UNFINISHED_NAME], struct err *err)
+{
+    uint64_t number;
+
+    if (getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number))
+        return err_sys(err, "getrandom");
+    snprintf(name, UNFINISHED_NAME, "%s%016llx", prefix, (unsigned long long)number);
+    return 0;
+}
+
+/* ---- making ---- */
+
+/*
+ * Gives a locked file or directory the name by which it is removed one day. On a file system
+ * without locks nothing is removed.
+ */
+static int lock_and_rename(int parent, const char *from, int fd, char name[UNFINISHED_NAME],
+                           struct err *err)
+{
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno != EOPNOTSUPP && errno != ENOLCK)
+        return err_sys(err, "cannot lock %s", from);
+    if (choose_name(run_prefix, name, err) < 0)
+        return -1;
+    if (renameat(parent, from, parent, name) < 0)
+        return err_sys(err, "cannot rename %s", from);
+    return 0;
+}
+
+static int open_dir(int at, const char *name)
+{
+    return openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+}
+
+int unfinished_dir_make(int parent, char name[UNFINISHED_NAME], struct err *err)
+{
+    char first[UNFINISHED_NAME];
+
+    if (choose_name(temporary_prefix, first, err) < 0)
+        return -1;
+    if (mkdirat(parent, first, 0777) < 0)
+        return err_sys(err, "cannot make %s", first);
+    _cleanup_fd_ int dir = open_dir(parent, first);
+    if (dir < 0)
+        err_sys(err, "%s", first);
+    else if (lock_and_rename(parent, first, dir, name, err) == 0)
+        return steal_fd(&dir);
+    unlinkat(parent, first, AT_REMOVEDIR);
+    return -1;
+}
+
+int unfinished_file_rename(int parent, const char *from, int fd, char name[UNFINISHED_NAME],
+                           struct err *err)
+{
+    _cleanup_fd_ int lock = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+
+    if (lock < 0)
+        return err_sys(err, "dup");
+    return lock_and_rename(parent, from, lock, name, err) < 0 ? -1 : steal_fd(&lock);
+}
+
+/* ---- removal ---- */
+
+typedef bool name_filter(const char *name);
+typedef void name_action(int dir, const char *name);
+
+static void each_name(int dir, name_filter *wanted, name_action *act)
+{
+    int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = fd < 0 ? NULL : fdopendir(fd);
+
+    if (!list) {
+        cleanup_fd(&fd);
+        return;
+    }
+    for (const struct dirent *entry; (entry = readdir(list));)
+        if (wanted(entry->d_name))
+            act(dirfd(list), entry->d_name);
+    closedir(list);
+}
+
+static void remove_file(int dir, const char *name)
+{
+    unlinkat(dir, name, 0);
+}
+
+void unfinished_remove_inside(int dir)
+{
+    each_name(dir, is_temporary, remove_file);
+}
+
+/* Removes a layout; a directory with other files stays. */
+static void remove_layout(int parent, const char *name, int dir)
+{
+    _cleanup_fd_ int blobs = open_dir(dir, "blobs");
+    _cleanup_fd_ int sha256 = blobs < 0 ? -1 : open_dir(blobs, "sha256");
+
+    if (sha256 >= 0)
+        each_name(sha256, is_blob, remove_file);
+    if (blobs >= 0)
+        unlinkat(blobs, "sha256", AT_REMOVEDIR);
+    unlinkat(dir, "blobs", AT_REMOVEDIR);
+    each_name(dir, is_of_layout, remove_file);
+    unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+/*
+ * True if the file is of this user and its run is gone. It may have got its final name before the
+ * lock was free: then it is complete.
+ */
+static bool is_left_over(int parent, const char *name, int fd)
+{
+    struct stat opened, named;
+
+    return fstat(fd, &opened) == 0 && opened.st_uid == geteuid() &&
+           flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+           fstatat(parent, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+           named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
+}
+
+static void remove_left_over(int parent, const char *name)
+{
+    struct stat st;
+
+    if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+        !(S_ISDIR(st.st_mode) || S_ISREG(st.st_mode)))
+        return;
+    _cleanup_fd_ int fd =
+        openat(parent, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0 || !is_left_over(parent, name, fd))
+        return;
+    if (S_ISDIR(st.st_mode))
+        remove_layout(parent, name, fd);
+    else
+        remove_file(parent, name);
+}
+
+void unfinished_remove_beside(int parent)
+{
+    each_name(parent, is_of_run, remove_left_over);
+}

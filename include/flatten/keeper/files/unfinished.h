@@ -1,0 +1,46 @@
+/*
+ * Unfinished destinations, and the removal of those that a run which was killed (SIGKILL, a crash
+ * of the host) has left behind.
+ *
+ * A lock (flock(2)) tells whether the run that writes is gone: the kernel frees it with the last
+ * descriptor, however the process ends. An archive and a new layout lie beside their destination,
+ * among files of others, so each has a lock of its own and a name that says so; a layout that
+ * exists has one lock for all that is in it.
+ */
+#ifndef FLATTEN_UNFINISHED_H
+#define FLATTEN_UNFINISHED_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+
+#include <stddef.h>
+
+enum { UNFINISHED_NAME = 40 };
+
+/*
+ * Makes an empty directory in `parent` for a new layout. Writes its name, and returns a descriptor
+ * of it that holds its lock, or -1.
+ */
+int unfinished_dir_make(int parent, char name[UNFINISHED_NAME], struct err *err) must_check;
+
+/*
+ * Locks the file `fd`, which has the name `from` in `parent`, and then renames it to `name`, which
+ * is written. Returns a duplicate of the descriptor, for the caller to hold the lock with until the
+ * file has its final name, or -1.
+ */
+int unfinished_file_rename(int parent, const char *from, int fd, char name[UNFINISHED_NAME],
+                           struct err *err) must_check;
+
+/*
+ * Removes archives and layouts in `parent` that a run of this user has left unfinished. Those whose
+ * lock is held, of others, or with files that no run makes, stay. Errors are ignored.
+ */
+void unfinished_remove_beside(int parent);
+
+/*
+ * Removes temporary files (base/fdio.h) in `dir`, to which runs write only under a lock that the
+ * caller holds. Errors are ignored.
+ */
+void unfinished_remove_inside(int dir);
+
+#endif
