@@ -156,7 +156,9 @@ static void put_offer(const struct policy *policy, struct buf *out)
  * missing. */
 static void put_missing_rule(const struct bind_source *s, struct buf *out)
 {
-    if (s->volume)
+    if (s->open)
+        buf_puts(out, ": it could be the engine's own, but users can replace a directory above it");
+    else if (s->volume)
         buf_puts(out, ": it is a named volume, and \"named_volumes\" does not allow these");
     else if (s->engine)
         buf_puts(out, ": it belongs to another container");

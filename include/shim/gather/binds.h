@@ -39,6 +39,7 @@ struct bind_source {
     bool null_device; /* /dev/null: harmless */
     bool init;        /* the program for --init, owned by root: harmless if read-only */
     bool own;         /* a file that the calling engine mounts into this container by itself */
+    bool open;        /* it would be such a file, if only root could replace it */
     bool engine;      /* such a file of an engine, perhaps for another container, or a named volume:
                          users cannot look there */
     bool volume;      /* a named volume */

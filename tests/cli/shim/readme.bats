@@ -207,6 +207,12 @@ END
     refused 'mounts/shm is not allowed'
 }
 
+@test "the engine's files are not recognized below a directory that users can change, and the message says so" {
+    chmod 0777 "$DIR/docker"
+    create
+    refused "resolv.conf is not allowed: it could be the engine's own, but users can replace a directory above it"
+}
+
 @test "the sockets of engines are refused with a reason, also where a rule would allow their directory" {
     sed -i "s#\"rules\": \[#\"rules\": [ { \"path\": \"/run\", \"access\": \"allow\" },#" "$DIR/policy.json"
     for socket in /run /run/podman /run/podman/podman.sock /run/docker.sock /run/containerd/containerd.sock; do
