@@ -1,6 +1,8 @@
 #include "shim/gather/binds.h"
 
 #include "base/path.h"
+#include "shim/cdi/cdi.h"
+#include "shim/cdi/driver_path.h"
 #include "shim/gather/bind_name.h"
 #include "shim/gather/binds_access.h"
 #include "shim/gather/binds_mounts.h"
@@ -24,6 +26,7 @@ struct gather {
     struct mount_table table;
     struct engine_directories engine;
     struct source_directory directory; /* the directory of the last source */
+    struct cdi cdi;
     struct arena *arena;
     struct bind_facts *out;
     struct err *err;
@@ -92,6 +95,32 @@ static int set_problem(struct gather *g, struct bind_source *s, const char *text
     return s->problem ? 0 : err_nomem(g->err);
 }
 
+/*
+ * Finds the origin of a mount that no engine makes by itself. A mount that a user brings may look
+ * the same: it then shows no more than the administrator offers.
+ */
+static int find_origin(struct gather *g, const struct spec_mount *mount, int fd,
+                       struct bind_source *s)
+{
+    struct stat st;
+
+    if (s->exposed || s->opaque || s->engine || s->null_device || s->init || s->pin)
+        return 0;
+    if (cdi_read(&g->cdi, g->arena, g->err) < 0)
+        return -1;
+    s->socket = fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode);
+    const struct cdi_mount *found = cdi_find_mount(&g->cdi, mount->source, mount->destination);
+    if (found) {
+        s->origin = BIND_OF_CDI;
+        s->origin_writable = found->writable;
+    } else if (strcmp(mount->source, mount->destination) == 0 && driver_path_is(mount->source) &&
+               driver_path_is(s->path)) {
+        s->origin = BIND_OF_DRIVER;
+        s->origin_writable = s->socket;
+    }
+    return 0;
+}
+
 /* Looks at one source; `wish` gets its descriptor, which the caller closes. */
 static int gather_source(struct gather *g, const struct spec_mount *mount, struct bind_source *s,
                          struct bind_wish *wish)
@@ -125,6 +154,8 @@ static int gather_source(struct gather *g, const struct spec_mount *mount, struc
         s->opaque = name.mount->point;
         s->type = name.mount->type;
     }
+    if (find_origin(g, mount, wish->fd, s) < 0)
+        return -1;
     return binds_find_below(&g->engine, &g->table, g->arena, s, g->err);
 }
 

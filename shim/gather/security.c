@@ -1,6 +1,7 @@
 #include "shim/gather/security.h"
 
 #include "base/fdio.h"
+#include "shim/gather/hooks.h"
 #include "shim/host/trust.h"
 #include "shim/mount/source.h"
 #include "shim/privilege/capability.h"
@@ -150,6 +151,8 @@ int security_gather(const struct policy *policy, const struct spec *spec, const 
         if (shares_namespace(spec, (enum namespace_kind)kind))
             out->host_namespaces |= 1u << kind;
     if (s->devices.given && security_find_devices(&s->devices, arena, &out->devices, err) < 0)
+        return -1;
+    if (s->hooks.deny && hooks_gather(s, spec, arena, out, err) < 0)
         return -1;
     struct err why = ERR_INIT;
     if (security_is_privileged(spec) || gather_filter(s, spec, doc, arena, out, &why) == 0)

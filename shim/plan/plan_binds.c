@@ -335,6 +335,39 @@ static int restrict_mount(struct planner *p, struct plan_op *op, const struct js
     return plan_decide(p, op, PLAN_DOWNGRADED, place, "mounted %s", missing.data);
 }
 
+/* ---- the administrator's mounts ---- */
+
+/*
+ * True for a mount of a CDI specification or of NVIDIA's driver, unless a rule denies that path
+ * itself, or it is writable against the specification's word.
+ */
+static bool is_administrators(const struct plan_op *op, const struct spec_mount *mount,
+                              const struct ruling *r)
+{
+    const struct bind_source *b = op->bind.source;
+
+    if (b->origin == BIND_OF_USER || (is_writable(mount->options) && !b->origin_writable) ||
+        is_idmapped(op, mount->options))
+        return false;
+    return r->access != BIND_DENY || !r->rule ||
+           (r->rule == r->matched && strcmp(r->matched_path, b->path) != 0);
+}
+
+/* Sockets stay as they are: a connection is no change of the file system. */
+static int restrict_administrators(struct planner *p, struct plan_op *op,
+                                   const struct spec_mount *mount, const struct ruling *r)
+{
+    bool stays = op->bind.source->socket || r->access == BIND_ALLOW;
+    const char *of =
+        op->bind.source->origin == BIND_OF_CDI ? "a CDI specification" : "NVIDIA's driver";
+
+    op->bind.rule = NULL;
+    op->bind.access = stays ? ACCESS_RW : ACCESS_RO;
+    if (stays || !is_writable(mount->options))
+        return plan_decide(p, op, PLAN_KEPT, NULL, "a mount of %s", of);
+    return plan_decide(p, op, PLAN_DOWNGRADED, NULL, "a mount of %s, mounted ro", of);
+}
+
 /* ---- one mount ---- */
 
 static int name_mount(struct planner *p, struct plan_op *op, const struct spec_mount *mount)
@@ -369,6 +402,8 @@ static int judge_source(struct planner *p, struct plan_op *op, const struct spec
         return plan_decide(p, op, PLAN_KEPT, NULL, "the engine's own");
     struct ruling r = rule_for(p, op->bind.source->path);
     op->bind.rule = r.matched;
+    if (is_administrators(op, mount, &r))
+        return restrict_administrators(p, op, mount, &r);
     if (r.access != BIND_DENY && hides_its_directories(op->bind.source->opaque, &r))
         return deny_opaque(p, op, &r);
     if (r.access != BIND_DENY && is_state(op, &r))

@@ -23,6 +23,9 @@ int plan_add_binds(struct planner *p) must_check;
 /* Judges what the container would be on the host. */
 int plan_add_security(struct planner *p) must_check;
 
+/* Judges the container's GPUs. */
+int plan_add_gpus(struct planner *p) must_check;
+
 /* Sizes /dev/shm, resource limits and numbers of threads. */
 int plan_add_tuning(struct planner *p) must_check;
 

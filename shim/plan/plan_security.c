@@ -41,15 +41,45 @@ static int judge_user(struct planner *p)
         s->root_say ? ": " : "", s->root_say ? s->root_say : "");
 }
 
+/* Returns the fact about a hook, or NULL. */
+static const struct hook_fact *find_hook(const struct security_facts *facts,
+                                         const struct json *entry)
+{
+    for (size_t i = 0; i < facts->hook_count; i++)
+        if (facts->hooks[i].entry == entry)
+            return &facts->hooks[i];
+    return NULL;
+}
+
+/* Denies the first hook of that kind that is not allowed. */
+static int judge_hooks_of(struct planner *p, const char *kind, const struct json *list)
+{
+    const struct policy_place *place = &p->in->policy->security.hooks.place;
+
+    if (json_count(list) && !json_is(list, JSON_ARRAY))
+        return deny(p, "security.hooks", place, "the container has %.32s hooks that are no list",
+                    kind);
+    for (size_t i = 0; i < json_count(list); i++) {
+        const struct json *entry = json_at(list, i);
+        const struct hook_fact *fact = find_hook(p->in->security, entry);
+        const char *path = json_text(json_get(entry, "path"));
+        if (!fact || fact->problem)
+            return deny(p, "security.hooks", place, "the container has %.32s hooks: %.200s: %s",
+                        kind, path ? path : "one without a path",
+                        fact ? fact->problem : "it is not allowed");
+    }
+    return 0;
+}
+
 static int judge_hooks(struct planner *p)
 {
-    const struct policy_security *s = &p->in->policy->security;
     const struct json *hooks = json_get(p->in->spec->root, "hooks");
 
-    for (size_t i = 0; s->hooks.deny && json_is(hooks, JSON_OBJECT) && i < hooks->len; i++)
-        if (json_count(hooks->members[i].value))
-            return deny(p, "security.hooks", &s->hooks.place, "the container has %s hooks",
-                        hooks->members[i].key);
+    if (!p->in->policy->security.hooks.deny || !json_is(hooks, JSON_OBJECT))
+        return 0;
+    for (size_t i = 0; i < hooks->len; i++)
+        if (judge_hooks_of(p, hooks->members[i].key, hooks->members[i].value) < 0)
+            return -1;
     return 0;
 }
 
@@ -228,6 +258,8 @@ static bool device_allowed(const struct planner *p, const struct json *device)
     int64_t major = security_device_part(device, "major");
     int64_t minor = security_device_part(device, "minor");
 
+    if (p->in->gpus && gpu_host_owns(&p->in->gpus->host, block, major, minor))
+        return true; /* judged by "gpus" */
     return is_ordinary(block, major, minor) ||
            has_number(facts->devices.list, facts->devices.count, block, major, minor);
 }

@@ -95,6 +95,7 @@ static const struct decode_key sections[] = {
     {"opt_out", read_opt_out},
     {"profiles", read_already}, /* read after all others, which it overrides */
     {"audit", read_already},
+    {"gpus", decode_gpus},
 };
 
 enum { SECTIONS = sizeof(sections) / sizeof(*sections) };

@@ -82,6 +82,11 @@ END
     expect_match 'CapEff:[[:space:]]*0000000000000000'
     refuses 'filter allows open_by_handle_at' --user 1001 --cap-add DAC_READ_SEARCH
     refuses 'would be root on this host'
+    mkdir -p "$FB_DIR/hooks"
+    echo '{"version":"1.0.0","hook":{"path":"/usr/bin/touch","args":["touch","/tmp/x"]},"when":{"always":true},"stages":["prestart"]}' >"$FB_DIR/hooks/h.json"
+    run podman_cli --hooks-dir "$FB_DIR/hooks" run --rm --network=none --user 1001 "$FB_IMAGE" true
+    expect_failure
+    expect_match 'security.hooks'
     refuses 'security.devices' --user 1001 --device /dev/full:/dev/x --device /dev/loop0
     other=$(podman_run --detach --user 1001:1001 "$FB_IMAGE" sleep 600)
     refuses 'hosts is not allowed' --user 1001 -v "$FB_DIR/podman/run/overlay-containers/$other/userdata/hosts:/etc/hosts"

@@ -8,6 +8,12 @@
 #include "shim/gather/security_devices.h"
 #include "shim/request/facts.h"
 
+/* A hook of config.json. */
+struct hook_fact {
+    const struct json *entry;
+    const char *problem; /* why it is not allowed, or NULL; static */
+};
+
 struct security_facts {
     bool host_root;                /* the container's process would be root on the host */
     bool host_root_later;          /* it could become root there by CAP_SETUID */
@@ -15,6 +21,8 @@ struct security_facts {
     struct device_numbers devices; /* of the host's files that "devices" allows */
     const char *let_through; /* system calls of seccomp.deny that the filter allows; "" if none */
     const char *filter_problem; /* why the filter cannot be judged, or NULL */
+    struct hook_fact *hooks;    /* all of them, if the policy does not keep them */
+    size_t hook_count;
     struct json *profile; /* seccomp.profile, if it must be put in; in the document; else NULL */
 };
 

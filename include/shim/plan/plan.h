@@ -28,6 +28,7 @@
 #include "shim/gather/binds.h"
 #include "shim/gather/security.h"
 #include "shim/gather/tuning.h"
+#include "shim/gpu/gpu_facts.h"
 #include "shim/oci/spec.h"
 #include "shim/policy/template.h"
 #include "shim/request/request.h"
@@ -43,6 +44,7 @@ enum plan_kind {
     PLAN_SHM,          /* the size of /dev/shm */
     PLAN_RLIMIT,
     PLAN_ROOTFS, /* the root's depth: denied, or kept with a reason to look at it, or restacked */
+    PLAN_GPUS,   /* judged by "gpus"; downgraded: the variable is rewritten, or nodes taken out */
 };
 
 enum plan_verdict {
@@ -63,6 +65,9 @@ struct plan_mount {
     bool ours;   /* the source is this volume's: it must be made and checked even if kept */
     bool idmap;  /* shows the ids that are on disk, through the container's user namespace */
     bool pinned; /* the container's mount names the pinned path, from an edit before this one */
+    /* The container's mount that an edit before this one made: kept, or replaced by an added one,
+     * or taken out with a skipped one. NULL: none. */
+    const struct spec_mount *earlier;
 };
 
 /* PLAN_ENV: a variable, of a volume or of "tuning". */
@@ -111,6 +116,15 @@ struct plan_rlimit {
     bool same;             /* kept, and with this amount */
 };
 
+/* PLAN_GPUS: the container's GPUs. */
+struct plan_gpus {
+    const char *value;    /* NVIDIA_VISIBLE_DEVICES is set to it; NULL: it stays */
+    bool strip;           /* all nodes of GPUs are taken out but for `keep` … */
+    const unsigned *keep; /* … which has their minor numbers */
+    size_t keep_count;
+    const struct gpu_host *host;
+};
+
 struct plan_op {
     enum plan_kind kind;
     enum plan_verdict verdict;
@@ -126,13 +140,14 @@ struct plan_op {
         struct json *profile;  /* PLAN_FILTER: in the document */
         struct plan_shm shm;
         struct plan_rlimit rlimit;
+        struct plan_gpus gpus;
         bool restack; /* PLAN_ROOTFS: it is to be mounted anew, with fewer layers (restack.h) */
     };
 };
 
 struct plan {
     const struct plan_op *ops; /* mounts by depth of target, denials among them; variables; the
-                                  user's mounts; security; tuning; the root */
+                                  user's mounts; security; GPUs; tuning; the root */
     size_t count;
     const struct requests *requests; /* whose mounts are taken out; NULL: none are */
 };
@@ -145,8 +160,10 @@ struct plan_input {
     const struct bind_facts *binds;        /* NULL where the policy has no "binds" */
     const struct security_facts *security; /* NULL where it has no "security" */
     const struct tuning_facts *tuning;     /* NULL where it has no "tuning" */
+    const struct gpu_facts *gpus;          /* NULL where it has no "gpus" */
     size_t depth;                          /* of the root's overlay; 0: not known, or no overlay */
     bool no_volumes;                       /* nothing is to be mounted, only judged */
+    bool rootless;                         /* the runtime is not the host's root: it maps no ids */
 };
 
 /*

@@ -68,6 +68,25 @@ static void keep_privileged(const struct policy_security *s, const struct spec *
     keep_bits(doc, rule, "bounding", capability_list(spec->process, "bounding"));
 }
 
+static bool is_true(const struct json *value)
+{
+    return json_is(value, JSON_BOOL) && value->boolean;
+}
+
+/* Notes whether all policies that kept rules are permissive. */
+static void keep_mode(enum policy_mode mode, bool first, struct json_doc *doc, struct json *rules)
+{
+    if (mode != POLICY_PERMISSIVE)
+        json_remove(rules, "permissive");
+    else if (first && json_count(rules))
+        json_set(doc, rules, "permissive", json_bool(doc, true));
+}
+
+bool exec_rules_enforced(const struct json *rules)
+{
+    return rules && !is_true(json_get(rules, "permissive"));
+}
+
 int exec_rules_keep(const struct judgement *judgement, const struct spec *spec,
                     struct json_doc *state, struct err *err)
 {
@@ -77,7 +96,8 @@ int exec_rules_keep(const struct judgement *judgement, const struct spec *spec,
 
     if (judgement->policy->mode == POLICY_OFF || !s->given)
         return (int)json_count(rules);
-    if (!rules)
+    bool first = !rules;
+    if (first)
         rules = json_object(state);
     if (judgement->policy->mode == POLICY_ENFORCE) {
         keep_root(s, spec, state, rules);
@@ -87,6 +107,7 @@ int exec_rules_keep(const struct judgement *judgement, const struct spec *spec,
         keep_bits(state, rules, "capabilities", kept);
     if (s->privileges.deny)
         json_set(state, rules, "no_new_privileges", json_bool(state, true));
+    keep_mode(judgement->policy->mode, first, state, rules);
     if (json_count(rules))
         json_set(state, json_root(state), "rules", rules);
     return json_failed(state) ? err_nomem(err) : (int)json_count(rules);
@@ -148,7 +169,7 @@ int exec_rules_apply(const struct json *rules, const struct spec *process, struc
         apply_privileged(json_get(rules, "privileged"), process, err) < 0)
         return -1;
     const struct json *now = json_get(process->process, "noNewPrivileges");
-    if (json_get(rules, "no_new_privileges") && !(json_is(now, JSON_BOOL) && now->boolean))
+    if (json_get(rules, "no_new_privileges") && !is_true(now))
         json_set(doc, process->process, "noNewPrivileges", json_bool(doc, true));
     return json_failed(doc) ? err_nomem(err) : 0;
 }
