@@ -8,6 +8,7 @@
 #include "shim/gather/binds_mounts.h"
 #include "shim/gather/targets.h"
 #include "shim/host/fd_path.h"
+#include "shim/host/trust.h"
 #include "shim/mount/pin.h"
 
 #include <fcntl.h>
@@ -227,6 +228,18 @@ static bool asks_for_access(const struct policy_binds *binds)
     return binds->require_access;
 }
 
+/* True if the process could become root of the host, which reaches everything. */
+static bool may_map_root(const struct spec *spec)
+{
+    const struct id_map *maps[] = {&spec->uid_map, &spec->gid_map};
+
+    for (size_t m = 0; m < 2; m++)
+        for (size_t i = 0; i < maps[m]->count; i++)
+            if (maps[m]->ranges[i].outside == 0 && maps[m]->ranges[i].count)
+                return true;
+    return false;
+}
+
 static int gather_access(struct gather *g, struct bind_wish *wishes, size_t count)
 {
     const struct id_pair *id = &g->facts->process;
@@ -234,6 +247,10 @@ static int gather_access(struct gather *g, struct bind_wish *wishes, size_t coun
 
     if (!id->known) {
         g->out->nobody = id->why;
+        return 0;
+    }
+    if (id->uid != 0 && may_map_root(g->spec) && !trust_in_user_namespace()) {
+        g->out->nobody = "its user namespace has root of this host, which it could become";
         return 0;
     }
     bool own = id->uid == geteuid();

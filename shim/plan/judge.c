@@ -71,10 +71,11 @@ int judge_container(const struct policy *policy, const struct spec *spec, struct
         .requests = &out->requests,
         .spec = spec,
         .values = out->facts.values,
+        .rootless = trust_in_user_namespace(),
         /* a pause container carries its pod's annotations: its volume requests are ignored,
            its profile is not */
         .no_volumes = is_pause_container(spec) && !undecided,
-        .rootless = maps_ids(policy) && trust_rootless(),
+        .no_idmap = maps_ids(policy) && trust_rootless(),
     };
     if (policy->binds.given) {
         if (binds_gather(policy, spec, &out->facts, bundle, arena, &out->binds, err) < 0)
@@ -82,7 +83,7 @@ int judge_container(const struct policy *policy, const struct spec *spec, struct
         input.binds = &out->binds;
     }
     if (policy->security.given) {
-        if (security_gather(policy, spec, &out->facts, doc, arena, &out->security, err) < 0)
+        if (security_gather(policy, spec, doc, arena, &out->security, err) < 0)
             return -1;
         input.security = &out->security;
     }

@@ -291,18 +291,6 @@ static size_t put_missing(const struct plan_op *op, const struct json *options, 
     return count;
 }
 
-/* True if the files belong to other ids in the container than those that were tried. */
-static bool is_idmapped(const struct plan_op *op, const struct json *options)
-{
-    for (size_t i = 0; i < json_count(options); i++) {
-        const char *text = json_text(json_at(options, i));
-        if (text && (strncmp(text, "idmap", 5) == 0 || strncmp(text, "ridmap", 6) == 0))
-            return true;
-    }
-    return json_count(json_get(op->bind.entry, "uidMappings")) ||
-           json_count(json_get(op->bind.entry, "gidMappings"));
-}
-
 static int restrict_mount(struct planner *p, struct plan_op *op, const struct json *options,
                           const struct ruling *r)
 {
@@ -313,7 +301,7 @@ static int restrict_mount(struct planner *p, struct plan_op *op, const struct js
     if (checked && p->in->binds->nobody)
         return plan_decide(p, op, PLAN_DENIED, place, "the container's user is not known: %s",
                            p->in->binds->nobody);
-    if (checked && is_idmapped(op, options))
+    if (checked && spec_is_idmapped(op->bind.entry))
         return plan_decide(p, op, PLAN_DENIED, place,
                            "it is idmapped: its files have other owners in the container");
     if (checked && !op->bind.source->readable)
@@ -347,7 +335,7 @@ static bool is_administrators(const struct plan_op *op, const struct spec_mount 
     const struct bind_source *b = op->bind.source;
 
     if (b->origin == BIND_OF_USER || (is_writable(mount->options) && !b->origin_writable) ||
-        is_idmapped(op, mount->options))
+        spec_is_idmapped(op->bind.entry))
         return false;
     return r->access != BIND_DENY || !r->rule ||
            (r->rule == r->matched && strcmp(r->matched_path, b->path) != 0);

@@ -183,7 +183,7 @@ static int decide_idmap(struct planner *p, struct plan_op *op)
 
     if (v->idmap == IDMAP_NEVER || (v->idmap == IDMAP_ASK && !p->in->requests->idmap))
         return 0;
-    if (p->in->rootless)
+    if (p->in->no_idmap)
         return plan_decide(p, op, PLAN_DENIED, &v->place,
                            "it cannot be idmapped: only the host's root may map ids, and this "
                            "engine is rootless");

@@ -110,7 +110,7 @@ int decode_override(struct decoder *d, const struct json_member *m)
     static const struct decode_key before[] = {{"mode", decode_mode}, {"audit", decode_audit}};
 
     for (size_t i = 0; i < 2; i++)
-        if (strcmp(m->key, before[i].name) == 0)
+        if (json_member_is(m, before[i].name))
             return before[i].read(d, m->value, d->policy);
     return decode_member(d, m, sections, SECTIONS, d->policy);
 }

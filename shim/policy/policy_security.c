@@ -289,11 +289,19 @@ static int read_annotations_deny(struct decoder *d, const struct json *value, vo
     return decode_list(d, value, &s->annotations);
 }
 
+static int read_annotations_allow(struct decoder *d, const struct json *value, void *target)
+{
+    struct policy_security *s = target;
+
+    return decode_list(d, value, &s->annotations_allowed);
+}
+
 static int read_annotations(struct decoder *d, const struct json *value, void *target)
 {
-    static const struct decode_key keys[] = {{"deny", read_annotations_deny}};
+    static const struct decode_key keys[] = {{"deny", read_annotations_deny},
+                                             {"allow", read_annotations_allow}};
 
-    return decode_object(d, value, keys, 1, target);
+    return decode_object(d, value, keys, 2, target);
 }
 
 int decode_security(struct decoder *d, const struct json *value, void *target)

@@ -68,8 +68,9 @@ EOF
 
 @test "install: NVIDIA's runtime stays the default of docker, and its containers are judged" {
     nvidia_stand_in
+    cp "$FB_DIR/daemon.json" "$FB_DIR/old.json"
     jq --arg path "$FB_DIR/bin/nvidia-container-runtime" \
-        '.runtimes.nvidia = {path: $path} | ."default-runtime" = "nvidia"' "$FB_DIR/daemon.json" >"$FB_DIR/new.json"
+        '.runtimes.nvidia = {path: $path} | ."default-runtime" = "nvidia"' "$FB_DIR/old.json" >"$FB_DIR/new.json"
     cat "$FB_DIR/new.json" >"$FB_DIR/daemon.json"
     run install install --runtime="$FB_DIR/bin/flatbed-runtime" --default
     expect_status 8
@@ -84,8 +85,7 @@ EOF
     run docker_cli run --rm --network=none "$FB_IMAGE" sh -c 'echo "$GPU"; cat /workspace/site/hello'
     expect_failure
     expect_match added
-    jq 'del(.runtimes.nvidia, ."default-runtime")' "$FB_DIR/daemon.json" >"$FB_DIR/new.json"
-    cat "$FB_DIR/new.json" >"$FB_DIR/daemon.json"
+    cat "$FB_DIR/old.json" >"$FB_DIR/daemon.json"
     kill -HUP "$FB_DOCKERD_PID"
 }
 

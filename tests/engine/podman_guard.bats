@@ -102,3 +102,21 @@ END
     refuses "the host's pid namespace" --pid=host
     refuses "'run.oci.handler' may not be set" --annotation run.oci.handler=x
 }
+
+@test "podman: neither capabilities, idmapped mounts nor annotations make root of another user" {
+    policy_write <<END
+{
+  "version": 1,
+  "runtime": { "paths": ["crun"] },
+  "security": { "user": { "root": "deny" }, "seccomp": { "deny": ["bpf"] } }
+}
+END
+    run podman_run --rm --user 1001 "$FB_IMAGE" true
+    expect_status 0
+    refuses "act as root on this host by CAP_DAC_READ_SEARCH" --user 1001 --cap-add DAC_READ_SEARCH,NET_RAW
+    refuses "act as root on this host by CAP_BPF [(].*, CAP_SYS_ADMIN" --user 1001 --cap-add all
+    refuses "files of the mount on /x can be root's" --user 1001 -v "$FB_SRV/data:/x:idmap=uids=0-1001-1"
+    refuses "'run.oci.seccomp_bpf_data' replaces the filter" --user 1001 --annotation run.oci.seccomp_bpf_data=BgAAAAAA/38=
+    refuses "'run.oci.hooks.stdout' has root write" --user 1001 --annotation "run.oci.hooks.stdout=$FB_DIR/written"
+    [ ! -e "$FB_DIR/written" ]
+}

@@ -172,6 +172,8 @@ struct policy_security {
     struct policy_list annotations;  /* globs of keys that are denied */
     struct policy_hook *hook_rules;  /* further ones that are allowed where `hooks` is denied */
     size_t hook_rule_count;
+    struct policy_list
+        annotations_allowed; /* globs of keys, of those that are denied by themselves */
 };
 
 /* What a container gets that asks for all GPUs, where that is denied. */

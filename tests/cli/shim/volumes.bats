@@ -134,7 +134,7 @@ options() { jq -c '.mounts[] | select(.destination == "/work/imagenet").options'
 # userns: the container has a user namespace that begins at 100000, and runs as uid 7 of it.
 userns() {
     local ids='[{"containerID":0,"hostID":100000,"size":65536}]'
-    jq -c --argjson ids "$ids" '.process.user = {"uid":7,"gid":8} | .linux = {"uidMappings":$ids,"gidMappings":$ids}' \
+    jq -c --argjson ids "$ids" '.process.user = {"uid":7,"gid":8} | .linux = {"namespaces":[{"type":"user"}],"uidMappings":$ids,"gidMappings":$ids}' \
         "$BUNDLE/config.json" >"$DIR/new.json"
     cp "$DIR/new.json" "$BUNDLE/config.json"
 }
