@@ -1,5 +1,6 @@
 #include "flatten/command/reference_parse.h"
 
+#include "flatten/name/image_name.h"
 #include "flatten/name/registry_ref.h"
 
 #include <stdbool.h>
@@ -172,16 +173,23 @@ int reference_parse(const char *text, struct reference *out, struct err *err)
 /* Refuses a name that engines would not load. */
 static int check_engine_name(const char *name, struct err *err)
 {
-    _cleanup_registry_ref_ struct registry_ref unused = {0};
-    struct err ignored = ERR_INIT;
-
-    if (!strchr(name, '@') && registry_ref_parse(name, &unused, &ignored) == 0)
+    if (image_name_fits_engine(name))
         return 0;
     return err_set(
         err, ERR_USAGE,
         "'%s' is not a NAME:TAG that engines load from an archive: a name has lower-case "
         "letters, digits, and '.', '_', '-' and '/' between them",
         name);
+}
+
+static int check_tag(const char *name, struct err *err)
+{
+    if (image_name_fits_layout(name))
+        return 0;
+    return err_set(err, ERR_USAGE,
+                   "'%s' is not a tag for an OCI layout: it has letters, digits, and '.', '_', "
+                   "'-', '+', ':', '@' and '/' between them",
+                   name);
 }
 
 int reference_parse_destination(const char *text, struct reference *out, struct err *err)
@@ -192,6 +200,9 @@ int reference_parse_destination(const char *text, struct reference *out, struct 
         rc = err_set(err, ERR_USAGE, "an image is not written to standard output: name a file");
     if (rc == 0 && out->transport == TRANSPORT_DOCKER_ARCHIVE && out->name)
         rc = check_engine_name(out->name, err);
+    if (rc == 0 && out->name &&
+        (out->transport == TRANSPORT_OCI || out->transport == TRANSPORT_OCI_ARCHIVE))
+        rc = check_tag(out->name, err);
     if (rc == 0 && out->transport == TRANSPORT_REGISTRY && strchr(out->name, '@'))
         rc = err_set(err, ERR_USAGE,
                      "docker://%s: the new image's digest is not known yet: give it a tag",

@@ -2,10 +2,37 @@
 
 #include "base/buf.h"
 #include "base/digest/sha256.h"
+#include "flatten/name/registry_ref.h"
 
 #include <string.h>
 
-enum { SHORT_ID = 12 };
+enum { SHORT_ID = 12, LONGEST = 512 };
+
+#define ALNUM "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+bool image_name_fits_layout(const char *name)
+{
+    static const char separators[] = "-._:@+";
+
+    if (strlen(name) > LONGEST)
+        return false;
+    for (const char *at = name;; at++) {
+        size_t len = strspn(at, ALNUM "-._:@+");
+        if (len == 0 || strchr(separators, at[0]) || strchr(separators, at[len - 1]))
+            return false;
+        at += len;
+        if (*at != '/')
+            return !*at;
+    }
+}
+
+bool image_name_fits_engine(const char *name)
+{
+    _cleanup_registry_ref_ struct registry_ref unused = {0};
+    struct err ignored = ERR_INIT;
+
+    return !strchr(name, '@') && registry_ref_parse(name, &unused, &ignored) == 0;
+}
 
 const char *image_name_tag(const char *name)
 {

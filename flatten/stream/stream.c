@@ -46,7 +46,8 @@ struct file_stream {
     uint64_t left;
     size_t at, len;
     size_t most; /* bytes to read at once: few after a skip, since another may follow */
-    unsigned char buffer[FILE_BUFFER];
+    size_t size; /* of the buffer */
+    unsigned char buffer[];
 };
 
 /* A pipe may give a byte at a time; the first peek must show a whole magic number. */
@@ -57,7 +58,7 @@ static ssize_t pipe_fill(struct file_stream *f)
     ssize_t n;
 
     do {
-        n = read(f->fd, f->buffer + len, sizeof(f->buffer) - len);
+        n = read(f->fd, f->buffer + len, f->size - len);
         len += n > 0 ? (size_t)n : 0;
     } while ((n > 0 && len < MAGIC) || (n < 0 && errno == EINTR && !interrupted()));
     return n < 0 ? -1 : (ssize_t)len;
@@ -70,7 +71,7 @@ static ssize_t file_fill(struct file_stream *f)
 
     if (!f->ranged)
         return pipe_fill(f);
-    f->most = f->most < sizeof(f->buffer) ? f->most * 2 : f->most;
+    f->most = f->most < f->size ? f->most * 2 : f->most;
     if (want)
         do
             n = pread(f->fd, f->buffer, want, f->offset);
@@ -112,24 +113,23 @@ static void file_release(struct stream *s)
 
 static const struct stream_ops file_ops = {file_peek, file_advance, file_release, NULL};
 
-static struct file_stream *file_new(int fd, struct err *err)
+static struct file_stream *file_new(int fd, size_t size, struct err *err)
 {
-    struct file_stream *f = malloc(sizeof(*f));
+    struct file_stream *f = malloc(sizeof(*f) + size);
 
     if (!f) {
         err_nomem(err);
         return NULL;
     }
-    memset(f, 0, offsetof(struct file_stream, buffer));
+    *f = (struct file_stream){.size = size, .most = size};
     f->base.ops = &file_ops;
     f->fd = fd;
-    f->most = sizeof(f->buffer);
     return f;
 }
 
 struct stream *stream_range(int fd, off_t offset, uint64_t length, struct err *err)
 {
-    struct file_stream *f = file_new(fd, err);
+    struct file_stream *f = file_new(fd, length < FILE_BUFFER ? (size_t)length : FILE_BUFFER, err);
 
     if (!f)
         return NULL;
@@ -156,7 +156,7 @@ uint64_t stream_skip(struct stream *s, uint64_t len)
 
 struct stream *stream_fd(int fd, struct err *err)
 {
-    struct file_stream *f = file_new(fd, err);
+    struct file_stream *f = file_new(fd, FILE_BUFFER, err);
 
     return f ? &f->base : NULL;
 }

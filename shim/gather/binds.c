@@ -3,6 +3,7 @@
 #include "base/path.h"
 #include "shim/cdi/cdi.h"
 #include "shim/cdi/driver_path.h"
+#include "shim/gather/bind_group.h"
 #include "shim/gather/bind_name.h"
 #include "shim/gather/binds_access.h"
 #include "shim/gather/binds_mounts.h"
@@ -136,7 +137,14 @@ static int gather_source(struct gather *g, const struct spec_mount *mount, struc
         path = binds_unpinned(path);
     }
     if (open_source(g, path, wish, s) < 0) {
+        bool missing = errno == ENOENT, magic = errno == ELOOP;
         err_sys(&why, "it cannot be looked at");
+        if (missing)
+            err_set(&why, ERR_POLICY, "it does not exist on this host: make it first");
+        if (magic)
+            err_set(&why, ERR_POLICY,
+                    "it cannot be looked at, as it leads through a link of /proc or too many "
+                    "links: name the place itself");
         return set_problem(g, s, why.msg);
     }
     const char *where = wish->settled ? path : NULL;
@@ -256,9 +264,13 @@ static int gather_access(struct gather *g, struct bind_wish *wishes, size_t coun
     bool own = id->uid == geteuid();
     if (!own && binds_try_access(&user, wishes, count, g->err) < 0)
         return -1;
+    struct bind_groups groups = {.facts = g->facts};
     for (size_t i = 0; i < count; i++) {
-        g->out->sources[i].readable = own || wishes[i].readable;
-        g->out->sources[i].writable = own || wishes[i].writable;
+        struct bind_source *s = &g->out->sources[i];
+        s->readable = own || wishes[i].readable;
+        s->writable = own || wishes[i].writable;
+        if (bind_group_find(&groups, wishes[i].fd, g->arena, s, g->err) < 0)
+            return -1;
     }
     return 0;
 }

@@ -55,7 +55,7 @@ static bool is_plain_runtime(const char *path)
 {
     const char *name = name_of(path);
 
-    return strncmp(name, "runc", 4) == 0 || strncmp(name, "crun", 4) == 0;
+    return strcmp(name, "runc") == 0 || strcmp(name, "crun") == 0;
 }
 
 const char *gpu_facts_later(const struct spec *spec, const char *lowlevel)
@@ -116,6 +116,18 @@ const char *const *gpu_facts_swarm(const char *toml, struct arena *arena)
 
 /* ---- gathering ---- */
 
+/*
+ * podman reads CDI specifications itself, so that the nodes are what its user named, whatever the
+ * image's variable says. To claim this of another engine changes nothing but that `default` does
+ * not apply.
+ */
+static bool is_podmans(const struct spec *spec)
+{
+    const char *manager = spec_annotation(spec, "io.container.manager");
+
+    return manager && strcmp(manager, "libpod") == 0;
+}
+
 static int read_request(const struct spec *spec, struct arena *arena, struct gpu_facts *out,
                         struct err *err)
 {
@@ -131,13 +143,12 @@ static int read_request(const struct spec *spec, struct arena *arena, struct gpu
 }
 
 /*
- * Without root there are no rules for devices: nodes are bind mounts, and what the user may open on
- * the host can be opened in the container.
+ * Adds nodes that are bind mounts, which is how a runtime without root gives devices. Any other
+ * needs a rule as well, but not where no cgroup applies the rules.
  */
 static int find_bound_nodes(const struct spec *spec, struct arena *arena, struct gpu_facts *out,
                             struct err *err)
 {
-    out->nodes.all = NULL;
     for (size_t i = 0; i < spec->mount_count; i++) {
         const struct spec_mount *m = &spec->list[i];
         struct stat st;
@@ -162,9 +173,11 @@ int gpu_facts_gather(const struct spec *spec, const char *lowlevel, struct arena
     *out = (struct gpu_facts){.host = GPU_HOST_INIT};
     if (gpu_host_read_majors(&out->host, err) < 0 ||
         gpu_nodes_find(spec, &out->host, arena, &out->nodes, err) < 0 ||
-        (trust_rootless() && find_bound_nodes(spec, arena, out, err) < 0))
+        find_bound_nodes(spec, arena, out, err) < 0)
         return -1;
-    out->asked_all = gpu_request_asked_all(spec);
+    if (trust_rootless()) /* there are no rules: a user opens what that user may open on the host */
+        out->nodes.all = NULL;
+    out->asked_all = gpu_request_asked_all(spec) && !is_podmans(spec);
     out->later = gpu_facts_later(spec, lowlevel);
     if (out->later && read_request(spec, arena, out, err) < 0)
         return -1;

@@ -77,6 +77,11 @@ int judge_container(const struct policy *policy, const struct spec *spec, struct
         .no_volumes = is_pause_container(spec) && !undecided,
         .no_idmap = maps_ids(policy) && trust_rootless(),
     };
+    if (account_wanted(policy)) { /* before the binds, which are tried with its groups */
+        if (account_gather(policy, spec, bundle, &out->facts, arena, &out->account, err) < 0)
+            return -1;
+        input.account = &out->account;
+    }
     if (policy->binds.given) {
         if (binds_gather(policy, spec, &out->facts, bundle, arena, &out->binds, err) < 0)
             return -1;

@@ -12,7 +12,9 @@ static int add_parts(struct planner *p)
         (in->security && plan_add_security(p) < 0) || plan_add_annotations(p) < 0 ||
         (in->gpus && plan_add_gpus(p) < 0) || (tuned && plan_add_tuning(p) < 0))
         return -1;
-    return plan_add_rootfs(p);
+    if (in->account && !in->no_volumes && plan_add_user(p) < 0)
+        return -1;
+    return plan_add_rootfs(p) < 0 ? -1 : plan_add_hints(p);
 }
 
 int plan_make(const struct plan_input *input, struct arena *arena, struct plan *out,

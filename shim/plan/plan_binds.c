@@ -144,14 +144,6 @@ static struct ruling rule_for(const struct planner *p, const char *path)
 
 /* ---- refusals ---- */
 
-/* Appends "; these volumes are offered: flatbed.data, flatbed.models". */
-static void put_offer(const struct policy *policy, struct buf *out)
-{
-    for (size_t i = 0; i < policy->volume_count; i++)
-        buf_printf(out, "%sflatbed.%s",
-                   i ? ", " : "; these volumes are offered: ", policy->volumes[i].name);
-}
-
 /* Appends the reason why no rule allows a source that the default refuses: the rule that is
  * missing. */
 static void put_missing_rule(const struct bind_source *s, struct buf *out)
@@ -179,10 +171,10 @@ static int deny_source(struct planner *p, struct plan_op *op, const struct rulin
         return plan_decide(p, op, PLAN_DENIED, place, "a rule cannot be placed: %s", r->problem);
     if (r->rule && r->rule->say)
         buf_printf(&more, ": %s", r->rule->say);
-    if (!r->rule)
+    else if (!r->rule)
         put_missing_rule(op->bind.source, &more);
-    if (!(r->rule && r->rule->say))
-        put_offer(p->in->policy, &more);
+    if (!(r->rule && r->rule->say) && plan_hint_allowed(p, op) < 0)
+        return -1;
     if (more.failed)
         return err_nomem(p->err);
     if (r->rule && r->rule != r->matched)
@@ -291,6 +283,20 @@ static size_t put_missing(const struct plan_op *op, const struct json *options, 
     return count;
 }
 
+static int deny_unreadable(struct planner *p, struct plan_op *op, const struct policy_place *place)
+{
+    const struct bind_source *source = op->bind.source;
+    _cleanup_buf_ struct buf hint = BUF_INIT;
+
+    if (source->group) {
+        buf_printf(&hint, "its group may: add --group-add %s", source->group);
+        if (plan_set_hint(p, op, &hint) < 0)
+            return -1;
+    }
+    return plan_decide(p, op, PLAN_DENIED, place,
+                       "the container's user may not read %s on this host", source->path);
+}
+
 static int restrict_mount(struct planner *p, struct plan_op *op, const struct json *options,
                           const struct ruling *r)
 {
@@ -305,9 +311,7 @@ static int restrict_mount(struct planner *p, struct plan_op *op, const struct js
         return plan_decide(p, op, PLAN_DENIED, place,
                            "it is idmapped: its files have other owners in the container");
     if (checked && !op->bind.source->readable)
-        return plan_decide(p, op, PLAN_DENIED, place,
-                           "the container's user may not read %s on this host",
-                           op->bind.source->path);
+        return deny_unreadable(p, op, place);
     op->bind.access =
         r->access == BIND_ALLOW && !(checked && !op->bind.source->writable) ? ACCESS_RW : ACCESS_RO;
     if (choose_below(p, op, r) < 0)
@@ -320,7 +324,10 @@ static int restrict_mount(struct planner *p, struct plan_op *op, const struct js
                            op->bind.below && op->bind.below_count < op->bind.source->below_count
                                ? ", without some of what is mounted below"
                                : "");
-    return plan_decide(p, op, PLAN_DOWNGRADED, place, "mounted %s", missing.data);
+    const char *group =
+        op->bind.access == ACCESS_RO && r->access == BIND_ALLOW ? op->bind.source->group : NULL;
+    return plan_decide(p, op, PLAN_DOWNGRADED, place, "mounted %s%s%s", missing.data,
+                       group ? "; its group may write: --group-add " : "", group ? group : "");
 }
 
 /* ---- the administrator's mounts ---- */
@@ -444,7 +451,7 @@ int plan_add_binds(struct planner *p)
 {
     for (size_t i = 0; i < p->in->spec->mount_count; i++) {
         const struct spec_mount *mount = &p->in->spec->list[i];
-        if (is_volume(p, mount) || is_harmless(p, i))
+        if (is_volume(p, mount) || is_harmless(p, i) || plan_is_user_file(p, mount))
             continue;
         if (judge_mount(p, i) < 0)
             return -1;

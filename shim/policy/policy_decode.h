@@ -79,6 +79,7 @@ decode_fn decode_binds;
 decode_fn decode_security;
 decode_fn decode_tuning;
 decode_fn decode_rootfs;
+decode_fn decode_user;
 decode_fn decode_audit;
 decode_fn decode_gpus;
 decode_fn decode_mode;

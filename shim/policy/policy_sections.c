@@ -82,20 +82,12 @@ static int read_opt_out(struct decoder *d, const struct json *value, void *targe
 }
 
 static const struct decode_key sections[] = {
-    {"version", read_already},
-    {"mode", read_already},
-    {"runtime", read_already},
-    {"requests", read_requests},
-    {"identity", read_identity},
-    {"volumes", decode_volumes},
-    {"binds", decode_binds},
-    {"security", decode_security},
-    {"tuning", decode_tuning},
-    {"rootfs", decode_rootfs},
-    {"opt_out", read_opt_out},
+    {"version", read_already},   {"mode", read_already},        {"runtime", read_already},
+    {"requests", read_requests}, {"identity", read_identity},   {"volumes", decode_volumes},
+    {"binds", decode_binds},     {"security", decode_security}, {"tuning", decode_tuning},
+    {"rootfs", decode_rootfs},   {"user", decode_user},         {"opt_out", read_opt_out},
     {"profiles", read_already}, /* read after all others, which it overrides */
-    {"audit", read_already},
-    {"gpus", decode_gpus},
+    {"audit", read_already},     {"gpus", decode_gpus},
 };
 
 enum { SECTIONS = sizeof(sections) / sizeof(*sections) };

@@ -101,7 +101,7 @@ explain() {
     expect_status 0
     expect_match "container +$id"
     expect_match "runs as +1234:1234"
-    expect_match "kept +volume +site +$FB_SRV/site → /workspace/site +ro"
+    expect_match "added +volume +site +$FB_SRV/site → /workspace/site +ro +$FB_POLICY:[0-9]+ +policy +always mounted"
     explain "${id:0:12}" --json
     expect_status 0
     expect_equal "$(jq -r '.container, .allowed' <<<"$output" | tr '\n' ' ')" "$id true "
@@ -127,7 +127,7 @@ EOF
     explain held
     echo "$output"
     expect_status 0
-    expect_match "kept +mount +/work +$FB_SRV/home/1234/work → /work +rw"
+    expect_match "kept +mount +/work +$FB_SRV/home/1234/work → /work +rw .* user +allowed"
 }
 
 @test "install: containerd reads the edited configuration" {
@@ -158,7 +158,7 @@ EOF
     expect_status 0
     explain web
     expect_status 0
-    expect_match "kept +volume +site"
+    expect_match "added +volume +site .* policy "
     FB_PODMAN_RUNTIME=flatbed podman_remove_all
     "$FLATBED" uninstall podman --config="$FB_DIR/containers.conf"
     expect_equal "$(cat "$FB_DIR/containers.conf")" "$(podman_containers_conf)"

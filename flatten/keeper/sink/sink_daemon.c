@@ -33,10 +33,16 @@ static int has_layer(struct sink *base, const struct written_layer *layer, struc
     return sink_has_layer(((struct daemon_sink *)base)->archive, layer, err);
 }
 
-/*
- * Checks that the daemon has the image under its name. Its Id is the digest of the config, or with
- * a containerd store that of the manifest.
- */
+/* The Id is the digest of the config, or with a containerd store that of the manifest. */
+static bool is_loaded(struct json_doc *doc, const struct sink_image *image)
+{
+    const char *id = json_text(json_get(json_root(doc), "Id"));
+
+    return id && (strcmp(id, image->config.digest.text) == 0 ||
+                  strcmp(id, image->manifest.digest.text) == 0);
+}
+
+/* Checks that the daemon has the image under its name. */
 static int check_loaded(const struct daemon_sink *s, const struct sink_image *image,
                         struct err *err)
 {
@@ -45,11 +51,30 @@ static int check_loaded(const struct daemon_sink *s, const struct sink_image *im
 
     if (!doc)
         return err_wrap(err, "%s is not there after loading it", image->name);
-    if (id && (strcmp(id, image->config.digest.text) == 0 ||
-               strcmp(id, image->manifest.digest.text) == 0))
+    if (is_loaded(doc, image))
         return 0;
     return err_set(err, ERR_DIGEST, "%s is %s in the daemon, not %s as loaded", image->name,
                    id ? id : "something without an Id", image->config.digest.text);
+}
+
+/* A name from the source replaces no other image of the daemon. */
+static int check_replaced(const struct daemon_sink *s, const struct sink_image *image,
+                          struct err *err)
+{
+    bool missing;
+    struct err reason = ERR_INIT;
+    _cleanup_json_ struct json_doc *doc = engine_inspect(s->engine, image->name, &missing, &reason);
+
+    if (!doc && !missing) {
+        *err = reason;
+        return -1;
+    }
+    if (missing || is_loaded(doc, image))
+        return 0;
+    return err_set(err, ERR_USAGE,
+                   "the daemon has another image %s: remove that first, or squash this image by "
+                   "itself, to docker-daemon:NAME:TAG",
+                   image->name);
 }
 
 /* Loads the images, whose names are those that the daemon is to give them. */
@@ -85,6 +110,8 @@ static int publish_images(struct sink *base, const struct sink_image *images, si
             named[i].name = s->name;
         if (!named[i].name)
             return err_set(err, ERR_USAGE, "an image without a name is not for the daemon");
+        if (!named[i].named && check_replaced(s, &named[i], err) < 0)
+            return -1;
     }
     return load_images(s, named, count, err);
 }

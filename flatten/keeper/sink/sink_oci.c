@@ -117,23 +117,53 @@ static bool same_name(const char *a, const char *b)
     return (!a && !b) || (a && b && strcmp(a, b) == 0);
 }
 
-/* Removes the old descriptors whose name, or lack of one, a new descriptor has as well. */
-static void remove_replaced(struct json *list, const struct json *added)
+static bool same_digest(const struct json *a, const struct json *b)
 {
+    const char *x = json_text(json_get(a, "digest")), *y = json_text(json_get(b, "digest"));
+
+    return x && y && strcmp(x, y) == 0;
+}
+
+/* The name under which containerd imports the image. */
+static const char *full_name(const struct json *descriptor)
+{
+    return json_text(json_path(descriptor, "annotations", "io.containerd.image.name", NULL));
+}
+
+static int refuse_name(const char *name, struct err *err)
+{
+    if (name)
+        return err_set(err, ERR_USAGE,
+                       "it has another image called %s: end the destination with :TAG, with that "
+                       "tag to replace it",
+                       name);
+    return err_set(err, ERR_USAGE,
+                   "it has another image without a name: end the destination with :TAG");
+}
+
+/*
+ * Removes the old descriptors whose name, or lack of one, the new descriptor has as well. A name
+ * from the source replaces no other image, neither here nor where the layout is imported.
+ */
+static int remove_replaced(struct json *list, const struct json *added, bool named, struct err *err)
+{
+    const char *name = ref_name(added), *full = full_name(added);
+
     for (size_t i = json_count(list); i-- > 0;) {
-        const char *name = ref_name(json_at(list, i));
-        for (size_t j = 0; j < json_count(added); j++) {
-            if (!same_name(name, ref_name(json_at(added, j))))
-                continue;
+        const struct json *old = json_at(list, i);
+        bool same = same_name(ref_name(old), name);
+        bool alike = same || (full && same_name(full_name(old), full));
+        if (alike && !named && !same_digest(old, added))
+            return refuse_name(same ? name : full, err);
+        if (same)
             json_remove_at(list, i);
-            break;
-        }
     }
+    return 0;
 }
 
 /* Appends the old index with the new descriptors in it. */
-static int merged_index(struct oci_sink *s, const struct buf *fresh, struct buf *out,
-                        struct err *err)
+static int merged_index(const struct oci_sink *s, const struct buf *fresh, bool named,
+                        struct buf *out, struct err *err)
 {
     static const struct json_options options = {.unique_keys = true};
     _cleanup_buf_ struct buf old_text = BUF_INIT;
@@ -148,7 +178,9 @@ static int merged_index(struct oci_sink *s, const struct buf *fresh, struct buf 
     const struct json *fresh_list = json_get(json_root(added), "manifests");
     if (!json_is(list, JSON_ARRAY))
         return err_set(err, ERR_FORMAT, "index.json has no manifests");
-    remove_replaced(list, fresh_list);
+    for (size_t i = 0; i < json_count(fresh_list); i++)
+        if (remove_replaced(list, json_at(fresh_list, i), named, err) < 0)
+            return -1;
     for (size_t i = 0; i < json_count(fresh_list); i++)
         json_append(doc, list, json_copy(doc, json_at(fresh_list, i)));
     return json_write(doc, out, err);
@@ -343,11 +375,12 @@ static int publish_new(struct oci_sink *s, const struct buf *index, struct err *
 }
 
 /* Adds the images to the index of a layout that exists. */
-static int publish_existing(struct oci_sink *s, const struct buf *index, struct err *err)
+static int publish_existing(struct oci_sink *s, const struct buf *index, bool named,
+                            struct err *err)
 {
     _cleanup_buf_ struct buf merged = BUF_INIT;
 
-    if (merged_index(s, index, &merged, err) < 0)
+    if (merged_index(s, index, named, &merged, err) < 0)
         return -1;
     return add_file(s->dir, "index.json", merged.data, merged.len, err);
 }
@@ -368,7 +401,7 @@ static int publish_images(struct sink *base, const struct sink_image *images, si
     if (s->tmp[0])
         rc = publish_new(s, &index, err);
     if (rc == 0)
-        rc = publish_existing(s, &index, err);
+        rc = publish_existing(s, &index, images[count - 1].named, err);
     s->published = rc >= 0;
     return rc < 0 ? -1 : 0;
 }

@@ -29,6 +29,7 @@ struct sink_image {
     const struct written_layer *layers; /* oldest first, as ended with sink_end_layer */
     size_t layer_count;
     const char *name; /* "name:tag" or tag; NULL for none */
+    bool named;       /* the command line gives `name`: another image of that name is replaced */
     bool whole_name;  /* a layout takes all of `name` for its tag, not only what is behind ':' */
     bool is_index;    /* `manifest` is an index of images: no config, no layers */
     bool inner;       /* an index that comes later names it; the destination does not */
@@ -56,7 +57,8 @@ bool sink_holds_several(const struct reference *ref) must_check;
 /*
  * Sets *out to the name of an image at a destination: the one in the reference, else the one at the
  * source. NULL for none: engines take only NAME:TAG from an archive, and the bare tag of a layout
- * is no name for one. The caller frees it.
+ * is no name for one. The caller frees it. ERR_FORMAT for a name at the source that is not in the
+ * grammar of such names (image_name.h): it may be made to be mistaken for another.
  */
 int sink_image_name(const struct reference *to, const char *source_name, char **out,
                     struct err *err) must_check;

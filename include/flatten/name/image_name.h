@@ -11,6 +11,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/*
+ * True for a name that a layout may have as a tag (image-spec annotations.md,
+ * org.opencontainers.image.ref.name): parts of letters, digits and '-', '.', '_', ':', '@' or '+'
+ * between them, separated by '/'. Several separators in a row are accepted.
+ */
+bool image_name_fits_layout(const char *name);
+
+/* True for [HOST[:PORT]/]PATH[:TAG], as engines take it from an archive. */
+bool image_name_fits_engine(const char *name);
+
 /* Returns the tag, which points into the name; NULL if there is none. A digest is not a tag. */
 const char *image_name_tag(const char *name) must_check;
 

@@ -53,6 +53,8 @@ struct bind_source {
     const char *state; /* the directory of an engine that holds it, if the engine does not mount it;
                           or NULL */
     bool readable, writable;
+    const char *group; /* the group that would let the user in, and of which the user is a member on
+                          this host, but not the process: "5000 (vision)"; or NULL */
     enum bind_origin origin; /* BIND_OF_USER for what a user could have put there */
     bool origin_writable;    /* the specification does not make it read-only */
     bool socket;

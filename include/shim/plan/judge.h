@@ -21,6 +21,7 @@ struct judgement {
     struct bind_facts binds;
     struct security_facts security;
     struct tuning_facts tuning;
+    struct account_facts account;
     struct gpu_facts gpus;
     struct rootfs_facts rootfs;
     struct plan plan; /* its denials are not errors yet (decision_check) */

@@ -273,6 +273,14 @@ struct policy_rootfs {
     struct policy_text cache; /* the cache of merged layers; not given: the default */
 };
 
+/* "user": what the container's user finds of itself inside. Nothing of it is given to root. */
+struct policy_user {
+    bool passwd;             /* entries in /etc/passwd and /etc/group */
+    bool groups;             /* the supplementary groups that the user has on the host */
+    struct policy_text home; /* a template of HOME; not given: none is set */
+    struct policy_place passwd_place, groups_place;
+};
+
 struct policy {
     struct arena arena;
     bool draft;           /* set before policy_open: read untrusted files, too … */
@@ -299,6 +307,7 @@ struct policy {
     size_t profile_count;
     struct policy_tuning tuning;
     struct policy_rootfs rootfs;
+    struct policy_user user;
     unsigned vars;      /* bits of enum template_var: all that templates use */
     bool uses_identity; /* an owner is "identity" */
 };
@@ -352,6 +361,12 @@ bool policy_offers_name(const struct policy_volume *volume, const char *name);
 
 /* The keys of the policy: "shm_size", "memlock" … */
 extern const char *const policy_tuning_names[TUNING_KINDS];
+
+/*
+ * Appends "a, b, c" for messages: each item once, a number instead of those that are too many,
+ * "none" for an empty list.
+ */
+void policy_list_print(const struct policy_list *list, struct buf *out);
 
 /* Returns a character of a class's name as it is in a variable: upper case, "_" for "-" and ".". */
 char policy_variable_char(char c);

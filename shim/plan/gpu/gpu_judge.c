@@ -235,6 +235,18 @@ static int strip_to_default(struct judge *j)
 
 /* ---- nodes ---- */
 
+/*
+ * True if the container asked for all GPUs, and got each one of this host. One that has fewer has
+ * them by another way, such as a device of its command line.
+ */
+static bool got_all(const struct judge *j)
+{
+    const struct gpu_facts *facts = j->facts;
+
+    return facts->asked_all && !facts->request.count && facts->nodes.used &&
+           facts->nodes.card_count >= facts->host.card_count;
+}
+
 /* Sets *set to the GPUs of the nodes, unless that is decided otherwise. */
 static int judge_nodes(struct judge *j, struct gpu_set *set)
 {
@@ -245,7 +257,7 @@ static int judge_nodes(struct judge *j, struct gpu_set *set)
                     "the container could use all GPUs of this host: %s", nodes->all);
     if (nodes->all)
         return judge_every(j, nodes->all);
-    if (nodes->used && j->facts->asked_all && !j->facts->request.count && !j->policy->allow_all)
+    if (got_all(j) && !j->policy->allow_all)
         return strip_to_default(j);
     if (nodes->used && allows_none(j->policy))
         return deny_every(j);

@@ -37,6 +37,12 @@ int plan_decide(struct planner *p, struct plan_op *op, enum plan_verdict verdict
     return op->reason ? 0 : err_nomem(p->err);
 }
 
+int plan_set_hint(struct planner *p, struct plan_op *op, const struct buf *hint)
+{
+    op->hint = hint->failed ? NULL : arena_strndup(p->arena, hint->data, hint->len);
+    return op->hint ? 0 : err_nomem(p->err);
+}
+
 const struct spec_mount *plan_mounted_on(const struct spec *spec, const char *target)
 {
     for (size_t i = spec->mount_count; i > 0; i--)

@@ -45,8 +45,8 @@ static int judge_user(struct planner *p)
     if (!facts->host_root)
         return 0;
     return deny(p, "security.user", &s->root.place,
-                "the container's process would be root on this host%s%s", s->root_say ? ": " : "",
-                s->root_say ? s->root_say : "");
+                "the container's process would be root on this host: %s",
+                s->root_say ? s->root_say : "run it as a user, as with --user $(id -u):$(id -g)");
 }
 
 /* True for a volume of the policy, from an earlier edit. */

@@ -28,8 +28,8 @@ static void keep_root(const struct judgement *judgement, struct json_doc *doc, s
 
     if (!s->root.deny || judgement->security.own_ids)
         return;
-    _cleanup_free_ char *why = strf("security.user: the process would be root on this host%s%s",
-                                    s->root_say ? ": " : "", s->root_say ? s->root_say : "");
+    _cleanup_free_ char *why = strf("security.user: the process would be root on this host: %s",
+                                    s->root_say ? s->root_say : "leave out --user root");
     struct json *rule = keep_rule(doc, rules, "root", why ? why : "", &s->root.place);
     json_set(doc, rule, "uid", json_number(doc, 0));
 }
@@ -51,7 +51,8 @@ static void keep_privileged(const struct policy_security *s, const struct spec *
         return;
     struct json *rule = keep_rule(
         doc, rules, "privileged",
-        "security.privileged: an exec may not have more than its container", &s->privileged.place);
+        "security.privileged: an exec may not have more than its container, leave out --privileged",
+        &s->privileged.place);
     keep_bits(doc, rule, "bounding", capability_list(spec->process, "bounding"));
 }
 

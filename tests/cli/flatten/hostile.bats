@@ -93,3 +93,98 @@ layer_of() { echo "blobs/sha256/$(jq -r '.layers[0].digest[7:]' "$(manifest_of "
     same oci:again:second "$IMAGES/old.tar"
     ok analyze -q link
 }
+
+# ---- names ----
+
+# evil NAME: makes evil.tar, an archive whose image is called NAME, and evil, a layout with that tag.
+evil() {
+    rm -rf evil evil.tar unpacked
+    cp -r "$IMAGES/layout" evil
+    jq --arg name "$1" '.manifests[0].annotations = {"org.opencontainers.image.ref.name": $name}' \
+        "$IMAGES/layout/index.json" >evil/index.json
+    mkdir unpacked
+    tar -xf "$IMAGES/new.tar" -C unpacked
+    jq -c --arg name "$1" '.[0].RepoTags = [$name]' unpacked/manifest.json >manifest.json
+    mv manifest.json unpacked
+    tar -cf evil.tar -C unpacked .
+}
+
+# tags LAYOUT: prints its tags with their digests.
+tags() {
+    jq -r '.manifests[] | "\(.annotations["org.opencontainers.image.ref.name"]) \(.digest)"' "$1/index.json" | sort
+}
+
+@test "the name in an archive replaces no image of a layout that the command line does not name" {
+    ok -q "oci:$IMAGES/divergent" oci:lay:stable
+    ok -q "oci:$IMAGES/divergent" oci:lay:other/app:v2
+    before=$(tags lay)
+    evil some/where:stable
+    fails 2 "it has another image called stable: end the destination with :TAG" evil.tar oci:lay
+    fails 2 "it has another image called stable" docker-archive:evil.tar:@0 oci:lay
+    evil stable
+    fails 2 "it has another image called stable" oci:evil oci:lay
+    fails 2 "it has another image called stable" oci:evil:stable oci:lay
+    fails 2 "it has another image called stable" -a oci:evil oci:lay
+    evil other/app:v2
+    fails 2 "it has another image called docker.io/other/app:v2" evil.tar oci:lay
+    fails 2 "it has another image called other/app:v2" -a evil.tar oci:lay
+    [ "$(tags lay)" = "$before" ]
+    ok -q evil.tar oci:lay:stable
+    [ "$(tags lay | grep -c -v -xF "$before")" -eq 1 ]
+    ok -q evil.tar oci:lay:mine
+    [ "$(tags lay | wc -l)" -eq 3 ]
+    same oci:lay:other/app:v2 "oci:$IMAGES/divergent"
+}
+
+@test "the same image may be added again without a name, and another image without a name may not" {
+    evil some/where:stable
+    ok -q evil.tar oci:lay
+    ok -q evil.tar oci:lay
+    [ "$(tags lay | wc -l)" -eq 1 ]
+    ok -q "oci:$IMAGES/divergent" oci:lay:x
+    cp -r "$IMAGES/layout" a
+    jq '.manifests[0] |= del(.annotations)' "$IMAGES/layout/index.json" >a/index.json
+    cp -r "$IMAGES/divergent" b
+    jq '.manifests[0] |= del(.annotations)' "$IMAGES/divergent/index.json" >b/index.json
+    ok -q oci:a oci:nameless
+    ok -q oci:a oci:nameless
+    fails 2 "it has another image without a name" -q oci:b oci:nameless
+    same oci:nameless oci:a
+}
+
+@test "names from an image that are not in the grammar of names are refused, as tags and for engines" {
+    local name
+    for name in "../../x" "a b" "-x" "a/../b" 'a$(id)' "x;y" "é"; do
+        evil "$name"
+        fails 5 "is not one for an OCI layout" oci:evil oci:out
+        fails 5 "is not one for an OCI layout" -a evil.tar oci-archive:out.tar
+        fails 2 "is not a tag for an OCI layout" "$IMAGES/old.tar" "oci:out:$name"
+    done
+    ok -q oci:evil oci:good:mine
+    for name in "UPPER:v1" "../x:v1" "a b:v1" "x:v 1" "x:-v"; do
+        evil "$name"
+        fails 5 "is not one for engines" evil.tar docker-archive:out.tar
+        fails 5 "is not one for engines" -a evil.tar docker-archive:out.tar
+    done
+    ok -q evil.tar docker-archive:good.tar:mine:v1
+    [ ! -e out ] && [ ! -e out.tar ]
+}
+
+@test "--all-images replaces no other image of the daemon" {
+    python3 "$FLATTEN_LIB/fake_daemon.py" "$PWD/d" >daemon.out 2>&1 </dev/null 3>&- &
+    DAEMON_PID=$!
+    mkdir -p d/images
+    wait_until test -S d/docker.sock
+    export DOCKER_HOST=unix://$PWD/d/docker.sock
+    evil prod:v1
+    echo "sha256:$(printf 1%.0s {1..64})" >d/images/prod:v1-flat
+    fails 2 "the daemon has another image prod:v1-flat" -a evil.tar docker-daemon:
+    [ ! -e d/loaded ]
+    rm d/images/prod:v1-flat
+    ok -q -a evil.tar docker-daemon:
+    ok -q -a evil.tar docker-daemon:
+    echo "sha256:$(printf 1%.0s {1..64})" >d/images/prod:v1-flat
+    ok -q evil.tar docker-daemon:prod:v1-flat
+}
+
+teardown() { [ -z "${DAEMON_PID-}" ] || kill "$DAEMON_PID" 2>/dev/null || true; }

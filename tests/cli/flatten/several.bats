@@ -82,6 +82,9 @@ blobs_in() { tar tf "$1" | grep -c blobs/; }
 @test "an existing layout keeps its other images" {
     ok -q "$IMAGES/old.tar" oci:out:mine
     ok -q "$IMAGES/new.tar" oci:out:one:v1
+    fails 2 "it has another image called one:v1" -q -a "$IMAGES/several.tar" oci:out
+    [ "$(tags_in out)" = '["mine","one:v1"]' ]
+    ok -q "docker-archive:$IMAGES/several.tar:one:v1" oci:out:one:v1
     ok -q -a "$IMAGES/several.tar" oci:out
     [ "$(tags_in out)" = '["mine","one:v1","two:v2"]' ]
     same oci:out:mine "$IMAGES/old.tar"
@@ -193,5 +196,5 @@ END
     fails 5 "not one line of text" -q "oci:$IMAGES/bad-name" out.tar
     fails 5 "not one line of text" -q "oci:$IMAGES/bad-name" oci:out
     ok -q "oci:$IMAGES/bad-name" oci:out:mine
-    fails 5 "not one line of text" -q -a "oci:$IMAGES/bad-name" oci:all
+    fails 5 "is not one for an OCI layout" -q -a "oci:$IMAGES/bad-name" oci:all
 }

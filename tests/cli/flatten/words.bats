@@ -63,11 +63,11 @@ says() {
 @test "what was left out is said in words" {
     ok "$IMAGES/old.tar" oci:out
     [[ ${stderr_lines[0]} == "flatten: 3 layers became 1; 5.0 kB of 8.0 kB are left out, which newer layers replace or delete" ]]
-    ok "oci:$IMAGES/base" oci:out
+    ok "oci:$IMAGES/base" oci:base
     [[ ${stderr_lines[0]} == "flatten: 2 layers became 1" ]]
-    ok --keep-base=2 "$IMAGES/old.tar" oci:out
+    ok --keep-base=2 "$IMAGES/old.tar" oci:out:two
     [[ ${stderr_lines[0]} == "flatten: 1 layer became 1, above 2 kept ones"* ]]
-    ok --keep-base=3 "$IMAGES/old.tar" oci:out
+    ok --keep-base=3 "$IMAGES/old.tar" oci:out:three
     [[ ${stderr_lines[0]} == "flatten: 3 layers are kept" ]]
 }
 

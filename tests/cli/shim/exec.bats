@@ -285,6 +285,38 @@ becomes() {
     [ -L "$DIR/link.json" ]
 }
 
+@test "an exec follows the rules by each name of --root" {
+    as_root
+    guarded '"user": { "root": "deny" }'
+    ln -s . "$DIR/self"
+    ln -s root "$DIR/link"
+    echo '{"user":{"uid":0}}' >"$DIR/process.json"
+    cd "$DIR"
+    local root
+    for root in "$DIR//root/" "$DIR/./root" "$DIR/self/root" "$DIR/link" root ./root link; do
+        rm -f "$DIR/low.words"
+        run shim --root "$root" exec -p "$DIR/process.json" c1
+        [ "$status" -eq 1 ] || { echo "$root" && false; }
+        [ ! -e "$DIR/low.words" ]
+    done
+    # The names of the default: both runtimes have one.
+    local id=names-$$
+    run shim create --bundle "$BUNDLE" "$id"
+    for root in /run/runc /run//crun/; do
+        run shim --root "$root" exec -p "$DIR/process.json" "$id"
+        [ "$status" -eq 1 ] || { echo "$root" && false; }
+    done
+    run shim --root /run/runc delete "$id"
+    [ ! -e "/run/flatbed/state/default/$id.json" ]
+    rm -r "$DIR/root"
+    run shim --root "$DIR/self//root" delete c1
+    [ ! -e "$(state_directory)/c1.json" ]
+    run shim --root "$DIR/self//root/" create --bundle "$BUNDLE" c1 # the directory is not there yet
+    [ -e "$(state_directory)/c1.json" ]
+    run shim --root "$DIR/root" delete c1
+    [ ! -e "$(state_directory)/c1.json" ]
+}
+
 @test "a refused exec is audited" {
     as_root
     sed -i "s|\"version\": 1,|& \"audit\": { \"file\": \"$DIR/log/audit.jsonl\" },|" "$DIR/policy.json"
@@ -319,6 +351,12 @@ becomes() {
     run shim --root "$DIR/root" delete c1
     [ "$status" -eq 7 ]
     made
+    config "$BUNDLE"
+    annotate ""
+    made
+    [ "$(jq -c '[.env, .made[].subject]' "$(state_directory)/c1.json")" = '[null,"logs"]' ]
+    sed -i '/"logs"/,/}/d' "$DIR/policy.json"
+    sed -i 's|"env": { "DATA": "{target}" } },|"env": { "DATA": "{target}" } }|' "$DIR/policy.json"
     config "$BUNDLE"
     annotate ""
     made

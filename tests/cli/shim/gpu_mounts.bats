@@ -270,3 +270,30 @@ dockers() {
     create
     refused 'neither the policy'
 }
+
+@test "all mounts, nodes and hooks of a driver with graphics pass a policy that denies those of users" {
+    local mode source
+    without_toolkit
+    driver
+    for mode in cdi jit-cdi; do
+        jq '.process.user = {uid: 1234, gid: 1234}' "$NVIDIA/full-1.19.1-$mode.json" >"$BUNDLE/config.json"
+        jq -r '.mounts[] | select(.source | startswith("/")) | .source | sub("^/lib/"; "/usr/lib/")' "$BUNDLE/config.json" >"$DIR/sources"
+        [ "$(wc -l <"$DIR/sources")" -eq 37 ]
+        while read -r source; do
+            mkdir -p "$DIR/root${source%/*}"
+            [ -e "$DIR/root$source" ] || : >"$DIR/root$source"
+        done <"$DIR/sources"
+        if [ "$mode" = cdi ]; then
+            specification cdi-nvidia.yaml nvidia.yaml
+        else
+            rm "$DIR/root/etc/cdi/nvidia.yaml"
+        fi
+        policy '"max": 2' '"binds": { "default": "deny", "require_access": true, "targets_deny": ["/", "/proc", "/sys", "/dev"] },
+            "security": { "hooks": "deny", "devices": { "allow": [] } }'
+        sed -i 's/NVIDIA_VISIBLE_DEVICES=all/NVIDIA_VISIBLE_DEVICES=0,1/' "$BUNDLE/config.json"
+        cp "$BUNDLE/config.json" "$DIR/before"
+        create
+        passed
+        cmp "$DIR/before" "$DIR/low.config"
+    done
+}

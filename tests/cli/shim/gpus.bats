@@ -45,6 +45,24 @@ load lib/gpus
     passed
     has_gpus 1
     jq -e '.linux.devices | map(.path) | contains(["/dev/nvidia1", "/dev/nvidiactl", "/dev/nvidia-uvm"])' "$DIR/low.config"
+    # A device that was named counts, whatever the image says.
+    config '.process.env += ["NVIDIA_VISIBLE_DEVICES=all", "NVIDIA_VISIBLE_DEVICES=void"]
+        | .linux.devices = [{path: "/dev/nvidia1", type: "c", major: 195, minor: 1}]'
+    create
+    passed
+    cmp "$BUNDLE/config.json" "$DIR/low.config"
+    policy '"max": 1'
+    rm -r "$DIR/gpus/0000:01:00.0"
+    create
+    passed
+    ! jq -e '.linux.devices[0]' "$DIR/low.config" || false
+    config '.process.env += ["NVIDIA_VISIBLE_DEVICES=all", "NVIDIA_VISIBLE_DEVICES=void"]
+        | .annotations = {"io.container.manager": "libpod"}
+        | .linux.devices = [{path: "/dev/nvidia1", type: "c", major: 195, minor: 1}]'
+    create
+    passed
+    cmp "$BUNDLE/config.json" "$DIR/low.config"
+    card 0000:01:00.0 0
     policy '"max": 1, "default": "deny"'
     asks all
     create
@@ -113,6 +131,34 @@ load lib/gpus
     config '.linux.resources.devices += [{allow: true, type: "c", major: 195, access: "rwm"}]'
     create
     refused 'the GPU 1 is not allowed; allowed are 0'
+}
+
+@test "a container without a cgroup has no rules for devices, and is refused" {
+    local policies
+    without_toolkit
+    config .
+    for policies in '"gpus": { "max": 1 }' '"security": { "devices": { "allow": [] } }'; do
+        printf '{ "version": 1, "runtime": { "paths": ["%s"], "flavor": "crun" }, %s }' "$LOW" "$policies" >"$DIR/policy.json"
+        run --separate-stderr on_host "$FIRST" --cgroup-manager disabled create --bundle "$BUNDLE" c1
+        refused 'without a cgroup .--cgroup-manager=disabled. could use all devices'
+        run --separate-stderr on_host "$FIRST" --cgroup-manager=cgroupfs create --bundle "$BUNDLE" c1
+        passed
+        rm "$DIR/low.config"
+        # runc does not know the option, so it must be known which of them this is.
+        sed -i 's/, "flavor": "crun"//' "$DIR/policy.json"
+        run --separate-stderr on_host "$FIRST" --cgroup-manager=disabled create --bundle "$BUNDLE" c1
+        [ "$status" -eq 1 ]
+        [[ $stderr =~ 'runc and crun read this command line differently' ]]
+        rm "$DIR/low.config" # written for the question which of them it is
+    done
+}
+
+@test "a node that is a bind mount counts" {
+    mknod "$DIR/node" c 195 1
+    policy '"devices": ["0"]'
+    config ".mounts += [{destination: \"/dev/x\", type: \"bind\", source: \"$DIR/node\", options: [\"bind\"]}]"
+    create
+    refused 'the GPU 1 is not allowed'
 }
 
 @test "GPUs have the numbers of nvidia-smi, not those of their nodes" {

@@ -295,6 +295,27 @@ has_own_ipc() { [ "$(readlink "/proc/$1/ns/ipc")" != "$(readlink /proc/self/ns/i
     refused 'the container has prestart hooks'
 }
 
+@test "each refusal says what is allowed, or what to do" {
+    local change section says
+    while IFS='|' read -r change section says; do
+        config "${change/@/|}"
+        policy "$section"
+        create
+        refused "$says"
+    done <<'END'
+.process.capabilities.bounding += ["CAP_SYS_ADMIN"] @ del(.linux.resources)|"privileged": "deny"|leave out --privileged
+.process.user.uid = 0|"user": { "root": "deny" }|would be root on this host: run it as a user, as with --user
+del(.linux.seccomp)|"seccomp": { "require": true }|leave out --security-opt seccomp
+.linux.namespaces @= map(select(.type != "network"))|"namespaces": { "host": ["ipc", "uts"] }|namespaces of the host that may be shared: ipc, uts
+.linux.namespaces @= map(select(.type != "network"))|"namespaces": { "host": [] }|namespaces of the host that may be shared: none .*--network=host
+.linux.devices = [{path: "/dev/x", type: "b", major: 8, minor: 0}]|"devices": { "allow": ["/dev/null", "/dev/fuse", "/dev/null"] }|allowed devices: /dev/null, /dev/fuse$
+del(.linux.resources)|"devices": { "allow": [] }|allowed devices: none
+.annotations["run.oci.handler"] = "x"|"annotations": { "deny": ["run.oci.*", "x"] }|denied annotations: run.oci.\*, x
+.hooks = {prestart: [{path: "/bin/true"}]}|"hooks": "deny"|.*ask the administrator
+.linux.readonlyPaths = []|"system_paths": "deny"|leave out --security-opt systempaths=unconfined
+END
+}
+
 @test "an annotation that replaces what the policy judges is refused, also by binds alone" {
     policy '"seccomp": { "deny": ["mount"] }'
     config '.annotations = {"run.oci.seccomp_bpf_data": "BgAAAAAA/38="}'

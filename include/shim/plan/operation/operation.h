@@ -4,6 +4,7 @@
 #ifndef SHIM_PLAN_OPERATION_H
 #define SHIM_PLAN_OPERATION_H
 
+#include "shim/account/account.h"
 #include "shim/gather/binds.h"
 #include "shim/gather/security.h"
 #include "shim/gather/tuning.h"
@@ -22,6 +23,8 @@ enum plan_kind {
     PLAN_FILTER,       /* a seccomp profile is put in */
     PLAN_SHM,          /* the size of /dev/shm */
     PLAN_RLIMIT,
+    PLAN_FILE,   /* a generated file: /etc/passwd or /etc/group */
+    PLAN_GROUPS, /* supplementary groups of the process */
     PLAN_ROOTFS, /* the root's depth: denied, or kept with a reason to look at it, or restacked */
     PLAN_GPUS,   /* judged by "gpus"; downgraded: the variable is rewritten, or nodes taken out */
 };
@@ -55,10 +58,26 @@ struct plan_variable {
     const char *volume_name;            /* as plan_mount.name */
     const char *name, *value;           /* `value` is NULL if denied before it was known */
     bool same;                          /* kept, and with this value */
+    bool of_user;                       /* HOME: only for a process of that uid */
     size_t mount; /* index of the operation that it depends on, or PLAN_NO_MOUNT */
 };
 
 #define PLAN_NO_MOUNT SIZE_MAX
+
+/* PLAN_FILE: a file that is written for this container, and mounted read-only. */
+struct plan_file {
+    const char *source, *target; /* the path in PIN_DIRECTORY, and that in the container */
+    const char *text;            /* NULL: nothing is written */
+};
+
+/* PLAN_GROUPS: groups that the process gets in addition. */
+struct plan_groups {
+    const gid_t *list;
+    size_t count;
+    const gid_t *all; /* of its user, with those that it has */
+    size_t all_count;
+    const char *value; /* "5000, 5001" */
+};
 
 /* PLAN_BIND: a mount that the user brought. */
 struct plan_bind {
@@ -108,6 +127,7 @@ struct plan_op {
     enum plan_kind kind;
     enum plan_verdict verdict;
     const char *reason;        /* a sentence without full stop; never NULL */
+    const char *hint;          /* of a denial: what is allowed, or what to do instead; or NULL */
     struct policy_place place; /* of the rule that decided */
     const char *asked_by;      /* the carrier of the request, the user's mount, or a key of the
                                   policy; NULL for `always` volumes and their variables */
@@ -119,6 +139,8 @@ struct plan_op {
         struct json *profile;  /* PLAN_FILTER: in the document */
         struct plan_shm shm;
         struct plan_rlimit rlimit;
+        struct plan_file file;
+        struct plan_groups groups;
         struct plan_gpus gpus;
         bool restack; /* PLAN_ROOTFS: it is to be mounted anew, with fewer layers (restack.h) */
     };
@@ -126,7 +148,7 @@ struct plan_op {
 
 struct plan {
     const struct plan_op *ops; /* mounts by depth of target, denials among them; variables; the
-                                  user's mounts; security; GPUs; tuning; the root */
+                                  user's mounts; security; GPUs; tuning; the account; the root */
     size_t count;
     const struct requests *requests; /* whose mounts are taken out; NULL: none are */
 };
@@ -139,6 +161,7 @@ struct plan_input {
     const struct bind_facts *binds;        /* NULL where the policy has no "binds" */
     const struct security_facts *security; /* NULL where it has no "security" */
     const struct tuning_facts *tuning;     /* NULL where it has no "tuning" */
+    const struct account_facts *account;   /* NULL where it has no "user" */
     const struct gpu_facts *gpus;          /* NULL where it has no "gpus" */
     size_t depth;                          /* of the root's overlay; 0: not known, or no overlay */
     bool no_volumes;                       /* nothing is to be mounted, only judged */

@@ -20,6 +20,10 @@ int plan_decide(struct planner *p, struct plan_op *op, enum plan_verdict verdict
                 const struct policy_place *place, const char *format, ...)
     __attribute__((format(printf, 5, 6))) must_check;
 
+/* Sets what the denial's message says about what is allowed: a text once, for all denials that have
+ * it. -1 without memory. */
+int plan_set_hint(struct planner *p, struct plan_op *op, const struct buf *hint) must_check;
+
 /* Returns the last of the container's own mounts on that target, which is the one that is seen, or
  * NULL. */
 const struct spec_mount *plan_mounted_on(const struct spec *spec, const char *target);

@@ -112,7 +112,6 @@ on_host() {
 # driver: installs the files that recorded.json has mounts of, and the programs of the hooks.
 driver() {
     local file
-    mkdir -p "$DIR/root/run/nvidia-persistenced"
     for file in bin/nvidia-smi bin/nvidia-ctk bin/nvidia-cdi-hook bin/nvidia-container-runtime-hook \
         lib/x86_64-linux-gnu/libcuda.so.550.54.15 lib/x86_64-linux-gnu/libnvidia-ml.so.550.54.15 \
         lib/firmware/nvidia/550.54.15/gsp_ga10x.bin; do
@@ -120,7 +119,10 @@ driver() {
         : >"$DIR/root/usr/$file"
         chmod 0755 "$DIR/root/usr/$file"
     done
-    (cd "$DIR/root/run/nvidia-persistenced" && python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")')
+    for file in nvidia-persistenced nvidia-fabricmanager; do
+        mkdir -p "$DIR/root/run/$file"
+        (cd "$DIR/root/run/$file" && python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")')
+    done
 }
 
 # specification FILE NAME [MODE]: installs a CDI specification of lib/nvidia as /etc/cdi/NAME.

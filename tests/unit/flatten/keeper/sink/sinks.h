@@ -95,6 +95,7 @@ static inline int publish(struct sink *sink, const struct written_layer *layer, 
         .layers = layer,
         .layer_count = 1,
         .name = name,
+        .named = true,
     };
 
     return sink_publish(sink, &image, 1, err);

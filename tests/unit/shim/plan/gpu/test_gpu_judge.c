@@ -7,6 +7,7 @@
     "{\"path\":\"/dev/x\",\"type\":\"c\",\"major\":" #major ",\"minor\":" #minor "}"
 #define NODES(list)                                                                                \
     "{\"linux\":{\"devices\":[" list "],\"resources\":{\"devices\":[{\"allow\":false}]}}}"
+#define FOUR NODE(195, 0) "," NODE(195, 1) "," NODE(195, 2) "," NODE(195, 3)
 #define ENV(value)                                                                                 \
     "{\"process\":{\"env\":[\"NVIDIA_VISIBLE_DEVICES=" value                                       \
     "\"]},\"linux\":{\"resources\":{\"devices\":[{\"allow\":false}]}}}"
@@ -88,8 +89,7 @@ static void test_control_nodes_are_no_gpus(void **state)
 
 static void test_every_gpu_is_all(void **state)
 {
-    static const char every[] =
-        NODES(NODE(195, 0) "," NODE(195, 1) "," NODE(195, 2) "," NODE(195, 3));
+    static const char every[] = NODES(FOUR);
 
     (void)state;
     assert_contains(judge("", every).reason, "all GPUs of this host (0, 1, 2, 3)");
@@ -144,14 +144,13 @@ static void test_uuids(void **state)
 static void test_stripping(void **state)
 {
     static const char got[] =
-        "{\"process\":{\"env\":[\"NVIDIA_VISIBLE_DEVICES=all\","
-        "\"NVIDIA_VISIBLE_DEVICES=void\"]},\"linux\":{\"devices\":[" NODE(195, 0) "," NODE(
-            195, 1) "],\"resources\":{\"devices\":[{\"allow\":false}]}}}";
+        "{\"process\":{\"env\":[\"NVIDIA_VISIBLE_DEVICES=all\",\"NVIDIA_VISIBLE_DEVICES=void\"]},"
+        "\"linux\":{\"devices\":[" FOUR "],\"resources\":{\"devices\":[{\"allow\":false}]}}}";
 
     (void)state;
     assert_int_equal(judge("", got).outcome, GPU_STRIPPED);
     assert_int_equal(judge("\"default\":\"GPU-b1\"", got).keep, 1);
-    assert_contains(judge("\"default\":\"2\"", got).reason, "has not got all of 2");
+    assert_contains(judge("\"default\":\"7\"", got).reason, "has not got all of 7");
     assert_contains(judge("\"default\":\"1:0\"", got).reason, "has not got all of 1:0");
     assert_contains(judge("\"default\":\"0,1\",\"max\":1", got).reason, "at most 1");
 }
