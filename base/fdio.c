@@ -246,11 +246,10 @@ static bool is_temporary(const char *name)
            strspn(name + len, "0123456789abcdef") == RANDOM_DIGITS && !name[len + RANDOM_DIGITS];
 }
 
-/* Removes one temporary file, unless it is in use. Returns true if it is one that was left. */
-static bool sweep_file(int dirfd, const char *name, bool dry)
+bool atomic_file_sweep_one(int dirfd, const char *name, bool dry)
 {
     static const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-    _cleanup_fd_ int fd = openat(dirfd, name, flags);
+    _cleanup_fd_ int fd = is_temporary(name) ? openat(dirfd, name, flags) : -1;
     struct stat st, now;
 
     return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
@@ -271,8 +270,7 @@ size_t atomic_file_sweep(int dirfd, bool dry)
         return 0;
     }
     while ((entry = readdir(dir)))
-        if (is_temporary(entry->d_name) && sweep_file(dirfd, entry->d_name, dry))
-            count++;
+        count += atomic_file_sweep_one(dirfd, entry->d_name, dry);
     closedir(dir);
     return count;
 }

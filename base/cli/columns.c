@@ -1,10 +1,18 @@
 #include "base/cli/columns.h"
 
+#include "base/utf8.h"
+
 #include <string.h>
 #include <sys/ioctl.h>
 #include <wchar.h>
 
-enum { GAP = 2, INDENT = 4 };
+enum { GAP = 2, INDENT = 4, MOST_COLUMNS = 10000, LEAST_COLUMNS = 20 };
+
+/* Returns the columns to use: text in fewer than a few cannot be read. */
+static size_t usable(size_t terminal)
+{
+    return terminal < LEAST_COLUMNS ? LEAST_COLUMNS : terminal;
+}
 
 size_t columns_width(const char *text, size_t len)
 {
@@ -37,10 +45,90 @@ bool columns_colour(int fd)
 
 size_t columns_of_terminal(int fd)
 {
+    const char *set = getenv("COLUMNS");
+    unsigned long columns = set ? strtoul(set, NULL, 10) : 0;
     struct winsize size;
 
-    return isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    if (!isatty(fd))
+        return 0;
+    if (columns && columns <= MOST_COLUMNS)
+        return columns;
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
+
+/* ---- folding ---- */
+
+/* Where the next character goes. */
+struct cursor {
+    struct buf *out;
+    size_t column, terminal;
+};
+
+static void break_line(struct cursor *c)
+{
+    while (c->out->len && c->out->data[c->out->len - 1] == ' ')
+        buf_truncate(c->out, c->out->len - 1);
+    buf_printf(c->out, "\n%*s", INDENT, "");
+    c->column = INDENT;
+}
+
+static void put_on_line(struct cursor *c, const char *text, size_t len, size_t width)
+{
+    buf_append(c->out, text, len);
+    c->column += width;
+}
+
+/* Appends a word. One that is longer than a line is broken between characters. */
+static void put_word(struct cursor *c, const char *word, size_t len)
+{
+    size_t width = columns_width(word, len);
+
+    if (c->column + width > c->terminal && c->column > INDENT)
+        break_line(c);
+    if (c->column + width <= c->terminal) {
+        put_on_line(c, word, len, width);
+        return;
+    }
+    while (len) {
+        size_t bytes = utf8_sequence(word, len);
+        bytes = bytes ? bytes : 1;
+        width = columns_width(word, bytes);
+        if (c->column + width > c->terminal)
+            break_line(c);
+        put_on_line(c, word, bytes, width);
+        word += bytes;
+        len -= bytes;
+    }
+}
+
+static void put_words(struct cursor *c, const char *text, size_t len)
+{
+    while (len) {
+        const char *space = memchr(text, ' ', len);
+        size_t word = space ? (size_t)(space - text) : len;
+        put_word(c, text, word);
+        text += word;
+        len -= word;
+        for (; len && *text == ' '; text++, len--)
+            if (c->column < c->terminal)
+                put_on_line(c, " ", 1, 1);
+    }
+}
+
+void columns_fold(const char *text, size_t column, size_t terminal, struct buf *out)
+{
+    _cleanup_buf_ struct buf shown = BUF_INIT;
+    struct cursor c = {.out = out, .column = column, .terminal = usable(terminal)};
+
+    buf_put_printable(&shown, text, strlen(text));
+    out->failed = out->failed || shown.failed;
+    if (terminal && !shown.failed)
+        put_words(&c, shown.data ? shown.data : "", shown.len);
+    else
+        buf_append(out, shown.data ? shown.data : "", shown.len);
+}
+
+/* ---- rows ---- */
 
 static void put_cell(struct buf *out, const char *text)
 {
@@ -56,28 +144,48 @@ static size_t cell_width(const char *text)
     return shown.data ? columns_width(shown.data, shown.len) : 0;
 }
 
+/* Appends a cell behind those that are on lines of their own already, or begins these lines. */
+static void put_folded(struct cursor *c, const struct buf *text, size_t width, bool first)
+{
+    if (!first && c->column + GAP + width <= c->terminal)
+        put_on_line(c, "  ", GAP, GAP);
+    else if (c->column)
+        break_line(c);
+    put_words(c, text->data ? text->data : "", text->len);
+}
+
+static void put_aligned(struct cursor *c, const struct buf *text, size_t width, size_t column,
+                        const char *colour)
+{
+    buf_printf(c->out, "%*s", (int)(column - c->column), "");
+    if (colour)
+        buf_printf(c->out, "\033[%sm", colour);
+    buf_append(c->out, text->data ? text->data : "", text->len);
+    if (colour)
+        buf_puts(c->out, "\033[0m");
+    c->column = column + width;
+}
+
 static void put_row(const struct columns_row *row, const size_t *widths, size_t count,
                     size_t terminal, struct buf *out)
 {
-    size_t column = 0, last = count;
+    struct cursor c = {.out = out, .terminal = usable(terminal)};
+    size_t column = 0;
+    bool folded = false;
 
-    while (last && !(row->cells[last - 1] && *row->cells[last - 1]))
-        last--;
-    for (size_t i = 0; i < last; i++) {
-        size_t width = cell_width(row->cells[i]);
-        if (i && i == count - 1 && terminal && column + width > terminal) {
-            while (out->len && out->data[out->len - 1] == ' ')
-                buf_truncate(out, out->len - 1);
-            buf_printf(out, "\n%*s", INDENT, "");
-        }
-        if (i == 0 && row->colour)
-            buf_printf(out, "\033[%sm", row->colour);
-        put_cell(out, row->cells[i]);
-        if (i == 0 && row->colour)
-            buf_puts(out, "\033[0m");
-        if (i + 1 < last)
-            buf_printf(out, "%*s", (int)(widths[i] - width) + GAP, "");
-        column += widths[i] + GAP;
+    for (size_t i = 0; i < count; column += widths[i++] + GAP) {
+        _cleanup_buf_ struct buf text = BUF_INIT;
+        bool first = !folded;
+        put_cell(&text, row->cells[i]);
+        out->failed = out->failed || text.failed;
+        if (!text.len)
+            continue;
+        size_t width = columns_width(text.data, text.len);
+        folded = folded || (terminal && column + width > c.terminal);
+        if (folded)
+            put_folded(&c, &text, width, first);
+        else
+            put_aligned(&c, &text, width, column, i == 0 ? row->colour : NULL);
     }
     buf_putc(out, '\n');
 }

@@ -89,6 +89,9 @@ void atomic_file_abort(struct atomic_file *f);
  */
 size_t atomic_file_sweep(int dirfd, bool dry);
 
+/* As atomic_file_sweep, for one entry of the directory. Returns true for such a file. */
+bool atomic_file_sweep_one(int dirfd, const char *name, bool dry);
+
 #define _cleanup_atomic_file_ _cleanup_(atomic_file_abort)
 
 #endif

@@ -45,8 +45,8 @@ const struct command_spec command_explain_spec = {
     .details =
         "Each mount, variable and limit: added, kept, downgraded, denied or skipped, by which\n"
         "line of the policy. CONTAINER is an ID, its start, or a name that Docker or podman\n"
-        "gave; its config.json is what flatbed-runtime made of it, so what was added is\n"
-        "\"kept\". Nothing is changed.\n"
+        "gave; root also sees what was added when it was created, and for whom.\n"
+        "Nothing is changed.\n"
         "Exit status 0: it could start, 1: the policy refuses it.\n",
     .options = explain_options,
     .max_operands = 1,
@@ -135,13 +135,17 @@ static int show(const struct explain_command *c, struct bundle *bundle, const ch
     _cleanup_policy_ struct policy *policy = policy_new(err);
     _cleanup_arena_ struct arena arena = {.limit = MEMORY_LIMIT};
     _cleanup_buf_ struct buf out = BUF_INIT;
+    const struct explain_subject subject = {.doc = bundle->doc,
+                                            .bundle = bundle->dirfd,
+                                            .id = id,
+                                            .config = bundle->path,
+                                            .created = !c->config};
     struct explanation e;
 
     if (!policy || load_policy(c, policy, err) < 0 ||
         add_annotations(&c->annotations, bundle->doc, err) < 0 ||
         add_variables(&c->env, bundle->doc, err) < 0 ||
-        explain_container(policy, bundle->doc, bundle->dirfd, id, bundle->path, &arena, &e, err) <
-            0)
+        explain_container(policy, &subject, &arena, &e, err) < 0)
         return -1;
     int rc = c->json ? explain_json(&e, &out, err)
                      : explain_print(&e, columns_colour(STDOUT_FILENO),

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 enum { TRIES = 1000 };
+enum { TORN_LINE = 32 * 1024 }; /* earlier versions wrote lines of that length */
 
 static int make_directory(const char *path, struct err *err)
 {
@@ -123,8 +124,8 @@ static int open_with_room(int dirfd, const char *name, const struct policy_audit
 /* Cuts off the beginning of a line that a killed writer left. */
 static int cut_torn_line(int fd, struct stat *st, struct err *err)
 {
-    char tail[AUDIT_LINE];
-    size_t len = st->st_size < AUDIT_LINE ? (size_t)st->st_size : AUDIT_LINE;
+    char tail[TORN_LINE];
+    size_t len = st->st_size < TORN_LINE ? (size_t)st->st_size : TORN_LINE;
     char last;
 
     if (!len)

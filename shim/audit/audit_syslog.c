@@ -56,33 +56,17 @@ void audit_syslog_warning(const char *text)
         send_message(LOG_WARNING, safe.data);
 }
 
-/*
- * Appends the record if it is short enough, the record without the bundle if that is, or a summary.
- */
-static void put_record(const struct audit_record *r, struct buf *out)
-{
-    struct audit_record brief = *r;
-    struct err ignored;
-
-    brief.bundle = NULL;
-    if (audit_line(r, MESSAGE, out, &ignored) < 0 &&
-        audit_line(&brief, MESSAGE, out, &ignored) < 0) {
-        buf_printf(out, "%s %.64s: %.512s\n", audit_verdict_names[r->verdict],
-                   r->container ? r->container : "", r->error ? r->error : "");
-    }
-    if (out->len)
-        buf_truncate(out, out->len - 1); /* the newline */
-}
-
 void audit_syslog(const struct audit_record *record, const char *problem)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
     _cleanup_buf_ struct buf safe = BUF_INIT;
     bool plain = record->verdict != AUDIT_DENIED && !record->warning && !problem;
+    struct err ignored;
 
     if (problem)
         buf_printf(&text, "not written to the audit file (%.300s): ", problem);
-    put_record(record, &text);
+    if (audit_line(record, MESSAGE, &text, &ignored) == 0)
+        buf_truncate(&text, text.len - 1); /* the newline */
     buf_put_printable(&safe, text.data ? text.data : "", text.len);
     if (safe.data)
         send_message(plain ? LOG_INFO : LOG_WARNING, safe.data);

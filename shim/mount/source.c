@@ -85,7 +85,7 @@ static int walk_follow_link(struct walk *w, int fd, const struct stat *st, const
     if (!may_follow(w, st))
         return err_set(w->err, ERR_POLICY,
                        "%s: '%s' on the way is a symbolic link that not only root could have made; "
-                       "it is not followed",
+                       "it is not followed: name the directory that it leads to",
                        w->path, name);
     w->out->linked = true;
     if (++w->links > MOST_LINKS)

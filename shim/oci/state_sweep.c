@@ -61,12 +61,13 @@ static DIR *list_directory(int dirfd)
 /* Sweeps a directory whose lock this process has. Returns how many files were left. */
 static size_t sweep_place(const struct place *p)
 {
-    size_t count = atomic_file_sweep(p->dirfd, p->dry);
     DIR *dir = list_directory(p->dirfd);
     const struct dirent *entry;
+    size_t count = 0;
 
     while (dir && (entry = readdir(dir)))
-        count += sweep_file(p, entry->d_name);
+        count +=
+            sweep_file(p, entry->d_name) || atomic_file_sweep_one(p->dirfd, entry->d_name, p->dry);
     if (dir)
         closedir(dir);
     return count;
@@ -91,6 +92,11 @@ void state_sweep_pools(int dirfd)
 
 /* ---- everything ---- */
 
+static bool is_missing(const struct err *err)
+{
+    return err->kind == ERR_SYSTEM && err->sys == ENOENT;
+}
+
 static int sweep_states_in(const char *name, bool dry, size_t *count, struct err *err)
 {
     _cleanup_buf_ struct buf root = BUF_INIT;
@@ -98,6 +104,8 @@ static int sweep_states_in(const char *name, bool dry, size_t *count, struct err
     if (!rundir_unescape(name, strlen(name), &root))
         return 0;
     _cleanup_fd_ int fd = rundir_open(STATE_DIRECTORY, name, false, err);
+    if (fd < 0 && is_missing(err))
+        return 0; /* somebody has removed it */
     if (fd < 0 || rundir_hold(fd, err) < 0)
         return -1;
     struct place p = {.dirfd = fd,
@@ -106,11 +114,6 @@ static int sweep_states_in(const char *name, bool dry, size_t *count, struct err
                       .dry = dry};
     *count += sweep_place(&p);
     return 0;
-}
-
-static bool is_missing(const struct err *err)
-{
-    return err->kind == ERR_SYSTEM && err->sys == ENOENT;
 }
 
 static int sweep_all_states(bool dry, size_t *count, struct err *err)

@@ -53,8 +53,8 @@ static bool maps_ids(const struct policy *policy)
 }
 
 int judge_container(const struct policy *policy, const struct spec *spec, struct json_doc *doc,
-                    int bundle, const char *id, struct arena *arena, struct judgement *out,
-                    struct err *err)
+                    int bundle, const char *id, const char *lowlevel, struct arena *arena,
+                    struct judgement *out, struct err *err)
 {
     bool undecided;
 
@@ -71,20 +71,31 @@ int judge_container(const struct policy *policy, const struct spec *spec, struct
         .requests = &out->requests,
         .spec = spec,
         .values = out->facts.values,
+        .rootless = trust_in_user_namespace(),
         /* a pause container carries its pod's annotations: its volume requests are ignored,
            its profile is not */
         .no_volumes = is_pause_container(spec) && !undecided,
-        .rootless = maps_ids(policy) && trust_rootless(),
+        .no_idmap = maps_ids(policy) && trust_rootless(),
     };
+    if (account_wanted(policy)) { /* before the binds, which are tried with its groups */
+        if (account_gather(policy, spec, bundle, &out->facts, arena, &out->account, err) < 0)
+            return -1;
+        input.account = &out->account;
+    }
     if (policy->binds.given) {
         if (binds_gather(policy, spec, &out->facts, bundle, arena, &out->binds, err) < 0)
             return -1;
         input.binds = &out->binds;
     }
     if (policy->security.given) {
-        if (security_gather(policy, spec, &out->facts, doc, arena, &out->security, err) < 0)
+        if (security_gather(policy, spec, doc, arena, &out->security, err) < 0)
             return -1;
         input.security = &out->security;
+    }
+    if (policy->gpus.given) {
+        if (gpu_facts_gather(spec, lowlevel, arena, &out->gpus, err) < 0)
+            return -1;
+        input.gpus = &out->gpus;
     }
     if (policy->tuning.given) {
         tuning_gather(&out->tuning);

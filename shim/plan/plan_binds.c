@@ -143,14 +143,6 @@ static struct ruling rule_for(const struct planner *p, const char *path)
 
 /* ---- refusals ---- */
 
-/* Appends "; these volumes are offered: flatbed.data, flatbed.models". */
-static void put_offer(const struct policy *policy, struct buf *out)
-{
-    for (size_t i = 0; i < policy->volume_count; i++)
-        buf_printf(out, "%sflatbed.%s",
-                   i ? ", " : "; these volumes are offered: ", policy->volumes[i].name);
-}
-
 static int deny_source(struct planner *p, struct plan_op *op, const struct ruling *r)
 {
     const struct policy_binds *binds = &p->in->policy->binds;
@@ -162,8 +154,8 @@ static int deny_source(struct planner *p, struct plan_op *op, const struct rulin
         return plan_decide(p, op, PLAN_DENIED, place, "a rule cannot be placed: %s", r->problem);
     if (r->rule && r->rule->say)
         buf_printf(&more, ": %s", r->rule->say);
-    else
-        put_offer(p->in->policy, &more);
+    else if (plan_hint_allowed(p, op) < 0)
+        return -1;
     if (more.failed)
         return err_nomem(p->err);
     if (r->rule && r->rule != r->matched)
@@ -272,16 +264,18 @@ static size_t put_missing(const struct plan_op *op, const struct json *options, 
     return count;
 }
 
-/* True if the files belong to other ids in the container than those that were tried. */
-static bool is_idmapped(const struct plan_op *op, const struct json *options)
+static int deny_unreadable(struct planner *p, struct plan_op *op, const struct policy_place *place)
 {
-    for (size_t i = 0; i < json_count(options); i++) {
-        const char *text = json_text(json_at(options, i));
-        if (text && (strncmp(text, "idmap", 5) == 0 || strncmp(text, "ridmap", 6) == 0))
-            return true;
+    const struct bind_source *source = op->bind.source;
+    _cleanup_buf_ struct buf hint = BUF_INIT;
+
+    if (source->group) {
+        buf_printf(&hint, "its group may: add --group-add %s", source->group);
+        if (plan_set_hint(p, op, &hint) < 0)
+            return -1;
     }
-    return json_count(json_get(op->bind.entry, "uidMappings")) ||
-           json_count(json_get(op->bind.entry, "gidMappings"));
+    return plan_decide(p, op, PLAN_DENIED, place,
+                       "the container's user may not read %s on this host", source->path);
 }
 
 static int restrict_mount(struct planner *p, struct plan_op *op, const struct json *options,
@@ -294,13 +288,11 @@ static int restrict_mount(struct planner *p, struct plan_op *op, const struct js
     if (checked && p->in->binds->nobody)
         return plan_decide(p, op, PLAN_DENIED, place, "the container's user is not known: %s",
                            p->in->binds->nobody);
-    if (checked && is_idmapped(op, options))
+    if (checked && spec_is_idmapped(op->bind.entry))
         return plan_decide(p, op, PLAN_DENIED, place,
                            "it is idmapped: its files have other owners in the container");
     if (checked && !op->bind.source->readable)
-        return plan_decide(p, op, PLAN_DENIED, place,
-                           "the container's user may not read %s on this host",
-                           op->bind.source->path);
+        return deny_unreadable(p, op, place);
     op->bind.access =
         r->access == BIND_ALLOW && !(checked && !op->bind.source->writable) ? ACCESS_RW : ACCESS_RO;
     if (choose_below(p, op, r) < 0)
@@ -313,7 +305,43 @@ static int restrict_mount(struct planner *p, struct plan_op *op, const struct js
                            op->bind.below && op->bind.below_count < op->bind.source->below_count
                                ? ", without some of what is mounted below"
                                : "");
-    return plan_decide(p, op, PLAN_DOWNGRADED, place, "mounted %s", missing.data);
+    const char *group =
+        op->bind.access == ACCESS_RO && r->access == BIND_ALLOW ? op->bind.source->group : NULL;
+    return plan_decide(p, op, PLAN_DOWNGRADED, place, "mounted %s%s%s", missing.data,
+                       group ? "; its group may write: --group-add " : "", group ? group : "");
+}
+
+/* ---- the administrator's mounts ---- */
+
+/*
+ * True for a mount of a CDI specification or of NVIDIA's driver, unless a rule denies that path
+ * itself, or it is writable against the specification's word.
+ */
+static bool is_administrators(const struct plan_op *op, const struct spec_mount *mount,
+                              const struct ruling *r)
+{
+    const struct bind_source *b = op->bind.source;
+
+    if (b->origin == BIND_OF_USER || (is_writable(mount->options) && !b->origin_writable) ||
+        spec_is_idmapped(op->bind.entry))
+        return false;
+    return r->access != BIND_DENY || !r->rule ||
+           (r->rule == r->matched && strcmp(r->matched_path, b->path) != 0);
+}
+
+/* Sockets stay as they are: a connection is no change of the file system. */
+static int restrict_administrators(struct planner *p, struct plan_op *op,
+                                   const struct spec_mount *mount, const struct ruling *r)
+{
+    bool stays = op->bind.source->socket || r->access == BIND_ALLOW;
+    const char *of =
+        op->bind.source->origin == BIND_OF_CDI ? "a CDI specification" : "NVIDIA's driver";
+
+    op->bind.rule = NULL;
+    op->bind.access = stays ? ACCESS_RW : ACCESS_RO;
+    if (stays || !is_writable(mount->options))
+        return plan_decide(p, op, PLAN_KEPT, NULL, "a mount of %s", of);
+    return plan_decide(p, op, PLAN_DOWNGRADED, NULL, "a mount of %s, mounted ro", of);
 }
 
 /* ---- one mount ---- */
@@ -348,6 +376,8 @@ static int judge_source(struct planner *p, struct plan_op *op, const struct spec
         return plan_decide(p, op, PLAN_KEPT, NULL, "harmless");
     struct ruling r = rule_for(p, op->bind.source->path);
     op->bind.rule = r.matched;
+    if (is_administrators(op, mount, &r))
+        return restrict_administrators(p, op, mount, &r);
     if (r.access != BIND_DENY && hides_its_directories(op->bind.source->opaque, &r))
         return deny_opaque(p, op, &r);
     if (r.access != BIND_DENY && is_state(op, &r))
@@ -400,7 +430,7 @@ int plan_add_binds(struct planner *p)
 {
     for (size_t i = 0; i < p->in->spec->mount_count; i++) {
         const struct spec_mount *mount = &p->in->spec->list[i];
-        if (is_volume(p, mount) || is_harmless(p, i))
+        if (is_volume(p, mount) || is_harmless(p, i) || plan_is_user_file(p, mount))
             continue;
         if (judge_mount(p, i) < 0)
             return -1;

@@ -5,7 +5,7 @@
 #ifndef SHIM_PLAN_PARTS_H
 #define SHIM_PLAN_PARTS_H
 
-#include "shim/plan/plan_build.h"
+#include "shim/plan/operation/plan_build.h"
 
 /*
  * Mounts the volumes, unless the input says `no_volumes`, in the order of their targets' depth:
@@ -20,11 +20,24 @@ int plan_add_env(struct planner *p) must_check;
 /* Judges the mounts that the user brought. */
 int plan_add_binds(struct planner *p) must_check;
 
-/* Judges what the container would be on the host. */
-int plan_add_security(struct planner *p) must_check;
+/* Judges the container's GPUs. */
+int plan_add_gpus(struct planner *p) must_check;
 
 /* Sizes /dev/shm, resource limits and numbers of threads. */
 int plan_add_tuning(struct planner *p) must_check;
+
+/* Gives the container's user names, HOME and groups, as the policy's "user" says. */
+int plan_add_user(struct planner *p) must_check;
+
+/* Returns true for a mount of a generated file, from an edit before this one, which writes it anew.
+ */
+bool plan_is_user_file(const struct planner *p, const struct spec_mount *mount);
+
+/* Adds to each denial that has no hint what is allowed, or what to do instead. */
+int plan_add_hints(struct planner *p) must_check;
+
+/* Adds to a denied mount the volumes and paths that are allowed. -1 without memory. */
+int plan_hint_allowed(struct planner *p, struct plan_op *op) must_check;
 
 /* Judges how many layers the container's root has. */
 int plan_add_rootfs(struct planner *p) must_check;

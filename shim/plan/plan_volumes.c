@@ -31,10 +31,11 @@ static int deny_name(struct planner *p, struct plan_op *op)
     const struct policy_list *list = policy_offered_names(op->mount.volume);
     _cleanup_buf_ struct buf offered = BUF_INIT;
 
-    for (size_t i = 0; i < list->count; i++)
-        buf_printf(&offered, "%s%s", i ? ", " : "", list->items[i]);
-    return plan_decide(p, op, PLAN_DENIED, &list->place, "'%s' is not offered; there are: %s",
-                       op->mount.name, offered.len ? offered.data : "none");
+    buf_puts(&offered, "there are: ");
+    policy_list_print(list, &offered);
+    if (plan_set_hint(p, op, &offered) < 0)
+        return -1;
+    return plan_decide(p, op, PLAN_DENIED, &list->place, "'%s' is not offered", op->mount.name);
 }
 
 /* ---- collisions ---- */
@@ -146,7 +147,8 @@ static int deny_foreign_pins(struct planner *p)
     for (size_t i = 0; i < p->in->spec->mount_count; i++) {
         const struct spec_mount *mount = &p->in->spec->list[i];
         bool judged = p->in->binds && mount_entry_is_held(mount);
-        if (!mount_entry_names_pin(mount) || is_pin_of_ours(p, mount) || judged)
+        if (!mount_entry_names_pin(mount) || is_pin_of_ours(p, mount) || judged ||
+            plan_is_user_file(p, mount))
             continue;
         struct plan_op *op = plan_push(p, PLAN_MOUNT);
         if (!op)
@@ -183,7 +185,7 @@ static int decide_idmap(struct planner *p, struct plan_op *op)
 
     if (v->idmap == IDMAP_NEVER || (v->idmap == IDMAP_ASK && !p->in->requests->idmap))
         return 0;
-    if (p->in->rootless)
+    if (p->in->no_idmap)
         return plan_decide(p, op, PLAN_DENIED, &v->place,
                            "it cannot be idmapped: only the host's root may map ids, and this "
                            "engine is rootless");
@@ -258,6 +260,7 @@ static int add_requests(struct planner *p)
         op->verdict = PLAN_DENIED;
         op->asked_by = r->key;
         op->reason = r->problem;
+        op->hint = r->hint;
     }
     return 0;
 }

@@ -69,6 +69,28 @@ bool policy_offers_name(const struct policy_volume *volume, const char *name)
     return !list->given;
 }
 
+static bool is_repeated(const struct policy_list *list, size_t i)
+{
+    for (size_t j = 0; j < i; j++)
+        if (strcmp(list->items[i], list->items[j]) == 0)
+            return true;
+    return false;
+}
+
+void policy_list_print(const struct policy_list *list, struct buf *out)
+{
+    enum { MOST = 16 };
+    size_t count = 0;
+
+    for (size_t i = 0; i < list->count; i++)
+        if (!is_repeated(list, i) && count++ < MOST)
+            buf_printf(out, "%s%s", count > 1 ? ", " : "", list->items[i]);
+    if (count > MOST)
+        buf_printf(out, " and %zu more", count - MOST);
+    if (!count)
+        buf_puts(out, "none");
+}
+
 char policy_variable_char(char c)
 {
     return isalnum((unsigned char)c) ? (char)toupper((unsigned char)c) : '_';

@@ -16,9 +16,9 @@ static int check_trust(const char *path, const struct stat *dir, const struct st
     if (!S_ISREG(file->st_mode))
         why = "not a regular file";
     else if (!trust_owner(file->st_uid))
-        why = "not owned by root";
+        why = "not owned by root: chown root:root makes it so";
     else if (file->st_mode & (S_IWGRP | S_IWOTH))
-        why = "writable by group or others";
+        why = "writable by group or others: chmod go-w ends that";
     else if (!trust_entry(dir, file))
         why = "in a directory that is writable by users other than root";
     return why ? err_set(err, ERR_POLICY, "%s: %s", path, why) : 0;
@@ -30,7 +30,8 @@ static int check_trust(const char *path, const struct stat *dir, const struct st
  */
 static int refuse_link(const char *path, struct err *err)
 {
-    return err_set(err, ERR_POLICY, "%s: a symbolic link, which is not followed", path);
+    return err_set(err, ERR_POLICY,
+                   "%s: a symbolic link, which is not followed: put there what it leads to", path);
 }
 
 /* Returns true only if the name itself is not there. */

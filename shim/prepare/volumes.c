@@ -1,5 +1,6 @@
 #include "shim/prepare/volumes.h"
 
+#include "shim/account/account_files.h"
 #include "shim/mount/pin.h"
 #include "shim/mount/source.h"
 #include "shim/mount/source_wait.h"
@@ -179,7 +180,8 @@ static int find_volume(struct preparing *p, size_t i)
     if (hangs < 0 || find_source(o, p->facts, &p->directory, &source, p->err) < 0)
         return name_volume(m, p->err);
     if (source.missing && !m->volume->optional) {
-        err_set(p->err, ERR_POLICY, "%s does not exist", m->source);
+        err_set(p->err, ERR_POLICY, "%s does not exist on this host: %s", m->source,
+                *m->name ? "check the name" : "ask the administrator to make it");
         return name_volume(m, p->err);
     }
     if (source.missing) {
@@ -249,6 +251,31 @@ static int pin_volume(struct preparing *p, struct outcome *o)
     return 0;
 }
 
+/* True for a file that is generated, also where an earlier edit mounts it already. */
+static bool is_generated(const struct outcome *o)
+{
+    return o->op->kind == PLAN_FILE && o->op->file.text &&
+           (o->verdict == PLAN_ADDED || o->verdict == PLAN_KEPT);
+}
+
+static bool generates_files(const struct decision *decision)
+{
+    for (size_t i = 0; i < decision->count; i++)
+        if (is_generated(&decision->list[i]))
+            return true;
+    return false;
+}
+
+static int write_files(struct preparing *p)
+{
+    for (size_t i = 0; i < p->decision->count; i++) {
+        const struct outcome *o = &p->decision->list[i];
+        if (is_generated(o) && account_file_write(o->op->file.source, o->op->file.text, p->err) < 0)
+            return err_wrap(p->err, "user.passwd");
+    }
+    return 0;
+}
+
 static int pin_volumes(struct preparing *p)
 {
     if (pin_begin(p->err) < 0)
@@ -259,7 +286,7 @@ static int pin_volumes(struct preparing *p)
         if (volumes_concern(o) && pin_volume(p, o) < 0)
             return name_volume(&o->op->mount, p->err);
     }
-    return binds_hold(p->decision, p->arena, p->err);
+    return write_files(p) < 0 ? -1 : binds_hold(p->decision, p->arena, p->err);
 }
 
 int volumes_prepare(const struct call *call, const struct facts *facts, bool enforce,
@@ -277,5 +304,6 @@ int volumes_prepare(const struct call *call, const struct facts *facts, bool enf
     source_directory_close(&p.directory);
     if (rc < 0)
         return -1;
-    return p.exposed || binds_exposed(decision) ? pin_volumes(&p) : 0;
+    bool pins = p.exposed || binds_exposed(decision) || generates_files(decision);
+    return pins ? pin_volumes(&p) : 0;
 }

@@ -120,7 +120,7 @@ int facts_gather(const struct policy *policy, const struct spec *spec, const cha
     };
     out->values.value[VAR_CONTAINER] = container;
     out->values.value[VAR_PROJECT] = requests->project;
-    out->values.missing[VAR_PROJECT] = "name the project with the annotation flatbed.project";
+    out->values.missing[VAR_PROJECT] = "name the project with the annotation flatbed.project=NAME";
     out->values.value[VAR_HOSTNAME] = spec->hostname && *spec->hostname ? spec->hostname : NULL;
     out->values.missing[VAR_HOSTNAME] = "config.json has no hostname";
     out->values.value[VAR_NAMESPACE] = facts_namespace(spec);

@@ -108,6 +108,18 @@ static int try_profile(struct choosing *c, const struct policy_profile *profile)
     return 1;
 }
 
+/* Returns true if a profile before that one offers the same name or glob. */
+static bool was_offered(const struct policy *policy, size_t before, const char *name)
+{
+    for (size_t i = 0; i < before; i++) {
+        const struct policy_list *list = profile_offers(&policy->profiles[i]);
+        for (size_t j = 0; list && j < list->count; j++)
+            if (strcmp(list->items[j], name) == 0)
+                return true;
+    }
+    return false;
+}
+
 static bool is_offered(const struct policy *policy, const char *name, struct buf *all)
 {
     bool found = false;
@@ -116,7 +128,8 @@ static bool is_offered(const struct policy *policy, const char *name, struct buf
         const struct policy_list *list = profile_offers(&policy->profiles[i]);
         found = found || (list && is_one_of(list, name));
         for (size_t j = 0; list && j < list->count; j++)
-            buf_printf(all, "%s%s", all->len ? ", " : "", list->items[j]);
+            if (!was_offered(policy, i, list->items[j]))
+                buf_printf(all, "%s%s", all->len ? ", " : "", list->items[j]);
     }
     return found;
 }

@@ -41,10 +41,18 @@ static int unknown_class(struct request_reader *r, const char *name)
 {
     _cleanup_buf_ struct buf list = BUF_INIT;
 
+    buf_puts(&list, "there are: ");
     for (size_t i = 0; i < r->policy->volume_count; i++)
         buf_printf(&list, "%s%s", i ? ", " : "", r->policy->volumes[i].name);
-    return request_problem(r, "there are no volumes called '%.80s' here; there are: %s", name,
-                           list.len ? list.data : "none");
+    if (!r->policy->volume_count)
+        buf_puts(&list, "none");
+    const char *hint = list.failed ? NULL : arena_strndup(r->arena, list.data, list.len);
+    if (!hint)
+        return err_nomem(r->err);
+    if (request_problem(r, "there are no volumes called '%.80s' here", name) < 0)
+        return -1;
+    r->out->list[r->out->count - 1].hint = hint;
+    return 0;
 }
 
 /* Returns the word of that name, or REQUEST_WORDS. */
@@ -236,7 +244,9 @@ static int read_mount(struct request_reader *r, size_t index, size_t *removed,
         return 0;
     r->key = m->destination;
     if (!m->bind || !m->source || strcmp(m->source, "/dev/null") != 0)
-        return request_problem(r, "only a bind mount of /dev/null asks for something");
+        return request_problem(
+            r, "only a bind mount of /dev/null asks for something, as -v /dev/null:%s",
+            m->destination);
     removed[r->out->mount_count++] = index;
     return read_remembered_pair(r, m->destination + prefix_len, strlen(m->destination) - prefix_len,
                                 remembered);

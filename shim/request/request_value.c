@@ -85,7 +85,8 @@ static bool take_access(const char **rest, struct request *request)
 
 int request_bad_name(struct request_reader *r, const char *name)
 {
-    return request_problem(r, "'%.80s' is not a name: letters, digits and ._- only", name);
+    return request_problem(r, "'%.80s' is not a name: letters, digits and ._- only%s", name,
+                           strchr(name, '/') ? "; the policy knows the path" : "");
 }
 
 /* Reads one item of the list, NUL-terminated, in the arena. */
@@ -111,8 +112,8 @@ static int read_item(struct request_reader *r, const struct policy_volume *volum
     if (request.target) {
         const char *why = request_target_problem(request.target);
         if (why)
-            return request_problem(r, "the target '%.200s' of '%.80s' %s", request.target, item,
-                                   why);
+            return request_problem(r, "the target '%.200s' of '%.80s' %s: choose another",
+                                   request.target, item, why);
     }
     return request_push(r, request);
 }

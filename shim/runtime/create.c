@@ -67,11 +67,13 @@ static int audit_edit(const struct edit *e, bool changes, struct err *err)
 static int keep_state(const struct edit *e, struct err *err)
 {
     const struct judgement *j = &e->judgement;
-    const struct spec *held = j->policy->security.given && !trust_rootless() ? &e->spec : NULL;
+    const struct state_source from = {.judgement = j,
+                                      .decision = &e->decision,
+                                      .spec = &e->spec,
+                                      .held = j->policy->security.given && !trust_rootless(),
+                                      .bundle = e->bundle.dirfd};
 
-    return state_save(e->call->root, e->call->id, j, &e->decision, held, lowlevel_depth() > 1,
-                      err) < 0 &&
-                   held
+    return state_save(e->call->root, e->call->id, &from, lowlevel_depth() > 1, err) < 0 && from.held
                ? -1
                : 0;
 }
@@ -87,6 +89,17 @@ static int apply_and_write(struct edit *e, struct err *err)
     return changes || e->bundle.linked ? bundle_write(&e->bundle, err) : 0;
 }
 
+/* Podman's --cgroups=disabled leaves out the rules for devices that were judged. */
+static int check_cgroup(const struct edit *e, const struct policy *policy, struct err *err)
+{
+    if (!e->call->no_cgroup || !(policy->security.devices.given || policy->gpus.given))
+        return 0;
+    return err_set(err, ERR_POLICY,
+                   "%s: a container without a cgroup (--cgroup-manager=disabled) could use all "
+                   "devices of this host",
+                   policy->security.devices.given ? "security.devices" : "gpus");
+}
+
 static int edit_bundle(struct edit *e, struct err *err)
 {
     struct judgement *j = &e->judgement;
@@ -98,12 +111,12 @@ static int edit_bundle(struct edit *e, struct err *err)
     e->subject.spec = &e->spec;
     e->subject.judgement = j;
     e->subject.decision = &e->decision;
-    if (judge_container(e->policy, &e->spec, e->bundle.doc, e->bundle.dirfd, e->call->id, &e->arena,
-                        j, err) < 0 ||
+    if (judge_container(e->policy, &e->spec, e->bundle.doc, e->bundle.dirfd, e->call->id,
+                        e->low->path, &e->arena, j, err) < 0 ||
         decision_begin(&j->plan, &e->arena, &e->decision, err) < 0)
         return -1;
     bool enforce = j->policy->mode == POLICY_ENFORCE;
-    if (enforce && decision_check(&e->decision, err) < 0)
+    if (enforce && (decision_check(&e->decision, err) < 0 || check_cgroup(e, j->policy, err) < 0))
         return -1;
     /* In the engine's mount namespace: some of what is prepared is for this container alone. */
     if (restack_root(j, false, &e->arena, &e->decision, err) < 0 ||

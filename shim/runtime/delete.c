@@ -45,8 +45,8 @@ int delete_run(struct launch *l, struct err *err)
     if (sigaction(SIGCHLD, &usual, &before) < 0)
         return err_sys(err, "sigaction");
     pid_t pid = fork();
-    if (pid < 0)
-        return err_sys(err, "cannot start %s", l->lowlevel.path);
+    if (pid < 0 && sigaction(SIGCHLD, &before, NULL) == 0)
+        return lowlevel_exec(&l->lowlevel, l->argc, l->argv, err);
     if (pid == 0)
         become_runtime(l, self, &before);
     int status = 0;

@@ -12,7 +12,9 @@ bool delete_concerns(const struct launch *l);
 
 /*
  * Runs the low-level runtime, and forgets the container if it is gone. Returns the exit status for
- * main; ends by the same signal if the runtime did. -1 without a child: nothing was done.
+ * main; ends by the same signal if the runtime did. If there can be no child it becomes the
+ * runtime, because a container must be deletable: the state then goes with the next sweep. -1:
+ * nothing was done.
  */
 int delete_run(struct launch *l, struct err *err) must_check;
 

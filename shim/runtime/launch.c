@@ -1,5 +1,6 @@
 #include "shim/runtime/launch.h"
 
+#include "base/path.h"
 #include "shim/audit/audit.h"
 #include "shim/oci/state_sweep.h"
 #include "shim/runtime/create.h"
@@ -101,6 +102,59 @@ static int prepare_exec(struct launch *l, struct err *err)
     return copy < 0 ? 0 : replace_process(l, copy, err);
 }
 
+/* ---- where the container is kept ---- */
+
+/* Returns the directory `real` with the rest of a path that is not there yet. */
+static char *join_missing(const char *real, const char *rest)
+{
+    _cleanup_buf_ struct buf path = BUF_INIT;
+    struct err err = ERR_INIT;
+
+    buf_puts(&path, strcmp(real, "/") == 0 ? "" : real);
+    buf_putc(&path, '/');
+    if (path_clean(rest, strlen(rest), &path, &err) < 0)
+        return strf("%s%s", real, rest);
+    return buf_take(&path, &err);
+}
+
+/*
+ * Returns the real path of --root, so that a container is found by each name of the directory; it
+ * may not be there yet. NULL without memory.
+ */
+static char *find_real_root(const char *root)
+{
+    _cleanup_free_ char *known = strdup(root);
+
+    for (char *slash = known ? known + strlen(known) : NULL; slash; slash = strrchr(known, '/')) {
+        *slash = '\0';
+        _cleanup_free_ char *real = realpath(*known ? known : "/", NULL);
+        const char *rest = root + (slash - known);
+        if (real)
+            return *rest ? join_missing(real, rest) : strdup(real);
+    }
+    return strdup(root);
+}
+
+/* Returns true for what runc or crun takes if no --root is given. */
+static bool is_default_root(const char *root)
+{
+    return strcmp(root, "/run/runc") == 0 || strcmp(root, "/run/crun") == 0;
+}
+
+/* A relative --root is that of a container which is there already: no state is kept under one. */
+static int settle_root(struct launch *l, struct err *err)
+{
+    struct call *call = &l->call;
+
+    if (!call->root || !*call->root || (call->root[0] != '/' && call_edits(call)))
+        return 0;
+    char *real = find_real_root(call->root);
+    free(l->root);
+    l->root = real;
+    call->root = real && is_default_root(real) ? NULL : real;
+    return real ? 0 : err_nomem(err);
+}
+
 /* ---- create, run, restore ---- */
 
 /* Reads again, for one flavour, a line that runc and crun would read differently. */
@@ -110,7 +164,8 @@ static int read_again(struct launch *l, const struct policy *policy, struct err 
 
     if (flavor == FLAVOR_UNKNOWN && lowlevel_ask_flavor(&l->lowlevel, &flavor, err) < 0)
         return err_wrap(err, "runc and crun read this command line differently");
-    return call_read(l->argc, l->argv, flavor, &l->call, err);
+    int rc = call_read(l->argc, l->argv, flavor, &l->call, err);
+    return rc < 0 ? rc : settle_root(l, err);
 }
 
 /* Audits that a broken permissive policy was passed over. */
@@ -181,6 +236,7 @@ static int prepare_creation(struct launch *l, int rc, const struct err *unreadab
 
 void launch_free(struct launch *l)
 {
+    free(l->root);
     free(l->words);
     free(l->word);
 }
@@ -200,7 +256,7 @@ int launch_prepare(struct launch *l, int argc, char *const argv[], struct err *e
         return 0;
     struct err unreadable = ERR_INIT;
     int rc = call_read(l->argc, l->argv, FLAVOR_UNKNOWN, &l->call, &unreadable);
-    if (lowlevel_enter(err) < 0)
+    if (lowlevel_enter(err) < 0 || settle_root(l, err) < 0)
         return -1;
     if (rc == CALL_CLEAR && !call_edits(&l->call))
         return find_lowlevel_anyhow(l, err) < 0 ||

@@ -20,6 +20,7 @@ struct launch {
     char *const *argv;
     char **words; /* argv, if it is not main's; owned */
     char *word;   /* the one that differs; owned */
+    char *root;   /* of the call, by its real path; owned */
 };
 
 /*

@@ -39,7 +39,7 @@ guard() {
     "namespaces": { "host": [] },
     "devices": { "allow": ["/dev/nvidia*"] },
     "annotations": { "deny": ["run.oci.*"] },
-    "hooks": "keep"
+    "hooks": "deny"
   }
 }
 END
@@ -93,7 +93,7 @@ refuses() {
 @test "docker: -v /:/host is refused" { refuses "the mount of / on /host: / is not allowed" -v /:/host; }
 
 @test "docker: -v /etc is refused, with the volumes that are offered" {
-    refuses "/etc is not allowed; these volumes are offered: flatbed.data" -v /etc:/x
+    refuses "/etc is not allowed .*; these volumes are offered: flatbed.data" -v /etc:/x
 }
 
 @test "docker: the Docker socket is refused, and so is its directory" {
@@ -220,4 +220,30 @@ refuses() {
     run docker_run --rm --pid=host --security-opt seccomp=unconfined -v /etc:/x "$FB_IMAGE" sh -c 'test -e /x/passwd && id -u'
     expect_status 0
     expect_output 0
+}
+
+@test "docker: a user whom the image does not know has a name and HOME, in run and in exec" {
+    local id
+    guard '"user": { "passwd": true, "home": "/home/{user}", "groups": "user" },'
+    id=$(docker_cli create "$FB_IMAGE")
+    mkdir -p "$FB_DIR/etc/etc"
+    echo 'root:x:0:0:root:/root:/bin/sh' >"$FB_DIR/etc/etc/passwd"
+    echo 'root:x:0:' >"$FB_DIR/etc/etc/group"
+    docker_cli cp "$FB_DIR/etc/etc" "$id:/"
+    docker_cli commit "$id" fb-user >/dev/null
+    docker_cli rm "$id" >/dev/null
+    # shellcheck disable=SC2016  # for the container's shell
+    run worker --read-only -v "$FB_SRV/home/1234:/home/1234" fb-user sh -c 'whoami; id -gn; echo $HOME; cat /etc/passwd'
+    expect_status 0
+    expect_output $'1234\n1234\n/home/1234\nroot:x:0:0:root:/root:/bin/sh\n1234:x:1234:1234:1234:/home/1234:/bin/sh'
+    id=$(docker_run -d --user 1234:1234 -v "$FB_SRV/home/1234:/home/1234" fb-user sleep 600)
+    # shellcheck disable=SC2016
+    run docker_cli exec "$id" sh -c 'whoami; echo $HOME'
+    expect_status 0
+    expect_output $'1234\n/home/1234'
+    # The container's files are the image's: nothing was written there.
+    run docker_cli diff "$id"
+    expect_no_match '/etc/passwd'
+    docker_cli rm -f "$id" >/dev/null
+    docker_cli rmi fb-user >/dev/null
 }

@@ -10,11 +10,12 @@ file_require() { require_tool crun jq; }
 
 policy() { guard; }
 
+# guard [TOP-MEMBERS]
 guard() {
     policy_write <<END
 {
   "version": 1,
-  "runtime": { "paths": ["crun"] },
+  "runtime": { "paths": ["crun"] }, ${1-}
   "binds": {
     "default": "deny",
     "rules": [
@@ -60,4 +61,40 @@ refuses() {
     refuses "no filter for system calls" --security-opt seccomp=unconfined
     refuses "the host's pid namespace" --pid=host
     refuses "'run.oci.handler' may not be set" --annotation run.oci.handler=x
+}
+
+@test "podman: a user whom the image does not know has HOME, in run and in exec" {
+    local id
+    guard '"user": { "passwd": true, "home": "/home/{user}", "groups": "user" },'
+    mkdir -p "$FB_SRV/data/home"
+    chmod 0777 "$FB_SRV/data/home"
+    # shellcheck disable=SC2016  # for the container's shell
+    run podman_run --rm --user 4242:4242 -v "$FB_SRV/data/home:/home/4242" "$FB_IMAGE" \
+        sh -c 'whoami; echo $HOME; grep -c "^[^:]*:[^:]*:4242:" /etc/passwd'
+    expect_status 0
+    expect_output $'4242\n/home/4242\n1'
+    id=$(podman_run -d --user 4242:4242 -v "$FB_SRV/data/home:/home/4242" "$FB_IMAGE" sleep 600)
+    # shellcheck disable=SC2016
+    run podman_cli exec "$id" sh -c 'whoami; echo $HOME'
+    expect_status 0
+    expect_output $'4242\n/home/4242'
+    podman_cli rm -ft 0 "$id" >/dev/null
+}
+
+@test "podman: neither capabilities, idmapped mounts nor annotations make root of another user" {
+    policy_write <<END
+{
+  "version": 1,
+  "runtime": { "paths": ["crun"] },
+  "security": { "user": { "root": "deny" }, "seccomp": { "deny": ["bpf"] } }
+}
+END
+    run podman_run --rm --user 1001 "$FB_IMAGE" true
+    expect_status 0
+    refuses "act as root on this host by CAP_DAC_READ_SEARCH" --user 1001 --cap-add DAC_READ_SEARCH,NET_RAW
+    refuses "act as root on this host by CAP_BPF [(].*, CAP_SYS_ADMIN" --user 1001 --cap-add all
+    refuses "files of the mount on /x can be root's" --user 1001 -v "$FB_SRV/data:/x:idmap=uids=0-1001-1"
+    refuses "'run.oci.seccomp_bpf_data' replaces the filter" --user 1001 --annotation run.oci.seccomp_bpf_data=BgAAAAAA/38=
+    refuses "'run.oci.hooks.stdout' has root write" --user 1001 --annotation "run.oci.hooks.stdout=$FB_DIR/written"
+    [ ! -e "$FB_DIR/written" ]
 }

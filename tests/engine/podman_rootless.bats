@@ -101,7 +101,7 @@ refuses() {
 }
 
 @test "rootless: names that are not offered and mounts that are not allowed are refused, and podman shows them" {
-    refuses "'secret' is not offered; there are: imagenet" --annotation flatbed.data=secret
+    refuses "'secret' is not offered .*; there are: imagenet" --annotation flatbed.data=secret
     refuses "$FB_SRV/secret on /x: $FB_SRV/secret is not allowed" -v "$FB_SRV/secret:/x"
     run worker_run -v "$FB_SRV/home/$FB_UID:/x" "$FB_IMAGE" touch /x/new
     expect_status 0

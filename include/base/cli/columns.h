@@ -19,8 +19,17 @@ size_t columns_width(const char *text, size_t len);
  */
 bool columns_colour(int fd);
 
-/* Returns the width in columns of the terminal behind a descriptor; 0 if it is no terminal. */
+/*
+ * Returns the width in columns of the terminal behind a descriptor, COLUMNS before what the
+ * terminal says; 0 if it is no terminal.
+ */
 size_t columns_of_terminal(int fd);
+
+/*
+ * Appends a text that begins in that column. Unless `terminal` is 0, it is broken at spaces, and
+ * words that are longer than a line between characters; further lines are indented.
+ */
+void columns_fold(const char *text, size_t column, size_t terminal, struct buf *out);
 
 enum { COLUMNS_MOST = 8 };
 
@@ -30,8 +39,8 @@ struct columns_row {
 };
 
 /*
- * Appends rows of `count` cells each, two spaces between cells. If `terminal` is not 0 and the last
- * cell would pass that column, it goes on a line of its own, indented.
+ * Appends rows of `count` cells each, two spaces between cells. If `terminal` is not 0, a cell that
+ * would pass that column goes on an indented line with those behind it, broken as by columns_fold.
  */
 void columns_print(const struct columns_row *rows, size_t row_count, size_t count, size_t terminal,
                    struct buf *out);

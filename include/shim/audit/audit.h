@@ -38,11 +38,12 @@ struct audit_record {
     const struct decision *decision; /* or NULL */
 };
 
-enum { AUDIT_LINE = 32 * 1024, AUDIT_OPERATIONS = 256 };
+/* A line of 4 KiB is one write for a pipe (PIPE_BUF) and one message for most log collectors. */
+enum { AUDIT_LINE = 4096, AUDIT_OPERATIONS = 256 };
 
 /*
- * Appends the record as a line of JSON of at most `limit` bytes: operations that do not fit are
- * left out and counted, denials last. Pure.
+ * Appends the record as a line of JSON of at most `limit` bytes: long texts are cut and end with
+ * "…", operations that do not fit are left out and counted, denials last. Pure.
  */
 int audit_line(const struct audit_record *record, size_t limit, struct buf *out,
                struct err *err) must_check;

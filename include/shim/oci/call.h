@@ -17,7 +17,8 @@ struct call {
     const char *log;     /* NULL: none */
     const char *log_format;
     const char *root;
-    bool help; /* the runtime shows its help and does nothing */
+    bool no_cgroup; /* crun's --cgroup-manager=disabled: no rules for devices are applied */
+    bool help;      /* the runtime shows its help and does nothing */
 };
 
 #endif

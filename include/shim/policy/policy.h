@@ -139,6 +139,12 @@ struct policy_capabilities {
     struct policy_place place;
 };
 
+/* A hook that "hooks" allows. */
+struct policy_hook {
+    const char *path;
+    struct policy_list args; /* globs, one for each argument; "..." as the last: any more */
+};
+
 /* "security": the rights that a container may have, beside its mounts. */
 struct policy_security {
     bool given;
@@ -154,6 +160,28 @@ struct policy_security {
     struct policy_place namespaces;  /* `file` NULL: not given */
     struct policy_list devices;      /* globs of host paths */
     struct policy_list annotations;  /* globs of keys that are denied */
+    struct policy_hook *hook_rules;  /* further ones that are allowed where `hooks` is denied */
+    size_t hook_rule_count;
+    struct policy_list
+        annotations_allowed; /* globs of keys, of those that are denied by themselves */
+};
+
+/* What a container gets that asks for all GPUs, where that is denied. */
+enum gpus_default { GPUS_NONE, GPUS_REFUSE, GPUS_LISTED };
+
+/* "gpus": the GPUs of NVIDIA that a container may have. */
+struct policy_gpus {
+    bool given;
+    struct policy_place place; /* of the section */
+    bool limited;              /* `max` is given */
+    uint64_t max;
+    struct policy_place max_place;
+    struct policy_list devices; /* numbers, ranges, and globs of UUIDs; not given: any */
+    bool allow_all;             /* "all": "allow" */
+    struct policy_place all_place;
+    enum gpus_default fallback;
+    struct policy_text names; /* GPUS_LISTED: "0,1" */
+    struct policy_place fallback_place;
 };
 
 /* The parts of the plan from which a container may opt out. */
@@ -235,6 +263,14 @@ struct policy_rootfs {
     struct policy_text cache; /* the cache of merged layers; not given: the default */
 };
 
+/* "user": what the container's user finds of itself inside. Nothing of it is given to root. */
+struct policy_user {
+    bool passwd;             /* entries in /etc/passwd and /etc/group */
+    bool groups;             /* the supplementary groups that the user has on the host */
+    struct policy_text home; /* a template of HOME; not given: none is set */
+    struct policy_place passwd_place, groups_place;
+};
+
 struct policy {
     struct arena arena;
     bool draft;           /* set before policy_open: read untrusted files, too … */
@@ -253,12 +289,14 @@ struct policy {
     size_t volume_count;
     struct policy_binds binds;
     struct policy_security security;
+    struct policy_gpus gpus;
     unsigned opt_out; /* bits of enum policy_opt_out */
     struct policy_audit audit;
     struct policy_profile *profiles; /* the first that matches counts */
     size_t profile_count;
     struct policy_tuning tuning;
     struct policy_rootfs rootfs;
+    struct policy_user user;
     unsigned vars;      /* bits of enum template_var: all that templates use */
     bool uses_identity; /* an owner is "identity" */
 };
@@ -312,6 +350,12 @@ bool policy_offers_name(const struct policy_volume *volume, const char *name);
 
 /* The keys of the policy: "shm_size", "memlock" … */
 extern const char *const policy_tuning_names[TUNING_KINDS];
+
+/*
+ * Appends "a, b, c" for messages: each item once, a number instead of those that are too many,
+ * "none" for an empty list.
+ */
+void policy_list_print(const struct policy_list *list, struct buf *out);
 
 /* Returns a character of a class's name as it is in a variable: upper case, "_" for "-" and ".". */
 char policy_variable_char(char c);

@@ -1,6 +1,7 @@
 /*
  * The host's side of a whole decision: every source of a volume is found or made, and pinned
- * (pin.h) if a user could replace it, and so are the mounts that the user brought. A volume whose
+ * (pin.h) if a user could replace it, and so are the mounts that the user brought; generated files
+ * are written beside them. A volume whose
  * source may be missing is left out if it is, and unless the policy is enforced so is one whose
  * source cannot be used.
  */

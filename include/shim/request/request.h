@@ -40,6 +40,7 @@ struct request {
     enum policy_access access;
     const char *target;  /* NULL: where the policy says */
     const char *problem; /* why it cannot be granted, or NULL */
+    const char *hint;    /* with a problem: what there is; or NULL */
 };
 
 struct tuning_request {

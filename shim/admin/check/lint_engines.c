@@ -81,6 +81,7 @@ static void list_runtimes(struct nvidia_host *host, const struct engine_runtimes
         if (!path || !find_view(host, path, &view, out))
             continue;
         host->runtimes[host->runtime_count].runtime = &runtimes->list[i];
+        host->runtimes[host->runtime_count].starts_runc = program.starts_runc;
         host->runtimes[host->runtime_count++].view = view;
     }
 }

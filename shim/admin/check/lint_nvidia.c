@@ -102,6 +102,12 @@ static void lint_runtime(const struct nvidia_host *host, size_t index, struct fi
                           "containers of the runtime '%s' start without the policy: NVIDIA's "
                           "runtime calls %s; run 'flatbed install nvidia'",
                           runtime->name, called->path);
+    if (host->runtimes[index].starts_runc)
+        findings_add_file(out, FINDING_WARNING, "nvidia-falls-through", runtime->file,
+                          "the runtime '%s' is the script %s, which starts runc itself while the "
+                          "driver is not loaded: make the name runc lead to flatbed-runtime, see "
+                          "DIVERTING RUNC in flatbed(8)",
+                          runtime->name, runtime->path);
     if (ends_with(runtime->path, ".legacy"))
         findings_add_file(
             out, FINDING_WARNING, "nvidia-legacy", runtime->file,

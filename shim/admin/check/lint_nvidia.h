@@ -28,6 +28,7 @@ struct nvidia_host {
     struct {
         const struct engine_runtime *runtime; /* one of NVIDIA */
         size_t view;                          /* the configuration that it reads */
+        bool starts_runc;                     /* see runtime_program.h */
     } runtimes[NVIDIA_HOST_MOST];
     size_t runtime_count;
 };

@@ -2,9 +2,12 @@
 
 #include "base/cleanup.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+
+enum { SCRIPT_BYTES = 16 * 1024 };
 
 static const char nvidia[] = "nvidia-container-runtime";
 
@@ -45,11 +48,62 @@ static bool find(const char *name, char path[PATH_MAX])
     return false;
 }
 
+/* ---- scripts ---- */
+
+/* Reads the beginning of a script; an empty text for other files. */
+static void read_script(const char *path, char *text, size_t size)
+{
+    _cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    ssize_t len = fd < 0 ? -1 : read(fd, text, size - 1);
+
+    text[len < 0 ? 0 : len] = '\0';
+    if (strncmp(text, "#!", 2) != 0)
+        text[0] = '\0';
+}
+
+/* Returns the kind of the first runtime that a line names; RUNTIME_OTHER for none. */
+static enum runtime_kind kind_in_line(const char *line, bool *starts_runc)
+{
+    static const char between[] = " \t\r\"'`$(){};&|=";
+
+    if (line[strspn(line, " \t")] == '#')
+        return RUNTIME_OTHER;
+    for (const char *word = line + strspn(line, between); *word; word += strspn(word, between)) {
+        char name[PATH_MAX];
+        size_t len = strcspn(word, between);
+        snprintf(name, sizeof(name), "%.*s", (int)len, word);
+        word += len;
+        if (strcmp(name, "runc") == 0 || strcmp(name, "/usr/bin/runc") == 0)
+            *starts_runc = true;
+        if (runtime_kind_of(name) != RUNTIME_OTHER)
+            return runtime_kind_of(name);
+    }
+    return RUNTIME_OTHER;
+}
+
+static void examine_script(struct runtime_program *program)
+{
+    char text[SCRIPT_BYTES], *rest = text;
+    enum runtime_kind kind = RUNTIME_OTHER;
+    bool starts_runc = false;
+
+    read_script(program->path, text, sizeof(text));
+    for (char *line; (line = strsep(&rest, "\n"));) {
+        enum runtime_kind found = kind_in_line(line, &starts_runc);
+        kind = kind == RUNTIME_OTHER ? found : kind;
+    }
+    if (program->kind == RUNTIME_OTHER)
+        program->kind = kind;
+    program->starts_runc = starts_runc && program->kind == RUNTIME_NVIDIA;
+}
+
 void runtime_program_find(const char *name, struct runtime_program *out)
 {
+    *out = (struct runtime_program){.kind = runtime_kind_of(name)};
     out->found = find(name, out->path);
-    out->kind = runtime_kind_of(name);
     _cleanup_free_ char *real = out->found ? realpath(out->path, NULL) : NULL;
     if (real && out->kind == RUNTIME_OTHER)
         out->kind = runtime_kind_of(real);
+    if (out->found && out->kind != RUNTIME_FLATBED)
+        examine_script(out);
 }

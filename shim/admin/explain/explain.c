@@ -1,8 +1,11 @@
 #include "shim/admin/explain/explain.h"
 
+#include "shim/admin/explain/gpus.h"
+#include "shim/admin/explain/origin.h"
 #include "shim/host/user.h"
 #include "shim/mount/source.h"
 #include "shim/mount/source_wait.h"
+#include "shim/oci/lowlevel.h"
 #include "shim/prepare/pool.h"
 #include "shim/prepare/volumes.h"
 #include "shim/restack/restack.h"
@@ -77,6 +80,21 @@ static int check_sources(const struct judgement *j, struct arena *arena, struct 
     return 0;
 }
 
+/* ---- the low-level runtime ---- */
+
+/* Returns the path of the runtime that the policy names, in the arena; NULL if there is none. */
+static const char *find_lowlevel(const struct policy *policy, struct arena *arena)
+{
+    const struct policy_list *paths = &policy->runtime_paths;
+    struct lowlevel low;
+    struct err ignored;
+
+    if (lowlevel_find(paths->given ? paths->items : lowlevel_defaults,
+                      paths->given ? paths->count : LOWLEVEL_DEFAULTS, &low, &ignored) < 0)
+        return NULL;
+    return arena_strndup(arena, low.path, strlen(low.path));
+}
+
 /* ---- the owner ---- */
 
 static int find_owner(struct explanation *e, struct arena *arena, struct err *err)
@@ -110,26 +128,31 @@ static int describe_all(struct explanation *e, struct arena *arena, struct err *
     return 0;
 }
 
-int explain_container(const struct policy *policy, struct json_doc *doc, int bundle, const char *id,
-                      const char *config, struct arena *arena, struct explanation *out,
-                      struct err *err)
+/* Says who is behind each operation, and which GPUs there are. */
+static int find_origins(struct explanation *e, const struct explain_subject *subject,
+                        struct arena *arena, struct err *err)
 {
-    *out = (struct explanation){.policy = policy, .id = id, .config = config};
-    if (spec_read(doc, arena, &out->spec, err) < 0)
-        return err_wrap(err, "%s", config);
-    out->judged = policy->mode != POLICY_OFF && policy->file_count > 0;
-    if (!out->judged)
-        return find_owner(out, arena, err);
-    struct err denials = ERR_INIT;
+    _cleanup_json_ struct json_doc *state =
+        subject->created ? origin_load(subject->id, subject->config) : NULL;
+
+    return origin_apply(e, state, arena, err);
+}
+
+static int judge(const struct policy *policy, const struct explain_subject *subject,
+                 struct arena *arena, struct explanation *out, struct err *err)
+{
     struct judgement *j = &out->judgement;
     struct decision *d = &out->decision;
-    if (judge_container(policy, &out->spec, doc, bundle, id, arena, j, err) < 0)
+    struct err denials = ERR_INIT;
+
+    if (judge_container(policy, &out->spec, subject->doc, subject->bundle, subject->id,
+                        find_lowlevel(policy, arena), arena, j, err) < 0)
         return -1;
     out->policy = j->policy;
     out->judged = j->policy->mode != POLICY_OFF;
     if (decision_begin(&j->plan, arena, d, err) < 0 || restack_root(j, true, arena, d, err) < 0 ||
         check_sources(j, arena, d, err) < 0 || find_owner(out, arena, err) < 0 ||
-        describe_all(out, arena, err) < 0)
+        describe_all(out, arena, err) < 0 || find_origins(out, subject, arena, err) < 0)
         return -1;
     if (decision_check(d, &denials) < 0) {
         if (denials.kind != ERR_POLICY)
@@ -137,4 +160,20 @@ int explain_container(const struct policy *policy, struct json_doc *doc, int bun
         out->refused = out->policy->mode == POLICY_ENFORCE;
     }
     return 0;
+}
+
+int explain_container(const struct policy *policy, const struct explain_subject *subject,
+                      struct arena *arena, struct explanation *out, struct err *err)
+{
+    struct gpus gpus;
+
+    *out = (struct explanation){.policy = policy, .id = subject->id, .config = subject->config};
+    if (spec_read(subject->doc, arena, &out->spec, err) < 0)
+        return err_wrap(err, "%s", subject->config);
+    if (gpus_find(&out->spec, GPUS_DRIVER, arena, &gpus, err) < 0)
+        return -1;
+    out->gpus = gpus.list;
+    out->gpu_count = gpus.count;
+    out->judged = policy->mode != POLICY_OFF && policy->file_count > 0;
+    return out->judged ? judge(policy, subject, arena, out, err) : find_owner(out, arena, err);
 }

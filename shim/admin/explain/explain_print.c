@@ -9,45 +9,69 @@
 
 static void put_id(struct buf *out, const struct id_pair *id, const char *name)
 {
-    if (!id->known) {
-        buf_puts(out, "not known: ");
-        buf_put_printable(out, id->why, strlen(id->why));
-        return;
-    }
-    if (name) {
-        buf_put_printable(out, name, strlen(name));
-        buf_putc(out, ' ');
-    }
-    buf_printf(out, name ? "(%u:%u)" : "%u:%u", (unsigned)id->uid, (unsigned)id->gid);
+    if (!id->known)
+        buf_printf(out, "not known: %s", id->why);
+    else
+        buf_printf(out, name ? "%s (%u:%u)" : "%s%u:%u", name ? name : "", (unsigned)id->uid,
+                   (unsigned)id->gid);
 }
 
 static void put_files(struct buf *out, const struct policy *policy)
 {
-    for (size_t i = 0; i < policy->file_count; i++) {
-        buf_puts(out, i ? ", " : "");
-        buf_put_printable(out, policy->files[i].path, strlen(policy->files[i].path));
-    }
+    for (size_t i = 0; i < policy->file_count; i++)
+        buf_printf(out, "%s%s", i ? ", " : "", policy->files[i].path);
     if (!policy->file_count)
         buf_puts(out, "none");
 }
 
-static void put_head(struct buf *out, const struct explanation *e)
+/* Appends "LABEL   TEXT" and a newline. */
+static void put_line(struct buf *out, const char *label, const char *text, size_t terminal)
+{
+    enum { LABEL = 12 };
+
+    buf_printf(out, "%-*s", LABEL, label);
+    columns_fold(text, LABEL, terminal, out);
+    buf_putc(out, '\n');
+}
+
+/* As put_line, for a text that was put together, which is freed. */
+static void put_buffer_line(struct buf *out, const char *label, struct buf *text, size_t terminal)
+{
+    out->failed = out->failed || text->failed;
+    put_line(out, label, text->data ? text->data : "", terminal);
+    buf_free(text);
+}
+
+static void put_gpus(struct buf *out, const struct explanation *e, size_t terminal)
+{
+    struct buf text = BUF_INIT;
+
+    for (size_t i = 0; i < e->gpu_count; i++)
+        buf_printf(&text, "%s%s", i ? ", " : "", e->gpus[i]);
+    if (e->gpu_count)
+        put_buffer_line(out, "gpus", &text, terminal);
+}
+
+static void put_head(struct buf *out, const struct explanation *e, size_t terminal)
 {
     struct id_pair process = identity_process(&e->spec);
+    struct buf text = BUF_INIT;
 
-    buf_puts(out, "container   ");
-    buf_put_printable(out, e->id, strlen(e->id));
-    buf_puts(out, "\nconfig      ");
-    buf_put_printable(out, e->config, strlen(e->config));
-    buf_puts(out, "\npolicy      ");
-    put_files(out, e->policy);
+    put_line(out, "container", e->id, terminal);
+    put_line(out, "config", e->config, terminal);
+    put_files(&text, e->policy);
+    put_buffer_line(out, "policy", &text, terminal);
     if (e->judgement.profile)
-        buf_printf(out, "\nprofile     %s", e->judgement.profile->name);
-    buf_printf(out, "\nmode        %s\nbelongs to  ", policy_mode_names[e->policy->mode]);
-    put_id(out, &e->owner, e->owner_name);
-    buf_puts(out, "\nruns as     ");
-    put_id(out, &process, NULL);
-    buf_puts(out, process.known ? " on the host\n\n" : "\n\n");
+        put_line(out, "profile", e->judgement.profile->name, terminal);
+    put_line(out, "mode", policy_mode_names[e->policy->mode], terminal);
+    put_id(&text, &e->owner, e->owner_name);
+    put_buffer_line(out, "belongs to", &text, terminal);
+    put_id(&text, &process, NULL);
+    if (process.known)
+        buf_puts(&text, " on the host");
+    put_buffer_line(out, "runs as", &text, terminal);
+    put_gpus(out, e, terminal);
+    buf_putc(out, '\n');
 }
 
 static const char *colour_of(const char *verdict)
@@ -74,21 +98,21 @@ static char *describe_what(const struct description *d)
 static int put_table(struct buf *out, const struct explanation *e, bool colour, size_t terminal,
                      struct err *err)
 {
-    enum { COLUMNS = 7 };
+    enum { COLUMNS = 8 };
     _cleanup_free_ struct columns_row *rows = calloc(e->op_count + 1, sizeof(*rows));
     _cleanup_free_ char **whats = calloc(e->op_count + 1, sizeof(*whats));
     bool complete = rows && whats;
 
     if (complete)
         rows[0] = (struct columns_row){
-            .cells = {"VERDICT", "KIND", "SUBJECT", "WHAT", "ACCESS", "RULE", "WHY"}};
+            .cells = {"VERDICT", "KIND", "SUBJECT", "WHAT", "ACCESS", "RULE", "BY", "WHY"}};
     for (size_t i = 0; complete && i < e->op_count; i++) {
         const struct description *d = &e->ops[i];
         whats[i] = describe_what(d);
         complete = whats[i] != NULL;
-        rows[i + 1] = (struct columns_row){
-            .cells = {d->verdict, d->kind, d->subject, whats[i], d->access, d->policy, d->reason},
-            .colour = colour ? colour_of(d->verdict) : NULL};
+        rows[i + 1] = (struct columns_row){.cells = {d->verdict, d->kind, d->subject, whats[i],
+                                                     d->access, d->policy, e->by[i], d->reason},
+                                           .colour = colour ? colour_of(d->verdict) : NULL};
     }
     if (complete)
         columns_print(rows, e->op_count + 1, COLUMNS, terminal, out);
@@ -112,10 +136,22 @@ static void put_counts(struct buf *out, const struct explanation *e)
     }
 }
 
+/* Appends what the refusals leave: each text once. */
+static void put_hints(struct buf *out, const struct explanation *e, size_t terminal)
+{
+    for (size_t i = 0; i < e->decision.count; i++) {
+        const char *hint = decision_hint(&e->decision, i);
+        if (!hint)
+            continue;
+        columns_fold(hint, 0, terminal, out);
+        buf_putc(out, '\n');
+    }
+}
+
 int explain_print(const struct explanation *e, bool colour, size_t terminal, struct buf *out,
                   struct err *err)
 {
-    put_head(out, e);
+    put_head(out, e, terminal);
     if (!e->judged) {
         buf_puts(out, "allowed: nothing of it is judged\n");
         return buf_check(out, err);
@@ -124,6 +160,7 @@ int explain_print(const struct explanation *e, bool colour, size_t terminal, str
         if (put_table(out, e, colour, terminal, err) < 0)
             return -1;
         buf_putc(out, '\n');
+        put_hints(out, e, terminal);
     }
     if (colour)
         buf_puts(out, e->refused ? "\033[31m" : "\033[32m");
@@ -161,10 +198,17 @@ int explain_json(const struct explanation *e, struct buf *out, struct err *err)
     if (!doc)
         return -1;
     struct json *root = json_root(doc), *files = json_array(doc), *ops = json_array(doc);
+    struct json *hints = json_array(doc), *gpus = json_array(doc);
     for (size_t i = 0; i < e->policy->file_count; i++)
         json_append(doc, files, json_string(doc, e->policy->files[i].path));
     for (size_t i = 0; i < e->op_count; i++)
-        json_append(doc, ops, describe_json(&e->ops[i], doc));
+        json_set(doc, json_append(doc, ops, describe_json(&e->ops[i], doc)), "by",
+                 json_string(doc, e->by[i]));
+    for (size_t i = 0; i < e->decision.count; i++)
+        if (decision_hint(&e->decision, i))
+            json_append(doc, hints, json_string(doc, decision_hint(&e->decision, i)));
+    for (size_t i = 0; i < e->gpu_count; i++)
+        json_append(doc, gpus, json_string(doc, e->gpus[i]));
     json_set(doc, root, "container", json_string(doc, e->id));
     json_set(doc, root, "config", json_string(doc, e->config));
     json_set(doc, root, "policy", files);
@@ -174,7 +218,9 @@ int explain_json(const struct explanation *e, struct buf *out, struct err *err)
     json_set(doc, root, "owner", json_id(doc, &e->owner, e->owner_name));
     json_set(doc, root, "process", json_id(doc, &process, NULL));
     json_set(doc, root, "allowed", json_bool(doc, !e->refused));
+    json_set(doc, root, "gpus", gpus);
     json_set(doc, root, "operations", ops);
+    json_set(doc, root, "hints", hints);
     if (json_write(doc, out, err) < 0)
         return -1;
     buf_putc(out, '\n');

@@ -1,5 +1,7 @@
 #include "shim/plan/decision/decision.h"
 
+#include <string.h>
+
 int decision_begin(const struct plan *plan, struct arena *arena, struct decision *out,
                    struct err *err)
 {
@@ -64,7 +66,27 @@ bool decision_changes(const struct decision *decision)
     return false;
 }
 
-static void print_denial(const struct outcome *o, struct buf *out)
+/* True if no denial before that one has the same hint. */
+static bool hint_is_new(const struct decision *decision, size_t i)
+{
+    const char *hint = decision->list[i].op->hint;
+
+    for (size_t j = 0; hint && j < i; j++) {
+        const struct outcome *other = &decision->list[j];
+        if (other->verdict == PLAN_DENIED && other->op->hint && strcmp(other->op->hint, hint) == 0)
+            return false;
+    }
+    return hint != NULL;
+}
+
+const char *decision_hint(const struct decision *decision, size_t i)
+{
+    const struct outcome *o = &decision->list[i];
+
+    return o->verdict == PLAN_DENIED && hint_is_new(decision, i) ? o->op->hint : NULL;
+}
+
+static void print_denial(const struct outcome *o, const char *hint, struct buf *out)
 {
     const struct plan_op *op = o->op;
 
@@ -79,19 +101,30 @@ static void print_denial(const struct outcome *o, struct buf *out)
         policy_place_print(&op->place, out);
         buf_putc(out, ')');
     }
+    if (hint)
+        buf_printf(out, "; %s", hint);
 }
 
 int decision_check(const struct decision *decision, struct err *err)
 {
+    enum { ROOM = sizeof(err->msg) - 64 }; /* for all but "and N more" and a context */
     _cleanup_buf_ struct buf text = BUF_INIT;
+    size_t more = 0;
 
     for (size_t i = 0; i < decision->count; i++) {
+        size_t before = text.len;
         if (decision->list[i].verdict != PLAN_DENIED)
             continue;
         if (text.len)
             buf_puts(&text, "; ");
-        print_denial(&decision->list[i], &text);
+        print_denial(&decision->list[i], decision_hint(decision, i), &text);
+        if (before && text.len > ROOM) {
+            buf_truncate(&text, before);
+            more++;
+        }
     }
+    if (more)
+        buf_printf(&text, "; and %zu more", more);
     if (text.failed)
         return err_nomem(err);
     return text.len ? err_set(err, ERR_POLICY, "%s", text.data) : 0;

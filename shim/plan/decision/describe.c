@@ -10,7 +10,10 @@ static const char *const kinds[] = {
     [PLAN_FILTER] = "seccomp",
     [PLAN_SHM] = "shm",
     [PLAN_RLIMIT] = "limit",
+    [PLAN_FILE] = "file",
+    [PLAN_GROUPS] = "groups",
     [PLAN_ROOTFS] = "rootfs",
+    [PLAN_GPUS] = "gpus",
 };
 
 static const char *const verdicts[] = {
@@ -86,6 +89,17 @@ static void describe_by_kind(const struct outcome *o, struct arena *arena, struc
         break;
     case PLAN_RLIMIT:
         describe_value(op, op->rlimit.name, op->rlimit.value, out);
+        break;
+    case PLAN_FILE:
+        out->subject = out->target = op->file.target;
+        out->access = "ro";
+        out->asked_by = op->asked_by;
+        break;
+    case PLAN_GROUPS:
+        describe_value(op, op->asked_by, op->groups.value, out);
+        break;
+    case PLAN_GPUS:
+        out->value = op->gpus.value;
         break;
     case PLAN_SECURITY:
     case PLAN_CAPABILITIES:

@@ -106,13 +106,15 @@ static int add_mounts(const struct decision *decision, struct json_doc *doc,
         return -1;
     for (size_t i = 0; i < decision->count; i++) {
         const struct outcome *o = &decision->list[i];
-        const struct plan_mount *m = &o->op->mount;
-        if (o->op->kind != PLAN_MOUNT || o->verdict != PLAN_ADDED)
+        bool file = o->op->kind == PLAN_FILE;
+        if ((o->op->kind != PLAN_MOUNT && !file) || o->verdict != PLAN_ADDED)
             continue;
-        size_t at = order_place(&order, m->target);
+        const char *target = file ? o->op->file.target : o->op->mount.target;
+        size_t at = order_place(&order, target);
         json_insert(doc, json_list(doc, spec->root, "mounts"), at,
-                    mount_entry_make(m, &o->mount, doc, spec));
-        order_insert(&order, at, m->target);
+                    file ? apply_file_entry(&o->op->file, doc)
+                         : mount_entry_make(&o->op->mount, &o->mount, doc, spec));
+        order_insert(&order, at, target);
     }
     return 0;
 }
@@ -152,7 +154,9 @@ int apply_decision(const struct decision *decision, struct json_doc *doc, const 
 {
     apply_binds(decision, doc);
     apply_security(decision, doc, spec);
+    apply_gpus(decision, doc, spec);
     apply_tuning(decision, doc, spec);
+    apply_groups(decision, doc, spec);
     remove_mounts(decision, spec);
     if (decision->plan->requests)
         remember_requests(decision->plan->requests, doc, spec);

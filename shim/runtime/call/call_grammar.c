@@ -57,6 +57,9 @@ static void store(struct reader *r, const struct option *o, const char *value)
     case FIELD_HELP: /* `--help=false` takes it back */
         call->help = !*value;
         break;
+    case FIELD_CGROUPS:
+        call->no_cgroup = strcmp(value, "disabled") == 0;
+        break;
     case FIELD_OTHER:
         break;
     }

@@ -109,7 +109,7 @@ const struct option call_runc_delete[] = {
 /* --program-name comes from argp. */
 const struct option call_crun_globals[] = {
     GLOBAL_OPTIONS,
-    {"cgroup-manager", "", true, FIELD_OTHER, 0},
+    {"cgroup-manager", "", true, FIELD_CGROUPS, 0},
     {"log-level", "", true, FIELD_OTHER, 0},
     {"program-name", "", true, FIELD_OTHER, 0},
     {"help", "?", false, FIELD_HELP, 0},

@@ -12,7 +12,8 @@ enum field {
     FIELD_LOG,
     FIELD_LOG_FORMAT,
     FIELD_ROOT,
-    FIELD_HELP
+    FIELD_HELP,
+    FIELD_CGROUPS
 };
 
 /* The commands of runc 1.1.5 that know an option; 0: none of them, or another table. */

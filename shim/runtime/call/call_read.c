@@ -92,7 +92,7 @@ static bool same_call(const struct call *a, const struct call *b)
            same_text(a->config, b->config) && same_text(a->id, b->id) &&
            same_text(a->process, b->process) && same_text(a->log, b->log) &&
            same_text(a->log_format, b->log_format) && same_text(a->root, b->root) &&
-           a->help == b->help;
+           a->help == b->help && a->no_cgroup == b->no_cgroup;
 }
 
 enum { MOST_READINGS = 10 };

@@ -121,6 +121,64 @@ static int add_limits(const char *source, struct json_doc *doc, const struct jso
     return 0;
 }
 
+/* ---- the container's user ---- */
+
+/* Removes HOME=/, which engines give to users without a name. */
+static void remove_default_home(struct json *env)
+{
+    for (size_t i = json_count(env); i > 0; i--) {
+        const char *text = json_text(json_at(env, i - 1));
+        if (text && strcmp(text, "HOME=/") == 0)
+            json_remove_at(env, i - 1);
+    }
+}
+
+static bool has_number(const struct json *list, uint64_t number)
+{
+    uint64_t other;
+
+    for (size_t i = 0; i < json_count(list); i++)
+        if (json_u64(json_at(list, i), &other) && other == number)
+            return true;
+    return false;
+}
+
+static int add_groups(const char *source, struct json_doc *doc, const struct json *groups,
+                      struct err *err)
+{
+    struct json *user = json_get(json_root(doc), "user");
+    uint64_t gid;
+
+    if (!json_count(groups))
+        return 0;
+    if (!json_is(user, JSON_OBJECT))
+        return err_set(err, ERR_FORMAT, "%s: not a process", source);
+    struct json *list = json_list(doc, user, "additionalGids");
+    for (size_t i = 0; i < groups->len; i++)
+        if (json_u64(json_at(groups, i), &gid) && !has_number(list, gid))
+            json_append(doc, list, json_number(doc, gid));
+    return 0;
+}
+
+/* Adds HOME and groups, if it is a process of the user that got them at create. */
+static int add_user(const char *source, struct json_doc *doc, const struct json *kept,
+                    struct err *err)
+{
+    const struct json *user = json_get(json_root(doc), "user");
+    const struct json *env = json_get(kept, "env");
+    uint64_t of = 0, uid = 0;
+
+    if (!kept || !json_u64(json_get(kept, "uid"), &of) || !json_u64(json_get(user, "uid"), &uid) ||
+        of != uid)
+        return 0;
+    if (json_is(env, JSON_ARRAY)) {
+        remove_default_home(json_get(json_root(doc), "env"));
+        if (add_variables(source, doc, env, err) < 0)
+            return -1;
+    }
+    return add_groups(source, doc, json_get(kept, "groups"), err);
+}
+
 static const struct json *array_of(const struct json *object, const char *key)
 {
     const struct json *value = json_get(object, key);
@@ -152,7 +210,8 @@ static int edit_process(const char *source, const struct json *state, struct buf
         return err_wrap(err, "%s", source);
     if (exec_rules_apply(rules, &process, doc, err) < 0 ||
         add_variables(source, doc, array_of(state, "env"), err) < 0 ||
-        add_limits(source, doc, array_of(state, "rlimits"), err) < 0)
+        add_limits(source, doc, array_of(state, "rlimits"), err) < 0 ||
+        add_user(source, doc, json_get(state, "user"), err) < 0)
         return -1;
     buf_truncate(text, 0);
     return json_write(doc, text, err);

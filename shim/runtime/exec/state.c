@@ -1,12 +1,16 @@
 #include "shim/runtime/exec/state.h"
 
+#include "shim/host/fd_path.h"
 #include "shim/host/rundir.h"
 #include "shim/oci/launch_mark.h"
 #include "shim/oci/state_sweep.h"
+#include "shim/plan/decision/describe.h"
 #include "shim/runtime/exec/exec_rules.h"
 
 #include <fcntl.h>
 #include <string.h>
+
+enum { MOST_MADE = 64 };
 
 /* The place of a container's file. */
 struct place {
@@ -73,7 +77,7 @@ static bool is_ours(const struct outcome *o)
 {
     const struct plan_op *op = o->op;
 
-    if (op->kind != PLAN_ENV && op->kind != PLAN_RLIMIT)
+    if ((op->kind != PLAN_ENV || op->variable.of_user) && op->kind != PLAN_RLIMIT)
         return false;
     if (o->verdict == PLAN_KEPT)
         return op->kind == PLAN_ENV ? op->variable.same : op->rlimit.same;
@@ -109,6 +113,43 @@ static void add_limit(const struct plan_rlimit *limit, struct json_doc *doc)
     json_append(doc, json_list(doc, json_root(doc), "rlimits"), entry);
 }
 
+/* ---- what is for processes of the container's user only ---- */
+
+static int add_home(const struct plan_variable *v, struct json_doc *doc, struct json *user,
+                    struct err *err)
+{
+    if (!v->value)
+        return 0;
+    _cleanup_free_ char *text = strf("%s=%s", v->name, v->value);
+    if (!text)
+        return err_nomem(err);
+    json_append(doc, json_list(doc, user, "env"), json_string(doc, text));
+    return 0;
+}
+
+/* Keeps HOME and the groups that the process gets, and its uid. */
+static int add_user(const struct decision *decision, const struct spec *spec, struct json_doc *doc,
+                    struct err *err)
+{
+    struct json *user = json_object(doc);
+
+    for (size_t i = 0; i < decision->count; i++) {
+        const struct outcome *o = &decision->list[i];
+        const struct plan_op *op = o->op;
+        if (op->kind == PLAN_ENV && op->variable.of_user &&
+            (o->verdict == PLAN_ADDED || (o->verdict == PLAN_KEPT && op->variable.same)) &&
+            add_home(&op->variable, doc, user, err) < 0)
+            return -1;
+        for (size_t n = 0; op->kind == PLAN_GROUPS && n < op->groups.all_count; n++)
+            json_append(doc, json_list(doc, user, "groups"), json_number(doc, op->groups.all[n]));
+    }
+    if (!json_count(user))
+        return 0;
+    json_set(doc, user, "uid", json_number(doc, spec->uid));
+    json_set(doc, json_root(doc), "user", user);
+    return 0;
+}
+
 static int add_ours(const struct decision *decision, struct json_doc *doc, struct err *err)
 {
     for (size_t i = 0; i < decision->count; i++) {
@@ -123,12 +164,39 @@ static int add_ours(const struct decision *decision, struct json_doc *doc, struc
     return json_failed(doc) ? err_nomem(err) : 0;
 }
 
-static bool adds_nothing(const struct decision *decision)
+/* ---- what was made of the container, for flatbed explain ---- */
+
+/* True for an operation that changed config.json, or will. */
+static bool is_made(const struct outcome *o)
 {
-    for (size_t i = 0; i < decision->count; i++)
-        if (is_ours(&decision->list[i]))
-            return false;
-    return true;
+    return o->op->kind != PLAN_ROOTFS &&
+           (o->verdict == PLAN_ADDED || o->verdict == PLAN_DOWNGRADED);
+}
+
+static int add_made(const struct decision *decision, struct json_doc *doc, struct err *err)
+{
+    _cleanup_arena_ struct arena arena = {0};
+    size_t count = 0;
+
+    for (size_t i = 0; i < decision->count && count < MOST_MADE; i++) {
+        struct description words;
+        if (!is_made(&decision->list[i]))
+            continue;
+        if (describe_outcome(&decision->list[i], &arena, &words, err) < 0)
+            return -1;
+        json_append(doc, json_list(doc, json_root(doc), "made"), describe_json(&words, doc));
+        count++;
+    }
+    return 0;
+}
+
+/* Adds the bundle's path: another runtime may have a container of the same name. */
+static void add_bundle(int bundle, struct json_doc *doc)
+{
+    char path[PATH_MAX];
+
+    if (fd_path(bundle, path) == 0)
+        json_set(doc, json_root(doc), "bundle", json_string(doc, path));
 }
 
 /* Returns what an edit just before this one kept, or an empty document. */
@@ -152,8 +220,7 @@ static int write_state(const char *root, const char *id, struct json_doc *doc, s
     return rundir_write(place.fd, place.name.data, &text, err);
 }
 
-int state_save(const char *root, const char *id, const struct judgement *judgement,
-               const struct decision *decision, const struct spec *held, bool again,
+int state_save(const char *root, const char *id, const struct state_source *from, bool again,
                struct err *err)
 {
     if (container_exists(root, id))
@@ -161,12 +228,16 @@ int state_save(const char *root, const char *id, const struct judgement *judgeme
                        "there is a container '%s' already: delete it first, or choose another id",
                        id);
     _cleanup_json_ struct json_doc *doc = start_state(root, id, again, err);
-    int rules = doc && held ? exec_rules_keep(judgement, held, doc, err) : 0;
-    if (!doc || rules < 0)
+    if (!doc || (from->held && exec_rules_keep(from->judgement, from->spec, doc, err) < 0))
         return -1;
-    if (!rules && adds_nothing(decision))
+    if (add_ours(from->decision, doc, err) < 0 ||
+        add_user(from->decision, from->spec, doc, err) < 0 ||
+        add_made(from->decision, doc, err) < 0)
+        return -1;
+    if (!json_count(json_root(doc)))
         return again ? 0 : state_forget(root, id, err);
-    if (add_ours(decision, doc, err) < 0 || write_state(root, id, doc, err) < 0)
+    add_bundle(from->bundle, doc);
+    if (write_state(root, id, doc, err) < 0)
         return err_wrap(err, "the rules for exec cannot be kept");
     return 0;
 }

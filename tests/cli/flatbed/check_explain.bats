@@ -206,7 +206,7 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
     explain --annotation flatbed.data=nonsense
     exits 1
     matches "^denied +volume .*'nonsense' is not offered"
-    matches "^denied +mount +/x +/etc → /x +$DIR/policy.json:11 +/etc is not allowed"
+    matches "^denied +mount +/x +/etc → /x +$DIR/policy.json:11 +user +/etc is not allowed$"
     has "refused:"
     # The runtime gives the same reason.
     run "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$DIR/bundle" c1
@@ -334,6 +334,94 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
         run "$FLATBED" explain "--state=$DIR/state" "$word"
         exits 2
     done
+}
+
+# task ID: makes the bundle of a container of Docker, as explain finds it.
+task() {
+    TASK=$DIR/state/io.containerd.runtime.v2.task/moby/$1
+    mkdir -p "$TASK"
+    cp "$DIR/bundle/config.json" "$TASK/"
+}
+
+# created ID: the container is created; the low-level runtime fails, which does not matter here.
+created() {
+    "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" --root "$DIR/root" create --bundle "$TASK" "$1" || true
+}
+
+explain_task() { run "$FLATBED" explain "--policy=$DIR/policy.json" "--state=$DIR/state" "$@"; }
+
+@test "explain: of a running container it says who added what" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root"
+    sed -i 's|"security": {|"tuning": { "nofile": 4096 }, "security": { "no_new_privileges": true,|' "$DIR/policy.json"
+    config "$(mount_of "$DIR/srv/site" /x)"
+    sed -i 's|"mounts"|"annotations": {"flatbed.data": "imagenet"}, &|' "$DIR/bundle/config.json"
+    task abc123
+    created abc123
+    explain_task abc123
+    rm -rf "/run/flatbed/state/${DIR//\//%2F}%2Froot"
+    exits 0
+    matches "^added +volume +data:imagenet +$DIR/srv/data/imagenet → /work/imagenet +ro +$DIR/policy.json:6 +request +asked for"
+    matches "^added +volume +logs .* policy +always mounted"
+    matches "^added +variable +SITE .* policy "
+    matches "^added +limit +RLIMIT_NOFILE +4096 .* policy "
+    matches "^downgraded +mount +/x .* policy +mounted ro"
+    matches "^downgraded +no_new_privileges .* policy "
+    # Another container of that ID, in another bundle, is not this one.
+    rm -rf "$TASK"
+    TASK=${TASK/moby/other}
+    mkdir -p "$TASK" && cp "$DIR/bundle/config.json" "$TASK/"
+    explain_task --json abc123
+    exits 0
+    [ "$(jq -r '.operations[] | select(.subject == "/x") | "\(.verdict) \(.by)"' <<<"$output")" = "downgraded user" ]
+}
+
+@test "explain: the GPUs of a container are named" {
+    explain
+    has_not "gpus"
+    # shellcheck disable=SC2016
+    local edit='def node($path; $major; $minor): {path: $path, type: "c", major: $major, minor: $minor};
+        .linux.devices = [node("/dev/nvidia0"; 195; 0), node("/dev/nvidia3"; 195; 3),
+            node("/dev/nvidia-caps/nvidia-cap3"; 236; 3), node("/dev/nvidiactl"; 195; 255)]
+        | .linux.resources.devices += [{allow: true, type: "c", major: 195, minor: 3, access: "rw"},
+            {allow: true, type: "c", major: 195, minor: $minor, access: "rw"}]'
+    cp "$DIR/bundle/config.json" "$DIR/plain.json"
+    jq --argjson minor 7 "$edit" "$DIR/plain.json" >"$DIR/bundle/config.json"
+    explain
+    matches '^gpus +/dev/nvidia0( \(.*\))?, /dev/nvidia3( \(.*\))?, /dev/nvidia-caps/nvidia-cap3 \(MIG\), 195:7, by a device rule$'
+    explain --json
+    [ "$(jq -r '.gpus | length' <<<"$output")" = 4 ]
+    jq --argjson minor -1 "$edit" "$DIR/plain.json" >"$DIR/bundle/config.json"
+    explain
+    matches '^gpus .*all, by a device rule for 195:\*$'
+}
+
+@test "explain: lines are not longer than the terminal" {
+    command -v script >/dev/null || skip "script is not installed"
+    config "$(mount_of /etc /a/long/path/in/the/container/数据)"
+    line="'$FLATBED' explain --policy='$DIR/policy.json' --config='$DIR/bundle/config.json' --annotation=flatbed.data=none"
+    for columns in 40 60 80 131; do
+        for how in "COLUMNS=$columns" "stty cols $columns;"; do
+            run script -qec "$how $line" /dev/null
+            exits 1
+            has "refused"
+            longest=$(tr -d '\r' <<<"$output" | sed $'s/\e\\[[0-9]*m//g' | python3 -c '
+import sys, unicodedata
+print(max(sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in line.rstrip("\n")) for line in sys.stdin))')
+            echo "$how: $longest columns"
+            [ "$longest" -le "$columns" ]
+        done
+    done
+    # Without a terminal, a row is one line.
+    COLUMNS=40 explain
+    matches "^denied +mount +/a/long/path/in/the/container/数据 +/etc → .* is not allowed$"
+}
+
+@test "explain: what is allowed is said once" {
+    config "$(mount_of /etc /a)$(mount_of /usr /b)"
+    explain --annotation flatbed.data=x,y
+    exits 1
+    [ "$(grep -c "there are: imagenet, 数据" <<<"$output")" = 1 ]
+    [ "$(grep -c "mounts are allowed from: $DIR/srv (read-only)" <<<"$output")" = 1 ]
 }
 
 @test "explain: an invalid config.json is an error" {

@@ -328,6 +328,28 @@ finds() {
     finds ""
 }
 
+@test "check: scripts around the runtimes are looked into" {
+    script() { printf '#!/bin/sh\n# flatbed-runtime nvidia-container-runtime\n%s "$@"\n' "$2" >"$DIR/bin/$1"; chmod 0755 "$DIR/bin/$1"; }
+    daemon_json
+    spec
+    script gpu "exec '$DIR/bin/nvidia-container-runtime'"
+    policy "$DIR/bin/gpu"
+    toolkit_toml cdi
+    finds "warning:nvidia-order warning:nvidia-around"
+    script judge "PATH=/x exec $DIR/bin/flatbed-runtime --flatbed-policy=/x"
+    toolkit_toml cdi "[\"$DIR/bin/judge\"]"
+    finds "error:nvidia-loop"
+    policy "$DIR/bin/runc"
+    finds ""
+    script hook "exec nvidia-container-runtime-hook"
+    policy "$DIR/bin/hook"
+    finds ""
+    # the script of the GPU operator
+    script nvidia-container-runtime "[ -e /proc/x ] || exec runc \"\$@\"; NVIDIA_CTK_CONFIG_FILE_PATH=/x $DIR/bin/nvidia-container-runtime.real"
+    finds "warning:nvidia-falls-through"
+    has "the runtime 'nvidia' is the script $DIR/bin/nvidia-container-runtime, which starts runc itself"
+}
+
 @test "check: a missing CDI specification and a toolkit that cannot be read are found" {
     policy "$DIR/bin/runc"
     daemon_json

@@ -74,7 +74,7 @@ mounted() {
 @test "a source that no rule covers is refused, and the message names the allowed sources" {
     config "$DIR/secret"
     create
-    refused "the mount of $DIR/secret on /x: $DIR/secret is not allowed; these volumes are offered: flatbed.data \($DIR/policy.json:"
+    refused "the mount of $DIR/secret on /x: $DIR/secret is not allowed \($DIR/policy.json:[0-9]+\); these volumes are offered: flatbed.data"
 }
 
 @test "a rule of access ro downgrades a mount, and a second edit changes nothing" {
@@ -318,7 +318,7 @@ END
 @test "a missing source is refused, because a user could create it later" {
     config "$DIR/srv/none"
     create
-    refused "cannot be looked at: No such file"
+    refused "it does not exist on this host: make it first"
 }
 
 @test "nothing may be mounted over a denied target" {
@@ -366,6 +366,18 @@ END
     cp "$DIR/more" "$BUNDLE/config.json"
     create
     refused "it is idmapped"
+}
+
+@test "an id map with root of the host does not satisfy require_access" {
+    policy '"require_access": true,'
+    config "$DIR/home/alice" /x '{ "uid": 0, "gid": 0 }' '"linux": { "namespaces": [ { "type": "user" } ],
+        "uidMappings": [ { "containerID": 0, "hostID": 12345, "size": 1 }, { "containerID": 1, "hostID": 0, "size": 1 } ],
+        "gidMappings": [ { "containerID": 0, "hostID": 12345, "size": 1 } ] },'
+    create
+    refused "the container's user is not known: its user namespace has root of this host"
+    sed -i 's/"hostID": 0,/"hostID": 12346,/' "$BUNDLE/config.json"
+    create
+    mounted "$DIR/home/alice" rbind,rprivate,nosuid,nodev
 }
 
 @test "a relative source starts from the bundle" {

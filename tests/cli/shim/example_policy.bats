@@ -106,7 +106,7 @@ explain() { run "$FLATBED" explain "--policy=$DIR/policy.json" "--config=$BUNDLE
 .linux.seccomp.syscalls[0].names += ["bpf"]|bpf
 del(.linux.seccomp)|seccomp
 .annotations["run.oci.keep_original_groups"] = "1"|run.oci.keep_original_groups
-.annotations["flatbed.data"] = "secret"|'secret' is not offered; there are: imagenet, coco-\*
+.annotations["flatbed.data"] = "secret"|'secret' is not offered .*; there are: imagenet, coco-\*
 .annotations["flatbed.data"] = "imagenet:rw"|read-only
 .annotations["flatbed.shm"] = "2g"|2g is more than is offered: at most 512m
 .annotations["flatbed.off"] = "mounts"|cannot be switched off here

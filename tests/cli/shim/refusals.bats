@@ -9,7 +9,7 @@ load lib/shim
 @test "a refusal: one JSON record, the same text on stderr, exit 1" {
     annotate secret
     run --separate-stderr shim --log "$DIR/log" --log-format json create --bundle "$BUNDLE" c1
-    refused "flatbed.data: 'secret' is not offered; there are: imagenet \($DIR/policy.json:5\)"
+    refused "flatbed.data: 'secret' is not offered \($DIR/policy.json:5\); there are: imagenet"
     [ "$(wc -l <"$DIR/log")" -eq 1 ]
     [ "$(jq -r .level "$DIR/log")" = error ]
     [ "$(jq -r .msg "$DIR/log")" = "$stderr" ]

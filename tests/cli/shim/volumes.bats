@@ -61,6 +61,20 @@ hang() {
     [ "$(destinations)" = '["/proc","/logs","/work/imagenet"]' ]
 }
 
+@test "a mount of an earlier edit goes with its variable if its optional source is gone" {
+    data '"optional": true'
+    run shim create --bundle "$BUNDLE" c1
+    [ "$(destinations)" = '["/proc","/logs","/work/imagenet"]' ]
+    rmdir "$DIR/srv/data/imagenet"
+    run shim create --bundle "$BUNDLE" c1
+    [ "$status" -eq 7 ]
+    [ "$(destinations)" = '["/proc","/logs"]' ]
+    [ "$(jq -c .process.env "$BUNDLE/config.json")" = '["A=1"]' ]
+    mkdir "$DIR/srv/data/imagenet"
+    run shim create --bundle "$BUNDLE" c1
+    [ "$(destinations)" = '["/proc","/logs","/work/imagenet"]' ]
+}
+
 # ------------------------------------------------------------------ features of the runtime
 
 # able FEATURES_JSON: makes a runtime that prints these features, and counts the questions.
@@ -120,7 +134,7 @@ options() { jq -c '.mounts[] | select(.destination == "/work/imagenet").options'
 # userns: the container has a user namespace that begins at 100000, and runs as uid 7 of it.
 userns() {
     local ids='[{"containerID":0,"hostID":100000,"size":65536}]'
-    jq -c --argjson ids "$ids" '.process.user = {"uid":7,"gid":8} | .linux = {"uidMappings":$ids,"gidMappings":$ids}' \
+    jq -c --argjson ids "$ids" '.process.user = {"uid":7,"gid":8} | .linux = {"namespaces":[{"type":"user"}],"uidMappings":$ids,"gidMappings":$ids}' \
         "$BUNDLE/config.json" >"$DIR/new.json"
     cp "$DIR/new.json" "$BUNDLE/config.json"
 }

@@ -21,16 +21,24 @@ struct explanation {
     bool judged;              /* false: there is no policy, or it is off */
     bool refused;             /* it would not start */
     struct description *ops;
-    size_t op_count;
+    const char **by;   /* of each: "policy", "request", "user", "engine" or "container" */
+    const char **gpus; /* that it may use, in words */
+    size_t op_count, gpu_count;
+};
+
+/* The container to explain. */
+struct explain_subject {
+    struct json_doc *doc;    /* its config.json */
+    int bundle;              /* the open directory that holds that */
+    const char *id, *config; /* its ID, and the path of config.json */
+    bool created;            /* it was created: what was made of it then is looked up */
 };
 
 /*
- * Judges one container. `doc` is its config.json, `bundle` the open directory that holds it. The
- * explanation borrows all arguments and the arena, and must not be moved.
+ * Judges one container. The explanation borrows all arguments and the arena, and must not be moved.
  */
-int explain_container(const struct policy *policy, struct json_doc *doc, int bundle, const char *id,
-                      const char *config, struct arena *arena, struct explanation *out,
-                      struct err *err) must_check;
+int explain_container(const struct policy *policy, const struct explain_subject *subject,
+                      struct arena *arena, struct explanation *out, struct err *err) must_check;
 
 /*
  * Appends the explanation as text; `colour` with escape sequences; `terminal` is the width in

@@ -37,6 +37,10 @@ void decision_skip(struct decision *decision, size_t mount, const char *reason);
 /* Returns 0, or -1 and ERR_POLICY with the reasons of all denials. */
 int decision_check(const struct decision *decision, struct err *err) must_check;
 
+/* Returns the hint of that outcome, if it is a denial, and no denial before it has the same; or
+ * NULL. */
+const char *decision_hint(const struct decision *decision, size_t i);
+
 /* Returns true if applying it would change the document. */
 bool decision_changes(const struct decision *decision);
 

@@ -5,9 +5,11 @@
  *
  * One file for each container: /run/flatbed/state/ROOT/ID.json, an object with `env`, `rlimits`
  * (entries as in config.json, with `was`, the engine's own value that was replaced, if there was
- * one), `rules`, and `launch` (launch_mark.h). It goes when the container is gone: with a `delete`
- * that the low-level runtime did not refuse, or with the next sweep (state_sweep.h). A later
- * container of the same name replaces it.
+ * one), `rules`, `user` (`env` and `groups` for processes of that `uid` only), and `launch`
+ * (launch_mark.h); and for `flatbed explain`, `made` (the operations that changed config.json, as
+ * describe.h writes them) and `bundle` (its path). It goes when the container is gone: with a
+ * `delete` that the low-level runtime did not refuse, or with the next sweep (state_sweep.h). A
+ * later container of the same name replaces it.
  */
 #ifndef SHIM_STATE_H
 #define SHIM_STATE_H
@@ -15,15 +17,22 @@
 #include "shim/plan/decision/decision.h"
 #include "shim/plan/judge.h"
 
+/* The container whose state is kept. */
+struct state_source {
+    const struct judgement *judgement;
+    const struct decision *decision;
+    const struct spec *spec; /* the container as it will be created */
+    bool held;               /* the policy's rules for exec are kept as well */
+    int bundle;              /* the open directory of config.json */
+};
+
 /*
- * Keeps the variables and limits that the decision adds, and the rules for `held`, the container as
- * it will be created (NULL: none are kept). `root` is the runtime's --root or NULL. `again`:
+ * Keeps what the decision adds, and the rules. `root` is the runtime's --root or NULL. `again`:
  * another flatbed-runtime has edited just before, and what it kept stays; otherwise an existing
  * file is an older container's, and is replaced. ERR_POLICY if the low-level runtime has a
  * container of that name: it refuses another, and the file is that container's.
  */
-int state_save(const char *root, const char *id, const struct judgement *judgement,
-               const struct decision *decision, const struct spec *held, bool again,
+int state_save(const char *root, const char *id, const struct state_source *from, bool again,
                struct err *err) must_check;
 
 /*

@@ -85,7 +85,28 @@ static void test_hostile_texts(void **state)
     assert_memory_equal(json_text(json_get(json_root(doc), "error")), hostile, 29);
 }
 
+/* A cut shows, and is between two characters. */
 static void test_long_texts_are_cut(void **state)
+{
+    struct audit_record r = plain;
+    char text[9 * 1000], expected[1024 + 4];
+
+    (void)state;
+    for (size_t i = 0; i + 3 < sizeof(text); i += 3)
+        memcpy(text + i, "数", 4);
+    r.container = r.error = text;
+    _cleanup_free_ char *line = line_of(&r, AUDIT_LINE);
+    _cleanup_json_ struct json_doc *doc = shim_document(line);
+
+    memcpy(expected, text, 1023);
+    memcpy(expected + 1023, "…", 4);
+    assert_string_equal(json_text(json_get(json_root(doc), "error")), expected);
+    memcpy(expected + 255, "…", 4);
+    assert_string_equal(json_text(json_get(json_root(doc), "container")), expected);
+}
+
+/* However long the texts are, the line is one write for a pipe. */
+static void test_all_texts_are_long(void **state)
 {
     struct audit_record r = plain;
     char text[100 * 1000];
@@ -95,11 +116,12 @@ static void test_long_texts_are_cut(void **state)
     text[sizeof(text) - 1] = '\0';
     r.container = r.image = r.bundle = r.error = r.user = r.profile = r.command = text;
     r.warning = r.namespace_name = text;
-    _cleanup_free_ char *line = line_of(&r, AUDIT_LINE);
-    _cleanup_json_ struct json_doc *doc = shim_document(line);
-
-    assert_int_equal(strlen(json_text(json_get(json_root(doc), "container"))), 256);
-    assert_int_equal(strlen(json_text(json_get(json_root(doc), "error"))), 1024);
+    for (size_t limit = 2048; limit <= 4096; limit *= 2) {
+        _cleanup_free_ char *line = line_of(&r, limit);
+        _cleanup_json_ struct json_doc *doc = shim_document(line);
+        assert_string_equal(json_text(json_get(json_root(doc), "verdict")), "changed");
+        assert_true(strlen(json_text(json_get(json_root(doc), "error"))) >= 16);
+    }
 }
 
 /* Operations that do not fit are counted; denials are the last to go. */
@@ -129,6 +151,7 @@ static void test_many_operations(void **state)
     const struct json *list = json_get(json_root(doc), "operations");
 
     assert_true(json_count(list) >= 8);
+    assert_true(strlen(line) <= 4096);
     assert_true(json_u64(json_get(json_root(doc), "operations_omitted"), &omitted));
     assert_int_equal(omitted + json_count(list), COUNT);
     assert_string_equal(json_text(json_get(json_at(list, 0), "verdict")), "denied");
@@ -188,6 +211,7 @@ UNIT_SUITE(test_audit)
         cmocka_unit_test_setup_teardown(test_everything, setup, teardown),
         cmocka_unit_test(test_hostile_texts),
         cmocka_unit_test(test_long_texts_are_cut),
+        cmocka_unit_test(test_all_texts_are_long),
         cmocka_unit_test(test_many_operations),
         cmocka_unit_test(test_a_limit_that_is_too_small),
         cmocka_unit_test(test_engines),

@@ -42,7 +42,8 @@ static void test_rro_that_is_not_to_be_had(void **state)
 }
 
 #define USERNS                                                                                     \
-    "\"linux\":{\"uidMappings\":[{\"containerID\":0,\"hostID\":100000,\"size\":65536}],"           \
+    "\"linux\":{\"namespaces\":[{\"type\":\"user\"}],\"uidMappings\":[{\"containerID\":0,"         \
+    "\"hostID\":100000,\"size\":65536}],"                                                          \
     "\"gidMappings\":[{\"containerID\":0,\"hostID\":200000,\"size\":65536}]}"
 #define IDMAPPED(how)                                                                              \
     "\"volumes\":{\"d\":{\"source\":\"/s\",\"target\":\"/t\",\"access\":\"rw\",\"always\":true,"   \

@@ -2,7 +2,7 @@
 #ifndef SHIM_PLAN_BUILD_H
 #define SHIM_PLAN_BUILD_H
 
-#include "shim/plan/plan.h"
+#include "shim/plan/operation/operation.h"
 
 struct planner {
     const struct plan_input *in;
@@ -19,6 +19,10 @@ struct plan_op *plan_push(struct planner *p, enum plan_kind kind);
 int plan_decide(struct planner *p, struct plan_op *op, enum plan_verdict verdict,
                 const struct policy_place *place, const char *format, ...)
     __attribute__((format(printf, 5, 6))) must_check;
+
+/* Sets what the denial's message says about what is allowed: a text once, for all denials that have
+ * it. -1 without memory. */
+int plan_set_hint(struct planner *p, struct plan_op *op, const struct buf *hint) must_check;
 
 /* Returns the last of the container's own mounts on that target, which is the one that is seen, or
  * NULL. */

@@ -1,4 +1,4 @@
-#include "shim/plan/plan_build.h"
+#include "shim/plan/operation/plan_build.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -35,6 +35,12 @@ int plan_decide(struct planner *p, struct plan_op *op, enum plan_verdict verdict
         op->place = *place;
     op->reason = text.data ? arena_strndup(p->arena, text.data, text.len) : NULL;
     return op->reason ? 0 : err_nomem(p->err);
+}
+
+int plan_set_hint(struct planner *p, struct plan_op *op, const struct buf *hint)
+{
+    op->hint = hint->failed ? NULL : arena_strndup(p->arena, hint->data, hint->len);
+    return op->hint ? 0 : err_nomem(p->err);
 }
 
 const struct spec_mount *plan_mounted_on(const struct spec *spec, const char *target)
