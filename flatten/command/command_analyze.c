@@ -22,7 +22,7 @@ enum { DEFAULT_RECORD = 128 * 1024 }; /* ZFS's own */
 struct analyze_command {
     const char *platform, *config, *cert_dir, *costs, *html, *zfs;
     const char *max_wasted, *min_efficiency, *max_depth, *max_probes;
-    uint64_t retries;
+    uint64_t retries, max_ratio;
     bool contents, dedup, exact, insecure, json, quiet;
 };
 
@@ -54,6 +54,7 @@ static const struct option_spec analyze_options[] = {
      "a rule: the kernel looks for an existing path in at most so many layers, on average"},
     {"config", 0, OPTION_FILE, FIELD(config), "FILE", NULL,
      "rules from a JSON file; those of the command line take precedence"},
+    RATIO_OPTION(FIELD),
     REGISTRY_OPTIONS(FIELD),
     {"quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL, NULL, "print only errors and the result"},
     {0},
@@ -171,6 +172,7 @@ static int run_keeper(struct analyze_run *run, struct reference *references, str
             return -1;
         references[i].registry =
             (struct registry_options){c->insecure, c->retries, c->cert_dir, NULL};
+        references[i].max_ratio = c->max_ratio;
     }
     const struct keeper_task task = {.sources = references,
                                      .source_count = run->count,

@@ -25,6 +25,7 @@ static const struct option_spec squash_options[] = {
      "threads for zstd; by default all processors; the result is the same"},
     {"max-size", 0, OPTION_NUMBER, FIELD(max_size), "GIB", NULL,
      "the largest size of an unpacked layer, and of a new one; by default 256"},
+    RATIO_OPTION(FIELD),
     {"semantics", 0, OPTION_CHOICE, FIELD(semantics), "RULES", semantics_names,
      "the rules to apply where engines and the image-spec read layers differently"},
     {"platform", 0, OPTION_TEXT, FIELD(platform), "OS/ARCH", NULL,
@@ -179,6 +180,7 @@ static int squash_image(const struct squash_command *c, const struct operands *o
         return -1;
     from.registry = base.registry = to.registry =
         (struct registry_options){c->insecure, c->retries, c->cert_dir, NULL};
+    from.max_ratio = base.max_ratio = c->max_ratio;
     const struct reference sources[] = {[SQUASH_FROM] = from, [SQUASH_BASE] = base};
     const struct keeper_task task = {.sources = sources,
                                      .source_count = run.selection.base ? 2 : 1,

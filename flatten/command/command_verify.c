@@ -13,7 +13,7 @@
 
 struct verify_command {
     const char *semantics, *platform, *cert_dir;
-    uint64_t most, retries;
+    uint64_t most, retries, max_ratio;
     bool insecure, json, quiet;
 };
 
@@ -24,6 +24,7 @@ static const struct option_spec verify_options[] = {
     {"platform", 0, OPTION_TEXT, FIELD(platform), "OS/ARCH", NULL,
      "the image to take from an index; by default this machine's"},
     {"most", 0, OPTION_NUMBER, FIELD(most), "N", NULL, "differences to print; by default 20"},
+    RATIO_OPTION(FIELD),
     REGISTRY_OPTIONS(FIELD),
     {"json", 0, OPTION_FLAG, FIELD(json), NULL, NULL, "print the result as JSON"},
     {"quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL, NULL,
@@ -136,6 +137,7 @@ static int verify_images(struct verify_command *c, const char *const names[2], s
     if (reference_parse(names[1], &b, err) < 0)
         return err_wrap(err, "B");
     a.registry = b.registry = (struct registry_options){c->insecure, c->retries, c->cert_dir, NULL};
+    a.max_ratio = b.max_ratio = c->max_ratio;
     const struct reference sources[] = {a, b};
     const struct keeper_task task = {
         .sources = sources, .source_count = 2, .platform = c->platform};

@@ -26,6 +26,14 @@
             "accept registries whose certificate cannot be verified, or that have no HTTPS"        \
     }
 
+/* The option against decompression bombs. */
+#define RATIO_OPTION(field)                                                                        \
+    {                                                                                              \
+        "max-ratio", 0, OPTION_NUMBER, field(max_ratio), "N", NULL,                                \
+            "how many times its compressed size an image may unpack to, beyond 1 GiB; by "         \
+            "default 200"                                                                          \
+    }
+
 extern const struct command_spec command_squash_spec, command_verify_spec, command_analyze_spec;
 command_run command_squash, command_verify, command_analyze;
 

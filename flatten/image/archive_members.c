@@ -229,11 +229,13 @@ int members_read(const struct members *m, const char *name, size_t limit, struct
     return 0;
 }
 
-int members_plain(int fd, bool regular, spool_new *spool, void *ctx, struct err *err)
+int members_plain(int fd, bool regular, uint64_t max_ratio, spool_new *spool, void *ctx,
+                  struct err *err)
 {
+    struct unpack_budget budget = {.ratio = max_ratio};
     enum compression kind;
     struct stream *raw = stream_fd(fd, err);
-    _cleanup_stream_ struct stream *s = raw ? stream_decompress(raw, &kind, err) : NULL;
+    _cleanup_stream_ struct stream *s = raw ? stream_unpack(raw, &budget, &kind, err) : NULL;
 
     if (!s)
         return -1;

@@ -36,7 +36,8 @@ struct members {
  * Returns the archive in `fd` (borrowed) uncompressed and seekable: a descriptor, the caller's, or
  * -1. If it is compressed, or not `regular`, it is copied into a file that `spool` makes.
  */
-int members_plain(int fd, bool regular, spool_new *spool, void *ctx, struct err *err) must_check;
+int members_plain(int fd, bool regular, uint64_t max_ratio, spool_new *spool, void *ctx,
+                  struct err *err) must_check;
 
 /*
  * Lists the members of an uncompressed archive, at most 100,000. m->fd is set; the rest is zero.

@@ -61,8 +61,10 @@ struct image *image_new(struct json_doc *config, struct err *err)
     image->config = steal_ptr(&owned);
     image->layer_count = count;
     for (size_t i = 0; i < count; i++)
-        image->layers[i] =
-            (struct layer){.number = (unsigned)i + 1, .fd = -1, .max_size = LAYER_MAX_SIZE};
+        image->layers[i] = (struct layer){.number = (unsigned)i + 1,
+                                          .fd = -1,
+                                          .max_size = LAYER_MAX_SIZE,
+                                          .unpack = &image->unpack};
     for (size_t i = 0; i < count; i++) {
         const char *id = json_text(json_at(ids, i));
         if (!id || digest_parse(id, &image->layers[i].diff_id, err) < 0) {

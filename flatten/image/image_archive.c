@@ -287,9 +287,12 @@ static int check_kind(const struct reference *ref, const struct members *m, stru
  * Makes the archive readable at any place: a pipe can be read only once, and several images may be
  * read from one archive.
  */
-static int make_plain(struct source_archive *a, struct err *err)
+static int make_plain(struct source *s, struct err *err)
 {
-    int plain = a->plain ? 0 : members_plain(a->fd, a->regular, a->spool, a->spool_ctx, err);
+    struct source_archive *a = &s->archive;
+    int plain =
+        a->plain ? 0
+                 : members_plain(a->fd, a->regular, s->ref->max_ratio, a->spool, a->spool_ctx, err);
 
     if (plain <= 0)
         return plain;
@@ -302,7 +305,7 @@ static int make_plain(struct source_archive *a, struct err *err)
 /* Lists the members of the archive and checks its kind. */
 static int scan_source(struct source *s, struct members *m, struct err *err)
 {
-    if (make_plain(&s->archive, err) < 0)
+    if (make_plain(s, err) < 0)
         return -1;
     m->fd = fcntl(s->archive.fd, F_DUPFD_CLOEXEC, 3);
     if (m->fd < 0)

@@ -66,5 +66,7 @@ struct image *source_image(struct source *s, const struct image_choice *choice, 
     struct image *image = read_image(s, name, choice, err);
     if (!image)
         wrap_reference(s->ref, err);
+    else
+        image->unpack.ratio = s->ref->max_ratio;
     return image;
 }

@@ -343,6 +343,8 @@ static int check_limits(const struct layer_reader *r, struct archive_entry *head
     if (sparse && (uint64_t)archive_entry_size(header) > most_sparse)
         return err_set(err, ERR_LIMIT, "a sparse file of more than %llu GiB",
                        (unsigned long long)(most_sparse >> 30));
+    if (sparse && r->layer->unpack)
+        return unpack_budget_spend(r->layer->unpack, (uint64_t)archive_entry_size(header), err);
     return 0;
 }
 

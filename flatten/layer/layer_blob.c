@@ -30,7 +30,7 @@ struct stream *layer_tar(const struct layer *layer, struct err *err)
     char what[48];
 
     if (s)
-        s = stream_decompress(s, NULL, err);
+        s = stream_unpack(s, layer->unpack, NULL, err);
     if (!s) {
         err_wrap(err, "layer %u", layer->number);
         return NULL;
@@ -49,9 +49,16 @@ struct stream *layer_tar_unchecked(const struct layer *layer, enum compression *
                                    struct err *err)
 {
     struct stream *s = stream_range(layer->fd, layer->offset, layer->size, err);
+    bool found = s && layer_compression(layer, kind, err) == 0;
 
-    if (s)
-        s = stream_decompress(s, kind, err);
+    if (s && !found) {
+        stream_free(s);
+        s = NULL;
+    }
+    if (s && *kind != COMPRESSION_NONE)
+        s = stream_unpack(s, layer->unpack, NULL, err);
+    else if (s && layer->unpack) /* only holes are larger than what they are read from */
+        atomic_fetch_add(&layer->unpack->in, layer->size);
     if (!s)
         err_wrap(err, "layer %u", layer->number);
     return s;

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/digest/sha256.h"
 #include "base/json/json.h"
+#include "flatten/stream/stream.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,16 +20,17 @@
 #define LAYER_MAX_SIZE ((uint64_t)256 << 30)
 
 struct layer {
-    unsigned number;            /* from 1, oldest first, as messages name it */
-    struct digest diff_id;      /* of the tar archive */
-    struct digest digest;       /* of the blob; "" if the source does not say (docker-archive) */
-    int fd;                     /* owned: the file that holds the blob */
-    off_t offset;               /* of the blob in the file */
-    uint64_t size;              /* of the blob, bytes */
-    uint64_t max_size;          /* the greatest size of the unpacked archive, bytes; 0: no limit */
-    _Atomic uint64_t *progress; /* borrowed: grows as the blob is read; may be NULL */
-    struct hasher *hasher;      /* borrowed: hashes the blob; NULL: each reader has its own */
-    struct verifier *verifier;  /* borrowed: checks the blob instead of readers; or NULL */
+    unsigned number;       /* from 1, oldest first, as messages name it */
+    struct digest diff_id; /* of the tar archive */
+    struct digest digest;  /* of the blob; "" if the source does not say (docker-archive) */
+    int fd;                /* owned: the file that holds the blob */
+    off_t offset;          /* of the blob in the file */
+    uint64_t size;         /* of the blob, bytes */
+    uint64_t max_size;     /* the greatest size of the unpacked archive, bytes; 0: no limit */
+    struct unpack_budget *unpack; /* borrowed: of the image; NULL: no limit */
+    _Atomic uint64_t *progress;   /* borrowed: grows as the blob is read; may be NULL */
+    struct hasher *hasher;        /* borrowed: hashes the blob; NULL: each reader has its own */
+    struct verifier *verifier;    /* borrowed: checks the blob instead of readers; or NULL */
     bool blob_is_tar; /* with a verifier: uncompressed, so that the check of the blob is enough */
 };
 
@@ -44,6 +46,7 @@ struct image {
     size_t other_count;
     struct layer *layers;
     size_t layer_count;
+    struct unpack_budget unpack; /* of all layers */
 };
 
 /*

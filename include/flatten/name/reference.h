@@ -41,6 +41,7 @@ struct reference {
     char *path;   /* of the file or directory; NULL for the daemon and registries */
     char *name;   /* a tag for OCI layouts and archives, name[:tag] for the others; may be NULL */
     struct registry_options registry;
+    uint64_t max_ratio; /* of unpacked to compressed bytes of a source; 0: the default */
 };
 
 /* Frees path and name, and zeroes the reference. */

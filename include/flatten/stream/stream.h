@@ -112,6 +112,23 @@ enum compression { COMPRESSION_NONE, COMPRESSION_GZIP, COMPRESSION_ZSTD };
 struct stream *stream_decompress(struct stream *inner, enum compression *kind,
                                  struct err *err) must_check;
 
+/* The rule against decompression bombs: 1 GiB is free, then the ratio counts. */
+#define UNPACK_FREE ((uint64_t)1 << 30)
+enum { UNPACK_RATIO = 200 };
+
+/* What is unpacked of one image. Threads share it. Zeroed, it is one with the usual ratio. */
+struct unpack_budget {
+    uint64_t ratio;           /* of unpacked to compressed bytes; 0: UNPACK_RATIO */
+    _Atomic uint64_t in, out; /* bytes so far: compressed, and unpacked */
+};
+
+/* Counts `out` bytes more. ERR_LIMIT beyond 1 GiB and beyond the ratio. */
+int unpack_budget_spend(struct unpack_budget *b, uint64_t out, struct err *err) must_check;
+
+/* As stream_decompress, within a budget, which is borrowed and may be NULL. */
+struct stream *stream_unpack(struct stream *inner, struct unpack_budget *budget,
+                             enum compression *kind, struct err *err) must_check;
+
 /*
  * Copies a stream to its end into a temporary file. A stream of more than `most` bytes is
  * ERR_LIMIT; a full file system is ERR_SYSTEM, and the message says to set TMPDIR.

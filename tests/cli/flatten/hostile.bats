@@ -187,4 +187,20 @@ tags() {
     ok -q evil.tar docker-daemon:prod:v1-flat
 }
 
+# ---- decompression bombs ----
+
+@test "a bomb stops by its ratio: in layers together, in a sparse file, in a compressed archive" {
+    local kind
+    for kind in layers sparse; do
+        python3 "$FLATTEN_LIB/bomb.py" bomb.tar $kind
+        fails 7 "--max-ratio=N accepts N times as much" bomb.tar oci:out
+    done
+    fails 7 "--max-ratio=N accepts N times as much" verify bomb.tar bomb.tar
+    fails 7 "--max-ratio=N accepts N times as much" analyze bomb.tar
+    ok -n --max-ratio=10000000 bomb.tar
+    head -c 1500M /dev/zero | zstd -q >bomb.tar.zst
+    fails 7 "--max-ratio=N accepts N times as much" bomb.tar.zst oci:out
+    [ ! -e out ]
+}
+
 teardown() { [ -z "${DAEMON_PID-}" ] || kill "$DAEMON_PID" 2>/dev/null || true; }

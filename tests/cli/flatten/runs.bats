@@ -178,3 +178,22 @@ os.execv(sys.argv[1], sys.argv[1:])' "$FLATTEN" -q "$IMAGES/old.tar" oci:out:v1 
     grep -q "stopped by signal 15; nothing was published" log
     [ "$(ls -A)" = log ]
 }
+
+# ---- beside others ----
+
+# A thread with a lower priority would starve beside busy ones, and all others would wait for it: the verifier
+# checks every layer before anything is published.
+@test "all threads have the priority of the command" {
+    local pid
+    nice -n 5 "$FLATTEN" -q -c zstd:19 "$IMAGES/slow.tar" oci:a >/dev/null 3>&- &
+    pid=$!
+    wait_until has_left_overs
+    cat "/proc/$pid/task/"*/stat "/proc/$(pgrep -P "$pid")/task/"*/stat |
+        sed 's/.*) //' | cut -d ' ' -f 17 | sort | uniq -c >nices
+    kill "$pid"
+    wait "$pid" || true
+    cat nices
+    [ "$(wc -l <nices)" -eq 1 ]
+    grep -qE '^ *[0-9]+ 5$' nices
+    [ "$(awk '{ print $1 }' nices)" -gt 3 ]
+}

@@ -246,7 +246,7 @@ out.tar" ]
 @test "a layer that unpacks to more than --max-size is refused" {
     python3 "$FLATTEN_LIB/bomb.py" bomb.tar
     [ "$(stat -c %s bomb.tar)" -lt 1000000 ]
-    fails 7 "more than 1073741824 bytes" --max-size=1 bomb.tar docker-archive:out.tar
+    fails 7 "more than 1073741824 bytes" --max-ratio=1000000 --max-size=1 bomb.tar docker-archive:out.tar
     [ "$(ls -A)" = bomb.tar ]
     fails 2 "--max-size" --max-size=0 bomb.tar docker-archive:out.tar
 }
