@@ -90,6 +90,25 @@ EOF
     docker_stop
 }
 
+@test "divert: resolv.conf and hosts of BuildKit are the engine's own in a build, and for nobody else" {
+    policy_write <<END_OF_POLICY
+{ "version": 1, "runtime": { "paths": ["/usr/lib/flatbed/runc"] }, "binds": { "default": "deny" } }
+END_OF_POLICY
+    DOCKERD=$FB_DIR/bin/dockerd docker_start
+    mkdir -p "$FB_DIR/build"
+    printf 'FROM %s\nRUN grep -c . /etc/hosts && test -e /etc/resolv.conf && echo built\n' "$FB_IMAGE" >"$FB_DIR/build/Dockerfile"
+    DOCKER_BUILDKIT=1 run docker_cli build --progress plain --network none --add-host lab:10.0.0.1 "$FB_DIR/build"
+    expect_status 0
+    expect_match 'built'
+    DOCKER_BUILDKIT=1 run docker_cli build --progress plain --network none --no-cache "$FB_DIR/build"
+    expect_status 0
+    run docker_cli run --rm --network=none -v "$FB_DIR/docker/buildkit/executor/resolv.conf:/x" "$FB_IMAGE" true
+    expect_failure
+    expect_match 'buildkit/executor/resolv.conf'
+    docker_remove_all
+    docker_stop
+}
+
 @test "divert: dpkg-divert undoes it" {
     # shellcheck disable=SC2016
     run unshare --mount --propagation private "$FB_DIR/bin/diverted" sh -c '
