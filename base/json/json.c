@@ -77,6 +77,11 @@ struct json *json_get(const struct json *object, const char *key)
     return json_get_len(object, key, strlen(key));
 }
 
+bool json_member_is(const struct json_member *member, const char *key)
+{
+    return strlen(key) == member->key_len && memcmp(key, member->key, member->key_len) == 0;
+}
+
 struct json *json_path(const struct json *value, ...)
 {
     struct json *found = NULL;
@@ -283,7 +288,7 @@ struct json *json_set(struct json_doc *doc, struct json *object, const char *key
     touch(object);
     for (size_t i = 0; i < object->len; i++) {
         struct json_member *m = &object->members[i];
-        if (m->key_len == strlen(key) && memcmp(m->key, key, m->key_len) == 0) {
+        if (json_member_is(m, key)) {
             m->value = value;
             value->parent = object;
             return value;
@@ -353,7 +358,7 @@ void json_remove(struct json *object, const char *key)
     size_t kept = 0;
     for (size_t i = 0; i < object->len; i++) {
         struct json_member *m = &object->members[i];
-        if (m->key_len != strlen(key) || memcmp(m->key, key, m->key_len) != 0)
+        if (!json_member_is(m, key))
             object->members[kept++] = *m;
     }
     object->len = kept;

@@ -34,6 +34,9 @@ static int put_images(const struct analysis *list, size_t count,
         buf_puts(&json, ",\"tree\":");
         if (html_page_put_tree(&list[i].stack, &json, err) < 0)
             return -1;
+        buf_puts(&json, ",\"hidden\":");
+        if (html_page_put_hidden(&list[i].stack, &json, err) < 0)
+            return -1;
         buf_putc(&json, '}');
     }
     buf_putc(&json, ']');

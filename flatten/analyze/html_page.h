@@ -24,4 +24,13 @@ void html_page_put_data(struct buf *out, const char *json, size_t len);
  */
 int html_page_put_tree(const struct layer_stack *s, struct buf *out, struct err *err) must_check;
 
+/*
+ * Appends an array with an object for each layer that hides files: {"by", "bytes", "files",
+ * "tree"}. A node of the tree is {"name", "bytes", "files", "cause", "of", "children"}: cause and
+ * the layer that has the files are left out where they differ. Nodes with less than a hundredth of
+ * the layer or a two-thousandth of all layers are summed up in {"others", "bytes", "files"}; all
+ * trees together have at most ten thousand nodes.
+ */
+int html_page_put_hidden(const struct layer_stack *s, struct buf *out, struct err *err) must_check;
+
 #endif

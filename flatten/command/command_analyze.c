@@ -9,6 +9,7 @@
 #include "flatten/command/keeper_run.h"
 #include "flatten/command/reference_parse.h"
 #include "flatten/image/image_source.h"
+#include "flatten/keeper/files/unfinished.h"
 #include "flatten/squash/platforms.h"
 #include "flatten/wire/wire.h"
 
@@ -199,6 +200,20 @@ static void say_page(const char *path, off_t size)
              path, human_size(size > 0 ? (uint64_t)size : 0, text), word.data ? word.data : path);
 }
 
+/* Starts the file. Returns a descriptor that holds its lock, or -1. */
+static int begin_page(struct atomic_file *file, int dir, const char *name, struct err *err)
+{
+    char tmp[UNFINISHED_NAME];
+
+    unfinished_remove_beside(dir);
+    if (atomic_file_begin(file, dir, name, 0666, err) < 0)
+        return -1;
+    int lock = unfinished_file_rename(dir, file->tmp, file->fd, tmp, err);
+    if (lock >= 0)
+        memcpy(file->tmp, tmp, sizeof(tmp));
+    return lock;
+}
+
 /* The page appears whole or not at all. */
 static int analyze_with_page(struct analyze_run *run, struct err *err)
 {
@@ -212,7 +227,8 @@ static int analyze_with_page(struct analyze_run *run, struct err *err)
     if (dir < 0)
         return err_sys(err, "%s", parent);
     _cleanup_atomic_file_ struct atomic_file file = ATOMIC_FILE_INIT; /* gone before `dir` */
-    if (atomic_file_begin(&file, dir, slash ? slash + 1 : path, 0666, err) < 0)
+    _cleanup_fd_ int lock = begin_page(&file, dir, slash ? slash + 1 : path, err);
+    if (lock < 0)
         return err_wrap(err, "%s", path);
     run->page = file.fd;
     int rc = analyze_sources(run, err);

@@ -141,7 +141,7 @@ static uint32_t *slot_of(const struct members *m, const char *name)
 
 /*
  * Makes a table of the members by name: an archive may have a thousand layers and a hundred
- * thousand members. Of members with one name the last counts.
+ * thousand members. The last of several with one name counts.
  */
 static int index_members(struct members *m, struct err *err)
 {

@@ -6,6 +6,7 @@
         page.run("1 + 1")           # the value of an expression
         page.problems               # console errors, exceptions, requests to other files or hosts
         page.screenshot()           # PNG bytes
+        page.pixel(x, y)            # its colour, (red, green, blue); from the page's top left corner
 """
 import base64
 import json
@@ -15,6 +16,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+import zlib
 
 SECONDS = 120  # for any one step, on a busy machine
 
@@ -132,6 +134,17 @@ class Page:
         if "exceptionDetails" in done:
             raise RuntimeError(done["exceptionDetails"]["exception"]["description"])
         return done["result"].get("value")
+
+    def pixel(self, x, y):
+        shot = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True,
+                         clip={"x": x, "y": y, "width": 1, "height": 1, "scale": 1})
+        png = base64.b64decode(shot["data"])
+        at, data = png.index(b"IDAT"), b""
+        while png[at:at + 4] == b"IDAT":  # chunks: size, kind, data, checksum (PNG specification, 5.3)
+            size = int.from_bytes(png[at - 4:at], "big")
+            data += png[at + 4:at + 4 + size]
+            at += size + 12
+        return tuple(zlib.decompress(data)[1:4])  # one byte for the filter, which changes nothing here
 
     def screenshot(self):
         shot = self.call("Page.captureScreenshot", format="png")

@@ -51,7 +51,8 @@ int fd_copy_range(int from, off_t from_offset, uint64_t len, int to, off_t to_of
 /*
  * A file that appears under its name whole or not at all: a temporary file beside it (O_EXCL,
  * random name that starts with a dot), written through `fd`, then fsync, checked close and rename.
- * If the process is killed before, the old file is untouched and the temporary one may stay.
+ * If the process is killed before, the old file is untouched and the temporary one may stay:
+ * atomic_file_sweep removes it. The temporary file is locked (flock(2)) as long as it is in use.
  */
 struct atomic_file {
     int dirfd;     /* borrowed; must stay open until commit or abort */
@@ -81,6 +82,15 @@ int atomic_file_commit(struct atomic_file *f, struct err *err) must_check;
 
 /* Removes the temporary file, if one is open. Safe on ATOMIC_FILE_INIT and after a commit. */
 void atomic_file_abort(struct atomic_file *f);
+
+/*
+ * Removes the temporary files that killed processes left in a directory: regular files of this user
+ * with such a name that nobody has locked. Returns how many these were; with `dry` they stay.
+ */
+size_t atomic_file_sweep(int dirfd, bool dry);
+
+/* As atomic_file_sweep, for one entry of the directory. Returns true for such a file. */
+bool atomic_file_sweep_one(int dirfd, const char *name, bool dry);
 
 #define _cleanup_atomic_file_ _cleanup_(atomic_file_abort)
 

@@ -4,6 +4,7 @@
 #include "shim/admin/command_restack_common.h"
 #include "shim/admin/gc_sources.h"
 #include "shim/host/trust.h"
+#include "shim/oci/state_sweep.h"
 #include "shim/policy/size.h"
 
 #include <string.h>
@@ -37,12 +38,13 @@ const struct command_spec command_gc_spec = {
     .program = "flatbed",
     .name = "gc",
     .operands = "",
-    .summary = "Trim the cache of trees of merged layers.",
+    .summary = "Trim the cache of trees of merged layers, and what launches left.",
     .details =
         "Removes trees whose layers are gone, then trees that were not used for long. A tree that\n"
         "a container is running on stays. Files that an engine has removed take room until the\n"
         "last tree that links them is gone. Also removes empty directories that volumes made for\n"
-        "containers that have ended, named by the container's ID.\n",
+        "containers that have ended, named by the container's ID; what was kept in /run/flatbed\n"
+        "for containers that are gone; and temporary files of calls that were killed.\n",
     .options = gc_options,
     .completes = OPERANDS_NONE,
 };
@@ -77,8 +79,15 @@ static void print_sources(const struct gc_command *c, const struct gc_sources *s
     }
 }
 
+static void print_left(const struct gc_command *c, size_t left, struct buf *out)
+{
+    if (left)
+        buf_printf(out, "%s %zu file%s of launches that are over\n",
+                   c->dry ? "would remove" : "removed", left, left == 1 ? "" : "s");
+}
+
 static int print_removed(const struct gc_command *c, const struct restack_list *list,
-                         const struct gc_sources *sources, struct err *err)
+                         const struct gc_sources *sources, size_t left, struct err *err)
 {
     _cleanup_json_ struct json_doc *doc = json_new_object(err);
     _cleanup_buf_ struct buf out = BUF_INIT;
@@ -98,10 +107,13 @@ static int print_removed(const struct gc_command *c, const struct restack_list *
                    human_size_binary(item->bytes, size), item->leaves);
     }
     print_sources(c, sources, doc, &out);
+    json_set(doc, json_root(doc), "left_over", json_number(doc, left));
     if (c->json && json_write(doc, &out, err) < 0)
         return -1;
     if (c->json)
         buf_putc(&out, '\n');
+    else
+        print_left(c, left, &out);
     return program_print(&out, err);
 }
 
@@ -113,13 +125,15 @@ static int trim_cache(const struct gc_command *c, struct err *err)
     struct gc_sources sources = {0};
     struct restack_limits limits = {
         .bytes = UINT64_MAX, .seconds = (int64_t)c->days * DAY, .now = time(NULL)};
+    size_t left = 0;
 
     if (c->size && !size_parse(c->size, &limits.bytes))
         return err_set(err, ERR_USAGE, "--max-size=%s: expected a size such as 10g", c->size);
     if (c->days > MOST_DAYS)
         return err_set(err, ERR_USAGE, "--unused is at most %d days", MOST_DAYS);
     if (trust_rootless())
-        return err_set(err, ERR_UNSUPPORTED, "only root can see which processes use a tree");
+        return err_set(err, ERR_UNSUPPORTED,
+                       "only root can see which processes use a tree, and what launches left");
     if (command_restack_open(c->cache, false, &cache, err) < 0)
         return -1;
     if (cache.fd >= 0) {
@@ -129,9 +143,9 @@ static int trim_cache(const struct gc_command *c, struct err *err)
         if (!c->dry && restack_list_trim(&cache, &list, err) < 0)
             return -1;
     }
-    if (trim_sources(c, &arena, &sources, err) < 0)
+    if (trim_sources(c, &arena, &sources, err) < 0 || state_sweep_all(c->dry, &left, err) < 0)
         return -1;
-    return print_removed(c, &list, &sources, err);
+    return print_removed(c, &list, &sources, left, err);
 }
 
 int command_gc(int argc, char *const argv[], bool *help, struct err *err)

@@ -1,11 +1,14 @@
 #include "shim/gather/binds.h"
 
 #include "base/path.h"
+#include "shim/cdi/cdi.h"
+#include "shim/cdi/driver_path.h"
 #include "shim/gather/bind_name.h"
 #include "shim/gather/binds_access.h"
 #include "shim/gather/binds_mounts.h"
 #include "shim/gather/targets.h"
 #include "shim/host/fd_path.h"
+#include "shim/host/trust.h"
 #include "shim/mount/pin.h"
 
 #include <fcntl.h>
@@ -24,6 +27,7 @@ struct gather {
     struct mount_table table;
     struct engine_directories engine;
     struct source_directory directory; /* the directory of the last source */
+    struct cdi cdi;
     struct arena *arena;
     struct bind_facts *out;
     struct err *err;
@@ -92,6 +96,32 @@ static int set_problem(struct gather *g, struct bind_source *s, const char *text
     return s->problem ? 0 : err_nomem(g->err);
 }
 
+/*
+ * Finds the origin of a mount that no engine makes by itself. A mount that a user brings may look
+ * the same: it then shows no more than the administrator offers.
+ */
+static int find_origin(struct gather *g, const struct spec_mount *mount, int fd,
+                       struct bind_source *s)
+{
+    struct stat st;
+
+    if (s->exposed || s->opaque || s->engine || s->null_device || s->init || s->pin)
+        return 0;
+    if (cdi_read(&g->cdi, g->arena, g->err) < 0)
+        return -1;
+    s->socket = fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode);
+    const struct cdi_mount *found = cdi_find_mount(&g->cdi, mount->source, mount->destination);
+    if (found) {
+        s->origin = BIND_OF_CDI;
+        s->origin_writable = found->writable;
+    } else if (strcmp(mount->source, mount->destination) == 0 && driver_path_is(mount->source) &&
+               driver_path_is(s->path)) {
+        s->origin = BIND_OF_DRIVER;
+        s->origin_writable = s->socket;
+    }
+    return 0;
+}
+
 /* Looks at one source; `wish` gets its descriptor, which the caller closes. */
 static int gather_source(struct gather *g, const struct spec_mount *mount, struct bind_source *s,
                          struct bind_wish *wish)
@@ -125,6 +155,8 @@ static int gather_source(struct gather *g, const struct spec_mount *mount, struc
         s->opaque = name.mount->point;
         s->type = name.mount->type;
     }
+    if (find_origin(g, mount, wish->fd, s) < 0)
+        return -1;
     return binds_find_below(&g->engine, &g->table, g->arena, s, g->err);
 }
 
@@ -196,6 +228,18 @@ static bool asks_for_access(const struct policy_binds *binds)
     return binds->require_access;
 }
 
+/* True if the process could become root of the host, which reaches everything. */
+static bool may_map_root(const struct spec *spec)
+{
+    const struct id_map *maps[] = {&spec->uid_map, &spec->gid_map};
+
+    for (size_t m = 0; m < 2; m++)
+        for (size_t i = 0; i < maps[m]->count; i++)
+            if (maps[m]->ranges[i].outside == 0 && maps[m]->ranges[i].count)
+                return true;
+    return false;
+}
+
 static int gather_access(struct gather *g, struct bind_wish *wishes, size_t count)
 {
     const struct id_pair *id = &g->facts->process;
@@ -203,6 +247,10 @@ static int gather_access(struct gather *g, struct bind_wish *wishes, size_t coun
 
     if (!id->known) {
         g->out->nobody = id->why;
+        return 0;
+    }
+    if (id->uid != 0 && may_map_root(g->spec) && !trust_in_user_namespace()) {
+        g->out->nobody = "its user namespace has root of this host, which it could become";
         return 0;
     }
     bool own = id->uid == geteuid();

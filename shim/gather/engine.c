@@ -79,7 +79,7 @@ static bool is_random_id(const char *id)
 static int find_data(struct engine_directories *out, const char *root, const char *bundle,
                      struct arena *arena, struct err *err)
 {
-    size_t len;
+    size_t len, other;
     const char *data = data_of_bundle(bundle, &len);
 
     if (!data && root)
@@ -91,9 +91,10 @@ static int find_data(struct engine_directories *out, const char *root, const cha
     out->containers = in_data(data, len, "containers", arena);
     if (!out->data || !out->volumes[VOLUME_DIRECTORIES - 1] || !out->containers)
         return err_nomem(err);
+    out->root =
+        root && (path_is_beneath(root, out->data) || data_of_root(root, &other)) ? root : NULL;
     if (!root || !path_is_beneath(root, out->data) || strlen(root) <= len + 1)
         return 0;
-    out->root = root;
     out->store = arena_strndup(arena, root, len + 1 + strcspn(root + len + 1, "/"));
     return out->store ? 0 : err_nomem(err);
 }
@@ -200,8 +201,8 @@ int engine_directories_find(const struct spec *spec, const char *bundle, const c
         find_own(out, bundle, task, arena, err) < 0 ||
         find_executor(out, bundle, task, arena, err) < 0)
         return -1;
-    if (task) {
-        const char *end = slash_before(bundle, task - 1);
+    const char *end = task ? slash_before(bundle, task - 1) : NULL;
+    if (end && end > bundle) {
         out->state = arena_strndup(arena, bundle, (size_t)(end - bundle));
         if (!out->state)
             return err_nomem(err);

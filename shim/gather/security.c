@@ -1,10 +1,11 @@
 #include "shim/gather/security.h"
 
 #include "base/fdio.h"
+#include "shim/gather/hooks.h"
+#include "shim/gather/security_user.h"
 #include "shim/host/trust.h"
 #include "shim/mount/source.h"
 #include "shim/privilege/capability.h"
-#include "shim/privilege/namespace.h"
 #include "shim/privilege/syscall_filter.h"
 
 #include <fcntl.h>
@@ -39,8 +40,7 @@ static bool is_namespace_of(const struct stat *st, const char *process, enum nam
     return stat(path, &own) == 0 && own.st_dev == st->st_dev && own.st_ino == st->st_ino;
 }
 
-/* True for a namespace of the host; a path that cannot be looked at counts as such. */
-static bool is_host_namespace(const char *path, enum namespace_kind kind)
+bool security_is_host_namespace(const char *path, enum namespace_kind kind)
 {
     struct stat st;
 
@@ -48,16 +48,24 @@ static bool is_host_namespace(const char *path, enum namespace_kind kind)
            is_namespace_of(&st, "self", kind);
 }
 
+/*
+ * True if one of the namespaces of that kind is the host's, or there is none. runc refuses two of a
+ * kind; crun before 1.18 joins them all.
+ */
 static bool shares_namespace(const struct spec *spec, enum namespace_kind kind)
 {
     const struct json *list = json_path(spec->root, "linux", "namespaces", NULL);
+    bool own = false;
 
     for (size_t i = 0; i < json_count(list); i++) {
         const char *path = json_text(json_get(json_at(list, i), "path"));
-        if (is_namespace(json_at(list, i), kind))
-            return path && *path && is_host_namespace(path, kind);
+        if (!is_namespace(json_at(list, i), kind))
+            continue;
+        if (path && *path && security_is_host_namespace(path, kind))
+            return true;
+        own = true;
     }
-    return true;
+    return !own;
 }
 
 /* ---- filters ---- */
@@ -117,39 +125,20 @@ uint64_t security_capabilities(const struct policy_security *security, bool priv
     return (bounded ? security->max.set : ~(uint64_t)0) & ~security->drop.set;
 }
 
-/* True if the process gets CAP_SETUID as an ambient capability; others go with the uid of root. */
-static bool may_become_root(const struct policy_security *s, const struct spec *spec)
-{
-    uint64_t ambient = capability_list(spec->process, "ambient") &
-                       security_capabilities(s, security_is_privileged(spec));
-    bool host = !spec->joins_user_namespace && !spec->uid_map.count;
-
-    for (size_t i = 0; i < spec->uid_map.count; i++)
-        host = host || (spec->uid_map.ranges[i].outside == 0 && spec->uid_map.ranges[i].count);
-    return host && (ambient & capability_bit("SETUID"));
-}
-
-static void gather_user(const struct policy_security *s, const struct spec *spec,
-                        const struct id_pair *id, struct security_facts *out)
-{
-    if (!s->root.deny || !spec->process || trust_in_user_namespace())
-        return;
-    out->host_root = id->known ? id->uid == 0 : spec->uid == 0;
-    out->host_root_later = may_become_root(s, spec);
-}
-
-int security_gather(const struct policy *policy, const struct spec *spec, const struct facts *facts,
-                    struct json_doc *doc, struct arena *arena, struct security_facts *out,
-                    struct err *err)
+int security_gather(const struct policy *policy, const struct spec *spec, struct json_doc *doc,
+                    struct arena *arena, struct security_facts *out, struct err *err)
 {
     const struct policy_security *s = &policy->security;
 
     *out = (struct security_facts){.let_through = ""};
-    gather_user(s, spec, &facts->process, out);
+    if (security_find_user(s, spec, arena, out, err) < 0)
+        return -1;
     for (int kind = 0; s->namespaces.file && kind < NAMESPACE_KINDS; kind++)
         if (shares_namespace(spec, (enum namespace_kind)kind))
             out->host_namespaces |= 1u << kind;
     if (s->devices.given && security_find_devices(&s->devices, arena, &out->devices, err) < 0)
+        return -1;
+    if (s->hooks.deny && hooks_gather(s, spec, arena, out, err) < 0)
         return -1;
     struct err why = ERR_INIT;
     if (security_is_privileged(spec) || gather_filter(s, spec, doc, arena, out, &why) == 0)

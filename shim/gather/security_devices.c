@@ -28,11 +28,12 @@ static bool rule_allows(const struct json *rule)
     return json_is(allow, JSON_BOOL) && allow->boolean;
 }
 
-static bool rule_is_for(const struct json *rule, const char *kind)
+/* crun reads the first letter only; runc refuses a longer word. */
+static bool rule_is_for(const struct json *rule, char kind)
 {
     const char *type = json_text(json_get(rule, "type"));
 
-    return strcmp(type && *type ? type : "a", kind) == 0;
+    return (type && *type ? *type : 'a') == kind;
 }
 
 static bool rule_has_any_number(const struct json *rule)
@@ -42,9 +43,9 @@ static bool rule_has_any_number(const struct json *rule)
 
 bool security_rule_for_all(const struct json *rule)
 {
-    if (rule_is_for(rule, "a"))
+    if (rule_is_for(rule, 'a'))
         return rule_allows(rule) || rule_has_any_number(rule);
-    return rule_is_for(rule, "b") && rule_has_any_number(rule);
+    return rule_is_for(rule, 'b') && rule_has_any_number(rule);
 }
 
 /* False for a rule on making nodes only. A refusal counts if it takes reading and writing away. */
@@ -69,7 +70,7 @@ bool security_all_devices(const struct spec *spec)
         if (!security_rule_for_all(rule) || !rule_counts(rule))
             continue;
         disks = rule_allows(rule);
-        if (rule_is_for(rule, "a"))
+        if (rule_is_for(rule, 'a'))
             others = rule_allows(rule);
     }
     return disks || others;

@@ -6,7 +6,9 @@
 
 #include <ctype.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 enum { LOCK_MILLISECONDS = 10 * 1000 };
@@ -68,6 +70,16 @@ int rundir_lock(const char *kind, struct err *err)
     return steal_fd(&fd);
 }
 
+int rundir_hold(int dirfd, struct err *err)
+{
+    return lock_wait(dirfd, LOCK_MILLISECONDS, err);
+}
+
+bool rundir_try_hold(int dirfd)
+{
+    return flock(dirfd, LOCK_EX | LOCK_NB) == 0;
+}
+
 int rundir_escape(const char *text, struct buf *out, struct err *err)
 {
     for (const char *p = text; *p && out->len <= RUNDIR_NAME; p++) {
@@ -80,6 +92,27 @@ int rundir_escape(const char *text, struct buf *out, struct err *err)
     if (out->len > RUNDIR_NAME)
         return err_set(err, ERR_LIMIT, "'%.40s…' is too long for a file's name", text);
     return buf_check(out, err);
+}
+
+bool rundir_unescape(const char *name, size_t len, struct buf *out)
+{
+    _cleanup_buf_ struct buf again = BUF_INIT;
+    struct err ignored;
+    size_t before = out->len;
+
+    for (size_t i = 0; i < len; i++) {
+        char hex[3] = {0};
+        if (name[i] == '%' && len - i > 2) {
+            memcpy(hex, name + i + 1, 2);
+            buf_putc(out, (char)strtol(hex, NULL, 16));
+            i += 2;
+        } else {
+            buf_putc(out, name[i]);
+        }
+    }
+    return !out->failed && out->len > before &&
+           rundir_escape(out->data + before, &again, &ignored) == 0 && again.len == len &&
+           memcmp(again.data, name, len) == 0;
 }
 
 int rundir_read(int dirfd, const char *name, size_t limit, struct buf *out, struct err *err)

@@ -30,12 +30,13 @@ static int open_directory(struct bundle *b, struct err *err)
 
 static int open_config(struct bundle *b, struct err *err)
 {
+    struct stat entry;
+
     /* O_NONBLOCK: opening a FIFO must not block before it is refused. */
-    b->fd = openat(b->dirfd, b->name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
-    if (b->fd < 0 && errno == ELOOP)
-        return err_set(err, ERR_FORMAT, "%s: a symbolic link, not a regular file", b->path);
-    if (b->fd < 0)
+    b->fd = openat(b->dirfd, b->name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (b->fd < 0 || fstatat(b->dirfd, b->name, &entry, AT_SYMLINK_NOFOLLOW) < 0)
         return err_sys(err, "%s", b->path);
+    b->linked = S_ISLNK(entry.st_mode);
     if (fstat(b->fd, &b->st) < 0)
         return err_sys(err, "%s", b->path);
     if (!S_ISREG(b->st.st_mode))
@@ -99,9 +100,9 @@ int bundle_write(struct bundle *b, struct err *err)
 {
     _cleanup_atomic_file_ struct atomic_file file = ATOMIC_FILE_INIT;
 
+    atomic_file_sweep(b->dirfd, false);
     if (atomic_file_begin(&file, b->dirfd, b->name, 0600, err) < 0)
         return err_wrap(err, "%s", b->path);
-    file.fleeting = b->fleeting;
     if (write_document(b, &file, err) < 0 || atomic_file_commit(&file, err) < 0)
         return err_wrap(err, "%s", b->path);
     return 0;

@@ -27,6 +27,20 @@ static bool is_true(const struct json *value)
     return json_is(value, JSON_BOOL) && value->boolean;
 }
 
+/*
+ * No runtime lists "ridmap" among its options. runc learnt it together with telling of idmap, and
+ * crun, which tells its version, in 1.9.
+ */
+static bool knows_ridmap(const struct json *root)
+{
+    const char *version = json_text(json_path(root, "annotations", "run.oci.crun.version", NULL));
+    int major, minor;
+
+    if (!version)
+        return true;
+    return sscanf(version, "%d.%d", &major, &minor) == 2 && (major > 1 || minor >= 9);
+}
+
 void features_parse(const char *text, struct features *out)
 {
     struct err ignored;
@@ -35,6 +49,7 @@ void features_parse(const char *text, struct features *out)
 
     out->rro = array_has(json_get(root, "mountOptions"), "rro");
     out->idmap = is_true(json_path(root, "linux", "mountExtensions", "idmap", "enabled", NULL));
+    out->ridmap = out->idmap && knows_ridmap(root);
 }
 
 /* Asks the runtime. Returns false if it does not answer. */
@@ -73,10 +88,10 @@ static bool features_recall(int dirfd, const char *name, struct features *out)
         return false;
     struct json_doc *doc = json_parse_buf(&text, NULL, &ignored);
     const struct json *root = doc ? json_root(doc) : NULL;
-    const struct json *rro = json_get(root, "rro"), *idmap = json_get(root, "idmap");
-    bool known = json_is(rro, JSON_BOOL) && json_is(idmap, JSON_BOOL);
-    if (known)
-        *out = (struct features){.rro = rro->boolean, .idmap = idmap->boolean};
+    const struct json *rro = json_get(root, "rro");
+    bool known = json_is(rro, JSON_BOOL);
+    if (known) /* idmapping is never done on what was kept */
+        *out = (struct features){.rro = rro->boolean};
     if (doc)
         json_free(doc);
     return known;
@@ -87,8 +102,7 @@ static void features_remember(int dirfd, const char *name, const struct features
     _cleanup_buf_ struct buf text = BUF_INIT;
     struct err ignored;
 
-    buf_printf(&text, "{\"rro\":%s,\"idmap\":%s}\n", features->rro ? "true" : "false",
-               features->idmap ? "true" : "false");
+    buf_printf(&text, "{\"rro\":%s}\n", features->rro ? "true" : "false");
     if (text.failed || rundir_write(dirfd, name, &text, &ignored) < 0)
         return; /* the next call asks again */
 }
@@ -101,8 +115,8 @@ void features_find(struct lowlevel *low, bool needed, struct features *out)
 
     *out = (struct features){0};
     bool can_keep = dirfd >= 0 && name;
-    if ((can_keep && features_recall(dirfd, name, out)) || (!can_keep && !needed)) {
-        /* the answer is known, or not needed */
+    if (!needed && (!can_keep || features_recall(dirfd, name, out))) {
+        /* the answer is known, or not worth a start of the runtime */
     } else if (features_ask(low, out) && can_keep) {
         features_remember(dirfd, name, out);
     }

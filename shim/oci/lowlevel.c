@@ -89,13 +89,13 @@ int lowlevel_find_owner(const char *root, int argc, char *const argv[], struct l
     } owners[] = {{"runc", "/run/runc", "state.json"}, {"crun", "/run/crun", "status"}};
     struct err ignored;
 
-    for (size_t o = 0; o < sizeof(owners) / sizeof(*owners); o++)
-        for (int i = 0; i < argc; i++) {
-            if (argv[i][0] == '-' || argv[i][0] == '.' || strchr(argv[i], '/') || !argv[i][0])
-                continue;
+    for (int i = 0; i < argc; i++) {
+        if (argv[i][0] == '-' || argv[i][0] == '.' || strchr(argv[i], '/') || !argv[i][0])
+            continue;
+        for (size_t o = 0; o < sizeof(owners) / sizeof(*owners); o++)
             if (has_state(root ? root : owners[o].root, argv[i], owners[o].file))
                 return lowlevel_find(&owners[o].name, 1, out, &ignored);
-        }
+    }
     return -1;
 }
 

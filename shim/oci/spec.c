@@ -1,56 +1,9 @@
 #include "shim/oci/spec.h"
 
 #include "base/path.h"
+#include "shim/oci/spec_names.h"
 
 #include <string.h>
-
-/* ---- names ---- */
-
-/* Returns the next byte of name in lower case, folding the two letters that Go folds into ASCII. */
-static int next_folded(const char *name, size_t len, size_t *at)
-{
-    unsigned char c = (unsigned char)name[(*at)++];
-
-    if (c == 0xc5 && *at < len && (unsigned char)name[*at] == 0xbf) { /* U+017F, long s */
-        *at += 1;
-        return 's';
-    }
-    if (c == 0xe2 && len - *at >= 2 && memcmp(name + *at, "\x84\xaa", 2) == 0) { /* Kelvin sign */
-        *at += 2;
-        return 'k';
-    }
-    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
-}
-
-bool spec_name_shadows(const char *name, size_t len, const char *known)
-{
-    size_t known_len = strlen(known), i = 0, k = 0;
-
-    if (len == known_len && memcmp(name, known, len) == 0)
-        return false;
-    while (i < len && k < known_len)
-        if (next_folded(name, len, &i) != next_folded(known, known_len, &k))
-            return false;
-    return i == len && k == known_len;
-}
-
-static int check_names(const struct json *object, const char *const *known, const char *where,
-                       struct err *err)
-{
-    size_t count = object ? json_count(object) : 0;
-
-    for (size_t i = 0; i < count; i++) {
-        const struct json_member *m = &object->members[i];
-        if (memchr(m->key, '\0', m->key_len)) /* C runtimes end the name there */
-            return err_set(err, ERR_FORMAT, "%s: a member's name with a NUL byte (\"%.64s\")",
-                           where, m->key);
-        for (const char *const *k = known; *k; k++)
-            if (spec_name_shadows(m->key, m->key_len, *k))
-                return err_set(err, ERR_FORMAT, "%s: the member \"%.64s\" would be read as \"%s\"",
-                               where, m->key, *k);
-    }
-    return 0;
-}
 
 /*
  * Sets *out to the member of that type, or to NULL if it is missing (or null, which Go takes for
@@ -135,14 +88,12 @@ static void read_options(struct spec_mount *out)
 static int read_mount(const struct json *mount, struct arena *arena, struct spec_mount *out,
                       struct err *err)
 {
-    static const char *const known[] = {"destination", "source", "type", "options", NULL};
     const char *destination;
 
     if (!json_is(mount, JSON_OBJECT))
         return err_set(err, ERR_FORMAT, "mounts: an entry that is not an object");
     out->entry = mount;
-    if (check_names(mount, known, "mounts", err) < 0 ||
-        member_text(mount, "destination", "mounts[].", &destination, err) < 0 ||
+    if (member_text(mount, "destination", "mounts[].", &destination, err) < 0 ||
         member_text(mount, "source", "mounts[].", &out->source, err) < 0 ||
         member_text(mount, "type", "mounts[].", &out->type, err) < 0 ||
         member(mount, "options", JSON_ARRAY, "mounts[].", &out->options, err) < 0)
@@ -184,32 +135,24 @@ static int read_groups(struct spec *s, const struct json *user, struct err *err)
 
 static int read_user(struct spec *s, struct err *err)
 {
-    static const char *const known[] = {"uid", "gid", "additionalGids", NULL};
     struct json *user;
 
     if (member(s->process, "user", JSON_OBJECT, "process.", &user, err) < 0)
         return -1;
     if (!user)
         return 0;
-    if (check_names(user, known, "process.user", err) < 0 ||
-        member_id(user, "uid", "process.user.", &s->uid, err) < 0 || read_groups(s, user, err) < 0)
+    if (member_id(user, "uid", "process.user.", &s->uid, err) < 0 || read_groups(s, user, err) < 0)
         return -1;
     return member_id(user, "gid", "process.user.", &s->gid, err);
 }
 
 static int read_process(struct spec *s, struct err *err)
 {
-    static const char *const known[] = {"user", "env", "capabilities", "rlimits", "noNewPrivileges",
-                                        NULL};
-    static const char *const sets[] = {"bounding",    "effective", "permitted",
-                                       "inheritable", "ambient",   NULL};
     struct json *capabilities;
 
-    if (check_names(s->process, known, "process", err) < 0 ||
-        member(s->process, "env", JSON_ARRAY, "process.", &s->env, err) < 0 ||
+    if (member(s->process, "env", JSON_ARRAY, "process.", &s->env, err) < 0 ||
         member(s->process, "rlimits", JSON_ARRAY, "process.", &s->rlimits, err) < 0 ||
-        member(s->process, "capabilities", JSON_OBJECT, "process.", &capabilities, err) < 0 ||
-        check_names(capabilities, sets, "process.capabilities", err) < 0)
+        member(s->process, "capabilities", JSON_OBJECT, "process.", &capabilities, err) < 0)
         return -1;
     for (size_t i = 0; i < json_count(s->env); i++)
         if (!json_text(json_at(s->env, i)))
@@ -222,13 +165,12 @@ int spec_read_exec(struct json_doc *doc, struct spec *out, struct err *err)
     *out = (struct spec){.process = json_root(doc)};
     if (!json_is(out->process, JSON_OBJECT))
         return err_set(err, ERR_FORMAT, "not an object");
-    return read_process(out, err);
+    return spec_names_check(out->process, err) < 0 ? -1 : read_process(out, err);
 }
 
 static int read_mappings(const struct json *linux_object, const char *key, struct id_map *out,
                          struct err *err)
 {
-    static const char *const known[] = {"containerID", "hostID", "size", NULL};
     struct json *list;
 
     if (member(linux_object, key, JSON_ARRAY, "linux.", &list, err) < 0)
@@ -238,8 +180,7 @@ static int read_mappings(const struct json *linux_object, const char *key, struc
         uint32_t inside = 0, outside = 0, count = 0;
         if (!json_is(item, JSON_OBJECT))
             return err_set(err, ERR_FORMAT, "linux.%s: an entry that is not an object", key);
-        if (check_names(item, known, key, err) < 0 ||
-            member_id(item, "containerID", "linux.idMappings.", &inside, err) < 0 ||
+        if (member_id(item, "containerID", "linux.idMappings.", &inside, err) < 0 ||
             member_id(item, "hostID", "linux.idMappings.", &outside, err) < 0 ||
             member_id(item, "size", "linux.idMappings.", &count, err) < 0 ||
             id_map_add(out, inside, outside, count, err) < 0)
@@ -248,11 +189,13 @@ static int read_mappings(const struct json *linux_object, const char *key, struc
     return 0;
 }
 
-static int read_namespaces(struct spec *s, const struct json *linux_object, struct err *err)
+/* Reads whether the process gets a user namespace: *count, and the path of one that it joins. */
+static int read_namespaces(struct spec *s, const struct json *linux_object, size_t *count,
+                           struct err *err)
 {
-    static const char *const known[] = {"type", "path", NULL};
     struct json *list;
 
+    *count = 0;
     if (member(linux_object, "namespaces", JSON_ARRAY, "linux.", &list, err) < 0)
         return -1;
     for (size_t i = 0; i < json_count(list); i++) {
@@ -260,44 +203,57 @@ static int read_namespaces(struct spec *s, const struct json *linux_object, stru
         const char *type, *path;
         if (!json_is(item, JSON_OBJECT))
             return err_set(err, ERR_FORMAT, "linux.namespaces: an entry that is not an object");
-        if (check_names(item, known, "linux.namespaces", err) < 0 ||
-            member_text(item, "type", "linux.namespaces[].", &type, err) < 0 ||
+        if (member_text(item, "type", "linux.namespaces[].", &type, err) < 0 ||
             member_text(item, "path", "linux.namespaces[].", &path, err) < 0)
             return -1;
-        if (type && strcmp(type, "user") == 0 && path && *path)
-            s->joins_user_namespace = true;
+        if (!type || strcmp(type, "user") != 0)
+            continue;
+        ++*count;
+        if (path && *path)
+            s->user_namespace = path;
     }
     return 0;
 }
 
+/*
+ * Runtimes use the mappings only for a user namespace. One without mappings gets what the runtime
+ * chooses; which of two is used depends on the runtime.
+ */
+static void settle_user_namespace(struct spec *s, size_t count)
+{
+    bool mapped = s->uid_map.count && s->gid_map.count;
+
+    if (count != 1) {
+        s->uid_map.count = 0;
+        s->gid_map.count = 0;
+    }
+    if (count > 1)
+        s->user_namespace = NULL;
+    s->joins_user_namespace = count > 1 || s->user_namespace || (count == 1 && !mapped);
+}
+
 static int read_linux(struct spec *s, struct err *err)
 {
-    static const char *const known[] = {"uidMappings", "gidMappings",   "namespaces",
-                                        "seccomp",     "devices",       "resources",
-                                        "maskedPaths", "readonlyPaths", NULL};
     struct json *linux_object;
+    size_t user_namespaces;
 
     if (member(s->root, "linux", JSON_OBJECT, "", &linux_object, err) < 0)
         return -1;
-    if (check_names(linux_object, known, "linux", err) < 0 ||
-        read_mappings(linux_object, "uidMappings", &s->uid_map, err) < 0 ||
-        read_mappings(linux_object, "gidMappings", &s->gid_map, err) < 0)
+    if (read_mappings(linux_object, "uidMappings", &s->uid_map, err) < 0 ||
+        read_mappings(linux_object, "gidMappings", &s->gid_map, err) < 0 ||
+        read_namespaces(s, linux_object, &user_namespaces, err) < 0)
         return -1;
-    return read_namespaces(s, linux_object, err);
+    settle_user_namespace(s, user_namespaces);
+    return 0;
 }
 
 int spec_read(struct json_doc *doc, struct arena *arena, struct spec *out, struct err *err)
 {
-    static const char *const known[] = {"annotations", "hooks",   "hostname", "linux",
-                                        "mounts",      "process", "root",     NULL};
-    static const char *const nothing[] = {NULL};
-
     *out = (struct spec){.root = json_root(doc)};
     if (!json_is(out->root, JSON_OBJECT))
         return err_set(err, ERR_FORMAT, "not an object");
-    if (check_names(out->root, known, "top level", err) < 0 ||
+    if (spec_names_check(out->root, err) < 0 ||
         member(out->root, "annotations", JSON_OBJECT, "", &out->annotations, err) < 0 ||
-        check_names(out->annotations, nothing, "annotations", err) < 0 ||
         member_text(out->root, "hostname", "", &out->hostname, err) < 0 ||
         read_mounts(out, arena, err) < 0 ||
         member(out->root, "process", JSON_OBJECT, "", &out->process, err) < 0 ||
@@ -323,6 +279,18 @@ const char *spec_env(const struct spec *spec, const char *name)
             return text + len + 1;
     }
     return NULL;
+}
+
+bool spec_is_idmapped(const struct json *mount)
+{
+    const struct json *options = json_get(mount, "options");
+
+    for (size_t i = 0; i < json_count(options); i++) {
+        const char *text = json_text(json_at(options, i));
+        if (text && (strncmp(text, "idmap", 5) == 0 || strncmp(text, "ridmap", 6) == 0))
+            return true;
+    }
+    return json_count(json_get(mount, "uidMappings")) || json_count(json_get(mount, "gidMappings"));
 }
 
 bool spec_has_option(const struct json *options, const char *name)

@@ -1,5 +1,6 @@
 #include "shim/plan/judge.h"
 
+#include "shim/host/trust.h"
 #include "shim/request/profile.h"
 
 #include <string.h>
@@ -43,9 +44,17 @@ static int choose_profile(const struct policy *policy, const struct spec *spec, 
                : 0;
 }
 
+static bool maps_ids(const struct policy *policy)
+{
+    for (size_t i = 0; i < policy->volume_count; i++)
+        if (policy->volumes[i].idmap != IDMAP_NEVER)
+            return true;
+    return false;
+}
+
 int judge_container(const struct policy *policy, const struct spec *spec, struct json_doc *doc,
-                    int bundle, const char *id, struct arena *arena, struct judgement *out,
-                    struct err *err)
+                    int bundle, const char *id, const char *lowlevel, struct arena *arena,
+                    struct judgement *out, struct err *err)
 {
     bool undecided;
 
@@ -62,9 +71,11 @@ int judge_container(const struct policy *policy, const struct spec *spec, struct
         .requests = &out->requests,
         .spec = spec,
         .values = out->facts.values,
+        .rootless = trust_in_user_namespace(),
         /* a pause container carries its pod's annotations: its volume requests are ignored,
            its profile is not */
         .no_volumes = is_pause_container(spec) && !undecided,
+        .no_idmap = maps_ids(policy) && trust_rootless(),
     };
     if (policy->binds.given) {
         if (binds_gather(policy, spec, &out->facts, bundle, arena, &out->binds, err) < 0)
@@ -72,9 +83,14 @@ int judge_container(const struct policy *policy, const struct spec *spec, struct
         input.binds = &out->binds;
     }
     if (policy->security.given) {
-        if (security_gather(policy, spec, &out->facts, doc, arena, &out->security, err) < 0)
+        if (security_gather(policy, spec, doc, arena, &out->security, err) < 0)
             return -1;
         input.security = &out->security;
+    }
+    if (policy->gpus.given) {
+        if (gpu_facts_gather(spec, lowlevel, arena, &out->gpus, err) < 0)
+            return -1;
+        input.gpus = &out->gpus;
     }
     if (policy->tuning.given) {
         tuning_gather(&out->tuning);

@@ -43,7 +43,7 @@ static struct json *make_options(const struct plan_mount *m, const struct mount_
         m->pool ? NULL : "rbind",
         m->access == ACCESS_RW ? "rw" : "ro",
         form->rro ? "rro" : NULL,
-        form->idmap ? "idmap" : NULL,
+        form->idmap ? (form->ridmap ? "ridmap" : "idmap") : NULL,
         m->pool ? NULL : "rprivate",
         mount_entry_has(m, "nosuid") ? "nosuid" : NULL,
         mount_entry_has(m, "nodev") ? "nodev" : NULL,
@@ -97,7 +97,17 @@ static bool is_rro(const struct json *value)
     return text && strcmp(text, "rro") == 0;
 }
 
-/* Ignores "rro": whether the runtime can do it is found out later, and it only restricts. */
+static bool is_idmap(const struct json *value)
+{
+    const char *text = json_text(value);
+
+    return text && (strcmp(text, "idmap") == 0 || strcmp(text, "ridmap") == 0);
+}
+
+/*
+ * Ignores "rro": whether the runtime can do it is found out later, and it only restricts. For the
+ * same reason "ridmap" is "idmap".
+ */
 static bool same_items(const struct json *a, const struct json *b)
 {
     size_t i = 0, j = 0;
@@ -109,7 +119,8 @@ static bool same_items(const struct json *a, const struct json *b)
             j++;
         if (i == a->len || j == b->len)
             return i == a->len && j == b->len;
-        if (!same_value(a->items[i++], b->items[j++]))
+        bool idmaps = is_idmap(a->items[i]) && is_idmap(b->items[j]);
+        if (!same_value(a->items[i++], b->items[j++]) && !idmaps)
             return false;
     }
 }
@@ -157,6 +168,26 @@ int mount_entry_is(const struct spec_mount *mount, const struct plan_mount *m,
     if (!entry || json_failed(doc))
         return err_nomem(err);
     return same_value(entry, mount->entry);
+}
+
+static bool starts_option(const struct json *options, const char *start)
+{
+    for (size_t i = 0; i < json_count(options); i++) {
+        const char *text = json_text(json_at(options, i));
+        if (text && strncmp(text, start, strlen(start)) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool mount_entry_is_pool(const struct spec_mount *mount, const struct plan_mount *m)
+{
+    _cleanup_arena_ struct arena arena = {0};
+    const char *lower = m->pool ? overlay_option("lowerdir", m->pool, NULL, &arena) : NULL;
+
+    return lower && mount->type && strcmp(mount->type, "overlay") == 0 &&
+           spec_has_option(mount->options, lower) && spec_has_option(mount->options, "index=on") &&
+           starts_option(mount->options, "upperdir=") && starts_option(mount->options, "workdir=");
 }
 
 const char *mount_entry_pin_path(const struct plan_mount *m, struct arena *arena)

@@ -1,6 +1,7 @@
 #include "shim/plan/plan.h"
 
 #include "shim/plan/plan_parts.h"
+#include "shim/plan/security/plan_security.h"
 
 static int add_parts(struct planner *p)
 {
@@ -8,7 +9,8 @@ static int add_parts(struct planner *p)
     bool tuned = in->tuning && !in->no_volumes && !(in->requests->off & 1u << OPT_OUT_TUNING);
 
     if (plan_add_volumes(p) < 0 || plan_add_env(p) < 0 || (in->binds && plan_add_binds(p) < 0) ||
-        (in->security && plan_add_security(p) < 0) || (tuned && plan_add_tuning(p) < 0))
+        (in->security && plan_add_security(p) < 0) || plan_add_annotations(p) < 0 ||
+        (in->gpus && plan_add_gpus(p) < 0) || (tuned && plan_add_tuning(p) < 0))
         return -1;
     return plan_add_rootfs(p);
 }

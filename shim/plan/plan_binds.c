@@ -291,18 +291,6 @@ static size_t put_missing(const struct plan_op *op, const struct json *options, 
     return count;
 }
 
-/* True if the files belong to other ids in the container than those that were tried. */
-static bool is_idmapped(const struct plan_op *op, const struct json *options)
-{
-    for (size_t i = 0; i < json_count(options); i++) {
-        const char *text = json_text(json_at(options, i));
-        if (text && (strncmp(text, "idmap", 5) == 0 || strncmp(text, "ridmap", 6) == 0))
-            return true;
-    }
-    return json_count(json_get(op->bind.entry, "uidMappings")) ||
-           json_count(json_get(op->bind.entry, "gidMappings"));
-}
-
 static int restrict_mount(struct planner *p, struct plan_op *op, const struct json *options,
                           const struct ruling *r)
 {
@@ -313,7 +301,7 @@ static int restrict_mount(struct planner *p, struct plan_op *op, const struct js
     if (checked && p->in->binds->nobody)
         return plan_decide(p, op, PLAN_DENIED, place, "the container's user is not known: %s",
                            p->in->binds->nobody);
-    if (checked && is_idmapped(op, options))
+    if (checked && spec_is_idmapped(op->bind.entry))
         return plan_decide(p, op, PLAN_DENIED, place,
                            "it is idmapped: its files have other owners in the container");
     if (checked && !op->bind.source->readable)
@@ -333,6 +321,39 @@ static int restrict_mount(struct planner *p, struct plan_op *op, const struct js
                                ? ", without some of what is mounted below"
                                : "");
     return plan_decide(p, op, PLAN_DOWNGRADED, place, "mounted %s", missing.data);
+}
+
+/* ---- the administrator's mounts ---- */
+
+/*
+ * True for a mount of a CDI specification or of NVIDIA's driver, unless a rule denies that path
+ * itself, or it is writable against the specification's word.
+ */
+static bool is_administrators(const struct plan_op *op, const struct spec_mount *mount,
+                              const struct ruling *r)
+{
+    const struct bind_source *b = op->bind.source;
+
+    if (b->origin == BIND_OF_USER || (is_writable(mount->options) && !b->origin_writable) ||
+        spec_is_idmapped(op->bind.entry))
+        return false;
+    return r->access != BIND_DENY || !r->rule ||
+           (r->rule == r->matched && strcmp(r->matched_path, b->path) != 0);
+}
+
+/* Sockets stay as they are: a connection is no change of the file system. */
+static int restrict_administrators(struct planner *p, struct plan_op *op,
+                                   const struct spec_mount *mount, const struct ruling *r)
+{
+    bool stays = op->bind.source->socket || r->access == BIND_ALLOW;
+    const char *of =
+        op->bind.source->origin == BIND_OF_CDI ? "a CDI specification" : "NVIDIA's driver";
+
+    op->bind.rule = NULL;
+    op->bind.access = stays ? ACCESS_RW : ACCESS_RO;
+    if (stays || !is_writable(mount->options))
+        return plan_decide(p, op, PLAN_KEPT, NULL, "a mount of %s", of);
+    return plan_decide(p, op, PLAN_DOWNGRADED, NULL, "a mount of %s, mounted ro", of);
 }
 
 /* ---- one mount ---- */
@@ -369,6 +390,8 @@ static int judge_source(struct planner *p, struct plan_op *op, const struct spec
         return plan_decide(p, op, PLAN_KEPT, NULL, "the engine's own");
     struct ruling r = rule_for(p, op->bind.source->path);
     op->bind.rule = r.matched;
+    if (is_administrators(op, mount, &r))
+        return restrict_administrators(p, op, mount, &r);
     if (r.access != BIND_DENY && hides_its_directories(op->bind.source->opaque, &r))
         return deny_opaque(p, op, &r);
     if (r.access != BIND_DENY && is_state(op, &r))

@@ -2,7 +2,7 @@
 #ifndef SHIM_PLAN_ENV_H
 #define SHIM_PLAN_ENV_H
 
-#include "shim/plan/plan_build.h"
+#include "shim/plan/operation/plan_build.h"
 
 /* Decides on a variable whose name and value are set: added, for that reason, unless the container
  * or a variable planned before has it already. -1 without memory. */

@@ -5,7 +5,7 @@
 #ifndef SHIM_PLAN_PARTS_H
 #define SHIM_PLAN_PARTS_H
 
-#include "shim/plan/plan_build.h"
+#include "shim/plan/operation/plan_build.h"
 
 /*
  * Mounts the volumes, unless the input says `no_volumes`, in the order of their targets' depth:
@@ -20,8 +20,8 @@ int plan_add_env(struct planner *p) must_check;
 /* Judges the mounts that the user brought. */
 int plan_add_binds(struct planner *p) must_check;
 
-/* Judges what the container would be on the host. */
-int plan_add_security(struct planner *p) must_check;
+/* Judges the container's GPUs. */
+int plan_add_gpus(struct planner *p) must_check;
 
 /* Sizes /dev/shm, resource limits and numbers of threads. */
 int plan_add_tuning(struct planner *p) must_check;

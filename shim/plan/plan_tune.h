@@ -3,7 +3,7 @@
 #ifndef SHIM_PLAN_TUNE_H
 #define SHIM_PLAN_TUNE_H
 
-#include "shim/plan/plan_build.h"
+#include "shim/plan/operation/plan_build.h"
 
 struct tuner {
     struct planner *p;

@@ -79,8 +79,15 @@ static int compare_with_spec(struct planner *p, struct plan_op *op)
                            op->asked_by ? "asked for" : "always mounted");
     if (recognise_volume(p, op, mount) < 0)
         return -1;
+    if (op->mount.ours || mount_entry_is_pool(mount, &op->mount))
+        op->mount.earlier = mount;
     if (op->mount.ours)
         return plan_decide(p, op, PLAN_KEPT, NULL, "mounted already");
+    if (op->mount.earlier) {
+        op->mount.ours = true;
+        return plan_decide(p, op, PLAN_ADDED, NULL,
+                           "in place of the private side of an earlier launch");
+    }
     if (!op->asked_by)
         return plan_decide(p, op, PLAN_KEPT, NULL, "the container brings its own mount");
     return plan_decide(p, op, PLAN_DENIED, NULL, "something else is mounted on %s already",
@@ -176,6 +183,10 @@ static int decide_idmap(struct planner *p, struct plan_op *op)
 
     if (v->idmap == IDMAP_NEVER || (v->idmap == IDMAP_ASK && !p->in->requests->idmap))
         return 0;
+    if (p->in->no_idmap)
+        return plan_decide(p, op, PLAN_DENIED, &v->place,
+                           "it cannot be idmapped: only the host's root may map ids, and this "
+                           "engine is rootless");
     op->mount.idmap = spec->uid_map.count && spec->gid_map.count;
     if (!op->mount.idmap && spec->joins_user_namespace)
         return plan_decide(p, op, PLAN_DENIED, &v->place,

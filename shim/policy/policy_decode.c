@@ -140,6 +140,8 @@ static int unknown_key(struct decoder *d, const struct json_member *m,
     const char *names[32];
     size_t known = count < 32 ? count : 32;
 
+    if (memchr(m->key, '\0', m->key_len))
+        return decode_fail_at(d, m->key_start, "the key \"%s...\" has a NUL byte", m->key);
     for (size_t i = 0; i < known; i++)
         names[i] = keys[i].name;
     const char *near = suggest_nearest(m->key, names, known);
@@ -153,9 +155,8 @@ int decode_member(struct decoder *d, const struct json_member *m, const struct d
                   size_t count, void *target)
 {
     for (size_t i = 0; i < count; i++) {
-        if (strlen(keys[i].name) != m->key_len || memcmp(keys[i].name, m->key, m->key_len) != 0)
-            continue;
-        return keys[i].read(d, m->value, target);
+        if (json_member_is(m, keys[i].name))
+            return keys[i].read(d, m->value, target);
     }
     return unknown_key(d, m, keys, count);
 }

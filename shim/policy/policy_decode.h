@@ -80,6 +80,7 @@ decode_fn decode_security;
 decode_fn decode_tuning;
 decode_fn decode_rootfs;
 decode_fn decode_audit;
+decode_fn decode_gpus;
 decode_fn decode_mode;
 void decode_audit_defaults(struct policy_audit *audit);
 int decode_volumes_check(struct policy *policy, struct err *err) must_check;

@@ -145,12 +145,12 @@ static int read_name(struct decoder *d, const struct json *value, const struct p
  * Returns true for a key that is used before the profile is known, or that would make no sense in
  * one.
  */
-static bool top_level_only(const char *key)
+static bool top_level_only(const struct json_member *m)
 {
     static const char *const keys[] = {"version", "runtime", "requests", "identity", "profiles"};
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-        if (strcmp(keys[i], key) == 0)
+        if (json_member_is(m, keys[i]))
             return true;
     return false;
 }
@@ -162,11 +162,11 @@ static int read_members(struct decoder *d, const struct json *value, const struc
     for (size_t i = 0; i < value->len; i++) {
         const struct json_member *m = &value->members[i];
         int rc;
-        if (strcmp(m->key, "name") == 0)
+        if (json_member_is(m, "name"))
             rc = read_name(d, m->value, base, profile);
-        else if (strcmp(m->key, "match") == 0)
+        else if (json_member_is(m, "match"))
             rc = read_match(d, m->value, &profile->match);
-        else if (top_level_only(m->key))
+        else if (top_level_only(m))
             rc = decode_fail_at(d, m->key_start,
                                 "\"%s\" cannot be in a profile: it holds for all containers",
                                 m->key);

@@ -95,6 +95,7 @@ static const struct decode_key sections[] = {
     {"opt_out", read_opt_out},
     {"profiles", read_already}, /* read after all others, which it overrides */
     {"audit", read_already},
+    {"gpus", decode_gpus},
 };
 
 enum { SECTIONS = sizeof(sections) / sizeof(*sections) };
@@ -109,7 +110,7 @@ int decode_override(struct decoder *d, const struct json_member *m)
     static const struct decode_key before[] = {{"mode", decode_mode}, {"audit", decode_audit}};
 
     for (size_t i = 0; i < 2; i++)
-        if (strcmp(m->key, before[i].name) == 0)
+        if (json_member_is(m, before[i].name))
             return before[i].read(d, m->value, d->policy);
     return decode_member(d, m, sections, SECTIONS, d->policy);
 }

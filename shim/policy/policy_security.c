@@ -32,11 +32,62 @@ static int read_privileged(struct decoder *d, const struct json *value, void *ta
     return read_switch(d, value, "allow", &s->privileged);
 }
 
-static int read_hooks(struct decoder *d, const struct json *value, void *target)
+/* ---- hooks ---- */
+
+static int read_hook_path(struct decoder *d, const struct json *value, void *target)
+{
+    struct policy_hook *rule = target;
+    struct policy_text text = {0};
+
+    if (decode_path(d, value, &text) < 0)
+        return -1;
+    rule->path = text.text;
+    return 0;
+}
+
+static int read_hook_args(struct decoder *d, const struct json *value, void *target)
+{
+    struct policy_hook *rule = target;
+
+    return decode_list(d, value, &rule->args);
+}
+
+static int read_hook_rule(struct decoder *d, const struct json *value, struct policy_hook *rule)
+{
+    static const struct decode_key keys[] = {{"path", read_hook_path}, {"args", read_hook_args}};
+
+    *rule = (struct policy_hook){0};
+    if (decode_object(d, value, keys, 2, rule) < 0)
+        return -1;
+    return rule->path ? 0 : decode_fail(d, value, "there is no \"path\"");
+}
+
+static int read_hooks_allow(struct decoder *d, const struct json *value, void *target)
 {
     struct policy_security *s = target;
 
-    return read_switch(d, value, "keep", &s->hooks);
+    if (decode_type(d, value, JSON_ARRAY) < 0)
+        return -1;
+    s->hook_rules = arena_alloc(&d->policy->arena, (value->len + 1) * sizeof(*s->hook_rules));
+    if (!s->hook_rules)
+        return err_nomem(d->err);
+    for (size_t i = 0; i < value->len; i++)
+        if (read_hook_rule(d, value->items[i], &s->hook_rules[s->hook_rule_count++]) < 0)
+            return -1;
+    return 0;
+}
+
+static int read_hooks(struct decoder *d, const struct json *value, void *target)
+{
+    static const struct decode_key keys[] = {{"allow", read_hooks_allow}};
+    struct policy_security *s = target;
+
+    s->hook_rules = NULL;
+    s->hook_rule_count = 0;
+    if (value->type != JSON_OBJECT)
+        return read_switch(d, value, "keep", &s->hooks);
+    s->hooks = (struct policy_switch){.deny = true, .place = decode_place(d, value)};
+    return decode_object(d, value, keys, 1, s);
 }
 
 static int read_system_paths(struct decoder *d, const struct json *value, void *target)
@@ -238,11 +289,19 @@ static int read_annotations_deny(struct decoder *d, const struct json *value, vo
     return decode_list(d, value, &s->annotations);
 }
 
+static int read_annotations_allow(struct decoder *d, const struct json *value, void *target)
+{
+    struct policy_security *s = target;
+
+    return decode_list(d, value, &s->annotations_allowed);
+}
+
 static int read_annotations(struct decoder *d, const struct json *value, void *target)
 {
-    static const struct decode_key keys[] = {{"deny", read_annotations_deny}};
+    static const struct decode_key keys[] = {{"deny", read_annotations_deny},
+                                             {"allow", read_annotations_allow}};
 
-    return decode_object(d, value, keys, 1, target);
+    return decode_object(d, value, keys, 2, target);
 }
 
 int decode_security(struct decoder *d, const struct json *value, void *target)

@@ -1,10 +1,17 @@
 #include "shim/prepare/pool.h"
 
+#include "base/json/json.h"
+#include "shim/host/rundir.h"
 #include "shim/host/trust.h"
+#include "shim/mount/layers.h"
+#include "shim/mount/mounts_of_all.h"
 #include "shim/mount/overlay.h"
+#include "shim/oci/launch_mark.h"
+#include "shim/oci/state_sweep.h"
 
 #include <fcntl.h>
-#include <sys/mount.h>
+#include <stdint.h>
+#include <string.h>
 
 static int check_shared(const char *path, struct err *err)
 {
@@ -52,24 +59,96 @@ int pool_prepare(const char *pool, const struct source *source, const struct sou
     return source_make_directory(source->fd, OVERLAY_WORK, &work, err);
 }
 
-static bool set_directory(int context, const char *key, int fd, const char *sub)
-{
-    char path[64];
+/* ---- one container at a time ---- */
 
-    snprintf(path, sizeof(path), "/proc/self/fd/%d%s%s", fd, *sub ? "/" : "", sub);
-    return fsconfig(context, FSCONFIG_SET_STRING, key, path, 0) == 0;
+/* What the mount tables say about a private side. */
+struct sighting {
+    const struct pool_claim *claim;
+    struct stat upper;
+    bool mounted; /* an overlay has this directory */
+    bool named;   /* an overlay has a directory of this name, which may be pinned for others, too */
+};
+
+static void look_at(const struct mount_entry *m, struct sighting *s)
+{
+    _cleanup_arena_ struct arena arena = {0};
+    struct layers layers;
+    struct err ignored;
+    struct stat st;
+
+    if (!m->super || !strstr(m->super, "/" OVERLAY_UPPER) ||
+        layers_read(m->super, &arena, &layers, &ignored) < 0 || !layers.upper)
+        return;
+    size_t len = strlen(s->claim->path);
+    if (strncmp(layers.upper, s->claim->path, len) == 0 &&
+        strcmp(layers.upper + len, "/" OVERLAY_UPPER) == 0)
+        s->named = true;
+    if (layers.upper[0] == '/' && stat(layers.upper, &st) == 0 && st.st_dev == s->upper.st_dev &&
+        st.st_ino == s->upper.st_ino)
+        s->mounted = true;
 }
 
-/* Asks the kernel for such an overlay, which is mounted nowhere, and gone with its descriptor. */
-bool pool_busy(const char *pool, const struct source *source)
+static void look_at_table(void *sighting, const struct mount_table *table)
 {
-    _cleanup_fd_ int context = fsopen("overlay", FSOPEN_CLOEXEC);
-    _cleanup_fd_ int lower = open(pool, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    for (size_t i = 0; i < table->count; i++)
+        look_at(&table->list[i], sighting);
+}
 
-    if (context < 0 || lower < 0 || !set_directory(context, "lowerdir", lower, "") ||
-        !set_directory(context, "upperdir", source->fd, OVERLAY_UPPER) ||
-        !set_directory(context, "workdir", source->fd, OVERLAY_WORK) ||
-        fsconfig(context, FSCONFIG_SET_STRING, "index", "on", 0) < 0)
-        return false;
-    return fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0 && errno == EBUSY;
+/* Returns the claim that is recorded, or NULL. */
+static struct json_doc *read_claim(int dirfd, const char *name)
+{
+    _cleanup_buf_ struct buf text = BUF_INIT;
+    struct err ignored;
+
+    if (rundir_read(dirfd, name, STATE_BYTES, &text, &ignored) < 0)
+        return NULL;
+    return json_parse_buf(&text, NULL, &ignored);
+}
+
+/*
+ * Returns 1 if another container has the private side: a launch that claimed it is under way, or an
+ * overlay shows it. A pinned directory has the same name for all, so there the container that
+ * claimed it must be gone as well.
+ */
+static int is_taken(int dirfd, const char *name, const struct pool_claim *claim, struct err *err)
+{
+    _cleanup_json_ struct json_doc *doc = read_claim(dirfd, name);
+    const struct json *mark = doc ? json_get(json_root(doc), STATE_LAUNCH) : NULL;
+    struct sighting s = {.claim = claim};
+
+    if (launch_mark_runs(mark))
+        return 1;
+    if (fstatat(claim->source->fd, OVERLAY_UPPER, &s.upper, AT_SYMLINK_NOFOLLOW) < 0)
+        return err_sys(err, "'%s'", OVERLAY_UPPER);
+    if (mounts_of_all(look_at_table, &s, err) < 0)
+        return -1;
+    return s.mounted || (s.named && claim->pinned && launch_mark_kept(mark));
+}
+
+static int write_claim(int dirfd, const char *name, const struct pool_claim *claim, struct err *err)
+{
+    _cleanup_json_ struct json_doc *doc = json_new_object(err);
+    _cleanup_buf_ struct buf text = BUF_INIT;
+
+    if (!doc)
+        return -1;
+    json_set(doc, json_root(doc), STATE_LAUNCH,
+             launch_mark_make(doc, claim->call->root, claim->call->id));
+    return json_write(doc, &text, err) < 0 ? -1 : rundir_write(dirfd, name, &text, err);
+}
+
+int pool_take(const struct pool_claim *claim, struct err *err)
+{
+    _cleanup_fd_ int lock = rundir_lock(POOL_DIRECTORY, err);
+    char name[64];
+    struct stat st;
+
+    if (lock < 0)
+        return -1;
+    if (fstat(claim->source->fd, &st) < 0)
+        return err_sys(err, "fstat");
+    snprintf(name, sizeof(name), "%jx-%jx.json", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
+    state_sweep_pools(lock);
+    int taken = is_taken(lock, name, claim, err);
+    return taken ? taken : write_claim(lock, name, claim, err);
 }

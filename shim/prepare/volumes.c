@@ -11,6 +11,7 @@
 
 /* Shared by all volumes of a decision while their sources are looked up. */
 struct preparing {
+    const struct call *call;
     struct decision *decision;
     const struct facts *facts;
     struct arena *arena;
@@ -118,7 +119,35 @@ static int needs_pin(struct preparing *p, const struct plan_mount *m, const stru
     return *out || m->pool ? 0 : submounts_find(&p->submounts, source, m->source, out, p->err);
 }
 
-/* Only one container at a time can have the private side of a pool. */
+/* Only one container at a time can have the private side of a pool. Returns 1 if it is taken. */
+static int take_pool(struct preparing *p, const struct outcome *o, const struct source *source,
+                     bool pinned)
+{
+    const struct plan_mount *m = &o->op->mount;
+    struct pool_claim claim = {
+        .source = source, .path = m->source, .pinned = pinned, .call = p->call};
+
+    if (!m->pool)
+        return 0;
+    if (pinned)
+        claim.path = mount_entry_pin_path(m, p->arena);
+    return claim.path ? pool_take(&claim, p->err) : err_nomem(p->err);
+}
+
+/* Says if mounts below an idmapped source are not idmapped as well. */
+static int look_below(struct preparing *p, struct outcome *o, const struct source *source)
+{
+    bool below = false;
+
+    if (!o->mount.idmap || o->mount.ridmap)
+        return 0;
+    if (submounts_find(&p->submounts, source, o->op->mount.source, &below, p->err) < 0)
+        return -1;
+    if (below)
+        o->reason = "what is mounted below it is not idmapped: the low-level runtime has no ridmap";
+    return 0;
+}
+
 static int refuse_busy(struct preparing *p, size_t i)
 {
     const struct plan_mount *m = &p->decision->list[i].op->mount;
@@ -153,12 +182,17 @@ static int find_volume(struct preparing *p, size_t i)
         err_set(p->err, ERR_POLICY, "%s does not exist", m->source);
         return name_volume(m, p->err);
     }
-    if (source.missing)
+    if (source.missing) {
         decision_skip(p->decision, i, "there is no such source");
-    else if (prepare_pool(o, p->facts, &source, p->err) < 0 || needs_pin(p, m, &source, &pin) < 0)
+        return 0;
+    }
+    if (prepare_pool(o, p->facts, &source, p->err) < 0 || needs_pin(p, m, &source, &pin) < 0)
         return name_volume(m, p->err);
-    else if (m->pool && pool_busy(m->pool, &source))
-        return refuse_busy(p, i);
+    if (look_below(p, &p->decision->list[i], &source) < 0)
+        return name_volume(m, p->err);
+    int taken = take_pool(p, o, &source, pin);
+    if (taken)
+        return taken < 0 ? name_volume(m, p->err) : refuse_busy(p, i);
     p->exposed = p->exposed || pin;
     return 0;
 }
@@ -228,10 +262,11 @@ static int pin_volumes(struct preparing *p)
     return binds_hold(p->decision, p->arena, p->err);
 }
 
-int volumes_prepare(const struct facts *facts, bool enforce, struct arena *arena,
-                    struct decision *decision, struct err *err)
+int volumes_prepare(const struct call *call, const struct facts *facts, bool enforce,
+                    struct arena *arena, struct decision *decision, struct err *err)
 {
-    struct preparing p = {.decision = decision,
+    struct preparing p = {.call = call,
+                          .decision = decision,
                           .facts = facts,
                           .arena = arena,
                           .submounts = {.arena = arena},

@@ -12,7 +12,9 @@ uint64_t capability_bit(const char *name)
 
     if (strncasecmp(name, "cap_", 4) == 0)
         name += 4;
-    int len = snprintf(text, sizeof(text), "cap_%s", name);
+    /* libcap, and so crun, takes a number as well */
+    int len =
+        snprintf(text, sizeof(text), "%s%s", *name >= '0' && *name <= '9' ? "" : "cap_", name);
     if (len < 0 || (size_t)len >= sizeof(text) || cap_from_name(text, &value) < 0 || value < 0 ||
         value > 63)
         return 0;

@@ -23,14 +23,15 @@ static int fit_features(struct lowlevel *low, bool needed, bool enforce, struct 
 }
 
 /* Features that the plan cannot do without are asked for before anything is made on the host. */
-static int prepare_host(const struct facts *facts, struct lowlevel *low, bool enforce,
-                        struct arena *arena, struct decision *decision, struct err *err)
+static int prepare_host(const struct call *call, const struct facts *facts, struct lowlevel *low,
+                        bool enforce, struct arena *arena, struct decision *decision,
+                        struct err *err)
 {
     enum plan_need need = plan_need(decision);
 
     if (need == PLAN_NEEDS_FEATURES && fit_features(low, true, enforce, decision, err) < 0)
         return -1;
-    if (volumes_prepare(facts, enforce, arena, decision, err) < 0)
+    if (volumes_prepare(call, facts, enforce, arena, decision, err) < 0)
         return -1;
     if (need == PLAN_WANTS_FEATURES && plan_need(decision) == need)
         return fit_features(low, false, enforce, decision, err);
@@ -83,7 +84,7 @@ static int apply_and_write(struct edit *e, struct err *err)
         return err_wrap(err, "%s", e->bundle.path);
     if (keep_state(e, err) < 0 || audit_edit(e, changes, err) < 0)
         return -1;
-    return changes ? bundle_write(&e->bundle, err) : 0;
+    return changes || e->bundle.linked ? bundle_write(&e->bundle, err) : 0;
 }
 
 static int edit_bundle(struct edit *e, struct err *err)
@@ -97,8 +98,8 @@ static int edit_bundle(struct edit *e, struct err *err)
     e->subject.spec = &e->spec;
     e->subject.judgement = j;
     e->subject.decision = &e->decision;
-    if (judge_container(e->policy, &e->spec, e->bundle.doc, e->bundle.dirfd, e->call->id, &e->arena,
-                        j, err) < 0 ||
+    if (judge_container(e->policy, &e->spec, e->bundle.doc, e->bundle.dirfd, e->call->id,
+                        e->low->path, &e->arena, j, err) < 0 ||
         decision_begin(&j->plan, &e->arena, &e->decision, err) < 0)
         return -1;
     bool enforce = j->policy->mode == POLICY_ENFORCE;
@@ -106,7 +107,7 @@ static int edit_bundle(struct edit *e, struct err *err)
         return -1;
     /* In the engine's mount namespace: some of what is prepared is for this container alone. */
     if (restack_root(j, false, &e->arena, &e->decision, err) < 0 ||
-        prepare_host(&j->facts, e->low, enforce, &e->arena, &e->decision, err) < 0)
+        prepare_host(e->call, &j->facts, e->low, enforce, &e->arena, &e->decision, err) < 0)
         return -1;
     return apply_and_write(e, err);
 }

@@ -1,10 +1,11 @@
 #include "shim/runtime/launch.h"
 
 #include "shim/audit/audit.h"
+#include "shim/oci/state_sweep.h"
 #include "shim/runtime/create.h"
 #include "shim/runtime/exec/exec.h"
-#include "shim/runtime/exec/state.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- the low-level runtime ---- */
@@ -19,6 +20,27 @@ static int find_lowlevel(struct launch *l, const struct policy *policy, struct e
     return lowlevel_find(lowlevel_defaults, LOWLEVEL_DEFAULTS, &l->lowlevel, err);
 }
 
+/* Returns the index of a word that was borrowed from the line, or the number of words. */
+static int index_of(const struct launch *l, const char *word)
+{
+    int i = 0;
+
+    while (i < l->argc && l->argv[i] != word)
+        i++;
+    return i;
+}
+
+/* Finds the runtime of the container that the words behind the command name. */
+static int find_owner(struct launch *l)
+{
+    bool known = call_deletes(&l->call) || call_execs(&l->call);
+    int first = index_of(l, known ? l->call.id : l->call.command);
+    int count = l->argc - first;
+
+    return lowlevel_find_owner(l->call.root, known && count ? 1 : count, l->argv + first,
+                               &l->lowlevel);
+}
+
 /*
  * Finds the runtime for a command that creates nothing, with those parts of the policy that can be
  * read.
@@ -31,8 +53,7 @@ static int find_lowlevel_anyhow(struct launch *l, struct err *err)
     if (!policy)
         return -1;
     if (!l->own.runtime && policy_open(policy, l->own.policy, &ignored) < 0 &&
-        !policy->runtime_paths.given &&
-        lowlevel_find_owner(l->call.root, l->argc, l->argv, &l->lowlevel) == 0)
+        !policy->runtime_paths.given && find_owner(l) == 0)
         return 0;
     return find_lowlevel(l, policy, err);
 }
@@ -48,29 +69,36 @@ static void audit_denied_exec(const struct launch *l, const struct err *why)
         audit_refusal(&(struct audit_subject){.policy = policy, .call = &l->call}, why);
 }
 
-static void forget_container(const struct launch *l)
+/* Has the low-level runtime read `copy` instead of what --process names. */
+static int replace_process(struct launch *l, int copy, struct err *err)
 {
-    struct err ignored;
+    char **words = calloc((size_t)l->argc + 1, sizeof(*words));
 
+    l->words = words;
+    if (!words)
+        return err_nomem(err);
     for (int i = 0; i < l->argc; i++) {
-        const char *word = l->argv[i];
-        if (word[0] != '-' && !strchr(word, '/') && state_forget(l->call.root, word, &ignored) < 0)
-            return;
+        const char *word = words[i] = l->argv[i], *at = l->call.process;
+        if (at < word || at > word + strlen(word))
+            continue;
+        l->word = strf("%.*s/proc/self/fd/%d", (int)(at - word), word, copy);
+        if (!l->word)
+            return err_nomem(err);
+        words[i] = l->word;
     }
+    l->argv = words;
+    return 0;
 }
 
-/* Does the work of exec and delete: edits process.json, forgets a container. */
-static int handle_other_command(const struct launch *l, struct err *err)
+static int prepare_exec(struct launch *l, struct err *err)
 {
-    const struct call *call = &l->call;
+    int copy;
 
-    if (call_execs(call) && exec_edit(call, err) < 0) {
+    if (exec_edit(&l->call, &copy, err) < 0) {
         audit_denied_exec(l, err);
         return -1;
     }
-    if (call->command && strcmp(call->command, "delete") == 0)
-        forget_container(l);
-    return 0;
+    return copy < 0 ? 0 : replace_process(l, copy, err);
 }
 
 /* ---- create, run, restore ---- */
@@ -142,11 +170,19 @@ static int prepare_creation(struct launch *l, int rc, const struct err *unreadab
     if (!policy)
         return -1;
     int edits = settle_call(l, policy, rc, unreadable, err);
+    if (edits >= 0)
+        state_sweep(l->call.root);
     if (edits > 0)
         return edit_config(policy, &l->call, &l->lowlevel, err);
     if (edits < 0)
         audit_refusal(&(struct audit_subject){.policy = policy, .call = &l->call}, err);
     return edits;
+}
+
+void launch_free(struct launch *l)
+{
+    free(l->words);
+    free(l->word);
 }
 
 int launch_prepare(struct launch *l, int argc, char *const argv[], struct err *err)
@@ -167,6 +203,9 @@ int launch_prepare(struct launch *l, int argc, char *const argv[], struct err *e
     if (lowlevel_enter(err) < 0)
         return -1;
     if (rc == CALL_CLEAR && !call_edits(&l->call))
-        return find_lowlevel_anyhow(l, err) < 0 ? -1 : handle_other_command(l, err);
+        return find_lowlevel_anyhow(l, err) < 0 ||
+                       (call_execs(&l->call) && prepare_exec(l, err) < 0)
+                   ? -1
+                   : 0;
     return prepare_creation(l, rc, &unreadable, err);
 }

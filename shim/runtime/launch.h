@@ -18,6 +18,8 @@ struct launch {
     struct lowlevel lowlevel;
     int argc; /* the words for the low-level runtime */
     char *const *argv;
+    char **words; /* argv, if it is not main's; owned */
+    char *word;   /* the one that differs; owned */
 };
 
 /*
@@ -25,5 +27,10 @@ struct launch {
  * set as far as possible, for the report.
  */
 int launch_prepare(struct launch *l, int argc, char *const argv[], struct err *err) must_check;
+
+/* Frees what launch_prepare made. */
+void launch_free(struct launch *l);
+
+#define _cleanup_launch_ _cleanup_(launch_free)
 
 #endif

@@ -1,4 +1,5 @@
 /* flatbed-runtime: an OCI runtime that edits config.json by a policy and becomes runc or crun. */
+#include "shim/runtime/delete.h"
 #include "shim/runtime/launch.h"
 #include "shim/runtime/report.h"
 
@@ -25,6 +26,14 @@ static int fail(const struct err *err, const struct call *call)
     return 1;
 }
 
+/* Becomes the low-level runtime, or runs it. Returns an exit status, or -1 after a failure. */
+static int execute(struct launch *launch, struct err *err)
+{
+    if (delete_concerns(launch))
+        return delete_run(launch, err);
+    return lowlevel_exec(&launch->lowlevel, launch->argc, launch->argv, err);
+}
+
 int main(int argc, char *argv[])
 {
     /*
@@ -34,7 +43,7 @@ int main(int argc, char *argv[])
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
     struct sigaction before;
     struct err err = ERR_INIT;
-    struct launch launch;
+    _cleanup_launch_ struct launch launch = {0};
 
     if (!occupy_standard_streams() || sigaction(SIGXFSZ, &ignore, &before) < 0)
         return 1;
@@ -42,8 +51,9 @@ int main(int argc, char *argv[])
         if (launch.own.version)
             return puts("flatbed-runtime " FLATBED_VERSION) < 0 || fflush(stdout) != 0;
         sigaction(SIGXFSZ, &before, NULL);
-        if (lowlevel_exec(&launch.lowlevel, launch.argc, launch.argv, &err) == 0)
-            return 0;
+        int status = execute(&launch, &err);
+        if (status >= 0)
+            return status;
         sigaction(SIGXFSZ, &ignore, NULL);
     }
     return fail(&err, &launch.call);

@@ -39,7 +39,7 @@ guard() {
     "namespaces": { "host": [] },
     "devices": { "allow": ["/dev/nvidia*"] },
     "annotations": { "deny": ["run.oci.*"] },
-    "hooks": "keep"
+    "hooks": "deny"
   }
 }
 END

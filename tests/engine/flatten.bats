@@ -75,6 +75,8 @@ flat_archive() {
     id=${lines[0]}
     # shellcheck disable=SC2154
     expect_match 'layers became 1' "$stderr"
+    expect_match "wrote the image .* to Docker, as $FB_LAYERS-flat" "$stderr"
+    expect_match "next: docker run --rm -it $FB_LAYERS-flat, or docker push $FB_LAYERS-flat" "$stderr"
     expect_equal "$(docker_cli inspect --format '{{.Id}}' "$FB_LAYERS-flat")" "$id"
     run docker_cli run --rm --network=none "$FB_LAYERS-flat"
     expect_output "$FB_RUNS"

@@ -145,6 +145,28 @@ read_only() {
 
 @test "crun: a read-only volume is idmapped as well, or refused" { read_only crun; }
 
+# Another file system is mounted below the volume.
+below_it() {
+    local low=$1
+    policy_mapped "$low" true
+    mkdir "$FB_SRV/mapped/sub"
+    # shellcheck disable=SC2016
+    run within unshare --mount --propagation private sh -c 'mount -t tmpfs none "$1" && touch "$1/theirs" &&
+        chown 1234:1234 "$1/theirs" && shift && exec "$@"' sh \
+        "$FB_SRV/mapped/sub" "$FLATBED_RUNTIME" "--flatbed-policy=$FB_POLICY" --root "$FB_DIR/state" \
+        run --bundle "$(mapped_bundle below 0 'stat -c %u:%g /mapped/theirs /mapped/sub/theirs')" "$ID"
+    if can_map "$low"; then
+        expect_status 0
+        expect_output $'1234:1234\n1234:1234'
+    else
+        refused_for "$low" mapped
+    fi
+}
+
+@test "runc: what is mounted below an idmapped volume is idmapped as well, or refused" { below_it runc; }
+
+@test "crun: what is mounted below an idmapped volume is idmapped as well, or refused" { below_it crun; }
+
 @test "podman: a container with --uidmap writes the ids on disk, or podman shows the missing feature" {
     policy_mapped crun true
     run podman_run --rm --uidmap "0:$FB_FIRST:65536" --gidmap "0:$FB_FIRST:65536" "$FB_IMAGE" sh -c '

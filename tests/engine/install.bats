@@ -52,6 +52,43 @@ default_runtime() { [ "$(docker_cli info --format '{{.DefaultRuntime}}')" = "$1"
     expect_output "site text"
 }
 
+# A stand-in for NVIDIA's runtime: it marks config.json, and calls the first of its configuration's runtimes.
+nvidia_stand_in() {
+    FB_TOOLKIT=$FB_DIR/bin/.config/nvidia-container-runtime/config.toml
+    mkdir -p "${FB_TOOLKIT%/*}"
+    printf '[nvidia-container-runtime]\nmode = "auto"\nruntimes = ["%s", "runc"]\n' "$(command -v runc)" >"$FB_TOOLKIT"
+    cat >"$FB_DIR/bin/nvidia-container-runtime" <<EOF
+#!/bin/sh
+runtime=\$(sed -n 's/^runtimes = \["\([^"]*\)".*/\1/p' $FB_TOOLKIT)
+case " \$* " in *" create "*) sed -i 's/"env":\[/&"GPU=added",/' "\$(expr "\$*" : '.*--bundle \([^ ]*\)')/config.json" ;; esac
+exec "\$runtime" "\$@"
+EOF
+    chmod 0755 "$FB_DIR/bin/nvidia-container-runtime"
+}
+
+@test "install: NVIDIA's runtime stays the default of docker, and its containers are judged" {
+    nvidia_stand_in
+    cp "$FB_DIR/daemon.json" "$FB_DIR/old.json"
+    jq --arg path "$FB_DIR/bin/nvidia-container-runtime" \
+        '.runtimes.nvidia = {path: $path} | ."default-runtime" = "nvidia"' "$FB_DIR/old.json" >"$FB_DIR/new.json"
+    cat "$FB_DIR/new.json" >"$FB_DIR/daemon.json"
+    run install install --runtime="$FB_DIR/bin/flatbed-runtime" --default
+    expect_status 8
+    "$FLATBED" install nvidia --config="$FB_TOOLKIT" --runtime="$FB_DIR/bin/flatbed-runtime"
+    install install --runtime="$FB_DIR/bin/flatbed-runtime" --default
+    kill -HUP "$FB_DOCKERD_PID"
+    wait_for default_runtime nvidia
+    run docker_cli run --rm --network=none "$FB_IMAGE" sh -c 'echo "$GPU"; cat /workspace/site/hello'
+    expect_status 0
+    expect_output $'added\nsite text'
+    "$FLATBED" uninstall nvidia --config="$FB_TOOLKIT"
+    run docker_cli run --rm --network=none "$FB_IMAGE" sh -c 'echo "$GPU"; cat /workspace/site/hello'
+    expect_failure
+    expect_match added
+    cat "$FB_DIR/old.json" >"$FB_DIR/daemon.json"
+    kill -HUP "$FB_DOCKERD_PID"
+}
+
 explain() {
     run "$FLATBED" explain "--policy=$FB_POLICY" "--state=$FB_DIR/exec" "--state=$FB_DIR/docker" \
         "--state=$FB_DIR/podman/root" "$@"

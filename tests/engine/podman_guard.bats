@@ -82,6 +82,11 @@ END
     expect_match 'CapEff:[[:space:]]*0000000000000000'
     refuses 'filter allows open_by_handle_at' --user 1001 --cap-add DAC_READ_SEARCH
     refuses 'would be root on this host'
+    mkdir -p "$FB_DIR/hooks"
+    echo '{"version":"1.0.0","hook":{"path":"/usr/bin/touch","args":["touch","/tmp/x"]},"when":{"always":true},"stages":["prestart"]}' >"$FB_DIR/hooks/h.json"
+    run podman_cli --hooks-dir "$FB_DIR/hooks" run --rm --network=none --user 1001 "$FB_IMAGE" true
+    expect_failure
+    expect_match 'security.hooks'
     refuses 'security.devices' --user 1001 --device /dev/full:/dev/x --device /dev/loop0
     other=$(podman_run --detach --user 1001:1001 "$FB_IMAGE" sleep 600)
     refuses 'hosts is not allowed' --user 1001 -v "$FB_DIR/podman/run/overlay-containers/$other/userdata/hosts:/etc/hosts"
@@ -96,4 +101,22 @@ END
     refuses "no filter for system calls" --security-opt seccomp=unconfined
     refuses "the host's pid namespace" --pid=host
     refuses "'run.oci.handler' may not be set" --annotation run.oci.handler=x
+}
+
+@test "podman: neither capabilities, idmapped mounts nor annotations make root of another user" {
+    policy_write <<END
+{
+  "version": 1,
+  "runtime": { "paths": ["crun"] },
+  "security": { "user": { "root": "deny" }, "seccomp": { "deny": ["bpf"] } }
+}
+END
+    run podman_run --rm --user 1001 "$FB_IMAGE" true
+    expect_status 0
+    refuses "act as root on this host by CAP_DAC_READ_SEARCH" --user 1001 --cap-add DAC_READ_SEARCH,NET_RAW
+    refuses "act as root on this host by CAP_BPF [(].*, CAP_SYS_ADMIN" --user 1001 --cap-add all
+    refuses "files of the mount on /x can be root's" --user 1001 -v "$FB_SRV/data:/x:idmap=uids=0-1001-1"
+    refuses "'run.oci.seccomp_bpf_data' replaces the filter" --user 1001 --annotation run.oci.seccomp_bpf_data=BgAAAAAA/38=
+    refuses "'run.oci.hooks.stdout' has root write" --user 1001 --annotation "run.oci.hooks.stdout=$FB_DIR/written"
+    [ ! -e "$FB_DIR/written" ]
 }

@@ -184,6 +184,31 @@
         return [crumbs, map];
     }
 
+    // ---- what each layer hides ----
+
+    const many = (number, noun) => shown(number) + " " + noun + (number === 1 ? "" : "s");
+    const heaviest = nodes => [...nodes].sort((a, b) => ("others" in a) - ("others" in b) || b.bytes - a.bytes || b.files - a.files);
+
+    function hiddenNode(node) {
+        const about = element("span", { class: "soft" }, [size(node.bytes), many(node.files, "file"), words[node.cause],
+            node.of && "of layer " + node.of].filter(Boolean).join(", "));
+        if ("others" in node) return element("li", {}, element("span", { class: "soft" }, many(node.others, "smaller path") + " "), about);
+        const name = element("span", { class: "name" }, (node.name || "/") + (node.name && node.children ? "/" : ""));
+        if (!node.children) return element("li", {}, name, " ", about);
+        return element("li", {}, element("details", {}, element("summary", {}, name, " ", about),
+            element("ul", {}, ...heaviest(node.children).map(hiddenNode))));
+    }
+
+    function hiddenTrees(image) {
+        return image.hidden.map(layer => {
+            const whole = image.layers[layer.by - 1].created_by || "", step = whole.length > 100 ? whole.slice(0, 100) + "…" : whole;
+            const nodes = layer.tree.name === "" && layer.tree.children ? heaviest(layer.tree.children) : [layer.tree];
+            return element("details", { class: "hidden" }, element("summary", {}, "Layer " + layer.by + " hides " +
+                size(layer.bytes) + " in " + many(layer.files, "file"), element("span", { class: "soft" }, step ? "  " + step : "")),
+                element("ul", {}, ...nodes.map(hiddenNode)));
+        });
+    }
+
     // ---- lookups ----
 
     function lookupChart(lookups, layers) {
@@ -196,7 +221,8 @@
             if (row) {
                 const bar = element("i");
                 bar.style.height = 100 * Math.log1p(row.directories) / Math.log1p(most) + "%";
-                column.title = shown(row.directories) + " directories in " + n + " layers, with " + shown(row.entries) + " names";
+                column.title = shown(row.directories) + " director" + (row.directories === 1 ? "y" : "ies") + " in " +
+                    many(n, "layer") + ", with " + many(row.entries, "name");
                 column.append(bar);
             }
             chart.append(column);
@@ -238,10 +264,10 @@
     function python(lookups) {
         const found = lookups.python;
         if (!found.modules) return "";
-        return element("p", {}, "Importing each of " + shown(found.modules) + " Python modules once, over " + found.sites.length +
-            " entries of sys.path, looks into " + shown(found.existing.probes) + " layers for names that exist and into " +
-            shown(found.missing.probes) + " for names that do not; flattened, into " + shown(found.existing.flat) + " and " +
-            shown(found.missing.flat) + ".");
+        return element("p", {}, "Importing each Python module once (" + shown(found.modules) + "), over sys.path (" +
+            found.sites.length + (found.sites.length === 1 ? " entry" : " entries") + "), looks into " +
+            many(found.existing.probes, "layer") + " for names that exist and into " + shown(found.missing.probes) +
+            " for names that do not; flattened, into " + shown(found.existing.flat) + " and " + shown(found.missing.flat) + ".");
     }
 
     // ---- ZFS ----
@@ -274,7 +300,7 @@
     function tiles(image) {
         const tile = (value, text) => element("div", { class: "tile" }, element("b", {}, value), element("span", {}, text));
         return element("section", { class: "tiles" },
-            tile(size(image.payload.in), "in " + image.layers.length + " layers"),
+            tile(size(image.payload.in), "in " + many(image.layers.length, "layer")),
             tile(size(image.payload.dead), percent(image.payload.dead, image.payload.in) + " dead"),
             tile((100 * image.dive.efficiency).toFixed(1) + " %", "efficiency, as dive has it"),
             tile(image.lookups.existing.mean.toFixed(2), "layers looked into for a path"),
@@ -302,6 +328,8 @@
             element("span", { class: "ramp" }), "all dead"), ...treemap(image.tree));
         map.id = "treemap";
         main.append(map);
+        if (image.hidden.length) main.append(section("What each layer hides", "Files of older layers that a newer layer " +
+            "overwrites or deletes: they are stored and pulled, and no container sees them. Click to go in.", ...hiddenTrees(image)));
         main.append(section("Layers by directory", "How many directories (logarithmic) lie in how many layers. A lookup goes through " +
             "all layers that hold the directory; flattened, through one.", ...lookupChart(image.lookups, image.layers.length),
             lookupTable(image.lookups), costs(image.lookups.model), python(image.lookups)));

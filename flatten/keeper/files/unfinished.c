@@ -2,12 +2,14 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 static const char temporary_prefix[] = ".flatbed-"; /* of an atomic_file */
 static const char run_prefix[] = ".flatbed-run-";   /* of what has a lock of its own */
@@ -108,6 +110,31 @@ int unfinished_file_rename(int parent, const char *from, int fd, char name[UNFIN
 
 /* ---- removal ---- */
 
+/*
+ * True for file systems that no other host writes to. Elsewhere a lock may not show what another
+ * host does: flock(2) on a directory of NFS is a lock on this host alone.
+ */
+static bool is_of_this_host(int dir)
+{
+    enum { ZFS_MAGIC = 0x2fc12fc1 };
+    struct statfs fs;
+
+    if (fstatfs(dir, &fs) < 0)
+        return false;
+    switch ((uint64_t)fs.f_type) {
+    case EXT4_SUPER_MAGIC:
+    case XFS_SUPER_MAGIC:
+    case BTRFS_SUPER_MAGIC:
+    case F2FS_SUPER_MAGIC:
+    case TMPFS_MAGIC:
+    case OVERLAYFS_SUPER_MAGIC:
+    case ZFS_MAGIC:
+        return true;
+    default:
+        return false;
+    }
+}
+
 typedef bool name_filter(const char *name);
 typedef void name_action(int dir, const char *name);
 
@@ -133,7 +160,8 @@ static void remove_file(int dir, const char *name)
 
 void unfinished_remove_inside(int dir)
 {
-    each_name(dir, is_temporary, remove_file);
+    if (is_of_this_host(dir))
+        each_name(dir, is_temporary, remove_file);
 }
 
 /* Removes a layout; a directory with other files stays. */
@@ -184,5 +212,6 @@ static void remove_left_over(int parent, const char *name)
 
 void unfinished_remove_beside(int parent)
 {
-    each_name(parent, is_of_run, remove_left_over);
+    if (is_of_this_host(parent))
+        each_name(parent, is_of_run, remove_left_over);
 }

@@ -93,6 +93,8 @@ void json_position(const struct json_doc *doc, size_t offset, unsigned *line, un
 struct json *json_get(const struct json *object, const char *key);
 /* As json_get, for a key that may hold NUL bytes. */
 struct json *json_get_len(const struct json *object, const char *key, size_t key_len);
+/* Returns true if the member's name is `key`, all of it: names may hold NUL bytes. */
+bool json_member_is(const struct json_member *member, const char *key);
 /* Returns the value below a chain of member names that ends with NULL; NULL if one is missing. */
 struct json *json_path(const struct json *value, ...) __attribute__((sentinel));
 /* Returns the item at the index, or NULL. */

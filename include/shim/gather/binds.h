@@ -21,6 +21,13 @@ struct bind_below {
     const char *opaque; /* as in bind_source */
 };
 
+/* The one who wants a mount, by its source and target. */
+enum bind_origin {
+    BIND_OF_USER,
+    BIND_OF_CDI,    /* a CDI specification of the host has it */
+    BIND_OF_DRIVER, /* a file of NVIDIA's driver on its own path */
+};
+
 struct bind_source {
     const char
         *target; /* of any mount: where links of the container's root lead, if elsewhere; or NULL */
@@ -46,6 +53,9 @@ struct bind_source {
     const char *state; /* the directory of an engine that holds it, if the engine does not mount it;
                           or NULL */
     bool readable, writable;
+    enum bind_origin origin; /* BIND_OF_USER for what a user could have put there */
+    bool origin_writable;    /* the specification does not make it read-only */
+    bool socket;
 };
 
 struct bind_rule_path {

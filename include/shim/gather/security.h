@@ -6,15 +6,27 @@
 #define SHIM_SECURITY_H
 
 #include "shim/gather/security_devices.h"
-#include "shim/request/facts.h"
+
+/* A hook of config.json. */
+struct hook_fact {
+    const struct json *entry;
+    const char *problem; /* why it is not allowed, or NULL; static */
+};
 
 struct security_facts {
-    bool host_root;                /* the container's process would be root on the host */
-    bool host_root_later;          /* it could become root there by CAP_SETUID */
+    bool host_root; /* the container's process would be root on the host */
+    const char
+        *root_by; /* ambient capabilities by which it acts as root there, in words; or NULL */
+    bool own_ids; /* its ids are those of a user namespace, and known */
+    const char *root_inside; /* "uid 5" or "gid 5": the id there that is root's on the host; or NULL
+                              */
+    const char *ids_problem; /* why the ids are not known, or NULL */
     unsigned host_namespaces;      /* bits of enum namespace_kind: shared with the host */
     struct device_numbers devices; /* of the host's files that "devices" allows */
     const char *let_through; /* system calls of seccomp.deny that the filter allows; "" if none */
     const char *filter_problem; /* why the filter cannot be judged, or NULL */
+    struct hook_fact *hooks;    /* all of them, if the policy does not keep them */
+    size_t hook_count;
     struct json *profile; /* seccomp.profile, if it must be put in; in the document; else NULL */
 };
 
@@ -22,9 +34,8 @@ struct security_facts {
  * Gathers the facts. `doc` gets the values that may be put in; texts are in the arena. Fails only
  * without memory: a filter that cannot be judged is `filter_problem`.
  */
-int security_gather(const struct policy *policy, const struct spec *spec, const struct facts *facts,
-                    struct json_doc *doc, struct arena *arena, struct security_facts *out,
-                    struct err *err) must_check;
+int security_gather(const struct policy *policy, const struct spec *spec, struct json_doc *doc,
+                    struct arena *arena, struct security_facts *out, struct err *err) must_check;
 
 /* Returns the bits of the capabilities that the policy leaves to a container, or to a privileged
  * one. Pure. */

@@ -27,6 +27,15 @@ bool rundir_lacks(const char *kind, const char *directory, const char *name);
  */
 int rundir_lock(const char *kind, struct err *err) must_check;
 
+/*
+ * Locks an open directory of rundir_open exclusively, until the descriptor is closed. ERR_LIMIT
+ * after ten seconds.
+ */
+int rundir_hold(int dirfd, struct err *err) must_check;
+
+/* As rundir_hold, but returns false at once if another process holds the lock. */
+bool rundir_try_hold(int dirfd);
+
 /* The longest name, in bytes. */
 enum { RUNDIR_NAME = 200 };
 /*
@@ -34,6 +43,9 @@ enum { RUNDIR_NAME = 200 };
  * and so does a leading dot. ERR_LIMIT if the name would be longer than RUNDIR_NAME.
  */
 int rundir_escape(const char *text, struct buf *out, struct err *err) must_check;
+
+/* Appends the text that rundir_escape made the name of. Returns false if it made no such name. */
+bool rundir_unescape(const char *name, size_t len, struct buf *out);
 
 /*
  * Appends the content of a file, which must be owned by root and not writable by others:

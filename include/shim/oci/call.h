@@ -12,7 +12,7 @@ struct call {
     const char *command; /* NULL: none, such as `--version` alone */
     const char *bundle;  /* NULL: the working directory */
     const char *config;  /* crun's --config; NULL: config.json of the bundle */
-    const char *id;      /* the container, for create, run, restore and exec */
+    const char *id;      /* the container, for create, run, restore, exec and delete */
     const char *process; /* exec's --process; NULL if it is not given or in doubt */
     const char *log;     /* NULL: none */
     const char *log_format;

@@ -33,7 +33,8 @@ int lowlevel_find(const char *const *names, size_t count, struct lowlevel *out,
                   struct err *err) must_check;
 
 /*
- * Finds the runtime that has a container called by one of the words, by its state directory (runc
+ * Finds the runtime that has a container called by the first of the words that names one, by its
+ * state directory (runc
  * keeps ROOT/ID/state.json, crun ROOT/ID/status; ROOT is /run/runc or /run/crun if NULL). Used if
  * no policy says which runtime started a container. Returns 0, or -1 if none has it: no error.
  */

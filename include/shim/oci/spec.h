@@ -4,7 +4,8 @@
  *
  * Go's encoding/json matches member names without regard to case (and folds U+017F and U+212A), C
  * runtimes do not: a document with "Mounts" beside "mounts" would be two different containers. Such
- * members are refused in every object that is read, and so are wrong types.
+ * members are refused at every depth, as are NUL bytes in names and texts, where C ends them. So
+ * are wrong types of what is read.
  */
 #ifndef SHIM_SPEC_H
 #define SHIM_SPEC_H
@@ -39,7 +40,9 @@ struct spec {
     uint32_t groups[SPEC_GROUPS]; /* process.user.additionalGids; at most SPEC_GROUPS are kept */
     size_t group_count;
     struct id_map uid_map, gid_map; /* empty: no user namespace of its own */
-    bool joins_user_namespace; /* it joins an existing one, whose mapping is not in config.json */
+    bool joins_user_namespace;  /* it joins an existing one, whose mapping config.json may not have,
+                                   or gets one without a mapping */
+    const char *user_namespace; /* the path of the one that it joins; NULL: none, or in doubt */
 };
 
 /*
@@ -63,6 +66,9 @@ const char *spec_env(const struct spec *spec, const char *name);
 
 /* Returns true if the list of a mount's options (or NULL) has this one. */
 bool spec_has_option(const struct json *options, const char *name);
+
+/* Returns true if an entry of `mounts` shows its files with other owners than they have. */
+bool spec_is_idmapped(const struct json *mount);
 
 /* Returns true if Go would take one member name for the other, but they are not the same bytes. */
 bool spec_name_shadows(const char *name, size_t len, const char *known);

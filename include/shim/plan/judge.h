@@ -21,6 +21,7 @@ struct judgement {
     struct bind_facts binds;
     struct security_facts security;
     struct tuning_facts tuning;
+    struct gpu_facts gpus;
     struct rootfs_facts rootfs;
     struct plan plan; /* its denials are not errors yet (decision_check) */
 };
@@ -28,12 +29,12 @@ struct judgement {
 /*
  * Judges the container. Under a profile whose mode is "off" the plan is empty. `spec` is read from
  * the document `doc`, `bundle` is the open directory that relative sources start from, `id` the id
- * of the container. The judgement borrows from all of them, from the policy and from the arena, and
- * must not be moved. Fails without memory, or if the host cannot be looked at; denials are part of
- * the plan.
+ * of the container, `lowlevel` the path of the low-level runtime (NULL: not known). The judgement
+ * borrows from all of them, from the policy and from the arena, and must not be moved. Fails
+ * without memory, or if the host cannot be looked at; denials are part of the plan.
  */
 int judge_container(const struct policy *policy, const struct spec *spec, struct json_doc *doc,
-                    int bundle, const char *id, struct arena *arena, struct judgement *out,
-                    struct err *err) must_check;
+                    int bundle, const char *id, const char *lowlevel, struct arena *arena,
+                    struct judgement *out, struct err *err) must_check;
 
 #endif

@@ -12,6 +12,7 @@ struct mount_form {
     const char *source; /* the volume's, or the path where that is pinned (pin.h) */
     bool rro;           /* read-only with all that is mounted below it */
     bool idmap;         /* shows ids through the container's user namespace */
+    bool ridmap;        /* so does all that is mounted below it */
 };
 
 /* Makes the entry in the document. A failure is the document's (json_failed). */
@@ -26,12 +27,18 @@ bool mount_entry_has(const struct plan_mount *m, const char *option);
 
 /*
  * Returns 1 if the mount is, member for member, what mount_entry_make gives: a mount that says
- * anything else is not of an earlier edit. (Only "rro" may be there or not.) Else 0, or -1 without
- * memory.
+ * anything else is not of an earlier edit. (Only "rro" may be there or not, and "ridmap" for
+ * "idmap".) Else 0, or -1 without memory.
  */
 int mount_entry_is(const struct spec_mount *mount, const struct plan_mount *m,
                    const struct mount_form *form, const struct spec *spec,
                    struct err *err) must_check;
+
+/*
+ * Returns true if the mount is an overlay over the volume's pool with any private side, as only an
+ * edit makes it: an earlier launch of the bundle may have had another one.
+ */
+bool mount_entry_is_pool(const struct spec_mount *mount, const struct plan_mount *m);
 
 /*
  * Returns the path where the checked source of a volume is pinned (pin.h), in the arena: the same

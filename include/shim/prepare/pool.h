@@ -9,6 +9,7 @@
 #define SHIM_POOL_H
 
 #include "shim/mount/source.h"
+#include "shim/oci/call.h"
 
 /*
  * Checks the pool, and the private side `source`, which may be missing, as pool_prepare does.
@@ -23,10 +24,20 @@ int pool_check(const char *pool, const struct source *source, struct err *err) m
 int pool_prepare(const char *pool, const struct source *source, const struct source_make *make,
                  struct err *err) must_check;
 
+/* The wish of a launch to have a private side alone. */
+struct pool_claim {
+    const struct source *source; /* the private side, prepared */
+    const char *path;            /* by which the mount will name it */
+    bool pinned;                 /* that is a path in PIN_DIRECTORY */
+    const struct call *call;     /* of the launch: --root and id of the container */
+};
+
 /*
- * Returns true if an overlay with that private side is mounted already, in any namespace: the
- * kernel would not mount it again (overlay.h). Returns false also if this cannot be found out.
+ * Claims the private side for this launch, in /run/flatbed/pool, under a lock: of launches at the
+ * same time one gets it. Whether it is free is asked of the claims and of all mount tables; nothing
+ * is mounted, not even for a moment, as that would disturb the launch that has it. Returns 0, or 1
+ * if another container has it.
  */
-bool pool_busy(const char *pool, const struct source *source);
+int pool_take(const struct pool_claim *claim, struct err *err) must_check;
 
 #endif

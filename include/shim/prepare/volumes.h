@@ -8,6 +8,7 @@
 #define SHIM_VOLUMES_H
 
 #include "shim/mount/source.h"
+#include "shim/oci/call.h"
 #include "shim/plan/decision/decision.h"
 #include "shim/request/facts.h"
 
@@ -22,10 +23,11 @@ const struct user_ids *volumes_user(const struct outcome *o, const struct facts 
                                     struct source_make *make);
 
 /*
- * Prepares the sources. May enter a private mount namespace; the outcomes then name the pinned
- * paths. Reasons and paths are in the arena. ERR_POLICY and ERR_SYSTEM name the volume.
+ * Prepares the sources for the container of a call. May enter a private mount namespace; the
+ * outcomes then name the pinned paths. Reasons and paths are in the arena. ERR_POLICY and
+ * ERR_SYSTEM name the volume.
  */
-int volumes_prepare(const struct facts *facts, bool enforce, struct arena *arena,
-                    struct decision *decision, struct err *err) must_check;
+int volumes_prepare(const struct call *call, const struct facts *facts, bool enforce,
+                    struct arena *arena, struct decision *decision, struct err *err) must_check;
 
 #endif

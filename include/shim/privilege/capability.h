@@ -10,7 +10,8 @@
 
 #include <stdint.h>
 
-/* Returns the bit of "CAP_CHOWN", "chown" or "CHOWN"; 0 for a name that libcap does not know. */
+/* Returns the bit of "CAP_CHOWN", "chown", "CHOWN" or "0"; 0 for a name that libcap does not know.
+ */
 uint64_t capability_bit(const char *name);
 
 /* Returns the bits of a list of a process: "bounding", "effective" … */

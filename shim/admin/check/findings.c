@@ -33,25 +33,47 @@ static const char *keep_text(struct findings *f, const char *text, size_t len)
     return copy ? copy : "";
 }
 
-void findings_add(struct findings *f, enum finding_level level, const char *rule,
-                  const struct policy_place *place, const char *format, ...)
+/* Returns the new finding; NULL without memory. */
+__attribute__((format(printf, 4, 0))) static struct finding *
+add_text(struct findings *f, enum finding_level level, const char *rule, const char *format,
+         va_list args)
 {
     struct finding *finding = add_finding(f);
     _cleanup_buf_ struct buf text = BUF_INIT;
-    va_list args;
 
     if (!finding)
-        return;
-    va_start(args, format);
+        return NULL;
     buf_vprintf(&text, format, args);
-    va_end(args);
     finding->level = level;
     finding->rule = rule;
     finding->message = keep_text(f, text.failed ? NULL : text.data, text.len);
-    if (place && place->file) {
+    return finding;
+}
+
+void findings_add(struct findings *f, enum finding_level level, const char *rule,
+                  const struct policy_place *place, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    struct finding *finding = add_text(f, level, rule, format, args);
+    va_end(args);
+    if (finding && place && place->file) {
         finding->file = keep_text(f, place->file->path, strlen(place->file->path));
         json_position(place->file->doc, place->offset, &finding->line, &finding->column);
     }
+}
+
+void findings_add_file(struct findings *f, enum finding_level level, const char *rule,
+                       const char *file, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    struct finding *finding = add_text(f, level, rule, format, args);
+    va_end(args);
+    if (finding)
+        finding->file = keep_text(f, file, strlen(file));
 }
 
 /*

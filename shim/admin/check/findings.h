@@ -31,6 +31,11 @@ void findings_add(struct findings *f, enum finding_level level, const char *rule
                   const struct policy_place *place, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
+/* Adds a finding about a file that does not belong to the policy. */
+void findings_add_file(struct findings *f, enum finding_level level, const char *rule,
+                       const char *file, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
 /* Adds the error from loading a policy: "FILE:LINE:COLUMN: reason" is taken apart. */
 void findings_add_error(struct findings *f, const struct err *err);
 

@@ -106,6 +106,29 @@ static const struct policy_bind_rule *rule_above(const struct policy_binds *bind
 }
 
 /*
+ * Reports a rule that gives users what engines keep for other containers: it was needed before the
+ * engine's own files were told apart.
+ */
+static void lint_engine_files(const struct policy_bind_rule *rule, struct findings *out)
+{
+    static const char *const directories[] = {"/var/lib/docker/containers",
+                                              "/var/lib/containers/storage",
+                                              "/run/containers",
+                                              "/var/lib/containerd",
+                                              "/run/containerd",
+                                              "/var/lib/kubelet"};
+    static const char volumes[] = "/var/lib/containers/storage/volumes";
+
+    for (size_t i = 0; i < sizeof(directories) / sizeof(*directories); i++)
+        if (rule->access != BIND_DENY && path_is_beneath(rule->path.text, directories[i]) &&
+            !path_is_beneath(rule->path.text, volumes))
+            findings_add(out, FINDING_WARNING, "engine-files", &rule->place,
+                         "binds: by this rule users can mount the files of other containers; those "
+                         "that an engine mounts by itself need no rule, and \"named_volumes\" is "
+                         "one for volumes");
+}
+
+/*
  * Reports a rule that never decides, or needlessly. Of equal paths the last decides. A rule that
  * allows is never called needless: beneath an overlay only such a rule makes a mount possible
  * (plan_binds.c).
@@ -114,6 +137,7 @@ static void lint_rule(const struct policy_binds *binds, size_t index, struct fin
 {
     const struct policy_bind_rule *rule = &binds->rules[index];
 
+    lint_engine_files(rule, out);
     for (size_t i = index + 1; i < binds->rule_count; i++)
         if (strcmp(binds->rules[i].path.text, rule->path.text) == 0) {
             findings_add(out, FINDING_WARNING, "bind-twice", &rule->place,

@@ -3,6 +3,7 @@
 #include "shim/host/user.h"
 #include "shim/mount/source.h"
 #include "shim/mount/source_wait.h"
+#include "shim/oci/lowlevel.h"
 #include "shim/prepare/pool.h"
 #include "shim/prepare/volumes.h"
 #include "shim/restack/restack.h"
@@ -77,6 +78,21 @@ static int check_sources(const struct judgement *j, struct arena *arena, struct 
     return 0;
 }
 
+/* ---- the low-level runtime ---- */
+
+/* Returns the path of the runtime that the policy names, in the arena; NULL if there is none. */
+static const char *find_lowlevel(const struct policy *policy, struct arena *arena)
+{
+    const struct policy_list *paths = &policy->runtime_paths;
+    struct lowlevel low;
+    struct err ignored;
+
+    if (lowlevel_find(paths->given ? paths->items : lowlevel_defaults,
+                      paths->given ? paths->count : LOWLEVEL_DEFAULTS, &low, &ignored) < 0)
+        return NULL;
+    return arena_strndup(arena, low.path, strlen(low.path));
+}
+
 /* ---- the owner ---- */
 
 static int find_owner(struct explanation *e, struct arena *arena, struct err *err)
@@ -123,7 +139,8 @@ int explain_container(const struct policy *policy, struct json_doc *doc, int bun
     struct err denials = ERR_INIT;
     struct judgement *j = &out->judgement;
     struct decision *d = &out->decision;
-    if (judge_container(policy, &out->spec, doc, bundle, id, arena, j, err) < 0)
+    if (judge_container(policy, &out->spec, doc, bundle, id, find_lowlevel(policy, arena), arena, j,
+                        err) < 0)
         return -1;
     out->policy = j->policy;
     out->judged = j->policy->mode != POLICY_OFF;

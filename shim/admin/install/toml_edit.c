@@ -1,6 +1,6 @@
 #include "shim/admin/install/toml_edit.h"
 
-#include "shim/admin/install/toml.h"
+#include "shim/admin/engine/toml.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -18,13 +18,24 @@ int decision_begin(const struct plan *plan, struct arena *arena, struct decision
     return 0;
 }
 
+/* True for a variable that is added for the mount, or that an earlier edit added with it. */
+static bool comes_with(const struct outcome *o, size_t mount, bool earlier)
+{
+    const struct plan_variable *v = &o->op->variable;
+
+    return o->op->kind == PLAN_ENV && v->mount == mount &&
+           (o->verdict == PLAN_ADDED || (earlier && o->verdict == PLAN_KEPT && v->same));
+}
+
 void decision_skip(struct decision *decision, size_t mount, const char *reason)
 {
+    bool earlier = decision->list[mount].op->mount.earlier;
+
     decision->list[mount].verdict = PLAN_SKIPPED;
     decision->list[mount].reason = reason;
     for (size_t i = 0; i < decision->count; i++) {
         struct outcome *o = &decision->list[i];
-        if (o->op->kind == PLAN_ENV && o->op->variable.mount == mount && o->verdict == PLAN_ADDED) {
+        if (comes_with(o, mount, earlier)) {
             o->verdict = PLAN_SKIPPED;
             o->reason = "its volume was left out";
         }
@@ -36,6 +47,8 @@ static bool outcome_changes(const struct outcome *o)
 {
     if (o->op->kind == PLAN_ROOTFS)
         return false;
+    if (o->op->kind == PLAN_MOUNT && o->op->mount.earlier && o->verdict != PLAN_KEPT)
+        return true;
     return o->verdict == PLAN_ADDED || o->verdict == PLAN_DOWNGRADED || o->hold;
 }
 

@@ -11,6 +11,7 @@ static const char *const kinds[] = {
     [PLAN_SHM] = "shm",
     [PLAN_RLIMIT] = "limit",
     [PLAN_ROOTFS] = "rootfs",
+    [PLAN_GPUS] = "gpus",
 };
 
 static const char *const verdicts[] = {
@@ -86,6 +87,9 @@ static void describe_by_kind(const struct outcome *o, struct arena *arena, struc
         break;
     case PLAN_RLIMIT:
         describe_value(op, op->rlimit.name, op->rlimit.value, out);
+        break;
+    case PLAN_GPUS:
+        out->value = op->gpus.value;
         break;
     case PLAN_SECURITY:
     case PLAN_CAPABILITIES:

@@ -46,32 +46,50 @@ static void order_insert(struct order *o, size_t at, const char *target)
     o->count++;
 }
 
+/* Returns true for a mount that is a request, or that an earlier edit made and this one does not
+ * keep. */
+static bool is_taken_out(const struct decision *decision, const struct spec_mount *mount,
+                         size_t index)
+{
+    const struct requests *requests = decision->plan->requests;
+
+    for (size_t i = 0; requests && i < requests->mount_count; i++)
+        if (requests->mounts[i] == index)
+            return true;
+    for (size_t i = 0; i < decision->count; i++) {
+        const struct outcome *o = &decision->list[i];
+        if (o->op->kind == PLAN_MOUNT && o->op->mount.earlier == mount && o->verdict != PLAN_KEPT)
+            return true;
+    }
+    return false;
+}
+
 static int order_init(struct order *o, const struct decision *decision, const struct spec *spec,
                       struct err *err)
 {
-    const struct requests *requests = decision->plan->requests;
-    size_t out = 0;
-
     o->list = calloc(spec->mount_count + decision->count + 1, sizeof(*o->list));
     if (!o->list)
         return err_nomem(err);
     for (size_t i = 0; i < spec->mount_count; i++)
-        if (requests && out < requests->mount_count && requests->mounts[out] == i)
-            out++;
-        else
+        if (!is_taken_out(decision, &spec->list[i], i))
             o->list[o->count++] = spec->list[i].destination;
     return 0;
 }
 
 /* ---- the whole plan ---- */
 
-static void remove_requests(const struct requests *requests, struct json_doc *doc,
-                            const struct spec *spec)
+static void remove_mounts(const struct decision *decision, const struct spec *spec)
+{
+    for (size_t i = spec->mount_count; i > 0; i--)
+        if (is_taken_out(decision, &spec->list[i - 1], i - 1))
+            json_remove_at(spec->mounts, i - 1);
+}
+
+static void remember_requests(const struct requests *requests, struct json_doc *doc,
+                              const struct spec *spec)
 {
     struct json *annotations = json_get(spec->root, "annotations");
 
-    for (size_t i = requests->mount_count; i > 0; i--)
-        json_remove_at(spec->mounts, requests->mounts[i - 1]);
     if (!requests->remembered)
         return;
     if (!json_is(annotations, JSON_OBJECT))
@@ -99,18 +117,32 @@ static int add_mounts(const struct decision *decision, struct json_doc *doc,
     return 0;
 }
 
-static int add_variables(const struct decision *decision, struct json_doc *doc,
+/* Removes a variable that an earlier edit added. */
+static void remove_variable(const struct spec *spec, const char *text)
+{
+    for (size_t i = json_count(spec->env); i > 0; i--) {
+        const char *other = json_text(json_at(spec->env, i - 1));
+        if (other && strcmp(other, text) == 0)
+            json_remove_at(spec->env, i - 1);
+    }
+}
+
+static int set_variables(const struct decision *decision, struct json_doc *doc,
                          const struct spec *spec, struct err *err)
 {
     for (size_t i = 0; i < decision->count; i++) {
         const struct outcome *o = &decision->list[i];
         const struct plan_variable *v = &o->op->variable;
-        if (o->op->kind != PLAN_ENV || o->verdict != PLAN_ADDED)
+        bool gone = o->op->kind == PLAN_ENV && o->verdict == PLAN_SKIPPED && v->same;
+        if (o->op->kind != PLAN_ENV || (o->verdict != PLAN_ADDED && !gone))
             continue;
         _cleanup_free_ char *text = strf("%s=%s", v->name, v->value);
         if (!text)
             return err_nomem(err);
-        json_append(doc, json_list(doc, spec->process, "env"), json_string(doc, text));
+        if (gone)
+            remove_variable(spec, text);
+        else
+            json_append(doc, json_list(doc, spec->process, "env"), json_string(doc, text));
     }
     return 0;
 }
@@ -120,10 +152,12 @@ int apply_decision(const struct decision *decision, struct json_doc *doc, const 
 {
     apply_binds(decision, doc);
     apply_security(decision, doc, spec);
+    apply_gpus(decision, doc, spec);
     apply_tuning(decision, doc, spec);
+    remove_mounts(decision, spec);
     if (decision->plan->requests)
-        remove_requests(decision->plan->requests, doc, spec);
-    if (add_mounts(decision, doc, spec, err) < 0 || add_variables(decision, doc, spec, err) < 0)
+        remember_requests(decision->plan->requests, doc, spec);
+    if (add_mounts(decision, doc, spec, err) < 0 || set_variables(decision, doc, spec, err) < 0)
         return -1;
     return json_failed(doc) ? err_nomem(err) : 0;
 }

@@ -10,6 +10,9 @@ void apply_binds(const struct decision *decision, struct json_doc *doc);
 /* Removes capabilities, and puts in what the policy's "security" demands. */
 void apply_security(const struct decision *decision, struct json_doc *doc, const struct spec *spec);
 
+/* Rewrites the request for GPUs, or takes their nodes out. */
+void apply_gpus(const struct decision *decision, struct json_doc *doc, const struct spec *spec);
+
 /* Sets the size of /dev/shm and the resource limits. */
 void apply_tuning(const struct decision *decision, struct json_doc *doc, const struct spec *spec);
 

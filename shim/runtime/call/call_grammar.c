@@ -364,6 +364,18 @@ static void read_exec(struct reader *r, bool crun)
     }
 }
 
+/* Reads a delete. One that the runtime would refuse has no id. */
+static void read_delete(struct reader *r, bool crun)
+{
+    bool rejected = r->out->rejected;
+
+    r->table = crun ? call_crun_delete : call_runc_delete;
+    int operands = crun ? argp_operands(r) : go_command(r);
+    if (operands != 1 || r->out->rejected)
+        r->out->call.id = NULL;
+    r->out->rejected = rejected;
+}
+
 static unsigned runc_command_bit(const char *command)
 {
     if (strcmp(command, "restore") == 0)
@@ -394,6 +406,8 @@ void grammar_read(const struct grammar *grammar, int argc, char *const argv[], s
     out->call.command = next_word(&r);
     if (out->call.command && strcmp(out->call.command, "exec") == 0)
         read_exec(&r, crun);
+    if (out->call.command && strcmp(out->call.command, "delete") == 0)
+        read_delete(&r, crun);
     if (!grammar_command_creates(out->call.command))
         return;
     r.table = crun ? crun_table(out->call.command) : call_runc_command;

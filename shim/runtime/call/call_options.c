@@ -91,6 +91,13 @@ const struct option call_runc_exec[] = {
     {0},
 };
 
+const struct option call_runc_delete[] = {
+    {"force", "f", false, FIELD_OTHER, 0},
+    {"help", "h", false, FIELD_HELP, 0},
+    GLOBAL_OPTIONS,
+    {0},
+};
+
 /* The options that every command of crun has from argp. */
 #define ARGP_OPTIONS                                                                               \
     {"program-name", "", true, FIELD_OTHER, 0}, {"help", "?", false, FIELD_HELP, 0},               \
@@ -120,6 +127,13 @@ const struct option call_crun_create[] = {
 
 const struct option call_crun_exec[] = {
     EXEC_OPTIONS,
+    ARGP_OPTIONS,
+    {0},
+};
+
+const struct option call_crun_delete[] = {
+    {"force", "f", false, FIELD_OTHER, 0},
+    {"regex", "r", false, FIELD_OTHER, 0},
     ARGP_OPTIONS,
     {0},
 };

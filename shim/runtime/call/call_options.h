@@ -29,9 +29,11 @@ struct option {
 extern const struct option call_runc_globals[];
 extern const struct option call_runc_command[];
 extern const struct option call_runc_exec[];
+extern const struct option call_runc_delete[];
 extern const struct option call_crun_globals[];
 extern const struct option call_crun_create[];
 extern const struct option call_crun_exec[];
+extern const struct option call_crun_delete[];
 extern const struct option call_crun_restore[];
 
 #endif

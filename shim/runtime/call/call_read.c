@@ -76,6 +76,11 @@ bool call_execs(const struct call *call)
            call->process;
 }
 
+bool call_deletes(const struct call *call)
+{
+    return !call->help && call->command && strcmp(call->command, "delete") == 0 && call->id;
+}
+
 static bool same_text(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);
@@ -170,6 +175,19 @@ static bool readings_differ(const struct reading *list, int count)
     return false;
 }
 
+/* Returns the id of the readings that have one, or NULL if these differ. */
+static const char *agreed_id(const struct reading *list, int count)
+{
+    const char *id = NULL;
+
+    for (int i = 0; i < count; i++) {
+        if (list[i].call.id && id && strcmp(list[i].call.id, id) != 0)
+            return NULL;
+        id = list[i].call.id ? list[i].call.id : id;
+    }
+    return id;
+}
+
 int call_read(int argc, char *const argv[], enum lowlevel_flavor flavor, struct call *out,
               struct err *err)
 {
@@ -181,8 +199,10 @@ int call_read(int argc, char *const argv[], enum lowlevel_flavor flavor, struct 
         all.count = drop_unknown_commands(all.list, all.count);
     *out = all.count ? all.list[0].call : all.refused.call;
     bool apart = all.count && readings_differ(all.list, all.count);
-    if (!creates && apart)
+    if (!creates && apart) {
         out->process = NULL;
+        out->id = agreed_id(all.list, all.count);
+    }
     /* If any grammar would create a container, a reading that does nothing is not trusted. */
     bool doubtful = !creates && all.refused_creation;
     if (all.count == 0 || (doubtful && flavor != FLAVOR_UNKNOWN))

@@ -1,8 +1,9 @@
 #include "shim/runtime/exec/exec.h"
 
 #include "shim/gather/tuning.h"
-#include "shim/oci/bundle.h"
+#include "shim/oci/spec.h"
 #include "shim/runtime/exec/exec_rules.h"
+#include "shim/runtime/exec/process_file.h"
 #include "shim/runtime/exec/state.h"
 
 #include <errno.h>
@@ -35,17 +36,18 @@ static struct json *list_of(struct json_doc *doc, const char *key)
     return json_is(list, JSON_ARRAY) ? list : NULL;
 }
 
-static int add_variables(struct bundle *file, const struct json *variables, struct err *err)
+static int add_variables(const char *source, struct json_doc *doc, const struct json *variables,
+                         struct err *err)
 {
     if (!json_count(variables))
         return 0;
-    struct json *env = list_of(file->doc, "env");
+    struct json *env = list_of(doc, "env");
     if (!env)
-        return err_set(err, ERR_FORMAT, "%s: not a process", file->path);
+        return err_set(err, ERR_FORMAT, "%s: not a process", source);
     for (size_t i = 0; i < variables->len; i++) {
         const char *text = json_text(variables->items[i]);
         if (text && !sets(env, text))
-            json_append(file->doc, env, json_string(file->doc, text));
+            json_append(doc, env, json_string(doc, text));
     }
     return 0;
 }
@@ -103,18 +105,19 @@ static void put_limit(struct json_doc *doc, struct json *list, const struct json
     json_set(doc, present, "soft", json_number(doc, bounded(soft, type, host)));
 }
 
-static int add_limits(struct bundle *file, const struct json *limits, struct err *err)
+static int add_limits(const char *source, struct json_doc *doc, const struct json *limits,
+                      struct err *err)
 {
     struct tuning_facts host;
 
     if (!json_count(limits))
         return 0;
-    struct json *list = list_of(file->doc, "rlimits");
+    struct json *list = list_of(doc, "rlimits");
     if (!list)
-        return err_set(err, ERR_FORMAT, "%s: not a process", file->path);
+        return err_set(err, ERR_FORMAT, "%s: not a process", source);
     tuning_gather(&host);
     for (size_t i = 0; i < limits->len; i++)
-        put_limit(file->doc, list, limits->items[i], &host);
+        put_limit(doc, list, limits->items[i], &host);
     return 0;
 }
 
@@ -134,36 +137,51 @@ static bool keeps_nothing(const struct err *err)
     return err->kind == ERR_UNSUPPORTED || (err->kind == ERR_SYSTEM && err->sys == ENOENT);
 }
 
-static int edit_process(const struct call *call, const struct json *state, struct err *err)
+/* Edits the text of a process, which `source` names. */
+static int edit_process(const char *source, const struct json *state, struct buf *text,
+                        struct err *err)
 {
-    _cleanup_bundle_ struct bundle file = BUNDLE_INIT;
+    static const struct json_options options = {.max_bytes = PROCESS_FILE_BYTES,
+                                                .unique_keys = true};
     const struct json *rules = json_get(state, "rules");
+    _cleanup_json_ struct json_doc *doc =
+        json_parse(text->data ? text->data : "", text->len, &options, err);
     struct spec process;
 
-    if (bundle_open_file(&file, call->process, err) < 0)
+    if (!doc || (rules && spec_read_exec(doc, &process, err) < 0))
+        return err_wrap(err, "%s", source);
+    if (exec_rules_apply(rules, &process, doc, err) < 0 ||
+        add_variables(source, doc, array_of(state, "env"), err) < 0 ||
+        add_limits(source, doc, array_of(state, "rlimits"), err) < 0)
         return -1;
-    if (rules && spec_read_exec(file.doc, &process, err) < 0)
-        return err_wrap(err, "%s", file.path);
-    if (exec_rules_apply(rules, &process, file.doc, err) < 0 ||
-        add_variables(&file, array_of(state, "env"), err) < 0 ||
-        add_limits(&file, array_of(state, "rlimits"), err) < 0)
-        return -1;
-    if (json_failed(file.doc))
-        return err_nomem(err);
-    file.fleeting = true;
-    return json_modified(file.doc) ? bundle_write(&file, err) : 0;
+    buf_truncate(text, 0);
+    return json_write(doc, text, err);
 }
 
-int exec_edit(const struct call *call, struct err *err)
+/* Without enforced rules nothing is refused here: the runtime gets what was read. */
+static int hand_on_process(const char *source, const struct json *state, int *copy, struct err *err)
+{
+    bool enforced = exec_rules_enforced(json_get(state, "rules"));
+    _cleanup_buf_ struct buf text = BUF_INIT;
+
+    if (process_file_read(source, &text, err) < 0)
+        return enforced ? -1 : 0;
+    if (edit_process(source, state, &text, err) < 0 && enforced)
+        return -1;
+    return process_file_copy(&text, copy, err);
+}
+
+int exec_edit(const struct call *call, int *copy, struct err *err)
 {
     _cleanup_json_ struct json_doc *doc = state_load(call->root, call->id, err);
     const struct json *state = doc ? json_root(doc) : NULL;
 
+    *copy = -1;
     if (!doc && keeps_nothing(err))
         return 0;
     if (doc && !json_is(state, JSON_OBJECT))
         err_set(err, ERR_FORMAT, "not an object");
     if (!json_is(state, JSON_OBJECT))
         return err_wrap(err, "the rules for exec in this container cannot be read");
-    return edit_process(call, state, err) < 0 && json_get(state, "rules") ? -1 : 0;
+    return hand_on_process(call->process, state, copy, err);
 }

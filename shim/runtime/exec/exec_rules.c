@@ -1,21 +1,9 @@
 #include "shim/runtime/exec/exec_rules.h"
 
 #include "shim/privilege/capability.h"
+#include "shim/privilege/root_capability.h"
 
 /* ---- keeping the rules, at create ---- */
-
-/* Finds the container's user that is root on the host; false if there is none. */
-static bool root_inside(const struct spec *spec, uint32_t *out)
-{
-    *out = 0;
-    for (size_t i = 0; i < spec->uid_map.count; i++) {
-        const struct id_range *range = &spec->uid_map.ranges[i];
-        *out = range->inside;
-        if (range->outside == 0 && range->count)
-            return true;
-    }
-    return !spec->uid_map.count;
-}
 
 /* Returns the member of the rules: an object with the reason, made if it is missing. */
 static struct json *keep_rule(struct json_doc *doc, struct json *rules, const char *key,
@@ -34,17 +22,16 @@ static struct json *keep_rule(struct json_doc *doc, struct json *rules, const ch
     return rule;
 }
 
-static void keep_root(const struct policy_security *s, const struct spec *spec,
-                      struct json_doc *doc, struct json *rules)
+static void keep_root(const struct judgement *judgement, struct json_doc *doc, struct json *rules)
 {
-    uint32_t uid;
+    const struct policy_security *s = &judgement->policy->security;
 
-    if (!s->root.deny || !root_inside(spec, &uid))
+    if (!s->root.deny || judgement->security.own_ids)
         return;
     _cleanup_free_ char *why = strf("security.user: the process would be root on this host%s%s",
                                     s->root_say ? ": " : "", s->root_say ? s->root_say : "");
     struct json *rule = keep_rule(doc, rules, "root", why ? why : "", &s->root.place);
-    json_set(doc, rule, "uid", json_number(doc, uid));
+    json_set(doc, rule, "uid", json_number(doc, 0));
 }
 
 /* Keeps the bits that stay under this rule and under the one before it. */
@@ -68,6 +55,25 @@ static void keep_privileged(const struct policy_security *s, const struct spec *
     keep_bits(doc, rule, "bounding", capability_list(spec->process, "bounding"));
 }
 
+static bool is_true(const struct json *value)
+{
+    return json_is(value, JSON_BOOL) && value->boolean;
+}
+
+/* Notes whether all policies that kept rules are permissive. */
+static void keep_mode(enum policy_mode mode, bool first, struct json_doc *doc, struct json *rules)
+{
+    if (mode != POLICY_PERMISSIVE)
+        json_remove(rules, "permissive");
+    else if (first && json_count(rules))
+        json_set(doc, rules, "permissive", json_bool(doc, true));
+}
+
+bool exec_rules_enforced(const struct json *rules)
+{
+    return rules && !is_true(json_get(rules, "permissive"));
+}
+
 int exec_rules_keep(const struct judgement *judgement, const struct spec *spec,
                     struct json_doc *state, struct err *err)
 {
@@ -77,16 +83,18 @@ int exec_rules_keep(const struct judgement *judgement, const struct spec *spec,
 
     if (judgement->policy->mode == POLICY_OFF || !s->given)
         return (int)json_count(rules);
-    if (!rules)
+    bool first = !rules;
+    if (first)
         rules = json_object(state);
     if (judgement->policy->mode == POLICY_ENFORCE) {
-        keep_root(s, spec, state, rules);
+        keep_root(judgement, state, rules);
         keep_privileged(s, spec, state, rules);
     }
     if (kept != ~(uint64_t)0)
         keep_bits(state, rules, "capabilities", kept);
     if (s->privileges.deny)
         json_set(state, rules, "no_new_privileges", json_bool(state, true));
+    keep_mode(judgement->policy->mode, first, state, rules);
     if (json_count(rules))
         json_set(state, json_root(state), "rules", rules);
     return json_failed(state) ? err_nomem(err) : (int)json_count(rules);
@@ -104,12 +112,17 @@ static int deny(const struct json *rule, const char *detail, struct err *err)
 
 static int apply_root(const struct json *rule, const struct spec *process, struct err *err)
 {
+    _cleanup_buf_ struct buf by = BUF_INIT;
     uint64_t root;
 
     if (!rule)
         return 0;
-    if (capability_list(process->process, "ambient") & capability_bit("SETUID"))
-        return deny(rule, "by CAP_SETUID", err);
+    buf_puts(&by, "by ");
+    root_capability_print(process->process, ~(uint64_t)0, &by);
+    if (by.failed)
+        return err_nomem(err);
+    if (by.len > 3)
+        return deny(rule, by.data, err);
     if (json_u64(json_get(rule, "uid"), &root) && root != process->uid)
         return 0;
     return deny(rule, NULL, err);
@@ -148,7 +161,7 @@ int exec_rules_apply(const struct json *rules, const struct spec *process, struc
         apply_privileged(json_get(rules, "privileged"), process, err) < 0)
         return -1;
     const struct json *now = json_get(process->process, "noNewPrivileges");
-    if (json_get(rules, "no_new_privileges") && !(json_is(now, JSON_BOOL) && now->boolean))
+    if (json_get(rules, "no_new_privileges") && !is_true(now))
         json_set(doc, process->process, "noNewPrivileges", json_bool(doc, true));
     return json_failed(doc) ? err_nomem(err) : 0;
 }

@@ -7,6 +7,7 @@
  *   privileged {bounding, why}   no capability beyond those bits, the container's, is allowed
  *   capabilities                 bits: others are removed
  *   no_new_privileges            is set
+ *   permissive                   a process that cannot be read is not refused
  *
  * Pure.
  */
@@ -22,6 +23,9 @@
  */
 int exec_rules_keep(const struct judgement *judgement, const struct spec *spec,
                     struct json_doc *state, struct err *err) must_check;
+
+/* Returns true if a policy that is enforced kept some of the rules (NULL: none). */
+bool exec_rules_enforced(const struct json *rules);
 
 /* Applies the rules (NULL: none) to a process. ERR_POLICY says what is denied, and why. */
 int exec_rules_apply(const struct json *rules, const struct spec *process, struct json_doc *doc,

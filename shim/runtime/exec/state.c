@@ -1,14 +1,12 @@
 #include "shim/runtime/exec/state.h"
 
 #include "shim/host/rundir.h"
+#include "shim/oci/launch_mark.h"
+#include "shim/oci/state_sweep.h"
 #include "shim/runtime/exec/exec_rules.h"
 
 #include <fcntl.h>
 #include <string.h>
-
-enum { STATE_BYTES = 1024 * 1024 };
-
-static const char kind[] = "state";
 
 /* The place of a container's file. */
 struct place {
@@ -47,7 +45,7 @@ static int place_open(const char *root, const char *id, bool make, struct place 
     *out = (struct place){.fd = -1};
     if (name_place(root, id, &directory, &out->name, err) < 0)
         return -1;
-    out->fd = rundir_open(kind, directory.data, make, err);
+    out->fd = rundir_open(STATE_DIRECTORY, directory.data, make, err);
     return out->fd < 0 ? -1 : 0;
 }
 
@@ -142,24 +140,33 @@ static struct json_doc *start_state(const char *root, const char *id, bool again
     return doc ? doc : json_new_object(err);
 }
 
+static int write_state(const char *root, const char *id, struct json_doc *doc, struct err *err)
+{
+    _cleanup_place_ struct place place = {.fd = -1};
+    _cleanup_buf_ struct buf text = BUF_INIT;
+
+    json_set(doc, json_root(doc), STATE_LAUNCH, launch_mark_make(doc, root, id));
+    if (json_write(doc, &text, err) < 0 || place_open(root, id, true, &place, err) < 0 ||
+        rundir_hold(place.fd, err) < 0)
+        return -1;
+    return rundir_write(place.fd, place.name.data, &text, err);
+}
+
 int state_save(const char *root, const char *id, const struct judgement *judgement,
                const struct decision *decision, const struct spec *held, bool again,
                struct err *err)
 {
-    _cleanup_place_ struct place place = {.fd = -1};
-    _cleanup_buf_ struct buf text = BUF_INIT;
+    if (container_exists(root, id))
+        return err_set(err, ERR_POLICY,
+                       "there is a container '%s' already: delete it first, or choose another id",
+                       id);
     _cleanup_json_ struct json_doc *doc = start_state(root, id, again, err);
-
-    if (!doc)
-        return -1;
-    int rules = held ? exec_rules_keep(judgement, held, doc, err) : 0;
-    if (rules < 0)
+    int rules = doc && held ? exec_rules_keep(judgement, held, doc, err) : 0;
+    if (!doc || rules < 0)
         return -1;
     if (!rules && adds_nothing(decision))
         return again ? 0 : state_forget(root, id, err);
-    if (add_ours(decision, doc, err) < 0 || json_write(doc, &text, err) < 0 ||
-        place_open(root, id, true, &place, err) < 0 ||
-        rundir_write(place.fd, place.name.data, &text, err) < 0)
+    if (add_ours(decision, doc, err) < 0 || write_state(root, id, doc, err) < 0)
         return err_wrap(err, "the rules for exec cannot be kept");
     return 0;
 }
@@ -167,16 +174,41 @@ int state_save(const char *root, const char *id, const struct judgement *judgeme
 int state_forget(const char *root, const char *id, struct err *err)
 {
     _cleanup_place_ struct place place = {.fd = -1};
-    _cleanup_buf_ struct buf directory = BUF_INIT;
 
-    if (name_place(root, id, &directory, &place.name, err) < 0)
-        return -1;
-    if (rundir_lacks(kind, directory.data, place.name.data))
+    if (!state_is_kept(root, id))
         return 0; /* most containers have none */
-    place.fd = rundir_open(kind, directory.data, false, err);
-    if (place.fd < 0)
+    if (place_open(root, id, false, &place, err) < 0)
         return err->kind == ERR_SYSTEM && err->sys == ENOENT ? 0 : -1;
     if (unlinkat(place.fd, place.name.data, 0) < 0 && errno != ENOENT)
         return err_sys(err, "cannot remove %s", place.name.data);
     return 0;
+}
+
+bool state_is_kept(const char *root, const char *id)
+{
+    _cleanup_buf_ struct buf directory = BUF_INIT, name = BUF_INIT;
+    struct err ignored;
+
+    return name_place(root, id, &directory, &name, &ignored) == 0 &&
+           !rundir_lacks(STATE_DIRECTORY, directory.data, name.data);
+}
+
+/* Returns true if no launch is under way, and no runtime has the container. */
+static bool is_over(const struct place *place, const char *root, const char *id)
+{
+    struct err ignored;
+    _cleanup_json_ struct json_doc *doc = read_state(place, &ignored);
+    const struct json *mark = doc ? json_get(json_root(doc), STATE_LAUNCH) : NULL;
+
+    return mark ? launch_mark_over(mark) : !container_kept(root, id);
+}
+
+void state_forget_gone(const char *root, const char *id)
+{
+    _cleanup_place_ struct place place = {.fd = -1};
+    struct err ignored;
+
+    if (place_open(root, id, false, &place, &ignored) == 0 &&
+        rundir_hold(place.fd, &ignored) == 0 && is_over(&place, root, id))
+        unlinkat(place.fd, place.name.data, 0);
 }

@@ -60,7 +60,7 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
 @test "help, version, completion" {
     run "$FLATBED" help
     exits 0
-    has "flatbed install [OPTION]... docker|containerd|podman"
+    has "flatbed install [OPTION]... docker|containerd|podman|nvidia"
     [ "$output" = "$("$FLATBED" --help)" ]
     [ "$("$FLATBED" help check)" = "$("$FLATBED" check --help)" ]
     [[ $("$FLATBED" --version) =~ ^flatbed\ [0-9] ]]
@@ -79,7 +79,7 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
     has "did you mean 'check'?"
     run "$FLATBED" install lxc
     exits 2
-    has "expected docker, containerd or podman"
+    has "expected docker, containerd, podman or nvidia"
     run "$FLATBED" explain
     exits 2
     run "$FLATBED" explain --config=x y

@@ -53,7 +53,11 @@ source_is() {
     [ -d "$DIR/logs/1234/$1" ]
 }
 
-gc() { run "$FLATBED" gc "--policy=$DIR/policy.json" --cache "$DIR/no-cache" "$@"; }
+# gc ARGS…: without the lines about launches elsewhere on this host.
+gc() {
+    run "$FLATBED" gc "--policy=$DIR/policy.json" --cache "$DIR/no-cache" "$@"
+    [ "${output:0:1}" = '{' ] || output=$(grep -F "$DIR" <<<"$output" || true)
+}
 
 @test "a container is named by the engine, by its own ID, or by day and short ID" {
     local before
@@ -127,7 +131,7 @@ would remove $at/069f8087cff1e03257a1d8f3edcbb9412f664b3189467ef71ba1e5044283ecf
     [ -z "$output" ]
     policy '{container}'
     run "$FLATBED" gc --cache "$DIR/no-cache"
-    [ -z "$output" ]
+    [[ $output != *"$DIR"* ]]
     gc
     [ "$output" = "removed $DIR/logs/1234/$OTHER: empty" ]
     chmod 0666 "$DIR/policy.json"

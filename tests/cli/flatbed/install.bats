@@ -25,9 +25,9 @@ daemon_json() {
 {
   "log-opts": { "max-size": "10m", "big": 1e400 },
   "runtimes": {
-    "nvidia": {"path": "nvidia-container-runtime",   "runtimeArgs": []}
+    "kata": {"path": "kata-runtime",   "runtimeArgs": []}
   },
-  "default-runtime": "nvidia",
+  "default-runtime": "kata",
   "x-unknown": [ 18446744073709551615 ]
 }
 END
@@ -64,8 +64,8 @@ there_and_back() {
     there_and_back docker daemon.json
     daemon_json daemon.json
     put docker daemon.json --default
-    [ "$(jq -r '."default-runtime", .runtimes.flatbed.path, .runtimes.nvidia.path' daemon.json | tr '\n' ' ')" = \
-        "flatbed $DIR/flatbed-runtime nvidia-container-runtime " ]
+    [ "$(jq -r '."default-runtime", .runtimes.flatbed.path, .runtimes.kata.path' daemon.json | tr '\n' ' ')" = \
+        "flatbed $DIR/flatbed-runtime kata-runtime " ]
     has "systemctl reload docker"
     # only added lines and the default
     [ "$(diff daemon.json.flatbed-backup daemon.json | grep -c '^<')" = 2 ]
@@ -101,13 +101,13 @@ there_and_back() {
     take docker daemon.json
     exits 0
     [ "$(jq -r '."default-runtime", ."log-opts"."max-size", .runtimes.flatbed' daemon.json | tr '\n' ' ')" = \
-        "nvidia 99m null " ]
+        "kata 99m null " ]
     has "daemon.json.flatbed-backup"
     # A default chosen after the install is kept.
     put docker daemon.json --default
-    sed -i 's/"default-runtime": "flatbed"/"default-runtime": "kata"/' daemon.json
+    sed -i 's/"default-runtime": "flatbed"/"default-runtime": "runsc"/' daemon.json
     take docker daemon.json
-    [ "$(jq -r '."default-runtime"' daemon.json)" = kata ]
+    [ "$(jq -r '."default-runtime"' daemon.json)" = runsc ]
 }
 
 @test "docker: a default chosen between two installs is restored, not the first one" {
@@ -115,7 +115,7 @@ there_and_back() {
     put docker daemon.json --default
     sed -i 's/"10m"/"99m"/' daemon.json # this change keeps the backup
     take docker daemon.json
-    sed -i 's/"default-runtime": "nvidia"/"default-runtime": "crun"/' daemon.json
+    sed -i 's/"default-runtime": "kata"/"default-runtime": "crun"/' daemon.json
     cp daemon.json before
     put docker daemon.json --default
     has "what was there is in"
@@ -123,10 +123,10 @@ there_and_back() {
     cmp daemon.json before
     # The new default is also kept if flatbed was installed before without --default.
     put docker daemon.json
-    sed -i 's/"default-runtime": "crun"/"default-runtime": "kata"/' daemon.json
+    sed -i 's/"default-runtime": "crun"/"default-runtime": "runsc"/' daemon.json
     put docker daemon.json --default
     take docker daemon.json
-    [ "$(jq -r '."default-runtime", (.runtimes | keys[])' daemon.json | tr '\n' ' ')" = "kata nvidia " ]
+    [ "$(jq -r '."default-runtime", (.runtimes | keys[])' daemon.json | tr '\n' ' ')" = "runsc kata " ]
 }
 
 @test "docker: the first backup is kept" {
@@ -211,6 +211,9 @@ there_and_back() {
     run "$FLATBED" install docker --config=daemon.json --runtime=flatbed-runtime
     exits 2
     run "$FLATBED" install docker --config=daemon.json --runtime=/nowhere
+    exits 2
+    cp flatbed-runtime $'new\nline'
+    run "$FLATBED" install podman --config=daemon.json --runtime="$DIR"/$'new\nline'
     exits 2
     [ "$(cat daemon.json)" = '{}' ]
 }

@@ -100,7 +100,7 @@ fails() {
 }
 
 @test "--html writes one file, and names in the image are escaped" {
-    ok --html=page.html "oci:$IMAGES/waste:v1"
+    ok -q --html=page.html "oci:$IMAGES/waste:v1"
     [[ $output == *"Dead bytes"* ]]
     [ "$(ls -A)" = page.html ]
     [ "$(grep -c '</script>' page.html)" -eq 2 ]
@@ -108,7 +108,12 @@ fails() {
     sed -n 's/.*id="data">\(.*\)<\/script>/\1/p' page.html >data.json
     "$FLATTEN" analyze --json "oci:$IMAGES/waste:v1" >plain.json
     jq -e --slurpfile plain plain.json '.images[0] | (.tree | [.live, .dead]) == (.payload | [.live, .dead])
-        and del(.tree) == $plain[0].images[0]' data.json
+        and del(.tree, .hidden) == $plain[0].images[0]' data.json
+    # What a layer hides is what the table says, in bytes and files.
+    jq -e '.images[0] | (.layers | map(.killed | add)) as $killed
+        | all(.hidden[]; .bytes == $killed[.by - 1] and .tree.bytes == .bytes and .tree.files == .files)
+        and ([.hidden[].bytes] | add) == .payload.dead
+        and ([.hidden[].files] | add) == ([.kills[].files] | add)' data.json
     rm data.json plain.json
     fails 3 "nowhere" --html=nowhere/page.html "oci:$IMAGES/waste:v1"
     fails 5 "whiteout" --html=other.html "oci:$IMAGES/bad-whiteout"

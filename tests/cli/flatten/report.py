@@ -111,6 +111,46 @@ def check_zoom(check, page):
     check("cells stay in the map", area)
 
 
+def check_hidden(check, page):
+    """Checks the trees of what each layer hides: sums, what is shown, and that they open."""
+    trees = section("What each layer hides") + ".querySelectorAll('details.hidden')"
+    heads = page.run("[...%s].map(d => d.firstChild.textContent)" % trees)
+    check("layers that hide something", [h.split("  ")[0] for h in heads] ==
+          ["Layer 2 hides 31.6 kB in 3 files", "Layer 3 hides 9.4 kB in 9 files"], heads)
+    check("all are closed", page.run("[...%s].every(d => !d.open)" % trees))
+    page.run("%s[0].querySelector('summary').click()" % trees)
+    check("a click opens", page.run("%s[0].open" % trees))
+    names = page.run("[...%s[0].querySelectorAll('li')].map(l => l.textContent)" % trees)
+    check("heaviest first, and one line for directories with one entry",
+          names[0] == "data/deep/er/still 30.0 kB, 1 file, deleted, of layer 1", names)
+    check("three lines", len(names) == 3, names)
+    names = page.run("[...%s[1].querySelectorAll('.name')].map(n => n.textContent)" % trees)
+    check("a directory is opened like a layer", names[0] == "app/" and len(names) == 10, names)
+    check("causes", "deleted" not in page.run("%s[1].textContent" % trees) and
+          "opaque directory" in page.run("%s[1].textContent" % trees))
+    page.run("%s[0].querySelector('summary').click()" % trees)
+
+
+def check_shadows(check, page):
+    """Checks that a table wider than its box has a shadow at the edge behind which it goes on."""
+    table = section("The worst paths") + ".querySelector('.scroll')"
+    page.run("%s.scrollIntoView()" % table)
+    box = page.run("(() => { const b = %s.getBoundingClientRect(), r = %s.querySelector('tbody tr').getBoundingClientRect();"
+                   " return [b.left + scrollX, b.right + scrollX, r.bottom + scrollY - 4]; })()" % (table, table))
+    wide = page.run("%s.scrollWidth > %s.clientWidth" % (table, table))
+    edges = lambda: (page.pixel(box[0] + 1, box[2]), page.pixel(box[1] - 2, box[2]))
+    card = tuple(map(int, page.run("getComputedStyle(%s).backgroundColor" % section("The worst paths"))[4:-1].split(",")))
+    left, right = edges()
+    check("no shadow at the beginning", left == card, (left, card))
+    check("a shadow where the table goes on", (right != card) == wide, (right, card, wide))
+    if not wide:
+        return
+    page.run("%s.scrollLeft = 1e6" % table)
+    page.settle()
+    left, right = edges()
+    check("a shadow at the other side when scrolled", left != card and right == card, (left, right, card))
+
+
 def check_choice(check, page):
     page.run("(() => { const s = document.getElementById('images'); s.value = '1'; "
              "s.dispatchEvent(new Event('change')); })()")
@@ -124,11 +164,16 @@ def check_page(check, browser, path, width, dark):
     page.open(path)
     found = page.run("[document.documentElement.scrollWidth, innerWidth]")
     check("no overflow at %d" % width, found[0] <= width, found)
+    page.run("document.querySelectorAll('details').forEach(d => d.open = true)")
+    check("no overflow with all trees open", page.run("document.documentElement.scrollWidth") <= width)
+    page.run("document.querySelectorAll('details').forEach(d => d.open = false)")
     back = page.run("getComputedStyle(document.body).backgroundColor")
     check("dark is dark", (sum(map(int, back[4:-1].split(","))) < 200) == dark, back)
     check_markup(check, page)
     check_sorting(check, page)
     check_zoom(check, page)
+    check_hidden(check, page)
+    check_shadows(check, page)
     check_choice(check, page)
     check("no problems at %d" % width, not page.problems, page.problems)
 

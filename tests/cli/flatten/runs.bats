@@ -90,6 +90,23 @@ three" ]
     [ "$(ls -A)" = b.tar ]
 }
 
+@test "the next run removes what a killed analyze --html left" {
+    mkfifo pipe
+    "$FLATTEN" analyze --html=page.html docker-archive:- <pipe >/dev/null 2>&1 3>&- &
+    local pid=$!
+    exec 7>pipe
+    wait_until has_left_overs
+    "$FLATTEN" analyze --html=other.html "$IMAGES/old.tar" >/dev/null
+    has_left_overs # of the run that still works
+    kill -9 $pid
+    wait $pid || true
+    exec 7>&-
+    has_left_overs
+    "$FLATTEN" analyze --html=other.html "$IMAGES/old.tar" >/dev/null
+    [ "$(ls -A)" = "other.html
+pipe" ]
+}
+
 @test "a run removes nothing of a run that still works, and no files of others" {
     local pid
     for destination in oci:a docker-archive:a.tar; do

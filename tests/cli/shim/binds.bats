@@ -368,6 +368,18 @@ END
     refused "it is idmapped"
 }
 
+@test "an id map with root of the host does not satisfy require_access" {
+    policy '"require_access": true,'
+    config "$DIR/home/alice" /x '{ "uid": 0, "gid": 0 }' '"linux": { "namespaces": [ { "type": "user" } ],
+        "uidMappings": [ { "containerID": 0, "hostID": 12345, "size": 1 }, { "containerID": 1, "hostID": 0, "size": 1 } ],
+        "gidMappings": [ { "containerID": 0, "hostID": 12345, "size": 1 } ] },'
+    create
+    refused "the container's user is not known: its user namespace has root of this host"
+    sed -i 's/"hostID": 0,/"hostID": 12346,/' "$BUNDLE/config.json"
+    create
+    mounted "$DIR/home/alice" rbind,rprivate,nosuid,nodev
+}
+
 @test "a relative source starts from the bundle" {
     config ../srv/data
     create

@@ -12,15 +12,20 @@ teardown() {
 }
 
 # made [WORDS…]: creates a container c1 with --root $DIR/root, which has the variable DATA.
-made() { run shim "$@" --root "$DIR/root" create --bundle "$BUNDLE" c1; }
+made() {
+    run shim "$@" --root "$DIR/root" create --bundle "$BUNDLE" c1
+    mkdir -p "$DIR/root/c1" # as a low-level runtime does
+}
 
-# execs PROCESS_JSON [ID]: prints the environment that the runtime is given, as one line.
+# execs PROCESS_JSON [ID]: prints the environment that the runtime is given, as one line. The file stays as it was.
 execs() {
     echo "$1" >"$DIR/process.json"
     run shim --root "$DIR/root" exec --process "$DIR/process.json" --detach "${2-c1}"
     [ "$status" -eq 7 ]
-    called_with --root "$DIR/root" exec --process "$DIR/process.json" --detach "${2-c1}"
-    jq -c .env "$DIR/process.json"
+    [ "$(sed 's|^/proc/self/fd/[0-9]*$|FILE|' "$DIR/low.words")" = \
+        "$(printf '%s\n' "$DIR/low" --root "$DIR/root" exec --process "${3-FILE}" --detach "${2-c1}")" ]
+    [ "$(cat "$DIR/process.json")" = "$1" ]
+    jq -c .env "$DIR/low.process"
 }
 
 @test "exec gets the variables that create added" {
@@ -48,29 +53,28 @@ execs() {
 @test "a container with another name or --root gets nothing" {
     as_root
     made
-    [ "$(execs '{"env":["P=1"]}' c2)" = '["P=1"]' ]
+    [ "$(execs '{"env":["P=1"]}' c2 "$DIR/process.json")" = '["P=1"]' ]
     echo '{"env":["P=1"]}' >"$DIR/process.json"
     run shim --root "$DIR" exec --process "$DIR/process.json" c1
+    [ "$(jq -c .env "$DIR/low.process")" = '["P=1"]' ]
     run shim --root root exec --process "$DIR/process.json" c1
-    [ "$(jq -c .env "$DIR/process.json")" = '["P=1"]' ]
+    [ "$(jq -c .env "$DIR/low.process")" = '["P=1"]' ]
 }
 
-@test "an unedited process file keeps its inode; an edited one keeps its mode and owner" {
+@test "the process file stays as it is, and the runtime reads a copy of what was judged" {
     as_root
     made
     local before
-    echo '{"env":["DATA=x"]}' >"$DIR/process.json"
-    before=$(stat -c '%i %y' "$DIR/process.json")
-    run shim --root "$DIR/root" exec -p "$DIR/process.json" c1
-    [ "$(stat -c '%i %y' "$DIR/process.json")" = "$before" ]
     echo '{"env":[]}' >"$DIR/process.json"
-    chmod 0604 "$DIR/process.json"
-    run shim --root "$DIR/root" exec -p "$DIR/process.json" c1
-    [ "$(stat -c %a "$DIR/process.json")" = 604 ]
-    [ "$(jq -c .env "$DIR/process.json")" = '["DATA=/work/imagenet"]' ]
+    before=$(stat -c '%i %y' "$DIR/process.json")
+    run shim --root "$DIR/root" exec "--process=$DIR/process.json" c1
+    [ "$status" -eq 7 ]
+    [ "$(stat -c '%i %y' "$DIR/process.json")" = "$before" ]
+    # Behind "=" as well; and in the runtime's way is no low number (--preserve-fds).
+    grep -qE '^--process=/proc/self/fd/[0-9]{3,}$' "$DIR/low.words"
 }
 
-@test "an exec without rules never fails: missing file, invalid file, link" {
+@test "an exec without rules never fails: missing file, invalid file" {
     as_root
     made
     local text
@@ -83,12 +87,8 @@ execs() {
         # shellcheck disable=SC2154
         [ "$stderr" = err ]
         [ "$(cat "$DIR/process.json")" = "$text" ]
+        cmp "$DIR/process.json" "$DIR/low.process"
     done
-    echo '{"env":[]}' >"$DIR/real.json"
-    ln -sf real.json "$DIR/process.json"
-    run shim --root "$DIR/root" exec -p "$DIR/process.json" c1
-    [ "$(cat "$DIR/real.json")" = '{"env":[]}' ]
-    rm "$DIR/process.json"
     for text in '{"env":{}}' '{"env":[1]}'; do
         echo "$text" >"$(state_directory)/c1.json"
         [ "$(execs '{"env":["P=1"]}')" = '["P=1"]' ]
@@ -133,7 +133,7 @@ guarded() {
 # becomes PROCESS_JSON: prints the process that the runtime is given for it.
 becomes() {
     execs "$1" >/dev/null
-    jq -c . "$DIR/process.json"
+    jq -c . "$DIR/low.process"
 }
 
 @test "an exec as root is refused where the container may not run as root" {
@@ -148,24 +148,27 @@ becomes() {
     refused '' '{'
     becomes '{"user":{"uid":1001}}'
     refused ': by CAP_SETUID' '{"user":{"uid":1001},"capabilities":{"ambient":["CAP_SETUID"]}}'
-    becomes '{"user":{"uid":1001},"capabilities":{"bounding":["CAP_SETUID"],"ambient":["CAP_CHOWN"]}}'
+    refused ': by CAP_DAC_READ_SEARCH (reads all files' '{"user":{"uid":1001},"capabilities":{"ambient":["CAP_DAC_READ_SEARCH"]}}'
+    refused ': by CAP_MKNOD' '{"user":{"uid":1001},"capabilities":{"ambient":["CAP_KILL","CAP_MKNOD"]}}'
+    refused ': by CAP_OF_TOMORROW' '{"user":{"uid":1001},"capabilities":{"ambient":["CAP_OF_TOMORROW"]}}'
+    becomes '{"user":{"uid":1001},"capabilities":{"bounding":["CAP_SETUID"],"ambient":["CAP_KILL"]}}'
 }
 
 @test "an exec loses a dropped capability that would make it root" {
     as_root
     guarded '"user": { "root": "deny" }, "capabilities": { "drop": ["SETUID"] }'
+    refused ': by CAP_CHOWN' '{"user":{"uid":1001},"capabilities":{"ambient":["CAP_SETUID","CAP_CHOWN"]}}'
     becomes '{"user":{"uid":1001},"capabilities":{"ambient":["CAP_SETUID"]}}' >/dev/null
-    [ "$(jq -c .capabilities.ambient "$DIR/process.json")" = '[]' ]
+    [ "$(jq -c .capabilities.ambient "$DIR/low.process")" = '[]' ]
 }
 
 @test "root in a user namespace is not root on the host" {
     as_root
-    jq -c '.linux = {"uidMappings": [{"containerID": 0, "hostID": 100000, "size": 2000},
-        {"containerID": 5000, "hostID": 0, "size": 1}]} | .linux.gidMappings = .linux.uidMappings' "$BUNDLE/config.json" >"$DIR/new"
+    jq -c '.linux = {"namespaces": [{"type": "user"}], "uidMappings": [{"containerID": 0, "hostID": 100000, "size": 2000}]} |
+        .linux.gidMappings = .linux.uidMappings' "$BUNDLE/config.json" >"$DIR/new"
     cp "$DIR/new" "$BUNDLE/config.json"
     guarded '"user": { "root": "deny" }'
     becomes '{"user":{"uid":0}}'
-    refused 'root on this host' '{"user":{"uid":5000}}'
 }
 
 @test "an exec has no more privileges than its container: privileged is denied" {
@@ -184,7 +187,7 @@ becomes() {
     guarded '"privileged": "deny", "capabilities": { "max": ["CHOWN", "SETUID"], "drop": ["SETUID"] }, "no_new_privileges": true'
     [ "$(becomes '{"capabilities":{"bounding":["CAP_CHOWN","CAP_KILL","CAP_SETUID"],"effective":["CAP_KILL"]}}')" = \
         '{"capabilities":{"bounding":["CAP_CHOWN"],"effective":[]},"noNewPrivileges":true,"env":["DATA=/work/imagenet"]}' ] ||
-        { cat "$DIR/process.json" && false; }
+        { cat "$DIR/low.process" && false; }
     [ "$(becomes '{"noNewPrivileges":false}' | jq .noNewPrivileges)" = true ]
 }
 
@@ -229,11 +232,57 @@ becomes() {
     sed -i '/"logs"/,/"create"/d; s|"names": \["imagenet"\],|"names": ["imagenet"]|; s|"env": { "DATA": "{target}" } },|}|' "$DIR/policy.json"
     run shim --root "$DIR/root" create --bundle "$BUNDLE" "$long"
     [ "$status" -eq 7 ] || { echo "$output" && false; }
-    [ "$(execs '{"env":["P=1"]}' "$long")" = '["P=1"]' ]
+    [ "$(execs '{"env":["P=1"]}' "$long" "$DIR/process.json")" = '["P=1"]' ]
     sed -i 's|"volumes"|"security": { "no_new_privileges": true }, &|' "$DIR/policy.json"
     run shim --root "$DIR/root" create --bundle "$BUNDLE" "$long"
     [ "$status" -eq 1 ]
     [[ "$output" = *"cannot be kept"* ]] || { echo "$output" && false; }
+}
+
+@test "a permissive policy refuses no exec for its process file" {
+    as_root
+    sed -i 's|"version": 1,|& "mode": "permissive",|' "$DIR/policy.json"
+    guarded '"no_new_privileges": true'
+    local text
+    for text in '' '{' '{"user":{"uid":"x"}}' '{"User":{"uid":0}}'; do
+        echo "$text" >"$DIR/process.json"
+        run shim --root "$DIR/root" exec -p "$DIR/process.json" c1
+        [ "$status" -eq 7 ]
+        [ "$(cat "$DIR/low.process")" = "$text" ]
+    done
+    run shim --root "$DIR/root" exec -p /nonexistent c1
+    [ "$status" -eq 7 ]
+    [ "$(becomes '{}' | jq .noNewPrivileges)" = true ]
+    # Together with a policy that is enforced, the file is needed.
+    printf '#!/bin/sh\nexec %s --flatbed-policy=%s/inner.json --flatbed-runtime=%s/low "$@"\n' \
+        "$FLATBED_RUNTIME" "$DIR" "$DIR" >"$DIR/wrapper"
+    chmod 0755 "$DIR/wrapper"
+    sed 's|"mode": "permissive",||' "$DIR/policy.json" >"$DIR/inner.json"
+    chmod 0644 "$DIR/inner.json"
+    made "--flatbed-runtime=$DIR/wrapper"
+    refused '' '{'
+}
+
+@test "a process file that is a pipe or a link is read once; what is refused reaches no runtime" {
+    as_root
+    guarded '"user": { "root": "deny" }'
+    run shim --root "$DIR/root" exec -p /dev/stdin c1 < <(echo '{"user":{"uid":1001}}')
+    [ "$status" -eq 7 ]
+    [ "$(jq -c . "$DIR/low.process")" = '{"user":{"uid":1001},"env":["DATA=/work/imagenet"]}' ]
+    rm "$DIR/low.words"
+    run shim --root "$DIR/root" exec -p /dev/stdin c1 < <(echo '{"user":{"uid":0}}')
+    [ "$status" -eq 1 ]
+    [[ $output = *"root on this host"* ]]
+    [ ! -e "$DIR/low.words" ]
+    echo '{"user":{"uid":0}}' >"$DIR/real.json"
+    ln -s real.json "$DIR/link.json"
+    run shim --root "$DIR/root" exec -p "$DIR/link.json" c1
+    [ "$status" -eq 1 ]
+    [ ! -e "$DIR/low.words" ]
+    echo '{"user":{"uid":7}}' >"$DIR/real.json"
+    run shim --root "$DIR/root" exec -p "$DIR/link.json" c1
+    [ "$(jq -c .user "$DIR/low.process")" = '{"uid":7}' ]
+    [ -L "$DIR/link.json" ]
 }
 
 @test "a refused exec is audited" {
@@ -253,14 +302,18 @@ becomes() {
     echo '{"env":[]}' >"$DIR/process.json"
     run shim "--flatbed-runtime=$DIR/low" --root "$DIR/root" exec -p "$DIR/process.json" c1
     [ "$status" -eq 7 ]
-    [ "$(jq -c .env "$DIR/process.json")" = '["DATA=/work/imagenet"]' ]
+    [ "$(jq -c .env "$DIR/low.process")" = '["DATA=/work/imagenet"]' ]
 }
 
-@test "state is owned by root, removed by delete, and replaced by the next container" {
+@test "state is owned by root, removed by delete with the container, and replaced by the next container" {
     as_root
     made
     [ "$(stat -c '%a %u' "$(state_directory)/c1.json")" = '600 0' ]
     [ "$(stat -c '%a %u' "$(state_directory)")" = '700 0' ]
+    run shim --root "$DIR/root" delete c1
+    [ "$status" -eq 7 ]
+    [ -e "$(state_directory)/c1.json" ] # the runtime refused, and has it still
+    rmdir "$DIR/root/c1"
     run shim --root "$DIR/root" delete --force c1
     [ ! -e "$(state_directory)/c1.json" ]
     run shim --root "$DIR/root" delete c1

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # The policy that README prints, on what Docker 20.10 and podman 4.3 write into config.json (lib/recorded: `run --user
-# 1001:1001 IMAGE true`; @DIR@ is the directory of data-root and exec-root, @ID@ the container's). The policies of the
-# man page and of the Chinese README say the same.
+# 1001:1001 IMAGE true`; @DIR@ is the directory of data-root and exec-root, @ID@ the container's ID, @PID@ that of
+# dockerd). The policies of the man page and of the Chinese README say the same.
 #
 # shellcheck disable=SC2154  # status and stderr are set by bats' run
 
@@ -19,12 +19,19 @@ setup() {
     chown 1001:1001 "$DIR/home/1001"
     printf '#!/bin/sh\ncp "$3/config.json" "%s/low.config"\n' "$DIR" >"$DIR/low"
     chmod 0755 "$DIR/low"
+    cp "$(readlink -f "$(command -v sleep)")" "$DIR/dockerd"
+    "$DIR/dockerd" 600 3>&- &
+    DOCKERD=$!
+    until [ "$(readlink "/proc/$DOCKERD/exe")" = "$DIR/dockerd" ]; do sleep 0.02; done
     policy README.md
     docker
     unset FLATBED_DEPTH
 }
 
-teardown() { [ -z "${DIR-}" ] || rm -rf --one-file-system "$DIR"; }
+teardown() {
+    [ -z "${DOCKERD-}" ] || kill "$DOCKERD"
+    [ -z "${DIR-}" ] || rm -rf --one-file-system "$DIR"
+}
 
 # policy FILE: the policy of that file, for directories of this test; those of engines are not in it.
 policy() {
@@ -35,7 +42,7 @@ policy() {
 }
 
 # recorded FILE: its config.json, for this test.
-recorded() { sed -e "s#@DIR@#$DIR#g" -e "s#@ID@#$ID#g" -e "s#@SHORT@#${ID:0:12}#g" "$BATS_TEST_DIRNAME/lib/recorded/$1.json"; }
+recorded() { sed -e "s#@DIR@#$DIR#g" -e "s#@ID@#$ID#g" -e "s#@PID@#$DOCKERD#" -e "s#@SHORT@#${ID:0:12}#g" "$BATS_TEST_DIRNAME/lib/recorded/$1.json"; }
 
 # A container of Docker, and what Docker has of this and another one.
 docker() {

@@ -84,10 +84,13 @@ load lib/shim
 
 @test "config.json is refused if it is not a regular file, has duplicate keys or is malformed" {
     local file=$BUNDLE/config.json
-    mv "$file" "$DIR/real.json"
-    ln -s "$DIR/real.json" "$file"
+    rm "$file"
+    ln -s /dev/null "$file"
     run --separate-stderr shim create --bundle "$BUNDLE" c1
     refused "not a regular file"
+    ln -sf "$DIR/none" "$file"
+    run --separate-stderr shim create --bundle "$BUNDLE" c1
+    refused "No such file or directory"
     rm "$file"
     mkfifo "$file"
     run --separate-stderr shim create --bundle "$BUNDLE" c1

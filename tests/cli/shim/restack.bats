@@ -414,9 +414,10 @@ state_is() { [ "$(state)" = "$1" ]; }
     [[ $output =~ "there already" ]]
     mkdir "$CACHE/.build-00000000000000000000000000000000" "$CACHE/.old-x"
     run "$FLATBED" gc --cache "$CACHE" --dry-run
-    [ "$output" = "" ]
+    # Other tests leave launches that are over.
+    [ "$(grep -v 'of launches that are over$' <<<"$output")" = "" ]
     run "$FLATBED" gc --cache "$CACHE"
-    [ "$output" = "" ]
+    [ "$(grep -v 'of launches that are over$' <<<"$output")" = "" ]
     [ "$(find "$CACHE" -mindepth 1 -maxdepth 1 -name '.[bo]*' | wc -l)" = 0 ]
     touch -d '40 days ago' "$CACHE"/[0-9a-f]*
     run "$FLATBED" gc --cache "$CACHE" -n

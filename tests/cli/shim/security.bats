@@ -72,7 +72,7 @@ passed() {
     config '.process.user.uid = 0'
     create
     refused 'security.user: the container.s process would be root on this host: use --user'
-    config '.process.user.uid = 0 | .linux.uidMappings = [{containerID: 0, hostID: 100000, size: 65536}] | .linux.gidMappings = .linux.uidMappings'
+    config '.process.user.uid = 0 | .linux.namespaces += [{type: "user"}] | .linux.uidMappings = [{containerID: 0, hostID: 100000, size: 65536}] | .linux.gidMappings = .linux.uidMappings'
     create
     passed
 }
@@ -81,13 +81,111 @@ passed() {
     policy '"user": { "root": "deny" }'
     config '.process.capabilities.ambient = ["CAP_SETUID"]'
     create
-    refused 'security.user: the container.s process could become root on this host \(CAP_SETUID\)'
+    refused 'security.user: the container.s process could act as root on this host by CAP_SETUID \(sets any uid\): run it without --cap-add'
     policy '"user": { "root": "deny" }, "capabilities": { "drop": ["SETUID"] }'
     create
     passed
     rm "$DIR/low.config"
     policy '"user": { "root": "deny" }'
-    config '.process.capabilities.ambient = ["CAP_SETUID"] | .linux.uidMappings = [{containerID: 0, hostID: 100000, size: 65536}] | .linux.gidMappings = .linux.uidMappings'
+    config '.process.capabilities.ambient = ["CAP_SETUID"] | .linux.namespaces += [{type: "user"}] | .linux.uidMappings = [{containerID: 0, hostID: 100000, size: 65536}] | .linux.gidMappings = .linux.uidMappings'
+    create
+    passed
+}
+
+@test "id maps: no id of the container is root of the host" {
+    local map
+    policy '"user": { "root": "deny" }'
+    for map in '[{containerID: 0, hostID: 1001, size: 1}, {containerID: 1, hostID: 0, size: 1}]' \
+        '[{containerID: 0, hostID: 1001, size: 2000}, {containerID: 9000, hostID: 0, size: 5}]'; do
+        config ".process.user.uid = 0 | .linux.namespaces += [{type: \"user\"}] | .linux.uidMappings = $map |
+            .linux.gidMappings = [{containerID: 0, hostID: 1001, size: 65536}]"
+        create
+        refused "security.user: uid (1|9000) of the container's user namespace is root's on this host"
+        config ".process.user.uid = 0 | .linux.namespaces += [{type: \"user\"}] | .linux.gidMappings = $map |
+            .linux.uidMappings = [{containerID: 0, hostID: 1001, size: 65536}]"
+        create
+        refused "security.user: gid (1|9000) of the container's user namespace is root's on this host"
+    done
+}
+
+@test "id maps without a user namespace, or a user namespace without maps, hide no root" {
+    policy '"user": { "root": "deny" }'
+    config '.process.user.uid = 0 | .linux.uidMappings = [{containerID: 0, hostID: 100000, size: 65536}] | .linux.gidMappings = .linux.uidMappings'
+    create
+    refused 'would be root on this host'
+    config '.linux.namespaces += [{type: "user"}]'
+    create
+    refused "ids of the container's user namespace are not known"
+}
+
+@test "each ambient capability that makes root is refused, alone and among others" {
+    local name
+    policy '"user": { "root": "deny" }'
+    for name in SETUID SETGID DAC_OVERRIDE DAC_READ_SEARCH CHOWN FOWNER SETFCAP MKNOD SYS_ADMIN SYS_MODULE SYS_PTRACE \
+        SYS_RAWIO SYS_BOOT BPF PERFMON; do
+        config ".process.capabilities.ambient = [\"CAP_KILL\", \"CAP_$name\"]"
+        create
+        refused "security.user: .* could act as root on this host by CAP_$name \([^)]+\): run it without"
+    done
+    config '.process.capabilities.ambient = ["CAP_CHOWN", "CAP_MKNOD", "CAP_CHOWN", "CAP_OF_TOMORROW", "7"]'
+    create
+    refused 'by CAP_CHOWN \(takes files from root\), CAP_MKNOD, CAP_OF_TOMORROW, 7:'
+    config '.process.capabilities.ambient = ["CAP_KILL", "CAP_NET_BIND_SERVICE", "CAP_NET_RAW", "CAP_SYS_NICE", "CAP_IPC_LOCK"]'
+    create
+    passed
+    rm "$DIR/low.config"
+    config '.process.capabilities.ambient = ["CAP_DAC_READ_SEARCH", "CAP_OF_TOMORROW"]'
+    policy '"user": { "root": "deny" }, "capabilities": { "max": ["CHOWN", "NET_BIND_SERVICE"] }'
+    create
+    passed
+    [ "$(jq -c .process.capabilities.ambient "$DIR/low.config")" = '[]' ]
+    rm "$DIR/low.config"
+    config '.process.capabilities.ambient = ["CAP_CHOWN"]'
+    create
+    refused 'by CAP_CHOWN'
+}
+
+# joins UID-MAP: the container joins the user namespace of another process, as its uid 0; sets $other.
+joins() {
+    unshare --user sleep 600 3>&- &
+    other=$!
+    until [ "$(readlink "/proc/$other/ns/user")" != "$(readlink /proc/self/ns/user)" ]; do sleep 0.05; done
+    echo -e "$1" >"$DIR/map"
+    dd if="$DIR/map" of="/proc/$other/uid_map" bs=4096 status=none # in one write
+    printf '0 100000 1000' >"/proc/$other/gid_map"
+    config ".process.user.uid = 0 | .linux.namespaces += [{type: \"user\", path: \"/proc/$other/ns/user\"}]"
+}
+
+@test "a user namespace that a container joins is looked at: the host's, one with its root, another" {
+    local other
+    policy '"user": { "root": "deny" }'
+    config '.linux.namespaces += [{type: "user", path: "/proc/1/ns/user"}] | .process.capabilities.ambient = ["CAP_SETUID"]'
+    create
+    refused 'could act as root on this host'
+    config '.linux.namespaces += [{type: "user", path: "/nonexistent"}] | .process.capabilities.ambient = ["CAP_SETUID"]'
+    create
+    refused 'could act as root on this host|are not known'
+    joins '0 100000 1000'
+    create
+    kill "$other"
+    passed
+    rm "$DIR/low.config"
+    joins '0 1001 1\n1 0 1'
+    create
+    kill "$other"
+    refused "uid 1 of the container's user namespace is root's on this host"
+}
+
+@test "root is denied: an idmapped mount of the user's is refused, a volume is not" {
+    local change
+    policy '"user": { "root": "deny" }'
+    for change in '{uidMappings: [{containerID: 0, hostID: 1234, size: 1}]}' '{options: ["rbind", "idmap"]}' \
+        '{options: ["bind", "ridmap=uids=0-1234-1;gids=0-1234-1"]}'; do
+        config ".mounts = [{destination: \"/x\", type: \"bind\", source: \"/srv\", options: [\"rbind\"]} + $change]"
+        create
+        refused "security.user: files of the mount on /x can be root's on this host"
+    done
+    config '.mounts = [{destination: "/x", type: "bind", source: "/srv", options: ["rbind"]}]'
     create
     passed
 }
@@ -197,6 +295,50 @@ has_own_ipc() { [ "$(readlink "/proc/$1/ns/ipc")" != "$(readlink /proc/self/ns/i
     refused 'the container has prestart hooks'
 }
 
+@test "an annotation that replaces what the policy judges is refused, also by binds alone" {
+    policy '"seccomp": { "deny": ["mount"] }'
+    config '.annotations = {"run.oci.seccomp_bpf_data": "BgAAAAAA/38="}'
+    create
+    refused "security.annotations: 'run.oci.seccomp_bpf_data' replaces the filter for system calls, past security.seccomp"
+    echo "{ \"version\": 1, \"runtime\": { \"paths\": [\"$DIR/low\"] }, \"binds\": { \"default\": \"deny\" } }" >"$DIR/policy.json"
+    config '.annotations = {"run.oci.hooks.stdout": "/etc/cron.d/x"}'
+    create
+    refused "'run.oci.hooks.stdout' has root write to a file of the host, past binds: leave it out"
+    echo "{ \"version\": 1, \"runtime\": { \"paths\": [\"$DIR/low\"] } }" >"$DIR/policy.json"
+    create
+    passed
+}
+
+@test "names that Go folds, and NUL bytes, are refused at every depth" {
+    local count=0 change message
+    policy '"devices": { "allow": [] }, "seccomp": { "deny": ["mount"] }, "hooks": "deny", "user": { "root": "deny" }'
+    while IFS='|' read -r change message; do
+        config "${change/@/|}"
+        create
+        refused "$message"
+        count=$((count + 1))
+    done <<'END'
+.linux.resources.Devices = [{Allow: true, access: "rwm"}]|linux.resources: the member "Devices" would be read as "devices"
+.linux.resources.devices += [{Allow: true, allow: false, access: "rwm"}]|linux.resources.devices\[1\]: the member "Allow"
+.linux.seccomp.DefaultAction = "SCMP_ACT_ALLOW"|linux.seccomp: the member "DefaultAction"
+.linux.seccomp.syscalls[0].Names = ["mount"]|linux.seccomp.syscalls\[0\]: the member "Names"
+.linux.seccomp.syscalls[0].names += ["mount\u0000"]|linux.seccomp.syscalls\[0\].names\[2\]: a NUL byte
+.hooks.Prestart = [{path: "/bin/true"}]|hooks: the member "Prestart"
+.process.capabilities.ambient = ["CAP_SETUID\u0000"]|process.capabilities.ambient\[0\]: a NUL byte
+END
+    [ "$count" -eq 7 ]
+}
+
+@test "of two namespaces of one kind, each is judged" {
+    policy '"namespaces": { "host": [] }'
+    config '.linux.namespaces += [{type: "pid", path: "/proc/1/ns/pid"}]'
+    create
+    refused "share the host's pid namespace"
+    config '.linux.namespaces = [{type: "ipc", path: "/proc/1/ns/ipc"}] + .linux.namespaces'
+    create
+    refused "share the host's ipc namespace"
+}
+
 @test "permissive: several denials at once leave config.json unchanged" {
     policy '"user": { "root": "deny" }, "hooks": "deny", "seccomp": { "require": true }' '"mode": "permissive",'
     config '.process.user.uid = 0 | .hooks = {prestart: [{path: "/bin/true"}]} | del(.linux.seccomp)'
@@ -222,7 +364,7 @@ has_own_ipc() { [ "$(readlink "/proc/$1/ns/ipc")" != "$(readlink /proc/self/ns/i
     done <<'END'
 .process.capabilities.bounding += ["CAP_SYS_ADMIN"] @ del(.linux.resources)|"privileged": "deny"
 .process.user.uid = 0|"user": { "root": "deny" }
-.process.capabilities.ambient = ["CAP_SETUID"]|"user": { "root": "deny" }
+.process.capabilities.ambient = ["CAP_DAC_READ_SEARCH"]|"user": { "root": "deny" }
 del(.linux.seccomp)|"seccomp": { "require": true }
 .linux.seccomp.defaultAction = "SCMP_ACT_TRACE"|"seccomp": { "deny": ["mount"] }
 .linux.namespaces @= map(select(.type != "network"))|"namespaces": { "host": [] }

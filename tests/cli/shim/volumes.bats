@@ -61,6 +61,20 @@ hang() {
     [ "$(destinations)" = '["/proc","/logs","/work/imagenet"]' ]
 }
 
+@test "a mount of an earlier edit goes with its variable if its optional source is gone" {
+    data '"optional": true'
+    run shim create --bundle "$BUNDLE" c1
+    [ "$(destinations)" = '["/proc","/logs","/work/imagenet"]' ]
+    rmdir "$DIR/srv/data/imagenet"
+    run shim create --bundle "$BUNDLE" c1
+    [ "$status" -eq 7 ]
+    [ "$(destinations)" = '["/proc","/logs"]' ]
+    [ "$(jq -c .process.env "$BUNDLE/config.json")" = '["A=1"]' ]
+    mkdir "$DIR/srv/data/imagenet"
+    run shim create --bundle "$BUNDLE" c1
+    [ "$(destinations)" = '["/proc","/logs","/work/imagenet"]' ]
+}
+
 # ------------------------------------------------------------------ features of the runtime
 
 # able FEATURES_JSON: makes a runtime that prints these features, and counts the questions.
@@ -120,7 +134,7 @@ options() { jq -c '.mounts[] | select(.destination == "/work/imagenet").options'
 # userns: the container has a user namespace that begins at 100000, and runs as uid 7 of it.
 userns() {
     local ids='[{"containerID":0,"hostID":100000,"size":65536}]'
-    jq -c --argjson ids "$ids" '.process.user = {"uid":7,"gid":8} | .linux = {"uidMappings":$ids,"gidMappings":$ids}' \
+    jq -c --argjson ids "$ids" '.process.user = {"uid":7,"gid":8} | .linux = {"namespaces":[{"type":"user"}],"uidMappings":$ids,"gidMappings":$ids}' \
         "$BUNDLE/config.json" >"$DIR/new.json"
     cp "$DIR/new.json" "$BUNDLE/config.json"
 }
@@ -138,7 +152,7 @@ userns() {
     run shim create --bundle "$BUNDLE" c1
     [ "$(stat -c %u:%g "$DIR/srv/logs/c1")" = 7:8 ]
     [ "$(jq -c '.mounts[1] | [.options, .uidMappings, .gidMappings == .uidMappings]' "$BUNDLE/config.json")" = \
-        '[["rbind","rw","idmap","rprivate","nosuid","nodev"],[{"containerID":0,"hostID":100000,"size":65536}],true]' ]
+        '[["rbind","rw","ridmap","rprivate","nosuid","nodev"],[{"containerID":0,"hostID":100000,"size":65536}],true]' ]
 }
 
 @test "an idmapped volume that is not supported is refused, and its directory is not made" {
@@ -150,6 +164,53 @@ userns() {
     [ ! -e "$DIR/srv/logs/c1" ]
     sed -i 's|"idmap": true|"idmap": "ask"|' "$DIR/policy.json"
     run shim create --bundle "$BUNDLE" c1
+    [ "$status" -eq 7 ]
+}
+
+@test "crun before 1.9 knows idmap but not ridmap" {
+    as_root
+    able '{"linux":{"mountExtensions":{"idmap":{"enabled":true}}},"annotations":{"run.oci.crun.version":"1.8.7"}}'
+    userns
+    sed -i 's|"create": {|"idmap": true, "create": {|' "$DIR/policy.json"
+    run shim create --bundle "$BUNDLE" c1
+    [ "$(jq -c '.mounts[1].options' "$BUNDLE/config.json")" = '["rbind","rw","idmap","rprivate","nosuid","nodev"]' ]
+}
+
+@test "idmap is asked for each time: the runtime behind a wrapper may have changed, also for a bundle edited before" {
+    as_root
+    able '{"linux":{"mountExtensions":{"idmap":{"enabled":true}}}}'
+    mv "$DIR/low" "$DIR/other"
+    printf '#!/bin/sh\nexec "%s/other" "$@"\n' "$DIR" >"$DIR/low"
+    chmod 0755 "$DIR/low" "$DIR/other"
+    userns
+    sed -i 's|"create": {|"idmap": true, "create": {|' "$DIR/policy.json"
+    run shim create --bundle "$BUNDLE" c1
+    [ "$status" -eq 7 ]
+    sed -i 's/"enabled":true/"enabled":false/' "$DIR/other"
+    rm "$DIR/low.words"
+    run --separate-stderr shim create --bundle "$BUNDLE" c1
+    refused "volumes.logs: an idmapped mount needs"
+    config "$BUNDLE"
+    userns
+    run --separate-stderr shim create --bundle "$BUNDLE" c1
+    refused "volumes.logs: an idmapped mount needs"
+    sed -i 's|"version": 1,|"version": 1, "mode": "permissive", "audit": { "file": "'"$DIR"'/log/audit.jsonl" },|' "$DIR/policy.json"
+    mkdir -m 0755 "$DIR/log"
+    run shim create --bundle "$BUNDLE" c1
+    [ "$status" -eq 7 ]
+    grep -q "mounted without idmap" "$DIR/log/audit.jsonl"
+}
+
+@test "a rootless runtime refuses an idmapped volume" {
+    as_root
+    able '{"linux":{"mountExtensions":{"idmap":{"enabled":true}}}}'
+    sed -i 's|"names": \["imagenet"\]|"idmap": true, &|' "$DIR/policy.json"
+    chmod 0755 "$DIR" "$DIR"/srv "$DIR"/srv/*
+    run --separate-stderr unshare --user --map-root-user "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" \
+        create --bundle "$BUNDLE" c1
+    refused "it cannot be idmapped: only the host's root may map ids, and this engine is rootless"
+    sed -i 's|"idmap": true|"idmap": "ask"|' "$DIR/policy.json"
+    run unshare --user --map-root-user "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1
     [ "$status" -eq 7 ]
 }
 

@@ -308,6 +308,43 @@ static void a_failed_sync_leaves_no_temporary_file(void **state)
     close(fds[1]);
 }
 
+/* Leaves a temporary file behind as a killed process does: closed, and under its name. */
+static void leave_temporary(const struct tempdir *dir, char name[NAME_MAX + 1])
+{
+    struct atomic_file f = ATOMIC_FILE_INIT;
+    struct err err = ERR_INIT;
+
+    assert_works(atomic_file_begin(&f, dir->fd, "f", 0600, &err), err);
+    memcpy(name, f.tmp, sizeof(f.tmp));
+    close(f.fd);
+}
+
+static void a_sweep_removes_what_nobody_writes(void **state)
+{
+    const struct tempdir *dir = *state;
+    _cleanup_atomic_file_ struct atomic_file used = ATOMIC_FILE_INIT;
+    struct err err = ERR_INIT;
+    char left[NAME_MAX + 1];
+
+    put(dir, "f", "old", 3);
+    put(dir, ".flatbed-0123", "x", 1);
+    put(dir, ".flatbed-0123456789abcdef0", "x", 1);
+    put(dir, "flatbed-0123456789abcdef", "x", 1);
+    assert_int_equal(mkdirat(dir->fd, ".flatbed-0123456789abcdef", 0700), 0);
+    assert_int_equal(symlinkat("f", dir->fd, ".flatbed-0123456789abcde0"), 0);
+    assert_works(atomic_file_begin(&used, dir->fd, "f", 0600, &err), err);
+    assert_int_equal(atomic_file_sweep(dir->fd, false), 0);
+    leave_temporary(dir, left);
+    assert_int_equal(atomic_file_sweep(dir->fd, true), 1);
+    assert_int_equal(faccessat(dir->fd, left, F_OK, 0), 0);
+    assert_int_equal(atomic_file_sweep(dir->fd, false), 1);
+    assert_int_equal(faccessat(dir->fd, left, F_OK, 0), -1);
+    assert_int_equal(count_entries(dir), 7);
+    assert_works(fd_write_all(used.fd, "new", 3, &err), err);
+    assert_works(atomic_file_commit(&used, &err), err);
+    assert_content(dir, "f", "new");
+}
+
 static void names_are_single_components(void **state)
 {
     const struct tempdir *dir = *state;
@@ -375,6 +412,7 @@ UNIT_SUITE(test_fdio)
         in_directory(abort_keeps_errno_even_when_it_fails),
         in_directory(a_failed_rename_leaves_no_temporary_file),
         in_directory(a_failed_sync_leaves_no_temporary_file),
+        in_directory(a_sweep_removes_what_nobody_writes),
         in_directory(names_are_single_components),
         in_directory(a_link_in_the_way_is_replaced_not_followed),
         cmocka_unit_test(committing_what_was_not_begun_fails),

@@ -1,7 +1,7 @@
 /*
  * Reads chosen files of an image: a hash of the content, its first bytes, the file's time. Layers
- * without a chosen file are not read. Where a layer lies uncompressed, the payload of other files
- * is skipped.
+ * without a chosen file are not read. The payload of other files is skipped where a layer is
+ * uncompressed.
  */
 #ifndef FLATTEN_CONTENTS_H
 #define FLATTEN_CONTENTS_H

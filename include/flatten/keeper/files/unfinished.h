@@ -5,7 +5,8 @@
  * A lock (flock(2)) tells whether the run that writes is gone: the kernel frees it with the last
  * descriptor, however the process ends. An archive and a new layout lie beside their destination,
  * among files of others, so each has a lock of its own and a name that says so; a layout that
- * exists has one lock for all that is in it.
+ * exists has one lock for all that is in it. Nothing is removed on network file systems, where
+ * locks may not show the runs of other hosts.
  */
 #ifndef FLATTEN_UNFINISHED_H
 #define FLATTEN_UNFINISHED_H

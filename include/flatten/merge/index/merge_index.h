@@ -57,8 +57,8 @@ struct merge_index_observer {
 enum { MERGE_INDEX_NO_INODE = 0 }; /* stands for whiteouts, and for a root without an entry */
 
 /*
- * Reads the headers of all layers. Of the options it takes semantics, kept, max_attributes and
- * notice. `observer` may be NULL; it is borrowed for the call. Adds to *report. The caller frees
+ * Reads the headers of all layers. Takes the options semantics, kept, max_attributes and notice.
+ * `observer` may be NULL; it is borrowed for the call. Adds to *report. The caller frees
  * the index with merge_index_free.
  */
 struct merge_index *merge_index_new(const struct image *image, const struct merged_options *options,

@@ -44,8 +44,8 @@ struct merged_options {
     size_t kept;              /* the number of oldest layers that stay as they are (merged.h) */
     uint64_t max_attributes;  /* the most bytes of kept headers; 0: ATTRIBUTES_MOST */
     bool indexed;             /* set after MERGE_NEEDS_INDEX */
-    struct merged_place told; /* with `indexed`: the report's `conflict`. What entries before it
-                                 lost, newest layer first, is not told again. */
+    struct merged_place told; /* with `indexed`: the report's `conflict`. Losses of entries
+                                 before it, newest layer first, are not told again. */
 };
 
 enum merge_result {

@@ -22,4 +22,10 @@ void lint_reach(const struct policy *policy, struct findings *out);
  */
 void lint_host(const struct policy *policy, struct findings *out);
 
+/*
+ * Adds findings from the configurations of engines and of NVIDIA's toolkit in /etc: orders of
+ * runtimes in which the policy judges too early, or not at all. Changes nothing.
+ */
+void lint_engines(const struct policy *policy, struct findings *out);
+
 #endif

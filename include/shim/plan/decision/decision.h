@@ -28,7 +28,10 @@ struct decision {
 int decision_begin(const struct plan *plan, struct arena *arena, struct decision *out,
                    struct err *err) must_check;
 
-/* Leaves out the mount at that index, and the variables that depend on it. `reason` is borrowed. */
+/*
+ * Leaves out the mount at that index, and the variables that depend on it, also what an earlier
+ * edit made of them. `reason` is borrowed.
+ */
 void decision_skip(struct decision *decision, size_t mount, const char *reason);
 
 /* Returns 0, or -1 and ERR_POLICY with the reasons of all denials. */

@@ -47,6 +47,9 @@ int call_read(int argc, char *const argv[], enum lowlevel_flavor flavor, struct 
 /* Returns true if the command reads config.json: create, run, restore, unless only for its help. */
 bool call_edits(const struct call *call);
 
+/* Returns true for a delete whose container is known. */
+bool call_deletes(const struct call *call);
+
 /* Returns true for an exec whose process is a file. A doubtful exec is passed on as it is. */
 bool call_execs(const struct call *call);
 

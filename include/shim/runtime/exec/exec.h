@@ -1,8 +1,8 @@
 /*
  * exec: applies to process.json the rules that create kept (exec_rules.h), and adds the variables
  * and resource limits that create added, unless exec sets them itself (to other values than the
- * engine did then). Without rules nothing is an error: a malformed file is left to the runtime to
- * refuse.
+ * engine did then). Without rules of a policy that is enforced nothing is an error: a malformed
+ * file is left to the runtime to refuse.
  */
 #ifndef SHIM_EXEC_EDIT_H
 #define SHIM_EXEC_EDIT_H
@@ -12,9 +12,10 @@
 #include "shim/oci/call.h"
 
 /*
- * Edits the process.json of a call for which call_execs is true. A failure (ERR_POLICY: it is
- * denied) leaves the file as it was.
+ * Judges and edits the process of a call for which call_execs is true. The file stays as it is;
+ * *copy is an open copy of what the process became (process_file.h), for the low-level runtime to
+ * read instead, or -1 if there is nothing to hold the exec to. ERR_POLICY: it is denied.
  */
-int exec_edit(const struct call *call, struct err *err) must_check;
+int exec_edit(const struct call *call, int *copy, struct err *err) must_check;
 
 #endif

@@ -47,6 +47,7 @@ MODES = {
     "away-realm": "wants tokens from http://127.0.0.1@example.invalid",
     "drop-put": "breaks the connection of the first upload",
     "put-liar": "says it stored another manifest",
+    "mute": "stores a manifest, and does not answer",
     "plain-errors": "500 with a text that is not JSON",
     "cut-patch": "breaks the connection in the middle of the second chunk, once",
     "forgetful": "has lost half of the first chunk when the second comes, once",
@@ -414,6 +415,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if not self.has_all(json.loads(self.body)):
                 return self.error(400, "MANIFEST_BLOB_UNKNOWN", "not all that it names is here")
             self.tag(url.path.rsplit("/", 1)[1], digest)
+            if "mute" in modes():
+                threading.Event().wait()
         elif query.get("digest") != [digest]:
             return self.error(400, "DIGEST_INVALID", "not that digest")
         blobs[digest] = self.body

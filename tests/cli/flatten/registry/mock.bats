@@ -283,3 +283,23 @@ setup_file() {
     fails 3 "down for today" --retries=2 "$IMAGES/new.tar" "docker://$HOST/lab/image:other"
     [ "$(count '^POST ')" -eq 3 ]
 }
+
+@test "a signal while the registry stores the manifest: the message says that the image may be published" {
+    local pid status=0
+    mock mute
+    "$FLATTEN" -q "$IMAGES/old.tar" "docker://$HOST/lab/new:v1" >/dev/null 2>log 3>&- &
+    pid=$!
+    wait_until test -s "$MOCK/tags"
+    kill -TERM $pid
+    wait $pid || status=$?
+    cat log
+    [ "$status" -eq 143 ]
+    grep -q "stopped by signal 15; the new image may have been published" log
+}
+
+@test "a push ends with the command that pulls the image" {
+    mock
+    ok "$IMAGES/old.tar" "docker://$HOST/lab/new"
+    [[ ${stderr_lines[-2]} == "flatten: wrote the image ("*") to the registry, as $HOST/lab/new:latest" ]]
+    [ "${stderr_lines[-1]}" = "flatten: next: docker pull $HOST/lab/new:latest" ]
+}

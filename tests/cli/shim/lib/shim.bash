@@ -32,7 +32,8 @@ forget() {
     done
 }
 
-# low_level FILE FLAVOR: makes a runtime that records its words, environment and open descriptors next to FILE.
+# low_level FILE FLAVOR: makes a runtime that records its words, environment, open descriptors and the process file
+# of an exec next to FILE.
 low_level() {
     cat >"$1" <<END
 #!/bin/sh
@@ -45,6 +46,11 @@ printf '%s\n' "\$0" "\$@" >"$1.words"
 env >"$1.env"
 ls -l /proc/self/fd >"$1.fds"
 cat "$BUNDLE/config.json" >"$1.config" 2>/dev/null
+rm -f "$1.process"
+while [ \$# -gt 1 ]; do
+    case \$1 in --process | -p) cat "\$2" >"$1.process" ;; esac
+    shift
+done
 echo out
 echo err >&2
 exit 7

@@ -203,7 +203,7 @@ static void test_shared_links(void **state)
     _cleanup_listing_ struct listing *b = listing_like(a, changed, 4);
     assert_int_equal(listing_compare(a, twin, note, &seen), 0);
     assert_int_equal(listing_compare(a, b, note, &seen), 3);
-    assert_contains(seen.text.data, "c|file 1 bytes");
+    assert_contains(seen.text.data, "c|file 1 byte ");
     buf_truncate(&seen.text, 0);
     changed[1].perm = 0600;
     changed[2].perm = 0644; /* the old mode again */

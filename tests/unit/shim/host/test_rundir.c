@@ -10,6 +10,21 @@ static void assert_escaped(const char *text, const char *expected)
 
     assert_works(rundir_escape(text, &out, &err), err);
     assert_string_equal(out.data, expected);
+    _cleanup_buf_ struct buf back = BUF_INIT;
+    assert_true(rundir_unescape(out.data, out.len, &back));
+    assert_string_equal(back.data, text);
+}
+
+static void test_names_that_it_did_not_make(void **state)
+{
+    static const char *const names[] = {"", ".tmp", "a/b", "%61", "%2f", "a%2", "%", "%%", "%00"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        _cleanup_buf_ struct buf out = BUF_INIT;
+        if (rundir_unescape(names[i], strlen(names[i]), &out))
+            fail_msg("%s", names[i]);
+    }
 }
 
 static void test_escapes(void **state)
@@ -44,6 +59,7 @@ UNIT_SUITE(test_rundir)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_escapes),
+        cmocka_unit_test(test_names_that_it_did_not_make),
         cmocka_unit_test(test_bounds),
     };
 

@@ -25,6 +25,7 @@ static void test_reads(void **state)
             "\"mounts\":[{\"destination\":\"/a//b/./c/\",\"source\":\"/s\",\"type\":\"bind\"},"
             "{\"destination\":\"x/../y\"}],"
             "\"linux\":{\"uidMappings\":[{\"containerID\":0,\"hostID\":100,\"size\":10}],"
+            "\"gidMappings\":[{\"containerID\":0,\"hostID\":100,\"size\":10}],"
             "\"namespaces\":[{\"type\":\"user\"}]}}",
             &s, &arena, &doc, &err),
         err);
@@ -69,7 +70,39 @@ static void test_refuses(void **state)
         {"{\"mounts\\u0000\":[]}", "top level: a member's name with a NUL byte (\"mounts\")"},
         {"{\"x\\u0000\":[]}", "NUL byte"},
         {"{\"process\":{\"user\":{\"uid\\u0000x\":0}}}", "process.user: a member's name"},
-        {"{\"mounts\":[{\"destination\":\"/a\",\"source\\u0000\":\"/x\"}]}", "NUL byte"},
+        {"{\"mounts\":[{\"destination\":\"/a\",\"source\\u0000\":\"/x\"}]}",
+         "mounts[0]: a member's name with a NUL byte"},
+        /* At every depth, also in what is not read here. */
+        {"{\"linux\":{\"resources\":{\"Devices\":[]}}}",
+         "linux.resources: the member \"Devices\" would be read as \"devices\""},
+        {"{\"linux\":{\"Resources\":{\"devices\":[]}}}", "linux: the member \"Resources\""},
+        {"{\"linux\":{\"resources\":{\"devices\":[{},{\"Allow\":true}]}}}",
+         "linux.resources.devices[1]: the member \"Allow\""},
+        {"{\"linux\":{\"devices\":[{\"path\":\"/dev/null\",\"Major\":8}]}}",
+         "linux.devices[0]: the member \"Major\""},
+        {"{\"linux\":{\"seccomp\":{\"DefaultAction\":\"SCMP_ACT_ALLOW\"}}}",
+         "linux.seccomp: the member \"DefaultAction\" would be read as \"defaultAction\""},
+        {"{\"linux\":{\"seccomp\":{\"syscalls\":[{\"name\xc5\xbf\":[\"mount\"]}]}}}",
+         "would be read as \"names\""},
+        {"{\"linux\":{\"seccomp\":{\"syscalls\":[{\"args\":[{\"valuetwo\":1}]}]}}}",
+         "linux.seccomp.syscalls[0].args[0]: the member \"valuetwo\""},
+        {"{\"linux\":{\"mas\xe2\x84\xaa"
+         "edPaths\":[]}}",
+         "would be read as \"maskedPaths\""},
+        {"{\"hooks\":{\"createruntime\":[]}}", "hooks: the member \"createruntime\""},
+        {"{\"hooks\":{\"prestart\":[{\"Path\":\"/x\"}]}}",
+         "hooks.prestart[0]: the member \"Path\""},
+        {"{\"linux\":{\"sysctl\":{\"net.x\\u0000\":\"1\"}}}",
+         "linux.sysctl: a member's name with a"},
+        {"{\"linux\":{\"rdma\":{\"mlx5_0\":{\"HCAHandles\":1}}}}",
+         "would be read as \"hcaHandles\""},
+        /* Texts end at a NUL byte for a runtime in C, and for the calls of one in Go. */
+        {"{\"linux\":{\"seccomp\":{\"syscalls\":[{\"names\":[\"read\",\"mount\\u0000\"]}]}}}",
+         "linux.seccomp.syscalls[0].names[1]: a NUL byte"},
+        {"{\"process\":{\"capabilities\":{\"ambient\":[\"CAP_SETUID\\u0000x\"]}}}",
+         "process.capabilities.ambient[0]: a NUL byte"},
+        {"{\"annotations\":{\"run.oci.handler\":\"krun\\u0000\"}}",
+         "annotations.run.oci.handler: a NUL byte"},
         {"{\"annotations\":{\"a\\u0000\":\"b\"}}", "annotations: a member's name"},
         {"{\"linux\":{\"namespaces\":[[1]]}}", "linux.namespaces: an entry"},
         {"{\"mount\xc5\xbf\":[]}", "would be read as \"mounts\""},
@@ -107,6 +140,65 @@ static void test_refuses(void **state)
     }
 }
 
+#define MAPS                                                                                       \
+    "\"uidMappings\":[{\"containerID\":0,\"hostID\":9,\"size\":1}],"                               \
+    "\"gidMappings\":[{\"containerID\":0,\"hostID\":9,\"size\":1}]"
+
+/* Mappings count for one user namespace only. */
+static void test_user_namespaces(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t maps;
+        bool joins;
+        const char *path;
+    } rows[] = {
+        {"{\"linux\":{" MAPS "}}", 0, false, NULL},
+        {"{\"linux\":{" MAPS ",\"namespaces\":[{\"type\":\"pid\"}]}}", 0, false, NULL},
+        {"{\"linux\":{" MAPS ",\"namespaces\":[{\"type\":\"user\"}]}}", 1, false, NULL},
+        {"{\"linux\":{\"namespaces\":[{\"type\":\"user\"}]}}", 0, true, NULL},
+        {"{\"linux\":{" MAPS ",\"namespaces\":[{\"type\":\"user\",\"path\":\"/p\"}]}}", 1, true,
+         "/p"},
+        {"{\"linux\":{" MAPS
+         ",\"namespaces\":[{\"type\":\"user\",\"path\":\"/p\"},{\"type\":\"user\"}]}}",
+         0, true, NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        _cleanup_arena_ struct arena arena = {0};
+        struct err err = ERR_INIT;
+        struct json_doc *doc;
+        struct spec s;
+        assert_works(read_text(rows[i].text, &s, &arena, &doc, &err), err);
+        assert_int_equal(s.uid_map.count, rows[i].maps);
+        assert_int_equal(s.joins_user_namespace, rows[i].joins);
+        if (rows[i].path)
+            assert_string_equal(s.user_namespace, rows[i].path);
+        else
+            assert_null(s.user_namespace);
+        json_free(doc);
+    }
+}
+
+/* Names that mean nothing to a runtime, or are anybody's choice. */
+static void test_free_names(void **state)
+{
+    _cleanup_arena_ struct arena arena = {0};
+    struct err err = ERR_INIT;
+    struct json_doc *doc;
+    struct spec s;
+
+    (void)state;
+    assert_works(
+        read_text("{\"Unknown\":{\"x\":1},\"annotations\":{\"Name\":\"a\",\"MOUNTS\":\"b\"},"
+                  "\"linux\":{\"sysctl\":{\"Kernel\":\"1\"},\"netDevices\":{\"User\":{\"name\":"
+                  "\"n\"}},\"resources\":{\"unified\":{\"Memory\":\"1\"}}}}",
+                  &s, &arena, &doc, &err),
+        err);
+    json_free(doc);
+}
+
 static void test_names_that_go_folds(void **state)
 {
     (void)state;
@@ -124,10 +216,9 @@ static void test_names_that_go_folds(void **state)
 UNIT_SUITE(test_spec)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reads),
-        cmocka_unit_test(test_nothing_is_needed),
-        cmocka_unit_test(test_refuses),
-        cmocka_unit_test(test_names_that_go_folds),
+        cmocka_unit_test(test_reads),      cmocka_unit_test(test_nothing_is_needed),
+        cmocka_unit_test(test_refuses),    cmocka_unit_test(test_user_namespaces),
+        cmocka_unit_test(test_free_names), cmocka_unit_test(test_names_that_go_folds),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

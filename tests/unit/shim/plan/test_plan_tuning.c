@@ -216,7 +216,8 @@ static void test_clamping(void **state)
         {false, "{\"process\":{}}", "RLIMIT_MEMLOCK", "8m"},
         {false, LIMITS(LIMIT("NOFILE", "1048576", "1048576")), "RLIMIT_NOFILE", "20000"},
         {true,
-         "{\"process\":{},\"linux\":{\"uidMappings\":[{\"containerID\":0,\"hostID\":9,\"size\":1}]}"
+         "{\"process\":{},\"linux\":{\"namespaces\":[{\"type\":\"user\"}],\"uidMappings\":[{"
+         "\"containerID\":0,\"hostID\":9,\"size\":1}]}"
          "}",
          "RLIMIT_MEMLOCK", "8m"},
         {true,

@@ -133,12 +133,14 @@ static void test_identity_rules(void **state)
          "3999999999", "7", NULL},
         {USES,
          "{\"process\":{\"user\":{\"uid\":5,\"gid\":6}},\"linux\":{"
-         "\"uidMappings\":[{\"containerID\":0,\"hostID\":3999990000,\"size\":10}],"
+         "\"namespaces\":[{\"type\":\"user\"}],\"uidMappings\":[{\"containerID\":0,\"hostID\":"
+         "3999990000,\"size\":10}],"
          "\"gidMappings\":[{\"containerID\":0,\"hostID\":200,\"size\":10}]}}",
          "3999990005", "3999990005", "206", NULL},
         {USES,
          "{\"process\":{\"user\":{\"uid\":50,\"gid\":6}},\"linux\":{"
-         "\"uidMappings\":[{\"containerID\":0,\"hostID\":100,\"size\":10}],"
+         "\"namespaces\":[{\"type\":\"user\"}],\"uidMappings\":[{\"containerID\":0,\"hostID\":100,"
+         "\"size\":10}],"
          "\"gidMappings\":[{\"containerID\":0,\"hostID\":200,\"size\":10}]}}",
          NULL, NULL, NULL, "do not map"},
         {USES,

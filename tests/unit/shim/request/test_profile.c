@@ -88,7 +88,8 @@ static const struct {
      "{" USER(1) ",\"linux\":{\"namespaces\":[{\"type\":\"user\",\"path\":\"/x\"}]}}", "rest"},
     /* through the mapping */
     {ONE("\"uid\":[\"100007\"]"),
-     "{" USER(7) ",\"linux\":{\"uidMappings\":[{\"containerID\":0,\"hostID\":100000,\"size\":100}],"
+     "{" USER(7) ",\"linux\":{\"namespaces\":[{\"type\":\"user\"}],\"uidMappings\":[{"
+                 "\"containerID\":0,\"hostID\":100000,\"size\":100}],"
                  "\"gidMappings\":[{\"containerID\":0,\"hostID\":100000,\"size\":100}]}}",
      "p"},
     {ONE("\"annotation\":{\"a.b\":\"x*\",\"c\":[\"1\",\"2\"]}"),
@@ -316,6 +317,11 @@ static const struct shim_wrong wrongs[] = {
     {NAMED("\"identity\":[]"), "\"identity\" cannot be in a profile"},
     {NAMED("\"profiles\":[]"), "\"profiles\" cannot be in a profile"},
     {NAMED("\"volums\":{}"), "p.json:2:36: unknown key \"volums\"; did you mean \"volumes\"?"},
+    {NAMED("\"mode\\u0000x\":\"off\""), "p.json:2:36: the key \"mode...\" has a NUL byte"},
+    {NAMED("\"audit\\u0000\":{}"), "the key \"audit...\" has a NUL byte"},
+    {PROFILE("\"name\\u0000\":\"p\",\"match\":{}"), "the key \"name...\" has a NUL byte"},
+    {PROFILE("\"name\":\"p\",\"match\\u0000\":{}"), "the key \"match...\" has a NUL byte"},
+    {NAMED("\"version\\u0000\":1"), "the key \"version...\" has a NUL byte"},
     {NAMED("\"mode\":\"of\""), "expected one of enforce, permissive, off"},
     {NAMED("\"audit\":{\"keep\":\"4\"}"), "p.json:2:52: expected a number, not a string"},
     {NAMED("\"binds\":{\"default\":\"no\"}"), "p.json:2:55: 'no': expected one of allow, ro, deny"},

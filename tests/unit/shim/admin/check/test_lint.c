@@ -70,6 +70,11 @@ static void rules_that_never_decide(void **state)
     assert_lints(RULES("deny", RULE("/a", "deny")), "bind-needless:2 ");
     assert_lints(RULES("allow", RULE("/a", "deny") "," RULE("/a/b", "deny")), "bind-needless:3 ");
     assert_lints(RULES("allow", RULE("/a", "deny") "," RULE("/ab", "deny")), "");
+    assert_lints(RULES("deny", RULE("/var/lib/docker/containers", "allow")), "engine-files:2 ");
+    assert_lints(RULES("deny", RULE("/run/containerd/x", "ro")), "engine-files:2 ");
+    assert_lints(RULES("allow", RULE("/var/lib/docker/containers", "deny")), "");
+    assert_lints(RULES("deny", RULE("/var/lib/docker/volumes", "allow")), "");
+    assert_lints(RULES("deny", RULE("/var/lib/containers/storage/volumes", "allow")), "");
     /* the messages for users differ */
     assert_lints(RULES("deny", "{\"path\":\"/a\",\"access\":\"deny\",\"say\":\"no\"}"), "");
 }

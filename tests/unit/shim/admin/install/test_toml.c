@@ -1,7 +1,7 @@
 /* TOML: lookups, refusals, and edits that can be undone exactly. */
 #include "tests/unit/lib/unit.h"
 
-#include "shim/admin/install/toml.h"
+#include "shim/admin/engine/toml.h"
 #include "shim/admin/install/toml_edit.h"
 
 static void assert_toml(const char *text)

@@ -42,7 +42,8 @@ static void test_rro_that_is_not_to_be_had(void **state)
 }
 
 #define USERNS                                                                                     \
-    "\"linux\":{\"uidMappings\":[{\"containerID\":0,\"hostID\":100000,\"size\":65536}],"           \
+    "\"linux\":{\"namespaces\":[{\"type\":\"user\"}],\"uidMappings\":[{\"containerID\":0,"         \
+    "\"hostID\":100000,\"size\":65536}],"                                                          \
     "\"gidMappings\":[{\"containerID\":0,\"hostID\":200000,\"size\":65536}]}"
 #define IDMAPPED(how)                                                                              \
     "\"volumes\":{\"d\":{\"source\":\"/s\",\"target\":\"/t\",\"access\":\"rw\",\"always\":true,"   \
@@ -115,11 +116,12 @@ static void test_a_pool_is_recognised_by_its_private_side(void **state)
     static const struct {
         const char *type, *side;
         bool ours, pinned;
+        enum plan_verdict verdict;
     } rows[] = {
-        {"overlay", "/c/pip", true, false},
-        {"overlay", "/run/flatbed/pin/cache\\\\:pip", true, true},
-        {"overlay", "/c/other", false, false},
-        {"tmpfs", "/c/pip", false, false},
+        {"overlay", "/c/pip", true, false, PLAN_KEPT},
+        {"overlay", "/run/flatbed/pin/cache\\\\:pip", true, true, PLAN_KEPT},
+        {"overlay", "/c/other", true, false, PLAN_ADDED}, /* of an earlier launch */
+        {"tmpfs", "/c/pip", false, false, PLAN_KEPT},
     };
 
     (void)state;
@@ -133,7 +135,8 @@ static void test_a_pool_is_recognised_by_its_private_side(void **state)
                  "\"upperdir=%s/upper\",\"workdir=%s/work\",\"index=on\"]}]}",
                  rows[i].type, rows[i].side, rows[i].side);
         plan_for(f, POOLED, config);
-        assert_int_equal(mount_on(f, "/k/pip")->verdict, PLAN_KEPT);
+        assert_int_equal(mount_on(f, "/k/pip")->verdict, rows[i].verdict);
+        assert_int_equal(mount_on(f, "/k/pip")->mount.earlier != NULL, rows[i].ours);
         assert_int_equal(mount_on(f, "/k/pip")->mount.ours, rows[i].ours);
         assert_int_equal(mount_on(f, "/k/pip")->mount.pinned, rows[i].pinned);
         teardown(&own);
@@ -148,21 +151,27 @@ static void test_a_pool_in_a_user_namespace(void **state)
     assert_contains(denial(f)->reason, "without a user namespace");
 }
 
+#define IDMAPS(enabled) "\"linux\":{\"mountExtensions\":{\"idmap\":{\"enabled\":" enabled "}}}"
+#define CRUN(version)   "\"annotations\":{\"run.oci.crun.version\":\"" version "\"}"
+
 static void test_features(void **state)
 {
     static const struct {
         const char *text;
-        bool rro, idmap;
+        bool rro, idmap, ridmap;
     } rows[] = {
-        {"{\"mountOptions\":[\"ro\",\"rro\"]}", true, false},
-        {"{\"linux\":{\"mountExtensions\":{\"idmap\":{\"enabled\":true}}}}", false, true},
-        {"{\"mountOptions\":[\"ro\"],\"linux\":{\"mountExtensions\":{\"idmap\":{\"enabled\":false}}"
-         "}}",
-         false, false},
-        {"{\"mountOptions\":{\"rro\":1},\"linux\":[]}", false, false},
-        {"", false, false},
-        {"unknown command features", false, false},
-        {"[\"rro\"]", false, false},
+        {"{\"mountOptions\":[\"ro\",\"rro\"]}", true, false, false},
+        {"{" IDMAPS("true") "}", false, true, true},
+        {"{" IDMAPS("true") "," CRUN("1.21") "}", false, true, true},
+        {"{" IDMAPS("true") "," CRUN("1.9") "}", false, true, true},
+        {"{" IDMAPS("true") "," CRUN("2.0-rc1") "}", false, true, true},
+        {"{" IDMAPS("true") "," CRUN("1.8.7") "}", false, true, false},
+        {"{" IDMAPS("true") "," CRUN("unknown") "}", false, true, false},
+        {"{\"mountOptions\":[\"ro\"]," IDMAPS("false") "}", false, false, false},
+        {"{\"mountOptions\":{\"rro\":1},\"linux\":[]}", false, false, false},
+        {"", false, false, false},
+        {"unknown command features", false, false, false},
+        {"[\"rro\"]", false, false, false},
     };
 
     (void)state;
@@ -171,6 +180,7 @@ static void test_features(void **state)
         features_parse(rows[i].text, &features);
         assert_int_equal(features.rro, rows[i].rro);
         assert_int_equal(features.idmap, rows[i].idmap);
+        assert_int_equal(features.ridmap, rows[i].ridmap);
     }
 }
 

@@ -97,7 +97,8 @@ static void test_idmapped(void **state)
     (void)state;
     op.mount.idmap = true;
     _cleanup_free_ char *text =
-        applied("{\"linux\":{\"uidMappings\":[{\"containerID\":0,\"hostID\":5,\"size\":9}],"
+        applied("{\"linux\":{\"namespaces\":[{\"type\":\"user\"}],\"uidMappings\":[{"
+                "\"containerID\":0,\"hostID\":5,\"size\":9}],"
                 "\"gidMappings\":[{\"containerID\":0,\"hostID\":6,\"size\":9}]}}",
                 &op, 1);
     assert_contains(text,

@@ -373,10 +373,48 @@ static void test_exec(void **state)
     }
 }
 
+/* delete: its container, or none if the runtime would refuse the line, or runc and crun differ. */
+static void test_delete(void **state)
+{
+    static const struct {
+        const char *line, *id;
+    } lines[] = {
+        {"delete c1", "c1"},
+        {"--log-format json delete c1", "c1"},
+        {"--root delete --log json delete --force delete", "delete"},
+        {"delete c1 --force", "c1"}, /* refused by crun */
+        {"delete -f c1", "c1"},
+        {"delete --regex c1", "c1"}, /* unknown to runc */
+        {"delete --force=true c1", "c1"},
+        {"delete --new value c1", "c1"},
+        {"delete c1 c2", NULL},
+        {"delete", NULL},
+        {"delete --help c1", NULL},
+        {"kill c1", NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+        _cleanup_free_ char *line = strdup(lines[i].line);
+        char *words[MOST_WORDS];
+        struct err err = ERR_INIT;
+        struct call call;
+        int count = split(line, words);
+
+        assert_works(call_read(count, words, FLAVOR_UNKNOWN, &call, &err), err);
+        assert_false(call_edits(&call));
+        if (call_deletes(&call) != (lines[i].id != NULL))
+            fail_msg("%s: %s", lines[i].line, call.id ? call.id : "no id");
+        if (lines[i].id)
+            assert_string_equal(call.id, lines[i].id);
+    }
+}
+
 UNIT_SUITE(test_call)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exec),
+        cmocka_unit_test(test_delete),
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_agreement_needs_no_flavor),
         cmocka_unit_test(test_disagreement_needs_one),

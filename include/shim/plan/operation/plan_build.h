@@ -2,7 +2,7 @@
 #ifndef SHIM_PLAN_BUILD_H
 #define SHIM_PLAN_BUILD_H
 
-#include "shim/plan/plan.h"
+#include "shim/plan/operation/operation.h"
 
 struct planner {
     const struct plan_input *in;

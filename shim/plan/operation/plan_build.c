@@ -1,4 +1,4 @@
-#include "shim/plan/plan_build.h"
+#include "shim/plan/operation/plan_build.h"
 
 #include <stdarg.h>
 #include <string.h>

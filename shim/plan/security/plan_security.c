@@ -1,16 +1,16 @@
-/* Judges what the container would be on the host by the policy's "security". */
-#include "base/glob.h"
+#include "shim/plan/security/plan_security.h"
+
 #include "base/path.h"
 #include "shim/gather/security_devices.h"
-#include "shim/plan/plan_parts.h"
+#include "shim/gpu/gpu_host.h"
+#include "shim/plan/security/security_deny.h"
 #include "shim/privilege/capability.h"
 #include "shim/privilege/namespace.h"
 #include "shim/privilege/syscall_filter.h"
 
 #include <string.h>
 
-/* Adds an operation for a key of the policy. */
-static struct plan_op *security_push(struct planner *p, enum plan_kind kind, const char *key)
+struct plan_op *security_push(struct planner *p, enum plan_kind kind, const char *key)
 {
     struct plan_op *op = plan_push(p, kind);
 
@@ -19,54 +19,108 @@ static struct plan_op *security_push(struct planner *p, enum plan_kind kind, con
     return op;
 }
 
-/* Adds a denial for a key of the policy: 0, or -1 without memory. */
-#define deny(p, key, place, ...)                                                                   \
-    ({                                                                                             \
-        struct plan_op *op_ = security_push(p, PLAN_SECURITY, key);                                \
-        op_ ? plan_decide(p, op_, PLAN_DENIED, place, __VA_ARGS__) : -1;                           \
-    })
-
-/* ---- user, hooks, annotations, namespaces ---- */
+/* ---- user, hooks, namespaces ---- */
 
 static int judge_user(struct planner *p)
 {
     const struct policy_security *s = &p->in->policy->security;
     const struct security_facts *facts = p->in->security;
 
-    if (!s->root.deny || (!facts->host_root && !facts->host_root_later))
+    if (!s->root.deny)
         return 0;
-    return deny(
-        p, "security.user", &s->root.place, "the container's process %s root on this host%s%s%s",
-        facts->host_root ? "would be" : "could become", facts->host_root ? "" : " (CAP_SETUID)",
-        s->root_say ? ": " : "", s->root_say ? s->root_say : "");
+    if (!facts->host_root && facts->ids_problem)
+        return deny(p, "security.user", &s->root.place,
+                    "the ids of the container's user namespace are not known: %s",
+                    facts->ids_problem);
+    if (!facts->host_root && facts->root_inside)
+        return deny(p, "security.user", &s->root.place,
+                    "%s of the container's user namespace is root's on this host, and its process "
+                    "could become it: map no id to 0",
+                    facts->root_inside);
+    if (!facts->host_root && facts->root_by)
+        return deny(p, "security.user", &s->root.place,
+                    "the container's process could act as root on this host by %s: run it without "
+                    "--cap-add, or leave such capabilities out of security.capabilities.max",
+                    facts->root_by);
+    if (!facts->host_root)
+        return 0;
+    return deny(p, "security.user", &s->root.place,
+                "the container's process would be root on this host%s%s", s->root_say ? ": " : "",
+                s->root_say ? s->root_say : "");
+}
+
+/* True for a volume of the policy, from an earlier edit. */
+static bool is_volume(const struct planner *p, const struct spec_mount *mount)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        const struct plan_op *op = &p->ops[i];
+        if (op->kind == PLAN_MOUNT && op->verdict == PLAN_KEPT && op->mount.ours &&
+            plan_mounted_on(p->in->spec, op->mount.target) == mount)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * On an idmapped mount another id acts as root of the host: it reads root's files, and can leave
+ * programs there that have root's setuid bit.
+ */
+static int judge_idmapped(struct planner *p)
+{
+    const struct policy_switch *root = &p->in->policy->security.root;
+
+    for (size_t i = 0; root->deny && !p->in->rootless && i < p->in->spec->mount_count; i++) {
+        const struct spec_mount *mount = &p->in->spec->list[i];
+        if (!spec_is_idmapped(mount->entry) || is_volume(p, mount))
+            continue;
+        if (deny(p, "security.user", &root->place,
+                 "files of the mount on %.200s can be root's on this host while other ids own them "
+                 "in the container: mount it without idmap",
+                 mount->destination) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Returns the fact about a hook, or NULL. */
+static const struct hook_fact *find_hook(const struct security_facts *facts,
+                                         const struct json *entry)
+{
+    for (size_t i = 0; i < facts->hook_count; i++)
+        if (facts->hooks[i].entry == entry)
+            return &facts->hooks[i];
+    return NULL;
+}
+
+/* Denies the first hook of that kind that is not allowed. */
+static int judge_hooks_of(struct planner *p, const char *kind, const struct json *list)
+{
+    const struct policy_place *place = &p->in->policy->security.hooks.place;
+
+    if (json_count(list) && !json_is(list, JSON_ARRAY))
+        return deny(p, "security.hooks", place, "the container has %.32s hooks that are no list",
+                    kind);
+    for (size_t i = 0; i < json_count(list); i++) {
+        const struct json *entry = json_at(list, i);
+        const struct hook_fact *fact = find_hook(p->in->security, entry);
+        const char *path = json_text(json_get(entry, "path"));
+        if (!fact || fact->problem)
+            return deny(p, "security.hooks", place, "the container has %.32s hooks: %.200s: %s",
+                        kind, path ? path : "one without a path",
+                        fact ? fact->problem : "it is not allowed");
+    }
+    return 0;
 }
 
 static int judge_hooks(struct planner *p)
 {
-    const struct policy_security *s = &p->in->policy->security;
     const struct json *hooks = json_get(p->in->spec->root, "hooks");
 
-    for (size_t i = 0; s->hooks.deny && json_is(hooks, JSON_OBJECT) && i < hooks->len; i++)
-        if (json_count(hooks->members[i].value))
-            return deny(p, "security.hooks", &s->hooks.place, "the container has %s hooks",
-                        hooks->members[i].key);
-    return 0;
-}
-
-static int judge_annotations(struct planner *p)
-{
-    const struct policy_list *denied = &p->in->policy->security.annotations;
-    const struct json *list = p->in->spec->annotations;
-
-    for (size_t i = 0; i < json_count(list); i++)
-        for (size_t d = 0; d < denied->count; d++) {
-            const char *key = list->members[i].key;
-            if (!glob_matches(denied->items[d], key))
-                continue;
-            if (deny(p, "security.annotations", &denied->place, "'%.80s' may not be set", key) < 0)
-                return -1;
-            break;
-        }
+    if (!p->in->policy->security.hooks.deny || !json_is(hooks, JSON_OBJECT))
+        return 0;
+    for (size_t i = 0; i < hooks->len; i++)
+        if (judge_hooks_of(p, hooks->members[i].key, hooks->members[i].value) < 0)
+            return -1;
     return 0;
 }
 
@@ -199,6 +253,12 @@ static const char *type_of(const struct json *device)
     return type ? type : "a";
 }
 
+/* True for a block device. crun reads the first letter only; runc refuses a longer word. */
+static bool is_block(const struct json *device)
+{
+    return type_of(device)[0] == 'b';
+}
+
 static bool has_number(const struct device_number *list, size_t count, bool block, int64_t major,
                        int64_t minor)
 {
@@ -224,10 +284,12 @@ static bool is_ordinary(bool block, int64_t major, int64_t minor)
 static bool device_allowed(const struct planner *p, const struct json *device)
 {
     const struct security_facts *facts = p->in->security;
-    bool block = strcmp(type_of(device), "b") == 0;
+    bool block = is_block(device);
     int64_t major = security_device_part(device, "major");
     int64_t minor = security_device_part(device, "minor");
 
+    if (p->in->gpus && gpu_host_owns(&p->in->gpus->host, block, major, minor))
+        return true; /* judged by "gpus" */
     return is_ordinary(block, major, minor) ||
            has_number(facts->devices.list, facts->devices.count, block, major, minor);
 }
@@ -322,7 +384,7 @@ int plan_add_security(struct planner *p)
     const struct policy_security *s = &p->in->policy->security;
     bool privileged = security_is_privileged(p->in->spec);
 
-    if (judge_user(p) < 0 || judge_hooks(p) < 0 || judge_annotations(p) < 0 ||
+    if (judge_user(p) < 0 || judge_idmapped(p) < 0 || judge_hooks(p) < 0 ||
         judge_namespaces(p) < 0 || judge_capabilities(p, privileged) < 0 || judge_privileges(p) < 0)
         return -1;
     if (!privileged)

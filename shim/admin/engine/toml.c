@@ -1,4 +1,4 @@
-#include "shim/admin/install/toml.h"
+#include "shim/admin/engine/toml.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,0 +1,18 @@
+/* Finds out whether a container's process is root on the host, or can become it. */
+#ifndef SHIM_SECURITY_USER_H
+#define SHIM_SECURITY_USER_H
+
+#include "shim/gather/security.h"
+#include "shim/privilege/namespace.h"
+
+/*
+ * Fills in the facts about the user, if the policy denies root. A user namespace that the container
+ * joins is looked at through a child. Fails only without memory.
+ */
+int security_find_user(const struct policy_security *s, const struct spec *spec,
+                       struct arena *arena, struct security_facts *out, struct err *err) must_check;
+
+/* Returns true for a namespace of the host; a path that cannot be looked at counts as such. */
+bool security_is_host_namespace(const char *path, enum namespace_kind kind);
+
+#endif

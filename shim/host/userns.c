@@ -1,0 +1,66 @@
+#include "shim/host/userns.h"
+
+#include "base/fdio.h"
+#include "shim/host/as_user.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+
+/*
+ * Runs in the child, and does not return: joins the namespace, says so, and waits to be looked at.
+ * Whoever owns the namespace must not reach into this process of root's: it is not dumpable.
+ */
+static void join(const char *path, int channel)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    char byte = 0;
+
+    if (fd < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
+        setns(fd, CLONE_NEWUSER) < 0 || send(channel, &byte, 1, MSG_NOSIGNAL) != 1)
+        _exit(1);
+    _exit(read(channel, &byte, 1) < 0 ? 1 : 0);
+}
+
+static int read_map(pid_t pid, const char *kind, struct id_map *out, struct err *err)
+{
+    enum { LARGEST = 64 * 1024 };
+    _cleanup_buf_ struct buf text = BUF_INIT;
+    char path[48];
+
+    snprintf(path, sizeof(path), "/proc/%d/%s_map", (int)pid, kind);
+    if (file_read(AT_FDCWD, path, LARGEST, &text, err) < 0)
+        return -1;
+    return id_map_parse(text.data ? text.data : "", out, err);
+}
+
+int userns_maps(const char *path, struct id_map *uids, struct id_map *gids, struct err *err)
+{
+    int ends[2];
+    char byte;
+    ssize_t n;
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+        return err_sys(err, "socketpair");
+    pid_t pid = fork();
+    int saved = errno;
+    close(ends[pid == 0 ? 0 : 1]);
+    if (pid == 0)
+        join(path, ends[1]);
+    if (pid < 0) {
+        close(ends[0]);
+        errno = saved;
+        return err_sys(err, "fork");
+    }
+    do
+        n = read(ends[0], &byte, 1);
+    while (n < 0 && errno == EINTR);
+    int rc = n == 1 ? 0 : err_set(err, ERR_UNSUPPORTED, "%s cannot be joined", path);
+    if (rc == 0 && (read_map(pid, "uid", uids, err) < 0 || read_map(pid, "gid", gids, err) < 0))
+        rc = -1;
+    as_user_end(pid, ends[0]);
+    return rc;
+}

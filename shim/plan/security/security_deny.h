@@ -1,0 +1,17 @@
+/* Denials by a key of "security". */
+#ifndef SHIM_SECURITY_DENY_H
+#define SHIM_SECURITY_DENY_H
+
+#include "shim/plan/operation/plan_build.h"
+
+/* Adds an operation for a key of the policy. NULL without memory. */
+struct plan_op *security_push(struct planner *p, enum plan_kind kind, const char *key);
+
+/* Adds a denial for a key of the policy: 0, or -1 without memory. */
+#define deny(p, key, place, ...)                                                                   \
+    ({                                                                                             \
+        struct plan_op *op_ = security_push(p, PLAN_SECURITY, key);                                \
+        op_ ? plan_decide(p, op_, PLAN_DENIED, place, __VA_ARGS__) : -1;                           \
+    })
+
+#endif
