@@ -137,6 +137,25 @@ static int find_own(struct engine_directories *out, const char *bundle, const ch
     return out->own ? 0 : err_nomem(err);
 }
 
+/*
+ * Finds the directory in which BuildKit makes the bundles of a build's steps, and the files that it
+ * mounts into them: DATA-ROOT/buildkit/executor, or /var/lib/buildkit/WORKER/executor. A user of
+ * containerd may choose a namespace of that name.
+ */
+static int find_executor(struct engine_directories *out, const char *bundle, const char *task,
+                         struct arena *arena, struct err *err)
+{
+    static const char name[] = "/executor";
+    const char *end = strrchr(bundle, '/');
+    const char *start = task ? NULL : slash_before(bundle, end);
+
+    if (!start || start == bundle || strncmp(start, name, sizeof(name) - 1) != 0 ||
+        start + sizeof(name) - 1 != end)
+        return 0;
+    out->executor = arena_strndup(arena, bundle, (size_t)(end - bundle));
+    return out->executor ? 0 : err_nomem(err);
+}
+
 /* Adds the pod that a container of Kubernetes is in; containerd's own annotations name it. */
 static void add_pod(const struct spec *spec, const char *task, struct engine_directories *out)
 {
@@ -178,7 +197,9 @@ int engine_directories_find(const struct spec *spec, const char *bundle, const c
         .id = is_random_id(id) ? id : NULL};
     if (root && !path_is_clean_absolute(root))
         root = NULL;
-    if (find_data(out, root, bundle, arena, err) < 0 || find_own(out, bundle, task, arena, err) < 0)
+    if (find_data(out, root, bundle, arena, err) < 0 ||
+        find_own(out, bundle, task, arena, err) < 0 ||
+        find_executor(out, bundle, task, arena, err) < 0)
         return -1;
     const char *end = task ? slash_before(bundle, task - 1) : NULL;
     if (end && end > bundle) {
@@ -244,9 +265,25 @@ static bool is_of_other(const struct engine_other *other, const char *path)
            (other->shm && is_one_of(rest, shm_files));
 }
 
+/* True for resolv.conf and hosts of a build's step; the latter may have the step's name behind it.
+ */
+static bool is_of_build(const struct engine_directories *engine, const char *path)
+{
+    static const char *const names[] = {"resolv.conf", "resolv-host.conf", "hosts"};
+    size_t len = engine->executor ? strlen(engine->executor) : 0;
+
+    if (!len || strncmp(path, engine->executor, len) != 0 || path[len] != '/')
+        return false;
+    const char *name = path + len + 1;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return strncmp(name, "hosts.", 6) == 0 && !strchr(name, '/');
+}
+
 bool engine_mounts(const struct engine_directories *engine, const char *path)
 {
-    if (is_own(engine, path))
+    if (is_own(engine, path) || is_of_build(engine, path))
         return true;
     for (size_t i = 0; i < engine->other_count; i++)
         if (is_of_other(&engine->others[i], path))

@@ -31,8 +31,9 @@ struct engine_directories {
     const char *containers, *store;          /* in `data` */
     const char *state;                       /* of containerd: its --state */
     const char *id;                          /* of the container: 64 digits */
-    const char *own;   /* the end of the path of the container's directory, "…/ID"; or NULL */
-    bool own_is_whole; /* `own` is the whole path */
+    const char *own;      /* the end of the path of the container's directory, "…/ID"; or NULL */
+    bool own_is_whole;    /* `own` is the whole path */
+    const char *executor; /* of BuildKit: the directory of the bundle; NULL: no step of a build */
     struct engine_other others[ENGINE_OTHERS];
     size_t other_count;
 };

@@ -94,80 +94,94 @@ static void test_what_engines_mount(void **state)
 #define MOBY  "/r/exec/io.containerd.runtime.v2.task/moby/" ID
 #define CTR   "/run/containerd/io.containerd.runtime.v2.task/default/" ID
 #define CRI   "/run/containerd/io.containerd.runtime.v2.task/k8s.io/" ID
+#define BUILD "/d/docker/buildkit/executor/"
 #define POD   "6b5d0ddc-7cf1-4d0c-9f4f-6a1d3a3e7a11"
 #define PODS  "/var/lib/kubelet/pods/"
 #define BOXES "/run/containerd/io.containerd.grpc.v1.cri/sandboxes/"
 
 /* The files that an engine mounts into this container by itself, by the bundle and the ID. */
+static const struct {
+    const char *bundle, *id, *path;
+    bool own;
+} own_rows[] = {
+    {MOBY, ID, "/d/docker/containers/" ID "/hosts", true},
+    {MOBY, ID, "/d/docker/containers/" ID "/resolv.conf", true},
+    {MOBY, ID, "/d/docker/containers/" ID "/mounts/shm", true},
+    {MOBY, ID, "/d/docker/containers/" ID "/mounts/secrets/x", true},
+    {MOBY, ID, "/d/docker/containers/" ID "/config.v2.json", false},
+    {MOBY, ID, "/d/docker/containers/" ID "/hosts.old", false},
+    {MOBY, ID, "/d/docker/containers/" ID, false},
+    {MOBY, ID, "/d/docker/containers/" OTHER "/hosts", false},
+    {MOBY, ID, "/other/docker/containers/" ID "/mounts/shm", false},
+    {MOBY, ID, "/x/d/docker/containers/" ID "/mounts/shm", false},
+    {"/r/io.containerd.runtime.v2.task/moby-1.1/" ID, ID, "/d/docker/containers/" ID "/mounts/shm",
+     true},
+    {"/r/io.containerd.runtime.v2.task/mobyx/" ID, ID, "/d/docker/containers/" ID "/mounts/shm",
+     false},
+    {MOBY, "c1", "/d/docker/containers/c1/hosts", false},
+    /* the users of ctr choose ID and root */
+    {CTR, ID, "/d/docker/containers/" ID "/mounts/shm", false},
+    {CTR, ID, "/var/lib/nerdctl/1/containers/default/" ID "/resolv.conf", true},
+    {CTR, ID, "/var/lib/nerdctl/1/etchosts/default/" ID "/hosts", true},
+    {"/g/overlay-containers/" ID "/userdata", ID, "/g/overlay-containers/" ID "/userdata/shm",
+     true},
+    {"/g/overlay-containers/" ID "/userdata", ID,
+     "/run/c/overlay-containers/" ID "/userdata/.containerenv", true},
+    {"/g/overlay-containers/" ID "/userdata", ID,
+     "/run/c/overlay-containers/" ID "/userdata/run/secrets", true},
+    {"/g/overlay-containers/" ID "/userdata", ID,
+     "/g/overlay-containers/" ID "/userdata/config.json", false},
+    {"/g/overlay-containers/" ID "/userdata", ID,
+     "/g/overlay-containers/" ID "/userdata/overlay/1/merge", false},
+    {"/g/overlay-containers/" ID "/userdata", ID, "/g/overlay-containers/" OTHER "/userdata/shm",
+     false},
+    {"/g/overlay-containers/" OTHER "/userdata", ID, "/g/overlay-containers/" OTHER "/userdata/shm",
+     false},
+    {"/g/overlay/" ID "/userdata", ID, "/g/overlay/" ID "/userdata/shm", false},
+    {CRI, ID, BOXES OTHER "/shm", true},
+    {CRI, ID, BOXES OTHER "/resolv.conf", true},
+    {CRI, ID, BOXES OTHER "/state.json", false},
+    {CRI, ID, PODS POD "/etc-hosts", true},
+    {CRI, ID, PODS POD "/volumes/kubernetes.io~empty-dir/x", true},
+    {CRI, ID, PODS POD, false},
+    {CRI, ID, PODS "other/etc-hosts", false},
+    {CRI, ID, "/srv/" POD "/etc-hosts", false},
+    {BUILD "x7f", "x7f", BUILD "resolv.conf", true},
+    {BUILD "x7f", "x7f", BUILD "resolv-host.conf", true},
+    {BUILD "x7f", "x7f", BUILD "hosts", true},
+    {BUILD "x7f", "x7f", BUILD "hosts.p2", true},
+    {BUILD "x7f", "x7f", BUILD "x7f/config.json", false},
+    {BUILD "x7f", "x7f", BUILD "hosts.p2/x", false},
+    {BUILD "x7f", "x7f", "/other/executor/hosts", false},
+    {MOBY, ID, BUILD "resolv.conf", false},
+    {"/d/executors/x7f", "x7f", "/d/executors/hosts", false},
+    {"/r/io.containerd.runtime.v2.task/executor/x", "x",
+     "/r/io.containerd.runtime.v2.task/executor/hosts", false},
+    /* a user of Docker may set these annotations */
+    {MOBY, ID, BOXES OTHER "/shm", false},
+    {MOBY, ID, PODS POD "/etc-hosts", false},
+};
+
 static void test_the_engines_own(void **state)
 {
-    static const struct {
-        const char *bundle, *id, *path;
-        bool own;
-    } rows[] = {
-        {MOBY, ID, "/d/docker/containers/" ID "/hosts", true},
-        {MOBY, ID, "/d/docker/containers/" ID "/resolv.conf", true},
-        {MOBY, ID, "/d/docker/containers/" ID "/mounts/shm", true},
-        {MOBY, ID, "/d/docker/containers/" ID "/mounts/secrets/x", true},
-        {MOBY, ID, "/d/docker/containers/" ID "/config.v2.json", false},
-        {MOBY, ID, "/d/docker/containers/" ID "/hosts.old", false},
-        {MOBY, ID, "/d/docker/containers/" ID, false},
-        {MOBY, ID, "/d/docker/containers/" OTHER "/hosts", false},
-        {MOBY, ID, "/other/docker/containers/" ID "/mounts/shm", false},
-        {MOBY, ID, "/x/d/docker/containers/" ID "/mounts/shm", false},
-        {"/r/io.containerd.runtime.v2.task/moby-1.1/" ID, ID,
-         "/d/docker/containers/" ID "/mounts/shm", true},
-        {"/r/io.containerd.runtime.v2.task/mobyx/" ID, ID, "/d/docker/containers/" ID "/mounts/shm",
-         false},
-        {MOBY, "c1", "/d/docker/containers/c1/hosts", false},
-        /* the users of ctr choose ID and root */
-        {CTR, ID, "/d/docker/containers/" ID "/mounts/shm", false},
-        {CTR, ID, "/var/lib/nerdctl/1/containers/default/" ID "/resolv.conf", true},
-        {CTR, ID, "/var/lib/nerdctl/1/etchosts/default/" ID "/hosts", true},
-        {"/g/overlay-containers/" ID "/userdata", ID, "/g/overlay-containers/" ID "/userdata/shm",
-         true},
-        {"/g/overlay-containers/" ID "/userdata", ID,
-         "/run/c/overlay-containers/" ID "/userdata/.containerenv", true},
-        {"/g/overlay-containers/" ID "/userdata", ID,
-         "/run/c/overlay-containers/" ID "/userdata/run/secrets", true},
-        {"/g/overlay-containers/" ID "/userdata", ID,
-         "/g/overlay-containers/" ID "/userdata/config.json", false},
-        {"/g/overlay-containers/" ID "/userdata", ID,
-         "/g/overlay-containers/" ID "/userdata/overlay/1/merge", false},
-        {"/g/overlay-containers/" ID "/userdata", ID,
-         "/g/overlay-containers/" OTHER "/userdata/shm", false},
-        {"/g/overlay-containers/" OTHER "/userdata", ID,
-         "/g/overlay-containers/" OTHER "/userdata/shm", false},
-        {"/g/overlay/" ID "/userdata", ID, "/g/overlay/" ID "/userdata/shm", false},
-        {CRI, ID, BOXES OTHER "/shm", true},
-        {CRI, ID, BOXES OTHER "/resolv.conf", true},
-        {CRI, ID, BOXES OTHER "/state.json", false},
-        {CRI, ID, PODS POD "/etc-hosts", true},
-        {CRI, ID, PODS POD "/volumes/kubernetes.io~empty-dir/x", true},
-        {CRI, ID, PODS POD, false},
-        {CRI, ID, PODS "other/etc-hosts", false},
-        {CRI, ID, "/srv/" POD "/etc-hosts", false},
-        /* a user of Docker may set these annotations */
-        {MOBY, ID, BOXES OTHER "/shm", false},
-        {MOBY, ID, PODS POD "/etc-hosts", false},
-    };
     static const char text[] =
         "{\"root\":{\"path\":\"/d/docker/overlay2/1/merged\"},\"annotations\":{"
         "\"io.kubernetes.cri.sandbox-id\":\"" OTHER "\",\"io.kubernetes.cri.sandbox-uid\":\"" POD
         "\"}}";
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+    for (size_t i = 0; i < sizeof(own_rows) / sizeof(*own_rows); i++) {
         _cleanup_arena_ struct arena arena = {0};
         _cleanup_json_ struct json_doc *doc = shim_document(text);
         struct engine_directories engine;
         struct err err = ERR_INIT;
         struct spec spec;
         assert_works(spec_read(doc, &arena, &spec, &err), err);
-        assert_works(
-            engine_directories_find(&spec, rows[i].bundle, rows[i].id, &arena, &engine, &err), err);
-        if (engine_mounts(&engine, rows[i].path) != rows[i].own)
-            fail_msg("%s: %s", rows[i].bundle, rows[i].path);
+        assert_works(engine_directories_find(&spec, own_rows[i].bundle, own_rows[i].id, &arena,
+                                             &engine, &err),
+                     err);
+        if (engine_mounts(&engine, own_rows[i].path) != own_rows[i].own)
+            fail_msg("%s: %s", own_rows[i].bundle, own_rows[i].path);
     }
 }
 
