@@ -56,6 +56,7 @@ static int collect_findings(const struct check_command *c, struct policy *policy
     } else {
         lint_policy(policy, findings);
         lint_host(policy, findings);
+        lint_reach(policy, findings);
         lint_engines(policy, findings);
     }
     return findings->failed ? err_nomem(err) : 0;

@@ -2,6 +2,7 @@
 
 #include "base/human.h"
 #include "shim/admin/command_restack_common.h"
+#include "shim/admin/gc_sources.h"
 #include "shim/host/trust.h"
 #include "shim/oci/state_sweep.h"
 #include "shim/policy/size.h"
@@ -12,7 +13,7 @@
 enum { MEMORY_LIMIT = 1024 * 1024 * 1024, DAY = 24 * 3600, MOST_DAYS = 36500 };
 
 struct gc_command {
-    const char *cache, *size;
+    const char *cache, *size, *policy;
     uint64_t days;
     bool dry, json;
 };
@@ -25,6 +26,8 @@ static const struct option_spec gc_options[] = {
      "then remove the least recently used, until the rest takes at most this (10g)"},
     {"cache", 0, OPTION_FILE, FIELD(cache), "DIR", NULL,
      "the cache; by default the policy's rootfs.cache, or " RESTACK_CACHE},
+    {"policy", 0, OPTION_FILE, FIELD(policy), "FILE", NULL,
+     "the policy whose volumes are looked at; by default /etc/flatbed/policy.json"},
     {"dry-run", 'n', OPTION_FLAG, FIELD(dry), NULL, NULL,
      "print what would be removed, and remove nothing"},
     {"json", 0, OPTION_FLAG, FIELD(json), NULL, NULL, "print it as JSON"},
@@ -39,11 +42,42 @@ const struct command_spec command_gc_spec = {
     .details =
         "Removes trees whose layers are gone, then trees that were not used for long. A tree that\n"
         "a container is running on stays. Files that an engine has removed take room until the\n"
-        "last tree that links them is gone. Also removes from /run/flatbed what was kept for\n"
-        "containers that are gone, and temporary files of calls that were killed.\n",
+        "last tree that links them is gone. Also removes empty directories that volumes made for\n"
+        "containers that have ended, named by the container's ID; what was kept in /run/flatbed\n"
+        "for containers that are gone; and temporary files of calls that were killed.\n",
     .options = gc_options,
     .completes = OPERANDS_NONE,
 };
+
+/* Removes empty sources. With --cache alone no policy is read. */
+static int trim_sources(const struct gc_command *c, struct arena *arena, struct gc_sources *out,
+                        struct err *err)
+{
+    _cleanup_policy_ struct policy *policy = policy_new(err);
+
+    if (!policy)
+        return -1;
+    if (c->cache && !c->policy)
+        return 0;
+    if (policy_open(policy, c->policy, err) < 0 || policy_decode(policy, err) < 0)
+        return -1;
+    return gc_sources(policy, c->dry, time(NULL), arena, out, err);
+}
+
+static void print_sources(const struct gc_command *c, const struct gc_sources *sources,
+                          struct json_doc *doc, struct buf *out)
+{
+    struct json *items = json_set(doc, json_root(doc), "directories", json_array(doc));
+
+    for (size_t i = 0; i < sources->count; i++) {
+        json_append(doc, items, json_string(doc, sources->paths[i]));
+        if (c->json)
+            continue;
+        buf_puts(out, c->dry ? "would remove " : "removed ");
+        buf_put_printable(out, sources->paths[i], strlen(sources->paths[i]));
+        buf_puts(out, ": empty\n");
+    }
+}
 
 static void print_left(const struct gc_command *c, size_t left, struct buf *out)
 {
@@ -52,8 +86,8 @@ static void print_left(const struct gc_command *c, size_t left, struct buf *out)
                    c->dry ? "would remove" : "removed", left, left == 1 ? "" : "s");
 }
 
-static int print_removed(const struct gc_command *c, const struct restack_list *list, size_t left,
-                         struct err *err)
+static int print_removed(const struct gc_command *c, const struct restack_list *list,
+                         const struct gc_sources *sources, size_t left, struct err *err)
 {
     _cleanup_json_ struct json_doc *doc = json_new_object(err);
     _cleanup_buf_ struct buf out = BUF_INIT;
@@ -72,6 +106,7 @@ static int print_removed(const struct gc_command *c, const struct restack_list *
         buf_printf(&out, "%s %s, %s: %s\n", c->dry ? "would remove" : "removed", item->key,
                    human_size_binary(item->bytes, size), item->leaves);
     }
+    print_sources(c, sources, doc, &out);
     json_set(doc, json_root(doc), "left_over", json_number(doc, left));
     if (c->json && json_write(doc, &out, err) < 0)
         return -1;
@@ -87,6 +122,7 @@ static int trim_cache(const struct gc_command *c, struct err *err)
     _cleanup_restack_cache_ struct restack_cache cache = RESTACK_CACHE_INIT;
     _cleanup_arena_ struct arena arena = {.limit = MEMORY_LIMIT};
     struct restack_list list = {0};
+    struct gc_sources sources = {0};
     struct restack_limits limits = {
         .bytes = UINT64_MAX, .seconds = (int64_t)c->days * DAY, .now = time(NULL)};
     size_t left = 0;
@@ -107,9 +143,9 @@ static int trim_cache(const struct gc_command *c, struct err *err)
         if (!c->dry && restack_list_trim(&cache, &list, err) < 0)
             return -1;
     }
-    if (state_sweep_all(c->dry, &left, err) < 0)
+    if (trim_sources(c, &arena, &sources, err) < 0 || state_sweep_all(c->dry, &left, err) < 0)
         return -1;
-    return print_removed(c, &list, left, err);
+    return print_removed(c, &list, &sources, left, err);
 }
 
 int command_gc(int argc, char *const argv[], bool *help, struct err *err)

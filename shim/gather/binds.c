@@ -153,6 +153,9 @@ static int gather_source(struct gather *g, const struct spec_mount *mount, struc
     s->path = name.name;
     s->found = wish->path = name.found;
     binds_find_state(&g->engine, s);
+    s->own = engine_mounts(&g->engine, s->found) && engine_mounts(&g->engine, s->path);
+    s->open = s->own && s->exposed;
+    s->own = s->own && !s->exposed;
     s->init = !s->exposed && binds_is_init(s->path);
     s->unsteady = binds_is_unsteady(&g->engine, s->found);
     s->exposed = s->exposed || s->unsteady;
@@ -183,6 +186,14 @@ static int name_rule(struct gather *g, const char *path, const char **out)
     return *out ? 0 : err_nomem(g->err);
 }
 
+/* Places a rule for named volumes where the volumes of the calling engine are. */
+static int place_volumes(struct gather *g, struct bind_rule_path *out)
+{
+    const char *path = g->engine.volumes[VOLUME_DIRECTORIES - 1];
+
+    return path ? name_rule(g, path, &out->path) : 0;
+}
+
 static int place_rule(struct gather *g, const char *template, struct bind_rule_path *out)
 {
     _cleanup_buf_ struct buf path = BUF_INIT;
@@ -205,9 +216,13 @@ static int place_rules(struct gather *g)
     g->out->rules = arena_alloc(g->arena, (count + 1) * sizeof(*g->out->rules));
     if (!g->out->rules)
         return err_nomem(g->err);
-    for (size_t i = 0; i < count; i++)
-        if (place_rule(g, g->policy->binds.rules[i].path.text, &g->out->rules[i]) < 0)
+    for (size_t i = 0; i < count; i++) {
+        const struct policy_bind_rule *rule = &g->policy->binds.rules[i];
+        int rc = rule->named_volumes ? place_volumes(g, &g->out->rules[i])
+                                     : place_rule(g, rule->path.text, &g->out->rules[i]);
+        if (rc < 0)
             return -1;
+    }
     return 0;
 }
 
@@ -321,7 +336,9 @@ int binds_gather(const struct policy *policy, const struct spec *spec, const str
     if (fd_path(bundle, bundle_path) < 0)
         return err_sys(err, "the path of the bundle");
     if (mount_table_read(arena, &g.table, err) < 0 ||
-        engine_directories_find(spec, arena, &g.engine, err) < 0 || place_rules(&g) < 0)
+        engine_directories_find(spec, bundle_path, facts->values.value[VAR_CONTAINER], arena,
+                                &g.engine, err) < 0 ||
+        place_rules(&g) < 0)
         return -1;
     for (size_t i = 0; i < spec->mount_count; i++)
         wishes[i].fd = -1;

@@ -1,6 +1,7 @@
 #include "shim/gather/security.h"
 
 #include "base/fdio.h"
+#include "base/path.h"
 #include "shim/gather/hooks.h"
 #include "shim/gather/security_user.h"
 #include "shim/host/trust.h"
@@ -49,23 +50,53 @@ bool security_is_host_namespace(const char *path, enum namespace_kind kind)
 }
 
 /*
- * True if one of the namespaces of that kind is the host's, or there is none. runc refuses two of a
- * kind; crun before 1.18 joins them all.
+ * False for a path where a user could put another namespace before the runtime opens it. That of a
+ * process is as it is.
  */
-static bool shares_namespace(const struct spec *spec, enum namespace_kind kind)
+static bool is_steady(const char *path)
+{
+    _cleanup_source_ struct source source = SOURCE_INIT;
+    struct err ignored;
+    unsigned pid;
+    int end = 0;
+
+    if (sscanf(path, "/proc/%u/ns/%*[a-z_]%n", &pid, &end) == 1 && end && !path[end])
+        return true;
+    return path_is_clean_absolute(path) && source_look(path, &source, &ignored) == 0 &&
+           !source.missing && !source.exposed;
+}
+
+/*
+ * Sets *loose for a path that is not steady. Returns true if one of the namespaces of that kind is
+ * the host's, or there is none. runc refuses two of a kind; crun before 1.18 joins them all.
+ */
+static bool shares_namespace(const struct spec *spec, enum namespace_kind kind, bool *loose)
 {
     const struct json *list = json_path(spec->root, "linux", "namespaces", NULL);
     bool own = false;
 
+    *loose = false;
     for (size_t i = 0; i < json_count(list); i++) {
         const char *path = json_text(json_get(json_at(list, i), "path"));
         if (!is_namespace(json_at(list, i), kind))
             continue;
         if (path && *path && security_is_host_namespace(path, kind))
             return true;
+        *loose = *loose || (path && *path && !is_steady(path));
         own = true;
     }
     return !own;
+}
+
+static void find_namespaces(const struct spec *spec, struct security_facts *out)
+{
+    for (int kind = 0; kind < NAMESPACE_KINDS; kind++) {
+        bool loose;
+        if (shares_namespace(spec, (enum namespace_kind)kind, &loose))
+            out->host_namespaces |= 1u << kind;
+        else if (loose)
+            out->loose_namespaces |= 1u << kind;
+    }
 }
 
 /* ---- filters ---- */
@@ -133,9 +164,8 @@ int security_gather(const struct policy *policy, const struct spec *spec, struct
     *out = (struct security_facts){.let_through = ""};
     if (security_find_user(s, spec, arena, out, err) < 0)
         return -1;
-    for (int kind = 0; s->namespaces.file && kind < NAMESPACE_KINDS; kind++)
-        if (shares_namespace(spec, (enum namespace_kind)kind))
-            out->host_namespaces |= 1u << kind;
+    if (s->namespaces.file)
+        find_namespaces(spec, out);
     if (s->devices.given && security_find_devices(&s->devices, arena, &out->devices, err) < 0)
         return -1;
     if (s->hooks.deny && hooks_gather(s, spec, arena, out, err) < 0)

@@ -80,6 +80,7 @@ int bundle_open_file(struct bundle *b, const char *path, struct err *err)
 
 static int write_document(struct bundle *b, struct atomic_file *file, struct err *err)
 {
+    const struct timespec times[] = {b->st.st_atim, b->st.st_mtim};
     _cleanup_buf_ struct buf text = BUF_INIT;
 
     if (json_write(b->doc, &text, err) < 0)
@@ -88,7 +89,11 @@ static int write_document(struct bundle *b, struct atomic_file *file, struct err
         return err_set(err, ERR_LIMIT, "larger than %d bytes", BUNDLE_CONFIG_BYTES);
     if (attributes_copy(b->fd, &b->st, file->fd, err) < 0)
         return -1;
-    return fd_write_all(file->fd, text.data, text.len, err);
+    if (fd_write_all(file->fd, text.data, text.len, err) < 0)
+        return -1;
+    futimens(file->fd,
+             times); /* the day of the container ({container_name}) is that of the engine */
+    return 0;
 }
 
 int bundle_write(struct bundle *b, struct err *err)

@@ -125,7 +125,10 @@ static int read_groups(struct spec *s, const struct json *user, struct err *err)
 
     if (member(user, "additionalGids", JSON_ARRAY, "process.user.", &list, err) < 0)
         return -1;
-    for (size_t i = 0; i < json_count(list) && s->group_count < SPEC_GROUPS; i++) {
+    if (json_count(list) > SPEC_GROUPS)
+        return err_set(err, ERR_LIMIT, "process.user.additionalGids: more than %d groups",
+                       SPEC_GROUPS);
+    for (size_t i = 0; i < json_count(list); i++) {
         if (!json_u64(json_at(list, i), &gid) || gid > UINT32_MAX)
             return err_set(err, ERR_FORMAT, "process.user.additionalGids: not an id");
         s->groups[s->group_count++] = (uint32_t)gid;

@@ -64,7 +64,7 @@ int judge_container(const struct policy *policy, const struct spec *spec, struct
     policy = out->policy;
     if (policy->mode == POLICY_OFF)
         return 0;
-    if (facts_gather(policy, spec, id, &out->requests, arena, &out->facts, err) < 0)
+    if (facts_gather(policy, spec, id, bundle, &out->requests, arena, &out->facts, err) < 0)
         return -1;
     struct plan_input input = {
         .policy = policy,

@@ -124,7 +124,8 @@ static void tighten_ruling(const struct planner *p, const char *path, struct rul
     for (size_t i = 0; i < p->in->policy->binds.rule_count; i++) {
         const struct policy_bind_rule *rule = &p->in->policy->binds.rules[i];
         const struct bind_rule_path *at = &p->in->binds->rules[i];
-        if (rule->access <= r->access || (at->path && !path_is_beneath(at->path, path)))
+        if (rule->access <= r->access || (!at->path && !at->problem) ||
+            (at->path && !path_is_beneath(at->path, path)))
             continue;
         r->access = rule->access;
         r->rule = rule;
@@ -143,6 +144,22 @@ static struct ruling rule_for(const struct planner *p, const char *path)
 
 /* ---- refusals ---- */
 
+/* Appends the reason why no rule allows a source that the default refuses: the rule that is
+ * missing. */
+static void put_missing_rule(const struct bind_source *s, struct buf *out)
+{
+    if (s->open)
+        buf_puts(out, ": it could be the engine's own, but users can replace a directory above it");
+    else if (s->volume)
+        buf_puts(out, ": it is a named volume, and \"named_volumes\" does not allow these");
+    else if (s->engine)
+        buf_puts(out, ": it belongs to another container");
+    else if (s->state)
+        buf_puts(out, ": it is an engine's own state");
+    else
+        buf_puts(out, ": no rule contains it");
+}
+
 static int deny_source(struct planner *p, struct plan_op *op, const struct ruling *r)
 {
     const struct policy_binds *binds = &p->in->policy->binds;
@@ -154,7 +171,9 @@ static int deny_source(struct planner *p, struct plan_op *op, const struct rulin
         return plan_decide(p, op, PLAN_DENIED, place, "a rule cannot be placed: %s", r->problem);
     if (r->rule && r->rule->say)
         buf_printf(&more, ": %s", r->rule->say);
-    else if (plan_hint_allowed(p, op) < 0)
+    else if (!r->rule)
+        put_missing_rule(op->bind.source, &more);
+    if (!(r->rule && r->rule->say) && plan_hint_allowed(p, op) < 0)
         return -1;
     if (more.failed)
         return err_nomem(p->err);
@@ -374,6 +393,8 @@ static int judge_source(struct planner *p, struct plan_op *op, const struct spec
                            op->bind.source->problem);
     if (op->bind.source->null_device || (op->bind.source->init && !is_writable(mount->options)))
         return plan_decide(p, op, PLAN_KEPT, NULL, "harmless");
+    if (op->bind.source->own)
+        return plan_decide(p, op, PLAN_KEPT, NULL, "the engine's own");
     struct ruling r = rule_for(p, op->bind.source->path);
     op->bind.rule = r.matched;
     if (is_administrators(op, mount, &r))

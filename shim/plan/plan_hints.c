@@ -44,7 +44,8 @@ static void put_allowed_paths(const struct planner *p, struct buf *out)
 
     for (size_t i = 0; binds->fallback == BIND_DENY && i < binds->rule_count && count < MOST; i++) {
         const char *path = p->in->binds->rules[i].path;
-        if (!path || binds->rules[i].access == BIND_DENY || is_of_engines(path))
+        if (!path || binds->rules[i].access == BIND_DENY || binds->rules[i].named_volumes ||
+            is_of_engines(path))
             continue;
         buf_printf(out, "%s%s%s",
                    count++    ? ", "

@@ -39,6 +39,9 @@ void policy_free(struct policy *policy)
         if (policy->files[i].doc)
             json_free(policy->files[i].doc);
     }
+    for (size_t i = 0; i < POLICY_PRESETS; i++)
+        if (policy->presets[i])
+            json_free(policy->presets[i]);
     arena_free(&policy->arena);
     free(policy);
 }

@@ -103,16 +103,29 @@ static int read_default(struct decoder *d, const struct json *value, void *targe
 static int read_rules(struct decoder *d, const struct json *value, void *target)
 {
     struct policy_binds *binds = target;
+    struct policy_bind_rules *rules = d->preset ? &binds->preset : &binds->own;
 
     if (decode_type(d, value, JSON_ARRAY) < 0)
         return -1;
-    binds->rule_count = 0;
-    binds->rules = arena_alloc(&d->policy->arena, (value->len + 1) * sizeof(*binds->rules));
-    if (!binds->rules)
+    *rules = (struct policy_bind_rules){
+        .list = arena_alloc(&d->policy->arena, (value->len + 1) * sizeof(*rules->list))};
+    if (!rules->list)
         return err_nomem(d->err);
     for (size_t i = 0; i < value->len; i++)
-        if (read_rule(d, value->items[i], &binds->rules[binds->rule_count++]) < 0)
+        if (read_rule(d, value->items[i], &rules->list[rules->count++]) < 0)
             return -1;
+    return 0;
+}
+
+static int read_named_volumes(struct decoder *d, const struct json *value, void *target)
+{
+    struct policy_binds *binds = target;
+    struct policy_bind_rule rule = {.place = decode_place(d, value), .named_volumes = true};
+
+    rule.path = (struct policy_text){.text = "the directory of named volumes", .place = rule.place};
+    if (read_bind_access(d, value, &rule.access) < 0)
+        return -1;
+    binds->named_volumes = rule;
     return 0;
 }
 
@@ -136,16 +149,48 @@ static int read_targets(struct decoder *d, const struct json *value, void *targe
     return 0;
 }
 
+static bool has_rule(const struct policy_bind_rules *rules, const char *path)
+{
+    for (size_t i = 0; i < rules->count; i++)
+        if (strcmp(rules->list[i].path.text, path) == 0)
+            return true;
+    return false;
+}
+
+/* Lists all rules anew: a file or a profile that replaces "rules" keeps those of the preset. */
+static int join_rules(struct decoder *d, struct policy_binds *binds)
+{
+    size_t count = binds->preset.count + 1 + binds->own.count;
+    struct policy_bind_rule *all = arena_alloc(&d->policy->arena, count * sizeof(*all));
+
+    if (!all)
+        return err_nomem(d->err);
+    binds->rules = all;
+    for (size_t i = 0; i < binds->preset.count; i++)
+        if (!has_rule(&binds->own, binds->preset.list[i].path.text))
+            *all++ = binds->preset.list[i];
+    if (binds->named_volumes.path.text)
+        *all++ = binds->named_volumes;
+    for (size_t i = 0; i < binds->own.count; i++)
+        *all++ = binds->own.list[i];
+    binds->rule_count = (size_t)(all - binds->rules);
+    return 0;
+}
+
 int decode_binds(struct decoder *d, const struct json *value, void *target)
 {
-    static const struct decode_key keys[] = {{"default", read_default},
-                                             {"rules", read_rules},
-                                             {"require_access", read_require_access},
-                                             {"targets_deny", read_targets}};
+    static const struct decode_key keys[] = {
+        {"preset", decode_preset_name},          {"default", read_default},
+        {"named_volumes", read_named_volumes},   {"rules", read_rules},
+        {"require_access", read_require_access}, {"targets_deny", read_targets}};
+    enum { KEYS = sizeof(keys) / sizeof(*keys) };
     struct policy *policy = target;
 
     if (!policy->binds.given)
         policy->binds.place = decode_place(d, value);
     policy->binds.given = true;
-    return decode_object(d, value, keys, sizeof(keys) / sizeof(*keys), &policy->binds);
+    if (decode_preset(d, value, "binds", keys, KEYS, &policy->binds) < 0 ||
+        decode_object(d, value, keys, KEYS, &policy->binds) < 0)
+        return -1;
+    return join_rules(d, &policy->binds);
 }

@@ -15,7 +15,7 @@ static int put_place(struct decoder *d, size_t offset)
     struct err inner = *d->err;
     unsigned line, column;
 
-    json_position(d->file->doc, offset, &line, &column);
+    json_position(d->file->doc, d->preset ? d->preset->offset : offset, &line, &column);
     return err_set(d->err, inner.kind, "%s:%u:%u: %s", d->file->path, line, column, inner.msg);
 }
 
@@ -57,6 +57,8 @@ int decode_wrap(struct decoder *d, const struct json *value)
 
 struct policy_place decode_place(const struct decoder *d, const struct json *value)
 {
+    if (d->preset)
+        return *d->preset;
     return (struct policy_place){.file = d->file, .offset = value->start};
 }
 

@@ -10,6 +10,7 @@
 struct decoder {
     struct policy *policy;
     const struct policy_file *file;
+    const struct policy_place *preset; /* of the name of the preset that is read; NULL: none is */
     struct err *err;
 };
 
@@ -32,7 +33,7 @@ int decode_wrap(struct decoder *d, const struct json *value);
 
 /* Fails unless the value has the type. */
 int decode_type(struct decoder *d, const struct json *value, enum json_type type) must_check;
-/* Returns the place of a value. */
+/* Returns the place of a value; of a preset's value the place where the policy names the preset. */
 struct policy_place decode_place(const struct decoder *d, const struct json *value);
 
 /* Reads an object by its table; unknown keys are errors with a suggestion. */
@@ -58,6 +59,16 @@ void decode_print_names(struct buf *out, const char *const *names, size_t count)
 /* Reads one member by a table of keys. */
 int decode_member(struct decoder *d, const struct json_member *m, const struct decode_key *keys,
                   size_t count, void *target) must_check;
+
+/*
+ * Applies the preset that the object `value` names by "preset", if any: reads the preset's part
+ * `section` by the same keys. To be called before decode_object, so that keys beside the name
+ * override those of the preset. ERR_POLICY for a name that is none.
+ */
+int decode_preset(struct decoder *d, const struct json *value, const char *section,
+                  const struct decode_key *keys, size_t count, void *target) must_check;
+/* Skips "preset", which is read before the other keys. */
+decode_fn decode_preset_name;
 
 /*
  * The sources below, from the bottom to the top: those of one section each, policy_sections.c with

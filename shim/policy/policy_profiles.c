@@ -196,6 +196,7 @@ static int read_profile(struct decoder *d, const struct json *value, struct poli
         rc = decode_check(own, d->err);
     base->arena = own->arena; /* one arena, lent to the profile meanwhile */
     own->arena = (struct arena){0};
+    memcpy(base->presets, own->presets, sizeof(base->presets)); /* those that it opened */
     return rc;
 }
 

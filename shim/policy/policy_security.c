@@ -307,6 +307,7 @@ static int read_annotations(struct decoder *d, const struct json *value, void *t
 int decode_security(struct decoder *d, const struct json *value, void *target)
 {
     static const struct decode_key keys[] = {
+        {"preset", decode_preset_name},
         {"privileged", read_privileged},
         {"user", read_user},
         {"capabilities", read_capabilities},
@@ -318,8 +319,11 @@ int decode_security(struct decoder *d, const struct json *value, void *target)
         {"hooks", read_hooks},
         {"system_paths", read_system_paths},
     };
+    enum { KEYS = sizeof(keys) / sizeof(*keys) };
     struct policy *policy = target;
 
     policy->security.given = true;
-    return decode_object(d, value, keys, sizeof(keys) / sizeof(*keys), &policy->security);
+    if (decode_preset(d, value, "security", keys, KEYS, &policy->security) < 0)
+        return -1;
+    return decode_object(d, value, keys, KEYS, &policy->security);
 }

@@ -5,9 +5,16 @@
 #include <string.h>
 
 static const char *const names[TEMPLATE_VARS] = {
-    [VAR_NAME] = "name",     [VAR_USER] = "user",           [VAR_UID] = "uid",
-    [VAR_GID] = "gid",       [VAR_PROJECT] = "project",     [VAR_CONTAINER] = "container",
-    [VAR_IMAGE] = "image",   [VAR_NAMESPACE] = "namespace", [VAR_HOSTNAME] = "hostname",
+    [VAR_NAME] = "name",
+    [VAR_USER] = "user",
+    [VAR_UID] = "uid",
+    [VAR_GID] = "gid",
+    [VAR_PROJECT] = "project",
+    [VAR_CONTAINER] = "container",
+    [VAR_CONTAINER_NAME] = "container_name",
+    [VAR_IMAGE] = "image",
+    [VAR_NAMESPACE] = "namespace",
+    [VAR_HOSTNAME] = "hostname",
     [VAR_TARGET] = "target",
 };
 

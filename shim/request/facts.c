@@ -2,6 +2,13 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+enum {
+    ID_DIGITS = 64,
+    SHORT_DIGITS = 12
+}; /* of an ID that an engine chose; as docker ps shows it */
 
 static const char *first_annotation(const struct spec *spec, const char *const *keys)
 {
@@ -38,6 +45,68 @@ const char *facts_namespace(const struct spec *spec)
                                        "io.kubernetes.pod.namespace", NULL};
 
     return first_annotation(spec, keys);
+}
+
+static bool is_random_id(const char *id)
+{
+    return strlen(id) == ID_DIGITS && strspn(id, "0123456789abcdef") == ID_DIGITS;
+}
+
+/*
+ * Returns "POD_CONTAINER" of Kubernetes, the name that nerdctl gives, or NULL: Docker and podman
+ * tell a runtime no name.
+ */
+static const char *engine_name(const struct spec *spec, struct arena *arena, struct err *err)
+{
+    static const char *const pods[] = {"io.kubernetes.cri.sandbox-name", "io.kubernetes.pod.name",
+                                       NULL};
+    static const char *const containers[] = {"io.kubernetes.cri.container-name",
+                                             "io.kubernetes.container.name", NULL};
+    const char *pod = first_annotation(spec, pods);
+    const char *container = first_annotation(spec, containers);
+
+    if (!pod || !container)
+        return spec_annotation(spec, "nerdctl/name");
+    _cleanup_free_ char *name = strf("%s_%s", pod, container);
+    const char *kept = name ? arena_strndup(arena, name, strlen(name)) : NULL;
+    if (!kept)
+        err_nomem(err);
+    return kept;
+}
+
+/*
+ * Returns the day on which config.json was written and the beginning of the ID: the same at each
+ * look at a container, also when it is explained on another day. NULL without memory.
+ */
+static const char *day_and_id(const char *id, int bundle, struct arena *arena)
+{
+    struct stat st;
+    struct tm day;
+    char text[64];
+    time_t written = fstatat(bundle, "config.json", &st, 0) == 0 ? st.st_mtime : time(NULL);
+
+    if (!gmtime_r(&written, &day))
+        return arena_strndup(arena, id, SHORT_DIGITS);
+    size_t len = strftime(text, sizeof(text), "%Y-%m-%d_", &day);
+    len += (size_t)snprintf(text + len, sizeof(text) - len, "%.*s", SHORT_DIGITS, id);
+    return arena_strndup(arena, text, len);
+}
+
+static int gather_name(const struct policy *policy, const struct spec *spec, const char *id,
+                       int bundle, struct arena *arena, struct facts *f, struct err *err)
+{
+    const char **value = &f->values.value[VAR_CONTAINER_NAME];
+
+    if (!(policy->vars & 1u << VAR_CONTAINER_NAME) || !id)
+        return 0;
+    err->kind = ERR_NONE;
+    *value = engine_name(spec, arena, err);
+    if (err->kind != ERR_NONE)
+        return -1;
+    if (*value && template_name_valid(*value, strlen(*value)))
+        return 0;
+    *value = is_random_id(id) ? day_and_id(id, bundle, arena) : id;
+    return *value ? 0 : err_nomem(err);
 }
 
 static int gather_image(const struct spec *spec, struct arena *arena, struct facts *f,
@@ -108,8 +177,8 @@ static int gather_groups(const struct spec *spec, struct arena *arena, struct fa
 }
 
 int facts_gather(const struct policy *policy, const struct spec *spec, const char *container,
-                 const struct requests *requests, struct arena *arena, struct facts *out,
-                 struct err *err)
+                 int bundle, const struct requests *requests, struct arena *arena,
+                 struct facts *out, struct err *err)
 {
     *out = (struct facts){
         .process = identity_process(spec),
@@ -126,7 +195,8 @@ int facts_gather(const struct policy *policy, const struct spec *spec, const cha
     out->values.value[VAR_NAMESPACE] = facts_namespace(spec);
     out->values.missing[VAR_NAMESPACE] = "the container is not one of a Kubernetes pod";
     out->values.missing[VAR_NAME] = "the volume was asked for without a name";
-    if (gather_groups(spec, arena, out, err) < 0 || gather_image(spec, arena, out, err) < 0)
+    if (gather_groups(spec, arena, out, err) < 0 || gather_image(spec, arena, out, err) < 0 ||
+        gather_name(policy, spec, container, bundle, arena, out, err) < 0)
         return -1;
     return gather_identity(policy, spec, arena, out, err);
 }

@@ -93,7 +93,7 @@ refuses() {
 @test "docker: -v /:/host is refused" { refuses "the mount of / on /host: / is not allowed" -v /:/host; }
 
 @test "docker: -v /etc is refused, with the volumes that are offered" {
-    refuses "/etc is not allowed .*; these volumes are offered: flatbed.data" -v /etc:/x
+    refuses "/etc is not allowed: no rule contains it .*; these volumes are offered: flatbed.data" -v /etc:/x
 }
 
 @test "docker: the Docker socket is refused, and so is its directory" {

@@ -180,3 +180,27 @@ below_it() {
         [ ! -e "$FB_SRV/mapped/new" ]
     fi
 }
+
+becomes_root() {
+    local low=$1 bundle
+    echo "root's own" >"$FB_SRV/secret"
+    chmod 0600 "$FB_SRV/secret"
+    bundle=$(mapped_bundle escape 0 'mkdir -p /etc; echo x:x:1:1::/:/bin/sh >/etc/passwd
+        start-stop-daemon -S -c x -x /bin/cat -- /srv/secret')
+    bundle_edit "$bundle" --arg srv "$FB_SRV" --argjson first "$FB_FIRST" '
+        .mounts += [{"destination": "/srv", "type": "bind", "source": $srv, "options": ["rbind"]}]
+        | .process.capabilities |= (map_values(. + ["CAP_SETUID", "CAP_SETGID"]) | del(.ambient))
+        | .linux.uidMappings = [{"containerID": 0, "hostID": $first, "size": 1}, {"containerID": 1, "hostID": 0, "size": 1}]'
+    policy_write <<<"{ \"version\": 1, \"runtime\": { \"paths\": [\"$low\"] }, \"security\": { \"user\": { \"root\": \"allow\" } } }"
+    run shim run --bundle "$bundle" "$ID"
+    expect_status 0
+    expect_output "root's own"
+    policy_write <<<"{ \"version\": 1, \"runtime\": { \"paths\": [\"$low\"] }, \"security\": { \"user\": { \"root\": \"deny\" } } }"
+    run shim run --bundle "$bundle" "$ID"
+    expect_failure
+    expect_match "security.user: uid 1 of the container's user namespace is root's on this host"
+}
+
+@test "runc: a user namespace with root of the host reads root's files, and is refused where root is denied" { becomes_root runc; }
+
+@test "crun: a user namespace with root of the host reads root's files, and is refused where root is denied" { becomes_root crun; }

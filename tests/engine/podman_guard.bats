@@ -54,6 +54,47 @@ refuses() {
     expect_match 'Read-only file system'
 }
 
+# preset: the policy "shared-lab", without a directory of podman's.
+preset() {
+    policy_write <<END
+{ "version": 1, "runtime": { "paths": ["crun"] },
+  "binds": { "preset": "shared-lab", "rules": [ { "path": "$FB_SRV/data", "access": "ro" } ] },
+  "security": { "preset": "shared-lab" } }
+END
+}
+
+@test "podman: under the preset containers run and keep podman's files, also those of a joined network" {
+    preset
+    run podman_run --rm --user 1001:1001 -v "$FB_SRV/data:/data" "$FB_IMAGE" \
+        sh -c 'cat /data/imagenet/hello /etc/hosts /run/.containerenv; touch /dev/shm/x && grep Cap /proc/self/status'
+    expect_status 0
+    expect_match 'imagenet text'
+    expect_match 'CapBnd:[[:space:]]*0000000000000400'
+    podman_run --detach --user 1001:1001 --name first "$FB_IMAGE" sleep 600 >/dev/null
+    run podman_cli run --rm --user 1001:1001 --network=container:first --ipc=container:first "$FB_IMAGE" sh -c 'cat /etc/hosts; touch /dev/shm/y'
+    expect_status 0
+}
+
+@test "podman: under the preset added capabilities, root and files of other containers are refused or taken away" {
+    local other
+    preset
+    run podman_run --rm --user 1001:1001 --cap-add SYS_CHROOT,DAC_OVERRIDE,SETGID "$FB_IMAGE" grep Cap /proc/self/status
+    expect_match 'CapAmb:[[:space:]]*0000000000000000'
+    expect_match 'CapEff:[[:space:]]*0000000000000000'
+    refuses 'filter allows open_by_handle_at' --user 1001 --cap-add DAC_READ_SEARCH
+    refuses 'would be root on this host'
+    mkdir -p "$FB_DIR/hooks"
+    echo '{"version":"1.0.0","hook":{"path":"/usr/bin/touch","args":["touch","/tmp/x"]},"when":{"always":true},"stages":["prestart"]}' >"$FB_DIR/hooks/h.json"
+    run podman_cli --hooks-dir "$FB_DIR/hooks" run --rm --network=none --user 1001 "$FB_IMAGE" true
+    expect_failure
+    expect_match 'security.hooks'
+    refuses 'security.devices' --user 1001 --device /dev/full:/dev/x --device /dev/loop0
+    other=$(podman_run --detach --user 1001:1001 "$FB_IMAGE" sleep 600)
+    refuses 'hosts is not allowed' --user 1001 -v "$FB_DIR/podman/run/overlay-containers/$other/userdata/hosts:/etc/hosts"
+    refuses 'shm is not allowed' --user 1001 -v "$FB_DIR/podman/root/overlay-containers/$other/userdata/shm:/x"
+    refuses 'is not allowed' --user 1001 -v "$FB_DIR/podman/root:/x"
+}
+
 @test "podman: access to the host is refused, and podman shows the reason" {
     refuses "/etc is not allowed" -v /etc:/x
     refuses "a mount of type 'overlay'" -v /etc:/x:O

@@ -77,11 +77,13 @@ mounts_of() {
     awk -v at="$(root_of "$1")" '$5 == at' "/proc/$(cat "$FB_DIR/docker.pid")/mountinfo"
 }
 
-# view CONTAINER: lists the files of its image as docker reads its root.
+# view CONTAINER: lists the files of its image in the daemon's mount. (docker export of Debian 13 leaves that mount
+# behind: moby issue 48516.)
 view() {
     local dir
     dir=$(mktemp -d "$FB_DIR/view.XXXXXX")
-    docker_cli export "$1" | tar --numeric-owner -xp -C "$dir"
+    nsenter --mount="/proc/$(cat "$FB_DIR/docker.pid")/ns/mnt" tar --numeric-owner -c -C "$(root_of "$1")" . |
+        tar --numeric-owner -xp -C "$dir"
     (cd "$dir" && find bin lib etc/passwd tmp -printf '%p %y %m %U %G %T@ %l\n' | sort
         find bin lib etc/passwd -type f -print0 | sort -z | xargs -0 sha256sum)
     rm -rf "$dir"

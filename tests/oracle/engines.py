@@ -13,6 +13,7 @@ import tempfile
 import time
 
 import images
+import overlay
 import trees
 
 
@@ -122,8 +123,7 @@ def read_mounted(work, cwd, lower, newer):
     os.mkdir(point)
     if len(lower) == 1:  # the kernel needs two
         lower = lower + [empty]
-    done = run(["mount", "-t", "overlay", "overlay", "-o",
-                "ro,lowerdir=" + ":".join(lower), point], cwd=cwd)
+    done = overlay.mount("ro,lowerdir=" + ":".join(lower), point, cwd)
     if done.returncode:
         raise Refused(reason(done))
     try:

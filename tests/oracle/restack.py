@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 
+import overlay
 import trees
 
 NAMES = [b"a", b"b", b"c", b"dir", b"e\xff", b"with space", b"col:on", b"-x"]
@@ -95,7 +96,9 @@ class Overlay:
         options = "lowerdir=" + ":".join(lower)
         if upper:
             options += ",upperdir=%s,workdir=%s" % (upper, upper + ".work")
-        run("mount", "-t", "overlay", "-o", options, "none", point)
+        done = overlay.mount(options, point)
+        if done.returncode:
+            sys.exit(done.stderr)
         self.point = point
 
     def __enter__(self):

@@ -42,10 +42,14 @@ struct bind_source {
     struct bind_below *below; /* the mounts beneath it */
     size_t below_count;
     bool exposed;
-    bool unsteady;     /* users can have an engine mount something there, or below, at any time */
-    bool null_device;  /* /dev/null: harmless */
-    bool init;         /* the program for --init, owned by root: harmless if read-only */
-    bool engine;       /* a file that an engine mounts by itself, where users cannot look */
+    bool unsteady;    /* users can have an engine mount something there, or below, at any time */
+    bool null_device; /* /dev/null: harmless */
+    bool init;        /* the program for --init, owned by root: harmless if read-only */
+    bool own;         /* a file that the calling engine mounts into this container by itself */
+    bool open;        /* it would be such a file, if only root could replace it */
+    bool engine;      /* such a file of an engine, perhaps for another container, or a named volume:
+                         users cannot look there */
+    bool volume;      /* a named volume */
     const char *state; /* the directory of an engine that holds it, if the engine does not mount it;
                           or NULL */
     bool readable, writable;
@@ -58,7 +62,7 @@ struct bind_source {
 
 struct bind_rule_path {
     const char *path;    /* the name of the rule's path; NULL: see `problem` */
-    const char *problem; /* why its template has no value */
+    const char *problem; /* why its template has no value; NULL: the host has no such directory */
 };
 
 struct bind_facts {

@@ -22,6 +22,7 @@ struct security_facts {
                               */
     const char *ids_problem; /* why the ids are not known, or NULL */
     unsigned host_namespaces;      /* bits of enum namespace_kind: shared with the host */
+    unsigned loose_namespaces;     /* bits: joined by a path where a user could put the host's */
     struct device_numbers devices; /* of the host's files that "devices" allows */
     const char *let_through; /* system calls of seccomp.deny that the filter allows; "" if none */
     const char *filter_problem; /* why the filter cannot be judged, or NULL */

@@ -14,7 +14,7 @@
 #include "base/json/json.h"
 #include "shim/host/idmap.h"
 
-enum { SPEC_GROUPS = 256 };
+enum { SPEC_GROUPS = 1024 };
 
 struct spec_mount {
     const struct json *entry; /* the whole entry */
@@ -37,7 +37,7 @@ struct spec {
     struct json *env;             /* array of strings or NULL */
     struct json *rlimits;         /* of the process: array or NULL */
     uint32_t uid, gid;            /* of process.user, inside the container */
-    uint32_t groups[SPEC_GROUPS]; /* process.user.additionalGids; at most SPEC_GROUPS are kept */
+    uint32_t groups[SPEC_GROUPS]; /* process.user.additionalGids; more are refused */
     size_t group_count;
     struct id_map uid_map, gid_map; /* empty: no user namespace of its own */
     bool joins_user_namespace;  /* it joins an existing one, whose mapping config.json may not have,

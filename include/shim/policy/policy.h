@@ -30,6 +30,7 @@ enum policy_mode {
 
 enum { POLICY_WAIT = 60 }; /* seconds, the largest `wait` */
 enum { POLICY_PROFILES = 256 };
+enum { POLICY_PRESETS = 1 };
 enum { POLICY_FILES = 64, POLICY_FILE_BYTES = 1024 * 1024 };
 
 /* One file of the policy. */
@@ -115,14 +116,23 @@ struct policy_bind_rule {
     const char *say;            /* what to use instead, or NULL */
     struct policy_list options; /* nosuid, nodev, noexec */
     bool says_require_access, require_access;
+    bool named_volumes; /* for the engine's directory of volumes; `path` is only a name for it */
+};
+
+struct policy_bind_rules {
+    struct policy_bind_rule *list;
+    size_t count;
 };
 
 struct policy_binds {
     bool given;
-    enum bind_access fallback; /* if no rule matches */
-    struct policy_place place; /* of "default", or of the section */
-    struct policy_bind_rule *rules;
+    enum bind_access fallback;      /* if no rule matches */
+    struct policy_place place;      /* of "default", or of the section */
+    struct policy_bind_rule *rules; /* all of the following, in this order */
     size_t rule_count;
+    struct policy_bind_rules preset;       /* less those whose path is in `own` */
+    struct policy_bind_rule named_volumes; /* `path` not given: none */
+    struct policy_bind_rules own;
     bool require_access;
     struct policy_list targets_deny;
 };
@@ -277,6 +287,7 @@ struct policy {
     struct err *distrust; /* … and put the first reason for distrust here; borrowed */
     struct policy_file files[POLICY_FILES];
     size_t file_count;
+    struct json_doc *presets[POLICY_PRESETS]; /* those that the policy uses; else NULL */
 
     enum policy_mode mode;
     struct policy_list runtime_paths;

@@ -18,6 +18,7 @@ enum template_var {
     VAR_GID,
     VAR_PROJECT,
     VAR_CONTAINER,
+    VAR_CONTAINER_NAME, /* or the day and the beginning of the ID */
     VAR_IMAGE,
     VAR_NAMESPACE,
     VAR_HOSTNAME,

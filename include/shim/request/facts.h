@@ -1,7 +1,8 @@
 /*
  * The values of templates for one container, and the owners of what is created for it.
  *
- * {container} is the id that the engine gave to the runtime. {image} and {namespace} come from
+ * {container} is the id that the engine gave to the runtime, {container_name} the name that it
+ * gave, if any; else the day and the beginning of the id. {image} and {namespace} come from
  * annotations that engines set; where users may set annotations too (docker and podman run), users
  * choose them, as they choose {hostname} and {project}.
  */
@@ -22,12 +23,13 @@ struct facts {
 };
 
 /*
- * Gathers them. Texts are in the arena or borrowed. A value that cannot be found out is missing,
+ * Gathers them. `bundle` is the open directory of config.json, whose time is the day of the
+ * container. Texts are in the arena or borrowed. A value that cannot be found out is missing,
  * with the reason. Fails only without memory, or if /proc/self/uid_map cannot be read.
  */
 int facts_gather(const struct policy *policy, const struct spec *spec, const char *container,
-                 const struct requests *requests, struct arena *arena, struct facts *out,
-                 struct err *err) must_check;
+                 int bundle, const struct requests *requests, struct arena *arena,
+                 struct facts *out, struct err *err) must_check;
 
 /* Returns the reference of the image that the engine put into an annotation, or NULL. */
 const char *facts_image(const struct spec *spec);

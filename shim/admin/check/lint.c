@@ -106,6 +106,29 @@ static const struct policy_bind_rule *rule_above(const struct policy_binds *bind
 }
 
 /*
+ * Reports a rule that gives users what engines keep for other containers: it was needed before the
+ * engine's own files were told apart.
+ */
+static void lint_engine_files(const struct policy_bind_rule *rule, struct findings *out)
+{
+    static const char *const directories[] = {"/var/lib/docker/containers",
+                                              "/var/lib/containers/storage",
+                                              "/run/containers",
+                                              "/var/lib/containerd",
+                                              "/run/containerd",
+                                              "/var/lib/kubelet"};
+    static const char volumes[] = "/var/lib/containers/storage/volumes";
+
+    for (size_t i = 0; i < sizeof(directories) / sizeof(*directories); i++)
+        if (rule->access != BIND_DENY && path_is_beneath(rule->path.text, directories[i]) &&
+            !path_is_beneath(rule->path.text, volumes))
+            findings_add(out, FINDING_WARNING, "engine-files", &rule->place,
+                         "binds: by this rule users can mount the files of other containers; those "
+                         "that an engine mounts by itself need no rule, and \"named_volumes\" is "
+                         "one for volumes");
+}
+
+/*
  * Reports a rule that never decides, or needlessly. Of equal paths the last decides. A rule that
  * allows is never called needless: beneath an overlay only such a rule makes a mount possible
  * (plan_binds.c).
@@ -114,6 +137,7 @@ static void lint_rule(const struct policy_binds *binds, size_t index, struct fin
 {
     const struct policy_bind_rule *rule = &binds->rules[index];
 
+    lint_engine_files(rule, out);
     for (size_t i = index + 1; i < binds->rule_count; i++)
         if (strcmp(binds->rules[i].path.text, rule->path.text) == 0) {
             findings_add(out, FINDING_WARNING, "bind-twice", &rule->place,
@@ -163,6 +187,45 @@ static void lint_root(const struct policy_security *s, struct findings *out)
                      "/proc/sys, and is root by it; \"system_paths\": \"deny\" closes that");
 }
 
+/*
+ * Reports what is not judged in a policy that is to keep users from becoming root. The presets have
+ * all of it.
+ */
+static void lint_halves(const struct policy_security *s, struct findings *out)
+{
+    const struct policy_place *place = s->root.deny ? &s->root.place : &s->privileged.place;
+
+    if (!s->root.deny && !s->privileged.deny)
+        return;
+    if (!s->devices.given)
+        findings_add(out, FINDING_WARNING, "devices-around", place,
+                     "security: --device-cgroup-rule gives a raw disk to any uid; \"devices\": "
+                     "{\"allow\": []} closes that");
+    if (s->root.deny && !s->max.given)
+        findings_add(out, FINDING_WARNING, "capabilities-around", place,
+                     "security: --cap-add gives a process that is not root capabilities on this "
+                     "host; \"capabilities\": {\"max\": [...]} closes that");
+    if (!s->unfiltered.deny && !s->profile.text)
+        findings_add(out, FINDING_WARNING, "seccomp-around", place,
+                     "security: seccomp=unconfined gives every system call; \"seccomp\": "
+                     "{\"require\": true} closes that");
+    if (!s->namespaces.file)
+        findings_add(out, FINDING_WARNING, "namespaces-around", place,
+                     "security: --pid=host and --network=host show the host's processes and "
+                     "services; \"namespaces\": {\"host\": []} closes that");
+}
+
+/* Reports that root passes every check of access. */
+static void lint_access(const struct policy *policy, struct findings *out)
+{
+    const struct policy_binds *binds = &policy->binds;
+
+    if (binds->given && binds->require_access && !policy->security.root.deny)
+        findings_add(out, FINDING_WARNING, "access-around", &binds->place,
+                     "binds: a container's root may read every source, so \"require_access\" stops "
+                     "nobody; security \"user\": {\"root\": \"deny\"} closes that");
+}
+
 /* Reports what one section forbids and another, or a missing one, allows. */
 static void lint_contradictions(const struct policy *policy, struct findings *out)
 {
@@ -184,13 +247,30 @@ static void lint_contradictions(const struct policy *policy, struct findings *ou
         findings_add(out, FINDING_WARNING, "security-around", &s->privileged.place,
                      "security: without \"binds\" anybody mounts / or the engine's socket, and is "
                      "root by it");
-    if (s->given)
+    if (s->given) {
         lint_root(s, out);
+        lint_halves(s, out);
+    }
+    lint_access(policy, out);
     const unsigned escape = 1u << NAMESPACE_PID | 1u << NAMESPACE_MNT;
     if (s->given && s->namespaces.file && (s->host_namespaces & escape) && s->privileged.deny)
         findings_add(out, FINDING_WARNING, "namespace-around", &s->namespaces,
                      "security: the host's pid or mnt namespace shows what \"privileged\": "
                      "\"deny\" is to keep away");
+}
+
+void lint_reach(const struct policy *policy, struct findings *out)
+{
+    const struct policy_security *s = &policy->security;
+
+    if (policy->mode == POLICY_OFF ||
+        !(s->root.deny || s->privileged.deny || policy->binds.fallback != BIND_ALLOW))
+        return;
+    findings_add(
+        out, FINDING_NOTE, "out-of-reach", NULL,
+        "no runtime judges docker cp, the files that dockerd copies into a new volume, and "
+        "missing bind sources, which dockerd makes as root: an authorization plugin, "
+        "userns-remap or rootless engines do (flatbed-policy(5), Out of reach)");
 }
 
 /* ---- profiles ---- */

@@ -130,11 +130,19 @@ static int judge_namespaces(struct planner *p)
     const struct policy_security *s = &p->in->policy->security;
     unsigned judged = (~optional | s->own_namespaces) & ~s->host_namespaces;
 
-    for (int kind = 0; s->namespaces.file && kind < NAMESPACE_KINDS; kind++)
-        if ((p->in->security->host_namespaces & judged & 1u << kind) &&
+    for (int kind = 0; s->namespaces.file && kind < NAMESPACE_KINDS; kind++) {
+        unsigned bit = judged & 1u << kind;
+        if ((p->in->security->host_namespaces & bit) &&
             deny(p, "security.namespaces", &s->namespaces,
                  "the container would share the host's %s namespace", namespace_names[kind]) < 0)
             return -1;
+        if ((p->in->security->loose_namespaces & bit) &&
+            deny(p, "security.namespaces", &s->namespaces,
+                 "the container would join another %s namespace by a path that a user could "
+                 "change: name it by a path of root's, or of a process (/proc/PID/ns)",
+                 namespace_names[kind]) < 0)
+            return -1;
+    }
     return 0;
 }
 

@@ -88,10 +88,15 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
 
 # ---- check ----
 
-@test "check: a valid policy passes" {
+# whole: a "security" that judges everything.
+whole() { sed -i 's/"security": {.*}/"security": { "preset": "shared-lab" }/' "$DIR/policy.json"; }
+
+@test "check: a valid policy passes, with a note on what it cannot reach" {
+    whole
     check "$DIR/policy.json"
     exits 0
-    [ "$output" = "1 file, 0 errors, 0 warnings" ]
+    matches '^note: no runtime judges docker cp, .*\(flatbed-policy\(5\), Out of reach\) \[out-of-reach\]$'
+    has "1 file, 0 errors, 0 warnings"
     check --strict "$DIR/policy.json"
     exits 0
 }
@@ -149,7 +154,21 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
     matches "policy.json:6:[0-9]+: warning: .*\[source-writable\]"
 }
 
+@test "check: a policy that judges half is told what else users can do" {
+    local rule
+    check "$DIR/policy.json"
+    exits 0
+    for rule in devices seccomp namespaces; do
+        has "[$rule-around]"
+    done
+    sed -i 's/"privileged": "deny"/"user": { "root": "deny" }/' "$DIR/policy.json"
+    check --strict "$DIR/policy.json"
+    exits 1
+    has "[capabilities-around]"
+}
+
 @test "check: an audit file that cannot be written is reported" {
+    whole
     sed -i "s|\"version\": 1,|& \"audit\": { \"file\": \"$DIR/log/a.jsonl\", \"metrics\": \"$DIR/gone/m.prom\" },|" "$DIR/policy.json"
     check "$DIR/policy.json"
     exits 0
@@ -173,6 +192,7 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
 }
 
 @test "check: the JSON output lists the findings" {
+    whole
     sed -i 's/"imagenet", "数据"/"*", "imagenet"/' "$DIR/policy.json"
     check --json "$DIR/policy.json"
     exits 0

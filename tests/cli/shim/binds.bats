@@ -74,7 +74,7 @@ mounted() {
 @test "a source that no rule covers is refused, and the message names the allowed sources" {
     config "$DIR/secret"
     create
-    refused "the mount of $DIR/secret on /x: $DIR/secret is not allowed \($DIR/policy.json:[0-9]+\); these volumes are offered: flatbed.data"
+    refused "the mount of $DIR/secret on /x: $DIR/secret is not allowed: no rule contains it \($DIR/policy.json:[0-9]+\); these volumes are offered: flatbed.data"
 }
 
 @test "a rule of access ro downgrades a mount, and a second edit changes nothing" {

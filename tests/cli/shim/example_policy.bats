@@ -58,7 +58,7 @@ explain() { run "$FLATBED" explain "--policy=$DIR/policy.json" "--config=$BUNDLE
     run "$FLATBED" check --json "$DIR/policy.json"
     echo "$output"
     [ "$status" -eq 0 ]
-    [ "$(jq -c '[.findings[].rule]' <<<"$output")" = '["drop-needless"]' ]
+    [ "$(jq -c '[.findings[].rule]' <<<"$output")" = '["drop-needless","out-of-reach"]' ]
 }
 
 @test "a user's container gets everything that the policy offers, and a second edit changes nothing" {

@@ -16,7 +16,11 @@ setup() {
     unset FLATBED_DEPTH
 }
 
-teardown() { [ -z "${DIR-}" ] || rm -rf --one-file-system "$DIR"; }
+teardown() {
+    [ -n "${DIR-}" ] || return 0
+    while read -r where; do umount -l "$where"; done < <(awk -v d="$DIR/" 'index($5, d) == 1 { print $5 }' /proc/self/mountinfo)
+    rm -rf --one-file-system "$DIR"
+}
 
 # policy SECURITY-MEMBERS [TOP-MEMBERS]
 policy() {
@@ -213,6 +217,32 @@ has_own_ipc() { [ "$(readlink "/proc/$1/ns/ipc")" != "$(readlink /proc/self/ns/i
     config "(.linux.namespaces[] | select(.type == \"ipc\")).path = \"/proc/$other/ns/ipc\""
     until has_own_ipc "$other"; do sleep 0.05; done
     create
+    kill "$other"
+    passed
+}
+
+@test "a namespace is joined only by a path that no user could change" {
+    local other
+    policy '"namespaces": { "host": [] }'
+    mkdir "$DIR/theirs" "$DIR/roots"
+    chown 1234:1234 "$DIR/theirs"
+    touch "$DIR/roots/net" "$DIR/theirs/net"
+    unshare --ipc --net sleep 600 3>&- &
+    other=$!
+    until has_own_ipc "$other"; do sleep 0.05; done
+    ln -s "/proc/$other/ns/ipc" "$DIR/theirs/ipc"
+    mount --bind "/proc/$other/ns/net" "$DIR/roots/net"
+    mount --bind "/proc/$other/ns/net" "$DIR/theirs/net"
+    config "(.linux.namespaces[] | select(.type == \"ipc\")).path = \"$DIR/theirs/ipc\""
+    create
+    refused 'join another ipc namespace by a path that a user could change'
+    config "(.linux.namespaces[] | select(.type == \"network\")).path = \"$DIR/theirs/net\""
+    create
+    refused 'join another net namespace by a path that a user could change'
+    config "(.linux.namespaces[] | select(.type == \"network\")).path = \"$DIR/roots/net\" |
+        (.linux.namespaces[] | select(.type == \"ipc\")).path = \"/proc/$other/ns/ipc\""
+    create
+    umount "$DIR/roots/net" "$DIR/theirs/net"
     kill "$other"
     passed
 }

@@ -11,6 +11,12 @@
 void lint_policy(const struct policy *policy, struct findings *out);
 
 /*
+ * Adds a note on the actions of an engine that no policy of a runtime judges, for a policy that
+ * refuses something. Pure.
+ */
+void lint_reach(const struct policy *policy, struct findings *out);
+
+/*
  * Adds findings from the host: runtimes, sources, seccomp profiles, directories of the audit.
  * Changes nothing; a source that does not answer is given up.
  */

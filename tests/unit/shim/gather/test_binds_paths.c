@@ -34,7 +34,7 @@ static void test_where_engines_mount_for_users(void **state)
         struct err err = ERR_INIT;
         struct spec spec;
         assert_works(spec_read(doc, &arena, &spec, &err), err);
-        assert_works(engine_directories_find(&spec, &arena, &engine, &err), err);
+        assert_works(engine_directories_find(&spec, "/b", "1", &arena, &engine, &err), err);
         if (binds_is_unsteady(&engine, rows[i].path) != rows[i].unsteady)
             fail_msg("row %zu: %s", i, rows[i].path);
     }
@@ -79,13 +79,134 @@ static void test_what_engines_mount(void **state)
 
     (void)state;
     assert_works(spec_read(doc, &arena, &spec, &err), err);
-    assert_works(engine_directories_find(&spec, &arena, &engine, &err), err);
+    assert_works(engine_directories_find(&spec, "/b", "1", &arena, &engine, &err), err);
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         struct bind_source source = {.path = rows[i].path};
         binds_find_state(&engine, &source);
         if (source.engine != rows[i].mounted || !source.state != !rows[i].state ||
             (source.state && strcmp(source.state, rows[i].state) != 0))
             fail_msg("%s: %d, %s", rows[i].path, source.engine, source.state);
+    }
+}
+
+#define ID    "069f8087cff1e03257a1d8f3edcbb9412f664b3189467ef71ba1e5044283ecf3"
+#define OTHER "2276fee25a45fb414f756f229e0449acc7cb64f4e607f3f171b152bcaf7fdff6"
+#define MOBY  "/r/exec/io.containerd.runtime.v2.task/moby/" ID
+#define CTR   "/run/containerd/io.containerd.runtime.v2.task/default/" ID
+#define CRI   "/run/containerd/io.containerd.runtime.v2.task/k8s.io/" ID
+#define POD   "6b5d0ddc-7cf1-4d0c-9f4f-6a1d3a3e7a11"
+#define PODS  "/var/lib/kubelet/pods/"
+#define BOXES "/run/containerd/io.containerd.grpc.v1.cri/sandboxes/"
+
+/* The files that an engine mounts into this container by itself, by the bundle and the ID. */
+static void test_the_engines_own(void **state)
+{
+    static const struct {
+        const char *bundle, *id, *path;
+        bool own;
+    } rows[] = {
+        {MOBY, ID, "/d/docker/containers/" ID "/hosts", true},
+        {MOBY, ID, "/d/docker/containers/" ID "/resolv.conf", true},
+        {MOBY, ID, "/d/docker/containers/" ID "/mounts/shm", true},
+        {MOBY, ID, "/d/docker/containers/" ID "/mounts/secrets/x", true},
+        {MOBY, ID, "/d/docker/containers/" ID "/config.v2.json", false},
+        {MOBY, ID, "/d/docker/containers/" ID "/hosts.old", false},
+        {MOBY, ID, "/d/docker/containers/" ID, false},
+        {MOBY, ID, "/d/docker/containers/" OTHER "/hosts", false},
+        {MOBY, ID, "/other/docker/containers/" ID "/mounts/shm", false},
+        {MOBY, ID, "/x/d/docker/containers/" ID "/mounts/shm", false},
+        {"/r/io.containerd.runtime.v2.task/moby-1.1/" ID, ID,
+         "/d/docker/containers/" ID "/mounts/shm", true},
+        {"/r/io.containerd.runtime.v2.task/mobyx/" ID, ID, "/d/docker/containers/" ID "/mounts/shm",
+         false},
+        {MOBY, "c1", "/d/docker/containers/c1/hosts", false},
+        /* the users of ctr choose ID and root */
+        {CTR, ID, "/d/docker/containers/" ID "/mounts/shm", false},
+        {CTR, ID, "/var/lib/nerdctl/1/containers/default/" ID "/resolv.conf", true},
+        {CTR, ID, "/var/lib/nerdctl/1/etchosts/default/" ID "/hosts", true},
+        {"/g/overlay-containers/" ID "/userdata", ID, "/g/overlay-containers/" ID "/userdata/shm",
+         true},
+        {"/g/overlay-containers/" ID "/userdata", ID,
+         "/run/c/overlay-containers/" ID "/userdata/.containerenv", true},
+        {"/g/overlay-containers/" ID "/userdata", ID,
+         "/run/c/overlay-containers/" ID "/userdata/run/secrets", true},
+        {"/g/overlay-containers/" ID "/userdata", ID,
+         "/g/overlay-containers/" ID "/userdata/config.json", false},
+        {"/g/overlay-containers/" ID "/userdata", ID,
+         "/g/overlay-containers/" ID "/userdata/overlay/1/merge", false},
+        {"/g/overlay-containers/" ID "/userdata", ID,
+         "/g/overlay-containers/" OTHER "/userdata/shm", false},
+        {"/g/overlay-containers/" OTHER "/userdata", ID,
+         "/g/overlay-containers/" OTHER "/userdata/shm", false},
+        {"/g/overlay/" ID "/userdata", ID, "/g/overlay/" ID "/userdata/shm", false},
+        {CRI, ID, BOXES OTHER "/shm", true},
+        {CRI, ID, BOXES OTHER "/resolv.conf", true},
+        {CRI, ID, BOXES OTHER "/state.json", false},
+        {CRI, ID, PODS POD "/etc-hosts", true},
+        {CRI, ID, PODS POD "/volumes/kubernetes.io~empty-dir/x", true},
+        {CRI, ID, PODS POD, false},
+        {CRI, ID, PODS "other/etc-hosts", false},
+        {CRI, ID, "/srv/" POD "/etc-hosts", false},
+        /* a user of Docker may set these annotations */
+        {MOBY, ID, BOXES OTHER "/shm", false},
+        {MOBY, ID, PODS POD "/etc-hosts", false},
+    };
+    static const char text[] =
+        "{\"root\":{\"path\":\"/d/docker/overlay2/1/merged\"},\"annotations\":{"
+        "\"io.kubernetes.cri.sandbox-id\":\"" OTHER "\",\"io.kubernetes.cri.sandbox-uid\":\"" POD
+        "\"}}";
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        _cleanup_arena_ struct arena arena = {0};
+        _cleanup_json_ struct json_doc *doc = shim_document(text);
+        struct engine_directories engine;
+        struct err err = ERR_INIT;
+        struct spec spec;
+        assert_works(spec_read(doc, &arena, &spec, &err), err);
+        assert_works(
+            engine_directories_find(&spec, rows[i].bundle, rows[i].id, &arena, &engine, &err), err);
+        if (engine_mounts(&engine, rows[i].path) != rows[i].own)
+            fail_msg("%s: %s", rows[i].bundle, rows[i].path);
+    }
+}
+
+/* Everything else in the directories that the bundle and the root show is the engine's state. */
+static void test_directories_are_found(void **state)
+{
+    static const struct {
+        const char *bundle, *root, *path, *state;
+        bool volume;
+    } rows[] = {
+        {MOBY, "/d/overlay2/1/merged", "/d", "/d", false},
+        {MOBY, "/d/overlay2/1/merged", "/d/image/x", "/d", false},
+        {MOBY, "/d/overlay2/1/merged", "/d/volumes/v/_data", NULL, true},
+        {MOBY, "/d/overlay2/1/merged", "/d/volumes/v", "/d/volumes", false},
+        {MOBY, "/d/overlay2/1/merged", "/r/exec/containerd.sock", "/r/exec", false},
+        {MOBY, "/d/overlay2/1/merged", "/r/execs", NULL, false},
+        {"/g/vfs-containers/" ID "/userdata", "/home/a/vfs/x", "/g/vfs-containers/1", "/g", false},
+        {"/g/vfs-containers/" ID "/userdata", "/home/a/vfs/x", "/g/volumes/v/_data", NULL, true},
+        {"/g/vfs-containers/" ID "/userdata", "/home/a/vfs/x", "/home/a/volumes/v/_data", NULL,
+         false},
+        {CTR, "rootfs", "/run/containerd/x", "/run/containerd", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        _cleanup_arena_ struct arena arena = {0};
+        _cleanup_free_ char *text = strf("{\"root\":{\"path\":\"%s\"}}", rows[i].root);
+        _cleanup_json_ struct json_doc *doc = shim_document(text);
+        struct bind_source source = {.path = rows[i].path};
+        struct engine_directories engine;
+        struct err err = ERR_INIT;
+        struct spec spec;
+        assert_works(spec_read(doc, &arena, &spec, &err), err);
+        assert_works(engine_directories_find(&spec, rows[i].bundle, ID, &arena, &engine, &err),
+                     err);
+        binds_find_state(&engine, &source);
+        if (!source.state != !rows[i].state || source.volume != rows[i].volume ||
+            (source.state && strcmp(source.state, rows[i].state) != 0))
+            fail_msg("%s: %s, %d", rows[i].path, source.state, source.volume);
     }
 }
 
@@ -141,6 +262,8 @@ UNIT_SUITE(test_binds_paths)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_where_engines_mount_for_users),
         cmocka_unit_test(test_what_engines_mount),
+        cmocka_unit_test(test_the_engines_own),
+        cmocka_unit_test(test_directories_are_found),
         cmocka_unit_test(test_programs_for_init),
         cmocka_unit_test(test_pinned_paths),
         cmocka_unit_test(test_policies_that_are_wrong),

@@ -199,6 +199,29 @@ static void test_free_names(void **state)
     json_free(doc);
 }
 
+/* All groups are judged, or none is given. */
+static void test_groups(void **state)
+{
+    (void)state;
+    for (size_t count = SPEC_GROUPS; count <= SPEC_GROUPS + 1; count++) {
+        _cleanup_arena_ struct arena arena = {0};
+        _cleanup_buf_ struct buf text = BUF_INIT;
+        struct err err = ERR_INIT;
+        struct json_doc *doc;
+        struct spec s;
+        buf_puts(&text, "{\"process\":{\"user\":{\"additionalGids\":[");
+        for (size_t i = 1; i <= count; i++)
+            buf_printf(&text, "%zu%s", i, i < count ? "," : "]}}}");
+        int rc = read_text(text.data, &s, &arena, &doc, &err);
+        assert_int_equal(rc, count > SPEC_GROUPS ? -1 : 0);
+        if (rc == 0)
+            assert_int_equal(s.groups[s.group_count - 1], SPEC_GROUPS);
+        else
+            assert_contains(err.msg, "process.user.additionalGids: more than 1024 groups");
+        json_free(doc);
+    }
+}
+
 static void test_names_that_go_folds(void **state)
 {
     (void)state;
@@ -216,9 +239,13 @@ static void test_names_that_go_folds(void **state)
 UNIT_SUITE(test_spec)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reads),      cmocka_unit_test(test_nothing_is_needed),
-        cmocka_unit_test(test_refuses),    cmocka_unit_test(test_user_namespaces),
-        cmocka_unit_test(test_free_names), cmocka_unit_test(test_names_that_go_folds),
+        cmocka_unit_test(test_reads),
+        cmocka_unit_test(test_nothing_is_needed),
+        cmocka_unit_test(test_refuses),
+        cmocka_unit_test(test_user_namespaces),
+        cmocka_unit_test(test_free_names),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_names_that_go_folds),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

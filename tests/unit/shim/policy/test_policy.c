@@ -55,6 +55,99 @@ static void test_everything(void **state)
     assert_null(policy_volume_find(p, "cach", 4));
 }
 
+static const struct policy_bind_rule *rule_of(const struct policy *p, const char *path)
+{
+    const struct policy_bind_rule *found = NULL;
+
+    for (size_t i = 0; i < p->binds.rule_count; i++)
+        if (strcmp(p->binds.rules[i].path.text, path) == 0) {
+            assert_null(found); /* a path has one rule */
+            found = &p->binds.rules[i];
+        }
+    return found;
+}
+
+static void test_a_preset(void **state)
+{
+    _cleanup_policy_ struct policy *p = shim_policy(
+        "\n\"security\":{\"preset\":\"shared-lab\"},\n\"binds\":{\"preset\":\"shared-lab\"}");
+
+    (void)state;
+    assert_true(p->security.privileged.deny);
+    assert_true(p->security.root.deny);
+    assert_true(p->security.privileges.deny);
+    assert_true(p->security.unfiltered.deny);
+    assert_true(p->security.system_paths.deny);
+    assert_true(p->security.devices.given);
+    assert_int_equal(p->security.devices.count, 0);
+    assert_int_equal(p->security.host_namespaces, 0);
+    assert_int_equal(p->security.max.set, 1u << 10); /* CAP_NET_BIND_SERVICE */
+    assert_int_equal(p->binds.fallback, BIND_DENY);
+    assert_true(p->binds.require_access);
+    assert_int_equal(rule_of(p, "/run/docker.sock")->access, BIND_DENY);
+    assert_true(p->binds.named_volumes.named_volumes);
+    /* all of it is decided where the policy names the preset */
+    unsigned line, column;
+    assert_ptr_equal(p->security.privileged.place.file, &p->files[0]);
+    json_position(p->files[0].doc, p->security.privileged.place.offset, &line, &column);
+    assert_int_equal(line, 2);
+    json_position(p->files[0].doc, rule_of(p, "/run/podman")->place.offset, &line, &column);
+    assert_int_equal(line, 3);
+}
+
+/* A preset is read before the keys beside it, whatever their order; lists replace its lists. */
+static void test_keys_beside_a_preset(void **state)
+{
+    _cleanup_policy_ struct policy *p =
+        shim_policy("\"security\":{\"devices\":{\"allow\":[\"/dev/x\"]},\"preset\":\"shared-lab\","
+                    "\"user\":{\"say\":\"ask\"}},"
+                    "\"binds\":{\"rules\":[{\"path\":\"/srv\",\"access\":\"ro\"},"
+                    "{\"path\":\"/run/podman\",\"access\":\"allow\"}],"
+                    "\"preset\":\"shared-lab\",\"default\":\"ro\",\"named_volumes\":\"ro\"},"
+                    "\"profiles\":[{\"name\":\"a\",\"match\":{},"
+                    "\"binds\":{\"rules\":[{\"path\":\"/x\",\"access\":\"allow\"}]},"
+                    "\"security\":{\"privileged\":\"allow\"}}]");
+    const struct policy *profile = p->profiles[0].policy;
+
+    (void)state;
+    assert_int_equal(p->security.devices.count, 1);
+    assert_true(p->security.root.deny);
+    assert_string_equal(p->security.root_say, "ask");
+    assert_int_equal(p->binds.fallback, BIND_RO);
+    assert_int_equal(rule_of(p, "/srv")->access, BIND_RO);
+    assert_int_equal(rule_of(p, "/run/podman")->access, BIND_ALLOW);
+    assert_int_equal(rule_of(p, "/run/docker.sock")->access, BIND_DENY);
+    assert_int_equal(p->binds.named_volumes.access, BIND_RO);
+    assert_false(profile->security.privileged.deny);
+    assert_true(profile->security.root.deny);
+    assert_null(rule_of(profile, "/srv"));
+    assert_int_equal(rule_of(profile, "/x")->access, BIND_ALLOW);
+    assert_int_equal(rule_of(profile, "/run/podman")->access, BIND_DENY);
+}
+
+static void test_a_preset_in_a_profile_or_a_later_file(void **state)
+{
+    struct err err = ERR_INIT;
+    _cleanup_policy_ struct policy *p = policy_new(&err);
+
+    (void)state;
+    assert_non_null(p);
+    assert_works(
+        shim_add_text(p, "a", "{\"version\":1,\"security\":{\"privileged\":\"allow\"}}", &err),
+        err);
+    assert_works(
+        shim_add_text(
+            p, "b",
+            "{\"version\":1,\"security\":{\"preset\":\"shared-lab\"},\"profiles\":[{\"name\":"
+            "\"a\",\"match\":{},\"binds\":{\"preset\":\"shared-lab\"}}]}",
+            &err),
+        err);
+    assert_works(policy_decode(p, &err), err);
+    assert_true(p->security.privileged.deny);
+    assert_false(p->binds.given);
+    assert_non_null(rule_of(p->profiles[0].policy, "/run/docker.sock"));
+}
+
 #define VOLUME(text) "{\"version\":1,\"volumes\":{\"d\":{" text "}}}"
 
 #define AUDIT(text) "{\"version\":1,\"audit\":{" text "}}"
@@ -74,6 +167,10 @@ static const struct shim_wrong wrongs[] = {
      "p.json:1:21: 'enforced': expected one of enforce, permissive, off"},
     {"{\"version\":1,\"opt_out\":[\"binds\"]}", "1:25: 'binds': expected one of mounts, tuning"},
     {"{\"version\":1,\"opt_out\":\"mounts\"}", "expected an array, not a string"},
+    {"{\"version\":1,\"security\":{\"preset\":\"shared\"}}",
+     "p.json:1:35: 'shared': expected one of shared-lab"},
+    {"{\"version\":1,\"binds\":{\"preset\":true}}", "p.json:1:32: expected a string"},
+    {"{\"version\":1,\"binds\":{\"named_volumes\":\"rw\"}}", "expected one of allow, ro, deny"},
     {AUDIT("\"file\":\"a.jsonl\""), "p.json:1:30: 'a.jsonl' is not a clean absolute path"},
     {AUDIT("\"metrics\":\"/\""), "'/' is not a clean absolute path"},
     {AUDIT("\"syslog\":\"yes\""), "expected true or false, not a string"},
@@ -198,6 +295,9 @@ UNIT_SUITE(test_policy)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_a_preset),
+        cmocka_unit_test(test_keys_beside_a_preset),
+        cmocka_unit_test(test_a_preset_in_a_profile_or_a_later_file),
         cmocka_unit_test(test_everything),
         cmocka_unit_test(test_errors_point_at_their_place),
         cmocka_unit_test(test_header_survives_errors_elsewhere),

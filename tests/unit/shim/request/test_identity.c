@@ -1,5 +1,6 @@
 /* Ids through namespaces, lines of passwd(5), and the rules that find the owner of a container. */
 #include "tests/unit/lib/shim_unit.h"
+#include "tests/unit/lib/tempdir.h"
 
 #include "shim/host/child.h"
 #include "shim/host/user.h"
@@ -98,6 +99,9 @@ static void test_exit_statuses_are_told(void **state)
     assert_true(signal(SIGCHLD, SIG_DFL) == SIG_IGN);
 }
 
+static const char *gather_id = "c1";
+static int gather_bundle = -1;
+
 static struct facts gather(const char *sections, const char *config, struct arena *arena,
                            struct policy **policy, struct json_doc **doc, struct err *err)
 {
@@ -109,7 +113,7 @@ static struct facts gather(const char *sections, const char *config, struct aren
     *doc = shim_document(config);
     assert_works(spec_read(*doc, arena, &spec, err), *err);
     assert_works(requests_read(*policy, &spec, arena, &requests, err), *err);
-    if (facts_gather(*policy, &spec, "c1", &requests, arena, &facts, err) == 0)
+    if (facts_gather(*policy, &spec, gather_id, gather_bundle, &requests, arena, &facts, err) == 0)
         err->kind = ERR_NONE;
     return facts;
 }
@@ -218,6 +222,49 @@ static void test_other_values(void **state)
     json_free(doc);
 }
 
+/* A name of the engine, else the day of config.json and the beginning of an ID that says nothing.
+ */
+static void test_names_of_containers(void **state)
+{
+    static const char random[] = "069f8087cff1e03257a1d8f3edcbb9412f664b3189467ef71ba1e5044283ecf3";
+    static const struct {
+        const char *id, *annotations, *name;
+    } rows[] = {
+        {random, "", "2026-11-22_069f8087cff1"},
+        {"train-7", "", "train-7"},
+        {random, "\"nerdctl/name\":\"train\"", "train"},
+        {random, "\"nerdctl/name\":\"../train\"", "2026-11-22_069f8087cff1"},
+        {random, "\"nerdctl/name\":\"..\"", "2026-11-22_069f8087cff1"},
+        {random,
+         "\"io.kubernetes.cri.sandbox-name\":\"pod\",\"io.kubernetes.cri.container-name\":\"main\"",
+         "pod_main"},
+        {random, "\"io.kubernetes.pod.name\":\"p\",\"io.kubernetes.container.name\":\"c\"", "p_c"},
+        {random, "\"io.kubernetes.cri.container-name\":\"main\"", "2026-11-22_069f8087cff1"},
+    };
+    const struct timespec times[] = {{.tv_sec = 1795392000 - 1}, {.tv_sec = 1795392000 - 1}};
+    const struct tempdir *t = *state;
+    _cleanup_fd_ int fd = openat(t->fd, "config.json", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(futimens(fd, times), 0);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        _cleanup_arena_ struct arena arena = {0};
+        _cleanup_free_ char *config = strf("{\"annotations\":{%s}}", rows[i].annotations);
+        struct err err = ERR_INIT;
+        struct policy *policy;
+        struct json_doc *doc;
+        gather_id = rows[i].id;
+        gather_bundle = t->fd;
+        struct facts f =
+            gather("\"volumes\":{\"v\":{\"source\":\"/{container_name}\",\"target\":\"/v\"}}",
+                   config, &arena, &policy, &doc, &err);
+        assert_string_equal(f.values.value[VAR_CONTAINER_NAME], rows[i].name);
+        policy_free(policy);
+        json_free(doc);
+    }
+    gather_bundle = -1;
+    gather_id = "c1";
+}
+
 UNIT_SUITE(test_identity)
 {
     const struct CMUnitTest tests[] = {
@@ -229,6 +276,7 @@ UNIT_SUITE(test_identity)
         cmocka_unit_test(test_identity_rules),
         cmocka_unit_test(test_an_annotation_that_names_nobody),
         cmocka_unit_test(test_other_values),
+        cmocka_unit_test_setup_teardown(test_names_of_containers, tempdir_make, tempdir_remove),
     };
 
     if (geteuid() != 0) {

@@ -55,7 +55,10 @@ static void volumes_that_cannot_be_meant(void **state)
                  "");
 }
 
-#define SAFE                  ",\"security\":{\"privileged\":\"deny\",\"system_paths\":\"deny\"}"
+/* Members of "security" without which a policy judges half. */
+#define WHOLE                                                                                      \
+    "\"devices\":{\"allow\":[]},\"seccomp\":{\"require\":true},\"namespaces\":{\"host\":[]}"
+#define SAFE                  ",\"security\":{" WHOLE ",\"privileged\":\"deny\",\"system_paths\":\"deny\"}"
 #define RULES(fallback, list) "\"binds\":{\"default\":\"" fallback "\",\"rules\":[" list "]}" SAFE
 #define RULE(path, access)    "\n{\"path\":\"" path "\",\"access\":\"" access "\"}"
 
@@ -67,40 +70,88 @@ static void rules_that_never_decide(void **state)
     assert_lints(RULES("deny", RULE("/a", "deny")), "bind-needless:2 ");
     assert_lints(RULES("allow", RULE("/a", "deny") "," RULE("/a/b", "deny")), "bind-needless:3 ");
     assert_lints(RULES("allow", RULE("/a", "deny") "," RULE("/ab", "deny")), "");
+    assert_lints(RULES("deny", RULE("/var/lib/docker/containers", "allow")), "engine-files:2 ");
+    assert_lints(RULES("deny", RULE("/run/containerd/x", "ro")), "engine-files:2 ");
+    assert_lints(RULES("allow", RULE("/var/lib/docker/containers", "deny")), "");
+    assert_lints(RULES("deny", RULE("/var/lib/docker/volumes", "allow")), "");
+    assert_lints(RULES("deny", RULE("/var/lib/containers/storage/volumes", "allow")), "");
     /* the messages for users differ */
     assert_lints(RULES("deny", "{\"path\":\"/a\",\"access\":\"deny\",\"say\":\"no\"}"), "");
 }
 
+#define SECURITY(more) "\"binds\":{\"default\":\"deny\"},\"security\":{" more "}"
+
 static void sections_that_undo_each_other(void **state)
 {
     (void)state;
-    static const char binds[] = "\"binds\":{\"default\":\"deny\"},";
-    _cleanup_free_ char *undone =
-        strf("%s\"security\":{\"privileged\":\"deny\",\"system_paths\":\"deny\",\n\"capabilities\":"
-             "{\"max\":[\"CHOWN\"],\"drop\":[\"CHOWN\"]}}",
-             binds);
-    _cleanup_free_ char *around =
-        strf("%s\"security\":{\"privileged\":\"deny\",\"system_paths\":\"deny\",\n\"namespaces\":"
-             "{\"host\":[\"pid\"]}}",
-             binds);
-    assert_lints(undone, "max-undone:2 ");
-    assert_lints(around, "namespace-around:2 ");
+    assert_lints(SECURITY(WHOLE ",\"privileged\":\"deny\",\"system_paths\":\"deny\",\n"
+                                "\"capabilities\":{\"max\":[\"CHOWN\"],\"drop\":[\"CHOWN\"]}"),
+                 "max-undone:2 ");
+    assert_lints(
+        SECURITY("\"devices\":{\"allow\":[]},\"seccomp\":{\"require\":true},\"privileged\":"
+                 "\"deny\",\"system_paths\":\"deny\",\n\"namespaces\":{\"host\":[\"pid\"]}"),
+        "namespace-around:2 ");
     assert_lints("\"binds\":{\n\"default\":\"deny\"}", "binds-around:2 ");
-    assert_lints("\"security\":{\n\"privileged\":\"deny\",\"system_paths\":\"deny\"}",
+    assert_lints("\"security\":{" WHOLE ",\n\"privileged\":\"deny\",\"system_paths\":\"deny\"}",
                  "security-around:2 ");
-    assert_lints("\"binds\":{\"default\":\"deny\"},\"security\":{\n\"privileged\":\"deny\"}",
-                 "system-paths-around:2 ");
-    assert_lints("\"binds\":{\"default\":\"deny\"},\"security\":{\n\"privileged\":\"deny\","
-                 "\"system_paths\":\"keep\"}",
-                 "");
-    assert_lints("\"binds\":{\"default\":\"deny\"},\"security\":{\n\"privileged\":\"deny\","
-                 "\n\"user\":{\"root\":\"deny\"}}",
+    assert_lints(SECURITY(WHOLE ",\n\"privileged\":\"deny\""), "system-paths-around:2 ");
+    assert_lints(SECURITY(WHOLE ",\n\"privileged\":\"deny\",\"system_paths\":\"keep\""), "");
+    assert_lints(SECURITY(WHOLE ",\"capabilities\":{\"max\":[]},\n\"privileged\":\"deny\","
+                                "\n\"user\":{\"root\":\"deny\"}"),
                  "setuid-around:3 ");
-    assert_lints("\"binds\":{\"default\":\"deny\"},\"security\":{\"privileged\":\"deny\",\"user\":{"
-                 "\"root\":\"deny\"},\"no_new_privileges\":true}",
+    assert_lints(SECURITY(WHOLE ",\"capabilities\":{\"max\":[]},\"privileged\":\"deny\",\"user\":{"
+                                "\"root\":\"deny\"},\"no_new_privileges\":true"),
                  "");
     assert_lints("\"security\":{\"seccomp\":{\"require\":true}}", "privileged-allowed:0 ");
     assert_lints("\"mode\":\"off\"", "mode-off:0 ");
+}
+
+static void half_a_policy(void **state)
+{
+    static const char *const lacks[][2] = {
+        {"\"seccomp\":{\"require\":true},\"namespaces\":{\"host\":[]},\"capabilities\":{\"max\":[]"
+         "}",
+         "devices-around:2 "},
+        {"\"devices\":{\"allow\":[]},\"namespaces\":{\"host\":[]},\"capabilities\":{\"max\":[]}",
+         "seccomp-around:2 "},
+        {"\"devices\":{\"allow\":[]},\"seccomp\":{\"require\":true},\"capabilities\":{\"max\":[]}",
+         "namespaces-around:2 "},
+        {WHOLE, "capabilities-around:2 "},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(lacks) / sizeof(*lacks); i++) {
+        _cleanup_free_ char *text =
+            strf(SECURITY("\"privileged\":\"deny\",\"system_paths\":\"deny\","
+                          "\"no_new_privileges\":true,\"user\":{\n\"root\":\"deny\"},%s"),
+                 lacks[i][0]);
+        assert_lints(text, lacks[i][1]);
+    }
+    assert_lints("\"binds\":{\n\"default\":\"deny\",\"require_access\":true}" SAFE,
+                 "access-around:2 ");
+    assert_lints("\"binds\":{\"preset\":\"shared-lab\"},\"security\":{\"preset\":\"shared-lab\"}",
+                 "");
+}
+
+static void actions_out_of_reach(void **state)
+{
+    static const struct {
+        const char *sections;
+        bool noted;
+    } rows[] = {{"\"security\":{\"preset\":\"shared-lab\"}", true},
+                {"\"binds\":{\"default\":\"ro\"}", true},
+                {"\"binds\":{\"default\":\"allow\"}", false},
+                {"\"tuning\":{\"threads\":true}", false},
+                {"\"mode\":\"off\",\"security\":{\"preset\":\"shared-lab\"}", false}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        _cleanup_policy_ struct policy *policy = shim_policy(rows[i].sections);
+        _cleanup_findings_ struct findings f = {0};
+        lint_reach(policy, &f);
+        assert_int_equal(f.count, rows[i].noted);
+        assert_int_equal(findings_count(&f, FINDING_NOTE), rows[i].noted);
+    }
 }
 
 #define PROFILE(name, match, more) "\n{\"name\":\"" name "\",\"match\":{" match "}" more "}"
@@ -152,6 +203,8 @@ UNIT_SUITE(test_lint)
         cmocka_unit_test(volumes_that_cannot_be_meant),
         cmocka_unit_test(rules_that_never_decide),
         cmocka_unit_test(sections_that_undo_each_other),
+        cmocka_unit_test(half_a_policy),
+        cmocka_unit_test(actions_out_of_reach),
         cmocka_unit_test(profiles_that_never_count_or_undo_all),
         cmocka_unit_test(an_error_of_loading_is_taken_apart),
     };

@@ -1,0 +1,329 @@
+#include "shim/gather/engine.h"
+
+#include "base/path.h"
+#include "shim/gather/engine_joined.h"
+
+#include <string.h>
+
+enum { ID_DIGITS = 64 };
+
+/* ---- paths ---- */
+
+/* Returns the part of the path behind "/NAME/", or NULL. */
+static const char *behind(const char *path, const char *name)
+{
+    size_t len = strlen(name);
+
+    for (const char *at = strstr(path, name); at; at = strstr(at + 1, name))
+        if (at > path && at[-1] == '/' && at[len] == '/')
+            return at + len + 1;
+    return NULL;
+}
+
+/* ---- directories ---- */
+
+/* Returns the path that begins with DATA, and its length, for a root at DATA/STORE/…; NULL for
+ * others. */
+static const char *data_of_root(const char *root, size_t *len)
+{
+    static const char *const stores[] = {"/overlay2/", "/overlay/",      "/fuse-overlayfs/",
+                                         "/btrfs/",    "/zfs/",          "/aufs/",
+                                         "/vfs/",      "/devicemapper/", "/rootfs/"};
+
+    *len = 0;
+    for (size_t i = 0; i < sizeof(stores) / sizeof(*stores); i++)
+        for (const char *at = strstr(root, stores[i]); at; at = strstr(at + 1, stores[i]))
+            if ((size_t)(at - root) > *len)
+                *len = (size_t)(at - root);
+    return *len ? root : NULL;
+}
+
+/* Returns the last '/' before `end`, or NULL. */
+static const char *slash_before(const char *path, const char *end)
+{
+    return end ? memrchr(path, '/', (size_t)(end - path)) : NULL;
+}
+
+/*
+ * Returns the bundle if it is podman's, GRAPHROOT/DRIVER-containers/ID/userdata, and the length of
+ * GRAPHROOT; else NULL.
+ */
+static const char *data_of_bundle(const char *bundle, size_t *len)
+{
+    static const char part[] = "-containers", last[] = "/userdata";
+    const char *end = strrchr(bundle, '/');
+
+    if (!end || strcmp(end, last) != 0)
+        return NULL;
+    const char *id = slash_before(bundle, end);
+    const char *driver = slash_before(bundle, id);
+    if (!driver || driver == bundle || (size_t)(id - driver) < sizeof(part) ||
+        memcmp(id - (sizeof(part) - 1), part, sizeof(part) - 1) != 0)
+        return NULL;
+    *len = (size_t)(driver - bundle);
+    return bundle;
+}
+
+static const char *in_data(const char *data, size_t len, const char *name, struct arena *arena)
+{
+    _cleanup_free_ char *path = strf("%.*s/%s", (int)len, data, name);
+
+    return path ? arena_strndup(arena, path, strlen(path)) : NULL;
+}
+
+static bool is_random_id(const char *id)
+{
+    return id && strlen(id) == ID_DIGITS && strspn(id, "0123456789abcdef") == ID_DIGITS;
+}
+
+static int find_data(struct engine_directories *out, const char *root, const char *bundle,
+                     struct arena *arena, struct err *err)
+{
+    size_t len, other;
+    const char *data = data_of_bundle(bundle, &len);
+
+    if (!data && root)
+        data = data_of_root(root, &len);
+    if (!data)
+        return 0;
+    out->data = arena_strndup(arena, data, len);
+    out->volumes[VOLUME_DIRECTORIES - 1] = in_data(data, len, "volumes", arena);
+    out->containers = in_data(data, len, "containers", arena);
+    if (!out->data || !out->volumes[VOLUME_DIRECTORIES - 1] || !out->containers)
+        return err_nomem(err);
+    out->root =
+        root && (path_is_beneath(root, out->data) || data_of_root(root, &other)) ? root : NULL;
+    if (!root || !path_is_beneath(root, out->data) || strlen(root) <= len + 1)
+        return 0;
+    out->store = arena_strndup(arena, root, len + 1 + strcspn(root + len + 1, "/"));
+    return out->store ? 0 : err_nomem(err);
+}
+
+/* ---- whose files these are ---- */
+
+/* Returns the namespace of containerd in STATE/io.containerd.runtime.v2.task/NAMESPACE/ID, or NULL.
+ */
+static const char *find_task(const char *bundle)
+{
+    static const char part[] = "/io.containerd.runtime.v2.task/";
+    const char *at = strstr(bundle, part);
+
+    return at ? at + sizeof(part) - 1 : NULL;
+}
+
+/*
+ * Finds the end of the paths of the container's own directory: under Docker DATA/containers/ID,
+ * under podman DRIVER-containers/ID, in the graphroot or the runroot. Other engines' users choose
+ * the ID.
+ */
+static int find_own(struct engine_directories *out, const char *bundle, const char *task,
+                    struct arena *arena, struct err *err)
+{
+    _cleanup_free_ char *own = NULL;
+    size_t len;
+
+    if (!out->id)
+        return 0;
+    if (task && strncmp(task, "moby", 4) == 0 && (task[4] == '/' || task[4] == '-') &&
+        out->containers) {
+        own = strf("%s/%s", out->containers, out->id);
+        out->own_is_whole = true;
+    }
+    if (!own && data_of_bundle(bundle, &len) && behind(bundle, out->id))
+        own = strndup(bundle + len, strlen(bundle + len) - strlen("/userdata"));
+    if (!own)
+        return 0;
+    out->own = own ? arena_strndup(arena, own, strlen(own)) : NULL;
+    return out->own ? 0 : err_nomem(err);
+}
+
+/* Adds the pod that a container of Kubernetes is in; containerd's own annotations name it. */
+static void add_pod(const struct spec *spec, const char *task, struct engine_directories *out)
+{
+    const char *sandbox = spec_annotation(spec, "io.kubernetes.cri.sandbox-id");
+    const char *uid = spec_annotation(spec, "io.kubernetes.cri.sandbox-uid");
+
+    if (!task || strncmp(task, "k8s.io/", 7) != 0)
+        return;
+    if (is_random_id(sandbox))
+        out->others[out->other_count++] =
+            (struct engine_other){.id = sandbox, .files = true, .shm = true};
+    if (uid && path_component_valid(uid, strlen(uid)))
+        out->others[out->other_count++] = (struct engine_other){.id = uid, .pod = true};
+}
+
+static int add_joined(const struct spec *spec, struct engine_directories *out, struct arena *arena,
+                      struct err *err)
+{
+    const char *network, *ipc;
+
+    if (engine_joined_find(spec, "network", arena, &network, err) < 0 ||
+        engine_joined_find(spec, "ipc", arena, &ipc, err) < 0)
+        return -1;
+    if (network)
+        out->others[out->other_count++] = (struct engine_other){.id = network, .files = true};
+    if (ipc)
+        out->others[out->other_count++] = (struct engine_other){.id = ipc, .shm = true};
+    return 0;
+}
+
+int engine_directories_find(const struct spec *spec, const char *bundle, const char *id,
+                            struct arena *arena, struct engine_directories *out, struct err *err)
+{
+    const char *root = json_text(json_path(spec->root, "root", "path", NULL));
+    const char *task = find_task(bundle);
+
+    *out = (struct engine_directories){
+        .volumes = {"/var/lib/docker/volumes", "/var/lib/containers/storage/volumes"},
+        .id = is_random_id(id) ? id : NULL};
+    if (root && !path_is_clean_absolute(root))
+        root = NULL;
+    if (find_data(out, root, bundle, arena, err) < 0 || find_own(out, bundle, task, arena, err) < 0)
+        return -1;
+    const char *end = task ? slash_before(bundle, task - 1) : NULL;
+    if (end && end > bundle) {
+        out->state = arena_strndup(arena, bundle, (size_t)(end - bundle));
+        if (!out->state)
+            return err_nomem(err);
+    }
+    add_pod(spec, task, out);
+    return add_joined(spec, out, arena, err);
+}
+
+bool binds_is_unsteady(const struct engine_directories *engine, const char *path)
+{
+    if (engine->root && path_is_beneath(engine->root, path))
+        return true;
+    for (size_t i = 0; i < VOLUME_DIRECTORIES && engine->volumes[i]; i++)
+        if (path_is_beneath(path, engine->volumes[i]) || path_is_beneath(engine->volumes[i], path))
+            return true;
+    return false;
+}
+
+/* ---- files that an engine mounts into this container ---- */
+
+static bool is_one_of(const char *rest, const char *const *names)
+{
+    static const char userdata[] = "userdata/"; /* podman's */
+
+    if (rest && strncmp(rest, userdata, sizeof(userdata) - 1) == 0)
+        rest += sizeof(userdata) - 1;
+    for (; rest && *names; names++)
+        if (path_is_beneath(rest, *names))
+            return true;
+    return false;
+}
+
+static const char *const network_files[] = {"resolv.conf", "hostname", "hosts", NULL};
+static const char *const shm_files[] = {"shm", "mounts/shm", NULL};
+static const char *const own_files[] = {"resolv.conf", "hostname",    "hosts",         "mounts",
+                                        "shm",         "secrets",     "passwd",        "group",
+                                        "localtime",   "run/secrets", ".containerenv", NULL};
+static const char *const pod_files[] = {"etc-hosts",  "volumes", "volume-subpaths",
+                                        "containers", "plugins", NULL};
+
+/* True for a path in the directory of this container. */
+static bool is_own(const struct engine_directories *engine, const char *path)
+{
+    size_t len = engine->own ? strlen(engine->own) : 0;
+    const char *at = len ? strstr(path, engine->own) : NULL;
+
+    if (at && at[len] == '/' && (at == path || !engine->own_is_whole))
+        return is_one_of(at + len + 1, own_files);
+    return engine->id && is_one_of(behind(path, engine->id), network_files);
+}
+
+static bool is_of_other(const struct engine_other *other, const char *path)
+{
+    static const char pods[] = "/var/lib/kubelet/pods";
+
+    if (other->pod)
+        return path_is_beneath(path, pods) && is_one_of(behind(path, other->id), pod_files);
+    const char *rest = behind(path, other->id);
+    return (other->files && is_one_of(rest, network_files)) ||
+           (other->shm && is_one_of(rest, shm_files));
+}
+
+bool engine_mounts(const struct engine_directories *engine, const char *path)
+{
+    if (is_own(engine, path))
+        return true;
+    for (size_t i = 0; i < engine->other_count; i++)
+        if (is_of_other(&engine->others[i], path))
+            return true;
+    return false;
+}
+
+/* ---- files that engines mount into other containers, and their other state ---- */
+
+/* True for the files that Docker mounts from its directory of a container, such as "ID/hosts". */
+static bool is_containers_file(const char *rest)
+{
+    static const char *const names[] = {"resolv.conf", "hostname", "hosts", "mounts"};
+    const char *name = strchr(rest, '/');
+
+    for (size_t i = 0; name && i < sizeof(names) / sizeof(*names); i++)
+        if (path_is_beneath(name + 1, names[i]))
+            return true;
+    return false;
+}
+
+static size_t path_depth(const char *rest)
+{
+    size_t depth = *rest != '\0';
+
+    for (; *rest; rest++)
+        depth += *rest == '/';
+    return depth;
+}
+
+/* Fills in `state` and `engine` if the source lies in `directory`, from which an engine mounts what
+ * is `depth` deep. Returns true if it is such a thing. */
+static bool find_state_in(const char *directory, size_t depth, bool containers,
+                          struct bind_source *s)
+{
+    if (!directory || !path_is_beneath(s->path, directory) ||
+        (s->state && strlen(s->state) > strlen(directory)))
+        return false;
+    const char *rest = s->path + strlen(directory);
+    rest += *rest == '/';
+    s->state = directory;
+    s->engine = depth && path_depth(rest) >= depth && (!containers || is_containers_file(rest));
+    return s->engine;
+}
+
+void binds_find_state(const struct engine_directories *engine, struct bind_source *s)
+{
+    static const struct {
+        const char *path;
+        size_t depth; /* 0: engines mount nothing from there */
+    } directories[] = {
+        {"/var/lib/docker", 0},
+        {"/run/docker", 0},
+        {"/var/lib/containers", 0},
+        {"/var/lib/containers/storage/overlay-containers", 3},
+        {"/var/lib/containers/storage/vfs-containers", 3},
+        {"/run/containers", 0},
+        {"/run/containers/storage/overlay-containers", 3},
+        {"/run/containers/storage/vfs-containers", 3},
+        {"/var/lib/containerd", 0},
+        {"/var/lib/containerd/io.containerd.grpc.v1.cri/sandboxes", 2},
+        {"/var/lib/containerd/io.containerd.grpc.v1.cri/containers", 3},
+        {"/run/containerd", 0},
+        {"/run/containerd/io.containerd.grpc.v1.cri/sandboxes", 2},
+        {"/var/lib/kubelet", 0},
+        {"/var/lib/kubelet/pods", 2},
+    };
+
+    for (size_t i = 0; i < sizeof(directories) / sizeof(*directories); i++)
+        find_state_in(directories[i].path, directories[i].depth, false, s);
+    find_state_in(engine->state, 0, false, s);
+    find_state_in(engine->id ? engine->data : NULL, 0, false, s);
+    find_state_in("/var/lib/docker/containers", 2, true, s);
+    find_state_in(engine->containers, 2, true, s);
+    find_state_in(engine->store, 0, false, s);
+    for (size_t i = 0; i < VOLUME_DIRECTORIES; i++)
+        s->volume = find_state_in(engine->volumes[i], 2, false, s) || s->volume;
+    if (s->engine)
+        s->state = NULL;
+}

@@ -1,0 +1,61 @@
+/*
+ * The directories of the engine that calls, and the files in them that it mounts into this
+ * container by itself. They are found from what the engine says and no user chooses: the path of
+ * the bundle, the container's ID and, under Docker, the path of its root. So they are right for
+ * every data-root,
+ * --state and graphroot, without a look at configuration files.
+ *
+ * A user's own mount of such a file would look the same in config.json. It is told apart by the ID:
+ * engines choose 64 random digits after the user named the mounts, so a directory named by the ID
+ * of this container, where only root can make one, is the engine's for this container.
+ */
+#ifndef SHIM_ENGINE_H
+#define SHIM_ENGINE_H
+
+#include "shim/gather/binds.h"
+
+/* The users of an engine choose what is mounted in `volumes`: by a volume's driver and options. */
+enum { VOLUME_DIRECTORIES = 3, ENGINE_OTHERS = 4 };
+
+/* A container or pod whose files an engine mounts into this container as well. */
+struct engine_other {
+    const char *id;
+    bool files, shm, pod; /* resolv.conf and others; /dev/shm; a pod of Kubernetes: id is its uid */
+};
+
+struct engine_directories {
+    const char *volumes[VOLUME_DIRECTORIES]; /* the last is this engine's; it may be NULL, and so
+                                                may all that follows */
+    const char *root;                        /* of the container, in the engine's data */
+    const char *data;                        /* the data-root of Docker, the graphroot of podman */
+    const char *containers, *store;          /* in `data` */
+    const char *state;                       /* of containerd: its --state */
+    const char *id;                          /* of the container: 64 digits */
+    const char *own;   /* the end of the path of the container's directory, "…/ID"; or NULL */
+    bool own_is_whole; /* `own` is the whole path */
+    struct engine_other others[ENGINE_OTHERS];
+    size_t other_count;
+};
+
+/*
+ * Finds the directories; `bundle` is the path of the bundle, `id` the container's. Reads the
+ * control groups of the containers whose namespaces this one joins. Texts are in the arena or
+ * borrowed. Fails only without memory.
+ */
+int engine_directories_find(const struct spec *spec, const char *bundle, const char *id,
+                            struct arena *arena, struct engine_directories *out,
+                            struct err *err) must_check;
+
+/*
+ * Returns true if the path is one that this engine mounts into this container by itself. Whether
+ * only root could have made it is up to the caller. Pure.
+ */
+bool engine_mounts(const struct engine_directories *engine, const char *path);
+
+/* Fills in `engine` and `state` of a source by its path. Pure. */
+void binds_find_state(const struct engine_directories *engine, struct bind_source *s);
+
+/* Returns true if users can have something mounted at or below the path at any time. Pure. */
+bool binds_is_unsteady(const struct engine_directories *engine, const char *path);
+
+#endif
