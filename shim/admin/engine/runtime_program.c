@@ -56,9 +56,8 @@ static void read_script(const char *path, char *text, size_t size)
     _cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     ssize_t len = fd < 0 ? -1 : read(fd, text, size - 1);
 
-    text[len < 0 ? 0 : len] = '\0';
-    if (strncmp(text, "#!", 2) != 0)
-        text[0] = '\0';
+    bool script = len >= 2 && memcmp(text, "#!", 2) == 0;
+    text[script ? len : 0] = '\0';
 }
 
 /* Returns the kind of the first runtime that a line names; RUNTIME_OTHER for none. */
