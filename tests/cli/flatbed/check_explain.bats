@@ -226,7 +226,7 @@ whole() { sed -i 's/"security": {.*}/"security": { "preset": "shared-lab" }/' "$
     explain --annotation flatbed.data=nonsense
     exits 1
     matches "^denied +volume .*'nonsense' is not offered"
-    matches "^denied +mount +/x +/etc → /x +$DIR/policy.json:11 +user +/etc is not allowed$"
+    matches "^denied +mount +/x +/etc → /x +$DIR/policy.json:11 +user +/etc is not allowed: no rule contains it$"
     has "refused:"
     # The runtime gives the same reason.
     run "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$DIR/bundle" c1
@@ -433,7 +433,7 @@ print(max(sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in line.rstrip
     done
     # Without a terminal, a row is one line.
     COLUMNS=40 explain
-    matches "^denied +mount +/a/long/path/in/the/container/数据 +/etc → .* is not allowed$"
+    matches "^denied +mount +/a/long/path/in/the/container/数据 +/etc → .* is not allowed: no rule contains it$"
 }
 
 @test "explain: what is allowed is said once" {

@@ -129,8 +129,8 @@ def main():
     with tempfile.TemporaryDirectory(dir="/var/tmp") as work:
         image, out = os.path.join(work, "image.tar"), os.path.join(work, "out")
         write(image)
-        done = subprocess.run([sys.argv[1], "--json", "--compression=zstd:1", image, "oci:" + out], check=True,
-                              stdout=subprocess.PIPE)
+        done = subprocess.run([sys.argv[1], "--json", "--max-ratio=10000000", "--compression=zstd:1", image,
+                               "oci:" + out], check=True, stdout=subprocess.PIPE)
         result = json.loads(done.stdout)
         layer = result["layer"]
         blob = os.path.join(out, "blobs/sha256", layer["digest"][7:])
