@@ -154,8 +154,9 @@ static int gather_source(struct gather *g, const struct spec_mount *mount, struc
     s->found = wish->path = name.found;
     binds_find_state(&g->engine, s);
     s->own = engine_mounts(&g->engine, s->found) && engine_mounts(&g->engine, s->path);
-    s->open = s->own && s->exposed;
-    s->own = s->own && !s->exposed;
+    /* A rootless engine's directories are its user's, who chooses the policy as well. */
+    s->open = s->own && s->exposed && !trust_rootless();
+    s->own = s->own && !s->open;
     s->init = !s->exposed && binds_is_init(s->path);
     s->unsteady = binds_is_unsteady(&g->engine, s->found);
     s->exposed = s->exposed || s->unsteady;

@@ -221,16 +221,20 @@ is_restacked() { mounts_of "$1" | grep -qF "/restack/"; }
     [ -z "$(find "$FB_DIR/restack" -maxdepth 1 -name '.[bo]*')" ]
 }
 
+# gc_removes_no_tree OPTION...: what launches left may go.
+gc_removes_no_tree() {
+    run "$FLATBED" gc --cache "$FB_DIR/restack" "$@"
+    expect_status 0
+    [ -z "$(grep -v ' of launches that are over$' <<<"$output")" ]
+}
+
 @test "docker: gc keeps trees in use, and removes those without layers" {
     build
     start running
-    run "$FLATBED" gc --cache "$FB_DIR/restack" --unused 0 --max-size 0
-    expect_status 0
-    expect_output ""
+    gc_removes_no_tree --unused 0 --max-size 0
     [ "$(docker_cli exec running cat /lib/last)" = "layer 39 was the last" ]
     docker_cli rm --force running
-    run "$FLATBED" gc --cache "$FB_DIR/restack"
-    expect_output ""
+    gc_removes_no_tree
     run "$FLATBED" gc --cache "$FB_DIR/restack" --max-size 1k --dry-run
     expect_match 'would remove [0-9a-f]{32}, .*: there is no room for it'
     is_built
