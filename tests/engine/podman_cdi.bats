@@ -33,8 +33,8 @@ test_begin() {
     mkdir -p /run/cdi "$FB_SRV/driver"
     echo "driver text" >"$FB_SRV/driver/library"
     rm -f "$FB_SRV"/nvidia[0-9]
-    { # podman 4.3 refuses a specification without a version that it knows
-        printf '{ "cdiVersion": "0.3.0", "kind": "flatbed.test/gpu", "devices": [\n'
+    { # hostPath needs 0.5.0; podman 4.3 knows no later one
+        printf '{ "cdiVersion": "0.5.0", "kind": "flatbed.test/gpu", "devices": [\n'
         node 0 0
         printf ',\n'
         node 1 1

@@ -50,6 +50,7 @@ netns = "none"
 log_driver = "k8s-file"
 $(podman_ulimits)
 [engine]
+cdi_spec_dirs = ["/etc/cdi", "/run/cdi"] # podman 5 reads the first alone
 cgroup_manager = "cgroupfs"
 events_logger = "none"
 lock_type = "file"
