@@ -53,6 +53,17 @@ static int member_id(const struct json *object, const char *key, const char *whe
     return 0;
 }
 
+/* (uid_t)-1 is no user: setuid(2) refuses it, and crun stays root. */
+static int member_user(const struct json *object, const char *key, const char *where, uint32_t *out,
+                       struct err *err)
+{
+    if (member_id(object, key, where, out, err) < 0)
+        return -1;
+    return *out < UINT32_MAX ? 0
+                             : err_set(err, ERR_FORMAT, "%s%s: %u is no id of a user or group",
+                                       where, key, UINT32_MAX);
+}
+
 /* ---- sections ---- */
 
 static int clean_destination(const char *text, struct arena *arena, const char **out,
@@ -129,7 +140,7 @@ static int read_groups(struct spec *s, const struct json *user, struct err *err)
         return err_set(err, ERR_LIMIT, "process.user.additionalGids: more than %d groups",
                        SPEC_GROUPS);
     for (size_t i = 0; i < json_count(list); i++) {
-        if (!json_u64(json_at(list, i), &gid) || gid > UINT32_MAX)
+        if (!json_u64(json_at(list, i), &gid) || gid >= UINT32_MAX)
             return err_set(err, ERR_FORMAT, "process.user.additionalGids: not an id");
         s->groups[s->group_count++] = (uint32_t)gid;
     }
@@ -144,9 +155,10 @@ static int read_user(struct spec *s, struct err *err)
         return -1;
     if (!user)
         return 0;
-    if (member_id(user, "uid", "process.user.", &s->uid, err) < 0 || read_groups(s, user, err) < 0)
+    if (member_user(user, "uid", "process.user.", &s->uid, err) < 0 ||
+        read_groups(s, user, err) < 0)
         return -1;
-    return member_id(user, "gid", "process.user.", &s->gid, err);
+    return member_user(user, "gid", "process.user.", &s->gid, err);
 }
 
 static int read_process(struct spec *s, struct err *err)
