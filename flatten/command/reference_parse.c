@@ -203,7 +203,7 @@ int reference_parse_destination(const char *text, struct reference *out, struct 
     if (rc == 0 && out->name &&
         (out->transport == TRANSPORT_OCI || out->transport == TRANSPORT_OCI_ARCHIVE))
         rc = check_tag(out->name, err);
-    if (rc == 0 && out->transport == TRANSPORT_REGISTRY && strchr(out->name, '@'))
+    if (rc == 0 && out->transport == TRANSPORT_REGISTRY && out->name && strchr(out->name, '@'))
         rc = err_set(err, ERR_USAGE,
                      "docker://%s: the new image's digest is not known yet: give it a tag",
                      out->name);

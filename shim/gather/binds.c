@@ -106,7 +106,8 @@ static int find_origin(struct gather *g, const struct spec_mount *mount, int fd,
 {
     struct stat st;
 
-    if (s->exposed || s->opaque || s->engine || s->null_device || s->init || s->pin)
+    if (!mount->source || s->exposed || s->opaque || s->engine || s->null_device || s->init ||
+        s->pin)
         return 0;
     if (cdi_read(&g->cdi, g->arena, g->err) < 0)
         return -1;

@@ -57,14 +57,14 @@ char *http_url_part_host(CURLU *url)
     return copy;
 }
 
-char *http_url_host(const char *text)
+char *http_url_host(const char *url)
 {
-    CURLU *url = curl_url();
-    char *host = url && curl_url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK
-                     ? http_url_part_host(url)
+    CURLU *parsed = curl_url();
+    char *host = parsed && curl_url_set(parsed, CURLUPART_URL, url, 0) == CURLUE_OK
+                     ? http_url_part_host(parsed)
                      : NULL;
 
-    curl_url_cleanup(url);
+    curl_url_cleanup(parsed);
     return host;
 }
 

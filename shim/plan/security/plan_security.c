@@ -331,6 +331,26 @@ static int judge_rules(struct planner *p)
     return 0;
 }
 
+/*
+ * True if the low-level runtime makes the node in a file system of the container. It makes nodes by
+ * path and as root, after the mounts: in a user's mount, or behind a link of the image, that would
+ * be on the host, and the user could put a link in the node's place before it gets its owner.
+ */
+static bool is_in_dev(const struct spec *spec, const char *path)
+{
+    _cleanup_buf_ struct buf clean = BUF_INIT;
+    struct err ignored = ERR_INIT;
+
+    buf_putc(&clean, '/');
+    if (!path || *path != '/' || path_clean(path, strlen(path), &clean, &ignored) < 0 ||
+        !path_is_beneath(clean.data, "/dev") || strcmp(clean.data, "/dev") == 0)
+        return false;
+    for (size_t i = 0; i < spec->mount_count; i++)
+        if (spec->list[i].bind && path_is_beneath(clean.data, spec->list[i].destination))
+            return false;
+    return true;
+}
+
 static int judge_devices(struct planner *p)
 {
     const struct policy_list *allowed = &p->in->policy->security.devices;
@@ -341,6 +361,11 @@ static int judge_devices(struct planner *p)
     for (size_t i = 0; i < json_count(list); i++) {
         const struct json *device = json_at(list, i);
         const char *path = json_text(json_get(device, "path"));
+        if (!is_in_dev(p->in->spec, path) &&
+            deny(p, "security.devices", &allowed->place,
+                 "the node %.200s is not in the container's own /dev: name a path in /dev",
+                 path ? path : "without a path") < 0)
+            return -1;
         if (strcmp(type_of(device), "p") == 0 || device_allowed(p, device))
             continue;
         if (deny(p, "security.devices", &allowed->place, "%.200s (%s %lld:%lld) is not allowed",

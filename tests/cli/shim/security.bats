@@ -259,6 +259,19 @@ has_own_ipc() { [ "$(readlink "/proc/$1/ns/ipc")" != "$(readlink /proc/self/ns/i
     passed
 }
 
+@test "a node is made in /dev alone, and in no mount of the user" {
+    policy '"devices": { "allow": [] }'
+    for path in /mnt/tty /dev/here/tty /dev/../mnt/tty /dev dev/tty; do
+        config ".linux.devices = [{path: \"$path\", type: \"c\", major: 136, minor: 3}] |
+            .mounts += [{destination: \"/dev/here\", type: \"bind\", source: \"$DIR\", options: [\"rbind\"]}]"
+        create
+        refused "the node $path is not in the container's own /dev: name a path in /dev"
+    done
+    config '.linux.devices = [{path: "/dev/there/tty", type: "c", major: 136, minor: 3}]'
+    create
+    passed
+}
+
 @test "capabilities are dropped, no_new_privileges is set, and a second edit changes nothing" {
     local before
     policy '"capabilities": { "max": ["CHOWN"] }, "no_new_privileges": true'
