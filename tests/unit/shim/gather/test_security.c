@@ -208,7 +208,8 @@ static void test_devices(void **state)
           facts, "/dev/nvidia0 (b 8:0) is not allowed");
     /* crun reads the first letter of a type: these are disks, not terminals. */
     check(gpus,
-          "\"linux\":{\"devices\":[{\"path\":\"/x\",\"type\":\"block\",\"major\":136,\"minor\":0}],"
+          "\"linux\":{\"devices\":[{\"path\":\"/dev/"
+          "x\",\"type\":\"block\",\"major\":136,\"minor\":0}],"
           "\"resources\":{\"devices\":[" TAKEN "]}}",
           facts, "/x (block 136:0) is not allowed");
     check(gpus, RULES(TAKEN ",{\"allow\":true,\"type\":\"blk\",\"major\":136,\"minor\":0}"), facts,
@@ -216,7 +217,7 @@ static void test_devices(void **state)
     check(gpus, RULES(TAKEN ",{\"allow\":true,\"type\":\"all\",\"access\":\"rw\"}"), facts,
           "could use all devices");
     check(gpus,
-          "\"linux\":{\"devices\":[{\"path\":\"/x\",\"type\":\"c\",\"major\":195,\"minor\":0}],"
+          "\"linux\":{\"devices\":[{\"path\":\"/dev/x\",\"type\":\"c\",\"major\":195,\"minor\":0}],"
           "\"resources\":{\"devices\":[" TAKEN "]}}",
           facts, NULL);
 }
