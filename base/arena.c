@@ -87,6 +87,29 @@ char *arena_strndup(struct arena *a, const char *text, size_t len)
     return copy;
 }
 
+char *arena_vprintf(struct arena *a, const char *format, va_list args)
+{
+    va_list again;
+
+    va_copy(again, args);
+    int len = vsnprintf(NULL, 0, format, args);
+    char *text = len < 0 ? NULL : arena_take(a, (size_t)len + 1, 1);
+    if (text)
+        vsnprintf(text, (size_t)len + 1, format, again);
+    va_end(again);
+    return text;
+}
+
+char *arena_printf(struct arena *a, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    char *text = arena_vprintf(a, format, args);
+    va_end(args);
+    return text;
+}
+
 void *arena_extend(struct arena *a, void *list, size_t count, size_t size)
 {
     bool full = count == 0 || (count >= FIRST_ITEMS && (count & (count - 1)) == 0);

@@ -58,7 +58,7 @@ size_t columns_of_terminal(int fd)
 
 /* ---- folding ---- */
 
-/* Where the next character goes. */
+/* The place of the next character. */
 struct cursor {
     struct buf *out;
     size_t column, terminal;

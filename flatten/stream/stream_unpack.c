@@ -2,7 +2,7 @@
 
 #include <stdbool.h>
 
-/* What is unpacked, counted against what it is unpacked from. */
+/* Passes on the unpacked bytes of `inner`, and charges them to the budget of the image. */
 struct unpack_stream {
     struct stream base;
     struct stream *inner;

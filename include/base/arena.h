@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 
+#include <stdarg.h>
 #include <stddef.h>
 
 struct arena_chunk;
@@ -22,6 +23,12 @@ void *arena_alloc(struct arena *a, size_t size) must_check;
 
 /* Returns a NUL-terminated copy of len bytes (which may hold NUL themselves); NULL as above. */
 char *arena_strndup(struct arena *a, const char *text, size_t len) must_check;
+
+/* As asprintf(3), in the arena; NULL as above. */
+char *arena_printf(struct arena *a, const char *format, ...)
+    __attribute__((format(printf, 2, 3))) must_check;
+char *arena_vprintf(struct arena *a, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0))) must_check;
 
 /*
  * Returns the list of `count` items of `size` bytes with room for one more: the same, or a larger

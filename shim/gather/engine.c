@@ -66,9 +66,7 @@ static const char *data_of_bundle(const char *bundle, size_t *len)
 
 static const char *in_data(const char *data, size_t len, const char *name, struct arena *arena)
 {
-    _cleanup_free_ char *path = strf("%.*s/%s", (int)len, data, name);
-
-    return path ? arena_strndup(arena, path, strlen(path)) : NULL;
+    return arena_printf(arena, "%.*s/%s", (int)len, data, name);
 }
 
 static bool is_random_id(const char *id)

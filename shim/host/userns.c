@@ -12,7 +12,7 @@
 
 /*
  * Runs in the child, and does not return: joins the namespace, says so, and waits to be looked at.
- * Whoever owns the namespace must not reach into this process of root's: it is not dumpable.
+ * It is not dumpable, so that the owner of the namespace cannot reach into a process of root.
  */
 static void join(const char *path, int channel)
 {

@@ -151,9 +151,7 @@ static bool is_harmless(const char *name, const char *value)
 static int refuse_option(struct layers *out, const char *option, struct arena *arena,
                          struct err *err)
 {
-    _cleanup_free_ char *text = strf("it is mounted with '%.100s'", option);
-
-    out->unfit = text ? arena_strndup(arena, text, strlen(text)) : NULL;
+    out->unfit = arena_printf(arena, "it is mounted with '%.100s'", option);
     return out->unfit ? 0 : err_nomem(err);
 }
 

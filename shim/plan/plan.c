@@ -2,6 +2,7 @@
 
 #include "shim/plan/plan_parts.h"
 #include "shim/plan/security/plan_security.h"
+#include "shim/plan/tuning/plan_tuning.h"
 
 static int add_parts(struct planner *p)
 {

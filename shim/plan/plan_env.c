@@ -1,38 +1,8 @@
-#include "shim/plan/plan_env.h"
-
+/* Plans the variables of volumes. */
 #include "shim/plan/plan_parts.h"
 #include "shim/policy/preset.h"
 
 #include <string.h>
-
-static const struct plan_op *variable_planned(const struct planner *p, const struct plan_op *op)
-{
-    for (size_t i = 0; i < p->count; i++) {
-        const struct plan_op *other = &p->ops[i];
-        if (other != op && other->kind == PLAN_ENV && other->verdict == PLAN_ADDED &&
-            strcmp(other->variable.name, op->variable.name) == 0)
-            return other;
-    }
-    return NULL;
-}
-
-int plan_decide_variable(struct planner *p, struct plan_op *op, const char *reason)
-{
-    const struct spec *spec = p->in->spec;
-    const char *present = spec_env(spec, op->variable.name);
-    const struct plan_op *other = variable_planned(p, op);
-
-    if (!spec->process)
-        return plan_decide(p, op, PLAN_SKIPPED, NULL, "the container has no process");
-    op->variable.same = present && strcmp(present, op->variable.value) == 0;
-    if (present)
-        return plan_decide(p, op, PLAN_KEPT, NULL,
-                           op->variable.same ? "set already" : "the container sets it itself");
-    if (other)
-        return plan_decide(p, op, PLAN_SKIPPED, NULL, "set for %s already",
-                           other->variable.volume_name);
-    return plan_decide(p, op, PLAN_ADDED, NULL, "%s", reason);
-}
 
 /* Adds a variable for the mount at that index; `value` is a template. */
 static int add_variable(struct planner *p, size_t mount, const char *variable, const char *value,

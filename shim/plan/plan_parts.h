@@ -23,9 +23,6 @@ int plan_add_binds(struct planner *p) must_check;
 /* Judges the container's GPUs. */
 int plan_add_gpus(struct planner *p) must_check;
 
-/* Sizes /dev/shm, resource limits and numbers of threads. */
-int plan_add_tuning(struct planner *p) must_check;
-
 /* Gives the container's user names, HOME and groups, as the policy's "user" says. */
 int plan_add_user(struct planner *p) must_check;
 

@@ -1,7 +1,6 @@
 /* Gives a container's user a name, HOME and groups, by the policy's "user". */
 #include "base/path.h"
 #include "shim/account/passwd.h"
-#include "shim/plan/plan_env.h"
 #include "shim/plan/plan_parts.h"
 
 #include <string.h>

@@ -67,8 +67,7 @@ static const char *engine_name(const struct spec *spec, struct arena *arena, str
 
     if (!pod || !container)
         return spec_annotation(spec, "nerdctl/name");
-    _cleanup_free_ char *name = strf("%s_%s", pod, container);
-    const char *kept = name ? arena_strndup(arena, name, strlen(name)) : NULL;
+    const char *kept = arena_printf(arena, "%s_%s", pod, container);
     if (!kept)
         err_nomem(err);
     return kept;

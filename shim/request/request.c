@@ -276,11 +276,11 @@ static int read_mounts(struct request_reader *r)
 
 char *request_variable(const char *class_name, struct arena *arena)
 {
-    _cleanup_free_ char *text = strf("%s%s", variable_prefix, class_name);
+    char *text = arena_printf(arena, "%s%s", variable_prefix, class_name);
 
     for (char *p = text; p && *p; p++)
         *p = policy_variable_char(*p);
-    return text ? arena_strndup(arena, text, strlen(text)) : NULL;
+    return text;
 }
 
 /* Reads the variable of the class `volume`, or of the word if that is NULL. */

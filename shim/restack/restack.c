@@ -20,9 +20,8 @@ struct restack {
 static int conclude(const struct restack *r, enum plan_verdict verdict, const char *what,
                     const char *why, struct err *err)
 {
-    _cleanup_free_ char *text = strf("the container's root has %zu layers: %s%s%s",
-                                     r->root->layers.count, what, why ? ": " : "", why ? why : "");
-    const char *reason = text ? arena_strndup(r->arena, text, strlen(text)) : NULL;
+    const char *reason = arena_printf(r->arena, "the container's root has %zu layers: %s%s%s",
+                                      r->root->layers.count, what, why ? ": " : "", why ? why : "");
 
     if (!reason)
         return err_nomem(err);

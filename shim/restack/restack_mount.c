@@ -70,13 +70,11 @@ static int set_why(const char **why, struct arena *arena, struct err *err, const
 
 static int set_why(const char **why, struct arena *arena, struct err *err, const char *format, ...)
 {
-    _cleanup_buf_ struct buf text = BUF_INIT;
     va_list args;
 
     va_start(args, format);
-    buf_vprintf(&text, format, args);
+    *why = arena_vprintf(arena, format, args);
     va_end(args);
-    *why = text.failed ? NULL : arena_strndup(arena, text.data, text.len);
     return *why ? 0 : err_nomem(err);
 }
 
@@ -208,21 +206,6 @@ static int replace_mount(const struct replacing *r, struct arena *arena, const c
 
 /* ---- all of it ---- */
 
-/* Prints into the arena. NULL without memory. */
-static const char *arena_print(struct arena *arena, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static const char *arena_print(struct arena *arena, const char *format, ...)
-{
-    _cleanup_buf_ struct buf text = BUF_INIT;
-    va_list args;
-
-    va_start(args, format);
-    buf_vprintf(&text, format, args);
-    va_end(args);
-    return text.failed ? NULL : arena_strndup(arena, text.data, text.len);
-}
-
 /* Returns the options of an overlay in which `tree` is the lowest layer. NULL without memory. */
 static const char *options_after(const struct replacing *r, const struct chain *chain,
                                  const char *tree, struct arena *arena)
@@ -234,8 +217,8 @@ static const char *options_after(const struct replacing *r, const struct chain *
 
     if (!lower || (chain->own && !own) || !upper || !work)
         return NULL;
-    return arena_print(arena, "lowerdir%s%s%s,%s,%s%s", own ? own : "", own ? ":" : "",
-                       own ? lower + 1 : lower, upper, work, r->layers->rest);
+    return arena_printf(arena, "lowerdir%s%s%s,%s,%s%s", own ? own : "", own ? ":" : "",
+                        own ? lower + 1 : lower, upper, work, r->layers->rest);
 }
 
 /* Returns the options of the engine's overlay, shortened if the kernel shows more than it was
@@ -244,13 +227,13 @@ static const char *options_before(struct replacing *r, struct arena *arena)
 {
     const struct layers *l = r->layers;
     const char *options =
-        arena_print(arena, "%s,%s,%s%s", l->kept[0], l->kept[1], l->kept[2], l->rest);
+        arena_printf(arena, "%s,%s,%s%s", l->kept[0], l->kept[1], l->kept[2], l->rest);
     const char *lower;
 
     if (!options || strlen(options) <= OPTION_BYTES || r->base)
         return options;
     lower = layers_shorten(l, arena, &r->base);
-    return lower ? arena_print(arena, "%s,%s,%s%s", lower, l->kept[1], l->kept[2], l->rest)
+    return lower ? arena_printf(arena, "%s,%s,%s%s", lower, l->kept[1], l->kept[2], l->rest)
                  : options;
 }
 
@@ -261,7 +244,7 @@ int restack_mount(const struct rootfs_facts *root, const struct chain *chain, co
     struct replacing r = {.mount = root->mount, .layers = layers, .base = chain->base};
 
     r.work =
-        layers->work[0] == '/' ? layers->work : arena_print(arena, "%s/%s", r.base, layers->work);
+        layers->work[0] == '/' ? layers->work : arena_printf(arena, "%s/%s", r.base, layers->work);
     r.before = options_before(&r, arena);
     r.after = r.work ? options_after(&r, chain, tree, arena) : NULL;
     if (!r.before || !r.after)

@@ -116,7 +116,7 @@ struct stream *stream_decompress(struct stream *inner, enum compression *kind,
 #define UNPACK_FREE ((uint64_t)1 << 30)
 enum { UNPACK_RATIO = 200 };
 
-/* What is unpacked of one image. Threads share it. Zeroed, it is one with the usual ratio. */
+/* Counts the unpacked bytes of one image. Threads share it. Zeroed, it has the usual ratio. */
 struct unpack_budget {
     uint64_t ratio;           /* of unpacked to compressed bytes; 0: UNPACK_RATIO */
     _Atomic uint64_t in, out; /* bytes so far: compressed, and unpacked */

@@ -16,7 +16,7 @@ enum { ACCOUNT_PASSWD, ACCOUNT_GROUP, ACCOUNT_FILES };
 /* "/etc/passwd" and "/etc/group". */
 extern const char *const account_targets[ACCOUNT_FILES];
 
-/* Where the generated files are, in the directory of pinned sources. */
+/* The paths of the generated files, in the directory of pinned sources. */
 extern const char *const account_sources[ACCOUNT_FILES];
 
 struct account_file {

@@ -2,10 +2,10 @@
  * Gathers what the policy's "gpus" judges: the nodes that a container has, and the request that
  * NVIDIA's toolkit would fulfil later.
  *
- * Where NVIDIA's runtime comes first, and in its modes cdi and jit-cdi (also where Docker or podman
- * reads CDI specifications itself), config.json has the nodes. Where it comes after this program,
- * or leaves all to its prestart hook (legacy), there is only the request. Any low-level runtime
- * that is not called runc or crun may be such a wrapper.
+ * config.json has the nodes if NVIDIA's runtime ran before this program in its mode cdi or jit-cdi,
+ * or if Docker or podman read CDI specifications. There is only the request if NVIDIA's runtime
+ * runs later, or leaves all to its prestart hook (legacy). Any low-level runtime that is not called
+ * runc or crun may be such a runtime.
  */
 #ifndef SHIM_GPU_FACTS_H
 #define SHIM_GPU_FACTS_H

@@ -1,16 +1,17 @@
 /*
- * What a container asks NVIDIA's toolkit for: read where the toolkit acts after this program.
- * Observed with toolkit 1.17.8 and 1.19.1:
+ * The request of a container to NVIDIA's toolkit, for the case that the toolkit runs after this
+ * program. Observed with toolkit 1.17.8 and 1.19.1:
  *
- *   NVIDIA_VISIBLE_DEVICES         a list of names; the last value in process.env counts. An image
- * can set it, and CUDA images do: "all" CUDA_VERSION                   without
- * NVIDIA_VISIBLE_DEVICES and NVIDIA_REQUIRE_CUDA: an old CUDA image, which gets all GPUs
- *   /var/run/nvidia-container-devices/NAME, …/cdi/VENDOR/CLASS/NAME     a mount on that path
- *   cdi.k8s.io/KEY                 an annotation: a list of "VENDOR/CLASS=NAME"
- *   NVIDIA_MIG_CONFIG_DEVICES, NVIDIA_MIG_MONITOR_DEVICES, NVIDIA_IMEX_CHANNELS, NVIDIA_GDS,
- * NVIDIA_MOFED, NVIDIA_GDRCOPY, NVIDIA_NVSWITCH     devices that are no GPUs
+ * - NVIDIA_VISIBLE_DEVICES: a list of names. The last value in process.env counts. An image can set
+ *   it, and images of CUDA do: "all".
+ * - CUDA_VERSION without NVIDIA_VISIBLE_DEVICES and NVIDIA_REQUIRE_CUDA: an old image of CUDA,
+ * which gets all GPUs.
+ * - A mount on /var/run/nvidia-container-devices/NAME or .../cdi/VENDOR/CLASS/NAME.
+ * - An annotation cdi.k8s.io/KEY: a list of "VENDOR/CLASS=NAME".
+ * - NVIDIA_MIG_CONFIG_DEVICES, NVIDIA_MIG_MONITOR_DEVICES, NVIDIA_IMEX_CHANNELS, NVIDIA_GDS,
+ *   NVIDIA_MOFED, NVIDIA_GDRCOPY, NVIDIA_NVSWITCH: devices that are no GPUs.
  *
- * Which of them counts depends on the toolkit's version and mode, so all of them are read. Pure.
+ * The toolkit's version and mode decide which of them count, so all of them are read. Pure.
  */
 #ifndef SHIM_GPU_REQUEST_H
 #define SHIM_GPU_REQUEST_H

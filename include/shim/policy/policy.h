@@ -176,7 +176,7 @@ struct policy_security {
         annotations_allowed; /* globs of keys, of those that are denied by themselves */
 };
 
-/* What a container gets that asks for all GPUs, where that is denied. */
+/* The result for a container that asks for all GPUs, where that is denied. */
 enum gpus_default { GPUS_NONE, GPUS_REFUSE, GPUS_LISTED };
 
 /* "gpus": the GPUs of NVIDIA that a container may have. */

@@ -1,7 +1,7 @@
 #include "shim/admin/explain/gpus.h"
 
 #include "base/fdio.h"
-#include "shim/gather/security_devices.h"
+#include "shim/gather/security/security_devices.h"
 
 #include <dirent.h>
 #include <fcntl.h>

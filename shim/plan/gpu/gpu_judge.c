@@ -21,16 +21,14 @@ static int rule(struct judge *j, enum gpu_outcome outcome, const char *key,
 static int rule(struct judge *j, enum gpu_outcome outcome, const char *key,
                 const struct policy_place *place, const char *format, ...)
 {
-    _cleanup_buf_ struct buf text = BUF_INIT;
     va_list args;
 
     va_start(args, format);
-    buf_vprintf(&text, format, args);
+    j->out->reason = arena_vprintf(j->arena, format, args);
     va_end(args);
     j->out->outcome = outcome;
     j->out->key = key;
     j->out->place = place->file ? place : &j->policy->place;
-    j->out->reason = text.data ? arena_strndup(j->arena, text.data, text.len) : NULL;
     return j->out->reason ? 0 : err_nomem(j->err);
 }
 

@@ -6,20 +6,6 @@
 #include <string.h>
 #include <strings.h>
 
-static const char *print_name(struct arena *arena, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static const char *print_name(struct arena *arena, const char *format, ...)
-{
-    _cleanup_buf_ struct buf text = BUF_INIT;
-    va_list args;
-
-    va_start(args, format);
-    buf_vprintf(&text, format, args);
-    va_end(args);
-    return text.failed ? NULL : arena_strndup(arena, text.data, text.len);
-}
-
 static int set_push(struct gpu_set *set, struct gpu_unit unit, struct arena *arena, struct err *err)
 {
     set->list = unit.name ? arena_extend(arena, set->list, set->count, sizeof(*set->list)) : NULL;
@@ -40,8 +26,9 @@ static int add_card(const struct gpu_host *host, unsigned minor, struct arena *a
     return set_push(out,
                     (struct gpu_unit){.index = index,
                                       .uuid = card ? card->uuid : "",
-                                      .name = index < 0 ? print_name(arena, "/dev/nvidia%u", minor)
-                                                        : print_name(arena, "%" PRId64, index)},
+                                      .name = index < 0
+                                                  ? arena_printf(arena, "/dev/nvidia%u", minor)
+                                                  : arena_printf(arena, "%" PRId64, index)},
                     arena, err);
 }
 
@@ -50,12 +37,13 @@ static int add_mig(const struct gpu_host *host, const struct gpu_right *right, u
 {
     const struct gpu_card *card = right ? gpu_host_card(host, right->card) : NULL;
 
-    return set_push(out,
-                    (struct gpu_unit){.mig = true,
-                                      .index = card ? card - host->cards : -1,
-                                      .uuid = card ? card->uuid : "",
-                                      .name = print_name(arena, "MIG device nvidia-cap%u", minor)},
-                    arena, err);
+    return set_push(
+        out,
+        (struct gpu_unit){.mig = true,
+                          .index = card ? card - host->cards : -1,
+                          .uuid = card ? card->uuid : "",
+                          .name = arena_printf(arena, "MIG device nvidia-cap%u", minor)},
+        arena, err);
 }
 
 /* The numbers of the rights to manage MIG devices are fixed: 1 and 2. */

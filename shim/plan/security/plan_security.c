@@ -1,7 +1,7 @@
 #include "shim/plan/security/plan_security.h"
 
 #include "base/path.h"
-#include "shim/gather/security_devices.h"
+#include "shim/gather/security/security_devices.h"
 #include "shim/gpu/gpu_host.h"
 #include "shim/plan/security/security_deny.h"
 #include "shim/privilege/capability.h"

@@ -36,6 +36,20 @@ static void a_large_allocation_fits(void **state)
     assert_true(a.used >= size);
 }
 
+static void printed_text_is_copied_whole(void **state)
+{
+    _cleanup_arena_ struct arena a = {0}, small = {.limit = 4};
+    char expected[3000];
+
+    (void)state;
+    assert_string_equal(arena_printf(&a, "%s", ""), "");
+    memset(expected, 'x', sizeof(expected) - 1);
+    expected[sizeof(expected) - 1] = '\0';
+    assert_string_equal(arena_printf(&a, "%s", expected), expected);
+    assert_string_equal(arena_printf(&a, "%d:%s", 7, "b"), "7:b");
+    assert_null(arena_printf(&small, "%s", expected));
+}
+
 static void the_limit_bounds_what_is_taken(void **state)
 {
     _cleanup_arena_ struct arena a = {.limit = 100000};
@@ -122,6 +136,7 @@ UNIT_SUITE(test_arena)
         cmocka_unit_test(allocations_are_zeroed_aligned_and_apart),
         cmocka_unit_test(a_list_grows_and_keeps_its_items),
         cmocka_unit_test(a_large_allocation_fits),
+        cmocka_unit_test(printed_text_is_copied_whole),
         cmocka_unit_test(the_limit_bounds_what_is_taken),
         cmocka_unit_test(a_small_limit_still_gives_something),
         cmocka_unit_test(impossible_sizes_are_refused),

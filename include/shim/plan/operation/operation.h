@@ -6,7 +6,7 @@
 
 #include "shim/account/account.h"
 #include "shim/gather/binds.h"
-#include "shim/gather/security.h"
+#include "shim/gather/security/security.h"
 #include "shim/gather/tuning.h"
 #include "shim/gpu/gpu_facts.h"
 #include "shim/oci/spec.h"

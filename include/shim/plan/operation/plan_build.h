@@ -20,6 +20,10 @@ int plan_decide(struct planner *p, struct plan_op *op, enum plan_verdict verdict
                 const struct policy_place *place, const char *format, ...)
     __attribute__((format(printf, 5, 6))) must_check;
 
+/* Decides on a variable whose name and value are set: added, for that reason, unless the container
+ * or a variable planned before has it already. -1 without memory. */
+int plan_decide_variable(struct planner *p, struct plan_op *op, const char *reason) must_check;
+
 /* Sets what the denial's message says about what is allowed: a text once, for all denials that have
  * it. -1 without memory. */
 int plan_set_hint(struct planner *p, struct plan_op *op, const struct buf *hint) must_check;

@@ -1,4 +1,4 @@
-#include "shim/gather/hooks.h"
+#include "shim/gather/security/hooks.h"
 
 #include "base/glob.h"
 #include "base/path.h"

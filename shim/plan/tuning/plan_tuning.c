@@ -1,9 +1,8 @@
-/* Plans the policy's "tuning": sizes, limits, and variables for workers and threads. */
+#include "shim/plan/tuning/plan_tuning.h"
+
 #include "shim/gather/limits.h"
-#include "shim/plan/plan_env.h"
-#include "shim/plan/plan_parts.h"
-#include "shim/plan/plan_rlimit.h"
-#include "shim/plan/plan_shm.h"
+#include "shim/plan/tuning/plan_rlimit.h"
+#include "shim/plan/tuning/plan_shm.h"
 
 #include <string.h>
 

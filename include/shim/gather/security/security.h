@@ -5,7 +5,7 @@
 #ifndef SHIM_SECURITY_H
 #define SHIM_SECURITY_H
 
-#include "shim/gather/security_devices.h"
+#include "shim/gather/security/security_devices.h"
 
 /* A hook of config.json. */
 struct hook_fact {

@@ -2,7 +2,7 @@
 #ifndef SHIM_PLAN_RLIMIT_H
 #define SHIM_PLAN_RLIMIT_H
 
-#include "shim/plan/plan_tune.h"
+#include "shim/plan/tuning/plan_tune.h"
 
 /* Adds an operation for each limit that the policy or a request sets. -1 without memory. */
 int plan_rlimits(struct tuner *t) must_check;

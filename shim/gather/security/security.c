@@ -1,9 +1,9 @@
-#include "shim/gather/security.h"
+#include "shim/gather/security/security.h"
 
 #include "base/fdio.h"
 #include "base/path.h"
-#include "shim/gather/hooks.h"
-#include "shim/gather/security_user.h"
+#include "shim/gather/security/hooks.h"
+#include "shim/gather/security/security_user.h"
 #include "shim/host/trust.h"
 #include "shim/mount/source.h"
 #include "shim/privilege/capability.h"

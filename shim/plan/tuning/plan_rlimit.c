@@ -1,4 +1,4 @@
-#include "shim/plan/plan_rlimit.h"
+#include "shim/plan/tuning/plan_rlimit.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "shim/plan/plan_tune.h"
+#include "shim/plan/tuning/plan_tune.h"
 
 #include "shim/policy/size.h"
 

@@ -1,7 +1,7 @@
 /* Hooks as values. */
 #include "tests/unit/lib/shim_unit.h"
 
-#include "shim/gather/hooks.h"
+#include "shim/gather/security/hooks.h"
 
 /* Returns the problem of a hook, or "known", "docker" or "unknown". */
 static const char *judge(const char *text)

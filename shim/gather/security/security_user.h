@@ -2,7 +2,7 @@
 #ifndef SHIM_SECURITY_USER_H
 #define SHIM_SECURITY_USER_H
 
-#include "shim/gather/security.h"
+#include "shim/gather/security/security.h"
 #include "shim/privilege/namespace.h"
 
 /*

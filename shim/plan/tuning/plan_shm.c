@@ -1,4 +1,4 @@
-#include "shim/plan/plan_shm.h"
+#include "shim/plan/tuning/plan_shm.h"
 
 #include "shim/policy/size.h"
 

@@ -16,7 +16,7 @@
 #ifndef SHIM_HOOKS_H
 #define SHIM_HOOKS_H
 
-#include "shim/gather/security.h"
+#include "shim/gather/security/security.h"
 
 /* A hook as config.json has it. */
 struct hook {

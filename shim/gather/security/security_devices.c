@@ -1,4 +1,4 @@
-#include "shim/gather/security_devices.h"
+#include "shim/gather/security/security_devices.h"
 
 #include "base/glob.h"
 #include "shim/privilege/capability.h"

@@ -1,4 +1,4 @@
-#include "shim/gather/security_user.h"
+#include "shim/gather/security/security_user.h"
 
 #include "shim/host/trust.h"
 #include "shim/host/userns.h"
