@@ -164,6 +164,11 @@ static const char *judged_by(const struct policy *policy, unsigned around,
     return NULL;
 }
 
+const char *security_judge(const struct policy *policy, const struct policy_place **place)
+{
+    return judged_by(policy, AROUND_DEVICES | AROUND_HOST, place);
+}
+
 /* ---- one annotation ---- */
 
 /*

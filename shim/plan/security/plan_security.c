@@ -390,12 +390,30 @@ static int put_filter(struct planner *p)
                        "the container has no filter: the policy's profile is put in");
 }
 
+/* The runtime, which is root, connects to the socket at listenerPath and hands it a descriptor. */
+static int judge_listener(struct planner *p, const struct json *filter)
+{
+    const struct policy_security *s = &p->in->policy->security;
+    const char *path = json_text(json_get(filter, "listenerPath"));
+    const struct policy_place *place = s->unfiltered.deny  ? &s->unfiltered.place
+                                       : s->syscalls.count ? &s->syscalls.place
+                                                           : &s->profile.place;
+
+    if (!path || !*path || !(s->unfiltered.deny || s->syscalls.count || s->profile.text))
+        return 0;
+    return deny(p, "security.seccomp", place,
+                "the runtime would connect to the socket %.200s as root: leave out listenerPath",
+                path);
+}
+
 static int judge_filter(struct planner *p)
 {
     const struct policy_security *s = &p->in->policy->security;
     const struct security_facts *facts = p->in->security;
     const struct json *filter = json_path(p->in->spec->root, "linux", "seccomp", NULL);
 
+    if (judge_listener(p, filter) < 0)
+        return -1;
     if (facts->filter_problem)
         return deny(p, "security.seccomp", s->profile.text ? &s->profile.place : &s->syscalls.place,
                     "%s", facts->filter_problem);

@@ -7,6 +7,9 @@
 /* Adds an operation for a key of the policy. NULL without memory. */
 struct plan_op *security_push(struct planner *p, enum plan_kind kind, const char *key);
 
+/* Returns a key of the policy that keeps containers from the host, and its place; NULL: none. */
+const char *security_judge(const struct policy *policy, const struct policy_place **place);
+
 /* Adds a denial for a key of the policy: 0, or -1 without memory. */
 #define deny(p, key, place, ...)                                                                   \
     ({                                                                                             \

@@ -228,7 +228,7 @@ static void test_targets(void **state)
     } rows[] = {
         {"/", true},           {"/proc", true},
         {"/proc/self/", true}, {"/processes", false},
-        {"/dev/../dev", true}, {"/dev/shm", false},
+        {"/dev/../dev", true}, {"/dev/shm", true},
         {"/dev/null", true},   {"/etc", true},
         {"/etc/hosts", false}, {"/etc/ld.so.preload", true},
         {"/work", false},
@@ -244,11 +244,33 @@ static void test_targets(void **state)
                     "nothing may be mounted over /proc");
 }
 
+/* In /dev, engines bind files of their own, and with --ipc=host those of the host. */
+static void test_binds_of_engines_in_dev(void **state)
+{
+    static const char shm[] =
+        "{\"destination\":\"/dev/shm\",\"type\":\"bind\",\"source\":\"/s\",\"options\":[\"bind\"]}";
+    struct bind_source own = plain, open = plain, host = plain;
+    struct bind_source *const sources[] = {&own, &open, &host};
+
+    (void)state;
+    own.own = true;
+    open.open = true;
+    host.path = host.found = "/dev/shm";
+    for (size_t i = 0; i < 3; i++) {
+        struct bind_facts facts = {.sources = sources[i]};
+        struct result r;
+        judge_with(policy_text, &facts, shm, &r);
+        free(r.config);
+        if (strstr(r.message, "nothing may be mounted"))
+            fail_msg("%zu: %s", i, r.message);
+    }
+}
+
 static void test_the_engines_mounts_are_left_alone(void **state)
 {
     (void)state;
     assert_false(judged_target("/proc", "proc", "").any);
-    assert_false(judged_target("/dev", "tmpfs", "").any);
+    assert_false(judged_target("/dev", "tmpfs", "\"nosuid\",\"mode=755\",\"size=65536k\"").any);
     assert_false(judged_target("/sys/fs/cgroup", "cgroup", "").any);
     assert_false(judged_target("/dev/pts", "devpts", "").any);
     assert_false(judged_target("/dev/shm", "tmpfs", "").any);
@@ -283,6 +305,25 @@ static void test_kernels_file_systems_on_denied_targets(void **state)
             fail_msg("%s on %s: %d, %s", rows[i].type, rows[i].target, r.verdict, r.reason);
         assert_contains(r.message, "nothing may be mounted over /");
     }
+}
+
+/* A tmpfs on /dev is the engine's if it is root's alone, as all engines write it. */
+static void test_a_tmpfs_of_the_user_on_dev(void **state)
+{
+    static const char *const options[] = {
+        "",
+        "\"noexec\",\"nosuid\",\"nodev\"", /* docker run --tmpfs /dev */
+        "\"mode=1777\"",
+        "\"mode=755\",\"mode=777\"",
+        "\"mode=755\",\"uid=1000\"",
+        "\"mode=755\",\"gid=1000\"",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+        if (judged_target("/dev", "tmpfs", options[i]).verdict != PLAN_DENIED)
+            fail_msg("%s", options[i]);
+    assert_false(judged_target("/dev", "tmpfs", "\"mode=1777\",\"mode=0755\"").any);
 }
 
 /* The user's own mount of a volume's source at its target is refused if it is writable. */
@@ -484,6 +525,8 @@ UNIT_SUITE(test_binds)
         cmocka_unit_test(test_targets),
         cmocka_unit_test(test_the_engines_mounts_are_left_alone),
         cmocka_unit_test(test_kernels_file_systems_on_denied_targets),
+        cmocka_unit_test(test_a_tmpfs_of_the_user_on_dev),
+        cmocka_unit_test(test_binds_of_engines_in_dev),
         cmocka_unit_test(test_a_volume_with_more_access_is_the_users),
         cmocka_unit_test(test_overlays_hide_what_they_show),
         cmocka_unit_test(test_volumes_own_file_systems_need_a_rule),

@@ -331,6 +331,56 @@ static void test_filters(void **state)
     check("\"seccomp\":{\"deny\":[\"mount\"]}", strict, odd, "it is odd");
 }
 
+/* The runtime, as root, connects to the socket. */
+static void test_a_listener_for_system_calls(void **state)
+{
+    static const char listener[] = "\"linux\":{\"seccomp\":{\"defaultAction\":\"SCMP_ACT_ERRNO\","
+                                   "\"listenerPath\":\"/tmp/s\"}}";
+    static const char empty[] =
+        "\"linux\":{\"seccomp\":{\"defaultAction\":\"SCMP_ACT_ERRNO\",\"listenerPath\":\"\"}}";
+
+    (void)state;
+    check("\"seccomp\":{\"require\":true}", listener, NO_FACTS,
+          "security.seccomp: the runtime would connect to the socket /tmp/s");
+    check("\"seccomp\":{\"deny\":[\"mount\"]}", listener, NO_FACTS, "listenerPath");
+    check("\"seccomp\":{\"require\":true}", empty, NO_FACTS, NULL);
+    check("\"seccomp\":{\"require\":false}", listener, NO_FACTS, NULL);
+}
+
+/* runc and crun change the limits and the devices of a cgroup that a container joins. */
+static void test_cgroups(void **state)
+{
+    static const struct {
+        const char *path;
+        bool denied;
+    } rows[] = {
+        {"/", true},
+        {"//./", true},
+        {".", true},
+        {"..", true},
+        {"/docker/../..", true},
+        {"../x", true},
+        {"/docker/x/..", true},
+        {"..:docker:x", true},
+        {"", false},
+        {"/docker/c1", false},
+        {"/a..b/...", false},
+        {"system.slice:docker:c1", false},
+        {"kubepods/burstable/pod1/c1", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        _cleanup_free_ char *config =
+            strf("\"linux\":{\"cgroupsPath\":\"%s\"," ORDINARY_RULES "}", rows[i].path);
+        check("\"devices\":{\"allow\":[]}", config, NO_FACTS,
+              rows[i].denied ? "linux.cgroupsPath: " : NULL);
+        check("\"no_new_privileges\":false", config, NO_FACTS, NULL);
+    }
+    check("\"privileged\":\"deny\"", "\"linux\":{\"cgroupsPath\":\"/\"}", NO_FACTS,
+          "is no cgroup of the container's own, past security.privileged");
+}
+
 /* Compares the document after the edit; a second edit changes nothing. */
 static void edited(const char *security, const char *before, const char *after)
 {
@@ -423,6 +473,8 @@ UNIT_SUITE(test_security)
         cmocka_unit_test(test_annotations_and_hooks),
         cmocka_unit_test(test_annotations_around_the_policy),
         cmocka_unit_test(test_filters),
+        cmocka_unit_test(test_a_listener_for_system_calls),
+        cmocka_unit_test(test_cgroups),
         cmocka_unit_test(test_capabilities_are_taken_away),
         cmocka_unit_test(test_no_new_privileges),
         cmocka_unit_test(test_capability_names),
