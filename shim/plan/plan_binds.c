@@ -409,10 +409,12 @@ static int judge_source(struct planner *p, struct plan_op *op, const struct spec
 {
     if (!op->bind.source->judged && p->in->policy->binds.fallback == BIND_ALLOW)
         return plan_decide(p, op, PLAN_KEPT, &p->in->policy->binds.place, "allowed");
-    if (!op->bind.source->judged)
+    if (!op->bind.source->judged) {
+        op->hint = "use a bind mount, a volume or a tmpfs";
         return plan_decide(p, op, PLAN_DENIED, &p->in->policy->binds.place,
                            "what a mount of type '%.32s' shows cannot be judged",
                            mount->type ? mount->type : "");
+    }
     if (!op->bind.source->path)
         return plan_decide(p, op, PLAN_DENIED, &p->in->policy->binds.place, "%s",
                            op->bind.source->problem);
@@ -434,10 +436,16 @@ static int judge_source(struct planner *p, struct plan_op *op, const struct spec
                                  : restrict_mount(p, op, mount->options, &r);
 }
 
+static int deny_target(struct planner *p, struct plan_op *op, const char *target, const char *why)
+{
+    op->hint = "choose another path in the container";
+    return plan_decide(p, op, PLAN_DENIED, &p->in->policy->binds.targets_deny.place,
+                       "nothing may be mounted over %s%s", target, why);
+}
+
 static int judge_mount(struct planner *p, size_t i)
 {
     const struct spec_mount *mount = &p->in->spec->list[i];
-    const struct policy_list *denied = &p->in->policy->binds.targets_deny;
     struct plan_op *op = plan_push(p, PLAN_BIND);
 
     if (!op || name_mount(p, op, mount) < 0)
@@ -449,13 +457,10 @@ static int judge_mount(struct planner *p, size_t i)
     op->bind.access = ACCESS_RW;
     const char *target = denied_target(p, i, mount->destination);
     if (target)
-        return plan_decide(p, op, PLAN_DENIED, &denied->place, "nothing may be mounted over %s",
-                           target);
+        return deny_target(p, op, target, "");
     target = op->bind.source->target ? denied_target(p, i, op->bind.source->target) : NULL;
     if (target)
-        return plan_decide(p, op, PLAN_DENIED, &denied->place,
-                           "nothing may be mounted over %s, where this leads in the container",
-                           target);
+        return deny_target(p, op, target, ", where this leads in the container");
     return judge_source(p, op, mount);
 }
 

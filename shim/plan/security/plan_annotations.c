@@ -215,8 +215,8 @@ static int judge_annotation(struct planner *p, const char *key, const char *show
     const char *judge = judged_by(p->in->policy, rule->around, &place);
     if (!judge)
         return 0;
-    return deny(p, "security.annotations", place, "'%.80s' %s, past %s: leave it out", shown,
-                rule->does, judge);
+    return deny_advising(p, "security.annotations", place, "'%.80s' %s, past %s: leave it out",
+                         shown, rule->does, judge);
 }
 
 int plan_add_annotations(struct planner *p)
