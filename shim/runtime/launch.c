@@ -1,4 +1,5 @@
 #include "shim/runtime/launch.h"
+#include "shim/policy/read/policy_read.h"
 
 #include "base/path.h"
 #include "shim/audit/audit.h"

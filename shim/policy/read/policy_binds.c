@@ -1,6 +1,6 @@
 /* The "binds" section. */
 #include "base/path.h"
-#include "shim/policy/policy_decode.h"
+#include "shim/policy/read/policy_decode.h"
 #include "shim/policy/template.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Policy files on disk: their order, owners and modes. */
 #include "tests/unit/lib/unit.h"
 
-#include "shim/policy/policy.h"
+#include "shim/policy/read/policy_read.h"
 #include "tests/unit/lib/tempdir.h"
 
 #include <sys/stat.h>

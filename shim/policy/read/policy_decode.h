@@ -5,7 +5,7 @@
 #ifndef SHIM_POLICY_DECODE_H
 #define SHIM_POLICY_DECODE_H
 
-#include "shim/policy/policy.h"
+#include "shim/policy/read/policy_read.h"
 
 struct decoder {
     struct policy *policy;
@@ -83,7 +83,6 @@ decode_fn decode_user;
 decode_fn decode_audit;
 decode_fn decode_gpus;
 decode_fn decode_mode;
-void decode_audit_defaults(struct policy_audit *audit);
 int decode_volumes_check(struct policy *policy, struct err *err) must_check;
 
 /*

@@ -1,5 +1,5 @@
 /* The order in which a policy is read: version, runtime and mode first, profiles last. */
-#include "shim/policy/policy_decode.h"
+#include "shim/policy/read/policy_decode.h"
 
 #include <string.h>
 
@@ -91,7 +91,7 @@ static int read_from_all(struct policy *policy, const char *key, decode_fn *read
 int policy_decode(struct policy *policy, struct err *err)
 {
     if (read_from_all(policy, "audit", decode_audit, err) < 0) {
-        decode_audit_defaults(&policy->audit);
+        policy_audit_defaults(&policy->audit);
         return -1;
     }
     for (size_t i = 0; i < policy->file_count; i++) {

@@ -1,14 +1,9 @@
 /* The "tuning" section. */
-#include "shim/policy/policy_decode.h"
+#include "shim/policy/read/policy_decode.h"
 #include "shim/policy/size.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-const char *const policy_tuning_names[TUNING_KINDS] = {
-    [TUNING_SHM] = "shm_size",  [TUNING_MEMLOCK] = "memlock", [TUNING_WORKERS] = "workers",
-    [TUNING_NOFILE] = "nofile", [TUNING_STACK] = "stack",
-};
 
 /* The forms that a value of each kind may have, beside a number and false. */
 static const struct {

@@ -1,6 +1,6 @@
 /* The "volumes" section. */
-#include "shim/policy/policy_decode.h"
 #include "shim/policy/preset.h"
+#include "shim/policy/read/policy_decode.h"
 #include "shim/policy/template.h"
 
 #include <stdio.h>

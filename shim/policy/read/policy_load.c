@@ -2,7 +2,7 @@
 #include "base/path.h"
 #include "shim/host/trust.h"
 #include "shim/policy/policy.h"
-#include "shim/policy/policy_decode.h"
+#include "shim/policy/read/policy_decode.h"
 
 #include <dirent.h>
 #include <fcntl.h>

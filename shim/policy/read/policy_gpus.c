@@ -1,6 +1,6 @@
 /* The "gpus" section. */
 #include "shim/gpu/gpu_name.h"
-#include "shim/policy/policy_decode.h"
+#include "shim/policy/read/policy_decode.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* The "user" section. */
-#include "shim/policy/policy_decode.h"
+#include "shim/policy/read/policy_decode.h"
 #include "shim/policy/template.h"
 
 #include <string.h>

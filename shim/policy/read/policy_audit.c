@@ -1,16 +1,11 @@
 /* The "audit" section. */
-#include "shim/policy/policy_decode.h"
+#include "shim/policy/read/policy_decode.h"
 #include "shim/policy/size.h"
 
 #include <stdint.h>
 
 enum { KIB = 1024, MIB = 1024 * KIB };
 enum { SMALLEST_FILE = 4 * KIB, MOST_KEPT = 1000 };
-
-void decode_audit_defaults(struct policy_audit *audit)
-{
-    *audit = (struct policy_audit){.max_size = 64 * (uint64_t)MIB, .keep = 4};
-}
 
 static int read_file(struct decoder *d, const struct json *value, void *target)
 {

@@ -1,5 +1,5 @@
 /* Presets of "security" and "binds": policies that are part of the program (presets/NAME.json). */
-#include "shim/policy/policy_decode.h"
+#include "shim/policy/read/policy_decode.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
  * The "profiles" section: each profile is a policy of its own, made of the top level and overrides.
  */
-#include "shim/policy/policy_decode.h"
+#include "shim/policy/read/policy_decode.h"
 #include "shim/policy/template.h"
 
 #include <string.h>

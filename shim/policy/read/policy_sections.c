@@ -1,5 +1,5 @@
 /* The table of the policy's sections, and the sections that have no source of their own. */
-#include "shim/policy/policy_decode.h"
+#include "shim/policy/read/policy_decode.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "shim/policy/policy_decode.h"
+#include "shim/policy/read/policy_decode.h"
 
 #include "base/cli/suggest.h"
 #include "base/path.h"

@@ -1,5 +1,5 @@
 /* The "rootfs" section. */
-#include "shim/policy/policy_decode.h"
+#include "shim/policy/read/policy_decode.h"
 
 enum { MOST_LAYERS = 500 }; /* OVL_MAX_STACK, the kernel's limit */
 
