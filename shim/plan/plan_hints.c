@@ -112,6 +112,12 @@ static void put_annotations(const struct policy_security *s, struct buf *out)
     policy_list_print(&s->annotations, out);
 }
 
+static void put_cgroups(const struct policy_security *s, struct buf *out)
+{
+    buf_puts(out, "allowed parents: ");
+    policy_list_print(&s->cgroup_parents, out);
+}
+
 static void put_hooks(const struct policy_security *s, struct buf *out)
 {
     (void)s;
@@ -125,7 +131,7 @@ static const struct {
     {"security.annotations", put_annotations},   {"security.hooks", put_hooks},
     {"security.devices", put_devices},           {"security.namespaces", put_namespaces},
     {"security.privileged", put_privileged},     {"security.seccomp", put_seccomp},
-    {"security.system_paths", put_system_paths},
+    {"security.system_paths", put_system_paths}, {"security.cgroups", put_cgroups},
 };
 
 static int add_hint(struct planner *p, struct plan_op *op)

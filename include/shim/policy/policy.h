@@ -173,7 +173,8 @@ struct policy_security {
     struct policy_hook *hook_rules;  /* further ones that are allowed where `hooks` is denied */
     size_t hook_rule_count;
     struct policy_list
-        annotations_allowed; /* globs of keys, of those that are denied by themselves */
+        annotations_allowed;           /* globs of keys, of those that are denied by themselves */
+    struct policy_list cgroup_parents; /* globs of cgroups and slices */
 };
 
 /* The result for a container that asks for all GPUs, where that is denied. */

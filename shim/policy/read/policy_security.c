@@ -304,6 +304,22 @@ static int read_annotations(struct decoder *d, const struct json *value, void *t
     return decode_object(d, value, keys, 2, target);
 }
 
+/* ---- cgroups ---- */
+
+static int read_cgroup_parents(struct decoder *d, const struct json *value, void *target)
+{
+    struct policy_security *s = target;
+
+    return decode_list(d, value, &s->cgroup_parents);
+}
+
+static int read_cgroups(struct decoder *d, const struct json *value, void *target)
+{
+    static const struct decode_key keys[] = {{"parents", read_cgroup_parents}};
+
+    return decode_object(d, value, keys, 1, target);
+}
+
 int decode_security(struct decoder *d, const struct json *value, void *target)
 {
     static const struct decode_key keys[] = {
@@ -318,6 +334,7 @@ int decode_security(struct decoder *d, const struct json *value, void *target)
         {"annotations", read_annotations},
         {"hooks", read_hooks},
         {"system_paths", read_system_paths},
+        {"cgroups", read_cgroups},
     };
     enum { KEYS = sizeof(keys) / sizeof(*keys) };
     struct policy *policy = target;
