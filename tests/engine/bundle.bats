@@ -112,6 +112,11 @@ never_root() {
     never_root -u 0 "$ID" id -u
     never_root --HANG=0 -pF "$ID"
     never_root -tpF "$ID" id -u
+    never_root -p F "./$ID"
+    never_root -p F "../state/$ID"
+    run within "$FLATBED_RUNTIME" "--flatbed-policy=$FB_POLICY" --root "$FB_DIR/state/$ID" exec -p F .
+    expect_status 1
+    expect_match "not a container id: \."
     sed -i 's/"uid":0/"uid":1001/' F
     run shim exec -pF "$ID"
     expect_output 1001

@@ -377,6 +377,18 @@ static void read_delete(struct reader *r, bool crun)
     r->out->rejected = rejected;
 }
 
+/*
+ * runc refuses other names. crun before 1.21 takes them for paths, by which a container has many
+ * names.
+ */
+static void check_id(struct reader *r)
+{
+    const char *id = r->out->call.id;
+
+    if (id && (!*id || strchr(id, '/') || strcmp(id, ".") == 0 || strcmp(id, "..") == 0))
+        reject(r, "not a container id", id);
+}
+
 static unsigned runc_command_bit(const char *command)
 {
     if (strcmp(command, "restore") == 0)
@@ -405,8 +417,10 @@ void grammar_read(const struct grammar *grammar, int argc, char *const argv[], s
     if (out->call.help)
         return;
     out->call.command = next_word(&r);
-    if (grammar_command_execs(out->call.command))
+    if (grammar_command_execs(out->call.command)) {
         read_exec(&r, crun);
+        check_id(&r);
+    }
     if (out->call.command && strcmp(out->call.command, "delete") == 0)
         read_delete(&r, crun);
     if (!grammar_command_creates(out->call.command))
@@ -416,4 +430,5 @@ void grammar_read(const struct grammar *grammar, int argc, char *const argv[], s
     int operands = crun ? argp_operands(&r) : go_command(&r);
     if (operands != 1 && !out->call.help)
         reject(&r, operands ? "more than one container id" : "no container id", out->call.command);
+    check_id(&r);
 }

@@ -420,7 +420,7 @@ spelt() {
     guarded '"user": { "root": "deny" }'
     echo '{"user":{"uid":1001}}' >"$DIR/process.json"
     local words
-    for words in "--new-option -p PROCESS c1" "-dp PROCESS c1" "-p PROCESS --log /l c1" "-p"; do
+    for words in "--new-option -p process.json c1" "-dp process.json c1" "-p PROCESS --log l c1" "-p PROCESS ./c1" "-p"; do
         # shellcheck disable=SC2086
         spelt runc $words
         [ "$status" -eq 1 ] && ! called || { echo "runc $words" && false; }

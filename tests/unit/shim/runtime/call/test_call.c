@@ -90,6 +90,9 @@ static const struct row rows[] = {
     /* empty and missing */
     {"create --bundle= c1", "- - c1", "X"},
     {"create --bundle '' c1", "- - c1", "X"},
+    {"create ''", "X", "X"},
+    {"create ./c1", "X", "X"},
+    {"create ..", "X", "X"},
     {"create --bundle= --no-pivot -b=A c1", "A - c1", "=A - c1"},
     {"create -b A --bundle= c1", "- - c1", "X"},
     {"create --bundle", "X", "X"},
@@ -389,10 +392,17 @@ static void test_exec(void **state)
         /* refused by both, as far as is known */
         {"exec --new-option -p F c1", "?", "X", "X"},
         {"exec --new=option -p F c1", "F c1", "F c1", "F c1"},
-        {"exec -p F --log /l c1", "?", "X", "X"},
+        {"exec -p F --log /l c1", "F c1", "F c1", "F c1"}, /* "/l" is no container */
+        {"exec -p F --log l c1", "?", "X", "X"},
         {"exec -p", "X", "X", "X"},
         {"exec -p '' c1", "- c1", "- c1", "- c1"},
         {"exec", "pass", "pass", "pass"},
+        /* ids that are paths: crun 1.8.1 finds the container */
+        {"exec -p F ./c1", "X", "X", "X"},
+        {"exec -p F ../root/c1", "X", "X", "X"},
+        {"--root /run/crun/c1 exec -p F .", "X", "X", "X"},
+        {"--root /run/crun/c1 exec -p F ''", "X", "X", "X"},
+        {"exec -p F ...", "F ...", "F ...", "F ..."},
         {"exec --help -p F c1", "pass", "pass", "pass"},
         {"exec -h -p F c1", "?", "pass", "X"},
     };
