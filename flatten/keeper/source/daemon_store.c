@@ -172,3 +172,16 @@ char *daemon_store_place(const struct json *facts)
 
     return strf("%s %s:%s", id ? id : "", upper ? upper : "", lower ? lower : "");
 }
+
+int daemon_store_check(const char *place, struct err *err)
+{
+    _cleanup_free_ char *copy = strdup(place);
+    char *rest = copy ? copy + strcspn(copy, " ") + 1 : NULL, *path;
+
+    if (!copy)
+        return err_nomem(err);
+    while ((path = strsep(&rest, ":")))
+        if (*path && access(path, F_OK) < 0)
+            return err_sys(err, "a layer vanished while the image was read: %s", path);
+    return 0;
+}

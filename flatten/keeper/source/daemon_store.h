@@ -17,4 +17,8 @@ int daemon_store_walk(struct source_daemon *d, struct engine *e, const struct js
  * NULL. */
 char *daemon_store_place(const struct json *facts) must_check;
 
+/* ERR_SYSTEM if a directory of that text is gone: something other than the daemon has removed it.
+ */
+int daemon_store_check(const char *place, struct err *err) must_check;
+
 #endif
