@@ -195,6 +195,25 @@ END
     wait_for test ! -e "/proc/$FB_WALKER/exe"
 }
 
+@test "place: the reader opens nothing by name; it gets files from the process that walks" {
+    require_tool strace
+    fb_gate
+    ! grep -qa __asan_init "$FLATTEN" || skip "AddressSanitizer: no list of system calls"
+    run env TMPDIR=/nonexistent DOCKER_HOST="unix://$FB_DIR/docker.sock" strace -f -qq -o "$FB_DIR/out/trace" \
+        "$FLATTEN" --quiet "$ODD" "oci:$FB_DIR/out/layout"
+    expect_status 0
+    # The keeper comes first; the process that walks is the one with a root of its own.
+    awk 'NR == 1 { keeper = $1 }
+         / chroot\(/ { walker = $1 }
+         /seccomp\(SECCOMP_SET_MODE_FILTER/ { confined = 1 }
+         confined && walker && $1 != keeper && $1 != walker { print $2 }' "$FB_DIR/out/trace" | sed 's/(.*//' | sort -u >"$FB_DIR/calls"
+    run cat "$FB_DIR/calls"
+    expect_match recvmsg
+    expect_match pread64
+    ! grep -E '^(open|exec|socket|connect|bind|fork|unlink|rename|mkdir|link|symlink|chmod|chown|mount|kill|ptrace|bpf|stat|newfstatat|statx|readlink|access|getdents|io_uring)' "$FB_DIR/calls"
+    rm -r "$FB_DIR/out"/*
+}
+
 @test "place: a container that starts and stops meanwhile changes nothing" {
     local expected
     expected=$(flatten --quiet "$FB_LAYERS" "oci:$FB_DIR/out/expected")
