@@ -193,13 +193,13 @@ static int on_begin(struct keeper *k, struct pending *p, struct outcome *out, st
 {
     off_t offset;
 
-    (void)p;
     if (!k->sink)
         return breach(k, err, "a layer for no destination");
-    if (sink_begin_layer(k->sink, &out->fd, &offset, err) < 0)
+    if (sink_begin_layer(k->sink, p->request.number == 1, &out->fd, &offset, err) < 0)
         return wrap_path(k, err);
     k->begun = true;
-    out->reply.offset = (uint64_t)offset;
+    out->reply.number = offset < 0;
+    out->reply.offset = offset < 0 ? 0 : (uint64_t)offset;
     return 0;
 }
 
@@ -350,6 +350,8 @@ static int on_done(struct keeper *k, struct pending *p, struct outcome *out, str
     if (k->status >= 0)
         return 0;
     *err = p->request.err;
+    if (k->sink)
+        sink_explain(k->sink, err);
     return -1;
 }
 

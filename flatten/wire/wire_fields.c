@@ -229,9 +229,11 @@ static void walk_request(struct walk *w, struct wire_request *r)
         else if (r->op == WIRE_BLOBS)
             walk_blobs(w, r);
         return;
+    case WIRE_BEGIN:
+        walk_number(w, &r->number, 1);
+        return;
     case WIRE_SPOOL:
     case WIRE_SINK:
-    case WIRE_BEGIN:
     case WIRE_PUBLISH:
         return;
     case WIRE_END:
