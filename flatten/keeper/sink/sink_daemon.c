@@ -174,6 +174,21 @@ static int check_replaced(const struct daemon_sink *s, const struct sink_image *
                    image->name);
 }
 
+/* Replaces the error of a load if the imported image is gone: then the layer is, too. */
+static void explain_pruned(const struct daemon_sink *s, struct err *err)
+{
+    bool missing = false;
+    struct err ignored = ERR_INIT;
+    _cleanup_json_ struct json_doc *doc =
+        s->imported.text[0] ? engine_inspect(s->engine, s->imported.text, &missing, &ignored)
+                            : NULL;
+
+    if (!doc && missing)
+        err_set(err, ERR_SYSTEM,
+                "the new layer was removed from the daemon (by docker image prune?): run flatten "
+                "again");
+}
+
 /* Loads the images, whose names are those that the daemon is to give them. */
 static int load_images(struct daemon_sink *s, const struct sink_image *images, size_t count,
                        struct err *err)
@@ -186,9 +201,11 @@ static int load_images(struct daemon_sink *s, const struct sink_image *images, s
         return -1;
     if (fstat(s->fd, &st) < 0)
         return err_sys(err, "temporary file");
-    if (engine_load(s->engine, s->fd, (uint64_t)st.st_size, err) < 0)
+    if (engine_load(s->engine, s->fd, (uint64_t)st.st_size, err) < 0) {
+        explain_pruned(s, err);
         return err_wrap(err, "loading %s%s into the daemon", images[0].name,
                         count > 1 ? " and others" : "");
+    }
     for (size_t i = 0; i < count; i++)
         if (check_loaded(s, &images[i], err) < 0)
             return -1;
