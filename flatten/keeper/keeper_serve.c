@@ -218,7 +218,7 @@ static int on_has(struct keeper *k, struct pending *p, struct outcome *out, stru
 {
     if (!k->sink)
         return breach(k, err, "a layer for no destination");
-    int rc = sink_has_layer(k->sink, &p->request.layer, err);
+    int rc = sink_has_layer(k->sink, p->request.number, &p->request.layer, err);
     if (rc < 0)
         return -1;
     out->reply.number = (uint64_t)rc;

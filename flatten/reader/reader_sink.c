@@ -32,10 +32,11 @@ static int end_layer(struct sink *base, const struct written_layer *layer, struc
     return reader_ask(s->reader, &request, &a, err);
 }
 
-static int has_layer(struct sink *base, const struct written_layer *layer, struct err *err)
+static int has_layer(struct sink *base, size_t position, const struct written_layer *layer,
+                     struct err *err)
 {
     struct remote_sink *s = (struct remote_sink *)base;
-    const struct wire_request request = {.op = WIRE_HAS, .layer = *layer};
+    const struct wire_request request = {.op = WIRE_HAS, .number = position, .layer = *layer};
     _cleanup_answer_ struct answer a = ANSWER_INIT;
 
     return reader_ask(s->reader, &request, &a, err) < 0 ? -1 : a.reply.number == 1;

@@ -54,7 +54,7 @@ static int copy_blob(const struct layer *layer, struct sink *sink, int *fd, off_
 int kept_layer_copy(const struct layer *layer, const struct written_layer *as, struct sink *sink,
                     int *fd, off_t *offset, struct err *err)
 {
-    int at = layer->fd, has = sink_has_layer(sink, as, err);
+    int at = layer->fd, has = sink_has_layer(sink, layer->number - 1, as, err);
 
     *offset = layer->offset;
     if (has < 0 || (has == 0 && copy_blob(layer, sink, &at, offset, err) < 0))

@@ -236,8 +236,11 @@ static void walk_request(struct walk *w, struct wire_request *r)
     case WIRE_SINK:
     case WIRE_PUBLISH:
         return;
-    case WIRE_END:
     case WIRE_HAS:
+        walk_number(w, &r->number, WIRE_MOST_BLOBS);
+        walk_layer(w, &r->layer);
+        return;
+    case WIRE_END:
         walk_layer(w, &r->layer);
         return;
     case WIRE_IMAGE:

@@ -138,6 +138,7 @@ daemon_again() {
     proxy_start "POST /images/load" 1 "DOCKER_CONFIG=$FB_DIR $DOCKER -H unix://$FB_DIR/docker.sock image prune --force"
     run flatten --quiet "$FB_DIR/layers.tar" docker-daemon:fb-old:1
     fake_stop
+    cat "$FB_DIR/proxy.log"
     expect_status 3
     expect_match 'loading fb-old:1 into the daemon: the new layer was removed.*: run flatten again'
     expect_old
@@ -246,4 +247,53 @@ daemon_again() {
 test_end() {
     fake_stop
     docker_cli rmi --force fb-old:1 >/dev/null 2>&1 || true
+}
+
+# ------------------------------------------------------------------ layers that stay
+
+# sent_bytes: prints how much the clients of the proxy have sent, when they have ended.
+sent_bytes() { awk '{ sum += $2 } END { print sum + 0 }' "$FB_DIR/proxy.log"; }
+
+# large_load: loads $FB_DIR/large.tar as fb-large:1, two layers of 12 MB.
+large_load() {
+    large_archive
+    docker_cli load --quiet --input "$FB_DIR/large.tar" >/dev/null
+    docker_cli tag large:1 fb-large:1
+    docker_cli rmi large:1 >/dev/null
+}
+
+@test "kept: layers that the daemon has are not sent; without them all are sent" {
+    local id before
+    large_load
+    before=$(images_seen)
+    proxy_start none 1 true
+    run flatten --quiet --keep-base=1 "$FB_DIR/large.tar" docker-daemon:fb-kept:1
+    fake_stop
+    expect_status 0
+    id=${lines[0]}
+    expect_equal "$(daemon_id fb-kept:1)" "$id"
+    expect_equal "$(images_seen)" "$(sort -u <<<"$before"$'\n'"$id")"
+    [ "$(sent_bytes)" -gt 12000000 ]
+    [ "$(sent_bytes)" -lt 13000000 ]
+    expect_same_image fb-large:1 fb-kept:1 2
+    docker_cli rmi fb-kept:1 fb-large:1 >/dev/null
+    proxy_start none 1 true
+    run flatten --quiet --keep-base=1 "$FB_DIR/large.tar" docker-daemon:fb-kept:1
+    fake_stop
+    expect_equal "${lines[0]}" "$id"
+    [ "$(sent_bytes)" -gt 24000000 ]
+    docker_cli rmi fb-kept:1 >/dev/null
+    expect_old
+}
+
+@test "kept: an image whose layers are kept may be removed and pruned meanwhile" {
+    large_load
+    proxy_start "POST /images/load" 9000000 "exec >$FB_DIR/prune.log 2>&1; export DOCKER_CONFIG=$FB_DIR; D='$DOCKER -H unix://$FB_DIR/docker.sock'; \$D rmi fb-large:1"
+    run flatten --quiet --keep-base=1 "$FB_DIR/large.tar" docker-daemon:fb-kept:1
+    fake_stop
+    expect_status 0
+    expect_match 'Deleted' "$(cat "$FB_DIR/prune.log")"
+    expect_equal "$(daemon_id fb-kept:1)" "${lines[0]}"
+    docker_cli rmi fb-kept:1 >/dev/null
+    expect_old
 }

@@ -28,25 +28,37 @@ struct daemon_import {
 /* ---- the thread ---- */
 
 /* A signal may come just before poll(2), and a stop at any time: no call of it blocks for long. */
-static ssize_t read_pipe(void *ctx, char *data, size_t room, struct err *err)
+static int wait_for_data(const struct daemon_import *i, struct err *err)
 {
     enum { STEP_MS = 100 };
-    struct daemon_import *i = ctx;
     struct pollfd p = {.fd = i->in, .events = POLLIN};
 
-    for (;;) {
+    do {
         if (interrupt_check(err) < 0)
             return -1;
         if (atomic_load(&i->stop))
             return err_set(err, ERR_SYSTEM, "stopped");
-        if (poll(&p, 1, STEP_MS) <= 0)
-            continue;
-        ssize_t n = read(i->in, data, room);
-        if (n >= 0)
-            return n;
-        if (errno != EINTR)
+    } while (poll(&p, 1, STEP_MS) <= 0);
+    return 0;
+}
+
+/* Fills all the room: libcurl does much work for each piece. */
+static ssize_t read_pipe(void *ctx, char *data, size_t room, struct err *err)
+{
+    const struct daemon_import *i = ctx;
+    size_t have = 0;
+
+    while (have < room) {
+        if (wait_for_data(i, err) < 0)
+            return -1;
+        ssize_t n = read(i->in, data + have, room - have);
+        if (n < 0 && errno != EINTR)
             return err_sys(err, "read");
+        if (n == 0)
+            break;
+        have += n < 0 ? 0 : (size_t)n;
     }
+    return (ssize_t)have;
 }
 
 /* The pipe is closed last: whoever cannot write to it finds the failure. */

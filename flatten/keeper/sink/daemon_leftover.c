@@ -116,8 +116,7 @@ static bool is_import(struct engine *e, const char *id)
     const char *comment = json_text(json_get(image, "Comment"));
 
     return comment && strcmp(comment, DAEMON_IMPORT_MESSAGE) == 0 &&
-           json_count(json_get(image, "RepoTags")) == 0 &&
-           json_count(json_path(image, "RootFS", "Layers", NULL)) == 1;
+           json_count(json_get(image, "RepoTags")) == 0;
 }
 
 static bool is_leftover(struct engine *e, const struct json *image, const char *id)

@@ -1,10 +1,9 @@
 /*
- * Images that a run of flatten has imported for their layer (daemon_import.h) and then did not
- * remove, because it was killed or the daemon was. Their label names the run.
+ * Images that a run of flatten has made for their layers (daemon_import.h, daemon_pin.h) and then
+ * did not remove, because it was killed or the daemon was. Their label names the run.
  *
  * An image is removed if its run is over: a process of this host that is gone; for a run elsewhere,
- * after a day. It must have the label and the comment of such an image, one layer, no name and no
- * container.
+ * after a day. It must have the label and the comment of such an image, no name and no container.
  */
 #ifndef FLATTEN_DAEMON_LEFTOVER_H
 #define FLATTEN_DAEMON_LEFTOVER_H

@@ -108,8 +108,10 @@ static int end_layer(struct sink *base, const struct written_layer *layer, struc
     return frame_member(s, path, layer->size, err);
 }
 
-static int has_layer(struct sink *base, const struct written_layer *layer, struct err *err)
+static int has_layer(struct sink *base, size_t position, const struct written_layer *layer,
+                     struct err *err)
 {
+    (void)position;
     (void)err;
     return digest_list_has(&((const struct archive_sink *)base)->blobs, &layer->digest);
 }

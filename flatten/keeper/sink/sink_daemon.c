@@ -4,6 +4,7 @@
 #include "flatten/keeper/http/engine_api.h"
 #include "flatten/keeper/sink/daemon_import.h"
 #include "flatten/keeper/sink/daemon_leftover.h"
+#include "flatten/keeper/sink/daemon_pin.h"
 #include "flatten/name/image_name.h"
 
 #include <string.h>
@@ -17,7 +18,9 @@
  * A daemon with a graph driver takes a layer from its store if that has it, by the digests of the
  * layer and those below (chain ID): then the file of the layer may be missing in the archive. So
  * the only layer of an image is imported while it is made, as an image without a name, and the
- * archive that is loaded then has only documents. Afterwards the imported image is removed.
+ * archive that is loaded then has only documents. Layers that are kept and that the daemon has are
+ * missing in the archive as well: an image without a name holds them. Afterwards the images without
+ * a name are removed.
  */
 struct daemon_sink {
     struct sink base;
@@ -29,6 +32,8 @@ struct daemon_sink {
     struct daemon_import *import; /* of the layer that was begun; or NULL */
     bool imports;                 /* the daemon may have an image of this run without a name */
     struct digest imported;       /* the Id of that image, once it is known; else "" */
+    struct digest_list chain;     /* diff_ids of kept layers that the daemon has, oldest first */
+    struct digest_list pins;      /* Ids of images that hold such layers */
     char label[DAEMON_LEFTOVER_LABEL];
 };
 
@@ -101,6 +106,35 @@ static void explain(struct sink *base, struct err *err)
         daemon_import_explain(s->import, err);
 }
 
+/* ---- layers that the daemon has ---- */
+
+static void remove_pins(struct daemon_sink *s)
+{
+    struct err ignored = ERR_INIT;
+
+    for (size_t i = 0; i < s->pins.count; i++)
+        if (engine_remove(s->engine, s->pins.list[i].text, &ignored) < 0)
+            continue; /* the daemon does not have it, or the next run tries again */
+    digest_list_clear(&s->pins);
+    s->pins = (struct digest_list){0};
+}
+
+/* Returns 1 if the daemon has the layer on top of the chain, and holds it now; 0 if not; or -1. */
+static int hold_layer(struct daemon_sink *s, const struct written_layer *layer, struct err *err)
+{
+    struct err ignored = ERR_INIT;
+    struct digest id;
+
+    if (digest_list_add(&s->chain, &layer->diff_id, err) < 0)
+        return -1;
+    int rc = daemon_pin_layers(s->engine, &s->chain, s->label, &id, &ignored);
+    if (rc < 0)
+        s->chain.count--;
+    if (id.text[0] && digest_list_add(&s->pins, &id, err) < 0)
+        return -1;
+    return rc == 0;
+}
+
 /* ---- layers ---- */
 
 static int begin_layer(struct sink *base, bool once, int *fd, off_t *offset, struct err *err)
@@ -121,11 +155,18 @@ static int end_layer(struct sink *base, const struct written_layer *layer, struc
     return s->import ? end_import(s, layer, err) : sink_end_layer(s->archive, layer, err);
 }
 
-static int has_layer(struct sink *base, const struct written_layer *layer, struct err *err)
+/* Without the layers below it, a layer is not one that the daemon can find. */
+static int has_layer(struct sink *base, size_t position, const struct written_layer *layer,
+                     struct err *err)
 {
-    const struct daemon_sink *s = (const struct daemon_sink *)base;
+    struct daemon_sink *s = (struct daemon_sink *)base;
+    int rc = 0;
 
-    return s->archive ? sink_has_layer(s->archive, layer, err) : 0;
+    if (position == 0)
+        s->chain.count = 0;
+    if (s->has_graph_driver && position == s->chain.count)
+        rc = hold_layer(s, layer, err);
+    return rc || !s->archive ? rc : sink_has_layer(s->archive, position, layer, err);
 }
 
 /* ---- publishing ---- */
@@ -210,6 +251,7 @@ static int load_images(struct daemon_sink *s, const struct sink_image *images, s
         if (check_loaded(s, &images[i], err) < 0)
             return -1;
     discard_import(s);
+    remove_pins(s);
     return 0;
 }
 
@@ -238,6 +280,8 @@ static void release_sink(struct sink *base)
     struct daemon_sink *s = (struct daemon_sink *)base;
 
     discard_import(s);
+    remove_pins(s);
+    digest_list_clear(&s->chain);
     cleanup_sink(&s->archive);
     cleanup_engine(&s->engine);
     free(s->name);

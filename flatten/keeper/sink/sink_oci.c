@@ -57,8 +57,10 @@ static int keep_blob(struct oci_sink *s, struct atomic_file *file, const struct 
 }
 
 /* Compares the size alone: reading a kept layer here would take as long as copying it. */
-static int has_layer(struct sink *base, const struct written_layer *layer, struct err *err)
+static int has_layer(struct sink *base, size_t position, const struct written_layer *layer,
+                     struct err *err)
 {
+    (void)position;
     const struct oci_sink *s = (const struct oci_sink *)base;
     struct stat st;
 

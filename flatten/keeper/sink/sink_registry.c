@@ -44,8 +44,10 @@ static int end_layer(struct sink *base, const struct written_layer *layer, struc
     return 0;
 }
 
-static int has_layer(struct sink *base, const struct written_layer *layer, struct err *err)
+static int has_layer(struct sink *base, size_t position, const struct written_layer *layer,
+                     struct err *err)
 {
+    (void)position;
     struct registry_sink *s = (struct registry_sink *)base;
     int rc = registry_has_blob(s->registry, s->http, &layer->digest, err);
 

@@ -42,7 +42,8 @@ struct sink_ops {
     int (*publish)(struct sink *s, const struct sink_image *images, size_t count, struct err *err);
     void (*release)(struct sink *s);
     /* Returns 1 if the destination has that blob already; may be missing. */
-    int (*has_layer)(struct sink *s, const struct written_layer *layer, struct err *err);
+    int (*has_layer)(struct sink *s, size_t position, const struct written_layer *layer,
+                     struct err *err);
     /* May be missing: see sink_explain. */
     void (*explain)(struct sink *s, struct err *err);
 };
@@ -96,11 +97,13 @@ static inline int sink_end_layer(struct sink *s, const struct written_layer *lay
 /*
  * Returns 1 if the destination has the layer's blob already, 0 if not or if that is not known, or
  * -1. After 1 the layer need not be written: the call takes the place of sink_begin_layer and
- * sink_end_layer.
+ * sink_end_layer. `position`: of the layer in its image, oldest first from 0; the layers below it
+ * were asked for just before.
  */
-static inline int sink_has_layer(struct sink *s, const struct written_layer *layer, struct err *err)
+static inline int sink_has_layer(struct sink *s, size_t position, const struct written_layer *layer,
+                                 struct err *err)
 {
-    return s->ops->has_layer ? s->ops->has_layer(s, layer, err) : 0;
+    return s->ops->has_layer ? s->ops->has_layer(s, position, layer, err) : 0;
 }
 
 /*

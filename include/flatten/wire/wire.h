@@ -25,7 +25,8 @@ enum wire_op {
     WIRE_BEGIN,      /* begin a layer: offset and fd; `number` 1: it is written once, and fd is a
                         pipe if the reply has that number */
     WIRE_END,        /* end it */
-    WIRE_HAS,        /* ask whether the destination has that layer: number, 0 or 1 */
+    WIRE_HAS,        /* ask whether the destination has that layer, the one at `number` of its
+                        image: number, 0 or 1 */
     WIRE_IMAGE,      /* add an image to those to publish, or an index of those before it */
     WIRE_PUBLISH,    /* publish all of these */
     WIRE_DONE,       /* end: exit status, or an error; no reply */

@@ -4,7 +4,8 @@
 Usage: engine_proxy.py SOCKET DAEMON REQUEST BYTES COMMAND
 
 SOCKET is made, or tcp:PORT of 127.0.0.1; DAEMON is the socket of the daemon. When a client has sent BYTES bytes of the first request
-whose line begins with REQUEST, such as "POST /images/load", COMMAND is run by sh before more is forwarded.
+whose line begins with REQUEST, such as "POST /images/load", COMMAND is run by sh before more is forwarded. For each
+connection that has ended, "sent BYTES" is printed.
 """
 import socket
 import socketserver
@@ -34,6 +35,7 @@ class Handler(socketserver.BaseRequestHandler):
             return
         threading.Thread(target=pass_back, args=(daemon, self.request), daemon=True).start()
         sent = None  # bytes of the request
+        total = 0
         try:
             while data := self.request.recv(1 << 16):
                 if sent is None and data.startswith(REQUEST.encode()):
@@ -43,10 +45,12 @@ class Handler(socketserver.BaseRequestHandler):
                     if sent >= int(BYTES) and not DONE.is_set():
                         DONE.set()
                         subprocess.run(["sh", "-c", COMMAND], check=False)
+                total += len(data)
                 daemon.sendall(data)
         except OSError:
             pass
         finally:
+            print("sent", total, flush=True)
             daemon.close()
 
 

@@ -35,8 +35,10 @@ static int end_layer(struct sink *base, const struct written_layer *layer, struc
     return 0;
 }
 
-static int has_layer(struct sink *base, const struct written_layer *layer, struct err *err)
+static int has_layer(struct sink *base, size_t position, const struct written_layer *layer,
+                     struct err *err)
 {
+    (void)position;
     const struct memory_sink *s = (const struct memory_sink *)base;
 
     (void)err;
