@@ -63,7 +63,6 @@ static void discard_import(struct daemon_sink *s)
 
 static int begin_import(struct daemon_sink *s, int *fd, off_t *offset, struct err *err)
 {
-    discard_import(s);
     s->import = daemon_import_new(s->label, err);
     if (!s->import)
         return -1;
@@ -141,6 +140,7 @@ static int begin_layer(struct sink *base, bool once, int *fd, off_t *offset, str
 {
     struct daemon_sink *s = (struct daemon_sink *)base;
 
+    discard_import(s);
     if (once && s->has_graph_driver)
         return begin_import(s, fd, offset, err);
     if (!s->archive && open_archive(s, temporary_file_open(err), err) < 0)
