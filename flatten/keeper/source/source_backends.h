@@ -16,6 +16,15 @@ int source_find_layout(struct source *s, struct err *err) must_check;
 /* Downloads the image, of `platform` if that is not NULL, into a temporary file. */
 int source_find_daemon(struct source *s, const char *platform, struct err *err) must_check;
 
+/* Has podman save the image into a temporary file; one that is not of `platform` fails. */
+int source_find_storage(struct source *s, const char *platform, struct err *err) must_check;
+
+/* source_diff_ids, of the daemon and of podman. */
+int source_diff_ids_daemon(const struct reference *ref, struct buf *out,
+                           struct err *err) must_check;
+int source_diff_ids_storage(const struct reference *ref, struct buf *out,
+                            struct err *err) must_check;
+
 /* Fetches the manifest or index that the reference names, and opens a store for the rest. */
 int source_find_registry(struct source *s, struct err *err) must_check;
 

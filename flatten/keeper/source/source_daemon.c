@@ -177,7 +177,7 @@ int source_find_daemon(struct source *s, const char *platform, struct err *err)
     return 0;
 }
 
-int source_diff_ids(const struct reference *ref, struct buf *out, struct err *err)
+int source_diff_ids_daemon(const struct reference *ref, struct buf *out, struct err *err)
 {
     _cleanup_engine_ struct engine *e = engine_open(err);
     _cleanup_json_ struct json_doc *doc = e ? engine_inspect(e, ref->name, NULL, err) : NULL;

@@ -37,11 +37,11 @@ struct source_registry {
     char *name;               /* of the image, "HOST/NAME:TAG"; NULL for a digest */
 };
 
-/* docker-daemon */
+/* docker-daemon, containers-storage */
 struct source_daemon {
-    int fd;                  /* owned: an archive in a regular file, as docker save writes it */
+    int fd;                  /* owned: an archive in a regular file, as the engine saves it */
     char *name;              /* of the image, "NAME:TAG"; or NULL */
-    char *os, *architecture; /* that the daemon was asked for; or NULL */
+    char *os, *architecture; /* that the engine was asked for; or NULL */
 };
 
 struct source {

@@ -1,6 +1,6 @@
 /*
- * Finds sources (source.h) by name: files, layouts, the Docker daemon, registries. Nothing of an
- * image is parsed here.
+ * Finds sources (source.h) by name: files, layouts, the Docker daemon, podman, registries. Nothing
+ * of an image is parsed here.
  */
 #ifndef FLATTEN_SOURCE_OPEN_H
 #define FLATTEN_SOURCE_OPEN_H
@@ -10,13 +10,13 @@
 
 /*
  * Finds the source that `ref` (borrowed) names. `platform` ("os/arch[/variant]", may be NULL) is
- * for the daemon alone, whose image is copied into a temporary file (temporary_file.h).
+ * for engines alone, whose image is copied into a temporary file (temporary_file.h).
  */
 struct source *source_open(const struct reference *ref, const char *platform,
                            struct err *err) must_check;
 
 /*
- * Asks the daemon for the layers of an image without its content: appends their diff_ids, each with
+ * Asks an engine for the layers of an image without its content: appends their diff_ids, each with
  * its NUL.
  */
 int source_diff_ids(const struct reference *ref, struct buf *out, struct err *err) must_check;
