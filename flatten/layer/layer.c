@@ -255,7 +255,7 @@ static int classify_type(struct layer_reader *r, struct archive_entry *header,
     }
 }
 
-static bool is_overlay_xattr(const char *name)
+bool layer_xattr_is_overlay(const char *name)
 {
     return strncmp(name, "trusted.overlay.", 16) == 0 || strncmp(name, "user.overlay.", 13) == 0;
 }
@@ -268,7 +268,7 @@ static bool has_overlay_xattr(struct archive_entry *header)
 
     archive_entry_xattr_reset(header);
     while (archive_entry_xattr_next(header, &name, &value, &size) == ARCHIVE_OK)
-        if (is_overlay_xattr(name))
+        if (layer_xattr_is_overlay(name))
             return true;
     return false;
 }
@@ -289,7 +289,7 @@ static int strip_overlay_xattrs(struct archive_entry *header, struct layer_entry
     archive_entry_xattr_clear(header);
     archive_entry_xattr_reset(copy);
     while (archive_entry_xattr_next(copy, &name, &value, &size) == ARCHIVE_OK)
-        if (!is_overlay_xattr(name))
+        if (!layer_xattr_is_overlay(name))
             archive_entry_xattr_add_entry(header, name, value, size);
     archive_entry_free(copy);
     out->dropped = "extended attributes of overlayfs itself are left out";

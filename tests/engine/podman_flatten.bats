@@ -75,6 +75,36 @@ test_end() { expect_equal "$(ls -A "$FB_DIR/tmp")" ""; }
     expect_match "podman has another image localhost/$FB_LAYERS-flat"
 }
 
+@test "podman's store: an image is read where its layers lie, where the tree is enough" {
+    fake_podman "case \"\$*\" in *save*) kill -KILL \$\$;; esac; exec $(command -v podman) \"\$@\""
+    storage_flatten -q "containers-storage:$FB_LAYERS" "oci:$FB_DIR/out/l:walked"
+    podman_cli save --quiet --output "$FB_DIR/out/saved.tar" "$FB_LAYERS" 2>/dev/null
+    storage_flatten verify -q "containers-storage:$FB_LAYERS" "$FB_DIR/out/saved.tar"
+    storage_flatten verify -q "oci:$FB_DIR/out/l:walked" "$FB_DIR/out/saved.tar"
+    run storage_flatten -q "containers-storage:$FB_LAYERS" "oci:$FB_DIR/out/l:kept" --last=3
+    expect_status 3
+    expect_match 'died of signal 9'
+}
+
+@test "podman's store: a store with options is left to podman" {
+    cp "$FB_DIR/storage.conf" "$FB_DIR/out/storage.conf"
+    printf '[storage.options.overlay]\nignore_chown_errors = "true"\n' >>"$FB_DIR/out/storage.conf"
+    fake_podman "case \"\$*\" in *save*) kill -KILL \$\$;; esac; exec env CONTAINERS_STORAGE_CONF=$FB_DIR/out/storage.conf $(command -v podman) \"\$@\""
+    run storage_flatten -q "containers-storage:$FB_LAYERS" "oci:$FB_DIR/out/l:1"
+    expect_status 3
+    expect_match 'died of signal 9'
+}
+
+@test "podman's store: an image that is removed while it is read gives nothing" {
+    local id
+    id=$(storage_id "$FB_LAYERS")
+    fake_podman "case \"\$*\" in *inspect*$id) echo 'Error: $id: image not known' >&2; exit 125;; esac; exec $(command -v podman) \"\$@\""
+    run storage_flatten "containers-storage:$FB_LAYERS" containers-storage:fb-removed:1
+    expect_status 3
+    expect_match 'the image was removed from the store while it was read'
+    expect_equal "$(storage_id fb-removed:1)" ""
+}
+
 @test "podman's store: another store, with another driver" {
     local store="[vfs@$FB_DIR/vfs+$FB_DIR/vfs-run]"
     storage_flatten -q "containers-storage:$FB_LAYERS" "containers-storage:${store}fb-vfs:1"
@@ -138,7 +168,7 @@ test_end() { expect_equal "$(ls -A "$FB_DIR/tmp")" ""; }
     expect_status 7
     for name in save load; do # after it has begun
         fake_podman "case \"\$*\" in *$name*) kill -KILL \$\$;; esac; exec $(command -v podman) \"\$@\""
-        run storage_flatten "containers-storage:$FB_LAYERS" containers-storage:fb-killed:1
+        run storage_flatten "containers-storage:$FB_LAYERS" containers-storage:fb-killed:1 --last=3
         expect_status 3
         expect_match 'died of signal 9'
         expect_equal "$(storage_id fb-killed:1)" ""

@@ -68,27 +68,42 @@ static bool says_missing(const struct err *err)
            strstr(err->msg, "failed to find image");
 }
 
+/* Runs podman and parses its output. */
+static struct json_doc *run_json(const struct reference *store, const char *const words[],
+                                 const char *name, struct err *err)
+{
+    static const struct json_options options = {.max_bytes = IMAGE_JSON_LIMIT};
+    _cleanup_buf_ struct buf text = BUF_INIT;
+    struct child c = {.in = -1, .out = -1, .text = &text, .limit = IMAGE_JSON_LIMIT};
+
+    if (run(store, words, name, &c, err) < 0)
+        return NULL;
+    struct json_doc *doc = json_parse(text.len ? text.data : "", text.len, &options, err);
+    if (!doc)
+        err_wrap(err, "podman %s", words[0]);
+    return doc;
+}
+
+struct json_doc *podman_info(const struct reference *store, struct err *err)
+{
+    static const char *const words[] = {"info", "--format=json", NULL};
+
+    return run_json(store, words, NULL, err);
+}
+
 const struct json *podman_inspect(const struct reference *store, const char *name,
                                   struct json_doc **doc, bool *missing, struct err *err)
 {
     static const char *const words[] = {"image", "inspect", NULL};
-    static const struct json_options options = {.max_bytes = IMAGE_JSON_LIMIT};
-    _cleanup_buf_ struct buf text = BUF_INIT;
-    struct child c = {.in = -1, .out = -1, .text = &text, .limit = IMAGE_JSON_LIMIT};
-    int rc = run(store, words, name, &c, err);
 
-    *doc = NULL;
+    *doc = run_json(store, words, name, err);
+    bool unknown = !*doc && says_missing(err);
     if (missing)
-        *missing = rc < 0 && says_missing(err);
-    if (rc < 0 && says_missing(err))
+        *missing = unknown;
+    if (unknown)
         err_set(err, ERR_USAGE, "podman has no image %s: 'podman images' lists them", name);
-    if (rc < 0)
-        return NULL;
-    *doc = json_parse(text.len ? text.data : "", text.len, &options, err);
     const struct json *facts = *doc ? json_at(json_root(*doc), 0) : NULL;
-    if (!*doc)
-        err_wrap(err, "podman image inspect");
-    else if (!facts)
+    if (*doc && !facts)
         err_set(err, ERR_FORMAT, "podman image inspect says nothing");
     return facts;
 }

@@ -2,15 +2,17 @@
 
 #include "flatten/keeper/files/temporary_file.h"
 #include "flatten/keeper/podman/podman.h"
+#include "flatten/keeper/source/layer_names.h"
+#include "flatten/keeper/source/storage_store.h"
 #include "flatten/name/image_name.h"
 #include "flatten/name/media_type.h"
 
 #include <string.h>
 
 /*
- * An image in podman's store: the archive that `podman save` writes, in a temporary file. Like the
- * daemon, podman is asked by ID. An image with an OCI manifest is saved as an OCI layout:
- * a docker-archive would have another configuration.
+ * An image in podman's store: walked where its layers lie (storage_store.c), or the archive that
+ * `podman save` writes, in a temporary file. Like the daemon, podman is asked by ID. An image with
+ * an OCI manifest is saved as an OCI layout: a docker-archive would have another configuration.
  */
 
 /*
@@ -74,17 +76,53 @@ static int save_archive(const struct reference *ref, const struct json *facts, s
     return steal_fd(&fd);
 }
 
-int source_find_storage(struct source *s, const char *platform, struct err *err)
+/* Walks the image if that is enough and possible, else has it saved. */
+static int open_image(struct source *s, const struct json *facts,
+                      const struct source_choice *choice, struct err *err)
+{
+    struct source_daemon *d = &s->daemon;
+    struct err why = ERR_INIT;
+
+    if (choice->walks && storage_store_walk(d, s->ref, facts, &why) == 0)
+        return 0;
+    if (choice->walks && !(d->why = strdup(why.msg)))
+        return err_nomem(err);
+    d->fd = save_archive(s->ref, facts, err);
+    return d->fd < 0 ? -1 : 0;
+}
+
+int source_find_storage(struct source *s, const struct source_choice *choice, struct err *err)
 {
     struct source_daemon *d = &s->daemon;
     _cleanup_json_ struct json_doc *doc = NULL;
     const struct json *facts = podman_inspect(s->ref, s->ref->name, &doc, NULL, err);
 
-    if (!facts || set_platform(d, platform, err) < 0 ||
+    if (!facts || set_platform(d, choice->platform, err) < 0 ||
         choose_name(s->ref->name, facts, &d->name, err) < 0 ||
-        (d->fd = save_archive(s->ref, facts, err)) < 0)
+        open_image(s, facts, choice, err) < 0)
         return err_wrap(err, "containers-storage:%s", s->ref->name);
     return 0;
+}
+
+int source_still_there_storage(const struct source *s, struct err *err)
+{
+    const char *place = s->daemon.place;
+    _cleanup_free_ char *id = strndup(place, strcspn(place, " ")), *now = NULL;
+    _cleanup_json_ struct json_doc *doc = NULL;
+    bool missing = false;
+
+    if (!id)
+        return err_nomem(err);
+    const struct json *facts = podman_inspect(s->ref, id, &doc, &missing, err);
+    if (facts && !(now = layer_names_place(facts)))
+        return err_nomem(err);
+    if (!facts && !missing)
+        return err_wrap(err, "containers-storage:%s", s->ref->name);
+    if (now && strcmp(now, place) == 0)
+        return 0;
+    return err_set(err, ERR_SYSTEM,
+                   "containers-storage:%s: the image was removed from the store while it was read",
+                   s->ref->name);
 }
 
 int source_diff_ids_storage(const struct reference *ref, struct buf *out, struct err *err)

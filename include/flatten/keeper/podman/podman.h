@@ -27,6 +27,9 @@ bool podman_is_default(void) must_check;
 const struct json *podman_inspect(const struct reference *store, const char *name,
                                   struct json_doc **doc, bool *missing, struct err *err) must_check;
 
+/* Returns what `podman info` says of the host and the store, for the caller to free; or NULL. */
+struct json_doc *podman_info(const struct reference *store, struct err *err) must_check;
+
 /*
  * Writes an archive of the image to an empty regular file. `oci`: an oci-archive, else a
  * docker-archive; either without compression.
