@@ -29,6 +29,7 @@ struct archive_sink {
     off_t end;                /* of the members that are complete, bytes */
     struct digest_list blobs; /* in the archive: images may share some */
     bool layout_alone;        /* an oci-archive: no manifest.json */
+    bool no_layout;           /* neither index.json nor oci-layout */
 };
 
 /* The header of a regular file in the GNU format, mode 0644, owned by root. `name` is short. */
@@ -154,9 +155,10 @@ static int finish_archive(struct archive_sink *s, const struct sink_image *image
     static const char end_mark[2 * USTAR_BLOCK];
     _cleanup_buf_ struct buf index = BUF_INIT;
 
-    if (sink_index_json(images, count, &index, err) < 0 ||
-        add_member(s, "index.json", index.data, index.len, err) < 0 ||
-        add_member(s, "oci-layout", OCI_LAYOUT_JSON, sizeof(OCI_LAYOUT_JSON) - 1, err) < 0)
+    if (!s->no_layout &&
+        (sink_index_json(images, count, &index, err) < 0 ||
+         add_member(s, "index.json", index.data, index.len, err) < 0 ||
+         add_member(s, "oci-layout", OCI_LAYOUT_JSON, sizeof(OCI_LAYOUT_JSON) - 1, err) < 0))
         return -1;
     if (fd_pwrite_all(s->fd, end_mark, sizeof(end_mark), s->end, err) < 0)
         return -1;
@@ -193,6 +195,11 @@ static void release_sink(struct sink *base)
     cleanup_fd(&s->dir);
     digest_list_clear(&s->blobs);
     free(s);
+}
+
+void sink_archive_omit_layout(struct sink *sink)
+{
+    ((struct archive_sink *)sink)->no_layout = true;
 }
 
 /* Starts the file. One that it replaces hands on its permissions, whatever the umask. */

@@ -13,8 +13,14 @@ struct sink *sink_open_archive(const struct reference *ref, struct err *err) mus
 /* A docker-archive in a file without a name, which the sink takes, also after a failure. */
 struct sink *sink_open_unnamed(int fd, struct err *err) must_check;
 
+/* Leaves the OCI layout out of a docker-archive. */
+void sink_archive_omit_layout(struct sink *sink);
+
 /* The Docker daemon. `name` is the image's; NULL: each has its own. */
 struct sink *sink_open_daemon(const char *name, struct err *err) must_check;
+
+/* The store of podman. */
+struct sink *sink_open_storage(const struct reference *ref, struct err *err) must_check;
 
 /* A repository of a registry. */
 struct sink *sink_open_registry(const struct reference *ref, struct err *err) must_check;
