@@ -221,6 +221,7 @@ static void walk_request(struct walk *w, struct wire_request *r)
     switch (r->op) {
     case WIRE_SOURCE:
     case WIRE_DIFF_IDS:
+    case WIRE_STILL:
     case WIRE_FILE:
     case WIRE_BLOBS:
         walk_number(w, &r->number, WIRE_MOST_SOURCES - 1);
@@ -264,6 +265,7 @@ static void walk_reply(struct walk *w, struct wire_reply *r)
     walk_text(w, &r->name);
     walk_text(w, &r->os);
     walk_text(w, &r->architecture);
+    walk_text(w, &r->why);
     walk_bytes(w, &r->data, &r->len, WIRE_MOST_DOCUMENT);
 }
 

@@ -246,6 +246,13 @@ struct json_doc *engine_inspect(struct engine *e, const char *name, bool *missin
     return doc;
 }
 
+struct json_doc *engine_info(struct engine *e, struct err *err)
+{
+    long status;
+
+    return get_json(e, "/info", &status, err);
+}
+
 /* ---- images in and out ---- */
 
 static int take_file(void *ctx, const char *data, size_t len, struct err *err)

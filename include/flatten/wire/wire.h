@@ -27,6 +27,7 @@ enum wire_op {
     WIRE_HAS,        /* ask whether the destination has that layer: number, 0 or 1 */
     WIRE_IMAGE,      /* add an image to those to publish, or an index of those before it */
     WIRE_PUBLISH,    /* publish all of these */
+    WIRE_STILL,      /* ask whether the daemon still has source `number`, whose tree was walked */
     WIRE_DONE,       /* end: exit status, or an error; no reply */
 };
 
@@ -61,6 +62,7 @@ struct wire_reply {
     bool regular;                                     /* see struct source_archive */
     struct digest root;                               /* "": none */
     const char *root_type, *name, *os, *architecture; /* may be NULL */
+    const char *why;                                  /* see struct source_daemon */
     const char *data;
     size_t len;
 };

@@ -42,6 +42,9 @@ int engine_speaks(struct engine *e, unsigned minor, struct err *err) must_check;
 struct json_doc *engine_inspect(struct engine *e, const char *name, bool *missing,
                                 struct err *err) must_check;
 
+/* GET /info. Returns the document, for the caller to free, or NULL. */
+struct json_doc *engine_info(struct engine *e, struct err *err) must_check;
+
 /*
  * GET /images/NAME/get: writes the image, as docker save does, at the position of fd. `platform` is
  * JSON, for daemons that speak 1.48; or NULL. A daemon that fails on the way ends the archive
