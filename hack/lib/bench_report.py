@@ -9,6 +9,7 @@ import sys
 
 ARCHIVE, OCI = "flatten archive -> archive", "flatten oci gzip -> oci zstd-3"
 REGISTRY = "flatten registry -> registry"
+IMPORT = "docker import of the live bytes"
 TOGETHER = "igzip and zstd together"
 RATIOS = [
     ("archive -> archive, in the bound", ARCHIVE, ["bound of archive -> archive"]),
@@ -18,6 +19,9 @@ RATIOS = [
     ("gzip -> zstd-3, in igzip, zstd and SHA-256 together", OCI, ["igzip, zstd and SHA-256 together"]),
     ("registry -> registry, in max(transfer, work)", REGISTRY, ["transfer of the blobs", OCI]),
     ("docker export | import, in archive -> archive", "docker export | docker import", [ARCHIVE]),
+    ("archive -> daemon, in docker import of the live bytes", "flatten archive -> daemon", [IMPORT]),
+    ("daemon -> daemon, in docker import of the live bytes", "flatten daemon -> daemon", [IMPORT]),
+    ("daemon -> daemon, in docker export | docker import", "flatten daemon -> daemon", ["docker export | docker import"]),
     ("umoci, in gzip -> zstd-3", "umoci unpack and repack", [OCI]),
     ("buildah commit --squash, in gzip -> zstd-3", "buildah commit --squash", [OCI]),
     ("skopeo copy, in gzip -> zstd-3", "skopeo copy oci gzip -> oci", [OCI]),
