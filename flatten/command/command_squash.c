@@ -6,6 +6,7 @@
 #include "flatten/merge/merge.h"
 #include "flatten/merge/tree/semantics.h"
 #include "flatten/name/image_name.h"
+#include "flatten/stream/cpus.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -22,7 +23,8 @@ static const struct option_spec squash_options[] = {
      "zstd (1 to 19), gzip (0 to 3) or none; by default zstd:3 for OCI layouts, gzip:1 for "
      "registries and none for docker-archive and engines"},
     {"threads", 't', OPTION_NUMBER, FIELD(threads), "N", NULL,
-     "threads for zstd; by default all processors; the result is the same"},
+     "how many processors to use, for zstd and to unpack layers; by default all; the result is the "
+     "same"},
     {"max-size", 0, OPTION_NUMBER, FIELD(max_size), "GIB", NULL,
      "the largest size of an unpacked layer, and of a new one; by default 256"},
     RATIO_OPTION(FIELD),
@@ -86,7 +88,9 @@ static int prepare_run(const struct squash_command *c, struct squash_run *run, s
                        MERGE_MOST_LAYERS);
     if (compress_parse(c->compression ? c->compression : kind, &run->compress, err) < 0)
         return -1;
-    run->compress.threads = c->threads > UINT16_MAX ? UINT16_MAX : (unsigned)c->threads;
+    run->compress.threads = c->threads > UINT16_MAX ? UINT16_MAX
+                            : c->threads            ? (unsigned)c->threads
+                                                    : cpus_usable();
     if (c->max_size == 0 || c->max_size > MOST_GIB)
         return err_set(err, ERR_USAGE, "--max-size=%" PRIu64 ": expected 1 to %d", c->max_size,
                        MOST_GIB);

@@ -155,7 +155,7 @@ static int on_blobs(struct keeper *k, struct pending *p, struct outcome *out, st
 static int on_spool(struct keeper *k, struct pending *p, struct outcome *out, struct err *err)
 {
     (void)p;
-    if (k->spools++ == k->task->source_count)
+    if (k->spools++ == k->task->source_count + KEEPER_UNPACK_FILES)
         return breach(k, err, "too many temporary files");
     out->fd = temporary_file_open(err);
     out->close = true;

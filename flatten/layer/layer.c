@@ -102,8 +102,7 @@ static int open_archive(struct layer_reader *r, struct err *err)
         return err_nomem(err);
     if (archive_read_support_format_tar(r->archive) != ARCHIVE_OK ||
         archive_read_support_format_empty(r->archive) != ARCHIVE_OK ||
-        archive_read_open2(r->archive, r, NULL, on_read, r->checked ? NULL : on_skip, NULL) !=
-            ARCHIVE_OK)
+        archive_read_open2(r->archive, r, NULL, on_read, on_skip, NULL) != ARCHIVE_OK)
         return archive_failure(r, err);
     return 0;
 }

@@ -1,5 +1,8 @@
 #include "flatten/layer/layer_blob.h"
 
+#include "flatten/layer/layer_unpack.h"
+#include "flatten/layer/unpacker.h"
+
 int layer_compression(const struct layer *layer, enum compression *kind, struct err *err)
 {
     enum { MAGIC = 4 };
@@ -24,17 +27,24 @@ struct stream *layer_blob(const struct layer *layer, struct err *err)
     return stream_verify(s, &layer->digest, what, layer->hasher, err);
 }
 
-struct stream *layer_tar(const struct layer *layer, struct err *err)
+struct stream *layer_unpack(const struct layer *layer, struct err *err)
 {
     struct stream *s = layer_blob(layer, err);
-    char what[48];
 
     if (s)
         s = stream_unpack(s, layer->unpack, NULL, err);
-    if (!s) {
+    if (!s)
         err_wrap(err, "layer %u", layer->number);
+    return s;
+}
+
+struct stream *layer_unpack_ahead(const struct layer *layer, struct err *err)
+{
+    struct stream *s = layer_unpack(layer, err);
+    char what[48];
+
+    if (!s)
         return NULL;
-    }
     snprintf(what, sizeof(what), "layer %u, uncompressed", layer->number);
     struct ahead_options options = {
         .expected = layer->diff_id,
@@ -43,6 +53,15 @@ struct stream *layer_tar(const struct layer *layer, struct err *err)
         .hasher = layer->hasher,
     };
     return stream_verify_ahead(s, &options, err);
+}
+
+struct stream *layer_tar(const struct layer *layer, struct err *err)
+{
+    struct stream *s = NULL;
+
+    if (layer->unpacker && unpacker_open(layer->unpacker, layer, &s, err) < 0)
+        return NULL;
+    return s ? s : layer_unpack_ahead(layer, err);
 }
 
 struct stream *layer_tar_unchecked(const struct layer *layer, enum compression *kind,

@@ -83,13 +83,17 @@ static struct blob_store *remote_store(struct reader *r, size_t which, struct er
 
 /* ---- the source ---- */
 
-static int spool_from_keeper(void *ctx, struct err *err)
+int reader_temporary_file(struct reader *r, struct err *err)
 {
-    struct reader *r = ctx;
     const struct wire_request request = {.op = WIRE_SPOOL};
     _cleanup_answer_ struct answer a = ANSWER_INIT;
 
     return reader_ask(r, &request, &a, err) < 0 ? -1 : answer_fd(&a, err);
+}
+
+static int spool_from_keeper(void *ctx, struct err *err)
+{
+    return reader_temporary_file(ctx, err);
 }
 
 static int copy_text(const char *text, char **out, struct err *err)

@@ -235,9 +235,14 @@ static int write_checked(struct image *image, const struct squash_options *optio
                          struct err *err)
 {
     _cleanup_verifier_ struct verifier *verifier = verifier_new(image, err);
+    _cleanup_unpacker_ struct unpacker *unpacker = NULL;
     const struct checks checks = {hasher, verifier};
 
     if (!verifier)
+        return -1;
+    if (options->files.count > 0 &&
+        !(unpacker = unpacker_new(image, options->merged.kept, &options->files,
+                                  unpacker_threads(options->compress.threads), err)))
         return -1;
     if (write_all(image, options, &checks, sink, out, err) < 0) {
         verifier_explain(verifier, err);

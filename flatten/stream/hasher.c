@@ -15,9 +15,14 @@ struct hash_lane {
     struct err failure;
 };
 
+/* Two streams side by side gain nothing without SHA instructions: then each has a thread. */
+enum { STREAMS = 2 };
+
 struct hasher {
     struct hub *hub;
-    struct worker *worker;
+    struct worker *workers[STREAMS];
+    unsigned worker_count;
+    unsigned side_by_side; /* streams that a thread hashes at a time */
     struct hash_lane *lanes;
     bool over;
 };
@@ -43,7 +48,7 @@ static bool lane_next_piece(struct hash_lane *lane, struct hash_piece *out)
     const void *data;
     size_t len;
 
-    if (lane->done || !relay_ready(lane->relay, lane->consumer))
+    if (lane->busy || lane->done || !relay_ready(lane->relay, lane->consumer))
         return false;
     if (relay_present(lane->relay, lane->consumer, &data, &len, &lane->failure) <= 0) {
         lane->done = true;
@@ -55,11 +60,11 @@ static bool lane_next_piece(struct hash_lane *lane, struct hash_piece *out)
     return true;
 }
 
-static unsigned next_pieces(struct hasher *h, struct hash_piece out[2])
+static unsigned next_pieces(struct hasher *h, struct hash_piece out[STREAMS])
 {
     unsigned count = 0;
 
-    for (struct hash_lane *lane = h->lanes; lane && count < 2; lane = lane->next)
+    for (struct hash_lane *lane = h->lanes; lane && count < h->side_by_side; lane = lane->next)
         count += lane_next_piece(lane, &out[count]);
     return count;
 }
@@ -89,7 +94,7 @@ static void lane_finish_piece(const struct hash_piece *piece, const struct err *
 }
 
 /* Called with the lock, which it drops while it hashes. */
-static void hash_next(struct hasher *h, struct hash_piece pieces[2], unsigned count)
+static void hash_next(struct hasher *h, struct hash_piece pieces[STREAMS], unsigned count)
 {
     struct err err;
 
@@ -105,7 +110,7 @@ static void hash_next(struct hasher *h, struct hash_piece pieces[2], unsigned co
 static void hash_relays(void *ctx)
 {
     struct hasher *h = ctx;
-    struct hash_piece pieces[2];
+    struct hash_piece pieces[STREAMS];
 
     pthread_mutex_lock(&h->hub->lock);
     while (!h->over) {
@@ -118,30 +123,41 @@ static void hash_relays(void *ctx)
     pthread_mutex_unlock(&h->hub->lock);
 }
 
+static int start_workers(struct hasher *h, struct err *err)
+{
+    unsigned threads = sha256_pair_supported() ? 1 : STREAMS;
+
+    h->side_by_side = STREAMS / threads;
+    if (!(h->hub = hub_new(err)))
+        return -1;
+    for (; h->worker_count < threads; h->worker_count++)
+        if (!(h->workers[h->worker_count] = worker_start(hash_relays, h, err)))
+            return -1;
+    return 0;
+}
+
 struct hasher *hasher_new(struct err *err)
 {
-    struct hasher *h = calloc(1, sizeof(*h));
+    _cleanup_hasher_ struct hasher *h = calloc(1, sizeof(*h));
 
     if (!h) {
         err_nomem(err);
         return NULL;
     }
-    if (!(h->hub = hub_new(err)) || !(h->worker = worker_start(hash_relays, h, err))) {
-        cleanup_hub(&h->hub);
-        free(h);
-        return NULL;
-    }
-    return h;
+    return start_workers(h, err) < 0 ? NULL : steal_ptr(&h);
 }
 
 void hasher_free(struct hasher *h)
 {
-    pthread_mutex_lock(&h->hub->lock);
-    h->over = true;
-    pthread_cond_broadcast(&h->hub->changed);
-    pthread_mutex_unlock(&h->hub->lock);
-    worker_join(h->worker);
-    hub_free(h->hub);
+    if (h->hub) {
+        pthread_mutex_lock(&h->hub->lock);
+        h->over = true;
+        pthread_cond_broadcast(&h->hub->changed);
+        pthread_mutex_unlock(&h->hub->lock);
+    }
+    while (h->worker_count > 0)
+        worker_join(h->workers[--h->worker_count]);
+    cleanup_hub(&h->hub);
     free(h);
 }
 

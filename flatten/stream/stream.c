@@ -111,7 +111,22 @@ static void file_release(struct stream *s)
     free(s);
 }
 
-static const struct stream_ops file_ops = {file_peek, file_advance, file_release, NULL};
+/* The last byte is always read, to find a file that is shorter than its range. */
+static uint64_t file_skip(struct stream *s, uint64_t len)
+{
+    struct file_stream *f = (struct file_stream *)s;
+
+    if (!f->ranged || f->at != f->len || f->left == 0)
+        return 0;
+    if (len >= f->left)
+        len = f->left - 1;
+    f->offset += (off_t)len;
+    f->left -= len;
+    f->most = AFTER_SKIP;
+    return len;
+}
+
+static const struct stream_ops file_ops = {file_peek, file_advance, file_release, NULL, file_skip};
 
 static struct file_stream *file_new(int fd, size_t size, struct err *err)
 {
@@ -139,19 +154,9 @@ struct stream *stream_range(int fd, off_t offset, uint64_t length, struct err *e
     return &f->base;
 }
 
-/* The last byte is always read, to find a file that is shorter than its range. */
 uint64_t stream_skip(struct stream *s, uint64_t len)
 {
-    struct file_stream *f = (struct file_stream *)s;
-
-    if (s->ops != &file_ops || !f->ranged || f->at != f->len || f->left == 0)
-        return 0;
-    if (len >= f->left)
-        len = f->left - 1;
-    f->offset += (off_t)len;
-    f->left -= len;
-    f->most = AFTER_SKIP;
-    return len;
+    return s->ops->skip ? s->ops->skip(s, len) : 0;
 }
 
 struct stream *stream_fd(int fd, struct err *err)
@@ -230,7 +235,7 @@ static void verify_release(struct stream *s)
 struct stream *stream_verify(struct stream *inner, const struct digest *expected, const char *what,
                              struct hasher *hasher, struct err *err)
 {
-    static const struct stream_ops ops = {verify_peek, verify_advance, verify_release, NULL};
+    static const struct stream_ops ops = {verify_peek, verify_advance, verify_release, NULL, NULL};
     _cleanup_stream_ struct stream *owned = inner;
     _cleanup_free_ struct verify_stream *v = calloc(1, sizeof(*v));
     _cleanup_free_ char *label = strdup(what);
@@ -279,7 +284,7 @@ static void count_release(struct stream *s)
 
 struct stream *stream_count(struct stream *inner, _Atomic uint64_t *count, struct err *err)
 {
-    static const struct stream_ops ops = {count_peek, count_advance, count_release, NULL};
+    static const struct stream_ops ops = {count_peek, count_advance, count_release, NULL, NULL};
     struct count_stream *c = malloc(sizeof(*c));
 
     if (!c) {

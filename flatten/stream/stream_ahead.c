@@ -110,7 +110,7 @@ static void ahead_release(struct stream *base)
 struct stream *stream_verify_ahead(struct stream *inner, const struct ahead_options *options,
                                    struct err *err)
 {
-    static const struct stream_ops ops = {ahead_peek, ahead_advance, ahead_release, NULL};
+    static const struct stream_ops ops = {ahead_peek, ahead_advance, ahead_release, NULL, NULL};
     struct ahead_stream *s = calloc(1, sizeof(*s));
     struct hasher *hasher = options->hasher;
 

@@ -160,7 +160,7 @@ static void gzip_release(struct stream *s)
 
 struct stream *stream_gunzip(struct stream *inner, struct err *err)
 {
-    static const struct stream_ops ops = {gzip_peek, gzip_advance, gzip_release, gzip_read};
+    static const struct stream_ops ops = {gzip_peek, gzip_advance, gzip_release, gzip_read, NULL};
     struct gzip_stream *g = malloc(sizeof(*g));
 
     if (!g) {

@@ -62,7 +62,8 @@ static void unpack_release(struct stream *s)
 struct stream *stream_unpack(struct stream *inner, struct unpack_budget *budget,
                              enum compression *kind, struct err *err)
 {
-    static const struct stream_ops ops = {unpack_peek, unpack_advance, unpack_release, unpack_read};
+    static const struct stream_ops ops = {unpack_peek, unpack_advance, unpack_release, unpack_read,
+                                          NULL};
     struct stream *counted = budget ? stream_count(inner, &budget->in, err) : inner;
     struct stream *plain = counted ? stream_decompress(counted, kind, err) : NULL;
 

@@ -98,7 +98,7 @@ static void zstd_release(struct stream *s)
 
 struct stream *stream_unzstd(struct stream *inner, struct err *err)
 {
-    static const struct stream_ops ops = {zstd_peek, zstd_advance, zstd_release, zstd_read};
+    static const struct stream_ops ops = {zstd_peek, zstd_advance, zstd_release, zstd_read, NULL};
     struct zstd_stream *z = malloc(sizeof(*z));
     ZSTD_DCtx *ctx = ZSTD_createDCtx();
 

@@ -13,7 +13,7 @@ bench_docker_lines() {
         printf 'docker import of the live bytes\t%s docker import "$LIVE" bench:flat\n' "$fresh"
         printf 'docker export | docker import\t%s docker export bench | docker import - bench:flat\n' "$fresh"
         printf 'flatten archive -> daemon\t%s TMPDIR=$OUT/none "$FLATTEN" -q docker-archive:%q docker-daemon:bench:flat\n' \
-            "$fresh" "$dir/image/image.tar"
+            "$fresh" "$image/image.tar"
         printf 'flatten daemon -> daemon\t%s "$FLATTEN" -q docker-daemon:bench:latest docker-daemon:bench:flat\n' "$fresh"
     }
 }

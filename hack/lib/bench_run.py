@@ -3,12 +3,12 @@
 
 FILE has a line a command, "LABEL<TAB>SHELL", run in turn by `bash -ec` with $OUT, a new directory that
 is removed afterwards. Preparations before a line `: START` do not count. Prints
-"LABEL<TAB>wall<TAB>cpu<TAB>peak RSS in MB<TAB>temporary disk in MB<TAB>output in MB" with medians.
+"LABEL<TAB>wall<TAB>cpu<TAB>peak RSS in MB<TAB>temporary disk in MB<TAB>output in MB", each with the values of
+all turns, separated by commas: bench_report.py reads them.
 A command whose label starts with "-" is slow and runs only once.
 """
 import os
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -78,7 +78,7 @@ def main():
                 continue
             results[label].append(measure(shell))
     for label, rows in results.items():
-        print("\t".join([label.lstrip("-")] + ["%.3f" % statistics.median(column)
+        print("\t".join([label.lstrip("-")] + [",".join("%.3f" % value for value in column)
                                                for column in zip(*rows)]))
 
 

@@ -27,6 +27,8 @@ void squash_run_clear(struct squash_run *run)
     free(run->jobs);
     free(run->entries);
     free(run->places);
+    while (run->unpack_file_count > 0)
+        cleanup_fd(&run->unpack_files[--run->unpack_file_count]);
     cleanup_source(&run->source);
     cleanup_source(&run->base);
 }
@@ -158,6 +160,31 @@ static int explain_room(const struct squash_run *run, struct err *err)
     return err_wrap(err, "the new layer's temporary file (set TMPDIR)");
 }
 
+static bool has_compressed_layer(const struct image *image)
+{
+    for (size_t i = 0; i < image->layer_count; i++)
+        if (is_read_again(&image->layers[i]))
+            return true;
+    return false;
+}
+
+/* Opens the files for layers that are unpacked ahead. Without any, the readers unpack them. */
+static struct unpacker_files open_unpack_files(struct squash_run *run, const struct image *image)
+{
+    size_t wanted = 2 * (size_t)unpacker_threads(run->compress.threads);
+    struct err ignored;
+
+    if (run->unpack_file_count == 0 && has_compressed_layer(image)) {
+        while (run->unpack_file_count < wanted && run->unpack_file_count < KEEPER_UNPACK_FILES) {
+            int fd = reader_temporary_file(run->reader, &ignored);
+            if (fd < 0)
+                break;
+            run->unpack_files[run->unpack_file_count++] = fd;
+        }
+    }
+    return (struct unpacker_files){run->unpack_files, run->unpack_file_count};
+}
+
 static int squash_job(struct squash_run *run, struct squash_job *job, struct sink *sink,
                       struct err *err)
 {
@@ -170,6 +197,7 @@ static int squash_job(struct squash_run *run, struct squash_job *job, struct sin
                                                 .semantics = semantics_named(c->semantics),
                                                 .max_size = c->max_size << 30},
                                      .compress = run->compress,
+                                     .files = open_unpack_files(run, job->image),
                                      .into = (size_t)c->into,
                                      .readable = c->verify,
                                      .alone = !run->places && run->count == 1,

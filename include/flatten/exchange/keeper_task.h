@@ -6,6 +6,10 @@
 
 #include <stddef.h>
 
+/* Temporary files that a reader may ask for, beside one for each source: to unpack layers
+ * (unpacker.h). */
+enum { KEEPER_UNPACK_FILES = 16 };
+
 struct keeper_task {
     const struct reference *sources;
     size_t source_count;                 /* at most WIRE_MOST_SOURCES (wire.h) */

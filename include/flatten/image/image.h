@@ -31,6 +31,7 @@ struct layer {
     _Atomic uint64_t *progress;   /* borrowed: grows as the blob is read; may be NULL */
     struct hasher *hasher;        /* borrowed: hashes the blob; NULL: each reader has its own */
     struct verifier *verifier;    /* borrowed: checks the blob instead of readers; or NULL */
+    struct unpacker *unpacker;    /* borrowed: unpacks it ahead of its reader; or NULL */
     bool blob_is_tar; /* with a verifier: uncompressed, so that the check of the blob is enough */
 };
 

@@ -30,6 +30,9 @@ struct source *reader_source(struct reader *r, size_t which, struct err *err) mu
 /* Asks the daemon for the diff_ids of task->sources[which]: an image that has these and no more. */
 struct image *reader_diff_ids(struct reader *r, size_t which, struct err *err) must_check;
 
+/* Asks for an empty temporary file without a name. Returns a descriptor, the caller's, or -1. */
+int reader_temporary_file(struct reader *r, struct err *err) must_check;
+
 /* Asks for the destination, once. The caller frees it; the reader outlives it. */
 struct sink *reader_sink(struct reader *r, struct err *err) must_check;
 

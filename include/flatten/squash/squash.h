@@ -8,6 +8,7 @@
 #include "flatten/exchange/sink.h"
 #include "flatten/image/image.h"
 #include "flatten/layer/layer_writer.h"
+#include "flatten/layer/unpacker.h"
 #include "flatten/merge/merged.h"
 
 struct squashed;
@@ -15,9 +16,10 @@ struct squashed;
 struct squash_options {
     struct merged_options merged; /* merged.kept: how many layers stay */
     struct compress_options compress;
-    size_t into;   /* how many new layers to make, at most */
-    bool readable; /* fill squashed.result */
-    bool alone;    /* no other image is published with this one */
+    struct unpacker_files files; /* for layers that are unpacked ahead of the merge; perhaps none */
+    size_t into;                 /* how many new layers to make, at most */
+    bool readable;               /* fill squashed.result */
+    bool alone;                  /* no other image is published with this one */
     /* Images written through the same sink before: equal layers are not written again. */
     const struct squashed *const *earlier; /* borrowed */
     size_t earlier_count;

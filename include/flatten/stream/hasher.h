@@ -1,6 +1,7 @@
 /*
  * A thread that computes the SHA-256 of the bytes that pass through relays, of two at a time
- * (sha256_pair.h): those of a layer that is checked, and those of the new layer.
+ * (sha256_pair.h): those of a layer that is checked, and those of the new layer. Processors without
+ * SHA instructions get two threads instead.
  */
 #ifndef FLATTEN_HASHER_H
 #define FLATTEN_HASHER_H
@@ -10,10 +11,10 @@
 
 struct hasher;
 
-/* Starts the thread. NULL on failure. */
+/* Starts the threads. NULL on failure. */
 struct hasher *hasher_new(struct err *err) must_check;
 
-/* Stops the thread. All lanes must have been freed. */
+/* Stops the threads. All lanes must have been freed. */
 void hasher_free(struct hasher *h);
 
 DEFINE_CLEANUP(hasher, struct hasher, hasher_free)

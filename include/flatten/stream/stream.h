@@ -23,6 +23,8 @@ struct stream_ops {
     void (*release)(struct stream *s);
     /* As stream_read; NULL if the stream keeps bytes in a buffer anyway. */
     int (*read)(struct stream *s, void *to, size_t size, size_t *len, struct err *err);
+    /* As stream_skip; NULL if the stream cannot skip. */
+    uint64_t (*skip)(struct stream *s, uint64_t len);
 };
 
 struct stream {
@@ -67,7 +69,8 @@ struct stream *stream_range(int fd, off_t offset, uint64_t length, struct err *e
 
 /*
  * Skips up to `len` bytes without reading them, if all bytes that were peeked are used. Returns how
- * many: 0 at the end, and if the stream is no range of a file.
+ * many: 0 at the end, and if the stream is neither a range of a file nor a layer that was unpacked
+ * into one.
  */
 uint64_t stream_skip(struct stream *s, uint64_t len);
 

@@ -134,6 +134,22 @@ load lib/flatten
     diff -r out1 out
 }
 
+# From 6 processors on, compressed layers are unpacked into temporary files, several at once.
+@test "layers that are unpacked ahead give the same result and the same errors" {
+    ok -q --into=4 --compression=gzip "$IMAGES/old.tar" oci:packed
+    for way in --semantics=overlay --semantics=spec --into=2 --keep-base=1; do
+        ok -q --threads=1 "$way" oci:packed oci:one
+        ok -q --threads=20 "$way" oci:packed oci:many
+        TMPDIR=/nonexistent ok -q --threads=20 "$way" oci:packed oci:without
+        diff -r one many
+        diff -r one without
+        rm -r one many without
+    done
+    fails 5 "layer 2: dir/.wh.: a whiteout that names nothing" --threads=20 "oci:$IMAGES/bad-whiteout" oci:x
+    fails 6 "layer 2" --threads=20 "oci:$IMAGES/bad-digest" oci:x
+    [ ! -e x ]
+}
+
 later_than() { [ "$SECONDS" -gt "$1" ]; }
 
 @test "the same input gives the same bytes, at any time" {

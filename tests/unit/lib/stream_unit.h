@@ -45,7 +45,7 @@ static inline void memory_release(struct stream *s)
 
 static inline struct stream *memory_stream(const void *data, size_t len, size_t step)
 {
-    static const struct stream_ops ops = {memory_peek, memory_advance, memory_release, NULL};
+    static const struct stream_ops ops = {memory_peek, memory_advance, memory_release, NULL, NULL};
     struct memory_stream *m = malloc(sizeof(*m));
 
     assert_non_null(m);

@@ -47,6 +47,8 @@ struct squash_run {
     struct source *source, *base; /* the two of `from`; base may be NULL */
     struct layer_selection selection;
     struct compress_options compress;
+    int unpack_files[KEEPER_UNPACK_FILES]; /* opened when they are first needed */
+    size_t unpack_file_count;
     char created[TIMESTAMP_SIZE]; /* "": keep the source's */
     size_t documents;             /* bytes of memory that configs and manifests take */
     bool outline;   /* open images without their layers, for a check before the work */
