@@ -91,7 +91,8 @@ def main():
     try:
         place = Place(os.path.abspath(args.flatten), work)
         try:
-            cases = [one for one in case.load() if (one.name in args.cases if args.cases else not one.own_only and one.name not in KNOWN)]
+            cases = [one for one in case.load()
+                     if (one.name in args.cases if args.cases else not one.own_only and one.name not in KNOWN)]
             return 0 if judge_all(place, cases) else 1
         finally:
             place.docker.close()
