@@ -136,6 +136,8 @@ static int verify_images(struct verify_command *c, const char *const names[2], s
         return err_wrap(err, "A");
     if (reference_parse(names[1], &b, err) < 0)
         return err_wrap(err, "B");
+    reference_choose_engine(&a, c->quiet);
+    reference_choose_engine(&b, c->quiet);
     a.registry = b.registry = (struct registry_options){c->insecure, c->retries, c->cert_dir, NULL};
     a.max_ratio = b.max_ratio = c->max_ratio;
     const struct reference sources[] = {a, b};

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-/* An image of the Docker daemon, which the keeper has downloaded as an archive. */
+/* An image of an engine, which the keeper has as an archive. */
 
 /*
  * A daemon before API 1.48 gives the platform that it has: not always the one that was asked for.
@@ -18,9 +18,9 @@ static int check_platform(const struct image *image, const struct source_daemon 
     const char *architecture = json_text(json_get(config, "architecture"));
 
     if (os && d->os && strcmp(os, d->os) != 0)
-        return err_set(err, ERR_USAGE, "the daemon's image is for %s, not %s", os, d->os);
+        return err_set(err, ERR_USAGE, "the engine's image is for %s, not %s", os, d->os);
     if (architecture && d->architecture && strcmp(architecture, d->architecture) != 0)
-        return err_set(err, ERR_USAGE, "the daemon's image is for %s, not %s", architecture,
+        return err_set(err, ERR_USAGE, "the engine's image is for %s, not %s", architecture,
                        d->architecture);
     return 0;
 }

@@ -158,6 +158,7 @@ static int fill_source(struct source *s, struct answer *a, struct reader *r, siz
     case TRANSPORT_DOCKER_ARCHIVE:
         return fill_archive(&s->archive, a, r, err);
     case TRANSPORT_DOCKER_DAEMON:
+    case TRANSPORT_STORAGE:
         return fill_daemon(&s->daemon, a, r, which, err);
     case TRANSPORT_REGISTRY:
         s->registry.store = remote_store(r, which, err);
@@ -177,7 +178,7 @@ struct source *reader_source(struct reader *r, size_t which, struct err *err)
     return steal_ptr(&s);
 }
 
-/* ---- what the daemon says of layers ---- */
+/* ---- what an engine says of layers ---- */
 
 struct image *reader_diff_ids(struct reader *r, size_t which, struct err *err)
 {

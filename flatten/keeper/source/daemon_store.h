@@ -13,12 +13,4 @@
 int daemon_store_walk(struct source_daemon *d, struct engine *e, const struct json *facts,
                       struct err *why) must_check;
 
-/* Returns a text with the image's Id and the directories of its layers, for the caller to free; or
- * NULL. */
-char *daemon_store_place(const struct json *facts) must_check;
-
-/* ERR_SYSTEM if a directory of that text is gone: something other than the daemon has removed it.
- */
-int daemon_store_check(const char *place, struct err *err) must_check;
-
 #endif

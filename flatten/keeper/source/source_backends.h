@@ -18,6 +18,20 @@ int source_find_layout(struct source *s, struct err *err) must_check;
 int source_find_daemon(struct source *s, const struct source_choice *choice,
                        struct err *err) must_check;
 
+/* Walks the image, or has podman save it into a temporary file. */
+int source_find_storage(struct source *s, const struct source_choice *choice,
+                        struct err *err) must_check;
+
+/* source_diff_ids, of the daemon and of podman. */
+int source_diff_ids_daemon(const struct reference *ref, struct buf *out,
+                           struct err *err) must_check;
+int source_diff_ids_storage(const struct reference *ref, struct buf *out,
+                            struct err *err) must_check;
+
+/* source_still_there, of the daemon and of podman. */
+int source_still_there_daemon(const struct source *s, struct err *err) must_check;
+int source_still_there_storage(const struct source *s, struct err *err) must_check;
+
 /* Fetches the manifest or index that the reference names, and opens a store for the rest. */
 int source_find_registry(struct source *s, struct err *err) must_check;
 

@@ -3,6 +3,7 @@
 #include "flatten/keeper/files/temporary_file.h"
 #include "flatten/keeper/http/engine_api.h"
 #include "flatten/keeper/source/daemon_store.h"
+#include "flatten/keeper/source/layer_names.h"
 #include "flatten/keeper/source/source_open.h"
 #include "flatten/name/image_name.h"
 
@@ -195,7 +196,7 @@ int source_find_daemon(struct source *s, const struct source_choice *choice, str
     return 0;
 }
 
-int source_still_there(const struct source *s, struct err *err)
+int source_still_there_daemon(const struct source *s, struct err *err)
 {
     const char *place = s->daemon.place;
     _cleanup_free_ char *id = strndup(place, strcspn(place, " ")), *now = NULL;
@@ -203,19 +204,19 @@ int source_still_there(const struct source *s, struct err *err)
     bool missing = false;
     _cleanup_json_ struct json_doc *doc = e ? engine_inspect(e, id, &missing, err) : NULL;
 
-    if (!id || (doc && !(now = daemon_store_place(json_root(doc)))))
+    if (!id || (doc && !(now = layer_names_place(json_root(doc)))))
         return err_nomem(err);
     if (!doc && !missing)
         return err_wrap(err, "docker-daemon:%s", s->ref->name);
     if (now && strcmp(now, place) == 0)
-        return daemon_store_check(place, err) < 0 ? err_wrap(err, "docker-daemon:%s", s->ref->name)
-                                                  : 0;
+        return layer_names_check(place, err) < 0 ? err_wrap(err, "docker-daemon:%s", s->ref->name)
+                                                 : 0;
     return err_set(err, ERR_SYSTEM,
                    "docker-daemon:%s: the image was removed from the daemon while it was read",
                    s->ref->name);
 }
 
-int source_diff_ids(const struct reference *ref, struct buf *out, struct err *err)
+int source_diff_ids_daemon(const struct reference *ref, struct buf *out, struct err *err)
 {
     _cleanup_engine_ struct engine *e = engine_open(err);
     _cleanup_json_ struct json_doc *doc = e ? engine_inspect(e, ref->name, NULL, err) : NULL;

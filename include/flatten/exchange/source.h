@@ -40,19 +40,19 @@ struct source_registry {
     char *name;               /* of the image, "HOST/NAME:TAG"; NULL for a digest */
 };
 
-/* docker-daemon */
+/* docker-daemon, containers-storage */
 struct source_daemon {
-    int fd;                  /* owned: an archive in a regular file, as docker save writes it; or
-                                the socket of a walk (walk.h), if there is a config */
+    int fd;                  /* owned: an archive in a regular file, as the engine saves it; or the
+                                socket of a walk (walk.h), if there is a config */
     struct buf config;       /* of an image whose tree is walked; else empty */
-    uint64_t size;           /* of the files in all of its layers, bytes */
-    char *place;             /* for the keeper: where the daemon has the layers of a walk */
+    uint64_t size;           /* of the files in all of its layers, bytes; 0: not known */
+    char *place;             /* for the keeper: where the engine has the layers of a walk */
     char *why;               /* why the tree is not walked, though it would do; or NULL */
-    source_still *still;     /* for the reader: checks that the daemon has the image, still */
+    source_still *still;     /* for the reader: checks that the engine has the image, still */
     void *still_ctx;         /* borrowed */
     size_t number;           /* of the source: for `still` */
     char *name;              /* of the image, "NAME:TAG"; or NULL */
-    char *os, *architecture; /* that the daemon was asked for; or NULL */
+    char *os, *architecture; /* that the engine was asked for; or NULL */
 };
 
 struct source {
