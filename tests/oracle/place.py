@@ -2,8 +2,9 @@
 """place.py --flatten PATH [CASE...]: an image that flatten reads in dockerd's store against the same as an archive.
 
 Each case that dockerd loads is flattened by name, with a TMPDIR that does not exist, so that docker save is no way
-out. `flatten verify` compares the result with the archive, which the other oracles are for. The known differences:
-dockerd itself loses or changes something when it unpacks, or makes a directory that no entry describes, dated now.
+out. `flatten verify` compares the result with the archive, which the other oracles are for. A directory that no entry
+describes may differ in its time, which is that of the unpacking. Cases that are `own_only` are left out: dockerd itself
+loses or changes something when it unpacks them.
 """
 import argparse
 import os
@@ -17,8 +18,11 @@ import daemons
 import engines
 import images
 
-DATED_NOW = "a directory without an entry is dated by the unpacking"
-KNOWN = {}
+KNOWN = {
+    "xattr-rht-selinux": "the label is the host's, and left out",
+    "overlay-opaque-xattr": "the kernel acts on the attribute, as it does for a container",
+    "overlay-redirect-xattr": "the kernel acts on the attribute, as it does for a container",
+}
 
 
 def implies_directory(difference):
@@ -66,12 +70,10 @@ class Place:
 
 
 def judge_all(place, cases):
-    counts = {"same": 0, "said nothing": 0, "known": 0, "failed": 0}
+    counts = {"same": 0, "said nothing": 0, "failed": 0}
     for one in cases:
         wrong = place.judge(one)
         verdict = "said nothing" if wrong is None else "same" if not wrong else "failed"
-        if verdict == "failed" and one.name in KNOWN:
-            verdict = "known"
         if verdict == "failed":
             print("%s:\n%s" % (one.name, wrong))
         counts[verdict] += 1
@@ -89,7 +91,8 @@ def main():
     try:
         place = Place(os.path.abspath(args.flatten), work)
         try:
-            cases = [one for one in case.load() if not args.cases or one.name in args.cases]
+            cases = [one for one in case.load()
+                     if (one.name in args.cases if args.cases else not one.own_only and one.name not in KNOWN)]
             return 0 if judge_all(place, cases) else 1
         finally:
             place.docker.close()
