@@ -39,6 +39,18 @@ images_seen() { docker_cli images --all --quiet --no-trunc | sort -u; }
     expect_equal "$(images_seen)" "$before"
 }
 
+@test "import: flatten NAME needs no room in TMPDIR, neither to read nor to write" {
+    local before
+    before=$(images_seen)
+    run --separate-stderr no_room --quiet "$FB_LAYERS" docker-daemon:fb-in-place:1
+    expect_status 0
+    expect_equal "$stderr" ""
+    expect_equal "$(daemon_id fb-in-place:1)" "${lines[0]}"
+    expect_same_image "$FB_LAYERS" fb-in-place:1
+    docker_cli rmi fb-in-place:1 >/dev/null
+    expect_equal "$(images_seen)" "$before"
+}
+
 @test "import: gzip works as well, and twice gives the same image" {
     local once
     once=$(no_room --quiet "$FB_DIR/layers.tar" docker-daemon:fb-twice:1)
