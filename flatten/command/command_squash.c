@@ -42,6 +42,8 @@ static const struct option_spec squash_options[] = {
      "before publishing, prove that the result unpacks to the source's tree"},
     REGISTRY_OPTIONS(FIELD),
     {"json", 0, OPTION_FLAG, FIELD(json), NULL, NULL, "print the result as JSON"},
+    {"verbose", 'v', OPTION_FLAG, FIELD(verbose), NULL, NULL,
+     "say why an image of the daemon is not read where its layers lie"},
     {"quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL, NULL, "print only errors"},
     {0},
 };

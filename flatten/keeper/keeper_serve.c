@@ -209,13 +209,13 @@ static int on_begin(struct keeper *k, struct pending *p, struct outcome *out, st
 {
     off_t offset;
 
-    (void)p;
     if (!k->sink)
         return breach(k, err, "a layer for no destination");
-    if (sink_begin_layer(k->sink, &out->fd, &offset, err) < 0)
+    if (sink_begin_layer(k->sink, p->request.number == 1, &out->fd, &offset, err) < 0)
         return wrap_path(k, err);
     k->begun = true;
-    out->reply.offset = (uint64_t)offset;
+    out->reply.number = offset < 0;
+    out->reply.offset = offset < 0 ? 0 : (uint64_t)offset;
     return 0;
 }
 
@@ -234,7 +234,7 @@ static int on_has(struct keeper *k, struct pending *p, struct outcome *out, stru
 {
     if (!k->sink)
         return breach(k, err, "a layer for no destination");
-    int rc = sink_has_layer(k->sink, &p->request.layer, err);
+    int rc = sink_has_layer(k->sink, p->request.number, &p->request.layer, err);
     if (rc < 0)
         return -1;
     out->reply.number = (uint64_t)rc;
@@ -366,6 +366,8 @@ static int on_done(struct keeper *k, struct pending *p, struct outcome *out, str
     if (k->status >= 0)
         return 0;
     *err = p->request.err;
+    if (k->sink)
+        sink_explain(k->sink, err);
     return -1;
 }
 

@@ -314,6 +314,11 @@ static uint32_t hash_attributes(struct archive_entry *header)
     return (uint32_t)hash_bytes(numbers, sizeof(numbers), sum);
 }
 
+static bool is_owner(int64_t id)
+{
+    return id >= 0 && id <= UINT32_MAX;
+}
+
 /* Rejects entries that no engine could unpack, and entries that would cost too much. */
 static int check_limits(const struct layer_reader *r, struct archive_entry *header, bool sparse,
                         struct err *err)
@@ -338,6 +343,9 @@ static int check_limits(const struct layer_reader *r, struct archive_entry *head
     if (archive_entry_symlink(header) && strlen(archive_entry_symlink(header)) >= PATH_MAX)
         return err_set(err, ERR_LIMIT, "a symbolic link to a path of %zu bytes",
                        strlen(archive_entry_symlink(header)));
+    if (!is_owner(archive_entry_uid(header)) || !is_owner(archive_entry_gid(header)))
+        return err_set(err, ERR_LIMIT, "the owner %lld:%lld, which is not two numbers of 32 bits",
+                       (long long)archive_entry_uid(header), (long long)archive_entry_gid(header));
     if (archive_entry_xattr_count(header) > LAYER_MOST_XATTRS)
         return err_set(err, ERR_LIMIT, "more than %d extended attributes", LAYER_MOST_XATTRS);
     if (sparse && (uint64_t)archive_entry_size(header) > most_sparse)

@@ -86,7 +86,7 @@ static int put_range(struct tree_merge *t, int fd, uint64_t at, uint64_t end, st
         if (n < 0)
             return err_sys(err, "cannot read the file");
         if (n == 0)
-            return err_set(err, ERR_FORMAT, "it became shorter while it was read");
+            return err_set(err, ERR_FORMAT, "its size changed while it was read");
         if (entry_sink_data(t->sink, t->block, (uint64_t)n, err) < 0)
             return -1;
         if (t->tree->progress)
@@ -122,7 +122,10 @@ static int put_content(struct tree_merge *t, int fd, uint64_t size, struct err *
             return -1;
         at = hole;
     }
-    return 0;
+    /* Behind the end of a file there is a hole as well. */
+    return lseek(fd, 0, SEEK_END) == (off_t)size
+               ? 0
+               : err_set(err, ERR_FORMAT, "its size changed while it was read");
 }
 
 /* ---- the walk ---- */

@@ -230,13 +230,18 @@ static void walk_request(struct walk *w, struct wire_request *r)
         else if (r->op == WIRE_BLOBS)
             walk_blobs(w, r);
         return;
+    case WIRE_BEGIN:
+        walk_number(w, &r->number, 1);
+        return;
     case WIRE_SPOOL:
     case WIRE_SINK:
-    case WIRE_BEGIN:
     case WIRE_PUBLISH:
         return;
-    case WIRE_END:
     case WIRE_HAS:
+        walk_number(w, &r->number, WIRE_MOST_BLOBS);
+        walk_layer(w, &r->layer);
+        return;
+    case WIRE_END:
         walk_layer(w, &r->layer);
         return;
     case WIRE_IMAGE:

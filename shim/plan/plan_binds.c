@@ -50,27 +50,52 @@ static bool is_volume(const struct planner *p, const struct spec_mount *mount)
 
 /* ---- targets ---- */
 
-/* True for targets below /dev that engines mount by themselves, from the host or from their state.
+/*
+ * True for mounts below /dev that engines make by themselves: file systems of the kernel, binds of
+ * files of their own, and with --ipc=host those of the host.
  */
-static bool is_engines_target(const char *target)
+static bool is_engines_place(const struct planner *p, size_t i, const char *target)
 {
-    return strcmp(target, "/dev/shm") == 0 || strcmp(target, "/dev/mqueue") == 0 ||
-           strcmp(target, "/dev/termination-log") == 0;
+    const struct bind_source *s = &p->in->binds->sources[i];
+
+    if (strcmp(target, "/dev/termination-log") == 0)
+        return true;
+    if (strcmp(target, "/dev/shm") != 0 && strcmp(target, "/dev/mqueue") != 0)
+        return false;
+    return !p->in->spec->list[i].bind || s->own || s->open ||
+           (s->path && strcmp(s->path, target) == 0);
 }
 
-/* Returns the denied path that a mount there would replace, whole or in part; NULL if none. */
-static const char *denied_target(const struct policy_list *denied, const char *target)
+/* Returns the denied path that the mount would replace there, whole or in part; NULL if none. */
+static const char *denied_target(const struct planner *p, size_t i, const char *target)
 {
-    for (size_t i = 0; i < denied->count; i++) {
-        const char *path = denied->items[i];
+    const struct policy_list *denied = &p->in->policy->binds.targets_deny;
+
+    for (size_t n = 0; n < denied->count; n++) {
+        const char *path = denied->items[n];
         if (strcmp(path, target) == 0)
             return path;
-        if (strcmp(path, "/") == 0 || is_engines_target(target))
+        if (strcmp(path, "/") == 0 || is_engines_place(p, i, target))
             continue;
         if (path_is_beneath(target, path) || path_is_beneath(path, target))
             return path;
     }
     return NULL;
+}
+
+/* True for a tmpfs that root alone can write, as engines have it on /dev. */
+static bool is_roots(const struct spec_mount *mount)
+{
+    bool closed = false;
+
+    for (size_t i = 0; i < json_count(mount->options); i++) {
+        const char *text = json_text(json_at(mount->options, i));
+        if (text && (strncmp(text, "uid=", 4) == 0 || strncmp(text, "gid=", 4) == 0))
+            return false;
+        if (text && strncmp(text, "mode=", 5) == 0)
+            closed = strcmp(text, "mode=755") == 0 || strcmp(text, "mode=0755") == 0;
+    }
+    return closed;
 }
 
 /* True for a file system of the kernel in the place where engines mount it. */
@@ -85,7 +110,7 @@ static bool is_engines_own(const struct spec_mount *mount)
 
     for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
         if (strcmp(mount->type, own[i].type) == 0 && strcmp(mount->destination, own[i].target) == 0)
-            return true;
+            return strcmp(own[i].target, "/dev") != 0 || is_roots(mount);
     return strncmp(mount->type, "cgroup", 6) == 0 &&
            path_is_beneath(mount->destination, "/sys/fs/cgroup");
 }
@@ -384,10 +409,12 @@ static int judge_source(struct planner *p, struct plan_op *op, const struct spec
 {
     if (!op->bind.source->judged && p->in->policy->binds.fallback == BIND_ALLOW)
         return plan_decide(p, op, PLAN_KEPT, &p->in->policy->binds.place, "allowed");
-    if (!op->bind.source->judged)
+    if (!op->bind.source->judged) {
+        op->hint = "use a bind mount, a volume or a tmpfs";
         return plan_decide(p, op, PLAN_DENIED, &p->in->policy->binds.place,
                            "what a mount of type '%.32s' shows cannot be judged",
                            mount->type ? mount->type : "");
+    }
     if (!op->bind.source->path)
         return plan_decide(p, op, PLAN_DENIED, &p->in->policy->binds.place, "%s",
                            op->bind.source->problem);
@@ -409,10 +436,16 @@ static int judge_source(struct planner *p, struct plan_op *op, const struct spec
                                  : restrict_mount(p, op, mount->options, &r);
 }
 
+static int deny_target(struct planner *p, struct plan_op *op, const char *target, const char *why)
+{
+    op->hint = "choose another path in the container";
+    return plan_decide(p, op, PLAN_DENIED, &p->in->policy->binds.targets_deny.place,
+                       "nothing may be mounted over %s%s", target, why);
+}
+
 static int judge_mount(struct planner *p, size_t i)
 {
     const struct spec_mount *mount = &p->in->spec->list[i];
-    const struct policy_list *denied = &p->in->policy->binds.targets_deny;
     struct plan_op *op = plan_push(p, PLAN_BIND);
 
     if (!op || name_mount(p, op, mount) < 0)
@@ -422,15 +455,12 @@ static int judge_mount(struct planner *p, size_t i)
     op->bind.written = mount->source;
     op->bind.target = mount->destination;
     op->bind.access = ACCESS_RW;
-    const char *target = denied_target(denied, mount->destination);
+    const char *target = denied_target(p, i, mount->destination);
     if (target)
-        return plan_decide(p, op, PLAN_DENIED, &denied->place, "nothing may be mounted over %s",
-                           target);
-    target = op->bind.source->target ? denied_target(denied, op->bind.source->target) : NULL;
+        return deny_target(p, op, target, "");
+    target = op->bind.source->target ? denied_target(p, i, op->bind.source->target) : NULL;
     if (target)
-        return plan_decide(p, op, PLAN_DENIED, &denied->place,
-                           "nothing may be mounted over %s, where this leads in the container",
-                           target);
+        return deny_target(p, op, target, ", where this leads in the container");
     return judge_source(p, op, mount);
 }
 
@@ -438,13 +468,12 @@ static int judge_mount(struct planner *p, size_t i)
 static bool is_harmless(const struct planner *p, size_t i)
 {
     const struct spec_mount *mount = &p->in->spec->list[i];
-    const struct policy_list *denied = &p->in->policy->binds.targets_deny;
     const char *target = p->in->binds->sources[i].target;
 
     if (mount->bind || !is_virtual(mount))
         return false;
-    return !(target && denied_target(denied, target)) &&
-           (is_engines_own(mount) || !denied_target(denied, mount->destination));
+    return !(target && denied_target(p, i, target)) &&
+           (is_engines_own(mount) || !denied_target(p, i, mount->destination));
 }
 
 int plan_add_binds(struct planner *p)

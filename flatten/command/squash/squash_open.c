@@ -240,11 +240,24 @@ static int check_all_images(const struct squash_run *run, struct err *err)
     return rc;
 }
 
+/* Says why an engine's image takes a temporary file. */
+static void say_why(const struct squash_run *run)
+{
+    const struct reference *from = run->from;
+    const char *why = reference_is_engine(from) ? run->source->daemon.why : NULL;
+    bool docker = from->transport == TRANSPORT_DOCKER_DAEMON;
+
+    if (run->command->verbose && why)
+        log_info("%s%s: read as %s save writes it: %s", reference_prefix(from->transport),
+                 from->name, docker ? "docker" : "podman", why);
+}
+
 int squash_open_source(struct squash_run *run, struct err *err)
 {
     run->source = reader_source(run->reader, SQUASH_FROM, err);
     if (!run->source)
         return -1;
+    say_why(run);
     if (!run->command->all_images)
         return 0;
     if (source_places(run->source, &run->places, &run->place_count, err) < 0)

@@ -1,5 +1,6 @@
 #include "flatten/keeper/sink/sink_backends.h"
 
+#include "flatten/keeper/files/temporary_file.h"
 #include "flatten/keeper/podman/podman.h"
 #include "flatten/name/image_name.h"
 
@@ -21,9 +22,9 @@ struct storage_sink {
     char *name;                 /* NAME:TAG with a host; NULL: each image has its own */
 };
 
-static int begin_layer(struct sink *base, int *fd, off_t *offset, struct err *err)
+static int begin_layer(struct sink *base, bool once, int *fd, off_t *offset, struct err *err)
 {
-    return sink_begin_layer(((struct storage_sink *)base)->archive, fd, offset, err);
+    return sink_begin_layer(((struct storage_sink *)base)->archive, once, fd, offset, err);
 }
 
 static int end_layer(struct sink *base, const struct written_layer *layer, struct err *err)
@@ -31,9 +32,10 @@ static int end_layer(struct sink *base, const struct written_layer *layer, struc
     return sink_end_layer(((struct storage_sink *)base)->archive, layer, err);
 }
 
-static int has_layer(struct sink *base, const struct written_layer *layer, struct err *err)
+static int has_layer(struct sink *base, size_t position, const struct written_layer *layer,
+                     struct err *err)
 {
-    return sink_has_layer(((struct storage_sink *)base)->archive, layer, err);
+    return sink_has_layer(((struct storage_sink *)base)->archive, position, layer, err);
 }
 
 /* Returns the ID of the image, which the caller frees; NULL after an error or if it is missing. */
@@ -176,8 +178,11 @@ static int probe_podman(const struct storage_sink *s, struct err *err)
 
 struct sink *sink_open_storage(const struct reference *ref, struct err *err)
 {
-    static const struct sink_ops ops = {begin_layer, end_layer, publish_images, release_sink,
-                                        has_layer};
+    static const struct sink_ops ops = {.begin_layer = begin_layer,
+                                        .end_layer = end_layer,
+                                        .publish = publish_images,
+                                        .release = release_sink,
+                                        .has_layer = has_layer};
     struct storage_sink *s = NULL;
 
     if (ref->name && image_name_is_fixed(ref->name)) {
@@ -193,7 +198,7 @@ struct sink *sink_open_storage(const struct reference *ref, struct err *err)
     s->base.ops = &ops;
     s->to = ref;
     if ((ref->name && !(s->name = image_name_local(ref->name, err))) || probe_podman(s, err) < 0 ||
-        !(s->archive = sink_open_temporary(&s->fd, err))) {
+        (s->fd = temporary_file_open(err)) < 0 || !(s->archive = sink_open_unnamed(s->fd, err))) {
         err_wrap(err, "containers-storage:%s", ref->name ? ref->name : "");
         return NULL;
     }

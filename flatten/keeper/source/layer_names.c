@@ -1,6 +1,7 @@
 #include "flatten/keeper/source/layer_names.h"
 
 #include <string.h>
+#include <unistd.h>
 
 static const char layer_end[] = "/diff";
 
@@ -68,4 +69,17 @@ char *layer_names_place(const struct json *facts)
     const char *lower = json_text(json_get(data, "LowerDir"));
 
     return strf("%s %s:%s", id ? id : "", upper ? upper : "", lower ? lower : "");
+}
+
+int layer_names_check(const char *place, struct err *err)
+{
+    _cleanup_free_ char *copy = strdup(place);
+    char *rest = copy ? copy + strcspn(copy, " ") + 1 : NULL, *path;
+
+    if (!copy)
+        return err_nomem(err);
+    while ((path = strsep(&rest, ":")))
+        if (*path && access(path, F_OK) < 0)
+            return err_sys(err, "a layer vanished while the image was read: %s", path);
+    return 0;
 }

@@ -138,8 +138,8 @@ static int try_walk(struct source_daemon *d, struct engine *e, const struct json
     struct err why = ERR_INIT;
 
     if (!choice->walks)
-        return 0;
-    if (daemon_store_walk(d, e, facts, &why) == 0)
+        err_set(&why, ERR_UNSUPPORTED, "the options need its layers one by one");
+    else if (daemon_store_walk(d, e, facts, &why) == 0)
         return 1;
     return (d->why = strdup(why.msg)) ? 0 : err_nomem(err);
 }
@@ -209,7 +209,8 @@ int source_still_there_daemon(const struct source *s, struct err *err)
     if (!doc && !missing)
         return err_wrap(err, "docker-daemon:%s", s->ref->name);
     if (now && strcmp(now, place) == 0)
-        return 0;
+        return layer_names_check(place, err) < 0 ? err_wrap(err, "docker-daemon:%s", s->ref->name)
+                                                 : 0;
     return err_set(err, ERR_SYSTEM,
                    "docker-daemon:%s: the image was removed from the daemon while it was read",
                    s->ref->name);

@@ -11,11 +11,16 @@
 #include <string.h>
 #include <sys/xattr.h>
 
+struct name {
+    unsigned char type; /* d_type of readdir(3) */
+    char text[];
+};
+
 /* A directory that is being walked, and is the working directory while its entries are. */
 struct level {
     int fd;
-    size_t path_len; /* of its path, with the slash behind it */
-    char **names;
+    size_t path_len;     /* of its path, with the slash behind it */
+    struct name **names; /* sorted */
     size_t count, next;
 };
 
@@ -60,27 +65,32 @@ static int wrap_path(const struct walk *w, struct err *err)
 
 /* ---- directories ---- */
 
-static int add_name(struct level *l, size_t *cap, const char *name, struct err *err)
+static int add_name(struct level *l, size_t *cap, const struct dirent *e, struct err *err)
 {
-    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+    size_t size = strlen(e->d_name) + 1;
+
+    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
         return 0;
     if (l->count == *cap) {
         size_t more = *cap ? *cap * 2 : 32;
-        char **names = realloc(l->names, more * sizeof(*names));
+        struct name **names = realloc(l->names, more * sizeof(*names));
         if (!names)
             return err_nomem(err);
         l->names = names;
         *cap = more;
     }
-    if (!(l->names[l->count] = strdup(name)))
+    struct name *name = malloc(sizeof(*name) + size);
+    if (!name)
         return err_nomem(err);
-    l->count++;
+    name->type = e->d_type;
+    memcpy(name->text, e->d_name, size);
+    l->names[l->count++] = name;
     return 0;
 }
 
 static int compare_names(const void *a, const void *b)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
+    return strcmp((*(struct name *const *)a)->text, (*(struct name *const *)b)->text);
 }
 
 static int read_names(struct level *l, DIR *dir, struct err *err)
@@ -90,7 +100,7 @@ static int read_names(struct level *l, DIR *dir, struct err *err)
 
     errno = 0;
     while ((e = readdir(dir))) {
-        if (add_name(l, &cap, e->d_name, err) < 0)
+        if (add_name(l, &cap, e, err) < 0)
             return -1;
         errno = 0;
     }
@@ -241,8 +251,18 @@ static int send_entry(struct walk *w, const char *file, const struct stat *st, s
     return wire_send(w->socket, &w->message, fd, err);
 }
 
-static int walk_entry(struct walk *w, const char *file, struct err *err)
+/*
+ * overlayfs lists whiteouts in a directory that only one layer has, but does not find them. Any
+ * other name that is listed and not there belongs to a layer that is being removed.
+ */
+static bool is_whiteout(const struct name *name)
 {
+    return errno == ENOENT && name->type == DT_CHR;
+}
+
+static int walk_entry(struct walk *w, const struct name *name, struct err *err)
+{
+    const char *file = name->text;
     struct stat st;
 
     buf_truncate(&w->path, w->levels[w->depth - 1].path_len);
@@ -250,7 +270,7 @@ static int walk_entry(struct walk *w, const char *file, struct err *err)
     if (buf_check(&w->path, err) < 0)
         return -1;
     if (lstat(file, &st) < 0)
-        return err_sys(err, "cannot read its attributes");
+        return is_whiteout(name) ? 0 : err_sys(err, "cannot read its attributes");
     if (S_ISSOCK(st.st_mode))
         return 0;
     if (send_entry(w, file, &st, err) < 0)
