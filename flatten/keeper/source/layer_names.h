@@ -27,8 +27,7 @@ void layer_names_clear(struct layer_names *l);
  * NULL. */
 char *layer_names_place(const struct json *facts) must_check;
 
-/* ERR_SYSTEM if a directory of that text is gone: something other than the engine has removed it.
- */
+/* ERR_SYSTEM if a directory of that text is gone: something other than the engine has removed it. */
 int layer_names_check(const char *place, struct err *err) must_check;
 
 #endif

@@ -119,7 +119,9 @@ int source_still_there_storage(const struct source *s, struct err *err)
     if (!facts && !missing)
         return err_wrap(err, "containers-storage:%s", s->ref->name);
     if (now && strcmp(now, place) == 0)
-        return layer_names_check(place, err);
+        return layer_names_check(place, err) < 0
+                   ? err_wrap(err, "containers-storage:%s", s->ref->name)
+                   : 0;
     return err_set(err, ERR_SYSTEM,
                    "containers-storage:%s: the image was removed from the store while it was read",
                    s->ref->name);
