@@ -240,14 +240,16 @@ static int check_all_images(const struct squash_run *run, struct err *err)
     return rc;
 }
 
-/* Says why the daemon's image takes a temporary file. */
+/* Says why an engine's image takes a temporary file. */
 static void say_why(const struct squash_run *run)
 {
-    const char *why =
-        run->from->transport == TRANSPORT_DOCKER_DAEMON ? run->source->daemon.why : NULL;
+    const struct reference *from = run->from;
+    const char *why = reference_is_engine(from) ? run->source->daemon.why : NULL;
+    bool docker = from->transport == TRANSPORT_DOCKER_DAEMON;
 
     if (run->command->verbose && why)
-        log_info("docker-daemon:%s: read as docker save writes it: %s", run->from->name, why);
+        log_info("%s%s: read as %s save writes it: %s", reference_prefix(from->transport),
+                 from->name, docker ? "docker" : "podman", why);
 }
 
 int squash_open_source(struct squash_run *run, struct err *err)
