@@ -170,6 +170,7 @@ static int run_keeper(struct analyze_run *run, struct reference *references, str
     for (size_t i = 0; i < run->count; i++) {
         if (reference_parse(run->names[i], &references[i], err) < 0)
             return -1;
+        reference_choose_engine(&references[i], c->quiet);
         references[i].registry =
             (struct registry_options){c->insecure, c->retries, c->cert_dir, NULL};
         references[i].max_ratio = c->max_ratio;

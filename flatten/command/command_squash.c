@@ -20,7 +20,7 @@ static const struct option_spec squash_options[] = {
     {"last", 'l', OPTION_TEXT, FIELD(last), "N", NULL, "merge only the N newest layers"},
     {"compression", 'c', OPTION_TEXT, FIELD(compression), "KIND[:LEVEL]", NULL,
      "zstd (1 to 19), gzip (0 to 3) or none; by default zstd:3 for OCI layouts, gzip:1 for "
-     "registries and none for docker-archive and the daemon"},
+     "registries and none for docker-archive and engines"},
     {"threads", 't', OPTION_NUMBER, FIELD(threads), "N", NULL,
      "threads for zstd; by default all processors; the result is the same"},
     {"max-size", 0, OPTION_NUMBER, FIELD(max_size), "GIB", NULL,
@@ -42,6 +42,8 @@ static const struct option_spec squash_options[] = {
      "before publishing, prove that the result unpacks to the source's tree"},
     REGISTRY_OPTIONS(FIELD),
     {"json", 0, OPTION_FLAG, FIELD(json), NULL, NULL, "print the result as JSON"},
+    {"verbose", 'v', OPTION_FLAG, FIELD(verbose), NULL, NULL,
+     "say why an image of the daemon is not read where its layers lie"},
     {"quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL, NULL, "print only errors"},
     {0},
 };
@@ -51,7 +53,7 @@ const struct command_spec command_squash_spec = {
     .name = "squash",
     .operands = "SOURCE [DESTINATION]",
     .summary = "Merge an image's layers into one, keeping what a container sees.",
-    .details = "An image of the daemon becomes NAME:TAG-flat there when no destination is given.\n"
+    .details = "An image of an engine becomes NAME:TAG-flat there when no destination is given.\n"
                "The new image's ID and manifest digest go to standard output; for several\n"
                "platforms, the digest of their index. With --all-images there is a line for each\n"
                "image, with its name first; in the daemon (docker-daemon: alone) it is\n"
@@ -93,21 +95,22 @@ static int prepare_run(const struct squash_command *c, struct squash_run *run, s
 
 static int default_destination(const struct reference *from, struct reference *to, struct err *err)
 {
-    if (from->transport != TRANSPORT_DOCKER_DAEMON)
+    if (!reference_is_engine(from))
         return err_set(err, ERR_USAGE,
                        "a destination is missing, as in oci:DIR:TAG, docker-archive:FILE or "
                        "docker://HOST/NAME:TAG");
     if (image_name_is_fixed(from->name))
         return err_set(err, ERR_USAGE,
-                       "%s is an ID or a digest: give a destination, as in "
-                       "docker-daemon:NAME:TAG",
-                       from->name);
+                       "%s is an ID or a digest: give a destination, as in %sNAME:TAG", from->name,
+                       reference_prefix(from->transport));
     _cleanup_free_ char *tagged = image_name_tagged(from->name, err);
     if (!tagged)
         return -1;
-    to->transport = TRANSPORT_DOCKER_DAEMON;
+    to->transport = from->transport;
     to->name = strf("%s-flat", tagged);
-    return to->name ? 0 : err_nomem(err);
+    if (from->store)
+        to->store = strdup(from->store);
+    return to->name && (to->store || !from->store) ? 0 : err_nomem(err);
 }
 
 static int choose_destination(const struct squash_command *c, const struct operands *operands,
@@ -140,30 +143,37 @@ static int parse_base(const struct layer_selection *s, struct reference *out, st
 
 static bool holds_several(const struct reference *from)
 {
-    return from->transport != TRANSPORT_DOCKER_DAEMON && from->transport != TRANSPORT_REGISTRY;
+    return !reference_is_engine(from) && from->transport != TRANSPORT_REGISTRY;
 }
 
-/* With --all-images neither end names an image; without it an image in the daemon needs a name. */
+/* With --all-images neither end names an image; without it an image in an engine needs a name. */
 static int check_names(const struct squash_command *c, const struct reference *from,
                        const struct reference *to, struct err *err)
 {
-    bool is_daemon = to->transport == TRANSPORT_DOCKER_DAEMON;
+    bool is_engine = reference_is_engine(to);
+    const char *prefix = reference_prefix(to->transport);
 
     if (!c->all_images)
-        return !is_daemon || to->name
+        return !is_engine || to->name
                    ? 0
-                   : err_set(err, ERR_USAGE,
-                             "docker-daemon: needs a name, as in docker-daemon:NAME:TAG");
+                   : err_set(err, ERR_USAGE, "%s needs a name, as in %sNAME:TAG", prefix, prefix);
     if (!holds_several(from) || from->name)
         return err_set(err, ERR_USAGE,
                        "--all-images: the source must be an archive or a layout, without the name "
                        "of an image");
-    if ((to->path || is_daemon || to->name) && (!sink_holds_several(to) || to->name))
+    if ((to->path || is_engine || to->name) && (!sink_holds_several(to) || to->name))
         return err_set(err, ERR_USAGE,
                        "--all-images: the images keep their names: the destination must be "
-                       "docker-archive:FILE, oci:DIR, oci-archive:FILE or docker-daemon:, without "
-                       "a name");
+                       "docker-archive:FILE, oci:DIR, oci-archive:FILE, docker-daemon: or "
+                       "containers-storage:, without a name");
     return 0;
+}
+
+/* True if the tree that a container sees is enough: no layer is kept, split off or shown. */
+static bool needs_no_layers(const struct squash_command *c)
+{
+    return !c->keep_base && !c->last && c->into == 1 && !c->dry_run &&
+           semantics_named(c->semantics) == SEMANTICS_OVERLAY;
 }
 
 static int squash_image(const struct squash_command *c, const struct operands *operands,
@@ -172,12 +182,15 @@ static int squash_image(const struct squash_command *c, const struct operands *o
     _cleanup_reference_ struct reference from = {0}, base = {0}, to = {0};
     struct squash_run run = {.command = c, .to = &to};
 
-    if (platform_check(c->platform, err) < 0 ||
-        reference_parse(operands->list[0], &from, err) < 0 ||
-        choose_destination(c, operands, &from, &to, err) < 0 ||
+    if (platform_check(c->platform, err) < 0 || reference_parse(operands->list[0], &from, err) < 0)
+        return -1;
+    reference_choose_engine(&from, c->quiet);
+    if (choose_destination(c, operands, &from, &to, err) < 0 ||
         check_names(c, &from, &to, err) < 0 || prepare_run(c, &run, err) < 0 ||
         parse_base(&run.selection, &base, err) < 0)
         return -1;
+    reference_choose_engine(&base, c->quiet);
+    reference_choose_engine(&to, c->quiet);
     from.registry = base.registry = to.registry =
         (struct registry_options){c->insecure, c->retries, c->cert_dir, NULL};
     from.max_ratio = base.max_ratio = c->max_ratio;
@@ -186,7 +199,8 @@ static int squash_image(const struct squash_command *c, const struct operands *o
                                      .source_count = run.selection.base ? 2 : 1,
                                      .platform = c->platform,
                                      .destination = c->dry_run ? NULL : &to,
-                                     .all_images = c->all_images};
+                                     .all_images = c->all_images,
+                                     .walks = needs_no_layers(c)};
     run.from = sources;
     return keeper_run(&task, squash_in_sandbox, &run, err);
 }

@@ -1,5 +1,7 @@
 #include "flatten/command/reference_parse.h"
 
+#include "base/cli/log.h"
+#include "flatten/keeper/podman/podman.h"
 #include "flatten/name/image_name.h"
 #include "flatten/name/registry_ref.h"
 
@@ -7,15 +9,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const struct {
-    const char *prefix;
-    enum transport transport;
-} transports[] = {
-    {"oci:", TRANSPORT_OCI},
-    {"oci-archive:", TRANSPORT_OCI_ARCHIVE},
-    {"docker-archive:", TRANSPORT_DOCKER_ARCHIVE},
-    {"docker-daemon:", TRANSPORT_DOCKER_DAEMON},
-    {"docker://", TRANSPORT_REGISTRY},
+static const enum transport transports[] = {
+    TRANSPORT_OCI,           TRANSPORT_OCI_ARCHIVE, TRANSPORT_DOCKER_ARCHIVE,
+    TRANSPORT_DOCKER_DAEMON, TRANSPORT_REGISTRY,    TRANSPORT_STORAGE,
 };
 
 /* Splits PATH[:NAME] at the first colon, as containers-transports(5) does. */
@@ -66,6 +62,58 @@ static int set_daemon(const char *name, bool destination, struct reference *out,
     if (!*name)
         return err_set(err, ERR_USAGE, "docker-daemon: needs a name, as in docker-daemon:NAME:TAG");
     if (strpbrk(name, " \t\n?#%"))
+        return err_set(err, ERR_USAGE, "'%s' is not the name of an image", name);
+    out->name = strdup(name);
+    return out->name ? 0 : err_nomem(err);
+}
+
+/*
+ * Takes "[DRIVER@]ROOT[+RUN]" between brackets (containers-storage(5)): podman gets its parts as
+ * options. Returns what follows, or NULL.
+ */
+static const char *take_store(const char *text, struct reference *out, struct err *err)
+{
+    static const char driver[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+    const char *end = strchr(text, ']');
+    size_t word = strspn(text + 1, driver);
+    const char *root = text + 1 + (text[1 + word] == '@' && word ? word + 1 : 0);
+    const char *run = end ? memchr(root, '+', (size_t)(end - root)) : NULL;
+
+    if (!end || root[0] != '/' || (run && run[1] != '/')) {
+        err_set(err, ERR_USAGE,
+                "containers-storage:%s: a store is written [DRIVER@ROOT+RUN], with absolute paths",
+                text);
+        return NULL;
+    }
+    if (memchr(root, ':', (size_t)(end - root))) {
+        err_set(err, ERR_UNSUPPORTED,
+                "containers-storage:%s: options of a store belong in storage.conf", text);
+        return NULL;
+    }
+    if (!(out->store = strndup(text + 1, (size_t)(end - text) - 1))) {
+        err_nomem(err);
+        return NULL;
+    }
+    return end + 1;
+}
+
+/* A name becomes a word of podman's command line: the first character is never '-'. */
+static int set_storage(const char *text, bool destination, struct reference *out, struct err *err)
+{
+    static const char alnum[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    const char *name = text[0] == '[' ? take_store(text, out, err) : text;
+
+    if (!name)
+        return -1;
+    name += name[0] == '@'; /* skopeo writes "@ID" */
+    if (!*name && destination)
+        return 0;
+    if (has_login(name))
+        return refuse_login(err);
+    if (!*name)
+        return err_set(err, ERR_USAGE,
+                       "containers-storage: needs a name, as in containers-storage:NAME:TAG");
+    if (!strchr(alnum, name[0]) || name[strcspn(name, " \t\n?#%[]\\")])
         return err_set(err, ERR_USAGE, "'%s' is not the name of an image", name);
     out->name = strdup(name);
     return out->name ? 0 : err_nomem(err);
@@ -140,10 +188,13 @@ static int parse_reference(const char *text, bool destination, struct reference 
                            struct err *err)
 {
     for (size_t i = 0; i < sizeof(transports) / sizeof(*transports); i++) {
-        size_t len = strlen(transports[i].prefix);
-        if (strncmp(text, transports[i].prefix, len) != 0)
+        const char *prefix = reference_prefix(transports[i]);
+        size_t len = strlen(prefix);
+        if (strncmp(text, prefix, len) != 0)
             continue;
-        out->transport = transports[i].transport;
+        out->transport = transports[i];
+        if (out->transport == TRANSPORT_STORAGE)
+            return set_storage(text + len, destination, out, err);
         if (out->transport == TRANSPORT_DOCKER_DAEMON)
             return set_daemon(text + len, destination, out, err);
         if (out->transport == TRANSPORT_REGISTRY)
@@ -198,7 +249,8 @@ int reference_parse_destination(const char *text, struct reference *out, struct 
     int rc = parse_reference(text, true, out, err);
     if (rc == 0 && out->path && strcmp(out->path, "-") == 0)
         rc = err_set(err, ERR_USAGE, "an image is not written to standard output: name a file");
-    if (rc == 0 && out->transport == TRANSPORT_DOCKER_ARCHIVE && out->name)
+    if (rc == 0 && out->name &&
+        (out->transport == TRANSPORT_DOCKER_ARCHIVE || out->transport == TRANSPORT_STORAGE))
         rc = check_engine_name(out->name, err);
     if (rc == 0 && out->name &&
         (out->transport == TRANSPORT_OCI || out->transport == TRANSPORT_OCI_ARCHIVE))
@@ -211,4 +263,14 @@ int reference_parse_destination(const char *text, struct reference *out, struct 
         return 0;
     reference_clear(out);
     return -1;
+}
+
+void reference_choose_engine(struct reference *ref, bool quiet)
+{
+    if (!ref->sniffed || ref->transport != TRANSPORT_DOCKER_DAEMON || !podman_is_default())
+        return;
+    ref->transport = TRANSPORT_STORAGE;
+    if (!quiet)
+        log_info("there is no Docker daemon: %s is podman's, containers-storage:%s", ref->name,
+                 ref->name);
 }

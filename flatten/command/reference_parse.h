@@ -17,4 +17,10 @@ int reference_parse(const char *text, struct reference *out, struct err *err) mu
 int reference_parse_destination(const char *text, struct reference *out,
                                 struct err *err) must_check;
 
+/*
+ * Lets a bare name mean an image of podman where there is no Docker daemon, and says so unless
+ * `quiet`. Other references stay as they are.
+ */
+void reference_choose_engine(struct reference *ref, bool quiet);
+
 #endif

@@ -9,7 +9,7 @@ struct source *source_new(const struct reference *ref, struct err *err)
         return NULL;
     }
     s->ref = ref;
-    if (ref->transport == TRANSPORT_DOCKER_DAEMON)
+    if (reference_is_engine(ref))
         s->daemon.fd = -1;
     else if (ref->transport == TRANSPORT_OCI_ARCHIVE || ref->transport == TRANSPORT_DOCKER_ARCHIVE)
         s->archive.fd = -1;
@@ -32,6 +32,9 @@ static void registry_clear(struct source_registry *r)
 static void daemon_clear(struct source_daemon *d)
 {
     cleanup_fd(&d->fd);
+    buf_free(&d->config);
+    free(d->place);
+    free(d->why);
     free(d->name);
     free(d->os);
     free(d->architecture);
@@ -48,6 +51,7 @@ void source_free(struct source *s)
         cleanup_fd(&s->archive.fd);
         break;
     case TRANSPORT_DOCKER_DAEMON:
+    case TRANSPORT_STORAGE:
         daemon_clear(&s->daemon);
         break;
     case TRANSPORT_REGISTRY:
@@ -67,6 +71,7 @@ struct blob_store *source_store(const struct source *s)
     case TRANSPORT_OCI_ARCHIVE:
     case TRANSPORT_DOCKER_ARCHIVE:
     case TRANSPORT_DOCKER_DAEMON:
+    case TRANSPORT_STORAGE:
         break;
     }
     return NULL;

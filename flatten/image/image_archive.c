@@ -203,13 +203,6 @@ static struct image *open_docker(const struct members *m, const char *path, cons
     return item ? open_item(m, item, err) : NULL;
 }
 
-struct image *image_read_archive_fd(int fd, struct err *err)
-{
-    _cleanup_members_ struct members m = {.fd = fd};
-
-    return members_scan(&m, err) < 0 ? NULL : open_docker(&m, "FILE", NULL, err);
-}
-
 /* ---- oci-archive: a layout in a tar archive ---- */
 
 struct archive_store {
@@ -324,6 +317,17 @@ struct image *image_read_archive(struct source *s, const char *name, const char 
         return open_oci(&m, name, platform, err);
     _cleanup_image_ struct image *image = open_docker(&m, s->ref->path, name, err);
     return image && image_check_platform(image, platform, err) == 0 ? steal_ptr(&image) : NULL;
+}
+
+struct image *image_read_archive_fd(int fd, struct err *err)
+{
+    _cleanup_members_ struct members m = {.fd = fd};
+
+    if (members_scan(&m, err) < 0)
+        return NULL;
+    if (!members_find(&m, "manifest.json") && members_find(&m, "index.json"))
+        return open_oci(&m, NULL, NULL, err);
+    return open_docker(&m, "FILE", NULL, err);
 }
 
 static int list_docker(const struct members *m, size_t **places, size_t *count, struct err *err)

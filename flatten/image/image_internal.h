@@ -33,7 +33,8 @@ int image_list_archive(struct source *s, size_t **places, size_t *count,
 struct image *image_read_archive(struct source *s, const char *name, const char *platform,
                                  struct err *err) must_check;
 
-/* The only image of an uncompressed docker-archive in a regular file. Takes fd, in any case. */
+/* The only image of an uncompressed archive of either kind in a regular file. Takes fd, in any
+ * case. */
 struct image *image_read_archive_fd(int fd, struct err *err) must_check;
 
 /* ---- image_daemon.c, image_registry.c ---- */

@@ -11,6 +11,7 @@ static int list_places(struct source *s, size_t **places, size_t *count, struct 
     case TRANSPORT_DOCKER_ARCHIVE:
         return image_list_archive(s, places, count, err);
     case TRANSPORT_DOCKER_DAEMON:
+    case TRANSPORT_STORAGE:
     case TRANSPORT_REGISTRY:
         break;
     }
@@ -35,6 +36,7 @@ static struct image *read_image(struct source *s, const char *name,
     case TRANSPORT_DOCKER_ARCHIVE:
         return image_read_archive(s, name, choice->platform, err);
     case TRANSPORT_DOCKER_DAEMON:
+    case TRANSPORT_STORAGE:
         return image_read_daemon(&s->daemon, err);
     case TRANSPORT_REGISTRY:
         return image_read_registry(&s->registry, choice, err);
@@ -46,10 +48,8 @@ static struct image *read_image(struct source *s, const char *name,
 /* Puts the source's reference before the error. */
 static void wrap_reference(const struct reference *ref, struct err *err)
 {
-    if (ref->transport == TRANSPORT_DOCKER_DAEMON)
-        err_wrap(err, "docker-daemon:%s", ref->name);
-    else if (ref->transport == TRANSPORT_REGISTRY)
-        err_wrap(err, "docker://%s", ref->name);
+    if (reference_is_engine(ref) || ref->transport == TRANSPORT_REGISTRY)
+        err_wrap(err, "%s%s", reference_prefix(ref->transport), ref->name);
     else
         err_wrap(err, "%s", ref->path);
 }

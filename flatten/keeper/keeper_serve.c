@@ -76,11 +76,16 @@ static void describe_source(struct source *s, struct outcome *out)
         reply->regular = s->archive.regular;
         return;
     case TRANSPORT_DOCKER_DAEMON:
+    case TRANSPORT_STORAGE:
         out->fd = steal_fd(&s->daemon.fd);
         out->close = true;
         reply->name = s->daemon.name;
         reply->os = s->daemon.os;
         reply->architecture = s->daemon.architecture;
+        reply->size = s->daemon.size;
+        reply->why = s->daemon.why;
+        reply->data = s->daemon.config.data;
+        reply->len = s->daemon.config.len;
         return;
     case TRANSPORT_REGISTRY:
         reply->root = s->registry.root;
@@ -97,8 +102,10 @@ static int on_source(struct keeper *k, struct pending *p, struct outcome *out, s
 
     if (which >= k->task->source_count || k->asked[which])
         return breach(k, err, "a source that is not there");
+    const struct source_choice choice = {k->task->platform, k->task->walks};
+
     k->asked[which] = true;
-    struct source *s = source_open(&k->task->sources[which], k->task->platform, err);
+    struct source *s = source_open(&k->task->sources[which], &choice, err);
     if (!s)
         return -1;
     k->sources[which] = s;
@@ -159,14 +166,23 @@ static int on_diff_ids(struct keeper *k, struct pending *p, struct outcome *out,
 {
     size_t which = (size_t)p->request.number;
 
-    if (which >= k->task->source_count ||
-        k->task->sources[which].transport != TRANSPORT_DOCKER_DAEMON)
-        return breach(k, err, "layers of what is not the daemon's");
+    if (which >= k->task->source_count || !reference_is_engine(&k->task->sources[which]))
+        return breach(k, err, "layers of what is in no engine");
     if (source_diff_ids(&k->task->sources[which], &out->data, err) < 0)
         return -1;
     out->reply.data = out->data.data;
     out->reply.len = out->data.len;
     return 0;
+}
+
+static int on_still(struct keeper *k, struct pending *p, struct outcome *out, struct err *err)
+{
+    const struct source *s = k->sources[p->request.number];
+
+    (void)out;
+    if (!s || !reference_is_engine(s->ref) || !s->daemon.config.len)
+        return breach(k, err, "a tree that was not walked");
+    return source_still_there(s, err);
 }
 
 /* ---- the destination ---- */
@@ -193,13 +209,13 @@ static int on_begin(struct keeper *k, struct pending *p, struct outcome *out, st
 {
     off_t offset;
 
-    (void)p;
     if (!k->sink)
         return breach(k, err, "a layer for no destination");
-    if (sink_begin_layer(k->sink, &out->fd, &offset, err) < 0)
+    if (sink_begin_layer(k->sink, p->request.number == 1, &out->fd, &offset, err) < 0)
         return wrap_path(k, err);
     k->begun = true;
-    out->reply.offset = (uint64_t)offset;
+    out->reply.number = offset < 0;
+    out->reply.offset = offset < 0 ? 0 : (uint64_t)offset;
     return 0;
 }
 
@@ -218,7 +234,7 @@ static int on_has(struct keeper *k, struct pending *p, struct outcome *out, stru
 {
     if (!k->sink)
         return breach(k, err, "a layer for no destination");
-    int rc = sink_has_layer(k->sink, &p->request.layer, err);
+    int rc = sink_has_layer(k->sink, p->request.number, &p->request.layer, err);
     if (rc < 0)
         return -1;
     out->reply.number = (uint64_t)rc;
@@ -256,7 +272,7 @@ static int on_image(struct keeper *k, struct pending *p, struct outcome *out, st
 }
 
 /*
- * Sets *out to the name of the image: the one on the command line, else its own. In the daemon the
+ * Sets *out to the name of the image: the one on the command line, else its own. In an engine the
  * latter gets "-flat", so that no existing image is replaced.
  */
 static int choose_name(const struct keeper *k, const struct sink_image *image, char **out,
@@ -269,7 +285,7 @@ static int choose_name(const struct keeper *k, const struct sink_image *image, c
         return 0;
     if (sink_image_name(to, image->name, &own, err) < 0)
         return -1;
-    if (!own || to->name || to->transport != TRANSPORT_DOCKER_DAEMON)
+    if (!own || to->name || !reference_is_engine(to))
         *out = steal_ptr(&own);
     else if (!(*out = strf("%s-flat", own)))
         return err_nomem(err);
@@ -350,6 +366,8 @@ static int on_done(struct keeper *k, struct pending *p, struct outcome *out, str
     if (k->status >= 0)
         return 0;
     *err = p->request.err;
+    if (k->sink)
+        sink_explain(k->sink, err);
     return -1;
 }
 
@@ -357,7 +375,8 @@ static handler *const handlers[] = {
     [WIRE_SOURCE] = on_source, [WIRE_FILE] = on_file,         [WIRE_BLOBS] = on_blobs,
     [WIRE_SPOOL] = on_spool,   [WIRE_DIFF_IDS] = on_diff_ids, [WIRE_SINK] = on_sink,
     [WIRE_BEGIN] = on_begin,   [WIRE_END] = on_end,           [WIRE_HAS] = on_has,
-    [WIRE_IMAGE] = on_image,   [WIRE_PUBLISH] = on_publish,   [WIRE_DONE] = on_done,
+    [WIRE_IMAGE] = on_image,   [WIRE_PUBLISH] = on_publish,   [WIRE_STILL] = on_still,
+    [WIRE_DONE] = on_done,
 };
 
 /* ---- serving ---- */

@@ -82,6 +82,18 @@ static bool has_host(const char *name)
            (len == strlen("localhost") && strncmp(name, "localhost", len) == 0);
 }
 
+char *image_name_local(const char *name, struct err *err)
+{
+    _cleanup_free_ char *tagged = image_name_tagged(name, err);
+
+    if (!tagged || has_host(tagged))
+        return steal_ptr(&tagged);
+    char *local = strf("localhost/%s", tagged);
+    if (!local)
+        err_nomem(err);
+    return local;
+}
+
 char *image_name_full(const char *name, struct err *err)
 {
     static const char old_hub[] = "index.docker.io/";

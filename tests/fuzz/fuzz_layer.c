@@ -8,6 +8,7 @@
  * checksums are corrected: otherwise every change by libFuzzer would be rejected at once.
  */
 #include "fuzz.h"
+#include "fuzz_model.h"
 #include "fuzz_stack.h"
 #include "fuzz_tar.h"
 #include "threadless.h"
@@ -111,29 +112,50 @@ static int write_above(const struct image *image, size_t kept, enum semantics se
     return 0;
 }
 
+static void check_same_tree(const struct image *image, const struct image *after,
+                            enum semantics semantics)
+{
+    const struct merged_options options = {.semantics = semantics};
+    struct err err = ERR_INIT;
+    _cleanup_listing_ struct listing *a = listing_new(image, &options, NULL, &err);
+    _cleanup_listing_ struct listing *b = a ? listing_new(after, &options, a, &err) : NULL;
+
+    if (!b)
+        fprintf(stderr, "%s\n", err.msg);
+    must(b && listing_compare(a, b, differs, NULL) == 0);
+}
+
+/* A flat image stays as it is, byte for byte. */
+static void check_flat(const struct image *flat, enum semantics semantics)
+{
+    struct err err = ERR_INIT;
+    struct written_layer again;
+    int fd = memfd_create("again", MFD_CLOEXEC);
+
+    must(fd >= 0);
+    if (write_above(flat, 0, semantics, fd, &again, &err) < 0)
+        fprintf(stderr, "%s\n", err.msg);
+    must(err.kind == ERR_NONE && digest_equal(&again.diff_id, &flat->layers[0].diff_id));
+    close(fd);
+}
+
 /* Kept layers and the layer above them show the same tree as all layers. */
 static void check_above(const struct image *image, size_t kept, enum semantics semantics)
 {
-    const struct merged_options options = {.semantics = semantics};
     struct err err = ERR_INIT;
     struct written_layer layer;
     int fd = memfd_create("above", MFD_CLOEXEC);
 
     must(fd >= 0);
     if (write_above(image, kept, semantics, fd, &layer, &err) == 0) {
-        struct image after = *image;
-        after.layers = malloc((kept + 1) * sizeof(*after.layers));
-        must(after.layers);
-        memcpy(after.layers, image->layers, kept * sizeof(*after.layers));
-        after.layers[kept] = (struct layer){
+        struct layer layers[FUZZ_STACK_LAYERS];
+        struct image after = {.layers = layers, .layer_count = kept + 1};
+        memcpy(layers, image->layers, kept * sizeof(*layers));
+        layers[kept] = (struct layer){
             .number = (unsigned)kept + 1, .diff_id = layer.diff_id, .fd = fd, .size = layer.size};
-        after.layer_count = kept + 1;
-        _cleanup_listing_ struct listing *a = listing_new(image, &options, NULL, &err);
-        _cleanup_listing_ struct listing *b = a ? listing_new(&after, &options, a, &err) : NULL;
-        if (!b)
-            fprintf(stderr, "%s\n", err.msg);
-        must(b && listing_compare(a, b, differs, NULL) == 0);
-        free(after.layers);
+        check_same_tree(image, &after, semantics);
+        if (kept == 0)
+            check_flat(&after, semantics);
     }
     close(fd);
 }
@@ -146,7 +168,8 @@ static void check_spec(const struct image *image)
     collected_free(&spec);
 }
 
-/* The checks beside check_orders: one of the specification, one of listings, two for each layer. */
+/* The checks beside check_orders: one of the specification, one of listings, two for each number of
+ * kept layers. */
 static void check_more(const struct image *image, size_t which)
 {
     if (which == 0)
@@ -154,7 +177,7 @@ static void check_more(const struct image *image, size_t which)
     else if (which == 1)
         check_listing(image);
     else
-        check_above(image, which / 2, which % 2 ? SEMANTICS_SPEC : SEMANTICS_OVERLAY);
+        check_above(image, which / 2 - 1, which % 2 ? SEMANTICS_SPEC : SEMANTICS_OVERLAY);
 }
 
 /* ---- an image ---- */
@@ -204,6 +227,8 @@ static void check_orders(struct image *image, const struct stack *stack, bool sk
                 index.text.data, index.err.msg);
     }
     must(!disagree(&stream, &index));
+    if (stack && index.rc == MERGE_DONE)
+        model_check(stack, index.text.data);
     collected_free(&stream);
     collected_free(&index);
 }
@@ -214,7 +239,7 @@ static void check_orders(struct image *image, const struct stack *stack, bool sk
  */
 static void check_image(struct image *image, const struct stack *stack, uint64_t chance)
 {
-    size_t count = 2 * image->layer_count;
+    size_t count = 2 + 2 * image->layer_count;
 #ifdef FLATBED_FUZZ
     struct err err;
 

@@ -47,7 +47,7 @@ static void say_written(const struct squash_run *run, const char *name)
     static const char *const places[] = {
         [TRANSPORT_OCI] = "the OCI layout ",         [TRANSPORT_OCI_ARCHIVE] = "the archive ",
         [TRANSPORT_DOCKER_ARCHIVE] = "the archive ", [TRANSPORT_DOCKER_DAEMON] = "Docker",
-        [TRANSPORT_REGISTRY] = "the registry",
+        [TRANSPORT_REGISTRY] = "the registry",       [TRANSPORT_STORAGE] = "podman",
     };
     const struct reference *to = run->to;
     _cleanup_buf_ struct buf what = BUF_INIT;
@@ -107,6 +107,10 @@ static void put_next(const struct squash_run *run, const char *name, struct buf 
     case TRANSPORT_DOCKER_DAEMON:
         put_command("docker run --rm -it ", name ? name : "NAME", out);
         put_command(", or docker push ", name ? name : "NAME", out);
+        return;
+    case TRANSPORT_STORAGE:
+        put_command("podman run --rm -it ", name ? name : "NAME", out);
+        put_command(", or podman push ", name ? name : "NAME", out);
         return;
     case TRANSPORT_REGISTRY:
         put_command("docker pull ", name ? name : "NAME", out);

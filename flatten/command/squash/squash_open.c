@@ -82,7 +82,7 @@ static int open_platforms(struct squash_run *run, const struct platforms *p, siz
 /* True if all images of an index are to be squashed. A rehearsal may have no destination. */
 static bool asks_for_platforms(const struct squash_run *run)
 {
-    return !run->command->platform && run->from->transport != TRANSPORT_DOCKER_DAEMON &&
+    return !run->command->platform && !reference_is_engine(run->from) &&
            (!(run->to->path || run->to->name) || sink_holds_index(run->to));
 }
 
@@ -158,11 +158,11 @@ static int check_called(const struct squash_run *run, const char *name, struct e
     _cleanup_free_ char *called = NULL;
     size_t place = run->places[run->entry_count - 1];
 
-    if (!run->to->path && run->to->transport != TRANSPORT_DOCKER_DAEMON)
+    if (!run->to->path && !reference_is_engine(run->to))
         return 0; /* a rehearsal */
     if (sink_image_name(run->to, name, &called, err) < 0)
         return -1;
-    if (called || (!name && run->to->transport != TRANSPORT_DOCKER_DAEMON))
+    if (called || (!name && !reference_is_engine(run->to)))
         return 0;
     if (name)
         return err_set(err, ERR_USAGE,
@@ -170,7 +170,7 @@ static int check_called(const struct squash_run *run, const char *name, struct e
                        "layout, or squash it by itself, as :@%zu",
                        place, name, place);
     return err_set(err, ERR_USAGE,
-                   "image @%zu has no name, which the daemon needs: squash it by itself, as :@%zu",
+                   "image @%zu has no name, which an engine needs: squash it by itself, as :@%zu",
                    place, place);
 }
 
@@ -240,11 +240,22 @@ static int check_all_images(const struct squash_run *run, struct err *err)
     return rc;
 }
 
+/* Says why the daemon's image takes a temporary file. */
+static void say_why(const struct squash_run *run)
+{
+    const char *why =
+        run->from->transport == TRANSPORT_DOCKER_DAEMON ? run->source->daemon.why : NULL;
+
+    if (run->command->verbose && why)
+        log_info("docker-daemon:%s: read as docker save writes it: %s", run->from->name, why);
+}
+
 int squash_open_source(struct squash_run *run, struct err *err)
 {
     run->source = reader_source(run->reader, SQUASH_FROM, err);
     if (!run->source)
         return -1;
+    say_why(run);
     if (!run->command->all_images)
         return 0;
     if (source_places(run->source, &run->places, &run->place_count, err) < 0)

@@ -53,7 +53,7 @@ static bool put_called(const struct squash_run *run, const struct squash_entry *
     const char *name = squash_entry_name(run, entry);
 
     if (name)
-        buf_printf(out, "%s%s", name, run->to->transport == TRANSPORT_DOCKER_DAEMON ? "-flat" : "");
+        buf_printf(out, "%s%s", name, reference_is_engine(run->to) ? "-flat" : "");
     return name;
 }
 

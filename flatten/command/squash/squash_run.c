@@ -75,7 +75,7 @@ static int verify_job(const struct squash_job *job, const struct merged_options 
 static void warn_zstd(const struct squash_run *run, const struct squash_job *job)
 {
     if (run->command->quiet || run->command->dry_run || run->to->transport == TRANSPORT_OCI ||
-        run->to->transport == TRANSPORT_OCI_ARCHIVE)
+        run->to->transport == TRANSPORT_OCI_ARCHIVE || run->to->transport == TRANSPORT_STORAGE)
         return;
     for (size_t i = 0; i < job->squashed.kept; i++) {
         if (job->squashed.layers[i].kind != COMPRESSION_ZSTD)
@@ -125,10 +125,10 @@ static int squash_shown(struct squash_run *run, struct squash_job *job,
     return rc;
 }
 
-/* Opens the image whose layers are kept. The daemon tells their diff_ids without the layers. */
+/* Opens the image whose layers are kept. An engine tells their diff_ids without the layers. */
 static struct image *open_base(struct squash_run *run, const char *platform, struct err *err)
 {
-    if (run->from[SQUASH_BASE].transport == TRANSPORT_DOCKER_DAEMON)
+    if (reference_is_engine(&run->from[SQUASH_BASE]))
         return reader_diff_ids(run->reader, SQUASH_BASE, err);
     if (!run->base && !(run->base = reader_source(run->reader, SQUASH_BASE, err)))
         return NULL;
@@ -172,6 +172,7 @@ static int squash_job(struct squash_run *run, struct squash_job *job, struct sin
                                      .compress = run->compress,
                                      .into = (size_t)c->into,
                                      .readable = c->verify,
+                                     .alone = !run->places && run->count == 1,
                                      .earlier = earlier,
                                      .earlier_count = before};
 

@@ -26,6 +26,8 @@ struct sink *sink_open(const struct reference *ref, struct err *err)
         return sink_open_archive(ref, err);
     case TRANSPORT_DOCKER_DAEMON:
         return open_daemon(ref, err);
+    case TRANSPORT_STORAGE:
+        return sink_open_storage(ref, err);
     case TRANSPORT_REGISTRY:
         return sink_open_registry(ref, err);
     }

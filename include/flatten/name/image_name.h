@@ -34,6 +34,12 @@ bool image_name_place(const char *name, size_t *out) must_check;
 /* Returns the name with its tag, or with ":latest". The caller frees it; NULL without memory. */
 char *image_name_tagged(const char *name, struct err *err) must_check;
 
+/*
+ * Returns the name with its tag, or with ":latest", and with the host "localhost" if it has none,
+ * as podman names what it builds. The caller frees it; NULL after an error.
+ */
+char *image_name_local(const char *name, struct err *err) must_check;
+
 /* Returns it in full, as in "docker.io/library/NAME:TAG", the form that containerd stores. */
 char *image_name_full(const char *name, struct err *err) must_check;
 

@@ -2,7 +2,7 @@
  * Image references: the place of an image, in the forms of containers-transports(5).
  *
  *   docker-archive:FILE[:NAME]   oci:DIR[:TAG]   oci-archive:FILE[:TAG]   docker-daemon:NAME
- *   docker://[HOST[:PORT]/]NAME[:TAG|@DIGEST]
+ *   docker://[HOST[:PORT]/]NAME[:TAG|@DIGEST]   containers-storage:[[DRIVER@]ROOT[+RUN]]NAME
  *
  * A word without a transport is a path if that exists (a directory is an OCI layout, a file an
  * archive), else an image of the Docker daemon.
@@ -22,6 +22,7 @@ enum transport {
     TRANSPORT_DOCKER_ARCHIVE,
     TRANSPORT_DOCKER_DAEMON,
     TRANSPORT_REGISTRY,
+    TRANSPORT_STORAGE, /* of podman, buildah, CRI-O: containers-storage */
 };
 
 enum { REGISTRY_RETRIES = 5 }; /* the default */
@@ -40,12 +41,19 @@ struct reference {
     bool sniffed; /* guessed from a word without a transport: an archive may be of either kind */
     char *path;   /* of the file or directory; NULL for the daemon and registries */
     char *name;   /* a tag for OCI layouts and archives, name[:tag] for the others; may be NULL */
+    char *store;  /* of podman: "[DRIVER@]ROOT[+RUN]" as it is written; NULL: podman's default */
     struct registry_options registry;
     uint64_t max_ratio; /* of unpacked to compressed bytes of a source; 0: the default */
 };
 
-/* Frees path and name, and zeroes the reference. */
+/* Frees path, name and store, and zeroes the reference. */
 void reference_clear(struct reference *ref);
+
+/* True for an image of an engine: the Docker daemon or podman. */
+bool reference_is_engine(const struct reference *ref) must_check;
+
+/* Returns "docker-daemon:" and so on, as the transport is written. */
+const char *reference_prefix(enum transport transport) must_check;
 
 #define _cleanup_reference_ _cleanup_(reference_clear)
 

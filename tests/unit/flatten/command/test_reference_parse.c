@@ -34,7 +34,48 @@ static void test_transports(void **state)
     check("docker://quay.io/a/b:c", TRANSPORT_REGISTRY, NULL, "quay.io/a/b:c");
     check("docker://debian", TRANSPORT_REGISTRY, NULL, "debian");
     check("docker-daemon:a/b:c", TRANSPORT_DOCKER_DAEMON, NULL, "a/b:c");
+    check("containers-storage:a/b:c", TRANSPORT_STORAGE, NULL, "a/b:c");
+    check("containers-storage:@0123456789ab", TRANSPORT_STORAGE, NULL, "0123456789ab");
     check("docker-daemon:host:5000/b", TRANSPORT_DOCKER_DAEMON, NULL, "host:5000/b");
+}
+
+static void check_store(const char *text, const char *store)
+{
+    _cleanup_reference_ struct reference ref = {0};
+    struct err err = ERR_INIT;
+
+    assert_works(reference_parse(text, &ref, &err), err);
+    assert_string_equal(ref.store, store);
+    assert_string_equal(ref.name, "n:1");
+}
+
+static void test_stores(void **state)
+{
+    static const char *const bad[] = {
+        "containers-storage:[overlay@/a+/b:x=y]n",
+        "containers-storage:[]n",
+        "containers-storage:[overlay@]n",
+        "containers-storage:[overlay@a]n",
+        "containers-storage:[/a+b]n",
+        "containers-storage:[/a",
+        "containers-storage:[--root@/a]n",
+        "containers-storage:[/a]",
+        "containers-storage:[/a]--root=/",
+        "containers-storage:-n",
+    };
+    struct reference ref;
+
+    (void)state;
+    check_store("containers-storage:[overlay@/a+/b]n:1", "overlay@/a+/b");
+    check_store("containers-storage:[/a@b+/c]n:1", "/a@b+/c");
+    check_store("containers-storage:[vfs@/a]n:1", "vfs@/a");
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        struct err err = ERR_INIT;
+        if (reference_parse(bad[i], &ref, &err) != -1)
+            fail_msg("'%s' is taken", bad[i]);
+        assert_int_equal(err.kind, i == 0 ? ERR_UNSUPPORTED : ERR_USAGE);
+        assert_null(ref.store);
+    }
 }
 
 static void test_bare_words(void **state)
@@ -90,12 +131,19 @@ static void test_refused(void **state)
 static void test_logins(void **state)
 {
     static const char *const bad[] = {
-        "docker://user:hunter2@quay.io/a/b:c",  "docker://hunter2@quay.io/a",
-        "docker://user:hunter2@localhost:5000", "docker://user:hun/hunter2@quay.io/a",
-        "docker://user:hun@hunter2@quay.io/a",  "docker://user:hunter2@quay.io/a@sha256:1",
-        "docker://user:hunter2@/A B",           "docker://user:hunter2@sha256/a",
-        "https://user:hunter2@quay.io/a",       "docker:user:hunter2@quay.io/a",
-        "docker-daemon:user:hunter2@quay.io/a", "user:hunter2@quay.io/a",
+        "docker://user:hunter2@quay.io/a/b:c",
+        "docker://hunter2@quay.io/a",
+        "docker://user:hunter2@localhost:5000",
+        "docker://user:hun/hunter2@quay.io/a",
+        "docker://user:hun@hunter2@quay.io/a",
+        "docker://user:hunter2@quay.io/a@sha256:1",
+        "docker://user:hunter2@/A B",
+        "docker://user:hunter2@sha256/a",
+        "https://user:hunter2@quay.io/a",
+        "docker:user:hunter2@quay.io/a",
+        "docker-daemon:user:hunter2@quay.io/a",
+        "user:hunter2@quay.io/a",
+        "containers-storage:u:hunter2@quay.io/a",
     };
 
     (void)state;
@@ -141,6 +189,7 @@ UNIT_SUITE(test_reference_parse)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_transports),
+        cmocka_unit_test(test_stores),
         cmocka_unit_test_setup_teardown(test_bare_words, tempdir_make, tempdir_remove),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_logins),

@@ -388,7 +388,7 @@ static void test_refused(void **state)
         {open_a_source_twice, "a source"},
         {read_before_opening, "no layout"},
         {fill_the_disk, "temporary files"},
-        {ask_the_daemon, "not the daemon's"},
+        {ask_the_daemon, "in no engine"},
         {be_done_too_early, "published nothing"},
         {babble, "malformed"},
         {be_oversized, "a message of"},

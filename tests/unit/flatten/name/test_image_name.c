@@ -51,11 +51,31 @@ static void test_names_of_engines(void **state)
             fail_msg("%s", bad[i]);
 }
 
+static void test_local_names(void **state)
+{
+    static const char *const names[][2] = {
+        {"torch", "localhost/torch:latest"},
+        {"lab/torch:2", "localhost/lab/torch:2"},
+        {"localhost/torch", "localhost/torch:latest"},
+        {"reg.example:5000/a:1", "reg.example:5000/a:1"},
+        {"docker.io/library/debian:12", "docker.io/library/debian:12"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        struct err err = ERR_INIT;
+        _cleanup_free_ char *local = image_name_local(names[i][0], &err);
+        assert_non_null(local);
+        assert_string_equal(local, names[i][1]);
+    }
+}
+
 UNIT_SUITE(test_image_name)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tags_of_layouts),
         cmocka_unit_test(test_names_of_engines),
+        cmocka_unit_test(test_local_names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
