@@ -2,11 +2,9 @@
 #include "base/fdio.h"
 #include "shim/cdi/cdi.h"
 #include "shim/cdi/cdi_yaml.h"
-#include "shim/host/trust.h"
 #include "shim/mount/source.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <string.h>
 
 enum { SPEC_BYTES = 4 * 1024 * 1024, MOST_SPECS = 256 };
@@ -16,21 +14,6 @@ static bool ends_with(const char *name, const char *end)
     size_t len = strlen(name), tail = strlen(end);
 
     return len > tail && strcmp(name + len - tail, end) == 0;
-}
-
-/* Opens a file that only root could have written or put there; -1 for any other. */
-static int open_trusted(const char *path)
-{
-    _cleanup_source_ struct source source = SOURCE_INIT;
-    struct err ignored;
-    struct stat st;
-    char name[64];
-
-    if (source_find(path, &source, &ignored) < 0 || source.missing || source.exposed ||
-        !source.regular || fstat(source.fd, &st) < 0 || !trust_closed(&st))
-        return -1;
-    snprintf(name, sizeof(name), "/proc/self/fd/%d", source.fd);
-    return open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 }
 
 /* Parses a specification; NULL if it is none. */
@@ -45,7 +28,7 @@ static struct json_doc *parse_spec(const char *path, struct buf *text)
 
 static int read_spec(struct cdi *cdi, const char *path, struct arena *arena, struct err *err)
 {
-    _cleanup_fd_ int fd = open_trusted(path);
+    _cleanup_fd_ int fd = source_open_trusted(path);
     _cleanup_buf_ struct buf text = BUF_INIT;
     struct err ignored;
 

@@ -160,6 +160,11 @@ static int gather_source(struct gather *g, const struct spec_mount *mount, struc
     s->own = s->own && !s->open;
     s->init = !s->exposed && binds_is_init(s->path);
     s->unsteady = binds_is_unsteady(&g->engine, s->found);
+    /* A volume that shows another directory: users reach that one, and not the engine's. */
+    if (s->unsteady && strcmp(s->path, s->found) != 0) {
+        wish->path = s->path;
+        wish->settled = false;
+    }
     s->exposed = s->exposed || s->unsteady;
     if (binds_is_opaque(&g->engine, name.mount, s->path)) {
         s->opaque = name.mount->point;

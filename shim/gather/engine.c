@@ -2,6 +2,7 @@
 
 #include "base/path.h"
 #include "shim/gather/engine_joined.h"
+#include "shim/gather/engine_volumes.h"
 
 #include <string.h>
 
@@ -97,6 +98,35 @@ static int find_data(struct engine_directories *out, const char *root, const cha
     return out->store ? 0 : err_nomem(err);
 }
 
+/* True for a container with a mount that could be a named volume: DIRECTORY/NAME/_data. */
+static bool has_volume(const struct spec *spec)
+{
+    static const char last[] = "/_data";
+
+    for (size_t i = 0; i < spec->mount_count; i++) {
+        const char *end = spec->list[i].source ? strrchr(spec->list[i].source, '/') : NULL;
+        if (end && strcmp(end, last) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* podman's configuration may have named volumes outside of the graphroot. */
+static int find_volumes(struct engine_directories *out, const struct spec *spec, const char *bundle,
+                        struct arena *arena, struct err *err)
+{
+    const char *found;
+    size_t len;
+
+    if (!data_of_bundle(bundle, &len) || !has_volume(spec))
+        return 0;
+    if (engine_volumes_find(arena, &found, err) < 0)
+        return -1;
+    if (found)
+        out->volumes[VOLUME_DIRECTORIES - 1] = found;
+    return 0;
+}
+
 /* ---- whose files these are ---- */
 
 /* Returns the namespace of containerd in STATE/io.containerd.runtime.v2.task/NAMESPACE/ID, or NULL.
@@ -154,13 +184,31 @@ static int find_executor(struct engine_directories *out, const char *bundle, con
     return out->executor ? 0 : err_nomem(err);
 }
 
-/* Adds the pod that a container of Kubernetes is in; containerd's own annotations name it. */
-static void add_pod(const struct spec *spec, const char *task, struct engine_directories *out)
+/*
+ * True for a container of CRI-O, whose bundles are in the runroot, RUNROOT/DRIVER-containers/ID/
+ * userdata. Those of podman, whose users set any annotation, are in the graphroot.
+ */
+static bool is_crio(const char *bundle)
 {
-    const char *sandbox = spec_annotation(spec, "io.kubernetes.cri.sandbox-id");
-    const char *uid = spec_annotation(spec, "io.kubernetes.cri.sandbox-uid");
+    size_t len;
 
-    if (!task || strncmp(task, "k8s.io/", 7) != 0)
+    return path_is_beneath(bundle, "/run/containers") && data_of_bundle(bundle, &len);
+}
+
+/*
+ * Adds the pod that a container of Kubernetes is in. Annotations of containerd name it, or those of
+ * CRI-O and the kubelet, which CRI-O sets after those of the pod.
+ */
+static void add_pod(const struct spec *spec, const char *bundle, const char *task,
+                    struct engine_directories *out)
+{
+    bool crio = !task && is_crio(bundle);
+    const char *sandbox = spec_annotation(spec, crio ? "io.kubernetes.cri-o.SandboxID"
+                                                     : "io.kubernetes.cri.sandbox-id");
+    const char *uid =
+        spec_annotation(spec, crio ? "io.kubernetes.pod.uid" : "io.kubernetes.cri.sandbox-uid");
+
+    if (!crio && (!task || strncmp(task, "k8s.io/", 7) != 0))
         return;
     if (is_random_id(sandbox))
         out->others[out->other_count++] =
@@ -196,6 +244,7 @@ int engine_directories_find(const struct spec *spec, const char *bundle, const c
     if (root && !path_is_clean_absolute(root))
         root = NULL;
     if (find_data(out, root, bundle, arena, err) < 0 ||
+        find_volumes(out, spec, bundle, arena, err) < 0 ||
         find_own(out, bundle, task, arena, err) < 0 ||
         find_executor(out, bundle, task, arena, err) < 0)
         return -1;
@@ -205,7 +254,7 @@ int engine_directories_find(const struct spec *spec, const char *bundle, const c
         if (!out->state)
             return err_nomem(err);
     }
-    add_pod(spec, task, out);
+    add_pod(spec, bundle, task, out);
     return add_joined(spec, out, arena, err);
 }
 

@@ -2,8 +2,8 @@
  * The directories of the engine that calls, and the files in them that it mounts into this
  * container by itself. They are found from what the engine says and no user chooses: the path of
  * the bundle, the container's ID and, under Docker, the path of its root. So they are right for
- * every data-root,
- * --state and graphroot, without a look at configuration files.
+ * every data-root, --state and graphroot, without a look at configuration files. Only podman's
+ * `volume_path` needs one (engine_volumes.h).
  *
  * A user's own mount of such a file would look the same in config.json. It is told apart by the ID:
  * engines choose 64 random digits after the user named the mounts, so a directory named by the ID

@@ -64,6 +64,10 @@ int source_find_for(const char *path, const struct user_ids *user, struct source
 /* As source_find, but a device or a socket is no error. */
 int source_look(const char *path, struct source *out, struct err *err) must_check;
 
+/* Opens a regular file for reading that only root could have written or put there; -1 for any
+ * other. The caller closes it. */
+int source_open_trusted(const char *path) must_check;
+
 /*
  * A directory that only root could replace, remembered from one source to the next: most sources of
  * a container are in one of a few. Begins as SOURCE_DIRECTORY_INIT.

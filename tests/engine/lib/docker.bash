@@ -62,11 +62,12 @@ docker_has_annotations() {
 # docker_spawn STORAGE_DRIVER: starts it with its own containerd (under exec-root), without network rules and bridge. It runs in
 # a private mount namespace: its mounts end with it even if this test is killed, and /etc/docker is
 # an empty tmpfs there (dockerd before 23.0 writes a key to it, without an option for another place).
-# With $FB_DOCKER_WITHIN it runs in the mount namespace of that process, as its predecessor did.
+# With $FB_DOCKER_WITHIN it runs in the mount namespace of that process, as its predecessor did. With $FB_DOCKER_NET=own
+# it has a network namespace, in which a test may make bridges.
 docker_spawn() {
     docker_daemon_json >"$FB_DIR/daemon.json"
     [ -d /etc/docker ] || mkdir /etc/docker
-    local -a within=(unshare --mount --propagation private sh -c 'mount -t tmpfs none /etc/docker && exec "$@"' sh)
+    local -a within=(unshare --mount ${FB_DOCKER_NET:+--net} --propagation private sh -c 'mount -t tmpfs none /etc/docker && exec "$@"' sh)
     [ -z "${FB_DOCKER_WITHIN-}" ] || within=(nsenter --mount --target "$FB_DOCKER_WITHIN")
     "${within[@]}" "$DOCKERD" --config-file "$FB_DIR/daemon.json" --host "unix://$FB_DIR/docker.sock" \
         --data-root "$FB_DIR/docker" --exec-root "$FB_DIR/exec" --pidfile "$FB_DIR/docker.pid" \

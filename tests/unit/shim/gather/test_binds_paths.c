@@ -185,6 +185,49 @@ static void test_the_engines_own(void **state)
     }
 }
 
+/*
+ * The annotations and paths are as the sources of CRI-O (internal/factory/container, commit
+ * 03c46e4007) have them; nothing here was recorded.
+ */
+static void test_the_pods_files_under_crio(void **state)
+{
+    static const char text[] =
+        "{\"root\":{\"path\":\"/var/lib/containers/storage/overlay/1/merged\"},\"annotations\":{"
+        "\"io.kubernetes.cri-o.SandboxID\":\"" OTHER "\",\"io.kubernetes.pod.uid\":\"" POD "\"}}";
+    static const char run[] = "/run/containers/storage/overlay-containers/";
+    static const struct {
+        const char *of, *name;
+        bool crio, podman; /* with the bundle of either */
+    } rows[] = {
+        {run, OTHER "/userdata/resolv.conf", true, false},
+        {run, OTHER "/userdata/hostname", true, false},
+        {run, OTHER "/userdata/shm", true, false},
+        {run, OTHER "/userdata/config.json", false, false},
+        {run, OTHER, false, false},
+        {run, ID "/userdata/.containerenv", true, true},
+        {run, ID "/userdata/passwd", true, true},
+        {"/var/lib/kubelet/pods/", POD "/etc-hosts", true, false},
+        {"/var/lib/kubelet/pods/", "other/etc-hosts", false, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof(rows) / sizeof(*rows); i++) {
+        bool podman = i % 2, own = podman ? rows[i / 2].podman : rows[i / 2].crio;
+        _cleanup_arena_ struct arena arena = {0};
+        _cleanup_json_ struct json_doc *doc = shim_document(text);
+        _cleanup_free_ char *bundle = strf(
+            "%s" ID "/userdata", podman ? "/var/lib/containers/storage/overlay-containers/" : run);
+        _cleanup_free_ char *path = strf("%s%s", rows[i / 2].of, rows[i / 2].name);
+        struct engine_directories engine;
+        struct err err = ERR_INIT;
+        struct spec spec;
+        assert_works(spec_read(doc, &arena, &spec, &err), err);
+        assert_works(engine_directories_find(&spec, bundle, ID, &arena, &engine, &err), err);
+        if (engine_mounts(&engine, path) != own)
+            fail_msg("%s: %s", bundle, path);
+    }
+}
+
 /* Everything else in the directories that the bundle and the root show is the engine's state. */
 static void test_directories_are_found(void **state)
 {
@@ -277,6 +320,7 @@ UNIT_SUITE(test_binds_paths)
         cmocka_unit_test(test_where_engines_mount_for_users),
         cmocka_unit_test(test_what_engines_mount),
         cmocka_unit_test(test_the_engines_own),
+        cmocka_unit_test(test_the_pods_files_under_crio),
         cmocka_unit_test(test_directories_are_found),
         cmocka_unit_test(test_programs_for_init),
         cmocka_unit_test(test_pinned_paths),
