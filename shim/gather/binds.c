@@ -281,20 +281,14 @@ static int gather_access(struct gather *g, struct bind_wish *wishes, size_t coun
 
 static int gather_targets(struct gather *g)
 {
-    const char *path = json_text(json_path(g->spec->root, "root", "path", NULL));
-    _cleanup_fd_ int root =
-        path && *path ? openat(g->bundle, path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    _cleanup_fd_ int root = targets_root(g->spec, g->bundle);
+    struct targets targets;
 
-    for (size_t i = 0; root >= 0 && i < g->spec->mount_count; i++) {
-        const char *written = json_text(json_get(g->spec->list[i].entry, "destination"));
-        _cleanup_buf_ struct buf target = BUF_INIT;
-        if (!written || !targets_lead(root, written, &target))
-            continue;
-        g->out->sources[i].target =
-            target.failed ? NULL : arena_strndup(g->arena, target.data, target.len);
-        if (!g->out->sources[i].target)
-            return err_nomem(g->err);
-    }
+    if (targets_find(g->spec, root, g->arena, &targets, g->err) < 0)
+        return -1;
+    for (size_t i = 0; i < targets.count; i++)
+        if (strcmp(targets.list[i].path, g->spec->list[i].destination) != 0)
+            g->out->sources[i].target = targets.list[i].path;
     return 0;
 }
 

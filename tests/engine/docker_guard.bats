@@ -84,6 +84,17 @@ refuses() {
     docker_cli volume rm named >/dev/null
 }
 
+@test "docker: mounts and volumes below the user's directory, and below a volume" {
+    run worker -v "$FB_SRV/home/1234:/home" -v "$FB_SRV/data:/home/data" -v named:/vol -v deep:/vol/deep -v /home/anonymous \
+        "$FB_IMAGE" sh -c 'cat /home/data/imagenet/hello; grep -cE " /home/anonymous | /vol/deep " /proc/mounts'
+    expect_status 0
+    expect_output $'imagenet text\n2'
+    ln -s /etc "$FB_SRV/home/1234/link"
+    refuses "a symbolic link in what is mounted on /home" -v "$FB_SRV/home/1234:/home" -v named:/home/link/ld.so.preload
+    rm "$FB_SRV/home/1234/link"
+    docker_cli volume rm named deep >/dev/null
+}
+
 @test "docker: --init needs no rule" {
     run worker --init "$FB_IMAGE" id -u
     expect_status 0

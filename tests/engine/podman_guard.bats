@@ -54,11 +54,11 @@ refuses() {
     expect_match 'Read-only file system'
 }
 
-# preset: the policy "shared-lab", without a directory of podman's.
+# preset [RULES]: the policy "shared-lab", without a directory of podman's.
 preset() {
     policy_write <<END
 { "version": 1, "runtime": { "paths": ["crun"] },
-  "binds": { "preset": "shared-lab", "rules": [ { "path": "$FB_SRV/data", "access": "ro" } ] },
+  "binds": { "preset": "shared-lab", "rules": [ { "path": "$FB_SRV/data", "access": "ro" }${1-} ] },
   "security": { "preset": "shared-lab" } }
 END
 }
@@ -73,6 +73,18 @@ END
     podman_run --detach --user 1001:1001 --name first "$FB_IMAGE" sleep 600 >/dev/null
     run podman_cli run --rm --user 1001:1001 --network=container:first --ipc=container:first "$FB_IMAGE" sh -c 'cat /etc/hosts; touch /dev/shm/y'
     expect_status 0
+}
+
+@test "podman: under the preset volumes are mounted below volumes and below a user's directory" {
+    preset ", { \"path\": \"$FB_DIR/podman/volumes\", \"access\": \"allow\", \"require_access\": false }"
+    mkdir -p "$FB_SRV/data/sub"
+    run podman_run --rm --user 1001:1001 -v one:/vol -v two:/vol/two -v "$FB_SRV/data:/data" -v three:/data/sub "$FB_IMAGE" \
+        sh -c 'cat /data/imagenet/hello; grep -cE " /vol/two | /data/sub " /proc/mounts'
+    expect_status 0
+    expect_output $'imagenet text\n2'
+    refuses "/data is read-only, and has no 'new'" --user 1001:1001 -v "$FB_SRV/data:/data" -v two:/data/new
+    [ ! -e "$FB_SRV/data/new" ]
+    podman_cli volume rm one two three >/dev/null
 }
 
 @test "podman: under the preset added capabilities, root and files of other containers are refused or taken away" {
