@@ -48,48 +48,6 @@ static bool is_volume(const struct planner *p, const struct spec_mount *mount)
     return false;
 }
 
-/* ---- targets ---- */
-
-/* True for targets below /dev that engines mount by themselves, from the host or from their state.
- */
-static bool is_engines_target(const char *target)
-{
-    return strcmp(target, "/dev/shm") == 0 || strcmp(target, "/dev/mqueue") == 0 ||
-           strcmp(target, "/dev/termination-log") == 0;
-}
-
-/* Returns the denied path that a mount there would replace, whole or in part; NULL if none. */
-static const char *denied_target(const struct policy_list *denied, const char *target)
-{
-    for (size_t i = 0; i < denied->count; i++) {
-        const char *path = denied->items[i];
-        if (strcmp(path, target) == 0)
-            return path;
-        if (strcmp(path, "/") == 0 || is_engines_target(target))
-            continue;
-        if (path_is_beneath(target, path) || path_is_beneath(path, target))
-            return path;
-    }
-    return NULL;
-}
-
-/* True for a file system of the kernel in the place where engines mount it. */
-static bool is_engines_own(const struct spec_mount *mount)
-{
-    static const struct {
-        const char *type, *target;
-    } own[] = {
-        {"proc", "/proc"},     {"sysfs", "/sys"},         {"tmpfs", "/dev"}, {"devpts", "/dev/pts"},
-        {"tmpfs", "/dev/shm"}, {"mqueue", "/dev/mqueue"}, {"tmpfs", "/run"},
-    };
-
-    for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
-        if (strcmp(mount->type, own[i].type) == 0 && strcmp(mount->destination, own[i].target) == 0)
-            return true;
-    return strncmp(mount->type, "cgroup", 6) == 0 &&
-           path_is_beneath(mount->destination, "/sys/fs/cgroup");
-}
-
 /* ---- rules ---- */
 
 struct ruling {
@@ -422,15 +380,21 @@ static int judge_mount(struct planner *p, size_t i)
     op->bind.written = mount->source;
     op->bind.target = mount->destination;
     op->bind.access = ACCESS_RW;
-    const char *target = denied_target(denied, mount->destination);
+    const char *target = plan_denied_target(denied, mount->destination);
     if (target)
         return plan_decide(p, op, PLAN_DENIED, &denied->place, "nothing may be mounted over %s",
                            target);
-    target = op->bind.source->target ? denied_target(denied, op->bind.source->target) : NULL;
+    target = op->bind.source->target ? plan_denied_target(denied, op->bind.source->target) : NULL;
     if (target)
         return plan_decide(p, op, PLAN_DENIED, &denied->place,
                            "nothing may be mounted over %s, where this leads in the container",
                            target);
+    const char *shared = plan_shared_option(mount->options);
+    if (shared && p->in->policy->binds.propagation.deny)
+        return plan_decide(p, op, PLAN_DENIED, &p->in->policy->binds.propagation.place,
+                           "it is %s: what is mounted below it in the container would appear on "
+                           "the host; use slave or private",
+                           shared);
     return judge_source(p, op, mount);
 }
 
@@ -443,12 +407,14 @@ static bool is_harmless(const struct planner *p, size_t i)
 
     if (mount->bind || !is_virtual(mount))
         return false;
-    return !(target && denied_target(denied, target)) &&
-           (is_engines_own(mount) || !denied_target(denied, mount->destination));
+    return !(target && plan_denied_target(denied, target)) &&
+           (plan_is_engines_own(mount) || !plan_denied_target(denied, mount->destination));
 }
 
 int plan_add_binds(struct planner *p)
 {
+    if (plan_judge_root_propagation(p) < 0)
+        return -1;
     for (size_t i = 0; i < p->in->spec->mount_count; i++) {
         const struct spec_mount *mount = &p->in->spec->list[i];
         if (is_volume(p, mount) || is_harmless(p, i) || plan_is_user_file(p, mount))

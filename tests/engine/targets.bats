@@ -128,6 +128,31 @@ swaps() {
 
 @test "crun: a directory that is swapped for a link while containers are made moves no mount" { swaps crun; }
 
+shares_nothing() {
+    local bundle mounts
+    policy_write <<END
+{ "version": 1, "runtime": { "paths": ["$1"] },
+  "binds": { "preset": "shared-lab", "require_access": false, "rules": [ { "path": "$FB_SRV", "access": "allow" } ] } }
+END
+    bundle=$(nested one true "$HOME_DIR" /mnt "$FB_SRV/scratch" /mnt/sub)
+    bundle_edit "$bundle" '.linux.rootfsPropagation = "rshared" | (.mounts[] | select(.destination == "/mnt").options) = ["rbind", "rshared"]'
+    cp "$bundle/config.json" "$FB_DIR/shared.json"
+    mounts=$(within cat /proc/self/mountinfo)
+    run shim run --bundle "$bundle" "$ID"
+    expect_equal "$(within cat /proc/self/mountinfo)" "$mounts"
+    expect_status 1
+    expect_match "binds.propagation: the container's root would be rshared"
+    expect_match "on /mnt: it is rshared"
+    cp "$FB_DIR/shared.json" "$bundle/config.json"
+    bundle_edit "$bundle" '.linux.rootfsPropagation = "rslave" | (.mounts[] | select(.destination == "/mnt").options) = ["rbind", "rslave"]'
+    run shim run --bundle "$bundle" "$ID"
+    expect_status 0
+}
+
+@test "runc: shared mounts are refused under the preset, slave mounts are not" { shares_nothing runc; }
+
+@test "crun: shared mounts are refused under the preset, slave mounts are not" { shares_nothing crun; }
+
 makes_nothing() {
     guard "$1"
     run shim run --bundle "$(nested one true "$FB_SRV/data" /mnt "$FB_SRV/scratch" /mnt/new/dir)" "$ID"
