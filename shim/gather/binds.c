@@ -4,6 +4,7 @@
 #include "shim/cdi/cdi.h"
 #include "shim/cdi/driver_path.h"
 #include "shim/gather/bind_group.h"
+#include "shim/gather/bind_ids.h"
 #include "shim/gather/bind_name.h"
 #include "shim/gather/binds_access.h"
 #include "shim/gather/binds_mounts.h"
@@ -238,18 +239,6 @@ static bool asks_for_access(const struct policy_binds *binds)
     return binds->require_access;
 }
 
-/* True if the process could become root of the host, which reaches everything. */
-static bool may_map_root(const struct spec *spec)
-{
-    const struct id_map *maps[] = {&spec->uid_map, &spec->gid_map};
-
-    for (size_t m = 0; m < 2; m++)
-        for (size_t i = 0; i < maps[m]->count; i++)
-            if (maps[m]->ranges[i].outside == 0 && maps[m]->ranges[i].count)
-                return true;
-    return false;
-}
-
 static int gather_access(struct gather *g, struct bind_wish *wishes, size_t count)
 {
     const struct id_pair *id = &g->facts->process;
@@ -259,10 +248,10 @@ static int gather_access(struct gather *g, struct bind_wish *wishes, size_t coun
         g->out->nobody = id->why;
         return 0;
     }
-    if (id->uid != 0 && may_map_root(g->spec) && !trust_in_user_namespace()) {
-        g->out->nobody = "its user namespace has root of this host, which it could become";
+    if (bind_ids_judge(g->spec, g->facts, g->arena, &g->out->nobody, g->err) < 0)
+        return -1;
+    if (g->out->nobody)
         return 0;
-    }
     bool own = id->uid == geteuid();
     if (!own && binds_try_access(&user, wishes, count, g->err) < 0)
         return -1;

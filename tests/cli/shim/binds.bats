@@ -368,14 +368,23 @@ END
     refused "it is idmapped"
 }
 
-@test "an id map with root of the host does not satisfy require_access" {
+@test "an id map with root or another user of the host does not satisfy require_access" {
     policy '"require_access": true,'
     config "$DIR/home/alice" /x '{ "uid": 0, "gid": 0 }' '"linux": { "namespaces": [ { "type": "user" } ],
         "uidMappings": [ { "containerID": 0, "hostID": 12345, "size": 1 }, { "containerID": 1, "hostID": 0, "size": 1 } ],
         "gidMappings": [ { "containerID": 0, "hostID": 12345, "size": 1 } ] },'
     create
     refused "the container's user is not known: its user namespace has root of this host"
+    # Another user of this host is refused as well: the process could become that user.
     sed -i 's/"hostID": 0,/"hostID": 12346,/' "$BUNDLE/config.json"
+    create
+    refused "has uids 12346 to 12346 of this host, which it could become"
+    jq '.linux.uidMappings |= .[:1] | .linux.gidMappings += [{containerID: 1, hostID: 6, size: 1}]' "$BUNDLE/config.json" >"$DIR/more"
+    cp "$DIR/more" "$BUNDLE/config.json"
+    create
+    refused "has gids 6 to 6 of this host"
+    jq '.process.user.additionalGids = [1]' "$BUNDLE/config.json" >"$DIR/more"
+    cp "$DIR/more" "$BUNDLE/config.json"
     create
     mounted "$DIR/home/alice" rbind,rprivate,nosuid,nodev
 }
