@@ -281,12 +281,43 @@ static int gather_targets(struct gather *g)
     return 0;
 }
 
+/* ---- the container's root ---- */
+
+/* Returns true for a root that only the engine, or the one who made the bundle, put there. */
+static bool is_own_root(struct gather *g, int root, const char *path)
+{
+    _cleanup_source_ struct source walked = SOURCE_INIT;
+    char real[PATH_MAX];
+
+    if (fd_path(root, real) < 0)
+        return false;
+    if (path_is_beneath(real, g->bundle_path) && strcmp(g->bundle_path, "/") != 0)
+        return true;
+    return walk_safely(g, path, &walked) && engine_stores_root(&g->engine, real);
+}
+
+/* Looks at the root as at the source of a mount. A root that is not there is left to the low-level
+ * runtime. */
+static int gather_root(struct gather *g, struct bind_wish *wish)
+{
+    struct bind_source *s = &g->out->sources[g->spec->mount_count];
+    const char *path = json_text(json_path(g->spec->root, "root", "path", NULL));
+    const struct spec_mount root = {.destination = "/", .source = path, .bind = true};
+    _cleanup_fd_ int fd = targets_root(g->spec, g->bundle);
+
+    if (fd < 0 || trust_rootless() || is_own_root(g, fd, path))
+        return 0;
+    g->out->root = s;
+    return gather_source(g, &root, s, wish);
+}
+
 /* ---- all of them ---- */
 
 static int gather_sources(struct gather *g, struct bind_wish *wishes)
 {
-    bool any = false;
-
+    if (gather_root(g, &wishes[g->spec->mount_count]) < 0)
+        return -1;
+    bool any = g->out->root;
     for (size_t i = 0; i < g->spec->mount_count; i++) {
         if (!g->spec->list[i].bind)
             continue;
@@ -296,7 +327,7 @@ static int gather_sources(struct gather *g, struct bind_wish *wishes)
     }
     if (!any || !asks_for_access(&g->policy->binds))
         return 0;
-    return gather_access(g, wishes, g->spec->mount_count);
+    return gather_access(g, wishes, g->spec->mount_count + 1);
 }
 
 int binds_gather(const struct policy *policy, const struct spec *spec, const struct facts *facts,
@@ -325,12 +356,12 @@ int binds_gather(const struct policy *policy, const struct spec *spec, const str
                                 &g.engine, err) < 0 ||
         place_rules(&g) < 0)
         return -1;
-    for (size_t i = 0; i < spec->mount_count; i++)
+    for (size_t i = 0; i <= spec->mount_count; i++)
         wishes[i].fd = -1;
     int rc = gather_sources(&g, wishes);
     if (rc == 0 && policy->binds.targets_deny.count)
         rc = gather_targets(&g);
-    for (size_t i = 0; i < spec->mount_count; i++)
+    for (size_t i = 0; i <= spec->mount_count; i++)
         cleanup_fd(&wishes[i].fd);
     source_directory_close(&g.directory);
     return rc;

@@ -398,6 +398,64 @@ static int judge_mount(struct planner *p, size_t i)
     return judge_source(p, op, mount);
 }
 
+/* ---- the container's root ---- */
+
+static int judge_root_source(struct planner *p, struct plan_op *op)
+{
+    const struct bind_source *s = op->bind.source;
+    const struct json *read_only = json_get(op->bind.entry, "readonly");
+
+    if (!s->path)
+        return plan_decide(p, op, PLAN_DENIED, &p->in->policy->binds.place, "%s", s->problem);
+    struct ruling r = rule_for(p, s->path);
+    const struct policy_place *place = r.rule ? &r.rule->place : &p->in->policy->binds.place;
+    op->bind.rule = r.matched;
+    if (r.access == BIND_DENY)
+        return deny_source(p, op, &r);
+    if (hides_its_directories(s->opaque, &r))
+        return deny_opaque(p, op, &r);
+    if (is_state(op, &r) || s->exposed)
+        return plan_decide(p, op, PLAN_DENIED, place,
+                           s->exposed ? "users can replace a directory above %s"
+                                      : "%s is an engine's own state",
+                           s->path);
+    if (r.access == BIND_RO && !(json_is(read_only, JSON_BOOL) && read_only->boolean))
+        return plan_decide(p, op, PLAN_DENIED, place,
+                           "%s may only be used read-only: add --read-only", s->path);
+    if (needs_access(p, op) && p->in->binds->nobody)
+        return plan_decide(p, op, PLAN_DENIED, place, "the container's user is not known: %s",
+                           p->in->binds->nobody);
+    return needs_access(p, op) && !s->readable ? deny_unreadable(p, op, place)
+                                               : plan_decide(p, op, PLAN_KEPT, place, "allowed");
+}
+
+/* A root that is not the engine's is a mount by another name (podman run --rootfs). */
+static int judge_root(struct planner *p)
+{
+    struct json *root = json_get(p->in->spec->root, "root");
+    const char *path = json_text(json_get(root, "path"));
+    _cleanup_buf_ struct buf text = BUF_INIT;
+
+    if (!p->in->binds->root)
+        return 0;
+    struct plan_op *op = plan_push(p, PLAN_BIND);
+    buf_puts(&text, "the container's root ");
+    buf_put_printable(&text, path, strlen(path));
+    if (!op)
+        return -1;
+    op->asked_by = text.failed ? NULL : arena_strndup(p->arena, text.data, text.len);
+    if (!op->asked_by)
+        return err_nomem(p->err);
+    op->bind = (struct plan_bind){.source = p->in->binds->root,
+                                  .written = path,
+                                  .target = "/",
+                                  .entry = root,
+                                  .access = ACCESS_RW};
+    return judge_root_source(p, op);
+}
+
+/* ---- all of them ---- */
+
 /* True for a file system of the kernel that hides nothing. */
 static bool is_harmless(const struct planner *p, size_t i)
 {
@@ -413,7 +471,7 @@ static bool is_harmless(const struct planner *p, size_t i)
 
 int plan_add_binds(struct planner *p)
 {
-    if (plan_judge_root_propagation(p) < 0)
+    if (plan_judge_root_propagation(p) < 0 || judge_root(p) < 0)
         return -1;
     for (size_t i = 0; i < p->in->spec->mount_count; i++) {
         const struct spec_mount *mount = &p->in->spec->list[i];

@@ -90,6 +90,26 @@ END
     podman_cli volume rm one two three >/dev/null
 }
 
+@test "podman: under the preset a root of the host is judged as a mount" {
+    preset ", { \"path\": \"$FB_DIR/roots\", \"access\": \"ro\" }"
+    mkdir -p "$FB_DIR/roots/one"
+    tar -C "$FB_DIR/rootfs" -c . | tar -C "$FB_DIR/roots/one" -x
+    for where in / "$FB_SRV"; do
+        run podman_run --rm --user 1001:1001 --rootfs "$where" true
+        expect_failure
+        expect_match "the container's root $where: .*is not allowed|the container's root $where: .*only be used read-only"
+    done
+    run podman_run --rm --user 1001:1001 --rootfs "$FB_DIR/roots/one:O" true
+    expect_failure
+    expect_match "is an overlay, which may show any directory|is not allowed"
+    run podman_run --rm --user 1001:1001 --rootfs "$FB_DIR/roots/one" true
+    expect_failure
+    expect_match "may only be used read-only: add --read-only"
+    run podman_run --rm --user 1001:1001 --read-only --rootfs "$FB_DIR/roots/one" id -u
+    expect_status 0
+    expect_output 1001
+}
+
 @test "podman: under the preset added capabilities, root and files of other containers are refused or taken away" {
     local other
     preset

@@ -355,6 +355,37 @@ END
     refused "the mount of tmpfs on /p/self/attr: nothing may be mounted over /proc, where this leads"
 }
 
+@test "a root outside of the bundle and of an engine's storage is judged as a source" {
+    local id data=$DIR/engine
+    id=$(printf '%064d' 7)
+    mkdir -p "$BUNDLE/rootfs" "$DIR/srv/root" "$DIR/home/alice/overlay/$id/merged" "$data/overlay2/$id/merged"
+    with_root() {
+        config "$DIR/srv/data" /x '{ "uid": 0, "gid": 0 }' "\"root\": { \"path\": \"$1\", \"readonly\": ${2-false} },"
+        rm -f "$DIR/low.config"
+        create
+    }
+    for root in rootfs ../bundle/rootfs "$BUNDLE/rootfs" "$data/overlay2/$id/merged" missing; do
+        with_root "$root"
+        mounted "$DIR/srv/data" rbind,rprivate,ro
+    done
+    with_root /
+    refused "the container's root /: / is not allowed"
+    with_root "$DIR/secret"
+    refused "the container's root $DIR/secret: $DIR/secret is not allowed"
+    with_root ../secret
+    refused "$DIR/secret is not allowed"
+    ln -s "$DIR/secret" "$BUNDLE/linked"
+    with_root linked
+    refused "$DIR/secret is not allowed"
+    with_root "$DIR/home/alice/overlay/$id/merged"
+    refused "users can replace a directory above"
+    with_root "$DIR/srv/root"
+    refused "may only be used read-only"
+    with_root "$DIR/srv/root" true
+    mounted "$DIR/srv/data" rbind,rprivate,ro
+    [ "$(jq -r .root.path "$DIR/low.config")" = "$DIR/srv/root" ]
+}
+
 @test "an idmapped bind does not satisfy require_access" {
     policy '"require_access": true,'
     config "$DIR/srv/data" /x '{ "uid": 12345, "gid": 12345 }'
