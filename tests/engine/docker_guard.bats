@@ -128,6 +128,24 @@ refuses() {
     docker_cli volume rm memory >/dev/null
 }
 
+@test "docker: volumes of other containers and mounts with options are judged by what they show" {
+    docker_cli volume create --driver local -o type=none -o o=bind -o device=/etc sly >/dev/null
+    docker_cli create --name first -v sly:/x -v "$FB_SRV/data:/data" "$FB_IMAGE" >/dev/null
+    refuses "/etc is not allowed" --volumes-from first
+    refuses "/etc is not allowed" --mount "type=volume,source=new,target=/x,volume-opt=type=none,volume-opt=o=bind,volume-opt=device=/etc"
+    refuses "/etc is not allowed" --mount "type=bind,source=/etc,target=/x,readonly,bind-nonrecursive"
+    refuses "nothing may be mounted over /dev" --mount type=tmpfs,target=/dev/x
+    refuses "/etc is not allowed" -v /etc:/x:z
+    run worker --mount "type=bind,source=$FB_SRV/data,target=/x,readonly,bind-nonrecursive" --tmpfs /t:exec,suid,dev,size=1m \
+        "$FB_IMAGE" sh -c 'cat /x/imagenet/hello; grep CapEff /proc/self/status'
+    expect_status 0
+    expect_match 'imagenet text'
+    expect_match 'CapEff:[[:space:]]*0000000000000000'
+    docker_cli rm first >/dev/null
+    docker_cli volume rm sly >/dev/null
+    docker_cli volume rm new >/dev/null 2>&1 || true
+}
+
 @test "docker: its own state is refused, and mounts for another container are not visible" {
     docker_cli volume create --driver local -o type=none -o o=bind -o device=/etc sly >/dev/null
     docker_cli run --detach --runtime=runc --network=none --name holder -v sly:/x "$FB_IMAGE" sleep 600 >/dev/null

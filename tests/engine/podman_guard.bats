@@ -90,6 +90,28 @@ END
     podman_cli volume rm one two three >/dev/null
 }
 
+@test "podman: under the preset every kind of mount is judged by what it shows" {
+    preset ", { \"path\": \"$FB_DIR/podman/volumes\", \"access\": \"allow\", \"require_access\": false }"
+    podman_cli volume create --opt type=none --opt o=bind --opt device=/etc sly >/dev/null
+    refuses "/etc is not allowed" --user 1001 -v sly:/x
+    podman_run --name first --user 1001 -v "$FB_SRV/data:/data" "$FB_IMAGE" true
+    run podman_run --rm --user 1001 --volumes-from first "$FB_IMAGE" cat /data/imagenet/hello
+    expect_status 0
+    refuses "/etc is not allowed" --user 1001 --mount type=bind,source=/etc,target=/x,bind-nonrecursive
+    refuses "overlay|is not allowed" --user 1001 --mount "type=image,source=$FB_IMAGE,target=/x,rw=true"
+    refuses "a mount of type 'overlay'" --user 1001 -v /etc:/x:O
+    refuses "nothing may be mounted over /dev" --user 1001 --mount type=tmpfs,target=/dev/x
+    refuses "nothing may be mounted over /proc" --user 1001 --tmpfs /proc/x
+    echo secret | podman_cli secret create s1 - >/dev/null
+    run podman_run --rm --user 1001:1001 --secret s1,uid=1001,mode=0400 --tmpfs /t:exec,suid,dev,size=1m "$FB_IMAGE" cat /run/secrets/s1
+    expect_status 0
+    expect_output secret
+    refuses "nothing may be mounted over /proc" --user 1001 --secret s1,target=/proc/x
+    podman_cli rm first >/dev/null
+    podman_cli secret rm s1 >/dev/null
+    podman_cli volume rm sly >/dev/null
+}
+
 @test "podman: under the preset a root of the host is judged as a mount" {
     preset ", { \"path\": \"$FB_DIR/roots\", \"access\": \"ro\" }"
     mkdir -p "$FB_DIR/roots/one"

@@ -320,6 +320,7 @@ END
     create
     [ "$status" -eq 0 ]
     create
+    # shellcheck disable=SC2154
     echo "$stderr"
     [ "$status" -eq 0 ]
     [ "$(jq -r '.mounts[2].destination' "$DIR/low.config")" = /work/data ]

@@ -25,6 +25,7 @@ teardown() {
 }
 
 # policy [SECTION-MEMBERS [TOP-MEMBERS]]
+# shellcheck disable=SC2120  # tests pass them
 policy() {
     cat >"$DIR/policy.json" <<END
 { "version": 1, "runtime": { "paths": ["$DIR/low"] }, ${2-}
