@@ -214,6 +214,11 @@ struct json *json_bool(struct json_doc *doc, bool boolean)
     return value;
 }
 
+struct json *json_null(struct json_doc *doc)
+{
+    return fresh(doc, JSON_NULL);
+}
+
 struct json *json_array(struct json_doc *doc)
 {
     return fresh(doc, JSON_ARRAY);

@@ -42,6 +42,8 @@ static const struct option_spec squash_options[] = {
      "before publishing, prove that the result unpacks to the source's tree"},
     REGISTRY_OPTIONS(FIELD),
     {"json", 0, OPTION_FLAG, FIELD(json), NULL, NULL, "print the result as JSON"},
+    {"verbose", 'v', OPTION_FLAG, FIELD(verbose), NULL, NULL,
+     "say why an image of the daemon is not read where its layers lie"},
     {"quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL, NULL, "print only errors"},
     {0},
 };
@@ -166,6 +168,13 @@ static int check_names(const struct squash_command *c, const struct reference *f
     return 0;
 }
 
+/* True if the tree that a container sees is enough: no layer is kept, split off or shown. */
+static bool needs_no_layers(const struct squash_command *c)
+{
+    return !c->keep_base && !c->last && c->into == 1 && !c->dry_run &&
+           semantics_named(c->semantics) == SEMANTICS_OVERLAY;
+}
+
 static int squash_image(const struct squash_command *c, const struct operands *operands,
                         struct err *err)
 {
@@ -186,7 +195,8 @@ static int squash_image(const struct squash_command *c, const struct operands *o
                                      .source_count = run.selection.base ? 2 : 1,
                                      .platform = c->platform,
                                      .destination = c->dry_run ? NULL : &to,
-                                     .all_images = c->all_images};
+                                     .all_images = c->all_images,
+                                     .walks = needs_no_layers(c)};
     run.from = sources;
     return keeper_run(&task, squash_in_sandbox, &run, err);
 }

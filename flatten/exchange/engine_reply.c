@@ -12,9 +12,20 @@ void engine_reply_clear(struct engine_reply *r)
     *r = (struct engine_reply){0};
 }
 
-static int judge_object(const struct buf *object, struct err *err)
+static void note_id(struct engine_reply *r, const char *status)
+{
+    struct err ignored = ERR_INIT;
+    struct digest id;
+
+    if (status && digest_parse(status, &id, &ignored) == 0)
+        r->id = id;
+}
+
+static int judge_object(struct engine_reply *r, struct err *err)
 {
     static const struct json_options options = {.max_bytes = ENGINE_REPLY_LIMIT};
+
+    const struct buf *object = &r->object;
 
     if (buf_check(object, err) < 0)
         return -1;
@@ -25,6 +36,7 @@ static int judge_object(const struct buf *object, struct err *err)
     const struct json *error = json_get(root, "error");
     const char *said = json_text(json_get(detail, "message"));
     const char *stream = json_text(json_get(root, "stream"));
+    note_id(r, json_text(json_get(root, "status")));
     if (!said)
         said = json_text(error);
     if (said || detail || error)
@@ -67,7 +79,7 @@ int engine_reply_feed(struct engine_reply *r, const char *data, size_t len, stru
         buf_putc(&r->object, data[i]);
         if (r->depth > 0)
             continue;
-        if (judge_object(&r->object, err) < 0)
+        if (judge_object(r, err) < 0)
             return -1;
         buf_truncate(&r->object, 0);
     }

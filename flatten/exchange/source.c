@@ -32,6 +32,9 @@ static void registry_clear(struct source_registry *r)
 static void daemon_clear(struct source_daemon *d)
 {
     cleanup_fd(&d->fd);
+    buf_free(&d->config);
+    free(d->place);
+    free(d->why);
     free(d->name);
     free(d->os);
     free(d->architecture);

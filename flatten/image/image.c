@@ -29,8 +29,16 @@ void image_close_layers(struct image *image)
     }
 }
 
+static void tree_free(struct image_tree *tree)
+{
+    if (tree)
+        cleanup_fd(&tree->fd);
+    free(tree);
+}
+
 void image_free(struct image *image)
 {
+    tree_free(image->tree);
     image_close_layers(image);
     for (size_t i = 0; i < image->other_count; i++)
         free(image->others[i]);

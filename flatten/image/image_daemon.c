@@ -57,7 +57,39 @@ static void explain_archive(int fd, struct err *err)
         take_daemon_error(tail, len, err);
 }
 
-struct image *image_read_daemon(const struct source_daemon *d, struct err *err)
+static struct image_tree *tree_of(const struct source_daemon *d, struct err *err)
+{
+    struct image_tree *tree = calloc(1, sizeof(*tree));
+
+    if (!tree) {
+        err_nomem(err);
+        return NULL;
+    }
+    *tree = (struct image_tree){.fd = fcntl(d->fd, F_DUPFD_CLOEXEC, 3),
+                                .size = d->size,
+                                .still = d->still,
+                                .ctx = d->still_ctx,
+                                .number = d->number};
+    if (tree->fd >= 0)
+        return tree;
+    err_sys(err, "dup");
+    free(tree);
+    return NULL;
+}
+
+/* An image whose tree is walked: only its configuration is here. */
+static struct image *read_walked(const struct source_daemon *d, struct err *err)
+{
+    struct json_doc *config = json_parse(d->config.data, d->config.len, &image_json_options, err);
+    _cleanup_image_ struct image *image = config ? image_new(config, err) : NULL;
+
+    if (!image || sha256_digest(d->config.data, d->config.len, &image->config_digest, err) < 0 ||
+        !(image->tree = tree_of(d, err)))
+        return NULL;
+    return steal_ptr(&image);
+}
+
+static struct image *read_archive(const struct source_daemon *d, struct err *err)
 {
     int again = fcntl(d->fd, F_DUPFD_CLOEXEC, 3);
 
@@ -66,10 +98,18 @@ struct image *image_read_daemon(const struct source_daemon *d, struct err *err)
         return NULL;
     }
     _cleanup_image_ struct image *image = image_read_archive_fd(again, err);
-    if (!image) {
+    if (!image)
         explain_archive(d->fd, err);
+    return steal_ptr(&image);
+}
+
+struct image *image_read_daemon(const struct source_daemon *d, struct err *err)
+{
+    _cleanup_image_ struct image *image =
+        d->config.len ? read_walked(d, err) : read_archive(d, err);
+
+    if (!image)
         return NULL;
-    }
     if (check_platform(image, d, err) < 0)
         return NULL;
     free(image->name);

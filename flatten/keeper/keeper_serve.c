@@ -81,6 +81,10 @@ static void describe_source(struct source *s, struct outcome *out)
         reply->name = s->daemon.name;
         reply->os = s->daemon.os;
         reply->architecture = s->daemon.architecture;
+        reply->size = s->daemon.size;
+        reply->why = s->daemon.why;
+        reply->data = s->daemon.config.data;
+        reply->len = s->daemon.config.len;
         return;
     case TRANSPORT_REGISTRY:
         reply->root = s->registry.root;
@@ -97,8 +101,10 @@ static int on_source(struct keeper *k, struct pending *p, struct outcome *out, s
 
     if (which >= k->task->source_count || k->asked[which])
         return breach(k, err, "a source that is not there");
+    const struct source_choice choice = {k->task->platform, k->task->walks};
+
     k->asked[which] = true;
-    struct source *s = source_open(&k->task->sources[which], k->task->platform, err);
+    struct source *s = source_open(&k->task->sources[which], &choice, err);
     if (!s)
         return -1;
     k->sources[which] = s;
@@ -169,6 +175,16 @@ static int on_diff_ids(struct keeper *k, struct pending *p, struct outcome *out,
     return 0;
 }
 
+static int on_still(struct keeper *k, struct pending *p, struct outcome *out, struct err *err)
+{
+    const struct source *s = k->sources[p->request.number];
+
+    (void)out;
+    if (!s || s->ref->transport != TRANSPORT_DOCKER_DAEMON || !s->daemon.config.len)
+        return breach(k, err, "a tree that was not walked");
+    return source_still_there(s, err);
+}
+
 /* ---- the destination ---- */
 
 /*
@@ -193,13 +209,13 @@ static int on_begin(struct keeper *k, struct pending *p, struct outcome *out, st
 {
     off_t offset;
 
-    (void)p;
     if (!k->sink)
         return breach(k, err, "a layer for no destination");
-    if (sink_begin_layer(k->sink, &out->fd, &offset, err) < 0)
+    if (sink_begin_layer(k->sink, p->request.number == 1, &out->fd, &offset, err) < 0)
         return wrap_path(k, err);
     k->begun = true;
-    out->reply.offset = (uint64_t)offset;
+    out->reply.number = offset < 0;
+    out->reply.offset = offset < 0 ? 0 : (uint64_t)offset;
     return 0;
 }
 
@@ -218,7 +234,7 @@ static int on_has(struct keeper *k, struct pending *p, struct outcome *out, stru
 {
     if (!k->sink)
         return breach(k, err, "a layer for no destination");
-    int rc = sink_has_layer(k->sink, &p->request.layer, err);
+    int rc = sink_has_layer(k->sink, p->request.number, &p->request.layer, err);
     if (rc < 0)
         return -1;
     out->reply.number = (uint64_t)rc;
@@ -350,6 +366,8 @@ static int on_done(struct keeper *k, struct pending *p, struct outcome *out, str
     if (k->status >= 0)
         return 0;
     *err = p->request.err;
+    if (k->sink)
+        sink_explain(k->sink, err);
     return -1;
 }
 
@@ -357,7 +375,8 @@ static handler *const handlers[] = {
     [WIRE_SOURCE] = on_source, [WIRE_FILE] = on_file,         [WIRE_BLOBS] = on_blobs,
     [WIRE_SPOOL] = on_spool,   [WIRE_DIFF_IDS] = on_diff_ids, [WIRE_SINK] = on_sink,
     [WIRE_BEGIN] = on_begin,   [WIRE_END] = on_end,           [WIRE_HAS] = on_has,
-    [WIRE_IMAGE] = on_image,   [WIRE_PUBLISH] = on_publish,   [WIRE_DONE] = on_done,
+    [WIRE_IMAGE] = on_image,   [WIRE_PUBLISH] = on_publish,   [WIRE_STILL] = on_still,
+    [WIRE_DONE] = on_done,
 };
 
 /* ---- serving ---- */

@@ -255,7 +255,7 @@ static int classify_type(struct layer_reader *r, struct archive_entry *header,
     }
 }
 
-static bool is_overlay_xattr(const char *name)
+bool layer_xattr_is_overlay(const char *name)
 {
     return strncmp(name, "trusted.overlay.", 16) == 0 || strncmp(name, "user.overlay.", 13) == 0;
 }
@@ -268,7 +268,7 @@ static bool has_overlay_xattr(struct archive_entry *header)
 
     archive_entry_xattr_reset(header);
     while (archive_entry_xattr_next(header, &name, &value, &size) == ARCHIVE_OK)
-        if (is_overlay_xattr(name))
+        if (layer_xattr_is_overlay(name))
             return true;
     return false;
 }
@@ -289,7 +289,7 @@ static int strip_overlay_xattrs(struct archive_entry *header, struct layer_entry
     archive_entry_xattr_clear(header);
     archive_entry_xattr_reset(copy);
     while (archive_entry_xattr_next(copy, &name, &value, &size) == ARCHIVE_OK)
-        if (!is_overlay_xattr(name))
+        if (!layer_xattr_is_overlay(name))
             archive_entry_xattr_add_entry(header, name, value, size);
     archive_entry_free(copy);
     out->dropped = "extended attributes of overlayfs itself are left out";
@@ -312,6 +312,11 @@ static uint32_t hash_attributes(struct archive_entry *header)
     while (archive_entry_xattr_next(header, &name, &value, &size) == ARCHIVE_OK)
         sum += hash_bytes(value, size, hash_bytes(name, strlen(name), 0));
     return (uint32_t)hash_bytes(numbers, sizeof(numbers), sum);
+}
+
+static bool is_owner(int64_t id)
+{
+    return id >= 0 && id <= UINT32_MAX;
 }
 
 /* Rejects entries that no engine could unpack, and entries that would cost too much. */
@@ -338,6 +343,9 @@ static int check_limits(const struct layer_reader *r, struct archive_entry *head
     if (archive_entry_symlink(header) && strlen(archive_entry_symlink(header)) >= PATH_MAX)
         return err_set(err, ERR_LIMIT, "a symbolic link to a path of %zu bytes",
                        strlen(archive_entry_symlink(header)));
+    if (!is_owner(archive_entry_uid(header)) || !is_owner(archive_entry_gid(header)))
+        return err_set(err, ERR_LIMIT, "the owner %lld:%lld, which is not two numbers of 32 bits",
+                       (long long)archive_entry_uid(header), (long long)archive_entry_gid(header));
     if (archive_entry_xattr_count(header) > LAYER_MOST_XATTRS)
         return err_set(err, ERR_LIMIT, "more than %d extended attributes", LAYER_MOST_XATTRS);
     if (sparse && (uint64_t)archive_entry_size(header) > most_sparse)

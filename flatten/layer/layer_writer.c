@@ -29,6 +29,7 @@ struct layer_writer {
     uint64_t left;     /* of the current entry's content, bytes */
     size_t padding;    /* behind it */
     int fd;
+    bool is_pipe;
     off_t at;
     off_t synced;       /* writeback was started up to here */
     struct err failure; /* of the writer thread; read after it was joined */
@@ -51,10 +52,12 @@ static int put_blob(void *ctx, const void *data, size_t len, struct err *err)
 
     if (w->digest && digester_update(w->digest, data, len, err) < 0)
         return -1;
+    w->written.size += len;
+    if (w->is_pipe)
+        return fd_write_all(w->fd, data, len, err);
     if (fd_pwrite_all(w->fd, data, len, w->at, err) < 0)
         return -1;
     w->at += (off_t)len;
-    w->written.size += len;
     start_writeback(w);
     return 0;
 }
@@ -131,6 +134,7 @@ struct layer_writer *layer_writer_new(int fd, off_t offset, const struct compres
     }
     w->base.ops = &ops;
     w->fd = fd;
+    w->is_pipe = offset < 0;
     w->at = w->synced = offset;
     w->max_size = UINT64_MAX;
     w->written.kind = compress->kind;

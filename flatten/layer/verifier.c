@@ -131,13 +131,16 @@ static int take_stamp(const struct layer *layer, struct stamp *out, struct err *
     return 0;
 }
 
-/* A layer whose blob cannot be read is left to its reader, which reports it in turn. */
+/*
+ * A layer whose blob cannot be read is left to its reader, which reports it in turn. A layer of a
+ * tree that is walked has none.
+ */
 static bool has_digest(struct layer *layer)
 {
     struct err ignored = ERR_INIT;
     enum compression kind;
 
-    if (layer_compression(layer, &kind, &ignored) < 0)
+    if (layer->fd < 0 || layer_compression(layer, &kind, &ignored) < 0)
         return false;
     layer->blob_is_tar = kind == COMPRESSION_NONE;
     return layer->blob_is_tar || layer->digest.text[0];

@@ -6,10 +6,10 @@ struct remote_sink {
     int fd; /* of the layer that was begun; or -1 */
 };
 
-static int begin_layer(struct sink *base, int *fd, off_t *offset, struct err *err)
+static int begin_layer(struct sink *base, bool once, int *fd, off_t *offset, struct err *err)
 {
     struct remote_sink *s = (struct remote_sink *)base;
-    const struct wire_request request = {.op = WIRE_BEGIN};
+    const struct wire_request request = {.op = WIRE_BEGIN, .number = once};
     _cleanup_answer_ struct answer a = ANSWER_INIT;
 
     if (reader_ask(s->reader, &request, &a, err) < 0)
@@ -17,7 +17,7 @@ static int begin_layer(struct sink *base, int *fd, off_t *offset, struct err *er
     cleanup_fd(&s->fd);
     s->fd = answer_fd(&a, err);
     *fd = s->fd;
-    *offset = (off_t)a.reply.offset;
+    *offset = a.reply.number ? -1 : (off_t)a.reply.offset;
     return s->fd < 0 ? -1 : 0;
 }
 
@@ -32,10 +32,11 @@ static int end_layer(struct sink *base, const struct written_layer *layer, struc
     return reader_ask(s->reader, &request, &a, err);
 }
 
-static int has_layer(struct sink *base, const struct written_layer *layer, struct err *err)
+static int has_layer(struct sink *base, size_t position, const struct written_layer *layer,
+                     struct err *err)
 {
     struct remote_sink *s = (struct remote_sink *)base;
-    const struct wire_request request = {.op = WIRE_HAS, .layer = *layer};
+    const struct wire_request request = {.op = WIRE_HAS, .number = position, .layer = *layer};
     _cleanup_answer_ struct answer a = ANSWER_INIT;
 
     return reader_ask(s->reader, &request, &a, err) < 0 ? -1 : a.reply.number == 1;
@@ -82,8 +83,11 @@ static void release_sink(struct sink *base)
 
 struct sink *reader_sink(struct reader *r, struct err *err)
 {
-    static const struct sink_ops ops = {begin_layer, end_layer, publish_images, release_sink,
-                                        has_layer};
+    static const struct sink_ops ops = {.begin_layer = begin_layer,
+                                        .end_layer = end_layer,
+                                        .publish = publish_images,
+                                        .release = release_sink,
+                                        .has_layer = has_layer};
     const struct wire_request request = {.op = WIRE_SINK};
     struct remote_sink *s = malloc(sizeof(*s));
 

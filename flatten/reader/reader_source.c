@@ -110,10 +110,26 @@ static int fill_registry(struct source_registry *out, const struct wire_reply *r
                : 0;
 }
 
-static int fill_daemon(struct source_daemon *out, struct answer *a, struct err *err)
+static int ask_still(void *ctx, size_t number, struct err *err)
+{
+    const struct wire_request request = {.op = WIRE_STILL, .number = number};
+    _cleanup_answer_ struct answer a = ANSWER_INIT;
+
+    return reader_ask(ctx, &request, &a, err);
+}
+
+static int fill_daemon(struct source_daemon *out, struct answer *a, struct reader *r, size_t which,
+                       struct err *err)
 {
     const struct wire_reply *reply = &a->reply;
 
+    out->size = reply->size;
+    out->still = ask_still;
+    out->still_ctx = r;
+    out->number = which;
+    buf_append(&out->config, reply->data, reply->len);
+    if (buf_check(&out->config, err) < 0 || copy_text(reply->why, &out->why, err) < 0)
+        return -1;
     if (copy_text(reply->name, &out->name, err) < 0 || copy_text(reply->os, &out->os, err) < 0 ||
         copy_text(reply->architecture, &out->architecture, err) < 0)
         return -1;
@@ -142,7 +158,7 @@ static int fill_source(struct source *s, struct answer *a, struct reader *r, siz
     case TRANSPORT_DOCKER_ARCHIVE:
         return fill_archive(&s->archive, a, r, err);
     case TRANSPORT_DOCKER_DAEMON:
-        return fill_daemon(&s->daemon, a, err);
+        return fill_daemon(&s->daemon, a, r, which, err);
     case TRANSPORT_REGISTRY:
         s->registry.store = remote_store(r, which, err);
         return s->registry.store ? fill_registry(&s->registry, &a->reply, err) : -1;

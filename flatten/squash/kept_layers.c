@@ -44,7 +44,7 @@ int kept_layer_describe(const struct layer *layer, struct written_layer *out, st
 static int copy_blob(const struct layer *layer, struct sink *sink, int *fd, off_t *offset,
                      struct err *err)
 {
-    if (sink_begin_layer(sink, fd, offset, err) < 0)
+    if (sink_begin_layer(sink, false, fd, offset, err) < 0)
         return -1;
     if (fd_copy_range(layer->fd, layer->offset, layer->size, *fd, *offset, err) < 0)
         return err_wrap(err, "layer %u", layer->number);
@@ -54,7 +54,7 @@ static int copy_blob(const struct layer *layer, struct sink *sink, int *fd, off_
 int kept_layer_copy(const struct layer *layer, const struct written_layer *as, struct sink *sink,
                     int *fd, off_t *offset, struct err *err)
 {
-    int at = layer->fd, has = sink_has_layer(sink, as, err);
+    int at = layer->fd, has = sink_has_layer(sink, layer->number - 1, as, err);
 
     *offset = layer->offset;
     if (has < 0 || (has == 0 && copy_blob(layer, sink, &at, offset, err) < 0))

@@ -32,6 +32,7 @@ struct listing {
     struct entry_sink base;
     struct arena arena;
     const struct listing *like; /* or NULL */
+    bool lone_root;             /* a root that the other image does not describe is a difference */
     struct record *records;
     size_t count, cap;
     struct sha256 *hash;
@@ -385,6 +386,7 @@ struct listing *listing_new(const struct image *image, const struct merged_optio
     }
     l->base.ops = &ops;
     l->like = like;
+    l->lone_root = options->semantics != SEMANTICS_OVERLAY;
     l->hash = sha256_new(err);
     if (!l->hash)
         return NULL;
@@ -456,6 +458,21 @@ static void report_one(const char *path, const struct record *a, const struct re
     report(ctx, path, a ? x.data : NULL, b ? y.data : NULL);
 }
 
+/*
+ * Reports a path that only one of the images has. Returns 1, or 0 for the root: engines make it
+ * themselves and ignore its entry, so an image without one has the same tree.
+ */
+static size_t report_lone(const struct listing *l, const struct record *a, const struct record *b,
+                          listing_difference *report, void *ctx)
+{
+    const char *path = a ? a->path : b->path;
+
+    if (!*path && !l->lone_root)
+        return 0;
+    report_one(path, a, b, report, ctx);
+    return 1;
+}
+
 size_t listing_compare(const struct listing *a, const struct listing *b, listing_difference *report,
                        void *ctx)
 {
@@ -467,18 +484,16 @@ size_t listing_compare(const struct listing *a, const struct listing *b, listing
                                     : strcmp(a->records[i].path, b->records[j].path);
 
         if (order < 0) {
-            const struct record *x = &a->records[i++];
-            report_one(x->path, x, NULL, report, ctx);
+            differing += report_lone(a, &a->records[i++], NULL, report, ctx);
         } else if (order > 0) {
-            const struct record *y = &b->records[j++];
-            report_one(y->path, NULL, y, report, ctx);
+            differing += report_lone(a, NULL, &b->records[j++], report, ctx);
         } else {
             const struct record *x = &a->records[i++], *y = &b->records[j++];
             if (same_record(x, y))
                 continue;
             report_one(x->path, x, y, report, ctx);
+            differing++;
         }
-        differing++;
     }
     return differing;
 }

@@ -139,6 +139,12 @@ static int end_layer(int fd, off_t offset, const struct squash_options *options,
     return 0;
 }
 
+/* True if the new layer is the only one of the only image, and is not read again. */
+static bool is_written_once(const struct squash_options *options)
+{
+    return options->alone && !options->readable && options->into == 1 && options->merged.kept == 0;
+}
+
 /* An empty layer is not written. */
 static enum merge_result write_group(struct group *g, const struct squash_options *options,
                                      struct sink *sink, struct squashed *out, struct err *err)
@@ -147,7 +153,7 @@ static enum merge_result write_group(struct group *g, const struct squash_option
     off_t offset;
     int fd;
 
-    if (sink_begin_layer(sink, &fd, &offset, err) < 0)
+    if (sink_begin_layer(sink, is_written_once(options), &fd, &offset, err) < 0)
         return MERGE_FAILED;
     _cleanup_layer_writer_ struct layer_writer *w =
         layer_writer_new(fd, offset, &options->compress, g->checks->hasher, err);

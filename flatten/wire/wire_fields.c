@@ -221,6 +221,7 @@ static void walk_request(struct walk *w, struct wire_request *r)
     switch (r->op) {
     case WIRE_SOURCE:
     case WIRE_DIFF_IDS:
+    case WIRE_STILL:
     case WIRE_FILE:
     case WIRE_BLOBS:
         walk_number(w, &r->number, WIRE_MOST_SOURCES - 1);
@@ -229,13 +230,18 @@ static void walk_request(struct walk *w, struct wire_request *r)
         else if (r->op == WIRE_BLOBS)
             walk_blobs(w, r);
         return;
+    case WIRE_BEGIN:
+        walk_number(w, &r->number, 1);
+        return;
     case WIRE_SPOOL:
     case WIRE_SINK:
-    case WIRE_BEGIN:
     case WIRE_PUBLISH:
         return;
-    case WIRE_END:
     case WIRE_HAS:
+        walk_number(w, &r->number, WIRE_MOST_BLOBS);
+        walk_layer(w, &r->layer);
+        return;
+    case WIRE_END:
         walk_layer(w, &r->layer);
         return;
     case WIRE_IMAGE:
@@ -264,6 +270,7 @@ static void walk_reply(struct walk *w, struct wire_reply *r)
     walk_text(w, &r->name);
     walk_text(w, &r->os);
     walk_text(w, &r->architecture);
+    walk_text(w, &r->why);
     walk_bytes(w, &r->data, &r->len, WIRE_MOST_DOCUMENT);
 }
 

@@ -3,10 +3,19 @@
 
 dockerd_pid=""
 
+# A layer that the daemon has already would be unpacked all the same, but the rest of its work would be less: each
+# line first removes the image of the line before. The archive is read with a TMPDIR that does not exist.
 bench_docker_lines() {
+    export DOCKER_HOST=unix://$dir/docker.sock
+    local fresh='docker rmi --force bench:flat >/dev/null 2>&1 || true; : START;'
     # shellcheck disable=SC2016
-    printf -- '-docker export | docker import\tdocker --host %q export bench | docker --host %q import - bench:flat\n' \
-        "unix://$dir/docker.sock" "unix://$dir/docker.sock"
+    {
+        printf 'docker import of the live bytes\t%s docker import "$LIVE" bench:flat\n' "$fresh"
+        printf 'docker export | docker import\t%s docker export bench | docker import - bench:flat\n' "$fresh"
+        printf 'flatten archive -> daemon\t%s TMPDIR=$OUT/none "$FLATTEN" -q docker-archive:%q docker-daemon:bench:flat\n' \
+            "$fresh" "$dir/image/image.tar"
+        printf 'flatten daemon -> daemon\t%s "$FLATTEN" -q docker-daemon:bench:latest docker-daemon:bench:flat\n' "$fresh"
+    }
 }
 
 # bench_docker_start ARCHIVE: starts dockerd, loads the image, and creates a container of it.

@@ -2,6 +2,7 @@
 
 #include "base/cli/columns.h"
 #include "shim/admin/check/lint.h"
+#include "shim/policy/read/policy_read.h"
 
 #include <stdio.h>
 

@@ -5,6 +5,7 @@
 #include "shim/admin/explain/container.h"
 #include "shim/admin/explain/explain.h"
 #include "shim/oci/bundle.h"
+#include "shim/policy/read/policy_read.h"
 
 #include <string.h>
 

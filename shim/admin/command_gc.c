@@ -5,6 +5,7 @@
 #include "shim/admin/gc_sources.h"
 #include "shim/host/trust.h"
 #include "shim/oci/state_sweep.h"
+#include "shim/policy/read/policy_read.h"
 #include "shim/policy/size.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "shim/admin/command_restack_common.h"
 
 #include "base/path.h"
-#include "shim/policy/policy.h"
+#include "shim/policy/read/policy_read.h"
 
 #include <string.h>
 

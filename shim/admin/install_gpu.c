@@ -3,7 +3,7 @@
 
 #include "base/cli/log.h"
 #include "shim/admin/engine/nvidia_toolkit.h"
-#include "shim/policy/policy.h"
+#include "shim/policy/read/policy_read.h"
 
 #include <string.h>
 

@@ -36,7 +36,7 @@ static bool is_integer(const char *text)
 static struct json *plain_value(struct json_doc *doc, const char *text, size_t len)
 {
     if (strlen(text) == len && (!*text || strcmp(text, "~") == 0 || strcmp(text, "null") == 0))
-        return NULL;
+        return json_null(doc);
     if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
         return json_bool(doc, *text == 't');
     if (is_integer(text))
@@ -60,8 +60,7 @@ static int read_sequence(struct reader *r, int level, struct json **out)
         yaml_event_delete(&event);
         if (end || rc < 0)
             return rc;
-        if (item)
-            json_append(r->doc, list, item);
+        json_append(r->doc, list, item);
     }
 }
 
@@ -81,7 +80,7 @@ static int read_member(struct reader *r, const yaml_event_t *key, int level, str
         return -1;
     int rc = read_value(r, &event, level, &value);
     yaml_event_delete(&event);
-    if (rc == 0 && value)
+    if (rc == 0)
         json_set(r->doc, object, name, value);
     return rc;
 }
@@ -102,7 +101,7 @@ static int read_mapping(struct reader *r, int level, struct json **out)
     }
 }
 
-/* Reads the value that begins with the event. *out stays NULL for null. */
+/* Reads the value that begins with the event. */
 static int read_value(struct reader *r, const yaml_event_t *event, int level, struct json **out)
 {
     if (level > MOST_LEVELS)

@@ -342,10 +342,12 @@ static int judge_source(struct planner *p, struct plan_op *op, const struct spec
 {
     if (!op->bind.source->judged && p->in->policy->binds.fallback == BIND_ALLOW)
         return plan_decide(p, op, PLAN_KEPT, &p->in->policy->binds.place, "allowed");
-    if (!op->bind.source->judged)
+    if (!op->bind.source->judged) {
+        op->hint = "use a bind mount, a volume or a tmpfs";
         return plan_decide(p, op, PLAN_DENIED, &p->in->policy->binds.place,
                            "what a mount of type '%.32s' shows cannot be judged",
                            mount->type ? mount->type : "");
+    }
     if (!op->bind.source->path)
         return plan_decide(p, op, PLAN_DENIED, &p->in->policy->binds.place, "%s",
                            op->bind.source->problem);
@@ -367,10 +369,16 @@ static int judge_source(struct planner *p, struct plan_op *op, const struct spec
                                  : restrict_mount(p, op, mount->options, &r);
 }
 
+static int deny_target(struct planner *p, struct plan_op *op, const char *target, const char *why)
+{
+    op->hint = "choose another path in the container";
+    return plan_decide(p, op, PLAN_DENIED, &p->in->policy->binds.targets_deny.place,
+                       "nothing may be mounted over %s%s", target, why);
+}
+
 static int judge_mount(struct planner *p, size_t i)
 {
     const struct spec_mount *mount = &p->in->spec->list[i];
-    const struct policy_list *denied = &p->in->policy->binds.targets_deny;
     struct plan_op *op = plan_push(p, PLAN_BIND);
 
     if (!op || name_mount(p, op, mount) < 0)
@@ -380,15 +388,12 @@ static int judge_mount(struct planner *p, size_t i)
     op->bind.written = mount->source;
     op->bind.target = mount->destination;
     op->bind.access = ACCESS_RW;
-    const char *target = plan_denied_target(denied, mount->destination);
+    const char *target = plan_denied_target(p, i, mount->destination);
     if (target)
-        return plan_decide(p, op, PLAN_DENIED, &denied->place, "nothing may be mounted over %s",
-                           target);
-    target = op->bind.source->target ? plan_denied_target(denied, op->bind.source->target) : NULL;
+        return deny_target(p, op, target, "");
+    target = op->bind.source->target ? plan_denied_target(p, i, op->bind.source->target) : NULL;
     if (target)
-        return plan_decide(p, op, PLAN_DENIED, &denied->place,
-                           "nothing may be mounted over %s, where this leads in the container",
-                           target);
+        return deny_target(p, op, target, ", where this leads in the container");
     const char *shared = plan_shared_option(mount->options);
     if (shared && p->in->policy->binds.propagation.deny)
         return plan_decide(p, op, PLAN_DENIED, &p->in->policy->binds.propagation.place,
@@ -460,13 +465,12 @@ static int judge_root(struct planner *p)
 static bool is_harmless(const struct planner *p, size_t i)
 {
     const struct spec_mount *mount = &p->in->spec->list[i];
-    const struct policy_list *denied = &p->in->policy->binds.targets_deny;
     const char *target = p->in->binds->sources[i].target;
 
     if (mount->bind || !is_virtual(mount))
         return false;
-    return !(target && plan_denied_target(denied, target)) &&
-           (plan_is_engines_own(mount) || !plan_denied_target(denied, mount->destination));
+    return !(target && plan_denied_target(p, i, target)) &&
+           (plan_is_engines_own(mount) || !plan_denied_target(p, i, mount->destination));
 }
 
 int plan_add_binds(struct planner *p)

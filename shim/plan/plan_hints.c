@@ -66,17 +66,6 @@ int plan_hint_allowed(struct planner *p, struct plan_op *op)
     return plan_set_hint(p, op, &hint);
 }
 
-/* Appends what to do about a mount that no rule was asked for. */
-static void put_for_mount(const struct planner *p, const struct plan_op *op, struct buf *out)
-{
-    const struct policy_place *targets = &p->in->policy->binds.targets_deny.place;
-
-    if (targets->file && op->place.file == targets->file && op->place.offset == targets->offset)
-        buf_puts(out, "choose another path in the container");
-    else if (!op->bind.source->judged)
-        buf_puts(out, "use a bind mount, a volume or a tmpfs");
-}
-
 /* ---- security ---- */
 
 static void put_devices(const struct policy_security *s, struct buf *out)
@@ -123,6 +112,12 @@ static void put_annotations(const struct policy_security *s, struct buf *out)
     policy_list_print(&s->annotations, out);
 }
 
+static void put_cgroups(const struct policy_security *s, struct buf *out)
+{
+    buf_puts(out, "allowed parents: ");
+    policy_list_print(&s->cgroup_parents, out);
+}
+
 static void put_hooks(const struct policy_security *s, struct buf *out)
 {
     (void)s;
@@ -135,17 +130,14 @@ static const struct {
 } hints[] = {
     {"security.annotations", put_annotations},   {"security.hooks", put_hooks},
     {"security.devices", put_devices},           {"security.namespaces", put_namespaces},
-
     {"security.privileged", put_privileged},     {"security.seccomp", put_seccomp},
-    {"security.system_paths", put_system_paths},
+    {"security.system_paths", put_system_paths}, {"security.cgroups", put_cgroups},
 };
 
 static int add_hint(struct planner *p, struct plan_op *op)
 {
     _cleanup_buf_ struct buf hint = BUF_INIT;
 
-    if (op->kind == PLAN_BIND)
-        put_for_mount(p, op, &hint);
     for (size_t i = 0; op->kind == PLAN_SECURITY && i < sizeof(hints) / sizeof(*hints); i++)
         if (strcmp(op->asked_by, hints[i].key) == 0)
             hints[i].put(&p->in->policy->security, &hint);
@@ -158,7 +150,7 @@ int plan_add_hints(struct planner *p)
 {
     for (size_t i = 0; i < p->count; i++) {
         struct plan_op *op = &p->ops[i];
-        if (op->verdict == PLAN_DENIED && !op->hint && add_hint(p, op) < 0)
+        if (op->verdict == PLAN_DENIED && !op->hint && !op->advises && add_hint(p, op) < 0)
             return -1;
     }
     return 0;

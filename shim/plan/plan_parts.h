@@ -39,8 +39,9 @@ int plan_hint_allowed(struct planner *p, struct plan_op *op) must_check;
 /* Judges how many layers the container's root has. */
 int plan_add_rootfs(struct planner *p) must_check;
 
-/* Returns the denied path that a mount there would replace, whole or in part; NULL if none. */
-const char *plan_denied_target(const struct policy_list *denied, const char *target);
+/* Returns the denied path that the mount of that index would replace on `target`, whole or in part;
+ * NULL if none. */
+const char *plan_denied_target(const struct planner *p, size_t i, const char *target);
 
 /* Returns true for a file system of the kernel in the place where engines mount it. */
 bool plan_is_engines_own(const struct spec_mount *mount);

@@ -6,26 +6,51 @@
 
 /* ---- targets ---- */
 
-/* True for targets below /dev that engines mount by themselves, from the host or from their state.
+/*
+ * True for mounts below /dev that engines make by themselves: file systems of the kernel, binds of
+ * files of their own, and with --ipc=host those of the host.
  */
-static bool is_engines_target(const char *target)
+static bool is_engines_place(const struct planner *p, size_t i, const char *target)
 {
-    return strcmp(target, "/dev/shm") == 0 || strcmp(target, "/dev/mqueue") == 0 ||
-           strcmp(target, "/dev/termination-log") == 0;
+    const struct bind_source *s = &p->in->binds->sources[i];
+
+    if (strcmp(target, "/dev/termination-log") == 0)
+        return true;
+    if (strcmp(target, "/dev/shm") != 0 && strcmp(target, "/dev/mqueue") != 0)
+        return false;
+    return !p->in->spec->list[i].bind || s->own || s->open ||
+           (s->path && strcmp(s->path, target) == 0);
 }
 
-const char *plan_denied_target(const struct policy_list *denied, const char *target)
+const char *plan_denied_target(const struct planner *p, size_t i, const char *target)
 {
-    for (size_t i = 0; i < denied->count; i++) {
-        const char *path = denied->items[i];
+    const struct policy_list *denied = &p->in->policy->binds.targets_deny;
+
+    for (size_t n = 0; n < denied->count; n++) {
+        const char *path = denied->items[n];
         if (strcmp(path, target) == 0)
             return path;
-        if (strcmp(path, "/") == 0 || is_engines_target(target))
+        if (strcmp(path, "/") == 0 || is_engines_place(p, i, target))
             continue;
         if (path_is_beneath(target, path) || path_is_beneath(path, target))
             return path;
     }
     return NULL;
+}
+
+/* True for a tmpfs that root alone can write, as engines have it on /dev. */
+static bool is_roots(const struct spec_mount *mount)
+{
+    bool closed = false;
+
+    for (size_t i = 0; i < json_count(mount->options); i++) {
+        const char *text = json_text(json_at(mount->options, i));
+        if (text && (strncmp(text, "uid=", 4) == 0 || strncmp(text, "gid=", 4) == 0))
+            return false;
+        if (text && strncmp(text, "mode=", 5) == 0)
+            closed = strcmp(text, "mode=755") == 0 || strcmp(text, "mode=0755") == 0;
+    }
+    return closed;
 }
 
 bool plan_is_engines_own(const struct spec_mount *mount)
@@ -39,7 +64,7 @@ bool plan_is_engines_own(const struct spec_mount *mount)
 
     for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
         if (strcmp(mount->type, own[i].type) == 0 && strcmp(mount->destination, own[i].target) == 0)
-            return true;
+            return strcmp(own[i].target, "/dev") != 0 || is_roots(mount);
     return strncmp(mount->type, "cgroup", 6) == 0 &&
            path_is_beneath(mount->destination, "/sys/fs/cgroup");
 }

@@ -1,7 +1,6 @@
 #include "shim/policy/policy.h"
 
 #include "base/glob.h"
-#include "shim/policy/policy_decode.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -13,7 +12,17 @@ const char *const policy_mode_names[POLICY_MODES] = {
 
 const char *const policy_opt_out_names[POLICY_OPT_OUTS] = {"mounts", "tuning"};
 
-enum { MEMORY_LIMIT = 64 * 1024 * 1024 };
+const char *const policy_tuning_names[TUNING_KINDS] = {
+    [TUNING_SHM] = "shm_size",  [TUNING_MEMLOCK] = "memlock", [TUNING_WORKERS] = "workers",
+    [TUNING_NOFILE] = "nofile", [TUNING_STACK] = "stack",
+};
+
+enum { MIB = 1024 * 1024 };
+
+void policy_audit_defaults(struct policy_audit *audit)
+{
+    *audit = (struct policy_audit){.max_size = 64 * (uint64_t)MIB, .keep = 4};
+}
 
 struct policy *policy_new(struct err *err)
 {
@@ -23,12 +32,12 @@ struct policy *policy_new(struct err *err)
         err_nomem(err);
         return NULL;
     }
-    policy->arena.limit = MEMORY_LIMIT;
+    policy->arena.limit = 64 * (size_t)MIB;
     /* Without the environment: an image can set it. */
     policy->carriers[0] = CARRIER_ANNOTATIONS;
     policy->carriers[1] = CARRIER_MOUNTS;
     policy->carrier_count = 2;
-    decode_audit_defaults(&policy->audit);
+    policy_audit_defaults(&policy->audit);
     return policy;
 }
 

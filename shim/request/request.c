@@ -77,6 +77,15 @@ static bool claim_name(struct request_reader *r, const struct policy_volume *vol
     return true;
 }
 
+/* Sets a name, once: mounts, unlike the other carriers, can give several. */
+static int set_name(struct request_reader *r, const char **name, const char *value)
+{
+    if (*name && strcmp(*name, value) != 0)
+        return request_problem(r, "'%.80s' was asked for before: ask for one", *name);
+    *name = value;
+    return 0;
+}
+
 static int set_word(struct request_reader *r, enum request_word word, const char *value)
 {
     if (word == WORD_OFF)
@@ -85,13 +94,11 @@ static int set_word(struct request_reader *r, enum request_word word, const char
         return request_tuning(r, (enum tuning_kind)(word - WORD_TUNING), value);
     if (!template_name_valid(value, strlen(value)))
         return request_bad_name(r, value);
-    if (word == WORD_PROJECT) {
-        r->out->project = value;
-        return 0;
-    }
-    r->out->profile = value;
-    r->out->profile_key = r->key;
-    return 0;
+    if (word == WORD_PROJECT)
+        return set_name(r, &r->out->project, value);
+    if (!r->out->profile)
+        r->out->profile_key = r->key;
+    return set_name(r, &r->out->profile, value);
 }
 
 /* Reads a value for the class `volume`, or for the word if that is NULL. */

@@ -219,6 +219,8 @@ int request_tuning(struct request_reader *r, enum tuning_kind kind, const char *
     if (!tune->value.given && !tune->most.given)
         return request_problem(r, "it may not be asked for here: the policy has no tuning.%s",
                                policy_tuning_names[kind]);
+    if (r->out->tuning[kind].key && r->out->tuning[kind].amount != amount)
+        return request_problem(r, "another amount was asked for before: ask for one");
     r->out->tuning[kind] = (struct tuning_request){.key = r->key, .amount = amount};
     return 0;
 }

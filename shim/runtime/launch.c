@@ -1,4 +1,5 @@
 #include "shim/runtime/launch.h"
+#include "shim/policy/read/policy_read.h"
 
 #include "base/path.h"
 #include "shim/audit/audit.h"
@@ -155,7 +156,7 @@ static int settle_root(struct launch *l, struct err *err)
     return real ? 0 : err_nomem(err);
 }
 
-/* ---- create, run, restore ---- */
+/* ---- create, run, restore, and calls in doubt ---- */
 
 /* Reads again, for one flavour, a line that runc and crun would read differently. */
 static int read_again(struct launch *l, const struct policy *policy, struct err *err)
@@ -206,8 +207,11 @@ static int settle_call(struct launch *l, struct policy *policy, int rc,
 {
     if (load_policy(l, policy, err) < 0 || find_lowlevel(l, policy, err) < 0)
         return -1;
-    if (policy->mode == POLICY_OFF || policy->file_count == 0)
+    if (policy->mode == POLICY_OFF || policy->file_count == 0) {
+        if (rc != CALL_CLEAR)
+            l->call.id = NULL; /* nobody asks which container it is */
         return 0;
+    }
     if (rc < 0) {
         *err = *unreadable;
         return -1;
@@ -218,7 +222,8 @@ static int settle_call(struct launch *l, struct policy *policy, int rc,
     return call_edits(&l->call);
 }
 
-static int prepare_creation(struct launch *l, int rc, const struct err *unreadable, struct err *err)
+/* Prepares a call that creates a container, or one that is in doubt. */
+static int prepare_judged(struct launch *l, int rc, const struct err *unreadable, struct err *err)
 {
     _cleanup_policy_ struct policy *policy = policy_new(err);
 
@@ -258,10 +263,8 @@ int launch_prepare(struct launch *l, int argc, char *const argv[], struct err *e
     int rc = call_read(l->argc, l->argv, FLAVOR_UNKNOWN, &l->call, &unreadable);
     if (lowlevel_enter(err) < 0 || settle_root(l, err) < 0)
         return -1;
-    if (rc == CALL_CLEAR && !call_edits(&l->call))
-        return find_lowlevel_anyhow(l, err) < 0 ||
-                       (call_execs(&l->call) && prepare_exec(l, err) < 0)
-                   ? -1
-                   : 0;
-    return prepare_creation(l, rc, &unreadable, err);
+    bool judged = rc != CALL_CLEAR || call_edits(&l->call);
+    if ((judged ? prepare_judged(l, rc, &unreadable, err) : find_lowlevel_anyhow(l, err)) < 0)
+        return -1;
+    return call_execs(&l->call) ? prepare_exec(l, err) : 0;
 }

@@ -61,6 +61,68 @@ writes() {
 
 @test "crun: a rw volume keeps what was written" { writes crun; }
 
+# ------------------------------------------------------------------ the many spellings of an exec
+
+# A container that may not be root, and a process file of root in the working directory, under several names.
+guarded() {
+    local bundle
+    policy_write <<END
+{ "version": 1, "runtime": { "paths": ["$1"] }, "security": { "user": { "root": "deny" }, "no_new_privileges": true } }
+END
+    bundle=$(bundle_make guarded null 'sleep 600')
+    bundle_edit "$bundle" '.process.user = {"uid": 1000, "gid": 1000} | .process.capabilities = {}'
+    shim_create "$FB_DIR/guarded.log" --bundle "$bundle" "$ID"
+    shim start "$ID"
+    cd "$bundle" || return
+    echo '{"user":{"uid":0,"gid":0},"args":["id","-u"],"cwd":"/","env":["PATH=/bin"]}' | tee ./=F ./rocess=F ./rocess >F
+}
+
+# never_root WORDS…: an exec so spelt is not root.
+never_root() {
+    run shim exec "$@"
+    [ "$status" -ne 0 ] && ! grep -qx 0 <<<"$output" || { echo "exec $*: $output" && false; }
+}
+
+@test "runc: no spelling of an exec gets past the policy" {
+    guarded runc
+    never_root -p F "$ID"
+    never_root -p=F "$ID"
+    never_root -process F "$ID"
+    never_root -process=F "$ID"
+    never_root --p F "$ID"
+    never_root --help=false -p F "$ID"
+    never_root -dp F "$ID"
+    never_root --user 0 "$ID" id -u
+    sed -i 's/"uid":0/"uid":1001/' F
+    run shim exec -p=F "$ID"
+    expect_output 1001
+    within runc --root "$FB_DIR/state" delete --force "$ID"
+}
+
+@test "crun: no spelling of an exec gets past the policy" {
+    guarded crun
+    never_root -p F "$ID"
+    never_root -pF "$ID"
+    never_root -dp F "$ID"
+    never_root -p=F "$ID"
+    never_root -process=F "$ID"
+    never_root --proces F "$ID"
+    never_root --tty=x -p F "$ID"
+    never_root "$ID" id -u
+    never_root -u 0 "$ID" id -u
+    never_root --HANG=0 -pF "$ID"
+    never_root -tpF "$ID" id -u
+    never_root -p F "./$ID"
+    never_root -p F "../state/$ID"
+    run within "$FLATBED_RUNTIME" "--flatbed-policy=$FB_POLICY" --root "$FB_DIR/state/$ID" exec -p F .
+    expect_status 1
+    expect_match "not a container id: \."
+    sed -i 's/"uid":0/"uid":1001/' F
+    run shim exec -pF "$ID"
+    expect_output 1001
+    within crun --root "$FB_DIR/state" delete --force "$ID"
+}
+
 # ------------------------------------------------------------------ the bundle's many spellings
 
 # spells RUNTIME FORM…: runs a container; BUNDLE stands for the path.

@@ -216,6 +216,14 @@ refuses() {
     refuses "could use the device b" --device-cgroup-rule 'b 8:* rwm'
 }
 
+@test "docker: a cgroup outside of those that the policy names is refused" {
+    sed -i 's|"hooks": "deny"|&, "cgroups": { "parents": ["/docker", "/docker/*", "system.slice"] }|' "$FB_POLICY"
+    run worker "$FB_IMAGE" true
+    expect_status 0
+    refuses "security.cgroups: the container's cgroup would be in '/'" --cgroup-parent=/
+    refuses "security.cgroups: the container's cgroup would be in '/elsewhere'" --cgroup-parent=/elsewhere
+}
+
 @test "docker: an exec gets no more privileges than its container" {
     docker_run --detach --user 1234:1234 --name held "$FB_IMAGE" sleep 600 >/dev/null
     run docker_cli exec held sh -c 'grep -E "CapBnd|NoNewPrivs" /proc/self/status; id -u'

@@ -133,15 +133,16 @@ flat_archive() {
 
 # ------------------------------------------------------------------ the image in TMPDIR
 
-@test "flatten NAME: docker save NAME, flattened, is the same image" {
-    local daemon archive
+@test "flatten --last: docker save NAME, flattened, is the same image" {
+    local daemon archive last
     save_layers
-    daemon=$(flatten --quiet "$FB_LAYERS" "oci:$FB_DIR/out/daemon:v1")
+    last=$(docker_cli inspect "$FB_LAYERS" | jq '.[0].RootFS.Layers | length')
+    daemon=$(flatten --quiet --last="$last" "$FB_LAYERS" "oci:$FB_DIR/out/daemon:v1")
     archive=$(flatten --quiet - "oci:$FB_DIR/out/archive:v1" <"$FB_DIR/layers.tar")
     expect_match '^sha256:[0-9a-f]+' "$daemon"
     expect_equal "$daemon" "$archive"
     expect_equal "$(cat "$FB_DIR/out/daemon/index.json")" "$(cat "$FB_DIR/out/archive/index.json")"
-    daemon=$(flatten --quiet "$FB_LAYERS" docker-daemon:fb-daemon:1)
+    daemon=$(flatten --quiet --last="$last" "$FB_LAYERS" docker-daemon:fb-daemon:1)
     archive=$(flatten --quiet "$FB_DIR/layers.tar" docker-daemon:fb-daemon:2)
     expect_equal "$daemon" "$archive"
     rm -r "$FB_DIR/out"/{daemon,archive}
@@ -179,10 +180,10 @@ finds_no_room() {
 }
 
 @test "flatten NAME: without room for the image, the message names the directory and the size needed" {
-    finds_no_room 4 --quiet "$FB_LAYERS" docker-daemon:fb-tight:1
+    finds_no_room 4 --quiet --into=2 "$FB_LAYERS" docker-daemon:fb-tight:1
     finds_no_room 4 --quiet --keep-base=4 "$FB_LAYERS" docker-daemon:fb-tight:1
     finds_no_room 4 --dry-run "$FB_LAYERS"
-    finds_no_room 4 verify "$FB_LAYERS" "$FB_DIR/layers.tar"
+    finds_no_room 4 verify --semantics=spec "$FB_LAYERS" "$FB_DIR/layers.tar"
     finds_no_room 4 analyze "$FB_LAYERS"
     expect_equal "$(daemon_id fb-tight:1)" ""
 }

@@ -1,6 +1,7 @@
 /*
  * Command lines, one word a line: a line without a known flavour means the same in both, or is
- * refused, and a line that creates a container names one.
+ * refused, and a line that creates a container names one. An exec has one container and one process
+ * file.
  */
 #include "fuzz.h"
 #include "shim/runtime/call/call_grammar.h"
@@ -28,6 +29,9 @@ static void check_flavor(int count, char **words, enum lowlevel_flavor flavor,
     } else if (call_edits(&call)) {
         must(call_edits(agreed) && same_text(call.id, agreed->id));
         must(same_text(call.bundle, agreed->bundle) && same_text(call.config, agreed->config));
+    } else if (call_execs(&call)) {
+        must(call_execs(agreed) && same_text(call.id, agreed->id));
+        must(same_text(call.process, agreed->process));
     } else if (call_edits(agreed)) { /* this flavour refuses the line itself */
         must(call.command && !grammar_command_known(call.command));
     }

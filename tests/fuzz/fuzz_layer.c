@@ -8,23 +8,29 @@
  * checksums are corrected: otherwise every change by libFuzzer would be rejected at once.
  */
 #include "fuzz.h"
+#include "fuzz_model.h"
 #include "fuzz_stack.h"
+#include "fuzz_tar.h"
+#include "threadless.h"
 
+#include "base/hash.h"
 #include "flatten/layer/layer.h"
 #include "flatten/layer/layer_writer.h"
+#include "flatten/layer/verifier.h"
 #include "flatten/squash/listing.h"
 #include "tests/unit/lib/result_sink.h"
 #include "tests/unit/lib/tar_image.h"
 
 #ifdef FLATBED_FUZZ
-/* Small inputs allocate much: stacks and a quarantine of 256 MB would cost as much as the checks.
- */
-enum { STACK_BYTES = 64 }; /* about 24 entries: more cost much and show little */
+/* Small inputs allocate much: the defaults for stacks, for the fill of new memory and for the
+ * quarantine would cost as much as the checks. ASAN_OPTIONS restores them for a crash. */
+enum { STACK_BYTES = 40 }; /* about 16 entries: more cost much and show little */
 
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
-    return "quarantine_size_mb=8:malloc_context_size=2";
+    return "quarantine_size_mb=1:thread_local_quarantine_size_kb=64:malloc_context_size=0:"
+           "max_malloc_fill_size=64";
 }
 #endif
 
@@ -106,49 +112,52 @@ static int write_above(const struct image *image, size_t kept, enum semantics se
     return 0;
 }
 
+static void check_same_tree(const struct image *image, const struct image *after,
+                            enum semantics semantics)
+{
+    const struct merged_options options = {.semantics = semantics};
+    struct err err = ERR_INIT;
+    _cleanup_listing_ struct listing *a = listing_new(image, &options, NULL, &err);
+    _cleanup_listing_ struct listing *b = a ? listing_new(after, &options, a, &err) : NULL;
+
+    if (!b)
+        fprintf(stderr, "%s\n", err.msg);
+    must(b && listing_compare(a, b, differs, NULL) == 0);
+}
+
+/* A flat image stays as it is, byte for byte. */
+static void check_flat(const struct image *flat, enum semantics semantics)
+{
+    struct err err = ERR_INIT;
+    struct written_layer again;
+    int fd = memfd_create("again", MFD_CLOEXEC);
+
+    must(fd >= 0);
+    if (write_above(flat, 0, semantics, fd, &again, &err) < 0)
+        fprintf(stderr, "%s\n", err.msg);
+    must(err.kind == ERR_NONE && digest_equal(&again.diff_id, &flat->layers[0].diff_id));
+    close(fd);
+}
+
 /* Kept layers and the layer above them show the same tree as all layers. */
 static void check_above(const struct image *image, size_t kept, enum semantics semantics)
 {
-    const struct merged_options options = {.semantics = semantics};
     struct err err = ERR_INIT;
     struct written_layer layer;
     int fd = memfd_create("above", MFD_CLOEXEC);
 
     must(fd >= 0);
     if (write_above(image, kept, semantics, fd, &layer, &err) == 0) {
-        struct image after = *image;
-        after.layers = malloc((kept + 1) * sizeof(*after.layers));
-        must(after.layers);
-        memcpy(after.layers, image->layers, kept * sizeof(*after.layers));
-        after.layers[kept] = (struct layer){
+        struct layer layers[FUZZ_STACK_LAYERS];
+        struct image after = {.layers = layers, .layer_count = kept + 1};
+        memcpy(layers, image->layers, kept * sizeof(*layers));
+        layers[kept] = (struct layer){
             .number = (unsigned)kept + 1, .diff_id = layer.diff_id, .fd = fd, .size = layer.size};
-        after.layer_count = kept + 1;
-        _cleanup_listing_ struct listing *a = listing_new(image, &options, NULL, &err);
-        _cleanup_listing_ struct listing *b = a ? listing_new(&after, &options, a, &err) : NULL;
-        if (!b)
-            fprintf(stderr, "%s\n", err.msg);
-        must(b && listing_compare(a, b, differs, NULL) == 0);
-        free(after.layers);
+        check_same_tree(image, &after, semantics);
+        if (kept == 0)
+            check_flat(&after, semantics);
     }
     close(fd);
-}
-
-/* `stack`: the source of the image, or NULL. */
-static void check_orders(const struct image *image, const struct stack *stack)
-{
-    static struct collected stream, index;
-
-    collect(image, SEMANTICS_OVERLAY, false, &stream);
-    collect(image, SEMANTICS_OVERLAY, true, &index);
-    if (disagree(&stream, &index)) {
-        if (stack)
-            fuzz_stack_print(stack);
-        fprintf(stderr, "stream: %s %s\nindex:  %s %s\n", stream.text.data, stream.err.msg,
-                index.text.data, index.err.msg);
-    }
-    must(!disagree(&stream, &index));
-    collected_free(&stream);
-    collected_free(&index);
 }
 
 static void check_spec(const struct image *image)
@@ -159,7 +168,8 @@ static void check_spec(const struct image *image)
     collected_free(&spec);
 }
 
-/* The checks beside check_orders: one of the specification, one of listings, two for each layer. */
+/* The checks beside check_orders: one of the specification, one of listings, two for each number of
+ * kept layers. */
 static void check_more(const struct image *image, size_t which)
 {
     if (which == 0)
@@ -167,30 +177,85 @@ static void check_more(const struct image *image, size_t which)
     else if (which == 1)
         check_listing(image);
     else
-        check_above(image, which / 2, which % 2 ? SEMANTICS_SPEC : SEMANTICS_OVERLAY);
+        check_above(image, which / 2 - 1, which % 2 ? SEMANTICS_SPEC : SEMANTICS_OVERLAY);
+}
+
+/* ---- an image ---- */
+
+/* Puts the archives into one file in memory, which serves for all inputs. */
+static struct image *image_in_memory(const struct buf *tars, size_t count)
+{
+    static struct layer layers[FUZZ_STACK_LAYERS];
+    static struct image image = {.layers = layers};
+    static int fd = -1;
+    off_t at = 0;
+
+    if (fd < 0)
+        fd = memfd_create("layers", MFD_CLOEXEC);
+    image.layer_count = count;
+    for (size_t i = 0; i < count; i++) {
+        layers[i] =
+            (struct layer){.number = (unsigned)i + 1, .fd = fd, .offset = at, .size = tars[i].len};
+        must(pwrite(fd, tars[i].data, tars[i].len, at) == (ssize_t)tars[i].len);
+        threadless_digest(tars[i].data, tars[i].len, &layers[i].diff_id);
+        at += (off_t)tars[i].len;
+    }
+    return &image;
+}
+
+/* Collects the tree; with a verifier, readers skip the payload that they do not need. */
+static void collect_order(struct image *image, bool indexed, bool skipping, struct collected *out)
+{
+    struct err err;
+    struct verifier *verifier = skipping ? verifier_new(image, &err) : NULL;
+
+    collect(image, SEMANTICS_OVERLAY, indexed, out);
+    cleanup_verifier(&verifier);
+}
+
+/* `stack`: the source of the image, or NULL. */
+static void check_orders(struct image *image, const struct stack *stack, bool skipping)
+{
+    static struct collected stream, index;
+
+    collect_order(image, false, !skipping, &stream);
+    collect_order(image, true, skipping, &index);
+    if (disagree(&stream, &index)) {
+        if (stack)
+            fuzz_stack_print(stack);
+        fprintf(stderr, "stream: %s %s\nindex:  %s %s\n", stream.text.data, stream.err.msg,
+                index.text.data, index.err.msg);
+    }
+    must(!disagree(&stream, &index));
+    if (stack && index.rc == MERGE_DONE)
+        model_check(stack, index.text.data);
+    collected_free(&stream);
+    collected_free(&index);
 }
 
 /*
- * A replay makes all checks. libFuzzer has many inputs that lead to the same code, and gets one of
- * them, which depends on the input alone.
+ * A replay makes all checks. libFuzzer has many inputs that lead to the same code: one of four gets
+ * one check beside check_orders, as a hash of the input says.
  */
-static void check_image(struct image *image, const struct stack *stack)
+static void check_image(struct image *image, const struct stack *stack, uint64_t chance)
 {
-    size_t count = 2 * image->layer_count, first = 0, last = count;
-
-    for (size_t i = 0; i < image->layer_count; i++) {
-        first += (unsigned char)image->layers[i].diff_id.text[10];
-        image->layers[i].digest.text[0] = '\0'; /* as in an archive: the diff_id is checked */
-    }
+    size_t count = 2 + 2 * image->layer_count;
 #ifdef FLATBED_FUZZ
-    first %= count;
-    last = first + 1;
+    struct err err;
+
+    check_orders(image, stack, chance % 4 > 0);
+    if (chance / 4 % 4 > 0)
+        return;
+    struct verifier *verifier = verifier_new(image, &err);
+    check_more(image, chance / 16 % count);
+    cleanup_verifier(&verifier);
 #else
-    first = 0;
-#endif
-    check_orders(image, stack);
-    for (size_t i = first; i < last; i++)
+    (void)chance;
+    check_orders(image, stack, false);
+    check_orders(image, stack, true);
+    for (size_t i = 0; i < count; i++)
         check_more(image, i);
+#endif
 }
 
 /* ---- archives as they come ---- */
@@ -243,7 +308,7 @@ static bool affordable(const struct image *image)
     return true;
 }
 
-static void check_archives(const uint8_t *data, size_t size)
+static void check_archives(const uint8_t *data, size_t size, uint64_t chance)
 {
     struct buf tars[FUZZ_STACK_LAYERS] = {{0}};
     size_t count = 0;
@@ -259,31 +324,39 @@ static void check_archives(const uint8_t *data, size_t size)
         data += len;
         size -= len;
     }
-    struct image *image = image_of(tars, count, NULL);
+    struct image *image = image_in_memory(tars, count);
     if (count && affordable(image))
-        check_image(image, NULL);
-    image_free(image);
+        check_image(image, NULL, chance);
     for (size_t i = 0; i < count; i++)
+        buf_free(&tars[i]);
+}
+
+static void check_stack(const uint8_t *data, size_t size, uint64_t chance)
+{
+    static struct stack stack;
+    struct buf tars[FUZZ_STACK_LAYERS] = {{0}};
+
+#ifdef FLATBED_FUZZ
+    size = size < STACK_BYTES ? size : STACK_BYTES;
+#endif
+    fuzz_stack(&stack, data, size);
+    for (unsigned i = 0; i < stack.layers; i++)
+        fuzz_tar_layer(&stack, i + 1, &tars[i]);
+    check_image(image_in_memory(tars, stack.layers), &stack, chance);
+    for (unsigned i = 0; i < stack.layers; i++)
         buf_free(&tars[i]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct stack stack;
+    static const struct hash_key key = {{1, 2}};
 
     if (size == 0)
         return 0;
-    if (!(data[0] & 1)) {
-        check_archives(data + 1, size - 1);
-        return 0;
-    }
-    size--;
-#ifdef FLATBED_FUZZ
-    size = size < STACK_BYTES ? size : STACK_BYTES;
-#endif
-    fuzz_stack(&stack, data + 1, size);
-    struct image *image = image_of_stack(&stack);
-    check_image(image, &stack);
-    image_free(image);
+    uint64_t chance = hash_bytes_by(&key, data, size, 0);
+    if (data[0] & 1)
+        check_stack(data + 1, size - 1, chance);
+    else
+        check_archives(data + 1, size - 1, chance);
     return 0;
 }

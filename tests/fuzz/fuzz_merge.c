@@ -1,8 +1,9 @@
 /*
- * The merge as a pure function, on layers out of few bytes: for any layers, the output
- * comes in a legal order, once, and only from the input.
+ * The merge as a pure function, on layers out of few bytes: for any layers, the output comes in a
+ * legal order, once, and only from the input. A result is the tree of the model (fuzz_model.h).
  */
 #include "fuzz.h"
+#include "fuzz_model.h"
 #include "fuzz_stack.h"
 #include "tests/unit/lib/merge_run.h"
 
@@ -37,6 +38,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < r.result.count; i++)
         must(known(&stack, r.result.list[i].path));
     result_text(&r.result, &text);
+    if (rc == 0)
+        model_check(&stack, text.data);
     result_free(&r.result);
     return 0;
 }

@@ -4,6 +4,7 @@
 
 #include "base/path.h"
 #include "fuzz.h"
+#include "shim/policy/read/policy_read.h"
 #include "shim/privilege/syscall_filter.h"
 #include "shim/runtime/apply/apply.h"
 

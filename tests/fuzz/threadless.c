@@ -1,13 +1,18 @@
 /*
- * relay.h and hasher.h without threads, for fuzz targets: starting threads and taking locks costs a
- * hundred times as much as a small input itself. A relay keeps all that was put in. A worker runs
- * to its end when a consumer finds nothing, or when it is joined; so a worker that fills a relay
- * must be started after one that empties another.
+ * relay.h, hasher.h and verifier.h without threads, for fuzz targets: starting threads and taking
+ * locks costs a hundred times as much as a small input itself. A relay keeps all that was put in. A
+ * worker runs to its end when a consumer finds nothing, or when it is joined; so a worker that
+ * fills a relay must be started after one that empties another.
  */
+#include "threadless.h"
+
 #include "base/buf.h"
+#include "base/hash.h"
+#include "flatten/layer/verifier.h"
 #include "flatten/stream/hasher.h"
 #include "fuzz.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* ---- workers ---- */
@@ -220,12 +225,12 @@ struct hub *hasher_hub(struct hasher *h)
     return &the_hub;
 }
 
-int hash_pieces(struct hash_piece *pieces, unsigned count, struct err *err)
+void threadless_digest(const void *data, size_t len, struct digest *out)
 {
-    for (unsigned i = 0; i < count; i++)
-        if (sha256_lane_update(pieces[i].hash, pieces[i].data, pieces[i].len, err) < 0)
-            return -1;
-    return 0;
+    static const struct hash_key key = {{3, 4}};
+
+    snprintf(out->text, sizeof(out->text), "sha256:%064" PRIx64,
+             len ? hash_bytes_by(&key, data, len, 0) : 0);
 }
 
 struct hash_lane *hash_lane_new(struct hasher *h, struct relay *relay, unsigned consumer,
@@ -249,17 +254,55 @@ int hash_lane_finish(struct hash_lane *lane, struct digest *out, struct err *err
         *err = *failure;
         return -1;
     }
-    struct sha256_lane hash; /* faster than libcrypto's for a few bytes */
-    int rc = sha256_lane_init(&hash, err);
-    if (rc == 0 && content->len > 0)
-        rc = sha256_lane_update(&hash, content->data, content->len, err);
-    if (rc == 0)
-        rc = sha256_lane_finish(&hash, out, err);
-    sha256_lane_clear(&hash);
-    return rc;
+    threadless_digest(content->data, content->len, out);
+    return 0;
 }
 
 void hash_lane_free(struct hash_lane *lane)
 {
     free(lane);
+}
+
+/* ---- the verifier, which finds nothing wrong ---- */
+
+struct verifier {
+    struct image *image;
+};
+
+struct verifier *verifier_new(struct image *image, struct err *err)
+{
+    static struct verifier only;
+
+    (void)err;
+    only.image = image;
+    for (size_t i = 0; i < image->layer_count; i++) {
+        image->layers[i].verifier = &only;
+        image->layers[i].blob_is_tar = true;
+    }
+    return &only;
+}
+
+void verifier_free(struct verifier *v)
+{
+    for (size_t i = 0; i < v->image->layer_count; i++) {
+        v->image->layers[i].verifier = NULL;
+        v->image->layers[i].blob_is_tar = false;
+    }
+}
+
+int verifier_check(struct verifier *v, const struct layer *layer, struct err *err)
+{
+    (void)v, (void)layer, (void)err;
+    return 0;
+}
+
+int verifier_finish(struct verifier *v, struct err *err)
+{
+    (void)v, (void)err;
+    return 0;
+}
+
+void verifier_explain(struct verifier *v, struct err *err)
+{
+    (void)v, (void)err;
 }

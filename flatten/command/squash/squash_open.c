@@ -240,11 +240,22 @@ static int check_all_images(const struct squash_run *run, struct err *err)
     return rc;
 }
 
+/* Says why the daemon's image takes a temporary file. */
+static void say_why(const struct squash_run *run)
+{
+    const char *why =
+        run->from->transport == TRANSPORT_DOCKER_DAEMON ? run->source->daemon.why : NULL;
+
+    if (run->command->verbose && why)
+        log_info("docker-daemon:%s: read as docker save writes it: %s", run->from->name, why);
+}
+
 int squash_open_source(struct squash_run *run, struct err *err)
 {
     run->source = reader_source(run->reader, SQUASH_FROM, err);
     if (!run->source)
         return -1;
+    say_why(run);
     if (!run->command->all_images)
         return 0;
     if (source_places(run->source, &run->places, &run->place_count, err) < 0)

@@ -172,6 +172,7 @@ static int squash_job(struct squash_run *run, struct squash_job *job, struct sin
                                      .compress = run->compress,
                                      .into = (size_t)c->into,
                                      .readable = c->verify,
+                                     .alone = !run->places && run->count == 1,
                                      .earlier = earlier,
                                      .earlier_count = before};
 

@@ -1,16 +1,18 @@
-#include "flatten/keeper/http/engine_api.h"
+#include "flatten/keeper/http/engine_internal.h"
 
 #include "base/buf.h"
 #include "base/fdio.h"
 #include "flatten/exchange/engine_reply.h"
 #include "flatten/exchange/image_limits.h"
 #include "flatten/keeper/http/environment.h"
-#include "flatten/keeper/http/http.h"
 
 #include <string.h>
 #include <sys/stat.h>
 
-enum { ANSWER_SECONDS = 120 }; /* for small replies; images have no limit */
+enum {
+    ANSWER_SECONDS = 120, /* for small replies; images have no limit */
+    CLEANUP_SECONDS = 10,
+};
 
 struct engine {
     struct http *http;
@@ -61,7 +63,7 @@ static int find_daemon(struct engine *e, struct err *err)
                    "DOCKER_HOST=%s: only unix:///PATH and tcp://HOST:PORT are supported", host);
 }
 
-struct engine *engine_open(struct err *err)
+struct engine *engine_open_until(const atomic_bool *stop, struct err *err)
 {
     _cleanup_engine_ struct engine *e = calloc(1, sizeof(*e));
 
@@ -71,8 +73,13 @@ struct engine *engine_open(struct err *err)
     }
     if (find_daemon(e, err) < 0)
         return NULL;
-    const struct http_options options = {.socket = e->socket};
+    const struct http_options options = {.socket = e->socket, .stop = stop};
     return (e->http = http_new(&options, err)) ? steal_ptr(&e) : NULL;
+}
+
+struct engine *engine_open(struct err *err)
+{
+    return engine_open_until(NULL, err);
 }
 
 void engine_free(struct engine *e)
@@ -84,14 +91,6 @@ void engine_free(struct engine *e)
 }
 
 /* ---- one request ---- */
-
-struct request {
-    struct engine *engine;
-    int (*take)(void *ctx, const char *data, size_t len, struct err *err); /* the body of a 200 */
-    void *ctx;
-    bool quick;                     /* the answer is small and comes soon */
-    const struct http_body *upload; /* or NULL: GET */
-};
 
 /* Explains a connection that failed, and what to do about it. Returns -1. */
 static int explain_connection(const struct engine *e, const struct http_reply *reply,
@@ -140,7 +139,7 @@ static int explain_refusal(const struct http_reply *reply, struct err *err)
     return err_set(err, kind, "the daemon answers with HTTP status %ld", reply->status);
 }
 
-static int send_request(struct request *r, const char *path, long *status, struct err *err)
+int engine_send(struct engine_request *r, const char *path, long *status, struct err *err)
 {
     /*
      * With Expect, a daemon that refuses answers before the upload, when its words cannot get lost.
@@ -150,11 +149,16 @@ static int send_request(struct request *r, const char *path, long *status, struc
     _cleanup_free_ char *url = strf("%s%s", r->engine->base, path);
     _cleanup_http_reply_ struct http_reply reply = {0};
     const struct http_request request = {
-        .method = r->upload ? "POST" : "GET",
+        .method = r->method   ? r->method
+                  : r->upload ? "POST"
+                              : "GET",
         .url = url,
         .headers = r->upload ? upload_headers : NULL,
         .body = r->upload,
-        .timeout_seconds = r->quick ? ANSWER_SECONDS : 0,
+        .timeout_seconds = r->goes_on ? CLEANUP_SECONDS
+                           : r->quick ? ANSWER_SECONDS
+                                      : 0,
+        .goes_on = r->goes_on,
         .take = r->take,
         .ctx = r->ctx,
     };
@@ -200,18 +204,28 @@ static int take_text(void *ctx, const char *data, size_t len, struct err *err)
     return buf_check(out, err);
 }
 
-static struct json_doc *get_json(struct engine *e, const char *path, long *status, struct err *err)
+struct json_doc *engine_ask(struct engine_request *r, const char *path, long *status,
+                            struct err *err)
 {
     static const struct json_options options = {.max_bytes = IMAGE_JSON_LIMIT};
     _cleanup_buf_ struct buf text = BUF_INIT;
-    struct request r = {.engine = e, .take = take_text, .ctx = &text, .quick = true};
 
-    if (send_request(&r, path, status, err) < 0)
+    r->take = take_text;
+    r->ctx = &text;
+    r->quick = true;
+    if (engine_send(r, path, status, err) < 0)
         return NULL;
     struct json_doc *doc = json_parse(text.len ? text.data : "", text.len, &options, err);
     if (!doc)
         err_wrap(err, "the daemon's reply");
     return doc;
+}
+
+static struct json_doc *get_json(struct engine *e, const char *path, long *status, struct err *err)
+{
+    struct engine_request r = {.engine = e};
+
+    return engine_ask(&r, path, status, err);
 }
 
 int engine_speaks(struct engine *e, unsigned minor, struct err *err)
@@ -246,6 +260,13 @@ struct json_doc *engine_inspect(struct engine *e, const char *name, bool *missin
     return doc;
 }
 
+struct json_doc *engine_info(struct engine *e, struct err *err)
+{
+    long status;
+
+    return get_json(e, "/info", &status, err);
+}
+
 /* ---- images in and out ---- */
 
 static int take_file(void *ctx, const char *data, size_t len, struct err *err)
@@ -257,7 +278,7 @@ static int take_file(void *ctx, const char *data, size_t len, struct err *err)
 
 int engine_save(struct engine *e, const char *name, const char *platform, int fd, struct err *err)
 {
-    struct request r = {.engine = e, .take = take_file, .ctx = &fd};
+    struct engine_request r = {.engine = e, .take = take_file, .ctx = &fd};
     _cleanup_buf_ struct buf path = BUF_INIT;
     long status;
 
@@ -266,7 +287,7 @@ int engine_save(struct engine *e, const char *name, const char *platform, int fd
     buf_puts(&path, platform ? "/get?platform=" : "/get");
     if (platform)
         http_put_escaped(&path, platform);
-    return buf_check(&path, err) < 0 ? -1 : send_request(&r, path.data, &status, err);
+    return buf_check(&path, err) < 0 ? -1 : engine_send(&r, path.data, &status, err);
 }
 
 static int take_reply(void *ctx, const char *data, size_t len, struct err *err)
@@ -278,10 +299,10 @@ int engine_load(struct engine *e, int fd, uint64_t size, struct err *err)
 {
     _cleanup_engine_reply_ struct engine_reply reply = {0};
     const struct http_body body = {.fd = fd, .size = size};
-    struct request r = {.engine = e, .take = take_reply, .ctx = &reply, .upload = &body};
+    struct engine_request r = {.engine = e, .take = take_reply, .ctx = &reply, .upload = &body};
     long status;
 
-    if (send_request(&r, "/images/load?quiet=1", &status, err) < 0)
+    if (engine_send(&r, "/images/load?quiet=1", &status, err) < 0)
         return -1;
     return engine_reply_end(&reply, err);
 }

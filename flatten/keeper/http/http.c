@@ -139,6 +139,18 @@ static size_t on_body(char *data, size_t unit, size_t count, void *ctx)
     return len;
 }
 
+/* A body of unknown size. */
+static size_t on_flow(char *buffer, size_t unit, size_t count, void *ctx)
+{
+    struct transfer *t = ctx;
+    const struct http_body *body = t->request->body;
+    ssize_t n = body->read(body->ctx, buffer, unit * count, t->err);
+
+    t->failed = n < 0;
+    t->sent += n < 0 ? 0 : (uint64_t)n;
+    return n < 0 ? CURL_READFUNC_ABORT : (size_t)n;
+}
+
 static size_t on_upload(char *buffer, size_t unit, size_t count, void *ctx)
 {
     struct transfer *t = ctx;
@@ -166,15 +178,19 @@ static int on_seek(void *ctx, curl_off_t offset, int origin)
 {
     struct transfer *t = ctx;
 
+    if (t->request->body->read)
+        return t->sent == 0 && offset == 0 ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
     if (origin != SEEK_SET || offset < 0 || (uint64_t)offset > t->request->body->size)
         return CURL_SEEKFUNC_FAIL;
     t->sent = (uint64_t)offset;
     return CURL_SEEKFUNC_OK;
 }
 
-static bool told_to_stop(const struct http *h)
+static bool told_to_stop(const struct transfer *t)
 {
-    return interrupted() || (h->options.stop && atomic_load(h->options.stop));
+    const atomic_bool *stop = t->http->options.stop;
+
+    return !t->request->goes_on && (interrupted() || (stop && atomic_load(stop)));
 }
 
 /* Called while data flows, and about once a second while it does not: notices Ctrl-C. */
@@ -182,7 +198,7 @@ static int on_progress(void *ctx, curl_off_t down_all, curl_off_t down, curl_off
                        curl_off_t up)
 {
     (void)down_all, (void)down, (void)up_all, (void)up;
-    return told_to_stop(ctx);
+    return told_to_stop((const struct transfer *)ctx);
 }
 
 static CURLcode set_connection(struct http *h, bool identify)
@@ -216,9 +232,9 @@ static CURLcode set_body(struct transfer *t)
 
     if (r->body) {
         SET(CURLOPT_UPLOAD, 1L);
-        SET(CURLOPT_INFILESIZE_LARGE, (curl_off_t)r->body->size);
+        SET(CURLOPT_INFILESIZE_LARGE, r->body->read ? -1 : (curl_off_t)r->body->size);
         SET(CURLOPT_UPLOAD_BUFFERSIZE, (long)TRANSFER_BUFFER);
-        SET(CURLOPT_READFUNCTION, on_upload);
+        SET(CURLOPT_READFUNCTION, r->body->read ? on_flow : on_upload);
         SET(CURLOPT_READDATA, t);
         SET(CURLOPT_SEEKFUNCTION, on_seek);
         SET(CURLOPT_SEEKDATA, t);
@@ -249,7 +265,7 @@ static CURLcode set_transfer(struct transfer *t, struct curl_slist *headers)
     SET(CURLOPT_WRITEDATA, t);
     SET(CURLOPT_NOPROGRESS, 0L);
     SET(CURLOPT_XFERINFOFUNCTION, on_progress);
-    SET(CURLOPT_XFERINFODATA, t->http);
+    SET(CURLOPT_XFERINFODATA, t);
     if (t->request->timeout_seconds)
         SET(CURLOPT_TIMEOUT, (long)t->request->timeout_seconds);
     if (t->request->stall_seconds) {
@@ -320,9 +336,9 @@ static int explain_failure(struct transfer *t, CURLcode code)
     long number = 0;
 
     t->reply->failure = HTTP_GAVE_UP;
-    if (t->failed || interrupt_check(t->err) < 0)
+    if (t->failed || (!t->request->goes_on && interrupt_check(t->err) < 0))
         return -1;
-    if (told_to_stop(h))
+    if (told_to_stop(t))
         return err_set(t->err, ERR_SYSTEM, "stopped");
     if (t->guard.refused[0]) {
         t->reply->failure = HTTP_FAILED;
@@ -363,7 +379,7 @@ static int perform_transfer(struct transfer *t, struct curl_slist *headers)
         code = curl_easy_perform(t->http->curl);
     note_status(t);
     bool refused = was_refused(t, code);
-    if (t->failed || told_to_stop(t->http) || (code != CURLE_OK && !refused))
+    if (t->failed || told_to_stop(t) || (code != CURLE_OK && !refused))
         return explain_failure(t, code);
     if (buf_check(&t->reply->headers, t->err) < 0 || buf_check(&t->reply->refusal, t->err) < 0) {
         t->reply->failure = HTTP_GAVE_UP;

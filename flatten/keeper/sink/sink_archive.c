@@ -3,7 +3,6 @@
 #include "base/fdio.h"
 #include "base/json/json.h"
 #include "flatten/exchange/blob_store.h"
-#include "flatten/keeper/files/temporary_file.h"
 #include "flatten/keeper/files/unfinished.h"
 #include "flatten/keeper/sink/digest_list.h"
 #include "flatten/keeper/sink/sink_index.h"
@@ -86,10 +85,11 @@ static int add_blob(struct archive_sink *s, const struct blob *blob, struct err 
     return add_member(s, path, blob->data, blob->len, err);
 }
 
-static int begin_layer(struct sink *base, int *fd, off_t *offset, struct err *err)
+static int begin_layer(struct sink *base, bool once, int *fd, off_t *offset, struct err *err)
 {
     struct archive_sink *s = (struct archive_sink *)base;
 
+    (void)once;
     if (ftruncate(s->fd, s->end) < 0)
         return err_sys(err, "truncate");
     *fd = s->fd;
@@ -108,8 +108,10 @@ static int end_layer(struct sink *base, const struct written_layer *layer, struc
     return frame_member(s, path, layer->size, err);
 }
 
-static int has_layer(struct sink *base, const struct written_layer *layer, struct err *err)
+static int has_layer(struct sink *base, size_t position, const struct written_layer *layer,
+                     struct err *err)
 {
+    (void)position;
     (void)err;
     return digest_list_has(&((const struct archive_sink *)base)->blobs, &layer->digest);
 }
@@ -213,8 +215,11 @@ static int begin_file(struct archive_sink *s, const char *name, struct err *err)
 
 static struct archive_sink *archive_sink_new(struct err *err)
 {
-    static const struct sink_ops ops = {begin_layer, end_layer, publish_images, release_sink,
-                                        has_layer};
+    static const struct sink_ops ops = {.begin_layer = begin_layer,
+                                        .end_layer = end_layer,
+                                        .publish = publish_images,
+                                        .release = release_sink,
+                                        .has_layer = has_layer};
     struct archive_sink *s = calloc(1, sizeof(*s));
 
     if (!s) {
@@ -253,13 +258,13 @@ struct sink *sink_open_archive(const struct reference *ref, struct err *err)
     return steal_ptr(&sink);
 }
 
-struct sink *sink_open_temporary(int *fd, struct err *err)
+struct sink *sink_open_unnamed(int fd, struct err *err)
 {
+    _cleanup_fd_ int owned = fd;
     struct archive_sink *s = archive_sink_new(err);
-    _cleanup_sink_ struct sink *sink = s ? &s->base : NULL;
 
     if (!s)
         return NULL;
-    *fd = s->fd = temporary_file_open(err);
-    return *fd < 0 ? NULL : steal_ptr(&sink);
+    s->fd = steal_fd(&owned);
+    return &s->base;
 }

@@ -10,11 +10,8 @@ struct sink *sink_open_oci(const char *path, struct err *err) must_check;
 /* A file: an oci-archive or a docker-archive. */
 struct sink *sink_open_archive(const struct reference *ref, struct err *err) must_check;
 
-/*
- * A docker-archive in a temporary file without a name: once published, *fd holds it. The sink owns
- * the descriptor.
- */
-struct sink *sink_open_temporary(int *fd, struct err *err) must_check;
+/* A docker-archive in a file without a name, which the sink takes, also after a failure. */
+struct sink *sink_open_unnamed(int fd, struct err *err) must_check;
 
 /* The Docker daemon. `name` is the image's; NULL: each has its own. */
 struct sink *sink_open_daemon(const char *name, struct err *err) must_check;

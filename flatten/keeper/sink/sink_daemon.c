@@ -1,37 +1,175 @@
 #include "flatten/keeper/sink/sink_backends.h"
 
+#include "flatten/keeper/files/temporary_file.h"
 #include "flatten/keeper/http/engine_api.h"
+#include "flatten/keeper/sink/daemon_import.h"
+#include "flatten/keeper/sink/daemon_leftover.h"
+#include "flatten/keeper/sink/daemon_pin.h"
 #include "flatten/name/image_name.h"
 
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 /*
  * The Docker daemon as a destination. The image is written to a temporary file, as an archive that
  * daemons with graph drivers and with containerd stores load, and loaded when it is complete.
+ *
+ * A daemon with a graph driver takes a layer from its store if that has it, by the digests of the
+ * layer and those below (chain ID): then the file of the layer may be missing in the archive. So
+ * the only layer of an image is imported while it is made, as an image without a name, and the
+ * archive that is loaded then has only documents. Layers that are kept and that the daemon has are
+ * missing in the archive as well: an image without a name holds them. Afterwards the images without
+ * a name are removed.
  */
 struct daemon_sink {
     struct sink base;
-    struct sink *archive;
-    int fd; /* owned by `archive` */
+    struct sink *archive; /* NULL: there is none yet */
+    int fd;               /* owned by `archive` */
     struct engine *engine;
-    char *name; /* NAME:TAG; NULL: each image has its own */
+    char *name;                   /* NAME:TAG; NULL: each image has its own */
+    bool has_graph_driver;        /* layers can be imported */
+    struct daemon_import *import; /* of the layer that was begun; or NULL */
+    bool imports;                 /* the daemon may have an image of this run without a name */
+    struct digest imported;       /* the Id of that image, once it is known; else "" */
+    struct digest_list chain;     /* diff_ids of kept layers that the daemon has, oldest first */
+    struct digest_list pins;      /* Ids of images that hold such layers */
+    char label[DAEMON_LEFTOVER_LABEL];
 };
 
-static int begin_layer(struct sink *base, int *fd, off_t *offset, struct err *err)
+/* Makes the archive, on a file that becomes its own. */
+static int open_archive(struct daemon_sink *s, int fd, struct err *err)
 {
-    return sink_begin_layer(((struct daemon_sink *)base)->archive, fd, offset, err);
+    s->fd = fd;
+    s->archive = fd < 0 ? NULL : sink_open_unnamed(fd, err);
+    return s->archive ? 0 : -1;
+}
+
+/* ---- the layer as an image ---- */
+
+/* Stops an import that has not ended, and removes the image. */
+static void discard_import(struct daemon_sink *s)
+{
+    struct err ignored = ERR_INIT;
+
+    cleanup_daemon_import(&s->import);
+    s->import = NULL;
+    if (s->imports &&
+        (!s->imported.text[0] || engine_remove(s->engine, s->imported.text, &ignored) < 0))
+        daemon_leftovers_remove(s->engine);
+    s->imports = false;
+    s->imported = (struct digest){0};
+}
+
+static int begin_import(struct daemon_sink *s, int *fd, off_t *offset, struct err *err)
+{
+    s->import = daemon_import_new(s->label, err);
+    if (!s->import)
+        return -1;
+    s->imports = true;
+    *fd = daemon_import_pipe(s->import);
+    *offset = -1;
+    return 0;
+}
+
+/* The daemon has hashed the layer itself. */
+static int check_imported(const struct daemon_sink *s, const struct written_layer *layer,
+                          struct err *err)
+{
+    _cleanup_json_ struct json_doc *doc = engine_inspect(s->engine, s->imported.text, NULL, err);
+    const struct json *layers = doc ? json_path(json_root(doc), "RootFS", "Layers", NULL) : NULL;
+    const char *has = json_text(json_at(layers, 0));
+
+    if (!doc)
+        return err_wrap(err, "the new layer is not there after importing it");
+    if (json_count(layers) == 1 && has && strcmp(has, layer->diff_id.text) == 0)
+        return 0;
+    return err_set(err, ERR_DIGEST, "the daemon has received the layer %s, not %s as sent",
+                   has ? has : "without a digest", layer->diff_id.text);
+}
+
+static int end_import(struct daemon_sink *s, const struct written_layer *layer, struct err *err)
+{
+    int rc = daemon_import_finish(s->import, &s->imported, err);
+
+    cleanup_daemon_import(&s->import);
+    s->import = NULL;
+    return rc < 0 ? -1 : check_imported(s, layer, err);
+}
+
+static void explain(struct sink *base, struct err *err)
+{
+    struct daemon_sink *s = (struct daemon_sink *)base;
+
+    if (s->import)
+        daemon_import_explain(s->import, err);
+}
+
+/* ---- layers that the daemon has ---- */
+
+static void remove_pins(struct daemon_sink *s)
+{
+    struct err ignored = ERR_INIT;
+
+    for (size_t i = 0; i < s->pins.count; i++)
+        if (engine_remove(s->engine, s->pins.list[i].text, &ignored) < 0)
+            continue; /* the daemon does not have it, or the next run tries again */
+    digest_list_clear(&s->pins);
+    s->pins = (struct digest_list){0};
+}
+
+/* Returns 1 if the daemon has the layer on top of the chain, and holds it now; 0 if not; or -1. */
+static int hold_layer(struct daemon_sink *s, const struct written_layer *layer, struct err *err)
+{
+    struct err ignored = ERR_INIT;
+    struct digest id;
+
+    if (digest_list_add(&s->chain, &layer->diff_id, err) < 0)
+        return -1;
+    int rc = daemon_pin_layers(s->engine, &s->chain, s->label, &id, &ignored);
+    if (rc < 0)
+        s->chain.count--;
+    if (id.text[0] && digest_list_add(&s->pins, &id, err) < 0)
+        return -1;
+    return rc == 0;
+}
+
+/* ---- layers ---- */
+
+static int begin_layer(struct sink *base, bool once, int *fd, off_t *offset, struct err *err)
+{
+    struct daemon_sink *s = (struct daemon_sink *)base;
+
+    discard_import(s);
+    if (once && s->has_graph_driver)
+        return begin_import(s, fd, offset, err);
+    if (!s->archive && open_archive(s, temporary_file_open(err), err) < 0)
+        return -1;
+    return sink_begin_layer(s->archive, once, fd, offset, err);
 }
 
 static int end_layer(struct sink *base, const struct written_layer *layer, struct err *err)
 {
-    return sink_end_layer(((struct daemon_sink *)base)->archive, layer, err);
+    struct daemon_sink *s = (struct daemon_sink *)base;
+
+    return s->import ? end_import(s, layer, err) : sink_end_layer(s->archive, layer, err);
 }
 
-static int has_layer(struct sink *base, const struct written_layer *layer, struct err *err)
+/* Without the layers below it, a layer is not one that the daemon can find. */
+static int has_layer(struct sink *base, size_t position, const struct written_layer *layer,
+                     struct err *err)
 {
-    return sink_has_layer(((struct daemon_sink *)base)->archive, layer, err);
+    struct daemon_sink *s = (struct daemon_sink *)base;
+    int rc = 0;
+
+    if (position == 0)
+        s->chain.count = 0;
+    if (s->has_graph_driver && position == s->chain.count)
+        rc = hold_layer(s, layer, err);
+    return rc || !s->archive ? rc : sink_has_layer(s->archive, position, layer, err);
 }
+
+/* ---- publishing ---- */
 
 /* The Id is the digest of the config, or with a containerd store that of the manifest. */
 static bool is_loaded(struct json_doc *doc, const struct sink_image *image)
@@ -77,22 +215,43 @@ static int check_replaced(const struct daemon_sink *s, const struct sink_image *
                    image->name);
 }
 
+/* Replaces the error of a load if the imported image is gone: then the layer is, too. */
+static void explain_pruned(const struct daemon_sink *s, struct err *err)
+{
+    bool missing = false;
+    struct err ignored = ERR_INIT;
+    _cleanup_json_ struct json_doc *doc =
+        s->imported.text[0] ? engine_inspect(s->engine, s->imported.text, &missing, &ignored)
+                            : NULL;
+
+    if (!doc && missing)
+        err_set(err, ERR_SYSTEM,
+                "the new layer was removed from the daemon (by docker image prune?): run flatten "
+                "again");
+}
+
 /* Loads the images, whose names are those that the daemon is to give them. */
 static int load_images(struct daemon_sink *s, const struct sink_image *images, size_t count,
                        struct err *err)
 {
     struct stat st;
 
+    if (!s->archive && open_archive(s, memfd_create("archive", MFD_CLOEXEC), err) < 0)
+        return err_sys(err, "memfd");
     if (sink_publish(s->archive, images, count, err) < 0)
         return -1;
     if (fstat(s->fd, &st) < 0)
         return err_sys(err, "temporary file");
-    if (engine_load(s->engine, s->fd, (uint64_t)st.st_size, err) < 0)
+    if (engine_load(s->engine, s->fd, (uint64_t)st.st_size, err) < 0) {
+        explain_pruned(s, err);
         return err_wrap(err, "loading %s%s into the daemon", images[0].name,
                         count > 1 ? " and others" : "");
+    }
     for (size_t i = 0; i < count; i++)
         if (check_loaded(s, &images[i], err) < 0)
             return -1;
+    discard_import(s);
+    remove_pins(s);
     return 0;
 }
 
@@ -120,6 +279,9 @@ static void release_sink(struct sink *base)
 {
     struct daemon_sink *s = (struct daemon_sink *)base;
 
+    discard_import(s);
+    remove_pins(s);
+    digest_list_clear(&s->chain);
     cleanup_sink(&s->archive);
     cleanup_engine(&s->engine);
     free(s->name);
@@ -143,8 +305,8 @@ static int probe_daemon(struct daemon_sink *s, struct err *err)
 
 struct sink *sink_open_daemon(const char *name, struct err *err)
 {
-    static const struct sink_ops ops = {begin_layer, end_layer, publish_images, release_sink,
-                                        has_layer};
+    static const struct sink_ops ops = {begin_layer,  end_layer, publish_images,
+                                        release_sink, has_layer, explain};
     struct daemon_sink *s = NULL;
 
     if (name && image_name_is_fixed(name)) {
@@ -158,7 +320,14 @@ struct sink *sink_open_daemon(const char *name, struct err *err)
     _cleanup_sink_ struct sink *sink = &s->base;
     s->base.ops = &ops;
     if ((name && !(s->name = image_name_tagged(name, err))) || !(s->engine = engine_open(err)) ||
-        probe_daemon(s, err) < 0 || !(s->archive = sink_open_temporary(&s->fd, err)))
+        probe_daemon(s, err) < 0)
         return NULL;
+    int rc = engine_has_graph_driver(s->engine, err);
+    if (rc < 0)
+        return NULL;
+    s->has_graph_driver = rc > 0;
+    daemon_leftover_label(s->label);
+    if (rc > 0)
+        daemon_leftovers_remove(s->engine);
     return steal_ptr(&sink);
 }

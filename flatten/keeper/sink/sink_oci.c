@@ -57,8 +57,10 @@ static int keep_blob(struct oci_sink *s, struct atomic_file *file, const struct 
 }
 
 /* Compares the size alone: reading a kept layer here would take as long as copying it. */
-static int has_layer(struct sink *base, const struct written_layer *layer, struct err *err)
+static int has_layer(struct sink *base, size_t position, const struct written_layer *layer,
+                     struct err *err)
 {
+    (void)position;
     const struct oci_sink *s = (const struct oci_sink *)base;
     struct stat st;
 
@@ -67,10 +69,11 @@ static int has_layer(struct sink *base, const struct written_layer *layer, struc
            S_ISREG(st.st_mode) && (uint64_t)st.st_size == layer->size;
 }
 
-static int begin_layer(struct sink *base, int *fd, off_t *offset, struct err *err)
+static int begin_layer(struct sink *base, bool once, int *fd, off_t *offset, struct err *err)
 {
     struct oci_sink *s = (struct oci_sink *)base;
 
+    (void)once;
     atomic_file_abort(&s->layer);
     if (atomic_file_begin(&s->layer, s->blobs, "layer", 0644, err) < 0)
         return -1;
@@ -408,8 +411,11 @@ static int publish_images(struct sink *base, const struct sink_image *images, si
 
 struct sink *sink_open_oci(const char *path, struct err *err)
 {
-    static const struct sink_ops ops = {begin_layer, end_layer, publish_images, release_sink,
-                                        has_layer};
+    static const struct sink_ops ops = {.begin_layer = begin_layer,
+                                        .end_layer = end_layer,
+                                        .publish = publish_images,
+                                        .release = release_sink,
+                                        .has_layer = has_layer};
     struct oci_sink *s = calloc(1, sizeof(*s));
 
     if (!s) {

@@ -18,10 +18,11 @@ struct registry_sink {
     char *name;
 };
 
-static int begin_layer(struct sink *base, int *fd, off_t *offset, struct err *err)
+static int begin_layer(struct sink *base, bool once, int *fd, off_t *offset, struct err *err)
 {
     struct registry_sink *s = (struct registry_sink *)base;
 
+    (void)once;
     if (s->fd < 0 && (s->fd = temporary_file_open(err)) < 0)
         return -1;
     if (ftruncate(s->fd, 0) < 0)
@@ -43,8 +44,10 @@ static int end_layer(struct sink *base, const struct written_layer *layer, struc
     return 0;
 }
 
-static int has_layer(struct sink *base, const struct written_layer *layer, struct err *err)
+static int has_layer(struct sink *base, size_t position, const struct written_layer *layer,
+                     struct err *err)
 {
+    (void)position;
     struct registry_sink *s = (struct registry_sink *)base;
     int rc = registry_has_blob(s->registry, s->http, &layer->digest, err);
 
@@ -98,8 +101,11 @@ static void release_sink(struct sink *base)
 
 struct sink *sink_open_registry(const struct reference *ref, struct err *err)
 {
-    static const struct sink_ops ops = {begin_layer, end_layer, publish_images, release_sink,
-                                        has_layer};
+    static const struct sink_ops ops = {.begin_layer = begin_layer,
+                                        .end_layer = end_layer,
+                                        .publish = publish_images,
+                                        .release = release_sink,
+                                        .has_layer = has_layer};
     struct registry_sink *s = calloc(1, sizeof(*s));
 
     if (!s) {

@@ -6,6 +6,7 @@
 #define FLATTEN_SOURCE_BACKENDS_H
 
 #include "flatten/exchange/source.h"
+#include "flatten/keeper/source/source_open.h"
 
 /* Opens the file; no byte of it is read. "-" is standard input. */
 int source_find_archive(struct source *s, struct err *err) must_check;
@@ -13,8 +14,9 @@ int source_find_archive(struct source *s, struct err *err) must_check;
 /* Opens the directory. */
 int source_find_layout(struct source *s, struct err *err) must_check;
 
-/* Downloads the image, of `platform` if that is not NULL, into a temporary file. */
-int source_find_daemon(struct source *s, const char *platform, struct err *err) must_check;
+/* Walks the image, or downloads it into a temporary file. */
+int source_find_daemon(struct source *s, const struct source_choice *choice,
+                       struct err *err) must_check;
 
 /* Fetches the manifest or index that the reference names, and opens a store for the rest. */
 int source_find_registry(struct source *s, struct err *err) must_check;

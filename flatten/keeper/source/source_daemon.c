@@ -2,6 +2,7 @@
 
 #include "flatten/keeper/files/temporary_file.h"
 #include "flatten/keeper/http/engine_api.h"
+#include "flatten/keeper/source/daemon_store.h"
 #include "flatten/keeper/source/source_open.h"
 #include "flatten/name/image_name.h"
 
@@ -129,19 +130,35 @@ static int download_archive(struct engine *e, const struct json *facts,
     return steal_fd(&fd);
 }
 
+/* Walks the image if that is enough and possible. Returns 1, 0 with d->why, or -1. */
+static int try_walk(struct source_daemon *d, struct engine *e, const struct json *facts,
+                    const struct source_choice *choice, struct err *err)
+{
+    struct err why = ERR_INIT;
+
+    if (!choice->walks)
+        err_set(&why, ERR_UNSUPPORTED, "the options need its layers one by one");
+    else if (daemon_store_walk(d, e, facts, &why) == 0)
+        return 1;
+    return (d->why = strdup(why.msg)) ? 0 : err_nomem(err);
+}
+
 static int find_named(struct source *s, struct engine *e, const struct json *facts,
-                      const struct platform *asked, struct err *err)
+                      const struct source_choice *choice, const struct platform *asked,
+                      struct err *err)
 {
     struct source_daemon *d = &s->daemon;
     struct platform platform;
+    int walks = try_walk(d, e, facts, choice, err);
     int speaks = engine_speaks(e, API_PLATFORM, err);
 
-    if (speaks < 0)
+    if (speaks < 0 || walks < 0)
         return -1;
     bool known = asked || platform_inspected(facts, &platform);
     if (asked)
         platform = *asked;
-    d->fd = download_archive(e, facts, speaks && known ? &platform : NULL, err);
+    if (!walks)
+        d->fd = download_archive(e, facts, speaks && known ? &platform : NULL, err);
     if (d->fd < 0)
         return -1;
     if (known &&
@@ -162,8 +179,9 @@ static int wrap_name(const struct reference *ref, struct err *err)
                     ref->name);
 }
 
-int source_find_daemon(struct source *s, const char *platform, struct err *err)
+int source_find_daemon(struct source *s, const struct source_choice *choice, struct err *err)
 {
+    const char *platform = choice->platform;
     struct platform asked;
     _cleanup_engine_ struct engine *e = NULL;
     _cleanup_json_ struct json_doc *doc = NULL;
@@ -172,9 +190,29 @@ int source_find_daemon(struct source *s, const char *platform, struct err *err)
         return -1;
     if (!(doc = engine_inspect(e, s->ref->name, NULL, err)))
         return wrap_name(s->ref, err);
-    if (find_named(s, e, json_root(doc), platform ? &asked : NULL, err) < 0)
+    if (find_named(s, e, json_root(doc), choice, platform ? &asked : NULL, err) < 0)
         return err_wrap(err, "docker-daemon:%s", s->ref->name);
     return 0;
+}
+
+int source_still_there(const struct source *s, struct err *err)
+{
+    const char *place = s->daemon.place;
+    _cleanup_free_ char *id = strndup(place, strcspn(place, " ")), *now = NULL;
+    _cleanup_engine_ struct engine *e = id ? engine_open(err) : NULL;
+    bool missing = false;
+    _cleanup_json_ struct json_doc *doc = e ? engine_inspect(e, id, &missing, err) : NULL;
+
+    if (!id || (doc && !(now = daemon_store_place(json_root(doc)))))
+        return err_nomem(err);
+    if (!doc && !missing)
+        return err_wrap(err, "docker-daemon:%s", s->ref->name);
+    if (now && strcmp(now, place) == 0)
+        return daemon_store_check(place, err) < 0 ? err_wrap(err, "docker-daemon:%s", s->ref->name)
+                                                  : 0;
+    return err_set(err, ERR_SYSTEM,
+                   "docker-daemon:%s: the image was removed from the daemon while it was read",
+                   s->ref->name);
 }
 
 int source_diff_ids(const struct reference *ref, struct buf *out, struct err *err)

@@ -2,7 +2,7 @@
 
 #include "flatten/keeper/source/source_backends.h"
 
-static int find_source(struct source *s, const char *platform, struct err *err)
+static int find_source(struct source *s, const struct source_choice *choice, struct err *err)
 {
     switch (s->ref->transport) {
     case TRANSPORT_OCI:
@@ -11,16 +11,17 @@ static int find_source(struct source *s, const char *platform, struct err *err)
     case TRANSPORT_DOCKER_ARCHIVE:
         return source_find_archive(s, err);
     case TRANSPORT_DOCKER_DAEMON:
-        return source_find_daemon(s, platform, err);
+        return source_find_daemon(s, choice, err);
     case TRANSPORT_REGISTRY:
         return source_find_registry(s, err);
     }
     return err_set(err, ERR_USAGE, "no such kind of reference");
 }
 
-struct source *source_open(const struct reference *ref, const char *platform, struct err *err)
+struct source *source_open(const struct reference *ref, const struct source_choice *choice,
+                           struct err *err)
 {
     _cleanup_source_ struct source *s = source_new(ref, err);
 
-    return s && find_source(s, platform, err) == 0 ? steal_ptr(&s) : NULL;
+    return s && find_source(s, choice, err) == 0 ? steal_ptr(&s) : NULL;
 }

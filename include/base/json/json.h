@@ -131,6 +131,8 @@ struct json *json_number(struct json_doc *doc, uint64_t number);
 struct json *json_number_signed(struct json_doc *doc, int64_t number);
 /* True or false. */
 struct json *json_bool(struct json_doc *doc, bool boolean);
+/* Null. */
+struct json *json_null(struct json_doc *doc);
 /* An empty array. */
 struct json *json_array(struct json_doc *doc);
 /* An empty object. */

@@ -1,8 +1,8 @@
 /*
- * The reply of a Docker daemon that loads or saves an image: JSON objects one after the other,
- * under a status of 200 that was sent before the work. An error is an object with "errorDetail" or
- * "error" (moby api/types/jsonmessage), and, with a containerd store, a "stream" text of "Error
- * unpacking image".
+ * The reply of a Docker daemon that loads, imports or saves an image: JSON objects one after the
+ * other, under a status of 200 that was sent before the work. An error is an object with
+ * "errorDetail" or "error" (moby api/types/jsonmessage), and, with a containerd store, a "stream"
+ * text of "Error unpacking image".
  *
  * A zeroed struct is a reply that has not begun. Only the object that is not complete yet is kept.
  */
@@ -10,6 +10,7 @@
 #define FLATTEN_ENGINE_REPLY_H
 
 #include "base/buf.h"
+#include "base/digest/sha256.h"
 #include "base/err.h"
 
 #include <stdbool.h>
@@ -17,6 +18,7 @@
 
 struct engine_reply {
     struct buf object;
+    struct digest id; /* the last "status" that is one, as after an import; else "" */
     unsigned depth;
     bool in_string, escaped;
 };

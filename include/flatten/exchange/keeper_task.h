@@ -12,6 +12,8 @@ struct keeper_task {
     const char *platform;                /* for a daemon: "os/arch[/variant]"; or NULL */
     const struct reference *destination; /* of the image from sources[0]; NULL: none */
     bool all_images;                     /* all images of sources[0], each by its own name */
+    bool walks;                          /* the merged tree of a daemon's image is enough, without
+                                            its layers */
     int output;                          /* a file that the reader may write to; 0: none */
 };
 

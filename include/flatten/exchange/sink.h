@@ -12,6 +12,7 @@
 #include "flatten/exchange/written_layer.h"
 #include "flatten/name/reference.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -36,12 +37,15 @@ struct sink_image {
 };
 
 struct sink_ops {
-    int (*begin_layer)(struct sink *s, int *fd, off_t *offset, struct err *err);
+    int (*begin_layer)(struct sink *s, bool once, int *fd, off_t *offset, struct err *err);
     int (*end_layer)(struct sink *s, const struct written_layer *layer, struct err *err);
     int (*publish)(struct sink *s, const struct sink_image *images, size_t count, struct err *err);
     void (*release)(struct sink *s);
     /* Returns 1 if the destination has that blob already; may be missing. */
-    int (*has_layer)(struct sink *s, const struct written_layer *layer, struct err *err);
+    int (*has_layer)(struct sink *s, size_t position, const struct written_layer *layer,
+                     struct err *err);
+    /* May be missing: see sink_explain. */
+    void (*explain)(struct sink *s, struct err *err);
 };
 
 struct sink {
@@ -73,10 +77,15 @@ const char *sink_layout_tag(const char *name, bool whole) must_check;
  * Begins a layer, whose bytes go to *fd from *offset on. Called again without sink_end_layer, it
  * starts the same layer afresh. *fd is borrowed; what a duplicate of it shows of an ended layer
  * stays until sink_free.
+ *
+ * `once`: the layer is all of an image that is published alone, and its bytes are written in order
+ * and not read. Then *fd may be a pipe, with *offset -1. The caller closes its duplicates of that
+ * before sink_end_layer, which waits for the end of the pipe.
  */
-static inline int sink_begin_layer(struct sink *s, int *fd, off_t *offset, struct err *err)
+static inline int sink_begin_layer(struct sink *s, bool once, int *fd, off_t *offset,
+                                   struct err *err)
 {
-    return s->ops->begin_layer(s, fd, offset, err);
+    return s->ops->begin_layer(s, once, fd, offset, err);
 }
 
 /* Ends the layer that was begun: it has been written whole, and is `layer`. */
@@ -88,11 +97,23 @@ static inline int sink_end_layer(struct sink *s, const struct written_layer *lay
 /*
  * Returns 1 if the destination has the layer's blob already, 0 if not or if that is not known, or
  * -1. After 1 the layer need not be written: the call takes the place of sink_begin_layer and
- * sink_end_layer.
+ * sink_end_layer. `position`: of the layer in its image, oldest first from 0; the layers below it
+ * were asked for just before.
  */
-static inline int sink_has_layer(struct sink *s, const struct written_layer *layer, struct err *err)
+static inline int sink_has_layer(struct sink *s, size_t position, const struct written_layer *layer,
+                                 struct err *err)
 {
-    return s->ops->has_layer ? s->ops->has_layer(s, layer, err) : 0;
+    return s->ops->has_layer ? s->ops->has_layer(s, position, layer, err) : 0;
+}
+
+/*
+ * Replaces *err by the reason why nobody reads the pipe of a layer any more, if *err comes from
+ * that.
+ */
+static inline void sink_explain(struct sink *s, struct err *err)
+{
+    if (err->sys == EPIPE && s->ops->explain)
+        s->ops->explain(s, err);
 }
 
 /*

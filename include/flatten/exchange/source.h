@@ -13,6 +13,9 @@
 /* Makes an empty temporary file without a name. Returns a descriptor, the caller's, or -1. */
 typedef int spool_new(void *ctx, struct err *err);
 
+/* Returns 0 if the daemon has image `number` where it was when it was found; else -1. */
+typedef int source_still(void *ctx, size_t number, struct err *err);
+
 /* docker-archive, oci-archive */
 struct source_archive {
     int fd;       /* owned: the archive as it lies, perhaps a pipe, perhaps compressed */
@@ -39,7 +42,15 @@ struct source_registry {
 
 /* docker-daemon */
 struct source_daemon {
-    int fd;                  /* owned: an archive in a regular file, as docker save writes it */
+    int fd;                  /* owned: an archive in a regular file, as docker save writes it; or
+                                the socket of a walk (walk.h), if there is a config */
+    struct buf config;       /* of an image whose tree is walked; else empty */
+    uint64_t size;           /* of the files in all of its layers, bytes */
+    char *place;             /* for the keeper: where the daemon has the layers of a walk */
+    char *why;               /* why the tree is not walked, though it would do; or NULL */
+    source_still *still;     /* for the reader: checks that the daemon has the image, still */
+    void *still_ctx;         /* borrowed */
+    size_t number;           /* of the source: for `still` */
     char *name;              /* of the image, "NAME:TAG"; or NULL */
     char *os, *architecture; /* that the daemon was asked for; or NULL */
 };

@@ -34,6 +34,17 @@ struct layer {
     bool blob_is_tar; /* with a verifier: uncompressed, so that the check of the blob is enough */
 };
 
+/* The tree that a container sees, walked by another process (wire_entry.h). */
+struct image_tree {
+    int fd;                     /* owned: the socket of the walk */
+    uint64_t size;              /* of the files in all layers, hidden ones included, bytes */
+    _Atomic uint64_t *progress; /* borrowed: grows as content is read; may be NULL */
+    /* Checks that the image was there until now: else the walk may have missed files. */
+    int (*still)(void *ctx, size_t number, struct err *err);
+    void *ctx; /* borrowed */
+    size_t number;
+};
+
 struct image {
     struct json_doc *config;   /* image-spec config.md */
     struct json_doc *manifest; /* image-spec manifest.md; NULL for a docker-archive */
@@ -46,6 +57,7 @@ struct image {
     size_t other_count;
     struct layer *layers;
     size_t layer_count;
+    struct image_tree *tree;     /* owned; its layers have no files then. NULL: of the layers */
     struct unpack_budget unpack; /* of all layers */
 };
 

@@ -20,6 +20,9 @@ struct layer_entry {
     const char *dropped;          /* what was removed from the header, in words; or NULL */
 };
 
+/* True for an extended attribute on which overlayfs acts when it mounts the tree. */
+bool layer_xattr_is_overlay(const char *name);
+
 struct layer_reader;
 
 /*

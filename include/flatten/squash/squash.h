@@ -17,6 +17,7 @@ struct squash_options {
     struct compress_options compress;
     size_t into;   /* how many new layers to make, at most */
     bool readable; /* fill squashed.result */
+    bool alone;    /* no other image is published with this one */
     /* Images written through the same sink before: equal layers are not written again. */
     const struct squashed *const *earlier; /* borrowed */
     size_t earlier_count;

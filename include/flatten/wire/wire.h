@@ -22,11 +22,14 @@ enum wire_op {
     WIRE_SPOOL,      /* a temporary file, to spool an archive: fd */
     WIRE_DIFF_IDS,   /* diff_ids of the layers of source `number`, from the daemon: data */
     WIRE_SINK,       /* open the destination */
-    WIRE_BEGIN,      /* begin a layer: offset and fd */
+    WIRE_BEGIN,      /* begin a layer: offset and fd; `number` 1: it is written once, and fd is a
+                        pipe if the reply has that number */
     WIRE_END,        /* end it */
-    WIRE_HAS,        /* ask whether the destination has that layer: number, 0 or 1 */
+    WIRE_HAS,        /* ask whether the destination has that layer, the one at `number` of its
+                        image: number, 0 or 1 */
     WIRE_IMAGE,      /* add an image to those to publish, or an index of those before it */
     WIRE_PUBLISH,    /* publish all of these */
+    WIRE_STILL,      /* ask whether the daemon still has source `number`, whose tree was walked */
     WIRE_DONE,       /* end: exit status, or an error; no reply */
 };
 
@@ -61,6 +64,7 @@ struct wire_reply {
     bool regular;                                     /* see struct source_archive */
     struct digest root;                               /* "": none */
     const char *root_type, *name, *os, *architecture; /* may be NULL */
+    const char *why;                                  /* see struct source_daemon */
     const char *data;
     size_t len;
 };

@@ -13,7 +13,7 @@ struct call {
     const char *bundle;  /* NULL: the working directory */
     const char *config;  /* crun's --config; NULL: config.json of the bundle */
     const char *id;      /* the container, for create, run, restore, exec and delete */
-    const char *process; /* exec's --process; NULL if it is not given or in doubt */
+    const char *process; /* exec's --process; NULL: the command is in argv */
     const char *log;     /* NULL: none */
     const char *log_format;
     const char *root;

@@ -174,7 +174,8 @@ struct policy_security {
     struct policy_hook *hook_rules;  /* further ones that are allowed where `hooks` is denied */
     size_t hook_rule_count;
     struct policy_list
-        annotations_allowed; /* globs of keys, of those that are denied by themselves */
+        annotations_allowed;           /* globs of keys, of those that are denied by themselves */
+    struct policy_list cgroup_parents; /* globs of cgroups and slices */
 };
 
 /* The result for a container that asks for all GPUs, where that is denied. */
@@ -318,6 +319,9 @@ extern const char policy_default_path[];
 extern const char *const policy_mode_names[POLICY_MODES];
 extern const char *const policy_opt_out_names[POLICY_OPT_OUTS];
 
+/* Sets what is kept of the audit file where the policy does not say. */
+void policy_audit_defaults(struct policy_audit *audit);
+
 /* Returns an empty policy with the defaults, or NULL without memory. */
 struct policy *policy_new(struct err *err) must_check;
 /* Frees a policy with its files, profiles and texts. */
@@ -325,27 +329,6 @@ void policy_free(struct policy *policy);
 
 DEFINE_CLEANUP(policy, struct policy, policy_free)
 #define _cleanup_policy_ _cleanup_(cleanup_policy)
-
-/*
- * Reads the files and, from each, the keys that must be known even if others are wrong: version,
- * mode and runtime. `path` NULL is the default one, which may be missing: then nothing is enforced.
- * More files are in the directory "NAME.d" beside it ("policy.json": "policy.d"). After an error
- * `mode` is POLICY_ENFORCE, and the runtime is the one read before the error.
- */
-int policy_open(struct policy *policy, const char *path, struct err *err) must_check;
-
-/*
- * Adds a document as if it were a file, for policy_open and for tests. Owns `doc` from then on,
- * also after a failure.
- */
-int policy_add(struct policy *policy, const char *path, struct json_doc *doc,
-               struct err *err) must_check;
-
-/*
- * Reads all other keys and checks the whole, every profile included. After an error `audit` is as
- * far as it was read, or the default.
- */
-int policy_decode(struct policy *policy, struct err *err) must_check;
 
 /* Returns the class of that name, or NULL. */
 const struct policy_volume *policy_volume_find(const struct policy *policy, const char *name,

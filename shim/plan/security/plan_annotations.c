@@ -154,6 +154,7 @@ static const char *judged_by(const struct policy *policy, unsigned around,
         {AROUND_HOST, s->max.given, "security.capabilities", &s->max.place},
         {AROUND_HOST, s->unfiltered.deny, "security.seccomp", &s->unfiltered.place},
         {AROUND_HOST, s->syscalls.count, "security.seccomp", &s->syscalls.place},
+        {AROUND_HOST, s->cgroup_parents.given, "security.cgroups", &s->cgroup_parents.place},
     };
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
@@ -162,6 +163,11 @@ static const char *judged_by(const struct policy *policy, unsigned around,
             return keys[i].key;
         }
     return NULL;
+}
+
+const char *security_judge(const struct policy *policy, const struct policy_place **place)
+{
+    return judged_by(policy, AROUND_DEVICES | AROUND_HOST, place);
 }
 
 /* ---- one annotation ---- */
@@ -210,8 +216,8 @@ static int judge_annotation(struct planner *p, const char *key, const char *show
     const char *judge = judged_by(p->in->policy, rule->around, &place);
     if (!judge)
         return 0;
-    return deny(p, "security.annotations", place, "'%.80s' %s, past %s: leave it out", shown,
-                rule->does, judge);
+    return deny_advising(p, "security.annotations", place, "'%.80s' %s, past %s: leave it out",
+                         shown, rule->does, judge);
 }
 
 int plan_add_annotations(struct planner *p)

@@ -137,10 +137,11 @@ static int judge_namespaces(struct planner *p)
                  "the container would share the host's %s namespace", namespace_names[kind]) < 0)
             return -1;
         if ((p->in->security->loose_namespaces & bit) &&
-            deny(p, "security.namespaces", &s->namespaces,
-                 "the container would join another %s namespace by a path that a user could "
-                 "change: name it by a path of root's, or of a process (/proc/PID/ns)",
-                 namespace_names[kind]) < 0)
+            deny_advising(
+                p, "security.namespaces", &s->namespaces,
+                "the container would join another %s namespace by a path that a user could "
+                "change: name it by a path of root's, or of a process (/proc/PID/ns)",
+                namespace_names[kind]) < 0)
             return -1;
     }
     return 0;
@@ -362,9 +363,9 @@ static int judge_devices(struct planner *p)
         const struct json *device = json_at(list, i);
         const char *path = json_text(json_get(device, "path"));
         if (!is_in_dev(p->in->spec, path) &&
-            deny(p, "security.devices", &allowed->place,
-                 "the node %.200s is not in the container's own /dev: name a path in /dev",
-                 path ? path : "without a path") < 0)
+            deny_advising(p, "security.devices", &allowed->place,
+                          "the node %.200s is not in the container's own /dev: name a path in /dev",
+                          path ? path : "without a path") < 0)
             return -1;
         if (strcmp(type_of(device), "p") == 0 || device_allowed(p, device))
             continue;
@@ -390,12 +391,33 @@ static int put_filter(struct planner *p)
                        "the container has no filter: the policy's profile is put in");
 }
 
+/* The runtime, which is root, connects to the socket at listenerPath and hands it a descriptor. */
+static int judge_listener(struct planner *p, const struct json *filter)
+{
+    const struct policy_security *s = &p->in->policy->security;
+    const char *path = json_text(json_get(filter, "listenerPath"));
+    const struct policy_place *place = s->unfiltered.deny  ? &s->unfiltered.place
+                                       : s->syscalls.count ? &s->syscalls.place
+                                                           : &s->profile.place;
+
+    if (!path || !*path || !(s->unfiltered.deny || s->syscalls.count || s->profile.text))
+        return 0;
+    return deny_advising(
+        p, "security.seccomp", place,
+        "the runtime would connect to the socket %.200s as root: leave out listenerPath", path);
+}
+
 static int judge_filter(struct planner *p)
 {
     const struct policy_security *s = &p->in->policy->security;
     const struct security_facts *facts = p->in->security;
     const struct json *filter = json_path(p->in->spec->root, "linux", "seccomp", NULL);
 
+    if (judge_listener(p, filter) < 0)
+        return -1;
+    if (facts->filter_problem && s->profile.text && syscall_filter_is_empty(filter))
+        return deny_advising(p, "security.seccomp", &s->profile.place, "%s: ask the administrator",
+                             facts->filter_problem);
     if (facts->filter_problem)
         return deny(p, "security.seccomp", s->profile.text ? &s->profile.place : &s->syscalls.place,
                     "%s", facts->filter_problem);

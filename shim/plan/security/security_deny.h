@@ -7,11 +7,21 @@
 /* Adds an operation for a key of the policy. NULL without memory. */
 struct plan_op *security_push(struct planner *p, enum plan_kind kind, const char *key);
 
-/* Adds a denial for a key of the policy: 0, or -1 without memory. */
-#define deny(p, key, place, ...)                                                                   \
+/* Returns a key of the policy that keeps containers from the host, and its place; NULL: none. */
+const char *security_judge(const struct policy *policy, const struct policy_place **place);
+
+#define deny_op(p, key, place, says_what_to_do, ...)                                               \
     ({                                                                                             \
         struct plan_op *op_ = security_push(p, PLAN_SECURITY, key);                                \
+        if (op_)                                                                                   \
+            op_->advises = says_what_to_do;                                                        \
         op_ ? plan_decide(p, op_, PLAN_DENIED, place, __VA_ARGS__) : -1;                           \
     })
+
+/* Adds a denial for a key of the policy: 0, or -1 without memory. plan_hints.c adds what to do. */
+#define deny(p, key, place, ...) deny_op(p, key, place, false, __VA_ARGS__)
+
+/* Adds a denial whose text says what to do. */
+#define deny_advising(p, key, place, ...) deny_op(p, key, place, true, __VA_ARGS__)
 
 #endif

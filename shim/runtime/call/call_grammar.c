@@ -113,7 +113,7 @@ static void go_option(struct reader *r, const char *word)
         unknown_option(r, word, value != NULL);
         return;
     }
-    if (!o->takes_value) {
+    if (o->operand != VALUE) {
         store(r, o, value ? value : "");
         return;
     }
@@ -254,8 +254,8 @@ static void argp_long_option(struct reader *r, const char *word)
         reject(r, "ambiguous option", word);
     } else if (!o) {
         unknown_option(r, word, value != NULL);
-    } else if (!o->takes_value) {
-        if (value)
+    } else if (o->operand != VALUE) {
+        if (value && o->operand == FLAG)
             reject(r, "an option that takes no value", word);
         store(r, o, "");
     } else {
@@ -282,7 +282,9 @@ static void argp_cluster(struct reader *r, const char *word)
         const struct option *o = argp_letter(r->table, *p);
         if (!o && !r->out->unknown)
             r->out->unknown = word;
-        if (!(o ? o->takes_value : r->unknown_values)) {
+        if (o && o->operand == ATTACHED)
+            return; /* the rest is its value */
+        if (!(o ? o->operand == VALUE : r->unknown_values)) {
             if (o)
                 store(r, o, "");
             continue;
@@ -347,24 +349,20 @@ static const struct option *crun_table(const char *command)
     return strcmp(command, "restore") == 0 ? call_crun_restore : call_crun_create;
 }
 
-/*
- * Reads the options of exec, which end at the first operand in both grammars. A line that the
- * runtime would refuse is passed on, without a process.
- */
+bool grammar_command_execs(const char *command)
+{
+    return command && strcmp(command, "exec") == 0;
+}
+
+/* Reads the options of exec, which end at the first operand in both grammars. */
 static void read_exec(struct reader *r, bool crun)
 {
-    bool rejected = r->out->rejected;
-
     r->table = crun ? call_crun_exec : call_runc_exec;
     if (crun)
         argp_options(r);
     else
         go_options(r);
     r->out->call.id = next_word(r);
-    if (r->out->rejected && !rejected) {
-        r->out->rejected = false;
-        r->out->call.process = NULL;
-    }
 }
 
 /* Reads a delete. One that the runtime would refuse has no id. */
@@ -377,6 +375,18 @@ static void read_delete(struct reader *r, bool crun)
     if (operands != 1 || r->out->rejected)
         r->out->call.id = NULL;
     r->out->rejected = rejected;
+}
+
+/*
+ * runc refuses other names. crun before 1.21 takes them for paths, by which a container has many
+ * names.
+ */
+static void check_id(struct reader *r)
+{
+    const char *id = r->out->call.id;
+
+    if (id && (!*id || strchr(id, '/') || strcmp(id, ".") == 0 || strcmp(id, "..") == 0))
+        reject(r, "not a container id", id);
 }
 
 static unsigned runc_command_bit(const char *command)
@@ -407,8 +417,10 @@ void grammar_read(const struct grammar *grammar, int argc, char *const argv[], s
     if (out->call.help)
         return;
     out->call.command = next_word(&r);
-    if (out->call.command && strcmp(out->call.command, "exec") == 0)
+    if (grammar_command_execs(out->call.command)) {
         read_exec(&r, crun);
+        check_id(&r);
+    }
     if (out->call.command && strcmp(out->call.command, "delete") == 0)
         read_delete(&r, crun);
     if (!grammar_command_creates(out->call.command))
@@ -418,4 +430,5 @@ void grammar_read(const struct grammar *grammar, int argc, char *const argv[], s
     int operands = crun ? argp_operands(&r) : go_command(&r);
     if (operands != 1 && !out->call.help)
         reject(&r, operands ? "more than one container id" : "no container id", out->call.command);
+    check_id(&r);
 }

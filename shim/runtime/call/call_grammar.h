@@ -36,4 +36,7 @@ bool grammar_command_known(const char *command);
 /* Returns true for create, run and restore. */
 bool grammar_command_creates(const char *command);
 
+/* Returns true for exec. */
+bool grammar_command_execs(const char *command);
+
 #endif

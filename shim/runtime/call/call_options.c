@@ -5,139 +5,146 @@
  * there.
  */
 #define GLOBAL_OPTIONS                                                                             \
-    {"log", "", true, FIELD_LOG, 0}, {"log-format", "", true, FIELD_LOG_FORMAT, 0},                \
-        {"root", "", true, FIELD_ROOT, 0}, {"rootless", "", true, FIELD_OTHER, 0},                 \
-        {"debug", "", false, FIELD_OTHER, 0},                                                      \
+    {"log", "", VALUE, FIELD_LOG, 0}, {"log-format", "", VALUE, FIELD_LOG_FORMAT, 0},              \
+        {"root", "", VALUE, FIELD_ROOT, 0}, {"rootless", "", VALUE, FIELD_OTHER, 0},               \
+        {"debug", "", FLAG, FIELD_OTHER, 0},                                                       \
     {                                                                                              \
-        "systemd-cgroup", "", false, FIELD_OTHER, 0                                                \
+        "systemd-cgroup", "", FLAG, FIELD_OTHER, 0                                                 \
     }
 
 #define CREATE_OPTIONS                                                                             \
-    {"bundle", "b", true, FIELD_BUNDLE, 0}, {"console-socket", "", true, FIELD_OTHER, 0},          \
-        {"pid-file", "", true, FIELD_OTHER, 0}, {"preserve-fds", "", true, FIELD_OTHER, 0},        \
-        {"no-pivot", "", false, FIELD_OTHER, 0}, {"no-new-keyring", "", false, FIELD_OTHER, 0},    \
-        {"no-subreaper", "", false, FIELD_OTHER, 0}, {"detach", "d", false, FIELD_OTHER, 0},       \
+    {"bundle", "b", VALUE, FIELD_BUNDLE, 0}, {"console-socket", "", VALUE, FIELD_OTHER, 0},        \
+        {"pid-file", "", VALUE, FIELD_OTHER, 0}, {"preserve-fds", "", VALUE, FIELD_OTHER, 0},      \
+        {"no-pivot", "", FLAG, FIELD_OTHER, 0}, {"no-new-keyring", "", FLAG, FIELD_OTHER, 0},      \
+        {"no-subreaper", "", FLAG, FIELD_OTHER, 0}, {"detach", "d", FLAG, FIELD_OTHER, 0},         \
     {                                                                                              \
-        "keep", "", false, FIELD_OTHER, 0                                                          \
+        "keep", "", FLAG, FIELD_OTHER, 0                                                           \
     }
 
 #define RESTORE_OPTIONS                                                                            \
-    {"image-path", "", true, FIELD_OTHER, 0}, {"work-path", "", true, FIELD_OTHER, 0},             \
-        {"manage-cgroups-mode", "", true, FIELD_OTHER, 0},                                         \
-        {"lsm-profile", "", true, FIELD_OTHER, 0},                                                 \
-        {"lsm-mount-context", "", true, FIELD_OTHER, 0}, {"empty-ns", "", true, FIELD_OTHER, 0},   \
-        {"tcp-established", "", false, FIELD_OTHER, 0},                                            \
-        {"ext-unix-sk", "", false, FIELD_OTHER, 0}, {"shell-job", "", false, FIELD_OTHER, 0},      \
-        {"file-locks", "", false, FIELD_OTHER, 0}, {"auto-dedup", "", false, FIELD_OTHER, 0},      \
+    {"image-path", "", VALUE, FIELD_OTHER, 0}, {"work-path", "", VALUE, FIELD_OTHER, 0},           \
+        {"manage-cgroups-mode", "", VALUE, FIELD_OTHER, 0},                                        \
+        {"lsm-profile", "", VALUE, FIELD_OTHER, 0},                                                \
+        {"lsm-mount-context", "", VALUE, FIELD_OTHER, 0}, {"empty-ns", "", VALUE, FIELD_OTHER, 0}, \
+        {"tcp-established", "", FLAG, FIELD_OTHER, 0}, {"ext-unix-sk", "", FLAG, FIELD_OTHER, 0},  \
+        {"shell-job", "", FLAG, FIELD_OTHER, 0}, {"file-locks", "", FLAG, FIELD_OTHER, 0},         \
+        {"auto-dedup", "", FLAG, FIELD_OTHER, 0},                                                  \
     {                                                                                              \
-        "lazy-pages", "", false, FIELD_OTHER, 0                                                    \
+        "lazy-pages", "", FLAG, FIELD_OTHER, 0                                                     \
     }
 
 #define EXEC_OPTIONS                                                                               \
-    {"process", "p", true, FIELD_PROCESS, 0}, {"apparmor", "", true, FIELD_OTHER, 0},              \
-        {"cap", "c", true, FIELD_OTHER, 0}, {"cgroup", "", true, FIELD_OTHER, 0},                  \
-        {"console-socket", "", true, FIELD_OTHER, 0}, {"cwd", "", true, FIELD_OTHER, 0},           \
-        {"env", "e", true, FIELD_OTHER, 0}, {"pid-file", "", true, FIELD_OTHER, 0},                \
-        {"preserve-fds", "", true, FIELD_OTHER, 0}, {"process-label", "", true, FIELD_OTHER, 0},   \
-        {"user", "u", true, FIELD_OTHER, 0}, {"detach", "d", false, FIELD_OTHER, 0},               \
-        {"no-new-privs", "", false, FIELD_OTHER, 0},                                               \
+    {"process", "p", VALUE, FIELD_PROCESS, 0}, {"apparmor", "", VALUE, FIELD_OTHER, 0},            \
+        {"cap", "c", VALUE, FIELD_OTHER, 0}, {"cgroup", "", VALUE, FIELD_OTHER, 0},                \
+        {"console-socket", "", VALUE, FIELD_OTHER, 0}, {"cwd", "", VALUE, FIELD_OTHER, 0},         \
+        {"env", "e", VALUE, FIELD_OTHER, 0}, {"pid-file", "", VALUE, FIELD_OTHER, 0},              \
+        {"preserve-fds", "", VALUE, FIELD_OTHER, 0}, {"process-label", "", VALUE, FIELD_OTHER, 0}, \
+        {"user", "u", VALUE, FIELD_OTHER, 0}, {"detach", "d", FLAG, FIELD_OTHER, 0},               \
     {                                                                                              \
-        "tty", "t", false, FIELD_OTHER, 0                                                          \
+        "no-new-privs", "", FLAG, FIELD_OTHER, 0                                                   \
     }
 
 const struct option call_runc_globals[] = {
     GLOBAL_OPTIONS,
-    {"criu", "", true, FIELD_OTHER, 0},
-    {"help", "h", false, FIELD_HELP, 0},
-    {"version", "v", false, FIELD_OTHER, 0},
+    {"criu", "", VALUE, FIELD_OTHER, 0},
+    {"help", "h", FLAG, FIELD_HELP, 0},
+    {"version", "v", FLAG, FIELD_OTHER, 0},
     {0},
 };
 
 #define IN_ALL (IN_CREATE | IN_RUN | IN_RESTORE)
 
 const struct option call_runc_command[] = {
-    {"bundle", "b", true, FIELD_BUNDLE, IN_ALL},
-    {"console-socket", "", true, FIELD_OTHER, IN_ALL},
-    {"pid-file", "", true, FIELD_OTHER, IN_ALL},
-    {"no-pivot", "", false, FIELD_OTHER, IN_ALL},
-    {"help", "h", false, FIELD_HELP, IN_ALL},
-    {"preserve-fds", "", true, FIELD_OTHER, IN_CREATE | IN_RUN},
-    {"no-new-keyring", "", false, FIELD_OTHER, IN_CREATE | IN_RUN},
-    {"no-subreaper", "", false, FIELD_OTHER, IN_RUN | IN_RESTORE},
-    {"detach", "d", false, FIELD_OTHER, IN_RUN | IN_RESTORE},
-    {"keep", "", false, FIELD_OTHER, IN_RUN},
-    {"image-path", "", true, FIELD_OTHER, IN_RESTORE},
-    {"work-path", "", true, FIELD_OTHER, IN_RESTORE},
-    {"manage-cgroups-mode", "", true, FIELD_OTHER, IN_RESTORE},
-    {"lsm-profile", "", true, FIELD_OTHER, IN_RESTORE},
-    {"lsm-mount-context", "", true, FIELD_OTHER, IN_RESTORE},
-    {"empty-ns", "", true, FIELD_OTHER, IN_RESTORE},
-    {"tcp-established", "", false, FIELD_OTHER, IN_RESTORE},
-    {"ext-unix-sk", "", false, FIELD_OTHER, IN_RESTORE},
-    {"shell-job", "", false, FIELD_OTHER, IN_RESTORE},
-    {"file-locks", "", false, FIELD_OTHER, IN_RESTORE},
-    {"auto-dedup", "", false, FIELD_OTHER, IN_RESTORE},
-    {"lazy-pages", "", false, FIELD_OTHER, IN_RESTORE},
+    {"bundle", "b", VALUE, FIELD_BUNDLE, IN_ALL},
+    {"console-socket", "", VALUE, FIELD_OTHER, IN_ALL},
+    {"pid-file", "", VALUE, FIELD_OTHER, IN_ALL},
+    {"no-pivot", "", FLAG, FIELD_OTHER, IN_ALL},
+    {"help", "h", FLAG, FIELD_HELP, IN_ALL},
+    {"preserve-fds", "", VALUE, FIELD_OTHER, IN_CREATE | IN_RUN},
+    {"no-new-keyring", "", FLAG, FIELD_OTHER, IN_CREATE | IN_RUN},
+    {"no-subreaper", "", FLAG, FIELD_OTHER, IN_RUN | IN_RESTORE},
+    {"detach", "d", FLAG, FIELD_OTHER, IN_RUN | IN_RESTORE},
+    {"keep", "", FLAG, FIELD_OTHER, IN_RUN},
+    {"image-path", "", VALUE, FIELD_OTHER, IN_RESTORE},
+    {"work-path", "", VALUE, FIELD_OTHER, IN_RESTORE},
+    {"manage-cgroups-mode", "", VALUE, FIELD_OTHER, IN_RESTORE},
+    {"lsm-profile", "", VALUE, FIELD_OTHER, IN_RESTORE},
+    {"lsm-mount-context", "", VALUE, FIELD_OTHER, IN_RESTORE},
+    {"empty-ns", "", VALUE, FIELD_OTHER, IN_RESTORE},
+    {"tcp-established", "", FLAG, FIELD_OTHER, IN_RESTORE},
+    {"ext-unix-sk", "", FLAG, FIELD_OTHER, IN_RESTORE},
+    {"shell-job", "", FLAG, FIELD_OTHER, IN_RESTORE},
+    {"file-locks", "", FLAG, FIELD_OTHER, IN_RESTORE},
+    {"auto-dedup", "", FLAG, FIELD_OTHER, IN_RESTORE},
+    {"lazy-pages", "", FLAG, FIELD_OTHER, IN_RESTORE},
     GLOBAL_OPTIONS,
     {0},
 };
 
 const struct option call_runc_exec[] = {
     EXEC_OPTIONS,
-    {"additional-gids", "g", true, FIELD_OTHER, 0},
-    {"ignore-paused", "", false, FIELD_OTHER, 0},
-    {"no-subreaper", "", false, FIELD_OTHER, 0},
-    {"help", "h", false, FIELD_HELP, 0},
+    {"tty", "t", FLAG, FIELD_OTHER, 0},
+    {"additional-gids", "g", VALUE, FIELD_OTHER, 0},
+    {"ignore-paused", "", FLAG, FIELD_OTHER, 0},
+    {"no-subreaper", "", FLAG, FIELD_OTHER, 0},
+    {"help", "h", FLAG, FIELD_HELP, 0},
     {0},
 };
 
 const struct option call_runc_delete[] = {
-    {"force", "f", false, FIELD_OTHER, 0},
-    {"help", "h", false, FIELD_HELP, 0},
+    {"force", "f", FLAG, FIELD_OTHER, 0},
+    {"help", "h", FLAG, FIELD_HELP, 0},
     GLOBAL_OPTIONS,
     {0},
 };
 
 /* The options that every command of crun has from argp. */
 #define ARGP_OPTIONS                                                                               \
-    {"program-name", "", true, FIELD_OTHER, 0}, {"help", "?", false, FIELD_HELP, 0},               \
-        {"usage", "", false, FIELD_HELP, 0},                                                       \
+    {"program-name", "", VALUE, FIELD_OTHER, 0}, {"help", "?", FLAG, FIELD_HELP, 0},               \
+        {"usage", "", FLAG, FIELD_HELP, 0}, {"HANG", "", ATTACHED, FIELD_OTHER, 0},                \
     {                                                                                              \
-        "version", "V", false, FIELD_HELP, 0                                                       \
+        "version", "V", FLAG, FIELD_HELP, 0                                                        \
     }
 
-/* --program-name comes from argp. */
+/* --program-name and --HANG come from argp. */
 const struct option call_crun_globals[] = {
     GLOBAL_OPTIONS,
-    {"cgroup-manager", "", true, FIELD_CGROUPS, 0},
-    {"log-level", "", true, FIELD_OTHER, 0},
-    {"program-name", "", true, FIELD_OTHER, 0},
-    {"help", "?", false, FIELD_HELP, 0},
-    {"usage", "", false, FIELD_HELP, 0},
-    {"version", "vV", false, FIELD_HELP, 0},
+    {"cgroup-manager", "", VALUE, FIELD_CGROUPS, 0},
+    {"log-level", "", VALUE, FIELD_OTHER, 0},
+    {"program-name", "", VALUE, FIELD_OTHER, 0},
+    {"help", "?", FLAG, FIELD_HELP, 0},
+    {"usage", "", FLAG, FIELD_HELP, 0},
+    {"HANG", "", ATTACHED, FIELD_OTHER, 0},
+    {"version", "vV", FLAG, FIELD_HELP, 0},
     {0},
 };
 
 const struct option call_crun_create[] = {
     CREATE_OPTIONS,
-    {"config", "f", true, FIELD_CONFIG, 0},
+    {"config", "f", VALUE, FIELD_CONFIG, 0},
     ARGP_OPTIONS,
     {0},
 };
 
 const struct option call_crun_exec[] = {
     EXEC_OPTIONS,
+    {"tty", "t", ATTACHED, FIELD_OTHER, 0},
     ARGP_OPTIONS,
     {0},
 };
 
 const struct option call_crun_delete[] = {
-    {"force", "f", false, FIELD_OTHER, 0},
-    {"regex", "r", false, FIELD_OTHER, 0},
+    {"force", "f", FLAG, FIELD_OTHER, 0},
+    {"regex", "r", FLAG, FIELD_OTHER, 0},
     ARGP_OPTIONS,
     {0},
 };
 
 const struct option call_crun_restore[] = {
-    CREATE_OPTIONS, RESTORE_OPTIONS, {"config", "f", true, FIELD_CONFIG, 0}, ARGP_OPTIONS, {0},
+    CREATE_OPTIONS,
+    RESTORE_OPTIONS,
+    {"network-lock", "", FLAG, FIELD_OTHER, 0},
+    {"config", "f", VALUE, FIELD_CONFIG, 0},
+    ARGP_OPTIONS,
+    {0},
 };

@@ -2,8 +2,6 @@
 #ifndef SHIM_CALL_OPTIONS_H
 #define SHIM_CALL_OPTIONS_H
 
-#include <stdbool.h>
-
 enum field {
     FIELD_OTHER,
     FIELD_BUNDLE,
@@ -19,10 +17,13 @@ enum field {
 /* The commands of runc 1.1.5 that know an option; 0: none of them, or another table. */
 enum { IN_CREATE = 1, IN_RUN = 2, IN_RESTORE = 4 };
 
+/* The value of an option: none, needed, or (crun alone) only as in --tty=VALUE and -tVALUE. */
+enum operand { FLAG, VALUE, ATTACHED };
+
 struct option {
     const char *name; /* NULL ends a table */
     const char *letters;
-    bool takes_value;
+    enum operand operand;
     enum field field;
     unsigned in;
 };

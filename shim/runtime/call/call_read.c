@@ -72,8 +72,7 @@ bool call_edits(const struct call *call)
 
 bool call_execs(const struct call *call)
 {
-    return !call->help && call->command && strcmp(call->command, "exec") == 0 && call->id &&
-           call->process;
+    return !call->help && grammar_command_execs(call->command) && call->id;
 }
 
 bool call_deletes(const struct call *call)
@@ -101,8 +100,14 @@ struct readings {
     struct reading list[MOST_READINGS]; /* readings that the runtime accepts */
     int count;
     struct reading refused; /* the first reading that it refuses */
-    bool refused_creation;  /* one of the refused readings would create a container */
+    bool refused_judged;    /* one of the refused readings has a command that a policy judges */
 };
+
+/* Returns true for commands of which no reading may be wrong. */
+static bool is_judged(const char *command)
+{
+    return grammar_command_creates(command) || grammar_command_execs(command);
+}
 
 static void add_reading(struct readings *all, const struct reading *r)
 {
@@ -112,7 +117,7 @@ static void add_reading(struct readings *all, const struct reading *r)
     }
     if (!all->refused.rejected)
         all->refused = *r;
-    all->refused_creation = all->refused_creation || grammar_command_creates(r->call.command);
+    all->refused_judged = all->refused_judged || is_judged(r->call.command);
 }
 
 /* Collects the readings under all grammars in question. */
@@ -129,7 +134,7 @@ static void read_all(int argc, char *const argv[], enum lowlevel_flavor flavor,
 
     all->count = 0;
     all->refused = (struct reading){0};
-    all->refused_creation = false;
+    all->refused_judged = false;
     for (size_t i = 0; i < sizeof(grammars) / sizeof(*grammars); i++) {
         struct grammar g = grammars[i];
         struct reading r;
@@ -145,10 +150,10 @@ static void read_all(int argc, char *const argv[], enum lowlevel_flavor flavor,
     }
 }
 
-static bool any_creates(const struct reading *list, int count)
+static bool any_judged(const struct reading *list, int count)
 {
     for (int i = 0; i < count; i++)
-        if (call_edits(&list[i].call))
+        if (!list[i].call.help && is_judged(list[i].call.command))
             return true;
     return false;
 }
@@ -188,29 +193,33 @@ static const char *agreed_id(const struct reading *list, int count)
     return id;
 }
 
+static const char *advice(const struct call *call)
+{
+    return grammar_command_execs(call->command) ? "; write: exec --process FILE ID" : "";
+}
+
 int call_read(int argc, char *const argv[], enum lowlevel_flavor flavor, struct call *out,
               struct err *err)
 {
     struct readings all;
 
     read_all(argc, argv, flavor, &all);
-    bool creates = any_creates(all.list, all.count);
-    if (creates)
+    bool judged = any_judged(all.list, all.count);
+    if (judged)
         all.count = drop_unknown_commands(all.list, all.count);
     *out = all.count ? all.list[0].call : all.refused.call;
     bool apart = all.count && readings_differ(all.list, all.count);
-    if (!creates && apart) {
-        out->process = NULL;
+    if (!judged && apart)
         out->id = agreed_id(all.list, all.count);
-    }
-    /* If any grammar would create a container, a reading that does nothing is not trusted. */
-    bool doubtful = !creates && all.refused_creation;
+    /* If any grammar would create a container or exec, a reading that does nothing is no proof. */
+    bool doubtful = !judged && all.refused_judged;
     if (all.count == 0 || (doubtful && flavor != FLAVOR_UNKNOWN))
-        return err_set(err, ERR_USAGE, "cannot read this command line (%s)", all.refused.reason);
-    if (!doubtful && (!creates || !apart))
+        return err_set(err, ERR_USAGE, "cannot read this command line (%s)%s", all.refused.reason,
+                       advice(&all.refused.call));
+    if (!doubtful && (!judged || !apart))
         return CALL_CLEAR;
     if (flavor == FLAVOR_UNKNOWN)
         return CALL_AMBIGUOUS;
-    return err_set(err, ERR_USAGE, "the option '%s' is not known, and the line has two meanings",
-                   all.list[0].unknown ? all.list[0].unknown : "?");
+    return err_set(err, ERR_USAGE, "the option '%s' is not known, and the line has two meanings%s",
+                   all.list[0].unknown ? all.list[0].unknown : "?", advice(&all.list[0].call));
 }

@@ -230,6 +230,16 @@ static int hand_on_process(const char *source, const struct json *state, int *co
     return process_file_copy(&text, copy, err);
 }
 
+/* The runtime makes the process itself: crun's is root, and has no no_new_privs, unless told so. */
+static int hand_on_command(const struct json *state, struct err *err)
+{
+    if (!exec_rules_enforced(json_get(state, "rules")))
+        return 0;
+    return err_set(err, ERR_POLICY,
+                   "the policy's security holds for an exec in this container, and needs its "
+                   "process as a file: write exec --process FILE ID, or use the engine's exec");
+}
+
 int exec_edit(const struct call *call, int *copy, struct err *err)
 {
     _cleanup_json_ struct json_doc *doc = state_load(call->root, call->id, err);
@@ -242,5 +252,6 @@ int exec_edit(const struct call *call, int *copy, struct err *err)
         err_set(err, ERR_FORMAT, "not an object");
     if (!json_is(state, JSON_OBJECT))
         return err_wrap(err, "the rules for exec in this container cannot be read");
-    return hand_on_process(call->process, state, copy, err);
+    return call->process ? hand_on_process(call->process, state, copy, err)
+                         : hand_on_command(state, err);
 }

@@ -363,3 +363,18 @@ END
     [ "$output" = right ]
     mounted "/run/flatbed/pin/bind:0$DIR/home/alice/work" rbind,rprivate,nosuid,nodev
 }
+
+@test "under a preset, whose keys share a line, each refusal has the hint of its own" {
+    printf '{ "version": 1, "runtime": { "paths": ["%s"] }, "binds": { "preset": "shared-lab" } }\n' "$DIR/low" >"$DIR/policy.json"
+    config "$DIR/secret"
+    create
+    refused "secret is not allowed: no rule contains it"
+    [[ "$stderr" != *"another path in the container"* ]]
+    config "$DIR/secret" /proc/1
+    create
+    refused "nothing may be mounted over /proc .*choose another path in the container"
+    config "$DIR/nothing"
+    create
+    refused "make it first"
+    [[ "$stderr" != *"another path in the container"* ]]
+}

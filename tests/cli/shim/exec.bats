@@ -380,3 +380,75 @@ becomes() {
     made
     [ "$(execs '{"env":[]}')" = '["DATA=/work/imagenet"]' ]
 }
+
+# spelt FLAVOR WORDS…: runs "exec WORDS" over a runtime of that flavor; PROCESS stands for the process file.
+spelt() {
+    low_level "$DIR/low" "$1"
+    shift
+    rm -f "$DIR/low.words"
+    run --separate-stderr shim --root "$DIR/root" exec "${@//PROCESS/$DIR/process.json}"
+}
+
+@test "an exec is judged in each spelling that its runtime accepts" {
+    as_root
+    guarded '"user": { "root": "deny" }'
+    ln -s process.json "$DIR/=process.json"
+    cd "$DIR"
+    local words
+    echo '{"user":{"uid":0}}' >"$DIR/process.json"
+    for words in "-p=PROCESS" "-process PROCESS" "-process=PROCESS" "--p PROCESS"; do
+        # shellcheck disable=SC2086
+        spelt runc $words c1
+        [ "$status" -eq 1 ] && [[ "$stderr" = *"root on this host"* ]] && ! called || { echo "runc $words: $stderr" && false; }
+    done
+    for words in -pPROCESS "-dp PROCESS" -dpPROCESS "--tty=x -p PROCESS" "-t -pPROCESS" "-p=process.json"; do
+        # shellcheck disable=SC2086
+        spelt crun $words c1
+        [ "$status" -eq 1 ] && [[ "$stderr" = *"root on this host"* ]] && ! called || { echo "crun $words: $stderr" && false; }
+    done
+    echo '{"user":{"uid":1001}}' >"$DIR/process.json"
+    spelt runc -p=PROCESS c1
+    [ "$status" -eq 7 ]
+    grep -qE '^-p=/proc/self/fd/[0-9]+$' "$DIR/low.words"
+    spelt crun -dpPROCESS c1
+    [ "$status" -eq 7 ]
+    grep -qE '^-dp/proc/self/fd/[0-9]+$' "$DIR/low.words"
+}
+
+@test "an exec in doubt is refused, and the message says what to write" {
+    as_root
+    guarded '"user": { "root": "deny" }'
+    echo '{"user":{"uid":1001}}' >"$DIR/process.json"
+    local words
+    for words in "--new-option -p process.json c1" "-dp process.json c1" "-p PROCESS --log l c1" "-p PROCESS ./c1" "-p"; do
+        # shellcheck disable=SC2086
+        spelt runc $words
+        [ "$status" -eq 1 ] && ! called || { echo "runc $words" && false; }
+        [[ "$stderr" = *"write: exec --process FILE ID"* ]] || { echo "$stderr" && false; }
+    done
+    spelt crun --proc PROCESS c1 # --process or --process-label
+    [ "$status" -eq 1 ] && ! called
+    # Nothing is refused where nothing is judged.
+    sed -i 's|"version": 1,|& "mode": "off",|' "$DIR/policy.json"
+    spelt runc -dp PROCESS c1
+    [ "$status" -eq 7 ]
+}
+
+@test "an exec without a process file is refused where the container has rules" {
+    as_root
+    guarded '"no_new_privileges": true'
+    local words
+    for words in "c1 sh" "--user 0 c1 sh" "-d --cap CAP_SYS_ADMIN c1 sh" "--no-new-privs=false c1 sh"; do
+        # shellcheck disable=SC2086
+        spelt runc $words
+        [ "$status" -eq 1 ] && ! called || { echo "$words" && false; }
+        [[ "$stderr" = *"write exec --process FILE ID"* ]] || { echo "$stderr" && false; }
+    done
+    spelt crun -tpPROCESS c1 sh # crun reads --tty=pPROCESS
+    [ "$status" -eq 1 ] && ! called
+    spelt runc c2 sh
+    [ "$status" -eq 7 ]
+    sed -i 's|"rules":{|&"permissive":true,|' "$(state_directory)/c1.json"
+    spelt runc c1 sh
+    [ "$status" -eq 7 ]
+}

@@ -116,7 +116,7 @@ literal() {
 }
 
 @test "flatbed-policy(5) shows the preset as it is, and its example passes check" {
-    diff <(literal '.Ss Presets' | jq -S .) <(sed 's#^ *//.*##' "$SOURCE/shim/policy/presets/shared-lab.json" | jq -S .)
+    diff <(literal '.Ss Presets' | jq -S .) <(sed 's#^ *//.*##' "$SOURCE/shim/policy/read/presets/shared-lab.json" | jq -S .)
     literal '.Sh EXAMPLES' >"$DIR/example.json"
     chmod 0644 "$DIR/example.json"
     run "$FLATBED" check --json "$DIR/example.json"

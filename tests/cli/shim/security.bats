@@ -356,6 +356,11 @@ del(.linux.resources)|"devices": { "allow": [] }|allowed devices: none
 .annotations["run.oci.handler"] = "x"|"annotations": { "deny": ["run.oci.*", "x"] }|denied annotations: run.oci.\*, x
 .hooks = {prestart: [{path: "/bin/true"}]}|"hooks": "deny"|.*ask the administrator
 .linux.readonlyPaths = []|"system_paths": "deny"|leave out --security-opt systempaths=unconfined
+.linux.devices = [{path: "/x", type: "c", major: 1, minor: 3}]|"devices": { "allow": [] }|name a path in /dev .*policy.json:2.$
+.linux.seccomp.listenerPath = "/s"|"seccomp": { "require": true }|leave out listenerPath .*policy.json:2.$
+.annotations["run.oci.handler"] = "x"|"devices": { "allow": [] }, "annotations": { "deny": ["x"] }|leave it out .*policy.json:2.$
+.linux.cgroupsPath = "/system/c1"|"cgroups": { "parents": ["/docker", "lab.slice"] }|would be in ./system. .*; allowed parents: /docker, lab.slice$
+del(.linux.seccomp)|"seccomp": { "profile": "/nonexistent" }|seccomp profile /nonexistent: .*: ask the administrator .*policy.json:2.$
 END
 }
 

@@ -17,7 +17,8 @@ static inline struct image *image_unit_open(const struct reference *ref, const c
                                             struct err *err)
 {
     const struct image_choice choice = {.platform = platform};
-    _cleanup_source_ struct source *s = source_open(ref, platform, err);
+    _cleanup_source_ struct source *s =
+        source_open(ref, &(struct source_choice){.platform = platform}, err);
 
     if (s && !source_store(s))
         s->archive.spool = image_unit_spool;

@@ -71,8 +71,10 @@ static inline int result_sink_data(struct entry_sink *sink, const void *data, ui
     struct result_sink *s = (struct result_sink *)sink;
 
     (void)err;
-    for (uint64_t i = 0; i < len; i++)
-        buf_putc(&s->content, data ? ((const char *)data)[i] : '\0');
+    if (data)
+        buf_append(&s->content, data, (size_t)len);
+    for (uint64_t i = 0; !data && i < len; i++)
+        buf_putc(&s->content, '\0');
     return 0;
 }
 

@@ -5,7 +5,7 @@
 #include "tests/unit/lib/unit.h"
 
 #include "base/json/json.h"
-#include "shim/policy/policy.h"
+#include "shim/policy/read/policy_read.h"
 
 static const struct json_options shim_policy_options = {.comments = true, .unique_keys = true};
 

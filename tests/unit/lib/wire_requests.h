@@ -28,6 +28,7 @@ static inline struct wire_request wire_sample(enum wire_op op)
         break;
     case WIRE_SOURCE:
     case WIRE_DIFF_IDS:
+    case WIRE_STILL:
         r.number = 1;
         break;
     case WIRE_BLOBS:

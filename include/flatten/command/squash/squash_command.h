@@ -16,7 +16,7 @@
 struct squash_command {
     const char *compression, *semantics, *platform, *created, *keep_base, *last, *cert_dir;
     uint64_t into, threads, retries, max_size, max_ratio;
-    bool all_images, insecure, dry_run, verify, json, quiet;
+    bool all_images, insecure, dry_run, verify, json, quiet, verbose;
 };
 
 /* One image to squash. */

@@ -13,11 +13,14 @@
 #define FLATTEN_ENGINE_API_H
 
 #include "base/cleanup.h"
+#include "base/digest/sha256.h"
 #include "base/err.h"
 #include "base/json/json.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct engine;
 
@@ -26,11 +29,19 @@ struct engine;
  * cannot be used.
  */
 struct engine *engine_open(struct err *err) must_check;
+/* The same, for another thread: requests fail once *stop, which is borrowed, is true. */
+struct engine *engine_open_until(const atomic_bool *stop, struct err *err) must_check;
 /* Closes the connection. */
 void engine_free(struct engine *e);
 
 DEFINE_CLEANUP(engine, struct engine, engine_free)
 #define _cleanup_engine_ _cleanup_(cleanup_engine)
+
+/*
+ * Returns 1 for dockerd with a graph driver (overlay2, vfs …), 0 for one with containerd's store
+ * and for any other program, or -1.
+ */
+int engine_has_graph_driver(struct engine *e, struct err *err) must_check;
 
 /* Returns 1 if the daemon speaks at least API 1.`minor`, 0 if not, or -1. */
 int engine_speaks(struct engine *e, unsigned minor, struct err *err) must_check;
@@ -41,6 +52,9 @@ int engine_speaks(struct engine *e, unsigned minor, struct err *err) must_check;
  */
 struct json_doc *engine_inspect(struct engine *e, const char *name, bool *missing,
                                 struct err *err) must_check;
+
+/* GET /info. Returns the document, for the caller to free, or NULL. */
+struct json_doc *engine_info(struct engine *e, struct err *err) must_check;
 
 /*
  * GET /images/NAME/get: writes the image, as docker save does, at the position of fd. `platform` is
@@ -55,5 +69,31 @@ int engine_save(struct engine *e, const char *name, const char *platform, int fd
  * POST /images/load with the first `size` bytes of fd. Fails if any part of the reply is an error.
  */
 int engine_load(struct engine *e, int fd, uint64_t size, struct err *err) must_check;
+
+struct engine_import {
+    const char *message; /* becomes the comment of the image */
+    const char *label;   /* KEY=VALUE without blanks, quotes and backslashes */
+    /* Gives the layer, as struct http_body says. */
+    ssize_t (*read)(void *ctx, char *data, size_t room, struct err *err);
+    void *ctx;
+};
+
+/*
+ * POST /images/create?fromSrc=-: makes an image of one layer, without a name, while the layer is
+ * read; *id is its Id. If `read` fails, the daemon discards the layer.
+ */
+int engine_import(struct engine *e, const struct engine_import *import, struct digest *id,
+                  struct err *err) must_check;
+
+/*
+ * GET /images/json: images without a name that have the label `label`, which needs no escaping in
+ * JSON. Returns the document, an array, for the caller to free; or NULL. Signals do not end this
+ * request and engine_remove, which clean up.
+ */
+struct json_doc *engine_list_labelled(struct engine *e, const char *label,
+                                      struct err *err) must_check;
+
+/* DELETE /images/ID: fails for an image that has a container. */
+int engine_remove(struct engine *e, const char *id, struct err *err) must_check;
 
 #endif

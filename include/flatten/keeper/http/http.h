@@ -41,12 +41,15 @@ void http_free(struct http *h);
 DEFINE_CLEANUP(http, struct http, http_free)
 #define _cleanup_http_ _cleanup_(cleanup_http)
 
-/* A body to send: `size` bytes of memory, or of a file. Borrowed. */
+/* A body to send: `size` bytes of memory or of a file, or of any size from `read`. Borrowed. */
 struct http_body {
     const char *data; /* NULL: the body is in fd, from `offset` on */
     int fd;
     off_t offset;
     uint64_t size;
+    /* Returns how many bytes of `data` it filled, of at most `room`; 0 at the end; or -1. */
+    ssize_t (*read)(void *ctx, char *data, size_t room, struct err *err); /* may be NULL */
+    void *ctx;
 };
 
 struct http_reply {
@@ -78,6 +81,7 @@ struct http_request {
     bool loopback_only;           /* with `reach`: connect to addresses of this host alone */
     unsigned timeout_seconds;     /* for the whole request; 0: no limit */
     unsigned stall_seconds;       /* fail after so long below 1000 bytes/s; 0: no limit */
+    bool goes_on;                 /* signals do not end it: it cleans up, with a timeout */
     /* Takes the body of a 2xx. `begin` (may be NULL) sees the headers before the first byte. */
     int (*begin)(void *ctx, const struct http_reply *reply, struct err *err);
     int (*take)(void *ctx, const char *data, size_t len, struct err *err);

@@ -128,6 +128,7 @@ struct plan_op {
     enum plan_verdict verdict;
     const char *reason;        /* a sentence without full stop; never NULL */
     const char *hint;          /* of a denial: what is allowed, or what to do instead; or NULL */
+    bool advises;              /* the reason of the denial says what to do: there is no hint */
     struct policy_place place; /* of the rule that decided */
     const char *asked_by;      /* the carrier of the request, the user's mount, or a key of the
                                   policy; NULL for `always` volumes and their variables */

@@ -13,4 +13,12 @@ int plan_add_security(struct planner *p) must_check;
  */
 int plan_add_annotations(struct planner *p) must_check;
 
+/*
+ * Denies a linux.cgroupsPath that is the root of the hierarchy or leads upwards, where the policy
+ * keeps containers from the host: the runtime sets limits and rules for devices there, which are
+ * then those of all processes in it. Denies one in a cgroup that security.cgroups does not name.
+ * Fails only without memory.
+ */
+int plan_add_cgroup(struct planner *p) must_check;
+
 #endif

@@ -1,4 +1,5 @@
 #include "flatten/layer/layer.h"
+#include "flatten/stream/ustar.h"
 #include "tests/unit/lib/tar_image.h"
 #include "tests/unit/lib/unit.h"
 
@@ -234,6 +235,41 @@ static void test_overlay_xattrs_go(void **state)
     assert_string_equal(name, "user.kept");
 }
 
+/* Reads the first entry of a layer whose owner is this number. Returns as layer_reader_next. */
+static int read_owner(int64_t uid, int64_t gid, struct err *err)
+{
+    _cleanup_buf_ struct buf tar = BUF_INIT;
+    struct ustar header = {.name = "a", .type = "0", .magic = "ustar", .version = "00"};
+    struct layer_entry e;
+
+    ustar_put_number(header.uid, sizeof(header.uid), (uint64_t)uid);
+    ustar_put_number(header.gid, sizeof(header.gid), (uint64_t)gid);
+    if (uid < 0)
+        header.uid[0] = '\xff';
+    ustar_put_checksum(&header);
+    buf_append(&tar, &header, sizeof(header));
+    _cleanup_image_ struct image *image = image_of(&tar, 1, NULL);
+    _cleanup_layer_reader_ struct layer_reader *r = layer_reader_open(&image->layers[0], err);
+    assert_non_null(r);
+    int rc = layer_reader_next(r, &e, err);
+    if (rc > 0)
+        assert_true(archive_entry_uid(e.header) == uid && archive_entry_gid(e.header) == gid);
+    return rc;
+}
+
+/* chown(2) takes 32 bits: -2 and 2^32 would be other owners. */
+static void test_owners(void **state)
+{
+    struct err err = ERR_INIT;
+
+    (void)state;
+    assert_int_equal(read_owner(4294967295, 4294967295, &err), 1);
+    assert_fails(read_owner(-2, 0, &err), err, ERR_LIMIT);
+    assert_contains(err.msg, "layer 1: a: the owner -2:0");
+    assert_fails(read_owner(0, 4294967296, &err), err, ERR_LIMIT);
+    assert_contains(err.msg, "the owner 0:4294967296");
+}
+
 /* Reads all entries and their content. Returns 0 or -1. */
 static int read_all(const struct layer *layer, struct err *err)
 {
@@ -360,6 +396,7 @@ UNIT_SUITE(test_layer)
         cmocka_unit_test(test_aufs_names),
         cmocka_unit_test(test_unchecked_skips),
         cmocka_unit_test(test_overlay_xattrs_go),
+        cmocka_unit_test(test_owners),
         cmocka_unit_test(test_digest_of_what_follows_the_end),
         cmocka_unit_test(test_blob_digest),
         cmocka_unit_test(test_cut_archives),

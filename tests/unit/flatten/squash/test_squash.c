@@ -13,11 +13,11 @@ struct memory_sink {
     const struct digest *has; /* a blob that already exists; or NULL */
 };
 
-static int begin_layer(struct sink *base, int *fd, off_t *offset, struct err *err)
+static int begin_layer(struct sink *base, bool once, int *fd, off_t *offset, struct err *err)
 {
     struct memory_sink *s = (struct memory_sink *)base;
 
-    (void)err;
+    (void)once, (void)err;
     assert_true(s->count < MOST);
     if (s->fds[s->count] > 0)
         close(s->fds[s->count]);
@@ -35,8 +35,10 @@ static int end_layer(struct sink *base, const struct written_layer *layer, struc
     return 0;
 }
 
-static int has_layer(struct sink *base, const struct written_layer *layer, struct err *err)
+static int has_layer(struct sink *base, size_t position, const struct written_layer *layer,
+                     struct err *err)
 {
+    (void)position;
     const struct memory_sink *s = (const struct memory_sink *)base;
 
     (void)err;

@@ -73,9 +73,11 @@ static void test_scalars(void **state)
                 "k: 99999999999999999999, l: \"x\\ny\"}");
 
     (void)state;
-    assert_string_equal(text, "{\"spec\":{\"a\":12,\"b\":-1,\"c\":\"12\",\"d\":\"012\",\"e\":true,"
-                              "\"h\":\"0x1\",\"i\":\"1.5\",\"j\":[],\"k\":\"99999999999999999999\","
-                              "\"l\":\"x\\ny\"}}");
+    assert_string_equal(
+        text,
+        "{\"spec\":{\"a\":12,\"b\":-1,\"c\":\"12\",\"d\":\"012\",\"e\":true,"
+        "\"f\":null,\"g\":null,\"h\":\"0x1\",\"i\":\"1.5\",\"j\":[],\"k\":\"99999999999999999999\","
+        "\"l\":\"x\\ny\"}}");
 }
 
 static void test_refusals(void **state)
@@ -87,6 +89,7 @@ static void test_refusals(void **state)
         "a: &x [1]\n",
         "<<: {a: 1}\na: *b\n",
         "a: 1\na: 2\n",
+        "a: null\na: 2\n",
         "[a]: 1\n",
         "a: 1\n---\nb: 2\n",
         "a: [\n",

@@ -1,73 +1,5 @@
 /* The user's mounts as values: facts about sources × rules → verdicts and edits. */
-#include "tests/unit/lib/shim_unit.h"
-
-#include "shim/runtime/apply/apply.h"
-
-static const char policy_text[] =
-    "\"volumes\":{\"data\":{\"source\":\"/srv/{name}\",\"target\":\"/d/{name}\"}},"
-    "\"binds\":{\"default\":\"deny\",\"targets_deny\":[\"/\",\"/proc\",\"/dev\",\"/etc/"
-    "ld.so.preload\"],"
-    "\"rules\":[{\"path\":\"/home/alice\",\"access\":\"allow\",\"options\":[\"nosuid\",\"nodev\"]},"
-    "{\"path\":\"/home/alice/secret\",\"access\":\"deny\",\"say\":\"it is secret\"},"
-    "{\"path\":\"/srv\",\"access\":\"ro\"},{\"path\":\"/srv/rw\",\"access\":\"allow\"},"
-    "{\"path\":\"/run/docker.sock\",\"access\":\"deny\",\"say\":\"it is root\"},"
-    "{\"path\":\"/var/lib/docker/volumes\",\"access\":\"allow\",\"require_access\":false}]}";
-
-#define PLAIN "/home/alice/x"
-static const struct bind_source plain = {
-    .judged = true, .path = PLAIN, .found = PLAIN, .readable = true, .writable = true};
-
-struct result {
-    enum plan_verdict verdict;
-    bool any;
-    char reason[512];
-    char message[1024]; /* of decision_check */
-    char *config;       /* after the edit */
-};
-
-static struct bind_rule_path *rules_of(const struct policy *policy, struct arena *arena)
-{
-    struct bind_rule_path *rules = arena_alloc(arena, 32 * sizeof(*rules));
-
-    assert_non_null(rules);
-    for (size_t i = 0; i < policy->binds.rule_count; i++)
-        rules[i].path = policy->binds.rules[i].path.text;
-    return rules;
-}
-
-static void judge_with(const char *sections, struct bind_facts *facts, const char *mount,
-                       struct result *out)
-{
-    _cleanup_arena_ struct arena arena = {0};
-    _cleanup_policy_ struct policy *policy = shim_policy(sections);
-    _cleanup_free_ char *config = strf("{\"mounts\":[%s]}", mount);
-    _cleanup_json_ struct json_doc *doc = shim_document(config);
-    struct requests requests = {0};
-    struct err err = ERR_INIT;
-    struct buf text = BUF_INIT;
-    struct spec spec;
-    struct plan plan;
-    struct decision decision;
-
-    if (!facts->rules)
-        facts->rules = rules_of(policy, &arena);
-    assert_works(spec_read(doc, &arena, &spec, &err), err);
-    struct plan_input in = {.policy = policy, .requests = &requests, .spec = &spec, .binds = facts};
-    assert_works(plan_make(&in, &arena, &plan, &err), err);
-    assert_works(decision_begin(&plan, &arena, &decision, &err), err);
-    *out = (struct result){.any = plan.count > 0};
-    if (plan.count) {
-        assert_int_equal(plan.ops[0].kind, PLAN_BIND);
-        out->verdict = plan.ops[0].verdict;
-        snprintf(out->reason, sizeof(out->reason), "%s", plan.ops[0].reason);
-    }
-    if (decision_check(&decision, &err) < 0)
-        snprintf(out->message, sizeof(out->message), "%s", err.msg);
-    assert_works(apply_decision(&decision, doc, &spec, &err), err);
-    assert_int_equal(decision_changes(&decision), json_modified(doc));
-    assert_works(json_write(doc, &text, &err), err);
-    out->config = buf_take(&text, &err);
-}
+#include "tests/unit/shim/gather/binds_unit.h"
 
 /* One mount of `source`, with these options. */
 static struct result judged(const struct bind_source *source, const char *options)
@@ -201,88 +133,6 @@ static void test_edits(void **state)
                    "\"bind\",\"nosuid\",\"nodev\"");
     assert_options("/home/alice/x", true, "\"rbind\",\"nosuid\",\"nodev\"",
                    "\"rbind\",\"nosuid\",\"nodev\"");
-}
-
-static struct result judged_target(const char *target, const char *type, const char *options)
-{
-    struct bind_source sources[] = {plain};
-    struct bind_facts facts = {.sources = sources};
-    struct result r;
-    _cleanup_free_ char *mount = strf("{\"destination\":\"%s\",\"type\":\"%s\",\"source\":\"/s\","
-                                      "\"options\":[%s]}",
-                                      target, type, options);
-
-    if (!*options && strcmp(type, "bind") != 0)
-        sources[0] = (struct bind_source){0};
-    judge_with(policy_text, &facts, mount, &r);
-    free(r.config);
-    r.config = NULL;
-    return r;
-}
-
-static void test_targets(void **state)
-{
-    static const struct {
-        const char *target;
-        bool denied;
-    } rows[] = {
-        {"/", true},           {"/proc", true},
-        {"/proc/self/", true}, {"/processes", false},
-        {"/dev/../dev", true}, {"/dev/shm", false},
-        {"/dev/null", true},   {"/etc", true},
-        {"/etc/hosts", false}, {"/etc/ld.so.preload", true},
-        {"/work", false},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        struct result r = judged_target(rows[i].target, "bind", "\"nosuid\",\"nodev\"");
-        if (rows[i].denied != (r.verdict == PLAN_DENIED))
-            fail_msg("%s: %d, %s", rows[i].target, r.verdict, r.reason);
-    }
-    assert_contains(judged_target("/proc/1", "bind", "").message,
-                    "nothing may be mounted over /proc");
-}
-
-static void test_the_engines_mounts_are_left_alone(void **state)
-{
-    (void)state;
-    assert_false(judged_target("/proc", "proc", "").any);
-    assert_false(judged_target("/dev", "tmpfs", "").any);
-    assert_false(judged_target("/sys/fs/cgroup", "cgroup", "").any);
-    assert_false(judged_target("/dev/pts", "devpts", "").any);
-    assert_false(judged_target("/dev/shm", "tmpfs", "").any);
-    assert_false(judged_target("/sys/fs/cgroup/cpu", "cgroup", "").any);
-    assert_false(judged_target("/run", "tmpfs", "").any);
-    assert_false(judged_target("/scratch", "tmpfs", "").any);
-    assert_true(judged_target("/proc", "proc", "\"bind\"").any);
-    assert_true(judged_target("/x", "tmpfs", "\"remount\"").any);
-    assert_contains(judged_target("/x", "overlay", "").message, "of type 'overlay'");
-}
-
-/* --tmpfs, and the mounts of ctr. */
-static void test_kernels_file_systems_on_denied_targets(void **state)
-{
-    static const struct {
-        const char *target, *type;
-    } rows[] = {
-        {"/proc", "tmpfs"},
-        {"/proc/self/attr", "tmpfs"},
-        {"/dev/x", "tmpfs"},
-        {"/etc", "tmpfs"},
-        {"/etc/ld.so.preload", "tmpfs"},
-        {"/dev/", "devpts"},
-        {"/proc/sys", "proc"},
-        {"/", "tmpfs"},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        struct result r = judged_target(rows[i].target, rows[i].type, "");
-        if (r.verdict != PLAN_DENIED)
-            fail_msg("%s on %s: %d, %s", rows[i].type, rows[i].target, r.verdict, r.reason);
-        assert_contains(r.message, "nothing may be mounted over /");
-    }
 }
 
 /* The user's own mount of a volume's source at its target is refused if it is writable. */
@@ -481,9 +331,6 @@ UNIT_SUITE(test_binds)
         cmocka_unit_test(test_refusals_say_what_to_do),
         cmocka_unit_test(test_within_an_allowed_directory_stricter_rules_count),
         cmocka_unit_test(test_edits),
-        cmocka_unit_test(test_targets),
-        cmocka_unit_test(test_the_engines_mounts_are_left_alone),
-        cmocka_unit_test(test_kernels_file_systems_on_denied_targets),
         cmocka_unit_test(test_a_volume_with_more_access_is_the_users),
         cmocka_unit_test(test_overlays_hide_what_they_show),
         cmocka_unit_test(test_volumes_own_file_systems_need_a_rule),

@@ -365,6 +365,25 @@ static void test_problems_of_mounts(void **state)
     }
 }
 
+/* Mounts alone can name one thing twice. */
+static void test_mounts_that_contradict(void **state)
+{
+    struct fixture *f = *state;
+
+    ask_all(f, "\"mounts\"",
+            MOUNTS(ON("/run/flatbed/request/project/p") "," ON("/run/flatbed/request/project/q")));
+    assert_asked(f, "!");
+    assert_contains(f->requests.list[0].problem, "'p' was asked for before: ask for one");
+    assert_string_equal(f->requests.project, "p");
+    assert_string_equal(f->requests.remembered, "project/p");
+    ask_all(f, "\"mounts\"",
+            MOUNTS(ON("/run/flatbed/request/profile/p") "," ON("/run/flatbed/request/profile/q")));
+    assert_asked(f, "!");
+    ask_all(f, "\"mounts\"",
+            MOUNTS(ON("/run/flatbed/request/project/p") "," ON("/run/flatbed/request/project/p")));
+    assert_asked(f, "");
+}
+
 /* A second edit finds the requests in an annotation, no longer as mounts. */
 static void test_mounts_are_remembered(void **state)
 {
@@ -443,6 +462,7 @@ UNIT_SUITE(test_request)
         cmocka_unit_test_setup_teardown(test_problems_of_the_environment, setup, teardown),
         cmocka_unit_test_setup_teardown(test_mounts, setup, teardown),
         cmocka_unit_test_setup_teardown(test_problems_of_mounts, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_mounts_that_contradict, setup, teardown),
         cmocka_unit_test_setup_teardown(test_mounts_are_remembered, setup, teardown),
         cmocka_unit_test_setup_teardown(test_the_first_carrier_that_names_a_class_wins, setup,
                                         teardown),

@@ -77,7 +77,7 @@ static inline struct written_layer put_layer(struct sink *sink, const char *cont
     off_t offset;
     int fd;
 
-    assert_works(sink_begin_layer(sink, &fd, &offset, &err), err);
+    assert_works(sink_begin_layer(sink, false, &fd, &offset, &err), err);
     assert_int_equal(pwrite(fd, content, strlen(content), offset), strlen(content));
     layer.digest = layer.diff_id = digest_of(content);
     assert_works(sink_end_layer(sink, &layer, &err), err);

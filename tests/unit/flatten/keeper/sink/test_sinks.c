@@ -88,7 +88,7 @@ static void test_oci_abort(void **state)
             if (step > 0)
                 put_layer(sink, "first, complete");
             if (step > 1)
-                assert_works(sink_begin_layer(sink, &fd, &offset, &err), err);
+                assert_works(sink_begin_layer(sink, false, &fd, &offset, &err), err);
         }
         list_dir(dir->fd, "", &after);
         assert_string_equal(before.data ? before.data : "", after.data ? after.data : "");
@@ -186,9 +186,9 @@ static void begin_again(const struct tempdir *dir, enum transport transport, con
     _cleanup_sink_ struct sink *sink = open_sink(dir, transport, path, &err);
 
     assert_non_null(sink);
-    assert_works(sink_begin_layer(sink, &fd, &offset, &err), err);
+    assert_works(sink_begin_layer(sink, false, &fd, &offset, &err), err);
     assert_int_equal(pwrite(fd, "a longer first try", 18, offset), 18);
-    assert_works(sink_begin_layer(sink, &fd, &again, &err), err);
+    assert_works(sink_begin_layer(sink, false, &fd, &again, &err), err);
     assert_int_equal(again, offset);
     struct written_layer layer = put_layer(sink, "short");
     assert_works(publish(sink, &layer, "a", &err), err);
@@ -290,7 +290,7 @@ static void test_archive_member_beyond_8_gib(void **state)
     _cleanup_sink_ struct sink *sink = open_sink(dir, TRANSPORT_DOCKER_ARCHIVE, "i.tar", &err);
 
     assert_non_null(sink);
-    assert_works(sink_begin_layer(sink, &fd, &offset, &err), err);
+    assert_works(sink_begin_layer(sink, false, &fd, &offset, &err), err);
     assert_works(sink_end_layer(sink, &layer, &err), err);
     assert_int_equal(pread(fd, header, 512, offset - 512), 512);
     uint64_t size = 0;

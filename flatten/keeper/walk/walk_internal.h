@@ -1,0 +1,16 @@
+/* The steps of walk.c, each in the source of its name. */
+#ifndef FLATTEN_WALK_INTERNAL_H
+#define FLATTEN_WALK_INTERNAL_H
+
+#include "flatten/keeper/walk/walk.h"
+
+/*
+ * Leaves the mount namespace, mounts the layers over the store in the new one, and makes that mount
+ * the root directory and the working directory.
+ */
+int walk_mount(const struct walk_layers *layers, struct err *err) must_check;
+
+/* Sends all entries below the working directory, without those of the end, over the socket. */
+int walk_tree(int socket, struct err *err) must_check;
+
+#endif

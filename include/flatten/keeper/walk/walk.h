@@ -1,0 +1,38 @@
+/*
+ * Walks the tree that a container of an image would see: overlayfs merges the directories of the
+ * image's layers, as the engine has them, and a process of its own lists the mount and opens its
+ * files for the reader (wire_entry.h).
+ *
+ * The process has a mount namespace of its own, so nobody else sees the mount and nobody has to
+ * unmount it. Its root directory is the mount, it holds no other file than its socket, and its only
+ * capabilities are those for reading any file and any extended attribute of that mount. It ends
+ * when all copies of the other end of its socket are closed, and when the keeper ends.
+ *
+ * The walk has no root directory, which an engine makes itself; no sockets, which tar cannot hold;
+ * and neither overlayfs's own attributes nor security.selinux, which is the host's. Entries come in
+ * the order of their names.
+ */
+#ifndef FLATTEN_WALK_H
+#define FLATTEN_WALK_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+
+#include <stddef.h>
+
+/* The directories of the layers. */
+struct walk_layers {
+    const char *store; /* that holds all layers: absolute; may be a symbolic link */
+    const char *const *
+        names; /* of the layers, relative to the store, newest first: no symbolic link on the way */
+    size_t count;
+};
+
+/*
+ * Starts the process and waits until it has the mount. Returns its socket, which is for the reader;
+ * or -1, with the reason why these layers cannot be read in place: they are not there, this process
+ * may not mount, the store is not owned by root or others may write to it.
+ */
+int walk_start(const struct walk_layers *layers, struct err *err) must_check;
+
+#endif

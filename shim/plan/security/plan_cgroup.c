@@ -1,0 +1,83 @@
+#include "base/glob.h"
+#include "base/path.h"
+#include "shim/plan/security/plan_security.h"
+#include "shim/plan/security/security_deny.h"
+
+#include <string.h>
+
+/*
+ * True for a path with "..", and for one without any name. Both runtimes take it for a place in the
+ * hierarchy, or for SLICE:PREFIX:NAME of systemd.
+ */
+static bool is_of_others(const char *path)
+{
+    bool named = false;
+
+    for (size_t len; *path; path += len + (path[len] != '\0')) {
+        len = strcspn(path, "/:");
+        if (len == 2 && memcmp(path, "..", 2) == 0)
+            return true;
+        named = named || (len && !(len == 1 && *path == '.'));
+    }
+    return !named;
+}
+
+/* Appends the slice, which is "" for that of the runtime, or the directory above the cgroup. */
+static int put_parent(const char *path, struct buf *out, struct err *err)
+{
+    const char *colon = strchr(path, ':');
+
+    if (!strchr(path, '/') && colon && strchr(colon + 1, ':')) {
+        buf_append(out, path, (size_t)(colon - path));
+        return buf_check(out, err);
+    }
+    buf_putc(out, '/');
+    if (path_clean(path, strlen(path), out, err) < 0)
+        return -1;
+    size_t len = (size_t)(strrchr(out->data, '/') - out->data);
+    buf_truncate(out, len ? len : 1);
+    return 0;
+}
+
+static bool is_allowed(const struct policy_list *parents, const char *parent)
+{
+    for (size_t i = 0; i < parents->count; i++)
+        if (glob_matches(parents->items[i], parent))
+            return true;
+    return !*parent;
+}
+
+static int judge_parent(struct planner *p, const char *path)
+{
+    const struct policy_list *parents = &p->in->policy->security.cgroup_parents;
+    _cleanup_buf_ struct buf parent = BUF_INIT;
+    struct err why = ERR_INIT;
+
+    if (!parents->given)
+        return 0;
+    if (put_parent(path, &parent, &why) < 0)
+        return deny(p, "security.cgroups", &parents->place, "cgroupsPath: %s", why.msg);
+    if (is_allowed(parents, parent.len ? parent.data : ""))
+        return 0;
+    return deny(p, "security.cgroups", &parents->place,
+                "the container's cgroup would be in '%.200s'", parent.data);
+}
+
+int plan_add_cgroup(struct planner *p)
+{
+    const char *path = json_text(json_path(p->in->spec->root, "linux", "cgroupsPath", NULL));
+    const struct policy_place *place;
+    const char *judge;
+
+    if (!path || !*path) /* the runtime names a cgroup after the container */
+        return 0;
+    if (!is_of_others(path))
+        return judge_parent(p, path);
+    judge = security_judge(p->in->policy, &place);
+    if (!judge)
+        return 0;
+    return deny(p, "linux.cgroupsPath", place,
+                "'%.200s' is no cgroup of the container's own, past %s: name one below the "
+                "engine's",
+                path, judge);
+}

@@ -1,0 +1,80 @@
+/* The cgroup that a container asks for. */
+#include "tests/unit/shim/gather/security/security_unit.h"
+
+/* runc and crun change the limits and the devices of a cgroup that a container joins. */
+static void test_roots_and_upwards(void **state)
+{
+    static const struct {
+        const char *path;
+        bool denied;
+    } rows[] = {
+        {"/", true},
+        {"//./", true},
+        {".", true},
+        {"..", true},
+        {"/docker/../..", true},
+        {"../x", true},
+        {"/docker/x/..", true},
+        {"..:docker:x", true},
+        {"", false},
+        {"/docker/c1", false},
+        {"/a..b/...", false},
+        {"system.slice:docker:c1", false},
+        {"kubepods/burstable/pod1/c1", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        _cleanup_free_ char *config =
+            strf("\"linux\":{\"cgroupsPath\":\"%s\"," ORDINARY_RULES "}", rows[i].path);
+        check("\"devices\":{\"allow\":[]}", config, NO_FACTS,
+              rows[i].denied ? "linux.cgroupsPath: " : NULL);
+        check("\"no_new_privileges\":false", config, NO_FACTS, NULL);
+    }
+    check("\"privileged\":\"deny\"", "\"linux\":{\"cgroupsPath\":\"/\"}", NO_FACTS,
+          "is no cgroup of the container's own, past security.privileged");
+}
+
+/* The cgroups in which the administrator wants containers to be: there are his limits. */
+static void test_parents(void **state)
+{
+    static const char parents[] =
+        "\"cgroups\":{\"parents\":[\"/docker\",\"lab*.slice\",\"/kubepods/*\"]}";
+    static const struct {
+        const char *path, *refused; /* NULL: allowed */
+    } rows[] = {
+        {"/docker/c1", NULL},
+        {"docker/c1", NULL},
+        {"//docker/./c1/", NULL},
+        {"/kubepods/burstable/pod1/c1", NULL},
+        {"lab-gpu.slice:docker:c1", NULL},
+        {"", NULL},
+        {":docker:c1", NULL}, /* the slice of the runtime */
+        {"/c1", "in '/'"},
+        {"/docker/x/c1", "in '/docker/x'"},
+        {"/dockerx/c1", "in '/dockerx'"},
+        {"system.slice:docker:c1", "in 'system.slice'"},
+        {"/lab.slice/c1", "in '/lab.slice'"},
+        {"lab.slice:docker", "in '/'"},
+        {"lab.slice:a:b/c1", "in '/lab.slice:a:b'"},
+        {"/docker/lab.slice:a:b", NULL},
+        {"/", "is no cgroup of the container's own"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        _cleanup_free_ char *config = strf("\"linux\":{\"cgroupsPath\":\"%s\"}", rows[i].path);
+        check(parents, config, NO_FACTS, rows[i].refused);
+    }
+    check(parents, "", NO_FACTS, NULL);
+}
+
+UNIT_SUITE(test_cgroups)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_roots_and_upwards),
+        cmocka_unit_test(test_parents),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
