@@ -4,6 +4,7 @@
 #include "shim/cdi/cdi.h"
 #include "shim/cdi/driver_path.h"
 #include "shim/gather/bind_group.h"
+#include "shim/gather/bind_ids.h"
 #include "shim/gather/bind_name.h"
 #include "shim/gather/binds_access.h"
 #include "shim/gather/binds_mounts.h"
@@ -243,18 +244,6 @@ static bool asks_for_access(const struct policy_binds *binds)
     return binds->require_access;
 }
 
-/* True if the process could become root of the host, which reaches everything. */
-static bool may_map_root(const struct spec *spec)
-{
-    const struct id_map *maps[] = {&spec->uid_map, &spec->gid_map};
-
-    for (size_t m = 0; m < 2; m++)
-        for (size_t i = 0; i < maps[m]->count; i++)
-            if (maps[m]->ranges[i].outside == 0 && maps[m]->ranges[i].count)
-                return true;
-    return false;
-}
-
 static int gather_access(struct gather *g, struct bind_wish *wishes, size_t count)
 {
     const struct id_pair *id = &g->facts->process;
@@ -264,10 +253,10 @@ static int gather_access(struct gather *g, struct bind_wish *wishes, size_t coun
         g->out->nobody = id->why;
         return 0;
     }
-    if (id->uid != 0 && may_map_root(g->spec) && !trust_in_user_namespace()) {
-        g->out->nobody = "its user namespace has root of this host, which it could become";
+    if (bind_ids_judge(g->spec, g->facts, g->arena, &g->out->nobody, g->err) < 0)
+        return -1;
+    if (g->out->nobody)
         return 0;
-    }
     bool own = id->uid == geteuid();
     if (!own && binds_try_access(&user, wishes, count, g->err) < 0)
         return -1;
@@ -286,29 +275,54 @@ static int gather_access(struct gather *g, struct bind_wish *wishes, size_t coun
 
 static int gather_targets(struct gather *g)
 {
-    const char *path = json_text(json_path(g->spec->root, "root", "path", NULL));
-    _cleanup_fd_ int root =
-        path && *path ? openat(g->bundle, path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    _cleanup_fd_ int root = targets_root(g->spec, g->bundle);
+    struct targets targets;
 
-    for (size_t i = 0; root >= 0 && i < g->spec->mount_count; i++) {
-        const char *written = json_text(json_get(g->spec->list[i].entry, "destination"));
-        _cleanup_buf_ struct buf target = BUF_INIT;
-        if (!written || !targets_lead(root, written, &target))
-            continue;
-        g->out->sources[i].target =
-            target.failed ? NULL : arena_strndup(g->arena, target.data, target.len);
-        if (!g->out->sources[i].target)
-            return err_nomem(g->err);
-    }
+    if (targets_find(g->spec, root, g->arena, &targets, g->err) < 0)
+        return -1;
+    for (size_t i = 0; i < targets.count; i++)
+        if (strcmp(targets.list[i].path, g->spec->list[i].destination) != 0)
+            g->out->sources[i].target = targets.list[i].path;
     return 0;
+}
+
+/* ---- the container's root ---- */
+
+/* Returns true for a root that only the engine, or the one who made the bundle, put there. */
+static bool is_own_root(struct gather *g, int root, const char *path)
+{
+    _cleanup_source_ struct source walked = SOURCE_INIT;
+    char real[PATH_MAX];
+
+    if (fd_path(root, real) < 0)
+        return false;
+    if (path_is_beneath(real, g->bundle_path) && strcmp(g->bundle_path, "/") != 0)
+        return true;
+    return walk_safely(g, path, &walked) && engine_stores_root(&g->engine, real);
+}
+
+/* Looks at the root as at the source of a mount. A root that is not there is left to the low-level
+ * runtime. */
+static int gather_root(struct gather *g, struct bind_wish *wish)
+{
+    struct bind_source *s = &g->out->sources[g->spec->mount_count];
+    const char *path = json_text(json_path(g->spec->root, "root", "path", NULL));
+    const struct spec_mount root = {.destination = "/", .source = path, .bind = true};
+    _cleanup_fd_ int fd = targets_root(g->spec, g->bundle);
+
+    if (fd < 0 || trust_rootless() || is_own_root(g, fd, path))
+        return 0;
+    g->out->root = s;
+    return gather_source(g, &root, s, wish);
 }
 
 /* ---- all of them ---- */
 
 static int gather_sources(struct gather *g, struct bind_wish *wishes)
 {
-    bool any = false;
-
+    if (gather_root(g, &wishes[g->spec->mount_count]) < 0)
+        return -1;
+    bool any = g->out->root;
     for (size_t i = 0; i < g->spec->mount_count; i++) {
         if (!g->spec->list[i].bind)
             continue;
@@ -318,7 +332,7 @@ static int gather_sources(struct gather *g, struct bind_wish *wishes)
     }
     if (!any || !asks_for_access(&g->policy->binds))
         return 0;
-    return gather_access(g, wishes, g->spec->mount_count);
+    return gather_access(g, wishes, g->spec->mount_count + 1);
 }
 
 int binds_gather(const struct policy *policy, const struct spec *spec, const struct facts *facts,
@@ -347,12 +361,12 @@ int binds_gather(const struct policy *policy, const struct spec *spec, const str
                                 &g.engine, err) < 0 ||
         place_rules(&g) < 0)
         return -1;
-    for (size_t i = 0; i < spec->mount_count; i++)
+    for (size_t i = 0; i <= spec->mount_count; i++)
         wishes[i].fd = -1;
     int rc = gather_sources(&g, wishes);
     if (rc == 0 && policy->binds.targets_deny.count)
         rc = gather_targets(&g);
-    for (size_t i = 0; i < spec->mount_count; i++)
+    for (size_t i = 0; i <= spec->mount_count; i++)
         cleanup_fd(&wishes[i].fd);
     source_directory_close(&g.directory);
     return rc;

@@ -258,6 +258,25 @@ int engine_directories_find(const struct spec *spec, const char *bundle, const c
     return add_joined(spec, out, arena, err);
 }
 
+/* Returns true if a component of the path begins with 64 digits, the ID of a layer or container. */
+static bool has_random_id(const char *path)
+{
+    for (; (path = strchr(path, '/')) != NULL; path++)
+        if (strspn(path + 1, "0123456789abcdef") == ID_DIGITS)
+            return true;
+    return false;
+}
+
+bool engine_stores_root(const struct engine_directories *engine, const char *root)
+{
+    size_t len;
+
+    for (size_t i = 0; i < VOLUME_DIRECTORIES && engine->volumes[i]; i++)
+        if (path_is_beneath(root, engine->volumes[i]))
+            return false;
+    return data_of_root(root, &len) && has_random_id(root + len);
+}
+
 bool binds_is_unsteady(const struct engine_directories *engine, const char *path)
 {
     if (engine->root && path_is_beneath(engine->root, path))

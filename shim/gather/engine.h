@@ -53,6 +53,12 @@ int engine_directories_find(const struct spec *spec, const char *bundle, const c
  */
 bool engine_mounts(const struct engine_directories *engine, const char *path);
 
+/*
+ * Returns true for the root of a container in an engine's storage, DATA/STORE/…/ID…, outside of its
+ * volumes. Whether only root could have made it is up to the caller. Pure.
+ */
+bool engine_stores_root(const struct engine_directories *engine, const char *root);
+
 /* Fills in `engine` and `state` of a source by its path. Pure. */
 void binds_find_state(const struct engine_directories *engine, struct bind_source *s);
 

@@ -1,8 +1,7 @@
 #include "shim/gather/targets.h"
 
-#include "base/cleanup.h"
+#include "base/path.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
@@ -15,9 +14,11 @@ enum { MOST_LINKS = 40 };
 /* A walk: where it is, without links, and the rest of the path. */
 struct walk {
     int root;
+    const struct targets *earlier;
     struct buf at; /* "/proc/sys"; "" is the root */
     struct buf rest;
     int links;
+    bool foreign; /* it was in a mount with foreign content */
 };
 
 static int open_in(int root, const char *path, int flags, unsigned resolve)
@@ -35,6 +36,46 @@ static bool has_parents(const char *path)
             return true;
     return false;
 }
+
+/* ---- earlier mounts ---- */
+
+/* Returns the index of the mount that holds what is in the directory of `path`: of those whose
+ * mount points are above it the nearest, and of these the last; or TARGET_ROOT. */
+static size_t holder_of(const struct targets *earlier, const char *path)
+{
+    size_t found = TARGET_ROOT, best = 0;
+
+    for (size_t i = 0; i < earlier->count; i++) {
+        const char *point = earlier->list[i].path;
+        if (strcmp(point, path) == 0 || !path_is_beneath(path, point) || strlen(point) < best)
+            continue;
+        found = i;
+        best = strlen(point);
+    }
+    return found;
+}
+
+/* Returns true if the root's links are not seen there. */
+static bool is_hidden(const struct targets *earlier, const char *path)
+{
+    for (size_t i = 0; i < earlier->count; i++)
+        if (earlier->list[i].content != TARGET_OF_ROOT &&
+            path_is_beneath(path, earlier->list[i].path))
+            return true;
+    return false;
+}
+
+static bool is_in_foreign(const struct targets *earlier, const char *path)
+{
+    for (size_t i = 0; i < earlier->count; i++)
+        if (earlier->list[i].content == TARGET_FOREIGN &&
+            strcmp(path, earlier->list[i].path) != 0 &&
+            path_is_beneath(path, earlier->list[i].path))
+            return true;
+    return false;
+}
+
+/* ---- the walk ---- */
 
 /* If the path is a link, walks its target next. */
 static void walk_follow_link(struct walk *w, size_t before)
@@ -62,6 +103,14 @@ static size_t parent_of(const struct buf *at)
     return slash ? (size_t)(slash - at->data) : 0;
 }
 
+/* Looks at the component that the walk came to. */
+static void walk_look(struct walk *w, size_t before)
+{
+    w->foreign = w->foreign || is_in_foreign(w->earlier, w->at.data);
+    if (!is_hidden(w->earlier, w->at.data))
+        walk_follow_link(w, before);
+}
+
 /* Walks one component. False at the end, or without memory. */
 static bool walk_component(struct walk *w)
 {
@@ -81,26 +130,78 @@ static bool walk_component(struct walk *w)
     else if (strcmp(name, ".") != 0)
         buf_printf(&w->at, "/%s", name);
     if (w->at.len > before && !w->at.failed && !w->rest.failed)
-        walk_follow_link(w, before);
+        walk_look(w, before);
     return !w->at.failed && !w->rest.failed;
 }
 
-bool targets_lead(int root, const char *destination, struct buf *out)
+/* Returns true if the root has no link on the way, so that the path leads where it says. */
+static bool leads_straight(int root, const char *path)
 {
-    struct walk w = {.root = root};
+    if (has_parents(path))
+        return false;
+    _cleanup_fd_ int fd = root < 0 ? -1 : open_in(root, path, 0, RESOLVE_NO_SYMLINKS);
+    return fd >= 0 || root < 0 || errno != ELOOP;
+}
 
-    if (!has_parents(destination)) {
-        _cleanup_fd_ int fd = open_in(root, destination, 0, RESOLVE_NO_SYMLINKS);
-        if (fd >= 0 || errno != ELOOP)
-            return false;
+/* ---- all targets ---- */
+
+static enum target_content content_of(const struct spec_mount *mount)
+{
+    static const char *const empty[] = {"proc",   "sysfs",  "tmpfs",  "ramfs",
+                                        "devpts", "mqueue", "cgroup", "cgroup2"};
+
+    if (spec_has_option(mount->options, "remount"))
+        return TARGET_OF_ROOT;
+    for (size_t i = 0; !mount->bind && mount->type && i < sizeof(empty) / sizeof(*empty); i++)
+        if (strcmp(mount->type, empty[i]) == 0)
+            return spec_has_option(mount->options, "tmpcopyup") ? TARGET_OF_ROOT : TARGET_EMPTY;
+    return TARGET_FOREIGN;
+}
+
+static int find_target(const struct spec_mount *mount, int root, const struct targets *earlier,
+                       struct arena *arena, struct target *out, struct err *err)
+{
+    const char *written = json_text(json_get(mount->entry, "destination"));
+    struct walk w = {.root = root, .earlier = earlier};
+
+    *out = (struct target){.path = mount->destination, .content = content_of(mount)};
+    if (leads_straight(root, written)) {
+        out->foreign = is_in_foreign(earlier, out->path);
+        out->within = holder_of(earlier, out->path);
+        return 0;
     }
     buf_puts(&w.at, "");
-    buf_puts(&w.rest, destination);
+    buf_puts(&w.rest, written);
     while (walk_component(&w))
         continue;
-    out->failed = out->failed || w.at.failed || w.rest.failed;
-    buf_puts(out, w.at.len ? w.at.data : "/");
+    bool failed = w.at.failed || w.rest.failed;
+    out->path =
+        failed ? NULL : arena_strndup(arena, w.at.len ? w.at.data : "/", w.at.len + !w.at.len);
+    out->foreign = w.foreign;
     buf_free(&w.at);
     buf_free(&w.rest);
-    return true;
+    if (!out->path)
+        return err_nomem(err);
+    out->within = holder_of(earlier, out->path);
+    return 0;
+}
+
+int targets_root(const struct spec *spec, int bundle)
+{
+    const char *path = json_text(json_path(spec->root, "root", "path", NULL));
+
+    return path && *path ? openat(bundle, path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+}
+
+int targets_find(const struct spec *spec, int root, struct arena *arena, struct targets *out,
+                 struct err *err)
+{
+    *out =
+        (struct targets){.list = arena_alloc(arena, (spec->mount_count + 1) * sizeof(*out->list))};
+    if (!out->list)
+        return err_nomem(err);
+    for (; out->count < spec->mount_count; out->count++)
+        if (find_target(&spec->list[out->count], root, out, arena, &out->list[out->count], err) < 0)
+            return -1;
+    return 0;
 }

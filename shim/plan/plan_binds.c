@@ -48,73 +48,6 @@ static bool is_volume(const struct planner *p, const struct spec_mount *mount)
     return false;
 }
 
-/* ---- targets ---- */
-
-/*
- * True for mounts below /dev that engines make by themselves: file systems of the kernel, binds of
- * files of their own, and with --ipc=host those of the host.
- */
-static bool is_engines_place(const struct planner *p, size_t i, const char *target)
-{
-    const struct bind_source *s = &p->in->binds->sources[i];
-
-    if (strcmp(target, "/dev/termination-log") == 0)
-        return true;
-    if (strcmp(target, "/dev/shm") != 0 && strcmp(target, "/dev/mqueue") != 0)
-        return false;
-    return !p->in->spec->list[i].bind || s->own || s->open ||
-           (s->path && strcmp(s->path, target) == 0);
-}
-
-/* Returns the denied path that the mount would replace there, whole or in part; NULL if none. */
-static const char *denied_target(const struct planner *p, size_t i, const char *target)
-{
-    const struct policy_list *denied = &p->in->policy->binds.targets_deny;
-
-    for (size_t n = 0; n < denied->count; n++) {
-        const char *path = denied->items[n];
-        if (strcmp(path, target) == 0)
-            return path;
-        if (strcmp(path, "/") == 0 || is_engines_place(p, i, target))
-            continue;
-        if (path_is_beneath(target, path) || path_is_beneath(path, target))
-            return path;
-    }
-    return NULL;
-}
-
-/* True for a tmpfs that root alone can write, as engines have it on /dev. */
-static bool is_roots(const struct spec_mount *mount)
-{
-    bool closed = false;
-
-    for (size_t i = 0; i < json_count(mount->options); i++) {
-        const char *text = json_text(json_at(mount->options, i));
-        if (text && (strncmp(text, "uid=", 4) == 0 || strncmp(text, "gid=", 4) == 0))
-            return false;
-        if (text && strncmp(text, "mode=", 5) == 0)
-            closed = strcmp(text, "mode=755") == 0 || strcmp(text, "mode=0755") == 0;
-    }
-    return closed;
-}
-
-/* True for a file system of the kernel in the place where engines mount it. */
-static bool is_engines_own(const struct spec_mount *mount)
-{
-    static const struct {
-        const char *type, *target;
-    } own[] = {
-        {"proc", "/proc"},     {"sysfs", "/sys"},         {"tmpfs", "/dev"}, {"devpts", "/dev/pts"},
-        {"tmpfs", "/dev/shm"}, {"mqueue", "/dev/mqueue"}, {"tmpfs", "/run"},
-    };
-
-    for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
-        if (strcmp(mount->type, own[i].type) == 0 && strcmp(mount->destination, own[i].target) == 0)
-            return strcmp(own[i].target, "/dev") != 0 || is_roots(mount);
-    return strncmp(mount->type, "cgroup", 6) == 0 &&
-           path_is_beneath(mount->destination, "/sys/fs/cgroup");
-}
-
 /* ---- rules ---- */
 
 struct ruling {
@@ -455,14 +388,78 @@ static int judge_mount(struct planner *p, size_t i)
     op->bind.written = mount->source;
     op->bind.target = mount->destination;
     op->bind.access = ACCESS_RW;
-    const char *target = denied_target(p, i, mount->destination);
+    const char *target = plan_denied_target(p, i, mount->destination);
     if (target)
         return deny_target(p, op, target, "");
-    target = op->bind.source->target ? denied_target(p, i, op->bind.source->target) : NULL;
+    target = op->bind.source->target ? plan_denied_target(p, i, op->bind.source->target) : NULL;
     if (target)
         return deny_target(p, op, target, ", where this leads in the container");
+    const char *shared = plan_shared_option(mount->options);
+    if (shared && p->in->policy->binds.propagation.deny)
+        return plan_decide(p, op, PLAN_DENIED, &p->in->policy->binds.propagation.place,
+                           "it is %s: what is mounted below it in the container would appear on "
+                           "the host; use slave or private",
+                           shared);
     return judge_source(p, op, mount);
 }
+
+/* ---- the container's root ---- */
+
+static int judge_root_source(struct planner *p, struct plan_op *op)
+{
+    const struct bind_source *s = op->bind.source;
+    const struct json *read_only = json_get(op->bind.entry, "readonly");
+
+    if (!s->path)
+        return plan_decide(p, op, PLAN_DENIED, &p->in->policy->binds.place, "%s", s->problem);
+    struct ruling r = rule_for(p, s->path);
+    const struct policy_place *place = r.rule ? &r.rule->place : &p->in->policy->binds.place;
+    op->bind.rule = r.matched;
+    if (r.access == BIND_DENY)
+        return deny_source(p, op, &r);
+    if (hides_its_directories(s->opaque, &r))
+        return deny_opaque(p, op, &r);
+    if (is_state(op, &r) || s->exposed)
+        return plan_decide(p, op, PLAN_DENIED, place,
+                           s->exposed ? "users can replace a directory above %s"
+                                      : "%s is an engine's own state",
+                           s->path);
+    if (r.access == BIND_RO && !(json_is(read_only, JSON_BOOL) && read_only->boolean))
+        return plan_decide(p, op, PLAN_DENIED, place,
+                           "%s may only be used read-only: add --read-only", s->path);
+    if (needs_access(p, op) && p->in->binds->nobody)
+        return plan_decide(p, op, PLAN_DENIED, place, "the container's user is not known: %s",
+                           p->in->binds->nobody);
+    return needs_access(p, op) && !s->readable ? deny_unreadable(p, op, place)
+                                               : plan_decide(p, op, PLAN_KEPT, place, "allowed");
+}
+
+/* A root that is not the engine's is a mount by another name (podman run --rootfs). */
+static int judge_root(struct planner *p)
+{
+    struct json *root = json_get(p->in->spec->root, "root");
+    const char *path = json_text(json_get(root, "path"));
+    _cleanup_buf_ struct buf text = BUF_INIT;
+
+    if (!p->in->binds->root)
+        return 0;
+    struct plan_op *op = plan_push(p, PLAN_BIND);
+    buf_puts(&text, "the container's root ");
+    buf_put_printable(&text, path, strlen(path));
+    if (!op)
+        return -1;
+    op->asked_by = text.failed ? NULL : arena_strndup(p->arena, text.data, text.len);
+    if (!op->asked_by)
+        return err_nomem(p->err);
+    op->bind = (struct plan_bind){.source = p->in->binds->root,
+                                  .written = path,
+                                  .target = "/",
+                                  .entry = root,
+                                  .access = ACCESS_RW};
+    return judge_root_source(p, op);
+}
+
+/* ---- all of them ---- */
 
 /* True for a file system of the kernel that hides nothing. */
 static bool is_harmless(const struct planner *p, size_t i)
@@ -472,12 +469,14 @@ static bool is_harmless(const struct planner *p, size_t i)
 
     if (mount->bind || !is_virtual(mount))
         return false;
-    return !(target && denied_target(p, i, target)) &&
-           (is_engines_own(mount) || !denied_target(p, i, mount->destination));
+    return !(target && plan_denied_target(p, i, target)) &&
+           (plan_is_engines_own(mount) || !plan_denied_target(p, i, mount->destination));
 }
 
 int plan_add_binds(struct planner *p)
 {
+    if (plan_judge_root_propagation(p) < 0 || judge_root(p) < 0)
+        return -1;
     for (size_t i = 0; i < p->in->spec->mount_count; i++) {
         const struct spec_mount *mount = &p->in->spec->list[i];
         if (is_volume(p, mount) || is_harmless(p, i) || plan_is_user_file(p, mount))

@@ -39,4 +39,17 @@ int plan_hint_allowed(struct planner *p, struct plan_op *op) must_check;
 /* Judges how many layers the container's root has. */
 int plan_add_rootfs(struct planner *p) must_check;
 
+/* Returns the denied path that the mount of that index would replace on `target`, whole or in part;
+ * NULL if none. */
+const char *plan_denied_target(const struct planner *p, size_t i, const char *target);
+
+/* Returns true for a file system of the kernel in the place where engines mount it. */
+bool plan_is_engines_own(const struct spec_mount *mount);
+
+/* Returns the option by which mounts in the container reach the host, or NULL. */
+const char *plan_shared_option(const struct json *options);
+
+/* Judges the propagation of the container's root, which all mounts in it have. */
+int plan_judge_root_propagation(struct planner *p) must_check;
+
 #endif

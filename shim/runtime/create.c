@@ -9,6 +9,9 @@
 #include "shim/restack/restack.h"
 #include "shim/runtime/apply/apply.h"
 #include "shim/runtime/exec/state.h"
+#include "shim/runtime/nested/nested.h"
+
+#include <string.h>
 
 enum { MEMORY_LIMIT = 256 * 1024 * 1024 };
 
@@ -78,12 +81,33 @@ static int keep_state(const struct edit *e, struct err *err)
                : 0;
 }
 
+/* Secures mounts below other mounts, in config.json as the low-level runtime gets it. */
+static int secure_nested(struct edit *e, bool *changed, struct err *err)
+{
+    const struct policy *policy = e->judgement.policy;
+    const struct nested_options options = {.bundle = e->bundle.dirfd,
+                                           .links = policy->binds.targets_deny.count != 0,
+                                           .restoring = strcmp(e->call->command, "restore") == 0};
+    struct spec *after = arena_alloc(&e->arena, sizeof(*after));
+
+    if (policy->mode != POLICY_ENFORCE || trust_rootless() ||
+        (!policy->binds.given && !policy->volume_count))
+        return 0;
+    if (!after)
+        return err_nomem(err);
+    return spec_read(e->bundle.doc, &e->arena, after, err) < 0
+               ? -1
+               : nested_secure(after, e->bundle.doc, &options, &e->arena, changed, err);
+}
+
 static int apply_and_write(struct edit *e, struct err *err)
 {
     bool changes = decision_changes(&e->decision);
 
     if (changes && apply_decision(&e->decision, e->bundle.doc, &e->spec, err) < 0)
         return err_wrap(err, "%s", e->bundle.path);
+    if (secure_nested(e, &changes, err) < 0)
+        return -1;
     if (keep_state(e, err) < 0 || audit_edit(e, changes, err) < 0)
         return -1;
     return changes || e->bundle.linked ? bundle_write(&e->bundle, err) : 0;

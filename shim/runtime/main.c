@@ -1,6 +1,8 @@
 /* flatbed-runtime: an OCI runtime that edits config.json by a policy and becomes runc or crun. */
+#include "shim/audit/audit.h"
 #include "shim/runtime/delete.h"
 #include "shim/runtime/launch.h"
+#include "shim/runtime/nested/nested.h"
 #include "shim/runtime/report.h"
 
 #include <fcntl.h>
@@ -34,6 +36,18 @@ static int execute(struct launch *launch, struct err *err)
     return lowlevel_exec(&launch->lowlevel, launch->argc, launch->argv, err);
 }
 
+/* runc shows what a hook writes to stderr, crun does not. */
+static int run_hook(int argc, char *argv[])
+{
+    struct err err = ERR_INIT;
+
+    if (nested_check(argc, argv, &err) == 0)
+        return 0;
+    fprintf(stderr, "flatbed-runtime: %s\n", err.msg);
+    audit_syslog_warning(err.msg);
+    return 1;
+}
+
 int main(int argc, char *argv[])
 {
     /*
@@ -47,6 +61,8 @@ int main(int argc, char *argv[])
 
     if (!occupy_standard_streams() || sigaction(SIGXFSZ, &ignore, &before) < 0)
         return 1;
+    if (nested_is_hook(argc, argv))
+        return run_hook(argc, argv);
     if (launch_prepare(&launch, argc > 0 ? argc - 1 : 0, argv + 1, &err) == 0) {
         if (launch.own.version)
             return puts("flatbed-runtime " FLATBED_VERSION) < 0 || fflush(stdout) != 0;

@@ -84,6 +84,17 @@ refuses() {
     docker_cli volume rm named >/dev/null
 }
 
+@test "docker: mounts and volumes below the user's directory, and below a volume" {
+    run worker -v "$FB_SRV/home/1234:/home" -v "$FB_SRV/data:/home/data" -v named:/vol -v deep:/vol/deep -v /home/anonymous \
+        "$FB_IMAGE" sh -c 'cat /home/data/imagenet/hello; grep -cE " /home/anonymous | /vol/deep " /proc/mounts'
+    expect_status 0
+    expect_output $'imagenet text\n2'
+    ln -s /etc "$FB_SRV/home/1234/link"
+    refuses "a symbolic link in what is mounted on /home" -v "$FB_SRV/home/1234:/home" -v named:/home/link/ld.so.preload
+    rm "$FB_SRV/home/1234/link"
+    docker_cli volume rm named deep >/dev/null
+}
+
 @test "docker: --init needs no rule" {
     run worker --init "$FB_IMAGE" id -u
     expect_status 0
@@ -115,6 +126,24 @@ refuses() {
     run worker -v memory:/x "$FB_IMAGE" grep ' /x ' /proc/mounts
     expect_match '^tmpfs /x tmpfs'
     docker_cli volume rm memory >/dev/null
+}
+
+@test "docker: volumes of other containers and mounts with options are judged by what they show" {
+    docker_cli volume create --driver local -o type=none -o o=bind -o device=/etc sly >/dev/null
+    docker_cli create --name first -v sly:/x -v "$FB_SRV/data:/data" "$FB_IMAGE" >/dev/null
+    refuses "/etc is not allowed" --volumes-from first
+    refuses "/etc is not allowed" --mount "type=volume,source=new,target=/x,volume-opt=type=none,volume-opt=o=bind,volume-opt=device=/etc"
+    refuses "/etc is not allowed" --mount "type=bind,source=/etc,target=/x,readonly,bind-nonrecursive"
+    refuses "nothing may be mounted over /dev" --mount type=tmpfs,target=/dev/x
+    refuses "/etc is not allowed" -v /etc:/x:z
+    run worker --mount "type=bind,source=$FB_SRV/data,target=/x,readonly,bind-nonrecursive" --tmpfs /t:exec,suid,dev,size=1m \
+        "$FB_IMAGE" sh -c 'cat /x/imagenet/hello; grep CapEff /proc/self/status'
+    expect_status 0
+    expect_match 'imagenet text'
+    expect_match 'CapEff:[[:space:]]*0000000000000000'
+    docker_cli rm first >/dev/null
+    docker_cli volume rm sly >/dev/null
+    docker_cli volume rm new >/dev/null 2>&1 || true
 }
 
 @test "docker: its own state is refused, and mounts for another container are not visible" {

@@ -54,11 +54,11 @@ refuses() {
     expect_match 'Read-only file system'
 }
 
-# preset: the policy "shared-lab", without a directory of podman's.
+# preset [RULES]: the policy "shared-lab", without a directory of podman's.
 preset() {
     policy_write <<END
 { "version": 1, "runtime": { "paths": ["crun"] },
-  "binds": { "preset": "shared-lab", "rules": [ { "path": "$FB_SRV/data", "access": "ro" } ] },
+  "binds": { "preset": "shared-lab", "rules": [ { "path": "$FB_SRV/data", "access": "ro" }${1-} ] },
   "security": { "preset": "shared-lab" } }
 END
 }
@@ -73,6 +73,63 @@ END
     podman_run --detach --user 1001:1001 --name first "$FB_IMAGE" sleep 600 >/dev/null
     run podman_cli run --rm --user 1001:1001 --network=container:first --ipc=container:first "$FB_IMAGE" sh -c 'cat /etc/hosts; touch /dev/shm/y'
     expect_status 0
+}
+
+@test "podman: under the preset volumes are mounted below volumes and below a user's directory" {
+    preset ", { \"path\": \"$FB_DIR/podman/volumes\", \"access\": \"allow\", \"require_access\": false }"
+    mkdir -p "$FB_SRV/data/sub"
+    run podman_run --rm --user 1001:1001 -v one:/vol -v two:/vol/two -v "$FB_SRV/data:/data" -v three:/data/sub "$FB_IMAGE" \
+        sh -c 'cat /data/imagenet/hello; grep -cE " /vol/two | /data/sub " /proc/mounts'
+    expect_status 0
+    expect_output $'imagenet text\n2'
+    refuses "uids 1002 to 1002 of this host, which it could become" --uidmap 0:1001:1 --uidmap 1:1002:1 --gidmap 0:1001:1 \
+        -v "$FB_SRV/data:/data"
+    refuses "on /data: it is rshared" --user 1001:1001 -v "$FB_SRV/data:/data:rshared"
+    refuses "/data is read-only, and has no 'new'" --user 1001:1001 -v "$FB_SRV/data:/data" -v two:/data/new
+    [ ! -e "$FB_SRV/data/new" ]
+    podman_cli volume rm one two three >/dev/null
+}
+
+@test "podman: under the preset every kind of mount is judged by what it shows" {
+    preset ", { \"path\": \"$FB_DIR/podman/volumes\", \"access\": \"allow\", \"require_access\": false }"
+    podman_cli volume create --opt type=none --opt o=bind --opt device=/etc sly >/dev/null
+    refuses "/etc is not allowed" --user 1001 -v sly:/x
+    podman_run --name first --user 1001 -v "$FB_SRV/data:/data" "$FB_IMAGE" true
+    run podman_run --rm --user 1001 --volumes-from first "$FB_IMAGE" cat /data/imagenet/hello
+    expect_status 0
+    refuses "/etc is not allowed" --user 1001 --mount type=bind,source=/etc,target=/x,bind-nonrecursive
+    refuses "overlay|is not allowed" --user 1001 --mount "type=image,source=$FB_IMAGE,target=/x,rw=true"
+    refuses "a mount of type 'overlay'" --user 1001 -v /etc:/x:O
+    refuses "nothing may be mounted over /dev" --user 1001 --mount type=tmpfs,target=/dev/x
+    refuses "nothing may be mounted over /proc" --user 1001 --tmpfs /proc/x
+    echo secret | podman_cli secret create s1 - >/dev/null
+    run podman_run --rm --user 1001:1001 --secret s1,uid=1001,mode=0400 --tmpfs /t:exec,suid,dev,size=1m "$FB_IMAGE" cat /run/secrets/s1
+    expect_status 0
+    expect_output secret
+    refuses "nothing may be mounted over /proc" --user 1001 --secret s1,target=/proc/x
+    podman_cli rm first >/dev/null
+    podman_cli secret rm s1 >/dev/null
+    podman_cli volume rm sly >/dev/null
+}
+
+@test "podman: under the preset a root of the host is judged as a mount" {
+    preset ", { \"path\": \"$FB_DIR/roots\", \"access\": \"ro\" }"
+    mkdir -p "$FB_DIR/roots/one"
+    tar -C "$FB_DIR/rootfs" -c . | tar -C "$FB_DIR/roots/one" -x
+    for where in / "$FB_SRV"; do
+        run podman_run --rm --user 1001:1001 --rootfs "$where" true
+        expect_failure
+        expect_match "the container's root $where: .*is not allowed|the container's root $where: .*only be used read-only"
+    done
+    run podman_run --rm --user 1001:1001 --rootfs "$FB_DIR/roots/one:O" true
+    expect_failure
+    expect_match "is an overlay, which may show any directory|is not allowed"
+    run podman_run --rm --user 1001:1001 --rootfs "$FB_DIR/roots/one" true
+    expect_failure
+    expect_match "may only be used read-only: add --read-only"
+    run podman_run --rm --user 1001:1001 --read-only --rootfs "$FB_DIR/roots/one" id -u
+    expect_status 0
+    expect_output 1001
 }
 
 @test "podman: under the preset added capabilities, root and files of other containers are refused or taken away" {

@@ -66,9 +66,11 @@ struct bind_rule_path {
 };
 
 struct bind_facts {
-    struct bind_source *sources;  /* one for each of the container's mounts */
-    struct bind_rule_path *rules; /* one for each rule */
-    const char *nobody;           /* the reason why the container's ids are not known, or NULL */
+    struct bind_source *sources;    /* one for each of the container's mounts */
+    struct bind_rule_path *rules;   /* one for each rule */
+    const struct bind_source *root; /* the container's root, if it is neither in the bundle nor in
+                                       an engine's storage; or NULL */
+    const char *nobody;             /* the reason why the container's ids are not known, or NULL */
 };
 
 /*

@@ -124,6 +124,12 @@ struct policy_bind_rules {
     size_t count;
 };
 
+/* A feature that is allowed unless the policy denies it. */
+struct policy_switch {
+    bool deny;
+    struct policy_place place;
+};
+
 struct policy_binds {
     bool given;
     enum bind_access fallback;      /* if no rule matches */
@@ -135,12 +141,7 @@ struct policy_binds {
     struct policy_bind_rules own;
     bool require_access;
     struct policy_list targets_deny;
-};
-
-/* A feature that is allowed unless the policy denies it. */
-struct policy_switch {
-    bool deny;
-    struct policy_place place;
+    struct policy_switch propagation; /* denied: mounts in the container reach the host */
 };
 
 struct policy_capabilities {

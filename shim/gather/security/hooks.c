@@ -141,9 +141,16 @@ static bool is_cdi_subcommand(const char *name)
     return false;
 }
 
+/* True for the hook that flatbed-runtime puts in, which only looks (shim/runtime/nested). */
+static bool is_own(const struct hook *hook)
+{
+    return is_program(hook, "flatbed-runtime") &&
+           strcmp(arg(hook, 1), "--flatbed-check-mounts") == 0;
+}
+
 bool hook_is_known(const struct hook *hook)
 {
-    if (is_nerdctls(hook))
+    if (is_nerdctls(hook) || is_own(hook))
         return true;
     if (is_program(hook, "nvidia-container-runtime-hook") ||
         is_program(hook, "nvidia-container-toolkit"))

@@ -149,6 +149,18 @@ static int read_targets(struct decoder *d, const struct json *value, void *targe
     return 0;
 }
 
+static int read_propagation(struct decoder *d, const struct json *value, void *target)
+{
+    static const char *const names[] = {"allow", "deny"};
+    struct policy_binds *binds = target;
+    int deny;
+
+    if (decode_choice(d, value, names, 2, &deny) < 0)
+        return -1;
+    binds->propagation = (struct policy_switch){.deny = deny, .place = decode_place(d, value)};
+    return 0;
+}
+
 static bool has_rule(const struct policy_bind_rules *rules, const char *path)
 {
     for (size_t i = 0; i < rules->count; i++)
@@ -182,7 +194,8 @@ int decode_binds(struct decoder *d, const struct json *value, void *target)
     static const struct decode_key keys[] = {
         {"preset", decode_preset_name},          {"default", read_default},
         {"named_volumes", read_named_volumes},   {"rules", read_rules},
-        {"require_access", read_require_access}, {"targets_deny", read_targets}};
+        {"require_access", read_require_access}, {"targets_deny", read_targets},
+        {"propagation", read_propagation}};
     enum { KEYS = sizeof(keys) / sizeof(*keys) };
     struct policy *policy = target;
 

@@ -4,72 +4,7 @@
 
 bats_require_minimum_version 1.5.0
 
-setup() {
-    [ "$(id -u)" -eq 0 ] || skip "needs root"
-    DIR=$(mktemp -d "${TMPDIR:-/tmp}/fb-binds.XXXXXX")
-    chmod 0755 "$DIR"
-    BUNDLE=$DIR/bundle
-    mkdir -p "$BUNDLE" "$DIR"/{home/alice/work,srv/data,secret,volumes,bin}
-    echo right >"$DIR/home/alice/work/file"
-    echo secret >"$DIR/secret/file"
-    chmod 0700 "$DIR/secret"
-    chown -R 12345:12345 "$DIR/home/alice"
-    printf '#!/bin/sh\ncp "%s/config.json" "%s/low.config"\n' "$BUNDLE" "$DIR" >"$DIR/low"
-    chmod 0755 "$DIR/low"
-    policy
-    unset FLATBED_DEPTH
-}
-
-teardown() {
-    [ -n "${DIR-}" ] || return 0
-    while read -r where; do umount -l "$where"; done < <(awk -v d="$DIR/" 'index($5, d) == 1 { print $5 }' /proc/self/mountinfo)
-    rm -rf --one-file-system "$DIR"
-}
-
-# policy [SECTION-MEMBERS [TOP-MEMBERS]]
-policy() {
-    cat >"$DIR/policy.json" <<END
-{ "version": 1, "runtime": { "paths": ["$DIR/low"] }, ${2-}
-  "volumes": { "data": { "source": "$DIR/srv/data", "target": "/work/data" } },
-  "binds": { "default": "deny", ${1-}
-    "rules": [
-      { "path": "$DIR/home/alice", "access": "allow", "options": ["nosuid", "nodev"] },
-      { "path": "$DIR/srv", "access": "ro" },
-      { "path": "$DIR/volumes", "access": "allow" }
-    ],
-    "targets_deny": ["/proc"] } }
-END
-    chmod 0644 "$DIR/policy.json"
-}
-
-# config SOURCE [DESTINATION [USER-JSON [MORE-MEMBERS]]]: a bundle with one mount that the container's user asked for.
-config() {
-    local root='{ "uid": 0, "gid": 0 }'
-    cat >"$BUNDLE/config.json" <<END
-{ "ociVersion": "1.0.2", "process": { "user": ${3-$root} }, ${4-}
-  "mounts": [ { "destination": "/proc", "type": "proc", "source": "proc" },
-    { "destination": "${2-/x}", "type": "bind", "source": "$1", "options": ["rbind", "rprivate"] } ] }
-END
-}
-
-create() { run --separate-stderr "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1; }
-
-# refused REGEX
-refused() {
-    # shellcheck disable=SC2154
-    echo "status $status, stdout '$output', stderr '$stderr'"
-    [ "$status" -eq 1 ]
-    [[ $stderr =~ $1 ]]
-    [ ! -e "$DIR/low.config" ]
-}
-
-# mounted SOURCE OPTIONS: the low-level runtime was told to mount SOURCE with OPTIONS.
-mounted() {
-    echo "status $status, stderr '$stderr'"
-    [ "$status" -eq 0 ]
-    [ "$(jq -r '.mounts[1].source' "$DIR/low.config")" = "$1" ]
-    [ "$(jq -r '.mounts[1].options | join(",")' "$DIR/low.config")" = "$2" ]
-}
+load lib/binds
 
 @test "a source that no rule covers is refused, and the message names the allowed sources" {
     config "$DIR/secret"
@@ -355,31 +290,6 @@ END
     refused "the mount of tmpfs on /p/self/attr: nothing may be mounted over /proc, where this leads"
 }
 
-@test "an idmapped bind does not satisfy require_access" {
-    policy '"require_access": true,'
-    config "$DIR/srv/data" /x '{ "uid": 12345, "gid": 12345 }'
-    sed -i 's/"rbind", /"rbind", "idmap", /' "$BUNDLE/config.json"
-    create
-    refused "it is idmapped: its files have other owners in the container"
-    config "$DIR/srv/data" /x '{ "uid": 12345, "gid": 12345 }'
-    jq '.mounts[1].uidMappings = [{containerID: 0, hostID: 12345, size: 1}]' "$BUNDLE/config.json" >"$DIR/more"
-    cp "$DIR/more" "$BUNDLE/config.json"
-    create
-    refused "it is idmapped"
-}
-
-@test "an id map with root of the host does not satisfy require_access" {
-    policy '"require_access": true,'
-    config "$DIR/home/alice" /x '{ "uid": 0, "gid": 0 }' '"linux": { "namespaces": [ { "type": "user" } ],
-        "uidMappings": [ { "containerID": 0, "hostID": 12345, "size": 1 }, { "containerID": 1, "hostID": 0, "size": 1 } ],
-        "gidMappings": [ { "containerID": 0, "hostID": 12345, "size": 1 } ] },'
-    create
-    refused "the container's user is not known: its user namespace has root of this host"
-    sed -i 's/"hostID": 0,/"hostID": 12346,/' "$BUNDLE/config.json"
-    create
-    mounted "$DIR/home/alice" rbind,rprivate,nosuid,nodev
-}
-
 @test "a relative source starts from the bundle" {
     config ../srv/data
     create
@@ -410,38 +320,13 @@ END
     create
     [ "$status" -eq 0 ]
     create
+    # shellcheck disable=SC2154
     echo "$stderr"
     [ "$status" -eq 0 ]
     [ "$(jq -r '.mounts[2].destination' "$DIR/low.config")" = /work/data ]
 }
 
 # ------------------------------------------------------------------ access of the user
-
-@test "require_access: the container's user must have access to the source" {
-    policy '"require_access": true,'
-    mkdir "$DIR/srv/closed" "$DIR/srv/group"
-    chmod 0700 "$DIR/srv/closed"
-    mkdir "$DIR/srv/closed/open"
-    chgrp 777 "$DIR/srv/group"
-    chmod 0750 "$DIR/srv/group"
-    config "$DIR/srv/closed/open" /x '{ "uid": 12345, "gid": 12345 }'
-    create
-    refused "the container's user may not read $DIR/srv/closed/open on this host"
-    config "$DIR/srv/group" /x '{ "uid": 12345, "gid": 12345 }'
-    create
-    refused "may not read"
-    config "$DIR/srv/group" /x '{ "uid": 12345, "gid": 12345, "additionalGids": [777] }'
-    create
-    mounted "$DIR/srv/group" rbind,rprivate,ro
-    config "$DIR/volumes" /x '{ "uid": 12345, "gid": 12345 }'
-    create
-    mounted "$DIR/volumes" rbind,rprivate,ro
-    config "$DIR/home/alice/work" /x '{ "uid": 12345, "gid": 12345 }'
-    create
-    [ "$(jq -r '.mounts[1].options | join(",")' "$DIR/low.config")" = rbind,rprivate,nosuid,nodev ]
-}
-
-# ------------------------------------------------------------------ races
 
 @test "a source that a user could swap is pinned: the low-level runtime mounts the judged directory" {
     cat >"$DIR/low" <<END

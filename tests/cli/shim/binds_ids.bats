@@ -1,0 +1,97 @@
+#!/usr/bin/env bats
+# The policy's "binds": the access of a container's user to a source, and the container's root as a source.
+
+bats_require_minimum_version 1.5.0
+
+load lib/binds
+
+@test "a root outside of the bundle and of an engine's storage is judged as a source" {
+    local id data=$DIR/engine
+    id=$(printf '%064d' 7)
+    mkdir -p "$BUNDLE/rootfs" "$DIR/srv/root" "$DIR/home/alice/overlay/$id/merged" "$data/overlay2/$id/merged"
+    with_root() {
+        config "$DIR/srv/data" /x '{ "uid": 0, "gid": 0 }' "\"root\": { \"path\": \"$1\", \"readonly\": ${2-false} },"
+        rm -f "$DIR/low.config"
+        create
+    }
+    for root in rootfs ../bundle/rootfs "$BUNDLE/rootfs" "$data/overlay2/$id/merged" missing; do
+        with_root "$root"
+        mounted "$DIR/srv/data" rbind,rprivate,ro
+    done
+    with_root /
+    refused "the container's root /: / is not allowed"
+    with_root "$DIR/secret"
+    refused "the container's root $DIR/secret: $DIR/secret is not allowed"
+    with_root ../secret
+    refused "$DIR/secret is not allowed"
+    ln -s "$DIR/secret" "$BUNDLE/linked"
+    with_root linked
+    refused "$DIR/secret is not allowed"
+    with_root "$DIR/home/alice/overlay/$id/merged"
+    refused "users can replace a directory above"
+    with_root "$DIR/srv/root"
+    refused "may only be used read-only"
+    with_root "$DIR/srv/root" true
+    mounted "$DIR/srv/data" rbind,rprivate,ro
+    [ "$(jq -r .root.path "$DIR/low.config")" = "$DIR/srv/root" ]
+}
+
+@test "an idmapped bind does not satisfy require_access" {
+    policy '"require_access": true,'
+    config "$DIR/srv/data" /x '{ "uid": 12345, "gid": 12345 }'
+    sed -i 's/"rbind", /"rbind", "idmap", /' "$BUNDLE/config.json"
+    create
+    refused "it is idmapped: its files have other owners in the container"
+    config "$DIR/srv/data" /x '{ "uid": 12345, "gid": 12345 }'
+    jq '.mounts[1].uidMappings = [{containerID: 0, hostID: 12345, size: 1}]' "$BUNDLE/config.json" >"$DIR/more"
+    cp "$DIR/more" "$BUNDLE/config.json"
+    create
+    refused "it is idmapped"
+}
+
+@test "an id map with root or another user of the host does not satisfy require_access" {
+    policy '"require_access": true,'
+    config "$DIR/home/alice" /x '{ "uid": 0, "gid": 0 }' '"linux": { "namespaces": [ { "type": "user" } ],
+        "uidMappings": [ { "containerID": 0, "hostID": 12345, "size": 1 }, { "containerID": 1, "hostID": 0, "size": 1 } ],
+        "gidMappings": [ { "containerID": 0, "hostID": 12345, "size": 1 } ] },'
+    create
+    refused "the container's user is not known: its user namespace has root of this host"
+    # Another user of this host is refused as well: the process could become that user.
+    sed -i 's/"hostID": 0,/"hostID": 12346,/' "$BUNDLE/config.json"
+    create
+    refused "has uids 12346 to 12346 of this host, which it could become"
+    jq '.linux.uidMappings |= .[:1] | .linux.gidMappings += [{containerID: 1, hostID: 6, size: 1}]' "$BUNDLE/config.json" >"$DIR/more"
+    cp "$DIR/more" "$BUNDLE/config.json"
+    create
+    refused "has gids 6 to 6 of this host"
+    jq '.process.user.additionalGids = [1]' "$BUNDLE/config.json" >"$DIR/more"
+    cp "$DIR/more" "$BUNDLE/config.json"
+    create
+    mounted "$DIR/home/alice" rbind,rprivate,nosuid,nodev
+}
+
+@test "require_access: the container's user must have access to the source" {
+    policy '"require_access": true,'
+    mkdir "$DIR/srv/closed" "$DIR/srv/group"
+    chmod 0700 "$DIR/srv/closed"
+    mkdir "$DIR/srv/closed/open"
+    chgrp 777 "$DIR/srv/group"
+    chmod 0750 "$DIR/srv/group"
+    config "$DIR/srv/closed/open" /x '{ "uid": 12345, "gid": 12345 }'
+    create
+    refused "the container's user may not read $DIR/srv/closed/open on this host"
+    config "$DIR/srv/group" /x '{ "uid": 12345, "gid": 12345 }'
+    create
+    refused "may not read"
+    config "$DIR/srv/group" /x '{ "uid": 12345, "gid": 12345, "additionalGids": [777] }'
+    create
+    mounted "$DIR/srv/group" rbind,rprivate,ro
+    config "$DIR/volumes" /x '{ "uid": 12345, "gid": 12345 }'
+    create
+    mounted "$DIR/volumes" rbind,rprivate,ro
+    config "$DIR/home/alice/work" /x '{ "uid": 12345, "gid": 12345 }'
+    create
+    [ "$(jq -r '.mounts[1].options | join(",")' "$DIR/low.config")" = rbind,rprivate,nosuid,nodev ]
+}
+
+# ------------------------------------------------------------------ races

@@ -1,0 +1,83 @@
+/* Where targets lead: through the links of a real root, and not through earlier mounts. */
+#include "tests/unit/lib/shim_unit.h"
+
+#include "shim/gather/targets.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#define BIND(target) "{\"destination\":\"" target "\",\"type\":\"bind\",\"source\":\"/s\"}"
+#define TMPFS(target, options)                                                                     \
+    "{\"destination\":\"" target "\",\"type\":\"tmpfs\",\"options\":[" options "]}"
+
+static int make_root(char *path)
+{
+    assert_non_null(mkdtemp(path));
+    int root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    assert_true(root >= 0);
+    assert_int_equal(mkdirat(root, "mnt", 0755), 0);
+    assert_int_equal(symlinkat("/mnt/deep", root, "into"), 0);
+    assert_int_equal(symlinkat("/etc", root, "mnt/q"), 0);
+    assert_int_equal(symlinkat("mnt", root, "m"), 0);
+    return root;
+}
+
+static void remove_root(int root, const char *path)
+{
+    assert_int_equal(unlinkat(root, "mnt/q", 0), 0);
+    assert_int_equal(unlinkat(root, "into", 0), 0);
+    assert_int_equal(unlinkat(root, "m", 0), 0);
+    assert_int_equal(unlinkat(root, "mnt", AT_REMOVEDIR), 0);
+    close(root);
+    rmdir(path);
+}
+
+static const struct {
+    const char *mounts, *path; /* of the last one */
+    bool foreign;
+    size_t within;
+} rows[] = {
+    {BIND("/mnt/q/x"), "/etc/x", false, TARGET_ROOT},
+    {BIND("/m"), "/mnt", false, TARGET_ROOT},
+    {BIND("/mnt") "," BIND("/mnt/q/x"), "/mnt/q/x", true, 0},
+    {BIND("/m") "," BIND("/mnt/q/x"), "/mnt/q/x", true, 0},
+    {BIND("/mnt") "," BIND("/m/q/x"), "/mnt/q/x", true, 0},
+    {BIND("/mnt") "," BIND("/into/x"), "/mnt/deep/x", true, 0},
+    {BIND("/mnt") "," BIND("/m/q/../../x"), "/x", true, TARGET_ROOT},
+    {BIND("/mnt") "," BIND("/mnt"), "/mnt", false, TARGET_ROOT},
+    {BIND("/mnt") "," BIND("/mnt2"), "/mnt2", false, TARGET_ROOT},
+    {BIND("/mnt") "," BIND("/mnt/a") "," TMPFS("/mnt/a/b", ""), "/mnt/a/b", true, 1},
+    {TMPFS("/mnt", "") "," BIND("/mnt/q/x"), "/mnt/q/x", false, 0},
+    {TMPFS("/mnt", "\"tmpcopyup\"") "," BIND("/mnt/q/x"), "/etc/x", false, TARGET_ROOT},
+    {BIND("/mnt") "," TMPFS("/mnt/t", "") "," BIND("/mnt/t/x"), "/mnt/t/x", true, 1},
+};
+
+static void test_ways(void **state)
+{
+    char path[] = "/tmp/fb-targets.XXXXXX";
+    int root = make_root(path);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        _cleanup_arena_ struct arena arena = {0};
+        _cleanup_free_ char *config = strf("{\"mounts\":[%s]}", rows[i].mounts);
+        _cleanup_json_ struct json_doc *doc = shim_document(config);
+        struct err err = ERR_INIT;
+        struct targets targets;
+        struct spec spec;
+        assert_works(spec_read(doc, &arena, &spec, &err), err);
+        assert_works(targets_find(&spec, root, &arena, &targets, &err), err);
+        const struct target *last = &targets.list[targets.count - 1];
+        if (strcmp(last->path, rows[i].path) != 0 || last->foreign != rows[i].foreign ||
+            last->within != rows[i].within)
+            fail_msg("%s: %s, %d, %zu", rows[i].mounts, last->path, last->foreign, last->within);
+    }
+    remove_root(root, path);
+}
+
+UNIT_SUITE(test_targets)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ways)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
