@@ -58,8 +58,8 @@ battery_files() {
     battery_filters
 }
 
-# battery_run TABLE VERSION FUNCTION ARGS…: runs the table by that function of the shell.
-# The most variants at a time that paid on two processors is four.
+# battery_run TABLE VERSION FUNCTION ARGS…: runs the table by that function of the shell. On two processors, more than
+# four variants at a time save nothing.
 battery_run() {
     local table=$1 version=$2
     shift 2
@@ -81,18 +81,20 @@ battery_bundle_base() {
     mkdir -p "$FB_DIR/base"
     rm -f "$FB_DIR/base/config.json"
     runc spec --bundle "$FB_DIR/base"
-    jq --arg root "$FB_DIR/rootfs" --arg probe "$PROBE" --slurpfile filter "$FILTER" '
+    jq --arg probe "$PROBE" --slurpfile filter "$FILTER" '
         .process.terminal = false | .process.args = ["/bin/sh", "-c", $probe] | .process.env = ["PATH=/bin"]
         | .process.user = {uid: 1001, gid: 1001} | .process.noNewPrivileges = true | .process.rlimits = []
-        | .process.capabilities |= map_values([]) | .root = {path: $root, readonly: false}
+        | .process.capabilities |= map_values([]) | .root = {path: "rootfs", readonly: false}
         | .linux.seccomp = $filter[0]' "$FB_DIR/base/config.json" >"$FB_DIR/base.json"
 }
 
-# battery_bundle LOW ID-FILE FILTER: changes it by the filter, and runs it. The ID is that of this process.
+# battery_bundle LOW ID-FILE FILTER: changes it by the filter, and runs it in a bundle with a root of its own: a root
+# elsewhere is judged like a mount. The ID is that of this process.
 battery_bundle() {
     local id=battery-$1-$BASHPID dir status=0
     dir=$FB_DIR/bundles/$id
     mkdir -p "$dir"
+    cp -al "$FB_DIR/rootfs" "$dir/rootfs"
     echo "$id" >"$2"
     jq --arg home "$HOMES/1001" "$3" "$FB_DIR/base.json" >"$dir/config.json" || return 70
     within "$FLATBED_RUNTIME" "--flatbed-policy=$FB_DIR/policy-$1.json" --root "$FB_DIR/state" run --bundle "$dir" "$id" || status=$?
