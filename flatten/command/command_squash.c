@@ -45,7 +45,7 @@ static const struct option_spec squash_options[] = {
     REGISTRY_OPTIONS(FIELD),
     {"json", 0, OPTION_FLAG, FIELD(json), NULL, NULL, "print the result as JSON"},
     {"verbose", 'v', OPTION_FLAG, FIELD(verbose), NULL, NULL,
-     "say why an image of the daemon is not read where its layers lie"},
+     "say why an image of an engine is not read in its store"},
     {"quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL, NULL, "print only errors"},
     {0},
 };
@@ -58,8 +58,8 @@ const struct command_spec command_squash_spec = {
     .details = "An image of an engine becomes NAME:TAG-flat there when no destination is given.\n"
                "The new image's ID and manifest digest go to standard output; for several\n"
                "platforms, the digest of their index. With --all-images there is a line for each\n"
-               "image, with its name first; in the daemon (docker-daemon: alone) it is\n"
-               "NAME:TAG-flat.\n",
+               "image, with its name first; in an engine (docker-daemon: or\n"
+               "containers-storage: alone) it is NAME:TAG-flat.\n",
     .options = squash_options,
     .min_operands = 1,
     .max_operands = 2,

@@ -24,7 +24,6 @@ static void note_id(struct engine_reply *r, const char *status)
 static int judge_object(struct engine_reply *r, struct err *err)
 {
     static const struct json_options options = {.max_bytes = ENGINE_REPLY_LIMIT};
-
     const struct buf *object = &r->object;
 
     if (buf_check(object, err) < 0)

@@ -38,8 +38,8 @@ const char *plan_denied_target(const struct planner *p, size_t i, const char *ta
     return NULL;
 }
 
-/* True for a tmpfs that root alone can write, as engines have it on /dev. */
-static bool is_roots(const struct spec_mount *mount)
+/* True for a tmpfs that only root can write, as engines have it on /dev. */
+static bool only_root_writes(const struct spec_mount *mount)
 {
     bool closed = false;
 
@@ -64,7 +64,7 @@ bool plan_is_engines_own(const struct spec_mount *mount)
 
     for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
         if (strcmp(mount->type, own[i].type) == 0 && strcmp(mount->destination, own[i].target) == 0)
-            return strcmp(own[i].target, "/dev") != 0 || is_roots(mount);
+            return strcmp(own[i].target, "/dev") != 0 || only_root_writes(mount);
     return strncmp(mount->type, "cgroup", 6) == 0 &&
            path_is_beneath(mount->destination, "/sys/fs/cgroup");
 }

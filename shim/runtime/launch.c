@@ -1,9 +1,9 @@
 #include "shim/runtime/launch.h"
-#include "shim/policy/read/policy_read.h"
 
 #include "base/path.h"
 #include "shim/audit/audit.h"
 #include "shim/oci/state_sweep.h"
+#include "shim/policy/read/policy_read.h"
 #include "shim/runtime/create.h"
 #include "shim/runtime/exec/exec.h"
 

@@ -1,6 +1,6 @@
 /*
  * Specifications of the Container Device Interface. JSON is YAML as well, so both readers must see
- * the same in a text that both accept. What is decoded can be looked up again.
+ * the same in a text that both accept. Each mount and hook that is decoded is found again.
  */
 #include "fuzz.h"
 #include "shim/cdi/cdi.h"

@@ -61,7 +61,7 @@ static ssize_t read_pipe(void *ctx, char *data, size_t room, struct err *err)
     return (ssize_t)have;
 }
 
-/* The pipe is closed last: whoever cannot write to it finds the failure. */
+/* The pipe is closed last, so that the failure is known when a write to it fails. */
 static void send_layer(void *ctx)
 {
     struct daemon_import *i = ctx;

@@ -23,12 +23,13 @@ void layer_names_clear(struct layer_names *l);
 
 #define _cleanup_layer_names_ _cleanup_(layer_names_clear)
 
-/* Returns a text with the image's Id and the directories of its layers, for the caller to free; or
- * NULL. */
+/*
+ * Returns a text with the image's Id and the directories of its layers, for the caller to free;
+ * NULL without memory.
+ */
 char *layer_names_place(const struct json *facts) must_check;
 
-/* ERR_SYSTEM if a directory of that text is gone: something other than the engine has removed it.
- */
+/* ERR_SYSTEM if a directory of that text is gone, because another program has removed it. */
 int layer_names_check(const char *place, struct err *err) must_check;
 
 #endif

@@ -22,14 +22,18 @@ int source_find_daemon(struct source *s, const struct source_choice *choice,
 int source_find_storage(struct source *s, const struct source_choice *choice,
                         struct err *err) must_check;
 
-/* source_diff_ids, of the daemon and of podman. */
+/* As source_diff_ids, of an image of the daemon. */
 int source_diff_ids_daemon(const struct reference *ref, struct buf *out,
                            struct err *err) must_check;
+
+/* As source_diff_ids, of an image of podman. */
 int source_diff_ids_storage(const struct reference *ref, struct buf *out,
                             struct err *err) must_check;
 
-/* source_still_there, of the daemon and of podman. */
+/* As source_still_there, of an image of the daemon. */
 int source_still_there_daemon(const struct source *s, struct err *err) must_check;
+
+/* As source_still_there, of an image of podman. */
 int source_still_there_storage(const struct source *s, struct err *err) must_check;
 
 /* Fetches the manifest or index that the reference names, and opens a store for the rest. */

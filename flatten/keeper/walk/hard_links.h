@@ -18,6 +18,7 @@ struct hard_links {
 int hard_links_find(struct hard_links *l, const struct stat *st, const char *path,
                     const char **origin, struct err *err) must_check;
 
+/* Frees the paths. */
 void hard_links_clear(struct hard_links *l);
 
 #endif

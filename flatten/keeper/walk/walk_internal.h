@@ -10,7 +10,7 @@
  */
 int walk_mount(const struct walk_layers *layers, struct err *err) must_check;
 
-/* Sends all entries below the working directory, without those of the end, over the socket. */
+/* Sends all entries below the root directory over the socket, but not the end of the walk. */
 int walk_tree(int socket, struct err *err) must_check;
 
 #endif

@@ -47,7 +47,7 @@ struct source_daemon {
     struct buf config;       /* of an image whose tree is walked; else empty */
     uint64_t size;           /* of the files in all of its layers, bytes; 0: not known */
     char *place;             /* for the keeper: where the engine has the layers of a walk */
-    char *why;               /* why the tree is not walked, though it would do; or NULL */
+    char *why;               /* the reason why the tree is not walked; or NULL */
     source_still *still;     /* for the reader: checks that the engine has the image, still */
     void *still_ctx;         /* borrowed */
     size_t number;           /* of the source: for `still` */

@@ -50,8 +50,8 @@ int nested_check(int argc, char *const argv[], struct err *err)
         if (found < wanted)
             return err_set(
                 err, ERR_POLICY,
-                "what belongs on %s was mounted elsewhere: a symbolic link was put there "
-                "while the container was made",
+                "the mount on %s was mounted elsewhere: a symbolic link was put there while the "
+                "container was made",
                 argv[i + 2]);
     }
     return 0;

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+/* Appends the data as text. */
 void base64_encode(struct buf *out, const void *data, size_t len);
 
 /*

@@ -2,11 +2,11 @@
  * Mounts whose targets lie below other mounts of the container.
  *
  * The low-level runtime finds a target by its path in the container, below earlier mounts as well.
- * Where a user can change what is mounted there, he can put a symbolic link on the way at any
- * time, and have the mount made elsewhere. No check beforehand can exclude that. So config.json
- * gets a createContainer hook (runtime-spec, config.md#posix-platform-hooks): this program, which
- * compares the container's table of mounts with the places where they should be before the
- * container's process starts.
+ * A user who can change what is mounted there can put a symbolic link on the way at any time, and
+ * have the mount made elsewhere. No check beforehand can exclude that. Therefore config.json gets a
+ * createContainer hook (runtime-spec, config.md#posix-platform-hooks): this program, which compares
+ * the container's table of mounts with the places where they should be before the container's
+ * process starts.
  */
 #ifndef SHIM_RUNTIME_NESTED_H
 #define SHIM_RUNTIME_NESTED_H

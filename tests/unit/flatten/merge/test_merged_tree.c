@@ -42,7 +42,7 @@ static int note_data(struct entry_sink *s, const void *data, uint64_t len, struc
     return 0;
 }
 
-/* What the other end of the socket has sent before the reader asks. */
+/* A walk whose other end has sent all messages before the reader asks. */
 struct walk {
     int pair[2];
     struct notes notes;

@@ -1,4 +1,4 @@
-/* Where targets lead: through the links of a real root, and not through earlier mounts. */
+/* Targets lead through the links of a real root, and not through those of earlier mounts. */
 #include "tests/unit/lib/shim_unit.h"
 
 #include "shim/gather/targets.h"
