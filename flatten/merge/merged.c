@@ -10,7 +10,7 @@ enum merge_result merged_entries(const struct image *image, const struct merged_
 {
     *report = (struct merged_report){.layers = (unsigned)image->layer_count};
     if (image->tree)
-        return merged_tree(image, options, sink, report, err) < 0 ? MERGE_FAILED : MERGE_DONE;
+        return merged_tree(image, sink, report, err) < 0 ? MERGE_FAILED : MERGE_DONE;
     if (options->indexed)
         return merged_indexed(image, options, sink, report, err) < 0 ? MERGE_FAILED : MERGE_DONE;
     if (options->semantics != SEMANTICS_OVERLAY || options->kept)

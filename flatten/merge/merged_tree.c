@@ -15,7 +15,6 @@ enum { BLOCK = 512 * 1024 }; /* bytes read at once */
 
 struct tree_merge {
     const struct image_tree *tree;
-    const struct merged_options *options;
     struct entry_sink *sink;
     struct merged_report *report;
     struct archive_entry *header;
@@ -185,18 +184,17 @@ static int walk_tree(struct tree_merge *t, struct err *err)
     return rc;
 }
 
-int merged_tree(const struct image *image, const struct merged_options *options,
-                struct entry_sink *sink, struct merged_report *report, struct err *err)
+int merged_tree(const struct image *image, struct entry_sink *sink, struct merged_report *report,
+                struct err *err)
 {
     const struct image_tree *tree = image->tree;
     _cleanup_(tree_merge_clear) struct tree_merge t = {
-        .tree = tree, .options = options, .sink = sink, .report = report};
+        .tree = tree, .sink = sink, .report = report};
     struct err gone = ERR_INIT;
 
     int rc = walk_tree(&t, err);
     report->payload_in = tree->size > report->payload_out ? tree->size : report->payload_out;
-    /* Removing an image takes its files away one by one: the walk may have seen only some of them.
-     */
+    /* Files of an image are removed one by one: the walk may have seen only some of them. */
     if (tree->still(tree->ctx, tree->number, &gone) < 0) {
         *err = gone;
         return -1;

@@ -305,8 +305,12 @@ static int probe_daemon(struct daemon_sink *s, struct err *err)
 
 struct sink *sink_open_daemon(const char *name, struct err *err)
 {
-    static const struct sink_ops ops = {begin_layer,  end_layer, publish_images,
-                                        release_sink, has_layer, explain};
+    static const struct sink_ops ops = {.begin_layer = begin_layer,
+                                        .end_layer = end_layer,
+                                        .publish = publish_images,
+                                        .release = release_sink,
+                                        .has_layer = has_layer,
+                                        .explain = explain};
     struct daemon_sink *s = NULL;
 
     if (name && image_name_is_fixed(name)) {
