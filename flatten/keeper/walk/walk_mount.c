@@ -7,6 +7,7 @@
 #include <linux/magic.h>
 #include <linux/openat2.h>
 #include <sched.h>
+#include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -41,9 +42,24 @@ static int add_layer(int store, const char *name, struct buf *out, struct err *e
 }
 
 /*
+ * Opens the mount that covers the store, on the way back from a directory in it: the path of the
+ * store may lead elsewhere by now, as users may have made its symbolic links.
+ */
+static int open_cover(const struct walk_layers *l, int store, struct err *err)
+{
+    const char *name = l->names[0];
+    _cleanup_free_ char *back = strf("%.*s/..", (int)strcspn(name, "/"), name);
+
+    if (!back)
+        return err_nomem(err);
+    int fd = openat(store, back, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return fd < 0 ? err_sys(err, "%s", l->store) : fd;
+}
+
+/*
  * Mounts an empty directory over the store and appends its path. As the oldest layer it changes
  * nothing, but overlayfs wants two layers or more, and hides the whiteouts of one that is above
- * another.
+ * another. Returns its descriptor.
  */
 static int add_empty(const struct walk_layers *l, int store, struct buf *out, struct err *err)
 {
@@ -52,29 +68,29 @@ static int add_empty(const struct walk_layers *l, int store, struct buf *out, st
     snprintf(target, sizeof(target), "/proc/self/fd/%d", store);
     if (mount("none", target, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k") < 0)
         return err_sys(err, "cannot mount a tmpfs");
-    int fd = open(l->store, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int fd = open_cover(l, store, err);
     if (fd < 0)
-        return err_sys(err, "%s", l->store);
+        return -1;
     buf_printf(out, "/proc/self/fd/%d", fd);
-    return buf_check(out, err);
+    return buf_check(out, err) < 0 ? -1 : fd;
 }
 
-static int mount_layers(const struct walk_layers *l, struct err *err)
+static int mount_layers(const struct walk_layers *l, int store, struct err *err)
 {
     _cleanup_buf_ struct buf options = BUF_INIT;
-    int store = open_store(l->store, err);
+    char target[32];
 
-    if (store < 0)
-        return -1;
     buf_puts(&options, "lowerdir=");
     for (size_t i = 0; i < l->count; i++)
         if (add_layer(store, l->names[i], &options, err) < 0)
             return -1;
-    if (add_empty(l, store, &options, err) < 0)
+    int empty = add_empty(l, store, &options, err);
+    if (empty < 0)
         return -1;
     if (options.len >= (size_t)sysconf(_SC_PAGESIZE))
         return err_set(err, ERR_LIMIT, "%zu layers are too many for one mount", l->count);
-    if (mount("none", l->store, "overlay", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
+    snprintf(target, sizeof(target), "/proc/self/fd/%d", empty);
+    if (mount("none", target, "overlay", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
               options.data) < 0)
         return err_sys(err, "cannot mount the layers with overlayfs");
     return 0;
@@ -84,14 +100,16 @@ static int mount_layers(const struct walk_layers *l, struct err *err)
 int walk_mount(const struct walk_layers *layers, struct err *err)
 {
     struct statfs fs;
+    int store, tree;
 
     if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
         return err_sys(err, "cannot make a mount namespace");
-    if (mount_layers(layers, err) < 0)
+    if ((store = open_store(layers->store, err)) < 0 || mount_layers(layers, store, err) < 0 ||
+        (tree = open_cover(layers, store, err)) < 0)
         return -1;
-    if (chdir(layers->store) < 0 || statfs(".", &fs) < 0)
+    if (fchdir(tree) < 0 || statfs(".", &fs) < 0)
         return err_sys(err, "%s", layers->store);
     if (fs.f_type != OVERLAYFS_SUPER_MAGIC)
-        return err_set(err, ERR_SYSTEM, "%s was replaced", layers->store);
+        return err_set(err, ERR_SYSTEM, "%s: the mount of the layers is not there", layers->store);
     return chroot(".") < 0 ? err_sys(err, "chroot") : 0;
 }
