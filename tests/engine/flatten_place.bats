@@ -258,3 +258,23 @@ fails_reading() {
     kill -KILL "$FB_WALKER"
     fails_reading "the process that reads the layers is gone"
 }
+
+@test "place: a process that walks and dies before it is asked is an error, also while the daemon imports the layer" {
+    local status=0
+    local -a children=()
+    FB_HOST=unix://$FB_DIR/docker.sock flatten_spawn --quiet "$ODD" docker-daemon:fb-out:1
+    until [ "${#children[@]}" -eq 2 ]; do
+        kill -0 "$FB_FLATTEN_PID"
+        read -r -a children <"/proc/$FB_FLATTEN_PID/task/$FB_FLATTEN_PID/children" || true
+    done
+    kill -STOP "${children[0]}" # the reader, which waits for the source
+    wait_for walker_found
+    kill -KILL "$FB_WALKER"
+    wait_for grep -q zombie "/proc/$FB_WALKER/status"
+    kill -CONT "${children[0]}"
+    wait_for test ! -e "/proc/$FB_FLATTEN_PID/exe"
+    wait "$FB_FLATTEN_PID" || status=$?
+    [ "$status" -eq 3 ]
+    expect_match "cannot send: Broken pipe" "$(cat "$FB_DIR/spawned.log")"
+    expect_nothing_left
+}

@@ -138,8 +138,18 @@ int daemon_import_finish(struct daemon_import *i, struct digest *id, struct err 
     return -1;
 }
 
+/* While the pipe is read, the thread waits for a layer whose end never comes. */
+static bool is_read(const struct daemon_import *i)
+{
+    struct pollfd p = {.fd = i->out, .events = POLLOUT};
+
+    return poll(&p, 1, 0) < 0 || !(p.revents & POLLERR);
+}
+
 void daemon_import_explain(struct daemon_import *i, struct err *err)
 {
+    if (is_read(i))
+        return; /* another pipe or socket broke */
     wait_for_end(i);
     if (i->failure.kind != ERR_NONE)
         *err = i->failure;

@@ -28,7 +28,7 @@ int daemon_import_pipe(const struct daemon_import *i);
  */
 int daemon_import_finish(struct daemon_import *i, struct digest *id, struct err *err) must_check;
 
-/* Replaces *err by the reason why the pipe is not read any more. For an error of writing to it. */
+/* Replaces *err by the reason why the pipe is not read any more; leaves it if the pipe is read. */
 void daemon_import_explain(struct daemon_import *i, struct err *err);
 
 /* The comment of such an image. */
