@@ -118,7 +118,8 @@ kills() { echo "kill -KILL $(cat "$FB_DIR/docker.pid")"; }
 daemon_again() {
     wait_for pid_gone "$(cat "$FB_DIR/docker.pid")"
     fb_reap
-    rm "$FB_DIR/docker.pid"
+    # dockerd would wait for a containerd that still ends, instead of starting one.
+    rm -f "$FB_DIR/docker.pid" "$FB_DIR/exec/containerd/containerd.pid"
     docker_spawn "$(ls "$FB_DIR/docker/image")"
     daemon_await dockerd "$FB_DOCKERD_PID" "$FB_DIR/dockerd.log" docker_cli version
 }
