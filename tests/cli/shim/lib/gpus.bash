@@ -38,7 +38,7 @@ config() {
 { "ociVersion": "1.0.2", "root": { "path": "rootfs" },
   "process": { "user": { "uid": 1234, "gid": 1234 }, "env": ["PATH=/bin"], "cwd": "/", "args": ["sh"] },
   "mounts": [ { "destination": "/proc", "type": "proc", "source": "proc" },
-    { "destination": "/dev", "type": "tmpfs", "source": "tmpfs" } ],
+    { "destination": "/dev", "type": "tmpfs", "source": "tmpfs", "options": [ "nosuid", "mode=755" ] } ],
   "linux": { "resources": { "devices": [ { "allow": false, "access": "rwm" } ] } } }
 END
 }
