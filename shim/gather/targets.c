@@ -1,6 +1,6 @@
 #include "shim/gather/targets.h"
 
-#include "base/path.h"
+#include "shim/gather/target_index.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -14,7 +14,7 @@ enum { MOST_LINKS = 40 };
 /* A walk: where it is, without links, and the rest of the path. */
 struct walk {
     int root;
-    const struct targets *earlier;
+    const struct target_index *earlier;
     struct buf at; /* "/proc/sys"; "" is the root */
     struct buf rest;
     int links;
@@ -33,44 +33,6 @@ static bool has_parents(const char *path)
 {
     for (; (path = strstr(path, "..")) != NULL; path += 2)
         if (path[2] == '\0' || path[2] == '/')
-            return true;
-    return false;
-}
-
-/* ---- earlier mounts ---- */
-
-/* Returns the index of the mount that holds what is in the directory of `path`: of those whose
- * mount points are above it the nearest, and of these the last; or TARGET_ROOT. */
-static size_t holder_of(const struct targets *earlier, const char *path)
-{
-    size_t found = TARGET_ROOT, best = 0;
-
-    for (size_t i = 0; i < earlier->count; i++) {
-        const char *point = earlier->list[i].path;
-        if (strcmp(point, path) == 0 || !path_is_beneath(path, point) || strlen(point) < best)
-            continue;
-        found = i;
-        best = strlen(point);
-    }
-    return found;
-}
-
-/* Returns true if the root's links are not seen there. */
-static bool is_hidden(const struct targets *earlier, const char *path)
-{
-    for (size_t i = 0; i < earlier->count; i++)
-        if (earlier->list[i].content != TARGET_OF_ROOT &&
-            path_is_beneath(path, earlier->list[i].path))
-            return true;
-    return false;
-}
-
-static bool is_in_foreign(const struct targets *earlier, const char *path)
-{
-    for (size_t i = 0; i < earlier->count; i++)
-        if (earlier->list[i].content == TARGET_FOREIGN &&
-            strcmp(path, earlier->list[i].path) != 0 &&
-            path_is_beneath(path, earlier->list[i].path))
             return true;
     return false;
 }
@@ -106,8 +68,10 @@ static size_t parent_of(const struct buf *at)
 /* Looks at the component that the walk came to. */
 static void walk_look(struct walk *w, size_t before)
 {
-    w->foreign = w->foreign || is_in_foreign(w->earlier, w->at.data);
-    if (!is_hidden(w->earlier, w->at.data))
+    const struct target_above above = target_index_above(w->earlier, w->at.data);
+
+    w->foreign = w->foreign || above.foreign;
+    if (!above.hidden)
         walk_follow_link(w, before);
 }
 
@@ -158,7 +122,7 @@ static enum target_content content_of(const struct spec_mount *mount)
     return TARGET_FOREIGN;
 }
 
-static int find_target(const struct spec_mount *mount, int root, const struct targets *earlier,
+static int find_target(const struct spec_mount *mount, int root, const struct target_index *earlier,
                        struct arena *arena, struct target *out, struct err *err)
 {
     const char *written = json_text(json_get(mount->entry, "destination"));
@@ -166,8 +130,9 @@ static int find_target(const struct spec_mount *mount, int root, const struct ta
 
     *out = (struct target){.path = mount->destination, .content = content_of(mount)};
     if (leads_straight(root, written)) {
-        out->foreign = is_in_foreign(earlier, out->path);
-        out->within = holder_of(earlier, out->path);
+        const struct target_above above = target_index_above(earlier, out->path);
+        out->foreign = above.foreign;
+        out->within = above.within;
         return 0;
     }
     buf_puts(&w.at, "");
@@ -182,7 +147,7 @@ static int find_target(const struct spec_mount *mount, int root, const struct ta
     buf_free(&w.rest);
     if (!out->path)
         return err_nomem(err);
-    out->within = holder_of(earlier, out->path);
+    out->within = target_index_above(earlier, out->path).within;
     return 0;
 }
 
@@ -196,12 +161,19 @@ int targets_root(const struct spec *spec, int bundle)
 int targets_find(const struct spec *spec, int root, struct arena *arena, struct targets *out,
                  struct err *err)
 {
+    struct target_index index;
+
     *out =
         (struct targets){.list = arena_alloc(arena, (spec->mount_count + 1) * sizeof(*out->list))};
     if (!out->list)
         return err_nomem(err);
-    for (; out->count < spec->mount_count; out->count++)
-        if (find_target(&spec->list[out->count], root, out, arena, &out->list[out->count], err) < 0)
+    if (target_index_init(&index, spec->mount_count, arena, err) < 0)
+        return -1;
+    for (; out->count < spec->mount_count; out->count++) {
+        struct target *target = &out->list[out->count];
+        if (find_target(&spec->list[out->count], root, &index, arena, target, err) < 0)
             return -1;
+        target_index_add(&index, target, out->count);
+    }
     return 0;
 }

@@ -35,7 +35,7 @@ docker_hostile_image() {
 docker_volumes() {
     local name
     for name in named kept; do docker_cli volume create "$name"; done
-    docker_cli volume create -o type=none -o o=bind -o device=/etc sly
+    docker_cli volume create -o type=none -o o=bind -o "device=$(guard_secret)" sly
     docker_cli volume create -o type=none -o o=bind -o device="$HOMES/1001" own
     docker_cli volume create -o type=tmpfs -o device=tmpfs memory
     mkdir -p "$FB_DIR/upper" "$FB_DIR/work"
@@ -72,7 +72,7 @@ podman_major() { podman_cli version --format '{{.Client.Version}}' | cut -d . -f
 podman_volumes() {
     podman_cli volume create named
     podman_cli volume create kept
-    podman_cli volume create -o type=none -o o=bind -o device=/etc sly
+    podman_cli volume create -o type=none -o o=bind -o "device=$(guard_secret)" sly
     podman_cli volume create -o type=tmpfs -o device=tmpfs memory
     echo secret | podman_cli secret create token -
 }

@@ -113,8 +113,8 @@ refuses() {
 }
 
 @test "docker: a volume that is a bind of /etc is refused" {
-    docker_cli volume create --driver local -o type=none -o o=bind -o device=/etc sly >/dev/null
-    refuses "/etc is not allowed" -v sly:/x
+    docker_cli volume create --driver local -o type=none -o o=bind -o "device=$(guard_secret)" sly >/dev/null
+    refuses "/secret is not allowed" -v sly:/x
     docker_cli volume rm sly >/dev/null
 }
 
@@ -129,10 +129,10 @@ refuses() {
 }
 
 @test "docker: volumes of other containers and mounts with options are judged by what they show" {
-    docker_cli volume create --driver local -o type=none -o o=bind -o device=/etc sly >/dev/null
+    docker_cli volume create --driver local -o type=none -o o=bind -o "device=$(guard_secret)" sly >/dev/null
     docker_cli create --name first -v sly:/x -v "$FB_SRV/data:/data" "$FB_IMAGE" >/dev/null
-    refuses "/etc is not allowed" --volumes-from first
-    refuses "/etc is not allowed" --mount "type=volume,source=new,target=/x,volume-opt=type=none,volume-opt=o=bind,volume-opt=device=/etc"
+    refuses "/secret is not allowed" --volumes-from first
+    refuses "/secret is not allowed" --mount "type=volume,source=new,target=/x,volume-opt=type=none,volume-opt=o=bind,volume-opt=device=$(guard_secret)"
     refuses "/etc is not allowed" --mount "type=bind,source=/etc,target=/x,readonly,bind-nonrecursive"
     refuses "nothing may be mounted over /dev" --mount type=tmpfs,target=/dev/x
     refuses "/etc is not allowed" -v /etc:/x:z
@@ -147,7 +147,7 @@ refuses() {
 }
 
 @test "docker: its own state is refused, and mounts for another container are not visible" {
-    docker_cli volume create --driver local -o type=none -o o=bind -o device=/etc sly >/dev/null
+    docker_cli volume create --driver local -o type=none -o o=bind -o "device=$(guard_secret)" sly >/dev/null
     docker_cli run --detach --runtime=runc --network=none --name holder -v sly:/x "$FB_IMAGE" sleep 600 >/dev/null
     refuses "docker/volumes is an engine's own state" -v "$FB_DIR/docker/volumes:/v"
     refuses "docker/containers is an engine's own state" -v "$FB_DIR/docker/containers:/v"

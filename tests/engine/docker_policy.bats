@@ -99,8 +99,8 @@ refuses() {
     refuses 'is not allowed' -v "$FB_SRV/home:/x"
     refuses 'nothing may be mounted over /proc' --tmpfs /proc/self/attr
     refuses 'nothing may be mounted over /dev' -v "$FB_SRV/home/1001:/dev/x"
-    docker_cli volume create --driver local -o type=none -o o=bind -o device=/etc sly >/dev/null
-    refuses "/etc is not allowed" -v sly:/x
+    docker_cli volume create --driver local -o type=none -o o=bind -o "device=$(guard_secret)" sly >/dev/null
+    refuses "/secret is not allowed" -v sly:/x
     docker_cli volume rm sly >/dev/null
 }
 
@@ -109,7 +109,8 @@ refuses() {
     other=$(docker_run --detach --user 1001:1001 --ipc=shareable --name other "$FB_IMAGE" sleep 600)
     dir=$FB_DIR/docker/containers/$other
     refuses "$other/hosts is not allowed.*belongs to another container" -v "$dir/hosts:/etc/hosts"
-    refuses "$other/mounts/shm is not allowed" -v "$dir/mounts/shm:/dev/shm"
+    refuses "nothing may be mounted over /dev" -v "$dir/mounts/shm:/dev/shm"
+    refuses "$other/mounts/shm is not allowed" -v "$dir/mounts/shm:/x"
     refuses "$other/config.v2.json is not allowed" -v "$dir/config.v2.json:/etc/hosts"
     refuses "$other is not allowed" -v "$dir:/x"
     refuses "containers is not allowed" -v "$FB_DIR/docker/containers:/x"

@@ -92,8 +92,8 @@ END
 
 @test "podman: under the preset every kind of mount is judged by what it shows" {
     preset ", { \"path\": \"$FB_DIR/podman/volumes\", \"access\": \"allow\", \"require_access\": false }"
-    podman_cli volume create --opt type=none --opt o=bind --opt device=/etc sly >/dev/null
-    refuses "/etc is not allowed" --user 1001 -v sly:/x
+    podman_cli volume create --opt type=none --opt o=bind --opt "device=$(guard_secret)" sly >/dev/null
+    refuses "/secret is not allowed" --user 1001 -v sly:/x
     podman_run --name first --user 1001 -v "$FB_SRV/data:/data" "$FB_IMAGE" true
     run podman_run --rm --user 1001 --volumes-from first "$FB_IMAGE" cat /data/imagenet/hello
     expect_status 0

@@ -12,6 +12,14 @@ srv_make() {
     echo "secret text" >"$FB_SRV/data/secret/hello"
 }
 
+# Prints a directory of root that no rule allows. It is none of the host's, as an engine may change what it mounts for
+# a volume (podman gives it to the container's user) and, where an unmount fails, remove what is in it.
+guard_secret() {
+    mkdir -p "$FB_DIR/secret"
+    echo secret >"$FB_DIR/secret/file"
+    echo "$FB_DIR/secret"
+}
+
 # policy_write: writes stdin as the policy, owned by root and not writable by others.
 policy_write() {
     [ -z "$FB_REFUSED" ] || return 0
