@@ -92,8 +92,10 @@ struct target_above target_index_above(const struct target_index *index, const c
         if (!place->path)
             continue;
         above.hidden = above.hidden || place->hides;
-        if (is_whole(&p))
+        if (is_whole(&p)) {
+            above.covers = place->foreign;
             continue;
+        }
         above.within = place->last;
         above.foreign = above.foreign || place->foreign;
     } while (prefix_next(index, &p));

@@ -18,6 +18,7 @@ struct target_index {
 struct target_above {
     size_t within; /* the number of the mount that holds the path's directory, or TARGET_ROOT */
     bool foreign;  /* a mount above the path has foreign content */
+    bool covers;   /* a mount on the path has foreign content */
     bool hidden;   /* a mount on the path or above it hides what the root has there */
 };
 

@@ -132,6 +132,7 @@ static int find_target(const struct spec_mount *mount, int root, const struct ta
     if (leads_straight(root, written)) {
         const struct target_above above = target_index_above(earlier, out->path);
         out->foreign = above.foreign;
+        out->covers = above.covers;
         out->within = above.within;
         return 0;
     }
@@ -147,7 +148,9 @@ static int find_target(const struct spec_mount *mount, int root, const struct ta
     buf_free(&w.rest);
     if (!out->path)
         return err_nomem(err);
-    out->within = target_index_above(earlier, out->path).within;
+    const struct target_above above = target_index_above(earlier, out->path);
+    out->covers = above.covers;
+    out->within = above.within;
     return 0;
 }
 

@@ -20,6 +20,6 @@ test_begin() {
 @test "podman without root: each variant is allowed or refused as the table says, and leaves nothing" {
     export -f worker_podman as_worker within
     export FB_USER FB_UID BATTERY_DIRECTORIES="/run/flatbed $FB_DIR/rootless"
-    battery_run rootless 0 worker_podman run --rm --cidfile '{id}' '{arguments}' '{after}'
+    BATTERY_PARALLEL=1 battery_run rootless 0 worker_podman run --rm --cidfile '{id}' '{arguments}' '{after}'
     expect_equal "$(worker_podman ps --all --quiet)" ""
 }

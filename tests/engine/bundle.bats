@@ -120,6 +120,15 @@ never_root() {
     sed -i 's/"uid":0/"uid":1001/' F
     run shim exec -pF "$ID"
     expect_output 1001
+    run shim exec --cgroup=.. -pF "$ID"
+    expect_status 1
+    expect_match "leave out --cgroup"
+    for id in .. . '' "../state"; do
+        run shim delete --force "$id"
+        expect_status 1
+        expect_match "is not a container id"
+    done
+    [ -d "$FB_DIR/state/$ID" ]
     within crun --root "$FB_DIR/state" delete --force "$ID"
 }
 

@@ -171,3 +171,29 @@ makes_nothing() {
 @test "runc: a target that a read-only source does not have is refused" { makes_nothing runc; }
 
 @test "crun: a target that a read-only source does not have is refused, and not made there" { makes_nothing crun; }
+
+copies_nothing() {
+    local bundle target
+    guard "$1"
+    for target in /mnt /mnt/sub; do
+        bundle=$(nested "copy${target//\//-}" 'ls /mnt' "$HOME_DIR" /mnt)
+        bundle_edit "$bundle" --arg t "$target" \
+            '.mounts += [{destination: $t, type: "tmpfs", source: "tmpfs", options: ["nosuid", "tmpcopyup"]}]'
+        run shim run --bundle "$bundle" "$ID"
+        expect_status 1
+        expect_match "tmpfs on $target: tmpcopyup would copy what is mounted there"
+        bundle_edit "$bundle" '.mounts[-1].options = ["nosuid"]'
+        run shim run --bundle "$bundle" "$ID"
+        expect_status 0
+    done
+    bundle=$(nested apart 'ls /var/hello' "$HOME_DIR" /mnt)
+    mkdir -p "$bundle/rootfs/var"
+    echo hello >"$bundle/rootfs/var/hello"
+    bundle_edit "$bundle" '.mounts += [{destination: "/var", type: "tmpfs", source: "tmpfs", options: ["nosuid", "tmpcopyup"]}]'
+    run shim run --bundle "$bundle" "$ID"
+    expect_status 0
+}
+
+@test "runc: what a user mounts is not copied into a tmpfs" { copies_nothing runc; }
+
+@test "crun: what a user mounts is not copied into a tmpfs" { copies_nothing crun; }

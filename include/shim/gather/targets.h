@@ -23,6 +23,7 @@ struct target {
     const char *path; /* clean and absolute, without links */
     enum target_content content;
     bool foreign;  /* the way leads through a mount with foreign content */
+    bool covers;   /* an earlier mount on the path has foreign content */
     size_t within; /* the index of the mount that holds the mount point, or TARGET_ROOT */
 };
 

@@ -14,6 +14,7 @@ struct call {
     const char *config;  /* crun's --config; NULL: config.json of the bundle */
     const char *id;      /* the container, for create, run, restore, exec and delete */
     const char *process; /* exec's --process; NULL: the command is in argv */
+    const char *cgroup;  /* exec's --cgroup; NULL: the container's */
     const char *log;     /* NULL: none */
     const char *log_format;
     const char *root;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /*
- * True for a path with "..", and for one without any name. Both runtimes take it for a place in the
+ * True for a path with "..", and for one without any name, an empty one included. Both runtimes take it for a place in the
  * hierarchy, or for SLICE:PREFIX:NAME of systemd.
  */
 static bool is_of_others(const char *path)
@@ -69,7 +69,7 @@ int plan_add_cgroup(struct planner *p)
     const struct policy_place *place;
     const char *judge;
 
-    if (!path || !*path) /* the runtime names a cgroup after the container */
+    if (!path) /* the runtime names a cgroup after the container */
         return 0;
     if (!is_of_others(path))
         return judge_parent(p, path);

@@ -57,6 +57,9 @@ static void store(struct reader *r, const struct option *o, const char *value)
     case FIELD_HELP: /* `--help=false` takes it back */
         call->help = !*value;
         break;
+    case FIELD_CGROUP:
+        call->cgroup = value;
+        break;
     case FIELD_CGROUPS:
         call->no_cgroup = strcmp(value, "disabled") == 0;
         break;
@@ -377,15 +380,16 @@ static void read_delete(struct reader *r, bool crun)
     r->out->rejected = rejected;
 }
 
-/*
- * runc refuses other names. crun before 1.21 takes them for paths, by which a container has many
- * names.
- */
+bool grammar_id_is_path(const char *id)
+{
+    return !*id || strchr(id, '/') || strcmp(id, ".") == 0 || strcmp(id, "..") == 0;
+}
+
 static void check_id(struct reader *r)
 {
     const char *id = r->out->call.id;
 
-    if (id && (!*id || strchr(id, '/') || strcmp(id, ".") == 0 || strcmp(id, "..") == 0))
+    if (id && grammar_id_is_path(id))
         reject(r, "not a container id", id);
 }
 

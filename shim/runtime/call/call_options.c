@@ -35,7 +35,7 @@
 
 #define EXEC_OPTIONS                                                                               \
     {"process", "p", VALUE, FIELD_PROCESS, 0}, {"apparmor", "", VALUE, FIELD_OTHER, 0},            \
-        {"cap", "c", VALUE, FIELD_OTHER, 0}, {"cgroup", "", VALUE, FIELD_OTHER, 0},                \
+        {"cap", "c", VALUE, FIELD_OTHER, 0}, {"cgroup", "", VALUE, FIELD_CGROUP, 0},               \
         {"console-socket", "", VALUE, FIELD_OTHER, 0}, {"cwd", "", VALUE, FIELD_OTHER, 0},         \
         {"env", "e", VALUE, FIELD_OTHER, 0}, {"pid-file", "", VALUE, FIELD_OTHER, 0},              \
         {"preserve-fds", "", VALUE, FIELD_OTHER, 0}, {"process-label", "", VALUE, FIELD_OTHER, 0}, \

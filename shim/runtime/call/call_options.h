@@ -11,6 +11,7 @@ enum field {
     FIELD_LOG_FORMAT,
     FIELD_ROOT,
     FIELD_HELP,
+    FIELD_CGROUP,
     FIELD_CGROUPS
 };
 

@@ -216,6 +216,8 @@ int call_read(int argc, char *const argv[], enum lowlevel_flavor flavor, struct 
     if (all.count == 0 || (doubtful && flavor != FLAVOR_UNKNOWN))
         return err_set(err, ERR_USAGE, "cannot read this command line (%s)%s", all.refused.reason,
                        advice(&all.refused.call));
+    if (call_deletes(out) && grammar_id_is_path(out->id))
+        return err_set(err, ERR_USAGE, "'%s' is not a container id", out->id);
     if (!doubtful && (!judged || !apart))
         return CALL_CLEAR;
     if (flavor == FLAVOR_UNKNOWN)

@@ -240,6 +240,16 @@ static int hand_on_command(const struct json *state, struct err *err)
                    "process as a file: write exec --process FILE ID, or use the engine's exec");
 }
 
+/* crun runs a process in any cgroup, where other rules for devices hold, or none. */
+static int check_cgroup(const struct call *call, const struct json *state, struct err *err)
+{
+    if (!call->cgroup || !exec_rules_enforced(json_get(state, "rules")))
+        return 0;
+    return err_set(err, ERR_POLICY,
+                   "the policy's security holds for an exec in this container, which stays in the "
+                   "container's cgroup: leave out --cgroup");
+}
+
 int exec_edit(const struct call *call, int *copy, struct err *err)
 {
     _cleanup_json_ struct json_doc *doc = state_load(call->root, call->id, err);
@@ -252,6 +262,8 @@ int exec_edit(const struct call *call, int *copy, struct err *err)
         err_set(err, ERR_FORMAT, "not an object");
     if (!json_is(state, JSON_OBJECT))
         return err_wrap(err, "the rules for exec in this container cannot be read");
+    if (check_cgroup(call, state, err) < 0)
+        return -1;
     return call->process ? hand_on_process(call->process, state, copy, err)
                          : hand_on_command(state, err);
 }

@@ -155,12 +155,31 @@ static int add_root(struct nested *n, int root)
                             n->err);
 }
 
+/* ---- copies ---- */
+
+/* runc copies what is below the target, as root, and follows links that a user puts there. */
+static int check_copy(const struct nested *n, size_t i)
+{
+    const struct target *target = &n->targets.list[i];
+    const struct spec_mount *mount = &n->spec->list[i];
+
+    if (mount->bind || !(target->foreign || target->covers) ||
+        !spec_has_option(mount->options, "tmpcopyup"))
+        return 0;
+    return err_set(n->err, ERR_POLICY,
+                   "the %s on %s: tmpcopyup would copy what is mounted there, as root, while its "
+                   "owner can change it: use notmpcopyup (podman's --tmpfs %s:notmpcopyup)",
+                   mount->type ? mount->type : "mount", mount->destination, mount->destination);
+}
+
 /* ---- all of it ---- */
 
 static int secure_mount(struct nested *n, size_t i, int root)
 {
     const struct target *target = &n->targets.list[i];
 
+    if (check_copy(n, i) < 0)
+        return -1;
     if (!target->foreign)
         return 0;
     if (target->within != TARGET_ROOT && n->spec->list[target->within].bind &&

@@ -178,7 +178,7 @@ END
 }
 
 @test "options that contradict --all-images are refused" {
-    fails 2 "an archive or a layout" -a some:image out.tar
+    fails 2 "an archive or a layout" -a docker-daemon:some:image out.tar
     fails 2 "an archive or a layout" -a docker://localhost:1/some/image out.tar
     fails 2 "without the name" -a "docker-archive:$IMAGES/several.tar:one:v1" out.tar
     fails 2 "keep their names" -a "$IMAGES/several.tar" docker-archive:out.tar:x:1

@@ -68,11 +68,12 @@ battery_run() {
         "${BATTERY_PARALLEL:-4}" bash -c '"$@"' bash "$@"
 }
 
-# battery_mounts PID…: prints the mounts of these processes' namespaces below $FB_DIR and flatbed's own.
+# battery_mounts PID…: prints the mounts of these processes' namespaces below $FB_DIR and flatbed's own. dockerd keeps
+# one of the host's network once a container has used that.
 battery_mounts() {
     local pid
     for pid; do
-        awk -v dir="$FB_DIR" 'index($5, dir) == 1 || index($5, "/run/flatbed") == 1 { print $5 }' "/proc/$pid/mountinfo"
+        awk -v dir="$FB_DIR" '$5 ~ "/netns/default$" { next } index($5, dir) == 1 || index($5, "/run/flatbed") == 1 { print $5 }' "/proc/$pid/mountinfo"
     done | sort
 }
 

@@ -22,8 +22,9 @@ struct nested_options {
 /*
  * Checks the mounts of config.json as the low-level runtime will get it; `spec` is a view of `doc`.
  * ERR_POLICY for a target that a read-only bind mount above it does not have (crun would make it in
- * the source), and, with `links`, for one behind a symbolic link of such a mount. Sets *changed if
- * it put in the hook, or put in another one.
+ * the source), for a copy of what another mount shows ("tmpcopyup"), and, with `links`, for one
+ * behind a symbolic link of such a mount. Sets *changed if it put in the hook, or put in another
+ * one.
  */
 int nested_secure(const struct spec *spec, struct json_doc *doc,
                   const struct nested_options *options, struct arena *arena, bool *changed,
