@@ -190,6 +190,7 @@ def measure(way, original):
         if child.returncode:
             raise Failure(said[-500:])
         way.rows.append((wall, usage.ru_utime + usage.ru_stime + daemon_cpu() - daemon, watch.peak / 1e6))
+        print("%6.1f s  %s" % (wall, way.name), file=sys.stderr)
         way.loss = way.loss or judge(way, original, out)
     except Failure as failure:
         way.failure = failure
