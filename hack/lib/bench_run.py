@@ -82,4 +82,5 @@ def main():
                                                for column in zip(*rows)]))
 
 
-main()
+if __name__ == "__main__":
+    main()
