@@ -66,6 +66,8 @@ test_end() { expect_equal "$(ls -A "$FB_DIR/tmp")" ""; }
 
 @test "podman's store: --all-images keeps the names, and replaces no other image" {
     podman_cli save --quiet --multi-image-archive --output "$FB_DIR/out/two.tar" "$FB_LAYERS" "$FB_IMAGE" 2>/dev/null
+    # Another test's image, read in place, has another ID and would be in the way.
+    podman_cli rmi --force "$FB_LAYERS-flat" >/dev/null 2>&1 || true
     run storage_flatten -q --all-images "$FB_DIR/out/two.tar" containers-storage:
     expect_status 0
     expect_equal "$(podman_run --rm "$FB_LAYERS-flat")" "$FB_RUNS"

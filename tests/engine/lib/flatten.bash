@@ -100,6 +100,8 @@ killed_loading() {
 # shellcheck disable=SC2154 # output and lines are set by run
 loads_all() {
     docker_cli save --output "$FB_DIR/out/all.tar" "$FB_LAYERS" "$FB_IMAGE"
+    # Another test's image, read in place, has another ID and would be in the way.
+    docker_cli rmi --force "$FB_LAYERS-flat" >/dev/null 2>&1 || true
     run flatten --quiet --verify --all-images "$FB_DIR/out/all.tar" docker-daemon:
     expect_status 0
     rm "$FB_DIR/out/all.tar"
