@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * True for a path with "..", and for one without any name, an empty one included. Both runtimes take it for a place in the
- * hierarchy, or for SLICE:PREFIX:NAME of systemd.
+ * True for a path with "..", and for one without any name, an empty one included. Both runtimes
+ * take it for a place in the hierarchy, or for SLICE:PREFIX:NAME of systemd.
  */
 static bool is_of_others(const char *path)
 {
