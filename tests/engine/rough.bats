@@ -128,7 +128,8 @@ inner() {
     wait_for grep -q "imagenet text" "$FB_DIR/two.log"
     run cat "$FB_DIR/two.log"
     expect_output $'site text\nimagenet text'
-    run shim exec "$ID" sh -c 'echo $LOGS $DATA'
+    jq '.process | .args = ["sh", "-c", "echo $LOGS $DATA"] | .env |= map(select(startswith("PATH=")))' "$bundle/config.json" >"$FB_DIR/process.json"
+    run shim exec --process "$FB_DIR/process.json" "$ID"
     shim kill "$ID" KILL
     wait_for shim_is "$ID" stopped
     shim delete "$ID"
