@@ -194,6 +194,6 @@ os.execv(sys.argv[1], sys.argv[1:])' "$FLATTEN" -q "$IMAGES/old.tar" oci:out:v1 
     wait "$pid" || true
     cat nices
     [ "$(wc -l <nices)" -eq 1 ]
-    grep -qE '^ *[0-9]+ 5$' nices
+    grep -qE "^ *[0-9]+ $(($(nice) + 5))\$" nices
     [ "$(awk '{ print $1 }' nices)" -gt 3 ]
 }
