@@ -462,14 +462,12 @@ static void report_one(const char *path, const struct record *a, const struct re
  * Reports a path that only one of the images has. Returns 1, or 0 for the root: engines make it
  * themselves and ignore its entry, so an image without one has the same tree.
  */
-static size_t report_lone(const struct listing *l, const struct record *a, const struct record *b,
+static size_t report_lone(const struct listing *l, const struct record *r, bool second,
                           listing_difference *report, void *ctx)
 {
-    const char *path = a ? a->path : b->path;
-
-    if (!*path && !l->lone_root)
+    if (!*r->path && !l->lone_root)
         return 0;
-    report_one(path, a, b, report, ctx);
+    report_one(r->path, second ? NULL : r, second ? r : NULL, report, ctx);
     return 1;
 }
 
@@ -484,9 +482,9 @@ size_t listing_compare(const struct listing *a, const struct listing *b, listing
                                     : strcmp(a->records[i].path, b->records[j].path);
 
         if (order < 0) {
-            differing += report_lone(a, &a->records[i++], NULL, report, ctx);
+            differing += report_lone(a, &a->records[i++], false, report, ctx);
         } else if (order > 0) {
-            differing += report_lone(a, NULL, &b->records[j++], report, ctx);
+            differing += report_lone(a, &b->records[j++], true, report, ctx);
         } else {
             const struct record *x = &a->records[i++], *y = &b->records[j++];
             if (same_record(x, y))

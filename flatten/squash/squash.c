@@ -240,10 +240,12 @@ static int write_checked(struct image *image, const struct squash_options *optio
 
     if (!verifier)
         return -1;
-    if (options->files.count > 0 &&
-        !(unpacker = unpacker_new(image, options->merged.kept, &options->files,
-                                  unpacker_threads(options->compress.threads), err)))
-        return -1;
+    if (options->files.count > 0) {
+        unpacker = unpacker_new(image, options->merged.kept, &options->files,
+                                unpacker_threads(options->compress.threads), err);
+        if (!unpacker)
+            return -1;
+    }
     if (write_all(image, options, &checks, sink, out, err) < 0) {
         verifier_explain(verifier, err);
         return -1;

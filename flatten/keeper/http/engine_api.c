@@ -213,7 +213,9 @@ struct json_doc *engine_ask(struct engine_request *r, const char *path, long *st
     r->take = take_text;
     r->ctx = &text;
     r->quick = true;
-    if (engine_send(r, path, status, err) < 0)
+    int rc = engine_send(r, path, status, err);
+    r->ctx = NULL;
+    if (rc < 0)
         return NULL;
     struct json_doc *doc = json_parse(text.len ? text.data : "", text.len, &options, err);
     if (!doc)

@@ -54,6 +54,7 @@ static int run(const struct reference *store, const char *const words[], const c
         return -1;
     c->argv = w.words;
     int status = child_run(c, &said, err);
+    c->argv = NULL;
     if (status < 0)
         return explain_start(err);
     return status == 0 ? 0 : explain_status(status, &said, err);

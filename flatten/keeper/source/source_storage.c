@@ -29,7 +29,9 @@ static int choose_name(const char *asked, const struct json *facts, char **out, 
         return -1;
     for (size_t i = 0; i < json_count(tags) && !found; i++) {
         const char *tag = json_text(json_at(tags, i));
-        size_t len = tag ? strlen(tag) : 0, end = strlen(tagged);
+        if (!tag)
+            continue;
+        size_t len = strlen(tag), end = strlen(tagged);
         bool ends = len >= end && strcmp(tag + len - end, tagged) == 0;
         if (ends && (len == end || tag[len - end - 1] == '/'))
             found = tag;
