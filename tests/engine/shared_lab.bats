@@ -1,0 +1,68 @@
+#!/usr/bin/env bats
+# README's policy with the preset shared-lab: ways to root of the host that need no mount, no capability and no device.
+
+bats_require_minimum_version 1.5.0
+
+load lib/frame
+frame docker battery
+
+file_require() { require_tool python3 jq crun runc; }
+
+policy() { battery_policy; }
+
+test_begin() { battery_files; }
+
+# setgid_made WHERE: prints the group of the program WHERE if it is setgid, as a user of the host would execute it.
+setgid_made() { [ ! -g "$1" ] || stat --format %g "$1"; }
+
+# makes_setgid GROUP ARGS…: a container with these arguments makes a setgid program in the home of its user.
+makes_setgid() {
+    local group=$1
+    shift
+    rm -f "$HOMES/1001/program"
+    # shellcheck disable=SC2016  # for the container's shell
+    run docker_run --rm -v "$HOMES/1001:/x" "$@" "$FB_IMAGE" /bin/sh -c \
+        'busybox cp /bin/busybox /x/program && busybox chgrp "$0" /x/program && chmod 2755 /x/program' "$group"
+    run setgid_made "$HOMES/1001/program"
+    expect_equal "$output" ''
+}
+
+@test "docker: no container makes a setgid program of a privileged group in its user's home" {
+    makes_setgid 42 --user 1001:1001 --group-add 42
+    makes_setgid 6 --user 1001:1001 --group-add 6
+    makes_setgid 42 --user 1001:42
+}
+
+@test "docker: an exec makes no setgid program of a privileged group in its user's home" {
+    rm -f "$HOMES/1001/program"
+    docker_cli run --runtime=flatbed --network=none --detach --user 1001:1001 -v "$HOMES/1001:/x" --name held "$FB_IMAGE" sleep 3600 >/dev/null
+    run docker_cli exec --user 1001:42 held /bin/sh -c \
+        'busybox cp /bin/busybox /x/program && chmod 2755 /x/program'
+    run setgid_made "$HOMES/1001/program"
+    expect_equal "$output" ''
+}
+
+@test "docker: a node in an image does not open the console of the host" {
+    mkdir -p "$FB_DIR/console"
+    cp -a "$FB_DIR/rootfs/." "$FB_DIR/console"
+    mknod --mode=0666 "$FB_DIR/console/tty" c 5 1
+    tar -C "$FB_DIR/console" -c . | docker_cli import - fb-console:1 >/dev/null
+    run docker_run --rm --user 1001:1001 fb-console:1 /bin/sh -c ': </tty && echo opened'
+    expect_no_match opened
+}
+
+# bundle_refused LOW FILTER: flatbed-runtime refuses the config.json, for the paths of the host's system.
+bundle_refused() {
+    jq -n --slurpfile policy <(sed 's#^ *//.*##; s# //.*##' "$FB_POLICY") --arg low "$1" \
+        '$policy[0] + {runtime: {paths: [$low]}}' >"$FB_DIR/policy-$1.json"
+    chmod 0644 "$FB_DIR/policy-$1.json"
+    battery_bundle_base
+    run battery_bundle "$1" "$FB_DIR/id" "$2"
+    expect_failure
+    expect_match system_paths
+}
+
+@test "runc: a masked root does not keep the container from /proc/sys, and is refused" {
+    bundle_refused runc '.linux.maskedPaths = ["/"] | .linux.readonlyPaths = []'
+    bundle_refused runc '.linux.maskedPaths = ["/proc/kcore"] | .linux.readonlyPaths = ["/"]'
+}
