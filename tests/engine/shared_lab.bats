@@ -10,6 +10,16 @@ file_require() { require_tool python3 jq crun runc; }
 
 policy() { battery_policy; }
 
+# crun needs a host that is not hybrid. nvidia-ctk is not installed: a script stands for it.
+file_ready() {
+    mkdir -p "$FB_DIR/toolkit"
+    printf '#!/bin/sh\necho "$@" >>%s/hooked\n' "$FB_DIR" >"$FB_DIR/toolkit/nvidia-ctk"
+    chmod 0755 "$FB_DIR/toolkit/nvidia-ctk"
+    ln -s /proc/self "$FB_DIR/rootfs/self"
+    ln -s /sys "$FB_DIR/rootfs/system"
+    namespace_hold "mount -t overlay -o lowerdir=$FB_DIR/toolkit:/usr/bin none /usr/bin;"
+}
+
 test_begin() { battery_files; }
 
 # setgid_made WHERE: prints the group of the program WHERE if it is setgid, as a user of the host would execute it.
@@ -51,7 +61,7 @@ makes_setgid() {
     expect_no_match opened
 }
 
-# bundle_refused LOW FILTER: flatbed-runtime refuses the config.json, for the paths of the host's system.
+# bundle_refused LOW FILTER TELLS: flatbed-runtime refuses the config.json, and says why.
 bundle_refused() {
     jq -n --slurpfile policy <(sed 's#^ *//.*##; s# //.*##' "$FB_POLICY") --arg low "$1" \
         '$policy[0] + {runtime: {paths: [$low]}}' >"$FB_DIR/policy-$1.json"
@@ -59,10 +69,27 @@ bundle_refused() {
     battery_bundle_base
     run battery_bundle "$1" "$FB_DIR/id" "$2"
     expect_failure
-    expect_match system_paths
+    expect_match "$3"
 }
 
 @test "runc: a masked root does not keep the container from /proc/sys, and is refused" {
-    bundle_refused runc '.linux.maskedPaths = ["/"] | .linux.readonlyPaths = []'
-    bundle_refused runc '.linux.maskedPaths = ["/proc/kcore"] | .linux.readonlyPaths = ["/"]'
+    bundle_refused runc '.linux.maskedPaths = ["/"] | .linux.readonlyPaths = []' 'flatbed: .*system_paths'
+}
+
+@test "runc: a read-only root does not keep the container from /proc/sys, and is refused" {
+    bundle_refused runc '.linux.readonlyPaths = ["/"]' 'flatbed: .*system_paths'
+}
+
+@test "crun: a volume is not mounted over /proc by a link in the image" {
+    bundle_refused crun '.annotations["flatbed.cache"] = "torch:rw:/self"' 'flatbed: '
+}
+
+@test "runc: a volume is not mounted over /sys by a link in the image" {
+    bundle_refused runc '.annotations["flatbed.cache"] = "torch:rw:/system/fs"' 'flatbed: '
+}
+
+@test "a hook of the toolkit with arguments that a user chose is refused" {
+    bundle_refused runc '.hooks.createContainer = [{path: "/usr/bin/nvidia-ctk",
+        args: ["nvidia-ctk", "hook", "chmod", "--mode", "777", "--path", "/self"]}]' 'flatbed: .*hooks'
+    expect_equal "$(cat "$FB_DIR/hooked" 2>/dev/null)" ''
 }
