@@ -301,8 +301,11 @@ static bool is_own_root(struct gather *g, int root, const char *path)
     return walk_safely(g, path, &walked) && engine_stores_root(&g->engine, real);
 }
 
-/* Looks at the root as at the source of a mount. A root that is not there is left to the low-level
- * runtime. */
+/*
+ * Looks at the root as at the source of a mount. It is exposed as well if users can write to it:
+ * the low-level runtime makes directories and mounts there by path, as root. A root that is not
+ * there is left to the low-level runtime.
+ */
 static int gather_root(struct gather *g, struct bind_wish *wish)
 {
     struct bind_source *s = &g->out->sources[g->spec->mount_count];
@@ -313,7 +316,10 @@ static int gather_root(struct gather *g, struct bind_wish *wish)
     if (fd < 0 || trust_rootless() || is_own_root(g, fd, path))
         return 0;
     g->out->root = s;
-    return gather_source(g, &root, s, wish);
+    if (gather_source(g, &root, s, wish) < 0)
+        return -1;
+    s->exposed = s->exposed || fstat(fd, &st) < 0 || !trust_closed(&st);
+    return 0;
 }
 
 /* ---- all of them ---- */
@@ -321,6 +327,7 @@ static int gather_root(struct gather *g, struct bind_wish *wish)
 static int gather_sources(struct gather *g, struct bind_wish *wishes)
 {
     if (gather_root(g, &wishes[g->spec->mount_count]) < 0)
+    struct stat st;
         return -1;
     bool any = g->out->root;
     for (size_t i = 0; i < g->spec->mount_count; i++) {

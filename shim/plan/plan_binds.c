@@ -421,7 +421,9 @@ static int judge_root_source(struct planner *p, struct plan_op *op)
         return deny_opaque(p, op, &r);
     if (is_state(op, &r) || s->exposed)
         return plan_decide(p, op, PLAN_DENIED, place,
-                           s->exposed ? "users can replace a directory above %s"
+                           s->exposed ? "users can change %s, or replace a directory above it, "
+                                        "while the container is made: use a directory that only "
+                                        "root can write"
                                       : "%s is an engine's own state",
                            s->path);
     if (r.access == BIND_RO && !(json_is(read_only, JSON_BOOL) && read_only->boolean))

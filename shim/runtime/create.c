@@ -87,6 +87,7 @@ static int secure_nested(struct edit *e, bool *changed, struct err *err)
     const struct policy *policy = e->judgement.policy;
     const struct nested_options options = {.bundle = e->bundle.dirfd,
                                            .links = policy->binds.targets_deny.count != 0,
+                                           .open_root = e->judgement.binds.root != NULL,
                                            .restoring = strcmp(e->call->command, "restore") == 0};
     struct spec *after = arena_alloc(&e->arena, sizeof(*after));
 

@@ -162,14 +162,22 @@ static int check_copy(const struct nested *n, size_t i)
 {
     const struct target *target = &n->targets.list[i];
     const struct spec_mount *mount = &n->spec->list[i];
+    const char *type = mount->type ? mount->type : "mount";
 
-    if (mount->bind || !(target->foreign || target->covers) ||
-        !spec_has_option(mount->options, "tmpcopyup"))
+    if (mount->bind || !spec_has_option(mount->options, "tmpcopyup"))
         return 0;
-    return err_set(n->err, ERR_POLICY,
-                   "the %s on %s: tmpcopyup would copy what is mounted there, as root, while its "
-                   "owner can change it: use notmpcopyup (podman's --tmpfs %s:notmpcopyup)",
-                   mount->type ? mount->type : "mount", mount->destination, mount->destination);
+    if (target->foreign || target->covers)
+        return err_set(n->err, ERR_POLICY,
+                       "the %s on %s: tmpcopyup would copy what is mounted there, as root, while "
+                       "its owner can change it: use notmpcopyup (podman's --tmpfs %s:notmpcopyup)",
+                       type, mount->destination, mount->destination);
+    if (n->options->open_root)
+        return err_set(n->err, ERR_POLICY,
+                       "the %s on %s: tmpcopyup would copy a directory of the container's root, as "
+                       "root, while users can change it: use notmpcopyup (podman's --tmpfs "
+                       "%s:notmpcopyup, and --read-only-tmpfs=false with --read-only)",
+                       type, mount->destination, mount->destination);
+    return 0;
 }
 
 /* ---- all of it ---- */
@@ -180,7 +188,7 @@ static int secure_mount(struct nested *n, size_t i, int root)
 
     if (check_copy(n, i) < 0)
         return -1;
-    if (!target->foreign)
+    if (!target->foreign && !n->options->open_root)
         return 0;
     if (target->within != TARGET_ROOT && n->spec->list[target->within].bind &&
         check_holder(n, i) < 0)
@@ -189,7 +197,7 @@ static int secure_mount(struct nested *n, size_t i, int root)
         return 0;
     if (n->options->restoring)
         return err_set(n->err, ERR_POLICY,
-                       "binds.targets_deny: the mount on %s lies below another mount: such a "
+                       "binds.targets_deny: users can change what is above the mount on %s: such a "
                        "checkpoint cannot be restored",
                        n->spec->list[i].destination);
     if (!n->words.count && add_root(n, root) < 0)
@@ -210,7 +218,7 @@ int nested_secure(const struct spec *spec, struct json_doc *doc,
     if (targets_find(spec, root, arena, &n.targets, err) < 0)
         return -1;
     for (size_t i = 0; i < spec->mount_count; i++) {
-        if (n.targets.list[i].foreign && !n.table.list &&
+        if ((n.targets.list[i].foreign || options->open_root) && !n.table.list &&
             mount_table_read(arena, &n.table, err) < 0)
             return -1;
         if (secure_mount(&n, i, root) < 0)
