@@ -125,6 +125,25 @@ static int find_origin(struct gather *g, const struct spec_mount *mount, int fd,
     return 0;
 }
 
+/* Says why a source could not be opened, by errno. */
+static void explain_unopened(const struct gather *g, const char *path, struct err *out)
+{
+    bool missing = errno == ENOENT, magic = errno == ELOOP;
+
+    err_sys(out, "it cannot be looked at");
+    if (missing && *path == '/')
+        err_set(out, ERR_POLICY, "it does not exist on this host: make it first");
+    else if (missing)
+        err_set(out, ERR_POLICY,
+                "it is not an absolute path, and the bundle %s, where it is looked for, does not "
+                "have it: write an absolute path",
+                g->bundle_path);
+    else if (magic)
+        err_set(out, ERR_POLICY,
+                "it cannot be looked at, as it leads through a link of /proc or too many links: "
+                "name the place itself");
+}
+
 /* Looks at one source; `wish` gets its descriptor, which the caller closes. */
 static int gather_source(struct gather *g, const struct spec_mount *mount, struct bind_source *s,
                          struct bind_wish *wish)
@@ -139,14 +158,7 @@ static int gather_source(struct gather *g, const struct spec_mount *mount, struc
         path = binds_unpinned(path);
     }
     if (open_source(g, path, wish, s) < 0) {
-        bool missing = errno == ENOENT, magic = errno == ELOOP;
-        err_sys(&why, "it cannot be looked at");
-        if (missing)
-            err_set(&why, ERR_POLICY, "it does not exist on this host: make it first");
-        if (magic)
-            err_set(&why, ERR_POLICY,
-                    "it cannot be looked at, as it leads through a link of /proc or too many "
-                    "links: name the place itself");
+        explain_unopened(g, path, &why);
         return set_problem(g, s, why.msg);
     }
     const char *where = wish->settled ? path : NULL;
@@ -312,6 +324,7 @@ static int gather_root(struct gather *g, struct bind_wish *wish)
     const char *path = json_text(json_path(g->spec->root, "root", "path", NULL));
     const struct spec_mount root = {.destination = "/", .source = path, .bind = true};
     _cleanup_fd_ int fd = targets_root(g->spec, g->bundle);
+    struct stat st;
 
     if (fd < 0 || trust_rootless() || is_own_root(g, fd, path))
         return 0;
@@ -327,7 +340,6 @@ static int gather_root(struct gather *g, struct bind_wish *wish)
 static int gather_sources(struct gather *g, struct bind_wish *wishes)
 {
     if (gather_root(g, &wishes[g->spec->mount_count]) < 0)
-    struct stat st;
         return -1;
     bool any = g->out->root;
     for (size_t i = 0; i < g->spec->mount_count; i++) {
