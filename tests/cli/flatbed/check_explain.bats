@@ -154,6 +154,28 @@ whole() { sed -i 's/"security": {.*}/"security": { "preset": "shared-lab" }/' "$
     matches "policy.json:6:[0-9]+: warning: .*\[source-writable\]"
 }
 
+@test "check: a runc that makes directories through swapped links is named with its version" {
+    whole
+    sed -i "s|/bin/sh|$DIR/runc|" "$DIR/policy.json"
+    for version in 1.1.13 1.1.5+ds1 1.2.0-rc.2; do
+        printf '#!/bin/sh\necho "runc version %s"\necho spec: 1.0.2-dev\n' "$version" >"$DIR/runc"
+        chmod 0755 "$DIR/runc"
+        check "$DIR/policy.json"
+        exits 0
+        matches "policy.json:3:[0-9]+: warning: $DIR/runc is runc ${version//+/.}: .*CVE-2024-45310.*update it to 1.1.14.*\[runtime-follows-links\]"
+    done
+    for version in "runc version 1.1.14" "runc version 1.2.0" "crun version 1.1.5"; do
+        printf '#!/bin/sh\necho "%s"\n' "$version" >"$DIR/runc"
+        check --strict "$DIR/policy.json"
+        exits 0
+        has_not runtime-follows-links
+    done
+    printf '#!/bin/sh\necho "runc version 1.1.13"\n' >"$DIR/runc"
+    printf '{ "version": 1, "runtime": { "paths": ["%s"] } }\n' "$DIR/runc" >"$DIR/policy.json"
+    check "$DIR/policy.json"
+    has_not runtime-follows-links
+}
+
 @test "check: a policy that judges half is told what else users can do" {
     local rule
     check "$DIR/policy.json"
