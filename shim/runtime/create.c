@@ -1,5 +1,7 @@
 #include "shim/runtime/create.h"
 
+#include "shim/apply/apply.h"
+#include "shim/apply/nested.h"
 #include "shim/audit/audit.h"
 #include "shim/host/trust.h"
 #include "shim/oci/bundle.h"
@@ -7,9 +9,7 @@
 #include "shim/plan/judge.h"
 #include "shim/prepare/volumes.h"
 #include "shim/restack/restack.h"
-#include "shim/runtime/apply/apply.h"
 #include "shim/runtime/exec/state.h"
-#include "shim/runtime/nested/nested.h"
 
 #include <string.h>
 

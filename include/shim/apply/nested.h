@@ -9,8 +9,8 @@
  * the container's table of mounts with the places where they should be before the container's
  * process starts.
  */
-#ifndef SHIM_RUNTIME_NESTED_H
-#define SHIM_RUNTIME_NESTED_H
+#ifndef SHIM_NESTED_H
+#define SHIM_NESTED_H
 
 #include "shim/oci/spec.h"
 
@@ -31,14 +31,5 @@ struct nested_options {
 int nested_secure(const struct spec *spec, struct json_doc *doc,
                   const struct nested_options *options, struct arena *arena, bool *changed,
                   struct err *err) must_check;
-
-/* Returns true for the command line of the hook. Pure. */
-bool nested_is_hook(int argc, char *const argv[]);
-
-/*
- * Runs the hook, in the container's mount namespace: ERR_POLICY if a mount is not where it should
- * be.
- */
-int nested_check(int argc, char *const argv[], struct err *err) must_check;
 
 #endif

@@ -1,5 +1,5 @@
+#include "shim/apply/apply_parts.h"
 #include "shim/privilege/capability.h"
-#include "shim/runtime/apply/apply_parts.h"
 
 #include <string.h>
 

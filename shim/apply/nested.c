@@ -1,10 +1,10 @@
-#include "shim/runtime/nested/nested.h"
+#include "shim/apply/nested.h"
 
 #include "base/path.h"
+#include "shim/apply/nested_hook.h"
 #include "shim/gather/bind_name.h"
 #include "shim/gather/targets.h"
 #include "shim/host/fd_path.h"
-#include "shim/runtime/nested/nested_hook.h"
 
 #include <fcntl.h>
 #include <linux/openat2.h>

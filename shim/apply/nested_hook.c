@@ -1,4 +1,4 @@
-#include "shim/runtime/nested/nested_hook.h"
+#include "shim/apply/nested_hook.h"
 
 #include "base/cleanup.h"
 
