@@ -283,6 +283,46 @@ whole() { sed -i 's/"security": {.*}/"security": { "preset": "shared-lab" }/' "$
     matches "^skipped +variable +SITE"
 }
 
+# below SOURCE TARGET [OPTION]: a container with the user's $DIR/srv on /mnt, and this mount.
+below() {
+    config "$(mount_of "$DIR/srv" /mnt), { \"destination\": \"$2\", \"type\": \"$([ -z "${3-}" ] && echo bind || echo tmpfs)\", \"source\": \"$1\", \"options\": [\"${3-bind}\"] }"
+}
+
+@test "explain: mounts that a hook compares are shown, and those that are refused below others" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root"
+    sed -i 's|"default": "deny", "rules"|"default": "deny", "targets_deny": ["/proc"], "rules"|; s|"access": "ro" }|"access": "allow" }|' "$DIR/policy.json"
+    below "$DIR/srv/data" /mnt/site
+    explain
+    exits 0
+    matches "^checked +place +/mnt/site +$DIR/srv/data → /mnt/site .* policy .*a hook compares the mounts"
+    matches '^allowed: .*, 1 checked$'
+    explain --json
+    jq -r '.operations[] | select(.verdict == "checked") | .value' <<<"$output" | grep -qE '^[0-9]+:[0-9]+:/.*/srv/data$'
+    ln -s /etc "$DIR/srv/link"
+    below "$DIR/srv/data" /mnt/link/x
+    explain
+    exits 1
+    matches '^denied +place +/mnt/link/x .*there is a symbolic link in what is mounted on /mnt'
+    matches '^refused: .*1 denied'
+    run "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$DIR/bundle" c1
+    exits 1
+    has "there is a symbolic link in what is mounted on /mnt"
+    below tmpfs /mnt/site tmpcopyup
+    explain
+    exits 1
+    matches '^denied +place +/mnt/site .*tmpcopyup would copy what is mounted there'
+    sed -i 's|"access": "allow" }|"access": "ro" }|' "$DIR/policy.json"
+    below "$DIR/srv/data" /mnt/new
+    explain
+    exits 1
+    matches "^denied +place +/mnt/new .*read-only, and has no 'new'"
+    sed -i 's|"targets_deny": \["/proc"\], ||' "$DIR/policy.json"
+    below "$DIR/srv/data" /mnt/site
+    explain
+    exits 0
+    has_not checked
+}
+
 @test "explain: a source that the runtime rejects is denied, optional or not" {
     [ "$(id -u)" -eq 0 ] || skip "needs root"
     sed -i "s|\"target\": \"/site\",|& \"pool\": \"$DIR/gone\", \"optional\": true,|" "$DIR/policy.json"
