@@ -152,7 +152,7 @@ preset_of() {
     mknod -m 0666 "$FB_DIR/nodes/disk" c 10 229 # /dev/fuse
     tar -C "$FB_DIR/nodes" -c . | podman_cli import - fb-nodes:1 >/dev/null
     echo containers:300000:200000 >"$FB_DIR/subids"
-    # shellcheck disable=SC2016  # for that shell
+    # shellcheck disable=SC2016,SC2034  # for that shell; podman_cli has it
     PODMAN_IN=(unshare --mount --propagation private sh -ec 'for f in uid gid; do mount --bind "$0" /etc/sub$f; done; exec "$@"' "$FB_DIR/subids")
     for low in crun runc; do
         preset_of "$low"
@@ -168,6 +168,7 @@ preset_of() {
     refuses "they are only put in for ids of its own: its user namespace has uids 200000 to 265535" --uidmap 0:200000:65536
     refuses "only put in for ids of its own: its user namespace has [ug]ids" --uidmap 0:300000:1 --uidmap 1:1001:1
     refuses "security.user|security.devices" --uidmap 0:0:65536
+    # shellcheck disable=SC2034
     PODMAN_IN=()
     refuses "they are only put in for ids of its own" --uidmap 0:300000:65536 --gidmap 0:300000:65536
     podman_cli rmi fb-nodes:1 >/dev/null

@@ -257,6 +257,7 @@ END
     config data/none
     create
     refused "the mount of data/none on /x: it is not an absolute path, and the bundle $BUNDLE, .*: write an absolute path"
+    # shellcheck disable=SC2154  # set by bats' run
     [[ "$stderr" != *"make it first"* ]]
 }
 
