@@ -286,6 +286,8 @@ whole() { sed -i 's/"security": {.*}/"security": { "preset": "shared-lab" }/' "$
 # below SOURCE TARGET [OPTION]: a container with the user's $DIR/srv on /mnt, and this mount.
 below() {
     config "$(mount_of "$DIR/srv" /mnt), { \"destination\": \"$2\", \"type\": \"$([ -z "${3-}" ] && echo bind || echo tmpfs)\", \"source\": \"$1\", \"options\": [\"${3-bind}\"] }"
+    mkdir -p "$DIR/bundle/rootfs"
+    sed -i 's|"ociVersion": "1.0.2",|& "root": { "path": "rootfs" },|' "$DIR/bundle/config.json"
 }
 
 @test "explain: mounts that a hook compares are shown, and those that are refused below others" {

@@ -28,7 +28,7 @@ load lib/binds
     with_root linked
     refused "$DIR/secret is not allowed"
     with_root "$DIR/home/alice/overlay/$id/merged"
-    refused "users can replace a directory above"
+    refused "users can change .*, or replace a directory above it"
     with_root "$DIR/srv/root"
     refused "may only be used read-only"
     with_root "$DIR/srv/root" true

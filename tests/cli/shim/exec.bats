@@ -166,7 +166,7 @@ becomes() {
     [[ $output == *"the option '--proc=$DIR/process.json' is not known"*"write exec --process FILE ID"* ]]
     run shim --root "$DIR/root" exec -dp "$DIR/process.json" c1
     [ "$status" -eq 1 ]
-    [[ $output == *"'-dp' is not known"*"as in: exec --detach --process FILE ID"* ]]
+    [[ $output == *"'-dp' is not known"*"write exec --process FILE ID"* ]]
 }
 
 @test "an exec loses a dropped capability that would make it root" {
