@@ -157,6 +157,24 @@ static int add_root(struct nested *n, int root)
                             n->err);
 }
 
+/*
+ * What was judged is the destination as it is written, or where its links led at that time. In a
+ * root that users change, the links may be others now: none is followed.
+ */
+static int check_links(const struct nested *n, size_t i)
+{
+    const char *destination = n->spec->list[i].destination;
+
+    if (!n->options->open_root || !n->options->links ||
+        strcmp(n->targets.list[i].path, destination) == 0)
+        return 0;
+    return err_set(
+        n->err, ERR_POLICY,
+        "binds.targets_deny: the mount on %s: there is a symbolic link on the way in the "
+        "container's root, which users can change: name the place itself",
+        destination);
+}
+
 /* ---- copies ---- */
 
 /* runc copies what is below the target, as root, and follows links that a user puts there. */
@@ -194,7 +212,7 @@ static int look_at_mount(struct nested *n, size_t i, int root, struct nested_mou
 {
     const struct target *target = &n->targets.list[i];
 
-    if (check_copy(n, i) < 0)
+    if (check_copy(n, i) < 0 || check_links(n, i) < 0)
         return -1;
     if (!is_changeable(n, i))
         return 0;

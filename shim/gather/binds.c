@@ -28,6 +28,7 @@ struct gather {
     const char *bundle_path;
     struct mount_table table;
     struct engine_directories engine;
+    bool own_map;                      /* the container maps ids, all of them its own */
     struct source_directory directory; /* the directory of the last source */
     struct cdi cdi;
     struct arena *arena;
@@ -169,7 +170,8 @@ static int gather_source(struct gather *g, const struct spec_mount *mount, struc
     binds_find_state(&g->engine, s);
     s->own = engine_mounts(&g->engine, s->found) && engine_mounts(&g->engine, s->path);
     /* A rootless engine's directories are its user's, who chooses the policy as well. */
-    s->open = s->own && s->exposed && !trust_rootless();
+    s->open = s->own && s->exposed && !trust_rootless() &&
+              !(g->own_map && bind_ids_alone(s->found, &g->spec->uid_map));
     s->own = s->own && !s->open;
     s->init = !s->exposed && binds_is_init(s->path);
     s->unsteady = binds_is_unsteady(&g->engine, s->found);
@@ -354,6 +356,19 @@ static int gather_sources(struct gather *g, struct bind_wish *wishes)
     return gather_access(g, wishes, g->spec->mount_count + 1);
 }
 
+static int find_own_map(struct gather *g)
+{
+    const char *other = NULL;
+
+    if (!g->spec->uid_map.count || g->spec->joins_user_namespace || !g->facts->process.known ||
+        g->facts->process.uid == 0)
+        return 0;
+    if (bind_ids_judge(g->spec, g->facts, g->arena, &other, g->err) < 0)
+        return -1;
+    g->own_map = !other;
+    return 0;
+}
+
 int binds_gather(const struct policy *policy, const struct spec *spec, const struct facts *facts,
                  int bundle, struct arena *arena, struct bind_facts *out, struct err *err)
 {
@@ -378,7 +393,7 @@ int binds_gather(const struct policy *policy, const struct spec *spec, const str
     if (mount_table_read(arena, &g.table, err) < 0 ||
         engine_directories_find(spec, bundle_path, facts->values.value[VAR_CONTAINER], arena,
                                 &g.engine, err) < 0 ||
-        place_rules(&g) < 0)
+        place_rules(&g) < 0 || find_own_map(&g) < 0)
         return -1;
     for (size_t i = 0; i <= spec->mount_count; i++)
         wishes[i].fd = -1;

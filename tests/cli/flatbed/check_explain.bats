@@ -157,23 +157,14 @@ whole() { sed -i 's/"security": {.*}/"security": { "preset": "shared-lab" }/' "$
 @test "check: a runc that makes directories through swapped links is named with its version" {
     whole
     sed -i "s|/bin/sh|$DIR/runc|" "$DIR/policy.json"
-    for version in 1.1.13 1.1.5+ds1 1.2.0-rc.2; do
-        printf '#!/bin/sh\necho "runc version %s"\necho spec: 1.0.2-dev\n' "$version" >"$DIR/runc"
-        chmod 0755 "$DIR/runc"
-        check "$DIR/policy.json"
-        exits 0
-        matches "policy.json:3:[0-9]+: warning: $DIR/runc is runc ${version//+/.}: .*CVE-2024-45310.*update it to 1.1.14.*\[runtime-follows-links\]"
-    done
-    for version in "runc version 1.1.14" "runc version 1.2.0" "crun version 1.1.5"; do
-        printf '#!/bin/sh\necho "%s"\n' "$version" >"$DIR/runc"
-        check --strict "$DIR/policy.json"
-        exits 0
-        has_not runtime-follows-links
-    done
-    printf '#!/bin/sh\necho "runc version 1.1.13"\n' >"$DIR/runc"
-    printf '{ "version": 1, "runtime": { "paths": ["%s"] } }\n' "$DIR/runc" >"$DIR/policy.json"
+    printf '#!/bin/sh\necho "runc version 1.1.13"\necho spec: 1.0.2-dev\n' >"$DIR/runc"
+    chmod 0755 "$DIR/runc"
     check "$DIR/policy.json"
-    has_not runtime-follows-links
+    exits 0
+    matches "policy.json:3:[0-9]+: warning: $DIR/runc is runc 1.1.13: .*CVE-2024-45310.*update it to 1.1.14.*\[runtime-follows-links\]"
+    sed -i 's/1.1.13/1.1.14/' "$DIR/runc"
+    check --strict "$DIR/policy.json"
+    exits 0
 }
 
 @test "check: a policy that judges half is told what else users can do" {
@@ -283,10 +274,10 @@ whole() { sed -i 's/"security": {.*}/"security": { "preset": "shared-lab" }/' "$
     matches "^skipped +variable +SITE"
 }
 
-# below SOURCE TARGET [OPTION]: a container with the user's $DIR/srv on /mnt, and this mount.
+# below SOURCE TARGET: a container with the user's $DIR/srv on /mnt, and this mount.
 below() {
-    config "$(mount_of "$DIR/srv" /mnt), { \"destination\": \"$2\", \"type\": \"$([ -z "${3-}" ] && echo bind || echo tmpfs)\", \"source\": \"$1\", \"options\": [\"${3-bind}\"] }"
     mkdir -p "$DIR/bundle/rootfs"
+    config "$(mount_of "$DIR/srv" /mnt) $(mount_of "$1" "$2")"
     sed -i 's|"ociVersion": "1.0.2",|& "root": { "path": "rootfs" },|' "$DIR/bundle/config.json"
 }
 
@@ -305,24 +296,14 @@ below() {
     explain
     exits 1
     matches '^denied +place +/mnt/link/x .*there is a symbolic link in what is mounted on /mnt'
-    matches '^refused: .*1 denied'
     run "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$DIR/bundle" c1
     exits 1
     has "there is a symbolic link in what is mounted on /mnt"
-    below tmpfs /mnt/site tmpcopyup
-    explain
-    exits 1
-    matches '^denied +place +/mnt/site .*tmpcopyup would copy what is mounted there'
     sed -i 's|"access": "allow" }|"access": "ro" }|' "$DIR/policy.json"
     below "$DIR/srv/data" /mnt/new
     explain
     exits 1
     matches "^denied +place +/mnt/new .*read-only, and has no 'new'"
-    sed -i 's|"targets_deny": \["/proc"\], ||' "$DIR/policy.json"
-    below "$DIR/srv/data" /mnt/site
-    explain
-    exits 0
-    has_not checked
 }
 
 @test "explain: a source that the runtime rejects is denied, optional or not" {
