@@ -146,7 +146,7 @@ preset_of() {
 }
 
 @test "podman: under the preset a container with mapped ids gets the rules for devices that podman leaves out" {
-    local low script='for node in /disk /dev/null; do : <$node && echo "$node opens"; done; cat /proc/self/uid_map'
+    local low script='for node in /disk /dev/null; do (: <$node) && echo "$node opens"; done; cat /proc/self/uid_map'
     mkdir -p "$FB_DIR/nodes/etc"
     cp -a "$FB_DIR/rootfs/." "$FB_DIR/nodes/"
     mknod -m 0666 "$FB_DIR/nodes/disk" c 10 229 # /dev/fuse
