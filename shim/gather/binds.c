@@ -358,14 +358,12 @@ static int gather_sources(struct gather *g, struct bind_wish *wishes)
 
 static int find_own_map(struct gather *g)
 {
-    const char *other = NULL;
-
     if (!g->spec->uid_map.count || g->spec->joins_user_namespace || !g->facts->process.known ||
         g->facts->process.uid == 0)
         return 0;
-    if (bind_ids_judge(g->spec, g->facts, g->arena, &other, g->err) < 0)
+    if (bind_ids_judge(g->spec, g->facts, g->arena, &g->out->other_ids, g->err) < 0)
         return -1;
-    g->own_map = !other;
+    g->own_map = !g->out->other_ids;
     return 0;
 }
 

@@ -165,12 +165,12 @@ preset_of() {
         expect_match "/dev/null opens"
         expect_match " 0 +3[0-9]{5} "
     done
-    refuses "they are only put in for ids of its own: its user namespace has uids 200000 to 265535" --uidmap 0:200000:65536
-    refuses "only put in for ids of its own: its user namespace has [ug]ids" --uidmap 0:300000:1 --uidmap 1:1001:1
+    refuses "its user namespace has uids 200000 to 265535 of this host" --uidmap 0:200000:65536
+    refuses "its user namespace has [ug]ids 1001 to 1001 of this host" --uidmap 0:300000:1 --uidmap 1:1001:1
     refuses "security.user|security.devices" --uidmap 0:0:65536
     # shellcheck disable=SC2034
     PODMAN_IN=()
-    refuses "they are only put in for ids of its own" --uidmap 0:300000:65536 --gidmap 0:300000:65536
+    refuses "its user namespace has uids 300000 to 365535 of this host" --uidmap 0:300000:65536 --gidmap 0:300000:65536
     podman_cli rmi fb-nodes:1 >/dev/null
 }
 

@@ -311,8 +311,8 @@ static bool only_makes_nodes(const struct json *rule)
 }
 
 /*
- * Where ids are mapped podman writes no rules for devices, and crun then forbids none: nodes in
- * images open. The rules that podman writes for other containers are put in.
+ * Where ids are mapped podman writes no rules for devices, and leaves it to the low-level runtime
+ * what nodes in images can be opened. The rules that podman writes for other containers are put in.
  */
 static int put_rules(struct planner *p)
 {
