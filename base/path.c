@@ -64,6 +64,14 @@ bool path_is_clean_absolute(const char *path)
     }
 }
 
+bool path_has_parents(const char *path)
+{
+    for (; (path = strstr(path, "..")) != NULL; path += 2)
+        if (path[2] == '\0' || path[2] == '/')
+            return true;
+    return false;
+}
+
 char *path_parent(const char *path, const char **name)
 {
     const char *slash = strrchr(path, '/');

@@ -28,6 +28,9 @@ bool path_component_valid(const char *name, size_t len);
 /* Returns true if path starts with '/' and is in clean form ("/" itself included). */
 bool path_is_clean_absolute(const char *path);
 
+/* Returns true if a component is "..", or ends with "..": such a path may lead out of its text. */
+bool path_has_parents(const char *path);
+
 /*
  * Returns true if `path` is `dir` or lies beneath it, by components: "/srv/data2" is not beneath
  * "/srv/data". Both are clean and of the same kind (absolute or relative); "/" holds everything.

@@ -1,5 +1,6 @@
 #include "shim/gather/targets.h"
 
+#include "base/path.h"
 #include "shim/gather/target_index.h"
 
 #include <fcntl.h>
@@ -27,14 +28,6 @@ static int open_in(int root, const char *path, int flags, unsigned resolve)
                            .resolve = resolve | RESOLVE_IN_ROOT};
 
     return (int)syscall(SYS_openat2, root, *path ? path : ".", &how, sizeof(how));
-}
-
-static bool has_parents(const char *path)
-{
-    for (; (path = strstr(path, "..")) != NULL; path += 2)
-        if (path[2] == '\0' || path[2] == '/')
-            return true;
-    return false;
 }
 
 /* ---- the walk ---- */
@@ -101,7 +94,7 @@ static bool walk_component(struct walk *w)
 /* Returns true if the root has no link on the way, so that the path leads where it says. */
 static bool leads_straight(int root, const char *path)
 {
-    if (has_parents(path))
+    if (path_has_parents(path))
         return false;
     _cleanup_fd_ int fd = root < 0 ? -1 : open_in(root, path, 0, RESOLVE_NO_SYMLINKS);
     return fd >= 0 || root < 0 || errno != ELOOP;

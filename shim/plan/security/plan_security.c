@@ -149,7 +149,11 @@ static int judge_namespaces(struct planner *p)
 
 /* ---- what of /proc and /sys is the host's ---- */
 
-/* True if the path, or a directory above it, is in that list of the container. */
+/*
+ * True if the path, or a directory of /proc above it, is in that list of the container. The
+ * low-level runtimes leave out what they do not find, as behind a "..", and a mount on "/" stays
+ * behind the root that the container's process has already.
+ */
 static bool is_covered(const struct spec *spec, const char *list, const char *path)
 {
     const struct json *paths = json_path(spec->root, "linux", list, NULL);
@@ -158,9 +162,11 @@ static bool is_covered(const struct spec *spec, const char *list, const char *pa
     for (size_t i = 0; i < json_count(paths); i++) {
         const char *text = json_text(json_at(paths, i));
         _cleanup_buf_ struct buf clean = BUF_INIT;
+        if (!text || *text != '/' || path_has_parents(text))
+            continue;
         buf_putc(&clean, '/');
-        if (text && path_clean(text, strlen(text), &clean, &ignored) == 0 &&
-            path_is_beneath(path, clean.data))
+        if (path_clean(text, strlen(text), &clean, &ignored) == 0 &&
+            path_is_beneath(clean.data, "/proc") && path_is_beneath(path, clean.data))
             return true;
     }
     return false;

@@ -148,6 +148,17 @@ static void clean_absolute(void **state)
             fail_msg("'%s' is not clean and absolute", bad[i]);
 }
 
+static void test_parents(void **state)
+{
+    (void)state;
+    assert_true(path_has_parents("/a/../b"));
+    assert_true(path_has_parents("/a/.."));
+    assert_true(path_has_parents(".."));
+    assert_false(path_has_parents("/a/..b/c"));
+    assert_false(path_has_parents("/a/./b"));
+    assert_false(path_has_parents(""));
+}
+
 static void beneath_is_by_components(void **state)
 {
     (void)state;
@@ -185,6 +196,7 @@ static void parent_and_name(void **state)
 UNIT_SUITE(test_path)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parents),
         cmocka_unit_test(cleaning),
         cmocka_unit_test(a_nul_is_refused_wherever_it_is),
         cmocka_unit_test(length_counts_not_the_terminator),

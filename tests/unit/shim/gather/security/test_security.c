@@ -73,6 +73,9 @@ static void test_system_paths(void **state)
           "irq\",\"/proc/bus\"]," MASKED "," ORDINARY_RULES "}",
           NO_FACTS, "from /proc/sys of this host");
     check("\"system_paths\":\"keep\"", "\"linux\":{" ORDINARY_RULES "}", NO_FACTS, NULL);
+    check(deny, "\"linux\":{\"readonlyPaths\":[\"/proc\"]," MASKED "," ORDINARY_RULES "}", NO_FACTS,
+          NULL);
+    check(deny, "\"linux\":{\"maskedPaths\":[\"//proc/.\"]," ORDINARY_RULES "}", NO_FACTS, NULL);
     /* The same file systems in other places, or writable. */
     check(deny,
           "\"mounts\":[{\"destination\":\"/x\",\"type\":\"proc\"}],\"linux\":{" READONLY "," MASKED
@@ -88,6 +91,28 @@ static void test_system_paths(void **state)
           "sys\",\"type\":\"sysfs\",\"options\":[\"ro\"]}],\"linux\":{" READONLY "," MASKED
           "," ORDINARY_RULES "}",
           NO_FACTS, NULL);
+}
+
+/* Paths that low-level runtimes do not cover, or not where the container's process is. */
+static void test_covers_of_nothing(void **state)
+{
+    static const char *const lists[] = {
+        "\"maskedPaths\":[\"/\"]",          "\"maskedPaths\":[\"/.\"]",
+        "\"maskedPaths\":[\"//\"]",         "\"maskedPaths\":[\"/proc/..\"]",
+        "\"maskedPaths\":[\"\"]",           "\"maskedPaths\":[\"proc\"]",
+        "\"maskedPaths\":[\"/x/../proc\"]", "\"maskedPaths\":[\"/sys\"]",
+        "\"maskedPaths\":[\"/proc/x/..\"]",
+    };
+    char spec[1024];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
+        snprintf(spec, sizeof(spec), "\"linux\":{%s," ORDINARY_RULES "}", lists[i]);
+        check("\"system_paths\":\"deny\"", spec, NO_FACTS, "keeps the container from /proc/sys, ");
+    }
+    check("\"system_paths\":\"deny\"",
+          "\"linux\":{\"readonlyPaths\":[\"/\"]," MASKED "," ORDINARY_RULES "}", NO_FACTS,
+          "from /proc/sys, /proc/sysrq-trigger, /proc/irq, /proc/bus of this host");
 }
 
 static void test_namespaces(void **state)
@@ -394,6 +419,7 @@ UNIT_SUITE(test_security)
         cmocka_unit_test(test_privileged),
         cmocka_unit_test(test_root),
         cmocka_unit_test(test_system_paths),
+        cmocka_unit_test(test_covers_of_nothing),
         cmocka_unit_test(test_namespaces),
         cmocka_unit_test(test_devices),
         cmocka_unit_test(test_missing_rules),
