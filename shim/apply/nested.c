@@ -23,6 +23,12 @@ struct nested {
     struct err *err;
 };
 
+/* Returns true if links are refused, and the hook is put in. */
+static bool has_denied(const struct nested *n)
+{
+    return n->options->targets_deny->count != 0;
+}
+
 /* ---- sources ---- */
 
 /* Opens and names the source of a bind mount. Returns its descriptor, or -1. */
@@ -62,7 +68,7 @@ static int check_holder(struct nested *n, size_t i)
     if (source < 0)
         return -1;
     _cleanup_fd_ int fd = (int)syscall(SYS_openat2, source, rest, &how, sizeof(how));
-    if (fd < 0 && errno == ELOOP && n->options->links)
+    if (fd < 0 && errno == ELOOP && has_denied(n))
         return err_set(n->err, ERR_POLICY,
                        "binds.targets_deny: the mount on %s: there is a symbolic link in what is "
                        "mounted on %s, which could lead anywhere: name the place itself",
@@ -165,7 +171,7 @@ static int check_links(const struct nested *n, size_t i)
 {
     const char *destination = n->spec->list[i].destination;
 
-    if (!n->options->open_root || !n->options->links ||
+    if (!n->options->open_root || !has_denied(n) ||
         strcmp(n->targets.list[i].path, destination) == 0)
         return 0;
     return err_set(
@@ -173,6 +179,37 @@ static int check_links(const struct nested *n, size_t i)
         "binds.targets_deny: the mount on %s: there is a symbolic link on the way in the "
         "container's root, which users can change: name the place itself",
         destination);
+}
+
+/* Returns true for a mount of the plan's own, whose target its rules for binds did not judge. */
+static bool is_planned(const struct decision *decision, const char *destination)
+{
+    for (size_t i = 0; i < decision->count; i++) {
+        const struct plan_op *op = decision->list[i].op;
+        const char *target = op->kind == PLAN_MOUNT  ? op->mount.target
+                             : op->kind == PLAN_FILE ? op->file.target
+                                                     : NULL;
+        if (target && strcmp(target, destination) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A volume follows the links of an image as a user's mount does, and by the same rule. */
+static int check_place(const struct nested *n, size_t i)
+{
+    const char *destination = n->spec->list[i].destination, *path = n->targets.list[i].path;
+
+    if (strcmp(path, destination) == 0 || !is_planned(n->options->decision, destination))
+        return 0;
+    const char *denied = policy_denied_target(n->options->targets_deny, path, false);
+    if (!denied)
+        return 0;
+    return err_set(
+        n->err, ERR_POLICY,
+        "binds.targets_deny: the mount on %s: nothing may be mounted over %s, where this "
+        "leads in the container: choose another path in the container",
+        destination, denied);
 }
 
 /* ---- copies ---- */
@@ -212,14 +249,14 @@ static int look_at_mount(struct nested *n, size_t i, int root, struct nested_mou
 {
     const struct target *target = &n->targets.list[i];
 
-    if (check_copy(n, i) < 0 || check_links(n, i) < 0)
+    if (check_place(n, i) < 0 || check_copy(n, i) < 0 || check_links(n, i) < 0)
         return -1;
     if (!is_changeable(n, i))
         return 0;
     if (target->within != TARGET_ROOT && n->spec->list[target->within].bind &&
         check_holder(n, i) < 0)
         return -1;
-    if (!n->options->links)
+    if (!has_denied(n))
         return 0;
     if (n->options->restoring)
         return err_set(n->err, ERR_POLICY,
@@ -247,7 +284,7 @@ static int add_found(struct nested *n, size_t i, int root)
     } else if (rc < 0 && !(n->options->ahead && why->kind == ERR_SYSTEM && why->sys == ENOENT)) {
         return -1;
     }
-    if (found->problem || (n->options->links && is_changeable(n, i)))
+    if (found->problem || (has_denied(n) && is_changeable(n, i)))
         n->out->count++;
     return 0;
 }

@@ -24,18 +24,8 @@ static bool is_engines_place(const struct planner *p, size_t i, const char *targ
 
 const char *plan_denied_target(const struct planner *p, size_t i, const char *target)
 {
-    const struct policy_list *denied = &p->in->policy->binds.targets_deny;
-
-    for (size_t n = 0; n < denied->count; n++) {
-        const char *path = denied->items[n];
-        if (strcmp(path, target) == 0)
-            return path;
-        if (strcmp(path, "/") == 0 || is_engines_place(p, i, target))
-            continue;
-        if (path_is_beneath(target, path) || path_is_beneath(path, target))
-            return path;
-    }
-    return NULL;
+    return policy_denied_target(&p->in->policy->binds.targets_deny, target,
+                                is_engines_place(p, i, target));
 }
 
 /* True for a tmpfs that only root can write, as engines have it on /dev. */

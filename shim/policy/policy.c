@@ -1,6 +1,7 @@
 #include "shim/policy/policy.h"
 
 #include "base/glob.h"
+#include "base/path.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -69,6 +70,19 @@ const struct policy_volume *policy_volume_find(const struct policy *policy, cons
 const struct policy_list *policy_offered_names(const struct policy_volume *volume)
 {
     return volume->names.given ? &volume->names : &volume->presets;
+}
+
+const char *policy_denied_target(const struct policy_list *denied, const char *target, bool exactly)
+{
+    for (size_t i = 0; i < denied->count; i++) {
+        const char *path = denied->items[i];
+        if (strcmp(path, target) == 0)
+            return path;
+        if (!exactly && strcmp(path, "/") != 0 &&
+            (path_is_beneath(target, path) || path_is_beneath(path, target)))
+            return path;
+    }
+    return NULL;
 }
 
 bool policy_offers_name(const struct policy_volume *volume, const char *name)

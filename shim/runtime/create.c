@@ -87,7 +87,8 @@ static int secure_nested(struct edit *e, bool *changed, struct err *err)
     const struct policy *policy = e->judgement.policy;
     struct nested_mounts nested;
     const struct nested_options options = {.bundle = e->bundle.dirfd,
-                                           .links = policy->binds.targets_deny.count != 0,
+                                           .targets_deny = &policy->binds.targets_deny,
+                                           .decision = &e->decision,
                                            .open_root = e->judgement.binds.root != NULL,
                                            .restoring = strcmp(e->call->command, "restore") == 0};
     struct spec *after = arena_alloc(&e->arena, sizeof(*after));
@@ -102,7 +103,9 @@ static int secure_nested(struct edit *e, bool *changed, struct err *err)
     for (size_t i = 0; i < nested.count; i++)
         if (nested.list[i].problem)
             return err_set(err, ERR_POLICY, "%s", nested.list[i].problem);
-    return options.links ? nested_hook_put(after, e->bundle.doc, &nested.words, changed, err) : 0;
+    return options.targets_deny->count
+               ? nested_hook_put(after, e->bundle.doc, &nested.words, changed, err)
+               : 0;
 }
 
 static int apply_and_write(struct edit *e, struct err *err)

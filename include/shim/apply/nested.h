@@ -13,11 +13,15 @@
 #define SHIM_NESTED_H
 
 #include "shim/apply/nested_hook.h"
+#include "shim/plan/decision/decision.h"
 #include "shim/policy/policy.h"
 
 struct nested_options {
-    int bundle;     /* the open directory that relative sources start from */
-    bool links;     /* symbolic links of mounts are refused, and the hook is put in */
+    int bundle; /* the open directory that relative sources start from */
+    /* Of the policy, borrowed: unless it is empty, symbolic links of mounts are refused, and the
+     * hook is put in. */
+    const struct policy_list *targets_deny;
+    const struct decision *decision; /* that was applied: tells volumes; borrowed */
     bool open_root; /* the root is not an engine's: users may own directories in it */
     bool restoring; /* a checkpoint: its mounts are made without hooks */
     bool ahead;     /* sources may be made later: one that is missing is no error */
@@ -43,8 +47,9 @@ bool nested_concerns(const struct policy *policy);
 /*
  * Finds these mounts in config.json as the low-level runtime will get it, with those that are
  * refused: a target that a read-only bind mount above it does not have (crun would make it in the
- * source), a copy of what users can change ("tmpcopyup"), and, with `links`, a target behind a
- * symbolic link of a mount. Texts are in the arena. Fails if a source cannot be looked at.
+ * source), a copy of what users can change ("tmpcopyup"), and, with `targets_deny`, a target behind
+ * a symbolic link of a mount, and a volume that links of the root would have over a path of that
+ * list. Texts are in the arena. Fails if a source cannot be looked at.
  */
 int nested_find(const struct spec *spec, const struct nested_options *options, struct arena *arena,
                 struct nested_mounts *out, struct err *err) must_check;

@@ -340,6 +340,14 @@ const struct policy_volume *policy_volume_find(const struct policy *policy, cons
  */
 const struct policy_list *policy_offered_names(const struct policy_volume *volume);
 
+/*
+ * Returns the path of binds.targets_deny that a mount on `target`, a clean path without links,
+ * would replace, whole or in part; NULL if none. "/" means only itself; with `exactly` each path
+ * does. Pure.
+ */
+const char *policy_denied_target(const struct policy_list *denied, const char *target,
+                                 bool exactly);
+
 /* Returns true if that name of the class may be asked for. */
 bool policy_offers_name(const struct policy_volume *volume, const char *name);
 

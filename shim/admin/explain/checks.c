@@ -62,7 +62,8 @@ int checks_add(struct explanation *e, const struct explain_subject *subject, str
                struct err *err)
 {
     const struct nested_options options = {.bundle = subject->bundle,
-                                           .links = e->policy->binds.targets_deny.count != 0,
+                                           .targets_deny = &e->policy->binds.targets_deny,
+                                           .decision = &e->decision,
                                            .open_root = e->judgement.binds.root != NULL,
                                            .ahead = true};
     struct spec *after = arena_alloc(arena, sizeof(*after));

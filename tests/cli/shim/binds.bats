@@ -295,6 +295,31 @@ END
     refused "the mount of tmpfs on /p/self/attr: nothing may be mounted over /proc, where this leads"
 }
 
+@test "the target of a volume is resolved through the links of the container's root" {
+    local root=$BUNDLE/rootfs word
+    mkdir -p "$root/proc"
+    # The low-level runtime is asked for its features before.
+    printf '#!/bin/sh\n[ "$1" = features ] || cp "%s/config.json" "%s/low.config"\n' "$BUNDLE" "$DIR" >"$DIR/low"
+    ln -s /proc/self "$root/self"
+    ln -s / "$root/top"
+    ln -s proc "$root/work"
+    ln -s /opt "$root/fine"
+    for word in x:/self x:/self/attr x:/top/proc x; do
+        config "$DIR/srv/data" /x '{ "uid": 0, "gid": 0 }' \
+            "\"root\": { \"path\": \"rootfs\" }, \"annotations\": { \"flatbed.data\": \"$word\" },"
+        create
+        refused "on [^ ]*: nothing may be mounted over /proc, where this leads in the container"
+    done
+    for word in x:/fine x:/fine/data; do
+        config "$DIR/srv/data" /x '{ "uid": 0, "gid": 0 }' \
+            "\"root\": { \"path\": \"rootfs\" }, \"annotations\": { \"flatbed.data\": \"$word\" },"
+        create
+        [ "$status" -eq 0 ]
+        [ "$(jq -r '.mounts[2].destination' "$DIR/low.config")" = "${word#x:}" ]
+        rm "$DIR/low.config"
+    done
+}
+
 @test "a relative source starts from the bundle" {
     config ../srv/data
     create
