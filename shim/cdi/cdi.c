@@ -42,12 +42,13 @@ static int add_hook(struct cdi *cdi, const struct json *hook, struct arena *aren
 {
     const struct json *args = json_get(hook, "args");
 
-    if (!json_text(json_get(hook, "path")))
+    if (!json_text(json_get(hook, "path")) || !json_text(json_get(hook, "hookName")))
         return 0;
-    struct cdi_hook h = {.path = copy_text(json_get(hook, "path"), arena),
+    struct cdi_hook h = {.stage = copy_text(json_get(hook, "hookName"), arena),
+                         .path = copy_text(json_get(hook, "path"), arena),
                          .args = arena_alloc(arena, (json_count(args) + 1) * sizeof(*h.args))};
     cdi->hooks = arena_extend(arena, cdi->hooks, cdi->hook_count, sizeof(*cdi->hooks));
-    if (!h.path || !h.args || !cdi->hooks)
+    if (!h.stage || !h.path || !h.args || !cdi->hooks)
         return err_nomem(err);
     for (size_t i = 0; i < json_count(args); i++) {
         if (!json_text(json_at(args, i)))
@@ -110,10 +111,12 @@ static bool same_args(const struct cdi_hook *hook, const struct json *args)
     return true;
 }
 
-bool cdi_has_hook(const struct cdi *cdi, const char *path, const struct json *args)
+bool cdi_has_hook(const struct cdi *cdi, const char *stage, const char *path,
+                  const struct json *args)
 {
     for (size_t i = 0; i < cdi->hook_count; i++)
-        if (strcmp(cdi->hooks[i].path, path) == 0 && same_args(&cdi->hooks[i], args))
+        if (strcmp(cdi->hooks[i].stage, stage) == 0 && strcmp(cdi->hooks[i].path, path) == 0 &&
+            same_args(&cdi->hooks[i], args))
             return true;
     return false;
 }

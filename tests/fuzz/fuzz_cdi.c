@@ -72,7 +72,7 @@ static void check_decoded(const struct json *spec)
         struct json *args = json_list(doc, json_root(doc), "args");
         for (size_t k = 0; k < cdi.hooks[i].arg_count; k++)
             json_append(doc, args, json_string(doc, cdi.hooks[i].args[k]));
-        must(cdi_has_hook(&cdi, cdi.hooks[i].path, args));
+        must(cdi_has_hook(&cdi, cdi.hooks[i].stage, cdi.hooks[i].path, args));
     }
 }
 

@@ -18,7 +18,7 @@ struct cdi_mount {
 
 /* A hook of a specification. */
 struct cdi_hook {
-    const char *path;
+    const char *stage, *path;
     const char **args;
     size_t arg_count;
 };
@@ -44,7 +44,9 @@ int cdi_read(struct cdi *cdi, struct arena *arena, struct err *err) must_check;
 const struct cdi_mount *cdi_find_mount(const struct cdi *cdi, const char *source,
                                        const char *target);
 
-/* Returns true if a specification has a hook with that path and those arguments. Pure. */
-bool cdi_has_hook(const struct cdi *cdi, const char *path, const struct json *args);
+/* Returns true if a specification has a hook with that stage (hookName), path and those arguments.
+ * Pure. */
+bool cdi_has_hook(const struct cdi *cdi, const char *stage, const char *path,
+                  const struct json *args);
 
 #endif

@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- one hook ---- */
 
@@ -62,9 +63,10 @@ static const char *variable_problem(const char *text)
     return NULL;
 }
 
-const char *hook_read(const struct json *entry, struct hook *out)
+const char *hook_read(const char *stage, const struct json *entry, struct hook *out)
 {
-    *out = (struct hook){.path = json_text(json_get(entry, "path")),
+    *out = (struct hook){.stage = stage,
+                         .path = json_text(json_get(entry, "path")),
                          .args = json_get(entry, "args"),
                          .env = json_get(entry, "env")};
     if (!json_is(entry, JSON_OBJECT) || !out->path || !path_is_clean_absolute(out->path))
@@ -85,79 +87,13 @@ const char *hook_read(const struct json *entry, struct hook *out)
     return NULL;
 }
 
-/* ---- known hooks ---- */
+/* ---- the policy's rules ---- */
 
 static const char *arg(const struct hook *hook, size_t i)
 {
     const char *text = json_text(json_at(hook->args, i));
 
     return text ? text : "";
-}
-
-/* True for the name of a program, as the first argument or as the last part of the path. */
-static bool is_program(const struct hook *hook, const char *name)
-{
-    return strcmp(strrchr(hook->path, '/') + 1, name) == 0;
-}
-
-static bool is_hex(const char *text)
-{
-    return *text && text[strspn(text, "0123456789abcdef")] == '\0';
-}
-
-bool hook_is_dockers(const struct hook *hook)
-{
-    static const char prefix[] = "/proc/", option[] = "-exec-root=/";
-    const char *pid = hook->path + strlen(prefix);
-
-    if (strncmp(hook->path, prefix, strlen(prefix)) != 0)
-        return false;
-    size_t digits = strspn(pid, "0123456789");
-    return digits && strcmp(pid + digits, "/exe") == 0 && json_count(hook->args) == 4 &&
-           strcmp(arg(hook, 0), "libnetwork-setkey") == 0 &&
-           strncmp(arg(hook, 1), option, strlen(option)) == 0 && is_hex(arg(hook, 2)) &&
-           is_hex(arg(hook, 3));
-}
-
-static bool is_nerdctls(const struct hook *hook)
-{
-    size_t count = json_count(hook->args);
-
-    return is_program(hook, "nerdctl") && count >= 4 &&
-           strcmp(arg(hook, count - 3), "internal") == 0 &&
-           strcmp(arg(hook, count - 2), "oci-hook") == 0;
-}
-
-/* True for a subcommand that makes links and settings in a container. */
-static bool is_cdi_subcommand(const char *name)
-{
-    static const char *const names[] = {
-        "create-symlinks",    "create-soname-symlinks",           "update-ldcache",
-        "enable-cuda-compat", "disable-device-node-modification", "chmod"};
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
-}
-
-/* True for the hook that flatbed-runtime puts in, which only looks (shim/apply). */
-static bool is_own(const struct hook *hook)
-{
-    return is_program(hook, "flatbed-runtime") &&
-           strcmp(arg(hook, 1), "--flatbed-check-mounts") == 0;
-}
-
-bool hook_is_known(const struct hook *hook)
-{
-    if (is_nerdctls(hook) || is_own(hook))
-        return true;
-    if (is_program(hook, "nvidia-container-runtime-hook") ||
-        is_program(hook, "nvidia-container-toolkit"))
-        return json_count(hook->args) == 2 && strcmp(arg(hook, 1), "prestart") == 0;
-    if (is_program(hook, "nvidia-ctk"))
-        return strcmp(arg(hook, 1), "hook") == 0 && is_cdi_subcommand(arg(hook, 2));
-    return is_program(hook, "nvidia-cdi-hook") && is_cdi_subcommand(arg(hook, 1));
 }
 
 bool hook_matches(const struct hook *hook, const struct policy_hook *rule)
@@ -208,6 +144,19 @@ static bool is_dockerd(const char *path)
     return slash && strcmp(slash, name) == 0 && (gone || is_trusted(target));
 }
 
+/* Returns true for the program that this one, or `flatbed` beside it, puts in. */
+static bool is_own_program(const char *path)
+{
+    char self[PATH_MAX];
+    ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+    if (len <= 0)
+        return false;
+    self[len] = '\0';
+    size_t dir = (size_t)(strrchr(self, '/') - self) + 1;
+    return strncmp(path, self, dir) == 0 && strcmp(path + dir, "flatbed-runtime") == 0;
+}
+
 /* ---- all hooks ---- */
 
 struct gather {
@@ -227,22 +176,24 @@ static bool policy_allows(const struct policy_security *policy, const struct hoo
 }
 
 /* Sets *problem to the reason why the hook is not allowed, or to NULL. */
-static int find_problem(struct gather *g, const struct json *entry, const char **problem)
+static int find_problem(struct gather *g, const char *stage, const struct json *entry,
+                        const char **problem)
 {
     struct hook hook;
 
-    *problem = hook_read(entry, &hook);
+    *problem = hook_read(stage, entry, &hook);
     if (*problem)
         return 0;
     if (hook_is_dockers(&hook)) {
         *problem = is_dockerd(hook.path) ? NULL : "the process is not dockerd";
         return 0;
     }
-    bool known = hook_is_known(&hook) || policy_allows(g->policy, &hook);
+    bool known = hook_is_known(&hook) || (hook_is_own(&hook) && is_own_program(hook.path)) ||
+                 policy_allows(g->policy, &hook);
     if (!known) {
         if (cdi_read(&g->cdi, g->arena, g->err) < 0)
             return -1;
-        known = cdi_has_hook(&g->cdi, hook.path, hook.args);
+        known = cdi_has_hook(&g->cdi, stage, hook.path, hook.args);
     }
     if (!known)
         *problem = "neither the policy nor a CDI specification has it with these arguments";
@@ -251,12 +202,12 @@ static int find_problem(struct gather *g, const struct json *entry, const char *
     return 0;
 }
 
-static int add_hook(struct gather *g, const struct json *entry)
+static int add_hook(struct gather *g, const char *stage, const struct json *entry)
 {
     struct security_facts *out = g->out;
     struct hook_fact fact = {.entry = entry};
 
-    if (find_problem(g, entry, &fact.problem) < 0)
+    if (find_problem(g, stage, entry, &fact.problem) < 0)
         return -1;
     out->hooks = arena_extend(g->arena, out->hooks, out->hook_count, sizeof(*out->hooks));
     if (!out->hooks)
@@ -274,7 +225,7 @@ int hooks_gather(const struct policy_security *policy, const struct spec *spec, 
     for (size_t i = 0; json_is(hooks, JSON_OBJECT) && i < json_count(hooks); i++) {
         const struct json *list = hooks->members[i].value;
         for (size_t k = 0; json_is(list, JSON_ARRAY) && k < json_count(list); k++)
-            if (add_hook(&g, json_at(list, k)) < 0)
+            if (add_hook(&g, hooks->members[i].key, json_at(list, k)) < 0)
                 return -1;
     }
     return 0;

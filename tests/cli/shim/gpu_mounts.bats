@@ -142,9 +142,9 @@ bind() {
     refused 'nothing may be mounted over /state'
 }
 
-# hook PATH ARG…: an ordinary container with that prestart hook.
+# hook PATH ARG…: an ordinary container with that hook, prestart or of the stage $STAGE.
 hook() {
-    config ".hooks = {prestart: [$(printf '%s\n' "$@" | jq -cRn '[inputs] | {path: .[0], args: .[1:]}')]}"
+    config ".hooks = {${STAGE-prestart}: [$(printf '%s\n' "$@" | jq -cRn '[inputs] | {path: .[0], args: .[1:]}')]}"
 }
 
 @test "hooks of NVIDIA's toolkit and of CDI specifications are allowed, others are not" {
@@ -163,9 +163,31 @@ hook() {
     hook /usr/bin/true true
     create
     refused 'security.hooks: the container has prestart hooks: /usr/bin/true: neither the policy nor a CDI specification'
+    STAGE=createContainer
     hook /usr/bin/nvidia-ctk nvidia-ctk runtime configure
     create
     refused 'neither the policy'
+    hook /usr/bin/nvidia-ctk nvidia-ctk hook chmod --mode 777 --path /srv/private
+    create
+    refused 'neither the policy'
+    hook /usr/bin/nvidia-ctk nvidia-ctk hook create-symlinks --link x::/srv/private/x
+    create
+    refused 'neither the policy'
+    hook /usr/bin/nvidia-ctk nvidia-ctk hook create-symlinks --link x::/usr/lib/x
+    create
+    passed
+    STAGE=poststart hook /usr/bin/nvidia-ctk nvidia-ctk hook create-symlinks --link x::/usr/lib/x
+    create
+    refused 'neither the policy'
+    mkdir -p "$DIR/root/var/lib/images/0"
+    cp "$DIR/root/usr/bin/nvidia-ctk" "$DIR/root/var/lib/images/0/nvidia-ctk"
+    hook /var/lib/images/0/nvidia-ctk nvidia-ctk hook disable-device-node-modification
+    create
+    refused 'neither the policy'
+    hook /opt/flatbed-runtime flatbed-runtime --flatbed-check-mounts
+    create
+    refused 'neither the policy'
+    unset STAGE
     hook /usr/bin/nvidia-container-runtime-hook nvidia-container-runtime-hook -config=/tmp/x prestart
     create
     refused 'neither the policy'
@@ -176,6 +198,9 @@ hook() {
     create
     passed
     hook /usr/bin/true true y
+    create
+    refused 'neither the policy'
+    STAGE=poststop hook /usr/bin/true true x
     create
     refused 'neither the policy'
 }
@@ -207,23 +232,23 @@ hook() {
 }
 
 @test "a hook's program must be root's, and its environment must not make another one of it" {
-    local variable
+    local variable STAGE=createContainer
     driver
     without_toolkit
     policy '"max": 2' '"security": { "hooks": "deny" }'
     for variable in LD_PRELOAD=/tmp/x.so LD_AUDIT= PATH=/tmp:/usr/bin PATH= XDG_CONFIG_HOME=/tmp GCONV_PATH=/tmp; do
-        hook /usr/bin/nvidia-cdi-hook nvidia-cdi-hook chmod
-        jq --arg v "$variable" '.hooks.prestart[0].env = ["A=1", $v]' "$BUNDLE/config.json" >"$DIR/new"
+        hook /usr/bin/nvidia-cdi-hook nvidia-cdi-hook disable-device-node-modification
+        jq --arg v "$variable" '.hooks.createContainer[0].env = ["A=1", $v]' "$BUNDLE/config.json" >"$DIR/new"
         cp "$DIR/new" "$BUNDLE/config.json"
         create
         refused 'nvidia-cdi-hook: .*its environment'
     done
-    hook /usr/bin/nvidia-cdi-hook nvidia-cdi-hook chmod
+    hook /usr/bin/nvidia-cdi-hook nvidia-cdi-hook disable-device-node-modification
     sed -i 's/"path"/"Path": "\/bin\/sh", "path"/' "$BUNDLE/config.json"
     create
     [ "$status" -eq 1 ]
     [ ! -e "$DIR/low.config" ]
-    hook /usr/bin/nvidia-cdi-hook nvidia-cdi-hook chmod
+    hook /usr/bin/nvidia-cdi-hook nvidia-cdi-hook disable-device-node-modification
     create
     passed
     chown 1234 "$DIR/root/usr/bin/nvidia-cdi-hook"

@@ -47,10 +47,12 @@ static void test_mounts_and_hooks(void **state)
     assert_false(cdi_find_mount(&cdi, "/a", "/b")->writable);
     assert_true(cdi_find_mount(&cdi, "/run/s", "/run/s")->writable);
     assert_null(cdi_find_mount(&cdi, "/b", "/a"));
-    assert_true(cdi_has_hook(&cdi, "/usr/bin/nvidia-cdi-hook", json_root(same)));
-    assert_false(cdi_has_hook(&cdi, "/usr/bin/nvidia-cdi-hook", json_root(other)));
-    assert_false(cdi_has_hook(&cdi, "/usr/bin/nvidia-cdi-hook", NULL));
-    assert_false(cdi_has_hook(&cdi, "/bin/sh", json_root(same)));
+    assert_true(cdi_has_hook(&cdi, "createContainer", "/usr/bin/nvidia-cdi-hook", json_root(same)));
+    assert_false(
+        cdi_has_hook(&cdi, "createContainer", "/usr/bin/nvidia-cdi-hook", json_root(other)));
+    assert_false(cdi_has_hook(&cdi, "createContainer", "/usr/bin/nvidia-cdi-hook", NULL));
+    assert_false(cdi_has_hook(&cdi, "poststart", "/usr/bin/nvidia-cdi-hook", json_root(same)));
+    assert_false(cdi_has_hook(&cdi, "createContainer", "/bin/sh", json_root(same)));
 }
 
 /* Returns the YAML as compact JSON; the caller frees it. */
