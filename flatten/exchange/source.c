@@ -61,6 +61,16 @@ void source_free(struct source *s)
     free(s);
 }
 
+void source_put_why(const struct source *s, struct buf *out)
+{
+    const struct reference *ref = s->ref;
+
+    if (reference_is_engine(ref) && s->daemon.why)
+        buf_printf(out, "%s%s: read as %s save writes it: %s", reference_prefix(ref->transport),
+                   ref->name, ref->transport == TRANSPORT_DOCKER_DAEMON ? "docker" : "podman",
+                   s->daemon.why);
+}
+
 struct blob_store *source_store(const struct source *s)
 {
     switch (s->ref->transport) {

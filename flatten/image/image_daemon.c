@@ -65,7 +65,8 @@ static struct image_tree *tree_of(const struct source_daemon *d, struct err *err
         err_nomem(err);
         return NULL;
     }
-    *tree = (struct image_tree){.fd = fcntl(d->fd, F_DUPFD_CLOEXEC, 3),
+    *tree = (struct image_tree){.apart = d->apart,
+                                .fd = fcntl(d->fd, F_DUPFD_CLOEXEC, 3),
                                 .size = d->size,
                                 .still = d->still,
                                 .ctx = d->still_ctx,
@@ -86,6 +87,8 @@ static struct image *read_walked(const struct source_daemon *d, struct err *err)
     if (!image || sha256_digest(d->config.data, d->config.len, &image->config_digest, err) < 0 ||
         !(image->tree = tree_of(d, err)))
         return NULL;
+    for (size_t i = 0; d->apart && i < image->layer_count; i++)
+        image->layers[i].walk = image->tree;
     return steal_ptr(&image);
 }
 

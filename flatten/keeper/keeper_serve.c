@@ -102,7 +102,7 @@ static int on_source(struct keeper *k, struct pending *p, struct outcome *out, s
 
     if (which >= k->task->source_count || k->asked[which])
         return breach(k, err, "a source that is not there");
-    const struct source_choice choice = {k->task->platform, k->task->walks};
+    const struct source_choice choice = {k->task->platform, k->task->walk};
 
     k->asked[which] = true;
     struct source *s = source_open(&k->task->sources[which], &choice, err);

@@ -131,6 +131,7 @@ static int fill_daemon(struct source_daemon *out, struct answer *a, struct reade
     out->still = ask_still;
     out->still_ctx = r;
     out->number = which;
+    out->apart = r->task->walk == WALK_LAYERS;
     buf_append(&out->config, reply->data, reply->len);
     if (buf_check(&out->config, err) < 0 || copy_text(reply->why, &out->why, err) < 0)
         return -1;

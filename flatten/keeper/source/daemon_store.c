@@ -69,7 +69,7 @@ static int read_config(const char *root, const struct digest *id, struct buf *ou
 /* ---- both ---- */
 
 static int start_walk(struct source_daemon *d, const struct json *facts, const char *root,
-                      struct err *why)
+                      enum walk_kind kind, struct err *why)
 {
     _cleanup_layer_names_ struct layer_names names = {0};
     const char *text = json_text(json_get(facts, "Id"));
@@ -80,19 +80,20 @@ static int start_walk(struct source_daemon *d, const struct json *facts, const c
     if (layer_names_list(facts, root, driver, &names, why) < 0 ||
         read_config(root, &id, &d->config, why) < 0)
         return -1;
-    const struct walk_layers layers = {root, names.names, names.count};
+    const struct walk_layers layers = {root, names.names, names.count, kind == WALK_LAYERS};
     d->fd = walk_start(&layers, why);
     return d->fd < 0 ? -1 : 0;
 }
 
 int daemon_store_walk(struct source_daemon *d, struct engine *e, const struct json *facts,
-                      struct err *why)
+                      enum walk_kind kind, struct err *why)
 {
     _cleanup_json_ struct json_doc *info = NULL;
 
     if (check_driver(facts, why) < 0 || !(info = engine_info(e, why)) ||
         check_namespace(json_root(info), why) < 0 || !(d->place = layer_names_place(facts)) ||
-        start_walk(d, facts, json_text(json_get(json_root(info), "DockerRootDir")), why) < 0) {
+        start_walk(d, facts, json_text(json_get(json_root(info), "DockerRootDir")), kind, why) <
+            0) {
         buf_free(&d->config);
         return -1;
     }

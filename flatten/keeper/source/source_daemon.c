@@ -137,9 +137,9 @@ static int try_walk(struct source_daemon *d, struct engine *e, const struct json
 {
     struct err why = ERR_INIT;
 
-    if (!choice->walks)
+    if (choice->walk == WALK_NONE)
         err_set(&why, ERR_UNSUPPORTED, "the options need its layers one by one");
-    else if (daemon_store_walk(d, e, facts, &why) == 0)
+    else if (daemon_store_walk(d, e, facts, choice->walk, &why) == 0)
         return 1;
     return (d->why = strdup(why.msg)) ? 0 : err_nomem(err);
 }

@@ -79,7 +79,7 @@ static int read_config(const char *root, const struct digest *id, struct buf *ou
 }
 
 static int start_walk(struct source_daemon *d, const struct json *facts, const char *root,
-                      struct err *why)
+                      enum walk_kind kind, struct err *why)
 {
     _cleanup_layer_names_ struct layer_names names = {0};
     const char *hex = json_text(json_get(facts, "Id"));
@@ -91,19 +91,19 @@ static int start_walk(struct source_daemon *d, const struct json *facts, const c
     if (layer_names_list(facts, root, driver, &names, why) < 0 ||
         read_config(root, &id, &d->config, why) < 0)
         return -1;
-    const struct walk_layers layers = {root, names.names, names.count};
+    const struct walk_layers layers = {root, names.names, names.count, kind == WALK_LAYERS};
     d->fd = walk_start(&layers, why);
     return d->fd < 0 ? -1 : 0;
 }
 
 int storage_store_walk(struct source_daemon *d, const struct reference *ref,
-                       const struct json *facts, struct err *why)
+                       const struct json *facts, enum walk_kind kind, struct err *why)
 {
     _cleanup_json_ struct json_doc *info = podman_info(ref, why);
 
     if (!info || check_store(json_root(info), why) < 0 || !(d->place = layer_names_place(facts)) ||
         start_walk(d, facts, json_text(json_path(json_root(info), "store", "graphRoot", NULL)),
-                   why) < 0) {
+                   kind, why) < 0) {
         buf_free(&d->config);
         return -1;
     }

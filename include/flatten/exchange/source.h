@@ -45,6 +45,7 @@ struct source_daemon {
     int fd;                  /* owned: an archive in a regular file, as the engine saves it; or the
                                 socket of a walk (walk.h), if there is a config */
     struct buf config;       /* of an image whose tree is walked; else empty */
+    bool apart;              /* of a walk: for the reader: of each layer by itself */
     uint64_t size;           /* of the files in all of its layers, bytes; 0: not known */
     char *place;             /* for the keeper: where the engine has the layers of a walk */
     char *why;               /* the reason why the tree is not walked; or NULL */
@@ -74,6 +75,12 @@ void source_free(struct source *s);
 
 DEFINE_CLEANUP(source, struct source, source_free)
 #define _cleanup_source_ _cleanup_(cleanup_source)
+
+/*
+ * Appends a sentence that says why an engine's image is not read in its store. Nothing for any
+ * other source.
+ */
+void source_put_why(const struct source *s, struct buf *out);
 
 /* Returns the store of a layout or a registry; NULL for the others. */
 struct blob_store *source_store(const struct source *s);
