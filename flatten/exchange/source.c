@@ -31,6 +31,7 @@ static void registry_clear(struct source_registry *r)
 
 static void daemon_clear(struct source_daemon *d)
 {
+    registry_clear(&d->blobs);
     cleanup_fd(&d->fd);
     buf_free(&d->config);
     free(d->place);
@@ -78,10 +79,11 @@ struct blob_store *source_store(const struct source *s)
         return s->layout.store;
     case TRANSPORT_REGISTRY:
         return s->registry.store;
-    case TRANSPORT_OCI_ARCHIVE:
-    case TRANSPORT_DOCKER_ARCHIVE:
     case TRANSPORT_DOCKER_DAEMON:
     case TRANSPORT_STORAGE:
+        return s->daemon.blobs.store;
+    case TRANSPORT_OCI_ARCHIVE:
+    case TRANSPORT_DOCKER_ARCHIVE:
         break;
     }
     return NULL;

@@ -82,7 +82,8 @@ static void describe_source(struct source *s, struct outcome *out)
         reply->name = s->daemon.name;
         reply->os = s->daemon.os;
         reply->architecture = s->daemon.architecture;
-        reply->size = s->daemon.size;
+        reply->root = s->daemon.blobs.root;
+        reply->size = s->daemon.blobs.store ? s->daemon.blobs.root_size : s->daemon.size;
         reply->why = s->daemon.why;
         reply->data = s->daemon.config.data;
         reply->len = s->daemon.config.len;

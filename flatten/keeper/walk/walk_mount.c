@@ -1,6 +1,7 @@
 #include "flatten/keeper/walk/walk_internal.h"
 
 #include "base/buf.h"
+#include "flatten/keeper/files/file_beneath.h"
 
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -29,21 +30,6 @@ static struct path path_of(int fd)
 
     snprintf(path.text, sizeof(path.text), "/proc/self/fd/%d", fd);
     return path;
-}
-
-/* Opens the store. Only root may have put directories there: the daemon at the socket may be
- * anyone's. */
-static int open_store(const char *path, struct err *err)
-{
-    _cleanup_fd_ int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    struct stat st;
-
-    if (fd < 0 || fstat(fd, &st) < 0)
-        return err_sys(err, "%s", path);
-    if (st.st_uid != 0 || (st.st_mode & (S_IWGRP | S_IWOTH)))
-        return err_set(err, ERR_UNSUPPORTED, "%s is not owned by root, or others may write to it",
-                       path);
-    return steal_fd(&fd);
 }
 
 /* Opens the directories of the layers. The caller frees the list. */
@@ -195,7 +181,7 @@ int walk_mount(const struct walk_layers *l, struct err *err)
 {
     if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
         return err_sys(err, "cannot make a mount namespace");
-    int store = open_store(l->store, err);
+    int store = store_directory_open(l->store, err);
     _cleanup_free_ int *dirs = store < 0 ? NULL : open_layers(l, store, err);
     int cover = dirs ? cover_store(l, store, err) : -1;
     if (cover < 0)

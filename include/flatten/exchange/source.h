@@ -31,7 +31,7 @@ struct source_layout {
     struct blob_store *store; /* owned */
 };
 
-/* docker:// */
+/* docker://, and an image in the store of containerd */
 struct source_registry {
     struct blob_store *store; /* owned */
     struct digest root;       /* of the manifest or index that the reference names */
@@ -42,6 +42,8 @@ struct source_registry {
 
 /* docker-daemon, containers-storage */
 struct source_daemon {
+    struct source_registry blobs; /* of an image in the store of containerd; else without a store,
+                                     and there is: */
     int fd;                  /* owned: an archive in a regular file, as the engine saves it; or the
                                 socket of a walk (walk.h), if there is a config */
     struct buf config;       /* of an image whose tree is walked; else empty */
@@ -69,7 +71,6 @@ struct source {
 /* Returns a source that holds nothing but `ref`, or NULL without memory. */
 struct source *source_new(const struct reference *ref, struct err *err) must_check;
 
-/* Frees the source with its descriptor and its blob store. */
 /* Frees the source with its file or store. */
 void source_free(struct source *s);
 
@@ -82,7 +83,7 @@ DEFINE_CLEANUP(source, struct source, source_free)
  */
 void source_put_why(const struct source *s, struct buf *out);
 
-/* Returns the store of a layout or a registry; NULL for the others. */
+/* Returns the store of a layout, a registry or containerd; NULL for the others. */
 struct blob_store *source_store(const struct source *s);
 
 #endif
