@@ -199,11 +199,14 @@ static int wrap_path(const struct keeper *k, struct err *err)
 
 static int on_sink(struct keeper *k, struct pending *p, struct outcome *out, struct err *err)
 {
-    (void)p, (void)out;
+    (void)p;
     if (!k->task->destination || k->sink || k->published)
         return breach(k, err, "a destination that is not there");
     k->sink = sink_open_beside(k->task->destination, &k->task->sources[0], err);
-    return k->sink ? 0 : -1;
+    if (!k->sink)
+        return -1;
+    out->reply.number = k->sink->keeps_zstd;
+    return 0;
 }
 
 static int on_begin(struct keeper *k, struct pending *p, struct outcome *out, struct err *err)

@@ -58,6 +58,17 @@ FB_RUNS=$'shared\nshared\nfile' # what $FB_LAYERS prints
     expect_nothing_left
 }
 
+@test "store: a daemon that keeps blobs gets the new layer compressed with zstd, unless told otherwise" {
+    local blobs=$FB_DIR/docker/containerd/daemon/io.containerd.content.v1.content/blobs/sha256 id
+    flatten --quiet "$FB_LAYERS" docker-daemon:fb-default:1 >/dev/null
+    flatten --quiet --compression=none "$FB_LAYERS" docker-daemon:fb-plain:1 >/dev/null
+    [ "$(docker_store)" = containerd ] || return 0
+    id=$(docker_cli inspect --format '{{.Id}}' fb-default:1)
+    expect_equal "$(jq -r '.layers[].mediaType' "$blobs/${id#sha256:}")" application/vnd.oci.image.layer.v1.tar+zstd
+    id=$(docker_cli inspect --format '{{.Id}}' fb-plain:1)
+    expect_equal "$(jq -r '.layers[].mediaType' "$blobs/${id#sha256:}")" application/vnd.oci.image.layer.v1.tar
+}
+
 @test "store: --keep-base shares the layers that stay" {
     run flatten --quiet --verify --keep-base=4 "$FB_LAYERS" docker-daemon:fb-kept:1
     expect_status 0
