@@ -107,8 +107,9 @@ FB_RUNS=$'shared\nshared\nfile' # what $FB_LAYERS prints
     run flatten_tight 1 verify --semantics=spec "$FB_LAYERS" "$FB_LAYERS"
     expect_status 0
     docker_cli save --output "$FB_DIR/out/saved.tar" "$FB_LAYERS"
-    expect_equal "$(flatten --quiet "$FB_LAYERS" "oci:$FB_DIR/out/same:1")" \
-        "$(flatten --quiet "$FB_DIR/out/saved.tar" "oci:$FB_DIR/out/same:2")"
+    # The ID, with the digest of the layer; manifest.json in the archive has no annotations.
+    expect_equal "$(flatten --quiet "$FB_LAYERS" "oci:$FB_DIR/out/same:1" | head -n 1)" \
+        "$(flatten --quiet "$FB_DIR/out/saved.tar" "oci:$FB_DIR/out/same:2" | head -n 1)"
     run flatten_tight 1 analyze --json "$FB_LAYERS"
     expect_status 0
     chmod o+w "$content"
