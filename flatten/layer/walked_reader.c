@@ -143,6 +143,14 @@ static void set_marker(struct walked_reader *w, const char *path)
     archive_entry_set_size(h, 0);
 }
 
+/* True for a name that hides another one in a layer, whatever file has it. */
+static bool is_whiteout_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return strncmp(slash ? slash + 1 : path, ".wh.", 4) == 0;
+}
+
 static int set_whiteout(struct walked_reader *w, const char *path, struct err *err)
 {
     const char *slash = strrchr(path, '/');
@@ -182,6 +190,9 @@ static int take_entry(struct walked_reader *w, struct wire_entry *e, struct err 
     w->at = w->hole = 0;
     if ((w->size > 0) != (w->fd >= 0))
         return err_set(err, ERR_FORMAT, "the walk sends a file without its content");
+    if (w->layer == 0 && is_whiteout_name(e->path))
+        return err_set(err, ERR_UNSUPPORTED,
+                       "a file of this name cannot be in a layer, where it is a whiteout");
     if (w->layer && S_ISCHR(e->mode) && e->rdev == 0)
         return set_whiteout(w, e->path, err);
     return set_header(w, e, err);
