@@ -16,6 +16,7 @@ struct finder {
     size_t texts;    /* bytes that owners' names and versions may still take */
     char *window;    /* of `lines`: one database is read at a time */
     uint32_t *slots; /* hash table of owners: indexes, OWNERS_NOBODY is empty */
+    bool *shipped;   /* by node: a package of the distribution has the file */
     /* Directories; TREE_NONE if the image has none. */
     uint32_t dpkg_info, dpkg_status_d, alternatives;
     struct diversion *diversions; /* sorted by path; in `texts_of_diversions` */
@@ -91,7 +92,7 @@ void diversions_apply(const struct finder *f, uint32_t owner, const char **path,
 void diversions_clear(struct finder *f);
 
 int dpkg_take(struct finder *f, uint32_t node, struct err *err) must_check;
-/* After all lists: reads the versions. */
+/* After all lists of dpkg: reads the versions. */
 int dpkg_versions(struct finder *f, struct err *err) must_check;
 int apk_read(struct finder *f, struct err *err) must_check;
 int rpm_read(struct finder *f, struct err *err) must_check;

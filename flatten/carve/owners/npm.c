@@ -51,7 +51,8 @@ int npm_take(struct finder *f, uint32_t node, uint32_t *owner, struct err *err)
                  len == 0 ? TREE_NONE : tree_find(f->source->tree, node, file, sizeof(file) - 1),
              found;
 
-    if (described == TREE_NONE || f->source->size(f->source->ctx, described) < 0)
+    if (described == TREE_NONE || f->shipped[described] ||
+        f->source->size(f->source->ctx, described) < 0)
         return 0;
     if (finder_owner(f, OWNER_NPM, name, len, &found, err) < 0)
         return -1;

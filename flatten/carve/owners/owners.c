@@ -46,7 +46,8 @@ static int finder_begin(struct finder *f, struct err *err)
     out->by_node = calloc(out->node_count, sizeof(*out->by_node));
     f->window = malloc(LINES_WINDOW);
     f->slots = calloc(SLOTS, sizeof(*f->slots));
-    if (!out->by_node || !f->window || !f->slots)
+    f->shipped = calloc(out->node_count, sizeof(*f->shipped));
+    if (!out->by_node || !f->window || !f->slots || !f->shipped)
         return err_nomem(err);
     f->texts = TEXTS_MOST;
     f->left = ALL_LEAST + (uint64_t)ALL_A_PATH * out->node_count;
@@ -61,6 +62,17 @@ static void finder_end(struct finder *f)
     diversions_clear(f);
     free(f->window);
     free(f->slots);
+    free(f->shipped);
+}
+
+static int read_distributions(struct finder *f, struct err *err)
+{
+    if (diversions_read(f, err) < 0 || apk_read(f, err) < 0 || rpm_read(f, err) < 0)
+        return -1;
+    for (uint32_t node = 1; node < f->out->node_count; node++)
+        if (dpkg_take(f, node, err) < 0)
+            return -1;
+    return dpkg_versions(f, err);
 }
 
 /* A directory's entry in by_node is the package of npm that it is in. Parents come first. */
@@ -74,20 +86,20 @@ static int take_node(struct finder *f, uint32_t node, struct err *err)
         return npm_take(f, node, &by_node[node], err);
     }
     finder_claim(f, above, node);
-    if (dpkg_take(f, node, err) < 0 || pip_take(f, node, err) < 0)
-        return -1;
-    return conda_take(f, node, err);
+    if (f->shipped[node])
+        return 0;
+    return pip_take(f, node, err) < 0 ? -1 : conda_take(f, node, err);
 }
 
 static int find_all(struct finder *f, struct err *err)
 {
-    if (diversions_read(f, err) < 0 || apk_read(f, err) < 0 || rpm_read(f, err) < 0)
+    if (read_distributions(f, err) < 0)
         return -1;
+    for (uint32_t node = 1; node < f->out->node_count; node++)
+        f->shipped[node] = f->out->by_node[node] != OWNERS_NOBODY;
     for (uint32_t node = 1; node < f->out->node_count; node++)
         if (take_node(f, node, err) < 0)
             return -1;
-    if (dpkg_versions(f, err) < 0)
-        return -1;
     follow_all(f);
     state_apply(f);
     return 0;

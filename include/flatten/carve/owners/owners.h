@@ -24,7 +24,7 @@
  * Limits: OWNERS_MOST owners, 4 MiB of their names and versions, 255 bytes a name, 64 KiB a line,
  * 64 MiB a database (rpm's: 8 MiB a package), 1 MiB of diversions, and for all databases of an
  * image, with the symbolic links followed for them, 64 MiB and 512 bytes a path. What lies beyond
- * is not read and counted in `cut`. Memory is at most 16 MiB, and 4 bytes a path; time is linear in
+ * is not read and counted in `cut`. Memory is at most 16 MiB, and 5 bytes a path; time is linear in
  * the number of paths and the bytes read.
  */
 #ifndef FLATTEN_OWNERS_H
@@ -42,7 +42,9 @@ enum { OWNERS_MOST = 32768 };
 
 /*
  * Package managers; a later one overrides an earlier one. Explicit lists of pip and conda override
- * npm, whose packages are whole directories; all three override the packages of a distribution.
+ * npm, whose packages are whole directories; all three override the packages of a distribution,
+ * unless the list (package.json for npm) is a file of such a package: python3-pip has a RECORD, and
+ * nodejs the packages of npm, but nothing of it was installed by pip or npm.
  */
 enum owner_kind {
     OWNER_UNOWNED,

@@ -24,6 +24,31 @@ static void test_precedence(void **state)
     assert_owner(&image, &owners, "lib/node_modules/n/p", "pip p 1");
 }
 
+/* Lists that a package of the distribution brings are no installations by pip, conda or npm. */
+static void test_shipped_lists(void **state)
+{
+    _cleanup_owner_image_ struct owner_image image = {0};
+    _cleanup_owners_ struct owners owners = {0};
+
+    (void)state;
+    owner_image_file(&image, "usr/lib/pip-1.dist-info/RECORD", "pip.py,,\nextra.py,,\n");
+    owner_image_file(&image, "usr/lib/conda-meta/c-1-1.json", "{\"files\": [\"c\"]}");
+    owner_image_file(&image, "usr/lib/node_modules/npm/package.json", "{}");
+    owner_image_file(&image, "var/lib/dpkg/info/vendor.list",
+                     "/usr/lib/pip-1.dist-info/RECORD\n/usr/lib/pip.py\n/usr/lib/c\n"
+                     "/usr/lib/conda-meta/c-1-1.json\n/usr/lib/node_modules/npm/package.json\n"
+                     "/usr/lib/node_modules/npm/a.js\n");
+    owner_image_files(&image, "usr/lib/pip.py", "usr/lib/extra.py", "usr/lib/c",
+                      "usr/lib/node_modules/npm/a.js", "usr/lib/node_modules/npm/b.js");
+    find_owners(&image, &owners);
+    assert_owner(&image, &owners, "usr/lib/pip.py", "dpkg vendor");
+    assert_owner(&image, &owners, "usr/lib/c", "dpkg vendor");
+    assert_owner(&image, &owners, "usr/lib/node_modules/npm/a.js", "dpkg vendor");
+    assert_owner(&image, &owners, "usr/lib/extra.py", "-");
+    assert_owner(&image, &owners, "usr/lib/node_modules/npm/b.js", "-");
+    assert_int_equal(owners.count, 3);
+}
+
 static const char *const shuffled[][2] = {
     {"var/lib/dpkg/info/b.list", "/usr/x\n/usr/y\n"},
     {"var/lib/dpkg/info/a.list", "/usr/y\n/usr/z\n"},
@@ -151,9 +176,9 @@ static void test_reading_fails(void **state)
 UNIT_SUITE(test_owners)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_precedence),    cmocka_unit_test(test_order),
-        cmocka_unit_test(test_state),         cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_reading_fails),
+        cmocka_unit_test(test_precedence), cmocka_unit_test(test_shipped_lists),
+        cmocka_unit_test(test_order),      cmocka_unit_test(test_state),
+        cmocka_unit_test(test_nothing),    cmocka_unit_test(test_reading_fails),
     };
 
     return cmocka_run_group_tests_name("owners", tests, NULL, NULL);
