@@ -253,10 +253,12 @@ static size_t value_size(uint64_t type)
 
 bool sqlite_column(const struct sqlite *s, size_t column, struct sqlite_value *value)
 {
-    const uint8_t *at = s->row, *end = s->row + s->row_len;
     uint64_t header, type = 0;
 
-    if (s->row_len == 0 || !read_varint(&at, end, &header) || header > s->row_len)
+    if (s->row_len == 0)
+        return false;
+    const uint8_t *at = s->row, *end = s->row + s->row_len;
+    if (!read_varint(&at, end, &header) || header > s->row_len)
         return false;
     const uint8_t *types_end = s->row + header, *data = types_end;
     for (size_t i = 0; i <= column; i++) {
