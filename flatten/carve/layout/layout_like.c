@@ -8,7 +8,7 @@
 enum { COLD = 1, HOT = 2 };
 
 /* More probes than those of a layout on its own that are always allowed. */
-#define SLOWER 1.15
+#define SLOWER 1.1
 
 void layout_like_clear(struct layout_like *l)
 {

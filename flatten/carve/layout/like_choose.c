@@ -26,12 +26,38 @@ static uint64_t dead_of(const struct like_choice *c, size_t layer)
     return c->view.bytes[layer] - c->view.live[layer];
 }
 
-/* Looks at the layers that are kept, and sums. */
+static void drop(struct like_choice *c, size_t layer, enum layout_fate fate)
+{
+    c->kept[layer] = false;
+    c->fates[layer] = (uint8_t)fate;
+}
+
+static bool drop_unsound(struct like_choice *c)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < layer_count(c); i++)
+        if (c->kept[i] && c->view.unsound[i]) {
+            drop(c, i, LAYOUT_UNSOUND);
+            any = true;
+        }
+    return any;
+}
+
+/* Looks at the layers that are kept, without those that engines disagree about. */
+static void view_sound(struct like_choice *c)
+{
+    do
+        like_view_make(&c->view, c->kept);
+    while (drop_unsound(c));
+}
+
+/* The same, and sums. */
 static void look(struct like_choice *c)
 {
     const struct layout_input *in = c->view.in;
 
-    like_view_make(&c->view, c->kept);
+    view_sound(c);
     c->count = 0;
     c->live = c->dead = c->cold = c->hot = 0;
     for (size_t i = 0; i < layer_count(c); i++) {
@@ -67,12 +93,6 @@ static bool too_many(const struct like_choice *c)
 }
 
 /* ---- layers to drop ---- */
-
-static void drop(struct like_choice *c, size_t layer, enum layout_fate fate)
-{
-    c->kept[layer] = false;
-    c->fates[layer] = (uint8_t)fate;
-}
 
 static bool drop_unused(struct like_choice *c)
 {
@@ -122,7 +142,7 @@ static void take_back(struct like_choice *c)
             continue;
         c->kept[i] = true;
         look(c);
-        if (c->view.live[i] > 0 && !too_dead(c))
+        if (c->kept[i] && c->view.live[i] > 0 && !too_dead(c))
             c->fates[i] = LAYOUT_KEPT;
         else
             c->kept[i] = false;
@@ -160,18 +180,9 @@ void like_choice_drop(struct like_choice *c, size_t layer, enum layout_fate fate
 
 /* ---- all ---- */
 
-/* Nothing is kept of layers that engines do not agree about. */
-static void drop_unsound(struct like_choice *c)
-{
-    like_view_make(&c->view, c->kept);
-    for (size_t i = 0; i < layer_count(c); i++)
-        if (c->view.unsound[i])
-            drop(c, i, LAYOUT_UNSOUND);
-}
-
 static void find_old(struct like_choice *c)
 {
-    like_view_make(&c->view, c->kept);
+    view_sound(c);
     for (size_t i = 0; i < c->view.in->file_count; i++)
         c->old[i] = c->view.by_file[i] != LIKE_NEW;
 }
@@ -190,7 +201,6 @@ int like_choose(const struct layout_input *in, const struct layout_identity *ide
         return err_nomem(err);
     for (size_t i = 0; i < previous->layer_count; i++)
         out->kept[i] = true;
-    drop_unsound(out);
     find_old(out);
     for (size_t i = 0; i < previous->layer_count; i++)
         if (previous->layers[i].state && out->kept[i])

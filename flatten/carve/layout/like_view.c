@@ -116,7 +116,10 @@ static void set_node(struct like_view *v, uint32_t node, uint16_t layer, enum la
     v->newest[node] = entry;
 }
 
-/* A layer has all directories above what it has. */
+/*
+ * A layer has all directories above what it has. Where an older layer has a file or a link, engines
+ * that apply layers to one tree follow the link, unless the directory has an entry of its own.
+ */
 static void imply_dirs(struct like_view *v, uint32_t node, uint16_t layer)
 {
     const struct tree *tree = v->in->tree;
@@ -127,6 +130,8 @@ static void imply_dirs(struct like_view *v, uint32_t node, uint16_t layer)
                 v->unsound[layer - 1] = true;
             return;
         }
+        if (v->layer[dir] != 0 && v->kind[dir] == LAYOUT_FILE)
+            v->unsound[layer - 1] = true;
         set_node(v, dir, layer, LAYOUT_DIR, LIKE_IMPLIED);
     }
 }

@@ -184,40 +184,38 @@ static inline void model_put(struct model_layer *layer, uint32_t node, enum layo
     layer->entries[node] = (struct model_entry){.kind = kind, .here = true, .identity = identity};
 }
 
-/* Returns the newest layer that the plan writes and that has something below the directory. */
-static inline size_t model_newest(const struct lineage *l, const struct model_input *m,
-                                  const struct layout_like *plan, uint32_t dir)
+/* Finds the newest layer that has something below each directory, or describes it. */
+static inline void model_newest(const struct lineage *l, const struct model_input *m,
+                                const struct layout_like *plan, size_t newest[MODEL_NODES])
 {
-    size_t newest = plan->layout.in_state[dir] ? plan->layout.count - 1 : 0;
-
-    for (uint32_t node = dir + 1; node < MODEL_NODES; node++) {
-        uint32_t up = tree_parent(l->tree, node);
-        while (up != TREE_NONE && up != dir)
-            up = tree_parent(l->tree, up);
-        if (up == TREE_NONE || l->image.paths[node].what != HAS_FILE)
+    for (uint32_t node = 0; node < MODEL_NODES; node++)
+        newest[node] = plan->layout.in_state[node] ? plan->layout.count - 1 : 0;
+    for (uint32_t node = 1; node < MODEL_NODES; node++) {
+        const struct model_path *p = &l->image.paths[node];
+        if (p->what != HAS_FILE)
             continue;
-        size_t layer = plan->layout.by_file[m->file_of[l->image.paths[node].inode]];
-        newest = layer > newest ? layer : newest;
+        size_t layer = plan->layout.by_file[m->file_of[p->inode]];
+        for (uint32_t dir = tree_parent(l->tree, node); dir != TREE_NONE;
+             dir = tree_parent(l->tree, dir))
+            newest[dir] = layer > newest[dir] ? layer : newest[dir];
     }
-    return newest;
 }
 
 /* A directory's header is the true one in the newest layer that has it. */
-static inline void model_put_dirs(const struct lineage *l, const struct model_input *m,
-                                  const struct layout_like *plan, size_t number,
-                                  struct model_layer *layer, uint32_t node)
+static inline void model_put_dirs(const struct lineage *l, const size_t newest[MODEL_NODES],
+                                  size_t number, struct model_layer *layer, uint32_t node)
 {
     for (uint32_t dir = tree_parent(l->tree, node); dir != TREE_NONE;
          dir = tree_parent(l->tree, dir)) {
-        bool newest = number == model_newest(l, m, plan, dir);
+        bool own = number == newest[dir];
         if (!layer->entries[dir].here)
-            model_put(layer, dir, LAYOUT_DIR,
-                      newest ? l->image.paths[dir].identity : MODEL_NEUTRAL);
+            model_put(layer, dir, LAYOUT_DIR, own ? l->image.paths[dir].identity : MODEL_NEUTRAL);
     }
 }
 
 static inline void model_write_layer(const struct lineage *l, const struct model_input *m,
-                                     const struct layout_like *plan, size_t number,
+                                     const struct layout_like *plan,
+                                     const size_t newest[MODEL_NODES], size_t number,
                                      struct model_layer *layer)
 {
     memset(layer, 0, sizeof(*layer));
@@ -229,7 +227,7 @@ static inline void model_write_layer(const struct lineage *l, const struct model
         model_put(layer, node, LAYOUT_FILE, l->image.inodes[p->inode].identity);
         layer->entries[node].inode = p->inode;
         layer->entries[node].bytes = l->image.inodes[p->inode].bytes;
-        model_put_dirs(l, m, plan, number, layer, node);
+        model_put_dirs(l, newest, number, layer, node);
     }
     if (!layer->state)
         return;
@@ -243,12 +241,15 @@ static inline void model_write_layer(const struct lineage *l, const struct model
 static inline void model_write(struct lineage *l, const struct model_input *m,
                                const struct layout_like *plan)
 {
+    size_t newest[MODEL_NODES];
+
+    model_newest(l, m, plan, newest);
     l->next->count = plan->layout.count;
     for (size_t i = 0; i < plan->layout.count; i++) {
         if (i < plan->kept)
             l->next->layers[i] = l->stack->layers[plan->previous[i]];
         else
-            model_write_layer(l, m, plan, i, &l->next->layers[i]);
+            model_write_layer(l, m, plan, newest, i, &l->next->layers[i]);
     }
     struct model_stack *old = l->stack;
     l->stack = l->next;

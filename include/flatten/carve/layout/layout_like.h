@@ -65,7 +65,7 @@ struct layout_previous {
 struct layout_like_options {
     struct layout_options layout;
     double max_dead;   /* share of the bytes of all layers, dead ones included */
-    double max_probes; /* or 1.15 times those of a layout without --like, if that is more */
+    double max_probes; /* or 1.1 times those of a layout without --like, if that is more */
 };
 
 /* The reason why a previous layer is kept or not. */

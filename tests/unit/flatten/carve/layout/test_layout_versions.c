@@ -225,12 +225,6 @@ static void check_lineage(enum torch_shape shape)
     free(v);
 }
 
-static void test_pip(void **state)
-{
-    (void)state;
-    check_lineage(TORCH_PIP);
-}
-
 static void test_debian(void **state)
 {
     (void)state;
@@ -240,7 +234,6 @@ static void test_debian(void **state)
 UNIT_SUITE(test_layout_versions)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pip),
         cmocka_unit_test(test_debian),
     };
 
