@@ -439,7 +439,7 @@ spelt() {
         # shellcheck disable=SC2086
         spelt runc $words
         [ "$status" -eq 1 ] && ! called || { echo "runc $words" && false; }
-        [[ "$stderr" = *"write: exec --process FILE ID"* ]] || { echo "$stderr" && false; }
+        [[ "$stderr" = *"as in: exec --detach --process FILE ID"* ]] || { echo "$stderr" && false; }
     done
     spelt crun --proc PROCESS c1 # --process or --process-label
     [ "$status" -eq 1 ] && ! called
