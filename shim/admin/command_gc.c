@@ -1,12 +1,12 @@
 #include "shim/admin/commands.h"
 
 #include "base/human.h"
+#include "base/size.h"
 #include "shim/admin/command_restack_common.h"
 #include "shim/admin/gc_sources.h"
 #include "shim/host/trust.h"
 #include "shim/oci/state_sweep.h"
 #include "shim/policy/read/policy_read.h"
-#include "shim/policy/size.h"
 
 #include <string.h>
 #include <time.h>

@@ -1,7 +1,7 @@
 #include "shim/request/request_value.h"
 
 #include "base/path.h"
-#include "shim/policy/size.h"
+#include "base/size.h"
 #include "shim/policy/template.h"
 
 #include <limits.h>

@@ -1,8 +1,7 @@
 #include "flatten/analyze/bytes/dead.h"
 
+#include "base/ranking.h"
 #include "flatten/analyze/bytes/dead_dive.h"
-
-#include <string.h>
 
 void dead_report_clear(struct dead_report *r)
 {
@@ -130,22 +129,15 @@ static int by_node(const void *a, const void *b)
     return compare_numbers(x->node, y->node);
 }
 
-/* Inserts a path into the sorted list of the worst, if it is one of them. */
+static uint64_t dead_bytes(const void *path)
+{
+    return ((const struct dead_path *)path)->bytes;
+}
+
 static void offer_worst_path(struct dead_report *out, const struct dead_path *path)
 {
-    size_t at = out->worst_count;
-
-    if (path->bytes == 0)
-        return;
-    while (at > 0 && out->worst[at - 1].bytes < path->bytes)
-        at--;
-    if (at == DEAD_WORST)
-        return;
-    if (out->worst_count < DEAD_WORST)
-        out->worst_count++;
-    memmove(&out->worst[at + 1], &out->worst[at],
-            (out->worst_count - at - 1) * sizeof(*out->worst));
-    out->worst[at] = *path;
+    if (path->bytes)
+        ranking_offer(out->worst, &out->worst_count, DEAD_WORST, sizeof(*path), path, dead_bytes);
 }
 
 /* The dead copies of one path. */

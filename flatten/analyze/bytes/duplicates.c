@@ -1,5 +1,6 @@
 #include "flatten/analyze/bytes/duplicates.h"
 
+#include "base/ranking.h"
 #include "flatten/analyze/bytes/stale_pyc.h"
 
 #include <string.h>
@@ -75,24 +76,11 @@ int duplicates_want(const struct duplicate_image *images, size_t count, uint8_t 
 
 /* ---- one image ---- */
 
-static uint64_t savings(const struct duplicate_group *g)
+static uint64_t savings(const void *group)
 {
+    const struct duplicate_group *g = group;
+
     return g->size * (g->copies - 1);
-}
-
-static void offer_worst_group(struct duplicate_report *out, const struct duplicate_group *group)
-{
-    size_t at = out->worst_count;
-
-    while (at > 0 && savings(&out->worst[at - 1]) < savings(group))
-        at--;
-    if (at == DUPLICATE_WORST)
-        return;
-    if (out->worst_count < DUPLICATE_WORST)
-        out->worst_count++;
-    memmove(&out->worst[at + 1], &out->worst[at],
-            (out->worst_count - at - 1) * sizeof(*out->worst));
-    out->worst[at] = *group;
 }
 
 /* Sums up files of one content, in the order of layers. Hidden ones are dead bytes, no duplicates.
@@ -119,7 +107,7 @@ static void sum_group(const struct layer_stack *s, const struct content *list, s
     out->groups++;
     out->files += group.copies - 1;
     out->bytes += savings(&group);
-    offer_worst_group(out, &group);
+    ranking_offer(out->worst, &out->worst_count, DUPLICATE_WORST, sizeof(group), &group, savings);
 }
 
 static bool same_content(const struct content *a, const struct content *b)

@@ -1,6 +1,6 @@
 #include "flatten/analyze/lookups/lookups_internal.h"
 
-#include <string.h>
+#include "base/ranking.h"
 
 void lookup_report_clear(struct lookup_report *r)
 {
@@ -78,26 +78,17 @@ static struct lookup_stats stats_of(const uint64_t *counts, unsigned last)
     return out;
 }
 
-static uint64_t extra_probes(const struct lookup_dir *d)
+static uint64_t extra_probes(const void *dir)
 {
+    const struct lookup_dir *d = dir;
+
     return (uint64_t)d->entries * (d->layers - 1u);
 }
 
 static void offer_worst_dir(struct lookup_report *out, const struct lookup_dir *dir)
 {
-    size_t at = out->worst_count;
-
-    if (dir->layers < 2 || dir->entries == 0)
-        return;
-    while (at > 0 && extra_probes(&out->worst[at - 1]) < extra_probes(dir))
-        at--;
-    if (at == LOOKUP_WORST)
-        return;
-    if (out->worst_count < LOOKUP_WORST)
-        out->worst_count++;
-    memmove(&out->worst[at + 1], &out->worst[at],
-            (out->worst_count - at - 1) * sizeof(*out->worst));
-    out->worst[at] = *dir;
+    if (dir->layers > 1 && dir->entries > 0)
+        ranking_offer(out->worst, &out->worst_count, LOOKUP_WORST, sizeof(*dir), dir, extra_probes);
 }
 
 struct counting {

@@ -1,6 +1,6 @@
 #include "shim/plan/tuning/plan_tune.h"
 
-#include "shim/policy/size.h"
+#include "base/size.h"
 
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
 /* The "audit" section. */
+#include "base/size.h"
 #include "shim/policy/read/policy_decode.h"
-#include "shim/policy/size.h"
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* The "tuning" section. */
+#include "base/size.h"
 #include "shim/policy/read/policy_decode.h"
-#include "shim/policy/size.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* "tuning" before planning: sizes, limits of a container, the policy's section, requests. */
 #include "tests/unit/lib/shim_unit.h"
 
+#include "base/size.h"
 #include "shim/gather/limits.h"
 #include "shim/gather/tuning.h"
-#include "shim/policy/size.h"
 #include "shim/request/request.h"
 
 #include <sched.h>

@@ -1,4 +1,4 @@
-#include "shim/policy/size.h"
+#include "base/size.h"
 
 #include <ctype.h>
 #include <inttypes.h>

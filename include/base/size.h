@@ -2,8 +2,8 @@
  * Amounts of bytes as text: digits, and k, m, g or t, which may be followed by "i", in either case.
  * All are powers of 1024, as in Docker's --shm-size and mount(8). Pure.
  */
-#ifndef SHIM_SIZE_H
-#define SHIM_SIZE_H
+#ifndef BASE_SIZE_H
+#define BASE_SIZE_H
 
 #include "base/buf.h"
 
