@@ -204,7 +204,7 @@ static int squash_image(const struct squash_command *c, const struct operands *o
                                      .platform = c->platform,
                                      .destination = c->dry_run ? NULL : &to,
                                      .all_images = c->all_images,
-                                     .walks = needs_no_layers(c)};
+                                     .walk = needs_no_layers(c) ? WALK_TREE : WALK_NONE};
     run.from = sources;
     return keeper_run(&task, squash_in_sandbox, &run, err);
 }

@@ -236,6 +236,17 @@ static int squash_entry(struct squash_run *run, const struct squash_entry *entry
     return 0;
 }
 
+/* Opens the destination. One that keeps layers as they are compressed gets zstd, unless asked. */
+static struct sink *open_sink(struct squash_run *run, struct err *err)
+{
+    _cleanup_sink_ struct sink *sink = reader_sink(run->reader, err);
+
+    if (!sink || (sink->keeps_zstd && !run->command->compression &&
+                  compress_parse("zstd", &run->compress, err) < 0))
+        return NULL;
+    return steal_ptr(&sink);
+}
+
 int squash_run(struct squash_run *run, struct err *err)
 {
     bool writes = !run->command->dry_run;
@@ -246,7 +257,7 @@ int squash_run(struct squash_run *run, struct err *err)
     for (size_t i = 0; i < (run->places ? run->place_count : 1); i++) {
         if (squash_open_entry(run, err) < 0)
             return -1;
-        if (writes && !sink && !(sink = reader_sink(run->reader, err)))
+        if (writes && !sink && !(sink = open_sink(run, err)))
             return -1;
         int rc = squash_entry(run, &run->entries[i], sink, err);
         const char *name = run->places ? squash_entry_name(run, &run->entries[i]) : NULL;
