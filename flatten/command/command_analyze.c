@@ -201,6 +201,7 @@ static int run_keeper(struct analyze_run *run, struct reference *references, str
                                      .source_count = run->count,
                                      .platform = c->platform,
                                      .walk = WALK_LAYERS,
+                                     .walked = WIRE_MOST_SOURCES,
                                      .output = run->page};
     return keeper_run(&task, analyze_images, run, err);
 }

@@ -145,7 +145,8 @@ static int verify_images(struct verify_command *c, const char *const names[2], s
         .sources = sources,
         .source_count = 2,
         .platform = c->platform,
-        .walk = semantics_named(c->semantics) == SEMANTICS_OVERLAY ? WALK_TREE : WALK_NONE};
+        .walk = semantics_named(c->semantics) == SEMANTICS_OVERLAY ? WALK_TREE : WALK_NONE,
+        .walked = 2};
     return keeper_run(&task, compare_in_sandbox, c, err);
 }
 

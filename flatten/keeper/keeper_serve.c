@@ -103,7 +103,8 @@ static int on_source(struct keeper *k, struct pending *p, struct outcome *out, s
 
     if (which >= k->task->source_count || k->asked[which])
         return breach(k, err, "a source that is not there");
-    const struct source_choice choice = {k->task->platform, k->task->walk};
+    const struct source_choice choice = {k->task->platform,
+                                         which < k->task->walked ? k->task->walk : WALK_NONE};
 
     k->asked[which] = true;
     struct source *s = source_open(&k->task->sources[which], &choice, err);
@@ -156,7 +157,7 @@ static int on_blobs(struct keeper *k, struct pending *p, struct outcome *out, st
 static int on_spool(struct keeper *k, struct pending *p, struct outcome *out, struct err *err)
 {
     (void)p;
-    if (k->spools++ == k->task->source_count + KEEPER_UNPACK_FILES)
+    if (k->spools++ == k->task->source_count + KEEPER_UNPACK_FILES + KEEPER_SPOOLS)
         return breach(k, err, "too many temporary files");
     out->fd = temporary_file_open(err);
     out->close = true;

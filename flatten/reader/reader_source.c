@@ -46,7 +46,7 @@ static int open_blobs(struct blob_store *base, const struct blob_request *reques
     return -1;
 }
 
-static int read_layout_file(struct blob_store *base, enum layout_file file, struct buf *out,
+static int read_layout_file(struct blob_store *base, enum oci_file file, struct buf *out,
                             struct err *err)
 {
     const struct remote_store *s = (const struct remote_store *)base;

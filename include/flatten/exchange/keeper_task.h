@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 /* Temporary files that a reader may ask for, beside one for each source: to unpack layers
- * (unpacker.h). */
-enum { KEEPER_UNPACK_FILES = 16 };
+ * (unpacker.h), and to carve them (spool.h). */
+enum { KEEPER_UNPACK_FILES = 16, KEEPER_SPOOLS = 1 };
 
 /* The ways in which an image is read where its engine has it, if that is possible (walk.h). */
 enum walk_kind {
@@ -23,7 +23,8 @@ struct keeper_task {
     const char *platform;                /* for a daemon: "os/arch[/variant]"; or NULL */
     const struct reference *destination; /* of the image from sources[0]; NULL: none */
     bool all_images;                     /* all images of sources[0], each by its own name */
-    enum walk_kind walk;                 /* of the sources in engines */
+    enum walk_kind walk;                 /* of the sources in engines, */
+    size_t walked;                       /* if they are among the first so many */
     int output;                          /* a file that the reader may write to; 0: none */
 };
 

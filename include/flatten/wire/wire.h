@@ -47,7 +47,7 @@ enum {
 struct wire_request {
     enum wire_op op;
     uint64_t number;
-    enum layout_file file;
+    enum oci_file file;
     struct blob_request *blobs; /* WIRE_BLOBS; owned by a decoded request; all of one role */
     size_t blob_count;
     struct written_layer layer;   /* WIRE_END, WIRE_HAS */
