@@ -102,6 +102,15 @@ static const char *file_link(void *ctx, uint32_t node)
     return r && S_ISLNK(r->mode) ? spool_target(c->spool, r, &c->link, &ignored) : NULL;
 }
 
+/* Gives notice of something about the image as a whole. */
+static void tell(const struct carving *c, const char *text)
+{
+    const struct merged_options *o = &c->options->merged;
+
+    if (o->notice)
+        o->notice(o->notice_ctx, (unsigned)c->image->layer_count, "packages", text);
+}
+
 static int find_owners(struct carving *c, struct err *err)
 {
     const struct owner_source source = {.tree = c->spool->tree,
@@ -111,7 +120,14 @@ static int find_owners(struct carving *c, struct err *err)
                                         .link = file_link,
                                         .ctx = c};
 
-    return owners_find(&source, &c->owners, err);
+    if (owners_find(&source, &c->owners, err) < 0)
+        return -1;
+    if (c->owners.rpm_unread)
+        tell(c,
+             "its rpm database is in a form that is not read: its files are placed by directory");
+    if (c->owners.cut)
+        tell(c, "some databases of packages are too large: their files are placed by directory");
+    return 0;
 }
 
 /* ---- layout ---- */
@@ -159,8 +175,12 @@ static int list_files(const struct spool *s, const struct owners *owners, struct
         p->files[p->count++] = (struct layout_file){
             .node = r->node, .owner = owners->by_node[r->node], .bytes = layer_bytes(r)};
     }
-    for (size_t i = 0; i < s->name_count; i++)
-        p->names[i] = (struct layout_name){s->names[i].node, p->file_of[s->names[i].record]};
+    for (size_t i = 0; i < s->name_count; i++) {
+        const struct spool_name *name = &s->names[i];
+        struct layout_file *file = &p->files[p->file_of[name->record]];
+        file->owner = owners_stronger(owners, file->owner, owners->by_node[name->node]);
+        p->names[i] = (struct layout_name){name->node, p->file_of[name->record]};
+    }
     return 0;
 }
 

@@ -124,10 +124,9 @@ static struct layer_reader *open_reader(const struct layer *layer, bool checked,
         return NULL;
     }
     r->layer = layer;
-    if (layer->walk) {
-        r->walked = walked_reader_open(layer->walk, layer->number, err);
-        return r->walked ? steal_ptr(&r) : NULL;
-    }
+    if (layer->walk)
+        return (r->walked = walked_reader_open(layer->walk, layer->number, err)) ? steal_ptr(&r)
+                                                                                 : NULL;
     r->checked = checked && !is_vouched_for(layer);
     if (layer->verifier && verifier_check(layer->verifier, layer, err) < 0)
         return NULL;
@@ -362,14 +361,11 @@ static int check_limits(const struct layer_reader *r, struct archive_entry *head
     return 0;
 }
 
-/*
- * Checks the entry. Corrects it by the bytes of its header, then releases those up to its content's
- * end.
+/* Checks the entry, corrects it by its header's bytes, and releases those up to its content's end.
  */
 static int check_header(struct layer_reader *r, struct archive_entry *header, struct err *err)
 {
     enum { BLOCK = 512 };
-
     if (r->walked)
         return check_limits(r, header, false, err);
     uint64_t from = (uint64_t)archive_read_header_position(r->archive);
@@ -465,11 +461,10 @@ static int next_tar_header(struct layer_reader *r, struct archive_entry **header
     return 1;
 }
 
-static int next_header(struct layer_reader *r, struct archive_entry **header, struct err *err)
+static int next_walked(struct layer_reader *r, struct archive_entry **header, struct err *err)
 {
-    if (!r->walked)
-        return next_tar_header(r, header, err);
     int rc = walked_reader_next(r->walked, header, NULL, err);
+
     return rc < 0 ? wrap_layer(r->layer, err) : rc;
 }
 
@@ -477,7 +472,7 @@ int layer_reader_next(struct layer_reader *r, struct layer_entry *out, struct er
 {
     for (;;) {
         struct archive_entry *header;
-        int rc = next_header(r, &header, err);
+        int rc = r->walked ? next_walked(r, &header, err) : next_tar_header(r, &header, err);
         if (rc <= 0)
             return rc;
         r->ordinal++;

@@ -143,6 +143,12 @@ static void set_marker(struct walked_reader *w, const char *path)
     archive_entry_set_size(h, 0);
 }
 
+/* True for AUFS's own bookkeeping and what is below it, which are no part of an image. */
+static bool is_aufs(const char *path)
+{
+    return strncmp(path, ".wh..wh.", 8) == 0 || strstr(path, "/.wh..wh.");
+}
+
 /* True for a name that hides another one in a layer, whatever file has it. */
 static bool is_whiteout_name(const char *path)
 {
@@ -190,7 +196,7 @@ static int take_entry(struct walked_reader *w, struct wire_entry *e, struct err 
     w->at = w->hole = 0;
     if ((w->size > 0) != (w->fd >= 0))
         return err_set(err, ERR_FORMAT, "the walk sends a file without its content");
-    if (w->layer == 0 && is_whiteout_name(e->path))
+    if (w->layer == 0 && (is_whiteout_name(e->path) || (e->origin && is_aufs(e->origin))))
         return err_set(err, ERR_UNSUPPORTED,
                        "a file of this name cannot be in a layer, where it is a whiteout");
     if (w->layer && S_ISCHR(e->mode) && e->rdev == 0)
@@ -211,7 +217,10 @@ int walked_reader_next(struct walked_reader *w, struct archive_entry **header, b
         buf_truncate(&w->marker, 0);
         return 1;
     }
-    int rc = receive_entry(w, &e, err);
+    int rc;
+    do
+        rc = receive_entry(w, &e, err);
+    while (rc > 0 && w->layer == 0 && is_aufs(e.path));
     if (rc <= 0)
         return rc;
     if (take_entry(w, &e, err) < 0)

@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (model_pick(&source, 4) == 0)
         lineage_old_layers(&l, model_pick(&source, 8));
     for (int version = 0; version < 10 && (version == 0 || source.size > 0); version++) {
-        bool holds = lineage_step(&l);
+        bool holds = lineage_step(&l) && lineage_repeat(&l);
         if (!holds)
             fprintf(stderr, "version %d, %s\n", version, l.fault);
         must(holds);

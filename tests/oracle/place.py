@@ -26,6 +26,7 @@ KNOWN = {
     "xattr-rht-selinux": "the label is the host's, and left out",
     "overlay-opaque-xattr": "the kernel acts on the attribute, as it does for a container",
     "overlay-redirect-xattr": "the kernel acts on the attribute, as it does for a container",
+    "wh-dir-component": "a name that is a whiteout in a layer is refused, with another message",
     "link-of-capability": "dockerd sets the owner of the link, which takes the capability from the file",
     "below-same-layer-symlink-after": "a path comes twice in a layer, and the store has one of them",
     "dup-absolute": "a path comes twice in a layer, and the store has one of them",

@@ -362,4 +362,41 @@ static inline bool lineage_step(struct lineage *l)
            check_lookups(l, &plan, &shown);
 }
 
+/* Returns true if the state layer is within the cap: beyond it, state files get more layers. */
+static inline bool has_small_state(const struct lineage *l)
+{
+    const struct model_layer *state = &l->stack->layers[l->stack->count - 1];
+    uint64_t bytes = 0;
+
+    for (uint32_t node = 0; node < MODEL_NODES; node++)
+        bytes += state->entries[node].bytes;
+    return bytes <= l->options.layout.cap;
+}
+
+/* The same image again: all layers stay, and the state layer is the same. */
+static inline bool lineage_repeat(struct lineage *l)
+{
+    static struct model_input m;
+    static struct model_previous p;
+    _cleanup_layout_like_ struct layout_like plan = {0};
+    struct err err = ERR_INIT;
+    size_t last = l->stack->count - 1;
+
+    if (l->options.layout.layers == 1 || !has_small_state(l))
+        return true;
+    model_input(l, &m);
+    model_previous(l->stack, &p);
+    LINEAGE_CHECK(l, layout_like_make(&m.in, m.identities, &p.previous, &l->options, &plan, &err) ==
+                         0);
+    LINEAGE_CHECK(l, plan.kept == last && plan.layout.count == last + 1);
+    model_write(l, &m, &plan);
+    for (uint32_t node = 0; node < MODEL_NODES; node++) {
+        const struct model_entry *is = &l->stack->layers[last].entries[node];
+        const struct model_entry *was = &l->next->layers[last].entries[node];
+        LINEAGE_CHECK(l, is->here == was->here);
+        LINEAGE_CHECK(l, !is->here || (is->kind == was->kind && is->identity == was->identity));
+    }
+    return true;
+}
+
 #endif

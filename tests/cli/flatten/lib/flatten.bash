@@ -6,15 +6,16 @@ source "${BASH_SOURCE[0]%/*}/../../lib/wait.bash"
 
 FLATTEN_LIB=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
-# make_images TOOL...: makes images in $IMAGES; skips without flatten and these tools.
+# make_images TOOL...: $IMAGES has the images of make_images.py, and nothing writes to it; fails without flatten and
+# these tools. ctest makes the images once for all suites ($FLATTEN_IMAGES); without ctest each suite makes its own.
 make_images() {
     local tool
     [ -x "$FLATTEN" ] || { echo "FLATTEN is not set to flatten"; return 1; }
     for tool in python3 "$@"; do
         command -v "$tool" >/dev/null || { echo "$tool is needed"; return 1; }
     done
-    export IMAGES=$BATS_FILE_TMPDIR/images
-    mkdir "$IMAGES"
+    export IMAGES=${FLATTEN_IMAGES:-$BATS_FILE_TMPDIR/images}
+    [ -z "${FLATTEN_IMAGES-}" ] || return 0
     PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$FLATTEN_LIB/../../../oracle \
         python3 "$FLATTEN_LIB/make_images.py" "$IMAGES"
 }

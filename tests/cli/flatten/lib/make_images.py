@@ -1,10 +1,16 @@
-"""make_images.py DIRECTORY: writes the images of the tests of flatten (needs tests/oracle in its path)."""
+"""make_images.py DIRECTORY: writes the images of the tests of flatten (needs tests/oracle in its path).
+
+Images that the same scripts have made before stay.
+"""
+import hashlib
 import importlib._bootstrap_external as pyc
 import os
 import random
+import shutil
 import sys
 
 import images
+import tarball
 from tarball import chr_, d, f, h, opq, s, tar_bytes, wh
 
 USUAL = [
@@ -86,8 +92,16 @@ def broken(path, what):
             out.write(b"\xee")
 
 
-def main():
-    home = sys.argv[1]
+def made_by():
+    """Returns a digest of all that the images depend on."""
+    digest = hashlib.sha256(sys.version.encode())
+    for path in (__file__, images.__file__, tarball.__file__):
+        with open(path, "rb") as script:
+            digest.update(script.read())
+    return digest.hexdigest()
+
+
+def make(home):
     at = lambda *names: os.path.join(home, *names)
     tars = images.tars_of(USUAL)
     images.write_oci(at("layout"), tars, tag="v1")
@@ -140,6 +154,19 @@ def main():
     images.write_docker_new(at("slow.tar"), images.tars_of(slow), name="slow:v1")
     big = [[f("big/%d-%d" % (n, i), noise.randbytes(5_000_000)) for i in range(10)] for n in (0, 1)]
     images.write_docker_new(at("big.tar"), images.tars_of(big), name="big:v1")
+
+
+def main():
+    home, mark = sys.argv[1], os.path.join(sys.argv[1], "made-by")
+    if os.path.exists(mark):
+        with open(mark) as by:
+            if by.read() == made_by():
+                return
+    shutil.rmtree(home, ignore_errors=True)
+    os.makedirs(home)
+    make(home)
+    with open(mark, "w") as by:
+        by.write(made_by())
 
 
 main()

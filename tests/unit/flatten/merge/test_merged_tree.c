@@ -187,6 +187,22 @@ static void test_whiteout_names(void **state)
     fails(&file, NULL, "/d/.wh.b: a file of this name cannot be in a layer");
 }
 
+static void test_aufs(void **state)
+{
+    struct err err = ERR_INIT;
+    struct walk w;
+
+    (void)state;
+    walk_begin(&w);
+    send_entry(&w, &(struct wire_entry){.mode = S_IFDIR | 0700, .path = ".wh..wh.plnk"}, NULL);
+    send_entry(&w, &(struct wire_entry){.mode = S_IFREG, .size = 1, .path = ".wh..wh.plnk/1"}, "x");
+    send_entry(&w, &(struct wire_entry){.mode = S_IFDIR | 0755, .path = "d"}, NULL);
+    send_end(&w, NULL);
+    assert_int_equal(walk_merge(&w, &err), MERGE_DONE);
+    assert_string_equal(w.notes.text.data, "[d 40755 0:0 0 x0]");
+    walk_end(&w);
+}
+
 static void test_wrong_content(void **state)
 {
     const struct wire_entry file = {.mode = S_IFREG | 0644, .size = 5, .path = "f"},
@@ -229,9 +245,9 @@ static void test_ends(void **state)
 UNIT_SUITE(test_merged_tree)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_entries),        cmocka_unit_test(test_holes),
-        cmocka_unit_test(test_whiteout_names), cmocka_unit_test(test_wrong_content),
-        cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_entries),       cmocka_unit_test(test_holes),
+        cmocka_unit_test(test_aufs),          cmocka_unit_test(test_whiteout_names),
+        cmocka_unit_test(test_wrong_content), cmocka_unit_test(test_ends),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

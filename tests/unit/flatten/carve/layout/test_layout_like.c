@@ -16,6 +16,8 @@ static void run_lineage(uint64_t seed, size_t old_layers)
     for (int version = 0; version < 10; version++) {
         if (!lineage_step(&l))
             fail_msg("seed %u, version %d, lineage.h %s", (unsigned)seed, version, l.fault);
+        if (!lineage_repeat(&l))
+            fail_msg("seed %u, version %d again, lineage.h %s", (unsigned)seed, version, l.fault);
         lineage_change(&l, 1 + model_pick(&source, 16));
     }
     lineage_end(&l);
@@ -79,85 +81,81 @@ static void plan_tiny(const struct tiny_entry *list, size_t count,
     assert_works(layout_like_make(&in, identities, &previous, options, out, &err), err);
 }
 
+static const struct {
+    struct tiny_entry entries[5];
+    size_t count, layer;
+    enum layout_fate fate;
+    double max_dead;
+} fates[] = {
+    {{{0, DIR_A, LAYOUT_DIR, 1, 0}, {0, FILE_B, LAYOUT_FILE, FILE_B, 1000}}, 2, 0, LAYOUT_KEPT, 0},
+    {{{0, FILE_B, LAYOUT_FILE, FILE_B, 1000}}, 1, 0, LAYOUT_KEPT, 0},
+    {{{0, FILE_B, LAYOUT_FILE, 99, 1000}}, 1, 0, LAYOUT_UNUSED, 1},
+    {{{2, FILE_B, LAYOUT_FILE, FILE_B, 1000}}, 1, 2, LAYOUT_STATE, 1},
+    /* half of the layer is dead: 1000 bytes of 3000 */
+    {{{0, FILE_B, LAYOUT_FILE, FILE_B, 1000}, {0, FILE_C, LAYOUT_FILE, 99, 1000}},
+     2,
+     0,
+     LAYOUT_DEAD,
+     0.3},
+    {{{0, FILE_B, LAYOUT_FILE, FILE_B, 1000}, {0, FILE_C, LAYOUT_FILE, 99, 1000}},
+     2,
+     0,
+     LAYOUT_KEPT,
+     0.34},
+    /* a file with something below it, a whiteout likewise */
+    {{{0, DIR_A, LAYOUT_FILE, 1, 0}, {0, FILE_B, LAYOUT_FILE, FILE_B, 1000}},
+     2,
+     0,
+     LAYOUT_UNSOUND,
+     1},
+    {{{0, DIR_A, LAYOUT_WHITEOUT, 0, 0}, {0, FILE_B, LAYOUT_FILE, FILE_B, 1000}},
+     2,
+     0,
+     LAYOUT_UNSOUND,
+     1},
+    {{{0, FILE_B, LAYOUT_FILE, FILE_B, 1000}, {0, DIR_A, LAYOUT_WHITEOUT, 0, 0}},
+     2,
+     0,
+     LAYOUT_UNSOUND,
+     1},
+    {{{0, ROOT, LAYOUT_OPAQUE, 0, 0}, {0, FILE_B, LAYOUT_FILE, FILE_B, 1000}},
+     2,
+     0,
+     LAYOUT_UNSOUND,
+     1},
+    {{{0, FILE_B, LAYOUT_FILE, FILE_B, 1000}, {0, FILE_B, LAYOUT_FILE, FILE_B, 1000}},
+     2,
+     0,
+     LAYOUT_UNSOUND,
+     1},
+    {{{0, DIR_A, LAYOUT_DIR, 1, 0}, {0, DIR_A, LAYOUT_DIR, 1, 0}}, 2, 0, LAYOUT_UNSOUND, 1},
+    /* a link in an older layer, which a directory replaces: only if that has an entry */
+    {{{0, DIR_A, LAYOUT_FILE, 1, 0},
+      {0, FILE_C, LAYOUT_FILE, FILE_C, 1000},
+      {1, FILE_B, LAYOUT_FILE, FILE_B, 1000}},
+     3,
+     1,
+     LAYOUT_UNSOUND,
+     1},
+    {{{0, DIR_A, LAYOUT_FILE, 1, 0},
+      {0, FILE_C, LAYOUT_FILE, FILE_C, 1000},
+      {1, DIR_A, LAYOUT_DIR, 1, 0},
+      {1, FILE_B, LAYOUT_FILE, FILE_B, 1000}},
+     4,
+     1,
+     LAYOUT_KEPT,
+     1},
+};
+
 static void test_fates(void **state)
 {
-    static const struct {
-        struct tiny_entry entries[5];
-        size_t count, layer;
-        enum layout_fate fate;
-        double max_dead;
-    } rows[] = {
-        {{{0, DIR_A, LAYOUT_DIR, 1, 0}, {0, FILE_B, LAYOUT_FILE, FILE_B, 1000}},
-         2,
-         0,
-         LAYOUT_KEPT,
-         0},
-        {{{0, FILE_B, LAYOUT_FILE, FILE_B, 1000}}, 1, 0, LAYOUT_KEPT, 0},
-        {{{0, FILE_B, LAYOUT_FILE, 99, 1000}}, 1, 0, LAYOUT_UNUSED, 1},
-        {{{2, FILE_B, LAYOUT_FILE, FILE_B, 1000}}, 1, 2, LAYOUT_STATE, 1},
-        /* half of the layer is dead: 1000 bytes of 3000 */
-        {{{0, FILE_B, LAYOUT_FILE, FILE_B, 1000}, {0, FILE_C, LAYOUT_FILE, 99, 1000}},
-         2,
-         0,
-         LAYOUT_DEAD,
-         0.3},
-        {{{0, FILE_B, LAYOUT_FILE, FILE_B, 1000}, {0, FILE_C, LAYOUT_FILE, 99, 1000}},
-         2,
-         0,
-         LAYOUT_KEPT,
-         0.34},
-        /* a file with something below it, a whiteout likewise */
-        {{{0, DIR_A, LAYOUT_FILE, 1, 0}, {0, FILE_B, LAYOUT_FILE, FILE_B, 1000}},
-         2,
-         0,
-         LAYOUT_UNSOUND,
-         1},
-        {{{0, DIR_A, LAYOUT_WHITEOUT, 0, 0}, {0, FILE_B, LAYOUT_FILE, FILE_B, 1000}},
-         2,
-         0,
-         LAYOUT_UNSOUND,
-         1},
-        {{{0, FILE_B, LAYOUT_FILE, FILE_B, 1000}, {0, DIR_A, LAYOUT_WHITEOUT, 0, 0}},
-         2,
-         0,
-         LAYOUT_UNSOUND,
-         1},
-        {{{0, ROOT, LAYOUT_OPAQUE, 0, 0}, {0, FILE_B, LAYOUT_FILE, FILE_B, 1000}},
-         2,
-         0,
-         LAYOUT_UNSOUND,
-         1},
-        {{{0, FILE_B, LAYOUT_FILE, FILE_B, 1000}, {0, FILE_B, LAYOUT_FILE, FILE_B, 1000}},
-         2,
-         0,
-         LAYOUT_UNSOUND,
-         1},
-        {{{0, DIR_A, LAYOUT_DIR, 1, 0}, {0, DIR_A, LAYOUT_DIR, 1, 0}}, 2, 0, LAYOUT_UNSOUND, 1},
-        /* a link in an older layer, which a directory replaces: only if that has an entry */
-        {{{0, DIR_A, LAYOUT_FILE, 1, 0},
-          {0, FILE_C, LAYOUT_FILE, FILE_C, 1000},
-          {1, FILE_B, LAYOUT_FILE, FILE_B, 1000}},
-         3,
-         1,
-         LAYOUT_UNSOUND,
-         1},
-        {{{0, DIR_A, LAYOUT_FILE, 1, 0},
-          {0, FILE_C, LAYOUT_FILE, FILE_C, 1000},
-          {1, DIR_A, LAYOUT_DIR, 1, 0},
-          {1, FILE_B, LAYOUT_FILE, FILE_B, 1000}},
-         4,
-         1,
-         LAYOUT_KEPT,
-         1},
-    };
-
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        const struct layout_like_options options = {.max_dead = rows[i].max_dead, .max_probes = 9};
+    for (size_t i = 0; i < sizeof(fates) / sizeof(*fates); i++) {
+        const struct layout_like_options options = {.max_dead = fates[i].max_dead, .max_probes = 9};
         _cleanup_layout_like_ struct layout_like plan = {0};
-        plan_tiny(rows[i].entries, rows[i].count, &options, &plan);
-        if (plan.fates[rows[i].layer] != rows[i].fate)
-            fail_msg("row %zu: fate %u", i, plan.fates[rows[i].layer]);
+        plan_tiny(fates[i].entries, fates[i].count, &options, &plan);
+        if (plan.fates[fates[i].layer] != fates[i].fate)
+            fail_msg("row %zu: fate %u", i, plan.fates[fates[i].layer]);
     }
 }
 
