@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { SUBIDS_BYTES = 16 * 1024 * 1024 };
 
@@ -122,4 +123,35 @@ int bind_ids_judge(const struct spec *spec, const struct facts *facts, struct ar
                             file == uids.file ? "uids" : "gids", other->outside,
                             (uint64_t)other->outside + other->count - 1, file);
     return *problem ? 0 : err_nomem(err);
+}
+
+/* ---- owners of directories ---- */
+
+static bool is_closed_by(const struct stat *dir, const struct id_map *uids)
+{
+    bool mapped = false;
+
+    for (size_t i = 0; i < uids->count; i++)
+        mapped = mapped || holds(uids->ranges[i].outside, uids->ranges[i].count, dir->st_uid);
+    return mapped && !(dir->st_mode & (S_IWGRP | S_IWOTH));
+}
+
+bool bind_ids_alone(const char *path, const struct id_map *uids)
+{
+    _cleanup_free_ char *part = strdup(path);
+    struct stat dir, entry;
+
+    if (!part || *part != '/' || stat("/", &dir) < 0)
+        return false;
+    for (char *slash = part; slash; dir = entry) {
+        slash = strchr(slash + 1, '/');
+        if (slash)
+            *slash = '\0';
+        bool seen = lstat(part, &entry) == 0 && !S_ISLNK(entry.st_mode);
+        if (slash)
+            *slash = '/';
+        if (!seen || !(trust_entry(&dir, &entry) || is_closed_by(&dir, uids)))
+            return false;
+    }
+    return true;
 }

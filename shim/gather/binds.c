@@ -28,6 +28,7 @@ struct gather {
     const char *bundle_path;
     struct mount_table table;
     struct engine_directories engine;
+    bool own_map;                      /* the container maps ids, all of them its own */
     struct source_directory directory; /* the directory of the last source */
     struct cdi cdi;
     struct arena *arena;
@@ -125,6 +126,25 @@ static int find_origin(struct gather *g, const struct spec_mount *mount, int fd,
     return 0;
 }
 
+/* Says why a source could not be opened, by errno. */
+static void explain_unopened(const struct gather *g, const char *path, struct err *out)
+{
+    bool missing = errno == ENOENT, magic = errno == ELOOP;
+
+    err_sys(out, "it cannot be looked at");
+    if (missing && *path == '/')
+        err_set(out, ERR_POLICY, "it does not exist on this host: make it first");
+    else if (missing)
+        err_set(out, ERR_POLICY,
+                "it is not an absolute path, and the bundle %s, where it is looked for, does not "
+                "have it: write an absolute path",
+                g->bundle_path);
+    else if (magic)
+        err_set(out, ERR_POLICY,
+                "it cannot be looked at, as it leads through a link of /proc or too many links: "
+                "name the place itself");
+}
+
 /* Looks at one source; `wish` gets its descriptor, which the caller closes. */
 static int gather_source(struct gather *g, const struct spec_mount *mount, struct bind_source *s,
                          struct bind_wish *wish)
@@ -139,14 +159,7 @@ static int gather_source(struct gather *g, const struct spec_mount *mount, struc
         path = binds_unpinned(path);
     }
     if (open_source(g, path, wish, s) < 0) {
-        bool missing = errno == ENOENT, magic = errno == ELOOP;
-        err_sys(&why, "it cannot be looked at");
-        if (missing)
-            err_set(&why, ERR_POLICY, "it does not exist on this host: make it first");
-        if (magic)
-            err_set(&why, ERR_POLICY,
-                    "it cannot be looked at, as it leads through a link of /proc or too many "
-                    "links: name the place itself");
+        explain_unopened(g, path, &why);
         return set_problem(g, s, why.msg);
     }
     const char *where = wish->settled ? path : NULL;
@@ -157,7 +170,8 @@ static int gather_source(struct gather *g, const struct spec_mount *mount, struc
     binds_find_state(&g->engine, s);
     s->own = engine_mounts(&g->engine, s->found) && engine_mounts(&g->engine, s->path);
     /* A rootless engine's directories are its user's, who chooses the policy as well. */
-    s->open = s->own && s->exposed && !trust_rootless();
+    s->open = s->own && s->exposed && !trust_rootless() &&
+              !(g->own_map && bind_ids_alone(s->found, &g->spec->uid_map));
     s->own = s->own && !s->open;
     s->init = !s->exposed && binds_is_init(s->path);
     s->unsteady = binds_is_unsteady(&g->engine, s->found);
@@ -301,19 +315,26 @@ static bool is_own_root(struct gather *g, int root, const char *path)
     return walk_safely(g, path, &walked) && engine_stores_root(&g->engine, real);
 }
 
-/* Looks at the root as at the source of a mount. A root that is not there is left to the low-level
- * runtime. */
+/*
+ * Looks at the root as at the source of a mount. It is exposed as well if users can write to it:
+ * the low-level runtime makes directories and mounts there by path, as root. A root that is not
+ * there is left to the low-level runtime.
+ */
 static int gather_root(struct gather *g, struct bind_wish *wish)
 {
     struct bind_source *s = &g->out->sources[g->spec->mount_count];
     const char *path = json_text(json_path(g->spec->root, "root", "path", NULL));
     const struct spec_mount root = {.destination = "/", .source = path, .bind = true};
     _cleanup_fd_ int fd = targets_root(g->spec, g->bundle);
+    struct stat st;
 
     if (fd < 0 || trust_rootless() || is_own_root(g, fd, path))
         return 0;
     g->out->root = s;
-    return gather_source(g, &root, s, wish);
+    if (gather_source(g, &root, s, wish) < 0)
+        return -1;
+    s->exposed = s->exposed || fstat(fd, &st) < 0 || !trust_closed(&st);
+    return 0;
 }
 
 /* ---- all of them ---- */
@@ -333,6 +354,17 @@ static int gather_sources(struct gather *g, struct bind_wish *wishes)
     if (!any || !asks_for_access(&g->policy->binds))
         return 0;
     return gather_access(g, wishes, g->spec->mount_count + 1);
+}
+
+static int find_own_map(struct gather *g)
+{
+    if (!g->spec->uid_map.count || g->spec->joins_user_namespace || !g->facts->process.known ||
+        g->facts->process.uid == 0)
+        return 0;
+    if (bind_ids_judge(g->spec, g->facts, g->arena, &g->out->other_ids, g->err) < 0)
+        return -1;
+    g->own_map = !g->out->other_ids;
+    return 0;
 }
 
 int binds_gather(const struct policy *policy, const struct spec *spec, const struct facts *facts,
@@ -359,7 +391,7 @@ int binds_gather(const struct policy *policy, const struct spec *spec, const str
     if (mount_table_read(arena, &g.table, err) < 0 ||
         engine_directories_find(spec, bundle_path, facts->values.value[VAR_CONTAINER], arena,
                                 &g.engine, err) < 0 ||
-        place_rules(&g) < 0)
+        place_rules(&g) < 0 || find_own_map(&g) < 0)
         return -1;
     for (size_t i = 0; i <= spec->mount_count; i++)
         wishes[i].fd = -1;

@@ -88,7 +88,7 @@ int judge_container(const struct policy *policy, const struct spec *spec, struct
         input.binds = &out->binds;
     }
     if (policy->security.given) {
-        if (security_gather(policy, spec, doc, arena, &out->security, err) < 0)
+        if (security_gather(policy, spec, &out->facts, doc, arena, &out->security, err) < 0)
             return -1;
         input.security = &out->security;
     }

@@ -104,9 +104,12 @@ static struct ruling rule_for(const struct planner *p, const char *path)
 
 /* Appends the reason why no rule allows a source that the default refuses: the rule that is
  * missing. */
-static void put_missing_rule(const struct bind_source *s, struct buf *out)
+static void put_missing_rule(const struct bind_facts *facts, const struct bind_source *s,
+                             struct buf *out)
 {
-    if (s->open)
+    if (s->open && facts->other_ids)
+        buf_printf(out, ": it could be the engine's own, but %s", facts->other_ids);
+    else if (s->open)
         buf_puts(out, ": it could be the engine's own, but users can replace a directory above it");
     else if (s->volume)
         buf_puts(out, ": it is a named volume, and \"named_volumes\" does not allow these");
@@ -130,7 +133,7 @@ static int deny_source(struct planner *p, struct plan_op *op, const struct rulin
     if (r->rule && r->rule->say)
         buf_printf(&more, ": %s", r->rule->say);
     else if (!r->rule)
-        put_missing_rule(op->bind.source, &more);
+        put_missing_rule(p->in->binds, op->bind.source, &more);
     if (!(r->rule && r->rule->say) && plan_hint_allowed(p, op) < 0)
         return -1;
     if (more.failed)
@@ -421,7 +424,9 @@ static int judge_root_source(struct planner *p, struct plan_op *op)
         return deny_opaque(p, op, &r);
     if (is_state(op, &r) || s->exposed)
         return plan_decide(p, op, PLAN_DENIED, place,
-                           s->exposed ? "users can replace a directory above %s"
+                           s->exposed ? "users can change %s, or replace a directory above it, "
+                                        "while the container is made: use a directory that only "
+                                        "root can write"
                                       : "%s is an engine's own state",
                            s->path);
     if (r.access == BIND_RO && !(json_is(read_only, JSON_BOOL) && read_only->boolean))

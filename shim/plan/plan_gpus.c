@@ -9,11 +9,23 @@ static enum plan_verdict verdict_of(enum gpu_outcome outcome)
     return outcome == GPU_ALLOWED ? PLAN_KEPT : PLAN_DOWNGRADED;
 }
 
+/* Returns true if "security" puts in the rules for devices that the container lacks. */
+static bool puts_rules(const struct planner *p)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (p->ops[i].kind == PLAN_DEVICES)
+            return true;
+    return false;
+}
+
 int plan_add_gpus(struct planner *p)
 {
+    struct gpu_facts facts = *p->in->gpus;
     struct gpu_ruling ruling;
 
-    if (gpu_judge(&p->in->policy->gpus, p->in->gpus, p->arena, &ruling, p->err) < 0)
+    if (puts_rules(p))
+        facts.nodes.all = NULL;
+    if (gpu_judge(&p->in->policy->gpus, &facts, p->arena, &ruling, p->err) < 0)
         return -1;
     if (ruling.outcome == GPU_NOTHING)
         return 0;

@@ -1,5 +1,7 @@
 #include "shim/runtime/create.h"
 
+#include "shim/apply/apply.h"
+#include "shim/apply/nested.h"
 #include "shim/audit/audit.h"
 #include "shim/host/trust.h"
 #include "shim/oci/bundle.h"
@@ -7,9 +9,7 @@
 #include "shim/plan/judge.h"
 #include "shim/prepare/volumes.h"
 #include "shim/restack/restack.h"
-#include "shim/runtime/apply/apply.h"
 #include "shim/runtime/exec/state.h"
-#include "shim/runtime/nested/nested.h"
 
 #include <string.h>
 
@@ -85,19 +85,24 @@ static int keep_state(const struct edit *e, struct err *err)
 static int secure_nested(struct edit *e, bool *changed, struct err *err)
 {
     const struct policy *policy = e->judgement.policy;
+    struct nested_mounts nested;
     const struct nested_options options = {.bundle = e->bundle.dirfd,
                                            .links = policy->binds.targets_deny.count != 0,
+                                           .open_root = e->judgement.binds.root != NULL,
                                            .restoring = strcmp(e->call->command, "restore") == 0};
     struct spec *after = arena_alloc(&e->arena, sizeof(*after));
 
-    if (policy->mode != POLICY_ENFORCE || trust_rootless() ||
-        (!policy->binds.given && !policy->volume_count))
+    if (!nested_concerns(policy))
         return 0;
     if (!after)
         return err_nomem(err);
-    return spec_read(e->bundle.doc, &e->arena, after, err) < 0
-               ? -1
-               : nested_secure(after, e->bundle.doc, &options, &e->arena, changed, err);
+    if (spec_read(e->bundle.doc, &e->arena, after, err) < 0 ||
+        nested_find(after, &options, &e->arena, &nested, err) < 0)
+        return -1;
+    for (size_t i = 0; i < nested.count; i++)
+        if (nested.list[i].problem)
+            return err_set(err, ERR_POLICY, "%s", nested.list[i].problem);
+    return options.links ? nested_hook_put(after, e->bundle.doc, &nested.words, changed, err) : 0;
 }
 
 static int apply_and_write(struct edit *e, struct err *err)

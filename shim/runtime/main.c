@@ -2,7 +2,7 @@
 #include "shim/audit/audit.h"
 #include "shim/runtime/delete.h"
 #include "shim/runtime/launch.h"
-#include "shim/runtime/nested/nested.h"
+#include "shim/runtime/nested_check.h"
 #include "shim/runtime/report.h"
 
 #include <fcntl.h>

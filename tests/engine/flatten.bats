@@ -405,6 +405,7 @@ fails_loading() {
     fails_loading load-early 3 'the daemon says: no room'
     fails_loading load-cut 3 'loading b:1 into the daemon'
     fails_loading load-lost 6 'b:1 is sha256:0+ in the daemon, not sha256:'
+    fails_loading load-gone 3 'the daemon does not have b:1 after loading it'
 }
 
 @test "flatten: an invalid answer of the daemon is an error" {

@@ -217,6 +217,24 @@ daemon_again() {
     docker_cli rmi "$own" "$foreign" >/dev/null
 }
 
+@test "import: an image that somebody builds from that of this run stays" {
+    local container built
+    proxy_start "POST /images/load" 1 "$(waits)"
+    flatten_spawn --quiet "$FB_DIR/layers.tar" docker-daemon:fb-old:1
+    wait_for test -e "$FB_DIR/reached"
+    container=$(docker_cli create "$(docker_cli images --quiet --filter label=dev.flatbed.unfinished)" sh)
+    built=$(docker_cli commit "$container")
+    docker_cli rm "$container" >/dev/null
+    touch "$FB_DIR/go"
+    wait_for pid_gone "$FB_FLATTEN_PID"
+    fake_stop
+    expect_equal "$(docker_cli inspect --format '{{.Id}}' "$built")" "$built"
+    docker_cli rmi "$built" >/dev/null
+    docker_cli rmi --force fb-old:1 >/dev/null
+    docker_cli tag "$FB_IMAGE" fb-old:1
+    expect_new
+}
+
 @test "import: a reader that dies makes no image" {
     large_archive
     proxy_start "POST /images/create" 5000000 "$(waits)"

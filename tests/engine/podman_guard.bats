@@ -128,8 +128,50 @@ END
     expect_failure
     expect_match "may only be used read-only: add --read-only"
     run podman_run --rm --user 1001:1001 --read-only --rootfs "$FB_DIR/roots/one" id -u
+    expect_failure
+    expect_match "tmpcopyup would copy a directory of the container's root.*--read-only-tmpfs=false"
+    run podman_run --rm --user 1001:1001 --read-only --read-only-tmpfs=false --tmpfs /tmp:notmpcopyup --rootfs "$FB_DIR/roots/one" id -u
     expect_status 0
     expect_output 1001
+    chown 1001 "$FB_DIR/roots/one"
+    run podman_run --rm --user 1001:1001 --read-only --read-only-tmpfs=false --rootfs "$FB_DIR/roots/one" true
+    expect_failure
+    expect_match "the container's root $FB_DIR/roots/one: users can change $FB_DIR/roots/one"
+}
+
+# preset_of LOW: the preset, before that low-level runtime.
+preset_of() {
+    preset
+    sed -i "s#\"paths\": \[\"crun\"\]#\"paths\": [\"$1\"]#" "$FB_POLICY"
+}
+
+@test "podman: under the preset a container with mapped ids gets the rules for devices that podman leaves out" {
+    local low script='for node in /disk /dev/null; do (: <$node) && echo "$node opens"; done; cat /proc/self/uid_map'
+    mkdir -p "$FB_DIR/nodes/etc"
+    cp -a "$FB_DIR/rootfs/." "$FB_DIR/nodes/"
+    mknod -m 0666 "$FB_DIR/nodes/disk" c 10 229 # /dev/fuse
+    tar -C "$FB_DIR/nodes" -c . | podman_cli import - fb-nodes:1 >/dev/null
+    echo containers:300000:200000 >"$FB_DIR/subids"
+    # shellcheck disable=SC2016,SC2034  # for that shell; podman_cli has it
+    PODMAN_IN=(unshare --mount --propagation private sh -ec 'for f in uid gid; do mount --bind "$0" /etc/sub$f; done; exec "$@"' "$FB_DIR/subids")
+    for low in crun runc; do
+        preset_of "$low"
+        run podman_run --rm --uidmap 0:300000:65536 --gidmap 0:300000:65536 fb-nodes:1 sh -c "$script"
+        expect_match "can't open /disk: Operation not permitted"
+        expect_match "/dev/null opens"
+        expect_match " 0 +300000 +65536"
+        run podman_run --rm --userns=auto fb-nodes:1 sh -c "$script"
+        expect_match "can't open /disk: Operation not permitted"
+        expect_match "/dev/null opens"
+        expect_match " 0 +3[0-9]{5} "
+    done
+    refuses "its user namespace has uids 200000 to 265535 of this host" --uidmap 0:200000:65536
+    refuses "its user namespace has [ug]ids 1001 to 1001 of this host" --uidmap 0:300000:1 --uidmap 1:1001:1
+    refuses "security.user|security.devices" --uidmap 0:0:65536
+    # shellcheck disable=SC2034
+    PODMAN_IN=()
+    refuses "its user namespace has uids 300000 to 365535 of this host" --uidmap 0:300000:65536 --gidmap 0:300000:65536
+    podman_cli rmi fb-nodes:1 >/dev/null
 }
 
 @test "podman: under the preset added capabilities, root and files of other containers are refused or taken away" {

@@ -128,6 +128,42 @@ swaps() {
 
 @test "crun: a directory that is swapped for a link while containers are made moves no mount" { swaps crun; }
 
+# The same in a root that is not an engine's, where a directory is a user's.
+swaps_in_root() {
+    local i refused=0 bundle swapper root=$FB_SRV/roots/one
+    guard "$1"
+    sed -i "s#\"rules\": \[#&{ \"path\": \"$FB_SRV/roots\", \"access\": \"allow\" },#" "$FB_POLICY"
+    # shellcheck disable=SC2016  # for the container's shell
+    bundle=$(nested race 'echo "is $(cat /etc/ld.so.preload 2>&1)"' "$FB_SRV/scratch/file" /home/sub/ld.so.preload)
+    mkdir -p "$root"
+    tar -C "$bundle/rootfs" -c . | tar -C "$root" -x
+    mkdir -p "$root/home/sub"
+    touch "$root/home/sub/ld.so.preload"
+    ln -s /etc "$root/home/link"
+    chown -R 1234 "$root/home"
+    bundle_edit "$bundle" --arg r "$root" '.root.path = $r'
+    cp "$bundle/config.json" "$FB_DIR/race.json"
+    run shim run --bundle "$bundle" "$ID"
+    expect_output "is cat: can't open '/etc/ld.so.preload': No such file or directory"
+    python3 -B "$BATS_TEST_DIRNAME/lib/exchange.py" "$root/home/sub" "$root/home/link" 3>&- &
+    swapper=$!
+    for ((i = 0; i < 40; i++)); do
+        cp "$FB_DIR/race.json" "$bundle/config.json"
+        run shim run --bundle "$bundle" "$ID-$i"
+        [[ $output != *"is evil"* ]] || break
+        if [[ $output =~ "symbolic link on the way in the container's root"|"was mounted elsewhere"|"error executing hook".*flatbed-runtime ]]; then refused=$((refused + 1)); fi
+    done
+    kill "$swapper"
+    wait "$swapper" || true
+    echo "refused $refused, last: $output"
+    expect_equal "$i" 40
+    [ "$refused" -gt 0 ]
+}
+
+@test "runc: in a root of the host a directory that is swapped for a link moves no mount" { swaps_in_root runc; }
+
+@test "crun: in a root of the host a directory that is swapped for a link moves no mount" { swaps_in_root crun; }
+
 shares_nothing() {
     local bundle mounts
     policy_write <<END

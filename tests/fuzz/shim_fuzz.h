@@ -4,9 +4,9 @@
 
 #include "base/path.h"
 #include "fuzz.h"
+#include "shim/apply/apply.h"
 #include "shim/policy/read/policy_read.h"
 #include "shim/privilege/syscall_filter.h"
-#include "shim/runtime/apply/apply.h"
 
 #include <string.h>
 

@@ -127,8 +127,7 @@ static bool is_leftover(struct engine *e, const struct json *image, const char *
     if (!json_u64(json_get(image, "Created"), &created) ||
         !parse_label(json_text(json_path(image, "Labels", LABEL_KEY, NULL)), &run))
         return false;
-    enum owner owner = owner_of(&run, created);
-    return owner == OWNER_THIS || (owner == OWNER_GONE && is_import(e, id));
+    return owner_of(&run, created) != OWNER_OTHER && is_import(e, id);
 }
 
 void daemon_leftovers_remove(struct engine *e)

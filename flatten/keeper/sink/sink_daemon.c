@@ -184,11 +184,16 @@ static bool is_loaded(struct json_doc *doc, const struct sink_image *image)
 static int check_loaded(const struct daemon_sink *s, const struct sink_image *image,
                         struct err *err)
 {
-    _cleanup_json_ struct json_doc *doc = engine_inspect(s->engine, image->name, NULL, err);
+    bool missing;
+    _cleanup_json_ struct json_doc *doc = engine_inspect(s->engine, image->name, &missing, err);
     const char *id = doc ? json_text(json_get(json_root(doc), "Id")) : NULL;
 
+    if (!doc && missing)
+        return err_set(err, ERR_SYSTEM,
+                       "the daemon does not have %s after loading it: was it removed meanwhile?",
+                       image->name);
     if (!doc)
-        return err_wrap(err, "%s is not there after loading it", image->name);
+        return err_wrap(err, "looking for %s after loading it", image->name);
     if (is_loaded(doc, image))
         return 0;
     return err_set(err, ERR_DIGEST, "%s is %s in the daemon, not %s as loaded", image->name,

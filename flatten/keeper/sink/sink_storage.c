@@ -64,8 +64,12 @@ static int check_loaded(const struct storage_sink *s, const struct sink_image *i
     bool missing;
     _cleanup_free_ char *id = find_id(s, image->name, &missing, err);
 
+    if (!id && missing)
+        return err_set(err, ERR_SYSTEM,
+                       "podman does not have %s after loading it: was it removed meanwhile?",
+                       image->name);
     if (!id)
-        return err_wrap(err, "%s is not there after loading it", image->name);
+        return err_wrap(err, "looking for %s after loading it", image->name);
     return is_image(id, image) ? 0
                                : err_set(err, ERR_DIGEST, "%s is %s in podman, not %s as loaded",
                                          image->name, id, image->config.digest.text);

@@ -70,7 +70,9 @@ struct bind_facts {
     struct bind_rule_path *rules;   /* one for each rule */
     const struct bind_source *root; /* the container's root, if it is neither in the bundle nor in
                                        an engine's storage; or NULL */
-    const char *nobody;             /* the reason why the container's ids are not known, or NULL */
+    const char *other_ids; /* why the ids that the container maps are not its own (bind_ids.h), or
+                              NULL */
+    const char *nobody;    /* the reason why the container's ids are not known, or NULL */
 };
 
 /*

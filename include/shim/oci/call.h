@@ -18,8 +18,9 @@ struct call {
     const char *log;     /* NULL: none */
     const char *log_format;
     const char *root;
-    bool no_cgroup; /* crun's --cgroup-manager=disabled: no rules for devices are applied */
-    bool help;      /* the runtime shows its help and does nothing */
+    const char *unknown; /* the first option that this program does not know, or NULL */
+    bool no_cgroup;      /* crun's --cgroup-manager=disabled: no rules for devices are applied */
+    bool help;           /* the runtime shows its help and does nothing */
 };
 
 #endif

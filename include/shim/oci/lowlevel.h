@@ -12,6 +12,7 @@
 #include "base/err.h"
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The kind of a low-level runtime: the two read command lines differently. */
@@ -46,6 +47,23 @@ int lowlevel_find_owner(const char *root, int argc, char *const argv[], struct l
  */
 int lowlevel_ask_flavor(struct lowlevel *low, enum lowlevel_flavor *out,
                         struct err *err) must_check;
+
+/* What the runtime says of itself. */
+struct lowlevel_version {
+    enum lowlevel_flavor flavor;
+    char text[48]; /* "1.1.5+ds1" */
+};
+
+/* As lowlevel_ask_flavor, with the version. */
+int lowlevel_ask_version(struct lowlevel *low, struct lowlevel_version *out,
+                         struct err *err) must_check;
+
+/*
+ * Returns true for a runc that makes the directories of mount points through links which a user can
+ * swap meanwhile (CVE-2024-45310): before 1.1.14, and before 1.2.0-rc.3. Distributions may have
+ * mended an older one. Pure.
+ */
+bool lowlevel_follows_links(const struct lowlevel_version *version);
 
 /*
  * Executes the runtime in place of this process, with argv[0] replaced by its path (crun chooses

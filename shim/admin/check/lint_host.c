@@ -11,6 +11,23 @@
 
 enum { WAIT = 5 }; /* seconds, where the policy sets no bound itself */
 
+/* Users can swap links in their mounts; without "binds" and volumes nothing is judged there. */
+static void lint_version(const struct policy *policy, struct lowlevel *low, struct findings *out)
+{
+    struct lowlevel_version version;
+    struct err ignored;
+
+    if ((!policy->binds.given && !policy->volume_count) ||
+        lowlevel_ask_version(low, &version, &ignored) < 0 || !lowlevel_follows_links(&version))
+        return;
+    findings_add(out, FINDING_WARNING, "runtime-follows-links",
+                 policy->runtime_paths.given ? &policy->runtime_paths.place : NULL,
+                 "%s is runc %s: for a mount below a directory that a user can write to, it may "
+                 "make directories elsewhere on this host, as root (CVE-2024-45310); update it to "
+                 "1.1.14 or 1.2, or use crun, unless the distribution has mended it",
+                 low->path, version.text);
+}
+
 static void lint_runtimes(const struct policy *policy, struct findings *out)
 {
     const struct policy_list *paths = &policy->runtime_paths;
@@ -24,6 +41,7 @@ static void lint_runtimes(const struct policy *policy, struct findings *out)
                      "%s", err.msg);
         return;
     }
+    lint_version(policy, &low, out);
     for (size_t i = 0; i < paths->count; i++)
         if (paths->items[i][0] == '/' && access(paths->items[i], X_OK) < 0)
             findings_add(out, FINDING_WARNING, "runtime-missing", &paths->place,

@@ -1,5 +1,6 @@
 #include "shim/admin/explain/explain.h"
 
+#include "shim/admin/explain/checks.h"
 #include "shim/admin/explain/gpus.h"
 #include "shim/admin/explain/origin.h"
 #include "shim/host/user.h"
@@ -159,7 +160,7 @@ static int judge(const struct policy *policy, const struct explain_subject *subj
             return err_nomem(err);
         out->refused = out->policy->mode == POLICY_ENFORCE;
     }
-    return 0;
+    return checks_add(out, subject, arena, err);
 }
 
 int explain_container(const struct policy *policy, const struct explain_subject *subject,

@@ -123,7 +123,8 @@ static int put_table(struct buf *out, const struct explanation *e, bool colour, 
 
 static void put_counts(struct buf *out, const struct explanation *e)
 {
-    static const char *const verdicts[] = {"added", "kept", "downgraded", "denied", "skipped"};
+    static const char *const verdicts[] = {"added",  "kept",    "downgraded",
+                                           "denied", "skipped", "checked"};
     bool first = true;
 
     for (size_t v = 0; v < sizeof(verdicts) / sizeof(*verdicts); v++) {

@@ -141,7 +141,7 @@ static bool is_cdi_subcommand(const char *name)
     return false;
 }
 
-/* True for the hook that flatbed-runtime puts in, which only looks (shim/runtime/nested). */
+/* True for the hook that flatbed-runtime puts in, which only looks (shim/apply). */
 static bool is_own(const struct hook *hook)
 {
     return is_program(hook, "flatbed-runtime") &&

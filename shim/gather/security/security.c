@@ -2,6 +2,7 @@
 
 #include "base/fdio.h"
 #include "base/path.h"
+#include "shim/gather/bind_ids.h"
 #include "shim/gather/security/hooks.h"
 #include "shim/gather/security/security_user.h"
 #include "shim/host/trust.h"
@@ -156,8 +157,23 @@ uint64_t security_capabilities(const struct policy_security *security, bool priv
     return (bounded ? security->max.set : ~(uint64_t)0) & ~security->drop.set;
 }
 
-int security_gather(const struct policy *policy, const struct spec *spec, struct json_doc *doc,
-                    struct arena *arena, struct security_facts *out, struct err *err)
+static int gather_devices(const struct policy_list *allowed, const struct spec *spec,
+                          const struct facts *facts, struct arena *arena,
+                          struct security_facts *out, struct err *err)
+{
+    if (!allowed->given)
+        return 0;
+    out->maps_ids = spec->uid_map.count && !spec->joins_user_namespace;
+    out->ids_other = facts->process.known ? NULL : facts->process.why;
+    if (out->maps_ids && facts->process.known &&
+        bind_ids_judge(spec, facts, arena, &out->ids_other, err) < 0)
+        return -1;
+    return security_find_devices(allowed, arena, &out->devices, err);
+}
+
+int security_gather(const struct policy *policy, const struct spec *spec, const struct facts *facts,
+                    struct json_doc *doc, struct arena *arena, struct security_facts *out,
+                    struct err *err)
 {
     const struct policy_security *s = &policy->security;
 
@@ -166,7 +182,7 @@ int security_gather(const struct policy *policy, const struct spec *spec, struct
         return -1;
     if (s->namespaces.file)
         find_namespaces(spec, out);
-    if (s->devices.given && security_find_devices(&s->devices, arena, &out->devices, err) < 0)
+    if (gather_devices(&s->devices, spec, facts, arena, out, err) < 0)
         return -1;
     if (s->hooks.deny && hooks_gather(s, spec, arena, out, err) < 0)
         return -1;

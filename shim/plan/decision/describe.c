@@ -8,6 +8,7 @@ static const char *const kinds[] = {
     [PLAN_CAPABILITIES] = "capabilities",
     [PLAN_PRIVILEGES] = "no_new_privileges",
     [PLAN_FILTER] = "seccomp",
+    [PLAN_DEVICES] = "devices",
     [PLAN_SHM] = "shm",
     [PLAN_RLIMIT] = "limit",
     [PLAN_FILE] = "file",
@@ -105,6 +106,7 @@ static void describe_by_kind(const struct outcome *o, struct arena *arena, struc
     case PLAN_CAPABILITIES:
     case PLAN_PRIVILEGES:
     case PLAN_FILTER:
+    case PLAN_DEVICES:
     case PLAN_ROOTFS:
         break;
     }

@@ -310,6 +310,26 @@ static bool only_makes_nodes(const struct json *rule)
     return access && *access && access[strspn(access, "m")] == '\0';
 }
 
+/*
+ * Where ids are mapped podman writes no rules for devices, and leaves it to the low-level runtime
+ * what nodes in images can be opened. The rules that podman writes for other containers are put in.
+ */
+static int put_rules(struct planner *p)
+{
+    const struct policy_list *allowed = &p->in->policy->security.devices;
+    const char *other = p->in->security->ids_other;
+
+    if (other)
+        return deny_advising(p, "security.devices", &allowed->place,
+                             "the container has no rules for devices, and they are only put in for "
+                             "ids of its own: %s",
+                             other);
+    struct plan_op *op = security_push(p, PLAN_DEVICES, "security.devices");
+    return op ? plan_decide(p, op, PLAN_DOWNGRADED, &allowed->place,
+                            "the container has no rules for devices: all but its own are forbidden")
+              : -1;
+}
+
 static int judge_rules(struct planner *p)
 {
     const struct policy_list *allowed = &p->in->policy->security.devices;
@@ -319,6 +339,8 @@ static int judge_rules(struct planner *p)
      * nodes of an image do not open in a user namespace. */
     if (p->in->rootless && !json_count(rules))
         return 0;
+    if (p->in->security->maps_ids && !json_count(rules))
+        return put_rules(p);
     if (security_all_devices(p->in->spec))
         return deny(p, "security.devices", &allowed->place,
                     "the container could use all devices of this host");

@@ -70,8 +70,8 @@ static void store(struct reader *r, const struct option *o, const char *value)
 
 static void unknown_option(struct reader *r, const char *word, bool has_value)
 {
-    if (!r->out->unknown)
-        r->out->unknown = word;
+    if (!r->out->call.unknown)
+        r->out->call.unknown = word;
     if (!has_value && r->unknown_values && !next_word(r))
         reject(r, "an option lacks its value", word);
 }
@@ -283,8 +283,8 @@ static void argp_cluster(struct reader *r, const char *word)
 {
     for (const char *p = word + 1; *p; p++) {
         const struct option *o = argp_letter(r->table, *p);
-        if (!o && !r->out->unknown)
-            r->out->unknown = word;
+        if (!o && !r->out->call.unknown)
+            r->out->call.unknown = word;
         if (o && o->operand == ATTACHED)
             return; /* the rest is its value */
         if (!(o ? o->operand == VALUE : r->unknown_values)) {

@@ -10,7 +10,6 @@ enum { READING_REASON = 160 };
 
 struct reading {
     struct call call;
-    const char *unknown;         /* the first option that the grammar does not know, or NULL */
     bool rejected;               /* the runtime would refuse this line */
     char reason[READING_REASON]; /* why */
 };

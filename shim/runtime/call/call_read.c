@@ -142,7 +142,7 @@ static void read_all(int argc, char *const argv[], enum lowlevel_flavor flavor,
             continue;
         grammar_read(&g, argc, argv, &r);
         add_reading(all, &r);
-        if (!r.unknown)
+        if (!r.call.unknown)
             continue;
         g.unknown_values = true;
         grammar_read(&g, argc, argv, &r);
@@ -193,9 +193,20 @@ static const char *agreed_id(const struct reading *list, int count)
     return id;
 }
 
+/* Returns an option that one of the readings does not know, or NULL. */
+static const char *first_unknown(const struct reading *list, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (list[i].call.unknown)
+            return list[i].call.unknown;
+    return NULL;
+}
+
 static const char *advice(const struct call *call)
 {
-    return grammar_command_execs(call->command) ? "; write: exec --process FILE ID" : "";
+    return grammar_command_execs(call->command)
+               ? ": write each option by itself and in full, as in: exec --detach --process FILE ID"
+               : "";
 }
 
 int call_read(int argc, char *const argv[], enum lowlevel_flavor flavor, struct call *out,
@@ -222,6 +233,10 @@ int call_read(int argc, char *const argv[], enum lowlevel_flavor flavor, struct 
         return CALL_CLEAR;
     if (flavor == FLAVOR_UNKNOWN)
         return CALL_AMBIGUOUS;
+    const char *unknown = first_unknown(all.list, all.count);
+    if (!unknown)
+        return err_set(err, ERR_USAGE, "versions of the runtime read this line differently%s",
+                       advice(out));
     return err_set(err, ERR_USAGE, "the option '%s' is not known, and the line has two meanings%s",
-                   all.list[0].unknown ? all.list[0].unknown : "?", advice(&all.list[0].call));
+                   unknown, advice(out));
 }

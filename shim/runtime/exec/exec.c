@@ -231,10 +231,16 @@ static int hand_on_process(const char *source, const struct json *state, int *co
 }
 
 /* The runtime makes the process itself: crun's is root, and has no no_new_privs, unless told so. */
-static int hand_on_command(const struct json *state, struct err *err)
+static int hand_on_command(const struct call *call, const struct json *state, struct err *err)
 {
     if (!exec_rules_enforced(json_get(state, "rules")))
         return 0;
+    if (call->unknown)
+        return err_set(err, ERR_POLICY,
+                       "the option '%s' is not known, and there is no --process FILE: the policy's "
+                       "security holds for an exec in this container, and needs its process as a "
+                       "file: write exec --process FILE ID",
+                       call->unknown);
     return err_set(err, ERR_POLICY,
                    "the policy's security holds for an exec in this container, and needs its "
                    "process as a file: write exec --process FILE ID, or use the engine's exec");
@@ -265,5 +271,5 @@ int exec_edit(const struct call *call, int *copy, struct err *err)
     if (check_cgroup(call, state, err) < 0)
         return -1;
     return call->process ? hand_on_process(call->process, state, copy, err)
-                         : hand_on_command(state, err);
+                         : hand_on_command(call, state, err);
 }

@@ -154,6 +154,19 @@ whole() { sed -i 's/"security": {.*}/"security": { "preset": "shared-lab" }/' "$
     matches "policy.json:6:[0-9]+: warning: .*\[source-writable\]"
 }
 
+@test "check: a runc that makes directories through swapped links is named with its version" {
+    whole
+    sed -i "s|/bin/sh|$DIR/runc|" "$DIR/policy.json"
+    printf '#!/bin/sh\necho "runc version 1.1.13"\necho spec: 1.0.2-dev\n' >"$DIR/runc"
+    chmod 0755 "$DIR/runc"
+    check "$DIR/policy.json"
+    exits 0
+    matches "policy.json:3:[0-9]+: warning: $DIR/runc is runc 1.1.13: .*CVE-2024-45310.*update it to 1.1.14.*\[runtime-follows-links\]"
+    sed -i 's/1.1.13/1.1.14/' "$DIR/runc"
+    check --strict "$DIR/policy.json"
+    exits 0
+}
+
 @test "check: a policy that judges half is told what else users can do" {
     local rule
     check "$DIR/policy.json"
@@ -259,6 +272,38 @@ whole() { sed -i 's/"security": {.*}/"security": { "preset": "shared-lab" }/' "$
     exits 1
     matches "^denied +volume +site .*$DIR/srv/site does not exist"
     matches "^skipped +variable +SITE"
+}
+
+# below SOURCE TARGET: a container with the user's $DIR/srv on /mnt, and this mount.
+below() {
+    mkdir -p "$DIR/bundle/rootfs"
+    config "$(mount_of "$DIR/srv" /mnt) $(mount_of "$1" "$2")"
+    sed -i 's|"ociVersion": "1.0.2",|& "root": { "path": "rootfs" },|' "$DIR/bundle/config.json"
+}
+
+@test "explain: mounts that a hook compares are shown, and those that are refused below others" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root"
+    sed -i 's|"default": "deny", "rules"|"default": "deny", "targets_deny": ["/proc"], "rules"|; s|"access": "ro" }|"access": "allow" }|' "$DIR/policy.json"
+    below "$DIR/srv/data" /mnt/site
+    explain
+    exits 0
+    matches "^checked +place +/mnt/site +$DIR/srv/data → /mnt/site .* policy .*a hook compares the mounts"
+    matches '^allowed: .*, 1 checked$'
+    explain --json
+    jq -r '.operations[] | select(.verdict == "checked") | .value' <<<"$output" | grep -qE '^[0-9]+:[0-9]+:/.*/srv/data$'
+    ln -s /etc "$DIR/srv/link"
+    below "$DIR/srv/data" /mnt/link/x
+    explain
+    exits 1
+    matches '^denied +place +/mnt/link/x .*there is a symbolic link in what is mounted on /mnt'
+    run "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$DIR/bundle" c1
+    exits 1
+    has "there is a symbolic link in what is mounted on /mnt"
+    sed -i 's|"access": "allow" }|"access": "ro" }|' "$DIR/policy.json"
+    below "$DIR/srv/data" /mnt/new
+    explain
+    exits 1
+    matches "^denied +place +/mnt/new .*read-only, and has no 'new'"
 }
 
 @test "explain: a source that the runtime rejects is denied, optional or not" {

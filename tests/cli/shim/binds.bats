@@ -254,6 +254,11 @@ END
     config "$DIR/srv/none"
     create
     refused "it does not exist on this host: make it first"
+    config data/none
+    create
+    refused "the mount of data/none on /x: it is not an absolute path, and the bundle $BUNDLE, .*: write an absolute path"
+    # shellcheck disable=SC2154  # set by bats' run
+    [[ "$stderr" != *"make it first"* ]]
 }
 
 @test "nothing may be mounted over a denied target" {

@@ -28,12 +28,37 @@ load lib/binds
     with_root linked
     refused "$DIR/secret is not allowed"
     with_root "$DIR/home/alice/overlay/$id/merged"
-    refused "users can replace a directory above"
+    refused "users can change .*, or replace a directory above it"
     with_root "$DIR/srv/root"
     refused "may only be used read-only"
     with_root "$DIR/srv/root" true
     mounted "$DIR/srv/data" rbind,rprivate,ro
     [ "$(jq -r .root.path "$DIR/low.config")" = "$DIR/srv/root" ]
+    chmod 0775 "$DIR/srv/root"
+    with_root "$DIR/srv/root" true
+    refused "the container's root $DIR/srv/root: users can change $DIR/srv/root"
+    chmod 0755 "$DIR/srv/root"
+    chown 12345 "$DIR/srv/root"
+    with_root "$DIR/srv/root" true
+    refused "users can change $DIR/srv/root, or replace a directory above it, .*only root can write"
+}
+
+@test "a directory of a root that is not an engine's is not copied into a tmpfs" {
+    mkdir -p "$DIR/srv/root" "$BUNDLE/rootfs"
+    copying() {
+        config "$DIR/srv/data" /x '{ "uid": 0, "gid": 0 }' "\"root\": { \"path\": \"$1\", \"readonly\": true },"
+        jq --arg o "$2" '.mounts += [{destination: "/tmp", type: "tmpfs", source: "tmpfs", options: ["nosuid", $o]}]' \
+            "$BUNDLE/config.json" >"$DIR/more"
+        cp "$DIR/more" "$BUNDLE/config.json"
+        rm -f "$DIR/low.config"
+        create
+    }
+    copying "$DIR/srv/root" tmpcopyup
+    refused "the tmpfs on /tmp: tmpcopyup would copy a directory of the container's root, as root, .*--tmpfs /tmp:notmpcopyup"
+    copying "$DIR/srv/root" notmpcopyup
+    mounted "$DIR/srv/data" rbind,rprivate,ro
+    copying rootfs tmpcopyup
+    mounted "$DIR/srv/data" rbind,rprivate,ro
 }
 
 @test "an idmapped bind does not satisfy require_access" {

@@ -154,6 +154,21 @@ becomes() {
     becomes '{"user":{"uid":1001},"capabilities":{"bounding":["CAP_SETUID"],"ambient":["CAP_KILL"]}}'
 }
 
+@test "an exec without a process file is refused, and the message names the option that is not known" {
+    as_root
+    guarded '"user": { "root": "deny" }'
+    run shim --root "$DIR/root" exec c1 id
+    [ "$status" -eq 1 ]
+    [[ $output == *"needs its process as a file: write exec --process FILE ID, or use the engine's exec"* ]]
+    echo '{"user":{"uid":1000}}' >"$DIR/process.json"
+    run shim --root "$DIR/root" exec "--proc=$DIR/process.json" c1
+    [ "$status" -eq 1 ]
+    [[ $output == *"the option '--proc=$DIR/process.json' is not known"*"write exec --process FILE ID"* ]]
+    run shim --root "$DIR/root" exec -dp "$DIR/process.json" c1
+    [ "$status" -eq 1 ]
+    [[ $output == *"'-dp' is not known"*"write exec --process FILE ID"* ]]
+}
+
 @test "an exec loses a dropped capability that would make it root" {
     as_root
     guarded '"user": { "root": "deny" }, "capabilities": { "drop": ["SETUID"] }'
@@ -424,7 +439,7 @@ spelt() {
         # shellcheck disable=SC2086
         spelt runc $words
         [ "$status" -eq 1 ] && ! called || { echo "runc $words" && false; }
-        [[ "$stderr" = *"write: exec --process FILE ID"* ]] || { echo "$stderr" && false; }
+        [[ "$stderr" = *"as in: exec --detach --process FILE ID"* ]] || { echo "$stderr" && false; }
     done
     spelt crun --proc PROCESS c1 # --process or --process-label
     [ "$status" -eq 1 ] && ! called

@@ -133,6 +133,34 @@ load lib/gpus
     refused 'the GPU 1 is not allowed; allowed are 0'
 }
 
+@test "with mapped ids and without rules, a container has the GPUs whose nodes it has" {
+    local mapped='del(.linux.resources) | .linux += {namespaces: [{type: "user"}],
+        uidMappings: [{containerID: 1234, hostID: 1234, size: 1}], gidMappings: [{containerID: 1234, hostID: 1234, size: 1}],
+        devices: [{path: "/dev/nvidia1", type: "c", major: 195, minor: 1}]}'
+    without_toolkit
+    config "$mapped"
+    policy '"devices": ["1"]' '"security": { "devices": { "allow": [] } }'
+    create
+    passed
+    has_gpus 1
+    config "$mapped"
+    policy '"devices": ["0"]' '"security": { "devices": { "allow": [] } }'
+    create
+    refused 'the GPU 1 is not allowed'
+    # Nothing puts rules in.
+    config "$mapped"
+    policy '"devices": ["1"]'
+    create
+    refused 'it may use all devices'
+    config "$mapped | .linux.uidMappings[0].hostID = 1235 | .process.user.uid = 1234"
+    policy '"devices": ["1"]' '"security": { "devices": { "allow": [] } }'
+    create
+    passed
+    config "$mapped | .linux.uidMappings += [{containerID: 1, hostID: 1236, size: 1}]"
+    create
+    refused 'only put in for ids of its own: its user namespace has uids 1236 to 1236'
+}
+
 @test "a container without a cgroup has no rules for devices, and is refused" {
     local policies
     without_toolkit

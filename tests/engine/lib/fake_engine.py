@@ -15,6 +15,7 @@ LOG, the first line of which is the port, or 0. IMAGE.tar is what GET /images/NA
   load-early    refuses a load with 500 before it has read it
   load-cut      breaks off in the middle of the reply to a load
   load-lost     takes an image and has another one afterwards
+  load-gone     takes an image and has none afterwards
   save-cut      breaks off in the middle of an image
   save-error    ends an image early with an error behind it, as dockerd does
   save-stall    stops in the middle of an image, for ever
@@ -144,7 +145,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.chunk(b'{"stream":"Load')
             self.cut()
             return
-        self.remember(config)
+        if MODE != "load-gone":
+            self.remember(config)
         self.chunk(b"")
 
     def remember(self, archive):

@@ -10,8 +10,9 @@ export FB_PODMAN_RUNTIME="${FB_PODMAN_RUNTIME:-flatbed-runtime}"
 podman_require() { require_tool podman conmon; }
 
 # podman_cli ARGS…: $FB_PODMAN_RUNTIME names one of the wrappers (flatbed-runtime, crun, runc).
+# PODMAN_IN is a command to run podman in.
 podman_cli() {
-    within env CONTAINERS_CONF="$FB_DIR/containers.conf" CONTAINERS_STORAGE_CONF="$FB_DIR/storage.conf" \
+    within "${PODMAN_IN[@]}" env CONTAINERS_CONF="$FB_DIR/containers.conf" CONTAINERS_STORAGE_CONF="$FB_DIR/storage.conf" \
         TMPDIR="$FB_DIR/tmp" podman --runtime "$FB_PODMAN_RUNTIME" "$@" 3>&-
 }
 

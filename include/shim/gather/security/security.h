@@ -6,6 +6,7 @@
 #define SHIM_SECURITY_H
 
 #include "shim/gather/security/security_devices.h"
+#include "shim/request/facts.h"
 
 /* A hook of config.json. */
 struct hook_fact {
@@ -24,6 +25,9 @@ struct security_facts {
     unsigned host_namespaces;      /* bits of enum namespace_kind: shared with the host */
     unsigned loose_namespaces;     /* bits: joined by a path where a user could put the host's */
     struct device_numbers devices; /* of the host's files that "devices" allows */
+    bool maps_ids; /* config.json has an id map of its own: podman then writes no rules for devices
+                    */
+    const char *ids_other;   /* why the ids of that map are another owner's (bind_ids.h), or NULL */
     const char *let_through; /* system calls of seccomp.deny that the filter allows; "" if none */
     const char *filter_problem; /* why the filter cannot be judged, or NULL */
     struct hook_fact *hooks;    /* all of them, if the policy does not keep them */
@@ -32,11 +36,13 @@ struct security_facts {
 };
 
 /*
- * Gathers the facts. `doc` gets the values that may be put in; texts are in the arena. Fails only
- * without memory: a filter that cannot be judged is `filter_problem`.
+ * Gathers the facts, with those on the container's ids in `facts`. `doc` gets the values that may
+ * be put in; texts are in the arena. Fails only without memory: a filter that cannot be judged is
+ * `filter_problem`.
  */
-int security_gather(const struct policy *policy, const struct spec *spec, struct json_doc *doc,
-                    struct arena *arena, struct security_facts *out, struct err *err) must_check;
+int security_gather(const struct policy *policy, const struct spec *spec, const struct facts *facts,
+                    struct json_doc *doc, struct arena *arena, struct security_facts *out,
+                    struct err *err) must_check;
 
 /* Returns the bits of the capabilities that the policy leaves to a container, or to a privileged
  * one. Pure. */

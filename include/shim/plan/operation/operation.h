@@ -21,6 +21,7 @@ enum plan_kind {
     PLAN_CAPABILITIES, /* taken away */
     PLAN_PRIVILEGES,   /* no_new_privileges is set */
     PLAN_FILTER,       /* a seccomp profile is put in */
+    PLAN_DEVICES,      /* rules for devices are put in: all but the container's are forbidden */
     PLAN_SHM,          /* the size of /dev/shm */
     PLAN_RLIMIT,
     PLAN_FILE,   /* a generated file: /etc/passwd or /etc/group */
@@ -132,7 +133,7 @@ struct plan_op {
     struct policy_place place; /* of the rule that decided */
     const char *asked_by;      /* the carrier of the request, the user's mount, or a key of the
                                   policy; NULL for `always` volumes and their variables */
-    union {                    /* by kind; PLAN_SECURITY and PLAN_PRIVILEGES have nothing more */
+    union { /* by kind; PLAN_SECURITY, PLAN_PRIVILEGES and PLAN_DEVICES have nothing more */
         struct plan_mount mount;
         struct plan_variable variable;
         struct plan_bind bind;

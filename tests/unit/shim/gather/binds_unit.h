@@ -4,7 +4,7 @@
 
 #include "tests/unit/lib/shim_unit.h"
 
-#include "shim/runtime/apply/apply.h"
+#include "shim/apply/apply.h"
 
 static const char policy_text[] =
     "\"volumes\":{\"data\":{\"source\":\"/srv/{name}\",\"target\":\"/d/{name}\"}},"

@@ -4,7 +4,7 @@
 
 #include "tests/unit/lib/shim_unit.h"
 
-#include "shim/runtime/apply/apply.h"
+#include "shim/apply/apply.h"
 
 /* Docker's rules: all devices denied, nodes may be made, a few may be used. */
 #define TAKEN "{\"allow\":false,\"access\":\"rwm\"}"

@@ -152,6 +152,35 @@ static void test_devices(void **state)
           facts, NULL);
 }
 
+/* Where ids are mapped podman writes no rules for devices. */
+static void test_missing_rules(void **state)
+{
+    static const char deny[] = "\"devices\":{\"allow\":[\"/dev/nvidia*\"]}";
+    static const char nodes[] =
+        "\"linux\":{\"devices\":[{\"path\":\"/dev/x\",\"type\":\"u\",\"major\":195,\"minor\":0},"
+        "{\"path\":\"/dev/p\",\"type\":\"p\"}]";
+    struct device_number numbers[] = {{false, 195, 0}};
+    struct security_facts facts = {.devices = {numbers, 1}, .maps_ids = true};
+    _cleanup_free_ char *bare = strf("%s}", nodes);
+    _cleanup_free_ char *ruled =
+        strf("{%s,\"resources\":{\"devices\":[{\"allow\":false,\"access\":\"rwm\"},{\"allow\":true,"
+             "\"access\":\"rwm\",\"type\":\"c\",\"major\":195,\"minor\":0}]}}}",
+             nodes);
+
+    (void)state;
+    struct result r = judge(deny, bare, &facts);
+    assert_int_equal(r.verdict, PLAN_DOWNGRADED);
+    assert_string_equal(r.config, ruled);
+    free(r.config);
+    facts.devices.count = 0;
+    check("", bare, facts, NULL);
+    facts.ids_other = "its user namespace has uids 7 to 8 of this host";
+    check(deny, "\"linux\":{}", facts,
+          "only put in for ids of its own: its user namespace has uids 7");
+    check(deny, RULES(TAKEN), facts, NULL);
+    check(deny, RULES("{\"allow\":true,\"access\":\"rwm\"}"), facts, "could use all devices");
+}
+
 static void test_annotations_and_hooks(void **state)
 {
     static const char deny[] = "\"annotations\":{\"deny\":[\"run.oci.*\",\"org.criu.config\"]}";
@@ -367,6 +396,7 @@ UNIT_SUITE(test_security)
         cmocka_unit_test(test_system_paths),
         cmocka_unit_test(test_namespaces),
         cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_missing_rules),
         cmocka_unit_test(test_annotations_and_hooks),
         cmocka_unit_test(test_annotations_around_the_policy),
         cmocka_unit_test(test_filters),

@@ -1,8 +1,8 @@
 /* "tuning" in a container: defaults are filled in, choices of the user stay. */
 #include "tests/unit/lib/plan_unit.h"
 
+#include "shim/apply/apply.h"
 #include "shim/plan/decision/describe.h"
-#include "shim/runtime/apply/apply.h"
 
 static const struct plan_op *op_of(const struct fixture *f, enum plan_kind kind)
 {

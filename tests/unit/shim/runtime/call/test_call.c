@@ -143,7 +143,7 @@ static void read_with(enum lowlevel_flavor flavor, const char *line, char *out, 
     snprintf(copy, sizeof(copy), "%s", line);
     int count = *line ? split(copy, words) : 0;
     grammar_read(&(struct grammar){.flavor = flavor, .later_reorder = true}, count, words, &r);
-    if (r.unknown)
+    if (r.call.unknown)
         r.rejected = true; /* the table is about these versions, which know all their options */
     describe(&r, out, size);
 }
@@ -419,6 +419,30 @@ static void test_exec(void **state)
     }
 }
 
+static void test_advice_for_exec(void **state)
+{
+    static const struct {
+        const char *line;
+        enum lowlevel_flavor flavor;
+        const char *names;
+    } lines[] = {
+        {"exec -dp F c1", FLAVOR_RUNC, "'-dp' is not known"},
+        {"exec --proces F c1", FLAVOR_RUNC, "'--proces' is not known"},
+        {"exec --proc=F c1", FLAVOR_CRUN, "ambiguous option: --proc=F"},
+    };
+    struct err err = ERR_INIT;
+    struct call call;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+        assert_fails(read_line(lines[i].line, lines[i].flavor, &call, &err), err, ERR_USAGE);
+        assert_contains(err.msg, lines[i].names);
+        assert_contains(err.msg, "as in: exec --detach --process FILE ID");
+    }
+    assert_works(read_line("exec --proc=F c1", FLAVOR_RUNC, &call, &err), err);
+    assert_string_equal(call.unknown, "--proc=F");
+}
+
 /* delete: its container, or none if the runtime would refuse the line, or runc and crun differ. */
 static void test_delete(void **state)
 {
@@ -460,6 +484,7 @@ UNIT_SUITE(test_call)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exec),
+        cmocka_unit_test(test_advice_for_exec),
         cmocka_unit_test(test_delete),
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_agreement_needs_no_flavor),

@@ -1,10 +1,10 @@
-#include "shim/runtime/nested/nested.h"
+#include "shim/apply/nested.h"
 
 #include "base/path.h"
 #include "shim/gather/bind_name.h"
 #include "shim/gather/targets.h"
 #include "shim/host/fd_path.h"
-#include "shim/runtime/nested/nested_hook.h"
+#include "shim/host/trust.h"
 
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -17,8 +17,9 @@ struct nested {
     struct targets targets;
     struct mount_table table;
     struct bind_name *sources; /* of the bind mounts that were looked at */
-    struct nested_words words;
+    struct nested_mounts *out;
     struct arena *arena;
+    struct err why; /* of the mount that is looked at */
     struct err *err;
 };
 
@@ -79,10 +80,10 @@ static int check_holder(struct nested *n, size_t i)
 
 static int add_words(struct nested *n, const char *by, const char *root, const char *target)
 {
-    return nested_words_add(&n->words, by, n->arena, n->err) < 0 ||
-                   nested_words_add(&n->words, root, n->arena, n->err) < 0
+    return nested_words_add(&n->out->words, by, n->arena, n->err) < 0 ||
+                   nested_words_add(&n->out->words, root, n->arena, n->err) < 0
                ? -1
-               : nested_words_add(&n->words, target, n->arena, n->err);
+               : nested_words_add(&n->out->words, target, n->arena, n->err);
 }
 
 /* Returns `path` with its first part, `from`, replaced by `to`. */
@@ -125,7 +126,7 @@ static int add_lookalikes(struct nested *n, size_t i, const char *by, const char
 }
 
 /* Adds a mount for the hook: a bind by the part of the file system that it shows. */
-static int add_mount(struct nested *n, size_t i)
+static int add_mount(struct nested *n, size_t i, struct nested_mount *out)
 {
     const struct spec_mount *mount = &n->spec->list[i];
     const char *by = NESTED_BY_TYPE, *root = mount->type ? mount->type : "";
@@ -141,8 +142,9 @@ static int add_mount(struct nested *n, size_t i)
     }
     if (!by || !root)
         return err_nomem(n->err);
-    return add_words(n, by, root, n->targets.list[i].path) < 0 ? -1
-                                                               : add_lookalikes(n, i, by, root);
+    out->by = by;
+    out->root = root;
+    return add_words(n, by, root, out->target) < 0 ? -1 : add_lookalikes(n, i, by, root);
 }
 
 static int add_root(struct nested *n, int root)
@@ -151,8 +153,26 @@ static int add_root(struct nested *n, int root)
 
     if (root < 0 || fd_path(root, path) < 0)
         return err_sys(n->err, "the container's root");
-    return nested_words_add(&n->words, arena_strndup(n->arena, path, strlen(path)), n->arena,
+    return nested_words_add(&n->out->words, arena_strndup(n->arena, path, strlen(path)), n->arena,
                             n->err);
+}
+
+/*
+ * What was judged is the destination as it is written, or where its links led at that time. In a
+ * root that users change, the links may be others now: none is followed.
+ */
+static int check_links(const struct nested *n, size_t i)
+{
+    const char *destination = n->spec->list[i].destination;
+
+    if (!n->options->open_root || !n->options->links ||
+        strcmp(n->targets.list[i].path, destination) == 0)
+        return 0;
+    return err_set(
+        n->err, ERR_POLICY,
+        "binds.targets_deny: the mount on %s: there is a symbolic link on the way in the "
+        "container's root, which users can change: name the place itself",
+        destination);
 }
 
 /* ---- copies ---- */
@@ -162,25 +182,39 @@ static int check_copy(const struct nested *n, size_t i)
 {
     const struct target *target = &n->targets.list[i];
     const struct spec_mount *mount = &n->spec->list[i];
+    const char *type = mount->type ? mount->type : "mount";
 
-    if (mount->bind || !(target->foreign || target->covers) ||
-        !spec_has_option(mount->options, "tmpcopyup"))
+    if (mount->bind || !spec_has_option(mount->options, "tmpcopyup"))
         return 0;
-    return err_set(n->err, ERR_POLICY,
-                   "the %s on %s: tmpcopyup would copy what is mounted there, as root, while its "
-                   "owner can change it: use notmpcopyup (podman's --tmpfs %s:notmpcopyup)",
-                   mount->type ? mount->type : "mount", mount->destination, mount->destination);
+    if (target->foreign || target->covers)
+        return err_set(n->err, ERR_POLICY,
+                       "the %s on %s: tmpcopyup would copy what is mounted there, as root, while "
+                       "its owner can change it: use notmpcopyup (podman's --tmpfs %s:notmpcopyup)",
+                       type, mount->destination, mount->destination);
+    if (n->options->open_root)
+        return err_set(n->err, ERR_POLICY,
+                       "the %s on %s: tmpcopyup would copy a directory of the container's root, as "
+                       "root, while users can change it: use notmpcopyup (podman's --tmpfs "
+                       "%s:notmpcopyup, and --read-only-tmpfs=false with --read-only)",
+                       type, mount->destination, mount->destination);
+    return 0;
 }
 
 /* ---- all of it ---- */
 
-static int secure_mount(struct nested *n, size_t i, int root)
+/* Returns true for a target that a user could move while the mounts are made. */
+static bool is_changeable(const struct nested *n, size_t i)
+{
+    return n->targets.list[i].foreign || n->options->open_root;
+}
+
+static int look_at_mount(struct nested *n, size_t i, int root, struct nested_mount *out)
 {
     const struct target *target = &n->targets.list[i];
 
-    if (check_copy(n, i) < 0)
+    if (check_copy(n, i) < 0 || check_links(n, i) < 0)
         return -1;
-    if (!target->foreign)
+    if (!is_changeable(n, i))
         return 0;
     if (target->within != TARGET_ROOT && n->spec->list[target->within].bind &&
         check_holder(n, i) < 0)
@@ -189,32 +223,62 @@ static int secure_mount(struct nested *n, size_t i, int root)
         return 0;
     if (n->options->restoring)
         return err_set(n->err, ERR_POLICY,
-                       "binds.targets_deny: the mount on %s lies below another mount: such a "
+                       "binds.targets_deny: users can change what is above the mount on %s: such a "
                        "checkpoint cannot be restored",
                        n->spec->list[i].destination);
-    if (!n->words.count && add_root(n, root) < 0)
+    if (!n->out->words.count && add_root(n, root) < 0)
         return -1;
-    return add_mount(n, i);
+    return add_mount(n, i, out);
 }
 
-int nested_secure(const struct spec *spec, struct json_doc *doc,
-                  const struct nested_options *options, struct arena *arena, bool *changed,
-                  struct err *err)
+/* Keeps what is found out about a mount, a reason to refuse it too. */
+static int add_found(struct nested *n, size_t i, int root)
 {
-    struct nested n = {.spec = spec, .options = options, .arena = arena, .err = err};
+    struct nested_mount *found = &n->out->list[n->out->count];
+    const struct err *why = &n->why;
+
+    *found = (struct nested_mount){.index = i, .target = n->targets.list[i].path};
+    n->why = (struct err)ERR_INIT;
+    int rc = look_at_mount(n, i, root, found);
+    if (rc < 0 && why->kind == ERR_POLICY) {
+        found->problem = arena_strndup(n->arena, why->msg, strlen(why->msg));
+        if (!found->problem)
+            return err_nomem(n->err);
+    } else if (rc < 0 && !(n->options->ahead && why->kind == ERR_SYSTEM && why->sys == ENOENT)) {
+        return -1;
+    }
+    if (found->problem || (n->options->links && is_changeable(n, i)))
+        n->out->count++;
+    return 0;
+}
+
+int nested_find(const struct spec *spec, const struct nested_options *options, struct arena *arena,
+                struct nested_mounts *out, struct err *err)
+{
+    struct nested n = {.spec = spec, .options = options, .arena = arena, .out = out};
     _cleanup_fd_ int root = targets_root(spec, options->bundle);
 
+    n.err = &n.why;
+    *out = (struct nested_mounts){
+        .list = arena_alloc(arena, (spec->mount_count + 1) * sizeof(*out->list))};
     n.sources = arena_alloc(arena, (spec->mount_count + 1) * sizeof(*n.sources));
-    if (!n.sources)
+    if (!n.sources || !out->list)
         return err_nomem(err);
     if (targets_find(spec, root, arena, &n.targets, err) < 0)
         return -1;
     for (size_t i = 0; i < spec->mount_count; i++) {
-        if (n.targets.list[i].foreign && !n.table.list &&
-            mount_table_read(arena, &n.table, err) < 0)
+        if (is_changeable(&n, i) && !n.table.list && mount_table_read(arena, &n.table, err) < 0)
             return -1;
-        if (secure_mount(&n, i, root) < 0)
+        if (add_found(&n, i, root) < 0) {
+            *err = n.why;
             return -1;
+        }
     }
-    return options->links ? nested_hook_put(spec, doc, &n.words, changed, err) : 0;
+    return 0;
+}
+
+bool nested_concerns(const struct policy *policy)
+{
+    return policy->mode == POLICY_ENFORCE && !trust_rootless() &&
+           (policy->binds.given || policy->volume_count);
 }

@@ -1,8 +1,8 @@
-#include "shim/runtime/apply/apply.h"
+#include "shim/apply/apply.h"
 
 #include "base/path.h"
+#include "shim/apply/apply_parts.h"
 #include "shim/plan/mount_entry.h"
-#include "shim/runtime/apply/apply_parts.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
+#include "shim/apply/apply_parts.h"
 #include "shim/gpu/gpu_nodes.h"
 #include "shim/gpu/gpu_request.h"
-#include "shim/runtime/apply/apply_parts.h"
 
 void apply_gpus(const struct decision *decision, struct json_doc *doc, const struct spec *spec)
 {

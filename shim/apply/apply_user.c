@@ -1,4 +1,4 @@
-#include "shim/runtime/apply/apply_parts.h"
+#include "shim/apply/apply_parts.h"
 
 void apply_groups(const struct decision *decision, struct json_doc *doc, const struct spec *spec)
 {

@@ -1,4 +1,4 @@
-#include "shim/runtime/apply/apply_parts.h"
+#include "shim/apply/apply_parts.h"
 
 #include "shim/plan/mount_restriction.h"
 

@@ -1,6 +1,7 @@
+#include "shim/runtime/nested_check.h"
+
+#include "shim/apply/nested_hook.h"
 #include "shim/mount/mount_table.h"
-#include "shim/runtime/nested/nested.h"
-#include "shim/runtime/nested/nested_hook.h"
 
 #include <stdio.h>
 #include <string.h>

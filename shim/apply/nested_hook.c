@@ -1,4 +1,4 @@
-#include "shim/runtime/nested/nested_hook.h"
+#include "shim/apply/nested_hook.h"
 
 #include "base/cleanup.h"
 
@@ -31,7 +31,8 @@ static bool has_words(const struct json *hook, const char *program,
     const struct json *args = json_get(hook, "args");
     const char *path = json_text(json_get(hook, "path"));
 
-    if (!path || strcmp(path, program) != 0 || json_count(args) != words->count + NESTED_ROOT)
+    if (!is_own_hook(hook) || !path || strcmp(path, program) != 0 ||
+        json_count(args) != words->count + NESTED_ROOT)
         return false;
     for (size_t i = 0; i < words->count; i++) {
         const char *text = json_text(json_at(args, i + NESTED_ROOT));

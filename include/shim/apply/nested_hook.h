@@ -3,8 +3,8 @@
  * words: how it is known, its root or type, and its mount point in the container. If the same
  * three words are there twice, two such mounts must be there.
  */
-#ifndef SHIM_RUNTIME_NESTED_HOOK_H
-#define SHIM_RUNTIME_NESTED_HOOK_H
+#ifndef SHIM_NESTED_HOOK_H
+#define SHIM_NESTED_HOOK_H
 
 #include "shim/oci/spec.h"
 

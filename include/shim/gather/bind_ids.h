@@ -23,4 +23,11 @@ int bind_ids_judge(const struct spec *spec, const struct facts *facts, struct ar
 bool bind_ids_share(const char *text, const struct id_range *range, uint32_t own, uid_t uid,
                     const char *name);
 
+/*
+ * Returns true if nobody but root, and the ids of the map, can replace the file at `path`, which is
+ * absolute and has no symbolic links: podman gives the directories of a container with mapped ids
+ * to its root.
+ */
+bool bind_ids_alone(const char *path, const struct id_map *uids);
+
 #endif

@@ -1,7 +1,7 @@
 /* Plans in documents: the written entries, their places, and no other change. */
 #include "tests/unit/lib/shim_unit.h"
 
-#include "shim/runtime/apply/apply.h"
+#include "shim/apply/apply.h"
 
 static const struct policy_volume plain = {.name = "data"};
 

@@ -1,0 +1,52 @@
+/*
+ * Mounts whose targets lie below other mounts of the container, or in a root that is not an
+ * engine's.
+ *
+ * The low-level runtime finds a target by its path in the container, below earlier mounts as well.
+ * A user who can change what is there can put a symbolic link on the way at any time, and have the
+ * mount made elsewhere. No check beforehand can exclude that. Therefore config.json gets a
+ * createContainer hook (runtime-spec, config.md#posix-platform-hooks; nested_hook.h):
+ * flatbed-runtime, which compares the container's table of mounts with the places where they should
+ * be before the container's process starts.
+ */
+#ifndef SHIM_NESTED_H
+#define SHIM_NESTED_H
+
+#include "shim/apply/nested_hook.h"
+#include "shim/policy/policy.h"
+
+struct nested_options {
+    int bundle;     /* the open directory that relative sources start from */
+    bool links;     /* symbolic links of mounts are refused, and the hook is put in */
+    bool open_root; /* the root is not an engine's: users may own directories in it */
+    bool restoring; /* a checkpoint: its mounts are made without hooks */
+    bool ahead;     /* sources may be made later: one that is missing is no error */
+};
+
+/* A mount that is refused, or that the hook compares. */
+struct nested_mount {
+    size_t index;          /* in spec->list */
+    const char *problem;   /* why it is refused; or NULL */
+    const char *target;    /* in the container, without links */
+    const char *by, *root; /* as in the words of the hook; NULL: not known yet, or refused */
+};
+
+struct nested_mounts {
+    struct nested_mount *list; /* in the order of the container's mounts */
+    size_t count;
+    struct nested_words words; /* for nested_hook_put */
+};
+
+/* Returns true if the mounts of containers are looked at under that policy, by this process. */
+bool nested_concerns(const struct policy *policy);
+
+/*
+ * Finds these mounts in config.json as the low-level runtime will get it, with those that are
+ * refused: a target that a read-only bind mount above it does not have (crun would make it in the
+ * source), a copy of what users can change ("tmpcopyup"), and, with `links`, a target behind a
+ * symbolic link of a mount. Texts are in the arena. Fails if a source cannot be looked at.
+ */
+int nested_find(const struct spec *spec, const struct nested_options *options, struct arena *arena,
+                struct nested_mounts *out, struct err *err) must_check;
+
+#endif
