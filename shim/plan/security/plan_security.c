@@ -465,8 +465,9 @@ int plan_add_security(struct planner *p)
     const struct policy_security *s = &p->in->policy->security;
     bool privileged = security_is_privileged(p->in->spec);
 
-    if (judge_user(p) < 0 || judge_idmapped(p) < 0 || judge_hooks(p) < 0 ||
-        judge_namespaces(p) < 0 || judge_capabilities(p, privileged) < 0 || judge_privileges(p) < 0)
+    if (judge_user(p) < 0 || security_judge_groups(p) < 0 || judge_idmapped(p) < 0 ||
+        judge_hooks(p) < 0 || judge_namespaces(p) < 0 || judge_capabilities(p, privileged) < 0 ||
+        judge_privileges(p) < 0)
         return -1;
     if (!privileged)
         return judge_devices(p) < 0 || judge_system_paths(p) < 0 ? -1 : judge_filter(p);

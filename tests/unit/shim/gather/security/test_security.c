@@ -48,6 +48,28 @@ static void test_root(void **state)
     check("", "\"process\":{}", (struct security_facts){.host_root = true}, NULL);
 }
 
+static void test_groups(void **state)
+{
+    static const char own[] = "\"user\":{\"groups\":\"own\",\"say\":\"use --user\"}";
+    static const char process[] =
+        "\"process\":{\"user\":{\"uid\":1,\"gid\":1,\"additionalGids\":[42,5000,6,42]}}";
+    static const uint32_t others[] = {42, 6, 42};
+    struct security_facts facts = {
+        .groups_other = others, .groups_other_count = 3, .groups_words = "42 (shadow), 6"};
+
+    (void)state;
+    check(own, process, NO_FACTS, NULL);
+    check("\"user\":{\"groups\":\"any\"}", process, facts, NULL);
+    check(own, process, (struct security_facts){.group_problem = "the group 0"},
+          "the group 0: use --user (policy.json:1)");
+    struct result r = judge(own, process, &facts);
+    assert_int_equal(r.count, 1);
+    assert_int_equal(r.verdict, PLAN_DOWNGRADED);
+    assert_non_null(strstr(r.message, "42 (shadow), 6"));
+    assert_non_null(strstr(r.config, "\"additionalGids\":[5000]"));
+    free(r.config);
+}
+
 #define READONLY                                                                                   \
     "\"readonlyPaths\":[\"/proc/bus\",\"/proc/fs\",\"/proc/irq\",\"/proc/sys\",\"/proc/"           \
     "sysrq-trigger\"]"
@@ -393,6 +415,7 @@ UNIT_SUITE(test_security)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_privileged),
         cmocka_unit_test(test_root),
+        cmocka_unit_test(test_groups),
         cmocka_unit_test(test_system_paths),
         cmocka_unit_test(test_namespaces),
         cmocka_unit_test(test_devices),
