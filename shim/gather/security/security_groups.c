@@ -67,12 +67,14 @@ int security_find_groups(const struct policy_security *s, const struct spec *spe
     out->groups_judged = !spec->uid_map.count && !spec->gid_map.count;
     if (!facts->process.known) {
         out->group_problem = facts->process.why;
+        out->group_mapped = true;
         return 0;
     }
     if (facts->process.uid == 0) /* root needs no group */
         return 0;
     if (judge_map(spec, facts, arena, out, err) < 0)
         return -1;
+    out->group_mapped = out->group_problem != NULL;
     if (!out->group_problem && find_group(&own, facts->process.gid, arena, out, err) < 0)
         return -1;
     return find_others(&own, spec, arena, out, err);

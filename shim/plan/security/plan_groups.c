@@ -8,7 +8,10 @@ int security_judge_groups(struct planner *p)
 
     if (!s->groups.deny)
         return 0;
-    if (facts->group_problem &&
+    if (facts->group_mapped &&
+        deny_advising(p, "security.user", &s->groups.place, "%s", facts->group_problem) < 0)
+        return -1;
+    if (facts->group_problem && !facts->group_mapped &&
         deny_advising(p, "security.user", &s->groups.place, "%s: %s", facts->group_problem,
                       s->root_say ? s->root_say
                                   : "run it with a group of its user, as with --user "

@@ -192,6 +192,7 @@ joins() {
     create
     passed
     [ "$(jq -c .process.user "$DIR/low.config")" = '{"uid":7777001,"gid":7777001,"additionalGids":[7777002]}' ]
+    rm "$DIR/low.config"
     config '.process.user = {uid: 7777001, gid: 42} | .linux.namespaces += [{type: "user", path: "/nonexistent"}]'
     create
     refused 'the container joins a user namespace whose mapping is not known'

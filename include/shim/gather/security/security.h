@@ -24,6 +24,7 @@ struct security_facts {
     const char *ids_problem; /* why the ids are not known, or NULL */
     bool groups_judged;      /* the process's groups are those of the host, and judged */
     const char *group_problem; /* why its group is not its user's own, or NULL: "the group 42 …" */
+    bool group_mapped;         /* … because of the container's user namespace */
     const uint32_t *groups_other; /* those of process.user.additionalGids that are not, as there */
     size_t groups_other_count;
     const char *groups_words;      /* these, in words */

@@ -22,6 +22,7 @@ enum plan_kind {
     PLAN_PRIVILEGES,   /* no_new_privileges is set */
     PLAN_FILTER,       /* a seccomp profile is put in */
     PLAN_DEVICES,      /* rules for devices are put in: all but the container's are forbidden */
+    PLAN_CONSOLE,      /* the host's console is taken out of the rules for devices */
     PLAN_OWN_GROUPS,   /* supplementary groups that are not the user's own are taken away */
     PLAN_SHM,          /* the size of /dev/shm */
     PLAN_RLIMIT,
@@ -140,7 +141,7 @@ struct plan_op {
     struct policy_place place; /* of the rule that decided */
     const char *asked_by;      /* the carrier of the request, the user's mount, or a key of the
                                   policy; NULL for `always` volumes and their variables */
-    union { /* by kind; PLAN_SECURITY, PLAN_PRIVILEGES and PLAN_DEVICES have nothing more */
+    union { /* by kind; PLAN_SECURITY, PLAN_PRIVILEGES, PLAN_DEVICES, PLAN_CONSOLE: nothing more */
         struct plan_own_groups own_groups;
         struct plan_mount mount;
         struct plan_variable variable;
