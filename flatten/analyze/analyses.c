@@ -39,6 +39,14 @@ int analyses_add(struct analyses *all, struct image *image, const char *source, 
     return analysis_make(image, source, all->costs, &all->list[all->count++], err);
 }
 
+int analyses_check_still(const struct analyses *all, struct err *err)
+{
+    for (size_t i = 0; i < all->count; i++)
+        if (image_check_still(all->list[i].image, err) < 0)
+            return -1;
+    return 0;
+}
+
 /* ---- contents ---- */
 
 /* Reads what is wanted of each image, and sums up. */

@@ -27,7 +27,12 @@ static void put_layer(const struct analysis *a, size_t i, struct buf *out)
     buf_printf(out, "%s{\"number\":%u,\"diff_id\":\"%s\",\"digest\":", i ? "," : "", layer->number,
                layer->diff_id.text);
     put_string(out, layer->digest.text[0] ? layer->digest.text : NULL);
-    buf_printf(out, ",\"size\":%" PRIu64 ",\"created_by\":", layer->size);
+    buf_puts(out, ",\"size\":");
+    if (layer->walk)
+        buf_puts(out, "null");
+    else
+        buf_printf(out, "%" PRIu64, layer->size);
+    buf_puts(out, ",\"created_by\":");
     put_string(out, a->created_by[i]);
     buf_printf(out, ",\"files\":%" PRIu64 ",\"payload\":%" PRIu64 ",\"live\":%" PRIu64, d->files,
                d->payload, d->live);

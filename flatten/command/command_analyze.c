@@ -23,7 +23,7 @@ struct analyze_command {
     const char *platform, *config, *cert_dir, *costs, *html, *zfs;
     const char *max_wasted, *min_efficiency, *max_depth, *max_probes;
     uint64_t retries, max_ratio;
-    bool contents, dedup, exact, insecure, json, quiet;
+    bool contents, dedup, exact, insecure, json, quiet, verbose;
 };
 
 #define FIELD(name) offsetof(struct analyze_command, name)
@@ -57,6 +57,8 @@ static const struct option_spec analyze_options[] = {
     RATIO_OPTION(FIELD),
     REGISTRY_OPTIONS(FIELD),
     {"quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL, NULL, "print only errors and the result"},
+    {"verbose", 'v', OPTION_FLAG, FIELD(verbose), NULL, NULL,
+     "say why an image of an engine is not read in its store"},
     {0},
 };
 
@@ -87,15 +89,26 @@ struct analyze_run {
 
 /* ---- inside the sandbox ---- */
 
+/* Says why an engine's image takes a temporary file. */
+static void say_why(const struct source *source)
+{
+    _cleanup_buf_ struct buf why = BUF_INIT;
+
+    source_put_why(source, &why);
+    if (why.len)
+        log_info("%s", why.data);
+}
+
 static int add_image(struct reader *r, const struct analyze_run *run, size_t which,
                      struct analyses *all, struct err *err)
 {
     _cleanup_source_ struct source *source = reader_source(r, which, err);
+    if (!source)
+        return -1;
+    if (run->command->verbose)
+        say_why(source);
     struct image *image =
-        source
-            ? source_image(source, &(struct image_choice){.platform = run->command->platform}, err)
-            : NULL;
-
+        source_image(source, &(struct image_choice){.platform = run->command->platform}, err);
     if (!image)
         return -1;
     return analyses_add(all, image, run->names[which], err) < 0
@@ -120,6 +133,18 @@ static void log_broken(void *ctx, const char *source, const char *text)
     log_error("%s: %s", source, text);
 }
 
+static int read_images(struct reader *r, const struct analyze_run *run, struct analyses *all,
+                       struct err *err)
+{
+    for (size_t i = 0; i < run->count; i++)
+        if (add_image(r, run, i, all, err) < 0)
+            return -1;
+    return (run->command->contents && analyses_compare(all, err) < 0) ||
+                   analyses_compress(all, &run->zfs, err) < 0
+               ? -1
+               : 0;
+}
+
 /* Returns the exit status: 0, or CI_RULES_BROKEN. */
 static int analyze_images(struct reader *r, void *ctx, struct err *err)
 {
@@ -129,11 +154,8 @@ static int analyze_images(struct reader *r, void *ctx, struct err *err)
 
     if (!all)
         return -1;
-    for (size_t i = 0; i < run->count; i++)
-        if (add_image(r, run, i, all, err) < 0)
-            return -1;
-    if ((c->contents && analyses_compare(all, err) < 0) ||
-        analyses_compress(all, &run->zfs, err) < 0)
+    int rc = read_images(r, run, all, err);
+    if (analyses_check_still(all, err) < 0 || rc < 0)
         return -1;
     bool kept = analyses_judge(all, &run->rules);
     if (r->output && analyses_write_page(all, r->output, err) < 0)
@@ -178,6 +200,8 @@ static int run_keeper(struct analyze_run *run, struct reference *references, str
     const struct keeper_task task = {.sources = references,
                                      .source_count = run->count,
                                      .platform = c->platform,
+                                     .walk = WALK_LAYERS,
+                                     .walked = WIRE_MOST_SOURCES,
                                      .output = run->page};
     return keeper_run(&task, analyze_images, run, err);
 }

@@ -1,17 +1,7 @@
 #include "flatten/command/commands.h"
 
-#include "flatten/command/keeper_run.h"
-#include "flatten/command/reference_parse.h"
-#include "flatten/command/squash/squash_command.h"
-#include "flatten/merge/merge.h"
+#include "flatten/command/new_image.h"
 #include "flatten/merge/tree/semantics.h"
-#include "flatten/name/image_name.h"
-#include "flatten/stream/cpus.h"
-
-#include <inttypes.h>
-#include <string.h>
-
-enum { MOST_GIB = 1 << 20 };
 
 #define FIELD(name) offsetof(struct squash_command, name)
 static const struct option_spec squash_options[] = {
@@ -66,149 +56,6 @@ const struct command_spec command_squash_spec = {
     .completes = OPERANDS_FILES,
 };
 
-/* Old engines, which read archives and registries, cannot load zstd. */
-static const char *default_compression(enum transport to)
-{
-    if (to == TRANSPORT_OCI || to == TRANSPORT_OCI_ARCHIVE)
-        return "zstd";
-    return to == TRANSPORT_REGISTRY ? "gzip" : "none";
-}
-
-static int prepare_run(const struct squash_command *c, struct squash_run *run, struct err *err)
-{
-    const char *kind = default_compression(run->to->transport);
-    int has_time = timestamp_choose(c->created, run->created, err);
-
-    if (has_time < 0)
-        return -1;
-    if (!has_time)
-        run->created[0] = '\0';
-    if (c->into == 0 || c->into > MERGE_MOST_LAYERS)
-        return err_set(err, ERR_USAGE, "--into=%" PRIu64 ": expected 1 to %d", c->into,
-                       MERGE_MOST_LAYERS);
-    if (compress_parse(c->compression ? c->compression : kind, &run->compress, err) < 0)
-        return -1;
-    run->compress.threads = c->threads > UINT16_MAX ? UINT16_MAX
-                            : c->threads            ? (unsigned)c->threads
-                                                    : cpus_usable();
-    if (c->max_size == 0 || c->max_size > MOST_GIB)
-        return err_set(err, ERR_USAGE, "--max-size=%" PRIu64 ": expected 1 to %d", c->max_size,
-                       MOST_GIB);
-    return layer_selection_parse(c->keep_base, c->last, &run->selection, err);
-}
-
-static int default_destination(const struct reference *from, struct reference *to, struct err *err)
-{
-    if (!reference_is_engine(from))
-        return err_set(err, ERR_USAGE,
-                       "a destination is missing, as in oci:DIR:TAG, docker-archive:FILE or "
-                       "docker://HOST/NAME:TAG");
-    if (image_name_is_fixed(from->name))
-        return err_set(err, ERR_USAGE,
-                       "%s is an ID or a digest: give a destination, as in %sNAME:TAG", from->name,
-                       reference_prefix(from->transport));
-    _cleanup_free_ char *tagged = image_name_tagged(from->name, err);
-    if (!tagged)
-        return -1;
-    to->transport = from->transport;
-    to->name = strf("%s-flat", tagged);
-    if (from->store)
-        to->store = strdup(from->store);
-    return to->name && (to->store || !from->store) ? 0 : err_nomem(err);
-}
-
-static int choose_destination(const struct squash_command *c, const struct operands *operands,
-                              const struct reference *from, struct reference *to, struct err *err)
-{
-    if (operands->count == 2)
-        return reference_parse_destination(operands->list[1], to, err);
-    if (c->dry_run)
-        return 0;
-    return default_destination(from, to, err);
-}
-
-/* Runs in the sandbox. Returns the exit status. */
-static int squash_in_sandbox(struct reader *r, void *ctx, struct err *err)
-{
-    struct squash_run *run = ctx;
-
-    run->reader = r;
-    int rc = squash_run(run, err);
-    if (rc == 0)
-        rc = squash_print(run, err);
-    squash_run_clear(run);
-    return rc;
-}
-
-static int parse_base(const struct layer_selection *s, struct reference *out, struct err *err)
-{
-    return s->base && reference_parse(s->base, out, err) < 0 ? err_wrap(err, "--keep-base") : 0;
-}
-
-static bool holds_several(const struct reference *from)
-{
-    return !reference_is_engine(from) && from->transport != TRANSPORT_REGISTRY;
-}
-
-/* With --all-images neither end names an image; without it an image in an engine needs a name. */
-static int check_names(const struct squash_command *c, const struct reference *from,
-                       const struct reference *to, struct err *err)
-{
-    bool is_engine = reference_is_engine(to);
-    const char *prefix = reference_prefix(to->transport);
-
-    if (!c->all_images)
-        return !is_engine || to->name
-                   ? 0
-                   : err_set(err, ERR_USAGE, "%s needs a name, as in %sNAME:TAG", prefix, prefix);
-    if (!holds_several(from) || from->name)
-        return err_set(err, ERR_USAGE,
-                       "--all-images: the source must be an archive or a layout, without the name "
-                       "of an image");
-    if ((to->path || is_engine || to->name) && (!sink_holds_several(to) || to->name))
-        return err_set(err, ERR_USAGE,
-                       "--all-images: the images keep their names: the destination must be "
-                       "docker-archive:FILE, oci:DIR, oci-archive:FILE, docker-daemon: or "
-                       "containers-storage:, without a name");
-    return 0;
-}
-
-/* True if the tree that a container sees is enough: no layer is kept, split off or shown. */
-static bool needs_no_layers(const struct squash_command *c)
-{
-    return !c->keep_base && !c->last && c->into == 1 && !c->dry_run &&
-           semantics_named(c->semantics) == SEMANTICS_OVERLAY;
-}
-
-static int squash_image(const struct squash_command *c, const struct operands *operands,
-                        struct err *err)
-{
-    _cleanup_reference_ struct reference from = {0}, base = {0}, to = {0};
-    struct squash_run run = {.command = c, .to = &to};
-
-    if (platform_check(c->platform, err) < 0 || reference_parse(operands->list[0], &from, err) < 0)
-        return -1;
-    reference_choose_engine(&from, c->quiet);
-    if (choose_destination(c, operands, &from, &to, err) < 0 ||
-        check_names(c, &from, &to, err) < 0 || prepare_run(c, &run, err) < 0 ||
-        parse_base(&run.selection, &base, err) < 0)
-        return -1;
-    reference_choose_engine(&base, c->quiet);
-    reference_choose_engine(&to, c->quiet);
-    from.registry = base.registry = to.registry =
-        (struct registry_options){c->insecure, c->retries, c->cert_dir, NULL};
-    from.max_ratio = base.max_ratio = c->max_ratio;
-    const struct reference sources[] = {[SQUASH_FROM] = from, [SQUASH_BASE] = base};
-    const struct keeper_task task = {.sources = sources,
-                                     .source_count = run.selection.base ? 2 : 1,
-                                     .platform = c->platform,
-                                     .destination = c->dry_run ? NULL : &to,
-                                     .all_images = c->all_images,
-                                     .walks = needs_no_layers(c)};
-    run.from = sources;
-    return keeper_run(&task, squash_in_sandbox, &run, err);
-}
-
 int command_squash(int argc, char *const argv[], bool *help, struct err *err)
 {
     struct squash_command c = {
@@ -217,7 +64,7 @@ int command_squash(int argc, char *const argv[], bool *help, struct err *err)
     int rc = options_parse(&command_squash_spec, argc, argv, &c, &operands, help, err);
 
     if (rc == 0 && !*help)
-        rc = squash_image(&c, &operands, err);
+        rc = new_image(&c, &operands, err);
     free(operands.list);
     return rc;
 }

@@ -141,10 +141,12 @@ static int verify_images(struct verify_command *c, const char *const names[2], s
     a.registry = b.registry = (struct registry_options){c->insecure, c->retries, c->cert_dir, NULL};
     a.max_ratio = b.max_ratio = c->max_ratio;
     const struct reference sources[] = {a, b};
-    const struct keeper_task task = {.sources = sources,
-                                     .source_count = 2,
-                                     .platform = c->platform,
-                                     .walks = semantics_named(c->semantics) == SEMANTICS_OVERLAY};
+    const struct keeper_task task = {
+        .sources = sources,
+        .source_count = 2,
+        .platform = c->platform,
+        .walk = semantics_named(c->semantics) == SEMANTICS_OVERLAY ? WALK_TREE : WALK_NONE,
+        .walked = 2};
     return keeper_run(&task, compare_in_sandbox, c, err);
 }
 

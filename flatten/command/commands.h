@@ -34,7 +34,8 @@
             "default 200"                                                                          \
     }
 
-extern const struct command_spec command_squash_spec, command_verify_spec, command_analyze_spec;
-command_run command_squash, command_verify, command_analyze;
+extern const struct command_spec command_squash_spec, command_carve_spec, command_verify_spec,
+    command_analyze_spec;
+command_run command_squash, command_carve, command_verify, command_analyze;
 
 #endif

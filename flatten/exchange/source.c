@@ -31,6 +31,7 @@ static void registry_clear(struct source_registry *r)
 
 static void daemon_clear(struct source_daemon *d)
 {
+    registry_clear(&d->blobs);
     cleanup_fd(&d->fd);
     buf_free(&d->config);
     free(d->place);
@@ -61,6 +62,16 @@ void source_free(struct source *s)
     free(s);
 }
 
+void source_put_why(const struct source *s, struct buf *out)
+{
+    const struct reference *ref = s->ref;
+
+    if (reference_is_engine(ref) && s->daemon.why)
+        buf_printf(out, "%s%s: read as %s save writes it: %s", reference_prefix(ref->transport),
+                   ref->name, ref->transport == TRANSPORT_DOCKER_DAEMON ? "docker" : "podman",
+                   s->daemon.why);
+}
+
 struct blob_store *source_store(const struct source *s)
 {
     switch (s->ref->transport) {
@@ -68,10 +79,11 @@ struct blob_store *source_store(const struct source *s)
         return s->layout.store;
     case TRANSPORT_REGISTRY:
         return s->registry.store;
-    case TRANSPORT_OCI_ARCHIVE:
-    case TRANSPORT_DOCKER_ARCHIVE:
     case TRANSPORT_DOCKER_DAEMON:
     case TRANSPORT_STORAGE:
+        return s->daemon.blobs.store;
+    case TRANSPORT_OCI_ARCHIVE:
+    case TRANSPORT_DOCKER_ARCHIVE:
         break;
     }
     return NULL;

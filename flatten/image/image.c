@@ -29,6 +29,17 @@ void image_close_layers(struct image *image)
     }
 }
 
+int image_check_still(const struct image *image, struct err *err)
+{
+    const struct image_tree *tree = image->tree;
+    struct err gone = ERR_INIT; /* `err` may have the error of a file that was gone */
+
+    if (!tree || tree->still(tree->ctx, tree->number, &gone) == 0)
+        return 0;
+    *err = gone;
+    return -1;
+}
+
 static void tree_free(struct image_tree *tree)
 {
     if (tree)

@@ -224,7 +224,7 @@ static int open_blob(struct blob_store *base, const struct blob_request *request
     return out->fd < 0 ? err_sys(err, "dup") : 0;
 }
 
-static int read_layout_file(struct blob_store *s, enum layout_file file, struct buf *out,
+static int read_layout_file(struct blob_store *s, enum oci_file file, struct buf *out,
                             struct err *err)
 {
     const struct layout_file_rule *rule = &layout_files[file];

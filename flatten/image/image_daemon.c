@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-/* An image of an engine, which the keeper has as an archive. */
+/* An image of an engine: in its store, or as an archive that the keeper has. */
 
 /*
  * A daemon before API 1.48 gives the platform that it has: not always the one that was asked for.
@@ -65,7 +65,8 @@ static struct image_tree *tree_of(const struct source_daemon *d, struct err *err
         err_nomem(err);
         return NULL;
     }
-    *tree = (struct image_tree){.fd = fcntl(d->fd, F_DUPFD_CLOEXEC, 3),
+    *tree = (struct image_tree){.apart = d->apart,
+                                .fd = fcntl(d->fd, F_DUPFD_CLOEXEC, 3),
                                 .size = d->size,
                                 .still = d->still,
                                 .ctx = d->still_ctx,
@@ -86,7 +87,30 @@ static struct image *read_walked(const struct source_daemon *d, struct err *err)
     if (!image || sha256_digest(d->config.data, d->config.len, &image->config_digest, err) < 0 ||
         !(image->tree = tree_of(d, err)))
         return NULL;
+    for (size_t i = 0; d->apart && i < image->layer_count; i++)
+        image->layers[i].walk = image->tree;
     return steal_ptr(&image);
+}
+
+/*
+ * An image in the store of containerd, which may have an index and blobs of one platform alone:
+ * that image is the engine's.
+ */
+static struct image *read_blobs(const struct source_daemon *d, const struct image_choice *choice,
+                                struct err *err)
+{
+    struct image_choice own = *choice;
+    _cleanup_free_ char *platform =
+        d->os && d->architecture ? strf("%s/%s", d->os, d->architecture) : NULL;
+
+    if (!own.platform)
+        own.platform = platform;
+    struct image *image = image_read_registry(&d->blobs, &own, err);
+    if (image) {
+        cleanup_json_doc(&image->index);
+        image->index = NULL;
+    }
+    return image;
 }
 
 static struct image *read_archive(const struct source_daemon *d, struct err *err)
@@ -103,10 +127,12 @@ static struct image *read_archive(const struct source_daemon *d, struct err *err
     return steal_ptr(&image);
 }
 
-struct image *image_read_daemon(const struct source_daemon *d, struct err *err)
+struct image *image_read_daemon(const struct source_daemon *d, const struct image_choice *choice,
+                                struct err *err)
 {
-    _cleanup_image_ struct image *image =
-        d->config.len ? read_walked(d, err) : read_archive(d, err);
+    _cleanup_image_ struct image *image = d->blobs.store  ? read_blobs(d, choice, err)
+                                          : d->config.len ? read_walked(d, err)
+                                                          : read_archive(d, err);
 
     if (!image)
         return NULL;

@@ -39,7 +39,8 @@ struct image *image_read_archive_fd(int fd, struct err *err) must_check;
 
 /* ---- image_daemon.c, image_registry.c ---- */
 
-struct image *image_read_daemon(const struct source_daemon *d, struct err *err) must_check;
+struct image *image_read_daemon(const struct source_daemon *d, const struct image_choice *choice,
+                                struct err *err) must_check;
 struct image *image_read_registry(const struct source_registry *r,
                                   const struct image_choice *choice, struct err *err) must_check;
 

@@ -37,7 +37,7 @@ static struct image *read_image(struct source *s, const char *name,
         return image_read_archive(s, name, choice->platform, err);
     case TRANSPORT_DOCKER_DAEMON:
     case TRANSPORT_STORAGE:
-        return image_read_daemon(&s->daemon, err);
+        return image_read_daemon(&s->daemon, choice, err);
     case TRANSPORT_REGISTRY:
         return image_read_registry(&s->registry, choice, err);
     }

@@ -82,7 +82,8 @@ static void describe_source(struct source *s, struct outcome *out)
         reply->name = s->daemon.name;
         reply->os = s->daemon.os;
         reply->architecture = s->daemon.architecture;
-        reply->size = s->daemon.size;
+        reply->root = s->daemon.blobs.root;
+        reply->size = s->daemon.blobs.store ? s->daemon.blobs.root_size : s->daemon.size;
         reply->why = s->daemon.why;
         reply->data = s->daemon.config.data;
         reply->len = s->daemon.config.len;
@@ -102,7 +103,8 @@ static int on_source(struct keeper *k, struct pending *p, struct outcome *out, s
 
     if (which >= k->task->source_count || k->asked[which])
         return breach(k, err, "a source that is not there");
-    const struct source_choice choice = {k->task->platform, k->task->walks};
+    const struct source_choice choice = {k->task->platform,
+                                         which < k->task->walked ? k->task->walk : WALK_NONE};
 
     k->asked[which] = true;
     struct source *s = source_open(&k->task->sources[which], &choice, err);
@@ -155,7 +157,7 @@ static int on_blobs(struct keeper *k, struct pending *p, struct outcome *out, st
 static int on_spool(struct keeper *k, struct pending *p, struct outcome *out, struct err *err)
 {
     (void)p;
-    if (k->spools++ == k->task->source_count + KEEPER_UNPACK_FILES)
+    if (k->spools++ == k->task->source_count + KEEPER_UNPACK_FILES + KEEPER_SPOOLS)
         return breach(k, err, "too many temporary files");
     out->fd = temporary_file_open(err);
     out->close = true;
@@ -198,11 +200,14 @@ static int wrap_path(const struct keeper *k, struct err *err)
 
 static int on_sink(struct keeper *k, struct pending *p, struct outcome *out, struct err *err)
 {
-    (void)p, (void)out;
+    (void)p;
     if (!k->task->destination || k->sink || k->published)
         return breach(k, err, "a destination that is not there");
     k->sink = sink_open_beside(k->task->destination, &k->task->sources[0], err);
-    return k->sink ? 0 : -1;
+    if (!k->sink)
+        return -1;
+    out->reply.number = k->sink->keeps_zstd;
+    return 0;
 }
 
 static int on_begin(struct keeper *k, struct pending *p, struct outcome *out, struct err *err)

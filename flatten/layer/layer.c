@@ -6,6 +6,7 @@
 #include "flatten/layer/tar_header.h"
 #include "flatten/layer/tar_window.h"
 #include "flatten/layer/verifier.h"
+#include "flatten/layer/walked_reader.h"
 
 #include <limits.h>
 #include <string.h>
@@ -20,6 +21,7 @@ static const uint64_t most_sparse = (uint64_t)64 << 30;
 
 struct layer_reader {
     const struct layer *layer;
+    struct walked_reader *walked; /* of a layer without a blob; then these two are NULL: */
     struct archive *archive;
     struct stream *stream;
     size_t shown; /* bytes lent to libarchive by the last read */
@@ -122,6 +124,10 @@ static struct layer_reader *open_reader(const struct layer *layer, bool checked,
         return NULL;
     }
     r->layer = layer;
+    if (layer->walk) {
+        r->walked = walked_reader_open(layer->walk, layer->number, err);
+        return r->walked ? steal_ptr(&r) : NULL;
+    }
     r->checked = checked && !is_vouched_for(layer);
     if (layer->verifier && verifier_check(layer->verifier, layer, err) < 0)
         return NULL;
@@ -147,13 +153,14 @@ struct layer_reader *layer_reader_open_unchecked(const struct layer *layer, stru
 
 bool layer_reader_skips(const struct layer_reader *r)
 {
-    return !r->checked && r->kind == COMPRESSION_NONE;
+    return r->walked || (!r->checked && r->kind == COMPRESSION_NONE);
 }
 
 void layer_reader_free(struct layer_reader *r)
 {
     if (r->archive)
         archive_read_free(r->archive);
+    cleanup_walked_reader(&r->walked);
     cleanup_stream(&r->stream);
     buf_free(&r->path);
     buf_free(&r->link);
@@ -355,10 +362,16 @@ static int check_limits(const struct layer_reader *r, struct archive_entry *head
     return 0;
 }
 
-/* Corrects the entry by the bytes of its header, then releases those up to its content's end. */
+/*
+ * Checks the entry. Corrects it by the bytes of its header, then releases those up to its content's
+ * end.
+ */
 static int check_header(struct layer_reader *r, struct archive_entry *header, struct err *err)
 {
     enum { BLOCK = 512 };
+
+    if (r->walked)
+        return check_limits(r, header, false, err);
     uint64_t from = (uint64_t)archive_read_header_position(r->archive);
     uint64_t to = (uint64_t)archive_filter_bytes(r->archive, 0);
     bool sparse = archive_entry_sparse_reset(header) > 0;
@@ -439,17 +452,34 @@ static int refuse_header(struct layer_reader *r, struct archive_entry *header, s
     return buf_check(&place, err) < 0 ? -1 : wrap_name(r->layer, place.data, err);
 }
 
+/* Returns 1, 0 at the end, or -1. */
+static int next_tar_header(struct layer_reader *r, struct archive_entry **header, struct err *err)
+{
+    if (r->layer->verifier && verifier_check(r->layer->verifier, r->layer, err) < 0)
+        return -1;
+    int rc = archive_read_next_header(r->archive, header);
+    if (rc == ARCHIVE_EOF)
+        return finish_archive(r, err);
+    if (rc != ARCHIVE_OK && !(rc == ARCHIVE_WARN && is_charset_warning(r->archive)))
+        return refuse_header(r, *header, err);
+    return 1;
+}
+
+static int next_header(struct layer_reader *r, struct archive_entry **header, struct err *err)
+{
+    if (!r->walked)
+        return next_tar_header(r, header, err);
+    int rc = walked_reader_next(r->walked, header, NULL, err);
+    return rc < 0 ? wrap_layer(r->layer, err) : rc;
+}
+
 int layer_reader_next(struct layer_reader *r, struct layer_entry *out, struct err *err)
 {
     for (;;) {
         struct archive_entry *header;
-        if (r->layer->verifier && verifier_check(r->layer->verifier, r->layer, err) < 0)
-            return -1;
-        int rc = archive_read_next_header(r->archive, &header);
-        if (rc == ARCHIVE_EOF)
-            return finish_archive(r, err);
-        if (rc != ARCHIVE_OK && !(rc == ARCHIVE_WARN && is_charset_warning(r->archive)))
-            return refuse_header(r, header, err);
+        int rc = next_header(r, &header, err);
+        if (rc <= 0)
+            return rc;
         r->ordinal++;
         rc = fill_entry(r, header, out, err);
         if (rc != 0)
@@ -461,6 +491,9 @@ int layer_reader_data(struct layer_reader *r, const void **data, size_t *len, ui
                       struct err *err)
 {
     la_int64_t at;
+
+    if (r->walked)
+        return walked_reader_data(r->walked, data, len, offset, err);
     int rc = archive_read_data_block(r->archive, data, len, &at);
 
     if (rc == ARCHIVE_EOF)

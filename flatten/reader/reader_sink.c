@@ -89,13 +89,17 @@ struct sink *reader_sink(struct reader *r, struct err *err)
                                         .release = release_sink,
                                         .has_layer = has_layer};
     const struct wire_request request = {.op = WIRE_SINK};
+    _cleanup_answer_ struct answer a = ANSWER_INIT;
     struct remote_sink *s = malloc(sizeof(*s));
 
     if (!s) {
         err_nomem(err);
         return NULL;
     }
-    *s = (struct remote_sink){{&ops}, r, -1};
+    *s = (struct remote_sink){{.ops = &ops}, r, -1};
     _cleanup_sink_ struct sink *sink = &s->base;
-    return ask_keeper(s, &request, err) < 0 ? NULL : steal_ptr(&sink);
+    if (reader_ask(r, &request, &a, err) < 0)
+        return NULL;
+    s->base.keeps_zstd = a.reply.number == 1;
+    return steal_ptr(&sink);
 }

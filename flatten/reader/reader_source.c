@@ -46,7 +46,7 @@ static int open_blobs(struct blob_store *base, const struct blob_request *reques
     return -1;
 }
 
-static int read_layout_file(struct blob_store *base, enum layout_file file, struct buf *out,
+static int read_layout_file(struct blob_store *base, enum oci_file file, struct buf *out,
                             struct err *err)
 {
     const struct remote_store *s = (const struct remote_store *)base;
@@ -131,12 +131,18 @@ static int fill_daemon(struct source_daemon *out, struct answer *a, struct reade
     out->still = ask_still;
     out->still_ctx = r;
     out->number = which;
+    out->apart = r->task->walk == WALK_LAYERS;
     buf_append(&out->config, reply->data, reply->len);
     if (buf_check(&out->config, err) < 0 || copy_text(reply->why, &out->why, err) < 0)
         return -1;
     if (copy_text(reply->name, &out->name, err) < 0 || copy_text(reply->os, &out->os, err) < 0 ||
         copy_text(reply->architecture, &out->architecture, err) < 0)
         return -1;
+    if (reply->root.text[0]) {
+        out->blobs = (struct source_registry){
+            .store = remote_store(r, which, err), .root = reply->root, .root_size = reply->size};
+        return out->blobs.store ? 0 : -1;
+    }
     out->fd = answer_fd(a, err);
     return out->fd < 0 ? -1 : 0;
 }

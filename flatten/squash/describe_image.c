@@ -1,6 +1,5 @@
 #include "flatten/squash/describe_image.h"
 
-#include "base/human.h"
 #include "flatten/image/history.h"
 #include "flatten/name/media_type.h"
 
@@ -26,36 +25,32 @@ static size_t empty_history(struct json_doc *doc, struct json *history, size_t k
     return found;
 }
 
-static struct json *add_entry(struct json_doc *doc, struct json *history, const char *created,
-                              const char *comment)
+static void add_entry(struct json_doc *doc, struct json *history, const char *created,
+                      const struct layer_note *note)
 {
     struct json *entry = json_append(doc, history, json_object(doc));
 
     if (created)
         json_set(doc, entry, "created", json_string(doc, created));
-    json_set(doc, entry, "created_by", json_string(doc, "flatten squash"));
-    json_set(doc, entry, "comment", json_string(doc, comment));
-    return entry;
+    json_set(doc, entry, "created_by", json_string(doc, note->created_by));
+    json_set(doc, entry, "comment", json_string(doc, note->comment));
 }
 
 static int edit_history(struct image *image, const struct new_layers *layers, const char *created,
                         struct err *err)
 {
+    static const struct layer_note unknown = {"flatten squash", "a layer without history, kept"};
     struct json_doc *doc = image->config;
     struct json *root = json_root(doc), *history = json_get(root, "history");
-    char comment[64];
 
     if (!history || json_is(history, JSON_NULL))
         history = json_set(doc, root, "history", json_array(doc));
     if (!json_is(history, JSON_ARRAY))
         return err_set(err, ERR_FORMAT, "the config's history is not an array");
     for (size_t i = empty_history(doc, history, layers->kept); i < layers->kept; i++)
-        add_entry(doc, history, created, "a layer without history, kept");
-    for (size_t i = layers->kept; i < layers->count; i++) {
-        snprintf(comment, sizeof(comment), "%zu layer%s merged", layers->merged[i],
-                 human_s(layers->merged[i]));
-        add_entry(doc, history, created, comment);
-    }
+        add_entry(doc, history, created, &unknown);
+    for (size_t i = layers->kept; i < layers->count; i++)
+        add_entry(doc, history, created, &layers->notes[i]);
     return 0;
 }
 

@@ -13,6 +13,19 @@ struct fixed {
     uint64_t size, rdev;
 };
 
+void wire_encode_walk(uint32_t layer, struct buf *out)
+{
+    buf_append(out, &layer, sizeof(layer));
+}
+
+int wire_decode_walk(const struct buf *message, uint32_t *layer, struct err *err)
+{
+    if (message->len != sizeof(*layer))
+        return err_set(err, ERR_FORMAT, "a malformed request for a walk");
+    memcpy(layer, message->data, sizeof(*layer));
+    return 0;
+}
+
 void wire_encode_entry(const struct wire_entry *e, struct buf *out)
 {
     const struct fixed f = {.kind = KIND_ENTRY,

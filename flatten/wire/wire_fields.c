@@ -226,7 +226,7 @@ static void walk_request(struct walk *w, struct wire_request *r)
     case WIRE_BLOBS:
         walk_number(w, &r->number, WIRE_MOST_SOURCES - 1);
         if (r->op == WIRE_FILE)
-            r->file = (enum layout_file)walk_small(w, r->file, LAYOUT_INDEX_JSON);
+            r->file = (enum oci_file)walk_small(w, r->file, LAYOUT_INDEX_JSON);
         else if (r->op == WIRE_BLOBS)
             walk_blobs(w, r);
         return;

@@ -20,7 +20,7 @@ TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 PROGRAMS = ("shim/runtime", "shim/admin")
 KEEPER = "flatten/keeper"
 SHARED = ("flatten/stream", "flatten/name", "flatten/exchange", "flatten/wire")
-READER = ("flatten/image", "flatten/layer", "flatten/merge", "flatten/squash", "flatten/analyze", "flatten/reader")
+READER = ("flatten/image", "flatten/layer", "flatten/merge", "flatten/squash", "flatten/carve", "flatten/analyze", "flatten/reader")
 # Headers and functions of other projects that one side of the sandbox must not use.
 KEEPER_HEADERS = re.compile(r"archive(_entry)?\.h|zstd\.h|lz4\.h|isa-l/.*")
 READER_HEADERS = re.compile(r"curl/.*|sys/socket\.h|sys/un\.h|netdb\.h|netinet/.*|arpa/.*")

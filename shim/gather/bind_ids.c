@@ -136,22 +136,25 @@ static bool is_closed_by(const struct stat *dir, const struct id_map *uids)
     return mapped && !(dir->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-bool bind_ids_alone(const char *path, const struct id_map *uids)
+bool bind_ids_alone(const char *path, const char *id, const struct id_map *uids)
 {
     _cleanup_free_ char *part = strdup(path);
     struct stat dir, entry;
+    bool inside = false;
 
-    if (!part || *part != '/' || stat("/", &dir) < 0)
+    if (!part || *part != '/' || !id || stat("/", &dir) < 0)
         return false;
-    for (char *slash = part; slash; dir = entry) {
-        slash = strchr(slash + 1, '/');
+    for (char *name = part, *slash; name; name = slash, dir = entry) {
+        slash = strchr(name + 1, '/');
         if (slash)
             *slash = '\0';
         bool seen = lstat(part, &entry) == 0 && !S_ISLNK(entry.st_mode);
+        bool names_id = strcmp(name + 1, id) == 0;
         if (slash)
             *slash = '/';
-        if (!seen || !(trust_entry(&dir, &entry) || is_closed_by(&dir, uids)))
+        if (!seen || !(trust_entry(&dir, &entry) || (inside && is_closed_by(&dir, uids))))
             return false;
+        inside = inside || names_id;
     }
-    return true;
+    return inside;
 }

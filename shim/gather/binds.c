@@ -171,7 +171,8 @@ static int gather_source(struct gather *g, const struct spec_mount *mount, struc
     s->own = engine_mounts(&g->engine, s->found) && engine_mounts(&g->engine, s->path);
     /* A rootless engine's directories are its user's, who chooses the policy as well. */
     s->open = s->own && s->exposed && !trust_rootless() &&
-              !(g->own_map && bind_ids_alone(s->found, &g->spec->uid_map));
+              !(g->own_map &&
+                bind_ids_alone(s->found, g->facts->values.value[VAR_CONTAINER], &g->spec->uid_map));
     s->own = s->own && !s->open;
     s->init = !s->exposed && binds_is_init(s->path);
     s->unsteady = binds_is_unsteady(&g->engine, s->found);

@@ -44,14 +44,29 @@ reading() {
     kill -STOP "$FB_WALKER"
 }
 
-# walker_found: finds the process that walks, by its root directory.
+# walker_found: finds the process that walks, by its root directory: the tree, or the layers.
 walker_found() {
     local pid
     # shellcheck disable=SC2013
     for pid in $(cat "/proc/$FB_FLATTEN_PID/task/$FB_FLATTEN_PID/children"); do
-        [ -d "/proc/$pid/root/many" ] && FB_WALKER=$pid && return
+        [ -d "/proc/$pid/root/many" ] || [ -d "/proc/$pid/root/1/many" ] || continue
+        FB_WALKER=$pid
+        return
     done
     return 1
+}
+
+# waiting ARGS…: starts flatten of $ODD; its reader waits for the source, and the process FB_WALKER has the mount.
+waiting() {
+    local -a children=()
+    FB_HOST=unix://$FB_DIR/docker.sock flatten_spawn "$@"
+    until [ "${#children[@]}" -eq 2 ]; do
+        kill -0 "$FB_FLATTEN_PID"
+        read -r -a children <"/proc/$FB_FLATTEN_PID/task/$FB_FLATTEN_PID/children" || true
+    done
+    FB_READER=${children[0]}
+    kill -STOP "$FB_READER"
+    wait_for walker_found
 }
 
 @test "place: the tree is that of docker save, the digest the same at each run, and nothing is in TMPDIR" {
@@ -261,20 +276,67 @@ fails_reading() {
 
 @test "place: a process that walks and dies before it is asked is an error, also while the daemon imports the layer" {
     local status=0
-    local -a children=()
-    FB_HOST=unix://$FB_DIR/docker.sock flatten_spawn --quiet "$ODD" docker-daemon:fb-out:1
-    until [ "${#children[@]}" -eq 2 ]; do
-        kill -0 "$FB_FLATTEN_PID"
-        read -r -a children <"/proc/$FB_FLATTEN_PID/task/$FB_FLATTEN_PID/children" || true
-    done
-    kill -STOP "${children[0]}" # the reader, which waits for the source
-    wait_for walker_found
+    waiting --quiet "$ODD" docker-daemon:fb-out:1
     kill -KILL "$FB_WALKER"
     wait_for grep -q zombie "/proc/$FB_WALKER/status"
-    kill -CONT "${children[0]}"
+    kill -CONT "$FB_READER"
     wait_for test ! -e "/proc/$FB_FLATTEN_PID/exe"
     wait "$FB_FLATTEN_PID" || status=$?
     [ "$status" -eq 3 ]
     expect_match "cannot send: Broken pipe" "$(cat "$FB_DIR/spawned.log")"
     expect_nothing_left
+}
+
+# figures ARGS…: the JSON of flatten analyze, without what only a blob has, and without examples in the order of a layer.
+figures() { "$@" | jq -S 'del(.images[] | .source, .name, .layers[].digest, .layers[].size, .duplicates.worst[]?.paths)'; }
+
+@test "place: analyze reads the layers apart; the figures are those of docker save, and nothing is in TMPDIR" {
+    local image archive
+    save_layers
+    for image in "$FB_LAYERS" "$ODD"; do
+        archive=$FB_DIR/odd.tar
+        [ "$image" = "$ODD" ] || archive=$FB_DIR/layers.tar
+        for option in --quiet --contents --zfs=128K; do
+            diff <(figures flatten_tight 1 analyze --quiet --json "$option" "$image") \
+                <(figures flatten analyze --quiet --json "$option" "$archive")
+        done
+    done
+    run --separate-stderr flatten_tight 1 analyze --verbose "$ODD"
+    expect_status 0
+    expect_equal "$stderr" ""
+    run flatten_tight 1 analyze --json "$ODD"
+    expect_equal "$(jq -c '[.images[].layers[].size]' <<<"$output")" '[null,null]'
+}
+
+@test "place: analyze says why it reads what docker save writes, and refuses a layer that is none by itself" {
+    local layer
+    layer=$(docker_cli inspect --format '{{.GraphDriver.Data.UpperDir}}' "$ODD")
+    chmod o+w "$FB_DIR/docker"
+    run --separate-stderr flatten analyze --verbose "$ODD"
+    chmod o-w "$FB_DIR/docker"
+    expect_status 0
+    expect_match "docker-daemon:$ODD: read as docker save writes it: $FB_DIR/docker is not owned by root" "$stderr"
+    python3 -c 'import os, sys; os.setxattr(sys.argv[1], "trusted.overlay.redirect", b"other")' "$layer/alone"
+    run flatten_tight 1 analyze "$ODD"
+    python3 -c 'import os, sys; os.removexattr(sys.argv[1], "trusted.overlay.redirect")' "$layer/alone"
+    expect_status 8
+    expect_match "$ODD: layer 2: /alone: the attribute trusted.overlay.redirect, by which a part of it is in other layers: save the image"
+}
+
+@test "place: the process that walks layers apart sees them alone, read-only; an image that is removed is an error" {
+    local status=0
+    waiting analyze "$ODD"
+    grep -qE '^CapEff:\s+0000000000200004$' "/proc/$FB_WALKER/status"
+    expect_equal "$(cd "/proc/$FB_WALKER/root" && echo *)" "1 2"
+    for place in new 1/new 2/d/new; do
+        run touch "/proc/$FB_WALKER/root/$place"
+        expect_match 'Read-only file system'
+    done
+    docker_cli rmi --force "$ODD"
+    kill -CONT "$FB_READER"
+    wait "$FB_FLATTEN_PID" || status=$?
+    cat "$FB_DIR/spawned.log"
+    [ "$status" -eq 3 ]
+    expect_match "docker-daemon:$ODD: the image was removed from the daemon while it was read" "$(cat "$FB_DIR/spawned.log")"
+    file_ready
 }

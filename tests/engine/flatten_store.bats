@@ -58,6 +58,17 @@ FB_RUNS=$'shared\nshared\nfile' # what $FB_LAYERS prints
     expect_nothing_left
 }
 
+@test "store: a daemon that keeps blobs gets the new layer compressed with zstd, unless told otherwise" {
+    local blobs=$FB_DIR/docker/containerd/daemon/io.containerd.content.v1.content/blobs/sha256 id
+    flatten --quiet "$FB_LAYERS" docker-daemon:fb-default:1 >/dev/null
+    flatten --quiet --compression=none "$FB_LAYERS" docker-daemon:fb-plain:1 >/dev/null
+    [ "$(docker_store)" = containerd ] || return 0
+    id=$(docker_cli inspect --format '{{.Id}}' fb-default:1)
+    expect_equal "$(jq -r '.layers[].mediaType' "$blobs/${id#sha256:}")" application/vnd.oci.image.layer.v1.tar+zstd
+    id=$(docker_cli inspect --format '{{.Id}}' fb-plain:1)
+    expect_equal "$(jq -r '.layers[].mediaType' "$blobs/${id#sha256:}")" application/vnd.oci.image.layer.v1.tar
+}
+
 @test "store: --keep-base shares the layers that stay" {
     run flatten --quiet --verify --keep-base=4 "$FB_LAYERS" docker-daemon:fb-kept:1
     expect_status 0
@@ -83,6 +94,31 @@ FB_RUNS=$'shared\nshared\nfile' # what $FB_LAYERS prints
     expect_output "Loaded image: fb-loaded:1"
     run docker_cli run --rm --network=none fb-loaded:1
     expect_output "$FB_RUNS"
+}
+
+@test "store: the image is read where it lies, with every option and nothing in TMPDIR; else --verbose says why" {
+    local content=$FB_DIR/docker/containerd/daemon/io.containerd.content.v1.content
+    run flatten_tight 1 --quiet "$FB_LAYERS" "oci:$FB_DIR/out/place:1"
+    expect_status 0
+    [ "$(docker_store)" = containerd ] || return 0
+    run --separate-stderr flatten_tight 1 --verbose --last=2 "$FB_LAYERS" "oci:$FB_DIR/out/place:2"
+    expect_status 0
+    [[ $stderr != *"docker save"* ]]
+    run flatten_tight 1 verify --semantics=spec "$FB_LAYERS" "$FB_LAYERS"
+    expect_status 0
+    docker_cli save --output "$FB_DIR/out/saved.tar" "$FB_LAYERS"
+    # The ID, with the digest of the layer; manifest.json in the archive has no annotations.
+    expect_equal "$(flatten --quiet "$FB_LAYERS" "oci:$FB_DIR/out/same:1" | head -n 1)" \
+        "$(flatten --quiet "$FB_DIR/out/saved.tar" "oci:$FB_DIR/out/same:2" | head -n 1)"
+    run flatten_tight 1 analyze --json "$FB_LAYERS"
+    expect_status 0
+    chmod o+w "$content"
+    run --separate-stderr flatten --verbose "$FB_LAYERS" "oci:$FB_DIR/out/place:3"
+    chmod o-w "$content"
+    expect_status 0
+    expect_match "$FB_LAYERS: read as docker save writes it: containerd has it neither in $FB_DIR/docker/containerd/daemon nor in /var/lib/containerd: $content is not owned by root" "$stderr"
+    rm -r "$FB_DIR/out"/*
+    expect_nothing_left
 }
 
 @test "store: analyze reads the daemon's image" {

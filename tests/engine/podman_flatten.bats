@@ -88,6 +88,39 @@ test_end() { expect_equal "$(ls -A "$FB_DIR/tmp")" ""; }
     expect_match 'died of signal 9'
 }
 
+@test "podman's store: analyze reads each layer where it lies; the figures are those of podman save" {
+    fake_podman "case \"\$*\" in *save*) kill -KILL \$\$;; esac; exec $(command -v podman) \"\$@\""
+    podman_cli save --quiet --output "$FB_DIR/out/saved.tar" "$FB_LAYERS" 2>/dev/null
+    diff <(storage_flatten analyze --quiet --json "containers-storage:$FB_LAYERS" |
+        jq -S 'del(.images[] | .source, .name, .layers[].digest, .layers[].size)') \
+        <(storage_flatten analyze --quiet --json "$FB_DIR/out/saved.tar" |
+            jq -S 'del(.images[] | .source, .name, .layers[].digest, .layers[].size)')
+}
+
+@test "podman's store: 250 layers are read where they lie, from Linux 6.8 on; else -v says why not" {
+    python3 -B - "$FB_DIR/out/deep.tar" <<END
+import sys
+sys.path.insert(0, "$BATS_TEST_DIRNAME/../oracle")
+import images
+from tarball import d, f, wh
+layers = [[d("d"), f("d/%03d" % i, str(i)), f("d/same", str(i))] + [wh("d/%03d" % (i - 7))] * (i > 9) for i in range(250)]
+images.write_docker_old(sys.argv[1], images.tars_of(layers), name="fb-deep:1")
+END
+    podman_cli load --quiet --input "$FB_DIR/out/deep.tar" >/dev/null
+    run storage_flatten -v containers-storage:fb-deep:1 "oci:$FB_DIR/out/l:deep"
+    expect_status 0
+    if [ "$(printf '%s\n6.8\n' "$(uname -r)" | sort -V | head -n 1)" = 6.8 ]; then
+        [[ $output != *"podman save"* ]]
+    else
+        expect_match 'read as podman save writes it: overlayfs of this kernel does not take 250 layers'
+    fi
+    run storage_flatten verify "oci:$FB_DIR/out/l:deep" "$FB_DIR/out/deep.tar"
+    expect_status 0
+    run storage_flatten analyze --json containers-storage:fb-deep:1
+    expect_equal "$(jq '.images[0].layers | length' <<<"$output")" 250
+    podman_cli rmi --force fb-deep:1 >/dev/null
+}
+
 @test "podman's store: a store with options is left to podman" {
     cp "$FB_DIR/storage.conf" "$FB_DIR/out/storage.conf"
     printf '[storage.options.overlay]\nignore_chown_errors = "true"\n' >>"$FB_DIR/out/storage.conf"

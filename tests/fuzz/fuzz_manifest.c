@@ -62,8 +62,8 @@ static size_t with_layer(const struct json *history)
 static void check_squashed(struct image *image)
 {
     struct written_layer layer = {.size = 1, .kind = COMPRESSION_ZSTD};
-    const size_t merged = 1;
-    const struct new_layers layers = {&layer, &merged, 1, 0};
+    const struct layer_note note = {"flatten squash", "1 layer merged"};
+    const struct new_layers layers = {.list = &layer, .notes = &note, .count = 1};
     _cleanup_buf_ struct buf config = BUF_INIT, manifest = BUF_INIT;
     struct err err = ERR_INIT;
     struct digest digest;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Compares `flatten squash` with independent programs. Needs root.
+"""Compares `flatten squash`, or `flatten carve`, with independent programs. Needs root.
 
-    run.py --flatten PATH [--case NAME]... [--semantics overlay|spec] [--jobs N]
-    run.py --flatten PATH --random N --seed S [--keep-base]
+    run.py --flatten PATH [--carve] [--case NAME]... [--semantics overlay|spec] [--jobs N]
+    run.py --flatten PATH [--carve] --random N --seed S [--keep-base]
 
 One line a case; exit status 1 if one fails. case.py describes the expected results,
 engines.py the oracles.
@@ -91,6 +91,7 @@ def write_source(work, tars, which):
 
 class Result:
     """One run of flatten, in a directory of its own."""
+    command = ("squash",)
 
     def __init__(self, flatten, work, source, semantics, kind="oci", more=()):
         self.home, self.kind = work.new("result"), kind
@@ -99,7 +100,7 @@ class Result:
         tail = ":latest" if kind == "oci" else ":oracle:flat"
         self.reference = kind + ":" + self.path + tail
         self.done = subprocess.run(
-            [flatten, "squash", *more, "--semantics", semantics, source, self.reference],
+            [flatten, *self.command, *more, "--semantics", semantics, source, self.reference],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=1800)
         self.message = self.done.stderr.decode(errors="backslashreplace").strip()
 
@@ -245,6 +246,7 @@ def run_cases(args, work):
 def arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("--flatten", required=True)
+    parser.add_argument("--carve", action="store_true", help="flatten carve, with tiny layers")
     parser.add_argument("--case", action="append")
     parser.add_argument("--semantics", action="append", choices=("overlay", "spec"))
     parser.add_argument("--jobs", type=int, metavar="N", default=2 * os.cpu_count(), help="cases at a time")
@@ -256,6 +258,8 @@ def arguments():
                         help="with --random: the oldest layers stay as they are")
     args = parser.parse_args()
     args.flatten = os.path.abspath(args.flatten)
+    if args.carve:
+        Result.command = ("carve", "--layer-size=2k", "--layers=20")
     return args
 
 

@@ -243,13 +243,11 @@ static int check_all_images(const struct squash_run *run, struct err *err)
 /* Says why an engine's image takes a temporary file. */
 static void say_why(const struct squash_run *run)
 {
-    const struct reference *from = run->from;
-    const char *why = reference_is_engine(from) ? run->source->daemon.why : NULL;
-    bool docker = from->transport == TRANSPORT_DOCKER_DAEMON;
+    _cleanup_buf_ struct buf why = BUF_INIT;
 
-    if (run->command->verbose && why)
-        log_info("%s%s: read as %s save writes it: %s", reference_prefix(from->transport),
-                 from->name, docker ? "docker" : "podman", why);
+    source_put_why(run->source, &why);
+    if (run->command->verbose && why.len)
+        log_info("%s", why.data);
 }
 
 int squash_open_source(struct squash_run *run, struct err *err)

@@ -1,3 +1,4 @@
+#include "flatten/command/squash/carve_print.h"
 #include "flatten/command/squash/squash_command.h"
 
 #include "base/cli/log.h"
@@ -96,9 +97,11 @@ static void put_job(const struct squash_run *run, const struct squash_job *job,
                "\"payload\":{\"in\":%" PRIu64 ",\"out\":%" PRIu64 "}",
                r->layers, s->count, s->kept, r->entries_in - r->entries_kept, r->entries_out,
                r->whiteouts, r->payload_in, r->payload_out);
-    if (run->command->dry_run)
+    if (run->command->carve)
+        print_carved_json(job, out);
+    else if (run->command->dry_run)
         put_plan(job, out);
-    else
+    if (!run->command->dry_run)
         put_made(s, out);
     buf_printf(out, ",\"divergences\":%" PRIu64 "}", r->divergences);
 }
@@ -192,7 +195,10 @@ static void put_text_job(const struct squash_run *run, const struct squash_job *
     put_subject(run, job, out);
     if (out->len > start)
         buf_puts(out, ":\n");
-    put_text_plan(job, out);
+    if (run->command->carve)
+        print_carved_text(job, out);
+    else
+        put_text_plan(job, out);
     buf_printf(out,
                "layers %u -> %zu (%zu kept), entries %" PRIu64 " -> %" PRIu64 ", content %s -> %s",
                r->layers, s->count, s->kept, r->entries_in - r->entries_kept, r->entries_out,
@@ -227,7 +233,10 @@ static void say_result(const struct squash_run *run, const struct squash_job *jo
     put_subject(run, job, &text);
     if (text.len)
         buf_puts(&text, ": ");
-    put_layers(&job->squashed, &text);
+    if (run->command->carve)
+        print_carved_layers(job, run->command->like != NULL, &text);
+    else
+        put_layers(&job->squashed, &text);
     if (dead)
         buf_printf(&text, "; %s of %s are left out, which newer layers replace or delete",
                    human_size(dead, left_out), human_size(r->payload_in, all));

@@ -1,16 +1,58 @@
 #include "flatten/command/squash/squash_command.h"
 
+#include "base/arena.h"
+#include "base/human.h"
 #include "flatten/squash/describe_image.h"
 
 #include <string.h>
 
+/* Says how many layers of the source are in each layer. */
+static int note_merged(const struct squashed *s, struct arena *texts, struct layer_note *notes,
+                       struct err *err)
+{
+    for (size_t i = s->kept; i < s->count; i++) {
+        notes[i].created_by = "flatten squash";
+        notes[i].comment =
+            arena_printf(texts, "%zu layer%s merged", s->merged[i], human_s(s->merged[i]));
+        if (!notes[i].comment)
+            return err_nomem(err);
+    }
+    return 0;
+}
+
+/* Says what is in each layer; previous_read (flatten/carve) finds it there. */
+static int note_carved(const struct squash_job *job, struct arena *texts, struct layer_note *notes,
+                       struct err *err)
+{
+    size_t first = job->squashed.count - job->layout.count;
+
+    for (size_t i = first; i < job->squashed.count; i++) {
+        const struct layout_layer *layer = &job->layout.layers[i - first];
+        notes[i].created_by = arena_printf(texts, CARVE_LABEL_PREFIX "%s", layer->label);
+        notes[i].comment = carve_tier_names[layer->tier];
+        if (!notes[i].created_by)
+            return err_nomem(err);
+    }
+    return 0;
+}
+
 static int describe_job(const struct squash_run *run, struct squash_job *job, struct err *err)
 {
     const struct squashed *s = &job->squashed;
-    const struct new_layers layers = {s->layers, s->merged, s->count, s->kept};
+    bool carve = run->command->carve;
+    _cleanup_arena_ struct arena texts = {0};
+    _cleanup_free_ struct layer_note *notes = calloc(s->count + 1, sizeof(*notes));
     const char *created = run->created[0] ? run->created : NULL;
+    /* Layers of a previous version are new to the source. */
+    const struct new_layers layers = {.list = s->layers,
+                                      .notes = notes,
+                                      .count = s->count,
+                                      .kept = carve ? s->count - job->layout.count : s->kept};
 
-    if (config_squash(job->image, &layers, created, &job->config, err) < 0 ||
+    if (!notes)
+        return err_nomem(err);
+    if ((carve ? note_carved(job, &texts, notes, err) : note_merged(s, &texts, notes, err)) < 0 ||
+        config_squash(job->image, &layers, created, &job->config, err) < 0 ||
         sha256_digest(job->config.data, job->config.len, &job->id, err) < 0 ||
         manifest_make(job->image, &job->id, job->config.len, &layers, &job->manifest, err) < 0)
         return -1;

@@ -19,6 +19,7 @@ void squash_run_clear(struct squash_run *run)
         cleanup_image(&job->image);
         free(job->platform);
         squashed_clear(&job->squashed);
+        layout_clear(&job->layout);
         buf_free(&job->config);
         buf_free(&job->manifest);
     }
@@ -29,7 +30,10 @@ void squash_run_clear(struct squash_run *run)
     free(run->places);
     while (run->unpack_file_count > 0)
         cleanup_fd(&run->unpack_files[--run->unpack_file_count]);
+    if (run->carve.spool > 0)
+        cleanup_fd(&run->carve.spool);
     cleanup_source(&run->source);
+    cleanup_image(&run->like);
     cleanup_source(&run->base);
 }
 
@@ -113,6 +117,49 @@ static struct progress *start_progress(const struct squash_command *c, struct im
     return p;
 }
 
+/* Opens the file that takes the content of one image after another. */
+static int open_spool(struct squash_run *run, struct err *err)
+{
+    int fd = run->carve.spool > 0 ? 0 : reader_temporary_file(run->reader, err);
+
+    if (fd > 0)
+        run->carve.spool = fd;
+    return fd;
+}
+
+/* Opens the previous version, for the same platform. One that is of another is not used. */
+static int open_like(struct squash_run *run, const struct squash_job *job, struct err *err)
+{
+    const struct squash_command *c = run->command;
+    const struct image_choice choice = {.platform = job->platform ? job->platform : c->platform};
+
+    cleanup_image(&run->like);
+    run->carve.like = NULL;
+    if (!c->like)
+        return 0;
+    if (!run->base && !(run->base = reader_source(run->reader, SQUASH_LIKE, err)))
+        return err_wrap(err, "--like=%s", c->like);
+    run->like = source_image(run->base, &choice, err);
+    if (!run->like && err->kind == ERR_USAGE && job->platform) {
+        if (!c->quiet)
+            log_warning("--like=%s: %s", c->like, err->msg);
+        *err = (struct err)ERR_INIT;
+        return 0;
+    }
+    run->carve.like = run->like;
+    return run->like ? 0 : err_wrap(err, "--like=%s", c->like);
+}
+
+static int make_layers(struct squash_run *run, struct squash_job *job,
+                       const struct squash_options *options, struct sink *sink, struct err *err)
+{
+    if (!run->command->carve)
+        return squash_layers(job->image, options, sink, &job->squashed, err);
+    if (open_spool(run, err) < 0 || open_like(run, job, err) < 0)
+        return -1;
+    return carve_layers(job->image, options, &run->carve, sink, &job->squashed, &job->layout, err);
+}
+
 static int squash_shown(struct squash_run *run, struct squash_job *job,
                         struct squash_options *options, struct notices *notices, struct sink *sink,
                         struct err *err)
@@ -121,7 +168,7 @@ static int squash_shown(struct squash_run *run, struct squash_job *job,
         start_progress(run->command, job->image, &options->merged, err);
 
     notices->progress = progress;
-    int rc = progress ? squash_layers(job->image, options, sink, &job->squashed, err) : -1;
+    int rc = progress ? make_layers(run, job, options, sink, err) : -1;
     for (size_t i = 0; i < job->image->layer_count; i++)
         job->image->layers[i].progress = NULL;
     return rc;
@@ -236,6 +283,17 @@ static int squash_entry(struct squash_run *run, const struct squash_entry *entry
     return 0;
 }
 
+/* Opens the destination. One that keeps layers as they are compressed gets zstd, unless asked. */
+static struct sink *open_sink(struct squash_run *run, struct err *err)
+{
+    _cleanup_sink_ struct sink *sink = reader_sink(run->reader, err);
+
+    if (!sink || (sink->keeps_zstd && !run->command->compression &&
+                  compress_parse("zstd", &run->compress, err) < 0))
+        return NULL;
+    return steal_ptr(&sink);
+}
+
 int squash_run(struct squash_run *run, struct err *err)
 {
     bool writes = !run->command->dry_run;
@@ -246,7 +304,7 @@ int squash_run(struct squash_run *run, struct err *err)
     for (size_t i = 0; i < (run->places ? run->place_count : 1); i++) {
         if (squash_open_entry(run, err) < 0)
             return -1;
-        if (writes && !sink && !(sink = reader_sink(run->reader, err)))
+        if (writes && !sink && !(sink = open_sink(run, err)))
             return -1;
         int rc = squash_entry(run, &run->entries[i], sink, err);
         const char *name = run->places ? squash_entry_name(run, &run->entries[i]) : NULL;

@@ -57,3 +57,16 @@ int file_beneath_read(int dir, const char *path, size_t limit, struct buf *out, 
         return -1;
     return fd_read_file(fd, &st, limit, out, err) < 0 ? err_wrap(err, "%s", path) : 0;
 }
+
+int store_directory_open(const char *path, struct err *err)
+{
+    _cleanup_fd_ int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return err_sys(err, "%s", path);
+    if (st.st_uid != 0 || (st.st_mode & (S_IWGRP | S_IWOTH)))
+        return err_set(err, ERR_UNSUPPORTED, "%s is not owned by root, or others may write to it",
+                       path);
+    return steal_fd(&fd);
+}

@@ -19,8 +19,7 @@ static bool is_dockerd(const struct json *version)
     return false;
 }
 
-/* With containerd's store one of the pairs is "driver-type", "io.containerd.snapshotter.v1". */
-static bool has_snapshotter(const struct json *info)
+bool engine_has_snapshotter(const struct json *info)
 {
     static const char store[] = "io.containerd.snapshotter";
     const struct json *pairs = json_get(info, "DriverStatus");
@@ -46,7 +45,8 @@ int engine_has_graph_driver(struct engine *e, struct err *err)
     _cleanup_json_ struct json_doc *info = engine_ask(&r, "/info", &status, err);
     if (!info)
         return -1;
-    return json_text(json_get(json_root(info), "Driver")) && !has_snapshotter(json_root(info));
+    return json_text(json_get(json_root(info), "Driver")) &&
+           !engine_has_snapshotter(json_root(info));
 }
 
 /* ---- images without a name ---- */

@@ -308,6 +308,18 @@ static int probe_daemon(struct daemon_sink *s, struct err *err)
     return err_wrap(err, "%s", s->name);
 }
 
+/*
+ * A daemon with containerd's store keeps the layer as it comes, and pushes it so: compressed it is
+ * sent and stored faster, and takes less room. All such daemons know zstd (Docker 24).
+ */
+static bool keeps_zstd(const struct daemon_sink *s)
+{
+    struct err ignored = ERR_INIT;
+    _cleanup_json_ struct json_doc *info = engine_info(s->engine, &ignored);
+
+    return info && engine_has_snapshotter(json_root(info));
+}
+
 struct sink *sink_open_daemon(const char *name, struct err *err)
 {
     static const struct sink_ops ops = {.begin_layer = begin_layer,
@@ -335,6 +347,7 @@ struct sink *sink_open_daemon(const char *name, struct err *err)
     if (rc < 0)
         return NULL;
     s->has_graph_driver = rc > 0;
+    s->base.keeps_zstd = rc == 0 && keeps_zstd(s);
     daemon_leftover_label(s->label);
     if (rc > 0)
         daemon_leftovers_remove(s->engine);

@@ -1,12 +1,7 @@
 #include "flatten/keeper/source/daemon_store.h"
 
-#include "base/digest/sha256.h"
-#include "flatten/exchange/image_limits.h"
-#include "flatten/keeper/files/file_beneath.h"
-#include "flatten/keeper/source/layer_names.h"
-#include "flatten/keeper/walk/walk.h"
+#include "flatten/keeper/source/engine_store.h"
 
-#include <fcntl.h>
 #include <string.h>
 
 /*
@@ -16,8 +11,6 @@
  * directories that are not here.
  */
 static const char driver[] = "overlay2";
-
-/* ---- whether the driver is right ---- */
 
 static int check_driver(const struct json *facts, struct err *why)
 {
@@ -46,56 +39,23 @@ static int check_namespace(const struct json *info, struct err *why)
     return 0;
 }
 
-/* ---- the configuration ---- */
-
-static int read_config(const char *root, const struct digest *id, struct buf *out, struct err *why)
+int daemon_store_walk(struct source_daemon *d, const struct json *info, const struct json *facts,
+                      enum walk_kind kind, struct err *why)
 {
-    _cleanup_free_ char *path = strf("image/%s/imagedb/content/sha256/%s", driver, digest_hex(id));
-    _cleanup_fd_ int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    struct digest actual;
+    struct engine_store store = {.root = json_text(json_get(info, "DockerRootDir")),
+                                 .driver = driver};
+    const char *id = json_text(json_get(facts, "Id"));
 
-    if (!path)
-        return err_nomem(why);
-    if (dir < 0)
-        return err_sys(why, "%s", root);
-    if (file_beneath_read(dir, path, IMAGE_JSON_LIMIT, out, why) < 0 ||
-        sha256_digest(out->data ? out->data : "", out->len, &actual, why) < 0)
-        return err_wrap(why, "%s", root);
-    return digest_equal(&actual, id)
-               ? 0
-               : err_set(why, ERR_DIGEST, "%s/%s is not the image's configuration", root, path);
-}
-
-/* ---- both ---- */
-
-static int start_walk(struct source_daemon *d, const struct json *facts, const char *root,
-                      struct err *why)
-{
-    _cleanup_layer_names_ struct layer_names names = {0};
-    const char *text = json_text(json_get(facts, "Id"));
-    struct digest id;
-
-    if (!text || digest_parse(text, &id, why) < 0)
+    if (check_driver(facts, why) < 0 || check_namespace(info, why) < 0)
+        return -1;
+    if (!id || digest_parse(id, &store.id, why) < 0)
         return err_set(why, ERR_FORMAT, "the daemon does not say the image's Id");
-    if (layer_names_list(facts, root, driver, &names, why) < 0 ||
-        read_config(root, &id, &d->config, why) < 0)
+    _cleanup_free_ char *config =
+        strf("image/%s/imagedb/content/sha256/%s", driver, digest_hex(&store.id));
+    if (!(store.config = config))
+        return err_nomem(why);
+    if (engine_store_walk(&store, facts, kind, d, why) < 0)
         return -1;
-    const struct walk_layers layers = {root, names.names, names.count};
-    d->fd = walk_start(&layers, why);
-    return d->fd < 0 ? -1 : 0;
-}
-
-int daemon_store_walk(struct source_daemon *d, struct engine *e, const struct json *facts,
-                      struct err *why)
-{
-    _cleanup_json_ struct json_doc *info = NULL;
-
-    if (check_driver(facts, why) < 0 || !(info = engine_info(e, why)) ||
-        check_namespace(json_root(info), why) < 0 || !(d->place = layer_names_place(facts)) ||
-        start_walk(d, facts, json_text(json_get(json_root(info), "DockerRootDir")), why) < 0) {
-        buf_free(&d->config);
-        return -1;
-    }
     if (!json_u64(json_get(facts, "Size"), &d->size) || d->size > INT64_MAX)
         d->size = 0;
     return 0;

@@ -14,6 +14,9 @@ int source_find_archive(struct source *s, struct err *err) must_check;
 /* Opens the directory. */
 int source_find_layout(struct source *s, struct err *err) must_check;
 
+/* A store of the blobs in a directory, without the files of a layout. Takes `dir`, in any case. */
+struct blob_store *source_directory_store(int dir, struct err *err) must_check;
+
 /* Walks the image, or downloads it into a temporary file. */
 int source_find_daemon(struct source *s, const struct source_choice *choice,
                        struct err *err) must_check;

@@ -2,6 +2,7 @@
 
 #include "flatten/keeper/files/temporary_file.h"
 #include "flatten/keeper/http/engine_api.h"
+#include "flatten/keeper/source/daemon_content.h"
 #include "flatten/keeper/source/daemon_store.h"
 #include "flatten/keeper/source/layer_names.h"
 #include "flatten/keeper/source/source_open.h"
@@ -10,7 +11,8 @@
 #include <string.h>
 
 /*
- * An image of the Docker daemon: the archive that `docker save` would write, in a temporary file.
+ * An image of the Docker daemon: where it lies in the daemon's store (daemon_store.c,
+ * daemon_content.c), or the archive that `docker save` would write, in a temporary file.
  * The daemon is asked by Id, not by name: a name may come to mean another image meanwhile, and one
  * without a tag would be all tags.
  */
@@ -131,15 +133,29 @@ static int download_archive(struct engine *e, const struct json *facts,
     return steal_fd(&fd);
 }
 
-/* Walks the image if that is enough and possible. Returns 1, 0 with d->why, or -1. */
-static int try_walk(struct source_daemon *d, struct engine *e, const struct json *facts,
-                    const struct source_choice *choice, struct err *err)
+/* Finds the image in the daemon's store; -1 with the reason why that cannot be or is no use. */
+static int find_place(struct source_daemon *d, struct engine *e, const struct json *facts,
+                      enum walk_kind kind, struct err *why)
+{
+    _cleanup_json_ struct json_doc *doc = engine_info(e, why);
+    const struct json *info = doc ? json_root(doc) : NULL;
+
+    if (!info)
+        return -1;
+    if (engine_has_snapshotter(info))
+        return daemon_content_find(d, info, facts, why);
+    if (kind == WALK_NONE)
+        return err_set(why, ERR_UNSUPPORTED, "the options need its layers one by one");
+    return daemon_store_walk(d, info, facts, kind, why);
+}
+
+/* Reads the image in the daemon's store, if that is possible. Returns 1, 0 with d->why, or -1. */
+static int try_place(struct source_daemon *d, struct engine *e, const struct json *facts,
+                     enum walk_kind kind, struct err *err)
 {
     struct err why = ERR_INIT;
 
-    if (!choice->walks)
-        err_set(&why, ERR_UNSUPPORTED, "the options need its layers one by one");
-    else if (daemon_store_walk(d, e, facts, &why) == 0)
+    if (find_place(d, e, facts, kind, &why) == 0)
         return 1;
     return (d->why = strdup(why.msg)) ? 0 : err_nomem(err);
 }
@@ -150,17 +166,16 @@ static int find_named(struct source *s, struct engine *e, const struct json *fac
 {
     struct source_daemon *d = &s->daemon;
     struct platform platform;
-    int walks = try_walk(d, e, facts, choice, err);
+    int placed = try_place(d, e, facts, choice->walk, err);
     int speaks = engine_speaks(e, API_PLATFORM, err);
 
-    if (speaks < 0 || walks < 0)
+    if (speaks < 0 || placed < 0)
         return -1;
     bool known = asked || platform_inspected(facts, &platform);
     if (asked)
         platform = *asked;
-    if (!walks)
-        d->fd = download_archive(e, facts, speaks && known ? &platform : NULL, err);
-    if (d->fd < 0)
+    if (!placed &&
+        (d->fd = download_archive(e, facts, speaks && known ? &platform : NULL, err)) < 0)
         return -1;
     if (known &&
         (!(d->os = strdup(platform.os)) || !(d->architecture = strdup(platform.architecture))))

@@ -27,7 +27,7 @@ static int open_blob(struct blob_store *base, const struct blob_request *request
     return 0;
 }
 
-static int read_layout_file(struct blob_store *s, enum layout_file file, struct buf *out,
+static int read_layout_file(struct blob_store *s, enum oci_file file, struct buf *out,
                             struct err *err)
 {
     const struct layout_file_rule *rule = &layout_files[file];
@@ -43,16 +43,36 @@ static void release_store(struct blob_store *base)
     free(s);
 }
 
+static struct layout_store *store_new(int dir, const struct blob_store_ops *ops, struct err *err)
+{
+    _cleanup_fd_ int owned = dir;
+    struct layout_store *s = malloc(sizeof(*s));
+
+    if (!s) {
+        err_nomem(err);
+        return NULL;
+    }
+    *s = (struct layout_store){{ops}, steal_fd(&owned)};
+    return s;
+}
+
+struct blob_store *source_directory_store(int dir, struct err *err)
+{
+    static const struct blob_store_ops ops = {.open_one = open_blob, .release = release_store};
+    struct layout_store *s = store_new(dir, &ops, err);
+
+    return s ? &s->base : NULL;
+}
+
 int source_find_layout(struct source *source, struct err *err)
 {
     static const struct blob_store_ops ops = {
         .open_one = open_blob, .read = read_layout_file, .release = release_store};
-    struct layout_store *s = calloc(1, sizeof(*s));
+    int dir = open(source->ref->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-    if (!s)
-        return err_nomem(err);
-    s->base.ops = &ops;
-    source->layout.store = &s->base;
-    s->dir = open(source->ref->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return s->dir < 0 ? err_sys(err, "%s", source->ref->path) : 0;
+    if (dir < 0)
+        return err_sys(err, "%s", source->ref->path);
+    struct layout_store *s = store_new(dir, &ops, err);
+    source->layout.store = s ? &s->base : NULL;
+    return s ? 0 : -1;
 }

@@ -85,9 +85,9 @@ static int open_image(struct source *s, const struct json *facts,
     struct source_daemon *d = &s->daemon;
     struct err why = ERR_INIT;
 
-    if (choice->walks && storage_store_walk(d, s->ref, facts, &why) == 0)
+    if (choice->walk && storage_store_walk(d, s->ref, facts, choice->walk, &why) == 0)
         return 0;
-    if (choice->walks && !(d->why = strdup(why.msg)))
+    if (choice->walk && !(d->why = strdup(why.msg)))
         return err_nomem(err);
     d->fd = save_archive(s->ref, facts, err);
     return d->fd < 0 ? -1 : 0;

@@ -1,14 +1,9 @@
 #include "flatten/keeper/source/storage_store.h"
 
-#include "base/digest/sha256.h"
-#include "flatten/exchange/image_limits.h"
-#include "flatten/keeper/files/file_beneath.h"
 #include "flatten/keeper/podman/podman.h"
 #include "flatten/keeper/registry/base64.h"
-#include "flatten/keeper/source/layer_names.h"
-#include "flatten/keeper/walk/walk.h"
+#include "flatten/keeper/source/engine_store.h"
 
-#include <fcntl.h>
 #include <string.h>
 
 /*
@@ -57,55 +52,26 @@ static int check_store(const struct json *info, struct err *why)
     return check_options(store, why);
 }
 
-static int read_config(const char *root, const struct digest *id, struct buf *out, struct err *why)
-{
-    _cleanup_buf_ struct buf path = BUF_INIT;
-    _cleanup_fd_ int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    struct digest actual;
-
-    if (dir < 0)
-        return err_sys(why, "%s", root);
-    buf_printf(&path, "%s-images/%s/=", driver, digest_hex(id));
-    base64_encode(&path, id->text, strlen(id->text));
-    if (buf_check(&path, why) < 0)
-        return -1;
-    if (file_beneath_read(dir, path.data, IMAGE_JSON_LIMIT, out, why) < 0 ||
-        sha256_digest(out->data ? out->data : "", out->len, &actual, why) < 0)
-        return err_wrap(why, "%s", root);
-    return digest_equal(&actual, id)
-               ? 0
-               : err_set(why, ERR_DIGEST, "%s/%s is not the image's configuration", root,
-                         path.data);
-}
-
-static int start_walk(struct source_daemon *d, const struct json *facts, const char *root,
-                      struct err *why)
-{
-    _cleanup_layer_names_ struct layer_names names = {0};
-    const char *hex = json_text(json_get(facts, "Id"));
-    _cleanup_free_ char *text = strf("sha256:%s", hex ? hex : "");
-    struct digest id;
-
-    if (!text || digest_parse(text, &id, why) < 0)
-        return err_set(why, ERR_FORMAT, "podman does not say the image's Id");
-    if (layer_names_list(facts, root, driver, &names, why) < 0 ||
-        read_config(root, &id, &d->config, why) < 0)
-        return -1;
-    const struct walk_layers layers = {root, names.names, names.count};
-    d->fd = walk_start(&layers, why);
-    return d->fd < 0 ? -1 : 0;
-}
-
 int storage_store_walk(struct source_daemon *d, const struct reference *ref,
-                       const struct json *facts, struct err *why)
+                       const struct json *facts, enum walk_kind kind, struct err *why)
 {
     _cleanup_json_ struct json_doc *info = podman_info(ref, why);
+    const char *hex = json_text(json_get(facts, "Id"));
+    _cleanup_free_ char *id = strf("sha256:%s", hex ? hex : "");
+    _cleanup_buf_ struct buf config = BUF_INIT;
 
-    if (!info || check_store(json_root(info), why) < 0 || !(d->place = layer_names_place(facts)) ||
-        start_walk(d, facts, json_text(json_path(json_root(info), "store", "graphRoot", NULL)),
-                   why) < 0) {
-        buf_free(&d->config);
+    if (!info || check_store(json_root(info), why) < 0)
         return -1;
-    }
-    return 0; /* the size stays unknown: podman's counts directories and documents as well */
+    struct engine_store store = {
+        .root = json_text(json_path(json_root(info), "store", "graphRoot", NULL)),
+        .driver = driver};
+    if (!id || digest_parse(id, &store.id, why) < 0)
+        return err_set(why, ERR_FORMAT, "podman does not say the image's Id");
+    buf_printf(&config, "%s-images/%s/=", driver, digest_hex(&store.id));
+    base64_encode(&config, id, strlen(id));
+    if (buf_check(&config, why) < 0)
+        return -1;
+    store.config = config.data;
+    /* The size stays unknown: podman's counts directories and documents as well. */
+    return engine_store_walk(&store, facts, kind, d, why);
 }

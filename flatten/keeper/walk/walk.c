@@ -57,17 +57,32 @@ static int send_end(int socket, const struct err *failure, struct err *err)
     return wire_send(socket, &message, -1, err);
 }
 
-/* Walks the tree at each request, until the reader is gone. */
-static int serve(int socket, struct err *err)
+/* Walks what a request asks for; any other request is an error. */
+static int answer(const struct walk_layers *layers, const struct buf *request, int socket,
+                  struct err *err)
+{
+    struct err failure = ERR_INIT;
+    uint32_t number;
+    char root[16];
+
+    if (wire_decode_walk(request, &number, err) < 0)
+        return -1;
+    if (layers->apart ? number < 1 || number > layers->count : number != 0)
+        return err_set(err, ERR_FORMAT, "a walk of a layer that is not there");
+    snprintf(root, sizeof(root), number ? "/%u" : "/", number);
+    int rc = walk_tree(socket, root, &failure);
+    return send_end(socket, rc < 0 ? &failure : NULL, err);
+}
+
+/* Walks at each request, until the reader is gone. */
+static int serve(const struct walk_layers *layers, int socket, struct err *err)
 {
     for (;;) {
         _cleanup_buf_ struct buf request = BUF_INIT;
-        struct err failure = ERR_INIT;
         int rc = wire_receive(socket, &request, NULL, err);
         if (rc <= 0)
             return rc;
-        rc = walk_tree(socket, &failure);
-        if (send_end(socket, rc < 0 ? &failure : NULL, err) < 0)
+        if (answer(layers, &request, socket, err) < 0)
             return -1;
     }
 }
@@ -78,7 +93,7 @@ static void walk_process(const struct walk_layers *layers, int socket)
     int rc = confine(layers, &socket, &err);
 
     if (send_end(socket, rc < 0 ? &err : NULL, &ignored) == 0 && rc == 0)
-        rc = serve(socket, &ignored);
+        rc = serve(layers, socket, &ignored);
     _exit(rc < 0);
 }
 

@@ -1,9 +1,9 @@
 #include "flatten/keeper/walk/walk_internal.h"
 
 #include "base/buf.h"
+#include "flatten/keeper/files/file_beneath.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/magic.h>
 #include <linux/openat2.h>
 #include <sched.h>
@@ -13,32 +13,44 @@
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 
-/* Opens the store. Only root may have put directories there: the daemon at the socket may be
- * anyone's. */
-static int open_store(const char *path, struct err *err)
-{
-    _cleanup_fd_ int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    struct stat st;
+enum {
+    OVERLAY_FLAGS = MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
+    OVERLAY_ATTRIBUTES =
+        MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC,
+};
 
-    if (fd < 0 || fstat(fd, &st) < 0)
-        return err_sys(err, "%s", path);
-    if (st.st_uid != 0 || (st.st_mode & (S_IWGRP | S_IWOTH)))
-        return err_set(err, ERR_UNSUPPORTED, "%s is not owned by root, or others may write to it",
-                       path);
-    return steal_fd(&fd);
+/* Names an open directory for mount(2). */
+struct path {
+    char text[32];
+};
+
+static struct path path_of(int fd)
+{
+    struct path path;
+
+    snprintf(path.text, sizeof(path.text), "/proc/self/fd/%d", fd);
+    return path;
 }
 
-/* Appends the path of the layer's directory, by the descriptor that is kept open for it. */
-static int add_layer(int store, const char *name, struct buf *out, struct err *err)
+/* Opens the directories of the layers. The caller frees the list. */
+static int *open_layers(const struct walk_layers *l, int store, struct err *err)
 {
     struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
                            .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
-    int fd = (int)syscall(SYS_openat2, store, name, &how, sizeof(how));
+    _cleanup_free_ int *dirs = calloc(l->count, sizeof(*dirs));
 
-    if (fd < 0)
-        return err_sys(err, "the layer %s", name);
-    buf_printf(out, "/proc/self/fd/%d:", fd);
-    return 0;
+    if (!dirs) {
+        err_nomem(err);
+        return NULL;
+    }
+    for (size_t i = 0; i < l->count; i++) {
+        dirs[i] = (int)syscall(SYS_openat2, store, l->names[i], &how, sizeof(how));
+        if (dirs[i] < 0) {
+            err_sys(err, "the layer %s", l->names[i]);
+            return NULL;
+        }
+    }
+    return steal_ptr(&dirs);
 }
 
 /*
@@ -56,60 +68,124 @@ static int open_cover(const struct walk_layers *l, int store, struct err *err)
     return fd < 0 ? err_sys(err, "%s", l->store) : fd;
 }
 
-/*
- * Mounts an empty directory over the store and appends its path. As the oldest layer it changes
- * nothing, but overlayfs wants two layers or more, and hides the whiteouts of one that is above
- * another. Returns its descriptor.
- */
-static int add_empty(const struct walk_layers *l, int store, struct buf *out, struct err *err)
+/* Mounts an empty directory over the store. Returns its descriptor. */
+static int cover_store(const struct walk_layers *l, int store, struct err *err)
 {
-    char target[32];
+    struct path target = path_of(store);
 
-    snprintf(target, sizeof(target), "/proc/self/fd/%d", store);
-    if (mount("none", target, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k") < 0)
+    if (mount("none", target.text, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k") < 0)
         return err_sys(err, "cannot mount a tmpfs");
-    int fd = open_cover(l, store, err);
-    if (fd < 0)
-        return -1;
-    buf_printf(out, "/proc/self/fd/%d", fd);
-    return buf_check(out, err) < 0 ? -1 : fd;
+    return open_cover(l, store, err);
 }
 
-static int mount_layers(const struct walk_layers *l, int store, struct err *err)
+static int protect(const char *path, struct err *err)
 {
-    _cleanup_buf_ struct buf options = BUF_INIT;
-    char target[32];
+    unsigned long flags = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC;
 
-    buf_puts(&options, "lowerdir=");
-    for (size_t i = 0; i < l->count; i++)
-        if (add_layer(store, l->names[i], &options, err) < 0)
+    return mount(NULL, path, NULL, flags, NULL) < 0 ? err_sys(err, "cannot mount read-only") : 0;
+}
+
+/* ---- each layer by itself ---- */
+
+static int bind_layer(int dir, const char *target, struct err *err)
+{
+    if (mkdir(target, 0700) < 0 || mount(path_of(dir).text, target, NULL, MS_BIND, NULL) < 0)
+        return err_sys(err, "cannot mount a layer");
+    return protect(target, err);
+}
+
+/* The directories come newest first, the numbers are from the oldest. */
+static int bind_layers(const struct walk_layers *l, const int *dirs, int cover, struct err *err)
+{
+    for (size_t i = 0; i < l->count; i++) {
+        char target[64];
+        snprintf(target, sizeof(target), "%s/%zu", path_of(cover).text, l->count - i);
+        if (bind_layer(dirs[i], target, err) < 0)
             return -1;
-    int empty = add_empty(l, store, &options, err);
-    if (empty < 0)
-        return -1;
-    if (options.len >= (size_t)sysconf(_SC_PAGESIZE))
-        return err_set(err, ERR_LIMIT, "%zu layers are too many for one mount", l->count);
-    snprintf(target, sizeof(target), "/proc/self/fd/%d", empty);
-    if (mount("none", target, "overlay", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
-              options.data) < 0)
-        return err_sys(err, "cannot mount the layers with overlayfs");
-    return 0;
+    }
+    return protect(path_of(cover).text, err);
 }
 
-/* The descriptors that the mount was made of stay open until walk.c closes them. */
-int walk_mount(const struct walk_layers *layers, struct err *err)
-{
-    struct statfs fs;
-    int store, tree;
+/* ---- the layers merged ---- */
 
-    if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
-        return err_sys(err, "cannot make a mount namespace");
-    if ((store = open_store(layers->store, err)) < 0 || mount_layers(layers, store, err) < 0 ||
-        (tree = open_cover(layers, store, err)) < 0)
+/* Mounts with one option for all layers, which has to fit a page. Returns 1, 0 if not, or -1. */
+static int mount_by_path(const struct buf *layers, int cover, struct err *err)
+{
+    _cleanup_buf_ struct buf option = BUF_INIT;
+
+    buf_puts(&option, "lowerdir=");
+    buf_append(&option, layers->data, layers->len);
+    if (buf_check(&option, err) < 0)
+        return -1;
+    if (option.len >= (size_t)sysconf(_SC_PAGESIZE))
+        return 0;
+    return mount("none", path_of(cover).text, "overlay", OVERLAY_FLAGS, option.data) < 0
+               ? err_sys(err, "cannot mount the layers with overlayfs")
+               : 1;
+}
+
+/* Mounts with an option for each layer: since Linux 6.8, at most 500 layers. */
+static int mount_by_option(struct buf *layers, size_t count, int cover, struct err *err)
+{
+    _cleanup_fd_ int fs = fsopen("overlay", FSOPEN_CLOEXEC);
+    char *rest = layers->data, *path;
+
+    while (fs >= 0 && (path = strsep(&rest, ":")))
+        if (fsconfig(fs, FSCONFIG_SET_STRING, "lowerdir+", path, 0) < 0)
+            return err_sys(err, "overlayfs of this kernel does not take %zu layers", count);
+    if (fs < 0 || fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+        return err_sys(err, "cannot mount %zu layers with overlayfs", count);
+    _cleanup_fd_ int made = fsmount(fs, FSMOUNT_CLOEXEC, OVERLAY_ATTRIBUTES);
+    return made < 0 || move_mount(made, "", cover, "",
+                                  MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0
+               ? err_sys(err, "cannot mount %zu layers with overlayfs", count)
+               : 0;
+}
+
+/*
+ * The cover is the oldest layer, an empty one: it changes nothing, but overlayfs wants two layers
+ * or more, and hides the whiteouts of one that is above another.
+ */
+static int mount_layers(const struct walk_layers *l, const int *dirs, int cover, struct err *err)
+{
+    _cleanup_buf_ struct buf paths = BUF_INIT;
+
+    for (size_t i = 0; i < l->count; i++)
+        buf_printf(&paths, "%s:", path_of(dirs[i]).text);
+    buf_puts(&paths, path_of(cover).text);
+    if (buf_check(&paths, err) < 0)
+        return -1;
+    int rc = mount_by_path(&paths, cover, err);
+    return rc ? rc : mount_by_option(&paths, l->count, cover, err);
+}
+
+/* ---- both ---- */
+
+static int enter_mount(const struct walk_layers *l, int store, struct err *err)
+{
+    long wanted = l->apart ? TMPFS_MAGIC : OVERLAYFS_SUPER_MAGIC;
+    int tree = open_cover(l, store, err);
+    struct statfs fs;
+
+    if (tree < 0)
         return -1;
     if (fchdir(tree) < 0 || statfs(".", &fs) < 0)
-        return err_sys(err, "%s", layers->store);
-    if (fs.f_type != OVERLAYFS_SUPER_MAGIC)
-        return err_set(err, ERR_SYSTEM, "%s: the mount of the layers is not there", layers->store);
+        return err_sys(err, "%s", l->store);
+    if (fs.f_type != wanted)
+        return err_set(err, ERR_SYSTEM, "%s: the mount of the layers is not there", l->store);
     return chroot(".") < 0 ? err_sys(err, "chroot") : 0;
+}
+
+/* The descriptors that the mounts were made of stay open until walk.c closes them. */
+int walk_mount(const struct walk_layers *l, struct err *err)
+{
+    if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+        return err_sys(err, "cannot make a mount namespace");
+    int store = store_directory_open(l->store, err);
+    _cleanup_free_ int *dirs = store < 0 ? NULL : open_layers(l, store, err);
+    int cover = dirs ? cover_store(l, store, err) : -1;
+    if (cover < 0)
+        return -1;
+    int rc = l->apart ? bind_layers(l, dirs, cover, err) : mount_layers(l, dirs, cover, err);
+    return rc < 0 ? -1 : enter_mount(l, store, err);
 }

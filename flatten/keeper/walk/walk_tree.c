@@ -278,9 +278,9 @@ static int walk_entry(struct walk *w, const struct name *name, struct err *err)
     return S_ISDIR(st.st_mode) ? enter_directory(w, file, err) : 0;
 }
 
-static int walk_all(struct walk *w, struct err *err)
+static int walk_all(struct walk *w, const char *root, struct err *err)
 {
-    if (enter_directory(w, "/", err) < 0)
+    if (enter_directory(w, root, err) < 0)
         return -1;
     while (w->depth > 0) {
         struct level *l = &w->levels[w->depth - 1];
@@ -292,9 +292,9 @@ static int walk_all(struct walk *w, struct err *err)
     return 0;
 }
 
-int walk_tree(int socket, struct err *err)
+int walk_tree(int socket, const char *root, struct err *err)
 {
     _cleanup_(walk_clear) struct walk w = {.socket = socket};
 
-    return walk_all(&w, err);
+    return walk_all(&w, root, err);
 }

@@ -54,6 +54,12 @@ uint32_t tree_parent(const struct tree *t, uint32_t node)
     return t->nodes[node].parent;
 }
 
+const char *tree_name(const struct tree *t, uint32_t node, size_t *len)
+{
+    *len = t->nodes[node].name_len;
+    return t->names.data + t->nodes[node].name;
+}
+
 uint32_t tree_count(const struct tree *t)
 {
     return t->count;

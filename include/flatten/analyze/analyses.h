@@ -32,6 +32,9 @@ int analyses_add(struct analyses *all, struct image *image, const char *source,
 /* Reads contents: finds duplicates in each image and across all, and stale .pyc files. */
 int analyses_compare(struct analyses *all, struct err *err) must_check;
 
+/* Checks that no image was removed from its engine while it was read (image_check_still). */
+int analyses_check_still(const struct analyses *all, struct err *err) must_check;
+
 /* The options of predictions for ZFS. */
 struct zfs_options {
     size_t record; /* bytes; 0: nothing is predicted */

@@ -31,7 +31,7 @@ struct blob_place {
 };
 
 /* The files of a layout beside its blobs (image-spec image-layout.md). */
-enum layout_file { LAYOUT_OCI_LAYOUT, LAYOUT_INDEX_JSON };
+enum oci_file { LAYOUT_OCI_LAYOUT, LAYOUT_INDEX_JSON };
 
 /* Name and greatest size of each. */
 extern const struct layout_file_rule {
@@ -51,7 +51,7 @@ struct blob_store_ops {
     int (*open_one)(struct blob_store *s, const struct blob_request *request,
                     struct blob_place *out, struct err *err);
     /* Appends a file of a layout; NULL for a store that has none. */
-    int (*read)(struct blob_store *s, enum layout_file file, struct buf *out, struct err *err);
+    int (*read)(struct blob_store *s, enum oci_file file, struct buf *out, struct err *err);
     void (*release)(struct blob_store *s); /* NULL for a store that its user does not own */
 };
 

@@ -7,8 +7,15 @@
 #include <stddef.h>
 
 /* Temporary files that a reader may ask for, beside one for each source: to unpack layers
- * (unpacker.h). */
-enum { KEEPER_UNPACK_FILES = 16 };
+ * (unpacker.h), and to carve them (spool.h). */
+enum { KEEPER_UNPACK_FILES = 16, KEEPER_SPOOLS = 1 };
+
+/* The ways in which an image is read where its engine has it, if that is possible (walk.h). */
+enum walk_kind {
+    WALK_NONE,   /* not at all: the layers are needed byte for byte */
+    WALK_TREE,   /* the tree that a container sees is enough */
+    WALK_LAYERS, /* the entries of each layer are enough */
+};
 
 struct keeper_task {
     const struct reference *sources;
@@ -16,8 +23,8 @@ struct keeper_task {
     const char *platform;                /* for a daemon: "os/arch[/variant]"; or NULL */
     const struct reference *destination; /* of the image from sources[0]; NULL: none */
     bool all_images;                     /* all images of sources[0], each by its own name */
-    bool walks;                          /* the merged tree of a daemon's image is enough, without
-                                            its layers */
+    enum walk_kind walk;                 /* of the sources in engines, */
+    size_t walked;                       /* if they are among the first so many */
     int output;                          /* a file that the reader may write to; 0: none */
 };
 

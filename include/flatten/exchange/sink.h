@@ -50,6 +50,7 @@ struct sink_ops {
 
 struct sink {
     const struct sink_ops *ops;
+    bool keeps_zstd; /* an engine that keeps layers as they are compressed, and knows zstd */
 };
 
 /* True for destinations that hold images under an index: inner ones, and is_index. */

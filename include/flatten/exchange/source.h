@@ -31,7 +31,7 @@ struct source_layout {
     struct blob_store *store; /* owned */
 };
 
-/* docker:// */
+/* docker://, and an image in the store of containerd */
 struct source_registry {
     struct blob_store *store; /* owned */
     struct digest root;       /* of the manifest or index that the reference names */
@@ -42,9 +42,12 @@ struct source_registry {
 
 /* docker-daemon, containers-storage */
 struct source_daemon {
+    struct source_registry blobs; /* of an image in the store of containerd; else without a store,
+                                     and there is: */
     int fd;                  /* owned: an archive in a regular file, as the engine saves it; or the
                                 socket of a walk (walk.h), if there is a config */
     struct buf config;       /* of an image whose tree is walked; else empty */
+    bool apart;              /* of a walk: for the reader: of each layer by itself */
     uint64_t size;           /* of the files in all of its layers, bytes; 0: not known */
     char *place;             /* for the keeper: where the engine has the layers of a walk */
     char *why;               /* the reason why the tree is not walked; or NULL */
@@ -68,14 +71,19 @@ struct source {
 /* Returns a source that holds nothing but `ref`, or NULL without memory. */
 struct source *source_new(const struct reference *ref, struct err *err) must_check;
 
-/* Frees the source with its descriptor and its blob store. */
 /* Frees the source with its file or store. */
 void source_free(struct source *s);
 
 DEFINE_CLEANUP(source, struct source, source_free)
 #define _cleanup_source_ _cleanup_(cleanup_source)
 
-/* Returns the store of a layout or a registry; NULL for the others. */
+/*
+ * Appends a sentence that says why an engine's image is not read in its store. Nothing for any
+ * other source.
+ */
+void source_put_why(const struct source *s, struct buf *out);
+
+/* Returns the store of a layout, a registry or containerd; NULL for the others. */
 struct blob_store *source_store(const struct source *s);
 
 #endif

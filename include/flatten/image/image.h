@@ -33,10 +33,15 @@ struct layer {
     struct verifier *verifier;    /* borrowed: checks the blob instead of readers; or NULL */
     struct unpacker *unpacker;    /* borrowed: unpacks it ahead of its reader; or NULL */
     bool blob_is_tar; /* with a verifier: uncompressed, so that the check of the blob is enough */
+    /* Borrowed: of the image, if the layer is walked in an engine's store and has no blob; or NULL
+     */
+    const struct image_tree *walk;
 };
 
-/* The tree that a container sees, walked by another process (wire_entry.h). */
+/* An image in an engine's store, walked by another process (wire_entry.h). */
 struct image_tree {
+    bool apart;                 /* each layer is walked by itself; else the tree that a container
+                                   sees */
     int fd;                     /* owned: the socket of the walk */
     uint64_t size;              /* of the files in all layers, hidden ones included, bytes */
     _Atomic uint64_t *progress; /* borrowed: grows as content is read; may be NULL */
@@ -58,7 +63,7 @@ struct image {
     size_t other_count;
     struct layer *layers;
     size_t layer_count;
-    struct image_tree *tree;     /* owned; its layers have no files then. NULL: of the layers */
+    struct image_tree *tree;     /* owned; its layers have no blobs then. NULL: of the layers */
     struct unpack_budget unpack; /* of all layers */
 };
 
@@ -82,6 +87,12 @@ void image_close_layers(struct image *image);
  */
 int image_check_platform(const struct image *image, const char *platform,
                          struct err *err) must_check;
+
+/*
+ * Checks, after reading, that an image in an engine's store was there all the time: files of a
+ * removed one vanish one by one. Any other image passes.
+ */
+int image_check_still(const struct image *image, struct err *err) must_check;
 
 /* True if a descriptor in an index is of an image: not of an attestation and the like. */
 bool image_is_platform(const struct json *descriptor);

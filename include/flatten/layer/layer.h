@@ -1,7 +1,8 @@
 /*
  * Reads the entries of a layer from its tar archive: paths are cleaned, entries are classified, and
  * those that no layer may hold are errors. Built on libarchive, which reads ustar, PAX, GNU and the
- * old sparse forms.
+ * old sparse forms. The entries of a layer in an engine's store come from its walk instead
+ * (walked_reader.h).
  */
 #ifndef FLATTEN_LAYER_H
 #define FLATTEN_LAYER_H
@@ -35,7 +36,7 @@ struct layer_reader *layer_reader_open(const struct layer *layer, struct err *er
 struct layer_reader *layer_reader_open_unchecked(const struct layer *layer,
                                                  struct err *err) must_check;
 
-/* True if payload that is not asked for is skipped without being read. */
+/* True if payload that is not asked for is skipped without being read, as in a walk. */
 bool layer_reader_skips(const struct layer_reader *r);
 
 /* Frees the reader; the layer stays the owner of its file. */

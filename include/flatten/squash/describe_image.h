@@ -9,10 +9,15 @@
 #include "flatten/exchange/written_layer.h"
 #include "flatten/image/image.h"
 
+/* What the history says of a layer. Borrowed. */
+struct layer_note {
+    const char *created_by, *comment;
+};
+
 /* The layers of the new image, oldest first; the first `kept` are the oldest of the source. */
 struct new_layers {
     const struct written_layer *list;
-    const size_t *merged; /* by layer: how many layers of the source are in it */
+    const struct layer_note *notes; /* by layer; those of the kept layers are not used */
     size_t count, kept;
 };
 

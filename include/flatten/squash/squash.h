@@ -7,32 +7,7 @@
 
 #include "flatten/exchange/sink.h"
 #include "flatten/image/image.h"
-#include "flatten/layer/layer_writer.h"
-#include "flatten/layer/unpacker.h"
-#include "flatten/merge/merged.h"
-
-struct squashed;
-
-struct squash_options {
-    struct merged_options merged; /* merged.kept: how many layers stay */
-    struct compress_options compress;
-    struct unpacker_files files; /* for layers that are unpacked ahead of the merge; perhaps none */
-    size_t into;                 /* how many new layers to make, at most */
-    bool readable;               /* fill squashed.result */
-    bool alone;                  /* no other image is published with this one */
-    /* Images written through the same sink before: equal layers are not written again. */
-    const struct squashed *const *earlier; /* borrowed */
-    size_t earlier_count;
-};
-
-struct squashed {
-    struct written_layer *layers; /* oldest first */
-    size_t *merged;               /* by layer: how many layers of the source are in it */
-    size_t count;
-    size_t kept; /* the oldest `kept` of them are the source's */
-    struct merged_report report;
-    struct image *result; /* with options->readable: the layers as written; it has no config */
-};
+#include "flatten/squash/squashed.h"
 
 /*
  * Writes all layers through the sink, up to sink_end_layer: first those that stay, then the merged
@@ -43,10 +18,5 @@ struct squashed {
  */
 int squash_layers(struct image *image, const struct squash_options *options, struct sink *sink,
                   struct squashed *out, struct err *err) must_check;
-
-/* Frees what it owns, which is not what the sink has, and zeroes it. */
-void squashed_clear(struct squashed *s);
-
-#define _cleanup_squashed_ _cleanup_(squashed_clear)
 
 #endif

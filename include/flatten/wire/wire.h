@@ -21,7 +21,7 @@ enum wire_op {
     WIRE_BLOBS,      /* open blobs: a reply, then one more for each, with offset, size and fd */
     WIRE_SPOOL,      /* a temporary file, to spool an archive: fd */
     WIRE_DIFF_IDS,   /* diff_ids of the layers of source `number`, from the daemon: data */
-    WIRE_SINK,       /* open the destination */
+    WIRE_SINK,       /* open the destination: number 1 if it keeps_zstd (sink.h) */
     WIRE_BEGIN,      /* begin a layer: offset and fd; `number` 1: it is written once, and fd is a
                         pipe if the reply has that number */
     WIRE_END,        /* end it */
@@ -47,7 +47,7 @@ enum {
 struct wire_request {
     enum wire_op op;
     uint64_t number;
-    enum layout_file file;
+    enum oci_file file;
     struct blob_request *blobs; /* WIRE_BLOBS; owned by a decoded request; all of one role */
     size_t blob_count;
     struct written_layer layer;   /* WIRE_END, WIRE_HAS */

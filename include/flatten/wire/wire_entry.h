@@ -1,7 +1,7 @@
 /*
- * The messages of a walk (walk.h): the reader asks for the tree with an empty message, and gets one
- * message for each entry, directories before their content, and one for the end. Each goes over the
- * socket of the walk by wire_send and wire_receive (wire.h); the descriptor of a file that has
+ * The messages of a walk (walk.h): the reader asks for the merged tree, or for one layer, and gets
+ * one message for each entry, directories before their content, and one for the end. Each goes over
+ * the socket of the walk by wire_send and wire_receive (wire.h); the descriptor of a file that has
  * content comes with its entry.
  *
  * Both ends are the same program, so numbers have the form of this machine. The reader trusts no
@@ -27,6 +27,13 @@ struct wire_entry {
     const char *xattrs; /* all of them, for wire_xattr_next */
     size_t xattrs_size; /* bytes */
 };
+
+/* Appends the request for a walk: of the layer with that number, from 1, oldest first; 0: the tree.
+ */
+void wire_encode_walk(uint32_t layer, struct buf *out);
+
+/* Decodes a request. ERR_FORMAT for a message that is none. */
+int wire_decode_walk(const struct buf *message, uint32_t *layer, struct err *err) must_check;
 
 /* Appends the message of an entry. */
 void wire_encode_entry(const struct wire_entry *entry, struct buf *out);

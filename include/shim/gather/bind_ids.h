@@ -24,10 +24,10 @@ bool bind_ids_share(const char *text, const struct id_range *range, uint32_t own
                     const char *name);
 
 /*
- * Returns true if nobody but root, and the ids of the map, can replace the file at `path`, which is
- * absolute and has no symbolic links: podman gives the directories of a container with mapped ids
- * to its root.
+ * Returns true if only root can replace the directory named `id` on the way to `path`, and only
+ * root and the ids of the map what is in it: podman gives its directory of a container with mapped
+ * ids to the container's root. `path` is absolute and has no symbolic links.
  */
-bool bind_ids_alone(const char *path, const struct id_map *uids);
+bool bind_ids_alone(const char *path, const char *id, const struct id_map *uids);
 
 #endif

@@ -13,7 +13,7 @@ options_of() {
 }
 
 options_of_help() {
-    { "$FLATTEN" --help; "$FLATTEN" squash --help; "$FLATTEN" verify --help
+    { "$FLATTEN" --help; "$FLATTEN" squash --help; "$FLATTEN" carve --help; "$FLATTEN" verify --help
         "$FLATTEN" analyze --help; } | options_of
 }
 

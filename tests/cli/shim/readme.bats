@@ -204,6 +204,12 @@ END
     bind "$DIR/home/1001/containers/$ID/hosts" /etc/hosts
     create
     refused 'hosts is not allowed'
+    # Nor does it if the user's id is mapped in the container.
+    chown -R 1001 "$DIR/home/1001"
+    edit '.linux.namespaces += [{type: "user"}] | .linux.uidMappings = [{containerID: 1001, hostID: 1001, size: 1}]
+        | .linux.gidMappings = .linux.uidMappings'
+    create
+    refused 'hosts is not allowed'
     # ctr: the user chooses the ID and the root.
     docker
     BUNDLE=$DIR/ctr/io.containerd.runtime.v2.task/default/$ID

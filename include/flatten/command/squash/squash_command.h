@@ -1,11 +1,12 @@
 /*
- * `flatten squash`, in order: command_squash.c parses options, squash_open.c opens images,
- * squash_run.c squashes and verifies, squash_publish.c describes and publishes, squash_print.c
- * prints the result, squash_next.c says what to do with it.
+ * `flatten squash` and `flatten carve`, in order: command_squash.c and command_carve.c parse
+ * options, squash_open.c opens images, squash_run.c squashes and verifies, squash_publish.c
+ * describes and publishes, squash_print.c prints the result, squash_next.c says what to do with it.
  */
 #ifndef FLATTEN_SQUASH_COMMAND_H
 #define FLATTEN_SQUASH_COMMAND_H
 
+#include "flatten/carve/carve.h"
 #include "flatten/command/squash/timestamp.h"
 #include "flatten/image/image_source.h"
 #include "flatten/reader/reader.h"
@@ -17,6 +18,11 @@ struct squash_command {
     const char *compression, *semantics, *platform, *created, *keep_base, *last, *cert_dir;
     uint64_t into, threads, retries, max_size, max_ratio;
     bool all_images, insecure, dry_run, verify, json, quiet, verbose;
+    bool carve;             /* flatten carve, with the options that only it has: */
+    uint64_t layers;        /* 0: the default */
+    const char *layer_size; /* NULL: the default */
+    const char *like;       /* the previous version; or NULL */
+    uint64_t max_dead;      /* with it: per cent */
 };
 
 /* One image to squash. */
@@ -24,6 +30,7 @@ struct squash_job {
     struct image *image;
     char *platform; /* from the image index; NULL for an image that is in none */
     struct squashed squashed;
+    struct layout layout; /* with command->carve: of the layers that are not kept */
     struct buf config, manifest;
     struct digest id, digest; /* of config and manifest */
     uint64_t notices;         /* how many there were */
@@ -36,8 +43,8 @@ struct squash_entry {
     struct digest digest;   /* of it */
 };
 
-/* The sources, by number (keeper_task.sources). */
-enum { SQUASH_FROM, SQUASH_BASE, SQUASH_SOURCES };
+/* The sources, by number (keeper_task.sources): one run has no base and a previous version. */
+enum { SQUASH_FROM, SQUASH_BASE, SQUASH_LIKE = SQUASH_BASE, SQUASH_SOURCES };
 
 struct squash_run {
     const struct squash_command *command;
@@ -45,8 +52,10 @@ struct squash_run {
     const struct reference *to;   /* path and name are NULL when nothing is written */
     struct reader *reader;        /* borrowed */
     struct source *source, *base; /* the two of `from`; base may be NULL */
+    struct image *like;           /* the previous version of the image at hand; or NULL */
     struct layer_selection selection;
     struct compress_options compress;
+    struct carve_options carve; /* with command->carve; the spool is opened when it is needed */
     int unpack_files[KEEPER_UNPACK_FILES]; /* opened when they are first needed */
     size_t unpack_file_count;
     char created[TIMESTAMP_SIZE]; /* "": keep the source's */

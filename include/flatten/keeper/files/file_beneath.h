@@ -24,4 +24,10 @@ int file_beneath_open(int dir, const char *path, struct stat *st, struct err *er
 int file_beneath_read(int dir, const char *path, size_t limit, struct buf *out,
                       struct err *err) must_check;
 
+/*
+ * Opens the directory of an engine's store, as O_PATH. ERR_UNSUPPORTED unless only root can have
+ * put files there: who answers for the engine, and names the directory, may be anyone.
+ */
+int store_directory_open(const char *path, struct err *err) must_check;
+
 #endif

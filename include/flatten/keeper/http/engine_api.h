@@ -43,6 +43,12 @@ DEFINE_CLEANUP(engine, struct engine, engine_free)
  */
 int engine_has_graph_driver(struct engine *e, struct err *err) must_check;
 
+/*
+ * True if the daemon of this /info keeps its images in the store of containerd: one of the pairs of
+ * DriverStatus is "driver-type", "io.containerd.snapshotter.v1".
+ */
+bool engine_has_snapshotter(const struct json *info);
+
 /* Returns 1 if the daemon speaks at least API 1.`minor`, 0 if not, or -1. */
 int engine_speaks(struct engine *e, unsigned minor, struct err *err) must_check;
 

@@ -6,12 +6,13 @@
 #define FLATTEN_SOURCE_OPEN_H
 
 #include "base/buf.h"
+#include "flatten/exchange/keeper_task.h"
 #include "flatten/exchange/source.h"
 
 /* For the daemon alone. */
 struct source_choice {
     const char *platform; /* "os/arch[/variant]"; or NULL */
-    bool walks; /* the tree is enough (keeper_task.h): it is walked where that is possible */
+    enum walk_kind walk;
 };
 
 /*

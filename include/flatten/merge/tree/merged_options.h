@@ -17,6 +17,11 @@ struct merged_place {
     uint32_t ordinal; /* the entry's (entry_info.h) */
 };
 
+/*
+ * Of a tree that an engine's store shows merged (merged_tree.h), hidden entries are not seen: each
+ * entry counts as read and as given, and payload_in is the size that the engine states for the
+ * image, or payload_out if it states none or less.
+ */
 struct merged_report {
     unsigned layers;       /* of the image */
     uint64_t entries_in;   /* tar entries read, whiteouts included */

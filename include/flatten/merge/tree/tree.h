@@ -59,6 +59,9 @@ void tree_path(const struct tree *t, uint32_t node, struct buf *out);
 /* Returns the same path in `out`, in place of what was there; NULL without memory. */
 const char *tree_path_in(const struct tree *t, uint32_t node, struct buf *out) must_check;
 
+/* Returns the node's name in its directory, which is not terminated; sets its length. */
+const char *tree_name(const struct tree *t, uint32_t node, size_t *len);
+
 /* Returns the node's directory; TREE_NONE for the root. */
 uint32_t tree_parent(const struct tree *t, uint32_t node);
 

@@ -36,6 +36,25 @@ PYTHON = [[f("lib/m.py", SOURCE, mtime=1000 * 10**9 + 5), f("lib/__pycache__/m.c
            f("lib/o.py", SOURCE), f("lib/__pycache__/o.cpython-39.pyc",
                                     bytes(pyc._code_to_hash_pyc(compile("1", "m", "exec"), b"12345678")))],
           [f("lib/m.py", SOURCE, mtime=1000 * 10**9 + 7, uid=3)]]
+def owned(version, tool):
+    """Two layers of a small image with packages of dpkg and pip, and an application."""
+    site = "usr/lib/python3/dist-packages/"
+    files = {"libone": ["usr/lib/libone.so", "usr/share/doc/libone/copyright"],
+             "tool": ["usr/bin/tool", "usr/share/doc/tool/copyright"]}
+    status = "".join("Package: %s\nStatus: install ok installed\nVersion: %s\n\n" % (name, of)
+                     for name, of in (("libone", "1.0"), ("tool", tool)))
+    lists = [f("var/lib/dpkg/info/%s.list" % name, "".join("/%s\n" % path for path in paths))
+             for name, paths in files.items()]
+    base = [d("usr", mtime=10**18 * int(float(tool))), d("usr/lib"), d("usr/bin"), f("usr/lib/libone.so", "one" * 9000),
+            f("usr/bin/tool", "tool %s" % tool * 2000, mode=0o755), h("usr/bin/tool-link", "usr/bin/tool"),
+            f("usr/share/doc/libone/copyright", "c"), f("usr/share/doc/tool/copyright", "c"),
+            f("var/lib/dpkg/status", status), *lists]
+    torch = site + "torch-2.7.0.dist-info/"
+    return [base, [base[0], f(site + "torch/__init__.py", "import os\n" * 3000), f(torch + "METADATA", "Name: torch\nVersion: 2.7.0\n"),
+                   f(torch + "RECORD", "torch/__init__.py,,\ntorch-2.7.0.dist-info/METADATA,,\n"),
+                   d("empty", mode=0o1777), f("opt/app/main.py", "app %s\n" % version * 500), d("usr/bin")]]
+
+
 DIGITS = bytes(b"012345 "[i % 7] for i in range(256))
 BAD = {
     "whiteout": [[f("a", "1")], [f("dir/.wh.", "")]],
@@ -98,6 +117,9 @@ def main():
     images.write_several(at("named-twice.tar"), {"one:v1": stacked, "x:1 one:v1": tars})
     images.write_several(at("bad-second.tar"), {"one:v1": stacked, "two:v2": images.tars_of(BAD["whiteout"])})
     images.write_oci(at("bad-name"), tars, tag="a\nflatten: all is well")
+    images.write_oci(at("owned"), images.tars_of(owned("1", "1.0")), tag="v1", compression="gzip")
+    images.write_oci(at("owned2"), images.tars_of(owned("2", "1.0")), tag="v2", compression="gzip")
+    images.write_oci(at("owned3"), images.tars_of(owned("1", "2.0")), tag="v3", compression="gzip")
     images.write_oci(at("python"), images.tars_of(PYTHON), compression="zstd")
     images.write_oci(at("waste"), images.tars_of(WASTE), tag="v1")
     for name, layers in BAD.items():

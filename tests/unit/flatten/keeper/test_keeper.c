@@ -324,8 +324,8 @@ static void read_before_opening(int socket)
 
 static void fill_the_disk(int socket)
 {
-    (void)plainly(socket, WIRE_SPOOL); /* an archive may need one, the unpacker more */
-    for (unsigned i = 0; i < KEEPER_UNPACK_FILES; i++)
+    (void)plainly(socket, WIRE_SPOOL); /* an archive may need one, the unpacker more, carving one */
+    for (unsigned i = 0; i < KEEPER_UNPACK_FILES + KEEPER_SPOOLS; i++)
         (void)plainly(socket, WIRE_SPOOL);
     say(socket, &(struct wire_request){.op = WIRE_SPOOL});
 }

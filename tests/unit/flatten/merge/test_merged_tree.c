@@ -176,6 +176,17 @@ static void fails(const struct wire_entry *e, const char *content, const char *m
     walk_end(&w);
 }
 
+/* Engines unpack a directory of such a name, but a layer that has it would hide another file. */
+static void test_whiteout_names(void **state)
+{
+    const struct wire_entry dir = {.mode = S_IFDIR | 0755, .path = ".wh.a"},
+                            file = {.mode = S_IFREG | 0644, .path = "d/.wh.b"};
+
+    (void)state;
+    fails(&dir, NULL, "/.wh.a: a file of this name cannot be in a layer");
+    fails(&file, NULL, "/d/.wh.b: a file of this name cannot be in a layer");
+}
+
 static void test_wrong_content(void **state)
 {
     const struct wire_entry file = {.mode = S_IFREG | 0644, .size = 5, .path = "f"},
@@ -218,9 +229,8 @@ static void test_ends(void **state)
 UNIT_SUITE(test_merged_tree)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_entries),
-        cmocka_unit_test(test_holes),
-        cmocka_unit_test(test_wrong_content),
+        cmocka_unit_test(test_entries),        cmocka_unit_test(test_holes),
+        cmocka_unit_test(test_whiteout_names), cmocka_unit_test(test_wrong_content),
         cmocka_unit_test(test_ends),
     };
 

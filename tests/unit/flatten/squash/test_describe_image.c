@@ -9,7 +9,7 @@
 static const struct written_layer made = {
     .diff_id = {NEW}, .digest = {ID}, .size = 77, .kind = COMPRESSION_ZSTD};
 
-static const size_t two = 2;
+static const struct layer_note notes[] = {{"", "not used"}, {"flatten squash", "2 layers merged"}};
 
 /* Returns the squashed config, which the caller frees, or NULL and sets the error. */
 static char *squash(const char *config, const char *created, struct err *err)
@@ -17,7 +17,7 @@ static char *squash(const char *config, const char *created, struct err *err)
     struct json_doc *doc = json_parse(config, strlen(config), NULL, err);
     assert_non_null(doc);
     _cleanup_image_ struct image *image = image_new(doc, err);
-    const struct new_layers one = {&made, &two, 1, 0};
+    const struct new_layers one = {.list = &made, .notes = &notes[1], .count = 1};
     _cleanup_buf_ struct buf out = BUF_INIT;
 
     assert_non_null(image);
@@ -166,7 +166,7 @@ static char *manifest(const char *old, enum compression kind)
         assert_non_null(image->manifest);
     }
     layer.kind = kind;
-    const struct new_layers layers = {&layer, &two, 1, 0};
+    const struct new_layers layers = {.list = &layer, .notes = &notes[1], .count = 1};
     assert_works(manifest_make(image, &digest, 5, &layers, &out, &err), err);
     return buf_take(&out, &err);
 }
@@ -217,9 +217,8 @@ static void test_manifest_annotations(void **state)
 /* The config of an image whose oldest layer stays, with `count` layers in all. */
 static void check_kept(const char *config, size_t count, const char *expected)
 {
-    static const size_t merged[] = {0, 2};
     const struct written_layer list[] = {{.diff_id = {OLD}, .digest = {OLD}}, made};
-    const struct new_layers layers = {list, merged, count, 1};
+    const struct new_layers layers = {.list = list, .notes = notes, .count = count, .kept = 1};
     struct err err = ERR_INIT;
     struct json_doc *doc = json_parse(config, strlen(config), NULL, &err);
     _cleanup_image_ struct image *image = image_new(doc, &err);
@@ -265,10 +264,9 @@ static void test_kept_without_history(void **state)
 static char *kept_manifest(const char *old)
 {
     static const char config[] = "{" THREE "}";
-    static const size_t merged[] = {0, 2};
     const struct written_layer list[] = {
         {.diff_id = {OLD}, .digest = {OLD}, .size = 5, .kind = COMPRESSION_GZIP}, made};
-    const struct new_layers layers = {list, merged, 2, 1};
+    const struct new_layers layers = {.list = list, .notes = notes, .count = 2, .kept = 1};
     struct err err = ERR_INIT;
     struct digest digest = {NEW};
     struct json_doc *doc = json_parse(config, strlen(config), NULL, &err);

@@ -89,6 +89,22 @@ static void look_at(const struct buf *message)
         assert_true(name + strlen(name) < end && (const char *)value + size <= end);
 }
 
+static void test_request(void **state)
+{
+    _cleanup_buf_ struct buf request = BUF_INIT, empty = BUF_INIT;
+    struct err err = ERR_INIT;
+    uint32_t layer = 0;
+
+    (void)state;
+    wire_encode_walk(127, &request);
+    assert_works(wire_decode_walk(&request, &layer, &err), err);
+    assert_int_equal(layer, 127);
+    assert_int_equal(wire_decode_walk(&empty, &layer, &err), -1);
+    buf_putc(&request, 'x');
+    assert_int_equal(wire_decode_walk(&request, &layer, &err), -1);
+    assert_int_equal(err.kind, ERR_FORMAT);
+}
+
 static void test_damaged(void **state)
 {
     _cleanup_buf_ struct buf whole = BUF_INIT;
@@ -112,6 +128,7 @@ UNIT_SUITE(test_wire_entry)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_entry),
         cmocka_unit_test(test_end),
+        cmocka_unit_test(test_request),
         cmocka_unit_test(test_damaged),
     };
 

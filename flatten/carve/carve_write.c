@@ -1,0 +1,207 @@
+#include "flatten/carve/carve_write.h"
+
+#include "flatten/carve/order.h"
+#include "flatten/layer/emit.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { BLOCK = 512 * 1024 };
+
+/* ---- what each layer has ---- */
+
+/*
+ * Returns the layer that lists the node: that of the file, or the newest for a directory that it
+ * describes and for a whiteout (marked); layer_count for none.
+ */
+static size_t layer_of(const struct carve_writer *w, uint32_t node)
+{
+    const struct carve_plan *p = w->plan;
+    const struct spool_record *r = spool_at(p->spool, node);
+    size_t layer = p->layer_count;
+
+    if (w->marks[node])
+        return p->layer_count - 1;
+    if (!r)
+        return p->layer_count;
+    if (S_ISDIR(r->mode))
+        return p->in_newest[node] ? p->layer_count - 1 : p->layer_count;
+    layer = p->by_record[r - p->spool->records];
+    return layer == CARVE_ELSEWHERE ? p->layer_count : layer;
+}
+
+/* Lists the nodes of each layer in the given order. */
+static void list_nodes(struct carve_writer *w, const uint32_t *order)
+{
+    size_t count = tree_count(w->plan->spool->tree), layers = w->plan->layer_count;
+    size_t *next = w->starts + 1;
+
+    for (size_t i = 0; i < count; i++)
+        next[layer_of(w, order[i])]++;
+    for (size_t layer = 1; layer <= layers; layer++)
+        w->starts[layer] += w->starts[layer - 1];
+    size_t end = w->starts[layers];
+    /* next[layer] is the end of the layer; filled backwards, it becomes its start. */
+    for (size_t i = count; i-- > 0;) {
+        size_t layer = layer_of(w, order[i]);
+        if (layer < layers)
+            w->nodes[--next[layer]] = order[i];
+    }
+    memmove(w->starts, next, layers * sizeof(*next));
+    w->starts[layers] = end;
+}
+
+int carve_writer_init(struct carve_writer *w, const struct carve_plan *plan, struct err *err)
+{
+    uint32_t count = tree_count(plan->spool->tree);
+    _cleanup_free_ uint32_t *order = order_paths(plan->spool->tree, err);
+
+    *w = (struct carve_writer){.plan = plan};
+    if (!order)
+        return -1;
+    w->nodes = calloc(count, sizeof(*w->nodes));
+    w->starts = calloc(plan->layer_count + 2, sizeof(*w->starts));
+    w->marks = calloc(count, sizeof(*w->marks));
+    w->first_name = calloc(plan->spool->record_count + 1, sizeof(*w->first_name));
+    w->block = malloc(BLOCK);
+    if (!w->nodes || !w->starts || !w->marks || !w->first_name || !w->block)
+        return err_nomem(err);
+    for (size_t i = 0; i < plan->whiteout_count; i++)
+        w->marks[plan->whiteouts[i]] = 1;
+    list_nodes(w, order);
+    memset(w->marks, 0, count * sizeof(*w->marks));
+    return 0;
+}
+
+void carve_writer_clear(struct carve_writer *w)
+{
+    free(w->nodes);
+    free(w->starts);
+    free(w->marks);
+    free(w->first_name);
+    free(w->block);
+    buf_free(&w->path);
+    buf_free(&w->target);
+}
+
+/* ---- entries ---- */
+
+/* Makes a header neutral: the directory is described elsewhere. */
+static struct archive_entry *neutral_header(struct archive_entry *header, struct err *err)
+{
+    struct archive_entry *neutral = archive_entry_new();
+
+    if (!neutral) {
+        err_nomem(err);
+        return NULL;
+    }
+    archive_entry_set_mode(neutral, archive_entry_mode(header));
+    archive_entry_set_uid(neutral, archive_entry_uid(header));
+    archive_entry_set_gid(neutral, archive_entry_gid(header));
+    archive_entry_set_mtime(neutral, 0, 0);
+    return neutral;
+}
+
+/* A directory without a record is the root, or lies in a kept layer: it needs no entry. */
+static int put_dir(struct carve_writer *w, uint32_t node, size_t layer, struct entry_sink *to,
+                   struct err *err)
+{
+    const struct spool_record *r = spool_at(w->plan->spool, node);
+    bool described = !w->plan->in_newest[node] || layer + 1 == w->plan->layer_count;
+    const char *path = tree_path_in(w->plan->spool->tree, node, &w->path);
+
+    w->marks[node] = (uint16_t)(layer + 1);
+    if (!r)
+        return 0;
+    if (!path)
+        return err_nomem(err);
+    _cleanup_entry_ struct archive_entry *header = spool_header(w->plan->spool, r, err);
+    _cleanup_entry_ struct archive_entry *neutral =
+        header && !described ? neutral_header(header, err) : NULL;
+    if (!header || (!described && !neutral))
+        return -1;
+    w->entries++;
+    return emit_entry(to, path, neutral ? neutral : header, NULL, NULL, err);
+}
+
+/* Returns the outermost directory above the node that the layer does not have yet. */
+static uint32_t find_missing(const struct carve_writer *w, uint32_t node, size_t layer)
+{
+    const struct tree *tree = w->plan->spool->tree;
+    uint32_t missing = TREE_NONE;
+
+    for (uint32_t dir = tree_parent(tree, node); dir != TREE_NONE && w->marks[dir] != layer + 1;
+         dir = tree_parent(tree, dir))
+        missing = dir;
+    return missing;
+}
+
+static int put_dirs_above(struct carve_writer *w, uint32_t node, size_t layer,
+                          struct entry_sink *to, struct err *err)
+{
+    uint32_t missing;
+
+    while ((missing = find_missing(w, node, layer)) != TREE_NONE)
+        if (put_dir(w, missing, layer, to, err) < 0)
+            return -1;
+    return 0;
+}
+
+static int put_content(struct carve_writer *w, const struct spool_record *r, struct entry_sink *to,
+                       struct err *err)
+{
+    for (uint64_t at = 0; at < r->size;) {
+        size_t len = r->size - at < BLOCK ? (size_t)(r->size - at) : BLOCK;
+        if (spool_read(w->plan->spool, r, at, w->block, len, err) < 0 ||
+            entry_sink_data(to, w->block, len, err) < 0)
+            return -1;
+        at += len;
+    }
+    return 0;
+}
+
+static int put_file(struct carve_writer *w, uint32_t node, struct entry_sink *to, struct err *err)
+{
+    const struct spool_record *r = spool_at(w->plan->spool, node);
+    uint32_t *first = &w->first_name[r - w->plan->spool->records];
+    const char *path = tree_path_in(w->plan->spool->tree, node, &w->path);
+    const char *target = *first ? tree_path_in(w->plan->spool->tree, *first, &w->target) : "";
+    _cleanup_entry_ struct archive_entry *header = spool_header(w->plan->spool, r, err);
+
+    if (!header)
+        return -1;
+    if (!path || !target)
+        return err_nomem(err);
+    w->entries++;
+    if (*first)
+        return emit_link(to, path, target, header, err);
+    *first = node;
+    archive_entry_copy_pathname(header, path);
+    return entry_sink_entry(to, header, err) < 0 ? -1 : put_content(w, r, to, err);
+}
+
+static int put_whiteout(struct carve_writer *w, uint32_t node, struct entry_sink *to,
+                        struct err *err)
+{
+    const char *path = tree_path_in(w->plan->spool->tree, node, &w->path);
+
+    w->entries++;
+    return path ? emit_whiteout(to, path, err) : err_nomem(err);
+}
+
+int carve_write_layer(struct carve_writer *w, size_t layer, struct entry_sink *to, struct err *err)
+{
+    for (size_t i = w->starts[layer]; i < w->starts[layer + 1]; i++) {
+        uint32_t node = w->nodes[i];
+        const struct spool_record *r = spool_at(w->plan->spool, node);
+        int rc = put_dirs_above(w, node, layer, to, err);
+        if (rc == 0)
+            rc = !r                 ? put_whiteout(w, node, to, err)
+                 : S_ISDIR(r->mode) ? put_dir(w, node, layer, to, err)
+                                    : put_file(w, node, to, err);
+        if (rc < 0)
+            return -1;
+    }
+    return 0;
+}

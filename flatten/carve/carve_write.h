@@ -1,0 +1,47 @@
+/* Writes the files of a spool as layers. */
+#ifndef FLATTEN_CARVE_WRITE_H
+#define FLATTEN_CARVE_WRITE_H
+
+#include "flatten/carve/layout/layout.h"
+#include "flatten/carve/spool.h"
+
+enum { CARVE_ELSEWHERE = UINT16_MAX }; /* in a layer that is not written */
+
+/* What to write. Borrowed, all of it. */
+struct carve_plan {
+    const struct spool *spool;
+    const uint16_t *by_record; /* the layer of each file, or CARVE_ELSEWHERE */
+    size_t layer_count;
+    const uint8_t *in_newest;  /* by node: 1 for directories that the newest layer describes */
+    const uint32_t *whiteouts; /* nodes that the newest layer hides */
+    size_t whiteout_count;
+};
+
+struct carve_writer {
+    const struct carve_plan *plan; /* borrowed */
+    uint32_t *nodes;               /* of all layers, in the order in which they are written */
+    size_t *starts;                /* by layer: where its nodes begin; one more at the end */
+    uint16_t *marks;               /* by node: the last layer that got the directory, from 1 */
+    uint32_t *first_name;          /* by record: node of the name that was written; 0: none yet */
+    uint64_t entries;              /* written */
+    struct buf path, target;
+    char *block;
+};
+
+/* Decides what each layer has. The caller clears *w with carve_writer_clear, also after a failure.
+ */
+int carve_writer_init(struct carve_writer *w, const struct carve_plan *plan,
+                      struct err *err) must_check;
+
+/* Frees what it owns. */
+void carve_writer_clear(struct carve_writer *w);
+
+/*
+ * Gives the entries of a layer to the sink. A directory that several layers have is described in
+ * the newest of all; the others have its mode and owner, and the time 0: its own time changes with
+ * every entry, and engines show the newest (the kernel's overlayfs.rst, "Directories").
+ */
+int carve_write_layer(struct carve_writer *w, size_t layer, struct entry_sink *to,
+                      struct err *err) must_check;
+
+#endif

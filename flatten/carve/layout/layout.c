@@ -1,0 +1,122 @@
+#include "flatten/carve/layout/layout.h"
+
+#include "flatten/carve/layout/layout_internal.h"
+#include "flatten/carve/layout/layout_label.h"
+#include "flatten/carve/layout/layout_lookups.h"
+
+#include <string.h>
+
+void layout_clear(struct layout *l)
+{
+    for (size_t i = 0; i < l->count; i++)
+        free(l->layers[i].label);
+    free(l->layers);
+    free(l->by_file);
+    free(l->in_state);
+    *l = (struct layout){0};
+}
+
+/* Without a cap, as many layers are made as there may be: the least power of two that suffices. */
+static uint64_t cap_for(uint64_t total, size_t layers)
+{
+    uint64_t cap = 1;
+
+    while (cap < total / layers)
+        cap *= 2;
+    return cap;
+}
+
+int layout_wishes_of(const struct layout_options *options, uint64_t total,
+                     struct layout_wishes *out, struct err *err)
+{
+    size_t layers = options->layers ? options->layers : LAYOUT_LAYERS;
+    uint64_t cap = options->cap;
+
+    if (layers > LAYOUT_MOST_LAYERS)
+        return err_set(err, ERR_USAGE,
+                       "%zu layers are too many: Docker takes no image with more than %d", layers,
+                       LAYOUT_MOST_LAYERS);
+    if (cap == 0)
+        cap = options->layers ? cap_for(total, layers) : LAYOUT_CAP;
+    *out = (struct layout_wishes){.cap = cap, .layers = layers, .state = true};
+    return 0;
+}
+
+uint64_t layout_total(const struct layout_input *in)
+{
+    uint64_t total = 0;
+
+    for (size_t i = 0; i < in->file_count; i++)
+        total += in->files[i].bytes;
+    return total;
+}
+
+int layout_append(struct layout_groups *g, const struct layout_wishes *wishes, bool update,
+                  struct layout *out, struct err *err)
+{
+    struct layout_bins bins = {0};
+    size_t first = out->count;
+    _cleanup_free_ struct layout_bin *list = NULL;
+
+    int rc = layout_bins_make(g, wishes, &bins, err);
+    list = bins.list;
+    if (rc < 0)
+        return -1;
+    struct layout_layer *layers =
+        realloc(out->layers, (first + bins.count + 1) * sizeof(*out->layers));
+    if (!layers)
+        return err_nomem(err);
+    out->layers = layers;
+    memset(layers + first, 0, (bins.count + 1) * sizeof(*layers));
+    out->count += bins.count;
+    for (size_t i = 0; i < bins.count; i++) {
+        layers[first + i].tier = list[i].last ? TIER_STATE : list[i].tier;
+        layers[first + i].bytes = list[i].bytes;
+        layers[first + i].files = list[i].files;
+    }
+    for (size_t i = 0; i < g->in->file_count; i++)
+        if (g->by_file[i] != LAYOUT_NONE)
+            out->by_file[i] = (uint16_t)(first + g->list[g->by_file[i]].layer);
+    return layout_label(g, &bins, update, layers + first, err);
+}
+
+static int place_files(const struct layout_input *in, const struct layout_wishes *wishes,
+                       struct layout *out, struct err *err)
+{
+    _cleanup_layout_order_ struct layout_order order = {0};
+    _cleanup_layout_groups_ struct layout_groups g = {0};
+
+    if (layout_order_make(in->tree, &order, err) < 0 ||
+        layout_groups_init(in, &order, NULL, 0, &g, err) < 0)
+        return -1;
+    return layout_append(&g, wishes, false, out, err);
+}
+
+static int count_lookups(const struct layout_input *in, struct layout *out, struct err *err)
+{
+    _cleanup_layout_lookups_ struct layout_lookups l = {
+        .in = in, .by_file = out->by_file, .layers = out->count};
+
+    if (layout_lookups_count(&l, err) < 0)
+        return -1;
+    out->split_dirs = l.split_dirs;
+    out->probes = l.probes;
+    out->in_state = steal_ptr(&l.in_state);
+    return 0;
+}
+
+int layout_make(const struct layout_input *in, const struct layout_options *options,
+                struct layout *out, struct err *err)
+{
+    struct layout_wishes wishes;
+
+    *out = (struct layout){0};
+    if (layout_wishes_of(options, layout_total(in), &wishes, err) < 0)
+        return -1;
+    out->by_file = calloc(in->file_count + 1, sizeof(*out->by_file));
+    if (!out->by_file)
+        return err_nomem(err);
+    if (place_files(in, &wishes, out, err) < 0)
+        return -1;
+    return count_lookups(in, out, err);
+}

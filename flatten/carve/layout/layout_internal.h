@@ -1,0 +1,21 @@
+/* Shared by layout.c (an image on its own) and layout_like.c (a version of an image). */
+#ifndef FLATTEN_LAYOUT_INTERNAL_H
+#define FLATTEN_LAYOUT_INTERNAL_H
+
+#include "flatten/carve/layout/layout_bins.h"
+
+/*
+ * Appends layers for the chosen files of the groups to out, whose by_file is there. `update`: for
+ * the labels.
+ */
+int layout_append(struct layout_groups *g, const struct layout_wishes *wishes, bool update,
+                  struct layout *out, struct err *err) must_check;
+
+/* Checks the options and gives defaults their values; `total`: bytes of the image. */
+int layout_wishes_of(const struct layout_options *options, uint64_t total,
+                     struct layout_wishes *out, struct err *err) must_check;
+
+/* Returns the bytes of all files. */
+uint64_t layout_total(const struct layout_input *in);
+
+#endif

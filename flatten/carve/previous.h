@@ -1,0 +1,28 @@
+/* The previous version of an image, for --like: what each of its layers has. */
+#ifndef FLATTEN_PREVIOUS_H
+#define FLATTEN_PREVIOUS_H
+
+#include "flatten/carve/layout/layout_like.h"
+#include "flatten/image/image.h"
+
+/* The lists of struct layout_previous, and what they refer to. */
+struct previous {
+    struct layout_previous_layer *layers;
+    struct layout_entry *entries;
+    size_t entry_count, entry_cap;
+    uint32_t *attributes; /* by entry (struct entry_info) */
+    size_t attributes_cap;
+    struct layout_previous view; /* of both lists */
+};
+
+/*
+ * Reads all layers of the image, content included, and adds their paths to the tree. The caller
+ * clears *out with previous_clear, also after a failure.
+ */
+int previous_read(struct image *image, struct tree *tree, struct previous *out,
+                  struct err *err) must_check;
+
+/* Frees what it owns. */
+void previous_clear(struct previous *p);
+
+#endif

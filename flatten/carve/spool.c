@@ -1,0 +1,277 @@
+#include "flatten/carve/spool.h"
+
+#include "base/fdio.h"
+#include "flatten/carve/identity.h"
+#include "flatten/layer/attributes.h"
+#include "flatten/layer/emit.h"
+#include "flatten/merge/tree/array.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BLOCK = 1024 * 1024 };
+
+/* ---- bytes ---- */
+
+static int flush(struct spool *s, struct err *err)
+{
+    size_t len = s->filled;
+
+    s->filled = 0;
+    return fd_pwrite_all(s->fd, s->block, len, (off_t)(s->at - len), err);
+}
+
+/* NULL data stands for zeros, which become a hole. */
+static int put_bytes(struct spool *s, const char *data, uint64_t len, struct err *err)
+{
+    if (len > s->limit - s->at)
+        return err_set(err, ERR_LIMIT, "the files of the image have more than %" PRIu64 " bytes",
+                       s->limit);
+    if (!data) {
+        if (flush(s, err) < 0)
+            return -1;
+        s->at += len;
+        return 0;
+    }
+    while (len > 0) {
+        size_t part = BLOCK - s->filled;
+        if (part > len)
+            part = (size_t)len;
+        memcpy(s->block + s->filled, data, part);
+        s->filled += part;
+        s->at += part;
+        data += part;
+        len -= part;
+        if (s->filled == BLOCK && flush(s, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- paths ---- */
+
+/* Returns the node of the path, which is made if it is not there; TREE_NONE with an error. */
+static uint32_t node_of(struct spool *s, const char *path, struct err *err)
+{
+    uint32_t node = TREE_ROOT;
+
+    if (strcmp(path, "./") == 0)
+        path = "";
+    while (*path && node != TREE_NONE) {
+        size_t len = strcspn(path, "/");
+        node = tree_child(s->tree, node, path, len, err);
+        path += len + (path[len] == '/');
+    }
+    if (node == TREE_NONE)
+        return TREE_NONE;
+    if (array_reserve(&s->by_node, &s->node_cap, tree_count(s->tree), sizeof(*s->by_node), err) < 0)
+        return TREE_NONE;
+    return node;
+}
+
+static int add_name(struct spool *s, uint32_t node, const char *target, struct err *err)
+{
+    uint32_t origin = node_of(s, target, err);
+
+    if (origin == TREE_NONE)
+        return -1;
+    if (s->by_node[origin] == 0)
+        return err_set(err, ERR_FORMAT, "a hard link to a file that is not there");
+    struct spool_name *name = ARRAY_PUSH(s, name, names, err);
+    if (!name)
+        return -1;
+    *name = (struct spool_name){node, s->by_node[origin] - 1};
+    s->records[name->record].names++;
+    s->by_node[node] = s->by_node[origin];
+    return 0;
+}
+
+static int put_head(struct spool *s, struct archive_entry *header, uint32_t *head, struct err *err)
+{
+    struct attributes *a = attributes_of(header, err);
+    _cleanup_(cleanup_attributes) struct attributes *owned = a;
+    const char *target = archive_entry_symlink(header);
+    size_t target_len = target ? strlen(target) + 1 : 0;
+
+    if (!a || put_bytes(s, (const char *)a, attributes_size(a), err) < 0)
+        return -1;
+    *head = (uint32_t)(attributes_size(a) + target_len);
+    return put_bytes(s, target ? target : "", target_len, err);
+}
+
+/* Ends the identity of the last record, whose content is complete. */
+static int end_identity(struct spool *s, struct err *err)
+{
+    return s->sha256 && s->record_count
+               ? identity_end(s->sha256, &s->identities[s->record_count - 1], err)
+               : 0;
+}
+
+static int begin_identity(struct spool *s, struct archive_entry *header, struct err *err)
+{
+    if (!s->sha256)
+        return 0;
+    if (array_reserve(&s->identities, &s->identity_cap, s->record_count, sizeof(*s->identities),
+                      err) < 0)
+        return -1;
+    return identity_begin(s->sha256, header, err);
+}
+
+static int add_record(struct spool *s, uint32_t node, struct archive_entry *header, struct err *err)
+{
+    uint64_t at = s->at;
+    uint32_t head;
+    bool regular = archive_entry_filetype(header) == AE_IFREG;
+
+    if (put_head(s, header, &head, err) < 0)
+        return -1;
+    struct spool_record *record = ARRAY_PUSH(s, record, records, err);
+    if (!record)
+        return -1;
+    *record = (struct spool_record){.at = at,
+                                    .size = regular ? (uint64_t)archive_entry_size(header) : 0,
+                                    .head = head,
+                                    .node = node,
+                                    .mode = archive_entry_mode(header),
+                                    .names = 1};
+    s->by_node[node] = (uint32_t)s->record_count;
+    s->left = record->size;
+    return begin_identity(s, header, err);
+}
+
+/* ---- the sink ---- */
+
+static int put_entry(struct entry_sink *sink, struct archive_entry *header, struct err *err)
+{
+    struct spool *s = (struct spool *)sink;
+    const char *target = archive_entry_hardlink(header);
+
+    if (s->left)
+        return err_set(err, ERR_FORMAT, "less content than the header says");
+    uint32_t node = node_of(s, archive_entry_pathname(header), err);
+    if (node == TREE_NONE)
+        return -1;
+    if (target)
+        return add_name(s, node, target, err);
+    return end_identity(s, err) < 0 ? -1 : add_record(s, node, header, err);
+}
+
+static int put_data(struct entry_sink *sink, const void *data, uint64_t len, struct err *err)
+{
+    struct spool *s = (struct spool *)sink;
+
+    if (len > s->left)
+        return err_set(err, ERR_FORMAT, "more content than the header says");
+    s->left -= len;
+    if (s->sha256 && identity_add(s->sha256, data, len, err) < 0)
+        return -1;
+    return put_bytes(s, data, len, err);
+}
+
+struct spool *spool_new(int fd, uint64_t limit, bool identities, struct err *err)
+{
+    static const struct entry_sink_ops ops = {put_entry, put_data};
+    _cleanup_spool_ struct spool *s = calloc(1, sizeof(*s));
+
+    if (!s || !(s->block = malloc(BLOCK))) {
+        err_nomem(err);
+        return NULL;
+    }
+    s->base.ops = &ops;
+    s->fd = fd;
+    s->limit = limit;
+    if (ftruncate(fd, 0) < 0) {
+        err_sys(err, "cannot empty the temporary file");
+        return NULL;
+    }
+    if (!(s->tree = tree_new(err)) || (identities && !(s->sha256 = sha256_new(err))))
+        return NULL;
+    return steal_ptr(&s);
+}
+
+void spool_free(struct spool *s)
+{
+    cleanup_tree(&s->tree);
+    free(s->records);
+    free(s->names);
+    free(s->by_node);
+    free(s->identities);
+    cleanup_sha256(&s->sha256);
+    free(s->block);
+    free(s);
+}
+
+int spool_finish(struct spool *s, struct err *err)
+{
+    if (s->left)
+        return err_set(err, ERR_FORMAT, "less content than the header says");
+    if (end_identity(s, err) < 0 || flush(s, err) < 0)
+        return -1;
+    free(s->block);
+    s->block = NULL;
+    /* The file may end in a hole. */
+    return ftruncate(s->fd, (off_t)s->at) < 0 ? err_sys(err, "cannot extend the temporary file")
+                                              : 0;
+}
+
+/* ---- reading ---- */
+
+const struct spool_record *spool_at(const struct spool *s, uint32_t node)
+{
+    uint32_t number = node < s->node_cap ? s->by_node[node] : 0;
+
+    return number ? &s->records[number - 1] : NULL;
+}
+
+/* Returns the header as it was written: attributes, then the target of a symbolic link. */
+static struct attributes *read_head(const struct spool *s, const struct spool_record *record,
+                                    struct err *err)
+{
+    _cleanup_free_ struct attributes *a = malloc(record->head + 1);
+
+    if (!a) {
+        err_nomem(err);
+        return NULL;
+    }
+    return fd_pread_exact(s->fd, a, record->head, (off_t)record->at, err) < 0 ? NULL
+                                                                              : steal_ptr(&a);
+}
+
+static const char *target_in(const struct attributes *head)
+{
+    return (const char *)head + attributes_size(head);
+}
+
+struct archive_entry *spool_header(const struct spool *s, const struct spool_record *record,
+                                   struct err *err)
+{
+    _cleanup_free_ struct attributes *head = read_head(s, record, err);
+    struct archive_entry *header = head ? attributes_entry(head, err) : NULL;
+
+    if (!header)
+        return NULL;
+    if (S_ISLNK(record->mode))
+        archive_entry_set_symlink(header, target_in(head));
+    archive_entry_set_size(header, (int64_t)record->size);
+    return header;
+}
+
+const char *spool_target(const struct spool *s, const struct spool_record *record, struct buf *out,
+                         struct err *err)
+{
+    _cleanup_free_ struct attributes *head = read_head(s, record, err);
+
+    if (!head)
+        return NULL;
+    buf_truncate(out, 0);
+    buf_puts(out, target_in(head));
+    return buf_check(out, err) < 0 ? NULL : out->data;
+}
+
+int spool_read(const struct spool *s, const struct spool_record *record, uint64_t offset,
+               void *data, size_t len, struct err *err)
+{
+    return fd_pread_exact(s->fd, data, len, (off_t)(record->at + record->head + offset), err);
+}

@@ -1,0 +1,82 @@
+/*
+ * The merged tree of an image, spooled: the content of its files lies in one temporary file, the
+ * paths in memory. So a file can be read at any time, in any order, by its path.
+ */
+#ifndef FLATTEN_SPOOL_H
+#define FLATTEN_SPOOL_H
+
+#include "base/digest/sha256.h"
+#include "flatten/carve/layout/layout_like.h"
+#include "flatten/layer/entry_sink.h"
+#include "flatten/merge/tree/tree.h"
+
+/* What is at a path. A file is an inode with all its names: anything but a directory. */
+struct spool_record {
+    uint64_t at;   /* in the temporary file: the header, then the content */
+    uint64_t size; /* of the content, bytes */
+    uint32_t head; /* size of the header, bytes: its attributes, then a symbolic link's target */
+    uint32_t node; /* of its first name */
+    uint32_t mode; /* with the type */
+    uint32_t names;
+};
+
+/* A further name of a file: a hard link. */
+struct spool_name {
+    uint32_t node, record;
+};
+
+struct spool {
+    struct entry_sink base;
+    struct tree *tree;            /* owned */
+    struct spool_record *records; /* in the order in which the merge gave them */
+    size_t record_count, record_cap;
+    struct spool_name *names;
+    size_t name_count, name_cap;
+    struct layout_identity *identities; /* by record; or NULL */
+    size_t identity_cap;
+    struct sha256 *sha256; /* of the last record; NULL without identities */
+    uint32_t *by_node;     /* index + 1 of the node's record; 0: nothing is there */
+    size_t node_cap;
+    int fd; /* borrowed */
+    uint64_t at, limit;
+    uint64_t left; /* of the content of the last record, bytes */
+    char *block;   /* bytes that are not written yet */
+    size_t filled;
+};
+
+/*
+ * Returns an empty spool whose content goes to the file, which is emptied; fd is borrowed. The
+ * merge gives it entries through `base`. More than `limit` bytes are ERR_LIMIT. `identities`: of
+ * all records are computed. The caller frees it with spool_free.
+ */
+struct spool *spool_new(int fd, uint64_t limit, bool identities, struct err *err) must_check;
+
+/* Frees the spool. The file keeps its content. */
+void spool_free(struct spool *s);
+
+DEFINE_CLEANUP(spool, struct spool, spool_free)
+#define _cleanup_spool_ _cleanup_(cleanup_spool)
+
+/* Writes what is still in memory, after the last entry. */
+int spool_finish(struct spool *s, struct err *err) must_check;
+
+/* Returns the record of what is at the node; NULL for nothing. */
+const struct spool_record *spool_at(const struct spool *s, uint32_t node);
+
+/*
+ * Returns the header of a record, without a path; with the target of a symbolic link, and the size.
+ * The caller frees it; NULL with an error.
+ */
+struct archive_entry *spool_header(const struct spool *s, const struct spool_record *record,
+                                   struct err *err) must_check;
+
+/* Returns the target of a symbolic link in `out`, in place of what was there; NULL with an error.
+ */
+const char *spool_target(const struct spool *s, const struct spool_record *record, struct buf *out,
+                         struct err *err) must_check;
+
+/* Reads a part of a file's content, which must lie within its size. */
+int spool_read(const struct spool *s, const struct spool_record *record, uint64_t offset,
+               void *data, size_t len, struct err *err) must_check;
+
+#endif

@@ -1,0 +1,184 @@
+#include "flatten/command/new_image.h"
+
+#include "base/size.h"
+#include "flatten/command/keeper_run.h"
+#include "flatten/command/reference_parse.h"
+#include "flatten/merge/merge.h"
+#include "flatten/name/image_name.h"
+#include "flatten/stream/cpus.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { MOST_GIB = 1 << 20 };
+
+/* Old engines, which read archives and registries, cannot load zstd. */
+static const char *default_compression(enum transport to)
+{
+    if (to == TRANSPORT_OCI || to == TRANSPORT_OCI_ARCHIVE)
+        return "zstd";
+    return to == TRANSPORT_REGISTRY ? "gzip" : "none";
+}
+
+/* Sets the size and the number of carved layers. */
+static int prepare_carving(const struct squash_command *c, struct squash_run *run, struct err *err)
+{
+    run->carve.layout.layers = (size_t)c->layers;
+    run->carve.max_dead = (double)c->max_dead / 100;
+    if (c->max_dead > 100)
+        return err_set(err, ERR_USAGE, "--max-dead=%" PRIu64 ": expected 0 to 100 per cent",
+                       c->max_dead);
+    if (c->like && c->keep_base)
+        return err_set(err, ERR_USAGE, "--like cannot be used together with --keep-base");
+    if (c->layers > CARVE_MOST_LAYERS)
+        return err_set(err, ERR_USAGE,
+                       "--layers=%" PRIu64 ": expected 1 to %d: Docker takes no more layers",
+                       c->layers, CARVE_MOST_LAYERS);
+    if (c->layer_size &&
+        (!size_parse(c->layer_size, &run->carve.layout.cap) || run->carve.layout.cap == 0))
+        return err_set(err, ERR_USAGE, "--layer-size=%s: expected a size, as in 512m",
+                       c->layer_size);
+    return 0;
+}
+
+static int prepare_run(const struct squash_command *c, struct squash_run *run, struct err *err)
+{
+    const char *kind = default_compression(run->to->transport);
+    int has_time = timestamp_choose(c->created, run->created, err);
+
+    if (has_time < 0)
+        return -1;
+    if (!has_time)
+        run->created[0] = '\0';
+    if (c->into == 0 || c->into > MERGE_MOST_LAYERS)
+        return err_set(err, ERR_USAGE, "--into=%" PRIu64 ": expected 1 to %d", c->into,
+                       MERGE_MOST_LAYERS);
+    if (compress_parse(c->compression ? c->compression : kind, &run->compress, err) < 0)
+        return -1;
+    run->compress.threads = c->threads > UINT16_MAX ? UINT16_MAX
+                            : c->threads            ? (unsigned)c->threads
+                                                    : cpus_usable();
+    if (c->max_size == 0 || c->max_size > MOST_GIB)
+        return err_set(err, ERR_USAGE, "--max-size=%" PRIu64 ": expected 1 to %d", c->max_size,
+                       MOST_GIB);
+    if (c->carve && prepare_carving(c, run, err) < 0)
+        return -1;
+    return layer_selection_parse(c->keep_base, c->last, &run->selection, err);
+}
+
+static int default_destination(const struct squash_command *c, const struct reference *from,
+                               struct reference *to, struct err *err)
+{
+    if (!reference_is_engine(from))
+        return err_set(err, ERR_USAGE,
+                       "a destination is missing, as in oci:DIR:TAG, docker-archive:FILE or "
+                       "docker://HOST/NAME:TAG");
+    if (image_name_is_fixed(from->name))
+        return err_set(err, ERR_USAGE,
+                       "%s is an ID or a digest: give a destination, as in %sNAME:TAG", from->name,
+                       reference_prefix(from->transport));
+    _cleanup_free_ char *tagged = image_name_tagged(from->name, err);
+    if (!tagged)
+        return -1;
+    to->transport = from->transport;
+    to->name = strf("%s-%s", tagged, c->carve ? "carved" : "flat");
+    if (from->store)
+        to->store = strdup(from->store);
+    return to->name && (to->store || !from->store) ? 0 : err_nomem(err);
+}
+
+static int choose_destination(const struct squash_command *c, const struct operands *operands,
+                              const struct reference *from, struct reference *to, struct err *err)
+{
+    if (operands->count == 2)
+        return reference_parse_destination(operands->list[1], to, err);
+    if (c->dry_run)
+        return 0;
+    return default_destination(c, from, to, err);
+}
+
+/* Runs in the sandbox. Returns the exit status. */
+static int squash_in_sandbox(struct reader *r, void *ctx, struct err *err)
+{
+    struct squash_run *run = ctx;
+
+    run->reader = r;
+    int rc = squash_run(run, err);
+    if (rc == 0)
+        rc = squash_print(run, err);
+    squash_run_clear(run);
+    return rc;
+}
+
+/* Parses the other image that is read: of --keep-base, or of --like. */
+static int parse_other(const struct squash_command *c, const struct layer_selection *s,
+                       struct reference *out, struct err *err)
+{
+    if (c->like)
+        return reference_parse(c->like, out, err) < 0 ? err_wrap(err, "--like") : 0;
+    return s->base && reference_parse(s->base, out, err) < 0 ? err_wrap(err, "--keep-base") : 0;
+}
+
+static bool holds_several(const struct reference *from)
+{
+    return !reference_is_engine(from) && from->transport != TRANSPORT_REGISTRY;
+}
+
+/* With --all-images neither end names an image; without it an image in an engine needs a name. */
+static int check_names(const struct squash_command *c, const struct reference *from,
+                       const struct reference *to, struct err *err)
+{
+    bool is_engine = reference_is_engine(to);
+    const char *prefix = reference_prefix(to->transport);
+
+    if (!c->all_images)
+        return !is_engine || to->name
+                   ? 0
+                   : err_set(err, ERR_USAGE, "%s needs a name, as in %sNAME:TAG", prefix, prefix);
+    if (!holds_several(from) || from->name)
+        return err_set(err, ERR_USAGE,
+                       "--all-images: the source must be an archive or a layout, without the name "
+                       "of an image");
+    if ((to->path || is_engine || to->name) && (!sink_holds_several(to) || to->name))
+        return err_set(err, ERR_USAGE,
+                       "--all-images: the images keep their names: the destination must be "
+                       "docker-archive:FILE, oci:DIR, oci-archive:FILE, docker-daemon: or "
+                       "containers-storage:, without a name");
+    return 0;
+}
+
+/* True if the tree that a container sees is enough: no layer is kept, split off or shown. */
+static bool needs_no_layers(const struct squash_command *c)
+{
+    return !c->keep_base && !c->last && c->into == 1 && (c->carve || !c->dry_run) &&
+           semantics_named(c->semantics) == SEMANTICS_OVERLAY;
+}
+
+int new_image(const struct squash_command *c, const struct operands *operands, struct err *err)
+{
+    _cleanup_reference_ struct reference from = {0}, base = {0}, to = {0};
+    struct squash_run run = {.command = c, .to = &to};
+
+    if (platform_check(c->platform, err) < 0 || reference_parse(operands->list[0], &from, err) < 0)
+        return -1;
+    reference_choose_engine(&from, c->quiet);
+    if (choose_destination(c, operands, &from, &to, err) < 0 ||
+        check_names(c, &from, &to, err) < 0 || prepare_run(c, &run, err) < 0 ||
+        parse_other(c, &run.selection, &base, err) < 0)
+        return -1;
+    reference_choose_engine(&base, c->quiet);
+    reference_choose_engine(&to, c->quiet);
+    from.registry = base.registry = to.registry =
+        (struct registry_options){c->insecure, c->retries, c->cert_dir, NULL};
+    from.max_ratio = base.max_ratio = c->max_ratio;
+    const struct reference sources[] = {[SQUASH_FROM] = from, [SQUASH_BASE] = base};
+    const struct keeper_task task = {.sources = sources,
+                                     .source_count = run.selection.base || c->like ? 2 : 1,
+                                     .platform = c->platform,
+                                     .destination = c->dry_run ? NULL : &to,
+                                     .all_images = c->all_images,
+                                     .walk = needs_no_layers(c) ? WALK_TREE : WALK_NONE,
+                                     .walked = SQUASH_FROM + 1};
+    run.from = sources;
+    return keeper_run(&task, squash_in_sandbox, &run, err);
+}

@@ -1,0 +1,81 @@
+#include "flatten/command/squash/carve_print.h"
+
+#include "base/human.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Returns how many layers of the source are kept below those of the layout (--keep-base). */
+static size_t first_layer(const struct squash_job *job)
+{
+    return job->squashed.count - job->layout.count;
+}
+
+/* True if the layer of the layout is one of the previous version, which is kept. */
+static bool is_kept(const struct squash_job *job, size_t layer)
+{
+    return first_layer(job) + layer < job->squashed.kept;
+}
+
+void print_carved_layers(const struct squash_job *job, bool like, struct buf *out)
+{
+    const struct squashed *s = &job->squashed;
+    char size[HUMAN_SIZE];
+    uint64_t bytes = 0;
+
+    for (size_t i = s->kept; i < s->count; i++)
+        bytes += s->layers[i].size;
+    if (like)
+        buf_printf(out, "%zu of %zu layers are kept; %s in the other %zu", s->kept, s->count,
+                   human_size(bytes, size), s->count - s->kept);
+    else
+        buf_printf(out, "%u layer%s became %zu", s->report.layers, human_s(s->report.layers),
+                   s->count);
+}
+
+void print_carved_text(const struct squash_job *job, struct buf *out)
+{
+    const struct layout *layout = &job->layout;
+    char size[HUMAN_SIZE];
+
+    for (size_t i = 0; i < layout->count; i++) {
+        const struct layout_layer *layer = &layout->layers[i];
+        buf_printf(out, "%s layer %-3zu %10s  %7zu file%s  ", is_kept(job, i) ? "keep" : "make",
+                   first_layer(job) + i + 1, human_size(layer->bytes, size), layer->files,
+                   layer->files == 1 ? " " : "s");
+        buf_put_printable(out, layer->label, strlen(layer->label));
+        buf_putc(out, '\n');
+    }
+    buf_printf(out,
+               "lookups: %.2f layers are searched for a path that exists; %" PRIu64
+               " director%s in several layers\n",
+               layout->probes, layout->split_dirs, layout->split_dirs == 1 ? "y is" : "ies are");
+}
+
+static void put_layer(const struct squash_job *job, size_t i, struct buf *out)
+{
+    const struct layout_layer *layer = &job->layout.layers[i];
+    uint64_t size = job->squashed.layers[first_layer(job) + i].size;
+
+    buf_printf(
+        out, "{\"layer\":%zu,\"action\":\"%s\",\"bytes\":%" PRIu64 ",\"files\":%zu,\"label\":",
+        first_layer(job) + i + 1, is_kept(job, i) ? "keep" : "make", layer->bytes, layer->files);
+    json_quote(out, layer->label, strlen(layer->label));
+    if (size > 0) /* written: an archive is never empty */
+        buf_printf(out, ",\"size\":%" PRIu64, size);
+    buf_putc(out, '}');
+}
+
+void print_carved_json(const struct squash_job *job, struct buf *out)
+{
+    const struct layout *layout = &job->layout;
+
+    buf_puts(out, ",\"carved\":[");
+    for (size_t i = 0; i < layout->count; i++) {
+        if (i)
+            buf_putc(out, ',');
+        put_layer(job, i, out);
+    }
+    buf_printf(out, "],\"lookups\":{\"probes\":%.4f,\"split_directories\":%" PRIu64 "}",
+               layout->probes, layout->split_dirs);
+}

@@ -1,0 +1,39 @@
+/*
+ * Carving: the tree of an image is laid out in new layers, each of files that belong together and
+ * change together, whatever the layers of the source were.
+ *
+ * The source is read once, into a spool (spool.h). The owners of its files (owners.h) and their
+ * sizes determine the layout (layout.h). The layers are then written from the spool, each in the
+ * order of its paths: so a layer depends on nothing but its files.
+ */
+#ifndef FLATTEN_CARVE_H
+#define FLATTEN_CARVE_H
+
+#include "flatten/carve/layout/layout.h"
+#include "flatten/squash/squashed.h"
+
+/* Docker takes no image of more layers. */
+enum { CARVE_MOST_LAYERS = 127 };
+
+/* Starts the history's created_by of a carved layer, before its label. */
+#define CARVE_LABEL_PREFIX "carve: "
+
+/* By enum owner_tier: the comment of such a layer in the history. */
+extern const char *const carve_tier_names[];
+
+struct carve_options {
+    struct layout_options layout;
+    int spool;          /* a temporary file, open for reading and writing; borrowed */
+    struct image *like; /* the previous version; borrowed; or NULL */
+    double max_dead;    /* with it: the most dead bytes, as a share of all; 0: the default */
+};
+
+/*
+ * As squash_layers (squash.h): writes all layers through the sink. *layout describes those that are
+ * not kept; the caller clears it with layout_clear, also after a failure.
+ */
+int carve_layers(struct image *image, const struct squash_options *options,
+                 const struct carve_options *carve, struct sink *sink, struct squashed *out,
+                 struct layout *layout, struct err *err) must_check;
+
+#endif

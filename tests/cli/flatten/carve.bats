@@ -1,0 +1,152 @@
+#!/usr/bin/env bats
+# flatten carve: what is in the layers, that the tree is the same, and what stays the same in the next version.
+# shellcheck disable=SC2154,SC2016  # status, output and stderr are set by bats' run
+
+bats_require_minimum_version 1.5.0
+
+load lib/flatten
+
+count_of() { jq '.layers | length' "$(manifest_of "$1")"; }
+digests() { jq -r '.layers[].digest' "$(manifest_of "$1")"; }
+
+# entries LAYOUT N: lists the tar of layer N, with modes, owners and times.
+entries() {
+    local blob
+    blob=$1/blobs/sha256/$(jq -r ".layers[$2].digest[7:]" "$(manifest_of "$1")")
+    { zstd -dcq "$blob" 2>/dev/null || gzip -dc "$blob" 2>/dev/null || cat "$blob"; } | tar -tv --full-time --utc
+}
+
+# layers_of LAYOUT PATH: prints the numbers of the layers that have the path.
+layers_of() {
+    local i
+    for ((i = 0; i < $(count_of "$1"); i++)); do
+        entries "$1" "$i" | grep -q " $2\( link to .*\)\?$" && echo "$i"
+    done
+    return 0
+}
+
+@test "the tree is the same, without whiteouts, and the same image gives the same bytes" {
+    for image in layout zstd stacked indexed waste python owned; do
+        ok carve -q --verify "oci:$IMAGES/$image" "oci:$image:carved"
+        same "oci:$IMAGES/$image" "oci:$image:carved"
+        ok carve -q "oci:$IMAGES/$image" "oci:$image-again:carved"
+        diff <(digests "$image") <(digests "$image-again")
+        for ((i = 0; i < $(count_of "$image"); i++)); do
+            ! entries "$image" "$i" | grep '\.wh\.'
+        done
+    done
+}
+
+@test "archives of Docker are carved as well, and standard input" {
+    ok carve -q --verify "$IMAGES/old.tar" docker-archive:out.tar:carved:1
+    same "$IMAGES/old.tar" docker-archive:out.tar
+    run --separate-stderr "$FLATTEN" carve -q - oci:piped <"$IMAGES/new.tar"
+    [ "$status" -eq 0 ]
+    same "$IMAGES/old.tar" oci:piped
+}
+
+@test "files of a package are in one layer, which its history names" {
+    ok carve -q --layer-size=20k "oci:$IMAGES/owned" oci:out
+    [ "$(layers_of out usr/bin/tool)" = "$(layers_of out usr/bin/tool-link)" ]
+    [ "$(layers_of out usr/lib/python3/dist-packages/torch/__init__.py)" != "$(layers_of out opt/app/main.py)" ]
+    [ "$(layers_of out var/lib/dpkg/status)" -eq $(($(count_of out) - 1)) ]
+    jq -e '[.history[] | select(.empty_layer | not)] | length == (input.layers | length)' \
+        "$(config_of out)" "$(manifest_of out)"
+    jq -r '.history[] | select(.empty_layer | not) | .created_by' "$(config_of out)" >created_by
+    [ "$(grep -c '^carve: ' created_by)" -eq "$(count_of out)" ]
+    grep '^carve: torch 2.7.0' created_by
+    [ "$(tail -1 created_by)" = "carve: state of package managers, headers of shared directories" ]
+}
+
+@test "a directory that several layers have is described in the newest; the others have time 0" {
+    ok carve -q --layer-size=20k "oci:$IMAGES/owned" oci:out
+    readarray -t layers < <(layers_of out usr/)
+    [ "${#layers[@]}" -gt 2 ]
+    [ "${layers[-1]}" -eq $(($(count_of out) - 1)) ]
+    entries out "${layers[0]}" | grep -E ' 1970-01-01 00:00:00 +usr/$'
+    entries out "${layers[-1]}" | grep -E ' 2001-09-09 01:46:40 +usr/$'
+}
+
+@test "the next version shares the layers of what did not change" {
+    for image in owned owned2 owned3; do
+        ok carve -q --layer-size=20k "oci:$IMAGES/$image" "oci:$image"
+    done
+    comm -13 <(digests owned | sort) <(digests owned2 | sort) >new
+    [ "$(wc -l <new)" -eq 1 ] # the application
+    comm -13 <(digests owned | sort) <(digests owned3 | sort) >new
+    [ "$(wc -l <new)" -le 2 ] # the tool; status of dpkg and the time of usr/
+}
+
+@test "--layers limits the number; one layer is enough" {
+    ok carve -q --verify --layers=1 "oci:$IMAGES/owned" oci:one
+    [ "$(count_of one)" -eq 1 ]
+    ok carve -q --verify --layers=3 --layer-size=1k "oci:$IMAGES/owned" oci:three
+    [ "$(count_of three)" -le 3 ]
+    fails 2 "--layers=128: expected 1 to 127" carve --layers=128 "oci:$IMAGES/owned" oci:no
+    fails 2 "--layer-size=much: expected a size" carve --layer-size=much "oci:$IMAGES/owned" oci:no
+    [ ! -e no ]
+}
+
+# kept OLD NEW: prints how many layers of the layout OLD the layout NEW has.
+kept() { comm -12 <(digests "$1" | sort) <(digests "$2" | sort) | wc -l; }
+
+@test "--like keeps the layers of the previous version, and puts what changed above them" {
+    ok carve -q --layer-size=20k "oci:$IMAGES/owned" oci:one
+    ok carve -q --verify --layer-size=20k --like=oci:one "oci:$IMAGES/owned2" oci:two
+    same "oci:$IMAGES/owned2" oci:two
+    [ "$(kept one two)" -ge $(($(count_of one) - 2)) ] # all but those of the application and of state
+    ok carve -q --layer-size=20k --like=oci:one "oci:$IMAGES/owned2" oci:again
+    diff <(digests two) <(digests again)
+    ok carve -q --verify --layer-size=20k --like=oci:two "oci:$IMAGES/owned2" oci:same
+    [ "$(kept two same)" -ge $(($(count_of two) - 1)) ]
+}
+
+@test "--like whites out what was removed; --max-dead=0 makes layers anew instead" {
+    ok carve -q --layer-size=20k "oci:$IMAGES/owned" oci:one
+    ok carve -q --verify --layer-size=20k --max-dead=100 --like=oci:one "oci:$IMAGES/stacked" oci:other
+    same "oci:$IMAGES/stacked" oci:other
+    ok carve -q --layer-size=20k "oci:$IMAGES/stacked" oci:stacked
+    ok carve -q --verify --max-dead=100 --like=oci:stacked "oci:$IMAGES/base" oci:less
+    same "oci:$IMAGES/base" oci:less
+    ok carve -q --verify --max-dead=0 --like=oci:one "oci:$IMAGES/owned3" oci:clean
+    for ((i = 0; i < $(count_of clean); i++)); do ! entries clean "$i" | grep '\.wh\.'; done
+    [ "$(layers_of clean usr/bin/tool | wc -l)" -eq 1 ]
+}
+
+@test "--like takes images that were never carved, and says what it cannot use" {
+    ok carve -q --verify "--like=oci:$IMAGES/owned" "oci:$IMAGES/owned2" oci:out
+    same "oci:$IMAGES/owned2" oci:out
+    [ "$(kept "$IMAGES/owned" out)" -ge 1 ]
+    fails 2 "cannot be used together" carve --like=oci:x --keep-base=1 "oci:$IMAGES/owned" oci:no
+    fails 2 "--max-dead=101" carve --max-dead=101 "oci:$IMAGES/owned" oci:no
+    fails 5 "--like" carve "--like=oci:$IMAGES/bad-whiteout" "oci:$IMAGES/owned" oci:no
+    fails 2 "no image named" carve "--like=oci:$IMAGES/owned:none" "oci:$IMAGES/owned" oci:no
+    [ ! -e no ]
+}
+
+@test "--keep-base keeps layers, above which files are carved and whiteouts come first" {
+    ok carve -q --verify --keep-base=2 --layer-size=1k "oci:$IMAGES/stacked" oci:out
+    same "oci:$IMAGES/stacked" oci:out
+    diff <(digests "$IMAGES/stacked" | head -2) <(digests out | head -2)
+    entries out 2 | grep '\.wh\.'
+}
+
+@test "every platform of an index is carved" {
+    ok carve -q --verify "oci:$IMAGES/platforms" oci:out
+    [ "$(jq '.manifests | length' "out/blobs/sha256/$(jq -r '.manifests[0].digest[7:]' out/index.json)")" -eq 3 ]
+}
+
+@test "--dry-run prints the layers and writes nothing" {
+    ok carve --dry-run --layer-size=20k "oci:$IMAGES/owned"
+    [[ $output == *torch* ]]
+    [ -z "$(ls -A)" ]
+}
+
+@test "hostile images are refused as by squash, and nothing is left" {
+    for bad in whiteout dotdot device escape dangling digest header size; do
+        flatten carve "oci:$IMAGES/bad-$bad" oci:out
+        show
+        [ "$status" -ge 5 ]
+        [ -z "$(ls -A)" ]
+    done
+}
