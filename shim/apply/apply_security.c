@@ -1,4 +1,5 @@
 #include "shim/apply/apply_parts.h"
+#include "shim/gather/security/security_devices.h"
 #include "shim/privilege/capability.h"
 
 #include <string.h>
@@ -51,6 +52,29 @@ static void put_device_rules(struct json_doc *doc, const struct spec *spec)
         allow_node(doc, rules, json_at(nodes, i));
 }
 
+static void take_console(const struct spec *spec)
+{
+    struct json *rules = json_path(spec->root, "linux", "resources", "devices", NULL);
+
+    for (size_t i = json_count(rules); i > 0; i--)
+        if (security_rule_is_console(json_at(rules, i - 1)))
+            json_remove_at(rules, i - 1);
+}
+
+/* A number that is not in the list of a view (spec.h) stays: there is none. */
+static void take_groups(const struct plan_own_groups *groups, const struct spec *spec)
+{
+    struct json *list = json_path(spec->process, "user", "additionalGids", NULL);
+    uint64_t gid;
+
+    for (size_t i = json_count(list); i > 0; i--)
+        for (size_t n = 0; n < groups->count; n++)
+            if (json_u64(json_at(list, i - 1), &gid) && gid == groups->list[n]) {
+                json_remove_at(list, i - 1);
+                break;
+            }
+}
+
 void apply_security(const struct decision *decision, struct json_doc *doc, const struct spec *spec)
 {
     for (size_t i = 0; i < decision->count; i++) {
@@ -61,6 +85,10 @@ void apply_security(const struct decision *decision, struct json_doc *doc, const
             json_set(doc, spec->process, "noNewPrivileges", json_bool(doc, true));
         else if (op->kind == PLAN_FILTER)
             put_filter(doc, spec, op->profile);
+        else if (op->kind == PLAN_OWN_GROUPS)
+            take_groups(&op->own_groups, spec);
+        else if (op->kind == PLAN_CONSOLE)
+            take_console(spec);
         else if (op->kind == PLAN_DEVICES)
             put_device_rules(doc, spec);
     }

@@ -152,12 +152,9 @@ static const char *find_database(const char *text, const char *name)
     return NULL;
 }
 
-bool groups_elsewhere(const char *text)
+/* Returns true if the sources of a database, or NULL, are not all files. */
+static bool has_elsewhere(const char *sources)
 {
-    const char *sources = text ? find_database(text, "initgroups") : NULL;
-
-    if (!sources)
-        sources = text ? find_database(text, "group") : NULL;
     while (sources) {
         sources += strspn(sources, " \t");
         size_t len = *sources == '[' ? strcspn(sources, "]\n") : strcspn(sources, " \t\n#");
@@ -168,6 +165,13 @@ bool groups_elsewhere(const char *text)
         sources += len + (sources[len] == ']');
     }
     return false;
+}
+
+bool groups_elsewhere(const char *text)
+{
+    const char *sources = text ? find_database(text, "initgroups") : NULL;
+
+    return has_elsewhere(sources || !text ? sources : find_database(text, "group"));
 }
 
 /* Adds what `getent initgroups USER` prints: "USER GID GID ...". */
@@ -259,4 +263,109 @@ bool group_name(gid_t gid, char out[GROUP_NAME_MAX])
         return true;
     }
     return false;
+}
+
+void group_print(gid_t gid, struct buf *out)
+{
+    char name[GROUP_NAME_MAX];
+
+    buf_printf(out, "%u", (unsigned)gid);
+    if (group_name(gid, name))
+        buf_printf(out, " (%s)", name);
+}
+
+/* ---- the groups that a process of a user may have ---- */
+
+const char *group_claim_problem(const struct group_claim *c)
+{
+    if (c->gid == 0)
+        return "which is root's on this host";
+    if (c->privileged)
+        return "which is a powerful one of this host";
+    if (c->group == USER_NONE && c->gid >= GROUP_LEAST)
+        return NULL;
+    if (c->group == USER_UNKNOWN || c->user == USER_UNKNOWN)
+        return "and getent did not say whether it is its user's on this host";
+    if ((c->user == USER_FOUND && c->primary == c->gid) || c->member)
+        return NULL;
+    if (c->group == USER_NONE && c->user == USER_NONE && c->gid == c->uid)
+        return NULL;
+    return c->group == USER_FOUND ? "which is not one of its user's on this host"
+                                  : "which is reserved for the system";
+}
+
+void own_groups_clear(struct own_groups *own)
+{
+    free(own->local);
+    free(own->databases);
+    own->local = own->databases = NULL;
+}
+
+/* Notes the group, if a text in the form of /etc/group has it. */
+static void note_group(const char *text, struct group_claim *claim)
+{
+    struct line line;
+    bool valid;
+
+    for (const char *next = text; next && *next;) {
+        next = read_line(next, &line, &valid);
+        if (!valid || line.gid != claim->gid)
+            continue;
+        if (claim->group == USER_NONE)
+            claim->group = USER_FOUND;
+        claim->privileged = claim->privileged || groups_privileged(line.name, line.name_len);
+    }
+}
+
+static void ask_group(struct group_claim *claim)
+{
+    char database[] = "group", key[16], text[ANSWER_BYTES];
+    char *const argv[] = {getent, end_of_options, database, key, NULL};
+    struct err ignored;
+    int status;
+
+    snprintf(key, sizeof(key), "%u", (unsigned)claim->gid);
+    if (child_output(argv, text, sizeof(text), &status, &ignored) < 0 ||
+        (status != 0 && status != GETENT_NOT_FOUND))
+        claim->group = USER_UNKNOWN;
+    else if (status == 0)
+        note_group(text, claim);
+}
+
+static void find_group(struct own_groups *own, struct group_claim *claim)
+{
+    if (!own->has_files) {
+        own->local = read_file("/etc/group");
+        own->databases = read_file("/etc/nsswitch.conf");
+    }
+    own->has_files = true;
+    claim->group = own->local ? USER_NONE : USER_UNKNOWN;
+    note_group(own->local, claim);
+    if (own->databases && has_elsewhere(find_database(own->databases, "group")))
+        ask_group(claim);
+}
+
+static void find_user(struct own_groups *own, struct group_claim *claim)
+{
+    if (!own->has_user) {
+        own->answer = user_by_uid(own->uid, &own->user);
+        if (own->answer == USER_FOUND && !groups_of_user(&own->user, &own->groups))
+            own->groups.count = 0;
+    }
+    own->has_user = true;
+    claim->user = own->answer;
+    claim->primary = own->user.gid;
+    claim->member = groups_have(&own->groups, claim->gid);
+}
+
+const char *own_groups_problem(struct own_groups *own, gid_t gid)
+{
+    struct group_claim claim = {.uid = own->uid, .gid = gid, .user = USER_UNKNOWN};
+
+    if (gid)
+        find_group(own, &claim);
+    if (!gid || claim.privileged || (claim.group == USER_NONE && gid >= GROUP_LEAST))
+        return group_claim_problem(&claim); /* the user does not matter */
+    find_user(own, &claim);
+    return group_claim_problem(&claim);
 }

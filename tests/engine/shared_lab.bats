@@ -61,11 +61,31 @@ makes_setgid() {
     expect_no_match opened
 }
 
-# bundle_refused LOW FILTER TELLS: flatbed-runtime refuses the config.json, and says why.
-bundle_refused() {
+# bundle_policy LOW: the policy, for this low-level runtime.
+bundle_policy() {
     jq -n --slurpfile policy <(sed 's#^ *//.*##; s# //.*##' "$FB_POLICY") --arg low "$1" \
         '$policy[0] + {runtime: {paths: [$low]}}' >"$FB_DIR/policy-$1.json"
     chmod 0644 "$FB_DIR/policy-$1.json"
+}
+
+@test "crun and runc: a rule for the console of the host does not open it" {
+    local low
+    [ -e "$FB_DIR/rootfs/tty5" ] || mknod --mode=0666 "$FB_DIR/rootfs/tty5" c 5 1
+    for low in crun runc; do
+        bundle_policy "$low"
+        battery_bundle_base
+        jq '.process.args = ["/bin/sh", "-c", "(: </tty5) && echo opened; echo ran"]' "$FB_DIR/base.json" >"$FB_DIR/other.json"
+        mv "$FB_DIR/other.json" "$FB_DIR/base.json"
+        run battery_bundle "$low" "$FB_DIR/id" \
+            '.linux.resources.devices += [{allow: true, type: "c", major: 5, minor: 1, access: "rwm"}]'
+        expect_match ran
+        expect_no_match opened
+    done
+}
+
+# bundle_refused LOW FILTER TELLS: flatbed-runtime refuses the config.json, and says why.
+bundle_refused() {
+    bundle_policy "$1"
     battery_bundle_base
     run battery_bundle "$1" "$FB_DIR/id" "$2"
     expect_failure

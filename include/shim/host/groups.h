@@ -9,6 +9,8 @@
 #ifndef SHIM_GROUPS_H
 #define SHIM_GROUPS_H
 
+#include "base/buf.h"
+#include "base/cleanup.h"
 #include "shim/host/user.h"
 
 #include <stddef.h>
@@ -43,5 +45,46 @@ void groups_parse(const char *text, const char *user, struct groups *out);
  * /etc/group is not enough. `text` may be NULL. Pure.
  */
 bool groups_elsewhere(const char *text);
+
+/* ---- the groups that a process of a user may have ---- */
+
+/* What is known of a user and a group of this host. */
+struct group_claim {
+    uid_t uid;
+    gid_t gid;
+    enum user_answer user, group; /* whether this host has them */
+    gid_t primary;                /* of the user, if he is found */
+    bool member;                  /* groups_of_user has the group */
+    bool privileged;              /* the group has a well-known name (groups_privileged) */
+};
+
+/*
+ * Returns NULL if the group is the user's own, or the reason why it is not, as the end of a
+ * sentence; static. Such are the groups that the host gives the user, less powerful ones; a group
+ * that the host does not have, from GROUP_LEAST on, or of the number of a user that it does not
+ * have either. Group 0 is nobody's. Pure.
+ */
+const char *group_claim_problem(const struct group_claim *claim);
+
+/* What was looked up for a user. Set `uid` alone to begin. */
+struct own_groups {
+    uid_t uid;
+    bool has_files, has_user;
+    char *local, *databases; /* /etc/group, /etc/nsswitch.conf */
+    struct user user;
+    struct groups groups;
+    enum user_answer answer;
+};
+
+/* Frees what was looked up. */
+void own_groups_clear(struct own_groups *own);
+
+#define _cleanup_own_groups_ _cleanup_(own_groups_clear)
+
+/* Returns as group_claim_problem for a group of the user. May start getent, as groups_of_user. */
+const char *own_groups_problem(struct own_groups *own, gid_t gid);
+
+/* Appends "42 (shadow)", or "42" for a group without a name in /etc/group. */
+void group_print(gid_t gid, struct buf *out);
 
 #endif

@@ -160,7 +160,8 @@ struct policy_hook {
 struct policy_security {
     bool given;
     struct policy_switch privileged, hooks, system_paths, root;
-    const char *root_say; /* what to do instead, or NULL */
+    const char *root_say;        /* what to do instead, or NULL */
+    struct policy_switch groups; /* denied: those that are not the user's own on the host */
     struct policy_capabilities max, drop;
     struct policy_switch privileges; /* denied: no_new_privileges */
     struct policy_switch unfiltered; /* denied: seccomp.require */

@@ -178,7 +178,8 @@ int security_gather(const struct policy *policy, const struct spec *spec, const 
     const struct policy_security *s = &policy->security;
 
     *out = (struct security_facts){.let_through = ""};
-    if (security_find_user(s, spec, arena, out, err) < 0)
+    if (security_find_user(s, spec, arena, out, err) < 0 ||
+        security_find_groups(s, spec, facts, arena, out, err) < 0)
         return -1;
     if (s->namespaces.file)
         find_namespaces(spec, out);

@@ -48,6 +48,12 @@ bool security_rule_for_all(const struct json *rule)
     return rule_is_for(rule, 'b') && rule_has_any_number(rule);
 }
 
+bool security_rule_is_console(const struct json *rule)
+{
+    return rule_allows(rule) && rule_is_for(rule, 'c') &&
+           security_device_part(rule, "major") == 5 && security_device_part(rule, "minor") == 1;
+}
+
 /* False for a rule on making nodes only. A refusal counts if it takes reading and writing away. */
 static bool rule_counts(const struct json *rule)
 {

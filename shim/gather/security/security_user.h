@@ -1,4 +1,5 @@
-/* Finds out whether a container's process is root on the host, or can become it. */
+/* Finds out whether a container's process is root on the host, or can become it, and which groups
+ * it has there. */
 #ifndef SHIM_SECURITY_USER_H
 #define SHIM_SECURITY_USER_H
 
@@ -11,6 +12,14 @@
  */
 int security_find_user(const struct policy_security *s, const struct spec *spec,
                        struct arena *arena, struct security_facts *out, struct err *err) must_check;
+
+/*
+ * Fills in the facts about the process's groups, if the policy denies those that are not its user's
+ * own (groups.h). Fails only without memory.
+ */
+int security_find_groups(const struct policy_security *s, const struct spec *spec,
+                         const struct facts *facts, struct arena *arena, struct security_facts *out,
+                         struct err *err) must_check;
 
 /* Returns true for a namespace of the host; a path that cannot be looked at counts as such. */
 bool security_is_host_namespace(const char *path, enum namespace_kind kind);

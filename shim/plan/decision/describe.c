@@ -9,6 +9,8 @@ static const char *const kinds[] = {
     [PLAN_PRIVILEGES] = "no_new_privileges",
     [PLAN_FILTER] = "seccomp",
     [PLAN_DEVICES] = "devices",
+    [PLAN_CONSOLE] = "devices",
+    [PLAN_OWN_GROUPS] = "groups",
     [PLAN_SHM] = "shm",
     [PLAN_RLIMIT] = "limit",
     [PLAN_FILE] = "file",
@@ -107,6 +109,8 @@ static void describe_by_kind(const struct outcome *o, struct arena *arena, struc
     case PLAN_PRIVILEGES:
     case PLAN_FILTER:
     case PLAN_DEVICES:
+    case PLAN_CONSOLE:
+    case PLAN_OWN_GROUPS:
     case PLAN_ROOTFS:
         break;
     }

@@ -289,7 +289,7 @@ static bool is_ordinary(bool block, int64_t major, int64_t minor)
     static const struct device_number ordinary[] = {
         {false, 1, 3}, {false, 1, 5}, {false, 1, 7}, /* null, zero, full */
         {false, 1, 8}, {false, 1, 9},                /* random, urandom */
-        {false, 5, 0}, {false, 5, 1}, {false, 5, 2}, /* tty, console, ptmx */
+        {false, 5, 0}, {false, 5, 2},                /* tty, ptmx */
     };
 
     return (!block && major == 136) || /* terminals */
@@ -336,10 +336,24 @@ static int put_rules(struct planner *p)
               : -1;
 }
 
+/* Engines allow each container the console, which is the host's: its own /dev/console is a
+ * terminal.
+ */
+static int take_console(struct planner *p)
+{
+    const struct policy_list *allowed = &p->in->policy->security.devices;
+    struct plan_op *op = security_push(p, PLAN_CONSOLE, "security.devices");
+
+    return op ? plan_decide(p, op, PLAN_DOWNGRADED, &allowed->place,
+                            "the console of this host is taken out of the rules for devices")
+              : -1;
+}
+
 static int judge_rules(struct planner *p)
 {
     const struct policy_list *allowed = &p->in->policy->security.devices;
     const struct json *rules = json_path(p->in->spec->root, "linux", "resources", "devices", NULL);
+    bool console = false;
 
     /* A rootless engine has no cgroup for rules and writes none. Its user can make no node, and
      * nodes of an image do not open in a user namespace. */
@@ -356,12 +370,16 @@ static int judge_rules(struct planner *p)
         if (!json_is(allow, JSON_BOOL) || !allow->boolean || only_makes_nodes(rule) ||
             security_rule_for_all(rule) || device_allowed(p, rule))
             continue;
+        if (security_rule_is_console(rule)) {
+            console = true;
+            continue;
+        }
         return deny(p, "security.devices", &allowed->place,
                     "the container could use the device %s %lld:%lld", type_of(rule),
                     (long long)security_device_part(rule, "major"),
                     (long long)security_device_part(rule, "minor"));
     }
-    return 0;
+    return console ? take_console(p) : 0;
 }
 
 /*
@@ -471,8 +489,9 @@ int plan_add_security(struct planner *p)
     const struct policy_security *s = &p->in->policy->security;
     bool privileged = security_is_privileged(p->in->spec);
 
-    if (judge_user(p) < 0 || judge_idmapped(p) < 0 || judge_hooks(p) < 0 ||
-        judge_namespaces(p) < 0 || judge_capabilities(p, privileged) < 0 || judge_privileges(p) < 0)
+    if (judge_user(p) < 0 || security_judge_groups(p) < 0 || judge_idmapped(p) < 0 ||
+        judge_hooks(p) < 0 || judge_namespaces(p) < 0 || judge_capabilities(p, privileged) < 0 ||
+        judge_privileges(p) < 0)
         return -1;
     if (!privileged)
         return judge_devices(p) < 0 || judge_system_paths(p) < 0 ? -1 : judge_filter(p);

@@ -10,6 +10,9 @@ struct plan_op *security_push(struct planner *p, enum plan_kind kind, const char
 /* Returns a key of the policy that keeps containers from the host, and its place; NULL: none. */
 const char *security_judge(const struct policy *policy, const struct policy_place **place);
 
+/* Judges the groups of the container's process. Fails only without memory. */
+int security_judge_groups(struct planner *p) must_check;
+
 #define deny_op(p, key, place, says_what_to_do, ...)                                               \
     ({                                                                                             \
         struct plan_op *op_ = security_push(p, PLAN_SECURITY, key);                                \

@@ -124,11 +124,24 @@ static int read_root_say(struct decoder *d, const struct json *value, void *targ
     return 0;
 }
 
+static int read_own_groups(struct decoder *d, const struct json *value, void *target)
+{
+    static const char *const names[] = {"any", "own"};
+    struct policy_security *s = target;
+    int own;
+
+    if (decode_choice(d, value, names, 2, &own) < 0)
+        return -1;
+    s->groups = (struct policy_switch){.deny = own, .place = decode_place(d, value)};
+    return 0;
+}
+
 static int read_user(struct decoder *d, const struct json *value, void *target)
 {
-    static const struct decode_key keys[] = {{"root", read_root}, {"say", read_root_say}};
+    static const struct decode_key keys[] = {
+        {"root", read_root}, {"say", read_root_say}, {"groups", read_own_groups}};
 
-    return decode_object(d, value, keys, 2, target);
+    return decode_object(d, value, keys, 3, target);
 }
 
 /* ---- capabilities ---- */

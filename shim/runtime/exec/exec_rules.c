@@ -1,5 +1,6 @@
 #include "shim/runtime/exec/exec_rules.h"
 
+#include "shim/host/groups.h"
 #include "shim/privilege/capability.h"
 #include "shim/privilege/root_capability.h"
 
@@ -32,6 +33,19 @@ static void keep_root(const struct judgement *judgement, struct json_doc *doc, s
                                     s->root_say ? s->root_say : "leave out --user root");
     struct json *rule = keep_rule(doc, rules, "root", why ? why : "", &s->root.place);
     json_set(doc, rule, "uid", json_number(doc, 0));
+}
+
+/* The groups of an exec are looked up for its own user. */
+static void keep_groups(const struct judgement *judgement, struct json_doc *doc, struct json *rules)
+{
+    const struct policy_security *s = &judgement->policy->security;
+
+    if (!s->groups.deny || !judgement->security.groups_judged)
+        return;
+    json_set(doc, rules, "own_groups", json_bool(doc, true));
+    if (judgement->policy->mode == POLICY_ENFORCE)
+        keep_rule(doc, rules, "group", "security.user: name a user with his group, as UID:GID",
+                  &s->groups.place);
 }
 
 /* Keeps the bits that stay under this rule and under the one before it. */
@@ -91,6 +105,7 @@ int exec_rules_keep(const struct judgement *judgement, const struct spec *spec,
         keep_root(judgement, state, rules);
         keep_privileged(s, spec, state, rules);
     }
+    keep_groups(judgement, state, rules);
     if (kept != ~(uint64_t)0)
         keep_bits(state, rules, "capabilities", kept);
     if (s->privileges.deny)
@@ -144,6 +159,29 @@ static int apply_privileged(const struct json *rule, const struct spec *process,
     return beyond.len ? deny(rule, beyond.data, err) : 0;
 }
 
+/* Takes groups away that are not the user's own, and denies such a primary one. */
+static int apply_groups(const struct json *rules, const struct spec *process, struct err *err)
+{
+    _cleanup_own_groups_ struct own_groups own = {.uid = process->uid};
+    struct json *list = json_path(process->process, "user", "additionalGids", NULL);
+    const struct json *rule = json_get(rules, "group");
+    _cleanup_buf_ struct buf detail = BUF_INIT;
+    uint64_t gid;
+
+    if (!json_get(rules, "own_groups") || process->uid == 0)
+        return 0;
+    for (size_t i = json_count(list); i > 0; i--)
+        if (!json_u64(json_at(list, i - 1), &gid) || own_groups_problem(&own, (gid_t)gid))
+            json_remove_at(list, i - 1);
+    const char *problem = rule ? own_groups_problem(&own, process->gid) : NULL;
+    if (!problem)
+        return 0;
+    buf_puts(&detail, "the process would have the group ");
+    group_print(process->gid, &detail);
+    buf_printf(&detail, ", %s", problem);
+    return detail.failed ? err_nomem(err) : deny(rule, detail.data, err);
+}
+
 int exec_rules_apply(const struct json *rules, const struct spec *process, struct json_doc *doc,
                      struct err *err)
 {
@@ -159,6 +197,7 @@ int exec_rules_apply(const struct json *rules, const struct spec *process, struc
         capability_keep(process->process, kept);
     }
     if (apply_root(json_get(rules, "root"), process, err) < 0 ||
+        apply_groups(rules, process, err) < 0 ||
         apply_privileged(json_get(rules, "privileged"), process, err) < 0)
         return -1;
     const struct json *now = json_get(process->process, "noNewPrivileges");

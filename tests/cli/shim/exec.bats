@@ -154,6 +154,17 @@ becomes() {
     becomes '{"user":{"uid":1001},"capabilities":{"bounding":["CAP_SETUID"],"ambient":["CAP_KILL"]}}'
 }
 
+@test "an exec with a group that is not its user's is refused, and supplementary ones are taken away" {
+    as_root
+    jq -c '.process.user.gid = 7777001' "$BUNDLE/config.json" >"$DIR/new"
+    cp "$DIR/new" "$BUNDLE/config.json"
+    guarded '"user": { "groups": "own" }'
+    refused 'the group 42' '{"user":{"uid":7777001,"gid":42}}'
+    refused 'the group 0 (root), which is' '{"user":{"uid":7777001}}'
+    [ "$(becomes '{"user":{"uid":7777001,"gid":7777001,"additionalGids":[6,7777002,0]}}' | jq -c '{user}')" = \
+        '{"user":{"uid":7777001,"gid":7777001,"additionalGids":[7777002]}}' ]
+}
+
 @test "an exec without a process file is refused, and the message names the option that is not known" {
     as_root
     guarded '"user": { "root": "deny" }'

@@ -180,6 +180,33 @@ joins() {
     refused "uid 1 of the container's user namespace is root's on this host"
 }
 
+@test "groups that are not the user's own on the host are refused, or taken away" {
+    policy '"user": { "groups": "own" }'
+    config '.process.user = {uid: 7777001, gid: 0}'
+    create
+    refused 'security.user: the container.s process would have the group 0 \(root\), which is root.s on this host: run it with a group'
+    config '.process.user = {uid: 7777001, gid: 42}'
+    create
+    refused 'the group 42.*, which is'
+    config '.process.user = {uid: 7777001, gid: 7777001, additionalGids: [0, 7777002, 42, 6]}'
+    create
+    passed
+    [ "$(jq -c .process.user "$DIR/low.config")" = '{"uid":7777001,"gid":7777001,"additionalGids":[7777002]}' ]
+    rm "$DIR/low.config"
+    config '.process.user = {uid: 7777001, gid: 42} | .linux.namespaces += [{type: "user", path: "/nonexistent"}]'
+    create
+    refused 'the container joins a user namespace whose mapping is not known'
+    config '.process.user = {uid: 5, gid: 5} | .linux.namespaces += [{type: "user"}]
+        | .linux.uidMappings = [{containerID: 5, hostID: 7777001, size: 1}] | .linux.gidMappings = [{containerID: 5, hostID: 42, size: 1}]'
+    create
+    refused 'the group 42'
+    config '.process.user = {uid: 5, gid: 5} | .linux.namespaces += [{type: "user"}]
+        | .linux.uidMappings = [{containerID: 5, hostID: 7777001, size: 1}]
+        | .linux.gidMappings = [{containerID: 5, hostID: 7777001, size: 1}, {containerID: 6, hostID: 42, size: 1}]'
+    create
+    refused 'has gids 42 to 42 of this host'
+}
+
 @test "root is denied: an idmapped mount of the user's is refused, a volume is not" {
     local change
     policy '"user": { "root": "deny" }'

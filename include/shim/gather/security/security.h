@@ -22,6 +22,12 @@ struct security_facts {
     const char *root_inside; /* "uid 5" or "gid 5": the id there that is root's on the host; or NULL
                               */
     const char *ids_problem; /* why the ids are not known, or NULL */
+    bool groups_judged;      /* the process's groups are those of the host, and judged */
+    const char *group_problem; /* why its group is not its user's own, or NULL: "the group 42 …" */
+    bool group_mapped;         /* … because of the container's user namespace */
+    const uint32_t *groups_other; /* those of process.user.additionalGids that are not, as there */
+    size_t groups_other_count;
+    const char *groups_words;      /* these, in words */
     unsigned host_namespaces;      /* bits of enum namespace_kind: shared with the host */
     unsigned loose_namespaces;     /* bits: joined by a path where a user could put the host's */
     struct device_numbers devices; /* of the host's files that "devices" allows */

@@ -43,6 +43,9 @@ bool security_all_devices(const struct spec *spec);
  */
 bool security_rule_for_all(const struct json *rule);
 
+/* Returns true for a rule that allows the console of the host, 5:1. Pure. */
+bool security_rule_is_console(const struct json *rule);
+
 /* Returns the list of linux.devices, or NULL. */
 const struct json *security_devices(const struct spec *spec);
 

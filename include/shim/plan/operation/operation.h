@@ -22,6 +22,8 @@ enum plan_kind {
     PLAN_PRIVILEGES,   /* no_new_privileges is set */
     PLAN_FILTER,       /* a seccomp profile is put in */
     PLAN_DEVICES,      /* rules for devices are put in: all but the container's are forbidden */
+    PLAN_CONSOLE,      /* the host's console is taken out of the rules for devices */
+    PLAN_OWN_GROUPS,   /* supplementary groups that are not the user's own are taken away */
     PLAN_SHM,          /* the size of /dev/shm */
     PLAN_RLIMIT,
     PLAN_FILE,   /* a generated file: /etc/passwd or /etc/group */
@@ -80,6 +82,12 @@ struct plan_groups {
     const char *value; /* "5000, 5001" */
 };
 
+/* PLAN_OWN_GROUPS: groups that are taken out of process.user.additionalGids. */
+struct plan_own_groups {
+    const uint32_t *list; /* as there */
+    size_t count;
+};
+
 /* PLAN_BIND: a mount that the user brought. */
 struct plan_bind {
     const struct bind_source *source;    /* the facts of the host */
@@ -133,7 +141,8 @@ struct plan_op {
     struct policy_place place; /* of the rule that decided */
     const char *asked_by;      /* the carrier of the request, the user's mount, or a key of the
                                   policy; NULL for `always` volumes and their variables */
-    union { /* by kind; PLAN_SECURITY, PLAN_PRIVILEGES and PLAN_DEVICES have nothing more */
+    union { /* by kind; PLAN_SECURITY, PLAN_PRIVILEGES, PLAN_DEVICES, PLAN_CONSOLE: nothing more */
+        struct plan_own_groups own_groups;
         struct plan_mount mount;
         struct plan_variable variable;
         struct plan_bind bind;

@@ -74,12 +74,51 @@ static void test_databases(void **state)
             fail_msg("%s", rows[i].text);
 }
 
+/* The user is 1001, whose primary group is 100, unless the row has no user. */
+static void test_own_groups(void **state)
+{
+    static const struct {
+        struct group_claim claim;
+        const char *problem;
+    } rows[] = {
+        {{.gid = 100, .user = USER_FOUND, .group = USER_FOUND}, NULL},
+        {{.gid = 5000, .user = USER_FOUND, .group = USER_FOUND, .member = true}, NULL},
+        {{.gid = 5000, .user = USER_FOUND, .group = USER_NONE}, NULL},
+        {{.gid = 5000, .user = USER_NONE, .group = USER_NONE}, NULL},
+        {{.gid = 5000, .user = USER_UNKNOWN, .group = USER_NONE}, NULL},
+        {{.gid = 1000, .user = USER_NONE, .group = USER_NONE}, NULL},
+        {{.uid = 999, .gid = 999, .user = USER_NONE, .group = USER_NONE}, NULL},
+        {{.uid = 999, .gid = 999, .user = USER_NONE, .group = USER_FOUND}, "not one of its"},
+        {{.uid = 999, .gid = 999, .user = USER_FOUND, .group = USER_NONE}, "reserved"},
+        {{.gid = 999, .user = USER_NONE, .group = USER_NONE}, "reserved"},
+        {{.gid = 101, .user = USER_FOUND, .group = USER_FOUND}, "not one of its user's"},
+        {{.gid = 5000, .user = USER_FOUND, .group = USER_FOUND}, "not one of its user's"},
+        {{.gid = 5000, .user = USER_NONE, .group = USER_FOUND}, "not one of its user's"},
+        {{.gid = 5000, .user = USER_UNKNOWN, .group = USER_FOUND}, "getent"},
+        {{.gid = 100, .user = USER_FOUND, .group = USER_UNKNOWN}, "getent"},
+        {{.gid = 100, .user = USER_FOUND, .group = USER_FOUND, .privileged = true}, "powerful"},
+        {{.gid = 7000, .user = USER_FOUND, .group = USER_FOUND, .member = true, .privileged = true},
+         "powerful"},
+        {{.gid = 0, .user = USER_FOUND, .group = USER_FOUND, .member = true}, "root's"},
+        {{.gid = 0, .user = USER_NONE, .group = USER_NONE}, "root's"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct group_claim claim = rows[i].claim;
+        claim.uid = claim.uid ? claim.uid : 1001;
+        claim.primary = 100;
+        const char *problem = group_claim_problem(&claim);
+        if (rows[i].problem ? !problem || !strstr(problem, rows[i].problem) : problem != NULL)
+            fail_msg("row %zu: %s", i, problem ? problem : "own");
+    }
+}
+
 UNIT_SUITE(test_groups)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_members),
-        cmocka_unit_test(test_a_bound),
-        cmocka_unit_test(test_privileged_names),
+        cmocka_unit_test(test_own_groups), cmocka_unit_test(test_members),
+        cmocka_unit_test(test_a_bound),    cmocka_unit_test(test_privileged_names),
         cmocka_unit_test(test_databases),
     };
 

@@ -48,6 +48,51 @@ static void test_root(void **state)
     check("", "\"process\":{}", (struct security_facts){.host_root = true}, NULL);
 }
 
+#define CONSOLE "{\"allow\":true,\"type\":\"c\",\"major\":5,\"minor\":1,\"access\":\"rwm\"}"
+
+static void test_console(void **state)
+{
+    static const char node[] = "\"linux\":{\"devices\":[{\"path\":\"/dev/console\",\"type\":\"c\","
+                               "\"major\":5,\"minor\":1}]," ORDINARY_RULES "}";
+    static const char devices[] = "\"devices\":{\"allow\":[]}";
+    struct device_number named = {.major = 5, .minor = 1};
+    struct security_facts facts = NO_FACTS;
+
+    (void)state;
+    struct result r = judge(devices, RULES(ORDINARY "," CONSOLE), &facts);
+    assert_int_equal(r.count, 1);
+    assert_int_equal(r.verdict, PLAN_DOWNGRADED);
+    assert_null(strstr(r.config, "\"major\":5"));
+    assert_non_null(strstr(r.config, "\"major\":10"));
+    free(r.config);
+    check(devices, node, NO_FACTS, "/dev/console (c 5:1) is not allowed");
+    facts.devices = (struct device_numbers){&named, 1};
+    check("\"devices\":{\"allow\":[\"/dev/console\"]}", RULES(TAKEN "," CONSOLE), facts, NULL);
+    check("\"hooks\":\"deny\"", RULES(ORDINARY "," CONSOLE), NO_FACTS, NULL);
+}
+
+static void test_groups(void **state)
+{
+    static const char own[] = "\"user\":{\"groups\":\"own\",\"say\":\"use --user\"}";
+    static const char process[] =
+        "\"process\":{\"user\":{\"uid\":1,\"gid\":1,\"additionalGids\":[42,5000,6,42]}}";
+    static const uint32_t others[] = {42, 6, 42};
+    struct security_facts facts = {
+        .groups_other = others, .groups_other_count = 3, .groups_words = "42 (shadow), 6"};
+
+    (void)state;
+    check(own, process, NO_FACTS, NULL);
+    check("\"user\":{\"groups\":\"any\"}", process, facts, NULL);
+    check(own, process, (struct security_facts){.group_problem = "the group 0"},
+          "the group 0: use --user (policy.json:1)");
+    struct result r = judge(own, process, &facts);
+    assert_int_equal(r.count, 1);
+    assert_int_equal(r.verdict, PLAN_DOWNGRADED);
+    assert_non_null(strstr(r.message, "42 (shadow), 6"));
+    assert_non_null(strstr(r.config, "\"additionalGids\":[5000]"));
+    free(r.config);
+}
+
 #define READONLY                                                                                   \
     "\"readonlyPaths\":[\"/proc/bus\",\"/proc/fs\",\"/proc/irq\",\"/proc/sys\",\"/proc/"           \
     "sysrq-trigger\"]"
@@ -418,6 +463,8 @@ UNIT_SUITE(test_security)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_privileged),
         cmocka_unit_test(test_root),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_console),
         cmocka_unit_test(test_system_paths),
         cmocka_unit_test(test_covers_of_nothing),
         cmocka_unit_test(test_namespaces),
