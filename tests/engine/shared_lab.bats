@@ -68,10 +68,10 @@ bundle_policy() {
     chmod 0644 "$FB_DIR/policy-$1.json"
 }
 
-@test "crun and runc: a rule for the console of the host does not open it" {
+@test "runc: a rule for the console of the host does not open it" {
     local low
     [ -e "$FB_DIR/rootfs/tty5" ] || mknod --mode=0666 "$FB_DIR/rootfs/tty5" c 5 1
-    for low in crun runc; do
+    for low in runc; do
         bundle_policy "$low"
         battery_bundle_base
         jq '.process.args = ["/bin/sh", "-c", "(: </tty5) && echo opened; echo ran"]' "$FB_DIR/base.json" >"$FB_DIR/other.json"
