@@ -19,7 +19,6 @@ static size_t layer_of(const struct carve_writer *w, uint32_t node)
 {
     const struct carve_plan *p = w->plan;
     const struct spool_record *r = spool_at(p->spool, node);
-    size_t layer = p->layer_count;
 
     if (w->marks[node])
         return p->layer_count - 1;
@@ -27,7 +26,7 @@ static size_t layer_of(const struct carve_writer *w, uint32_t node)
         return p->layer_count;
     if (S_ISDIR(r->mode))
         return p->in_newest[node] ? p->layer_count - 1 : p->layer_count;
-    layer = p->by_record[r - p->spool->records];
+    size_t layer = p->by_record[r - p->spool->records];
     return layer == CARVE_ELSEWHERE ? p->layer_count : layer;
 }
 

@@ -68,19 +68,17 @@ bundle_policy() {
     chmod 0644 "$FB_DIR/policy-$1.json"
 }
 
+# crun 1.8 lets a process open 5:1 without any rule for it.
 @test "runc: a rule for the console of the host does not open it" {
-    local low
     [ -e "$FB_DIR/rootfs/tty5" ] || mknod --mode=0666 "$FB_DIR/rootfs/tty5" c 5 1
-    for low in runc; do
-        bundle_policy "$low"
-        battery_bundle_base
-        jq '.process.args = ["/bin/sh", "-c", "(: </tty5) && echo opened; echo ran"]' "$FB_DIR/base.json" >"$FB_DIR/other.json"
-        mv "$FB_DIR/other.json" "$FB_DIR/base.json"
-        run battery_bundle "$low" "$FB_DIR/id" \
-            '.linux.resources.devices += [{allow: true, type: "c", major: 5, minor: 1, access: "rwm"}]'
-        expect_match ran
-        expect_no_match opened
-    done
+    bundle_policy runc
+    battery_bundle_base
+    jq '.process.args = ["/bin/sh", "-c", "(: </tty5) && echo opened; echo ran"]' "$FB_DIR/base.json" >"$FB_DIR/other.json"
+    mv "$FB_DIR/other.json" "$FB_DIR/base.json"
+    run battery_bundle runc "$FB_DIR/id" \
+        '.linux.resources.devices += [{allow: true, type: "c", major: 5, minor: 1, access: "rwm"}]'
+    expect_match ran
+    expect_no_match opened
 }
 
 # bundle_refused LOW FILTER TELLS: flatbed-runtime refuses the config.json, and says why.

@@ -15,25 +15,25 @@ struct hook_fact {
 };
 
 struct security_facts {
-    bool host_root; /* the container's process would be root on the host */
-    const char
-        *root_by; /* ambient capabilities by which it acts as root there, in words; or NULL */
-    bool own_ids; /* its ids are those of a user namespace, and known */
-    const char *root_inside; /* "uid 5" or "gid 5": the id there that is root's on the host; or NULL
-                              */
+    bool host_root;     /* the container's process would be root on the host */
+    bool own_ids;       /* its ids are those of a user namespace, and known */
+    bool groups_judged; /* the process's groups are those of the host, and judged */
+    bool group_mapped;  /* group_problem is because of the container's user namespace */
+    bool maps_ids;      /* config.json has an id map of its own: podman then writes no rules for
+                           devices */
+    unsigned host_namespaces;  /* bits of enum namespace_kind: shared with the host */
+    unsigned loose_namespaces; /* bits: joined by a path where a user could put the host's */
+    /* Ambient capabilities by which it acts as root on the host, in words; or NULL. */
+    const char *root_by;
+    /* "uid 5" or "gid 5": the id in the container that is root's on the host; or NULL. */
+    const char *root_inside;
     const char *ids_problem; /* why the ids are not known, or NULL */
-    bool groups_judged;      /* the process's groups are those of the host, and judged */
+    const char *ids_other;   /* why the ids of its map are another owner's (bind_ids.h), or NULL */
     const char *group_problem; /* why its group is not its user's own, or NULL: "the group 42 …" */
-    bool group_mapped;         /* … because of the container's user namespace */
     const uint32_t *groups_other; /* those of process.user.additionalGids that are not, as there */
     size_t groups_other_count;
     const char *groups_words;      /* these, in words */
-    unsigned host_namespaces;      /* bits of enum namespace_kind: shared with the host */
-    unsigned loose_namespaces;     /* bits: joined by a path where a user could put the host's */
     struct device_numbers devices; /* of the host's files that "devices" allows */
-    bool maps_ids; /* config.json has an id map of its own: podman then writes no rules for devices
-                    */
-    const char *ids_other;   /* why the ids of that map are another owner's (bind_ids.h), or NULL */
     const char *let_through; /* system calls of seccomp.deny that the filter allows; "" if none */
     const char *filter_problem; /* why the filter cannot be judged, or NULL */
     struct hook_fact *hooks;    /* all of them, if the policy does not keep them */
