@@ -23,12 +23,12 @@ files_seen() { find "$FB_DIR/docker/overlay2" "$FB_DIR/docker/image" "$FB_DIR/do
     local before files
     python3 "$BATS_TEST_DIRNAME/lib/large_image.py" "$FB_DIR/large.tar" 80
     docker_cli tag "$FB_IMAGE" fb-full:1
-    before=$(docker_cli images --all --no-trunc)
+    before=$(docker_cli images --all --no-trunc | sort)
     files=$(files_seen)
     run flatten --quiet "$FB_DIR/large.tar" docker-daemon:fb-full:1
     expect_status 3
     expect_match 'importing the new layer into the daemon: the daemon says: .*no space left on device'
-    expect_equal "$(docker_cli images --all --no-trunc)" "$before"
+    expect_equal "$(docker_cli images --all --no-trunc | sort)" "$before"
     expect_equal "$(files_seen)" "$files"
     expect_nothing_left
     python3 "$BATS_TEST_DIRNAME/lib/large_image.py" "$FB_DIR/large.tar" 8
