@@ -93,20 +93,20 @@ END
 @test "podman: under the preset every kind of mount is judged by what it shows" {
     preset ", { \"path\": \"$FB_DIR/podman/volumes\", \"access\": \"allow\", \"require_access\": false }"
     podman_cli volume create --opt type=none --opt o=bind --opt "device=$(guard_secret)" sly >/dev/null
-    refuses "/secret is not allowed" --user 1001 -v sly:/x
-    podman_run --name first --user 1001 -v "$FB_SRV/data:/data" "$FB_IMAGE" true
-    run podman_run --rm --user 1001 --volumes-from first "$FB_IMAGE" cat /data/imagenet/hello
+    refuses "/secret is not allowed" --user 1001:1001 -v sly:/x
+    podman_run --name first --user 1001:1001 -v "$FB_SRV/data:/data" "$FB_IMAGE" true
+    run podman_run --rm --user 1001:1001 --volumes-from first "$FB_IMAGE" cat /data/imagenet/hello
     expect_status 0
-    refuses "/etc is not allowed" --user 1001 --mount type=bind,source=/etc,target=/x,bind-nonrecursive
-    refuses "overlay|is not allowed" --user 1001 --mount "type=image,source=$FB_IMAGE,target=/x,rw=true"
-    refuses "a mount of type 'overlay'" --user 1001 -v /etc:/x:O
-    refuses "nothing may be mounted over /dev" --user 1001 --mount type=tmpfs,target=/dev/x
-    refuses "nothing may be mounted over /proc" --user 1001 --tmpfs /proc/x
+    refuses "/etc is not allowed" --user 1001:1001 --mount type=bind,source=/etc,target=/x,bind-nonrecursive
+    refuses "overlay|is not allowed" --user 1001:1001 --mount "type=image,source=$FB_IMAGE,target=/x,rw=true"
+    refuses "a mount of type 'overlay'" --user 1001:1001 -v /etc:/x:O
+    refuses "nothing may be mounted over /dev" --user 1001:1001 --mount type=tmpfs,target=/dev/x
+    refuses "nothing may be mounted over /proc" --user 1001:1001 --tmpfs /proc/x
     echo secret | podman_cli secret create s1 - >/dev/null
     run podman_run --rm --user 1001:1001 --secret s1,uid=1001,mode=0400 --tmpfs /t:exec,suid,dev,size=1m "$FB_IMAGE" cat /run/secrets/s1
     expect_status 0
     expect_output secret
-    refuses "nothing may be mounted over /proc" --user 1001 --secret s1,target=/proc/x
+    refuses "nothing may be mounted over /proc" --user 1001:1001 --secret s1,target=/proc/x
     podman_cli rm first >/dev/null
     podman_cli secret rm s1 >/dev/null
     podman_cli volume rm sly >/dev/null
@@ -179,18 +179,18 @@ preset_of() {
     run podman_run --rm --user 1001:1001 --cap-add SYS_CHROOT,DAC_OVERRIDE,SETGID "$FB_IMAGE" grep Cap /proc/self/status
     expect_match 'CapAmb:[[:space:]]*0000000000000000'
     expect_match 'CapEff:[[:space:]]*0000000000000000'
-    refuses 'filter allows open_by_handle_at' --user 1001 --cap-add DAC_READ_SEARCH
+    refuses 'filter allows open_by_handle_at' --user 1001:1001 --cap-add DAC_READ_SEARCH
     refuses 'would be root on this host'
     mkdir -p "$FB_DIR/hooks"
     echo '{"version":"1.0.0","hook":{"path":"/usr/bin/touch","args":["touch","/tmp/x"]},"when":{"always":true},"stages":["prestart"]}' >"$FB_DIR/hooks/h.json"
-    run podman_cli --hooks-dir "$FB_DIR/hooks" run --rm --network=none --user 1001 "$FB_IMAGE" true
+    run podman_cli --hooks-dir "$FB_DIR/hooks" run --rm --network=none --user 1001:1001 "$FB_IMAGE" true
     expect_failure
     expect_match 'security.hooks'
-    refuses 'security.devices' --user 1001 --device /dev/full:/dev/x --device /dev/loop0
+    refuses 'security.devices' --user 1001:1001 --device /dev/full:/dev/x --device /dev/loop0
     other=$(podman_run --detach --user 1001:1001 "$FB_IMAGE" sleep 600)
-    refuses 'hosts is not allowed' --user 1001 -v "$FB_DIR/podman/run/overlay-containers/$other/userdata/hosts:/etc/hosts"
-    refuses 'shm is not allowed' --user 1001 -v "$FB_DIR/podman/root/overlay-containers/$other/userdata/shm:/x"
-    refuses 'is not allowed' --user 1001 -v "$FB_DIR/podman/root:/x"
+    refuses 'hosts is not allowed' --user 1001:1001 -v "$FB_DIR/podman/run/overlay-containers/$other/userdata/hosts:/etc/hosts"
+    refuses 'shm is not allowed' --user 1001:1001 -v "$FB_DIR/podman/root/overlay-containers/$other/userdata/shm:/x"
+    refuses 'is not allowed' --user 1001:1001 -v "$FB_DIR/podman/root:/x"
 }
 
 @test "podman: access to the host is refused, and podman shows the reason" {
