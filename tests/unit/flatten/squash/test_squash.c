@@ -102,7 +102,7 @@ static void assert_same_blob(const struct layer *a, int fd)
 
 static void test_kept_blobs(void **state)
 {
-    _cleanup_memory_sink_ struct memory_sink sink = {.base = {&ops}};
+    _cleanup_memory_sink_ struct memory_sink sink = {.base = {.ops = &ops}};
     _cleanup_squashed_ struct squashed s = {0};
     _cleanup_image_ struct image *image = image_of_text("a b | d/ d/x | -a e | -d f");
 
@@ -121,7 +121,7 @@ static void test_kept_blobs(void **state)
 
 static void test_blob_that_is_there(void **state)
 {
-    _cleanup_memory_sink_ struct memory_sink sink = {.base = {&ops}};
+    _cleanup_memory_sink_ struct memory_sink sink = {.base = {.ops = &ops}};
     _cleanup_squashed_ struct squashed s = {0};
     _cleanup_image_ struct image *image = image_of_text("a b | d/ d/x | -a e");
 
@@ -135,7 +135,8 @@ static void test_blob_that_is_there(void **state)
 
 static void test_nothing_left(void **state)
 {
-    _cleanup_memory_sink_ struct memory_sink sink = {.base = {&ops}}, empty = {.base = {&ops}};
+    _cleanup_memory_sink_ struct memory_sink sink = {.base = {.ops = &ops}},
+                                             empty = {.base = {.ops = &ops}};
     _cleanup_squashed_ struct squashed s = {0}, whole = {0};
     _cleanup_image_ struct image *image = image_of_text("a | b | -b");
 
@@ -150,7 +151,7 @@ static void test_nothing_left(void **state)
     assert_int_equal(differing(image, &s), 0);
     /* An image has at least one layer, which may be empty. */
     _cleanup_image_ struct image *gone = image_of_text("a | -a");
-    _cleanup_memory_sink_ struct memory_sink other = {.base = {&ops}};
+    _cleanup_memory_sink_ struct memory_sink other = {.base = {.ops = &ops}};
     squash(gone, 0, 1, &other, &whole);
     assert_int_equal(whole.count, 1);
 }
@@ -181,7 +182,7 @@ static void count_difference(void *ctx, const char *path, const char *a, const c
 static void test_proof_fails(void **state)
 {
     const struct merged_options options = {.semantics = SEMANTICS_OVERLAY};
-    _cleanup_memory_sink_ struct memory_sink sink = {.base = {&ops}};
+    _cleanup_memory_sink_ struct memory_sink sink = {.base = {.ops = &ops}};
     _cleanup_squashed_ struct squashed s = {0};
     _cleanup_image_ struct image *image = image_of_text("a b | -a c");
     _cleanup_image_ struct image *other = image_of_text("a b | c");
@@ -229,7 +230,7 @@ static void test_told_once(void **state)
     const struct squash_options options = {
         .merged = {.max_size = LAYER_MAX_SIZE, .notice = count_notice, .notice_ctx = told},
         .into = 1};
-    _cleanup_memory_sink_ struct memory_sink sink = {.base = {&ops}};
+    _cleanup_memory_sink_ struct memory_sink sink = {.base = {.ops = &ops}};
     _cleanup_squashed_ struct squashed s = {0};
     _cleanup_buf_ struct buf old = BUF_INIT, new = BUF_INIT;
     struct err err = ERR_INIT;

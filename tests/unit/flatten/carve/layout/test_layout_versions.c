@@ -185,6 +185,7 @@ static void lay_out(struct versions *v, unsigned version)
 
     describe(v, &previous, layers);
     _cleanup_free_ const struct layout_entry *entries = previous.entries;
+    assert_non_null(entries);
     assert_works(layout_like_make(&in, v->identities, &previous, &options, &plan, &err), err);
     double dead = (double)plan.dead / (double)(plan.dead + plan.live + plan.transfer);
     printf(
