@@ -7,7 +7,7 @@
 
 enum { CARVE_ELSEWHERE = UINT16_MAX }; /* in a layer that is not written */
 
-/* What to write. Borrowed, all of it. */
+/* The files of each new layer. Borrowed, all of it. */
 struct carve_plan {
     const struct spool *spool;
     const uint16_t *by_record; /* the layer of each file, or CARVE_ELSEWHERE */

@@ -4,7 +4,9 @@
 #include "flatten/carve/identity.h"
 #include "flatten/image/history.h"
 #include "flatten/layer/layer.h"
+#include "flatten/merge/merge.h"
 #include "flatten/merge/tree/array.h"
+#include "flatten/merge/tree/merged_limits.h"
 #include "flatten/stream/ustar.h"
 
 #include <string.h>
@@ -16,7 +18,8 @@ struct previous_reading {
     struct sha256 *sha256;
     uint32_t *by_node; /* index + 1 of the node's entry in this layer or an older one */
     size_t node_cap;
-    size_t first; /* the index of the layer's first entry */
+    size_t first;       /* the index of the layer's first entry */
+    uint32_t own_paths; /* nodes that the tree had before */
     uint16_t layer;
 };
 
@@ -146,7 +149,9 @@ static int read_entry(struct previous_reading *r, const struct layer_entry *e,
 {
     uint32_t node = node_of(r, e->info.path, err);
 
-    if (node == TREE_NONE)
+    const struct merged_report report = {.entries_in = r->own_paths + r->out->entry_count};
+
+    if (node == TREE_NONE || merged_check_implied(r->tree, &report, err) < 0)
         return -1;
     switch (e->info.kind) {
     case ENTRY_HARDLINK:
@@ -218,10 +223,12 @@ static void read_history(const struct image *image, struct layout_previous_layer
 int previous_read(struct image *image, struct tree *tree, struct previous *out, struct err *err)
 {
     _cleanup_(previous_reading_clear) struct previous_reading r = {
-        .out = out, .tree = tree, .sha256 = sha256_new(err)};
+        .out = out, .tree = tree, .sha256 = sha256_new(err), .own_paths = tree_count(tree)};
 
     if (!r.sha256)
         return -1;
+    if (image->layer_count > MERGE_MOST_LAYERS)
+        return err_set(err, ERR_LIMIT, "more than %d layers", MERGE_MOST_LAYERS);
     out->layers = calloc(image->layer_count + 1, sizeof(*out->layers));
     if (!out->layers)
         return err_nomem(err);

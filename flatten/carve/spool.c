@@ -20,7 +20,10 @@ static int flush(struct spool *s, struct err *err)
     size_t len = s->filled;
 
     s->filled = 0;
-    return fd_pwrite_all(s->fd, s->block, len, (off_t)(s->at - len), err);
+    if (fd_pwrite_all(s->fd, s->block, len, (off_t)(s->at - len), err) == 0)
+        return 0;
+    err->sys = 0; /* the directory is named here: the destination is not the one that is full */
+    return err_wrap(err, "the temporary file for the files of the image (set TMPDIR)");
 }
 
 /* NULL data stands for zeros, which become a hole. */

@@ -10,7 +10,7 @@
 #include "flatten/layer/entry_sink.h"
 #include "flatten/merge/tree/tree.h"
 
-/* What is at a path. A file is an inode with all its names: anything but a directory. */
+/* Describes a path. A file is an inode with all its names: anything but a directory. */
 struct spool_record {
     uint64_t at;   /* in the temporary file: the header, then the content */
     uint64_t size; /* of the content, bytes */

@@ -54,7 +54,7 @@ const struct command_spec command_carve_spec = {
     .details = "The tree stays the same, and nothing in it is hidden by a newer layer. Layers are\n"
                "pulled side by side, and those of packages that do not change are the same in the\n"
                "next version of the image, byte for byte. The owners of files are read from the\n"
-               "image: dpkg, apk, pip, conda, npm.\n"
+               "image: dpkg, apk, rpm, pip, conda, npm.\n"
                "\n"
                "An image of an engine becomes NAME:TAG-carved there when no destination is given.\n"
                "The new image's ID and manifest digest go to standard output.\n",

@@ -21,7 +21,7 @@ static void cutting_clear(struct cutting *c)
     free(c->sum);
 }
 
-/* What a directory has under one name: files [start, end). */
+/* The files [start, end) that a directory has under one name. */
 struct branch {
     size_t start, end;
     uint32_t node;

@@ -81,7 +81,7 @@ static int keep_layers(const struct planning *p, struct layout_like *out, struct
 
 /* ---- new layers ---- */
 
-/* What is rewritten has shown that it stays: it goes below what is new, if that makes a layer. */
+/* Rewritten files have shown that they stay: they go below new ones, if they make a layer. */
 static uint8_t *choose_files(const struct planning *p, bool apart, struct err *err)
 {
     uint8_t *chosen = calloc(p->in->file_count + 1, sizeof(*chosen));

@@ -1,4 +1,5 @@
-/* What some of the previous layers show together, and which files of the new version they have. */
+/* The tree that some of the previous layers show together, and the files of the new version in it.
+ */
 #ifndef FLATTEN_LIKE_VIEW_H
 #define FLATTEN_LIKE_VIEW_H
 
@@ -15,7 +16,7 @@ struct like_view {
     uint32_t *file_links; /* by file: its names */
     uint8_t *exists;      /* by node: 1 if the new version has it */
 
-    /* Of the layers that like_view_make was given: */
+    /* These are about the layers that like_view_make was given. */
     uint32_t *newest;  /* by node: its newest entry; LIKE_IMPLIED for a directory without */
     uint16_t *layer;   /* by node: the newest layer that has it, plus 1; 0: none has */
     uint16_t *floor;   /* by node: the oldest layer of which something shows below it, plus 1 */

@@ -1,5 +1,5 @@
 /*
- * What the readers of databases share: owners by name, claims to files, paths walked in the image,
+ * Shared by the readers of databases: owners by name, claims to files, paths walked in the image,
  * and a window through which one database at a time is read.
  */
 #ifndef FLATTEN_OWNERS_FINDER_H

@@ -150,3 +150,16 @@ kept() { comm -12 <(digests "$1" | sort) <(digests "$2" | sort) | wc -l; }
         [ -z "$(ls -A)" ]
     done
 }
+
+@test "a previous version that implies too many directories is refused" {
+    fails 7 "directories that no entry describes" carve "--like=oci:$IMAGES/implied" "oci:$IMAGES/owned" oci:out
+    [ -z "$(ls -A)" ]
+}
+
+@test "without room for the files of the image, the message says what to do, and nothing is left" {
+    run --separate-stderr bash -c 'trap "" XFSZ; ulimit -f 20000; exec "$FLATTEN" carve -q "$IMAGES/big.tar" oci:out'
+    show
+    refused 3 "the temporary file for the files of the image (set TMPDIR)"
+    [[ $stderr != *out* ]]
+    [ -z "$(ls -A)" ]
+}

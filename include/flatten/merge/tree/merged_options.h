@@ -18,7 +18,7 @@ struct merged_place {
 };
 
 /*
- * Of a tree that an engine's store shows merged (merged_tree.h), hidden entries are not seen: each
+ * An engine's store shows a merged tree (merged_tree.h) without its hidden entries: each
  * entry counts as read and as given, and payload_in is the size that the engine states for the
  * image, or payload_out if it states none or less.
  */

@@ -134,6 +134,7 @@ def make(home):
     images.write_oci(at("owned"), images.tars_of(owned("1", "1.0")), tag="v1", compression="gzip")
     images.write_oci(at("owned2"), images.tars_of(owned("2", "1.0")), tag="v2", compression="gzip")
     images.write_oci(at("owned3"), images.tars_of(owned("1", "2.0")), tag="v3", compression="gzip")
+    images.write_oci(at("implied"), images.tars_of([[f("%d/" % i + "d/" * 1000 + "f", "") for i in range(300)]]))
     images.write_oci(at("python"), images.tars_of(PYTHON), compression="zstd")
     images.write_oci(at("waste"), images.tars_of(WASTE), tag="v1")
     for name, layers in BAD.items():
