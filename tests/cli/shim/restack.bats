@@ -376,7 +376,9 @@ state_is() { [ "$(state)" = "$1" ]; }
     deep
     launch
     run ! is_restacked
-    run "$FLATBED" gc --cache "$CACHE" --json
+    # The launch began another tree; gc is refused until that is made.
+    collect() { run "$FLATBED" gc --cache "$CACHE" --json && [ "$status" -eq 0 ]; }
+    wait_until collect
     [ "$(jq -r '.removed[0].removed' <<<"$output")" = "its layers are gone" ]
 }
 
