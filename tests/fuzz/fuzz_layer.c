@@ -18,7 +18,7 @@
 #include "flatten/layer/layer_writer.h"
 #include "flatten/layer/verifier.h"
 #include "flatten/squash/listing.h"
-#include "tests/unit/lib/result_sink.h"
+#include "tests/unit/lib/merge/result_sink.h"
 #include "tests/unit/lib/tar_image.h"
 
 #ifdef FLATBED_FUZZ

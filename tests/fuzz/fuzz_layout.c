@@ -1,9 +1,9 @@
 /*
- * Layouts of versions, as a lineage (tests/unit/lib/lineage.h): for any change of any tree, the
- * layers show exactly the new version, within the limits on dead bytes and on layers.
+ * Layouts of versions, as a lineage (tests/unit/lib/carve/lineage.h): for any change of any tree,
+ * the layers show exactly the new version, within the limits on dead bytes and on layers.
  */
 #include "fuzz.h"
-#include "tests/unit/lib/lineage.h"
+#include "tests/unit/lib/carve/lineage.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -5,7 +5,7 @@
 #include "fuzz.h"
 #include "fuzz_model.h"
 #include "fuzz_stack.h"
-#include "tests/unit/lib/merge_run.h"
+#include "tests/unit/lib/merge/merge_run.h"
 
 /* A name that no layer has an entry at or below cannot be in the tree. */
 static bool known(const struct stack *s, const char *path)

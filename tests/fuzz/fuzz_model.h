@@ -8,7 +8,7 @@
 
 #include "fuzz.h"
 #include "fuzz_stack.h"
-#include "tests/unit/lib/tree_result.h"
+#include "tests/unit/lib/merge/tree_result.h"
 
 enum { MODEL_PATH = 16, MODEL_NAMES = 4 * FUZZ_STACK_ENTRIES };
 

@@ -4,7 +4,7 @@
  * link. Owners are always found, each is in the list, and a second time they are the same.
  */
 #include "fuzz.h"
-#include "tests/unit/lib/owner_image.h"
+#include "tests/unit/lib/carve/owner_image.h"
 
 struct input {
     const char *text, *end;

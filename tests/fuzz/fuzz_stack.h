@@ -5,7 +5,7 @@
 #ifndef TESTS_FUZZ_STACK_H
 #define TESTS_FUZZ_STACK_H
 
-#include "tests/unit/lib/stack.h"
+#include "tests/unit/lib/merge/stack.h"
 
 #include <stdint.h>
 #include <stdio.h>

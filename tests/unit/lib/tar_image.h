@@ -6,7 +6,7 @@
 
 #include "base/fdio.h"
 #include "flatten/image/image.h"
-#include "tests/unit/lib/stack.h"
+#include "tests/unit/lib/merge/stack.h"
 
 #include <archive.h>
 #include <archive_entry.h>

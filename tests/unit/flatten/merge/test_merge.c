@@ -1,5 +1,5 @@
-#include "tests/unit/lib/merge_cases.h"
-#include "tests/unit/lib/merge_run.h"
+#include "tests/unit/lib/merge/merge_cases.h"
+#include "tests/unit/lib/merge/merge_run.h"
 #include "tests/unit/lib/unit.h"
 
 static void check(const struct merge_case *c, const struct merge_run *r, int rc,

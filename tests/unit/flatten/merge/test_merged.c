@@ -1,7 +1,7 @@
 #include "flatten/layer/attributes.h"
 #include "flatten/merge/merged.h"
-#include "tests/unit/lib/merge_cases.h"
-#include "tests/unit/lib/result_sink.h"
+#include "tests/unit/lib/merge/merge_cases.h"
+#include "tests/unit/lib/merge/result_sink.h"
 #include "tests/unit/lib/tar_image.h"
 #include "tests/unit/lib/unit.h"
 

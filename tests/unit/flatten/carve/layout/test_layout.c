@@ -1,4 +1,4 @@
-#include "tests/unit/lib/layout_sample.h"
+#include "tests/unit/lib/carve/layout_sample.h"
 
 static const struct layout_layer *layer_of(const struct layout *l, uint32_t file)
 {

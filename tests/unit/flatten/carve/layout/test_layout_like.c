@@ -1,4 +1,4 @@
-#include "tests/unit/lib/lineage.h"
+#include "tests/unit/lib/carve/lineage.h"
 #include "tests/unit/lib/unit.h"
 
 static void run_lineage(uint64_t seed, size_t old_layers)

@@ -1,5 +1,5 @@
 #include "flatten/analyze/lookups/lookups.h"
-#include "tests/unit/lib/torch_sample.h"
+#include "tests/unit/lib/carve/torch_sample.h"
 
 /* Adds what the layer has at the node, and the directories above it, to the stack of layers. */
 static void add_record(struct layer_stack *stack, bool *has, unsigned layer, uint32_t node,

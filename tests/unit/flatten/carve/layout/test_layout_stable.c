@@ -1,4 +1,4 @@
-#include "tests/unit/lib/torch_sample.h"
+#include "tests/unit/lib/carve/torch_sample.h"
 
 /* A copy of the sample whose files, nodes and owners come in another order. */
 static struct sample *reordered(const struct sample *s)

@@ -1,5 +1,5 @@
 #include "flatten/carve/layout/layout_like.h"
-#include "tests/unit/lib/torch_sample.h"
+#include "tests/unit/lib/carve/torch_sample.h"
 
 enum { VERSIONS = 10, LAYERS = 128 };
 

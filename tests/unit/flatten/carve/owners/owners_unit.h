@@ -2,7 +2,7 @@
 #ifndef TESTS_OWNERS_UNIT_H
 #define TESTS_OWNERS_UNIT_H
 
-#include "tests/unit/lib/owner_image.h"
+#include "tests/unit/lib/carve/owner_image.h"
 #include "tests/unit/lib/unit.h"
 
 static inline void find_owners(struct owner_image *image, struct owners *owners)

@@ -3,7 +3,7 @@
 #
 # shellcheck disable=SC2154  # status and stderr are set by bats' run
 
-load lib/gpus
+load ../lib/gpus
 
 deny_binds() { policy '"max": 2' '"binds": { "default": "deny", "require_access": true, "targets_deny": ["/", "/proc", "/sys", "/dev"] }'; }
 

@@ -3,8 +3,8 @@
 #define TESTS_MERGE_RUN_H
 
 #include "flatten/merge/merge.h"
-#include "tests/unit/lib/stack.h"
-#include "tests/unit/lib/tree_result.h"
+#include "tests/unit/lib/merge/stack.h"
+#include "tests/unit/lib/merge/tree_result.h"
 
 /* A link that waits for its layer to be read again. */
 struct waiting {

@@ -4,7 +4,7 @@
 
 bats_require_minimum_version 1.5.0
 
-load lib/binds
+load ../lib/binds
 
 @test "a source that no rule covers is refused, and the message names the allowed sources" {
     config "$DIR/secret"

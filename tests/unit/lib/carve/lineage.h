@@ -2,7 +2,7 @@
 #ifndef TESTS_LINEAGE_H
 #define TESTS_LINEAGE_H
 
-#include "tests/unit/lib/layout_model.h"
+#include "tests/unit/lib/carve/layout_model.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # flatbed-runtime: keys of volumes that need support by the host: wait, options, idmap, pool.
 
-load lib/shim
+load ../lib/shim
 
 teardown() {
     [ -z "${FUSE_PID-}" ] || kill -CONT "$FUSE_PID" 2>/dev/null || true

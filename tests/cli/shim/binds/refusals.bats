@@ -2,7 +2,7 @@
 # flatbed-runtime: refusals and their messages, policies, hostile users.
 # shellcheck disable=SC2154 # stderr is set by run --separate-stderr
 
-load lib/shim
+load ../lib/shim
 
 # ------------------------------------------------------------------ refusing
 

@@ -6,7 +6,7 @@
 #ifndef TESTS_TORCH_SAMPLE_H
 #define TESTS_TORCH_SAMPLE_H
 
-#include "tests/unit/lib/layout_sample.h"
+#include "tests/unit/lib/carve/layout_sample.h"
 
 enum torch_shape {
     TORCH_DEBIAN, /* all are Debian packages, CUDA's libraries among those of the system */

@@ -3,7 +3,7 @@
 #
 # shellcheck disable=SC2154  # status and stderr are set by bats' run
 
-load lib/gpus
+load ../lib/gpus
 
 @test "order B: GPUs are counted as they were given, by each version and mode" {
     local mode

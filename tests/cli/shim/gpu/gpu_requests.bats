@@ -4,7 +4,7 @@
 #
 # shellcheck disable=SC2154  # status and stderr are set by bats' run
 
-load lib/gpus
+load ../lib/gpus
 
 @test "order A: every carrier of a request is judged before NVIDIA's runtime sees it" {
     local mode

@@ -3,7 +3,7 @@
 #define TESTS_RESULT_SINK_H
 
 #include "flatten/layer/entry_sink.h"
-#include "tests/unit/lib/tree_result.h"
+#include "tests/unit/lib/merge/tree_result.h"
 
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-#include "tests/unit/lib/merge_cases.h"
+#include "tests/unit/lib/merge/merge_cases.h"
 
 #define OLD_DIR "a/ a/old a/sub/ a/sub/deep"
 #define USR     "usr/ usr/lib/ usr/lib/old"

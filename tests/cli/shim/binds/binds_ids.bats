@@ -3,7 +3,7 @@
 
 bats_require_minimum_version 1.5.0
 
-load lib/binds
+load ../lib/binds
 
 @test "a root outside of the bundle and of an engine's storage is judged as a source" {
     local id data=$DIR/engine
