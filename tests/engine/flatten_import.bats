@@ -245,7 +245,7 @@ daemon_again() {
     port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
     python3 "$BATS_TEST_DIRNAME/lib/engine_proxy.py" "tcp:$port" "$FB_DIR/docker.sock" "POST /images/create" 1 \
         "touch $FB_DIR/reached" >"$FB_DIR/proxy.log" 2>&1 </dev/null 3>&- &
-    FB_FAKE_PID=$! FB_HOST=tcp://127.0.0.1:$port
+    export FB_FAKE_PID=$! FB_HOST=tcp://127.0.0.1:$port
     wait_for grep -q listens "$FB_DIR/proxy.log"
     run no_room --quiet "$FB_DIR/layers.tar" docker-daemon:fb-tcp:1
     fake_stop
