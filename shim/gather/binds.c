@@ -8,6 +8,7 @@
 #include "shim/gather/bind_name.h"
 #include "shim/gather/binds_access.h"
 #include "shim/gather/binds_mounts.h"
+#include "shim/gather/engine_layer.h"
 #include "shim/gather/targets.h"
 #include "shim/host/fd_path.h"
 #include "shim/host/trust.h"
@@ -303,17 +304,37 @@ static int gather_targets(struct gather *g)
 
 /* ---- the container's root ---- */
 
-/* Returns true for a root that only the engine, or the one who made the bundle, put there. */
-static bool is_own_root(struct gather *g, int root, const char *path)
+/*
+ * Returns true for the root that podman's storage made for this container. podman mounts it once
+ * more, elsewhere, for a container that maps ids: so it is judged by what the mount shows.
+ */
+static bool is_recorded_root(struct gather *g, int root, const struct engine_layer *layer)
+{
+    struct bind_name name = {0};
+    struct err ignored;
+
+    return bind_name_find(root, NULL, &g->table, g->arena, &name, &ignored) == 0 &&
+           engine_stores_root(&g->engine, name.name) && engine_layer_has(layer, name.name);
+}
+
+/* Returns 1 for a root that only the engine, or the one who made the bundle, put there; 0; or -1.
+ */
+static int is_own_root(struct gather *g, int root, const char *path)
 {
     _cleanup_source_ struct source walked = SOURCE_INIT;
+    struct engine_layer layer;
     char real[PATH_MAX];
 
     if (fd_path(root, real) < 0)
-        return false;
+        return 0;
     if (path_is_beneath(real, g->bundle_path) && strcmp(g->bundle_path, "/") != 0)
-        return true;
-    return walk_safely(g, path, &walked) && engine_stores_root(&g->engine, real);
+        return 1;
+    if (!walk_safely(g, path, &walked))
+        return 0;
+    if (engine_layer_find(g->bundle_path, g->arena, &layer, g->err) < 0)
+        return -1;
+    return layer.recorded ? is_recorded_root(g, root, &layer)
+                          : engine_stores_root(&g->engine, real);
 }
 
 /*
@@ -329,8 +350,11 @@ static int gather_root(struct gather *g, struct bind_wish *wish)
     _cleanup_fd_ int fd = targets_root(g->spec, g->bundle);
     struct stat st;
 
-    if (fd < 0 || trust_rootless() || is_own_root(g, fd, path))
+    if (fd < 0 || trust_rootless())
         return 0;
+    int own = is_own_root(g, fd, path);
+    if (own)
+        return own < 0 ? -1 : 0;
     g->out->root = s;
     if (gather_source(g, &root, s, wish) < 0)
         return -1;

@@ -70,6 +70,15 @@ static const char *in_data(const char *data, size_t len, const char *name, struc
     return arena_printf(arena, "%.*s/%s", (int)len, data, name);
 }
 
+/* Returns GRAPHROOT/DRIVER of a bundle of podman, whose GRAPHROOT has that length. */
+static char *store_of_bundle(const char *bundle, size_t len, struct arena *arena)
+{
+    const char *driver = bundle + len + 1;
+    const char *end = driver + strcspn(driver, "/") - strlen("-containers");
+
+    return arena_strndup(arena, bundle, (size_t)(end - bundle));
+}
+
 static bool is_random_id(const char *id)
 {
     return id && strlen(id) == ID_DIGITS && strspn(id, "0123456789abcdef") == ID_DIGITS;
@@ -90,9 +99,11 @@ static int find_data(struct engine_directories *out, const char *root, const cha
     out->containers = in_data(data, len, "containers", arena);
     if (!out->data || !out->volumes[VOLUME_DIRECTORIES - 1] || !out->containers)
         return err_nomem(err);
+    if (data == bundle && !(out->store = store_of_bundle(bundle, len, arena)))
+        return err_nomem(err);
     out->root =
         root && (path_is_beneath(root, out->data) || data_of_root(root, &other)) ? root : NULL;
-    if (!root || !path_is_beneath(root, out->data) || strlen(root) <= len + 1)
+    if (out->store || !root || !path_is_beneath(root, out->data) || strlen(root) <= len + 1)
         return 0;
     out->store = arena_strndup(arena, root, len + 1 + strcspn(root + len + 1, "/"));
     return out->store ? 0 : err_nomem(err);

@@ -139,6 +139,17 @@ END
     expect_match "the container's root $FB_DIR/roots/one: users can change $FB_DIR/roots/one"
 }
 
+@test "podman: under the preset the root of another container is refused" {
+    local root
+    preset
+    podman_run --detach --name fb-other --user 1002:1002 "$FB_IMAGE" sleep 1000 >/dev/null
+    root=$(podman_cli inspect --format '{{.GraphDriver.Data.MergedDir}}' fb-other)
+    run podman_run --rm --user 1001:1001 --read-only --read-only-tmpfs=false --rootfs "$root" id -u
+    expect_failure
+    expect_match "the container's root $root.*is not allowed: it is an engine's own state"
+    podman_cli rm --force --time 0 fb-other >/dev/null
+}
+
 # preset_of LOW: the preset, before that low-level runtime.
 preset_of() {
     preset
