@@ -99,8 +99,9 @@ on_host() {
             mkdir "$1/over/work" "$root"
             cp -a "$1/root" "$1/over/upper"
             mount -t overlay -o "lowerdir=/,upperdir=$1/over/upper,workdir=$1/over/work" none "$root"
+            # /run has the sockets of the driver: those of this host stay out.
             for mount in /*; do
-                ! mountpoint -q "$mount" || mount --rbind "$mount" "$root$mount"
+                [ "$mount" = /run ] || ! mountpoint -q "$mount" || mount --rbind "$mount" "$root$mount"
             done
             mkdir -p "$root$1"
             mount --bind "$1" "$root$1"
