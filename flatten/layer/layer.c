@@ -227,9 +227,6 @@ static int classify_type(struct layer_reader *r, struct archive_entry *header,
 {
     const char *hard = archive_entry_hardlink(header), *soft = archive_entry_symlink(header);
 
-    /* libarchive reads a time before the range as this one, and writes it as another. */
-    if (archive_entry_mtime(header) == INT64_MIN)
-        return err_set(err, ERR_FORMAT, "a time that is out of range");
     if (hard) {
         in->kind = ENTRY_HARDLINK;
         return path_clean(hard, strlen(hard), &r->link, err);
