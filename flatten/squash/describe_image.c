@@ -71,19 +71,6 @@ int config_squash(struct image *image, const struct new_layers *layers, const ch
     return json_write(doc, out, err);
 }
 
-static const char *media_type(enum compression kind)
-{
-    switch (kind) {
-    case COMPRESSION_GZIP:
-        return MEDIA_TYPE_LAYER_GZIP;
-    case COMPRESSION_ZSTD:
-        return MEDIA_TYPE_LAYER_ZSTD;
-    case COMPRESSION_NONE:
-        break;
-    }
-    return MEDIA_TYPE_LAYER;
-}
-
 static struct json *descriptor(struct json_doc *doc, const char *type, const struct digest *digest,
                                uint64_t size)
 {
@@ -97,7 +84,7 @@ static struct json *descriptor(struct json_doc *doc, const char *type, const str
 
 static struct json *layer_descriptor(struct json_doc *doc, const struct written_layer *layer)
 {
-    return descriptor(doc, media_type(layer->kind), &layer->digest, layer->size);
+    return descriptor(doc, written_layer_media_type(layer), &layer->digest, layer->size);
 }
 
 /* Copies the source's descriptor, with an OCI media type in the place of Docker's. */
@@ -111,7 +98,7 @@ static struct json *kept_descriptor(struct json_doc *doc, const struct json *old
         return layer_descriptor(doc, layer);
     struct json *d = json_copy(doc, old);
     if (!type || strncmp(type, oci, sizeof(oci) - 1) != 0)
-        json_set(doc, d, "mediaType", json_string(doc, media_type(layer->kind)));
+        json_set(doc, d, "mediaType", json_string(doc, written_layer_media_type(layer)));
     return d;
 }
 

@@ -6,6 +6,7 @@
 bats_require_minimum_version 1.5.0
 
 load lib/frame
+load lib/engine_proxy
 frame docker flatten
 
 FB_RUNS=$'shared\nshared\nfile' # what $FB_LAYERS prints
@@ -16,9 +17,6 @@ file_ready() { docker_cli save --output "$FB_DIR/layers.tar" "$FB_LAYERS"; }
 no_room() {
     DOCKER_HOST="${FB_HOST:-unix://$FB_DIR/docker.sock}" TMPDIR=$FB_DIR/none "$FLATTEN" "$@" 3>&-
 }
-
-# images_seen: the Ids of all images in the daemon, intermediate ones included.
-images_seen() { docker_cli images --all --quiet --no-trunc | sort -u; }
 
 @test "import: the new layer needs no room in TMPDIR; the image is that of docker load, and nothing else stays" {
     local before loaded
@@ -63,23 +61,6 @@ images_seen() { docker_cli images --all --quiet --no-trunc | sort -u; }
 }
 
 # ------------------------------------------------------------------ what can go wrong
-
-# large_archive: makes $FB_DIR/large.tar, an image of two layers and 24 MB, once.
-large_archive() {
-    [ -e "$FB_DIR/large.tar" ] || python3 "$BATS_TEST_DIRNAME/lib/large_image.py" "$FB_DIR/large.tar" 24
-}
-
-# proxy_start REQUEST BYTES COMMAND: a proxy of the daemon, at FB_HOST (lib/engine_proxy.py).
-proxy_start() {
-    rm -f "$FB_DIR/proxy.sock" "$FB_DIR/reached" "$FB_DIR/go"
-    python3 "$BATS_TEST_DIRNAME/lib/engine_proxy.py" "$FB_DIR/proxy.sock" "$FB_DIR/docker.sock" "$@" \
-        >"$FB_DIR/proxy.log" 2>&1 </dev/null 3>&- &
-    export FB_FAKE_PID=$! FB_HOST=unix://$FB_DIR/proxy.sock
-    wait_for test -S "$FB_DIR/proxy.sock"
-}
-
-# The command of a proxy that waits for $FB_DIR/go.
-waits() { echo "touch $FB_DIR/reached; while ! [ -e $FB_DIR/go ]; do sleep 0.05; done"; }
 
 test_begin() {
     docker_cli tag "$FB_IMAGE" fb-old:1
@@ -148,8 +129,9 @@ daemon_again() {
 }
 
 @test "import: an image that is pruned before the load is an error that says what to do" {
+    large_archive
     proxy_start "POST /images/load" 1 "DOCKER_CONFIG=$FB_DIR $DOCKER -H unix://$FB_DIR/docker.sock image prune --force"
-    run flatten --quiet "$FB_DIR/layers.tar" docker-daemon:fb-old:1
+    run flatten --quiet "$FB_DIR/large.tar" docker-daemon:fb-old:1
     fake_stop
     cat "$FB_DIR/proxy.log"
     expect_status 3
@@ -264,7 +246,7 @@ daemon_again() {
     port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
     python3 "$BATS_TEST_DIRNAME/lib/engine_proxy.py" "tcp:$port" "$FB_DIR/docker.sock" "POST /images/create" 1 \
         "touch $FB_DIR/reached" >"$FB_DIR/proxy.log" 2>&1 </dev/null 3>&- &
-    FB_FAKE_PID=$! FB_HOST=tcp://127.0.0.1:$port
+    export FB_FAKE_PID=$! FB_HOST=tcp://127.0.0.1:$port
     wait_for grep -q listens "$FB_DIR/proxy.log"
     run no_room --quiet "$FB_DIR/layers.tar" docker-daemon:fb-tcp:1
     fake_stop
@@ -282,15 +264,17 @@ test_end() {
 
 # ------------------------------------------------------------------ layers that stay
 
-# sent_bytes: prints how much the clients of the proxy have sent, when they have ended.
-sent_bytes() { awk '{ sum += $2 } END { print sum + 0 }' "$FB_DIR/proxy.log"; }
-
-# large_load: loads $FB_DIR/large.tar as fb-large:1, two layers of 12 MB.
-large_load() {
-    large_archive
-    docker_cli load --quiet --input "$FB_DIR/large.tar" >/dev/null
-    docker_cli tag large:1 fb-large:1
-    docker_cli rmi large:1 >/dev/null
+# Docker 26 keeps the layers of an image until it ends, once a container of it was exported: that comes last.
+@test "kept: an image whose layers are kept may be removed and pruned meanwhile" {
+    large_load
+    proxy_start "POST /images/load" 9000000 "exec >$FB_DIR/prune.log 2>&1; export DOCKER_CONFIG=$FB_DIR; D='$DOCKER -H unix://$FB_DIR/docker.sock'; \$D rmi fb-large:1"
+    run flatten --quiet --keep-base=1 "$FB_DIR/large.tar" docker-daemon:fb-kept:1
+    fake_stop
+    expect_status 0
+    expect_match 'Deleted' "$(cat "$FB_DIR/prune.log")"
+    expect_equal "$(daemon_id fb-kept:1)" "${lines[0]}"
+    docker_cli rmi fb-kept:1 >/dev/null
+    expect_old
 }
 
 @test "kept: layers that the daemon has are not sent; without them all are sent" {
@@ -306,25 +290,14 @@ large_load() {
     expect_equal "$(images_seen)" "$(sort -u <<<"$before"$'\n'"$id")"
     [ "$(sent_bytes)" -gt 12000000 ]
     [ "$(sent_bytes)" -lt 13000000 ]
-    expect_same_image fb-large:1 fb-kept:1 2
     docker_cli rmi fb-kept:1 fb-large:1 >/dev/null
     proxy_start none 1 true
     run flatten --quiet --keep-base=1 "$FB_DIR/large.tar" docker-daemon:fb-kept:1
     fake_stop
     expect_equal "${lines[0]}" "$id"
     [ "$(sent_bytes)" -gt 24000000 ]
-    docker_cli rmi fb-kept:1 >/dev/null
-    expect_old
-}
-
-@test "kept: an image whose layers are kept may be removed and pruned meanwhile" {
     large_load
-    proxy_start "POST /images/load" 9000000 "exec >$FB_DIR/prune.log 2>&1; export DOCKER_CONFIG=$FB_DIR; D='$DOCKER -H unix://$FB_DIR/docker.sock'; \$D rmi fb-large:1"
-    run flatten --quiet --keep-base=1 "$FB_DIR/large.tar" docker-daemon:fb-kept:1
-    fake_stop
-    expect_status 0
-    expect_match 'Deleted' "$(cat "$FB_DIR/prune.log")"
-    expect_equal "$(daemon_id fb-kept:1)" "${lines[0]}"
-    docker_cli rmi fb-kept:1 >/dev/null
+    expect_same_image fb-large:1 fb-kept:1 2
+    docker_cli rmi fb-kept:1 fb-large:1 >/dev/null
     expect_old
 }

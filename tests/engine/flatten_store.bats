@@ -7,6 +7,7 @@
 bats_require_minimum_version 1.5.0
 
 load lib/frame
+load lib/engine_proxy
 frame docker flatten
 
 export FB_DOCKER_SNAPSHOTTER=true
@@ -77,6 +78,64 @@ FB_RUNS=$'shared\nshared\nfile' # what $FB_LAYERS prints
     run docker_cli run --rm --network=none fb-kept:1
     expect_output "$FB_RUNS"
     expect_same_image "$FB_LAYERS" fb-kept:1 5
+}
+
+# keeps_large: flattens all but the first layer of the large image, as fb-kept:1, through the proxy.
+keeps_large() {
+    proxy_start none 1 true
+    run flatten --quiet --keep-base=1 --compression=none "$FB_DIR/large.tar" docker-daemon:fb-kept:1
+    fake_stop
+    expect_status 0
+    expect_match "$(daemon_id fb-kept:1)"
+}
+
+@test "store: kept layers that the daemon has are not sent; the image is whole, and nothing else stays" {
+    local before
+    large_load
+    before=$(images_seen)
+    keeps_large
+    expect_equal "$(images_seen)" "$(sort -u <<<"$before"$'\n'"$(daemon_id fb-kept:1)")"
+    [ "$(sent_bytes)" -gt 12000000 ]
+    [ "$(sent_bytes)" -lt 13000000 ]
+    expect_same_image fb-large:1 fb-kept:1 2
+    docker_cli rmi fb-large:1 >/dev/null
+    docker_cli save --output "$FB_DIR/out/kept.tar" fb-kept:1
+    flatten verify "$FB_DIR/large.tar" "$FB_DIR/out/kept.tar"
+    rm "$FB_DIR/out/kept.tar"
+    docker_cli rmi fb-kept:1 >/dev/null
+    keeps_large
+    [ "$(sent_bytes)" -gt 24000000 ]
+    docker_cli rmi fb-kept:1 >/dev/null
+    expect_nothing_left
+}
+
+@test "store: an image whose layers are kept may be removed while the new one is loaded" {
+    large_load
+    proxy_start "POST /images/load" 9000000 "exec >$FB_DIR/prune.log 2>&1; export DOCKER_CONFIG=$FB_DIR; D='$DOCKER -H unix://$FB_DIR/docker.sock'; \$D rmi fb-large:1"
+    run flatten --quiet --keep-base=1 --compression=none "$FB_DIR/large.tar" docker-daemon:fb-kept:1
+    fake_stop
+    expect_status 0
+    expect_match 'Deleted|Untagged' "$(cat "$FB_DIR/prune.log")"
+    docker_cli save --output "$FB_DIR/out/kept.tar" fb-kept:1
+    flatten verify "$FB_DIR/large.tar" "$FB_DIR/out/kept.tar"
+    rm "$FB_DIR/out/kept.tar"
+    docker_cli rmi fb-kept:1 >/dev/null
+}
+
+@test "store: a run that is killed while it loads leaves an image that holds layers; the next run removes it" {
+    local before
+    large_load
+    before=$(images_seen)
+    proxy_start "POST /images/load" 9000000 "$(waits)"
+    flatten_spawn --quiet --keep-base=1 --compression=none "$FB_DIR/large.tar" docker-daemon:fb-kept:1
+    wait_for test -e "$FB_DIR/reached"
+    kill -KILL "$FB_FLATTEN_PID"
+    wait_for pid_gone "$FB_FLATTEN_PID"
+    fake_stop
+    expect_equal "$(docker_cli images --quiet --filter label=dev.flatbed.unfinished | wc -l)" 1
+    keeps_large
+    expect_equal "$(images_seen)" "$(sort -u <<<"$before"$'\n'"$(daemon_id fb-kept:1)")"
+    docker_cli rmi fb-large:1 fb-kept:1 >/dev/null
 }
 
 @test "store: daemon to OCI layout and back, and archives that docker saves and loads itself" {

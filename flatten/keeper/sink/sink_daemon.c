@@ -15,12 +15,11 @@
  * The Docker daemon as a destination. The image is written to a temporary file, as an archive that
  * daemons with graph drivers and with containerd stores load, and loaded when it is complete.
  *
- * A daemon with a graph driver takes a layer from its store if that has it, by the digests of the
- * layer and those below (chain ID): then the file of the layer may be missing in the archive. So
- * the only layer of an image is imported while it is made, as an image without a name, and the
- * archive that is loaded then has only documents. Layers that are kept and that the daemon has are
- * missing in the archive as well: an image without a name holds them. Afterwards the images without
- * a name are removed.
+ * A daemon with a graph driver takes a layer from its store if that has it: then the file of the
+ * layer may be missing in the archive. So the only layer of an image is imported while it is made,
+ * as an image without a name, and the archive that is loaded then has only documents. Layers that
+ * are kept and that the daemon has are missing in the archive as well (daemon_pin.h). Afterwards
+ * the images without a name are removed.
  */
 struct daemon_sink {
     struct sink base;
@@ -32,8 +31,8 @@ struct daemon_sink {
     struct daemon_import *import; /* of the layer that was begun; or NULL */
     bool imports;                 /* the daemon may have an image of this run without a name */
     struct digest imported;       /* the Id of that image, once it is known; else "" */
-    struct digest_list chain;     /* diff_ids of kept layers that the daemon has, oldest first */
-    struct digest_list pins;      /* Ids of images that hold such layers */
+    struct daemon_pins pins;      /* of kept layers that the daemon has */
+    char *docker_root;            /* of a daemon with containerd's store; or NULL */
     char label[DAEMON_LEFTOVER_LABEL];
 };
 
@@ -105,35 +104,6 @@ static void explain(struct sink *base, struct err *err)
         daemon_import_explain(s->import, err);
 }
 
-/* ---- layers that the daemon has ---- */
-
-static void remove_pins(struct daemon_sink *s)
-{
-    struct err ignored = ERR_INIT;
-
-    for (size_t i = 0; i < s->pins.count; i++)
-        if (engine_remove(s->engine, s->pins.list[i].text, &ignored) < 0)
-            continue; /* the daemon does not have it, or the next run tries again */
-    digest_list_clear(&s->pins);
-    s->pins = (struct digest_list){0};
-}
-
-/* Returns 1 if the daemon has the layer on top of the chain, and holds it now; 0 if not; or -1. */
-static int hold_layer(struct daemon_sink *s, const struct written_layer *layer, struct err *err)
-{
-    struct err ignored = ERR_INIT;
-    struct digest id;
-
-    if (digest_list_add(&s->chain, &layer->diff_id, err) < 0)
-        return -1;
-    int rc = daemon_pin_layers(s->engine, &s->chain, s->label, &id, &ignored);
-    if (rc < 0)
-        s->chain.count--;
-    if (id.text[0] && digest_list_add(&s->pins, &id, err) < 0)
-        return -1;
-    return rc == 0;
-}
-
 /* ---- layers ---- */
 
 static int begin_layer(struct sink *base, bool once, int *fd, off_t *offset, struct err *err)
@@ -162,10 +132,8 @@ static int has_layer(struct sink *base, size_t position, const struct written_la
     struct daemon_sink *s = (struct daemon_sink *)base;
     int rc = 0;
 
-    if (position == 0)
-        s->chain.count = 0;
-    if (s->has_graph_driver && position == s->chain.count)
-        rc = hold_layer(s, layer, err);
+    if (s->has_graph_driver || s->docker_root)
+        rc = daemon_pins_hold(&s->pins, position, layer, err);
     return rc || !s->archive ? rc : sink_has_layer(s->archive, position, layer, err);
 }
 
@@ -256,7 +224,7 @@ static int load_images(struct daemon_sink *s, const struct sink_image *images, s
         if (check_loaded(s, &images[i], err) < 0)
             return -1;
     discard_import(s);
-    remove_pins(s);
+    daemon_pins_clear(&s->pins);
     return 0;
 }
 
@@ -285,10 +253,10 @@ static void release_sink(struct sink *base)
     struct daemon_sink *s = (struct daemon_sink *)base;
 
     discard_import(s);
-    remove_pins(s);
-    digest_list_clear(&s->chain);
+    daemon_pins_clear(&s->pins);
     cleanup_sink(&s->archive);
     cleanup_engine(&s->engine);
+    free(s->docker_root);
     free(s->name);
     free(s);
 }
@@ -312,12 +280,34 @@ static int probe_daemon(struct daemon_sink *s, struct err *err)
  * A daemon with containerd's store keeps the layer as it comes, and pushes it so: compressed it is
  * sent and stored faster, and takes less room. All such daemons know zstd (Docker 24).
  */
-static bool keeps_zstd(const struct daemon_sink *s)
+static int find_containerd(struct daemon_sink *s, struct err *err)
 {
     struct err ignored = ERR_INIT;
     _cleanup_json_ struct json_doc *info = engine_info(s->engine, &ignored);
+    const char *root = info ? json_text(json_get(json_root(info), "DockerRootDir")) : NULL;
 
-    return info && engine_has_snapshotter(json_root(info));
+    s->base.keeps_zstd = info && engine_has_snapshotter(json_root(info));
+    if (s->base.keeps_zstd && root && root[0] == '/' && !(s->docker_root = strdup(root)))
+        return err_nomem(err);
+    return 0;
+}
+
+/* Finds out how the daemon takes layers, and removes what killed runs have left in it. */
+static int look_at_store(struct daemon_sink *s, struct err *err)
+{
+    int rc = engine_has_graph_driver(s->engine, err);
+
+    if (rc < 0)
+        return -1;
+    s->has_graph_driver = rc > 0;
+    if (rc == 0 && find_containerd(s, err) < 0)
+        return -1;
+    daemon_leftover_label(s->label);
+    s->pins =
+        (struct daemon_pins){.engine = s->engine, .label = s->label, .docker_root = s->docker_root};
+    if (s->has_graph_driver || s->docker_root)
+        daemon_leftovers_remove(s->engine);
+    return 0;
 }
 
 struct sink *sink_open_daemon(const char *name, struct err *err)
@@ -341,15 +331,7 @@ struct sink *sink_open_daemon(const char *name, struct err *err)
     _cleanup_sink_ struct sink *sink = &s->base;
     s->base.ops = &ops;
     if ((name && !(s->name = image_name_tagged(name, err))) || !(s->engine = engine_open(err)) ||
-        probe_daemon(s, err) < 0)
+        probe_daemon(s, err) < 0 || look_at_store(s, err) < 0)
         return NULL;
-    int rc = engine_has_graph_driver(s->engine, err);
-    if (rc < 0)
-        return NULL;
-    s->has_graph_driver = rc > 0;
-    s->base.keeps_zstd = rc == 0 && keeps_zstd(s);
-    daemon_leftover_label(s->label);
-    if (rc > 0)
-        daemon_leftovers_remove(s->engine);
     return steal_ptr(&sink);
 }

@@ -2,6 +2,7 @@
 #ifndef FLATTEN_WRITTEN_LAYER_H
 #define FLATTEN_WRITTEN_LAYER_H
 
+#include "base/cleanup.h"
 #include "base/digest/sha256.h"
 #include "flatten/stream/stream.h"
 
@@ -14,5 +15,8 @@ struct written_layer {
     uint64_t tar_size;     /* of the archive, bytes; 0: not known */
     enum compression kind;
 };
+
+/* Returns the media type that the descriptor of the layer has (image-spec layer.md). */
+const char *written_layer_media_type(const struct written_layer *layer) must_check;
 
 #endif

@@ -11,20 +11,12 @@
 
 #include <stdint.h>
 
-/* The root of the host's containerd. */
-#define CONTAINERD_ROOT "/var/lib/containerd"
-
-/* The same of one that dockerd starts, below its own directory. */
-#define CONTAINERD_OF_DOCKER "containerd/daemon"
-
 /*
- * Opens the store of a root, which only root may write to. Returns the directory, O_PATH, or -1
- * with the reason: it may not be there.
+ * Opens the store that has a blob and that dockerd uses: of a containerd that it has started, below
+ * its own directory `docker_root`, or of the host's; dockerd does not say which. Only root may
+ * write to the store. Sets *size, in bytes. Returns the directory, O_PATH, or -1 with the reason.
  */
-int containerd_store_open(const char *root, struct err *err) must_check;
-
-/* Sets *size, in bytes; -1 with the reason if the store does not have the blob. */
-int containerd_store_find(int store, const struct digest *blob, uint64_t *size,
-                          struct err *err) must_check;
+int containerd_store_of_docker(const char *docker_root, const struct digest *blob, uint64_t *size,
+                               struct err *err) must_check;
 
 #endif
