@@ -181,6 +181,9 @@ int tar_header_correct(const unsigned char *bytes, size_t len, struct archive_en
         char type = (char)block[TYPE_AT];
         uint64_t size;
         if (!memchr("xgLK", type, 4)) {
+            /* libarchive reads a time before the range so, and reads it otherwise from a record. */
+            if (archive_entry_mtime(header) == INT64_MIN)
+                return err_set(err, ERR_FORMAT, "a time that is out of range");
             if (correct_by_type(type, header, err) < 0)
                 return -1;
             return pax ? correct_by_pax(pax, pax_len, header, err) : 0;

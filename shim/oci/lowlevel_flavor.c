@@ -1,8 +1,12 @@
 #include "shim/host/child.h"
 #include "shim/oci/lowlevel.h"
 
+#include <elf.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MOST_OUTPUT = 4096 };
 
@@ -51,6 +55,17 @@ int lowlevel_ask_flavor(struct lowlevel *low, enum lowlevel_flavor *out, struct 
 
     *out = version.flavor;
     return rc;
+}
+
+bool lowlevel_is_runc(const struct lowlevel *low)
+{
+    _cleanup_free_ char *real = realpath(low->path, NULL);
+    const char *name = real ? strrchr(real, '/') + 1 : "";
+    _cleanup_fd_ int fd = real ? open(real, O_RDONLY | O_CLOEXEC) : -1;
+    char magic[SELFMAG];
+
+    return (strcmp(name, "runc") == 0 || strncmp(name, "runc.", 5) == 0) && fd >= 0 &&
+           read(fd, magic, sizeof(magic)) == sizeof(magic) && memcmp(magic, ELFMAG, SELFMAG) == 0;
 }
 
 bool lowlevel_follows_links(const struct lowlevel_version *version)

@@ -2,6 +2,7 @@
 
 #include "shim/apply/apply.h"
 #include "shim/apply/nested.h"
+#include "shim/apply/own_hook.h"
 #include "shim/audit/audit.h"
 #include "shim/host/trust.h"
 #include "shim/oci/bundle.h"
@@ -108,13 +109,32 @@ static int secure_nested(struct edit *e, bool *changed, struct err *err)
                : 0;
 }
 
+/*
+ * crun allows each container the host's console before it looks at any rule for devices, up to
+ * 1.21 at least; another runtime may as well. runc does not.
+ */
+static int deny_console(struct edit *e, bool *changed, struct err *err)
+{
+    const struct policy *policy = e->judgement.policy;
+    bool wanted = policy->mode == POLICY_ENFORCE && policy->security.devices.given &&
+                  !trust_rootless() && e->policy->flavor != FLAVOR_RUNC &&
+                  (e->policy->flavor == FLAVOR_CRUN || !lowlevel_is_runc(e->low));
+
+    if (wanted && strcmp(e->call->command, "restore") == 0)
+        return err_set(err, ERR_POLICY,
+                       "security.devices: %s would let the container open the console of this "
+                       "host: a checkpoint can only be restored with runc",
+                       e->low->path);
+    return own_hook_put(&own_hook_console, &e->spec, e->bundle.doc, wanted, NULL, 0, changed, err);
+}
+
 static int apply_and_write(struct edit *e, struct err *err)
 {
     bool changes = decision_changes(&e->decision);
 
     if (changes && apply_decision(&e->decision, e->bundle.doc, &e->spec, err) < 0)
         return err_wrap(err, "%s", e->bundle.path);
-    if (secure_nested(e, &changes, err) < 0)
+    if (secure_nested(e, &changes, err) < 0 || deny_console(e, &changes, err) < 0)
         return -1;
     if (keep_state(e, err) < 0 || audit_edit(e, changes, err) < 0)
         return -1;

@@ -1,5 +1,6 @@
 /* flatbed-runtime: an OCI runtime that edits config.json by a policy and becomes runc or crun. */
 #include "shim/audit/audit.h"
+#include "shim/runtime/console_deny.h"
 #include "shim/runtime/delete.h"
 #include "shim/runtime/launch.h"
 #include "shim/runtime/nested_check.h"
@@ -41,7 +42,8 @@ static int run_hook(int argc, char *argv[])
 {
     struct err err = ERR_INIT;
 
-    if (nested_check(argc, argv, &err) == 0)
+    int rc = console_is_hook(argc, argv) ? console_deny(&err) : nested_check(argc, argv, &err);
+    if (rc == 0)
         return 0;
     fprintf(stderr, "flatbed-runtime: %s\n", err.msg);
     audit_syslog_warning(err.msg);
@@ -61,7 +63,7 @@ int main(int argc, char *argv[])
 
     if (!occupy_standard_streams() || sigaction(SIGXFSZ, &ignore, &before) < 0)
         return 1;
-    if (nested_is_hook(argc, argv))
+    if (nested_is_hook(argc, argv) || console_is_hook(argc, argv))
         return run_hook(argc, argv);
     if (launch_prepare(&launch, argc > 0 ? argc - 1 : 0, argv + 1, &err) == 0) {
         if (launch.own.version)

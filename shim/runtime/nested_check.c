@@ -1,6 +1,7 @@
 #include "shim/runtime/nested_check.h"
 
 #include "shim/apply/nested_hook.h"
+#include "shim/apply/own_hook.h"
 #include "shim/mount/mount_table.h"
 
 #include <stdio.h>
@@ -8,7 +9,7 @@
 
 bool nested_is_hook(int argc, char *const argv[])
 {
-    return argc > NESTED_ROOT && strcmp(argv[1], NESTED_OPTION) == 0;
+    return argc > NESTED_ROOT && strcmp(argv[1], own_hook_mounts.option) == 0;
 }
 
 static bool is_at(const struct mount_entry *m, const char *root, const char *target)

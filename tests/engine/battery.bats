@@ -114,6 +114,29 @@ podman_others() {
     expect_equal "$(podman_cli top held args | wc -l)" 2
 }
 
+# The name is looked up in the image's /etc/passwd: the uid decides.
+@test "docker exec: a name to which the image gives uid 0 is refused" {
+    docker_hostile_image >/dev/null
+    docker_cli run --runtime=flatbed --detach --user 1001:1001 --name held "$HOSTILE" sleep 3600 >/dev/null
+    run docker_cli exec --user toor held id
+    expect_failure
+    expect_match 'would be root on this host'
+    expect_no_match 'uid='
+}
+
+@test "podman exec: a name to which the image gives uid 0 is refused" {
+    mkdir -p "$FB_DIR/hostile/etc"
+    printf 'root:x:0:0::/:/bin/sh\ntoor:x:0:0::/:/bin/sh\n' >"$FB_DIR/hostile/etc/passwd"
+    podman_cli create --name hostile "$FB_IMAGE" >/dev/null
+    podman_cli cp "$FB_DIR/hostile/etc/passwd" hostile:/etc/passwd
+    podman_cli commit hostile fb-hostile:2 >/dev/null
+    podman_cli run --detach --user 1001:1001 --name held fb-hostile:2 sleep 3600 >/dev/null
+    run podman_cli exec --user toor held id
+    expect_failure
+    expect_match 'would be root on this host'
+    expect_no_match 'uid='
+}
+
 # ------------------------------------------------------------------ config.json made by hand
 
 # bundles_of LOW

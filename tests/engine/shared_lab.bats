@@ -61,6 +61,18 @@ makes_setgid() {
     expect_no_match opened
 }
 
+# runc before 1.2 allows /dev/net/tun to each container.
+@test "docker: a node of /dev/net/tun in an image makes no interface" {
+    mkdir -p "$FB_DIR/tunnel"
+    cp -a "$FB_DIR/rootfs/." "$FB_DIR/tunnel"
+    mknod --mode=0666 "$FB_DIR/tunnel/tun" c 10 200
+    tar -C "$FB_DIR/tunnel" -c . | docker_cli import - fb-tunnel:1 >/dev/null
+    run docker_run --rm --user 1001:1001 fb-tunnel:1 /bin/sh -c 'busybox tunctl -f /tun -t fb0; ls /sys/class/net; echo ran'
+    expect_match ran
+    expect_no_match '(^|[[:space:]])fb0($|[[:space:]])'
+    expect_match 'Operation not permitted'
+}
+
 # bundle_policy LOW: the policy, for this low-level runtime.
 bundle_policy() {
     jq -n --slurpfile policy <(sed 's#^ *//.*##; s# //.*##' "$FB_POLICY") --arg low "$1" \
@@ -68,17 +80,30 @@ bundle_policy() {
     chmod 0644 "$FB_DIR/policy-$1.json"
 }
 
-# crun 1.8 lets a process open 5:1 without any rule for it.
-@test "runc: a rule for the console of the host does not open it" {
+# opens_console LOW FILTER: a container with a node of the console runs, and does not open it.
+opens_console() {
     [ -e "$FB_DIR/rootfs/tty5" ] || mknod --mode=0666 "$FB_DIR/rootfs/tty5" c 5 1
-    bundle_policy runc
+    bundle_policy "$1"
     battery_bundle_base
     jq '.process.args = ["/bin/sh", "-c", "(: </tty5) && echo opened; echo ran"]' "$FB_DIR/base.json" >"$FB_DIR/other.json"
     mv "$FB_DIR/other.json" "$FB_DIR/base.json"
-    run battery_bundle runc "$FB_DIR/id" \
-        '.linux.resources.devices += [{allow: true, type: "c", major: 5, minor: 1, access: "rwm"}]'
+    run battery_bundle "$1" "$FB_DIR/id" "$2"
     expect_match ran
     expect_no_match opened
+}
+
+# crun itself allows 5:1 to each container.
+@test "crun and runc: a node in an image does not open the console of the host" {
+    opens_console crun .
+    opens_console crun '.root.readonly = true'
+    opens_console runc .
+}
+
+@test "crun and runc: a rule for the console of the host does not open it" {
+    local low
+    for low in crun runc; do
+        opens_console "$low" '.linux.resources.devices += [{allow: true, type: "c", major: 5, minor: 1, access: "rwm"}]'
+    done
 }
 
 # bundle_refused LOW FILTER TELLS: flatbed-runtime refuses the config.json, and says why.

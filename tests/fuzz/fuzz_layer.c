@@ -300,7 +300,8 @@ static bool affordable(const struct image *image)
         _cleanup_layer_reader_ struct layer_reader *r = layer_reader_open(&image->layers[i], &err);
         struct layer_entry e;
         while (r && layer_reader_next(r, &e, &err) > 0) {
-            payload += (uint64_t)archive_entry_size(e.header) % (1ULL << 40);
+            uint64_t size = (uint64_t)archive_entry_size(e.header);
+            payload += size < MOST_PAYLOAD ? size : MOST_PAYLOAD + 1;
             if (payload > MOST_PAYLOAD || ++entries > MOST_ENTRIES)
                 return false;
         }

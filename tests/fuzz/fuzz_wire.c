@@ -24,7 +24,11 @@ static void check_blob(const struct blob *b)
 static void check(const struct wire_request *r)
 {
     must(r->op >= WIRE_SOURCE && r->op <= WIRE_DONE);
-    must(r->number < WIRE_MOST_SOURCES && r->status >= -1 && r->status <= WIRE_MOST_STATUS);
+    if (r->op == WIRE_HAS)
+        must(r->number <= WIRE_MOST_BLOBS);
+    else
+        must(r->number < WIRE_MOST_SOURCES);
+    must(r->status >= -1 && r->status <= WIRE_MOST_STATUS);
     for (size_t i = 0; i < r->blob_count; i++) {
         check_digest(&r->blobs[i].digest);
         must(r->blobs[i].role == r->blobs[0].role && r->blobs[i].role <= BLOB_LAYER);

@@ -1,21 +1,19 @@
 /*
- * The hook's command line: PROGRAM, NESTED_OPTION, the container's root, and for each mount three
- * words: how it is known, its root or type, and its mount point in the container. If the same
- * three words are there twice, two such mounts must be there.
+ * The words of own_hook_mounts: the container's root, and for each mount three words: how it is
+ * known, its root or type, and its mount point in the container. If the same three words are there
+ * twice, two such mounts must be there.
  */
 #ifndef SHIM_NESTED_HOOK_H
 #define SHIM_NESTED_HOOK_H
 
 #include "shim/oci/spec.h"
 
-#define NESTED_OPTION "--flatbed-check-mounts"
-
 enum { NESTED_ROOT = 2, NESTED_FIRST = 3, NESTED_WORDS = 3 };
 
 /* The first of the three words of a file system that is known by its type only. */
 #define NESTED_BY_TYPE "type"
 
-/* The arguments behind NESTED_OPTION. */
+/* The arguments behind the option. */
 struct nested_words {
     const char **list;
     size_t count;

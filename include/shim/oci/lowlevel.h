@@ -59,6 +59,12 @@ int lowlevel_ask_version(struct lowlevel *low, struct lowlevel_version *out,
                          struct err *err) must_check;
 
 /*
+ * Returns true for a program named as runc's are, or, diverted, "runc." and more. A script is of
+ * no runtime: it can become any.
+ */
+bool lowlevel_is_runc(const struct lowlevel *low);
+
+/*
  * Returns true for a runc that makes the directories of mount points through links which a user can
  * swap meanwhile (CVE-2024-45310): before 1.1.14, and before 1.2.0-rc.3. Distributions may have
  * mended an older one. Pure.

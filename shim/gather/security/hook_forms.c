@@ -94,8 +94,11 @@ static bool is_nerdctls(const struct hook *hook)
 
 bool hook_is_own(const struct hook *hook)
 {
-    return is_program(hook, "flatbed-runtime") && is_stage(hook, "createContainer") &&
-           strcmp(arg(hook, 1), "--flatbed-check-mounts") == 0;
+    if (!is_program(hook, "flatbed-runtime"))
+        return false;
+    if (is_stage(hook, "createContainer"))
+        return strcmp(arg(hook, 1), "--flatbed-check-mounts") == 0;
+    return is_stage(hook, "createRuntime") && strcmp(arg(hook, 1), "--flatbed-deny-console") == 0;
 }
 
 /* ---- NVIDIA's toolkit ---- */

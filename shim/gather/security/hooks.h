@@ -44,7 +44,7 @@ const char *hook_read(const char *stage, const struct json *entry, struct hook *
  * of that name. Pure. */
 bool hook_is_known(const struct hook *hook);
 
-/* Returns true for the hook that flatbed-runtime puts in, but for its program. Pure. */
+/* Returns true for a hook that flatbed-runtime puts in, but for its program. Pure. */
 bool hook_is_own(const struct hook *hook);
 
 /* Returns true for dockerd's hook, but for its program. Pure. */

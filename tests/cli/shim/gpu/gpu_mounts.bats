@@ -315,6 +315,7 @@ dockers() {
         fi
         policy '"max": 2' '"binds": { "default": "deny", "require_access": true, "targets_deny": ["/", "/proc", "/sys", "/dev"] },
             "security": { "hooks": "deny", "devices": { "allow": [] } }'
+        sed -i 's/"runtime": {/& "flavor": "runc",/' "$DIR/policy.json" # others get a hook about the console
         sed -i 's/NVIDIA_VISIBLE_DEVICES=all/NVIDIA_VISIBLE_DEVICES=0,1/' "$BUNDLE/config.json"
         cp "$BUNDLE/config.json" "$DIR/before"
         create

@@ -2,6 +2,7 @@
 #include "tests/unit/lib/shim_unit.h"
 
 #include "shim/apply/nested_hook.h"
+#include "shim/apply/own_hook.h"
 
 #include <limits.h>
 #include <unistd.h>
@@ -36,14 +37,15 @@ static void put(const char *option, bool changes, size_t count)
     const struct json *hooks = json_path(json_root(doc), "hooks", "createContainer", NULL);
     assert_int_equal(changed, changes);
     assert_int_equal(json_count(hooks), count);
-    assert_string_equal(json_text(json_at(json_get(json_at(hooks, 0), "args"), 1)), NESTED_OPTION);
+    assert_string_equal(json_text(json_at(json_get(json_at(hooks, 0), "args"), 1)),
+                        own_hook_mounts.option);
     assert_string_equal(json_text(json_at(json_get(json_at(hooks, 0), "args"), 5)), "/mnt");
 }
 
 static void test_put(void **state)
 {
     (void)state;
-    put(NESTED_OPTION, false, 2);
+    put(own_hook_mounts.option, false, 2);
     /* This one would check nothing. */
     put("--flatbed-version", true, 3);
 }

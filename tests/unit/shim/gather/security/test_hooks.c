@@ -73,6 +73,12 @@ static void test_unknown_hooks(void **state)
     assert_string_equal(
         judge_at("poststart", HOOK("/x/flatbed-runtime", "\"x\",\"--flatbed-check-mounts\"")),
         "unknown");
+    assert_string_equal(
+        judge_at("createRuntime", HOOK("/x/flatbed-runtime", "\"x\",\"--flatbed-deny-console\"")),
+        "own");
+    assert_string_equal(
+        judge_at("createContainer", HOOK("/x/flatbed-runtime", "\"x\",\"--flatbed-deny-console\"")),
+        "unknown");
 }
 
 /* Judges arguments behind "nvidia-cdi-hook", and behind "nvidia-ctk hook": the same. */
