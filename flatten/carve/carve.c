@@ -227,6 +227,16 @@ static struct layout_identity *list_identities(const struct spool *s, struct err
     return list;
 }
 
+/* Returns how many of the oldest layers a host that has the previous version reuses. */
+static size_t kept_in_place(const struct layout_like *like)
+{
+    size_t count = 0;
+
+    while (count < like->kept && like->previous[count] == count)
+        count++;
+    return count;
+}
+
 static int make_layout(struct carving *c, const struct layout_input *in, struct err *err)
 {
     const struct carve_options *o = c->carve;
@@ -240,6 +250,7 @@ static int make_layout(struct carving *c, const struct layout_input *in, struct 
         layout_like_make(in, identities, &c->previous.view, &options, &c->like, err) < 0)
         return -1;
     *c->layout = c->like.layout;
+    c->layout->in_place = kept_in_place(&c->like);
     c->like.layout = (struct layout){0};
     return 0;
 }

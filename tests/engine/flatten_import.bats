@@ -129,8 +129,9 @@ daemon_again() {
 }
 
 @test "import: an image that is pruned before the load is an error that says what to do" {
+    large_archive
     proxy_start "POST /images/load" 1 "DOCKER_CONFIG=$FB_DIR $DOCKER -H unix://$FB_DIR/docker.sock image prune --force"
-    run flatten --quiet "$FB_DIR/layers.tar" docker-daemon:fb-old:1
+    run flatten --quiet "$FB_DIR/large.tar" docker-daemon:fb-old:1
     fake_stop
     cat "$FB_DIR/proxy.log"
     expect_status 3
@@ -263,6 +264,19 @@ test_end() {
 
 # ------------------------------------------------------------------ layers that stay
 
+# Docker 26 keeps the layers of an image until it ends, once a container of it was exported: that comes last.
+@test "kept: an image whose layers are kept may be removed and pruned meanwhile" {
+    large_load
+    proxy_start "POST /images/load" 9000000 "exec >$FB_DIR/prune.log 2>&1; export DOCKER_CONFIG=$FB_DIR; D='$DOCKER -H unix://$FB_DIR/docker.sock'; \$D rmi fb-large:1"
+    run flatten --quiet --keep-base=1 "$FB_DIR/large.tar" docker-daemon:fb-kept:1
+    fake_stop
+    expect_status 0
+    expect_match 'Deleted' "$(cat "$FB_DIR/prune.log")"
+    expect_equal "$(daemon_id fb-kept:1)" "${lines[0]}"
+    docker_cli rmi fb-kept:1 >/dev/null
+    expect_old
+}
+
 @test "kept: layers that the daemon has are not sent; without them all are sent" {
     local id before
     large_load
@@ -276,25 +290,14 @@ test_end() {
     expect_equal "$(images_seen)" "$(sort -u <<<"$before"$'\n'"$id")"
     [ "$(sent_bytes)" -gt 12000000 ]
     [ "$(sent_bytes)" -lt 13000000 ]
-    expect_same_image fb-large:1 fb-kept:1 2
     docker_cli rmi fb-kept:1 fb-large:1 >/dev/null
     proxy_start none 1 true
     run flatten --quiet --keep-base=1 "$FB_DIR/large.tar" docker-daemon:fb-kept:1
     fake_stop
     expect_equal "${lines[0]}" "$id"
     [ "$(sent_bytes)" -gt 24000000 ]
-    docker_cli rmi fb-kept:1 >/dev/null
-    expect_old
-}
-
-@test "kept: an image whose layers are kept may be removed and pruned meanwhile" {
     large_load
-    proxy_start "POST /images/load" 9000000 "exec >$FB_DIR/prune.log 2>&1; export DOCKER_CONFIG=$FB_DIR; D='$DOCKER -H unix://$FB_DIR/docker.sock'; \$D rmi fb-large:1"
-    run flatten --quiet --keep-base=1 "$FB_DIR/large.tar" docker-daemon:fb-kept:1
-    fake_stop
-    expect_status 0
-    expect_match 'Deleted' "$(cat "$FB_DIR/prune.log")"
-    expect_equal "$(daemon_id fb-kept:1)" "${lines[0]}"
-    docker_cli rmi fb-kept:1 >/dev/null
+    expect_same_image fb-large:1 fb-kept:1 2
+    docker_cli rmi fb-kept:1 fb-large:1 >/dev/null
     expect_old
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares `flatten squash`, or `flatten carve`, with independent programs. Needs root.
 
-    run.py --flatten PATH [--carve] [--case NAME]... [--semantics overlay|spec] [--jobs N]
+    run.py --flatten PATH [--carve] [--case NAME]... [--every K] [--semantics overlay|spec] [--jobs N]
     run.py --flatten PATH [--carve] --random N --seed S [--keep-base]
 
 One line a case; exit status 1 if one fails. case.py describes the expected results,
@@ -222,7 +222,7 @@ def run_one(judge, one, semantics, number):
 
 def chosen(args):
     for number, one in enumerate(case.load()):
-        if args.case and one.name not in args.case:
+        if args.case and one.name not in args.case or number % args.every:
             continue
         for semantics in args.semantics or ("overlay", "spec"):
             if getattr(one, semantics) != case.UNJUDGED:
@@ -248,6 +248,7 @@ def arguments():
     parser.add_argument("--flatten", required=True)
     parser.add_argument("--carve", action="store_true", help="flatten carve, with tiny layers")
     parser.add_argument("--case", action="append")
+    parser.add_argument("--every", type=int, metavar="K", default=1, help="one case of K, as a sample")
     parser.add_argument("--semantics", action="append", choices=("overlay", "spec"))
     parser.add_argument("--jobs", type=int, metavar="N", default=2 * os.cpu_count(), help="cases at a time")
     parser.add_argument("--random", type=int, metavar="N")

@@ -1,6 +1,7 @@
 #include "flatten/command/squash/carve_print.h"
 
 #include "base/human.h"
+#include "flatten/command/squash/carve_pull.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -33,23 +34,41 @@ void print_carved_layers(const struct squash_job *job, bool like, struct buf *ou
                    s->count);
 }
 
-void print_carved_text(const struct squash_job *job, struct buf *out)
+static void print_largest(const struct layout *layout, struct buf *out)
+{
+    const struct layout_layer *largest = NULL;
+    char size[HUMAN_SIZE];
+
+    for (size_t i = 0; i < layout->count; i++)
+        if (!largest || layout->layers[i].bytes > largest->bytes)
+            largest = &layout->layers[i];
+    if (!largest)
+        return;
+    buf_printf(out, "largest layer: %s unpacked: ", human_size(largest->bytes, size));
+    buf_put_printable(out, largest->label, strlen(largest->label));
+    buf_putc(out, '\n');
+}
+
+void print_carved_text(const struct squash_job *job, bool like, struct buf *out)
 {
     const struct layout *layout = &job->layout;
-    char size[HUMAN_SIZE];
+    char size[HUMAN_SIZE], packed[HUMAN_SIZE];
 
     for (size_t i = 0; i < layout->count; i++) {
         const struct layout_layer *layer = &layout->layers[i];
-        buf_printf(out, "%s layer %-3zu %10s  %7zu file%s  ", is_kept(job, i) ? "keep" : "make",
-                   first_layer(job) + i + 1, human_size(layer->bytes, size), layer->files,
-                   layer->files == 1 ? " " : "s");
+        buf_printf(out, "%s layer %-3zu %10s %10s packed  %7zu file%s  ",
+                   is_kept(job, i) ? "keep" : "make", first_layer(job) + i + 1,
+                   human_size(layer->bytes, size), human_size(carve_packed(job, i), packed),
+                   layer->files, layer->files == 1 ? " " : "s");
         buf_put_printable(out, layer->label, strlen(layer->label));
         buf_putc(out, '\n');
     }
+    print_largest(layout, out);
     buf_printf(out,
                "lookups: %.2f layers are searched for a path that exists; %" PRIu64
                " director%s in several layers\n",
                layout->probes, layout->split_dirs, layout->split_dirs == 1 ? "y is" : "ies are");
+    print_pulls_text(job, like, out);
 }
 
 static void put_layer(const struct squash_job *job, size_t i, struct buf *out)
@@ -63,10 +82,10 @@ static void put_layer(const struct squash_job *job, size_t i, struct buf *out)
     json_quote(out, layer->label, strlen(layer->label));
     if (size > 0) /* written: an archive is never empty */
         buf_printf(out, ",\"size\":%" PRIu64, size);
-    buf_putc(out, '}');
+    buf_printf(out, ",\"packed\":%" PRIu64 "}", carve_packed(job, i));
 }
 
-void print_carved_json(const struct squash_job *job, struct buf *out)
+void print_carved_json(const struct squash_job *job, bool like, struct buf *out)
 {
     const struct layout *layout = &job->layout;
 
@@ -78,4 +97,5 @@ void print_carved_json(const struct squash_job *job, struct buf *out)
     }
     buf_printf(out, "],\"lookups\":{\"probes\":%.4f,\"split_directories\":%" PRIu64 "}",
                layout->probes, layout->split_dirs);
+    print_pulls_json(job, like, out);
 }

@@ -1,4 +1,5 @@
 #include "flatten/command/squash/carve_print.h"
+#include "flatten/command/squash/carve_pull.h"
 #include "flatten/command/squash/squash_command.h"
 
 #include "base/cli/log.h"
@@ -98,7 +99,7 @@ static void put_job(const struct squash_run *run, const struct squash_job *job,
                r->layers, s->count, s->kept, r->entries_in - r->entries_kept, r->entries_out,
                r->whiteouts, r->payload_in, r->payload_out);
     if (run->command->carve)
-        print_carved_json(job, out);
+        print_carved_json(job, run->command->like != NULL, out);
     else if (run->command->dry_run)
         put_plan(job, out);
     if (!run->command->dry_run)
@@ -196,7 +197,7 @@ static void put_text_job(const struct squash_run *run, const struct squash_job *
     if (out->len > start)
         buf_puts(out, ":\n");
     if (run->command->carve)
-        print_carved_text(job, out);
+        print_carved_text(job, run->command->like != NULL, out);
     else
         put_text_plan(job, out);
     buf_printf(out,
@@ -223,6 +224,15 @@ static void put_layers(const struct squashed *s, struct buf *out)
         buf_printf(out, ", above %zu kept one%s", s->kept, human_s(s->kept));
 }
 
+static void say_pulls(const struct squash_run *run, const struct squash_job *job)
+{
+    _cleanup_buf_ struct buf text = BUF_INIT;
+
+    print_pulls_line(job, run->command->like != NULL, &text);
+    if (text.data)
+        log_info("%s", text.data);
+}
+
 static void say_result(const struct squash_run *run, const struct squash_job *job)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
@@ -242,6 +252,8 @@ static void say_result(const struct squash_run *run, const struct squash_job *jo
                    human_size(dead, left_out), human_size(r->payload_in, all));
     if (text.data)
         log_info("%s", text.data);
+    if (run->command->carve)
+        say_pulls(run, job);
 }
 
 /*

@@ -150,6 +150,33 @@ kept() { comm -12 <(digests "$1" | sort) <(digests "$2" | sort) | wc -l; }
     [ -z "$(ls -A)" ]
 }
 
+@test "--dry-run prints sizes, the largest layer, and what pulls cost before and after, by stated rates" {
+    ok carve --dry-run --layer-size=20k "oci:$IMAGES/owned"
+    [[ $output == *"largest layer: 30.7 kB unpacked: torch 2.7.0"* ]]
+    [[ $output == *"pull, in seconds: "*"the source"*"carved"* ]]
+    [[ $output == *"40 MB/s a stream; 200 MB/s are unpacked"*"sizes when compressed are estimated"* ]]
+    [[ $output != *"previous version"* ]]
+    "$FLATTEN" carve -n --json --layer-size=20k "oci:$IMAGES/owned" >json
+    jq -e '.pull.estimated and .pull.stream_rate == 40000000 and (.pull | has("update") | not)' json
+    jq -e '.pull.carved.bytes == ([.carved[].packed] | add)' json
+    jq -e --argjson size "$(jq '[.layers[].size] | add' "$(manifest_of "$IMAGES/owned")")" '.pull.source.bytes == $size' json
+    jq -e '.pull[] | objects | .seconds | .["1"] >= .["3"] and .["3"] >= .["10"] and .["10"] > 0' json
+}
+
+@test "the result tells what pulls cost, with the sizes of its blobs, and for a host that has the previous version" {
+    ok carve --layer-size=20k "oci:$IMAGES/owned" oci:one
+    [[ $stderr == *"a pull takes about "*"(the source: "*"(carved: "*"with 3 streams of 40 MB/s"* ]]
+    [[ $stderr != *estimated* ]]
+    "$FLATTEN" carve -q --json --layer-size=20k --like=oci:one "oci:$IMAGES/owned2" oci:two >json
+    jq -e '.pull.estimated == false and .pull.update.bytes < .pull.carved.bytes' json
+    jq -e --argjson size "$(jq '[.layers[].size] | add' "$(manifest_of two)")" '.pull.carved.bytes == $size' json
+    jq -e '.pull.update.seconds["3"] < .pull.carved.seconds["3"]' json
+    ok carve --layer-size=20k --like=oci:one "oci:$IMAGES/owned2" oci:three
+    [[ $stderr == *"(carved, above the previous version: "* ]]
+    ok carve --layer-size=20k "oci:$IMAGES/owned" docker-archive:out.tar
+    [[ $stderr == *"sizes when compressed are estimated"* ]]
+}
+
 @test "hostile images are refused as by squash, and nothing is left" {
     for bad in whiteout dotdot device escape dangling digest header size; do
         flatten carve "oci:$IMAGES/bad-$bad" oci:out

@@ -124,10 +124,10 @@ tags() {
     evil stable
     fails 2 "it has another image called stable" oci:evil oci:lay
     fails 2 "it has another image called stable" oci:evil:stable oci:lay
-    fails 2 "it has another image called stable" -a oci:evil oci:lay
+    fails 2 "it has another image called stable" squash -a oci:evil oci:lay
     evil other/app:v2
     fails 2 "it has another image called docker.io/other/app:v2" evil.tar oci:lay
-    fails 2 "it has another image called other/app:v2" -a evil.tar oci:lay
+    fails 2 "it has another image called other/app:v2" squash -a evil.tar oci:lay
     [ "$(tags lay)" = "$before" ]
     ok -q evil.tar oci:lay:stable
     [ "$(tags lay | grep -c -v -xF "$before")" -eq 1 ]
@@ -157,14 +157,14 @@ tags() {
     for name in "../../x" "a b" "-x" "a/../b" 'a$(id)' "x;y" "é"; do
         evil "$name"
         fails 5 "is not one for an OCI layout" oci:evil oci:out
-        fails 5 "is not one for an OCI layout" -a evil.tar oci-archive:out.tar
+        fails 5 "is not one for an OCI layout" squash -a evil.tar oci-archive:out.tar
         fails 2 "is not a tag for an OCI layout" "$IMAGES/old.tar" "oci:out:$name"
     done
     ok -q oci:evil oci:good:mine
     for name in "UPPER:v1" "../x:v1" "a b:v1" "x:v 1" "x:-v"; do
         evil "$name"
         fails 5 "is not one for engines" evil.tar docker-archive:out.tar
-        fails 5 "is not one for engines" -a evil.tar docker-archive:out.tar
+        fails 5 "is not one for engines" squash -a evil.tar docker-archive:out.tar
     done
     ok -q evil.tar docker-archive:good.tar:mine:v1
     [ ! -e out ] && [ ! -e out.tar ]
@@ -178,11 +178,11 @@ tags() {
     export DOCKER_HOST=unix://$PWD/d/docker.sock
     evil prod:v1
     echo "sha256:$(printf 1%.0s {1..64})" >d/images/prod:v1-flat
-    fails 2 "the daemon has another image prod:v1-flat" -a evil.tar docker-daemon:
+    fails 2 "the daemon has another image prod:v1-flat" squash -a evil.tar docker-daemon:
     [ ! -e d/loaded ]
     rm d/images/prod:v1-flat
-    ok -q -a evil.tar docker-daemon:
-    ok -q -a evil.tar docker-daemon:
+    ok squash -q -a evil.tar docker-daemon:
+    ok squash -q -a evil.tar docker-daemon:
     echo "sha256:$(printf 1%.0s {1..64})" >d/images/prod:v1-flat
     ok -q evil.tar docker-daemon:prod:v1-flat
 }

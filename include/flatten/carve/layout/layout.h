@@ -69,6 +69,7 @@ struct layout {
     uint8_t *in_state;   /* by node: 1 for directories that the state layer describes */
     uint64_t split_dirs; /* directories that more than one layer has, the state layer included */
     double probes;       /* mean layers searched for an existing path, as flatten analyze counts */
+    size_t in_place;     /* the oldest so many layers are those of the previous version, in order */
 };
 
 /*

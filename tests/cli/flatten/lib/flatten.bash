@@ -1,5 +1,5 @@
 # Common functions for tests of the command line of flatten: images, a working directory, and runs.
-# shellcheck shell=bash disable=SC2154  # status, output and stderr are set by bats' run
+# shellcheck shell=bash disable=SC2154,SC2034  # status, output and stderr are set by bats' run; WAYS is for tests
 
 # shellcheck source=tests/cli/lib/wait.bash
 source "${BASH_SOURCE[0]%/*}/../../lib/wait.bash"
@@ -20,7 +20,25 @@ make_images() {
         python3 "$FLATTEN_LIB/make_images.py" "$IMAGES"
 }
 
-setup_file() { make_images jq zstd; }
+# Options with which an image is read in different ways.
+WAYS=(--semantics=overlay --semantics=spec --into=2 --last=2)
+[ "${FLATTEN_AS-}" != carve ] || WAYS=(--semantics=overlay --semantics=spec --layers=2)
+
+# FLATTEN_AS=carve judges `flatten carve` by a suite of squash: $FLATTEN becomes a wrapper that gives runs without a
+# command of their own this one.
+wrap_flatten() {
+    [ -n "${FLATTEN_AS-}" ] || return 0
+    export FLATTEN_ITSELF=$FLATTEN
+    export FLATTEN=$BATS_FILE_TMPDIR/flatten
+    cat >"$FLATTEN" <<'END'
+#!/bin/sh
+case $1 in verify | analyze | carve | squash | --help) exec "$FLATTEN_ITSELF" "$@" ;; esac
+exec "$FLATTEN_ITSELF" "$FLATTEN_AS" "$@"
+END
+    chmod 755 "$FLATTEN"
+}
+
+setup_file() { make_images jq zstd && wrap_flatten; }
 
 setup() {
     unset SOURCE_DATE_EPOCH

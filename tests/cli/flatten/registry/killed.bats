@@ -13,6 +13,7 @@ setup_file() {
     unset REGISTRY_AUTH_FILE DOCKER_CONFIG XDG_CONFIG_HOME SSL_CERT_FILE SSL_CERT_DIR
     mkdir -p "$XDG_RUNTIME_DIR"
     make_images docker-registry openssl skopeo jq || return
+    wrap_flatten
     few_cas || return
     export ONE=$BATS_FILE_TMPDIR/one.tar TWO=$BATS_FILE_TMPDIR/two.tar # large enough for several chunks
     python3 "$FLATTEN_LIB/large_image.py" "$ONE" 16
