@@ -113,6 +113,14 @@ kept() { comm -12 <(digests "$1" | sort) <(digests "$2" | sort) | wc -l; }
     [ "$(layers_of clean usr/bin/tool | wc -l)" -eq 1 ]
 }
 
+@test "--like makes a file anew whose hard link has another name" {
+    ok carve -q --layer-size=20k "oci:$IMAGES/owned" oci:one
+    ok carve -q --verify --max-dead=100 --layer-size=20k --like=oci:one "oci:$IMAGES/owned-link" oci:two
+    same "oci:$IMAGES/owned-link" oci:two
+    [ "$(layers_of two usr/bin/tool-other)" = "$(layers_of two usr/bin/tool | tail -1)" ]
+    [ "$(kept one two)" -ge 1 ]
+}
+
 @test "--like takes images that were never carved, and says what it cannot use" {
     ok carve -q --verify "--like=oci:$IMAGES/owned" "oci:$IMAGES/owned2" oci:out
     same "oci:$IMAGES/owned2" oci:out

@@ -42,7 +42,7 @@ PYTHON = [[f("lib/m.py", SOURCE, mtime=1000 * 10**9 + 5), f("lib/__pycache__/m.c
            f("lib/o.py", SOURCE), f("lib/__pycache__/o.cpython-39.pyc",
                                     bytes(pyc._code_to_hash_pyc(compile("1", "m", "exec"), b"12345678")))],
           [f("lib/m.py", SOURCE, mtime=1000 * 10**9 + 7, uid=3)]]
-def owned(version, tool):
+def owned(version, tool, link="tool-link"):
     """Two layers of a small image with packages of dpkg and pip, and an application."""
     site = "usr/lib/python3/dist-packages/"
     files = {"libone": ["usr/lib/libone.so", "usr/share/doc/libone/copyright"],
@@ -52,7 +52,7 @@ def owned(version, tool):
     lists = [f("var/lib/dpkg/info/%s.list" % name, "".join("/%s\n" % path for path in paths))
              for name, paths in files.items()]
     base = [d("usr", mtime=10**18 * int(float(tool))), d("usr/lib"), d("usr/bin"), f("usr/lib/libone.so", "one" * 9000),
-            f("usr/bin/tool", "tool %s" % tool * 2000, mode=0o755), h("usr/bin/tool-link", "usr/bin/tool"),
+            f("usr/bin/tool", "tool %s" % tool * 2000, mode=0o755), h("usr/bin/" + link, "usr/bin/tool"),
             f("usr/share/doc/libone/copyright", "c"), f("usr/share/doc/tool/copyright", "c"),
             f("var/lib/dpkg/status", status), *lists]
     torch = site + "torch-2.7.0.dist-info/"
@@ -134,6 +134,7 @@ def make(home):
     images.write_oci(at("owned"), images.tars_of(owned("1", "1.0")), tag="v1", compression="gzip")
     images.write_oci(at("owned2"), images.tars_of(owned("2", "1.0")), tag="v2", compression="gzip")
     images.write_oci(at("owned3"), images.tars_of(owned("1", "2.0")), tag="v3", compression="gzip")
+    images.write_oci(at("owned-link"), images.tars_of(owned("1", "1.0", "tool-other")), tag="v4", compression="gzip")
     images.write_oci(at("implied"), images.tars_of([[f("%d/" % i + "d/" * 1000 + "f", "") for i in range(300)]]))
     images.write_oci(at("python"), images.tars_of(PYTHON), compression="zstd")
     images.write_oci(at("waste"), images.tars_of(WASTE), tag="v1")

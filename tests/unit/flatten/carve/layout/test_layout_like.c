@@ -159,12 +159,117 @@ static void test_fates(void **state)
     }
 }
 
+/* ---- hard links ---- */
+
+enum { WITNESS = 1, LINK_NAMES = 4, LINK_NODES = 2 + LINK_NAMES }; /* "", w, a, b, c, d */
+
+/*
+ * Names are digits: those with the same digit are one file, 0 is nothing. All files are equal but
+ * w, which keeps the layer.
+ */
+static const struct {
+    const char *before, *after;
+    bool kept;
+} links[] = {
+    {"1100", "1100", true},  /* the same names */
+    {"1122", "1122", true},  /* two equal files */
+    {"1100", "1010", false}, /* b is c now */
+    {"1100", "1110", false}, /* a third name */
+    {"1110", "1100", false}, /* a name less */
+    {"1122", "1221", false}, /* the same names, paired otherwise */
+};
+
+/* Returns the first name of the file that has the name. */
+static size_t first_name(const char *names, size_t name)
+{
+    return (size_t)(strchr(names, names[name]) - names);
+}
+
+static size_t list_before(const char *names, struct layout_entry *entries)
+{
+    size_t count = 0, at[LINK_NAMES] = {0};
+
+    entries[count++] = (struct layout_entry){
+        .identity = {{WITNESS}}, .bytes = 1000, .node = WITNESS, .kind = LAYOUT_FILE};
+    for (size_t i = 0; i < LINK_NAMES; i++) {
+        if (names[i] == '0')
+            continue;
+        size_t first = first_name(names, i);
+        at[i] = count;
+        entries[count++] = (struct layout_entry){.identity = {{7}},
+                                                 .bytes = first == i ? 1000 : 0,
+                                                 .node = (uint32_t)(i + 2),
+                                                 .inode = (uint32_t)at[first],
+                                                 .kind = LAYOUT_FILE};
+    }
+    return count;
+}
+
+/* Lists the files after `w`, and their further names. */
+static void list_after(const char *names, struct layout_file *files, struct layout_name *more,
+                       struct layout_input *in)
+{
+    size_t at[LINK_NAMES] = {0};
+
+    files[in->file_count++] = (struct layout_file){WITNESS, 0, 1000};
+    for (size_t i = 0; i < LINK_NAMES; i++) {
+        if (names[i] == '0')
+            continue;
+        size_t first = first_name(names, i);
+        if (first == i) {
+            at[i] = in->file_count;
+            files[in->file_count++] = (struct layout_file){(uint32_t)(i + 2), 0, 1000};
+        } else
+            more[in->name_count++] = (struct layout_name){(uint32_t)(i + 2), (uint32_t)at[first]};
+    }
+}
+
+static bool keeps_link(const char *before, const char *after)
+{
+    static const uint8_t is_dir[LINK_NODES] = {1};
+    static char empty[] = "", state[] = "state", names[] = "wabcd";
+    struct owner owner_list[] = {{OWNER_UNOWNED, TIER_APPLICATION, empty, NULL},
+                                 {OWNER_UNOWNED, TIER_STATE, state, NULL}};
+    struct owners owners = {.list = owner_list, .count = 2};
+    struct layout_file files[LINK_NODES];
+    struct layout_name more[LINK_NODES];
+    struct layout_identity identities[LINK_NODES] = {{{9}}, {{WITNESS}}, {{7}},
+                                                     {{7}}, {{7}},       {{7}}};
+    struct layout_previous_layer layer = {0};
+    struct layout_entry entries[LINK_NODES];
+    struct err err = ERR_INIT;
+    _cleanup_tree_ struct tree *tree = tree_new(&err);
+    _cleanup_layout_like_ struct layout_like plan = {0};
+
+    assert_non_null(tree);
+    for (uint32_t i = 1; i < LINK_NODES; i++)
+        assert_int_equal(tree_child(tree, ROOT, &names[i - 1], 1, &err), i);
+    struct layout_input in = {
+        .tree = tree, .files = files, .names = more, .is_dir = is_dir, .owners = &owners};
+    list_after(after, files, more, &in);
+    const struct layout_previous previous = {&layer, 1, entries, list_before(before, entries)};
+    const struct layout_like_options options = {.max_dead = 1, .max_probes = 9};
+    assert_works(layout_like_make(&in, identities, &previous, &options, &plan, &err), err);
+    assert_int_equal(plan.kept, 1);
+    return plan.layout.by_file[1] < plan.kept;
+}
+
+/* A layer has a file only with all its names: it counts links on its own. */
+static void test_links(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(links) / sizeof(*links); i++)
+        if (keeps_link(links[i].before, links[i].after) != links[i].kept)
+            fail_msg("%s after %s", links[i].after, links[i].before);
+}
+
 UNIT_SUITE(test_layout_like)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lineages),
         cmocka_unit_test(test_foreign_layers),
         cmocka_unit_test(test_fates),
+        cmocka_unit_test(test_links),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
