@@ -2,6 +2,7 @@
 
 #include "base/path.h"
 #include "shim/audit/audit.h"
+#include "shim/host/null_device.h"
 #include "shim/oci/state_sweep.h"
 #include "shim/policy/read/policy_read.h"
 #include "shim/runtime/create.h"
@@ -98,6 +99,11 @@ static int prepare_exec(struct launch *l, struct err *err)
 
     if (exec_edit(&l->call, &copy, err) < 0) {
         audit_denied_exec(l, err);
+        return -1;
+    }
+    struct err why = ERR_INIT;
+    if (geteuid() == 0 && null_device_replace(&why) < 0 && copy >= 0) {
+        *err = why;
         return -1;
     }
     return copy < 0 ? 0 : replace_process(l, copy, err);

@@ -150,6 +150,23 @@ END
     podman_cli rm --force --time 0 fb-other >/dev/null
 }
 
+@test "podman: exec without input does not give the host's null device to the container's user" {
+    local low node=$FB_DIR/null
+    mknod -m 0666 "$node" c 1 3
+    # shellcheck disable=SC2034  # podman_cli has it
+    PODMAN_IN=(unshare --mount --propagation private sh -ec 'mount --bind "$0" /dev/null; exec "$@"' "$node")
+    for low in crun runc; do
+        preset_of "$low"
+        podman_run --detach --name fb-null --user 1001:1001 "$FB_IMAGE" sleep 1000 >/dev/null
+        run podman_cli exec fb-null sh -c 'chmod 600 /proc/self/fd/0; test ! -s /dev/stdin; echo is read'
+        expect_match 'is read'
+        expect_equal "$(stat -c '%u:%g %a' "$node")" "0:0 666"
+        podman_cli rm --force --time 0 fb-null >/dev/null
+    done
+    # shellcheck disable=SC2034
+    PODMAN_IN=()
+}
+
 # preset_of LOW: the preset, before that low-level runtime.
 preset_of() {
     preset
