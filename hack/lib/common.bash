@@ -83,9 +83,9 @@ configure() {
         die "the $preset build cannot be configured"
 }
 
-# build_release TESTS(ON|OFF): the optimised build. CI rejects warnings in it, as the dev build always does.
+# build_release TESTS(ON|OFF): the optimised build, without units. CI rejects warnings in it, as the dev build always does.
 build_release() {
-    build release -DFLATBED_TESTS="$1" -DFLATBED_WERROR="$([[ ${CI-} == true ]] && echo ON || echo OFF)"
+    build release -DFLATBED_TESTS="$1" -DFLATBED_UNITS=OFF -DFLATBED_WERROR="$([[ ${CI-} == true ]] && echo ON || echo OFF)"
 }
 
 # build PRESET [OPTION...]: configures and builds.
