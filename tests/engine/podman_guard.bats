@@ -82,7 +82,7 @@ END
         sh -c 'cat /data/imagenet/hello; grep -cE " /vol/two | /data/sub " /proc/mounts'
     expect_status 0
     expect_output $'imagenet text\n2'
-    refuses "uids 1002 to 1002 of this host, which it could become" --uidmap 0:1001:1 --uidmap 1:1002:1 --gidmap 0:1001:1 \
+    refuses "uids 100[12] to 1002 of this host, which it could become" --uidmap 0:1001:1 --uidmap 1:1002:1 --gidmap 0:1001:1 \
         -v "$FB_SRV/data:/data"
     refuses "on /data: it is rshared" --user 1001:1001 -v "$FB_SRV/data:/data:rshared"
     refuses "/data is read-only, and has no 'new'" --user 1001:1001 -v "$FB_SRV/data:/data" -v two:/data/new
