@@ -3,6 +3,7 @@
 #include "base/path.h"
 #include "shim/audit/audit.h"
 #include "shim/host/null_device.h"
+#include "shim/host/trust.h"
 #include "shim/oci/state_sweep.h"
 #include "shim/policy/read/policy_read.h"
 #include "shim/runtime/create.h"
@@ -93,6 +94,12 @@ static int replace_process(struct launch *l, int copy, struct err *err)
     return 0;
 }
 
+/* The host's null device is not for the container: only the host's root could lose it. */
+static int own_streams(struct err *err)
+{
+    return trust_rootless() ? 0 : null_device_replace(err);
+}
+
 static int prepare_exec(struct launch *l, struct err *err)
 {
     int copy;
@@ -102,7 +109,7 @@ static int prepare_exec(struct launch *l, struct err *err)
         return -1;
     }
     struct err why = ERR_INIT;
-    if (geteuid() == 0 && null_device_replace(&why) < 0 && copy >= 0) {
+    if (own_streams(&why) < 0 && copy >= 0) {
         *err = why;
         return -1;
     }
@@ -239,7 +246,7 @@ static int prepare_judged(struct launch *l, int rc, const struct err *unreadable
     if (edits >= 0)
         state_sweep(l->call.root);
     if (edits > 0)
-        return edit_config(policy, &l->call, &l->lowlevel, err);
+        return own_streams(err) < 0 ? -1 : edit_config(policy, &l->call, &l->lowlevel, err);
     if (edits < 0)
         audit_refusal(&(struct audit_subject){.policy = policy, .call = &l->call}, err);
     return edits;

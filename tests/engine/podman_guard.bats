@@ -150,11 +150,13 @@ END
     podman_cli rm --force --time 0 fb-other >/dev/null
 }
 
-@test "podman: exec without input does not give the host's null device to the container's user" {
+@test "podman: run and exec without input do not give the host's null device to the container" {
     local low node=$FB_DIR/null
     mknod -m 0666 "$node" c 1 3
-    # shellcheck disable=SC2034  # podman_cli has it
-    PODMAN_IN=(unshare --mount --propagation private sh -ec 'mount --bind "$0" /dev/null; exec "$@"' "$node")
+    echo containers:300000:200000 >"$FB_DIR/subids"
+    # shellcheck disable=SC2016,SC2034  # for that shell; podman_cli has it
+    PODMAN_IN=(unshare --mount --propagation private sh -ec 'cd "$0"; mount --bind null /dev/null; for f in uid gid; do
+        mount --bind subids /etc/sub$f; done; exec "$@"' "$FB_DIR")
     for low in crun runc; do
         preset_of "$low"
         podman_run --detach --name fb-null --user 1001:1001 "$FB_IMAGE" sleep 1000 >/dev/null
@@ -162,6 +164,10 @@ END
         expect_match 'is read'
         expect_equal "$(stat -c '%u:%g %a' "$node")" "0:0 666"
         podman_cli rm --force --time 0 fb-null >/dev/null
+        run podman_run --rm --uidmap 0:300000:65536 --gidmap 0:300000:65536 "$FB_IMAGE" sh -c \
+            'chmod 600 /proc/self/fd/0; echo is read'
+        expect_match 'is read'
+        expect_equal "$(stat -c '%u:%g %a' "$node")" "0:0 666"
     done
     # shellcheck disable=SC2034
     PODMAN_IN=()
