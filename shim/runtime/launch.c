@@ -94,7 +94,7 @@ static int replace_process(struct launch *l, int copy, struct err *err)
     return 0;
 }
 
-/* The host's null device is not for the container: only the host's root could lose it. */
+/* Keeps the host's null device from the container. A rootless runtime could not give it away. */
 static int own_streams(struct err *err)
 {
     return trust_rootless() ? 0 : null_device_replace(err);
@@ -245,8 +245,10 @@ static int prepare_judged(struct launch *l, int rc, const struct err *unreadable
     int edits = settle_call(l, policy, rc, unreadable, err);
     if (edits >= 0)
         state_sweep(l->call.root);
+    if (edits > 0 && own_streams(err) < 0)
+        edits = -1;
     if (edits > 0)
-        return own_streams(err) < 0 ? -1 : edit_config(policy, &l->call, &l->lowlevel, err);
+        return edit_config(policy, &l->call, &l->lowlevel, err);
     if (edits < 0)
         audit_refusal(&(struct audit_subject){.policy = policy, .call = &l->call}, err);
     return edits;

@@ -30,7 +30,7 @@ struct pull_rates {
 /* 40 MB/s a stream, as hack/bench-carve holds them, and 200 MB/s of unpacked content. */
 extern const struct pull_rates pull_default_rates;
 
-/* What a layer takes when it is compressed, where that is not known: of its unpacked bytes. */
+/* The share of its unpacked bytes that a layer takes when compressed, where that is not known. */
 #define PULL_ASSUMED_RATIO 0.4
 
 /*
