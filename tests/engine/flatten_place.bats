@@ -227,6 +227,9 @@ END
     run grep -E '^(open|exec|socket|connect|bind|fork|unlink|rename|mkdir|link|symlink|chmod|chown|mount|kill|ptrace|bpf|stat|newfstatat|statx|readlink|access|getdents|io_uring)' \
         "$FB_DIR/calls"
     expect_status 1
+    # The walker asks for the content of each file that it opens before the reader needs it.
+    expect_equal "$(grep -c 'fadvise64(.*WILLNEED' "$FB_DIR/out/trace")" \
+        "$(grep -c 'open.*O_RDONLY|O_NONBLOCK|O_NOFOLLOW|O_CLOEXEC' "$FB_DIR/out/trace")"
     rm -r "$FB_DIR/out"/*
 }
 
