@@ -127,11 +127,24 @@ static int open_spool(struct squash_run *run, struct err *err)
     return fd;
 }
 
+/*
+ * True if the layers of the previous version may stay in their registry: the destination is one,
+ * which is asked for them, or none. --verify reads all layers of the result.
+ */
+static bool may_stay(const struct squash_run *run)
+{
+    const struct squash_command *c = run->command;
+
+    return run->from[SQUASH_LIKE].transport == TRANSPORT_REGISTRY &&
+           (c->dry_run || (run->to->transport == TRANSPORT_REGISTRY && !c->verify));
+}
+
 /* Opens the previous version, for the same platform. One that is of another is not used. */
 static int open_like(struct squash_run *run, const struct squash_job *job, struct err *err)
 {
     const struct squash_command *c = run->command;
-    const struct image_choice choice = {.platform = job->platform ? job->platform : c->platform};
+    const struct image_choice choice = {.platform = job->platform ? job->platform : c->platform,
+                                        .outline = may_stay(run)};
 
     cleanup_image(&run->like);
     run->carve.like = NULL;
