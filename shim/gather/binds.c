@@ -8,7 +8,7 @@
 #include "shim/gather/bind_name.h"
 #include "shim/gather/binds_access.h"
 #include "shim/gather/binds_mounts.h"
-#include "shim/gather/engine_layer.h"
+#include "shim/gather/engine/engine_layer.h"
 #include "shim/gather/targets.h"
 #include "shim/host/fd_path.h"
 #include "shim/host/trust.h"
@@ -168,7 +168,10 @@ static int gather_source(struct gather *g, const struct spec_mount *mount, struc
         return set_problem(g, s, why.msg);
     s->path = name.name;
     s->found = wish->path = name.found;
-    binds_find_state(&g->engine, s);
+    const struct engine_place place = engine_find_place(&g->engine, s->path);
+    s->state = place.state;
+    s->engine = place.mounted;
+    s->volume = place.volume;
     s->own = engine_mounts(&g->engine, s->found) && engine_mounts(&g->engine, s->path);
     /* A rootless engine's directories are its user's, who chooses the policy as well. */
     s->open = s->own && s->exposed && !trust_rootless() &&
@@ -176,7 +179,7 @@ static int gather_source(struct gather *g, const struct spec_mount *mount, struc
                 bind_ids_alone(s->found, g->facts->values.value[VAR_CONTAINER], &g->spec->uid_map));
     s->own = s->own && !s->open;
     s->init = !s->exposed && binds_is_init(s->path);
-    s->unsteady = binds_is_unsteady(&g->engine, s->found);
+    s->unsteady = engine_is_unsteady(&g->engine, s->found);
     /* A volume that shows another directory: users reach that one, and not the engine's. */
     if (s->unsteady && strcmp(s->path, s->found) != 0) {
         wish->path = s->path;
@@ -331,7 +334,7 @@ static int is_own_root(struct gather *g, int root, const char *path)
         return 1;
     if (!walk_safely(g, path, &walked))
         return 0;
-    if (engine_layer_find(g->bundle_path, g->arena, &layer, g->err) < 0)
+    if (engine_layer_find(&g->engine, g->arena, &layer, g->err) < 0)
         return -1;
     return layer.recorded ? is_recorded_root(g, root, &layer)
                           : engine_stores_root(&g->engine, real);

@@ -2,7 +2,8 @@
 #ifndef SHIM_BINDS_MOUNTS_H
 #define SHIM_BINDS_MOUNTS_H
 
-#include "shim/gather/engine.h"
+#include "shim/gather/binds.h"
+#include "shim/gather/engine/engine.h"
 #include "shim/mount/mount_table.h"
 
 /* Returns true for the programs that engines mount for --init. */

@@ -1,7 +1,7 @@
 /* The line volume_path of a containers.conf. */
 #include "tests/unit/lib/shim_unit.h"
 
-#include "shim/gather/engine_volumes.h"
+#include "shim/gather/engine/engine_volumes.h"
 
 static void test_the_line(void **state)
 {

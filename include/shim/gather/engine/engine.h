@@ -12,7 +12,7 @@
 #ifndef SHIM_ENGINE_H
 #define SHIM_ENGINE_H
 
-#include "shim/gather/binds.h"
+#include "shim/oci/spec.h"
 
 /* The users of an engine choose what is mounted in `volumes`: by a volume's driver and options. */
 enum { VOLUME_DIRECTORIES = 3, ENGINE_OTHERS = 4 };
@@ -29,6 +29,8 @@ struct engine_directories {
     const char *root;                        /* of the container, in the engine's data */
     const char *data;                        /* the data-root of Docker, the graphroot of podman */
     const char *containers, *store;          /* in `data` */
+    const char *records;                     /* of podman: DATA/DRIVER-containers; or NULL */
+    const char *record_id;                   /* of the container there; NULL without `records` */
     const char *state;                       /* of containerd: its --state */
     const char *id;                          /* of the container: 64 digits */
     const char *own;      /* the end of the path of the container's directory, "…/ID"; or NULL */
@@ -59,10 +61,18 @@ bool engine_mounts(const struct engine_directories *engine, const char *path);
  */
 bool engine_stores_root(const struct engine_directories *engine, const char *root);
 
-/* Fills in `engine` and `state` of a source by its path. Pure. */
-void binds_find_state(const struct engine_directories *engine, struct bind_source *s);
+/* The part of an engine that a path lies in. */
+struct engine_place {
+    const char *state; /* the directory of an engine that has it, if the engine does not mount it
+                          from there; or NULL */
+    bool mounted; /* a file that an engine mounts, perhaps into another container, or `volume` */
+    bool volume;  /* in a named volume */
+};
+
+/* Finds it by the path alone. Texts are borrowed. Pure. */
+struct engine_place engine_find_place(const struct engine_directories *engine, const char *path);
 
 /* Returns true if users can have something mounted at or below the path at any time. Pure. */
-bool binds_is_unsteady(const struct engine_directories *engine, const char *path);
+bool engine_is_unsteady(const struct engine_directories *engine, const char *path);
 
 #endif

@@ -1,8 +1,8 @@
-#include "shim/gather/engine.h"
+#include "shim/gather/engine/engine.h"
 
 #include "base/path.h"
-#include "shim/gather/engine_joined.h"
-#include "shim/gather/engine_volumes.h"
+#include "shim/gather/engine/engine_joined.h"
+#include "shim/gather/engine/engine_volumes.h"
 
 #include <string.h>
 
@@ -70,13 +70,18 @@ static const char *in_data(const char *data, size_t len, const char *name, struc
     return arena_printf(arena, "%.*s/%s", (int)len, data, name);
 }
 
-/* Returns GRAPHROOT/DRIVER of a bundle of podman, whose GRAPHROOT has that length. */
-static char *store_of_bundle(const char *bundle, size_t len, struct arena *arena)
+/* Finds the records in a bundle of podman, whose GRAPHROOT has that length, and the layers beside
+ * them. */
+static int find_records(struct engine_directories *out, const char *bundle, size_t len,
+                        struct arena *arena, struct err *err)
 {
-    const char *driver = bundle + len + 1;
-    const char *end = driver + strcspn(driver, "/") - strlen("-containers");
+    const char *driver = bundle + len + 1, *end = driver + strcspn(driver, "/");
+    size_t whole = (size_t)(end - bundle);
 
-    return arena_strndup(arena, bundle, (size_t)(end - bundle));
+    out->records = arena_strndup(arena, bundle, whole);
+    out->store = arena_strndup(arena, bundle, whole - strlen("-containers"));
+    out->record_id = arena_strndup(arena, end + 1, strcspn(end + 1, "/"));
+    return out->records && out->store && out->record_id ? 0 : err_nomem(err);
 }
 
 static bool is_random_id(const char *id)
@@ -99,8 +104,8 @@ static int find_data(struct engine_directories *out, const char *root, const cha
     out->containers = in_data(data, len, "containers", arena);
     if (!out->data || !out->volumes[VOLUME_DIRECTORIES - 1] || !out->containers)
         return err_nomem(err);
-    if (data == bundle && !(out->store = store_of_bundle(bundle, len, arena)))
-        return err_nomem(err);
+    if (data == bundle && find_records(out, bundle, len, arena, err) < 0)
+        return -1;
     out->root =
         root && (path_is_beneath(root, out->data) || data_of_root(root, &other)) ? root : NULL;
     if (out->store || !root || !path_is_beneath(root, out->data) || strlen(root) <= len + 1)
@@ -288,7 +293,7 @@ bool engine_stores_root(const struct engine_directories *engine, const char *roo
     return data_of_root(root, &len) && has_random_id(root + len);
 }
 
-bool binds_is_unsteady(const struct engine_directories *engine, const char *path)
+bool engine_is_unsteady(const struct engine_directories *engine, const char *path)
 {
     if (engine->root && path_is_beneath(engine->root, path))
         return true;
@@ -391,22 +396,22 @@ static size_t path_depth(const char *rest)
     return depth;
 }
 
-/* Fills in `state` and `engine` if the source lies in `directory`, from which an engine mounts what
- * is `depth` deep. Returns true if it is such a thing. */
-static bool find_state_in(const char *directory, size_t depth, bool containers,
-                          struct bind_source *s)
+/* Places the path if it lies in `directory`, from which an engine mounts what is `depth` deep.
+ * Returns true if it is such a thing. */
+static bool find_place_in(const char *directory, size_t depth, bool containers, const char *path,
+                          struct engine_place *out)
 {
-    if (!directory || !path_is_beneath(s->path, directory) ||
-        (s->state && strlen(s->state) > strlen(directory)))
+    if (!directory || !path_is_beneath(path, directory) ||
+        (out->state && strlen(out->state) > strlen(directory)))
         return false;
-    const char *rest = s->path + strlen(directory);
+    const char *rest = path + strlen(directory);
     rest += *rest == '/';
-    s->state = directory;
-    s->engine = depth && path_depth(rest) >= depth && (!containers || is_containers_file(rest));
-    return s->engine;
+    out->state = directory;
+    out->mounted = depth && path_depth(rest) >= depth && (!containers || is_containers_file(rest));
+    return out->mounted;
 }
 
-void binds_find_state(const struct engine_directories *engine, struct bind_source *s)
+struct engine_place engine_find_place(const struct engine_directories *engine, const char *path)
 {
     static const struct {
         const char *path;
@@ -428,16 +433,18 @@ void binds_find_state(const struct engine_directories *engine, struct bind_sourc
         {"/var/lib/kubelet", 0},
         {"/var/lib/kubelet/pods", 2},
     };
+    struct engine_place place = {0};
 
     for (size_t i = 0; i < sizeof(directories) / sizeof(*directories); i++)
-        find_state_in(directories[i].path, directories[i].depth, false, s);
-    find_state_in(engine->state, 0, false, s);
-    find_state_in(engine->id ? engine->data : NULL, 0, false, s);
-    find_state_in("/var/lib/docker/containers", 2, true, s);
-    find_state_in(engine->containers, 2, true, s);
-    find_state_in(engine->store, 0, false, s);
+        find_place_in(directories[i].path, directories[i].depth, false, path, &place);
+    find_place_in(engine->state, 0, false, path, &place);
+    find_place_in(engine->id ? engine->data : NULL, 0, false, path, &place);
+    find_place_in("/var/lib/docker/containers", 2, true, path, &place);
+    find_place_in(engine->containers, 2, true, path, &place);
+    find_place_in(engine->store, 0, false, path, &place);
     for (size_t i = 0; i < VOLUME_DIRECTORIES; i++)
-        s->volume = find_state_in(engine->volumes[i], 2, false, s) || s->volume;
-    if (s->engine)
-        s->state = NULL;
+        place.volume = find_place_in(engine->volumes[i], 2, false, path, &place) || place.volume;
+    if (place.mounted)
+        place.state = NULL;
+    return place;
 }

@@ -1,4 +1,4 @@
-#include "shim/gather/engine_joined.h"
+#include "shim/gather/engine/engine_joined.h"
 
 #include "base/fdio.h"
 

@@ -7,22 +7,19 @@
 #ifndef SHIM_ENGINE_LAYER_H
 #define SHIM_ENGINE_LAYER_H
 
-#include "base/arena.h"
-#include "base/err.h"
-
-#include <stdbool.h>
+#include "shim/gather/engine/engine.h"
 
 struct engine_layer {
-    bool recorded;  /* the bundle is podman's, so a root of another layer is not the container's */
+    bool recorded;  /* there are records, so a root of another layer is not the container's */
     const char *id; /* of the layer, in the arena; NULL: the storage has none for the container */
 };
 
 /*
- * Finds the layer of the container whose bundle is GRAPHROOT/DRIVER-containers/ID/userdata; other
- * bundles, and those of CRI-O, have no records. Fails if a record cannot be read.
+ * Finds the layer in the records of the engine, if there are any: CRI-O has none beside its
+ * bundles. Fails if a record cannot be read.
  */
-int engine_layer_find(const char *bundle, struct arena *arena, struct engine_layer *out,
-                      struct err *err) must_check;
+int engine_layer_find(const struct engine_directories *engine, struct arena *arena,
+                      struct engine_layer *out, struct err *err) must_check;
 
 /* Returns true if a component of the path is the id of the layer. Pure. */
 bool engine_layer_has(const struct engine_layer *layer, const char *path) must_check;

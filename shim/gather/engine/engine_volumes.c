@@ -1,4 +1,4 @@
-#include "shim/gather/engine_volumes.h"
+#include "shim/gather/engine/engine_volumes.h"
 
 #include "base/fdio.h"
 #include "base/path.h"
