@@ -111,7 +111,7 @@ static void tell(const struct carving *c, const char *of, const char *text)
     const struct merged_options *o = &c->options->merged;
 
     if (o->notice)
-        o->notice(o->notice_ctx, (unsigned)c->image->layer_count, of, text);
+        o->notice(o->notice_ctx, 0, of, text);
 }
 
 static int find_owners(struct carving *c, struct err *err)
@@ -241,6 +241,15 @@ static size_t kept_in_place(const struct layout_like *like)
     return count;
 }
 
+/* Gives notice of a previous version that helps little. */
+static void tell_like(const struct carving *c)
+{
+    if (!c->previous.carved)
+        tell(c, "--like", "it was never carved: its layers are kept as they are, or not at all");
+    if (c->like.kept == 0)
+        tell(c, "--like", "no layer of it is kept: too few of its files are the same");
+}
+
 static int make_layout(struct carving *c, const struct layout_input *in, struct err *err)
 {
     const struct carve_options *o = c->carve;
@@ -255,6 +264,7 @@ static int make_layout(struct carving *c, const struct layout_input *in, struct 
         return -1;
     *c->layout = c->like.layout;
     c->layout->in_place = kept_in_place(&c->like);
+    tell_like(c);
     c->like.layout = (struct layout){0};
     return 0;
 }

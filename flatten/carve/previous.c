@@ -199,8 +199,9 @@ static enum owner_tier tier_of(const struct json *entry)
 }
 
 /* Takes labels and tiers from the history, where flatten carve has put them. */
-static void read_history(const struct image *image, struct layout_previous_layer *layers)
+static void read_history(const struct image *image, struct previous *out)
 {
+    struct layout_previous_layer *layers = out->layers;
     static const char prefix[] = CARVE_LABEL_PREFIX;
     const struct json *root = image->config ? json_root(image->config) : NULL;
     const struct json *history = json_get(root, "history");
@@ -215,6 +216,7 @@ static void read_history(const struct image *image, struct layout_previous_layer
             layers[layer].label = by + sizeof(prefix) - 1;
             layers[layer].tier = tier_of(entry);
             layers[layer].state = layers[layer].tier == TIER_STATE;
+            out->carved = true;
         }
         layer++;
     }
@@ -257,7 +259,7 @@ int previous_take(const struct image *image, struct inventory *inventory, struct
         return -1;
     out->entries = steal_ptr(&inventory->entries);
     out->entry_count = out->entry_cap = inventory->entry_count;
-    read_history(image, out->layers);
+    read_history(image, out);
     out->layers[image->layer_count - 1].state = true;
     set_view(out, image->layer_count);
     return 0;
@@ -275,7 +277,7 @@ int previous_read(struct image *image, struct tree *tree, struct previous *out, 
         if (read_layer(&r, &image->layers[i], err) < 0)
             return -1;
     }
-    read_history(image, out->layers);
+    read_history(image, out);
     set_view(out, image->layer_count);
     return 0;
 }

@@ -13,6 +13,7 @@ struct previous {
     uint32_t *attributes; /* by entry (struct entry_info) */
     size_t attributes_cap;
     struct layout_previous view; /* of both lists */
+    bool carved;                 /* the history has a layer that flatten carve made */
 };
 
 /*
