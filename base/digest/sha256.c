@@ -41,16 +41,10 @@ int sha256_update(struct sha256 *hash, const void *data, size_t len, struct err 
 int sha256_finish(struct sha256 *hash, struct digest *out, struct err *err)
 {
     unsigned char raw[EVP_MAX_MD_SIZE];
-    static const char hex[] = "0123456789abcdef";
 
     if (EVP_DigestFinal_ex(hash->ctx, raw, NULL) != 1)
         return err_set(err, ERR_SYSTEM, "libcrypto failed to hash");
-    char *p = stpcpy(out->text, "sha256:");
-    for (int i = 0; i < SHA256_SIZE; i++) {
-        *p++ = hex[raw[i] >> 4];
-        *p++ = hex[raw[i] & 15];
-    }
-    *p = '\0';
+    digest_of_bytes(raw, out);
     return sha256_begin(hash, err);
 }
 
@@ -88,6 +82,18 @@ const char *digest_hex(const struct digest *d)
 static unsigned nibble(char c)
 {
     return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10);
+}
+
+void digest_of_bytes(const unsigned char *bytes, struct digest *out)
+{
+    static const char hex[] = "0123456789abcdef";
+    char *p = stpcpy(out->text, "sha256:");
+
+    for (int i = 0; i < SHA256_SIZE; i++) {
+        *p++ = hex[bytes[i] >> 4];
+        *p++ = hex[bytes[i] & 15];
+    }
+    *p = '\0';
 }
 
 void digest_bytes(const struct digest *d, unsigned char *out, size_t len)

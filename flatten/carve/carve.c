@@ -1,8 +1,10 @@
 #include "flatten/carve/carve.h"
 
 #include "flatten/carve/carve_write.h"
+#include "flatten/carve/inventory_list.h"
 #include "flatten/carve/previous.h"
 #include "flatten/carve/spool.h"
+#include "flatten/squash/describe_image.h"
 #include "flatten/squash/reading.h"
 #include "flatten/stream/ustar.h"
 
@@ -47,7 +49,8 @@ static enum merge_result read_tree(struct carving *c, struct merged_options *opt
                                    struct merged_report *report, struct err *err)
 {
     cleanup_spool(&c->spool);
-    c->spool = spool_new(c->carve->spool, options->max_size, c->carve->like != NULL, err);
+    c->spool =
+        spool_new(c->carve->spool, options->max_size, c->carve->like || c->carve->inventory, err);
     return c->spool ? merged_entries(c->image, options, &c->spool->base, report, err)
                     : MERGE_FAILED;
 }
@@ -103,12 +106,12 @@ static const char *file_link(void *ctx, uint32_t node)
 }
 
 /* Gives notice of something about the image as a whole. */
-static void tell(const struct carving *c, const char *text)
+static void tell(const struct carving *c, const char *of, const char *text)
 {
     const struct merged_options *o = &c->options->merged;
 
     if (o->notice)
-        o->notice(o->notice_ctx, (unsigned)c->image->layer_count, "packages", text);
+        o->notice(o->notice_ctx, 0, of, text);
 }
 
 static int find_owners(struct carving *c, struct err *err)
@@ -123,10 +126,11 @@ static int find_owners(struct carving *c, struct err *err)
     if (owners_find(&source, &c->owners, err) < 0)
         return -1;
     if (c->owners.rpm_unread)
-        tell(c,
+        tell(c, "packages",
              "its rpm database is in a form that is not read: its files are placed by directory");
     if (c->owners.cut)
-        tell(c, "some databases of packages are too large: their files are placed by directory");
+        tell(c, "packages",
+             "some databases of packages are too large: their files are placed by directory");
     return 0;
 }
 
@@ -237,6 +241,15 @@ static size_t kept_in_place(const struct layout_like *like)
     return count;
 }
 
+/* Gives notice of a previous version that helps little. */
+static void tell_like(const struct carving *c)
+{
+    if (!c->previous.carved)
+        tell(c, "--like", "it was never carved: its layers are kept as they are, or not at all");
+    if (c->like.kept == 0)
+        tell(c, "--like", "no layer of it is kept: too few of its files are the same");
+}
+
 static int make_layout(struct carving *c, const struct layout_input *in, struct err *err)
 {
     const struct carve_options *o = c->carve;
@@ -251,6 +264,7 @@ static int make_layout(struct carving *c, const struct layout_input *in, struct 
         return -1;
     *c->layout = c->like.layout;
     c->layout->in_place = kept_in_place(&c->like);
+    tell_like(c);
     c->like.layout = (struct layout){0};
     return 0;
 }
@@ -272,15 +286,51 @@ static int place_files(struct carving *c, struct err *err)
     return make_layout(c, &in, err) < 0 ? -1 : set_layers(c, &p, err);
 }
 
+/* Sets *done if the previous version's inventory could be used. It is believed (inventory.h). */
+static int take_inventory(struct carving *c, const char *text, bool *done, struct err *err)
+{
+    _cleanup_free_ struct layout_identity *identities = list_identities(c->spool, err);
+    const struct inventory_known known = {identities, tree_count(c->spool->tree)};
+    _cleanup_inventory_ struct inventory inventory = {0};
+
+    if (!identities)
+        return -1;
+    *done = inventory_read(text, c->spool->tree, &known, &inventory, err) == 0 &&
+            previous_take(c->carve->like, &inventory, &c->previous, err) == 0;
+    return !*done && err->kind == ERR_SYSTEM ? -1 : 0;
+}
+
+static int read_layers(struct carving *c, struct image *like, struct err *err)
+{
+    for (size_t i = 0; i < like->layer_count; i++)
+        if (like->layers[i].fd < 0 && like->layers[i].store &&
+            layer_fetch(&like->layers[i], err) < 0)
+            return -1;
+    return previous_read(like, c->spool->tree, &c->previous, err);
+}
+
+/* Reads no layer of a previous version that was opened without them, if its inventory suffices. */
 static int read_previous(struct carving *c, struct err *err)
 {
     struct image *like = c->carve->like;
+    const struct json *root = like && like->manifest ? json_root(like->manifest) : NULL;
+    const char *text = json_text(json_path(root, "annotations", ANNOTATION_INVENTORY, NULL));
+    bool outlined = like && like->layer_count > 0 && like->layers[0].store, done = false;
 
     if (!like)
         return 0;
     for (size_t i = 0; i < like->layer_count; i++)
         like->layers[i].max_size = c->options->merged.max_size;
-    return previous_read(like, c->spool->tree, &c->previous, err) < 0 ? err_wrap(err, "--like") : 0;
+    if (outlined && text && take_inventory(c, text, &done, err) < 0)
+        return err_wrap(err, "--like");
+    if (done)
+        return 0;
+    if (outlined)
+        tell(c, "--like", text ? err->msg : "it has no inventory: its layers are fetched");
+    *err = (struct err)ERR_INIT;
+    previous_clear(&c->previous);
+    c->previous = (struct previous){0};
+    return read_layers(c, like, err) < 0 ? err_wrap(err, "--like") : 0;
 }
 
 /* ---- writing ---- */
@@ -329,16 +379,43 @@ static int write_layers(struct carving *c, struct sink *sink, struct squashed *o
 /* Keeps layers of the source, below all that is carved, or of the previous version. */
 static int keep_layers(struct carving *c, struct sink *sink, struct squashed *out, struct err *err)
 {
-    const struct image *like = c->carve->like;
+    struct image *like = c->carve->like;
 
     for (size_t i = 0; sink && i < out->kept; i++) {
-        const struct layer *layer =
-            like ? &like->layers[c->like.previous[i]] : &c->image->layers[i];
+        struct layer *layer = like ? &like->layers[c->like.previous[i]] : &c->image->layers[i];
         if (squashed_keep_layer(out, layer, c->options->readable, sink, err) < 0)
             return -1;
     }
     out->count = out->kept;
     return 0;
+}
+
+/* Makes the inventory, unless it would be too large. Layers below those carved are not listed. */
+static int make_inventory(struct carving *c, struct squashed *out, struct err *err)
+{
+    const struct inventory_source source = {.spool = c->spool,
+                                            .owners = &c->owners,
+                                            .by_record = c->by_record,
+                                            .in_state = c->layout->in_state,
+                                            .previous = &c->previous.view,
+                                            .kept = c->like.previous,
+                                            .kept_count = c->like.kept,
+                                            .layers = out->layers,
+                                            .layer_count = out->count};
+    _cleanup_inventory_ struct inventory inventory = {0};
+    _cleanup_buf_ struct buf text = BUF_INIT;
+
+    if (!c->carve->inventory || c->options->merged.kept > 0 || out->count < 2)
+        return 0;
+    int rc = inventory_list(&source, &inventory, err);
+    if (rc == 0)
+        rc = inventory_write(&inventory, c->spool->tree, &text, err);
+    if (rc < 0 && err->kind == ERR_LIMIT) {
+        tell(c, "inventory", "too many files for it: --like will fetch the layers");
+        *err = (struct err)ERR_INIT;
+        return 0;
+    }
+    return rc == 0 && (out->inventory = buf_take(&text, err)) ? 0 : -1;
 }
 
 int carve_layers(struct image *image, const struct squash_options *options,
@@ -365,5 +442,7 @@ int carve_layers(struct image *image, const struct squash_options *options,
     if (squashed_init(count, kept, out, err) < 0)
         return -1;
     out->report = report;
-    return keep_layers(&c, sink, out, err) < 0 ? -1 : write_layers(&c, sink, out, err);
+    if (keep_layers(&c, sink, out, err) < 0 || write_layers(&c, sink, out, err) < 0)
+        return -1;
+    return sink ? make_inventory(&c, out, err) : 0;
 }

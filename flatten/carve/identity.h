@@ -10,7 +10,8 @@
 /*
  * Starts the identity of an entry: type, mode, owner, time, device number, extended attributes and
  * the target of a symbolic link. Names of users and groups do not count, as no container sees them.
- * The content of a file, of the size in the header, follows by sha256_update.
+ * The content of a file, of the size in the header, follows by sha256_update. Inventories hold
+ * identities (inventory.h): another rule needs another version of them.
  */
 int identity_begin(struct sha256 *sha256, struct archive_entry *header, struct err *err) must_check;
 

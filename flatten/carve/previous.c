@@ -199,8 +199,9 @@ static enum owner_tier tier_of(const struct json *entry)
 }
 
 /* Takes labels and tiers from the history, where flatten carve has put them. */
-static void read_history(const struct image *image, struct layout_previous_layer *layers)
+static void read_history(const struct image *image, struct previous *out)
 {
+    struct layout_previous_layer *layers = out->layers;
     static const char prefix[] = CARVE_LABEL_PREFIX;
     const struct json *root = image->config ? json_root(image->config) : NULL;
     const struct json *history = json_get(root, "history");
@@ -215,9 +216,53 @@ static void read_history(const struct image *image, struct layout_previous_layer
             layers[layer].label = by + sizeof(prefix) - 1;
             layers[layer].tier = tier_of(entry);
             layers[layer].state = layers[layer].tier == TIER_STATE;
+            out->carved = true;
         }
         layer++;
     }
+}
+
+static void set_view(struct previous *p, size_t layer_count)
+{
+    p->view = (struct layout_previous){.layers = p->layers,
+                                       .layer_count = layer_count,
+                                       .entries = p->entries,
+                                       .entry_count = p->entry_count};
+}
+
+static int begin_layers(const struct image *image, struct previous *out, struct err *err)
+{
+    if (image->layer_count > MERGE_MOST_LAYERS)
+        return err_set(err, ERR_LIMIT, "more than %d layers", MERGE_MOST_LAYERS);
+    out->layers = calloc(image->layer_count + 1, sizeof(*out->layers));
+    if (!out->layers)
+        return err_nomem(err);
+    for (size_t i = 0; i < image->layer_count; i++)
+        out->layers[i].tier = TIER_APPLICATION;
+    return 0;
+}
+
+static int check_layers(const struct image *image, const struct inventory *inventory,
+                        struct err *err)
+{
+    bool same = inventory->layer_count + 1 == image->layer_count;
+
+    for (size_t i = 0; same && i < inventory->layer_count; i++)
+        same = digest_equal(&inventory->diff_ids[i], &image->layers[i].diff_id);
+    return same ? 0 : err_set(err, ERR_FORMAT, "its inventory is of other layers");
+}
+
+int previous_take(const struct image *image, struct inventory *inventory, struct previous *out,
+                  struct err *err)
+{
+    if (check_layers(image, inventory, err) < 0 || begin_layers(image, out, err) < 0)
+        return -1;
+    out->entries = steal_ptr(&inventory->entries);
+    out->entry_count = out->entry_cap = inventory->entry_count;
+    read_history(image, out);
+    out->layers[image->layer_count - 1].state = true;
+    set_view(out, image->layer_count);
+    return 0;
 }
 
 int previous_read(struct image *image, struct tree *tree, struct previous *out, struct err *err)
@@ -225,23 +270,14 @@ int previous_read(struct image *image, struct tree *tree, struct previous *out, 
     _cleanup_(previous_reading_clear) struct previous_reading r = {
         .out = out, .tree = tree, .sha256 = sha256_new(err), .own_paths = tree_count(tree)};
 
-    if (!r.sha256)
+    if (!r.sha256 || begin_layers(image, out, err) < 0)
         return -1;
-    if (image->layer_count > MERGE_MOST_LAYERS)
-        return err_set(err, ERR_LIMIT, "more than %d layers", MERGE_MOST_LAYERS);
-    out->layers = calloc(image->layer_count + 1, sizeof(*out->layers));
-    if (!out->layers)
-        return err_nomem(err);
     for (size_t i = 0; i < image->layer_count; i++) {
-        out->layers[i].tier = TIER_APPLICATION;
         r.layer = (uint16_t)i;
         if (read_layer(&r, &image->layers[i], err) < 0)
             return -1;
     }
-    read_history(image, out->layers);
-    out->view = (struct layout_previous){.layers = out->layers,
-                                         .layer_count = image->layer_count,
-                                         .entries = out->entries,
-                                         .entry_count = out->entry_count};
+    read_history(image, out);
+    set_view(out, image->layer_count);
     return 0;
 }

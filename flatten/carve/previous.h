@@ -2,7 +2,7 @@
 #ifndef FLATTEN_PREVIOUS_H
 #define FLATTEN_PREVIOUS_H
 
-#include "flatten/carve/layout/layout_like.h"
+#include "flatten/carve/inventory/inventory.h"
 #include "flatten/image/image.h"
 
 /* The lists of struct layout_previous, and what they refer to. */
@@ -13,6 +13,7 @@ struct previous {
     uint32_t *attributes; /* by entry (struct entry_info) */
     size_t attributes_cap;
     struct layout_previous view; /* of both lists */
+    bool carved;                 /* the history has a layer that flatten carve made */
 };
 
 /*
@@ -20,6 +21,14 @@ struct previous {
  * clears *out with previous_clear, also after a failure.
  */
 int previous_read(struct image *image, struct tree *tree, struct previous *out,
+                  struct err *err) must_check;
+
+/*
+ * Takes the entries of the image's inventory in the place of its layers, of which none is read.
+ * ERR_FORMAT if it is of other layers than those below the image's newest, its state layer. The
+ * caller clears *out with previous_clear, also after a failure.
+ */
+int previous_take(const struct image *image, struct inventory *inventory, struct previous *out,
                   struct err *err) must_check;
 
 /* Frees what it owns. */

@@ -24,6 +24,10 @@ static const char *default_compression(enum transport to)
 static int prepare_carving(const struct squash_command *c, struct squash_run *run, struct err *err)
 {
     run->carve.layout.layers = (size_t)c->layers;
+    /* Archives of Docker have no manifest; where an engine has one, the layers are at hand. */
+    run->carve.inventory = run->to->transport == TRANSPORT_OCI ||
+                           run->to->transport == TRANSPORT_OCI_ARCHIVE ||
+                           run->to->transport == TRANSPORT_REGISTRY;
     run->carve.max_dead = (double)c->max_dead / 100;
     if (c->max_dead > 100)
         return err_set(err, ERR_USAGE, "--max-dead=%" PRIu64 ": expected 0 to 100 per cent",
@@ -174,6 +178,7 @@ int new_image(const struct squash_command *c, const struct operands *operands, s
     const struct reference sources[] = {[SQUASH_FROM] = from, [SQUASH_BASE] = base};
     const struct keeper_task task = {.sources = sources,
                                      .source_count = run.selection.base || c->like ? 2 : 1,
+                                     .kept_from = c->like ? SQUASH_LIKE : SQUASH_FROM,
                                      .platform = c->platform,
                                      .destination = c->dry_run ? NULL : &to,
                                      .all_images = c->all_images,

@@ -164,7 +164,10 @@ static int add_layers(const struct oci_reading *r, struct image *image, struct e
     for (size_t i = 0; i < count; i++) {
         image->layers[i].digest = requests[i].digest;
         image->layers[i].size = requests[i].size;
+        image->layers[i].media_type = requests[i].media_type;
     }
+    for (size_t i = 0; r->choice->outline && i < count; i++)
+        image->layers[i].store = r->store;
     if (r->choice->outline)
         return 0;
     if (blob_store_open(r->store, requests, count, places, &failed, err) < 0)
@@ -179,6 +182,22 @@ static int add_layers(const struct oci_reading *r, struct image *image, struct e
         if (check_size(&requests[i], &places[i], err) < 0)
             return err_wrap(err, "layer %zu", i + 1);
     return 0;
+}
+
+int layer_fetch(struct layer *layer, struct err *err)
+{
+    const struct blob_request request = {.role = BLOB_LAYER,
+                                         .digest = layer->digest,
+                                         .size = layer->size,
+                                         .media_type = layer->media_type};
+    struct blob_place place;
+    size_t failed;
+
+    if (blob_store_open(layer->store, &request, 1, &place, &failed, err) < 0)
+        return err_wrap(err, "layer %u", layer->number);
+    layer->fd = place.fd;
+    layer->offset = place.offset;
+    return check_size(&request, &place, err) < 0 ? err_wrap(err, "layer %u", layer->number) : 0;
 }
 
 static struct image *open_manifest(struct oci_reading *r, struct json *descriptor, struct err *err)

@@ -203,7 +203,7 @@ static int on_sink(struct keeper *k, struct pending *p, struct outcome *out, str
     (void)p;
     if (!k->task->destination || k->sink || k->published)
         return breach(k, err, "a destination that is not there");
-    k->sink = sink_open_beside(k->task->destination, &k->task->sources[0], err);
+    k->sink = sink_open_beside(k->task->destination, &k->task->sources[k->task->kept_from], err);
     if (!k->sink)
         return -1;
     out->reply.number = k->sink->keeps_zstd;

@@ -126,5 +126,8 @@ int manifest_make(const struct image *image, const struct digest *config, size_t
     const struct digest *id = image->manifest ? &image->digest : &image->config_digest;
     json_set(doc, root, "annotations", annotations);
     json_set(doc, annotations, "dev.flatbed.source.digest", json_string(doc, id->text));
+    json_remove(annotations, ANNOTATION_INVENTORY); /* the source's: of other layers */
+    if (layers->inventory)
+        json_set(doc, annotations, ANNOTATION_INVENTORY, json_string(doc, layers->inventory));
     return json_write(doc, out, err);
 }

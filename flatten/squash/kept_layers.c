@@ -4,6 +4,7 @@
 #include "flatten/layer/layer_blob.h"
 
 #include <fcntl.h>
+#include <string.h>
 
 static int hash_blob(const struct layer *layer, struct digest *out, struct err *err)
 {
@@ -25,11 +26,37 @@ static int hash_blob(const struct layer *layer, struct digest *out, struct err *
     }
 }
 
+/* Takes the compression from the media type of a layer that is not open. */
+static int compression_named(const struct layer *layer, enum compression *kind, struct err *err)
+{
+    const char *type = layer->media_type ? layer->media_type : "";
+    size_t len = strlen(type);
+
+    *kind = strstr(type, "zstd")   ? COMPRESSION_ZSTD
+            : strstr(type, "gzip") ? COMPRESSION_GZIP
+                                   : COMPRESSION_NONE;
+    if (*kind == COMPRESSION_NONE && (len < 4 || strcmp(type + len - 4, ".tar") != 0))
+        return err_set(err, ERR_UNSUPPORTED, "its media type is not that of a layer");
+    return 0;
+}
+
+/* Fetches the blob, and checks all of it: nobody has read it. */
+static int fetch_blob(struct layer *layer, struct err *err)
+{
+    if (layer_fetch(layer, err) < 0)
+        return -1;
+    _cleanup_stream_ struct stream *s = layer_tar(layer, err);
+
+    return s ? stream_drain(s, err) : -1;
+}
+
 int kept_layer_describe(const struct layer *layer, struct written_layer *out, struct err *err)
 {
     *out = (struct written_layer){
         .diff_id = layer->diff_id, .digest = layer->digest, .size = layer->size};
-    int rc = layer_compression(layer, &out->kind, err);
+    bool is_open = layer->fd >= 0;
+    int rc = is_open ? layer_compression(layer, &out->kind, err)
+                     : compression_named(layer, &out->kind, err);
 
     if (rc == 0 && !layer->digest.text[0]) {
         if (out->kind == COMPRESSION_NONE)
@@ -51,11 +78,14 @@ static int copy_blob(const struct layer *layer, struct sink *sink, int *fd, off_
     return 0;
 }
 
-int kept_layer_copy(const struct layer *layer, const struct written_layer *as, struct sink *sink,
-                    int *fd, off_t *offset, struct err *err)
+int kept_layer_copy(struct layer *layer, const struct written_layer *as, struct sink *sink, int *fd,
+                    off_t *offset, struct err *err)
 {
-    int at = layer->fd, has = sink_has_layer(sink, layer->number - 1, as, err);
+    int has = sink_has_layer(sink, layer->number - 1, as, err);
 
+    if (has == 0 && layer->fd < 0 && fetch_blob(layer, err) < 0)
+        return -1;
+    int at = layer->fd;
     *offset = layer->offset;
     if (has < 0 || (has == 0 && copy_blob(layer, sink, &at, offset, err) < 0))
         return -1;

@@ -17,10 +17,10 @@ int kept_layer_describe(const struct layer *layer, struct written_layer *out,
 
 /*
  * Copies the layer's blob, unless the destination has it. Digests are not checked here, but when
- * the layer's headers are read. *fd, which becomes the caller's, and *offset: where the copy is, or
- * the original if none was made. `fd` may be NULL.
+ * the layer's headers are read; a layer that is not open is fetched and checked. *fd, which becomes
+ * the caller's, and *offset: where the copy is, or the original if none was made. `fd` may be NULL.
  */
-int kept_layer_copy(const struct layer *layer, const struct written_layer *as, struct sink *sink,
-                    int *fd, off_t *offset, struct err *err) must_check;
+int kept_layer_copy(struct layer *layer, const struct written_layer *as, struct sink *sink, int *fd,
+                    off_t *offset, struct err *err) must_check;
 
 #endif

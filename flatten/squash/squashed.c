@@ -9,6 +9,7 @@ void squashed_clear(struct squashed *s)
 {
     free(s->layers);
     free(s->merged);
+    free(s->inventory);
     cleanup_image(&s->result);
     *s = (struct squashed){0};
 }
@@ -41,8 +42,8 @@ static void result_add_layer(struct image *result, int fd, off_t offset,
                                                 .size = layer->size};
 }
 
-int squashed_keep_layer(struct squashed *out, const struct layer *layer, bool readable,
-                        struct sink *sink, struct err *err)
+int squashed_keep_layer(struct squashed *out, struct layer *layer, bool readable, struct sink *sink,
+                        struct err *err)
 {
     struct written_layer *as = &out->layers[out->count];
     off_t offset;

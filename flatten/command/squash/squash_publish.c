@@ -47,7 +47,8 @@ static int describe_job(const struct squash_run *run, struct squash_job *job, st
     const struct new_layers layers = {.list = s->layers,
                                       .notes = notes,
                                       .count = s->count,
-                                      .kept = carve ? s->count - job->layout.count : s->kept};
+                                      .kept = carve ? s->count - job->layout.count : s->kept,
+                                      .inventory = s->inventory};
 
     if (!notes)
         return err_nomem(err);

@@ -49,7 +49,10 @@ static void on_notice(void *ctx, unsigned layer, const char *path, const char *t
 
     if (!n->quiet && n->job->notices < MOST_NOTICES) {
         progress_hide(n->progress);
-        log_warning("layer %u: %s: %s", layer, path, text);
+        if (layer > 0)
+            log_warning("layer %u: %s: %s", layer, path, text);
+        else
+            log_warning("%s: %s", path, text);
     }
     n->job->notices++;
 }
@@ -127,25 +130,67 @@ static int open_spool(struct squash_run *run, struct err *err)
     return fd;
 }
 
-/* Opens the previous version, for the same platform. One that is of another is not used. */
+/*
+ * True if the layers of the previous version may stay in their registry: the destination is one,
+ * which is asked for them, or none. --verify reads all layers of the result.
+ */
+static bool may_stay(const struct squash_run *run)
+{
+    const struct squash_command *c = run->command;
+
+    return run->from[SQUASH_LIKE].transport == TRANSPORT_REGISTRY &&
+           (c->dry_run || (run->to->transport == TRANSPORT_REGISTRY && !c->verify));
+}
+
+/* Returns the platform that the image's config names; "" if it names none. The caller frees it. */
+static char *platform_of(const struct image *image)
+{
+    const struct json *config = json_root(image->config);
+    const char *os = json_text(json_get(config, "os"));
+    const char *arch = json_text(json_get(config, "architecture"));
+    const char *variant = json_text(json_get(config, "variant"));
+
+    return os && arch ? strf("%s/%s%s%s", os, arch, variant ? "/" : "", variant ? variant : "")
+                      : strdup("");
+}
+
+/* Opens the previous version for that platform; if there is none, for another, which is said. */
+static struct image *open_platform(const struct squash_run *run, const char *platform,
+                                   struct err *err)
+{
+    struct image_choice choice = {.platform = platform[0] ? platform : NULL,
+                                  .outline = may_stay(run)};
+    struct image *image = source_image(run->base, &choice, err);
+    struct err other = ERR_INIT;
+
+    if (image || err->kind != ERR_USAGE || !choice.platform)
+        return image;
+    choice.platform = PLATFORM_ANY;
+    image = source_image(run->base, &choice, &other);
+    if (!image)
+        return NULL;
+    if (!run->command->quiet)
+        log_warning("--like=%s: %s: it is used as far as it has the same files", run->command->like,
+                    err->msg);
+    *err = (struct err)ERR_INIT;
+    return image;
+}
+
+/* Opens the previous version, for the same platform if possible. */
 static int open_like(struct squash_run *run, const struct squash_job *job, struct err *err)
 {
     const struct squash_command *c = run->command;
-    const struct image_choice choice = {.platform = job->platform ? job->platform : c->platform};
+    _cleanup_free_ char *platform = job->platform ? strdup(job->platform) : platform_of(job->image);
 
     cleanup_image(&run->like);
     run->carve.like = NULL;
     if (!c->like)
         return 0;
+    if (!platform)
+        return err_nomem(err);
     if (!run->base && !(run->base = reader_source(run->reader, SQUASH_LIKE, err)))
         return err_wrap(err, "--like=%s", c->like);
-    run->like = source_image(run->base, &choice, err);
-    if (!run->like && err->kind == ERR_USAGE && job->platform) {
-        if (!c->quiet)
-            log_warning("--like=%s: %s", c->like, err->msg);
-        *err = (struct err)ERR_INIT;
-        return 0;
-    }
+    run->like = open_platform(run, platform, err);
     run->carve.like = run->like;
     return run->like ? 0 : err_wrap(err, "--like=%s", c->like);
 }

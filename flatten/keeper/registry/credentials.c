@@ -1,8 +1,8 @@
 #include "flatten/keeper/registry/credentials.h"
 
+#include "base/base64.h"
 #include "base/fdio.h"
 #include "flatten/keeper/http/environment.h"
-#include "flatten/keeper/registry/base64.h"
 
 #include <fcntl.h>
 #include <string.h>

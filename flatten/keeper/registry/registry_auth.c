@@ -1,8 +1,8 @@
 #include "flatten/keeper/registry/registry_auth.h"
 
+#include "base/base64.h"
 #include "base/json/json.h"
 #include "flatten/keeper/registry/auth_challenge.h"
-#include "flatten/keeper/registry/base64.h"
 #include "flatten/keeper/registry/credentials.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 #include "flatten/keeper/source/storage_store.h"
 
+#include "base/base64.h"
 #include "flatten/keeper/podman/podman.h"
-#include "flatten/keeper/registry/base64.h"
 #include "flatten/keeper/source/engine_store.h"
 
 #include <string.h>

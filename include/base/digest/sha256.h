@@ -51,4 +51,7 @@ const char *digest_hex(const struct digest *d);
 /* Writes the first `len` bytes of the digest, at most SHA256_SIZE, in binary. */
 void digest_bytes(const struct digest *d, unsigned char *out, size_t len);
 
+/* Sets *out to the digest of which these are the SHA256_SIZE bytes. */
+void digest_of_bytes(const unsigned char *bytes, struct digest *out);
+
 #endif

@@ -26,6 +26,7 @@ struct carve_options {
     int spool;          /* a temporary file, open for reading and writing; borrowed */
     struct image *like; /* the previous version; borrowed; or NULL */
     double max_dead;    /* with it: the most dead bytes, as a share of all; 0: the default */
+    bool inventory;     /* make one, for the next version's --like */
 };
 
 /*

@@ -20,6 +20,7 @@ enum walk_kind {
 struct keeper_task {
     const struct reference *sources;
     size_t source_count;                 /* at most WIRE_MOST_SOURCES (wire.h) */
+    size_t kept_from;                    /* the source whose layers a new image may keep */
     const char *platform;                /* for a daemon: "os/arch[/variant]"; or NULL */
     const struct reference *destination; /* of the image from sources[0]; NULL: none */
     bool all_images;                     /* all images of sources[0], each by its own name */

@@ -19,6 +19,8 @@
  */
 #define LAYER_MAX_SIZE ((uint64_t)256 << 30)
 
+struct blob_store;
+
 struct layer {
     unsigned number;       /* from 1, oldest first, as messages name it */
     struct digest diff_id; /* of the tar archive */
@@ -33,6 +35,10 @@ struct layer {
     struct verifier *verifier;    /* borrowed: checks the blob instead of readers; or NULL */
     struct unpacker *unpacker;    /* borrowed: unpacks it ahead of its reader; or NULL */
     bool blob_is_tar; /* with a verifier: uncompressed, so that the check of the blob is enough */
+    /* Borrowed: the store of a blob that is not opened yet (fd is -1; layer_fetch), and its media
+     * type; else NULL */
+    struct blob_store *store;
+    const char *media_type;
     /* Borrowed: of the image, if the layer is walked in an engine's store and has no blob; or NULL
      */
     const struct image_tree *walk;
@@ -77,6 +83,12 @@ void image_free(struct image *image);
 
 DEFINE_CLEANUP(image, struct image, image_free)
 #define _cleanup_image_ _cleanup_(cleanup_image)
+
+/*
+ * Opens the blob of a layer that image_choice.outline left closed. The store, which must still be
+ * there, may have to fetch it.
+ */
+int layer_fetch(struct layer *layer, struct err *err) must_check;
 
 /* Closes the files of the layers; all else stays known. */
 void image_close_layers(struct image *image);

@@ -19,7 +19,11 @@ struct new_layers {
     const struct written_layer *list;
     const struct layer_note *notes; /* by layer; those of the kept layers are not used */
     size_t count, kept;
+    const char *inventory; /* of the layers (inventory.h); or NULL */
 };
+
+/* The annotation of the manifest that has the inventory of carved layers. */
+#define ANNOTATION_INVENTORY "dev.flatbed.carve.inventory"
 
 /*
  * Edits image->config in place for the given layers, and appends its text. History is kept: entries
@@ -32,7 +36,8 @@ int config_squash(struct image *image, const struct new_layers *layers, const ch
 
 /*
  * Appends an OCI manifest. It keeps the annotations of the source's manifest, and its descriptors
- * of kept layers. The annotation dev.flatbed.source.digest has the image's digest at its source.
+ * of kept layers. The annotation dev.flatbed.source.digest has the image's digest at its source,
+ * and ANNOTATION_INVENTORY the inventory, if there is one.
  */
 int manifest_make(const struct image *image, const struct digest *config, size_t config_size,
                   const struct new_layers *layers, struct buf *out, struct err *err) must_check;

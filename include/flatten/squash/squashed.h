@@ -30,6 +30,7 @@ struct squashed {
     struct merged_report report;
     char *
         *labels; /* by layer: what is in it, for the history; NULL, also by layer: nothing known */
+    char *inventory;      /* of carved layers (inventory.h), for the manifest; or NULL */
     struct image *result; /* with options->readable: the layers as written; it has no config */
 };
 
@@ -39,9 +40,12 @@ struct squashed {
  */
 int squashed_init(size_t most, size_t kept, struct squashed *out, struct err *err) must_check;
 
-/* Adds a layer of the source as it is. `readable`: squash_verify reads it. */
-int squashed_keep_layer(struct squashed *out, const struct layer *layer, bool readable,
-                        struct sink *sink, struct err *err) must_check;
+/*
+ * Adds a layer of the source as it is. `readable`: squash_verify reads it. A layer that is not open
+ * is fetched and checked, unless the sink has it.
+ */
+int squashed_keep_layer(struct squashed *out, struct layer *layer, bool readable, struct sink *sink,
+                        struct err *err) must_check;
 
 /*
  * Passes the new layer that out->layers[out->count] describes to the sink, unless it has it. It was

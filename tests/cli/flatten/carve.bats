@@ -132,6 +132,59 @@ kept() { comm -12 <(digests "$1" | sort) <(digests "$2" | sort) | wc -l; }
     [ ! -e no ]
 }
 
+@test "--like with an image that was never carved, or that is another, says so and is exact" {
+    ok carve "--like=oci:$IMAGES/owned" "oci:$IMAGES/owned2" oci:never
+    [[ $stderr == *"--like: it was never carved"* ]]
+    [[ $stderr != *"no layer of it is kept"* ]]
+    same "oci:$IMAGES/owned2" oci:never
+    ok carve --layer-size=20k "oci:$IMAGES/owned" oci:one
+    ok carve --layer-size=20k --like=oci:one "oci:$IMAGES/python" oci:other
+    [[ $stderr == *"--like: no layer of it is kept"* ]]
+    [[ $stderr != *"never carved"* ]]
+    same "oci:$IMAGES/python" oci:other
+    ok carve --layer-size=20k --like=oci:one "oci:$IMAGES/owned2" oci:two
+    [[ $stderr != *"--like:"* ]]
+    ok carve -q "--like=oci:$IMAGES/python" "oci:$IMAGES/owned" oci:quiet
+    [ -z "$stderr" ]
+}
+
+# platform LAYOUT ARCHITECTURE: copies the layout to ./ARCHITECTURE, as an image for that.
+platform() {
+    local config manifest index=$2/index.json
+    cp -r "$1" "$2"
+    config=$(config_of "$2") manifest=$(manifest_of "$2")
+    jq -c --arg a "$2" '.architecture = $a' "$config" >c
+    jq -c --arg d "sha256:$(sha256sum <c | cut -d' ' -f1)" --argjson s "$(stat -c %s c)" \
+        '.config.digest = $d | .config.size = $s' "$manifest" >m
+    jq -c --arg d "sha256:$(sha256sum <m | cut -d' ' -f1)" --argjson s "$(stat -c %s m)" \
+        '.manifests[-1].digest = $d | .manifests[-1].size = $s' "$index" >i
+    mv c "$2/blobs/sha256/$(sha256sum <c | cut -d' ' -f1)"
+    mv m "$2/blobs/sha256/$(sha256sum <m | cut -d' ' -f1)"
+    mv i "$index"
+}
+
+@test "--like with an image for another platform says so, and keeps what is the same" {
+    ok carve -q --layer-size=20k "oci:$IMAGES/owned" oci:one
+    platform one riscv64
+    ok carve --layer-size=20k --like=oci:riscv64 "oci:$IMAGES/owned2" oci:two
+    [[ $stderr == *"--like=oci:riscv64: "*"the image is not for linux/amd64: it is used as far as"* ]]
+    same "oci:$IMAGES/owned2" oci:two
+    [ "$(kept one two)" -ge 1 ]
+    # An index that lacks a platform, and one that has it: not this machine's is chosen, but the source's.
+    platform "$IMAGES/owned" s390x
+    ok carve "--like=oci:$IMAGES/platforms" oci:s390x oci:three
+    [[ $stderr == *"--like=oci:"*"linux/s390x"*"it is used as far as"* ]]
+    same oci:s390x oci:three
+    cp -r "$IMAGES/layout" plain
+    platform plain arm64
+    ok carve "--like=oci:$IMAGES/platforms" oci:arm64 oci:four
+    [[ $stderr != *"as far as"* ]]
+    same oci:arm64 oci:four
+    ok carve "--like=oci:one" "oci:$IMAGES/platforms" oci:five
+    [[ $stderr == *"the image is not for linux/arm64"* ]]
+    same "oci:$IMAGES/platforms" oci:five --platform=linux/arm64
+}
+
 @test "--keep-base keeps layers, above which files are carved and whiteouts come first" {
     ok carve -q --verify --keep-base=2 --layer-size=1k "oci:$IMAGES/stacked" oci:out
     same "oci:$IMAGES/stacked" oci:out

@@ -37,7 +37,8 @@ struct merged_report {
 
 /*
  * Receives each divergence (DIVERGENCE_ of semantics.h) and each note of something dropped, in
- * words. `layer` counts from 1, oldest first; `path` is the entry's.
+ * words. `layer` counts from 1, oldest first; `path` is the entry's. With the layer 0, `path` is
+ * what else the notice is about.
  */
 typedef void merged_notice(void *ctx, unsigned layer, const char *path, const char *text);
 

@@ -1,4 +1,4 @@
-#include "flatten/keeper/registry/base64.h"
+#include "base/base64.h"
 #include "tests/unit/lib/unit.h"
 
 static void check(const char *plain, size_t len, const char *text)

@@ -1,4 +1,4 @@
-#include "flatten/keeper/registry/base64.h"
+#include "base/base64.h"
 
 #include <stdint.h>
 #include <string.h>

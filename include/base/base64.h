@@ -1,6 +1,6 @@
 /* Base64 (RFC 4648, 4): the standard alphabet, with padding. */
-#ifndef FLATTEN_BASE64_H
-#define FLATTEN_BASE64_H
+#ifndef BASE_BASE64_H
+#define BASE_BASE64_H
 
 #include "base/buf.h"
 
