@@ -23,7 +23,7 @@ static const char policy_text[] =
     "\"KILL\"]},"
     "\"no_new_privileges\":true,\"seccomp\":{\"require\":true},\"namespaces\":{\"host\":[\"net\"]},"
     "\"devices\":{\"allow\":[\"/dev/null\"]},\"annotations\":{\"deny\":[\"run.*\"]},"
-    "\"hooks\":\"deny\",\"system_paths\":\"deny\"},"
+    "\"hooks\":\"deny\",\"system_paths\":\"deny\",\"realtime\":\"deny\"},"
     "\"tuning\":{\"shm_size\":{\"default\":\"50%\",\"max\":\"80%\"},\"memlock\":\"unlimited\","
     "\"nofile\":1048576,\"stack\":\"16m\",\"threads\":true,\"workers\":\"75%\"},"
     "\"rootfs\":{\"max_depth\":32}}";

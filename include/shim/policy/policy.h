@@ -177,6 +177,7 @@ struct policy_security {
     struct policy_list
         annotations_allowed;           /* globs of keys, of those that are denied by themselves */
     struct policy_list cgroup_parents; /* globs of cgroups and slices */
+    struct policy_switch realtime;     /* denied: priorities before all others of the host */
 };
 
 /* The result for a container that asks for all GPUs, where that is denied. */

@@ -155,6 +155,7 @@ static const char *judged_by(const struct policy *policy, unsigned around,
         {AROUND_HOST, s->max.given, "security.capabilities", &s->max.place},
         {AROUND_HOST, s->unfiltered.deny, "security.seccomp", &s->unfiltered.place},
         {AROUND_HOST, s->syscalls.count, "security.seccomp", &s->syscalls.place},
+        {AROUND_HOST, s->realtime.deny, "security.realtime", &s->realtime.place},
         {AROUND_HOST, s->cgroup_parents.given, "security.cgroups", &s->cgroup_parents.place},
     };
 

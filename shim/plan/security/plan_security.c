@@ -320,7 +320,7 @@ int plan_add_security(struct planner *p)
 
     if (judge_user(p) < 0 || security_judge_groups(p) < 0 || judge_idmapped(p) < 0 ||
         judge_hooks(p) < 0 || judge_namespaces(p) < 0 || judge_capabilities(p, privileged) < 0 ||
-        judge_privileges(p) < 0)
+        judge_privileges(p) < 0 || security_judge_realtime(p) < 0)
         return -1;
     if (!privileged)
         return security_judge_devices(p) < 0 || judge_system_paths(p) < 0 ? -1 : judge_filter(p);

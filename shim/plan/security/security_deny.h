@@ -16,6 +16,9 @@ int security_judge_groups(struct planner *p) must_check;
 /* Judges the devices of the container, and its rules for them. Fails only without memory. */
 int security_judge_devices(struct planner *p) must_check;
 
+/* Judges the priorities of the container's processes. Fails only without memory. */
+int security_judge_realtime(struct planner *p) must_check;
+
 #define deny_op(p, key, place, says_what_to_do, ...)                                               \
     ({                                                                                             \
         struct plan_op *op_ = security_push(p, PLAN_SECURITY, key);                                \

@@ -97,6 +97,13 @@ static int read_system_paths(struct decoder *d, const struct json *value, void *
     return read_switch(d, value, "keep", &s->system_paths);
 }
 
+static int read_realtime(struct decoder *d, const struct json *value, void *target)
+{
+    struct policy_security *s = target;
+
+    return read_switch(d, value, "allow", &s->realtime);
+}
+
 static int read_no_new_privileges(struct decoder *d, const struct json *value, void *target)
 {
     struct policy_security *s = target;
@@ -348,6 +355,7 @@ int decode_security(struct decoder *d, const struct json *value, void *target)
         {"hooks", read_hooks},
         {"system_paths", read_system_paths},
         {"cgroups", read_cgroups},
+        {"realtime", read_realtime},
     };
     enum { KEYS = sizeof(keys) / sizeof(*keys) };
     struct policy *policy = target;

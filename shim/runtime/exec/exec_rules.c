@@ -2,6 +2,7 @@
 
 #include "shim/host/groups.h"
 #include "shim/privilege/capability.h"
+#include "shim/privilege/realtime.h"
 #include "shim/privilege/root_capability.h"
 
 /* ---- keeping the rules, at create ---- */
@@ -70,6 +71,14 @@ static void keep_privileged(const struct policy_security *s, const struct spec *
     keep_bits(doc, rule, "bounding", capability_list(spec->process, "bounding"));
 }
 
+static void keep_realtime(const struct policy_security *s, struct json_doc *doc, struct json *rules)
+{
+    if (s->realtime.deny)
+        keep_rule(doc, rules, "realtime",
+                  "security.realtime: the process could run before all others of this host",
+                  &s->realtime.place);
+}
+
 static bool is_true(const struct json *value)
 {
     return json_is(value, JSON_BOOL) && value->boolean;
@@ -104,6 +113,7 @@ int exec_rules_keep(const struct judgement *judgement, const struct spec *spec,
     if (judgement->policy->mode == POLICY_ENFORCE) {
         keep_root(judgement, state, rules);
         keep_privileged(s, spec, state, rules);
+        keep_realtime(s, state, rules);
     }
     keep_groups(judgement, state, rules);
     if (kept != ~(uint64_t)0)
@@ -159,6 +169,18 @@ static int apply_privileged(const struct json *rule, const struct spec *process,
     return beyond.len ? deny(rule, beyond.data, err) : 0;
 }
 
+static int apply_realtime(const struct json *rule, const struct spec *process, struct err *err)
+{
+    _cleanup_buf_ struct buf asked = BUF_INIT;
+
+    if (!rule)
+        return 0;
+    realtime_print_process(process->process, &asked);
+    if (asked.failed)
+        return err_nomem(err);
+    return asked.len ? deny(rule, asked.data, err) : 0;
+}
+
 /* Takes groups away that are not the user's own, and denies such a primary one. */
 static int apply_groups(const struct json *rules, const struct spec *process, struct err *err)
 {
@@ -198,7 +220,8 @@ int exec_rules_apply(const struct json *rules, const struct spec *process, struc
     }
     if (apply_root(json_get(rules, "root"), process, err) < 0 ||
         apply_groups(rules, process, err) < 0 ||
-        apply_privileged(json_get(rules, "privileged"), process, err) < 0)
+        apply_privileged(json_get(rules, "privileged"), process, err) < 0 ||
+        apply_realtime(json_get(rules, "realtime"), process, err) < 0)
         return -1;
     const struct json *now = json_get(process->process, "noNewPrivileges");
     if (json_get(rules, "no_new_privileges") && !is_true(now))

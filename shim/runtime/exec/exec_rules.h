@@ -6,6 +6,7 @@
  *   root {uid, why}              that user of the container is root on the host, and is denied
  *   privileged {bounding, why}   no capability beyond those bits, the container's, is allowed
  *   capabilities                 bits: others are removed
+ *   realtime {why}               no priority before all others of the host is allowed
  *   no_new_privileges            is set
  *   permissive                   a process that cannot be read is not refused
  *

@@ -154,6 +154,16 @@ becomes() {
     becomes '{"user":{"uid":1001},"capabilities":{"bounding":["CAP_SETUID"],"ambient":["CAP_KILL"]}}'
 }
 
+@test "an exec that asks for a realtime priority is refused where the container may not have one" {
+    as_root
+    guarded '"realtime": "deny"'
+    refused 'security.realtime: the process could run before all others of this host (' '{"rlimits":[{"type":"RLIMIT_RTPRIO","soft":1,"hard":1}]}'
+    refused 'policy.json:4): RLIMIT_NICE above 20' '{"rlimits":[{"type":"RLIMIT_NICE","soft":0,"hard":40}]}'
+    refused 'process.scheduler' '{"scheduler":{"policy":"SCHED_FIFO","priority":1}}'
+    refused 'process.ioPriority' '{"ioPriority":{"class":"IOPRIO_CLASS_RT"}}'
+    becomes '{"rlimits":[{"type":"RLIMIT_NOFILE","soft":1,"hard":1}],"scheduler":{"policy":"SCHED_IDLE"}}'
+}
+
 @test "an exec with a group that is not its user's is refused, and supplementary ones are taken away" {
     as_root
     jq -c '.process.user.gid = 7777001' "$BUNDLE/config.json" >"$DIR/new"

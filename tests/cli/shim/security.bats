@@ -387,6 +387,7 @@ del(.linux.resources)|"devices": { "allow": [] }|allowed devices: none
 .linux.seccomp.listenerPath = "/s"|"seccomp": { "require": true }|leave out listenerPath .*policy.json:2.$
 .annotations["run.oci.handler"] = "x"|"devices": { "allow": [] }, "annotations": { "deny": ["x"] }|leave it out .*policy.json:2.$
 .linux.cgroupsPath = "/system/c1"|"cgroups": { "parents": ["/docker", "lab.slice"] }|would be in ./system. .*; allowed parents: /docker, lab.slice$
+.process.rlimits = [{type: "RLIMIT_NICE", soft: 0, hard: 40}]|"realtime": "deny"|security.realtime: .*, by RLIMIT_NICE above 20 .--ulimit nice.: leave this out .*policy.json:2.$
 del(.linux.seccomp)|"seccomp": { "profile": "/nonexistent" }|seccomp profile /nonexistent: .*: ask the administrator .*policy.json:2.$
 END
 }
@@ -469,6 +470,7 @@ del(.linux.resources)|"devices": { "allow": [] }
 .annotations["run.oci.handler"] = "x"|"annotations": { "deny": ["run.oci.*"] }
 .hooks = {prestart: [{path: "/bin/true"}]}|"hooks": "deny"
 .linux.readonlyPaths = []|"system_paths": "deny"
+.process.rlimits = [{type: "RLIMIT_RTPRIO", soft: 1, hard: 1}]|"realtime": "deny"
 END
-    [ "$denials" -eq 11 ]
+    [ "$denials" -eq 12 ]
 }

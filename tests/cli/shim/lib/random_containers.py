@@ -66,6 +66,7 @@ def security():
     return some(0.25, {
         "privileged": lambda: "deny", "user": lambda: {"root": "deny"}, "no_new_privileges": lambda: True,
         "seccomp": lambda: pick([{"require": True}, {"deny": ["mount"]}]), "hooks": lambda: "deny", "system_paths": lambda: "deny",
+        "realtime": lambda: "deny",
         "namespaces": lambda: {"host": pick([[], ["pid", "net"]])}, "devices": lambda: {"allow": ["/dev/nvidia*"]},
         "annotations": lambda: {"deny": ["run.oci.*"]}, "capabilities": lambda: {"max": ["CHOWN"]}})
 

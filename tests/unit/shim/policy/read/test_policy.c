@@ -78,6 +78,7 @@ static void test_a_preset(void **state)
     assert_true(p->security.privileges.deny);
     assert_true(p->security.unfiltered.deny);
     assert_true(p->security.system_paths.deny);
+    assert_true(p->security.realtime.deny);
     assert_true(p->security.devices.given);
     assert_int_equal(p->security.devices.count, 0);
     assert_int_equal(p->security.host_namespaces, 0);
