@@ -80,13 +80,13 @@ void realtime_print_process(const struct json *process, struct buf *out)
         put(out, "process.ioPriority");
 }
 
-/* ---- cgroups ---- */
+/* ---- cgroups, and classes of caches ---- */
 
-void realtime_print_resources(const struct json *resources, struct buf *out)
+void realtime_print_linux(const struct json *linux_part, struct buf *out)
 {
     static const char *const classes[] = {"no-change", "restrict-to-be", "idle", NULL};
-    const struct json *cpu = json_get(resources, "cpu");
-    const struct json *disks = json_path(resources, "unified", "io.prio.class", NULL);
+    const struct json *cpu = json_path(linux_part, "resources", "cpu", NULL);
+    const struct json *disks = json_path(linux_part, "resources", "unified", "io.prio.class", NULL);
 
     if (exceeds(json_get(cpu, "realtimeRuntime"), 0))
         put(out, "cpu.realtimeRuntime (--cpu-rt-runtime)");
@@ -94,4 +94,6 @@ void realtime_print_resources(const struct json *resources, struct buf *out)
         put(out, "cpu.realtimePeriod (--cpu-rt-period)");
     if (is_given(disks) && !is_one_of(disks, classes))
         put(out, "io.prio.class (--cgroup-conf)");
+    if (is_given(json_get(linux_part, "intelRdt")))
+        put(out, "linux.intelRdt (cache of the processor)");
 }

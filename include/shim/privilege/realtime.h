@@ -1,7 +1,8 @@
 /*
  * Priorities by which a container's processes run, or reach disks, before all others of the host
- * (sched(7), ioprio_set(2), getrlimit(2); the kernel's admin-guide/cgroup-v2, io.prio.class). Only
- * root may set them, and a low-level runtime does so for the container. Pure.
+ * (sched(7), ioprio_set(2), getrlimit(2); the kernel's admin-guide/cgroup-v2, io.prio.class), and
+ * parts of the processor's cache that others do without (the kernel's resctrl). Only root may set
+ * them, and a low-level runtime does so for the container. Pure.
  */
 #ifndef SHIM_REALTIME_H
 #define SHIM_REALTIME_H
@@ -16,7 +17,7 @@
  */
 void realtime_print_process(const struct json *process, struct buf *out);
 
-/* As realtime_print_process, for linux.resources. */
-void realtime_print_resources(const struct json *resources, struct buf *out);
+/* As realtime_print_process, for `linux` of config.json: its cgroup, and its class in resctrl. */
+void realtime_print_linux(const struct json *linux_part, struct buf *out);
 
 #endif

@@ -63,6 +63,29 @@ static int judge_parent(struct planner *p, const char *path)
                 "the container's cgroup would be in '%.200s'", parent.data);
 }
 
+/* True for a name that leads elsewhere below /sys/fs/resctrl, or out of it. */
+static bool is_path(const char *name)
+{
+    return strchr(name, '/') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+int plan_add_cache_class(struct planner *p)
+{
+    const struct json *given = json_path(p->in->spec->root, "linux", "intelRdt", "closID", NULL);
+    const char *name = json_text(given);
+    const struct policy_place *place;
+    const char *judge;
+
+    if (!given || given->type == JSON_NULL || (name && !is_path(name)))
+        return 0;
+    judge = security_judge(p->in->policy, &place);
+    if (!judge)
+        return 0;
+    return deny_advising(p, "linux.intelRdt", place,
+                         "'%.200s' is a path, past %s: name a class as closID", name ? name : "",
+                         judge);
+}
+
 int plan_add_cgroup(struct planner *p)
 {
     const char *path = json_text(json_path(p->in->spec->root, "linux", "cgroupsPath", NULL));

@@ -10,7 +10,7 @@ int security_judge_realtime(struct planner *p)
     if (!realtime->deny)
         return 0;
     realtime_print_process(p->in->spec->process, &asked);
-    realtime_print_resources(json_path(p->in->spec->root, "linux", "resources", NULL), &asked);
+    realtime_print_linux(json_get(p->in->spec->root, "linux"), &asked);
     if (asked.failed)
         return err_nomem(p->err);
     if (!asked.len)

@@ -21,4 +21,11 @@ int plan_add_annotations(struct planner *p) must_check;
  */
 int plan_add_cgroup(struct planner *p) must_check;
 
+/*
+ * Denies a linux.intelRdt.closID that is a path, where the policy keeps containers from the host:
+ * crun joins it to /sys/fs/resctrl, and makes a directory and writes files there as root. runc
+ * refuses it. Fails only without memory.
+ */
+int plan_add_cache_class(struct planner *p) must_check;
+
 #endif

@@ -78,6 +78,8 @@ static void test_schedulers(void **state)
         assert_prints(realtime_print_process, rows[i].text, rows[i].expected);
 }
 
+#define RESOURCES(members) "{\"resources\":{" members "}}"
+
 static void test_cgroups(void **state)
 {
     static const char runtime[] = "cpu.realtimeRuntime (--cpu-rt-runtime)";
@@ -85,18 +87,20 @@ static void test_cgroups(void **state)
     static const struct {
         const char *text, *expected;
     } rows[] = {
-        {"{\"cpu\":{\"shares\":1024,\"realtimeRuntime\":0,\"realtimePeriod\":0}}", ""},
-        {"{\"cpu\":{\"realtimeRuntime\":1}}", runtime},
-        {"{\"cpu\":{\"realtimeRuntime\":-1}}", runtime},
-        {"{\"cpu\":{\"realtimePeriod\":1000000}}", "cpu.realtimePeriod (--cpu-rt-period)"},
-        {"{\"unified\":{\"io.prio.class\":\"idle\",\"cpu.max\":\"max\"}}", ""},
-        {"{\"unified\":{\"io.prio.class\":\"promote-to-rt\"}}", disks},
-        {"{\"unified\":{\"io.prio.class\":\"none-to-rt\\n\"}}", disks},
+        {RESOURCES("\"cpu\":{\"shares\":9,\"realtimeRuntime\":0,\"realtimePeriod\":0}"), ""},
+        {RESOURCES("\"cpu\":{\"realtimeRuntime\":1}"), runtime},
+        {RESOURCES("\"cpu\":{\"realtimeRuntime\":-1}"), runtime},
+        {RESOURCES("\"cpu\":{\"realtimePeriod\":9}"), "cpu.realtimePeriod (--cpu-rt-period)"},
+        {RESOURCES("\"unified\":{\"io.prio.class\":\"idle\",\"cpu.max\":\"max\"}"), ""},
+        {RESOURCES("\"unified\":{\"io.prio.class\":\"promote-to-rt\"}"), disks},
+        {RESOURCES("\"unified\":{\"io.prio.class\":\"none-to-rt\\n\"}"), disks},
+        {"{\"intelRdt\":null}", ""},
+        {"{\"intelRdt\":{}}", "linux.intelRdt (cache of the processor)"},
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-        assert_prints(realtime_print_resources, rows[i].text, rows[i].expected);
+        assert_prints(realtime_print_linux, rows[i].text, rows[i].expected);
 }
 
 UNIT_SUITE(test_realtime)

@@ -69,11 +69,44 @@ static void test_parents(void **state)
     check(parents, "", NO_FACTS, NULL);
 }
 
+#define RDT(members) "\"linux\":{\"intelRdt\":{" members "}," ORDINARY_RULES "}"
+
+/* crun joins the name of a class to /sys/fs/resctrl as it is. */
+static void test_cache_classes(void **state)
+{
+    static const struct {
+        const char *config;
+        bool denied;
+    } rows[] = {
+        {RDT("\"closID\":\"../../../etc/cron.d\""), true},
+        {RDT("\"closID\":\"/a\""), true},
+        {RDT("\"closID\":\"a/b\""), true},
+        {RDT("\"closID\":\".\""), true},
+        {RDT("\"closID\":\"..\",\"l3CacheSchema\":\"L3:0=f\""), true},
+        {RDT("\"closID\":1"), true},
+        {RDT("\"closID\":\"a..b\""), false},
+        {RDT("\"closID\":\"\""), false},
+        {RDT("\"closID\":null"), false},
+        {RDT("\"l3CacheSchema\":\"L3:0=f\""), false},
+        {"\"linux\":{\"intelRdt\":null," ORDINARY_RULES "}", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        check("\"devices\":{\"allow\":[]}", rows[i].config, NO_FACTS,
+              rows[i].denied ? "linux.intelRdt: " : NULL);
+        check("\"no_new_privileges\":false", rows[i].config, NO_FACTS, NULL);
+    }
+    check("\"hooks\":\"deny\"", rows[0].config, NO_FACTS,
+          "'../../../etc/cron.d' is a path, past security.hooks: name a class");
+}
+
 UNIT_SUITE(test_cgroups)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_roots_and_upwards),
         cmocka_unit_test(test_parents),
+        cmocka_unit_test(test_cache_classes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
