@@ -97,6 +97,23 @@ static void remember_requests(const struct requests *requests, struct json_doc *
     json_set(doc, annotations, request_remembered, json_string(doc, requests->remembered));
 }
 
+/* Returns the target of a mount that is to be added; NULL for another operation. */
+static const char *added_target(const struct outcome *o)
+{
+    if (o->verdict != PLAN_ADDED)
+        return NULL;
+    return o->op->kind == PLAN_MOUNT  ? o->op->mount.target
+           : o->op->kind == PLAN_FILE ? o->op->file.target
+                                      : NULL;
+}
+
+static struct json *make_entry(const struct outcome *o, struct json_doc *doc,
+                               const struct spec *spec)
+{
+    return o->op->kind == PLAN_FILE ? apply_file_entry(&o->op->file, doc)
+                                    : mount_entry_make(&o->op->mount, &o->mount, doc, spec);
+}
+
 static int add_mounts(const struct decision *decision, struct json_doc *doc,
                       const struct spec *spec, struct err *err)
 {
@@ -106,14 +123,11 @@ static int add_mounts(const struct decision *decision, struct json_doc *doc,
         return -1;
     for (size_t i = 0; i < decision->count; i++) {
         const struct outcome *o = &decision->list[i];
-        bool file = o->op->kind == PLAN_FILE;
-        if ((o->op->kind != PLAN_MOUNT && !file) || o->verdict != PLAN_ADDED)
+        const char *target = added_target(o);
+        if (!target)
             continue;
-        const char *target = file ? o->op->file.target : o->op->mount.target;
         size_t at = order_place(&order, target);
-        json_insert(doc, json_list(doc, spec->root, "mounts"), at,
-                    file ? apply_file_entry(&o->op->file, doc)
-                         : mount_entry_make(&o->op->mount, &o->mount, doc, spec));
+        json_insert(doc, json_list(doc, spec->root, "mounts"), at, make_entry(o, doc, spec));
         order_insert(&order, at, target);
     }
     return 0;
@@ -162,5 +176,74 @@ int apply_decision(const struct decision *decision, struct json_doc *doc, const 
         remember_requests(decision->plan->requests, doc, spec);
     if (add_mounts(decision, doc, spec, err) < 0 || set_variables(decision, doc, spec, err) < 0)
         return -1;
+    return json_failed(doc) ? err_nomem(err) : 0;
+}
+
+/* ---- the same, foreseen ---- */
+
+/* Returns true if the mount becomes read-only. */
+static bool is_restricted(const struct decision *decision, const struct spec_mount *mount)
+{
+    for (size_t i = 0; i < decision->count; i++) {
+        const struct outcome *o = &decision->list[i];
+        if (o->op->kind == PLAN_BIND && o->verdict == PLAN_DOWNGRADED &&
+            o->op->bind.entry == mount->entry && o->op->bind.access == ACCESS_RO)
+            return true;
+    }
+    return false;
+}
+
+static struct spec_mount foresee_added(const struct outcome *o, struct json *entry)
+{
+    bool file = o->op->kind == PLAN_FILE;
+
+    return (struct spec_mount){
+        .entry = entry,
+        .destination = added_target(o),
+        .source = json_text(json_get(entry, "source")),
+        .type = json_text(json_get(entry, "type")),
+        .options = json_get(entry, "options"),
+        .bind = file || !o->op->mount.pool,
+        .read_only = file || o->op->mount.access == ACCESS_RO,
+    };
+}
+
+static void foresee_kept(const struct decision *decision, const struct spec *spec, struct spec *out)
+{
+    for (size_t i = 0; i < spec->mount_count; i++) {
+        struct spec_mount *mount = &out->list[out->mount_count];
+        if (is_taken_out(decision, &spec->list[i], i))
+            continue;
+        *mount = spec->list[i];
+        mount->read_only = mount->read_only || is_restricted(decision, &spec->list[i]);
+        out->mount_count++;
+    }
+}
+
+int apply_foresee(const struct decision *decision, struct json_doc *doc, const struct spec *spec,
+                  struct arena *arena, struct spec *out, struct err *err)
+{
+    size_t room = spec->mount_count + decision->count + 1;
+    _cleanup_order_ struct order order = {0};
+
+    *out = *spec;
+    out->mount_count = 0;
+    out->list = arena_alloc(arena, room * sizeof(*out->list));
+    if (!out->list)
+        return err_nomem(err);
+    if (order_init(&order, decision, spec, err) < 0)
+        return -1;
+    foresee_kept(decision, spec, out);
+    for (size_t i = 0; i < decision->count; i++) {
+        const struct outcome *o = &decision->list[i];
+        const char *target = added_target(o);
+        if (!target)
+            continue;
+        size_t at = order_place(&order, target);
+        memmove(out->list + at + 1, out->list + at, (out->mount_count - at) * sizeof(*out->list));
+        out->list[at] = foresee_added(o, make_entry(o, doc, spec));
+        out->mount_count++;
+        order_insert(&order, at, target);
+    }
     return json_failed(doc) ? err_nomem(err) : 0;
 }

@@ -281,7 +281,7 @@ static int add_found(struct nested *n, size_t i, int root)
         found->problem = arena_strndup(n->arena, why->msg, strlen(why->msg));
         if (!found->problem)
             return err_nomem(n->err);
-    } else if (rc < 0 && !(n->options->ahead && why->kind == ERR_SYSTEM && why->sys == ENOENT)) {
+    } else if (rc < 0 && !(n->options->ahead && why->kind == ERR_SYSTEM)) {
         return -1;
     }
     if (found->problem || (has_denied(n) && is_changeable(n, i)))

@@ -172,12 +172,7 @@ static int find_volume(struct preparing *p, size_t i)
     const struct plan_mount *m = &o->op->mount;
     bool pin = false;
 
-    int hangs = wait_for_source(o, p->facts, p->err);
-    if (hangs > 0) {
-        decision_skip(p->decision, i, "its source does not answer");
-        return 0;
-    }
-    if (hangs < 0 || find_source(o, p->facts, &p->directory, &source, p->err) < 0)
+    if (find_source(o, p->facts, &p->directory, &source, p->err) < 0)
         return name_volume(m, p->err);
     if (source.missing && !m->volume->optional) {
         err_set(p->err, ERR_POLICY, "%s does not exist on this host: %s", m->source,
@@ -199,11 +194,35 @@ static int find_volume(struct preparing *p, size_t i)
     return 0;
 }
 
-/* The first pass: finds or makes all sources. */
-static int find_volumes(struct preparing *p, bool enforce)
+/* True for a volume of which something may have to be made on the host. */
+static bool is_made(const struct outcome *o)
+{
+    return o->op->mount.volume->create.wanted || o->op->mount.pool;
+}
+
+/* Waits for the source, or skips its volume, or fails; finds it unless it may have to be made. */
+static int look_at_volume(struct preparing *p, size_t i)
+{
+    const struct outcome *o = &p->decision->list[i];
+    int hangs = wait_for_source(o, p->facts, p->err);
+
+    if (hangs < 0)
+        return name_volume(&o->op->mount, p->err);
+    if (hangs > 0) {
+        decision_skip(p->decision, i, "its source does not answer");
+        return 0;
+    }
+    return is_made(o) ? 0 : find_volume(p, i);
+}
+
+/* Finds all sources, and makes none; or finds or makes those that may have to be made. */
+static int find_volumes(struct preparing *p, bool make, bool enforce)
 {
     for (size_t i = 0; i < p->decision->count; i++) {
-        if (!volumes_concern(&p->decision->list[i]) || find_volume(p, i) == 0)
+        const struct outcome *o = &p->decision->list[i];
+        if (!volumes_concern(o) || (make && !is_made(o)))
+            continue;
+        if ((make ? find_volume(p, i) : look_at_volume(p, i)) == 0)
             continue;
         const char *why = p->err->msg;
         const char *reason = enforce ? NULL : arena_strndup(p->arena, why, strlen(why));
@@ -212,6 +231,24 @@ static int find_volumes(struct preparing *p, bool enforce)
         decision_skip(p->decision, i, reason);
     }
     return 0;
+}
+
+static bool makes_volumes(const struct decision *decision)
+{
+    for (size_t i = 0; i < decision->count; i++)
+        if (volumes_concern(&decision->list[i]) && is_made(&decision->list[i]))
+            return true;
+    return false;
+}
+
+/* The first pass: nothing is made for a container that is refused. */
+static int find_and_make(struct preparing *p, const struct volumes_check *check, bool enforce)
+{
+    if (find_volumes(p, false, enforce) < 0)
+        return -1;
+    if (!makes_volumes(p->decision))
+        return 0;
+    return check->run(check->subject, p->err) < 0 ? -1 : find_volumes(p, true, enforce);
 }
 
 /* The options that all mounts of the pin get. */
@@ -290,7 +327,8 @@ static int pin_volumes(struct preparing *p)
 }
 
 int volumes_prepare(const struct call *call, const struct facts *facts, bool enforce,
-                    struct arena *arena, struct decision *decision, struct err *err)
+                    const struct volumes_check *check, struct arena *arena,
+                    struct decision *decision, struct err *err)
 {
     struct preparing p = {.call = call,
                           .decision = decision,
@@ -299,7 +337,7 @@ int volumes_prepare(const struct call *call, const struct facts *facts, bool enf
                           .submounts = {.arena = arena},
                           .directory = SOURCE_DIRECTORY_INIT,
                           .err = err};
-    int rc = find_volumes(&p, enforce);
+    int rc = find_and_make(&p, check, enforce);
 
     source_directory_close(&p.directory);
     if (rc < 0)

@@ -26,22 +26,6 @@ static int fit_features(struct lowlevel *low, bool needed, bool enforce, struct 
     return plan_fit(&features, low->path, enforce, decision, err);
 }
 
-/* Features that the plan cannot do without are asked for before anything is made on the host. */
-static int prepare_host(const struct call *call, const struct facts *facts, struct lowlevel *low,
-                        bool enforce, struct arena *arena, struct decision *decision,
-                        struct err *err)
-{
-    enum plan_need need = plan_need(decision);
-
-    if (need == PLAN_NEEDS_FEATURES && fit_features(low, true, enforce, decision, err) < 0)
-        return -1;
-    if (volumes_prepare(call, facts, enforce, arena, decision, err) < 0)
-        return -1;
-    if (need == PLAN_WANTS_FEATURES && plan_need(decision) == need)
-        return fit_features(low, false, enforce, decision, err);
-    return 0;
-}
-
 /* A container while its config.json is edited. */
 struct edit {
     const struct policy *policy;
@@ -82,16 +66,30 @@ static int keep_state(const struct edit *e, struct err *err)
                : 0;
 }
 
+/* Finds the mounts whose targets users can change. ERR_POLICY for one that is refused. */
+static int find_nested(struct edit *e, const struct spec *after, bool ahead,
+                       struct nested_mounts *out, struct err *err)
+{
+    const struct nested_options options = {.bundle = e->bundle.dirfd,
+                                           .targets_deny = &e->judgement.policy->binds.targets_deny,
+                                           .decision = &e->decision,
+                                           .open_root = e->judgement.binds.root != NULL,
+                                           .restoring = strcmp(e->call->command, "restore") == 0,
+                                           .ahead = ahead};
+
+    if (nested_find(after, &options, &e->arena, out, err) < 0)
+        return -1;
+    for (size_t i = 0; i < out->count; i++)
+        if (out->list[i].problem)
+            return err_set(err, ERR_POLICY, "%s", out->list[i].problem);
+    return 0;
+}
+
 /* Secures mounts below other mounts, in config.json as the low-level runtime gets it. */
 static int secure_nested(struct edit *e, bool *changed, struct err *err)
 {
     const struct policy *policy = e->judgement.policy;
     struct nested_mounts nested;
-    const struct nested_options options = {.bundle = e->bundle.dirfd,
-                                           .targets_deny = &policy->binds.targets_deny,
-                                           .decision = &e->decision,
-                                           .open_root = e->judgement.binds.root != NULL,
-                                           .restoring = strcmp(e->call->command, "restore") == 0};
     struct spec *after = arena_alloc(&e->arena, sizeof(*after));
 
     if (!nested_concerns(policy))
@@ -99,33 +97,73 @@ static int secure_nested(struct edit *e, bool *changed, struct err *err)
     if (!after)
         return err_nomem(err);
     if (spec_read(e->bundle.doc, &e->arena, after, err) < 0 ||
-        nested_find(after, &options, &e->arena, &nested, err) < 0)
+        find_nested(e, after, false, &nested, err) < 0)
         return -1;
-    for (size_t i = 0; i < nested.count; i++)
-        if (nested.list[i].problem)
-            return err_set(err, ERR_POLICY, "%s", nested.list[i].problem);
-    return options.targets_deny->count
+    return policy->binds.targets_deny.count
                ? nested_hook_put(after, e->bundle.doc, &nested.words, changed, err)
                : 0;
+}
+
+/* Refuses what secure_nested would refuse, before anything is made on the host. */
+static int check_nested(void *subject, struct err *err)
+{
+    struct edit *e = subject;
+    struct nested_mounts nested;
+    struct spec *after = arena_alloc(&e->arena, sizeof(*after));
+
+    if (!nested_concerns(e->judgement.policy))
+        return 0;
+    if (!after)
+        return err_nomem(err);
+    if (apply_foresee(&e->decision, e->bundle.doc, &e->spec, &e->arena, after, err) < 0)
+        return -1;
+    return find_nested(e, after, true, &nested, err);
+}
+
+/* Features that the plan cannot do without are asked for before anything is made on the host. */
+static int prepare_host(struct edit *e, bool enforce, struct err *err)
+{
+    const struct volumes_check check = {.run = check_nested, .subject = e};
+    enum plan_need need = plan_need(&e->decision);
+
+    if (need == PLAN_NEEDS_FEATURES && fit_features(e->low, true, enforce, &e->decision, err) < 0)
+        return -1;
+    if (volumes_prepare(e->call, &e->judgement.facts, enforce, &check, &e->arena, &e->decision,
+                        err) < 0)
+        return -1;
+    if (need == PLAN_WANTS_FEATURES && plan_need(&e->decision) == need)
+        return fit_features(e->low, false, enforce, &e->decision, err);
+    return 0;
 }
 
 /*
  * crun allows each container the host's console before it looks at any rule for devices, up to
  * 1.21 at least; another runtime may as well. runc does not.
  */
-static int deny_console(struct edit *e, bool *changed, struct err *err)
+static bool allows_console(const struct edit *e)
 {
     const struct policy *policy = e->judgement.policy;
-    bool wanted = policy->mode == POLICY_ENFORCE && policy->security.devices.given &&
-                  !trust_rootless() && e->policy->flavor != FLAVOR_RUNC &&
-                  (e->policy->flavor == FLAVOR_CRUN || !lowlevel_is_runc(e->low));
 
-    if (wanted && strcmp(e->call->command, "restore") == 0)
-        return err_set(err, ERR_POLICY,
-                       "security.devices: %s would let the container open the console of this "
-                       "host: a checkpoint can only be restored with runc",
-                       e->low->path);
-    return own_hook_put(&own_hook_console, &e->spec, e->bundle.doc, wanted, NULL, 0, changed, err);
+    return policy->mode == POLICY_ENFORCE && policy->security.devices.given && !trust_rootless() &&
+           e->policy->flavor != FLAVOR_RUNC &&
+           (e->policy->flavor == FLAVOR_CRUN || !lowlevel_is_runc(e->low));
+}
+
+/* The hook that takes the console away does not run when a checkpoint is restored. */
+static int check_console(const struct edit *e, struct err *err)
+{
+    if (strcmp(e->call->command, "restore") != 0 || !allows_console(e))
+        return 0;
+    return err_set(err, ERR_POLICY,
+                   "security.devices: %s would let the container open the console of this host: a "
+                   "checkpoint can only be restored with runc",
+                   e->low->path);
+}
+
+static int deny_console(struct edit *e, bool *changed, struct err *err)
+{
+    return own_hook_put(&own_hook_console, &e->spec, e->bundle.doc, allows_console(e), NULL, 0,
+                        changed, err);
 }
 
 static int apply_and_write(struct edit *e, struct err *err)
@@ -168,11 +206,12 @@ static int edit_bundle(struct edit *e, struct err *err)
         decision_begin(&j->plan, &e->arena, &e->decision, err) < 0)
         return -1;
     bool enforce = j->policy->mode == POLICY_ENFORCE;
-    if (enforce && (decision_check(&e->decision, err) < 0 || check_cgroup(e, j->policy, err) < 0))
+    if (enforce && (decision_check(&e->decision, err) < 0 || check_cgroup(e, j->policy, err) < 0 ||
+                    check_console(e, err) < 0))
         return -1;
     /* In the engine's mount namespace: some of what is prepared is for this container alone. */
     if (restack_root(j, false, &e->arena, &e->decision, err) < 0 ||
-        prepare_host(e->call, &j->facts, e->low, enforce, &e->arena, &e->decision, err) < 0)
+        prepare_host(e, enforce, err) < 0)
         return -1;
     return apply_and_write(e, err);
 }

@@ -17,4 +17,12 @@
 int apply_decision(const struct decision *decision, struct json_doc *doc, const struct spec *spec,
                    struct err *err) must_check;
 
+/*
+ * Fills *out with a view of the container whose mounts, and their order, are those that
+ * apply_decision would make. `doc` owns new entries, but is not changed. Lists are in the arena.
+ * Fails only without memory.
+ */
+int apply_foresee(const struct decision *decision, struct json_doc *doc, const struct spec *spec,
+                  struct arena *arena, struct spec *out, struct err *err) must_check;
+
 #endif

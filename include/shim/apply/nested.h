@@ -24,7 +24,7 @@ struct nested_options {
     const struct decision *decision; /* that was applied: tells volumes; borrowed */
     bool open_root; /* the root is not an engine's: users may own directories in it */
     bool restoring; /* a checkpoint: its mounts are made without hooks */
-    bool ahead;     /* sources may be made later: one that is missing is no error */
+    bool ahead;     /* sources are made and held later: one that cannot be looked at is no error */
 };
 
 /* A mount that is refused, or that the hook compares. */

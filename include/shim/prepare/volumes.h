@@ -23,12 +23,20 @@ bool volumes_concern(const struct outcome *o);
 const struct user_ids *volumes_user(const struct outcome *o, const struct facts *facts,
                                     struct source_make *make);
 
+/* A check of the decision, for volumes_prepare: 0, or -1 to refuse the container. */
+struct volumes_check {
+    int (*run)(void *subject, struct err *err);
+    void *subject;
+};
+
 /*
  * Prepares the sources for the container of a call. May enter a private mount namespace; the
  * outcomes then name the pinned paths. Reasons and paths are in the arena. ERR_POLICY and
- * ERR_SYSTEM name the volume.
+ * ERR_SYSTEM name the volume. Directories are made last: after all other sources were found, and
+ * after `check`, which is not run if there is nothing to make.
  */
 int volumes_prepare(const struct call *call, const struct facts *facts, bool enforce,
-                    struct arena *arena, struct decision *decision, struct err *err) must_check;
+                    const struct volumes_check *check, struct arena *arena,
+                    struct decision *decision, struct err *err) must_check;
 
 #endif

@@ -295,6 +295,51 @@ END
     refused "the mount of tmpfs on /p/self/attr: nothing may be mounted over /proc, where this leads"
 }
 
+# logs_policy VOLUME: a policy that makes a directory for each container, and has this volume as well.
+logs_policy() {
+    policy '' "\"security\": { \"devices\": { \"allow\": [\"/dev/*\"] } },"
+    sed -i "s|\"volumes\": { |&\"logs\": { \"source\": \"$DIR/srv/logs/{container}\", \"target\": \"/logs\", \"access\": \"rw\", \"always\": true, \"create\": { \"mode\": \"0700\" } }, $1|" "$DIR/policy.json"
+}
+
+@test "a launch that is refused for a target or a source makes no directory" {
+    local root=$BUNDLE/rootfs rules
+    mkdir -p "$root/proc" "$DIR/srv/logs"
+    printf '#!/bin/sh\n[ "$1" = features ] || cp "%s/config.json" "%s/low.config"\n' "$BUNDLE" "$DIR" >"$DIR/low"
+    ln -s /proc/self "$root/self"
+    rules='"linux": { "resources": { "devices": [ { "allow": false, "access": "rwm" } ] } },'
+    # A volume that a link of the image leads to /proc.
+    logs_policy ''
+    config "$DIR/srv/data" /x '{ "uid": 0, "gid": 0 }' \
+        "\"root\": { \"path\": \"rootfs\" }, $rules \"annotations\": { \"flatbed.data\": \"x:/self/attr\" },"
+    create
+    refused "on [^ ]*: nothing may be mounted over /proc, where this leads in the container"
+    [ -z "$(ls "$DIR/srv/logs")" ]
+    # A target that a mount which becomes read-only does not have.
+    config "$DIR/srv/data" /logs/x '{ "uid": 0, "gid": 0 }' "$rules"
+    jq --arg home "$DIR/home/alice" --arg data "$DIR/srv/data" '.mounts += [
+        {destination: "/mnt", type: "bind", source: $data, options: ["rbind", "rprivate"]},
+        {destination: "/mnt/new", type: "bind", source: $home, options: ["rbind", "rprivate"]}]' "$BUNDLE/config.json" >"$DIR/more"
+    cp "$DIR/more" "$BUNDLE/config.json"
+    create
+    refused "on /mnt/new: what is mounted on /mnt is read-only, and has no 'new'"
+    [ -z "$(ls "$DIR/srv/logs")" ]
+    # Another volume, whose source is not there.
+    logs_policy "\"gone\": { \"source\": \"$DIR/srv/gone\", \"target\": \"/gone\", \"always\": true },"
+    config "$DIR/srv/data" /x '{ "uid": 0, "gid": 0 }' "$rules"
+    create
+    refused "volumes.gone: $DIR/srv/gone does not exist on this host"
+    [ -z "$(ls "$DIR/srv/logs")" ]
+    # A checkpoint that the low-level runtime cannot restore.
+    logs_policy ''
+    run --separate-stderr "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" restore --bundle "$BUNDLE" c1
+    refused "a checkpoint can only be restored with runc"
+    [ -z "$(ls "$DIR/srv/logs")" ]
+    # And one that is allowed.
+    create
+    mounted "$DIR/srv/data" rbind,rprivate,ro
+    [ "$(ls "$DIR/srv/logs")" = c1 ]
+}
+
 @test "the target of a volume is resolved through the links of the container's root" {
     local root=$BUNDLE/rootfs word
     mkdir -p "$root/proc"

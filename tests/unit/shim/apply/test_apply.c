@@ -15,6 +15,24 @@ static struct plan_op mount_op(const char *target, enum policy_access access)
             .volume = &plain, .name = "", .source = "/srv", .target = target, .access = access}};
 }
 
+/* What was foreseen of the mounts is what they became. */
+static void assert_foreseen(const struct spec *foreseen, struct json_doc *doc, struct arena *arena)
+{
+    struct err err = ERR_INIT;
+    struct spec after;
+
+    assert_works(spec_read(doc, arena, &after, &err), err);
+    assert_int_equal(foreseen->mount_count, after.mount_count);
+    for (size_t i = 0; i < after.mount_count; i++) {
+        const struct spec_mount *a = &foreseen->list[i], *b = &after.list[i];
+        assert_string_equal(a->destination, b->destination);
+        assert_string_equal(a->source ? a->source : "", b->source ? b->source : "");
+        assert_string_equal(a->type ? a->type : "", b->type ? b->type : "");
+        assert_int_equal(a->bind, b->bind);
+        assert_int_equal(a->read_only, b->read_only);
+    }
+}
+
 /* Returns the document after a decision with these operations. The caller frees it. */
 static char *applied_with(const char *config, struct plan_op *ops, size_t count, bool rro)
 {
@@ -24,13 +42,16 @@ static char *applied_with(const char *config, struct plan_op *ops, size_t count,
     struct err err = ERR_INIT;
     struct buf out = BUF_INIT;
     struct decision decision;
-    struct spec spec;
+    struct spec spec, foreseen;
 
     assert_works(spec_read(doc, &arena, &spec, &err), err);
     assert_works(decision_begin(&plan, &arena, &decision, &err), err);
     for (size_t i = 0; rro && i < count; i++)
         decision.list[i].mount.rro = true;
+    assert_works(apply_foresee(&decision, doc, &spec, &arena, &foreseen, &err), err);
+    assert_false(json_modified(doc));
     assert_works(apply_decision(&decision, doc, &spec, &err), err);
+    assert_foreseen(&foreseen, doc, &arena);
     assert_works(json_write(doc, &out, &err), err);
     return buf_take(&out, &err);
 }
@@ -150,12 +171,14 @@ static void test_request_mounts_go_and_are_remembered(void **state)
         struct plan plan = {.ops = &op, .count = 1, .requests = &requests};
         struct decision decision;
         struct err err = ERR_INIT;
-        struct spec spec;
+        struct spec spec, foreseen;
         struct buf out = BUF_INIT;
 
         assert_works(spec_read(doc, &arena, &spec, &err), err);
         assert_works(decision_begin(&plan, &arena, &decision, &err), err);
+        assert_works(apply_foresee(&decision, doc, &spec, &arena, &foreseen, &err), err);
         assert_works(apply_decision(&decision, doc, &spec, &err), err);
+        assert_foreseen(&foreseen, doc, &arena);
         assert_works(json_write(doc, &out, &err), err);
         struct json *mounts = json_get(json_root(doc), "mounts");
         assert_int_equal(json_count(mounts), 2);
