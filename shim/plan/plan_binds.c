@@ -345,12 +345,8 @@ static int judge_source(struct planner *p, struct plan_op *op, const struct spec
 {
     if (!op->bind.source->judged && p->in->policy->binds.fallback == BIND_ALLOW)
         return plan_decide(p, op, PLAN_KEPT, &p->in->policy->binds.place, "allowed");
-    if (!op->bind.source->judged) {
-        op->hint = "use a bind mount, a volume or a tmpfs";
-        return plan_decide(p, op, PLAN_DENIED, &p->in->policy->binds.place,
-                           "what a mount of type '%.32s' shows cannot be judged",
-                           mount->type ? mount->type : "");
-    }
+    if (!op->bind.source->judged)
+        return plan_deny_type(p, op, mount);
     if (!op->bind.source->path)
         return plan_decide(p, op, PLAN_DENIED, &p->in->policy->binds.place, "%s",
                            op->bind.source->problem);
@@ -472,7 +468,8 @@ static bool is_harmless(const struct planner *p, size_t i)
     const struct spec_mount *mount = &p->in->spec->list[i];
     const char *target = p->in->binds->sources[i].target;
 
-    if (mount->bind || !is_virtual(mount))
+    if (mount->bind || !is_virtual(mount) ||
+        (p->in->policy->binds.propagation.deny && plan_shared_option(mount->options)))
         return false;
     return !(target && plan_denied_target(p, i, target)) &&
            (plan_is_engines_own(mount) || !plan_denied_target(p, i, mount->destination));

@@ -49,6 +49,10 @@ bool plan_is_engines_own(const struct spec_mount *mount);
 /* Returns the option by which mounts in the container reach the host, or NULL. */
 const char *plan_shared_option(const struct json *options);
 
+/* Denies a mount whose type may show anything, and names the engine's option for it. */
+int plan_deny_type(struct planner *p, struct plan_op *op,
+                   const struct spec_mount *mount) must_check;
+
 /* Judges the propagation of the container's root, which all mounts in it have. */
 int plan_judge_root_propagation(struct planner *p) must_check;
 

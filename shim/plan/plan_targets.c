@@ -81,6 +81,8 @@ int plan_judge_root_propagation(struct planner *p)
         return -1;
     op->asked_by = "binds.propagation";
     return plan_decide(p, op, PLAN_DENIED, &propagation->place,
-                       "the container's root would be %s: its mounts would appear on the host",
+                       "the container's root would be %s, as a mount with :shared or :rshared has "
+                       "it (-v, --mount, --tmpfs): its mounts would appear on the host; use slave "
+                       "or private",
                        root);
 }

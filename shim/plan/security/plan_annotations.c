@@ -23,6 +23,9 @@ struct rule {
     const char *does; /* what the runtime does with it */
 };
 
+/* podman sets it for --group-add keep-groups. */
+static const char keep_groups[] = "run.oci.keep_original_groups";
+
 /* The first rule that matches counts. */
 static const struct rule rules[] = {
     {"run.oci.seccomp_bpf_data", AROUND_SECCOMP, "replaces the filter for system calls"},
@@ -33,7 +36,7 @@ static const struct rule rules[] = {
     {"run.oci.handler", AROUND_DEVICES | AROUND_USER,
      "runs the program in another way, with further devices and capabilities"},
     {"module.wasm.image/variant", AROUND_USER, "runs the program without executing it"},
-    {"run.oci.keep_original_groups", AROUND_USER | AROUND_ACCESS, "keeps the engine's groups"},
+    {keep_groups, AROUND_USER | AROUND_ACCESS, "keeps the engine's groups"},
     {"run.oci.hooks.", AROUND_HOST, "has root write to a file of the host"},
     {"run.oci.pidfd_receiver", AROUND_HOST, "has root connect to a socket of the host"},
     {"run.oci.mount_context_type", AROUND_HOST, "adds options to mounts"},
@@ -114,7 +117,7 @@ static bool is_harmless(const struct planner *p, const struct rule *r, const cha
     if (strcmp(r->key, "run.oci.mount_context_type") == 0)
         return is_context_type(value);
     /* There the engine is the user's, and so are its groups. */
-    return strcmp(r->key, "run.oci.keep_original_groups") == 0 && p->in->rootless;
+    return strcmp(r->key, keep_groups) == 0 && p->in->rootless;
 }
 
 /* ---- what the policy judges ---- */
@@ -202,14 +205,28 @@ static bool is_listed(const struct policy_list *globs, const char *key)
     return false;
 }
 
+/* Returns what to do about an annotation that an engine sets for an option; NULL for another. */
+static const char *find_advice(const struct rule *rule)
+{
+    return rule && strcmp(rule->key, keep_groups) == 0
+               ? "leave out --group-add keep-groups, and name groups that the user has, as "
+                 "--group-add GID"
+               : NULL;
+}
+
 static int judge_annotation(struct planner *p, const char *key, const char *shown,
                             const char *value)
 {
     const struct policy_security *s = &p->in->policy->security;
     const struct rule *rule = find_rule(key, strlen(key));
+    const char *advice = find_advice(rule);
     const struct policy_place *place;
 
-    if (is_listed(&s->annotations, key) || is_listed(&s->annotations, shown))
+    bool listed = is_listed(&s->annotations, key) || is_listed(&s->annotations, shown);
+    if (listed && advice)
+        return deny_advising(p, "security.annotations", &s->annotations.place,
+                             "'%.80s' may not be set: %s", shown, advice);
+    if (listed)
         return deny(p, "security.annotations", &s->annotations.place, "'%.80s' may not be set",
                     shown);
     if (!rule || is_harmless(p, rule, key, strlen(key), value) ||
@@ -218,8 +235,8 @@ static int judge_annotation(struct planner *p, const char *key, const char *show
     const char *judge = judged_by(p->in->policy, rule->around, &place);
     if (!judge)
         return 0;
-    return deny_advising(p, "security.annotations", place, "'%.80s' %s, past %s: leave it out",
-                         shown, rule->does, judge);
+    return deny_advising(p, "security.annotations", place, "'%.80s' %s, past %s: %s", shown,
+                         rule->does, judge, advice ? advice : "leave it out");
 }
 
 int plan_add_annotations(struct planner *p)
