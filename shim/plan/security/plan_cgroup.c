@@ -63,6 +63,37 @@ static int judge_parent(struct planner *p, const char *path)
                 "the container's cgroup would be in '%.200s'", parent.data);
 }
 
+/*
+ * True for a file of cgroup v2 by which processes of others are moved, stopped or killed, such as
+ * cgroup.procs, or one of another cgroup.
+ */
+static bool is_of_processes(const char *file)
+{
+    static const char core[] = "cgroup.", limits[] = "cgroup.max.";
+
+    return strchr(file, '/') || (strncmp(file, core, sizeof(core) - 1) == 0 &&
+                                 strncmp(file, limits, sizeof(limits) - 1) != 0);
+}
+
+int plan_add_unified(struct planner *p)
+{
+    const struct json *files = json_path(p->in->spec->root, "linux", "resources", "unified", NULL);
+    const struct policy_place *place;
+    const char *judge = NULL;
+
+    for (size_t i = 0; json_is(files, JSON_OBJECT) && i < files->len; i++) {
+        const char *file = files->members[i].key;
+        if (!is_of_processes(file))
+            continue;
+        judge = security_judge(p->in->policy, &place);
+        if (judge && deny_advising(p, "linux.resources.unified", place,
+                                   "'%.80s' moves processes of this host, past %s: leave it out",
+                                   file, judge) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* True for a name that leads elsewhere below /sys/fs/resctrl, or out of it. */
 static bool is_path(const char *name)
 {

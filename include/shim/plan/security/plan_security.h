@@ -22,6 +22,14 @@ int plan_add_annotations(struct planner *p) must_check;
 int plan_add_cgroup(struct planner *p) must_check;
 
 /*
+ * Denies members of linux.resources.unified (podman's --cgroup-conf) that are files cgroup.*, but
+ * for limits, or files of other cgroups, where the policy keeps containers from the host: runc and
+ * crun write to them as root, and cgroup.procs takes the pid of any process of the host. Fails only
+ * without memory.
+ */
+int plan_add_unified(struct planner *p) must_check;
+
+/*
  * Denies a linux.intelRdt.closID that is a path, where the policy keeps containers from the host:
  * crun joins it to /sys/fs/resctrl, and makes a directory and writes files there as root. runc
  * refuses it. Fails only without memory.

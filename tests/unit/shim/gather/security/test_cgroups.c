@@ -101,12 +101,42 @@ static void test_cache_classes(void **state)
           "'../../../etc/cron.d' is a path, past security.hooks: name a class");
 }
 
+#define UNIFIED(members)                                                                           \
+    "\"linux\":{\"resources\":{\"devices\":[" TAKEN "],\"unified\":{" members "}}}"
+
+/* Both runtimes write each member to the file of that name, as root: cgroup.procs takes any pid. */
+static void test_unified(void **state)
+{
+    static const struct {
+        const char *config;
+        bool denied;
+    } rows[] = {
+        {UNIFIED("\"cgroup.procs\":\"1\""), true},
+        {UNIFIED("\"memory.max\":\"1\",\"cgroup.threads\":\"1\""), true},
+        {UNIFIED("\"cgroup.kill\":\"1\""), true},
+        {UNIFIED("\"../cgroup.procs\":\"1\""), true},
+        {UNIFIED("\"memory.max\":\"1000000\",\"io.weight\":\"100\",\"hugetlb.2MB.max\":\"1\""),
+         false},
+        {UNIFIED(""), false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        check("\"devices\":{\"allow\":[]}", rows[i].config, NO_FACTS,
+              rows[i].denied ? "linux.resources.unified: " : NULL);
+        check("\"no_new_privileges\":false", rows[i].config, NO_FACTS, NULL);
+    }
+    check("\"privileged\":\"deny\"", rows[0].config, NO_FACTS,
+          "'cgroup.procs' moves processes of this host, past security.privileged: leave it out");
+}
+
 UNIT_SUITE(test_cgroups)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_roots_and_upwards),
         cmocka_unit_test(test_parents),
         cmocka_unit_test(test_cache_classes),
+        cmocka_unit_test(test_unified),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
