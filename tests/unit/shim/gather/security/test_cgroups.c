@@ -1,4 +1,4 @@
-/* The cgroup that a container asks for. */
+/* The cgroup and the priorities that a container asks for. */
 #include "tests/unit/shim/gather/security/security_unit.h"
 
 /* runc and crun change the limits and the devices of a cgroup that a container joins. */
@@ -130,13 +130,27 @@ static void test_unified(void **state)
           "'cgroup.procs' moves processes of this host, past security.privileged: leave it out");
 }
 
+static void test_realtime(void **state)
+{
+    static const char limit[] =
+        "\"process\":{\"rlimits\":[{\"type\":\"RLIMIT_RTPRIO\",\"soft\":0,\"hard\":99}]}";
+    static const char resources[] = "\"linux\":{\"resources\":{\"cpu\":{\"realtimeRuntime\":1}}}";
+
+    (void)state;
+    check("\"realtime\":\"deny\"", limit, NO_FACTS,
+          "before all other processes of this host, by RLIMIT_RTPRIO above 0 (--ulimit rtprio)");
+    check("\"realtime\":\"deny\"", resources, NO_FACTS, "--cpu-rt-runtime");
+    check("\"realtime\":\"deny\"", "\"process\":{}", NO_FACTS, NULL);
+    check("\"realtime\":\"allow\"", limit, NO_FACTS, NULL);
+    check("\"hooks\":\"deny\"", limit, NO_FACTS, NULL);
+}
+
 UNIT_SUITE(test_cgroups)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_roots_and_upwards),
-        cmocka_unit_test(test_parents),
-        cmocka_unit_test(test_cache_classes),
-        cmocka_unit_test(test_unified),
+        cmocka_unit_test(test_roots_and_upwards), cmocka_unit_test(test_parents),
+        cmocka_unit_test(test_cache_classes),     cmocka_unit_test(test_unified),
+        cmocka_unit_test(test_realtime),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -417,21 +417,6 @@ static void test_no_new_privileges(void **state)
     check("\"no_new_privileges\":true", "", NO_FACTS, NULL);
 }
 
-static void test_realtime(void **state)
-{
-    static const char limit[] =
-        "\"process\":{\"rlimits\":[{\"type\":\"RLIMIT_RTPRIO\",\"soft\":0,\"hard\":99}]}";
-    static const char resources[] = "\"linux\":{\"resources\":{\"cpu\":{\"realtimeRuntime\":1}}}";
-
-    (void)state;
-    check("\"realtime\":\"deny\"", limit, NO_FACTS,
-          "before all other processes of this host, by RLIMIT_RTPRIO above 0 (--ulimit rtprio)");
-    check("\"realtime\":\"deny\"", resources, NO_FACTS, "--cpu-rt-runtime");
-    check("\"realtime\":\"deny\"", "\"process\":{}", NO_FACTS, NULL);
-    check("\"realtime\":\"allow\"", limit, NO_FACTS, NULL);
-    check("\"hooks\":\"deny\"", limit, NO_FACTS, NULL);
-}
-
 static void test_capability_names(void **state)
 {
     (void)state;
@@ -481,7 +466,6 @@ UNIT_SUITE(test_security)
         cmocka_unit_test(test_privileged),
         cmocka_unit_test(test_root),
         cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_realtime),
         cmocka_unit_test(test_console),
         cmocka_unit_test(test_system_paths),
         cmocka_unit_test(test_covers_of_nothing),
