@@ -3,7 +3,7 @@
 #include "flatten/carve/carve_write.h"
 #include "flatten/carve/inventory_list.h"
 #include "flatten/carve/previous.h"
-#include "flatten/carve/spool.h"
+#include "flatten/carve/spool/spool_identities.h"
 #include "flatten/squash/describe_image.h"
 #include "flatten/squash/reading.h"
 #include "flatten/stream/ustar.h"
@@ -24,6 +24,7 @@ struct carving {
     const struct carve_options *carve;
     struct reading reading;
     struct spool *spool;
+    struct layout_identity *identities; /* by record of the spool; NULL if they are not needed */
     struct owners owners;
     struct layout *layout; /* borrowed */
     struct buf link;       /* the target of the symbolic link that was asked for last */
@@ -36,6 +37,7 @@ static void carving_clear(struct carving *c)
 {
     reading_end(&c->reading);
     cleanup_spool(&c->spool);
+    free(c->identities);
     owners_clear(&c->owners);
     buf_free(&c->link);
     previous_clear(&c->previous);
@@ -49,8 +51,7 @@ static enum merge_result read_tree(struct carving *c, struct merged_options *opt
                                    struct merged_report *report, struct err *err)
 {
     cleanup_spool(&c->spool);
-    c->spool =
-        spool_new(c->carve->spool, options->max_size, c->carve->like || c->carve->inventory, err);
+    c->spool = spool_new(c->carve->spool, options->max_size, err);
     return c->spool ? merged_entries(c->image, options, &c->spool->base, report, err)
                     : MERGE_FAILED;
 }
@@ -71,6 +72,14 @@ static int read_image(struct carving *c, struct merged_report *report, struct er
         return -1;
     }
     return verifier_finish(c->reading.verifier, err);
+}
+
+static int find_identities(struct carving *c, struct err *err)
+{
+    if (!c->carve->like && !c->carve->inventory)
+        return 0;
+    c->identities = spool_identities(c->spool, err);
+    return c->identities ? 0 : -1;
 }
 
 /* ---- owners ---- */
@@ -216,15 +225,16 @@ static int set_layers(struct carving *c, const struct placing *p, struct err *er
 }
 
 /* Returns the identities by node. The caller frees them; NULL without memory. */
-static struct layout_identity *list_identities(const struct spool *s, struct err *err)
+static struct layout_identity *list_identities(const struct carving *c, struct err *err)
 {
+    const struct spool *s = c->spool;
     uint32_t count = tree_count(s->tree);
     struct layout_identity *list = calloc(count, sizeof(*list));
 
     for (uint32_t node = 0; list && node < count; node++) {
         const struct spool_record *r = spool_at(s, node);
         if (r)
-            list[node] = s->identities[r - s->records];
+            list[node] = c->identities[r - s->records];
     }
     if (!list)
         err_nomem(err);
@@ -256,7 +266,7 @@ static int make_layout(struct carving *c, const struct layout_input *in, struct 
 
     if (!o->like)
         return layout_make(in, &o->layout, c->layout, err);
-    _cleanup_free_ struct layout_identity *identities = list_identities(c->spool, err);
+    _cleanup_free_ struct layout_identity *identities = list_identities(c, err);
     const struct layout_like_options options = {
         .layout = o->layout, .max_dead = o->max_dead, .max_probes = LAYOUT_MAX_PROBES};
     if (!identities ||
@@ -289,7 +299,7 @@ static int place_files(struct carving *c, struct err *err)
 /* Sets *done if the previous version's inventory could be used. It is believed (inventory.h). */
 static int take_inventory(struct carving *c, const char *text, bool *done, struct err *err)
 {
-    _cleanup_free_ struct layout_identity *identities = list_identities(c->spool, err);
+    _cleanup_free_ struct layout_identity *identities = list_identities(c, err);
     const struct inventory_known known = {identities, tree_count(c->spool->tree)};
     _cleanup_inventory_ struct inventory inventory = {0};
 
@@ -394,6 +404,7 @@ static int keep_layers(struct carving *c, struct sink *sink, struct squashed *ou
 static int make_inventory(struct carving *c, struct squashed *out, struct err *err)
 {
     const struct inventory_source source = {.spool = c->spool,
+                                            .identities = c->identities,
                                             .owners = &c->owners,
                                             .by_record = c->by_record,
                                             .in_state = c->layout->in_state,
@@ -431,7 +442,8 @@ int carve_layers(struct image *image, const struct squash_options *options,
     struct merged_report report;
 
     if (reading_begin(&c.reading, image, options, err) < 0 || read_image(&c, &report, err) < 0 ||
-        find_owners(&c, err) < 0 || read_previous(&c, err) < 0 || place_files(&c, err) < 0)
+        find_identities(&c, err) < 0 || find_owners(&c, err) < 0 || read_previous(&c, err) < 0 ||
+        place_files(&c, err) < 0)
         return -1;
     size_t kept = carve->like ? c.like.kept : options->merged.kept;
     size_t count = layout->count + options->merged.kept;

@@ -3,7 +3,7 @@
 #define FLATTEN_CARVE_WRITE_H
 
 #include "flatten/carve/layout/layout.h"
-#include "flatten/carve/spool.h"
+#include "flatten/carve/spool/spool.h"
 
 enum { CARVE_ELSEWHERE = UINT16_MAX }; /* in a layer that is not written */
 

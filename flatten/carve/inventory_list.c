@@ -58,7 +58,7 @@ static struct layout_identity identity_at(const struct listing *l, uint32_t node
     const struct spool *s = l->source->spool;
     const struct spool_record *r = spool_at(s, node);
 
-    return r ? s->identities[r - s->records] : (struct layout_identity){{0, 0}};
+    return r ? l->source->identities[r - s->records] : (struct layout_identity){{0, 0}};
 }
 
 /*

@@ -3,12 +3,13 @@
 #define FLATTEN_INVENTORY_LIST_H
 
 #include "flatten/carve/inventory/inventory.h"
-#include "flatten/carve/spool.h"
+#include "flatten/carve/spool/spool.h"
 #include "flatten/exchange/written_layer.h"
 
 /* A carved image, whose layers have been written. Borrowed, all of it. */
 struct inventory_source {
-    const struct spool *spool; /* with identities */
+    const struct spool *spool;
+    const struct layout_identity *identities; /* by record of the spool */
     const struct owners *owners;
     const uint16_t *by_record; /* by record: the new layer that has the file, or CARVE_ELSEWHERE */
     const uint8_t *in_state;   /* by node: 1 for directories that the state layer describes */

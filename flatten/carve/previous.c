@@ -1,7 +1,7 @@
 #include "flatten/carve/previous.h"
 
 #include "flatten/carve/carve.h"
-#include "flatten/carve/identity.h"
+#include "flatten/carve/spool/identity.h"
 #include "flatten/image/history.h"
 #include "flatten/layer/layer.h"
 #include "flatten/merge/merge.h"

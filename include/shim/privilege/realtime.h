@@ -1,8 +1,9 @@
 /*
  * Priorities by which a container's processes run, or reach disks, before all others of the host
  * (sched(7), ioprio_set(2), getrlimit(2); the kernel's admin-guide/cgroup-v2, io.prio.class), and
- * parts of the processor's cache that others do without (the kernel's resctrl). Only root may set
- * them, and a low-level runtime does so for the container. Pure.
+ * processors (cpuset.cpus.partition and .exclusive there) and parts of their cache (the kernel's
+ * resctrl) that others do without. Only root may set them, and a low-level runtime does so for the
+ * container. Pure.
  */
 #ifndef SHIM_REALTIME_H
 #define SHIM_REALTIME_H

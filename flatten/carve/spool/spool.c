@@ -1,7 +1,6 @@
-#include "flatten/carve/spool.h"
+#include "flatten/carve/spool/spool.h"
 
 #include "base/fdio.h"
-#include "flatten/carve/identity.h"
 #include "flatten/layer/attributes.h"
 #include "flatten/layer/emit.h"
 #include "flatten/merge/tree/array.h"
@@ -104,24 +103,6 @@ static int put_head(struct spool *s, struct archive_entry *header, uint32_t *hea
     return put_bytes(s, target ? target : "", target_len, err);
 }
 
-/* Ends the identity of the last record, whose content is complete. */
-static int end_identity(struct spool *s, struct err *err)
-{
-    return s->sha256 && s->record_count
-               ? identity_end(s->sha256, &s->identities[s->record_count - 1], err)
-               : 0;
-}
-
-static int begin_identity(struct spool *s, struct archive_entry *header, struct err *err)
-{
-    if (!s->sha256)
-        return 0;
-    if (array_reserve(&s->identities, &s->identity_cap, s->record_count, sizeof(*s->identities),
-                      err) < 0)
-        return -1;
-    return identity_begin(s->sha256, header, err);
-}
-
 static int add_record(struct spool *s, uint32_t node, struct archive_entry *header, struct err *err)
 {
     uint64_t at = s->at;
@@ -141,7 +122,7 @@ static int add_record(struct spool *s, uint32_t node, struct archive_entry *head
                                     .names = 1};
     s->by_node[node] = (uint32_t)s->record_count;
     s->left = record->size;
-    return begin_identity(s, header, err);
+    return 0;
 }
 
 /* ---- the sink ---- */
@@ -158,7 +139,7 @@ static int put_entry(struct entry_sink *sink, struct archive_entry *header, stru
         return -1;
     if (target)
         return add_name(s, node, target, err);
-    return end_identity(s, err) < 0 ? -1 : add_record(s, node, header, err);
+    return add_record(s, node, header, err);
 }
 
 static int put_data(struct entry_sink *sink, const void *data, uint64_t len, struct err *err)
@@ -168,12 +149,10 @@ static int put_data(struct entry_sink *sink, const void *data, uint64_t len, str
     if (len > s->left)
         return err_set(err, ERR_FORMAT, "more content than the header says");
     s->left -= len;
-    if (s->sha256 && identity_add(s->sha256, data, len, err) < 0)
-        return -1;
     return put_bytes(s, data, len, err);
 }
 
-struct spool *spool_new(int fd, uint64_t limit, bool identities, struct err *err)
+struct spool *spool_new(int fd, uint64_t limit, struct err *err)
 {
     static const struct entry_sink_ops ops = {put_entry, put_data};
     _cleanup_spool_ struct spool *s = calloc(1, sizeof(*s));
@@ -189,9 +168,8 @@ struct spool *spool_new(int fd, uint64_t limit, bool identities, struct err *err
         err_sys(err, "cannot empty the temporary file");
         return NULL;
     }
-    if (!(s->tree = tree_new(err)) || (identities && !(s->sha256 = sha256_new(err))))
-        return NULL;
-    return steal_ptr(&s);
+    s->tree = tree_new(err);
+    return s->tree ? steal_ptr(&s) : NULL;
 }
 
 void spool_free(struct spool *s)
@@ -200,8 +178,6 @@ void spool_free(struct spool *s)
     free(s->records);
     free(s->names);
     free(s->by_node);
-    free(s->identities);
-    cleanup_sha256(&s->sha256);
     free(s->block);
     free(s);
 }
@@ -210,7 +186,7 @@ int spool_finish(struct spool *s, struct err *err)
 {
     if (s->left)
         return err_set(err, ERR_FORMAT, "less content than the header says");
-    if (end_identity(s, err) < 0 || flush(s, err) < 0)
+    if (flush(s, err) < 0)
         return -1;
     free(s->block);
     s->block = NULL;

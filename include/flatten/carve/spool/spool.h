@@ -5,8 +5,6 @@
 #ifndef FLATTEN_SPOOL_H
 #define FLATTEN_SPOOL_H
 
-#include "base/digest/sha256.h"
-#include "flatten/carve/layout/layout_like.h"
 #include "flatten/layer/entry_sink.h"
 #include "flatten/merge/tree/tree.h"
 
@@ -32,10 +30,7 @@ struct spool {
     size_t record_count, record_cap;
     struct spool_name *names;
     size_t name_count, name_cap;
-    struct layout_identity *identities; /* by record; or NULL */
-    size_t identity_cap;
-    struct sha256 *sha256; /* of the last record; NULL without identities */
-    uint32_t *by_node;     /* index + 1 of the node's record; 0: nothing is there */
+    uint32_t *by_node; /* index + 1 of the node's record; 0: nothing is there */
     size_t node_cap;
     int fd; /* borrowed */
     uint64_t at, limit;
@@ -46,10 +41,10 @@ struct spool {
 
 /*
  * Returns an empty spool whose content goes to the file, which is emptied; fd is borrowed. The
- * merge gives it entries through `base`. More than `limit` bytes are ERR_LIMIT. `identities`: of
- * all records are computed. The caller frees it with spool_free.
+ * merge gives it entries through `base`. More than `limit` bytes are ERR_LIMIT. The caller frees it
+ * with spool_free.
  */
-struct spool *spool_new(int fd, uint64_t limit, bool identities, struct err *err) must_check;
+struct spool *spool_new(int fd, uint64_t limit, struct err *err) must_check;
 
 /* Frees the spool. The file keeps its content. */
 void spool_free(struct spool *s);

@@ -1,4 +1,4 @@
-#include "flatten/carve/identity.h"
+#include "flatten/carve/spool/identity.h"
 
 #include "base/buf.h"
 

@@ -1,0 +1,14 @@
+/*
+ * The identities of all that a spool has. They are computed from its file, not while the merge
+ * writes it: so every processor hashes, and the merge does not wait for it.
+ */
+#ifndef FLATTEN_SPOOL_IDENTITIES_H
+#define FLATTEN_SPOOL_IDENTITIES_H
+
+#include "flatten/carve/layout/layout_like.h"
+#include "flatten/carve/spool/spool.h"
+
+/* Returns them by record of a spool that is finished. The caller frees them; NULL with an error. */
+struct layout_identity *spool_identities(const struct spool *s, struct err *err) must_check;
+
+#endif

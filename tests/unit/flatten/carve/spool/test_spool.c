@@ -1,0 +1,282 @@
+/* The spooled tree of an image: what it gives back, and the identities of its files. */
+#include "tests/unit/lib/unit.h"
+
+#include "flatten/carve/spool/identity.h"
+#include "flatten/carve/spool/spool_identities.h"
+#include "flatten/layer/emit.h"
+
+#include <stdio.h>
+#include <sys/mman.h>
+
+enum { LIMIT = 16 * 1024 * 1024, LARGE = 3 * 1024 * 1024 + 5 };
+
+struct fixture {
+    int fd;
+    struct spool *spool;
+};
+
+static int set_up(void **state)
+{
+    struct fixture *f = calloc(1, sizeof(*f));
+    struct err err = ERR_INIT;
+
+    if (!f || (f->fd = memfd_create("spool", MFD_CLOEXEC)) < 0)
+        return -1;
+    f->spool = spool_new(f->fd, LIMIT, &err);
+    *state = f;
+    return f->spool ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+
+    cleanup_spool(&f->spool);
+    close(f->fd);
+    free(f);
+    return 0;
+}
+
+/* Returns a header, which the caller frees. */
+static struct archive_entry *header_of(const char *path, unsigned mode, int64_t size)
+{
+    struct archive_entry *header = archive_entry_new();
+
+    assert_non_null(header);
+    archive_entry_set_pathname(header, path);
+    archive_entry_set_mode(header, mode);
+    archive_entry_set_size(header, size);
+    archive_entry_set_mtime(header, 1000, 7);
+    return header;
+}
+
+static void put_header(struct fixture *f, struct archive_entry *header)
+{
+    struct err err = ERR_INIT;
+
+    assert_works(entry_sink_entry(&f->spool->base, header, &err), err);
+    archive_entry_free(header);
+}
+
+static void put_file(struct fixture *f, const char *path, const char *content)
+{
+    struct err err = ERR_INIT;
+
+    put_header(f, header_of(path, S_IFREG | 0644, (int64_t)strlen(content)));
+    if (*content)
+        assert_works(entry_sink_data(&f->spool->base, content, strlen(content), &err), err);
+}
+
+static uint32_t node_of(const struct fixture *f, const char *path)
+{
+    struct err err = ERR_INIT;
+    uint32_t node = TREE_ROOT;
+
+    while (*path) {
+        size_t len = strcspn(path, "/");
+        node = tree_child(f->spool->tree, node, path, len, &err);
+        path += len + (path[len] == '/');
+    }
+    return node;
+}
+
+static const struct spool_record *record_of(const struct fixture *f, const char *path)
+{
+    return spool_at(f->spool, node_of(f, path));
+}
+
+static void test_what_was_put_is_read(void **state)
+{
+    struct fixture *f = *state;
+    struct err err = ERR_INIT;
+    char part[4] = "";
+
+    put_header(f, header_of("d", S_IFDIR | 0755, 0));
+    put_file(f, "d/a", "content");
+    put_file(f, "d/empty", "");
+    assert_works(spool_finish(f->spool, &err), err);
+
+    const struct spool_record *a = record_of(f, "d/a");
+    assert_non_null(a);
+    assert_int_equal(a->size, 7);
+    assert_works(spool_read(f->spool, a, 3, part, 3, &err), err);
+    assert_string_equal(part, "ten");
+    _cleanup_entry_ struct archive_entry *header = spool_header(f->spool, a, &err);
+    assert_non_null(header);
+    assert_int_equal(archive_entry_mode(header), S_IFREG | 0644);
+    assert_int_equal(archive_entry_size(header), 7);
+    assert_int_equal(archive_entry_mtime(header), 1000);
+    assert_int_equal(archive_entry_mtime_nsec(header), 7);
+    assert_int_equal(record_of(f, "d/empty")->size, 0);
+    assert_null(record_of(f, "d/none"));
+}
+
+static void test_links(void **state)
+{
+    _cleanup_buf_ struct buf target = BUF_INIT;
+    struct fixture *f = *state;
+    struct err err = ERR_INIT;
+    struct archive_entry *link = header_of("l", S_IFLNK | 0777, 0);
+    struct archive_entry *hard = header_of("b", S_IFREG | 0644, 0);
+    struct archive_entry *lost = header_of("c", S_IFREG | 0644, 0);
+
+    put_file(f, "a", "content");
+    archive_entry_set_symlink(link, "somewhere");
+    put_header(f, link);
+    archive_entry_set_hardlink(hard, "a");
+    put_header(f, hard);
+    archive_entry_set_hardlink(lost, "nothing");
+    assert_fails(entry_sink_entry(&f->spool->base, lost, &err), err, ERR_FORMAT);
+    archive_entry_free(lost);
+    assert_works(spool_finish(f->spool, &err), err);
+
+    assert_string_equal(spool_target(f->spool, record_of(f, "l"), &target, &err), "somewhere");
+    assert_ptr_equal(record_of(f, "a"), record_of(f, "b"));
+    assert_int_equal(record_of(f, "a")->names, 2);
+    assert_int_equal(f->spool->name_count, 1);
+}
+
+static void test_content_that_is_not_as_said(void **state)
+{
+    struct fixture *f = *state;
+    struct err err = ERR_INIT;
+    struct archive_entry *next = header_of("b", S_IFREG | 0644, 0);
+
+    put_header(f, header_of("a", S_IFREG | 0644, 3));
+    assert_fails(entry_sink_data(&f->spool->base, "more", 4, &err), err, ERR_FORMAT);
+    assert_works(entry_sink_data(&f->spool->base, "12", 2, &err), err);
+    assert_fails(entry_sink_entry(&f->spool->base, next, &err), err, ERR_FORMAT);
+    archive_entry_free(next);
+    assert_fails(spool_finish(f->spool, &err), err, ERR_FORMAT);
+}
+
+static void test_the_limit(void **state)
+{
+    struct fixture *f = *state;
+    struct err err = ERR_INIT;
+
+    put_header(f, header_of("a", S_IFREG | 0644, LIMIT));
+    assert_fails(entry_sink_data(&f->spool->base, NULL, LIMIT, &err), err, ERR_LIMIT);
+}
+
+/* Holes and zeros are the same content; and pieces do not matter. */
+static void put_large(struct fixture *f, const char *path, bool hole)
+{
+    struct err err = ERR_INIT;
+    char *zeros = calloc(1, LARGE);
+
+    assert_non_null(zeros);
+    put_header(f, header_of(path, S_IFREG | 0644, LARGE));
+    assert_works(entry_sink_data(&f->spool->base, "x", 1, &err), err);
+    assert_works(entry_sink_data(&f->spool->base, hole ? NULL : zeros, LARGE - 2, &err), err);
+    assert_works(entry_sink_data(&f->spool->base, "y", 1, &err), err);
+    free(zeros);
+}
+
+static void put_changed(struct fixture *f, const char *path, int64_t mtime, const char *xattr)
+{
+    struct archive_entry *header = header_of(path, S_IFREG | 0644, 1);
+    struct err err = ERR_INIT;
+
+    archive_entry_set_mtime(header, mtime, 7);
+    if (xattr)
+        archive_entry_xattr_add_entry(header, "user.x", xattr, strlen(xattr));
+    put_header(f, header);
+    assert_works(entry_sink_data(&f->spool->base, "1", 1, &err), err);
+}
+
+/* Fails unless the identities of two paths are the same, or differ, as said. */
+static void check_pair(const struct fixture *f, const struct layout_identity *all, const char *a,
+                       const char *b, bool same)
+{
+    const struct layout_identity *one = &all[record_of(f, a) - f->spool->records];
+    const struct layout_identity *other = &all[record_of(f, b) - f->spool->records];
+
+    if ((memcmp(one, other, sizeof(*one)) == 0) != same)
+        fail_msg("%s and %s", a, b);
+}
+
+static void test_identities(void **state)
+{
+    struct fixture *f = *state;
+    struct err err = ERR_INIT;
+
+    put_large(f, "hole", true);
+    put_large(f, "zeros", false);
+    put_changed(f, "one", 1000, NULL);
+    put_changed(f, "older", 999, NULL);
+    put_changed(f, "marked", 1000, "y");
+    put_file(f, "same", "1");
+    put_file(f, "other", "2");
+    put_header(f, header_of("dir", S_IFDIR | 0644, 0));
+    put_file(f, "empty", "");
+    assert_works(spool_finish(f->spool, &err), err);
+
+    _cleanup_free_ struct layout_identity *all = spool_identities(f->spool, &err);
+    assert_non_null(all);
+    check_pair(f, all, "hole", "zeros", true);
+    check_pair(f, all, "one", "same", true);
+    check_pair(f, all, "one", "older", false);
+    check_pair(f, all, "one", "marked", false);
+    check_pair(f, all, "one", "other", false);
+    check_pair(f, all, "dir", "empty", false);
+}
+
+/* Many files, so that every thread has some: each has the identity that it has by itself. */
+static void test_identities_of_many(void **state)
+{
+    enum { FILES = 2000 };
+    _cleanup_sha256_ struct sha256 *sha256 = NULL;
+    struct fixture *f = *state;
+    struct err err = ERR_INIT;
+    char name[16];
+
+    for (int i = 0; i < FILES; i++) {
+        snprintf(name, sizeof(name), "f%d", i);
+        put_file(f, name, name);
+    }
+    assert_works(spool_finish(f->spool, &err), err);
+    _cleanup_free_ struct layout_identity *all = spool_identities(f->spool, &err);
+    assert_non_null(all);
+    assert_non_null(sha256 = sha256_new(&err));
+    for (int i = 0; i < FILES; i++) {
+        struct layout_identity expected;
+        snprintf(name, sizeof(name), "f%d", i);
+        _cleanup_entry_ struct archive_entry *header =
+            header_of(name, S_IFREG | 0644, (int64_t)strlen(name));
+        assert_works(identity_begin(sha256, header, &err), err);
+        assert_works(identity_add(sha256, name, strlen(name), &err), err);
+        assert_works(identity_end(sha256, &expected, &err), err);
+        assert_memory_equal(&all[record_of(f, name) - f->spool->records], &expected,
+                            sizeof(expected));
+    }
+}
+
+static void test_a_file_that_was_cut(void **state)
+{
+    struct fixture *f = *state;
+    struct err err = ERR_INIT;
+
+    put_file(f, "a", "content");
+    assert_works(spool_finish(f->spool, &err), err);
+    assert_int_equal(ftruncate(f->fd, 4), 0);
+    assert_null(spool_identities(f->spool, &err));
+    assert_true(err.msg[0] != '\0');
+}
+
+#define SPOOL_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+UNIT_SUITE(test_spool)
+{
+    const struct CMUnitTest tests[] = {
+        SPOOL_TEST(test_what_was_put_is_read),
+        SPOOL_TEST(test_links),
+        SPOOL_TEST(test_content_that_is_not_as_said),
+        SPOOL_TEST(test_the_limit),
+        SPOOL_TEST(test_identities),
+        SPOOL_TEST(test_identities_of_many),
+        SPOOL_TEST(test_a_file_that_was_cut),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
