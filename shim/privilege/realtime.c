@@ -85,8 +85,11 @@ void realtime_print_process(const struct json *process, struct buf *out)
 void realtime_print_linux(const struct json *linux_part, struct buf *out)
 {
     static const char *const classes[] = {"no-change", "restrict-to-be", "idle", NULL};
+    static const char *const partitions[] = {"member", NULL};
     const struct json *cpu = json_path(linux_part, "resources", "cpu", NULL);
-    const struct json *disks = json_path(linux_part, "resources", "unified", "io.prio.class", NULL);
+    const struct json *unified = json_path(linux_part, "resources", "unified", NULL);
+    const struct json *disks = json_get(unified, "io.prio.class");
+    const struct json *partition = json_get(unified, "cpuset.cpus.partition");
 
     if (exceeds(json_get(cpu, "realtimeRuntime"), 0))
         put(out, "cpu.realtimeRuntime (--cpu-rt-runtime)");
@@ -94,6 +97,10 @@ void realtime_print_linux(const struct json *linux_part, struct buf *out)
         put(out, "cpu.realtimePeriod (--cpu-rt-period)");
     if (is_given(disks) && !is_one_of(disks, classes))
         put(out, "io.prio.class (--cgroup-conf)");
+    if (is_given(partition) && !is_one_of(partition, partitions))
+        put(out, "cpuset.cpus.partition (--cgroup-conf)");
+    if (is_given(json_get(unified, "cpuset.cpus.exclusive")))
+        put(out, "cpuset.cpus.exclusive (--cgroup-conf)");
     if (is_given(json_get(linux_part, "intelRdt")))
         put(out, "linux.intelRdt (cache of the processor)");
 }

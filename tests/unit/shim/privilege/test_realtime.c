@@ -83,6 +83,7 @@ static void test_schedulers(void **state)
 static void test_cgroups(void **state)
 {
     static const char runtime[] = "cpu.realtimeRuntime (--cpu-rt-runtime)";
+    static const char partition[] = "cpuset.cpus.partition (--cgroup-conf)";
     static const char disks[] = "io.prio.class (--cgroup-conf)";
     static const struct {
         const char *text, *expected;
@@ -94,6 +95,12 @@ static void test_cgroups(void **state)
         {RESOURCES("\"unified\":{\"io.prio.class\":\"idle\",\"cpu.max\":\"max\"}"), ""},
         {RESOURCES("\"unified\":{\"io.prio.class\":\"promote-to-rt\"}"), disks},
         {RESOURCES("\"unified\":{\"io.prio.class\":\"none-to-rt\\n\"}"), disks},
+        {RESOURCES("\"unified\":{\"cpuset.cpus.partition\":\"member\"}"), ""},
+        {RESOURCES("\"unified\":{\"cpuset.cpus.partition\":\"root\"}"), partition},
+        {RESOURCES("\"unified\":{\"cpuset.cpus.partition\":\"isolated\"}"), partition},
+        {RESOURCES("\"unified\":{\"cpuset.cpus.partition\":1}"), partition},
+        {RESOURCES("\"unified\":{\"cpuset.cpus.exclusive\":\"0\"}"),
+         "cpuset.cpus.exclusive (--cgroup-conf)"},
         {"{\"intelRdt\":null}", ""},
         {"{\"intelRdt\":{}}", "linux.intelRdt (cache of the processor)"},
     };
