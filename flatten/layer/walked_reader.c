@@ -28,6 +28,12 @@ struct walked_reader {
     char *block;
 };
 
+/* Sets the error of a walk whose process has ended. Returns -1. */
+static int fail_gone(struct err *err)
+{
+    return err_set(err, ERR_SYSTEM, "the process that reads the layers is gone");
+}
+
 struct walked_reader *walked_reader_open(const struct image_tree *tree, unsigned layer,
                                          struct err *err)
 {
@@ -44,8 +50,11 @@ struct walked_reader *walked_reader_open(const struct image_tree *tree, unsigned
         return NULL;
     }
     wire_encode_walk(layer, &request);
-    if (wire_send(tree->fd, &request, -1, err) < 0)
+    if (wire_send(tree->fd, &request, -1, err) < 0) {
+        if (err->sys == EPIPE)
+            fail_gone(err);
         return NULL;
+    }
     w->ended = false;
     return steal_ptr(&w);
 }
@@ -58,7 +67,7 @@ static int receive_entry(struct walked_reader *w, struct wire_entry *e, struct e
     buf_truncate(&w->message, 0);
     int rc = wire_receive(w->tree->fd, &w->message, &w->fd, err);
     if (rc == 0)
-        rc = err_set(err, ERR_SYSTEM, "the process that reads the layers is gone");
+        rc = fail_gone(err);
     else if (rc > 0)
         rc = wire_decode_entry(&w->message, e, err);
     w->ended = rc <= 0;

@@ -272,9 +272,18 @@ fails_reading() {
 }
 
 @test "place: a process that walks and is killed is an error, and nothing is written" {
-    reading --quiet "$ODD" "oci:$FB_DIR/out/layout"
-    kill -KILL "$FB_WALKER"
-    fails_reading "the process that reads the layers is gone"
+    local status=0
+    # A busy machine may stop the process when its walk is over: such a run succeeds, and does not count.
+    until [ "$status" -ne 0 ]; do
+        rm -rf "$FB_DIR/out"/*
+        reading --quiet "$ODD" "oci:$FB_DIR/out/layout"
+        kill -KILL "$FB_WALKER"
+        wait "$FB_FLATTEN_PID" || status=$?
+    done
+    [ "$status" -eq 3 ]
+    expect_match "the process that reads the layers is gone" "$(cat "$FB_DIR/spawned.log")"
+    rm "$FB_DIR/out/stopped"
+    expect_nothing_left
 }
 
 @test "place: a process that walks and dies before it is asked is an error, also while the daemon imports the layer" {
@@ -286,7 +295,7 @@ fails_reading() {
     wait_for test ! -e "/proc/$FB_FLATTEN_PID/exe"
     wait "$FB_FLATTEN_PID" || status=$?
     [ "$status" -eq 3 ]
-    expect_match "cannot send: Broken pipe" "$(cat "$FB_DIR/spawned.log")"
+    expect_match "the process that reads the layers is gone" "$(cat "$FB_DIR/spawned.log")"
     expect_nothing_left
 }
 
