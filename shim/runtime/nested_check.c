@@ -4,8 +4,10 @@
 #include "shim/apply/own_hook.h"
 #include "shim/mount/mount_table.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 bool nested_is_hook(int argc, char *const argv[])
 {
@@ -36,11 +38,28 @@ static bool are_same(char *const a[], char *const b[])
     return strcmp(a[0], b[0]) == 0 && strcmp(a[1], b[1]) == 0 && strcmp(a[2], b[2]) == 0;
 }
 
+/*
+ * Reads the container's state, which the hook has no use for, to its end: to crun, which writes it
+ * into a pipe, a hook that ended before that is an error ("writing to pipe: Broken pipe").
+ */
+static int pass_over_state(struct err *err)
+{
+    char part[BUFSIZ];
+    ssize_t got;
+
+    do
+        got = read(STDIN_FILENO, part, sizeof(part));
+    while (got > 0 || (got < 0 && errno == EINTR));
+    return got < 0 ? err_sys(err, "the state of the container") : 0;
+}
+
 int nested_check(int argc, char *const argv[], struct err *err)
 {
     _cleanup_arena_ struct arena arena = {0};
     struct mount_table table;
 
+    if (pass_over_state(err) < 0)
+        return -1;
     if (mount_table_read(&arena, &table, err) < 0)
         return -1;
     for (int i = NESTED_FIRST; i + NESTED_WORDS <= argc; i += NESTED_WORDS) {

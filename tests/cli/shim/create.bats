@@ -239,3 +239,12 @@ load lib/shim
     [ "$status" -eq 7 ]
     untouched "$before"
 }
+
+
+# ------------------------------------------------------------------ called as a hook
+
+@test "the hook reads the state that it is given to its end" {
+    # 1 MB does not fit into a pipe: crun takes it for an error if the hook leaves some.
+    set -o pipefail
+    head -c 1000000 /dev/zero | "$FLATBED_RUNTIME" --flatbed-check-mounts /
+}
