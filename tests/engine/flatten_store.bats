@@ -78,6 +78,8 @@ FB_RUNS=$'shared\nshared\nfile' # what $FB_LAYERS prints
     run docker_cli run --rm --network=none fb-kept:1
     expect_output "$FB_RUNS"
     expect_same_image "$FB_LAYERS" fb-kept:1 5
+    # An image that loses its name is gone from containerd's store, and stays in a graph driver's.
+    docker_cli rmi fb-kept:1 >/dev/null
 }
 
 # keeps_large: flattens all but the first layer of the large image, as fb-kept:1, through the proxy.
