@@ -67,10 +67,11 @@ makes_setgid() {
     cp -a "$FB_DIR/rootfs/." "$FB_DIR/tunnel"
     mknod --mode=0666 "$FB_DIR/tunnel/tun" c 10 200
     tar -C "$FB_DIR/tunnel" -c . | docker_cli import - fb-tunnel:1 >/dev/null
-    run docker_run --rm --user 1001:1001 fb-tunnel:1 /bin/sh -c '(: <>/tun); busybox tunctl -f /tun -t fb0; ls /sys/class/net; echo ran'
+    run docker_run --rm --user 1001:1001 fb-tunnel:1 /bin/sh -c 'busybox tunctl -f /tun -t fb0; ls /sys/class/net; echo ran'
     expect_match ran
     expect_no_match '(^|[[:space:]])fb0($|[[:space:]])'
-    expect_match 'Operation not permitted'
+    # The busybox of Debian 13 crashes where it should print the error.
+    expect_match 'Operation not permitted|Segmentation fault'
 }
 
 # bundle_policy LOW: the policy, for this low-level runtime.
