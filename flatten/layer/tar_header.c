@@ -167,6 +167,7 @@ static int correct_by_type(char type, struct archive_entry *header, struct err *
         return err_set(err, ERR_FORMAT, "an entry of unknown type '%c'", type);
     if (type == '0' && len > 0 && name[len - 1] == '/')
         archive_entry_set_filetype(header, AE_IFREG);
+    archive_entry_set_mode(header, archive_entry_mode(header) & (AE_IFMT | 07777));
     return 0;
 }
 

@@ -270,6 +270,25 @@ static void test_owners(void **state)
     assert_contains(err.msg, "the owner 0:4294967296");
 }
 
+/* chmod(2) takes 12 bits, and engines ignore the others of a mode. */
+static void test_mode_bits(void **state)
+{
+    _cleanup_buf_ struct buf tar = BUF_INIT;
+    struct ustar header = {.name = "a", .type = "0", .magic = "ustar", .version = "00"};
+    struct err err = ERR_INIT;
+    struct layer_entry e;
+
+    (void)state;
+    ustar_put_number(header.mode, sizeof(header.mode), 0xf3f30000 | 03644);
+    ustar_put_checksum(&header);
+    buf_append(&tar, &header, sizeof(header));
+    _cleanup_image_ struct image *image = image_of(&tar, 1, NULL);
+    _cleanup_layer_reader_ struct layer_reader *r = layer_reader_open(&image->layers[0], &err);
+    assert_non_null(r);
+    assert_int_equal(layer_reader_next(r, &e, &err), 1);
+    assert_int_equal(archive_entry_mode(e.header), S_IFREG | 03644);
+}
+
 /* Reads all entries and their content. Returns 0 or -1. */
 static int read_all(const struct layer *layer, struct err *err)
 {
@@ -397,6 +416,7 @@ UNIT_SUITE(test_layer)
         cmocka_unit_test(test_unchecked_skips),
         cmocka_unit_test(test_overlay_xattrs_go),
         cmocka_unit_test(test_owners),
+        cmocka_unit_test(test_mode_bits),
         cmocka_unit_test(test_digest_of_what_follows_the_end),
         cmocka_unit_test(test_blob_digest),
         cmocka_unit_test(test_cut_archives),
