@@ -44,6 +44,9 @@ struct file_stream {
     bool ranged; /* pread within a range; else read to the end */
     off_t offset;
     uint64_t left;
+    stream_await *await; /* for a file that is still written; or NULL */
+    void *await_ctx;
+    uint64_t length; /* of the range */
     size_t at, len;
     size_t most; /* bytes to read at once: few after a skip, since another may follow */
     size_t size; /* of the buffer */
@@ -64,9 +67,22 @@ static ssize_t pipe_fill(struct file_stream *f)
     return n < 0 ? -1 : (ssize_t)len;
 }
 
+/* Returns how many bytes of the range are read next. */
+static size_t next_piece(const struct file_stream *f)
+{
+    return f->left < f->most ? (size_t)f->left : f->most;
+}
+
+static int await_piece(const struct file_stream *f, struct err *err)
+{
+    size_t want = next_piece(f);
+
+    return f->await && want ? f->await(f->await_ctx, f->length - f->left + want, err) : 0;
+}
+
 static ssize_t file_fill(struct file_stream *f)
 {
-    size_t want = f->left < f->most ? (size_t)f->left : f->most;
+    size_t want = next_piece(f);
     ssize_t n = 0;
 
     if (!f->ranged)
@@ -84,7 +100,7 @@ static int file_peek(struct stream *s, const void **data, size_t *len, struct er
     struct file_stream *f = (struct file_stream *)s;
 
     if (f->at == f->len) {
-        if (interrupt_check(err) < 0)
+        if (interrupt_check(err) < 0 || await_piece(f, err) < 0)
             return -1;
         ssize_t n = file_fill(f);
         if (n < 0)
@@ -150,8 +166,16 @@ struct stream *stream_range(int fd, off_t offset, uint64_t length, struct err *e
         return NULL;
     f->ranged = true;
     f->offset = offset;
-    f->left = length;
+    f->left = f->length = length;
     return &f->base;
+}
+
+void stream_range_await(struct stream *range, stream_await *await, void *ctx)
+{
+    struct file_stream *f = (struct file_stream *)range;
+
+    f->await = await;
+    f->await_ctx = ctx;
 }
 
 uint64_t stream_skip(struct stream *s, uint64_t len)

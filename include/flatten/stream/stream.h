@@ -67,6 +67,15 @@ int stream_drain(struct stream *s, struct err *err) must_check;
 /* Reads `length` bytes of a file from `offset`. A shorter file is ERR_FORMAT. fd is borrowed. */
 struct stream *stream_range(int fd, off_t offset, uint64_t length, struct err *err) must_check;
 
+/* Waits until the first `bytes` bytes of a range are in its file. Returns 0, or -1. */
+typedef int stream_await(void *ctx, uint64_t bytes, struct err *err);
+
+/*
+ * Has the stream of a range, of which nothing was read, call `await` before it reads: for a file
+ * that is still written. `ctx` is borrowed.
+ */
+void stream_range_await(struct stream *range, stream_await *await, void *ctx);
+
 /*
  * Skips up to `len` bytes without reading them, if all bytes that were peeked are used. Returns how
  * many: 0 at the end, and if the stream is neither a range of a file nor a layer that was unpacked

@@ -385,6 +385,49 @@ static void test_skip(void **state)
     stream_free(s);
 }
 
+/* A file that grows only when its stream waits, by as many bytes as that asks for. */
+struct growing {
+    int fd;
+    uint64_t asked, most; /* `most`: no more come */
+};
+
+static int grow(void *ctx, uint64_t bytes, struct err *err)
+{
+    struct growing *g = ctx;
+
+    g->asked = bytes;
+    if (bytes > g->most)
+        return err_set(err, ERR_DIGEST, "no more than %d", (int)g->most);
+    return ftruncate(g->fd, 3 + (off_t)bytes) < 0 ? err_sys(err, "grow") : 0;
+}
+
+static void test_a_range_that_arrives(void **state)
+{
+    enum { SIZE = 1000 * 1000 };
+    _cleanup_fd_ int fd = memory_file("012");
+    struct growing g = {.fd = fd, .most = SIZE};
+    _cleanup_buf_ struct buf out = BUF_INIT;
+    struct err err = ERR_INIT;
+    struct stream *s = stream_range(fd, 3, SIZE, &err);
+
+    (void)state;
+    assert_non_null(s);
+    stream_range_await(s, grow, &g);
+    assert_int_equal(g.asked, 0);
+    assert_int_equal(stream_skip(s, 10), 10); /* skipping does not wait */
+    assert_int_equal(g.asked, 0);
+    assert_works(read_stream(s, 1 << 20, &out, &err), err);
+    assert_int_equal(out.len, SIZE - 10);
+    assert_int_equal(g.asked, SIZE);
+    s = stream_range(fd, 3, SIZE, &err);
+    assert_non_null(s);
+    g.most = 300 * 1000; /* a part of what the second read would take */
+    stream_range_await(s, grow, &g);
+    out.len = 0;
+    assert_fails(read_stream(s, 1 << 20, &out, &err), err, ERR_DIGEST);
+    assert_int_equal(out.len, 256 * 1024);
+}
+
 static void test_range_beyond_the_end(void **state)
 {
     _cleanup_fd_ int fd = memory_file("0123456789");
@@ -470,6 +513,7 @@ UNIT_SUITE(test_stream)
         cmocka_unit_test(test_drain_reaches_the_check),
         cmocka_unit_test(test_range),
         cmocka_unit_test(test_skip),
+        cmocka_unit_test(test_a_range_that_arrives),
         cmocka_unit_test(test_range_beyond_the_end),
         cmocka_unit_test(test_pipe),
         cmocka_unit_test(test_unreadable),
