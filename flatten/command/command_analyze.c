@@ -107,8 +107,9 @@ static int add_image(struct reader *r, const struct analyze_run *run, size_t whi
         return -1;
     if (run->command->verbose)
         say_why(source);
-    struct image *image =
-        source_image(source, &(struct image_choice){.platform = run->command->platform}, err);
+    struct image *image = source_image(
+        source, &(struct image_choice){.platform = run->command->platform, .oldest_first = true},
+        err);
     if (!image)
         return -1;
     return analyses_add(all, image, run->names[which], err) < 0

@@ -94,6 +94,8 @@ static struct listing *list_image(struct reader *r, size_t which, const struct v
         source ? source_image(source, &(struct image_choice){.platform = c->platform}, err) : NULL;
 
     struct listing *list = image ? listing_new(image, &options, like, err) : NULL;
+    if (!list && image)
+        image_explain(image, err);
     if (!list)
         err_wrap(err, "%c", which ? 'B' : 'A');
     return list;

@@ -8,10 +8,23 @@ const struct layout_file_rule layout_files[] = {
     [LAYOUT_INDEX_JSON] = {"index.json", IMAGE_JSON_LIMIT},
 };
 
+void blob_place_close(struct blob_place *place)
+{
+    cleanup_fd(&place->fd);
+    place->fd = -1;
+    cleanup_arrival(&place->arriving.all);
+    place->arriving.all = NULL;
+}
+
+int blob_store_settle(struct blob_store *s, struct err *err)
+{
+    return s->ops->settle ? s->ops->settle(s, err) : 0;
+}
+
 void blob_places_close(struct blob_place *places, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        cleanup_fd(&places[i].fd);
+        blob_place_close(&places[i]);
 }
 
 int blob_store_open(struct blob_store *s, const struct blob_request *requests, size_t count,

@@ -24,9 +24,48 @@ size_t image_memory(const struct image *image)
 void image_close_layers(struct image *image)
 {
     for (size_t i = 0; i < image->layer_count; i++) {
-        cleanup_fd(&image->layers[i].fd);
-        image->layers[i].fd = -1;
+        struct layer *layer = &image->layers[i];
+        cleanup_fd(&layer->fd);
+        layer->fd = -1;
+        cleanup_arrival(&layer->arriving.all);
+        layer->arriving.all = NULL;
     }
+}
+
+/* Puts the source and the layer before the error of the layer that did not arrive, if there is one.
+ */
+static bool find_lost(const struct image *image, struct err *err)
+{
+    for (size_t i = 0; i < image->layer_count; i++) {
+        const struct layer *layer = &image->layers[i];
+        if (!arrival_failed(&layer->arriving, err))
+            continue;
+        err_wrap(err, "layer %u", layer->number);
+        if (image->from)
+            image_wrap_reference(image->from, err);
+        return true;
+    }
+    return false;
+}
+
+static int await_layers(const struct image *image, struct err *err)
+{
+    for (size_t i = 0; i < image->layer_count; i++) {
+        const struct layer *layer = &image->layers[i];
+        if (arrival_await(&layer->arriving, layer->size, err) < 0)
+            return find_lost(image, err) ? -1 : err_wrap(err, "layer %u", layer->number);
+    }
+    return 0;
+}
+
+bool image_explain(const struct image *image, struct err *err)
+{
+    struct err why = ERR_INIT;
+    bool lost = err->kind == ERR_SYSTEM ? find_lost(image, &why) : await_layers(image, &why) < 0;
+
+    if (lost)
+        *err = why;
+    return lost;
 }
 
 int image_check_still(const struct image *image, struct err *err)
@@ -34,7 +73,9 @@ int image_check_still(const struct image *image, struct err *err)
     const struct image_tree *tree = image->tree;
     struct err gone = ERR_INIT; /* `err` may have the error of a file that was gone */
 
-    if (!tree || tree->still(tree->ctx, tree->number, &gone) == 0)
+    if (!tree)
+        return await_layers(image, err);
+    if (tree->still(tree->ctx, tree->number, &gone) == 0)
         return 0;
     *err = gone;
     return -1;

@@ -220,7 +220,8 @@ static int open_blob(struct blob_store *base, const struct blob_request *request
     const struct member *member = members_lookup(m, path, err);
     if (!member)
         return -1;
-    *out = (struct blob_place){fcntl(m->fd, F_DUPFD_CLOEXEC, 3), member->offset, member->size};
+    *out = (struct blob_place){
+        .fd = fcntl(m->fd, F_DUPFD_CLOEXEC, 3), .offset = member->offset, .size = member->size};
     return out->fd < 0 ? err_sys(err, "dup") : 0;
 }
 

@@ -9,6 +9,9 @@
 /* For documents of images. */
 extern const struct json_options image_json_options;
 
+/* Puts the source's reference before the error. */
+void image_wrap_reference(const struct reference *ref, struct err *err);
+
 /* ---- image_oci.c ---- */
 
 /* The image that a descriptor leads to, through indexes. */

@@ -47,11 +47,6 @@ static int check_size(const struct blob_request *request, const struct blob_plac
                    (unsigned long long)request->size);
 }
 
-static void close_place(struct blob_place *place)
-{
-    cleanup_fd(&place->fd);
-}
-
 static int read_place(const struct blob_place *place, struct buf *out, struct err *err)
 {
     if (place->size > IMAGE_JSON_LIMIT)
@@ -70,7 +65,7 @@ static struct json_doc *read_json_blob(struct oci_reading *r, const struct json 
                                        enum blob_role role, struct digest *digest, struct err *err)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
-    _cleanup_(close_place) struct blob_place place = {.fd = -1};
+    _cleanup_(blob_place_close) struct blob_place place = {.fd = -1};
     struct blob_request request;
     struct digest actual;
     size_t failed;
@@ -146,17 +141,53 @@ static int request_layer(const struct json *descriptor, struct blob_request *out
     return 0;
 }
 
+/* Takes over a place. */
+static void put_layer(struct layer *layer, const struct blob_place *place)
+{
+    layer->fd = place->fd;
+    layer->offset = place->offset;
+    layer->arriving = place->arriving;
+}
+
+/* Returns the index of the layer that is read at this turn, from 0. */
+static size_t layer_at_turn(const struct oci_reading *r, size_t count, size_t turn)
+{
+    return r->choice->oldest_first ? turn : count - 1 - turn;
+}
+
+/* Opens the blobs of all layers. They are asked for in the order in which they are read. */
+static int open_layers(const struct oci_reading *r, struct image *image,
+                       const struct blob_request *requests, struct err *err)
+{
+    size_t count = image->layer_count, failed = 0;
+    _cleanup_free_ struct blob_request *wanted = calloc(count, sizeof(*wanted));
+    _cleanup_free_ struct blob_place *places = calloc(count, sizeof(*places));
+
+    if (!wanted || !places)
+        return err_nomem(err);
+    for (size_t i = 0; i < count; i++)
+        wanted[i] = requests[layer_at_turn(r, count, i)];
+    if (blob_store_open(r->store, wanted, count, places, &failed, err) < 0)
+        return failed < count ? err_wrap(err, "layer %zu", layer_at_turn(r, count, failed) + 1)
+                              : -1;
+    for (size_t i = 0; i < count; i++)
+        put_layer(&image->layers[layer_at_turn(r, count, i)], &places[i]);
+    for (size_t i = 0; i < count; i++)
+        if (check_size(&wanted[i], &places[i], err) < 0)
+            return err_wrap(err, "layer %zu", layer_at_turn(r, count, i) + 1);
+    return 0;
+}
+
 static int add_layers(const struct oci_reading *r, struct image *image, struct err *err)
 {
     struct json *layers = json_get(json_root(image->manifest), "layers");
-    size_t count = image->layer_count, failed = 0;
+    size_t count = image->layer_count;
 
     if (json_count(layers) != count)
         return err_set(err, ERR_FORMAT, "the manifest has %zu layer%s, the config %zu diff_id%s",
                        json_count(layers), human_s(json_count(layers)), count, human_s(count));
     _cleanup_free_ struct blob_request *requests = calloc(count, sizeof(*requests));
-    _cleanup_free_ struct blob_place *places = calloc(count, sizeof(*places));
-    if (!requests || !places)
+    if (!requests)
         return err_nomem(err);
     for (size_t i = 0; i < count; i++)
         if (request_layer(json_at(layers, i), &requests[i], err) < 0)
@@ -168,20 +199,7 @@ static int add_layers(const struct oci_reading *r, struct image *image, struct e
     }
     for (size_t i = 0; r->choice->outline && i < count; i++)
         image->layers[i].store = r->store;
-    if (r->choice->outline)
-        return 0;
-    if (blob_store_open(r->store, requests, count, places, &failed, err) < 0)
-        return err_wrap(err, "layer %zu", failed + 1);
-    for (size_t i = 0; i < count; i++) {
-        struct layer *layer = &image->layers[i];
-        layer->fd = places[i].fd;
-        layer->offset = places[i].offset;
-        layer->size = places[i].size;
-    }
-    for (size_t i = 0; i < count; i++)
-        if (check_size(&requests[i], &places[i], err) < 0)
-            return err_wrap(err, "layer %zu", i + 1);
-    return 0;
+    return r->choice->outline ? 0 : open_layers(r, image, requests, err);
 }
 
 int layer_fetch(struct layer *layer, struct err *err)
@@ -195,9 +213,11 @@ int layer_fetch(struct layer *layer, struct err *err)
 
     if (blob_store_open(layer->store, &request, 1, &place, &failed, err) < 0)
         return err_wrap(err, "layer %u", layer->number);
-    layer->fd = place.fd;
-    layer->offset = place.offset;
-    return check_size(&request, &place, err) < 0 ? err_wrap(err, "layer %u", layer->number) : 0;
+    put_layer(layer, &place);
+    return check_size(&request, &place, err) < 0 ||
+                   arrival_await(&layer->arriving, layer->size, err) < 0
+               ? err_wrap(err, "layer %u", layer->number)
+               : 0;
 }
 
 static struct image *open_manifest(struct oci_reading *r, struct json *descriptor, struct err *err)

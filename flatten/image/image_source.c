@@ -45,8 +45,7 @@ static struct image *read_image(struct source *s, const char *name,
     return NULL;
 }
 
-/* Puts the source's reference before the error. */
-static void wrap_reference(const struct reference *ref, struct err *err)
+void image_wrap_reference(const struct reference *ref, struct err *err)
 {
     if (reference_is_engine(ref) || ref->transport == TRANSPORT_REGISTRY)
         err_wrap(err, "%s%s", reference_prefix(ref->transport), ref->name);
@@ -64,9 +63,11 @@ struct image *source_image(struct source *s, const struct image_choice *choice, 
         name = place;
     }
     struct image *image = read_image(s, name, choice, err);
-    if (!image)
-        wrap_reference(s->ref, err);
-    else
-        image->unpack.ratio = s->ref->max_ratio;
+    if (!image) {
+        image_wrap_reference(s->ref, err);
+        return NULL;
+    }
+    image->from = s->ref;
+    image->unpack.ratio = s->ref->max_ratio;
     return image;
 }

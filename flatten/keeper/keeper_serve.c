@@ -13,9 +13,7 @@
  * The requests of the reader, which may be compromised. A request that no honest reader makes ends
  * the run (breach); a failure that an honest one may meet is a reply with an error.
  */
-enum {
-    MOST_REQUESTS = 1 << 20,
-};
+enum { MOST_REQUESTS = 1 << 20 };
 static const size_t most_bytes = (size_t)256 << 20; /* of configs and manifests, all together */
 
 struct pending {
@@ -151,6 +149,8 @@ static int on_blobs(struct keeper *k, struct pending *p, struct outcome *out, st
         return -1;
     }
     k->place_count = r->blob_count;
+    if (k->places[0].arriving.all)
+        out->fd = arrival_fd(k->places[0].arriving.all);
     return 0;
 }
 
@@ -352,6 +352,9 @@ static int on_publish(struct keeper *k, struct pending *p, struct outcome *out, 
         return breach(k, err, "nothing to publish");
     if (!images_fit(k))
         return breach(k, err, "not what the destination can hold");
+    for (size_t i = 0; i < k->task->source_count; i++)
+        if (k->sources[i] && source_settle(k->sources[i], err) < 0)
+            return -1;
     k->published = k->task->destination->path ? PUBLISHED_NO : PUBLISHED_PERHAPS;
     if (publish_images(k, err) < 0)
         return wrap_path(k, err);
@@ -416,10 +419,11 @@ static int send_places(struct keeper *k, struct err *err)
 
     for (size_t i = 0; i < k->place_count; i++) {
         const struct blob_place *place = &k->places[i];
-        const struct wire_reply reply = {.offset = (uint64_t)place->offset, .size = place->size};
+        const struct wire_reply reply = {
+            .number = place->arriving.blob, .offset = (uint64_t)place->offset, .size = place->size};
         if (rc == 0)
             rc = send_reply(k, &reply, place->fd, err);
-        cleanup_fd(&k->places[i].fd);
+        blob_place_close(&k->places[i]);
     }
     free(k->places);
     k->places = NULL;
@@ -465,6 +469,8 @@ static void keeper_free(struct keeper *k)
     for (size_t i = 0; i < WIRE_MOST_SOURCES; i++)
         cleanup_source(&k->sources[i]);
     cleanup_sink(&k->sink);
+    blob_places_close(k->places, k->place_count);
+    free(k->places);
     for (size_t i = 0; i < k->image_count; i++)
         pending_clear(&k->images[i]);
     digest_list_clear(&k->layers);

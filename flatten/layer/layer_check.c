@@ -1,12 +1,14 @@
 #include "flatten/layer/layer_check.h"
 
+#include "flatten/layer/layer_blob.h"
+
 int layer_check_begin(struct layer_check *c, const struct layer *layer, struct err *err)
 {
     *c = (struct layer_check){.layer = layer};
     if (layer->blob_is_tar && layer->max_size && layer->size > layer->max_size)
         return err_set(err, ERR_LIMIT, "layer %u, uncompressed: more than %llu bytes",
                        layer->number, (unsigned long long)layer->max_size);
-    c->blob = stream_range(layer->fd, layer->offset, layer->size, err);
+    c->blob = layer_range(layer, layer->size, err);
     if (c->blob && layer->blob_is_tar && layer->progress)
         c->blob = stream_count(c->blob, layer->progress, err);
     if (!c->blob)

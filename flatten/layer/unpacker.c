@@ -197,9 +197,8 @@ static int find_packed(struct unpacker *u, size_t first, struct err *err)
     for (size_t i = 0; i < u->image->layer_count; i++) {
         struct layer *layer = &u->image->layers[i];
         struct err ignored;
-        enum compression kind;
-        u->claimed[i] =
-            i < first || layer_compression(layer, &kind, &ignored) < 0 || kind == COMPRESSION_NONE;
+        bool packed;
+        u->claimed[i] = i < first || layer_is_packed(layer, &packed, &ignored) < 0 || !packed;
         if (!u->claimed[i])
             layer->unpacker = u;
     }

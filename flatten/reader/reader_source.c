@@ -12,19 +12,40 @@ struct remote_store {
     size_t which;
 };
 
-/* Receives the places one by one. After a failure those that came are closed. */
-static int take_places(struct reader *r, size_t count, struct blob_place *out, struct err *err)
+static int take_place(struct reader *r, size_t count, struct arrival *arrival,
+                      struct blob_place *out, struct err *err)
+{
+    _cleanup_answer_ struct answer a = ANSWER_INIT;
+    int fd = reader_next(r, &a, err) < 0 ? -1 : answer_fd(&a, err);
+
+    if (fd < 0)
+        return -1;
+    *out = (struct blob_place){fd, (off_t)a.reply.offset, a.reply.size, {arrival_ref(arrival), 0}};
+    if (a.reply.number < count)
+        out->arriving.blob = (size_t)a.reply.number;
+    return 0;
+}
+
+/*
+ * Receives the places one by one. After a failure those that came are closed. `arrival` is
+ * borrowed, and NULL if all blobs are there.
+ */
+static int take_places(struct reader *r, size_t count, struct arrival *arrival,
+                       struct blob_place *out, struct err *err)
 {
     for (size_t i = 0; i < count; i++) {
-        _cleanup_answer_ struct answer a = ANSWER_INIT;
-        int fd = reader_next(r, &a, err) < 0 ? -1 : answer_fd(&a, err);
-        if (fd < 0) {
-            blob_places_close(out, i);
-            return -1;
-        }
-        out[i] = (struct blob_place){fd, (off_t)a.reply.offset, a.reply.size};
+        if (take_place(r, count, arrival, &out[i], err) == 0)
+            continue;
+        blob_places_close(out, i);
+        return -1;
     }
     return 0;
+}
+
+/* Takes the page that tells how far the blobs have come, if there is one. */
+static int take_arrival(const struct answer *a, size_t count, struct arrival **out, struct err *err)
+{
+    return a->fd < 0 || (*out = arrival_open(a->fd, count, err)) ? 0 : -1;
 }
 
 static int open_blobs(struct blob_store *base, const struct blob_request *requests, size_t count,
@@ -36,13 +57,16 @@ static int open_blobs(struct blob_store *base, const struct blob_request *reques
                                          .blobs = (struct blob_request *)(uintptr_t)requests,
                                          .blob_count = count};
     _cleanup_answer_ struct answer a = ANSWER_INIT;
+    _cleanup_arrival_ struct arrival *arrival = NULL;
 
     *failed = 0;
     if (count > WIRE_MOST_BLOBS)
         return err_set(err, ERR_LIMIT, "more than %d layers", WIRE_MOST_BLOBS);
     if (reader_ask(s->reader, &request, &a, err) == 0)
-        return take_places(s->reader, count, out, err);
-    *failed = a.reply.number < count ? (size_t)a.reply.number : 0;
+        return take_arrival(&a, count, &arrival, err) < 0
+                   ? -1
+                   : take_places(s->reader, count, arrival, out, err);
+    *failed = a.reply.number < count ? (size_t)a.reply.number : count;
     return -1;
 }
 

@@ -8,7 +8,7 @@
 
 static int hash_blob(const struct layer *layer, struct digest *out, struct err *err)
 {
-    _cleanup_stream_ struct stream *s = stream_range(layer->fd, layer->offset, layer->size, err);
+    _cleanup_stream_ struct stream *s = layer_range(layer, layer->size, err);
     _cleanup_sha256_ struct sha256 *hash = s ? sha256_new(err) : NULL;
     const void *data;
     size_t len;
@@ -71,7 +71,8 @@ int kept_layer_describe(const struct layer *layer, struct written_layer *out, st
 static int copy_blob(const struct layer *layer, struct sink *sink, int *fd, off_t *offset,
                      struct err *err)
 {
-    if (sink_begin_layer(sink, false, fd, offset, err) < 0)
+    if (layer_await(layer, layer->size, err) < 0 ||
+        sink_begin_layer(sink, false, fd, offset, err) < 0)
         return -1;
     if (fd_copy_range(layer->fd, layer->offset, layer->size, *fd, *offset, err) < 0)
         return err_wrap(err, "layer %u", layer->number);
@@ -87,7 +88,8 @@ int kept_layer_copy(struct layer *layer, const struct written_layer *as, struct 
         return -1;
     int at = layer->fd;
     *offset = layer->offset;
-    if (has < 0 || (has == 0 && copy_blob(layer, sink, &at, offset, err) < 0))
+    if (has < 0 || (has == 0 && copy_blob(layer, sink, &at, offset, err) < 0) ||
+        (fd && layer_await(layer, layer->size, err) < 0))
         return -1;
     _cleanup_fd_ int again = fd ? fcntl(at, F_DUPFD_CLOEXEC, 3) : -1;
     if (fd && again < 0)

@@ -11,13 +11,23 @@
 /* The limit for all images together. */
 static const size_t most_documents = (size_t)256 << 20;
 
+/* True if layers are kept, or are indexed before they are merged. */
+static bool reads_oldest_first(const struct squash_run *run)
+{
+    const struct layer_selection *s = &run->selection;
+
+    return s->base || s->kept || s->has_last || run->command->into > 1 ||
+           semantics_named(run->command->semantics) != SEMANTICS_OVERLAY;
+}
+
 /* Reads an image of the source: with --all-images the one that is next. */
 static struct image *read_image(const struct squash_run *run, const char *platform, struct err *err)
 {
     const struct image_choice choice = {.place =
                                             run->places ? &run->places[run->entry_count] : NULL,
                                         .platform = platform,
-                                        .outline = run->outline};
+                                        .outline = run->outline,
+                                        .oldest_first = reads_oldest_first(run)};
 
     return source_image(run->source, &choice, err);
 }

@@ -98,9 +98,9 @@ static void warn_zstd(const struct squash_run *run, const struct squash_job *job
 static bool is_read_again(const struct layer *layer)
 {
     struct err ignored = ERR_INIT;
-    enum compression kind;
+    bool packed;
 
-    return layer_compression(layer, &kind, &ignored) < 0 || kind != COMPRESSION_NONE;
+    return layer_is_packed(layer, &packed, &ignored) < 0 || packed;
 }
 
 /* With an index, all layers but the kept ones are read twice. */
@@ -202,7 +202,11 @@ static int make_layers(struct squash_run *run, struct squash_job *job,
         return squash_layers(job->image, options, sink, &job->squashed, err);
     if (open_spool(run, err) < 0 || open_like(run, job, err) < 0)
         return -1;
-    return carve_layers(job->image, options, &run->carve, sink, &job->squashed, &job->layout, err);
+    int rc =
+        carve_layers(job->image, options, &run->carve, sink, &job->squashed, &job->layout, err);
+    if (rc < 0 && run->like && image_explain(run->like, err))
+        err_wrap(err, "--like=%s", run->command->like);
+    return rc;
 }
 
 static int squash_shown(struct squash_run *run, struct squash_job *job,
@@ -304,7 +308,7 @@ static int squash_job(struct squash_run *run, struct squash_job *job, struct sin
     if (choose_layers(run, job->image, platform, &options.merged.kept, err) < 0)
         return -1;
     if (squash_shown(run, job, &options, &notices, sink, err) < 0)
-        return explain_room(run, err);
+        return image_explain(job->image, err) ? -1 : explain_room(run, err);
     if (job->notices > MOST_NOTICES && !c->quiet)
         log_warning("%" PRIu64 " more such warning%s", job->notices - MOST_NOTICES,
                     human_s(job->notices - MOST_NOTICES));

@@ -55,6 +55,11 @@ void http_free(struct http *h)
     free(h);
 }
 
+bool http_stopped(const struct http *h)
+{
+    return h->options.stop && atomic_load(h->options.stop);
+}
+
 void http_reply_clear(struct http_reply *reply)
 {
     buf_free(&reply->headers);
@@ -188,9 +193,7 @@ static int on_seek(void *ctx, curl_off_t offset, int origin)
 
 static bool told_to_stop(const struct transfer *t)
 {
-    const atomic_bool *stop = t->http->options.stop;
-
-    return !t->request->goes_on && (interrupted() || (stop && atomic_load(stop)));
+    return !t->request->goes_on && (interrupted() || http_stopped(t->http));
 }
 
 /* Called while data flows, and about once a second while it does not: notices Ctrl-C. */

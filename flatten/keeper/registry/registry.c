@@ -28,7 +28,7 @@ const struct registry_ref *registry_ref(const struct registry *r)
     return &r->ref;
 }
 
-struct http *registry_http(struct registry *r, struct err *err)
+struct http *registry_http(struct registry *r, const atomic_bool *stop, struct err *err)
 {
     const struct http_options options = {
         .tls = true,
@@ -36,15 +36,10 @@ struct http *registry_http(struct registry *r, struct err *err)
         .proxy = http_url_place(r->base) != HTTP_LOOPBACK,
         .reach = &r->reach,
         .certificates = &r->certificates,
-        .stop = &r->stop,
+        .stop = stop,
     };
 
     return http_new(&options, err);
-}
-
-void registry_stop(struct registry *r)
-{
-    atomic_store(&r->stop, true);
 }
 
 char *registry_url(const struct registry *r, const char *format, ...)
@@ -178,7 +173,7 @@ int registry_request(struct registry *r, struct http *h, const struct http_reque
     int rc;
 
     do
-        rc = registry_retry(r, &tries, registry_exchange(r, h, request, reply, err), reply, err);
+        rc = registry_retry(r, h, &tries, registry_exchange(r, h, request, reply, err), reply, err);
     while (rc > 0);
     return rc;
 }
@@ -265,7 +260,7 @@ static int find_scheme(struct registry *r, struct err *err)
 
     if (!(r->base = strf("https://%s", server)))
         return err_nomem(err);
-    if (!(h = registry_http(r, err)))
+    if (!(h = registry_http(r, NULL, err)))
         return -1;
     bool plain = r->options.insecure || http_url_place(r->base) == HTTP_LOOPBACK;
     int rc = ping_registry(r, h, &reply, err);

@@ -14,8 +14,7 @@ struct registry {
     char *mount_from;
     char *base; /* "https://HOST[:PORT]" */
     struct http_reach reach;
-    bool answered; /* the server has answered: a refused connection may pass */
-    atomic_bool stop;
+    bool answered;  /* the server has answered: a refused connection may pass */
     uint64_t chunk; /* bytes, as uploads have settled on; 0: not known, UINT64_MAX: no chunks */
 };
 

@@ -59,22 +59,22 @@ static uint64_t backoff_ms(unsigned tries)
     return wait / 2 + chance % (wait / 2);
 }
 
-static int pause_ms(struct registry *r, uint64_t ms, struct err *err)
+static int pause_ms(const struct http *h, uint64_t ms, struct err *err)
 {
     const struct timespec tick = {0, TICK_MS * 1000000L};
 
     for (uint64_t slept = 0; slept < ms; slept += TICK_MS) {
         if (interrupt_check(err) < 0)
             return -1;
-        if (atomic_load(&r->stop))
+        if (http_stopped(h))
             return err_set(err, ERR_SYSTEM, "stopped");
         nanosleep(&tick, NULL);
     }
     return 0;
 }
 
-int registry_retry(struct registry *r, unsigned *tries, int rc, struct http_reply *reply,
-                   struct err *err)
+int registry_retry(struct registry *r, const struct http *h, unsigned *tries, int rc,
+                   struct http_reply *reply, struct err *err)
 {
     uint64_t seconds;
     bool again =
@@ -91,5 +91,5 @@ int registry_retry(struct registry *r, unsigned *tries, int rc, struct http_repl
     http_reply_clear(reply);
     if (rc < 0)
         *err = (struct err)ERR_INIT;
-    return pause_ms(r, wait, err) < 0 ? -1 : 1;
+    return pause_ms(h, wait, err) < 0 ? -1 : 1;
 }

@@ -329,7 +329,7 @@ static int run_upload(struct upload *u, struct http_reply *reply, struct err *er
             http_reply_clear(reply);
             continue;
         }
-        rc = registry_retry(u->r, &patience.tries, rc, reply, err);
+        rc = registry_retry(u->r, u->h, &patience.tries, rc, reply, err);
         if (rc <= 0)
             return rc;
         after_trouble(u, step);

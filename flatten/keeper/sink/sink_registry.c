@@ -120,7 +120,7 @@ struct sink *sink_open_registry(const struct reference *ref, struct err *err)
         return NULL;
     }
     if (!(s->registry = registry_open(ref->name, &ref->registry, "pull,push", err)) ||
-        !(s->http = registry_http(s->registry, err)) ||
+        !(s->http = registry_http(s->registry, NULL, err)) ||
         registry_push_probe(s->registry, s->http, err) < 0) {
         err_wrap(err, "docker://%s", ref->name);
         return NULL;

@@ -26,6 +26,13 @@ int source_diff_ids(const struct reference *ref, struct buf *out, struct err *er
                                                : source_diff_ids_daemon(ref, out, err);
 }
 
+int source_settle(const struct source *s, struct err *err)
+{
+    struct blob_store *store = source_store(s);
+
+    return store ? blob_store_settle(store, err) : 0;
+}
+
 int source_still_there(const struct source *s, struct err *err)
 {
     return s->ref->transport == TRANSPORT_STORAGE ? source_still_there_storage(s, err)

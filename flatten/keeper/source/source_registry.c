@@ -11,8 +11,8 @@
 
 /*
  * An image in a registry. Its layers are fetched in parallel into one temporary file, a layer that
- * occurs twice only once. The manifest that the reference names is fetched first and kept: it is
- * never asked for again.
+ * occurs twice only once, and the reader reads them meanwhile. The manifest that the reference
+ * names is fetched first and kept: it is never asked for again.
  */
 enum { MOST_LAYERS = 1024 };
 
@@ -23,7 +23,9 @@ struct registry_store {
     struct blob_store base;
     struct registry *registry;
     struct http *http;
-    struct buf root; /* the manifest or index that the reference names */
+    const char *name;           /* borrowed: the reference, without its prefix */
+    struct registry_pull *pull; /* of the layers that were asked for last; or NULL */
+    struct buf root;            /* the manifest or index that the reference names */
     struct digest root_digest;
 };
 
@@ -92,8 +94,7 @@ static int check_layer(const struct blob_request *request, struct err *err)
 struct fetch_list {
     struct blob_request *blobs;
     off_t *offsets;
-    size_t *of;    /* for each request, the number of its blob */
-    size_t *first; /* for each blob, the number of its first request */
+    size_t *of; /* for each request, the number of its blob */
     size_t count;
     uint64_t size; /* of all blobs, bytes */
 };
@@ -103,7 +104,6 @@ static void fetch_list_clear(struct fetch_list *l)
     free(l->blobs);
     free(l->offsets);
     free(l->of);
-    free(l->first);
 }
 
 static int add_blob(struct fetch_list *l, const struct blob_request *request, size_t number,
@@ -120,7 +120,6 @@ static int add_blob(struct fetch_list *l, const struct blob_request *request, si
         return err_set(err, ERR_LIMIT, "the sizes in the manifest are too large");
     l->blobs[at] = *request;
     l->offsets[at] = (off_t)l->size;
-    l->first[at] = number;
     l->size += request->size;
     l->count++;
     return 0;
@@ -132,8 +131,7 @@ static int list_blobs(struct fetch_list *l, const struct blob_request *requests,
     l->blobs = calloc(count, sizeof(*l->blobs));
     l->offsets = calloc(count, sizeof(*l->offsets));
     l->of = calloc(count, sizeof(*l->of));
-    l->first = calloc(count, sizeof(*l->first));
-    if (!l->blobs || !l->offsets || !l->of || !l->first)
+    if (!l->blobs || !l->offsets || !l->of)
         return err_nomem(err);
     for (size_t i = 0; i < count; i++) {
         *failed = i;
@@ -143,8 +141,8 @@ static int list_blobs(struct fetch_list *l, const struct blob_request *requests,
     return 0;
 }
 
-static int place_blobs(const struct fetch_list *l, size_t count, int fd, struct blob_place *out,
-                       struct err *err)
+static int place_blobs(const struct fetch_list *l, size_t count, int fd, struct arrival *arrival,
+                       struct blob_place *out, struct err *err)
 {
     for (size_t i = 0; i < count; i++) {
         size_t blob = l->of[i];
@@ -154,9 +152,70 @@ static int place_blobs(const struct fetch_list *l, size_t count, int fd, struct 
             blob_places_close(out, i);
             return -1;
         }
-        out[i] = (struct blob_place){copy, l->offsets[blob], l->blobs[blob].size};
+        out[i] = (struct blob_place){
+            copy, l->offsets[blob], l->blobs[blob].size, {arrival_ref(arrival), blob}};
     }
     return 0;
+}
+
+/*
+ * Waits for the layers that were asked for before: so there is one pull at a time, however many
+ * requests a compromised reader makes.
+ */
+static int end_pull(struct registry_store *s, struct err *err)
+{
+    if (s->pull && registry_pull_wait(s->pull, err) < 0)
+        return -1;
+    cleanup_registry_pull(&s->pull);
+    s->pull = NULL;
+    return 0;
+}
+
+static int settle(struct blob_store *base, struct err *err)
+{
+    struct registry_store *s = (struct registry_store *)base;
+
+    return end_pull(s, err) < 0 ? err_wrap(err, "docker://%s", s->name) : 0;
+}
+
+/*
+ * Starts to fetch layers: the reply does not wait for them. The reader expects a page for `count`
+ * blobs, as many as it has asked for; one that occurs twice arrives once.
+ */
+static int begin_layers(struct registry_store *s, const struct registry_blobs *blobs, size_t count,
+                        struct arrival **out, struct err *err)
+{
+    _cleanup_arrival_ struct arrival *arrival = arrival_new(count, err);
+
+    if (!arrival || !(s->pull = registry_pull_start(s->registry, blobs, arrival, err)))
+        return -1;
+    *out = steal_ptr(&arrival);
+    return 0;
+}
+
+/* Fetches a configuration. */
+static int fetch_config(struct registry_store *s, const struct registry_blobs *blobs,
+                        struct err *err)
+{
+    _cleanup_registry_pull_ struct registry_pull *pull =
+        registry_pull_start(s->registry, blobs, NULL, err);
+
+    return pull ? registry_pull_wait(pull, err) : -1;
+}
+
+static int fetch_blobs(struct registry_store *s, const struct fetch_list *list,
+                       const struct blob_request *requests, size_t count, struct blob_place *out,
+                       struct err *err)
+{
+    _cleanup_fd_ int fd = temporary_file_open(err);
+    const struct registry_blobs blobs = {list->blobs, list->offsets, list->count, fd};
+    _cleanup_arrival_ struct arrival *arrival = NULL;
+    int rc = -1;
+
+    if (fd >= 0)
+        rc = requests[0].role == BLOB_LAYER ? begin_layers(s, &blobs, count, &arrival, err)
+                                            : fetch_config(s, &blobs, err);
+    return rc < 0 ? -1 : place_blobs(list, count, fd, arrival, out, err);
 }
 
 static int open_blobs(struct blob_store *base, const struct blob_request *requests, size_t count,
@@ -164,7 +223,6 @@ static int open_blobs(struct blob_store *base, const struct blob_request *reques
 {
     struct registry_store *s = (struct registry_store *)base;
     _cleanup_(fetch_list_clear) struct fetch_list list = {0};
-    size_t blob = 0;
 
     *failed = 0;
     if (requests[0].role == BLOB_MANIFEST)
@@ -175,15 +233,10 @@ static int open_blobs(struct blob_store *base, const struct blob_request *reques
         return err_set(err, ERR_LIMIT, "the image has more than %d layers", MOST_LAYERS);
     if (list_blobs(&list, requests, count, failed, err) < 0)
         return -1;
-    _cleanup_fd_ int fd = temporary_file_open(err);
-    if (fd < 0)
+    *failed = count;
+    if (requests[0].role == BLOB_LAYER && end_pull(s, err) < 0)
         return -1;
-    if (registry_pull_blobs(s->registry, list.blobs, list.offsets, list.count, fd, &blob, err) <
-        0) {
-        *failed = list.first[blob];
-        return -1;
-    }
-    return place_blobs(&list, count, fd, out, err);
+    return fetch_blobs(s, &list, requests, count, out, err);
 }
 
 /* ---- the image ---- */
@@ -255,6 +308,7 @@ static void release_store(struct blob_store *base)
 {
     struct registry_store *s = (struct registry_store *)base;
 
+    cleanup_registry_pull(&s->pull);
     cleanup_http(&s->http);
     cleanup_registry(&s->registry);
     buf_free(&s->root);
@@ -263,16 +317,19 @@ static void release_store(struct blob_store *base)
 
 int source_find_registry(struct source *source, struct err *err)
 {
-    static const struct blob_store_ops ops = {.open_all = open_blobs, .release = release_store};
+    static const struct blob_store_ops ops = {
+        .open_all = open_blobs, .settle = settle, .release = release_store};
     const struct reference *ref = source->ref;
     struct registry_store *s = calloc(1, sizeof(*s));
 
     if (!s)
         return err_nomem(err);
     s->base.ops = &ops;
+    s->name = ref->name;
     source->registry.store = &s->base;
     if (!(s->registry = registry_open(ref->name, &ref->registry, "pull", err)) ||
-        !(s->http = registry_http(s->registry, err)) || find_root(&source->registry, s, err) < 0)
+        !(s->http = registry_http(s->registry, NULL, err)) ||
+        find_root(&source->registry, s, err) < 0)
         return err_wrap(err, "docker://%s", ref->name);
     return 0;
 }

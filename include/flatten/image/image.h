@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/digest/sha256.h"
 #include "base/json/json.h"
+#include "flatten/exchange/arrival.h"
 #include "flatten/stream/stream.h"
 
 #include <stdbool.h>
@@ -20,25 +21,26 @@
 #define LAYER_MAX_SIZE ((uint64_t)256 << 30)
 
 struct blob_store;
+struct reference;
 
 struct layer {
-    unsigned number;       /* from 1, oldest first, as messages name it */
-    struct digest diff_id; /* of the tar archive */
-    struct digest digest;  /* of the blob; "" if the source does not say (docker-archive) */
-    int fd;                /* owned: the file that holds the blob */
-    off_t offset;          /* of the blob in the file */
-    uint64_t size;         /* of the blob, bytes */
-    uint64_t max_size;     /* the greatest size of the unpacked archive, bytes; 0: no limit */
+    unsigned number;          /* from 1, oldest first, as messages name it */
+    struct digest diff_id;    /* of the tar archive */
+    struct digest digest;     /* of the blob; "" if the source does not say (docker-archive) */
+    int fd;                   /* owned: the file that holds the blob */
+    off_t offset;             /* of the blob in the file */
+    uint64_t size;            /* of the blob, bytes */
+    struct arriving arriving; /* how much of the blob is in the file; owned */
+    uint64_t max_size;        /* the greatest size of the unpacked archive, bytes; 0: no limit */
     struct unpack_budget *unpack; /* borrowed: of the image; NULL: no limit */
     _Atomic uint64_t *progress;   /* borrowed: grows as the blob is read; may be NULL */
     struct hasher *hasher;        /* borrowed: hashes the blob; NULL: each reader has its own */
     struct verifier *verifier;    /* borrowed: checks the blob instead of readers; or NULL */
     struct unpacker *unpacker;    /* borrowed: unpacks it ahead of its reader; or NULL */
     bool blob_is_tar; /* with a verifier: uncompressed, so that the check of the blob is enough */
-    /* Borrowed: the store of a blob that is not opened yet (fd is -1; layer_fetch), and its media
-     * type; else NULL */
+    /* Borrowed: the store of a blob that is not opened yet (fd is -1; layer_fetch); else NULL */
     struct blob_store *store;
-    const char *media_type;
+    const char *media_type; /* borrowed, of the manifest; may be NULL */
     /* Borrowed: of the image, if the layer is walked in an engine's store and has no blob; or NULL
      */
     const struct image_tree *walk;
@@ -69,8 +71,9 @@ struct image {
     size_t other_count;
     struct layer *layers;
     size_t layer_count;
-    struct image_tree *tree;     /* owned; its layers have no blobs then. NULL: of the layers */
-    struct unpack_budget unpack; /* of all layers */
+    const struct reference *from; /* borrowed: of the source; may be NULL */
+    struct image_tree *tree;      /* owned; its layers have no blobs then. NULL: of the layers */
+    struct unpack_budget unpack;  /* of all layers */
 };
 
 /*
@@ -86,7 +89,7 @@ DEFINE_CLEANUP(image, struct image, image_free)
 
 /*
  * Opens the blob of a layer that image_choice.outline left closed. The store, which must still be
- * there, may have to fetch it.
+ * there, may have to fetch it: all of it is there afterwards.
  */
 int layer_fetch(struct layer *layer, struct err *err) must_check;
 
@@ -102,9 +105,17 @@ int image_check_platform(const struct image *image, const char *platform,
 
 /*
  * Checks, after reading, that an image in an engine's store was there all the time: files of a
- * removed one vanish one by one. Any other image passes.
+ * removed one vanish one by one. Waits for the layers of an image in a registry that are still
+ * arriving: the keeper checks those that nobody reads to the end, too. Any other image passes.
  */
 int image_check_still(const struct image *image, struct err *err) must_check;
+
+/*
+ * Replaces *err, with which reading failed, by its cause, if a layer did not arrive from its
+ * registry: then returns true. If *err is about content, waits for the layers that are still
+ * arriving, so that the message does not depend on timing.
+ */
+bool image_explain(const struct image *image, struct err *err);
 
 /* True if a descriptor in an index is of an image: not of an attestation and the like. */
 bool image_is_platform(const struct json *descriptor);

@@ -15,6 +15,7 @@ struct image_choice {
                              NULL: the only one of an index, or this machine's */
     bool outline;         /* no layer is fetched from a layout or a registry: each has digest and
                              size, and no file */
+    bool oldest_first;    /* the layers will be read oldest first; else newest first */
 };
 
 #define PLATFORM_ANY "*" /* the first of an index */

@@ -39,8 +39,9 @@ DEFINE_CLEANUP(verifier, struct verifier, verifier_free)
 int verifier_check(struct verifier *v, const struct layer *layer, struct err *err) must_check;
 
 /*
- * Waits for all checks. Returns 0 if all layers are right, or -1 with the error of the newest wrong
- * layer, or of a file that has changed. May be called again.
+ * Waits for all checks, and for layers that are still arriving. Returns 0 if all layers are right,
+ * or -1 with the error of the newest wrong layer, of a file that has changed, or of a layer that
+ * does not arrive. May be called again.
  */
 int verifier_finish(struct verifier *v, struct err *err) must_check;
 

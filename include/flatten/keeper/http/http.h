@@ -35,6 +35,8 @@ struct http_options {
 
 /* Makes a client, which connects at its first request. `options` is copied. */
 struct http *http_new(const struct http_options *options, struct err *err) must_check;
+/* Returns true once the option `stop` is. */
+bool http_stopped(const struct http *h);
 /* Closes the connections. */
 void http_free(struct http *h);
 

@@ -40,11 +40,11 @@ const struct registry_ref *registry_ref(const struct registry *r);
 /* Returns the option mount_from, borrowed; or NULL. */
 const char *registry_mount_from(const struct registry *r);
 
-/* Makes a client for one thread, which must not outlive the registry. */
-struct http *registry_http(struct registry *r, struct err *err) must_check;
-
-/* Ends the transfers of all threads, after one has failed. */
-void registry_stop(struct registry *r);
+/*
+ * Makes a client for one thread, which must not outlive the registry. Its requests fail once *stop,
+ * borrowed, is true; `stop` may be NULL.
+ */
+struct http *registry_http(struct registry *r, const atomic_bool *stop, struct err *err) must_check;
 
 /*
  * Returns the URL of "/v2/NAME/" and the formatted rest, for the caller to free; NULL without
@@ -66,12 +66,13 @@ int registry_request(struct registry *r, struct http *h, const struct http_reque
 
 /*
  * Decides after an exchange that returned `rc`. Returns 1, after a wait, if it is to be made again;
- * 0 if the reply stands; -1 if the error stands, or after a signal. Failures that may pass are
- * retried: a broken connection, 408, 429, 500, 502 to 504; after Retry-After, else after 0.5 s, 1
- * s, 2 s … 30 s, each with jitter. *tries counts; *reply is cleared for the next.
+ * 0 if the reply stands; -1 if the error stands, after a signal, or if `h` is stopped. Failures
+ * that may pass are retried: a broken connection, 408, 429, 500, 502 to 504; after Retry-After,
+ * else after 0.5 s, 1 s, 2 s … 30 s, each with jitter. *tries counts; *reply is cleared for the
+ * next.
  */
-int registry_retry(struct registry *r, unsigned *tries, int rc, struct http_reply *reply,
-                   struct err *err) must_check;
+int registry_retry(struct registry *r, const struct http *h, unsigned *tries, int rc,
+                   struct http_reply *reply, struct err *err) must_check;
 
 /*
  * Returns the URL that a Location in the reply from `url` leads to, for the caller to free.
@@ -90,12 +91,38 @@ int registry_refused(const struct registry *r, const struct http_reply *reply, s
 
 struct blob_request;
 
+struct arrival;
+
+/* Blobs to fetch, not 0, each to its offset in the file. All borrowed. */
+struct registry_blobs {
+    const struct blob_request *list;
+    const off_t *offsets;
+    size_t count;
+    int fd;
+};
+
+struct registry_pull;
+
 /*
- * Fetches blobs in parallel into fd, each at its offset, and checks their sizes and digests. After
- * an error *failed is the number of the blob that it is about.
+ * Starts threads that fetch blobs in parallel, in their order, and check their sizes and digests.
+ * They tell `arrival` (arrival.h), which may be NULL, of the bytes that have come and of the first
+ * error. A blob's bytes are written once, and never replaced. The registry must outlive the pull;
+ * the caller may go on using it in one other thread.
  */
-int registry_pull_blobs(struct registry *r, const struct blob_request *blobs, const off_t *offsets,
-                        size_t count, int fd, size_t *failed, struct err *err) must_check;
+struct registry_pull *registry_pull_start(struct registry *r, const struct registry_blobs *blobs,
+                                          struct arrival *arrival, struct err *err) must_check;
+
+/*
+ * Waits for the end. Returns 0 if all blobs are there and right; or -1 with the first error, which
+ * names its blob. May be called again.
+ */
+int registry_pull_wait(struct registry_pull *p, struct err *err) must_check;
+
+/* Ends the pull, also if it is not done, and frees it. */
+void registry_pull_free(struct registry_pull *p);
+
+DEFINE_CLEANUP(registry_pull, struct registry_pull, registry_pull_free)
+#define _cleanup_registry_pull_ _cleanup_(cleanup_registry_pull)
 
 /*
  * Returns 1 if the repository has the blob, or could mount it from options->mount_from; 0 if not;

@@ -23,6 +23,12 @@ struct source *source_open(const struct reference *ref, const struct source_choi
                            struct err *err) must_check;
 
 /*
+ * Waits until all blobs that were opened are there and right: no image may be published before. -1
+ * with the error of one that is not.
+ */
+int source_settle(const struct source *s, struct err *err) must_check;
+
+/*
  * Asks the engine whether it has the image of a walked source still in the same directories.
  * ERR_SYSTEM if not: the walk may have missed files.
  */

@@ -71,6 +71,11 @@ MODES = {
     "target-realm": "wants tokens from the URL in DIR/target",
     "target-blobs": "redirects blobs to the URL in DIR/target",
     "target-uploads": "wants uploads at the URL in DIR/target",
+    "held": "sends half of each blob that DIR/held names, waits for DIR/go, and reads the mode again",
+    "cut": "breaks the connection where it was held",
+    "flip-last": "changes the last byte of each blob",
+    "sound-config": "damages layers alone",
+    "garble": "changes the first byte of the first part of a blob that breaks",
 }
 
 with open(os.path.join(LAYOUT, "index.json")) as f:
@@ -96,6 +101,10 @@ def modes():
         return set()
     assert words <= set(MODES), words - set(MODES)
     return words
+
+
+def is_layer(digest):
+    return digest in [layer["digest"] for layer in json.loads(blobs[tags["v1"]])["layers"]]
 
 
 def target():
@@ -207,12 +216,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def blob(self, digest):
         body, how, asked = blobs[digest], modes(), self.headers.get("Range")
+        if "sound-config" in how and not is_layer(digest):
+            how = set()
         if "endless" in how:
             return self.endless()
         if "short" in how:
             body = body[:-1]
         if "flip" in how:
             body = bytes([body[0] ^ 1]) + body[1:]
+        if "flip-last" in how:
+            body = body[:-1] + bytes([body[-1] ^ 1])
+        if "held" in how and not asked and digest in self.held():
+            return self.hold(body)
         if asked and self.once("broken-resume"):
             return self.error(503, "UNAVAILABLE", "in the middle")
         if asked and "norange" not in how:
@@ -227,9 +242,29 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_response(200)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            self.wfile.write(body[:half])
+            first = bytes([body[0] ^ 1]) if "garble" in how else body[:1]
+            self.wfile.write(first + body[1:half])
             return self.hang_up()
         self.answer(200, body, Content_Type="application/octet-stream")
+
+    def held(self):
+        with open(os.path.join(DIR, "held")) as f:
+            return f.read().split()
+
+    def hold(self, body):
+        half = len(body) // 2
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body[:half])
+        self.wfile.flush()
+        while not os.path.exists(os.path.join(DIR, "go")):
+            time.sleep(0.05)
+        if "cut" in modes():
+            return self.hang_up()
+        if "flip-last" in modes():
+            body = body[:-1] + bytes([body[-1] ^ 1])
+        return self.wfile.write(body[half:])
 
     def trouble(self, path):
         """Answers as the mode says; returns True if the request has been answered."""

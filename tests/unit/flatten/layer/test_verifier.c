@@ -314,6 +314,100 @@ static void test_counts_progress(void **state)
     assert_int_equal(progress, total);
 }
 
+/* ---- layers that arrive ---- */
+
+/* Has the layers arrive, none of which has come; a media type says whether they are compressed. */
+static struct arrival *hold(struct image *image, const char *type)
+{
+    struct err err = ERR_INIT;
+    struct arrival *keeper = arrival_new(image->layer_count, &err);
+
+    assert_non_null(keeper);
+    for (size_t i = 0; i < image->layer_count; i++) {
+        image->layers[i].arriving.blob = i;
+        image->layers[i].media_type = type;
+        image->layers[i].arriving.all = arrival_open(arrival_fd(keeper), image->layer_count, &err);
+        assert_non_null(image->layers[i].arriving.all);
+    }
+    return keeper;
+}
+
+/* Starts before the first byte has come; bytes of other layers do not change what was checked. */
+static void test_layers_that_arrive(void **state)
+{
+    _cleanup_image_ struct image *image = make(FEW);
+    struct arrival *keeper = hold(image, "application/vnd.oci.image.layer.v1.tar+gzip");
+    struct err err = ERR_INIT;
+    _cleanup_verifier_ struct verifier *v = verifier_new(image, &err);
+
+    (void)state;
+    assert_non_null(v);
+    for (size_t i = FEW; i-- > 0;) {
+        const struct layer *layer = &image->layers[i];
+        assert_false(layer->blob_is_tar);
+        damage(image, (unsigned)i + 1, (off_t)layer->size); /* behind the blob */
+        arrival_advance(keeper, i, layer->size / 2);
+        assert_works(verifier_check(v, layer, &err), err);
+        arrival_advance(keeper, i, layer->size);
+    }
+    assert_works(verifier_finish(v, &err), err);
+    arrival_unref(keeper);
+}
+
+static void test_a_layer_that_does_not_arrive(void **state)
+{
+    _cleanup_image_ struct image *image = make(FEW);
+    struct arrival *keeper = hold(image, "application/vnd.oci.image.layer.v1.tar+gzip");
+    struct err err = ERR_INIT;
+    _cleanup_verifier_ struct verifier *v = verifier_new(image, &err);
+
+    (void)state;
+    assert_non_null(v);
+    for (size_t i = FEW; i-- > 3;)
+        arrival_advance(keeper, i, image->layers[i].size);
+    arrival_advance(keeper, 2, image->layers[2].size - 1);
+    arrival_fail(keeper, 2, &(struct err){.kind = ERR_SYSTEM, .msg = "the connection broke"});
+    assert_fails(verifier_finish(v, &err), err, ERR_SYSTEM);
+    assert_contains(err.msg, "layer 3: the connection broke");
+    arrival_unref(keeper);
+}
+
+/* No reader comes to it: it is kept, and of its compression nothing is known. */
+static void test_a_layer_of_which_nothing_arrives(void **state)
+{
+    _cleanup_image_ struct image *image = make(FEW);
+    struct arrival *keeper = hold(image, "application/vnd.oci.image.layer.v1.tar");
+    struct err err = ERR_INIT;
+
+    (void)state;
+    for (size_t i = FEW; i-- > 1;)
+        arrival_advance(keeper, i, image->layers[i].size);
+    arrival_fail(keeper, 0, &(struct err){.kind = ERR_SYSTEM, .msg = "the connection broke"});
+    _cleanup_verifier_ struct verifier *v = verifier_new(image, &err);
+    assert_non_null(v);
+    assert_fails(verifier_finish(v, &err), err, ERR_SYSTEM);
+    assert_contains(err.msg, "layer 1: the connection broke");
+    arrival_unref(keeper);
+}
+
+/* A media type that does not tell is not believed. */
+static void test_the_kind_of_a_layer_that_arrives(void **state)
+{
+    _cleanup_image_ struct image *image = make_packed();
+    struct arrival *keeper = hold(image, "application/vnd.oci.image.layer.v1.tar");
+    struct err err = ERR_INIT;
+
+    (void)state;
+    for (size_t i = 0; i < PACKED; i++)
+        arrival_advance(keeper, i, image->layers[i].size);
+    _cleanup_verifier_ struct verifier *v = verifier_new(image, &err);
+    assert_non_null(v);
+    for (size_t i = 0; i < PACKED; i++)
+        assert_int_equal(image->layers[i].blob_is_tar, i == PACKED - 1);
+    assert_works(verifier_finish(v, &err), err);
+    arrival_unref(keeper);
+}
+
 static int start(void **state)
 {
     (void)state;
@@ -350,6 +444,10 @@ UNIT_SUITE(test_verifier)
         cmocka_unit_test(test_has_nothing_to_explain),
         cmocka_unit_test(test_can_be_given_up),
         cmocka_unit_test(test_counts_progress),
+        cmocka_unit_test(test_layers_that_arrive),
+        cmocka_unit_test(test_a_layer_that_does_not_arrive),
+        cmocka_unit_test(test_a_layer_of_which_nothing_arrives),
+        cmocka_unit_test(test_the_kind_of_a_layer_that_arrives),
     };
 
     return cmocka_run_group_tests(tests, start, stop);
