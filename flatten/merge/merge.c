@@ -265,6 +265,8 @@ static int enter_root(struct merge *m, const struct entry_info *in, struct merge
     if (!root->decided) {
         root->decided = m->layer;
         out->action = MERGE_EMIT;
+    } else if (root->decided == m->layer) {
+        out->action = MERGE_CONFLICT;
     }
     return 0;
 }

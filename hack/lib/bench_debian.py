@@ -53,6 +53,8 @@ GROUPS = {
 class Debian(Stack):
     """Layers and their merged tree: rejects files that conflict."""
 
+    steps = range(4)  # of pip install, in order
+
     def __init__(self, directory, gigabytes, cache):
         super().__init__(directory)
         self.scale, self.debs = gigabytes / FULL, packages(cache, GROUPS, gigabytes, FULL)
@@ -94,9 +96,18 @@ class Debian(Stack):
             name = "usr/" + name
         return prefix + "/" + name.removeprefix("usr/") if prefix else name
 
+    def files(self, deb):
+        """(TarInfo, file or None) of what a package installs."""
+        return members(deb, "fsys")
+
+    def control(self, deb, text):
+        """The stanza of a package in dpkg's list."""
+        del deb
+        return text.rstrip(b"\n") + b"\nStatus: install ok installed\n\n"
+
     def unpack(self, layer, deb, prefix="", linked=""):
         """A package below its own prefix; `linked` repeats each of its files as a hard link."""
-        for info, file in members(deb, "fsys"):
+        for info, file in self.files(deb):
             name = self.place(info.name, prefix)
             if info.issym() and os.path.normpath(info.name) in MERGED:
                 continue  # base() has them
@@ -117,7 +128,7 @@ class Debian(Stack):
             for info, file in members(deb, "ctrl"):
                 name = os.path.normpath(info.name)
                 if name == "control":
-                    self.status += file.read().rstrip(b"\n") + b"\nStatus: install ok installed\n\n"
+                    self.status += self.control(deb, file.read())
                 elif file:
                     self.put(layer, "var/lib/dpkg/info/%s.%s" % (package, name), info, file)
         layer.file("var/lib/dpkg/status", self.status)
@@ -171,8 +182,13 @@ class Debian(Stack):
     def weights(self):
         layer, content = self.layer("weights"), Content()
         for i in range(3):
-            layer.file("opt/models/shard-%d.safetensors" % i, content.weights(int(147e6 * self.scale)))
+            layer.file("opt/models/shard-%d.safetensors" % i, self.trained(i, content.weights(int(147e6 * self.scale))))
         return layer
+
+    def trained(self, shard, data):
+        """The weights of a shard."""
+        del shard
+        return data
 
     def conda(self):
         half = len(self.debs["conda"]) // 2
@@ -202,7 +218,7 @@ class Debian(Stack):
         self.delete("rm -rf /root/.cache", ["root/.cache"])
         self.again("framework, newer", torch, "usr", other=True)
         self.again("apt-get upgrade", media, "usr/lib", 200, other=True)
-        for i in range(4):
+        for i in self.steps:
             self.install("pip install, step %d" % i, "pip-%d" % i)
         weights = self.weights()
         app = self.install("application", "app", record=False, prefix="workspace/app")
@@ -223,4 +239,5 @@ def main():
     write(stack)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -288,12 +288,13 @@ def write_layout(directory, layers, config):
             json.dump(data, file)
 
 
-def write(stack):
-    """Writes image.tar and oci/ of the layers, and removes the files of the layers."""
+def write(stack, archive=True):
+    """Writes image.tar (or not) and oci/ of the layers, and removes the files of the layers."""
     stack.close()
     diff_ids = [sha256(layer.path) for layer in stack.layers]
     config = config_of(stack.layers, diff_ids)
-    write_archive(stack.directory + "/image.tar", stack.layers, diff_ids, config)
+    if archive:
+        write_archive(stack.directory + "/image.tar", stack.layers, diff_ids, config)
     write_layout(stack.directory + "/oci", stack.layers, config)
     print("%d layers" % len(diff_ids))
 

@@ -213,6 +213,10 @@ static void lint_halves(const struct policy_security *s, struct findings *out)
         findings_add(out, FINDING_WARNING, "namespaces-around", place,
                      "security: --pid=host and --network=host show the host's processes and "
                      "services; \"namespaces\": {\"host\": []} closes that");
+    if (!s->realtime.place.file)
+        findings_add(out, FINDING_WARNING, "realtime-around", place,
+                     "security: --ulimit rtprio lets a container's processes run before all others "
+                     "of the host; \"realtime\": \"deny\" closes that");
 }
 
 /* Reports that root passes every check of access. */

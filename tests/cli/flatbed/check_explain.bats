@@ -171,7 +171,7 @@ whole() { sed -i 's/"security": {.*}/"security": { "preset": "shared-lab" }/' "$
     local rule
     check "$DIR/policy.json"
     exits 0
-    for rule in devices seccomp namespaces; do
+    for rule in devices seccomp namespaces realtime; do
         has "[$rule-around]"
     done
     sed -i 's/"privileged": "deny"/"user": { "root": "deny" }/' "$DIR/policy.json"

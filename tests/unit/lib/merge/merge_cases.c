@@ -13,6 +13,7 @@ static const struct merge_case merge_cases[] = {
     {"nothing_at_all", "|", "", NULL, NULL, false},
     {"root_entry_is_kept", "./ a", "./1 a@1", NULL, NULL, false},
     {"root_entry_newest_holds", "./ a | ./ | b", "./2 a@1 b@3", NULL, NULL, false},
+    {"root_entry_twice_in_a_layer", "a | ./ b ./", "./2 a@1 b@2", NULL, NULL, true},
     {"special_files", "p% | q%", "p% q%", NULL, NULL, false},
     {"same_layer_twice", "a/ a/x -y | a/ a/x -y", "a/2 a/x@2", NULL, NULL, false},
 

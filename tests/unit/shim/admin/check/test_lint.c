@@ -57,7 +57,8 @@ static void volumes_that_cannot_be_meant(void **state)
 
 /* Members of "security" without which a policy judges half. */
 #define WHOLE                                                                                      \
-    "\"devices\":{\"allow\":[]},\"seccomp\":{\"require\":true},\"namespaces\":{\"host\":[]}"
+    "\"devices\":{\"allow\":[]},\"seccomp\":{\"require\":true},\"namespaces\":{\"host\":[]},"      \
+    "\"realtime\":\"deny\""
 #define SAFE                  ",\"security\":{" WHOLE ",\"privileged\":\"deny\",\"system_paths\":\"deny\"}"
 #define RULES(fallback, list) "\"binds\":{\"default\":\"" fallback "\",\"rules\":[" list "]}" SAFE
 #define RULE(path, access)    "\n{\"path\":\"" path "\",\"access\":\"" access "\"}"
@@ -89,7 +90,8 @@ static void sections_that_undo_each_other(void **state)
                  "max-undone:2 ");
     assert_lints(
         SECURITY("\"devices\":{\"allow\":[]},\"seccomp\":{\"require\":true},\"privileged\":"
-                 "\"deny\",\"system_paths\":\"deny\",\n\"namespaces\":{\"host\":[\"pid\"]}"),
+                 "\"deny\",\"system_paths\":\"deny\",\"realtime\":\"deny\",\n\"namespaces\":{"
+                 "\"host\":[\"pid\"]}"),
         "namespace-around:2 ");
     assert_lints("\"binds\":{\n\"default\":\"deny\"}", "binds-around:2 ");
     assert_lints("\"security\":{" WHOLE ",\n\"privileged\":\"deny\",\"system_paths\":\"deny\"}",
@@ -110,12 +112,17 @@ static void half_a_policy(void **state)
 {
     static const char *const lacks[][2] = {
         {"\"seccomp\":{\"require\":true},\"namespaces\":{\"host\":[]},\"capabilities\":{\"max\":[]"
-         "}",
+         "},\"realtime\":\"deny\"",
          "devices-around:2 "},
-        {"\"devices\":{\"allow\":[]},\"namespaces\":{\"host\":[]},\"capabilities\":{\"max\":[]}",
+        {"\"devices\":{\"allow\":[]},\"namespaces\":{\"host\":[]},\"capabilities\":{\"max\":[]},"
+         "\"realtime\":\"deny\"",
          "seccomp-around:2 "},
-        {"\"devices\":{\"allow\":[]},\"seccomp\":{\"require\":true},\"capabilities\":{\"max\":[]}",
+        {"\"devices\":{\"allow\":[]},\"seccomp\":{\"require\":true},\"capabilities\":{\"max\":[]},"
+         "\"realtime\":\"deny\"",
          "namespaces-around:2 "},
+        {"\"devices\":{\"allow\":[]},\"seccomp\":{\"require\":true},\"namespaces\":{\"host\":[]},"
+         "\"capabilities\":{\"max\":[]}",
+         "realtime-around:2 "},
         {WHOLE, "capabilities-around:2 "},
     };
 
