@@ -21,8 +21,9 @@
          field(compression),                                                                       \
          "KIND[:LEVEL]",                                                                           \
          NULL,                                                                                     \
-         "zstd (1 to 19), gzip (0 to 3) or none; by default zstd:3 for OCI layouts, gzip:1 for "   \
-         "registries and none for docker-archive and engines"},                                    \
+         "zstd (1 to 19), gzip (0 to 3) or none; by default zstd:3 for OCI layouts and daemons "   \
+         "with containerd's store, gzip:1 for registries, none for docker-archive and other "      \
+         "engines"},                                                                               \
         {"threads",                                                                                \
          't',                                                                                      \
          OPTION_NUMBER,                                                                            \
