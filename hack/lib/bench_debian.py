@@ -106,7 +106,8 @@ class Debian(Stack):
         return text.rstrip(b"\n") + b"\nStatus: install ok installed\n\n"
 
     def unpack(self, layer, deb, prefix="", linked=""):
-        """A package below its own prefix; `linked` repeats each of its files as a hard link."""
+        """A package below its own prefix; `linked` repeats each of its files as a hard link. Returns the names."""
+        names = []
         for info, file in self.files(deb):
             name = self.place(info.name, prefix)
             if info.issym() and os.path.normpath(info.name) in MERGED:
@@ -115,16 +116,22 @@ class Debian(Stack):
                 info.linkname = self.place(info.linkname, prefix)
                 if info.linkname not in layer.names:
                     continue
-            if self.put(layer, name, info, file) and linked and not info.isdir():
+            if not self.put(layer, name, info, file):
+                continue
+            names.append(name)
+            if linked and not info.isdir():
                 other = linked + name.removeprefix(prefix)
                 if not info.issym():
                     info.type, info.linkname, info.size = tarfile.LNKTYPE, name, 0
                 self.put(layer, other, info, None)
+        return names
 
     def record(self, layer, debs):
-        """The records of dpkg for packages, and its list of all, which each step of apt writes again."""
-        for deb in debs:
+        """The records of dpkg for {package's file: names of its files}, and its list of all, which each step of apt
+        writes again."""
+        for deb, names in debs.items():
             package = os.path.basename(deb).split("_")[0]
+            layer.file("var/lib/dpkg/info/%s.list" % package, b"".join(b"/%s\n" % os.fsencode(name) for name in names))
             for info, file in members(deb, "ctrl"):
                 name = os.path.normpath(info.name)
                 if name == "control":
@@ -135,10 +142,9 @@ class Debian(Stack):
 
     def install(self, what, group, record=True, **where):
         layer = self.layer(what)
-        for deb in self.debs[group]:
-            self.unpack(layer, deb, **where)
+        names = {deb: self.unpack(layer, deb, **where) for deb in self.debs[group]}
         if record:
-            self.record(layer, self.debs[group])
+            self.record(layer, names)
         return layer
 
     def again(self, what, source, below, megabytes=None, other=False, **change):
@@ -230,7 +236,7 @@ class Debian(Stack):
         for i in range(3):
             last = self.layer("settings, step %d" % i)
             last.file("etc/app/settings-%d.json" % i, b"{}\n")
-            self.record(last, [])
+            self.record(last, {})
 
 
 def main():

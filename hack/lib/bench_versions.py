@@ -63,9 +63,10 @@ class Version(Debian):
 
     def unpack(self, layer, deb, prefix="", linked=""):
         before = set(layer.names)
-        super().unpack(layer, deb, prefix, linked)
+        names = super().unpack(layer, deb, prefix, linked)
         if self.version > 1 and self.edition(deb) == self.version:
             self.owned += sorted(layer.names - before)
+        return names
 
     def trained(self, shard, data):
         if self.version == 1 or shard >= self.shards:

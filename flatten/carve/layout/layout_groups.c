@@ -9,7 +9,10 @@ static bool is_chosen(const uint8_t *chosen, uint8_t which, size_t file)
     return !chosen || chosen[file] == which;
 }
 
-/* The name with the least hash does not depend on the order in which names were found. */
+/*
+ * The name with the least rank does not depend on the order in which names were found, and is in
+ * the same tree for all files of two trees that are linked to each other.
+ */
 static void choose_nodes(struct layout_groups *g)
 {
     const struct layout_input *in = g->in;
@@ -18,7 +21,7 @@ static void choose_nodes(struct layout_groups *g)
         g->nodes[i] = in->files[i].node;
     for (size_t i = 0; i < in->name_count; i++) {
         uint32_t *node = &g->nodes[in->names[i].file];
-        if (g->order->hash[in->names[i].node] < g->order->hash[*node])
+        if (g->order->rank[in->names[i].node] < g->order->rank[*node])
             *node = in->names[i].node;
     }
 }

@@ -63,6 +63,26 @@ static void test_links(void **state)
     sample_free(other);
 }
 
+/* As conda links its packages into an environment: neither tree's directories are split. */
+static void test_linked_trees(void **state)
+{
+    struct sample *s = sample_new();
+    uint32_t files[40];
+    char link[32];
+
+    (void)state;
+    for (unsigned i = 0; i < 40; i++) {
+        files[i] = sample_addf(s, 0, 100, "pkgs/%u/%u", i / 4, i);
+        snprintf(link, sizeof(link), "env/%u/%u", i / 4, i);
+        sample_link(s, files[i], link);
+    }
+    _cleanup_layout_ struct layout l = sample_layout(s, 1000, 0);
+    assert_true(l.count > 4);
+    for (unsigned i = 0; i < 40; i++)
+        assert_int_equal(l.by_file[files[i]], l.by_file[files[i / 4 * 4]]);
+    sample_free(s);
+}
+
 /* Returns how many layers a change of one owner's files changes. */
 static size_t changed_by(struct sample *s, const struct layout *before, const char *name)
 {
@@ -122,9 +142,8 @@ static void test_new_owner(void **state)
 UNIT_SUITE(test_layout_stable)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_links),
-        cmocka_unit_test(test_upgrade),
+        cmocka_unit_test(test_order),        cmocka_unit_test(test_links),
+        cmocka_unit_test(test_linked_trees), cmocka_unit_test(test_upgrade),
         cmocka_unit_test(test_new_owner),
     };
 
