@@ -10,6 +10,7 @@
 #include "shim/plan/judge.h"
 #include "shim/prepare/volumes.h"
 #include "shim/restack/restack.h"
+#include "shim/runtime/exec/inherited_fds.h"
 #include "shim/runtime/exec/state.h"
 
 #include <string.h>
@@ -206,8 +207,9 @@ static int edit_bundle(struct edit *e, struct err *err)
         decision_begin(&j->plan, &e->arena, &e->decision, err) < 0)
         return -1;
     bool enforce = j->policy->mode == POLICY_ENFORCE;
-    if (enforce && (decision_check(&e->decision, err) < 0 || check_cgroup(e, j->policy, err) < 0 ||
-                    check_console(e, err) < 0))
+    if (enforce &&
+        (decision_check(&e->decision, err) < 0 || check_cgroup(e, j->policy, err) < 0 ||
+         inherited_fds_check(e->call->preserve_fds, err) < 0 || check_console(e, err) < 0))
         return -1;
     /* In the engine's mount namespace: some of what is prepared is for this container alone. */
     if (restack_root(j, false, &e->arena, &e->decision, err) < 0 ||

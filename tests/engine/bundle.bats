@@ -120,7 +120,14 @@ never_root() {
     sed -i 's/"uid":0/"uid":1001/' F
     run shim exec -pF "$ID"
     expect_output 1001
-    run shim exec --cgroup=.. -pF "$ID"
+    for option in --cgroup=.. --cgrou=.. --cgr=/ --cg=../..; do
+        for process in -pF --process=F; do
+            run shim exec "$option" "$process" "$ID"
+            expect_status 1
+            expect_match "leave out --cgroup"
+        done
+    done
+    run shim exec --process F --cg .. "$ID"
     expect_status 1
     expect_match "leave out --cgroup"
     for id in .. . '' "../state"; do
@@ -130,6 +137,26 @@ never_root() {
     done
     [ -d "$FB_DIR/state/$ID" ]
     within crun --root "$FB_DIR/state" delete --force "$ID"
+}
+
+@test "no descriptor that the caller did not open, and no directory, reaches a container" {
+    guarded runc
+    sed -i 's/"uid":0/"uid":1001/' F
+    run shim exec --preserve-fds 1 -p F "$ID" 3>&-
+    expect_status 1
+    expect_match "the descriptor 3 is not open"
+    run shim exec --preserve-fds=0x1 -p F "$ID" 3>&-
+    expect_status 1
+    expect_match "is not a number"
+    run shim exec --preserve-fds 1 -p F "$ID" 3<"$FB_DIR"
+    expect_status 1
+    expect_match "the descriptor 3 is a directory"
+    run shim exec --preserve-fds 1 -p F "$ID" 3</dev/null
+    expect_output 1001
+    within runc --root "$FB_DIR/state" delete --force "$ID"
+    run shim run --preserve-fds 1 "$ID" 3>&-
+    expect_status 1
+    expect_match "the descriptor 3 is not open"
 }
 
 # ------------------------------------------------------------------ the bundle's many spellings

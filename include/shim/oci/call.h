@@ -9,13 +9,14 @@
 
 /* All texts are borrowed from argv. */
 struct call {
-    const char *command; /* NULL: none, such as `--version` alone */
-    const char *bundle;  /* NULL: the working directory */
-    const char *config;  /* crun's --config; NULL: config.json of the bundle */
-    const char *id;      /* the container, for create, run, restore, exec and delete */
-    const char *process; /* exec's --process; NULL: the command is in argv */
-    const char *cgroup;  /* exec's --cgroup; NULL: the container's */
-    const char *log;     /* NULL: none */
+    const char *command;      /* NULL: none, such as `--version` alone */
+    const char *bundle;       /* NULL: the working directory */
+    const char *config;       /* crun's --config; NULL: config.json of the bundle */
+    const char *id;           /* the container, for create, run, restore, exec and delete */
+    const char *process;      /* exec's --process; NULL: the command is in argv */
+    const char *cgroup;       /* exec's --cgroup; NULL: the container's */
+    const char *preserve_fds; /* --preserve-fds; NULL: none */
+    const char *log;          /* NULL: none */
     const char *log_format;
     const char *root;
     const char *unknown; /* the first option that this program does not know, or NULL */

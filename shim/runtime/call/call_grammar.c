@@ -63,6 +63,9 @@ static void store(struct reader *r, const struct option *o, const char *value)
     case FIELD_CGROUPS:
         call->no_cgroup = strcmp(value, "disabled") == 0;
         break;
+    case FIELD_PRESERVE:
+        call->preserve_fds = value;
+        break;
     case FIELD_OTHER:
         break;
     }

@@ -14,7 +14,7 @@
 
 #define CREATE_OPTIONS                                                                             \
     {"bundle", "b", VALUE, FIELD_BUNDLE, 0}, {"console-socket", "", VALUE, FIELD_OTHER, 0},        \
-        {"pid-file", "", VALUE, FIELD_OTHER, 0}, {"preserve-fds", "", VALUE, FIELD_OTHER, 0},      \
+        {"pid-file", "", VALUE, FIELD_OTHER, 0}, {"preserve-fds", "", VALUE, FIELD_PRESERVE, 0},   \
         {"no-pivot", "", FLAG, FIELD_OTHER, 0}, {"no-new-keyring", "", FLAG, FIELD_OTHER, 0},      \
         {"no-subreaper", "", FLAG, FIELD_OTHER, 0}, {"detach", "d", FLAG, FIELD_OTHER, 0},         \
     {                                                                                              \
@@ -38,8 +38,9 @@
         {"cap", "c", VALUE, FIELD_OTHER, 0}, {"cgroup", "", VALUE, FIELD_CGROUP, 0},               \
         {"console-socket", "", VALUE, FIELD_OTHER, 0}, {"cwd", "", VALUE, FIELD_OTHER, 0},         \
         {"env", "e", VALUE, FIELD_OTHER, 0}, {"pid-file", "", VALUE, FIELD_OTHER, 0},              \
-        {"preserve-fds", "", VALUE, FIELD_OTHER, 0}, {"process-label", "", VALUE, FIELD_OTHER, 0}, \
-        {"user", "u", VALUE, FIELD_OTHER, 0}, {"detach", "d", FLAG, FIELD_OTHER, 0},               \
+        {"preserve-fds", "", VALUE, FIELD_PRESERVE, 0},                                            \
+        {"process-label", "", VALUE, FIELD_OTHER, 0}, {"user", "u", VALUE, FIELD_OTHER, 0},        \
+        {"detach", "d", FLAG, FIELD_OTHER, 0},                                                     \
     {                                                                                              \
         "no-new-privs", "", FLAG, FIELD_OTHER, 0                                                   \
     }
@@ -60,7 +61,7 @@ const struct option call_runc_command[] = {
     {"pid-file", "", VALUE, FIELD_OTHER, IN_ALL},
     {"no-pivot", "", FLAG, FIELD_OTHER, IN_ALL},
     {"help", "h", FLAG, FIELD_HELP, IN_ALL},
-    {"preserve-fds", "", VALUE, FIELD_OTHER, IN_CREATE | IN_RUN},
+    {"preserve-fds", "", VALUE, FIELD_PRESERVE, IN_CREATE | IN_RUN},
     {"no-new-keyring", "", FLAG, FIELD_OTHER, IN_CREATE | IN_RUN},
     {"no-subreaper", "", FLAG, FIELD_OTHER, IN_RUN | IN_RESTORE},
     {"detach", "d", FLAG, FIELD_OTHER, IN_RUN | IN_RESTORE},

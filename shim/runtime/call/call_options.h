@@ -12,7 +12,8 @@ enum field {
     FIELD_ROOT,
     FIELD_HELP,
     FIELD_CGROUP,
-    FIELD_CGROUPS
+    FIELD_CGROUPS,
+    FIELD_PRESERVE
 };
 
 /* The commands of runc 1.1.5 that know an option; 0: none of them, or another table. */

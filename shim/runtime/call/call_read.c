@@ -89,7 +89,8 @@ static bool same_call(const struct call *a, const struct call *b)
 {
     return same_text(a->command, b->command) && same_text(a->bundle, b->bundle) &&
            same_text(a->config, b->config) && same_text(a->id, b->id) &&
-           same_text(a->process, b->process) && same_text(a->log, b->log) &&
+           same_text(a->process, b->process) && same_text(a->cgroup, b->cgroup) &&
+           same_text(a->preserve_fds, b->preserve_fds) && same_text(a->log, b->log) &&
            same_text(a->log_format, b->log_format) && same_text(a->root, b->root) &&
            a->help == b->help && a->no_cgroup == b->no_cgroup;
 }

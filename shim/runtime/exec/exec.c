@@ -3,6 +3,7 @@
 #include "shim/gather/tuning.h"
 #include "shim/oci/spec.h"
 #include "shim/runtime/exec/exec_rules.h"
+#include "shim/runtime/exec/inherited_fds.h"
 #include "shim/runtime/exec/process_file.h"
 #include "shim/runtime/exec/state.h"
 
@@ -268,7 +269,8 @@ int exec_edit(const struct call *call, int *copy, struct err *err)
         err_set(err, ERR_FORMAT, "not an object");
     if (!json_is(state, JSON_OBJECT))
         return err_wrap(err, "the rules for exec in this container cannot be read");
-    if (check_cgroup(call, state, err) < 0)
+    if (check_cgroup(call, state, err) < 0 || (exec_rules_enforced(json_get(state, "rules")) &&
+                                               inherited_fds_check(call->preserve_fds, err) < 0))
         return -1;
     return call->process ? hand_on_process(call->process, state, copy, err)
                          : hand_on_command(call, state, err);

@@ -382,12 +382,12 @@ static void test_exec(void **state)
         /* the forms of argp */
         {"exec -pF c1", "?", "X", "F c1"},
         {"exec -dp F c1", "?", "X", "F c1"},
-        {"exec -dpF c1", "?", "X", "F c1"},
         {"exec -tp F c1", "?", "X", "- F"},
         {"exec -t -pF c1", "?", "X", "F c1"},
         {"exec -tpF c1 F", "?", "X", "- c1"},
         {"exec --proces F c1", "?", "X", "X"},
         {"exec --process F --det c1", "?", "X", "F c1"},
+        {"exec --cgrou=.. -p F c1", "?", "F c1", "F c1"}, /* only crun takes it for --cgroup */
         {"exec --HANG=0 -p F c1", "F c1", "F c1", "F c1"},
         /* refused by both, as far as is known */
         {"exec --new-option -p F c1", "?", "X", "X"},
