@@ -13,15 +13,18 @@ static const char details[] =
     "  flatbed explain --config bundle/config.json --annotation flatbed.data=imagenet\n"
     "  flatbed explain 3f2a                            a running container, by the start of its "
     "ID\n"
+    "  flatbed doctor                                  what of this host is not right\n"
     "  flatbed bench --dir /var/lib/docker             the cost of overlay mounts here\n"
     "  flatbed restack --build torch:2.7               one layer for containers of an image\n"
     "\n"
     "Exit status: 0 done, 1 the policy has errors or would refuse the container, 2 usage,\n"
-    "3 system, 5 malformed input, 7 a limit was reached, 8 not supported, 9 policy.\n";
+    "3 system, 5 malformed input, 7 a limit was reached, 8 not supported, 9 policy;\n"
+    "of doctor: 10 the host has warnings, 11 errors.\n";
 
 static const struct command_spec *const commands[] = {
-    &command_check_spec, &command_explain_spec, &command_install_spec, &command_uninstall_spec,
-    &command_bench_spec, &command_restack_spec, &command_gc_spec,      NULL};
+    &command_check_spec,     &command_explain_spec, &command_install_spec,
+    &command_uninstall_spec, &command_bench_spec,   &command_restack_spec,
+    &command_gc_spec,        &command_doctor_spec,  NULL};
 
 static const struct program_spec program = {
     .name = "flatbed",
@@ -33,7 +36,7 @@ static const struct program_spec program = {
 
 static command_run *const runs[] = {command_check,     command_explain, command_install,
                                     command_uninstall, command_bench,   command_restack,
-                                    command_gc};
+                                    command_gc,        command_doctor};
 
 int main(int argc, char *argv[])
 {

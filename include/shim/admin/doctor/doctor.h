@@ -1,0 +1,37 @@
+/*
+ * The examinations of `flatbed doctor`: each looks at one part of the host, changes nothing but
+ * for a temporary file without a name that measures a copy, and adds diagnoses. A path that does
+ * not answer is given up after five seconds.
+ */
+#ifndef SHIM_DOCTOR_H
+#define SHIM_DOCTOR_H
+
+#include "shim/admin/doctor/diagnosis.h"
+#include "shim/policy/policy.h"
+
+/* The IDs of all diagnoses, NULL at the end. */
+extern const char *const doctor_ids[];
+
+/* Returns true for an ID of the list. */
+bool doctor_knows(const char *id);
+
+/*
+ * Examines the storage of Docker, containerd and podman where their configurations say it is, and
+ * `more` directories: the file system and its room, what a copy-up takes there, and how deep
+ * Docker's images are.
+ */
+void doctor_stores(const char *const *more, size_t more_count, struct diagnoses *out);
+
+/* Examines the kernel's overlayfs: the defaults that engines do not expect. */
+void doctor_kernel(struct diagnoses *out);
+
+/* Looks for versions of runtimes, engines and NVIDIA's toolkit with known holes. */
+void doctor_versions(struct diagnoses *out);
+
+/* Examines who can go around the policy, and /dev/shm and memlock in it. NULL: there is none. */
+void doctor_policy(const struct policy *policy, struct diagnoses *out);
+
+/* Examines which engines run containers by flatbed-runtime, and who is in group docker. */
+void doctor_engines(const struct policy *policy, struct diagnoses *out);
+
+#endif

@@ -1,0 +1,20 @@
+#include "shim/admin/doctor/doctor.h"
+
+#include <string.h>
+
+const char *const doctor_ids[] = {
+    "group-docker",   "image-depth",     "overlay-defaults",
+    "overlay-module", "policy",          "policy-unused",
+    "runtime-around", "runtime-default", "store-copyup",
+    "store-hangs",    "store-room",      "store-rotating",
+    "store-type",     "store-unread",    "tuning-memlock",
+    "tuning-shm",     "version",         NULL,
+};
+
+bool doctor_knows(const char *id)
+{
+    for (const char *const *known = doctor_ids; *known; known++)
+        if (strcmp(*known, id) == 0)
+            return true;
+    return false;
+}

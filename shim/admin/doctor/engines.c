@@ -1,0 +1,138 @@
+#include "shim/admin/doctor/doctor.h"
+
+#include "base/fdio.h"
+#include "shim/admin/engine/engine_runtimes.h"
+#include "shim/admin/engine/nvidia_toolkit.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+enum { GROUP_BYTES = 4 * 1024 * 1024 };
+
+/* Returns true for flatbed-runtime, and for NVIDIA's runtime where that calls it. */
+static bool leads_to_flatbed(const char *path)
+{
+    _cleanup_nvidia_toolkit_ struct nvidia_toolkit toolkit = {0};
+    struct runtime_program program;
+    struct err ignored;
+
+    runtime_program_find(path, &program);
+    if (program.kind != RUNTIME_NVIDIA || nvidia_toolkit_read_of(path, &toolkit, &ignored) < 0)
+        return program.kind == RUNTIME_FLATBED;
+    nvidia_toolkit_calls(&toolkit, &program);
+    return program.kind == RUNTIME_FLATBED;
+}
+
+struct engine_view {
+    bool flatbed;         /* one of its runtimes leads there */
+    bool flatbed_default; /* the default one does */
+};
+
+static struct engine_view view(const struct engine_runtimes *runtimes, const char *engine)
+{
+    struct engine_view v = {0};
+
+    for (size_t i = 0; i < runtimes->count; i++) {
+        const struct engine_runtime *r = &runtimes->list[i];
+        if (strcmp(r->engine, engine) != 0 || !leads_to_flatbed(r->path))
+            continue;
+        v.flatbed = true;
+        v.flatbed_default = v.flatbed_default || r->is_default;
+    }
+    return v;
+}
+
+/* Docker has a runtime named runc, whatever its configuration says. */
+static void examine_runc(const char *engine, struct diagnoses *out)
+{
+    struct runtime_program runc;
+
+    runtime_program_find("runc", &runc);
+    if (strcmp(engine, "docker") != 0 || !runc.found || runc.kind == RUNTIME_FLATBED)
+        return;
+    struct diagnosis *of = diagnoses_add(out, DIAGNOSIS_ADVICE, "runtime-around", engine,
+                                         "'docker run --runtime=runc' goes around the policy");
+    diagnosis_mend(out, of, "divert runc: see DIVERTING RUNC in flatbed(8)");
+}
+
+static void examine_engine(const char *engine, const struct engine_view *v, struct diagnoses *out)
+{
+    if (v->flatbed_default) {
+        diagnoses_add(out, DIAGNOSIS_OK, "runtime-default", engine,
+                      "containers run by flatbed-runtime");
+    } else {
+        struct diagnosis *of = diagnoses_add(
+            out, DIAGNOSIS_ADVICE, "runtime-default", engine,
+            "it knows flatbed-runtime, but runs it only for those who ask by --runtime");
+        diagnosis_mend(out, of,
+                       strcmp(engine, "CRI-O") == 0 ? "default_runtime in crio.conf"
+                                                    : "flatbed install %s --default",
+                       engine);
+    }
+    examine_runc(engine, out);
+}
+
+/* Returns the members of a group in the text of /etc/group, up to the end of the line; or NULL. */
+static const char *members_of(const char *text, const char *group, size_t *len)
+{
+    size_t name = strlen(group);
+
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, group, name) != 0 || line[name] != ':')
+            continue;
+        const char *at = line;
+        for (int colons = 0; colons < 3 && at; colons++)
+            at = (at = strpbrk(at, ":\n")) && *at == ':' ? at + 1 : NULL;
+        *len = at ? strcspn(at, "\n") : 0;
+        return *len ? at : NULL;
+    }
+    return NULL;
+}
+
+static void examine_group(struct diagnoses *out)
+{
+    _cleanup_buf_ struct buf text = BUF_INIT;
+    struct err ignored;
+    size_t len;
+
+    if (file_read(AT_FDCWD, "/etc/group", GROUP_BYTES, &text, &ignored) < 0 || !text.data)
+        return;
+    const char *members = members_of(text.data, "docker", &len);
+    if (!members)
+        return;
+    struct diagnosis *of =
+        diagnoses_add(out, DIAGNOSIS_ADVICE, "group-docker", "/etc/group",
+                      "members of group docker: %.*s", (int)(len < 200 ? len : 200), members);
+    diagnosis_cost(out, of,
+                   "a member can do as root what no runtime sees (docker cp, volumes): SECURITY.md "
+                   "lists it");
+    diagnosis_mend(out, of, "an authorization plugin, or rootless engines");
+}
+
+void doctor_engines(const struct policy *policy, struct diagnoses *out)
+{
+    static const char *const engines[] = {"docker", "containerd", "podman", "CRI-O"};
+    _cleanup_engine_runtimes_ struct engine_runtimes runtimes = {0};
+    bool any = false;
+    struct err ignored;
+
+    if (engine_runtimes_read(&runtimes, &ignored) < 0) {
+        out->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < sizeof(engines) / sizeof(*engines); i++) {
+        struct engine_view v = view(&runtimes, engines[i]);
+        any = any || v.flatbed;
+        if (v.flatbed)
+            examine_engine(engines[i], &v, out);
+    }
+    if (policy && policy->mode == POLICY_ENFORCE && !any) {
+        struct diagnosis *of =
+            diagnoses_add(out, DIAGNOSIS_WARNING, "policy-unused", policy_default_path,
+                          "no engine of this host runs flatbed-runtime");
+        diagnosis_cost(out, of, "the policy judges nothing");
+        diagnosis_mend(out, of, "flatbed install docker --default");
+    }
+    examine_group(out);
+}

@@ -1,0 +1,148 @@
+/* Versions with holes by which a container, or a user, becomes root on the host. */
+#include "shim/admin/doctor/doctor.h"
+
+#include "shim/admin/engine/runtime_program.h"
+#include "shim/host/child.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The month in which the table was last compared with the advisories. */
+static const char table_date[] = "2025-12";
+
+struct version {
+    unsigned major, minor, patch;
+};
+
+struct hole {
+    const char *cve, *what;
+    struct version fixed[4]; /* in each branch; zeros at the end */
+};
+
+struct program {
+    const char *name, *package; /* Debian's */
+    const char *label;          /* before the version, in what --version prints */
+    struct hole holes[4];
+};
+
+static const struct program programs[] = {
+    {"runc",
+     "runc",
+     "runc version ",
+     {{"CVE-2024-21626", "a container reaches the host by a leaked descriptor", {{1, 1, 12}}},
+      {"CVE-2024-45310",
+       "mounts below a user's directory make directories elsewhere on the host",
+       {{1, 1, 14}}},
+      {"CVE-2025-31133",
+       "a container writes to files of /proc that should be masked",
+       {{1, 2, 8}, {1, 3, 3}, {1, 4, 0}}}}},
+    {"crun",
+     "crun",
+     "crun version ",
+     {{"CVE-2022-27650", "processes get inheritable capabilities", {{1, 4, 4}}}}},
+    {"containerd",
+     "containerd",
+     "containerd",
+     {{"CVE-2024-25621",
+       "local users can search its directories",
+       {{1, 7, 29}, {2, 0, 7}, {2, 1, 5}, {2, 2, 0}}}}},
+    {"nvidia-container-runtime",
+     "nvidia-container-toolkit",
+     "version ",
+     {{"CVE-2025-23266", "an image's environment reaches a hook that root runs", {{1, 17, 8}}}}},
+};
+
+/* Reads the first number with a dot behind the label. */
+static bool read_version(const char *text, const char *label, struct version *out)
+{
+    const char *at = strstr(text, label);
+
+    for (at = at ? at + strlen(label) : NULL; at && *at && *at != '\n'; at++)
+        if (isdigit((unsigned char)*at) &&
+            sscanf(at, "%5u.%5u.%5u", &out->major, &out->minor, &out->patch) >= 2)
+            return true;
+    return false;
+}
+
+static int compare_branches(const struct version *a, const struct version *b)
+{
+    if (a->major != b->major)
+        return a->major < b->major ? -1 : 1;
+    return (a->minor > b->minor) - (a->minor < b->minor);
+}
+
+/* Branches between and before those of the list have no fix; later ones began with it. */
+static bool is_fixed(const struct version *v, const struct hole *hole)
+{
+    bool later = true;
+
+    for (size_t i = 0; i < 4 && hole->fixed[i].major; i++) {
+        int branch = compare_branches(v, &hole->fixed[i]);
+        if (branch == 0)
+            return v->patch >= hole->fixed[i].patch;
+        later = later && branch > 0;
+    }
+    return later;
+}
+
+/* Distributions mend older versions, and say so in the changelog of the package. */
+static bool is_mended(const struct program *p, const char *cve)
+{
+    char text[64], path[128], name[32];
+    char program[] = "/usr/bin/zgrep", quiet[] = "-q", fixed[] = "-F";
+    char *const argv[] = {program, quiet, fixed, name, path, NULL};
+    struct err ignored;
+    int status;
+
+    snprintf(name, sizeof(name), "%s", cve);
+    snprintf(path, sizeof(path), "/usr/share/doc/%s/changelog.Debian.gz", p->package);
+    return child_output(argv, text, sizeof(text), &status, &ignored) == 0 && status == 0;
+}
+
+/* Returns true if the program's version is known. */
+static bool ask(const struct program *p, char *path, struct version *out)
+{
+    char text[4096], option[] = "--version";
+    char *const argv[] = {path, option, NULL};
+    struct err ignored;
+    int status;
+
+    return child_output(argv, text, sizeof(text), &status, &ignored) == 0 &&
+           read_version(text, p->label, out);
+}
+
+static void examine(const struct program *p, struct diagnoses *out)
+{
+    struct runtime_program found;
+    struct version v = {0};
+    size_t holes = 0;
+
+    runtime_program_find(p->name, &found);
+    if (!found.found || !ask(p, found.path, &v))
+        return;
+    for (size_t i = 0; i < 4 && p->holes[i].cve; i++) {
+        const struct hole *hole = &p->holes[i];
+        if (is_fixed(&v, hole) || is_mended(p, hole->cve))
+            continue;
+        struct diagnosis *of =
+            diagnoses_add(out, DIAGNOSIS_WARNING, "version", found.path, "%u.%u.%u has %s", v.major,
+                          v.minor, v.patch, hole->cve);
+        diagnosis_cost(out, of, "%s", hole->what);
+        diagnosis_mend(out, of, "update %s to %u.%u.%u or later", p->package, hole->fixed[0].major,
+                       hole->fixed[0].minor, hole->fixed[0].patch);
+        holes++;
+    }
+    if (holes == 0)
+        diagnoses_add(out, DIAGNOSIS_OK, "version", found.path,
+                      "%u.%u.%u has none of the holes known in %s", v.major, v.minor, v.patch,
+                      table_date);
+}
+
+void doctor_versions(struct diagnoses *out)
+{
+    if (!diagnoses_want(out, "version"))
+        return;
+    for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++)
+        examine(&programs[i], out);
+}

@@ -1,0 +1,308 @@
+#!/usr/bin/env bats
+# flatbed doctor on hosts made for it: /etc, programs and stores of their own, and real file systems. Needs root.
+# shellcheck disable=SC2154,SC2016  # status and output are set by bats' run; inner shells expand
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    [ -x "${FLATBED-}" ] || { echo "FLATBED is not set to the program"; return 1; }
+    [ "$(id -u)" -eq 0 ] || { [ "$CI" != true ] && skip "needs root"; return 1; }
+    DIR=$(mktemp -d "${TMPDIR:-/tmp}/fb-doctor.XXXXXX")
+    chmod 0755 "$DIR"
+    mkdir -p "$DIR"/{bin,doc/runc,store} "$DIR"/etc/{docker,containerd,containers,flatbed}
+    STORE=$DIR/store
+    echo "root:x:0:root:/root:/bin/sh" >"$DIR/etc/passwd"
+    echo "root:x:0:" >"$DIR/etc/group"
+    echo "{\"data-root\": \"$DIR/docker\"}" >"$DIR/etc/docker/daemon.json"
+    echo "root = \"$DIR/none\"" >"$DIR/etc/containerd/config.toml"
+    printf '[storage]\ngraphroot = "%s/none"\n' "$DIR" >"$DIR/etc/containers/storage.conf"
+    program runc "runc version 1.4.2"
+}
+
+teardown() {
+    if [ -n "${DIR-}" ]; then
+        [ -z "${FUSE_PID-}" ] || kill -KILL "$FUSE_PID" 2>/dev/null || true
+        umount -l "$STORE" 2>/dev/null || true
+        rm -rf --one-file-system "$DIR"
+    fi
+}
+
+# program NAME TEXT: a program in /usr/local/sbin that prints TEXT.
+program() {
+    printf '#!/bin/sh\necho "%s"\n' "$2" >"$DIR/bin/$1"
+    chmod 0755 "$DIR/bin/$1"
+}
+
+# doctor WORDS...: flatbed doctor where /etc, /usr/local/sbin and runc's changelog are those of $DIR. BIND: "FROM TO".
+doctor() {
+    run unshare --mount --propagation private sh -ec '
+        mount --bind "$1/etc" /etc; mount --bind "$1/bin" /usr/local/sbin
+        mkdir -p /usr/share/doc/runc; mount --bind "$1/doc/runc" /usr/share/doc/runc
+        [ -z "$2" ] || mount --bind $2
+        shift 2; exec "$@"' sh "$DIR" "${BIND-}" "$FLATBED" doctor "$@"
+}
+
+# file_system MKFS...: a file system of 400 MB at $STORE.
+file_system() {
+    truncate -s 400M "$DIR/disk"
+    "$@" "$DIR/disk" >/dev/null
+    mount -o loop "$DIR/disk" "$STORE"
+}
+
+has() { [[ $output == *"$1"* ]] || { printf 'nothing here has %s:\n%s\n' "$1" "$output"; return 1; }; }
+has_not() { [[ $output != *"$1"* ]] || { printf 'this has %s:\n%s\n' "$1" "$output"; return 1; }; }
+exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; }; }
+
+# says ID LEVEL TEXT: the only diagnosis of that ID has this level, and says the text.
+says() {
+    doctor --json --only="$1" "${@:4}"
+    jq -e --arg level "$2" --arg text "$3" '.diagnoses | length == 1 and
+        (.[0] | .level == $level and ([.seen, .cost, .mend] | map(. // "") | join("|") | contains($text)))' \
+        <<<"$output" || { echo "$output"; return 1; }
+}
+
+# ---- stores ----
+
+@test "a store on ext4: its room, and what a copy-up costs there" {
+    file_system mkfs.ext4 -q
+    doctor --store="$STORE" --only=store-type --only=store-room
+    exits 0
+    has "ok       $STORE: it is on ext4 [store-type]"
+    has "are free ("
+    doctor --only=store-copyup --store="$STORE" # too small for a measurement
+    has_not "[store-copyup]"
+    doctor --json --only=store-copyup --store="$DIR"
+    jq -e '.diagnoses[0].seen | test("^the first write to a file of an image (copies it: [0-9]+ ms for 500 MB [(]measured with [0-9.]+ MB[)]|shares its blocks: [0-9.]+ ms for any size)$")' \
+        <<<"$output"
+}
+
+@test "XFS with shared blocks is in order, and without them there is advice" {
+    command -v mkfs.xfs || { [ "$CI" != true ] && skip "needs mkfs.xfs"; return 1; }
+    truncate -s 900M "$DIR/disk"
+    mkfs.xfs -q -m reflink=1 "$DIR/disk"
+    mount -o loop "$DIR/disk" "$STORE"
+    doctor --store="$STORE" --only=store-copyup
+    exits 0
+    has "$STORE: the first write to a file of an image shares its blocks"
+    umount "$STORE"
+    mkfs.xfs -q -f -m reflink=0 "$DIR/disk"
+    mount -o loop "$DIR/disk" "$STORE"
+    doctor --store="$STORE" --only=store-copyup
+    exits 0
+    has "advice   $STORE: the first write to a file of an image copies it"
+    has "mkfs.xfs -m reflink=1"
+    [ -z "$(find "$STORE" -type f)" ]
+}
+
+@test "file systems on which overlayfs cannot keep containers are errors" {
+    file_system mkfs.ext4 -q -O ^filetype
+    doctor --store="$STORE" --only=store-type
+    exits 11
+    has "error    $STORE: ext4 there does not tell the types of entries"
+    umount "$STORE"
+    mkdir "$DIR/upper" "$DIR/work" "$DIR/lower"
+    mount -t overlay overlay -o "lowerdir=$DIR/lower,upperdir=$DIR/upper,workdir=$DIR/work" "$STORE"
+    doctor --store="$STORE" --only=store-type
+    exits 11
+    has "it is on overlay"
+    umount "$STORE"
+    mount -t tmpfs none "$STORE"
+    doctor --store="$STORE" --only=store-type
+    exits 10
+    has "images take memory"
+}
+
+@test "a store with little room left, in bytes or inodes" {
+    file_system mkfs.ext4 -q -m 0
+    fallocate -l "$(($(df --output=avail -B1 "$STORE" | tail -n 1) * 95 / 100))" "$STORE/fill"
+    says store-room warning "docker image prune" --store="$STORE"
+    fallocate -l "$(($(df --output=avail -B1 "$STORE" | tail -n 1) * 9 / 10))" "$STORE/more"
+    says store-room error "are free (0 %)" --store="$STORE"
+    rm "$STORE/fill" "$STORE/more"
+    umount "$STORE"
+    mkfs.ext4 -q -F -N 100 "$DIR/disk"
+    mount -o loop "$DIR/disk" "$STORE"
+    seq -f "$STORE/%g" 386 | xargs touch
+    says store-room error "inodes are free" --store="$STORE"
+}
+
+@test "the stores are found in the configurations of the engines" {
+    mkdir "$DIR/docker" "$DIR/c" "$DIR/p"
+    echo "root = \"$DIR/c\"" >"$DIR/etc/containerd/config.toml"
+    printf '[storage]\ngraphroot = "%s/p"\n' "$DIR" >"$DIR/etc/containers/storage.conf"
+    doctor --only=store-type
+    has "$DIR/docker:"
+    has "$DIR/c:"
+    has "$DIR/p:"
+    rmdir "$DIR/p" # an engine that is not there is no finding, a store that was named is one
+    doctor --only=store-type --only=store-unread
+    has_not "$DIR/p"
+    doctor --only=store-unread --store="$DIR/p"
+    exits 10
+    has "warning  $DIR/p: it cannot be opened: No such file or directory"
+}
+
+@test "the deepest image, by its name" {
+    local images=$DIR/docker/image/overlay2 id
+    mkdir -p "$images/imagedb/content/sha256"
+    id=$(printf '%064d' 7)
+    jq -nc '{rootfs: {diff_ids: [range(3) | "sha256:\(.)"]}}' >"$images/imagedb/content/sha256/$(printf '%064d' 1)"
+    says image-depth ok "the deepest of 1 images, 000000000000, has 3 layers"
+    jq -nc '{rootfs: {diff_ids: [range(90) | "sha256:\(.)"]}}' >"$images/imagedb/content/sha256/$id"
+    echo '{"rootfs": 1' >"$images/imagedb/content/sha256/$(printf '%064d' 2)"
+    echo "{\"Repositories\": {\"lab/torch\": {\"lab/torch:2\": \"sha256:$id\"}}}" >"$images/repositories.json"
+    says image-depth warning "flatten lab/torch:2"
+    doctor --only=image-depth
+    exits 10
+    has "the deepest of 3 images, lab/torch:2, has 90 layers"
+}
+
+# ---- the kernel, versions ----
+
+@test "defaults of overlayfs that engines do not expect" {
+    [ -e /sys/module/overlay/parameters/metacopy ] || modprobe overlay
+    echo N >"$DIR/off"
+    BIND="$DIR/off /sys/module/overlay/parameters/metacopy" doctor --only=overlay-defaults
+    exits 0
+    has_not metacopy
+    echo Y >"$DIR/on"
+    BIND="$DIR/on /sys/module/overlay/parameters/metacopy" doctor --only=overlay-defaults
+    exits 0
+    has "advice   overlayfs: "
+    has " metacopy"
+    has "options overlay metacopy=off"
+}
+
+@test "versions with known holes, unless the distribution has mended them" {
+    doctor --only=version
+    has "ok       /usr/local/sbin/runc: 1.4.2 has none of the holes known in"
+    program runc "runc version 1.1.13"
+    doctor --only=version
+    exits 10
+    has "1.1.13 has CVE-2024-45310"
+    has "update runc to 1.1.14 or later"
+    has_not CVE-2024-21626
+    has "CVE-2025-31133"
+    printf 'runc (1.1.13) unstable\n  * CVE-2024-45310 CVE-2025-31133\n' | gzip >"$DIR/doc/runc/changelog.Debian.gz"
+    doctor --only=version
+    has "1.1.13 has none of the holes"
+    rm "$DIR/doc/runc/changelog.Debian.gz"
+    program runc "runc version 1.3.2" # between branches that have a fix
+    doctor --only=version
+    has "1.3.2 has CVE-2025-31133"
+    has_not CVE-2024
+    program runc "runc version 1.2.8"
+    doctor --only=version
+    has "runc: 1.2.8 has none"
+    program nvidia-container-runtime "NVIDIA Container Runtime version 1.17.7"
+    doctor --only=version
+    has "1.17.7 has CVE-2025-23266"
+    program runc "no version; rm -rf"
+    doctor --only=version
+    has_not "sbin/runc"
+}
+
+# ---- the policy, and ways around it ----
+
+@test "no policy, one in order, one with errors, one that does not load" {
+    says policy advice "there is none"
+    jq -n '{version: 1, runtime: {paths: ["/usr/local/sbin/runc"]}, tuning: {shm_size: "50%", memlock: "unlimited"}}' \
+        >"$DIR/etc/flatbed/policy.json"
+    says policy ok "it has no errors (mode enforce)"
+    says tuning-shm ok "sets the size"
+    says tuning-memlock ok "sets memlock"
+    says policy-unused warning "flatbed install docker --default"
+    jq -n '{version: 1, runtime: {paths: ["/nonexistent/runc"]}}' >"$DIR/etc/flatbed/policy.json"
+    says policy error "flatbed check shows them"
+    says tuning-shm advice "64 MiB"
+    says tuning-memlock advice "memlock"
+    echo '{' >"$DIR/etc/flatbed/policy.json"
+    says policy error "no container can start"
+    doctor --quiet
+    exits 11
+    [ -z "$output" ]
+}
+
+@test "an engine that runs flatbed-runtime only for those who ask, and runc by its name" {
+    cp /bin/true "$DIR/bin/flatbed-runtime"
+    jq -n --arg root "$DIR/docker" '{"data-root": $root, runtimes: {flatbed: {path: "/usr/local/sbin/flatbed-runtime"}}}' \
+        >"$DIR/etc/docker/daemon.json"
+    says runtime-default advice "flatbed install docker --default"
+    says runtime-around advice "docker run --runtime=runc"
+    jq -c '."default-runtime" = "flatbed"' "$DIR/etc/docker/daemon.json" >"$DIR/new"
+    mv "$DIR/new" "$DIR/etc/docker/daemon.json"
+    says runtime-default ok "containers run by flatbed-runtime"
+    rm "$DIR/bin/runc"
+    ln -s flatbed-runtime "$DIR/bin/runc" # diverted
+    doctor --only=runtime-around
+    exits 0
+    has_not runtime-around
+}
+
+@test "the members of group docker" {
+    echo "docker:x:999:" >>"$DIR/etc/group"
+    doctor --only=group-docker
+    has_not "[group-docker]"
+    echo "docker-users:x:998:eve" >"$DIR/etc/group"
+    echo "docker:x:999:alice,bob" >>"$DIR/etc/group"
+    says group-docker advice "members of group docker: alice,bob"
+}
+
+# ---- what is asked for ----
+
+@test "what is ignored, on the command line and for good; unknown names" {
+    echo '{"ignore": ["policy", "version"]}' >"$DIR/etc/flatbed/doctor.json"
+    doctor
+    has_not "[policy]"
+    has_not "[version]"
+    has "in order, "
+    doctor --only=shm
+    exits 2
+    has "there is no diagnosis 'shm'; there are group-docker, "
+    echo '{"ignore": ["none"]}' >"$DIR/etc/flatbed/doctor.json"
+    doctor
+    exits 2
+    has "/etc/flatbed/doctor.json: there is no diagnosis 'none'"
+    echo '{"ignored": []}' >"$DIR/etc/flatbed/doctor.json"
+    doctor
+    exits 5
+    has 'must be {"ignore": ["ID"]}'
+}
+
+fuse_settled() { mountpoint -q "$STORE" || ! kill -0 "$FUSE_PID"; }
+
+@test "a store that hangs is given up" {
+    [ -e /dev/fuse ] || skip "no FUSE"
+    mkdir "$DIR/lower" "$DIR/lower2"
+    fuse-overlayfs -f -o "lowerdir=$DIR/lower:$DIR/lower2" "$STORE" >/dev/null 2>&1 3>&- &
+    FUSE_PID=$!
+    for _ in $(seq 100); do
+        if fuse_settled; then break; fi
+        sleep 0.1
+    done
+    doctor --only=store-type --store="$STORE"
+    exits 11
+    has "it is on FUSE"
+    kill -STOP "$FUSE_PID"
+    doctor --only=store-hangs --store="$STORE"
+    exits 11
+    has "error    $STORE: it does not answer within 5 s"
+}
+
+@test "hostile names are escaped" {
+    mkdir "$DIR/bad"$'\e[2J'
+    doctor --only=store-type --store="$DIR/bad"$'\e[2J'
+    has_not $'\e'
+    has '\x1b[2J: it is on'
+}
+
+@test "lines are folded to the terminal" {
+    command -v script >/dev/null || skip "script is not installed"
+    echo "{\"data-root\": \"$DIR/docker\"}" >"$DIR/etc/docker/daemon.json"
+    run env TERM=xterm COLUMNS=60 script -qec "'$FLATBED' doctor --only=policy --policy='$DIR/none.json'" /dev/null
+    has $'\e['
+    while IFS= read -r line; do
+        line=$(sed 's/\x1b\[[0-9]*m//g; s/\r//' <<<"$line")
+        [ "${#line}" -le 60 ] || { echo "$line"; return 1; }
+    done <<<"$output"
+}
