@@ -95,10 +95,8 @@ void buf_put_printable(struct buf *b, const char *text, size_t len)
     while (i < len) {
         unsigned char c = (unsigned char)text[i];
         size_t run = utf8_sequence(text + i, len - i);
-        bool control =
-            c < 0x20 || c == 0x7f || (run == 2 && c == 0xc2 && (text[i + 1] & 0xe0) == 0x80);
 
-        if (run && !control) {
+        if (run && !utf8_acts(text + i, run, NULL)) {
             buf_append(b, text + i, run);
             i += run;
         } else {

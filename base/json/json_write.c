@@ -25,8 +25,8 @@ static void put_verbatim(struct writer *w, const char *text, size_t len)
     check(w, yajl_gen_number(w->gen, text, len));
 }
 
-/* Writes a string or a key; one from an edit may hold bytes that are not UTF-8. */
-static void put_string(struct writer *w, const char *text, size_t len)
+/* Writes a key; one from an edit may hold bytes that are not UTF-8. */
+static void put_key(struct writer *w, const char *text, size_t len)
 {
     _cleanup_buf_ struct buf mended = BUF_INIT;
 
@@ -45,6 +45,18 @@ static void put_string(struct writer *w, const char *text, size_t len)
     check(w, yajl_gen_string(w->gen, (const unsigned char *)text, len));
 }
 
+/* Writes a string from an edit as json_quote does. */
+static void put_text(struct writer *w, const char *text, size_t len)
+{
+    _cleanup_buf_ struct buf quoted = BUF_INIT;
+
+    json_quote(&quoted, text, len);
+    if (quoted.failed)
+        w->failed = true;
+    else
+        put_verbatim(w, quoted.data, quoted.len);
+}
+
 static void put_value(struct writer *w, const struct json *value);
 
 static void put_object(struct writer *w, const struct json *object)
@@ -52,7 +64,7 @@ static void put_object(struct writer *w, const struct json *object)
     check(w, yajl_gen_map_open(w->gen));
     for (size_t i = 0; i < object->len; i++) {
         const struct json_member *m = &object->members[i];
-        put_string(w, m->key, m->key_len);
+        put_key(w, m->key, m->key_len);
         put_value(w, m->value);
     }
     check(w, yajl_gen_map_close(w->gen));
@@ -84,7 +96,7 @@ static void put_value(struct writer *w, const struct json *value)
         put_verbatim(w, value->text, value->len);
         break;
     case JSON_STRING:
-        put_string(w, value->text, value->len);
+        put_text(w, value->text, value->len);
         break;
     case JSON_ARRAY:
         put_array(w, value);
@@ -122,23 +134,31 @@ int json_write(struct json_doc *doc, struct buf *out, struct err *err)
                     : buf_check(out, err);
 }
 
+/* Appends one character, or a byte that is part of none. */
+static void quote_one(struct buf *out, const char *text, size_t run)
+{
+    static const char short_names[] = "\b\f\n\r\t", letters[] = "bfnrt";
+    const char *known = *text ? strchr(short_names, *text) : NULL;
+    uint32_t code;
+
+    if (!run)
+        buf_puts(out, "\xef\xbf\xbd");
+    else if (*text == '"' || *text == '\\')
+        buf_printf(out, "\\%c", *text);
+    else if (known)
+        buf_printf(out, "\\%c", letters[known - short_names]);
+    else if (utf8_acts(text, run, &code))
+        buf_printf(out, "\\u%04x", code);
+    else
+        buf_append(out, text, run);
+}
+
 void json_quote(struct buf *out, const char *text, size_t len)
 {
     buf_putc(out, '"');
     for (size_t i = 0; i < len;) {
-        unsigned char c = (unsigned char)text[i];
         size_t run = utf8_sequence(text + i, len - i);
-
-        if (c == '"' || c == '\\')
-            buf_printf(out, "\\%c", c);
-        else if (c == '\n')
-            buf_puts(out, "\\n");
-        else if (c < 0x20 || c == 0x7f)
-            buf_printf(out, "\\u%04x", c);
-        else if (!run)
-            buf_puts(out, "\xef\xbf\xbd");
-        else
-            buf_append(out, text + i, run);
+        quote_one(out, text + i, run);
         i += run ? run : 1;
     }
     buf_putc(out, '"');

@@ -12,6 +12,13 @@
  */
 size_t utf8_sequence(const char *text, size_t len);
 
+/*
+ * Returns true if the valid sequence of `len` bytes at text would act on a screen instead of being
+ * shown: control characters (C0, DEL, C1), separators of lines, the marks of the bidirectional
+ * algorithm (Unicode UAX #9) and the byte order mark. Sets *code, which may be NULL, to it.
+ */
+bool utf8_acts(const char *text, size_t len, uint32_t *code);
+
 /* Writes a character (at most U+10FFFF) as 1 to 4 bytes, without a NUL. Returns how many. */
 size_t utf8_encode(uint32_t code, char *out);
 

@@ -153,6 +153,9 @@ static void hostile_text_cannot_steer_a_terminal(void **state)
                  "31m",
                  "\\xc2\\x9b31m"); /* C1's CSI */
     assert_shown("\xc2\xa0", "\xc2\xa0");
+    assert_shown("a\xe2\x80\xae"
+                 "b",
+                 "a\\xe2\\x80\\xaeb"); /* right to left from here */
     assert_shown("\xff\xc3", "\\xff\\xc3");
     assert_shown("\xc0\xaf", "\\xc0\\xaf");          /* overlong '/' */
     assert_shown("\xed\xa0\x80", "\\xed\\xa0\\x80"); /* surrogate */

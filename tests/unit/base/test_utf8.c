@@ -91,6 +91,26 @@ static void every_character_survives_encoding(void **state)
     assert_memory_equal(text, "\xc3\xa9", 2);
 }
 
+static void characters_that_act_are_known(void **state)
+{
+    static const uint32_t acting[] = {0,      0x1b,   0x7f,   0x80,   0x9b,   0x9f,   0x61c, 0x200e,
+                                      0x200f, 0x2028, 0x202a, 0x202e, 0x2066, 0x2069, 0xfeff};
+    static const uint32_t shown[] = {0x20,   0x7e,   0xa0,   0xe9,   0x200d,
+                                     0x2010, 0x202f, 0x2065, 0x206a, 0x1f69a};
+    char text[4];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(acting) / sizeof(*acting); i++) {
+        uint32_t code = 1;
+        assert_true(utf8_acts(text, utf8_encode(acting[i], text), &code));
+        assert_int_equal(code, acting[i]);
+    }
+    for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); i++)
+        if (utf8_acts(text, utf8_encode(shown[i], text), NULL))
+            fail_msg("U+%04X", shown[i]);
+    assert_false(utf8_acts("\xff", 1, NULL));
+}
+
 UNIT_SUITE(test_utf8)
 {
     const struct CMUnitTest tests[] = {
@@ -98,6 +118,7 @@ UNIT_SUITE(test_utf8)
         cmocka_unit_test(validity_is_of_the_whole),
         cmocka_unit_test(ascii_ends_at_the_first_other_byte),
         cmocka_unit_test(every_character_survives_encoding),
+        cmocka_unit_test(characters_that_act_are_known),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

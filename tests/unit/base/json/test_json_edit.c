@@ -64,7 +64,7 @@ static void made_strings_are_escaped_and_valid(void **state)
 {
     (void)state;
     assert_edit("[]", awkward_strings,
-                "[\"q\\\" b\\\\ s/ n\\n t\\t c\\u0001 d\x7f\",\"\xe2\x82\xac\","
+                "[\"q\\\" b\\\\ s/ n\\n t\\t c\\u0001 d\\u007f\",\"\xe2\x82\xac\","
                 "\"bad\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd!\",\"\"]");
 }
 
@@ -381,9 +381,9 @@ static void quoting_on_its_own(void **state)
     _cleanup_buf_ struct buf b = BUF_INIT;
 
     (void)state;
-    json_quote(&b, "a\"\\\n\t\0\x1f\x7f/\xe2\x82\xac\xff", 13);
-    assert_string_equal(b.data,
-                        "\"a\\\"\\\\\\n\\u0009\\u0000\\u001f\\u007f/\xe2\x82\xac\xef\xbf\xbd\"");
+    json_quote(&b, "a\"\\\n\t\0\x1f\x7f/\xe2\x82\xac\xff\xe2\x80\xae\xc2\x9b", 18);
+    assert_string_equal(
+        b.data, "\"a\\\"\\\\\\n\\t\\u0000\\u001f\\u007f/\xe2\x82\xac\xef\xbf\xbd\\u202e\\u009b\"");
 }
 
 UNIT_SUITE(test_json_edit)
