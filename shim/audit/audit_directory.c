@@ -18,11 +18,7 @@ int audit_directory_open(const char *path, bool trusted, const char **name, stru
         return err_nomem(err);
     if (source_find(dir, &directory, err) < 0)
         return -1;
-    if (directory.missing || !directory.directory) {
-        errno = directory.missing ? ENOENT : ENOTDIR;
-        return err_sys(err, "%s", dir);
-    }
-    if (trusted) {
+    if (trusted) { /* also what leads to a missing one, which is made there */
         if (fstat(directory.fd, &st) < 0)
             return err_sys(err, "%s", dir);
         if (directory.exposed || !trust_closed(&st))
@@ -30,6 +26,10 @@ int audit_directory_open(const char *path, bool trusted, const char **name, stru
                 err, ERR_POLICY,
                 "%s: must lie in directories that are owned by root and not writable by others",
                 path);
+    }
+    if (directory.missing || !directory.directory) {
+        errno = directory.missing ? ENOENT : ENOTDIR;
+        return err_sys(err, "%s", dir);
     }
     int fd = openat(directory.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return fd < 0 ? err_sys(err, "%s", dir) : fd;

@@ -268,6 +268,27 @@ while not full:
     [ "$(says .verdict)" = '"changed"' ]
 }
 
+@test "nothing is made for an audit file below a directory that a user could replace" {
+    setup_audit
+    mkdir "$DIR/home"
+    chown 1001 "$DIR/home"
+    audit "\"file\": \"$DIR/home/logs/audit.jsonl\", \"required\": true"
+    create
+    [ "$status" -eq 1 ]
+    [[ $stderr =~ "must lie in directories that are owned by root" ]]
+    [ ! -e "$DIR/home/logs" ]
+}
+
+@test "characters that act on a screen are escaped in the audit and in messages" {
+    setup_audit
+    jq --arg a $'imagenet\u202e\u009b\u2028' '.annotations["flatbed.data"] = $a' "$BUNDLE/config.json" >"$DIR/new"
+    mv "$DIR/new" "$BUNDLE/config.json"
+    create
+    [ "$status" -eq 1 ]
+    run ! grep -q $'[\u202e\u009b\u2028]' <<<"$stderr$(cat "$DIR/log/audit.jsonl")"
+    [[ $(says .error) =~ imagenet ]]
+}
+
 @test "a full disk leaves no partial line, and the previous line stays" {
     setup_audit
     mount -t tmpfs -o size=16k,mode=0755 none "$DIR/log"
