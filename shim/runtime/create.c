@@ -191,6 +191,15 @@ static int check_cgroup(const struct edit *e, const struct policy *policy, struc
                    policy->security.devices.given ? "security.devices" : "gpus");
 }
 
+/* Descriptors can lead around what the policy says of binds and security, and around nothing else.
+ */
+static int check_inherited_fds(const struct edit *e, const struct policy *policy, struct err *err)
+{
+    if (!policy->security.given && !policy->binds.given)
+        return 0;
+    return inherited_fds_check(e->call->preserve_fds, err);
+}
+
 static int edit_bundle(struct edit *e, struct err *err)
 {
     struct judgement *j = &e->judgement;
@@ -207,9 +216,8 @@ static int edit_bundle(struct edit *e, struct err *err)
         decision_begin(&j->plan, &e->arena, &e->decision, err) < 0)
         return -1;
     bool enforce = j->policy->mode == POLICY_ENFORCE;
-    if (enforce &&
-        (decision_check(&e->decision, err) < 0 || check_cgroup(e, j->policy, err) < 0 ||
-         inherited_fds_check(e->call->preserve_fds, err) < 0 || check_console(e, err) < 0))
+    if (enforce && (decision_check(&e->decision, err) < 0 || check_cgroup(e, j->policy, err) < 0 ||
+                    check_inherited_fds(e, j->policy, err) < 0 || check_console(e, err) < 0))
         return -1;
     /* In the engine's mount namespace: some of what is prepared is for this container alone. */
     if (restack_root(j, false, &e->arena, &e->decision, err) < 0 ||

@@ -29,7 +29,7 @@ static int listen_count(void)
     return read_count(count);
 }
 
-/* What this program opens itself is closed on exec. */
+/* A descriptor that closes on exec is this program's own: the engine passed none there. */
 static int check_one(int fd, struct err *err)
 {
     int flags = fcntl(fd, F_GETFD);

@@ -248,3 +248,13 @@ load lib/shim
     set -o pipefail
     head -c 1000000 /dev/zero | "$FLATBED_RUNTIME" --flatbed-check-mounts /
 }
+
+@test "inherited descriptors are judged where security or binds hold, and nowhere else" {
+    run --separate-stderr shim create --preserve-fds=2 --bundle "$BUNDLE" c1 4</
+    [ "$status" -eq 7 ]
+    sed -i '1a "security": { "privileged": "deny" },' "$DIR/policy.json"
+    rm "$DIR/low.words"
+    config "$BUNDLE"
+    run --separate-stderr shim create --preserve-fds=2 --bundle "$BUNDLE" c1 4</
+    refused "the descriptor [34] is"
+}
