@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The page that both processes map. */
@@ -72,16 +73,13 @@ static int seal_page(int fd, struct err *err)
 {
     const int size = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
-    /* A kernel before 5.1 cannot keep the reader from writing to a page that only the reader reads.
-     */
+    /* Kernels before 5.1 lack this seal; without it, the reader can write to its own page. */
     if (fcntl(fd, F_ADD_SEALS, size | F_SEAL_FUTURE_WRITE) < 0 && fcntl(fd, F_ADD_SEALS, size) < 0)
         return err_sys(err, "memfd");
     return 0;
 }
 
-/* Where vm.memfd_noexec is 2, the file must not be executable. A kernel before 6.3 has no such
- * flag.
- */
+/* Opens a file that is not executable, as vm.memfd_noexec=2 asks for; kernels have it from 6.3. */
 static int open_page(void)
 {
     enum { NOEXEC_SEAL = 8 };
@@ -145,10 +143,15 @@ struct arrival *arrival_open(int fd, size_t count, struct err *err)
     return map_page(fd, count, PROT_READ, err);
 }
 
-/* Sleeps until the page changes from `seen`, or a signal comes. */
+/*
+ * Sleeps until the page changes from `seen`, or a signal comes. A signal that came just before is
+ * noticed after a second.
+ */
 static void await_change(struct page *p, uint32_t seen)
 {
-    syscall(SYS_futex, &p->changed, FUTEX_WAIT, seen, NULL, NULL, 0);
+    const struct timespec second = {.tv_sec = 1};
+
+    syscall(SYS_futex, &p->changed, FUTEX_WAIT, seen, &second, NULL, 0);
 }
 
 int arrival_await(const struct arriving *blob, uint64_t bytes, struct err *err)

@@ -67,7 +67,7 @@ static void test_failure(void **state)
     arrival_advance(e.keeper, 0, 500);
     err_set(&why, ERR_DIGEST, "another content");
     arrival_fail(e.keeper, 2, &why);
-    /* What is there stays there; nothing more comes of any blob. */
+    /* Bytes that arrived before the failure can be read; no further bytes of any blob come. */
     assert_works(arrival_await(&(struct arriving){e.reader, 0}, 500, &err), err);
     for (size_t i = 0; i < BLOBS; i++) {
         struct arriving blob = {e.reader, i};

@@ -332,44 +332,63 @@ static struct arrival *hold(struct image *image, const char *type)
     return keeper;
 }
 
+/* A few layers that the keeper still fetches. */
+struct fetched {
+    struct image *image;
+    struct arrival *keeper;
+    struct verifier *verifier;
+};
+
+static struct fetched fetch(void)
+{
+    struct fetched f = {.image = make(FEW)};
+    struct err err = ERR_INIT;
+
+    f.keeper = hold(f.image, "application/vnd.oci.image.layer.v1.tar+gzip");
+    f.verifier = verifier_new(f.image, &err);
+    assert_non_null(f.verifier);
+    return f;
+}
+
+static void fetched_free(struct fetched *f)
+{
+    verifier_free(f->verifier);
+    arrival_unref(f->keeper);
+    image_free(f->image);
+}
+
 /* Starts before the first byte has come; bytes of other layers do not change what was checked. */
 static void test_layers_that_arrive(void **state)
 {
-    _cleanup_image_ struct image *image = make(FEW);
-    struct arrival *keeper = hold(image, "application/vnd.oci.image.layer.v1.tar+gzip");
+    struct fetched f = fetch();
     struct err err = ERR_INIT;
-    _cleanup_verifier_ struct verifier *v = verifier_new(image, &err);
 
     (void)state;
-    assert_non_null(v);
     for (size_t i = FEW; i-- > 0;) {
-        const struct layer *layer = &image->layers[i];
+        const struct layer *layer = &f.image->layers[i];
         assert_false(layer->blob_is_tar);
-        damage(image, (unsigned)i + 1, (off_t)layer->size); /* behind the blob */
-        arrival_advance(keeper, i, layer->size / 2);
-        assert_works(verifier_check(v, layer, &err), err);
-        arrival_advance(keeper, i, layer->size);
+        damage(f.image, (unsigned)i + 1, (off_t)layer->size); /* behind the blob */
+        arrival_advance(f.keeper, i, layer->size / 2);
+        assert_works(verifier_check(f.verifier, layer, &err), err);
+        arrival_advance(f.keeper, i, layer->size);
     }
-    assert_works(verifier_finish(v, &err), err);
-    arrival_unref(keeper);
+    assert_works(verifier_finish(f.verifier, &err), err);
+    fetched_free(&f);
 }
 
 static void test_a_layer_that_does_not_arrive(void **state)
 {
-    _cleanup_image_ struct image *image = make(FEW);
-    struct arrival *keeper = hold(image, "application/vnd.oci.image.layer.v1.tar+gzip");
+    struct fetched f = fetch();
     struct err err = ERR_INIT;
-    _cleanup_verifier_ struct verifier *v = verifier_new(image, &err);
 
     (void)state;
-    assert_non_null(v);
     for (size_t i = FEW; i-- > 3;)
-        arrival_advance(keeper, i, image->layers[i].size);
-    arrival_advance(keeper, 2, image->layers[2].size - 1);
-    arrival_fail(keeper, 2, &(struct err){.kind = ERR_SYSTEM, .msg = "the connection broke"});
-    assert_fails(verifier_finish(v, &err), err, ERR_SYSTEM);
+        arrival_advance(f.keeper, i, f.image->layers[i].size);
+    arrival_advance(f.keeper, 2, f.image->layers[2].size - 1);
+    arrival_fail(f.keeper, 2, &(struct err){.kind = ERR_SYSTEM, .msg = "the connection broke"});
+    assert_fails(verifier_finish(f.verifier, &err), err, ERR_SYSTEM);
     assert_contains(err.msg, "layer 3: the connection broke");
-    arrival_unref(keeper);
+    fetched_free(&f);
 }
 
 /* No reader comes to it: it is kept, and of its compression nothing is known. */
