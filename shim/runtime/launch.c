@@ -37,7 +37,7 @@ static int index_of(const struct launch *l, const char *word)
 /* Finds the runtime of the container that the words behind the command name. */
 static int find_owner(struct launch *l)
 {
-    bool known = call_deletes(&l->call) || call_execs(&l->call);
+    bool known = call_deletes(&l->call) || call_execs(&l->call) || call_updates(&l->call);
     int first = index_of(l, known ? l->call.id : l->call.command);
     int count = l->argc - first;
 
@@ -73,8 +73,8 @@ static void audit_denied_exec(const struct launch *l, const struct err *why)
         audit_refusal(&(struct audit_subject){.policy = policy, .call = &l->call}, why);
 }
 
-/* Has the low-level runtime read `copy` instead of what --process names. */
-static int replace_process(struct launch *l, int copy, struct err *err)
+/* Has the low-level runtime read `copy` instead of the file `named`, borrowed from the line. */
+static int replace_file(struct launch *l, const char *named, int copy, struct err *err)
 {
     char **words = calloc((size_t)l->argc + 1, sizeof(*words));
 
@@ -82,10 +82,10 @@ static int replace_process(struct launch *l, int copy, struct err *err)
     if (!words)
         return err_nomem(err);
     for (int i = 0; i < l->argc; i++) {
-        const char *word = words[i] = l->argv[i], *at = l->call.process;
-        if (at < word || at > word + strlen(word))
+        const char *word = words[i] = l->argv[i];
+        if (named < word || named > word + strlen(word))
             continue;
-        l->word = strf("%.*s/proc/self/fd/%d", (int)(at - word), word, copy);
+        l->word = strf("%.*s/proc/self/fd/%d", (int)(named - word), word, copy);
         if (!l->word)
             return err_nomem(err);
         words[i] = l->word;
@@ -113,7 +113,16 @@ static int prepare_exec(struct launch *l, struct err *err)
         *err = why;
         return -1;
     }
-    return copy < 0 ? 0 : replace_process(l, copy, err);
+    return copy < 0 ? 0 : replace_file(l, l->call.process, copy, err);
+}
+
+static int prepare_update(struct launch *l, struct err *err)
+{
+    int copy;
+
+    if (update_edit(&l->call, &copy, err) < 0)
+        return -1;
+    return copy < 0 ? 0 : replace_file(l, l->call.resources, copy, err);
 }
 
 /* ---- where the container is kept ---- */
@@ -281,5 +290,7 @@ int launch_prepare(struct launch *l, int argc, char *const argv[], struct err *e
     bool judged = rc != CALL_CLEAR || call_edits(&l->call);
     if ((judged ? prepare_judged(l, rc, &unreadable, err) : find_lowlevel_anyhow(l, err)) < 0)
         return -1;
+    if (call_updates(&l->call))
+        return prepare_update(l, err);
     return call_execs(&l->call) ? prepare_exec(l, err) : 0;
 }

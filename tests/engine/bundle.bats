@@ -139,6 +139,35 @@ never_root() {
     within crun --root "$FB_DIR/state" delete --force "$ID"
 }
 
+# sees_disk: tries to open a disk's node, as a user, in the container.
+sees_disk() {
+    echo '{"user":{"uid":1001,"gid":1001},"args":["cat","/disk"],"cwd":"/","env":["PATH=/bin"]}' >DISK
+    run shim exec -p DISK "$ID"
+}
+
+# updated RUNTIME: an update by a file changes amounts, and no rules for devices.
+updated() {
+    guarded "$1"
+    mknod -m 666 "$FB_DIR/bundles/guarded/rootfs/disk" b 7 200
+    sees_disk
+    expect_match "Operation not permitted"
+    echo '{"pids":{"limit":77},"devices":[{"allow":true,"type":"b","major":7,"access":"rwm"}]}' >RULES
+    shim update -r RULES "$ID"
+    shim update --resources=- "$ID" <RULES
+    sees_disk
+    expect_match "Operation not permitted"
+    run cat /sys/fs/cgroup/pids/"$ID"/pids.max /sys/fs/cgroup/"$ID"/pids.max
+    expect_match '^77'
+    echo '{"Devices":[],"pids":{"limit":78},"devices\u0000":[]}' >RULES
+    run shim update -r RULES "$ID"
+    expect_status 1
+    expect_match "a name with a NUL"
+}
+
+@test "runc: update changes no rules for devices" { updated runc; }
+
+@test "crun: update changes no rules for devices" { updated crun; }
+
 @test "no descriptor that the caller did not open, and no directory, reaches a container" {
     guarded runc
     sed -i 's/"uid":0/"uid":1001/' F

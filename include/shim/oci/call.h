@@ -12,8 +12,9 @@ struct call {
     const char *command;      /* NULL: none, such as `--version` alone */
     const char *bundle;       /* NULL: the working directory */
     const char *config;       /* crun's --config; NULL: config.json of the bundle */
-    const char *id;           /* the container, for create, run, restore, exec and delete */
+    const char *id;           /* the container, for create, run, restore, exec, update and delete */
     const char *process;      /* exec's --process; NULL: the command is in argv */
+    const char *resources;    /* update's --resources; NULL: the amounts are in argv */
     const char *cgroup;       /* exec's --cgroup; NULL: the container's */
     const char *preserve_fds; /* --preserve-fds; NULL: none */
     const char *log;          /* NULL: none */

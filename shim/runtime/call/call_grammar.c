@@ -45,6 +45,9 @@ static void store(struct reader *r, const struct option *o, const char *value)
     case FIELD_PROCESS:
         call->process = *value ? value : NULL;
         break;
+    case FIELD_RESOURCES:
+        call->resources = *value ? value : NULL;
+        break;
     case FIELD_LOG:
         call->log = value;
         break;
@@ -371,13 +374,35 @@ static void read_exec(struct reader *r, bool crun)
     r->out->call.id = next_word(r);
 }
 
+bool grammar_command_updates(const char *command)
+{
+    return command && strcmp(command, "update") == 0;
+}
+
+/* Reads options and operands. Returns the number of operands. */
+static int read_operands(struct reader *r, bool crun, const struct option *of_crun,
+                         const struct option *of_runc)
+{
+    r->table = crun ? of_crun : of_runc;
+    return crun ? argp_operands(r) : go_command(r);
+}
+
+/* Every runc takes the "-" of `--resources -`, which containerd writes, for the value. */
+static void read_update(struct reader *r, bool crun)
+{
+    r->later_reorder = true;
+    int operands = read_operands(r, crun, call_crun_update, call_runc_update);
+
+    if (operands != 1 && !r->out->call.help)
+        reject(r, operands ? "more than one container id" : "no container id", "update");
+}
+
 /* Reads a delete. One that the runtime would refuse has no id. */
 static void read_delete(struct reader *r, bool crun)
 {
     bool rejected = r->out->rejected;
 
-    r->table = crun ? call_crun_delete : call_runc_delete;
-    int operands = crun ? argp_operands(r) : go_command(r);
+    int operands = read_operands(r, crun, call_crun_delete, call_runc_delete);
     if (operands != 1 || r->out->rejected)
         r->out->call.id = NULL;
     r->out->rejected = rejected;
@@ -428,13 +453,16 @@ void grammar_read(const struct grammar *grammar, int argc, char *const argv[], s
         read_exec(&r, crun);
         check_id(&r);
     }
+    if (grammar_command_updates(out->call.command)) {
+        read_update(&r, crun);
+        check_id(&r);
+    }
     if (out->call.command && strcmp(out->call.command, "delete") == 0)
         read_delete(&r, crun);
     if (!grammar_command_creates(out->call.command))
         return;
-    r.table = crun ? crun_table(out->call.command) : call_runc_command;
     r.command = crun || grammar->newer ? 0 : runc_command_bit(out->call.command);
-    int operands = crun ? argp_operands(&r) : go_command(&r);
+    int operands = read_operands(&r, crun, crun_table(out->call.command), call_runc_command);
     if (operands != 1 && !out->call.help)
         reject(&r, operands ? "more than one container id" : "no container id", out->call.command);
     check_id(&r);

@@ -45,6 +45,20 @@
         "no-new-privs", "", FLAG, FIELD_OTHER, 0                                                   \
     }
 
+#define UPDATE_OPTIONS                                                                             \
+    {"resources", "r", VALUE, FIELD_RESOURCES, 0}, {"blkio-weight", "", VALUE, FIELD_OTHER, 0},    \
+        {"cpu-period", "", VALUE, FIELD_OTHER, 0}, {"cpu-quota", "", VALUE, FIELD_OTHER, 0},       \
+        {"cpu-rt-period", "", VALUE, FIELD_OTHER, 0},                                              \
+        {"cpu-rt-runtime", "", VALUE, FIELD_OTHER, 0}, {"cpu-share", "", VALUE, FIELD_OTHER, 0},   \
+        {"cpuset-cpus", "", VALUE, FIELD_OTHER, 0}, {"cpuset-mems", "", VALUE, FIELD_OTHER, 0},    \
+        {"kernel-memory", "", VALUE, FIELD_OTHER, 0},                                              \
+        {"kernel-memory-tcp", "", VALUE, FIELD_OTHER, 0}, {"memory", "", VALUE, FIELD_OTHER, 0},   \
+        {"memory-reservation", "", VALUE, FIELD_OTHER, 0},                                         \
+        {"memory-swap", "", VALUE, FIELD_OTHER, 0},                                                \
+    {                                                                                              \
+        "pids-limit", "", VALUE, FIELD_OTHER, 0                                                    \
+    }
+
 const struct option call_runc_globals[] = {
     GLOBAL_OPTIONS,
     {"criu", "", VALUE, FIELD_OTHER, 0},
@@ -92,6 +106,17 @@ const struct option call_runc_exec[] = {
     {0},
 };
 
+const struct option call_runc_update[] = {
+    UPDATE_OPTIONS,
+    {"cpu-burst", "", VALUE, FIELD_OTHER, 0},
+    {"cpu-idle", "", VALUE, FIELD_OTHER, 0},
+    {"l3-cache-schema", "", VALUE, FIELD_OTHER, 0},
+    {"mem-bw-schema", "", VALUE, FIELD_OTHER, 0},
+    {"help", "h", FLAG, FIELD_HELP, 0},
+    GLOBAL_OPTIONS,
+    {0},
+};
+
 const struct option call_runc_delete[] = {
     {"force", "f", FLAG, FIELD_OTHER, 0},
     {"help", "h", FLAG, FIELD_HELP, 0},
@@ -130,6 +155,12 @@ const struct option call_crun_create[] = {
 const struct option call_crun_exec[] = {
     EXEC_OPTIONS,
     {"tty", "t", ATTACHED, FIELD_OTHER, 0},
+    ARGP_OPTIONS,
+    {0},
+};
+
+const struct option call_crun_update[] = {
+    UPDATE_OPTIONS,
     ARGP_OPTIONS,
     {0},
 };

@@ -7,6 +7,7 @@ enum field {
     FIELD_BUNDLE,
     FIELD_CONFIG,
     FIELD_PROCESS,
+    FIELD_RESOURCES,
     FIELD_LOG,
     FIELD_LOG_FORMAT,
     FIELD_ROOT,
@@ -33,10 +34,12 @@ struct option {
 extern const struct option call_runc_globals[];
 extern const struct option call_runc_command[];
 extern const struct option call_runc_exec[];
+extern const struct option call_runc_update[];
 extern const struct option call_runc_delete[];
 extern const struct option call_crun_globals[];
 extern const struct option call_crun_create[];
 extern const struct option call_crun_exec[];
+extern const struct option call_crun_update[];
 extern const struct option call_crun_delete[];
 extern const struct option call_crun_restore[];
 

@@ -75,6 +75,11 @@ bool call_execs(const struct call *call)
     return !call->help && grammar_command_execs(call->command) && call->id;
 }
 
+bool call_updates(const struct call *call)
+{
+    return !call->help && grammar_command_updates(call->command) && call->id && call->resources;
+}
+
 bool call_deletes(const struct call *call)
 {
     return !call->help && call->command && strcmp(call->command, "delete") == 0 && call->id;
@@ -89,10 +94,10 @@ static bool same_call(const struct call *a, const struct call *b)
 {
     return same_text(a->command, b->command) && same_text(a->bundle, b->bundle) &&
            same_text(a->config, b->config) && same_text(a->id, b->id) &&
-           same_text(a->process, b->process) && same_text(a->cgroup, b->cgroup) &&
-           same_text(a->preserve_fds, b->preserve_fds) && same_text(a->log, b->log) &&
-           same_text(a->log_format, b->log_format) && same_text(a->root, b->root) &&
-           a->help == b->help && a->no_cgroup == b->no_cgroup;
+           same_text(a->process, b->process) && same_text(a->resources, b->resources) &&
+           same_text(a->cgroup, b->cgroup) && same_text(a->preserve_fds, b->preserve_fds) &&
+           same_text(a->log, b->log) && same_text(a->log_format, b->log_format) &&
+           same_text(a->root, b->root) && a->help == b->help && a->no_cgroup == b->no_cgroup;
 }
 
 enum { MOST_READINGS = 10 };
@@ -107,7 +112,8 @@ struct readings {
 /* Returns true for commands of which no reading may be wrong. */
 static bool is_judged(const char *command)
 {
-    return grammar_command_creates(command) || grammar_command_execs(command);
+    return grammar_command_creates(command) || grammar_command_execs(command) ||
+           grammar_command_updates(command);
 }
 
 static void add_reading(struct readings *all, const struct reading *r)
@@ -205,9 +211,11 @@ static const char *first_unknown(const struct reading *list, int count)
 
 static const char *advice(const struct call *call)
 {
-    return grammar_command_execs(call->command)
-               ? ": write each option by itself and in full, as in: exec --detach --process FILE ID"
-               : "";
+    if (grammar_command_execs(call->command))
+        return ": write each option by itself and in full, as in: exec --detach --process FILE ID";
+    if (grammar_command_updates(call->command))
+        return ": write each option by itself and in full, as in: update --resources FILE ID";
+    return "";
 }
 
 int call_read(int argc, char *const argv[], enum lowlevel_flavor flavor, struct call *out,

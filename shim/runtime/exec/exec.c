@@ -3,11 +3,10 @@
 #include "shim/gather/tuning.h"
 #include "shim/oci/spec.h"
 #include "shim/runtime/exec/exec_rules.h"
+#include "shim/runtime/exec/handed_file.h"
 #include "shim/runtime/exec/inherited_fds.h"
-#include "shim/runtime/exec/process_file.h"
 #include "shim/runtime/exec/state.h"
 
-#include <errno.h>
 #include <string.h>
 
 static bool sets(const struct json *env, const char *text)
@@ -187,20 +186,11 @@ static const struct json *array_of(const struct json *object, const char *key)
     return json_is(value, JSON_ARRAY) ? value : NULL;
 }
 
-/*
- * Returns true if no state can be expected: the container was not created by flatbed-runtime, or
- * nothing had to be kept.
- */
-static bool keeps_nothing(const struct err *err)
-{
-    return err->kind == ERR_UNSUPPORTED || (err->kind == ERR_SYSTEM && err->sys == ENOENT);
-}
-
 /* Edits the text of a process, which `source` names. */
 static int edit_process(const char *source, const struct json *state, struct buf *text,
                         struct err *err)
 {
-    static const struct json_options options = {.max_bytes = PROCESS_FILE_BYTES,
+    static const struct json_options options = {.max_bytes = HANDED_FILE_BYTES,
                                                 .unique_keys = true};
     const struct json *rules = json_get(state, "rules");
     _cleanup_json_ struct json_doc *doc =
@@ -224,11 +214,11 @@ static int hand_on_process(const char *source, const struct json *state, int *co
     bool enforced = exec_rules_enforced(json_get(state, "rules"));
     _cleanup_buf_ struct buf text = BUF_INIT;
 
-    if (process_file_read(source, &text, err) < 0)
+    if (handed_file_read(source, &text, err) < 0)
         return enforced ? -1 : 0;
     if (edit_process(source, state, &text, err) < 0 && enforced)
         return -1;
-    return process_file_copy(&text, copy, err);
+    return handed_file_copy(&text, copy, err);
 }
 
 /* The runtime makes the process itself: crun's is root, and has no no_new_privs, unless told so. */
@@ -259,16 +249,14 @@ static int check_cgroup(const struct call *call, const struct json *state, struc
 
 int exec_edit(const struct call *call, int *copy, struct err *err)
 {
-    _cleanup_json_ struct json_doc *doc = state_load(call->root, call->id, err);
-    const struct json *state = doc ? json_root(doc) : NULL;
+    _cleanup_json_ struct json_doc *doc = NULL;
 
     *copy = -1;
-    if (!doc && keeps_nothing(err))
+    if (state_find(call->root, call->id, &doc, err) < 0)
+        return -1;
+    if (!doc)
         return 0;
-    if (doc && !json_is(state, JSON_OBJECT))
-        err_set(err, ERR_FORMAT, "not an object");
-    if (!json_is(state, JSON_OBJECT))
-        return err_wrap(err, "the rules for exec in this container cannot be read");
+    const struct json *state = json_root(doc);
     if (check_cgroup(call, state, err) < 0 || (exec_rules_enforced(json_get(state, "rules")) &&
                                                inherited_fds_check(call->preserve_fds, err) < 0))
         return -1;

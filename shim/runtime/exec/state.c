@@ -7,6 +7,7 @@
 #include "shim/plan/decision/describe.h"
 #include "shim/runtime/exec/exec_rules.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
@@ -68,6 +69,21 @@ struct json_doc *state_load(const char *root, const char *id, struct err *err)
     _cleanup_place_ struct place place = {.fd = -1};
 
     return place_open(root, id, false, &place, err) < 0 ? NULL : read_state(&place, err);
+}
+
+int state_find(const char *root, const char *id, struct json_doc **doc, struct err *err)
+{
+    _cleanup_json_ struct json_doc *found = state_load(root, id, err);
+
+    *doc = NULL;
+    if (!found && (err->kind == ERR_UNSUPPORTED || (err->kind == ERR_SYSTEM && err->sys == ENOENT)))
+        return 0;
+    if (found && !json_is(json_root(found), JSON_OBJECT))
+        err_set(err, ERR_FORMAT, "not an object");
+    else if (found)
+        *doc = steal_ptr(&found);
+    return *doc ? 0
+                : err_wrap(err, "the rules that the policy set for this container cannot be read");
 }
 
 /*

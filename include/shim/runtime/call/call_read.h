@@ -39,7 +39,7 @@ enum { CALL_CLEAR = 0, CALL_AMBIGUOUS = 1 };
  * Reads words (argv without program name and own options). `flavor` narrows it to one grammar.
  * Returns CALL_CLEAR if there is one meaning; CALL_AMBIGUOUS if the flavour must be known (*out is
  * then one of the readings, good enough to find the log); -1 with ERR_USAGE if a line that creates
- * a container, or an exec, makes no sense or has two meanings (*out as before).
+ * a container, an exec, or an update makes no sense or has two meanings (*out as before).
  */
 int call_read(int argc, char *const argv[], enum lowlevel_flavor flavor, struct call *out,
               struct err *err) must_check;
@@ -52,5 +52,8 @@ bool call_deletes(const struct call *call);
 
 /* Returns true for an exec whose container is known. */
 bool call_execs(const struct call *call);
+
+/* Returns true for an update by a file, of a container that is known. */
+bool call_updates(const struct call *call);
 
 #endif

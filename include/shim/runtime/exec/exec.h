@@ -13,9 +13,15 @@
 
 /*
  * Judges and edits the process of a call for which call_execs is true. The file stays as it is;
- * *copy is an open copy of what the process became (process_file.h), for the low-level runtime to
+ * *copy is an open copy of what the process became (handed_file.h), for the low-level runtime to
  * read instead, or -1 if there is nothing to hold the exec to. ERR_POLICY: it is denied.
  */
 int exec_edit(const struct call *call, int *copy, struct err *err) must_check;
+
+/*
+ * Takes rules for devices out of the file of an update, for which call_updates is true, if the
+ * policy's security holds for the container: crun would apply them. *copy as for exec_edit.
+ */
+int update_edit(const struct call *call, int *copy, struct err *err) must_check;
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * The state that `create` keeps for `exec`: the variables and resource limits that it added
- * (engines build both anew from the image and from their own defaults, and TORCH_HOME would be
- * lost), and the policy's rules for exec (exec_rules.h).
+ * The state that `create` keeps for `exec` and `update`: the variables and resource limits that it
+ * added (engines build both anew from the image and from their own defaults, and TORCH_HOME would
+ * be lost), and the policy's rules for exec (exec_rules.h).
  *
  * One file for each container: /run/flatbed/state/ROOT/ID.json, an object with `env`, `rlimits`
  * (entries as in config.json, with `was`, the engine's own value that was replaced, if there was
@@ -34,6 +34,12 @@ struct state_source {
  */
 int state_save(const char *root, const char *id, const struct state_source *from, bool again,
                struct err *err) must_check;
+
+/*
+ * Loads what later commands are held to. *doc is an object, for json_free, or NULL if the container
+ * was not created by flatbed-runtime, or nothing had to be kept. Fails if it cannot be read.
+ */
+int state_find(const char *root, const char *id, struct json_doc **doc, struct err *err) must_check;
 
 /*
  * Returns the document that was kept, for json_free. ERR_SYSTEM with ENOENT if there is no file;

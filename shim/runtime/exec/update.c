@@ -1,0 +1,61 @@
+#include "shim/oci/spec.h"
+#include "shim/runtime/exec/exec.h"
+#include "shim/runtime/exec/exec_rules.h"
+#include "shim/runtime/exec/handed_file.h"
+#include "shim/runtime/exec/state.h"
+
+#include <string.h>
+
+/* Removes the rules for devices, however the name is written. crun reads a name up to a NUL. */
+static int remove_devices(const char *source, struct json *resources, struct err *err)
+{
+    static const char key[] = "devices";
+
+    for (size_t i = json_count(resources); i > 0; i--) {
+        const struct json_member *m = &resources->members[i - 1];
+        if (strlen(m->key) != m->key_len)
+            return err_set(err, ERR_FORMAT, "%s: a name with a NUL", source);
+        if (json_member_is(m, key) || spec_name_shadows(m->key, m->key_len, key))
+            json_remove(resources, m->key);
+    }
+    return 0;
+}
+
+static int edit_resources(const char *source, struct buf *text, struct err *err)
+{
+    static const struct json_options options = {.max_bytes = HANDED_FILE_BYTES,
+                                                .unique_keys = true};
+    _cleanup_json_ struct json_doc *doc =
+        json_parse(text->data ? text->data : "", text->len, &options, err);
+
+    if (!doc)
+        return err_wrap(err, "%s", source);
+    if (!json_is(json_root(doc), JSON_OBJECT))
+        return err_set(err, ERR_FORMAT, "%s: not an object", source);
+    if (remove_devices(source, json_root(doc), err) < 0)
+        return -1;
+    buf_truncate(text, 0);
+    return json_write(doc, text, err);
+}
+
+/* Both runtimes read "-" as their standard input. */
+static const char *path_of(const char *resources)
+{
+    return strcmp(resources, "-") == 0 ? "/dev/stdin" : resources;
+}
+
+int update_edit(const struct call *call, int *copy, struct err *err)
+{
+    _cleanup_json_ struct json_doc *state = NULL;
+    _cleanup_buf_ struct buf text = BUF_INIT;
+
+    *copy = -1;
+    if (state_find(call->root, call->id, &state, err) < 0)
+        return -1;
+    if (!state || !exec_rules_enforced(json_get(json_root(state), "rules")))
+        return 0;
+    if (handed_file_read(path_of(call->resources), &text, err) < 0 ||
+        edit_resources(call->resources, &text, err) < 0)
+        return -1;
+    return handed_file_copy(&text, copy, err);
+}
