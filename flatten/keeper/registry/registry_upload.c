@@ -1,14 +1,8 @@
-#include "flatten/keeper/registry/registry_internal.h"
+#include "flatten/keeper/registry/registry_upload.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/*
- * Uploading a blob (distribution-spec, "Pushing blobs"). A small blob goes in one piece: POST, then
- * PUT. A large one goes in chunks (PATCH), because a proxy before the registry may refuse more
- * (413) or break the connection: then GET tells how much has arrived, and the rest follows in
- * smaller chunks. A registry that does not take chunks gets the blob in one piece.
- */
 enum {
     MIB = 1024 * 1024,
     CHUNK = 64 * MIB,         /* bytes; some proxies take 100 MB */
@@ -16,20 +10,6 @@ enum {
     MOST_IDLE = 24,           /* requests without progress */
     MOST_RESTARTS = 8,
     LEAST_BY_TROUBLE = 8 * MIB, /* bytes: broken connections do not make chunks smaller */
-};
-
-struct upload {
-    struct registry *r;
-    struct http *h;
-    const struct digest *digest;
-    const struct http_body *body;
-    char *location; /* URL of the open upload; or NULL */
-    bool unsure;    /* `sent` is not known */
-    bool in_one;    /* the registry does not take chunks */
-    uint64_t sent;  /* bytes that the registry has */
-    uint64_t chunk;
-    uint64_t least; /* the smallest chunk, except for the last */
-    unsigned restarts;
 };
 
 enum upload_step { OPEN, ASK, SEND, FINISH };
@@ -336,28 +316,69 @@ static int run_upload(struct upload *u, struct http_reply *reply, struct err *er
     }
 }
 
-static int upload_blob(struct registry *r, struct http *h, const struct digest *digest,
-                       const struct http_body *body, struct err *err)
+void upload_init(struct registry *r, struct http *h, const struct http_body *body,
+                 struct upload *out)
 {
-    struct upload u = {.r = r,
-                       .h = h,
-                       .digest = digest,
-                       .body = body,
-                       .in_one = r->chunk == UINT64_MAX,
-                       .chunk = r->chunk ? r->chunk : CHUNK};
-    _cleanup_http_reply_ struct http_reply reply = {0};
-    int rc = run_upload(&u, &reply, err);
+    *out = (struct upload){.r = r,
+                           .h = h,
+                           .body = body,
+                           .in_one = r->chunk == UINT64_MAX,
+                           .chunk = r->chunk ? r->chunk : CHUNK};
+}
 
-    free(u.location);
-    return rc == 0 ? registry_refused(r, &reply, err) : rc;
+bool upload_ahead(struct upload *u)
+{
+    _cleanup_http_reply_ struct http_reply reply = {0};
+    enum upload_step step = next_step(u);
+    struct err ignored = ERR_INIT;
+    uint64_t before = u->sent;
+
+    if (send_step(u, step, &reply, &ignored) == 0 && after_step(u, step, &reply, &ignored) == GO_ON)
+        return step == OPEN || u->sent > before;
+    after_trouble(u, step);
+    return false;
+}
+
+int upload_finish(struct upload *u, struct err *err)
+{
+    _cleanup_http_reply_ struct http_reply reply = {0};
+    int rc = run_upload(u, &reply, err);
+
+    if (rc > 0) {
+        free(u->location); /* it is complete */
+        u->location = NULL;
+    }
+    return rc == 0 ? registry_refused(u->r, &reply, err) : rc;
+}
+
+void upload_cancel(struct upload *u)
+{
+    enum { PATIENCE = 5 /* seconds */ };
+    _cleanup_http_reply_ struct http_reply reply = {0};
+    const struct http_request request = {
+        .method = "DELETE", .url = u->location, .goes_on = true, .timeout_seconds = PATIENCE};
+    struct err ignored = ERR_INIT;
+
+    if (u->location)
+        (void)!registry_exchange(u->r, u->h, &request, &reply, &ignored);
+}
+
+void upload_clear(struct upload *u)
+{
+    free(u->location);
+    u->location = NULL;
 }
 
 int registry_push_blob(struct registry *r, struct http *h, const struct digest *digest,
                        const struct http_body *body, struct err *err)
 {
-    int rc = registry_has_blob(r, h, digest, err);
+    struct upload u;
 
+    upload_init(r, h, body, &u);
+    u.digest = digest;
+    int rc = registry_has_blob(r, h, digest, err);
     if (rc == 0)
-        rc = upload_blob(r, h, digest, body, err);
+        rc = upload_finish(&u, err);
+    upload_clear(&u);
     return rc < 0 ? err_wrap(err, "uploading %s", digest->text) : 0;
 }

@@ -7,14 +7,15 @@
 #include <string.h>
 
 /*
- * A registry as a destination. Each layer is uploaded from a temporary file when it is complete;
+ * A registry as a destination. Each layer is uploaded from a temporary file while it is made;
  * nobody sees it before the manifest, which is put last.
  */
 struct registry_sink {
     struct sink base;
     struct registry *registry;
     struct http *http;
-    int fd; /* temporary file of the layer that was begun; or -1 */
+    int fd;                       /* temporary file of the layer that was begun; or -1 */
+    struct registry_ahead *ahead; /* the upload of that layer; or NULL */
     char *name;
 };
 
@@ -23,10 +24,14 @@ static int begin_layer(struct sink *base, bool once, int *fd, off_t *offset, str
     struct registry_sink *s = (struct registry_sink *)base;
 
     (void)once;
+    cleanup_registry_ahead(&s->ahead);
+    s->ahead = NULL;
     if (s->fd < 0 && (s->fd = temporary_file_open(err)) < 0)
         return -1;
     if (ftruncate(s->fd, 0) < 0)
         return err_sys(err, "truncate");
+    if (!(s->ahead = registry_ahead_start(s->registry, s->fd, err)))
+        return -1;
     *fd = s->fd;
     *offset = 0;
     return 0;
@@ -35,10 +40,11 @@ static int begin_layer(struct sink *base, bool once, int *fd, off_t *offset, str
 static int end_layer(struct sink *base, const struct written_layer *layer, struct err *err)
 {
     struct registry_sink *s = (struct registry_sink *)base;
-    const struct http_body body = {.fd = s->fd, .size = layer->size};
 
-    if (registry_push_blob(s->registry, s->http, &layer->digest, &body, err) < 0)
+    if (registry_ahead_finish(s->ahead, &layer->digest, layer->size, err) < 0)
         return err_wrap(err, "docker://%s", s->name);
+    cleanup_registry_ahead(&s->ahead);
+    s->ahead = NULL;
     cleanup_fd(&s->fd); /* duplicates of it stay readable */
     s->fd = -1;
     return 0;
@@ -92,6 +98,7 @@ static void release_sink(struct sink *base)
 {
     struct registry_sink *s = (struct registry_sink *)base;
 
+    cleanup_registry_ahead(&s->ahead);
     cleanup_http(&s->http);
     cleanup_registry(&s->registry);
     cleanup_fd(&s->fd);

@@ -135,6 +135,25 @@ int registry_has_blob(struct registry *r, struct http *h, const struct digest *d
 int registry_push_blob(struct registry *r, struct http *h, const struct digest *digest,
                        const struct http_body *body, struct err *err) must_check;
 
+struct registry_ahead;
+
+/*
+ * Starts a thread that uploads a blob while its file grows, from offset 0, in chunks. Whatever it
+ * sends is nobody's before registry_ahead_finish. The registry and the file are borrowed; the
+ * caller may go on using the registry in one other thread.
+ */
+struct registry_ahead *registry_ahead_start(struct registry *r, int fd, struct err *err) must_check;
+
+/* Uploads the rest of the file, which is complete, unless registry_has_blob. */
+int registry_ahead_finish(struct registry_ahead *a, const struct digest *digest, uint64_t size,
+                          struct err *err) must_check;
+
+/* Ends the thread, cancels what is not finished, and frees it. */
+void registry_ahead_free(struct registry_ahead *a);
+
+DEFINE_CLEANUP(registry_ahead, struct registry_ahead, registry_ahead_free)
+#define _cleanup_registry_ahead_ _cleanup_(cleanup_registry_ahead)
+
 /* Starts an upload and cancels it. Returns -1 if the registry refuses it. */
 int registry_push_probe(struct registry *r, struct http *h, struct err *err) must_check;
 

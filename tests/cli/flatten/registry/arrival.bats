@@ -157,6 +157,65 @@ has_no_reader() { ! kill -0 "$1" 2>/dev/null; }
     same "docker://$HOST/lab/image:flat" "$IMAGES/layout"
 }
 
+# large_newest: the newest layer is as large as several chunks of an upload.
+large_newest() {
+    IMAGES=$PWD/image
+    PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$FLATTEN_LIB/../../../oracle python3 \
+        "$FLATTEN_LIB/arriving_image.py" "$IMAGES/layout" none 150
+}
+
+sends_chunks() { [ "$(count '^PATCH ')" -ge "$1" ]; }
+
+@test "the result is uploaded while the oldest layer is still arriving" {
+    large_newest
+    hold 1
+    begin --compression=none "$SOURCE" "docker://$HOST/lab/image:flat"
+    wait_until sends_chunks 1
+    [ ! -e "$MOCK/tags" ]
+    release held
+    ends_well
+    [ "$(count '^POST /v2/lab/image/blobs/uploads/')" -eq 3 ] # the probe, the layer, the configuration
+    [ "$(count '^PATCH .* 0-')" -eq 1 ]
+    same "docker://$HOST/lab/image:flat" "$IMAGES/layout"
+}
+
+@test "an upload in advance that goes wrong is mended, or begun again" {
+    local how
+    large_newest
+    for how in cut-patch forgetful partial stuck boastful amnesia no-patch small busy-patch; do
+        echo "$how"
+        rm -rf "${MOCK:?}"/*
+        layer 1 >"$MOCK/held"
+        mock held $how
+        begin -q --compression=none "$SOURCE" "docker://$HOST/lab/image:flat"
+        wait_until sends_chunks 1
+        release held $how
+        ends_well
+        same "docker://$HOST/lab/image:flat" "$IMAGES/layout"
+        kill "$MOCK_PID"
+        wait "$MOCK_PID" || true
+        MOCK_PID=
+    done
+}
+
+@test "an upload in advance is cancelled if flatten fails, and if the registry has the blob" {
+    large_newest
+    hold 1
+    begin --compression=none --retries=0 "$SOURCE" "docker://$HOST/lab/image:flat"
+    wait_until sends_chunks 1
+    release cut
+    ends 3 "flatten: error: $SOURCE: layer 1: "
+    [ "$(count '^DELETE ')" -eq 2 ] # the probe, the layer
+    [ "$(count '^PUT ')" -eq 0 ]
+    rm "$MOCK/go" "$MOCK/log"
+    mock
+    begin --compression=none "$SOURCE" "docker://$HOST/lab/image:flat"
+    ends_well
+    begin --compression=none "$SOURCE" "docker://$HOST/lab/image:again"
+    ends_well
+    [ "$(count '^PUT /v2/upload/')" -eq 2 ]
+}
+
 @test "analyze and verify read layers while they arrive, and carve does" {
     hold 1
     rm -f "$MOCK/go"
