@@ -41,7 +41,7 @@ options_of_man() {
 
 flatbed_help() {
     "$FLATBED" --help
-    for command in check explain install uninstall bench restack gc; do
+    for command in check explain install uninstall bench restack gc doctor; do
         "$FLATBED" "$command" --help
     done
 }
@@ -52,9 +52,16 @@ flatbed_help() {
 }
 
 @test "flatbed(8) and --help list the same exit statuses" {
-    for status in 0 1 2 3 5 7 8 9; do
+    for status in 0 1 2 3 5 7 8 9 10 11; do
         "$FLATBED" --help | tr '\n' ' ' | grep -qE "(status: |, |  *)$status "
         grep -qx ".It $status" "$MAN_DIR/flatbed.8"
+    done
+}
+
+@test "flatbed(8) names every diagnosis of doctor" {
+    for id in $(sed -n '/doctor_ids/,/NULL/p' "$BATS_TEST_DIRNAME/../../../shim/admin/doctor/doctor.c" |
+        grep -oE '"[a-z-]+"' | tr -d '"'); do
+        grep -qE "^\.It Li (.* )?$id( |$)" "$MAN_DIR/flatbed.8" || { echo "$id is missing"; false; }
     done
 }
 
