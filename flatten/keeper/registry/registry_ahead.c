@@ -12,7 +12,7 @@
  */
 struct registry_ahead {
     struct registry *r;
-    struct http *h;
+    struct http *h;        /* the thread's own; NULL until the first chunk */
     struct http_body body; /* `size` is that of the file so far */
     struct upload upload;
     struct worker *worker; /* or NULL */
@@ -31,6 +31,16 @@ static bool look_at_file(struct registry_ahead *a)
     return a->body.size > a->upload.chunk && a->body.size - a->upload.chunk > a->upload.sent;
 }
 
+/* A small layer needs no second connection. */
+static bool connect_ahead(struct registry_ahead *a)
+{
+    struct err ignored = ERR_INIT;
+
+    if (!a->h)
+        a->h = a->upload.h = registry_http(a->r, &a->stop, &ignored);
+    return a->h;
+}
+
 static void send_ahead(void *ctx)
 {
     static const struct timespec moment = {.tv_nsec = 20 * 1000 * 1000};
@@ -39,7 +49,7 @@ static void send_ahead(void *ctx)
     while (!atomic_load(&a->ended) && !a->upload.in_one) {
         if (!look_at_file(a))
             nanosleep(&moment, NULL);
-        else if (!upload_ahead(&a->upload))
+        else if (!connect_ahead(a) || !upload_ahead(&a->upload))
             return;
     }
 }
@@ -62,21 +72,20 @@ struct registry_ahead *registry_ahead_start(struct registry *r, int fd, struct e
     }
     a->r = r;
     a->body.fd = fd;
-    if (!(a->h = registry_http(r, &a->stop, err)))
-        return NULL;
-    upload_init(r, a->h, &a->body, &a->upload);
+    upload_init(r, NULL, &a->body, &a->upload);
     if (!(a->worker = worker_start(send_ahead, a, err)))
         return NULL;
     return steal_ptr(&a);
 }
 
-int registry_ahead_finish(struct registry_ahead *a, const struct digest *digest, uint64_t size,
-                          struct err *err)
+int registry_ahead_finish(struct registry_ahead *a, struct http *h, const struct digest *digest,
+                          uint64_t size, struct err *err)
 {
     join(a);
     a->body.size = size;
+    a->upload.h = h;
     a->upload.digest = digest;
-    int rc = registry_has_blob(a->r, a->h, digest, err);
+    int rc = registry_has_blob(a->r, h, digest, err);
     if (rc == 0)
         rc = upload_finish(&a->upload, err);
     else
@@ -90,7 +99,6 @@ void registry_ahead_free(struct registry_ahead *a)
     join(a);
     atomic_store(&a->stop, false);
     upload_cancel(&a->upload);
-    upload_clear(&a->upload);
     cleanup_http(&a->h);
     free(a);
 }

@@ -361,6 +361,7 @@ void upload_cancel(struct upload *u)
 
     if (u->location)
         (void)!registry_exchange(u->r, u->h, &request, &reply, &ignored);
+    upload_clear(u);
 }
 
 void upload_clear(struct upload *u)

@@ -36,7 +36,7 @@ bool upload_ahead(struct upload *u);
 /* Uploads what is missing of the whole body. */
 int upload_finish(struct upload *u, struct err *err) must_check;
 
-/* Tells the registry to forget the open upload, if there is one. Failures do not matter. */
+/* Tells the registry to forget the open upload, if there is one, and clears it. Never fails. */
 void upload_cancel(struct upload *u);
 
 /* Frees what the upload holds. */

@@ -41,7 +41,7 @@ static int end_layer(struct sink *base, const struct written_layer *layer, struc
 {
     struct registry_sink *s = (struct registry_sink *)base;
 
-    if (registry_ahead_finish(s->ahead, &layer->digest, layer->size, err) < 0)
+    if (registry_ahead_finish(s->ahead, s->http, &layer->digest, layer->size, err) < 0)
         return err_wrap(err, "docker://%s", s->name);
     cleanup_registry_ahead(&s->ahead);
     s->ahead = NULL;

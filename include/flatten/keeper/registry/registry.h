@@ -144,9 +144,12 @@ struct registry_ahead;
  */
 struct registry_ahead *registry_ahead_start(struct registry *r, int fd, struct err *err) must_check;
 
-/* Uploads the rest of the file, which is complete, unless registry_has_blob. */
-int registry_ahead_finish(struct registry_ahead *a, const struct digest *digest, uint64_t size,
-                          struct err *err) must_check;
+/*
+ * Uploads the rest of the file, which is complete, unless registry_has_blob; by `h`, which must
+ * outlive `a`.
+ */
+int registry_ahead_finish(struct registry_ahead *a, struct http *h, const struct digest *digest,
+                          uint64_t size, struct err *err) must_check;
 
 /* Ends the thread, cancels what is not finished, and frees it. */
 void registry_ahead_free(struct registry_ahead *a);

@@ -213,7 +213,8 @@ sends_chunks() { [ "$(count '^PATCH ')" -ge "$1" ]; }
     ends_well
     begin --compression=none "$SOURCE" "docker://$HOST/lab/image:again"
     ends_well
-    [ "$(count '^PUT /v2/upload/')" -eq 2 ]
+    [ "$(count "^PUT /v2/upload/")" -eq 2 ]
+    [ "$(count "^DELETE /v2/upload/")" -le 3 ] # the probes, and the layer once at most
 }
 
 @test "analyze and verify read layers while they arrive, and carve does" {
