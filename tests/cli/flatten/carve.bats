@@ -185,6 +185,52 @@ platform() {
     same "oci:$IMAGES/platforms" oci:five --platform=linux/arm64
 }
 
+# only_times A B: the images differ, in nothing but times.
+only_times() {
+    flatten verify --json --most=1000 "$1" "$2"
+    [ "$status" -eq 1 ] || { show; return 1; }
+    jq -e '[.differences[] | (.a, .b) |= (tostring | gsub(" mtime [-0-9.]+"; "")) | select(.a != .b)] == []' <<<"$output"
+}
+
+@test "--stable-times: an image that was built again has the layers of the previous version" {
+    ok carve -q --layer-size=20k "oci:$IMAGES/owned" oci:one
+    ok carve -q --layer-size=20k --like=oci:one "oci:$IMAGES/owned-later" oci:without
+    [ "$(kept one without)" -eq 0 ]
+    ok carve --verify --layer-size=20k --stable-times --like=oci:one "oci:$IMAGES/owned-later" oci:two
+    [[ $stderr == *" files and "*" directories kept their previous time"* ]]
+    [[ $stderr == *"verified: the same tree, but for these times"* ]]
+    diff <(digests one) <(digests two)
+    same oci:one oci:two
+    only_times "oci:$IMAGES/owned-later" oci:two
+}
+
+@test "--stable-times takes what is the same but for its time, and counts it" {
+    "$FLATTEN" carve -q --verify --json --stable-times "--like=oci:$IMAGES/timed" "oci:$IMAGES/timed-again" oci:out >json
+    # A .py stays with the .pyc that names its new time; a .pyc of a hash does not care; the tool is another one.
+    jq -e '.stable_times == {"files": 3, "directories": 3}' json
+    entries out 0 >list
+    for ((i = 1; i < $(count_of out); i++)); do entries out "$i" >>list; done
+    grep -E ' 1970-01-01 00:16:40 +lib/hashed.py' list
+    grep -E ' 1970-01-01 00:16:40 +lib/__pycache__/hashed.cpython-311.pyc' list
+    grep -E ' 1970-01-01 00:16:40 +note' list
+    grep -E ' 1970-01-01 00:33:20 +lib/tied.py' list
+    grep -E ' 1970-01-01 00:33:20 +lib/__pycache__/tied.cpython-311.pyc' list
+    grep -E ' 1970-01-01 00:33:20 +bin/tool' list
+    ok carve -n --stable-times "--like=oci:$IMAGES/timed" "oci:$IMAGES/timed-again"
+    [[ $output == *"times: 3 files and 3 directories kept their previous time"* ]]
+    "$FLATTEN" carve -q --verify --json --stable-times "--like=oci:$IMAGES/timed" "oci:$IMAGES/timed-both" oci:both >json
+    jq -e '.stable_times == {"files": 6, "directories": 3}' json
+    same "oci:$IMAGES/timed" oci:both
+    "$FLATTEN" carve -q --json "--like=oci:$IMAGES/timed" "oci:$IMAGES/timed-both" oci:without >json
+    jq -e 'has("stable_times") | not' json
+}
+
+@test "--stable-times needs a previous version" {
+    fails 2 "--stable-times takes the times of a previous version: name it by --like=IMAGE" \
+        carve --stable-times "oci:$IMAGES/timed" oci:no
+    [ ! -e no ]
+}
+
 @test "--keep-base keeps layers, above which files are carved and whiteouts come first" {
     ok carve -q --verify --keep-base=2 --layer-size=1k "oci:$IMAGES/stacked" oci:out
     same "oci:$IMAGES/stacked" oci:out
