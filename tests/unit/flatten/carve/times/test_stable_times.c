@@ -213,7 +213,8 @@ static void test_only_what_shows_counts(void **state)
     list_previous(f);
     add_entry(f, node_of(f->now->tree, "d"), 1, LAYOUT_OPAQUE, NULL);
     add_entry(f, node_of(f->now->tree, "b"), 1, LAYOUT_WHITEOUT, NULL);
-    add_entry(f, node_of(f->now->tree, "c"), 1, LAYOUT_FILE, NULL); /* not known */
+    f->stamps[f->view.entry_count] = f->stamps[3];
+    add_entry(f, node_of(f->now->tree, "c"), 1, LAYOUT_FILE, NULL); /* it has no identity */
     take(f);
     assert_int_equal(f->out.paths, 0);
     assert_int_equal(time_of(f, "d/a"), NOW);
@@ -284,6 +285,11 @@ static void test_one_other_pyc_keeps_all_of_a_source(void **state)
     put_file(f->now, source, NOW, "1");
     put_pyc(f->now, compiled, NOW, 0, 7);
     put_pyc(f->now, optimised, NOW, 0, NOW);
+    /* This one is other code, and used in neither version. */
+    put_file(f->then, "o.py", THEN, "1");
+    put_pyc(f->then, "__pycache__/o.cpython-311.pyc", THEN, 0, 7);
+    put_file(f->now, "o.py", NOW, "1");
+    put_pyc(f->now, "__pycache__/o.cpython-311.pyc", NOW, 0, 8);
     /* A source that changed keeps its .pyc as it is. */
     put_file(f->then, "n.py", THEN, "1");
     put_pyc(f->then, "__pycache__/n.cpython-311.pyc", THEN, 0, THEN);
