@@ -63,6 +63,8 @@ static enum merge_result read_tree(struct carving *c, struct merged_options *opt
 static int read_image(struct carving *c, struct merged_report *report, struct err *err)
 {
     struct merged_options options = c->options->merged;
+
+    options.count_probes = options.kept == 0; /* those of the layout are without kept layers */
     enum merge_result result = read_tree(c, &options, report, err);
 
     if (result == MERGE_NEEDS_INDEX) {

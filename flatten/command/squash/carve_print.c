@@ -57,6 +57,24 @@ void print_carved_times(const struct squash_job *job, struct buf *out)
                t->files, human_s(t->files), t->directories, human_y(t->directories));
 }
 
+/* Two digits are shown: means that look the same are the same. */
+static bool is_slower(const struct squash_job *job)
+{
+    double source = job->squashed.report.probes;
+
+    return source > 0 && job->carved.layout.probes >= source + 0.005;
+}
+
+void print_carved_probes(const struct squash_job *job, struct buf *out)
+{
+    buf_printf(out, "mean probes %.2f", job->carved.layout.probes);
+    if (job->squashed.report.probes > 0)
+        buf_printf(out, ", source %.2f", job->squashed.report.probes);
+    buf_puts(out, " (layers that are searched for a path that exists)");
+    if (is_slower(job))
+        buf_puts(out, ": more than in the source, and fewer with a lower --layers");
+}
+
 void print_carved_text(const struct squash_job *job, const struct squash_command *c,
                        struct buf *out)
 {
@@ -73,10 +91,10 @@ void print_carved_text(const struct squash_job *job, const struct squash_command
         buf_putc(out, '\n');
     }
     print_largest(layout, out);
-    buf_printf(out,
-               "lookups: %.2f layers are searched for a path that exists; %" PRIu64
-               " director%s in several layers\n",
-               layout->probes, layout->split_dirs, layout->split_dirs == 1 ? "y is" : "ies are");
+    buf_puts(out, "lookups: ");
+    print_carved_probes(job, out);
+    buf_printf(out, "; %" PRIu64 " director%s in several layers\n", layout->split_dirs,
+               layout->split_dirs == 1 ? "y is" : "ies are");
     if (c->stable_times) {
         buf_puts(out, "times: ");
         print_carved_times(job, out);
@@ -110,8 +128,13 @@ void print_carved_json(const struct squash_job *job, const struct squash_command
             buf_putc(out, ',');
         put_layer(job, i, out);
     }
-    buf_printf(out, "],\"lookups\":{\"probes\":%.4f,\"split_directories\":%" PRIu64 "}",
-               layout->probes, layout->split_dirs);
+    buf_printf(out, "],\"lookups\":{\"probes\":%.4f,\"source_probes\":", layout->probes);
+    if (job->squashed.report.probes > 0)
+        buf_printf(out, "%.4f,\"above_source\":%s", job->squashed.report.probes,
+                   is_slower(job) ? "true" : "false");
+    else
+        buf_puts(out, "null,\"above_source\":null");
+    buf_printf(out, ",\"split_directories\":%" PRIu64 "}", layout->split_dirs);
     if (c->stable_times)
         buf_printf(out, ",\"stable_times\":{\"files\":%" PRIu64 ",\"directories\":%" PRIu64 "}",
                    job->carved.times.files, job->carved.times.directories);

@@ -12,6 +12,9 @@ void print_carved_layers(const struct squash_job *job, bool like, struct buf *ou
 void print_carved_text(const struct squash_job *job, const struct squash_command *c,
                        struct buf *out);
 
+/* Appends "mean probes 1.38, source 1.33", and a note if the first is more. */
+void print_carved_probes(const struct squash_job *job, struct buf *out);
+
 /* Appends "12 files and 1 directory kept their previous time". */
 void print_carved_times(const struct squash_job *job, struct buf *out);
 

@@ -233,11 +233,13 @@ static void say_pulls(const struct squash_run *run, const struct squash_job *job
         log_info("%s", text.data);
 }
 
-static void say_times(const struct squash_job *job)
+/* Says what one of the functions of carve_print.h appends. */
+static void say_carved(const struct squash_job *job,
+                       void (*print)(const struct squash_job *job, struct buf *out))
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
 
-    print_carved_times(job, &text);
+    print(job, &text);
     if (text.data)
         log_info("%s", text.data);
 }
@@ -262,9 +264,11 @@ static void say_result(const struct squash_run *run, const struct squash_job *jo
     if (text.data)
         log_info("%s", text.data);
     if (run->command->stable_times)
-        say_times(job);
-    if (run->command->carve)
-        say_pulls(run, job);
+        say_carved(job, print_carved_times);
+    if (!run->command->carve)
+        return;
+    say_carved(job, print_carved_probes);
+    say_pulls(run, job);
 }
 
 /*

@@ -249,6 +249,27 @@ only_times() {
     [ -z "$(ls -A)" ]
 }
 
+@test "the mean probes are told beside those of the source, as flatten analyze counts both" {
+    for image in layout stacked indexed waste python owned divergent many twins; do
+        "$FLATTEN" analyze --json "oci:$IMAGES/$image" >analysis
+        "$FLATTEN" carve -q --json --layer-size=1k "oci:$IMAGES/$image" "oci:$image" >json
+        "$FLATTEN" analyze --json "oci:$image" >after
+        jq -e --argjson a "$(jq '.images[0].lookups.existing.mean' analysis)" --argjson b "$(jq '.images[0].lookups.existing.mean' after)" \
+            '.lookups | (.source_probes - $a | fabs) < 0.0001 and (.probes - $b | fabs) < 0.0001
+             and .above_source == (.probes >= .source_probes + 0.005)' json
+    done
+    # One layer of packages that many directories share is better than many.
+    ok carve -n --layer-size=20k "oci:$IMAGES/owned"
+    [[ $output =~ "lookups: mean probes "([0-9.]+)", source "([0-9.]+)" (layers that are searched for a path that exists)" ]]
+    [[ $output == *": more than in the source, and fewer with a lower --layers; "*" in several layers"* ]]
+    ok carve --layers=1 "oci:$IMAGES/owned" oci:one
+    [[ $stderr == *"mean probes 1.00, source 1."* ]]
+    [[ $stderr != *"more than in the source"* ]]
+    # Those of a kept base are not counted, and so is not the source.
+    "$FLATTEN" carve -n --json --keep-base=1 "oci:$IMAGES/stacked" >json
+    jq -e '.lookups | .source_probes == null and .above_source == null and .probes >= 1' json
+}
+
 @test "--dry-run prints sizes, the largest layer, and what pulls cost before and after, by stated rates" {
     ok carve --dry-run --layer-size=20k "oci:$IMAGES/owned"
     [[ $output == *"largest layer: 30.7 kB unpacked: torch 2.7.0"* ]]
