@@ -25,8 +25,10 @@ struct carving {
     struct reading reading;
     struct spool *spool;
     struct layout_identity *identities; /* by record of the spool; NULL if they are not needed */
+    struct identity_stamp *stamps;      /* likewise, for stable times */
     struct owners owners;
-    struct layout *layout; /* borrowed */
+    struct carved *carved; /* borrowed */
+    struct layout *layout; /* of it */
     struct buf link;       /* the target of the symbolic link that was asked for last */
     struct previous previous;
     struct layout_like like;
@@ -38,6 +40,7 @@ static void carving_clear(struct carving *c)
     reading_end(&c->reading);
     cleanup_spool(&c->spool);
     free(c->identities);
+    free(c->stamps);
     owners_clear(&c->owners);
     buf_free(&c->link);
     previous_clear(&c->previous);
@@ -60,6 +63,8 @@ static enum merge_result read_tree(struct carving *c, struct merged_options *opt
 static int read_image(struct carving *c, struct merged_report *report, struct err *err)
 {
     struct merged_options options = c->options->merged;
+
+    options.count_probes = options.kept == 0; /* those of the layout are without kept layers */
     enum merge_result result = read_tree(c, &options, report, err);
 
     if (result == MERGE_NEEDS_INDEX) {
@@ -76,9 +81,11 @@ static int read_image(struct carving *c, struct merged_report *report, struct er
 
 static int find_identities(struct carving *c, struct err *err)
 {
+    bool stamps = c->carve->like && c->carve->stable_times;
+
     if (!c->carve->like && !c->carve->inventory)
         return 0;
-    c->identities = spool_identities(c->spool, err);
+    c->identities = spool_identities(c->spool, stamps ? &c->stamps : NULL, err);
     return c->identities ? 0 : -1;
 }
 
@@ -316,7 +323,7 @@ static int read_layers(struct carving *c, struct image *like, struct err *err)
         if (like->layers[i].fd < 0 && like->layers[i].store &&
             layer_fetch(&like->layers[i], err) < 0)
             return -1;
-    return previous_read(like, c->spool->tree, &c->previous, err);
+    return previous_read(like, c->spool->tree, c->stamps, &c->previous, err);
 }
 
 /* Reads no layer of a previous version that was opened without them, if its inventory suffices. */
@@ -325,7 +332,8 @@ static int read_previous(struct carving *c, struct err *err)
     struct image *like = c->carve->like;
     const struct json *root = like && like->manifest ? json_root(like->manifest) : NULL;
     const char *text = json_text(json_path(root, "annotations", ANNOTATION_INVENTORY, NULL));
-    bool outlined = like && like->layer_count > 0 && like->layers[0].store, done = false;
+    bool outlined = like && !c->stamps && like->layer_count > 0 && like->layers[0].store;
+    bool done = false;
 
     if (!like)
         return 0;
@@ -341,6 +349,19 @@ static int read_previous(struct carving *c, struct err *err)
     previous_clear(&c->previous);
     c->previous = (struct previous){0};
     return read_layers(c, like, err) < 0 ? err_wrap(err, "--like") : 0;
+}
+
+static int take_times(struct carving *c, struct err *err)
+{
+    const struct times_source previous = {&c->previous.view, c->previous.stamps};
+
+    if (!c->stamps)
+        return 0;
+    int rc =
+        stable_times_take(c->spool, c->stamps, c->identities, &previous, &c->carved->times, err);
+    free(steal_ptr(&c->stamps));
+    free(steal_ptr(&c->previous.stamps));
+    return rc;
 }
 
 /* ---- writing ---- */
@@ -431,22 +452,23 @@ static int make_inventory(struct carving *c, struct squashed *out, struct err *e
 
 int carve_layers(struct image *image, const struct squash_options *options,
                  const struct carve_options *carve, struct sink *sink, struct squashed *out,
-                 struct layout *layout, struct err *err)
+                 struct carved *carved, struct err *err)
 {
     _cleanup_(carving_clear) struct carving c = {.image = image,
                                                  .options = options,
                                                  .carve = carve,
                                                  .reading = {.image = image},
-                                                 .layout = layout,
+                                                 .carved = carved,
+                                                 .layout = &carved->layout,
                                                  .link = BUF_INIT};
     struct merged_report report;
 
     if (reading_begin(&c.reading, image, options, err) < 0 || read_image(&c, &report, err) < 0 ||
         find_identities(&c, err) < 0 || find_owners(&c, err) < 0 || read_previous(&c, err) < 0 ||
-        place_files(&c, err) < 0)
+        take_times(&c, err) < 0 || place_files(&c, err) < 0)
         return -1;
     size_t kept = carve->like ? c.like.kept : options->merged.kept;
-    size_t count = layout->count + options->merged.kept;
+    size_t count = carved->layout.count + options->merged.kept;
     if (count > CARVE_MOST_LAYERS)
         return err_set(err, ERR_LIMIT,
                        "%zu layers with the kept ones, and Docker takes at most %d: set --layers",
@@ -457,4 +479,10 @@ int carve_layers(struct image *image, const struct squash_options *options,
     if (keep_layers(&c, sink, out, err) < 0 || write_layers(&c, sink, out, err) < 0)
         return -1;
     return sink ? make_inventory(&c, out, err) : 0;
+}
+
+void carved_clear(struct carved *c)
+{
+    layout_clear(&c->layout);
+    *c = (struct carved){0};
 }

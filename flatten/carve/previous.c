@@ -1,7 +1,6 @@
 #include "flatten/carve/previous.h"
 
 #include "flatten/carve/carve.h"
-#include "flatten/carve/spool/identity.h"
 #include "flatten/image/history.h"
 #include "flatten/layer/layer.h"
 #include "flatten/merge/merge.h"
@@ -21,6 +20,7 @@ struct previous_reading {
     size_t first;       /* the index of the layer's first entry */
     uint32_t own_paths; /* nodes that the tree had before */
     uint16_t layer;
+    bool stamps;
 };
 
 static void previous_reading_clear(struct previous_reading *r)
@@ -34,6 +34,7 @@ void previous_clear(struct previous *p)
     free(p->layers);
     free(p->entries);
     free(p->attributes);
+    free(p->stamps);
 }
 
 /* ---- entries ---- */
@@ -68,7 +69,9 @@ static struct layout_entry *add_entry(struct previous_reading *r, uint32_t node,
     uint32_t index = (uint32_t)p->entry_count;
 
     if (array_reserve(&p->attributes, &p->attributes_cap, index + 1, sizeof(*p->attributes), err) <
-        0)
+            0 ||
+        (r->stamps &&
+         array_reserve(&p->stamps, &p->stamps_cap, index + 1, sizeof(*p->stamps), err) < 0))
         return NULL;
     struct layout_entry *entry = ARRAY_PUSH(p, entry, entries, err);
     if (!entry)
@@ -80,8 +83,8 @@ static struct layout_entry *add_entry(struct previous_reading *r, uint32_t node,
     return entry;
 }
 
-static int identify(struct previous_reading *r, struct layer_reader *reader,
-                    struct archive_entry *header, struct layout_identity *out, struct err *err)
+static int stamp_file(struct previous_reading *r, struct layer_reader *reader,
+                      struct archive_entry *header, struct identity_stamp *out, struct err *err)
 {
     uint64_t size = (uint64_t)archive_entry_size(header), at = 0, offset;
     bool regular = archive_entry_filetype(header) == AE_IFREG;
@@ -101,7 +104,22 @@ static int identify(struct previous_reading *r, struct layer_reader *reader,
     }
     if (rc < 0 || (regular && identity_add(r->sha256, NULL, size - at, err) < 0))
         return -1;
-    return identity_end(r->sha256, out, err);
+    return identity_end(r->sha256, header, out, err);
+}
+
+/* Sets the identity of the newest entry. */
+static int identify(struct previous_reading *r, struct layer_reader *reader,
+                    struct archive_entry *header, struct err *err)
+{
+    struct previous *p = r->out;
+    size_t index = p->entry_count - 1;
+    struct identity_stamp stamp;
+
+    if (stamp_file(r, reader, header, &stamp, err) < 0)
+        return -1;
+    if (r->stamps)
+        p->stamps[index] = stamp;
+    return identity_of_stamp(r->sha256, &stamp, &p->entries[index].identity, err);
 }
 
 /*
@@ -141,7 +159,7 @@ static int add_file(struct previous_reading *r, uint32_t node, const struct laye
     if (!entry)
         return -1;
     entry->bytes = dir ? 0 : size + ustar_padding(size) + USTAR_BLOCK;
-    return identify(r, reader, e->header, &entry->identity, err);
+    return identify(r, reader, e->header, err);
 }
 
 static int read_entry(struct previous_reading *r, const struct layer_entry *e,
@@ -265,10 +283,14 @@ int previous_take(const struct image *image, struct inventory *inventory, struct
     return 0;
 }
 
-int previous_read(struct image *image, struct tree *tree, struct previous *out, struct err *err)
+int previous_read(struct image *image, struct tree *tree, bool stamps, struct previous *out,
+                  struct err *err)
 {
-    _cleanup_(previous_reading_clear) struct previous_reading r = {
-        .out = out, .tree = tree, .sha256 = sha256_new(err), .own_paths = tree_count(tree)};
+    _cleanup_(previous_reading_clear) struct previous_reading r = {.out = out,
+                                                                   .tree = tree,
+                                                                   .sha256 = sha256_new(err),
+                                                                   .own_paths = tree_count(tree),
+                                                                   .stamps = stamps};
 
     if (!r.sha256 || begin_layers(image, out, err) < 0)
         return -1;

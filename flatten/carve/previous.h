@@ -3,6 +3,7 @@
 #define FLATTEN_PREVIOUS_H
 
 #include "flatten/carve/inventory/inventory.h"
+#include "flatten/carve/spool/identity.h"
 #include "flatten/image/image.h"
 
 /* The lists of struct layout_previous, and what they refer to. */
@@ -12,15 +13,17 @@ struct previous {
     size_t entry_count, entry_cap;
     uint32_t *attributes; /* by entry (struct entry_info) */
     size_t attributes_cap;
+    struct identity_stamp *stamps; /* by entry, of files at their first name; or NULL */
+    size_t stamps_cap;
     struct layout_previous view; /* of both lists */
     bool carved;                 /* the history has a layer that flatten carve made */
 };
 
 /*
- * Reads all layers of the image, content included, and adds their paths to the tree. The caller
- * clears *out with previous_clear, also after a failure.
+ * Reads all layers of the image, content included, and adds their paths to the tree. With
+ * `stamps`, out->stamps is set. The caller clears *out with previous_clear, also after a failure.
  */
-int previous_read(struct image *image, struct tree *tree, struct previous *out,
+int previous_read(struct image *image, struct tree *tree, bool stamps, struct previous *out,
                   struct err *err) must_check;
 
 /*

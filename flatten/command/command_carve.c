@@ -13,6 +13,8 @@ static const struct option_spec carve_options[] = {
      "the previous version of the image, as it was carved: its layers are kept while that pays"},
     {"max-dead", 0, OPTION_NUMBER, FIELD(max_dead), "PERCENT", NULL,
      "with --like: the most bytes of kept layers that are no longer visible; by default 10"},
+    {"stable-times", 0, OPTION_FLAG, FIELD(stable_times), NULL, NULL,
+     "with --like: what differs from the previous version in nothing but its time takes its time"},
     NEW_IMAGE_OPTIONS(FIELD),
     {0},
 };
@@ -22,10 +24,10 @@ const struct command_spec command_carve_spec = {
     .name = "carve",
     .operands = "SOURCE [DESTINATION]",
     .summary = "Lay an image out in new layers, each of packages that change together.",
-    .details = "The tree stays the same. Without --like, no layer hides anything. Layers are\n"
-               "pulled side by side, and those of packages that do not change are the same in the\n"
-               "next version of the image, byte for byte. The owners of files are read from the\n"
-               "image: dpkg, apk, rpm, pip, conda, npm.\n"
+    .details = "The tree stays the same, but for times with --stable-times. Without --like, no\n"
+               "layer hides anything. Layers are pulled side by side, and those of packages that\n"
+               "do not change are the same in the next version of the image, byte for byte. The\n"
+               "owners of files are read from the image: dpkg, apk, rpm, pip, conda, npm.\n"
                "\n"
                "An image of an engine becomes NAME:TAG-carved there when no destination is given.\n"
                "The new image's ID and manifest digest go to standard output.\n",

@@ -32,6 +32,11 @@ static int prepare_carving(const struct squash_command *c, struct squash_run *ru
     if (c->max_dead > 100)
         return err_set(err, ERR_USAGE, "--max-dead=%" PRIu64 ": expected 0 to 100 per cent",
                        c->max_dead);
+    run->carve.stable_times = c->stable_times;
+    if (c->stable_times && !c->like)
+        return err_set(err, ERR_USAGE,
+                       "--stable-times takes the times of a previous version: name it by "
+                       "--like=IMAGE");
     if (c->like && c->keep_base)
         return err_set(err, ERR_USAGE, "--like cannot be used together with --keep-base");
     if (c->layers > CARVE_MOST_LAYERS)

@@ -89,6 +89,12 @@ struct attributes *attributes_with_xattrs(struct archive_entry *entry, const str
     return pack_attributes(entry, &copy, err);
 }
 
+void attributes_set_time(struct attributes *a, int64_t seconds, uint32_t nanoseconds)
+{
+    a->mtime = seconds;
+    a->nanoseconds = nanoseconds;
+}
+
 size_t attributes_size(const struct attributes *a)
 {
     return sizeof(*a) + a->len;

@@ -19,7 +19,7 @@ struct merge *merge_new(struct err *err)
 
 static void forget_layer(struct merge *m)
 {
-    m->symlink_count = m->bound_count = 0;
+    m->symlink_count = m->bound_count = m->touch_count = 0;
     arena_free(&m->arena);
 }
 
@@ -31,12 +31,36 @@ void merge_free(struct merge *m)
     free(m->symlinks);
     free(m->bounds);
     free(m->implied);
+    free(m->touched);
     free(m);
 }
 
 struct tree *merge_tree(struct merge *m)
 {
     return m->tree;
+}
+
+void merge_list_layers(struct merge *m)
+{
+    m->lists = true;
+}
+
+static enum layer_probe_kind probe_kind(const struct merge *m, const struct tree_node *n)
+{
+    if (n->seen_kind == SEEN_NOTHING)
+        return PROBE_WHITEOUT;
+    if (n->seen_kind > SEEN_DIR)
+        return PROBE_FILE;
+    return n->block == m->layer ? PROBE_OPAQUE_DIR : PROBE_DIR;
+}
+
+int merge_list_layer(const struct merge *m, struct layer_probes *out, struct err *err)
+{
+    for (size_t i = 0; i < m->touch_count; i++)
+        if (layer_probes_add(out, m->touched[i], m->layer, probe_kind(m, node_of(m, m->touched[i])),
+                             err) < 0)
+            return -1;
+    return 0;
 }
 
 int merge_begin_layer(struct merge *m, unsigned layer, struct err *err)
@@ -106,8 +130,8 @@ static int bind_link(struct merge *m, const struct entry_info *in, struct bound 
 
 /* ---- entries ---- */
 
-static void enter_dir(struct merge *m, const struct place *at, struct tree_node *n,
-                      struct merge_output *out)
+static int enter_dir(struct merge *m, const struct place *at, struct tree_node *n,
+                     struct merge_output *out, struct err *err)
 {
     bool seen = n->seen == m->layer;
 
@@ -116,26 +140,30 @@ static void enter_dir(struct merge *m, const struct place *at, struct tree_node 
             out->action = MERGE_CONFLICT;
         else
             n->seen_kind = SEEN_DIR;
-        return;
+        return 0;
     }
     if (seen && n->block == m->layer) {
         n->block = 0;
         out->divergence = DIVERGENCE_WHITEOUT_DIR;
     }
-    n->seen = m->layer;
-    n->seen_kind = SEEN_DIR;
+    if (merge_see(m, out->node, SEEN_DIR, err) < 0)
+        return -1;
     if (place_hidden(at) || is_decided_before(m, n))
-        return;
+        return 0;
     n->decided = m->layer;
     n->decided_kind = DECIDED_DIR;
     out->action = MERGE_EMIT;
+    return 0;
 }
 
 /* Notes which kind of entry the layer has at the node. */
-static int note_kind(struct merge *m, const struct entry_info *in, struct tree_node *n,
+static int note_kind(struct merge *m, const struct entry_info *in, uint32_t node,
                      const struct bound *b, struct err *err)
 {
-    n->seen = m->layer;
+    struct tree_node *n = node_of(m, node);
+
+    if (merge_see(m, node, SEEN_OTHER, err) < 0)
+        return -1;
     n->ordinal = in->ordinal;
     if (in->kind == ENTRY_SYMLINK) {
         struct symlink *s = ARRAY_PUSH(m, symlink, symlinks, err);
@@ -157,7 +185,6 @@ static int note_kind(struct merge *m, const struct entry_info *in, struct tree_n
         n->extra = (uint32_t)(m->bound_count - 1);
         return 0;
     }
-    n->seen_kind = SEEN_OTHER;
     n->extra = in->attributes;
     return 0;
 }
@@ -190,7 +217,7 @@ static int enter_other(struct merge *m, const struct place *at, const struct ent
         out->action = MERGE_CONFLICT;
         return 0;
     }
-    if (note_kind(m, in, n, &b, err) < 0)
+    if (note_kind(m, in, out->node, &b, err) < 0)
         return -1;
     set_block(m, n);
     if (!place_hidden(at) && !is_decided_before(m, n)) {
@@ -216,8 +243,8 @@ static int enter_whiteout(struct merge *m, const struct place *at, struct tree_n
     if (n->seen == m->layer && n->seen_kind != SEEN_NOTHING) {
         out->divergence = DIVERGENCE_WHITEOUT_AFTER;
     } else {
-        n->seen = m->layer;
-        n->seen_kind = SEEN_NOTHING;
+        if (merge_see(m, out->node, SEEN_NOTHING, err) < 0)
+            return -1;
         if (!place_hidden(at) && !n->decided) {
             n->decided = m->layer;
             n->decided_kind = DECIDED_GONE;
@@ -243,8 +270,7 @@ static int enter_path(struct merge *m, const struct entry_info *in, struct merge
         return -1;
     switch (in->kind) {
     case ENTRY_DIR:
-        enter_dir(m, &at, node_of(m, out->node), out);
-        return 0;
+        return enter_dir(m, &at, node_of(m, out->node), out, err);
     case ENTRY_WHITEOUT:
         return enter_whiteout(m, &at, node_of(m, out->node), out, err);
     default:

@@ -5,6 +5,19 @@
 
 #include <string.h>
 
+int merge_see(struct merge *m, uint32_t node, enum merge_seen kind, struct err *err)
+{
+    struct tree_node *n = node_of(m, node);
+    bool listed = !m->lists || n->seen == m->layer;
+    uint32_t *touched = listed ? NULL : ARRAY_PUSH(m, touch, touched, err);
+
+    n->seen = m->layer;
+    n->seen_kind = (uint8_t)kind;
+    if (touched)
+        *touched = node;
+    return listed || touched ? 0 : -1;
+}
+
 /* True if a newer layer hides all that is older below the node. */
 static bool is_hider(const struct merge *m, uint32_t node)
 {
@@ -34,8 +47,8 @@ static int imply_dir(struct merge *m, struct place *at, struct err *err)
         return err_set(err, ERR_FORMAT, "its parent is not a directory in the same layer");
     if (n->seen != m->layer || n->seen_kind == SEEN_NOTHING) {
         bool vacant = !n->decided || (n->decided == m->layer && n->decided_kind == DECIDED_GONE);
-        n->seen = m->layer;
-        n->seen_kind = SEEN_IMPLIED;
+        if (merge_see(m, at->node, SEEN_IMPLIED, err) < 0)
+            return -1;
         if (!place_hidden(at) && vacant && at->node != TREE_ROOT &&
             imply_visible(m, at->node, err) < 0)
             return -1;

@@ -42,6 +42,9 @@ struct merge {
     size_t bound_count, bound_cap;
     uint32_t *implied;
     size_t implied_count, implied_cap;
+    bool lists;        /* keep `touched` */
+    uint32_t *touched; /* what the current layer has, directories first */
+    size_t touch_count, touch_cap;
     struct buf rest; /* of the path being walked */
 };
 
@@ -69,6 +72,9 @@ static inline struct tree_node *node_of(const struct merge *m, uint32_t node)
 {
     return tree_node(m->tree, node);
 }
+
+/* Notes that the current layer has that at the node. */
+int merge_see(struct merge *m, uint32_t node, enum merge_seen kind, struct err *err) must_check;
 
 /*
  * Walks to the parent of the path's last name, through the layer's own symbolic links. Sets *at to

@@ -26,6 +26,7 @@ struct stream_merge {
     struct buf path, target;
     const struct merged_options *options;
     struct merged_report *report;
+    struct layer_probes probes;
 };
 
 static void forget_deferred(struct stream_merge *s)
@@ -42,6 +43,7 @@ static void stream_merge_clear(struct stream_merge *s)
     free(s->deferred);
     buf_free(&s->path);
     buf_free(&s->target);
+    layer_probes_clear(&s->probes);
     cleanup_merge(&s->merge);
 }
 
@@ -223,7 +225,8 @@ static enum merge_result stream_layer(struct stream_merge *s, const struct layer
         if (result != MERGE_DONE)
             return result;
     }
-    if (rc < 0 || (s->deferred_count && write_deferred(s, layer, err) < 0))
+    if (rc < 0 || (s->deferred_count && write_deferred(s, layer, err) < 0) ||
+        (s->options->count_probes && merge_list_layer(s->merge, &s->probes, err) < 0))
         return MERGE_FAILED;
     return MERGE_DONE;
 }
@@ -235,6 +238,10 @@ static enum merge_result stream_all(struct stream_merge *s, struct err *err)
         if (result != MERGE_DONE)
             return result;
     }
+    if (s->options->count_probes &&
+        layer_probes_mean(&s->probes, merge_tree(s->merge), s->report->layers, &s->report->probes,
+                          err) < 0)
+        return MERGE_FAILED;
     return MERGE_DONE;
 }
 
@@ -246,5 +253,7 @@ enum merge_result merged_stream(const struct image *image, const struct merged_o
         .image = image, .options = options, .sink = sink, .report = report};
 
     s.merge = merge_new(err);
+    if (s.merge && options->count_probes)
+        merge_list_layers(s.merge);
     return s.merge ? stream_all(&s, err) : MERGE_FAILED;
 }

@@ -1,46 +1,11 @@
-#include "flatten/squash/listing.h"
+#include "flatten/squash/listing_internal.h"
 
-#include "base/arena.h"
 #include "base/human.h"
 
 #include <archive.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
-
-/* Shared by hard links. Unpackers apply a link's header to the file, so the last header counts. */
-struct inode {
-    unsigned mode; /* with the type */
-    uint32_t mtime_nsec;
-    int64_t uid, gid, mtime;
-    uint64_t size; /* of a device: its number */
-    const char *symlink;
-    const char *xattrs; /* "name=hex" lines, by name */
-    unsigned char content[SHA256_SIZE];
-};
-
-struct record {
-    const char *path;
-    const char *link;     /* of a hard link: its target's path; else NULL */
-    struct inode *inode;  /* of a hard link: as in its header, until links are resolved */
-    const char *identity; /* the first path of the file, if it has several; else NULL */
-    uint32_t order;
-    bool borrowed; /* the inode belongs to the other listing, and must not be changed */
-};
-
-struct listing {
-    struct entry_sink base;
-    struct arena arena;
-    const struct listing *like; /* or NULL */
-    bool lone_root;             /* a root that the other image does not describe is a difference */
-    struct record *records;
-    size_t count, cap;
-    struct sha256 *hash;
-    bool open;                  /* the last record is not finished */
-    bool hashing;               /* the content of the last record is being hashed */
-    struct inode inode;         /* of the last record, until it is finished */
-    const struct record *model; /* the record of `like` at that path, or NULL */
-};
 
 void listing_free(struct listing *l)
 {
@@ -175,21 +140,6 @@ static int read_inode(struct listing *l, struct archive_entry *header, struct er
     return i->xattrs && i->symlink ? 0 : err_nomem(err);
 }
 
-/* Compares the attributes that a link's header can change. */
-static bool same_attributes(const struct inode *a, const struct inode *b)
-{
-    return ((a->mode ^ b->mode) & 07777) == 0 && a->uid == b->uid && a->gid == b->gid &&
-           a->mtime == b->mtime && a->mtime_nsec == b->mtime_nsec &&
-           strcmp(a->xattrs, b->xattrs) == 0;
-}
-
-static bool same_inode(const struct inode *a, const struct inode *b)
-{
-    return a->mode == b->mode && a->size == b->size && same_attributes(a, b) &&
-           memcmp(a->content, b->content, sizeof(a->content)) == 0 &&
-           strcmp(a->symlink, b->symlink) == 0;
-}
-
 static void content_of(const struct digest *digest, unsigned char *out)
 {
     const char *hex = digest_hex(digest);
@@ -215,8 +165,8 @@ static int finish_record(struct listing *l, struct err *err)
             return -1;
         content_of(&digest, l->inode.content);
     }
-    r->borrowed = l->model && (r->link ? same_attributes(&l->inode, l->model->inode)
-                                       : same_inode(&l->inode, l->model->inode));
+    r->borrowed = l->model && (r->link ? inode_same_attributes(&l->inode, l->model->inode)
+                                       : inode_same(&l->inode, l->model->inode));
     if (r->borrowed) {
         r->inode = l->model->inode;
         return 0;
@@ -315,7 +265,7 @@ static int resolve_link(struct listing *l, const struct record *link, struct err
     if (!target || target->link)
         return err_set(err, ERR_FORMAT, "hard link %s: its target %s is missing", link->path,
                        link->link);
-    if (same_attributes(target->inode, link->inode))
+    if (inode_same_attributes(target->inode, link->inode))
         return 0;
     if (target->borrowed) {
         struct inode *own = arena_alloc(&l->arena, sizeof(*own));
@@ -399,99 +349,4 @@ struct listing *listing_new(const struct image *image, const struct merged_optio
     if (result == MERGE_FAILED || finish_record(l, err) < 0 || resolve_links(l, err) < 0)
         return NULL;
     return steal_ptr(&l);
-}
-
-static void put_kind(struct buf *out, const struct inode *i)
-{
-    switch (i->mode & S_IFMT) {
-    case S_IFREG:
-        buf_printf(out, "file %" PRIu64 " byte%s sha256:", i->size, human_s(i->size));
-        for (size_t at = 0; at < sizeof(i->content); at++)
-            buf_printf(out, "%02x", i->content[at]);
-        break;
-    case S_IFDIR:
-        buf_puts(out, "directory");
-        break;
-    case S_IFLNK:
-        buf_printf(out, "symlink to %s", i->symlink);
-        break;
-    case S_IFCHR:
-    case S_IFBLK:
-        buf_printf(out, "%s device %" PRIu64, S_ISCHR(i->mode) ? "character" : "block", i->size);
-        break;
-    default:
-        buf_printf(out, "type %o", i->mode & S_IFMT);
-    }
-}
-
-static void put_record(const struct record *r, struct buf *out)
-{
-    const struct inode *i = r->inode;
-
-    put_kind(out, i);
-    if (!S_ISLNK(i->mode))
-        buf_printf(out, " mode %04o", i->mode & 07777);
-    buf_printf(out, " owner %" PRId64 ":%" PRId64 " mtime %" PRId64 ".%09" PRIu32 "%s", i->uid,
-               i->gid, i->mtime, i->mtime_nsec, i->xattrs);
-    if (r->identity)
-        buf_printf(out, " linked with %s", r->identity);
-}
-
-static bool same_record(const struct record *a, const struct record *b)
-{
-    bool alike = a->inode == b->inode || same_inode(a->inode, b->inode);
-
-    if (!alike || !a->identity != !b->identity)
-        return false;
-    return !a->identity || strcmp(a->identity, b->identity) == 0;
-}
-
-static void report_one(const char *path, const struct record *a, const struct record *b,
-                       listing_difference *report, void *ctx)
-{
-    _cleanup_buf_ struct buf x = BUF_INIT, y = BUF_INIT;
-
-    if (a)
-        put_record(a, &x);
-    if (b)
-        put_record(b, &y);
-    report(ctx, path, a ? x.data : NULL, b ? y.data : NULL);
-}
-
-/*
- * Reports a path that only one of the images has. Returns 1, or 0 for the root: engines make it
- * themselves and ignore its entry, so an image without one has the same tree.
- */
-static size_t report_lone(const struct listing *l, const struct record *r, bool second,
-                          listing_difference *report, void *ctx)
-{
-    if (!*r->path && !l->lone_root)
-        return 0;
-    report_one(r->path, second ? NULL : r, second ? r : NULL, report, ctx);
-    return 1;
-}
-
-size_t listing_compare(const struct listing *a, const struct listing *b, listing_difference *report,
-                       void *ctx)
-{
-    size_t i = 0, j = 0, differing = 0;
-
-    while (i < a->count || j < b->count) {
-        int order = i == a->count   ? 1
-                    : j == b->count ? -1
-                                    : strcmp(a->records[i].path, b->records[j].path);
-
-        if (order < 0) {
-            differing += report_lone(a, &a->records[i++], false, report, ctx);
-        } else if (order > 0) {
-            differing += report_lone(a, &b->records[j++], true, report, ctx);
-        } else {
-            const struct record *x = &a->records[i++], *y = &b->records[j++];
-            if (same_record(x, y))
-                continue;
-            report_one(x->path, x, y, report, ctx);
-            differing++;
-        }
-    }
-    return differing;
 }

@@ -1,6 +1,7 @@
 /*
  * flatten carve: two images, the second as the next version of the first. Carved alone, and with
- * --like on the first as it is and as it was carved, each shows its own tree.
+ * --like on the first as it is and as it was carved, each shows its own tree, but for the times
+ * that it takes.
  *
  * The input: a byte that says how many of the others are entries of the first image (fuzz_stack.h),
  * a byte for the options, then the entries of both.
@@ -88,13 +89,13 @@ static void describe(struct squashed *squashed, const struct layout *layout)
 
 /* Verifies with the digests of threadless.c, which readers by themselves do not know. */
 static void check_tree(struct image *image, const struct squashed *out,
-                       const struct merged_options *options)
+                       const struct merged_options *options, const struct stable_times *times)
 {
     struct err err = ERR_INIT;
     size_t differing = 0;
     struct verifier *source = verifier_new(image, &err), *result = verifier_new(out->result, &err);
 
-    if (squash_verify(image, out, options, differs, NULL, &differing, &err) < 0)
+    if (squash_verify(image, out, options, times->paths, differs, NULL, &differing, &err) < 0)
         fprintf(stderr, "%s\n", err.msg);
     must(err.kind == ERR_NONE && differing == 0);
     cleanup_verifier(&source);
@@ -108,7 +109,7 @@ static bool carve(struct image *image, struct image *like, uint8_t how, struct s
     static int spool = -1;
     struct memory_sink sink = {.base = {.ops = &ops}, .fd = -1};
     const struct squash_options options = {.merged = {.max_size = MOST_SIZE}, .readable = true};
-    struct layout layout = {0};
+    struct carved carved = {0};
     struct err err = ERR_INIT;
     struct verifier *verifier = like ? verifier_new(like, &err) : NULL;
 
@@ -118,16 +119,18 @@ static bool carve(struct image *image, struct image *like, uint8_t how, struct s
         .layout = {.cap = how & 1 ? 1500 : 4000, .layers = how & 2 ? 3 : MOST_LAYERS},
         .spool = spool,
         .like = like,
-        .max_dead = how & 4 ? 1 : 0.2};
-    int rc = carve_layers(image, &options, &how_to, &sink.base, out, &layout, &err);
+        .max_dead = how & 4 ? 1 : 0.2,
+        .inventory = how & 8,
+        .stable_times = how & 16};
+    int rc = carve_layers(image, &options, &how_to, &sink.base, out, &carved, &err);
     must(rc == 0 || err.kind != ERR_NONE);
     if (rc == 0) {
         must(out->count <= MOST_LAYERS);
-        check_tree(image, out, &options.merged);
-        describe(out, &layout);
+        check_tree(image, out, &options.merged, &carved.times);
+        describe(out, &carved.layout);
     }
     cleanup_verifier(&verifier);
-    layout_clear(&layout);
+    carved_clear(&carved);
     if (sink.fd >= 0)
         close(sink.fd);
     return rc == 0;

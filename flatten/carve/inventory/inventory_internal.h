@@ -4,7 +4,7 @@
 
 #include "flatten/carve/inventory/inventory.h"
 
-enum { INVENTORY_VERSION = 1, INVENTORY_BLOCK = 512 };
+enum { INVENTORY_VERSION = 2, INVENTORY_BLOCK = 512 };
 
 /* The byte of an entry: */
 enum {

@@ -1,5 +1,6 @@
 #include "flatten/carve/layout/like_view.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static int check_order(const struct layout_previous *p, struct err *err)
@@ -264,4 +265,27 @@ bool like_view_needs_whiteout(const struct like_view *v, uint32_t node)
 {
     return node != TREE_ROOT && !v->exists[node] && v->in->is_dir[tree_parent(v->in->tree, node)] &&
            shows(v, node);
+}
+
+uint32_t *layout_previous_shown(struct tree *tree, const struct layout_previous *previous,
+                                struct err *err)
+{
+    uint32_t nodes = tree_count(tree);
+    _cleanup_like_view_ struct like_view v = {0};
+    _cleanup_free_ uint8_t *no_dirs = calloc(nodes, sizeof(*no_dirs));
+    _cleanup_free_ bool *all = malloc(previous->layer_count + 1);
+    _cleanup_free_ uint32_t *shown = calloc(nodes, sizeof(*shown));
+    const struct layout_input nothing = {.tree = tree, .is_dir = no_dirs};
+
+    if (!no_dirs || !all || !shown) {
+        err_nomem(err);
+        return NULL;
+    }
+    memset(all, true, previous->layer_count + 1);
+    if (like_view_init(&nothing, NULL, previous, &v, err) < 0)
+        return NULL;
+    like_view_make(&v, all);
+    for (uint32_t node = 0; node < nodes; node++)
+        shown[node] = shows(&v, node) ? v.newest[node] : LAYOUT_NO_ENTRY;
+    return steal_ptr(&shown);
 }

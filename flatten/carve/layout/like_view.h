@@ -27,7 +27,7 @@ struct like_view {
     bool *unsound;     /* by previous layer */
 };
 
-#define LIKE_IMPLIED UINT32_MAX
+#define LIKE_IMPLIED LAYOUT_NO_ENTRY
 
 /* Borrows all of it. The caller calls like_view_clear, also after a failure. */
 int like_view_init(const struct layout_input *in, const struct layout_identity *identities,

@@ -52,8 +52,6 @@ int identity_begin(struct sha256 *sha256, struct archive_entry *header, struct e
     put_number(&text, archive_entry_mode(header));
     put_number(&text, archive_entry_uid(header));
     put_number(&text, archive_entry_gid(header));
-    put_number(&text, archive_entry_mtime(header));
-    put_number(&text, archive_entry_mtime_nsec(header));
     put_number(&text, archive_entry_rdevmajor(header));
     put_number(&text, archive_entry_rdevminor(header));
     put_number(&text, archive_entry_filetype(header) == AE_IFREG ? archive_entry_size(header) : 0);
@@ -79,7 +77,7 @@ int identity_add(struct sha256 *sha256, const void *data, uint64_t len, struct e
     return 0;
 }
 
-int identity_end(struct sha256 *sha256, struct layout_identity *out, struct err *err)
+static int end_hash(struct sha256 *sha256, struct layout_identity *out, struct err *err)
 {
     struct digest digest;
     unsigned char bytes[sizeof(out->part)];
@@ -89,4 +87,22 @@ int identity_end(struct sha256 *sha256, struct layout_identity *out, struct err 
     digest_bytes(&digest, bytes, sizeof(bytes));
     memcpy(out->part, bytes, sizeof(bytes));
     return 0;
+}
+
+int identity_end(struct sha256 *sha256, struct archive_entry *header, struct identity_stamp *out,
+                 struct err *err)
+{
+    *out = (struct identity_stamp){.seconds = archive_entry_mtime(header),
+                                   .nanoseconds = (uint32_t)archive_entry_mtime_nsec(header)};
+    return end_hash(sha256, &out->timeless, err);
+}
+
+int identity_of_stamp(struct sha256 *sha256, const struct identity_stamp *stamp,
+                      struct layout_identity *out, struct err *err)
+{
+    if (sha256_update(sha256, &stamp->timeless, sizeof(stamp->timeless), err) < 0 ||
+        sha256_update(sha256, &stamp->seconds, sizeof(stamp->seconds), err) < 0 ||
+        sha256_update(sha256, &stamp->nanoseconds, sizeof(stamp->nanoseconds), err) < 0)
+        return -1;
+    return end_hash(sha256, out, err);
 }

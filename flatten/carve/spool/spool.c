@@ -249,6 +249,17 @@ const char *spool_target(const struct spool *s, const struct spool_record *recor
     return buf_check(out, err) < 0 ? NULL : out->data;
 }
 
+int spool_set_time(const struct spool *s, const struct spool_record *record, int64_t seconds,
+                   uint32_t nanoseconds, struct err *err)
+{
+    _cleanup_free_ struct attributes *head = read_head(s, record, err);
+
+    if (!head)
+        return -1;
+    attributes_set_time(head, seconds, nanoseconds);
+    return fd_pwrite_all(s->fd, head, attributes_size(head), (off_t)record->at, err);
+}
+
 int spool_read(const struct spool *s, const struct spool_record *record, uint64_t offset,
                void *data, size_t len, struct err *err)
 {

@@ -1,6 +1,5 @@
 #include "flatten/carve/spool/spool_identities.h"
 
-#include "flatten/carve/spool/identity.h"
 #include "flatten/layer/emit.h"
 #include "flatten/stream/cpus.h"
 #include "flatten/stream/relay.h"
@@ -13,7 +12,8 @@ enum { MOST_WORKERS = 16, BLOCK = 256 * 1024 };
 struct hashing {
     const struct spool *spool;
     struct layout_identity *out;
-    atomic_size_t next; /* the record that no thread has taken yet */
+    struct identity_stamp *stamps; /* or NULL */
+    atomic_size_t next;            /* the record that no thread has taken yet */
 };
 
 struct hash_worker {
@@ -30,6 +30,7 @@ static int hash_record(struct hash_worker *w, size_t number, struct err *err)
     const struct spool *s = w->hashing->spool;
     const struct spool_record *r = &s->records[number];
     _cleanup_entry_ struct archive_entry *header = spool_header(s, r, err);
+    struct identity_stamp stamp;
     int rc = header ? identity_begin(w->sha256, header, err) : -1;
 
     for (uint64_t at = 0; rc == 0 && at < r->size;) {
@@ -39,7 +40,11 @@ static int hash_record(struct hash_worker *w, size_t number, struct err *err)
             rc = identity_add(w->sha256, w->block, len, err);
         at += len;
     }
-    return rc < 0 ? -1 : identity_end(w->sha256, &w->hashing->out[number], err);
+    if (rc < 0 || identity_end(w->sha256, header, &stamp, err) < 0)
+        return -1;
+    if (w->hashing->stamps)
+        w->hashing->stamps[number] = stamp;
+    return identity_of_stamp(w->sha256, &stamp, &w->hashing->out[number], err);
 }
 
 static void hash_records(void *ctx)
@@ -74,18 +79,25 @@ static int end_worker(struct hash_worker *w, struct err *err)
     return w->failed ? -1 : 0;
 }
 
-struct layout_identity *spool_identities(const struct spool *s, struct err *err)
+struct layout_identity *spool_identities(const struct spool *s, struct identity_stamp **stamps,
+                                         struct err *err)
 {
     _cleanup_free_ struct layout_identity *out = calloc(s->record_count + 1, sizeof(*out));
-    struct hashing hashing = {.spool = s, .out = out};
+    _cleanup_free_ struct identity_stamp *list =
+        stamps ? calloc(s->record_count + 1, sizeof(*list)) : NULL;
+    struct hashing hashing = {.spool = s, .out = out, .stamps = list};
     struct hash_worker workers[MOST_WORKERS];
     unsigned count = 0, wanted = cpus_usable();
-    int rc = out ? 0 : err_nomem(err);
+    int rc = out && (list || !stamps) ? 0 : err_nomem(err);
 
     while (rc == 0 && count < wanted && count < MOST_WORKERS)
         rc = start_worker(&workers[count++], &hashing, err);
     for (unsigned i = 0; i < count; i++)
         if (end_worker(&workers[i], err) < 0)
             rc = -1;
-    return rc < 0 ? NULL : steal_ptr(&out);
+    if (rc < 0)
+        return NULL;
+    if (stamps)
+        *stamps = steal_ptr(&list);
+    return steal_ptr(&out);
 }

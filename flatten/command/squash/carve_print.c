@@ -9,7 +9,7 @@
 /* Returns how many layers of the source are kept below those of the layout (--keep-base). */
 static size_t first_layer(const struct squash_job *job)
 {
-    return job->squashed.count - job->layout.count;
+    return job->squashed.count - job->carved.layout.count;
 }
 
 /* True if the layer of the layout is one of the previous version, which is kept. */
@@ -49,9 +49,36 @@ static void print_largest(const struct layout *layout, struct buf *out)
     buf_putc(out, '\n');
 }
 
-void print_carved_text(const struct squash_job *job, bool like, struct buf *out)
+void print_carved_times(const struct squash_job *job, struct buf *out)
 {
-    const struct layout *layout = &job->layout;
+    const struct stable_times *t = &job->carved.times;
+
+    buf_printf(out, "%" PRIu64 " file%s and %" PRIu64 " director%s kept their previous time",
+               t->files, human_s(t->files), t->directories, human_y(t->directories));
+}
+
+/* Two digits are shown: means that look the same are the same. */
+static bool is_slower(const struct squash_job *job)
+{
+    double source = job->squashed.report.probes;
+
+    return source > 0 && job->carved.layout.probes >= source + 0.005;
+}
+
+void print_carved_probes(const struct squash_job *job, struct buf *out)
+{
+    buf_printf(out, "mean probes %.2f", job->carved.layout.probes);
+    if (job->squashed.report.probes > 0)
+        buf_printf(out, ", source %.2f", job->squashed.report.probes);
+    buf_puts(out, " (layers that are searched for a path that exists)");
+    if (is_slower(job))
+        buf_puts(out, ": more than in the source, and fewer with a lower --layers");
+}
+
+void print_carved_text(const struct squash_job *job, const struct squash_command *c,
+                       struct buf *out)
+{
+    const struct layout *layout = &job->carved.layout;
     char size[HUMAN_SIZE], packed[HUMAN_SIZE];
 
     for (size_t i = 0; i < layout->count; i++) {
@@ -64,16 +91,21 @@ void print_carved_text(const struct squash_job *job, bool like, struct buf *out)
         buf_putc(out, '\n');
     }
     print_largest(layout, out);
-    buf_printf(out,
-               "lookups: %.2f layers are searched for a path that exists; %" PRIu64
-               " director%s in several layers\n",
-               layout->probes, layout->split_dirs, layout->split_dirs == 1 ? "y is" : "ies are");
-    print_pulls_text(job, like, out);
+    buf_puts(out, "lookups: ");
+    print_carved_probes(job, out);
+    buf_printf(out, "; %" PRIu64 " director%s in several layers\n", layout->split_dirs,
+               layout->split_dirs == 1 ? "y is" : "ies are");
+    if (c->stable_times) {
+        buf_puts(out, "times: ");
+        print_carved_times(job, out);
+        buf_putc(out, '\n');
+    }
+    print_pulls_text(job, c->like != NULL, out);
 }
 
 static void put_layer(const struct squash_job *job, size_t i, struct buf *out)
 {
-    const struct layout_layer *layer = &job->layout.layers[i];
+    const struct layout_layer *layer = &job->carved.layout.layers[i];
     uint64_t size = job->squashed.layers[first_layer(job) + i].size;
 
     buf_printf(
@@ -85,9 +117,10 @@ static void put_layer(const struct squash_job *job, size_t i, struct buf *out)
     buf_printf(out, ",\"packed\":%" PRIu64 "}", carve_packed(job, i));
 }
 
-void print_carved_json(const struct squash_job *job, bool like, struct buf *out)
+void print_carved_json(const struct squash_job *job, const struct squash_command *c,
+                       struct buf *out)
 {
-    const struct layout *layout = &job->layout;
+    const struct layout *layout = &job->carved.layout;
 
     buf_puts(out, ",\"carved\":[");
     for (size_t i = 0; i < layout->count; i++) {
@@ -95,7 +128,15 @@ void print_carved_json(const struct squash_job *job, bool like, struct buf *out)
             buf_putc(out, ',');
         put_layer(job, i, out);
     }
-    buf_printf(out, "],\"lookups\":{\"probes\":%.4f,\"split_directories\":%" PRIu64 "}",
-               layout->probes, layout->split_dirs);
-    print_pulls_json(job, like, out);
+    buf_printf(out, "],\"lookups\":{\"probes\":%.4f,\"source_probes\":", layout->probes);
+    if (job->squashed.report.probes > 0)
+        buf_printf(out, "%.4f,\"above_source\":%s", job->squashed.report.probes,
+                   is_slower(job) ? "true" : "false");
+    else
+        buf_puts(out, "null,\"above_source\":null");
+    buf_printf(out, ",\"split_directories\":%" PRIu64 "}", layout->split_dirs);
+    if (c->stable_times)
+        buf_printf(out, ",\"stable_times\":{\"files\":%" PRIu64 ",\"directories\":%" PRIu64 "}",
+                   job->carved.times.files, job->carved.times.directories);
+    print_pulls_json(job, c->like != NULL, out);
 }

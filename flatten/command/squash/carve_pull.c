@@ -61,7 +61,7 @@ static double packed_share(const struct squash_job *job)
 static const struct written_layer *written(const struct squash_job *job, size_t layer)
 {
     const struct squashed *s = &job->squashed;
-    const struct written_layer *w = &s->layers[s->count - job->layout.count + layer];
+    const struct written_layer *w = &s->layers[s->count - job->carved.layout.count + layer];
 
     return w->size > 0 && w->kind != COMPRESSION_NONE ? w : NULL;
 }
@@ -70,12 +70,13 @@ uint64_t carve_packed(const struct squash_job *job, size_t layer)
 {
     const struct written_layer *w = written(job, layer);
 
-    return w ? w->size : (uint64_t)((double)job->layout.layers[layer].bytes * packed_share(job));
+    return w ? w->size
+             : (uint64_t)((double)job->carved.layout.layers[layer].bytes * packed_share(job));
 }
 
 static bool is_estimated(const struct squash_job *job)
 {
-    for (size_t i = 0; i < job->layout.count; i++)
+    for (size_t i = 0; i < job->carved.layout.count; i++)
         if (!written(job, i))
             return true;
     return source_packed(job->image) == 0;
@@ -105,7 +106,7 @@ static void list_source(const struct squash_job *job, struct pulls *p)
 
 static int list_pulls(const struct squash_job *job, bool like, struct pulls *p)
 {
-    const struct layout *layout = &job->layout;
+    const struct layout *layout = &job->carved.layout;
 
     p->source = calloc(job->image->layer_count + 1, sizeof(*p->source));
     p->carved = calloc(layout->count + 1, sizeof(*p->carved));

@@ -99,7 +99,7 @@ static void put_job(const struct squash_run *run, const struct squash_job *job,
                r->layers, s->count, s->kept, r->entries_in - r->entries_kept, r->entries_out,
                r->whiteouts, r->payload_in, r->payload_out);
     if (run->command->carve)
-        print_carved_json(job, run->command->like != NULL, out);
+        print_carved_json(job, run->command, out);
     else if (run->command->dry_run)
         put_plan(job, out);
     if (!run->command->dry_run)
@@ -197,7 +197,7 @@ static void put_text_job(const struct squash_run *run, const struct squash_job *
     if (out->len > start)
         buf_puts(out, ":\n");
     if (run->command->carve)
-        print_carved_text(job, run->command->like != NULL, out);
+        print_carved_text(job, run->command, out);
     else
         put_text_plan(job, out);
     buf_printf(out,
@@ -233,6 +233,17 @@ static void say_pulls(const struct squash_run *run, const struct squash_job *job
         log_info("%s", text.data);
 }
 
+/* Says what one of the functions of carve_print.h appends. */
+static void say_carved(const struct squash_job *job,
+                       void (*print)(const struct squash_job *job, struct buf *out))
+{
+    _cleanup_buf_ struct buf text = BUF_INIT;
+
+    print(job, &text);
+    if (text.data)
+        log_info("%s", text.data);
+}
+
 static void say_result(const struct squash_run *run, const struct squash_job *job)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
@@ -252,8 +263,12 @@ static void say_result(const struct squash_run *run, const struct squash_job *jo
                    human_size(dead, left_out), human_size(r->payload_in, all));
     if (text.data)
         log_info("%s", text.data);
-    if (run->command->carve)
-        say_pulls(run, job);
+    if (run->command->stable_times)
+        say_carved(job, print_carved_times);
+    if (!run->command->carve)
+        return;
+    say_carved(job, print_carved_probes);
+    say_pulls(run, job);
 }
 
 /*
@@ -290,7 +305,7 @@ static void put_text(const struct squash_run *run, struct buf *out)
     if (c->dry_run)
         return;
     if (c->verify && !c->quiet)
-        log_info("verified: the same tree");
+        log_info("verified: the same tree%s", c->stable_times ? ", but for these times" : "");
     for (size_t i = 0; i < run->entry_count; i++)
         put_result(run, &run->entries[i], out);
 }

@@ -24,10 +24,10 @@ static int note_merged(const struct squashed *s, struct arena *texts, struct lay
 static int note_carved(const struct squash_job *job, struct arena *texts, struct layer_note *notes,
                        struct err *err)
 {
-    size_t first = job->squashed.count - job->layout.count;
+    size_t first = job->squashed.count - job->carved.layout.count;
 
     for (size_t i = first; i < job->squashed.count; i++) {
-        const struct layout_layer *layer = &job->layout.layers[i - first];
+        const struct layout_layer *layer = &job->carved.layout.layers[i - first];
         notes[i].created_by = arena_printf(texts, CARVE_LABEL_PREFIX "%s", layer->label);
         notes[i].comment = carve_tier_names[layer->tier];
         if (!notes[i].created_by)
@@ -47,7 +47,7 @@ static int describe_job(const struct squash_run *run, struct squash_job *job, st
     const struct new_layers layers = {.list = s->layers,
                                       .notes = notes,
                                       .count = s->count,
-                                      .kept = carve ? s->count - job->layout.count : s->kept,
+                                      .kept = carve ? s->count - job->carved.layout.count : s->kept,
                                       .inventory = s->inventory};
 
     if (!notes)

@@ -19,7 +19,7 @@ void squash_run_clear(struct squash_run *run)
         cleanup_image(&job->image);
         free(job->platform);
         squashed_clear(&job->squashed);
-        layout_clear(&job->layout);
+        carved_clear(&job->carved);
         buf_free(&job->config);
         buf_free(&job->manifest);
     }
@@ -71,8 +71,8 @@ static int verify_job(const struct squash_job *job, const struct merged_options 
 {
     size_t differing, shown = 0;
 
-    if (squash_verify(job->image, &job->squashed, options, on_difference, &shown, &differing, err) <
-        0)
+    if (squash_verify(job->image, &job->squashed, options, job->carved.times.paths, on_difference,
+                      &shown, &differing, err) < 0)
         return -1;
     if (differing)
         log_error("%zu path%s: nothing was published", differing,
@@ -132,13 +132,14 @@ static int open_spool(struct squash_run *run, struct err *err)
 
 /*
  * True if the layers of the previous version may stay in their registry: the destination is one,
- * which is asked for them, or none. --verify reads all layers of the result.
+ * which is asked for them, or none. --verify reads all layers of the result, and --stable-times
+ * those of the previous version.
  */
 static bool may_stay(const struct squash_run *run)
 {
     const struct squash_command *c = run->command;
 
-    return run->from[SQUASH_LIKE].transport == TRANSPORT_REGISTRY &&
+    return run->from[SQUASH_LIKE].transport == TRANSPORT_REGISTRY && !c->stable_times &&
            (c->dry_run || (run->to->transport == TRANSPORT_REGISTRY && !c->verify));
 }
 
@@ -203,7 +204,7 @@ static int make_layers(struct squash_run *run, struct squash_job *job,
     if (open_spool(run, err) < 0 || open_like(run, job, err) < 0)
         return -1;
     int rc =
-        carve_layers(job->image, options, &run->carve, sink, &job->squashed, &job->layout, err);
+        carve_layers(job->image, options, &run->carve, sink, &job->squashed, &job->carved, err);
     if (rc < 0 && run->like && image_explain(run->like, err))
         err_wrap(err, "--like=%s", run->command->like);
     return rc;

@@ -34,6 +34,16 @@ static int lay_over(struct index_builder *b, uint32_t node, enum model_kind kind
     return model_set(merged, node, kind == MODEL_WHITEOUT ? MODEL_NOTHING : kind, own.inode, err);
 }
 
+static int list_node(struct index_builder *b, uint32_t node, enum model_kind kind, struct err *err)
+{
+    enum layer_probe_kind probe = kind == MODEL_WHITEOUT       ? PROBE_WHITEOUT
+                                  : kind != MODEL_DIR          ? PROBE_FILE
+                                  : b->own->slots[node].opaque ? PROBE_OPAQUE_DIR
+                                                               : PROBE_DIR;
+
+    return layer_probes_add(&b->probes, node, b->layer->number, probe, err);
+}
+
 /* Nodes are numbered parents first, so directories are laid before their content. */
 static int lay_layer(struct index_builder *b, struct err *err)
 {
@@ -44,7 +54,8 @@ static int lay_layer(struct index_builder *b, struct err *err)
         if (b->observer && b->observer->holds(b->observer->ctx, b->index->tree, b->layer->number,
                                               node, kind, &b->own->slots[node], err) < 0)
             return -1;
-        if (lay_over(b, node, kind, err) < 0)
+        if ((b->count_probes && list_node(b, node, kind, err) < 0) ||
+            lay_over(b, node, kind, err) < 0)
             return -1;
     }
     return 0;
@@ -126,6 +137,7 @@ struct merge_index *merge_index_new(const struct image *image, const struct merg
         .semantics = options->semantics,
         .observer = observer,
         .max_attributes = options->max_attributes,
+        .count_probes = options->count_probes && options->semantics != SEMANTICS_SPEC,
     };
 
     if (!x) {
@@ -141,6 +153,9 @@ struct merge_index *merge_index_new(const struct image *image, const struct merg
     for (size_t i = 0; i < image->layer_count; i++)
         if (add_layer(&b, &image->layers[i], options, report, err) < 0)
             return NULL;
+    if (b.count_probes && layer_probes_mean(&b.probes, x->tree, (unsigned)image->layer_count,
+                                            &report->probes, err) < 0)
+        return NULL;
     name_inodes(x);
     return steal_ptr(&x);
 }

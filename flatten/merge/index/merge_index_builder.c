@@ -14,6 +14,7 @@ void index_builder_clear(struct index_builder *b)
     model_free(&b->own_model);
     buf_free(&b->rest);
     free(b->floors);
+    layer_probes_clear(&b->probes);
 }
 
 uint32_t merge_index_add_inode(struct merge_index *x, unsigned layer, uint32_t ordinal,

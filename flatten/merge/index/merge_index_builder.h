@@ -3,6 +3,7 @@
 #define FLATTEN_MERGE_INDEX_BUILDER_H
 
 #include "flatten/merge/index/merge_index.h"
+#include "flatten/merge/tree/layer_probes.h"
 
 /* `own` is the tree of the current layer alone (overlay), or the merged tree (spec). */
 struct index_builder {
@@ -21,9 +22,11 @@ struct index_builder {
     const char *divergence;
     const struct layer_entry *entry;             /* the current one; NULL between entries */
     const struct merge_index_observer *observer; /* or NULL */
-    uint32_t entered;                            /* the node of the file entered last */
-    bool whiteout;                               /* `entry` is a whiteout or an opaque marker */
-    bool ignored; /* `entry` is a whiteout below a whiteout of its own layer: no effect */
+    struct layer_probes probes;                  /* with count_probes */
+    bool count_probes;
+    uint32_t entered; /* the node of the file entered last */
+    bool whiteout;    /* `entry` is a whiteout or an opaque marker */
+    bool ignored;     /* `entry` is a whiteout below a whiteout of its own layer: no effect */
 };
 
 /* Frees what is only needed to build; the index stays. */

@@ -10,6 +10,7 @@
 #define FLATTEN_CARVE_H
 
 #include "flatten/carve/layout/layout.h"
+#include "flatten/carve/times/stable_times.h"
 #include "flatten/squash/squashed.h"
 
 /* Docker takes no image of more layers. */
@@ -27,14 +28,24 @@ struct carve_options {
     struct image *like; /* the previous version; borrowed; or NULL */
     double max_dead;    /* with it: the most dead bytes, as a share of all; 0: the default */
     bool inventory;     /* make one, for the next version's --like */
+    bool stable_times;  /* with `like`, whose layers are open: take its times (stable_times.h) */
+};
+
+/* What was carved. */
+struct carved {
+    struct layout layout; /* of the layers that are not kept below it */
+    struct stable_times times;
 };
 
 /*
- * As squash_layers (squash.h): writes all layers through the sink. *layout describes those that are
- * not kept; the caller clears it with layout_clear, also after a failure.
+ * As squash_layers (squash.h): writes all layers through the sink. The caller clears *carved with
+ * carved_clear, also after a failure.
  */
 int carve_layers(struct image *image, const struct squash_options *options,
                  const struct carve_options *carve, struct sink *sink, struct squashed *out,
-                 struct layout *layout, struct err *err) must_check;
+                 struct carved *carved, struct err *err) must_check;
+
+/* Frees what it owns, and zeroes it. */
+void carved_clear(struct carved *c);
 
 #endif

@@ -24,6 +24,9 @@ struct attributes *attributes_of(struct archive_entry *entry, struct err *err) m
 struct attributes *attributes_with_xattrs(struct archive_entry *entry, const struct attributes *of,
                                           struct err *err) must_check;
 
+/* Sets the mtime. */
+void attributes_set_time(struct attributes *a, int64_t seconds, uint32_t nanoseconds);
+
 /* Returns the bytes of memory that it takes. */
 size_t attributes_size(const struct attributes *a);
 

@@ -26,6 +26,7 @@
 #define FLATTEN_MERGE_H
 
 #include "flatten/layer/entry_info.h"
+#include "flatten/merge/tree/layer_probes.h"
 #include "flatten/merge/tree/semantics.h"
 #include "flatten/merge/tree/tree.h"
 
@@ -70,6 +71,13 @@ int merge_begin_layer(struct merge *m, unsigned layer, struct err *err) must_che
  */
 int merge_entry(struct merge *m, const struct entry_info *in, struct merge_output *out,
                 struct err *err) must_check;
+
+/*
+ * Has the merge list what each layer has. Before the first layer; then merge_list_layer adds the
+ * paths of the current layer, after its last entry.
+ */
+void merge_list_layers(struct merge *m);
+int merge_list_layer(const struct merge *m, struct layer_probes *out, struct err *err) must_check;
 
 /* Returns the tree that the nodes of merge_output are of; the merge owns it. */
 struct tree *merge_tree(struct merge *m);

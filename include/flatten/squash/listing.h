@@ -35,4 +35,11 @@ typedef void listing_difference(void *ctx, const char *path, const char *a, cons
 size_t listing_compare(const struct listing *a, const struct listing *b, listing_difference *report,
                        void *ctx);
 
+/*
+ * The same, where `retimed` paths are meant to differ in nothing but their time: if there are so
+ * many of these, they are left out.
+ */
+size_t listing_compare_retimed(const struct listing *a, const struct listing *b, uint64_t retimed,
+                               listing_difference *report, void *ctx);
+
 #endif

@@ -7,10 +7,11 @@
 
 /*
  * Reads source and result whole, content included. Calls `report` for each path that differs;
- * *differing: how many there are.
+ * *differing: how many there are. `retimed` paths have another time, as listing_compare_retimed.
  */
 int squash_verify(const struct image *source, const struct squashed *squashed,
-                  const struct merged_options *options, listing_difference *report, void *ctx,
-                  size_t *differing, struct err *err) must_check;
+                  const struct merged_options *options, uint64_t retimed,
+                  listing_difference *report, void *ctx, size_t *differing,
+                  struct err *err) must_check;
 
 #endif

@@ -185,6 +185,52 @@ platform() {
     same "oci:$IMAGES/platforms" oci:five --platform=linux/arm64
 }
 
+# only_times A B: the images differ, in nothing but times.
+only_times() {
+    flatten verify --json --most=1000 "$1" "$2"
+    [ "$status" -eq 1 ] || { show; return 1; }
+    jq -e '[.differences[] | (.a, .b) |= (tostring | gsub(" mtime [-0-9.]+"; "")) | select(.a != .b)] == []' <<<"$output"
+}
+
+@test "--stable-times: an image that was built again has the layers of the previous version" {
+    ok carve -q --layer-size=20k "oci:$IMAGES/owned" oci:one
+    ok carve -q --layer-size=20k --like=oci:one "oci:$IMAGES/owned-later" oci:without
+    [ "$(kept one without)" -eq 0 ]
+    ok carve --verify --layer-size=20k --stable-times --like=oci:one "oci:$IMAGES/owned-later" oci:two
+    [[ $stderr == *" files and "*" directories kept their previous time"* ]]
+    [[ $stderr == *"verified: the same tree, but for these times"* ]]
+    diff <(digests one) <(digests two)
+    same oci:one oci:two
+    only_times "oci:$IMAGES/owned-later" oci:two
+}
+
+@test "--stable-times takes what is the same but for its time, and counts it" {
+    "$FLATTEN" carve -q --verify --json --stable-times "--like=oci:$IMAGES/timed" "oci:$IMAGES/timed-again" oci:out >json
+    # A .py stays with the .pyc that names its new time; a .pyc of a hash does not care; the tool is another one.
+    jq -e '.stable_times == {"files": 3, "directories": 3}' json
+    entries out 0 >list
+    for ((i = 1; i < $(count_of out); i++)); do entries out "$i" >>list; done
+    grep -E ' 1970-01-01 00:16:40 +lib/hashed.py' list
+    grep -E ' 1970-01-01 00:16:40 +lib/__pycache__/hashed.cpython-311.pyc' list
+    grep -E ' 1970-01-01 00:16:40 +note' list
+    grep -E ' 1970-01-01 00:33:20 +lib/tied.py' list
+    grep -E ' 1970-01-01 00:33:20 +lib/__pycache__/tied.cpython-311.pyc' list
+    grep -E ' 1970-01-01 00:33:20 +bin/tool' list
+    ok carve -n --stable-times "--like=oci:$IMAGES/timed" "oci:$IMAGES/timed-again"
+    [[ $output == *"times: 3 files and 3 directories kept their previous time"* ]]
+    "$FLATTEN" carve -q --verify --json --stable-times "--like=oci:$IMAGES/timed" "oci:$IMAGES/timed-both" oci:both >json
+    jq -e '.stable_times == {"files": 6, "directories": 3}' json
+    same "oci:$IMAGES/timed" oci:both
+    "$FLATTEN" carve -q --json "--like=oci:$IMAGES/timed" "oci:$IMAGES/timed-both" oci:without >json
+    jq -e 'has("stable_times") | not' json
+}
+
+@test "--stable-times needs a previous version" {
+    fails 2 "--stable-times takes the times of a previous version: name it by --like=IMAGE" \
+        carve --stable-times "oci:$IMAGES/timed" oci:no
+    [ ! -e no ]
+}
+
 @test "--keep-base keeps layers, above which files are carved and whiteouts come first" {
     ok carve -q --verify --keep-base=2 --layer-size=1k "oci:$IMAGES/stacked" oci:out
     same "oci:$IMAGES/stacked" oci:out
@@ -201,6 +247,27 @@ platform() {
     ok carve --dry-run --layer-size=20k "oci:$IMAGES/owned"
     [[ $output == *torch* ]]
     [ -z "$(ls -A)" ]
+}
+
+@test "the mean probes are told beside those of the source, as flatten analyze counts both" {
+    for image in layout stacked indexed waste python owned divergent many twins; do
+        "$FLATTEN" analyze --json "oci:$IMAGES/$image" >analysis
+        "$FLATTEN" carve -q --json --layer-size=1k "oci:$IMAGES/$image" "oci:$image" >json
+        "$FLATTEN" analyze --json "oci:$image" >after
+        jq -e --argjson a "$(jq '.images[0].lookups.existing.mean' analysis)" --argjson b "$(jq '.images[0].lookups.existing.mean' after)" \
+            '.lookups | (.source_probes - $a | fabs) < 0.0001 and (.probes - $b | fabs) < 0.0001
+             and .above_source == (.probes >= .source_probes + 0.005)' json
+    done
+    # One layer of packages that many directories share is better than many.
+    ok carve -n --layer-size=20k "oci:$IMAGES/owned"
+    [[ $output =~ "lookups: mean probes "([0-9.]+)", source "([0-9.]+)" (layers that are searched for a path that exists)" ]]
+    [[ $output == *": more than in the source, and fewer with a lower --layers; "*" in several layers"* ]]
+    ok carve --layers=1 "oci:$IMAGES/owned" oci:one
+    [[ $stderr == *"mean probes 1.00, source 1."* ]]
+    [[ $stderr != *"more than in the source"* ]]
+    # Those of a kept base are not counted, and so is not the source.
+    "$FLATTEN" carve -n --json --keep-base=1 "oci:$IMAGES/stacked" >json
+    jq -e '.lookups | .source_probes == null and .above_source == null and .probes >= 1' json
 }
 
 @test "--dry-run prints sizes, the largest layer, and what pulls cost before and after, by stated rates" {

@@ -5,7 +5,7 @@
  *
  * The text is base64 of a zstd frame (RFC 8878) of these bytes, where numbers are LEB128:
  *
- *   version   the byte 1
+ *   version   the byte 2
  *   layers    their number; then for each its diff_id, 32 bytes
  *   sizes     the numbers of entries, and of bytes of facts, paths and digests
  *   facts     for each layer the number of its entries; for each entry a byte

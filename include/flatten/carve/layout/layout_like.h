@@ -58,6 +58,16 @@ struct layout_previous {
     size_t entry_count;
 };
 
+/* Nothing, or a directory that no entry describes. */
+#define LAYOUT_NO_ENTRY UINT32_MAX
+
+/*
+ * Returns by node of the tree the index of the entry that all layers of the previous image show
+ * there, or LAYOUT_NO_ENTRY. The caller frees it; NULL with an error, as from layout_like_make.
+ */
+uint32_t *layout_previous_shown(struct tree *tree, const struct layout_previous *previous,
+                                struct err *err) must_check;
+
 /* Dead bytes at most, of all bytes, and mean probes at most, by default. */
 #define LAYOUT_MAX_DEAD   0.10
 #define LAYOUT_MAX_PROBES 1.5

@@ -7,10 +7,17 @@
 
 #include <archive_entry.h>
 
+/* An entry's identity but for its time, and the time. Of zeros: unknown. */
+struct identity_stamp {
+    struct layout_identity timeless;
+    int64_t seconds;
+    uint32_t nanoseconds;
+};
+
 /*
- * Starts the identity of an entry: type, mode, owner, time, device number, extended attributes and
- * the target of a symbolic link. Names of users and groups do not count, as no container sees them.
- * The content of a file, of the size in the header, follows by sha256_update. Inventories hold
+ * Starts the stamp of an entry: type, mode, owner, device number, extended attributes and the
+ * target of a symbolic link. Names of users and groups do not count, as no container sees them. The
+ * content of a file, of the size in the header, follows by identity_add. Inventories hold
  * identities (inventory.h): another rule needs another version of them.
  */
 int identity_begin(struct sha256 *sha256, struct archive_entry *header, struct err *err) must_check;
@@ -18,7 +25,12 @@ int identity_begin(struct sha256 *sha256, struct archive_entry *header, struct e
 /* Adds content; NULL data stands for zeros. */
 int identity_add(struct sha256 *sha256, const void *data, uint64_t len, struct err *err) must_check;
 
-/* Ends the identity. */
-int identity_end(struct sha256 *sha256, struct layout_identity *out, struct err *err) must_check;
+/* Ends the stamp, which gets the time of the header. */
+int identity_end(struct sha256 *sha256, struct archive_entry *header, struct identity_stamp *out,
+                 struct err *err) must_check;
+
+/* Sets *out to the identity of an entry with that stamp. Nothing else is being hashed. */
+int identity_of_stamp(struct sha256 *sha256, const struct identity_stamp *stamp,
+                      struct layout_identity *out, struct err *err) must_check;
 
 #endif

@@ -70,6 +70,10 @@ struct archive_entry *spool_header(const struct spool *s, const struct spool_rec
 const char *spool_target(const struct spool *s, const struct spool_record *record, struct buf *out,
                          struct err *err) must_check;
 
+/* Gives a record another mtime, after spool_finish. */
+int spool_set_time(const struct spool *s, const struct spool_record *record, int64_t seconds,
+                   uint32_t nanoseconds, struct err *err) must_check;
+
 /* Reads a part of a file's content, which must lie within its size. */
 int spool_read(const struct spool *s, const struct spool_record *record, uint64_t offset,
                void *data, size_t len, struct err *err) must_check;

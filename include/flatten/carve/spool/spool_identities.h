@@ -5,10 +5,14 @@
 #ifndef FLATTEN_SPOOL_IDENTITIES_H
 #define FLATTEN_SPOOL_IDENTITIES_H
 
-#include "flatten/carve/layout/layout_like.h"
+#include "flatten/carve/spool/identity.h"
 #include "flatten/carve/spool/spool.h"
 
-/* Returns them by record of a spool that is finished. The caller frees them; NULL with an error. */
-struct layout_identity *spool_identities(const struct spool *s, struct err *err) must_check;
+/*
+ * Returns them by record of a spool that is finished. *stamps, unless NULL, is set likewise. The
+ * caller frees both; NULL with an error.
+ */
+struct layout_identity *spool_identities(const struct spool *s, struct identity_stamp **stamps,
+                                         struct err *err) must_check;
 
 #endif

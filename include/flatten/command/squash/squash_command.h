@@ -23,6 +23,7 @@ struct squash_command {
     const char *layer_size; /* NULL: the default */
     const char *like;       /* the previous version; or NULL */
     uint64_t max_dead;      /* with it: per cent */
+    bool stable_times;      /* with it */
 };
 
 /* One image to squash. */
@@ -30,7 +31,7 @@ struct squash_job {
     struct image *image;
     char *platform; /* from the image index; NULL for an image that is in none */
     struct squashed squashed;
-    struct layout layout; /* with command->carve: of the layers that are not kept */
+    struct carved carved; /* with command->carve */
     struct buf config, manifest;
     struct digest id, digest; /* of config and manifest */
     uint64_t notices;         /* how many there were */

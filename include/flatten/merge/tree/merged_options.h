@@ -32,6 +32,7 @@ struct merged_report {
     uint64_t payload_out;  /* bytes of file content given to the sink */
     uint64_t divergences;  /* places where engines and the spec differ */
     uint64_t dropped;      /* entries that lost overlayfs's own xattrs */
+    double probes;         /* with count_probes: layer_probes_mean; 0: not known */
     struct merged_place conflict; /* with MERGE_NEEDS_INDEX: the entry that one pass ended at */
 };
 
@@ -46,10 +47,11 @@ struct merged_options {
     merged_notice *notice; /* or NULL */
     void *notice_ctx;
     enum semantics semantics;
-    uint64_t max_size;        /* the most bytes that a layer may unpack to; for squash_layers */
-    size_t kept;              /* the number of oldest layers that stay as they are (merged.h) */
-    uint64_t max_attributes;  /* the most bytes of kept headers; 0: ATTRIBUTES_MOST */
-    bool indexed;             /* set after MERGE_NEEDS_INDEX */
+    uint64_t max_size;       /* the most bytes that a layer may unpack to; for squash_layers */
+    size_t kept;             /* the number of oldest layers that stay as they are (merged.h) */
+    uint64_t max_attributes; /* the most bytes of kept headers; 0: ATTRIBUTES_MOST */
+    bool count_probes; /* set the report's `probes`: overlay semantics, not of a walked tree */
+    bool indexed;      /* set after MERGE_NEEDS_INDEX */
     struct merged_place told; /* with `indexed`: the report's `conflict`. Losses of entries
                                  before it, newest layer first, are not told again. */
 };

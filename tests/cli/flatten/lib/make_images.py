@@ -2,6 +2,7 @@
 
 Images that the same scripts have made before stay.
 """
+import dataclasses
 import hashlib
 import importlib._bootstrap_external as pyc
 import os
@@ -59,6 +60,21 @@ def owned(version, tool, link="tool-link"):
     return [base, [base[0], f(site + "torch/__init__.py", "import os\n" * 3000), f(torch + "METADATA", "Name: torch\nVersion: 2.7.0\n"),
                    f(torch + "RECORD", "torch/__init__.py,,\ntorch-2.7.0.dist-info/METADATA,,\n"),
                    d("empty", mode=0o1777), f("opt/app/main.py", "app %s\n" % version * 500), d("usr/bin")]]
+
+
+def later(layers):
+    """The same layers, built again: every time is another."""
+    return [[dataclasses.replace(e, mtime=e.mtime + 3600 * 10**9 + 17) for e in entries] for entries in layers]
+
+
+def timed(time, compiled_for, tool="tool"):
+    """An image whose files have this time, in seconds: Python, compiled of a source of that time, and hard links."""
+    at, hashed = time * 10**9, bytes(pyc._code_to_hash_pyc(compile("1", "m", "exec"), b"12345678"))
+    cache = "lib/__pycache__/%s.cpython-311.pyc"
+    return [[d("lib", mtime=at), f("lib/tied.py", SOURCE, mtime=at), f("lib/hashed.py", SOURCE, mtime=at),
+             d("lib/__pycache__", mtime=at), f(cache % "tied", compiled(compiled_for, 6), mtime=at),
+             f(cache % "hashed", hashed, mtime=at), f("note", "n", mtime=at), d("bin", mtime=at),
+             f("bin/tool", tool, mtime=at), h("bin/tool-link", "bin/tool", mtime=at)]]
 
 
 DIGITS = bytes(b"012345 "[i % 7] for i in range(256))
@@ -135,6 +151,10 @@ def make(home):
     images.write_oci(at("owned2"), images.tars_of(owned("2", "1.0")), tag="v2", compression="gzip")
     images.write_oci(at("owned3"), images.tars_of(owned("1", "2.0")), tag="v3", compression="gzip")
     images.write_oci(at("owned-link"), images.tars_of(owned("1", "1.0", "tool-other")), tag="v4", compression="gzip")
+    images.write_oci(at("owned-later"), images.tars_of(later(owned("1", "1.0"))), tag="v5", compression="gzip")
+    images.write_oci(at("timed"), images.tars_of(timed(1000, 1000)), tag="v1")
+    images.write_oci(at("timed-again"), images.tars_of(timed(2000, 2000, "tool 2")), tag="v2")
+    images.write_oci(at("timed-both"), images.tars_of(timed(2000, 1000)), tag="v3")
     images.write_oci(at("implied"), images.tars_of([[f("%d/" % i + "d/" * 1000 + "f", "") for i in range(300)]]))
     images.write_oci(at("python"), images.tars_of(PYTHON), compression="zstd")
     images.write_oci(at("waste"), images.tars_of(WASTE), tag="v1")

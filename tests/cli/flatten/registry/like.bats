@@ -139,3 +139,9 @@ inventory_of() { raw "$1" | jq -rj '.annotations["dev.flatbed.carve.inventory"]'
     "$FLATTEN" squash -q "docker://$PLAIN/lab/app:1" "docker://$PLAIN/lab/flat:1"
     [ "$(inventory_of lab/flat:1)" = null ]
 }
+
+@test "--stable-times reads the layers of the previous version, and its result has them" {
+    carve -q --stable-times "--like=docker://$PLAIN/lab/app:1" "oci:$IMAGES/owned-later" "docker://$PLAIN/lab/app:later"
+    [ "$(fetched lab/app:1 | wc -l)" -eq "$(layers_at lab/app:1 | sort -u | wc -l)" ]
+    diff <(layers_at lab/app:1) <(layers_at lab/app:later)
+}

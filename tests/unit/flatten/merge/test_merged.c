@@ -13,6 +13,7 @@ struct outcome {
     enum merge_result rc;
     struct err err;
     struct buf text;
+    double probes;
     char divergences[2048];
 };
 
@@ -28,8 +29,11 @@ static void on_notice(void *ctx, unsigned layer, const char *path, const char *t
 static void outcome_of(const struct image *image, enum semantics semantics, bool indexed,
                        struct outcome *o)
 {
-    struct merged_options options = {
-        .notice = on_notice, .notice_ctx = o, .semantics = semantics, .indexed = indexed};
+    struct merged_options options = {.notice = on_notice,
+                                     .notice_ctx = o,
+                                     .semantics = semantics,
+                                     .indexed = indexed,
+                                     .count_probes = true};
     struct merged_report report;
     struct result_sink sink;
 
@@ -39,6 +43,7 @@ static void outcome_of(const struct image *image, enum semantics semantics, bool
     result_sink_end(&sink);
     if (o->rc == MERGE_DONE)
         assert_int_equal(report.entries_out, sink.result.count);
+    o->probes = report.probes;
     result_text(&sink.result, &o->text);
     result_sink_clear(&sink);
 }
@@ -75,6 +80,8 @@ static void test_case(void **state)
     if (stream.rc != MERGE_NEEDS_INDEX)
         check("stream", &stream, c->overlay);
     check("index", &overlay, c->overlay);
+    if (stream.rc == MERGE_DONE && overlay.rc == MERGE_DONE && stream.probes != overlay.probes)
+        fail_msg("%g probes, and %g with the index", stream.probes, overlay.probes);
     check("spec", &spec, c->spec ? c->spec : c->overlay);
     if (c->divergence)
         assert_contains(stream.rc == MERGE_DONE ? stream.divergences : overlay.divergences,

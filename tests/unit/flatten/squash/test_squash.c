@@ -83,7 +83,7 @@ static size_t differing(const struct image *image, const struct squashed *s)
     struct err err = ERR_INIT;
     size_t count = 0;
 
-    assert_works(squash_verify(image, s, &options, NULL, NULL, &count, &err), err);
+    assert_works(squash_verify(image, s, &options, 0, NULL, NULL, &count, &err), err);
     return count;
 }
 
@@ -191,12 +191,13 @@ static void test_proof_fails(void **state)
 
     (void)state;
     squash(image, 1, 1, &sink, &s);
-    assert_works(squash_verify(other, &s, &options, count_difference, &told, &count, &err), err);
+    assert_works(squash_verify(other, &s, &options, 0, count_difference, &told, &count, &err), err);
     assert_int_equal(count, 1);
     assert_int_equal(told, 1);
     /* A blob that does not match its digest is an error. */
     assert_int_equal(pwrite(sink.fds[1], "x", 1, 7 + 1024), 1); /* c's content */
-    assert_int_equal(squash_verify(image, &s, &options, count_difference, &told, &count, &err), -1);
+    assert_int_equal(squash_verify(image, &s, &options, 0, count_difference, &told, &count, &err),
+                     -1);
     assert_int_equal(err.kind, ERR_DIGEST);
 }
 

@@ -160,7 +160,7 @@ static int read_one(const char *facts, size_t facts_len, const char *path, size_
     _cleanup_buf_ struct buf all = BUF_INIT;
     char id[SHA256_SIZE] = {0};
 
-    buf_append(&all, "\1\1", 2);
+    buf_append(&all, "\2\1", 2);
     buf_append(&all, id, sizeof(id));
     buf_putc(&all, 1);
     buf_putc(&all, (char)facts_len);
@@ -217,7 +217,7 @@ static void test_a_bomb_is_refused(void **state)
     assert_non_null(zeros);
     assert_int_equal(read_bytes(zeros, len, &err), -1);
     assert_int_equal(err.kind, ERR_LIMIT);
-    zeros[0] = 2;
+    zeros[0] = 1;
     assert_int_equal(read_bytes(zeros, 64, &err), -1);
     assert_non_null(strstr(err.msg, "another version"));
 }

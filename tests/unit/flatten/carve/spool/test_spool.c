@@ -212,7 +212,7 @@ static void test_identities(void **state)
     put_file(f, "empty", "");
     assert_works(spool_finish(f->spool, &err), err);
 
-    _cleanup_free_ struct layout_identity *all = spool_identities(f->spool, &err);
+    _cleanup_free_ struct layout_identity *all = spool_identities(f->spool, NULL, &err);
     assert_non_null(all);
     check_pair(f, all, "hole", "zeros", true);
     check_pair(f, all, "one", "same", true);
@@ -236,17 +236,19 @@ static void test_identities_of_many(void **state)
         put_file(f, name, name);
     }
     assert_works(spool_finish(f->spool, &err), err);
-    _cleanup_free_ struct layout_identity *all = spool_identities(f->spool, &err);
+    _cleanup_free_ struct layout_identity *all = spool_identities(f->spool, NULL, &err);
     assert_non_null(all);
     assert_non_null(sha256 = sha256_new(&err));
     for (int i = 0; i < FILES; i++) {
         struct layout_identity expected;
+        struct identity_stamp stamp;
         snprintf(name, sizeof(name), "f%d", i);
         _cleanup_entry_ struct archive_entry *header =
             header_of(name, S_IFREG | 0644, (int64_t)strlen(name));
         assert_works(identity_begin(sha256, header, &err), err);
         assert_works(identity_add(sha256, name, strlen(name), &err), err);
-        assert_works(identity_end(sha256, &expected, &err), err);
+        assert_works(identity_end(sha256, header, &stamp, &err), err);
+        assert_works(identity_of_stamp(sha256, &stamp, &expected, &err), err);
         assert_memory_equal(&all[record_of(f, name) - f->spool->records], &expected,
                             sizeof(expected));
     }
@@ -260,7 +262,7 @@ static void test_a_file_that_was_cut(void **state)
     put_file(f, "a", "content");
     assert_works(spool_finish(f->spool, &err), err);
     assert_int_equal(ftruncate(f->fd, 4), 0);
-    assert_null(spool_identities(f->spool, &err));
+    assert_null(spool_identities(f->spool, NULL, &err));
     assert_true(err.msg[0] != '\0');
 }
 
