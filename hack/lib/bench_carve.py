@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The measurements of hack/bench-carve: bench_carve.py DIR GIGABYTES CACHE LAYER_SIZE LINEAGE
+"""The measurements of hack/bench-carve: bench_carve.py DIR GIGABYTES CACHE LAYER_SIZE LINEAGE PULLS
 
-DIR/flatten is the program. Prints tables in Markdown.
+DIR/flatten is the program; PULLS is empty to leave them out. Prints tables in Markdown.
 """
 import hashlib
 import json
@@ -11,8 +11,10 @@ import subprocess
 import sys
 import tarfile
 
+import bench_pulls
+
 HERE = os.path.dirname(os.path.abspath(__file__))
-ZSTD = "--compression=zstd:3"
+ZSTD, GZIP = "--compression=zstd:3", "--compression=gzip"
 
 
 class Bench:
@@ -34,12 +36,12 @@ class Bench:
                         schedule, str(version)], check=True, stdout=subprocess.DEVNULL)
         return name
 
-    def squash(self, name):
-        self.flatten("--quiet", ZSTD, self.oci(name), "oci:%s:1" % self.path("squash-" + name))
+    def squash(self, name, compression=ZSTD):
+        self.flatten("--quiet", compression, self.oci(name), "oci:%s:1" % self.path("squash-" + name))
         return "squash-" + name
 
-    def carve(self, name, out, like=None):
-        words = ["--quiet", ZSTD, "--layer-size=" + self.cap, self.oci(name), "oci:%s:1" % self.path(out)]
+    def carve(self, name, out, like=None, compression=ZSTD):
+        words = ["--quiet", compression, "--layer-size=" + self.cap, self.oci(name), "oci:%s:1" % self.path(out)]
         if like:
             words.insert(0, "--like=oci:%s:1" % self.path(like))
         self.flatten("carve", *words)
@@ -143,7 +145,22 @@ def describe(bench, label, name, transfer, base):
         mb(max(blobs.values())), "%.1f %%" % (100 * dead), "%.3f" % probes)
 
 
-def update(bench):
+def pulls(bench, first, second):
+    """Real pulls of version 2; with gzip, which every Docker reads."""
+    squashed = [bench.squash(name, GZIP) for name in (first, second)]
+    carved = bench.carve(first, "carved-1", None, GZIP)
+    like = bench.carve(second, "carved-like", carved, GZIP)
+    versions = [("as built", bench.path(first + "/oci"), bench.path(second + "/oci")),
+                ("squashed", *(bench.path(name) for name in squashed)),
+                ("carved --like", bench.path(carved), bench.path(like))]
+    print("\nPulls of version 2 in seconds, each connection held to %d MB/s\n" % (bench_pulls.RATE / 1e6))
+    heading("version 2", "engine", "has nothing", "has version 1")
+    for label, engine, cold, warm in bench_pulls.measure(bench.directory, versions):
+        row(label, engine, "%.1f" % cold, "%.1f" % warm)
+    bench.remove(*squashed, carved, like)
+
+
+def update(bench, with_pulls):
     """Version 2 for a host or registry that has version 1."""
     first, second = bench.make("update", 1), bench.make("update", 2)
     files, owners = bounds(bench, first, second)
@@ -161,7 +178,10 @@ def update(bench):
     print("\nFiles that differ: %s MB compressed; carved --like: %.2f times that. All files of the packages that "
           "changed: %s MB; carved --like: %.2f times that." %
           (mb(files), transfer / files, mb(owners), transfer / owners))
-    bench.remove(first, second, *squashed, carved, alone, like)
+    bench.remove(*squashed, carved, alone, like)
+    if with_pulls:
+        pulls(bench, first, second)
+    bench.remove(first, second)
 
 
 def lineage(bench, count):
@@ -193,9 +213,9 @@ def lineage(bench, count):
 
 
 def main():
-    directory, gigabytes, cache, layer_size, count = sys.argv[1:]
+    directory, gigabytes, cache, layer_size, count, with_pulls = sys.argv[1:]
     bench = Bench(directory, gigabytes, cache, layer_size)
-    update(bench)
+    update(bench, with_pulls)
     if int(count) > 1:
         lineage(bench, int(count))
 

@@ -8,7 +8,8 @@ const char *const doctor_ids[] = {
     "runtime-around", "runtime-default", "store-copyup",
     "store-hangs",    "store-room",      "store-rotating",
     "store-type",     "store-unread",    "tuning-memlock",
-    "tuning-shm",     "version",         NULL,
+    "tuning-shm",     "tuning-workers",  "version",
+    "volume-room",    "volume-type",     NULL,
 };
 
 bool doctor_knows(const char *id)

@@ -2,6 +2,8 @@
 
 #include "shim/admin/check/lint.h"
 
+#include <unistd.h>
+
 static void examine_findings(const struct policy *policy, struct diagnoses *out)
 {
     _cleanup_findings_ struct findings findings = {0};
@@ -51,6 +53,26 @@ static void examine_tuning(const struct policy *policy, struct diagnoses *out)
     diagnosis_mend(out, of, "\"tuning\": {\"memlock\": \"unlimited\"} in the policy");
 }
 
+static void examine_workers(const struct policy *policy, struct diagnoses *out)
+{
+    const char *path = policy->files[0].path;
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    struct diagnosis *of;
+
+    if (policy->tuning.of[TUNING_WORKERS].value.given || policy->tuning.threads) {
+        diagnoses_add(out, DIAGNOSIS_OK, "tuning-workers", path,
+                      "it tells containers how many threads and workers to start");
+        return;
+    }
+    of = diagnoses_add(out, DIAGNOSIS_ADVICE, "tuning-workers", path,
+                       "it tells containers nothing about threads and workers");
+    diagnosis_cost(out, of,
+                   "OpenMP and BLAS start a thread for each of this host's %ld processors, in each "
+                   "worker of a DataLoader too, whatever --cpus says",
+                   cpus);
+    diagnosis_mend(out, of, "\"tuning\": {\"threads\": true, \"workers\": \"75%%\"} in the policy");
+}
+
 void doctor_policy(const struct policy *policy, struct diagnoses *out)
 {
     if (!policy) {
@@ -62,4 +84,6 @@ void doctor_policy(const struct policy *policy, struct diagnoses *out)
     }
     examine_findings(policy, out);
     examine_tuning(policy, out);
+    examine_workers(policy, out);
+    doctor_volumes(policy, out);
 }

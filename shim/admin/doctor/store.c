@@ -125,7 +125,7 @@ static void examine_copy(const char *path, int fd, const struct file_system *fs,
  * Returns false for a path that does not answer, which is a diagnosis. A name is looked up in it:
  * the kernel may know the directory itself without asking its server.
  */
-static bool answers(const char *path, struct diagnoses *out)
+bool store_answers(const char *path, struct diagnoses *out)
 {
     _cleanup_free_ char *name = strf("%s/.flatbed-doctor", path);
     struct err ignored;
@@ -144,7 +144,7 @@ void store_examine(const char *path, bool asked, struct diagnoses *out)
     struct file_system fs;
     struct err err = ERR_INIT;
 
-    if (!answers(path, out))
+    if (!store_answers(path, out))
         return;
     _cleanup_fd_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT && !asked)

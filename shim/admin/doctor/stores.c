@@ -70,12 +70,13 @@ static const char *podman_root(struct arena *arena)
 void doctor_stores(const char *const *more, size_t more_count, struct diagnoses *out)
 {
     _cleanup_arena_ struct arena arena = {0};
-    const char *docker = docker_root(&arena);
-    const char *const roots[] = {docker, containerd_root(&arena), podman_root(&arena)};
+    const char *docker = docker_root(&arena), *podman = podman_root(&arena);
+    const char *const roots[] = {docker, containerd_root(&arena), podman};
 
     for (size_t i = 0; i < sizeof(roots) / sizeof(*roots); i++)
         store_examine(roots[i], false, out);
     for (size_t i = 0; i < more_count; i++)
         store_examine(more[i], true, out);
-    images_examine(docker, out);
+    images_examine_docker(docker, out);
+    images_examine_podman(podman, out);
 }

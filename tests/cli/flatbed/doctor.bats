@@ -147,7 +147,7 @@ says() {
     mkdir -p "$images/imagedb/content/sha256"
     id=$(printf '%064d' 7)
     jq -nc '{rootfs: {diff_ids: [range(3) | "sha256:\(.)"]}}' >"$images/imagedb/content/sha256/$(printf '%064d' 1)"
-    says image-depth ok "the deepest of 1 images, 000000000000, has 3 layers"
+    says image-depth ok "the deepest of 1 image, 000000000000, has 3 layers"
     jq -nc '{rootfs: {diff_ids: [range(90) | "sha256:\(.)"]}}' >"$images/imagedb/content/sha256/$id"
     echo '{"rootfs": 1' >"$images/imagedb/content/sha256/$(printf '%064d' 2)"
     echo "{\"Repositories\": {\"lab/torch\": {\"lab/torch:2\": \"sha256:$id\"}}}" >"$images/repositories.json"
@@ -155,6 +155,51 @@ says() {
     doctor --only=image-depth
     exits 10
     has "the deepest of 3 images, lab/torch:2, has 90 layers"
+}
+
+@test "the deepest image of podman, by its name; lists that were tampered with" {
+    local store=$DIR/storage
+    mkdir -p "$store"/{overlay-layers,overlay-images}
+    printf '[storage]\ngraphroot = "%s"\n' "$store" >"$DIR/etc/containers/storage.conf"
+    jq -nc '[range(80) | {id: "l\(.)"} + if . > 0 then {parent: "l\(. - 1)"} else {} end]' >"$store/overlay-layers/layers.json"
+    jq -nc '[{id: "aabbccddeeff0011", layer: "l3"}]' >"$store/overlay-images/images.json"
+    says image-depth ok "the deepest of 1 image, aabbccddeeff, has 4 layers"
+    jq -nc '[{id: "aa", layer: "l3"}, {id: "bb", names: ["lab/torch:3", "lab/other"], layer: "l79"}]' >"$store/overlay-images/images.json"
+    says image-depth warning "the deepest of 2 images, lab/torch:3, has 80 layers"
+    jq -nc '[{id: "l0", parent: "l1"}, {id: "l1", parent: "l0"}, {id: 7}, "l2"]' >"$store/overlay-layers/layers.json"
+    jq -nc '[{id: "aa", layer: "l1"}, {layer: 4}, [], {id: "cc", layer: "none"}]' >"$store/overlay-images/images.json"
+    says image-depth ok "the deepest of 4 images, aa, has 2 layers"
+    echo '[{' >"$store/overlay-images/images.json"
+    doctor --only=image-depth
+    exits 0
+    has_not image-depth
+}
+
+# ---- volumes of the policy ----
+
+# volumes JSON: a policy with these volumes.
+volumes() {
+    jq -n --argjson volumes "$1" '{version: 1, runtime: {paths: ["/usr/local/sbin/runc"]}, volumes: $volumes}' \
+        >"$DIR/etc/flatbed/policy.json"
+}
+
+@test "volumes: on memory, on a full disk, mounted read-only, in order" {
+    volumes "{\"logs\": {\"source\": \"$STORE/logs/{user}\", \"target\": \"/logs\", \"access\": \"rw\"}}"
+    file_system mkfs.ext4 -q
+    says volume-type ok "it is on ext4 (volume logs)" # the directory above, which exists
+    doctor --only=volume-room
+    has_not volume-room
+    head -c 390M /dev/zero >"$STORE/fill" 2>/dev/null || true
+    says volume-room warning "are free (0 %), and volume logs is written there"
+    mount -o remount,ro "$STORE"
+    says volume-type error "it is mounted read-only, and volume logs is to be written"
+    umount "$STORE"
+    mount -t tmpfs none "$STORE"
+    says volume-type advice "and is gone after a restart"
+    volumes "{\"data\": {\"source\": \"$STORE\", \"target\": \"/data\", \"access\": \"ro\"}}"
+    doctor --only=volume-type --only=volume-room
+    exits 0
+    has_not "volume data"
 }
 
 # ---- the kernel, versions ----
@@ -211,6 +256,7 @@ says() {
     says policy ok "it has no errors (mode enforce)"
     says tuning-shm ok "sets the size"
     says tuning-memlock ok "sets memlock"
+    says tuning-workers advice "a thread for each of this host's $(nproc) processors"
     says policy-unused warning "flatbed install docker --default"
     jq -n '{version: 1, runtime: {paths: ["/nonexistent/runc"]}}' >"$DIR/etc/flatbed/policy.json"
     says policy error "flatbed check shows them"

@@ -17,8 +17,8 @@ bool doctor_knows(const char *id);
 
 /*
  * Examines the storage of Docker, containerd and podman where their configurations say it is, and
- * `more` directories: the file system and its room, what a copy-up takes there, and how deep
- * Docker's images are.
+ * `more` directories: the file system and its room, what a copy-up takes there, and how deep the
+ * images of Docker and podman are.
  */
 void doctor_stores(const char *const *more, size_t more_count, struct diagnoses *out);
 
@@ -28,7 +28,13 @@ void doctor_kernel(struct diagnoses *out);
 /* Looks for versions of runtimes, engines and NVIDIA's toolkit with known holes. */
 void doctor_versions(struct diagnoses *out);
 
-/* Examines who can go around the policy, and /dev/shm and memlock in it. NULL: there is none. */
+/* Examines the file systems of volumes of the policy that are written. */
+void doctor_volumes(const struct policy *policy, struct diagnoses *out);
+
+/*
+ * Examines who can go around the policy, and /dev/shm, memlock and workers in it. NULL: there is
+ * none.
+ */
 void doctor_policy(const struct policy *policy, struct diagnoses *out);
 
 /* Examines which engines run containers by flatbed-runtime, and who is in group docker. */

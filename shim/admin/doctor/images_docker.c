@@ -1,4 +1,5 @@
 /* The depth of Docker's images, from the configurations in its store (image/overlay2). */
+#include "shim/admin/doctor/image_depth.h"
 #include "shim/admin/doctor/store.h"
 
 #include "base/fdio.h"
@@ -8,7 +9,6 @@
 #include <string.h>
 
 enum { IMAGE_BYTES = 4 * 1024 * 1024, MOST_IMAGES = 20000, NAMES_BYTES = 16 * 1024 * 1024 };
-enum { DEEP = 70, DOCKERS_END = 127 };
 
 struct deepest {
     size_t images, layers;
@@ -62,7 +62,7 @@ static const char *find_name(const struct json *names, const char *id)
     return NULL;
 }
 
-/* Returns a name of the image, kept in the arena, or the start of its ID. */
+/* Returns a name of the image, kept in the arena, or NULL. */
 static const char *name_of(const char *file, const char *id, struct arena *arena)
 {
     _cleanup_json_ struct json_doc *doc = read_json(AT_FDCWD, file, NAMES_BYTES);
@@ -73,31 +73,20 @@ static const char *name_of(const char *file, const char *id, struct arena *arena
         if (name)
             return arena_strndup(arena, name, strlen(name));
     }
-    return arena_strndup(arena, id, strnlen(id, 12));
+    return NULL;
 }
 
-void images_examine(const char *docker_root, struct diagnoses *out)
+void images_examine_docker(const char *root, struct diagnoses *out)
 {
     _cleanup_arena_ struct arena arena = {0};
-    const char *directory =
-        arena_printf(&arena, "%s/image/overlay2/imagedb/content/sha256", docker_root);
-    const char *names = arena_printf(&arena, "%s/image/overlay2/repositories.json", docker_root);
+    const char *directory = arena_printf(&arena, "%s/image/overlay2/imagedb/content/sha256", root);
+    const char *names = arena_printf(&arena, "%s/image/overlay2/repositories.json", root);
     struct deepest d = {0};
+    struct image_depth depth = {0};
 
     if (!directory || !names || !diagnoses_want(out, "image-depth") || !find_deepest(directory, &d))
         return;
-    const char *name = name_of(names, d.id, &arena);
-    bool deep = d.layers > DEEP;
-    struct diagnosis *of =
-        diagnoses_add(out, deep ? DIAGNOSIS_WARNING : DIAGNOSIS_OK, "image-depth", docker_root,
-                      "the deepest of %zu images, %s, has %zu layer%s", d.images, name ? name : "",
-                      d.layers, d.layers == 1 ? "" : "s");
-    if (!deep)
-        return;
-    diagnosis_cost(out, of,
-                   "each lookup of a missing file searches up to %zu layers; Docker takes no more "
-                   "than %d",
-                   d.layers, DOCKERS_END);
-    diagnosis_mend(out, of, "flatten %s; or \"rootfs\": {\"beyond\": \"restack\"} in the policy",
-                   name ? name : "");
+    image_depth_add(&depth, name_of(names, d.id, &arena), d.id, d.layers);
+    depth.images = d.images;
+    image_depth_judge(&depth, root, out);
 }
