@@ -8,6 +8,7 @@ void analysis_clear(struct analysis *a)
     zfs_plan_clear(&a->plan);
     contents_clear(&a->contents);
     dead_report_clear(&a->dead);
+    owner_report_clear(&a->owners);
     lookup_report_clear(&a->lookups);
     lookup_report_clear(&a->flat);
     layer_stack_clear(&a->stack);
@@ -67,15 +68,27 @@ static struct advice_facts facts_of(const struct analysis *a)
                                  .created_by = a->created_by};
 }
 
+/* Reads the layers, and finds what is hidden and the owners of all files. */
+static int read_layers(struct analysis *a, struct err *err)
+{
+    const struct merged_options options = {0};
+    _cleanup_kept_files_ struct kept_files databases = {.wants = owners_is_database};
+
+    if (layer_stack_read(a->image, &options, &databases, &a->stack, &a->index, &a->read, err) < 0 ||
+        dead_attribute(&a->stack, err) < 0)
+        return -1;
+    const struct owner_input in = {.stack = &a->stack,
+                                   .databases = &databases,
+                                   .symlinks = a->index->symlinks,
+                                   .symlink_count = a->index->symlink_cap};
+    return owner_weights_find(&in, &a->owners, err);
+}
+
 int analysis_make(struct image *image, const char *source, const struct lookup_costs *costs,
                   struct analysis *out, struct err *err)
 {
-    const struct merged_options options = {0};
-
     *out = (struct analysis){.source = source, .image = image, .costs = costs};
-    if (name_layers(out, err) < 0 ||
-        layer_stack_read(image, &options, &out->stack, &out->index, &out->read, err) < 0 ||
-        dead_attribute(&out->stack, err) < 0 || compare_rivals(out, err) < 0)
+    if (name_layers(out, err) < 0 || read_layers(out, err) < 0 || compare_rivals(out, err) < 0)
         return -1;
     if (dead_sum(&out->stack, &out->dead, err) < 0 ||
         lookups_count(&out->stack, out->stack.layers, &out->lookups, err) < 0)

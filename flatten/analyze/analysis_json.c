@@ -255,6 +255,7 @@ void analysis_put_json(const struct analysis *a, const struct dedup_report *toge
         put_layer(a, i, out);
     buf_puts(out, "]");
     put_dead(a, out);
+    analysis_put_owners_json(a, out);
     put_lookups(a, out);
     if (a->compared) {
         put_duplicates(a, out);
