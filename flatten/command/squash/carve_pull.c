@@ -1,7 +1,7 @@
 #include "flatten/command/squash/carve_pull.h"
 
 #include "base/human.h"
-#include "flatten/carve/pull_cost.h"
+#include "flatten/carve/pull/pull_cost.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
