@@ -64,7 +64,9 @@ static struct advice_facts facts_of(const struct analysis *a)
     return (struct advice_facts){.stack = &a->stack,
                                  .dead = &a->dead,
                                  .lookups = &a->lookups,
+                                 .carving = &a->carving,
                                  .costs = a->costs,
+                                 .source = a->source,
                                  .created_by = a->created_by};
 }
 
@@ -84,6 +86,26 @@ static int read_layers(struct analysis *a, struct err *err)
     return owner_weights_find(&in, &a->owners, err);
 }
 
+/* Frees the owners by node, which nothing else needs. */
+static int estimate_carving(struct analysis *a, struct err *err)
+{
+    _cleanup_free_ uint64_t *layers = calloc(a->dead.layer_count + 1, sizeof(*layers));
+
+    if (!layers)
+        return err_nomem(err);
+    for (unsigned i = 0; i < a->dead.layer_count; i++)
+        layers[i] = a->dead.layers[i].payload;
+    const struct carve_input in = {.image = a->image,
+                                   .stack = &a->stack,
+                                   .owners = &a->owners.now,
+                                   .layers = layers,
+                                   .payload = a->dead.payload,
+                                   .live = a->dead.live};
+    int rc = carve_estimate_make(&in, &a->carving, err);
+    free(steal_ptr(&a->owners.now.by_node));
+    return rc;
+}
+
 int analysis_make(struct image *image, const char *source, const struct lookup_costs *costs,
                   struct analysis *out, struct err *err)
 {
@@ -93,7 +115,7 @@ int analysis_make(struct image *image, const char *source, const struct lookup_c
     if (dead_sum(&out->stack, &out->dead, err) < 0 ||
         lookups_count(&out->stack, out->stack.layers, &out->lookups, err) < 0)
         return -1;
-    if (lookups_count(&out->stack, 0, &out->flat, err) < 0)
+    if (lookups_count(&out->stack, 0, &out->flat, err) < 0 || estimate_carving(out, err) < 0)
         return -1;
     const struct advice_facts facts = facts_of(out);
     return advice_make(&facts, &out->advice, err);

@@ -10,6 +10,7 @@
 #include "flatten/analyze/bytes/dead.h"
 #include "flatten/analyze/bytes/duplicates.h"
 #include "flatten/analyze/bytes/layer_stack_read.h"
+#include "flatten/analyze/carving/carve_estimate.h"
 #include "flatten/analyze/lookups/lookups.h"
 #include "flatten/analyze/owners/owner_weights.h"
 #include "flatten/analyze/zfs/dedup.h"
@@ -25,6 +26,7 @@ struct analysis {
     struct merged_report read;
     struct dead_report dead;
     struct owner_report owners;
+    struct carve_estimate carving;
     struct lookup_report lookups;     /* of the image as it is */
     struct lookup_report flat;        /* of the image as one layer */
     const struct lookup_costs *costs; /* borrowed */

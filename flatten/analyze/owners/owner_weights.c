@@ -256,7 +256,6 @@ int owner_weights_find(const struct owner_input *in, struct owner_report *out, s
         return -1;
     weigh_files(&w);
     sort_list(out);
-    free(steal_ptr(&out->now.by_node));
     free(steal_ptr(&out->ever.by_node));
     return 0;
 }
