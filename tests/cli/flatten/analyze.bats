@@ -103,7 +103,7 @@ owner() {
 }
 
 @test "the name of a package is shown harmlessly" {
-    ok --html=page.html "oci:$IMAGES/removed:v1"
+    ok -q --html=page.html "oci:$IMAGES/removed:v1"
     [[ $output == *'dpkg       <img src=x><b>\x1b[2J  (1)'* && $output != *$'\x1b'* ]]
     run ! grep -q '<img' page.html
     ok --json "oci:$IMAGES/removed:v1"
