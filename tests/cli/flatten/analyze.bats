@@ -110,6 +110,17 @@ owner() {
     [[ $output != *$'\x1b'* ]]
 }
 
+@test "databases that lie make another list, and no error" {
+    ok --json "oci:$IMAGES/lying"
+    jq -e '.images[0] | ([.owners[].live] | add) == .payload.live and ([.owners[].dead] | add) == .payload.dead
+        and .owners_unread.rpm' <<<"$output"
+    [ "$(owner pip p)" = '["1",1,900,1,1000,[1,2]]' ]
+    [ -z "$(owner dpkg one)" ]
+    [ "$(owner dpkg "$(printf 'n%.0s' {1..250})")" = '[null,1,200,0,0,[1]]' ]
+    ok -q --html=page.html "oci:$IMAGES/lying"
+    [[ $output == *"rpm database is in a form that is not read"* ]]
+}
+
 @test "carve is advised where it pays, with the figures of carve --dry-run" {
     ok --json "$IMAGES/one-layer.tar"
     jq -e '.images[0] | .carve.estimated and .carve.carved.seconds."3" < 0.8 * .carve.source.seconds."3"

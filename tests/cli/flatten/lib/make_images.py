@@ -85,6 +85,19 @@ def removed():
              f(site + "torch-2.7.dist-info/RECORD", "torch/a.py,,\n"), wh("opt/app/two")]]
 
 
+def lying():
+    """Databases that are broken, or that lie."""
+    info, lines = "var/lib/dpkg/info/", b"/../../a\n/a\0\n\n..\n/loop/x\n" + b"/a\n" * 1_000_000 + b"/" * 100_000 + b"\n/b"
+    noise = random.Random(2).randbytes(60_000)
+    return [[f("a", "a" * 1000), f("b", "b" * 200), s("loop", "loop"), f(info + "one.list", lines), f(info + "two.list", lines),
+             f(info + "n" * 250 + ".list", b"/b\n"), f(info + ".list", b"/b\n"), f("var/lib/dpkg/status", noise),
+             f("var/lib/dpkg/diversions", noise), f("var/lib/dpkg/status.d/x", "Package: \0\nVersion: 1\n"),
+             f("lib/apk/db/installed", b"P:a\0b\nF:..\nR:../a\n" + noise), f("var/lib/rpm/rpmdb.sqlite", b"SQLite format 3\0" + noise),
+             f("p-1.dist-info/RECORD", b'"a,,\n"""\n../a,,\n' + noise), f("conda-meta/c-1-1.json", b'{"files":' + b"[" * 50_000),
+             f("node_modules/n/package.json", b'{"version":"' + b"9" * 70_000), f("node_modules/@/x/package.json", "{}")],
+            [wh(info + "two.list"), f("a", "A" * 900)]]
+
+
 def later(layers):
     """The same layers, built again: every time is another."""
     return [[dataclasses.replace(e, mtime=e.mtime + 3600 * 10**9 + 17) for e in entries] for entries in layers]
@@ -176,6 +189,7 @@ def make(home):
     images.write_oci(at("owned-link"), images.tars_of(owned("1", "1.0", "tool-other")), tag="v4", compression="gzip")
     images.write_oci(at("owned-later"), images.tars_of(later(owned("1", "1.0"))), tag="v5", compression="gzip")
     images.write_docker_new(at("one-layer.tar"), images.tars_of(one_layer(20_000_000)), name="one:v1")
+    images.write_oci(at("lying"), images.tars_of(lying()), compression="zstd")
     images.write_oci(at("removed"), images.tars_of(removed()), tag="v1", compression="gzip")
     images.write_oci(at("timed"), images.tars_of(timed(1000, 1000)), tag="v1")
     images.write_oci(at("timed-again"), images.tars_of(timed(2000, 2000, "tool 2")), tag="v2")
