@@ -183,6 +183,38 @@ static int advise_flatten(const struct advice_facts *f, struct advice_list *out,
     return advice_add(out, "flatten", all, &text, err);
 }
 
+static void put_seconds(const struct carve_pull *p, struct buf *out)
+{
+    buf_printf(out, "%.1f, %.1f and %.1f s", p->seconds[0], p->seconds[1], p->seconds[2]);
+}
+
+static int advise_carve(const struct advice_facts *f, struct advice_list *out, struct err *err)
+{
+    const struct carve_estimate *c = f->carving;
+    struct buf text = BUF_INIT;
+    _cleanup_buf_ struct buf word = BUF_INIT;
+    char now[HUMAN_SIZE], then[HUMAN_SIZE];
+
+    if (!c->pays)
+        return 0;
+    human_put_word(&word, f->source);
+    buf_printf(&text, "The largest layer has %s, and a pull takes about ",
+               human_size(c->source.largest, now));
+    put_seconds(&c->source, &text);
+    buf_printf(&text,
+               " with %u, %u and %u streams. Of the %zu layers that flatten carve makes of the "
+               "packages the largest has %s, and a pull takes ",
+               carve_streams[0], carve_streams[1], carve_streams[2], c->layers,
+               human_size(c->carved.largest, then));
+    put_seconds(&c->carved, &text);
+    buf_printf(&text, " (a model%s; %.2f probes a path instead of %.2f): flatten carve ",
+               c->estimated ? ", of estimated sizes" : "", c->probes, f->lookups->existing.mean);
+    if (word.len)
+        buf_put_printable(&text, word.data, word.len);
+    buf_puts(&text, " DESTINATION, and --dry-run shows the layers.");
+    return advice_add(out, "carve", c->source.largest, &text, err);
+}
+
 static int advise_depth(const struct advice_facts *f, struct advice_list *out, struct err *err)
 {
     const struct lookup_report *l = f->lookups;
@@ -208,7 +240,7 @@ int advice_make(const struct advice_facts *f, struct advice_list *out, struct er
 {
     *out = (struct advice_list){0};
     if (advise_kills(f, out, err) < 0 || advise_paths(f, out, err) < 0 ||
-        advise_flatten(f, out, err) < 0)
+        advise_flatten(f, out, err) < 0 || advise_carve(f, out, err) < 0)
         return -1;
     return advise_depth(f, out, err);
 }

@@ -7,6 +7,7 @@
 
 #include "flatten/analyze/bytes/dead.h"
 #include "flatten/analyze/bytes/duplicates.h"
+#include "flatten/analyze/carving/carve_estimate.h"
 #include "flatten/analyze/lookups/lookup_costs.h"
 #include "flatten/analyze/lookups/lookups.h"
 
@@ -15,13 +16,15 @@ struct advice_facts {
     const struct layer_stack *stack;
     const struct dead_report *dead;
     const struct lookup_report *lookups;
+    const struct carve_estimate *carving;
     const struct lookup_costs *costs;
+    const char *source;            /* its name on the command line */
     const char *const *created_by; /* by layer number - 1; NULL: unknown */
 };
 
 struct advice {
     const char *kind; /* for machines: touch, delete, rebuild, replace, cache, mount, flatten,
-                         depth, pyc, duplicate */
+                         carve, depth, pyc, duplicate */
     uint64_t bytes;   /* that it would save, or that it is about; 0: none */
     char *text;       /* printable */
 };

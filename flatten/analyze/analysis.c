@@ -8,6 +8,7 @@ void analysis_clear(struct analysis *a)
     zfs_plan_clear(&a->plan);
     contents_clear(&a->contents);
     dead_report_clear(&a->dead);
+    owner_report_clear(&a->owners);
     lookup_report_clear(&a->lookups);
     lookup_report_clear(&a->flat);
     layer_stack_clear(&a->stack);
@@ -63,24 +64,58 @@ static struct advice_facts facts_of(const struct analysis *a)
     return (struct advice_facts){.stack = &a->stack,
                                  .dead = &a->dead,
                                  .lookups = &a->lookups,
+                                 .carving = &a->carving,
                                  .costs = a->costs,
+                                 .source = a->source,
                                  .created_by = a->created_by};
+}
+
+/* Reads the layers, and finds what is hidden and the owners of all files. */
+static int read_layers(struct analysis *a, struct err *err)
+{
+    const struct merged_options options = {0};
+    _cleanup_kept_files_ struct kept_files databases = {.wants = owners_is_database};
+
+    if (layer_stack_read(a->image, &options, &databases, &a->stack, &a->index, &a->read, err) < 0 ||
+        dead_attribute(&a->stack, err) < 0)
+        return -1;
+    const struct owner_input in = {.stack = &a->stack,
+                                   .databases = &databases,
+                                   .symlinks = a->index->symlinks,
+                                   .symlink_count = a->index->symlink_cap};
+    return owner_weights_find(&in, &a->owners, err);
+}
+
+/* Frees the owners by node, which nothing else needs. */
+static int estimate_carving(struct analysis *a, struct err *err)
+{
+    _cleanup_free_ uint64_t *layers = calloc(a->dead.layer_count + 1, sizeof(*layers));
+
+    if (!layers)
+        return err_nomem(err);
+    for (unsigned i = 0; i < a->dead.layer_count; i++)
+        layers[i] = a->dead.layers[i].payload;
+    const struct carve_input in = {.image = a->image,
+                                   .stack = &a->stack,
+                                   .owners = &a->owners.now,
+                                   .layers = layers,
+                                   .payload = a->dead.payload,
+                                   .live = a->dead.live};
+    int rc = carve_estimate_make(&in, &a->carving, err);
+    free(steal_ptr(&a->owners.now.by_node));
+    return rc;
 }
 
 int analysis_make(struct image *image, const char *source, const struct lookup_costs *costs,
                   struct analysis *out, struct err *err)
 {
-    const struct merged_options options = {0};
-
     *out = (struct analysis){.source = source, .image = image, .costs = costs};
-    if (name_layers(out, err) < 0 ||
-        layer_stack_read(image, &options, &out->stack, &out->index, &out->read, err) < 0 ||
-        dead_attribute(&out->stack, err) < 0 || compare_rivals(out, err) < 0)
+    if (name_layers(out, err) < 0 || read_layers(out, err) < 0 || compare_rivals(out, err) < 0)
         return -1;
     if (dead_sum(&out->stack, &out->dead, err) < 0 ||
         lookups_count(&out->stack, out->stack.layers, &out->lookups, err) < 0)
         return -1;
-    if (lookups_count(&out->stack, 0, &out->flat, err) < 0)
+    if (lookups_count(&out->stack, 0, &out->flat, err) < 0 || estimate_carving(out, err) < 0)
         return -1;
     const struct advice_facts facts = facts_of(out);
     return advice_make(&facts, &out->advice, err);

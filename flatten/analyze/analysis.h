@@ -10,7 +10,9 @@
 #include "flatten/analyze/bytes/dead.h"
 #include "flatten/analyze/bytes/duplicates.h"
 #include "flatten/analyze/bytes/layer_stack_read.h"
+#include "flatten/analyze/carving/carve_estimate.h"
 #include "flatten/analyze/lookups/lookups.h"
+#include "flatten/analyze/owners/owner_weights.h"
 #include "flatten/analyze/zfs/dedup.h"
 #include "flatten/analyze/zfs/zfs_plan.h"
 #include "flatten/analyze/zfs/zfs_read.h"
@@ -23,6 +25,8 @@ struct analysis {
     struct layer_stack stack;
     struct merged_report read;
     struct dead_report dead;
+    struct owner_report owners;
+    struct carve_estimate carving;
     struct lookup_report lookups;     /* of the image as it is */
     struct lookup_report flat;        /* of the image as one layer */
     const struct lookup_costs *costs; /* borrowed */
@@ -68,6 +72,10 @@ void analysis_put_text(const struct analysis *a, const struct dedup_report *toge
                        struct buf *out);
 void analysis_put_json(const struct analysis *a, const struct dedup_report *together,
                        struct buf *out);
+
+/* Their parts about owners. */
+void analysis_put_owners_text(const struct analysis *a, struct buf *out);
+void analysis_put_owners_json(const struct analysis *a, struct buf *out);
 
 /* Their parts about ZFS. */
 void analysis_put_zfs_text(const struct analysis *a, const struct dedup_report *together,

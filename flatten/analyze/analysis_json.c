@@ -172,6 +172,30 @@ static void put_lookups(const struct analysis *a, struct buf *out)
     buf_putc(out, '}');
 }
 
+static void put_pull(struct buf *out, const char *key, const struct carve_pull *p)
+{
+    buf_printf(out, ",\"%s\":{\"bytes\":%" PRIu64 ",\"largest\":%" PRIu64 ",\"seconds\":{", key,
+               p->bytes, p->largest);
+    for (size_t i = 0; i < CARVE_STREAMS; i++)
+        buf_printf(out, "%s\"%u\":%.6f", i ? "," : "", carve_streams[i], p->seconds[i]);
+    buf_puts(out, "}}");
+}
+
+static void put_carving(const struct analysis *a, struct buf *out)
+{
+    const struct carve_estimate *c = &a->carving;
+
+    if (!c->pays) {
+        buf_puts(out, ",\"carve\":null");
+        return;
+    }
+    buf_printf(out, ",\"carve\":{\"layers\":%zu,\"probes\":%.4f,\"estimated\":%s", c->layers,
+               c->probes, c->estimated ? "true" : "false");
+    put_pull(out, "source", &c->source);
+    put_pull(out, "carved", &c->carved);
+    buf_putc(out, '}');
+}
+
 static void put_advice(const struct analysis *a, struct buf *out)
 {
     buf_puts(out, ",\"advice\":[");
@@ -255,6 +279,7 @@ void analysis_put_json(const struct analysis *a, const struct dedup_report *toge
         put_layer(a, i, out);
     buf_puts(out, "]");
     put_dead(a, out);
+    analysis_put_owners_json(a, out);
     put_lookups(a, out);
     if (a->compared) {
         put_duplicates(a, out);
@@ -262,6 +287,7 @@ void analysis_put_json(const struct analysis *a, const struct dedup_report *toge
     }
     if (a->zfs.record)
         analysis_put_zfs_json(a, together, out);
+    put_carving(a, out);
     put_advice(a, out);
     put_rules(a, out);
     buf_putc(out, '}');

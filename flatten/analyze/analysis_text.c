@@ -253,6 +253,7 @@ void analysis_put_text(const struct analysis *a, const struct dedup_report *toge
     put_layers(a, out);
     put_kills(a, out);
     put_worst(a, out);
+    analysis_put_owners_text(a, out);
     put_lookups(a, out);
     if (a->compared)
         put_duplicates(a, out);

@@ -67,8 +67,9 @@ const struct command_spec command_analyze_spec = {
     .name = "analyze",
     .operands = "SOURCE...",
     .summary = "Show where an image's bytes and lookups go.",
-    .details = "Shows which bytes no container sees, why, and which layer hid them; in how many\n"
-               "layers lookups look; and what to do about it. Digests are not checked.\n"
+    .details = "Shows which bytes no container sees, why, and which layer hid them; what each\n"
+               "package weighs; in how many layers lookups look; and what to do about it.\n"
+               "Digests are not checked.\n"
                "Exit status 4: a rule is broken.\n",
     .options = analyze_options,
     .min_operands = 1,

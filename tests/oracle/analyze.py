@@ -17,8 +17,9 @@ import sys
 import tempfile
 
 import images
+import owned
 from stacks import Stack, described
-from tarball import DIR, LNK, REG, Entry
+from tarball import DIR, LNK, REG, SYM, Entry
 
 CONTENTS = (b"", b"x", b"y", b"xx", b"xy", b"z" * 700, b"z" * 699 + b"y", b"q" * 4096, b"q" * 9000,
             b"\0" * 4096 + b"q" * 4096, b"q" * 4096 + b"\0" * 904, b"\0" * 600, b"z" * 700 + b"\0" * 9)
@@ -66,6 +67,9 @@ def own_tree(layer, entries, files):
         elif entry.type == LNK:
             target = own[entry.link.decode()]
             own[path] = Node(target.kind, target.file)
+        elif entry.type == SYM:
+            own[path] = Node("link")
+            own[path].link = entry.link.decode()
         elif entry.type == REG:
             file = File(layer, path, entry.data)
             files.append(file)
@@ -212,7 +216,7 @@ def stack_of(rng):
             entries.append(Entry(twice.name, data=rng.choice(CONTENTS)))
     if rng.random() < 0.5:
         layers.append(touched(rng, layers))
-    return layers
+    return owned.listed(rng, layers)
 
 
 def touched(rng, layers):
@@ -253,6 +257,7 @@ def differences(found, squashed, model):
         check("killed by layer %d" % number, sum(layer["killed"].values()), hides)
     check("efficiency", found["dive"]["efficiency"], round(model.efficiency(), 6))
     check("wasted bytes", found["dive"]["wasted_bytes"], model.wasted())
+    check("owners", owned.told(found["owners"]), owned.weights(model))
     for name, wanted in lookups(model).items():
         check(name, found["lookups"][name], wanted)
     return lines

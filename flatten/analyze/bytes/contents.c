@@ -83,6 +83,7 @@ static int content_add_hash(struct reading *r, uint32_t inode, struct err *err)
 struct file_reading {
     struct sha256 *sha256;     /* or NULL */
     struct hash_stream *quick; /* or NULL */
+    char *copy;                /* of all content; or NULL */
     bool head;
     uint64_t at;
     unsigned char bytes[CONTENT_BYTES];
@@ -101,6 +102,8 @@ static int file_reading_add(struct file_reading *f, const unsigned char *data, u
             size_t room = sizeof(f->bytes) - (size_t)f->at;
             memcpy(f->bytes + f->at, from, piece < room ? piece : room);
         }
+        if (f->copy)
+            memcpy(f->copy + f->at, from, piece);
         if (f->sha256 && sha256_update(f->sha256, from, piece, err) < 0)
             return -1;
         if (f->quick)
@@ -133,10 +136,11 @@ static int file_reading_run(struct file_reading *f, struct layer_reader *reader,
     return rc == 0 ? file_reading_add(f, NULL, size - f->at, err) : 0;
 }
 
-int contents_quick(struct layer_reader *reader, uint64_t size, uint64_t *out, struct err *err)
+int contents_copy(struct layer_reader *reader, uint64_t size, char *data, uint64_t *out,
+                  struct err *err)
 {
     struct hash_stream hash;
-    struct file_reading f = {.quick = &hash};
+    struct file_reading f = {.quick = &hash, .copy = data};
 
     hash_stream_begin(&hash);
     if (file_reading_run(&f, reader, size, err) < 0)
@@ -144,6 +148,11 @@ int contents_quick(struct layer_reader *reader, uint64_t size, uint64_t *out, st
     uint64_t found = hash_stream_end(&hash);
     *out = found ? found : 1;
     return 0;
+}
+
+int contents_quick(struct layer_reader *reader, uint64_t size, uint64_t *out, struct err *err)
+{
+    return contents_copy(reader, size, NULL, out, err);
 }
 
 static int read_wanted(void *ctx, struct layer_reader *reader, const struct layer_entry *e,

@@ -128,9 +128,19 @@
         if (row.length) place();
     }
 
-    function treemap(root) {
+    // views: [{title, root, slash}], of which one is shown; slash stands behind the names of what can be entered.
+    function treemap(views) {
         const map = element("div", { class: "map" }), crumbs = element("div", { class: "crumbs" });
-        let trail = [root];
+        let view = views[0], trail = [view.root];
+
+        const choices = element("div", { class: "views", role: "group" }, ...views.map(other => element("button",
+            { type: "button", "aria-pressed": String(other === view), on: event => choose(other, event.currentTarget) }, other.title)));
+
+        function choose(other, button) {
+            view = other;
+            for (const each of choices.children) each.setAttribute("aria-pressed", String(each === button));
+            zoom([view.root]);
+        }
 
         function zoom(path) {
             trail = path;
@@ -146,10 +156,11 @@
         function cell(node, path, box) {
             const inner = node.children && node.children.length > 0;
             const made = element(inner ? "button" : "div", inner ? { class: "cell", type: "button" } : { class: "cell" });
-            const text = node.name + (inner ? "/" : ""), bytes = size(weight(node));
+            const text = node.name + (inner ? view.slash : ""), bytes = size(weight(node));
             if (box.w > 34 && box.h > 14) made.append(element("span", {}, text + " " + bytes));
-            made.title = path.slice(1).map(up => up.name + "/").join("") + text + "\n" + bytes + ", " +
-                percent(node.dead, weight(node)) + " dead";
+            else made.style.padding = "0"; // it would make the cell larger
+            made.title = path.slice(1).map(up => up.name + (view.slash || ": ")).join("") + text + "\n" + bytes + ", " +
+                percent(node.dead, weight(node)) + " dead" + (node.more ? "\n" + node.more : "");
             if (inner) made.addEventListener("click", () => zoom([...path, node]));
             made.style.background = colour(node);
             for (const [key, value] of [["left", box.x], ["top", box.y], ["width", box.w], ["height", box.h]])
@@ -175,13 +186,67 @@
             fill(cells, trail, 0, 0, map.clientWidth, map.clientHeight, 3);
             map.replaceChildren(...cells);
             crumbs.replaceChildren(...trail.flatMap((node, index) => [
-                element("button", { type: "button", on: () => zoom(trail.slice(0, index + 1)) }, index ? node.name : "/"),
+                element("button", { type: "button", on: () => zoom(trail.slice(0, index + 1)) }, index ? node.name : view.slash || "all"),
                 index && index + 1 < trail.length ? " / " : " "]),
                 size(weight(top)) + ", " + percent(top.dead, weight(top)) + " dead");
         }
 
         new ResizeObserver(draw).observe(map);
-        return [crumbs, map];
+        return views.length > 1 ? [choices, crumbs, map] : [crumbs, map];
+    }
+
+    // ---- owners ----
+
+    const kinds = { directory: "files without a package", state: "databases, caches and logs" };
+    const ownerName = owner => owner.kind === "directory" ? "/" + owner.name
+        : owner.kind === "state" ? kinds.state : owner.name + (owner.version ? " " + owner.version : "");
+
+    // 1, 4-6
+    function layerRuns(layers) {
+        const runs = [];
+        for (const layer of layers) {
+            const last = runs[runs.length - 1];
+            if (last && last[1] === layer - 1) last[1] = layer;
+            else runs.push([layer, layer]);
+        }
+        return runs.map(([first, last]) => first === last ? String(first) : first + "-" + last).join(", ");
+    }
+
+    // The owners by kind, as a tree for the map. They come with the heaviest first.
+    function ownerTree(owners) {
+        const most = 500, groups = new Map(), root = { name: "", live: 0, dead: 0, children: [] };
+        for (const owner of owners) {
+            if (!groups.has(owner.kind)) {
+                groups.set(owner.kind, { name: kinds[owner.kind] || owner.kind, live: 0, dead: 0, others: 0, children: [] });
+                root.children.push(groups.get(owner.kind));
+            }
+            const group = groups.get(owner.kind), list = group.children;
+            if (list.length < most) list.push({ name: ownerName(owner), live: owner.live, dead: owner.dead,
+                more: many(owner.files, "file") + ", layers " + layerRuns(owner.layers) });
+            else if (group.others++) Object.assign(list[most], { name: "(" + group.others + " smaller)",
+                live: list[most].live + owner.live, dead: list[most].dead + owner.dead });
+            else list.push({ name: "(1 smaller)", live: owner.live, dead: owner.dead });
+            for (const sums of [group, root]) { sums.live += owner.live; sums.dead += owner.dead; }
+        }
+        for (const group of root.children) if (group.children.length === 1 && group.name === group.children[0].name) delete group.children;
+        return root;
+    }
+
+    function maps(image) {
+        const views = [{ title: "By directory", root: image.tree, slash: "/" }];
+        if (image.owners.some(owner => owner.kind !== "directory")) views.push({ title: "By package", root: ownerTree(image.owners), slash: "" });
+        return treemap(views);
+    }
+
+    function ownerTable(owners) {
+        return table([
+            ["Live", row => row.live, row => size(row.live), "number"],
+            ["Dead", row => row.dead, row => size(row.dead), "number"],
+            ["Files", row => row.files, row => shown(row.files), "number"],
+            ["Kind", row => row.kind, null, "word"],
+            ["Owner", row => ownerName(row), null, "text"],
+            ["Layers", row => row.layers.length, row => layerRuns(row.layers), "word"],
+        ], owners.slice(0, 500));
     }
 
     // ---- what each layer hides ----
@@ -325,7 +390,7 @@
         main.append(section("Layers", "What each brought: what a container sees of it, and what not, by cause.",
             legend(), ...layerBars(image)));
         const map = section("Where the bytes are", "Area: bytes in all layers. Click to go in.", element("p", { class: "soft" }, "all live",
-            element("span", { class: "ramp" }), "all dead"), ...treemap(image.tree));
+            element("span", { class: "ramp" }), "all dead"), ...maps(image));
         map.id = "treemap";
         main.append(map);
         if (image.hidden.length) main.append(section("What each layer hides", "Files of older layers that a newer layer " +
@@ -352,6 +417,8 @@
             ["Cause", row => words[row.cause], null, "word"],
             ["Path", row => "/" + row.path, null, "text"],
         ], image.worst)));
+        if (image.owners.length) main.append(section("Owners", "Packages, by the databases in the image, and directories of files " +
+            "without one. Files are those that a container sees.", ownerTable(image.owners)));
         if (image.duplicates && image.duplicates.worst.length) main.append(section("Duplicates", "Same content at several paths, where a container sees it.", table([
             ["Size", row => row.size, row => size(row.size), "number"],
             ["Copies", row => row.copies, null, "number"],

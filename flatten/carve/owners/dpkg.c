@@ -29,6 +29,8 @@ static int read_list(struct finder *f, uint32_t node, struct node_name name, str
     const char *arch = memchr(name.text, ':', len);
     uint32_t owner;
 
+    if (f->source->size(f->source->ctx, node) < 0)
+        return 0;
     if (arch)
         len = (size_t)(arch - name.text);
     if (finder_owner(f, OWNER_DPKG, name.text, len, &owner, err) < 0)

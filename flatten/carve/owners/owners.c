@@ -15,6 +15,39 @@ void owners_clear(struct owners *o)
     *o = (struct owners){0};
 }
 
+/* ---- names of databases ---- */
+
+static bool ends_with(const char *name, size_t len, const char *end)
+{
+    size_t end_len = strlen(end);
+
+    return len >= end_len && memcmp(name + len - end_len, end, end_len) == 0;
+}
+
+bool owners_is_database(const struct tree *tree, uint32_t node)
+{
+    /* The end of the name, and of the name of its directory. */
+    static const char *const names[][2] = {
+        {".list", "info"},        {"", "status.d"},
+        {"status", "dpkg"},       {"diversions", "dpkg"},
+        {"installed", "db"},      {"rpmdb.sqlite", ""},
+        {"RECORD", ".dist-info"}, {".json", "conda-meta"},
+        {"package.json", ""},     {"installed-files.txt", ".egg-info"},
+    };
+    size_t len, dir_len;
+
+    if (node == TREE_ROOT)
+        return false;
+    const char *name = tree_name(tree, node, &len);
+    const char *dir = tree_name(tree, tree_parent(tree, node), &dir_len);
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (ends_with(name, len, names[i][0]) && ends_with(dir, dir_len, names[i][1]))
+            return true;
+    return false;
+}
+
+/* ---- finding ---- */
+
 static uint32_t find_dir(struct finder *f, const char *path)
 {
     return finder_walk(f, TREE_ROOT, path, strlen(path), true);
@@ -78,8 +111,8 @@ static int read_distributions(struct finder *f, struct err *err)
 /* A directory's entry in by_node is the package of npm that it is in. Parents come first. */
 static int take_node(struct finder *f, uint32_t node, struct err *err)
 {
-    uint32_t *by_node = f->out->by_node;
-    uint32_t above = by_node[tree_parent(f->source->tree, node)];
+    uint32_t *by_node = f->out->by_node, dir = tree_parent(f->source->tree, node);
+    uint32_t above = f->source->is_dir(f->source->ctx, dir) ? by_node[dir] : OWNERS_NOBODY;
 
     if (f->source->is_dir(f->source->ctx, node)) {
         by_node[node] = above;

@@ -106,7 +106,8 @@ int pip_take(struct finder *f, uint32_t node, struct err *err)
     bool csv = node_name_is(name, "RECORD");
     const char *ending = csv ? dist : egg;
 
-    if (!csv && !node_name_is(name, "installed-files.txt"))
+    if ((!csv && !node_name_is(name, "installed-files.txt")) ||
+        f->source->size(f->source->ctx, node) < 0)
         return 0;
     uint32_t dir = tree_parent(f->source->tree, node), owner;
     struct node_name dir_name = finder_name(f, dir);

@@ -121,7 +121,8 @@ void state_apply(struct finder *f)
             by_node[node] = STATE_NONE;
     mark_table(f);
     for (uint32_t node = 1; node < f->out->node_count; node++) {
-        uint32_t above = by_node[tree_parent(s->tree, node)];
+        uint32_t dir = tree_parent(s->tree, node);
+        uint32_t above = s->is_dir(s->ctx, dir) ? by_node[dir] : STATE_NONE;
         if (s->is_dir(s->ctx, node)) {
             by_node[node] = by_node[node] > above ? by_node[node] : above;
             continue;

@@ -1,7 +1,8 @@
 #include "flatten/command/squash/carve_pull.h"
 
 #include "base/human.h"
-#include "flatten/carve/pull_cost.h"
+#include "flatten/carve/pull/pull_cost.h"
+#include "flatten/carve/pull/pull_image.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -30,34 +31,6 @@ static void pulls_clear(struct pulls *p)
 
 /* ---- sizes ---- */
 
-/* The layers are closed by now. An archive of Docker does not tell digests, nor compress. */
-static bool is_compressed(const struct layer *layer)
-{
-    return !layer->walk && layer->digest.text[0] && !digest_equal(&layer->digest, &layer->diff_id);
-}
-
-/* Returns the bytes of the source's blobs if they are all compressed, else 0. */
-static uint64_t source_packed(const struct image *image)
-{
-    uint64_t sum = 0;
-
-    for (size_t i = 0; i < image->layer_count; i++) {
-        if (!is_compressed(&image->layers[i]))
-            return 0;
-        sum += image->layers[i].size;
-    }
-    return sum;
-}
-
-/* Returns the share of its unpacked bytes that a compressed layer takes. */
-static double packed_share(const struct squash_job *job)
-{
-    uint64_t packed = source_packed(job->image), unpacked = job->squashed.report.payload_in;
-    double share = unpacked ? (double)packed / (double)unpacked : 0;
-
-    return share > 0 && share < 1 ? share : PULL_ASSUMED_RATIO;
-}
-
 static const struct written_layer *written(const struct squash_job *job, size_t layer)
 {
     const struct squashed *s = &job->squashed;
@@ -71,7 +44,8 @@ uint64_t carve_packed(const struct squash_job *job, size_t layer)
     const struct written_layer *w = written(job, layer);
 
     return w ? w->size
-             : (uint64_t)((double)job->carved.layout.layers[layer].bytes * packed_share(job));
+             : (uint64_t)((double)job->carved.layout.layers[layer].bytes *
+                          pull_image_share(job->image, job->squashed.report.payload_in));
 }
 
 static bool is_estimated(const struct squash_job *job)
@@ -79,29 +53,14 @@ static bool is_estimated(const struct squash_job *job)
     for (size_t i = 0; i < job->carved.layout.count; i++)
         if (!written(job, i))
             return true;
-    return source_packed(job->image) == 0;
+    return !pull_image_is_packed(job->image);
 }
 
-/*
- * Lists the source's layers: what is unpacked of each is not known, and taken in proportion. One
- * that is read in an engine's store has no blobs; then nothing is listed.
- */
 static void list_source(const struct squash_job *job, struct pulls *p)
 {
-    const struct image *image = job->image;
-    uint64_t sum = 0, packed = source_packed(image);
-
-    for (size_t i = 0; i < image->layer_count; i++)
-        sum += image->layers[i].walk ? 0 : image->layers[i].size;
-    if (sum == 0)
-        return;
-    for (size_t i = 0; i < image->layer_count; i++) {
-        double size = (double)image->layers[i].size;
-        p->source[i].unpacked =
-            (uint64_t)(size / (double)sum * (double)job->squashed.report.payload_in);
-        p->source[i].packed = (uint64_t)(packed ? size : size * PULL_ASSUMED_RATIO);
-    }
-    p->list[p->count++] = (struct pull){"source", "the source", p->source, image->layer_count, 0};
+    if (pull_image_list(job->image, job->squashed.report.payload_in, p->source))
+        p->list[p->count++] =
+            (struct pull){"source", "the source", p->source, job->image->layer_count, 0};
 }
 
 static int list_pulls(const struct squash_job *job, bool like, struct pulls *p)

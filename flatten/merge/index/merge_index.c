@@ -12,6 +12,9 @@ void merge_index_free(struct merge_index *x)
         if (x->inodes[i].header)
             attributes_free(x->inodes[i].header);
     free(x->inodes);
+    for (size_t i = 0; i < x->symlink_cap; i++)
+        free(x->symlinks[i]);
+    free(x->symlinks);
     model_free(&x->merged);
     model_free(&x->kept);
     cleanup_tree(&x->tree);
@@ -107,7 +110,7 @@ static int add_layer(struct index_builder *b, const struct layer *layer,
         if (applied < 0 || merged_check_implied(b->index->tree, report, err) < 0)
             return layer_entry_wrap(layer, &e, err);
         if (e.info.kind == ENTRY_FILE && b->observer &&
-            b->observer->file(b->observer->ctx, layer, reader, &e, b->entered,
+            b->observer->file(b->observer->ctx, b->index->tree, layer, reader, &e, b->entered,
                               (uint32_t)b->index->inode_count - 1, err) < 0)
             return -1;
         count_entry(b, &e, options, report);
@@ -157,5 +160,10 @@ struct merge_index *merge_index_new(const struct image *image, const struct merg
                                             &report->probes, err) < 0)
         return NULL;
     name_inodes(x);
+    if (observer) {
+        x->symlinks = steal_ptr(&b.symlinks);
+        x->symlink_cap = b.symlink_cap;
+        b.symlink_cap = 0;
+    }
     return steal_ptr(&x);
 }

@@ -70,6 +70,74 @@ fails() {
     [ -z "$(ls -A)" ]
 }
 
+# owner KIND NAME: what --json tells of an owner of the image, without its name.
+owner() {
+    jq -c --arg kind "$1" --arg name "$2" '.images[0].owners[] | select(.kind == $kind and .name == $name)
+        | [.version, .files, .live, .dead_files, .dead, .layers]' <<<"$output"
+}
+
+@test "owners have their bytes, live and dead, also those that were removed" {
+    ok --json "oci:$IMAGES/removed:v1"
+    # Only with the list of libone is the first tool a file of that.
+    [ "$(owner dpkg tool)" = '[null,1,1000,1,300,[1,2]]' ]
+    [ "$(owner dpkg libone)" = '[null,0,0,2,1500,[1]]' ]
+    [ "$(owner pip torch)" = '["2.7",1,45,2,90,[1,2]]' ]
+    [ "$(owner directory opt/app)" = '[null,1,60,1,70,[1]]' ]
+    [ "$(owner directory "")" = '[null,1,9,0,0,[1]]' ]
+    jq -e '.images[0] | ([.owners[].live] | add) == .payload.live and ([.owners[].dead] | add) == .payload.dead
+        and .owners_unread == {"rpm": false, "cut": 0}' <<<"$output"
+    ok "oci:$IMAGES/removed:v1"
+    [[ $output == *"1.0 kB     300 B        1  dpkg       tool  (1-2)"* ]]
+    [[ $output == *"60 B      70 B        1  directory  /opt/app  (1)"* ]]
+}
+
+@test "owners are those of carve, from layers of every kind" {
+    ok --json "oci:$IMAGES/owned:v1"
+    [ "$(owner dpkg libone)" = '["1.0",2,27001,0,0,[1]]' ]
+    [ "$(owner pip torch)" = '["2.7.0",2,30027,0,0,[2]]' ]
+    [ "$(owner state state)" = '[null,3,211,0,0,[1]]' ]
+    gzip=$(jq -c '.images[0].owners' <<<"$output")
+    "$FLATTEN" -q --compression=none --keep-base=1 "oci:$IMAGES/owned:v1" docker-archive:plain.tar
+    ok --json plain.tar
+    [ "$(jq -c '.images[0].owners' <<<"$output")" = "$gzip" ]
+}
+
+@test "the name of a package is shown harmlessly" {
+    ok -q --html=page.html "oci:$IMAGES/removed:v1"
+    [[ $output == *'dpkg       <img src=x><b>\x1b[2J  (1)'* && $output != *$'\x1b'* ]]
+    run ! grep -q '<img' page.html
+    ok --json "oci:$IMAGES/removed:v1"
+    [[ $output != *$'\x1b'* ]]
+}
+
+@test "databases that lie make another list, and no error" {
+    ok --json "oci:$IMAGES/lying"
+    jq -e '.images[0] | ([.owners[].live] | add) == .payload.live and ([.owners[].dead] | add) == .payload.dead
+        and .owners_unread.rpm' <<<"$output"
+    [ "$(owner pip p)" = '["1",1,900,1,1000,[1,2]]' ]
+    [ -z "$(owner dpkg one)" ]
+    [ "$(owner dpkg "$(printf 'n%.0s' {1..250})")" = '[null,1,200,0,0,[1]]' ]
+    ok -q --html=page.html "oci:$IMAGES/lying"
+    [[ $output == *"rpm database is in a form that is not read"* ]]
+}
+
+@test "carve is advised where it pays, with the figures of carve --dry-run" {
+    ok --json "$IMAGES/one-layer.tar"
+    jq -e '.images[0] | .carve.estimated and .carve.carved.seconds."3" < 0.8 * .carve.source.seconds."3"
+        and .carve.source.largest == 60000069' <<<"$output"
+    jq -e '.images[0].advice[] | select(.kind == "carve") | .bytes == 60000069
+        and (.text | contains("one-layer.tar DESTINATION"))' <<<"$output"
+    figures=$(jq -c '.images[0].carve | [.source.bytes, .source.seconds, .carved.bytes, .carved.seconds, .probes,
+        .layers, .carved.largest]' <<<"$output")
+    run --separate-stderr "$FLATTEN" carve --dry-run --json "$IMAGES/one-layer.tar"
+    show
+    [ "$(jq -c '[.pull.source.bytes, .pull.source.seconds, .pull.carved.bytes, .pull.carved.seconds, .lookups.probes,
+        (.carved | length), ([.carved[].bytes] | max)]' <<<"$output")" = "$figures" ]
+    # One file per directory of 100 MB would be in one layer as well; and small images are pulled in a moment.
+    ok --json "$IMAGES/big.tar" "oci:$IMAGES/owned:v1"
+    jq -e 'all(.images[]; .carve == null and all(.advice[]; .kind != "carve"))' <<<"$output"
+}
+
 @test "rules are met or broken; they can come from a file, and the command line overrides the file" {
     ok --max-wasted=3% --max-depth=4 --max-probes=9 --min-efficiency=0 "oci:$IMAGES/waste:v1"
     [[ $output == *"Rules"*"kept"* ]]

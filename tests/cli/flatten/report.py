@@ -19,11 +19,12 @@ from tarball import d, f, opq, wh  # noqa: E402
 
 HOSTILE = ("</script><script>alert(1)</script>", "<!--<script>", "<img src=x onerror=alert(1)>",
            "a\u2028b\u2029c", "\u202egpj.exe", "x" * 250, "\x1b[2J\n\"'&amp;", "__proto__", "@DATA@")
+PACKAGE = "<img src=x onerror=alert(2)>"
 LAYERS = [
     [d("app")] + [f("app/%s" % name, b"h" * (1000 + 10 * n)) for n, name in enumerate(
         name.replace("/", "\u2215") for name in HOSTILE)] +
     [f("data/big", b"1" * 90000), f("data/deep/er/still", b"2" * 30000), f("c", b"3" * 500)],
-    [f("app/" + HOSTILE[5], b"h" * 1050, uid=7), f("c", b"4" * 700), wh("data/deep"), d("e")],
+    [f("var/lib/dpkg/info/%s.list" % PACKAGE, b"/data/big\n/data/deep/er/still\n"), f("app/" + HOSTILE[5], b"h" * 1050, uid=7), f("c", b"4" * 700), wh("data/deep"), d("e")],
     [d("app"), opq("app"), f("app/new", b"5"), f("twice/one", b"6" * 400), f("twice/two", b"6" * 400)],
 ]
 STEPS = ("RUN <b onmouseover=alert(1)>" + "long " * 80, "</script>", "COPY . .")
@@ -111,6 +112,25 @@ def check_zoom(check, page):
     check("cells stay in the map", area)
 
 
+def check_packages(check, page):
+    """Checks the map by package, and the table of owners."""
+    map_ = section("Where the bytes are")
+    cells = "[...document.querySelectorAll('.cell')].map(c => c.title)"
+    buttons = "%s.querySelectorAll('.views button')" % map_
+    check("two maps", page.run("[...%s].map(b => b.textContent)" % buttons) == ["By directory", "By package"])
+    page.run("%s[1].click()" % buttons)
+    titles = page.run(cells)
+    check("the heaviest kind", titles[0].startswith("dpkg\n120.0 kB, 25.0 % dead"), titles)
+    check("the package is text", any(t.startswith("dpkg: " + PACKAGE + "\n") and t.endswith("\n1 file, layers 1") for t in titles), titles)
+    check("pressed", page.run("[...%s].map(b => b.ariaPressed)" % buttons) == ["false", "true"])
+    page.run("document.querySelector('button.cell').click()")
+    check("zoomed in", page.run("document.querySelectorAll('.crumbs button')[1].textContent") == "dpkg")
+    page.run("%s[0].click()" % buttons)
+    check("and back", page.run(cells)[0].startswith("data/"), page.run(cells))
+    rows = page.run("[...%s.querySelectorAll('tbody tr')].map(r => [...r.cells].map(c => c.textContent))" % section("Owners"))
+    check("owners", rows[0] == ["90.0 kB", "30.0 kB", "1", "dpkg", PACKAGE, "1"], rows)
+
+
 def check_hidden(check, page):
     """Checks the trees of what each layer hides: sums, what is shown, and that they open."""
     trees = section("What each layer hides") + ".querySelectorAll('details.hidden')"
@@ -172,6 +192,7 @@ def check_page(check, browser, path, width, dark):
     check_markup(check, page)
     check_sorting(check, page)
     check_zoom(check, page)
+    check_packages(check, page)
     check_hidden(check, page)
     check_shadows(check, page)
     check_choice(check, page)

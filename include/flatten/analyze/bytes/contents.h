@@ -40,6 +40,10 @@ void contents_clear(struct contents *c);
 int contents_quick(struct layer_reader *reader, uint64_t size, uint64_t *out,
                    struct err *err) must_check;
 
+/* As contents_quick, and copies the content to `data`, which has room for `size` bytes. */
+int contents_copy(struct layer_reader *reader, uint64_t size, char *data, uint64_t *out,
+                  struct err *err) must_check;
+
 /* Called with the reader at the file's content. Returns 0, or -1 to give up. */
 typedef int contents_visit(void *ctx, struct layer_reader *reader, const struct layer_entry *e,
                            uint32_t inode, struct err *err);

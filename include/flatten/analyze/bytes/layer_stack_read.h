@@ -6,6 +6,7 @@
 #ifndef FLATTEN_LAYER_STACK_READ_H
 #define FLATTEN_LAYER_STACK_READ_H
 
+#include "flatten/analyze/bytes/kept_files.h"
 #include "flatten/analyze/bytes/layer_stack.h"
 #include "flatten/image/image.h"
 #include "flatten/merge/index/merge_index.h"
@@ -14,10 +15,10 @@
 /*
  * Fills *out, which the caller clears, also after a failure. *index owns the tree that `out`
  * borrows: the caller frees it, after `out`. options->notice and its context (merged_options.h) may
- * be NULL.
+ * be NULL. `kept`, or NULL, gets the content of the files that it wants.
  */
 int layer_stack_read(const struct image *image, const struct merged_options *options,
-                     struct layer_stack *out, struct merge_index **index,
+                     struct kept_files *kept, struct layer_stack *out, struct merge_index **index,
                      struct merged_report *report, struct err *err) must_check;
 
 #endif

@@ -92,7 +92,8 @@ struct owners {
 
 /* The image that owners are found in: its paths, and the content of its files. */
 struct owner_source {
-    struct tree *tree; /* borrowed; has all paths. None is added. */
+    /* Borrowed; has all paths, and may have others, with nothing there. None is added. */
+    struct tree *tree;
     /* Returns the size of the regular file at the node; -1 if there is none. */
     int64_t (*size)(void *ctx, uint32_t node);
     /* Reads `len` bytes at `offset` of the regular file at the node, all within its size. */
@@ -108,6 +109,13 @@ struct owner_source {
  * owners_clear in any case.
  */
 int owners_find(const struct owner_source *source, struct owners *out, struct err *err) must_check;
+
+/*
+ * Returns true if owners_find may read a file of this name: for callers that must choose which
+ * content they keep. A database whose directory has another name, behind a symbolic link, is not
+ * recognised.
+ */
+bool owners_is_database(const struct tree *tree, uint32_t node);
 
 /*
  * Returns the one of two owners that has a file which both claim: also for the names of a hard

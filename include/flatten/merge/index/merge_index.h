@@ -36,6 +36,9 @@ struct merge_index {
     size_t inode_count, inode_cap;
     uint64_t header_bytes; /* of all headers, in memory */
     bool bare;             /* no headers are kept */
+    char *
+        *symlinks; /* with an observer: by inode, the target of a symbolic link; NULL for others */
+    size_t symlink_cap;
 };
 
 /*
@@ -46,8 +49,9 @@ struct merge_index {
 struct merge_index_observer {
     void *ctx;
     /* Called after each regular file's entry; its content may be read from `reader`. */
-    int (*file)(void *ctx, const struct layer *layer, struct layer_reader *reader,
-                const struct layer_entry *e, uint32_t node, uint32_t inode, struct err *err);
+    int (*file)(void *ctx, const struct tree *tree, const struct layer *layer,
+                struct layer_reader *reader, const struct layer_entry *e, uint32_t node,
+                uint32_t inode, struct err *err);
     /* Called after a layer's last entry, for each node that the layer by itself has, parents first.
      */
     int (*holds)(void *ctx, struct tree *tree, unsigned layer, uint32_t node, enum model_kind kind,

@@ -62,6 +62,42 @@ def owned(version, tool, link="tool-link"):
                    d("empty", mode=0o1777), f("opt/app/main.py", "app %s\n" % version * 500), d("usr/bin")]]
 
 
+def one_layer(size):
+    """Packages of dpkg and pip and an application, each so large, in one layer."""
+    site, large = "usr/lib/python3/dist-packages/", b"\0" * size
+    return [[f("var/lib/dpkg/info/libone.list", "/usr/lib/libone.so\n/usr/lib/libone.so.1\n/usr/lib/link\n"),
+             f("usr/lib/libone.so", large), h("usr/lib/libone.so.1", "usr/lib/libone.so"), s("usr/lib/link", "libone.so"),
+             f(site + "torch/lib.so", large), f(site + "torch-2.7.0.dist-info/RECORD", "torch/lib.so,,\n"),
+             f("opt/app/data", large), d("empty")]]
+
+
+def removed():
+    """Packages that are upgraded, changed and removed by newer layers, one with a hostile name."""
+    info, site, evil = "var/lib/dpkg/info/", "usr/lib/python3/dist-packages/", "<img src=x><b>\x1b[2J"
+    return [[f("usr/bin/tool", "t" * 1000), f("usr/lib/libone.so", "o" * 500), f("usr/share/doc/tool/README", "r" * 300),
+             f(info + "tool.list", "/usr/bin/tool\n/usr/share/doc/tool\n/usr/share/doc/tool/README\n"),
+             f(info + "libone.list", "/usr/lib/libone.so\n/usr/bin/tool\n"), f(info + evil + ".list", "/usr/bin/evil\n"),
+             f(site + "torch/a.py", "a" * 40), f(site + "torch/old.py", "b" * 50),
+             f(site + "torch-2.6.dist-info/RECORD", "torch/a.py,,\ntorch/old.py,,\n"),
+             f("usr/bin/evil", "e" * 7), f("opt/app/one/x", "x" * 60), f("opt/app/two/y", "y" * 70), f("top", "p" * 9)],
+            [f("usr/bin/tool", "t" * 1000, uid=9), wh("usr/lib/libone.so"), wh(info + "libone.list"), wh("usr/share/doc"),
+             wh(site + "torch/old.py"), wh(site + "torch-2.6.dist-info"), f(site + "torch/a.py", "A" * 45),
+             f(site + "torch-2.7.dist-info/RECORD", "torch/a.py,,\n"), wh("opt/app/two")]]
+
+
+def lying():
+    """Databases that are broken, or that lie."""
+    info, lines = "var/lib/dpkg/info/", b"/../../a\n/a\0\n\n..\n/loop/x\n" + b"/a\n" * 1_000_000 + b"/" * 100_000 + b"\n/b"
+    noise = random.Random(2).randbytes(60_000)
+    return [[f("a", "a" * 1000), f("b", "b" * 200), s("loop", "loop"), f(info + "one.list", lines), f(info + "two.list", lines),
+             f(info + "n" * 250 + ".list", b"/b\n"), f(info + ".list", b"/b\n"), f("var/lib/dpkg/status", noise),
+             f("var/lib/dpkg/diversions", noise), f("var/lib/dpkg/status.d/x", "Package: \0\nVersion: 1\n"),
+             f("lib/apk/db/installed", b"P:a\0b\nF:..\nR:../a\n" + noise), f("var/lib/rpm/rpmdb.sqlite", b"SQLite format 3\0" + noise),
+             f("p-1.dist-info/RECORD", b'"a,,\n"""\n../a,,\n' + noise), f("conda-meta/c-1-1.json", b'{"files":' + b"[" * 50_000),
+             f("node_modules/n/package.json", b'{"version":"' + b"9" * 70_000), f("node_modules/@/x/package.json", "{}")],
+            [wh(info + "two.list"), f("a", "A" * 900)]]
+
+
 def later(layers):
     """The same layers, built again: every time is another."""
     return [[dataclasses.replace(e, mtime=e.mtime + 3600 * 10**9 + 17) for e in entries] for entries in layers]
@@ -152,6 +188,9 @@ def make(home):
     images.write_oci(at("owned3"), images.tars_of(owned("1", "2.0")), tag="v3", compression="gzip")
     images.write_oci(at("owned-link"), images.tars_of(owned("1", "1.0", "tool-other")), tag="v4", compression="gzip")
     images.write_oci(at("owned-later"), images.tars_of(later(owned("1", "1.0"))), tag="v5", compression="gzip")
+    images.write_docker_new(at("one-layer.tar"), images.tars_of(one_layer(20_000_000)), name="one:v1")
+    images.write_oci(at("lying"), images.tars_of(lying()), compression="zstd")
+    images.write_oci(at("removed"), images.tars_of(removed()), tag="v1", compression="gzip")
     images.write_oci(at("timed"), images.tars_of(timed(1000, 1000)), tag="v1")
     images.write_oci(at("timed-again"), images.tars_of(timed(2000, 2000, "tool 2")), tag="v2")
     images.write_oci(at("timed-both"), images.tars_of(timed(2000, 1000)), tag="v3")

@@ -1,4 +1,4 @@
-#include "flatten/carve/pull_cost.h"
+#include "flatten/carve/pull/pull_cost.h"
 
 const struct pull_rates pull_default_rates = {.stream = 40e6, .unpack = 200e6};
 

@@ -1,4 +1,4 @@
-#include "flatten/carve/pull_cost.h"
+#include "flatten/carve/pull/pull_cost.h"
 #include "tests/unit/lib/unit.h"
 
 static const struct pull_rates rates = {.stream = 10, .unpack = 100};

@@ -1,0 +1,47 @@
+#include "flatten/carve/pull/pull_image.h"
+
+/* An archive of Docker does not tell digests, nor compress. */
+static bool is_compressed(const struct layer *layer)
+{
+    return !layer->walk && layer->digest.text[0] && !digest_equal(&layer->digest, &layer->diff_id);
+}
+
+bool pull_image_is_packed(const struct image *image)
+{
+    for (size_t i = 0; i < image->layer_count; i++)
+        if (!is_compressed(&image->layers[i]))
+            return false;
+    return true;
+}
+
+static uint64_t sum_blobs(const struct image *image)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < image->layer_count; i++)
+        sum += image->layers[i].walk ? 0 : image->layers[i].size;
+    return sum;
+}
+
+double pull_image_share(const struct image *image, uint64_t payload)
+{
+    uint64_t packed = pull_image_is_packed(image) ? sum_blobs(image) : 0;
+    double share = payload ? (double)packed / (double)payload : 0;
+
+    return share > 0 && share < 1 ? share : PULL_ASSUMED_RATIO;
+}
+
+bool pull_image_list(const struct image *image, uint64_t payload, struct pull_layer *out)
+{
+    uint64_t sum = sum_blobs(image);
+    bool packed = pull_image_is_packed(image);
+
+    if (sum == 0)
+        return false;
+    for (size_t i = 0; i < image->layer_count; i++) {
+        double size = (double)image->layers[i].size;
+        out[i].unpacked = (uint64_t)(size / (double)sum * (double)payload);
+        out[i].packed = (uint64_t)(packed ? size : size * PULL_ASSUMED_RATIO);
+    }
+    return true;
+}
