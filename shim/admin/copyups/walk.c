@@ -66,7 +66,7 @@ static enum change change_of(const struct walk *w, const struct level *level, co
     if (below->st_nlink == 1 && !(users && !S_ISREG(st->st_mode)) &&
         !overlay_mark_at(level->fd, name, users, MARK_ORIGIN))
         return CHANGE_REPLACED;
-    if (S_ISREG(st->st_mode) && st->st_size && st->st_blocks == 0 &&
+    if (S_ISREG(st->st_mode) && st->st_blocks * 512 < st->st_size &&
         overlay_mark_at(level->fd, name, users, MARK_METACOPY))
         return CHANGE_METADATA;
     return CHANGE_COPIED;
@@ -106,10 +106,13 @@ static int enter_below(struct walk *w, const struct level *from, const char *nam
 {
     bool users = w->input->users;
     char old[PATH_MAX], opaque[1];
+    struct stat hidden;
+    size_t layer;
 
     if (overlay_mark_of(level->fd, users, MARK_OPAQUE, opaque, sizeof(opaque)) == 1 &&
         opaque[0] == 'y') {
-        w->out->opaque++;
+        /* With some options all new directories have the mark. */
+        w->out->opaque += lowers_find(&from->lowers, name, &hidden, &layer);
         return 0;
     }
     size_t len = overlay_mark_of(level->fd, users, MARK_REDIRECT, old, sizeof(old) - 1);

@@ -51,7 +51,7 @@ struct tally {
     size_t top;                     /* set before: how many of the largest are kept */
     struct tally_sum sums[CHANGES]; /* of all that is not a directory */
     struct tally_sum reflinked;     /* of those copied, with blocks shared; disk: these blocks */
-    uint64_t whiteouts, opaque;     /* files and directories deleted, directories emptied */
+    uint64_t whiteouts, opaque;     /* names deleted; directories that hide all below */
     uint64_t directories, own;      /* all directories, and those that no layer has */
     uint64_t disk;                  /* of everything, directories as well */
     uint64_t entries;               /* all that was looked at */
