@@ -3,6 +3,7 @@
 #include "base/fdio.h"
 #include "shim/admin/containers/sources.h"
 #include "shim/admin/engine/engine_stores.h"
+#include "shim/host/trust.h"
 #include "shim/mount/mount_table.h"
 #include "shim/mount/source_wait.h"
 
@@ -104,11 +105,12 @@ static int add_usual(struct container_list *list, const struct containers_where 
     static const char *const below[] = {".local/share/docker", ".local/share/containers/storage"};
     const char *home = getenv("HOME"), *docker = engine_docker_root(&list->arena);
 
-    if (add_store(list, where, docker, mounts, err) < 0 ||
-        add_store(list, where, engine_podman_root(&list->arena), mounts, err) < 0 ||
-        add_remapped(list, where, docker, mounts, err) < 0)
-        return -1;
-    for (size_t i = 0; i < 2 && geteuid() != 0 && home && home[0] == '/'; i++) {
+    if (!trust_rootless())
+        return add_store(list, where, docker, mounts, err) < 0 ||
+                       add_store(list, where, engine_podman_root(&list->arena), mounts, err) < 0
+                   ? -1
+                   : add_remapped(list, where, docker, mounts, err);
+    for (size_t i = 0; i < 2 && home && home[0] == '/'; i++) {
         _cleanup_free_ char *path = strf("%s/%s", home, below[i]);
         if (!path)
             return err_nomem(err);

@@ -2,6 +2,7 @@
 #include "shim/admin/containers/sources.h"
 
 #include "base/path.h"
+#include "shim/host/trust.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -57,11 +58,12 @@ int podman_add(struct container_list *list, const char *root, const struct overl
 
     if (fd < 0 || fstat(fd, &st) < 0)
         return errno == EACCES ? container_silent(list, root, err) : 0;
+    bool users = st.st_uid != 0 || trust_rootless();
     for (size_t f = 0; f < sizeof(files) / sizeof(*files); f++) {
         _cleanup_json_ struct json_doc *doc = container_state(fd, files[f]);
         const struct json *all = doc ? json_root(doc) : NULL;
         for (size_t i = 0; json_is(all, JSON_ARRAY) && i < json_count(all); i++)
-            if (add_one(list, root, st.st_uid != 0, json_at(all, i), mounts, err) < 0)
+            if (add_one(list, root, users, json_at(all, i), mounts, err) < 0)
                 return -1;
     }
     return 0;
