@@ -4,7 +4,9 @@
 #include "base/cli/log.h"
 #include "base/human.h"
 #include "base/ranking.h"
+#include "shim/admin/containers/containers.h"
 #include "shim/admin/copyups/report.h"
+#include "shim/admin/copyups/tally.h"
 #include "shim/admin/copyups/walk.h"
 #include "shim/policy/read/policy_read.h"
 
@@ -126,8 +128,8 @@ struct total {
 struct output {
     const struct copyups_command *command;
     const struct policy *policy;
-    struct json_doc *doc; /* NULL: text */
-    struct json *containers, *skipped;
+    struct json_doc *skipped; /* {"skipped": […]}, printed at the end */
+    struct json *skips;
     struct total totals[TOTALS_MOST];
     size_t total_count, printed;
     uint64_t bytes;
@@ -135,24 +137,26 @@ struct output {
 
 static int begin_json(struct output *o, struct err *err)
 {
-    o->doc = json_new_object(err);
-    if (!o->doc)
+    _cleanup_buf_ struct buf out = BUF_INIT;
+
+    o->skipped = json_new_object(err);
+    if (!o->skipped)
         return -1;
-    o->containers = json_set(o->doc, json_root(o->doc), "containers", json_array(o->doc));
-    o->skipped = json_set(o->doc, json_root(o->doc), "skipped", json_array(o->doc));
-    return 0;
+    o->skips = json_set(o->skipped, json_root(o->skipped), "skipped", json_array(o->skipped));
+    buf_puts(&out, "{\"containers\":[");
+    return program_print(&out, err);
 }
 
 static void skip(struct output *o, const char *engine, const char *name, const char *why)
 {
-    if (!o->doc) {
+    if (!o->command->json) {
         log_warning("%s %s: left out: %s", engine, name, why);
         return;
     }
-    struct json *one = json_append(o->doc, o->skipped, json_object(o->doc));
-    json_set(o->doc, one, "engine", json_string(o->doc, engine));
-    json_set(o->doc, one, "name", json_string(o->doc, name));
-    json_set(o->doc, one, "why", json_string(o->doc, why));
+    struct json *one = json_append(o->skipped, o->skips, json_object(o->skipped));
+    json_set(o->skipped, one, "engine", json_string(o->skipped, engine));
+    json_set(o->skipped, one, "name", json_string(o->skipped, name));
+    json_set(o->skipped, one, "why", json_string(o->skipped, why));
 }
 
 static uint64_t weight_of_total(const void *item)
@@ -167,14 +171,11 @@ static int print_one(struct output *o, const struct copyups_report *report, stru
 
     o->bytes += total.bytes;
     ranking_offer(o->totals, &o->total_count, TOTALS_MOST, sizeof(total), &total, weight_of_total);
-    if (o->doc) {
-        struct json *object = copyups_json(report, o->doc, err);
-        return object && json_append(o->doc, o->containers, object) ? 0 : -1;
-    }
     if (o->printed++)
-        buf_putc(&out, '\n');
-    if (copyups_print(report, columns_colour(STDOUT_FILENO), columns_of_terminal(STDOUT_FILENO),
-                      &out, err) < 0)
+        buf_puts(&out, o->command->json ? ",\n" : "\n");
+    if ((o->command->json ? copyups_json(report, &out, err)
+                          : copyups_print(report, columns_colour(STDOUT_FILENO),
+                                          columns_of_terminal(STDOUT_FILENO), &out, err)) < 0)
         return -1;
     return program_print(&out, err);
 }
@@ -210,10 +211,11 @@ static int print_end(struct output *o, struct err *err)
     _cleanup_buf_ struct buf out = BUF_INIT;
     char size[HUMAN_SIZE];
 
-    if (o->doc) {
-        if (json_write(o->doc, &out, err) < 0)
+    if (o->command->json) {
+        _cleanup_buf_ struct buf skipped = BUF_INIT;
+        if (json_write(o->skipped, &skipped, err) < 0 || buf_check(&skipped, err) < 0)
             return -1;
-        buf_putc(&out, '\n');
+        buf_printf(&out, "],%s\n", skipped.data + 1); /* without its brace */
         return program_print(&out, err);
     }
     if (o->printed == 0)
@@ -255,7 +257,7 @@ static int copyups(const struct copyups_command *c, const struct operands *words
         return err_nomem(err);
     if (choose(words, &list, chosen, err) < 0 || (c->json && begin_json(&o, err) < 0))
         return -1;
-    _cleanup_json_ struct json_doc *doc = o.doc;
+    _cleanup_json_ struct json_doc *skipped = o.skipped;
     load_policy(c->policy, policy, &o.policy);
     walk_raise_limit();
     for (size_t i = 0; i < list.silent_count; i++)

@@ -1,3 +1,4 @@
+#include "base/json/json.h"
 #include "shim/admin/copyups/advice.h"
 #include "shim/admin/copyups/report.h"
 
@@ -87,12 +88,14 @@ static int put_directories(const struct copyups_report *r, struct json *object,
     return 0;
 }
 
-struct json *copyups_json(const struct copyups_report *report, struct json_doc *doc,
-                          struct err *err)
+int copyups_json(const struct copyups_report *report, struct buf *out, struct err *err)
 {
     const struct container_found *c = report->container;
-    struct json *object = json_object(doc);
+    _cleanup_json_ struct json_doc *doc = json_new_object(err);
 
+    if (!doc)
+        return -1;
+    struct json *object = json_root(doc);
     put_text(doc, object, "engine", container_engine_names[c->engine]);
     put_text(doc, object, "id", c->id);
     put_text(doc, object, "name", c->name);
@@ -103,11 +106,5 @@ struct json *copyups_json(const struct copyups_report *report, struct json_doc *
     put_sums(report->tally, object, doc);
     put_layers(report, object, doc);
     put_files(report, object, doc);
-    if (put_directories(report, object, doc, err) < 0)
-        return NULL;
-    if (json_failed(doc)) {
-        err_nomem(err);
-        return NULL;
-    }
-    return object;
+    return put_directories(report, object, doc, err) < 0 ? -1 : json_write(doc, out, err);
 }

@@ -264,11 +264,34 @@ docker_store() {
     exits 0
     is '.engine == "podman" and .image == "lab/torch:2" and (.running | not) and .replaced.files == 1'
     is '.files[0].layer == 1 and .files[0].created_by == "ADD base"'
+    echo true >"$root/overlay/.has-mount-program"
+    copyups copyups-pod --store="$root"
+    exits 0
+    [[ $stderr == *"podman copyups-pod: left out: it is on fuse-overlayfs"* ]]
     for text in '[' '{}' '[1, {}, {"id": 1}]' '[{"id": "abc", "layer": "../top"}]'; do
         echo "$text" >"$root/overlay-containers/containers.json"
         copyups copyups-pod --store="$root" --json
         exits 2
     done
+}
+
+@test "a store that hangs is given up" {
+    [ -e /dev/fuse ] || skip "no FUSE"
+    docker_store
+    mkdir "$DIR/hangs" "$DIR/one" "$DIR/two"
+    fuse-overlayfs -f -o "lowerdir=$DIR/one:$DIR/two" "$DIR/hangs" >/dev/null 2>&1 3>&- &
+    local pid=$! start=$SECONDS
+    for _ in $(seq 100); do
+        if mountpoint -q "$DIR/hangs" || ! kill -0 "$pid"; then break; fi
+        sleep 0.1
+    done
+    kill -STOP "$pid"
+    copyups copyups-train --store="$DIR/hangs" --store="$DIR/docker" --json
+    kill -KILL "$pid"
+    exits 0
+    [ $((SECONDS - start)) -le 15 ]
+    jq -e --arg store "$DIR/hangs" '(.containers | length == 1) and
+        (.skipped | any(.name == $store and (.why | startswith("it does not answer"))))' <<<"$output"
 }
 
 # ---- advice ----

@@ -2,7 +2,7 @@
 #ifndef SHIM_COPYUPS_REPORT_H
 #define SHIM_COPYUPS_REPORT_H
 
-#include "base/json/json.h"
+#include "base/buf.h"
 #include "shim/admin/containers/containers.h"
 #include "shim/admin/copyups/tally.h"
 #include "shim/policy/policy.h"
@@ -18,8 +18,7 @@ struct copyups_report {
 int copyups_print(const struct copyups_report *report, bool colour, size_t terminal,
                   struct buf *out, struct err *err) must_check;
 
-/* Returns the object of a container. Fails without memory. */
-struct json *copyups_json(const struct copyups_report *report, struct json_doc *doc,
-                          struct err *err) must_check;
+/* Appends a container as an object of JSON. */
+int copyups_json(const struct copyups_report *report, struct buf *out, struct err *err) must_check;
 
 #endif
