@@ -98,41 +98,78 @@ static bool is_plain(const char *path)
     return strlen(path) < NAME_MAX && !path[strspn(path, plain)];
 }
 
-/* Returns what "volumes" of a policy needs for such files. NULL without memory. */
-static const char *make_snippet(const struct habit *habit, const char *root, struct arena *arena)
-{
-    if (habit->kind == HABIT_CACHE)
-        return arena_printf(arena,
-                            "\"cache\": { \"source\": \"/srv/cache/{user}/{name}\", "
-                            "\"target\": \"/var/cache/flatbed/{name}\", \"access\": \"rw\", "
-                            "\"always\": [\"%s\"], \"presets\": [\"%s\"], "
-                            "\"create\": { \"mode\": \"0700\" } }",
-                            habit->preset, habit->preset);
-    return arena_printf(arena,
-                        "\"%s\": { \"source\": \"/srv/%s/{user}/{container}\", \"target\": "
-                        "\"%s%s\", \"access\": \"rw\", \"always\": true, "
-                        "\"create\": { \"mode\": \"0750\" } }",
-                        habit->class, habit->class, is_plain(root) ? "" : "/workspace/",
-                        is_plain(root) ? root : habit->class);
-}
-
 static int advise_habit(const struct habit *habit, struct arena *arena, struct advice *out,
                         struct err *err)
 {
-    if (habit->kind == HABIT_TEMPORARY) {
+    out->class = habit->class;
+    out->preset = habit->preset;
+    if (habit->kind == HABIT_TEMPORARY)
         out->say = "use a memory file system: --tmpfs /tmp";
-        return 0;
-    }
-    if (habit->kind == HABIT_INSTALL) {
+    else if (habit->kind == HABIT_INSTALL)
         out->say = "install it in the image, by its Dockerfile";
-        return 0;
+    else if (habit->preset)
+        out->say = arena_printf(arena, "a volume that %s names would take it",
+                                preset_variable(habit->preset));
+    else
+        out->say = arena_printf(arena, "a volume at %s would take it", out->root);
+    return out->say ? 0 : err_nomem(err);
+}
+
+/* Returns true if a preset of the list is for programs by name: they also use ~/.cache. */
+static bool has_named_cache(const struct advice *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i].preset && strcmp(list[i].preset, "xdg") != 0)
+            return true;
+    return false;
+}
+
+/* Returns true if an item before this one has the same class, or preset. */
+static bool is_said(const struct advice *list, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (list[index].preset ? list[i].preset && strcmp(list[i].preset, list[index].preset) == 0
+                               : list[i].class && strcmp(list[i].class, list[index].class) == 0)
+            return true;
+    return false;
+}
+
+static void put_caches(const struct advice *list, size_t count, const char *margin, struct buf *out)
+{
+    _cleanup_buf_ struct buf presets = BUF_INIT;
+    bool named = has_named_cache(list, count);
+
+    for (size_t i = 0; i < count; i++)
+        if (list[i].preset && !is_said(list, i) && !(named && strcmp(list[i].preset, "xdg") == 0))
+            buf_printf(&presets, "%s\"%s\"", presets.len ? ", " : "", list[i].preset);
+    if (presets.len)
+        buf_printf(out,
+                   "%s\"cache\": { \"source\": \"/srv/cache/{user}/{name}\", \"target\": "
+                   "\"/var/cache/flatbed/{name}\", \"access\": \"rw\", \"always\": [%s], "
+                   "\"presets\": [%s], \"create\": { \"mode\": \"0700\" } }",
+                   margin, presets.data, presets.data);
+    out->failed = out->failed || presets.failed;
+}
+
+void advice_snippet(const struct advice *list, size_t count, const char *margin, struct buf *out)
+{
+    size_t before = out->len;
+
+    put_caches(list, count, margin, out);
+    for (size_t i = 0; i < count; i++) {
+        const struct advice *a = &list[i];
+        if (!a->class || a->preset || is_said(list, i))
+            continue;
+        bool plain = is_plain(a->root);
+        buf_printf(out,
+                   "%s%s\"%s\": { \"source\": \"/srv/%s/{user}/{container}\", \"target\": "
+                   "\"%s%s\", \"access\": \"rw\", \"always\": true, "
+                   "\"create\": { \"mode\": \"0750\" } }",
+                   out->len > before ? ",\n" : "", margin, a->class, a->class,
+                   plain ? "" : "/workspace/", plain ? a->root : a->class);
     }
-    out->snippet = make_snippet(habit, out->root, arena);
-    out->say = habit->kind == HABIT_CACHE
-                   ? arena_printf(arena, "a volume that %s names; for the policy's \"volumes\":",
-                                  preset_variable(habit->preset))
-                   : "a volume; for the policy's \"volumes\":";
-    return out->snippet && out->say ? 0 : err_nomem(err);
+    if (out->len > before)
+        buf_putc(out, '\n');
 }
 
 int advice_on(const struct tally_directory *directory, const struct policy *policy,

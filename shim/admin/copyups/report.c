@@ -63,10 +63,13 @@ static void print_sums(const struct tally *t, struct buf *out)
     print_sum("copied up without their data", &t->sums[CHANGE_METADATA], "", out);
     print_sum("put in place of files of the image", &t->sums[CHANGE_REPLACED], "", out);
     if (t->whiteouts || t->opaque)
-        buf_printf(out,
-                   "%10s  deleted from the image: %llu name%s, the contents of %llu director%s\n",
-                   "", (unsigned long long)t->whiteouts, human_s(t->whiteouts),
-                   (unsigned long long)t->opaque, t->opaque == 1 ? "y" : "ies");
+        buf_printf(out, "%10s  deleted from the image: %llu name%s", "",
+                   (unsigned long long)t->whiteouts, human_s(t->whiteouts));
+    if (t->opaque)
+        buf_printf(out, ", all that %llu director%s had", (unsigned long long)t->opaque,
+                   t->opaque == 1 ? "y" : "ies");
+    if (t->whiteouts || t->opaque)
+        buf_putc(out, '\n');
     if (t->unread)
         buf_printf(out, "%10s  not read: %llu director%s; the numbers are too low\n", "",
                    (unsigned long long)t->unread, t->unread == 1 ? "y" : "ies");
@@ -129,42 +132,44 @@ static void print_layers(const struct copyups_report *r, struct buf *out)
 }
 
 /* Appends the advice, unless the directory before had the same. */
-static void print_advice(const struct advice *a, const char *before, size_t terminal,
-                         struct buf *out)
+static void print_advice(const char *say, const char *before, size_t terminal, struct buf *out)
 {
     static const char margin[] = "            ";
 
-    if (!a->say || (before && strcmp(before, a->say) == 0))
+    if (!say || (before && strcmp(before, say) == 0))
         return;
     buf_puts(out, margin);
-    columns_fold(a->say, strlen(margin), terminal, out);
+    columns_fold(say, strlen(margin), terminal, out);
     buf_putc(out, '\n');
-    if (a->snippet)
-        buf_printf(out, "%s%s\n", margin, a->snippet);
 }
 
 static int print_directories(const struct copyups_report *r, size_t terminal, struct buf *out,
                              struct err *err)
 {
     _cleanup_arena_ struct arena arena = {0};
-    const char *before = NULL;
+    struct advice *list = arena_alloc(&arena, (r->tally->largest_count + 1) * sizeof(*list));
+    _cleanup_buf_ struct buf snippet = BUF_INIT;
 
+    if (!list)
+        return err_nomem(err);
     if (r->tally->largest_count)
         buf_puts(out, "  the largest directories:\n");
     for (size_t i = 0; i < r->tally->largest_count; i++) {
         const struct tally_directory *d = &r->tally->largest[i];
-        struct advice advice;
-        if (advice_on(d, r->policy, &arena, &advice, err) < 0)
+        if (advice_on(d, r->policy, &arena, &list[i], err) < 0)
             return -1;
         put_size(out, d->sum.disk);
         buf_puts(out, "  ");
         put_text(out, d->path, PATH_SHOWN);
         buf_printf(out, "  %llu file%s%s%s\n", (unsigned long long)d->sum.files,
-                   human_s(d->sum.files), advice.what ? ": " : "", advice.what ? advice.what : "");
-        print_advice(&advice, before, terminal, out);
-        before = advice.say;
+                   human_s(d->sum.files), list[i].what ? ": " : "",
+                   list[i].what ? list[i].what : "");
+        print_advice(list[i].say, i ? list[i - 1].say : NULL, terminal, out);
     }
-    return 0;
+    advice_snippet(list, r->tally->largest_count, "    ", &snippet);
+    if (snippet.len)
+        buf_printf(out, "  for \"volumes\" of the policy:\n%s", snippet.data);
+    return buf_check(&snippet, err);
 }
 
 int copyups_print(const struct copyups_report *report, bool colour, size_t terminal,

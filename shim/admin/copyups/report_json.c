@@ -70,22 +70,27 @@ static int put_directories(const struct copyups_report *r, struct json *object,
                            struct json_doc *doc, struct err *err)
 {
     _cleanup_arena_ struct arena arena = {0};
+    _cleanup_buf_ struct buf snippet = BUF_INIT;
+    size_t count = r->tally->largest_count;
+    struct advice *advice = arena_alloc(&arena, (count + 1) * sizeof(*advice));
     struct json *list = json_set(doc, object, "largest", json_array(doc));
 
-    for (size_t i = 0; i < r->tally->largest_count; i++) {
+    if (!advice)
+        return err_nomem(err);
+    for (size_t i = 0; i < count; i++) {
         const struct tally_directory *d = &r->tally->largest[i];
-        struct advice advice;
-        if (advice_on(d, r->policy, &arena, &advice, err) < 0)
+        if (advice_on(d, r->policy, &arena, &advice[i], err) < 0)
             return -1;
         struct json *one = json_append(doc, list, sum_json(&d->sum, doc));
         put_text(doc, one, "path", d->path);
         put_number(doc, one, "image_bytes", d->hidden);
-        put_text(doc, one, "what", advice.what);
-        put_text(doc, one, "volume", advice.volume);
-        put_text(doc, one, "advice", advice.say);
-        put_text(doc, one, "snippet", advice.snippet);
+        put_text(doc, one, "what", advice[i].what);
+        put_text(doc, one, "volume", advice[i].volume);
+        put_text(doc, one, "advice", advice[i].say);
     }
-    return 0;
+    advice_snippet(advice, count, "", &snippet);
+    put_text(doc, object, "snippet", snippet.data);
+    return buf_check(&snippet, err);
 }
 
 int copyups_json(const struct copyups_report *report, struct buf *out, struct err *err)

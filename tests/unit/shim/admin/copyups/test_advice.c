@@ -90,25 +90,42 @@ static void test_policy(void **state)
     }
 }
 
-/* Each addition is a policy that loads, whatever the name of the directory. */
+/* Returns the policy with what is advised for the paths. */
+static struct policy *policy_for(const char *const *paths, size_t count, struct arena *arena)
+{
+    _cleanup_buf_ struct buf text = BUF_INIT;
+    struct advice list[8];
+
+    for (size_t i = 0; i < count; i++)
+        list[i] = advise(paths[i], 0, NULL, arena);
+    buf_puts(&text, "\"volumes\":{");
+    advice_snippet(list, count, "  ", &text);
+    buf_puts(&text, "}");
+    return shim_policy(text.data);
+}
+
+/* The addition is a policy that loads, whatever the names of the directories. */
 static void test_snippets(void **state)
 {
-    static const char *const paths[] = {"/root/.cache/torch/hub", "/app/logs/x",
-                                        "/srv/\"{user}\"/checkpoints", "/srv/a b/notebooks",
-                                        "/x/.cache"};
+    static const char *const paths[] = {
+        "/root/.cache",           "/root/.cache/torch/hub", "/home/u/.cache/torch", "/app/logs/x",
+        "/srv/\"{user}\"/ckpt/x", "/srv/a b/notebooks",     "/root/.triton/cache",  "/app/tmp"};
     _cleanup_arena_ struct arena arena = {0};
+    _cleanup_policy_ struct policy *all = policy_for(paths, 8, &arena);
 
     (void)state;
-    for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
-        struct advice a = advise(paths[i], 0, NULL, &arena);
-        assert_non_null(a.snippet);
-        _cleanup_free_ char *text = strf("\"volumes\":{%s}", a.snippet);
-        _cleanup_policy_ struct policy *policy = shim_policy(text);
-        assert_int_equal(policy->volume_count, 1);
-    }
-    assert_contains(advise("/app/logs/x", 0, NULL, &arena).snippet, "\"/app/logs\"");
-    assert_contains(advise("/srv/a b/notebooks", 0, NULL, &arena).snippet,
-                    "\"/workspace/notebooks\"");
+    assert_int_equal(all->volume_count, 4);
+    const struct policy_volume *cache = policy_volume_find(all, "cache", 5);
+    assert_int_equal(cache->presets.count, 2);
+    assert_string_equal(cache->presets.items[0], "torch");
+    assert_string_equal(cache->presets.items[1], "triton");
+    assert_string_equal(policy_volume_find(all, "logs", 4)->target.text, "/app/logs");
+    assert_string_equal(policy_volume_find(all, "notebooks", 9)->target.text,
+                        "/workspace/notebooks");
+    _cleanup_policy_ struct policy *one = policy_for(paths, 1, &arena);
+    assert_string_equal(policy_volume_find(one, "cache", 5)->presets.items[0], "xdg");
+    _cleanup_policy_ struct policy *none = policy_for(paths + 7, 1, &arena);
+    assert_int_equal(none->volume_count, 0);
 }
 
 static void test_image(void **state)
