@@ -11,23 +11,31 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-enum { LOWER_BYTES = 256 * 1024, WAIT = 5000 };
+enum { LOWER_BYTES = 256 * 1024, WAIT = 5000, AGAIN_MOST = 1000 };
 
-/* Opens a directory of a store. The links of the store ("l/NAME") do not lead out of it. */
+/*
+ * Opens a directory of a store. The links of the store ("l/NAME") do not lead out of it. The kernel
+ * gives up if anything is renamed on the host meanwhile (openat2(2), EAGAIN).
+ */
 static int open_beneath(int store, const char *path)
 {
     struct open_how how = {
-        .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+        .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
         .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
     };
 
-    return (int)syscall(SYS_openat2, store, path, &how, sizeof(how));
+    int fd = -1;
+
+    for (int i = 0; i < AGAIN_MOST; i++) {
+        fd = (int)syscall(SYS_openat2, store, path, &how, sizeof(how));
+        if (fd >= 0 || errno != EAGAIN)
+            break;
+    }
+    return fd;
 }
 
 static int add_layer(struct container_root *out, int fd, const char *name, struct err *err)
 {
-    char path[PATH_MAX];
-
     if (fd < 0)
         return err_sys(err, "layer %s", name);
     int *layers = reallocarray(out->layers, out->count + 1, sizeof(*layers));
@@ -41,11 +49,8 @@ static int add_layer(struct container_root *out, int fd, const char *name, struc
     }
     out->about = about;
     layers[out->count] = fd;
-    about[out->count] = (struct container_layer){.directory = name};
-    out->count++;
-    if (fd_path(fd, path) == 0)
-        about[out->count - 1].directory = arena_strndup(&out->arena, path, strlen(path));
-    return about[out->count - 1].directory ? 0 : err_nomem(err);
+    about[out->count++] = (struct container_layer){0};
+    return 0;
 }
 
 static int set_upper(struct container_root *out, int fd, const char *name, struct err *err)
@@ -122,11 +127,12 @@ static int open_mounted(const struct container_found *c, struct container_root *
         return err_set(err, ERR_UNSUPPORTED, "it was mounted with relative paths");
     if (!answers(layers.upper))
         return err_set(err, ERR_UNSUPPORTED, "%s does not answer", layers.upper);
-    if (set_upper(out, open(layers.upper, O_PATH | O_DIRECTORY | O_CLOEXEC), layers.upper, err) < 0)
+    if (set_upper(out, open(layers.upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC), layers.upper, err) <
+        0)
         return -1;
     for (size_t i = 0; i < layers.count; i++)
-        if (add_layer(out, open(layers.lower[i], O_PATH | O_DIRECTORY | O_CLOEXEC), layers.lower[i],
-                      err) < 0)
+        if (add_layer(out, open(layers.lower[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+                      layers.lower[i], err) < 0)
             return -1;
     return 0;
 }

@@ -152,6 +152,7 @@ int containers_add_mount(struct container_list *list, const char *point, struct 
     c->running = true;
     c->id = c->name = container_text(list, point, &failed);
     c->super = container_text(list, m->super, &failed);
+    c->users = overlay_is_users(m->super);
     return failed ? err_nomem(err) : 0;
 }
 

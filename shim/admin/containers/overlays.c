@@ -33,6 +33,13 @@ static bool ends_with(const char *text, const char *end)
     return len >= part && strcmp(text + len - part, end) == 0;
 }
 
+bool overlay_is_users(const char *super)
+{
+    const char *found = strstr(super, ",userxattr");
+
+    return found && (found[10] == ',' || !found[10]);
+}
+
 static void add(struct overlays *out, const struct mount_entry *m)
 {
     const char *upper = option_value(m->super, "upperdir=", &out->arena);
@@ -51,7 +58,7 @@ static void add(struct overlays *out, const struct mount_entry *m)
         .key = tail_of(upper),
         .point = point,
         .super = super,
-        .users = strstr(m->super, ",userxattr") != NULL,
+        .users = overlay_is_users(m->super),
     };
 }
 

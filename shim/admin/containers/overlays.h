@@ -30,6 +30,9 @@ const struct overlay_seen *overlays_find(const struct overlays *all, const char 
 /* Returns a snapshot of containerd that is mounted at ".../ID" or ".../ID/rootfs", or NULL. */
 const struct overlay_seen *overlays_of_task(const struct overlays *all, const char *id);
 
+/* Returns true for options with "userxattr". */
+bool overlay_is_users(const char *super);
+
 /*
  * Splits the mount point of a task: ".../io.containerd.runtime.v2.task/NAMESPACE/ID/rootfs". The
  * parts point into it.
@@ -37,6 +40,7 @@ const struct overlay_seen *overlays_of_task(const struct overlays *all, const ch
 bool overlay_task(const char *point, const char **space, size_t *space_len, const char **id,
                   size_t *id_len);
 
+/* Frees the list. */
 void overlays_free(struct overlays *all);
 
 #define _cleanup_overlays_ _cleanup_(overlays_free)

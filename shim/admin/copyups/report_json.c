@@ -1,6 +1,7 @@
 #include "base/json/json.h"
 #include "shim/admin/copyups/advice.h"
 #include "shim/admin/copyups/report.h"
+#include "shim/host/fd_path.h"
 
 static void put_text(struct json_doc *doc, struct json *object, const char *key, const char *text)
 {
@@ -39,11 +40,13 @@ static void put_sums(const struct tally *t, struct json *object, struct json_doc
 static void put_layers(const struct copyups_report *r, struct json *object, struct json_doc *doc)
 {
     struct json *list = json_set(doc, object, "layers", json_array(doc));
+    char path[PATH_MAX];
 
     for (size_t i = 0; i < r->root->count; i++) {
         struct json *one = json_append(doc, list, sum_json(&r->tally->layers[i], doc));
         put_number(doc, one, "layer", r->root->count - i);
-        put_text(doc, one, "directory", r->root->about[i].directory);
+        if (fd_path(r->root->layers[i], path) == 0)
+            put_text(doc, one, "directory", path);
         put_text(doc, one, "created_by", r->root->about[i].created_by);
     }
 }

@@ -23,7 +23,7 @@ enum { DESCRIPTORS_MOST = 1024 * 1024 };
 struct walk {
     const struct walk_input *input;
     struct tally *out;
-    struct lowers root;
+    struct lowers root; /* the layers; borrowed */
     struct links links;
     struct buf path; /* of the entry, in the container */
     size_t depth;
@@ -213,45 +213,27 @@ static int walk_directory(struct walk *w, struct level *level, struct err *err)
 
 /* ---- the whole ---- */
 
-/* Opens the upper directory and the layers anew: their positions may be anywhere. */
-static int open_roots(const struct walk_input *input, struct level *level, struct lowers *root,
-                      struct err *err)
-{
-    struct lowers *const both[] = {&level->lowers, root};
-
-    level->fd = open_directory(input->upper, ".");
-    if (level->fd < 0)
-        return err_sys(err, "the upper directory");
-    for (size_t n = 0; n < 2; n++) {
-        both[n]->list = calloc(input->layer_count + 1, sizeof(*both[n]->list));
-        if (!both[n]->list)
-            return err_nomem(err);
-        for (size_t i = 0; i < input->layer_count; i++) {
-            int fd = open_directory(input->layers[i], ".");
-            if (fd < 0)
-                return err_sys(err, "layer %zu", i);
-            both[n]->list[both[n]->count++] = (struct lower){fd, i};
-        }
-    }
-    return 0;
-}
-
 int walk_upper(const struct walk_input *input, struct tally *out, struct err *err)
 {
-    _cleanup_(level_close) struct level level = {.fd = -1};
+    char root[] = "/";
+    _cleanup_free_ struct lower *layers = calloc(input->layer_count + 1, sizeof(*layers));
     struct walk w = {.input = input, .out = out, .shares = extents_may_share(input->upper)};
-    int rc = open_roots(input, &level, &w.root, err);
+    struct level level = {.fd = open_directory(input->upper, "."), .sum = {.path = root}};
+    int rc = level.fd < 0 ? err_sys(err, "the upper directory") : 0;
 
+    if (!layers)
+        rc = err_nomem(err);
+    for (size_t i = 0; layers && i < input->layer_count; i++)
+        layers[i] = (struct lower){input->layers[i], i};
+    w.root = level.lowers = (struct lowers){layers, input->layer_count};
     if (rc == 0)
         rc = walk_directory(&w, &level, err);
-    if (rc == 0) {
-        char root[] = "/";
-        level.sum.path = root;
+    if (rc == 0)
         tally_directory_end(out, &level.sum);
-    }
     if (rc == 0 && out->failed)
         rc = err_nomem(err);
-    lowers_close(&w.root);
+    cleanup_fd(&level.fd);
+    names_free(&level.names);
     links_free(&w.links);
     buf_free(&w.path);
     return rc;

@@ -64,7 +64,6 @@ void containers_free(struct container_list *list);
 /* ---- the layers of one ---- */
 
 struct container_layer {
-    const char *directory;
     const char *created_by; /* the image's word for it; NULL: unknown */
 };
 

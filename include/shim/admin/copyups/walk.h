@@ -11,8 +11,8 @@
 #include "shim/admin/copyups/tally.h"
 
 struct walk_input {
-    int upper;         /* an open directory; borrowed */
-    const int *layers; /* open directories, topmost first; borrowed */
+    int upper;         /* a directory open for reading; borrowed */
+    const int *layers; /* the same, topmost first; their positions change */
     size_t layer_count;
     bool users; /* the overlay's marks are attributes of "user." (option userxattr) */
 };
