@@ -14,6 +14,7 @@ static const char details[] =
     "  flatbed explain 3f2a                            a running container, by the start of its "
     "ID\n"
     "  flatbed doctor                                  what of this host is not right\n"
+    "  flatbed copyups train-7                         what a container wrote above its image\n"
     "  flatbed bench --dir /var/lib/docker             the cost of overlay mounts here\n"
     "  flatbed restack --build torch:2.7               one layer for containers of an image\n"
     "\n"
@@ -22,9 +23,11 @@ static const char details[] =
     "of doctor: 10 the host has warnings, 11 errors.\n";
 
 static const struct command_spec *const commands[] = {
-    &command_check_spec,     &command_explain_spec, &command_install_spec,
-    &command_uninstall_spec, &command_bench_spec,   &command_restack_spec,
-    &command_gc_spec,        &command_doctor_spec,  NULL};
+    &command_check_spec,   &command_explain_spec,
+    &command_install_spec, &command_uninstall_spec,
+    &command_bench_spec,   &command_restack_spec,
+    &command_gc_spec,      &command_doctor_spec,
+    &command_copyups_spec, NULL};
 
 static const struct program_spec program = {
     .name = "flatbed",
@@ -36,7 +39,7 @@ static const struct program_spec program = {
 
 static command_run *const runs[] = {command_check,     command_explain, command_install,
                                     command_uninstall, command_bench,   command_restack,
-                                    command_gc,        command_doctor};
+                                    command_gc,        command_doctor,  command_copyups};
 
 int main(int argc, char *argv[])
 {

@@ -56,6 +56,7 @@ def main():
     config = json.dumps({
         "architecture": {"x86_64": "amd64", "aarch64": "arm64"}.get(os.uname().machine, "amd64"),
         "os": "linux", "config": {"Cmd": ["/bin/sh"], "Env": ["PATH=/bin"]},
+        "history": [{"created_by": "layer %d" % i} for i in range(count)],
         "rootfs": {"type": "layers", "diff_ids": ["sha256:" + d for d in digests]}}).encode()
     manifest = [{"Config": "config.json", "RepoTags": [name],
                  "Layers": ["%s/layer.tar" % d for d in digests]}]

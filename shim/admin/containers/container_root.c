@@ -1,0 +1,159 @@
+#include "shim/admin/containers/containers.h"
+
+#include "base/fdio.h"
+#include "shim/admin/containers/sources.h"
+#include "shim/host/fd_path.h"
+#include "shim/mount/layers.h"
+#include "shim/mount/source_wait.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+enum { LOWER_BYTES = 256 * 1024, WAIT = 5000, AGAIN_MOST = 1000 };
+
+/*
+ * Opens a directory of a store. The links of the store ("l/NAME") do not lead out of it. The kernel
+ * gives up if anything is renamed on the host meanwhile (openat2(2), EAGAIN).
+ */
+static int open_beneath(int store, const char *path)
+{
+    struct open_how how = {
+        .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
+        .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+    };
+
+    int fd = -1;
+
+    for (int i = 0; i < AGAIN_MOST; i++) {
+        fd = (int)syscall(SYS_openat2, store, path, &how, sizeof(how));
+        if (fd >= 0 || errno != EAGAIN)
+            break;
+    }
+    return fd;
+}
+
+static int add_layer(struct container_root *out, int fd, const char *name, struct err *err)
+{
+    if (fd < 0)
+        return err_sys(err, "layer %s", name);
+    int *layers = reallocarray(out->layers, out->count + 1, sizeof(*layers));
+    if (layers)
+        out->layers = layers;
+    struct container_layer *about =
+        arena_extend(&out->arena, out->about, out->count, sizeof(*about));
+    if (!layers || !about) {
+        close(fd);
+        return err_nomem(err);
+    }
+    out->about = about;
+    layers[out->count] = fd;
+    about[out->count++] = (struct container_layer){0};
+    return 0;
+}
+
+static int set_upper(struct container_root *out, int fd, const char *name, struct err *err)
+{
+    char path[PATH_MAX];
+
+    out->upper = fd;
+    if (fd < 0)
+        return err_sys(err, "%s", name);
+    out->upper_path =
+        fd_path(fd, path) == 0 ? arena_strndup(&out->arena, path, strlen(path)) : name;
+    return out->upper_path ? 0 : err_nomem(err);
+}
+
+/* ---- a store: LAYER/diff, LAYER/lower ---- */
+
+static int open_lowers(int store, const char *list, struct container_root *out, struct err *err)
+{
+    while (*list) {
+        size_t len = strcspn(list, ":\n");
+        const char *name = arena_strndup(&out->arena, list, len);
+        if (!name)
+            return err_nomem(err);
+        if (len && add_layer(out, open_beneath(store, name), name, err) < 0)
+            return -1;
+        list += len + (list[len] != '\0');
+    }
+    return 0;
+}
+
+static int open_stored(const struct container_found *c, struct container_root *out, struct err *err)
+{
+    const char *driver = c->engine == CONTAINER_DOCKER ? "overlay2" : "overlay";
+    const char *root = arena_printf(&out->arena, "%s/%s", c->store, driver);
+    const char *upper = arena_printf(&out->arena, "%s/diff", c->layer);
+    const char *lower = arena_printf(&out->arena, "%s/lower", c->layer);
+    _cleanup_buf_ struct buf list = BUF_INIT;
+
+    if (!root || !upper || !lower)
+        return err_nomem(err);
+    _cleanup_fd_ int store = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (store < 0)
+        return err_sys(err, "%s", root);
+    _cleanup_fd_ int layer = open_beneath(store, c->layer);
+    if (layer < 0)
+        return err_sys(err, "%s/%s", root, c->layer);
+    if (set_upper(out, open_beneath(store, upper), upper, err) < 0)
+        return -1;
+    if (file_read(layer, "lower", LOWER_BYTES, &list, err) < 0)
+        return err->kind == ERR_SYSTEM && err->sys == ENOENT ? 0 : -1; /* an image without layers */
+    return open_lowers(store, list.data ? list.data : "", out, err);
+}
+
+/* ---- a mount ---- */
+
+static bool answers(const char *path)
+{
+    _cleanup_free_ char *name = strf("%s/.flatbed-containers", path);
+    struct err ignored;
+
+    return !name || source_wait(name, NULL, WAIT, &ignored) <= 0;
+}
+
+static int open_mounted(const struct container_found *c, struct container_root *out,
+                        struct err *err)
+{
+    struct layers layers;
+
+    if (layers_read(c->super, &out->arena, &layers, err) < 0)
+        return -1;
+    if (!layers.upper)
+        return err_set(err, ERR_UNSUPPORTED, "it has no upper directory");
+    if (layers.upper[0] != '/')
+        return err_set(err, ERR_UNSUPPORTED, "it was mounted with relative paths");
+    if (!answers(layers.upper))
+        return err_set(err, ERR_UNSUPPORTED, "%s does not answer", layers.upper);
+    if (set_upper(out, open(layers.upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC), layers.upper, err) <
+        0)
+        return -1;
+    for (size_t i = 0; i < layers.count; i++)
+        if (add_layer(out, open(layers.lower[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+                      layers.lower[i], err) < 0)
+            return -1;
+    return 0;
+}
+
+int container_root_open(const struct container_found *container, struct container_root *out,
+                        struct err *err)
+{
+    int rc =
+        container->super ? open_mounted(container, out, err) : open_stored(container, out, err);
+
+    if (rc == 0)
+        image_history(container, out);
+    return rc;
+}
+
+void container_root_close(struct container_root *root)
+{
+    cleanup_fd(&root->upper);
+    for (size_t i = 0; i < root->count; i++)
+        close(root->layers[i]);
+    free(root->layers);
+    arena_free(&root->arena);
+    *root = (struct container_root)CONTAINER_ROOT_INIT;
+}
