@@ -92,10 +92,11 @@ static int place_files(const struct layout_input *in, const struct layout_wishes
     return layout_append(&g, wishes, false, out, err);
 }
 
-static int count_lookups(const struct layout_input *in, struct layout *out, struct err *err)
+int layout_count_lookups(const struct layout_input *in, const uint8_t *in_state, struct layout *out,
+                         struct err *err)
 {
     _cleanup_layout_lookups_ struct layout_lookups l = {
-        .in = in, .by_file = out->by_file, .layers = out->count};
+        .in = in, .by_file = out->by_file, .layers = out->count, .also = in_state};
 
     if (layout_lookups_count(&l, err) < 0)
         return -1;
@@ -118,5 +119,5 @@ int layout_make(const struct layout_input *in, const struct layout_options *opti
         return err_nomem(err);
     if (place_files(in, &wishes, out, err) < 0)
         return -1;
-    return count_lookups(in, out, err);
+    return layout_count_lookups(in, NULL, out, err);
 }

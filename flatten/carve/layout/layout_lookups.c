@@ -94,7 +94,7 @@ static void mark_layer(struct layout_lookups *l, size_t layer)
 static bool needs_state(const struct layout_lookups *l, uint32_t dir)
 {
     if (l->kept == 0 || l->depth[dir] == 0)
-        return l->depth[dir] != 1;
+        return l->depth[dir] != 1 || (l->also && l->also[dir]);
     return l->mark[dir] <= l->kept && !l->has_header(l->ctx, dir);
 }
 
