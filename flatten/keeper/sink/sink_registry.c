@@ -2,6 +2,7 @@
 
 #include "flatten/keeper/files/temporary_file.h"
 #include "flatten/keeper/registry/registry.h"
+#include "flatten/name/image_name.h"
 #include "flatten/name/media_type.h"
 
 #include <string.h>
@@ -73,8 +74,10 @@ static int push_manifest(struct registry_sink *s, const struct blob *manifest, c
 static int push_image(struct registry_sink *s, const struct sink_image *image, struct err *err)
 {
     const struct http_body config = {.data = image->config.data, .size = image->config.len};
-    const char *version =
-        image->inner ? image->manifest.digest.text : registry_ref(s->registry)->tag;
+    const char *tag = image->inner || !image->name ? NULL : image_name_tag(image->name);
+    const char *version = image->inner ? image->manifest.digest.text
+                          : tag        ? tag
+                                       : registry_ref(s->registry)->tag;
 
     if (!image->is_index &&
         registry_push_blob(s->registry, s->http, &image->config.digest, &config, err) < 0)
