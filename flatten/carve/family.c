@@ -61,10 +61,11 @@ int family_add(struct family *f, struct image *image, const struct squash_option
     if (f->count == LAYOUT_MOST_IMAGES)
         return err_set(err, ERR_LIMIT, "more than %d images", LAYOUT_MOST_IMAGES);
     struct family_member *m = &f->members[f->count++];
-    if (carve_tree_read(&m->tree, image, options, &how, &m->report, err) < 0)
-        return -1;
+    int rc = carve_tree_read(&m->tree, image, options, &how, &m->report, err);
     carve_tree_end_reading(&m->tree);
     m->tree.options = NULL;
+    if (rc < 0)
+        return -1;
     f->at = m->tree.spool->at;
     return 0;
 }

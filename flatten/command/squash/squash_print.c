@@ -102,7 +102,7 @@ static void put_job(const struct squash_run *run, const struct squash_job *job,
                r->layers, s->count, s->kept, r->entries_in - r->entries_kept, r->entries_out,
                r->whiteouts, r->payload_in, r->payload_out);
     if (run->command->carve)
-        print_carved_json(job, run->command, out);
+        print_carved_json(run, job, out);
     else if (run->command->dry_run)
         put_plan(job, out);
     if (!run->command->dry_run)
@@ -204,7 +204,7 @@ static void put_text_job(const struct squash_run *run, const struct squash_job *
     if (out->len > start)
         buf_puts(out, ":\n");
     if (run->command->carve)
-        print_carved_text(job, run->command, out);
+        print_carved_text(run, job, out);
     else
         put_text_plan(job, out);
     buf_printf(out,

@@ -32,10 +32,10 @@ struct spool {
     size_t name_count, name_cap;
     uint32_t *by_node; /* index + 1 of the node's record; 0: nothing is there */
     size_t node_cap;
-    int fd; /* borrowed */
+    int fd;                    /* borrowed */
     uint64_t start, at, limit; /* in the file */
-    uint64_t left; /* of the content of the last record, bytes */
-    char *block;   /* bytes that are not written yet */
+    uint64_t left;             /* of the content of the last record, bytes */
+    char *block;               /* bytes that are not written yet */
     size_t filled;
 };
 
