@@ -6,6 +6,7 @@
 #ifndef FLATTEN_SQUASH_COMMAND_H
 #define FLATTEN_SQUASH_COMMAND_H
 
+#include "flatten/carve/carve.h"
 #include "flatten/carve/family.h"
 #include "flatten/command/squash/timestamp.h"
 #include "flatten/image/image_source.h"
