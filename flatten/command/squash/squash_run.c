@@ -388,7 +388,9 @@ static struct sink *open_sink(struct squash_run *run, struct err *err)
 /* Names the source of a family that the error is about. Returns -1. */
 static int wrap_member(const struct squash_run *run, size_t which, struct err *err)
 {
-    return run->command->family ? err_wrap(err, "%s", run->family.names[which]) : -1;
+    const char *name = run->command->family ? run->family.names[which] : NULL;
+
+    return name && !strstr(err->msg, name) ? err_wrap(err, "%s", name) : -1;
 }
 
 int squash_run(struct squash_run *run, struct err *err)
