@@ -209,3 +209,22 @@ int carve_write_layer(struct carve_writer *w, size_t layer, struct entry_sink *t
     }
     return 0;
 }
+
+int carve_put_layer(struct carve_writer *w, size_t layer, const struct squash_options *options,
+                    struct hasher *hasher, struct sink *sink, struct squashed *out, struct err *err)
+{
+    off_t offset;
+    int fd;
+
+    if (sink_begin_layer(sink, false, &fd, &offset, err) < 0)
+        return -1;
+    _cleanup_layer_writer_ struct layer_writer *to =
+        layer_writer_new(fd, offset, &options->compress, hasher, err);
+    if (!to)
+        return -1;
+    layer_writer_limit(to, options->merged.max_size);
+    if (carve_write_layer(w, layer, layer_writer_sink(to), err) < 0 ||
+        layer_writer_finish(to, &out->layers[out->count], err) < 0)
+        return -1;
+    return squashed_end_layer(out, fd, offset, options, sink, err);
+}

@@ -4,6 +4,7 @@
 
 #include "flatten/carve/layout/layout.h"
 #include "flatten/carve/spool/spool.h"
+#include "flatten/squash/squashed.h"
 
 enum { CARVE_ELSEWHERE = UINT16_MAX }; /* in a layer that is not written */
 
@@ -44,5 +45,13 @@ void carve_writer_clear(struct carve_writer *w);
  */
 int carve_write_layer(struct carve_writer *w, size_t layer, struct entry_sink *to,
                       struct err *err) must_check;
+
+/*
+ * Writes a layer through the sink, as out->layers[out->count]. The caller counts it. `hasher` is
+ * borrowed. Of the options, compress, readable, earlier and merged.max_size count.
+ */
+int carve_put_layer(struct carve_writer *w, size_t layer, const struct squash_options *options,
+                    struct hasher *hasher, struct sink *sink, struct squashed *out,
+                    struct err *err) must_check;
 
 #endif

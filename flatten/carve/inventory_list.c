@@ -1,5 +1,6 @@
 #include "flatten/carve/inventory_list.h"
 
+#include "flatten/carve/carve_tree.h"
 #include "flatten/carve/carve_write.h"
 #include "flatten/carve/order.h"
 #include "flatten/merge/tree/array.h"
@@ -258,4 +259,21 @@ int inventory_list(const struct inventory_source *source, struct inventory *out,
     if (l.entry_count > 0)
         qsort(l.entries, l.entry_count, sizeof(*l.entries), by_layer_and_group);
     return put_entries(&l, out, err);
+}
+
+int inventory_text(const struct inventory_source *source, const struct squash_options *options,
+                   char **out, struct err *err)
+{
+    _cleanup_inventory_ struct inventory inventory = {0};
+    _cleanup_buf_ struct buf text = BUF_INIT;
+
+    int rc = inventory_list(source, &inventory, err);
+    if (rc == 0)
+        rc = inventory_write(&inventory, source->spool->tree, &text, err);
+    if (rc < 0 && err->kind == ERR_LIMIT) {
+        carve_tell(options, "inventory", "too many files for it: --like will fetch the layers");
+        *err = (struct err)ERR_INIT;
+        return 0;
+    }
+    return rc == 0 && (*out = buf_take(&text, err)) ? 0 : -1;
 }

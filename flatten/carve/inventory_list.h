@@ -5,6 +5,7 @@
 #include "flatten/carve/inventory/inventory.h"
 #include "flatten/carve/spool/spool.h"
 #include "flatten/exchange/written_layer.h"
+#include "flatten/squash/squashed.h"
 
 /* A carved image, whose layers have been written. Borrowed, all of it. */
 struct inventory_source {
@@ -26,5 +27,12 @@ struct inventory_source {
  */
 int inventory_list(const struct inventory_source *source, struct inventory *out,
                    struct err *err) must_check;
+
+/*
+ * Sets *out to the text of the inventory, the caller's; it stays as it is, with a notice, if that
+ * would be too large.
+ */
+int inventory_text(const struct inventory_source *source, const struct squash_options *options,
+                   char **out, struct err *err) must_check;
 
 #endif

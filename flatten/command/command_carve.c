@@ -9,6 +9,8 @@ static const struct option_spec carve_options[] = {
     {"layer-size", 0, OPTION_TEXT, FIELD(layer_size), "SIZE", NULL,
      "the most bytes of a layer before it is compressed, as in 256m; by default 512m; a larger "
      "file has a layer of its own"},
+    {"family", 0, OPTION_FLAG, FIELD(family), NULL, NULL,
+     "carve several images together: what several of them have is in layers that they share"},
     {"like", 0, OPTION_TEXT, FIELD(like), "IMAGE", NULL,
      "the previous version of the image, as it was carved: its layers are kept while that pays"},
     {"max-dead", 0, OPTION_NUMBER, FIELD(max_dead), "PERCENT", NULL,
@@ -29,11 +31,15 @@ const struct command_spec command_carve_spec = {
                "do not change are the same in the next version of the image, byte for byte. The\n"
                "owners of files are read from the image: dpkg, apk, rpm, pip, conda, npm.\n"
                "\n"
+               "With --family there are several SOURCEs, and DESTINATION holds all: oci:DIR,\n"
+               "oci-archive:FILE or docker-archive:FILE, where the images keep their names, or\n"
+               "docker://HOST/NAME:{tag} and oci:DIR:{tag}, where they keep their tags.\n"
+               "\n"
                "An image of an engine becomes NAME:TAG-carved there when no destination is given.\n"
                "The new image's ID and manifest digest go to standard output.\n",
     .options = carve_options,
     .min_operands = 1,
-    .max_operands = 2,
+    .max_operands = -1,
     .completes = OPERANDS_FILES,
 };
 
@@ -48,7 +54,12 @@ int command_carve(int argc, char *const argv[], bool *help, struct err *err)
     int rc = options_parse(&command_carve_spec, argc, argv, &c, &operands, help, err);
 
     if (rc == 0 && !*help)
-        rc = new_image(&c, &operands, err);
+        rc = c.family ? new_family(&c, &operands, err)
+             : operands.count <= 2
+                 ? new_image(&c, &operands, err)
+                 : err_set(err, ERR_USAGE,
+                           "carve takes SOURCE [DESTINATION] and no more, unless --family is "
+                           "given; see 'flatten carve --help'");
     free(operands.list);
     return rc;
 }

@@ -6,6 +6,7 @@
 #include "flatten/merge/merge.h"
 #include "flatten/name/image_name.h"
 #include "flatten/stream/cpus.h"
+#include "flatten/wire/wire.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -140,6 +141,8 @@ static int check_names(const struct squash_command *c, const struct reference *f
     bool is_engine = reference_is_engine(to);
     const char *prefix = reference_prefix(to->transport);
 
+    if (to->by_tag)
+        return err_set(err, ERR_USAGE, "{tag} is for flatten carve --family alone");
     if (!c->all_images)
         return !is_engine || to->name
                    ? 0
@@ -154,6 +157,29 @@ static int check_names(const struct squash_command *c, const struct reference *f
                        "docker-archive:FILE, oci:DIR, oci-archive:FILE, docker-daemon: or "
                        "containers-storage:, without a name");
     return 0;
+}
+
+/* Options that are about one image alone. */
+static int check_family_options(const struct squash_command *c, struct err *err)
+{
+    const char *other = c->like           ? "--like"
+                        : c->stable_times ? "--stable-times"
+                        : c->keep_base    ? "--keep-base"
+                                          : NULL;
+
+    return other ? err_set(err, ERR_USAGE, "%s cannot be used together with --family", other) : 0;
+}
+
+static int check_family_destination(const struct reference *to, struct err *err)
+{
+    bool bare = !to->name && to->transport == TRANSPORT_DOCKER_ARCHIVE;
+
+    if (!reference_is_engine(to) && (to->by_tag ? !bare : to->path && !to->name))
+        return 0;
+    return err_set(err, ERR_USAGE,
+                   "--family: each image needs a name of its own: the destination must be oci:DIR, "
+                   "oci-archive:FILE or docker-archive:FILE without a name, or end with {tag}, as "
+                   "in docker://HOST/NAME:{tag}");
 }
 
 /* True if the tree that a container sees is enough: no layer is kept, split off or shown. */
@@ -190,5 +216,65 @@ int new_image(const struct squash_command *c, const struct operands *operands, s
                                      .walk = needs_no_layers(c) ? WALK_TREE : WALK_NONE,
                                      .walked = SQUASH_FROM + 1};
     run.from = sources;
+    return keeper_run(&task, squash_in_sandbox, &run, err);
+}
+
+/* The sources and the destination of a family. */
+struct family_references {
+    struct reference sources[WIRE_MOST_SOURCES];
+    size_t count;
+    struct reference to;
+};
+
+static void family_references_clear(struct family_references *r)
+{
+    for (size_t i = 0; i < r->count; i++)
+        reference_clear(&r->sources[i]);
+    reference_clear(&r->to);
+}
+
+static int parse_family(const struct squash_command *c, const struct operands *operands,
+                        struct family_references *out, struct err *err)
+{
+    const struct registry_options registry = {c->insecure, c->retries, c->cert_dir, NULL};
+    size_t sources = operands->count - 1;
+
+    if (operands->count < 3)
+        return err_set(err, ERR_USAGE,
+                       "--family takes two images or more, and then their destination");
+    if (sources > WIRE_MOST_SOURCES)
+        return err_set(err, ERR_LIMIT, "more than %d images", WIRE_MOST_SOURCES);
+    for (; out->count < sources; out->count++) {
+        struct reference *from = &out->sources[out->count];
+        if (reference_parse(operands->list[out->count], from, err) < 0)
+            return -1;
+        reference_choose_engine(from, c->quiet);
+        from->registry = registry;
+        from->max_ratio = c->max_ratio;
+    }
+    if (reference_parse_destination(operands->list[sources], &out->to, err) < 0)
+        return -1;
+    out->to.registry = registry;
+    return check_family_destination(&out->to, err);
+}
+
+int new_family(const struct squash_command *c, const struct operands *operands, struct err *err)
+{
+    _cleanup_(family_references_clear) struct family_references all = {0};
+    struct squash_run run = {.command = c, .to = &all.to};
+
+    if (check_family_options(c, err) < 0 || platform_check(c->platform, err) < 0 ||
+        parse_family(c, operands, &all, err) < 0 || prepare_run(c, &run, err) < 0)
+        return -1;
+    const struct keeper_task task = {.sources = all.sources,
+                                     .source_count = all.count,
+                                     .platform = c->platform,
+                                     .destination = c->dry_run ? NULL : &all.to,
+                                     .all_images = true,
+                                     .walk = needs_no_layers(c) ? WALK_TREE : WALK_NONE,
+                                     .walked = all.count};
+    run.from = all.sources;
+    run.family =
+        (struct squash_family){.sources = all.sources, .names = operands->list, .size = all.count};
     return keeper_run(&task, squash_in_sandbox, &run, err);
 }

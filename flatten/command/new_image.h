@@ -100,4 +100,8 @@
 int new_image(const struct squash_command *c, const struct operands *operands,
               struct err *err) must_check;
 
+/* The same for flatten carve --family: the operands are several SOURCEs and DESTINATION. */
+int new_family(const struct squash_command *c, const struct operands *operands,
+               struct err *err) must_check;
+
 #endif

@@ -245,8 +245,14 @@ static int check_tag(const char *name, struct err *err)
 
 int reference_parse_destination(const char *text, struct reference *out, struct err *err)
 {
+    bool by_tag = ends_with(text, ":{tag}");
+    _cleanup_free_ char *shorter = strndup(text, strlen(text) - (by_tag ? strlen(":{tag}") : 0));
+
     *out = (struct reference){0};
-    int rc = parse_reference(text, true, out, err);
+    if (!shorter)
+        return err_nomem(err);
+    int rc = parse_reference(shorter, true, out, err);
+    out->by_tag = by_tag;
     if (rc == 0 && out->path && strcmp(out->path, "-") == 0)
         rc = err_set(err, ERR_USAGE, "an image is not written to standard output: name a file");
     if (rc == 0 && out->name &&

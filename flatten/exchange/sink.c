@@ -1,5 +1,6 @@
 #include "flatten/exchange/sink.h"
 
+#include "base/buf.h"
 #include "flatten/name/image_name.h"
 
 #include <stdlib.h>
@@ -26,6 +27,30 @@ static int check_name(const char *name, bool tag, struct err *err)
                    tag ? "an OCI layout" : "engines");
 }
 
+/* True for a tag as registries and engines take it (distribution/reference). */
+static bool is_tag(const char *tag)
+{
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+    size_t len = strlen(tag);
+
+    return len > 0 && len <= 128 && strspn(tag, letters) == len && tag[0] != '.' && tag[0] != '-';
+}
+
+/* Sets *out to the name with the tag that the image has at its source, in the place of {tag}. */
+static int name_by_tag(const struct reference *to, const char *source_name, char **out,
+                       struct err *err)
+{
+    const char *tag = source_name ? sink_layout_tag(source_name, false) : NULL;
+
+    if (!tag || !is_tag(tag))
+        return err_set(err, ERR_USAGE, "%s%.300s%s has no tag for {tag}",
+                       source_name ? "the name '" : "the image", source_name ? source_name : "",
+                       source_name ? "'" : "");
+    *out = to->name ? strf("%s:%s", to->name, tag) : strdup(tag);
+    return *out ? 0 : err_nomem(err);
+}
+
 int sink_image_name(const struct reference *to, const char *source_name, char **out,
                     struct err *err)
 {
@@ -33,6 +58,8 @@ int sink_image_name(const struct reference *to, const char *source_name, char **
     bool tag = to->transport == TRANSPORT_OCI || to->transport == TRANSPORT_OCI_ARCHIVE;
 
     *out = NULL;
+    if (to->by_tag)
+        return name_by_tag(to, source_name, out, err);
     if (!name || !(tag || to->name || image_name_tag(name)))
         return 0;
     if (!to->name && check_name(name, tag, err) < 0)

@@ -58,6 +58,21 @@ int squashed_keep_layer(struct squashed *out, struct layer *layer, bool readable
     return 0;
 }
 
+int squashed_share_layer(struct squashed *out, const struct squashed *from, size_t which,
+                         bool readable, struct err *err)
+{
+    const struct layer *layer = &from->result->layers[which];
+
+    if (readable) {
+        int fd = fcntl(layer->fd, F_DUPFD_CLOEXEC, 3);
+        if (fd < 0)
+            return err_sys(err, "dup");
+        result_add_layer(out->result, fd, layer->offset, &from->layers[which]);
+    }
+    out->layers[out->count++] = from->layers[which];
+    return 0;
+}
+
 /* True if `s` has a new layer with the same digest; *which is its index. */
 static bool was_made(const struct squashed *s, const struct written_layer *layer, size_t *which)
 {

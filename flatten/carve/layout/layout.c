@@ -97,11 +97,14 @@ static int place_files(const struct layout_input *in, const struct layout_wishes
     return layout_append(&g, wishes, false, out, err);
 }
 
-static int count_lookups(const struct layout_input *in, size_t describing, struct layout *out,
-                         struct err *err)
+static int count_lookups(const struct layout_input *in, const uint8_t *in_state, size_t describing,
+                         struct layout *out, struct err *err)
 {
-    _cleanup_layout_lookups_ struct layout_lookups l = {
-        .in = in, .by_file = out->by_file, .layers = out->count, .describing = describing};
+    _cleanup_layout_lookups_ struct layout_lookups l = {.in = in,
+                                                        .by_file = out->by_file,
+                                                        .layers = out->count,
+                                                        .describing = describing,
+                                                        .also = in_state};
 
     if (layout_lookups_count(&l, err) < 0)
         return -1;
@@ -110,6 +113,12 @@ static int count_lookups(const struct layout_input *in, size_t describing, struc
     free(out->described);
     out->described = steal_ptr(&l.described);
     return 0;
+}
+
+int layout_count_lookups(const struct layout_input *in, const uint8_t *in_state, struct layout *out,
+                         struct err *err)
+{
+    return count_lookups(in, in_state, out->count - 1, out, err);
 }
 
 /*
@@ -122,11 +131,11 @@ static int keep_to(double limit, const struct layout_input *in, struct layout *o
 
     while (least + 1 < most) {
         size_t middle = least + (most - least) / 2;
-        if (count_lookups(in, middle, out, err) < 0)
+        if (count_lookups(in, NULL, middle, out, err) < 0)
             return -1;
         *(out->probes <= limit ? &least : &most) = middle;
     }
-    return count_lookups(in, least, out, err);
+    return count_lookups(in, NULL, least, out, err);
 }
 
 /* How the probes of a layout compare with those of the source. */
@@ -139,13 +148,13 @@ static int place_headers(const struct layout_input *in, double source_probes, st
     const double limits[] = {source_probes, LAYOUT_PROBES};
     double least;
 
-    if (count_lookups(in, 0, out, err) < 0)
+    if (count_lookups(in, NULL, 0, out, err) < 0)
         return -1;
     least = out->probes;
     *slowness = source_probes <= 0 || least <= source_probes ? NOT_SLOWER
                 : least <= source_probes * NEAR              ? HARDLY_SLOWER
                                                              : SLOWER;
-    if (count_lookups(in, out->count - 1, out, err) < 0)
+    if (count_lookups(in, NULL, out->count - 1, out, err) < 0)
         return -1;
     for (size_t i = 0; source_probes > 0 && i < 2; i++)
         if (out->probes > limits[i] && least <= limits[i])

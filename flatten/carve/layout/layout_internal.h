@@ -1,4 +1,5 @@
-/* Shared by layout.c (an image on its own) and layout_like.c (a version of an image). */
+/* Shared by layout.c (an image on its own), layout_like.c (a version of an image) and
+ * layout_family.c. */
 #ifndef FLATTEN_LAYOUT_INTERNAL_H
 #define FLATTEN_LAYOUT_INTERNAL_H
 
@@ -14,6 +15,13 @@ int layout_append(struct layout_groups *g, const struct layout_wishes *wishes, b
 /* Checks the options and gives defaults their values; `total`: bytes of the image. */
 int layout_wishes_of(const struct layout_options *options, uint64_t total,
                      struct layout_wishes *out, struct err *err) must_check;
+
+/*
+ * Sets what lookups cost, and the directories of the state layer: `in_state`, by node, has 1 for
+ * those that it describes although one layer alone has them; NULL: none.
+ */
+int layout_count_lookups(const struct layout_input *in, const uint8_t *in_state, struct layout *out,
+                         struct err *err) must_check;
 
 /* Returns the bytes of all files. */
 uint64_t layout_total(const struct layout_input *in);

@@ -93,10 +93,10 @@ static void mark_layer(struct layout_lookups *l, size_t layer)
  */
 static bool needs_state(const struct layout_lookups *l, uint32_t dir)
 {
-    if (l->depth[dir] == 0 || dir == TREE_ROOT)
+    if (l->depth[dir] == 0 || (l->also && l->also[dir]))
         return true;
     if (l->kept == 0)
-        return l->depth[dir] != 1 && l->mark[dir] <= l->describing;
+        return l->depth[dir] > 1 && l->mark[dir] <= l->describing;
     return l->mark[dir] <= l->kept && !l->has_header(l->ctx, dir);
 }
 

@@ -22,6 +22,8 @@ struct layout_lookups {
     uint16_t *depth; /* by node: layers that have this directory */
     void (*more)(void *ctx, struct layout_lookups *l, size_t layer);
     bool (*has_header)(void *ctx, uint32_t dir);
+    const uint8_t
+        *also;   /* by node: 1 for directories that the state layer describes anyway; or NULL */
     void *ctx;   /* of `more`, which may mark what else is in the layer; NULL: nothing */
     size_t kept; /* layers that are not written anew: has_header tells what they show */
 

@@ -30,7 +30,7 @@ static int put_bytes(struct spool *s, const char *data, uint64_t len, struct err
 {
     if (len > s->limit - s->at)
         return err_set(err, ERR_LIMIT, "the files of the image have more than %" PRIu64 " bytes",
-                       s->limit);
+                       s->limit - s->start);
     if (!data) {
         if (flush(s, err) < 0)
             return -1;
@@ -152,7 +152,7 @@ static int put_data(struct entry_sink *sink, const void *data, uint64_t len, str
     return put_bytes(s, data, len, err);
 }
 
-struct spool *spool_new(int fd, uint64_t limit, struct err *err)
+struct spool *spool_new(int fd, uint64_t at, uint64_t limit, struct err *err)
 {
     static const struct entry_sink_ops ops = {put_entry, put_data};
     _cleanup_spool_ struct spool *s = calloc(1, sizeof(*s));
@@ -163,8 +163,9 @@ struct spool *spool_new(int fd, uint64_t limit, struct err *err)
     }
     s->base.ops = &ops;
     s->fd = fd;
-    s->limit = limit;
-    if (ftruncate(fd, 0) < 0) {
+    s->start = s->at = at;
+    s->limit = at + limit;
+    if (ftruncate(fd, (off_t)at) < 0) {
         err_sys(err, "cannot empty the temporary file");
         return NULL;
     }

@@ -2,6 +2,7 @@
 
 #include "base/human.h"
 #include "flatten/command/squash/carve_pull.h"
+#include "flatten/command/squash/family_print.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -75,9 +76,9 @@ void print_carved_probes(const struct squash_job *job, struct buf *out)
         buf_puts(out, ": more than in the source, and fewer with a lower --layers");
 }
 
-void print_carved_text(const struct squash_job *job, const struct squash_command *c,
-                       struct buf *out)
+void print_carved_text(const struct squash_run *run, const struct squash_job *job, struct buf *out)
 {
+    const struct squash_command *c = run->command;
     const struct layout *layout = &job->carved.layout;
     char size[HUMAN_SIZE], packed[HUMAN_SIZE];
 
@@ -88,6 +89,8 @@ void print_carved_text(const struct squash_job *job, const struct squash_command
                    human_size(layer->bytes, size), human_size(carve_packed(job, i), packed),
                    layer->files, layer->files == 1 ? " " : "s");
         buf_put_printable(out, layer->label, strlen(layer->label));
+        if (job->carved.images)
+            print_family_sharers(run, job, i, out);
         buf_putc(out, '\n');
     }
     print_largest(layout, out);
@@ -103,7 +106,8 @@ void print_carved_text(const struct squash_job *job, const struct squash_command
     print_pulls_text(job, c->like != NULL, out);
 }
 
-static void put_layer(const struct squash_job *job, size_t i, struct buf *out)
+static void put_layer(const struct squash_run *run, const struct squash_job *job, size_t i,
+                      struct buf *out)
 {
     const struct layout_layer *layer = &job->carved.layout.layers[i];
     uint64_t size = job->squashed.layers[first_layer(job) + i].size;
@@ -114,19 +118,22 @@ static void put_layer(const struct squash_job *job, size_t i, struct buf *out)
     json_quote(out, layer->label, strlen(layer->label));
     if (size > 0) /* written: an archive is never empty */
         buf_printf(out, ",\"size\":%" PRIu64, size);
-    buf_printf(out, ",\"packed\":%" PRIu64 "}", carve_packed(job, i));
+    buf_printf(out, ",\"packed\":%" PRIu64, carve_packed(job, i));
+    if (job->carved.images)
+        print_family_sharers_json(run, job, i, out);
+    buf_putc(out, '}');
 }
 
-void print_carved_json(const struct squash_job *job, const struct squash_command *c,
-                       struct buf *out)
+void print_carved_json(const struct squash_run *run, const struct squash_job *job, struct buf *out)
 {
+    const struct squash_command *c = run->command;
     const struct layout *layout = &job->carved.layout;
 
     buf_puts(out, ",\"carved\":[");
     for (size_t i = 0; i < layout->count; i++) {
         if (i)
             buf_putc(out, ',');
-        put_layer(job, i, out);
+        put_layer(run, job, i, out);
     }
     buf_printf(out, "],\"lookups\":{\"probes\":%.4f,\"source_probes\":", layout->probes);
     if (job->squashed.report.probes > 0)

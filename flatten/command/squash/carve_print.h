@@ -9,8 +9,7 @@ void print_carved_layers(const struct squash_job *job, bool like, struct buf *ou
 
 /* Appends a line for each layer, then the largest, the cost of lookups, and that of pulls; with
  * --stable-times how many times were taken. */
-void print_carved_text(const struct squash_job *job, const struct squash_command *c,
-                       struct buf *out);
+void print_carved_text(const struct squash_run *run, const struct squash_job *job, struct buf *out);
 
 /* Appends "mean probes 1.38, source 1.33", and a note if the first is more. */
 void print_carved_probes(const struct squash_job *job, struct buf *out);
@@ -18,8 +17,8 @@ void print_carved_probes(const struct squash_job *job, struct buf *out);
 /* Appends "12 files and 1 directory kept their previous time". */
 void print_carved_times(const struct squash_job *job, struct buf *out);
 
-/* Appends the members "carved", a list of the layers, "lookups", "stable_times" and "pull". */
-void print_carved_json(const struct squash_job *job, const struct squash_command *c,
-                       struct buf *out);
+/* Appends the members "carved", a list of the layers, "lookups", "stable_times" and "pull". In a
+ * family each layer has the member "images". */
+void print_carved_json(const struct squash_run *run, const struct squash_job *job, struct buf *out);
 
 #endif

@@ -14,9 +14,9 @@ static int find_name(const struct squash_run *run, char **out, struct err *err)
     _cleanup_free_ char *name = NULL;
 
     *out = NULL;
-    if (run->places ||
+    if (squash_has_several(run) ||
         sink_image_name(to, squash_entry_name(run, &run->entries[0]), &name, err) < 0)
-        return run->places ? 0 : -1;
+        return squash_has_several(run) ? 0 : -1;
     if (!name || !(to->transport == TRANSPORT_OCI || to->transport == TRANSPORT_OCI_ARCHIVE)) {
         *out = steal_ptr(&name);
         return 0;
@@ -34,7 +34,7 @@ static void put_what(const struct squash_run *run, struct buf *out)
 
     for (size_t i = 0; i < s->count; i++)
         bytes += s->layers[i].size;
-    if (run->places)
+    if (squash_has_several(run))
         buf_printf(out, "%zu image%s", run->entry_count, human_s(run->entry_count));
     else if (entry->count > 1)
         buf_printf(out, "the images of %zu platforms", entry->count);
@@ -72,7 +72,7 @@ static void put_copy(const struct squash_run *run, const char *transport, const 
                      struct buf *out)
 {
     buf_puts(out, run->entries[0].count > 1 ? "skopeo copy --all " : "skopeo copy ");
-    put_reference(transport, run->to->path, run->places ? "NAME" : name, out);
+    put_reference(transport, run->to->path, squash_has_several(run) ? "NAME" : name, out);
     buf_puts(out, " docker://HOST/NAME:TAG");
 }
 
@@ -101,7 +101,7 @@ static void put_next(const struct squash_run *run, const char *name, struct buf 
         return;
     case TRANSPORT_DOCKER_ARCHIVE:
         put_command("docker load -i ", to->path, out);
-        if (!name && !run->places)
+        if (!name && !squash_has_several(run))
             buf_puts(out, ", then docker tag ID NAME:TAG, as the image has no name");
         return;
     case TRANSPORT_DOCKER_DAEMON:

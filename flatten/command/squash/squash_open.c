@@ -1,4 +1,4 @@
-#include "flatten/command/squash/squash_command.h"
+#include "flatten/command/squash/squash_family.h"
 
 #include "base/cli/log.h"
 #include "base/utf8.h"
@@ -189,6 +189,8 @@ static int check_names(const struct squash_run *run, struct err *err)
     const struct squash_entry *entry = &run->entries[run->entry_count - 1];
     const struct image *image = run->jobs[entry->first].image;
 
+    if (run->command->family)
+        return squash_family_check_name(run, err);
     if (!run->places)
         return image->name && !run->to->name ? check_name(image->name, err) : 0;
     if (check_called(run, image->name, err) < 0 ||

@@ -1,6 +1,7 @@
 #include "flatten/command/squash/carve_print.h"
 #include "flatten/command/squash/carve_pull.h"
-#include "flatten/command/squash/squash_command.h"
+#include "flatten/command/squash/family_print.h"
+#include "flatten/command/squash/squash_family.h"
 
 #include "base/cli/log.h"
 #include "base/cli/program.h"
@@ -54,6 +55,8 @@ static bool put_called(const struct squash_run *run, const struct squash_entry *
 {
     const char *name = squash_entry_name(run, entry);
 
+    if (run->command->family)
+        return squash_family_put_name(run, entry, out);
     if (name)
         buf_printf(out, "%s%s", name, reference_is_engine(run->to) ? "-flat" : "");
     return name;
@@ -65,7 +68,7 @@ static void put_name(const struct squash_run *run, const struct squash_entry *en
 {
     _cleanup_buf_ struct buf name = BUF_INIT;
 
-    if (!run->places)
+    if (!squash_has_several(run))
         return;
     buf_puts(out, "\"name\":");
     if (put_called(run, entry, &name) && name.data)
@@ -99,7 +102,7 @@ static void put_job(const struct squash_run *run, const struct squash_job *job,
                r->layers, s->count, s->kept, r->entries_in - r->entries_kept, r->entries_out,
                r->whiteouts, r->payload_in, r->payload_out);
     if (run->command->carve)
-        print_carved_json(job, run->command, out);
+        print_carved_json(run, job, out);
     else if (run->command->dry_run)
         put_plan(job, out);
     if (!run->command->dry_run)
@@ -130,13 +133,17 @@ static void put_entry(const struct squash_run *run, const struct squash_entry *e
 
 static void put_json(const struct squash_run *run, struct buf *out)
 {
-    buf_puts(out, run->places ? "{\"images\":[" : "");
+    buf_puts(out, squash_has_several(run) ? "{\"images\":[" : "");
     for (size_t i = 0; i < run->entry_count; i++) {
         if (i)
             buf_putc(out, ',');
         put_entry(run, &run->entries[i], out);
     }
-    buf_puts(out, run->places ? "]}\n" : "\n");
+    if (squash_has_several(run))
+        buf_putc(out, ']');
+    if (run->command->family)
+        print_family_json(run, out);
+    buf_puts(out, squash_has_several(run) ? "}\n" : "\n");
 }
 
 /* ---- text ---- */
@@ -177,9 +184,9 @@ static void put_subject(const struct squash_run *run, const struct squash_job *j
 {
     const char *name = job->image->name;
 
-    if (run->places && name)
+    if (squash_has_several(run) && name)
         buf_put_printable(out, name, strlen(name));
-    if (run->places && name && job->platform)
+    if (squash_has_several(run) && name && job->platform)
         buf_putc(out, ' ');
     if (job->platform)
         buf_put_printable(out, job->platform, strlen(job->platform));
@@ -197,7 +204,7 @@ static void put_text_job(const struct squash_run *run, const struct squash_job *
     if (out->len > start)
         buf_puts(out, ":\n");
     if (run->command->carve)
-        print_carved_text(job, run->command, out);
+        print_carved_text(run, job, out);
     else
         put_text_plan(job, out);
     buf_printf(out,
@@ -282,14 +289,26 @@ static void put_result(const struct squash_run *run, const struct squash_entry *
     bool is_index = entry->count > 1;
     const char *digest = is_index ? entry->digest.text : job->digest.text;
 
-    if (run->places && !put_called(run, entry, out))
+    if (squash_has_several(run) && !put_called(run, entry, out))
         buf_putc(out, '-');
-    if (run->places)
+    if (squash_has_several(run))
         buf_printf(out, " %s %s\n", is_index ? "-" : job->id.text, digest);
     else if (is_index)
         buf_printf(out, "%s\n", digest);
     else
         buf_printf(out, "%s\n%s\n", job->id.text, digest);
+}
+
+/* On standard output after a rehearsal, else on standard error. */
+static void say_family(const struct squash_run *run, struct buf *out)
+{
+    _cleanup_buf_ struct buf text = BUF_INIT;
+
+    print_family_text(run, &text);
+    if (run->command->dry_run)
+        buf_printf(out, "%s\n", text.data ? text.data : "");
+    else if (!run->command->quiet && text.data)
+        log_info("%s", text.data);
 }
 
 static void put_text(const struct squash_run *run, struct buf *out)
@@ -302,6 +321,8 @@ static void put_text(const struct squash_run *run, struct buf *out)
         else if (!c->quiet)
             say_result(run, &run->jobs[i]);
     }
+    if (c->family)
+        say_family(run, out);
     if (c->dry_run)
         return;
     if (c->verify && !c->quiet)

@@ -3,6 +3,7 @@
 #include "base/cli/log.h"
 #include "base/human.h"
 #include "flatten/command/squash/progress.h"
+#include "flatten/command/squash/squash_family.h"
 #include "flatten/layer/layer_blob.h"
 #include "flatten/squash/squash_verify.h"
 
@@ -32,6 +33,12 @@ void squash_run_clear(struct squash_run *run)
         cleanup_fd(&run->unpack_files[--run->unpack_file_count]);
     if (run->carve.spool > 0)
         cleanup_fd(&run->carve.spool);
+    cleanup_family(&run->family.images);
+    if (run->family.opened)
+        run->source = NULL; /* one of them */
+    while (run->family.opened_count > 0)
+        cleanup_source(&run->family.opened[--run->family.opened_count]);
+    free(run->family.opened);
     cleanup_source(&run->source);
     cleanup_image(&run->like);
     cleanup_source(&run->base);
@@ -196,6 +203,14 @@ static int open_like(struct squash_run *run, const struct squash_job *job, struc
     return run->like ? 0 : err_wrap(err, "--like=%s", c->like);
 }
 
+static int add_to_family(struct squash_run *run, struct squash_job *job,
+                         const struct squash_options *options, struct err *err)
+{
+    if (!run->family.images && !(run->family.images = family_new(&run->carve, err)))
+        return -1;
+    return family_add(run->family.images, job->image, options, err);
+}
+
 static int make_layers(struct squash_run *run, struct squash_job *job,
                        const struct squash_options *options, struct sink *sink, struct err *err)
 {
@@ -203,6 +218,8 @@ static int make_layers(struct squash_run *run, struct squash_job *job,
         return squash_layers(job->image, options, sink, &job->squashed, err);
     if (open_spool(run, err) < 0 || open_like(run, job, err) < 0)
         return -1;
+    if (run->command->family)
+        return add_to_family(run, job, options, err);
     int rc =
         carve_layers(job->image, options, &run->carve, sink, &job->squashed, &job->carved, err);
     if (rc < 0 && run->like && image_explain(run->like, err))
@@ -314,7 +331,7 @@ static int squash_job(struct squash_run *run, struct squash_job *job, struct sin
         log_warning("%" PRIu64 " more such warning%s", job->notices - MOST_NOTICES,
                     human_s(job->notices - MOST_NOTICES));
     warn_zstd(run, job);
-    return sink && c->verify ? verify_job(job, &options.merged, err) : 0;
+    return sink && c->verify && !c->family ? verify_job(job, &options.merged, err) : 0;
 }
 
 /* Squashes the images of an entry, and closes their layers. */
@@ -328,9 +345,33 @@ static int squash_entry(struct squash_run *run, const struct squash_entry *entry
             err_wrap(err, "%s", job->platform);
         if (rc != 0)
             return rc;
-        image_close_layers(job->image);
+        if (!run->command->family || !run->command->verify)
+            image_close_layers(job->image);
     }
     return 0;
+}
+
+/* Writes the layers of a family, whose images have all been read, and verifies them. */
+static int finish_family(struct squash_run *run, struct sink *sink, struct err *err)
+{
+    const struct squash_command *c = run->command;
+    const struct merged_options options = {.semantics = semantics_named(c->semantics)};
+
+    if (squash_family_write(run, sink, err) < 0)
+        return explain_room(run, err);
+    for (size_t i = 0; sink && c->verify && i < run->count; i++) {
+        int rc = verify_job(&run->jobs[i], &options, err);
+        if (rc != 0)
+            return rc;
+        image_close_layers(run->jobs[i].image);
+    }
+    return 0;
+}
+
+/* Returns how many images, or indexes of images, the run is about. */
+static size_t count_entries(const struct squash_run *run)
+{
+    return run->places ? run->place_count : run->command->family ? run->family.size : 1;
 }
 
 /* Opens the destination. One that keeps layers as they are compressed gets zstd, unless asked. */
@@ -344,22 +385,36 @@ static struct sink *open_sink(struct squash_run *run, struct err *err)
     return steal_ptr(&sink);
 }
 
+/* Names the source of a family that the error is about. Returns -1. */
+static int wrap_member(const struct squash_run *run, size_t which, struct err *err)
+{
+    const char *name = run->command->family ? run->family.names[which] : NULL;
+
+    return name && !strstr(err->msg, name) ? err_wrap(err, "%s", name) : -1;
+}
+
 int squash_run(struct squash_run *run, struct err *err)
 {
     bool writes = !run->command->dry_run;
     _cleanup_sink_ struct sink *sink = NULL;
 
-    if (squash_open_source(run, err) < 0)
+    if (!run->command->family && squash_open_source(run, err) < 0)
         return -1;
-    for (size_t i = 0; i < (run->places ? run->place_count : 1); i++) {
-        if (squash_open_entry(run, err) < 0)
-            return -1;
+    for (size_t i = 0; i < count_entries(run); i++) {
+        if ((run->command->family && squash_family_open(run, i, err) < 0) ||
+            squash_open_entry(run, err) < 0)
+            return wrap_member(run, i, err);
         if (writes && !sink && !(sink = open_sink(run, err)))
             return -1;
         int rc = squash_entry(run, &run->entries[i], sink, err);
         const char *name = run->places ? squash_entry_name(run, &run->entries[i]) : NULL;
         if (rc < 0 && name)
             return err_wrap(err, "%s", name);
+        if (rc != 0)
+            return rc < 0 ? wrap_member(run, i, err) : rc;
+    }
+    if (run->command->family) {
+        int rc = finish_family(run, sink, err);
         if (rc != 0)
             return rc;
     }

@@ -2,6 +2,7 @@
 
 #include "flatten/keeper/files/temporary_file.h"
 #include "flatten/keeper/registry/registry.h"
+#include "flatten/name/image_name.h"
 #include "flatten/name/media_type.h"
 
 #include <string.h>
@@ -70,15 +71,23 @@ static int push_manifest(struct registry_sink *s, const struct blob *manifest, c
                                   err);
 }
 
-static int push_image(struct registry_sink *s, const struct sink_image *image, struct err *err)
+static int push_config(struct registry_sink *s, const struct sink_image *image, struct err *err)
 {
     const struct http_body config = {.data = image->config.data, .size = image->config.len};
-    const char *version =
-        image->inner ? image->manifest.digest.text : registry_ref(s->registry)->tag;
 
-    if (!image->is_index &&
-        registry_push_blob(s->registry, s->http, &image->config.digest, &config, err) < 0)
-        return -1;
+    return image->is_index
+               ? 0
+               : registry_push_blob(s->registry, s->http, &image->config.digest, &config, err);
+}
+
+/* Puts the image under its tag: one may be chosen by the source (reference.by_tag). */
+static int push_image(struct registry_sink *s, const struct sink_image *image, struct err *err)
+{
+    const char *tag = image->inner || !image->name ? NULL : image_name_tag(image->name);
+    const char *version = image->inner ? image->manifest.digest.text
+                          : tag        ? tag
+                                       : registry_ref(s->registry)->tag;
+
     return push_manifest(s, &image->manifest,
                          image->is_index ? MEDIA_TYPE_INDEX : MEDIA_TYPE_MANIFEST, version, err);
 }
@@ -88,10 +97,13 @@ static int publish_images(struct sink *base, const struct sink_image *images, si
 {
     struct registry_sink *s = (struct registry_sink *)base;
 
-    for (size_t i = 0; i < count; i++)
-        if (push_image(s, &images[i], err) < 0)
-            return err_wrap(err, "docker://%s", s->name);
-    return 0;
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        rc = push_config(s, &images[i], err);
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        rc = push_image(s, &images[i], err);
+    return rc < 0 ? err_wrap(err, "docker://%s", s->name) : 0;
 }
 
 static void release_sink(struct sink *base)

@@ -35,6 +35,8 @@ struct carve_options {
 struct carved {
     struct layout layout; /* of the layers that are not kept below it */
     struct stable_times times;
+    uint64_t
+        *images; /* by layer, of a family (family.h): those that have it, a bit each; or NULL */
 };
 
 /*

@@ -23,7 +23,7 @@ struct keeper_task {
     size_t kept_from;                    /* the source whose layers a new image may keep */
     const char *platform;                /* for a daemon: "os/arch[/variant]"; or NULL */
     const struct reference *destination; /* of the image from sources[0]; NULL: none */
-    bool all_images;                     /* all images of sources[0], each by its own name */
+    bool all_images;                     /* of several images, each by its own name */
     enum walk_kind walk;                 /* of the sources in engines, */
     size_t walked;                       /* if they are among the first so many */
     int output;                          /* a file that the reader may write to; 0: none */

@@ -62,8 +62,9 @@ bool sink_holds_several(const struct reference *ref) must_check;
 /*
  * Sets *out to the name of an image at a destination: the one in the reference, else the one at the
  * source. NULL for none: engines take only NAME:TAG from an archive, and the bare tag of a layout
- * is no name for one. The caller frees it. ERR_FORMAT for a name at the source that is not in the
- * grammar of such names (image_name.h): it may be made to be mistaken for another.
+ * is no name for one. With to->by_tag its tag at the source follows the name in the reference,
+ * ERR_USAGE if it has none. The caller frees it. ERR_FORMAT for a name at the source that is not in
+ * the grammar of such names (image_name.h): it may be made to be mistaken for another.
  */
 int sink_image_name(const struct reference *to, const char *source_name, char **out,
                     struct err *err) must_check;

@@ -55,6 +55,12 @@ int squashed_end_layer(struct squashed *out, int fd, off_t offset,
                        const struct squash_options *options, struct sink *sink,
                        struct err *err) must_check;
 
+/*
+ * Adds the layer from->layers[which], which was made for several images; `readable` as it was then.
+ */
+int squashed_share_layer(struct squashed *out, const struct squashed *from, size_t which,
+                         bool readable, struct err *err) must_check;
+
 /* Frees what it owns, which is not what the sink has, and zeroes it. */
 void squashed_clear(struct squashed *s);
 

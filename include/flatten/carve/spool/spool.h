@@ -32,19 +32,19 @@ struct spool {
     size_t name_count, name_cap;
     uint32_t *by_node; /* index + 1 of the node's record; 0: nothing is there */
     size_t node_cap;
-    int fd; /* borrowed */
-    uint64_t at, limit;
-    uint64_t left; /* of the content of the last record, bytes */
-    char *block;   /* bytes that are not written yet */
+    int fd;                    /* borrowed */
+    uint64_t start, at, limit; /* in the file */
+    uint64_t left;             /* of the content of the last record, bytes */
+    char *block;               /* bytes that are not written yet */
     size_t filled;
 };
 
 /*
- * Returns an empty spool whose content goes to the file, which is emptied; fd is borrowed. The
- * merge gives it entries through `base`. More than `limit` bytes are ERR_LIMIT. The caller frees it
- * with spool_free.
+ * Returns an empty spool whose content goes to the file, from the offset `at` on, where the file is
+ * cut: so several spools may follow each other in one. fd is borrowed. The merge gives it entries
+ * through `base`. More than `limit` bytes are ERR_LIMIT. The caller frees it with spool_free.
  */
-struct spool *spool_new(int fd, uint64_t limit, struct err *err) must_check;
+struct spool *spool_new(int fd, uint64_t at, uint64_t limit, struct err *err) must_check;
 
 /* Frees the spool. The file keeps its content. */
 void spool_free(struct spool *s);

@@ -7,6 +7,7 @@
 #define FLATTEN_SQUASH_COMMAND_H
 
 #include "flatten/carve/carve.h"
+#include "flatten/carve/family.h"
 #include "flatten/command/squash/timestamp.h"
 #include "flatten/image/image_source.h"
 #include "flatten/reader/reader.h"
@@ -24,6 +25,7 @@ struct squash_command {
     const char *like;       /* the previous version; or NULL */
     uint64_t max_dead;      /* with it: per cent */
     bool stable_times;      /* with it */
+    bool family;            /* several sources, whose images share layers */
 };
 
 /* One image to squash. */
@@ -47,13 +49,24 @@ struct squash_entry {
 /* The sources, by number (keeper_task.sources): one run has no base and a previous version. */
 enum { SQUASH_FROM, SQUASH_BASE, SQUASH_LIKE = SQUASH_BASE, SQUASH_SOURCES };
 
+/* The sources of command->family. run->from and run->source are those of the one at hand. */
+struct squash_family {
+    const struct reference *sources; /* borrowed */
+    const char *const *names;        /* as the command line has them; borrowed */
+    size_t size;
+    struct source **opened; /* the first of them */
+    size_t opened_count;
+    struct family *images; /* those that were read */
+};
+
 struct squash_run {
     const struct squash_command *command;
     const struct reference *from; /* SQUASH_SOURCES of them */
     const struct reference *to;   /* path and name are NULL when nothing is written */
     struct reader *reader;        /* borrowed */
     struct source *source, *base; /* the two of `from`; base may be NULL */
-    struct image *like;           /* the previous version of the image at hand; or NULL */
+    struct squash_family family;
+    struct image *like; /* the previous version of the image at hand; or NULL */
     struct layer_selection selection;
     struct compress_options compress;
     struct carve_options carve; /* with command->carve; the spool is opened when it is needed */
@@ -69,6 +82,12 @@ struct squash_run {
     struct squash_job *jobs; /* one for each entry, or for each platform of it */
     size_t count;
 };
+
+/* True if the run is about several images, each by its name. */
+static inline bool squash_has_several(const struct squash_run *run)
+{
+    return run->places || run->command->family;
+}
 
 /* Returns the entry's name at its source; or NULL. */
 const char *squash_entry_name(const struct squash_run *run, const struct squash_entry *entry);

@@ -238,3 +238,27 @@ END
     fails 5 "what docker save writes: docker-archive:" oci-archive:"$IMAGES/old.tar" oci:x
     fails 2 "standard output" "$IMAGES/old.tar" oci-archive:-
 }
+
+@test "carve --family: images under their tags, with shared layers that are pushed once" {
+    ok carve --family -q --verify --layer-size=20k "oci:$IMAGES/owned" "oci:$IMAGES/owned2" "docker://$PLAIN/lab/family:{tag}"
+    same "oci:$IMAGES/owned" "docker://$PLAIN/lab/family:v1"
+    same "oci:$IMAGES/owned2" "docker://$PLAIN/lab/family:v2"
+    for tag in v1 v2; do
+        skopeo inspect --raw --tls-verify=false "docker://$PLAIN/lab/family:$tag" | jq -r '.layers[].digest' | sort >"$tag"
+    done
+    [ "$(comm -12 v1 v2 | wc -l)" -ge 3 ]
+    [ "$(requests plain PUT lab/family/blobs/uploads)" -eq "$(($(sort -u v1 v2 | wc -l) + 2))" ] # and two configs
+    [ "$(requests plain PUT lab/family/manifests)" -eq 2 ]
+    # The sources may be in a registry; one that is not there publishes nothing.
+    ok carve --family -q --layer-size=20k "docker://$PLAIN/lab/family:v1" "docker://$PLAIN/lab/family:v2" oci:out
+    same "oci:$IMAGES/owned2" "oci:out:$PLAIN/lab/family:v2"
+    fails 2 "error: docker://$PLAIN/lab/family:none: the manifest" carve --family "oci:$IMAGES/owned3" "docker://$PLAIN/lab/family:none" "docker://$PLAIN/lab/family:{tag}"
+    [ "$(requests plain PUT lab/family/manifests)" -eq 2 ]
+}
+
+@test "carve --like a member of a family: its layers are kept, by its inventory" {
+    ok carve --family -q --layer-size=20k "oci:$IMAGES/owned" "oci:$IMAGES/owned3" "docker://$PLAIN/lab/like:{tag}"
+    ok carve --layer-size=20k --like="docker://$PLAIN/lab/like:v1" "oci:$IMAGES/owned2" "docker://$PLAIN/lab/like:next"
+    [[ $stderr == *"layers are kept"* && $stderr != *"inventory"* ]]
+    same "oci:$IMAGES/owned2" "docker://$PLAIN/lab/like:next"
+}

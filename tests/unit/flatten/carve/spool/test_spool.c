@@ -22,7 +22,7 @@ static int set_up(void **state)
 
     if (!f || (f->fd = memfd_create("spool", MFD_CLOEXEC)) < 0)
         return -1;
-    f->spool = spool_new(f->fd, LIMIT, &err);
+    f->spool = spool_new(f->fd, 0, LIMIT, &err);
     *state = f;
     return f->spool ? 0 : -1;
 }

@@ -30,8 +30,8 @@ static int set_up(void **state)
     if (!f || (f->fds[0] = memfd_create("now", MFD_CLOEXEC)) < 0 ||
         (f->fds[1] = memfd_create("then", MFD_CLOEXEC)) < 0)
         return -1;
-    f->now = spool_new(f->fds[0], LIMIT, &err);
-    f->then = spool_new(f->fds[1], LIMIT, &err);
+    f->now = spool_new(f->fds[0], 0, LIMIT, &err);
+    f->then = spool_new(f->fds[1], 0, LIMIT, &err);
     f->view = (struct layout_previous){
         .layers = f->layers, .layer_count = 3, .entries = f->entries, .entry_count = 0};
     *state = f;
