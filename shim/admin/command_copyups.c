@@ -5,19 +5,21 @@
 #include "base/human.h"
 #include "base/ranking.h"
 #include "shim/admin/containers/containers.h"
+#include "shim/admin/copyups/growth.h"
 #include "shim/admin/copyups/report.h"
 #include "shim/admin/copyups/tally.h"
 #include "shim/admin/copyups/walk.h"
 #include "shim/policy/read/policy_read.h"
 
 #include <string.h>
+#include <time.h>
 
-enum { TOP = 10, TOTALS_MOST = 50 };
+enum { TOP = 10, TOTALS_MOST = 50, NAME_SHOWN = 100, PATH_SHOWN = 200, WATCH_MOST = 86400 };
 
 struct copyups_command {
     struct option_list engines, stores;
     const char *policy;
-    uint64_t top;
+    uint64_t top, watch;
     bool json;
 };
 
@@ -31,6 +33,8 @@ static const struct option_spec copyups_options[] = {
      "the policy; by default /etc/flatbed/policy.json"},
     {"top", 0, OPTION_NUMBER, FIELD(top), "N", NULL,
      "how many files and directories are named; by default 10, at most 1000"},
+    {"watch", 0, OPTION_NUMBER, FIELD(watch), "SECONDS", NULL,
+     "read again and again, so many seconds apart, and print a line for each that changed"},
     {"json", 0, OPTION_FLAG, FIELD(json), NULL, NULL, "print it as JSON"},
     {0},
 };
@@ -125,7 +129,17 @@ struct total {
     uint64_t bytes;
 };
 
+/* A container as it was when --watch read it last. */
+struct past {
+    char *id;
+    struct tally tally;
+    bool here; /* in this round, too */
+};
+
 struct output {
+    struct past *past; /* owned */
+    size_t past_count;
+    bool again; /* not the first round of --watch */
     const struct copyups_command *command;
     const struct policy *policy;
     struct json_doc *skipped; /* {"skipped": […]}, printed at the end */
@@ -149,6 +163,8 @@ static int begin_json(struct output *o, struct err *err)
 
 static void skip(struct output *o, const char *engine, const char *name, const char *why)
 {
+    if (o->again)
+        return;
     if (!o->command->json) {
         log_warning("%s %s: left out: %s", engine, name, why);
         return;
@@ -163,6 +179,92 @@ static uint64_t weight_of_total(const void *item)
 {
     return ((const struct total *)item)->bytes;
 }
+
+/* ---- what changed ---- */
+
+static struct past *find_past(struct output *o, const char *id)
+{
+    for (size_t i = 0; i < o->past_count; i++)
+        if (strcmp(o->past[i].id, id) == 0)
+            return &o->past[i];
+    return NULL;
+}
+
+/* Prints a line for a container that changed: what it has, what is new, and where. */
+static int print_change(const struct past *past, const struct copyups_report *report,
+                        struct err *err)
+{
+    static const struct tally nothing;
+    _cleanup_buf_ struct buf out = BUF_INIT;
+    const struct tally *now = report->tally, *before = past ? &past->tally : &nothing;
+    char size[HUMAN_SIZE], change[HUMAN_SIZE], clock[16] = "";
+    bool more = now->disk >= before->disk;
+    time_t seconds = time(NULL);
+    struct tm local;
+    uint64_t by;
+
+    if (past && now->disk == before->disk)
+        return 0;
+    if (localtime_r(&seconds, &local))
+        strftime(clock, sizeof(clock), "%H:%M:%S", &local);
+    const struct tally_directory *grown = growth_find(before, now, &by);
+    buf_printf(&out, "%s  %10s  %c%-10s  ", clock, human_size(now->disk, size), more ? '+' : '-',
+               human_size(more ? now->disk - before->disk : before->disk - now->disk, change));
+    human_put_short(&out, report->container->name, NAME_SHOWN);
+    if (past && grown) {
+        buf_printf(&out, "  +%s in ", human_size(by, change));
+        human_put_short(&out, grown->path, PATH_SHOWN);
+    }
+    buf_putc(&out, '\n');
+    return program_print(&out, err);
+}
+
+/* Prints what changed of a container, and keeps its tally, which the caller no longer has. */
+static int watch_one(struct output *o, const struct copyups_report *report, struct tally *tally,
+                     struct err *err)
+{
+    struct past *past = find_past(o, report->container->id);
+
+    if (print_change(past, report, err) < 0)
+        return -1;
+    if (!past) {
+        struct past *grown = reallocarray(o->past, o->past_count + 1, sizeof(*grown));
+        char *id = strdup(report->container->id);
+        if (grown)
+            o->past = grown;
+        if (!grown || !id) {
+            free(id);
+            return err_nomem(err);
+        }
+        past = &grown[o->past_count++];
+        *past = (struct past){.id = id};
+    }
+    tally_free(&past->tally);
+    past->tally = *tally;
+    *tally = (struct tally){0};
+    past->here = true;
+    return 0;
+}
+
+/* Forgets the containers that are gone. */
+static void forget_past(struct output *o, bool all)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < o->past_count; i++) {
+        struct past *past = &o->past[i];
+        if (past->here && !all) {
+            past->here = false;
+            o->past[kept++] = *past;
+            continue;
+        }
+        free(past->id);
+        tally_free(&past->tally);
+    }
+    o->past_count = kept;
+}
+
+/* ---- all of it ---- */
 
 static int print_one(struct output *o, const struct copyups_report *report, struct err *err)
 {
@@ -202,7 +304,8 @@ static int examine(struct output *o, const struct container_found *c, struct err
         skip(o, container_engine_names[c->engine], c->name, why.msg);
         return 0;
     }
-    return print_one(o, &(struct copyups_report){c, &root, &tally, o->policy}, err);
+    const struct copyups_report report = {c, &root, &tally, o->policy};
+    return o->command->watch ? watch_one(o, &report, &tally, err) : print_one(o, &report, err);
 }
 
 /* Appends the containers that have most, after all of them. */
@@ -244,28 +347,45 @@ static void load_policy(const char *path, struct policy *policy, const struct po
         *out = policy;
 }
 
-static int copyups(const struct copyups_command *c, const struct operands *words, struct err *err)
+/* Reads the containers once. */
+static int read_all(struct output *o, const struct operands *words, struct err *err)
 {
     _cleanup_containers_ struct container_list list = {0};
-    _cleanup_policy_ struct policy *policy = policy_new(err);
-    struct output o = {.command = c};
 
-    if (!policy || list_all(c, words, &list, err) < 0)
+    if (list_all(o->command, words, &list, err) < 0)
         return -1;
     _cleanup_free_ bool *chosen = calloc(list.count + 1, sizeof(*chosen));
     if (!chosen)
         return err_nomem(err);
-    if (choose(words, &list, chosen, err) < 0 || (c->json && begin_json(&o, err) < 0))
+    if (choose(words, &list, chosen, err) < 0 || (o->command->json && begin_json(o, err) < 0))
         return -1;
-    _cleanup_json_ struct json_doc *skipped = o.skipped;
+    _cleanup_json_ struct json_doc *skipped = o->skipped;
+    for (size_t i = 0; i < list.silent_count; i++)
+        skip(o, "store", list.silent[i], "it does not answer, or may not be read");
+    for (size_t i = 0; i < list.count; i++)
+        if (chosen[i] && examine(o, &list.list[i], err) < 0)
+            return -1;
+    return o->command->watch ? 0 : print_end(o, err);
+}
+
+static int copyups(const struct copyups_command *c, const struct operands *words, struct err *err)
+{
+    _cleanup_policy_ struct policy *policy = policy_new(err);
+    struct output o = {.command = c};
+    int rc;
+
+    if (!policy)
+        return -1;
     load_policy(c->policy, policy, &o.policy);
     walk_raise_limit();
-    for (size_t i = 0; i < list.silent_count; i++)
-        skip(&o, "store", list.silent[i], "it does not answer, or may not be read");
-    for (size_t i = 0; i < list.count; i++)
-        if (chosen[i] && examine(&o, &list.list[i], err) < 0)
-            return -1;
-    return print_end(&o, err);
+    while ((rc = read_all(&o, words, err)) == 0 && c->watch) {
+        forget_past(&o, false);
+        o.again = true;
+        sleep((unsigned)c->watch);
+    }
+    forget_past(&o, true);
+    free(o.past);
+    return rc;
 }
 
 int command_copyups(int argc, char *const argv[], bool *help, struct err *err)
@@ -277,6 +397,10 @@ int command_copyups(int argc, char *const argv[], bool *help, struct err *err)
     if (rc == 0 && !*help) {
         if (c.top > TALLY_TOP_MOST)
             rc = err_set(err, ERR_USAGE, "--top is at most %d", TALLY_TOP_MOST);
+        else if (c.watch > WATCH_MOST || (c.watch && c.json))
+            rc = err_set(err, ERR_USAGE,
+                         c.json ? "either --watch or --json" : "--watch is at most %d seconds",
+                         WATCH_MOST);
         else
             rc = copyups(&c, &operands, err);
     }

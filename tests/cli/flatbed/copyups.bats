@@ -42,6 +42,16 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output $stderr"; re
 # is FILTER: true for the only container of --json.
 is() { jq -e ".containers | length == 1 and (.[0] | $1)" <<<"$output" >/dev/null || { echo "not $1: $output"; return 1; }; }
 
+# wait_seconds SECONDS COMMAND...: waits until the command succeeds.
+wait_seconds() {
+    local end=$((SECONDS + $1))
+    shift
+    until "$@"; do
+        [ $SECONDS -lt $end ] || { cat "$DIR/watched"; return 1; }
+        sleep 0.1
+    done
+}
+
 # ---- what is counted ----
 
 @test "random work in overlays is counted as a model counts it" {
@@ -184,6 +194,28 @@ for i in range(2500):
     kill $pid
     wait $pid || true
     jq -e '.containers[0].unread == 0' "$DIR/out"
+}
+
+watched() { grep -q "$1" "$DIR/watched"; }
+
+@test "what changes is told while it changes" {
+    overlay
+    mkdir -p "$M/root/.cache/torch" "$M/logs"
+    head -c 100000 /dev/urandom >"$M/logs/out"
+    "$FLATBED" copyups "$M" --watch=1 >"$DIR/watched" 2>&1 3>&- &
+    local pid=$!
+    wait_seconds 60 watched " +.* $M\$"
+    head -c 3000000 /dev/urandom >"$M/root/.cache/torch/model"
+    wait_seconds 60 watched "$M  +.* in /root/.cache/torch\$"
+    rm "$M/root/.cache/torch/model"
+    wait_seconds 60 watched " -3.0 MB  *$M\$"
+    kill $pid
+    wait $pid || true
+    [ "$(wc -l <"$DIR/watched")" -le 6 ] || { cat "$DIR/watched"; return 1; }
+    copyups "$M" --watch=1 --json
+    exits 2
+    copyups "$M" --watch=100000
+    exits 2
 }
 
 # ---- containers in stores of engines ----
