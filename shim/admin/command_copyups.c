@@ -359,7 +359,6 @@ static int read_all(struct output *o, const struct operands *words, struct err *
         return err_nomem(err);
     if (choose(words, &list, chosen, err) < 0 || (o->command->json && begin_json(o, err) < 0))
         return -1;
-    _cleanup_json_ struct json_doc *skipped = o->skipped;
     for (size_t i = 0; i < list.silent_count; i++)
         skip(o, "store", list.silent[i], "it does not answer, or may not be read");
     for (size_t i = 0; i < list.count; i++)
@@ -385,6 +384,7 @@ static int copyups(const struct copyups_command *c, const struct operands *words
     }
     forget_past(&o, true);
     free(o.past);
+    cleanup_json_doc(&o.skipped);
     return rc;
 }
 
