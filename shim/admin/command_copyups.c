@@ -20,7 +20,7 @@ struct copyups_command {
     struct option_list engines, stores;
     const char *policy;
     uint64_t top, watch;
-    bool json;
+    bool json, html;
 };
 
 #define FIELD(name) offsetof(struct copyups_command, name)
@@ -36,6 +36,7 @@ static const struct option_spec copyups_options[] = {
     {"watch", 0, OPTION_NUMBER, FIELD(watch), "SECONDS", NULL,
      "read again and again, so many seconds apart, and print a line for each that changed"},
     {"json", 0, OPTION_FLAG, FIELD(json), NULL, NULL, "print it as JSON"},
+    {"html", 0, OPTION_FLAG, FIELD(html), NULL, NULL, "print it as a page of HTML"},
     {0},
 };
 
@@ -149,15 +150,20 @@ struct output {
     uint64_t bytes;
 };
 
-static int begin_json(struct output *o, struct err *err)
+/* Prints what comes before the containers. */
+static int print_begin(struct output *o, struct err *err)
 {
     _cleanup_buf_ struct buf out = BUF_INIT;
 
-    o->skipped = json_new_object(err);
-    if (!o->skipped)
-        return -1;
-    o->skips = json_set(o->skipped, json_root(o->skipped), "skipped", json_array(o->skipped));
-    buf_puts(&out, "{\"containers\":[");
+    if (o->command->html)
+        copyups_html_begin(&out);
+    if (o->command->json) {
+        o->skipped = json_new_object(err);
+        if (!o->skipped)
+            return -1;
+        o->skips = json_set(o->skipped, json_root(o->skipped), "skipped", json_array(o->skipped));
+        buf_puts(&out, "{\"containers\":[");
+    }
     return program_print(&out, err);
 }
 
@@ -273,11 +279,13 @@ static int print_one(struct output *o, const struct copyups_report *report, stru
 
     o->bytes += total.bytes;
     ranking_offer(o->totals, &o->total_count, TOTALS_MOST, sizeof(total), &total, weight_of_total);
-    if (o->printed++)
+    if (o->printed++ && !o->command->html)
         buf_puts(&out, o->command->json ? ",\n" : "\n");
-    if ((o->command->json ? copyups_json(report, &out, err)
-                          : copyups_print(report, columns_colour(STDOUT_FILENO),
-                                          columns_of_terminal(STDOUT_FILENO), &out, err)) < 0)
+    int rc = o->command->json   ? copyups_json(report, &out, err)
+             : o->command->html ? copyups_html(report, &out, err)
+                                : copyups_print(report, columns_colour(STDOUT_FILENO),
+                                                columns_of_terminal(STDOUT_FILENO), &out, err);
+    if (rc < 0)
         return -1;
     return program_print(&out, err);
 }
@@ -321,6 +329,10 @@ static int print_end(struct output *o, struct err *err)
         buf_printf(&out, "],%s\n", skipped.data + 1); /* without its brace */
         return program_print(&out, err);
     }
+    if (o->command->html) {
+        copyups_html_end(&out);
+        return program_print(&out, err);
+    }
     if (o->printed == 0)
         buf_puts(&out, "no container was found\n");
     if (o->printed > 1) {
@@ -357,7 +369,7 @@ static int read_all(struct output *o, const struct operands *words, struct err *
     _cleanup_free_ bool *chosen = calloc(list.count + 1, sizeof(*chosen));
     if (!chosen)
         return err_nomem(err);
-    if (choose(words, &list, chosen, err) < 0 || (o->command->json && begin_json(o, err) < 0))
+    if (choose(words, &list, chosen, err) < 0 || (!o->command->watch && print_begin(o, err) < 0))
         return -1;
     for (size_t i = 0; i < list.silent_count; i++)
         skip(o, "store", list.silent[i], "it does not answer, or may not be read");
@@ -397,10 +409,10 @@ int command_copyups(int argc, char *const argv[], bool *help, struct err *err)
     if (rc == 0 && !*help) {
         if (c.top > TALLY_TOP_MOST)
             rc = err_set(err, ERR_USAGE, "--top is at most %d", TALLY_TOP_MOST);
-        else if (c.watch > WATCH_MOST || (c.watch && c.json))
-            rc = err_set(err, ERR_USAGE,
-                         c.json ? "either --watch or --json" : "--watch is at most %d seconds",
-                         WATCH_MOST);
+        else if (c.watch > WATCH_MOST)
+            rc = err_set(err, ERR_USAGE, "--watch is at most %d seconds", WATCH_MOST);
+        else if ((c.watch != 0) + c.json + c.html > 1)
+            rc = err_set(err, ERR_USAGE, "only one of --watch, --json and --html");
         else
             rc = copyups(&c, &operands, err);
     }

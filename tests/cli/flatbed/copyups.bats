@@ -184,6 +184,38 @@ for i in range(2500):
     has_not "$DIR/secret/"
 }
 
+@test "a page of HTML, with hostile names as text" {
+    mkdir -p "$DIR/fs/l1"
+    head -c 9000 /dev/urandom | tee "$DIR/fs/l1/<script>alert(1)" >"$DIR/fs/l1/&amp;"
+    overlay
+    chmod 0600 "$M/<script>alert(1)" "$M/&amp;"
+    mkdir -p "$M/logs" "$M/a\"b'c"$'\u202e\e'
+    head -c 9000 /dev/urandom | tee "$M/logs/x" >"$M/a\"b'c"$'\u202e\e/y'
+    copyups "$M" --html
+    exits 0
+    has_not '<script'
+    has_not $'\e'
+    has_not $'\u202e'
+    python3 -c 'import html.parser, sys
+class Page(html.parser.HTMLParser):
+    open, cells = [], []
+    def handle_starttag(self, tag, attrs):
+        assert tag in "html head meta link title style body h1 h2 section p div i ul li table thead tbody tr th td pre code footer".split(), tag
+        if tag not in ("meta", "link"):
+            self.open.append(tag)
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, tag
+    def handle_data(self, data):
+        if self.open and self.open[-1] == "td":
+            self.cells.append(data)
+page = Page()
+page.feed(sys.stdin.read())
+assert page.open == [], page.open
+cells = "".join(page.cells)
+for name in ("/<script>alert(1)", "/&amp;", "/logs", "/a\"b\x27c\\xe2\\x80\\xae\\x1b"):
+    assert name in cells, (name, page.cells)' <<<"$output"
+}
+
 @test "a container that writes meanwhile" {
     overlay
     (while mkdir "$M/d"; do seq -f "$M/d/%g" 50 | xargs touch; mkdir -p "$M/d/e/f"; rm -rf "$M/d"; done) 3>&- 2>/dev/null &
@@ -213,6 +245,8 @@ watched() { grep -q "$1" "$DIR/watched"; }
     wait $pid || true
     [ "$(wc -l <"$DIR/watched")" -le 6 ] || { cat "$DIR/watched"; return 1; }
     copyups "$M" --watch=1 --json
+    exits 2
+    copyups "$M" --html --json
     exits 2
     copyups "$M" --watch=100000
     exits 2
