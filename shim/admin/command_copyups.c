@@ -2,7 +2,9 @@
 
 #include "base/cli/columns.h"
 #include "base/cli/log.h"
+#include "base/fdio.h"
 #include "base/human.h"
+#include "base/path.h"
 #include "base/ranking.h"
 #include "shim/admin/containers/containers.h"
 #include "shim/admin/copyups/growth.h"
@@ -11,6 +13,7 @@
 #include "shim/admin/copyups/walk.h"
 #include "shim/policy/read/policy_read.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <time.h>
 
@@ -20,7 +23,8 @@ struct copyups_command {
     struct option_list engines, stores;
     const char *policy;
     uint64_t top, watch;
-    bool json, html;
+    bool json;
+    const char *html;
 };
 
 #define FIELD(name) offsetof(struct copyups_command, name)
@@ -36,7 +40,8 @@ static const struct option_spec copyups_options[] = {
     {"watch", 0, OPTION_NUMBER, FIELD(watch), "SECONDS", NULL,
      "read again and again, so many seconds apart, and print a line for each that changed"},
     {"json", 0, OPTION_FLAG, FIELD(json), NULL, NULL, "print it as JSON"},
-    {"html", 0, OPTION_FLAG, FIELD(html), NULL, NULL, "print it as a page of HTML"},
+    {"html", 0, OPTION_FILE, FIELD(html), "FILE", NULL,
+     "also write a page of HTML; it needs no other file and no network"},
     {0},
 };
 
@@ -143,6 +148,8 @@ struct output {
     bool again; /* not the first round of --watch */
     const struct copyups_command *command;
     const struct policy *policy;
+    struct atomic_file page; /* of --html */
+    int page_dir;
     struct json_doc *skipped; /* {"skipped": […]}, printed at the end */
     struct json *skips;
     struct total totals[TOTALS_MOST];
@@ -150,13 +157,53 @@ struct output {
     uint64_t bytes;
 };
 
+/* Writes to the page of --html. */
+static int write_page(struct output *o, const struct buf *text, struct err *err)
+{
+    if (buf_check(text, err) < 0 || fd_write_all(o->page.fd, text->data, text->len, err) < 0)
+        return err_wrap(err, "%s", o->command->html);
+    return 0;
+}
+
+static int begin_page(struct output *o, struct err *err)
+{
+    _cleanup_buf_ struct buf out = BUF_INIT;
+    const char *name;
+    _cleanup_free_ char *parent = path_parent(o->command->html, &name);
+
+    if (!parent)
+        return err_nomem(err);
+    o->page_dir = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (o->page_dir < 0)
+        return err_sys(err, "%s", parent);
+    if (atomic_file_begin(&o->page, o->page_dir, name, 0644, err) < 0)
+        return err_wrap(err, "%s", o->command->html);
+    copyups_html_begin(&out);
+    return write_page(o, &out, err);
+}
+
+static int add_to_page(struct output *o, const struct copyups_report *report, struct err *err)
+{
+    _cleanup_buf_ struct buf out = BUF_INIT;
+
+    return copyups_html(report, &out, err) < 0 ? -1 : write_page(o, &out, err);
+}
+
+static int end_page(struct output *o, struct err *err)
+{
+    _cleanup_buf_ struct buf out = BUF_INIT;
+
+    copyups_html_end(&out);
+    return write_page(o, &out, err) < 0 ? -1 : atomic_file_commit(&o->page, err);
+}
+
 /* Prints what comes before the containers. */
 static int print_begin(struct output *o, struct err *err)
 {
     _cleanup_buf_ struct buf out = BUF_INIT;
 
-    if (o->command->html)
-        copyups_html_begin(&out);
+    if (o->command->html && begin_page(o, err) < 0)
+        return -1;
     if (o->command->json) {
         o->skipped = json_new_object(err);
         if (!o->skipped)
@@ -279,13 +326,13 @@ static int print_one(struct output *o, const struct copyups_report *report, stru
 
     o->bytes += total.bytes;
     ranking_offer(o->totals, &o->total_count, TOTALS_MOST, sizeof(total), &total, weight_of_total);
-    if (o->printed++ && !o->command->html)
+    if (o->printed++)
         buf_puts(&out, o->command->json ? ",\n" : "\n");
-    int rc = o->command->json   ? copyups_json(report, &out, err)
-             : o->command->html ? copyups_html(report, &out, err)
-                                : copyups_print(report, columns_colour(STDOUT_FILENO),
-                                                columns_of_terminal(STDOUT_FILENO), &out, err);
-    if (rc < 0)
+    if (o->command->html && add_to_page(o, report, err) < 0)
+        return -1;
+    if ((o->command->json ? copyups_json(report, &out, err)
+                          : copyups_print(report, columns_colour(STDOUT_FILENO),
+                                          columns_of_terminal(STDOUT_FILENO), &out, err)) < 0)
         return -1;
     return program_print(&out, err);
 }
@@ -322,15 +369,13 @@ static int print_end(struct output *o, struct err *err)
     _cleanup_buf_ struct buf out = BUF_INIT;
     char size[HUMAN_SIZE];
 
+    if (o->command->html && end_page(o, err) < 0)
+        return -1;
     if (o->command->json) {
         _cleanup_buf_ struct buf skipped = BUF_INIT;
         if (json_write(o->skipped, &skipped, err) < 0 || buf_check(&skipped, err) < 0)
             return -1;
         buf_printf(&out, "],%s\n", skipped.data + 1); /* without its brace */
-        return program_print(&out, err);
-    }
-    if (o->command->html) {
-        copyups_html_end(&out);
         return program_print(&out, err);
     }
     if (o->printed == 0)
@@ -382,7 +427,7 @@ static int read_all(struct output *o, const struct operands *words, struct err *
 static int copyups(const struct copyups_command *c, const struct operands *words, struct err *err)
 {
     _cleanup_policy_ struct policy *policy = policy_new(err);
-    struct output o = {.command = c};
+    struct output o = {.command = c, .page = ATOMIC_FILE_INIT, .page_dir = -1};
     int rc;
 
     if (!policy)
@@ -397,6 +442,8 @@ static int copyups(const struct copyups_command *c, const struct operands *words
     forget_past(&o, true);
     free(o.past);
     cleanup_json_doc(&o.skipped);
+    atomic_file_abort(&o.page);
+    cleanup_fd(&o.page_dir);
     return rc;
 }
 
@@ -411,8 +458,8 @@ int command_copyups(int argc, char *const argv[], bool *help, struct err *err)
             rc = err_set(err, ERR_USAGE, "--top is at most %d", TALLY_TOP_MOST);
         else if (c.watch > WATCH_MOST)
             rc = err_set(err, ERR_USAGE, "--watch is at most %d seconds", WATCH_MOST);
-        else if ((c.watch != 0) + c.json + c.html > 1)
-            rc = err_set(err, ERR_USAGE, "only one of --watch, --json and --html");
+        else if (c.watch && (c.json || c.html))
+            rc = err_set(err, ERR_USAGE, "--watch goes with neither --json nor --html");
         else
             rc = copyups(&c, &operands, err);
     }

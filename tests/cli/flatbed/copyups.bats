@@ -191,8 +191,12 @@ for i in range(2500):
     chmod 0600 "$M/<script>alert(1)" "$M/&amp;"
     mkdir -p "$M/logs" "$M/a\"b'c"$'\u202e\e'
     head -c 9000 /dev/urandom | tee "$M/logs/x" >"$M/a\"b'c"$'\u202e\e/y'
-    copyups "$M" --html
+    copyups "$M" --html="$DIR/none/page"
+    exits 3
+    copyups "$M" --html="$DIR/page.html" --json
     exits 0
+    is '.copied.files == 2'
+    output=$(<"$DIR/page.html")
     has_not '<script'
     has_not $'\e'
     has_not $'\u202e'
@@ -246,7 +250,7 @@ watched() { grep -q "$1" "$DIR/watched"; }
     [ "$(wc -l <"$DIR/watched")" -le 6 ] || { cat "$DIR/watched"; return 1; }
     copyups "$M" --watch=1 --json
     exits 2
-    copyups "$M" --html --json
+    copyups "$M" --watch=1 --html="$DIR/page"
     exits 2
     copyups "$M" --watch=100000
     exits 2
