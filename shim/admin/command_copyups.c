@@ -1,24 +1,22 @@
 #include "shim/admin/commands.h"
 
-#include "base/cli/columns.h"
 #include "base/cli/log.h"
-#include "base/human.h"
-#include "base/ranking.h"
 #include "shim/admin/containers/containers.h"
-#include "shim/admin/copyups/report.h"
 #include "shim/admin/copyups/tally.h"
 #include "shim/admin/copyups/walk.h"
+#include "shim/admin/copyups_output.h"
 #include "shim/policy/read/policy_read.h"
 
 #include <string.h>
 
-enum { TOP = 10, TOTALS_MOST = 50 };
+enum { TOP = 10, WATCH_MOST = 86400 };
 
 struct copyups_command {
     struct option_list engines, stores;
     const char *policy;
-    uint64_t top;
+    uint64_t top, watch;
     bool json;
+    const char *html;
 };
 
 #define FIELD(name) offsetof(struct copyups_command, name)
@@ -31,7 +29,11 @@ static const struct option_spec copyups_options[] = {
      "the policy; by default /etc/flatbed/policy.json"},
     {"top", 0, OPTION_NUMBER, FIELD(top), "N", NULL,
      "how many files and directories are named; by default 10, at most 1000"},
+    {"watch", 0, OPTION_NUMBER, FIELD(watch), "SECONDS", NULL,
+     "read again and again, so many seconds apart, and print a line for each that changed"},
     {"json", 0, OPTION_FLAG, FIELD(json), NULL, NULL, "print it as JSON"},
+    {"html", 0, OPTION_FILE, FIELD(html), "FILE", NULL,
+     "also write a page of HTML; it needs no other file and no network"},
     {0},
 };
 
@@ -118,118 +120,34 @@ static int list_all(const struct copyups_command *c, const struct operands *word
     return 0;
 }
 
-/* ---- the result ---- */
+/* ---- reading ---- */
 
-struct total {
-    const char *name; /* of the list */
-    uint64_t bytes;
-};
-
-struct output {
-    const struct copyups_command *command;
-    const struct policy *policy;
-    struct json_doc *skipped; /* {"skipped": […]}, printed at the end */
-    struct json *skips;
-    struct total totals[TOTALS_MOST];
-    size_t total_count, printed;
-    uint64_t bytes;
-};
-
-static int begin_json(struct output *o, struct err *err)
-{
-    _cleanup_buf_ struct buf out = BUF_INIT;
-
-    o->skipped = json_new_object(err);
-    if (!o->skipped)
-        return -1;
-    o->skips = json_set(o->skipped, json_root(o->skipped), "skipped", json_array(o->skipped));
-    buf_puts(&out, "{\"containers\":[");
-    return program_print(&out, err);
-}
-
-static void skip(struct output *o, const char *engine, const char *name, const char *why)
-{
-    if (!o->command->json) {
-        log_warning("%s %s: left out: %s", engine, name, why);
-        return;
-    }
-    struct json *one = json_append(o->skipped, o->skips, json_object(o->skipped));
-    json_set(o->skipped, one, "engine", json_string(o->skipped, engine));
-    json_set(o->skipped, one, "name", json_string(o->skipped, name));
-    json_set(o->skipped, one, "why", json_string(o->skipped, why));
-}
-
-static uint64_t weight_of_total(const void *item)
-{
-    return ((const struct total *)item)->bytes;
-}
-
-static int print_one(struct output *o, const struct copyups_report *report, struct err *err)
-{
-    const struct total total = {report->container->name, report->tally->disk};
-    _cleanup_buf_ struct buf out = BUF_INIT;
-
-    o->bytes += total.bytes;
-    ranking_offer(o->totals, &o->total_count, TOTALS_MOST, sizeof(total), &total, weight_of_total);
-    if (o->printed++)
-        buf_puts(&out, o->command->json ? ",\n" : "\n");
-    if ((o->command->json ? copyups_json(report, &out, err)
-                          : copyups_print(report, columns_colour(STDOUT_FILENO),
-                                          columns_of_terminal(STDOUT_FILENO), &out, err)) < 0)
-        return -1;
-    return program_print(&out, err);
-}
-
-static int examine(struct output *o, const struct container_found *c, struct err *err)
+static int examine(struct copyups_output *o, const struct container_found *c, size_t top,
+                   struct err *err)
 {
     _cleanup_container_root_ struct container_root root = CONTAINER_ROOT_INIT;
     _cleanup_tally_ struct tally tally = {0};
     struct err why = ERR_INIT;
 
     if (c->problem) {
-        skip(o, container_engine_names[c->engine], c->name, c->problem);
+        copyups_output_skip(o, container_engine_names[c->engine], c->name, c->problem);
         return 0;
     }
     if (container_root_open(c, &root, &why) < 0) {
         bool gone = why.kind == ERR_SYSTEM && why.sys == ENOENT;
-        skip(o, container_engine_names[c->engine], c->name, gone ? "it is gone" : why.msg);
+        copyups_output_skip(o, container_engine_names[c->engine], c->name,
+                            gone ? "it is gone" : why.msg);
         return 0;
     }
     const struct walk_input input = {root.upper, root.layers, root.count, c->users};
-    if (tally_begin(&tally, root.count, o->command->top, err) < 0)
+    if (tally_begin(&tally, root.count, top, err) < 0)
         return -1;
     if (walk_upper(&input, &tally, &why) < 0) {
-        skip(o, container_engine_names[c->engine], c->name, why.msg);
+        copyups_output_skip(o, container_engine_names[c->engine], c->name, why.msg);
         return 0;
     }
-    return print_one(o, &(struct copyups_report){c, &root, &tally, o->policy}, err);
-}
-
-/* Appends the containers that have most, after all of them. */
-static int print_end(struct output *o, struct err *err)
-{
-    _cleanup_buf_ struct buf out = BUF_INIT;
-    char size[HUMAN_SIZE];
-
-    if (o->command->json) {
-        _cleanup_buf_ struct buf skipped = BUF_INIT;
-        if (json_write(o->skipped, &skipped, err) < 0 || buf_check(&skipped, err) < 0)
-            return -1;
-        buf_printf(&out, "],%s\n", skipped.data + 1); /* without its brace */
-        return program_print(&out, err);
-    }
-    if (o->printed == 0)
-        buf_puts(&out, "no container was found\n");
-    if (o->printed > 1) {
-        buf_printf(&out, "\n%zu containers: %s in their upper directories\n", o->printed,
-                   human_size(o->bytes, size));
-        for (size_t i = 0; i < o->total_count; i++) {
-            buf_printf(&out, "%10s  ", human_size(o->totals[i].bytes, size));
-            human_put_short(&out, o->totals[i].name, 100);
-            buf_putc(&out, '\n');
-        }
-    }
-    return program_print(&out, err);
+    const struct copyups_report report = {c, &root, &tally, o->policy};
+    return copyups_output_add(o, &report, &tally, err);
 }
 
 /* Loads the policy. *out is NULL if there is none, or if it does not load, which is a warning. */
@@ -244,28 +162,43 @@ static void load_policy(const char *path, struct policy *policy, const struct po
         *out = policy;
 }
 
-static int copyups(const struct copyups_command *c, const struct operands *words, struct err *err)
+/* Reads the containers once. */
+static int read_all(const struct copyups_command *c, struct copyups_output *o,
+                    const struct operands *words, struct err *err)
 {
     _cleanup_containers_ struct container_list list = {0};
-    _cleanup_policy_ struct policy *policy = policy_new(err);
-    struct output o = {.command = c};
 
-    if (!policy || list_all(c, words, &list, err) < 0)
+    if (list_all(c, words, &list, err) < 0)
         return -1;
     _cleanup_free_ bool *chosen = calloc(list.count + 1, sizeof(*chosen));
     if (!chosen)
         return err_nomem(err);
-    if (choose(words, &list, chosen, err) < 0 || (c->json && begin_json(&o, err) < 0))
+    if (choose(words, &list, chosen, err) < 0 || copyups_output_begin(o, err) < 0)
         return -1;
-    _cleanup_json_ struct json_doc *skipped = o.skipped;
+    for (size_t i = 0; i < list.silent_count; i++)
+        copyups_output_skip(o, "store", list.silent[i], "it does not answer, or may not be read");
+    for (size_t i = 0; i < list.count; i++)
+        if (chosen[i] && examine(o, &list.list[i], (size_t)c->top, err) < 0)
+            return -1;
+    return copyups_output_end(o, err);
+}
+
+static int copyups(const struct copyups_command *c, const struct operands *words, struct err *err)
+{
+    _cleanup_policy_ struct policy *policy = policy_new(err);
+    _cleanup_(copyups_output_free) struct copyups_output o = COPYUPS_OUTPUT_INIT;
+    int rc;
+
+    if (!policy)
+        return -1;
+    o.json = c->json;
+    o.watch = c->watch != 0;
+    o.html = c->html;
     load_policy(c->policy, policy, &o.policy);
     walk_raise_limit();
-    for (size_t i = 0; i < list.silent_count; i++)
-        skip(&o, "store", list.silent[i], "it does not answer, or may not be read");
-    for (size_t i = 0; i < list.count; i++)
-        if (chosen[i] && examine(&o, &list.list[i], err) < 0)
-            return -1;
-    return print_end(&o, err);
+    while ((rc = read_all(c, &o, words, err)) == 0 && c->watch)
+        sleep((unsigned)c->watch);
+    return rc;
 }
 
 int command_copyups(int argc, char *const argv[], bool *help, struct err *err)
@@ -277,6 +210,10 @@ int command_copyups(int argc, char *const argv[], bool *help, struct err *err)
     if (rc == 0 && !*help) {
         if (c.top > TALLY_TOP_MOST)
             rc = err_set(err, ERR_USAGE, "--top is at most %d", TALLY_TOP_MOST);
+        else if (c.watch > WATCH_MOST)
+            rc = err_set(err, ERR_USAGE, "--watch is at most %d seconds", WATCH_MOST);
+        else if (c.watch && (c.json || c.html))
+            rc = err_set(err, ERR_USAGE, "--watch goes with neither --json nor --html");
         else
             rc = copyups(&c, &operands, err);
     }

@@ -42,6 +42,16 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output $stderr"; re
 # is FILTER: true for the only container of --json.
 is() { jq -e ".containers | length == 1 and (.[0] | $1)" <<<"$output" >/dev/null || { echo "not $1: $output"; return 1; }; }
 
+# wait_seconds SECONDS COMMAND...: waits until the command succeeds.
+wait_seconds() {
+    local end=$((SECONDS + $1))
+    shift
+    until "$@"; do
+        [ $SECONDS -lt $end ] || { cat "$DIR/watched"; return 1; }
+        sleep 0.1
+    done
+}
+
 # ---- what is counted ----
 
 @test "random work in overlays is counted as a model counts it" {
@@ -174,6 +184,42 @@ for i in range(2500):
     has_not "$DIR/secret/"
 }
 
+@test "a page of HTML, with hostile names as text" {
+    mkdir -p "$DIR/fs/l1"
+    head -c 9000 /dev/urandom | tee "$DIR/fs/l1/<script>alert(1)" >"$DIR/fs/l1/&amp;"
+    overlay
+    chmod 0600 "$M/<script>alert(1)" "$M/&amp;"
+    mkdir -p "$M/logs" "$M/a\"b'c"$'\u202e\e'
+    head -c 9000 /dev/urandom | tee "$M/logs/x" >"$M/a\"b'c"$'\u202e\e/y'
+    copyups "$M" --html="$DIR/none/page"
+    exits 3
+    copyups "$M" --html="$DIR/page.html" --json
+    exits 0
+    is '.copied.files == 2'
+    output=$(<"$DIR/page.html")
+    has_not '<script'
+    has_not $'\e'
+    has_not $'\u202e'
+    python3 -c 'import html.parser, sys
+class Page(html.parser.HTMLParser):
+    open, cells = [], []
+    def handle_starttag(self, tag, attrs):
+        assert tag in "html head meta link title style body h1 h2 section p div i ul li table thead tbody tr th td pre code footer".split(), tag
+        if tag not in ("meta", "link"):
+            self.open.append(tag)
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, tag
+    def handle_data(self, data):
+        if self.open and self.open[-1] == "td":
+            self.cells.append(data)
+page = Page()
+page.feed(sys.stdin.read())
+assert page.open == [], page.open
+cells = "".join(page.cells)
+for name in ("/<script>alert(1)", "/&amp;", "/logs", "/a\"b\x27c\\xe2\\x80\\xae\\x1b"):
+    assert name in cells, (name, page.cells)' <<<"$output"
+}
+
 @test "a container that writes meanwhile" {
     overlay
     (while mkdir "$M/d"; do seq -f "$M/d/%g" 50 | xargs touch; mkdir -p "$M/d/e/f"; rm -rf "$M/d"; done) 3>&- 2>/dev/null &
@@ -184,6 +230,30 @@ for i in range(2500):
     kill $pid
     wait $pid || true
     jq -e '.containers[0].unread == 0' "$DIR/out"
+}
+
+watched() { grep -q "$1" "$DIR/watched"; }
+
+@test "what changes is told while it changes" {
+    overlay
+    mkdir -p "$M/root/.cache/torch" "$M/logs"
+    head -c 100000 /dev/urandom >"$M/logs/out"
+    "$FLATBED" copyups "$M" --watch=1 >"$DIR/watched" 2>&1 3>&- &
+    local pid=$!
+    wait_seconds 60 watched " +.* $M\$"
+    head -c 3000000 /dev/urandom >"$M/root/.cache/torch/model"
+    wait_seconds 60 watched "$M  +.* in /root/.cache/torch\$"
+    rm "$M/root/.cache/torch/model"
+    wait_seconds 60 watched " -3.0 MB  *$M\$"
+    kill $pid
+    wait $pid || true
+    [ "$(wc -l <"$DIR/watched")" -le 6 ] || { cat "$DIR/watched"; return 1; }
+    copyups "$M" --watch=1 --json
+    exits 2
+    copyups "$M" --watch=1 --html="$DIR/page"
+    exits 2
+    copyups "$M" --watch=100000
+    exits 2
 }
 
 # ---- containers in stores of engines ----

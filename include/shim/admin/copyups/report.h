@@ -1,4 +1,4 @@
-/* What `flatbed copyups` found of one container, as text and as JSON. */
+/* What `flatbed copyups` found of one container, as text, as HTML and as JSON. */
 #ifndef SHIM_COPYUPS_REPORT_H
 #define SHIM_COPYUPS_REPORT_H
 
@@ -20,5 +20,10 @@ int copyups_print(const struct copyups_report *report, bool colour, size_t termi
 
 /* Appends a container as an object of JSON. */
 int copyups_json(const struct copyups_report *report, struct buf *out, struct err *err) must_check;
+
+/* Appends the beginning and the end of a page, and a container between them. */
+void copyups_html_begin(struct buf *out);
+int copyups_html(const struct copyups_report *report, struct buf *out, struct err *err) must_check;
+void copyups_html_end(struct buf *out);
 
 #endif

@@ -1,5 +1,6 @@
 #include "tests/unit/lib/unit.h"
 
+#include "shim/admin/copyups/growth.h"
 #include "shim/admin/copyups/tally.h"
 
 static void add(struct tally *t, struct tally_directory *to, const char *path, enum change change,
@@ -92,12 +93,34 @@ static void test_directories(void **state)
     assert_string_equal(t.largest[2].path, "/cache/pip");
 }
 
+/* The deepest of the directories that have grown most. */
+static void test_growth(void **state)
+{
+    char root[] = "/", cache[] = "/cache", logs[] = "/logs";
+    struct tally_directory old[] = {{.path = root, .sum = {1, 5000, 5000}},
+                                    {.path = logs, .sum = {1, 4000, 4000}}};
+    struct tally_directory new[] = {{.path = root, .sum = {2, 9000, 9000}},
+                                    {.path = logs, .sum = {1, 4500, 4500}},
+                                    {.path = cache, .sum = {1, 4000, 4000}}};
+    const struct tally before = {.largest = old, .largest_count = 2},
+                       now = {.largest = new, .largest_count = 3};
+    uint64_t by;
+
+    (void)state;
+    assert_ptr_equal(growth_find(&before, &now, &by), &new[2]);
+    assert_int_equal(by, 4000);
+    assert_null(growth_find(&now, &before, &by));
+    assert_null(growth_find(&now, &now, &by));
+    assert_int_equal(by, 0);
+}
+
 UNIT_SUITE(test_tally)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sums),
         cmocka_unit_test(test_largest),
         cmocka_unit_test(test_directories),
+        cmocka_unit_test(test_growth),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
