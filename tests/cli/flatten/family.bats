@@ -151,6 +151,7 @@ family() {
     fails 2 "each image needs a name of its own" carve --family "${two[@]}" oci:out:v1
     fails 2 "each image needs a name of its own" carve --family "${two[@]}" docker://127.0.0.1:1/app:1
     fails 2 "each image needs a name of its own" carve --family "${two[@]}" docker-daemon:
+    fails 2 "app:1:{tag} has two tags" carve --family "${two[@]}" 'docker://127.0.0.1:1/app:1:{tag}'
     fails 2 "as another image of the family" carve --family "oci:$IMAGES/owned" "oci:$IMAGES/owned" oci:out
     cp -r "$IMAGES/python" nameless
     jq -c 'del(.manifests[0].annotations)' "$IMAGES/python/index.json" >nameless/index.json
