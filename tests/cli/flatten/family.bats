@@ -130,6 +130,16 @@ family() {
     [ ! -e out ]
 }
 
+@test "an image of the same name in a layout is replaced only with {tag}" {
+    family oci:out -q
+    family oci:out -q
+    fails 2 "another image" carve --family --layers=2 "oci:$IMAGES/owned" "oci:$IMAGES/owned2" oci:out
+    ok carve --family -q --layers=2 "oci:$IMAGES/owned" "oci:$IMAGES/owned2" 'oci:out:{tag}'
+    [ "$(digests out v1 | wc -l)" -le 2 ]
+    [ "$(jq '.manifests | length' out/index.json)" -eq 3 ]
+    same "oci:$IMAGES/owned3" oci:out:v3
+}
+
 @test "one image that fails, and nothing is published" {
     fails 5 "bad-whiteout" carve --family "oci:$IMAGES/owned" "oci:$IMAGES/bad-whiteout" oci:out
     [ ! -e out ]
