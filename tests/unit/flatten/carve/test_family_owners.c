@@ -1,16 +1,20 @@
 #include "flatten/carve/family_owners.h"
 #include "tests/unit/lib/unit.h"
 
+#define TEXT(text) ((char[]){text})
+
 static struct owner one_list[] = {
-    {OWNER_UNOWNED, TIER_APPLICATION, "", NULL},
-    {OWNER_UNOWNED, TIER_STATE, "state", NULL},
-    {OWNER_DPKG, TIER_SYSTEM, "libc6", "2.36-9"},
-    {OWNER_PIP, TIER_PACKAGE, "numpy", "2.1"},
+    {OWNER_UNOWNED, TIER_APPLICATION, TEXT(""), NULL},
+    {OWNER_UNOWNED, TIER_STATE, TEXT("state"), NULL},
+    {OWNER_DPKG, TIER_SYSTEM, TEXT("libc6"), TEXT("2.36-9")},
+    {OWNER_PIP, TIER_PACKAGE, TEXT("numpy"), TEXT("2.1")},
 };
 static struct owner other_list[] = {
-    {OWNER_UNOWNED, TIER_APPLICATION, "", NULL}, {OWNER_UNOWNED, TIER_STATE, "state", NULL},
-    {OWNER_DPKG, TIER_SYSTEM, "bash", "5.2"},    {OWNER_DPKG, TIER_SYSTEM, "libc6", "2.36-9"},
-    {OWNER_PIP, TIER_FRAMEWORK, "numpy", "2.2"},
+    {OWNER_UNOWNED, TIER_APPLICATION, TEXT(""), NULL},
+    {OWNER_UNOWNED, TIER_STATE, TEXT("state"), NULL},
+    {OWNER_DPKG, TIER_SYSTEM, TEXT("bash"), TEXT("5.2")},
+    {OWNER_DPKG, TIER_SYSTEM, TEXT("libc6"), TEXT("2.36-9")},
+    {OWNER_PIP, TIER_FRAMEWORK, TEXT("numpy"), TEXT("2.2")},
 };
 
 /* An owner of both images is one; a version that differs is unknown, the lower tier counts. */
