@@ -174,6 +174,8 @@ static int check_family_destination(const struct reference *to, struct err *err)
 {
     bool bare = !to->name && to->transport == TRANSPORT_DOCKER_ARCHIVE;
 
+    if (to->by_tag && to->name && image_name_tag(to->name))
+        return err_set(err, ERR_USAGE, "--family: %s:{tag} has two tags", to->name);
     if (!reference_is_engine(to) && (to->by_tag ? !bare : to->path && !to->name))
         return 0;
     return err_set(err, ERR_USAGE,

@@ -12,7 +12,7 @@ int reference_parse(const char *text, struct reference *out, struct err *err) mu
 
 /*
  * Parses a destination: FILE.tar need not exist, and is an archive. "docker-daemon:" needs no name,
- * for images that keep theirs.
+ * for images that keep theirs. ":{tag}" at the end becomes out->by_tag.
  */
 int reference_parse_destination(const char *text, struct reference *out,
                                 struct err *err) must_check;

@@ -314,7 +314,7 @@ static int publish_images(struct keeper *k, struct err *err)
         images[i] = k->images[i].request.image;
         rc = choose_name(k, &images[i], &names[i], err);
         images[i].name = names[i];
-        images[i].named = k->task->destination->name != NULL;
+        images[i].named = k->task->destination->name || k->task->destination->by_tag;
         images[i].whole_name = whole;
     }
     if (rc == 0)

@@ -138,7 +138,7 @@ static int refuse_name(const char *name, struct err *err)
     if (name)
         return err_set(err, ERR_USAGE,
                        "it has another image called %s: end the destination with :TAG, with that "
-                       "tag to replace it",
+                       "tag to replace it (with --family: with :{tag})",
                        name);
     return err_set(err, ERR_USAGE,
                    "it has another image without a name: end the destination with :TAG");

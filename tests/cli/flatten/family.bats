@@ -130,6 +130,16 @@ family() {
     [ ! -e out ]
 }
 
+@test "an image of the same name in a layout is replaced only with {tag}" {
+    family oci:out -q
+    family oci:out -q
+    fails 2 "another image" carve --family --layers=2 "oci:$IMAGES/owned" "oci:$IMAGES/owned2" oci:out
+    ok carve --family -q --layers=2 "oci:$IMAGES/owned" "oci:$IMAGES/owned2" 'oci:out:{tag}'
+    [ "$(digests out v1 | wc -l)" -le 2 ]
+    [ "$(jq '.manifests | length' out/index.json)" -eq 3 ]
+    same "oci:$IMAGES/owned3" oci:out:v3
+}
+
 @test "one image that fails, and nothing is published" {
     fails 5 "bad-whiteout" carve --family "oci:$IMAGES/owned" "oci:$IMAGES/bad-whiteout" oci:out
     [ ! -e out ]
@@ -151,6 +161,7 @@ family() {
     fails 2 "each image needs a name of its own" carve --family "${two[@]}" oci:out:v1
     fails 2 "each image needs a name of its own" carve --family "${two[@]}" docker://127.0.0.1:1/app:1
     fails 2 "each image needs a name of its own" carve --family "${two[@]}" docker-daemon:
+    fails 2 "app:1:{tag} has two tags" carve --family "${two[@]}" 'docker://127.0.0.1:1/app:1:{tag}'
     fails 2 "as another image of the family" carve --family "oci:$IMAGES/owned" "oci:$IMAGES/owned" oci:out
     cp -r "$IMAGES/python" nameless
     jq -c 'del(.manifests[0].annotations)' "$IMAGES/python/index.json" >nameless/index.json

@@ -1,7 +1,8 @@
 /*
  * `flatten squash` and `flatten carve`, in order: command_squash.c and command_carve.c parse
- * options, squash_open.c opens images, squash_run.c squashes and verifies, squash_publish.c
- * describes and publishes, squash_print.c prints the result, squash_next.c says what to do with it.
+ * options, squash_open.c opens images, squash_run.c squashes and verifies (squash_family.c several
+ * images that share layers), squash_publish.c describes and publishes, squash_print.c prints the
+ * result, squash_next.c says what to do with it.
  */
 #ifndef FLATTEN_SQUASH_COMMAND_H
 #define FLATTEN_SQUASH_COMMAND_H

@@ -185,6 +185,32 @@ static void test_destinations(void **state)
     assert_fails(reference_parse_destination("docker-archive:-", &ref, &err), err, ERR_USAGE);
 }
 
+static void check_by_tag(const char *text, const char *path, const char *name, bool by_tag)
+{
+    _cleanup_reference_ struct reference ref = {0};
+    struct err err = ERR_INIT;
+
+    assert_works(reference_parse_destination(text, &ref, &err), err);
+    assert_int_equal(ref.by_tag, by_tag);
+    assert_true(path ? ref.path && strcmp(ref.path, path) == 0 : !ref.path);
+    assert_true(name ? ref.name && strcmp(ref.name, name) == 0 : !ref.name);
+}
+
+static void test_by_tag(void **state)
+{
+    struct reference ref = {0};
+    struct err err = ERR_INIT;
+
+    (void)state;
+    check_by_tag("docker://host:5000/lab/app:{tag}", NULL, "host:5000/lab/app", true);
+    check_by_tag("oci:dir:{tag}", "dir", NULL, true);
+    check_by_tag("docker-archive:f.tar:lab/app:{tag}", "f.tar", "lab/app", true);
+    check_by_tag("oci:dir:v1", "dir", "v1", false);
+    assert_fails(reference_parse_destination("docker://host/{tag}", &ref, &err), err, ERR_USAGE);
+    assert_fails(reference_parse_destination("docker://host/a:{tag}-x", &ref, &err), err,
+                 ERR_USAGE);
+}
+
 UNIT_SUITE(test_reference_parse)
 {
     static const struct CMUnitTest tests[] = {
@@ -194,6 +220,7 @@ UNIT_SUITE(test_reference_parse)
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_logins),
         cmocka_unit_test(test_destinations),
+        cmocka_unit_test(test_by_tag),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
