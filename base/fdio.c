@@ -4,13 +4,29 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 enum { READ_STEP = 16 * 1024 - 1 }; /* with its NUL, a size to which a buffer grows */
+
+int fd_open_within(int dir, const char *path, uint64_t flags, uint64_t resolve)
+{
+    enum { TRIES = 1000 };
+    struct open_how how = {.flags = flags | O_CLOEXEC, .resolve = resolve};
+    int fd = -1;
+
+    for (int i = 0; i < TRIES; i++) {
+        fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+        if (fd >= 0 || errno != EAGAIN)
+            break;
+    }
+    return fd;
+}
 
 /* Returns the size of a regular file, 0 if it is unknown, as in /proc. */
 static size_t file_size(const struct stat *st)

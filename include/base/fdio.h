@@ -16,6 +16,14 @@
 #include <sys/types.h>
 
 /*
+ * openat2(2) with O_CLOEXEC; `resolve` are its RESOLVE_ flags. Within a directory (RESOLVE_BENEATH,
+ * RESOLVE_IN_ROOT) the kernel refuses ".." with EAGAIN whenever a file is renamed or a file system
+ * is mounted anywhere on the host: then this tries again, up to a thousand times. Returns the
+ * descriptor, or -1 with errno.
+ */
+int fd_open_within(int dir, const char *path, uint64_t flags, uint64_t resolve) must_check;
+
+/*
  * Appends everything from fd's position to its end to `out`. If there are more than `limit` bytes,
  * appends `limit` of them and fails with ERR_LIMIT.
  */

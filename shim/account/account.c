@@ -29,10 +29,7 @@ bool account_wanted(const struct policy *policy)
 /* Opens a path of the image as a container would see it, without reading anything yet. */
 static int open_in_root(int root, const char *path)
 {
-    struct open_how how = {.flags = O_PATH | O_CLOEXEC,
-                           .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
-
-    return (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+    return fd_open_within(root, path, O_PATH, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
 }
 
 /* Reads a regular file. Opening a device or a FIFO of the image could do something, or wait. */

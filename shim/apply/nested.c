@@ -1,5 +1,6 @@
 #include "shim/apply/nested.h"
 
+#include "base/fdio.h"
 #include "base/path.h"
 #include "shim/gather/bind_name.h"
 #include "shim/gather/targets.h"
@@ -9,7 +10,6 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <string.h>
-#include <sys/syscall.h>
 
 struct nested {
     const struct spec *spec;
@@ -60,14 +60,13 @@ static int check_holder(struct nested *n, size_t i)
     const struct target *target = &n->targets.list[i];
     const struct spec_mount *holder = &n->spec->list[target->within];
     const char *rest = target->path + strlen(n->targets.list[target->within].path);
-    struct open_how how = {.flags = O_PATH | O_CLOEXEC,
-                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
     _cleanup_fd_ int source = open_source(n, target->within);
 
     rest += strspn(rest, "/");
     if (source < 0)
         return -1;
-    _cleanup_fd_ int fd = (int)syscall(SYS_openat2, source, rest, &how, sizeof(how));
+    _cleanup_fd_ int fd =
+        fd_open_within(source, rest, O_PATH, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
     if (fd < 0 && errno == ELOOP && has_denied(n))
         return err_set(n->err, ERR_POLICY,
                        "binds.targets_deny: the mount on %s: there is a symbolic link in what is "

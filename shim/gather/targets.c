@@ -1,5 +1,6 @@
 #include "shim/gather/targets.h"
 
+#include "base/fdio.h"
 #include "base/path.h"
 #include "shim/gather/target_index.h"
 
@@ -7,7 +8,6 @@
 #include <limits.h>
 #include <linux/openat2.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { MOST_LINKS = 40 };
@@ -24,10 +24,8 @@ struct walk {
 
 static int open_in(int root, const char *path, int flags, unsigned resolve)
 {
-    struct open_how how = {.flags = (unsigned)flags | O_PATH | O_CLOEXEC,
-                           .resolve = resolve | RESOLVE_IN_ROOT};
-
-    return (int)syscall(SYS_openat2, root, *path ? path : ".", &how, sizeof(how));
+    return fd_open_within(root, *path ? path : ".", (unsigned)flags | O_PATH,
+                          resolve | RESOLVE_IN_ROOT);
 }
 
 /* ---- the walk ---- */

@@ -4,15 +4,11 @@
 
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 static int open_beneath(int dir, const char *path, uint64_t flags)
 {
-    struct open_how how = {.flags = flags | O_CLOEXEC,
-                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
-
-    return (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+    return fd_open_within(dir, path, flags, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 }
 
 /* Explains a failure of open_beneath. Returns -1. */

@@ -1,6 +1,7 @@
 #include "flatten/keeper/walk/walk_internal.h"
 
 #include "base/buf.h"
+#include "base/fdio.h"
 #include "flatten/keeper/files/file_beneath.h"
 
 #include <fcntl.h>
@@ -35,8 +36,6 @@ static struct path path_of(int fd)
 /* Opens the directories of the layers. The caller frees the list. */
 static int *open_layers(const struct walk_layers *l, int store, struct err *err)
 {
-    struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
-                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
     _cleanup_free_ int *dirs = calloc(l->count, sizeof(*dirs));
 
     if (!dirs) {
@@ -44,7 +43,8 @@ static int *open_layers(const struct walk_layers *l, int store, struct err *err)
         return NULL;
     }
     for (size_t i = 0; i < l->count; i++) {
-        dirs[i] = (int)syscall(SYS_openat2, store, l->names[i], &how, sizeof(how));
+        dirs[i] = fd_open_within(store, l->names[i], O_PATH | O_DIRECTORY,
+                                 RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
         if (dirs[i] < 0) {
             err_sys(err, "the layer %s", l->names[i]);
             return NULL;

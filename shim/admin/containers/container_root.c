@@ -9,29 +9,14 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <string.h>
-#include <sys/syscall.h>
 
-enum { LOWER_BYTES = 256 * 1024, WAIT = 5000, AGAIN_MOST = 1000 };
+enum { LOWER_BYTES = 256 * 1024, WAIT = 5000 };
 
-/*
- * Opens a directory of a store. The links of the store ("l/NAME") do not lead out of it. The kernel
- * gives up if anything is renamed on the host meanwhile (openat2(2), EAGAIN).
- */
+/* Opens a directory of a store. The links of the store ("l/NAME") do not lead out of it. */
 static int open_beneath(int store, const char *path)
 {
-    struct open_how how = {
-        .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
-        .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
-    };
-
-    int fd = -1;
-
-    for (int i = 0; i < AGAIN_MOST; i++) {
-        fd = (int)syscall(SYS_openat2, store, path, &how, sizeof(how));
-        if (fd >= 0 || errno != EAGAIN)
-            break;
-    }
-    return fd;
+    return fd_open_within(store, path, O_RDONLY | O_DIRECTORY,
+                          RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS);
 }
 
 static int add_layer(struct container_root *out, int fd, const char *name, struct err *err)

@@ -6,6 +6,8 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <linux/openat2.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -396,6 +398,30 @@ static void committing_what_was_not_begun_fails(void **state)
 
 #define in_directory(test) cmocka_unit_test_setup_teardown(test, tempdir_make, tempdir_remove)
 
+/* The kernel gives up on ".." while anything is renamed: a child does nothing else. */
+static void renames_elsewhere_do_not_matter(void **state)
+{
+    const struct tempdir *dir = *state;
+    pid_t child;
+    int failed = 0;
+
+    assert_int_equal(mkdirat(dir->fd, "a", 0700), 0);
+    assert_int_equal(mkdirat(dir->fd, "elsewhere", 0700), 0);
+    assert_true((child = fork()) >= 0);
+    for (unsigned i = 0; child == 0; i++)
+        renameat(dir->fd, i % 2 ? "elsewhere" : "gone", dir->fd, i % 2 ? "gone" : "elsewhere");
+    for (int i = 0; i < 20000; i++) {
+        _cleanup_fd_ int fd =
+            fd_open_within(dir->fd, "a/../a/../a/../a/..", O_PATH, RESOLVE_BENEATH);
+        failed += fd < 0;
+    }
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    assert_int_equal(failed, 0);
+    assert_int_equal(fd_open_within(dir->fd, "a/../..", O_PATH, RESOLVE_BENEATH), -1);
+    assert_int_equal(errno, EXDEV);
+}
+
 UNIT_SUITE(test_fdio)
 {
     const struct CMUnitTest tests[] = {
@@ -415,6 +441,7 @@ UNIT_SUITE(test_fdio)
         in_directory(a_sweep_removes_what_nobody_writes),
         in_directory(names_are_single_components),
         in_directory(a_link_in_the_way_is_replaced_not_followed),
+        in_directory(renames_elsewhere_do_not_matter),
         cmocka_unit_test(committing_what_was_not_begun_fails),
     };
 
