@@ -183,7 +183,8 @@ static int by_place(const void *a, const void *b)
 
 static int take_sets(struct sorting *s, struct family_sets *out, struct err *err)
 {
-    qsort(s->sets, s->set_count, sizeof(*s->sets), by_place);
+    if (s->set_count > 1)
+        qsort(s->sets, s->set_count, sizeof(*s->sets), by_place);
     out->files = calloc(s->count + 1, sizeof(*out->files));
     if (!out->files)
         return err_nomem(err);

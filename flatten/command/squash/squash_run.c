@@ -36,7 +36,7 @@ void squash_run_clear(struct squash_run *run)
     cleanup_family(&run->family.images);
     if (run->family.opened)
         run->source = NULL; /* one of them */
-    while (run->family.opened_count > 0)
+    while (run->family.opened && run->family.opened_count > 0)
         cleanup_source(&run->family.opened[--run->family.opened_count]);
     free(run->family.opened);
     cleanup_source(&run->source);

@@ -39,9 +39,9 @@ struct registry_options {
 struct reference {
     enum transport transport;
     bool sniffed; /* guessed from a word without a transport: an archive may be of either kind */
+    bool by_tag;  /* a destination that ends with ":{tag}", which is no part of `name` */
     char *path;   /* of the file or directory; NULL for the daemon and registries */
     char *name;   /* a tag for OCI layouts and archives, name[:tag] for the others; may be NULL */
-    bool by_tag;  /* a destination that ends with ":{tag}", which is no part of `name` */
     char *store;  /* of podman: "[DRIVER@]ROOT[+RUN]" as it is written; NULL: podman's default */
     struct registry_options registry;
     uint64_t max_ratio; /* of unpacked to compressed bytes of a source; 0: the default */

@@ -116,9 +116,9 @@ struct tally_sum tally_all(const struct tally *t)
 
 void tally_free(struct tally *t)
 {
-    for (size_t i = 0; i < t->file_count; i++)
+    for (size_t i = 0; t->files && i < t->file_count; i++)
         free(t->files[i].path);
-    for (size_t i = 0; i < t->largest_count; i++)
+    for (size_t i = 0; t->largest && i < t->largest_count; i++)
         free(t->largest[i].path);
     free(t->files);
     free(t->largest);

@@ -93,6 +93,17 @@ static int take_console(struct planner *p)
               : -1;
 }
 
+/* Returns the number of a rule's "major" or "minor" as text, in `out`; "*" for any. */
+static const char *part_text(const struct json *rule, const char *key, char out[24])
+{
+    int64_t part = security_device_part(rule, key);
+
+    if (part < 0)
+        return "*";
+    snprintf(out, 24, "%lld", (long long)part);
+    return out;
+}
+
 static int judge_rules(struct planner *p)
 {
     const struct policy_list *allowed = &p->in->policy->security.devices;
@@ -118,10 +129,10 @@ static int judge_rules(struct planner *p)
             console = true;
             continue;
         }
+        char major[24], minor[24];
         return deny(p, "security.devices", &allowed->place,
-                    "the container could use the device %s %lld:%lld", type_of(rule),
-                    (long long)security_device_part(rule, "major"),
-                    (long long)security_device_part(rule, "minor"));
+                    "the container could use the device %s %s:%s", type_of(rule),
+                    part_text(rule, "major", major), part_text(rule, "minor", minor));
     }
     return console ? take_console(p) : 0;
 }
