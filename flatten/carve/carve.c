@@ -32,7 +32,8 @@ struct carving {
     struct buf link;       /* the target of the symbolic link that was asked for last */
     struct previous previous;
     struct layout_like like;
-    uint16_t *by_record; /* by record of the spool: its layer */
+    double source_probes; /* mean; 0: not known */
+    uint16_t *by_record;  /* by record of the spool: its layer */
 };
 
 static void carving_clear(struct carving *c)
@@ -76,6 +77,7 @@ static int read_image(struct carving *c, struct merged_report *report, struct er
         verifier_explain(c->reading.verifier, err);
         return -1;
     }
+    c->source_probes = report->probes;
     return verifier_finish(c->reading.verifier, err);
 }
 
@@ -175,6 +177,15 @@ static uint64_t layer_bytes(const struct spool_record *r)
     return r->size + ustar_padding(r->size) + (uint64_t)r->names * USTAR_BLOCK;
 }
 
+/* Whiteouts hide what the kept layers have: they go below all that is carved. */
+static bool is_whiteout(struct tree *tree, uint32_t node)
+{
+    size_t len;
+    const char *name = tree_name(tree, node, &len);
+
+    return len > 4 && memcmp(name, ".wh.", 4) == 0;
+}
+
 static int list_files(const struct spool *s, const struct owners *owners, struct placing *p,
                       struct err *err)
 {
@@ -191,6 +202,8 @@ static int list_files(const struct spool *s, const struct owners *owners, struct
             p->is_dir[r->node] = 1;
             continue;
         }
+        if (is_whiteout(s->tree, r->node))
+            continue;
         p->file_of[i] = (uint32_t)p->count;
         p->files[p->count++] = (struct layout_file){
             .node = r->node, .owner = owners->by_node[r->node], .bytes = layer_bytes(r)};
@@ -202,15 +215,6 @@ static int list_files(const struct spool *s, const struct owners *owners, struct
         p->names[i] = (struct layout_name){name->node, p->file_of[name->record]};
     }
     return 0;
-}
-
-/* Whiteouts hide what the kept layers have: they go below all that is carved. */
-static bool is_whiteout(struct tree *tree, uint32_t node)
-{
-    size_t len;
-    const char *name = tree_name(tree, node, &len);
-
-    return len > 4 && memcmp(name, ".wh.", 4) == 0;
 }
 
 /* Sets the layer that writes each file: files of kept layers are in none. */
@@ -270,9 +274,11 @@ static void tell_like(const struct carving *c)
 static int make_layout(struct carving *c, const struct layout_input *in, struct err *err)
 {
     const struct carve_options *o = c->carve;
+    struct layout_options alone = o->layout;
 
+    alone.source_probes = c->source_probes;
     if (!o->like)
-        return layout_make(in, &o->layout, c->layout, err);
+        return layout_make(in, &alone, c->layout, err);
     _cleanup_free_ struct layout_identity *identities = list_identities(c, err);
     const struct layout_like_options options = {
         .layout = o->layout, .max_dead = o->max_dead, .max_probes = LAYOUT_MAX_PROBES};
@@ -390,7 +396,8 @@ static int write_layers(struct carving *c, struct sink *sink, struct squashed *o
     const struct carve_plan plan = {.spool = c->spool,
                                     .by_record = c->by_record,
                                     .layer_count = c->layout->count - c->like.kept,
-                                    .in_newest = c->layout->in_state,
+                                    .described = c->layout->described,
+                                    .kept = c->like.kept,
                                     .whiteouts = c->like.whiteouts,
                                     .whiteout_count = c->like.whiteout_count};
     _cleanup_(carve_writer_clear) struct carve_writer files = {0};
@@ -428,7 +435,7 @@ static int make_inventory(struct carving *c, struct squashed *out, struct err *e
                                             .identities = c->identities,
                                             .owners = &c->owners,
                                             .by_record = c->by_record,
-                                            .in_state = c->layout->in_state,
+                                            .described = c->layout->described,
                                             .previous = &c->previous.view,
                                             .kept = c->like.previous,
                                             .kept_count = c->like.kept,

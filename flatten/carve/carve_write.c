@@ -11,6 +11,11 @@ enum { BLOCK = 512 * 1024 };
 
 /* ---- what each layer has ---- */
 
+static bool describes(const struct carve_plan *p, uint32_t dir, size_t layer)
+{
+    return p->described[dir] == p->kept + layer;
+}
+
 /*
  * Returns the layer that lists the node: that of the file, or the newest for a directory that it
  * describes and for a whiteout (marked); layer_count for none.
@@ -25,7 +30,7 @@ static size_t layer_of(const struct carve_writer *w, uint32_t node)
     if (!r)
         return p->layer_count;
     if (S_ISDIR(r->mode))
-        return p->in_newest[node] ? p->layer_count - 1 : p->layer_count;
+        return describes(p, node, p->layer_count - 1) ? p->layer_count - 1 : p->layer_count;
     size_t layer = p->by_record[r - p->spool->records];
     return layer == CARVE_ELSEWHERE ? p->layer_count : layer;
 }
@@ -107,7 +112,7 @@ static int put_dir(struct carve_writer *w, uint32_t node, size_t layer, struct e
                    struct err *err)
 {
     const struct spool_record *r = spool_at(w->plan->spool, node);
-    bool described = !w->plan->in_newest[node] || layer + 1 == w->plan->layer_count;
+    bool described = describes(w->plan, node, layer);
     const char *path = tree_path_in(w->plan->spool->tree, node, &w->path);
 
     w->marks[node] = (uint16_t)(layer + 1);

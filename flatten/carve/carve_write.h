@@ -12,7 +12,8 @@ struct carve_plan {
     const struct spool *spool;
     const uint16_t *by_record; /* the layer of each file, or CARVE_ELSEWHERE */
     size_t layer_count;
-    const uint8_t *in_newest;  /* by node: 1 for directories that the newest layer describes */
+    const uint16_t *described; /* by node: as layout.described, which counts kept layers as well */
+    size_t kept;               /* layers below those of the plan */
     const uint32_t *whiteouts; /* nodes that the newest layer hides */
     size_t whiteout_count;
 };
@@ -38,7 +39,7 @@ void carve_writer_clear(struct carve_writer *w);
 
 /*
  * Gives the entries of a layer to the sink. A directory that several layers have is described in
- * the newest of all; the others have its mode and owner, and the time 0: its own time changes with
+ * the newest of them; the others have its mode and owner, and the time 0: its own time changes with
  * every entry, and engines show the newest (the kernel's overlayfs.rst, "Directories").
  */
 int carve_write_layer(struct carve_writer *w, size_t layer, struct entry_sink *to,

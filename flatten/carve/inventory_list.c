@@ -136,7 +136,7 @@ static int add_kept_layers(struct listing *l, struct err *err)
 
 /* ---- new layers ---- */
 
-/* Adds the directories above the node. One that the state layer describes is neutral here. */
+/* Adds the directories above the node. One that a newer layer describes is neutral here. */
 static int add_dirs(struct listing *l, uint32_t node, uint16_t layer, struct err *err)
 {
     const struct inventory_source *s = l->source;
@@ -145,7 +145,7 @@ static int add_dirs(struct listing *l, uint32_t node, uint16_t layer, struct err
          dir != TREE_NONE && l->marks[dir] != layer + 1; dir = tree_parent(s->spool->tree, dir)) {
         struct layout_entry e = {.node = dir, .layer = layer, .kind = LAYOUT_DIR};
         l->marks[dir] = (uint16_t)(layer + 1);
-        if (!s->in_state[dir])
+        if (s->described[dir] == layer)
             e.identity = identity_at(l, dir);
         if (spool_at(s->spool, dir) && add_entry(l, &e, err) < 0)
             return -1;

@@ -12,7 +12,7 @@ struct inventory_source {
     const struct layout_identity *identities; /* by record of the spool */
     const struct owners *owners;
     const uint16_t *by_record; /* by record: the new layer that has the file, or CARVE_ELSEWHERE */
-    const uint8_t *in_state;   /* by node: 1 for directories that the state layer describes */
+    const uint16_t *described; /* by node: as layout.described */
     const struct layout_previous *previous; /* with layers that are kept; or NULL */
     const uint16_t *kept;                   /* by kept layer: its index among the previous ones */
     size_t kept_count;

@@ -6,13 +6,18 @@
 
 #include <string.h>
 
+/* Where all headers together exceed the source's probes by less, fewer layers are tried. */
+#define NEAR 1.05
+
+enum { FEWER = 2 }; /* times: an eighth less, and a quarter */
+
 void layout_clear(struct layout *l)
 {
     for (size_t i = 0; i < l->count; i++)
         free(l->layers[i].label);
     free(l->layers);
     free(l->by_file);
-    free(l->in_state);
+    free(l->described);
     *l = (struct layout){0};
 }
 
@@ -92,31 +97,94 @@ static int place_files(const struct layout_input *in, const struct layout_wishes
     return layout_append(&g, wishes, false, out, err);
 }
 
-static int count_lookups(const struct layout_input *in, struct layout *out, struct err *err)
+static int count_lookups(const struct layout_input *in, size_t describing, struct layout *out,
+                         struct err *err)
 {
     _cleanup_layout_lookups_ struct layout_lookups l = {
-        .in = in, .by_file = out->by_file, .layers = out->count};
+        .in = in, .by_file = out->by_file, .layers = out->count, .describing = describing};
 
     if (layout_lookups_count(&l, err) < 0)
         return -1;
     out->split_dirs = l.split_dirs;
     out->probes = l.probes;
-    out->in_state = steal_ptr(&l.in_state);
+    free(out->described);
+    out->described = steal_ptr(&l.described);
     return 0;
+}
+
+/*
+ * Lets the newest layers describe split directories: as few as keep to the limit. The more may, the
+ * fewer are the probes.
+ */
+static int keep_to(double limit, const struct layout_input *in, struct layout *out, struct err *err)
+{
+    size_t most = out->count - 1, least = 0; /* the oldest that may: at most, and at least */
+
+    while (least + 1 < most) {
+        size_t middle = least + (most - least) / 2;
+        if (count_lookups(in, middle, out, err) < 0)
+            return -1;
+        *(out->probes <= limit ? &least : &most) = middle;
+    }
+    return count_lookups(in, least, out, err);
+}
+
+/* How the probes of a layout compare with those of the source. */
+enum slowness { SLOWER, HARDLY_SLOWER, NOT_SLOWER };
+
+/* The state layer alone describes them, if all others together could not keep to a limit. */
+static int place_headers(const struct layout_input *in, double source_probes, struct layout *out,
+                         enum slowness *slowness, struct err *err)
+{
+    const double limits[] = {source_probes, LAYOUT_PROBES};
+    double least;
+
+    if (count_lookups(in, 0, out, err) < 0)
+        return -1;
+    least = out->probes;
+    *slowness = source_probes <= 0 || least <= source_probes ? NOT_SLOWER
+                : least <= source_probes * NEAR              ? HARDLY_SLOWER
+                                                             : SLOWER;
+    if (count_lookups(in, out->count - 1, out, err) < 0)
+        return -1;
+    for (size_t i = 0; source_probes > 0 && i < 2; i++)
+        if (out->probes > limits[i] && least <= limits[i])
+            return keep_to(limits[i], in, out, err);
+    return 0;
+}
+
+static int make_once(const struct layout_input *in, const struct layout_wishes *wishes,
+                     double source_probes, struct layout *out, enum slowness *slowness,
+                     struct err *err)
+{
+    *out = (struct layout){.by_file = calloc(in->file_count + 1, sizeof(*out->by_file))};
+    if (!out->by_file)
+        return err_nomem(err);
+    if (place_files(in, wishes, out, err) < 0)
+        return -1;
+    return place_headers(in, source_probes, out, slowness, err);
 }
 
 int layout_make(const struct layout_input *in, const struct layout_options *options,
                 struct layout *out, struct err *err)
 {
     struct layout_wishes wishes;
+    enum slowness slowness;
 
     *out = (struct layout){0};
-    if (layout_wishes_of(options, layout_total(in), &wishes, err) < 0)
+    if (layout_wishes_of(options, layout_total(in), &wishes, err) < 0 ||
+        make_once(in, &wishes, options->source_probes, out, &slowness, err) < 0)
         return -1;
-    out->by_file = calloc(in->file_count + 1, sizeof(*out->by_file));
-    if (!out->by_file)
-        return err_nomem(err);
-    if (place_files(in, &wishes, out, err) < 0)
-        return -1;
-    return count_lookups(in, out, err);
+    for (unsigned i = 0; slowness == HARDLY_SLOWER && i < FEWER && out->count > 8; i++) {
+        _cleanup_layout_ struct layout other = {0};
+        wishes.layers = out->count - out->count / 8 * (i + 1);
+        if (make_once(in, &wishes, options->source_probes, &other, &slowness, err) < 0)
+            return -1;
+        if (slowness == NOT_SLOWER) {
+            const struct layout slower = *out;
+            *out = other;
+            other = slower;
+        }
+    }
+    return 0;
 }

@@ -199,6 +199,7 @@ static int count_lookups(struct planning *p, struct layout_like *out, struct err
     _cleanup_layout_lookups_ struct layout_lookups l = {.in = p->in,
                                                         .by_file = out->layout.by_file,
                                                         .layers = out->layout.count,
+                                                        .describing = out->layout.count - 1,
                                                         .more = mark_more,
                                                         .has_header = has_header,
                                                         .ctx = &m,
@@ -208,7 +209,7 @@ static int count_lookups(struct planning *p, struct layout_like *out, struct err
         return -1;
     out->layout.split_dirs = l.split_dirs;
     out->layout.probes = l.probes;
-    out->layout.in_state = steal_ptr(&l.in_state);
+    out->layout.described = steal_ptr(&l.described);
     return l.probes > p->options->max_probes ? count_extra(p, out, &l, err) : 0;
 }
 

@@ -27,8 +27,8 @@ static int init(struct layout_lookups *l, struct err *err)
 
     l->mark = calloc(nodes, sizeof(*l->mark));
     l->depth = calloc(nodes, sizeof(*l->depth));
-    l->in_state = calloc(nodes, sizeof(*l->in_state));
-    if (!l->mark || !l->depth || !l->in_state)
+    l->described = calloc(nodes, sizeof(*l->described));
+    if (!l->mark || !l->depth || !l->described)
         return err_nomem(err);
     if (list_by_layer(l, l->in->file_count, false, &l->files, &l->starts, err) < 0)
         return -1;
@@ -43,7 +43,7 @@ void layout_lookups_clear(struct layout_lookups *l)
     free(l->links.starts);
     free(l->mark);
     free(l->depth);
-    free(l->in_state);
+    free(l->described);
     *l = (struct layout_lookups){0};
 }
 
@@ -88,14 +88,23 @@ static void mark_layer(struct layout_lookups *l, size_t layer)
 
 /*
  * Returns true if the state layer must describe the directory. Beside kept layers, the newest new
- * layer does, if one has it. Otherwise none does if there are several: a header changes with what
- * is in other layers, and they are to stay the same.
+ * layer does, if one has it. Otherwise those that are to stay the same do not if there are several:
+ * a header changes with what is in other layers.
  */
 static bool needs_state(const struct layout_lookups *l, uint32_t dir)
 {
-    if (l->kept == 0 || l->depth[dir] == 0)
-        return l->depth[dir] != 1;
+    if (l->depth[dir] == 0 || dir == TREE_ROOT)
+        return true;
+    if (l->kept == 0)
+        return l->depth[dir] != 1 && l->mark[dir] <= l->describing;
     return l->mark[dir] <= l->kept && !l->has_header(l->ctx, dir);
+}
+
+/* Returns the layer that describes the node: the newest that has it, unless that one is kept. */
+static uint16_t describing_layer(const struct layout_lookups *l, uint32_t node)
+{
+    return l->in->is_dir[node] && l->mark[node] > l->kept ? (uint16_t)(l->mark[node] - 1)
+                                                          : LAYOUT_NOT_DESCRIBED;
 }
 
 static void mark_state(struct layout_lookups *l)
@@ -106,7 +115,7 @@ static void mark_state(struct layout_lookups *l)
         if (l->in->is_dir[node] && needs_state(l, node))
             layout_lookups_mark_dir(l, node, state);
     for (uint32_t node = 0; node < nodes; node++)
-        l->in_state[node] = l->in->is_dir[node] && l->mark[node] == state + 1;
+        l->described[node] = describing_layer(l, node);
 }
 
 /* Returns the probes for the layer's files: all layers with the directory, without the older. */

@@ -11,6 +11,7 @@ struct layout_lookups {
     const struct layout_input *in;
     const uint16_t *by_file; /* layers */
     size_t layers;           /* the last is the state layer */
+    size_t describing;       /* the oldest layer that may describe split directories */
     uint32_t *files;         /* by layer: indices */
     size_t *starts;          /* by layer: index into `files`; one more for the end */
     struct layout_links {    /* names of files by layer, as above */
@@ -24,7 +25,7 @@ struct layout_lookups {
     void *ctx;   /* of `more`, which may mark what else is in the layer; NULL: nothing */
     size_t kept; /* layers that are not written anew: has_header tells what they show */
 
-    uint8_t *in_state; /* by node: 1 for directories of the state layer; the caller may take it */
+    uint16_t *described; /* as layout.described; the caller may take it */
     uint64_t split_dirs;
     double probes;
 };

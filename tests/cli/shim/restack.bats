@@ -28,7 +28,7 @@ world() {
 END
     echo '{ "ociVersion": "1.0.2", "root": { "path": "rootfs" }, "process": { "user": { "uid": 0, "gid": 0 } } }' \
         >"$BUNDLE/config.json"
-    wait_until nsenter --mount --target "$WORLD" true
+    wait_until is_apart_from_here "$WORLD"
     within mount -t tmpfs none /mnt || skip "no mounts here"
 }
 
@@ -58,7 +58,7 @@ launch() {
 said() { tail -n 1 "$DIR/audit.jsonl" | jq -r ".operations[] | select(.kind == \"rootfs\") | .$1"; }
 
 mounts() { within awk -v at="$ROOT" '$5 == at { $1 = $2 = $3 = ""; print }' /proc/self/mountinfo; }
-is_restacked() { mounts | grep -qF "lowerdir=$CACHE/"; }
+is_restacked() { mounts | grep -qF "lowerdir=$CACHE/" || { mounts; said reason; return 1; }; }
 state() { "$FLATBED" restack --cache "$CACHE" --json | jq -r '.trees[].state'; }
 is_ready() { [ "$(state)" = ready ]; }
 builders() { grep -l '^flatbed-restack' /proc/[0-9]*/comm 2>/dev/null | while read -r f; do
@@ -67,6 +67,7 @@ builders() { grep -l '^flatbed-restack' /proc/[0-9]*/comm 2>/dev/null | while re
 is_building() { [ -n "$(builders)" ]; }
 is_gone() { [ ! -e "/proc/$1" ] || grep -q '^State:.*Z' "/proc/$1/status"; }
 has_open() { [ "$(readlink "/proc/$1/fd/0")" = "$ROOT/top" ]; }
+is_apart_from_here() { [ "$(readlink "/proc/$1/ns/mnt")" != "$(readlink /proc/self/ns/mnt)" ]; }
 is_apart() { [ "$(readlink "/proc/$1/ns/mnt")" != "$(readlink "/proc/$WORLD/ns/mnt")" ] && grep -q sleep "/proc/$1/comm"; }
 
 # stays WHY: a launch leaves the mount of the engine unchanged, with the reason WHY, and the root can be used.

@@ -12,8 +12,14 @@
  * The last (newest) layer is the state layer: files that change with every version, and the headers
  * of all directories that lie in several layers, of those without files, and of the directories
  * above these. It is always there. A directory's header is to be written as it is in the newest
- * layer that has the directory (in_state: the state layer), and neutral, with the same owner and
- * mode but no time, in all older ones.
+ * layer that has the directory (described), and neutral, with the same owner and mode but no time,
+ * in all older ones.
+ *
+ * Each layer that has a directory costs lookups in it. Where they exceed LAYOUT_PROBES or those of
+ * the source, and it helps, the newest layers describe split directories of which no newer layer
+ * has a file: as few layers as suffice, because such a layer is another one when the time of the
+ * directory changes. Where that is not quite enough for those of the source, up to a quarter fewer
+ * layers are made.
  */
 #ifndef FLATTEN_LAYOUT_H
 #define FLATTEN_LAYOUT_H
@@ -25,8 +31,13 @@ enum {
     LAYOUT_MOST_LAYERS = 127, /* Docker takes no image with more */
 };
 
+/* Mean probes at most, if the places of headers can bring that about. */
+#define LAYOUT_PROBES 1.3
+
 /* By default, unpacked bytes of a layer at most. */
 #define LAYOUT_CAP ((uint64_t)512 * 1000 * 1000)
+
+enum { LAYOUT_NOT_DESCRIBED = UINT16_MAX };
 
 /* A file that is to be placed: an inode that is no directory, with all its names. */
 struct layout_file {
@@ -53,6 +64,7 @@ struct layout_input {
 struct layout_options {
     uint64_t cap;  /* unpacked bytes of a layer; 0: LAYOUT_CAP, or by `layers` if that is set */
     size_t layers; /* at most; 0: LAYOUT_LAYERS */
+    double source_probes; /* mean probes of the source, which are not to be exceeded; 0: any */
 };
 
 struct layout_layer {
@@ -66,7 +78,8 @@ struct layout {
     struct layout_layer *layers; /* oldest (bottom) first */
     size_t count;
     uint16_t *by_file;   /* index into layers */
-    uint8_t *in_state;   /* by node: 1 for directories that the state layer describes */
+    uint16_t *described; /* by node: the layer with the directory's header, which is the newest that
+                            has it; or LAYOUT_NOT_DESCRIBED */
     uint64_t split_dirs; /* directories that more than one layer has, the state layer included */
     double probes;       /* mean layers searched for an existing path, as flatten analyze counts */
     size_t in_place;     /* the oldest so many layers are those of the previous version, in order */

@@ -35,7 +35,7 @@ int layer_probes_add(struct layer_probes *p, uint32_t node, unsigned layer,
                      enum layer_probe_kind kind, struct err *err) must_check;
 
 /* Sets *mean, over all visible paths but the root; 1 if there is none. */
-int layer_probes_mean(const struct layer_probes *p, const struct tree *tree, unsigned layers,
+int layer_probes_mean(const struct layer_probes *all, const struct tree *tree, unsigned layers,
                       double *mean, struct err *err) must_check;
 
 #endif

@@ -7,6 +7,7 @@
 #define TESTS_LAYOUT_MODEL_H
 
 #include "flatten/carve/layout/layout_like.h"
+#include "tests/unit/lib/carve/layout_state.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -189,7 +190,7 @@ static inline void model_newest(const struct lineage *l, const struct model_inpu
                                 const struct layout_like *plan, size_t newest[MODEL_NODES])
 {
     for (uint32_t node = 0; node < MODEL_NODES; node++)
-        newest[node] = plan->layout.in_state[node] ? plan->layout.count - 1 : 0;
+        newest[node] = in_state(&plan->layout, node) ? plan->layout.count - 1 : 0;
     for (uint32_t node = 1; node < MODEL_NODES; node++) {
         const struct model_path *p = &l->image.paths[node];
         if (p->what != HAS_FILE)
@@ -232,7 +233,7 @@ static inline void model_write_layer(const struct lineage *l, const struct model
     if (!layer->state)
         return;
     for (uint32_t dir = 0; dir < MODEL_NODES; dir++)
-        if (plan->layout.in_state[dir])
+        if (in_state(&plan->layout, dir))
             model_put(layer, dir, LAYOUT_DIR, l->image.paths[dir].identity);
     for (size_t i = 0; i < plan->whiteout_count; i++)
         model_put(layer, plan->whiteouts[i], LAYOUT_WHITEOUT, 0);

@@ -3,6 +3,7 @@
 #define TESTS_LAYOUT_SAMPLE_H
 
 #include "flatten/carve/layout/layout.h"
+#include "tests/unit/lib/carve/layout_state.h"
 #include "tests/unit/lib/unit.h"
 
 enum { SAMPLE_FILES = 200000, SAMPLE_OWNERS = 2000 };

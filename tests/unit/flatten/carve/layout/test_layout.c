@@ -135,7 +135,7 @@ static void test_empty(void **state)
     _cleanup_layout_ struct layout l = sample_layout(s, 0, 0);
     assert_int_equal(l.count, 1);
     assert_int_equal(l.layers[0].files, 0);
-    assert_true(l.in_state[TREE_ROOT]);
+    assert_true(in_state(&l, TREE_ROOT));
     sample_free(s);
 }
 
@@ -150,9 +150,9 @@ static void test_dirs_of_state(void **state)
     sample_package(s, TIER_PACKAGE, "c", NULL, 10, "opt/c/bin/c");
     uint32_t empty = sample_dir(s, "opt/c/empty"), bin = sample_node(s, "opt/c/bin");
     _cleanup_layout_ struct layout l = sample_layout(s, 1000, 0);
-    assert_true(l.in_state[sample_node(s, "usr/bin")] && l.in_state[sample_node(s, "usr")]);
-    assert_true(l.in_state[empty] && l.in_state[sample_node(s, "opt/c")]);
-    assert_true(!l.in_state[bin] && !l.in_state[sample_node(s, "usr/bin/a")]);
+    assert_true(in_state(&l, sample_node(s, "usr/bin")) && in_state(&l, sample_node(s, "usr")));
+    assert_true(in_state(&l, empty) && in_state(&l, sample_node(s, "opt/c")));
+    assert_true(!in_state(&l, bin) && !in_state(&l, sample_node(s, "usr/bin/a")));
     /* "", usr, usr/bin, opt, opt/c */
     assert_int_equal(l.split_dirs, 5);
     sample_free(s);

@@ -113,7 +113,7 @@ static uint16_t *newest_layers(const struct versions *v, const struct layout_lik
 
     assert_non_null(newest);
     for (uint32_t node = 0; node < nodes; node++)
-        newest[node] = plan->layout.in_state[node] ? (uint16_t)(plan->layout.count - 1) : 0;
+        newest[node] = in_state(&plan->layout, node) ? (uint16_t)(plan->layout.count - 1) : 0;
     for (size_t i = 0; i < v->s->file_count; i++)
         for (uint32_t dir = tree_parent(v->s->tree, v->s->files[i].node); dir != TREE_NONE;
              dir = tree_parent(v->s->tree, dir))
