@@ -5,6 +5,7 @@
 #include "base/human.h"
 #include "base/json/json.h"
 #include "shim/admin/stale/stale.h"
+#include "shim/admin/stale_trees.h"
 #include "shim/host/trust.h"
 
 #include <string.h>
@@ -14,7 +15,7 @@ enum { DAY = 24 * 3600, HOUR = 3600, DAYS = 30, STATUS_LEFT_OUT = 1 };
 
 struct stale_command {
     struct option_list stores;
-    const char *older;
+    const char *older, *cache;
     bool json, remove;
 };
 
@@ -22,6 +23,8 @@ struct stale_command {
 static const struct option_spec stale_options[] = {
     {"store", 0, OPTION_LIST, FIELD(stores), "DIR", NULL,
      "only this data-root of Docker, or storage of podman; may be repeated"},
+    {"cache", 0, OPTION_FILE, FIELD(cache), "DIR", NULL,
+     "the cache of restack; by default the policy's, unless there is a --store"},
     {"older", 0, OPTION_TEXT, FIELD(older), "AGE", NULL,
      "only what did not change for so long, as 30d or 12h; by default 30d with --remove, else all"},
     {"remove", 0, OPTION_FLAG, FIELD(remove), NULL, NULL,
@@ -41,6 +44,7 @@ const struct command_spec command_stale_spec = {
         "and roots of containers there that no prune removes. Nothing is removed without "
         "--remove.\n"
         "A store whose files cannot all be read and understood is left out, with exit status 1.\n"
+        "Also lists trees of restack whose layers are gone. Folders of volumes are gc's.\n"
         "containerd is not looked at: only its database knows its snapshots.\n",
     .options = stale_options,
     .completes = OPERANDS_NONE,
@@ -156,7 +160,10 @@ static void log_removal(const struct stale_item *item)
 static int find_all(const struct stale_command *c, const struct stale_limits *limits,
                     struct stale_list *list, struct err *err)
 {
-    if (c->stores.count == 0)
+    if (c->stores.count == 0 || c->cache)
+        if (stale_trees(c->cache, limits, list, err) < 0)
+            return -1;
+    if (c->stores.count == 0 && !c->cache)
         return stale_usual_stores(limits, list, err);
     for (size_t i = 0; i < c->stores.count; i++)
         if (stale_store(c->stores.items[i], true, limits, list, err) < 0)

@@ -15,10 +15,12 @@ static const char details[] =
     "ID\n"
     "  flatbed doctor                                  what of this host is not right\n"
     "  flatbed copyups train-7                         what a container wrote above its image\n"
+    "  flatbed stale                                   directories that no engine knows any more\n"
     "  flatbed bench --dir /var/lib/docker             the cost of overlay mounts here\n"
     "  flatbed restack --build torch:2.7               one layer for containers of an image\n"
     "\n"
-    "Exit status: 0 done, 1 the policy has errors or would refuse the container, 2 usage,\n"
+    "Exit status: 0 done, 1 the policy has errors or would refuse the container, or stale left\n"
+    "something out, 2 usage,\n"
     "3 system, 5 malformed input, 7 a limit was reached, 8 not supported, 9 policy;\n"
     "of doctor: 10 the host has warnings, 11 errors.\n";
 

@@ -85,7 +85,7 @@ directories() { find "$1" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort; }
     (while :; do "$FLATBED" stale --store="$D" --remove --older=0 >"$FB_DIR/loop.log" 2>&1; done) 3>&- &
     pid=$!
     for i in $(seq 15); do
-        docker_cli create --name "c$i" "$DEEP" sh -c 'cat /lib/f1 >/dev/null && echo fine' >/dev/null
+        docker_cli create --name "c$i" "$DEEP" sh -c 'cat /lib/f4 >/dev/null && echo fine' >/dev/null
         expect_equal "$(docker_cli start --attach "c$i")" fine
         [ $((i % 2)) -eq 0 ] || docker_cli rm "c$i" >/dev/null
     done
@@ -119,10 +119,11 @@ directories() { find "$1" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort; }
 
 @test "podman: nothing is lost while containers come and go" {
     local pid i
+    copy_orphan "$P/overlay" 3
     (while :; do "$FLATBED" stale --store="$P" --remove --older=0 >>"$FB_DIR/loop.log" 2>&1; done) 3>&- &
     pid=$!
     for i in $(seq 15); do
-        podman_cli create --name "c$i" "$DEEP" sh -c 'cat /lib/f1 >/dev/null && echo fine' >/dev/null
+        podman_cli create --name "c$i" "$DEEP" sh -c 'cat /lib/f4 >/dev/null && echo fine' >/dev/null
         expect_equal "$(podman_cli start --attach "c$i")" fine
         [ $((i % 2)) -eq 0 ] || podman_cli rm "c$i" >/dev/null
     done
@@ -132,5 +133,6 @@ directories() { find "$1" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort; }
         expect_equal "$(podman_cli start --attach "c$i")" fine
         podman_cli rm "c$i" >/dev/null
     done
+    [ ! -e "$P/overlay/$(orphan 3)" ]
     has_none "$P"
 }

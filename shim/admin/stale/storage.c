@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { STATE_BYTES = 16 * 1024 * 1024 };
 
@@ -57,19 +58,26 @@ static int add_list(int root, const char *path, bool layers, struct known *out, 
     return 0;
 }
 
-/* The usual run directory: a storage does not say where its own is. */
-static int add_transient(struct known *out, struct err *err)
+/* Adds from the usual run directory of the owner: a storage does not say where its own is. */
+static int add_transient(int root, struct known *out, struct err *err)
 {
-    _cleanup_fd_ int run =
-        open("/run/containers/storage", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    struct stat st;
 
+    if (fstat(root, &st) < 0)
+        return err_sys(err, "the storage");
+    _cleanup_free_ char *path = st.st_uid == 0
+                                    ? strdup("/run/containers/storage")
+                                    : strf("/run/user/%u/containers", (unsigned)st.st_uid);
+    if (!path)
+        return err_nomem(err);
+    _cleanup_fd_ int run = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (run < 0)
-        return errno == ENOENT ? 0 : err_sys(err, "/run/containers/storage");
+        return errno == ENOENT ? 0 : err_sys(err, "%s", path);
     if ((add_list(run, "overlay-layers/volatile-layers.json", true, out, err) < 0 &&
          !is_missing(err)) ||
         (add_list(run, "overlay-containers/volatile-containers.json", false, out, err) < 0 &&
          !is_missing(err)))
-        return err_wrap(err, "/run/containers/storage");
+        return err_wrap(err, "%s", path);
     return 0;
 }
 
@@ -90,5 +98,5 @@ int storage_known(int root, struct known *out, struct err *err)
         if (add_list(root, files[i].path, files[i].layers, out, err) < 0 &&
             (files[i].required || !is_missing(err)))
             return -1;
-    return add_transient(out, err);
+    return add_transient(root, out, err);
 }

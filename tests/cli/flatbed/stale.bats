@@ -176,7 +176,8 @@ podman_store() {
     podman_store
     layer "$P/overlay" 9
     mkdir "$DIR/mnt"
-    local upper=$P/overlay/$(digits 8)
+    local upper
+    upper=$P/overlay/$(digits 8)
     (cd "$P/overlay" && exec unshare --mount --propagation private sh -c 'mount -t overlay none "$1" -o "lowerdir=l/S7,upperdir=$2/diff,workdir=$2/work" &&
         touch "$3" && exec sleep 300' sh "$DIR/mnt" "$upper" "$DIR/mounted") 3>&- &
     local pid=$!
@@ -297,6 +298,31 @@ for i in range(3000):
     stale --store="$D" --remove
     exits 0
     [ ! -e "$D/overlay2/.flatbed-stale-$(digits 9)" ]
+}
+
+@test "trees of restack whose layers are gone" {
+    local key
+    mkdir -p "$DIR"/layers/{a,b,c}
+    for key in a b c; do echo $key >"$DIR/layers/$key/file"; done
+    "$FLATBED" restack --build --force --cache "$DIR/cache" "$DIR/layers/a:$DIR/layers/b"
+    "$FLATBED" restack --build --force --cache "$DIR/cache" "$DIR/layers/b:$DIR/layers/c"
+    stale --cache="$DIR/cache" --json
+    exits 0
+    is '.stale == [] and .left_out == []'
+    rm -r "$DIR/layers/a"
+    stale --cache="$DIR/cache" --json
+    exits 0
+    is '.stale | length == 1 and (.[0] | .engine == "flatbed" and .kind == "tree" and .why == "its layers are gone")'
+    stale --cache="$DIR/cache" --remove
+    exits 0
+    has "0 stale directories"
+    stale --cache="$DIR/cache" --remove --older=0
+    exits 0
+    has "1 directory removed"
+    [ "$("$FLATBED" restack --status --cache "$DIR/cache" --json | jq '[.. | .key? // empty] | length')" = 1 ]
+    chmod 0777 "$DIR/cache"
+    stale --cache="$DIR/cache"
+    exits 1
 }
 
 @test "the command line" {
