@@ -5,6 +5,7 @@
 #include "base/human.h"
 #include "base/json/json.h"
 #include "shim/admin/stale/stale.h"
+#include "shim/admin/stale_folders.h"
 #include "shim/admin/stale_trees.h"
 #include "shim/host/trust.h"
 
@@ -15,7 +16,7 @@ enum { DAY = 24 * 3600, HOUR = 3600, DAYS = 30, STATUS_LEFT_OUT = 1 };
 
 struct stale_command {
     struct option_list stores;
-    const char *older, *cache;
+    const char *older, *cache, *policy;
     bool json, remove;
 };
 
@@ -23,8 +24,9 @@ struct stale_command {
 static const struct option_spec stale_options[] = {
     {"store", 0, OPTION_LIST, FIELD(stores), "DIR", NULL,
      "only this data-root of Docker, or storage of podman; may be repeated"},
-    {"cache", 0, OPTION_FILE, FIELD(cache), "DIR", NULL,
-     "the cache of restack; by default the policy's, unless there is a --store"},
+    {"cache", 0, OPTION_FILE, FIELD(cache), "DIR", NULL, "only this cache of restack"},
+    {"policy", 0, OPTION_FILE, FIELD(policy), "FILE", NULL,
+     "only the folders of this policy's volumes"},
     {"older", 0, OPTION_TEXT, FIELD(older), "AGE", NULL,
      "only what did not change for so long, as 30d or 12h; by default 30d with --remove, else all"},
     {"remove", 0, OPTION_FLAG, FIELD(remove), NULL, NULL,
@@ -44,7 +46,8 @@ const struct command_spec command_stale_spec = {
         "and roots of containers there that no prune removes. Nothing is removed without "
         "--remove.\n"
         "A store whose files cannot all be read and understood is left out, with exit status 1.\n"
-        "Also lists trees of restack whose layers are gone. Folders of volumes are gc's.\n"
+        "Also lists trees of restack whose layers are gone, and folders that volumes made for\n"
+        "containers that are gone: these are never removed, as users' data may be in them.\n"
         "containerd is not looked at: only its database knows its snapshots.\n",
     .options = stale_options,
     .completes = OPERANDS_NONE,
@@ -160,11 +163,14 @@ static void log_removal(const struct stale_item *item)
 static int find_all(const struct stale_command *c, const struct stale_limits *limits,
                     struct stale_list *list, struct err *err)
 {
-    if (c->stores.count == 0 || c->cache)
-        if (stale_trees(c->cache, limits, list, err) < 0)
-            return -1;
-    if (c->stores.count == 0 && !c->cache)
-        return stale_usual_stores(limits, list, err);
+    bool all = c->stores.count == 0 && !c->cache && !c->policy;
+
+    if ((all || c->cache) && stale_trees(c->cache, limits, list, err) < 0)
+        return -1;
+    if ((all || c->policy) && stale_folders(c->policy, limits, list, err) < 0)
+        return -1;
+    if (all && stale_usual_stores(limits, list, err) < 0)
+        return -1;
     for (size_t i = 0; i < c->stores.count; i++)
         if (stale_store(c->stores.items[i], true, limits, list, err) < 0)
             return -1;
@@ -182,7 +188,7 @@ static int report(const struct stale_command *c, const struct stale_list *list, 
         log_warning("%s: left out, nothing there is held to be stale: %s", list->problems[i].path,
                     list->problems[i].why);
     for (size_t i = 0; i < list->count; i++)
-        if (list->list[i].kept)
+        if (list->list[i].kept && list->list[i].kind != STALE_FOLDER)
             status = STATUS_LEFT_OUT;
     if (!c->json)
         put_text(list, now, &out);

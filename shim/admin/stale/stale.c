@@ -10,8 +10,9 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { WAIT = 5000 /* ms */ };
+enum { WAIT = 5000 /* ms */, TRIES = 3, PAUSE = 200 * 1000 /* microseconds */ };
 
 struct stale_item *stale_add(struct stale_list *list)
 {
@@ -65,6 +66,25 @@ static void drop_young(struct stale_list *list, size_t from, const struct stale_
     list->count = count;
 }
 
+/*
+ * Finds what is stale. Docker writes the files of a new container one after the other, so what
+ * cannot be read is looked at again.
+ */
+static int find_patiently(const struct layer_store *store, struct stale_list *out, struct err *why)
+{
+    size_t from = out->count;
+
+    for (int i = 0; i < TRIES; i++) {
+        if (i)
+            usleep(PAUSE);
+        out->count = from; /* nothing is stale where something is unknown */
+        if (stale_find(store, out, why) == 0)
+            return 0;
+    }
+    out->count = from;
+    return -1;
+}
+
 /* Finds, measures and removes in one directory of layers. */
 static int examine(struct layer_store *store, const struct stale_limits *limits,
                    struct stale_list *out, struct err *err)
@@ -72,10 +92,8 @@ static int examine(struct layer_store *store, const struct stale_limits *limits,
     size_t from = out->count;
     struct err why = ERR_INIT;
 
-    if (stale_find(store, out, &why) < 0) {
-        out->count = from; /* nothing is stale where something is unknown */
+    if (find_patiently(store, out, &why) < 0)
         return stale_problem(out, store->layers_path, why.msg, err);
-    }
     drop_young(out, from, limits);
     for (size_t i = from; i < out->count; i++)
         stale_measure(store->layers, &out->list[i]);

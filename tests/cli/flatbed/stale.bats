@@ -325,6 +325,31 @@ for i in range(3000):
     exits 1
 }
 
+@test "folders of volumes whose container is gone are listed, and stay" {
+    local at=$DIR/logs/1234
+    mkdir -p "$at"/{2026-02-03_069f8087cff1,2026-02-03_0123456789ab/upper,2026-02-03_111111111111,train-7,"$(digits 5)"}
+    for name in 2026-02-03_0123456789ab/upper 2026-02-03_111111111111 train-7 "$(digits 5)"; do echo text >"$at/$name/log"; done
+    mkdir "$DIR/mnt"
+    mount --bind "$at/2026-02-03_111111111111" "$DIR/mnt"
+    cat >"$DIR/policy.json" <<END
+{ "version": 1, "volumes": { "logs": { "source": "$DIR/logs/{user}/{container_name}", "target": "/logs", "access": "rw",
+  "create": { "mode": "0750" } } }, "profiles": [ { "name": "same", "match": { "uid": ["7"] } } ] }
+END
+    chmod 0644 "$DIR/policy.json"
+    touch -d '3 days ago' "$at"/*
+    stale --policy="$DIR/policy.json" --json
+    exits 0
+    is '[.stale[] | select(.engine == "flatbed" and .kind == "folder" and .bytes > 0) | .path] | sort == ["'"$at/$(digits 5)"'", "'"$at/2026-02-03_0123456789ab"'"]'
+    stale --policy="$DIR/policy.json" --remove --older=0
+    exits 0
+    has "it stays: users' data may be in it"
+    [ -e "$at/2026-02-03_0123456789ab/upper/log" ]
+    [ -e "$at/$(digits 5)/log" ]
+    [ -d "$at/2026-02-03_069f8087cff1" ]
+    stale --policy="$DIR/missing.json"
+    exits 1
+}
+
 @test "the command line" {
     stale --older=x --store="$DIR"
     exits 2
