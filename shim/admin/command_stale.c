@@ -160,6 +160,11 @@ static void log_removal(const struct stale_item *item)
     log_info("removing %s/%s: %s", item->parent, item->name, item->why);
 }
 
+static void tell_progress(const char *path, size_t done, size_t count)
+{
+    log_info("%s: measured %zu of %zu directories", path, done, count);
+}
+
 static int find_all(const struct stale_command *c, const struct stale_limits *limits,
                     struct stale_list *list, struct err *err)
 {
@@ -200,7 +205,8 @@ static int report(const struct stale_command *c, const struct stale_list *list, 
 static int stale(const struct stale_command *c, struct err *err)
 {
     _cleanup_stale_ struct stale_list list = {0};
-    struct stale_limits limits = {.now = time(NULL), .remove = c->remove, .log = log_removal};
+    struct stale_limits limits = {
+        .now = time(NULL), .remove = c->remove, .log = log_removal, .tell = tell_progress};
 
     limits.older = c->remove ? (int64_t)DAYS * DAY : INT64_MIN;
     if (c->older && !stale_duration(c->older, &limits.older))

@@ -41,6 +41,9 @@ listed() { "$FLATBED" stale --store="$1" --json | jq -er '.stale[].path | sub(".
 
 has_none() { [ "$("$FLATBED" stale --store="$1" --json | jq -c '[.stale, .left_out]')" = '[[],[]]' ] || { "$FLATBED" stale --store="$1"; return 1; }; }
 
+# has_more COUNT: more than so many directories are stale.
+has_more() { [ "$("$FLATBED" stale --store="$D" --json | jq '.stale | length')" -gt "$1" ]; }
+
 # directories STORE: what lies beside each other there, without orphans.
 directories() { find "$1" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort; }
 
@@ -48,7 +51,9 @@ directories() { find "$1" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort; }
     local before
     docker_cli create --name kept "$DEEP" true >/dev/null
     docker_run --detach --name running "$DEEP" sleep 600 >/dev/null
-    mkdir "$FB_DIR/context"
+    mkdir "$FB_DIR/context" "$FB_DIR/half"
+    head -c 3000000 /dev/urandom >"$FB_DIR/half/data"
+    tar -C "$FB_DIR/half" -c . | head -c 2000000 >"$FB_DIR/half.tar"
     printf 'FROM %s\nRUN echo one >/one\nRUN echo two >/two\n' "$DEEP" >"$FB_DIR/context/Dockerfile"
     DOCKER_BUILDKIT=1 docker_cli build --network=none --quiet "$FB_DIR/context" >/dev/null 2>&1 || fb_note "no BuildKit here"
     has_none "$D"
@@ -61,11 +66,18 @@ directories() { find "$1" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort; }
     expect_match "Docker runs and may be making it"
     [ -d "$D/overlay2/$(orphan 1)/diff" ]
     docker_cli rm -f running >/dev/null
+    # A layer that is being made: it is not known yet, and must not go.
+    (cat "$FB_DIR/half.tar" && exec sleep 30) | docker_cli import - flatbed-half:1 >"$FB_DIR/import.log" 2>&1 3>&- &
+    wait_for has_more 2
+    run "$FLATBED" stale --store="$D" --remove --older=0
+    expect_status 1
+    expect_no_match "removed:"
     kill -9 "$FB_DOCKERD_PID"
     wait_for pid_gone "$FB_DOCKERD_PID"
     FB_DOCKERD_PID=
     fb_reap
     rm -f "$FB_DIR/docker.pid"
+    has_more 2
     run "$FLATBED" stale --store="$D" --remove --older=0
     expect_status 0
     [ ! -e "$D/overlay2/$(orphan 1)" ]

@@ -8,8 +8,13 @@
 
 enum { LOWER_BYTES = 256 * 1024 };
 
+/* Layers that are known, and those below them that are not yet. */
+struct search {
+    struct known *known, more;
+};
+
 /* Adds the layer behind one short name. A layer of another store has no link here. */
-static int add_short(int layers, const char *path, struct known *known, struct err *err)
+static int add_short(int layers, const char *path, struct search *s, struct err *err)
 {
     char target[PATH_MAX];
     const char *name;
@@ -19,12 +24,15 @@ static int add_short(int layers, const char *path, struct known *known, struct e
     if (got < 0)
         return errno == ENOENT || errno == EINVAL ? 0 : err_sys(err, "%s", path);
     target[got] = '\0';
-    if (stale_link_target(target, &name, &len))
-        known_add(known, name, len);
+    if (!stale_link_target(target, &name, &len))
+        return 0;
+    target[name + len - target] = '\0';
+    if (!known_has(s->known, name))
+        known_add(&s->more, name, len);
     return 0;
 }
 
-static int add_lowers(int layers, const char *id, struct known *known, struct err *err)
+static int add_lowers(int layers, const char *id, struct search *s, struct err *err)
 {
     _cleanup_free_ char *path = strf("%s/lower", id);
     _cleanup_buf_ struct buf text = BUF_INIT;
@@ -37,8 +45,7 @@ static int add_lowers(int layers, const char *id, struct known *known, struct er
         size_t len = strcspn(at, ":\n");
         char *next = at + len + (at[len] != '\0');
         at[len] = '\0';
-        if (strncmp(at, "l/", 2) == 0 && !strchr(at + 2, '/') &&
-            add_short(layers, at, known, err) < 0)
+        if (strncmp(at, "l/", 2) == 0 && !strchr(at + 2, '/') && add_short(layers, at, s, err) < 0)
             return -1;
         at = next;
     }
@@ -48,10 +55,16 @@ static int add_lowers(int layers, const char *id, struct known *known, struct er
 int lowers_known(int layers, struct known *known, struct err *err)
 {
     size_t count = known->count; /* a file names all layers below, not the next alone */
+    struct search s = {.known = known};
+    int rc = 0;
 
-    for (size_t i = 0; i < count; i++)
-        if (stale_is_layer(STALE_DOCKER, known->list[i]) &&
-            add_lowers(layers, known->list[i], known, err) < 0)
-            return -1;
-    return 0;
+    (void)known_has(known, ""); /* sorts it once */
+    for (size_t i = 0; i < count && rc == 0; i++)
+        if (stale_is_layer(STALE_DOCKER, known->list[i]))
+            rc = add_lowers(layers, known->list[i], &s, err);
+    for (size_t i = 0; i < s.more.count && rc == 0; i++)
+        known_add(known, s.more.list[i], strlen(s.more.list[i]));
+    known->failed = known->failed || s.more.failed;
+    known_free(&s.more);
+    return rc;
 }

@@ -10,9 +10,15 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { WAIT = 5000 /* ms */, TRIES = 3, PAUSE = 200 * 1000 /* microseconds */ };
+enum {
+    WAIT = 5000 /* ms */,
+    TRIES = 3,
+    SILENCE = 5,
+    /* s */ PAUSE = 200 * 1000 /* microseconds */
+};
 
 struct stale_item *stale_add(struct stale_list *list)
 {
@@ -66,6 +72,20 @@ static void drop_young(struct stale_list *list, size_t from, const struct stale_
     list->count = count;
 }
 
+static void measure_all(const struct layer_store *store, const struct stale_limits *limits,
+                        struct stale_list *out, size_t from)
+{
+    time_t said = time(NULL);
+
+    for (size_t i = from; i < out->count; i++) {
+        stale_measure(store->layers, &out->list[i]);
+        if (!limits->tell || time(NULL) - said < SILENCE)
+            continue;
+        said = time(NULL);
+        limits->tell(store->layers_path, i + 1 - from, out->count - from);
+    }
+}
+
 /*
  * Finds what is stale. Docker writes the files of a new container one after the other, so what
  * cannot be read is looked at again.
@@ -95,8 +115,7 @@ static int examine(struct layer_store *store, const struct stale_limits *limits,
     if (find_patiently(store, out, &why) < 0)
         return stale_problem(out, store->layers_path, why.msg, err);
     drop_young(out, from, limits);
-    for (size_t i = from; i < out->count; i++)
-        stale_measure(store->layers, &out->list[i]);
+    measure_all(store, limits, out, from);
     if (limits->remove && out->count > from)
         stale_clear(store, limits, out, from);
     return 0;

@@ -268,6 +268,23 @@ time.sleep(60)' "$P/overlay-layers/layers.lock" "$DIR/locked" 3>&- &
     [ -d "$P/overlay/$(digits 8)" ]
 }
 
+@test "kill -9 at any moment leaves what the next run removes" {
+    local n i
+    docker_store
+    tree_of "$D" | grep -v "$(digits 7)\|$(digits 8)\|/S[78]\b" >"$DIR/before"
+    for n in 0.02 0.05 0.1 0.2 0.4; do
+        mkdir -p "$D/overlay2/$(digits 7)/diff"/{a,b,c}
+        for i in a b c; do (cd "$D/overlay2/$(digits 7)/diff/$i" && seq 3000 | xargs touch); done
+        "$FLATBED" stale --store="$D" --remove --older=0 >/dev/null 2>&1 3>&- &
+        sleep "$n"
+        kill -9 $! 2>/dev/null || true
+        wait $! || true
+        stale --store="$D" --remove --older=0
+        exits 0
+        tree_of "$D" | grep -v "/S[78]\b" | diff "$DIR/before" -
+    done
+}
+
 @test "deep trees, odd names, files that stay" {
     docker_store
     python3 -c 'import os, sys

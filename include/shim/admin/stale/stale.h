@@ -58,7 +58,9 @@ struct stale_limits {
     int64_t now;   /* seconds since the epoch */
     int64_t older; /* seconds: what is younger is not listed */
     bool remove;
-    void (*log)(const struct stale_item *item); /* called before each removal */
+    void (*log)(const struct stale_item *item); /* called before each removal; NULL: nobody asks */
+    /* Called every few seconds while directories are measured; NULL: nobody asks. */
+    void (*tell)(const char *path, size_t done, size_t count);
 };
 
 /*
