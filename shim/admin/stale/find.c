@@ -226,6 +226,10 @@ int stale_find(const struct layer_store *store, struct stale_list *out, struct e
 
     if (scan_layers(store, out, err) < 0)
         return -1;
+    if (out->count == from)
+        return 0; /* as in a store that was never used, which may have no state */
+    if (store->stateless)
+        return err_set(err, ERR_FORMAT, "the engine's state is not beside it");
     _cleanup_free_ bool *mounted = calloc(out->count + 1, sizeof(*mounted));
     if (!mounted)
         return err_nomem(err);

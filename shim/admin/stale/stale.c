@@ -139,8 +139,7 @@ static int examine_driver(int root, const char *path, enum stale_engine engine,
         return errno == ENOENT ? 0 : stale_problem(out, layers_path, strerror(errno), err);
     *there = true;
     _cleanup_fd_ int state = store_open(root, states[engine], O_PATH | O_DIRECTORY, false);
-    if (state < 0)
-        return stale_problem(out, layers_path, "the engine's state is not beside it", err);
+    store.stateless = state < 0;
     store.layers = layers;
     return examine(&store, limits, out, err);
 }

@@ -9,7 +9,8 @@ struct layer_store {
     enum stale_engine engine;
     const char *path; /* of the store, borrowed */
     const char *layers_path;
-    int root, layers; /* borrowed, owned: the store, and the directory of its layers */
+    int root, layers; /* borrowed: the store, and the directory of its layers */
+    bool stateless;   /* the directory of the engine's state is missing */
 };
 
 /* Opens a path below a directory. No link is followed. Returns a descriptor, or -1 with errno. */

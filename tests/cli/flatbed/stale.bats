@@ -166,7 +166,10 @@ podman_store() {
     has "the engine's state is not beside it"
     stale --store="$DIR/missing"
     exits 1
-    mkdir "$DIR/empty"
+    mkdir -p "$DIR/unused/overlay/l" "$DIR/unused/overlay2/l" "$DIR/empty"
+    stale --store="$DIR/unused" --json
+    exits 0
+    is '.stale == [] and .left_out == []'
     stale --store="$DIR/empty"
     exits 1
     has "neither overlay2 nor overlay"
@@ -283,6 +286,30 @@ time.sleep(60)' "$P/overlay-layers/layers.lock" "$DIR/locked" 3>&- &
         exits 0
         tree_of "$D" | grep -v "/S[78]\b" | diff "$DIR/before" -
     done
+}
+
+# True if the file system is there.
+fuse_settled() { grep -q " $DIR/fuse fuse" /proc/self/mountinfo; }
+
+@test "a store that hangs is given up" {
+    [ -e /dev/fuse ] && command -v fuse-overlayfs || skip "no FUSE"
+    docker_store
+    mkdir "$DIR/lower" "$DIR/lower2" "$DIR/fuse"
+    fuse-overlayfs -f -o "lowerdir=$DIR/lower:$DIR/lower2" "$DIR/fuse" >/dev/null 2>&1 3>&- &
+    local pid=$! begin
+    for _ in $(seq 100); do
+        if fuse_settled; then break; fi
+        sleep 0.1
+    done
+    kill -STOP "$pid"
+    begin=$SECONDS
+    stale --store="$DIR/fuse" --store="$D"
+    kill -CONT "$pid"
+    umount -l "$DIR/fuse"
+    exits 1
+    has "$DIR/fuse: left out, nothing there is held to be stale: it does not answer"
+    has "3 stale directories"
+    [ $((SECONDS - begin)) -lt 10 ]
 }
 
 @test "deep trees, odd names, files that stay" {
