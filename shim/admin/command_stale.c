@@ -11,8 +11,10 @@
 
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { DAY = 24 * 3600, HOUR = 3600, DAYS = 30, STATUS_LEFT_OUT = 1 };
+enum { COLUMN = 25 }; /* of the text behind size and age */
 
 struct stale_command {
     struct option_list stores;
@@ -114,34 +116,31 @@ static void put_age(struct buf *out, int64_t seconds)
         buf_printf(out, "%5lld hours  ", (long long)seconds / HOUR);
 }
 
-static void put_item(const struct stale_item *item, int64_t now, struct buf *out)
+static void put_item(const struct stale_item *item, int64_t now, size_t terminal, struct buf *out)
 {
     char size[HUMAN_SIZE];
+    _cleanup_free_ char *text = strf(
+        "%s %s  %s/%s: %s%s%s%s", stale_engine_names[item->engine], stale_kind_names[item->kind],
+        item->parent, item->name, item->removed ? "removed: " : "", item->why,
+        item->kept ? "; it stays: " : "", item->kept ? item->kept : "");
 
-    buf_printf(out, "%s%s  ", item->partial ? ">" : " ", "");
-    buf_printf(out, "%9s  ", human_size(item->bytes, size));
+    buf_printf(out, "%c%9s  ", item->partial ? '>' : ' ', human_size(item->bytes, size));
     put_age(out, now - item->changed);
-    buf_printf(out, "%s %s  ", stale_engine_names[item->engine], stale_kind_names[item->kind]);
-    buf_put_printable(out, item->parent, strlen(item->parent));
-    buf_putc(out, '/');
-    buf_put_printable(out, item->name, strlen(item->name));
-    buf_puts(out, item->removed ? ": removed: " : ": ");
-    buf_puts(out, item->why);
-    if (item->kept) {
-        buf_puts(out, "; it stays: ");
-        buf_put_printable(out, item->kept, strlen(item->kept));
-    }
+    if (text)
+        columns_fold(text, COLUMN, terminal, out);
+    else
+        out->failed = true;
     buf_putc(out, '\n');
 }
 
-static void put_text(const struct stale_list *list, int64_t now, struct buf *out)
+static void put_text(const struct stale_list *list, int64_t now, size_t terminal, struct buf *out)
 {
     uint64_t bytes = 0, gone = 0;
     size_t removed = 0;
     char size[HUMAN_SIZE];
 
     for (size_t i = 0; i < list->count; i++) {
-        put_item(&list->list[i], now, out);
+        put_item(&list->list[i], now, terminal, out);
         removed += list->list[i].removed;
         *(list->list[i].removed ? &gone : &bytes) += list->list[i].bytes;
     }
@@ -196,7 +195,7 @@ static int report(const struct stale_command *c, const struct stale_list *list, 
         if (list->list[i].kept && list->list[i].kind != STALE_FOLDER)
             status = STATUS_LEFT_OUT;
     if (!c->json)
-        put_text(list, now, &out);
+        put_text(list, now, columns_of_terminal(STDOUT_FILENO), &out);
     else if (put_json(list, now, &out, err) < 0)
         return -1;
     return program_print(&out, err) < 0 ? -1 : status;
