@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { ID_DIGITS = 64, SHORT_DIGITS = 12, MEMORY_LIMIT = 256 * 1024 * 1024 };
@@ -110,16 +111,35 @@ static bool is_empty(int dirfd, const char *name)
     return empty;
 }
 
+/* Adds a directory that is not empty, for a list of these. NULL: without memory. */
+static void keep_full(struct sweep *s, const char *path)
+{
+    struct gc_sources *out = s->out;
+
+    if (!s->dry)
+        return;
+    out->full = arena_extend(s->arena, out->full, out->full_count, sizeof(*out->full));
+    const char *kept = out->full && path ? arena_strndup(s->arena, path, strlen(path)) : NULL;
+    if (kept)
+        out->full[out->full_count++] = kept;
+    else
+        s->failed = true;
+}
+
 static void remove_one(struct sweep *s, int dirfd, const char *path, const char *name)
 {
     struct stat st;
 
     if (!is_random_name(name) || is_mounted(s, name) ||
         fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(st.st_mode) ||
-        st.st_mtime > s->now - GC_SOURCES_AGE || !is_empty(dirfd, name))
+        st.st_mtime > s->now - GC_SOURCES_AGE)
         return;
     _cleanup_free_ char *whole = strf("%s/%s", path, name);
     struct gc_sources *out = s->out;
+    if (!is_empty(dirfd, name)) {
+        keep_full(s, whole);
+        return;
+    }
     out->paths = arena_extend(s->arena, out->paths, out->count, sizeof(*out->paths));
     const char *kept = out->paths && whole ? arena_strndup(s->arena, whole, strlen(whole)) : NULL;
     if (!kept)
@@ -185,23 +205,22 @@ static void sweep_policy(struct sweep *s, const struct policy *policy)
         sweep_volume(s, &policy->volumes[i]);
 }
 
-static bool is_listed(const struct gc_sources *list, size_t count, const char *path)
+static int by_text(const void *a, const void *b)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(list->paths[i], path) == 0)
-            return true;
-    return false;
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* A dry run finds what two profiles share twice. */
-static void list_once(struct gc_sources *list)
+/* A dry run finds what two profiles share twice. Returns how many are left, sorted. */
+static size_t list_once(const char **list, size_t count)
 {
-    size_t count = 0;
+    size_t kept = 0;
 
-    for (size_t i = 0; i < list->count; i++)
-        if (!is_listed(list, count, list->paths[i]))
-            list->paths[count++] = list->paths[i];
-    list->count = count;
+    if (count)
+        qsort(list, count, sizeof(*list), by_text);
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || strcmp(list[kept - 1], list[i]) != 0)
+            list[kept++] = list[i];
+    return kept;
 }
 
 int gc_sources(const struct policy *policy, bool dry, time_t now, struct arena *arena,
@@ -216,7 +235,8 @@ int gc_sources(const struct policy *policy, bool dry, time_t now, struct arena *
         sweep_policy(&s, policy);
         for (size_t i = 0; i < policy->profile_count; i++)
             sweep_policy(&s, policy->profiles[i].policy);
-        list_once(out);
+        out->count = list_once(out->paths, out->count);
+        out->full_count = list_once(out->full, out->full_count);
     }
     arena_free(&s.own);
     return rc == 0 && s.failed ? err_nomem(err) : rc;

@@ -16,6 +16,8 @@ enum { GC_SOURCES_AGE = 3600 }; /* seconds: a younger directory may be that of a
 struct gc_sources {
     const char **paths; /* in the arena */
     size_t count;
+    const char **full; /* those that have something in them, of a dry run; they are never removed */
+    size_t full_count;
 };
 
 /*

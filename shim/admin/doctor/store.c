@@ -78,9 +78,10 @@ static void judge_room(const char *path, const struct file_system *fs, struct di
     if (level == DIAGNOSIS_OK)
         return;
     diagnosis_cost(out, of, "pulls and containers that write fail when nothing is left");
-    diagnosis_mend(out, of,
-                   "docker system df, docker image prune; podman system prune; flatbed gc; "
-                   "'flatten analyze' shows what images waste");
+    diagnosis_mend(
+        out, of,
+        "docker system df, docker image prune; podman system prune; flatbed gc, flatbed stale; "
+        "'flatten analyze' shows what images waste");
 }
 
 /* Says what a copy-up costs there, and what would make it cheaper. */
