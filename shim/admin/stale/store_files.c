@@ -5,18 +5,14 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <string.h>
-#include <sys/syscall.h>
 
 int store_open(int at, const char *path, int flags, bool one_device)
 {
-    struct open_how how = {
-        .flags = (unsigned)(flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK),
-        .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | (one_device ? RESOLVE_NO_XDEV : 0),
-    };
+    unsigned plain = flags & O_PATH ? 0 : O_NOCTTY | O_NONBLOCK;
 
-    if (flags & O_PATH)
-        how.flags = (unsigned)(flags | O_CLOEXEC);
-    return (int)syscall(SYS_openat2, at, path, &how, sizeof(how));
+    return fd_open_within(at, path, (unsigned)flags | plain,
+                          RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
+                              (one_device ? RESOLVE_NO_XDEV : 0));
 }
 
 int store_read(int at, const char *path, size_t limit, struct buf *out, struct err *err)
