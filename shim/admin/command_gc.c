@@ -2,8 +2,9 @@
 
 #include "base/human.h"
 #include "base/size.h"
-#include "shim/admin/command_restack_common.h"
-#include "shim/admin/gc_sources.h"
+#include "shim/admin/leftovers/gc_sources.h"
+#include "shim/admin/leftovers/named_cache.h"
+#include "shim/admin/leftovers/restack_list.h"
 #include "shim/host/trust.h"
 #include "shim/oci/state_sweep.h"
 #include "shim/policy/read/policy_read.h"
@@ -101,7 +102,7 @@ static int print_removed(const struct gc_command *c, const struct restack_list *
         const struct restack_item *item = &list->items[i];
         if (!item->leaves)
             continue;
-        json_append(doc, items, command_restack_item(item, doc));
+        json_append(doc, items, named_cache_item(item, doc));
         if (c->json)
             continue;
         buf_printf(&out, "%s %s, %s: %s\n", c->dry ? "would remove" : "removed", item->key,
@@ -135,7 +136,7 @@ static int trim_cache(const struct gc_command *c, struct err *err)
     if (trust_rootless())
         return err_set(err, ERR_UNSUPPORTED,
                        "only root can see which processes use a tree, and what launches left");
-    if (command_restack_open(c->cache, false, &cache, err) < 0)
+    if (named_cache_open(c->cache, false, &cache, err) < 0)
         return -1;
     if (cache.fd >= 0) {
         if (restack_list_read(&cache, &arena, &list, err) < 0)

@@ -3,7 +3,8 @@
 #include "base/cli/columns.h"
 #include "base/cli/log.h"
 #include "base/human.h"
-#include "shim/admin/command_restack_common.h"
+#include "shim/admin/leftovers/named_cache.h"
+#include "shim/admin/leftovers/restack_list.h"
 #include "shim/host/child.h"
 #include "shim/host/trust.h"
 #include "shim/restack/build/restack_build.h"
@@ -113,7 +114,7 @@ static int print_json(const struct restack_cache *cache, const struct restack_li
         json_set(doc, json_root(doc), "cache", json_string(doc, cache->path));
     struct json *items = json_set(doc, json_root(doc), "trees", json_array(doc));
     for (size_t i = 0; i < list->count; i++)
-        json_append(doc, items, command_restack_item(&list->items[i], doc));
+        json_append(doc, items, named_cache_item(&list->items[i], doc));
     if (json_write(doc, &out, err) < 0)
         return -1;
     buf_putc(&out, '\n');
@@ -125,7 +126,7 @@ static int print_status(const struct restack_command *c, struct arena *arena, st
     _cleanup_restack_cache_ struct restack_cache cache = RESTACK_CACHE_INIT;
     struct restack_list list = {0};
 
-    if (command_restack_open(c->cache, false, &cache, err) < 0 ||
+    if (named_cache_open(c->cache, false, &cache, err) < 0 ||
         (cache.fd >= 0 && restack_list_read(&cache, arena, &list, err) < 0))
         return -1;
     return c->json ? print_json(&cache, &list, err) : print_list(&list, arena, err);
@@ -242,7 +243,7 @@ static int build_tree(const struct restack_command *c, const struct operands *op
             return -1;
     }
     if (chain_of_paths(layers.lower, layers.count, false, arena, &chain, err) < 0 ||
-        command_restack_open(c->cache, true, &cache, err) < 0 ||
+        named_cache_open(c->cache, true, &cache, err) < 0 ||
         restack_cache_find(&cache, &chain, arena, &entry, err) < 0)
         return -1;
     bool ready = entry.state == RESTACK_READY;

@@ -4,9 +4,9 @@
 #include "base/cli/log.h"
 #include "base/human.h"
 #include "base/json/json.h"
+#include "shim/admin/leftovers/stale_folders.h"
+#include "shim/admin/leftovers/stale_trees.h"
 #include "shim/admin/stale/stale.h"
-#include "shim/admin/stale_folders.h"
-#include "shim/admin/stale_trees.h"
 #include "shim/host/trust.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "tests/unit/lib/plan_unit.h"
 #include "tests/unit/lib/tempdir.h"
 
-#include "shim/admin/restack_list.h"
+#include "shim/admin/leftovers/restack_list.h"
 #include "shim/restack/build/restack_build.h"
 #include "shim/restack/cache/chain.h"
 

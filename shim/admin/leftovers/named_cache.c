@@ -1,4 +1,4 @@
-#include "shim/admin/command_restack_common.h"
+#include "shim/admin/leftovers/named_cache.h"
 
 #include "base/path.h"
 #include "shim/policy/read/policy_read.h"
@@ -26,7 +26,7 @@ static char *policy_cache(struct err *err)
     return copy;
 }
 
-int command_restack_open(const char *named, bool make, struct restack_cache *out, struct err *err)
+int named_cache_open(const char *named, bool make, struct restack_cache *out, struct err *err)
 {
     _cleanup_free_ char *path = named ? strdup(named) : policy_cache(err);
 
@@ -39,7 +39,7 @@ int command_restack_open(const char *named, bool make, struct restack_cache *out
     return !make && err->kind == ERR_SYSTEM && err->sys == ENOENT ? 0 : -1;
 }
 
-struct json *command_restack_item(const struct restack_item *item, struct json_doc *doc)
+struct json *named_cache_item(const struct restack_item *item, struct json_doc *doc)
 {
     struct json *object = json_object(doc);
 

@@ -1,7 +1,7 @@
-#include "shim/admin/stale_trees.h"
+#include "shim/admin/leftovers/stale_trees.h"
 
-#include "shim/admin/command_restack_common.h"
-#include "shim/admin/restack_list.h"
+#include "shim/admin/leftovers/named_cache.h"
+#include "shim/admin/leftovers/restack_list.h"
 #include "shim/host/trust.h"
 
 #include <string.h>
@@ -73,7 +73,7 @@ int stale_trees(const char *path, const struct stale_limits *limits, struct stal
 
     if (trust_rootless())
         return 0;
-    if (command_restack_open(path, false, &cache, &why) < 0)
+    if (named_cache_open(path, false, &cache, &why) < 0)
         return stale_problem(out, path ? path : "the cache of restack", why.msg, err);
     if (cache.fd < 0)
         return 0;

@@ -1,4 +1,4 @@
-#include "shim/admin/restack_list.h"
+#include "shim/admin/leftovers/restack_list.h"
 
 #include "base/fdio.h"
 #include "shim/mount/mounts_of_all.h"

@@ -1,4 +1,4 @@
-#include "shim/admin/gc_sources.h"
+#include "shim/admin/leftovers/gc_sources.h"
 
 #include "base/glob.h"
 #include "base/path.h"

@@ -1,10 +1,10 @@
-#include "shim/admin/stale_folders.h"
+#include "shim/admin/leftovers/stale_folders.h"
 
 #include "base/buf.h"
 #include "base/path.h"
 #include "shim/admin/containers/containers.h"
 #include "shim/admin/engine/engine_stores.h"
-#include "shim/admin/gc_sources.h"
+#include "shim/admin/leftovers/gc_sources.h"
 #include "shim/policy/read/policy_read.h"
 
 #include <fcntl.h>
