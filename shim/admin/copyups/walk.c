@@ -139,6 +139,12 @@ static void level_close(struct level *level)
     names_free(&level->names);
 }
 
+/* Returns true if the entry was removed, or replaced by something else, while it was read. */
+static bool is_gone(int error)
+{
+    return error == ENOENT || error == ENOTDIR || error == ELOOP;
+}
+
 static int count_directory(struct walk *w, struct level *from, const char *name,
                            const struct stat *st, struct err *err)
 {
@@ -147,8 +153,7 @@ static int count_directory(struct walk *w, struct level *from, const char *name,
     bool limited = false;
 
     if (level.fd < 0) {
-        if (errno != ENOENT || w->depth >= DEPTH_MOST)
-            w->out->unread++;
+        w->out->unread += w->depth >= DEPTH_MOST || !is_gone(errno);
         return 0;
     }
     if (enter_below(w, from, name, &level, &limited, err) < 0)
@@ -207,7 +212,7 @@ static int walk_directory(struct walk *w, struct level *level, struct err *err)
                 return -1;
             at += e->d_reclen;
         }
-    w->out->unread += len < 0;
+    w->out->unread += len < 0 && !is_gone(errno); /* a removed directory cannot be read */
     return 0;
 }
 
