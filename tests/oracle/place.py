@@ -58,6 +58,14 @@ def in_order(part):
     return part
 
 
+def at_any_name(owners):
+    """Adds up the directories without a package: a file of several names counts at the one that comes first."""
+    def amounts(one):
+        return [one[key] for key in ("live", "dead", "files", "dead_files")]
+    directories = [amounts(one) for one in owners if one["kind"] == "directory"]
+    return [one for one in owners if one["kind"] != "directory"], [sum(column) for column in zip(*directories)]
+
+
 class Place:
     def __init__(self, flatten, work):
         self.flatten, self.work, self.docker = flatten, work, daemons.Docker(work)
@@ -77,6 +85,7 @@ class Place:
             del image[key]
         for layer in image["layers"]:
             del layer["digest"], layer["size"]
+        image["owners"] = at_any_name(image["owners"])
         return {key: json.dumps(in_order(part), sort_keys=True) for key, part in image.items()}
 
     def compare(self, name, archive):
