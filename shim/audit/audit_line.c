@@ -46,7 +46,7 @@ static void put_name(struct line *l, const char *key, const char *name)
                  cut_text(l->doc, name, l->text < NAME ? l->text : NAME));
 }
 
-static void put_time(struct json_doc *doc, const struct timespec *time)
+void audit_put_time(struct json_doc *doc, struct json *object, const struct timespec *time)
 {
     char date[32], text[48];
     struct tm utc;
@@ -54,7 +54,7 @@ static void put_time(struct json_doc *doc, const struct timespec *time)
     if (!gmtime_r(&time->tv_sec, &utc) || !strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &utc))
         return;
     snprintf(text, sizeof(text), "%s.%03ldZ", date, time->tv_nsec / (1000 * 1000));
-    json_set(doc, json_root(doc), "time", json_string(doc, text));
+    json_set(doc, object, "time", json_string(doc, text));
 }
 
 static void put_off(struct json_doc *doc, unsigned off)
@@ -70,7 +70,7 @@ static void put_head(struct line *l)
 {
     const struct audit_record *r = l->record;
 
-    put_time(l->doc, &r->time);
+    audit_put_time(l->doc, json_root(l->doc), &r->time);
     put_name(l, "verdict", audit_verdict_names[r->verdict]);
     put_name(l, "command", r->command);
     put_name(l, "container", r->container);

@@ -21,21 +21,37 @@ static void read_old(int dirfd, const char *name, struct metrics *m)
         m->count = 0;
 }
 
-static int write_new(int dirfd, const char *name, const struct metrics *m, struct err *err)
+static int write_text(int dirfd, const char *name, const struct buf *text, struct err *err)
 {
     _cleanup_atomic_file_ struct atomic_file file = ATOMIC_FILE_INIT;
-    _cleanup_buf_ struct buf text = BUF_INIT;
 
-    metrics_print(m, &text);
-    if (buf_check(&text, err) < 0 || atomic_file_begin(&file, dirfd, name, 0644, err) < 0)
+    if (buf_check(text, err) < 0 || atomic_file_begin(&file, dirfd, name, 0644, err) < 0)
         return -1;
     file.fleeting = true;
     if (fchmod(file.fd, 0644) <
         0) /* the umask may have cleared bits, and the collector is not root */
         return err_sys(err, "fchmod");
-    if (fd_write_all(file.fd, text.data, text.len, err) < 0)
+    if (fd_write_all(file.fd, text->data, text->len, err) < 0)
         return -1;
     return atomic_file_commit(&file, err);
+}
+
+static int write_new(int dirfd, const char *name, const struct metrics *m, struct err *err)
+{
+    _cleanup_buf_ struct buf text = BUF_INIT;
+
+    metrics_print(m, &text);
+    return write_text(dirfd, name, &text, err);
+}
+
+int audit_metrics_replace(const char *path, const struct buf *text, struct err *err)
+{
+    const char *name;
+    _cleanup_fd_ int dirfd = audit_directory_open(path, false, &name, err);
+
+    if (dirfd < 0)
+        return -1;
+    return write_text(dirfd, name, text, err) < 0 ? err_wrap(err, "%s", path) : 0;
 }
 
 int metrics_update(const char *path, const struct audit_record *record, bool audit_failed,

@@ -48,6 +48,9 @@ enum { AUDIT_LINE = 4096, AUDIT_OPERATIONS = 256 };
 int audit_line(const struct audit_record *record, size_t limit, struct buf *out,
                struct err *err) must_check;
 
+/* Adds "time" to an object, in UTC with milliseconds. */
+void audit_put_time(struct json_doc *doc, struct json *object, const struct timespec *time);
+
 extern const char *const audit_verdict_names[];
 
 /*
@@ -64,6 +67,12 @@ const char *audit_engine(const struct call *call, const struct spec *spec);
  */
 int audit_file_append(const struct policy_audit *audit, const struct buf *line,
                       struct err *err) must_check;
+
+/*
+ * Replaces a file of metrics, without fsync: mode 0644, as the collector is not root. The directory
+ * must exist.
+ */
+int audit_metrics_replace(const char *path, const struct buf *text, struct err *err) must_check;
 
 /* Sends a record to /dev/log. `problem` is the reason why there is no line in the file, or NULL. */
 void audit_syslog(const struct audit_record *record, const char *problem);

@@ -201,6 +201,20 @@ struct policy_gpus {
 /* The parts of the plan from which a container may opt out. */
 enum policy_opt_out { OPT_OUT_MOUNTS, OPT_OUT_TUNING, POLICY_OPT_OUTS };
 
+/* The room that a store keeps. Both 0: not given. */
+struct policy_free {
+    uint64_t bytes;
+    unsigned percent; /* of the file system */
+};
+
+/* "audit.alerts": the limits that `flatbed monitor` compares with. 0: not given. */
+struct policy_alerts {
+    uint64_t upper_bytes;  /* blocks of a container's upper directory */
+    uint64_t copyup_bytes; /* of these, copies of files of the image */
+    struct policy_free store_free;
+    struct policy_list command; /* a program with its arguments, for each alert */
+};
+
 /* The "audit" section. */
 struct policy_audit {
     struct policy_text file, metrics; /* clean absolute paths; not given: none */
@@ -208,6 +222,7 @@ struct policy_audit {
     bool required;     /* a launch that cannot be audited fails */
     uint64_t max_size; /* bytes of a file, before it is rotated */
     unsigned keep;     /* rotated files */
+    struct policy_alerts alerts;
 };
 
 struct policy_uid_range {

@@ -67,6 +67,7 @@ int decode_audit(struct decoder *d, const struct json *value, void *target)
     static const struct decode_key keys[] = {
         {"file", read_file},         {"syslog", read_syslog}, {"metrics", read_metrics},
         {"max_size", read_max_size}, {"keep", read_keep},     {"required", read_required},
+        {"alerts", decode_alerts},
     };
     struct policy *policy = target;
 

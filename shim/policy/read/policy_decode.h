@@ -81,6 +81,7 @@ decode_fn decode_tuning;
 decode_fn decode_rootfs;
 decode_fn decode_user;
 decode_fn decode_audit;
+decode_fn decode_alerts; /* of a struct policy_audit */
 decode_fn decode_gpus;
 decode_fn decode_mode;
 int decode_volumes_check(struct policy *policy, struct err *err) must_check;
