@@ -3,6 +3,7 @@
 #include "base/cli/log.h"
 #include "shim/admin/copyups/walk.h"
 #include "shim/admin/monitor/alert_send.h"
+#include "shim/admin/monitor/alerts.h"
 #include "shim/admin/monitor/measure.h"
 #include "shim/audit/audit.h"
 #include "shim/host/rundir.h"

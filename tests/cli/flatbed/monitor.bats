@@ -133,7 +133,7 @@ equal() { [ "$1" = "$2" ] || { printf 'is: %s\nwanted: %s\n' "$1" "$2"; return 1
     grep -qxF 'FLATBED_NAME=a;touch $(id)\x0a"x' "$BIN/env"
     grep -qx 'FLATBED_VERDICT=alert' "$BIN/env"
     grep -qx "FLATBED_CONTAINER=$ID" "$BIN/env"
-    ! grep -qE '^(HOME|USER|CI)=' "$BIN/env"
+    run ! grep -qE '^(HOME|USER|CI)=' "$BIN/env"
     monitor
     equal "$(wc -l <"$BIN/lines")" 1
     grep -qF 'name="a;touch $(id)\\x0a\"x"' "$BIN/flatbed-monitor.prom"
@@ -167,7 +167,7 @@ equal() { [ "$1" = "$2" ] || { printf 'is: %s\nwanted: %s\n' "$1" "$2"; return 1
     equal "$(stat -c %a "$BIN/flatbed-monitor.prom")" 644
     writes 10
     monitor
-    ! grep -q "^flatbed_alert{.*store=\"$DIR/docker\"" "$BIN/flatbed-monitor.prom"
+    run ! grep -q "^flatbed_alert{.*store=\"$DIR/docker\"" "$BIN/flatbed-monitor.prom"
 }
 
 @test "--follow runs again, with the policy as it is then" {
@@ -189,4 +189,23 @@ equal() { [ "$1" = "$2" ] || { printf 'is: %s\nwanted: %s\n' "$1" "$2"; return 1
     [ "$status" -eq 2 ]
     run "$FLATBED" monitor --policy="$BIN/none.json" x
     [ "$status" -eq 2 ]
+}
+
+@test "rules and dashboard name metrics that are written" {
+    local docs=$BATS_TEST_DIRNAME/../../../docs/monitor name
+    policy '"upper_bytes": "1m", "copyup_bytes": "1m", "store_free": "99%"'
+    writes 2000000
+    monitor
+    jq -e '.panels | length == 8 and all(.targets[0].expr != "" and .gridPos.w == 12)' "$docs/grafana.json"
+    jq -e '[.panels[].id] | unique | length == 8' "$docs/grafana.json"
+    for name in $(grep -hoE 'flatbed_[a-z_]+' "$docs"/* | sort -u); do
+        [ "$name" = flatbed_containers_total ] || # written by flatbed-runtime
+            grep -qE "^${name}[ {]" "$BIN/flatbed-monitor.prom" || { echo "$name is not written"; return 1; }
+    done
+    for name in $(grep -oE '^flatbed_[a-z_]+' "$BIN/flatbed-monitor.prom" | sort -u); do
+        grep -q "$name" "$MAN_DIR/flatbed.8" || { echo "$name is not in flatbed(8)"; return 1; }
+    done
+    [ "$(command -v promtool)" ] || return 0
+    promtool check rules "$docs/flatbed.rules.yml"
+    promtool check metrics <"$BIN/flatbed-monitor.prom"
 }
