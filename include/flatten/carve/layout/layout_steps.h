@@ -1,7 +1,9 @@
-/* Shared by layout.c (an image on its own), layout_like.c (a version of an image) and
- * layout_family.c. */
-#ifndef FLATTEN_LAYOUT_INTERNAL_H
-#define FLATTEN_LAYOUT_INTERNAL_H
+/*
+ * The steps of a layout (layout.c) that a version of an image (like/) and several images (family/)
+ * share with it.
+ */
+#ifndef FLATTEN_LAYOUT_STEPS_H
+#define FLATTEN_LAYOUT_STEPS_H
 
 #include "flatten/carve/layout/layout_bins.h"
 

@@ -1,4 +1,4 @@
-#include "flatten/carve/layout/layout_family.h"
+#include "flatten/carve/layout/family/layout_family.h"
 #include "tests/unit/lib/carve/layout_sample.h"
 
 #include <string.h>
@@ -36,7 +36,7 @@ static uint32_t add(struct images *f, uint64_t images, uint64_t bytes, const cha
 
 static uint32_t add_dir(struct images *f, uint64_t images, const char *path)
 {
-    uint32_t node = sample_node(f->s, path);
+    uint32_t node = tree_at(f->s->tree, path);
 
     f->dirs[f->dir_count++] = (struct layout_family_dir){node, images};
     return node;
@@ -80,7 +80,7 @@ static size_t layers_of(const struct layout_family *l, size_t image)
     return count;
 }
 
-/* What several images have is below what fewer have; each image has a state layer. */
+/* Files of several images are below those of fewer; each image has a state layer. */
 static void test_sets(void **state)
 {
     struct images *f = images_new();

@@ -1,9 +1,9 @@
-/* Which previous layers are kept: those that the limits on dead bytes and on layers leave. */
+/* The choice of previous layers to keep: those that the limits on dead bytes and layers leave. */
 #ifndef FLATTEN_LIKE_CHOOSE_H
 #define FLATTEN_LIKE_CHOOSE_H
 
-#include "flatten/carve/layout/layout_internal.h"
-#include "flatten/carve/layout/like_view.h"
+#include "flatten/carve/layout/layout_bins.h"
+#include "flatten/carve/layout/like/like_view.h"
 
 struct like_choice {
     struct like_view view; /* of the layers that are kept */

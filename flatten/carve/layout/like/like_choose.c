@@ -1,4 +1,6 @@
-#include "flatten/carve/layout/like_choose.h"
+#include "flatten/carve/layout/like/like_choose.h"
+
+#include "flatten/carve/layout/layout_steps.h"
 
 void like_choice_clear(struct like_choice *c)
 {

@@ -2,7 +2,7 @@
 #ifndef FLATTEN_FAMILY_SETS_H
 #define FLATTEN_FAMILY_SETS_H
 
-#include "flatten/carve/layout/layout_family.h"
+#include "flatten/carve/layout/family/layout_family.h"
 
 struct family_set {
     uint64_t images;

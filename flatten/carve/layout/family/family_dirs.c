@@ -1,4 +1,4 @@
-#include "flatten/carve/layout/family_dirs.h"
+#include "flatten/carve/layout/family/family_dirs.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
-/* Which directories the state layers of several images describe. */
+/* The directories that the state layers of several images describe. */
 #ifndef FLATTEN_FAMILY_DIRS_H
 #define FLATTEN_FAMILY_DIRS_H
 
-#include "flatten/carve/layout/layout_family.h"
+#include "flatten/carve/layout/family/layout_family.h"
 
 /*
  * Sets f->in_state; the rest of *f is there.

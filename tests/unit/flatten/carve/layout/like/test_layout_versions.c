@@ -1,4 +1,4 @@
-#include "flatten/carve/layout/layout_like.h"
+#include "flatten/carve/layout/like/layout_like.h"
 #include "tests/unit/lib/carve/torch_sample.h"
 
 enum { VERSIONS = 10, LAYERS = 128 };

@@ -1,4 +1,4 @@
-#include "flatten/carve/layout/like_view.h"
+#include "flatten/carve/layout/like/like_view.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef FLATTEN_LIKE_VIEW_H
 #define FLATTEN_LIKE_VIEW_H
 
-#include "flatten/carve/layout/layout_like.h"
+#include "flatten/carve/layout/like/layout_like.h"
 
 enum { LIKE_NEW = UINT16_MAX }; /* in like_view.by_file: no kept layer has the file */
 

@@ -1,9 +1,11 @@
-#include "flatten/carve/layout/layout_family.h"
+#include "flatten/carve/layout/family/layout_family.h"
 
-#include "flatten/carve/layout/family_dirs.h"
-#include "flatten/carve/layout/family_sets.h"
-#include "flatten/carve/layout/layout_internal.h"
+#include "flatten/carve/layout/family/family_dirs.h"
+#include "flatten/carve/layout/family/family_sets.h"
+#include "flatten/carve/layout/layout_groups.h"
 #include "flatten/carve/layout/layout_lookups.h"
+#include "flatten/carve/layout/layout_order.h"
+#include "flatten/carve/layout/layout_steps.h"
 
 #include <stdlib.h>
 #include <string.h>

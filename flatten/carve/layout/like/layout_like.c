@@ -1,7 +1,10 @@
-#include "flatten/carve/layout/layout_like.h"
+#include "flatten/carve/layout/like/layout_like.h"
 
+#include "flatten/carve/layout/layout_groups.h"
 #include "flatten/carve/layout/layout_lookups.h"
-#include "flatten/carve/layout/like_choose.h"
+#include "flatten/carve/layout/layout_order.h"
+#include "flatten/carve/layout/layout_steps.h"
+#include "flatten/carve/layout/like/like_choose.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "flatten/carve/layout/family_sets.h"
+#include "flatten/carve/layout/family/family_sets.h"
 
 #include "flatten/merge/tree/array.h"
 
@@ -85,7 +85,7 @@ static int add_own_sets(struct sorting *s, struct err *err)
 
 /* ---- too many sets ---- */
 
-/* Those that save the fewest bytes by being shared come first. */
+/* Sorts sets that save the fewest bytes by being shared first. */
 static int by_saving(const void *a, const void *b)
 {
     const struct family_set *left = a, *right = b;
@@ -149,7 +149,7 @@ static int reduce(struct sorting *s, size_t most, struct err *err)
 
 /* ---- order ---- */
 
-/* Of all names, so that it does not matter which of them comes first. */
+/* Makes the key of a set from all names in it, so that their order does not matter. */
 static int set_keys(struct sorting *s, const uint64_t *hash, struct err *err)
 {
     const struct layout_input *all = s->in->all;
