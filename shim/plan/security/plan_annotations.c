@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* What of a policy an annotation gets around. */
+/* The parts of a policy that an annotation gets around. */
 enum {
     AROUND_SECCOMP = 1 << 0,
     AROUND_DEVICES = 1 << 1,

@@ -267,7 +267,7 @@ static void test_annotations_and_hooks(void **state)
 
 #define ANNOTATION(key, value) "\"annotations\":{\"" key "\":\"" value "\"}"
 
-/* Those by which a runtime would replace what was judged. */
+/* Annotations by which a runtime would replace what was judged. */
 static void test_annotations_around_the_policy(void **state)
 {
     static const struct {
