@@ -45,6 +45,25 @@ static void tell(const struct zfs_advice *advice, struct diagnoses *out)
     diagnosis_mend(out, added, "%s; for what is written from then on", advice->set);
 }
 
+/* Returns true if the store's own examination found that the path hangs. */
+static bool hangs(const struct diagnoses *d, const char *path)
+{
+    for (size_t i = 0; i < d->count; i++)
+        if (strcmp(d->list[i].id, "store-hangs") == 0 && strcmp(d->list[i].subject, path) == 0)
+            return true;
+    return false;
+}
+
+static void forget_hanging(struct zfs_places *places, const struct diagnoses *d)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < places->count; i++)
+        if (!hangs(d, places->list[i].path))
+            places->list[kept++] = places->list[i];
+    places->count = kept;
+}
+
 static int list_places(const struct policy *policy, const char *const *more, size_t more_count,
                        struct arena *arena, struct zfs_places *places)
 {
@@ -69,8 +88,9 @@ void doctor_zfs(const struct policy *policy, const char *const *more, size_t mor
 
     if (!wanted(out))
         return;
-    if (list_places(policy, more, more_count, &arena, &places) < 0 ||
-        zfs_advise(&places, &arena, &advices, &ignored) < 0) {
+    int rc = list_places(policy, more, more_count, &arena, &places);
+    forget_hanging(&places, out);
+    if (rc < 0 || zfs_advise(&places, &arena, &advices, &ignored) < 0) {
         out->failed = true;
         return;
     }

@@ -11,12 +11,18 @@
 
 enum { MAGIC_ZFS = 0x2fc12fc1, MAGIC_FUSE = 0x65735546, WAIT_MS = 5000 };
 
-/* Asks for the type of the file system. Shortens the path to what exists. */
+/*
+ * Asks for the type of the file system. Shortens the path to what exists. A name is looked up in it
+ * first: the kernel may know the directory itself without asking its server.
+ */
 static int type_of(char *path, struct statfs *out, struct err *err)
 {
+    _cleanup_free_ char *name = strf("%s/.flatbed-zfs", path);
     struct err ignored;
 
-    if (source_wait(path, NULL, WAIT_MS, &ignored) > 0)
+    if (!name)
+        return err_nomem(err);
+    if (source_wait(name, NULL, WAIT_MS, &ignored) > 0)
         return err_set(err, ERR_SYSTEM, "%s does not answer within %d s", path, WAIT_MS / 1000);
     while (statfs(path, out) < 0) {
         char *slash = strrchr(path, '/');
@@ -58,7 +64,7 @@ int zfs_dataset_of(const char *path, struct arena *arena, const char **name, str
     return 0;
 }
 
-/* Reads properties, and those that older versions do not have if `newer`. */
+/* Reads properties, a list with commas. Fails if this version of ZFS does not have one of them. */
 static int get(const char *properties, const char *name, struct arena *arena, struct zfs_rows *out,
                struct err *err)
 {
