@@ -79,6 +79,16 @@ static int get(const char *properties, const char *name, struct arena *arena, st
                : zfs_rows_parse(text.data, text.len, arena, out, err);
 }
 
+/* Returns a property that older versions do not have, or NULL. */
+static const char *get_newer(const char *property, const char *name, struct arena *arena)
+{
+    struct zfs_rows rows;
+    struct err ignored;
+
+    return get(property, name, arena, &rows, &ignored) < 0 ? NULL
+                                                           : zfs_rows_value(&rows, name, property);
+}
+
 static uint64_t read_dedup_entries(const char *name)
 {
     char pool[ZFS_NAME_MOST + 1];
@@ -93,23 +103,20 @@ static uint64_t read_dedup_entries(const char *name)
 int zfs_dataset_read(const char *name, struct arena *arena, struct zfs_dataset *out,
                      struct err *err)
 {
-    struct zfs_rows rows, newer;
-    struct err ignored;
+    struct zfs_rows rows;
 
     if (get("mountpoint,compression,atime,xattr,dedup,recordsize,used", name, arena, &rows, err) <
         0)
         return -1;
-    if (get("relatime,dnodesize", name, arena, &newer, &ignored) < 0)
-        newer = (struct zfs_rows){0};
     *out = (struct zfs_dataset){
         .name = name,
         .mountpoint = zfs_rows_value(&rows, name, "mountpoint"),
         .compression = zfs_rows_value(&rows, name, "compression"),
         .atime = zfs_rows_value(&rows, name, "atime"),
-        .relatime = zfs_rows_value(&newer, name, "relatime"),
+        .relatime = get_newer("relatime", name, arena),
         .xattr = zfs_rows_value(&rows, name, "xattr"),
         .dedup = zfs_rows_value(&rows, name, "dedup"),
-        .dnodesize = zfs_rows_value(&newer, name, "dnodesize"),
+        .dnodesize = get_newer("dnodesize", name, arena),
         .recordsize = zfs_number(zfs_rows_value(&rows, name, "recordsize")),
         .used = zfs_number(zfs_rows_value(&rows, name, "used")),
     };
