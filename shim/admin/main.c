@@ -20,8 +20,8 @@ static const char details[] =
     "  flatbed bench --dir /var/lib/docker             the cost of overlay mounts here\n"
     "  flatbed restack --build torch:2.7               one layer for containers of an image\n"
     "\n"
-    "Exit status: 0 done, 1 the policy has errors or would refuse the container, or stale left\n"
-    "something out, 2 usage,\n"
+    "Exit status: 0 done, 1 the policy has errors or would refuse the container, or stale or\n"
+    "zfs left something out, 2 usage,\n"
     "3 system, 5 malformed input, 7 a limit was reached, 8 not supported, 9 policy;\n"
     "of doctor: 10 the host has warnings, 11 errors.\n";
 

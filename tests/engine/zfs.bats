@@ -12,7 +12,8 @@ setup() {
     [ -x "${FLATBED-}" ] || { echo "FLATBED is not set to the program"; return 1; }
     [ "$(id -u)" -eq 0 ] || refuse "needs root"
     [ -c /dev/fuse ] || refuse "needs /dev/fuse"
-    command -v zfs-fuse >/dev/null || refuse "needs zfs-fuse"
+    # not beside the programs of the kernel's ZFS, and not in each release of Debian
+    command -v zfs-fuse >/dev/null || skip "needs zfs-fuse"
     DIR=$(mktemp -d "${FLATBED_TESTS_TMP:-/tmp}/fb-zfs.XXXXXX")
     truncate -s 300M "$DIR/disk" "$DIR/other"
     mkdir "$DIR/m"

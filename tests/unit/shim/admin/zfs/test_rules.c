@@ -196,7 +196,7 @@ static void test_uses(void **state)
     assert_null(zfs_parse_use("logsx=/x", &use));
 }
 
-int main(void)
+UNIT_SUITE(test_rules)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),   cmocka_unit_test(test_long_names),

@@ -75,7 +75,7 @@ static void test_too_many_bytes(void **state)
     assert_true(d.added == UINT64_MAX);
 }
 
-int main(void)
+UNIT_SUITE(test_difference)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_compare),
