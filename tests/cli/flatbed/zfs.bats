@@ -208,7 +208,7 @@ END
     flatbed zfs snapshot torch-2.7 --dry-run --store="$STORE"
     exits 0
     [ "$output" = "zfs snapshot -r tank/docker@torch-2.7" ]
-    ! grep -q '^snapshot' "$DIR/calls"
+    [ "$(grep -c '^snapshot' "$DIR/calls")" -eq 0 ]
     flatbed zfs snapshot torch-2.7 --store="$STORE"
     exits 0
     [ "$(grep -c '^snapshot' "$DIR/calls")" -eq 1 ]
