@@ -233,7 +233,7 @@ static int diff(const struct zfs_command *c, const char *from, const char *to, s
         else if (count == 1 || (i + 1 == count && done == 0))
             return -1;
         else
-            log_warning("%s: left out: %s", store->path, err->msg), failed++;
+            log_warning("%s: left out: %s", store ? store->path : from, err->msg), failed++;
     }
     if (!c->json)
         zfs_put_reports(reports, done, columns_of_terminal(STDOUT_FILENO), out);
