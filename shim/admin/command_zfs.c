@@ -192,7 +192,10 @@ static int read_side(const struct zfs_store *store, const char *side, struct are
         directory ? open(side, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : open_store(store, side, err);
     if (fd < 0)
         return directory ? err_sys(err, "%s", side) : -1;
-    return zfs_items_read(fd, arena, out, err) < 0 ? err_wrap(err, "%s", side ? side : store->path)
+    return zfs_items_read(fd, arena, out, err) < 0 ? err_wrap(err, "%s",
+                                                              side    ? side
+                                                              : store ? store->path
+                                                                      : "the store")
                                                    : 0;
 }
 

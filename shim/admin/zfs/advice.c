@@ -61,7 +61,7 @@ int zfs_advise(const struct zfs_places *places, struct arena *arena, struct zfs_
     *out = (struct zfs_advices){0};
     for (size_t i = 0; i < places->count; i++) {
         const struct zfs_place *place = &places->list[i];
-        struct zfs_dataset dataset;
+        struct zfs_dataset dataset = {0};
         struct err why = ERR_INIT;
         const char *name;
         int rc = zfs_dataset_of(place->path, arena, &name, &why);
