@@ -41,7 +41,7 @@ options_of_man() {
 
 flatbed_help() {
     "$FLATBED" --help
-    for command in check explain install uninstall bench restack gc doctor copyups stale zfs; do
+    for command in check explain install uninstall bench restack gc doctor copyups stale zfs status; do
         "$FLATBED" "$command" --help
     done
 }
