@@ -18,7 +18,7 @@ struct carve_tree {
     struct buf link; /* the target of the symbolic link that was asked for last */
 };
 
-/* How to read it. */
+/* Options of reading it. */
 struct carve_tree_options {
     int fd;      /* of the spool, borrowed */
     uint64_t at; /* where its content begins there */

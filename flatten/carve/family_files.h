@@ -3,7 +3,7 @@
 #define FLATTEN_FAMILY_FILES_H
 
 #include "flatten/carve/carve_tree.h"
-#include "flatten/carve/layout/layout_family.h"
+#include "flatten/carve/layout/family/layout_family.h"
 
 /* An image of the family. */
 struct family_member {

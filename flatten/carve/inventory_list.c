@@ -216,7 +216,7 @@ static int by_layer_and_group(const void *a, const void *b)
     return (x->place > y->place) - (x->place < y->place);
 }
 
-/* Of the names of a file, the one that comes first now has its bytes. */
+/* Gives the bytes of a file to the first of its names. */
 static int put_entries(const struct listing *l, struct inventory *out, struct err *err)
 {
     _cleanup_free_ uint32_t *first = calloc(l->entry_count + 1, sizeof(*first));

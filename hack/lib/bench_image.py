@@ -226,7 +226,7 @@ def gzip_layer(path):
     return packed
 
 
-# What images of frameworks have, for hack/bench-compare, which looks for it in results.
+# Files that images of frameworks have, for hack/bench-compare, which looks for it in results.
 CONFIG = {
     "Cmd": ["/bin/true"], "Entrypoint": ["/opt/entrypoint.sh"], "User": "1000", "WorkingDir": "/workspace",
     "Env": ["PATH=/usr/local/cuda/bin:/usr/bin:/bin", "NVIDIA_VISIBLE_DEVICES=all"],

@@ -46,6 +46,8 @@ install_packages() {
     for package in $(package_list "$@"); do
         if package_installed "${package%\?}"; then
             continue
+        elif [[ $package == zfs-fuse* ]] && package_installed zfsutils-linux; then
+            continue # apt would remove the programs of the host's own ZFS for it
         elif [[ $package == *\? ]]; then
             wanted+=("${package%\?}")
         else

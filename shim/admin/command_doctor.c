@@ -129,6 +129,7 @@ static int examine(const struct doctor_command *c, struct diagnoses *d, struct e
     if (!policy || load_policy(c, policy, &loaded, d, err) < 0)
         return -1;
     doctor_stores(c->stores.items, c->stores.count, d);
+    doctor_zfs(loaded, c->stores.items, c->stores.count, d);
     doctor_kernel(d);
     doctor_versions(d);
     doctor_engines(loaded, d);

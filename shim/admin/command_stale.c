@@ -49,7 +49,7 @@ const struct command_spec command_stale_spec = {
         "--remove.\n"
         "A store whose files cannot all be read and understood is left out, with exit status 1.\n"
         "Also lists trees of restack whose layers are gone, and folders that volumes made for\n"
-        "containers that are gone: these are never removed, as users' data may be in them.\n"
+        "containers that are gone. Such folders are never removed: users' data may be in them.\n"
         "containerd is not looked at: only its database knows its snapshots.\n",
     .options = stale_options,
     .completes = OPERANDS_NONE,

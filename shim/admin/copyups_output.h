@@ -1,4 +1,4 @@
-/* What copyups prints of all containers: text, JSON, a page of HTML, or what changes (--watch). */
+/* The output of copyups for all containers: text, JSON, a page of HTML, or changes (--watch). */
 #ifndef SHIM_COPYUPS_OUTPUT_H
 #define SHIM_COPYUPS_OUTPUT_H
 

@@ -13,22 +13,29 @@ static const char details[] =
     "  flatbed explain --config bundle/config.json --annotation flatbed.data=imagenet\n"
     "  flatbed explain 3f2a                            a running container, by the start of its "
     "ID\n"
+    "  flatbed status                                  engines, policy and trees at a glance\n"
     "  flatbed doctor                                  what of this host is not right\n"
     "  flatbed copyups train-7                         what a container wrote above its image\n"
     "  flatbed stale                                   directories that no engine knows any more\n"
     "  flatbed monitor --dry-run                       alerts by the limits of the policy\n"
+    "  flatbed zfs advice models=/tank/models          properties of ZFS that cost time or room\n"
     "  flatbed bench --dir /var/lib/docker             the cost of overlay mounts here\n"
     "  flatbed restack --build torch:2.7               one layer for containers of an image\n"
     "\n"
-    "Exit status: 0 done, 1 the policy has errors or would refuse the container, or stale left\n"
-    "something out, 2 usage,\n"
+    "Exit status: 0 done, 1 the policy has errors or would refuse the container, or stale or\n"
+    "zfs left something out, 2 usage,\n"
     "3 system, 5 malformed input, 7 a limit was reached, 8 not supported, 9 policy;\n"
     "of doctor: 10 the host has warnings, 11 errors.\n";
 
 static const struct command_spec *const commands[] = {
-    &command_check_spec,   &command_explain_spec, &command_install_spec, &command_uninstall_spec,
-    &command_bench_spec,   &command_restack_spec, &command_gc_spec,      &command_doctor_spec,
-    &command_copyups_spec, &command_stale_spec,   &command_monitor_spec, NULL};
+    &command_check_spec,   &command_explain_spec,
+    &command_install_spec, &command_uninstall_spec,
+    &command_bench_spec,   &command_restack_spec,
+    &command_gc_spec,      &command_doctor_spec,
+    &command_copyups_spec, &command_stale_spec,
+    &command_zfs_spec,     &command_status_spec,
+    &command_monitor_spec, NULL,
+};
 
 static const struct program_spec program = {
     .name = "flatbed",
@@ -38,10 +45,11 @@ static const struct program_spec program = {
     .commands = commands,
 };
 
-static command_run *const runs[] = {command_check,     command_explain, command_install,
-                                    command_uninstall, command_bench,   command_restack,
-                                    command_gc,        command_doctor,  command_copyups,
-                                    command_stale,     command_monitor};
+static command_run *const runs[] = {
+    command_check,   command_explain, command_install, command_uninstall, command_bench,
+    command_restack, command_gc,      command_doctor,  command_copyups,   command_stale,
+    command_zfs,     command_status,  command_monitor,
+};
 
 int main(int argc, char *argv[])
 {

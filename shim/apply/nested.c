@@ -163,8 +163,8 @@ static int add_root(struct nested *n, int root)
 }
 
 /*
- * What was judged is the destination as it is written, or where its links led at that time. In a
- * root that users change, the links may be others now: none is followed.
+ * Judged was the destination as it is written, or where its links led at that time. In a root that
+ * users change, the links may be others now: none is followed.
  */
 static int check_links(const struct nested *n, size_t i)
 {

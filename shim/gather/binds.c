@@ -146,6 +146,20 @@ static void explain_unopened(const struct gather *g, const char *path, struct er
                 "name the place itself");
 }
 
+/* A rootless engine can make no node: podman binds the host's instead. */
+static void find_device(int fd, struct bind_source *s)
+{
+    struct stat st;
+
+    if (!trust_rootless() || s->exposed || fstat(fd, &st) < 0 ||
+        (!S_ISCHR(st.st_mode) && !S_ISBLK(st.st_mode)))
+        return;
+    s->device = true;
+    s->block = S_ISBLK(st.st_mode);
+    s->major = major(st.st_rdev);
+    s->minor = minor(st.st_rdev);
+}
+
 /* Looks at one source; `wish` gets its descriptor, which the caller closes. */
 static int gather_source(struct gather *g, const struct spec_mount *mount, struct bind_source *s,
                          struct bind_wish *wish)
@@ -186,6 +200,7 @@ static int gather_source(struct gather *g, const struct spec_mount *mount, struc
         wish->settled = false;
     }
     s->exposed = s->exposed || s->unsteady;
+    find_device(wish->fd, s);
     if (binds_is_opaque(&g->engine, name.mount, s->path)) {
         s->opaque = name.mount->point;
         s->type = name.mount->type;

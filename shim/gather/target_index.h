@@ -14,7 +14,7 @@ struct target_index {
     struct hash_key key;
 };
 
-/* What the mounts in the index are for a path. */
+/* The mounts of the index that concern a path. */
 struct target_above {
     size_t within; /* the number of the mount that holds the path's directory, or TARGET_ROOT */
     bool foreign;  /* a mount above the path has foreign content */

@@ -1,5 +1,6 @@
 #include "shim/mount/source_wait.h"
 
+#include "base/buf.h"
 #include "shim/mount/source.h"
 
 #include <fcntl.h>
@@ -86,4 +87,12 @@ int source_wait(const char *path, const struct user_ids *user, unsigned millisec
     kill(pid, SIGKILL);
     reap_child(pid);
     return came ? 0 : 1;
+}
+
+bool source_answers(const char *directory, unsigned milliseconds)
+{
+    _cleanup_free_ char *name = strf("%s/.flatbed", directory);
+    struct err ignored;
+
+    return !name || source_wait(name, NULL, milliseconds, &ignored) <= 0;
 }

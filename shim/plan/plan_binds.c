@@ -387,6 +387,8 @@ static int judge_mount(struct planner *p, size_t i)
     op->bind.written = mount->source;
     op->bind.target = mount->destination;
     op->bind.access = ACCESS_RW;
+    if (plan_is_given_device(p, i))
+        return plan_judge_given_device(p, op);
     const char *target = plan_denied_target(p, i, mount->destination);
     if (target)
         return deny_target(p, op, target, "");

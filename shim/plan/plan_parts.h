@@ -56,4 +56,14 @@ int plan_deny_type(struct planner *p, struct plan_op *op,
 /* Judges the propagation of the container's root, which all mounts in it have. */
 int plan_judge_root_propagation(struct planner *p) must_check;
 
+/*
+ * Returns true for a mount by which podman without root gives a device to a container (--device, a
+ * CDI specification): a device file of the host, on a path in /dev that is not the runtime's.
+ * "devices" judges it then, and nothing else of "binds". Pure.
+ */
+bool plan_is_given_device(const struct planner *p, size_t i);
+
+/* Decides about such a mount, by "devices" and "gpus". Fails only without memory. */
+int plan_judge_given_device(struct planner *p, struct plan_op *op) must_check;
+
 #endif

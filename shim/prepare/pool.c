@@ -61,7 +61,7 @@ int pool_prepare(const char *pool, const struct source *source, const struct sou
 
 /* ---- one container at a time ---- */
 
-/* What the mount tables say about a private side. */
+/* A private side, as the mount tables show it. */
 struct sighting {
     const struct pool_claim *claim;
     struct stat upper;

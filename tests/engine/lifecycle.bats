@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What the real runc and crun do with a container between its create and its end, and what flatbed-runtime
+# The real runc and crun with a container between its create and its end, and what flatbed-runtime
 # keeps of it: the state for exec, claims on pools, temporary files.
 
 bats_require_minimum_version 1.5.0

@@ -108,6 +108,68 @@ refuses() {
     expect_equal "$(on_host new)" "$FB_UID:$FB_UID"
 }
 
+# policy_lab DEVICES: the preset, with these devices.
+policy_lab() {
+    policy_write <<EOF
+{ "version": 1, "runtime": { "paths": ["crun", "runc"] }, "binds": { "preset": "shared-lab" },
+  "security": { "preset": "shared-lab", "devices": { "allow": [$1] } } }
+EOF
+}
+
+@test "rootless: devices are judged by security.devices, although podman mounts them" {
+    local one
+    policy_lab '"/dev/fuse"'
+    run worker_run --device /dev/fuse "$FB_IMAGE" stat -c %t:%T /dev/fuse
+    expect_status 0
+    expect_output a:e5
+    run worker_run --device /dev/null:/dev/nul2 --device /dev/zero:/dev/dir/zero "$FB_IMAGE" head -c 2 /dev/dir/zero
+    expect_status 0
+    policy_lab ''
+    refuses 'security.devices: /dev/fuse \(c 10:229\) is not allowed' --device /dev/fuse
+    refuses 'leave out --device' -v /dev/fuse:/dev/fuse
+    refuses 'leave out --device, or --privileged' --privileged
+    policy_lab '"/dev/fuse"'
+    for one in /dev/null /dev/tty /dev/pts/0 /dev/shm/x /dev/console /dev/mqueue/x /dev/../proc/x; do
+        refuses 'nothing may be mounted over' -v "/dev/fuse:$one"
+    done
+    refuses '/dev/fuse is not allowed' -v /dev/fuse:/mnt/fuse
+    refuses 'nothing may be mounted over /dev' -v "$FB_DIR/home:/dev/home"
+    refuses 'nothing may be mounted over /dev' -v "/dev:/dev/host"
+}
+
+@test "rootless: a device of a CDI specification, with its files" {
+    within mkdir -p /etc/cdi
+    echo text >"$FB_DIR/driver" # for /etc: it must not lie below a directory where users of the host make files
+    within install -m 0644 "$FB_DIR/driver" /etc/cdi/driver
+    printf '{ "cdiVersion": "0.5.0", "kind": "flatbed.test/fuse", "devices": [ { "name": "one", "containerEdits": {
+        "deviceNodes": [ { "path": "/dev/fuse" } ],
+        "mounts": [ { "hostPath": "/etc/cdi/driver", "containerPath": "/driver", "options": ["ro", "bind"] } ] } } ] }' >"$FB_DIR/cdi.json"
+    within install -m 0644 "$FB_DIR/cdi.json" /etc/cdi/fuse.json
+    policy_lab '"/dev/fuse"'
+    run worker_run --device flatbed.test/fuse=one "$FB_IMAGE" sh -c 'stat -c %t:%T /dev/fuse; cat /driver'
+    expect_status 0
+    expect_output $'a:e5\ntext'
+    policy_lab ''
+    refuses 'security.devices' --device flatbed.test/fuse=one
+    within rm /etc/cdi/fuse.json /etc/cdi/driver
+}
+
+@test "rootless: the ipc namespace of another container, with its /dev/shm, and so pods" {
+    policy_lab ''
+    worker_podman run --detach --name first --network=none --ipc shareable "$FB_IMAGE" sh -c 'echo shared >/dev/shm/x; sleep 600' >/dev/null
+    wait_for worker_podman exec first test -e /dev/shm/x
+    run worker_run --ipc container:first "$FB_IMAGE" cat /dev/shm/x
+    expect_status 0
+    expect_output shared
+    refuses 'nothing may be mounted over /dev' -v "$FB_DIR/home:/dev/shm"
+    worker_podman rm --force -t 0 first >/dev/null
+    worker_podman pod create --name both --network none --infra-image "$FB_IMAGE" --infra-command '/bin/sleep 600' >/dev/null
+    worker_podman run --rm --pod both "$FB_IMAGE" sh -c 'echo of the pod >/dev/shm/y'
+    run worker_podman run --rm --pod both "$FB_IMAGE" cat /dev/shm/y
+    worker_podman pod rm --force -t 0 both >/dev/null
+    expect_output 'of the pod'
+}
+
 @test "rootless: nothing starts under a policy that is broken or owned by the user" {
     policy_syntax_error crun
     refuses "$FB_TELLS_SYNTAX"

@@ -99,7 +99,7 @@ nests() {
 @test "crun: mounts below a user's directory are there, also at a second launch" { nests crun; }
 
 swaps() {
-    local i seen=0 refused=0 bundle swapper
+    local i seen=0 refused=0 evil=0 bundle swapper
     guard "$1"
     touch "$HOME_DIR/sub/ld.so.preload"
     ln -s /etc "$HOME_DIR/link"
@@ -108,10 +108,11 @@ swaps() {
     cp "$bundle/config.json" "$FB_DIR/race.json"
     python3 -B "$BATS_TEST_DIRNAME/lib/exchange.py" "$HOME_DIR/sub" "$HOME_DIR/link" 3>&- &
     swapper=$!
-    for ((i = 0; i < 60; i++)); do
+    # Chance decides which of both comes up how often.
+    for ((i = 0; i < 60 || (i < 1000 && (seen == 0 || refused == 0)); i++)); do
         cp "$FB_DIR/race.json" "$bundle/config.json"
         run shim run --bundle "$bundle" "$ID-$i"
-        [[ $output != *"is evil"* ]] || break
+        [[ $output != *"is evil"* ]] || evil=1
         if [[ $output == "is "* ]]; then seen=$((seen + 1)); fi
         # crun does not show what a hook says.
         if [[ $output =~ "was mounted elsewhere"|"error executing hook".*flatbed-runtime ]]; then refused=$((refused + 1)); fi
@@ -119,7 +120,7 @@ swaps() {
     kill "$swapper"
     wait "$swapper" || true
     echo "seen $seen, refused $refused, last: $output"
-    expect_equal "$i" 60
+    [ "$evil" -eq 0 ]
     [ "$seen" -gt 0 ]
     [ "$refused" -gt 0 ]
 }

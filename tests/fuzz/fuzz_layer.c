@@ -112,7 +112,7 @@ static int write_above(const struct image *image, size_t kept, enum semantics se
     return 0;
 }
 
-/* Of kept layers only the headers were read: an error in their content shows here first. */
+/* Only the headers of kept layers were read: an error in their content shows here first. */
 static void check_same_tree(const struct image *image, const struct image *after, size_t kept,
                             enum semantics semantics)
 {

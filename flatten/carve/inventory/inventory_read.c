@@ -204,7 +204,7 @@ static int take_entry(struct reading *r, size_t i, size_t layer, struct err *err
     r->flags[i] = *flags;
     if (e->kind == LAYOUT_FILE && take_file(r, i, *flags, err) < 0)
         return -1;
-    /* Of those that share, the first holds the digest until it is compared. */
+    /* The first of those that share a digest holds it until it is compared. */
     if ((*flags & (INVENTORY_OWN | INVENTORY_FIRST)) && take_identity(r, &e->identity, err) < 0)
         return -1;
     e->node = take_path(r, err);

@@ -1,12 +1,12 @@
 #include "flatten/carve/layout/layout.h"
 
-#include "flatten/carve/layout/layout_internal.h"
 #include "flatten/carve/layout/layout_label.h"
 #include "flatten/carve/layout/layout_lookups.h"
+#include "flatten/carve/layout/layout_steps.h"
 
 #include <string.h>
 
-/* Where all headers together exceed the source's probes by less, fewer layers are tried. */
+/* Fewer layers are tried if all headers together exceed the source's probes by less than this. */
 #define NEAR 1.05
 
 enum { FEWER = 2 }; /* times: an eighth less, and a quarter */
@@ -138,7 +138,7 @@ static int keep_to(double limit, const struct layout_input *in, struct layout *o
     return count_lookups(in, NULL, least, out, err);
 }
 
-/* How the probes of a layout compare with those of the source. */
+/* The probes of a layout against those of the source. */
 enum slowness { SLOWER, HARDLY_SLOWER, NOT_SLOWER };
 
 /* The state layer alone describes them, if all others together could not keep to a limit. */

@@ -73,7 +73,7 @@ static void put_group(const struct filling *f, uint32_t group, size_t bin)
     f->out->list[bin].files += g->files;
 }
 
-/* Which layers of its tier a group goes to. */
+/* The layers of its tier that a group goes to. */
 enum place { PLACE_ALONE, PLACE_SHARED, PLACE_MINOR };
 
 static enum place place_of(const struct filling *f, uint32_t group, enum owner_tier tier,
@@ -213,7 +213,7 @@ static int by_place(const void *a, const void *b, void *ctx)
     return left->bytes < right->bytes ? -1 : left->bytes > right->bytes;
 }
 
-/* Which neighbours may become one layer, strictest first. */
+/* Rules for neighbours that may become one layer, strictest first. */
 enum joining { JOIN_WITHIN_CAP, JOIN_TIER, JOIN_BELOW_STATE, JOIN_ANY };
 
 static bool may_join(const struct layout_bin *a, const struct layout_bin *b, uint64_t cap,

@@ -1,6 +1,7 @@
 /*
- * How often packages change, by their names. The first row that matches decides; without one, a
- * package of a distribution is TIER_SYSTEM, another one TIER_PACKAGE. The rows are data:
+ * Tiers of packages by their names: how often they change. The first row that matches decides;
+ * without one, a package of a distribution is TIER_SYSTEM, another one TIER_PACKAGE. The rows are
+ * data:
  *
  *   TIER_TOOLCHAIN  libraries of CUDA, cuDNN, NCCL, ROCm, oneAPI and MKL; compilers. They change
  *                   when somebody decides so, a few times a year, and are the largest files.

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What the images of a family take. Bytes are packed, or unpacked as long as nothing is written. */
+/* The sizes of a family's images. Bytes are packed, or unpacked as long as nothing is written. */
 struct family_sizes {
     uint64_t apart;    /* each image by itself, summed up */
     uint64_t together; /* each layer once */

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* What the newer layers show at a node. */
+/* The node as the newer layers show it. */
 enum shown { SHOWN_NOTHING, SHOWN_PATH, SHOWN_GONE };
 
 /* Looks at one layer after the other, newest first. Layers are counted from 1; 0: none. */

@@ -31,7 +31,7 @@ struct carve_options {
     bool stable_times;  /* with `like`, whose layers are open: take its times (stable_times.h) */
 };
 
-/* What was carved. */
+/* The result. */
 struct carved {
     struct layout layout; /* of the layers that are not kept below it */
     struct stable_times times;

@@ -8,7 +8,7 @@
 #include "flatten/exchange/source.h"
 #include "flatten/image/image.h"
 
-/* Which image of a source, and how much of it. */
+/* The choice of an image of a source, and of how much of it. */
 struct image_choice {
     const size_t *place;  /* among several, from source_places; NULL: as the reference names it */
     const char *platform; /* "os/arch[/variant]", the digest of a manifest, or PLATFORM_ANY;

@@ -13,7 +13,8 @@
 #include "base/err.h"
 #include "flatten/exchange/keeper_task.h"
 
-/* Whether the destination has the new image. PERHAPS: an error came from a daemon or a registry. */
+/* Tells if the destination has the new image. PERHAPS: an error came from a daemon or a registry.
+ */
 enum keeper_published { PUBLISHED_NO, PUBLISHED_PERHAPS, PUBLISHED_YES };
 
 /*

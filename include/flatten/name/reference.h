@@ -27,7 +27,7 @@ enum transport {
 
 enum { REGISTRY_RETRIES = 5 }; /* the default */
 
-/* How to connect to a registry. reference_parse leaves it zeroed, for the caller to fill. */
+/* Options of the connection to a registry. reference_parse leaves them to its caller, zeroed. */
 struct registry_options {
     bool insecure;        /* do not verify certificates, and accept plain HTTP */
     uint64_t retries;     /* how often to repeat a request after a temporary failure */

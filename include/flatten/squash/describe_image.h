@@ -9,7 +9,7 @@
 #include "flatten/exchange/written_layer.h"
 #include "flatten/image/image.h"
 
-/* What the history says of a layer. Borrowed. */
+/* The history's words about a layer. Borrowed. */
 struct layer_note {
     const char *created_by, *comment;
 };

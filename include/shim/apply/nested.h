@@ -18,8 +18,8 @@
 
 struct nested_options {
     int bundle; /* the open directory that relative sources start from */
-    /* Of the policy, borrowed: unless it is empty, symbolic links of mounts are refused, and the
-     * hook is put in. */
+    /* The policy's list, borrowed. Unless it is empty, symbolic links of mounts are refused, and
+     * the hook is put in. */
     const struct policy_list *targets_deny;
     const struct decision *decision; /* that was applied: tells volumes; borrowed */
     bool open_root; /* the root is not an engine's: users may own directories in it */

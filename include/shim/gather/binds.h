@@ -44,12 +44,16 @@ struct bind_source {
     bool exposed;
     bool unsteady;    /* users can have an engine mount something there, or below, at any time */
     bool null_device; /* /dev/null: harmless */
-    bool init;        /* the program for --init, owned by root: harmless if read-only */
-    bool own;         /* a file that the calling engine mounts into this container by itself */
-    bool open;        /* it would be such a file, if only root could replace it */
-    bool engine;      /* such a file of an engine, perhaps for another container, or a named volume:
-                         users cannot look there */
-    bool volume;      /* a named volume */
+    bool device; /* a device file of this host, which only root of the host could have replaced,
+                    in a rootless engine */
+    bool block;  /* of `device`: a block device */
+    unsigned major, minor; /* of `device` */
+    bool init;             /* the program for --init, owned by root: harmless if read-only */
+    bool own;              /* a file that the calling engine mounts into this container by itself */
+    bool open;             /* it would be such a file, if only root could replace it */
+    bool engine; /* such a file of an engine, perhaps for another container, or a named volume:
+                    users cannot look there */
+    bool volume; /* a named volume */
     const char *state; /* the directory of an engine that holds it, if the engine does not mount it;
                           or NULL */
     bool readable, writable;

@@ -48,7 +48,7 @@ bool groups_elsewhere(const char *text);
 
 /* ---- the groups that a process of a user may have ---- */
 
-/* What is known of a user and a group of this host. */
+/* A user and a group of this host, as far as they are known. */
 struct group_claim {
     uid_t uid;
     gid_t gid;
@@ -66,7 +66,7 @@ struct group_claim {
  */
 const char *group_claim_problem(const struct group_claim *claim);
 
-/* What was looked up for a user. Set `uid` alone to begin. */
+/* The groups that were looked up for a user. Set `uid` alone to begin. */
 struct own_groups {
     uid_t uid;
     bool has_files, has_user;

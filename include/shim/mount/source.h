@@ -45,7 +45,7 @@ struct source {
         .fd = -1                                                                                   \
     }
 
-/* How a missing source is made. */
+/* The way to make a missing source. */
 struct source_make {
     struct user_ids who;
     mode_t mode;

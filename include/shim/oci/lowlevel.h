@@ -48,7 +48,7 @@ int lowlevel_find_owner(const char *root, int argc, char *const argv[], struct l
 int lowlevel_ask_flavor(struct lowlevel *low, enum lowlevel_flavor *out,
                         struct err *err) must_check;
 
-/* What the runtime says of itself. */
+/* The runtime's own words about itself. */
 struct lowlevel_version {
     enum lowlevel_flavor flavor;
     char text[48]; /* "1.1.5+ds1" */

@@ -172,12 +172,12 @@ struct policy_security {
     struct policy_place namespaces;  /* `file` NULL: not given */
     struct policy_list devices;      /* globs of host paths */
     struct policy_list annotations;  /* globs of keys that are denied */
+    bool annotations_of_preset;      /* that list is the preset's, so that the next one beats it */
     struct policy_hook *hook_rules;  /* further ones that are allowed where `hooks` is denied */
     size_t hook_rule_count;
-    struct policy_list
-        annotations_allowed;           /* globs of keys, of those that are denied by themselves */
-    struct policy_list cgroup_parents; /* globs of cgroups and slices */
-    struct policy_switch realtime;     /* denied: priorities before all others of the host */
+    struct policy_list annotations_allowed; /* globs of keys that are not denied all the same */
+    struct policy_list cgroup_parents;      /* globs of cgroups and slices */
+    struct policy_switch realtime;          /* denied: priorities before all others of the host */
 };
 
 /* The result for a container that asks for all GPUs, where that is denied. */

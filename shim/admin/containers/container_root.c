@@ -2,6 +2,7 @@
 
 #include "base/fdio.h"
 #include "shim/admin/containers/sources.h"
+#include "shim/admin/engine/engine_stores.h"
 #include "shim/host/fd_path.h"
 #include "shim/mount/layers.h"
 #include "shim/mount/source_wait.h"
@@ -10,7 +11,7 @@
 #include <linux/openat2.h>
 #include <string.h>
 
-enum { LOWER_BYTES = 256 * 1024, WAIT = 5000 };
+enum { LOWER_BYTES = 256 * 1024 };
 
 /* Opens a directory of a store. The links of the store ("l/NAME") do not lead out of it. */
 static int open_beneath(int store, const char *path)
@@ -91,14 +92,6 @@ static int open_stored(const struct container_found *c, struct container_root *o
 
 /* ---- a mount ---- */
 
-static bool answers(const char *path)
-{
-    _cleanup_free_ char *name = strf("%s/.flatbed-containers", path);
-    struct err ignored;
-
-    return !name || source_wait(name, NULL, WAIT, &ignored) <= 0;
-}
-
 static int open_mounted(const struct container_found *c, struct container_root *out,
                         struct err *err)
 {
@@ -110,7 +103,7 @@ static int open_mounted(const struct container_found *c, struct container_root *
         return err_set(err, ERR_UNSUPPORTED, "it has no upper directory");
     if (layers.upper[0] != '/')
         return err_set(err, ERR_UNSUPPORTED, "it was mounted with relative paths");
-    if (!answers(layers.upper))
+    if (!source_answers(layers.upper, ENGINE_STORE_WAIT))
         return err_set(err, ERR_UNSUPPORTED, "%s does not answer", layers.upper);
     if (set_upper(out, open(layers.upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC), layers.upper, err) <
         0)

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What a storage says of itself. */
+/* A containers-storage. */
 struct storage {
     const char *root;
     bool users; /* its overlays are mounted with userxattr, if they are not seen */

@@ -1,6 +1,6 @@
 /*
- * What would have kept the files of a directory out of a container's upper directory: a volume of
- * the policy, another place, or an addition to the policy. Pure.
+ * Advice that would have kept the files of a directory out of a container's upper directory: a
+ * volume of the policy, another place, or an addition to the policy. Pure.
  */
 #ifndef SHIM_ADVICE_H
 #define SHIM_ADVICE_H

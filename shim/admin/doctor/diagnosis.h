@@ -1,5 +1,5 @@
 /*
- * What `flatbed doctor` found out about this host, one diagnosis for each thing that was looked at:
+ * The findings of `flatbed doctor` about this host, a diagnosis for each thing that was looked at:
  * also for what is in order, so that the list tells what was seen.
  */
 #ifndef SHIM_DIAGNOSIS_H

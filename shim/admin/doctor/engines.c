@@ -2,26 +2,12 @@
 
 #include "base/fdio.h"
 #include "shim/admin/engine/engine_runtimes.h"
-#include "shim/admin/engine/nvidia_toolkit.h"
+#include "shim/admin/engine/runtime_program.h"
 
 #include <fcntl.h>
 #include <string.h>
 
 enum { GROUP_BYTES = 4 * 1024 * 1024 };
-
-/* Returns true for flatbed-runtime, and for NVIDIA's runtime where that calls it. */
-static bool leads_to_flatbed(const char *path)
-{
-    _cleanup_nvidia_toolkit_ struct nvidia_toolkit toolkit = {0};
-    struct runtime_program program;
-    struct err ignored;
-
-    runtime_program_find(path, &program);
-    if (program.kind != RUNTIME_NVIDIA || nvidia_toolkit_read_of(path, &toolkit, &ignored) < 0)
-        return program.kind == RUNTIME_FLATBED;
-    nvidia_toolkit_calls(&toolkit, &program);
-    return program.kind == RUNTIME_FLATBED;
-}
 
 struct engine_view {
     bool flatbed;         /* one of its runtimes leads there */
@@ -34,7 +20,7 @@ static struct engine_view view(const struct engine_runtimes *runtimes, const cha
 
     for (size_t i = 0; i < runtimes->count; i++) {
         const struct engine_runtime *r = &runtimes->list[i];
-        if (strcmp(r->engine, engine) != 0 || !leads_to_flatbed(r->path))
+        if (strcmp(r->engine, engine) != 0 || !engine_runtime_is_flatbed(r))
             continue;
         v.flatbed = true;
         v.flatbed_default = v.flatbed_default || r->is_default;

@@ -10,7 +10,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* Those that linux/magic.h of older systems does not have. */
+/* Magic numbers that linux/magic.h of older systems does not have. */
 enum {
     MAGIC_ZFS = 0x2fc12fc1,
     MAGIC_LUSTRE = 0x0bd00bd0,

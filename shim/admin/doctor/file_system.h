@@ -1,4 +1,4 @@
-/* What a directory's file system is, as far as containers care. */
+/* The file system of a directory, as far as containers care. */
 #ifndef SHIM_FILE_SYSTEM_H
 #define SHIM_FILE_SYSTEM_H
 

@@ -1,15 +1,14 @@
 #include "shim/admin/doctor/store.h"
 
-#include "base/buf.h"
 #include "base/human.h"
 #include "shim/admin/doctor/file_system.h"
+#include "shim/admin/engine/engine_stores.h"
 #include "shim/mount/source_wait.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { WAIT = 5000 /* ms */ };
 enum { FEW = 10, HARDLY_ANY = 2 /* per cent */ };
 
 static const uint64_t measured = 64u << 20, typical = 500u * 1000 * 1000;
@@ -122,19 +121,14 @@ static void examine_copy(const char *path, int fd, const struct file_system *fs,
         judge_copy(path, fs, &cost, out);
 }
 
-/*
- * Returns false for a path that does not answer, which is a diagnosis. A name is looked up in it:
- * the kernel may know the directory itself without asking its server.
- */
+/* Returns false for a path that does not answer, which is a diagnosis. */
 bool store_answers(const char *path, struct diagnoses *out)
 {
-    _cleanup_free_ char *name = strf("%s/.flatbed-doctor", path);
-    struct err ignored;
-
-    if (!name || source_wait(name, NULL, WAIT, &ignored) <= 0)
+    if (source_answers(path, ENGINE_STORE_WAIT))
         return true;
-    struct diagnosis *of = diagnoses_add(out, DIAGNOSIS_ERROR, "store-hangs", path,
-                                         "it does not answer within %d s", WAIT / 1000);
+    struct diagnosis *of =
+        diagnoses_add(out, DIAGNOSIS_ERROR, "store-hangs", path, "it does not answer within %d s",
+                      ENGINE_STORE_WAIT / 1000);
     diagnosis_cost(out, of, "each launch hangs there");
     diagnosis_mend(out, of, "look at its server, or at the disk's messages in dmesg");
     return false;

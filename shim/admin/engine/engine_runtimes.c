@@ -1,6 +1,7 @@
 #include "shim/admin/engine/engine_runtimes.h"
 
 #include "base/fdio.h"
+#include "shim/admin/engine/nvidia_toolkit.h"
 #include "shim/admin/engine/runtime_program.h"
 
 #include <fcntl.h>
@@ -249,6 +250,20 @@ bool engine_runtime_is_nvidia(const struct engine_runtime *runtime)
 
     runtime_program_find(runtime->path, &program);
     return program.kind == RUNTIME_NVIDIA;
+}
+
+bool engine_runtime_is_flatbed(const struct engine_runtime *runtime)
+{
+    _cleanup_nvidia_toolkit_ struct nvidia_toolkit toolkit = {0};
+    struct runtime_program program;
+    struct err ignored;
+
+    runtime_program_find(runtime->path, &program);
+    if (program.kind != RUNTIME_NVIDIA ||
+        nvidia_toolkit_read_of(runtime->path, &toolkit, &ignored) < 0)
+        return program.kind == RUNTIME_FLATBED;
+    nvidia_toolkit_calls(&toolkit, &program);
+    return program.kind == RUNTIME_FLATBED;
 }
 
 const struct engine_runtime *engine_runtimes_nvidia_default(const struct engine_runtimes *r,

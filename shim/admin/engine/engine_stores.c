@@ -3,7 +3,10 @@
 #include "base/fdio.h"
 #include "base/json/json.h"
 #include "shim/admin/engine/engine_runtimes.h"
+#include "shim/host/trust.h"
+#include "shim/mount/source_wait.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
 
@@ -64,4 +67,52 @@ const char *engine_podman_root(struct arena *arena)
             return root;
     }
     return "/var/lib/containers/storage";
+}
+
+/* Returns true for UID.GID. */
+static bool names_remapped(const char *name)
+{
+    static const char digits[] = "0123456789";
+    size_t uid = strspn(name, digits);
+    size_t gid = name[uid] == '.' ? strspn(name + uid + 1, digits) : 0;
+
+    return uid && gid && !name[uid + 1 + gid];
+}
+
+static int visit_below(const char *root, const char *name, engine_visit_store *visit, void *ctx,
+                       struct err *err)
+{
+    _cleanup_free_ char *path = strf("%s/%s", root, name);
+
+    return path ? visit(ctx, path, err) : err_nomem(err);
+}
+
+static int visit_remapped(const char *root, engine_visit_store *visit, void *ctx, struct err *err)
+{
+    DIR *dir = source_answers(root, ENGINE_STORE_WAIT) ? opendir(root) : NULL;
+    const struct dirent *e;
+    int rc = 0;
+
+    while (dir && rc == 0 && (e = readdir(dir)))
+        if (names_remapped(e->d_name))
+            rc = visit_below(root, e->d_name, visit, ctx, err);
+    if (dir)
+        closedir(dir);
+    return rc;
+}
+
+int engine_each_store(engine_visit_store *visit, void *ctx, struct err *err)
+{
+    _cleanup_arena_ struct arena arena = {0};
+    const char *home = getenv("HOME"), *docker = engine_docker_root(&arena);
+
+    if (!trust_rootless())
+        return visit(ctx, docker, err) < 0 || visit_remapped(docker, visit, ctx, err) < 0
+                   ? -1
+                   : visit(ctx, engine_podman_root(&arena), err);
+    if (!home || home[0] != '/')
+        return 0;
+    return visit_below(home, ".local/share/docker", visit, ctx, err) < 0
+               ? -1
+               : visit_below(home, ".local/share/containers/storage", visit, ctx, err);
 }

@@ -10,8 +10,6 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
-enum { WAIT_MS = 5000 };
-
 /* Returns the texts of a container in the arena of the measures; false without memory. */
 static bool copy_texts(const struct container_found *c, struct arena *arena,
                        struct measured_container *out)
@@ -85,9 +83,8 @@ static int add_container(const struct container_found *c, struct measures *m, st
 static bool measure_room(struct measured_store *store)
 {
     struct statvfs room;
-    struct err why = ERR_INIT;
 
-    if (source_wait(store->path, NULL, WAIT_MS, &why) != 0)
+    if (!source_answers(store->path, ENGINE_STORE_WAIT))
         return true;
     if (statvfs(store->path, &room) < 0)
         return errno != ENOENT && errno != ENOTDIR;
@@ -117,17 +114,18 @@ static int add_store(const char *path, bool answers, struct measures *m, struct 
     return 0;
 }
 
-/* Adds the usual stores of root, which may have no container yet. */
+/* An engine_visit_store. */
+static int add_usual_store(void *ctx, const char *path, struct err *err)
+{
+    return add_store(path, true, ctx, err);
+}
+
+/* Adds the usual stores, which may have no container yet. */
 static int add_usual_stores(struct measures *m, struct err *err)
 {
-    if (trust_rootless())
-        return 0;
-    const char *const roots[] = {engine_docker_root(&m->arena), engine_podman_root(&m->arena),
-                                 engine_containerd_root(&m->arena)};
-    for (size_t i = 0; i < sizeof(roots) / sizeof(*roots); i++)
-        if (roots[i] && add_store(roots[i], true, m, err) < 0)
-            return -1;
-    return 0;
+    if (!trust_rootless() && add_store(engine_containerd_root(&m->arena), true, m, err) < 0)
+        return -1;
+    return engine_each_store(add_usual_store, m, err);
 }
 
 /* Adds the stores of the containers, and those that did not answer. */

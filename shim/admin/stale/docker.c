@@ -1,8 +1,8 @@
 /*
- * What Docker knows of overlay2 (moby: layer/filestore.go): image/overlay2/layerdb/sha256/CHAIN has
- * "cache-id", mounts/CONTAINER has "mount-id" and, mostly, "init-id", tmp/ layers that are being
- * registered. BuildKit's build cache has directories in overlay2, too, which its own databases
- * name.
+ * Docker's knowledge of overlay2 (moby: layer/filestore.go): image/overlay2/layerdb/sha256/CHAIN
+ * has "cache-id", mounts/CONTAINER has "mount-id" and, mostly, "init-id", tmp/ layers that are
+ * being registered. BuildKit's build cache has directories in overlay2, too, which its own
+ * databases name.
  */
 #include "shim/admin/stale/state.h"
 

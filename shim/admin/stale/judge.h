@@ -36,7 +36,7 @@ bool stale_is_remains(enum stale_engine engine, const char *name);
 /* Returns true if the target of a link in "l" is "../NAME/diff"; *len is the length of NAME. */
 bool stale_link_target(const char *target, const char **name, size_t *len);
 
-/* What was found about a directory. */
+/* The facts about a directory by which it is judged. */
 struct stale_facts {
     bool known;   /* the engine's state names it */
     bool cached;  /* BuildKit's does */

@@ -4,21 +4,15 @@
 #include "shim/admin/engine/engine_stores.h"
 #include "shim/admin/stale/clear.h"
 #include "shim/admin/stale/find.h"
-#include "shim/host/trust.h"
 #include "shim/mount/source_wait.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-enum {
-    WAIT = 5000 /* ms */,
-    TRIES = 3,
-    SILENCE = 5,
-    /* s */ PAUSE = 200 * 1000 /* microseconds */
-};
+enum { SILENCE = 5 };                   /* seconds without a word while directories are measured */
+enum { TRIES = 3, PAUSE = 200 * 1000 }; /* of looking again; microseconds between two */
 
 struct stale_item *stale_add(struct stale_list *list)
 {
@@ -49,15 +43,6 @@ void stale_free(struct stale_list *list)
 {
     arena_free(&list->arena);
     *list = (struct stale_list){0};
-}
-
-/* Returns false for a directory that does not answer. */
-static bool answers(const char *path)
-{
-    _cleanup_free_ char *name = strf("%s/.flatbed-stale", path);
-    struct err ignored;
-
-    return !name || source_wait(name, NULL, WAIT, &ignored) <= 0;
 }
 
 /* Drops the items that are too young for the list; what a removal left is never too young. */
@@ -149,7 +134,7 @@ int stale_store(const char *path, bool asked, const struct stale_limits *limits,
 {
     bool there = false;
 
-    if (!answers(path))
+    if (!source_answers(path, ENGINE_STORE_WAIT))
         return stale_problem(out, path, "it does not answer", err);
     _cleanup_fd_ int root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (root < 0)
@@ -161,43 +146,22 @@ int stale_store(const char *path, bool asked, const struct stale_limits *limits,
                            : stale_problem(out, path, "it has neither overlay2 nor overlay", err);
 }
 
-/* Docker with userns-remap keeps everything in DATA-ROOT/UID.GID. */
-static int examine_remapped(const char *root, const struct stale_limits *limits,
-                            struct stale_list *out, struct err *err)
-{
-    DIR *dir = answers(root) ? opendir(root) : NULL;
-    const struct dirent *e;
-    int rc = 0;
+/* The arguments of stale_usual_stores, for each store. */
+struct usual {
+    const struct stale_limits *limits;
+    struct stale_list *out;
+};
 
-    while (dir && rc == 0 && (e = readdir(dir))) {
-        size_t uid = strspn(e->d_name, "0123456789");
-        if (uid == 0 || e->d_name[uid] != '.' || !e->d_name[uid + 1] ||
-            e->d_name[uid + 1 + strspn(e->d_name + uid + 1, "0123456789")])
-            continue;
-        _cleanup_free_ char *path = strf("%s/%s", root, e->d_name);
-        rc = path ? stale_store(path, false, limits, out, err) : err_nomem(err);
-    }
-    if (dir)
-        closedir(dir);
-    return rc;
+static int examine_usual(void *ctx, const char *path, struct err *err)
+{
+    const struct usual *u = ctx;
+
+    return stale_store(path, false, u->limits, u->out, err);
 }
 
 int stale_usual_stores(const struct stale_limits *limits, struct stale_list *out, struct err *err)
 {
-    static const char *const below[] = {".local/share/docker", ".local/share/containers/storage"};
-    const char *home = getenv("HOME"), *docker = engine_docker_root(&out->arena);
+    struct usual usual = {limits, out};
 
-    if (!trust_rootless())
-        return stale_store(docker, false, limits, out, err) < 0 ||
-                       examine_remapped(docker, limits, out, err) < 0
-                   ? -1
-                   : stale_store(engine_podman_root(&out->arena), false, limits, out, err);
-    for (size_t i = 0; i < 2 && home && home[0] == '/'; i++) {
-        _cleanup_free_ char *path = strf("%s/%s", home, below[i]);
-        if (!path)
-            return err_nomem(err);
-        if (stale_store(path, false, limits, out, err) < 0)
-            return -1;
-    }
-    return 0;
+    return engine_each_store(examine_usual, &usual, err);
 }

@@ -1,7 +1,7 @@
 /*
- * What a containers-storage knows of its directory "overlay" (containers/storage: layers.go,
- * images.go, containers.go). A layer is listed before its directory is made, under layers.lock.
- * Transient layers are listed in the run directory of the storage instead.
+ * The files by which a containers-storage knows its directory "overlay" (containers/storage:
+ * layers.go, images.go, containers.go). A layer is listed before its directory is made, under
+ * layers.lock. Transient layers are listed in the run directory of the storage instead.
  */
 #include "base/json/json.h"
 #include "shim/admin/stale/state.h"

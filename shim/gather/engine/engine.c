@@ -3,6 +3,7 @@
 #include "base/path.h"
 #include "shim/gather/engine/engine_joined.h"
 #include "shim/gather/engine/engine_volumes.h"
+#include "shim/host/trust.h"
 
 #include <string.h>
 
@@ -245,6 +246,7 @@ static int add_joined(const struct spec *spec, struct engine_directories *out, s
         out->others[out->other_count++] = (struct engine_other){.id = network, .files = true};
     if (ipc)
         out->others[out->other_count++] = (struct engine_other){.id = ipc, .shm = true};
+    out->any_shm = !ipc && trust_rootless() && engine_joins(spec, "ipc");
     return 0;
 }
 
@@ -363,9 +365,21 @@ static bool is_of_build(const struct engine_directories *engine, const char *pat
     return strncmp(name, "hosts.", 6) == 0 && !strchr(name, '/');
 }
 
+/* True for the /dev/shm of a container of podman: …/ID/userdata/shm. */
+static bool is_any_shm(const char *path)
+{
+    static const char end[] = "/userdata/shm";
+    size_t len = strlen(path);
+    size_t before = len >= sizeof(end) - 1 ? len - (sizeof(end) - 1) : 0;
+
+    return before > ID_DIGITS && strcmp(path + before, end) == 0 &&
+           path[before - ID_DIGITS - 1] == '/' &&
+           strspn(path + before - ID_DIGITS, "0123456789abcdef") == ID_DIGITS;
+}
+
 bool engine_mounts(const struct engine_directories *engine, const char *path)
 {
-    if (is_own(engine, path) || is_of_build(engine, path))
+    if (is_own(engine, path) || is_of_build(engine, path) || (engine->any_shm && is_any_shm(path)))
         return true;
     for (size_t i = 0; i < engine->other_count; i++)
         if (is_of_other(&engine->others[i], path))

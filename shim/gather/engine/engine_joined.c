@@ -29,6 +29,11 @@ static const char *namespace_path(const struct spec *spec, const char *type)
     return NULL;
 }
 
+bool engine_joins(const struct spec *spec, const char *type)
+{
+    return read_process(namespace_path(spec, type)) != 0;
+}
+
 /* Returns the only ID in the text, however often it is there; NULL if there is none, or another. */
 static const char *only_id(const char *text)
 {

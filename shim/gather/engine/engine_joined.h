@@ -4,6 +4,9 @@
 
 #include "shim/oci/spec.h"
 
+/* Returns true if config.json names the namespace of that type by /proc/PID/ns. Pure. */
+bool engine_joins(const struct spec *spec, const char *type);
+
 /*
  * Sets *id to the ID, 64 digits in the arena, of the container whose namespace of that type ("ipc",
  * "network" …) config.json names by /proc/PID/ns: that of the control groups of PID. NULL if there

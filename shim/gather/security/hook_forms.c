@@ -136,8 +136,8 @@ static bool is_version(const char *value)
 }
 
 /*
- * What the toolkit itself puts in (1.17 and 1.19), each option with a value. `chmod` is not among
- * it: only a specification of the host may ask for that.
+ * The hooks that the toolkit itself puts in (1.17 and 1.19), each option with a value. `chmod` is
+ * not among them: only a specification of the host may ask for that.
  */
 static const struct form {
     const char *subcommand, *option;

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* What of a policy an annotation gets around. */
+/* The parts of a policy that an annotation gets around. */
 enum {
     AROUND_SECCOMP = 1 << 0,
     AROUND_DEVICES = 1 << 1,
@@ -214,6 +214,14 @@ static const char *find_advice(const struct rule *rule)
                : NULL;
 }
 
+/* Returns true if "deny" has the key. "allow" beats the "deny" of a preset, which others wrote. */
+static bool is_denied(const struct policy_security *s, const char *key, const char *shown,
+                      bool allowed)
+{
+    return (is_listed(&s->annotations, key) || is_listed(&s->annotations, shown)) &&
+           !(allowed && s->annotations_of_preset);
+}
+
 static int judge_annotation(struct planner *p, const char *key, const char *shown,
                             const char *value)
 {
@@ -222,15 +230,16 @@ static int judge_annotation(struct planner *p, const char *key, const char *show
     const char *advice = find_advice(rule);
     const struct policy_place *place;
 
-    bool listed = is_listed(&s->annotations, key) || is_listed(&s->annotations, shown);
+    bool allowed =
+        is_listed(&s->annotations_allowed, key) && is_listed(&s->annotations_allowed, shown);
+    bool listed = is_denied(s, key, shown, allowed);
     if (listed && advice)
         return deny_advising(p, "security.annotations", &s->annotations.place,
                              "'%.80s' may not be set: %s", shown, advice);
     if (listed)
         return deny(p, "security.annotations", &s->annotations.place, "'%.80s' may not be set",
                     shown);
-    if (!rule || is_harmless(p, rule, key, strlen(key), value) ||
-        is_listed(&s->annotations_allowed, shown))
+    if (!rule || allowed || is_harmless(p, rule, key, strlen(key), value))
         return 0;
     const char *judge = judged_by(p->in->policy, rule->around, &place);
     if (!judge)

@@ -1,6 +1,7 @@
 #include "base/path.h"
 #include "shim/gather/security/security_devices.h"
 #include "shim/gpu/gpu_host.h"
+#include "shim/plan/security/plan_security.h"
 #include "shim/plan/security/security_deny.h"
 
 #include <string.h>
@@ -40,17 +41,20 @@ static bool is_ordinary(bool block, int64_t major, int64_t minor)
            has_number(ordinary, sizeof(ordinary) / sizeof(*ordinary), block, major, minor);
 }
 
-static bool device_allowed(const struct planner *p, const struct json *device)
+bool plan_allows_device(const struct planner *p, bool block, int64_t major, int64_t minor)
 {
     const struct security_facts *facts = p->in->security;
-    bool block = is_block(device);
-    int64_t major = security_device_part(device, "major");
-    int64_t minor = security_device_part(device, "minor");
 
     if (p->in->gpus && gpu_host_owns(&p->in->gpus->host, block, major, minor))
         return true; /* judged by "gpus" */
     return is_ordinary(block, major, minor) ||
            has_number(facts->devices.list, facts->devices.count, block, major, minor);
+}
+
+static bool device_allowed(const struct planner *p, const struct json *device)
+{
+    return plan_allows_device(p, is_block(device), security_device_part(device, "major"),
+                              security_device_part(device, "minor"));
 }
 
 static bool only_makes_nodes(const struct json *rule)
@@ -110,13 +114,14 @@ static int judge_rules(struct planner *p)
     const struct json *rules = json_path(p->in->spec->root, "linux", "resources", "devices", NULL);
     bool console = false;
 
-    /* A rootless engine has no cgroup for rules and writes none. Its user can make no node, and
-     * nodes of an image do not open in a user namespace. */
+    /* A rootless engine has no cgroup for rules. It writes none, or with --device those that allow
+     * a device alone. Its user can make no node, and nodes of an image do not open in a user
+     * namespace. */
     if (p->in->rootless && !json_count(rules))
         return 0;
     if (p->in->security->maps_ids && !json_count(rules))
         return put_rules(p);
-    if (security_all_devices(p->in->spec))
+    if (!p->in->rootless && security_all_devices(p->in->spec))
         return deny(p, "security.devices", &allowed->place,
                     "the container could use all devices of this host");
     for (size_t i = 0; i < json_count(rules); i++) {

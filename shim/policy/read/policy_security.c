@@ -306,6 +306,7 @@ static int read_annotations_deny(struct decoder *d, const struct json *value, vo
 {
     struct policy_security *s = target;
 
+    s->annotations_of_preset = d->preset != NULL;
     return decode_list(d, value, &s->annotations);
 }
 

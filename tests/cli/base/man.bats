@@ -41,7 +41,7 @@ options_of_man() {
 
 flatbed_help() {
     "$FLATBED" --help
-    for command in check explain install uninstall bench restack gc doctor copyups stale monitor; do
+    for command in check explain install uninstall bench restack gc doctor copyups stale zfs status monitor; do
         "$FLATBED" "$command" --help
     done
 }

@@ -6,7 +6,7 @@ bats_require_minimum_version 1.5.0
 
 load gpu_host
 
-# What containerd makes of the files, if it is here: the program of the runtime flatbed, and the default.
+# Prints containerd's view of the files, if it is here: the program of the runtime flatbed, and the default.
 effective() {
     command -v containerd >/dev/null || { echo "$DIR/bin/flatbed-runtime $1"; return; }
     # shellcheck disable=SC2016

@@ -26,8 +26,8 @@ stale() { run --separate-stderr "$FLATBED" stale "$@"; }
 has() { [[ $output$stderr == *"$1"* ]] || { printf 'nothing here has %s:\n%s\n%s\n' "$1" "$output" "$stderr"; return 1; }; }
 has_not() { [[ $output$stderr != *"$1"* ]] || { printf 'this has %s:\n%s\n%s\n' "$1" "$output" "$stderr"; return 1; }; }
 exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output $stderr"; return 1; }; }
-# is FILTER: true for --json.
-is() { jq -e "$1" <<<"$output" >/dev/null || { echo "not $1: $output $stderr"; return 1; }; }
+# is [JQ-OPTION...] FILTER: true for --json.
+is() { jq -e "$@" <<<"$output" >/dev/null || { echo "not $1: $output $stderr"; return 1; }; }
 digits() { printf "%064d" "$1"; }
 tree_of() { (cd "$1" && find . | sort); }
 # names: those of the listed directories, by their last number.
@@ -112,6 +112,35 @@ podman_store() {
     jq -nc --arg a "$(digits 8)" '[{id: "i", "mapped-layers": [$a]}]' >"$P/overlay-images/images.json"
     stale --store="$P" --json
     is '.stale == [] and .left_out == []'
+}
+
+@test "the stores of this host: Docker's data-root, those in it for userns-remap, podman's, or the user's own" {
+    local all=$D home=$DIR/home
+    docker_store
+    D=$all/100000.100000
+    docker_store
+    D=$all/100000.x
+    docker_store
+    podman_store
+    mkdir -p "$DIR"/etc/{docker,containers}
+    jq -nc --arg root "$all" '{"data-root": $root}' >"$DIR/etc/docker/daemon.json"
+    printf '[storage]\ngraphroot = "%s"\n' "$P" >"$DIR/etc/containers/storage.conf"
+    cp /etc/passwd /etc/group "$DIR/etc"
+    run --separate-stderr unshare --mount --propagation private sh -c 'mount --bind "$1/etc" /etc && shift && exec "$@"' \
+        sh "$DIR" "$FLATBED" stale --json
+    exits 0
+    is --arg all "$all" --arg podman "$P" '[.stale[] | select(.engine != "flatbed") | .path | sub("/overlay.*"; "")] |
+        unique == [$all, $all + "/100000.100000", $podman]'
+
+    mkdir -p "$home/.local/share/containers"
+    mv "$all" "$home/.local/share/docker"
+    mv "$P" "$home/.local/share/containers/storage"
+    chown -R 4711:4711 "$home"
+    chmod a+x "$DIR"
+    run --separate-stderr setpriv --reuid=4711 --regid=4711 --clear-groups env HOME="$home" "$FLATBED" stale --json
+    exits 0
+    is --arg all "$home/.local/share" '[.stale[] | select(.engine != "flatbed") | .path | sub("/overlay.*"; "")] |
+        unique == [$all + "/containers/storage", $all + "/docker"]'
 }
 
 @test "BuildKit's build cache is known by its databases" {

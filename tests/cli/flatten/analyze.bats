@@ -177,7 +177,7 @@ owner() {
     "$FLATTEN" analyze --json "oci:$IMAGES/waste:v1" >plain.json
     jq -e --slurpfile plain plain.json '.images[0] | (.tree | [.live, .dead]) == (.payload | [.live, .dead])
         and del(.tree, .hidden) == $plain[0].images[0]' data.json
-    # What a layer hides is what the table says, in bytes and files.
+    # The table says what a layer hides, in bytes and files.
     jq -e '.images[0] | (.layers | map(.killed | add)) as $killed
         | all(.hidden[]; .bytes == $killed[.by - 1] and .tree.bytes == .bytes and .tree.files == .files)
         and ([.hidden[].bytes] | add) == .payload.dead

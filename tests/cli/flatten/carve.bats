@@ -265,7 +265,7 @@ only_times() {
     ok carve --layers=1 "oci:$IMAGES/owned" oci:one
     [[ $stderr == *"mean probes 1.00, source 1."* ]]
     [[ $stderr != *"more than in the source"* ]]
-    # Those of a kept base are not counted, and so is not the source.
+    # Layers of a kept base are not counted, nor is the source.
     "$FLATTEN" carve -n --json --keep-base=1 "oci:$IMAGES/stacked" >json
     jq -e '.lookups | .source_probes == null and .above_source == null and .probes >= 1' json
 }

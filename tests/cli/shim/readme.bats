@@ -109,6 +109,11 @@ passed() {
     [ "$(jq '.errors, .warnings' <<<"$output")" = $'0\n0' ]
 }
 
+@test "docs/examples/lab.json, which the package installs, is the policy of the README" {
+    diff <(python3 "$BATS_TEST_DIRNAME/lib/readme_policy.py" "$SOURCE/README.md" | sed 's#//.*##' | jq -S .) \
+        <(sed 's#//.*##' "$SOURCE/docs/examples/lab.json" | jq -S .)
+}
+
 # literal HEADING: the first literal block of JSON behind that line of flatbed-policy(5).
 literal() {
     awk -v h="$1" '$0 == h { on = 1 } on && /^\.Ed/ { exit } on && text { print } on && /^\.Bd -literal/ { text = 1 }' \

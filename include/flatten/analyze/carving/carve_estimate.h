@@ -1,6 +1,6 @@
 /*
- * What `flatten carve` would make of an image with its default options: the same layout, and by the
- * same model of pulls, as `flatten carve --dry-run` prints. No content is read.
+ * An estimate of what `flatten carve` makes of an image by default: the same layout, and the same
+ * model of pulls, as `flatten carve --dry-run` prints. No content is read.
  */
 #ifndef FLATTEN_CARVE_ESTIMATE_H
 #define FLATTEN_CARVE_ESTIMATE_H

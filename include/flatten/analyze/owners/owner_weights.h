@@ -1,6 +1,7 @@
 /*
- * What each package of an image weighs: bytes and files that a container sees, and those that newer
- * layers hide. The packages are found by flatten/carve/owners, so `flatten carve` has the same.
+ * The weight of each package of an image: bytes and files that a container sees, and those that
+ * newer layers hide. The packages are found by flatten/carve/owners, so `flatten carve` has the
+ * same.
  *
  * A file that shows belongs to the package that the image's databases give it to. One that is
  * hidden belongs to the package that has its path, by the databases as they are or, of packages

@@ -25,7 +25,7 @@
 #define FLATTEN_INVENTORY_H
 
 #include "base/digest/sha256.h"
-#include "flatten/carve/layout/layout_like.h"
+#include "flatten/carve/layout/like/layout_like.h"
 
 enum {
     INVENTORY_MOST_TEXT = 2 << 20,    /* bytes: registries take manifests of up to 4 MiB */

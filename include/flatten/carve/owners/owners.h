@@ -56,7 +56,7 @@ enum owner_kind {
     OWNER_CONDA
 };
 
-/* How often the files of an owner change between versions of an image, least often first. */
+/* Tiers of owners by how often their files change between versions, least often first. */
 enum owner_tier {
     TIER_SYSTEM,
     TIER_TOOLCHAIN,

@@ -3,7 +3,7 @@
 #define FLATTEN_IDENTITY_H
 
 #include "base/digest/sha256.h"
-#include "flatten/carve/layout/layout_like.h"
+#include "flatten/carve/layout/like/layout_like.h"
 
 #include <archive_entry.h>
 

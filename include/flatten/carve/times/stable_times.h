@@ -19,7 +19,7 @@ struct times_source {
     const struct identity_stamp *stamps; /* by entry, of files at their first name */
 };
 
-/* What got another time than it has in the source. */
+/* Counts of paths that got another time than they have in the source. */
 struct stable_times {
     uint64_t files; /* inodes */
     uint64_t directories;

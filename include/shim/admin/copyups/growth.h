@@ -1,4 +1,4 @@
-/* What grew in an upper directory since it was last read. Pure. */
+/* The growth of an upper directory since it was last read. Pure. */
 #ifndef SHIM_GROWTH_H
 #define SHIM_GROWTH_H
 

@@ -1,4 +1,4 @@
-/* What `flatbed copyups` found of one container, as text, as HTML and as JSON. */
+/* The findings of `flatbed copyups` for one container, as text, as HTML and as JSON. */
 #ifndef SHIM_COPYUPS_REPORT_H
 #define SHIM_COPYUPS_REPORT_H
 

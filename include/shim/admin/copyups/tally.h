@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What became of a path. All but new ones hide a file that a layer has. */
+/* The fate of a path. All but new ones hide a file that a layer has. */
 enum change {
     CHANGE_COPIED,   /* overlayfs copied the file from a layer, at the first write */
     CHANGE_METADATA, /* the same without its data, for a change of owner or mode (metacopy) */

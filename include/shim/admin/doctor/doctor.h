@@ -32,6 +32,13 @@ void doctor_versions(struct diagnoses *out);
 void doctor_volumes(const struct policy *policy, struct diagnoses *out);
 
 /*
+ * Examines the properties of ZFS beneath the engines' stores, `more` directories and the sources of
+ * the policy's volumes (NULL: there is no policy).
+ */
+void doctor_zfs(const struct policy *policy, const char *const *more, size_t more_count,
+                struct diagnoses *out);
+
+/*
  * Examines who can go around the policy, and /dev/shm, memlock and workers in it. NULL: there is
  * none.
  */

@@ -57,6 +57,9 @@ const struct engine_runtime *engine_runtimes_nvidia_default(const struct engine_
 /* Returns true if the runtime is one of NVIDIA's. */
 bool engine_runtime_is_nvidia(const struct engine_runtime *runtime);
 
+/* Returns true for flatbed-runtime, and for a runtime of NVIDIA that calls it. */
+bool engine_runtime_is_flatbed(const struct engine_runtime *runtime);
+
 /* Frees everything. */
 void engine_runtimes_free(struct engine_runtimes *r);
 

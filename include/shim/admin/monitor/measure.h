@@ -1,4 +1,4 @@
-/* What the containers and the stores of this host take, for alerts. */
+/* Bytes of containers and stores of this host, measured for alerts. */
 #ifndef SHIM_MEASURE_H
 #define SHIM_MEASURE_H
 

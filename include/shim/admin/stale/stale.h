@@ -1,6 +1,6 @@
 /*
- * What lies in the stores of engines on this host and is named by no engine: directories of layers
- * and containers in Docker's overlay2 and in containers-storage (podman, buildah, CRI-O).
+ * Directories that lie in the stores of this host's engines and are named by none: of layers and
+ * containers, in Docker's overlay2 and in containers-storage (podman, buildah, CRI-O).
  *
  * A directory is listed only if the engine's state was read whole and does not name it, nor does a
  * layer that it names, nor a mount of any mount namespace. A state that cannot be read, or is not

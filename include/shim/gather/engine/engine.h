@@ -38,6 +38,9 @@ struct engine_directories {
     const char *executor; /* of BuildKit: the directory of the bundle; NULL: no step of a build */
     struct engine_other others[ENGINE_OTHERS];
     size_t other_count;
+    bool any_shm; /* it joins the ipc namespace of a container that is not known, in an engine
+                     without root: that has no control groups to tell, and only containers of its
+                     user */
 };
 
 /*

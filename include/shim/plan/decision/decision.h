@@ -44,7 +44,7 @@ const char *decision_hint(const struct decision *decision, size_t i);
 /* Returns true if applying it would change the document. */
 bool decision_changes(const struct decision *decision);
 
-/* Whether a decision depends on what the low-level runtime can do. */
+/* The ability of the low-level runtime that a decision depends on. */
 enum plan_need {
     PLAN_NEEDS_NOTHING,
     PLAN_WANTS_FEATURES, /* it can do without */

@@ -8,6 +8,12 @@
 int plan_add_security(struct planner *p) must_check;
 
 /*
+ * Returns true for a device that engines give to every container, that "devices" allows, or that
+ * "gpus" judges. -1 is any number.
+ */
+bool plan_allows_device(const struct planner *p, bool block, int64_t major, int64_t minor);
+
+/*
  * Denies annotations that the policy denies, and those by which runc or crun would replace what the
  * policy judges, also without "security". Fails only without memory.
  */

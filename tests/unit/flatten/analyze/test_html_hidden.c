@@ -1,6 +1,6 @@
 /* The trees of what each layer hides: sums, joined directories, and bounds. */
 #include "flatten/analyze/html_page.h"
-#include "tests/unit/lib/unit.h"
+#include "tests/unit/lib/merge/tree_paths.h"
 
 /* Hidden files, added by path. */
 struct stack_of_files {
@@ -28,11 +28,8 @@ static void stack_end(struct stack_of_files *f)
 static void add_file(struct stack_of_files *f, const char *path, uint64_t size, unsigned layer,
                      unsigned killer, enum dead_cause cause)
 {
-    struct err err = ERR_INIT;
-    uint32_t node = TREE_ROOT;
+    uint32_t node = tree_at(f->tree, path);
 
-    for (const char *at = path; *at; at += at[strcspn(at, "/")] ? strcspn(at, "/") + 1 : strlen(at))
-        node = tree_child(f->tree, node, at, strcspn(at, "/"), &err);
     f->s.files[f->s.file_count++] = (struct stack_file){.size = size,
                                                         .node = node,
                                                         .layer = (uint16_t)layer,

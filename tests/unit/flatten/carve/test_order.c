@@ -1,22 +1,9 @@
 #include "flatten/carve/order.h"
-#include "tests/unit/lib/unit.h"
+#include "tests/unit/lib/merge/tree_paths.h"
 
 static const char *const paths[] = {"a",   "a-b", "a.b", "a/b", "a/b/c",
                                     "a/c", "ab",  "b",   "b/a", "\xff"};
 enum { PATHS = sizeof(paths) / sizeof(*paths) };
-
-static void add_path(struct tree *tree, const char *path)
-{
-    uint32_t node = TREE_ROOT;
-    struct err err;
-
-    while (*path) {
-        size_t len = strcspn(path, "/");
-        node = tree_child(tree, node, path, len, &err);
-        assert_int_not_equal(node, TREE_NONE);
-        path += len + (path[len] == '/');
-    }
-}
 
 /* Adds the paths in steps of `step` through the list, and returns their order as lines. */
 static char *order_of(size_t step)
@@ -26,7 +13,7 @@ static char *order_of(size_t step)
     _cleanup_buf_ struct buf out = BUF_INIT;
 
     for (size_t i = 0; i < PATHS; i++)
-        add_path(tree, paths[i * step % PATHS]);
+        tree_at(tree, paths[i * step % PATHS]);
     _cleanup_free_ uint32_t *order = order_paths(tree, &err);
     assert_non_null(order);
     for (uint32_t i = 0; i < tree_count(tree); i++) {

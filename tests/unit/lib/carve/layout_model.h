@@ -6,7 +6,7 @@
 #ifndef TESTS_LAYOUT_MODEL_H
 #define TESTS_LAYOUT_MODEL_H
 
-#include "flatten/carve/layout/layout_like.h"
+#include "flatten/carve/layout/like/layout_like.h"
 #include "tests/unit/lib/carve/layout_state.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "flatten/carve/layout/layout.h"
 #include "tests/unit/lib/carve/layout_state.h"
-#include "tests/unit/lib/unit.h"
+#include "tests/unit/lib/merge/tree_paths.h"
 
 enum { SAMPLE_FILES = 200000, SAMPLE_OWNERS = 2000 };
 
@@ -55,26 +55,12 @@ static inline struct sample *sample_new(void)
     return s;
 }
 
-static inline uint32_t sample_node(struct sample *s, const char *path)
-{
-    struct err err = ERR_INIT;
-    uint32_t node = TREE_ROOT;
-
-    while (*path) {
-        size_t len = strcspn(path, "/");
-        node = tree_child(s->tree, node, path, len, &err);
-        assert_int_not_equal(node, TREE_NONE);
-        path += len + (path[len] == '/');
-    }
-    return node;
-}
-
 static inline uint32_t sample_add(struct sample *s, uint32_t owner, uint64_t bytes,
                                   const char *path)
 {
     assert_true(s->file_count < SAMPLE_FILES);
     s->files[s->file_count] =
-        (struct layout_file){.node = sample_node(s, path), .owner = owner, .bytes = bytes};
+        (struct layout_file){.node = tree_at(s->tree, path), .owner = owner, .bytes = bytes};
     return (uint32_t)s->file_count++;
 }
 
@@ -95,7 +81,7 @@ static inline uint32_t sample_addf(struct sample *s, uint32_t owner, uint64_t by
 
 static inline void sample_link(struct sample *s, uint32_t file, const char *path)
 {
-    s->names[s->name_count++] = (struct layout_name){sample_node(s, path), file};
+    s->names[s->name_count++] = (struct layout_name){tree_at(s->tree, path), file};
 }
 
 /* Adds an owner with one file. Returns the owner. */
@@ -111,7 +97,7 @@ static inline uint32_t sample_package(struct sample *s, enum owner_tier tier, co
 /* Adds a directory that needs no file. Returns its node. */
 static inline uint32_t sample_dir(struct sample *s, const char *path)
 {
-    s->dirs[s->dir_count] = sample_node(s, path);
+    s->dirs[s->dir_count] = tree_at(s->tree, path);
     return s->dirs[s->dir_count++];
 }
 

@@ -1,4 +1,4 @@
-/* Which directories the state layer of a layout describes. */
+/* The directories that the state layer of a layout describes. */
 #ifndef TESTS_LAYOUT_STATE_H
 #define TESTS_LAYOUT_STATE_H
 

@@ -15,7 +15,7 @@ static struct plan_op mount_op(const char *target, enum policy_access access)
             .volume = &plain, .name = "", .source = "/srv", .target = target, .access = access}};
 }
 
-/* What was foreseen of the mounts is what they became. */
+/* The mounts became what was foreseen of them. */
 static void assert_foreseen(const struct spec *foreseen, struct json_doc *doc, struct arena *arena)
 {
     struct err err = ERR_INIT;

@@ -1,4 +1,4 @@
-/* What the driver shows in /proc. */
+/* GPUs of the host, from the driver's files in /proc. */
 #include "tests/unit/lib/unit.h"
 
 #include "shim/gpu/gpu_host.h"

@@ -1,4 +1,4 @@
-/* What the version of a low-level runtime says about it. */
+/* Low-level runtimes, by their versions. */
 #include "tests/unit/lib/unit.h"
 
 #include "shim/oci/lowlevel.h"

@@ -268,7 +268,7 @@ static void test_all_denials_are_told(void **state)
     assert_contains(err.msg, "flatbed.x: ");
 }
 
-/* What is allowed is said once, whatever the number of denials and of equal items. */
+/* A hint says once what is allowed, whatever the number of denials and of equal items. */
 static void test_each_hint_is_said_once(void **state)
 {
     static const char volumes[] = "\"volumes\":{\"data\":{\"source\":\"/srv/{name}\","

@@ -1,23 +1,9 @@
 #include "flatten/carve/inventory/inventory.h"
 
 #include "base/base64.h"
-#include "tests/unit/lib/unit.h"
+#include "tests/unit/lib/merge/tree_paths.h"
 
 #include <zstd.h>
-
-static uint32_t node_at(struct tree *tree, const char *path)
-{
-    uint32_t node = TREE_ROOT;
-    struct err err;
-
-    while (*path) {
-        size_t len = strcspn(path, "/");
-        node = tree_child(tree, node, path, len, &err);
-        assert_int_not_equal(node, TREE_NONE);
-        path += len + (path[len] == '/');
-    }
-    return node;
-}
 
 /* Two layers: small files a, b and their link c, and a large one; then a directory and a whiteout.
  */
@@ -34,7 +20,7 @@ struct sample {
 static struct layout_entry entry(struct sample *s, const char *path, uint32_t inode, uint16_t layer,
                                  enum layout_kind kind, uint64_t identity)
 {
-    const struct layout_entry e = {.node = node_at(s->tree, path),
+    const struct layout_entry e = {.node = tree_at(s->tree, path),
                                    .inode = inode,
                                    .layer = layer,
                                    .kind = (uint8_t)kind,

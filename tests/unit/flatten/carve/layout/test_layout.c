@@ -48,7 +48,7 @@ static void test_tiers(void **state)
     sample_free(s);
 }
 
-/* What exceeds the cap is cut by directories, large files are alone; nothing exceeds it else. */
+/* Owners above the cap are cut by directories, large files are alone; nothing else exceeds it. */
 static void test_cap(void **state)
 {
     struct sample *s = sample_new();
@@ -148,11 +148,11 @@ static void test_dirs_of_state(void **state)
     sample_package(s, TIER_SYSTEM, "a", NULL, 10, "usr/bin/a");
     sample_package(s, TIER_PACKAGE, "b", NULL, 10, "usr/bin/b");
     sample_package(s, TIER_PACKAGE, "c", NULL, 10, "opt/c/bin/c");
-    uint32_t empty = sample_dir(s, "opt/c/empty"), bin = sample_node(s, "opt/c/bin");
+    uint32_t empty = sample_dir(s, "opt/c/empty"), bin = tree_at(s->tree, "opt/c/bin");
     _cleanup_layout_ struct layout l = sample_layout(s, 1000, 0);
-    assert_true(in_state(&l, sample_node(s, "usr/bin")) && in_state(&l, sample_node(s, "usr")));
-    assert_true(in_state(&l, empty) && in_state(&l, sample_node(s, "opt/c")));
-    assert_true(!in_state(&l, bin) && !in_state(&l, sample_node(s, "usr/bin/a")));
+    assert_true(in_state(&l, tree_at(s->tree, "usr/bin")) && in_state(&l, tree_at(s->tree, "usr")));
+    assert_true(in_state(&l, empty) && in_state(&l, tree_at(s->tree, "opt/c")));
+    assert_true(!in_state(&l, bin) && !in_state(&l, tree_at(s->tree, "usr/bin/a")));
     /* "", usr, usr/bin, opt, opt/c */
     assert_int_equal(l.split_dirs, 5);
     sample_free(s);

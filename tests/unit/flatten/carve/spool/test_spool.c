@@ -1,5 +1,5 @@
 /* The spooled tree of an image: what it gives back, and the identities of its files. */
-#include "tests/unit/lib/unit.h"
+#include "tests/unit/lib/merge/tree_paths.h"
 
 #include "flatten/carve/spool/identity.h"
 #include "flatten/carve/spool/spool_identities.h"
@@ -67,22 +67,9 @@ static void put_file(struct fixture *f, const char *path, const char *content)
         assert_works(entry_sink_data(&f->spool->base, content, strlen(content), &err), err);
 }
 
-static uint32_t node_of(const struct fixture *f, const char *path)
-{
-    struct err err = ERR_INIT;
-    uint32_t node = TREE_ROOT;
-
-    while (*path) {
-        size_t len = strcspn(path, "/");
-        node = tree_child(f->spool->tree, node, path, len, &err);
-        path += len + (path[len] == '/');
-    }
-    return node;
-}
-
 static const struct spool_record *record_of(const struct fixture *f, const char *path)
 {
-    return spool_at(f->spool, node_of(f, path));
+    return spool_at(f->spool, tree_at(f->spool->tree, path));
 }
 
 static void test_what_was_put_is_read(void **state)

@@ -1,20 +1,7 @@
 /* Sources of .pyc files by their names, and the times that headers name. */
-#include "tests/unit/lib/unit.h"
+#include "tests/unit/lib/merge/tree_paths.h"
 
 #include "flatten/carve/times/python_pairs.h"
-
-static uint32_t node_of(struct tree *tree, const char *path)
-{
-    struct err err = ERR_INIT;
-    uint32_t node = TREE_ROOT;
-
-    while (*path) {
-        size_t len = strcspn(path, "/");
-        node = tree_child(tree, node, path, len, &err);
-        path += len + (path[len] == '/');
-    }
-    return node;
-}
 
 static void test_sources_by_name(void **state)
 {
@@ -38,10 +25,10 @@ static void test_sources_by_name(void **state)
     assert_non_null(tree);
     for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
         if (pairs[i][1])
-            node_of(tree, pairs[i][1]);
+            tree_at(tree, pairs[i][1]);
     for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
-        uint32_t compiled = node_of(tree, pairs[i][0]);
-        uint32_t expected = pairs[i][1] ? node_of(tree, pairs[i][1]) : TREE_NONE;
+        uint32_t compiled = tree_at(tree, pairs[i][0]);
+        uint32_t expected = pairs[i][1] ? tree_at(tree, pairs[i][1]) : TREE_NONE;
         if (pyc_source(tree, compiled) != expected)
             fail_msg("%s", pairs[i][0]);
     }

@@ -1,5 +1,5 @@
 /* Times that a new version takes: a spool beside a list of what the previous layers have. */
-#include "tests/unit/lib/unit.h"
+#include "tests/unit/lib/merge/tree_paths.h"
 
 #include "flatten/carve/spool/spool.h"
 #include "flatten/carve/spool/spool_identities.h"
@@ -95,19 +95,6 @@ static void put_link(struct spool *s, const char *path, const char *target)
     assert_works(entry_sink_entry(&s->base, header, &err), err);
 }
 
-static uint32_t node_of(struct tree *tree, const char *path)
-{
-    struct err err = ERR_INIT;
-    uint32_t node = TREE_ROOT;
-
-    while (*path) {
-        size_t len = strcspn(path, "/");
-        node = tree_child(tree, node, path, len, &err);
-        path += len + (path[len] == '/');
-    }
-    return node;
-}
-
 static void add_entry(struct fixture *f, uint32_t node, uint16_t layer, enum layout_kind kind,
                       const struct layout_identity *identity)
 {
@@ -134,7 +121,7 @@ static void list_previous(struct fixture *f)
     for (size_t i = 0; i < f->then->record_count; i++) {
         const struct spool_record *r = &f->then->records[i];
         f->stamps[i] = by_record[i];
-        add_entry(f, node_of(f->now->tree, tree_path_in(f->then->tree, r->node, &path)), 0,
+        add_entry(f, tree_at(f->now->tree, tree_path_in(f->then->tree, r->node, &path)), 0,
                   S_ISDIR(r->mode) ? LAYOUT_DIR : LAYOUT_FILE, &all[i]);
     }
     free(by_record);
@@ -161,7 +148,7 @@ static int64_t time_of(const struct fixture *f, const char *path)
 {
     struct err err = ERR_INIT;
     _cleanup_entry_ struct archive_entry *header =
-        spool_header(f->now, spool_at(f->now, node_of(f->now->tree, path)), &err);
+        spool_header(f->now, spool_at(f->now, tree_at(f->now->tree, path)), &err);
 
     assert_non_null(header);
     return archive_entry_mtime(header);
@@ -211,10 +198,10 @@ static void test_only_what_shows_counts(void **state)
     put_file(f->now, "b", NOW, "1");
     put_file(f->now, "c", NOW, "1");
     list_previous(f);
-    add_entry(f, node_of(f->now->tree, "d"), 1, LAYOUT_OPAQUE, NULL);
-    add_entry(f, node_of(f->now->tree, "b"), 1, LAYOUT_WHITEOUT, NULL);
+    add_entry(f, tree_at(f->now->tree, "d"), 1, LAYOUT_OPAQUE, NULL);
+    add_entry(f, tree_at(f->now->tree, "b"), 1, LAYOUT_WHITEOUT, NULL);
     f->stamps[f->view.entry_count] = f->stamps[3];
-    add_entry(f, node_of(f->now->tree, "c"), 1, LAYOUT_FILE, NULL); /* it has no identity */
+    add_entry(f, tree_at(f->now->tree, "c"), 1, LAYOUT_FILE, NULL); /* it has no identity */
     take(f);
     assert_int_equal(f->out.paths, 0);
     assert_int_equal(time_of(f, "d/a"), NOW);

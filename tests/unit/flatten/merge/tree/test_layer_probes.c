@@ -1,6 +1,6 @@
 /* The layers that lookups look into, newest first. */
 #include "flatten/merge/tree/layer_probes.h"
-#include "tests/unit/lib/unit.h"
+#include "tests/unit/lib/merge/tree_paths.h"
 
 #include <math.h>
 
@@ -8,15 +8,8 @@
 static void add(struct layer_probes *p, struct tree *tree, const char *row)
 {
     static const char kinds[] = "dofw";
-    const char *path = row + 4;
+    uint32_t node = tree_at(tree, row + 4);
     struct err err = ERR_INIT;
-    uint32_t node = TREE_ROOT;
-
-    while (*path) {
-        size_t len = strcspn(path, "/");
-        node = tree_child(tree, node, path, len, &err);
-        path += len + (path[len] == '/');
-    }
     enum layer_probe_kind kind = (enum layer_probe_kind)(strchr(kinds, row[2]) - kinds);
     assert_works(layer_probes_add(p, node, (unsigned)(row[0] - '0'), kind, &err), err);
 }

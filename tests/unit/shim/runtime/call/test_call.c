@@ -1,5 +1,5 @@
 /*
- * How command lines are read. The rows are what runc 1.1.5 and crun 1.8.1 were seen to do with
+ * The reading of command lines. The rows are what runc 1.1.5 and crun 1.8.1 were seen to do with
  * them; an `X` is a line that the runtime refuses.
  */
 #include "tests/unit/lib/unit.h"

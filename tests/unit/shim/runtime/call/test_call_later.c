@@ -1,4 +1,4 @@
-/* How the command lines for a container that is there are read: exec, update, delete. */
+/* Command lines for a container that is there: exec, update, delete. */
 #include "tests/unit/shim/runtime/call/call_unit.h"
 
 /* ---- exec ---- */
