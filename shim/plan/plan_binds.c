@@ -370,7 +370,7 @@ static int judge_source(struct planner *p, struct plan_op *op, const struct spec
 
 static int deny_target(struct planner *p, struct plan_op *op, const char *target, const char *why)
 {
-    op->hint = "choose another path in the container";
+    op->hint = plan_hint_target(op);
     return plan_decide(p, op, PLAN_DENIED, &p->in->policy->binds.targets_deny.place,
                        "nothing may be mounted over %s%s", target, why);
 }
@@ -389,6 +389,8 @@ static int judge_mount(struct planner *p, size_t i)
     op->bind.access = ACCESS_RW;
     if (plan_is_given_device(p, i))
         return plan_judge_given_device(p, op);
+    if (plan_is_users_sys(p, i))
+        return plan_decide(p, op, PLAN_KEPT, NULL, "harmless");
     const char *target = plan_denied_target(p, i, mount->destination);
     if (target)
         return deny_target(p, op, target, "");

@@ -66,6 +66,26 @@ int plan_hint_allowed(struct planner *p, struct plan_op *op)
     return plan_set_hint(p, op, &hint);
 }
 
+const char *plan_hint_target(const struct plan_op *op)
+{
+    static const struct {
+        const char *path, *hint;
+    } options[] = {
+        {"/dev/shm", "leave out --ipc=host, or choose another path in the container"},
+        {"/dev", "leave out --privileged, and name devices by --device"},
+        {"/proc", "leave out --pid=host"},
+        {"/sys/fs/cgroup", "leave out --systemd=always"},
+        {"/sys", "leave out --network=host"},
+    };
+    const char *source = op->bind.source->path;
+
+    for (size_t i = 0; source && i < sizeof(options) / sizeof(*options); i++)
+        if (path_is_beneath(source, options[i].path) &&
+            path_is_beneath(op->bind.target, options[i].path))
+            return options[i].hint;
+    return "choose another path in the container";
+}
+
 /* ---- security ---- */
 
 static void put_devices(const struct policy_security *s, struct buf *out)
@@ -95,7 +115,7 @@ static void put_privileged(const struct policy_security *s, struct buf *out)
 static void put_seccomp(const struct policy_security *s, struct buf *out)
 {
     (void)s;
-    buf_puts(out, "leave out --security-opt seccomp=... and --cap-add");
+    buf_puts(out, "leave out --security-opt seccomp=... and --cap-add; ctr needs --seccomp");
 }
 
 static void put_system_paths(const struct policy_security *s, struct buf *out)

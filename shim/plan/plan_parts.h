@@ -33,6 +33,15 @@ bool plan_is_user_file(const struct planner *p, const struct spec_mount *mount);
 /* Adds to each denial that has no hint what is allowed, or what to do instead. */
 int plan_add_hints(struct planner *p) must_check;
 
+/*
+ * Returns true for the host's /sys, read-only in its place, in an engine without root: it mounts it
+ * where it has no network namespace of its own, and its user sees it anyway.
+ */
+bool plan_is_users_sys(const struct planner *p, size_t i);
+
+/* Returns what to do instead of a mount that is denied for its target. Static. */
+const char *plan_hint_target(const struct plan_op *op);
+
 /* Adds to a denied mount the volumes and paths that are allowed. -1 without memory. */
 int plan_hint_allowed(struct planner *p, struct plan_op *op) must_check;
 

@@ -22,6 +22,15 @@ static bool is_engines_place(const struct planner *p, size_t i, const char *targ
            (s->path && strcmp(s->path, target) == 0);
 }
 
+bool plan_is_users_sys(const struct planner *p, size_t i)
+{
+    const struct spec_mount *mount = &p->in->spec->list[i];
+    const char *source = p->in->binds->sources[i].path;
+
+    return p->in->rootless && mount->bind && source && strcmp(source, "/sys") == 0 &&
+           strcmp(mount->destination, source) == 0 && spec_has_option(mount->options, "ro");
+}
+
 const char *plan_denied_target(const struct planner *p, size_t i, const char *target)
 {
     return policy_denied_target(&p->in->policy->binds.targets_deny, target,

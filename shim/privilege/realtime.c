@@ -82,12 +82,12 @@ void realtime_print_process(const struct json *process, struct buf *out)
 
 /* ---- cgroups, and classes of caches ---- */
 
-void realtime_print_linux(const struct json *linux_part, struct buf *out)
+void realtime_print_resources(const struct json *resources, struct buf *out)
 {
     static const char *const classes[] = {"no-change", "restrict-to-be", "idle", NULL};
     static const char *const partitions[] = {"member", NULL};
-    const struct json *cpu = json_path(linux_part, "resources", "cpu", NULL);
-    const struct json *unified = json_path(linux_part, "resources", "unified", NULL);
+    const struct json *cpu = json_get(resources, "cpu");
+    const struct json *unified = json_get(resources, "unified");
     const struct json *disks = json_get(unified, "io.prio.class");
     const struct json *partition = json_get(unified, "cpuset.cpus.partition");
 
@@ -101,6 +101,11 @@ void realtime_print_linux(const struct json *linux_part, struct buf *out)
         put(out, "cpuset.cpus.partition (--cgroup-conf)");
     if (is_given(json_get(unified, "cpuset.cpus.exclusive")))
         put(out, "cpuset.cpus.exclusive (--cgroup-conf)");
+}
+
+void realtime_print_linux(const struct json *linux_part, struct buf *out)
+{
+    realtime_print_resources(json_get(linux_part, "resources"), out);
     if (is_given(json_get(linux_part, "intelRdt")))
         put(out, "linux.intelRdt (cache of the processor)");
 }

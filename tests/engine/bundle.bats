@@ -67,7 +67,7 @@ writes() {
 guarded() {
     local bundle
     policy_write <<END
-{ "version": 1, "runtime": { "paths": ["$1"] }, "security": { "user": { "root": "deny" }, "no_new_privileges": true } }
+{ "version": 1, "runtime": { "paths": ["$1"] }, "security": { "user": { "root": "deny" }, "no_new_privileges": true, "realtime": "deny" } }
 END
     bundle=$(bundle_make guarded null 'sleep 600')
     bundle_edit "$bundle" '.process.user = {"uid": 1000, "gid": 1000} | .process.capabilities = {}'
@@ -162,6 +162,10 @@ updated() {
     run shim update -r RULES "$ID"
     expect_status 1
     expect_match "a name with a NUL"
+    echo '{"cpu":{"shares":512,"realtimeRuntime":1000}}' >RULES
+    run shim update -r RULES "$ID"
+    expect_status 1
+    expect_match "security.realtime: .*cpu.realtimeRuntime"
 }
 
 @test "runc: update changes no rules for devices" { updated runc; }

@@ -105,6 +105,15 @@ END_OF_POLICY
     run docker_cli run --rm --network=none -v "$FB_DIR/docker/buildkit/executor/resolv.conf:/x" "$FB_IMAGE" true
     expect_failure
     expect_match 'buildkit/executor/resolv.conf'
+    policy_write <<END_OF_POLICY
+{ "version": 1, "runtime": { "paths": ["/usr/lib/flatbed/runc"] }, "binds": { "preset": "shared-lab" }, "security": { "preset": "shared-lab" } }
+END_OF_POLICY
+    docker_stop
+    DOCKERD=$FB_DIR/bin/dockerd docker_start
+    printf 'FROM %s\nUSER 1001:1001\nRUN echo "step of $(id -u)"\n' "$FB_IMAGE" >"$FB_DIR/build/Dockerfile"
+    DOCKER_BUILDKIT=1 run docker_cli build --progress plain --network none --no-cache "$FB_DIR/build"
+    expect_status 0
+    expect_match 'step of 1001'
     docker_remove_all
     docker_stop
 }

@@ -271,3 +271,31 @@ END
     refuses "'run.oci.hooks.stdout' has root write" --user 1001 --annotation "run.oci.hooks.stdout=$FB_DIR/written"
     [ ! -e "$FB_DIR/written" ]
 }
+
+@test "podman: under the preset a step of a build runs as a user, with the files of buildah" {
+    preset
+    mkdir -p "$FB_DIR/step"
+    printf 'FROM %s\nUSER 1001:1001\nRUN test -e /run/.containerenv && echo "built by $(id -u)"\n' "$FB_IMAGE" >"$FB_DIR/step/Dockerfile"
+    run podman_cli build --no-cache --network=none "$FB_DIR/step"
+    expect_status 0
+    expect_match 'built by 1001'
+    run podman_cli build --no-cache --network=none -v "$(guard_secret):/secret" "$FB_DIR/step"
+    expect_failure
+    expect_match 'is not allowed'
+}
+
+@test "podman: under the preset the container of a pod itself is refused, and the message says what to do" {
+    preset
+    podman_cli pod create --infra=false --name loose >/dev/null
+    run podman_run --rm --pod loose --user 1001:1001 "$FB_IMAGE" echo in a pod
+    expect_status 0
+    expect_output "in a pod"
+    podman_cli pod rm --force loose >/dev/null
+    printf 'FROM %s\nENTRYPOINT ["/catatonit", "-P"]\n' "$FB_IMAGE" >"$FB_DIR/Pause"
+    podman_cli build --quiet --tag pause --file "$FB_DIR/Pause" "$FB_DIR" >/dev/null
+    podman_cli pod create --network=none --infra-image pause --name whole >/dev/null
+    run podman_run --rm --pod whole --user 1001:1001 "$FB_IMAGE" true
+    expect_failure
+    expect_match 'make the pod with podman pod create --infra=false'
+    podman_cli pod rm --force whole >/dev/null
+}

@@ -178,3 +178,15 @@ EOF
     worker_podman unshare true
     refuses 'policy\.json'
 }
+
+@test "rootless: under the preset an image is built" {
+    policy_write <<EOF
+{ "version": 1, "runtime": { "paths": ["crun"] }, "binds": { "preset": "shared-lab" }, "security": { "preset": "shared-lab" } }
+EOF
+    mkdir -p "$FB_DIR/step"
+    chmod 0755 "$FB_DIR/step"
+    printf 'FROM %s\nRUN test -e /run/.containerenv && test -d /sys/class && echo made-$((40 + 2))\n' "$FB_IMAGE" >"$FB_DIR/step/Dockerfile"
+    run worker_podman build --no-cache --network=none "$FB_DIR/step"
+    expect_status 0
+    expect_match "made-42"
+}

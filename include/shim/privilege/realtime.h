@@ -21,4 +21,7 @@ void realtime_print_process(const struct json *process, struct buf *out);
 /* As realtime_print_process, for `linux` of config.json: its cgroup, and its class in resctrl. */
 void realtime_print_linux(const struct json *linux_part, struct buf *out);
 
+/* As realtime_print_process, for `linux.resources` of config.json, or the file of an update. */
+void realtime_print_resources(const struct json *resources, struct buf *out);
+
 #endif

@@ -201,6 +201,18 @@ static int find_executor(struct engine_directories *out, const char *bundle, con
     return out->executor ? 0 : err_nomem(err);
 }
 
+/* True for the bundle of a step of buildah, and so of podman build: TMPDIR/buildahNUMBER. */
+static bool is_buildahs(const char *bundle, const char *task)
+{
+    static const char name[] = "/buildah";
+    const char *last = strrchr(bundle, '/');
+
+    if (task || !last || strncmp(last, name, sizeof(name) - 1) != 0)
+        return false;
+    const char *number = last + sizeof(name) - 1;
+    return *number && number[strspn(number, "0123456789")] == '\0';
+}
+
 /*
  * True for a container of CRI-O, whose bundles are in the runroot, RUNROOT/DRIVER-containers/ID/
  * userdata. Those of podman, whose users set any annotation, are in the graphroot.
@@ -266,6 +278,7 @@ int engine_directories_find(const struct spec *spec, const char *bundle, const c
         find_own(out, bundle, task, arena, err) < 0 ||
         find_executor(out, bundle, task, arena, err) < 0)
         return -1;
+    out->step = is_buildahs(bundle, task) ? bundle : NULL;
     const char *end = task ? slash_before(bundle, task - 1) : NULL;
     if (end && end > bundle) {
         out->state = arena_strndup(arena, bundle, (size_t)(end - bundle));
@@ -349,6 +362,20 @@ static bool is_of_other(const struct engine_other *other, const char *path)
            (other->shm && is_one_of(rest, shm_files));
 }
 
+/* True for the files that buildah makes in the bundle of a step. */
+static bool is_of_step(const struct engine_directories *engine, const char *path)
+{
+    static const char *const names[] = {"resolv.conf", "hostname", "hosts", "run/.containerenv"};
+    size_t len = engine->step ? strlen(engine->step) : 0;
+
+    if (!len || strncmp(path, engine->step, len) != 0 || path[len] != '/')
+        return false;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (strcmp(path + len + 1, names[i]) == 0)
+            return true;
+    return false;
+}
+
 /* True for resolv.conf and hosts of a build's step; the latter may have the step's name behind it.
  */
 static bool is_of_build(const struct engine_directories *engine, const char *path)
@@ -379,7 +406,8 @@ static bool is_any_shm(const char *path)
 
 bool engine_mounts(const struct engine_directories *engine, const char *path)
 {
-    if (is_own(engine, path) || is_of_build(engine, path) || (engine->any_shm && is_any_shm(path)))
+    if (is_own(engine, path) || is_of_build(engine, path) || is_of_step(engine, path) ||
+        (engine->any_shm && is_any_shm(path)))
         return true;
     for (size_t i = 0; i < engine->other_count; i++)
         if (is_of_other(&engine->others[i], path))

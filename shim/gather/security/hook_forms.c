@@ -38,9 +38,11 @@ static bool is_in_system(const struct hook *hook)
 
 /* ---- engines ---- */
 
+/* The container of a step in BuildKit has an id of digits and all letters. */
 bool hook_is_dockers(const struct hook *hook)
 {
-    static const char prefix[] = "/proc/", option[] = "-exec-root=/", hex[] = "0123456789abcdef";
+    static const char prefix[] = "/proc/", option[] = "-exec-root=/", hex[] = "0123456789abcdef",
+                      word[] = "0123456789abcdefghijklmnopqrstuvwxyz";
     const char *pid = hook->path + strlen(prefix);
 
     if (strncmp(hook->path, prefix, strlen(prefix)) != 0)
@@ -48,7 +50,7 @@ bool hook_is_dockers(const struct hook *hook)
     size_t digits = strspn(pid, "0123456789");
     return digits && strcmp(pid + digits, "/exe") == 0 && json_count(hook->args) == 4 &&
            strcmp(arg(hook, 0), "libnetwork-setkey") == 0 &&
-           strncmp(arg(hook, 1), option, strlen(option)) == 0 && consists_of(arg(hook, 2), hex) &&
+           strncmp(arg(hook, 1), option, strlen(option)) == 0 && consists_of(arg(hook, 2), word) &&
            consists_of(arg(hook, 3), hex);
 }
 

@@ -19,6 +19,24 @@ struct plan_op *security_push(struct planner *p, enum plan_kind kind, const char
 
 /* ---- user, hooks, namespaces ---- */
 
+/* True for the container of a pod itself. podman has no option to run it as a user. */
+static bool is_of_pod(const struct spec *spec)
+{
+    const struct json *args = json_get(spec->process, "args");
+    const char *program = json_text(json_at(args, 0)), *option = json_text(json_at(args, 1));
+
+    return program && option && strcmp(program, "/catatonit") == 0 && strcmp(option, "-P") == 0;
+}
+
+static const char *advice(const struct planner *p)
+{
+    const char *say = p->in->policy->security.root_say;
+
+    if (is_of_pod(p->in->spec))
+        return "it is a pod's own: make the pod with podman pod create --infra=false";
+    return say ? say : "run it as a user, as with --user $(id -u):$(id -g)";
+}
+
 static int judge_user(struct planner *p)
 {
     const struct policy_security *s = &p->in->policy->security;
@@ -43,8 +61,7 @@ static int judge_user(struct planner *p)
     if (!facts->host_root)
         return 0;
     return deny(p, "security.user", &s->root.place,
-                "the container's process would be root on this host: %s",
-                s->root_say ? s->root_say : "run it as a user, as with --user $(id -u):$(id -g)");
+                "the container's process would be root on this host: %s", advice(p));
 }
 
 /* True for a volume of the policy, from an earlier edit. */

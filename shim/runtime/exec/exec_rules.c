@@ -181,6 +181,19 @@ static int apply_realtime(const struct json *rule, const struct spec *process, s
     return asked.len ? deny(rule, asked.data, err) : 0;
 }
 
+int exec_rules_update(const struct json *rules, const struct json *resources, struct err *err)
+{
+    const struct json *rule = json_get(rules, "realtime");
+    _cleanup_buf_ struct buf asked = BUF_INIT;
+
+    if (!rule)
+        return 0;
+    realtime_print_resources(resources, &asked);
+    if (asked.failed)
+        return err_nomem(err);
+    return asked.len ? deny(rule, asked.data, err) : 0;
+}
+
 /* Takes groups away that are not the user's own, and denies such a primary one. */
 static int apply_groups(const struct json *rules, const struct spec *process, struct err *err)
 {

@@ -25,6 +25,10 @@
 int exec_rules_keep(const struct judgement *judgement, const struct spec *spec,
                     struct json_doc *state, struct err *err) must_check;
 
+/* Returns ERR_POLICY if the file of an update asks for what the rules (NULL: none) deny. Pure. */
+int exec_rules_update(const struct json *rules, const struct json *resources,
+                      struct err *err) must_check;
+
 /* Returns true if a policy that is enforced kept some of the rules (NULL: none). */
 bool exec_rules_enforced(const struct json *rules);
 

@@ -21,7 +21,9 @@ static int remove_devices(const char *source, struct json *resources, struct err
     return 0;
 }
 
-static int edit_resources(const char *source, struct buf *text, struct err *err)
+/* Edits the file. Fails with ERR_POLICY if it asks for what the container's rules deny. */
+static int edit_resources(const char *source, const struct json *rules, struct buf *text,
+                          struct err *err)
 {
     static const struct json_options options = {.max_bytes = HANDED_FILE_BYTES,
                                                 .unique_keys = true};
@@ -32,7 +34,8 @@ static int edit_resources(const char *source, struct buf *text, struct err *err)
         return err_wrap(err, "%s", source);
     if (!json_is(json_root(doc), JSON_OBJECT))
         return err_set(err, ERR_FORMAT, "%s: not an object", source);
-    if (remove_devices(source, json_root(doc), err) < 0)
+    if (exec_rules_update(rules, json_root(doc), err) < 0 ||
+        remove_devices(source, json_root(doc), err) < 0)
         return -1;
     buf_truncate(text, 0);
     return json_write(doc, text, err);
@@ -52,10 +55,11 @@ int update_edit(const struct call *call, int *copy, struct err *err)
     *copy = -1;
     if (state_find(call->root, call->id, &state, err) < 0)
         return -1;
-    if (!state || !exec_rules_enforced(json_get(json_root(state), "rules")))
+    const struct json *rules = state ? json_get(json_root(state), "rules") : NULL;
+    if (!exec_rules_enforced(rules))
         return 0;
     if (handed_file_read(path_of(call->resources), &text, err) < 0 ||
-        edit_resources(call->resources, &text, err) < 0)
+        edit_resources(call->resources, rules, &text, err) < 0)
         return -1;
     return handed_file_copy(&text, copy, err);
 }

@@ -36,6 +36,7 @@ struct engine_directories {
     const char *own;      /* the end of the path of the container's directory, "…/ID"; or NULL */
     bool own_is_whole;    /* `own` is the whole path */
     const char *executor; /* of BuildKit: the directory of the bundle; NULL: no step of a build */
+    const char *step;     /* of buildah: the bundle of a step; or NULL. Borrowed. */
     struct engine_other others[ENGINE_OTHERS];
     size_t other_count;
     bool any_shm; /* it joins the ipc namespace of a container that is not known, in an engine

@@ -21,6 +21,7 @@ int exec_edit(const struct call *call, int *copy, struct err *err) must_check;
 /*
  * Takes rules for devices out of the file of an update, for which call_updates is true, if the
  * policy's security holds for the container: crun would apply them. *copy as for exec_edit.
+ * ERR_POLICY: it asks for a priority that the policy denied when the container was created.
  */
 int update_edit(const struct call *call, int *copy, struct err *err) must_check;
 

@@ -448,6 +448,12 @@ END
     config "$DIR/secret" /proc/1
     create
     refused "nothing may be mounted over /proc .*choose another path in the container"
+    config /proc /proc
+    create
+    refused "nothing may be mounted over /proc .*leave out --pid=host"
+    config /sys /sys
+    create
+    refused "nothing may be mounted over /sys .*leave out --network=host"
     config "$DIR/nothing"
     create
     refused "make it first"

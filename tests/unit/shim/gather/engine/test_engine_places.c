@@ -94,6 +94,8 @@ static void test_what_engines_mount(void **state)
 #define CTR   "/run/containerd/io.containerd.runtime.v2.task/default/" ID
 #define CRI   "/run/containerd/io.containerd.runtime.v2.task/k8s.io/" ID
 #define BUILD "/d/docker/buildkit/executor/"
+#define STEP  "/var/tmp/buildah81"
+#define TASK  "/run/containerd/io.containerd.runtime.v2.task/"
 #define POD   "6b5d0ddc-7cf1-4d0c-9f4f-6a1d3a3e7a11"
 #define PODS  "/var/lib/kubelet/pods/"
 #define BOXES "/run/containerd/io.containerd.grpc.v1.cri/sandboxes/"
@@ -156,6 +158,13 @@ static const struct {
     {"/d/executors/x7f", "x7f", "/d/executors/hosts", false},
     {"/r/io.containerd.runtime.v2.task/executor/x", "x",
      "/r/io.containerd.runtime.v2.task/executor/hosts", false},
+    {STEP, "buildah-buildah81", STEP "/hosts", true},
+    {STEP, "buildah-buildah81", STEP "/run/.containerenv", true},
+    {STEP, "buildah-buildah81", STEP "/config.json", false},
+    {STEP, "buildah-buildah81", STEP "2/hosts", false},
+    {"/d/buildah", "x", "/d/buildah/hosts", false},
+    {"/d/buildah7x", "x", "/d/buildah7x/hosts", false},
+    {TASK "default/buildah81", "buildah81", TASK "default/buildah81/hosts", false},
     /* a user of Docker may set these annotations */
     {MOBY, ID, BOXES OTHER "/shm", false},
     {MOBY, ID, PODS POD "/etc-hosts", false},

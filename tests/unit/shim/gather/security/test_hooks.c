@@ -151,6 +151,8 @@ static void test_dockers_hook(void **state)
 {
     (void)state;
     assert_string_equal(judge(SETKEY("/proc/12/exe", "-exec-root=/run/docker", "0af")), "docker");
+    assert_string_equal(judge(SETKEY("/proc/12/exe", "-exec-root=/x", "qz2x8kv1m0ythr5wcj9ab3den")),
+                        "docker");
     assert_string_equal(judge(SETKEY("/proc/self/exe", "-exec-root=/run/docker", "0")), "unknown");
     assert_string_equal(judge(SETKEY("/proc/12/cwd", "-exec-root=/run/docker", "0")), "unknown");
     assert_string_equal(judge(SETKEY("/proc/12/exe", "-exec-root=x", "0")), "unknown");
