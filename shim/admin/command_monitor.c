@@ -164,7 +164,7 @@ static int monitor_once(const struct monitor_command *c, const struct policy *po
         if (state < 0 || load(state, name.data, &before, err) < 0)
             return -1;
     }
-    if (measure(&audit->alerts, c->stores.items, c->stores.count, &measures, err) < 0 ||
+    if (measure(&audit->alerts, c->stores.items, c->stores.count, &before, &measures, err) < 0 ||
         alerts_judge(&audit->alerts, &measures, &before, &alerts, err) < 0)
         return -1;
     if (!dry && settle(audit, state, name.data, &measures, &alerts, err) < 0)

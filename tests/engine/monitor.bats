@@ -16,7 +16,12 @@ file_end() { rm -f "/run/flatbed/monitor/$(sed 's,/,%2F,g' <<<"$FB_DIR/alerts.js
 
 test_begin() {
     rm -f "$FB_DIR/alerts.jsonl"
-    printf '{"version":1,"audit":{"file":"%s","alerts":{"upper_bytes":"1m"}}}' "$FB_DIR/alerts.jsonl" >"$FB_DIR/alerts.json"
+    alerts '"upper_bytes":"1m"'
+}
+
+# alerts MEMBERS: writes the policy.
+alerts() {
+    printf '{"version":1,"audit":{"file":"%s","alerts":{%s}}}' "$FB_DIR/alerts.jsonl" "$1" >"$FB_DIR/alerts.json"
     chmod 0644 "$FB_DIR/alerts.json"
 }
 
@@ -50,4 +55,55 @@ WRITE='head -c 3000000 /dev/zero >/file; echo ready; sleep 600'
     podman_cli rm -f -t 0 alerted >/dev/null
     monitor "$FB_DIR/podman/root"
     expect_equal "$(verdicts alerted)" "podman alert podman cleared "
+}
+
+# A container that is ready when /go is there: it says so in its log, and by a file.
+GATE='until test -e /go; do sleep 0.1; done; echo serving on port 80; touch /ready; sleep 600'
+
+# slow_start ENGINE STORE: the start of the container "slow" is an alert until the gate is open.
+slow_start() {
+    sleep 2.1
+    monitor "$2"
+    expect_equal "$(verdicts slow)" "$1 alert "
+    monitor "$2"
+    expect_equal "$(verdicts slow)" "$1 alert "
+    "$1_cli" exec slow touch /go
+    wait_for is_over "$2"
+    monitor "$2"
+    expect_equal "$(verdicts slow)" "$1 alert $1 cleared "
+}
+
+is_over() { monitor "$1" && verdicts slow | grep -q cleared; }
+
+@test "docker: a start is slow until a line of the log matches" {
+    alerts '"start_seconds":1,"ready":{"log":"^serving on port [0-9]+$"}'
+    docker_run --detach --name slow "$FB_IMAGE" sh -c "$GATE" >/dev/null
+    slow_start docker "$FB_DIR/docker"
+    run jq -rs 'last.say' "$FB_DIR/alerts.jsonl"
+    expect_match 'docker container slow: its start took [0-9]+ s, the limit is 1 s'
+}
+
+@test "docker: a start is slow until a health check succeeds" {
+    alerts '"start_seconds":1,"ready":"health"'
+    docker_run --detach --name none "$FB_IMAGE" sleep 600 >/dev/null
+    docker_run --detach --name slow --health-cmd 'test -e /ready' --health-interval 1s "$FB_IMAGE" sh -c "$GATE" >/dev/null
+    slow_start docker "$FB_DIR/docker"
+    expect_equal "$(verdicts none)" ""
+}
+
+@test "podman: a start is slow until a file is there, and one that the image has does not count" {
+    alerts '"start_seconds":1,"ready":{"file":"/ready"}'
+    podman_run --detach --name slow "$FB_IMAGE" sh -c "$GATE" >/dev/null
+    podman_run --detach --name bin "$FB_IMAGE" sleep 600 >/dev/null
+    slow_start podman "$FB_DIR/podman/root"
+    expect_equal "$(verdicts bin)" "podman alert "
+    alerts '"start_seconds":1,"ready":{"file":"/bin/sh"}'
+    monitor "$FB_DIR/podman/root"
+    expect_equal "$(verdicts bin)" "podman alert "
+}
+
+@test "podman: a start is slow until a line of the log matches" {
+    alerts '"start_seconds":1,"ready":{"log":"port"}'
+    podman_run --detach --name slow "$FB_IMAGE" sh -c "$GATE" >/dev/null
+    slow_start podman "$FB_DIR/podman/root"
 }

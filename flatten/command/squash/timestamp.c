@@ -1,6 +1,7 @@
 #include "flatten/command/squash/timestamp.h"
 
-#include <stdbool.h>
+#include "base/rfc3339.h"
+
 #include <string.h>
 #include <time.h>
 
@@ -17,43 +18,9 @@ static int from_epoch(const char *text, char out[TIMESTAMP_SIZE], struct err *er
     return 1;
 }
 
-/* Returns the pattern's length if `text` starts like it, with any digit for a 0; else 0. */
-static size_t match_form(const char *text, const char *pattern)
-{
-    size_t len = strlen(pattern);
-
-    for (size_t i = 0; i < len; i++)
-        if (pattern[i] == '0' ? text[i] < '0' || text[i] > '9' : text[i] != pattern[i])
-            return 0;
-    return len;
-}
-
-/* True for "Z" or "+02:00" alone. */
-static bool is_offset(const char *text)
-{
-    bool numeric = match_form(text, "+00:00") || match_form(text, "-00:00");
-
-    return strcmp(text, "Z") == 0 ||
-           (numeric && text[6] == '\0' && strncmp(text + 1, "24", 2) < 0 && text[4] < '6');
-}
-
-/* RFC 3339 section 5.6. strptime checks the ranges, but accepts more forms. */
-static bool is_time(const char *text)
-{
-    size_t used = match_form(text, "0000-00-00T00:00:00");
-    struct tm tm;
-
-    if (!used || !strptime(text, "%Y-%m-%dT%H:%M:%S", &tm))
-        return false;
-    if (text[used] == '.') {
-        size_t digits = strspn(text + used + 1, "0123456789");
-        used += digits ? 1 + digits : 0;
-    }
-    return is_offset(text + used);
-}
-
 int timestamp_choose(const char *text, char out[TIMESTAMP_SIZE], struct err *err)
 {
+    struct timespec ignored;
     const char *from = text ? "--created" : "SOURCE_DATE_EPOCH";
 
     if (!text)
@@ -62,7 +29,7 @@ int timestamp_choose(const char *text, char out[TIMESTAMP_SIZE], struct err *err
         return 0;
     if (*text && text[strspn(text, "0123456789")] == '\0')
         return from_epoch(text, out, err);
-    if (strlen(text) >= TIMESTAMP_SIZE || !is_time(text))
+    if (strlen(text) >= TIMESTAMP_SIZE || !rfc3339_parse(text, &ignored))
         return err_set(err, ERR_USAGE,
                        "%s='%s' is not a time; write 2026-01-31T12:00:00Z, or seconds since 1970",
                        from, text);

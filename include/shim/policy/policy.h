@@ -208,10 +208,19 @@ struct policy_free {
 };
 
 /* "audit.alerts": the limits that `flatbed monitor` compares with. 0: not given. */
+/* The mark by which a container says that it is ready. */
+enum policy_ready_kind { READY_NONE, READY_HEALTH, READY_FILE, READY_LOG };
+struct policy_ready {
+    enum policy_ready_kind kind;
+    const char *text; /* a clean absolute path in the container; an extended regular expression */
+};
+
 struct policy_alerts {
     uint64_t upper_bytes;  /* blocks of a container's upper directory */
     uint64_t copyup_bytes; /* of these, copies of files of the image */
     struct policy_free store_free;
+    uint64_t start_seconds; /* until a container is ready; with `ready` */
+    struct policy_ready ready;
     struct policy_list command; /* a program with its arguments, for each alert */
 };
 

@@ -29,6 +29,15 @@ static void put_value(struct buf *out, uint64_t value)
     buf_printf(out, "} %llu\n", (unsigned long long)value);
 }
 
+static void put_container(const struct measured_container *c, const char *name, struct buf *out)
+{
+    buf_puts(out, name);
+    put_label(out, "engine", c->engine, true);
+    put_label(out, "container", c->id, false);
+    put_label(out, "name", c->name, false);
+    put_label(out, "store", c->store, false);
+}
+
 static void put_containers(const struct measures *m, enum alert_kind kind, const char *name,
                            const char *help, struct buf *out)
 {
@@ -37,12 +46,22 @@ static void put_containers(const struct measures *m, enum alert_kind kind, const
         const struct measured_container *c = &m->containers[i];
         if (!c->known)
             continue;
-        buf_puts(out, name);
-        put_label(out, "engine", c->engine, true);
-        put_label(out, "container", c->id, false);
-        put_label(out, "name", c->name, false);
-        put_label(out, "store", c->store, false);
+        put_container(c, name, out);
         put_value(out, c->values[kind]);
+    }
+}
+
+static void put_starts(const struct measures *m, struct buf *out)
+{
+    static const char name[] = "flatbed_container_start_seconds";
+
+    put_head(out, name, "Time that a container took, or takes, until it is ready.");
+    for (size_t i = 0; i < m->container_count; i++) {
+        const struct measured_container *c = &m->containers[i];
+        if (!c->start.known || (c->start.ready && !c->start.ready_at))
+            continue;
+        put_container(c, name, out);
+        put_value(out, c->start.seconds);
     }
 }
 
@@ -112,6 +131,8 @@ void alert_metrics(const struct policy_alerts *limits, const struct measures *me
         put_containers(measures, ALERT_COPYUP, "flatbed_container_copyup_bytes",
                        "Blocks of copies of files of the image.", out);
     }
+    if (limits->start_seconds)
+        put_starts(measures, out);
     put_stores(measures, false, "flatbed_store_free_bytes", "Free room of a store.", out);
     put_stores(measures, true, "flatbed_store_size_bytes", "Size of a store's file system.", out);
     put_limits(limits, out);

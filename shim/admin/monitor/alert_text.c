@@ -13,18 +13,35 @@ static void put_advice(const struct alert *alert, struct buf *out)
         buf_puts(out, "; flatbed stale and the engine's prune list what can go");
         return;
     }
+    if (alert->kind == ALERT_START) {
+        buf_puts(out, "; its log tells how far it is");
+        return;
+    }
     buf_puts(out, "; flatbed copyups ");
     human_put_short(out, alert->name, NAME_SHOWN);
     buf_puts(out, " tells what it wrote");
 }
 
-void alert_describe(const struct alert *alert, struct buf *out)
+static void put_amounts(const struct alert *alert, struct buf *out)
 {
     static const char *const values[ALERTS] = {[ALERT_UPPER] = "its upper directory takes",
                                                [ALERT_COPYUP] = "copies of files of its image take",
                                                [ALERT_STORE] = "free room:"};
     char value[HUMAN_SIZE], limit[HUMAN_SIZE];
 
+    if (alert->kind != ALERT_START)
+        buf_printf(out, "%s %s, the limit is %s", values[alert->kind],
+                   human_size_binary(alert->value, value), human_size_binary(alert->limit, limit));
+    else if (alert->value)
+        buf_printf(out, "its start %s %llu s, the limit is %llu s",
+                   alert->change == ALERT_CLEARED ? "took" : "takes",
+                   (unsigned long long)alert->value, (unsigned long long)alert->limit);
+    else
+        buf_puts(out, "it is ready");
+}
+
+void alert_describe(const struct alert *alert, struct buf *out)
+{
     if (alert->kind == ALERT_STORE) {
         human_put_short(out, alert->store, PATH_SHOWN);
     } else {
@@ -35,8 +52,8 @@ void alert_describe(const struct alert *alert, struct buf *out)
         buf_puts(out, ": it is no longer there, or has no limit any more");
         return;
     }
-    buf_printf(out, ": %s %s, the limit is %s", values[alert->kind],
-               human_size_binary(alert->value, value), human_size_binary(alert->limit, limit));
+    buf_puts(out, ": ");
+    put_amounts(alert, out);
     if (alert->change != ALERT_CLEARED)
         put_advice(alert, out);
 }
@@ -72,6 +89,7 @@ int alerts_save(const struct alert_list *alerts, struct buf *out, struct err *er
 
     if (!doc)
         return -1;
+    json_set(doc, json_root(doc), "time", json_number(doc, (uint64_t)alerts->time));
     struct json *list = json_set(doc, json_root(doc), "alerts", json_array(doc));
     for (size_t i = 0; i < alerts->count; i++)
         if (alerts->list[i].change != ALERT_CLEARED)
@@ -126,6 +144,8 @@ int alerts_load(struct buf *text, struct alert_list *out, struct err *err)
 {
     static const struct json_options options = {.max_bytes = STATE_BYTES};
 
+    uint64_t time = 0;
+
     *out = (struct alert_list){0};
     if (text->len == 0)
         return 0;
@@ -133,6 +153,8 @@ int alerts_load(struct buf *text, struct alert_list *out, struct err *err)
     const struct json *list = doc ? json_get(json_root(doc), "alerts") : NULL;
     if (!doc)
         return -1;
+    (void)json_u64(json_get(json_root(doc), "time"), &time);
+    out->time = (time_t)time;
     for (size_t i = 0; i < json_count(list); i++)
         if (load_one(json_at(list, i), out, err) < 0)
             return -1;

@@ -2,8 +2,10 @@
 
 #include <string.h>
 
-const char *const alert_kind_names[ALERTS] = {
-    [ALERT_UPPER] = "upper_bytes", [ALERT_COPYUP] = "copyup_bytes", [ALERT_STORE] = "store_free"};
+const char *const alert_kind_names[ALERTS] = {[ALERT_UPPER] = "upper_bytes",
+                                              [ALERT_COPYUP] = "copyup_bytes",
+                                              [ALERT_STORE] = "store_free",
+                                              [ALERT_START] = "start_seconds"};
 
 const char *const alert_change_names[ALERT_CHANGES] = {
     [ALERT_RAISED] = "alert", [ALERT_HELD] = "held", [ALERT_CLEARED] = "cleared"};
@@ -31,11 +33,11 @@ static bool is_beyond(enum alert_kind kind, uint64_t value, uint64_t limit, bool
     return kind == ALERT_STORE ? value < limit + margin : value > limit - margin;
 }
 
-static const struct alert *find_before(const struct alert_list *before, enum alert_kind kind,
-                                       const char *store, const char *id)
+const struct alert *alerts_get(const struct alert_list *alerts, enum alert_kind kind,
+                               const char *store, const char *id)
 {
-    for (size_t i = 0; i < before->count; i++) {
-        const struct alert *a = &before->list[i];
+    for (size_t i = 0; i < alerts->count; i++) {
+        const struct alert *a = &alerts->list[i];
         if (a->kind == kind && strcmp(a->store, store) == 0 && strcmp(a->id, id) == 0)
             return a;
     }
@@ -64,12 +66,46 @@ static int add(struct alert_list *out, const struct alert *alert, struct err *er
 static int judge_value(struct alert alert, const struct alert_list *before, struct alert_list *out,
                        struct err *err)
 {
-    const struct alert *past = find_before(before, alert.kind, alert.store, alert.id);
+    const struct alert *past = alerts_get(before, alert.kind, alert.store, alert.id);
 
     if (is_beyond(alert.kind, alert.value, alert.limit, past != NULL))
         alert.change = past ? ALERT_HELD : ALERT_RAISED;
     else if (past)
         alert.change = ALERT_CLEARED;
+    else
+        return 0;
+    return add(out, &alert, err);
+}
+
+/* ---- the start of a container ---- */
+
+/* Returns true for a start that was ready too late, since the run before. */
+static bool was_late(const struct start *start, uint64_t limit, time_t before)
+{
+    return start->ready && before && start->ready_at > before && start->seconds > limit;
+}
+
+static int judge_start(const struct policy_alerts *limits, const struct measured_container *c,
+                       const struct alert_list *before, struct alert_list *out, struct err *err)
+{
+    const struct start *start = &c->start;
+    const struct alert *past = alerts_get(before, ALERT_START, c->store, c->id);
+    struct alert alert = {.kind = ALERT_START,
+                          .engine = c->engine,
+                          .id = c->id,
+                          .name = c->name,
+                          .store = c->store,
+                          .value = start->seconds,
+                          .limit = limits->start_seconds};
+
+    if (!alert.limit || !c->running || !start->known)
+        return 0;
+    if (past && start->ready)
+        alert.change = ALERT_CLEARED;
+    else if (past || (!start->ready && start->seconds > alert.limit))
+        alert.change = past ? ALERT_HELD : ALERT_RAISED;
+    else if (was_late(start, alert.limit, before->time))
+        alert.change = ALERT_RAISED;
     else
         return 0;
     return add(out, &alert, err);
@@ -116,6 +152,11 @@ static int judge_store(const struct policy_alerts *limits, const struct measured
     return s->known && alert.limit ? judge_value(alert, before, out, err) : 0;
 }
 
+static bool is_known(const struct measured_container *c, enum alert_kind kind)
+{
+    return kind == ALERT_START ? !c->running || c->start.known : c->known;
+}
+
 /* Returns true if nothing can be said of what the alert is about: its container or its store. */
 static bool is_unknown(const struct alert *alert, const struct measures *m)
 {
@@ -123,7 +164,8 @@ static bool is_unknown(const struct alert *alert, const struct measures *m)
         if (!m->stores[i].known && strcmp(m->stores[i].path, alert->store) == 0)
             return true;
     for (size_t i = 0; i < m->container_count; i++)
-        if (!m->containers[i].known && strcmp(m->containers[i].id, alert->id) == 0 &&
+        if (!is_known(&m->containers[i], alert->kind) &&
+            strcmp(m->containers[i].id, alert->id) == 0 &&
             strcmp(m->containers[i].store, alert->store) == 0)
             return true;
     return false;
@@ -134,7 +176,8 @@ static bool has_limit(const struct policy_alerts *limits, enum alert_kind kind)
     const bool given[ALERTS] = {[ALERT_UPPER] = limits->upper_bytes,
                                 [ALERT_COPYUP] = limits->copyup_bytes,
                                 [ALERT_STORE] =
-                                    limits->store_free.bytes || limits->store_free.percent};
+                                    limits->store_free.bytes || limits->store_free.percent,
+                                [ALERT_START] = limits->start_seconds};
     return given[kind];
 }
 
@@ -144,7 +187,7 @@ static int judge_rest(const struct policy_alerts *limits, const struct measures 
 {
     for (size_t i = 0; i < before->count; i++) {
         struct alert alert = before->list[i];
-        if (find_before(out, alert.kind, alert.store, alert.id))
+        if (alerts_get(out, alert.kind, alert.store, alert.id))
             continue;
         alert.gone = !has_limit(limits, alert.kind) || !is_unknown(&alert, measures);
         alert.change = alert.gone ? ALERT_CLEARED : ALERT_HELD;
@@ -157,9 +200,10 @@ static int judge_rest(const struct policy_alerts *limits, const struct measures 
 int alerts_judge(const struct policy_alerts *limits, const struct measures *measures,
                  const struct alert_list *before, struct alert_list *out, struct err *err)
 {
-    *out = (struct alert_list){0};
+    *out = (struct alert_list){.time = measures->time};
     for (size_t i = 0; i < measures->container_count; i++)
-        if (judge_container(limits, &measures->containers[i], before, out, err) < 0)
+        if (judge_container(limits, &measures->containers[i], before, out, err) < 0 ||
+            judge_start(limits, &measures->containers[i], before, out, err) < 0)
             return -1;
     for (size_t i = 0; i < measures->store_count; i++)
         if (judge_store(limits, &measures->stores[i], before, out, err) < 0)

@@ -7,8 +7,10 @@
 #include "shim/host/trust.h"
 #include "shim/mount/source_wait.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
+#include <time.h>
 
 /* Returns the texts of a container in the arena of the measures; false without memory. */
 static bool copy_texts(const struct container_found *c, struct arena *arena,
@@ -16,6 +18,7 @@ static bool copy_texts(const struct container_found *c, struct arena *arena,
 {
     const char *store = c->store ? c->store : "";
 
+    out->running = c->running;
     out->engine = container_engine_names[c->engine];
     out->id = arena_strndup(arena, c->id, strlen(c->id));
     out->name = arena_strndup(arena, c->name, strlen(c->name));
@@ -49,24 +52,26 @@ static int measure_upper(const struct container_found *c, struct measured_contai
     return 0;
 }
 
-static bool is_measured(const struct measures *m, const struct container_found *c)
+static struct measured_container *find_measured(const struct measures *m,
+                                                const struct container_found *c)
 {
     for (size_t i = 0; i < m->container_count; i++)
         if (strcmp(m->containers[i].id, c->id) == 0 &&
             strcmp(m->containers[i].store, c->store ? c->store : "") == 0)
-            return true;
-    return false;
+            return &m->containers[i];
+    return NULL;
 }
 
-static int add_container(const struct container_found *c, struct measures *m, struct err *err)
+static int add_container(const struct container_found *c, bool walk, struct measures *m,
+                         struct err *err)
 {
-    struct measured_container one = {0};
+    struct measured_container one = {.known = !walk};
 
-    if (is_measured(m, c))
+    if (find_measured(m, c))
         return 0;
     if (!copy_texts(c, &m->arena, &one))
         return err_nomem(err);
-    int rc = measure_upper(c, &one, err);
+    int rc = walk ? measure_upper(c, &one, err) : 0;
     if (rc != 0)
         return rc < 0 ? -1 : 0;
     m->containers =
@@ -140,22 +145,50 @@ static int add_stores(const struct container_list *found, struct measures *m, st
     return add_usual_stores(m, err);
 }
 
+/* ---- starts ---- */
+
+/* Looks for the starts of the containers that run; each was added to the measures before. */
+static int measure_starts(const struct policy_alerts *limits, const struct container_list *found,
+                          const struct alert_list *before, struct measures *m, struct err *err)
+{
+    struct start_wish *wishes = calloc(found->count + 1, sizeof(*wishes));
+    size_t count = 0;
+
+    if (!wishes)
+        return err_nomem(err);
+    for (size_t i = 0; i < found->count; i++) {
+        const struct container_found *c = &found->list[i];
+        const char *store = c->store ? c->store : "";
+        if (c->running)
+            wishes[count++] = (struct start_wish){
+                .container = c, .alerted = alerts_get(before, ALERT_START, store, c->id)};
+    }
+    int rc = starts_find(limits, before->time, wishes, count, err);
+    for (size_t i = 0; i < count && rc == 0; i++) {
+        struct measured_container *c = find_measured(m, wishes[i].container);
+        if (c)
+            c->start = wishes[i].start;
+    }
+    free(wishes);
+    return rc;
+}
+
 int measure(const struct policy_alerts *limits, const char *const *stores, size_t store_count,
-            struct measures *out, struct err *err)
+            const struct alert_list *before, struct measures *out, struct err *err)
 {
     const struct containers_where where = {
         .engines = {true, true, true}, .stores = stores, .store_count = store_count};
     _cleanup_containers_ struct container_list found = {0};
     bool walk = limits->upper_bytes || limits->copyup_bytes;
 
-    *out = (struct measures){0};
+    *out = (struct measures){.time = time(NULL)};
     if (containers_list(&where, &found, err) < 0 || add_stores(&found, out, err) < 0)
         return -1;
     for (size_t i = 0; i < store_count; i++)
         if (add_store(stores[i], true, out, err) < 0)
             return -1;
-    for (size_t i = 0; i < found.count && walk; i++)
-        if (add_container(&found.list[i], out, err) < 0)
+    for (size_t i = 0; i < found.count && (walk || limits->start_seconds); i++)
+        if (add_container(&found.list[i], walk, out, err) < 0)
             return -1;
-    return 0;
+    return limits->start_seconds ? measure_starts(limits, &found, before, out, err) : 0;
 }

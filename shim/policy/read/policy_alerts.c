@@ -2,9 +2,10 @@
 #include "base/size.h"
 #include "shim/policy/read/policy_decode.h"
 
+#include <regex.h>
 #include <string.h>
 
-enum { LARGEST_SHARE = 99 };
+enum { LARGEST_SHARE = 99, LONGEST_START = 86400, LONGEST_PATTERN = 500 };
 
 /* Reads an amount of bytes that is not 0. */
 static int read_bytes(struct decoder *d, const struct json *value, uint64_t *out)
@@ -56,6 +57,63 @@ static int read_free(struct decoder *d, const struct json *value, void *target)
     return 0;
 }
 
+static int read_start(struct decoder *d, const struct json *value, void *target)
+{
+    uint64_t *seconds = &((struct policy_alerts *)target)->start_seconds;
+
+    if (decode_type(d, value, JSON_NUMBER) < 0)
+        return -1;
+    if (!json_u64(value, seconds) || *seconds == 0 || *seconds > LONGEST_START)
+        return decode_fail(d, value, "%.40s: expected seconds, 1 to %d", value->text,
+                           LONGEST_START);
+    return 0;
+}
+
+static int read_ready_file(struct decoder *d, const struct json *value, void *target)
+{
+    struct policy_ready *ready = target;
+    struct policy_text path = {0};
+
+    if (decode_path(d, value, &path) < 0)
+        return -1;
+    *ready = (struct policy_ready){READY_FILE, path.text};
+    return 0;
+}
+
+static int read_ready_log(struct decoder *d, const struct json *value, void *target)
+{
+    struct policy_ready *ready = target;
+    struct policy_text pattern = {0};
+    regex_t compiled;
+
+    if (decode_text(d, value, &pattern) < 0)
+        return -1;
+    if (strlen(pattern.text) > LONGEST_PATTERN ||
+        regcomp(&compiled, pattern.text, REG_EXTENDED | REG_NOSUB) != 0)
+        return decode_fail(d, value,
+                           "'%.40s': expected an extended regular expression of at most %d bytes",
+                           pattern.text, LONGEST_PATTERN);
+    regfree(&compiled);
+    *ready = (struct policy_ready){READY_LOG, pattern.text};
+    return 0;
+}
+
+static int read_ready(struct decoder *d, const struct json *value, void *target)
+{
+    static const struct decode_key keys[] = {{"file", read_ready_file}, {"log", read_ready_log}};
+    struct policy_ready *ready = &((struct policy_alerts *)target)->ready;
+    const char *text = json_text(value);
+
+    if (text && strcmp(text, "health") == 0) {
+        *ready = (struct policy_ready){READY_HEALTH, NULL};
+        return 0;
+    }
+    if (!json_is(value, JSON_OBJECT) || json_count(value) != 1)
+        return decode_fail(d, value,
+                           "expected \"health\", {\"file\": PATH} or {\"log\": EXPRESSION}");
+    return decode_object(d, value, keys, sizeof(keys) / sizeof(*keys), ready);
+}
+
 static int read_command(struct decoder *d, const struct json *value, void *target)
 {
     struct policy_alerts *alerts = target;
@@ -71,12 +129,14 @@ static int read_command(struct decoder *d, const struct json *value, void *targe
 int decode_alerts(struct decoder *d, const struct json *value, void *target)
 {
     static const struct decode_key keys[] = {
-        {"upper_bytes", read_upper},
-        {"copyup_bytes", read_copyup},
-        {"store_free", read_free},
-        {"command", read_command},
+        {"upper_bytes", read_upper},   {"copyup_bytes", read_copyup}, {"store_free", read_free},
+        {"start_seconds", read_start}, {"ready", read_ready},         {"command", read_command},
     };
     struct policy_audit *audit = target;
 
-    return decode_object(d, value, keys, sizeof(keys) / sizeof(*keys), &audit->alerts);
+    if (decode_object(d, value, keys, sizeof(keys) / sizeof(*keys), &audit->alerts) < 0)
+        return -1;
+    if (!audit->alerts.start_seconds != !audit->alerts.ready.kind)
+        return decode_fail(d, value, "\"start_seconds\" and \"ready\" need each other");
+    return 0;
 }

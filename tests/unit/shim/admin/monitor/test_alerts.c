@@ -143,14 +143,50 @@ static void test_metrics(void **state)
     assert_string_equal(path, "/m/flatbed-monitor.prom");
 }
 
+/* Judges a start with `seconds` until it was ready at `ready_at`, or 0: until now. */
+static struct alert_list judge_start(const struct alert_list *before, uint64_t seconds,
+                                     time_t ready_at)
+{
+    const struct policy_alerts limits = {.start_seconds = 15, .ready = {READY_HEALTH, NULL}};
+    struct alert_list alerts;
+    struct err err = ERR_INIT;
+
+    box.running = true;
+    box.start = (struct start){
+        .known = true, .ready = ready_at != 0, .ready_at = ready_at, .seconds = seconds};
+    measures.time = 1000;
+    assert_int_equal(alerts_judge(&limits, &measures, before, &alerts, &err), 0);
+    box.running = false;
+    return alerts;
+}
+
+static void test_start(void **state)
+{
+    const struct alert_list none = {.time = 900}, first = {0};
+    _cleanup_alerts_ struct alert_list slow = judge_start(&none, 16, 0);
+    _cleanup_alerts_ struct alert_list held = judge_start(&slow, 20, 0);
+    _cleanup_alerts_ struct alert_list ready = judge_start(&slow, 21, 950);
+    _cleanup_alerts_ struct alert_list late = judge_start(&none, 21, 950);
+    _cleanup_alerts_ struct alert_list known = judge_start(&none, 21, 899);
+    _cleanup_alerts_ struct alert_list older = judge_start(&first, 21, 950);
+    _cleanup_alerts_ struct alert_list quick = judge_start(&none, 15, 0);
+
+    (void)state;
+    assert_int_equal(slow.list[0].change, ALERT_RAISED);
+    assert_int_equal(held.list[0].change, ALERT_HELD);
+    assert_int_equal(ready.list[0].change, ALERT_CLEARED);
+    assert_int_equal(late.list[0].change, ALERT_RAISED);
+    assert_int_equal(known.count + older.count + quick.count, 0);
+    pass_on(&slow);
+    assert_int_equal(slow.time, 1000);
+}
+
 UNIT_SUITE(test_alerts)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_upper),
-        cmocka_unit_test(test_store),
-        cmocka_unit_test(test_gone_and_unknown),
-        cmocka_unit_test(test_state_of_others),
-        cmocka_unit_test(test_metrics),
+        cmocka_unit_test(test_start),           cmocka_unit_test(test_upper),
+        cmocka_unit_test(test_store),           cmocka_unit_test(test_gone_and_unknown),
+        cmocka_unit_test(test_state_of_others), cmocka_unit_test(test_metrics),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
