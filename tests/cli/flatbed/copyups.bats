@@ -172,12 +172,12 @@ for i in range(2500):
     ln -s "$DIR/secret" "$M/sub"
     mkfifo "$M/fifo"
     mknod "$M/watchdog" c 10 130
-    mkdir "$M/bad"$'\e[2J\u202e\n'"x"
-    head -c 9000 /dev/urandom >"$M/bad"$'\e[2J\u202e\n'"x/f"
+    mkdir "$M/bad"$'\e[2J\xe2\x80\xae\n'"x"
+    head -c 9000 /dev/urandom >"$M/bad"$'\e[2J\xe2\x80\xae\n'"x/f"
     copyups "$M"
     exits 0
     has_not $'\e'
-    has_not $'\u202e'
+    has_not $'\xe2\x80\xae'
     has '/bad\x1b[2J\xe2\x80\xae\x0ax'
     copyups "$M" --json
     is '.new.files == 4 and .replaced.files == 1 and .unread == 0 and .whiteouts == 0'
@@ -189,8 +189,8 @@ for i in range(2500):
     head -c 9000 /dev/urandom | tee "$DIR/fs/l1/<script>alert(1)" >"$DIR/fs/l1/&amp;"
     overlay
     chmod 0600 "$M/<script>alert(1)" "$M/&amp;"
-    mkdir -p "$M/logs" "$M/a\"b'c"$'\u202e\e'
-    head -c 9000 /dev/urandom | tee "$M/logs/x" >"$M/a\"b'c"$'\u202e\e/y'
+    mkdir -p "$M/logs" "$M/a\"b'c"$'\xe2\x80\xae\e'
+    head -c 9000 /dev/urandom | tee "$M/logs/x" >"$M/a\"b'c"$'\xe2\x80\xae\e/y'
     copyups "$M" --html="$DIR/none/page"
     exits 3
     copyups "$M" --html="$DIR/page.html" --json
@@ -199,7 +199,7 @@ for i in range(2500):
     output=$(<"$DIR/page.html")
     has_not '<script'
     has_not $'\e'
-    has_not $'\u202e'
+    has_not $'\xe2\x80\xae'
     python3 -c 'import html.parser, sys
 class Page(html.parser.HTMLParser):
     open, cells = [], []

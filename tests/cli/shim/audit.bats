@@ -281,11 +281,11 @@ while not full:
 
 @test "characters that act on a screen are escaped in the audit and in messages" {
     setup_audit
-    jq --arg a $'imagenet\u202e\u009b\u2028' '.annotations["flatbed.data"] = $a' "$BUNDLE/config.json" >"$DIR/new"
+    jq --arg a $'imagenet\xe2\x80\xae\xc2\x9b\xe2\x80\xa8' '.annotations["flatbed.data"] = $a' "$BUNDLE/config.json" >"$DIR/new"
     mv "$DIR/new" "$BUNDLE/config.json"
     create
     [ "$status" -eq 1 ]
-    run ! grep -q $'[\u202e\u009b\u2028]' <<<"$stderr$(cat "$DIR/log/audit.jsonl")"
+    run ! grep -qF -e $'\xe2\x80\xae' -e $'\xc2\x9b' -e $'\xe2\x80\xa8' <<<"$stderr$(cat "$DIR/log/audit.jsonl")"
     [[ $(says .error) =~ imagenet ]]
 }
 

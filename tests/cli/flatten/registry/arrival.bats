@@ -234,7 +234,7 @@ sends_chunks() { [ "$(count '^PATCH ')" -ge "$1" ]; }
 @test "a connection that breaks for good while another layer is read ends flatten" {
     hold 1
     begin_reading --retries=0 "$SOURCE" oci:out
-    release cut
+    release held cut
     ends 3 "flatten: error: $SOURCE: layer 1: $(layer 1): "
 }
 
