@@ -4,6 +4,8 @@
 #include "shim/host/trust.h"
 #include "shim/host/user.h"
 
+#include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 static const struct policy *subject_policy(const struct audit_subject *s)
@@ -48,6 +50,25 @@ static void fill_record(const struct audit_subject *s, struct user *user, struct
     r->decision = s->decision;
 }
 
+/* Compares the free room of the store with "alerts". The root of an overlay tells that of its upper
+ * directory. */
+static void measure_store(const struct policy_alerts *alerts, const struct audit_subject *s,
+                          struct audit_record *r)
+{
+    const char *root = s->spec ? json_text(json_path(s->spec->root, "root", "path", NULL)) : NULL;
+    struct statvfs room;
+
+    if (!root || !r->bundle || (!alerts->store_free.bytes && !alerts->store_free.percent))
+        return;
+    _cleanup_free_ char *path = *root == '/' ? strdup(root) : strf("%s/%s", r->bundle, root);
+    if (!path || statvfs(path, &room) < 0)
+        return;
+    uint64_t size = (uint64_t)room.f_blocks * room.f_frsize;
+    uint64_t least = policy_least_free(&alerts->store_free, size);
+    r->free = (uint64_t)room.f_bavail * room.f_frsize;
+    r->least_free = r->free < least ? least : 0;
+}
+
 /* Returns 1 if there is a file to write to and it could not be written. */
 static int write_to_file(const struct policy_audit *audit, const struct audit_record *record,
                          struct err *err)
@@ -73,6 +94,8 @@ int audit_decision(const struct audit_subject *subject, enum audit_verdict verdi
         return 0;
     fill_record(subject, &user, &record);
     record.verdict = verdict;
+    if (verdict != AUDIT_DENIED)
+        measure_store(&audit->alerts, subject, &record);
     if (why)
         *(verdict == AUDIT_DENIED ? &record.error : &record.warning) = why->msg;
     bool files = (audit->file.text || audit->metrics.text) && !trust_rootless();
@@ -81,7 +104,7 @@ int audit_decision(const struct audit_subject *subject, enum audit_verdict verdi
         *err = failure;
         return err_wrap(err, "the audit, which the policy requires, cannot be written");
     }
-    if (audit->syslog || failed || record.warning)
+    if (audit->syslog || failed || record.warning || record.least_free)
         audit_syslog(&record, failed ? failure.msg : NULL);
     if (files && audit->metrics.text &&
         metrics_update(audit->metrics.text, &record, failed, &unmeasured) < 0)

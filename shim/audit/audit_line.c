@@ -88,6 +88,11 @@ static void put_head(struct line *l)
     put_off(l->doc, r->off);
     put_text(l, "error", r->error);
     put_text(l, "warning", r->warning);
+    if (r->least_free) {
+        put_name(l, "alert", "store_free");
+        json_set(l->doc, json_root(l->doc), "value", json_number(l->doc, r->free));
+        json_set(l->doc, json_root(l->doc), "limit", json_number(l->doc, r->least_free));
+    }
 }
 
 static void cut_members(struct line *l, struct json *object)

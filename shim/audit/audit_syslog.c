@@ -60,7 +60,8 @@ void audit_syslog(const struct audit_record *record, const char *problem)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
     _cleanup_buf_ struct buf safe = BUF_INIT;
-    bool plain = record->verdict != AUDIT_DENIED && !record->warning && !problem;
+    bool plain =
+        record->verdict != AUDIT_DENIED && !record->warning && !record->least_free && !problem;
     struct err ignored;
 
     if (problem)

@@ -131,3 +131,8 @@ void policy_place_print(const struct policy_place *place, struct buf *out)
     json_position(place->file->doc, place->offset, &line, &column);
     buf_printf(out, "%s:%u", place->file->path, line);
 }
+
+uint64_t policy_least_free(const struct policy_free *room, uint64_t size)
+{
+    return room->percent ? size / 100 * room->percent : room->bytes;
+}

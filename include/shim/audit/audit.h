@@ -36,6 +36,7 @@ struct audit_record {
     const char *error;               /* the reason of a denial */
     const char *warning;             /* the denials that a permissive policy let pass */
     const struct decision *decision; /* or NULL */
+    uint64_t free, least_free;       /* bytes of the container's store; 0: there is enough */
 };
 
 /* A line of 4 KiB is one write for a pipe (PIPE_BUF) and one message for most log collectors. */

@@ -392,4 +392,8 @@ char policy_variable_char(char c);
 /* Appends "FILE:LINE", or nothing for built-in rules. */
 void policy_place_print(const struct policy_place *place, struct buf *out);
 
+/* Returns the least free room of a file system of that size, in bytes; 0: there is no limit. Pure.
+ */
+uint64_t policy_least_free(const struct policy_free *room, uint64_t size);
+
 #endif

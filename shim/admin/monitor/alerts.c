@@ -133,11 +133,6 @@ static int judge_container(const struct policy_alerts *limits, const struct meas
     return 0;
 }
 
-static uint64_t least_free(const struct policy_free *room, const struct measured_store *store)
-{
-    return room->percent ? store->size / 100 * room->percent : room->bytes;
-}
-
 static int judge_store(const struct policy_alerts *limits, const struct measured_store *s,
                        const struct alert_list *before, struct alert_list *out, struct err *err)
 {
@@ -147,7 +142,7 @@ static int judge_store(const struct policy_alerts *limits, const struct measured
                                 .name = "",
                                 .store = s->path,
                                 .value = s->free,
-                                .limit = least_free(&limits->store_free, s)};
+                                .limit = policy_least_free(&limits->store_free, s->size)};
 
     return s->known && alert.limit ? judge_value(alert, before, out, err) : 0;
 }

@@ -289,6 +289,19 @@ while not full:
     [[ $(says .error) =~ imagenet ]]
 }
 
+@test "a launch into a store with little free room is an alert in its line" {
+    setup_audit '"alerts": { "store_free": "99%" }'
+    mkdir -p "$BUNDLE/rootfs"
+    jq '.root.path = "rootfs"' "$BUNDLE/config.json" >"$DIR/new"
+    cp "$DIR/new" "$BUNDLE/config.json"
+    create
+    [ "$status" -eq 7 ]
+    says . | jq -e '.alert == "store_free" and .verdict == "changed" and .value < .limit'
+    audit "\"file\": \"$DIR/log/audit.jsonl\", \"alerts\": { \"store_free\": \"1k\" }"
+    create
+    says . | jq -e 'has("alert") | not'
+}
+
 @test "a full disk leaves no partial line, and the previous line stays" {
     setup_audit
     mount -t tmpfs -o size=16k,mode=0755 none "$DIR/log"
