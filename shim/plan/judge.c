@@ -71,7 +71,7 @@ int judge_container(const struct policy *policy, const struct spec *spec, struct
         .requests = &out->requests,
         .spec = spec,
         .values = out->facts.values,
-        .rootless = trust_in_user_namespace(),
+        .rootless = trust_rootless(),
         /* a pause container carries its pod's annotations: its volume requests are ignored,
            its profile is not */
         .no_volumes = is_pause_container(spec) && !undecided,

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 
 /*
- * Copies them from the open file `from`, whose stat is `like`, to the open file `to`. Without the
- * right to give files away the group may stay. ERR_SYSTEM.
+ * Copies them from the open file `from`, whose stat is `like`, to the open file `to`. Without
+ * root the owner and the group may stay; in a user namespace the group may. ERR_SYSTEM.
  */
 int attributes_copy(int from, const struct stat *like, int to, struct err *err) must_check;
 
