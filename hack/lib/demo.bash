@@ -94,4 +94,10 @@ unpack "$work/flat.tar"
 write_bundle
 write_policy
 "$runtime" "--flatbed-policy=$work/policy.json" run --bundle "$work/bundle" "$container"
-step "It works. Next: README.md"
+step "It works. Next, with your own images and host:"
+cat <<END
+for an image     build/release/bin/flatten analyze pytorch-cuda:v2.7   where its bytes and lookups go
+for a host       build/release/bin/flatbed doctor                      what is not right for such containers, and what mends it
+in CI            build/release/bin/flatten analyze --max-wasted=10% image.tar   exit status 4 if more is dead
+README.md tells the rest.
+END
