@@ -15,8 +15,8 @@ const char *process_container(const char *cgroups)
 {
     for (const char *line = cgroups; *line;) {
         size_t len = strcspn(line, "\n");
-        const char *last = memrchr(line, '/', len);
-        const char *part = last ? last + 1 : line;
+        const char *slash = memrchr(line, '/', len);
+        const char *last = slash ? slash + 1 : line, *part = last;
         size_t before = strcspn(part, "\n");
         for (; before >= ID_DIGITS; before--, part++)
             if (strspn(part, "0123456789abcdef") == ID_DIGITS)
