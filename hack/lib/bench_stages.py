@@ -16,7 +16,7 @@ import tempfile
 
 HZ = 499
 STAGES = [  # the first that matches "LIBRARY SYMBOL"
-    ("SHA-256", r"sha256|libcrypto|_streams"),
+    ("SHA-256", r"sha256|libcrypto|(one|two)_stream"),
     ("inflate", r"libisal.*(inflate|decode|huff|header)|isal_inflate|decode_huffman|crc32_gzip|libisal"),
     ("zstd", r"libzstd|ZSTD_|HUF_|FSE_"),
     ("file data, by the kernel", r"\[k"),

@@ -37,6 +37,21 @@ layers_of() {
     done
 }
 
+@test "the result depends neither on the number of threads nor on that of processors" {
+    local processor
+    processor=$(sed -nE 's/^Cpus_allowed_list:\s*([0-9]+).*/\1/p' /proc/self/status)
+    for image in "oci:$IMAGES/owned" "oci:$IMAGES/indexed" "$IMAGES/big.tar"; do
+        ok carve -q --layer-size=1m "$image" oci:out
+        ok carve -q --layer-size=1m --threads=1 "$image" oci:one
+        ok carve -q --layer-size=1m --threads=20 "$image" oci:many
+        taskset -c "$processor" "$FLATTEN" carve -q --layer-size=1m "$image" oci:alone
+        diff -r out one
+        diff -r out many
+        diff -r out alone
+        rm -r out one many alone
+    done
+}
+
 @test "archives of Docker are carved as well, and standard input" {
     ok carve -q --verify "$IMAGES/old.tar" docker-archive:out.tar:carved:1
     same "$IMAGES/old.tar" docker-archive:out.tar
