@@ -2,7 +2,7 @@
 #ifndef SHIM_START_VOLUMES_H
 #define SHIM_START_VOLUMES_H
 
-#include "base/cli/options.h"
+#include "base/cli/program.h"
 #include "shim/admin/start/start.h"
 
 struct start_volumes {

@@ -31,7 +31,7 @@ start() {
 nothing_stays() {
     [ -z "$(ls -A "$FB_DIR/temporary")" ]
     run ! grep -F "$FB_DIR/temporary" /proc/self/mountinfo
-    run ! find /sys/fs/cgroup -name flatbed-start-time
+    [ -z "$(find /sys/fs/cgroup -name flatbed-start-time)" ]
 }
 
 @test "docker: all roots of an image of 20 layers" {

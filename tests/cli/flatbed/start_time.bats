@@ -40,13 +40,23 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output $stderr"; re
 has() { [[ $output$stderr == *"$1"* ]] || { printf 'nothing here has %s:\n%s\n%s\n' "$1" "$output" "$stderr"; return 1; }; }
 is() { jq -e "$@" <<<"$output" >/dev/null || { echo "not $1: $output $stderr"; return 1; }; }
 
-# nothing_stays: neither files, nor mounts, nor processes or cgroups of the container.
+# nothing_stays: neither files nor mounts.
 nothing_stays() {
     [ -z "$(ls -A "$DIR/temporary")" ] || { ls -AR "$DIR/temporary"; return 1; }
     [ ! -e "$DIR/l/0/made" ]
     ! grep -F "$DIR" /proc/self/mountinfo || return 1
-    ! grep -lF "$DIR" /proc/[0-9]*/cmdline 2>/dev/null | grep -v "/$$/" | grep -F "${1-no process}" || return 1
 }
+
+# is_running: the command of the container is.
+is_running() {
+    local file
+    for file in /proc/[0-9]*/cmdline; do
+        [ "$(tr '\0' ' ' 2>/dev/null <"$file")" != "/bin/sleep 7321 " ] || return 0
+    done
+    return 1
+}
+wait_until() { for _ in $(seq 300); do ! "$@" || return 0; sleep 0.1; done; return 1; }
+is_not_running() { ! is_running; }
 
 @test "the table has a row for each root, and says what was not measured" {
     start "$LAYERS" -- /bin/sh -c 'ls -R /lib >/dev/null && touch /made'
@@ -61,9 +71,8 @@ nothing_stays() {
 }
 
 @test "--json has every run, and a volume is a root of its own" {
-    echo cached >"$DIR/cached"
     mkdir "$DIR/cache"
-    start --json --volume="$DIR/cache:/cache" "$LAYERS" -- /bin/sh -c '! touch /cache/x 2>/dev/null || [ ! -e /proc/1/root/cache/mark ]'
+    start --json --volume="$DIR/cache:/cache" "$LAYERS" -- /bin/sh -c '! touch /cache/x'
     exits 0
     is '[.times[] | .cache + " " + .root] == ["warm overlay", "warm restacked", "warm caches"]'
     is '[.times[].seconds | length] == [2, 2, 2] and .layers == 12 and .runs == 2 and .left_out == []'
@@ -121,15 +130,12 @@ END
 }
 
 @test "a command that does not end is ended by --timeout, with what it started" {
-    start --timeout=1 "$LAYERS" -- /bin/sh -c "sleep 600 $DIR & sleep 600"
+    start --timeout=1 "$LAYERS" -- /bin/sh -c '/bin/sleep 7321 & sleep 600'
     exits 7
     has "longer than 1 seconds"
-    nothing_stays "sleep"
+    is_not_running
+    nothing_stays
 }
-
-is_running() { grep -lE "sleep.+7321" /proc/[0-9]*/cmdline 2>/dev/null | grep -q .; }
-wait_until() { for _ in $(seq 300); do ! "$@" || return 0; sleep 0.1; done; return 1; }
-is_not_running() { ! is_running; }
 
 @test "a signal ends the container and removes everything; so does the death of flatbed" {
     "$FLATBED" start-time --dir="$DIR/temporary" --policy="$DIR/policy.json" "$LAYERS" -- /bin/sleep 7321 3>&- &
