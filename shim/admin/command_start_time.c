@@ -2,9 +2,11 @@
 
 #include "base/cli/columns.h"
 #include "base/cli/log.h"
+#include "shim/admin/engine/engine_stores.h"
 #include "shim/admin/start/start.h"
 #include "shim/admin/start_volumes.h"
 #include "shim/host/trust.h"
+#include "shim/mount/source_wait.h"
 #include "shim/oci/lowlevel.h"
 
 #include <stdlib.h>
@@ -113,6 +115,16 @@ static int check(const struct start_command *c, struct err *err)
 
 /* ---- measuring ---- */
 
+static int find_image(const char *word, struct arena *arena, struct engine_image *out,
+                      struct err *err)
+{
+    if (engine_image_read(word, arena, out, err) < 0)
+        return -1;
+    if (out->count && !source_answers(out->layers[0], ENGINE_STORE_WAIT))
+        return err_set(err, ERR_SYSTEM, "%s: does not answer", out->layers[0]);
+    return 0;
+}
+
 static int find_runtime(const char *named, struct lowlevel *out, struct err *err)
 {
     return lowlevel_find(named ? &named : lowlevel_defaults, named ? 1 : LOWLEVEL_DEFAULTS, out,
@@ -185,7 +197,7 @@ static int measure(const struct start_command *c, const struct operands *words, 
     if (!result)
         return err_nomem(err);
     if (read_limit(c->limit, &report.limit, err) < 0 || check(c, err) < 0 ||
-        engine_image_read(words->list[0], &arena, &image, err) < 0 ||
+        find_image(words->list[0], &arena, &image, err) < 0 ||
         find_volumes(c, &arena, &volumes, err) < 0 || find_runtime(c->runtime, &runtime, err) < 0)
         return -1;
     const struct start_options options = {
@@ -199,7 +211,11 @@ static int measure(const struct start_command *c, const struct operands *words, 
         .runs = (unsigned)c->runs,
         .timeout = (unsigned)c->timeout,
         .states = {[START_COLD] = c->cold, [START_WARM] = c->warm || !c->cold}};
-    if (!options.dir || start_measure(&options, result, err) < 0)
+    if (!options.dir)
+        return -1;
+    if (isatty(STDERR_FILENO))
+        log_info("measuring; each run may take up to %u seconds", options.timeout);
+    if (start_measure(&options, result, err) < 0)
         return -1;
     return print_result(c, &report, result, err);
 }

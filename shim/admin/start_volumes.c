@@ -73,15 +73,15 @@ static int add_preset(const struct policy_volume *class, const char *preset, str
     return add(&v, out, err);
 }
 
-int start_volumes_add_presets(const char *path, struct arena *arena, struct start_volumes *out,
-                              struct err *err)
+int start_volumes_add_presets(const char *policy_path, struct arena *arena,
+                              struct start_volumes *out, struct err *err)
 {
     _cleanup_policy_ struct policy *policy = policy_new(err);
     struct err why = ERR_INIT;
 
     if (!policy)
         return -1;
-    if (policy_open(policy, path, &why) < 0 || policy_decode(policy, &why) < 0) {
+    if (policy_open(policy, policy_path, &why) < 0 || policy_decode(policy, &why) < 0) {
         log_warning("no caches of the policy: %s", why.msg);
         return 0;
     }

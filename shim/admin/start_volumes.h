@@ -18,7 +18,7 @@ int start_volumes_add(const char *text, struct arena *arena, struct start_volume
  * Adds the caches of presets in the policy whose directories exist, read-only, for the user who
  * called sudo, or root. A policy that does not load is a warning.
  */
-int start_volumes_add_presets(const char *policy, struct arena *arena, struct start_volumes *out,
-                              struct err *err) must_check;
+int start_volumes_add_presets(const char *policy_path, struct arena *arena,
+                              struct start_volumes *out, struct err *err) must_check;
 
 #endif

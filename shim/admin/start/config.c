@@ -61,23 +61,45 @@ static void set_args(struct json_doc *doc, struct json *process, const struct st
         json_append(doc, args, json_string(doc, o->command[i]));
 }
 
+/* Returns the place of a variable in a list of "NAME=VALUE", or the length of the list. */
+static size_t find_variable(const struct json *env, const char *name)
+{
+    size_t len = strlen(name), i = 0;
+
+    for (; i < json_count(env); i++) {
+        const char *text = json_text(json_at(env, i));
+        if (text && strncmp(text, name, len) == 0 && text[len] == '=')
+            break;
+    }
+    return i;
+}
+
+static int set_variable(struct json_doc *doc, struct json *env, const struct start_volume *v,
+                        struct err *err)
+{
+    _cleanup_free_ char *text = strf("%s=%s", v->variable, v->target);
+    size_t at = find_variable(env, v->variable);
+
+    if (!text)
+        return err_nomem(err);
+    if (at < json_count(env))
+        json_replace_at(doc, env, at, json_string(doc, text));
+    else
+        json_append(doc, env, json_string(doc, text));
+    return 0;
+}
+
 static int set_environment(struct json_doc *doc, struct json *process,
                            const struct start_options *o, bool volumes, struct err *err)
 {
-    const struct json *of_image = json_get(image_config(o), "Env");
     struct json *env = json_list(doc, process, "env");
 
-    json_append(doc, env, json_string(doc, DEFAULT_PATH));
-    add_texts(doc, env, of_image);
-    for (size_t i = 0; volumes && i < o->volume_count; i++) {
-        const struct start_volume *v = &o->volumes[i];
-        if (!v->variable)
-            continue;
-        _cleanup_free_ char *text = strf("%s=%s", v->variable, v->target);
-        if (!text)
-            return err_nomem(err);
-        json_append(doc, env, json_string(doc, text));
-    }
+    add_texts(doc, env, json_get(image_config(o), "Env"));
+    if (find_variable(env, "PATH") == json_count(env))
+        json_append(doc, env, json_string(doc, DEFAULT_PATH));
+    for (size_t i = 0; volumes && i < o->volume_count; i++)
+        if (o->volumes[i].variable && set_variable(doc, env, &o->volumes[i], err) < 0)
+            return -1;
     return 0;
 }
 

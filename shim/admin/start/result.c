@@ -75,13 +75,18 @@ static void put_advice(const struct start_report *report, const struct start_res
 
     if (restacked) {
         buf_puts(out, "One layer is worth it: flatten ");
-        human_put_short(out, report->image, IMAGE_BYTES);
+        if (strchr("./", report->image[0])) /* directories of layers */
+            buf_puts(out, "the image");
+        else
+            human_put_short(out, report->image, IMAGE_BYTES);
         buf_puts(out, ", or \"rootfs\": {\"beyond\": \"restack\"} in the policy.\n");
     }
     if (caches)
         buf_puts(out, "The volumes are worth it: \"always\" in their class of the policy mounts "
                       "them without asking.\n");
-    if (!restacked && !caches)
+    if (r->why[START_RESTACKED][0] && r->why[START_CACHES][0])
+        buf_puts(out, "There is nothing to compare the overlay with.\n");
+    else if (!restacked && !caches)
         buf_puts(out, "None of it is worth it here: the gain is below 5 % or below the noise.\n");
 }
 

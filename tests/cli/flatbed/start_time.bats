@@ -153,6 +153,13 @@ END
     ! grep -F "$DIR" /proc/self/mountinfo
 }
 
+@test "an image of one layer is measured, and there is nothing to compare it with" {
+    start "$DIR/l/0" -- /bin/sh -c 'ls /'
+    exits 0
+    has "restacked was not measured: the image has one layer already"
+    has "nothing to compare"
+}
+
 @test "wrong command lines" {
     start "$LAYERS"
     exits 2
