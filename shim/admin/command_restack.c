@@ -3,16 +3,16 @@
 #include "base/cli/columns.h"
 #include "base/cli/log.h"
 #include "base/human.h"
+#include "shim/admin/engine/engine_image.h"
 #include "shim/admin/leftovers/named_cache.h"
 #include "shim/admin/leftovers/restack_list.h"
-#include "shim/host/child.h"
 #include "shim/host/trust.h"
 #include "shim/restack/build/restack_build.h"
 
 #include <string.h>
 #include <time.h>
 
-enum { MEMORY_LIMIT = 1024 * 1024 * 1024, ANSWER_BYTES = 256 * 1024 };
+enum { MEMORY_LIMIT = 1024 * 1024 * 1024 };
 
 struct restack_command {
     const char *cache;
@@ -134,73 +134,6 @@ static int print_status(const struct restack_command *c, struct arena *arena, st
 
 /* ---- build ---- */
 
-static int add_layer(struct arena *arena, const char *text, size_t len, struct layers *out,
-                     struct err *err)
-{
-    out->lower = arena_extend(arena, out->lower, out->count, sizeof(*out->lower));
-    const char *copy = arena_strndup(arena, text, len);
-    if (!out->lower || !copy)
-        return err_nomem(err);
-    out->lower[out->count++] = copy;
-    return 0;
-}
-
-static int add_layers(struct arena *arena, const char *list, struct layers *out, struct err *err)
-{
-    for (;;) {
-        size_t len = strcspn(list, ":\n");
-        if (len && add_layer(arena, list, len, out, err) < 0)
-            return -1;
-        if (list[len] != ':')
-            return 0;
-        list += len + 1;
-    }
-}
-
-/*
- * Asks an engine for the layers of an image; docker and podman print them alike. Returns 1 if the
- * engine has the image, 0 if not.
- */
-static int ask_engine(const char *engine, const char *image, struct arena *arena,
-                      struct layers *out, struct err *err)
-{
-    static const char format[] = "--format={{.GraphDriver.Data.UpperDir}}"
-                                 "{{if index .GraphDriver.Data \"LowerDir\"}}"
-                                 ":{{.GraphDriver.Data.LowerDir}}{{end}}";
-    char *const argv[] = {(char *)(uintptr_t)engine,
-                          (char *)(uintptr_t) "image",
-                          (char *)(uintptr_t) "inspect",
-                          (char *)(uintptr_t)format,
-                          (char *)(uintptr_t) "--",
-                          (char *)(uintptr_t)image,
-                          NULL};
-    char *answer = arena_alloc(arena, ANSWER_BYTES);
-    struct err ignored;
-    int exited;
-
-    if (!answer)
-        return err_nomem(err);
-    if (access(engine, X_OK) < 0 ||
-        child_output(argv, answer, ANSWER_BYTES, &exited, &ignored) < 0 || exited != 0 ||
-        answer[0] != '/')
-        return 0;
-    return add_layers(arena, answer, out, err) < 0 ? -1 : 1;
-}
-
-static int add_image(struct arena *arena, const char *image, struct layers *out, struct err *err)
-{
-    static const char *const engines[] = {"/usr/bin/docker", "/usr/local/bin/docker",
-                                          "/usr/bin/podman"};
-
-    for (size_t i = 0; i < sizeof(engines) / sizeof(*engines); i++) {
-        int found = ask_engine(engines[i], image, arena, out, err);
-        if (found)
-            return found < 0 ? -1 : 0;
-    }
-    return err_set(err, ERR_USAGE, "neither docker nor podman has an image '%s' in overlay layers",
-                   image);
-}
-
 static int print_built(const struct restack_command *c, const struct chain *chain,
                        const struct restack_built *built, struct err *err)
 {
@@ -231,18 +164,15 @@ static int build_tree(const struct restack_command *c, const struct operands *op
     _cleanup_restack_cache_ struct restack_cache cache = RESTACK_CACHE_INIT;
     struct restack_entry entry = RESTACK_ENTRY_INIT;
     struct restack_built built = {.ready = true};
-    struct layers layers = {0};
+    _cleanup_engine_image_ struct engine_image image = {0};
     struct chain chain;
 
     if (trust_rootless())
         return err_set(err, ERR_UNSUPPORTED, "only root can make trees of layers");
-    for (int i = 0; i < operands->count; i++) {
-        const char *word = operands->list[i];
-        if ((word[0] == '/' || word[0] == '.' ? add_layers(arena, word, &layers, err)
-                                              : add_image(arena, word, &layers, err)) < 0)
+    for (int i = 0; i < operands->count; i++)
+        if (engine_image_read(operands->list[i], arena, &image, err) < 0)
             return -1;
-    }
-    if (chain_of_paths(layers.lower, layers.count, false, arena, &chain, err) < 0 ||
+    if (chain_of_paths(image.layers, image.count, false, arena, &chain, err) < 0 ||
         named_cache_open(c->cache, true, &cache, err) < 0 ||
         restack_cache_find(&cache, &chain, arena, &entry, err) < 0)
         return -1;

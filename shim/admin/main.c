@@ -20,21 +20,22 @@ static const char details[] =
     "  flatbed monitor --dry-run                       alerts by the limits of the policy\n"
     "  flatbed zfs advice models=/tank/models          properties of ZFS that cost time or room\n"
     "  flatbed bench --dir /var/lib/docker             the cost of overlay mounts here\n"
+    "  flatbed start-time torch:2.7 -- python -c 'import torchvision'\n"
+    "                                                  how long it takes, and what helps\n"
     "  flatbed restack --build torch:2.7               one layer for containers of an image\n"
     "\n"
-    "Exit status: 0 done, 1 the policy has errors or would refuse the container, or stale or\n"
-    "zfs left something out, 2 usage,\n"
-    "3 system, 5 malformed input, 7 a limit was reached, 8 not supported, 9 policy;\n"
+    "Exit status: 0 done, 1 the policy has errors or would refuse the container, stale or\n"
+    "zfs left something out, or the command of start-time failed, 2 usage,\n"
+    "3 system, 4 start-time is beyond --limit, 5 malformed input, 7 a limit was reached, 8 not "
+    "supported, 9 policy;\n"
     "of doctor: 10 the host has warnings, 11 errors.\n";
 
 static const struct command_spec *const commands[] = {
-    &command_check_spec,   &command_explain_spec,
-    &command_install_spec, &command_uninstall_spec,
-    &command_bench_spec,   &command_restack_spec,
-    &command_gc_spec,      &command_doctor_spec,
-    &command_copyups_spec, &command_stale_spec,
-    &command_zfs_spec,     &command_status_spec,
-    &command_monitor_spec, NULL,
+    &command_check_spec,     &command_explain_spec,    &command_install_spec,
+    &command_uninstall_spec, &command_bench_spec,      &command_restack_spec,
+    &command_gc_spec,        &command_doctor_spec,     &command_copyups_spec,
+    &command_stale_spec,     &command_zfs_spec,        &command_status_spec,
+    &command_monitor_spec,   &command_start_time_spec, NULL,
 };
 
 static const struct program_spec program = {
@@ -46,9 +47,9 @@ static const struct program_spec program = {
 };
 
 static command_run *const runs[] = {
-    command_check,   command_explain, command_install, command_uninstall, command_bench,
-    command_restack, command_gc,      command_doctor,  command_copyups,   command_stale,
-    command_zfs,     command_status,  command_monitor,
+    command_check,   command_explain, command_install, command_uninstall,  command_bench,
+    command_restack, command_gc,      command_doctor,  command_copyups,    command_stale,
+    command_zfs,     command_status,  command_monitor, command_start_time,
 };
 
 int main(int argc, char *argv[])

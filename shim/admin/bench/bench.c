@@ -1,6 +1,7 @@
 #include "shim/admin/bench/bench_internal.h"
 
 #include "base/fdio.h"
+#include "shim/host/interrupt.h"
 #include "shim/host/tree_remove.h"
 
 #include <fcntl.h>
@@ -96,31 +97,6 @@ static void run_child(const char *directory, const struct bench_options *o, stru
 
 /* ---- the parent ---- */
 
-/* Signals that end the program wait until the directory is removed. */
-static const int held_signals[] = {SIGINT, SIGTERM, SIGHUP};
-
-static void hold_signals(sigset_t *before)
-{
-    sigset_t set;
-
-    sigemptyset(&set);
-    for (size_t i = 0; i < sizeof(held_signals) / sizeof(*held_signals); i++)
-        sigaddset(&set, held_signals[i]);
-    sigprocmask(SIG_BLOCK, &set, before);
-}
-
-static bool is_signalled(void)
-{
-    sigset_t pending;
-
-    if (sigpending(&pending) < 0)
-        return false;
-    for (size_t i = 0; i < sizeof(held_signals) / sizeof(*held_signals); i++)
-        if (sigismember(&pending, held_signals[i]) > 0)
-            return true;
-    return false;
-}
-
 /* Waits for the child's result, or for a signal, after which the child is killed. */
 static int wait_result(pid_t pid, int fd, struct message *m, struct err *err)
 {
@@ -129,7 +105,7 @@ static int wait_result(pid_t pid, int fd, struct message *m, struct err *err)
     struct pollfd wait = {.fd = fd, .events = POLLIN};
 
     while (poll(&wait, 1, STEP_MS) == 0)
-        if (is_signalled()) {
+        if (interrupts_pending()) {
             kill(pid, SIGKILL);
             return err_set(err, ERR_SYSTEM, "interrupted");
         }
@@ -152,7 +128,8 @@ static int measure_in_child(const char *directory, const struct bench_options *o
 
     if (pipe2(pipe, O_CLOEXEC) < 0)
         return err_sys(err, "pipe");
-    hold_signals(&before);
+    /* Signals wait until the directory is removed. */
+    interrupts_hold(&before);
     pid_t pid = fork();
     if (pid == 0) {
         close(pipe[0]);

@@ -39,8 +39,6 @@ bool bench_can_clone(void);
 
 /* ---- clocks ---- */
 
-/* Returns seconds of wall time. */
-double bench_now(void);
 /* Returns seconds of this thread's processor time, which other processes do not change. */
 double bench_cpu(void);
 

@@ -75,15 +75,14 @@ static void find_dirs(void)
 
 /* ---- states ---- */
 
-/* Drops caches (proc(5)): 2 are dentries and inodes, 3 the page cache as well. */
-static int drop_caches(enum bench_state state, struct err *err)
+int bench_drop_caches(bool pages, struct err *err)
 {
     _cleanup_fd_ int fd = open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);
 
     if (fd < 0)
-        return err_sys(err, "--drop-caches: /proc/sys/vm/drop_caches");
+        return err_sys(err, "dropping caches: /proc/sys/vm/drop_caches");
     sync();
-    return fd_write_all(fd, state == BENCH_DISK ? "3" : "2", 1, err);
+    return fd_write_all(fd, pages ? "3" : "2", 1, err);
 }
 
 /* Returns the clock to measure with: wall time for a disk, else processor time. */
@@ -97,7 +96,7 @@ static int timed(enum bench_op op, enum bench_state state, double *out, struct e
     unsigned count = op == BENCH_READDIR ? BENCH_DIRS : BENCH_DIRS * BENCH_FILES;
     double start;
 
-    if (state >= BENCH_DENTRIES && drop_caches(state, err) < 0)
+    if (state >= BENCH_DENTRIES && bench_drop_caches(state == BENCH_DISK, err) < 0)
         return -1;
     if (state != BENCH_WARM)
         find_dirs();

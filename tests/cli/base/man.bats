@@ -41,7 +41,7 @@ options_of_man() {
 
 flatbed_help() {
     "$FLATBED" --help
-    for command in check explain install uninstall bench restack gc doctor copyups stale zfs status monitor; do
+    for command in check explain install uninstall bench restack gc doctor copyups stale zfs status monitor start-time; do
         "$FLATBED" "$command" --help
     done
 }
@@ -52,7 +52,7 @@ flatbed_help() {
 }
 
 @test "flatbed(8) and --help list the same exit statuses" {
-    for status in 0 1 2 3 5 7 8 9 10 11; do
+    for status in 0 1 2 3 4 5 7 8 9 10 11; do
         "$FLATBED" --help | tr '\n' ' ' | grep -qE "(status: |, |  *)$status "
         grep -qx ".It $status" "$MAN_DIR/flatbed.8"
     done

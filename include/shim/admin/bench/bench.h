@@ -67,6 +67,17 @@ const char *bench_default_dir(void);
 int bench_run(const struct bench_options *options, struct bench_result *out,
               struct err *err) must_check;
 
+/* ---- for other measurements ---- */
+
+/* Returns seconds of wall time. */
+double bench_now(void);
+
+/*
+ * Writes what is dirty to the disks, and drops the kernel's dentries and inodes; with `pages` also
+ * the page cache (proc(5)). The whole host is slower for a while.
+ */
+int bench_drop_caches(bool pages, struct err *err) must_check;
+
 /* ---- pure ---- */
 
 /* Returns the median, 0 of no values. Sorts them. */

@@ -12,7 +12,7 @@
 
 #include "base/arena.h"
 #include "base/json/json.h"
-#include "shim/admin/monitor/start/start.h"
+#include "shim/admin/monitor/ready/ready.h"
 #include "shim/policy/policy.h"
 
 enum alert_kind { ALERT_UPPER, ALERT_COPYUP, ALERT_STORE, ALERT_START, ALERTS };

@@ -1,7 +1,7 @@
-#include "shim/admin/monitor/start/start.h"
+#include "shim/admin/monitor/ready/ready.h"
 
-#include "shim/admin/monitor/start/mark.h"
-#include "shim/admin/monitor/start/process.h"
+#include "shim/admin/monitor/ready/mark.h"
+#include "shim/admin/monitor/ready/process.h"
 
 #include <stdlib.h>
 #include <time.h>

@@ -3,8 +3,8 @@
  * the mark that "audit.alerts.ready" names. No engine is asked: the process is found by its control
  * group (/proc/PID/cgroup), the mark in the container's root or in the engine's files.
  */
-#ifndef SHIM_START_H
-#define SHIM_START_H
+#ifndef SHIM_READY_H
+#define SHIM_READY_H
 
 #include "shim/admin/containers/containers.h"
 #include "shim/policy/policy.h"

@@ -1,8 +1,8 @@
 /* Marks of a container that is ready, and the control groups of its processes. */
 #include "tests/unit/lib/unit.h"
 
-#include "shim/admin/monitor/start/mark.h"
-#include "shim/admin/monitor/start/process.h"
+#include "shim/admin/monitor/ready/mark.h"
+#include "shim/admin/monitor/ready/process.h"
 
 #include <string.h>
 
@@ -98,7 +98,7 @@ static void test_health(void **state)
         MARK_SET);
 }
 
-UNIT_SUITE(test_start)
+UNIT_SUITE(test_ready)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_control_groups),

@@ -1,8 +1,8 @@
 /* First processes of containers, by their control groups. */
-#ifndef SHIM_START_PROCESS_H
-#define SHIM_START_PROCESS_H
+#ifndef SHIM_READY_PROCESS_H
+#define SHIM_READY_PROCESS_H
 
-#include "shim/admin/monitor/start/start.h"
+#include "shim/admin/monitor/ready/ready.h"
 
 #include <sys/types.h>
 

@@ -1,4 +1,4 @@
-#include "shim/admin/monitor/start/process.h"
+#include "shim/admin/monitor/ready/process.h"
 
 #include "base/fdio.h"
 

@@ -1,4 +1,4 @@
-#include "shim/admin/monitor/start/mark.h"
+#include "shim/admin/monitor/ready/mark.h"
 
 #include "base/fdio.h"
 #include "base/rfc3339.h"

@@ -1,6 +1,6 @@
 /* Marks by which a container says that it is ready. */
-#ifndef SHIM_START_MARK_H
-#define SHIM_START_MARK_H
+#ifndef SHIM_READY_MARK_H
+#define SHIM_READY_MARK_H
 
 #include "base/json/json.h"
 #include "shim/admin/containers/containers.h"

@@ -1,0 +1,59 @@
+#!/usr/bin/env bats
+# flatbed start-time on an image of 20 layers in a real dockerd.
+
+bats_require_minimum_version 1.5.0
+
+load lib/frame
+frame docker
+
+file_require() {
+    require_flatbed
+    require_tool jq python3 runc
+    overlay_works || refuse "no overlay mounts here"
+}
+
+DEEP=flatbed-start:20
+
+file_ready() {
+    [ -z "$FB_REFUSED" ] || return 0
+    [ "$(docker_cli info --format '{{.Driver}}')" = overlay2 ] || { refuse "no overlay2 here"; return 0; }
+    python3 "$BATS_TEST_DIRNAME/lib/layers.py" "$FB_DIR/rootfs" "$FB_DIR/deep.tar" "$DEEP" 20
+    docker_cli load --quiet --input "$FB_DIR/deep.tar" >/dev/null
+    mkdir -p "$FB_DIR/context" "$FB_DIR/temporary"
+}
+
+# start ARG…: with the client of the test's daemon.
+start() {
+    run env DOCKER_HOST="unix://$FB_DIR/docker.sock" "$FLATBED" start-time --dir="$FB_DIR/temporary" \
+        --policy="$FB_DIR/no-policy.json" --runs=2 "$@"
+}
+
+nothing_stays() {
+    [ -z "$(ls -A "$FB_DIR/temporary")" ]
+    run ! grep -F "$FB_DIR/temporary" /proc/self/mountinfo
+    [ -z "$(find /sys/fs/cgroup -name flatbed-start-time)" ]
+}
+
+@test "docker: all roots of an image of 20 layers" {
+    mkdir -p "$FB_DIR/cache"
+    echo '{ "version": 1 }' >"$FB_DIR/no-policy.json"
+    start --json --volume="$FB_DIR/cache:/cache" --limit=1000 "$DEEP" -- \
+        sh -c 'ls -R /lib >/dev/null && [ "$(cat /lib/last)" = "layer 19 was the last" ] && [ ! -e /lib/f1 ]'
+    expect_status 0
+    jq -e '.layers == 20 and [.times[].root] == ["overlay", "restacked", "caches"] and (.limit.exceeded | not)' <<<"$output"
+    nothing_stays
+}
+
+@test "docker: beyond the limit, a failing command, and an image that does not exist" {
+    echo '{ "version": 1 }' >"$FB_DIR/no-policy.json"
+    start --limit=0.0001 "$DEEP" -- sh -c 'ls -R /lib'
+    expect_status 4
+    [[ $output =~ "is beyond the limit" ]]
+    start "$DEEP" -- sh -c 'echo broken >&2; exit 3'
+    expect_status 1
+    [[ $output =~ broken.*"status 3" ]]
+    start no-such-image:1 -- true
+    expect_status 2
+    [[ $output =~ "neither docker nor podman has an image 'no-such-image:1'" ]]
+    nothing_stays
+}
