@@ -3,6 +3,7 @@
 #include "base/cli/columns.h"
 #include "base/fdio.h"
 #include "shim/admin/doctor/doctor.h"
+#include "shim/admin/page/page_file.h"
 #include "shim/policy/read/policy_read.h"
 
 #include <fcntl.h>
@@ -17,7 +18,7 @@ static const char settings_path[] = "/etc/flatbed/doctor.json";
 
 struct doctor_command {
     struct option_list only, ignore, stores;
-    const char *policy;
+    const char *policy, *html;
     bool json, quiet;
 };
 
@@ -31,6 +32,8 @@ static const struct option_spec doctor_options[] = {
     {"policy", 0, OPTION_FILE, FIELD(policy), "FILE", NULL,
      "the policy; by default /etc/flatbed/policy.json"},
     {"json", 0, OPTION_FLAG, FIELD(json), NULL, NULL, "print the diagnoses as JSON"},
+    {"html", 0, OPTION_FILE, FIELD(html), "FILE", NULL,
+     "also write a page of HTML; it needs no other file and no network"},
     {"quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL, NULL, "print nothing; the exit status tells"},
     {0},
 };
@@ -136,6 +139,14 @@ static int examine(const struct doctor_command *c, struct diagnoses *d, struct e
     return d->failed ? err_nomem(err) : 0;
 }
 
+static int write_page(struct page_file *page, const struct diagnoses *d, struct err *err)
+{
+    _cleanup_buf_ struct buf out = BUF_INIT;
+
+    diagnoses_html(d, &out);
+    return page_file_write(page, &out, err) < 0 ? -1 : page_file_commit(page, err);
+}
+
 static int print(const struct doctor_command *c, const struct diagnoses *d, struct err *err)
 {
     _cleanup_buf_ struct buf out = BUF_INIT;
@@ -152,10 +163,13 @@ static int print(const struct doctor_command *c, const struct diagnoses *d, stru
 static int doctor(const struct doctor_command *c, struct err *err)
 {
     _cleanup_diagnoses_ struct diagnoses d = {0};
+    _cleanup_page_file_ struct page_file page = PAGE_FILE_INIT;
 
     if (add_ids(&c->only, "--only", d.only, &d.only_count, err) < 0 ||
         add_ids(&c->ignore, "--ignore", d.ignored, &d.ignored_count, err) < 0 ||
-        read_settings(&d, err) < 0 || examine(c, &d, err) < 0 || print(c, &d, err) < 0)
+        read_settings(&d, err) < 0 || (c->html && page_file_begin(&page, c->html, err) < 0) ||
+        examine(c, &d, err) < 0 || (c->html && write_page(&page, &d, err) < 0) ||
+        print(c, &d, err) < 0)
         return -1;
     if (diagnoses_count(&d, DIAGNOSIS_ERROR))
         return STATUS_ERRORS;

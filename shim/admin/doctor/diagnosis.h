@@ -74,6 +74,9 @@ void diagnoses_print(const struct diagnoses *d, bool colour, size_t terminal, st
 /* Appends an object with the list and the counts. */
 int diagnoses_json(const struct diagnoses *d, struct buf *out, struct err *err) must_check;
 
+/* Appends a page of HTML, the worst first. */
+void diagnoses_html(const struct diagnoses *d, struct buf *out);
+
 /* Frees the texts and the list. */
 void diagnoses_free(struct diagnoses *d);
 

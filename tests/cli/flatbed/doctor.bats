@@ -342,6 +342,46 @@ fuse_settled() { mountpoint -q "$STORE" || ! kill -0 "$FUSE_PID"; }
     has '\x1b[2J: it is on'
 }
 
+@test "a page of HTML, with hostile names as text, whole or not at all" {
+    mkdir "$DIR/<script>alert(1)&amp;\"'"$'\u202e\e'
+    doctor --only=store-type --only=group-docker --store="$DIR/<script>alert(1)&amp;\"'"$'\u202e\e' --html="$DIR/page.html"
+    exits 0
+    output=$(<"$DIR/page.html")
+    has_not '<script'
+    has_not $'\e'
+    has_not $'\u202e'
+    has_not 'src='
+    has_not 'http:'
+    python3 -c 'import html.parser, sys
+class Page(html.parser.HTMLParser):
+    open, texts = [], []
+    def handle_starttag(self, tag, attrs):
+        assert tag in "html head meta link title style body h1 h2 section p div b span dl dt dd details summary code footer".split(), tag
+        if tag not in ("meta", "link"):
+            self.open.append(tag)
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, tag
+    def handle_data(self, data):
+        if self.open[-1:] in (["h2"], ["dd"], ["b"]):
+            self.texts.append(data)
+page = Page()
+page.feed(sys.stdin.read())
+assert page.open == [], page.open
+name = "<script>alert(1)&amp;\"\x27\\xe2\\x80\\xae\\x1b"
+assert any(text.endswith(name) for text in page.texts), page.texts
+assert page.texts[:4] == ["0", "0", "0", "1"], page.texts' <<<"$output"
+    doctor --only=store-type --html="$DIR/none/page.html"
+    exits 3
+    cp "$DIR/page.html" "$DIR/before"
+    doctor --only=none --html="$DIR/page.html"
+    exits 2
+    cmp "$DIR/page.html" "$DIR/before"
+    echo "docker:x:999:<b>eve</b>" >>"$DIR/etc/group"
+    doctor --only=group-docker --html="$DIR/page.html" --json
+    jq -e '.advice == 1' <<<"$output"
+    grep -q 'members of group docker: &#60;b&#62;eve&#60;/b&#62;</dd>' "$DIR/page.html"
+}
+
 @test "lines are folded to the terminal" {
     command -v script >/dev/null || skip "script is not installed"
     echo "{\"data-root\": \"$DIR/docker\"}" >"$DIR/etc/docker/daemon.json"
