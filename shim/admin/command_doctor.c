@@ -44,10 +44,10 @@ const struct command_spec command_doctor_spec = {
     .operands = "",
     .summary = "Tell what of this host is not right for containers of deep learning.",
     .details =
-        "Examines the storage of Docker, containerd and podman (file system, room, the cost of a\n"
-        "copy-up, measured there), the depth of Docker's images, the defaults of overlayfs,\n"
-        "versions with known holes, the policy, and the ways around it. Says what each finding\n"
-        "costs and what mends it. Changes nothing.\n"
+        "Examines the storage of Docker, containerd and podman, also of users (file system, room,\n"
+        "load, the cost of a copy-up, measured there), the depth of images, the defaults of\n"
+        "overlayfs, versions with known holes, the policy with its volumes, limits and GPUs, and\n"
+        "the ways around it. Says what each finding costs and what mends it. Changes nothing.\n"
         "Exit status 0: in order, or advice only; 10: warnings; 11: errors.\n",
     .options = doctor_options,
     .completes = OPERANDS_NONE,
@@ -127,15 +127,18 @@ static int load_policy(const struct doctor_command *c, struct policy *policy,
 static int examine(const struct doctor_command *c, struct diagnoses *d, struct err *err)
 {
     _cleanup_policy_ struct policy *policy = policy_new(err);
+    _cleanup_busy_disks_ struct busy_disks disks = {0};
     const struct policy *loaded;
 
+    doctor_busy_begin(&disks, d);
     if (!policy || load_policy(c, policy, &loaded, d, err) < 0)
         return -1;
-    doctor_stores(c->stores.items, c->stores.count, d);
-    doctor_zfs(loaded, c->stores.items, c->stores.count, d);
     doctor_kernel(d);
     doctor_versions(d);
     doctor_engines(loaded, d);
+    doctor_busy_end(&disks, c->stores.items, c->stores.count, d);
+    doctor_stores(c->stores.items, c->stores.count, d);
+    doctor_zfs(loaded, c->stores.items, c->stores.count, d);
     return d->failed ? err_nomem(err) : 0;
 }
 

@@ -29,7 +29,7 @@ struct diagnosis {
     const char *mend;    /* the command or setting that mends it, or NULL */
 };
 
-enum { DIAGNOSES_FILTER_MOST = 64 };
+enum { DIAGNOSES_FILTER_MOST = 64, DIAGNOSES_HANGING_MOST = 64 };
 
 struct diagnoses {
     struct arena arena; /* owns the texts */
@@ -37,6 +37,10 @@ struct diagnoses {
     size_t count;
     bool failed;              /* out of memory: some are missing */
     struct diagnosis dropped; /* of an ID that is left out */
+
+    unsigned waited; /* milliseconds, for paths that did not answer: */
+    const char *hanging[DIAGNOSES_HANGING_MOST];
+    size_t hanging_count;
 
     const char *only[DIAGNOSES_FILTER_MOST]; /* IDs; none: all */
     size_t only_count;

@@ -21,8 +21,11 @@ setup() {
 
 teardown() {
     if [ -n "${DIR-}" ]; then
-        [ -z "${FUSE_PID-}" ] || kill -KILL "$FUSE_PID" 2>/dev/null || true
+        [ -z "${LOAD_PID-}" ] || kill "$LOAD_PID" 2>/dev/null || true
         umount -l "$STORE" 2>/dev/null || true
+        [ -z "${LOOP-}" ] || losetup --detach "$LOOP" || true
+        [ -z "${FUSE_PID-}" ] || kill -KILL "$FUSE_PID" 2>/dev/null || true
+        umount -l "$DIR/slow" 2>/dev/null || true
         rm -rf --one-file-system "$DIR"
     fi
 }
@@ -33,13 +36,14 @@ program() {
     chmod 0755 "$DIR/bin/$1"
 }
 
-# doctor WORDS...: flatbed doctor where /etc, /usr/local/sbin and runc's changelog are those of $DIR. BIND: "FROM TO".
+# doctor WORDS...: flatbed doctor where /etc, /usr/local/sbin and runc's changelog are those of $DIR. BIND: "FROM TO". DOC=all: so are all changelogs.
 doctor() {
     run unshare --mount --propagation private sh -ec '
         mount --bind "$1/etc" /etc; mount --bind "$1/bin" /usr/local/sbin
         mkdir -p /usr/share/doc/runc; mount --bind "$1/doc/runc" /usr/share/doc/runc
         [ -z "$2" ] || mount --bind $2
-        shift 2; exec "$@"' sh "$DIR" "${BIND-}" "$FLATBED" doctor "$@"
+        [ -z "$3" ] || mount --bind "$1/doc" /usr/share/doc
+        shift 3; exec "$@"' sh "$DIR" "${BIND-}" "${DOC-}" "$FLATBED" doctor "$@"
 }
 
 # file_system MKFS...: a file system of 400 MB at $STORE.
@@ -47,6 +51,18 @@ file_system() {
     truncate -s 400M "$DIR/disk"
     "$@" "$DIR/disk" >/dev/null
     mount -o loop "$DIR/disk" "$STORE"
+}
+
+# slow_file_system SECONDS: a network's file system at $DIR/slow, on which a lookup or a read takes so long; `disk` has 8 MB.
+slow_file_system() {
+    [ -e /dev/fuse ] || { [ "$CI" != true ] && skip "no FUSE"; return 1; }
+    mkdir "$DIR/slow"
+    /usr/bin/python3 "$BATS_TEST_DIRNAME/slow_fs.py" "$DIR/slow" "$1" >"$DIR/slow.log" 2>&1 3>&- &
+    FUSE_PID=$!
+    until mountpoint -q "$DIR/slow"; do
+        kill -0 "$FUSE_PID" || { cat "$DIR/slow.log"; return 1; }
+        sleep 0.05
+    done
 }
 
 has() { [[ $output == *"$1"* ]] || { printf 'nothing here has %s:\n%s\n' "$1" "$output"; return 1; }; }
@@ -142,6 +158,93 @@ says() {
     has "warning  $DIR/p: it cannot be opened: No such file or directory"
 }
 
+@test "a store on btrfs: room without inodes, and copies that share blocks" {
+    command -v mkfs.btrfs || { [ "$CI" != true ] && skip "needs mkfs.btrfs"; return 1; }
+    truncate -s 900M "$DIR/disk"
+    mkfs.btrfs -q "$DIR/disk"
+    mount -o loop "$DIR/disk" "$STORE"
+    says store-type ok "it is on btrfs" --store="$STORE"
+    says store-room ok "are free (" --store="$STORE"
+    says store-copyup ok "shares its blocks" --store="$STORE"
+    says store-busy ok "its disk was busy for" --store="$STORE" # by its device, which stat(2) does not tell
+}
+
+@test "an ext4 from before dir_index and extents" {
+    file_system mkfs.ext4 -q -O ^dir_index
+    says store-ext4 warning "a lookup reads a directory from its beginning|unmounted: tune2fs -O dir_index DEVICE" --store="$STORE"
+    umount "$STORE"
+    mkfs.ext4 -q -F -O ^extent,^64bit,^metadata_csum,^dir_index "$DIR/disk"
+    mount -o loop "$DIR/disk" "$STORE"
+    says store-ext4 warning "its ext4 has no dir_index and no extents" --store="$STORE"
+    umount "$STORE"
+    mkfs.ext4 -q -F "$DIR/disk"
+    mount -o loop "$DIR/disk" "$STORE"
+    doctor --only=store-ext4 --store="$STORE"
+    exits 0
+    has_not "[store-ext4]"
+}
+
+@test "a disk that turns; one of a partitioned device, by its whole disk" {
+    file_system mkfs.ext4 -q
+    local device queue
+    device=$(findmnt -no SOURCE "$STORE")
+    queue=$(readlink -f "/sys/class/block/${device#/dev/}/queue/rotational")
+    echo 1 >"$DIR/turns"
+    BIND="$DIR/turns $queue" says store-rotating warning "its disk rotates" --store="$STORE"
+    echo 0 >"$DIR/turns"
+    BIND="$DIR/turns $queue" doctor --only=store-rotating --store="$STORE"
+    exits 0
+    has_not "[store-rotating]"
+}
+
+@test "a disk that has too much to do, and one that has nothing to do" {
+    slow_file_system 0.05
+    mkfs.ext4 -q -F "$DIR/slow/disk"
+    LOOP=$(losetup --find --show "$DIR/slow/disk")
+    mount -o ro "$LOOP" "$STORE"
+    says store-busy ok "its disk was busy for" --store="$STORE"
+    (while dd "if=$LOOP" of=/dev/null bs=4k iflag=direct status=none; do :; done) 3>&- 2>/dev/null &
+    LOAD_PID=$!
+    says store-busy warning "an import of 5000 files that are not cached waits about" --store="$STORE"
+    jq -e '.diagnoses[0].seen | capture("took (?<ms>[0-9.]+) ms").ms | tonumber | . >= 50' <<<"$output"
+}
+
+@test "stores of rootless podman and Docker, each file system once" {
+    mkdir -p "$DIR"/home/{alice,bob}/.local/share/containers/storage "$DIR/home/alice/.local/share/docker" \
+        "$DIR/home/eve/.local/share/containers/storage" "$DIR/home/link/.local/share/containers"
+    printf '%s:x:%d:100::%s:/bin/sh\n' alice 1000 "$DIR/home/alice" bob 1001 "$DIR/home/bob" eve 1002 "$DIR/home/eve" \
+        link 1003 "$DIR/home/link" hanging 1004 "$DIR/none" >>"$DIR/etc/passwd"
+    printf 'alice:100000:65536\n1001:165536:65536\nlink:300000:65536\n' >"$DIR/etc/subuid" # eve has no ids
+    mount -t tmpfs none "$STORE"
+    ln -s "$STORE" "$DIR/home/link/.local/share/containers/storage" # leads out of the home
+    says store-users ok "3 stores of rootless engines, such as alice's, on this "
+    doctor --only=store-type
+    exits 0
+    has "$DIR/home/alice/.local/share/containers/storage: it is on "
+    has_not "$STORE"
+    mkdir "$STORE/bob" # the administrator's place for them
+    printf '[storage]\ngraphroot = "%s/none"\nrootless_storage_path = "%s/$USER"\n' "$DIR" "$STORE" >"$DIR/etc/containers/storage.conf"
+    doctor --only=store-users --only=store-type
+    exits 10
+    has "$STORE/bob: 1 store of rootless engines, such as bob's, on this tmpfs"
+    has "warning  $STORE/bob: it is on tmpfs"
+    rm "$DIR/etc/subuid"
+    doctor --only=store-users
+    has_not "[store-users]"
+}
+
+@test "much that hangs is told within ten seconds" {
+    slow_file_system 600
+    local start=$SECONDS
+    volumes "{\"a\": {\"source\": \"$DIR/slow/a\", \"target\": \"/a\"}, \"b\": {\"source\": \"$DIR/slow/b/{user}\", \"target\": \"/b\"},
+        \"c\": {\"source\": \"$DIR/slow/c\", \"target\": \"/c\"}, \"d\": {\"source\": \"$DIR/slow/d\", \"target\": \"/d\"}}"
+    doctor --only=store-hangs --store="$DIR/slow"
+    exits 11
+    has "$DIR/slow/a: it does not answer within 5 s"
+    [ $((SECONDS - start)) -lt 30 ] # and not 25 and more for each kind of examination
+    [ "$(grep -c 'does not answer' <<<"$output")" -eq 5 ]
+}
+
 @test "the deepest image, by its name" {
     local images=$DIR/docker/image/overlay2 id
     mkdir -p "$images/imagedb/content/sha256"
@@ -175,6 +278,22 @@ says() {
     has_not image-depth
 }
 
+@test "the deepest image of containerd, among other blobs" {
+    local blobs=$DIR/c/io.containerd.content.v1.content/blobs/sha256
+    mkdir -p "$blobs"
+    echo "root = \"$DIR/c\"" >"$DIR/etc/containerd/config.toml"
+    doctor --only=image-depth
+    has_not "[image-depth]"
+    jq -nc '{rootfs: {diff_ids: [range(3) | "sha256:\(.)"]}, pad: "\("x" * 100)"}' >"$blobs/$(printf '%064d' 1)"
+    jq -nc '{manifests: [], diff_ids: "none", pad: "\("x" * 100)"}' >"$blobs/$(printf '%064d' 2)"
+    head -c 100000 /dev/urandom >"$blobs/$(printf '%064d' 3)"
+    mkfifo "$blobs/$(printf '%064d' 4)"
+    says image-depth ok "the deepest of 1 image, 000000000000, has 3 layers"
+    jq -nc '{rootfs: {diff_ids: [range(71) | "sha256:\(.)"]}}' >"$blobs/abcdef0123456789$(printf '%048d' 1)"
+    says image-depth warning "the deepest of 2 images, abcdef012345, has 71 layers"
+    says image-depth warning "flatten IMAGE; "
+}
+
 # ---- volumes of the policy ----
 
 # volumes JSON: a policy with these volumes.
@@ -200,6 +319,17 @@ volumes() {
     doctor --only=volume-type --only=volume-room
     exits 0
     has_not "volume data"
+}
+
+@test "a volume on a slow server, read-only too, and one that answers at once" {
+    slow_file_system 0.01
+    volumes "{\"data\": {\"source\": \"$DIR/slow\", \"target\": \"/data\", \"access\": \"ro\"}}"
+    says volume-network advice "ms on FUSE there (volume data)"
+    says volume-network advice " minutes of waiting for each worker and epoch"
+    jq -e '.diagnoses[0].seen | capture("takes (?<ms>[0-9.]+) ms").ms | tonumber | . >= 10 and . < 1000' <<<"$output"
+    volumes "{\"data\": {\"source\": \"$STORE\", \"target\": \"/data\", \"access\": \"ro\"}}"
+    doctor --only=volume-network
+    has_not "[volume-network]"
 }
 
 # ---- the kernel, versions ----
@@ -242,12 +372,35 @@ volumes() {
     program nvidia-container-runtime "NVIDIA Container Runtime version 1.17.7"
     doctor --only=version
     has "1.17.7 has CVE-2025-23266"
+    has_not CVE-2024-0132
+    has_not CVE-2025-23359
+    program nvidia-container-runtime "NVIDIA Container Runtime version 1.16.1"
+    doctor --only=version
+    has "1.16.1 has CVE-2024-0132"
+    has "update nvidia-container-toolkit to 1.16.2 or later"
+    DOC=all
+    program dockerd "Docker version 24.0.9, build 0000000"
+    doctor --only=version
+    has "dockerd: 24.0.9 has CVE-2024-41110"
+    has "update docker.io to 25.0.6 or later"
+    program dockerd "Docker version 28.5.1, build 0000000"
+    doctor --only=version
+    has "dockerd: 28.5.1 has none"
+    program containerd "containerd github.com/containerd/containerd v2.0.3 0000000"
+    doctor --only=version
+    has "containerd: 2.0.3 has CVE-2024-40635"
+    has "update containerd to 2.0.4 or later"
     program runc "no version; rm -rf"
     doctor --only=version
     has_not "sbin/runc"
 }
 
 # ---- the policy, and ways around it ----
+
+# tuning JQ: a policy with this "tuning".
+tuning() {
+    jq -n "{version: 1, runtime: {paths: [\"/usr/local/sbin/runc\"]}, tuning: $1}" >"$DIR/etc/flatbed/policy.json"
+}
 
 @test "no policy, one in order, one with errors, one that does not load" {
     says policy advice "there is none"
@@ -262,6 +415,14 @@ volumes() {
     says policy error "flatbed check shows them"
     says tuning-shm advice "64 MiB"
     says tuning-memlock advice "memlock"
+    tuning '{shm_size: "256m", memlock: "8m", workers: 4096}'
+    says tuning-shm advice "it sets /dev/shm to only 256.0 MiB"
+    says tuning-memlock advice "it sets memlock to only 8.0 MiB"
+    says tuning-workers advice "to start 4096 workers, and this host has $(nproc) processor"
+    tuning '{shm_size: "64t", memlock: "1g", workers: 1}'
+    says tuning-shm warning "it sets /dev/shm to 64.0 TiB, and this host has "
+    says tuning-memlock ok "sets memlock"
+    says tuning-workers ok "how many threads and workers"
     echo '{' >"$DIR/etc/flatbed/policy.json"
     says policy error "no container can start"
     doctor --quiet
@@ -304,7 +465,7 @@ volumes() {
     has "in order, "
     doctor --only=shm
     exits 2
-    has "there is no diagnosis 'shm'; there are group-docker, "
+    has "there is no diagnosis 'shm'; there are gpu-order, group-docker, "
     echo '{"ignore": ["none"]}' >"$DIR/etc/flatbed/doctor.json"
     doctor
     exits 2

@@ -1,4 +1,4 @@
-#include "shim/admin/doctor/file_system.h"
+#include "shim/admin/doctor/disk/file_system.h"
 
 #include "base/fdio.h"
 
