@@ -1,6 +1,7 @@
 #include "shim/admin/doctor/doctor.h"
 
 #include "shim/admin/check/lint.h"
+#include "shim/admin/doctor/store.h"
 #include "shim/admin/engine/nvidia_toolkit.h"
 
 #include <string.h>
@@ -48,7 +49,7 @@ static size_t count(const struct findings *findings, enum finding_level level)
 
 static void examine_findings(const struct policy *policy, struct diagnoses *out)
 {
-    _cleanup_findings_ struct findings findings = {0};
+    _cleanup_findings_ struct findings findings = {.patience = store_patience(out)};
 
     if (!diagnoses_want(out, "policy") && !diagnoses_want(out, "gpu-order"))
         return;
@@ -80,7 +81,7 @@ void doctor_policy(const struct policy *policy, struct diagnoses *out)
         diagnosis_mend(out, of, "flatbed-policy(5) has an example");
         return;
     }
+    doctor_volumes(policy, out); /* first: sources that hang get less patience from then on */
     examine_findings(policy, out);
     doctor_tuning(policy, out);
-    doctor_volumes(policy, out);
 }

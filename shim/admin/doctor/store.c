@@ -140,8 +140,7 @@ static void examine_copy(const char *path, const struct file_system *fs, struct 
         judge_copy(path, fs, &cost, out);
 }
 
-/* Returns the patience that is left: a host where much hangs is told so in ten seconds. */
-static unsigned patience_of(const struct diagnoses *d)
+unsigned store_patience(const struct diagnoses *d)
 {
     unsigned left = d->waited < PATIENCE ? PATIENCE - d->waited : 0;
 
@@ -179,7 +178,7 @@ bool store_look(const struct file_system_look *look, struct file_system_seen *se
 
     if (store_hangs(path, out))
         return false;
-    patient.milliseconds = patience_of(out);
+    patient.milliseconds = store_patience(out);
     int rc = file_system_look(&patient, seen, &ignored);
     if (rc > 0)
         say_hangs(path, patient.milliseconds, out);

@@ -12,6 +12,12 @@
 bool store_look(const struct file_system_look *look, struct file_system_seen *seen,
                 struct diagnoses *out);
 
+/*
+ * Returns the milliseconds for the next path that may hang: five seconds, less after others, and
+ * little from eight seconds on. A host where much hangs is told so in about ten seconds.
+ */
+unsigned store_patience(const struct diagnoses *d);
+
 /* Returns true for a path below one that was found to hang. */
 bool store_hangs(const char *path, const struct diagnoses *d);
 
