@@ -3,6 +3,7 @@
 
 #include "base/fdio.h"
 #include "shim/admin/doctor/disk/disk_load.h"
+#include "shim/admin/doctor/disk/seconds.h"
 #include "shim/admin/doctor/store.h"
 #include "shim/admin/engine/engine_stores.h"
 
@@ -12,14 +13,6 @@
 
 enum { PERIOD = 2, STATS_BYTES = 4 * 1024 * 1024 };
 enum { BUSY = 80 /* per cent */, SLOW = 20 /* ms */, FEW_REQUESTS = 20, IMPORTED = 5000 };
-
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
 
 static void read_stats(struct buf *out)
 {
@@ -34,7 +27,7 @@ void doctor_busy_begin(struct busy_disks *disks, const struct diagnoses *d)
     if (!diagnoses_want(d, "store-busy"))
         return;
     read_stats(&disks->before);
-    disks->start = now();
+    disks->start = seconds_now();
 }
 
 static void judge(const char *path, const struct disk_load *load, double seconds,
@@ -76,7 +69,7 @@ static void examine_store(const char *path, const struct busy_disks *disks, cons
 
 static void wait_until(double end)
 {
-    double left = end - now();
+    double left = end - seconds_now();
     const struct timespec rest = {(time_t)left, (long)((left - (double)(time_t)left) * 1e9)};
 
     if (left > 0)
@@ -99,7 +92,7 @@ void doctor_busy_end(struct busy_disks *disks, const char *const *more, size_t m
         judged[i] = 0;
     wait_until(disks->start + PERIOD);
     read_stats(&after);
-    disks->end = now();
+    disks->end = seconds_now();
     for (size_t i = 0; after.data && i < ROOTS + more_count; i++)
         examine_store(i < ROOTS ? roots[i] : more[i - ROOTS], disks, after.data, judged, out);
 }

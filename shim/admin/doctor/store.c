@@ -193,6 +193,29 @@ void store_judge(const char *path, const struct file_system *fs, struct diagnose
     judge_room(path, fs, out);
 }
 
+void store_judge_driver(const char *path, const char *driver, struct diagnoses *out)
+{
+    if (!driver)
+        return;
+    struct diagnosis *of = diagnoses_add(out, DIAGNOSIS_WARNING, "store-driver", path,
+                                         "it has images of the storage driver %s", driver);
+    if (strcmp(driver, "vfs") == 0) {
+        diagnosis_cost(out, of,
+                       "each layer and each container is a whole copy of what is below it");
+        diagnosis_mend(
+            out, of,
+            "on ext4 or XFS: the driver overlay2 in daemon.json, overlay in storage.conf; "
+            "then pull the images again");
+    } else {
+        diagnosis_cost(out, of,
+                       "each lookup and read passes through a program, which is not the kernel's "
+                       "overlayfs");
+        diagnosis_mend(out, of,
+                       "from Linux 5.13 on: no mount_program in storage.conf, then 'podman system "
+                       "reset'; Docker: the driver overlay2");
+    }
+}
+
 void store_examine(const char *path, bool asked, struct diagnoses *out)
 {
     const struct file_system_look look = {.path = path};
@@ -207,4 +230,5 @@ void store_examine(const char *path, bool asked, struct diagnoses *out)
     }
     store_judge(path, &seen.is, out);
     examine_copy(path, &seen.is, out);
+    store_judge_driver(path, seen.driver, out);
 }

@@ -24,6 +24,9 @@ bool store_hangs(const char *path, const struct diagnoses *d);
 /* Examines a store. One that is not there is left out, unless somebody asked for it. */
 void store_examine(const char *path, bool asked, struct diagnoses *out);
 
+/* Tells of the slow driver that keeps images in a store; nothing for NULL. */
+void store_judge_driver(const char *path, const char *driver, struct diagnoses *out);
+
 /* Judges type, disk and room of the store with that path. */
 void store_judge(const char *path, const struct file_system *fs, struct diagnoses *out);
 

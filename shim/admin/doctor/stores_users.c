@@ -25,6 +25,7 @@ struct shared {
     struct file_system fs;
     const char *path, *owner; /* of the first one that was found */
     size_t stores;
+    const char *driver, *driver_path; /* the first store with a slow driver; or NULL */
 };
 
 struct search {
@@ -94,15 +95,20 @@ static void look_at(struct search *s, const struct person *p, const char *home, 
 
     if (!path || !store_look(&look, &seen, s->out) || seen.error)
         return;
+    const char *whole = home ? arena_printf(&s->arena, "%s/%s", home, path) : path;
     struct shared *of = find_shared(s, seen.is.file_system);
     if (!of && s->count < FILE_SYSTEMS_MOST) {
         of = &s->list[s->count++];
-        *of = (struct shared){.fs = seen.is};
-        of->path = home ? arena_printf(&s->arena, "%s/%s", home, path) : path;
+        *of = (struct shared){.fs = seen.is, .path = whole};
         of->owner = arena_strndup(&s->arena, p->name, strlen(p->name));
     }
-    if (of)
-        of->stores++;
+    if (!of)
+        return;
+    of->stores++;
+    if (seen.driver && !of->driver) {
+        of->driver = seen.driver;
+        of->driver_path = whole;
+    }
 }
 
 static void look_at_user(struct search *s, const struct person *p)
@@ -151,6 +157,8 @@ static void tell(struct search *s)
                       "%zu store%s of rootless engines, such as %s's, on this %s", of->stores,
                       human_s(of->stores), of->owner, of->fs.name);
         store_judge(of->path, &of->fs, s->out);
+        if (of->driver_path)
+            store_judge_driver(of->driver_path, of->driver, s->out);
     }
 }
 

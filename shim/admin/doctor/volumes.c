@@ -10,7 +10,7 @@
 
 enum { FULL = 2 /* per cent */ };
 
-static const double slow_lookup = 0.0002; /* seconds */
+static const double slow_lookup = 0.0005; /* seconds */
 
 /* Returns the directory before the first variable of a template, kept in the arena; or NULL. */
 static char *literal_part(const char *template, struct arena *arena)

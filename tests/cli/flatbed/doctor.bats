@@ -127,6 +127,36 @@ tuning() {
     echo "docker-users:x:998:eve" >"$DIR/etc/group"
     echo "docker:x:999:alice,bob" >>"$DIR/etc/group"
     says group-docker advice "members of group docker: alice,bob"
+    printf 'carol:x:1002:999::/home/carol:/bin/sh\ndave:x:1003:9990::/home/dave:/bin/sh\n' >>"$DIR/etc/passwd"
+    says group-docker advice "members of group docker: alice,bob,carol"
+    sed -i 's/^docker:.*/docker:x:999:/' "$DIR/etc/group"
+    says group-docker advice "members of group docker: carol"
+    ! [[ $output == *dave* ]]
+}
+
+@test "a well-kept host has nothing to consider" {
+    program runc.real "runc version 1.4.2"
+    program crun "crun version 1.26"
+    program containerd "containerd github.com/containerd/containerd/v2 v2.2.1 0000000"
+    program dockerd "Docker version 29.1.3, build 0000000"
+    cp /bin/true "$DIR/bin/flatbed-runtime"
+    ln -sf flatbed-runtime "$DIR/bin/runc" # diverted
+    mkdir -p "$DIR/docker" "$STORE/data" "$STORE/logs" "$DIR/home/alice/.local/share/containers/storage"
+    jq -n --arg root "$DIR/docker" '{"data-root": $root, "default-runtime": "flatbed",
+        runtimes: {flatbed: {path: "/usr/local/sbin/flatbed-runtime"}}}' >"$DIR/etc/docker/daemon.json"
+    jq -n --arg store "$STORE" '{version: 1, runtime: {paths: ["/usr/local/sbin/runc.real"]},
+        volumes: {data: {source: "\($store)/data", target: "/data", access: "ro"},
+            logs: {source: "\($store)/logs", target: "/logs", access: "rw"}},
+        tuning: {shm_size: "50%", memlock: "unlimited", threads: true, workers: "75%"}}' >"$DIR/etc/flatbed/policy.json"
+    echo "alice:x:1000:1000::$DIR/home/alice:/bin/sh" >>"$DIR/etc/passwd"
+    echo "alice:100000:65536" >"$DIR/etc/subuid"
+    echo "docker:x:999:" >>"$DIR/etc/group"
+    # The disk of this machine may be full, or busy with other tests.
+    doctor --json --ignore=store-room --ignore=store-busy
+    jq -e '.advice + .warnings + .errors == 0 and .ok >= 12' <<<"$output" || {
+        jq '.diagnoses[] | select(.level != "ok")' <<<"$output"
+        return 1
+    }
 }
 
 # ---- what is asked for ----

@@ -113,7 +113,7 @@ load doctor_host
     has_not "[store-ext4]"
 }
 
-@test "a disk that turns; one of a partitioned device, by its whole disk" {
+@test "a disk that turns, and a virtual one that nobody asked" {
     file_system mkfs.ext4 -q
     local device queue
     device=$(findmnt -no SOURCE "$STORE")
@@ -173,6 +173,33 @@ load doctor_host
     has "$DIR/slow: it does not answer within 0.25 s"
     [ "$(grep -c 'does not answer' <<<"$output")" -eq 5 ]
     [ $((SECONDS - start)) -lt 30 ] # 10 here; each source and kind of examination with 5 s of its own would be 60
+}
+
+@test "drivers that copy images, or pass them through a program" {
+    mkdir -p "$DIR"/docker/image/{overlay2,vfs}
+    echo '{}' >"$DIR/docker/image/overlay2/repositories.json"
+    doctor --only=store-driver
+    exits 0
+    has_not "[store-driver]"
+    echo '{}' >"$DIR/docker/image/vfs/repositories.json"
+    says store-driver warning "it has images of the storage driver vfs|each layer and each container is a whole copy"
+    rm -r "$DIR/docker/image/vfs"
+    command -v podman || { [ "$CI" != true ] && skip "needs podman"; return 1; }
+    mkdir "$DIR/podman"
+
+    tar -C "$DIR/bin" -cf "$DIR/image.tar" runc
+    podman --root "$DIR/podman" --runroot "$DIR/run" --storage-driver vfs import "$DIR/image.tar" some
+    says store-driver warning "the storage driver vfs" --store="$DIR/podman"
+    podman --root "$DIR/new" --runroot "$DIR/run1" --storage-driver overlay import "$DIR/image.tar" some
+    doctor --only=store-driver --store="$DIR/new"
+    has_not "[store-driver]"
+    mkdir -p "$DIR/home/alice/.local/share/containers"
+    echo "alice:x:1000:1000::$DIR/home/alice:/bin/sh" >>"$DIR/etc/passwd"
+    echo "alice:100000:65536" >"$DIR/etc/subuid"
+    podman --root "$DIR/home/alice/.local/share/containers/storage" --runroot "$DIR/run2" --storage-driver overlay \
+        --storage-opt overlay.mount_program=/usr/bin/fuse-overlayfs import "$DIR/image.tar" some
+    says store-driver warning "the storage driver fuse-overlayfs|each lookup and read passes through a program"
+    [[ $output == *"$DIR/home/alice/.local"* ]]
 }
 
 @test "the deepest image, by its name" {
@@ -256,6 +283,7 @@ volumes() {
     volumes "{\"data\": {\"source\": \"$DIR/slow\", \"target\": \"/data\", \"access\": \"ro\"}}"
     says volume-network advice "ms on FUSE there (volume data)"
     says volume-network advice " minutes of waiting for each worker and epoch"
+    says volume-network advice "140.7 TB are used there, and do not stay in this host's "
     jq -e '.diagnoses[0].seen | capture("takes (?<ms>[0-9.]+) ms").ms | tonumber | . >= 10 and . < 1000' <<<"$output"
     volumes "{\"data\": {\"source\": \"$STORE\", \"target\": \"/data\", \"access\": \"ro\"}}"
     doctor --only=volume-network

@@ -3,7 +3,7 @@
 
     tests/cli/flatbed/slow_fs.py MOUNTPOINT SECONDS
 
-It has one file, `disk`, of 8 MB, which can be written. (Debian's own Python, for python3-pyfuse3.)
+It has 281 TB, half of them free, and one file, `disk`, of 8 MB, which can be written. (Debian's own Python, for python3-pyfuse3.)
 """
 import errno
 import stat
@@ -42,8 +42,8 @@ class Slow(pyfuse3.Operations):
     async def statfs(self, ctx):
         found = pyfuse3.StatvfsData()
         found.f_bsize = found.f_frsize = 4096
-        found.f_blocks = 1 << 20
-        found.f_bfree = found.f_bavail = 1 << 19
+        found.f_blocks = 1 << 36  # 281 TB
+        found.f_bfree = found.f_bavail = 1 << 35
         found.f_namemax = 255
         return found
 

@@ -1,37 +1,30 @@
 #include "shim/admin/doctor/disk/file_system.h"
 
 #include "base/fdio.h"
+#include "shim/admin/doctor/disk/seconds.h"
+#include "shim/admin/doctor/disk/store_driver.h"
 #include "shim/host/child_ask.h"
 
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { LOOKUPS = 32 };
 
 static const double lookups_end = 0.3; /* seconds */
 
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
 /* Looks a name up that nobody has: the kernel must ask the server. Returns the seconds. */
 static double look_up_once(int dirfd, unsigned number)
 {
     char name[64];
     struct stat st;
-    double start = now();
+    double start = seconds_now();
 
     snprintf(name, sizeof(name), ".flatbed-%d-%u", (int)getpid(), number);
     (void)fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW);
-    return now() - start;
+    return seconds_now() - start;
 }
 
 /* Returns the mean time of a lookup; the first one, which may wake a connection, is left out. */
@@ -86,6 +79,7 @@ static void look_in_child(const void *asked, void *answer)
     look_up_once(fd, 0); /* the kernel may know the directory without asking its server */
     if (out->is.kind == FILE_SYSTEM_NETWORK)
         out->is.lookup_time = measure_lookups(fd);
+    out->driver = store_driver_of(fd);
 }
 
 int file_system_look(const struct file_system_look *look, struct file_system_seen *out,

@@ -44,8 +44,9 @@ struct file_system_look {
 };
 
 struct file_system_seen {
-    int error;             /* errno of opening the directory; 0: the rest is valid */
-    size_t path_len;       /* the part of `path` that was found */
+    int error;          /* errno of opening the directory; 0: the rest is valid */
+    size_t path_len;    /* the part of `path` that was found */
+    const char *driver; /* "vfs" or "fuse-overlayfs", if it is a store with such images; static */
     struct file_system is; /* with lookup_time */
 };
 
