@@ -165,7 +165,7 @@ static int print(const struct doctor_command *c, const struct diagnoses *d, stru
 
 static int doctor(const struct doctor_command *c, struct err *err)
 {
-    _cleanup_diagnoses_ struct diagnoses d = {0};
+    _cleanup_diagnoses_ struct diagnoses d = {.silent = c->quiet};
     _cleanup_page_file_ struct page_file page = PAGE_FILE_INIT;
 
     if (add_ids(&c->only, "--only", d.only, &d.only_count, err) < 0 ||

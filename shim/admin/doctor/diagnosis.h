@@ -38,6 +38,7 @@ struct diagnoses {
     bool failed;              /* out of memory: some are missing */
     struct diagnosis dropped; /* of an ID that is left out */
 
+    bool silent;     /* set before: no warnings on standard error meanwhile */
     unsigned waited; /* milliseconds, for paths that did not answer: */
     const char *hanging[DIAGNOSES_HANGING_MOST];
     size_t hanging_count;

@@ -1,5 +1,6 @@
 #include "shim/admin/doctor/store.h"
 
+#include "base/cli/log.h"
 #include "base/human.h"
 #include "base/path.h"
 #include "shim/admin/engine/engine_stores.h"
@@ -9,7 +10,7 @@
 #include <unistd.h>
 
 enum { FEW = 10, HARDLY_ANY = 2 /* per cent */ };
-enum { PATIENCE = 8000, LEAST_WAIT = 250 /* ms */ };
+enum { PATIENCE = 8000, LEAST_WAIT = 1000 /* ms */ };
 
 static const uint64_t measured = 64u << 20, typical = 500u * 1000 * 1000;
 
@@ -164,6 +165,8 @@ static void say_hangs(const char *path, unsigned waited, struct diagnoses *out)
 
     diagnosis_cost(out, of, "each launch hangs there");
     diagnosis_mend(out, of, "look at its server, or at the disk's messages in dmesg");
+    if (!out->silent)
+        log_warning("%s does not answer; the rest is looked at", path);
     out->waited += waited;
     if (out->hanging_count < DIAGNOSES_HANGING_MOST)
         out->hanging[out->hanging_count++] = of->subject;

@@ -7,14 +7,14 @@
 
 /*
  * Looks at a directory. One that does not answer in five seconds, or less if others did not, is a
- * diagnosis. Returns false without an answer.
+ * diagnosis, and a warning at once unless `silent`. Returns false without an answer.
  */
 bool store_look(const struct file_system_look *look, struct file_system_seen *seen,
                 struct diagnoses *out);
 
 /*
  * Returns the milliseconds for the next path that may hang: five seconds, less after others, and
- * little from eight seconds on. A host where much hangs is told so in about ten seconds.
+ * one second from eight seconds on.
  */
 unsigned store_patience(const struct diagnoses *d);
 
