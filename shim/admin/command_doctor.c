@@ -3,6 +3,7 @@
 #include "base/cli/columns.h"
 #include "base/fdio.h"
 #include "shim/admin/doctor/doctor.h"
+#include "shim/admin/page/page_file.h"
 #include "shim/policy/read/policy_read.h"
 
 #include <fcntl.h>
@@ -17,7 +18,7 @@ static const char settings_path[] = "/etc/flatbed/doctor.json";
 
 struct doctor_command {
     struct option_list only, ignore, stores;
-    const char *policy;
+    const char *policy, *html;
     bool json, quiet;
 };
 
@@ -31,6 +32,8 @@ static const struct option_spec doctor_options[] = {
     {"policy", 0, OPTION_FILE, FIELD(policy), "FILE", NULL,
      "the policy; by default /etc/flatbed/policy.json"},
     {"json", 0, OPTION_FLAG, FIELD(json), NULL, NULL, "print the diagnoses as JSON"},
+    {"html", 0, OPTION_FILE, FIELD(html), "FILE", NULL,
+     "also write a page of HTML; it needs no other file and no network"},
     {"quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL, NULL, "print nothing; the exit status tells"},
     {0},
 };
@@ -41,10 +44,10 @@ const struct command_spec command_doctor_spec = {
     .operands = "",
     .summary = "Tell what of this host is not right for containers of deep learning.",
     .details =
-        "Examines the storage of Docker, containerd and podman (file system, room, the cost of a\n"
-        "copy-up, measured there), the depth of Docker's images, the defaults of overlayfs,\n"
-        "versions with known holes, the policy, and the ways around it. Says what each finding\n"
-        "costs and what mends it. Changes nothing.\n"
+        "Examines the storage of Docker, containerd and podman, also of users (file system, room,\n"
+        "load, the cost of a copy-up, measured there), the depth of images, the defaults of\n"
+        "overlayfs, versions with known holes, the policy with its volumes, limits and GPUs, and\n"
+        "the ways around it. Says what each finding costs and what mends it. Changes nothing.\n"
         "Exit status 0: in order, or advice only; 10: warnings; 11: errors.\n",
     .options = doctor_options,
     .completes = OPERANDS_NONE,
@@ -124,16 +127,27 @@ static int load_policy(const struct doctor_command *c, struct policy *policy,
 static int examine(const struct doctor_command *c, struct diagnoses *d, struct err *err)
 {
     _cleanup_policy_ struct policy *policy = policy_new(err);
+    _cleanup_busy_disks_ struct busy_disks disks = {0};
     const struct policy *loaded;
 
+    doctor_busy_begin(&disks, d);
     if (!policy || load_policy(c, policy, &loaded, d, err) < 0)
         return -1;
-    doctor_stores(c->stores.items, c->stores.count, d);
-    doctor_zfs(loaded, c->stores.items, c->stores.count, d);
     doctor_kernel(d);
     doctor_versions(d);
     doctor_engines(loaded, d);
+    doctor_busy_end(&disks, c->stores.items, c->stores.count, d);
+    doctor_stores(c->stores.items, c->stores.count, d);
+    doctor_zfs(loaded, c->stores.items, c->stores.count, d);
     return d->failed ? err_nomem(err) : 0;
+}
+
+static int write_page(struct page_file *page, const struct diagnoses *d, struct err *err)
+{
+    _cleanup_buf_ struct buf out = BUF_INIT;
+
+    diagnoses_html(d, &out);
+    return page_file_write(page, &out, err) < 0 ? -1 : page_file_commit(page, err);
 }
 
 static int print(const struct doctor_command *c, const struct diagnoses *d, struct err *err)
@@ -151,11 +165,14 @@ static int print(const struct doctor_command *c, const struct diagnoses *d, stru
 
 static int doctor(const struct doctor_command *c, struct err *err)
 {
-    _cleanup_diagnoses_ struct diagnoses d = {0};
+    _cleanup_diagnoses_ struct diagnoses d = {.silent = c->quiet};
+    _cleanup_page_file_ struct page_file page = PAGE_FILE_INIT;
 
     if (add_ids(&c->only, "--only", d.only, &d.only_count, err) < 0 ||
         add_ids(&c->ignore, "--ignore", d.ignored, &d.ignored_count, err) < 0 ||
-        read_settings(&d, err) < 0 || examine(c, &d, err) < 0 || print(c, &d, err) < 0)
+        read_settings(&d, err) < 0 || (c->html && page_file_begin(&page, c->html, err) < 0) ||
+        examine(c, &d, err) < 0 || (c->html && write_page(&page, &d, err) < 0) ||
+        print(c, &d, err) < 0)
         return -1;
     if (diagnoses_count(&d, DIAGNOSIS_ERROR))
         return STATUS_ERRORS;

@@ -4,7 +4,6 @@
 #include "base/cli/log.h"
 #include "base/cli/program.h"
 #include "base/human.h"
-#include "base/path.h"
 #include "base/ranking.h"
 #include "shim/admin/copyups/growth.h"
 
@@ -16,29 +15,12 @@ enum { NAME_SHOWN = 100, PATH_SHOWN = 200 };
 
 /* ---- the page ---- */
 
-/* Writes to the page of --html. */
-static int write_page(struct copyups_output *o, const struct buf *text, struct err *err)
-{
-    if (buf_check(text, err) < 0 || fd_write_all(o->page.fd, text->data, text->len, err) < 0)
-        return err_wrap(err, "%s", o->html);
-    return 0;
-}
-
 static int begin_page(struct copyups_output *o, struct err *err)
 {
     _cleanup_buf_ struct buf out = BUF_INIT;
-    const char *name;
-    _cleanup_free_ char *parent = path_parent(o->html, &name);
 
-    if (!parent)
-        return err_nomem(err);
-    o->page_dir = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (o->page_dir < 0)
-        return err_sys(err, "%s", parent);
-    if (atomic_file_begin(&o->page, o->page_dir, name, 0644, err) < 0)
-        return err_wrap(err, "%s", o->html);
     copyups_html_begin(&out);
-    return write_page(o, &out, err);
+    return page_file_begin(&o->page, o->html, err) < 0 ? -1 : page_file_write(&o->page, &out, err);
 }
 
 static int add_to_page(struct copyups_output *o, const struct copyups_report *report,
@@ -46,7 +28,7 @@ static int add_to_page(struct copyups_output *o, const struct copyups_report *re
 {
     _cleanup_buf_ struct buf out = BUF_INIT;
 
-    return copyups_html(report, &out, err) < 0 ? -1 : write_page(o, &out, err);
+    return copyups_html(report, &out, err) < 0 ? -1 : page_file_write(&o->page, &out, err);
 }
 
 static int end_page(struct copyups_output *o, struct err *err)
@@ -54,7 +36,7 @@ static int end_page(struct copyups_output *o, struct err *err)
     _cleanup_buf_ struct buf out = BUF_INIT;
 
     copyups_html_end(&out);
-    return write_page(o, &out, err) < 0 ? -1 : atomic_file_commit(&o->page, err);
+    return page_file_write(&o->page, &out, err) < 0 ? -1 : page_file_commit(&o->page, err);
 }
 
 int copyups_output_begin(struct copyups_output *o, struct err *err)
@@ -242,6 +224,5 @@ void copyups_output_free(struct copyups_output *o)
     forget_past(o, true);
     free(o->past);
     cleanup_json_doc(&o->skipped);
-    atomic_file_abort(&o->page);
-    cleanup_fd(&o->page_dir);
+    page_file_free(&o->page);
 }

@@ -2,10 +2,10 @@
 #ifndef SHIM_COPYUPS_OUTPUT_H
 #define SHIM_COPYUPS_OUTPUT_H
 
-#include "base/fdio.h"
 #include "base/json/json.h"
 #include "shim/admin/copyups/report.h"
 #include "shim/admin/copyups/tally.h"
+#include "shim/admin/page/page_file.h"
 
 enum { COPYUPS_TOTALS = 50 };
 
@@ -28,9 +28,8 @@ struct copyups_output {
 
     struct copyups_past *past; /* owned */
     size_t past_count;
-    bool again;              /* not the first round of --watch */
-    struct atomic_file page; /* of --html */
-    int page_dir;
+    bool again;               /* not the first round of --watch */
+    struct page_file page;    /* of --html */
     struct json_doc *skipped; /* {"skipped": […]}, printed at the end */
     struct json *skips;
     struct copyups_total totals[COPYUPS_TOTALS];
@@ -40,7 +39,7 @@ struct copyups_output {
 
 #define COPYUPS_OUTPUT_INIT                                                                        \
     {                                                                                              \
-        .page = ATOMIC_FILE_INIT, .page_dir = -1                                                   \
+        .page = PAGE_FILE_INIT                                                                     \
     }
 
 /* Prints what comes before the containers. */

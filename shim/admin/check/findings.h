@@ -21,7 +21,8 @@ struct findings {
     struct arena arena; /* owns the texts */
     struct finding *list;
     size_t count, cap;
-    bool failed; /* out of memory: some are missing */
+    bool failed;       /* out of memory: some are missing */
+    unsigned patience; /* milliseconds for a source that does not answer; 0: as its volume says */
 };
 
 extern const char *const finding_level_names[FINDING_LEVELS];

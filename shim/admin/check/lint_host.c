@@ -90,7 +90,8 @@ static void lint_source(const struct policy_volume *v, const struct policy_text 
         out->failed = true;
         return;
     }
-    int hangs = source_wait(path, NULL, (v->wait ? v->wait : WAIT) * 1000u, &err);
+    unsigned patience = out->patience ? out->patience : (v->wait ? v->wait : WAIT) * 1000u;
+    int hangs = source_wait(path, NULL, patience, &err);
     if (hangs > 0) {
         findings_add(out, FINDING_WARNING, "source-hangs", &text->place,
                      "volumes.%s: %s does not answer", v->name, path);

@@ -3,78 +3,36 @@
 
 #include "base/human.h"
 #include "shim/admin/copyups/advice.h"
+#include "shim/admin/page/page.h"
 
 #include <string.h>
 
 enum { PATH_SHOWN = 1000, CREATED_BY_SHOWN = 500 };
 
-static const char page_head[] =
-    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
-    "style-src 'unsafe-inline'\">\n"
-    "<meta name=\"referrer\" content=\"no-referrer\">\n"
-    "<meta name=\"generator\" content=\"flatbed copyups\">\n"
-    "<link rel=\"icon\" href=\"data:,\">\n<title>Above the images</title>\n<style>\n"
-    ":root { color-scheme: light dark; --back: #fbfaf8; --card: #fff; --text: #1d2327; "
-    "--soft: #5c6670; --line: #dcdfe2; --new: #3d7ea6; --copied: #c8553d; --metadata: #d99a1c; "
-    "--replaced: #7d5ba6; }\n"
-    "@media (prefers-color-scheme: dark) { :root { --back: #14181b; --card: #1c2226; "
-    "--text: #e6e8ea; --soft: #9aa5ae; --line: #343c42; --new: #4f93bd; --copied: #dd6d54; "
-    "--metadata: #e0a93c; --replaced: #9b7cc4; } }\n"
-    "* { box-sizing: border-box; }\n"
-    "body { margin: 0 auto; max-width: 76rem; padding: 1rem; background: var(--back); "
-    "color: var(--text); font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }\n"
-    "h1 { font-size: 1.4rem; margin: 0; } h2 { font-size: 1.1rem; margin: 0 0 .25rem; }\n"
-    "section { background: var(--card); border: 1px solid var(--line); border-radius: 8px; "
-    "padding: 1rem; margin: 1rem 0; }\n"
-    ".soft, footer { color: var(--soft); font-size: .875rem; }\n"
-    ".bar { display: flex; height: 1rem; border-radius: 3px; overflow: hidden; "
-    "margin: .5rem 0; }\n.bar i { display: block; }\n"
-    ".legend { display: flex; flex-wrap: wrap; gap: .25rem 1rem; font-size: .875rem; padding: 0; "
-    "list-style: none; }\n"
-    ".legend i { display: inline-block; width: .8em; height: .8em; border-radius: 2px; "
-    "margin-right: .4em; }\n"
-    ".new { background: var(--new); } .copied { background: var(--copied); } "
-    ".metadata { background: var(--metadata); } .replaced { background: var(--replaced); }\n"
-    ".scroll { overflow: auto; max-height: 32rem; }\n"
-    "table { border-collapse: collapse; width: 100%; font-size: .875rem; }\n"
-    "th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid var(--line); "
-    "vertical-align: top; }\ntd { unicode-bidi: isolate; }\n"
-    "td.number, th.number { text-align: right; white-space: nowrap; "
-    "font-variant-numeric: tabular-nums; }\n"
-    "pre { white-space: pre-wrap; font-size: .875rem; }\n"
-    "@media print { section { break-inside: avoid; } .scroll { max-height: none; } }\n"
-    "</style>\n</head>\n<body>\n<h1>Above the images</h1>\n";
-
-static const char page_end[] =
-    "<footer>Made by <code>flatbed copyups</code>. Sizes are of blocks on the disk, in powers of "
-    "1000. Layers are numbered from the bottom.</footer>\n</body>\n</html>\n";
+static const struct page_about about = {
+    .title = "Above the images",
+    .command = "flatbed copyups",
+    .style = ".bar { display: flex; height: 1rem; border-radius: 3px; overflow: hidden; "
+             "margin: .5rem 0; }\n.bar i { display: block; }\n"
+             ".legend { display: flex; flex-wrap: wrap; gap: .25rem 1rem; font-size: .875rem; "
+             "padding: 0; list-style: none; }\n"
+             ".legend i { display: inline-block; width: .8em; height: .8em; border-radius: 2px; "
+             "margin-right: .4em; }\n"
+             ".new { background: var(--blue); } .copied { background: var(--red); } "
+             ".metadata { background: var(--yellow); } .replaced { background: var(--violet); }\n",
+};
 
 void copyups_html_begin(struct buf *out)
 {
-    buf_puts(out, page_head);
+    page_begin(&about, out);
 }
 
 void copyups_html_end(struct buf *out)
 {
-    buf_puts(out, page_end);
-}
-
-/* Appends a text in printable form, at most so many bytes, as HTML. */
-static void put_text(struct buf *out, const char *text, size_t most)
-{
-    _cleanup_buf_ struct buf shown = BUF_INIT;
-
-    human_put_short(&shown, text, most);
-    out->failed = out->failed || shown.failed;
-    for (size_t i = 0; i < shown.len; i++) {
-        char c = shown.data[i];
-        if (strchr("<>&\"'", c))
-            buf_printf(out, "&#%d;", c);
-        else
-            buf_putc(out, c);
-    }
+    page_end(&about,
+             "Sizes are of blocks on the disk, in powers of 1000. Layers are numbered from the "
+             "bottom.",
+             out);
 }
 
 static void put_cell_size(struct buf *out, uint64_t bytes)
@@ -84,26 +42,19 @@ static void put_cell_size(struct buf *out, uint64_t bytes)
     buf_printf(out, "<td class=\"number\">%s</td>", human_size(bytes, size));
 }
 
-static void put_cell(struct buf *out, const char *text, size_t most)
-{
-    buf_puts(out, "<td>");
-    put_text(out, text ? text : "", most);
-    buf_puts(out, "</td>");
-}
-
 static void put_head(const struct copyups_report *r, struct buf *out)
 {
     const struct container_found *c = r->container;
     char size[HUMAN_SIZE];
 
     buf_puts(out, "<section>\n<h2>");
-    put_text(out, c->name, PATH_SHOWN);
+    page_put_text(out, c->name, PATH_SHOWN);
     buf_printf(out, ": %s</h2>\n<p class=\"soft\">%s%s ", human_size(r->tally->disk, size),
                c->running ? "" : "stopped, ", container_engine_names[c->engine]);
-    put_text(out, c->id, PATH_SHOWN);
+    page_put_text(out, c->id, PATH_SHOWN);
     if (c->image) {
         buf_puts(out, ", of ");
-        put_text(out, c->image, PATH_SHOWN);
+        page_put_text(out, c->image, PATH_SHOWN);
     }
     buf_puts(out, "</p>\n");
 }
@@ -149,11 +100,12 @@ static void put_files(const struct copyups_report *r, struct buf *out)
         const struct tally_file *f = &r->tally->files[i];
         buf_puts(out, "<tr>");
         put_cell_size(out, f->disk);
-        put_cell(out, f->path, PATH_SHOWN);
-        put_cell(out, f->shared ? "copied, shares blocks" : change_names[f->change], PATH_SHOWN);
+        page_put_cell(out, f->path, PATH_SHOWN);
+        page_put_cell(out, f->shared ? "copied, shares blocks" : change_names[f->change],
+                      PATH_SHOWN);
         buf_printf(out, "<td class=\"number\">%zu</td>", r->root->count - f->layer);
-        put_cell(out, f->layer < r->root->count ? r->root->about[f->layer].created_by : NULL,
-                 CREATED_BY_SHOWN);
+        page_put_cell(out, f->layer < r->root->count ? r->root->about[f->layer].created_by : NULL,
+                      CREATED_BY_SHOWN);
         buf_puts(out, "</tr>\n");
     }
     buf_puts(out, "</tbody></table></div>\n");
@@ -179,9 +131,9 @@ static int put_directories(const struct copyups_report *r, struct buf *out, stru
         buf_puts(out, "<tr>");
         put_cell_size(out, d->sum.disk);
         buf_printf(out, "<td class=\"number\">%llu</td>", (unsigned long long)d->sum.files);
-        put_cell(out, d->path, PATH_SHOWN);
-        put_cell(out, list[i].what, PATH_SHOWN);
-        put_cell(out, list[i].say, PATH_SHOWN);
+        page_put_cell(out, d->path, PATH_SHOWN);
+        page_put_cell(out, list[i].what, PATH_SHOWN);
+        page_put_cell(out, list[i].say, PATH_SHOWN);
         buf_puts(out, "</tr>\n");
     }
     buf_puts(out, count ? "</tbody></table></div>\n" : "");
@@ -190,7 +142,7 @@ static int put_directories(const struct copyups_report *r, struct buf *out, stru
         buf_puts(out, "<p>For <code>volumes</code> of the policy:</p>\n<pre>");
         for (char *line = snippet.data, *end; (end = strchr(line, '\n')); line = end + 1) {
             *end = '\0';
-            put_text(out, line, strlen(line));
+            page_put_text(out, line, strlen(line));
             buf_putc(out, '\n');
         }
         buf_puts(out, "</pre>\n");

@@ -29,7 +29,7 @@ struct diagnosis {
     const char *mend;    /* the command or setting that mends it, or NULL */
 };
 
-enum { DIAGNOSES_FILTER_MOST = 64 };
+enum { DIAGNOSES_FILTER_MOST = 64, DIAGNOSES_HANGING_MOST = 64 };
 
 struct diagnoses {
     struct arena arena; /* owns the texts */
@@ -37,6 +37,11 @@ struct diagnoses {
     size_t count;
     bool failed;              /* out of memory: some are missing */
     struct diagnosis dropped; /* of an ID that is left out */
+
+    bool silent;     /* set before: no warnings on standard error meanwhile */
+    unsigned waited; /* milliseconds, for paths that did not answer: */
+    const char *hanging[DIAGNOSES_HANGING_MOST];
+    size_t hanging_count;
 
     const char *only[DIAGNOSES_FILTER_MOST]; /* IDs; none: all */
     size_t only_count;
@@ -73,6 +78,9 @@ void diagnoses_print(const struct diagnoses *d, bool colour, size_t terminal, st
 
 /* Appends an object with the list and the counts. */
 int diagnoses_json(const struct diagnoses *d, struct buf *out, struct err *err) must_check;
+
+/* Appends a page of HTML, the worst first. */
+void diagnoses_html(const struct diagnoses *d, struct buf *out);
 
 /* Frees the texts and the list. */
 void diagnoses_free(struct diagnoses *d);

@@ -3,13 +3,23 @@
 #include <string.h>
 
 const char *const doctor_ids[] = {
-    "group-docker",   "image-depth",     "overlay-defaults", "overlay-module",
-    "policy",         "policy-unused",   "runtime-around",   "runtime-default",
-    "store-copyup",   "store-hangs",     "store-room",       "store-rotating",
-    "store-type",     "store-unread",    "tuning-memlock",   "tuning-shm",
-    "tuning-workers", "version",         "volume-room",      "volume-type",
-    "zfs-atime",      "zfs-compression", "zfs-dedup",        "zfs-dnodesize",
-    "zfs-recordsize", "zfs-unread",      "zfs-xattr",        NULL,
+    "gpu-order",       "group-docker",
+    "image-depth",     "overlay-defaults",
+    "overlay-module",  "policy",
+    "policy-unused",   "runtime-around",
+    "runtime-default", "store-busy",
+    "store-copyup",    "store-driver",
+    "store-ext4",      "store-hangs",
+    "store-room",      "store-rotating",
+    "store-type",      "store-unread",
+    "store-users",     "tuning-memlock",
+    "tuning-shm",      "tuning-workers",
+    "version",         "volume-network",
+    "volume-room",     "volume-type",
+    "zfs-atime",       "zfs-compression",
+    "zfs-dedup",       "zfs-dnodesize",
+    "zfs-recordsize",  "zfs-unread",
+    "zfs-xattr",       NULL,
 };
 
 bool doctor_knows(const char *id)

@@ -3,11 +3,13 @@
 #include "base/fdio.h"
 #include "shim/admin/engine/engine_runtimes.h"
 #include "shim/admin/engine/runtime_program.h"
+#include "shim/host/user.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { GROUP_BYTES = 4 * 1024 * 1024 };
+enum { GROUP_BYTES = 4 * 1024 * 1024, MEMBERS_SHOWN = 200 };
 
 struct engine_view {
     bool flatbed;         /* one of its runtimes leads there */
@@ -58,8 +60,8 @@ static void examine_engine(const char *engine, const struct engine_view *v, stru
     examine_runc(engine, out);
 }
 
-/* Returns the members of a group in the text of /etc/group, up to the end of the line; or NULL. */
-static const char *members_of(const char *text, const char *group, size_t *len)
+/* Returns a field, from 0, of a group in the text of /etc/group; NULL for none, or an empty one. */
+static const char *field_of(const char *text, const char *group, int field, size_t *len)
 {
     size_t name = strlen(group);
 
@@ -68,28 +70,48 @@ static const char *members_of(const char *text, const char *group, size_t *len)
         if (strncmp(line, group, name) != 0 || line[name] != ':')
             continue;
         const char *at = line;
-        for (int colons = 0; colons < 3 && at; colons++)
+        for (int colons = 0; colons < field && at; colons++)
             at = (at = strpbrk(at, ":\n")) && *at == ':' ? at + 1 : NULL;
-        *len = at ? strcspn(at, "\n") : 0;
+        *len = at ? strcspn(at, ":\n") : 0;
         return *len ? at : NULL;
     }
     return NULL;
 }
 
-static void examine_group(struct diagnoses *out)
+/* Appends the names in /etc/passwd of users with that primary group. */
+static void add_primary(const char *gid, struct buf *names)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
+    struct err ignored;
+    unsigned long wanted = strtoul(gid, NULL, 10);
+    struct user user;
+
+    if (file_read(AT_FDCWD, "/etc/passwd", GROUP_BYTES, &text, &ignored) < 0 || !text.data)
+        return;
+    for (const char *line = text.data; *line; line += strcspn(line, "\n"), line += *line == '\n')
+        if (user_parse(line, &user) && user.gid == wanted)
+            buf_printf(names, "%s%s", names->len ? "," : "", user.name);
+}
+
+static void examine_group(struct diagnoses *out)
+{
+    _cleanup_buf_ struct buf text = BUF_INIT, names = BUF_INIT;
     struct err ignored;
     size_t len;
 
     if (file_read(AT_FDCWD, "/etc/group", GROUP_BYTES, &text, &ignored) < 0 || !text.data)
         return;
-    const char *members = members_of(text.data, "docker", &len);
-    if (!members)
+    const char *members = field_of(text.data, "docker", 3, &len);
+    if (members)
+        buf_append(&names, members, len);
+    const char *gid = field_of(text.data, "docker", 2, &len);
+    if (gid)
+        add_primary(gid, &names);
+    if (names.len == 0)
         return;
     struct diagnosis *of =
         diagnoses_add(out, DIAGNOSIS_ADVICE, "group-docker", "/etc/group",
-                      "members of group docker: %.*s", (int)(len < 200 ? len : 200), members);
+                      "members of group docker: %.*s", MEMBERS_SHOWN, names.data);
     diagnosis_cost(out, of,
                    "a member can do as root what no runtime sees (docker cp, volumes): SECURITY.md "
                    "lists it");

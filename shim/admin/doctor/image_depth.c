@@ -29,6 +29,7 @@ void image_depth_judge(const struct image_depth *d, const char *store, struct di
                    "each lookup of a missing file searches up to %zu layers; Docker takes no more "
                    "than %d",
                    d->layers, DOCKERS_END);
-    diagnosis_mend(out, of, "flatten %s; or \"rootfs\": {\"beyond\": \"restack\"} in the policy",
-                   d->name);
+    diagnosis_mend(
+        out, of, "flatten %s; or \"rootfs\": {\"beyond\": \"restack\"} in the policy%s%s",
+        d->nameless ? "IMAGE" : d->name, d->nameless ? "; " : "", d->nameless ? d->nameless : "");
 }

@@ -9,6 +9,7 @@
 struct image_depth {
     size_t images, layers;
     char name[NAME_MAX + 1]; /* of the deepest, or its ID; cut if it is longer */
+    const char *nameless;    /* where a name is found, for a store that has none; or NULL */
 };
 
 /* Counts an image. NULL name: the start of its ID stands for it. */

@@ -1,20 +1,64 @@
 #include "shim/admin/doctor/doctor.h"
 
 #include "shim/admin/check/lint.h"
+#include "shim/admin/doctor/store.h"
+#include "shim/admin/engine/nvidia_toolkit.h"
 
+#include <string.h>
 #include <unistd.h>
+
+/* Returns true for a finding about the order of NVIDIA's runtime and flatbed-runtime. */
+static bool is_of_gpus(const struct finding *f)
+{
+    return strncmp(f->rule, "nvidia-", 7) == 0;
+}
+
+/* Tells the findings on NVIDIA's toolkit one by one: they decide who gets which GPU. */
+static void tell_gpus(const struct policy *policy, const struct findings *findings,
+                      struct diagnoses *out)
+{
+    const char *toolkit = nvidia_toolkit_default_path;
+    size_t told = 0;
+
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct finding *f = &findings->list[i];
+        if (!is_of_gpus(f) || f->level == FINDING_NOTE)
+            continue;
+        struct diagnosis *of =
+            diagnoses_add(out, f->level == FINDING_ERROR ? DIAGNOSIS_ERROR : DIAGNOSIS_WARNING,
+                          "gpu-order", f->file ? f->file : policy->files[0].path, "%s", f->message);
+        diagnosis_cost(out, of, "%s",
+                       f->level == FINDING_ERROR ? "containers with GPUs do not start"
+                                                 : "the policy does not decide who gets which GPU");
+        diagnosis_mend(out, of, "flatbed check shows the place; docs/gpu.md has the order");
+        told++;
+    }
+    if (told == 0 && policy->mode != POLICY_OFF && access(toolkit, F_OK) == 0)
+        diagnoses_add(out, DIAGNOSIS_OK, "gpu-order", toolkit,
+                      "NVIDIA's runtime and flatbed-runtime call each other in order");
+}
+
+static size_t count(const struct findings *findings, enum finding_level level)
+{
+    size_t all = 0;
+
+    for (size_t i = 0; i < findings->count; i++)
+        all += findings->list[i].level == level && !is_of_gpus(&findings->list[i]);
+    return all;
+}
 
 static void examine_findings(const struct policy *policy, struct diagnoses *out)
 {
-    _cleanup_findings_ struct findings findings = {0};
+    _cleanup_findings_ struct findings findings = {.patience = store_patience(out)};
 
-    if (!diagnoses_want(out, "policy"))
+    if (!diagnoses_want(out, "policy") && !diagnoses_want(out, "gpu-order"))
         return;
     lint_policy(policy, &findings);
     lint_host(policy, &findings);
     lint_engines(policy, &findings);
-    size_t errors = findings_count(&findings, FINDING_ERROR);
-    size_t warnings = findings_count(&findings, FINDING_WARNING);
+    tell_gpus(policy, &findings, out);
+    size_t errors = count(&findings, FINDING_ERROR);
+    size_t warnings = count(&findings, FINDING_WARNING);
     const char *path = policy->files[0].path;
     if (errors + warnings == 0) {
         diagnoses_add(out, DIAGNOSIS_OK, "policy", path, "it has no errors (mode %s)",
@@ -28,51 +72,6 @@ static void examine_findings(const struct policy *policy, struct diagnoses *out)
     diagnosis_mend(out, of, "flatbed check shows them");
 }
 
-static void examine_tuning(const struct policy *policy, struct diagnoses *out)
-{
-    const char *path = policy->files[0].path;
-    struct diagnosis *of;
-
-    if (policy->tuning.of[TUNING_SHM].value.given) {
-        diagnoses_add(out, DIAGNOSIS_OK, "tuning-shm", path, "it sets the size of /dev/shm");
-    } else {
-        of = diagnoses_add(out, DIAGNOSIS_ADVICE, "tuning-shm", path,
-                           "it does not set the size of /dev/shm: Docker's is 64 MiB");
-        diagnosis_cost(out, of,
-                       "workers of a DataLoader pass batches through it, and end with a bus error "
-                       "when it is full");
-        diagnosis_mend(out, of, "\"tuning\": {\"shm_size\": \"50%%\"} in the policy");
-    }
-    if (policy->tuning.of[TUNING_MEMLOCK].value.given) {
-        diagnoses_add(out, DIAGNOSIS_OK, "tuning-memlock", path, "it sets memlock");
-        return;
-    }
-    of = diagnoses_add(out, DIAGNOSIS_ADVICE, "tuning-memlock", path,
-                       "it does not set memlock: the engine's is 8 MiB as a rule");
-    diagnosis_cost(out, of, "pin_memory and RDMA fail, or fall back to slower copies");
-    diagnosis_mend(out, of, "\"tuning\": {\"memlock\": \"unlimited\"} in the policy");
-}
-
-static void examine_workers(const struct policy *policy, struct diagnoses *out)
-{
-    const char *path = policy->files[0].path;
-    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    struct diagnosis *of;
-
-    if (policy->tuning.of[TUNING_WORKERS].value.given || policy->tuning.threads) {
-        diagnoses_add(out, DIAGNOSIS_OK, "tuning-workers", path,
-                      "it tells containers how many threads and workers to start");
-        return;
-    }
-    of = diagnoses_add(out, DIAGNOSIS_ADVICE, "tuning-workers", path,
-                       "it tells containers nothing about threads and workers");
-    diagnosis_cost(out, of,
-                   "OpenMP and BLAS start a thread for each of this host's %ld processors, in each "
-                   "worker of a DataLoader too, whatever --cpus says",
-                   cpus);
-    diagnosis_mend(out, of, "\"tuning\": {\"threads\": true, \"workers\": \"75%%\"} in the policy");
-}
-
 void doctor_policy(const struct policy *policy, struct diagnoses *out)
 {
     if (!policy) {
@@ -82,8 +81,7 @@ void doctor_policy(const struct policy *policy, struct diagnoses *out)
         diagnosis_mend(out, of, "flatbed-policy(5) has an example");
         return;
     }
+    doctor_volumes(policy, out); /* first: sources that hang get less patience from then on */
     examine_findings(policy, out);
-    examine_tuning(policy, out);
-    examine_workers(policy, out);
-    doctor_volumes(policy, out);
+    doctor_tuning(policy, out);
 }

@@ -1,15 +1,16 @@
 #include "shim/admin/doctor/store.h"
 
+#include "base/cli/log.h"
 #include "base/human.h"
-#include "shim/admin/doctor/file_system.h"
+#include "base/path.h"
 #include "shim/admin/engine/engine_stores.h"
-#include "shim/mount/source_wait.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { FEW = 10, HARDLY_ANY = 2 /* per cent */ };
+enum { PATIENCE = 8000, LEAST_WAIT = 1000 /* ms */ };
 
 static const uint64_t measured = 64u << 20, typical = 500u * 1000 * 1000;
 
@@ -37,6 +38,25 @@ static void judge_type(const char *path, const struct file_system *fs, struct di
     } else {
         diagnoses_add(out, DIAGNOSIS_OK, "store-type", path, "it is on %s", fs->name);
     }
+}
+
+/* Both are the default since 2006: only a file system from before, or one of ext3, lacks them. */
+static void judge_ext4(const char *path, const struct file_system *fs, struct diagnoses *out)
+{
+    if (!fs->no_dir_index && !fs->no_extents)
+        return;
+    struct diagnosis *of = diagnoses_add(
+        out, DIAGNOSIS_WARNING, "store-ext4", path, "its ext4 has no %s%s%s",
+        fs->no_dir_index ? "dir_index" : "", fs->no_dir_index && fs->no_extents ? " and no " : "",
+        fs->no_extents ? "extents" : "");
+    diagnosis_cost(out, of, "%s%s%s",
+                   fs->no_dir_index ? "a lookup reads a directory from its beginning" : "",
+                   fs->no_dir_index && fs->no_extents ? "; " : "",
+                   fs->no_extents ? "files of GB are mapped, and removed, block by block" : "");
+    diagnosis_mend(out, of,
+                   "unmounted: tune2fs -O %s%s%s DEVICE, then e2fsck -fD DEVICE; or make it anew",
+                   fs->no_dir_index ? "dir_index" : "",
+                   fs->no_dir_index && fs->no_extents ? "," : "", fs->no_extents ? "extent" : "");
 }
 
 static void judge_disk(const char *path, const struct file_system *fs, struct diagnoses *out)
@@ -108,8 +128,7 @@ static void judge_copy(const char *path, const struct file_system *fs, const str
                        "mkfs.xfs -m reflink=1, when the store is next made: copies share blocks");
 }
 
-static void examine_copy(const char *path, int fd, const struct file_system *fs,
-                         struct diagnoses *out)
+static void examine_copy(const char *path, const struct file_system *fs, struct diagnoses *out)
 {
     struct copy_cost cost;
     struct err ignored;
@@ -117,41 +136,102 @@ static void examine_copy(const char *path, int fd, const struct file_system *fs,
     if (fs->kind != FILE_SYSTEM_LOCAL || fs->bytes_free < 8 * measured || geteuid() != 0 ||
         !diagnoses_want(out, "store-copyup"))
         return;
-    if (copy_cost_measure(fd, measured, &cost, &ignored) == 0)
+    _cleanup_fd_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0 && copy_cost_measure(fd, measured, &cost, &ignored) == 0)
         judge_copy(path, fs, &cost, out);
 }
 
-/* Returns false for a path that does not answer, which is a diagnosis. */
-bool store_answers(const char *path, struct diagnoses *out)
+unsigned store_patience(const struct diagnoses *d)
 {
-    if (source_answers(path, ENGINE_STORE_WAIT))
-        return true;
-    struct diagnosis *of =
-        diagnoses_add(out, DIAGNOSIS_ERROR, "store-hangs", path, "it does not answer within %d s",
-                      ENGINE_STORE_WAIT / 1000);
+    unsigned left = d->waited < PATIENCE ? PATIENCE - d->waited : 0;
+
+    if (left > ENGINE_STORE_WAIT)
+        return ENGINE_STORE_WAIT;
+    return left > LEAST_WAIT ? left : LEAST_WAIT;
+}
+
+bool store_hangs(const char *path, const struct diagnoses *d)
+{
+    for (size_t i = 0; i < d->hanging_count; i++)
+        if (path_is_beneath(path, d->hanging[i]))
+            return true;
+    return false;
+}
+
+static void say_hangs(const char *path, unsigned waited, struct diagnoses *out)
+{
+    struct diagnosis *of = diagnoses_add(out, DIAGNOSIS_ERROR, "store-hangs", path,
+                                         "it does not answer within %.3g s", (double)waited / 1000);
+
     diagnosis_cost(out, of, "each launch hangs there");
     diagnosis_mend(out, of, "look at its server, or at the disk's messages in dmesg");
-    return false;
+    if (!out->silent)
+        log_warning("%s does not answer; the rest is looked at", path);
+    out->waited += waited;
+    if (out->hanging_count < DIAGNOSES_HANGING_MOST)
+        out->hanging[out->hanging_count++] = of->subject;
+}
+
+bool store_look(const struct file_system_look *look, struct file_system_seen *seen,
+                struct diagnoses *out)
+{
+    struct file_system_look patient = *look;
+    const char *path = look->home ? look->home : look->path;
+    struct err ignored;
+
+    if (store_hangs(path, out))
+        return false;
+    patient.milliseconds = store_patience(out);
+    int rc = file_system_look(&patient, seen, &ignored);
+    if (rc > 0)
+        say_hangs(path, patient.milliseconds, out);
+    return rc == 0;
+}
+
+void store_judge(const char *path, const struct file_system *fs, struct diagnoses *out)
+{
+    judge_type(path, fs, out);
+    judge_ext4(path, fs, out);
+    judge_disk(path, fs, out);
+    judge_room(path, fs, out);
+}
+
+void store_judge_driver(const char *path, const char *driver, struct diagnoses *out)
+{
+    if (!driver)
+        return;
+    struct diagnosis *of = diagnoses_add(out, DIAGNOSIS_WARNING, "store-driver", path,
+                                         "it has images of the storage driver %s", driver);
+    if (strcmp(driver, "vfs") == 0) {
+        diagnosis_cost(out, of,
+                       "each layer and each container is a whole copy of what is below it");
+        diagnosis_mend(
+            out, of,
+            "on ext4 or XFS: the driver overlay2 in daemon.json, overlay in storage.conf; "
+            "then pull the images again");
+    } else {
+        diagnosis_cost(out, of,
+                       "each lookup and read passes through a program, which is not the kernel's "
+                       "overlayfs");
+        diagnosis_mend(out, of,
+                       "from Linux 5.13 on: no mount_program in storage.conf, then 'podman system "
+                       "reset'; Docker: the driver overlay2");
+    }
 }
 
 void store_examine(const char *path, bool asked, struct diagnoses *out)
 {
-    struct file_system fs;
-    struct err err = ERR_INIT;
+    const struct file_system_look look = {.path = path};
+    struct file_system_seen seen;
 
-    if (!store_answers(path, out))
+    if (!store_look(&look, &seen, out) || (seen.error == ENOENT && !asked))
         return;
-    _cleanup_fd_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0 && errno == ENOENT && !asked)
-        return;
-    if (fd < 0 || file_system_of(fd, &fs, &err) < 0) {
-        if (fd < 0)
-            err_sys(&err, "it cannot be opened");
-        diagnoses_add(out, DIAGNOSIS_WARNING, "store-unread", path, "%s", err.msg);
+    if (seen.error) {
+        diagnoses_add(out, DIAGNOSIS_WARNING, "store-unread", path, "it cannot be opened: %s",
+                      strerror(seen.error));
         return;
     }
-    judge_type(path, &fs, out);
-    judge_disk(path, &fs, out);
-    judge_room(path, &fs, out);
-    examine_copy(path, fd, &fs, out);
+    store_judge(path, &seen.is, out);
+    examine_copy(path, &seen.is, out);
+    store_judge_driver(path, seen.driver, out);
 }

@@ -15,15 +15,17 @@ struct version {
     unsigned major, minor, patch;
 };
 
+enum { BRANCHES = 5, HOLES = 4 }; /* the end of each list is zeros */
+
 struct hole {
     const char *cve, *what;
-    struct version fixed[4]; /* in each branch; zeros at the end */
+    struct version fixed[BRANCHES]; /* in each branch */
 };
 
 struct program {
     const char *name, *package; /* Debian's */
     const char *label;          /* before the version, in what --version prints */
-    struct hole holes[4];
+    struct hole holes[HOLES];
 };
 
 static const struct program programs[] = {
@@ -44,13 +46,24 @@ static const struct program programs[] = {
     {"containerd",
      "containerd",
      "containerd",
-     {{"CVE-2024-25621",
+     {{"CVE-2024-40635",
+       "a user number that is too large becomes root in the container",
+       {{1, 6, 38}, {1, 7, 27}, {2, 0, 4}}},
+      {"CVE-2024-25621",
        "local users can search its directories",
        {{1, 7, 29}, {2, 0, 7}, {2, 1, 5}, {2, 2, 0}}}}},
+    {"dockerd",
+     "docker.io",
+     "Docker version ",
+     {{"CVE-2024-41110",
+       "a request without a body goes around authorization plugins",
+       {{23, 0, 15}, {25, 0, 6}, {26, 1, 5}, {27, 1, 1}}}}},
     {"nvidia-container-runtime",
      "nvidia-container-toolkit",
      "version ",
-     {{"CVE-2025-23266", "an image's environment reaches a hook that root runs", {{1, 17, 8}}}}},
+     {{"CVE-2024-0132", "an image reaches the host's files while its GPUs are added", {{1, 16, 2}}},
+      {"CVE-2025-23359", "the same, after a fix that was not whole", {{1, 17, 4}}},
+      {"CVE-2025-23266", "an image's environment reaches a hook that root runs", {{1, 17, 8}}}}},
 };
 
 /* Reads the first number with a dot behind the label. */
@@ -77,13 +90,23 @@ static bool is_fixed(const struct version *v, const struct hole *hole)
 {
     bool later = true;
 
-    for (size_t i = 0; i < 4 && hole->fixed[i].major; i++) {
+    for (size_t i = 0; i < BRANCHES && hole->fixed[i].major; i++) {
         int branch = compare_branches(v, &hole->fixed[i]);
         if (branch == 0)
             return v->patch >= hole->fixed[i].patch;
         later = later && branch > 0;
     }
     return later;
+}
+
+/* Returns the fixed version of the same branch, or of the next one that has a fix. */
+static const struct version *next_fixed(const struct version *v, const struct hole *hole)
+{
+    size_t i = 0;
+
+    while (i + 1 < BRANCHES && hole->fixed[i + 1].major && compare_branches(v, &hole->fixed[i]) > 0)
+        i++;
+    return &hole->fixed[i];
 }
 
 /* Distributions mend older versions, and say so in the changelog of the package. */
@@ -121,7 +144,7 @@ static void examine(const struct program *p, struct diagnoses *out)
     runtime_program_find(p->name, &found);
     if (!found.found || !ask(p, found.path, &v))
         return;
-    for (size_t i = 0; i < 4 && p->holes[i].cve; i++) {
+    for (size_t i = 0; i < HOLES && p->holes[i].cve; i++) {
         const struct hole *hole = &p->holes[i];
         if (is_fixed(&v, hole) || is_mended(p, hole->cve))
             continue;
@@ -129,8 +152,9 @@ static void examine(const struct program *p, struct diagnoses *out)
             diagnoses_add(out, DIAGNOSIS_WARNING, "version", found.path, "%u.%u.%u has %s", v.major,
                           v.minor, v.patch, hole->cve);
         diagnosis_cost(out, of, "%s", hole->what);
-        diagnosis_mend(out, of, "update %s to %u.%u.%u or later", p->package, hole->fixed[0].major,
-                       hole->fixed[0].minor, hole->fixed[0].patch);
+        const struct version *fixed = next_fixed(&v, hole);
+        diagnosis_mend(out, of, "update %s to %u.%u.%u or later", p->package, fixed->major,
+                       fixed->minor, fixed->patch);
         holes++;
     }
     if (holes == 0)

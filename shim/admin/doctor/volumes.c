@@ -3,14 +3,14 @@
 #include "shim/admin/doctor/doctor.h"
 
 #include "base/human.h"
-#include "shim/admin/doctor/file_system.h"
 #include "shim/admin/doctor/store.h"
+#include "shim/gather/tuning.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <sys/statvfs.h>
 
 enum { FULL = 2 /* per cent */ };
+
+static const double slow_lookup = 0.0005; /* seconds */
 
 /* Returns the directory before the first variable of a template, kept in the arena; or NULL. */
 static char *literal_part(const char *template, struct arena *arena)
@@ -25,18 +25,6 @@ static char *literal_part(const char *template, struct arena *arena)
     while (len > 1 && template[len - 1] == '/')
         len--;
     return arena_strndup(arena, template, len);
-}
-
-/* Opens the directory, or the first one above it that exists. Shortens the path to that. */
-static int open_existing(char *path)
-{
-    for (;;) {
-        int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        char *slash = strrchr(path, '/');
-        if (fd >= 0 || errno != ENOENT || path[1] == '\0')
-            return fd;
-        slash[slash == path] = '\0';
-    }
 }
 
 static void judge_room(const char *volume, const char *path, const struct file_system *fs,
@@ -61,11 +49,11 @@ static void judge_room(const char *volume, const char *path, const struct file_s
 }
 
 static void judge_type(const char *volume, const char *path, const struct file_system *fs,
-                       bool read_only, struct diagnoses *out)
+                       struct diagnoses *out)
 {
     struct diagnosis *of;
 
-    if (read_only) {
+    if (fs->read_only) {
         of = diagnoses_add(out, DIAGNOSIS_ERROR, "volume-type", path,
                            "it is mounted read-only, and volume %s is to be written", volume);
         diagnosis_cost(out, of, "containers that write to it fail");
@@ -81,22 +69,52 @@ static void judge_type(const char *volume, const char *path, const struct file_s
     }
 }
 
+/*
+ * Judges what a lookup costs on a server. A server that answers faster than a local disk seeks is
+ * not told.
+ */
+static void judge_network(const char *volume, const char *path, const struct file_system *fs,
+                          struct diagnoses *out)
+{
+    char used[HUMAN_SIZE], memory[HUMAN_SIZE];
+    struct tuning_facts host;
+    uint64_t bytes = fs->bytes - fs->bytes_free;
+
+    if (fs->kind != FILE_SYSTEM_NETWORK || fs->lookup_time < slow_lookup)
+        return;
+    tuning_gather(&host);
+    struct diagnosis *of = diagnoses_add(out, DIAGNOSIS_ADVICE, "volume-network", path,
+                                         "a lookup takes %.1f ms on %s there (volume %s)",
+                                         fs->lookup_time * 1000, fs->name, volume);
+    diagnosis_cost(out, of,
+                   "%.0f minutes of waiting for each worker and epoch over a million small files, "
+                   "such as ImageNet's%s%s%s%s",
+                   fs->lookup_time * 1e6 / 60, bytes > host.memory ? "; " : "",
+                   bytes > host.memory ? human_size(bytes, used) : "",
+                   bytes > host.memory ? " are used there, and do not stay in this host's " : "",
+                   bytes > host.memory ? human_size(host.memory, memory) : "");
+    diagnosis_mend(
+        out, of,
+        "copy the datasets in use to a local disk, as the volume's source; or pack small "
+        "files in tar archives (WebDataset), LMDB or HDF5");
+}
+
 static void examine_source(const struct policy_volume *v, const char *template,
                            struct diagnoses *out)
 {
     _cleanup_arena_ struct arena arena = {0};
     char *path = literal_part(template, &arena);
-    struct file_system fs;
-    struct statvfs room;
-    struct err ignored;
+    const struct file_system_look look = {.path = path, .or_above = true};
+    struct file_system_seen seen;
 
-    if (!path || v->access != ACCESS_RW || !store_answers(path, out))
+    if (!path || !store_look(&look, &seen, out) || seen.error)
         return;
-    _cleanup_fd_ int fd = open_existing(path);
-    if (fd < 0 || file_system_of(fd, &fs, &ignored) < 0 || fstatvfs(fd, &room) < 0)
+    path[seen.path_len] = '\0';
+    judge_network(v->name, path, &seen.is, out);
+    if (v->access != ACCESS_RW)
         return;
-    judge_type(v->name, path, &fs, room.f_flag & ST_RDONLY, out);
-    judge_room(v->name, path, &fs, out);
+    judge_type(v->name, path, &seen.is, out);
+    judge_room(v->name, path, &seen.is, out);
 }
 
 void doctor_volumes(const struct policy *policy, struct diagnoses *out)

@@ -2,6 +2,7 @@
  * rules. */
 #include "shim/admin/doctor/doctor.h"
 
+#include "shim/admin/doctor/store.h"
 #include "shim/admin/zfs/advice.h"
 #include "shim/admin/zfs/places.h"
 #include "shim/admin/zfs/rules.h"
@@ -45,21 +46,12 @@ static void tell(const struct zfs_advice *advice, struct diagnoses *out)
     diagnosis_mend(out, added, "%s; for what is written from then on", advice->set);
 }
 
-/* Returns true if the store's own examination found that the path hangs. */
-static bool hangs(const struct diagnoses *d, const char *path)
-{
-    for (size_t i = 0; i < d->count; i++)
-        if (strcmp(d->list[i].id, "store-hangs") == 0 && strcmp(d->list[i].subject, path) == 0)
-            return true;
-    return false;
-}
-
 static void forget_hanging(struct zfs_places *places, const struct diagnoses *d)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < places->count; i++)
-        if (!hangs(d, places->list[i].path))
+        if (!store_hangs(places->list[i].path, d))
             places->list[kept++] = places->list[i];
     places->count = kept;
 }

@@ -55,18 +55,31 @@ const char *engine_containerd_root(struct arena *arena)
     return root ? root : "/var/lib/containerd";
 }
 
-const char *engine_podman_root(struct arena *arena)
+/* Returns a setting of storage.conf(5), or NULL. */
+static const char *storage_setting(const char *key, struct arena *arena)
 {
     static const char *const files[] = {"/etc/containers/storage.conf",
                                         "/usr/share/containers/storage.conf"};
-    static const char *const path[] = {"storage", "graphroot"};
+    const char *const path[] = {"storage", key};
+    const char *found = NULL;
 
-    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
-        const char *root = toml_setting(files[i], path, 2, arena);
-        if (root)
-            return root;
-    }
-    return "/var/lib/containers/storage";
+    for (size_t i = 0; !found && i < sizeof(files) / sizeof(*files); i++)
+        found = toml_setting(files[i], path, 2, arena);
+    return found;
+}
+
+const char *engine_podman_root(struct arena *arena)
+{
+    const char *root = storage_setting("graphroot", arena);
+
+    return root ? root : "/var/lib/containers/storage";
+}
+
+const char *engine_podman_users_root(struct arena *arena)
+{
+    const char *root = storage_setting("rootless_storage_path", arena);
+
+    return root && root[0] ? root : NULL;
 }
 
 /* Returns true for UID.GID. */

@@ -373,3 +373,22 @@ finds() {
     put containerd
     finds ""
 }
+
+@test "doctor tells the order of NVIDIA's runtime and flatbed-runtime" {
+    daemon_json
+    printf '{ "version": 1, "runtime": { "paths": ["runc"] } }\n' >"$POLICY"
+    host doctor --only=gpu-order
+    exits 10
+    has "warning  /etc/docker/daemon.json: containers of the runtime 'nvidia' start without the policy: NVIDIA's"
+    has "costs: the policy does not decide who gets which GPU"
+    spec
+    put nvidia
+    exits 0
+    host doctor --only=gpu-order
+    exits 0
+    has "NVIDIA's runtime and flatbed-runtime call each other in order"
+    toolkit_toml cdi "[\"$DIR/bin/nvidia-container-runtime\"]"
+    host doctor --only=gpu-order --json
+    exits 11
+    jq -e '[.diagnoses[] | select(.level == "error") | .cost] == ["containers with GPUs do not start"]' <<<"$output"
+}

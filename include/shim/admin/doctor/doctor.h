@@ -16,11 +16,32 @@ extern const char *const doctor_ids[];
 bool doctor_knows(const char *id);
 
 /*
- * Examines the storage of Docker, containerd and podman where their configurations say it is, and
- * `more` directories: the file system and its room, what a copy-up takes there, and how deep the
- * images of Docker and podman are.
+ * Examines the storage of Docker, containerd and podman where their configurations say it is,
+ * `more` directories, and the storage of rootless engines: the file system and its room, what a
+ * copy-up takes there, and how deep the images are.
  */
 void doctor_stores(const char *const *more, size_t more_count, struct diagnoses *out);
+
+/* Counters of the host's disks. */
+struct busy_disks {
+    struct buf before;
+    double start, end; /* seconds of the monotonic clock */
+};
+
+/* Reads the counters, if somebody wants to know how busy the disks are. */
+void doctor_busy_begin(struct busy_disks *disks, const struct diagnoses *d);
+
+/*
+ * Tells how busy the disks of the engines' stores, and of `more` directories, have been since then;
+ * waits until two seconds are over. Comes before examinations that load the disks.
+ */
+void doctor_busy_end(struct busy_disks *disks, const char *const *more, size_t more_count,
+                     struct diagnoses *out);
+
+/* Frees the counters. */
+void busy_disks_free(struct busy_disks *disks);
+
+#define _cleanup_busy_disks_ _cleanup_(busy_disks_free)
 
 /* Examines the kernel's overlayfs: the defaults that engines do not expect. */
 void doctor_kernel(struct diagnoses *out);
@@ -28,7 +49,10 @@ void doctor_kernel(struct diagnoses *out);
 /* Looks for versions of runtimes, engines and NVIDIA's toolkit with known holes. */
 void doctor_versions(struct diagnoses *out);
 
-/* Examines the file systems of volumes of the policy that are written. */
+/* Compares the limits in the policy's "tuning" with what training needs, and with this host. */
+void doctor_tuning(const struct policy *policy, struct diagnoses *out);
+
+/* Examines the file systems of volumes of the policy. */
 void doctor_volumes(const struct policy *policy, struct diagnoses *out);
 
 /*
@@ -39,8 +63,8 @@ void doctor_zfs(const struct policy *policy, const char *const *more, size_t mor
                 struct diagnoses *out);
 
 /*
- * Examines who can go around the policy, and /dev/shm, memlock and workers in it. NULL: there is
- * none.
+ * Examines the policy: errors, the order of NVIDIA's runtime and flatbed-runtime, /dev/shm, memlock
+ * and workers, volumes. NULL: there is none.
  */
 void doctor_policy(const struct policy *policy, struct diagnoses *out);
 

@@ -16,6 +16,10 @@ const char *engine_docker_root(struct arena *arena);
 const char *engine_containerd_root(struct arena *arena);
 const char *engine_podman_root(struct arena *arena);
 
+/* Returns where rootless podman has its storage, with $HOME, $USER and $UID in it; NULL: below
+ * ~/.local/share. */
+const char *engine_podman_users_root(struct arena *arena);
+
 /* Takes the directory of a store, which may be missing. Returns -1 to end the walk. */
 typedef int engine_visit_store(void *ctx, const char *path, struct err *err);
 

@@ -1,12 +1,12 @@
-#include "shim/admin/doctor/file_system.h"
+#include "shim/admin/doctor/disk/file_system.h"
 
 #include "base/fdio.h"
+#include "shim/admin/doctor/disk/features.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/statvfs.h>
-#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -55,22 +55,6 @@ static void name_type(uint64_t magic, struct file_system *out)
         }
 }
 
-/* A partition has no queue of its own: its disk is the directory above. */
-static bool is_rotating(dev_t dev)
-{
-    static const char *const places[] = {"queue", "../queue"};
-    struct err ignored;
-
-    for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
-        _cleanup_buf_ struct buf text = BUF_INIT;
-        _cleanup_free_ char *path =
-            strf("/sys/dev/block/%u:%u/%s/rotational", major(dev), minor(dev), places[i]);
-        if (path && file_read(AT_FDCWD, path, 4096, &text, &ignored) == 0 && text.data)
-            return text.data[0] == '1';
-    }
-    return false;
-}
-
 /* XFS made with ftype=0: overlayfs cannot have its upper directory there. */
 static bool is_untyped(int dirfd)
 {
@@ -100,7 +84,12 @@ int file_system_of(int dirfd, struct file_system *out, struct err *err)
     out->bytes_free = (uint64_t)room.f_bavail * room.f_frsize;
     out->inodes = room.f_files;
     out->inodes_free = room.f_favail;
-    out->rotating = is_rotating(st.st_dev);
+    out->read_only = room.f_flag & ST_RDONLY;
     out->untyped = is_untyped(dirfd);
+    out->file_system = st.st_dev;
+    out->disk = type.f_type == BTRFS_SUPER_MAGIC ? features_btrfs_disk(dirfd) : st.st_dev;
+    out->rotating = features_rotate(out->disk);
+    if (type.f_type == EXT4_SUPER_MAGIC)
+        features_of_ext4(out);
     return 0;
 }

@@ -1,12 +1,12 @@
-#include "shim/admin/doctor/file_system.h"
+#include "shim/admin/doctor/disk/file_system.h"
 
 #include "base/fdio.h"
+#include "shim/admin/doctor/disk/seconds.h"
 
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { STEP = 4 * 1024 * 1024 };
@@ -18,14 +18,6 @@ static int open_nameless(int dirfd, struct err *err)
     if (fd < 0)
         err_set(err, ERR_UNSUPPORTED, "no file without a name can be made there");
     return fd;
-}
-
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
 /* Fills a file with bytes that no file system compresses or leaves out. */
@@ -53,7 +45,7 @@ static int fill(int fd, uint64_t bytes, struct err *err)
 static int copy(int from, int to, uint64_t bytes, double start, struct copy_cost *out,
                 struct err *err)
 {
-    for (out->bytes = 0; out->bytes < bytes && now() - start < 1; out->bytes += STEP)
+    for (out->bytes = 0; out->bytes < bytes && seconds_now() - start < 1; out->bytes += STEP)
         if (fd_copy_range(from, (off_t)out->bytes, STEP, to, (off_t)out->bytes, err) < 0)
             return -1;
     return fdatasync(to) < 0 ? err_sys(err, "fdatasync") : 0;
@@ -67,12 +59,12 @@ int copy_cost_measure(int dirfd, uint64_t bytes, struct copy_cost *out, struct e
     *out = (struct copy_cost){0};
     if (to < 0 || fill(from, bytes, err) < 0)
         return -1;
-    double start = now();
+    double start = seconds_now();
     out->shares = ioctl(to, FICLONE, from) == 0;
     if (out->shares)
         out->bytes = bytes;
     else if (copy(from, to, bytes, start, out, err) < 0)
         return -1;
-    out->seconds = now() - start;
+    out->seconds = seconds_now() - start;
     return 0;
 }
