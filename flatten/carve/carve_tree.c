@@ -1,5 +1,6 @@
 #include "flatten/carve/carve_tree.h"
 
+#include "flatten/carve/spool/spool_identities.h"
 #include "flatten/stream/ustar.h"
 
 #include <stdlib.h>
@@ -8,29 +9,14 @@
 
 /* ---- reading ---- */
 
-/* Makes an empty spool, in the place of the one that is there. */
-static int begin_spool(struct carve_tree *t, const struct carve_tree_options *how,
-                       const struct merged_options *options, struct err *err)
-{
-    cleanup_spool_identities(&t->hashing);
-    t->hashing = NULL;
-    cleanup_spool(&t->spool);
-    t->spool = spool_new(how->fd, how->at, options->max_size, err);
-    if (!t->spool)
-        return -1;
-    if (!how->identities)
-        return 0;
-    t->hashing = spool_identities_new(t->spool, how->stamps, err);
-    return t->hashing ? 0 : -1;
-}
-
 static enum merge_result read_tree(struct carve_tree *t, const struct carve_tree_options *how,
                                    struct merged_options *options, struct merged_report *report,
                                    struct err *err)
 {
-    return begin_spool(t, how, options, err) < 0
-               ? MERGE_FAILED
-               : merged_entries(t->image, options, &t->spool->base, report, err);
+    cleanup_spool(&t->spool);
+    t->spool = spool_new(how->fd, how->at, options->max_size, err);
+    return t->spool ? merged_entries(t->image, options, &t->spool->base, report, err)
+                    : MERGE_FAILED;
 }
 
 /* No layer is written before all digests have been checked. */
@@ -54,13 +40,12 @@ static int read_image(struct carve_tree *t, const struct carve_tree_options *how
     return verifier_finish(t->reading.verifier, err);
 }
 
-static int take_identities(struct carve_tree *t, struct err *err)
+static int find_identities(struct carve_tree *t, const struct carve_tree_options *how,
+                           struct err *err)
 {
-    _cleanup_spool_identities_ struct spool_identities *hashing = steal_ptr(&t->hashing);
-
-    if (!hashing)
+    if (!how->identities)
         return 0;
-    t->identities = spool_identities_finish(hashing, &t->stamps, err);
+    t->identities = spool_identities(t->spool, how->stamps ? &t->stamps : NULL, err);
     return t->identities ? 0 : -1;
 }
 
@@ -132,7 +117,7 @@ int carve_tree_read(struct carve_tree *t, struct image *image, const struct squa
     *t = (struct carve_tree){
         .image = image, .options = options, .reading = {.image = image}, .link = BUF_INIT};
     if (reading_begin(&t->reading, image, options, err) < 0 ||
-        read_image(t, how, report, err) < 0 || take_identities(t, err) < 0)
+        read_image(t, how, report, err) < 0 || find_identities(t, how, err) < 0)
         return -1;
     return find_owners(t, err);
 }
@@ -147,7 +132,6 @@ void carve_tree_end_reading(struct carve_tree *t)
 void carve_tree_clear(struct carve_tree *t)
 {
     carve_tree_end_reading(t);
-    cleanup_spool_identities(&t->hashing);
     cleanup_spool(&t->spool);
     free(t->identities);
     free(t->stamps);

@@ -3,7 +3,8 @@
 #define FLATTEN_CARVE_TREE_H
 
 #include "flatten/carve/layout/layout.h"
-#include "flatten/carve/spool/spool_identities.h"
+#include "flatten/carve/spool/identity.h"
+#include "flatten/carve/spool/spool.h"
 #include "flatten/squash/reading.h"
 
 struct carve_tree {
@@ -11,7 +12,6 @@ struct carve_tree {
     const struct squash_options *options; /* borrowed; they are needed only while it is read */
     struct reading reading;               /* until carve_tree_end_reading */
     struct spool *spool;
-    struct spool_identities *hashing;   /* while the image is read, if they are needed */
     struct layout_identity *identities; /* by record of the spool; NULL if they are not needed */
     struct identity_stamp *stamps;      /* likewise, for stable times */
     struct owners owners;

@@ -12,34 +12,15 @@
 
 enum { BLOCK = 1024 * 1024 };
 
-static uint64_t record_end(const struct spool_record *record)
-{
-    return record->at + record->head + record->size;
-}
-
 /* ---- bytes ---- */
-
-/* Marks the records that lie whole in the file, which has all bytes up to s->at. */
-static void mark_ready(struct spool *s)
-{
-    pthread_mutex_lock(&s->hub->lock);
-    while (s->ready < s->record_count && record_end(&s->records[s->ready]) <= s->at)
-        s->ready++;
-    pthread_cond_broadcast(&s->hub->changed);
-    pthread_mutex_unlock(&s->hub->lock);
-}
 
 static int flush(struct spool *s, struct err *err)
 {
     size_t len = s->filled;
 
     s->filled = 0;
-    if (len == 0) /* perhaps behind a hole that is not in the file yet */
+    if (fd_pwrite_all(s->fd, s->block, len, (off_t)(s->at - len), err) == 0)
         return 0;
-    if (fd_pwrite_all(s->fd, s->block, len, (off_t)(s->at - len), err) == 0) {
-        mark_ready(s);
-        return 0;
-    }
     err->sys = 0; /* the directory is named here: the destination is not the one that is full */
     return err_wrap(err, "the temporary file for the files of the image (set TMPDIR)");
 }
@@ -122,15 +103,6 @@ static int put_head(struct spool *s, struct archive_entry *header, uint32_t *hea
     return put_bytes(s, target ? target : "", target_len, err);
 }
 
-/* Returns one more record, zeroed. Threads may read the others meanwhile. */
-static struct spool_record *push_record(struct spool *s, struct err *err)
-{
-    pthread_mutex_lock(&s->hub->lock);
-    struct spool_record *record = ARRAY_PUSH(s, record, records, err);
-    pthread_mutex_unlock(&s->hub->lock);
-    return record;
-}
-
 static int add_record(struct spool *s, uint32_t node, struct archive_entry *header, struct err *err)
 {
     uint64_t at = s->at;
@@ -139,7 +111,7 @@ static int add_record(struct spool *s, uint32_t node, struct archive_entry *head
 
     if (put_head(s, header, &head, err) < 0)
         return -1;
-    struct spool_record *record = push_record(s, err);
+    struct spool_record *record = ARRAY_PUSH(s, record, records, err);
     if (!record)
         return -1;
     *record = (struct spool_record){.at = at,
@@ -197,8 +169,7 @@ struct spool *spool_new(int fd, uint64_t at, uint64_t limit, struct err *err)
         err_sys(err, "cannot empty the temporary file");
         return NULL;
     }
-    s->hub = hub_new(err);
-    s->tree = s->hub ? tree_new(err) : NULL;
+    s->tree = tree_new(err);
     return s->tree ? steal_ptr(&s) : NULL;
 }
 
@@ -209,7 +180,6 @@ void spool_free(struct spool *s)
     free(s->names);
     free(s->by_node);
     free(s->block);
-    cleanup_hub(&s->hub);
     free(s);
 }
 
@@ -222,10 +192,8 @@ int spool_finish(struct spool *s, struct err *err)
     free(s->block);
     s->block = NULL;
     /* The file may end in a hole. */
-    if (ftruncate(s->fd, (off_t)s->at) < 0)
-        return err_sys(err, "cannot extend the temporary file");
-    mark_ready(s);
-    return 0;
+    return ftruncate(s->fd, (off_t)s->at) < 0 ? err_sys(err, "cannot extend the temporary file")
+                                              : 0;
 }
 
 /* ---- reading ---- */
@@ -235,16 +203,6 @@ const struct spool_record *spool_at(const struct spool *s, uint32_t node)
     uint32_t number = node < s->node_cap ? s->by_node[node] : 0;
 
     return number ? &s->records[number - 1] : NULL;
-}
-
-bool spool_ready(const struct spool *s, size_t number, struct spool_record *out)
-{
-    if (number >= s->ready)
-        return false;
-    const struct spool_record *r = &s->records[number];
-    /* Names are counted until the end. */
-    *out = (struct spool_record){.at = r->at, .size = r->size, .head = r->head, .mode = r->mode};
-    return true;
 }
 
 /* Returns the header as it was written: attributes, then the target of a symbolic link. */

@@ -7,7 +7,6 @@
 
 #include "flatten/layer/entry_sink.h"
 #include "flatten/merge/tree/tree.h"
-#include "flatten/stream/relay.h"
 
 /* Describes a path. A file is an inode with all its names: anything but a directory. */
 struct spool_record {
@@ -38,8 +37,6 @@ struct spool {
     uint64_t left;             /* of the content of the last record, bytes */
     char *block;               /* bytes that are not written yet */
     size_t filled;
-    struct hub *hub; /* for threads that read records while others are written: see spool_ready */
-    size_t ready;    /* so many of the records lie whole in the file */
 };
 
 /*
@@ -72,13 +69,6 @@ struct archive_entry *spool_header(const struct spool *s, const struct spool_rec
  */
 const char *spool_target(const struct spool *s, const struct spool_record *record, struct buf *out,
                          struct err *err) must_check;
-
-/*
- * Sets *out to a record, without its node and its names, and returns true if it lies whole in the
- * file: spool_header and spool_read take it, also while the merge writes the spool. Called with the
- * lock of the hub, which is told of further records.
- */
-bool spool_ready(const struct spool *s, size_t number, struct spool_record *out) must_check;
 
 /* Gives a record another mtime, after spool_finish. */
 int spool_set_time(const struct spool *s, const struct spool_record *record, int64_t seconds,

@@ -172,15 +172,6 @@ static void put_changed(struct fixture *f, const char *path, int64_t mtime, cons
     assert_works(entry_sink_data(&f->spool->base, "1", 1, &err), err);
 }
 
-/* Returns the identities of a spool that is finished; NULL with an error. The caller frees them. */
-static struct layout_identity *identities_of(const struct fixture *f, struct err *err)
-{
-    _cleanup_spool_identities_ struct spool_identities *h =
-        spool_identities_new(f->spool, false, err);
-
-    return h ? spool_identities_finish(h, NULL, err) : NULL;
-}
-
 /* Fails unless the identities of two paths are the same, or differ, as said. */
 static void check_pair(const struct fixture *f, const struct layout_identity *all, const char *a,
                        const char *b, bool same)
@@ -208,7 +199,7 @@ static void test_identities(void **state)
     put_file(f, "empty", "");
     assert_works(spool_finish(f->spool, &err), err);
 
-    _cleanup_free_ struct layout_identity *all = identities_of(f, &err);
+    _cleanup_free_ struct layout_identity *all = spool_identities(f->spool, NULL, &err);
     assert_non_null(all);
     check_pair(f, all, "hole", "zeros", true);
     check_pair(f, all, "one", "same", true);
@@ -218,24 +209,21 @@ static void test_identities(void **state)
     check_pair(f, all, "dir", "empty", false);
 }
 
-/* Many files, more than a block of the spool: threads hash them while others are written. */
+/* Many files, so that every thread has some: each has the identity that it has by itself. */
 static void test_identities_of_many(void **state)
 {
-    enum { FILES = 20000 };
+    enum { FILES = 2000 };
     _cleanup_sha256_ struct sha256 *sha256 = NULL;
     struct fixture *f = *state;
     struct err err = ERR_INIT;
     char name[16];
-    _cleanup_spool_identities_ struct spool_identities *h =
-        spool_identities_new(f->spool, false, &err);
 
-    assert_non_null(h);
     for (int i = 0; i < FILES; i++) {
         snprintf(name, sizeof(name), "f%d", i);
         put_file(f, name, name);
     }
     assert_works(spool_finish(f->spool, &err), err);
-    _cleanup_free_ struct layout_identity *all = spool_identities_finish(h, NULL, &err);
+    _cleanup_free_ struct layout_identity *all = spool_identities(f->spool, NULL, &err);
     assert_non_null(all);
     assert_non_null(sha256 = sha256_new(&err));
     for (int i = 0; i < FILES; i++) {
@@ -253,51 +241,6 @@ static void test_identities_of_many(void **state)
     }
 }
 
-/* A reader that fails leaves the rest of its records unwritten: the threads end nevertheless. */
-static void test_identities_given_up(void **state)
-{
-    struct fixture *f = *state;
-    struct err err = ERR_INIT;
-    _cleanup_spool_identities_ struct spool_identities *h =
-        spool_identities_new(f->spool, true, &err);
-
-    assert_non_null(h);
-    put_large(f, "large", false);
-    put_file(f, "small", "1");
-}
-
-/* Returns the number of records that lie whole in the file. */
-static size_t count_ready(const struct fixture *f)
-{
-    struct spool_record record;
-    size_t count = 0;
-
-    while (spool_ready(f->spool, count, &record)) {
-        assert_int_equal(record.at, f->spool->records[count].at);
-        count++;
-    }
-    return count;
-}
-
-/* A file that ends in a hole is not ready before later bytes, or the end, are in the file. */
-static void test_records_that_are_ready(void **state)
-{
-    struct fixture *f = *state;
-    struct err err = ERR_INIT;
-
-    assert_int_equal(count_ready(f), 0);
-    put_file(f, "a", "1");
-    assert_int_equal(count_ready(f), 0);
-    put_header(f, header_of("hole", S_IFREG | 0644, LARGE));
-    assert_int_equal(count_ready(f), 0);
-    assert_works(entry_sink_data(&f->spool->base, NULL, LARGE, &err), err);
-    assert_int_equal(count_ready(f), 1);
-    put_large(f, "large", false);
-    assert_int_equal(count_ready(f), 2);
-    assert_works(spool_finish(f->spool, &err), err);
-    assert_int_equal(count_ready(f), 3);
-}
-
 static void test_a_file_that_was_cut(void **state)
 {
     struct fixture *f = *state;
@@ -306,7 +249,7 @@ static void test_a_file_that_was_cut(void **state)
     put_file(f, "a", "content");
     assert_works(spool_finish(f->spool, &err), err);
     assert_int_equal(ftruncate(f->fd, 4), 0);
-    assert_null(identities_of(f, &err));
+    assert_null(spool_identities(f->spool, NULL, &err));
     assert_true(err.msg[0] != '\0');
 }
 
@@ -321,8 +264,6 @@ UNIT_SUITE(test_spool)
         SPOOL_TEST(test_the_limit),
         SPOOL_TEST(test_identities),
         SPOOL_TEST(test_identities_of_many),
-        SPOOL_TEST(test_identities_given_up),
-        SPOOL_TEST(test_records_that_are_ready),
         SPOOL_TEST(test_a_file_that_was_cut),
     };
 

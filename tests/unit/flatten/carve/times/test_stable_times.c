@@ -107,16 +107,6 @@ static void add_entry(struct fixture *f, uint32_t node, uint16_t layer, enum lay
         f->entries[index].identity = *identity;
 }
 
-/* Returns the identities of a spool that is finished, and their stamps. The caller frees them. */
-static struct layout_identity *identities_of(const struct spool *s, struct identity_stamp **stamps,
-                                             struct err *err)
-{
-    _cleanup_spool_identities_ struct spool_identities *h =
-        spool_identities_new(s, stamps != NULL, err);
-
-    return h ? spool_identities_finish(h, stamps, err) : NULL;
-}
-
 /* Makes entries of layer 0 of what the previous spool has: its names are separate files. */
 static void list_previous(struct fixture *f)
 {
@@ -124,7 +114,7 @@ static void list_previous(struct fixture *f)
     _cleanup_buf_ struct buf path = BUF_INIT;
     struct identity_stamp *by_record = NULL;
     assert_works(spool_finish(f->then, &err), err);
-    _cleanup_free_ struct layout_identity *all = identities_of(f->then, &by_record, &err);
+    _cleanup_free_ struct layout_identity *all = spool_identities(f->then, &by_record, &err);
 
     assert_non_null(all);
     f->stamps = calloc(MOST, sizeof(*f->stamps));
@@ -144,11 +134,11 @@ static void take(struct fixture *f)
     const struct times_source previous = {&f->view, f->stamps};
 
     assert_works(spool_finish(f->now, &err), err);
-    _cleanup_free_ struct layout_identity *all = identities_of(f->now, &stamps, &err);
+    _cleanup_free_ struct layout_identity *all = spool_identities(f->now, &stamps, &err);
     assert_non_null(all);
     assert_works(stable_times_take(f->now, stamps, all, &previous, &f->out, &err), err);
     /* The identities are those of the spool as it is now. */
-    _cleanup_free_ struct layout_identity *again = identities_of(f->now, NULL, &err);
+    _cleanup_free_ struct layout_identity *again = spool_identities(f->now, NULL, &err);
     assert_non_null(again);
     assert_memory_equal(all, again, f->now->record_count * sizeof(*all));
     free(stamps);
