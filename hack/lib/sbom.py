@@ -20,7 +20,9 @@ import sys
 # Short names of Debian's copyright format 1.0 that SPDX calls otherwise.
 SPDX = {"Expat": "MIT", "MIT": "MIT", "BSD-3-clause": "BSD-3-Clause", "BSD-2-clause": "BSD-2-Clause", "ISC": "ISC",
         "Apache-2": "Apache-2.0", "Apache-2.0": "Apache-2.0", "LGPL-2.1": "LGPL-2.1-only", "LGPL-2.1+": "LGPL-2.1-or-later",
-        "GPL-2": "GPL-2.0-only", "GPL-2+": "GPL-2.0-or-later", "curl": "curl", "Zlib": "Zlib", "zlib": "Zlib"}
+        "GPL-2": "GPL-2.0-only", "GPL-2+": "GPL-2.0-or-later", "curl": "curl", "Zlib": "Zlib", "zlib": "Zlib",
+        "GPL-1+": "GPL-1.0-or-later", "Artistic": "Artistic-1.0-Perl", "CC0-1.0": "CC0-1.0", "X11": "X11",
+        "OLDAP-2.8": "OLDAP-2.8"}
 # Copyright files without the format: the licence of the archive, as the file says.
 PLAIN = {"libc6-dev": "LGPL-2.1-or-later", "libgcc": "GPL-3.0-or-later WITH GCC-exception-3.1"}
 
@@ -46,26 +48,32 @@ def installed(archive):
     return None
 
 
+def identifier(name, references):
+    """Returns what SPDX calls a licence; a LicenseRef for an unknown one is added to `references`."""
+    if name in SPDX:
+        return SPDX[name]
+    key = "LicenseRef-debian-" + re.sub(r"[^A-Za-z0-9.-]+", "-", name.replace("+", "-or-later")).strip("-")
+    references[key] = name
+    return key
+
+
 def licence(text, package):
-    """Returns the licence expression of a copyright file, and the LicenseRefs in it: reference, Debian's name."""
+    """Returns the licence expression of a copyright file, for all of the source, and the LicenseRefs in it: reference, Debian's name."""
     for prefix, expression in PLAIN.items():
         if package.startswith(prefix):
             return expression, {}
     if "/copyright-format/1.0" not in text:
         return "NOASSERTION", {}
-    names = set()
+    choices = set()
     for paragraph in re.split(r"\n\s*\n", text):
         files = re.search(r"^Files:((?:.*\n)(?:[ \t].*\n)*)", paragraph + "\n", re.M)
         line = re.search(r"^License:[ \t]*(\S.*)$", paragraph, re.M)
         if files and line and files.group(1).split() != ["debian/*"]:
-            names.update(word.strip() for word in re.split(r"\s+(?:and|or)\s+|,", line.group(1)) if word.strip())
+            choices.update(part.strip(" ,") for part in re.split(r"\s+and\s+|,", line.group(1)) if part.strip(" ,"))
     references, parts = {}, set()
-    for name in names:
-        part = SPDX.get(name)
-        if not part:
-            part = "LicenseRef-debian-" + re.sub(r"[^A-Za-z0-9.-]+", "-", name)
-            references[part] = name
-        parts.add(part)
+    for choice in choices:
+        names = [identifier(name, references) for name in re.split(r"\s+or\s+", choice)]
+        parts.add(names[0] if len(names) == 1 else f"({' OR '.join(names)})")
     return " AND ".join(sorted(parts)) or "NOASSERTION", references
 
 
@@ -87,6 +95,7 @@ def component(archive, built, prefix):
         "SPDXID": "SPDXRef-" + re.sub(r"[^A-Za-z0-9.-]+", "-", package), "name": package, "versionInfo": version,
         "supplier": "Organization: Debian", "downloadLocation": f"https://packages.debian.org/source/{source}",
         "filesAnalyzed": False, "licenseConcluded": "NOASSERTION", "licenseDeclared": expression,
+        "licenseComments": "all licences of the source package; those of its tools and tests do not apply to what is linked",
         "copyrightText": "NOASSERTION", "comment": "linked statically: " + os.path.basename(archive),
         "externalRefs": [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
                           "referenceLocator": f"pkg:deb/debian/{package}@{version.replace('+', '%2B')}?arch={arch}"}],
