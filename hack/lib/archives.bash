@@ -1,5 +1,5 @@
-# Static libraries for hack/tarball that Debian has only as shared ones, or only with more than flatten needs: ISA-L, and
-# libcurl with HTTP and OpenSSL alone. Both are built from Debian's sources, of the release that this host runs.
+# Static libraries for hack/tarball that Debian does not have as flatten needs them: ISA-L, which is shared alone; libzstd,
+# whose archive has no threads; and libcurl with HTTP and OpenSSL alone. They are built from Debian's sources, of the release that this host runs.
 # shellcheck shell=bash
 
 # sources_apt DIR ARGUMENT...: apt-get with the source packages of this host's archive; its lists are in DIR.
@@ -32,6 +32,12 @@ build_isal() {
         make -j"$(nproc)" install)
 }
 
+# build_zstd DIR PREFIX
+build_zstd() {
+    make -C "$(echo "$1"/libzstd-*/lib)" -j"$(nproc)" CFLAGS="$STATIC_CFLAGS -DZSTD_MULTITHREAD" PREFIX="$2" LIBDIR="$2/lib" \
+        install-static install-pc install-includes
+}
+
 # build_curl DIR PREFIX: its .pc names shared libraries by path, even for a static libcurl, hence the sed.
 build_curl() {
     cmake -G Ninja -S "$(echo "$1"/curl-*/)" -B "$1/curl-build" -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS="$STATIC_CFLAGS" \
@@ -43,13 +49,14 @@ build_curl() {
         sed -i '/^Libs.private:/d; s/^Libs:.*/Libs: -L${libdir} -lcurl -lssl -lcrypto/' "$2/lib/pkgconfig/libcurl.pc"
 }
 
-# build_archives DIR: builds both below DIR/prefix, and notes what they are in DIR/prefix/sources: archive, package, version.
+# build_archives DIR: builds them below DIR/prefix, and notes what they are in DIR/prefix/sources: archive, package, version.
 build_archives() {
     local dir=$1 package
-    fetch_sources "$dir" curl libisal
+    fetch_sources "$dir" curl libisal libzstd
     quietly build_isal "$dir" "$dir/prefix" || die "ISA-L is not built"
+    quietly build_zstd "$dir" "$dir/prefix" || die "libzstd is not built"
     quietly build_curl "$dir" "$dir/prefix" || die "libcurl is not built"
-    for package in curl libisal; do
+    for package in curl libisal libzstd; do
         printf '%s %s %s\n' "$dir/prefix/lib/lib${package#lib}.a" "$package" "$(source_version "$dir" "$package")"
         cp "$dir/$package"-*/debian/copyright "$dir/prefix/$package.copyright"
     done >"$dir/prefix/sources"

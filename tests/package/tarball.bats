@@ -72,6 +72,19 @@ sbom() { jq -e "$@" "$TARBALL/$NAME.spdx.json"; }
     has "It works."
 }
 
+@test "it makes layers of zstd, in threads" {
+    tar -xzf "$TARBALL/$NAME.tar.gz" -C "$DIR" "$NAME/bin/flatten"
+    mkdir -p "$DIR/layer" "$DIR/save"
+    cp "$DIR/$NAME/bin/flatten" "$DIR/layer"
+    tar -C "$DIR/layer" -cf "$DIR/save/layer.tar" .
+    echo '{"architecture":"amd64","os":"linux","config":{},"rootfs":{"type":"layers","diff_ids":["sha256:'"$(
+        sha256sum <"$DIR/save/layer.tar" | cut -c 1-64)"'"]}}' >"$DIR/save/config.json"
+    echo '[{"Config":"config.json","RepoTags":["it:1"],"Layers":["layer.tar"]}]' >"$DIR/save/manifest.json"
+    tar -C "$DIR/save" -cf "$DIR/it.tar" config.json layer.tar manifest.json
+    "$DIR/$NAME/bin/flatten" --compression=zstd --threads=4 "$DIR/it.tar" "oci:$DIR/layout:it"
+    "$DIR/$NAME/bin/flatten" verify "$DIR/it.tar" "oci:$DIR/layout:it"
+}
+
 @test "the SBOM has what SPDX 2.3 requires, and names nothing that is not there" {
     sbom '.spdxVersion == "SPDX-2.3" and .dataLicense == "CC0-1.0" and .SPDXID == "SPDXRef-DOCUMENT"
           and (.name | length > 0) and (.documentNamespace | test("^https://[^#]+$"))
@@ -87,12 +100,11 @@ sbom() { jq -e "$@" "$TARBALL/$NAME.spdx.json"; }
 
 @test "the SBOM has the versions of what is linked, and the sums of the programs" {
     local package
-    for package in libc6-dev libarchive-dev libssl-dev libzstd-dev libyajl-dev libseccomp-dev libcap-dev libyaml-dev; do
+    for package in libc6-dev libarchive-dev libssl-dev libyajl-dev libseccomp-dev libcap-dev libyaml-dev; do
         [ "$(sbom -r --arg p "$package" '.packages[] | select(.name == $p).versionInfo')" = \
             "$(dpkg-query -W -f '${Version}' "$package")" ] || { echo "not its version: $package"; false; }
     done
-    sbom '[.packages[].name] | contains(["curl", "libisal"])'
+    sbom '[.packages[].name] | contains(["curl", "libisal", "libzstd"])'
     [ "$(sbom -r '.files[] | select(.fileName == "./bin/flatten").checksums[] | select(.algorithm == "SHA256").checksumValue')" = \
         "$(sha256sum <"$DIR/empty/bin/flatten" | cut -d ' ' -f 1)" ]
-    strings -a "$DIR/empty/bin/flatten" | grep -F "libcurl/$(sbom -r '.packages[] | select(.name == "curl").versionInfo' | cut -d - -f 1)"
 }
