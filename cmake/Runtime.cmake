@@ -33,3 +33,11 @@ foreach(library YAJL SECCOMP CAP YAML)
   target_link_libraries(${target} INTERFACE
     $<IF:$<BOOL:$<TARGET_PROPERTY:FLATBED_STATIC>>,${${library}_ARCHIVE},PkgConfig::${library}>)
 endforeach()
+
+# Makes PROGRAM a static one. Left to CMake, -pie would undo -static-pie.
+function(flatbed_link_static PROGRAM)
+  set_target_properties(${PROGRAM} PROPERTIES FLATBED_STATIC ON)
+  set_property(TARGET ${PROGRAM} PROPERTY POSITION_INDEPENDENT_CODE)
+  target_compile_options(${PROGRAM} PRIVATE -fPIE)
+  target_link_options(${PROGRAM} PRIVATE -static-pie)
+endfunction()
