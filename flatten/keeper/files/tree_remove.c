@@ -13,14 +13,16 @@
 #include <unistd.h>
 
 /*
- * Directories within a directory are moved up to `top` before it is removed: two descriptors are
- * enough for any depth.
+ * Removes depth first. A directory at the greatest depth is moved up to `top`, so that a few
+ * descriptors are enough for any depth.
  */
 struct removal {
     int top;
     const char *last; /* the name of what is removed last; or NULL */
     uint64_t moved;   /* directories, which are named by this number */
 };
+
+enum { MOST_DEPTH = 200 };
 
 static bool is_dots(const char *name)
 {
@@ -51,44 +53,61 @@ static void unlock_directory(int at, const char *name)
 static bool move_up(struct removal *r, int at, const char *name)
 {
     char fresh[32];
+    int rc;
 
     unlock_directory(at, name);
-    do
+    do {
         snprintf(fresh, sizeof(fresh), "%llu", (unsigned long long)r->moved++);
-    while (renameat(at, name, r->top, fresh) < 0 && (errno == ENOTEMPTY || errno == EEXIST));
-    return faccessat(at, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0;
+        rc = renameat(at, name, r->top, fresh);
+    } while (rc < 0 && (errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR));
+    return rc == 0;
 }
 
-/* Removes a directory of the top. Returns true if it is gone. */
-static bool remove_directory(struct removal *r, const char *name)
+static bool remove_entries(struct removal *r, DIR *list, unsigned depth);
+
+/* Removes a directory with all that is in it, or moves it up. Returns true if it is gone. */
+/* NOLINTNEXTLINE(misc-no-recursion): MOST_DEPTH bounds it */
+static bool remove_directory(struct removal *r, int at, const char *name, unsigned depth)
 {
-    unlock_directory(r->top, name);
-    DIR *list = open_list(r->top, name);
+    if (unlinkat(at, name, AT_REMOVEDIR) == 0)
+        return true;
+    if (depth == MOST_DEPTH)
+        return move_up(r, at, name);
+    unlock_directory(at, name);
+    DIR *list = open_list(at, name);
     if (!list)
         return false;
-    for (const struct dirent *e; (e = readdir(list));)
-        if (!is_dots(e->d_name) && unlinkat(dirfd(list), e->d_name, 0) < 0 && errno == EISDIR)
-            (void)!move_up(r, dirfd(list), e->d_name);
+    (void)!remove_entries(r, list, depth + 1);
     closedir(list);
-    return unlinkat(r->top, name, AT_REMOVEDIR) == 0;
+    return unlinkat(at, name, AT_REMOVEDIR) == 0;
+}
+
+/* Removes the entries of a directory. Returns true if one is gone. */
+/* NOLINTNEXTLINE(misc-no-recursion): MOST_DEPTH bounds it */
+static bool remove_entries(struct removal *r, DIR *list, unsigned depth)
+{
+    int dir = dirfd(list);
+    bool removed = false;
+
+    for (const struct dirent *e; (e = readdir(list));) {
+        const char *name = e->d_name;
+        if (is_dots(name) || (depth == 0 && r->last && strcmp(name, r->last) == 0))
+            continue;
+        if (unlinkat(dir, name, 0) == 0 ||
+            (errno == EISDIR && remove_directory(r, dir, name, depth)))
+            removed = true;
+    }
+    return removed;
 }
 
 /* Returns true if something was removed. */
 static bool remove_round(struct removal *r)
 {
     DIR *list = open_list(r->top, ".");
-    bool removed = false;
+    bool removed = list && remove_entries(r, list, 0);
 
-    if (!list)
-        return false;
-    for (const struct dirent *e; (e = readdir(list));) {
-        if (is_dots(e->d_name) || (r->last && strcmp(e->d_name, r->last) == 0))
-            continue;
-        if (unlinkat(r->top, e->d_name, 0) == 0 ||
-            (errno == EISDIR && remove_directory(r, e->d_name)))
-            removed = true;
-    }
-    closedir(list);
+    if (list)
+        closedir(list);
     return removed;
 }
 

@@ -92,6 +92,61 @@ static int open_beneath(int root, const char *path, size_t len, struct err *err)
     return dir < 0 ? err_sys(err, "cannot open its directory") : dir;
 }
 
+/* Returns the length of the longest directory that holds both or is both: a whole path, or 0. */
+static size_t common_length(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+    size_t same = 0, i = 0;
+
+    for (; i < a_len && i < b_len && a[i] == b[i]; i++)
+        if (a[i] == '/')
+            same = i;
+    bool a_ends = i == a_len || a[i] == '/', b_ends = i == b_len || b[i] == '/';
+    return a_ends && b_ends ? i : same;
+}
+
+static size_t count_slashes(const char *text, size_t len)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < len; i++)
+        count += text[i] == '/';
+    return count;
+}
+
+/* Leaves so many directories of the tree, which nobody else can move. */
+static int climb(size_t levels, struct err *err)
+{
+    for (; levels > 0; levels--)
+        if (chdir("..") < 0)
+            return err_sys(err, "cannot leave a directory");
+    return 0;
+}
+
+/*
+ * Changes to the directory of that path from the working directory, if that is near: deep trees
+ * would take a time that grows with the square of their depth. Else from the root.
+ */
+static int change_directory(struct tree_writer *w, const char *path, size_t len, struct err *err)
+{
+    size_t same = w->entered ? common_length(w->here.data, w->here.len, path, len) : 0;
+    size_t up = same > 0 ? count_slashes(w->here.data + same, w->here.len - same) : 0;
+    bool near = same > 0 && up <= count_slashes(path, same);
+    size_t from = near ? same + (same < len) : 0;
+
+    w->entered = false;
+    if (near && climb(up, err) < 0)
+        return -1;
+    if (near && from == len)
+        return 0;
+    _cleanup_fd_ int here = near ? open(".", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (near && here < 0)
+        return err_sys(err, "cannot open a directory");
+    _cleanup_fd_ int dir = open_beneath(near ? here : w->root, path + from, len - from, err);
+    if (dir < 0)
+        return -1;
+    return fchdir(dir) < 0 ? err_sys(err, "cannot enter its directory") : 0;
+}
+
 /* Makes the directory that holds `path` the working directory. *name points into the path. */
 static int enter_parent(struct tree_writer *w, const char *path, const char **name, struct err *err)
 {
@@ -101,12 +156,8 @@ static int enter_parent(struct tree_writer *w, const char *path, const char **na
     *name = slash ? slash + 1 : path;
     if (w->entered && w->here.len == len && memcmp(w->here.data, path, len) == 0)
         return 0;
-    _cleanup_fd_ int dir = open_beneath(w->root, path, len, err);
-    if (dir < 0)
+    if (change_directory(w, path, len, err) < 0)
         return -1;
-    w->entered = false;
-    if (fchdir(dir) < 0)
-        return err_sys(err, "cannot enter its directory");
     buf_truncate(&w->here, 0);
     buf_append(&w->here, path, len);
     w->entered = true;
