@@ -16,7 +16,7 @@ tree_of() {
     "$FLATTEN" -q "$@" docker-archive:archive
     mkdir tar image
     tar -xf archive -C image
-    tar --xattrs --xattrs-include='*' --numeric-owner -xpf "image/$(jq -r '.[0].Layers[0]' image/manifest.json)" -C tar
+    tar --xattrs --xattrs-include='*' --numeric-owner --delay-directory-restore -xpf "image/$(jq -r '.[0].Layers[0]' image/manifest.json)" -C tar
 }
 
 # same_tree A B: equal but for the time of the root, which an image may not say.
@@ -42,7 +42,7 @@ END
             same_tree tar out
         done
     done
-    [ -z "$(ls -A | grep flatbed)" ]
+    [ -z "$(compgen -G '.flatbed-*')" ]
 }
 
 @test "links, devices, holes, capabilities, sticky and set-user-ID bits and times arrive" {
@@ -97,7 +97,6 @@ END
     ok unpack --verify oci:lay:model artefact
     same_tree out artefact
     fails 8 "is not that of a tar archive" unpack oci:lay:raw no
-    fails 5 "" oci:lay:model oci:no
     [ ! -e no ]
     # Without owners: no devices for another user, nothing that is set-user-ID.
     chmod 711 "$BATS_TEST_TMPDIR" .
