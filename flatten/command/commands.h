@@ -35,7 +35,7 @@
     }
 
 extern const struct command_spec command_squash_spec, command_carve_spec, command_verify_spec,
-    command_analyze_spec;
-command_run command_squash, command_carve, command_verify, command_analyze;
+    command_unpack_spec, command_analyze_spec;
+command_run command_squash, command_carve, command_verify, command_unpack, command_analyze;
 
 #endif

@@ -22,14 +22,16 @@ static const char details[] =
     "  flatten docker://reg.example.org/torch:2 docker://reg.example.org/torch:2-flat\n"
     "  flatten carve app:1.4                          many layers, stable from version to version\n"
     "  flatten verify image.tar flat.tar\n"
+    "  flatten unpack oci:layout:v1 rootfs            the tree in a new directory\n"
     "  flatten analyze image.tar                      what its bytes and its depth cost\n"
     "\n"
     "Exit status: 0 done, 1 verify found a difference, 2 usage, 3 system, 4 analyze found a rule\n"
     "broken, 5 malformed input, 6 a digest does not match, 7 a limit was reached, 8 not "
     "supported.\n";
 
-static const struct command_spec *const commands[] = {
-    &command_squash_spec, &command_carve_spec, &command_verify_spec, &command_analyze_spec, NULL};
+static const struct command_spec *const commands[] = {&command_squash_spec,  &command_carve_spec,
+                                                      &command_verify_spec,  &command_unpack_spec,
+                                                      &command_analyze_spec, NULL};
 
 static const struct program_spec program = {
     .name = "flatten",
@@ -40,7 +42,8 @@ static const struct program_spec program = {
     .fallback = &command_squash_spec,
 };
 
-static command_run *const runs[] = {command_squash, command_carve, command_verify, command_analyze};
+static command_run *const runs[] = {command_squash, command_carve, command_verify, command_unpack,
+                                    command_analyze};
 
 /* Each layer of each platform has a descriptor: the usual limit of 1024 is low. */
 static void raise_descriptor_limit(void)

@@ -103,6 +103,23 @@ void image_free(struct image *image)
     free(image);
 }
 
+struct image *image_new_layers(size_t count, struct err *err)
+{
+    _cleanup_image_ struct image *image = calloc(1, sizeof(*image));
+
+    if (!image || !(image->layers = calloc(count, sizeof(*image->layers)))) {
+        err_nomem(err);
+        return NULL;
+    }
+    image->layer_count = count;
+    for (size_t i = 0; i < count; i++)
+        image->layers[i] = (struct layer){.number = (unsigned)i + 1,
+                                          .fd = -1,
+                                          .max_size = LAYER_MAX_SIZE,
+                                          .unpack = &image->unpack};
+    return steal_ptr(&image);
+}
+
 struct image *image_new(struct json_doc *config, struct err *err)
 {
     _cleanup_json_ struct json_doc *owned = config;
@@ -113,18 +130,10 @@ struct image *image_new(struct json_doc *config, struct err *err)
         err_set(err, ERR_FORMAT, "the image's config has no rootfs.diff_ids");
         return NULL;
     }
-    _cleanup_image_ struct image *image = calloc(1, sizeof(*image));
-    if (!image || !(image->layers = calloc(count, sizeof(*image->layers)))) {
-        err_nomem(err);
+    _cleanup_image_ struct image *image = image_new_layers(count, err);
+    if (!image)
         return NULL;
-    }
     image->config = steal_ptr(&owned);
-    image->layer_count = count;
-    for (size_t i = 0; i < count; i++)
-        image->layers[i] = (struct layer){.number = (unsigned)i + 1,
-                                          .fd = -1,
-                                          .max_size = LAYER_MAX_SIZE,
-                                          .unpack = &image->unpack};
     for (size_t i = 0; i < count; i++) {
         const char *id = json_text(json_at(ids, i));
         if (!id || digest_parse(id, &image->layers[i].diff_id, err) < 0) {

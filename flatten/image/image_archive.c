@@ -235,11 +235,11 @@ static int read_layout_file(struct blob_store *s, enum oci_file file, struct buf
 
 static const struct blob_store_ops store_ops = {.open_one = open_blob, .read = read_layout_file};
 
-static struct image *open_oci(const struct members *m, const char *tag, const char *platform,
-                              struct err *err)
+static struct image *open_oci(const struct members *m, const char *tag,
+                              const struct image_choice *of, struct err *err)
 {
     struct archive_store store = {{.ops = &store_ops}, m};
-    const struct image_choice choice = {.platform = platform};
+    const struct image_choice choice = {.platform = of->platform, .artifact = of->artifact};
 
     return image_read_layout(&store.base, tag, &choice, err);
 }
@@ -307,17 +307,18 @@ static int scan_source(struct source *s, struct members *m, struct err *err)
     return members_scan(m, err) < 0 ? -1 : check_kind(s->ref, m, err);
 }
 
-struct image *image_read_archive(struct source *s, const char *name, const char *platform,
-                                 struct err *err)
+struct image *image_read_archive(struct source *s, const char *name,
+                                 const struct image_choice *choice, struct err *err)
 {
     _cleanup_members_ struct members m = {.fd = -1};
 
     if (scan_source(s, &m, err) < 0)
         return NULL;
     if (is_oci(s->ref, &m))
-        return open_oci(&m, name, platform, err);
+        return open_oci(&m, name, choice, err);
     _cleanup_image_ struct image *image = open_docker(&m, s->ref->path, name, err);
-    return image && image_check_platform(image, platform, err) == 0 ? steal_ptr(&image) : NULL;
+    return image && image_check_platform(image, choice->platform, err) == 0 ? steal_ptr(&image)
+                                                                            : NULL;
 }
 
 struct image *image_read_archive_fd(int fd, struct err *err)
@@ -327,7 +328,7 @@ struct image *image_read_archive_fd(int fd, struct err *err)
     if (members_scan(&m, err) < 0)
         return NULL;
     if (!members_find(&m, "manifest.json") && members_find(&m, "index.json"))
-        return open_oci(&m, NULL, NULL, err);
+        return open_oci(&m, NULL, &(struct image_choice){0}, err);
     return open_docker(&m, "FILE", NULL, err);
 }
 

@@ -12,6 +12,22 @@ extern const struct json_options image_json_options;
 /* Puts the source's reference before the error. */
 void image_wrap_reference(const struct reference *ref, struct err *err);
 
+/* ---- image.c ---- */
+
+/* Makes an image of so many layers, which have numbers and nothing else. */
+struct image *image_new_layers(size_t count, struct err *err) must_check;
+
+/* ---- image_artifact.c ---- */
+
+/*
+ * True for a manifest of an artefact that is no image: its config has another media type
+ * (image-spec manifest.md, "Guidelines for Artifact Usage").
+ */
+bool artifact_is_one(const struct json *manifest);
+
+/* Makes an image of the layers of an artefact. ERR_UNSUPPORTED for one that is no tar archive. */
+struct image *artifact_new(const struct json *manifest, struct err *err) must_check;
+
 /* ---- image_oci.c ---- */
 
 /* The image that a descriptor leads to, through indexes. */
@@ -33,8 +49,8 @@ struct image *image_read_layout(struct blob_store *store, const char *name,
 /* The same for an archive. */
 int image_list_archive(struct source *s, size_t **places, size_t *count,
                        struct err *err) must_check;
-struct image *image_read_archive(struct source *s, const char *name, const char *platform,
-                                 struct err *err) must_check;
+struct image *image_read_archive(struct source *s, const char *name,
+                                 const struct image_choice *choice, struct err *err) must_check;
 
 /* The only image of an uncompressed archive of either kind in a regular file. Takes fd, in any
  * case. */

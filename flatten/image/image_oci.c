@@ -220,29 +220,43 @@ int layer_fetch(struct layer *layer, struct err *err)
                : 0;
 }
 
-static struct image *open_manifest(struct oci_reading *r, struct json *descriptor, struct err *err)
+/* Reads the config of an image. */
+static struct image *open_config(struct oci_reading *r, const struct json *manifest,
+                                 struct err *err)
 {
-    struct digest digest, config_digest;
-    _cleanup_json_ struct json_doc *manifest = find_manifest(r, descriptor, 0, &digest, err);
+    const struct json *descriptor = json_get(manifest, "config");
+    struct digest digest;
 
-    if (!manifest)
-        return NULL;
-    struct json *config_descriptor = json_get(json_root(manifest), "config");
-    if (!config_descriptor) {
+    if (!descriptor) {
         err_set(err, ERR_FORMAT, "the manifest has no config");
         return NULL;
     }
-    struct json_doc *config =
-        read_json_blob(r, config_descriptor, BLOB_CONFIG, &config_digest, err);
+    struct json_doc *config = read_json_blob(r, descriptor, BLOB_CONFIG, &digest, err);
     _cleanup_image_ struct image *image = config ? image_new(config, err) : NULL;
     if (!image)
         return NULL;
     /* A descriptor may lack a platform, and a tag chooses without one: the config decides. */
     if (image_check_platform(image, r->choice->platform, err) < 0)
         return NULL;
+    image->config_digest = digest;
+    return steal_ptr(&image);
+}
+
+static struct image *open_manifest(struct oci_reading *r, struct json *descriptor, struct err *err)
+{
+    struct digest digest;
+    _cleanup_json_ struct json_doc *manifest = find_manifest(r, descriptor, 0, &digest, err);
+
+    if (!manifest)
+        return NULL;
+    const struct json *root = json_root(manifest);
+    _cleanup_image_ struct image *image = r->choice->artifact && artifact_is_one(root)
+                                              ? artifact_new(root, err)
+                                              : open_config(r, root, err);
+    if (!image)
+        return NULL;
     image->manifest = steal_ptr(&manifest);
     image->digest = digest;
-    image->config_digest = config_digest;
     image->index = steal_ptr(&r->index);
     image->json_size = r->json_size;
     return add_layers(r, image, err) < 0 ? NULL : steal_ptr(&image);

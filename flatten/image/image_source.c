@@ -34,7 +34,7 @@ static struct image *read_image(struct source *s, const char *name,
         return image_read_layout(s->layout.store, name, choice, err);
     case TRANSPORT_OCI_ARCHIVE:
     case TRANSPORT_DOCKER_ARCHIVE:
-        return image_read_archive(s, name, choice->platform, err);
+        return image_read_archive(s, name, choice, err);
     case TRANSPORT_DOCKER_DAEMON:
     case TRANSPORT_STORAGE:
         return image_read_daemon(&s->daemon, choice, err);

@@ -1,12 +1,10 @@
 #include "flatten/keeper/keeper.h"
 
 #include "flatten/keeper/files/temporary_file.h"
-#include "flatten/keeper/sink/digest_list.h"
+#include "flatten/keeper/keeper_internal.h"
 #include "flatten/keeper/sink/sink_open.h"
 #include "flatten/keeper/source/source_open.h"
 #include "flatten/stream/interrupt.h"
-#include "flatten/wire/wire.h"
-
 #include <string.h>
 
 /*
@@ -16,41 +14,7 @@
 enum { MOST_REQUESTS = 1 << 20 };
 static const size_t most_bytes = (size_t)256 << 20; /* of configs and manifests, all together */
 
-struct pending {
-    struct wire_request request; /* its texts point into `message` */
-    struct buf message;
-};
-
-struct keeper {
-    const struct keeper_task *task;
-    int socket;
-    struct source *sources[WIRE_MOST_SOURCES];
-    bool asked[WIRE_MOST_SOURCES];
-    size_t spools;
-    struct sink *sink;
-    bool begun;
-    enum keeper_published published;
-    struct digest_list layers;               /* those that the destination has */
-    struct pending images[WIRE_MOST_IMAGES]; /* to publish */
-    size_t image_count, image_bytes;
-    struct blob_place *places; /* to be sent after the reply */
-    size_t place_count;
-    int status; /* with which the reader ended */
-    bool done;
-};
-
-/* The result of a handler: a reply, and the descriptor that goes with it. */
-struct outcome {
-    struct wire_reply reply;
-    struct buf data; /* holds reply.data, if the handler made it */
-    int fd;          /* to send; -1 without one */
-    bool close;      /* fd is closed then: nobody else owns it */
-};
-
-typedef int handler(struct keeper *k, struct pending *p, struct outcome *out, struct err *err);
-
-/* Ends the run with an error: the reader gets no reply. Returns -1. */
-static int breach(struct keeper *k, struct err *err, const char *what)
+int keeper_breach(struct keeper *k, struct err *err, const char *what)
 {
     k->done = true;
     k->status = -1;
@@ -100,7 +64,7 @@ static int on_source(struct keeper *k, struct pending *p, struct outcome *out, s
     size_t which = (size_t)p->request.number;
 
     if (which >= k->task->source_count || k->asked[which])
-        return breach(k, err, "a source that is not there");
+        return keeper_breach(k, err, "a source that is not there");
     const struct source_choice choice = {k->task->platform,
                                          which < k->task->walked ? k->task->walk : WALK_NONE};
 
@@ -125,7 +89,7 @@ static int on_file(struct keeper *k, struct pending *p, struct outcome *out, str
     struct blob_store *store = store_of(k, p);
 
     if (!store || !store->ops->read)
-        return breach(k, err, "a file of what is no layout");
+        return keeper_breach(k, err, "a file of what is no layout");
     if (store->ops->read(store, p->request.file, &out->data, err) < 0)
         return -1;
     out->reply.data = out->data.data;
@@ -140,7 +104,7 @@ static int on_blobs(struct keeper *k, struct pending *p, struct outcome *out, st
     size_t failed = 0;
 
     if (!store)
-        return breach(k, err, "blobs of what has none");
+        return keeper_breach(k, err, "blobs of what has none");
     k->places = calloc(r->blob_count, sizeof(*k->places));
     if (!k->places)
         return err_nomem(err);
@@ -158,7 +122,7 @@ static int on_spool(struct keeper *k, struct pending *p, struct outcome *out, st
 {
     (void)p;
     if (k->spools++ == k->task->source_count + KEEPER_UNPACK_FILES + KEEPER_SPOOLS)
-        return breach(k, err, "too many temporary files");
+        return keeper_breach(k, err, "too many temporary files");
     out->fd = temporary_file_open(err);
     out->close = true;
     return out->fd < 0 ? -1 : 0;
@@ -169,7 +133,7 @@ static int on_diff_ids(struct keeper *k, struct pending *p, struct outcome *out,
     size_t which = (size_t)p->request.number;
 
     if (which >= k->task->source_count || !reference_is_engine(&k->task->sources[which]))
-        return breach(k, err, "layers of what is in no engine");
+        return keeper_breach(k, err, "layers of what is in no engine");
     if (source_diff_ids(&k->task->sources[which], &out->data, err) < 0)
         return -1;
     out->reply.data = out->data.data;
@@ -183,7 +147,7 @@ static int on_still(struct keeper *k, struct pending *p, struct outcome *out, st
 
     (void)out;
     if (!s || !reference_is_engine(s->ref) || !s->daemon.config.len)
-        return breach(k, err, "a tree that was not walked");
+        return keeper_breach(k, err, "a tree that was not walked");
     return source_still_there(s, err);
 }
 
@@ -202,7 +166,7 @@ static int on_sink(struct keeper *k, struct pending *p, struct outcome *out, str
 {
     (void)p;
     if (!k->task->destination || k->sink || k->published)
-        return breach(k, err, "a destination that is not there");
+        return keeper_breach(k, err, "a destination that is not there");
     k->sink = sink_open_beside(k->task->destination, &k->task->sources[k->task->kept_from], err);
     if (!k->sink)
         return -1;
@@ -215,7 +179,7 @@ static int on_begin(struct keeper *k, struct pending *p, struct outcome *out, st
     off_t offset;
 
     if (!k->sink)
-        return breach(k, err, "a layer for no destination");
+        return keeper_breach(k, err, "a layer for no destination");
     if (sink_begin_layer(k->sink, p->request.number == 1, &out->fd, &offset, err) < 0)
         return wrap_path(k, err);
     k->begun = true;
@@ -228,7 +192,7 @@ static int on_end(struct keeper *k, struct pending *p, struct outcome *out, stru
 {
     (void)out;
     if (!k->sink || !k->begun)
-        return breach(k, err, "the end of a layer that was not begun");
+        return keeper_breach(k, err, "the end of a layer that was not begun");
     k->begun = false;
     if (sink_end_layer(k->sink, &p->request.layer, err) < 0)
         return wrap_path(k, err);
@@ -238,7 +202,7 @@ static int on_end(struct keeper *k, struct pending *p, struct outcome *out, stru
 static int on_has(struct keeper *k, struct pending *p, struct outcome *out, struct err *err)
 {
     if (!k->sink)
-        return breach(k, err, "a layer for no destination");
+        return keeper_breach(k, err, "a layer for no destination");
     int rc = sink_has_layer(k->sink, p->request.number, &p->request.layer, err);
     if (rc < 0)
         return -1;
@@ -264,12 +228,12 @@ static int on_image(struct keeper *k, struct pending *p, struct outcome *out, st
     (void)out;
     if (!k->sink || k->image_count == WIRE_MOST_IMAGES ||
         p->message.len > most_bytes - k->image_bytes)
-        return breach(k, err, "an image too many");
+        return keeper_breach(k, err, "an image too many");
     if ((!image->is_index && !is_true(&image->config)) || !is_true(&image->manifest))
-        return breach(k, err, "a digest that is wrong");
+        return keeper_breach(k, err, "a digest that is wrong");
     for (size_t i = 0; i < image->layer_count; i++)
         if (!digest_list_has(&k->layers, &image->layers[i].digest))
-            return breach(k, err, "a layer that was not written");
+            return keeper_breach(k, err, "a layer that was not written");
     k->image_bytes += p->message.len;
     k->images[k->image_count++] = *p;
     *p = (struct pending){.message = BUF_INIT}; /* `k` has it now */
@@ -345,16 +309,23 @@ static bool images_fit(const struct keeper *k)
     return !inside && (named == 1 || k->task->all_images);
 }
 
+int keeper_settle_sources(struct keeper *k, struct err *err)
+{
+    for (size_t i = 0; i < k->task->source_count; i++)
+        if (k->sources[i] && source_settle(k->sources[i], err) < 0)
+            return -1;
+    return 0;
+}
+
 static int on_publish(struct keeper *k, struct pending *p, struct outcome *out, struct err *err)
 {
     (void)p, (void)out;
     if (!k->sink || k->published || k->image_count == 0)
-        return breach(k, err, "nothing to publish");
+        return keeper_breach(k, err, "nothing to publish");
     if (!images_fit(k))
-        return breach(k, err, "not what the destination can hold");
-    for (size_t i = 0; i < k->task->source_count; i++)
-        if (k->sources[i] && source_settle(k->sources[i], err) < 0)
-            return -1;
+        return keeper_breach(k, err, "not what the destination can hold");
+    if (keeper_settle_sources(k, err) < 0)
+        return -1;
     k->published = k->task->destination->path ? PUBLISHED_NO : PUBLISHED_PERHAPS;
     if (publish_images(k, err) < 0)
         return wrap_path(k, err);
@@ -376,14 +347,27 @@ static int on_done(struct keeper *k, struct pending *p, struct outcome *out, str
     *err = p->request.err;
     if (k->sink)
         sink_explain(k->sink, err);
+    if (k->tree)
+        tree_unpack_explain(k->tree, err);
     return -1;
 }
 
-static handler *const handlers[] = {
-    [WIRE_SOURCE] = on_source, [WIRE_FILE] = on_file,         [WIRE_BLOBS] = on_blobs,
-    [WIRE_SPOOL] = on_spool,   [WIRE_DIFF_IDS] = on_diff_ids, [WIRE_SINK] = on_sink,
-    [WIRE_BEGIN] = on_begin,   [WIRE_END] = on_end,           [WIRE_HAS] = on_has,
-    [WIRE_IMAGE] = on_image,   [WIRE_PUBLISH] = on_publish,   [WIRE_STILL] = on_still,
+static keeper_handler *const handlers[] = {
+    [WIRE_SOURCE] = on_source,
+    [WIRE_FILE] = on_file,
+    [WIRE_BLOBS] = on_blobs,
+    [WIRE_SPOOL] = on_spool,
+    [WIRE_DIFF_IDS] = on_diff_ids,
+    [WIRE_SINK] = on_sink,
+    [WIRE_BEGIN] = on_begin,
+    [WIRE_END] = on_end,
+    [WIRE_HAS] = on_has,
+    [WIRE_IMAGE] = on_image,
+    [WIRE_PUBLISH] = on_publish,
+    [WIRE_STILL] = on_still,
+    [WIRE_TREE] = keeper_on_tree,
+    [WIRE_TREE_END] = keeper_on_tree_end,
+    [WIRE_TREE_NAME] = keeper_on_tree_name,
     [WIRE_DONE] = on_done,
 };
 
@@ -460,7 +444,7 @@ static int serve_one(struct keeper *k, struct err *err)
     if (rc == 0)
         return err_set(err, ERR_SYSTEM, "the process that reads images ended too early");
     if (rc < 0 || wire_decode_request(&p.message, &p.request, &reason) < 0)
-        return interrupt_check(err) < 0 ? -1 : breach(k, err, reason.msg);
+        return interrupt_check(err) < 0 ? -1 : keeper_breach(k, err, reason.msg);
     return answer_request(k, &p, err);
 }
 
@@ -469,6 +453,7 @@ static void keeper_free(struct keeper *k)
     for (size_t i = 0; i < WIRE_MOST_SOURCES; i++)
         cleanup_source(&k->sources[i]);
     cleanup_sink(&k->sink);
+    cleanup_tree_unpack(&k->tree);
     blob_places_close(k->places, k->place_count);
     free(k->places);
     for (size_t i = 0; i < k->image_count; i++)
@@ -489,11 +474,12 @@ int keeper_serve(const struct keeper_task *task, int socket, enum keeper_publish
     k->task = task;
     k->socket = socket;
     for (size_t requests = 0; rc == 0 && !k->done; requests++)
-        rc = requests < MOST_REQUESTS ? serve_one(k, err) : breach(k, err, "too many requests");
+        rc = requests < MOST_REQUESTS ? serve_one(k, err)
+                                      : keeper_breach(k, err, "too many requests");
     if (rc == 0)
         rc = k->status;
-    if (rc == 0 && task->destination && !k->published)
-        rc = breach(k, err, "it is done, and has published nothing");
+    if (rc == 0 && (task->destination || task->tree) && !k->published)
+        rc = keeper_breach(k, err, "it is done, and has published nothing");
     *published = k->published;
     keeper_free(k);
     return rc;

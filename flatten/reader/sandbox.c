@@ -1,7 +1,8 @@
 #include "flatten/reader/sandbox.h"
 
+#include "base/landlock.h"
+
 #include <fcntl.h>
-#include <linux/landlock.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
@@ -55,36 +56,6 @@ static int drop_capabilities(struct err *err)
     int rc = cap_set_proc(none);
     cap_free(none);
     return rc < 0 ? err_sys(err, "cannot drop capabilities") : 0;
-}
-
-/* ---- files by name ---- */
-
-/* Returns all rights that this kernel knows: a ruleset without rules grants none of them. */
-static uint64_t all_file_rights(int abi)
-{
-    uint64_t rights = LANDLOCK_ACCESS_FS_MAKE_SYM * 2 - 1;
-
-    if (abi >= 2)
-        rights |= 1ull << 13; /* REFER */
-    if (abi >= 3)
-        rights |= 1ull << 14; /* TRUNCATE */
-    if (abi >= 5)
-        rights |= 1ull << 15; /* IOCTL_DEV */
-    return rights;
-}
-
-static int close_file_system(struct err *err)
-{
-    long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
-
-    if (abi < 0) /* not built in, or disabled: the list of system calls has no open(2) either */
-        return 0;
-    struct landlock_ruleset_attr attr = {.handled_access_fs = all_file_rights((int)abi)};
-    _cleanup_fd_ int fd =
-        (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr.handled_access_fs), 0);
-    if (fd < 0 || syscall(SYS_landlock_restrict_self, fd, 0) < 0)
-        return err_sys(err, "landlock");
-    return 0;
 }
 
 /* ---- system calls ---- */
@@ -216,7 +187,8 @@ int sandbox_enter(struct err *err)
         return err_sys(err, "RLIMIT_CORE");
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return err_sys(err, "PR_SET_NO_NEW_PRIVS");
-    if ((sandbox_closes_files() && close_file_system(err) < 0) || drop_capabilities(err) < 0)
+    /* Without Landlock the list of system calls has no open(2) either. */
+    if ((sandbox_closes_files() && landlock_confine(-1, err) < 0) || drop_capabilities(err) < 0)
         return -1;
     return sandbox_has_list() ? filter_calls(err) : 0;
 }

@@ -57,7 +57,7 @@ static int check_digest(struct ahead_stream *s, struct err *err)
         return 0;
     if (hash_lane_finish(s->lane, &actual, err) < 0)
         return -1;
-    s->right = digest_equal(&actual, &s->expected);
+    s->right = !s->expected.text[0] || digest_equal(&actual, &s->expected);
     if (!s->right)
         return err_set(err, ERR_DIGEST, "%s: content is %s, not %s as the image says", s->what,
                        actual.text, s->expected.text);

@@ -236,6 +236,9 @@ static void walk_request(struct walk *w, struct wire_request *r)
     case WIRE_SPOOL:
     case WIRE_SINK:
     case WIRE_PUBLISH:
+    case WIRE_TREE:
+    case WIRE_TREE_END:
+    case WIRE_TREE_NAME:
         return;
     case WIRE_HAS:
         walk_number(w, &r->number, WIRE_MOST_BLOBS);

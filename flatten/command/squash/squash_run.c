@@ -2,9 +2,8 @@
 
 #include "base/cli/log.h"
 #include "base/human.h"
-#include "flatten/command/squash/progress.h"
+#include "flatten/command/squash/image_reading.h"
 #include "flatten/command/squash/squash_family.h"
-#include "flatten/layer/layer_blob.h"
 #include "flatten/squash/squash_verify.h"
 
 #include <errno.h>
@@ -99,32 +98,6 @@ static void warn_zstd(const struct squash_run *run, const struct squash_job *job
         log_warning("kept layers are compressed with zstd: Docker before 23 cannot load them");
         return;
     }
-}
-
-/* For the progress line an uncompressed layer counts once: only the verifier reads all of it. */
-static bool is_read_again(const struct layer *layer)
-{
-    struct err ignored = ERR_INIT;
-    bool packed;
-
-    return layer_is_packed(layer, &packed, &ignored) < 0 || packed;
-}
-
-/* With an index, all layers but the kept ones are read twice. */
-static struct progress *start_progress(const struct squash_command *c, struct image *image,
-                                       const struct merged_options *options, struct err *err)
-{
-    bool indexed = options->kept || options->semantics != SEMANTICS_OVERLAY;
-    uint64_t total = 0;
-
-    for (size_t i = 0; i < image->layer_count; i++) {
-        const struct layer *layer = &image->layers[i];
-        total += layer->size * (indexed && i >= options->kept && is_read_again(layer) ? 2 : 1);
-    }
-    struct progress *p = progress_new(!c->quiet && !c->json, total, err);
-    for (size_t i = 0; p && i < image->layer_count; i++)
-        image->layers[i].progress = progress_counter(p);
-    return p;
 }
 
 /* Opens the file that takes the content of one image after another. */
@@ -231,13 +204,12 @@ static int squash_shown(struct squash_run *run, struct squash_job *job,
                         struct squash_options *options, struct notices *notices, struct sink *sink,
                         struct err *err)
 {
-    _cleanup_progress_ struct progress *progress =
-        start_progress(run->command, job->image, &options->merged, err);
+    _cleanup_progress_ struct progress *progress = image_progress(
+        !run->command->quiet && !run->command->json, job->image, &options->merged, err);
 
     notices->progress = progress;
     int rc = progress ? make_layers(run, job, options, sink, err) : -1;
-    for (size_t i = 0; i < job->image->layer_count; i++)
-        job->image->layers[i].progress = NULL;
+    image_progress_end(job->image);
     return rc;
 }
 
@@ -274,28 +246,12 @@ static int explain_room(const struct squash_run *run, struct err *err)
     return err_wrap(err, "the new layer's temporary file (set TMPDIR)");
 }
 
-static bool has_compressed_layer(const struct image *image)
-{
-    for (size_t i = 0; i < image->layer_count; i++)
-        if (is_read_again(&image->layers[i]))
-            return true;
-    return false;
-}
-
-/* Opens the files for layers that are unpacked ahead. Without any, the readers unpack them. */
+/* Opens the files for layers that are unpacked ahead. */
 static struct unpacker_files open_unpack_files(struct squash_run *run, const struct image *image)
 {
-    size_t wanted = 2 * (size_t)unpacker_threads(run->compress.threads);
-    struct err ignored;
-
-    if (run->unpack_file_count == 0 && has_compressed_layer(image)) {
-        while (run->unpack_file_count < wanted && run->unpack_file_count < KEEPER_UNPACK_FILES) {
-            int fd = reader_temporary_file(run->reader, &ignored);
-            if (fd < 0)
-                break;
-            run->unpack_files[run->unpack_file_count++] = fd;
-        }
-    }
+    if (run->unpack_file_count == 0)
+        run->unpack_file_count =
+            image_unpack_files(run->reader, image, run->compress.threads, run->unpack_files);
     return (struct unpacker_files){run->unpack_files, run->unpack_file_count};
 }
 

@@ -1,5 +1,7 @@
 #include "flatten/keeper/files/unfinished.h"
 
+#include "flatten/keeper/files/tree_remove.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -13,6 +15,9 @@
 
 static const char temporary_prefix[] = ".flatbed-"; /* of an atomic_file */
 static const char run_prefix[] = ".flatbed-run-";   /* of what has a lock of its own */
+
+/* A file of this user in a directory that no one else can enter: the mark of a tree. */
+static const char tree_mark[] = ".flatbed-tree";
 
 /* ---- names ---- */
 
@@ -108,6 +113,30 @@ int unfinished_file_rename(int parent, const char *from, int fd, char name[UNFIN
     return lock_and_rename(parent, from, lock, name, err) < 0 ? -1 : steal_fd(&lock);
 }
 
+int unfinished_tree_make(int parent, char name[UNFINISHED_NAME], struct err *err)
+{
+    _cleanup_fd_ int dir = unfinished_dir_make(parent, name, err);
+
+    if (dir < 0)
+        return -1;
+    /* Also takes off the set-group-ID bit, which it has in a directory that has it. */
+    _cleanup_fd_ int mark =
+        fchmod(dir, 0700) < 0
+            ? -1
+            : openat(dir, tree_mark, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (mark >= 0)
+        return steal_fd(&dir);
+    err_sys(err, "cannot make %s", name);
+    unlinkat(parent, name, AT_REMOVEDIR);
+    return -1;
+}
+
+void unfinished_tree_remove(int parent, const char *name, int dir)
+{
+    tree_remove_content(dir, tree_mark);
+    unlinkat(parent, name, AT_REMOVEDIR);
+}
+
 /* ---- removal ---- */
 
 /*
@@ -193,6 +222,16 @@ static bool is_left_over(int parent, const char *name, int fd)
            named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
 }
 
+/* True for a directory of unfinished_tree_make: nobody else could have made the mark in it. */
+static bool is_tree(int dir)
+{
+    struct stat st, mark;
+
+    return fstat(dir, &st) == 0 && (st.st_mode & 07777) == 0700 &&
+           fstatat(dir, tree_mark, &mark, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(mark.st_mode) &&
+           mark.st_uid == st.st_uid;
+}
+
 static void remove_left_over(int parent, const char *name)
 {
     struct stat st;
@@ -204,7 +243,9 @@ static void remove_left_over(int parent, const char *name)
         openat(parent, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
     if (fd < 0 || !is_left_over(parent, name, fd))
         return;
-    if (S_ISDIR(st.st_mode))
+    if (S_ISDIR(st.st_mode) && is_tree(fd))
+        unfinished_tree_remove(parent, name, fd);
+    else if (S_ISDIR(st.st_mode))
         remove_layout(parent, name, fd);
     else
         remove_file(parent, name);

@@ -58,15 +58,11 @@ static int send_end(int socket, const struct err *failure, struct err *err)
 }
 
 /* Walks what a request asks for; any other request is an error. */
-static int answer(const struct walk_layers *layers, const struct buf *request, int socket,
-                  struct err *err)
+static int answer(const struct walk_layers *layers, uint32_t number, int socket, struct err *err)
 {
     struct err failure = ERR_INIT;
-    uint32_t number;
     char root[16];
 
-    if (wire_decode_walk(request, &number, err) < 0)
-        return -1;
     if (layers->apart ? number < 1 || number > layers->count : number != 0)
         return err_set(err, ERR_FORMAT, "a walk of a layer that is not there");
     snprintf(root, sizeof(root), number ? "/%u" : "/", number);
@@ -74,17 +70,37 @@ static int answer(const struct walk_layers *layers, const struct buf *request, i
     return send_end(socket, rc < 0 ? &failure : NULL, err);
 }
 
+/* Receives a request. Returns 1, 0 when the reader is gone, or -1. */
+static int receive_request(int socket, uint32_t *number, struct err *err)
+{
+    _cleanup_buf_ struct buf request = BUF_INIT;
+    int rc = wire_receive(socket, &request, NULL, err);
+
+    return rc > 0 && wire_decode_walk(&request, number, err) < 0 ? -1 : rc;
+}
+
 /* Walks at each request, until the reader is gone. */
 static int serve(const struct walk_layers *layers, int socket, struct err *err)
 {
-    for (;;) {
-        _cleanup_buf_ struct buf request = BUF_INIT;
-        int rc = wire_receive(socket, &request, NULL, err);
-        if (rc <= 0)
-            return rc;
-        if (answer(layers, &request, socket, err) < 0)
+    uint32_t number;
+    int rc;
+
+    while ((rc = receive_request(socket, &number, err)) > 0)
+        if (answer(layers, number, socket, err) < 0)
             return -1;
-    }
+    return rc;
+}
+
+int walk_here(int socket, struct err *err)
+{
+    struct err failure = ERR_INIT;
+    uint32_t number;
+    int rc = receive_request(socket, &number, err);
+
+    if (rc <= 0)
+        return rc;
+    rc = walk_whole(socket, &failure);
+    return send_end(socket, rc < 0 ? &failure : NULL, err);
 }
 
 static void walk_process(const struct walk_layers *layers, int socket)

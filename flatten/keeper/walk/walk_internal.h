@@ -14,4 +14,7 @@ int walk_mount(const struct walk_layers *layers, struct err *err) must_check;
 /* Sends all entries below the directory `root` over the socket, but not the end of the walk. */
 int walk_tree(int socket, const char *root, struct err *err) must_check;
 
+/* Sends the working directory, as ".", and all entries below it. */
+int walk_whole(int socket, struct err *err) must_check;
+
 #endif

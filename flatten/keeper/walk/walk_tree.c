@@ -307,3 +307,19 @@ int walk_tree(int socket, const char *root, struct err *err)
 
     return walk_all(&w, root, err);
 }
+
+int walk_whole(int socket, struct err *err)
+{
+    _cleanup_(walk_clear) struct walk w = {.socket = socket};
+    struct stat st;
+
+    buf_puts(&w.path, ".");
+    if (buf_check(&w.path, err) < 0)
+        return -1;
+    if (lstat(".", &st) < 0)
+        return err_sys(err, "cannot read the attributes of the directory");
+    if (send_entry(&w, ".", &st, err) < 0)
+        return wrap_path(&w, err);
+    buf_truncate(&w.path, 0);
+    return walk_all(&w, ".", err);
+}

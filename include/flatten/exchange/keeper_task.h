@@ -26,6 +26,8 @@ struct keeper_task {
     bool all_images;                     /* of several images, each by its own name */
     enum walk_kind walk;                 /* of the sources in engines, */
     size_t walked;                       /* if they are among the first so many */
+    const char *tree;                    /* the directory to unpack to; NULL: none */
+    bool no_owner;                       /* its files belong to this user */
     int output;                          /* a file that the reader may write to; 0: none */
 };
 

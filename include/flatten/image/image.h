@@ -25,7 +25,7 @@ struct reference;
 
 struct layer {
     unsigned number;          /* from 1, oldest first, as messages name it */
-    struct digest diff_id;    /* of the tar archive */
+    struct digest diff_id;    /* of the tar archive; "" in an artefact, which has none */
     struct digest digest;     /* of the blob; "" if the source does not say (docker-archive) */
     int fd;                   /* owned: the file that holds the blob */
     off_t offset;             /* of the blob in the file */
@@ -60,7 +60,7 @@ struct image_tree {
 };
 
 struct image {
-    struct json_doc *config;   /* image-spec config.md */
+    struct json_doc *config;   /* image-spec config.md; NULL for an artefact */
     struct json_doc *manifest; /* image-spec manifest.md; NULL for a docker-archive */
     struct json_doc *index;    /* image-spec image-index.md: the index that led here; or NULL */
     uint64_t json_size;        /* size of these documents, bytes; 0: not known */

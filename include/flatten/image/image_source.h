@@ -15,6 +15,8 @@ struct image_choice {
                              NULL: the only one of an index, or this machine's */
     bool outline;         /* no layer is fetched from a layout or a registry: each has digest and
                              size, and no file */
+    bool artifact;        /* also one that is no image: its config is not read, and its layers,
+                             which must be tar archives, have no diff_ids */
     bool oldest_first;    /* the layers will be read oldest first; else newest first */
 };
 

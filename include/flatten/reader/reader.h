@@ -36,6 +36,22 @@ int reader_temporary_file(struct reader *r, struct err *err) must_check;
 /* Asks for the destination, once. The caller frees it; the reader outlives it. */
 struct sink *reader_sink(struct reader *r, struct err *err) must_check;
 
+/*
+ * Asks for the directory task->tree, once, before the sources. Returns a pipe for the tree that it
+ * will have (wire_tree.h), the caller's, or -1.
+ */
+int reader_tree(struct reader *r, struct err *err) must_check;
+
+/*
+ * Waits until the tree, whose pipe is closed, is written. Sets *left_out to the number of devices
+ * and attributes that this user may not make. Returns the socket of a walk of the directory
+ * (wire_entry.h), the caller's, or -1.
+ */
+int reader_tree_end(struct reader *r, uint64_t *left_out, struct err *err) must_check;
+
+/* Has the directory published. */
+int reader_tree_publish(struct reader *r, struct err *err) must_check;
+
 /* Enters the sandbox, calls `run` and tells the keeper how it ended: for a new process. */
 void reader_main(struct reader *r, reader_run *run, void *ctx);
 

@@ -98,10 +98,10 @@ struct stream *stream_verify(struct stream *inner, const struct digest *expected
                              struct hasher *hasher, struct err *err) must_check;
 
 struct ahead_options {
-    struct digest expected;
-    const char *what;      /* copied */
-    uint64_t max_size;     /* more bytes are ERR_LIMIT; 0: no limit */
-    struct hasher *hasher; /* borrowed; NULL: the stream starts one of its own */
+    struct digest expected; /* "": any */
+    const char *what;       /* copied */
+    uint64_t max_size;      /* more bytes are ERR_LIMIT; 0: no limit */
+    struct hasher *hasher;  /* borrowed; NULL: the stream starts one of its own */
 };
 
 /*

@@ -30,6 +30,10 @@ enum wire_op {
     WIRE_IMAGE,      /* add an image to those to publish, or an index of those before it */
     WIRE_PUBLISH,    /* publish all of these */
     WIRE_STILL,      /* ask whether the daemon still has source `number`, whose tree was walked */
+    WIRE_TREE,       /* make the directory to unpack to: fd, for the tree (wire_tree.h) */
+    WIRE_TREE_END,   /* wait until all of it is there: number, of what only root can make and was
+                        left out; fd, of a walk of the directory (wire_entry.h) */
+    WIRE_TREE_NAME,  /* publish the directory */
     WIRE_DONE,       /* end: exit status, or an error; no reply */
 };
 

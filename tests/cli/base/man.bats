@@ -14,6 +14,7 @@ options_of() {
 
 options_of_help() {
     { "$FLATTEN" --help; "$FLATTEN" squash --help; "$FLATTEN" carve --help; "$FLATTEN" verify --help
+        "$FLATTEN" unpack --help
         "$FLATTEN" analyze --help; } | options_of
 }
 

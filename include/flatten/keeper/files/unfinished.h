@@ -25,6 +25,15 @@ enum { UNFINISHED_NAME = 40 };
 int unfinished_dir_make(int parent, char name[UNFINISHED_NAME], struct err *err) must_check;
 
 /*
+ * The same for a tree of files, which may hold anything: only this user can enter the directory,
+ * and it has a mark by which a later run knows that all of it may be removed.
+ */
+int unfinished_tree_make(int parent, char name[UNFINISHED_NAME], struct err *err) must_check;
+
+/* Removes such a directory, `dir`, with all that is in it. Errors are ignored. */
+void unfinished_tree_remove(int parent, const char *name, int dir);
+
+/*
  * Locks the file `fd`, which has the name `from` in `parent`, and then renames it to `name`, which
  * is written. Returns a duplicate of the descriptor, for the caller to hold the lock with until the
  * file has its final name, or -1.
@@ -33,8 +42,8 @@ int unfinished_file_rename(int parent, const char *from, int fd, char name[UNFIN
                            struct err *err) must_check;
 
 /*
- * Removes archives and layouts in `parent` that a run of this user has left unfinished. Those whose
- * lock is held, of others, or with files that no run makes, stay. Errors are ignored.
+ * Removes archives, layouts and trees in `parent` that a run of this user has left unfinished.
+ * Those whose lock is held, of others, or with files that no run makes, stay. Errors are ignored.
  */
 void unfinished_remove_beside(int parent);
 

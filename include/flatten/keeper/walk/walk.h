@@ -38,4 +38,10 @@ struct walk_layers {
  */
 int walk_start(const struct walk_layers *layers, struct err *err) must_check;
 
+/*
+ * Waits for a request on the socket and walks the working directory, in this process: "." itself
+ * comes first. Returns 0 also when the other end of the socket is closed.
+ */
+int walk_here(int socket, struct err *err) must_check;
+
 #endif

@@ -32,7 +32,7 @@ wrap_flatten() {
     export FLATTEN=$BATS_FILE_TMPDIR/flatten
     cat >"$FLATTEN" <<'END'
 #!/bin/sh
-case $1 in verify | analyze | carve | squash | --help) exec "$FLATTEN_ITSELF" "$@" ;; esac
+case $1 in verify | unpack | analyze | carve | squash | --help) exec "$FLATTEN_ITSELF" "$@" ;; esac
 exec "$FLATTEN_ITSELF" "$FLATTEN_AS" "$@"
 END
     chmod 755 "$FLATTEN"
