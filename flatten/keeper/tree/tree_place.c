@@ -82,9 +82,25 @@ int tree_place_make(struct tree_place *p, const char *path, struct err *err)
     return p->tree < 0 ? err_sys(err, "cannot open the new directory") : 0;
 }
 
+/*
+ * Renames the tree. Without privileges that takes the right to write to the directory, whose mode
+ * may forbid it: it gets its mode back afterwards.
+ */
+static int rename_tree(const struct tree_place *p)
+{
+    struct stat st;
+    int rc = renameat(p->around, inner_name, p->parent, p->name);
+
+    if (rc == 0 || errno != EACCES || fstat(p->tree, &st) < 0 || (st.st_mode & 0200) ||
+        fchmod(p->tree, (st.st_mode & 07777) | 0700) < 0)
+        return rc;
+    rc = renameat(p->around, inner_name, p->parent, p->name);
+    return fchmod(p->tree, st.st_mode & 07777) < 0 ? -1 : rc;
+}
+
 int tree_place_publish(struct tree_place *p, struct err *err)
 {
-    if (renameat(p->around, inner_name, p->parent, p->name) < 0) {
+    if (rename_tree(p) < 0) {
         if (errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR)
             return refuse_taken(err);
         return err_sys(err, "cannot rename the new directory");

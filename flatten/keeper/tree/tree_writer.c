@@ -293,7 +293,7 @@ static int finish_root(const struct tree_writer *w, struct err *err)
     return fchmod(w->root, 0755) < 0 ? err_sys(err, "the mode of the directory") : 0;
 }
 
-/* Sets directories that lie within another one before it, and the root last. */
+/* Sets attributes of inner directories before those of outer ones; the root comes last. */
 static int finish_directories(struct tree_writer *w, struct err *err)
 {
     struct wire_entry *root = NULL;

@@ -9,16 +9,29 @@
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-
-#define CONTAINER "flatbed-start-time"
 
 struct running {
     pid_t pid;
     int pidfd, said; /* owned; `said` is standard error */
     double start;
 };
+
+/* Returns the name of the containers of this process, which no other one on the host has. */
+static char *container_name(void)
+{
+    static char name[sizeof("flatbed-start-time-0123456789abcdef")];
+    uint64_t number;
+
+    if (!*name) {
+        while (getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number))
+            ;
+        snprintf(name, sizeof(name), "flatbed-start-time-%016llx", (unsigned long long)number);
+    }
+    return name;
+}
 
 static void running_close(struct running *r)
 {
@@ -67,10 +80,14 @@ static int spawn(char *const argv[], int said, pid_t *pid)
 
 static int start(const char *runtime, struct running *r, struct err *err)
 {
-    char *const argv[] = {(char *)(uintptr_t)runtime,     (char *)(uintptr_t) "--root",
-                          (char *)(uintptr_t)START_STATE, (char *)(uintptr_t) "run",
-                          (char *)(uintptr_t) "--bundle", (char *)(uintptr_t) ".",
-                          (char *)(uintptr_t)CONTAINER,   NULL};
+    char *const argv[] = {(char *)(uintptr_t)runtime,
+                          (char *)(uintptr_t) "--root",
+                          (char *)(uintptr_t)START_STATE,
+                          (char *)(uintptr_t) "run",
+                          (char *)(uintptr_t) "--bundle",
+                          (char *)(uintptr_t) ".",
+                          container_name(),
+                          NULL};
     int ends[2];
 
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
@@ -139,7 +156,7 @@ static void end(const char *runtime, const struct running *r)
                           (char *)(uintptr_t)START_STATE,
                           (char *)(uintptr_t) "delete",
                           (char *)(uintptr_t) "--force",
-                          (char *)(uintptr_t)CONTAINER,
+                          container_name(),
                           NULL};
     char text[1];
     struct err ignored;

@@ -103,7 +103,7 @@ END
     install -d -o 65534 mine
     run --separate-stderr setpriv --reuid=65534 --regid=65534 --clear-groups "$FLATTEN" unpack --no-owner oci:lay:image mine/out
     show
-    if [ "$status" -ne 0 ]; then skip "the layout is not readable for another user"; fi
+    [ "$status" -eq 0 ]
     [[ $stderr == *"2 devices or extended attributes were left out"* ]]
     [ "$(stat -c '%a %u' mine/out/d/setuid)" = "711 65534" ]
     run --separate-stderr setpriv --reuid=65534 --regid=65534 --clear-groups "$FLATTEN" unpack oci:lay:image mine/no

@@ -55,6 +55,9 @@ static inline struct wire_request wire_sample(enum wire_op op)
     case WIRE_SINK:
     case WIRE_BEGIN:
     case WIRE_PUBLISH:
+    case WIRE_TREE:
+    case WIRE_TREE_END:
+    case WIRE_TREE_NAME:
         break;
     }
     return r;
