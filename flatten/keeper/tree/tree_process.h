@@ -18,6 +18,6 @@ struct tree_process {
  * message of 8 bytes, the number of what was left out (uint64_t), or the end of a walk with the
  * error (wire_entry.h). Then answers a request for a walk. Does not return.
  */
-_Noreturn void tree_process_run(const struct tree_process *p);
+_Noreturn void tree_process_run(const struct tree_process *of);
 
 #endif
