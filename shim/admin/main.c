@@ -24,10 +24,9 @@ static const char details[] =
     "                                                  how long it takes, and what helps\n"
     "  flatbed restack --build torch:2.7               one layer for containers of an image\n"
     "\n"
-    "Exit status: 0 done, 1 the policy has errors or would refuse the container, stale or\n"
-    "zfs left something out, or the command of start-time failed, 2 usage,\n"
-    "3 system, 4 start-time is beyond --limit, 5 malformed input, 7 a limit was reached, 8 not "
-    "supported, 9 policy;\n"
+    "Exit status: 0 done; 1 the policy has errors or would refuse the container, stale or zfs\n"
+    "left something out, or the command of start-time failed; 2 usage; 3 system; 4 start-time is\n"
+    "beyond --limit; 5 malformed input; 7 a limit was reached; 8 not supported; 9 policy;\n"
     "of doctor: 10 the host has warnings, 11 errors.\n";
 
 static const struct command_spec *const commands[] = {

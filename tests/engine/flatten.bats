@@ -55,6 +55,26 @@ flat_archive() {
     expect_same_image "$FB_LAYERS" fb-archive:1
 }
 
+# listed DIR: names, kinds, modes, owners and times of a tree, without what docker export puts in.
+listed() {
+    (cd "$1" && find . \( -name etc -o -name dev -o -name proc -o -name sys -o -name .dockerenv \) -prune \
+        -o -mindepth 1 -printf '%p %y %m %U:%G %Ts %l\n' | sort)
+}
+
+@test "flatten: unpack writes the tree that docker export has" {
+    local box
+    box=$(docker_cli create "$FB_LAYERS")
+    mkdir -p "$FB_DIR/exported"
+    docker_cli export "$box" | tar -C "$FB_DIR/exported" --numeric-owner -xpf -
+    run flatten unpack --verify "$FB_LAYERS" "$FB_DIR/unpacked"
+    expect_status 0
+    listed "$FB_DIR/exported" >"$FB_DIR/expected"
+    listed "$FB_DIR/unpacked" | diff "$FB_DIR/expected" -
+    [ "$(wc -l <"$FB_DIR/expected")" -gt 20 ]
+    diff -r --no-dereference --exclude=etc --exclude=dev --exclude=proc --exclude=sys --exclude=.dockerenv --exclude=fifo \
+        "$FB_DIR/exported" "$FB_DIR/unpacked"
+}
+
 @test "flatten: docker history shows every step of the original below the new layer" {
     local -a original
     run flatten --quiet "$FB_LAYERS" docker-daemon:fb-history:1

@@ -30,6 +30,17 @@ test_end() { expect_equal "$(ls -A "$FB_DIR/tmp")" ""; }
     expect_match "$(storage_id "$FB_LAYERS-flat")" "$output"
 }
 
+@test "podman's store: unpack writes the tree that podman mounts" {
+    local box mounted
+    box=$(podman_cli create "$FB_LAYERS")
+    run storage_flatten unpack --verify "containers-storage:$FB_LAYERS" "$FB_DIR/out/tree"
+    expect_status 0
+    mounted=$(podman_cli mount "$box")
+    within diff -r --no-dereference --exclude=fifo "$mounted" "$FB_DIR/out/tree"
+    podman_cli umount "$box" >/dev/null
+    rm -r "$FB_DIR/out/tree"
+}
+
 @test "podman's store: --json tells the ID that podman has" {
     local id
     id=$(storage_flatten --json "containers-storage:$FB_LAYERS" containers-storage:fb-json:1 2>/dev/null | jq -r .id)
