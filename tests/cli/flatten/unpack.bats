@@ -45,7 +45,24 @@ END
     [ -z "$(compgen -G '.flatbed-*')" ]
 }
 
-@test "links, devices, holes, capabilities, sticky and set-user-ID bits and times arrive" {
+@test "holes stay holes, and access lists arrive" {
+    root_only
+    mkdir -p tree/d image
+    truncate -s 50M tree/sparse
+    printf x | dd of=tree/sparse bs=1 seek=30000000 conv=notrunc status=none
+    setfacl -m u:1234:rwx tree/d
+    tar --sparse --xattrs --xattrs-include='*' --format=pax -C tree -cf image/layer.tar d sparse
+    printf '{"architecture":"amd64","os":"linux","rootfs":{"type":"layers","diff_ids":["sha256:%s"]}}' \
+        "$(sha256sum image/layer.tar | cut -d ' ' -f 1)" >image/config.json
+    printf '[{"Config":"config.json","RepoTags":["x:1"],"Layers":["layer.tar"]}]' >image/manifest.json
+    tar -C image -cf image.tar manifest.json config.json layer.tar
+    ok unpack --verify image.tar out
+    cmp tree/sparse out/sparse
+    [ "$(stat -c %b out/sparse)" -lt 1000 ]
+    [ "$(getfacl -cpn out/d)" = "$(getfacl -cpn tree/d)" ]
+}
+
+@test "links, devices, capabilities, sticky and set-user-ID bits and times arrive" {
     root_only
     python3 - <<'END'
 import hashlib, io, json, os, tarfile
