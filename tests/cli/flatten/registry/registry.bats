@@ -42,6 +42,14 @@ requests() { grep -c "\"$2 [^\"]*$3" "$BATS_FILE_TMPDIR/$1/log" || true; }
     [ "$(jq '.Layers | length' inspect)" -eq 1 ]
 }
 
+@test "unpack: the tree is the one of the image from a layout" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root"
+    ok unpack --verify "docker://$PLAIN/lab/image:v1" fetched
+    ok unpack "oci:$IMAGES/layout" local
+    diff -r --no-dereference fetched local
+    [ -n "$(ls -A local)" ]
+}
+
 @test "pull: by digest, and localhost counts as loopback" {
     local digest
     digest=$(digest_at "$PLAIN/lab/image:v1")
