@@ -2,6 +2,7 @@
 
 #include "shim/privilege/bpf.h"
 
+#include <errno.h>
 #include <seccomp.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -302,4 +303,43 @@ bool syscall_filter_is_empty(const struct json *filter)
             json_count(json_get(json_at(rules, i), "names")) > 0)
             return false;
     return true;
+}
+
+/*
+ * True for a refusal that a runtime takes for success: error number 0; and EINVAL of prctl(2), by
+ * which an older kernel says that it does not know a capability (runc, crun).
+ */
+static bool is_taken_for_success(const struct json *action, const struct json *number, bool prctl)
+{
+    uint32_t read;
+
+    return read_action(action, number, &read) &&
+           (read == SCMP_ACT_ERRNO(0) || (prctl && read == SCMP_ACT_ERRNO(EINVAL)));
+}
+
+/* Returns the first call of a rule that is faked; NULL if none is. */
+static const char *faked_by(const struct json *rule)
+{
+    const struct json *names = json_get(rule, "names");
+
+    for (size_t i = 0; i < json_count(names); i++) {
+        const char *name = json_text(json_at(names, i));
+        if (name && is_taken_for_success(json_get(rule, "action"), json_get(rule, "errnoRet"),
+                                         strcmp(name, "prctl") == 0))
+            return name;
+    }
+    return NULL;
+}
+
+const char *syscall_filter_faked(const struct json *filter)
+{
+    const struct json *rules = json_get(filter, "syscalls");
+    const char *name = NULL;
+
+    if (is_taken_for_success(json_get(filter, "defaultAction"), json_get(filter, "defaultErrnoRet"),
+                             true))
+        return "all calls that it does not name";
+    for (size_t i = 0; i < json_count(rules) && !name; i++)
+        name = faked_by(json_at(rules, i));
+    return name;
 }

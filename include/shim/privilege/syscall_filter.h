@@ -26,4 +26,13 @@ bool syscall_filter_is_empty(const struct json *filter);
 int syscall_filter_allowed(const struct json *filter, const char *const *names, size_t count,
                            struct buf *out, struct err *err) must_check;
 
+/*
+ * Returns the name of a system call that the filter skips while the low-level runtime takes it for
+ * done, or NULL: SCMP_ACT_ERRNO with the error number 0, and with EINVAL for prctl(2). A container
+ * that is not limited by no_new_privileges gets its filter before the runtime gives up its rights
+ * (runc, crun): one that fakes setuid(2), capset(2) or PR_CAPBSET_DROP leaves root, or
+ * capabilities, to the container.
+ */
+const char *syscall_filter_faked(const struct json *filter);
+
 #endif

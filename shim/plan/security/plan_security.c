@@ -287,20 +287,45 @@ static int put_filter(struct planner *p)
                        "the container has no filter: the policy's profile is put in");
 }
 
+/* Returns the place of a rule that limits the container's rights; NULL if there is none. */
+static const struct policy_place *place_of_limits(const struct policy_security *s)
+{
+    if (s->unfiltered.deny || s->syscalls.count || s->profile.text)
+        return s->unfiltered.deny  ? &s->unfiltered.place
+               : s->syscalls.count ? &s->syscalls.place
+                                   : &s->profile.place;
+    if (s->root.deny)
+        return &s->root.place;
+    if (s->max.given || s->drop.set)
+        return s->max.given ? &s->max.place : &s->drop.place;
+    return s->privileged.deny ? &s->privileged.place : NULL;
+}
+
 /* The runtime, which is root, connects to the socket at listenerPath and hands it a descriptor. */
 static int judge_listener(struct planner *p, const struct json *filter)
 {
-    const struct policy_security *s = &p->in->policy->security;
     const char *path = json_text(json_get(filter, "listenerPath"));
-    const struct policy_place *place = s->unfiltered.deny  ? &s->unfiltered.place
-                                       : s->syscalls.count ? &s->syscalls.place
-                                                           : &s->profile.place;
+    const struct policy_place *place = place_of_limits(&p->in->policy->security);
 
-    if (!path || !*path || !(s->unfiltered.deny || s->syscalls.count || s->profile.text))
+    if (!path || !*path || !place)
         return 0;
     return deny_advising(
         p, "security.seccomp", place,
         "the runtime would connect to the socket %.200s as root: leave out listenerPath", path);
+}
+
+/* The runtime gives up its rights by system calls that are filtered already. */
+static int judge_faked_calls(struct planner *p, const struct json *filter)
+{
+    const struct policy_place *place = place_of_limits(&p->in->policy->security);
+    const char *name = syscall_filter_faked(filter);
+
+    if (!place || !name)
+        return 0;
+    return deny_advising(p, "security.seccomp", place,
+                         "the container's filter skips %.60s and the runtime takes it for done, by "
+                         "which it could keep root's rights: give it \"errnoRet\": 1",
+                         name);
 }
 
 static int judge_filter(struct planner *p)
@@ -309,7 +334,7 @@ static int judge_filter(struct planner *p)
     const struct security_facts *facts = p->in->security;
     const struct json *filter = json_path(p->in->spec->root, "linux", "seccomp", NULL);
 
-    if (judge_listener(p, filter) < 0)
+    if (judge_listener(p, filter) < 0 || judge_faked_calls(p, filter) < 0)
         return -1;
     if (facts->filter_problem && s->profile.text && syscall_filter_is_empty(filter))
         return deny_advising(p, "security.seccomp", &s->profile.place, "%s: ask the administrator",

@@ -296,6 +296,37 @@ static void test_a_listener_for_system_calls(void **state)
     check("\"seccomp\":{\"require\":false}", listener, NO_FACTS, NULL);
 }
 
+/* The filter is there before the runtime gives up its rights. */
+static void test_calls_that_a_filter_fakes(void **state)
+{
+    static const char faked[] =
+        "\"linux\":{\"seccomp\":{\"defaultAction\":\"SCMP_ACT_ALLOW\",\"syscalls\":[{"
+        "\"names\":[\"setuid\",\"capset\"],\"action\":\"SCMP_ACT_ERRNO\",\"errnoRet\":0}]}}";
+    static const char wrapped[] =
+        "\"linux\":{\"seccomp\":{\"defaultAction\":\"SCMP_ACT_ALLOW\",\"syscalls\":[{\"names\":["
+        "\"prctl\"],\"action\":\"SCMP_ACT_ERRNO\",\"errnoRet\":65536,\"args\":[{\"index\":0,"
+        "\"value\":24,\"op\":\"SCMP_CMP_EQ\"}]}]}}";
+    static const char others[] = "\"linux\":{\"seccomp\":{\"defaultAction\":\"SCMP_ACT_ERRNO\","
+                                 "\"defaultErrnoRet\":0}}";
+    static const char unknown[] =
+        "\"linux\":{\"seccomp\":{\"defaultAction\":\"SCMP_ACT_ALLOW\",\"syscalls\":[{\"names\":["
+        "\"socket\",\"prctl\"],\"action\":\"SCMP_ACT_ERRNO\",\"errnoRet\":22}]}}";
+    static const char honest[] =
+        "\"linux\":{\"seccomp\":{\"defaultAction\":\"SCMP_ACT_ERRNO\",\"syscalls\":[{"
+        "\"names\":[\"socket\"],\"action\":\"SCMP_ACT_ERRNO\",\"errnoRet\":22},{"
+        "\"names\":[\"setuid\"],\"action\":\"SCMP_ACT_ERRNO\"},{\"names\":[\"read\"],"
+        "\"action\":\"SCMP_ACT_ALLOW\",\"errnoRet\":0}]}}";
+
+    (void)state;
+    check("\"user\":{\"root\":\"deny\"}", faked, NO_FACTS, "skips setuid and");
+    check("\"capabilities\":{\"drop\":[\"SYS_ADMIN\"]}", faked, NO_FACTS, "skips setuid and");
+    check("\"seccomp\":{\"require\":true}", wrapped, NO_FACTS, "skips prctl and");
+    check("\"capabilities\":{\"drop\":[\"SYS_ADMIN\"]}", unknown, NO_FACTS, "skips prctl and");
+    check("\"privileged\":\"deny\"", others, NO_FACTS, "all calls that it does not name");
+    check("\"user\":{\"root\":\"deny\"}", honest, NO_FACTS, NULL);
+    check("\"seccomp\":{\"require\":false}", faked, NO_FACTS, NULL);
+}
+
 /* Compares the document after the edit; a second edit changes nothing. */
 static void edited(const char *security, const char *before, const char *after)
 {
@@ -395,6 +426,7 @@ UNIT_SUITE(test_security)
         cmocka_unit_test(test_annotations_and_hooks),
         cmocka_unit_test(test_filters),
         cmocka_unit_test(test_a_listener_for_system_calls),
+        cmocka_unit_test(test_calls_that_a_filter_fakes),
         cmocka_unit_test(test_capabilities_are_taken_away),
         cmocka_unit_test(test_no_new_privileges),
         cmocka_unit_test(test_capability_names),
