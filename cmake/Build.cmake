@@ -14,8 +14,17 @@ target_compile_options(flatbed_warnings INTERFACE $<$<C_COMPILER_ID:GNU>:-Wno-pe
 add_library(flatbed_hardening INTERFACE)
 target_compile_definitions(flatbed_hardening INTERFACE _GNU_SOURCE
   $<$<CONFIG:Release>:_FORTIFY_SOURCE=2>)
+# Indirect jumps land where the compiler means them to: the flag of x86, or that of arm64.
+include(CheckCCompilerFlag)
+check_c_compiler_flag(-fcf-protection FLATBED_HAS_CF_PROTECTION)
+if(FLATBED_HAS_CF_PROTECTION)
+  set(jumps -fcf-protection)
+else()
+  check_c_compiler_flag(-mbranch-protection=standard FLATBED_HAS_BRANCH_PROTECTION)
+  set(jumps $<$<BOOL:${FLATBED_HAS_BRANCH_PROTECTION}>:-mbranch-protection=standard>)
+endif()
 target_compile_options(flatbed_hardening INTERFACE
-  -fstack-protector-strong -fstack-clash-protection -fcf-protection -fno-strict-aliasing)
+  -fstack-protector-strong -fstack-clash-protection ${jumps} -fno-strict-aliasing)
 target_link_options(flatbed_hardening INTERFACE
   -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,--as-needed)
 

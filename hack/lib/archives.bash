@@ -25,10 +25,10 @@ fetch_sources() {
 # source_version DIR PACKAGE: the version of the sources that fetch_sources unpacked.
 source_version() { sed -n 's/^Version: //p' "$1/$2"_*.dsc | head -n 1; }
 
-# build_isal DIR PREFIX
+# build_isal DIR PREFIX: for HOST_TRIPLET, if that is another machine. The others take CC, AR and CMAKE_TOOLCHAIN_FILE.
 build_isal() {
     (cd "$1"/libisal-*/ && autoreconf --install --force &&
-        CFLAGS=$STATIC_CFLAGS ./configure --disable-shared --with-pic --prefix="$2" &&
+        CFLAGS=$STATIC_CFLAGS ./configure --disable-shared --with-pic --prefix="$2" ${HOST_TRIPLET:+--host=$HOST_TRIPLET} &&
         make -j"$(nproc)" install)
 }
 

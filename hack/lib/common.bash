@@ -25,11 +25,11 @@ as_root() {
 }
 
 # The packages of the named lists in hack/packages, one a line, '#' starts a comment. "NAME?" is installed
-# only if the archive has it.
+# only if the archive has it. With PACKAGES_ARCH, the libraries are those of that architecture.
 package_list() {
     local list
     for list in "$@"; do
-        sed 's/#.*//' "hack/packages/$list"
+        sed "s/#.*//; s/^lib.*-dev\$/&${PACKAGES_ARCH:+:$PACKAGES_ARCH}/" "hack/packages/$list"
     done | xargs
 }
 

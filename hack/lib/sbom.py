@@ -40,11 +40,11 @@ def archives(log):
 
 
 def installed(archive):
-    """Returns the binary package of an installed archive, or None."""
+    """Returns the binary package of an installed archive, with its architecture if dpkg tells it, or None."""
     for path in (archive, re.sub(r"^/usr/lib/", "/lib/", archive)):
         done = subprocess.run(["dpkg", "-S", path], text=True, capture_output=True)
         if done.returncode == 0:
-            return done.stdout.split(":")[0]
+            return done.stdout.split(": ")[0]
     return None
 
 
@@ -88,6 +88,7 @@ def component(archive, built, prefix):
             sys.exit(f"sbom: {archive} belongs to no package")
         version, source, arch = run("dpkg-query", "-W", "-f", "${Version} ${source:Package} ${Architecture}\\n",
                                     package).split("\n")[0].split()
+        package = package.split(":")[0]
         copyright_file = f"/usr/share/doc/{package}/copyright"
     with open(copyright_file, errors="replace") as file:
         expression, references = licence(file.read(), package)

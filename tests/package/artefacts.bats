@@ -9,10 +9,13 @@ setup_file() {
     export DIR GNUPGHOME=$DIR/gpg DEBIAN_FRONTEND=noninteractive
     mkdir -m 0700 "$GNUPGHOME"
     git -c safe.directory='*' clone -q --no-hardlinks /src "$DIR/clone"
-    mkdir -p "$DIR"/clone/build/{tarball,image}
+    mkdir -p "$DIR"/clone/build/{tarball,tarball-arm64,rpm,image}
     cp -r /src/build/packages "$DIR/clone/build/packages"
     echo tarball >"$DIR/clone/build/tarball/flatbed-linux.tar.gz"
     echo '{}' >"$DIR/clone/build/tarball/flatbed-linux.spdx.json"
+    echo arm64 >"$DIR/clone/build/tarball-arm64/flatbed-arm64.tar.gz"
+    echo '{}' >"$DIR/clone/build/tarball-arm64/flatbed-arm64.spdx.json"
+    echo rpm >"$DIR/clone/build/rpm/flatbed-0.src.rpm"
     echo image >"$DIR/clone/build/image/flatten.oci.tar"
 }
 
@@ -23,7 +26,7 @@ teardown_file() {
     rm -rf "$DIR"
 }
 
-# The tarball and the image are stand-ins: tarball.bats and image.bats have the real ones.
+# The tarballs, the RPM package and the image are stand-ins: the other tests of this directory have the real ones.
 @test "everything is in one directory, with its sums and a signature" {
     cd "$DIR/clone"
     hack/artefacts "$DIR/none" >/dev/null # installs gpg
@@ -32,7 +35,8 @@ teardown_file() {
     cd "$DIR/out"
     sha256sum --check --quiet SHA256SUMS
     gpg --verify SHA256SUMS.asc SHA256SUMS
-    ls flatbed_*.deb flatten_*.deb flatbed-linux.tar.gz flatbed-linux.spdx.json flatten.oci.tar
+    ls flatbed_*.deb flatten_*.deb flatbed-linux.tar.gz flatbed-linux.spdx.json flatbed-arm64.{tar.gz,spdx.json} \
+        flatbed-0.src.rpm flatten.oci.tar
     tar -tzf flatbed-[0-9]*.tar.gz | grep -q '^flatbed-[0-9.]*/CMakeLists.txt$'
     [ "$(wc -l <SHA256SUMS)" -eq "$(find . -maxdepth 1 -type f -name '*.*' ! -name SHA256SUMS.asc | wc -l)" ]
 }
