@@ -5,6 +5,7 @@
 #include "shim/admin/leftovers/gc_sources.h"
 #include "shim/admin/leftovers/named_cache.h"
 #include "shim/admin/leftovers/restack_list.h"
+#include "shim/admin/stage/stage_change.h"
 #include "shim/host/trust.h"
 #include "shim/oci/state_sweep.h"
 #include "shim/policy/read/policy_read.h"
@@ -46,14 +47,16 @@ const struct command_spec command_gc_spec = {
         "a container is running on stays. Files that an engine has removed take room until the\n"
         "last tree that links them is gone. Also removes empty directories that volumes made for\n"
         "containers that have ended, named by the container's ID; what was kept in /run/flatbed\n"
-        "for containers that are gone; and temporary files of calls that were killed.\n",
+        "for containers that are gone; temporary files of calls that were killed; and staged "
+        "copies\n"
+        "beyond the limits of the policy.\n",
     .options = gc_options,
     .completes = OPERANDS_NONE,
 };
 
-/* Removes empty sources. With --cache alone no policy is read. */
-static int trim_sources(const struct gc_command *c, struct arena *arena, struct gc_sources *out,
-                        struct err *err)
+/* Removes empty sources, and staged copies. With --cache alone no policy is read. */
+static int trim_volumes(const struct gc_command *c, struct arena *arena, struct gc_sources *out,
+                        size_t *copies, struct err *err)
 {
     _cleanup_policy_ struct policy *policy = policy_new(err);
 
@@ -61,7 +64,8 @@ static int trim_sources(const struct gc_command *c, struct arena *arena, struct 
         return -1;
     if (c->cache && !c->policy)
         return 0;
-    if (policy_open(policy, c->policy, err) < 0 || policy_decode(policy, err) < 0)
+    if (policy_open(policy, c->policy, err) < 0 || policy_decode(policy, err) < 0 ||
+        stage_change_trim(policy, c->dry, copies, err) < 0)
         return -1;
     return gc_sources(policy, c->dry, time(NULL), arena, out, err);
 }
@@ -81,15 +85,19 @@ static void print_sources(const struct gc_command *c, const struct gc_sources *s
     }
 }
 
-static void print_left(const struct gc_command *c, size_t left, struct buf *out)
+static void print_left(const struct gc_command *c, size_t left, size_t copies, struct buf *out)
 {
+    if (copies)
+        buf_printf(out, "%s %zu staged cop%s\n", c->dry ? "would remove" : "removed", copies,
+                   copies == 1 ? "y" : "ies");
     if (left)
         buf_printf(out, "%s %zu file%s of launches that are over\n",
                    c->dry ? "would remove" : "removed", left, left == 1 ? "" : "s");
 }
 
 static int print_removed(const struct gc_command *c, const struct restack_list *list,
-                         const struct gc_sources *sources, size_t left, struct err *err)
+                         const struct gc_sources *sources, size_t left, size_t copies,
+                         struct err *err)
 {
     _cleanup_json_ struct json_doc *doc = json_new_object(err);
     _cleanup_buf_ struct buf out = BUF_INIT;
@@ -110,12 +118,13 @@ static int print_removed(const struct gc_command *c, const struct restack_list *
     }
     print_sources(c, sources, doc, &out);
     json_set(doc, json_root(doc), "left_over", json_number(doc, left));
+    json_set(doc, json_root(doc), "copies", json_number(doc, copies));
     if (c->json && json_write(doc, &out, err) < 0)
         return -1;
     if (c->json)
         buf_putc(&out, '\n');
     else
-        print_left(c, left, &out);
+        print_left(c, left, copies, &out);
     return program_print(&out, err);
 }
 
@@ -127,7 +136,7 @@ static int trim_cache(const struct gc_command *c, struct err *err)
     struct gc_sources sources = {0};
     struct restack_limits limits = {
         .bytes = UINT64_MAX, .seconds = (int64_t)c->days * DAY, .now = time(NULL)};
-    size_t left = 0;
+    size_t left = 0, copies = 0;
 
     if (c->size && !size_parse(c->size, &limits.bytes))
         return err_set(err, ERR_USAGE, "--max-size=%s: expected a size such as 10g", c->size);
@@ -145,9 +154,10 @@ static int trim_cache(const struct gc_command *c, struct err *err)
         if (!c->dry && restack_list_trim(&cache, &list, err) < 0)
             return -1;
     }
-    if (trim_sources(c, &arena, &sources, err) < 0 || state_sweep_all(c->dry, &left, err) < 0)
+    if (trim_volumes(c, &arena, &sources, &copies, err) < 0 ||
+        state_sweep_all(c->dry, &left, err) < 0)
         return -1;
-    return print_removed(c, &list, &sources, left, err);
+    return print_removed(c, &list, &sources, left, copies, err);
 }
 
 int command_gc(int argc, char *const argv[], bool *help, struct err *err)

@@ -16,12 +16,15 @@ static const char details[] =
     "  flatbed status                                  engines, policy and trees at a glance\n"
     "  flatbed doctor                                  what of this host is not right\n"
     "  flatbed copyups train-7                         what a container wrote above its image\n"
+    "  flatbed watch train-7 --for 60 --misses         names that a container looks for in vain\n"
     "  flatbed stale                                   directories that no engine knows any more\n"
     "  flatbed monitor --dry-run                       alerts by the limits of the policy\n"
     "  flatbed zfs advice models=/tank/models          properties of ZFS that cost time or room\n"
     "  flatbed bench --dir /var/lib/docker             the cost of overlay mounts here\n"
     "  flatbed start-time torch:2.7 -- python -c 'import torchvision'\n"
     "                                                  how long it takes, and what helps\n"
+    "  flatbed stage data=imagenet --wait              a dataset on the local disk, before the "
+    "job\n"
     "  flatbed restack --build torch:2.7               one layer for containers of an image\n"
     "\n"
     "Exit status: 0 done; 1 the policy has errors or would refuse the container, stale or zfs\n"
@@ -30,11 +33,23 @@ static const char details[] =
     "of doctor: 10 the host has warnings, 11 errors.\n";
 
 static const struct command_spec *const commands[] = {
-    &command_check_spec,     &command_explain_spec,    &command_install_spec,
-    &command_uninstall_spec, &command_bench_spec,      &command_restack_spec,
-    &command_gc_spec,        &command_doctor_spec,     &command_copyups_spec,
-    &command_stale_spec,     &command_zfs_spec,        &command_status_spec,
-    &command_monitor_spec,   &command_start_time_spec, NULL,
+    &command_check_spec,
+    &command_explain_spec,
+    &command_install_spec,
+    &command_uninstall_spec,
+    &command_bench_spec,
+    &command_restack_spec,
+    &command_gc_spec,
+    &command_doctor_spec,
+    &command_copyups_spec,
+    &command_stale_spec,
+    &command_zfs_spec,
+    &command_status_spec,
+    &command_monitor_spec,
+    &command_start_time_spec,
+    &command_watch_spec,
+    &command_stage_spec,
+    NULL,
 };
 
 static const struct program_spec program = {
@@ -46,9 +61,10 @@ static const struct program_spec program = {
 };
 
 static command_run *const runs[] = {
-    command_check,   command_explain, command_install, command_uninstall,  command_bench,
-    command_restack, command_gc,      command_doctor,  command_copyups,    command_stale,
-    command_zfs,     command_status,  command_monitor, command_start_time,
+    command_check,   command_explain,    command_install, command_uninstall,
+    command_bench,   command_restack,    command_gc,      command_doctor,
+    command_copyups, command_stale,      command_zfs,     command_status,
+    command_monitor, command_start_time, command_watch,   command_stage,
 };
 
 int main(int argc, char *argv[])

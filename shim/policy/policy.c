@@ -12,6 +12,8 @@ const char *const policy_mode_names[POLICY_MODES] = {
     [POLICY_ENFORCE] = "enforce", [POLICY_PERMISSIVE] = "permissive", [POLICY_OFF] = "off"};
 
 const char *const policy_opt_out_names[POLICY_OPT_OUTS] = {"mounts", "tuning"};
+const char *const policy_stage_wishes[STAGE_WISHES] = {
+    [STAGE_OFF] = "off", [STAGE_WAIT] = "wait", [STAGE_NOW] = "now"};
 
 const char *const policy_tuning_names[TUNING_KINDS] = {
     [TUNING_SHM] = "shm_size",  [TUNING_MEMLOCK] = "memlock", [TUNING_WORKERS] = "workers",

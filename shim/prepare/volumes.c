@@ -7,6 +7,7 @@
 #include "shim/mount/submounts.h"
 #include "shim/prepare/binds_hold.h"
 #include "shim/prepare/pool.h"
+#include "shim/prepare/stage_volumes.h"
 
 #include <string.h>
 
@@ -17,6 +18,7 @@ struct preparing {
     const struct facts *facts;
     struct arena *arena;
     struct submounts submounts;
+    struct stage_volumes stage;
     struct source_directory directory; /* of the last source; in the first pass only */
     bool exposed;                      /* something must be pinned */
     struct err *err;
@@ -191,7 +193,9 @@ static int find_volume(struct preparing *p, size_t i)
     if (taken)
         return taken < 0 ? name_volume(m, p->err) : refuse_busy(p, i);
     p->exposed = p->exposed || pin;
-    return 0;
+    return stage_volumes_add(&p->stage, &p->decision->list[i], &source, p->err) < 0
+               ? name_volume(m, p->err)
+               : 0;
 }
 
 /* True for a volume of which something may have to be made on the host. */
@@ -269,12 +273,13 @@ static int pin_volume(struct preparing *p, struct outcome *o)
     struct source_make make;
     _cleanup_source_ struct source source = SOURCE_INIT;
 
-    if (source_find_for(m->source, volumes_user(o, p->facts, &make), &source, p->err) < 0)
+    const char *wanted = o->staged ? o->staged : m->source;
+    if (source_find_for(wanted, volumes_user(o, p->facts, &make), &source, p->err) < 0)
         return -1;
     if (source.missing)
-        return err_set(p->err, ERR_POLICY, "%s vanished", m->source);
-    bool pin = false;
-    if (needs_pin(p, m, &source, &pin) < 0)
+        return err_set(p->err, ERR_POLICY, "%s vanished", wanted);
+    bool pin = o->staged != NULL; /* it is never evicted once it shows in a mount table */
+    if (!pin && needs_pin(p, m, &source, &pin) < 0)
         return -1;
     if (!pin)
         return 0;
@@ -326,6 +331,16 @@ static int pin_volumes(struct preparing *p)
     return write_files(p) < 0 ? -1 : binds_hold(p->decision, p->arena, p->err);
 }
 
+/* Waits for copies. Those that there are will be pinned. */
+static int end_staging(struct preparing *p)
+{
+    if (stage_volumes_end(&p->stage, p->err) < 0)
+        return -1;
+    for (size_t i = 0; i < p->decision->count; i++)
+        p->exposed = p->exposed || p->decision->list[i].staged;
+    return 0;
+}
+
 int volumes_prepare(const struct call *call, const struct facts *facts, bool enforce,
                     const struct volumes_check *check, struct arena *arena,
                     struct decision *decision, struct err *err)
@@ -337,11 +352,16 @@ int volumes_prepare(const struct call *call, const struct facts *facts, bool enf
                           .submounts = {.arena = arena},
                           .directory = SOURCE_DIRECTORY_INIT,
                           .err = err};
+    p.stage = (struct stage_volumes){
+        .facts = facts, .submounts = &p.submounts, .arena = arena, .lenient = !enforce};
     int rc = find_and_make(&p, check, enforce);
 
     source_directory_close(&p.directory);
-    if (rc < 0)
-        return -1;
+    if (rc == 0)
+        rc = end_staging(&p);
     bool pins = p.exposed || binds_exposed(decision) || generates_files(decision);
-    return pins ? pin_volumes(&p) : 0;
+    if (rc == 0 && pins)
+        rc = pin_volumes(&p);
+    stage_volumes_close(&p.stage);
+    return rc;
 }

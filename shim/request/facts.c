@@ -10,9 +10,25 @@ enum {
     SHORT_DIGITS = 12
 }; /* of an ID that an engine chose; as docker ps shows it */
 
+/*
+ * CRI-O hands on each annotation of a pod (internal/factory/container), also those with
+ * containerd's keys, and sets its keys after them. containerd hands on only what pod_annotations
+ * lists.
+ */
+static bool is_users_word(const struct spec *spec, const char *key)
+{
+    static const char containerd[] = "io.kubernetes.cri.";
+    const char *manager = spec_annotation(spec, "io.container.manager");
+
+    return manager && strcmp(manager, "cri-o") == 0 &&
+           strncmp(key, containerd, sizeof(containerd) - 1) == 0;
+}
+
 static const char *first_annotation(const struct spec *spec, const char *const *keys)
 {
     for (; *keys; keys++) {
+        if (is_users_word(spec, *keys))
+            continue;
         const char *value = spec_annotation(spec, *keys);
         if (value && *value)
             return value;
@@ -181,6 +197,7 @@ int facts_gather(const struct policy *policy, const struct spec *spec, const cha
 {
     *out = (struct facts){
         .process = identity_process(spec),
+        .stage_wish = requests->stage,
         .inside = {.known = spec->process != NULL,
                    .uid = spec->uid,
                    .gid = spec->gid,

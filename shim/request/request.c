@@ -148,6 +148,21 @@ static int read_idmap(struct request_reader *r, const char *value)
     return 0;
 }
 
+static int read_stage(struct request_reader *r, const char *value)
+{
+    unsigned offered = 0;
+
+    for (size_t i = 0; i < r->policy->volume_count; i++)
+        offered |= r->policy->volumes[i].stage.ask;
+    for (unsigned i = 0; i < STAGE_WISHES; i++)
+        if (strcmp(policy_stage_wishes[i], value) == 0 && (offered & 1u << i)) {
+            r->out->stage = 1u << i;
+            return 0;
+        }
+    return request_problem(r, "'%.80s': no class of the policy offers this in its \"stage\"",
+                           value);
+}
+
 static int read_annotation(struct request_reader *r, const struct json_member *m)
 {
     const char *name = m->key + PREFIX;
@@ -162,6 +177,8 @@ static int read_annotation(struct request_reader *r, const struct json_member *m
         return request_problem(r, "not a plain string");
     if (strcmp(name, "idmap") == 0)
         return read_idmap(r, value);
+    if (strcmp(name, "stage") == 0)
+        return read_stage(r, value);
     if (!volume && word == REQUEST_WORDS)
         return names_profile(r->policy, m->key) ? 0 : unknown_class(r, name);
     return read_value(r, volume, word, value);

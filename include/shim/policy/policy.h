@@ -83,6 +83,36 @@ struct policy_env {
     struct policy_text value; /* a template */
 };
 
+/* The room that a store keeps. Both 0: not given. */
+struct policy_free {
+    uint64_t bytes;
+    unsigned percent; /* of the file system */
+};
+
+/* Wishes of a container, by the annotation flatbed.stage. */
+enum stage_wish {
+    STAGE_OFF,  /* the source itself */
+    STAGE_WAIT, /* no start before there is a copy */
+    STAGE_NOW,  /* no waiting */
+    STAGE_WISHES
+};
+
+enum policy_else { ELSE_SOURCE, ELSE_DENY };
+
+/* Copies of a class's sources on a faster disk. */
+struct policy_stage {
+    struct policy_text cache; /* the directory of copies; not given: none are made */
+    uint64_t max, per_owner;  /* bytes; 0: no limit */
+    struct policy_free free;
+    unsigned wait;              /* seconds that a launch waits for a copy */
+    enum policy_else otherwise; /* if there is none by then */
+    bool verify;                /* content is read again and compared */
+    uint64_t bandwidth;         /* bytes a second; 0: no limit */
+    unsigned recheck;           /* seconds after which a copy is compared with its source again */
+    struct policy_list include; /* globs of names in the class; not given: all */
+    unsigned ask;               /* bits of enum stage_wish: what containers may ask for */
+};
+
 /* A class of volumes. */
 struct policy_volume {
     const char *name;
@@ -102,6 +132,7 @@ struct policy_volume {
     struct policy_create create;
     struct policy_list options; /* of mount(8) */
     struct policy_list presets;
+    struct policy_stage stage;
     struct policy_env *env;
     size_t env_count;
 };
@@ -200,12 +231,6 @@ struct policy_gpus {
 
 /* The parts of the plan from which a container may opt out. */
 enum policy_opt_out { OPT_OUT_MOUNTS, OPT_OUT_TUNING, POLICY_OPT_OUTS };
-
-/* The room that a store keeps. Both 0: not given. */
-struct policy_free {
-    uint64_t bytes;
-    unsigned percent; /* of the file system */
-};
 
 /* "audit.alerts": the limits that `flatbed monitor` compares with. 0: not given. */
 /* The mark by which a container says that it is ready. */
@@ -344,6 +369,7 @@ extern const char policy_default_path[];
 /* The names in a policy: of modes ("enforce" …), and of what a container may opt out of. */
 extern const char *const policy_mode_names[POLICY_MODES];
 extern const char *const policy_opt_out_names[POLICY_OPT_OUTS];
+extern const char *const policy_stage_wishes[STAGE_WISHES]; /* "off", "wait", "now" */
 
 /* Sets what is kept of the audit file where the policy does not say. */
 void policy_audit_defaults(struct policy_audit *audit);

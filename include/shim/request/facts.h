@@ -19,6 +19,7 @@ struct facts {
     const gid_t *groups;    /* the process's supplementary ones, seen likewise; in the arena */
     size_t group_count;
     struct id_pair inside;   /* the process, by the container's own ids */
+    unsigned stage_wish;     /* requests.stage */
     struct id_pair identity; /* looked up only where the policy uses it */
 };
 

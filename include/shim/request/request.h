@@ -4,7 +4,7 @@
  *
  *     annotations  flatbed.CLASS = NAME[:ro|:rw][:TARGET],…     flatbed.project = NAME
  *                  flatbed.profile = NAME                       flatbed.off = mounts,tuning
- *                  flatbed.idmap = on
+ *                  flatbed.idmap = on           flatbed.stage = off|wait|now
  *                  flatbed.shm = 8g   flatbed.memlock = SIZE|unlimited   flatbed.workers = NUMBER
  *     environment  FLATBED_CLASS, FLATBED_PROJECT, FLATBED_SHM and so on, the same values, but
  *                  FLATBED_WORKERS, which tells a container a number. An image can set them.
@@ -52,8 +52,9 @@ struct requests {
     const char *project; /* or NULL */
     const char *profile; /* or NULL; profile.h decides whether it is granted */
     const char *profile_key;
-    unsigned off; /* bits of enum policy_opt_out, which the policy offers */
-    bool idmap;   /* for the volumes of which the policy says "ask" */
+    unsigned off;   /* bits of enum policy_opt_out, which the policy offers */
+    bool idmap;     /* for the volumes of which the policy says "ask" */
+    unsigned stage; /* a bit of enum stage_wish, which a class offers; 0: none is asked for */
     struct tuning_request tuning[TUNING_ASKABLE];
     struct request *list;
     size_t count;

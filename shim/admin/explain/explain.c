@@ -8,6 +8,7 @@
 #include "shim/mount/source_wait.h"
 #include "shim/oci/lowlevel.h"
 #include "shim/prepare/pool.h"
+#include "shim/prepare/stage_volumes.h"
 #include "shim/prepare/volumes.h"
 #include "shim/restack/restack.h"
 
@@ -34,9 +35,11 @@ static int find_source(const struct plan_mount *m, const struct user_ids *user,
  * Sets *out to the reason why the mount would fail, in the arena, or to NULL. *absent: the source
  * is missing or does not answer, and an optional volume is left out. Returns -1 without memory.
  */
-static int source_problem(const struct outcome *o, const struct facts *facts, struct arena *arena,
-                          const char **out, bool *absent, struct err *err)
+static int source_problem(struct outcome *o, struct stage_volumes *stage, const char **out,
+                          bool *absent, struct err *err)
 {
+    const struct facts *facts = stage->facts;
+    struct arena *arena = stage->arena;
     const struct plan_mount *m = &o->op->mount;
     _cleanup_source_ struct source source = SOURCE_INIT;
     _cleanup_free_ char *text = NULL;
@@ -51,7 +54,9 @@ static int source_problem(const struct outcome *o, const struct facts *facts, st
         text = strf("%s does not answer", m->source);
     else if (find_source(m, user, &source, &why) < 0)
         text = strdup(why.msg);
-    else if (!source.missing || m->volume->create.wanted)
+    else if (!source.missing)
+        return stage_volumes_add(stage, o, &source, err);
+    else if (m->volume->create.wanted)
         return 0;
     else
         text = strf("%s does not exist", m->source);
@@ -63,6 +68,10 @@ static int source_problem(const struct outcome *o, const struct facts *facts, st
 static int check_sources(const struct judgement *j, struct arena *arena, struct decision *decision,
                          struct err *err)
 {
+    struct submounts submounts = {.arena = arena};
+    struct stage_volumes stage = {
+        .facts = &j->facts, .submounts = &submounts, .arena = arena, .look = true};
+
     for (size_t i = 0; i < decision->count; i++) {
         struct outcome *o = &decision->list[i];
         const char *problem;
@@ -70,7 +79,7 @@ static int check_sources(const struct judgement *j, struct arena *arena, struct 
 
         if (!volumes_concern(o))
             continue;
-        if (source_problem(o, &j->facts, arena, &problem, &absent, err) < 0)
+        if (source_problem(o, &stage, &problem, &absent, err) < 0)
             return -1;
         if (!problem)
             continue;
@@ -78,7 +87,9 @@ static int check_sources(const struct judgement *j, struct arena *arena, struct 
         if (!(absent && o->op->mount.volume->optional) && j->policy->mode == POLICY_ENFORCE)
             o->verdict = PLAN_DENIED;
     }
-    return 0;
+    int rc = stage_volumes_end(&stage, err);
+    stage_volumes_close(&stage);
+    return rc;
 }
 
 /* ---- the low-level runtime ---- */

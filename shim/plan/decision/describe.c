@@ -54,6 +54,7 @@ static void describe_mount(const struct outcome *o, struct arena *arena, struct 
     out->source = o->mount.source;
     out->target = m->target;
     out->access = m->access == ACCESS_RW ? "rw" : "ro";
+    out->stage = o->stage;
     out->asked_by = o->op->asked_by;
 }
 
@@ -152,7 +153,7 @@ struct json *describe_json(const struct description *d, struct json_doc *doc)
         {"kind", d->kind},     {"verdict", d->verdict},   {"subject", d->subject},
         {"source", d->source}, {"target", d->target},     {"access", d->access},
         {"value", d->value},   {"asked_by", d->asked_by}, {"reason", d->reason},
-        {"policy", d->policy},
+        {"stage", d->stage},   {"policy", d->policy},
     };
 
     for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++)

@@ -1,5 +1,7 @@
 #include "shim/policy/read/policy_decode.h"
 
+#include "base/size.h"
+
 #include "base/cli/suggest.h"
 #include "base/path.h"
 
@@ -113,6 +115,59 @@ void decode_print_names(struct buf *out, const char *const *names, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         buf_printf(out, "%s%s", i ? ", " : "", names[i]);
+}
+
+int decode_bytes(struct decoder *d, const struct json *value, uint64_t *out)
+{
+    struct policy_text text = {0};
+
+    if (decode_text(d, value, &text) < 0)
+        return -1;
+    if (!size_parse(text.text, out) || *out == 0)
+        return decode_fail(d, value, "'%.40s': expected bytes such as \"20g\"", text.text);
+    return 0;
+}
+
+/* Reads "10%". Returns 0 for any other text. */
+static unsigned read_percent(const char *text)
+{
+    enum { LARGEST_SHARE = 99 };
+    size_t digits = strspn(text, "0123456789");
+
+    if (!digits || digits > 2 || strcmp(text + digits, "%") != 0)
+        return 0;
+    unsigned long share = strtoul(text, NULL, 10);
+    return share <= LARGEST_SHARE ? (unsigned)share : 0;
+}
+
+int decode_free(struct decoder *d, const struct json *value, struct policy_free *room)
+{
+    struct policy_text text = {0};
+
+    *room = (struct policy_free){0};
+    if (decode_text(d, value, &text) < 0)
+        return -1;
+    room->percent = read_percent(text.text);
+    if (!room->percent && (!size_parse(text.text, &room->bytes) || !room->bytes))
+        return decode_fail(d, value,
+                           "'%.40s': expected bytes such as \"20g\", or 1 to 99 per cent such as "
+                           "\"10%%\"",
+                           text.text);
+    return 0;
+}
+
+int decode_seconds(struct decoder *d, const struct json *value, unsigned least, unsigned most,
+                   unsigned *out)
+{
+    uint64_t seconds;
+
+    if (decode_type(d, value, JSON_NUMBER) < 0)
+        return -1;
+    if (!json_u64(value, &seconds) || seconds < least || seconds > most)
+        return decode_fail(d, value, "%.32s: expected whole seconds, %u to %u", value->text, least,
+                           most);
+    *out = (unsigned)seconds;
+    return 0;
 }
 
 int decode_choice(struct decoder *d, const struct json *value, const char *const *names,

@@ -49,6 +49,16 @@ int decode_text(struct decoder *d, const struct json *value, struct policy_text 
 int decode_path(struct decoder *d, const struct json *value, struct policy_text *out) must_check;
 int decode_list(struct decoder *d, const struct json *value, struct policy_list *out) must_check;
 
+/* Reads an amount of bytes such as "20g", which is not 0. */
+int decode_bytes(struct decoder *d, const struct json *value, uint64_t *out) must_check;
+
+/* Reads such an amount, or a share of a file system, "1%" to "99%". */
+int decode_free(struct decoder *d, const struct json *value, struct policy_free *room) must_check;
+
+/* Reads whole seconds, `least` to `most`. */
+int decode_seconds(struct decoder *d, const struct json *value, unsigned least, unsigned most,
+                   unsigned *out) must_check;
+
 /* Sets *out to the index of a string among `names`. */
 int decode_choice(struct decoder *d, const struct json *value, const char *const *names,
                   size_t count, int *out) must_check;
@@ -82,6 +92,7 @@ decode_fn decode_rootfs;
 decode_fn decode_user;
 decode_fn decode_audit;
 decode_fn decode_alerts; /* of a struct policy_audit */
+decode_fn decode_stage;  /* of a struct policy_volume */
 decode_fn decode_gpus;
 decode_fn decode_mode;
 int decode_volumes_check(struct policy *policy, struct err *err) must_check;

@@ -101,16 +101,7 @@ static int read_optional(struct decoder *d, const struct json *value, void *targ
 
 static int read_wait(struct decoder *d, const struct json *value, void *target)
 {
-    struct policy_volume *v = target;
-    uint64_t seconds;
-
-    if (decode_type(d, value, JSON_NUMBER) < 0)
-        return -1;
-    if (!json_u64(value, &seconds) || seconds < 1 || seconds > POLICY_WAIT)
-        return decode_fail(d, value, "%s: expected whole seconds, 1 to %d", value->text,
-                           POLICY_WAIT);
-    v->wait = (unsigned)seconds;
-    return 0;
+    return decode_seconds(d, value, 1, POLICY_WAIT, &((struct policy_volume *)target)->wait);
 }
 
 static int read_idmap(struct decoder *d, const struct json *value, void *target)
@@ -288,7 +279,7 @@ static const struct decode_key volume_keys[] = {
     {"names", read_names},     {"always", read_always},   {"optional", read_optional},
     {"create", read_create},   {"options", read_options}, {"env", read_env},
     {"presets", read_presets}, {"pool", read_pool},       {"idmap", read_idmap},
-    {"wait", read_wait},
+    {"wait", read_wait},       {"stage", decode_stage},
 };
 
 /* ---- classes ---- */
@@ -296,8 +287,8 @@ static const struct decode_key volume_keys[] = {
 /* Returns true for names that annotations use for something else. */
 static bool reserved(const char *name)
 {
-    static const char *const words[] = {"project", "profile", "shm",  "memlock",  "workers",
-                                        "idmap",   "off",     "user", "requested"};
+    static const char *const words[] = {"project", "profile", "shm",  "memlock",   "workers",
+                                        "idmap",   "off",     "user", "requested", "stage"};
 
     for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
         if (strcmp(words[i], name) == 0)
@@ -368,6 +359,10 @@ static int check_volume(const struct policy_volume *v, struct err *err)
     if (v->pool.text && v->idmap != IDMAP_NEVER)
         return fail_place(&v->pool.place, err, v->name,
                           "\"pool\" and \"idmap\" exclude each other");
+    if (v->stage.cache.text && (v->pool.text || v->access == ACCESS_RW))
+        return fail_place(&v->stage.cache.place, err, v->name,
+                          v->pool.text ? "\"stage\" and \"pool\" exclude each other"
+                                       : "a copy is read-only: \"stage\" needs \"access\": \"ro\"");
     if (v->presets.count && !(v->target_vars & 1u << VAR_NAME))
         return fail_place(&v->presets.place, err, v->name, "\"presets\" need {name} in \"target\"");
     return 0;

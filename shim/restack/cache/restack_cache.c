@@ -2,10 +2,8 @@
 
 #include "base/fdio.h"
 #include "base/json/json.h"
-#include "shim/host/fd_path.h"
 #include "shim/host/tree_remove.h"
-#include "shim/host/trust.h"
-#include "shim/mount/source.h"
+#include "shim/mount/closed_directory.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -18,40 +16,10 @@ enum { TRY_AGAIN = 3600 }; /* seconds after a failure */
 
 /* ---- the directory ---- */
 
-static int find_directory(const char *path, bool make, struct source *out, struct err *err)
-{
-    const struct source_make how = {.who = {.uid = 0, .gid = 0}, .mode = 0700};
-
-    if (make)
-        return source_find_or_make(path, &how, out, err);
-    if (source_find(path, out, err) < 0)
-        return -1;
-    if (!out->missing)
-        return 0;
-    errno = ENOENT;
-    return err_sys(err, "%s", path);
-}
-
 int restack_cache_open(const char *path, bool make, struct restack_cache *out, struct err *err)
 {
-    _cleanup_source_ struct source source = SOURCE_INIT;
-    char real[PATH_MAX];
-    struct stat st;
-
-    if (find_directory(path, make, &source, err) < 0)
-        return -1;
-    if (fstat(source.fd, &st) < 0)
-        return err_sys(err, "%s", path);
-    if (!source.directory || source.exposed || !trust_closed(&st) || (st.st_mode & S_IRWXO))
-        return err_set(err, ERR_POLICY, "%s must be a directory that only root can look into",
-                       path);
-    out->fd = openat(source.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (out->fd < 0)
-        return err_sys(err, "%s", path);
-    if (fd_path(out->fd, real) < 0)
-        return err_sys(err, "%s", path);
-    out->path = strdup(real);
-    return out->path ? 0 : err_nomem(err);
+    out->fd = closed_directory_open(path, make, &out->path, err);
+    return out->fd < 0 ? -1 : 0;
 }
 
 void restack_cache_close(struct restack_cache *cache)

@@ -15,6 +15,8 @@ struct outcome {
     enum plan_verdict verdict; /* the plan's, unless something was left out or found out */
     const char *reason;        /* of the verdict; never NULL */
     struct mount_form mount;   /* PLAN_MOUNT: how it is written */
+    const char *staged;        /* PLAN_MOUNT: the copy that is mounted instead, or NULL */
+    const char *stage;         /* PLAN_MOUNT: a word for how its copy stands, or NULL */
     const char *hold;          /* PLAN_BIND: the path where its source is held (pin.h), or NULL */
 };
 

@@ -3,8 +3,8 @@
  * and for machines.
  *
  * As JSON it is an object with "kind", "verdict", "subject" and "reason", and where they apply
- * "source", "target", "access", "value", "asked_by" and "policy" ("FILE:LINE" of the rule that
- * decided).
+ * "source", "target", "access", "value", "asked_by", "stage" and "policy" ("FILE:LINE" of the rule
+ * that decided).
  */
 #ifndef SHIM_DESCRIBE_H
 #define SHIM_DESCRIBE_H
@@ -16,8 +16,9 @@ struct description {
     const char *verdict; /* "added", "kept", "downgraded", "denied", "skipped" */
     const char *subject; /* "CLASS:NAME", a variable, a target, a key of the policy; never NULL */
     const char *source, *target, *access, *value, *asked_by; /* or NULL */
-    const char *reason;                                      /* never NULL */
-    const char *policy;                                      /* or NULL */
+    const char *stage;  /* "hit", "miss", "copying" …, of a volume that is staged; or NULL */
+    const char *reason; /* never NULL */
+    const char *policy; /* or NULL */
 };
 
 /* Returns the word for the kind of an operation. Static. */

@@ -222,6 +222,28 @@ static void test_other_values(void **state)
     json_free(doc);
 }
 
+/* CRI-O hands on annotations of the user with containerd's keys. */
+static void test_namespace_of_crio_is_not_the_users_word(void **state)
+{
+    _cleanup_arena_ struct arena arena = {0};
+    struct err err = ERR_INIT;
+    struct policy *policy;
+    struct json_doc *doc;
+
+    (void)state;
+    struct facts f = gather(USES,
+                            "{\"annotations\":{\"io.container.manager\":\"cri-o\","
+                            "\"io.kubernetes.cri.sandbox-namespace\":\"forged\","
+                            "\"io.kubernetes.cri.image-name\":\"forged\","
+                            "\"io.kubernetes.pod.namespace\":\"ns\","
+                            "\"io.kubernetes.cri-o.ImageName\":\"b:1\"}}",
+                            &arena, &policy, &doc, &err);
+    assert_string_equal(f.values.value[VAR_NAMESPACE], "ns");
+    assert_string_equal(f.values.value[VAR_IMAGE], "b_1");
+    policy_free(policy);
+    json_free(doc);
+}
+
 /* A name of the engine, else the day of config.json and the beginning of an ID that says nothing.
  */
 static void test_names_of_containers(void **state)
@@ -276,6 +298,7 @@ UNIT_SUITE(test_identity)
         cmocka_unit_test(test_identity_rules),
         cmocka_unit_test(test_an_annotation_that_names_nobody),
         cmocka_unit_test(test_other_values),
+        cmocka_unit_test(test_namespace_of_crio_is_not_the_users_word),
         cmocka_unit_test_setup_teardown(test_names_of_containers, tempdir_make, tempdir_remove),
     };
 

@@ -1,0 +1,55 @@
+/*
+ * Staged volumes: a launch mounts the copy of a slow source from a local disk instead of the
+ * source, or has a copy made for the next one.
+ */
+#ifndef SHIM_STAGE_H
+#define SHIM_STAGE_H
+
+#include "shim/host/as_user.h"
+#include "shim/policy/policy.h"
+#include "shim/stage/cache/stage_cache.h"
+
+/* A source that may be staged. Texts are borrowed until stage_end. */
+struct stage_wanted {
+    const struct policy_stage *rules;
+    const char *path;            /* without symbolic links */
+    struct stage_root root;      /* the source as it is now */
+    const struct user_ids *user; /* of the container; NULL: not known */
+    unsigned wish;               /* a bit of enum stage_wish, which the class allows; or 0 */
+};
+
+struct stage_offer {
+    struct stage_entry entry; /* READY: holds the copy until stage_offer_close */
+    const char *tree;         /* READY: the path of the copy; in the arena */
+    const char *note;         /* how it stands, as part of a sentence; never NULL */
+    bool off;                 /* the container does without */
+    uint64_t waited;          /* milliseconds */
+};
+
+/* Returns the word for how it stands: "hit", "copying", "failed", "off", "miss", "stale". Static.
+ */
+const char *stage_word(const struct stage_offer *offer);
+
+/* Releases the copy. A mounted one stays where it is. */
+void stage_offer_close(struct stage_offer *offer);
+
+/* Looks what there is, and changes nothing. Fails only without memory. */
+int stage_look(const struct stage_wanted *wanted, struct arena *arena, struct stage_offer *out,
+               struct err *err) must_check;
+
+/*
+ * Looks, and has the source copied in the background if there is no copy, or if it was not compared
+ * with the source for long. `source` is the open directory. Does not wait. Fails only without
+ * memory: a cache that cannot be used is said in the note.
+ */
+int stage_begin(const struct stage_wanted *wanted, int source, struct arena *arena,
+                struct stage_offer *out, struct err *err) must_check;
+
+/*
+ * Waits for a copy that is being made, as long as rules and wish say, and says how it stands then.
+ * ERR_POLICY: there is none, and the policy wants no other start.
+ */
+int stage_end(const struct stage_wanted *wanted, struct arena *arena, struct stage_offer *offer,
+              struct err *err) must_check;
+
+#endif

@@ -1,0 +1,101 @@
+#include "shim/admin/stage/stage_change.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the copies of one source ---- */
+
+static bool is_of(const struct stage_item *item, const struct stage_target *t)
+{
+    const char *source = item->record.source;
+
+    return item->state == STAGE_READY && !item->replaced && source &&
+           (strcmp(source, t->path) == 0 || (t->real && strcmp(source, t->real) == 0));
+}
+
+static int set_pin(const struct stage_cache *cache, const struct stage_item *item, bool pin,
+                   struct err *err)
+{
+    _cleanup_fd_ int fd =
+        openat(cache->fd, item->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (fd < 0)
+        return err_sys(err, "%s/%s", cache->path, item->name);
+    if (pin)
+        stage_touch(fd, "pinned");
+    else if (unlinkat(fd, "pinned", 0) < 0 && errno != ENOENT)
+        return err_sys(err, "%s/%s", cache->path, item->name);
+    return 0;
+}
+
+int stage_change_copies(const struct stage_target *target, enum stage_change change,
+                        struct arena *arena, size_t *count, struct err *err)
+{
+    _cleanup_stage_cache_ struct stage_cache cache = STAGE_CACHE_INIT;
+    struct stage_items items;
+
+    *count = 0;
+    if (stage_cache_open(target->volume->stage.cache.text, false, &cache, err) < 0)
+        return err->kind == ERR_SYSTEM && err->sys == ENOENT ? 0 : -1;
+    if (stage_list(&cache, arena, &items, err) < 0)
+        return -1;
+    for (size_t i = 0; i < items.count; i++) {
+        const struct stage_item *item = &items.list[i];
+        if (!is_of(item, target))
+            continue;
+        if (change == STAGE_DROP ? stage_remove(&cache, item, err) < 0
+                                 : set_pin(&cache, item, change == STAGE_PIN, err) < 0)
+            return err_wrap(err, "the copy of %s", item->record.source);
+        ++*count;
+    }
+    return 0;
+}
+
+/* ---- all caches ---- */
+
+struct trim {
+    bool dry;
+    size_t count;
+};
+
+static int trim_cache(void *context, const struct policy_stage *rules, struct err *err)
+{
+    struct trim *t = context;
+    const struct stage_limits limits = {rules->max, rules->per_owner, rules->free};
+    const struct stage_need none = {.account = (uid_t)-1, .name = ""};
+    _cleanup_stage_cache_ struct stage_cache cache = STAGE_CACHE_INIT;
+    _cleanup_arena_ struct arena arena = {0};
+    struct stage_items items;
+    struct err why = ERR_INIT;
+    size_t evicted = 0;
+
+    if (stage_cache_open(rules->cache.text, false, &cache, &why) < 0) {
+        if (why.kind == ERR_SYSTEM && why.sys == ENOENT)
+            return 0;
+        *err = why;
+        return -1;
+    }
+    if (stage_list(&cache, &arena, &items, err) < 0)
+        return -1;
+    t->count += stage_sweep(&cache, &items, t->dry);
+    if (t->dry)
+        return 0;
+    /* A copy that a container uses stays, however short the room is. */
+    if (stage_make_room(&cache, &limits, &none, &evicted, &why) < 0 && why.kind != ERR_LIMIT) {
+        *err = why;
+        return -1;
+    }
+    t->count += evicted;
+    return 0;
+}
+
+int stage_change_trim(const struct policy *policy, bool dry, size_t *count, struct err *err)
+{
+    struct trim trim = {.dry = dry};
+
+    if (stage_caches(policy, trim_cache, &trim, err) < 0)
+        return -1;
+    *count += trim.count;
+    return 0;
+}

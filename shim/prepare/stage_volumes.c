@@ -1,0 +1,119 @@
+#include "shim/prepare/stage_volumes.h"
+
+#include "base/glob.h"
+#include "shim/host/fd_path.h"
+#include "shim/host/trust.h"
+#include "shim/prepare/volumes.h"
+
+#include <limits.h>
+#include <string.h>
+
+/* Appends how a copy stands to the reason of the outcome. */
+static int say(struct stage_volumes *v, struct outcome *o, const char *note, struct err *err)
+{
+    const char *reason = arena_printf(v->arena, "%s; %s", o->op->reason, note);
+
+    if (!reason)
+        return err_nomem(err);
+    o->reason = reason;
+    return 0;
+}
+
+static bool is_included(const struct policy_stage *rules, const char *name)
+{
+    for (size_t i = 0; i < rules->include.count; i++)
+        if (glob_matches(rules->include.items[i], name))
+            return true;
+    return !rules->include.given;
+}
+
+/* Sets *why to the reason why this source is never staged, or to NULL. */
+static int find_obstacle(struct stage_volumes *v, const struct plan_mount *m,
+                         const struct source *source, const char **why, struct err *err)
+{
+    bool below = false;
+
+    *why = NULL;
+    if (trust_rootless())
+        *why = "not staged by a rootless runtime";
+    else if (!is_included(&m->volume->stage, m->name))
+        *why = "not staged, as \"include\" leaves it out";
+    else if (!source->directory)
+        *why = "not staged, as it is a file";
+    else if (submounts_find(v->submounts, source, m->source, &below, err) < 0)
+        return -1;
+    else if (below)
+        *why = "not staged, as something is mounted below it";
+    return 0;
+}
+
+/* Describes the source by its real path and its state. */
+static int describe_source(struct stage_volumes *v, struct staged_volume *staged,
+                           const struct source *source, struct err *err)
+{
+    struct stage_wanted *w = &staged->wanted;
+    const struct policy_volume *volume = staged->outcome->op->mount.volume;
+    struct source_make *make = arena_alloc(v->arena, sizeof(*make));
+    char path[PATH_MAX];
+    struct stat st;
+
+    if (!make)
+        return err_nomem(err);
+    if (fd_path(source->fd, path) < 0 || fstat(source->fd, &st) < 0)
+        return err_sys(err, "%s", staged->outcome->op->mount.source);
+    *w = (struct stage_wanted){
+        .rules = &volume->stage,
+        .path = arena_strndup(v->arena, path, strlen(path)),
+        .root = stage_root_of(&st),
+        .user = volumes_user(staged->outcome, v->facts, make),
+        .wish = v->facts->stage_wish & volume->stage.ask,
+    };
+    return w->path ? 0 : err_nomem(err);
+}
+
+int stage_volumes_add(struct stage_volumes *v, struct outcome *o, const struct source *source,
+                      struct err *err)
+{
+    const struct plan_mount *m = &o->op->mount;
+    const char *obstacle;
+
+    if (!m->volume->stage.cache.text)
+        return 0;
+    if (find_obstacle(v, m, source, &obstacle, err) < 0)
+        return -1;
+    if (obstacle)
+        return say(v, o, obstacle, err);
+    struct staged_volume *staged = arena_alloc(v->arena, sizeof(*staged));
+    if (!staged)
+        return err_nomem(err);
+    *staged = (struct staged_volume){.outcome = o, .offer.entry = STAGE_ENTRY_INIT};
+    if (describe_source(v, staged, source, err) < 0)
+        return -1;
+    staged->next = v->list;
+    v->list = staged;
+    return v->look ? stage_look(&staged->wanted, v->arena, &staged->offer, err)
+                   : stage_begin(&staged->wanted, source->fd, v->arena, &staged->offer, err);
+}
+
+int stage_volumes_end(struct stage_volumes *v, struct err *err)
+{
+    for (struct staged_volume *s = v->list; s; s = s->next) {
+        const struct plan_mount *m = &s->outcome->op->mount;
+        if (!v->look && stage_end(&s->wanted, v->arena, &s->offer, err) < 0 &&
+            !(v->lenient && err->kind == ERR_POLICY))
+            return *m->name ? err_wrap(err, "volumes.%s '%s'", m->volume->name, m->name)
+                            : err_wrap(err, "volumes.%s", m->volume->name);
+        s->outcome->staged = s->offer.tree;
+        s->outcome->stage = stage_word(&s->offer);
+        if (say(v, s->outcome, s->offer.note, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+void stage_volumes_close(struct stage_volumes *v)
+{
+    for (struct staged_volume *s = v->list; s; s = s->next)
+        stage_offer_close(&s->offer);
+    v->list = NULL;
+}

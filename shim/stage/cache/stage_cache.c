@@ -1,0 +1,273 @@
+#include "shim/stage/cache/stage_cache.h"
+
+#include "base/buf.h"
+#include "base/fdio.h"
+#include "base/hash.h"
+#include "shim/host/tree_remove.h"
+#include "shim/mount/closed_directory.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+
+enum { REASON_BYTES = 2048, PROGRESS_BYTES = 128 };
+enum { TRY_AGAIN = 600 }; /* seconds after a failure */
+
+int stage_cache_open(const char *path, bool make, struct stage_cache *out, struct err *err)
+{
+    out->fd = closed_directory_open(path, make, &out->path, err);
+    return out->fd < 0 ? -1 : 0;
+}
+
+void stage_cache_close(struct stage_cache *cache)
+{
+    cleanup_fd(&cache->fd);
+    free(cache->path);
+    *cache = (struct stage_cache)STAGE_CACHE_INIT;
+}
+
+/* ---- names ---- */
+
+/* The key by constants (the first digits of pi) is the same in all processes. A source that has the
+ * key of another one finds another path in the record, and so no copy. */
+void stage_key(const char *source, char key[STAGE_KEY])
+{
+    static const struct hash_key constant = {{0x243f6a8885a308d3, 0x13198a2e03707344}};
+    size_t len = strlen(source);
+
+    snprintf(key, STAGE_KEY, "%016" PRIx64 "%016" PRIx64, hash_bytes_by(&constant, source, len, 1),
+             hash_bytes_by(&constant, source, len, 2));
+}
+
+void stage_name(const char *key, const uid_t *uid, char name[STAGE_NAME])
+{
+    if (uid)
+        snprintf(name, STAGE_NAME, "%.32s-%u", key, (unsigned)*uid);
+    else
+        snprintf(name, STAGE_NAME, "%.32s", key);
+}
+
+static void part_name(const char *key, char name[STAGE_NAME])
+{
+    snprintf(name, STAGE_NAME, ".part-%.32s", key);
+}
+
+static void failure_name(const char *key, char name[STAGE_NAME])
+{
+    snprintf(name, STAGE_NAME, ".failed-%.32s", key);
+}
+
+static int open_directory(int dirfd, const char *name)
+{
+    return openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+struct stage_root stage_root_of(const struct stat *st)
+{
+    enum { NANOSECONDS = 1000000000 };
+
+    return (struct stage_root){
+        .ino = st->st_ino,
+        .modified = (int64_t)st->st_mtim.tv_sec * NANOSECONDS + st->st_mtim.tv_nsec,
+        .changed = (int64_t)st->st_ctim.tv_sec * NANOSECONDS + st->st_ctim.tv_nsec,
+    };
+}
+
+/* ---- small files of an entry ---- */
+
+void stage_touch(int entry, const char *name)
+{
+    _cleanup_fd_ int fd =
+        openat(entry, name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+
+    if (fd >= 0)
+        futimens(fd, NULL);
+}
+
+time_t stage_touched(int entry, const char *name)
+{
+    struct stat st;
+
+    return fstatat(entry, name, &st, AT_SYMLINK_NOFOLLOW) == 0 ? st.st_mtime : 0;
+}
+
+/* The text is always of the same length, so that a reader finds all of it. */
+void stage_progress_write(int part, const struct stage_progress *progress)
+{
+    char text[PROGRESS_BYTES + 1];
+    struct err ignored;
+    _cleanup_fd_ int fd =
+        openat(part, "progress", O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+    snprintf(text, sizeof(text),
+             "%020" PRIu64 " %020" PRIu64 " %020" PRIu64 " %020" PRIu64 " %020" PRIu64 "\n",
+             progress->bytes, progress->total, progress->files, progress->total_files,
+             progress->since);
+    if (fd >= 0)
+        (void)!fd_pwrite_all(fd, text, strlen(text), 0, &ignored);
+}
+
+bool stage_progress_read(int part, struct stage_progress *out)
+{
+    _cleanup_buf_ struct buf text = BUF_INIT;
+    struct err ignored;
+
+    *out = (struct stage_progress){0};
+    return file_read(part, "progress", PROGRESS_BYTES, &text, &ignored) == 0 && text.data &&
+           sscanf(text.data, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64,
+                  &out->bytes, &out->total, &out->files, &out->total_files, &out->since) == 5;
+}
+
+/* ---- looking ---- */
+
+/* Opens an entry with a shared lock. False if there is none of that source. */
+static bool lock_entry(const struct stage_cache *cache, const char *source, struct arena *arena,
+                       struct stage_entry *out)
+{
+    struct stat ours, named;
+    _cleanup_fd_ int fd = open_directory(cache->fd, out->name);
+
+    if (fd < 0 || flock(fd, LOCK_SH | LOCK_NB) < 0 || fstat(fd, &ours) < 0 ||
+        fstatat(cache->fd, out->name, &named, AT_SYMLINK_NOFOLLOW) < 0 ||
+        ours.st_ino != named.st_ino || !stage_record_read(fd, arena, &out->record) ||
+        strcmp(out->record.source, source) != 0)
+        return false;
+    out->fd = steal_fd(&fd);
+    return true;
+}
+
+static bool same_root(const struct stage_root *a, const struct stage_root *b)
+{
+    return a->ino == b->ino && a->modified == b->modified && a->changed == b->changed;
+}
+
+/* Looks whether a process makes the entry. */
+static bool is_copying(const struct stage_cache *cache, const char *key, struct stage_entry *out)
+{
+    char name[STAGE_NAME];
+
+    part_name(key, name);
+    _cleanup_fd_ int part = open_directory(cache->fd, name);
+    if (part < 0 || flock(part, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return false;
+    (void)!stage_progress_read(part, &out->progress);
+    return true;
+}
+
+/* Reads the reason of a failure that is not long ago. */
+static int read_failure(const struct stage_cache *cache, const char *key, struct arena *arena,
+                        struct stage_entry *out, struct err *err)
+{
+    _cleanup_buf_ struct buf text = BUF_INIT;
+    char name[STAGE_NAME];
+    struct err ignored;
+
+    failure_name(key, name);
+    time_t age = time(NULL) - stage_touched(cache->fd, name);
+    if (age < 0 || age > TRY_AGAIN ||
+        file_read(cache->fd, name, REASON_BYTES, &text, &ignored) < 0 || !text.data)
+        return 0;
+    out->state = STAGE_FAILED;
+    out->why = arena_strndup(arena, text.data, text.len);
+    return out->why ? 0 : err_nomem(err);
+}
+
+int stage_cache_find(const struct stage_cache *cache, const char *source, const uid_t *uid,
+                     const struct stage_root *root, struct arena *arena, struct stage_entry *out,
+                     struct err *err)
+{
+    char key[STAGE_KEY];
+
+    *out = (struct stage_entry)STAGE_ENTRY_INIT;
+    stage_key(source, key);
+    stage_name(key, NULL, out->name);
+    bool found = lock_entry(cache, source, arena, out);
+    if (!found && uid) {
+        stage_name(key, uid, out->name);
+        found = lock_entry(cache, source, arena, out);
+    }
+    if (found && same_root(&out->record.root, root)) {
+        out->state = STAGE_READY;
+        out->checked = stage_touched(out->fd, "checked");
+        return 0;
+    }
+    if (is_copying(cache, key, out))
+        out->state = STAGE_COPYING;
+    else if (read_failure(cache, key, arena, out, err) < 0)
+        return -1;
+    else if (found && out->state == STAGE_MISSING)
+        out->state = STAGE_STALE;
+    return 0;
+}
+
+void stage_entry_close(struct stage_entry *entry)
+{
+    cleanup_fd(&entry->fd);
+    entry->fd = -1;
+}
+
+/* ---- making ---- */
+
+int stage_cache_begin(const struct stage_cache *cache, const char *key, struct err *err)
+{
+    char name[STAGE_NAME];
+    struct stat ours, named;
+
+    part_name(key, name);
+    if (mkdirat(cache->fd, name, 0700) < 0 && errno != EEXIST)
+        return err_sys(err, "%s/%s", cache->path, name);
+    _cleanup_fd_ int fd = open_directory(cache->fd, name);
+    if (fd < 0)
+        return err_sys(err, "%s/%s", cache->path, name);
+    /* A copy that was finished meanwhile has renamed the directory that was opened. */
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0 || fstat(fd, &ours) < 0 ||
+        fstatat(cache->fd, name, &named, AT_SYMLINK_NOFOLLOW) < 0 || ours.st_ino != named.st_ino)
+        return err_set(err, ERR_LIMIT, "another process copies it");
+    return steal_fd(&fd);
+}
+
+int stage_cache_publish(const struct stage_cache *cache, const char *key, const char *name,
+                        struct err *err)
+{
+    char part[STAGE_NAME];
+    _cleanup_free_ char *old = strf(".old-%s-%llx", name, (unsigned long long)time(NULL));
+
+    if (!old)
+        return err_nomem(err);
+    part_name(key, part);
+    (void)!renameat(cache->fd, name, cache->fd, old);
+    if (renameat(cache->fd, part, cache->fd, name) < 0)
+        return err_sys(err, "%s/%s", cache->path, part);
+    stage_cache_failed(cache, key, NULL);
+    return 0;
+}
+
+void stage_cache_discard(const struct stage_cache *cache, const char *key)
+{
+    char part[STAGE_NAME];
+
+    part_name(key, part);
+    _cleanup_free_ char *path = strf("%s/%s", cache->path, part);
+    if (path)
+        tree_remove(path);
+}
+
+void stage_cache_failed(const struct stage_cache *cache, const char *key, const char *why)
+{
+    _cleanup_atomic_file_ struct atomic_file file = ATOMIC_FILE_INIT;
+    char name[STAGE_NAME];
+    struct err ignored;
+
+    failure_name(key, name);
+    if (!why) {
+        unlinkat(cache->fd, name, 0);
+        return;
+    }
+    if (atomic_file_begin(&file, cache->fd, name, 0600, &ignored) < 0)
+        return;
+    file.fleeting = true;
+    if (fd_write_all(file.fd, why, strlen(why), &ignored) == 0)
+        (void)!atomic_file_commit(&file, &ignored);
+}

@@ -1,0 +1,221 @@
+#include "shim/stage/stage.h"
+
+#include "base/human.h"
+#include "shim/stage/copy/stage_copy.h"
+
+#include <inttypes.h>
+#include <unistd.h>
+
+enum { LONGEST_WAIT = 24 * 3600 * 1000, LOOK_EVERY = 50 /* milliseconds */ };
+
+void stage_offer_close(struct stage_offer *offer)
+{
+    stage_entry_close(&offer->entry);
+}
+
+const char *stage_word(const struct stage_offer *offer)
+{
+    static const char *const words[] = {
+        [STAGE_MISSING] = "miss",  [STAGE_READY] = "hit",       [STAGE_STALE] = "stale",
+        [STAGE_FAILED] = "failed", [STAGE_COPYING] = "copying",
+    };
+
+    return offer->off ? "off" : words[offer->entry.state];
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* ---- how it stands ---- */
+
+static const char *copying_note(const struct stage_progress *p, struct arena *arena)
+{
+    char done[HUMAN_SIZE], total[HUMAN_SIZE];
+
+    if (!p->total)
+        return "a copy is being made";
+    human_size_binary(p->bytes, done);
+    human_size_binary(p->total, total);
+    return arena_printf(arena, "copying: %u %%, %s of %s",
+                        (unsigned)((double)p->bytes * 100 / (double)p->total), done, total);
+}
+
+static int describe(struct stage_offer *o, struct arena *arena, struct err *err)
+{
+    switch (o->entry.state) {
+    case STAGE_READY:
+        o->note = "staged";
+        break;
+    case STAGE_COPYING:
+        o->note = copying_note(&o->entry.progress, arena);
+        break;
+    case STAGE_FAILED:
+        o->note = arena_printf(arena, "not staged, as the copy failed: %s", o->entry.why);
+        break;
+    case STAGE_STALE:
+        o->note = "the source changed since it was copied";
+        break;
+    default:
+        o->note = "there is no copy yet";
+    }
+    return o->note ? 0 : err_nomem(err);
+}
+
+/* The cache may be missing before the first copy. */
+static int find(const struct stage_wanted *w, bool make, struct arena *arena, struct stage_offer *o,
+                struct err *err)
+{
+    _cleanup_stage_cache_ struct stage_cache cache = STAGE_CACHE_INIT;
+    struct err failure = ERR_INIT;
+
+    o->entry = (struct stage_entry)STAGE_ENTRY_INIT;
+    if (stage_cache_open(w->rules->cache.text, make, &cache, &failure) < 0) {
+        if (!make && failure.kind == ERR_SYSTEM && failure.sys == ENOENT)
+            return describe(o, arena, err);
+        o->entry.state = STAGE_FAILED;
+        o->note = arena_printf(arena, "not staged: %s", failure.msg);
+        return o->note ? 0 : err_nomem(err);
+    }
+    if (stage_cache_find(&cache, w->path, w->user ? &w->user->uid : NULL, &w->root, arena,
+                         &o->entry, err) < 0)
+        return -1;
+    if (o->entry.state == STAGE_READY)
+        o->tree = arena_printf(arena, "%s/%s/tree", cache.path, o->entry.name);
+    if (o->entry.state == STAGE_READY && !o->tree)
+        return err_nomem(err);
+    return describe(o, arena, err);
+}
+
+/*
+ * A copy that a user read, because root may not, is for those who may enter the source now: the
+ * rest of it is as the user could read it when it was compared last.
+ */
+static int check_access(const struct stage_wanted *w, int source, struct stage_offer *o)
+{
+    if (o->entry.state != STAGE_READY || !o->entry.record.by_user)
+        return 0;
+    int fd = w->user ? as_user_open(w->user, source, ".") : -1;
+    if (fd >= 0) {
+        close(fd);
+        return 0;
+    }
+    stage_offer_close(o);
+    o->tree = NULL;
+    o->entry.state = STAGE_FAILED;
+    o->note = "not staged, as its user may not enter the source now";
+    return 0;
+}
+
+int stage_look(const struct stage_wanted *wanted, struct arena *arena, struct stage_offer *out,
+               struct err *err)
+{
+    *out = (struct stage_offer){0};
+    if (wanted->wish & 1u << STAGE_OFF) {
+        out->entry = (struct stage_entry)STAGE_ENTRY_INIT;
+        out->note = "not staged, as the container asks";
+        out->off = true;
+        return 0;
+    }
+    return find(wanted, false, arena, out, err);
+}
+
+/* ---- a launch ---- */
+
+static bool is_old(const struct stage_wanted *w, const struct stage_entry *entry)
+{
+    time_t age = time(NULL) - entry->checked;
+
+    return age < 0 || age >= (time_t)w->rules->recheck;
+}
+
+static void start(const struct stage_wanted *w, int source, struct arena *arena,
+                  struct stage_offer *o)
+{
+    const struct stage_source from = {w->path, source, w->user};
+    struct err failure = ERR_INIT;
+    bool ready = o->entry.state == STAGE_READY, stale = o->entry.state == STAGE_STALE;
+
+    if (stage_copy_in_background(w->rules->cache.text, &from, w->rules, &failure) == 0) {
+        if (!ready) {
+            o->entry.state = STAGE_COPYING;
+            o->note = stale ? "the source changed since it was copied, and a new copy is begun"
+                            : "a copy is begun";
+        }
+        return;
+    }
+    if (ready)
+        return;
+    o->entry.state = STAGE_FAILED;
+    const char *note = arena_printf(arena, "not staged: %s", failure.msg);
+    o->note = note ? note : "not staged";
+}
+
+int stage_begin(const struct stage_wanted *wanted, int source, struct arena *arena,
+                struct stage_offer *out, struct err *err)
+{
+    *out = (struct stage_offer){0};
+    if (wanted->wish & 1u << STAGE_OFF)
+        return stage_look(wanted, arena, out, err);
+    if (find(wanted, true, arena, out, err) < 0 || check_access(wanted, source, out) < 0)
+        return -1;
+    bool missing = out->entry.state == STAGE_MISSING || out->entry.state == STAGE_STALE;
+    if (missing || (out->entry.state == STAGE_READY && is_old(wanted, &out->entry)))
+        start(wanted, source, arena, out);
+    if (out->entry.state == STAGE_READY)
+        stage_touch(out->entry.fd, "used");
+    return 0;
+}
+
+static uint64_t longest_wait(const struct stage_wanted *w)
+{
+    if (w->wish & 1u << STAGE_WAIT)
+        return LONGEST_WAIT;
+    return w->wish & 1u << STAGE_NOW ? 0 : (uint64_t)w->rules->wait * 1000;
+}
+
+/* Looks until there is a copy, or none to come. */
+static int wait_for_copy(const struct stage_wanted *w, struct arena *arena, struct stage_offer *o,
+                         struct err *err)
+{
+    enum { GRACE = 10 }; /* looks at which a copy may be between its two names, or about to begin */
+    uint64_t begin = now_ms(), most = longest_wait(w);
+    unsigned without = 0;
+    bool done = false;
+
+    if (!most)
+        return 0;
+    while (!done && now_ms() - begin < most && without < GRACE) {
+        _cleanup_arena_ struct arena now = {0};
+        usleep(LOOK_EVERY * 1000);
+        if (find(w, false, &now, o, err) < 0)
+            return -1;
+        done = o->entry.state == STAGE_READY || o->entry.state == STAGE_FAILED;
+        without = o->entry.state == STAGE_COPYING ? 0 : without + 1;
+        stage_offer_close(o);
+    }
+    o->waited = now_ms() - begin;
+    if (find(w, false, arena, o, err) < 0)
+        return -1;
+    if (o->entry.state == STAGE_READY)
+        stage_touch(o->entry.fd, "used");
+    return 0;
+}
+
+int stage_end(const struct stage_wanted *wanted, struct arena *arena, struct stage_offer *offer,
+              struct err *err)
+{
+    bool off = wanted->wish & 1u << STAGE_OFF;
+
+    if (offer->entry.state == STAGE_COPYING && wait_for_copy(wanted, arena, offer, err) < 0)
+        return -1;
+    if (offer->entry.state == STAGE_READY || off || wanted->rules->otherwise == ELSE_SOURCE)
+        return 0;
+    return err_set(err, ERR_POLICY,
+                   "%s is not staged, and the policy wants the copy: try again later (%s)",
+                   wanted->path, offer->note);
+}
