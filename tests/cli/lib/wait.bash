@@ -1,11 +1,11 @@
 # Waits for conditions. The limits are for hangs: a busy machine is not a failure.
 # shellcheck shell=bash disable=SC2016,SC2034  # words for another shell; HOLDER is for the tests
 
-# wait_until COMMAND...: waits until COMMAND succeeds; fails after some minutes.
+# wait_until COMMAND...: waits until COMMAND succeeds; fails after three minutes.
 wait_until() {
-    local left=6000
+    local end=$((SECONDS + 180))
     until "$@" >/dev/null 2>&1; do
-        ((left-- > 0)) || { echo "in vain: $*"; return 1; }
+        ((SECONDS < end)) || { echo "in vain: $*"; return 1; }
         sleep 0.05
     done
 }

@@ -97,14 +97,14 @@ has_cap() {
 
 # ------------------------------------------------------------------ waiting
 
-# wait_for COMMAND…: waits until the command succeeds; fails after five minutes.
-wait_for() { wait_seconds 300 "$@"; }
+# wait_for COMMAND…: waits until the command succeeds; fails after three minutes.
+wait_for() { wait_seconds 180 "$@"; }
 
 wait_seconds() {
-    local left=$(($1 * 20))
+    local end=$((SECONDS + $1))
     shift
     until "$@" >/dev/null 2>&1; do
-        ((left-- > 0)) || return 1
+        ((SECONDS < end)) || return 1
         sleep 0.05
     done
 }
