@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 struct check_command {
-    bool draft, strict, json, quiet;
+    bool draft, strict, policy_only, json, quiet;
 };
 
 #define FIELD(name) offsetof(struct check_command, name)
@@ -15,6 +15,8 @@ static const struct option_spec check_options[] = {
     {"draft", 0, OPTION_FLAG, FIELD(draft), NULL, NULL,
      "also read files that users other than root could have written, with a warning"},
     {"strict", 0, OPTION_FLAG, FIELD(strict), NULL, NULL, "let warnings count as errors"},
+    {"policy-only", 0, OPTION_FLAG, FIELD(policy_only), NULL, NULL,
+     "look for nothing on this host: for a policy of other hosts"},
     {"json", 0, OPTION_FLAG, FIELD(json), NULL, NULL, "print the findings as JSON"},
     {"quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL, NULL, "print nothing; the exit status tells"},
     {0},
@@ -56,9 +58,11 @@ static int collect_findings(const struct check_command *c, struct policy *policy
                      policy_default_path);
     } else {
         lint_policy(policy, findings);
-        lint_host(policy, findings);
+        if (!c->policy_only)
+            lint_host(policy, findings);
         lint_reach(policy, findings);
-        lint_engines(policy, findings);
+        if (!c->policy_only)
+            lint_engines(policy, findings);
     }
     return findings->failed ? err_nomem(err) : 0;
 }
