@@ -84,12 +84,12 @@ entries() { find "$CACHE" -mindepth 1 -maxdepth 1 -name '[0-9a-f]*'; }
 tree() { echo "$(entries)/tree"; }
 has_entry() { [ -n "$(entries)" ]; }
 has_no_part() { [ -z "$(find "$CACHE" -mindepth 1 -maxdepth 1 -name '.part-*')" ]; }
-# Returns how many copiers of this test run.
+# Prints the process ids of this test's copiers.
 copiers() {
     local comm
     for comm in /proc/[0-9]*/comm; do
         if [ "$(cat "$comm" 2>/dev/null)" = flatbed-stage ]; then
-            ls -l "${comm%comm}fd" 2>/dev/null | grep -q " $DIR/" && basename "${comm%/comm}"
+            find "${comm%comm}fd" -lname "$DIR/*" -print -quit 2>/dev/null | grep -q . && basename "${comm%/comm}"
         fi
     done
     return 0
