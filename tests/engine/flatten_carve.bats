@@ -130,6 +130,20 @@ first_shared() {
     grep 'Already exists' "$FB_DIR/pull.log"
 }
 
+@test "carve: a family shares its layers in docker and podman, and every container shows the same" {
+    local version
+    flatten carve --quiet --family --layer-size=200k fb-pack:1 fb-pack:2 "docker://$FB_REGISTRY/lab/family:{tag}" >/dev/null
+    for version in 1 2; do
+        docker_cli pull "$FB_REGISTRY/lab/family:$version" >"$FB_DIR/pull.log"
+        podman_cli pull --quiet --tls-verify=false "$FB_REGISTRY/lab/family:$version" >/dev/null
+        expect_same_image "fb-pack:$version" "$FB_REGISTRY/lab/family:$version" \
+            "$(layers_of "$FB_REGISTRY/lab/family:$version" | wc -l)"
+        expect_equal "$(podman_run --rm "$FB_REGISTRY/lab/family:$version")" "version $version"
+    done
+    grep 'Already exists' "$FB_DIR/pull.log"
+    [ "$(first_shared "$FB_REGISTRY/lab/family:1" "$FB_REGISTRY/lab/family:2")" -ge 3 ] # libone, torch, busybox
+}
+
 @test "carve: podman's store, in and out, shows the same" {
     local count
     docker_cli save --output "$FB_DIR/out/one.tar" fb-pack:1
