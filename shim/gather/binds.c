@@ -201,9 +201,11 @@ static int gather_source(struct gather *g, const struct spec_mount *mount, struc
     }
     s->exposed = s->exposed || s->unsteady;
     find_device(wish->fd, s);
-    if (binds_is_opaque(&g->engine, name.mount, s->path)) {
-        s->opaque = name.mount->point;
-        s->type = name.mount->type;
+    const struct mount_entry *opaque =
+        binds_find_opaque(&g->engine, &g->table, name.mount, s->path);
+    if (opaque) {
+        s->opaque = opaque->point;
+        s->type = opaque->type;
     }
     if (find_origin(g, mount, wish->fd, s) < 0)
         return -1;

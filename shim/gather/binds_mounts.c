@@ -30,13 +30,21 @@ static bool is_volumes_own(const struct engine_directories *engine, const struct
     return false;
 }
 
-bool binds_is_opaque(const struct engine_directories *engine, const struct mount_entry *m,
-                     const char *name)
+const struct mount_entry *binds_find_opaque(const struct engine_directories *engine,
+                                            const struct mount_table *table,
+                                            const struct mount_entry *m, const char *name)
 {
     if (strcmp(m->type, "overlay") == 0)
-        return strcmp(m->point, "/") != 0;
-    /* A source with a name outside of the mount point is judged by that name. */
-    return path_is_beneath(name, m->point) && is_volumes_own(engine, m);
+        return strcmp(m->point, "/") != 0 ? m : NULL;
+    /* Engines mount a part of a volume (volume-subpath) at another place first. A source with a
+     * name outside of the volume is judged by that name. */
+    for (size_t i = 0; i < table->count; i++) {
+        const struct mount_entry *same = &table->list[i];
+        if (same->major == m->major && same->minor == m->minor &&
+            path_is_beneath(name, same->point) && is_volumes_own(engine, same))
+            return same;
+    }
+    return NULL;
 }
 
 /* ---- beneath a source ---- */
@@ -55,8 +63,9 @@ static int add_below(const struct engine_directories *engine, const struct mount
     *below = (struct bind_below){.path = arena_strndup(arena, name.data, name.len)};
     if (!below->path)
         return err_nomem(err);
-    if (binds_is_opaque(engine, m, below->path))
-        below->opaque = m->point;
+    const struct mount_entry *opaque = binds_find_opaque(engine, table, m, below->path);
+    if (opaque)
+        below->opaque = opaque->point;
     return 0;
 }
 

@@ -9,10 +9,14 @@
 /* Returns true for the programs that engines mount for --init. */
 bool binds_is_init(const char *path);
 
-/* Returns true if the mount could show anything of the host, whatever the name `name` of what lies
- * in it. */
-bool binds_is_opaque(const struct engine_directories *engine, const struct mount_entry *m,
-                     const char *name);
+/*
+ * Returns the mount that could show anything of the host, if what is named `name` and lies in the
+ * mount `m` is of its file system: an overlay, or a file system that the options of a volume ask
+ * for. Else NULL.
+ */
+const struct mount_entry *binds_find_opaque(const struct engine_directories *engine,
+                                            const struct mount_table *table,
+                                            const struct mount_entry *m, const char *name);
 
 /* Fills in what is mounted beneath `s->found`, in the arena. Fails only without memory. */
 int binds_find_below(const struct engine_directories *engine, const struct mount_table *table,

@@ -1,5 +1,7 @@
 #include "shim/host/kernel.h"
 
+#include "base/cleanup.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -34,6 +36,14 @@ int kernel_birth(const char *path, struct timespec *out)
     if (st.stx_mask & STATX_BTIME)
         *out = (struct timespec){st.stx_btime.tv_sec, (long)st.stx_btime.tv_nsec};
     return 0;
+}
+
+int kernel_stat_mount_point(int dirfd, const char *name, struct stat *out)
+{
+    const unsigned flags = AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC;
+    _cleanup_fd_ int bare = open_tree(dirfd, "", flags); /* without the mounts below */
+
+    return bare < 0 ? -1 : fstatat(bare, name, out, AT_SYMLINK_NOFOLLOW);
 }
 
 int kernel_restrict_mounts(const char *path, unsigned long flags)

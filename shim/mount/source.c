@@ -1,6 +1,7 @@
 #include "shim/mount/source.h"
 
 #include "base/buf.h"
+#include "shim/host/kernel.h"
 #include "shim/host/trust.h"
 #include "shim/mount/source_make.h"
 
@@ -128,6 +129,23 @@ static int open_component(struct walk *w, const char *name)
     return as_user_open(w->user, walk_fd(w), name);
 }
 
+/*
+ * Returns true if only root can replace the entry `fd` of the directory that the walk has reached.
+ * What is mounted on an entry of root may belong to anybody: podman mounts the root of a container
+ * with mapped ids in /var/tmp.
+ */
+static bool is_roots_entry(const struct walk *w, int fd, const char *name, const struct stat *st)
+{
+    struct stat point;
+    int above, here;
+
+    if (trust_entry(&w->dir, st))
+        return true;
+    return kernel_mount_id(walk_fd(w), &above) == 0 && kernel_mount_id(fd, &here) == 0 &&
+           above != here && kernel_stat_mount_point(walk_fd(w), name, &point) == 0 &&
+           trust_entry(&w->dir, &point);
+}
+
 /* Walks one component. Returns 1 if it does not exist, which ends the walk. */
 static int walk_component(struct walk *w, const char *name)
 {
@@ -138,7 +156,7 @@ static int walk_component(struct walk *w, const char *name)
         return walk_missing(w, name) < 0 ? -1 : 1;
     if (fd < 0 || fstat(fd, &st) < 0)
         return err_sys(w->err, "%s: '%s'", w->path, name);
-    if (!trust_entry(&w->dir, &st))
+    if (!is_roots_entry(w, fd, name, &st))
         w->out->exposed = true;
     if (S_ISLNK(st.st_mode))
         return walk_follow_link(w, fd, &st, name);

@@ -334,9 +334,9 @@ static bool is_one_of(const char *rest, const char *const *names)
 
 static const char *const network_files[] = {"resolv.conf", "hostname", "hosts", NULL};
 static const char *const shm_files[] = {"shm", "mounts/shm", NULL};
-static const char *const own_files[] = {"resolv.conf", "hostname",    "hosts",         "mounts",
-                                        "shm",         "secrets",     "passwd",        "group",
-                                        "localtime",   "run/secrets", ".containerenv", NULL};
+static const char *const own_files[] = {
+    "resolv.conf", "hostname",  "hosts",       "mounts",        "shm",    "secrets", "passwd",
+    "group",       "localtime", "run/secrets", ".containerenv", "notify", NULL};
 static const char *const pod_files[] = {"etc-hosts",  "volumes", "volume-subpaths",
                                         "containers", "plugins", NULL};
 

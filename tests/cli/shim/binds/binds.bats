@@ -137,6 +137,14 @@ all_data() {
     engine_volume v/_data/sys/kernel
     create
     refused "$DIR/data/volumes/v/_data is a proc file system"
+    # As engines mount a part of a volume (volume-subpath): at another place first.
+    mkdir -p "$DIR/data/tmp/safe-mount1"
+    mount --bind "$DIR/data/volumes/v/_data/sys" "$DIR/data/tmp/safe-mount1"
+    engine_volume ../tmp/safe-mount1
+    create
+    refused "$DIR/data/volumes/v/_data is a proc file system"
+    umount "$DIR/data/tmp/safe-mount1"
+    engine_volume v/_data/sys/kernel
     sed -i "s|\"$DIR/data/volumes\"|\"$DIR/data/volumes/v/_data\"|" "$DIR/policy.json"
     create
     [ "$status" -eq 0 ]

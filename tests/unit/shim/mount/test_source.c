@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -95,6 +96,25 @@ static void test_what_a_user_can_replace_is_exposed(void **state)
     make(state, "sticky/users", ALICE, 0755);
     assert_false(found(state, "sticky/roots", "sticky/roots"));
     assert_true(found(state, "sticky/users", "sticky/users"));
+}
+
+/* podman mounts the root of a container with mapped ids in /var/tmp: it belongs to a user. */
+static void test_a_mount_point_in_a_sticky_directory_is_its_owners(void **state)
+{
+    make(state, "merged", ALICE, 0755);
+    make(state, "sticky", 0, 01777);
+    make(state, "sticky/roots", 0, 0755);
+    make(state, "sticky/users", ALICE, 0755);
+    for (int i = 0; i < 2; i++) {
+        const char *point = at(state, i == 0 ? "sticky/roots" : "sticky/users");
+        assert_int_equal(mount(at(state, "merged"), point, NULL, MS_BIND, NULL), 0);
+    }
+    bool roots = found(state, "sticky/roots", "merged");
+    bool users = found(state, "sticky/users", "merged");
+    assert_int_equal(umount(at(state, "sticky/roots")), 0);
+    assert_int_equal(umount(at(state, "sticky/users")), 0);
+    assert_false(roots);
+    assert_true(users);
 }
 
 static void test_roots_links_are_followed(void **state)
@@ -422,6 +442,7 @@ UNIT_SUITE(test_source)
         WITH_ROOT(test_a_directory_that_users_share_is_no_start),
         WITH_ROOT(test_roots_own_tree_is_not_exposed),
         WITH_ROOT(test_what_a_user_can_replace_is_exposed),
+        WITH_ROOT(test_a_mount_point_in_a_sticky_directory_is_its_owners),
         WITH_ROOT(test_roots_links_are_followed),
         WITH_ROOT(test_users_links_are_not_followed),
         WITH_ROOT(test_loops_end),

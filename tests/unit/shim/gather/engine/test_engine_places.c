@@ -130,6 +130,8 @@ static const struct {
      "/run/c/overlay-containers/" ID "/userdata/.containerenv", true},
     {"/g/overlay-containers/" ID "/userdata", ID,
      "/run/c/overlay-containers/" ID "/userdata/run/secrets", true},
+    {"/g/overlay-containers/" ID "/userdata", ID, "/g/overlay-containers/" ID "/userdata/notify",
+     true},
     {"/g/overlay-containers/" ID "/userdata", ID,
      "/g/overlay-containers/" ID "/userdata/config.json", false},
     {"/g/overlay-containers/" ID "/userdata", ID,
