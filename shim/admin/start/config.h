@@ -7,7 +7,8 @@
 
 /*
  * Appends the configuration of a container with the image's entry point, environment and working
- * directory, Docker's default capabilities and no network; `volumes`: with those of the options.
+ * directory, without network, and with the filter and the capabilities of container.json;
+ * `volumes`: with those of the options.
  */
 int start_config_put(const struct start_options *options, const struct image_user *user,
                      bool volumes, struct buf *out, struct err *err) must_check;

@@ -70,6 +70,14 @@ is_not_running() { ! is_running; }
     nothing_stays
 }
 
+@test "a program of the image is filtered, gains nothing, and reaches no device and no namespace" {
+    for i in grep mknod unshare mount head; do ln -s busybox "$DIR/l/0/bin/$i"; done
+    start "$LAYERS" -- /bin/sh -c 'grep -q "^Seccomp:.2" /proc/self/status && grep -q "^NoNewPrivs:.1" /proc/self/status &&
+        ! unshare -n true && ! unshare -U true && ! mount -t tmpfs t /work && ! mknod /work/disk b 7 0 && ! mknod /work/m c 1 1 &&
+        head -c 1 /dev/zero >/dev/null'
+    exits 0
+}
+
 @test "--json has every run, and a volume is a root of its own" {
     mkdir "$DIR/cache"
     start --json --volume="$DIR/cache:/cache" "$LAYERS" -- /bin/sh -c '! touch /cache/x'
