@@ -3,6 +3,7 @@
 #include "base/glob.h"
 #include "shim/host/fd_path.h"
 #include "shim/host/trust.h"
+#include "shim/policy/registry_source.h"
 #include "shim/prepare/volumes.h"
 
 #include <limits.h>
@@ -47,6 +48,19 @@ static int find_obstacle(struct stage_volumes *v, const struct plan_mount *m,
     return 0;
 }
 
+static int describe_registry(struct stage_volumes *v, struct staged_volume *staged, struct err *err)
+{
+    const struct plan_mount *m = &staged->outcome->op->mount;
+
+    if (trust_rootless())
+        return err_set(err, ERR_POLICY, "%s: only a runtime that root runs fetches from a registry",
+                       m->source);
+    staged->wanted = (struct stage_wanted){.rules = &m->volume->stage,
+                                           .path = m->source,
+                                           .wish = v->facts->stage_wish & m->volume->stage.ask};
+    return 0;
+}
+
 /* Describes the source by its real path and its state. */
 static int describe_source(struct stage_volumes *v, struct staged_volume *staged,
                            const struct source *source, struct err *err)
@@ -75,11 +89,11 @@ int stage_volumes_add(struct stage_volumes *v, struct outcome *o, const struct s
                       struct err *err)
 {
     const struct plan_mount *m = &o->op->mount;
-    const char *obstacle;
+    const char *obstacle = NULL;
 
     if (!m->volume->stage.cache.text)
         return 0;
-    if (find_obstacle(v, m, source, &obstacle, err) < 0)
+    if (source && find_obstacle(v, m, source, &obstacle, err) < 0)
         return -1;
     if (obstacle)
         return say(v, o, obstacle, err);
@@ -87,26 +101,57 @@ int stage_volumes_add(struct stage_volumes *v, struct outcome *o, const struct s
     if (!staged)
         return err_nomem(err);
     *staged = (struct staged_volume){.outcome = o, .offer.entry = STAGE_ENTRY_INIT};
-    if (describe_source(v, staged, source, err) < 0)
+    if ((source ? describe_source(v, staged, source, err) : describe_registry(v, staged, err)) < 0)
         return -1;
     staged->next = v->list;
     v->list = staged;
     return v->look ? stage_look(&staged->wanted, v->arena, &staged->offer, err)
-                   : stage_begin(&staged->wanted, source->fd, v->arena, &staged->offer, err);
+                   : stage_begin(&staged->wanted, source ? source->fd : -1, v->arena,
+                                 &staged->offer, err);
+}
+
+/* ---- what became of them ---- */
+
+/* Leaves out a volume of which there is nothing to mount; with `look`, denies one that must be. */
+static void leave_out(struct stage_volumes *v, struct staged_volume *s)
+{
+    struct outcome *o = s->outcome;
+    const struct policy_volume *volume = o->op->mount.volume;
+    bool waits = volume->stage.wait || s->wanted.wish & 1u << STAGE_WAIT;
+
+    if (v->look && waits && s->offer.entry.state != STAGE_FAILED)
+        return; /* it may come in time */
+    decision_skip(v->decision, (size_t)(o - v->decision->list), o->reason);
+    if (v->look && !volume->optional && !v->lenient)
+        o->verdict = PLAN_DENIED;
+}
+
+/* Waits for one copy, and says how it stands. */
+static int end_volume(struct stage_volumes *v, struct staged_volume *s, struct err *err)
+{
+    const struct plan_mount *m = &s->outcome->op->mount;
+    bool registry = registry_source_is(s->wanted.path);
+    bool spared = v->lenient || (registry && m->volume->optional);
+
+    if (!v->look && stage_end(&s->wanted, v->arena, &s->offer, err) < 0 &&
+        !(spared && err->kind == ERR_POLICY))
+        return -1;
+    s->outcome->staged = s->offer.tree;
+    s->outcome->stage = stage_word(&s->offer);
+    if (say(v, s->outcome, s->offer.note, err) < 0)
+        return -1;
+    if (registry && !s->offer.tree)
+        leave_out(v, s);
+    return 0;
 }
 
 int stage_volumes_end(struct stage_volumes *v, struct err *err)
 {
     for (struct staged_volume *s = v->list; s; s = s->next) {
         const struct plan_mount *m = &s->outcome->op->mount;
-        if (!v->look && stage_end(&s->wanted, v->arena, &s->offer, err) < 0 &&
-            !(v->lenient && err->kind == ERR_POLICY))
+        if (end_volume(v, s, err) < 0)
             return *m->name ? err_wrap(err, "volumes.%s '%s'", m->volume->name, m->name)
                             : err_wrap(err, "volumes.%s", m->volume->name);
-        s->outcome->staged = s->offer.tree;
-        s->outcome->stage = stage_word(&s->offer);
-        if (say(v, s->outcome, s->offer.note, err) < 0)
-            return -1;
     }
     return 0;
 }

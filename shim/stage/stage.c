@@ -1,6 +1,7 @@
 #include "shim/stage/stage.h"
 
 #include "base/human.h"
+#include "shim/policy/registry_source.h"
 #include "shim/stage/copy/stage_copy.h"
 
 #include <inttypes.h>
@@ -45,8 +46,44 @@ static const char *copying_note(const struct stage_progress *p, struct arena *ar
                         (unsigned)((double)p->bytes * 100 / (double)p->total), done, total);
 }
 
-static int describe(struct stage_offer *o, struct arena *arena, struct err *err)
+static const char *fetching_note(const struct stage_progress *p, struct arena *arena)
 {
+    char done[HUMAN_SIZE];
+
+    if (!p->bytes)
+        return "it is being fetched";
+    return arena_printf(arena, "it is being fetched: %s so far", human_size_binary(p->bytes, done));
+}
+
+static const char *fetched_note(const struct stage_entry *e, struct arena *arena)
+{
+    enum { SHOWN = sizeof("sha256:") - 1 + 12 };
+    const char *digest = e->record.digest ? e->record.digest : "";
+
+    if (e->why)
+        return arena_printf(arena, "fetched as %.*s; whether it is the newest is not known: %s",
+                            SHOWN, digest, e->why);
+    return arena_printf(arena, "fetched as %.*s", SHOWN, digest);
+}
+
+static int describe_fetched(struct stage_offer *o, struct arena *arena, struct err *err)
+{
+    if (o->entry.state == STAGE_READY)
+        o->note = fetched_note(&o->entry, arena);
+    else if (o->entry.state == STAGE_COPYING)
+        o->note = fetching_note(&o->entry.progress, arena);
+    else if (o->entry.state == STAGE_FAILED)
+        o->note = arena_printf(arena, "it could not be fetched: %s", o->entry.why);
+    else
+        o->note = "it is not fetched yet";
+    return o->note ? 0 : err_nomem(err);
+}
+
+static int describe(const struct stage_wanted *w, struct stage_offer *o, struct arena *arena,
+                    struct err *err)
+{
+    if (registry_source_is(w->path))
+        return describe_fetched(o, arena, err);
     switch (o->entry.state) {
     case STAGE_READY:
         o->note = "staged";
@@ -76,7 +113,7 @@ static int find(const struct stage_wanted *w, bool make, struct arena *arena, st
     o->entry = (struct stage_entry)STAGE_ENTRY_INIT;
     if (stage_cache_open(w->rules->cache.text, make, &cache, &failure) < 0) {
         if (!make && failure.kind == ERR_SYSTEM && failure.sys == ENOENT)
-            return describe(o, arena, err);
+            return describe(w, o, arena, err);
         o->entry.state = STAGE_FAILED;
         o->note = arena_printf(arena, "not staged: %s", failure.msg);
         return o->note ? 0 : err_nomem(err);
@@ -88,7 +125,7 @@ static int find(const struct stage_wanted *w, bool make, struct arena *arena, st
         o->tree = arena_printf(arena, "%s/%s/tree", cache.path, o->entry.name);
     if (o->entry.state == STAGE_READY && !o->tree)
         return err_nomem(err);
-    return describe(o, arena, err);
+    return describe(w, o, arena, err);
 }
 
 /*
@@ -130,6 +167,8 @@ static bool is_old(const struct stage_wanted *w, const struct stage_entry *entry
 {
     time_t age = time(NULL) - entry->checked;
 
+    if (entry->why || registry_source_is_fixed(w->path))
+        return false;
     return age < 0 || age >= (time_t)w->rules->recheck;
 }
 
@@ -143,7 +182,8 @@ static void start(const struct stage_wanted *w, int source, struct arena *arena,
     if (stage_copy_in_background(w->rules->cache.text, &from, w->rules, &failure) == 0) {
         if (!ready) {
             o->entry.state = STAGE_COPYING;
-            o->note = stale ? "the source changed since it was copied, and a new copy is begun"
+            o->note = registry_source_is(w->path) ? "it is being fetched"
+                      : stale ? "the source changed since it was copied, and a new copy is begun"
                             : "a copy is begun";
         }
         return;
@@ -213,7 +253,12 @@ int stage_end(const struct stage_wanted *wanted, struct arena *arena, struct sta
 
     if (offer->entry.state == STAGE_COPYING && wait_for_copy(wanted, arena, offer, err) < 0)
         return -1;
-    if (offer->entry.state == STAGE_READY || off || wanted->rules->otherwise == ELSE_SOURCE)
+    if (offer->entry.state == STAGE_READY)
+        return 0;
+    if (registry_source_is(wanted->path))
+        return err_set(err, ERR_POLICY, "%s: %s%s", wanted->path, offer->note,
+                       offer->entry.state == STAGE_FAILED ? "" : ": try again later");
+    if (off || wanted->rules->otherwise == ELSE_SOURCE)
         return 0;
     return err_set(err, ERR_POLICY,
                    "%s is not staged, and the policy wants the copy: try again later (%s)",

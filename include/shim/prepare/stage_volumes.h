@@ -18,23 +18,25 @@ struct staged_volume {
 /* The volumes of one launch. */
 struct stage_volumes {
     const struct facts *facts;
+    struct decision *decision; /* of which volumes may be left out */
     struct submounts *submounts;
     struct arena *arena;
     bool look;    /* only: nothing is copied or waited for */
-    bool lenient; /* a volume without a copy starts from its source, whatever the policy says */
+    bool lenient; /* a volume without a copy starts from its source, whatever the policy says; one
+                     from a registry is left out */
     struct staged_volume *list;
 };
 
 /*
- * Looks up the copy of an open source, or has it made, if its class is staged. The reason of the
- * outcome says how it stands.
+ * Looks up the copy of an open source, or has it made, if its class is staged. `source` is NULL in
+ * a registry, which a rootless runtime refuses. The reason of the outcome says how it stands.
  */
 int stage_volumes_add(struct stage_volumes *volumes, struct outcome *outcome,
                       const struct source *source, struct err *err) must_check;
 
 /*
  * Waits for copies that are being made, and sets `staged` of the outcomes that have one. ERR_POLICY
- * names the volume that may not start without.
+ * names the volume that may not start without. With `look`, that volume is denied.
  */
 int stage_volumes_end(struct stage_volumes *volumes, struct err *err) must_check;
 

@@ -1,6 +1,7 @@
 /*
  * Staged volumes: a launch mounts the copy of a slow source from a local disk instead of the
- * source, or has a copy made for the next one.
+ * source, or has a copy made for the next one. What a source in a registry has is fetched to the
+ * same place, and there is nothing to mount before it is there.
  */
 #ifndef SHIM_STAGE_H
 #define SHIM_STAGE_H
@@ -12,9 +13,9 @@
 /* A source that may be staged. Texts are borrowed until stage_end. */
 struct stage_wanted {
     const struct policy_stage *rules;
-    const char *path;            /* without symbolic links */
-    struct stage_root root;      /* the source as it is now */
-    const struct user_ids *user; /* of the container; NULL: not known */
+    const char *path;            /* without symbolic links, or in a registry */
+    struct stage_root root;      /* the source as it is now; zeroed in a registry */
+    const struct user_ids *user; /* of the container; NULL: not known, or not needed */
     unsigned wish;               /* a bit of enum stage_wish, which the class allows; or 0 */
 };
 
@@ -39,7 +40,7 @@ int stage_look(const struct stage_wanted *wanted, struct arena *arena, struct st
 
 /*
  * Looks, and has the source copied in the background if there is no copy, or if it was not compared
- * with the source for long. `source` is the open directory. Does not wait. Fails only without
+ * with the source for long. `source` is the open directory, or -1 in a registry. Does not wait. Fails only without
  * memory: a cache that cannot be used is said in the note.
  */
 int stage_begin(const struct stage_wanted *wanted, int source, struct arena *arena,
@@ -47,7 +48,7 @@ int stage_begin(const struct stage_wanted *wanted, int source, struct arena *are
 
 /*
  * Waits for a copy that is being made, as long as rules and wish say, and says how it stands then.
- * ERR_POLICY: there is none, and the policy wants no other start.
+ * ERR_POLICY: there is none, and the policy wants no other start, or the source is in a registry.
  */
 int stage_end(const struct stage_wanted *wanted, struct arena *arena, struct stage_offer *offer,
               struct err *err) must_check;

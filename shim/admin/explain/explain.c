@@ -7,6 +7,7 @@
 #include "shim/mount/source.h"
 #include "shim/mount/source_wait.h"
 #include "shim/oci/lowlevel.h"
+#include "shim/policy/registry_source.h"
 #include "shim/prepare/pool.h"
 #include "shim/prepare/stage_volumes.h"
 #include "shim/prepare/volumes.h"
@@ -47,10 +48,15 @@ static int source_problem(struct outcome *o, struct stage_volumes *stage, const 
     unsigned seconds = m->volume->wait ? m->volume->wait : WAIT;
     struct source_make make;
     const struct user_ids *user = volumes_user(o, facts, &make);
-    bool hangs = source_wait(m->source, user, seconds * 1000, err) > 0;
+    bool registry = registry_source_is(m->source);
+    bool hangs = !registry && source_wait(m->source, user, seconds * 1000, err) > 0;
 
     *out = NULL;
-    if (hangs)
+    if (registry && stage_volumes_add(stage, o, NULL, &why) == 0)
+        return 0;
+    if (registry)
+        text = strdup(why.msg);
+    else if (hangs)
         text = strf("%s does not answer", m->source);
     else if (find_source(m, user, &source, &why) < 0)
         text = strdup(why.msg);
@@ -69,8 +75,12 @@ static int check_sources(const struct judgement *j, struct arena *arena, struct 
                          struct err *err)
 {
     struct submounts submounts = {.arena = arena};
-    struct stage_volumes stage = {
-        .facts = &j->facts, .submounts = &submounts, .arena = arena, .look = true};
+    struct stage_volumes stage = {.facts = &j->facts,
+                                  .decision = decision,
+                                  .submounts = &submounts,
+                                  .arena = arena,
+                                  .look = true,
+                                  .lenient = j->policy->mode != POLICY_ENFORCE};
 
     for (size_t i = 0; i < decision->count; i++) {
         struct outcome *o = &decision->list[i];

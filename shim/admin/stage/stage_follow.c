@@ -25,10 +25,12 @@ static void draw(const struct stage_progress *p)
     time_t now = time(NULL);
     uint64_t seconds = (uint64_t)now > p->since ? (uint64_t)now - p->since : 0;
 
-    if (!p->total) {
+    if (!p->total && p->bytes)
+        fprintf(stderr, "\r\033[Kfetched so far: %s", human_size_binary(p->bytes, done));
+    else if (!p->total)
         fputs("\r\033[Klooking through the source", stderr);
+    if (!p->total)
         return;
-    }
     fprintf(stderr, "\r\033[K%3.0f %%, %s of %s, %llu of %llu files",
             human_share(p->bytes, p->total), human_size_binary(p->bytes, done),
             human_size_binary(p->total, total), (unsigned long long)p->files,
@@ -66,11 +68,24 @@ static int follow(const struct stage_wanted *wanted, bool show, struct err *err)
     return 0;
 }
 
+/* Whoever asks at the command line wants another try. */
+static void forget_failure(const struct stage_target *t)
+{
+    _cleanup_stage_cache_ struct stage_cache cache = STAGE_CACHE_INIT;
+    char key[STAGE_KEY];
+    struct err ignored;
+
+    stage_key(t->real, key);
+    if (stage_cache_open(t->volume->stage.cache.text, false, &cache, &ignored) == 0)
+        stage_cache_failed(&cache, key, NULL);
+}
+
 int stage_follow(const struct stage_target *target, bool wait, bool show, struct arena *arena,
                  struct stage_offer *out, struct err *err)
 {
     const struct stage_wanted wanted = wanted_of(target);
 
+    forget_failure(target);
     if (stage_begin(&wanted, target->fd, arena, out, err) < 0)
         return -1;
     if (!wait || out->entry.state != STAGE_COPYING)

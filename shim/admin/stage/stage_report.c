@@ -92,6 +92,17 @@ static const char *owner_text(const struct stage_item *item, struct arena *arena
     return item->record.owned ? arena_printf(arena, "uid %u", (unsigned)item->record.owner) : "all";
 }
 
+/* Returns the source, with the beginning of the digest of what was fetched. */
+static const char *source_text(const struct stage_item *item, struct arena *arena)
+{
+    enum { SHOWN = sizeof("sha256:") - 1 + 12 };
+    const struct stage_record *r = &item->record;
+
+    if (!r->source || !r->digest)
+        return r->source ? r->source : item->name;
+    return arena_printf(arena, "%s (%.*s)", r->source, SHOWN, r->digest);
+}
+
 static const char *use_text(const struct stage_item *item)
 {
     if (item->mounted)
@@ -106,7 +117,7 @@ static void fill_row(const struct stage_item *item, struct arena *arena, struct 
     *row = (struct columns_row){.cells = {state_word(item), size_text(item, arena),
                                           owner_text(item, arena), time_text(item->used, arena),
                                           time_text(item->checked, arena), use_text(item),
-                                          item->record.source ? item->record.source : item->name}};
+                                          source_text(item, arena)}};
 }
 
 static int print_items(const struct stage_items *items, size_t terminal, struct arena *arena,
@@ -170,6 +181,8 @@ static struct json *item_json(const struct stage_item *item, struct json_doc *do
     json_set(doc, object, "mounted", json_bool(doc, item->mounted));
     if (r->source)
         json_set(doc, object, "source", json_string(doc, r->source));
+    if (r->digest)
+        json_set(doc, object, "digest", json_string(doc, r->digest));
     if (item->state == STAGE_COPYING) {
         json_set(doc, object, "copied", json_number(doc, item->progress.bytes));
         json_set(doc, object, "bytes", json_number(doc, item->progress.total));

@@ -198,10 +198,24 @@ static uint64_t beyond(uint64_t used, uint64_t most)
     return most && used > most ? used - most : 0;
 }
 
-/* Returns the bytes that an item takes, or will take. */
+/* Returns the bytes that an item takes, or will take; of what is fetched, what there is so far. */
 static uint64_t item_room(const struct stage_item *item)
 {
-    return item->state == STAGE_READY ? item->record.room : item->progress.total;
+    const struct stage_progress *p = &item->progress;
+
+    if (item->state == STAGE_READY)
+        return item->record.room;
+    return p->total > p->bytes ? p->total : p->bytes;
+}
+
+/* True for the entry that will be replaced, and for the part that will replace it. */
+static bool is_of_need(const struct stage_item *item, const struct stage_need *need)
+{
+    static const char part[] = ".part-";
+
+    return strcmp(item->name, need->name) == 0 ||
+           (has_prefix(item->name, part) &&
+            strncmp(item->name + sizeof(part) - 1, need->name, STAGE_KEY - 1) == 0);
 }
 
 static int find_shortage(const struct stage_cache *cache, const struct stage_items *items,
@@ -209,11 +223,12 @@ static int find_shortage(const struct stage_cache *cache, const struct stage_ite
                          struct shortage *out, struct err *err)
 {
     struct statvfs fs;
-    uint64_t all = need->bytes, own = need->bytes, coming = need->bytes;
+    uint64_t all = need->bytes, own = need->bytes;
+    uint64_t coming = need->bytes - need->written;
 
     for (size_t i = 0; i < items->count; i++) {
         const struct stage_item *item = &items->list[i];
-        if (strcmp(item->name, need->name) == 0)
+        if (is_of_need(item, need))
             continue;
         all += item_room(item);
         if (item->state == STAGE_READY && item->record.account == need->account)

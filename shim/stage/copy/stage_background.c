@@ -1,7 +1,9 @@
 /* Copies a source in the background, while containers start. */
 #include "shim/audit/audit.h"
 #include "shim/host/background.h"
+#include "shim/policy/registry_source.h"
 #include "shim/stage/copy/stage_copy.h"
+#include "shim/stage/copy/stage_fetch.h"
 
 enum { MEMORY_LIMIT = 64 * 1024 * 1024 };
 
@@ -20,7 +22,9 @@ static int copy_source(const struct background *b, struct err *err)
 
     if (stage_cache_open(b->cache, true, &cache, err) < 0)
         return -1;
-    int rc = stage_copy(&cache, &b->source, b->rules, NULL, NULL, &arena, &result, &busy, err);
+    int rc = registry_source_is(b->source.path)
+                 ? stage_fetch(&cache, b->source.path, b->rules, &arena, &busy, err)
+                 : stage_copy(&cache, &b->source, b->rules, NULL, NULL, &arena, &result, &busy, err);
     return busy ? 0 : rc;
 }
 

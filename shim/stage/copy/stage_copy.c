@@ -102,7 +102,8 @@ static int make_room(struct staging *s, struct err *err)
 {
     const struct policy_stage *rules = s->rules;
     const struct stage_limits limits = {rules->max, rules->per_owner, rules->free};
-    const struct stage_need need = {s->out->record.room, s->out->record.account, s->out->name};
+    const struct stage_need need = {
+        s->out->record.room, 0, s->out->record.account, s->out->name};
 
     return stage_make_room(s->cache, &limits, &need, &s->out->evicted, err);
 }
@@ -219,13 +220,7 @@ static int publish(struct staging *s, uint64_t start, struct err *err)
 
     r->made = (uint64_t)time(NULL);
     r->duration = now_ms() - start;
-    unlinkat(s->part, "plan", 0);
-    unlinkat(s->part, STAGE_SOURCE, 0);
-    unlinkat(s->part, "progress", 0);
-    stage_touch(s->part, "used");
-    stage_touch(s->part, "checked");
-    if (stage_record_write(s->part, r, err) < 0 ||
-        stage_cache_publish(s->cache, s->key, s->out->name, err) < 0)
+    if (stage_cache_publish(s->cache, s->part, s->key, s->out->name, r, err) < 0)
         return -1;
     stage_tidy(s->cache);
     return 0;

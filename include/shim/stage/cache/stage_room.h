@@ -34,8 +34,9 @@ struct stage_limits {
 /* A wish for room in a cache. */
 struct stage_need {
     uint64_t bytes;
+    uint64_t written; /* of these: what is there already, in its part */
     uid_t account;    /* the user whose share it takes */
-    const char *name; /* the entry that it will replace, which counts as gone */
+    const char *name; /* the entry that it will replace, which counts as gone, as does its part */
 };
 
 /*

@@ -42,8 +42,8 @@ int stage_copy(const struct stage_cache *cache, const struct stage_source *sourc
                struct err *err) must_check;
 
 /*
- * Starts stage_copy in a process of its own (background.h). Failures in it are for the cache and
- * syslog.
+ * Starts stage_copy, or stage_fetch for a source in a registry, in a process of its own
+ * (background.h). Failures in it are for the cache and syslog.
  */
 int stage_copy_in_background(const char *cache, const struct stage_source *source,
                              const struct policy_stage *rules, struct err *err) must_check;
