@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { OUTPUT_BYTES = 64 * 1024, WORDS = 10, VARIABLES = 16, NOT_STARTED = 127 };
+enum { OUTPUT_BYTES = 64 * 1024, WORDS = 12, VARIABLES = 16, NOT_STARTED = 127 };
 enum { WATCH_MS = 1000, WATCH_SHARE = 20, LAST_MS = 5000 };
 
 /* ---- the program ---- */
@@ -83,8 +83,10 @@ static int make_words(const struct unpack_order *order, const char *program,
     list[count++] = "unpack";
     list[count++] = "--json";
     list[count++] = "--quiet";
-    if (order->resolve)
+    if (order->resolve) {
         list[count++] = "--resolve";
+        list[count++] = "--retries=1"; /* launches wait for the answer */
+    }
     if (order->verify)
         list[count++] = "--verify";
     list[count++] = arena_printf(
