@@ -184,7 +184,7 @@ static void start(const struct stage_wanted *w, int source, struct arena *arena,
             o->entry.state = STAGE_COPYING;
             o->note = registry_source_is(w->path) ? "it is being fetched"
                       : stale ? "the source changed since it was copied, and a new copy is begun"
-                            : "a copy is begun";
+                              : "a copy is begun";
         }
         return;
     }

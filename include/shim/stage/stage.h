@@ -40,8 +40,8 @@ int stage_look(const struct stage_wanted *wanted, struct arena *arena, struct st
 
 /*
  * Looks, and has the source copied in the background if there is no copy, or if it was not compared
- * with the source for long. `source` is the open directory, or -1 in a registry. Does not wait. Fails only without
- * memory: a cache that cannot be used is said in the note.
+ * with the source for long. `source` is the open directory, or -1 in a registry. Does not wait.
+ * Fails only without memory: a cache that cannot be used is said in the note.
  */
 int stage_begin(const struct stage_wanted *wanted, int source, struct arena *arena,
                 struct stage_offer *out, struct err *err) must_check;

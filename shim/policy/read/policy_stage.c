@@ -124,7 +124,8 @@ const char *decode_registry_problem(const struct policy_volume *v)
     const struct policy_stage *stage = &v->stage;
 
     if (!stage->cache.text)
-        return "a source in a registry is fetched to a cache: say \"stage\": {\"cache\": DIRECTORY}";
+        return "a source in a registry is fetched to a cache: say \"stage\": {\"cache\": "
+               "DIRECTORY}";
     if (v->create.wanted)
         return "\"create\" cannot make a source in a registry";
     if (v->wait)

@@ -38,8 +38,9 @@ static int read_source(struct decoder *d, const struct json *value, void *target
         return registry_source_check_template(v->source.text, d->err) < 0 ? decode_wrap(d, value)
                                                                           : 0;
     if (v->source.text[0] != '/')
-        return decode_fail(d, value, "'%s' is neither an absolute path nor " REGISTRY_SOURCE
-                                     "REGISTRY/REPOSITORY", v->source.text);
+        return decode_fail(
+            d, value, "'%s' is neither an absolute path nor " REGISTRY_SOURCE "REGISTRY/REPOSITORY",
+            v->source.text);
     return 0;
 }
 

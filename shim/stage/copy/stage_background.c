@@ -22,9 +22,10 @@ static int copy_source(const struct background *b, struct err *err)
 
     if (stage_cache_open(b->cache, true, &cache, err) < 0)
         return -1;
-    int rc = registry_source_is(b->source.path)
-                 ? stage_fetch(&cache, b->source.path, b->rules, &arena, &busy, err)
-                 : stage_copy(&cache, &b->source, b->rules, NULL, NULL, &arena, &result, &busy, err);
+    int rc =
+        registry_source_is(b->source.path)
+            ? stage_fetch(&cache, b->source.path, b->rules, &arena, &busy, err)
+            : stage_copy(&cache, &b->source, b->rules, NULL, NULL, &arena, &result, &busy, err);
     return busy ? 0 : rc;
 }
 

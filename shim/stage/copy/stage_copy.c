@@ -102,8 +102,7 @@ static int make_room(struct staging *s, struct err *err)
 {
     const struct policy_stage *rules = s->rules;
     const struct stage_limits limits = {rules->max, rules->per_owner, rules->free};
-    const struct stage_need need = {
-        s->out->record.room, 0, s->out->record.account, s->out->name};
+    const struct stage_need need = {s->out->record.room, 0, s->out->record.account, s->out->name};
 
     return stage_make_room(s->cache, &limits, &need, &s->out->evicted, err);
 }

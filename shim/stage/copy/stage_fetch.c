@@ -16,9 +16,9 @@ struct fetching {
     const struct policy_stage *rules;
     struct arena *arena;
     char key[STAGE_KEY], name[STAGE_NAME];
-    int part;         /* .part-KEY, locked */
-    const char *path; /* of it */
-    const char *tree; /* in it */
+    int part;                 /* .part-KEY, locked */
+    const char *path;         /* of it */
+    const char *tree;         /* in it */
     struct unpack_result now; /* what the source is now */
     uint64_t since;           /* seconds since 1970 */
 };

@@ -89,8 +89,8 @@ static int make_words(const struct unpack_order *order, const char *program,
     }
     if (order->verify)
         list[count++] = "--verify";
-    list[count++] = arena_printf(
-        arena, "--max-size=%u", order->max_size && gib < MOST_GIB ? (unsigned)gib : MOST_GIB);
+    list[count++] = arena_printf(arena, "--max-size=%u",
+                                 order->max_size && gib < MOST_GIB ? (unsigned)gib : MOST_GIB);
     list[count++] = order->source;
     list[count++] = order->directory;
     list[count] = NULL;
