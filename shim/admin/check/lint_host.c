@@ -5,6 +5,7 @@
 #include "shim/mount/source.h"
 #include "shim/mount/source_wait.h"
 #include "shim/oci/lowlevel.h"
+#include "shim/policy/registry_source.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -147,7 +148,8 @@ void lint_host(const struct policy *policy, struct findings *out)
     lint_runtimes(policy, out);
     for (size_t i = 0; i < policy->volume_count; i++) {
         const struct policy_volume *v = &policy->volumes[i];
-        lint_source(v, &v->source, out);
+        if (!registry_source_is(v->source.text))
+            lint_source(v, &v->source, out);
         if (v->pool.text)
             lint_source(v, &v->pool, out);
     }

@@ -79,10 +79,8 @@ static int trim_cache(void *context, const struct policy_stage *rules, struct er
     if (stage_list(&cache, &arena, &items, err) < 0)
         return -1;
     t->count += stage_sweep(&cache, &items, t->dry);
-    if (t->dry)
-        return 0;
     /* A copy that a container uses stays, however short the room is. */
-    if (stage_make_room(&cache, &limits, &none, &evicted, &why) < 0 && why.kind != ERR_LIMIT) {
+    if (stage_make_room(&cache, &limits, &none, t->dry, &evicted, &why) < 0 && why.kind != ERR_LIMIT) {
         *err = why;
         return -1;
     }

@@ -74,8 +74,8 @@ int content_copy(int from, uint64_t size, bool sparse, int to, void *buffer, uin
         if (data < 0 && errno == ENXIO)
             break; /* only a hole is left */
         off_t hole = data < 0 || !sparse ? (off_t)size : lseek(from, data, SEEK_HOLE);
-        if (data < 0)
-            data = (off_t)at; /* the file system knows no holes */
+        if (data < (off_t)at)
+            data = (off_t)at; /* the file system knows no holes, or tells lies */
         if (hole <= data || (uint64_t)hole > size)
             hole = (off_t)size;
         if ((uint64_t)data >= size)

@@ -42,6 +42,15 @@ static bool is_refused(const struct err *err)
     return err->kind == ERR_SYSTEM && (err->sys == EACCES || err->sys == EPERM);
 }
 
+/* Lets the user read what root may not. Returns false if that is no way out. */
+static bool change_reader(struct staging *s, const struct err *why)
+{
+    if (s->reader || !s->source->user || !is_refused(why))
+        return false;
+    s->reader = s->source->user;
+    return true;
+}
+
 /* Looks the tree through: as root, or as the user where root may not. */
 static int look_through(struct staging *s, struct stage_totals *out, struct err *err)
 {
@@ -49,12 +58,10 @@ static int look_through(struct staging *s, struct stage_totals *out, struct err 
 
     if (survey_tree(s->source->fd, s->reader, out, &first) == 0)
         return 0;
-    if (s->reader || !s->source->user || !is_refused(&first)) {
-        *err = first;
-        return -1;
-    }
-    s->reader = s->source->user;
-    return survey_tree(s->source->fd, s->reader, out, err);
+    if (change_reader(s, &first))
+        return survey_tree(s->source->fd, s->reader, out, err);
+    *err = first;
+    return -1;
 }
 
 static int describe(struct staging *s, const struct stage_totals *totals, struct err *err)
@@ -104,7 +111,7 @@ static int make_room(struct staging *s, struct err *err)
     const struct stage_limits limits = {rules->max, rules->per_owner, rules->free};
     const struct stage_need need = {s->out->record.room, 0, s->out->record.account, s->out->name};
 
-    return stage_make_room(s->cache, &limits, &need, &s->out->evicted, err);
+    return stage_make_room(s->cache, &limits, &need, false, &s->out->evicted, err);
 }
 
 /* ---- what an interrupted copy left ---- */
@@ -181,7 +188,15 @@ static void note_progress(void *context, uint64_t bytes, uint64_t files)
     tell(s);
 }
 
-/* Copies once. Returns 1 if the source was another one by then. */
+/* A file that vanished or became another one: the next survey says what is there. */
+static bool has_changed(const struct err *why)
+{
+    return why->kind == ERR_UNSUPPORTED ||
+           (why->kind == ERR_SYSTEM &&
+            (why->sys == ENOENT || why->sys == ESTALE || why->sys == ENOTDIR));
+}
+
+/* Copies once. Returns 1 if the source was another one by then, or needs another reader. */
 static int copy_once(struct staging *s, const struct stage_totals *seen, struct err *err)
 {
     const struct copy_options options = {.user = s->reader,
@@ -201,12 +216,7 @@ static int copy_once(struct staging *s, const struct stage_totals *seen, struct 
         (survey_equal(seen, &copied) && s->rules->verify &&
          tree_compare(s->source->fd, tree, s->reader, &failure) < 0)) {
         *err = failure;
-        /* A file that vanished or became another one: the next survey says what is there. */
-        return failure.kind == ERR_UNSUPPORTED ||
-                       (failure.kind == ERR_SYSTEM &&
-                        (failure.sys == ENOENT || failure.sys == ESTALE || failure.sys == ENOTDIR))
-                   ? 1
-                   : -1;
+        return has_changed(&failure) || change_reader(s, &failure) ? 1 : -1;
     }
     if (!survey_equal(seen, &copied))
         return 1;

@@ -82,7 +82,7 @@ static int make_room(const struct fetching *f, uint64_t bytes, uint64_t written,
     const struct stage_need need = {bytes, written, 0, f->name};
     size_t evicted;
 
-    return stage_make_room(f->cache, &limits, &need, &evicted, err);
+    return stage_make_room(f->cache, &limits, &need, false, &evicted, err);
 }
 
 /* Nobody knows the size of a packed layer before it is unpacked: makes room for what is there. */

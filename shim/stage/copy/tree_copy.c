@@ -174,11 +174,27 @@ static int is_later_link(struct copy *c, const struct tree_entry *e, struct err 
 
 /* ---- directories ---- */
 
-/* Opens a directory of the copy. */
+/*
+ * Opens a directory of the copy. No path of several components is used otherwise: a source that
+ * shows a directory where it showed a symbolic link would lead out of the copy.
+ */
 static int open_copy(const struct copy *c, const char *path)
 {
     return fd_open_within(c->to, path, O_RDONLY | O_DIRECTORY,
                           RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+}
+
+/* Opens the parent of a path in the copy; sets *name to its last component. */
+static int open_parent(const struct copy *c, const char *path, const char **name)
+{
+    char parent[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+
+    *name = slash ? slash + 1 : path;
+    if (!slash)
+        return open_copy(c, ".");
+    snprintf(parent, sizeof(parent), "%.*s", (int)(slash - path), path);
+    return open_copy(c, parent);
 }
 
 static int read_xattrs_as_reader(const struct tree_thread *t, int fd, struct buf *out,
@@ -196,8 +212,10 @@ static int make_directory(void *context, struct tree_thread *thread, const struc
 {
     _cleanup_buf_ struct buf xattrs = BUF_INIT;
     struct copy *c = context;
+    const char *name;
+    _cleanup_fd_ int parent = open_parent(c, e->path, &name);
 
-    if (mkdirat(c->to, e->path, 0700) < 0 && errno != EEXIST)
+    if (parent < 0 || (mkdirat(parent, name, 0700) < 0 && errno != EEXIST))
         return err_sys(err, "%s", e->path);
     if (read_xattrs_as_reader(thread, e->fd, &xattrs, err) < 0)
         return err_wrap(err, "%s", e->path);
@@ -206,19 +224,6 @@ static int make_directory(void *context, struct tree_thread *thread, const struc
 }
 
 /* ---- files ---- */
-
-/* Opens the parent of a path in the copy; sets *name to its last component. */
-static int open_parent(const struct copy *c, const char *path, const char **name)
-{
-    char parent[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-
-    *name = slash ? slash + 1 : path;
-    if (!slash)
-        return open_copy(c, ".");
-    snprintf(parent, sizeof(parent), "%.*s", (int)(slash - path), path);
-    return open_copy(c, parent);
-}
 
 static bool same_version(const struct statx *a, const struct statx *b)
 {
@@ -325,6 +330,8 @@ static int copy_entry(struct copy *c, const struct tree_thread *t, const struct 
     const char *name;
     int later = is_later_link(c, e, err);
 
+    if (later > 0)
+        tell(c, e->st.stx_size, 0);
     if (later)
         return later < 0 ? -1 : 0;
     _cleanup_fd_ int parent = open_parent(c, e->path, &name);
@@ -359,15 +366,23 @@ static int visit_entry(void *context, struct tree_thread *thread, const struct t
 
 /* ---- the end ---- */
 
+static int make_link(const struct copy *c, const struct later_link *link, struct err *err)
+{
+    const char *name, *first_name;
+    _cleanup_fd_ int parent = open_parent(c, link->path, &name);
+    _cleanup_fd_ int first = parent < 0 ? -1 : open_parent(c, link->first, &first_name);
+
+    if (first < 0 || (unlinkat(parent, name, 0) < 0 && errno != ENOENT) ||
+        linkat(first, first_name, parent, name, 0) < 0)
+        return err_sys(err, "%s", link->path);
+    return 0;
+}
+
 static int make_links(const struct copy *c, struct err *err)
 {
-    for (size_t i = 0; i < c->link_count; i++) {
-        const struct later_link *link = &c->links[i];
-        if (unlinkat(c->to, link->path, 0) < 0 && errno != ENOENT)
-            return err_sys(err, "%s", link->path);
-        if (linkat(c->to, link->first, c->to, link->path, 0) < 0)
-            return err_sys(err, "%s", link->path);
-    }
+    for (size_t i = 0; i < c->link_count; i++)
+        if (make_link(c, &c->links[i], err) < 0)
+            return -1;
     return 0;
 }
 

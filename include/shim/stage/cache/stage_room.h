@@ -13,6 +13,7 @@ struct stage_item {
     struct stage_record record; /* READY */
     time_t used, checked;       /* READY; 0: never */
     bool pinned, mounted;
+    bool gone; /* removed since it was listed */
     struct stage_progress progress; /* COPYING */
 };
 
@@ -42,15 +43,17 @@ struct stage_need {
 /*
  * Removes entries until there is room, the least recently used first: of the account if its share
  * is short, else of all. Never removes what is mounted, in use, or pinned. ERR_LIMIT if there is
- * no room all the same: then nothing was removed, and the message says which limit is short.
- * *evicted: how many.
+ * no room all the same, and the message says which limit is short: then no entry was removed, but
+ * for a need of 0 bytes, for which as many are removed as may go. Interrupted copies go first.
+ * *evicted: how many entries. With `dry` they are only counted.
  */
 int stage_make_room(const struct stage_cache *cache, const struct stage_limits *limits,
-                    const struct stage_need *need, size_t *evicted, struct err *err) must_check;
+                    const struct stage_need *need, bool dry, size_t *evicted,
+                    struct err *err) must_check;
 
 /*
- * Removes one item that no launch uses: ERR_LIMIT if it is mounted, or if a process holds it.
- * `item` is of stage_list.
+ * Removes one item that no launch uses: ERR_LIMIT if it is mounted by now, or if a process holds
+ * it. `item` is of stage_list.
  */
 int stage_remove(const struct stage_cache *cache, const struct stage_item *item,
                  struct err *err) must_check;
