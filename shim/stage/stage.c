@@ -51,8 +51,8 @@ static const char *fetching_note(const struct stage_progress *p, struct arena *a
     char done[HUMAN_SIZE];
 
     if (!p->bytes)
-        return "it is being fetched";
-    return arena_printf(arena, "it is being fetched: %s so far", human_size_binary(p->bytes, done));
+        return "being fetched";
+    return arena_printf(arena, "being fetched: %s so far", human_size_binary(p->bytes, done));
 }
 
 static const char *fetched_note(const struct stage_entry *e, struct arena *arena)
@@ -73,9 +73,9 @@ static int describe_fetched(struct stage_offer *o, struct arena *arena, struct e
     else if (o->entry.state == STAGE_COPYING)
         o->note = fetching_note(&o->entry.progress, arena);
     else if (o->entry.state == STAGE_FAILED)
-        o->note = arena_printf(arena, "it could not be fetched: %s", o->entry.why);
+        o->note = arena_printf(arena, "not fetched: %s", o->entry.why);
     else
-        o->note = "it is not fetched yet";
+        o->note = "not fetched yet";
     return o->note ? 0 : err_nomem(err);
 }
 
@@ -182,7 +182,7 @@ static void start(const struct stage_wanted *w, int source, struct arena *arena,
     if (stage_copy_in_background(w->rules->cache.text, &from, w->rules, &failure) == 0) {
         if (!ready) {
             o->entry.state = STAGE_COPYING;
-            o->note = registry_source_is(w->path) ? "it is being fetched"
+            o->note = registry_source_is(w->path) ? "being fetched"
                       : stale ? "the source changed since it was copied, and a new copy is begun"
                               : "a copy is begun";
         }
@@ -246,6 +246,16 @@ static int wait_for_copy(const struct stage_wanted *w, struct arena *arena, stru
     return 0;
 }
 
+/* There is no source that could be mounted instead. */
+static int refuse_unfetched(const struct stage_wanted *w, const struct stage_offer *o,
+                            struct err *err)
+{
+    if (o->entry.state == STAGE_FAILED)
+        return err_set(err, ERR_POLICY, "%s could not be fetched: %s", w->path,
+                       o->entry.why ? o->entry.why : o->note);
+    return err_set(err, ERR_POLICY, "%s is not here yet: try again later (%s)", w->path, o->note);
+}
+
 int stage_end(const struct stage_wanted *wanted, struct arena *arena, struct stage_offer *offer,
               struct err *err)
 {
@@ -256,8 +266,7 @@ int stage_end(const struct stage_wanted *wanted, struct arena *arena, struct sta
     if (offer->entry.state == STAGE_READY)
         return 0;
     if (registry_source_is(wanted->path))
-        return err_set(err, ERR_POLICY, "%s: %s%s", wanted->path, offer->note,
-                       offer->entry.state == STAGE_FAILED ? "" : ": try again later");
+        return refuse_unfetched(wanted, offer, err);
     if (off || wanted->rules->otherwise == ELSE_SOURCE)
         return 0;
     return err_set(err, ERR_POLICY,

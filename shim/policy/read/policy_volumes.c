@@ -37,10 +37,11 @@ static int read_source(struct decoder *d, const struct json *value, void *target
     if (registry_source_is(v->source.text))
         return registry_source_check_template(v->source.text, d->err) < 0 ? decode_wrap(d, value)
                                                                           : 0;
+    if (strstr(v->source.text, "://"))
+        return decode_fail(d, value, "'%s': a source in a registry is " REGISTRY_SOURCE "HOST/...",
+                           v->source.text);
     if (v->source.text[0] != '/')
-        return decode_fail(
-            d, value, "'%s' is neither an absolute path nor " REGISTRY_SOURCE "REGISTRY/REPOSITORY",
-            v->source.text);
+        return decode_fail(d, value, "'%s' is not an absolute path", v->source.text);
     return 0;
 }
 

@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154  # DIGEST is for tests; status and stderr are set by bats' run
 # The frame of stage_oci.bats: registries on loopback, models in them, and a policy with classes from a registry.
 
 load lib/stage
