@@ -80,7 +80,8 @@ static int trim_cache(void *context, const struct policy_stage *rules, struct er
         return -1;
     t->count += stage_sweep(&cache, &items, t->dry);
     /* A copy that a container uses stays, however short the room is. */
-    if (stage_make_room(&cache, &limits, &none, t->dry, &evicted, &why) < 0 && why.kind != ERR_LIMIT) {
+    if (stage_make_room(&cache, &limits, &none, t->dry, &evicted, &why) < 0 &&
+        why.kind != ERR_LIMIT) {
         *err = why;
         return -1;
     }

@@ -13,7 +13,7 @@ struct stage_item {
     struct stage_record record; /* READY */
     time_t used, checked;       /* READY; 0: never */
     bool pinned, mounted;
-    bool gone; /* removed since it was listed */
+    bool gone;                      /* removed since it was listed */
     struct stage_progress progress; /* COPYING */
 };
 
