@@ -66,7 +66,7 @@ static int recognise_volume(struct planner *p, struct plan_op *op, const struct 
         return err_nomem(p->err);
     int pinned = mount_entry_is(mount, &op->mount, &form, p->in->spec, p->err);
     form.source = op->mount.source;
-    /* What a registry has is never mounted but pinned. */
+    /* A volume from a registry is always pinned. */
     int plain = pinned || registry_source_is(op->mount.source)
                     ? 0
                     : mount_entry_is(mount, &op->mount, &form, p->in->spec, p->err);

@@ -155,7 +155,6 @@ int registry_source_check_template(const char *text, struct err *err)
         if (!*at)
             break;
     }
-    if (buf_check(&source, err) < 0)
-        return -1;
-    return registry_source_check(source.data, err);
+    _cleanup_free_ char *whole = buf_take(&source, err);
+    return whole ? registry_source_check(whole, err) : -1;
 }

@@ -32,6 +32,19 @@ static int find_source(const struct plan_mount *m, const struct user_ids *user,
     return m->pool && (made || !source->missing) ? pool_check(m->pool, source, why) : 0;
 }
 
+/* Sets *out to the reason why a rootless runtime refuses what a registry has, or to NULL. */
+static int registry_problem(struct outcome *o, struct stage_volumes *stage, const char **out,
+                            struct err *err)
+{
+    struct err why = ERR_INIT;
+
+    *out = NULL;
+    if (stage_volumes_add(stage, o, NULL, &why) == 0)
+        return 0;
+    *out = arena_strndup(stage->arena, why.msg, strlen(why.msg));
+    return *out ? 0 : err_nomem(err);
+}
+
 /*
  * Sets *out to the reason why the mount would fail, in the arena, or to NULL. *absent: the source
  * is missing or does not answer, and an optional volume is left out. Returns -1 without memory.
@@ -48,15 +61,10 @@ static int source_problem(struct outcome *o, struct stage_volumes *stage, const 
     unsigned seconds = m->volume->wait ? m->volume->wait : WAIT;
     struct source_make make;
     const struct user_ids *user = volumes_user(o, facts, &make);
-    bool registry = registry_source_is(m->source);
-    bool hangs = !registry && source_wait(m->source, user, seconds * 1000, err) > 0;
+    bool hangs = source_wait(m->source, user, seconds * 1000, err) > 0;
 
     *out = NULL;
-    if (registry && stage_volumes_add(stage, o, NULL, &why) == 0)
-        return 0;
-    if (registry)
-        text = strdup(why.msg);
-    else if (hangs)
+    if (hangs)
         text = strf("%s does not answer", m->source);
     else if (find_source(m, user, &source, &why) < 0)
         text = strdup(why.msg);
@@ -85,11 +93,14 @@ static int check_sources(const struct judgement *j, struct arena *arena, struct 
     for (size_t i = 0; i < decision->count; i++) {
         struct outcome *o = &decision->list[i];
         const char *problem;
-        bool absent;
+        bool absent = false;
 
         if (!volumes_concern(o))
             continue;
-        if (source_problem(o, &stage, &problem, &absent, err) < 0)
+        int rc = registry_source_is(o->op->mount.source)
+                     ? registry_problem(o, &stage, &problem, err)
+                     : source_problem(o, &stage, &problem, &absent, err);
+        if (rc < 0)
             return -1;
         if (!problem)
             continue;

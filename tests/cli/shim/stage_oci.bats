@@ -118,7 +118,7 @@ teardown_file() { registry_stop_all "$BATS_FILE_TMPDIR"; }
     launch
     saying "not fetched: "
     [ "$(tail -n 1 "$DIR/audit.jsonl" | jq -r '.operations[] | select(.kind == "volume") | .verdict')" = skipped ]
-    # What was fetched before is used.
+    # The one that was fetched before is used.
     registry_start "$BATS_FILE_TMPDIR/dying"
     push models/llama-7b:stable model weights=seven
     models '"recheck": 0'
