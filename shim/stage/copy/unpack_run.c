@@ -2,12 +2,11 @@
 
 #include "base/fdio.h"
 #include "base/json/json.h"
+#include "shim/host/flatten_program.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,33 +19,7 @@
 enum { OUTPUT_BYTES = 64 * 1024, WORDS = 12, VARIABLES = 16, NOT_STARTED = 127 };
 enum { WATCH_MS = 1000, WATCH_SHARE = 20, LAST_MS = 5000 };
 
-/* ---- the program ---- */
-
-static bool is_program(const char *path)
-{
-    struct stat st;
-
-    return path && stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
-}
-
-const char *unpack_program(struct arena *arena, struct err *err)
-{
-    static const char *const directories[] = {"/usr/local/sbin", "/usr/local/bin", "/usr/sbin",
-                                              "/usr/bin",        "/sbin",          "/bin"};
-    char self[PATH_MAX];
-    ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
-
-    self[len > 0 ? len : 0] = '\0';
-    const char *slash = strrchr(self, '/');
-    const char *path =
-        slash ? arena_printf(arena, "%.*s/flatten", (int)(slash - self), self) : NULL;
-    for (size_t i = 0; !is_program(path) && i < sizeof(directories) / sizeof(*directories); i++)
-        path = arena_printf(arena, "%s/flatten", directories[i]);
-    if (is_program(path))
-        return path;
-    err_set(err, ERR_UNSUPPORTED, "flatten is not installed beside flatbed");
-    return NULL;
-}
+/* ---- its command line ---- */
 
 /* The variables that lead to a registry; HOME has root's credentials. */
 static int make_environment(const struct unpack_order *order, const char *list[VARIABLES],
@@ -248,7 +221,7 @@ int unpack_run(const struct unpack_order *order, unpack_watch *watch, void *cont
 {
     _cleanup_(run_close) struct run r = RUN_INIT;
     const char *words[WORDS], *environment[VARIABLES];
-    const char *program = unpack_program(arena, err);
+    const char *program = flatten_program(arena, err);
 
     *out = (struct unpack_result){0};
     if (!program || make_words(order, program, words, arena, err) < 0 ||

@@ -29,9 +29,6 @@ struct unpack_result {
 /* Called about once a second while it runs. -1 ends it. */
 typedef int unpack_watch(void *context, struct err *err);
 
-/* Finds flatten beside this program, or in a directory of the system. ERR_UNSUPPORTED. */
-const char *unpack_program(struct arena *arena, struct err *err) must_check;
-
 /*
  * Runs it. `watch` may be NULL. A failure has the message of flatten; the directory has not
  * appeared then.

@@ -17,6 +17,10 @@ teardown_file() { registry_stop_all "$BATS_FILE_TMPDIR"; }
     push models/llama-7b:stable model weights=seven
     models
     asking
+    run "$FLATBED" explain "--policy=$DIR/policy.json" "--config=$BUNDLE/config.json"
+    [ "$status" -eq 1 ]
+    [[ $output == *"not fetched yet"* ]]
+    no_copiers
     EXPECTED=1 launch
     refused "volumes.models 'llama-7b': oci://$REGISTRY/models/llama-7b:stable is not here yet: try again later (being fetched"
     settled
@@ -118,6 +122,11 @@ teardown_file() { registry_stop_all "$BATS_FILE_TMPDIR"; }
     launch
     saying "not fetched: "
     [ "$(tail -n 1 "$DIR/audit.jsonl" | jq -r '.operations[] | select(.kind == "volume") | .verdict')" = skipped ]
+    sed -i 's/, "optional": true//; s/"version": 1/"version": 1, "mode": "permissive"/' "$DIR/policy.json"
+    launch
+    saying "not fetched: "
+    run "$FLATBED" explain "--policy=$DIR/policy.json" "--config=$BUNDLE/config.json"
+    [ "$status" -eq 0 ]
     # The one that was fetched before is used.
     registry_start "$BATS_FILE_TMPDIR/dying"
     push models/llama-7b:stable model weights=seven
@@ -255,4 +264,8 @@ LIST
     run "$FLATBED" check "$DIR/policy.json"
     echo "$output"
     [[ $output == *"0 errors, 0 warnings"* ]]
+    # flatten is looked for beside flatbed.
+    cp "$FLATBED" "$DIR/flatbed"
+    run "$DIR/flatbed" check "$DIR/policy.json"
+    [ -e /usr/bin/flatten ] || [[ $output == *"[flatten-missing]"* ]]
 }
