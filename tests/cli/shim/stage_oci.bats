@@ -187,6 +187,23 @@ is_gone() { [ ! -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status"; }
     refused "a repository has lowercase letters"
 }
 
+@test "root's credentials open a private repository, over TLS" {
+    push models/private:stable model weights=secret
+    mkdir -p "$BATS_FILE_TMPDIR/tls" "$DIR/home/.docker"
+    ln -s "$BATS_FILE_TMPDIR/registry/root" "$BATS_FILE_TMPDIR/tls/root"
+    registry_start_tls "$BATS_FILE_TMPDIR/tls" lab secret
+    export SSL_CERT_FILE=$BATS_FILE_TMPDIR/tls/ca.pem
+    models '"wait": 300'
+    asking private
+    EXPECTED=1 launch
+    refused "could not be fetched: "
+    printf '{"auths":{"%s":{"auth":"%s"}}}' "$REGISTRY" "$(printf lab:secret | base64)" >"$DIR/home/.docker/config.json"
+    # shellcheck disable=SC2016
+    unshare --mount --propagation private bash -c 'mount --bind "$1" /root && shift && exec "$@"' bash "$DIR/home" \
+        "$FLATBED" stage --policy "$DIR/policy.json" --wait models=private
+    [ "$(content weights)" = secret ]
+}
+
 @test "max and a full disk bound what is fetched" {
     head -c 24M /dev/zero >"$DIR/weights"
     push models/large:stable weights "weights=@$DIR/weights"
