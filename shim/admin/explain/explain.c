@@ -70,7 +70,12 @@ static int check_sources(const struct judgement *j, struct arena *arena, struct 
 {
     struct submounts submounts = {.arena = arena};
     struct stage_volumes stage = {
-        .facts = &j->facts, .submounts = &submounts, .arena = arena, .look = true};
+        .facts = &j->facts,
+        .submounts = &submounts,
+        .arena = arena,
+        .look = true,
+        .lenient = j->policy->mode != POLICY_ENFORCE,
+    };
 
     for (size_t i = 0; i < decision->count; i++) {
         struct outcome *o = &decision->list[i];
