@@ -282,11 +282,13 @@ static int pin_volume(struct preparing *p, struct outcome *o)
     struct source_make make;
     _cleanup_source_ struct source source = SOURCE_INIT;
 
-    const char *wanted = o->staged ? o->staged : m->source;
-    if (source_find_for(wanted, volumes_user(o, p->facts, &make), &source, p->err) < 0)
+    int rc = o->staged
+                 ? stage_volumes_find(&p->stage, o, &source, p->err)
+                 : source_find_for(m->source, volumes_user(o, p->facts, &make), &source, p->err);
+    if (rc < 0)
         return -1;
     if (source.missing)
-        return err_set(p->err, ERR_POLICY, "%s vanished", wanted);
+        return err_set(p->err, ERR_POLICY, "%s vanished", m->source);
     bool pin = o->staged != NULL; /* it is never evicted once it shows in a mount table */
     if (!pin && needs_pin(p, m, &source, &pin) < 0)
         return -1;

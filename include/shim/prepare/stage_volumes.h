@@ -10,6 +10,7 @@
 
 struct staged_volume {
     struct outcome *outcome;
+    int source; /* the directory; owned */
     struct stage_wanted wanted;
     struct stage_offer offer;
     struct staged_volume *next;
@@ -39,6 +40,13 @@ int stage_volumes_add(struct stage_volumes *volumes, struct outcome *outcome,
  * names the volume that may not start without. With `look`, that volume is denied.
  */
 int stage_volumes_end(struct stage_volumes *volumes, struct err *err) must_check;
+
+/*
+ * Opens the copy of an outcome whose `staged` is set, by its path: that of the very copy that is
+ * held, also if a newer one has taken its place. The caller closes *out.
+ */
+int stage_volumes_find(const struct stage_volumes *volumes, const struct outcome *outcome,
+                       struct source *out, struct err *err) must_check;
 
 /* Releases all copies. */
 void stage_volumes_close(struct stage_volumes *volumes);

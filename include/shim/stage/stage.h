@@ -17,13 +17,16 @@ struct stage_wanted {
     struct stage_root root;      /* the source as it is now; zeroed in a registry */
     const struct user_ids *user; /* of the container; NULL: not known, or not needed */
     unsigned wish;               /* a bit of enum stage_wish, which the class allows; or 0 */
+    const char *metrics;         /* the file in which a copier counts, or NULL */
+    bool again;                  /* a failure that is not long ago is no reason not to try */
 };
 
 struct stage_offer {
     struct stage_entry entry; /* READY: holds the copy until stage_offer_close */
-    const char *tree;         /* READY: the path of the copy; in the arena */
+    const char *tree;         /* READY: the path of the copy when it was looked up; in the arena */
     const char *note;         /* how it stands, as part of a sentence; never NULL */
     bool off;                 /* the container does without */
+    bool closed;              /* the source lies in the cache: no container may have it */
     uint64_t waited;          /* milliseconds */
 };
 
@@ -48,9 +51,13 @@ int stage_begin(const struct stage_wanted *wanted, int source, struct arena *are
 
 /*
  * Waits for a copy that is being made, as long as rules and wish say, and says how it stands then.
- * ERR_POLICY: there is none, and the policy wants no other start, or the source is in a registry.
+ * `source` as for stage_begin. ERR_POLICY: there is none, and the policy wants no other start, or
+ * the source is in a registry.
  */
-int stage_end(const struct stage_wanted *wanted, struct arena *arena, struct stage_offer *offer,
-              struct err *err) must_check;
+int stage_end(const struct stage_wanted *wanted, int source, struct arena *arena,
+              struct stage_offer *offer, struct err *err) must_check;
+
+/* Returns true if a launch would be refused, as there is no copy and it would wait for none. */
+bool stage_denies(const struct stage_wanted *wanted, const struct stage_offer *offer);
 
 #endif

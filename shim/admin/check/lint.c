@@ -1,5 +1,7 @@
 #include "shim/admin/check/lint.h"
 
+#include "shim/admin/check/lint_stage.h"
+
 #include "base/glob.h"
 #include "base/path.h"
 #include "shim/policy/registry_source.h"
@@ -347,6 +349,7 @@ void lint_policy(const struct policy *policy, struct findings *out)
     for (size_t i = 0; i < policy->volume_count; i++)
         lint_volume(&policy->volumes[i], out);
     lint_targets(policy, out);
+    lint_stage(policy, out);
     for (size_t i = 0; i < policy->binds.rule_count; i++)
         lint_rule(&policy->binds, i, out);
     if (policy->security.given)

@@ -1,6 +1,7 @@
 /* Checks on this host what the policy names. */
 #include "shim/admin/check/lint.h"
 
+#include "shim/admin/check/lint_stage.h"
 #include "shim/audit/audit_directory.h"
 #include "shim/host/flatten_program.h"
 #include "shim/mount/source.h"
@@ -167,6 +168,7 @@ void lint_host(const struct policy *policy, struct findings *out)
         if (v->pool.text)
             lint_source(v, &v->pool, out);
     }
+    lint_stage_host(policy, out);
     lint_profile(&policy->security.profile, out);
     lint_audit(&policy->audit, out);
     for (size_t i = 0; i < policy->profile_count; i++)

@@ -83,12 +83,14 @@ static int check_sources(const struct judgement *j, struct arena *arena, struct 
                          struct err *err)
 {
     struct submounts submounts = {.arena = arena};
-    struct stage_volumes stage = {.facts = &j->facts,
-                                  .decision = decision,
-                                  .submounts = &submounts,
-                                  .arena = arena,
-                                  .look = true,
-                                  .lenient = j->policy->mode != POLICY_ENFORCE};
+    struct stage_volumes stage = {
+        .facts = &j->facts,
+        .decision = decision,
+        .submounts = &submounts,
+        .arena = arena,
+        .look = true,
+        .lenient = j->policy->mode != POLICY_ENFORCE,
+    };
 
     for (size_t i = 0; i < decision->count; i++) {
         struct outcome *o = &decision->list[i];

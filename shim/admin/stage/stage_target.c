@@ -133,6 +133,7 @@ int stage_target_find(const struct policy *policy, const char *operand, const ch
     const char *name = NULL;
 
     *out = (struct stage_target)STAGE_TARGET_INIT;
+    out->metrics = policy->audit.metrics.text;
     if (user && find_user(user, out, arena, &name, err) < 0)
         return -1;
     if (*operand != '/' && !registry_source_is(operand))

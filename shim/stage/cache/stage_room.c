@@ -62,7 +62,11 @@ static bool read_item(const struct stage_cache *cache, const char *name, struct 
         read_part(fd, arena, item);
         return true;
     }
-    item->used = stage_touched(fd, "used");
+    struct stat used;
+    if (fstatat(fd, "used", &used, AT_SYMLINK_NOFOLLOW) == 0) {
+        item->used = used.st_mtime;
+        item->launches = (uint64_t)used.st_size;
+    }
     item->checked = stage_touched(fd, "checked");
     item->pinned = stage_touched(fd, "pinned") != 0;
     if (!stage_record_read(fd, arena, &item->record))
@@ -128,6 +132,15 @@ int stage_list(const struct stage_cache *cache, struct arena *arena, struct stag
     if (out->count)
         qsort(out->list, out->count, sizeof(*out->list), by_use);
     return mounts_of_all(visit_table, out, err);
+}
+
+uint64_t stage_taken(const struct stage_items *items)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < items->count; i++)
+        bytes += items->list[i].gone ? 0 : items->list[i].record.room;
+    return bytes;
 }
 
 /* ---- removing ---- */

@@ -15,7 +15,8 @@ struct fetching {
     const char *source;
     const struct policy_stage *rules;
     struct arena *arena;
-    char key[STAGE_KEY], name[STAGE_NAME];
+    struct stage_copy_result *out;
+    char key[STAGE_KEY];
     int part;                 /* .part-KEY, locked */
     const char *path;         /* of it */
     const char *tree;         /* in it */
@@ -62,7 +63,7 @@ static bool is_there(const struct fetching *f)
 {
     struct stage_record record;
     _cleanup_fd_ int entry =
-        openat(f->cache->fd, f->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        openat(f->cache->fd, f->out->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
     if (entry < 0 || !stage_record_read(entry, f->arena, &record) ||
         strcmp(record.source, f->source) != 0 || !record.digest ||
@@ -75,14 +76,16 @@ static bool is_there(const struct fetching *f)
 
 /* ---- room ---- */
 
-static int make_room(const struct fetching *f, uint64_t bytes, uint64_t written, struct err *err)
+static int make_room(struct fetching *f, uint64_t bytes, uint64_t written, struct err *err)
 {
     const struct policy_stage *rules = f->rules;
     const struct stage_limits limits = {rules->max, rules->per_owner, rules->free};
-    const struct stage_need need = {bytes, written, 0, f->name};
-    size_t evicted;
+    const struct stage_need need = {bytes, written, 0, f->out->name};
+    size_t evicted = 0;
+    int rc = stage_make_room(f->cache, &limits, &need, false, &evicted, err);
 
-    return stage_make_room(f->cache, &limits, &need, false, &evicted, err);
+    f->out->evicted += evicted;
+    return rc;
 }
 
 /* Nobody knows the size of a packed layer before it is unpacked: makes room for what is there. */
@@ -126,21 +129,22 @@ static int fetch_tree(struct fetching *f, struct err *err)
 
 static int publish(struct fetching *f, uint64_t start, struct err *err)
 {
-    struct stage_record record = {
-        .source = f->source, .digest = f->now.digest, .verified = f->rules->verify};
+    struct stage_record *r = &f->out->record;
     _cleanup_fd_ int tree =
         openat(f->part, "tree", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
+    *r = (struct stage_record){
+        .source = f->source, .digest = f->now.digest, .verified = f->rules->verify};
     if (tree < 0)
         return err_sys(err, "%s", f->tree);
-    if (survey_tree(tree, NULL, &record.totals, err) < 0 ||
-        make_room(f, record.totals.room, record.totals.room, err) < 0)
+    if (survey_tree(tree, NULL, &r->totals, err) < 0 ||
+        make_room(f, r->totals.room, r->totals.room, err) < 0)
         return -1;
-    record.totals.left_out = 0; /* devices are there */
-    record.room = record.totals.room;
-    record.made = (uint64_t)time(NULL);
-    record.duration = now_ms() - start;
-    if (stage_cache_publish(f->cache, f->part, f->key, f->name, &record, err) < 0)
+    r->totals.left_out = 0; /* devices are there */
+    r->room = r->totals.room;
+    r->made = (uint64_t)time(NULL);
+    r->duration = now_ms() - start;
+    if (stage_cache_publish(f->cache, f->part, f->key, f->out->name, r, err) < 0)
         return -1;
     stage_tidy(f->cache);
     return 0;
@@ -158,7 +162,6 @@ static int note_source(const struct fetching *f, struct err *err)
     return fd_write_all(fd, f->source, strlen(f->source), err);
 }
 
-/* Returns 1 if there is nothing new. */
 static int fetch_source(struct fetching *f, struct err *err)
 {
     uint64_t start = now_ms();
@@ -170,18 +173,22 @@ static int fetch_source(struct fetching *f, struct err *err)
         return err_nomem(err);
     if (note_source(f, err) < 0 || resolve(f, err) < 0)
         return -1;
-    if (is_there(f))
-        return 1;
+    f->out->unchanged = is_there(f);
+    if (f->out->unchanged)
+        return 0;
     return fetch_tree(f, err) < 0 ? -1 : publish(f, start, err);
 }
 
 int stage_fetch(const struct stage_cache *cache, const char *source,
-                const struct policy_stage *rules, struct arena *arena, bool *busy, struct err *err)
+                const struct policy_stage *rules, struct arena *arena,
+                struct stage_copy_result *out, bool *busy, struct err *err)
 {
-    struct fetching f = {.cache = cache, .source = source, .rules = rules, .arena = arena};
+    struct fetching f = {
+        .cache = cache, .source = source, .rules = rules, .arena = arena, .out = out};
 
+    *out = (struct stage_copy_result){0};
     stage_key(source, f.key);
-    stage_name(f.key, NULL, f.name);
+    stage_name(f.key, NULL, out->name);
     _cleanup_fd_ int part = stage_cache_begin(cache, f.key, err);
     *busy = part < 0 && err->kind == ERR_LIMIT;
     if (part < 0)
@@ -190,7 +197,7 @@ int stage_fetch(const struct stage_cache *cache, const char *source,
     int rc = fetch_source(&f, err);
     if (rc < 0)
         stage_cache_failed(cache, f.key, err->msg);
-    if (rc != 0)
+    if (rc < 0 || out->unchanged)
         stage_cache_discard(cache, f.key);
-    return rc < 0 ? -1 : 0;
+    return rc;
 }

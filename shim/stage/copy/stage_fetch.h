@@ -10,15 +10,15 @@
 #ifndef SHIM_STAGE_FETCH_H
 #define SHIM_STAGE_FETCH_H
 
-#include "shim/policy/policy.h"
-#include "shim/stage/cache/stage_cache.h"
+#include "shim/stage/copy/stage_copy.h"
 
 /*
  * Fetches the source. ERR_LIMIT: there is no room, or another process fetches it (then *busy is
- * set). All other failures are kept in the cache for a minute (STAGE_FAILED). Uses the arena.
+ * set). All other failures are kept in the cache for a minute (STAGE_FAILED). Texts are in the
+ * arena.
  */
 int stage_fetch(const struct stage_cache *cache, const char *source,
-                const struct policy_stage *rules, struct arena *arena, bool *busy,
-                struct err *err) must_check;
+                const struct policy_stage *rules, struct arena *arena,
+                struct stage_copy_result *out, bool *busy, struct err *err) must_check;
 
 #endif

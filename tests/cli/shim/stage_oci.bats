@@ -227,7 +227,7 @@ is_gone() { [ ! -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status"; }
     push models/killed:stable model "weights=@$DIR/weights"
     models
     asking killed
-    for i in 1 2 3 4 5 6; do
+    for i in 1 2 3 4; do
         run "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" --root "$DIR/state" create --bundle "$BUNDLE" c1
         wait_until is_copying_or_done
         sleep "0.$((RANDOM % 5))"

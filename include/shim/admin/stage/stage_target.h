@@ -10,6 +10,7 @@ struct stage_target {
     const char *real; /* without symbolic links; NULL before stage_target_open */
     int fd;           /* the directory, -1 in a registry; owned */
     struct stage_root root;
+    const char *metrics; /* the file of counters that the policy names, or NULL */
     struct user_ids user;
     bool has_user;
 };

@@ -5,7 +5,7 @@
  *
  *     CACHE/NAME/record.json   the source as it was when it was copied
  *     CACHE/NAME/tree/         the copy
- *     CACHE/NAME/used          its time is that of the last launch …
+ *     CACHE/NAME/used          its time is that of the last launch, its size their number …
  *     CACHE/NAME/checked       … and of the last comparison with the source
  *     CACHE/NAME/pinned        exists if the entry is never evicted
  *     CACHE/.part-KEY/         an entry while it is made, locked by the process that makes it
@@ -164,6 +164,9 @@ void stage_progress_write(int part, const struct stage_progress *progress);
 
 /* Reads it. Returns false if there is none. */
 bool stage_progress_read(int part, struct stage_progress *out);
+
+/* Counts a launch with the entry in "used". Failures are ignored. */
+void stage_count_launch(int entry);
 
 /* Sets the time of "used" or "checked" in an entry to now. */
 void stage_touch(int entry, const char *name);

@@ -12,6 +12,7 @@ struct stage_item {
     bool replaced;              /* kept only while it is mounted */
     struct stage_record record; /* READY */
     time_t used, checked;       /* READY; 0: never */
+    uint64_t launches;          /* READY */
     bool pinned, mounted;
     bool gone;                      /* removed since it was listed */
     struct stage_progress progress; /* COPYING */
@@ -25,6 +26,9 @@ struct stage_items {
 /* Lists the cache, with the mount tables of all processes. */
 int stage_list(const struct stage_cache *cache, struct arena *arena, struct stage_items *out,
                struct err *err) must_check;
+
+/* Returns the bytes that the copies take, those that were replaced included. */
+uint64_t stage_taken(const struct stage_items *items);
 
 /* The room that a policy gives to a cache. 0: no limit. */
 struct stage_limits {

@@ -115,7 +115,7 @@ static void test_least_recently_used(void **state)
     assert_works(stage_make_room(&cache, &limits, &need, true, &evicted, &err), err);
     assert_int_equal(evicted, 1);
     assert_true(is_there(&cache, old) && is_there(&cache, held));
-    /* An entry that a launch holds is left out, and the next one goes instead. */
+    /* A copy that a launch holds is left out, and the next one goes instead. */
     assert_works(stage_make_room(&cache, &limits, &need, false, &evicted, &err), err);
     assert_int_equal(evicted, 1);
     assert_true(is_there(&cache, held) && is_there(&cache, young));
