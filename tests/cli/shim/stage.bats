@@ -217,13 +217,15 @@ is_copying_or_done() { is_copying || has_entry; }
 
 @test "modes and owners are kept, so that a copy shows to each user what the source shows" {
     chown -R 1001:1001 "$SOURCE"
-    chmod 0700 "$SOURCE/train"
     chmod 0600 "$SOURCE/train/1"
+    chmod 0711 "$SOURCE/train"
+    chown root:4321 "$SOURCE/train/2"
+    chmod 0640 "$SOURCE/train/2"
     policy '"wait": 60'
     launch
     got_copy
     [ "$(stat -c %a:%u "$(tree)/train/1")" = 600:1001 ]
-    [ "$(stat -c %a:%u "$(tree)/train")" = 700:1001 ]
+    [ "$(stat -c %a:%u "$(tree)/train")" = 711:1001 ]
     equal
     # The cache itself is closed; a bind of the tree alone is what a container sees.
     [ "$(stat -c %a:%u "$CACHE")" = 700:0 ]
@@ -231,6 +233,8 @@ is_copying_or_done() { is_copying || has_entry; }
     mount --bind "$(tree)" "$DIR/mnt"
     setpriv --reuid 1001 --regid 1001 --clear-groups cat "$DIR/mnt/train/1"
     run ! setpriv --reuid 1002 --regid 1002 --clear-groups cat "$DIR/mnt/train/1"
+    setpriv --reuid 1002 --regid 1002 --groups 4321 cat "$DIR/mnt/train/2"
+    run ! setpriv --reuid 1002 --regid 1002 --clear-groups cat "$DIR/mnt/train/2"
     run ! setpriv --reuid 1002 --regid 1002 --clear-groups ls "$CACHE"
 }
 

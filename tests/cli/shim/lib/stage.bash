@@ -102,6 +102,7 @@ staged() { "$FLATBED" stage --policy "$DIR/policy.json" --wait data=imagenet; }
 # equal: the copy is equal to the source; rsync is the judge. Sockets and device nodes are not copied.
 equal() {
     local differences
+    command -v rsync >/dev/null
     differences=$(rsync -aHAXnc --itemize-changes --delete --no-devices "$@" "$SOURCE/" "$(tree)/" | grep -v '^cS\|^\.d\.\.\.\.\.\.\.\.\. \|skipping' || true)
     [ -z "$differences" ] || { echo "$differences"; return 1; }
 }
