@@ -23,6 +23,7 @@ struct staging {
     struct stage_copy_result *out;
     char key[STAGE_KEY];
     int part;                      /* .part-KEY, locked */
+    bool fresh;                    /* its tree is empty */
     const struct user_ids *reader; /* NULL: root */
     struct stage_progress progress;
 };
@@ -150,18 +151,25 @@ static int write_note(const struct staging *s, const char *name, const char *tex
     return fd_write_all(fd, text, strlen(text), err);
 }
 
+static int remove_part_tree(const struct staging *s, struct err *err)
+{
+    _cleanup_free_ char *tree = strf("%s/.part-%s/tree", s->cache->path, s->key);
+
+    if (!tree)
+        return err_nomem(err);
+    tree_remove(tree);
+    return 0;
+}
+
 /* Opens the directory of the copy: that of an interrupted one, or an empty one. */
 static int open_tree(struct staging *s, const struct stage_totals *totals, struct err *err)
 {
     char plan[PLAN_BYTES];
 
     plan_text(totals, plan);
-    if (!can_go_on(s, plan)) {
-        _cleanup_free_ char *old = strf("%s/.part-%s/tree", s->cache->path, s->key);
-        if (!old)
-            return err_nomem(err);
-        tree_remove(old);
-        if (write_note(s, "plan", plan, err) < 0)
+    s->fresh = !can_go_on(s, plan);
+    if (s->fresh) {
+        if (remove_part_tree(s, err) < 0 || write_note(s, "plan", plan, err) < 0)
             return -1;
     }
     if (mkdirat(s->part, "tree", 0700) < 0 && errno != EEXIST)
@@ -199,16 +207,17 @@ static bool has_changed(const struct err *why)
 /* Copies once. Returns 1 if the source was another one by then, or needs another reader. */
 static int copy_once(struct staging *s, const struct stage_totals *seen, struct err *err)
 {
-    const struct copy_options options = {.user = s->reader,
-                                         .bandwidth = s->rules->bandwidth,
-                                         .progress = note_progress,
-                                         .context = s};
     struct stage_totals copied;
     struct err failure = ERR_INIT;
     _cleanup_fd_ int tree = open_tree(s, seen, err);
 
     if (tree < 0)
         return -1;
+    const struct copy_options options = {.user = s->reader,
+                                         .fresh = s->fresh,
+                                         .bandwidth = s->rules->bandwidth,
+                                         .progress = note_progress,
+                                         .context = s};
     s->progress = (struct stage_progress){
         .total = seen->bytes, .total_files = seen->files, .since = (uint64_t)time(NULL)};
     tell(s);
@@ -262,9 +271,15 @@ static int copy_source(struct staging *s, struct err *err)
 
 /* ---- the whole ---- */
 
-/* An interrupted copy is gone on with; one that failed is removed, as its room is wanted. */
+/*
+ * An interrupted copy is gone on with; one that failed is removed, as its room is wanted: on a full
+ * disk also for the reason.
+ */
 static void give_up(struct staging *s, const struct err *err)
 {
+    struct err ignored;
+
+    (void)!remove_part_tree(s, &ignored);
     stage_cache_failed(s->cache, s->key, err->msg);
     stage_cache_discard(s->cache, s->key);
 }
