@@ -121,7 +121,7 @@ static void leave_out(struct stage_volumes *v, const struct outcome *o)
     decision_skip(v->decision, (size_t)(o - v->decision->list), o->reason);
 }
 
-/* Says in a look whether a launch would be refused, or leave the volume out. */
+/* Says in a look whether a launch would be refused, or would leave out a volume from a registry. */
 static int foresee(struct stage_volumes *v, struct staged_volume *s, struct err *err)
 {
     bool registry = registry_source_is(s->wanted.path);
