@@ -18,7 +18,7 @@ enum { MOST_GIB = 1 << 20, MOST_NOTICES = 20 };
 struct unpack_command {
     const char *semantics, *platform, *cert_dir;
     uint64_t retries, max_size, max_ratio;
-    bool no_owner, dry_run, verify, insecure, json, quiet;
+    bool no_owner, dry_run, resolve, verify, insecure, json, quiet;
 };
 
 #define FIELD(name) offsetof(struct unpack_command, name)
@@ -31,6 +31,8 @@ static const struct option_spec unpack_options[] = {
      "before the directory gets its name, read it again and compare it with the layers"},
     {"dry-run", 'n', OPTION_FLAG, FIELD(dry_run), NULL, NULL,
      "read the image and print its size; write nothing"},
+    {"resolve", 0, OPTION_FLAG, FIELD(resolve), NULL, NULL,
+     "print the digest that SOURCE has now and the size of its layers; read none of them"},
     {"semantics", 0, OPTION_CHOICE, FIELD(semantics), "RULES", semantics_names,
      "the rules to apply where engines and the image-spec read layers differently"},
     {"max-size", 0, OPTION_NUMBER, FIELD(max_size), "GIB", NULL,
@@ -152,6 +154,17 @@ static const char *image_name_digest(const struct image *image)
     return image->digest.text[0] ? image->digest.text : image->config_digest.text;
 }
 
+/* Returns the size of the layers as the source has them, as far as it says so. */
+static uint64_t image_packed_size(const struct image *image)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < image->layer_count; i++)
+        if (__builtin_add_overflow(sum, image->layers[i].size, &sum))
+            return UINT64_MAX;
+    return sum;
+}
+
 static int print_json(const struct unpack_run *run, const struct image *image, struct err *err)
 {
     const struct unpack_command *c = run->command;
@@ -163,8 +176,11 @@ static int print_json(const struct unpack_run *run, const struct image *image, s
     buf_printf(&out, ",\"digest\":%s%s%s,\"layers\":%zu,\"entries\":%" PRIu64, *digest ? "\"" : "",
                *digest ? digest : "null", *digest ? "\"" : "", image->layer_count,
                run->report.entries_out);
-    buf_printf(&out, ",\"bytes\":%" PRIu64 ",\"left_out\":%" PRIu64 ",\"written\":%s",
-               run->report.payload_out, run->left_out, c->dry_run ? "false" : "true");
+    buf_printf(&out,
+               ",\"packed\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"left_out\":%" PRIu64
+               ",\"written\":%s",
+               image_packed_size(image), run->report.payload_out, run->left_out,
+               c->dry_run ? "false" : "true");
     buf_printf(&out, ",\"verified\":%s}\n", c->verify && !c->dry_run ? "true" : "false");
     if (buf_check(&out, err) < 0)
         return -1;
@@ -179,6 +195,11 @@ static void print_text(const struct unpack_run *run, const struct image *image)
 
     if (c->quiet)
         return;
+    if (c->resolve) {
+        log_info("%s: %zu layer%s, %s packed", image_name_digest(image), image->layer_count,
+                 human_s(image->layer_count), human_size(image_packed_size(image), size));
+        return;
+    }
     if (run->notices > MOST_NOTICES)
         log_warning("%" PRIu64 " more such warning%s", run->notices - MOST_NOTICES,
                     human_s(run->notices - MOST_NOTICES));
@@ -197,7 +218,8 @@ static int unpack_in_sandbox(struct reader *r, void *ctx, struct err *err)
 {
     struct unpack_run *run = ctx;
     const struct unpack_command *c = run->command;
-    const struct image_choice choice = {.platform = c->platform, .artifact = true};
+    const struct image_choice choice = {
+        .platform = c->platform, .artifact = true, .outline = c->resolve};
     int pipe = c->dry_run ? -1 : reader_tree(r, err);
 
     if (pipe < 0 && !c->dry_run)
@@ -207,7 +229,7 @@ static int unpack_in_sandbox(struct reader *r, void *ctx, struct err *err)
     _cleanup_image_ struct image *image = source ? source_image(source, &choice, err) : NULL;
     if (!image)
         return -1;
-    int rc = unpack_tree(run, r, image, steal_fd(&owned), err);
+    int rc = c->resolve ? 0 : unpack_tree(run, r, image, steal_fd(&owned), err);
     if (rc == 0 && c->json)
         rc = print_json(run, image, err);
     else if (rc == 0)
@@ -258,6 +280,7 @@ int command_unpack(int argc, char *const argv[], bool *help, struct err *err)
     struct operands operands = {0};
     int rc = options_parse(&command_unpack_spec, argc, argv, &c, &operands, help, err);
 
+    c.dry_run = c.dry_run || c.resolve;
     if (rc == 0 && !*help && (rc = unpack_source(&c, operands.list, err)) < 0)
         err_wrap(err, "unpack");
     free(operands.list);

@@ -45,8 +45,9 @@ const struct command_spec command_stage_spec = {
     .details =
         "Classes of the policy with \"stage\" have their sources copied to a local disk, and\n"
         "containers get the copy. This does it ahead: CLASS=NAME is what flatbed.CLASS=NAME asks\n"
-        "for, SOURCE its directory. The copy is made in the background; with --wait, the command\n"
-        "ends when it is there, with status 1 if there is none.\n",
+        "for, SOURCE its directory, or oci://... in a registry. The copy is made in the\n"
+        "background; with --wait, the command ends when it is there, with status 1 if there is\n"
+        "none.\n",
     .options = stage_options,
     .max_operands = 1,
     .completes = OPERANDS_FILES,

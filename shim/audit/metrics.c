@@ -6,6 +6,7 @@
 
 static const struct {
     const char *name, *help;
+    bool gauge;
 } families[METRICS] = {
     [METRIC_CONTAINERS] = {"flatbed_containers_total", "Containers that were decided on."},
     [METRIC_OPERATIONS] = {"flatbed_operations_total",
@@ -14,6 +15,16 @@ static const struct {
                          "Containers that a permissive policy let pass although denied."},
     [METRIC_AUDIT_ERRORS] = {"flatbed_audit_errors_total",
                              "Decisions that could not be written to the audit file."},
+    [METRIC_STAGE_LAUNCHES] = {"flatbed_stage_launches_total",
+                               "Staged volumes of containers, by how their copies stood."},
+    [METRIC_STAGE_BYTES] = {"flatbed_stage_hit_bytes_total", "Bytes of the copies in hits."},
+    [METRIC_STAGE_WAITED] = {"flatbed_stage_waited_milliseconds_total",
+                             "Time that launches waited for copies."},
+    [METRIC_STAGE_COPIES] = {"flatbed_stage_copies_total", "Copies, by their result."},
+    [METRIC_STAGE_COPIED] = {"flatbed_stage_copied_bytes_total", "Bytes of files in new copies."},
+    [METRIC_STAGE_EVICTED] = {"flatbed_stage_evictions_total", "Copies that were evicted."},
+    [METRIC_STAGE_ROOM] = {"flatbed_stage_room_bytes", "Room that the copies of a cache take.",
+                           true},
 };
 
 /* ---- samples ---- */
@@ -120,6 +131,40 @@ static void count_operations(struct metrics *m, const struct decision *decision)
     }
 }
 
+static void count_staged(struct metrics *m, const struct decision *decision)
+{
+    char labels[METRICS_LABELS];
+
+    for (size_t i = 0; i < decision->count; i++) {
+        const struct stage_outcome *stage = &decision->list[i].stage;
+        if (!stage->word)
+            continue;
+        snprintf(labels, sizeof(labels), "{result=\"%s\"}", stage->word);
+        metrics_add(m, METRIC_STAGE_LAUNCHES, labels, 1);
+        metrics_add(m, METRIC_STAGE_BYTES, "", stage->bytes);
+        metrics_add(m, METRIC_STAGE_WAITED, "", stage->waited);
+    }
+}
+
+void metrics_count_copy(struct metrics *m, const struct audit_copy *copy)
+{
+    char labels[METRICS_LABELS];
+
+    if (copy->result) {
+        snprintf(labels, sizeof(labels), "{result=\"%s\"}", copy->result);
+        metrics_add(m, METRIC_STAGE_COPIES, labels, 1);
+    }
+    metrics_add(m, METRIC_STAGE_COPIED, "", copy->bytes);
+    metrics_add(m, METRIC_STAGE_EVICTED, "", copy->evicted);
+    int len = snprintf(labels, sizeof(labels), "{cache=\"%s\"}", copy->cache);
+    if (len >= METRICS_LABELS || strpbrk(copy->cache, "\"\\{}\n"))
+        return; /* such a name has no form here */
+    for (size_t i = 0; i < m->count; i++)
+        if (m->list[i].metric == METRIC_STAGE_ROOM && strcmp(m->list[i].labels, labels) == 0)
+            m->list[i].value = 0;
+    metrics_add(m, METRIC_STAGE_ROOM, labels, copy->room);
+}
+
 void metrics_count(struct metrics *m, const struct audit_record *record, bool audit_failed)
 {
     char labels[METRICS_LABELS];
@@ -132,15 +177,28 @@ void metrics_count(struct metrics *m, const struct audit_record *record, bool au
     metrics_add(m, METRIC_AUDIT_ERRORS, "", audit_failed);
     if (record->decision)
         count_operations(m, record->decision);
+    if (record->decision)
+        count_staged(m, record->decision);
 }
 
 /* ---- writing ---- */
+
+static bool has_samples(const struct metrics *m, int metric)
+{
+    for (size_t i = 0; i < m->count; i++)
+        if ((int)m->list[i].metric == metric)
+            return true;
+    return false;
+}
 
 void metrics_print(const struct metrics *m, struct buf *out)
 {
     for (int metric = 0; metric < METRICS; metric++) {
         const char *name = families[metric].name;
-        buf_printf(out, "# HELP %s %s\n# TYPE %s counter\n", name, families[metric].help, name);
+        if (metric >= METRIC_STAGE_LAUNCHES && !has_samples(m, metric))
+            continue;
+        buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, families[metric].help, name,
+                   families[metric].gauge ? "gauge" : "counter");
         for (size_t i = 0; i < m->count; i++)
             if ((int)m->list[i].metric == metric)
                 buf_printf(out, "%s%s %llu\n", name, m->list[i].labels,

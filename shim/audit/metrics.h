@@ -9,7 +9,20 @@
 
 #include "shim/audit/audit.h"
 
-enum metric { METRIC_CONTAINERS, METRIC_OPERATIONS, METRIC_WARNINGS, METRIC_AUDIT_ERRORS, METRICS };
+enum metric {
+    METRIC_CONTAINERS,
+    METRIC_OPERATIONS,
+    METRIC_WARNINGS,
+    METRIC_AUDIT_ERRORS,
+    METRIC_STAGE_LAUNCHES,
+    METRIC_STAGE_BYTES,
+    METRIC_STAGE_WAITED,
+    METRIC_STAGE_COPIES,
+    METRIC_STAGE_COPIED,
+    METRIC_STAGE_EVICTED,
+    METRIC_STAGE_ROOM,
+    METRICS
+};
 
 enum { METRICS_SAMPLES = 256, METRICS_LABELS = 96, METRICS_BYTES = 64 * 1024 };
 
@@ -32,6 +45,9 @@ void metrics_add(struct metrics *m, enum metric metric, const char *labels, uint
 
 /* Counts a decision, and whether it could not be audited. Pure. */
 void metrics_count(struct metrics *m, const struct audit_record *record, bool audit_failed);
+
+/* Counts what a copier did, and replaces the room that its cache takes. Pure. */
+void metrics_count_copy(struct metrics *m, const struct audit_copy *copy);
 
 /* Appends all samples with their HELP and TYPE. Pure. */
 void metrics_print(const struct metrics *m, struct buf *out);

@@ -54,8 +54,9 @@ int audit_metrics_replace(const char *path, const struct buf *text, struct err *
     return write_text(dirfd, name, text, err) < 0 ? err_wrap(err, "%s", path) : 0;
 }
 
-int metrics_update(const char *path, const struct audit_record *record, bool audit_failed,
-                   struct err *err)
+/* Changes the counters in the file under the lock. */
+static int update(const char *path, void (*count)(struct metrics *m, const void *subject),
+                  const void *subject, struct err *err)
 {
     struct metrics m = {.count = 0};
     const char *name;
@@ -65,8 +66,36 @@ int metrics_update(const char *path, const struct audit_record *record, bool aud
     if (lock < 0)
         return -1;
     read_old(dirfd, name, &m);
-    metrics_count(&m, record, audit_failed);
-    if (write_new(dirfd, name, &m, err) < 0)
-        return err_wrap(err, "%s", path);
-    return 0;
+    count(&m, subject);
+    return write_new(dirfd, name, &m, err) < 0 ? err_wrap(err, "%s", path) : 0;
+}
+
+struct audited {
+    const struct audit_record *record;
+    bool failed;
+};
+
+static void count_decision(struct metrics *m, const void *subject)
+{
+    const struct audited *audited = subject;
+
+    metrics_count(m, audited->record, audited->failed);
+}
+
+int metrics_update(const char *path, const struct audit_record *record, bool audit_failed,
+                   struct err *err)
+{
+    const struct audited audited = {record, audit_failed};
+
+    return update(path, count_decision, &audited, err);
+}
+
+static void count_copy(struct metrics *m, const void *subject)
+{
+    metrics_count_copy(m, subject);
+}
+
+int audit_metrics_copy(const char *path, const struct audit_copy *copy, struct err *err)
+{
+    return update(path, count_copy, copy, err);
 }

@@ -3,6 +3,7 @@
 #include "shim/mount/pin.h"
 #include "shim/plan/mount_entry.h"
 #include "shim/plan/plan_parts.h"
+#include "shim/policy/registry_source.h"
 
 #include <string.h>
 
@@ -19,7 +20,10 @@ static int expand_path(struct planner *p, struct plan_op *op, const struct polic
             return err_nomem(p->err);
         return plan_decide(p, op, PLAN_DENIED, &text->place, "%s", why.msg);
     }
-    if (!path_is_clean_absolute(path.data) || strcmp(path.data, "/") == 0)
+    bool registry = registry_source_is(text->text);
+    if (registry && registry_source_check(path.data, &why) < 0)
+        return plan_decide(p, op, PLAN_DENIED, &text->place, "%s", why.msg);
+    if (!registry && (!path_is_clean_absolute(path.data) || strcmp(path.data, "/") == 0))
         return plan_decide(p, op, PLAN_DENIED, &text->place, "'%s' is not a clean absolute path",
                            path.data);
     *out = arena_strndup(p->arena, path.data, path.len);
@@ -62,7 +66,10 @@ static int recognise_volume(struct planner *p, struct plan_op *op, const struct 
         return err_nomem(p->err);
     int pinned = mount_entry_is(mount, &op->mount, &form, p->in->spec, p->err);
     form.source = op->mount.source;
-    int plain = pinned ? 0 : mount_entry_is(mount, &op->mount, &form, p->in->spec, p->err);
+    /* A volume from a registry is always pinned. */
+    int plain = pinned || registry_source_is(op->mount.source)
+                    ? 0
+                    : mount_entry_is(mount, &op->mount, &form, p->in->spec, p->err);
     if (pinned < 0 || plain < 0)
         return -1;
     op->mount.pinned = pinned;

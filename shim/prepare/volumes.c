@@ -5,6 +5,7 @@
 #include "shim/mount/source.h"
 #include "shim/mount/source_wait.h"
 #include "shim/mount/submounts.h"
+#include "shim/policy/registry_source.h"
 #include "shim/prepare/binds_hold.h"
 #include "shim/prepare/pool.h"
 #include "shim/prepare/stage_volumes.h"
@@ -204,12 +205,20 @@ static bool is_made(const struct outcome *o)
     return o->op->mount.volume->create.wanted || o->op->mount.pool;
 }
 
-/* Waits for the source, or skips its volume, or fails; finds it unless it may have to be made. */
+/*
+ * Waits for the source, or skips its volume, or fails; finds it unless it may have to be made, and
+ * what there is of one in a registry.
+ */
 static int look_at_volume(struct preparing *p, size_t i)
 {
-    const struct outcome *o = &p->decision->list[i];
-    int hangs = wait_for_source(o, p->facts, p->err);
+    struct outcome *o = &p->decision->list[i];
+    bool registry = registry_source_is(o->op->mount.source);
+    int hangs = registry ? 0 : wait_for_source(o, p->facts, p->err);
 
+    if (registry && stage_volumes_add(&p->stage, o, NULL, p->err) < 0)
+        return name_volume(&o->op->mount, p->err);
+    if (registry)
+        return 0;
     if (hangs < 0)
         return name_volume(&o->op->mount, p->err);
     if (hangs > 0) {
@@ -273,11 +282,13 @@ static int pin_volume(struct preparing *p, struct outcome *o)
     struct source_make make;
     _cleanup_source_ struct source source = SOURCE_INIT;
 
-    const char *wanted = o->staged ? o->staged : m->source;
-    if (source_find_for(wanted, volumes_user(o, p->facts, &make), &source, p->err) < 0)
+    int rc = o->staged
+                 ? stage_volumes_find(&p->stage, o, &source, p->err)
+                 : source_find_for(m->source, volumes_user(o, p->facts, &make), &source, p->err);
+    if (rc < 0)
         return -1;
     if (source.missing)
-        return err_set(p->err, ERR_POLICY, "%s vanished", wanted);
+        return err_set(p->err, ERR_POLICY, "%s vanished", m->source);
     bool pin = o->staged != NULL; /* it is never evicted once it shows in a mount table */
     if (!pin && needs_pin(p, m, &source, &pin) < 0)
         return -1;
@@ -353,7 +364,12 @@ int volumes_prepare(const struct call *call, const struct facts *facts, bool enf
                           .directory = SOURCE_DIRECTORY_INIT,
                           .err = err};
     p.stage = (struct stage_volumes){
-        .facts = facts, .submounts = &p.submounts, .arena = arena, .lenient = !enforce};
+        .facts = facts,
+        .decision = decision,
+        .submounts = &p.submounts,
+        .arena = arena,
+        .lenient = !enforce,
+    };
     int rc = find_and_make(&p, check, enforce);
 
     source_directory_close(&p.directory);

@@ -198,6 +198,7 @@ int facts_gather(const struct policy *policy, const struct spec *spec, const cha
     *out = (struct facts){
         .process = identity_process(spec),
         .stage_wish = requests->stage,
+        .metrics = policy->audit.metrics.text,
         .inside = {.known = spec->process != NULL,
                    .uid = spec->uid,
                    .gid = spec->gid,

@@ -75,6 +75,18 @@ int audit_file_append(const struct policy_audit *audit, const struct buf *line,
  */
 int audit_metrics_replace(const char *path, const struct buf *text, struct err *err) must_check;
 
+/* The work of a copier of staged volumes, for the counters. */
+struct audit_copy {
+    const char *result; /* "made", "unchanged", "failed"; NULL: nothing was to be copied */
+    uint64_t bytes;     /* of files that were copied */
+    size_t evicted;     /* copies */
+    const char *cache;  /* its path */
+    uint64_t room;      /* bytes that its copies take now */
+};
+
+/* Counts it in a file of metrics, without fsync. */
+int audit_metrics_copy(const char *path, const struct audit_copy *copy, struct err *err) must_check;
+
 /* Sends a record to /dev/log. `problem` is the reason why there is no line in the file, or NULL. */
 void audit_syslog(const struct audit_record *record, const char *problem);
 /* Sends a warning to /dev/log. */

@@ -20,6 +20,7 @@ struct facts {
     size_t group_count;
     struct id_pair inside;   /* the process, by the container's own ids */
     unsigned stage_wish;     /* requests.stage */
+    const char *metrics;     /* the file of counters that the policy names, or NULL */
     struct id_pair identity; /* looked up only where the policy uses it */
 };
 

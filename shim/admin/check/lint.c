@@ -1,7 +1,10 @@
 #include "shim/admin/check/lint.h"
 
+#include "shim/admin/check/lint_stage.h"
+
 #include "base/glob.h"
 #include "base/path.h"
+#include "shim/policy/registry_source.h"
 #include "shim/policy/template.h"
 #include "shim/privilege/namespace.h"
 
@@ -43,11 +46,35 @@ static void lint_names(const struct policy_volume *v, struct findings *out)
                      "volumes.%s: no container can have it: \"names\" is empty", v->name);
 }
 
+static void lint_registry(const struct policy_volume *v, struct findings *out)
+{
+    static const unsigned chosen =
+        1u << VAR_PROJECT | 1u << VAR_CONTAINER_NAME | 1u << VAR_IMAGE | 1u << VAR_HOSTNAME;
+    bool any_name = v->source_vars & 1u << VAR_NAME && !v->names.given;
+
+    if (any_name || v->source_vars & chosen)
+        findings_add(out, FINDING_WARNING, "registry-any-name", &v->source.place,
+                     "volumes.%s: users choose what root fetches with its credentials: list the "
+                     "\"names\", and use no variable that containers choose",
+                     v->name);
+    if (registry_source_is_local(v->source.text))
+        findings_add(out, FINDING_WARNING, "registry-local", &v->source.place,
+                     "volumes.%s: a registry on this host may be without TLS, and any user can "
+                     "listen on its port while it is down: use its name and TLS",
+                     v->name);
+    if (!v->stage.max)
+        findings_add(out, FINDING_NOTE, "registry-no-max", &v->stage.cache.place,
+                     "volumes.%s: \"stage\" has no \"max\": only \"free\" limits what is fetched",
+                     v->name);
+}
+
 static void lint_volume(const struct policy_volume *v, struct findings *out)
 {
     bool named = (v->source_vars | v->target_vars) & 1u << VAR_NAME;
 
     lint_names(v, out);
+    if (registry_source_is(v->source.text))
+        lint_registry(v, out);
     if (v->names.given && !named)
         findings_add(out, FINDING_WARNING, "name-unused", &v->names.place,
                      "volumes.%s: all names mean the same, neither \"source\" nor \"target\" has "
@@ -322,6 +349,7 @@ void lint_policy(const struct policy *policy, struct findings *out)
     for (size_t i = 0; i < policy->volume_count; i++)
         lint_volume(&policy->volumes[i], out);
     lint_targets(policy, out);
+    lint_stage(policy, out);
     for (size_t i = 0; i < policy->binds.rule_count; i++)
         lint_rule(&policy->binds, i, out);
     if (policy->security.given)

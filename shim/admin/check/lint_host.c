@@ -1,10 +1,13 @@
 /* Checks on this host what the policy names. */
 #include "shim/admin/check/lint.h"
 
+#include "shim/admin/check/lint_stage.h"
 #include "shim/audit/audit_directory.h"
+#include "shim/host/flatten_program.h"
 #include "shim/mount/source.h"
 #include "shim/mount/source_wait.h"
 #include "shim/oci/lowlevel.h"
+#include "shim/policy/registry_source.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -140,6 +143,17 @@ static void lint_audit(const struct policy_audit *audit, struct findings *out)
     lint_directory(&audit->metrics, false, false, out);
 }
 
+/* Volumes from a registry are fetched by flatten. */
+static void lint_flatten(const struct policy_volume *v, struct findings *out)
+{
+    _cleanup_arena_ struct arena arena = {0};
+    struct err why = ERR_INIT;
+
+    if (!flatten_program(&arena, &why))
+        findings_add(out, FINDING_WARNING, "flatten-missing", &v->source.place,
+                     "volumes.%s: nothing can be fetched: %s", v->name, why.msg);
+}
+
 void lint_host(const struct policy *policy, struct findings *out)
 {
     if (policy->mode == POLICY_OFF)
@@ -147,10 +161,14 @@ void lint_host(const struct policy *policy, struct findings *out)
     lint_runtimes(policy, out);
     for (size_t i = 0; i < policy->volume_count; i++) {
         const struct policy_volume *v = &policy->volumes[i];
-        lint_source(v, &v->source, out);
+        if (registry_source_is(v->source.text))
+            lint_flatten(v, out);
+        else
+            lint_source(v, &v->source, out);
         if (v->pool.text)
             lint_source(v, &v->pool, out);
     }
+    lint_stage_host(policy, out);
     lint_profile(&policy->security.profile, out);
     lint_audit(&policy->audit, out);
     for (size_t i = 0; i < policy->profile_count; i++)

@@ -7,6 +7,7 @@
 #include "shim/mount/source.h"
 #include "shim/mount/source_wait.h"
 #include "shim/oci/lowlevel.h"
+#include "shim/policy/registry_source.h"
 #include "shim/prepare/pool.h"
 #include "shim/prepare/stage_volumes.h"
 #include "shim/prepare/volumes.h"
@@ -29,6 +30,19 @@ static int find_source(const struct plan_mount *m, const struct user_ids *user,
     if (source->missing && made && !m->pool && !user)
         return err_set(why, ERR_POLICY, "%s cannot be made, its owner is not known", m->source);
     return m->pool && (made || !source->missing) ? pool_check(m->pool, source, why) : 0;
+}
+
+/* Sets *out to the reason why a rootless runtime refuses what a registry has, or to NULL. */
+static int registry_problem(struct outcome *o, struct stage_volumes *stage, const char **out,
+                            struct err *err)
+{
+    struct err why = ERR_INIT;
+
+    *out = NULL;
+    if (stage_volumes_add(stage, o, NULL, &why) == 0)
+        return 0;
+    *out = arena_strndup(stage->arena, why.msg, strlen(why.msg));
+    return *out ? 0 : err_nomem(err);
 }
 
 /*
@@ -70,16 +84,25 @@ static int check_sources(const struct judgement *j, struct arena *arena, struct 
 {
     struct submounts submounts = {.arena = arena};
     struct stage_volumes stage = {
-        .facts = &j->facts, .submounts = &submounts, .arena = arena, .look = true};
+        .facts = &j->facts,
+        .decision = decision,
+        .submounts = &submounts,
+        .arena = arena,
+        .look = true,
+        .lenient = j->policy->mode != POLICY_ENFORCE,
+    };
 
     for (size_t i = 0; i < decision->count; i++) {
         struct outcome *o = &decision->list[i];
         const char *problem;
-        bool absent;
+        bool absent = false;
 
         if (!volumes_concern(o))
             continue;
-        if (source_problem(o, &stage, &problem, &absent, err) < 0)
+        int rc = registry_source_is(o->op->mount.source)
+                     ? registry_problem(o, &stage, &problem, err)
+                     : source_problem(o, &stage, &problem, &absent, err);
+        if (rc < 0)
             return -1;
         if (!problem)
             continue;

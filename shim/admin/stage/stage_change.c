@@ -1,5 +1,7 @@
 #include "shim/admin/stage/stage_change.h"
 
+#include "shim/audit/audit.h"
+
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -56,8 +58,23 @@ int stage_change_copies(const struct stage_target *target, enum stage_change cha
 
 struct trim {
     bool dry;
+    const char *metrics;
     size_t count;
 };
+
+/* Counts evictions, and the room that is left. Failures are ignored: the files are gone. */
+static void count_evicted(const struct trim *t, const struct stage_cache *cache, size_t evicted)
+{
+    _cleanup_arena_ struct arena arena = {0};
+    struct stage_items items;
+    struct err ignored;
+
+    if (t->dry || !t->metrics || stage_list(cache, &arena, &items, &ignored) < 0)
+        return;
+    const struct audit_copy copy = {
+        .evicted = evicted, .cache = cache->path, .room = stage_taken(&items)};
+    (void)!audit_metrics_copy(t->metrics, &copy, &ignored);
+}
 
 static int trim_cache(void *context, const struct policy_stage *rules, struct err *err)
 {
@@ -79,20 +96,20 @@ static int trim_cache(void *context, const struct policy_stage *rules, struct er
     if (stage_list(&cache, &arena, &items, err) < 0)
         return -1;
     t->count += stage_sweep(&cache, &items, t->dry);
-    if (t->dry)
-        return 0;
     /* A copy that a container uses stays, however short the room is. */
-    if (stage_make_room(&cache, &limits, &none, &evicted, &why) < 0 && why.kind != ERR_LIMIT) {
+    if (stage_make_room(&cache, &limits, &none, t->dry, &evicted, &why) < 0 &&
+        why.kind != ERR_LIMIT) {
         *err = why;
         return -1;
     }
     t->count += evicted;
+    count_evicted(t, &cache, evicted);
     return 0;
 }
 
 int stage_change_trim(const struct policy *policy, bool dry, size_t *count, struct err *err)
 {
-    struct trim trim = {.dry = dry};
+    struct trim trim = {.dry = dry, .metrics = policy->audit.metrics.text};
 
     if (stage_caches(policy, trim_cache, &trim, err) < 0)
         return -1;

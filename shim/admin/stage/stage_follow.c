@@ -2,6 +2,7 @@
 
 #include "base/human.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,30 +16,54 @@ static struct stage_wanted wanted_of(const struct stage_target *t)
         .path = t->real,
         .root = t->root,
         .user = t->has_user ? &t->user : NULL,
+        .metrics = t->metrics,
+        .again = true,
     };
 }
 
-/* Prints "41 %, 2.1 GiB of 5.0 GiB, 310.0 MiB/s, 9 s left" over the line before. */
+static void put_bar(double share)
+{
+    enum { WIDTH = 20 };
+    static const char full[] = "####################", empty[] = "....................";
+    int done = (int)(share * WIDTH / 100);
+
+    fprintf(stderr, "[%.*s%.*s] ", done, full, WIDTH - done, empty);
+}
+
+/* Appends ", 310.0 MiB/s, 2 min 9 s left". */
+static void put_rate(const struct stage_progress *p, uint64_t seconds)
+{
+    char rate[HUMAN_SIZE];
+    uint64_t speed = seconds ? p->bytes / seconds : 0;
+
+    if (!speed)
+        return;
+    uint64_t left = p->total > p->bytes ? (p->total - p->bytes) / speed : 0;
+    fprintf(stderr, ", %s/s, ", human_size_binary(speed, rate));
+    if (left >= 60)
+        fprintf(stderr, "%" PRIu64 " min ", left / 60);
+    fprintf(stderr, "%" PRIu64 " s left", left % 60);
+}
+
+/* Draws "[###.......] 33 %, 2.1 GiB of 6.3 GiB, 12 of 36 files, …" over the line before. */
 static void draw(const struct stage_progress *p)
 {
-    char done[HUMAN_SIZE], total[HUMAN_SIZE], rate[HUMAN_SIZE];
+    char done[HUMAN_SIZE], total[HUMAN_SIZE];
     time_t now = time(NULL);
-    uint64_t seconds = (uint64_t)now > p->since ? (uint64_t)now - p->since : 0;
 
-    if (!p->total) {
-        fputs("\r\033[Klooking through the source", stderr);
+    fputs("\r\033[K", stderr);
+    if (!p->total_files && p->bytes)
+        fprintf(stderr, "fetched so far: %s", human_size_binary(p->bytes, done));
+    else if (!p->total_files)
+        fputs("looking through the source", stderr);
+    if (!p->total_files)
         return;
-    }
-    fprintf(stderr, "\r\033[K%3.0f %%, %s of %s, %llu of %llu files",
-            human_share(p->bytes, p->total), human_size_binary(p->bytes, done),
-            human_size_binary(p->total, total), (unsigned long long)p->files,
-            (unsigned long long)p->total_files);
-    if (seconds && p->bytes) {
-        uint64_t speed = p->bytes / seconds;
-        fprintf(stderr, ", %s/s", human_size_binary(speed, rate));
-        if (speed && p->total > p->bytes)
-            fprintf(stderr, ", %llu s left", (unsigned long long)((p->total - p->bytes) / speed));
-    }
+    double share = human_share(p->bytes, p->total);
+    put_bar(share > 100 ? 100 : share);
+    fprintf(stderr, "%.0f %%, %s of %s, %" PRIu64 " of %" PRIu64 " files", share,
+            human_size_binary(p->bytes, done), human_size_binary(p->total, total), p->files,
+            p->total_files);
+    put_rate(p, (uint64_t)now > p->since ? (uint64_t)now - p->since : 0);
 }
 
 /* Looks until the copy is there or has failed. */

@@ -28,8 +28,7 @@ static int read_cache(void *context, const struct policy_stage *rules, struct er
     } else if (stage_list(&cache, r->arena, &read.items, err) < 0) {
         return -1;
     }
-    for (size_t i = 0; i < read.items.count; i++)
-        read.bytes += read.items.list[i].record.room;
+    read.bytes = stage_taken(&read.items);
     r->out->list = arena_extend(r->arena, r->out->list, r->out->count, sizeof(*r->out->list));
     if (!r->out->list)
         return err_nomem(err);
@@ -92,6 +91,24 @@ static const char *owner_text(const struct stage_item *item, struct arena *arena
     return item->record.owned ? arena_printf(arena, "uid %u", (unsigned)item->record.owner) : "all";
 }
 
+/* Returns the source, with the beginning of the digest of what was fetched. */
+static const char *source_text(const struct stage_item *item, struct arena *arena)
+{
+    enum { SHOWN = sizeof("sha256:") - 1 + 12 };
+    const struct stage_record *r = &item->record;
+
+    if (!r->source || !r->digest)
+        return r->source ? r->source : item->name;
+    return arena_printf(arena, "%s (%.*s)", r->source, SHOWN, r->digest);
+}
+
+static const char *launches_text(const struct stage_item *item, struct arena *arena)
+{
+    return item->state == STAGE_READY
+               ? arena_printf(arena, "%llu", (unsigned long long)item->launches)
+               : NULL;
+}
+
 static const char *use_text(const struct stage_item *item)
 {
     if (item->mounted)
@@ -103,22 +120,22 @@ static const char *use_text(const struct stage_item *item)
 
 static void fill_row(const struct stage_item *item, struct arena *arena, struct columns_row *row)
 {
-    *row = (struct columns_row){.cells = {state_word(item), size_text(item, arena),
-                                          owner_text(item, arena), time_text(item->used, arena),
-                                          time_text(item->checked, arena), use_text(item),
-                                          item->record.source ? item->record.source : item->name}};
+    *row = (struct columns_row){
+        .cells = {state_word(item), size_text(item, arena), owner_text(item, arena),
+                  launches_text(item, arena), time_text(item->used, arena),
+                  time_text(item->checked, arena), use_text(item), source_text(item, arena)}};
 }
 
 static int print_items(const struct stage_items *items, size_t terminal, struct arena *arena,
                        struct buf *out, struct err *err)
 {
-    enum { COLUMNS = 7 };
+    enum { COLUMNS = 8 };
     struct columns_row *rows = arena_alloc(arena, (items->count + 1) * sizeof(*rows));
 
     if (!rows)
         return err_nomem(err);
     rows[0] = (struct columns_row){
-        .cells = {"STATE", "SIZE", "FOR", "USED", "COMPARED", "IN USE", "SOURCE"}};
+        .cells = {"STATE", "SIZE", "FOR", "LAUNCHES", "USED", "COMPARED", "IN USE", "SOURCE"}};
     for (size_t i = 0; i < items->count; i++)
         fill_row(&items->list[i], arena, &rows[i + 1]);
     columns_print(rows, items->count + 1, COLUMNS, terminal, out);
@@ -170,6 +187,8 @@ static struct json *item_json(const struct stage_item *item, struct json_doc *do
     json_set(doc, object, "mounted", json_bool(doc, item->mounted));
     if (r->source)
         json_set(doc, object, "source", json_string(doc, r->source));
+    if (r->digest)
+        json_set(doc, object, "digest", json_string(doc, r->digest));
     if (item->state == STAGE_COPYING) {
         json_set(doc, object, "copied", json_number(doc, item->progress.bytes));
         json_set(doc, object, "bytes", json_number(doc, item->progress.total));
@@ -185,6 +204,7 @@ static struct json *item_json(const struct stage_item *item, struct json_doc *do
     json_set(doc, object, "left_out", json_number(doc, r->totals.left_out));
     json_set(doc, object, "made", json_number(doc, r->made));
     json_set(doc, object, "milliseconds", json_number(doc, r->duration));
+    json_set(doc, object, "launches", json_number(doc, item->launches));
     json_set(doc, object, "used", json_number_signed(doc, item->used));
     json_set(doc, object, "compared", json_number_signed(doc, item->checked));
     json_set(doc, object, "pinned", json_bool(doc, item->pinned));

@@ -6,6 +6,7 @@
 #include "shim/host/user.h"
 #include "shim/mount/source.h"
 #include "shim/mount/source_wait.h"
+#include "shim/policy/registry_source.h"
 #include "shim/policy/template.h"
 
 #include <limits.h>
@@ -90,7 +91,9 @@ static int expand(struct stage_target *t, const char *name, const char *user, st
     if (buf_check(&path, err) < 0)
         return -1;
     t->path = arena_strndup(arena, path.data, path.len);
-    return t->path ? 0 : err_nomem(err);
+    if (!t->path)
+        return err_nomem(err);
+    return registry_source_is(t->path) ? registry_source_check(t->path, err) : 0;
 }
 
 static int find_user(const char *text, struct stage_target *t, struct arena *arena,
@@ -130,11 +133,12 @@ int stage_target_find(const struct policy *policy, const char *operand, const ch
     const char *name = NULL;
 
     *out = (struct stage_target)STAGE_TARGET_INIT;
+    out->metrics = policy->audit.metrics.text;
     if (user && find_user(user, out, arena, &name, err) < 0)
         return -1;
-    if (*operand != '/')
+    if (*operand != '/' && !registry_source_is(operand))
         return find_by_name(policy, operand, name, arena, out, err);
-    if (!path_is_clean_absolute(operand))
+    if (*operand == '/' && !path_is_clean_absolute(operand))
         return err_set(err, ERR_USAGE, "%s: not a clean absolute path", operand);
     out->path = operand;
     out->volume = find_by_path(policy, operand, arena);
@@ -152,8 +156,12 @@ int stage_target_open(struct stage_target *t, struct arena *arena, struct err *e
     const struct user_ids *user = t->has_user ? &t->user : NULL;
     char real[PATH_MAX];
     struct stat st;
-    int hangs = source_wait(t->path, user, WAIT_MS, err);
 
+    if (registry_source_is(t->path)) {
+        t->real = t->path;
+        return 0;
+    }
+    int hangs = source_wait(t->path, user, WAIT_MS, err);
     if (hangs)
         return hangs < 0 ? -1 : err_set(err, ERR_POLICY, "%s does not answer", t->path);
     if (source_find_for(t->path, user, &source, err) < 0)

@@ -4,6 +4,7 @@
 #include "shim/admin/engine/engine_runtimes.h"
 #include "shim/admin/engine/runtime_program.h"
 #include "shim/admin/leftovers/named_cache.h"
+#include "shim/admin/stage/stage_report.h"
 #include "shim/host/trust.h"
 #include "shim/policy/read/policy_read.h"
 
@@ -28,6 +29,28 @@ static int count_findings(const struct policy *policy, struct status *s, struct 
     return findings.failed ? err_nomem(err) : 0;
 }
 
+static int read_copies(const struct policy *policy, struct status *s, struct err *err)
+{
+    struct stage_report report;
+
+    if (trust_rootless()) {
+        s->stage.problem = "only root can look";
+        return 0;
+    }
+    if (stage_report_read(policy, &s->arena, &report, err) < 0)
+        return -1;
+    s->stage.caches = report.count;
+    for (size_t i = 0; i < report.count; i++) {
+        const struct stage_report_cache *cache = &report.list[i];
+        if (cache->problem)
+            s->stage.problem = cache->problem;
+        s->stage.bytes += cache->bytes;
+        for (size_t k = 0; k < cache->items.count; k++)
+            s->stage.copies += cache->items.list[k].state == STAGE_READY;
+    }
+    return 0;
+}
+
 static int read_policy(struct status *s, struct err *err)
 {
     _cleanup_policy_ struct policy *policy = policy_new(err);
@@ -45,7 +68,9 @@ static int read_policy(struct status *s, struct err *err)
     s->policy.path = keep(s, policy->files[0].path);
     s->policy.mode = policy->mode;
     s->policy.files = policy->file_count;
-    return s->policy.path ? count_findings(policy, s, err) : err_nomem(err);
+    if (!s->policy.path)
+        return err_nomem(err);
+    return read_copies(policy, s, err) < 0 ? -1 : count_findings(policy, s, err);
 }
 
 /* ---- engines ---- */

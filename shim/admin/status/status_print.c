@@ -62,6 +62,16 @@ static void put_restack(const struct status *s, struct buf *text)
                    human_size(s->restack.bytes, size), s->restack.cache);
 }
 
+static void put_stage(const struct status *s, struct buf *text)
+{
+    char size[HUMAN_SIZE];
+
+    buf_printf(text, "%zu cop%s, %s", s->stage.copies, s->stage.copies == 1 ? "y" : "ies",
+               human_size(s->stage.bytes, size));
+    if (s->stage.problem)
+        buf_printf(text, "; %s", s->stage.problem);
+}
+
 void status_print(const struct status *status, size_t terminal, struct buf *out)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
@@ -76,6 +86,10 @@ void status_print(const struct status *status, size_t terminal, struct buf *out)
     }
     put_restack(status, &text);
     put_line("restack", &text, terminal, out);
+    if (!status->stage.caches)
+        return;
+    put_stage(status, &text);
+    put_line("stage", &text, terminal, out);
 }
 
 /* ---- for programs ---- */
@@ -127,6 +141,18 @@ static struct json *restack_json(const struct status *s, struct json_doc *doc)
     return object;
 }
 
+static struct json *stage_json(const struct status *s, struct json_doc *doc)
+{
+    struct json *object = json_object(doc);
+
+    if (s->stage.problem)
+        json_set(doc, object, "problem", json_string(doc, s->stage.problem));
+    json_set(doc, object, "caches", json_number(doc, s->stage.caches));
+    json_set(doc, object, "copies", json_number(doc, s->stage.copies));
+    json_set(doc, object, "bytes", json_number(doc, s->stage.bytes));
+    return object;
+}
+
 int status_json(const struct status *status, struct buf *out, struct err *err)
 {
     _cleanup_json_ struct json_doc *doc = json_new_object(err);
@@ -140,6 +166,7 @@ int status_json(const struct status *status, struct buf *out, struct err *err)
     json_set(doc, root, "policy", policy_json(status, doc));
     json_set(doc, root, "engines", engines);
     json_set(doc, root, "restack", restack_json(status, doc));
+    json_set(doc, root, "stage", stage_json(status, doc));
     if (json_write(doc, out, err) < 0)
         return -1;
     buf_putc(out, '\n');

@@ -54,7 +54,7 @@ static void describe_mount(const struct outcome *o, struct arena *arena, struct 
     out->source = o->mount.source;
     out->target = m->target;
     out->access = m->access == ACCESS_RW ? "rw" : "ro";
-    out->stage = o->stage;
+    out->stage = o->stage.word;
     out->asked_by = o->op->asked_by;
 }
 

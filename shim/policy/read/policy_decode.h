@@ -93,6 +93,8 @@ decode_fn decode_user;
 decode_fn decode_audit;
 decode_fn decode_alerts; /* of a struct policy_audit */
 decode_fn decode_stage;  /* of a struct policy_volume */
+/* Returns what a class whose source is in a registry lacks, or has in vain; NULL: nothing. */
+const char *decode_registry_problem(const struct policy_volume *volume);
 decode_fn decode_gpus;
 decode_fn decode_mode;
 int decode_volumes_check(struct policy *policy, struct err *err) must_check;

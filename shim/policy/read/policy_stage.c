@@ -1,6 +1,8 @@
 /* "stage" of a class of volumes. */
 #include "shim/policy/read/policy_decode.h"
 
+#include <string.h>
+
 enum {
     LONGEST_WAIT = 86400,
     LONGEST_RECHECK = 7 * 86400,
@@ -107,4 +109,34 @@ int decode_stage(struct decoder *d, const struct json *value, void *target)
     if (decode_object(d, value, keys, sizeof(keys) / sizeof(*keys), target) < 0)
         return -1;
     return stage->cache.text ? 0 : decode_fail(d, value, "there is no \"cache\"");
+}
+
+static bool has_option(const struct policy_volume *v, const char *option)
+{
+    for (size_t i = 0; i < v->options.count; i++)
+        if (strcmp(v->options.items[i], option) == 0)
+            return true;
+    return false;
+}
+
+const char *decode_registry_problem(const struct policy_volume *v)
+{
+    const struct policy_stage *stage = &v->stage;
+
+    if (!stage->cache.text)
+        return "a source in a registry is fetched to a cache: say \"stage\": {\"cache\": "
+               "DIRECTORY}";
+    if (v->create.wanted)
+        return "\"create\" cannot make a source in a registry";
+    if (v->wait)
+        return "a source in a registry has its \"wait\" in \"stage\"";
+    if (has_option(v, "suid") || has_option(v, "dev"))
+        return "what a registry has is mounted with nosuid and nodev";
+    if (stage->bandwidth)
+        return "\"bandwidth\" does not limit what comes from a registry: leave it out";
+    if (stage->include.given)
+        return "\"include\" is for directories: a source in a registry is always fetched";
+    if (stage->ask & 1u << STAGE_OFF)
+        return "a source in a registry cannot be used itself: \"ask\" cannot have \"off\"";
+    return NULL;
 }

@@ -1,6 +1,7 @@
 /* The "volumes" section. */
 #include "shim/policy/preset.h"
 #include "shim/policy/read/policy_decode.h"
+#include "shim/policy/registry_source.h"
 #include "shim/policy/template.h"
 
 #include <stdio.h>
@@ -31,7 +32,17 @@ static int read_source(struct decoder *d, const struct json *value, void *target
 {
     struct policy_volume *v = target;
 
-    return read_path(d, value, &v->source, &v->source_vars);
+    if (read_template(d, value, TEMPLATE_COMPONENTS, &v->source, &v->source_vars) < 0)
+        return -1;
+    if (registry_source_is(v->source.text))
+        return registry_source_check_template(v->source.text, d->err) < 0 ? decode_wrap(d, value)
+                                                                          : 0;
+    if (strstr(v->source.text, "://"))
+        return decode_fail(d, value, "'%s': a source in a registry is " REGISTRY_SOURCE "HOST/...",
+                           v->source.text);
+    if (v->source.text[0] != '/')
+        return decode_fail(d, value, "'%s' is not an absolute path", v->source.text);
+    return 0;
 }
 
 static int read_target(struct decoder *d, const struct json *value, void *target)
@@ -363,6 +374,11 @@ static int check_volume(const struct policy_volume *v, struct err *err)
         return fail_place(&v->stage.cache.place, err, v->name,
                           v->pool.text ? "\"stage\" and \"pool\" exclude each other"
                                        : "a copy is read-only: \"stage\" needs \"access\": \"ro\"");
+    if (registry_source_is(v->source.text)) {
+        const char *problem = decode_registry_problem(v);
+        if (problem)
+            return fail_place(&v->source.place, err, v->name, problem);
+    }
     if (v->presets.count && !(v->target_vars & 1u << VAR_NAME))
         return fail_place(&v->presets.place, err, v->name, "\"presets\" need {name} in \"target\"");
     return 0;

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "shim/host/tree_remove.h"
 #include "shim/mount/closed_directory.h"
+#include "shim/policy/registry_source.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,7 +14,7 @@
 #include <sys/file.h>
 
 enum { REASON_BYTES = 2048, PROGRESS_BYTES = 128 };
-enum { TRY_AGAIN = 600 }; /* seconds after a failure */
+enum { TRY_AGAIN = 600, ASK_AGAIN = 60 }; /* seconds after a failure; of a registry */
 
 int stage_cache_open(const char *path, bool make, struct stage_cache *out, struct err *err)
 {
@@ -86,6 +87,15 @@ void stage_touch(int entry, const char *name)
         futimens(fd, NULL);
 }
 
+void stage_count_launch(int entry)
+{
+    _cleanup_fd_ int fd =
+        openat(entry, "used", O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+    if (fd >= 0)
+        (void)!write(fd, "+", 1);
+}
+
 time_t stage_touched(int entry, const char *name)
 {
     struct stat st;
@@ -156,9 +166,9 @@ static bool is_copying(const struct stage_cache *cache, const char *key, struct 
     return true;
 }
 
-/* Reads the reason of a failure that is not long ago. */
-static int read_failure(const struct stage_cache *cache, const char *key, struct arena *arena,
-                        struct stage_entry *out, struct err *err)
+/* Reads the reason of a failure that is not long ago; *out stays as it is if there was none. */
+static int read_failure(const struct stage_cache *cache, const char *key, time_t long_ago,
+                        struct arena *arena, struct stage_entry *out, struct err *err)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
     char name[STAGE_NAME];
@@ -166,10 +176,9 @@ static int read_failure(const struct stage_cache *cache, const char *key, struct
 
     failure_name(key, name);
     time_t age = time(NULL) - stage_touched(cache->fd, name);
-    if (age < 0 || age > TRY_AGAIN ||
+    if (age < 0 || age > long_ago ||
         file_read(cache->fd, name, REASON_BYTES, &text, &ignored) < 0 || !text.data)
         return 0;
-    out->state = STAGE_FAILED;
     out->why = arena_strndup(arena, text.data, text.len);
     return out->why ? 0 : err_nomem(err);
 }
@@ -178,6 +187,7 @@ int stage_cache_find(const struct stage_cache *cache, const char *source, const 
                      const struct stage_root *root, struct arena *arena, struct stage_entry *out,
                      struct err *err)
 {
+    time_t long_ago = registry_source_is(source) ? ASK_AGAIN : TRY_AGAIN;
     char key[STAGE_KEY];
 
     *out = (struct stage_entry)STAGE_ENTRY_INIT;
@@ -191,13 +201,15 @@ int stage_cache_find(const struct stage_cache *cache, const char *source, const 
     if (found && same_root(&out->record.root, root)) {
         out->state = STAGE_READY;
         out->checked = stage_touched(out->fd, "checked");
-        return 0;
+        return read_failure(cache, key, long_ago, arena, out, err);
     }
     if (is_copying(cache, key, out))
         out->state = STAGE_COPYING;
-    else if (read_failure(cache, key, arena, out, err) < 0)
+    else if (read_failure(cache, key, long_ago, arena, out, err) < 0)
         return -1;
-    else if (found && out->state == STAGE_MISSING)
+    else if (out->why)
+        out->state = STAGE_FAILED;
+    else if (found)
         out->state = STAGE_STALE;
     return 0;
 }
@@ -228,18 +240,25 @@ int stage_cache_begin(const struct stage_cache *cache, const char *key, struct e
     return steal_fd(&fd);
 }
 
-int stage_cache_publish(const struct stage_cache *cache, const char *key, const char *name,
-                        struct err *err)
+int stage_cache_publish(const struct stage_cache *cache, int part, const char *key,
+                        const char *name, const struct stage_record *record, struct err *err)
 {
-    char part[STAGE_NAME];
+    static const char *const notes[] = {"plan", STAGE_SOURCE, "progress"};
+    char from[STAGE_NAME];
     _cleanup_free_ char *old = strf(".old-%s-%llx", name, (unsigned long long)time(NULL));
 
     if (!old)
         return err_nomem(err);
-    part_name(key, part);
+    for (size_t i = 0; i < sizeof(notes) / sizeof(*notes); i++)
+        unlinkat(part, notes[i], 0);
+    stage_touch(part, "used");
+    stage_touch(part, "checked");
+    if (stage_record_write(part, record, err) < 0)
+        return -1;
+    part_name(key, from);
     (void)!renameat(cache->fd, name, cache->fd, old);
-    if (renameat(cache->fd, part, cache->fd, name) < 0)
-        return err_sys(err, "%s/%s", cache->path, part);
+    if (renameat(cache->fd, from, cache->fd, name) < 0)
+        return err_sys(err, "%s/%s", cache->path, from);
     stage_cache_failed(cache, key, NULL);
     return 0;
 }

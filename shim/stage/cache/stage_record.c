@@ -43,6 +43,8 @@ int stage_record_write(int dirfd, const struct stage_record *r, struct err *err)
     struct json *top = json_root(doc);
     json_set(doc, top, "version", json_number(doc, RECORD_VERSION));
     json_set(doc, top, "source", json_string(doc, r->source));
+    if (r->digest)
+        json_set(doc, top, "digest", json_string(doc, r->digest));
     if (r->owned)
         json_set(doc, top, "owner", json_number(doc, r->owner));
     json_set(doc, top, "account", json_number(doc, r->account));
@@ -112,7 +114,9 @@ bool stage_record_read(int dirfd, struct arena *arena, struct stage_record *out)
         return false;
     const struct json *top = json_root(doc);
     const char *source = json_text(json_get(top, "source"));
+    const char *digest = json_text(json_get(top, "digest"));
     out->source = source ? arena_strndup(arena, source, strlen(source)) : NULL;
+    out->digest = digest ? arena_strndup(arena, digest, strlen(digest)) : NULL;
     out->owned = json_get(top, "owner") != NULL;
     return out->source && json_u64(json_get(top, "version"), &version) &&
            version == RECORD_VERSION && (!out->owned || get_uid(top, "owner", &out->owner)) &&

@@ -62,7 +62,11 @@ static bool read_item(const struct stage_cache *cache, const char *name, struct 
         read_part(fd, arena, item);
         return true;
     }
-    item->used = stage_touched(fd, "used");
+    struct stat used;
+    if (fstatat(fd, "used", &used, AT_SYMLINK_NOFOLLOW) == 0) {
+        item->used = used.st_mtime;
+        item->launches = (uint64_t)used.st_size;
+    }
     item->checked = stage_touched(fd, "checked");
     item->pinned = stage_touched(fd, "pinned") != 0;
     if (!stage_record_read(fd, arena, &item->record))
@@ -130,19 +134,38 @@ int stage_list(const struct stage_cache *cache, struct arena *arena, struct stag
     return mounts_of_all(visit_table, out, err);
 }
 
+uint64_t stage_taken(const struct stage_items *items)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < items->count; i++)
+        bytes += items->list[i].gone ? 0 : items->list[i].record.room;
+    return bytes;
+}
+
 /* ---- removing ---- */
+
+/* Looks again: a launch may have mounted it since the list was made. The caller has its lock. */
+static bool is_mounted_now(const struct stage_item *item)
+{
+    struct stage_item again = *item;
+    struct stage_items one = {&again, 1};
+    struct err ignored;
+
+    return mounts_of_all(visit_table, &one, &ignored) < 0 || again.mounted;
+}
 
 int stage_remove(const struct stage_cache *cache, const struct stage_item *item, struct err *err)
 {
     const char *name = item->name;
     _cleanup_fd_ int fd = openat(cache->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-    if (item->mounted)
-        return err_set(err, ERR_LIMIT, "a container has it mounted");
     if (fd < 0)
         return err_sys(err, "%s/%s", cache->path, name);
     if (flock(fd, LOCK_EX | LOCK_NB) < 0)
         return err_set(err, ERR_LIMIT, "a process uses it");
+    if (is_mounted_now(item))
+        return err_set(err, ERR_LIMIT, "a container has it mounted");
     /* A launch that looks now finds no name, or the lock. */
     _cleanup_free_ char *gone =
         strf(".old-%s-%llx", name + (*name == '.' ? strcspn(name, "-") + 1 : 0),
@@ -158,22 +181,32 @@ int stage_remove(const struct stage_cache *cache, const struct stage_item *item,
     return 0;
 }
 
-static bool is_useless(const struct stage_item *item)
+static bool is_useless(const struct stage_item *item, time_t age)
 {
-    return !item->mounted &&
-           (item->replaced || (item->state == STAGE_MISSING && item->used < time(NULL) - DAY));
+    return !item->mounted && !item->gone &&
+           (item->replaced || (item->state == STAGE_MISSING && item->used <= time(NULL) - age));
 }
 
-size_t stage_sweep(const struct stage_cache *cache, const struct stage_items *items, bool dry)
+/* Removes what was replaced, and parts that are older than `age`. Returns how many. */
+static size_t sweep(const struct stage_cache *cache, const struct stage_items *items, time_t age,
+                    bool dry)
 {
     size_t count = 0;
     struct err ignored;
 
-    for (size_t i = 0; i < items->count; i++)
-        if (is_useless(&items->list[i]) &&
-            (dry || stage_remove(cache, &items->list[i], &ignored) == 0))
-            count++;
+    for (size_t i = 0; i < items->count; i++) {
+        struct stage_item *item = &items->list[i];
+        if (!is_useless(item, age) || (!dry && stage_remove(cache, item, &ignored) < 0))
+            continue;
+        item->gone = true;
+        count++;
+    }
     return count;
+}
+
+size_t stage_sweep(const struct stage_cache *cache, const struct stage_items *items, bool dry)
+{
+    return sweep(cache, items, DAY, dry);
 }
 
 void stage_tidy(const struct stage_cache *cache)
@@ -198,10 +231,21 @@ static uint64_t beyond(uint64_t used, uint64_t most)
     return most && used > most ? used - most : 0;
 }
 
-/* Returns the bytes that an item takes, or will take. */
+/* Returns the bytes that an item takes, or will take; of what is fetched, what there is so far. */
 static uint64_t item_room(const struct stage_item *item)
 {
-    return item->state == STAGE_READY ? item->record.room : item->progress.total;
+    const struct stage_progress *p = &item->progress;
+
+    if (item->state == STAGE_READY)
+        return item->record.room;
+    return p->total > p->bytes ? p->total : p->bytes;
+}
+
+/* Returns true for the part that will get the name. */
+static bool is_part_of(const struct stage_item *item, const char *name)
+{
+    return has_prefix(item->name, ".part-") && *name &&
+           strncmp(item->name + strlen(".part-"), name, STAGE_KEY - 1) == 0;
 }
 
 static int find_shortage(const struct stage_cache *cache, const struct stage_items *items,
@@ -209,11 +253,12 @@ static int find_shortage(const struct stage_cache *cache, const struct stage_ite
                          struct shortage *out, struct err *err)
 {
     struct statvfs fs;
-    uint64_t all = need->bytes, own = need->bytes, coming = need->bytes;
+    uint64_t all = need->bytes, own = need->bytes;
+    uint64_t coming = need->bytes - need->written;
 
     for (size_t i = 0; i < items->count; i++) {
         const struct stage_item *item = &items->list[i];
-        if (strcmp(item->name, need->name) == 0)
+        if (item->gone || strcmp(item->name, need->name) == 0 || is_part_of(item, need->name))
             continue;
         all += item_room(item);
         if (item->state == STAGE_READY && item->record.account == need->account)
@@ -236,8 +281,8 @@ static int find_shortage(const struct stage_cache *cache, const struct stage_ite
 
 static bool may_go(const struct stage_item *item, const struct stage_need *need)
 {
-    return item->state == STAGE_READY && !item->mounted && !item->pinned && !item->replaced &&
-           strcmp(item->name, need->name) != 0;
+    return item->state == STAGE_READY && !item->gone && !item->mounted && !item->pinned &&
+           !item->replaced && strcmp(item->name, need->name) != 0;
 }
 
 static uint64_t less(uint64_t from, uint64_t amount)
@@ -277,28 +322,49 @@ static int refuse(const struct shortage *s, const struct stage_need *need, struc
     return err_set(err, ERR_LIMIT, "it takes %s, which is %s more than %s", bytes, missing, limit);
 }
 
+/* Removes what was chosen. Returns false if one of them stays, as a launch came first. */
+static bool remove_chosen(const struct stage_cache *cache, struct stage_items *items,
+                          const bool *goes, bool dry, size_t *evicted)
+{
+    bool all = true;
+
+    for (size_t i = 0; i < items->count; i++) {
+        struct stage_item *item = &items->list[i];
+        struct err ignored;
+        if (!goes[i])
+            continue;
+        item->gone = dry || stage_remove(cache, item, &ignored) == 0;
+        item->mounted = !item->gone;
+        *evicted += item->gone;
+        all = all && item->gone;
+    }
+    return all;
+}
+
 int stage_make_room(const struct stage_cache *cache, const struct stage_limits *limits,
-                    const struct stage_need *need, size_t *evicted, struct err *err)
+                    const struct stage_need *need, bool dry, size_t *evicted, struct err *err)
 {
     _cleanup_arena_ struct arena arena = {0};
     struct stage_items items;
     struct shortage shortage;
+    bool *goes, chosen;
 
     *evicted = 0;
     if (stage_list(cache, &arena, &items, err) < 0)
         return -1;
-    stage_sweep(cache, &items, false);
-    if (find_shortage(cache, &items, limits, need, &shortage, err) < 0)
-        return -1;
-    bool *goes = arena_alloc(&arena, items.count + 1);
-    if (!goes)
-        return err_nomem(err);
-    if (!choose(&items, need, &shortage, goes))
-        return refuse(&shortage, need, err);
-    for (size_t i = 0; i < items.count; i++) {
-        struct err ignored;
-        if (goes[i] && stage_remove(cache, &items.list[i], &ignored) == 0)
-            ++*evicted;
-    }
-    return 0;
+    stage_sweep(cache, &items, dry);
+    do {
+        if (find_shortage(cache, &items, limits, need, &shortage, err) < 0)
+            return -1;
+        if (shortage.of_free && sweep(cache, &items, 0, dry) &&
+            find_shortage(cache, &items, limits, need, &shortage, err) < 0)
+            return -1;
+        goes = arena_alloc(&arena, items.count + 1);
+        if (!goes)
+            return err_nomem(err);
+        chosen = choose(&items, need, &shortage, goes);
+        if (!chosen && need->bytes)
+            return refuse(&shortage, need, err);
+    } while (!remove_chosen(cache, &items, goes, dry, evicted));
+    return chosen ? 0 : refuse(&shortage, need, err);
 }

@@ -74,8 +74,8 @@ int content_copy(int from, uint64_t size, bool sparse, int to, void *buffer, uin
         if (data < 0 && errno == ENXIO)
             break; /* only a hole is left */
         off_t hole = data < 0 || !sparse ? (off_t)size : lseek(from, data, SEEK_HOLE);
-        if (data < 0)
-            data = (off_t)at; /* the file system knows no holes */
+        if (data < (off_t)at)
+            data = (off_t)at; /* the file system knows no holes, or tells lies */
         if (hole <= data || (uint64_t)hole > size)
             hole = (off_t)size;
         if ((uint64_t)data >= size)
@@ -84,7 +84,7 @@ int content_copy(int from, uint64_t size, bool sparse, int to, void *buffer, uin
             return -1;
         at = (uint64_t)hole;
     }
-    return ftruncate(to, (off_t)size) < 0 ? err_sys(err, "cannot set the size") : 0;
+    return sparse && ftruncate(to, (off_t)size) < 0 ? err_sys(err, "cannot set the size") : 0;
 }
 
 /* ---- attributes ---- */
@@ -156,8 +156,9 @@ int attributes_set(int fd, const struct statx *st, struct err *err)
         {.tv_sec = st->stx_mtime.tv_sec, .tv_nsec = st->stx_mtime.tv_nsec},
     };
 
-    if (fchown(fd, st->stx_uid, st->stx_gid) < 0 || fchmod(fd, st->stx_mode & 07777) < 0 ||
-        futimens(fd, times) < 0)
+    bool given = st->stx_uid != 0 || st->stx_gid != 0; /* it was made by root */
+    if ((given && fchown(fd, st->stx_uid, st->stx_gid) < 0) ||
+        fchmod(fd, st->stx_mode & 07777) < 0 || futimens(fd, times) < 0)
         return err_sys(err, "owner, mode or time");
     return 0;
 }

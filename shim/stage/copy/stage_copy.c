@@ -23,6 +23,7 @@ struct staging {
     struct stage_copy_result *out;
     char key[STAGE_KEY];
     int part;                      /* .part-KEY, locked */
+    bool fresh;                    /* its tree is empty */
     const struct user_ids *reader; /* NULL: root */
     struct stage_progress progress;
 };
@@ -42,6 +43,15 @@ static bool is_refused(const struct err *err)
     return err->kind == ERR_SYSTEM && (err->sys == EACCES || err->sys == EPERM);
 }
 
+/* Lets the user read what root may not. Returns false if that is no way out. */
+static bool change_reader(struct staging *s, const struct err *why)
+{
+    if (s->reader || !s->source->user || !is_refused(why))
+        return false;
+    s->reader = s->source->user;
+    return true;
+}
+
 /* Looks the tree through: as root, or as the user where root may not. */
 static int look_through(struct staging *s, struct stage_totals *out, struct err *err)
 {
@@ -49,12 +59,10 @@ static int look_through(struct staging *s, struct stage_totals *out, struct err 
 
     if (survey_tree(s->source->fd, s->reader, out, &first) == 0)
         return 0;
-    if (s->reader || !s->source->user || !is_refused(&first)) {
-        *err = first;
-        return -1;
-    }
-    s->reader = s->source->user;
-    return survey_tree(s->source->fd, s->reader, out, err);
+    if (change_reader(s, &first))
+        return survey_tree(s->source->fd, s->reader, out, err);
+    *err = first;
+    return -1;
 }
 
 static int describe(struct staging *s, const struct stage_totals *totals, struct err *err)
@@ -102,9 +110,9 @@ static int make_room(struct staging *s, struct err *err)
 {
     const struct policy_stage *rules = s->rules;
     const struct stage_limits limits = {rules->max, rules->per_owner, rules->free};
-    const struct stage_need need = {s->out->record.room, s->out->record.account, s->out->name};
+    const struct stage_need need = {s->out->record.room, 0, s->out->record.account, s->out->name};
 
-    return stage_make_room(s->cache, &limits, &need, &s->out->evicted, err);
+    return stage_make_room(s->cache, &limits, &need, false, &s->out->evicted, err);
 }
 
 /* ---- what an interrupted copy left ---- */
@@ -143,18 +151,25 @@ static int write_note(const struct staging *s, const char *name, const char *tex
     return fd_write_all(fd, text, strlen(text), err);
 }
 
+static int remove_part_tree(const struct staging *s, struct err *err)
+{
+    _cleanup_free_ char *tree = strf("%s/.part-%s/tree", s->cache->path, s->key);
+
+    if (!tree)
+        return err_nomem(err);
+    tree_remove(tree);
+    return 0;
+}
+
 /* Opens the directory of the copy: that of an interrupted one, or an empty one. */
 static int open_tree(struct staging *s, const struct stage_totals *totals, struct err *err)
 {
     char plan[PLAN_BYTES];
 
     plan_text(totals, plan);
-    if (!can_go_on(s, plan)) {
-        _cleanup_free_ char *old = strf("%s/.part-%s/tree", s->cache->path, s->key);
-        if (!old)
-            return err_nomem(err);
-        tree_remove(old);
-        if (write_note(s, "plan", plan, err) < 0)
+    s->fresh = !can_go_on(s, plan);
+    if (s->fresh) {
+        if (remove_part_tree(s, err) < 0 || write_note(s, "plan", plan, err) < 0)
             return -1;
     }
     if (mkdirat(s->part, "tree", 0700) < 0 && errno != EEXIST)
@@ -181,19 +196,28 @@ static void note_progress(void *context, uint64_t bytes, uint64_t files)
     tell(s);
 }
 
-/* Copies once. Returns 1 if the source was another one by then. */
+/* A file that vanished or became another one: the next survey says what is there. */
+static bool has_changed(const struct err *why)
+{
+    return why->kind == ERR_UNSUPPORTED ||
+           (why->kind == ERR_SYSTEM &&
+            (why->sys == ENOENT || why->sys == ESTALE || why->sys == ENOTDIR));
+}
+
+/* Copies once. Returns 1 if the source was another one by then, or needs another reader. */
 static int copy_once(struct staging *s, const struct stage_totals *seen, struct err *err)
 {
-    const struct copy_options options = {.user = s->reader,
-                                         .bandwidth = s->rules->bandwidth,
-                                         .progress = note_progress,
-                                         .context = s};
     struct stage_totals copied;
     struct err failure = ERR_INIT;
     _cleanup_fd_ int tree = open_tree(s, seen, err);
 
     if (tree < 0)
         return -1;
+    const struct copy_options options = {.user = s->reader,
+                                         .fresh = s->fresh,
+                                         .bandwidth = s->rules->bandwidth,
+                                         .progress = note_progress,
+                                         .context = s};
     s->progress = (struct stage_progress){
         .total = seen->bytes, .total_files = seen->files, .since = (uint64_t)time(NULL)};
     tell(s);
@@ -201,12 +225,7 @@ static int copy_once(struct staging *s, const struct stage_totals *seen, struct 
         (survey_equal(seen, &copied) && s->rules->verify &&
          tree_compare(s->source->fd, tree, s->reader, &failure) < 0)) {
         *err = failure;
-        /* A file that vanished or became another one: the next survey says what is there. */
-        return failure.kind == ERR_UNSUPPORTED ||
-                       (failure.kind == ERR_SYSTEM &&
-                        (failure.sys == ENOENT || failure.sys == ESTALE || failure.sys == ENOTDIR))
-                   ? 1
-                   : -1;
+        return has_changed(&failure) || change_reader(s, &failure) ? 1 : -1;
     }
     if (!survey_equal(seen, &copied))
         return 1;
@@ -219,13 +238,7 @@ static int publish(struct staging *s, uint64_t start, struct err *err)
 
     r->made = (uint64_t)time(NULL);
     r->duration = now_ms() - start;
-    unlinkat(s->part, "plan", 0);
-    unlinkat(s->part, STAGE_SOURCE, 0);
-    unlinkat(s->part, "progress", 0);
-    stage_touch(s->part, "used");
-    stage_touch(s->part, "checked");
-    if (stage_record_write(s->part, r, err) < 0 ||
-        stage_cache_publish(s->cache, s->key, s->out->name, err) < 0)
+    if (stage_cache_publish(s->cache, s->part, s->key, s->out->name, r, err) < 0)
         return -1;
     stage_tidy(s->cache);
     return 0;
@@ -258,9 +271,15 @@ static int copy_source(struct staging *s, struct err *err)
 
 /* ---- the whole ---- */
 
-/* An interrupted copy is gone on with; one that failed is removed, as its room is wanted. */
+/*
+ * An interrupted copy is gone on with; one that failed is removed, as its room is wanted: on a full
+ * disk also for the reason.
+ */
 static void give_up(struct staging *s, const struct err *err)
 {
+    struct err ignored;
+
+    (void)!remove_part_tree(s, &ignored);
     stage_cache_failed(s->cache, s->key, err->msg);
     stage_cache_discard(s->cache, s->key);
 }

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -174,11 +175,27 @@ static int is_later_link(struct copy *c, const struct tree_entry *e, struct err 
 
 /* ---- directories ---- */
 
-/* Opens a directory of the copy. */
+/*
+ * Opens a directory of the copy. No path of several components is used otherwise: a source that
+ * shows a directory where it showed a symbolic link would lead out of the copy.
+ */
 static int open_copy(const struct copy *c, const char *path)
 {
     return fd_open_within(c->to, path, O_RDONLY | O_DIRECTORY,
                           RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+}
+
+/* Opens the parent of a path in the copy; sets *name to its last component. */
+static int open_parent(const struct copy *c, const char *path, const char **name)
+{
+    char parent[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+
+    *name = slash ? slash + 1 : path;
+    if (!slash)
+        return open_copy(c, ".");
+    snprintf(parent, sizeof(parent), "%.*s", (int)(slash - path), path);
+    return open_copy(c, parent);
 }
 
 static int read_xattrs_as_reader(const struct tree_thread *t, int fd, struct buf *out,
@@ -196,8 +213,10 @@ static int make_directory(void *context, struct tree_thread *thread, const struc
 {
     _cleanup_buf_ struct buf xattrs = BUF_INIT;
     struct copy *c = context;
+    const char *name;
+    _cleanup_fd_ int parent = open_parent(c, e->path, &name);
 
-    if (mkdirat(c->to, e->path, 0700) < 0 && errno != EEXIST)
+    if (parent < 0 || (mkdirat(parent, name, 0700) < 0 && errno != EEXIST))
         return err_sys(err, "%s", e->path);
     if (read_xattrs_as_reader(thread, e->fd, &xattrs, err) < 0)
         return err_wrap(err, "%s", e->path);
@@ -206,19 +225,6 @@ static int make_directory(void *context, struct tree_thread *thread, const struc
 }
 
 /* ---- files ---- */
-
-/* Opens the parent of a path in the copy; sets *name to its last component. */
-static int open_parent(const struct copy *c, const char *path, const char **name)
-{
-    char parent[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-
-    *name = slash ? slash + 1 : path;
-    if (!slash)
-        return open_copy(c, ".");
-    snprintf(parent, sizeof(parent), "%.*s", (int)(slash - path), path);
-    return open_copy(c, parent);
-}
 
 static bool same_version(const struct statx *a, const struct statx *b)
 {
@@ -229,12 +235,13 @@ static bool same_version(const struct statx *a, const struct statx *b)
 }
 
 /* True for a file that an interrupted copy had finished: its time is set last. */
-static bool is_finished(int parent, const char *name, const struct statx *st)
+static bool is_finished(const struct copy *c, int parent, const char *name, const struct statx *st)
 {
     struct statx made;
 
-    return tree_stat(parent, name, &made) == 0 && made.stx_mode == st->stx_mode &&
-           made.stx_size == st->stx_size && made.stx_mtime.tv_sec == st->stx_mtime.tv_sec &&
+    return !c->options->fresh && tree_stat(parent, name, &made) == 0 &&
+           made.stx_mode == st->stx_mode && made.stx_size == st->stx_size &&
+           made.stx_mtime.tv_sec == st->stx_mtime.tv_sec &&
            made.stx_mtime.tv_nsec == st->stx_mtime.tv_nsec;
 }
 
@@ -255,6 +262,14 @@ static int open_source(const struct tree_thread *t, const struct tree_entry *e, 
     return steal_fd(&fd);
 }
 
+/* Makes the file, in place of what an interrupted copy left. */
+static int make_file(const struct copy *c, const struct tree_entry *e, int parent)
+{
+    if (!c->options->fresh && unlinkat(parent, e->name, 0) < 0 && errno != ENOENT)
+        return -1;
+    return openat(parent, e->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
 static int copy_regular(struct copy *c, const struct tree_thread *t, const struct tree_entry *e,
                         int parent, struct err *err)
 {
@@ -266,10 +281,7 @@ static int copy_regular(struct copy *c, const struct tree_thread *t, const struc
 
     if (from < 0)
         return -1;
-    if (unlinkat(parent, e->name, 0) < 0 && errno != ENOENT)
-        return err_sys(err, "%s", e->path);
-    _cleanup_fd_ int to =
-        openat(parent, e->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    _cleanup_fd_ int to = make_file(c, e, parent);
     if (to < 0)
         return err_sys(err, "%s", e->path);
     bool sparse = st.stx_blocks * SECTOR < st.stx_size;
@@ -319,20 +331,36 @@ static int copy_fifo(const struct tree_entry *e, int parent, struct err *err)
     return attributes_set(made, &e->st, err) < 0 ? err_wrap(err, "%s", e->path) : 0;
 }
 
-static int copy_entry(struct copy *c, const struct tree_thread *t, const struct tree_entry *e,
+/* Returns the directory in the copy, which the thread keeps for the next entry. */
+static int keep_parent(const struct copy *c, struct tree_thread *t, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name;
+    size_t len = slash ? (size_t)(slash - path) : 0;
+
+    if (t->kept >= 0 && strlen(t->kept_path) == len && memcmp(t->kept_path, path, len) == 0)
+        return t->kept;
+    cleanup_fd(&t->kept);
+    free(t->kept_path);
+    t->kept_path = strndup(path, len);
+    t->kept = t->kept_path ? open_parent(c, path, &name) : -1;
+    return t->kept;
+}
+
+static int copy_entry(struct copy *c, struct tree_thread *t, const struct tree_entry *e,
                       struct err *err)
 {
-    const char *name;
     int later = is_later_link(c, e, err);
 
+    if (later > 0)
+        tell(c, e->st.stx_size, 0);
     if (later)
         return later < 0 ? -1 : 0;
-    _cleanup_fd_ int parent = open_parent(c, e->path, &name);
+    int parent = keep_parent(c, t, e->path);
     if (parent < 0)
         return err_sys(err, "%s", e->path);
     switch (e->st.stx_mode & S_IFMT) {
     case S_IFREG:
-        if (!is_finished(parent, name, &e->st))
+        if (!is_finished(c, parent, e->name, &e->st))
             return copy_regular(c, t, e, parent, err);
         tell(c, e->st.stx_size, 0);
         return 0;
@@ -359,15 +387,23 @@ static int visit_entry(void *context, struct tree_thread *thread, const struct t
 
 /* ---- the end ---- */
 
+static int make_link(const struct copy *c, const struct later_link *link, struct err *err)
+{
+    const char *name, *first_name;
+    _cleanup_fd_ int parent = open_parent(c, link->path, &name);
+    _cleanup_fd_ int first = parent < 0 ? -1 : open_parent(c, link->first, &first_name);
+
+    if (first < 0 || (unlinkat(parent, name, 0) < 0 && errno != ENOENT) ||
+        linkat(first, first_name, parent, name, 0) < 0)
+        return err_sys(err, "%s", link->path);
+    return 0;
+}
+
 static int make_links(const struct copy *c, struct err *err)
 {
-    for (size_t i = 0; i < c->link_count; i++) {
-        const struct later_link *link = &c->links[i];
-        if (unlinkat(c->to, link->path, 0) < 0 && errno != ENOENT)
-            return err_sys(err, "%s", link->path);
-        if (linkat(c->to, link->first, c->to, link->path, 0) < 0)
-            return err_sys(err, "%s", link->path);
-    }
+    for (size_t i = 0; i < c->link_count; i++)
+        if (make_link(c, &c->links[i], err) < 0)
+            return -1;
     return 0;
 }
 

@@ -13,6 +13,7 @@ typedef void copy_progress_fn(void *context, uint64_t bytes, uint64_t files);
 
 struct copy_options {
     const struct user_ids *user; /* who reads; NULL: root */
+    bool fresh;                  /* `to` is empty: no interrupted copy was in it */
     uint64_t bandwidth;          /* bytes a second; 0: no limit */
     copy_progress_fn *progress;  /* or NULL */
     void *context;

@@ -232,7 +232,7 @@ static int visit_names(struct walk *w, struct tree_thread *t, const struct piece
 static void *run_thread(void *argument)
 {
     struct walk *w = argument;
-    struct tree_thread t = {.buffer = malloc(TREE_BUFFER)};
+    struct tree_thread t = {.buffer = malloc(TREE_BUFFER), .kept = -1};
     struct err err = ERR_INIT;
     struct piece *piece;
     int rc = 0;
@@ -250,6 +250,8 @@ static void *run_thread(void *argument)
     }
     if (rc < 0)
         fail(w, &err);
+    cleanup_fd(&t.kept);
+    free(t.kept_path);
     free(t.buffer);
     return NULL;
 }

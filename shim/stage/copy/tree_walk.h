@@ -20,6 +20,8 @@ enum { TREE_THREADS = 16, TREE_BUFFER = 1024 * 1024 };
 struct tree_thread {
     struct reader_ids ids;
     unsigned char *buffer; /* TREE_BUFFER bytes, for the visitor */
+    int kept;        /* a directory that the visitor keeps open from one entry to the next … */
+    char *kept_path; /* … and its path; -1 and NULL: none. The walk closes and frees both */
 };
 
 /* Something in the tree. */

@@ -42,7 +42,7 @@ options_of_man() {
 
 flatbed_help() {
     "$FLATBED" --help
-    for command in check explain install uninstall bench restack gc doctor copyups stale zfs status monitor start-time watch; do
+    for command in check explain install uninstall bench restack gc doctor copyups stale zfs status monitor start-time watch stage; do
         "$FLATBED" "$command" --help
     done
 }
@@ -68,7 +68,7 @@ flatbed_help() {
 
 @test "flatbed(8) names every finding of check" {
     for rule in $(grep -ohE '(FINDING_[A-Z]+|: FINDING_WARNING), "[a-z-]+"' \
-        "$BATS_TEST_DIRNAME"/../../../shim/admin/{check/lint,check/lint_host,check/lint_engines,check/lint_nvidia,command_check}.c | grep -oE '"[a-z-]+"' | tr -d '"' | sort -u); do
+        "$BATS_TEST_DIRNAME"/../../../shim/admin/{check/lint,check/lint_host,check/lint_engines,check/lint_nvidia,check/lint_stage,command_check}.c | grep -oE '"[a-z-]+"' | tr -d '"' | sort -u); do
         grep -q -- "$rule" "$MAN_DIR/flatbed.8" || { echo "$rule is missing"; false; }
     done
 }

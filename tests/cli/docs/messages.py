@@ -14,7 +14,7 @@ PAGE = "docs/troubleshooting.md"
 LITERAL = r'"(?:[^"\\]|\\.)*"'
 CALL = re.compile(r"\b(err_set|deny|deny_advising|rule|plan_decide)\(")
 REFUSES = {"err_set": "ERR_POLICY", "rule": "GPU_DENIED", "plan_decide": "PLAN_DENIED"}
-LAUNCH = ("account", "apply", "gather", "mount", "oci", "plan", "prepare", "request", "runtime")
+LAUNCH = ("account", "apply", "gather", "mount", "oci", "plan", "prepare", "request", "runtime", "stage")
 
 
 def message(literals):

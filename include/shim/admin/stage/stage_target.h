@@ -8,8 +8,9 @@ struct stage_target {
     const struct policy_volume *volume;
     const char *path; /* as the policy or the operand has it; in the arena */
     const char *real; /* without symbolic links; NULL before stage_target_open */
-    int fd;           /* the directory; owned */
+    int fd;           /* the directory, -1 in a registry; owned */
     struct stage_root root;
+    const char *metrics; /* the file of counters that the policy names, or NULL */
     struct user_ids user;
     bool has_user;
 };
@@ -32,7 +33,7 @@ void stage_target_close(struct stage_target *target);
 int stage_target_find(const struct policy *policy, const char *operand, const char *user,
                       struct arena *arena, struct stage_target *out, struct err *err) must_check;
 
-/* Opens the source, for at most ten seconds. */
+/* Opens the source, for at most ten seconds; nothing in a registry. */
 int stage_target_open(struct stage_target *target, struct arena *arena, struct err *err) must_check;
 
 /* Visits each cache of the policy and its profiles once. Ends with the first -1. */

@@ -35,6 +35,11 @@ struct status {
         size_t trees;
         uint64_t bytes; /* on the disk */
     } restack;
+    struct {
+        size_t caches, copies;
+        uint64_t bytes;
+        const char *problem; /* why a cache cannot be read; NULL: it can */
+    } stage;
 };
 
 /* Reads all of it. The caller frees *out, also after a failure. Fails only without memory. */

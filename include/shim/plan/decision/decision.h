@@ -10,14 +10,20 @@
 #include "shim/oci/features.h"
 #include "shim/plan/mount_entry.h"
 
+/* The state of the copy of a staged volume (stage.h). */
+struct stage_outcome {
+    const char *word;       /* "hit", "copying" …; NULL: the volume is not staged */
+    uint64_t bytes, waited; /* of the mounted copy's files; milliseconds of the launch */
+};
+
 struct outcome {
     const struct plan_op *op;
-    enum plan_verdict verdict; /* the plan's, unless something was left out or found out */
-    const char *reason;        /* of the verdict; never NULL */
-    struct mount_form mount;   /* PLAN_MOUNT: how it is written */
-    const char *staged;        /* PLAN_MOUNT: the copy that is mounted instead, or NULL */
-    const char *stage;         /* PLAN_MOUNT: a word for how its copy stands, or NULL */
-    const char *hold;          /* PLAN_BIND: the path where its source is held (pin.h), or NULL */
+    enum plan_verdict verdict;  /* the plan's, unless something was left out or found out */
+    const char *reason;         /* of the verdict; never NULL */
+    struct mount_form mount;    /* PLAN_MOUNT: how it is written */
+    const char *staged;         /* PLAN_MOUNT: the copy that is mounted instead, or NULL */
+    struct stage_outcome stage; /* PLAN_MOUNT */
+    const char *hold;           /* PLAN_BIND: the path where its source is held (pin.h), or NULL */
 };
 
 struct decision {

@@ -1,10 +1,11 @@
 /*
- * The directory in which copies of slow sources are kept. An entry is named by the path of its
- * source, and by its user's uid if it is for that user alone:
+ * The directory in which copies of slow sources are kept, and what was fetched from registries. An
+ * entry is named by its source (a path, or a registry_source.h), and by its user's uid if it is for
+ * that user alone:
  *
  *     CACHE/NAME/record.json   the source as it was when it was copied
  *     CACHE/NAME/tree/         the copy
- *     CACHE/NAME/used          its time is that of the last launch …
+ *     CACHE/NAME/used          its time is that of the last launch, its size their number …
  *     CACHE/NAME/checked       … and of the last comparison with the source
  *     CACHE/NAME/pinned        exists if the entry is never evicted
  *     CACHE/.part-KEY/         an entry while it is made, locked by the process that makes it
@@ -77,7 +78,8 @@ struct stage_totals {
 /* The record of an entry. Texts are in an arena. */
 struct stage_record {
     const char *source;
-    bool owned; /* for the user `owner` alone */
+    const char *digest; /* of what a registry had; NULL for a copy */
+    bool owned;         /* for the user `owner` alone */
     uid_t owner;
     uid_t account; /* the user whose share of the cache it takes */
     bool by_user;  /* root may not read the source: it was read as `account` */
@@ -115,7 +117,7 @@ struct stage_entry {
     char name[STAGE_NAME];
     struct stage_record record;     /* READY, STALE */
     time_t checked;                 /* READY */
-    const char *why;                /* FAILED; in the arena */
+    const char *why;                /* FAILED, or READY and the last try to renew it failed */
     struct stage_progress progress; /* COPYING */
 };
 
@@ -143,8 +145,12 @@ int stage_cache_find(const struct stage_cache *cache, const char *source, const 
  */
 int stage_cache_begin(const struct stage_cache *cache, const char *key, struct err *err) must_check;
 
-/* Gives .part-KEY the name of an entry, in place of an older one. */
-int stage_cache_publish(const struct stage_cache *cache, const char *key, const char *name,
+/*
+ * Writes the record of .part-KEY, which `part` is and which has the tree, and gives it the name of
+ * an entry, in place of an older one.
+ */
+int stage_cache_publish(const struct stage_cache *cache, int part, const char *key,
+                        const char *name, const struct stage_record *record,
                         struct err *err) must_check;
 
 /* Removes .part-KEY with all that is in it. */
@@ -158,6 +164,9 @@ void stage_progress_write(int part, const struct stage_progress *progress);
 
 /* Reads it. Returns false if there is none. */
 bool stage_progress_read(int part, struct stage_progress *out);
+
+/* Counts a launch with the entry in "used". Failures are ignored. */
+void stage_count_launch(int entry);
 
 /* Sets the time of "used" or "checked" in an entry to now. */
 void stage_touch(int entry, const char *name);

@@ -12,7 +12,9 @@ struct stage_item {
     bool replaced;              /* kept only while it is mounted */
     struct stage_record record; /* READY */
     time_t used, checked;       /* READY; 0: never */
+    uint64_t launches;          /* READY */
     bool pinned, mounted;
+    bool gone;                      /* removed since it was listed */
     struct stage_progress progress; /* COPYING */
 };
 
@@ -25,6 +27,9 @@ struct stage_items {
 int stage_list(const struct stage_cache *cache, struct arena *arena, struct stage_items *out,
                struct err *err) must_check;
 
+/* Returns the bytes that the copies take, those that were replaced included. */
+uint64_t stage_taken(const struct stage_items *items);
+
 /* The room that a policy gives to a cache. 0: no limit. */
 struct stage_limits {
     uint64_t max, per_owner;
@@ -34,22 +39,25 @@ struct stage_limits {
 /* A wish for room in a cache. */
 struct stage_need {
     uint64_t bytes;
+    uint64_t written; /* of these: what is there already, in its part */
     uid_t account;    /* the user whose share it takes */
-    const char *name; /* the entry that it will replace, which counts as gone */
+    const char *name; /* the entry that it will replace, which counts as gone, as does its part */
 };
 
 /*
  * Removes entries until there is room, the least recently used first: of the account if its share
  * is short, else of all. Never removes what is mounted, in use, or pinned. ERR_LIMIT if there is
- * no room all the same: then nothing was removed, and the message says which limit is short.
- * *evicted: how many.
+ * no room all the same, and the message says which limit is short: then no entry was removed, but
+ * for a need of 0 bytes, for which as many are removed as may go. Interrupted copies go first.
+ * *evicted: how many entries. With `dry` they are only counted.
  */
 int stage_make_room(const struct stage_cache *cache, const struct stage_limits *limits,
-                    const struct stage_need *need, size_t *evicted, struct err *err) must_check;
+                    const struct stage_need *need, bool dry, size_t *evicted,
+                    struct err *err) must_check;
 
 /*
- * Removes one item that no launch uses: ERR_LIMIT if it is mounted, or if a process holds it.
- * `item` is of stage_list.
+ * Removes one item that no launch uses: ERR_LIMIT if it is mounted by now, or if a process holds
+ * it. `item` is of stage_list.
  */
 int stage_remove(const struct stage_cache *cache, const struct stage_item *item,
                  struct err *err) must_check;

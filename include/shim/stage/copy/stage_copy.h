@@ -42,10 +42,12 @@ int stage_copy(const struct stage_cache *cache, const struct stage_source *sourc
                struct err *err) must_check;
 
 /*
- * Starts stage_copy in a process of its own (background.h). Failures in it are for the cache and
- * syslog.
+ * Starts stage_copy, or stage_fetch for a source in a registry, in a process of its own
+ * (background.h). Failures in it are for the cache and syslog. The result is counted in the file
+ * `metrics`, unless that is NULL.
  */
 int stage_copy_in_background(const char *cache, const struct stage_source *source,
-                             const struct policy_stage *rules, struct err *err) must_check;
+                             const struct policy_stage *rules, const char *metrics,
+                             struct err *err) must_check;
 
 #endif

@@ -86,11 +86,9 @@ has_entry() { [ -n "$(entries)" ]; }
 has_no_part() { [ -z "$(find "$CACHE" -mindepth 1 -maxdepth 1 -name '.part-*')" ]; }
 # Prints the process ids of this test's copiers.
 copiers() {
-    local comm
-    for comm in /proc/[0-9]*/comm; do
-        if [ "$(cat "$comm" 2>/dev/null)" = flatbed-stage ]; then
-            find "${comm%comm}fd" -lname "$DIR/*" -print -quit 2>/dev/null | grep -q . && basename "${comm%/comm}"
-        fi
+    local pid
+    for pid in $(pgrep -x flatbed-stage); do
+        find "/proc/$pid/fd" -lname "$DIR/*" -print -quit 2>/dev/null | grep -q . && echo "$pid"
     done
     return 0
 }
@@ -102,6 +100,7 @@ staged() { "$FLATBED" stage --policy "$DIR/policy.json" --wait data=imagenet; }
 # equal: the copy is equal to the source; rsync is the judge. Sockets and device nodes are not copied.
 equal() {
     local differences
+    command -v rsync >/dev/null
     differences=$(rsync -aHAXnc --itemize-changes --delete --no-devices "$@" "$SOURCE/" "$(tree)/" | grep -v '^cS\|^\.d\.\.\.\.\.\.\.\.\. \|skipping' || true)
     [ -z "$differences" ] || { echo "$differences"; return 1; }
 }

@@ -54,6 +54,46 @@ static void test_counting(void **state)
     assert_sample(&m, "flatbed_audit_errors_total 1");
 }
 
+static void test_copies(void **state)
+{
+    static struct metrics m, again;
+    struct audit_copy copy = {.result = "made", .bytes = 5, .evicted = 2, .cache = "/c", .room = 9};
+
+    (void)state;
+    metrics_count_copy(&m, &copy);
+    copy = (struct audit_copy){.evicted = 1, .cache = "/c", .room = 4};
+    metrics_count_copy(&m, &copy);
+    assert_sample(&m, "flatbed_stage_copies_total{result=\"made\"} 1");
+    assert_sample(&m, "flatbed_stage_copied_bytes_total 5");
+    assert_sample(&m, "flatbed_stage_evictions_total 3");
+    assert_sample(&m, "# TYPE flatbed_stage_room_bytes gauge");
+    assert_sample(&m, "flatbed_stage_room_bytes{cache=\"/c\"} 4");
+    _cleanup_free_ char *text = print(&m);
+    assert_true(metrics_parse(&again, text));
+    copy.cache = "/odd}\"";
+    metrics_count_copy(&again, &copy);
+    _cleanup_free_ char *odd = print(&again);
+    assert_null(strstr(odd, "odd"));
+}
+
+static void test_staged_volumes(void **state)
+{
+    static struct metrics m;
+    struct plan_op op = {.kind = PLAN_MOUNT, .verdict = PLAN_ADDED};
+    struct outcome outcomes[] = {{.op = &op, .stage = {"hit", 100, 0}},
+                                 {.op = &op, .stage = {"copying", 0, 30}},
+                                 {.op = &op}};
+    const struct decision decision = {.list = outcomes, .count = 3};
+    const struct audit_record record = {.verdict = AUDIT_CHANGED, .decision = &decision};
+
+    (void)state;
+    metrics_count(&m, &record, false);
+    assert_sample(&m, "flatbed_stage_launches_total{result=\"hit\"} 1");
+    assert_sample(&m, "flatbed_stage_launches_total{result=\"copying\"} 1");
+    assert_sample(&m, "flatbed_stage_hit_bytes_total 100");
+    assert_sample(&m, "flatbed_stage_waited_milliseconds_total 30");
+}
+
 static void test_form(void **state)
 {
     static struct metrics m;
@@ -137,9 +177,13 @@ static void test_bounds(void **state)
 UNIT_SUITE(test_metrics)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counting),   cmocka_unit_test(test_form),
-        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_foreign_texts_count_as_nothing),
+        cmocka_unit_test(test_counting),
+        cmocka_unit_test(test_form),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_foreign_texts_count_as_nothing),
         cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_staged_volumes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,6 +55,22 @@ static void volumes_that_cannot_be_meant(void **state)
                  "");
 }
 
+#define FETCHED(source, max, more)                                                                 \
+    "\"volumes\":{\"v\":{\"source\":\"oci://" source "\",\"target\":\"/t\",\"stage\":{"            \
+    "\"cache\":\"/c\"" max "}" more "}}"
+#define MOST ",\"max\":\"1t\""
+
+static void volumes_from_a_registry(void **state)
+{
+    (void)state;
+    assert_lints(FETCHED("r.lab/m/{name}", MOST, ",\"names\":[\"llama-*\"]"), "");
+    assert_lints(FETCHED("r.lab/m/{user}", MOST, ""), "");
+    assert_lints(FETCHED("r.lab/m/{name}", MOST, ""), "registry-any-name:1 ");
+    assert_lints(FETCHED("r.lab/m/{hostname}", MOST, ""), "registry-any-name:1 ");
+    assert_lints(FETCHED("127.0.0.1:5000/m", MOST, ""), "registry-local:1 ");
+    assert_lints(FETCHED("r.lab/m", "", ""), "registry-no-max:1 ");
+}
+
 /* Members of "security" without which a policy judges half. */
 #define WHOLE                                                                                      \
     "\"devices\":{\"allow\":[]},\"seccomp\":{\"require\":true},\"namespaces\":{\"host\":[]},"      \
@@ -208,6 +224,7 @@ UNIT_SUITE(test_lint)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_that_another_offers),
         cmocka_unit_test(volumes_that_cannot_be_meant),
+        cmocka_unit_test(volumes_from_a_registry),
         cmocka_unit_test(rules_that_never_decide),
         cmocka_unit_test(sections_that_undo_each_other),
         cmocka_unit_test(half_a_policy),
