@@ -1,6 +1,7 @@
 /*
- * A file system of FUSE that shows a directory read-only as a file server would that is far: each request takes some
- * milliseconds more. Attributes are kept for 3 s and pages until a file changes, as by an NFS client. For hack/bench-stage.
+ * A file system of FUSE that shows a directory read-only as a file server would that is far: each
+ * request takes some milliseconds more. Attributes are kept for 3 s and pages until a file changes,
+ * as by an NFS client. For hack/bench-stage.
  *
  *     bench-slow-fs DIRECTORY MILLISECONDS MOUNTPOINT [OPTIONS OF FUSE]
  */
@@ -42,8 +43,7 @@ static void *slow_init(struct fuse_conn_info *connection, struct fuse_config *co
 static int slow_getattr(const char *path, struct stat *st, struct fuse_file_info *file)
 {
     travel();
-    int rc = file ? fstat((int)file->fh, st)
-                  : fstatat(top, name_of(path), st, AT_SYMLINK_NOFOLLOW);
+    int rc = file ? fstat((int)file->fh, st) : fstatat(top, name_of(path), st, AT_SYMLINK_NOFOLLOW);
     return rc < 0 ? -errno : 0;
 }
 
@@ -57,8 +57,8 @@ static int slow_readlink(const char *path, char *target, size_t size)
     return 0;
 }
 
-static int slow_readdir(const char *path, void *buffer, fuse_fill_dir_t fill, off_t offset, struct fuse_file_info *file,
-                        enum fuse_readdir_flags flags)
+static int slow_readdir(const char *path, void *buffer, fuse_fill_dir_t fill, off_t offset,
+                        struct fuse_file_info *file, enum fuse_readdir_flags flags)
 {
     (void)offset, (void)file, (void)flags;
     travel();

@@ -254,7 +254,7 @@ static uint64_t longest_wait(const struct stage_wanted *w)
 static int wait_for_copy(const struct stage_wanted *w, int source, struct arena *arena,
                          struct stage_offer *o, struct err *err)
 {
-    enum { GRACE = 10 }; /* looks at which a copy may be between its two names, or about to begin */
+    enum { GRACE = 100 }; /* looks between two names of a copy, or before an idle copier begins */
     uint64_t begin = now_ms(), most = longest_wait(w);
     unsigned without = 0;
     bool done = false;

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOOK_EVERY = 200 /* milliseconds */ };
+enum { LOOK_EVERY = 50 /* milliseconds */ };
 
 static struct stage_wanted wanted_of(const struct stage_target *t)
 {
@@ -69,7 +69,7 @@ static void draw(const struct stage_progress *p)
 /* Looks until the copy is there or has failed. */
 static int follow(const struct stage_wanted *wanted, bool show, struct err *err)
 {
-    enum { GRACE = 10 }; /* looks without a copier before it is given up */
+    enum { GRACE = 100 }; /* looks without a copier, which starts at idle priority */
     const struct timespec pause = {.tv_nsec = LOOK_EVERY * 1000000L};
     unsigned without = 0;
     bool done = false;

@@ -237,36 +237,6 @@ is_copying_or_done() { is_copying || has_entry; }
     run ! setpriv --reuid 1002 --regid 1002 --clear-groups ls "$CACHE"
 }
 
-@test "a source that root may not read is read by the container's user, for this user" {
-    local bindfs
-    command -v bindfs >/dev/null
-    chown -R 1001:1001 "$SOURCE"
-    chmod -R go= "$SOURCE"
-    mkdir "$DIR/squashed"
-    # FUSE without allow_root: root may not look, as on an NFS export with root_squash. The host's node may be root's.
-    chown 1001:1001 "$DIR/squashed"
-    mknod -m 0666 "$DIR/fuse" c 10 229
-    unshare --mount --propagation unchanged bash -c 'mount --make-private "$1" && mount --bind "$1/fuse" /dev/fuse && shift && exec "$@"' \
-        bash "$DIR" setpriv --reuid 1001 --regid 1001 --clear-groups bindfs -f --no-allow-other "$DIR/nfs" "$DIR/squashed" 3>&- &
-    bindfs=$!
-    wait_until as_1001 test -e "$DIR/squashed/imagenet"
-    sed -i "s|$DIR/nfs/|$DIR/squashed/|" "$DIR/policy.json"
-    run ! ls "$DIR/squashed/imagenet"
-    launch
-    wait_until no_copiers
-    [[ $(entries) == *-1001 ]]
-    equal
-    # Not for others, and not for root.
-    config '' 1002
-    run --separate-stderr "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" --root "$DIR/state" create --bundle "$BUNDLE" c2
-    echo "$status $stderr $(said)"
-    [ ! -e "$DIR/low.mount.c2" ] || got_source c2
-    as_1001 fusermount3 -u "$DIR/squashed" || umount -l "$DIR/squashed"
-    wait "$bindfs" || true
-}
-
-as_1001() { setpriv --reuid 1001 --regid 1001 --clear-groups "$@"; }
-
 # ------------------------------------------------------------------ what is asked for
 
 @test "flatbed.stage: off, wait and now, as far as the class allows it" {

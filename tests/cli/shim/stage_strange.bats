@@ -4,17 +4,17 @@
 
 load lib/stage
 
-# strange KIND [ARGUMENT]: shows a strange file system as the source.
+# strange KIND [ARGUMENT]: shows a strange file system as the source; below $AT if that is set.
 strange() {
-    rm -r "$SOURCE"
-    mkdir "$SOURCE"
-    "$BATS_TEST_DIRNAME/lib/strange_fs.py" "$SOURCE" "$@" >"$DIR/strange.log" 2>&1 3>&- &
+    [ -n "${AT-}" ] || rm -r "$SOURCE"
+    mkdir -p "${AT-$SOURCE}"
+    "$BATS_TEST_DIRNAME/lib/strange_fs.py" "${AT-$SOURCE}" "$@" >"$DIR/strange.log" 2>&1 3>&- &
     STRANGE=$!
-    wait_until mountpoint -q "$SOURCE"
+    wait_until mountpoint -q "${AT-$SOURCE}"
 }
 
 end_strange() {
-    umount -l "$SOURCE"
+    umount -l "${AT-$SOURCE}"
     kill -KILL "$STRANGE" 2>/dev/null || true
     wait "$STRANGE" || true
 }
@@ -41,6 +41,27 @@ end_strange() {
     config '' 1002
     launch c2
     got_source c2
+    end_strange
+}
+
+@test "a source into which root may not look is read by the user, for this user" {
+    AT=$DIR/closed
+    strange closed 1001
+    run ! ls "$AT/imagenet"
+    sed -i "s|$DIR/nfs/|$AT/|" "$DIR/policy.json"
+    launch
+    wait_until no_copiers
+    [[ $(entries) == *-1001 ]]
+    [ "$(cat "$(tree)/2")" = content ]
+    [ "$(jq .by_user "$(entries)/record.json")" = true ]
+    launch
+    saying staged
+    # Not for others.
+    config '' 1002
+    run --separate-stderr "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" --root "$DIR/state" create --bundle "$BUNDLE" c2
+    echo "$status $stderr"
+    [ "$status" -ne 0 ]
+    [ ! -e "$DIR/low.mount.c2" ]
     end_strange
 }
 

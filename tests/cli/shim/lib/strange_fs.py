@@ -6,6 +6,8 @@
         and `kept`, which is a hard link
     tests/cli/shim/lib/strange_fs.py MOUNTPOINT squash UID
         everybody may list it, and only UID may open its files, as on an export of NFS with root_squash
+    tests/cli/shim/lib/strange_fs.py MOUNTPOINT closed UID
+        only UID may look into it
     tests/cli/shim/lib/strange_fs.py MOUNTPOINT hang
         a read of its file `2` never ends
 
@@ -100,6 +102,25 @@ class Squash(Strange):
         return pyfuse3.FileInfo(fh=inode)
 
 
+class Closed(Squash):
+    names = {ROOT: [(b"imagenet", DIRECTORY)], DIRECTORY: Strange.names[ROOT]}
+
+    def kind(self, inode):
+        return stat.S_IFDIR | 0o700 if inode in self.names else super().kind(inode)
+
+    def check(self, ctx):
+        if ctx.uid != self.owner:
+            raise pyfuse3.FUSEError(errno.EACCES)
+
+    async def lookup(self, parent, name, ctx=None):
+        self.check(ctx)
+        return await super().lookup(parent, name, ctx)
+
+    async def opendir(self, inode, ctx):
+        self.check(ctx)
+        return await super().opendir(inode, ctx)
+
+
 class Hang(Strange):
     async def read(self, fh, offset, size):
         if fh == 12:
@@ -108,7 +129,7 @@ class Hang(Strange):
 
 
 async def serve(point, kind, *arguments):
-    operations = {"twice": Twice, "squash": Squash, "hang": Hang}[kind](*arguments)
+    operations = {"twice": Twice, "squash": Squash, "closed": Closed, "hang": Hang}[kind](*arguments)
     pyfuse3.init(operations, point, {"allow_other", "fsname=strange"})
     try:
         await pyfuse3.main()
