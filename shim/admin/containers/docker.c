@@ -41,10 +41,12 @@ static void find_files(struct container_list *list, int root, const char *driver
     seen = overlays_of_task(mounts, c->id);
     c->super = seen ? container_text(list, seen->super, failed) : NULL;
     c->users = seen && seen->users;
+    c->snapshotter = container_text(list, driver, failed);
     if (!seen)
         c->problem = c->running
                          ? "it is on no overlay that is mounted"
-                         : "it is stopped, and its storage tells the files of running ones alone";
+                         : "it is stopped: containerd knows its files, and was not asked, as "
+                           "it does not run or has no ctr(8); see --containerd";
 }
 
 static int add_one(struct container_list *list, int fd, const char *root, const char *id,
