@@ -43,10 +43,9 @@ static void find_files(struct container_list *list, int root, const char *driver
     c->users = seen && seen->users;
     c->snapshotter = container_text(list, driver, failed);
     if (!seen)
-        c->problem = c->running
-                         ? "it is on no overlay that is mounted"
-                         : "it is stopped: containerd knows its files, and was not asked, as "
-                           "it does not run or has no ctr(8); see --containerd";
+        c->problem = c->running ? "it is on no overlay that is mounted"
+                                : "it is stopped, and containerd, which knows its files, does not "
+                                  "run, or has no client ctr";
 }
 
 static int add_one(struct container_list *list, int fd, const char *root, const char *id,

@@ -369,7 +369,7 @@ EOF
     }
     asked # nobody to ask
     exits 0
-    jq -e '.containers == [] and (.skipped | length == 1 and (.[0].why | contains("containerd knows its files")))' <<<"$output"
+    jq -e '.containers == [] and (.skipped | length == 1 and (.[0].why | contains("containerd, which knows its files")))' <<<"$output"
     python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$DIR/sock"
     fake_ctr 0
     asked --containerd="$DIR/sock"
