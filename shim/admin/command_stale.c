@@ -51,9 +51,8 @@ const struct command_spec command_stale_spec = {
         "A store whose files cannot all be read and understood is left out, with exit status 1.\n"
         "Also lists trees of restack whose layers are gone, and folders that volumes made for\n"
         "containers that are gone. Such folders are never removed: users' data may be in them.\n"
-        "Also lists copies of volumes (flatbed stage) whose source is gone. containerd is not "
-        "looked\n"
-        "at: it removes such directories itself.\n",
+        "Also lists copies of stage whose source is gone. containerd is not looked at: it removes\n"
+        "such directories itself.\n",
     .options = stale_options,
     .completes = OPERANDS_NONE,
 };

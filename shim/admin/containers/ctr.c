@@ -75,9 +75,10 @@ int ctr_read_table(char *text, ctr_visit *visit, void *ctx, struct err *err)
 
     while (line && (line = strsep(&rest, "\n"))) {
         const char *words[CTR_WORDS] = {"", "", ""};
-        for (size_t i = 0; i < CTR_WORDS && line; i++) {
-            line += strspn(line, " \t");
-            words[i] = strsep(&line, " \t");
+        char *at = line;
+        for (size_t i = 0; i < CTR_WORDS && at; i++) {
+            at += strspn(at, " \t");
+            words[i] = strsep(&at, " \t");
         }
         if (is_name(words[0]) && visit(ctx, words, err) < 0)
             return -1;
