@@ -12,7 +12,7 @@
 enum { TOP = 10, WATCH_MOST = 86400 };
 
 struct copyups_command {
-    struct option_list engines, stores;
+    struct option_list engines, stores, containerds;
     const char *policy;
     uint64_t top, watch;
     bool json;
@@ -25,6 +25,8 @@ static const struct option_spec copyups_options[] = {
      "only docker, podman or containerd; may be repeated"},
     {"store", 0, OPTION_LIST, FIELD(stores), "DIR", NULL,
      "also a data-root of Docker, or a storage of podman, such as a user's; may be repeated"},
+    {"containerd", 0, OPTION_LIST, FIELD(containerds), "SOCKET", NULL,
+     "also ask the containerd at this socket; may be repeated"},
     {"policy", 0, OPTION_FILE, FIELD(policy), "FILE", NULL,
      "the policy; by default /etc/flatbed/policy.json"},
     {"top", 0, OPTION_NUMBER, FIELD(top), "N", NULL,
@@ -108,7 +110,10 @@ static bool only_paths(const struct operands *words)
 static int list_all(const struct copyups_command *c, const struct operands *words,
                     struct container_list *list, struct err *err)
 {
-    struct containers_where where = {.stores = c->stores.items, .store_count = c->stores.count};
+    struct containers_where where = {.stores = c->stores.items,
+                                     .store_count = c->stores.count,
+                                     .containerds = c->containerds.items,
+                                     .containerd_count = c->containerds.count};
 
     if (choose_engines(&c->engines, &where, err) < 0)
         return -1;
@@ -139,13 +144,15 @@ static int examine(struct copyups_output *o, const struct container_found *c, si
                             gone ? "it is gone" : why.msg);
         return 0;
     }
-    const struct walk_input input = {root.upper, root.layers, root.count, c->users};
+    const struct walk_input input = {root.upper, root.layers, root.count, c->name, root.users};
     if (tally_begin(&tally, root.count, top, err) < 0)
         return -1;
     if (walk_upper(&input, &tally, &why) < 0) {
         copyups_output_skip(o, container_engine_names[c->engine], c->name, why.msg);
         return 0;
     }
+    if (tally.file_count)
+        container_root_history(c, &root);
     const struct copyups_report report = {c, &root, &tally, o->policy};
     return copyups_output_add(o, &report, &tally, err);
 }

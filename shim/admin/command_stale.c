@@ -5,6 +5,7 @@
 #include "base/human.h"
 #include "base/json/json.h"
 #include "shim/admin/leftovers/stale_folders.h"
+#include "shim/admin/leftovers/stale_staged.h"
 #include "shim/admin/leftovers/stale_trees.h"
 #include "shim/admin/stale/stale.h"
 #include "shim/host/trust.h"
@@ -28,7 +29,7 @@ static const struct option_spec stale_options[] = {
      "only this data-root of Docker, or storage of podman; may be repeated"},
     {"cache", 0, OPTION_FILE, FIELD(cache), "DIR", NULL, "only this cache of restack"},
     {"policy", 0, OPTION_FILE, FIELD(policy), "FILE", NULL,
-     "only the folders of this policy's volumes"},
+     "only the folders and staged copies of this policy's volumes"},
     {"older", 0, OPTION_TEXT, FIELD(older), "AGE", NULL,
      "only what did not change for so long, as 30d or 12h; by default 30d with --remove, else all"},
     {"remove", 0, OPTION_FLAG, FIELD(remove), NULL, NULL,
@@ -50,7 +51,8 @@ const struct command_spec command_stale_spec = {
         "A store whose files cannot all be read and understood is left out, with exit status 1.\n"
         "Also lists trees of restack whose layers are gone, and folders that volumes made for\n"
         "containers that are gone. Such folders are never removed: users' data may be in them.\n"
-        "containerd is not looked at: only its database knows its snapshots.\n",
+        "Also lists copies of stage whose source is gone. containerd is not looked at: it removes\n"
+        "such directories itself.\n",
     .options = stale_options,
     .completes = OPERANDS_NONE,
 };
@@ -171,7 +173,8 @@ static int find_all(const struct stale_command *c, const struct stale_limits *li
 
     if ((all || c->cache) && stale_trees(c->cache, limits, list, err) < 0)
         return -1;
-    if ((all || c->policy) && stale_folders(c->policy, limits, list, err) < 0)
+    if ((all || c->policy) && (stale_folders(c->policy, limits, list, err) < 0 ||
+                               stale_staged(c->policy, limits, list, err) < 0))
         return -1;
     if (all && stale_usual_stores(limits, list, err) < 0)
         return -1;

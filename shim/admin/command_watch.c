@@ -91,8 +91,8 @@ static int put_report(struct session *s, size_t top, struct buf *out, struct err
     r->layers = s->root.upper >= 0 ? s->root.count + 1 : 0;
     r->directory_count = seen_top(&s->watch.seen.directories, c->misses, r->directories, top);
     r->program_count = seen_top(&s->watch.seen.programs, c->misses, r->programs, top);
-    if (depth_find(&s->root, s->container->users, &s->target, r->directories, r->directory_count,
-                   err) < 0)
+    if (depth_find(&s->root, s->root.users, &s->target, r->directories, r->directory_count, err) <
+        0)
         return -1;
     if (c->json)
         return watch_json(r, out, err);
@@ -175,7 +175,8 @@ static int run_session(struct session *s, struct err *err)
 static int watch(const struct watch_command *c, const char *word, struct err *err)
 {
     _cleanup_containers_ struct container_list list = {0};
-    struct containers_where where = {{true, true, true}, c->stores.items, c->stores.count};
+    struct containers_where where = {
+        .engines = {true, true, true}, .stores = c->stores.items, .store_count = c->stores.count};
     struct session s = {
         .command = c, .target = TARGET_INIT, .root = CONTAINER_ROOT_INIT, .watch = WATCH_INIT};
     sigset_t before;

@@ -225,6 +225,19 @@ const struct mount_entry *mount_table_overlay_at(const struct mount_table *table
     return last && last->super ? last : NULL;
 }
 
+const char *mount_table_over(const struct mount_table *table, const char *path)
+{
+    const char *best = NULL;
+
+    for (size_t i = 0; i < table->count; i++) {
+        const char *point = table->list[i].point;
+        if (point[0] == '/' && point[1] && path_is_beneath(path, point) &&
+            (!best || strlen(point) > strlen(best)))
+            best = point;
+    }
+    return best;
+}
+
 bool mount_table_beneath(const struct mount_table *table, const char *path)
 {
     for (size_t i = 0; i < table->count; i++)

@@ -82,14 +82,25 @@ layer_of() {
     jq -e '(.running | not) and .copied.files == 2 and .replaced.files == 1' <<<"$(copyups box "$FB_DIR/podman/root")"
 }
 
-@test "containerd: a running task, by its mount; Docker's containers are not listed twice" {
+@test "containerd: a running task, by its mount, and a stopped one; Docker's containers are not listed twice" {
     export FB_IMAGE=$DEEP
+    local said
     ctr_start c1 -- sh -c "$WORK; sleep 600"
     wait_for ctr_is c1 RUNNING
     wait_for has_copies c1
     "$FLATBED" copyups c1 --json | jq -e '.containers | length == 1 and (.[0] | .engine == "containerd" and .running
         and .copied.files == 2 and .replaced.files == 1 and .new.files == 4 and .whiteouts == 1)'
     ctr_cli task kill --signal KILL c1
+    wait_for ctr_is c1 STOPPED
+    ctr_cli task rm c1
+    # Only containerd knows the directories of a stopped container, and the image.
+    said=$("$FLATBED" copyups c1 --containerd="$FB_DIR/containerd.sock" --json | jq -e '.containers[0]')
+    jq -e '(.running | not) and .engine == "containerd" and .copied.files == 2 and .new.files == 4 and .whiteouts == 1
+        and .image == "docker.io/library/flatbed-deep:1"' <<<"$said"
+    jq -e '.files[] | select(.path == "/lib/f4") | .change == "copied" and .created_by == "layer 4"' <<<"$said"
+    ctr_cli container rm c1
+    run "$FLATBED" copyups c1 --containerd="$FB_DIR/containerd.sock"
+    expect_status 2
 }
 
 has_copies() { "$FLATBED" copyups "$1" --json | jq -e '.containers[0] | .replaced.files == 1 and .new.files == 4'; }

@@ -62,6 +62,12 @@ const struct mount_entry *mount_table_find(const struct mount_table *table, int 
 const struct mount_entry *mount_table_overlay_at(const struct mount_table *table,
                                                  const char *point);
 
+/*
+ * Returns the mount point, but for "/", that a path is or lies beneath: the longest. NULL if there
+ * is none. The path is clean; no file system is asked, so symbolic links are not followed.
+ */
+const char *mount_table_over(const struct mount_table *table, const char *path);
+
 /* Returns true if something is mounted beneath `path`, which is no symbolic link. */
 bool mount_table_beneath(const struct mount_table *table, const char *path);
 

@@ -1,9 +1,12 @@
 /* Checks on this host what the policy names. */
 #include "shim/admin/check/lint.h"
 
+#include "base/arena.h"
+#include "base/path.h"
 #include "shim/admin/check/lint_stage.h"
 #include "shim/audit/audit_directory.h"
 #include "shim/host/flatten_program.h"
+#include "shim/mount/mount_table.h"
 #include "shim/mount/source.h"
 #include "shim/mount/source_wait.h"
 #include "shim/oci/lowlevel.h"
@@ -12,7 +15,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { WAIT = 5 }; /* seconds, where the policy sets no bound itself */
+enum {
+    WAIT = 5,
+    IMPATIENCE = 1
+}; /* seconds, where the policy sets no bound; after one that hung */
+
+/* The mount points of sources that did not answer. */
+struct hung {
+    struct arena arena;
+    const char **points;
+    size_t count;
+};
 
 /* Users can swap links in their mounts; without "binds" and volumes nothing is judged there. */
 static void lint_version(const struct policy *policy, struct lowlevel *low, struct findings *out)
@@ -80,8 +93,48 @@ static void add_missing(const struct policy_volume *v, const struct policy_text 
                              : ": a container that asks for it is refused");
 }
 
+/* Takes note of what hangs: the file system of the path, or the path alone. */
+static int add_hung(const char *path, struct hung *hung, struct err *err)
+{
+    struct mount_table table;
+
+    if (mount_table_read(&hung->arena, &table, err) < 0)
+        return -1;
+    const char *point = mount_table_over(&table, path);
+    const char *copy = point ? point : arena_strndup(&hung->arena, path, strlen(path));
+    const char **grown = arena_extend(&hung->arena, hung->points, hung->count, sizeof(*grown));
+    if (!copy || !grown)
+        return err_nomem(err);
+    hung->points = grown;
+    grown[hung->count++] = copy;
+    return 0;
+}
+
+/* Returns true if the source lies in what hangs, without asking for it. */
+static bool is_hung(const char *path, const struct hung *hung)
+{
+    for (size_t i = 0; i < hung->count; i++)
+        if (path_is_beneath(path, hung->points[i]))
+            return true;
+    return false;
+}
+
+/* Returns 1 for a source that does not answer, 0 for one that does, -1 if it cannot be asked. */
+static int wait_for_source(const struct policy_volume *v, const char *path, struct hung *hung,
+                           const struct findings *out, struct err *err)
+{
+    unsigned patience = out->patience ? out->patience : (v->wait ? v->wait : WAIT) * 1000u;
+
+    if (is_hung(path, hung))
+        return 1;
+    if (hung->count && patience > IMPATIENCE * 1000u)
+        patience = IMPATIENCE * 1000u;
+    int hangs = source_wait(path, NULL, patience, err);
+    return hangs > 0 && add_hung(path, hung, err) < 0 ? -1 : hangs;
+}
+
 static void lint_source(const struct policy_volume *v, const struct policy_text *text,
-                        struct findings *out)
+                        struct hung *hung, struct findings *out)
 {
     _cleanup_source_ struct source source = SOURCE_INIT;
     struct err err = ERR_INIT;
@@ -93,8 +146,7 @@ static void lint_source(const struct policy_volume *v, const struct policy_text 
         out->failed = true;
         return;
     }
-    unsigned patience = out->patience ? out->patience : (v->wait ? v->wait : WAIT) * 1000u;
-    int hangs = source_wait(path, NULL, patience, &err);
+    int hangs = wait_for_source(v, path, hung, out, &err);
     if (hangs > 0) {
         findings_add(out, FINDING_WARNING, "source-hangs", &text->place,
                      "volumes.%s: %s does not answer", v->name, path);
@@ -156,6 +208,8 @@ static void lint_flatten(const struct policy_volume *v, struct findings *out)
 
 void lint_host(const struct policy *policy, struct findings *out)
 {
+    struct hung hung = {0};
+
     if (policy->mode == POLICY_OFF)
         return;
     lint_runtimes(policy, out);
@@ -164,9 +218,9 @@ void lint_host(const struct policy *policy, struct findings *out)
         if (registry_source_is(v->source.text))
             lint_flatten(v, out);
         else
-            lint_source(v, &v->source, out);
+            lint_source(v, &v->source, &hung, out);
         if (v->pool.text)
-            lint_source(v, &v->pool, out);
+            lint_source(v, &v->pool, &hung, out);
     }
     lint_stage_host(policy, out);
     lint_profile(&policy->security.profile, out);
@@ -174,4 +228,5 @@ void lint_host(const struct policy *policy, struct findings *out)
     for (size_t i = 0; i < policy->profile_count; i++)
         if (policy->profiles[i].policy->audit.file.text != policy->audit.file.text)
             lint_audit(&policy->profiles[i].policy->audit, out);
+    arena_free(&hung.arena);
 }

@@ -1,6 +1,7 @@
 #include "shim/admin/containers/containers.h"
 
 #include "base/fdio.h"
+#include "shim/admin/containers/ctr.h"
 #include "shim/admin/containers/sources.h"
 #include "shim/admin/engine/engine_stores.h"
 #include "shim/host/fd_path.h"
@@ -90,15 +91,15 @@ static int open_stored(const struct container_found *c, struct container_root *o
     return open_lowers(store, list.data ? list.data : "", out, err);
 }
 
-/* ---- a mount ---- */
+/* ---- a mount, or a snapshot ---- */
 
-static int open_mounted(const struct container_found *c, struct container_root *out,
-                        struct err *err)
+static int open_mounted(const char *options, struct container_root *out, struct err *err)
 {
     struct layers layers;
 
-    if (layers_read(c->super, &out->arena, &layers, err) < 0)
+    if (layers_read(options, &out->arena, &layers, err) < 0)
         return -1;
+    out->users = layers.users;
     if (!layers.upper)
         return err_set(err, ERR_UNSUPPORTED, "it has no upper directory");
     if (layers.upper[0] != '/')
@@ -115,15 +116,24 @@ static int open_mounted(const struct container_found *c, struct container_root *
     return 0;
 }
 
+/* Opens the snapshot that containerd shows for a container that is not mounted. */
+static int open_snapshot(const struct container_found *c, struct container_root *out,
+                         struct err *err)
+{
+    const struct ctr_space space = {c->address, c->space};
+    const char *options = ctr_options(&space, c->snapshotter, c->id, &out->arena, err);
+
+    return options ? open_mounted(options, out, err) : -1;
+}
+
 int container_root_open(const struct container_found *container, struct container_root *out,
                         struct err *err)
 {
-    int rc =
-        container->super ? open_mounted(container, out, err) : open_stored(container, out, err);
-
-    if (rc == 0)
-        image_history(container, out);
-    return rc;
+    out->users = container->users;
+    if (container->super)
+        return open_mounted(container->super, out, err);
+    return container->address ? open_snapshot(container, out, err)
+                              : open_stored(container, out, err);
 }
 
 void container_root_close(struct container_root *root)

@@ -84,7 +84,9 @@ int containers_list(const struct containers_where *where, struct container_list 
     for (size_t i = 0; i < where->store_count; i++)
         if (add_store(&addition, where->stores[i], err) < 0)
             return -1;
-    return where->engines[CONTAINER_CONTAINERD] ? containerd_add(out, &mounts, err) : 0;
+    if (where->engines[CONTAINER_CONTAINERD] && containerd_add(out, &mounts, err) < 0)
+        return -1;
+    return containerd_ask(out, where, err);
 }
 
 int containers_add_mount(struct container_list *list, const char *point, struct err *err)

@@ -41,10 +41,11 @@ static void find_files(struct container_list *list, int root, const char *driver
     seen = overlays_of_task(mounts, c->id);
     c->super = seen ? container_text(list, seen->super, failed) : NULL;
     c->users = seen && seen->users;
+    c->snapshotter = container_text(list, driver, failed);
     if (!seen)
-        c->problem = c->running
-                         ? "it is on no overlay that is mounted"
-                         : "it is stopped, and its storage tells the files of running ones alone";
+        c->problem = c->running ? "it is on no overlay that is mounted"
+                                : "it is stopped, and containerd, which knows its files, does not "
+                                  "run, or has no client ctr";
 }
 
 static int add_one(struct container_list *list, int fd, const char *root, const char *id,

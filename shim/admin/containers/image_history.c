@@ -1,3 +1,4 @@
+#include "shim/admin/containers/ctr.h"
 #include "shim/admin/containers/sources.h"
 
 #include "base/base64.h"
@@ -51,14 +52,33 @@ static char *config_path(const struct container_found *c)
     return buf_take(&path, &ignored);
 }
 
-void image_history(const struct container_found *container, struct container_root *root)
+/* Returns the configuration in the store of the container's engine; NULL if it has none. */
+static struct json_doc *stored_config(const struct container_found *container)
 {
     if (!container->store || !container->image_id ||
         !path_component_valid(container->image_id, strlen(container->image_id)))
-        return;
+        return NULL;
     _cleanup_fd_ int fd = open(container->store, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     _cleanup_free_ char *path = config_path(container);
-    _cleanup_json_ struct json_doc *doc = fd < 0 || !path ? NULL : container_state(fd, path);
+
+    return fd < 0 || !path ? NULL : container_state(fd, path);
+}
+
+/* The same in containerd, where Docker's image is known by the digest of its manifest. */
+static struct json_doc *asked_config(const struct container_found *container)
+{
+    const struct ctr_space space = {container->address, container->space};
+    _cleanup_free_ char *digest =
+        container->image_id ? strf("sha256:%s", container->image_id) : NULL;
+    const char *image = digest ? digest : container->image;
+
+    return image ? ctr_image_config(&space, image) : NULL;
+}
+
+void container_root_history(const struct container_found *container, struct container_root *root)
+{
+    _cleanup_json_ struct json_doc *doc =
+        container->address ? asked_config(container) : stored_config(container);
 
     if (doc)
         (void)image_history_read(json_root(doc), root->about, root->count, &root->arena);

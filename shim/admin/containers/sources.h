@@ -33,13 +33,17 @@ int containerd_add(struct container_list *list, const struct overlays *mounts,
                    struct err *err) must_check;
 
 /*
- * Sets what the image of a container in a store says of the layers: `count` of them, topmost first,
- * of which the image has all but those that the engine adds on top. Without an answer they stay as
- * they are.
+ * Asks the containerds of this host for their containers. Adds those that are not in the list,
+ * which are stopped, and sets the address of the others, also of Docker's with a snapshotter. One
+ * that does not answer is noted as silent.
  */
-void image_history(const struct container_found *container, struct container_root *root);
+int containerd_ask(struct container_list *list, const struct containers_where *where,
+                   struct err *err) must_check;
 
-/* The pure part: from an image's configuration. Returns false if that has other layers. */
+/*
+ * Sets what an image's configuration says of `count` layers, topmost first. Returns false if that
+ * has other layers. Pure.
+ */
 bool image_history_read(const struct json *config, struct container_layer *about, size_t count,
                         struct arena *arena);
 

@@ -63,6 +63,21 @@ static const struct policy_volume *find_volume(const struct policy *policy, cons
     return NULL;
 }
 
+/* The same in the profiles. Sets *profile to the first one that has such a volume. */
+static const struct policy_volume *find_in_profiles(const struct policy *policy, const char *path,
+                                                    const struct habit *habit, const char **profile)
+{
+    for (size_t i = 0; i < policy->profile_count; i++) {
+        const struct policy_profile *p = &policy->profiles[i];
+        const struct policy_volume *found = find_volume(p->policy, path, habit);
+        if (found) {
+            *profile = p->name;
+            return found;
+        }
+    }
+    return NULL;
+}
+
 static const char *advise_volume(const struct policy_volume *v, const char *path,
                                  const struct habit *habit, struct arena *arena)
 {
@@ -177,6 +192,7 @@ int advice_on(const struct tally_directory *directory, const struct policy *poli
 {
     size_t len = strlen(directory->path);
     const struct habit *habit = habit_of(directory->path, &len);
+    const char *profile = NULL;
     const struct policy_volume *volume =
         policy ? find_volume(policy, directory->path, habit) : NULL;
     bool inside = directory->hidden > directory->sum.disk / 2;
@@ -190,9 +206,13 @@ int advice_on(const struct tally_directory *directory, const struct policy *poli
                    "that makes them";
         return 0;
     }
+    if (policy && !volume)
+        volume = find_in_profiles(policy, directory->path, habit, &profile);
     if (volume) {
         out->volume = volume->name;
         out->say = advise_volume(volume, directory->path, habit, arena);
+        if (profile && out->say)
+            out->say = arena_printf(arena, "%s (only in profile \"%s\")", out->say, profile);
         return out->say ? 0 : err_nomem(err);
     }
     return habit ? advise_habit(habit, arena, out, err) : 0;

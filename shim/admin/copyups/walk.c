@@ -6,6 +6,7 @@
 #include "shim/admin/copyups/links.h"
 #include "shim/admin/copyups/lowers.h"
 #include "shim/admin/copyups/names.h"
+#include "shim/host/patience.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -205,6 +206,7 @@ static int walk_directory(struct walk *w, struct level *level, struct err *err)
 
     if (!buffer)
         return err_nomem(err);
+    patience_step(w->path.len ? w->path.data : "/");
     while ((len = getdents64(level->fd, buffer, size)) > 0)
         for (ssize_t at = 0; at < len;) {
             const struct dirent64 *e = (const void *)(buffer + at);
@@ -231,8 +233,10 @@ int walk_upper(const struct walk_input *input, struct tally *out, struct err *er
     for (size_t i = 0; layers && i < input->layer_count; i++)
         layers[i] = (struct lower){input->layers[i], i};
     w.root = level.lowers = (struct lowers){layers, input->layer_count};
+    patience_begin(input->name);
     if (rc == 0)
         rc = walk_directory(&w, &level, err);
+    patience_end();
     if (rc == 0)
         tally_directory_end(out, &level.sum);
     if (rc == 0 && out->failed)

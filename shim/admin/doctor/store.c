@@ -4,6 +4,7 @@
 #include "base/human.h"
 #include "base/path.h"
 #include "shim/admin/engine/engine_stores.h"
+#include "shim/mount/mount_table.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -158,10 +159,27 @@ bool store_hangs(const char *path, const struct diagnoses *d)
     return false;
 }
 
+/* Returns the mount point of the path, or the path, in the arena. */
+static const char *hanging_part(const char *path, struct diagnoses *out)
+{
+    _cleanup_arena_ struct arena arena = {0};
+    struct mount_table table;
+    struct err ignored;
+    const char *point =
+        mount_table_read(&arena, &table, &ignored) == 0 ? mount_table_over(&table, path) : NULL;
+
+    point = arena_strndup(&out->arena, point ? point : path, strlen(point ? point : path));
+    out->failed = out->failed || !point;
+    return point ? point : "/";
+}
+
 static void say_hangs(const char *path, unsigned waited, struct diagnoses *out)
 {
-    struct diagnosis *of = diagnoses_add(out, DIAGNOSIS_ERROR, "store-hangs", path,
-                                         "it does not answer within %.3g s", (double)waited / 1000);
+    const char *part = hanging_part(path, out);
+    struct diagnosis *of =
+        diagnoses_add(out, DIAGNOSIS_ERROR, "store-hangs", path,
+                      "it does not answer within %.3g s; nothing else below %s is looked at",
+                      (double)waited / 1000, part);
 
     diagnosis_cost(out, of, "each launch hangs there");
     diagnosis_mend(out, of, "look at its server, or at the disk's messages in dmesg");
@@ -169,7 +187,7 @@ static void say_hangs(const char *path, unsigned waited, struct diagnoses *out)
         log_warning("%s does not answer; the rest is looked at", path);
     out->waited += waited;
     if (out->hanging_count < DIAGNOSES_HANGING_MOST)
-        out->hanging[out->hanging_count++] = of->subject;
+        out->hanging[out->hanging_count++] = part;
 }
 
 bool store_look(const struct file_system_look *look, struct file_system_seen *seen,

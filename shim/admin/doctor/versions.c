@@ -9,13 +9,13 @@
 #include <string.h>
 
 /* The month in which the table was last compared with the advisories. */
-static const char table_date[] = "2025-12";
+static const char table_date[] = "2026-11";
 
 struct version {
     unsigned major, minor, patch;
 };
 
-enum { BRANCHES = 5, HOLES = 4 }; /* the end of each list is zeros */
+enum { BRANCHES = 5, HOLES = 6 }; /* the end of each list is zeros */
 
 struct hole {
     const char *cve, *what;
@@ -38,11 +38,19 @@ static const struct program programs[] = {
        {{1, 1, 14}}},
       {"CVE-2025-31133",
        "a container writes to files of /proc that should be masked",
-       {{1, 2, 8}, {1, 3, 3}, {1, 4, 0}}}}},
+       {{1, 2, 8}, {1, 3, 3}, {1, 4, 0}}},
+      {"CVE-2026-119101",
+       "a restore from a checkpoint mounts a directory of the host that the image chose",
+       {{1, 3, 7}, {1, 4, 4}, {1, 5, 3}}}}},
     {"crun",
      "crun",
      "crun version ",
-     {{"CVE-2022-27650", "processes get inheritable capabilities", {{1, 4, 4}}}}},
+     {{"CVE-2022-27650", "processes get inheritable capabilities", {{1, 4, 4}}},
+      {"CVE-2026-88264", "an image makes files of root anywhere on the host", {{1, 30, 0}}},
+      {"CVE-2026-88265", "a container writes to a file that is mounted read-only", {{1, 30, 0}}},
+      {"CVE-2026-115520",
+       "a restore from a checkpoint mounts a directory of the host that the image chose",
+       {{1, 31, 0}}}}},
     {"containerd",
      "containerd",
      "containerd",
@@ -51,18 +59,30 @@ static const struct program programs[] = {
        {{1, 6, 38}, {1, 7, 27}, {2, 0, 4}}},
       {"CVE-2024-25621",
        "local users can search its directories",
-       {{1, 7, 29}, {2, 0, 7}, {2, 1, 5}, {2, 2, 0}}}}},
+       {{1, 7, 29}, {2, 0, 7}, {2, 1, 5}, {2, 2, 0}}},
+      {"CVE-2026-53488",
+       "a label of an image becomes a command that root runs (Kubernetes)",
+       {{1, 7, 33}, {2, 0, 10}, {2, 1, 9}, {2, 2, 5}, {2, 3, 2}}}}},
     {"dockerd",
      "docker.io",
      "Docker version ",
      {{"CVE-2024-41110",
        "a request without a body goes around authorization plugins",
-       {{23, 0, 15}, {25, 0, 6}, {26, 1, 5}, {27, 1, 1}}}}},
+       {{23, 0, 15}, {25, 0, 6}, {26, 1, 5}, {27, 1, 1}}},
+      {"CVE-2026-34040",
+       "a request that is too long goes around authorization plugins",
+       {{29, 3, 1}}},
+      {"CVE-2026-41567",
+       "'docker cp' into a container runs a program of the container as root",
+       {{29, 5, 1}}},
+      {"CVE-2026-17106", "a layer writes files outside of its directory", {{29, 7, 0}}}}},
     {"nvidia-container-runtime",
      "nvidia-container-toolkit",
      "version ",
      {{"CVE-2024-0132", "an image reaches the host's files while its GPUs are added", {{1, 16, 2}}},
-      {"CVE-2025-23359", "the same, after a fix that was not whole", {{1, 17, 4}}},
+      {"CVE-2025-23359",
+       "an image reaches the host's files, after a fix that was not whole",
+       {{1, 17, 4}}},
       {"CVE-2025-23266", "an image's environment reaches a hook that root runs", {{1, 17, 8}}}}},
 };
 
@@ -83,6 +103,13 @@ static int compare_branches(const struct version *a, const struct version *b)
     if (a->major != b->major)
         return a->major < b->major ? -1 : 1;
     return (a->minor > b->minor) - (a->minor < b->minor);
+}
+
+static bool is_later(const struct version *a, const struct version *b)
+{
+    int branch = compare_branches(a, b);
+
+    return branch > 0 || (branch == 0 && a->patch > b->patch);
 }
 
 /* Branches between and before those of the list have no fix; later ones began with it. */
@@ -135,30 +162,63 @@ static bool ask(const struct program *p, char *path, struct version *out)
            read_version(text, p->label, out);
 }
 
-static void examine(const struct program *p, struct diagnoses *out)
-{
-    struct runtime_program found;
-    struct version v = {0};
-    size_t holes = 0;
+/* The holes of a program, for one diagnosis. */
+struct found_holes {
+    size_t count;
+    struct buf names, costs;
+    const struct version *fixed; /* the first without all of them */
+};
 
-    runtime_program_find(p->name, &found);
-    if (!found.found || !ask(p, found.path, &v))
-        return;
+static void found_holes_free(struct found_holes *found)
+{
+    buf_free(&found->names);
+    buf_free(&found->costs);
+}
+
+static void find_holes(const struct program *p, const struct version *v, struct found_holes *out)
+{
     for (size_t i = 0; i < HOLES && p->holes[i].cve; i++) {
         const struct hole *hole = &p->holes[i];
-        if (is_fixed(&v, hole) || is_mended(p, hole->cve))
+        if (is_fixed(v, hole) || is_mended(p, hole->cve))
             continue;
-        struct diagnosis *of =
-            diagnoses_add(out, DIAGNOSIS_WARNING, "version", found.path, "%u.%u.%u has %s", v.major,
-                          v.minor, v.patch, hole->cve);
-        diagnosis_cost(out, of, "%s", hole->what);
-        const struct version *fixed = next_fixed(&v, hole);
-        diagnosis_mend(out, of, "update %s to %u.%u.%u or later", p->package, fixed->major,
-                       fixed->minor, fixed->patch);
-        holes++;
+        const struct version *fixed = next_fixed(v, hole);
+        buf_printf(&out->names, "%s%s", out->count ? ", " : "", hole->cve);
+        buf_printf(&out->costs, "%s%s", out->count ? "; " : "", hole->what);
+        if (!out->fixed || is_later(fixed, out->fixed))
+            out->fixed = fixed;
+        out->count++;
     }
-    if (holes == 0)
-        diagnoses_add(out, DIAGNOSIS_OK, "version", found.path,
+}
+
+static void say_holes(const struct program *p, const char *path, const struct version *v,
+                      const struct found_holes *found, struct diagnoses *out)
+{
+    const char *names = found->names.data ? found->names.data : "";
+    const char *costs = found->costs.data ? found->costs.data : "";
+    struct diagnosis *of = diagnoses_add(out, DIAGNOSIS_WARNING, "version", path, "%u.%u.%u has %s",
+                                         v->major, v->minor, v->patch, names);
+
+    diagnosis_cost(out, of, "%s", costs);
+    diagnosis_mend(out, of,
+                   "update %s to %u.%u.%u or later, or to a package of the distribution with these "
+                   "fixes",
+                   p->package, found->fixed->major, found->fixed->minor, found->fixed->patch);
+}
+
+static void examine(const struct program *p, struct diagnoses *out)
+{
+    _cleanup_(found_holes_free) struct found_holes found = {.names = BUF_INIT, .costs = BUF_INIT};
+    struct runtime_program program;
+    struct version v = {0};
+
+    runtime_program_find(p->name, &program);
+    if (!program.found || !ask(p, program.path, &v))
+        return;
+    find_holes(p, &v, &found);
+    if (found.count)
+        say_holes(p, program.path, &v, &found, out);
+    else
+        diagnoses_add(out, DIAGNOSIS_OK, "version", program.path,
                       "%u.%u.%u has none of the holes known in %s", v.major, v.minor, v.patch,
                       table_date);
 }

@@ -55,6 +55,28 @@ const char *engine_containerd_root(struct arena *arena)
     return root ? root : "/var/lib/containerd";
 }
 
+const char *const *engine_containerd_sockets(struct arena *arena)
+{
+    static const char *const path[] = {"grpc", "address"};
+    const char *own = toml_setting(containerd_default_path, path, 2, arena);
+    const char *dockers = json_setting(docker_default_path, "containerd", arena);
+    const char *exec = json_setting(docker_default_path, "exec-root", arena);
+    const char **list = arena_alloc(arena, 4 * sizeof(*list));
+    size_t count = 0;
+
+    if (!list)
+        return NULL;
+    list[count++] = own ? own : "/run/containerd/containerd.sock";
+    if (dockers)
+        list[count++] = dockers;
+    /* Docker starts one if the system has none. */
+    list[count] = arena_printf(arena, "%s/containerd/containerd.sock", exec ? exec : "/run/docker");
+    if (!list[count++])
+        return NULL;
+    list[count] = NULL;
+    return list;
+}
+
 /* Returns a setting of storage.conf(5), or NULL. */
 static const char *storage_setting(const char *key, struct arena *arena)
 {

@@ -43,7 +43,7 @@ static int measure_upper(const struct container_found *c, struct measured_contai
                     c->problem ? c->problem : why.msg);
         return 0;
     }
-    const struct walk_input input = {root.upper, root.layers, root.count, c->users};
+    const struct walk_input input = {root.upper, root.layers, root.count, c->name, root.users};
     if (tally_begin(&tally, root.count, 1, err) < 0 || walk_upper(&input, &tally, err) < 0)
         return -1;
     out->values[ALERT_UPPER] = tally.disk;

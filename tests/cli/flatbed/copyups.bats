@@ -336,6 +336,54 @@ docker_store() {
     [[ $stderr == *"copyups-train: left out: layer l/Lbase"* ]]
 }
 
+# fake_ctr STATUS: a ctr in /usr/local/sbin that knows one snapshot of Docker, and the image's configuration.
+fake_ctr() {
+    cat >"$DIR/bin/ctr" <<EOF
+#!/bin/sh
+[ "\$1 \$2" = "--address $DIR/sock" ] || exit 9
+shift 2
+case "\$*" in
+    "namespaces ls") echo "NAME LABELS"; echo "moby "; exit $1 ;;
+    "--namespace moby snapshots --snapshotter overlayfs mounts / $ID")
+        echo "mount -t overlay overlay / -o index=off,workdir=$DIR/w,upperdir=$DIR/u,lowerdir=$DIR/init:$DIR/l1" ;;
+    "--namespace moby content get sha256:list") echo '{"manifests": [{"digest": "sha256:none"}, {"digest": "sha256:one"}]}' ;;
+    "--namespace moby content get sha256:one") echo '{"config": {"digest": "sha256:config"}}' ;;
+    "--namespace moby content get sha256:config") echo '{"rootfs": {"diff_ids": ["a"]}, "history": [{"created_by": "RUN one"}]}' ;;
+    *) exit 1 ;;
+esac
+EOF
+    chmod 0755 "$DIR/bin/ctr"
+}
+
+@test "a stopped container of Docker with containerd's store: containerd is asked" {
+    ID=$(printf '%064d' 1)
+    mkdir -p "$DIR"/{bin,docker/containers/$ID,u,w,l1,init}
+    jq -n --arg id "$ID" '{ID: $id, Name: "/box", Driver: "overlayfs", Image: "sha256:list", Config: {Image: "one:1"},
+        State: {Running: false}}' >"$DIR/docker/containers/$ID/config.v2.json"
+    echo one >"$DIR/l1/file"
+    echo two >"$DIR/u/file"
+    setfattr -n trusted.overlay.origin -v x "$DIR/u/file"
+    asked() {
+        run --separate-stderr unshare --mount --propagation private sh -c 'mount --bind "$1/bin" /usr/local/sbin &&
+            shift && exec "$@"' sh "$DIR" timeout 20 "$FLATBED" copyups box --store="$DIR/docker" --json "$@"
+    }
+    asked # nobody to ask
+    exits 0
+    jq -e '.containers == [] and (.skipped | length == 1 and (.[0].why | contains("containerd, which knows its files")))' <<<"$output"
+    python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$DIR/sock"
+    fake_ctr 0
+    asked --containerd="$DIR/sock"
+    exits 0
+    is '.engine == "docker" and .name == "box" and .image == "one:1" and (.running | not) and .copied.files == 1'
+    is '.files[0] | .path == "/file" and .layer == 1 and .created_by == "RUN one"'
+    fake_ctr 1 # a containerd that is down
+    asked --containerd="$DIR/sock"
+    jq -e --arg sock "$DIR/sock" 'any(.skipped[]; .name == $sock and (.why | contains("does not answer")))' <<<"$output"
+    printf '#!/bin/sh\nexec sleep 60\n' >"$DIR/bin/ctr" # and one that hangs
+    asked --containerd="$DIR/sock"
+    jq -e --arg sock "$DIR/sock" 'any(.skipped[]; .name == $sock and (.why | contains("does not answer")))' <<<"$output"
+}
+
 @test "a container of podman, and the image's history" {
     local root=$DIR/podman image
     image=$(digits 9)
@@ -382,6 +430,25 @@ docker_store() {
 }
 
 # ---- advice ----
+
+@test "a directory that hangs in the middle is waited for, with a word" {
+    [ -e /dev/fuse ] || { [ "$CI" != true ] && skip "no FUSE"; return 1; }
+    local id slow
+    id=$(printf '%064d' 1)
+    mkdir -p "$DIR/docker/containers/$id" "$DIR/docker/image/overlay2/layerdb/mounts/$id" "$DIR"/docker/overlay2/{l,box/diff/slow}
+    jq -n '{Name: "/box", Driver: "overlay2", State: {Running: false}}' >"$DIR/docker/containers/$id/config.v2.json"
+    printf box >"$DIR/docker/image/overlay2/layerdb/mounts/$id/mount-id"
+    /usr/bin/python3 "$BATS_TEST_DIRNAME/slow_fs.py" "$DIR/docker/overlay2/box/diff/slow" 0 >"$DIR/slow.log" 2>&1 3>&- &
+    slow=$!
+    wait_seconds 20 mountpoint -q "$DIR/docker/overlay2/box/diff/slow"
+    kill -STOP "$slow"
+    "$FLATBED" copyups box --store="$DIR/docker" >"$DIR/watched" 2>&1 3>&- &
+    pid=$!
+    wait_seconds 20 grep -q 'box: / has not answered for 8 s; waiting for it' "$DIR/watched"
+    kill -KILL "$slow" # the kernel ends the connection
+    wait "$pid"
+    grep -q 'box  docker' "$DIR/watched"
+}
 
 @test "the policy's volume, or an addition to the policy that check accepts" {
     overlay

@@ -24,15 +24,18 @@ load doctor_host
 
 @test "versions with known holes, unless the distribution has mended them" {
     doctor --only=version
-    has "ok       /usr/local/sbin/runc: 1.4.2 has none of the holes known in"
+    has "ok       /usr/local/sbin/runc: 1.4.4 has none of the holes known in"
     program runc "runc version 1.1.13"
     doctor --only=version
     exits 10
-    has "1.1.13 has CVE-2024-45310"
-    has "update runc to 1.1.14 or later"
+    has "1.1.13 has CVE-2024-45310, CVE-2025-31133, CVE-2026-119101"
+    has "update runc to 1.3.7 or later"
     has_not CVE-2024-21626
-    has "CVE-2025-31133"
     printf 'runc (1.1.13) unstable\n  * CVE-2024-45310 CVE-2025-31133\n' | gzip >"$DIR/doc/runc/changelog.Debian.gz"
+    doctor --only=version
+    exits 10
+    has "1.1.13 has CVE-2026-119101"
+    printf 'runc (1.1.13) unstable\n  * CVE-2024-45310 CVE-2025-31133 CVE-2026-119101\n' | gzip >"$DIR/doc/runc/changelog.Debian.gz"
     doctor --only=version
     has "1.1.13 has none of the holes"
     rm "$DIR/doc/runc/changelog.Debian.gz"
@@ -40,30 +43,35 @@ load doctor_host
     doctor --only=version
     has "1.3.2 has CVE-2025-31133"
     has_not CVE-2024
-    program runc "runc version 1.2.8"
+    program runc "runc version 1.3.7"
+    program crun "crun version 1.29"
     doctor --only=version
-    has "runc: 1.2.8 has none"
+    has "runc: 1.3.7 has none"
+    has "crun: 1.29.0 has CVE-2026-88264, CVE-2026-88265, CVE-2026-115520"
+    has "update crun to 1.31.0 or later"
+    program crun "crun version 1.31"
     program nvidia-container-runtime "NVIDIA Container Runtime version 1.17.7"
     doctor --only=version
+    has "crun: 1.31.0 has none"
     has "1.17.7 has CVE-2025-23266"
     has_not CVE-2024-0132
     has_not CVE-2025-23359
     program nvidia-container-runtime "NVIDIA Container Runtime version 1.16.1"
     doctor --only=version
     has "1.16.1 has CVE-2024-0132"
-    has "update nvidia-container-toolkit to 1.16.2 or later"
+    has "update nvidia-container-toolkit to 1.17.8 or later"
     DOC=all
     program dockerd "Docker version 24.0.9, build 0000000"
     doctor --only=version
     has "dockerd: 24.0.9 has CVE-2024-41110"
-    has "update docker.io to 25.0.6 or later"
-    program dockerd "Docker version 28.5.1, build 0000000"
+    has "update docker.io to 29.7.0 or later"
+    program dockerd "Docker version 29.9.0, build 0000000"
     doctor --only=version
-    has "dockerd: 28.5.1 has none"
+    has "dockerd: 29.9.0 has none"
     program containerd "containerd github.com/containerd/containerd v2.0.3 0000000"
     doctor --only=version
     has "containerd: 2.0.3 has CVE-2024-40635"
-    has "update containerd to 2.0.4 or later"
+    has "update containerd to 2.0.10 or later"
     program runc "no version; rm -rf"
     doctor --only=version
     has_not "sbin/runc"
@@ -135,10 +143,10 @@ tuning() {
 }
 
 @test "a well-kept host has nothing to consider" {
-    program runc.real "runc version 1.4.2"
-    program crun "crun version 1.26"
-    program containerd "containerd github.com/containerd/containerd/v2 v2.2.1 0000000"
-    program dockerd "Docker version 29.1.3, build 0000000"
+    program runc.real "runc version 1.5.3"
+    program crun "crun version 1.31"
+    program containerd "containerd github.com/containerd/containerd/v2 v2.3.6 0000000"
+    program dockerd "Docker version 29.9.0, build 0000000"
     cp /bin/true "$DIR/bin/flatbed-runtime"
     ln -sf flatbed-runtime "$DIR/bin/runc" # diverted
     mkdir -p "$DIR/docker" "$STORE/data" "$STORE/logs" "$DIR/home/alice/.local/share/containers/storage"

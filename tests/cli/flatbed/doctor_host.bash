@@ -14,7 +14,7 @@ setup() {
     echo "{\"data-root\": \"$DIR/docker\"}" >"$DIR/etc/docker/daemon.json"
     echo "root = \"$DIR/none\"" >"$DIR/etc/containerd/config.toml"
     printf '[storage]\ngraphroot = "%s/none"\n' "$DIR" >"$DIR/etc/containers/storage.conf"
-    program runc "runc version 1.4.2"
+    program runc "runc version 1.4.4"
 }
 
 teardown() {

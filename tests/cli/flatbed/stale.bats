@@ -434,3 +434,31 @@ END
     stale --older= --store="$DIR"
     exits 2
 }
+
+# ---- staged copies ----
+
+@test "copies of stage whose source is gone" {
+    mkdir -p "$DIR"/nfs/{kept,gone,used} "$DIR/mnt"
+    echo one | tee "$DIR"/nfs/{kept,gone,used}/file >/dev/null
+    cat >"$DIR/policy.json" <<EOF
+{ "version": 1, "runtime": { "paths": ["/bin/true"] }, "volumes": { "data": { "source": "$DIR/nfs/{name}",
+  "target": "/data/{name}", "access": "ro", "stage": { "cache": "$DIR/cache" } } } }
+EOF
+    for name in kept gone used; do "$FLATBED" stage --policy "$DIR/policy.json" --wait data=$name; done
+    stale --policy="$DIR/policy.json"
+    has "0 stale directories"
+    rm -r "$DIR/nfs/gone" "$DIR/nfs/used"
+    used=$("$FLATBED" stage --policy "$DIR/policy.json" --json | jq -r '.caches[].copies[] | select(.source | endswith("/used")).name')
+    mount --bind "$DIR/cache/$used/tree" "$DIR/mnt"
+    stale --policy="$DIR/policy.json" --json
+    exits 0
+    is --arg gone "$DIR/nfs/gone" '.stale | length == 1 and (.[0] | .kind == "staged" and .engine == "flatbed" and .bytes > 0
+        and .state == "stale" and (.why | contains($gone)))'
+    stale --policy="$DIR/policy.json" --remove # not for 30 days
+    has "0 stale directories"
+    stale --policy="$DIR/policy.json" --remove --older=0h
+    exits 0
+    has "1 directory removed"
+    "$FLATBED" stage --policy "$DIR/policy.json" --json |
+        jq -e '[.caches[].copies[].source | sub(".*/"; "")] | sort == ["kept", "used"]'
+}

@@ -1,11 +1,11 @@
 /*
- * The containers of this host, running or stopped, by the files in which Docker, podman and
- * containerd keep them; no engine is asked. A directory that does not answer is given up after five
- * seconds.
+ * The containers of this host, running or stopped, by the files in which Docker and podman keep
+ * them. A directory that does not answer is given up after five seconds.
  *
  * Docker (moby, daemon/graphdriver/overlay2) and podman (containers/storage, drivers/overlay) keep
- * a directory for each layer, with "diff", "lower" and, for a container, "work". Containers of
- * containerd are known by their mounts, so only running ones are found.
+ * a directory for each layer, with "diff", "lower" and, for a container, "work". Running containers
+ * of containerd are known by their mounts. For those that are stopped, and those of Docker on
+ * containerd's store, containerd is asked by ctr(8), where it is installed and runs.
  */
 #ifndef SHIM_CONTAINERS_H
 #define SHIM_CONTAINERS_H
@@ -30,8 +30,11 @@ struct container_found {
     bool users;          /* mounted with userxattr */
     const char *store;   /* the engine's directory; NULL: known by its mount alone */
     const char *layer;   /* the directory of the container in the store */
-    const char *super;   /* the options of its mount; NULL: known by the store */
-    const char *problem; /* why its files cannot be found; NULL: they can */
+    const char *super;   /* the options of its mount; NULL: known by the store, or by containerd */
+    const char *address; /* of the containerd that knows it; NULL: none does */
+    const char *space;   /* its namespace there */
+    const char *snapshotter; /* of the snapshot with its ID; NULL: containerd names it */
+    const char *problem;     /* why its files cannot be found; NULL: they can */
 };
 
 struct container_list {
@@ -46,6 +49,8 @@ struct containers_where {
     bool engines[CONTAINER_ENGINES]; /* those that are wanted */
     const char *const *stores;       /* more data-roots of Docker and storages of podman */
     size_t store_count;
+    const char *const *containerds; /* more sockets of containerd */
+    size_t containerd_count;
 };
 
 /* Lists the containers of the engines. Fails without memory, or if /proc cannot be read. */
@@ -70,6 +75,7 @@ struct container_layer {
 /* The directories of a container's root, open. */
 struct container_root {
     struct arena arena; /* owns the texts */
+    bool users;         /* its marks are attributes of "user." (mounted with userxattr) */
     int upper;          /* owned */
     int *layers;        /* owned, topmost first */
     struct container_layer *about;
@@ -88,6 +94,13 @@ struct container_root {
  */
 int container_root_open(const struct container_found *container, struct container_root *out,
                         struct err *err) must_check;
+
+/*
+ * Sets what the container's image says of the layers, of which the engine may have added one on
+ * top. Without an answer they stay as they are. May ask containerd, as often as the image has
+ * manifests.
+ */
+void container_root_history(const struct container_found *container, struct container_root *root);
 
 /* Closes the directories. Safe on CONTAINER_ROOT_INIT. */
 void container_root_close(struct container_root *root);

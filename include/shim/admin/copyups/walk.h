@@ -14,7 +14,8 @@ struct walk_input {
     int upper;         /* a directory open for reading; borrowed */
     const int *layers; /* the same, topmost first; their positions change */
     size_t layer_count;
-    bool users; /* the overlay's marks are attributes of "user." (option userxattr) */
+    const char *name; /* of the container, for a word while its file system does not answer */
+    bool users;       /* the overlay's marks are attributes of "user." (option userxattr) */
 };
 
 /*

@@ -20,6 +20,12 @@ const char *engine_podman_root(struct arena *arena);
  * ~/.local/share. */
 const char *engine_podman_users_root(struct arena *arena);
 
+/*
+ * Returns the addresses at which a containerd may listen by the configurations of containerd and
+ * Docker, in the arena; NULL is the last. NULL without memory.
+ */
+const char *const *engine_containerd_sockets(struct arena *arena);
+
 /* Takes the directory of a store, which may be missing. Returns -1 to end the walk. */
 typedef int engine_visit_store(void *ctx, const char *path, struct err *err);
 

@@ -65,6 +65,9 @@ static void test_beneath(void **state)
     assert_true(mount_table_beneath(&table, "/srv"));
     assert_false(mount_table_beneath(&table, "/srv/data"));
     assert_false(mount_table_beneath(&table, "/srv/dat"));
+    assert_string_equal(mount_table_over(&table, "/srv/data/x/y"), "/srv/data");
+    assert_string_equal(mount_table_over(&table, "/srv/data"), "/srv/data");
+    assert_null(mount_table_over(&table, "/srv/data2"));
 }
 
 static void test_find(void **state)

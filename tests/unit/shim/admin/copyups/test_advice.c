@@ -90,6 +90,23 @@ static void test_policy(void **state)
     }
 }
 
+static void test_profiles(void **state)
+{
+    _cleanup_policy_ struct policy *policy = shim_policy(
+        "\"profiles\":[{\"name\":\"train\",\"match\":{\"image\":\"x/*\"},\"volumes\":{\"ckpt\":{"
+        "\"source\":\"/srv/c\",\"target\":\"/ckpt\",\"access\":\"rw\"}}}],"
+        "\"volumes\":{\"logs\":{\"source\":\"/srv/l\",\"target\":\"/logs\",\"access\":\"rw\"}}");
+    _cleanup_arena_ struct arena arena = {0};
+    struct advice a = advise("/ckpt/run1", 0, policy, &arena);
+
+    (void)state;
+    assert_string_equal(a.volume, "ckpt");
+    assert_contains(a.say, "flatbed.ckpt=NAME (only in profile \"train\")");
+    a = advise("/logs/x", 0, policy, &arena);
+    assert_string_equal(a.volume, "logs");
+    assert_null(strstr(a.say, "profile"));
+}
+
 /* Returns the policy with what is advised for the paths. */
 static struct policy *policy_for(const char *const *paths, size_t count, struct arena *arena)
 {
@@ -142,9 +159,8 @@ static void test_image(void **state)
 UNIT_SUITE(test_advice)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_habits),
-        cmocka_unit_test(test_policy),
-        cmocka_unit_test(test_snippets),
+        cmocka_unit_test(test_habits),   cmocka_unit_test(test_policy),
+        cmocka_unit_test(test_profiles), cmocka_unit_test(test_snippets),
         cmocka_unit_test(test_image),
     };
 
