@@ -13,6 +13,11 @@ sum() { sha256sum "$1" | cut -d ' ' -f 1; }
 step() { printf '\n%s\n' "$*"; }
 size() { numfmt --to=si --suffix=B "$(stat -c %s "$1")"; }
 
+# shown PROGRAM: the word that calls it here: its name if PATH leads to it, else its path.
+shown() {
+    if [[ $(command -v "$1") -ef $build/bin/$1 ]]; then echo "$1"; else realpath --relative-to="$PWD" "$build/bin/$1"; fi
+}
+
 # layer N: packs the directory $work/layer.N.
 layer() {
     tar -C "$work/layer.$1" --sort=name --owner=0 --group=0 --mtime=@0 -cf "$work/image/$1.tar" .
@@ -96,8 +101,10 @@ write_policy
 "$runtime" "--flatbed-policy=$work/policy.json" run --bundle "$work/bundle" "$container"
 step "It works. Next, with your own images and host:"
 cat <<END
-for an image     build/release/bin/flatten analyze pytorch-cuda:v2.7   where its bytes and lookups go
-for a host       build/release/bin/flatbed doctor                      what is not right for such containers, and what mends it
-in CI            build/release/bin/flatten analyze --max-wasted=10% image.tar   exit status 4 if more is dead
-README.md tells the rest.
+you run containers      $(shown flatten) analyze IMAGE
+                        where its bytes and lookups go; docs/users.md
+you run the machine     $(shown flatbed) doctor
+                        what is not right for such containers, and what mends it; docs/administrators.md
+you build images in CI  $(shown flatten) analyze --max-wasted=10% image.tar
+                        exit status 4 if more is dead; docs/ci.md
 END

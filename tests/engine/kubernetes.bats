@@ -304,7 +304,7 @@ policy_in_effect() { cmp -s "$1" "$FB_DIR/etc/flatbed/policy.d/kubernetes-policy
     [ ! -e "$FB_DIR/opt/flatbed/bin" ]
     rm -rf "$FB_DIR/status"
     mkdir "$FB_DIR/status"
-    pod_run install flatbed '{}' runc
+    pod_run install flatbed '{}' runc 2
     container_create node install "$(manifests pod "$KUBERNETES/base" flatbed-install docker.io/library/flatbed-node:1 \
         configmap="$FB_DIR/configmap" status="$FB_DIR/status")"
     container_start
@@ -327,7 +327,7 @@ policy_in_effect() { cmp -s "$1" "$FB_DIR/etc/flatbed/policy.d/kubernetes-policy
     kubernetes_remove_all
     rm -rf "$FB_DIR/status"
     mkdir "$FB_DIR/status"
-    pod_run remove flatbed '{}' runc
+    pod_run remove flatbed '{}' runc 2
     container_create node remove "$(manifests pod "$KUBERNETES/base" flatbed-remove docker.io/library/flatbed-node:1 \
         status="$FB_DIR/status")"
     container_start

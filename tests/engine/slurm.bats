@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# Containers of Slurm's jobs (srun --container) through flatbed-runtime: volumes, refusals, and a record that names the job.
+# Containers of Slurm's jobs (srun --container) through flatbed-runtime: volumes, refusals, a record that names the job, and
+# a prolog that copies data first.
 
 bats_require_minimum_version 1.5.0
 
@@ -12,7 +13,8 @@ policy() {
   "version": 1,
   "runtime": { "paths": ["runc"] },
   "volumes": {
-    "data": { "source": "$FB_SRV/data/{name}", "target": "/workspace/data/{name}", "names": ["imagenet"] },
+    "data": { "source": "$FB_SRV/data/{name}", "target": "/workspace/data/{name}", "names": ["imagenet"],
+              "stage": { "cache": "$FB_DIR/cache" } },
     "work": { "source": "$FB_SRV/home/{uid}/work", "target": "/work", "access": "rw", "always": true,
               "create": { "mode": "0700" } }
   },
@@ -26,6 +28,7 @@ test_begin() {
     mkdir "$FB_SRV/home/$FB_UID"
     chown "$FB_UID:$FB_UID" "$FB_SRV/home/$FB_UID"
     chmod 0755 "$FB_SRV" "$FB_SRV/home"
+    install -D -m 0644 "$FB_POLICY" "$FB_DIR/etc/flatbed/policy.json"
 }
 
 job() { run worker srun --container="$1" "${@:2}"; }
@@ -57,5 +60,17 @@ job() { run worker srun --container="$1" "${@:2}"; }
     expect_status 0
     wait_for test -s "$FB_DIR/messages"
     run grep -oE "\"container\":\"node1\.$FB_USER\.[0-9]+\.0\.0\"" "$FB_DIR/messages"
+    expect_status 0
+}
+
+staged() { "$FLATBED" stage --policy="$FB_POLICY" --status --json | jq -e "$1"; }
+
+@test "slurm: the prolog of docs/slurm.md copies the data, and no missing source keeps a job from starting" {
+    rm -rf "$FB_DIR/cache"
+    run worker srun true
+    expect_status 0
+    wait_for staged '[.. | objects | select(.state? == "staged")] | length == 1'
+    mv "$FB_SRV/data/imagenet" "$FB_SRV/data/gone"
+    run worker srun true
     expect_status 0
 }

@@ -71,7 +71,10 @@ works() { [ "$(flatbed-runtime exec "$ID" sh -c 'read -r line </data/file && ech
     [ -s /usr/lib/systemd/system/flatbed-gc.timer ] || [ -s /lib/systemd/system/flatbed-gc.timer ]
     install -m 0644 /usr/share/doc/flatbed/examples/lab.json "$DIR/lab.json"
     flatbed check --draft "$DIR/lab.json"
-    sh /src/debian/tests/demo
+    run sh -c 'cd /src && exec sh debian/tests/demo'
+    [ "$status" -eq 0 ]
+    has "  flatbed doctor"
+    [[ $output != *"build/release"* ]]
 }
 
 @test "an upgrade leaves a running container, and its policy, as they are" {

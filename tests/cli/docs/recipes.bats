@@ -185,3 +185,17 @@ END
         FLATTEN_SHA256="${sum//[0-9]/0}"
     [ "$status" -ne 0 ]
 }
+
+@test "the nightly run has every hack/test-ARTEFACT, in jobs with what fresh-debian needs" {
+    python3 - "$DEPLOY/.." <<'END'
+import pathlib, sys, yaml
+top = pathlib.Path(sys.argv[1])
+run = yaml.safe_load((top / ".github/workflows/artefacts.yml").read_text())
+job = run["jobs"]["test"]
+tried = job["strategy"]["matrix"]["include"]
+assert {t["test"] for t in tried} == {path.name[5:] for path in (top / "hack").glob("test-*")}
+assert {t["suite"] for t in tried if t["test"] == "packages"} == {"bookworm", "trixie"}
+assert job["steps"][-1]["run"] == "hack/fresh-debian --once --suite ${{ matrix.suite }} hack/test-${{ matrix.test }}"
+assert "cron" in run[True]["schedule"][0]  # YAML 1.1 reads the key "on" as true
+END
+}

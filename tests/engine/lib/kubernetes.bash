@@ -25,17 +25,18 @@ on_node() { nsenter --target "$FB_NODE_PID" --pid --mount -- "$@" 3>&-; }
 # cri METHOD [JSON]
 cri() { /usr/bin/python3 "$BATS_TEST_DIRNAME/lib/cri.py" "$FB_DIR/containerd.sock" "$@" 3>&-; }
 
-# pod_config NAME NAMESPACE ANNOTATIONS: network of the node, so that no plugins of CNI are needed.
+# pod_config NAME NAMESPACE ANNOTATIONS [PIDS]: network of the node, so that no plugins of CNI are needed. PIDS is 2 for
+# hostPID.
 pod_config() {
-    jq -cn --arg name "$1" --arg namespace "$2" --argjson annotations "$3" --arg parent "/${FB_DIR##*/}" \
+    jq -cn --arg name "$1" --arg namespace "$2" --argjson annotations "$3" --argjson pids "${4-0}" --arg parent "/${FB_DIR##*/}" \
         '{metadata: {name: $name, uid: "uid-\($name)", namespace: $namespace}, annotations: $annotations,
-          linux: {cgroup_parent: $parent, security_context: {namespace_options: {network: 2}}}}'
+          linux: {cgroup_parent: $parent, security_context: {namespace_options: {network: 2, pid: $pids}}}}'
 }
 
-# pod_run NAME NAMESPACE ANNOTATIONS [HANDLER]: starts the sandbox, and sets POD.
+# pod_run NAME NAMESPACE ANNOTATIONS [HANDLER [PIDS]]: starts the sandbox, and sets POD.
 pod_run() {
     local answer
-    pod_config "$1" "$2" "$3" >"$FB_DIR/pod.$1"
+    pod_config "$1" "$2" "$3" "${5-0}" >"$FB_DIR/pod.$1"
     answer=$(cri RunPodSandbox \
         "$(jq -c --arg handler "${4-flatbed}" '{config: ., runtime_handler: $handler}' "$FB_DIR/pod.$1")") || return 1
     POD=$(jq -r .pod_sandbox_id <<<"$answer")
@@ -133,9 +134,13 @@ node_tells() {
 
 # node_archive: $FB_DIR/node.tar, an image like that of hack/image-node, with the libraries that the programs here need.
 node_archive() {
-    local root=$FB_DIR/node-root image=$FB_DIR/node-image digest lib
+    local root=$FB_DIR/node-root image=$FB_DIR/node-image digest lib path
     mkdir -p "$root"/{etc/{containerd,flatbed},opt/flatbed,policy,proc,run/flatbed,status} "$image"
     cp -a "$FB_DIR/image/bin" "$root/bin"
+    for path in $(sed -n 's/^by_path="\([^"]*\)".*/\1/p' "$KUBERNETES/../../hack/image-node"); do
+        mkdir -p "$root/${path%/*}"
+        ln -s /bin/busybox "$root/$path"
+    done
     for lib in $(ldd "$FLATBED" "$FLATBED_RUNTIME" | grep -oE '/[^ ]+[.]so[^ ]*' | sort -u); do
         mkdir -p "$root${lib%/*}"
         cp -L "$lib" "$root$lib"

@@ -51,6 +51,7 @@ SlurmdPidFile=$FB_DIR/slurm/slurmd.pid
 ProctrackType=proctrack/linuxproc
 MpiDefault=none
 ReturnToService=2
+Prolog=$FB_DIR/slurm/prolog
 SelectType=select/cons_tres
 NodeName=node1 NodeHostname=$(hostname -s) NodeAddr=127.0.0.1 CPUs=2 State=UNKNOWN
 PartitionName=all Nodes=node1 Default=YES State=UP
@@ -65,6 +66,12 @@ RunTimeRun="$1 --root=$FB_DIR/xdg/run run --bundle %b %n.%u.%j.%s.%t"
 RunTimeKill="$1 --root=$FB_DIR/xdg/run kill %n.%u.%j.%s.%t KILL"
 RunTimeDelete="$1 --root=$FB_DIR/xdg/run delete --force %n.%u.%j.%s.%t"
 END
+}
+
+# slurm_prolog: that of docs/slurm.md, for the partition and the programs of the test.
+slurm_prolog() {
+    sed -n '/^    #!\/bin\/sh/,/^    exit 0/s/^    //p' "$BATS_TEST_DIRNAME/../../docs/slurm.md" |
+        sed "s|vision)|all)|; s|/usr/bin/flatbed |$FLATBED |"
 }
 
 free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
@@ -84,6 +91,8 @@ slurm_start() {
     chmod 0755 "$FB_DIR" "$FB_DIR/slurm"
     slurm_conf "$(free_port)" "$(free_port)" >"$FB_DIR/slurm/slurm.conf"
     slurm_oci "$FB_DIR/bin/flatbed-runtime" >"$FB_DIR/slurm/oci.conf"
+    slurm_prolog >"$FB_DIR/slurm/prolog"
+    chmod 0755 "$FB_DIR/slurm/prolog"
     slurm_daemon slurmctld
     slurm_daemon slurmd -N node1
     wait_for slurm_idle || refuse "Slurm does not start: $(tail -n 3 "$FB_DIR"/slurm/*.log)"
