@@ -17,7 +17,7 @@ enum { MEMORY_LIMIT = 256 * 1024 * 1024 };
 
 static const char *store_of(const struct policy_warm *rules)
 {
-    return rules->store.text ? rules->store.text : WARM_STORE;
+    return rules->cache.text ? rules->cache.text : WARM_CACHE;
 }
 
 int warm_prepare(const struct judgement *j)
@@ -121,7 +121,8 @@ static const char *describe(const struct judgement *j, struct arena *arena)
         return arena_printf(arena, "nothing is read ahead: %s", why.msg);
     if (rules->record == RECORD_OFF)
         return "nothing is read ahead: there is no record of its image";
-    return arena_printf(arena, "there is no record of its image: %u second%s of a start are recorded",
+    return arena_printf(arena,
+                        "there is no record of its image: %u second%s of a start are recorded",
                         rules->seconds, human_s(rules->seconds));
 }
 

@@ -2,6 +2,7 @@
 
 #include "shim/warm/read/residency.h"
 #include "shim/warm/read/warm_open.h"
+#include "shim/warm/warm_session.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -120,8 +121,8 @@ static int add_file(struct recording *r, const struct warm_seen *seen, struct er
             f->file = *before;
         else
             r->whole = false;
-    } else if (residency_ranges(fd, (uint64_t)st.st_size, r->arena, &f->file.ranges,
-                                &f->file.count, err) < 0) {
+    } else if (residency_ranges(fd, (uint64_t)st.st_size, r->arena, &f->file.ranges, &f->file.count,
+                                err) < 0) {
         return -1;
     }
     if (!f->file.count || r->ranges + f->file.count > WARM_RANGES)

@@ -24,13 +24,10 @@ enum {
 };
 
 int warm_session_begin(struct warm_session *s, const char *root, bool within,
-                       struct warm_part *parts, size_t part_count, struct err *err)
+                       struct warm_part *parts, struct err *err)
 {
-    *s = (struct warm_session){.out = within ? "" : root,
-                               .parts = parts,
-                               .part_count = part_count,
-                               .first = -1,
-                               .arena = {.limit = MEMORY}};
+    *s = (struct warm_session){
+        .out = within ? "" : root, .parts = parts, .first = -1, .arena = {.limit = MEMORY}};
     s->fd = opens_begin(false, err);
     if (s->fd < 0)
         return -1;

@@ -1,8 +1,10 @@
 #include "shim/warm/warm_start.h"
 
 #include "shim/audit/audit.h"
+#include "shim/host/interrupt.h"
 #include "shim/warm/read/warm_memory.h"
 #include "shim/warm/warm_root.h"
+#include "shim/warm/warm_session.h"
 
 #include <poll.h>
 #include <sched.h>
@@ -38,10 +40,15 @@ static int64_t now_ms(void)
 /* ---- the places ---- */
 
 /* Returns true if there is something to do for the root. */
-static bool is_wanted(struct warm_root *root, enum policy_record when)
+static bool is_wanted(struct warm_root *root, const struct warm_start *s)
 {
-    bool off = root->known && *root->record.off;
+    enum policy_record when = s->rules->record;
 
+    if (s->container) { /* by hand: gains that were measured before are forgotten */
+        root->record.judged = root->record.low = root->record.gain = 0;
+        root->record.off = "";
+    }
+    bool off = root->known && *root->record.off;
     root->records = !off && (when == RECORD_ALWAYS ||
                              (when == RECORD_FIRST && (!root->known || !root->record.whole)));
     return root->locked >= 0 && !off && (root->known || root->records);
@@ -57,13 +64,13 @@ static int add_root(struct run *r, const struct warm_place *place, uint32_t part
     if (unreadable.kind != ERR_NONE && err_wrap(&unreadable, "warm: recorded anew") < 0)
         audit_syslog_warning(unreadable.msg);
     root->part = part;
-    if (!is_wanted(root, r->start->rules->record)) {
+    if (!is_wanted(root, r->start)) {
         warm_root_close(root, &r->store);
         return 0;
     }
     futimens(root->locked, NULL); /* the time of its last use */
     r->root_count++;
-    return warm_root_plan(root, r->start->arena, err);
+    return r->start->container ? 0 : warm_root_plan(root, r->start->arena, err);
 }
 
 static int add_image(struct run *r, struct err *err)
@@ -160,7 +167,7 @@ static int follow(struct run *r, struct err *err)
     struct read_ahead *reading = count ? read_ahead_begin(items, count, budget, err) : NULL;
     if (count && !reading)
         return -1;
-    while (now_ms() < end && !warm_session_over(&r->session)) {
+    while (now_ms() < end && !warm_session_over(&r->session) && !interrupts_pending()) {
         if (reading && read_ahead_done(reading)) {
             read_ahead_end(reading);
             reading = NULL;
@@ -209,21 +216,34 @@ static int finish(struct run *r, struct warm_root *root, struct err *err)
     if (root->part == 0 && r->start->image && !strchr(r->start->image, '\n'))
         root->record.image = r->start->image;
     root->known = true;
+    r->start->written++;
     return warm_store_write(root->locked, &root->record, err);
+}
+
+static int begin_session(struct run *r, struct err *err)
+{
+    const struct warm_start *s = r->start;
+    char within[64];
+
+    snprintf(within, sizeof(within), "/proc/%d/root", (int)s->container);
+    return warm_session_begin(&r->session, s->container ? within : s->point, s->container != 0,
+                              r->parts, err);
 }
 
 static int go_through(struct run *r, struct err *err)
 {
-    struct warm_start *s = r->start;
-    _cleanup_fd_ int launcher = (int)syscall(SYS_pidfd_open, s->launcher, 0);
+    const struct warm_start *s = r->start;
+    _cleanup_fd_ int launcher = s->container ? -1 : (int)syscall(SYS_pidfd_open, s->launcher, 0);
 
-    if (warm_session_begin(&r->session, s->point, false, r->parts, r->part_count, err) < 0 ||
-        add_image(r, err) < 0 || add_volumes(r, err) < 0)
+    if (begin_session(r, err) < 0 || add_image(r, err) < 0 || add_volumes(r, err) < 0)
         return -1;
     r->session.part_count = r->part_count;
     if (!r->root_count)
         return 0;
-    wait_for_launch(r, launcher);
+    if (s->container)
+        warm_session_enter(&r->session, s->container);
+    else
+        wait_for_launch(r, launcher);
     if (follow(r, err) < 0)
         return -1;
     for (size_t i = 0; i < r->root_count; i++)

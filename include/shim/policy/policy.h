@@ -333,9 +333,9 @@ enum policy_record { RECORD_OFF, RECORD_FIRST, RECORD_ALWAYS };
 struct policy_warm {
     bool given;
     enum policy_record record;
-    unsigned seconds;        /* that are recorded */
-    struct policy_free max;  /* the most that is read ahead, of the free memory */
-    struct policy_text store; /* the directory of records; not given: the default */
+    unsigned seconds;         /* that are recorded */
+    struct policy_free max;   /* the most that is read ahead, of the free memory */
+    struct policy_text cache; /* the directory of records; not given: the default */
 };
 
 /* "user": what the container's user finds of itself inside. Nothing of it is given to root. */

@@ -7,24 +7,25 @@
 
 #include "shim/warm/read/read_ahead.h"
 #include "shim/warm/record/warm_store.h"
-#include "shim/warm/warm_session.h"
+
+struct warm_session; /* shim/warm/warm_session.h */
 
 struct warm_root {
     struct warm_place place;
-    uint32_t part;   /* of the session */
-    int locked;      /* of the store; -1: another process has it */
-    bool known;      /* there is a record */
-    bool records;    /* a new one is made */
+    uint32_t part; /* of the session */
+    int locked;    /* of the store; -1: another process has it */
+    bool known;    /* there is a record */
+    bool records;  /* a new one is made */
     struct warm_record record;
-    int *dirs;       /* of the place, open */
+    int *dirs; /* of the place, open */
     size_t dir_count;
     struct read_item *items; /* what is read ahead; none: nothing */
     size_t item_count;
 };
 
 /*
- * Locks the record of a place and reads it. A record that cannot be read counts as none; *unreadable
- * says why then. With a lock that another process has, nothing is known.
+ * Locks the record of a place and reads it. A record that cannot be read counts as none;
+ * *unreadable says why then. With a lock that another process has, nothing is known.
  */
 int warm_root_open(const struct warm_store *store, const struct warm_place *place,
                    struct arena *arena, struct warm_root *out, struct err *unreadable,

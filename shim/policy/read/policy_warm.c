@@ -25,15 +25,15 @@ static int read_max(struct decoder *d, const struct json *value, void *target)
     return decode_free(d, value, &((struct policy_warm *)target)->max);
 }
 
-static int read_store(struct decoder *d, const struct json *value, void *target)
+static int read_cache(struct decoder *d, const struct json *value, void *target)
 {
-    return decode_path(d, value, &((struct policy_warm *)target)->store);
+    return decode_path(d, value, &((struct policy_warm *)target)->cache);
 }
 
 int decode_warm(struct decoder *d, const struct json *value, void *target)
 {
     static const struct decode_key keys[] = {
-        {"record", read_record}, {"for", read_seconds}, {"max", read_max}, {"store", read_store}};
+        {"record", read_record}, {"for", read_seconds}, {"max", read_max}, {"cache", read_cache}};
     struct policy_warm *warm = &((struct policy *)target)->warm;
 
     if (!warm->given)

@@ -72,7 +72,8 @@ static bool take_piece(struct read_ahead *r, struct piece *out)
 static void read_range(struct read_ahead *r, int fd, const struct warm_range *range, char *buffer,
                        struct read_item *out)
 {
-    uint64_t cached = residency_bytes(fd, range->start, range->len), end = range->start + range->len;
+    uint64_t cached = residency_bytes(fd, range->start, range->len),
+             end = range->start + range->len;
     uint64_t bytes = 0;
 
     for (uint64_t at = range->start; at < end && cached < range->len; at += REQUEST) {

@@ -21,10 +21,21 @@ void warm_place_of_chain(const struct chain *chain, struct warm_place *out)
 static bool is_local(int fd)
 {
     static const unsigned others[] = {
-        NFS_SUPER_MAGIC,  SMB_SUPER_MAGIC, CIFS_SUPER_MAGIC,  SMB2_SUPER_MAGIC,
-        FUSE_SUPER_MAGIC, V9FS_MAGIC,      CEPH_SUPER_MAGIC,  AFS_SUPER_MAGIC,
-        TMPFS_MAGIC,      RAMFS_MAGIC,     CODA_SUPER_MAGIC,  AFS_FS_MAGIC,
-        0x0bd00bd0 /* Lustre */,           0x47504653 /* GPFS */, 0x19830326 /* BeeGFS */,
+        NFS_SUPER_MAGIC,
+        SMB_SUPER_MAGIC,
+        CIFS_SUPER_MAGIC,
+        SMB2_SUPER_MAGIC,
+        FUSE_SUPER_MAGIC,
+        V9FS_MAGIC,
+        CEPH_SUPER_MAGIC,
+        AFS_SUPER_MAGIC,
+        TMPFS_MAGIC,
+        RAMFS_MAGIC,
+        CODA_SUPER_MAGIC,
+        AFS_FS_MAGIC,
+        0x0bd00bd0 /* Lustre */,
+        0x47504653 /* GPFS */,
+        0x19830326 /* BeeGFS */,
     };
     struct statfs fs;
 
@@ -50,9 +61,9 @@ int warm_place_of_volume(const char *path, struct arena *arena, struct warm_plac
         return err_set(err, ERR_UNSUPPORTED, "%s is not on a disk of this host", path);
     const char **paths = arena_alloc(arena, sizeof(*paths));
     *out = (struct warm_place){.paths = paths, .count = 1, .volume = true};
-    out->of = arena_printf(arena, "%s%llu %lld.%09ld %s\n", volume_heading,
-                           (unsigned long long)st.st_ino, (long long)born.tv_sec, born.tv_nsec,
-                           real);
+    out->of =
+        arena_printf(arena, "%s%llu %lld.%09ld %s\n", volume_heading, (unsigned long long)st.st_ino,
+                     (long long)born.tv_sec, born.tv_nsec, real);
     if (!paths || !out->of || !(*paths = arena_strndup(arena, real, strlen(real))))
         return err_nomem(err);
     chain_key(out->of, out->key);

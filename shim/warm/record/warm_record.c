@@ -259,7 +259,7 @@ int warm_record_judge(struct warm_record *r, unsigned gain, struct arena *arena,
     r->low = gain < WARM_LEAST_GAIN ? r->low + 1 : 0;
     if (r->low < WARM_LOW_GAINS)
         return 0;
-    r->off = arena_printf(arena, "it saved %u %% of the reads, less than %d %%", gain,
-                          WARM_LEAST_GAIN);
+    r->off =
+        arena_printf(arena, "it saved %u %% of the reads, less than %d %%", gain, WARM_LEAST_GAIN);
     return r->off ? 0 : err_nomem(err);
 }

@@ -67,8 +67,7 @@ int warm_store_write(int locked, const struct warm_record *record, struct err *e
     _cleanup_atomic_file_ struct atomic_file file = ATOMIC_FILE_INIT;
 
     warm_record_print(record, &text);
-    if (buf_check(&text, err) < 0 ||
-        atomic_file_begin(&file, locked, record_name, 0600, err) < 0 ||
+    if (buf_check(&text, err) < 0 || atomic_file_begin(&file, locked, record_name, 0600, err) < 0 ||
         fd_write_all(file.fd, text.data, text.len, err) < 0)
         return -1;
     return atomic_file_commit(&file, err);

@@ -34,14 +34,14 @@ struct warm_file {
 };
 
 struct warm_record {
-    uint64_t recorded;   /* seconds since 1970 */
-    bool whole;          /* false: the next cold start records it again */
-    uint64_t judged;     /* cold starts with a gain that could be measured */
-    uint64_t low;        /* of these, the last ones in a row below WARM_LEAST_GAIN */
-    uint64_t gain;       /* of the last one, in per cent */
-    const char *image;   /* for people; "": not known */
-    const char *off;     /* why nothing is read ahead; "": it is */
-    const char *of;      /* the place (warm_place.h) */
+    uint64_t recorded; /* seconds since 1970 */
+    bool whole;        /* false: the next cold start records it again */
+    uint64_t judged;   /* cold starts with a gain that could be measured */
+    uint64_t low;      /* of these, the last ones in a row below WARM_LEAST_GAIN */
+    uint64_t gain;     /* of the last one, in per cent */
+    const char *image; /* for people; "": not known */
+    const char *off;   /* why nothing is read ahead; "": it is */
+    const char *of;    /* the place (warm_place.h) */
     struct warm_file *files;
     size_t count;
     uint64_t bytes; /* of all ranges */

@@ -12,7 +12,7 @@
 #include "shim/warm/record/warm_place.h"
 #include "shim/warm/record/warm_record.h"
 
-#define WARM_STORE "/var/lib/flatbed/warm"
+#define WARM_CACHE "/var/lib/flatbed/warm"
 
 struct warm_store {
     int fd;

@@ -59,7 +59,7 @@ policy() {
     cat >"$DIR/policy.json" <<END
 { "version": 1, "runtime": { "paths": ["$DIR/low"] },
   "volumes": { "weights": { "source": "$VOLUME", "target": "/weights", "access": "ro", "always": true } },
-  "warm": { "for": 2, "store": "$STORE"${1:+, $1} }${2+, $2} }
+  "warm": { "for": 2, "cache": "$STORE"${1:+, $1} }${2+, $2} }
 END
     chmod 0644 "$DIR/policy.json"
 }

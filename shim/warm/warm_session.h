@@ -34,7 +34,7 @@ struct warm_session {
     struct stat root;
     struct warm_part *parts; /* borrowed */
     size_t part_count;
-    int first;    /* pidfd of the first process that is seen in the container; -1: none yet */
+    int first;     /* pidfd of the first process that is seen in the container; -1: none yet */
     uint64_t lost; /* opens that were not seen */
     struct warm_seen *list;
     size_t count;
@@ -43,11 +43,11 @@ struct warm_session {
 };
 
 /*
- * Begins to look at the overlay that `out` shows. `within`: its processes see it as "/" and none
- * see `out`. The caller ends it.
+ * Begins to look at the overlay that `root` shows; part_count is set later. `within`: its processes
+ * see it as "/", and none sees it as `root`. The caller ends it.
  */
 int warm_session_begin(struct warm_session *out, const char *root, bool within,
-                       struct warm_part *parts, size_t part_count, struct err *err) must_check;
+                       struct warm_part *parts, struct err *err) must_check;
 
 /* Takes a process of the container, and looks at the volumes that are mounted there. */
 void warm_session_enter(struct warm_session *session, pid_t pid);
