@@ -33,13 +33,11 @@ int warm_root_open(const struct warm_store *store, const struct warm_place *plac
 
 void warm_root_close(struct warm_root *root, const struct warm_store *store)
 {
-    struct err ignored;
-
     for (size_t i = 0; i < root->dir_count; i++)
         cleanup_fd(&root->dirs[i]);
     root->dir_count = 0;
     if (root->locked >= 0 && !root->known)
-        (void)!warm_store_remove(store, root->place.key, &ignored);
+        unlinkat(store->fd, root->place.key, AT_REMOVEDIR); /* stays unless it is empty */
     cleanup_fd(&root->locked);
     root->locked = -1;
 }

@@ -48,7 +48,7 @@ int warm_root_gain(const struct warm_root *root, const struct warm_session *sess
 int warm_root_record(struct warm_root *root, const struct warm_session *session, bool ended,
                      struct arena *arena, bool *better, struct err *err) must_check;
 
-/* Unlocks it. A directory without a record is removed. */
+/* Unlocks it. A directory in which nothing was written is removed. */
 void warm_root_close(struct warm_root *root, const struct warm_store *store);
 
 #endif

@@ -12,8 +12,9 @@ setup() {
     DIR=$(mktemp -d "${TMPDIR:-/tmp}/fb-warm.XXXXXX")
     chmod 0755 "$DIR"
     BUNDLE=$DIR/bundle ROOT=$DIR/bundle/rootfs STORE=$DIR/store IMAGE=$DIR/image VOLUME=$DIR/srv/weights
-    mkdir -p "$ROOT" "$IMAGE"/1/{bin,data,proc,weights} "$IMAGE/2/data" "$VOLUME" "$DIR/fs"
+    mkdir -p "$ROOT" "$IMAGE"/1/{bin,data,dev,weights} "$IMAGE/2/data" "$VOLUME" "$DIR/fs"
     cp "$(command -v busybox)" "$IMAGE/1/bin/busybox"
+    : >"$IMAGE/1/dev/null"
     ln -s busybox "$IMAGE/1/bin/sh"
     for i in 1 2 3 4 5 6; do head -c 300000 /dev/urandom >"$IMAGE/$((i % 2 + 1))/data/small$i"; done
     head -c 24M /dev/urandom >"$IMAGE/2/data/big"
@@ -59,7 +60,7 @@ policy() {
     cat >"$DIR/policy.json" <<END
 { "version": 1, "runtime": { "paths": ["$DIR/low"] },
   "volumes": { "weights": { "source": "$VOLUME", "target": "/weights", "access": "ro", "always": true } },
-  "warm": { "for": 2, "cache": "$STORE"${1:+, $1} }${2+, $2} }
+  "warm": { "for": ${FOR-2}, "cache": "$STORE"${1:+, $1} }${2+, $2} }
 END
     chmod 0644 "$DIR/policy.json"
 }
@@ -79,7 +80,6 @@ READS='PATH=/bin; for i in 1 2 3 4 5 6; do busybox cat /data/small$i; done >/dev
 root() {
     mkdir -p "$DIR/fs/$1/upper" "$DIR/fs/$1/work"
     mount -t overlay overlay "$ROOT" -o "lowerdir=$IMAGE/2:$IMAGE/1,upperdir=$DIR/fs/$1/upper,workdir=$DIR/fs/$1/work"
-    : >"$ROOT/dev/null" 2>/dev/null || { mkdir -p "$ROOT/dev"; : >"$ROOT/dev/null"; }
 }
 
 # launch [ID]: creates a container, and waits until its process runs.
@@ -110,14 +110,15 @@ watchers() {
 }
 no_watchers() { [ -z "$(watchers)" ]; }
 
-# cold: drops the files of image and volume from the page cache.
+# cold: drops the data of image and volume from the page cache; the programs stay.
 cold() {
-    python3 - "$IMAGE" "$VOLUME" <<'END'
+    python3 - "$IMAGE/1/data" "$IMAGE/2/data" "$VOLUME" <<'END'
 import os, sys
 for top in sys.argv[1:]:
     for where, _, names in os.walk(top):
         for name in names:
-            if os.path.islink(path := os.path.join(where, name)):
+            path = os.path.join(where, name)
+            if os.path.islink(path) or not os.path.isfile(path):
                 continue
             fd = os.open(path, os.O_RDONLY)
             os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
