@@ -238,16 +238,16 @@ again() { cold && launch "$@" && settle "$@"; }
     [ "$(find "$STORE" -name record | wc -l)" -eq 1 ]
 
     chmod 0755 "$STORE"
-    run "$FLATBED" check --policy "$DIR/policy.json"
+    run "$FLATBED" check "$DIR/policy.json"
     [[ $output == *"warm-refused"* ]]
     for wrong in '"record": "second"' '"max": "0%"' '"max": "many"' '"cache": "x"' '"files": 1'; do
         policy "$wrong"
-        run "$FLATBED" check --policy "$DIR/policy.json"
-        [ "$status" -eq 9 ]
+        run "$FLATBED" check "$DIR/policy.json"
+        [ "$status" -eq 1 ]
     done
     for seconds in 0 601 1.5 '"30s"'; do
         FOR=$seconds policy
-        run "$FLATBED" check --policy "$DIR/policy.json"
-        [ "$status" -eq 9 ]
+        run "$FLATBED" check "$DIR/policy.json"
+        [ "$status" -eq 1 ]
     done
 }
