@@ -56,7 +56,7 @@ const struct command_spec command_gc_spec = {
     .completes = OPERANDS_NONE,
 };
 
-/* What is removed beside trees. */
+/* The numbers of things that are removed beside trees. */
 struct gc_rest {
     struct gc_sources sources;
     size_t copies;  /* staged */

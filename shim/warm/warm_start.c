@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -164,6 +165,7 @@ static int follow(struct run *r, struct err *err)
         return err_nomem(err);
     if (count && warm_memory_uncharge(err) < 0)
         return -1;
+    setpriority(PRIO_PROCESS, 0, 0); /* on a busy host it would come too late; I/O stays idle */
     struct read_ahead *reading = count ? read_ahead_begin(items, count, budget, err) : NULL;
     if (count && !reading)
         return -1;
@@ -182,12 +184,12 @@ static int follow(struct run *r, struct err *err)
 
 /* ---- the records ---- */
 
-/* Takes note of the gain. Of a container that ended early none is known. */
+/* Takes note of the gain. A low one of a container that ended early says nothing. */
 static int judge(struct run *r, struct warm_root *root, bool ended, struct err *err)
 {
-    int gain = ended || !root->item_count ? -1 : warm_root_gain(root, &r->session);
+    int gain = root->item_count ? warm_root_gain(root, &r->session) : -1;
 
-    if (gain < 0)
+    if (gain < (ended ? WARM_LEAST_GAIN : 0))
         return 0;
     if (warm_record_judge(&root->record, (unsigned)gain, r->start->arena, err) < 0)
         return -1;

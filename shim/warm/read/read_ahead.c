@@ -23,7 +23,7 @@ struct read_ahead {
     size_t thread_count;
 };
 
-/* What one thread reads at a time: a part of one range, or a whole file if that is small. */
+/* The part of the work that one thread takes: of one range, or a whole file if that is small. */
 struct piece {
     struct read_item *item;
     struct warm_range part; /* of length 0: all ranges */

@@ -18,7 +18,7 @@ setup_file() {
     grep -q ' data/small1$' <(record image)
     grep -q ' data/small6$' <(record image)
     ! grep -q unread <(record image) || false
-    # Of the large files the part that was read, with what the kernel reads ahead.
+    # The large files have the ranges that were read, with what the kernel read ahead.
     range=$(record image | sed -n 's/^0 \([0-9+,]*\) data\/big$/\1/p')
     [[ $range == 10485760+* && ${range#*+} -lt 8000000 ]]
     [[ $(record volume | tail -n 1) == "0 0+"*" model" ]]
@@ -38,7 +38,7 @@ setup_file() {
 }
 
 # again: starts the next container cold; it runs the job.
-again() { cold && launch "$@" && settle "$@"; }
+again() { cold && launch && settle; }
 
 @test "a gain below 5 % in two cold starts in a row turns the image off, and says so; --drop begins anew" {
     FOR=1 policy
