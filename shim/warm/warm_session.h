@@ -46,7 +46,7 @@ struct warm_session {
  * Begins to look at the overlay that `root` shows; part_count is set later. `within`: its processes
  * see it as "/", and none sees it as `root`. The caller ends it.
  */
-int warm_session_begin(struct warm_session *out, const char *root, bool within,
+int warm_session_begin(struct warm_session *session, const char *root, bool within,
                        struct warm_part *parts, struct err *err) must_check;
 
 /* Takes a process of the container, and looks at the volumes that are mounted there. */

@@ -165,7 +165,6 @@ static int follow(struct run *r, struct err *err)
         return err_nomem(err);
     if (count && warm_memory_uncharge(err) < 0)
         return -1;
-    setpriority(PRIO_PROCESS, 0, 0); /* on a busy host it would come too late; I/O stays idle */
     struct read_ahead *reading = count ? read_ahead_begin(items, count, budget, err) : NULL;
     if (count && !reading)
         return -1;
@@ -237,6 +236,7 @@ static int go_through(struct run *r, struct err *err)
     const struct warm_start *s = r->start;
     _cleanup_fd_ int launcher = s->container ? -1 : (int)syscall(SYS_pidfd_open, s->launcher, 0);
 
+    setpriority(PRIO_PROCESS, 0, 0); /* on a busy host it would come too late; I/O stays idle */
     if (begin_session(r, err) < 0 || add_image(r, err) < 0 || add_volumes(r, err) < 0)
         return -1;
     r->session.part_count = r->part_count;

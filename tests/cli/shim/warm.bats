@@ -99,7 +99,7 @@ again() { cold && launch && settle; }
 
 @test "of a container that is killed what it read is recorded, and the next start records it all" {
     cold
-    job "PATH=/bin; busybox cat /data/small1 >/dev/null; : >/done"
+    job "PATH=/bin; busybox mkfifo /pipe; busybox echo x >/pipe & busybox cat /pipe; busybox cat /data/small1 >/dev/null; : >/done"
     launch
     wait_until [ -e "$ROOT/done" ]
     kill -9 "$(cat "$DIR/pid.c1")"
