@@ -178,6 +178,7 @@ static int follow(struct run *r, struct err *err)
         warm_session_wait(&r->session, -1, STEP);
     }
     read_ahead_end(reading);
+    warm_session_wait(&r->session, -1, 0); /* what a container that ended opened last */
     return 0;
 }
 
