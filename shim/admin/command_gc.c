@@ -6,6 +6,7 @@
 #include "shim/admin/leftovers/named_cache.h"
 #include "shim/admin/leftovers/restack_list.h"
 #include "shim/admin/stage/stage_change.h"
+#include "shim/admin/warm/warm_report.h"
 #include "shim/host/trust.h"
 #include "shim/oci/state_sweep.h"
 #include "shim/policy/read/policy_read.h"
@@ -47,16 +48,39 @@ const struct command_spec command_gc_spec = {
         "a container is running on stays. Files that an engine has removed take room until the\n"
         "last tree that links them is gone. Also removes empty directories that volumes made for\n"
         "containers that have ended, named by the container's ID; what was kept in /run/flatbed\n"
-        "for containers that are gone; temporary files of calls that were killed; and staged "
-        "copies\n"
-        "beyond the limits of the policy.\n",
+        "for containers that are gone; temporary files of calls that were killed; staged copies\n"
+        "beyond the limits of the policy; and records of warm that were not used for long, or "
+        "whose\n"
+        "layers are gone.\n",
     .options = gc_options,
     .completes = OPERANDS_NONE,
 };
 
-/* Removes empty sources, and staged copies. With --cache alone no policy is read. */
-static int trim_volumes(const struct gc_command *c, struct arena *arena, struct gc_sources *out,
-                        size_t *copies, struct err *err)
+/* The numbers of things that are removed beside trees. */
+struct gc_rest {
+    struct gc_sources sources;
+    size_t copies;  /* staged */
+    size_t left;    /* files of launches */
+    size_t records; /* of warm */
+};
+
+static int trim_records(const struct gc_command *c, const struct policy *policy,
+                        struct arena *arena, size_t *count, struct err *err)
+{
+    const struct policy_text *cache = &policy->warm.cache;
+    struct warm_report report;
+
+    if (warm_report_trim(cache->text ? cache->text : WARM_CACHE, (int64_t)c->days * DAY, c->dry,
+                         arena, &report, err) < 0)
+        return -1;
+    for (size_t i = 0; i < report.count; i++)
+        *count += report.list[i].leaves != NULL;
+    return 0;
+}
+
+/* Removes empty sources, staged copies and records. With --cache alone no policy is read. */
+static int trim_volumes(const struct gc_command *c, struct arena *arena, struct gc_rest *out,
+                        struct err *err)
 {
     _cleanup_policy_ struct policy *policy = policy_new(err);
 
@@ -65,9 +89,10 @@ static int trim_volumes(const struct gc_command *c, struct arena *arena, struct 
     if (c->cache && !c->policy)
         return 0;
     if (policy_open(policy, c->policy, err) < 0 || policy_decode(policy, err) < 0 ||
-        stage_change_trim(policy, c->dry, copies, err) < 0)
+        stage_change_trim(policy, c->dry, &out->copies, err) < 0 ||
+        trim_records(c, policy, arena, &out->records, err) < 0)
         return -1;
-    return gc_sources(policy, c->dry, time(NULL), arena, out, err);
+    return gc_sources(policy, c->dry, time(NULL), arena, &out->sources, err);
 }
 
 static void print_sources(const struct gc_command *c, const struct gc_sources *sources,
@@ -85,19 +110,23 @@ static void print_sources(const struct gc_command *c, const struct gc_sources *s
     }
 }
 
-static void print_left(const struct gc_command *c, size_t left, size_t copies, struct buf *out)
+static void print_left(const struct gc_command *c, const struct gc_rest *rest, struct buf *out)
 {
-    if (copies)
-        buf_printf(out, "%s %zu staged cop%s\n", c->dry ? "would remove" : "removed", copies,
-                   copies == 1 ? "y" : "ies");
-    if (left)
-        buf_printf(out, "%s %zu file%s of launches that are over\n",
-                   c->dry ? "would remove" : "removed", left, left == 1 ? "" : "s");
+    const char *removes = c->dry ? "would remove" : "removed";
+
+    if (rest->copies)
+        buf_printf(out, "%s %zu staged cop%s\n", removes, rest->copies,
+                   rest->copies == 1 ? "y" : "ies");
+    if (rest->records)
+        buf_printf(out, "%s %zu record%s of warm\n", removes, rest->records,
+                   rest->records == 1 ? "" : "s");
+    if (rest->left)
+        buf_printf(out, "%s %zu file%s of launches that are over\n", removes, rest->left,
+                   rest->left == 1 ? "" : "s");
 }
 
 static int print_removed(const struct gc_command *c, const struct restack_list *list,
-                         const struct gc_sources *sources, size_t left, size_t copies,
-                         struct err *err)
+                         const struct gc_rest *rest, struct err *err)
 {
     _cleanup_json_ struct json_doc *doc = json_new_object(err);
     _cleanup_buf_ struct buf out = BUF_INIT;
@@ -116,15 +145,16 @@ static int print_removed(const struct gc_command *c, const struct restack_list *
         buf_printf(&out, "%s %s, %s: %s\n", c->dry ? "would remove" : "removed", item->key,
                    human_size_binary(item->bytes, size), item->leaves);
     }
-    print_sources(c, sources, doc, &out);
-    json_set(doc, json_root(doc), "left_over", json_number(doc, left));
-    json_set(doc, json_root(doc), "copies", json_number(doc, copies));
+    print_sources(c, &rest->sources, doc, &out);
+    json_set(doc, json_root(doc), "left_over", json_number(doc, rest->left));
+    json_set(doc, json_root(doc), "copies", json_number(doc, rest->copies));
+    json_set(doc, json_root(doc), "records", json_number(doc, rest->records));
     if (c->json && json_write(doc, &out, err) < 0)
         return -1;
     if (c->json)
         buf_putc(&out, '\n');
     else
-        print_left(c, left, copies, &out);
+        print_left(c, rest, &out);
     return program_print(&out, err);
 }
 
@@ -133,10 +163,9 @@ static int trim_cache(const struct gc_command *c, struct err *err)
     _cleanup_restack_cache_ struct restack_cache cache = RESTACK_CACHE_INIT;
     _cleanup_arena_ struct arena arena = {.limit = MEMORY_LIMIT};
     struct restack_list list = {0};
-    struct gc_sources sources = {0};
+    struct gc_rest rest = {0};
     struct restack_limits limits = {
         .bytes = UINT64_MAX, .seconds = (int64_t)c->days * DAY, .now = time(NULL)};
-    size_t left = 0, copies = 0;
 
     if (c->size && !size_parse(c->size, &limits.bytes))
         return err_set(err, ERR_USAGE, "--max-size=%s: expected a size such as 10g", c->size);
@@ -154,10 +183,9 @@ static int trim_cache(const struct gc_command *c, struct err *err)
         if (!c->dry && restack_list_trim(&cache, &list, err) < 0)
             return -1;
     }
-    if (trim_volumes(c, &arena, &sources, &copies, err) < 0 ||
-        state_sweep_all(c->dry, &left, err) < 0)
+    if (trim_volumes(c, &arena, &rest, err) < 0 || state_sweep_all(c->dry, &rest.left, err) < 0)
         return -1;
-    return print_removed(c, &list, &sources, left, copies, err);
+    return print_removed(c, &list, &rest, err);
 }
 
 int command_gc(int argc, char *const argv[], bool *help, struct err *err)

@@ -25,6 +25,7 @@ static const char details[] =
     "                                                  how long it takes, and what helps\n"
     "  flatbed stage data=imagenet --wait              a dataset on the local disk, before the "
     "job\n"
+    "  flatbed warm torch:2.7                          read ahead what its containers read first\n"
     "  flatbed restack --build torch:2.7               one layer for containers of an image\n"
     "\n"
     "Exit status: 0 done; 1 the policy has errors or would refuse the container, stale or zfs\n"
@@ -33,23 +34,12 @@ static const char details[] =
     "of doctor: 10 the host has warnings, 11 errors.\n";
 
 static const struct command_spec *const commands[] = {
-    &command_check_spec,
-    &command_explain_spec,
-    &command_install_spec,
-    &command_uninstall_spec,
-    &command_bench_spec,
-    &command_restack_spec,
-    &command_gc_spec,
-    &command_doctor_spec,
-    &command_copyups_spec,
-    &command_stale_spec,
-    &command_zfs_spec,
-    &command_status_spec,
-    &command_monitor_spec,
-    &command_start_time_spec,
-    &command_watch_spec,
-    &command_stage_spec,
-    NULL,
+    &command_check_spec,     &command_explain_spec,    &command_install_spec,
+    &command_uninstall_spec, &command_bench_spec,      &command_restack_spec,
+    &command_gc_spec,        &command_doctor_spec,     &command_copyups_spec,
+    &command_stale_spec,     &command_zfs_spec,        &command_status_spec,
+    &command_monitor_spec,   &command_start_time_spec, &command_watch_spec,
+    &command_stage_spec,     &command_warm_spec,       NULL,
 };
 
 static const struct program_spec program = {
@@ -61,10 +51,10 @@ static const struct program_spec program = {
 };
 
 static command_run *const runs[] = {
-    command_check,   command_explain,    command_install, command_uninstall,
-    command_bench,   command_restack,    command_gc,      command_doctor,
-    command_copyups, command_stale,      command_zfs,     command_status,
-    command_monitor, command_start_time, command_watch,   command_stage,
+    command_check,   command_explain, command_install, command_uninstall,  command_bench,
+    command_restack, command_gc,      command_doctor,  command_copyups,    command_stale,
+    command_zfs,     command_status,  command_monitor, command_start_time, command_watch,
+    command_stage,   command_warm,
 };
 
 int main(int argc, char *argv[])

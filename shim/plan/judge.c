@@ -101,7 +101,8 @@ int judge_container(const struct policy *policy, const struct spec *spec, struct
         tuning_gather(&out->tuning);
         input.tuning = &out->tuning;
     }
-    if (policy->rootfs.max_depth && rootfs_gather(spec, bundle, arena, &out->rootfs, err) < 0)
+    if ((policy->rootfs.max_depth || policy->warm.given) &&
+        rootfs_gather(spec, bundle, arena, &out->rootfs, err) < 0)
         return -1;
     input.depth = out->rootfs.layers.count;
     return plan_make(&input, arena, &out->plan, err);

@@ -12,6 +12,7 @@
 #include "shim/restack/restack.h"
 #include "shim/runtime/exec/inherited_fds.h"
 #include "shim/runtime/exec/state.h"
+#include "shim/warm/warm.h"
 
 #include <string.h>
 
@@ -220,10 +221,14 @@ static int edit_bundle(struct edit *e, struct err *err)
                     check_inherited_fds(e, j->policy, err) < 0 || check_console(e, err) < 0))
         return -1;
     /* In the engine's mount namespace: some of what is prepared is for this container alone. */
-    if (restack_root(j, false, &e->arena, &e->decision, err) < 0 ||
-        prepare_host(e, enforce, err) < 0)
+    if (restack_root(j, false, &e->arena, &e->decision, err) < 0)
         return -1;
-    return apply_and_write(e, err);
+    _cleanup_fd_ int mounts = warm_prepare(j);
+    if (prepare_host(e, enforce, err) < 0 || apply_and_write(e, err) < 0)
+        return -1;
+    if (mounts >= 0)
+        warm_launch(mounts, j, &e->decision, &e->spec);
+    return 0;
 }
 
 int edit_config(const struct policy *policy, const struct call *call, struct lowlevel *low,

@@ -326,6 +326,18 @@ struct policy_rootfs {
     struct policy_text cache; /* the cache of merged layers; not given: the default */
 };
 
+/* The starts of which "warm" records what is read: none, those without a record, all. */
+enum policy_record { RECORD_OFF, RECORD_FIRST, RECORD_ALWAYS };
+
+/* "warm": what containers read in their first seconds is recorded, and read ahead later. */
+struct policy_warm {
+    bool given;
+    enum policy_record record;
+    unsigned seconds;         /* that are recorded */
+    struct policy_free max;   /* the most that is read ahead, of the free memory */
+    struct policy_text cache; /* the directory of records; not given: the default */
+};
+
 /* "user": what the container's user finds of itself inside. Nothing of it is given to root. */
 struct policy_user {
     bool passwd;             /* entries in /etc/passwd and /etc/group */
@@ -360,6 +372,7 @@ struct policy {
     size_t profile_count;
     struct policy_tuning tuning;
     struct policy_rootfs rootfs;
+    struct policy_warm warm;
     struct policy_user user;
     unsigned vars;      /* bits of enum template_var: all that templates use */
     bool uses_identity; /* an owner is "identity" */

@@ -11,6 +11,7 @@
 #include "shim/mount/source_wait.h"
 #include "shim/oci/lowlevel.h"
 #include "shim/policy/registry_source.h"
+#include "shim/warm/record/warm_store.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -206,6 +207,21 @@ static void lint_flatten(const struct policy_volume *v, struct findings *out)
                      "volumes.%s: nothing can be fetched: %s", v->name, why.msg);
 }
 
+/* A directory that is missing is made by the first launch. */
+static void lint_warm(const struct policy_warm *warm, struct findings *out)
+{
+    const struct policy_text *cache = &warm->cache;
+    _cleanup_warm_store_ struct warm_store store = WARM_STORE_INIT;
+    struct err err = ERR_INIT;
+
+    if (!warm->given || geteuid() != 0 ||
+        warm_store_open(cache->text ? cache->text : WARM_CACHE, false, &store, &err) == 0 ||
+        (err.kind == ERR_SYSTEM && err.sys == ENOENT))
+        return;
+    findings_add(out, FINDING_WARNING, "warm-refused", cache->text ? &cache->place : NULL,
+                 "warm: nothing is recorded or read ahead: %s", err.msg);
+}
+
 void lint_host(const struct policy *policy, struct findings *out)
 {
     struct hung hung = {0};
@@ -225,6 +241,7 @@ void lint_host(const struct policy *policy, struct findings *out)
     lint_stage_host(policy, out);
     lint_profile(&policy->security.profile, out);
     lint_audit(&policy->audit, out);
+    lint_warm(&policy->warm, out);
     for (size_t i = 0; i < policy->profile_count; i++)
         if (policy->profiles[i].policy->audit.file.text != policy->audit.file.text)
             lint_audit(&policy->profiles[i].policy->audit, out);

@@ -12,6 +12,7 @@
 #include "shim/prepare/stage_volumes.h"
 #include "shim/prepare/volumes.h"
 #include "shim/restack/restack.h"
+#include "shim/warm/warm.h"
 
 #include <string.h>
 
@@ -187,7 +188,8 @@ static int judge(const struct policy *policy, const struct explain_subject *subj
     out->judged = j->policy->mode != POLICY_OFF;
     if (decision_begin(&j->plan, arena, d, err) < 0 || restack_root(j, true, arena, d, err) < 0 ||
         check_sources(j, arena, d, err) < 0 || find_owner(out, arena, err) < 0 ||
-        describe_all(out, arena, err) < 0 || find_origins(out, subject, arena, err) < 0)
+        describe_all(out, arena, err) < 0 || find_origins(out, subject, arena, err) < 0 ||
+        warm_look(j, arena, &out->warm, err) < 0)
         return -1;
     if (decision_check(d, &denials) < 0) {
         if (denials.kind != ERR_POLICY)

@@ -71,6 +71,8 @@ static void put_head(struct buf *out, const struct explanation *e, size_t termin
         buf_puts(&text, " on the host");
     put_buffer_line(out, "runs as", &text, terminal);
     put_gpus(out, e, terminal);
+    if (e->warm)
+        put_line(out, "warm", e->warm, terminal);
     buf_putc(out, '\n');
 }
 
@@ -220,6 +222,8 @@ int explain_json(const struct explanation *e, struct buf *out, struct err *err)
     json_set(doc, root, "process", json_id(doc, &process, NULL));
     json_set(doc, root, "allowed", json_bool(doc, !e->refused));
     json_set(doc, root, "gpus", gpus);
+    if (e->warm)
+        json_set(doc, root, "warm", json_string(doc, e->warm));
     json_set(doc, root, "operations", ops);
     json_set(doc, root, "hints", hints);
     if (json_write(doc, out, err) < 0)

@@ -5,6 +5,7 @@
 #include "shim/admin/engine/runtime_program.h"
 #include "shim/admin/leftovers/named_cache.h"
 #include "shim/admin/stage/stage_report.h"
+#include "shim/admin/warm/warm_report.h"
 #include "shim/host/trust.h"
 #include "shim/policy/read/policy_read.h"
 
@@ -68,6 +69,9 @@ static int read_policy(struct status *s, struct err *err)
     s->policy.path = keep(s, policy->files[0].path);
     s->policy.mode = policy->mode;
     s->policy.files = policy->file_count;
+    if (policy->warm.given &&
+        !(s->warm.cache = keep(s, policy->warm.cache.text ? policy->warm.cache.text : WARM_CACHE)))
+        return err_nomem(err);
     if (!s->policy.path)
         return err_nomem(err);
     return read_copies(policy, s, err) < 0 ? -1 : count_findings(policy, s, err);
@@ -169,10 +173,30 @@ static int read_restack(struct status *s, struct err *err)
     return s->restack.cache ? 0 : err_nomem(err);
 }
 
+static int read_warm(struct status *s, struct err *err)
+{
+    _cleanup_arena_ struct arena arena = {0};
+    struct warm_report report;
+    struct err why = ERR_INIT;
+
+    if (!s->warm.cache || trust_rootless())
+        return 0;
+    if (warm_report_read(s->warm.cache, &arena, &report, &why) < 0) {
+        s->warm.problem = keep(s, why.msg);
+        return s->warm.problem ? 0 : err_nomem(err);
+    }
+    s->warm.records = report.count;
+    s->warm.bytes = report.bytes;
+    for (size_t i = 0; i < report.count; i++)
+        s->warm.off += *report.list[i].record.off != '\0';
+    return 0;
+}
+
 int status_read(struct status *out, struct err *err)
 {
     *out = (struct status){0};
-    return read_policy(out, err) < 0 || read_engines(out, err) < 0 || read_restack(out, err) < 0
+    return read_policy(out, err) < 0 || read_engines(out, err) < 0 || read_restack(out, err) < 0 ||
+                   read_warm(out, err) < 0
                ? -1
                : 0;
 }

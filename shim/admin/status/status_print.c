@@ -72,6 +72,17 @@ static void put_stage(const struct status *s, struct buf *text)
         buf_printf(text, "; %s", s->stage.problem);
 }
 
+static void put_warm(const struct status *s, struct buf *text)
+{
+    char size[HUMAN_SIZE];
+
+    if (s->warm.problem)
+        buf_puts(text, s->warm.problem);
+    else
+        buf_printf(text, "%zu record%s, %s in all; %zu off", s->warm.records,
+                   plural(s->warm.records), human_size_binary(s->warm.bytes, size), s->warm.off);
+}
+
 void status_print(const struct status *status, size_t terminal, struct buf *out)
 {
     _cleanup_buf_ struct buf text = BUF_INIT;
@@ -86,10 +97,14 @@ void status_print(const struct status *status, size_t terminal, struct buf *out)
     }
     put_restack(status, &text);
     put_line("restack", &text, terminal, out);
-    if (!status->stage.caches)
-        return;
-    put_stage(status, &text);
-    put_line("stage", &text, terminal, out);
+    if (status->stage.caches) {
+        put_stage(status, &text);
+        put_line("stage", &text, terminal, out);
+    }
+    if (status->warm.cache) {
+        put_warm(status, &text);
+        put_line("warm", &text, terminal, out);
+    }
 }
 
 /* ---- for programs ---- */
@@ -153,6 +168,19 @@ static struct json *stage_json(const struct status *s, struct json_doc *doc)
     return object;
 }
 
+static struct json *warm_json(const struct status *s, struct json_doc *doc)
+{
+    struct json *object = json_object(doc);
+
+    if (s->warm.problem)
+        json_set(doc, object, "problem", json_string(doc, s->warm.problem));
+    json_set(doc, object, "cache", json_string(doc, s->warm.cache));
+    json_set(doc, object, "records", json_number(doc, s->warm.records));
+    json_set(doc, object, "off", json_number(doc, s->warm.off));
+    json_set(doc, object, "bytes", json_number(doc, s->warm.bytes));
+    return object;
+}
+
 int status_json(const struct status *status, struct buf *out, struct err *err)
 {
     _cleanup_json_ struct json_doc *doc = json_new_object(err);
@@ -167,6 +195,8 @@ int status_json(const struct status *status, struct buf *out, struct err *err)
     json_set(doc, root, "engines", engines);
     json_set(doc, root, "restack", restack_json(status, doc));
     json_set(doc, root, "stage", stage_json(status, doc));
+    if (status->warm.cache)
+        json_set(doc, root, "warm", warm_json(status, doc));
     if (json_write(doc, out, err) < 0)
         return -1;
     buf_putc(out, '\n');

@@ -1,25 +1,20 @@
 #include "shim/admin/watch/marks.h"
 
 #include "base/fdio.h"
+#include "shim/host/opens.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/fanotify.h>
-
-enum { EVENTS_BYTES = 64 * 1024 };
 
 int marks_open(const struct target *target, struct err *err)
 {
     char path[64];
-    _cleanup_fd_ int fd =
-        fanotify_init(FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_NONBLOCK | FAN_UNLIMITED_QUEUE,
-                      O_RDONLY | O_LARGEFILE | O_CLOEXEC | O_NOATIME);
+    _cleanup_fd_ int fd = opens_begin(true, err);
 
     snprintf(path, sizeof(path), "/proc/self/fd/%d", target->root);
-    if (fd < 0 ||
-        fanotify_mark(fd, FAN_MARK_ADD | FAN_MARK_MOUNT, FAN_OPEN | FAN_ONDIR, AT_FDCWD, path) < 0)
-        return err_set(err, ERR_UNSUPPORTED, "fanotify: %s", strerror(errno));
+    if (fd < 0 || opens_mark(fd, path, OPENS_MOUNT, true, err) < 0)
+        return -1;
     return steal_fd(&fd);
 }
 
@@ -35,41 +30,33 @@ static void read_comm(pid_t pid, char out[WATCH_COMM])
     snprintf(out, WATCH_COMM, "%.*s", read ? (int)text.len - 1 : 1, read ? text.data : "?");
 }
 
-static void take_one(const struct fanotify_event_metadata *e, const struct target *target,
-                     tracer_taker *take, void *ctx)
-{
-    struct watch_record r = {.task = (uint64_t)e->pid << 32 | (uint32_t)e->pid, .call = WATCH_OPEN};
-    char link[64], path[PATH_MAX];
+/* The taker of records, while events are passed on to it. */
+struct marks_reading {
+    const struct target *target;
+    tracer_taker *take;
+    void *ctx;
+};
 
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", e->fd);
-    ssize_t len = readlink(link, path, sizeof(path) - 1);
-    path[len > 0 ? len : 0] = '\0';
-    const char *within = target_within(target, path);
-    if (!within || e->pid == getpid())
+static void take_opened(const struct opened *o, void *ctx)
+{
+    const struct marks_reading *reading = ctx;
+    struct watch_record r = {.task = (uint64_t)o->pid << 32 | (uint32_t)o->pid, .call = WATCH_OPEN};
+    const char *within = target_within(reading->target, o->path);
+
+    if (!within)
         return;
     size_t size = strlen(within);
     if (size >= sizeof(r.name)) /* the directory is what matters */
         size = sizeof(r.name) - 1;
     memcpy(r.name, within, size);
     r.len = (int64_t)size + 1;
-    read_comm(e->pid, r.comm);
-    take(&r, ctx);
+    read_comm(o->pid, r.comm);
+    reading->take(&r, reading->ctx);
 }
 
 void marks_read(int fd, const struct target *target, tracer_taker *take, void *ctx, uint64_t *lost)
 {
-    _Alignas(struct fanotify_event_metadata) char events[EVENTS_BYTES];
-    ssize_t len;
+    struct marks_reading reading = {target, take, ctx};
 
-    while ((len = read(fd, events, sizeof(events))) > 0) {
-        const struct fanotify_event_metadata *e = (const void *)events;
-        for (; FAN_EVENT_OK(e, len); e = FAN_EVENT_NEXT(e, len)) {
-            if (e->mask & FAN_Q_OVERFLOW)
-                ++*lost;
-            if (e->fd < 0)
-                continue;
-            take_one(e, target, take, ctx);
-            close(e->fd);
-        }
-    }
+    opens_read(fd, take_opened, &reading, lost);
 }

@@ -90,6 +90,7 @@ decode_fn decode_security;
 decode_fn decode_tuning;
 decode_fn decode_rootfs;
 decode_fn decode_user;
+decode_fn decode_warm;
 decode_fn decode_audit;
 decode_fn decode_alerts; /* of a struct policy_audit */
 decode_fn decode_stage;  /* of a struct policy_volume */

@@ -87,7 +87,7 @@ static const struct decode_key sections[] = {
     {"binds", decode_binds},     {"security", decode_security}, {"tuning", decode_tuning},
     {"rootfs", decode_rootfs},   {"user", decode_user},         {"opt_out", read_opt_out},
     {"profiles", read_already}, /* read after all others, which it overrides */
-    {"audit", read_already},     {"gpus", decode_gpus},
+    {"audit", read_already},     {"gpus", decode_gpus},         {"warm", decode_warm},
 };
 
 enum { SECTIONS = sizeof(sections) / sizeof(*sections) };

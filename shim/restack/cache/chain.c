@@ -120,21 +120,21 @@ int chain_describe(const struct chain *chain, struct arena *arena, const char **
 
 /* The key names a directory that other processes look for, so the hash is keyed by constants (the
  * first bits of pi). Records are compared in any case. */
-static void put_key(struct chain *chain)
+void chain_key(const char *record, char out[CHAIN_KEY])
 {
     static const struct hash_key constant = {{0x243f6a8885a308d3, 0x13198a2e03707344}};
-    size_t len = strlen(chain->record);
+    size_t len = strlen(record);
 
-    snprintf(chain->key, sizeof(chain->key), "%016llx%016llx",
-             (unsigned long long)hash_bytes_by(&constant, chain->record, len, 0),
-             (unsigned long long)hash_bytes_by(&constant, chain->record, len, 1));
+    snprintf(out, CHAIN_KEY, "%016llx%016llx",
+             (unsigned long long)hash_bytes_by(&constant, record, len, 0),
+             (unsigned long long)hash_bytes_by(&constant, record, len, 1));
 }
 
 static int set_identity(struct chain *chain, struct arena *arena, struct err *err)
 {
     if (chain_describe(chain, arena, &chain->record, err) < 0)
         return -1;
-    put_key(chain);
+    chain_key(chain->record, chain->key);
     return 0;
 }
 
@@ -230,6 +230,6 @@ int chain_parse(const char *record, struct arena *arena, struct chain *out, stru
         if (!out->paths[out->count++])
             return err_set(err, ERR_FORMAT, "not a chain of layers");
     }
-    put_key(out);
+    chain_key(out->record, out->key);
     return 0;
 }

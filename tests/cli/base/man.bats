@@ -42,7 +42,7 @@ options_of_man() {
 
 flatbed_help() {
     "$FLATBED" --help
-    for command in check explain install uninstall bench restack gc doctor copyups stale zfs status monitor start-time watch stage; do
+    for command in check explain install uninstall bench restack gc doctor copyups stale zfs status monitor start-time watch stage warm; do
         "$FLATBED" "$command" --help
     done
 }

@@ -24,6 +24,7 @@ struct explanation {
     const char **by;   /* of each: "policy", "request", "user", "engine" or "container" */
     const char **gpus; /* that it may use, in words */
     size_t op_count, gpu_count;
+    const char *warm; /* what its start reads ahead, or records; NULL: the policy has no "warm" */
 };
 
 /* The container to explain. */

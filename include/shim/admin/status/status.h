@@ -1,6 +1,6 @@
 /*
- * The state of flatbed on this host at a glance: the policy, what each engine runs, and the trees
- * of restack. Reads configurations only; no engine is asked. Changes nothing.
+ * The state of flatbed on this host at a glance: the policy, what each engine runs, the trees of
+ * restack and the records of warm. Reads configurations only; no engine is asked. Changes nothing.
  */
 #ifndef SHIM_STATUS_H
 #define SHIM_STATUS_H
@@ -40,6 +40,12 @@ struct status {
         uint64_t bytes;
         const char *problem; /* why a cache cannot be read; NULL: it can */
     } stage;
+    struct {
+        const char *cache;   /* of the policy's "warm"; NULL: it has none */
+        const char *problem; /* why the records cannot be read; NULL: they can */
+        size_t records, off; /* those that are off, as they save too little */
+        uint64_t bytes;      /* that a start reads ahead, of all records */
+    } warm;
 };
 
 /* Reads all of it. The caller frees *out, also after a failure. Fails only without memory. */

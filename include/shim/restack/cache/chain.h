@@ -50,4 +50,7 @@ int chain_describe(const struct chain *chain, struct arena *arena, const char **
 int chain_parse(const char *record, struct arena *arena, struct chain *out,
                 struct err *err) must_check;
 
+/* Writes the key of a record: equal records have equal keys, on each boot. */
+void chain_key(const char *record, char out[CHAIN_KEY]);
+
 #endif

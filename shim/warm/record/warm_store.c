@@ -1,0 +1,113 @@
+#include "shim/warm/record/warm_store.h"
+
+#include "base/fdio.h"
+#include "shim/mount/closed_directory.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+static const char record_name[] = "record";
+
+int warm_store_open(const char *path, bool make, struct warm_store *out, struct err *err)
+{
+    out->fd = closed_directory_open(path, make, &out->path, err);
+    return out->fd < 0 ? -1 : 0;
+}
+
+void warm_store_close(struct warm_store *store)
+{
+    cleanup_fd(&store->fd);
+    free(store->path);
+    *store = (struct warm_store)WARM_STORE_INIT;
+}
+
+static int open_entry(const struct warm_store *store, const char *key)
+{
+    return openat(store->fd, key, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+int warm_store_read(const struct warm_store *store, const char *key, const char *of,
+                    struct arena *arena, struct warm_record *out, struct err *err)
+{
+    _cleanup_buf_ struct buf text = BUF_INIT;
+    _cleanup_fd_ int entry = open_entry(store, key);
+
+    if (entry < 0)
+        return err_sys(err, "%s/%s", store->path, key);
+    if (file_read(entry, record_name, WARM_RECORD_BYTES, &text, err) < 0)
+        return -1;
+    if (warm_record_parse(text.data ? text.data : "", text.len, arena, out, err) < 0)
+        return err_wrap(err, "%s/%s/%s", store->path, key, record_name);
+    if (of && strcmp(of, out->of) != 0)
+        return err_set(err, ERR_FORMAT, "%s/%s is of another place", store->path, key);
+    return 0;
+}
+
+int warm_store_lock(const struct warm_store *store, const char *key, struct err *err)
+{
+    struct stat ours, named;
+
+    if (mkdirat(store->fd, key, 0700) < 0 && errno != EEXIST)
+        return err_sys(err, "%s/%s", store->path, key);
+    _cleanup_fd_ int fd = open_entry(store, key);
+    if (fd < 0)
+        return err_sys(err, "%s/%s", store->path, key);
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0 || fstat(fd, &ours) < 0 ||
+        fstatat(store->fd, key, &named, AT_SYMLINK_NOFOLLOW) < 0 || ours.st_ino != named.st_ino)
+        return err_set(err, ERR_LIMIT, "another process records it, or reads it ahead");
+    return steal_fd(&fd);
+}
+
+int warm_store_write(int locked, const struct warm_record *record, struct err *err)
+{
+    _cleanup_buf_ struct buf text = BUF_INIT;
+    _cleanup_atomic_file_ struct atomic_file file = ATOMIC_FILE_INIT;
+
+    warm_record_print(record, &text);
+    if (buf_check(&text, err) < 0 || atomic_file_begin(&file, locked, record_name, 0600, err) < 0 ||
+        fd_write_all(file.fd, text.data, text.len, err) < 0)
+        return -1;
+    return atomic_file_commit(&file, err);
+}
+
+int warm_store_remove(const struct warm_store *store, const char *key, struct err *err)
+{
+    _cleanup_fd_ int entry = open_entry(store, key);
+
+    if (entry < 0)
+        return err_sys(err, "%s/%s", store->path, key);
+    atomic_file_sweep(entry, false);
+    if ((unlinkat(entry, record_name, 0) < 0 && errno != ENOENT) ||
+        (unlinkat(store->fd, key, AT_REMOVEDIR) < 0 && errno != ENOENT && errno != ENOTEMPTY))
+        return err_sys(err, "%s/%s", store->path, key);
+    return 0;
+}
+
+static bool is_key(const char *name)
+{
+    return strlen(name) == CHAIN_KEY - 1 && strspn(name, "0123456789abcdef") == CHAIN_KEY - 1;
+}
+
+int warm_store_each(const struct warm_store *store, warm_store_taker *take, void *ctx,
+                    struct err *err)
+{
+    int copy = openat(store->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+    const struct dirent *e;
+    struct stat st;
+    int rc = 0;
+
+    if (!dir) {
+        err_sys(err, "%s", store->path);
+        cleanup_fd(&copy);
+        return -1;
+    }
+    while (rc == 0 && (e = readdir(dir)))
+        if (is_key(e->d_name) && fstatat(copy, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+            rc = take(e->d_name, st.st_mtim.tv_sec, ctx, err);
+    closedir(dir);
+    return rc;
+}
