@@ -237,12 +237,12 @@ static int go_through(struct run *r, struct err *err)
     const struct warm_start *s = r->start;
     _cleanup_fd_ int launcher = s->container ? -1 : (int)syscall(SYS_pidfd_open, s->launcher, 0);
 
-    setpriority(PRIO_PROCESS, 0, 0); /* on a busy host it would come too late; I/O stays idle */
     if (begin_session(r, err) < 0 || add_image(r, err) < 0 || add_volumes(r, err) < 0)
         return -1;
     r->session.part_count = r->part_count;
     if (!r->root_count)
         return 0;
+    setpriority(PRIO_PROCESS, 0, 0); /* on a busy host it would come too late; I/O stays idle */
     if (s->container)
         warm_session_enter(&r->session, s->container);
     else
