@@ -244,7 +244,7 @@ static int publish(struct staging *s, uint64_t start, struct err *err)
     stage_touch(s->part, "used");
     stage_touch(s->part, "checked");
     if (stage_record_write(s->part, r, err) < 0 ||
-        stage_cache_publish(s->cache, s->key, s->out->name, err) < 0)
+        stage_cache_publish(s->cache, s->key, s->part, s->out->name, err) < 0)
         return -1;
     stage_tidy(s->cache);
     return 0;

@@ -143,9 +143,12 @@ int stage_cache_find(const struct stage_cache *cache, const char *source, const 
  */
 int stage_cache_begin(const struct stage_cache *cache, const char *key, struct err *err) must_check;
 
-/* Gives .part-KEY the name of an entry, in place of an older one. */
-int stage_cache_publish(const struct stage_cache *cache, const char *key, const char *name,
-                        struct err *err) must_check;
+/*
+ * Gives .part-KEY, which `part` is, the name of an entry, in place of an older one, and shares its
+ * lock. At each moment one of them has the name.
+ */
+int stage_cache_publish(const struct stage_cache *cache, const char *key, int part,
+                        const char *name, struct err *err) must_check;
 
 /* Removes .part-KEY with all that is in it. */
 void stage_cache_discard(const struct stage_cache *cache, const char *key);
