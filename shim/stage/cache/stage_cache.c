@@ -272,15 +272,15 @@ static int exchange(const struct stage_cache *cache, const char *part, const cha
                : renameat(cache->fd, part, cache->fd, name);
 }
 
-int stage_cache_publish(const struct stage_cache *cache, const char *key, int fd, const char *name,
-                        struct err *err)
+int stage_cache_publish(const struct stage_cache *cache, const char *key, int part,
+                        const char *name, struct err *err)
 {
-    char part[STAGE_NAME];
+    char from[STAGE_NAME];
 
-    part_name(key, part);
+    part_name(key, from);
     /* A launch that finds the entry wants a shared lock. */
-    if (flock(fd, LOCK_SH | LOCK_NB) < 0 || exchange(cache, part, name) < 0)
-        return err_sys(err, "%s/%s", cache->path, part);
+    if (flock(part, LOCK_SH | LOCK_NB) < 0 || exchange(cache, from, name) < 0)
+        return err_sys(err, "%s/%s", cache->path, from);
     stage_cache_failed(cache, key, NULL);
     return 0;
 }
