@@ -222,12 +222,28 @@ void stage_entry_close(struct stage_entry *entry)
 
 /* ---- making ---- */
 
+/*
+ * Renames a part that is a whole entry, which a process that was killed exchanged for a newer one:
+ * containers may have it mounted.
+ */
+static void retire_entry(const struct stage_cache *cache, const char *part)
+{
+    _cleanup_fd_ int fd = open_directory(cache->fd, part);
+    _cleanup_free_ char *old =
+        strf(".old-%s-%llx", part + strlen(".part-"), (unsigned long long)time(NULL));
+
+    if (fd >= 0 && old && faccessat(fd, "record.json", F_OK, 0) == 0 &&
+        flock(fd, LOCK_EX | LOCK_NB) == 0)
+        (void)!renameat(cache->fd, part, cache->fd, old);
+}
+
 int stage_cache_begin(const struct stage_cache *cache, const char *key, struct err *err)
 {
     char name[STAGE_NAME];
     struct stat ours, named;
 
     part_name(key, name);
+    retire_entry(cache, name);
     if (mkdirat(cache->fd, name, 0700) < 0 && errno != EEXIST)
         return err_sys(err, "%s/%s", cache->path, name);
     _cleanup_fd_ int fd = open_directory(cache->fd, name);
@@ -240,15 +256,31 @@ int stage_cache_begin(const struct stage_cache *cache, const char *key, struct e
     return steal_fd(&fd);
 }
 
+/* Puts the part in the place of an entry in one step, where the file system can. */
+static int exchange(const struct stage_cache *cache, const char *part, const char *name)
+{
+    _cleanup_free_ char *old = strf(".old-%s-%llx", name, (unsigned long long)time(NULL));
+    /* The lock keeps other copiers away while the older entry has the name of the part. */
+    _cleanup_fd_ int entry = open_directory(cache->fd, name);
+
+    if (!old)
+        return -1;
+    if (entry < 0)
+        return renameat(cache->fd, part, cache->fd, name);
+    if (flock(entry, LOCK_SH | LOCK_NB) == 0 &&
+        renameat2(cache->fd, part, cache->fd, name, RENAME_EXCHANGE) == 0)
+        return renameat(cache->fd, part, cache->fd, old);
+    return renameat(cache->fd, name, cache->fd, old) < 0
+               ? -1
+               : renameat(cache->fd, part, cache->fd, name);
+}
+
 int stage_cache_publish(const struct stage_cache *cache, int part, const char *key,
                         const char *name, const struct stage_record *record, struct err *err)
 {
     static const char *const notes[] = {"plan", STAGE_SOURCE, "progress"};
     char from[STAGE_NAME];
-    _cleanup_free_ char *old = strf(".old-%s-%llx", name, (unsigned long long)time(NULL));
 
-    if (!old)
-        return err_nomem(err);
     for (size_t i = 0; i < sizeof(notes) / sizeof(*notes); i++)
         unlinkat(part, notes[i], 0);
     stage_touch(part, "used");
@@ -256,8 +288,8 @@ int stage_cache_publish(const struct stage_cache *cache, int part, const char *k
     if (stage_record_write(part, record, err) < 0)
         return -1;
     part_name(key, from);
-    (void)!renameat(cache->fd, name, cache->fd, old);
-    if (renameat(cache->fd, from, cache->fd, name) < 0)
+    /* A launch that finds the entry wants a shared lock. */
+    if (flock(part, LOCK_SH | LOCK_NB) < 0 || exchange(cache, from, name) < 0)
         return err_sys(err, "%s/%s", cache->path, from);
     stage_cache_failed(cache, key, NULL);
     return 0;

@@ -141,3 +141,37 @@ end_strange() {
     launch
     got_copy
 }
+
+@test "launches always get a copy while newer ones replace it" {
+    local n pid
+    policy '"recheck": 0'
+    staged
+    while [ ! -e "$DIR/end" ]; do
+        date +%N >"$SOURCE/train/2"
+        "$FLATBED" stage --policy "$DIR/policy.json" --wait data=imagenet >"$DIR/stage.log" 2>&1
+    done 3>&- &
+    pid=$!
+    for n in 1 2 3 4 5 6; do
+        launch "c$n"
+        got_copy "c$n"
+        [ "$(cat "$DIR/low.tree.c$n")" = train ]
+    done
+    touch "$DIR/end"
+    wait "$pid" || true
+    wait_until no_copiers
+}
+
+@test "a copier that was killed between the names of two copies: the older one stays while it is mounted" {
+    policy '"wait": 60'
+    staged
+    mkdir "$DIR/mnt"
+    mount --bind "$(tree)" "$DIR/mnt"
+    mv "$(entries)" "$CACHE/.part-$(basename "$(entries)")"
+    touch "$SOURCE"
+    launch
+    got_copy
+    [ "$(cat "$DIR/mnt/train/1")" = "image 1" ]
+    umount "$DIR/mnt"
+    "$FLATBED" gc --policy "$DIR/policy.json"
+    [ -z "$(find "$CACHE" -maxdepth 1 -name '.[op]*')" ]
+}

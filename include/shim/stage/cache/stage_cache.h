@@ -146,8 +146,8 @@ int stage_cache_find(const struct stage_cache *cache, const char *source, const 
 int stage_cache_begin(const struct stage_cache *cache, const char *key, struct err *err) must_check;
 
 /*
- * Writes the record of .part-KEY, which `part` is and which has the tree, and gives it the name of
- * an entry, in place of an older one.
+ * Writes the record of .part-KEY, which `part` is and which has the tree, gives it the name of an
+ * entry, in place of an older one, and shares its lock. At each moment one of them has the name.
  */
 int stage_cache_publish(const struct stage_cache *cache, int part, const char *key,
                         const char *name, const struct stage_record *record,
