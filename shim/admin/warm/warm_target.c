@@ -116,7 +116,8 @@ static int find_image(const char *image, struct arena *arena, struct warm_target
 int warm_target_find(const char *operand, const char *const *stores, size_t store_count,
                      struct arena *arena, struct warm_target *out, struct err *err)
 {
-    const struct containers_where where = {{true, true, true}, stores, store_count};
+    const struct containers_where where = {
+        .engines = {true, true, true}, .stores = stores, .store_count = store_count};
     struct err several = ERR_INIT;
 
     *out = (struct warm_target)WARM_TARGET_INIT;
