@@ -11,7 +11,7 @@ int opens_begin(bool all, struct err *err)
 {
     unsigned flags = FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_NONBLOCK | (all ? FAN_UNLIMITED_QUEUE : 0);
     /* The kernel opens the files for this process: a FIFO without a writer must not hold it. */
-    int fd = fanotify_init(flags, O_RDONLY | O_NONBLOCK | O_LARGEFILE | O_CLOEXEC | O_NOATIME);
+    int fd = fanotify_init(flags, O_RDONLY | O_LARGEFILE | O_NONBLOCK | O_CLOEXEC | O_NOATIME);
 
     return fd < 0 ? err_set(err, ERR_UNSUPPORTED, "fanotify: %s", strerror(errno)) : fd;
 }
