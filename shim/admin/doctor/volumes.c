@@ -70,22 +70,22 @@ static void judge_type(const char *volume, const char *path, const struct file_s
 }
 
 /*
- * Judges what a lookup costs on a server. A server that answers faster than a local disk seeks is
- * not told.
+ * Judges what a lookup costs on a server. Nothing is said of a server that answers faster than a
+ * local disk seeks, nor of a class whose datasets are copied to a local disk.
  */
-static void judge_network(const char *volume, const char *path, const struct file_system *fs,
-                          struct diagnoses *out)
+static void judge_network(const struct policy_volume *v, const char *path,
+                          const struct file_system *fs, struct diagnoses *out)
 {
     char used[HUMAN_SIZE], memory[HUMAN_SIZE];
     struct tuning_facts host;
     uint64_t bytes = fs->bytes - fs->bytes_free;
 
-    if (fs->kind != FILE_SYSTEM_NETWORK || fs->lookup_time < slow_lookup)
+    if (fs->kind != FILE_SYSTEM_NETWORK || fs->lookup_time < slow_lookup || v->stage.cache.text)
         return;
     tuning_gather(&host);
     struct diagnosis *of = diagnoses_add(out, DIAGNOSIS_ADVICE, "volume-network", path,
                                          "a lookup takes %.1f ms on %s there (volume %s)",
-                                         fs->lookup_time * 1000, fs->name, volume);
+                                         fs->lookup_time * 1000, fs->name, v->name);
     diagnosis_cost(out, of,
                    "%.0f minutes of waiting for each worker and epoch over a million small files, "
                    "such as ImageNet's%s%s%s%s",
@@ -95,8 +95,10 @@ static void judge_network(const char *volume, const char *path, const struct fil
                    bytes > host.memory ? human_size(host.memory, memory) : "");
     diagnosis_mend(
         out, of,
-        "copy the datasets in use to a local disk, as the volume's source; or pack small "
-        "files in tar archives (WebDataset), LMDB or HDF5");
+        "\"stage\": { \"cache\": DIRECTORY } in volumes.%s copies the datasets in use to a "
+        "local disk (flatbed-policy(5)); or pack small files in tar archives "
+        "(WebDataset), LMDB or HDF5",
+        v->name);
 }
 
 static void examine_source(const struct policy_volume *v, const char *template,
@@ -110,7 +112,7 @@ static void examine_source(const struct policy_volume *v, const char *template,
     if (!path || !store_look(&look, &seen, out) || seen.error)
         return;
     path[seen.path_len] = '\0';
-    judge_network(v->name, path, &seen.is, out);
+    judge_network(v, path, &seen.is, out);
     if (v->access != ACCESS_RW)
         return;
     judge_type(v->name, path, &seen.is, out);

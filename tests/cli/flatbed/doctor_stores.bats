@@ -303,7 +303,11 @@ volumes() {
     says volume-network advice "ms on FUSE there (volume data)"
     says volume-network advice " minutes of waiting for each worker and epoch"
     says volume-network advice "140.7 TB are used there, and do not stay in this host's "
+    says volume-network advice "in volumes.data copies the datasets in use to a local disk"
     jq -e '.diagnoses[0].seen | capture("takes (?<ms>[0-9.]+) ms").ms | tonumber | . >= 10 and . < 1000' <<<"$output"
+    volumes "{\"data\": {\"source\": \"$DIR/slow\", \"target\": \"/data\", \"access\": \"ro\", \"stage\": {\"cache\": \"$DIR/cache\"}}}"
+    doctor --only=volume-network
+    has_not "[volume-network]"
     volumes "{\"data\": {\"source\": \"$STORE\", \"target\": \"/data\", \"access\": \"ro\"}}"
     doctor --only=volume-network
     has_not "[volume-network]"
