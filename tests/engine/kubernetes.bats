@@ -273,6 +273,26 @@ policy_in_effect() { cmp -s "$1" "$FB_DIR/etc/flatbed/policy.d/kubernetes-policy
     node_await
 }
 
+@test "Node Feature Discovery is told of a node that is ready, and not of one that is not" {
+    local features=$FB_DIR/features
+    mkdir "$features"
+    node_stop
+    FEATURES=$features node_start run
+    node_await
+    expect_equal "$(cat "$features/flatbed")" flatbed-ready=true
+    configmap policy.json "$FB_DIR/bad.json"
+    wait_for test ! -e "$features/flatbed"
+    configmap policy.json "$FB_DIR/good.json"
+    wait_for test -e "$features/flatbed"
+    node_stop
+    FEATURES=$features node_start remove
+    node_await
+    [ ! -e "$features/flatbed" ]
+    node_stop
+    node_start run
+    node_await
+}
+
 @test "removal: no new pod, programs until the last container has ended, then the node is as before" {
     pod_start train vision '{"flatbed.data":"imagenet"}'
     node_stop
@@ -373,6 +393,8 @@ policy_in_effect() { cmp -s "$1" "$FB_DIR/etc/flatbed/policy.d/kubernetes-policy
     run manifests check "$KUBERNETES/base"
     expect_status 0
     run manifests check "$KUBERNETES/cri-o"
+    expect_status 0
+    run manifests check "$KUBERNETES/ready-label"
     expect_status 0
     # the check itself finds a wrong key, a wrong type, and a missing field
     cp -r "$KUBERNETES/base" "$FB_DIR/base"

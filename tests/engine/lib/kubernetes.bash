@@ -100,7 +100,7 @@ node_start() {
     rm -rf "$FB_DIR/status"
     mkdir "$FB_DIR/status"
     nsenter --target "$FB_NODE_PID" --pid --mount -- env -i ENGINE="${ENGINE-containerd}" CONFIGMAP="$FB_DIR/configmap" \
-        STATUS="$FB_DIR/status" INTERVAL=0.2 "$FB_DIR/image/bin/busybox" sh "$FB_DIR/image/bin/flatbed-node" "$1" \
+        STATUS="$FB_DIR/status" FEATURES="${FEATURES-}" INTERVAL=0.2 "$FB_DIR/image/bin/busybox" sh "$FB_DIR/image/bin/flatbed-node" "$1" \
         >>"$FB_DIR/node.log" 2>&1 </dev/null 3>&- &
     echo $! >"$FB_DIR/node.pid"
 }

@@ -5,7 +5,7 @@
   manifests.py pod DIR NAME IMAGE [VOLUME=PATH]...
                                     prints the container of a DaemonSet as a ContainerConfig of CRI
 
-Of kustomize only what the manifests use is known: resources, images, configMapGenerator and patches that replace.
+Of kustomize only what the manifests use is known: resources, images, configMapGenerator and patches that add and replace.
 """
 import json
 import os
@@ -42,19 +42,22 @@ def read(directory):
     for patch in root.get("patches", []):
         for item in out:
             if item["kind"] == patch["target"]["kind"]:
-                replace(item, yaml.safe_load(patch["patch"]))
+                edit(item, yaml.safe_load(patch["patch"]))
     return out
 
 
-def replace(item, operations):
+def edit(item, operations):
     for operation in operations:
-        *steps, last = operation["path"].strip("/").split("/")
+        *steps, last = (step.replace("~1", "/") for step in operation["path"].strip("/").split("/"))
         where = item
         for step in steps:
             where = where[int(step) if isinstance(where, list) else step]
-        if operation["op"] != "replace" or last not in where:
+        if operation["op"] == "add" and last == "-":
+            where.append(operation["value"])
+        elif operation["op"] == "add" or (operation["op"] == "replace" and last in where):
+            where[last] = operation["value"]
+        else:
             sys.exit(f"cannot patch {operation}")
-        where[last] = operation["value"]
 
 
 def differences(kind, value, path):
