@@ -206,6 +206,7 @@ static int gather_source(struct gather *g, const struct spec_mount *mount, struc
     if (opaque) {
         s->opaque = opaque->point;
         s->type = opaque->type;
+        s->idmapped = opaque->idmapped;
     }
     if (find_origin(g, mount, wish->fd, s) < 0)
         return -1;

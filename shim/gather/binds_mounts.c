@@ -37,11 +37,12 @@ const struct mount_entry *binds_find_opaque(const struct engine_directories *eng
     if (strcmp(m->type, "overlay") == 0)
         return strcmp(m->point, "/") != 0 ? m : NULL;
     /* Engines mount a part of a volume (volume-subpath) at another place first. A source with a
-     * name outside of the volume is judged by that name. */
+     * name outside of the volume is judged by that name, unless the volume shows other owners. */
     for (size_t i = 0; i < table->count; i++) {
         const struct mount_entry *same = &table->list[i];
         if (same->major == m->major && same->minor == m->minor &&
-            path_is_beneath(name, same->point) && is_volumes_own(engine, same))
+            (path_is_beneath(name, same->point) || (m->idmapped && same->idmapped)) &&
+            is_volumes_own(engine, same))
             return same;
     }
     return NULL;

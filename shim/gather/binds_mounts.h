@@ -11,8 +11,8 @@ bool binds_is_init(const char *path);
 
 /*
  * Returns the mount that could show anything of the host, if what is named `name` and lies in the
- * mount `m` is of its file system: an overlay, or a file system that the options of a volume ask
- * for. Else NULL.
+ * mount `m` is of its file system: an overlay, or a file system, or other owners of files, that
+ * the options of a volume ask for. Else NULL.
  */
 const struct mount_entry *binds_find_opaque(const struct engine_directories *engine,
                                             const struct mount_table *table,

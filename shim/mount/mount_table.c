@@ -58,6 +58,20 @@ static const char *take_super(const char *rest, struct arena *arena)
     return arena_strndup(arena, rest, strcspn(rest, " \n"));
 }
 
+/* Returns true if the comma-separated options before the next blank have one of that name. */
+static bool has_option(const char *options, const char *name)
+{
+    size_t len = strlen(name);
+
+    for (size_t word;; options += word + 1) {
+        word = strcspn(options, ", \n");
+        if (word == len && memcmp(options, name, len) == 0)
+            return true;
+        if (options[word] != ',')
+            return false;
+    }
+}
+
 /* Returns the number behind "shared:" or the like; 0 if it is not there. */
 static unsigned take_group(const char *fields, size_t len, const char *name)
 {
@@ -109,6 +123,7 @@ static int parse_line(const char *line, struct arena *arena, struct mount_entry 
     out->id = (int)id;
     out->root = take_field(&line, arena);
     out->point = take_field(&line, arena);
+    out->idmapped = has_option(line, "idmapped");
     const char *rest = line + skip_to_type(line);
     out->type = take_field(&rest, arena);
     if (!out->root || !out->point || !out->type)

@@ -160,6 +160,11 @@ static int deny_opaque(struct planner *p, struct plan_op *op, const struct rulin
         return plan_decide(p, op, PLAN_DENIED, place,
                            "%s is an overlay, which may show any directory of this host",
                            b->opaque);
+    if (b->idmapped)
+        return plan_decide(p, op, PLAN_DENIED, place,
+                           "%s shows its files with other owners (X-mount.idmap), as the volume "
+                           "asks for; it needs a rule that names it",
+                           b->opaque);
     return plan_decide(p, op, PLAN_DENIED, place,
                        "%s is a %s file system that was mounted for a volume; it needs a rule that "
                        "names it",

@@ -39,6 +39,7 @@ struct bind_source {
     const char *opaque;       /* the mount point of a file system that it is in, and that could show
                                  anything: an overlay, or what a user had an engine mount; or NULL */
     const char *type;         /* the type of that file system */
+    bool idmapped;            /* that mount shows other owners than the file system has */
     struct bind_below *below; /* the mounts beneath it */
     size_t below_count;
     bool exposed;

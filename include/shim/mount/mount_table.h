@@ -21,6 +21,7 @@ struct mount_entry {
     const char *root;  /* the part of the file system that is mounted */
     const char *point; /* the mount point */
     const char *type;  /* of the file system; "" if the line does not say */
+    bool idmapped;     /* it shows other owners than the file system has */
     const char *super; /* an overlay's own options, as the kernel escapes them; NULL for others */
     /* The rest is read for overlays only. */
     const char *options;    /* of the mount: "rw,nosuid,relatime" */

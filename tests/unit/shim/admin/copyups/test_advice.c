@@ -93,7 +93,7 @@ static void test_policy(void **state)
 static void test_profiles(void **state)
 {
     _cleanup_policy_ struct policy *policy = shim_policy(
-        "\"profiles\":[{\"name\":\"train\",\"match\":{\"image\":\"x/*\"},\"volumes\":{\"ckpt\":{"
+        "\"profiles\":[{\"name\":\"train\",\"match\":{\"image\":[\"x/*\"]},\"volumes\":{\"ckpt\":{"
         "\"source\":\"/srv/c\",\"target\":\"/ckpt\",\"access\":\"rw\"}}}],"
         "\"volumes\":{\"logs\":{\"source\":\"/srv/l\",\"target\":\"/logs\",\"access\":\"rw\"}}");
     _cleanup_arena_ struct arena arena = {0};
