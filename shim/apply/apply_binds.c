@@ -30,6 +30,20 @@ static void put_restriction(struct json_doc *doc, struct json *list, const char 
         json_append(doc, list, json_string(doc, option));
 }
 
+/* Leaves out what is mounted below the source. */
+static void put_alone(struct json_doc *doc, struct json *list)
+{
+    for (size_t i = 0; i < MOUNT_PROPAGATIONS; i++) {
+        const struct mount_propagation *p = &mount_propagations[i];
+        if (!spec_has_option(list, p->recursive))
+            continue;
+        remove_option(list, p->recursive);
+        if (!spec_has_option(list, p->alone))
+            json_append(doc, list, json_string(doc, p->alone));
+    }
+    put_restriction(doc, list, "bind");
+}
+
 static void restrict_options(const struct plan_bind *b, struct json_doc *doc)
 {
     struct json *list = json_get(b->entry, "options");
@@ -37,7 +51,7 @@ static void restrict_options(const struct plan_bind *b, struct json_doc *doc)
     if (!json_is(list, JSON_ARRAY))
         list = json_set(doc, b->entry, "options", json_array(doc));
     if (b->alone)
-        put_restriction(doc, list, "bind");
+        put_alone(doc, list);
     if (b->access == ACCESS_RO)
         put_restriction(doc, list, "ro");
     for (size_t i = 0; b->rule && i < b->rule->options.count; i++)

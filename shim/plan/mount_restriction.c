@@ -9,6 +9,13 @@ static const struct mount_restriction restrictions[] = {
     {"nodev", "dev", "rdev"}, {"noexec", "exec", "rexec"},
 };
 
+const struct mount_propagation mount_propagations[MOUNT_PROPAGATIONS] = {
+    {"rprivate", "private"},
+    {"rslave", "slave"},
+    {"rshared", "shared"},
+    {"runbindable", "unbindable"},
+};
+
 const struct mount_restriction *mount_restriction_find(const char *option)
 {
     for (size_t i = 0; i < sizeof(restrictions) / sizeof(*restrictions); i++)
@@ -21,4 +28,14 @@ bool mount_restriction_holds(const struct mount_restriction *r, const struct jso
 {
     return spec_has_option(options, r->option) && !spec_has_option(options, r->opposite) &&
            !(r->recursive_opposite && spec_has_option(options, r->recursive_opposite));
+}
+
+bool mount_is_recursive(const struct json *options)
+{
+    if (spec_has_option(options, "rbind"))
+        return true;
+    for (size_t i = 0; i < MOUNT_PROPAGATIONS; i++)
+        if (spec_has_option(options, mount_propagations[i].recursive))
+            return true;
+    return false;
 }

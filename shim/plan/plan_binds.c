@@ -244,7 +244,7 @@ static size_t put_missing(const struct plan_op *op, const struct json *options, 
         if (!mount_restriction_holds(mount_restriction_find(option), options))
             buf_printf(out, "%s%s", count++ ? ", " : "", option);
     }
-    if (op->bind.alone && spec_has_option(options, "rbind"))
+    if (op->bind.alone && mount_is_recursive(options))
         buf_printf(out, "%sbind without what is mounted below", count++ ? ", " : "");
     return count;
 }

@@ -351,6 +351,27 @@ untouched() {
     expect_match 'Read-only file system'
 }
 
+# leaves_out RUNTIME: a source that is mounted without what is mounted below it. Engines ask for rbind and rprivate.
+leaves_out() {
+    local bundle
+    policy_write <<END
+{ "version": 1, "runtime": { "paths": ["$1"] },
+  "binds": { "default": "deny", "rules": [{ "path": "$FB_SRV/tree", "access": "ro" }] } }
+END
+    mkdir -p "$FB_SRV/tree/sub"
+    bundle=$(bundle_make below null 'ls -a /tree/sub')
+    bundle_edit "$bundle" --arg s "$FB_SRV/tree" \
+        '.mounts += [{destination: "/tree", type: "bind", source: $s, options: ["rbind", "rprivate", "rw"]}]'
+    # shellcheck disable=SC2016
+    run within unshare --mount --propagation private sh -c 'mount -t tmpfs none "$1/sub" && touch "$1/sub/below" && shift && exec "$@"' sh \
+        "$FB_SRV/tree" "$FLATBED_RUNTIME" "--flatbed-policy=$FB_POLICY" --root "$FB_DIR/state" run --bundle "$bundle" "$ID"
+    expect_output $'.\n..'
+}
+
+@test "runc: what is mounted below a source that is downgraded is left out" { leaves_out runc; }
+
+@test "crun: what is mounted below a source that is downgraded is left out" { leaves_out crun; }
+
 # A cache whose pool and private side have names that need escaping.
 pools() {
     overlay_works || skip "$FB_DIR cannot be the upper side of an overlay"

@@ -19,4 +19,19 @@ const struct mount_restriction *mount_restriction_find(const char *option);
 /* Returns true if the options of a mount restrict it so, and none of them undoes it. */
 bool mount_restriction_holds(const struct mount_restriction *r, const struct json *options);
 
+/* An option of propagation for a mount and all below it, and the one for it alone. */
+struct mount_propagation {
+    const char *recursive, *alone;
+};
+
+enum { MOUNT_PROPAGATIONS = 4 };
+
+extern const struct mount_propagation mount_propagations[MOUNT_PROPAGATIONS];
+
+/*
+ * Returns true if the options of a bind bring what is mounted below its source: "rbind", and for
+ * crun also "rprivate" and its like, whose MS_REC it applies to the bind.
+ */
+bool mount_is_recursive(const struct json *options);
+
 #endif

@@ -27,7 +27,7 @@ load ../lib/binds
     mount -t tmpfs t "$DIR/srv/data/sub"
     config "$DIR/srv/data"
     create
-    mounted "$DIR/srv/data" rprivate,bind,ro
+    mounted "$DIR/srv/data" private,bind,ro
 }
 
 @test "a symlink is judged by its target" {
@@ -95,9 +95,9 @@ load ../lib/binds
     mount --bind "$DIR/secret" "$DIR/home/alice/mnt"
     config "$DIR/home/alice"
     create
-    mounted "$DIR/home/alice" rprivate,bind,nosuid,nodev
+    mounted "$DIR/home/alice" private,bind,nosuid,nodev
     create
-    mounted "$DIR/home/alice" rprivate,bind,nosuid,nodev
+    mounted "$DIR/home/alice" private,bind,nosuid,nodev
     umount "$DIR/home/alice/mnt"
     mkdir "$DIR/upper"
     mount -t tmpfs t "$DIR/upper"
@@ -105,7 +105,7 @@ load ../lib/binds
     mount -t overlay -o "lowerdir=$DIR/secret,upperdir=$DIR/upper/u,workdir=$DIR/upper/w" o "$DIR/home/alice/mnt"
     config "$DIR/home/alice"
     create
-    mounted "$DIR/home/alice" rprivate,bind,nosuid,nodev
+    mounted "$DIR/home/alice" private,bind,nosuid,nodev
 }
 
 # The volumes of an engine: DATA/volumes, with the container's root in DATA/overlay2/…
@@ -199,7 +199,7 @@ END
     sed -i "s|\"default\": \"allow\"|\"default\": \"ro\"|" "$DIR/policy.json"
     create
     [ "$output" = right ]
-    mounted "/run/flatbed/pin/bind:0$DIR/data" rprivate,bind,ro
+    mounted "/run/flatbed/pin/bind:0$DIR/data" private,bind,ro
 }
 
 @test "other data of an engine next to its volumes and files needs a rule that names it" {
