@@ -5,6 +5,7 @@
 #include "shim/host/child_ask.h"
 #include "shim/host/trust.h"
 #include "shim/policy/read/policy_read.h"
+#include "shim/policy/registry_source.h"
 #include "shim/stage/cache/stage_room.h"
 
 #include <fcntl.h>
@@ -37,7 +38,10 @@ static bool is_gone(const char *source)
            answer == ENOENT;
 }
 
-/* Returns why a copy is of no use, in the arena; NULL if it may be of use. */
+/*
+ * Returns why a copy is of no use, in the arena; NULL if it may be of use. No registry is asked for
+ * what came from it.
+ */
 static const char *why_stale(const struct stage_item *item, struct arena *arena)
 {
     if (item->mounted || item->state == STAGE_COPYING)
@@ -46,6 +50,8 @@ static const char *why_stale(const struct stage_item *item, struct arena *arena)
         return "a newer copy took its place";
     if (item->state != STAGE_READY)
         return "the copy was interrupted";
+    if (item->pinned || registry_source_is(item->record.source))
+        return NULL;
     return is_gone(item->record.source)
                ? arena_printf(arena, "its source %s is gone", item->record.source)
                : NULL;

@@ -438,16 +438,22 @@ END
 # ---- staged copies ----
 
 @test "copies of stage whose source is gone" {
-    mkdir -p "$DIR"/nfs/{kept,gone,used} "$DIR/mnt"
-    echo one | tee "$DIR"/nfs/{kept,gone,used}/file >/dev/null
+    local record
+    mkdir -p "$DIR"/nfs/{kept,gone,used,pinned,model} "$DIR/mnt"
+    echo one | tee "$DIR"/nfs/{kept,gone,used,pinned,model}/file >/dev/null
     cat >"$DIR/policy.json" <<EOF
 { "version": 1, "runtime": { "paths": ["/bin/true"] }, "volumes": { "data": { "source": "$DIR/nfs/{name}",
   "target": "/data/{name}", "access": "ro", "stage": { "cache": "$DIR/cache" } } } }
 EOF
-    for name in kept gone used; do "$FLATBED" stage --policy "$DIR/policy.json" --wait data=$name; done
+    for name in kept gone used pinned model; do "$FLATBED" stage --policy "$DIR/policy.json" --wait data=$name; done
+    "$FLATBED" stage --policy "$DIR/policy.json" --pin data=pinned
+    # As of a class whose source is in a registry.
+    record=$(grep -l '/model"' "$DIR"/cache/*/record.json)
+    jq '.source = "oci://registry.lab/models/model:stable"' "$record" >"$DIR/record"
+    cp "$DIR/record" "$record"
     stale --policy="$DIR/policy.json"
     has "0 stale directories"
-    rm -r "$DIR/nfs/gone" "$DIR/nfs/used"
+    rm -r "$DIR"/nfs/{gone,used,pinned,model}
     used=$("$FLATBED" stage --policy "$DIR/policy.json" --json | jq -r '.caches[].copies[] | select(.source | endswith("/used")).name')
     mount --bind "$DIR/cache/$used/tree" "$DIR/mnt"
     stale --policy="$DIR/policy.json" --json
@@ -460,5 +466,5 @@ EOF
     exits 0
     has "1 directory removed"
     "$FLATBED" stage --policy "$DIR/policy.json" --json |
-        jq -e '[.caches[].copies[].source | sub(".*/"; "")] | sort == ["kept", "used"]'
+        jq -e '[.caches[].copies[].source | sub(".*/"; "")] | sort == ["kept", "model:stable", "pinned", "used"]'
 }
