@@ -86,8 +86,12 @@ struct recording {
     struct arena *arena;
     struct found *list;
     size_t count, ranges;
+    uint64_t left; /* bytes of files that are still looked at */
     bool whole;
 };
+
+/* A container can make files of terabytes out of holes; looking at one TB takes ten seconds. */
+static const uint64_t most_looked_at = (uint64_t)256 << 30;
 
 /* Opens a file in the topmost directory that has it, and sets its layer. */
 static int open_file(const struct warm_root *root, const char *path, uint32_t *layer,
@@ -111,8 +115,9 @@ static int add_file(struct recording *r, const struct warm_seen *seen, struct er
 
     *f = (struct found){.file.path = seen->path};
     _cleanup_fd_ int fd = open_file(r->root, seen->path, &f->file.layer, &st);
-    if (fd < 0)
+    if (fd < 0 || (uint64_t)st.st_size > r->left)
         return 0;
+    r->left -= (uint64_t)st.st_size;
     if (seen->blind) {
         before = warm_record_find(&r->root->record, seen->path, f->file.layer);
         if (before)
@@ -142,7 +147,8 @@ static int by_position(const void *a, const void *b)
 int warm_root_record(struct warm_root *root, const struct warm_session *session, bool ended,
                      struct arena *arena, bool *better, struct err *err)
 {
-    struct recording r = {.root = root, .arena = arena, .whole = !ended && !session->lost};
+    struct recording r = {
+        .root = root, .arena = arena, .left = most_looked_at, .whole = !ended && !session->lost};
     struct warm_record made = root->record;
 
     r.list = arena_alloc(arena, (session->count + 1) * sizeof(*r.list));

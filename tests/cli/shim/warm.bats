@@ -124,6 +124,17 @@ again() { cold && launch && settle; }
     record image | grep -q ' data/big$'
 }
 
+@test "files of terabytes, which a container can make of holes, are left out" {
+    truncate -s 8T "$VOLUME/huge"
+    cold
+    job "$READS; busybox dd if=/weights/huge of=/dev/null bs=1M count=1 skip=4000000 2>/dev/null"
+    launch
+    settle
+    [[ $(record volume | tail -n 1) == "0 0+"*" model" ]]
+    ! record volume | grep -q huge || false
+    [ "$(field volume whole)" = 1 ]
+}
+
 @test "two launches at once, a process that is killed, a launch that fails: one record, no leftovers" {
     cold
     job "$READS"
