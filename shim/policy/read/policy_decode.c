@@ -142,7 +142,7 @@ static unsigned read_percent(const char *text)
 
 int decode_free(struct decoder *d, const struct json *value, struct policy_free *room)
 {
-    struct policy_text text = {0};
+    struct policy_text text = {.text = ""};
 
     *room = (struct policy_free){0};
     if (decode_text(d, value, &text) < 0)

@@ -13,7 +13,7 @@ static void test_sources(void **state)
         "oci://registry.lab:5000/a/b/c:V1.0_x-y",
         "oci://localhost/m:stable",
         "oci://r:80/a__b.c---d_e/0:_",
-        "oci://127.0.0.1:5000/m" DIGEST,
+        ("oci://127.0.0.1:5000/m" DIGEST),
         "oci://[::1]:5000/m:x",
         "oci://[fe80::1]/m",
     };
