@@ -30,6 +30,16 @@ static void put_restriction(struct json_doc *doc, struct json *list, const char 
         json_append(doc, list, json_string(doc, option));
 }
 
+/* Leaves out what is mounted below the source after the launch. */
+static void put_private(struct json_doc *doc, struct json *list)
+{
+    bool recursive = spec_has_option(list, "rslave");
+
+    remove_option(list, "slave");
+    remove_option(list, "rslave");
+    json_append(doc, list, json_string(doc, recursive ? "rprivate" : "private"));
+}
+
 /* Leaves out what is mounted below the source. */
 static void put_alone(struct json_doc *doc, struct json *list)
 {
@@ -50,6 +60,8 @@ static void restrict_options(const struct plan_bind *b, struct json_doc *doc)
 
     if (!json_is(list, JSON_ARRAY))
         list = json_set(doc, b->entry, "options", json_array(doc));
+    if (b->is_private)
+        put_private(doc, list);
     if (b->alone)
         put_alone(doc, list);
     if (b->access == ACCESS_RO)

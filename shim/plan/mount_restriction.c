@@ -39,3 +39,8 @@ bool mount_is_recursive(const struct json *options)
             return true;
     return false;
 }
+
+bool mount_is_slave(const struct json *options)
+{
+    return spec_has_option(options, "slave") || spec_has_option(options, "rslave");
+}

@@ -246,7 +246,15 @@ static size_t put_missing(const struct plan_op *op, const struct json *options, 
     }
     if (op->bind.alone && mount_is_recursive(options))
         buf_printf(out, "%sbind without what is mounted below", count++ ? ", " : "");
+    if (op->bind.is_private)
+        buf_printf(out, "%sprivate, without what is mounted later", count++ ? ", " : "");
     return count;
+}
+
+/* True for a bind that may not do all that its source allows. */
+static bool is_restricted(const struct plan_bind *b)
+{
+    return b->alone || b->access == ACCESS_RO || (b->rule && b->rule->options.count);
 }
 
 static int deny_unreadable(struct planner *p, struct plan_op *op, const struct policy_place *place)
@@ -282,6 +290,7 @@ static int restrict_mount(struct planner *p, struct plan_op *op, const struct js
         r->access == BIND_ALLOW && !(checked && !op->bind.source->writable) ? ACCESS_RW : ACCESS_RO;
     if (choose_below(p, op, r) < 0)
         return -1;
+    op->bind.is_private = is_restricted(&op->bind) && mount_is_slave(options);
     size_t count = put_missing(op, options, &missing);
     if (missing.failed)
         return err_nomem(p->err);

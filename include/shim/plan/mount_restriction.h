@@ -19,6 +19,12 @@ const struct mount_restriction *mount_restriction_find(const char *option);
 /* Returns true if the options of a mount restrict it so, and none of them undoes it. */
 bool mount_restriction_holds(const struct mount_restriction *r, const struct json *options);
 
+/*
+ * Returns true if mounts that are made later below the source appear in the container: "slave",
+ * "rslave". They are judged by nobody, and have none of the restrictions.
+ */
+bool mount_is_slave(const struct json *options);
+
 /* An option of propagation for a mount and all below it, and the one for it alone. */
 struct mount_propagation {
     const char *recursive, *alone;

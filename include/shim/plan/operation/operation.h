@@ -99,6 +99,7 @@ struct plan_bind {
     const char *
         *below; /* names of the mounts beneath that stay, if users have engines mount there */
     size_t below_count;
+    bool is_private; /* it is restricted, and mounts that are made later would not be */
 };
 
 /* PLAN_SHM: the size of /dev/shm. */

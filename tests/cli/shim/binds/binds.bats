@@ -30,6 +30,19 @@ load ../lib/binds
     mounted "$DIR/srv/data" private,bind,ro
 }
 
+@test "a restricted mount is private: mounts that are made later would not be restricted" {
+    config "$DIR/srv/data"
+    sed -i 's/"rprivate"/"rslave"/' "$BUNDLE/config.json"
+    create
+    mounted "$DIR/srv/data" rbind,rprivate,ro
+    mkdir "$DIR/srv/data/sub"
+    mount -t tmpfs t "$DIR/srv/data/sub"
+    config "$DIR/srv/data"
+    sed -i 's/"rprivate"/"rslave"/' "$BUNDLE/config.json"
+    create
+    mounted "$DIR/srv/data" private,bind,ro
+}
+
 @test "a symlink is judged by its target" {
     ln -s "$DIR/secret" "$DIR/home/alice/link"
     config "$DIR/home/alice/link"
