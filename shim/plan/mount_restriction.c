@@ -44,3 +44,17 @@ bool mount_is_slave(const struct json *options)
 {
     return spec_has_option(options, "slave") || spec_has_option(options, "rslave");
 }
+
+bool mount_is_writable(const struct json *options)
+{
+    bool rw = true;
+
+    if (spec_has_option(options, "rrw"))
+        return true;
+    for (size_t i = 0; i < json_count(options); i++) {
+        const char *text = json_text(json_at(options, i));
+        if (text && (strcmp(text, "ro") == 0 || strcmp(text, "rw") == 0))
+            rw = text[1] == 'w';
+    }
+    return rw;
+}

@@ -1,5 +1,6 @@
 /* Judges the mounts that the user brought by the policy's "binds". */
 #include "base/path.h"
+#include "shim/plan/bind_missing.h"
 #include "shim/plan/mount_restriction.h"
 #include "shim/plan/plan_parts.h"
 
@@ -21,27 +22,13 @@ static bool is_virtual(const struct spec_mount *mount)
     return false;
 }
 
-static bool is_writable(const struct json *options)
-{
-    bool rw = true;
-
-    if (spec_has_option(options, "rrw"))
-        return true;
-    for (size_t i = 0; i < json_count(options); i++) {
-        const char *text = json_text(json_at(options, i));
-        if (text && (strcmp(text, "ro") == 0 || strcmp(text, "rw") == 0))
-            rw = text[1] == 'w';
-    }
-    return rw;
-}
-
 /* True for a volume of the policy, from an earlier edit, with no more access than it gives. */
 static bool is_volume(const struct planner *p, const struct spec_mount *mount)
 {
     for (size_t i = 0; i < p->count; i++) {
         const struct plan_op *op = &p->ops[i];
         if (op->kind == PLAN_MOUNT && op->verdict == PLAN_KEPT && op->mount.ours &&
-            (op->mount.access == ACCESS_RW || !is_writable(mount->options)) &&
+            (op->mount.access == ACCESS_RW || !mount_is_writable(mount->options)) &&
             plan_mounted_on(p->in->spec, op->mount.target) == mount)
             return true;
     }
@@ -230,33 +217,6 @@ static bool needs_access(const struct planner *p, const struct plan_op *op)
     return p->in->policy->binds.require_access && !op->bind.source->engine;
 }
 
-/* Appends what must be added to its options, and counts it. */
-static size_t put_missing(const struct plan_op *op, const struct json *options, struct buf *out)
-{
-    size_t count = 0;
-
-    if (op->bind.access == ACCESS_RO && is_writable(options)) {
-        buf_puts(out, "ro");
-        count++;
-    }
-    for (size_t i = 0; op->bind.rule && i < op->bind.rule->options.count; i++) {
-        const char *option = op->bind.rule->options.items[i];
-        if (!mount_restriction_holds(mount_restriction_find(option), options))
-            buf_printf(out, "%s%s", count++ ? ", " : "", option);
-    }
-    if (op->bind.alone && mount_is_recursive(options))
-        buf_printf(out, "%sbind without what is mounted below", count++ ? ", " : "");
-    if (op->bind.is_private)
-        buf_printf(out, "%sprivate, without what is mounted later", count++ ? ", " : "");
-    return count;
-}
-
-/* True for a bind that may not do all that its source allows. */
-static bool is_restricted(const struct plan_bind *b)
-{
-    return b->alone || b->access == ACCESS_RO || (b->rule && b->rule->options.count);
-}
-
 static int deny_unreadable(struct planner *p, struct plan_op *op, const struct policy_place *place)
 {
     const struct bind_source *source = op->bind.source;
@@ -290,8 +250,7 @@ static int restrict_mount(struct planner *p, struct plan_op *op, const struct js
         r->access == BIND_ALLOW && !(checked && !op->bind.source->writable) ? ACCESS_RW : ACCESS_RO;
     if (choose_below(p, op, r) < 0)
         return -1;
-    op->bind.is_private = is_restricted(&op->bind) && mount_is_slave(options);
-    size_t count = put_missing(op, options, &missing);
+    size_t count = bind_put_missing(&op->bind, options, &missing);
     if (missing.failed)
         return err_nomem(p->err);
     if (!count)
@@ -316,7 +275,7 @@ static bool is_administrators(const struct plan_op *op, const struct spec_mount 
 {
     const struct bind_source *b = op->bind.source;
 
-    if (b->origin == BIND_OF_USER || (is_writable(mount->options) && !b->origin_writable) ||
+    if (b->origin == BIND_OF_USER || (mount_is_writable(mount->options) && !b->origin_writable) ||
         spec_is_idmapped(op->bind.entry))
         return false;
     return r->access != BIND_DENY || !r->rule ||
@@ -333,7 +292,7 @@ static int restrict_administrators(struct planner *p, struct plan_op *op,
 
     op->bind.rule = NULL;
     op->bind.access = stays ? ACCESS_RW : ACCESS_RO;
-    if (stays || !is_writable(mount->options))
+    if (stays || !mount_is_writable(mount->options))
         return plan_decide(p, op, PLAN_KEPT, NULL, "a mount of %s", of);
     return plan_decide(p, op, PLAN_DOWNGRADED, NULL, "a mount of %s, mounted ro", of);
 }
@@ -364,7 +323,8 @@ static int judge_source(struct planner *p, struct plan_op *op, const struct spec
     if (!op->bind.source->path)
         return plan_decide(p, op, PLAN_DENIED, &p->in->policy->binds.place, "%s",
                            op->bind.source->problem);
-    if (op->bind.source->null_device || (op->bind.source->init && !is_writable(mount->options)))
+    if (op->bind.source->null_device ||
+        (op->bind.source->init && !mount_is_writable(mount->options)))
         return plan_decide(p, op, PLAN_KEPT, NULL, "harmless");
     if (op->bind.source->own)
         return plan_decide(p, op, PLAN_KEPT, NULL, "the engine's own");

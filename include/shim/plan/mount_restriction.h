@@ -19,6 +19,9 @@ const struct mount_restriction *mount_restriction_find(const char *option);
 /* Returns true if the options of a mount restrict it so, and none of them undoes it. */
 bool mount_restriction_holds(const struct mount_restriction *r, const struct json *options);
 
+/* Returns true unless the options make the mount read-only; of several the last counts. */
+bool mount_is_writable(const struct json *options);
+
 /*
  * Returns true if mounts that are made later below the source appear in the container: "slave",
  * "rslave". They are judged by nobody, and have none of the restrictions.
