@@ -33,7 +33,7 @@ static void put_restriction(struct json_doc *doc, struct json *list, const char 
 /* Leaves out what is mounted below the source after the launch. */
 static void put_private(struct json_doc *doc, struct json *list)
 {
-    bool recursive = spec_has_option(list, "rslave");
+    bool recursive = spec_has_option(list, "rbind");
 
     remove_option(list, "slave");
     remove_option(list, "rslave");

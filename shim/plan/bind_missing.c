@@ -8,7 +8,8 @@ static bool is_restricted(const struct plan_bind *b)
     return b->alone || b->access == ACCESS_RO || (b->rule && b->rule->options.count);
 }
 
-size_t bind_put_missing(struct plan_bind *bind, const struct json *options, struct buf *out)
+size_t bind_put_missing(struct plan_bind *bind, const struct json *options, bool deny_propagation,
+                        struct buf *out)
 {
     size_t count = 0;
 
@@ -23,7 +24,8 @@ size_t bind_put_missing(struct plan_bind *bind, const struct json *options, stru
     }
     if (bind->alone && mount_is_recursive(options))
         buf_printf(out, "%sbind without what is mounted below", count++ ? ", " : "");
-    bind->is_private = is_restricted(bind) && mount_is_slave(options);
+    bind->is_private = deny_propagation ? !mount_is_private(options)
+                                        : is_restricted(bind) && mount_is_slave(options);
     if (bind->is_private)
         buf_printf(out, "%sprivate, without what is mounted later", count++ ? ", " : "");
     return count;

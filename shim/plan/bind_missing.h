@@ -7,8 +7,10 @@
 
 /*
  * Appends to `out` what must be added to the options, as words for people, and sets
- * bind->is_private. Returns how many they are.
+ * bind->is_private; `deny_propagation` is for all binds, restricted or not. Returns how many they
+ * are.
  */
-size_t bind_put_missing(struct plan_bind *bind, const struct json *options, struct buf *out);
+size_t bind_put_missing(struct plan_bind *bind, const struct json *options, bool deny_propagation,
+                        struct buf *out);
 
 #endif

@@ -58,3 +58,13 @@ bool mount_is_writable(const struct json *options)
     }
     return rw;
 }
+
+bool mount_is_private(const struct json *options)
+{
+    static const char *const names[] = {"private", "rprivate", "unbindable", "runbindable"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (spec_has_option(options, names[i]))
+            return !mount_is_slave(options);
+    return false;
+}

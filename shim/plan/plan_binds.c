@@ -250,7 +250,8 @@ static int restrict_mount(struct planner *p, struct plan_op *op, const struct js
         r->access == BIND_ALLOW && !(checked && !op->bind.source->writable) ? ACCESS_RW : ACCESS_RO;
     if (choose_below(p, op, r) < 0)
         return -1;
-    size_t count = bind_put_missing(&op->bind, options, &missing);
+    const bool deny_propagation = p->in->policy->binds.propagation.deny;
+    size_t count = bind_put_missing(&op->bind, options, deny_propagation, &missing);
     if (missing.failed)
         return err_nomem(p->err);
     if (!count)

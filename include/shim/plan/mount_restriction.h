@@ -28,6 +28,10 @@ bool mount_is_writable(const struct json *options);
  */
 bool mount_is_slave(const struct json *options);
 
+/* Returns true if the options say that they do not appear. runc takes a mount that says nothing for
+ * a slave. */
+bool mount_is_private(const struct json *options);
+
 /* An option of propagation for a mount and all below it, and the one for it alone. */
 struct mount_propagation {
     const char *recursive, *alone;

@@ -99,7 +99,7 @@ struct plan_bind {
     const char *
         *below; /* names of the mounts beneath that stay, if users have engines mount there */
     size_t below_count;
-    bool is_private; /* it is restricted, and mounts that are made later would not be */
+    bool is_private; /* without mounts that are made later, which nobody would judge */
 };
 
 /* PLAN_SHM: the size of /dev/shm. */

@@ -41,6 +41,13 @@ load ../lib/binds
     sed -i 's/"rprivate"/"rslave"/' "$BUNDLE/config.json"
     create
     mounted "$DIR/srv/data" private,bind,ro
+    umount "$DIR/srv/data/sub"
+    # Under "propagation": "deny" every bind, also one that says nothing, which runc takes for a slave.
+    policy '"propagation": "deny",'
+    config "$DIR/home/alice"
+    sed -i 's/, *"rprivate"//' "$BUNDLE/config.json"
+    create
+    mounted "$DIR/home/alice" rbind,rprivate,nosuid,nodev
 }
 
 @test "a symlink is judged by its target" {
