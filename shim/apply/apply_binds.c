@@ -33,11 +33,12 @@ static void put_restriction(struct json_doc *doc, struct json *list, const char 
 /* Leaves out what is mounted below the source after the launch. */
 static void put_private(struct json_doc *doc, struct json *list)
 {
-    bool recursive = spec_has_option(list, "rbind");
+    const char *option = spec_has_option(list, "rbind") ? "rprivate" : "private";
 
     remove_option(list, "slave");
     remove_option(list, "rslave");
-    json_append(doc, list, json_string(doc, recursive ? "rprivate" : "private"));
+    if (!spec_has_option(list, option))
+        json_append(doc, list, json_string(doc, option));
 }
 
 /* Leaves out what is mounted below the source. */

@@ -131,8 +131,8 @@ static int open_component(struct walk *w, const char *name)
 
 /*
  * Returns true if only root can replace the entry `fd` of the directory that the walk has reached.
- * What is mounted on an entry of root may belong to anybody: podman mounts the root of a container
- * with mapped ids in /var/tmp.
+ * A mount on an entry of root may belong to anybody: podman mounts the root of a container with
+ * mapped ids in /var/tmp.
  */
 static bool is_roots_entry(const struct walk *w, int fd, const char *name, const struct stat *st)
 {

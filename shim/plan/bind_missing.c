@@ -24,8 +24,7 @@ size_t bind_put_missing(struct plan_bind *bind, const struct json *options, bool
     }
     if (bind->alone && mount_is_recursive(options))
         buf_printf(out, "%sbind without what is mounted below", count++ ? ", " : "");
-    bind->is_private = deny_propagation ? !mount_is_private(options)
-                                        : is_restricted(bind) && mount_is_slave(options);
+    bind->is_private = (deny_propagation || is_restricted(bind)) && !mount_is_private(options);
     if (bind->is_private)
         buf_printf(out, "%sprivate, without what is mounted later", count++ ? ", " : "");
     return count;

@@ -40,11 +40,6 @@ bool mount_is_recursive(const struct json *options)
     return false;
 }
 
-bool mount_is_slave(const struct json *options)
-{
-    return spec_has_option(options, "slave") || spec_has_option(options, "rslave");
-}
-
 bool mount_is_writable(const struct json *options)
 {
     bool rw = true;
@@ -63,8 +58,10 @@ bool mount_is_private(const struct json *options)
 {
     static const char *const names[] = {"private", "rprivate", "unbindable", "runbindable"};
 
+    if (spec_has_option(options, "slave") || spec_has_option(options, "rslave"))
+        return false;
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (spec_has_option(options, names[i]))
-            return !mount_is_slave(options);
+            return true;
     return false;
 }

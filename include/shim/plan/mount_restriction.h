@@ -23,13 +23,10 @@ bool mount_restriction_holds(const struct mount_restriction *r, const struct jso
 bool mount_is_writable(const struct json *options);
 
 /*
- * Returns true if mounts that are made later below the source appear in the container: "slave",
- * "rslave". They are judged by nobody, and have none of the restrictions.
+ * Returns true if no mount that is made later below the source appears in the container: it would
+ * be judged by nobody, and have none of the restrictions. runc takes a bind that says nothing of
+ * propagation for a slave.
  */
-bool mount_is_slave(const struct json *options);
-
-/* Returns true if the options say that they do not appear. runc takes a mount that says nothing for
- * a slave. */
 bool mount_is_private(const struct json *options);
 
 /* An option of propagation for a mount and all below it, and the one for it alone. */

@@ -264,7 +264,7 @@ END
         case $mode in
             0770:5000) [[ $stderr == *"may not read $DIR/team on this host ("*"); its group may: add --group-add 5000 (vision)" ]] ;;
             0770:*) [ "$status" -eq 1 ] && [[ $stderr != *group-add* ]] ;;
-            0775:*) started '.mounts[1].options' '["bind","ro"]' ;;
+            0775:*) started '.mounts[1].options' '["bind","private","ro"]' ;;
         esac
         # With its groups, the process has the access of its user.
         policy '"groups": "user"' '"binds": { "default": "allow", "require_access": true },'

@@ -21,7 +21,7 @@ static struct result judged_path(const char *path)
     struct bind_source source = plain;
 
     source.path = source.found = path;
-    return judged(&source, "\"rbind\",\"nosuid\",\"nodev\"");
+    return judged(&source, "\"rbind\",\"rprivate\",\"nosuid\",\"nodev\"");
 }
 
 static void test_the_longest_path_wins(void **state)
@@ -123,16 +123,24 @@ static void assert_options(const char *path, bool submounts, const char *before,
 static void test_edits(void **state)
 {
     (void)state;
-    assert_options("/srv/x", false, "\"rbind\"", "\"rbind\",\"ro\"");
-    assert_options("/srv/x", false, "\"rbind\",\"rw\"", "\"rbind\",\"ro\"");
-    assert_options("/srv/x", false, "\"ro\",\"rbind\",\"rw\",\"rrw\"", "\"ro\",\"rbind\"");
-    assert_options("/srv/x", true, "\"rbind\",\"ro\"", "\"ro\",\"bind\"");
+    assert_options("/srv/x", false, "\"rbind\"", "\"rbind\",\"rprivate\",\"ro\"");
+    assert_options("/srv/x", false, "\"rprivate\",\"rbind\",\"rw\"",
+                   "\"rprivate\",\"rbind\",\"ro\"");
+    assert_options("/srv/x", false, "\"ro\",\"rbind\",\"private\",\"rw\",\"rrw\"",
+                   "\"ro\",\"rbind\",\"private\"");
+    assert_options("/srv/x", true, "\"rbind\",\"ro\"", "\"ro\",\"private\",\"bind\"");
     assert_options("/home/alice/x", false, "\"bind\",\"rw\"",
-                   "\"bind\",\"rw\",\"nosuid\",\"nodev\"");
-    assert_options("/home/alice/x", false, "\"bind\",\"nosuid\",\"nodev\",\"suid\",\"rdev\"",
-                   "\"bind\",\"nosuid\",\"nodev\"");
-    assert_options("/home/alice/x", true, "\"rbind\",\"nosuid\",\"nodev\"",
-                   "\"rbind\",\"nosuid\",\"nodev\"");
+                   "\"bind\",\"rw\",\"private\",\"nosuid\",\"nodev\"");
+    assert_options("/home/alice/x", false,
+                   "\"private\",\"bind\",\"nosuid\",\"nodev\",\"suid\",\"rdev\"",
+                   "\"private\",\"bind\",\"nosuid\",\"nodev\"");
+    assert_options("/home/alice/x", true, "\"rbind\",\"rprivate\",\"nosuid\",\"nodev\"",
+                   "\"rbind\",\"rprivate\",\"nosuid\",\"nodev\"");
+    /* Mounts that are made later; crun takes rprivate for rbind. */
+    assert_options("/srv/x", false, "\"rbind\",\"rslave\",\"ro\"", "\"rbind\",\"ro\",\"rprivate\"");
+    assert_options("/srv/x", false, "\"bind\",\"rprivate\",\"slave\",\"ro\"",
+                   "\"bind\",\"rprivate\",\"ro\",\"private\"");
+    assert_options("/srv/x", true, "\"bind\",\"rprivate\",\"ro\"", "\"bind\",\"ro\",\"private\"");
 }
 
 /* The user's own mount of a volume's source at its target is refused if it is writable. */
@@ -174,7 +182,7 @@ static void test_overlays_hide_what_they_show(void **state)
     (void)state;
     source.opaque = "/home";
     source.type = "overlay";
-    assert_int_equal(judged(&source, "\"nosuid\",\"nodev\"").verdict, PLAN_KEPT);
+    assert_int_equal(judged(&source, "\"rprivate\",\"nosuid\",\"nodev\"").verdict, PLAN_KEPT);
     source.opaque = "/home/alice/x";
     assert_contains(judged(&source, "").message, "/home/alice/x is an overlay");
     source.path = "/etc";
@@ -207,7 +215,7 @@ static void test_what_is_mounted_below(void **state)
         {{.path = "/home/alice/secret"}, PLAN_DOWNGRADED},
         {{.path = "/home/alice/x/y", .opaque = "/home/alice/x/y"}, PLAN_DOWNGRADED},
     };
-    static const char options[] = "\"rbind\",\"nosuid\",\"nodev\"";
+    static const char options[] = "\"rbind\",\"rprivate\",\"nosuid\",\"nodev\"";
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
