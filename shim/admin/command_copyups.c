@@ -2,9 +2,10 @@
 
 #include "base/cli/log.h"
 #include "shim/admin/containers/containers.h"
+#include "shim/admin/copyups/copyups_output.h"
+#include "shim/admin/copyups/report.h"
 #include "shim/admin/copyups/tally.h"
 #include "shim/admin/copyups/walk.h"
-#include "shim/admin/copyups_output.h"
 #include "shim/policy/read/policy_read.h"
 
 #include <string.h>

@@ -1,10 +1,11 @@
-#include "shim/admin/command_install.h"
+#include "shim/admin/install/install_host.h"
 
 #include "base/cli/log.h"
 #include "base/path.h"
 #include "shim/admin/commands.h"
 #include "shim/admin/engine/nvidia_toolkit.h"
-#include "shim/admin/install/config_diff.h"
+#include "shim/admin/install/config_file.h"
+#include "shim/admin/install/install.h"
 #include "shim/policy/policy.h"
 
 #include <glob.h>
@@ -225,21 +226,6 @@ static void finish_podman(const struct config_file *file, const struct install_c
 
 /* ---- one file ---- */
 
-int install_print_diff(const struct config_file *file, const struct buf *after, bool removes,
-                       struct err *err)
-{
-    return config_diff_print(file->path, file->fd < 0 ? NULL : &file->text, removes ? NULL : after,
-                             err);
-}
-
-int install_write(const struct config_file *file, const struct buf *after, bool keep, bool removes,
-                  struct err *err)
-{
-    if (keep && config_file_keep(file, err) < 0)
-        return -1;
-    return removes ? config_file_remove(file, err) : config_file_write(file, after, err);
-}
-
 static void say_next(const char *next)
 {
     if (next)
@@ -267,12 +253,12 @@ static int install_file(const struct engine *engine, const struct install_comman
         return err_wrap(err, "%s", file.path);
     bool same = file.fd >= 0 && buf_equal(&file.text, &after);
     if (!same && c->dry_run)
-        return install_print_diff(&file, &after, false, err);
+        return config_file_print_diff(&file, &after, false, err);
     bool keep =
         !file.has_backup || (engine->outdated && engine->outdated(in, &file.text, &file.backup));
     if (same)
         log_info("%s: '%s' is there already; nothing was changed", file.path, c->name);
-    else if (install_write(&file, &after, keep, false, err) < 0)
+    else if (config_file_replace(&file, &after, keep, false, err) < 0)
         return -1;
     else if (is_nvidia(engine))
         log_info("%s: NVIDIA's runtime calls %s, in the mode cdi", file.path, in->runtime);
@@ -323,8 +309,8 @@ static int uninstall(const struct engine *engine, const struct install_command *
     }
     bool removes = !after.len && !backup; /* install made the file */
     if (c->dry_run)
-        return install_print_diff(&file, &after, removes, err);
-    if (install_write(&file, &after, false, removes, err) < 0)
+        return config_file_print_diff(&file, &after, removes, err);
+    if (config_file_replace(&file, &after, false, removes, err) < 0)
         return -1;
     log_info("%s: '%s' was taken out", file.path, c->name);
     if (backup && buf_equal(backup, &after) && config_file_remove_backup(&file, err) < 0)

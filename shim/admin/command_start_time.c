@@ -4,7 +4,7 @@
 #include "base/cli/log.h"
 #include "shim/admin/engine/engine_stores.h"
 #include "shim/admin/start/start.h"
-#include "shim/admin/start_volumes.h"
+#include "shim/admin/start/start_volumes.h"
 #include "shim/host/trust.h"
 #include "shim/mount/source_wait.h"
 #include "shim/oci/lowlevel.h"

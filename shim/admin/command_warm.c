@@ -5,7 +5,7 @@
 #include "base/human.h"
 #include "shim/admin/warm/warm_report.h"
 #include "shim/admin/warm/warm_target.h"
-#include "shim/host/interrupt.h"
+#include "shim/host/process/interrupt.h"
 #include "shim/host/trust.h"
 #include "shim/policy/read/policy_read.h"
 #include "shim/warm/read/warm_memory.h"

@@ -9,7 +9,7 @@
 #include "shim/admin/watch/seen.h"
 #include "shim/admin/watch/target.h"
 #include "shim/admin/watch/watch.h"
-#include "shim/host/interrupt.h"
+#include "shim/host/process/interrupt.h"
 
 #include <string.h>
 #include <time.h>

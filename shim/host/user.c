@@ -1,7 +1,7 @@
 #include "shim/host/user.h"
 
 #include "base/fdio.h"
-#include "shim/host/child.h"
+#include "shim/host/process/child.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "shim/mount/source_wait.h"
 
 #include "base/buf.h"
-#include "shim/host/child_ask.h"
+#include "shim/host/process/child_ask.h"
 #include "shim/mount/source.h"
 
 struct question {

@@ -1,8 +1,8 @@
 #include "shim/oci/features.h"
 
 #include "base/json/json.h"
-#include "shim/host/child.h"
 #include "shim/host/kernel.h"
+#include "shim/host/process/child.h"
 #include "shim/host/rundir.h"
 
 #include <string.h>

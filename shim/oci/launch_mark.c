@@ -1,6 +1,6 @@
 #include "shim/oci/launch_mark.h"
 
-#include "shim/host/process.h"
+#include "shim/host/process/process.h"
 
 #include <fcntl.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "shim/host/child.h"
+#include "shim/host/process/child.h"
 #include "shim/oci/lowlevel.h"
 
 #include <elf.h>

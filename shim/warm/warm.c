@@ -3,7 +3,7 @@
 #include "base/human.h"
 #include "shim/audit/audit.h"
 #include "shim/gather/limits.h"
-#include "shim/host/background.h"
+#include "shim/host/process/background.h"
 #include "shim/host/trust.h"
 #include "shim/request/facts.h"
 #include "shim/warm/record/warm_store.h"

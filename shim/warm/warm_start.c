@@ -1,7 +1,7 @@
 #include "shim/warm/warm_start.h"
 
 #include "shim/audit/audit.h"
-#include "shim/host/interrupt.h"
+#include "shim/host/process/interrupt.h"
 #include "shim/warm/read/warm_memory.h"
 #include "shim/warm/warm_root.h"
 #include "shim/warm/warm_session.h"

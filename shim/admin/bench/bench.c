@@ -1,7 +1,7 @@
 #include "shim/admin/bench/bench_internal.h"
 
 #include "base/fdio.h"
-#include "shim/host/interrupt.h"
+#include "shim/host/process/interrupt.h"
 #include "shim/host/tree_remove.h"
 
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 #include "shim/admin/copyups/links.h"
 #include "shim/admin/copyups/lowers.h"
 #include "shim/admin/copyups/names.h"
-#include "shim/host/patience.h"
+#include "shim/host/process/patience.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #ifndef SHIM_IMAGE_DEPTH_H
 #define SHIM_IMAGE_DEPTH_H
 
-#include "shim/admin/doctor/diagnosis.h"
+#include "shim/admin/doctor/diagnosis/diagnosis.h"
 
 #include <limits.h>
 

@@ -2,7 +2,7 @@
 #ifndef SHIM_STORE_H
 #define SHIM_STORE_H
 
-#include "shim/admin/doctor/diagnosis.h"
+#include "shim/admin/doctor/diagnosis/diagnosis.h"
 #include "shim/admin/doctor/disk/file_system.h"
 
 /*

@@ -2,7 +2,7 @@
 #include "shim/admin/doctor/doctor.h"
 
 #include "shim/admin/engine/runtime_program.h"
-#include "shim/host/child.h"
+#include "shim/host/process/child.h"
 
 #include <ctype.h>
 #include <stdio.h>

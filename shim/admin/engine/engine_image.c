@@ -1,6 +1,6 @@
 #include "shim/admin/engine/engine_image.h"
 
-#include "shim/host/child.h"
+#include "shim/host/process/child.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 #include "shim/admin/install/config_file.h"
+#include "shim/admin/install/config_diff.h"
 
 #include "base/fdio.h"
 #include "base/path.h"
@@ -123,4 +124,19 @@ void config_file_close(struct config_file *file)
     buf_free(&file->text);
     buf_free(&file->backup);
     *file = (struct config_file)CONFIG_FILE_INIT;
+}
+
+int config_file_print_diff(const struct config_file *file, const struct buf *after, bool removes,
+                           struct err *err)
+{
+    return config_diff_print(file->path, file->fd < 0 ? NULL : &file->text, removes ? NULL : after,
+                             err);
+}
+
+int config_file_replace(const struct config_file *file, const struct buf *after, bool keep,
+                        bool removes, struct err *err)
+{
+    if (keep && config_file_keep(file, err) < 0)
+        return -1;
+    return removes ? config_file_remove(file, err) : config_file_write(file, after, err);
 }

@@ -2,7 +2,7 @@
 
 #include "shim/admin/engine/engine_stores.h"
 #include "shim/admin/stage/stage_target.h"
-#include "shim/host/child_ask.h"
+#include "shim/host/process/child_ask.h"
 #include "shim/host/trust.h"
 #include "shim/policy/read/policy_read.h"
 #include "shim/policy/registry_source.h"

@@ -4,7 +4,7 @@
 #include "shim/admin/start/config.h"
 #include "shim/admin/start/place.h"
 #include "shim/admin/start/run.h"
-#include "shim/host/child.h"
+#include "shim/host/process/child.h"
 #include "shim/restack/build/restack_build.h"
 
 #include <string.h>

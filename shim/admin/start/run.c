@@ -2,7 +2,7 @@
 
 #include "shim/admin/bench/bench.h"
 #include "shim/admin/start/place.h"
-#include "shim/host/child.h"
+#include "shim/host/process/child.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -2,7 +2,7 @@
 
 #include "base/fdio.h"
 #include "shim/admin/start/rounds.h"
-#include "shim/host/interrupt.h"
+#include "shim/host/process/interrupt.h"
 #include "shim/host/tree_remove.h"
 
 #include <fcntl.h>

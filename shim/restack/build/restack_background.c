@@ -1,6 +1,6 @@
 /* Builds a tree in the background, while containers start. */
 #include "shim/audit/audit.h"
-#include "shim/host/background.h"
+#include "shim/host/process/background.h"
 #include "shim/restack/build/restack_build.h"
 
 enum { MEMORY_LIMIT = 1024 * 1024 * 1024 };

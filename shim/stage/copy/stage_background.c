@@ -1,6 +1,6 @@
 /* Copies a source in the background, while containers start. */
 #include "shim/audit/audit.h"
-#include "shim/host/background.h"
+#include "shim/host/process/background.h"
 #include "shim/policy/registry_source.h"
 #include "shim/stage/copy/stage_copy.h"
 #include "shim/stage/copy/stage_fetch.h"

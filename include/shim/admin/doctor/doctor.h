@@ -6,7 +6,7 @@
 #ifndef SHIM_DOCTOR_H
 #define SHIM_DOCTOR_H
 
-#include "shim/admin/doctor/diagnosis.h"
+#include "shim/admin/doctor/diagnosis/diagnosis.h"
 #include "shim/policy/policy.h"
 
 /* The IDs of all diagnoses, NULL at the end. */

@@ -54,4 +54,15 @@ void config_file_close(struct config_file *file);
 
 #define _cleanup_config_file_ _cleanup_(config_file_close)
 
+/* Prints the change of a file; `removes`: it will not exist. */
+int config_file_print_diff(const struct config_file *file, const struct buf *after, bool removes,
+                           struct err *err) must_check;
+
+/*
+ * Writes the edited file, after its backup if `keep`; or removes it, as an install made it, if
+ * `removes`.
+ */
+int config_file_replace(const struct config_file *file, const struct buf *after, bool keep,
+                        bool removes, struct err *err) must_check;
+
 #endif

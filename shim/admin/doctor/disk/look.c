@@ -3,7 +3,7 @@
 #include "base/fdio.h"
 #include "shim/admin/doctor/disk/seconds.h"
 #include "shim/admin/doctor/disk/store_driver.h"
-#include "shim/host/child_ask.h"
+#include "shim/host/process/child_ask.h"
 
 #include <fcntl.h>
 #include <linux/openat2.h>

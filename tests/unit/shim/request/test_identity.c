@@ -2,7 +2,7 @@
 #include "tests/unit/lib/shim_unit.h"
 #include "tests/unit/lib/tempdir.h"
 
-#include "shim/host/child.h"
+#include "shim/host/process/child.h"
 #include "shim/host/user.h"
 #include "shim/request/facts.h"
 

@@ -1,4 +1,4 @@
-#include "shim/host/interrupt.h"
+#include "shim/host/process/interrupt.h"
 
 #include <stddef.h>
 

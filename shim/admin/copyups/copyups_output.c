@@ -1,4 +1,4 @@
-#include "shim/admin/copyups_output.h"
+#include "shim/admin/copyups/copyups_output.h"
 
 #include "base/cli/columns.h"
 #include "base/cli/log.h"

@@ -1,4 +1,4 @@
-#include "shim/host/patience.h"
+#include "shim/host/process/patience.h"
 
 #include "base/cli/log.h"
 

@@ -1,5 +1,5 @@
 /* Child programs: their output, inherited descriptors, and children that do not end. */
-#include "shim/host/child.h"
+#include "shim/host/process/child.h"
 
 #include "tests/unit/lib/unit.h"
 

@@ -1,7 +1,7 @@
 /* Processes by pid and start. */
 #include "tests/unit/lib/unit.h"
 
-#include "shim/host/process.h"
+#include "shim/host/process/process.h"
 
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
 /* Installs on a host with GPUs: the order is engine, NVIDIA's runtime, flatbed-runtime, runc. */
-#include "shim/admin/command_install.h"
+#include "shim/admin/install/install_host.h"
 
 #include "base/cli/log.h"
 #include "shim/admin/engine/nvidia_toolkit.h"

@@ -1,5 +1,5 @@
 /* The diagnoses as a page: the worst first, those in order folded away. */
-#include "shim/admin/doctor/diagnosis.h"
+#include "shim/admin/doctor/diagnosis/diagnosis.h"
 
 #include "shim/admin/page/page.h"
 

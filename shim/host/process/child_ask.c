@@ -1,4 +1,4 @@
-#include "shim/host/child_ask.h"
+#include "shim/host/process/child_ask.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,4 +1,4 @@
-#include "shim/host/child.h"
+#include "shim/host/process/child.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,4 +1,4 @@
-#include "shim/host/background.h"
+#include "shim/host/process/background.h"
 
 #include "base/cleanup.h"
 

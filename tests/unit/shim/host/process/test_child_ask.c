@@ -1,5 +1,5 @@
 /* Questions that a child asks: answers, children that end without one, and children that hang. */
-#include "shim/host/child_ask.h"
+#include "shim/host/process/child_ask.h"
 
 #include "tests/unit/lib/unit.h"
 

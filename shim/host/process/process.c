@@ -1,4 +1,4 @@
-#include "shim/host/process.h"
+#include "shim/host/process/process.h"
 
 #include "base/cleanup.h"
 

@@ -1,10 +1,10 @@
 /* containerd's configuration: several files, of which the last one with its CRI plugin counts. */
-#include "shim/admin/command_install.h"
+#include "shim/admin/install/install_host.h"
 
 #include "base/cli/log.h"
 #include "shim/admin/engine/runtime_program.h"
 #include "shim/admin/engine/toml_value.h"
-#include "shim/host/child.h"
+#include "shim/host/process/child.h"
 
 #include <limits.h>
 #include <string.h>
@@ -242,7 +242,7 @@ static int print_changes(const struct changes *changes, struct err *err)
     for (size_t i = 0; i < changes->count; i++) {
         const struct change *c = &changes->list[i];
         bool removes = c != changes->target && !c->after.len && !c->file.has_backup;
-        if (c->differs && install_print_diff(&c->file, &c->after, removes, err) < 0)
+        if (c->differs && config_file_print_diff(&c->file, &c->after, removes, err) < 0)
             return -1;
     }
     return 0;
@@ -265,7 +265,7 @@ static int write_undo(const struct change *c, struct err *err)
 {
     bool removes = !c->after.len && !c->file.has_backup;
 
-    if (install_write(&c->file, &c->after, false, removes, err) < 0)
+    if (config_file_replace(&c->file, &c->after, false, removes, err) < 0)
         return -1;
     return c->file.has_backup && buf_equal(&c->file.backup, &c->after)
                ? config_file_remove_backup(&c->file, err)
@@ -304,7 +304,7 @@ static int write_target(const struct changes *changes, const struct install *in,
     *kept = false;
     if (t->differs && !t->file.has_backup && keep_backup(t, path, kept, err) < 0)
         return -1;
-    if (t->differs && install_write(&t->file, &t->after, false, false, err) < 0)
+    if (t->differs && config_file_replace(&t->file, &t->after, false, false, err) < 0)
         return -1;
     if (verify(path, in, before, err) < 0) {
         if (t->differs)

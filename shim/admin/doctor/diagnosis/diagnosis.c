@@ -1,4 +1,4 @@
-#include "shim/admin/doctor/diagnosis.h"
+#include "shim/admin/doctor/diagnosis/diagnosis.h"
 
 #include "base/cli/columns.h"
 

@@ -1,10 +1,9 @@
 /*
- * The commands install and uninstall, in several files: command_install.c edits one file for one
- * engine, install_containerd_files.c the files of containerd, install_gpu.c knows what NVIDIA's
- * runtime needs.
+ * Parts of the commands install and uninstall that look at the host: install_containerd_files.c
+ * edits the files of containerd, install_gpu.c knows the needs of NVIDIA's runtime.
  */
-#ifndef SHIM_COMMAND_INSTALL_H
-#define SHIM_COMMAND_INSTALL_H
+#ifndef SHIM_INSTALL_HOST_H
+#define SHIM_INSTALL_HOST_H
 
 #include "shim/admin/engine/engine_runtimes.h"
 #include "shim/admin/install/config_file.h"
@@ -14,19 +13,6 @@ struct install_command {
     const char *name, *runtime, *config;
     bool make_default, dry_run;
 };
-
-/* ---- command_install.c ---- */
-
-/* Prints the change of a file; `removes`: it will not exist. */
-int install_print_diff(const struct config_file *file, const struct buf *after, bool removes,
-                       struct err *err) must_check;
-
-/*
- * Writes the edited file, after its backup if `keep`; or removes it, as an install made it, if
- * `removes`.
- */
-int install_write(const struct config_file *file, const struct buf *after, bool keep, bool removes,
-                  struct err *err) must_check;
 
 /* ---- install_containerd_files.c ---- */
 

@@ -1,4 +1,4 @@
-#include "shim/admin/start_volumes.h"
+#include "shim/admin/start/start_volumes.h"
 
 #include "base/cli/log.h"
 #include "base/path.h"
