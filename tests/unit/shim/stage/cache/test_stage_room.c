@@ -90,7 +90,7 @@ static void test_own_part(void **state)
     assert_true(part >= 0);
     stage_progress_write(part, &progress);
     assert_works(stage_make_room(&cache, &limits, &need, false, &evicted, &err), err);
-    /* That of another one counts. */
+    /* The room that another part takes counts. */
     stage_key("/nfs/b", key);
     stage_name(key, NULL, name);
     assert_int_equal(stage_make_room(&cache, &limits, &need, false, &evicted, &err), -1);
