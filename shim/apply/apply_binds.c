@@ -35,10 +35,11 @@ static void put_private(struct json_doc *doc, struct json *list)
 {
     const char *option = spec_has_option(list, "rbind") ? "rprivate" : "private";
 
-    remove_option(list, "slave");
-    remove_option(list, "rslave");
-    if (!spec_has_option(list, option))
-        json_append(doc, list, json_string(doc, option));
+    for (size_t i = 0; i < MOUNT_PROPAGATIONS; i++) {
+        remove_option(list, mount_propagations[i].recursive);
+        remove_option(list, mount_propagations[i].alone);
+    }
+    json_append(doc, list, json_string(doc, option));
 }
 
 /* Leaves out what is mounted below the source. */

@@ -75,8 +75,16 @@ static void take_groups(const struct plan_own_groups *groups, const struct spec 
             }
 }
 
+static void join_held(const struct plan *plan, struct json_doc *doc)
+{
+    for (size_t i = 0; i < plan->joined_count; i++)
+        json_set(doc, plan->joined[i].entry, "path", json_string(doc, plan->joined[i].hold));
+}
+
 void apply_security(const struct decision *decision, struct json_doc *doc, const struct spec *spec)
 {
+    if (decision->holds_namespaces)
+        join_held(decision->plan, doc);
     for (size_t i = 0; i < decision->count; i++) {
         const struct plan_op *op = decision->list[i].op;
         if (op->kind == PLAN_CAPABILITIES)

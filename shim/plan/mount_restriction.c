@@ -56,12 +56,11 @@ bool mount_is_writable(const struct json *options)
 
 bool mount_is_private(const struct json *options)
 {
-    static const char *const names[] = {"private", "rprivate", "unbindable", "runbindable"};
+    bool recursive =
+        spec_has_option(options, "rprivate") || spec_has_option(options, "runbindable");
+    bool alone = spec_has_option(options, "private") || spec_has_option(options, "unbindable");
 
     if (spec_has_option(options, "slave") || spec_has_option(options, "rslave"))
         return false;
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if (spec_has_option(options, names[i]))
-            return true;
-    return false;
+    return recursive || (alone && !spec_has_option(options, "rbind"));
 }

@@ -29,5 +29,9 @@ int plan_make(const struct plan_input *input, struct arena *arena, struct plan *
         return -1;
     out->ops = p.ops;
     out->count = p.count;
+    if (input->security && !input->rootless) {
+        out->joined = input->security->joined;
+        out->joined_count = input->security->joined_count;
+    }
     return 0;
 }

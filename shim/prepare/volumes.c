@@ -7,6 +7,7 @@
 #include "shim/mount/submounts.h"
 #include "shim/policy/registry_source.h"
 #include "shim/prepare/binds_hold.h"
+#include "shim/prepare/namespaces_hold.h"
 #include "shim/prepare/pool.h"
 #include "shim/prepare/stage_volumes.h"
 
@@ -339,7 +340,9 @@ static int pin_volumes(struct preparing *p)
         if (volumes_concern(o) && pin_volume(p, o) < 0)
             return name_volume(&o->op->mount, p->err);
     }
-    return write_files(p) < 0 ? -1 : binds_hold(p->decision, p->arena, p->err);
+    if (write_files(p) < 0 || namespaces_hold(p->decision, p->err) < 0)
+        return -1;
+    return binds_hold(p->decision, p->arena, p->err);
 }
 
 /* Waits for copies. Those that there are will be pinned. */
@@ -375,7 +378,8 @@ int volumes_prepare(const struct call *call, const struct facts *facts, bool enf
     source_directory_close(&p.directory);
     if (rc == 0)
         rc = end_staging(&p);
-    bool pins = p.exposed || binds_exposed(decision) || generates_files(decision);
+    bool pins = p.exposed || binds_exposed(decision) || generates_files(decision) ||
+                decision->plan->joined_count;
     if (rc == 0 && pins)
         rc = pin_volumes(&p);
     stage_volumes_close(&p.stage);

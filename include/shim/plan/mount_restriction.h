@@ -25,7 +25,7 @@ bool mount_is_writable(const struct json *options);
 /*
  * Returns true if no mount that is made later below the source appears in the container: it would
  * be judged by nobody, and have none of the restrictions. runc takes a bind that says nothing of
- * propagation for a slave.
+ * propagation for a slave, and under "private" what is mounted below a recursive bind stays one.
  */
 bool mount_is_private(const struct json *options);
 

@@ -1,9 +1,9 @@
 #include "shim/gather/security/security.h"
 
 #include "base/fdio.h"
-#include "base/path.h"
 #include "shim/gather/bind_ids.h"
 #include "shim/gather/security/hooks.h"
+#include "shim/gather/security/security_namespaces.h"
 #include "shim/gather/security/security_user.h"
 #include "shim/host/trust.h"
 #include "shim/mount/source.h"
@@ -15,90 +15,6 @@
 #include <sys/stat.h>
 
 enum { PROFILE_BYTES = 1024 * 1024 };
-
-/* ---- namespaces ---- */
-
-/* The runtime specification and the policy use the same names, but for two. */
-static bool is_namespace(const struct json *entry, enum namespace_kind kind)
-{
-    const char *type = json_text(json_get(entry, "type"));
-
-    if (!type)
-        return false;
-    if (kind == NAMESPACE_NET)
-        return strcmp(type, "network") == 0;
-    if (kind == NAMESPACE_MNT)
-        return strcmp(type, "mount") == 0;
-    return strcmp(type, namespace_names[kind]) == 0;
-}
-
-/* True if the file is that namespace of the process "1" or "self". */
-static bool is_namespace_of(const struct stat *st, const char *process, enum namespace_kind kind)
-{
-    char path[64];
-    struct stat own;
-
-    snprintf(path, sizeof(path), "/proc/%s/ns/%s", process, namespace_names[kind]);
-    return stat(path, &own) == 0 && own.st_dev == st->st_dev && own.st_ino == st->st_ino;
-}
-
-bool security_is_host_namespace(const char *path, enum namespace_kind kind)
-{
-    struct stat st;
-
-    return stat(path, &st) < 0 || is_namespace_of(&st, "1", kind) ||
-           is_namespace_of(&st, "self", kind);
-}
-
-/*
- * False for a path where a user could put another namespace before the runtime opens it. That of a
- * process is as it is.
- */
-static bool is_steady(const char *path)
-{
-    _cleanup_source_ struct source source = SOURCE_INIT;
-    struct err ignored;
-    unsigned pid;
-    int end = 0;
-
-    if (sscanf(path, "/proc/%u/ns/%*[a-z_]%n", &pid, &end) == 1 && end && !path[end])
-        return true;
-    return path_is_clean_absolute(path) && source_look(path, &source, &ignored) == 0 &&
-           !source.missing && !source.exposed;
-}
-
-/*
- * Sets *loose for a path that is not steady. Returns true if one of the namespaces of that kind is
- * the host's, or there is none. runc refuses two of a kind; crun before 1.18 joins them all.
- */
-static bool shares_namespace(const struct spec *spec, enum namespace_kind kind, bool *loose)
-{
-    const struct json *list = json_path(spec->root, "linux", "namespaces", NULL);
-    bool own = false;
-
-    *loose = false;
-    for (size_t i = 0; i < json_count(list); i++) {
-        const char *path = json_text(json_get(json_at(list, i), "path"));
-        if (!is_namespace(json_at(list, i), kind))
-            continue;
-        if (path && *path && security_is_host_namespace(path, kind))
-            return true;
-        *loose = *loose || (path && *path && !is_steady(path));
-        own = true;
-    }
-    return !own;
-}
-
-static void find_namespaces(const struct spec *spec, struct security_facts *out)
-{
-    for (int kind = 0; kind < NAMESPACE_KINDS; kind++) {
-        bool loose;
-        if (shares_namespace(spec, (enum namespace_kind)kind, &loose))
-            out->host_namespaces |= 1u << kind;
-        else if (loose)
-            out->loose_namespaces |= 1u << kind;
-    }
-}
 
 /* ---- filters ---- */
 
@@ -181,8 +97,8 @@ int security_gather(const struct policy *policy, const struct spec *spec, const 
     if (security_find_user(s, spec, arena, out, err) < 0 ||
         security_find_groups(s, spec, facts, arena, out, err) < 0)
         return -1;
-    if (s->namespaces.file)
-        find_namespaces(spec, out);
+    if (security_find_namespaces(s, spec, arena, out, err) < 0)
+        return -1;
     if (gather_devices(&s->devices, spec, facts, arena, out, err) < 0)
         return -1;
     if (s->hooks.deny && hooks_gather(s, spec, arena, out, err) < 0)

@@ -28,7 +28,7 @@ static int find_ids(const struct spec *spec, struct ids *out, struct arena *aren
         return 0;
     if (!spec->user_namespace) {
         err_set(&why, ERR_UNSUPPORTED, "linux.uidMappings or gidMappings are missing");
-    } else if (security_is_host_namespace(spec->user_namespace, NAMESPACE_USER)) {
+    } else if (namespace_is_host(spec->user_namespace, NAMESPACE_USER)) {
         out->own = false;
         out->known = true;
         return 0;

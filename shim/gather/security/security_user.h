@@ -4,7 +4,6 @@
 #define SHIM_SECURITY_USER_H
 
 #include "shim/gather/security/security.h"
-#include "shim/privilege/namespace.h"
 
 /*
  * Fills in the facts about the user, if the policy denies root. A user namespace that the container
@@ -20,8 +19,5 @@ int security_find_user(const struct policy_security *s, const struct spec *spec,
 int security_find_groups(const struct policy_security *s, const struct spec *spec,
                          const struct facts *facts, struct arena *arena, struct security_facts *out,
                          struct err *err) must_check;
-
-/* Returns true for a namespace of the host; a path that cannot be looked at counts as such. */
-bool security_is_host_namespace(const char *path, enum namespace_kind kind);
 
 #endif

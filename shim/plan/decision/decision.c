@@ -58,7 +58,7 @@ bool decision_changes(const struct decision *decision)
 {
     const struct requests *requests = decision->plan->requests;
 
-    if (requests && requests->mount_count)
+    if ((requests && requests->mount_count) || decision->holds_namespaces)
         return true;
     for (size_t i = 0; i < decision->count; i++)
         if (outcome_changes(&decision->list[i]))

@@ -139,6 +139,22 @@ static int judge_hooks(struct planner *p)
     return 0;
 }
 
+/* "linux.netDevices" (runtime-spec 1.3) moves devices of the host's network into the container's.
+ */
+static int judge_net_devices(struct planner *p)
+{
+    const struct policy_security *s = &p->in->policy->security;
+    const struct json *devices = json_path(p->in->spec->root, "linux", "netDevices", NULL);
+
+    if (!s->namespaces.file || (s->host_namespaces & 1u << NAMESPACE_NET) || !devices)
+        return 0;
+    if (json_is(devices, JSON_OBJECT) && !devices->len)
+        return 0;
+    return deny(p, "security.namespaces", &s->namespaces,
+                "the container would take %.64s from the host's network",
+                json_is(devices, JSON_OBJECT) ? devices->members[0].key : "a device");
+}
+
 static int judge_namespaces(struct planner *p)
 {
     static const unsigned optional = 1u << NAMESPACE_CGROUP | 1u << NAMESPACE_USER;
@@ -361,8 +377,9 @@ int plan_add_security(struct planner *p)
     bool privileged = security_is_privileged(p->in->spec);
 
     if (judge_user(p) < 0 || security_judge_groups(p) < 0 || judge_idmapped(p) < 0 ||
-        judge_hooks(p) < 0 || judge_namespaces(p) < 0 || judge_capabilities(p, privileged) < 0 ||
-        judge_privileges(p) < 0 || security_judge_realtime(p) < 0)
+        judge_hooks(p) < 0 || judge_namespaces(p) < 0 || judge_net_devices(p) < 0 ||
+        judge_capabilities(p, privileged) < 0 || judge_privileges(p) < 0 ||
+        security_judge_realtime(p) < 0)
         return -1;
     if (!privileged)
         return security_judge_devices(p) < 0 || judge_system_paths(p) < 0 ? -1 : judge_filter(p);

@@ -248,6 +248,42 @@ has_own_ipc() { [ "$(readlink "/proc/$1/ns/ipc")" != "$(readlink /proc/self/ns/i
     passed
 }
 
+@test "the namespace of a process is held: the process could enter the host's before it is joined" {
+    local other before
+    policy '"namespaces": { "host": [] }'
+    unshare --ipc --pid --fork --kill-child sleep 600 3>&- &
+    other=$!
+    until has_own_ipc "$other"; do sleep 0.05; done
+    config "(.linux.namespaces[] | select(.type == \"ipc\")).path = \"/proc/$other/ns/ipc\" |
+        (.linux.namespaces[] | select(.type == \"pid\")).path = \"/proc/$other/ns/pid_for_children\""
+    echo "stat -c %i /run/flatbed/pin/namespace-$other-* >'$DIR/joined'" >>"$DIR/low"
+    create
+    passed
+    jq -e --arg p "/run/flatbed/pin/namespace-$other" '.linux.namespaces | map(.path // empty) ==
+        [$p + "-pid_for_children", $p + "-ipc"]' "$BUNDLE/config.json"
+    stat -L -c %i "/proc/$other/ns/ipc" "/proc/$other/ns/pid_for_children" | diff - "$DIR/joined"
+    # Another launch of the same bundle judges the process again.
+    before=$(sha256sum <"$BUNDLE/config.json")
+    create
+    passed
+    [ "$(sha256sum <"$BUNDLE/config.json")" = "$before" ]
+    rm "$DIR/low.config"
+    kill -9 "$other"
+    wait "$other" || true
+    create
+    refused "share the host's pid namespace"
+}
+
+@test "network devices of the host are not taken into a container" {
+    policy '"namespaces": { "host": [] }'
+    config '.linux.netDevices = {"eth0": {}}'
+    create
+    refused "the container would take eth0 from the host's network"
+    policy '"namespaces": { "host": ["net"] }'
+    create
+    passed
+}
+
 @test "a namespace is joined only by a path that no user could change" {
     local other
     policy '"namespaces": { "host": [] }'

@@ -5,6 +5,7 @@
 #ifndef SHIM_SECURITY_H
 #define SHIM_SECURITY_H
 
+#include "shim/gather/security/namespaces.h"
 #include "shim/gather/security/security_devices.h"
 #include "shim/request/facts.h"
 
@@ -23,6 +24,8 @@ struct security_facts {
                            devices */
     unsigned host_namespaces;  /* bits of enum namespace_kind: shared with the host */
     unsigned loose_namespaces; /* bits: joined by a path where a user could put the host's */
+    const struct joined_namespace *joined; /* by the path of a process, which could enter others */
+    size_t joined_count;
     /* Ambient capabilities by which it acts as root on the host, in words; or NULL. */
     const char *root_by;
     /* "uid 5" or "gid 5": the id in the container that is root's on the host; or NULL. */

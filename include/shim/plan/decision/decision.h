@@ -30,6 +30,7 @@ struct decision {
     const struct plan *plan;
     struct outcome *list; /* one for each operation, in the order of the plan */
     size_t count;
+    bool holds_namespaces; /* the plan's `joined` are held, and are to be joined by those paths */
 };
 
 /* Begins with what the plan says. The decision borrows from plan and arena. -1 without memory. */

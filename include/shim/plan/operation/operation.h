@@ -162,7 +162,9 @@ struct plan {
     const struct plan_op *ops; /* mounts by depth of target, denials among them; variables; the
                                   user's mounts; security; GPUs; tuning; the account; the root */
     size_t count;
-    const struct requests *requests; /* whose mounts are taken out; NULL: none are */
+    const struct requests *requests;       /* whose mounts are taken out; NULL: none are */
+    const struct joined_namespace *joined; /* to be held */
+    size_t joined_count;
 };
 
 struct plan_input {

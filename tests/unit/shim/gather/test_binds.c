@@ -127,7 +127,7 @@ static void test_edits(void **state)
     assert_options("/srv/x", false, "\"rprivate\",\"rbind\",\"rw\"",
                    "\"rprivate\",\"rbind\",\"ro\"");
     assert_options("/srv/x", false, "\"ro\",\"rbind\",\"private\",\"rw\",\"rrw\"",
-                   "\"ro\",\"rbind\",\"private\"");
+                   "\"ro\",\"rbind\",\"rprivate\"");
     assert_options("/srv/x", true, "\"rbind\",\"ro\"", "\"ro\",\"private\",\"bind\"");
     assert_options("/home/alice/x", false, "\"bind\",\"rw\"",
                    "\"bind\",\"rw\",\"private\",\"nosuid\",\"nodev\"");
@@ -139,7 +139,10 @@ static void test_edits(void **state)
     /* Mounts that are made later; crun takes rprivate for rbind. */
     assert_options("/srv/x", false, "\"rbind\",\"rslave\",\"ro\"", "\"rbind\",\"ro\",\"rprivate\"");
     assert_options("/srv/x", false, "\"bind\",\"rprivate\",\"slave\",\"ro\"",
-                   "\"bind\",\"rprivate\",\"ro\",\"private\"");
+                   "\"bind\",\"ro\",\"private\"");
+    assert_options("/srv/x", false, "\"rbind\",\"unbindable\",\"ro\"",
+                   "\"rbind\",\"ro\",\"rprivate\"");
+    assert_options("/srv/x", false, "\"bind\",\"private\",\"ro\"", "\"bind\",\"private\",\"ro\"");
     assert_options("/srv/x", true, "\"bind\",\"rprivate\",\"ro\"", "\"bind\",\"ro\",\"private\"");
 }
 
