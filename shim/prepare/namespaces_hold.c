@@ -1,6 +1,7 @@
 #include "shim/prepare/namespaces_hold.h"
 
 #include "base/cleanup.h"
+#include "shim/gather/security/namespaces.h"
 #include "shim/mount/pin.h"
 
 #include <fcntl.h>

@@ -48,6 +48,26 @@ static void find_files(struct container_list *list, int root, const char *driver
                                   "run, or has no client ctr";
 }
 
+/* Adds a container whose state is there, but too large or damaged: its user could have made it so.
+ */
+static int add_unread(struct container_list *list, int fd, const char *root, const char *id,
+                      const char *path, struct err *err)
+{
+    bool failed = false;
+
+    if (faccessat(fd, path, F_OK, 0) < 0)
+        return 0;
+    struct container_found *c = container_add(list);
+    if (!c)
+        return err_nomem(err);
+    c->engine = CONTAINER_DOCKER;
+    c->store = container_text(list, root, &failed);
+    c->id = c->name = container_text(list, id, &failed);
+    c->running = true;
+    c->problem = "its config.v2.json is larger than 16 MiB, or damaged";
+    return failed ? err_nomem(err) : 0;
+}
+
 static int add_one(struct container_list *list, int fd, const char *root, const char *id,
                    const struct overlays *mounts, struct err *err)
 {
@@ -56,7 +76,7 @@ static int add_one(struct container_list *list, int fd, const char *root, const 
     bool failed = false;
 
     if (!doc)
-        return path ? 0 : err_nomem(err);
+        return path ? add_unread(list, fd, root, id, path, err) : err_nomem(err);
     const struct json *state = json_root(doc),
                       *running = json_path(state, "State", "Running", NULL);
     const char *name = json_text(json_get(state, "Name"));

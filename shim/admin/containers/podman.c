@@ -80,6 +80,8 @@ int podman_add(struct container_list *list, const char *root, const struct overl
     const struct storage storage = {root, st.st_uid != 0 || trust_rootless(), has_program(fd)};
     for (size_t f = 0; f < sizeof(files) / sizeof(*files); f++) {
         _cleanup_json_ struct json_doc *doc = container_state(fd, files[f]);
+        if (!doc && faccessat(fd, files[f], F_OK, 0) == 0 && container_silent(list, root, err) < 0)
+            return -1;
         const struct json *all = doc ? json_root(doc) : NULL;
         for (size_t i = 0; json_is(all, JSON_ARRAY) && i < json_count(all); i++)
             if (add_one(list, &storage, json_at(all, i), mounts, err) < 0)

@@ -295,6 +295,14 @@ docker_store() {
     head -c 90000 /dev/urandom >"$root/overlay2/top/diff/root/.cache/torch/hub/model"
 }
 
+@test "a container whose state is too large to be read is named, and not passed over" {
+    docker_store
+    head -c 17000000 /dev/zero | tr '\0' ' ' >>"$(echo "$DIR"/docker/containers/*/config.v2.json)"
+    copyups --store="$DIR/docker" --json
+    exits 0
+    jq -e '.skipped | length == 1 and (.[0].why | contains("larger than 16 MiB"))' <<<"$output"
+}
+
 @test "a stopped container of Docker, with the lines of its Dockerfile" {
     docker_store
     copyups copyups-train --store="$DIR/docker" --json

@@ -48,7 +48,7 @@ load ../lib/binds
     sed -i 's/, *"rprivate"//' "$BUNDLE/config.json"
     create
     mounted "$DIR/home/alice" rbind,rprivate,nosuid,nodev
-    # What is mounted below a recursive bind stays a slave under "private".
+    # A mount below a recursive bind stays a slave under "private".
     config "$DIR/home/alice"
     sed -i 's/"rprivate"/"private"/' "$BUNDLE/config.json"
     create
