@@ -4,64 +4,7 @@
 
 bats_require_minimum_version 1.5.0
 
-setup() {
-    [ "$(id -u)" -eq 0 ] || skip "needs root"
-    DIR=$(mktemp -d "${TMPDIR:-/tmp}/fb-security.XXXXXX")
-    chmod 0755 "$DIR"
-    BUNDLE=$DIR/bundle
-    mkdir "$BUNDLE"
-    printf '#!/bin/sh\ncp "%s/config.json" "%s/low.config"\n' "$BUNDLE" "$DIR" >"$DIR/low"
-    chmod 0755 "$DIR/low"
-    config .
-    unset FLATBED_DEPTH
-}
-
-teardown() {
-    [ -n "${DIR-}" ] || return 0
-    while read -r where; do umount -l "$where"; done < <(awk -v d="$DIR/" 'index($5, d) == 1 { print $5 }' /proc/self/mountinfo)
-    rm -rf --one-file-system "$DIR"
-}
-
-# policy SECURITY-MEMBERS [TOP-MEMBERS]
-policy() {
-    cat >"$DIR/policy.json" <<END
-{ "version": 1, "runtime": { "paths": ["$DIR/low"] }, ${2-}
-  "security": { $1 } }
-END
-    chmod 0644 "$DIR/policy.json"
-}
-
-# config JQ-FILTER: an ordinary container, changed by the filter.
-config() {
-    jq "$1" >"$BUNDLE/config.json" <<END
-{ "ociVersion": "1.0.2",
-  "process": { "user": { "uid": 1234, "gid": 1234 },
-    "capabilities": { "bounding": ["CAP_CHOWN", "CAP_NET_RAW"], "effective": ["CAP_CHOWN"] } },
-  "annotations": {},
-  "linux": {
-    "namespaces": [ { "type": "pid" }, { "type": "network" }, { "type": "ipc" }, { "type": "uts" }, { "type": "mount" } ],
-    "resources": { "devices": [ { "allow": false, "access": "rwm" } ] },
-    "seccomp": { "defaultAction": "SCMP_ACT_ERRNO", "architectures": ["SCMP_ARCH_X86_64"],
-      "syscalls": [ { "names": ["read", "write"], "action": "SCMP_ACT_ALLOW" } ] } } }
-END
-}
-
-create() { run --separate-stderr "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1; }
-
-# refused REGEX
-refused() {
-    # shellcheck disable=SC2154
-    echo "status $status, stdout '$output', stderr '$stderr'"
-    [ "$status" -eq 1 ]
-    [[ $stderr =~ $1 ]]
-    [ ! -e "$DIR/low.config" ]
-}
-
-passed() {
-    echo "status $status, stderr '$stderr'"
-    [ "$status" -eq 0 ]
-    [ -e "$DIR/low.config" ]
-}
+load lib/security
 
 @test "an ordinary container is unchanged byte for byte" {
     policy '"privileged": "deny", "user": { "root": "deny" }, "seccomp": { "require": true, "deny": ["mount", "bpf"] },
@@ -221,95 +164,6 @@ joins() {
     passed
 }
 
-has_own_ipc() { [ "$(readlink "/proc/$1/ns/ipc")" != "$(readlink /proc/self/ns/ipc)" ]; }
-
-@test "host namespaces are detected: missing in the list, by process 1, by a link to one" {
-    policy '"namespaces": { "host": ["uts"] }'
-    config 'del(.linux.namespaces[] | select(.type == "pid"))'
-    create
-    refused "share the host's pid namespace"
-    config '(.linux.namespaces[] | select(.type == "network")).path = "/proc/1/ns/net"'
-    create
-    refused "share the host's net namespace"
-    ln -s /proc/self/ns/ipc "$DIR/ipc"
-    config "(.linux.namespaces[] | select(.type == \"ipc\")).path = \"$DIR/ipc\""
-    create
-    refused "share the host's ipc namespace"
-    config 'del(.linux.namespaces[] | select(.type == "uts"))'
-    create
-    passed
-    rm "$DIR/low.config"
-    unshare --ipc sleep 600 3>&- &
-    local other=$!
-    config "(.linux.namespaces[] | select(.type == \"ipc\")).path = \"/proc/$other/ns/ipc\""
-    until has_own_ipc "$other"; do sleep 0.05; done
-    create
-    kill "$other"
-    passed
-}
-
-@test "the namespace of a process is held: the process could enter the host's before it is joined" {
-    local other before
-    policy '"namespaces": { "host": [] }'
-    unshare --ipc --pid --fork --kill-child sleep 600 3>&- &
-    other=$!
-    until has_own_ipc "$other"; do sleep 0.05; done
-    config "(.linux.namespaces[] | select(.type == \"ipc\")).path = \"/proc/$other/ns/ipc\" |
-        (.linux.namespaces[] | select(.type == \"pid\")).path = \"/proc/$other/ns/pid_for_children\""
-    echo "stat -c %i /run/flatbed/pin/namespace-$other-* >'$DIR/joined'" >>"$DIR/low"
-    create
-    passed
-    jq -e --arg p "/run/flatbed/pin/namespace-$other" '.linux.namespaces | map(.path // empty) ==
-        [$p + "-pid_for_children", $p + "-ipc"]' "$BUNDLE/config.json"
-    stat -L -c %i "/proc/$other/ns/ipc" "/proc/$other/ns/pid_for_children" | diff - "$DIR/joined"
-    # Another launch of the same bundle judges the process again.
-    before=$(sha256sum <"$BUNDLE/config.json")
-    create
-    passed
-    [ "$(sha256sum <"$BUNDLE/config.json")" = "$before" ]
-    rm "$DIR/low.config"
-    kill -9 "$other"
-    wait "$other" || true
-    create
-    refused "share the host's pid namespace"
-}
-
-@test "network devices of the host are not taken into a container" {
-    policy '"namespaces": { "host": [] }'
-    config '.linux.netDevices = {"eth0": {}}'
-    create
-    refused "the container would take eth0 from the host's network"
-    policy '"namespaces": { "host": ["net"] }'
-    create
-    passed
-}
-
-@test "a namespace is joined only by a path that no user could change" {
-    local other
-    policy '"namespaces": { "host": [] }'
-    mkdir "$DIR/theirs" "$DIR/roots"
-    chown 1234:1234 "$DIR/theirs"
-    touch "$DIR/roots/net" "$DIR/theirs/net"
-    unshare --ipc --net sleep 600 3>&- &
-    other=$!
-    until has_own_ipc "$other"; do sleep 0.05; done
-    ln -s "/proc/$other/ns/ipc" "$DIR/theirs/ipc"
-    mount --bind "/proc/$other/ns/net" "$DIR/roots/net"
-    mount --bind "/proc/$other/ns/net" "$DIR/theirs/net"
-    config "(.linux.namespaces[] | select(.type == \"ipc\")).path = \"$DIR/theirs/ipc\""
-    create
-    refused 'join another ipc namespace by a path that a user could change'
-    config "(.linux.namespaces[] | select(.type == \"network\")).path = \"$DIR/theirs/net\""
-    create
-    refused 'join another net namespace by a path that a user could change'
-    config "(.linux.namespaces[] | select(.type == \"network\")).path = \"$DIR/roots/net\" |
-        (.linux.namespaces[] | select(.type == \"ipc\")).path = \"/proc/$other/ns/ipc\""
-    create
-    umount "$DIR/roots/net" "$DIR/theirs/net"
-    kill "$other"
-    passed
-}
-
 @test "devices are identified by number, not by name" {
     policy '"devices": { "allow": ["/dev/fu*", "/dev/none/*"] }'
     [ -e /dev/full ] || skip "no /dev/full"
@@ -460,16 +314,6 @@ END
 .process.capabilities.ambient = ["CAP_SETUID\u0000"]|process.capabilities.ambient\[0\]: a NUL byte
 END
     [ "$count" -eq 7 ]
-}
-
-@test "of two namespaces of one kind, each is judged" {
-    policy '"namespaces": { "host": [] }'
-    config '.linux.namespaces += [{type: "pid", path: "/proc/1/ns/pid"}]'
-    create
-    refused "share the host's pid namespace"
-    config '.linux.namespaces = [{type: "ipc", path: "/proc/1/ns/ipc"}] + .linux.namespaces'
-    create
-    refused "share the host's ipc namespace"
 }
 
 @test "permissive: several denials at once leave config.json unchanged" {

@@ -1,0 +1,106 @@
+#!/usr/bin/env bats
+# The namespaces that a container shares with the host, or joins, by the policy's "security".
+# $FLATBED_RUNTIME is the program.
+
+bats_require_minimum_version 1.5.0
+
+load lib/security
+
+has_own_ipc() { [ "$(readlink "/proc/$1/ns/ipc")" != "$(readlink /proc/self/ns/ipc)" ]; }
+
+@test "host namespaces are detected: missing in the list, by process 1, by a link to one" {
+    policy '"namespaces": { "host": ["uts"] }'
+    config 'del(.linux.namespaces[] | select(.type == "pid"))'
+    create
+    refused "share the host's pid namespace"
+    config '(.linux.namespaces[] | select(.type == "network")).path = "/proc/1/ns/net"'
+    create
+    refused "share the host's net namespace"
+    ln -s /proc/self/ns/ipc "$DIR/ipc"
+    config "(.linux.namespaces[] | select(.type == \"ipc\")).path = \"$DIR/ipc\""
+    create
+    refused "share the host's ipc namespace"
+    config 'del(.linux.namespaces[] | select(.type == "uts"))'
+    create
+    passed
+    rm "$DIR/low.config"
+    unshare --ipc sleep 600 3>&- &
+    local other=$!
+    config "(.linux.namespaces[] | select(.type == \"ipc\")).path = \"/proc/$other/ns/ipc\""
+    until has_own_ipc "$other"; do sleep 0.05; done
+    create
+    kill "$other"
+    passed
+}
+
+@test "the namespace of a process is held: the process could enter the host's before it is joined" {
+    local other before
+    policy '"namespaces": { "host": [] }'
+    unshare --ipc --pid --fork --kill-child sleep 600 3>&- &
+    other=$!
+    until has_own_ipc "$other"; do sleep 0.05; done
+    config "(.linux.namespaces[] | select(.type == \"ipc\")).path = \"/proc/$other/ns/ipc\" |
+        (.linux.namespaces[] | select(.type == \"pid\")).path = \"/proc/$other/ns/pid_for_children\""
+    echo "stat -c %i /run/flatbed/pin/namespace-$other-* >'$DIR/joined'" >>"$DIR/low"
+    create
+    passed
+    jq -e --arg p "/run/flatbed/pin/namespace-$other" '.linux.namespaces | map(.path // empty) ==
+        [$p + "-pid_for_children", $p + "-ipc"]' "$BUNDLE/config.json"
+    stat -L -c %i "/proc/$other/ns/ipc" "/proc/$other/ns/pid_for_children" | diff - "$DIR/joined"
+    # Another launch of the same bundle judges the process again.
+    before=$(sha256sum <"$BUNDLE/config.json")
+    create
+    passed
+    [ "$(sha256sum <"$BUNDLE/config.json")" = "$before" ]
+    rm "$DIR/low.config"
+    kill -9 "$other"
+    wait "$other" || true
+    create
+    refused "share the host's pid namespace"
+}
+
+@test "network devices of the host are not taken into a container" {
+    policy '"namespaces": { "host": [] }'
+    config '.linux.netDevices = {"eth0": {}}'
+    create
+    refused "the container would take eth0 from the host's network"
+    policy '"namespaces": { "host": ["net"] }'
+    create
+    passed
+}
+
+@test "a namespace is joined only by a path that no user could change" {
+    local other
+    policy '"namespaces": { "host": [] }'
+    mkdir "$DIR/theirs" "$DIR/roots"
+    chown 1234:1234 "$DIR/theirs"
+    touch "$DIR/roots/net" "$DIR/theirs/net"
+    unshare --ipc --net sleep 600 3>&- &
+    other=$!
+    until has_own_ipc "$other"; do sleep 0.05; done
+    ln -s "/proc/$other/ns/ipc" "$DIR/theirs/ipc"
+    mount --bind "/proc/$other/ns/net" "$DIR/roots/net"
+    mount --bind "/proc/$other/ns/net" "$DIR/theirs/net"
+    config "(.linux.namespaces[] | select(.type == \"ipc\")).path = \"$DIR/theirs/ipc\""
+    create
+    refused 'join another ipc namespace by a path that a user could change'
+    config "(.linux.namespaces[] | select(.type == \"network\")).path = \"$DIR/theirs/net\""
+    create
+    refused 'join another net namespace by a path that a user could change'
+    config "(.linux.namespaces[] | select(.type == \"network\")).path = \"$DIR/roots/net\" |
+        (.linux.namespaces[] | select(.type == \"ipc\")).path = \"/proc/$other/ns/ipc\""
+    create
+    umount "$DIR/roots/net" "$DIR/theirs/net"
+    kill "$other"
+    passed
+}
+
+@test "of two namespaces of one kind, each is judged" {
+    policy '"namespaces": { "host": [] }'
+    config '.linux.namespaces += [{type: "pid", path: "/proc/1/ns/pid"}]'
+    create
+    refused "share the host's pid namespace"
+    config '.linux.namespaces = [{type: "ipc", path: "/proc/1/ns/ipc"}] + .linux.namespaces'
+    create
+    refused "share the host's ipc namespace"
+}
