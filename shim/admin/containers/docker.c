@@ -48,8 +48,7 @@ static void find_files(struct container_list *list, int root, const char *driver
                                   "run, or has no client ctr";
 }
 
-/* Adds a container whose state is there, but too large or damaged: its user could have made it so.
- */
+/* Adds a container whose state cannot be read, so that its user cannot hide it by large labels. */
 static int add_unread(struct container_list *list, int fd, const char *root, const char *id,
                       const char *path, struct err *err)
 {
@@ -64,7 +63,7 @@ static int add_unread(struct container_list *list, int fd, const char *root, con
     c->store = container_text(list, root, &failed);
     c->id = c->name = container_text(list, id, &failed);
     c->running = true;
-    c->problem = "its config.v2.json is larger than 16 MiB, or damaged";
+    c->problem = "its config.v2.json is too large, or damaged";
     return failed ? err_nomem(err) : 0;
 }
 

@@ -94,10 +94,10 @@ int security_gather(const struct policy *policy, const struct spec *spec, const 
     const struct policy_security *s = &policy->security;
 
     *out = (struct security_facts){.let_through = ""};
-    if (security_find_user(s, spec, arena, out, err) < 0 ||
+    /* First: what is read of a user namespace afterwards is of the one that is held, or fails. */
+    if (security_find_namespaces(s, spec, arena, out, err) < 0 ||
+        security_find_user(s, spec, arena, out, err) < 0 ||
         security_find_groups(s, spec, facts, arena, out, err) < 0)
-        return -1;
-    if (security_find_namespaces(s, spec, arena, out, err) < 0)
         return -1;
     if (gather_devices(&s->devices, spec, facts, arena, out, err) < 0)
         return -1;

@@ -74,7 +74,8 @@ static bool is_steady(const char *path)
            !source.missing && !source.exposed;
 }
 
-/* Adds the namespace of a process to those that are held. Returns 1 if it is the host's. */
+/* Adds the namespace of a process to those that are held. Returns 1 if it is the host's, and -1
+ * without memory. */
 static int add_joined(struct json *entry, enum namespace_kind kind, const struct process_file *from,
                       struct joined_namespace *list, struct arena *arena,
                       struct security_facts *out)
@@ -109,7 +110,8 @@ static int judge_entry(struct json *entry, enum namespace_kind kind, struct join
 
     if (!path || !*path)
         return 0;
-    if (read_process_file(path, &file)) {
+    /* The kernel lets nobody bind an older mount namespace in a newer one (mnt_ns_loop). */
+    if (kind != NAMESPACE_MNT && read_process_file(path, &file)) {
         int rc = add_joined(entry, kind, &file, list, arena, out);
         out->host_namespaces |= rc > 0 ? 1u << kind : 0;
         return rc < 0 ? -1 : 0;

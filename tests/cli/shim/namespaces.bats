@@ -59,6 +59,18 @@ has_own_ipc() { [ "$(readlink "/proc/$1/ns/ipc")" != "$(readlink /proc/self/ns/i
     refused "share the host's pid namespace"
 }
 
+@test "a mount namespace is not joined by a process: it could not be held" {
+    local other
+    policy '"namespaces": { "host": [] }'
+    unshare --ipc --mount sleep 600 3>&- &
+    other=$!
+    until has_own_ipc "$other"; do sleep 0.05; done
+    config "(.linux.namespaces[] | select(.type == \"mount\")).path = \"/proc/$other/ns/mnt\""
+    create
+    kill "$other"
+    refused 'join another mnt namespace by a path that a user could change'
+}
+
 @test "network devices of the host are not taken into a container" {
     policy '"namespaces": { "host": [] }'
     config '.linux.netDevices = {"eth0": {}}'

@@ -7,6 +7,8 @@
 
 bats_require_minimum_version 1.5.0
 
+load lib/config_recorder
+
 ID=069f8087cff1e03257a1d8f3edcbb9412f664b3189467ef71ba1e5044283ecf3
 OTHER=2276fee25a45fb414f756f229e0449acc7cb64f4e607f3f171b152bcaf7fdff6
 SOURCE=$BATS_TEST_DIRNAME/../../..
@@ -83,20 +85,6 @@ bind() {
 create() {
     rm -f "$DIR/low.config"
     run --separate-stderr "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" "$ID"
-}
-
-# refused REGEX
-refused() {
-    echo "status $status, stderr '$stderr'"
-    [ "$status" -eq 1 ]
-    [[ $stderr =~ $1 ]]
-    [ ! -e "$DIR/low.config" ]
-}
-
-passed() {
-    echo "status $status, stderr '$stderr'"
-    [ "$status" -eq 0 ]
-    [ -e "$DIR/low.config" ]
 }
 
 @test "the READMEs have the same policy, and check finds nothing but notes" {

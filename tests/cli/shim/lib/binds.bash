@@ -2,6 +2,9 @@
 # The frame of binds*.bats: a policy with "binds", bundles with one mount, and a runtime that only records the mounts it
 # was given. $FLATBED_RUNTIME is the program.
 
+# shellcheck source=tests/cli/shim/lib/config_recorder.bash
+source "${BASH_SOURCE[0]%/*}/config_recorder.bash"
+
 setup() {
     [ "$(id -u)" -eq 0 ] || skip "needs root"
     DIR=$(mktemp -d "${TMPDIR:-/tmp}/fb-binds.XXXXXX")
@@ -12,17 +15,12 @@ setup() {
     echo secret >"$DIR/secret/file"
     chmod 0700 "$DIR/secret"
     chown -R 12345:12345 "$DIR/home/alice"
-    printf '#!/bin/sh\ncp "%s/config.json" "%s/low.config"\n' "$BUNDLE" "$DIR" >"$DIR/low"
-    chmod 0755 "$DIR/low"
+    record_config
     policy
     unset FLATBED_DEPTH
 }
 
-teardown() {
-    [ -n "${DIR-}" ] || return 0
-    while read -r where; do umount -l "$where"; done < <(awk -v d="$DIR/" 'index($5, d) == 1 { print $5 }' /proc/self/mountinfo)
-    rm -rf --one-file-system "$DIR"
-}
+teardown() { remove_mounted; }
 
 # policy [SECTION-MEMBERS [TOP-MEMBERS]]
 # shellcheck disable=SC2120  # tests pass them
@@ -52,15 +50,6 @@ END
 }
 
 create() { run --separate-stderr "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1; }
-
-# refused REGEX
-refused() {
-    # shellcheck disable=SC2154
-    echo "status $status, stdout '$output', stderr '$stderr'"
-    [ "$status" -eq 1 ]
-    [[ $stderr =~ $1 ]]
-    [ ! -e "$DIR/low.config" ]
-}
 
 # mounted SOURCE OPTIONS: the low-level runtime was told to mount SOURCE with OPTIONS.
 mounted() {

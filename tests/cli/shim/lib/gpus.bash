@@ -4,6 +4,9 @@
 
 bats_require_minimum_version 1.5.0
 
+# shellcheck source=tests/cli/shim/lib/config_recorder.bash
+source "${BASH_SOURCE[0]%/*}/config_recorder.bash"
+
 NVIDIA=${BASH_SOURCE[0]%/*}/nvidia
 
 setup() {
@@ -136,20 +139,6 @@ specification() {
 create() {
     rm -f "$DIR/low.config"
     run --separate-stderr on_host "$FIRST" create --bundle "$BUNDLE" c1
-}
-
-# refused REGEX
-refused() {
-    echo "status $status, stdout '$output', stderr '$stderr'"
-    [ "$status" -eq 1 ]
-    [[ $stderr =~ $1 ]]
-    [ ! -e "$DIR/low.config" ]
-}
-
-passed() {
-    echo "status $status, stderr '$stderr'"
-    [ "$status" -eq 0 ]
-    [ -e "$DIR/low.config" ]
 }
 
 # The minor numbers of the GPUs that the low-level runtime sees, by nodes and by rules.

@@ -1,23 +1,21 @@
 # A container for the policy's "security", in front of a runtime that only records its config.json.
 # shellcheck shell=bash
 
+# shellcheck source=tests/cli/shim/lib/config_recorder.bash
+source "${BASH_SOURCE[0]%/*}/config_recorder.bash"
+
 setup() {
     [ "$(id -u)" -eq 0 ] || skip "needs root"
     DIR=$(mktemp -d "${TMPDIR:-/tmp}/fb-security.XXXXXX")
     chmod 0755 "$DIR"
     BUNDLE=$DIR/bundle
     mkdir "$BUNDLE"
-    printf '#!/bin/sh\ncp "%s/config.json" "%s/low.config"\n' "$BUNDLE" "$DIR" >"$DIR/low"
-    chmod 0755 "$DIR/low"
+    record_config
     config .
     unset FLATBED_DEPTH
 }
 
-teardown() {
-    [ -n "${DIR-}" ] || return 0
-    while read -r where; do umount -l "$where"; done < <(awk -v d="$DIR/" 'index($5, d) == 1 { print $5 }' /proc/self/mountinfo)
-    rm -rf --one-file-system "$DIR"
-}
+teardown() { remove_mounted; }
 
 # policy SECURITY-MEMBERS [TOP-MEMBERS]
 policy() {
@@ -44,18 +42,3 @@ END
 }
 
 create() { run --separate-stderr "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1; }
-
-# refused REGEX
-refused() {
-    # shellcheck disable=SC2154
-    echo "status $status, stdout '$output', stderr '$stderr'"
-    [ "$status" -eq 1 ]
-    [[ $stderr =~ $1 ]]
-    [ ! -e "$DIR/low.config" ]
-}
-
-passed() {
-    echo "status $status, stderr '$stderr'"
-    [ "$status" -eq 0 ]
-    [ -e "$DIR/low.config" ]
-}
