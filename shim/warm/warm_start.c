@@ -107,14 +107,17 @@ static int add_volumes(struct run *r, struct err *err)
 
 /* ---- reading ahead ---- */
 
-/* Waits for the end of the launch; of a launch that lasts, for the container's first open. */
+/*
+ * Waits for the end of the launch; of a launch that lasts, for the container's first open. One that
+ * was over before it could be looked at (-1) is not waited for.
+ */
 static void wait_for_launch(struct run *r, int launcher)
 {
     struct pollfd end = {.fd = launcher, .events = POLLIN};
     int64_t begin = now_ms();
 
-    while (r->session.first < 0 && now_ms() - begin < (int64_t)LONGEST_LAUNCH * 1000 &&
-           poll(&end, 1, 0) == 0)
+    while (launcher >= 0 && r->session.first < 0 &&
+           now_ms() - begin < (int64_t)LONGEST_LAUNCH * 1000 && poll(&end, 1, 0) == 0)
         warm_session_wait(&r->session, launcher, STEP);
 }
 
