@@ -159,9 +159,9 @@ has_no_reader() { ! kill -0 "$1" 2>/dev/null; }
 
 # large_newest: the newest layer is as large as several chunks of an upload.
 large_newest() {
-    IMAGES=$PWD/image
-    PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$FLATTEN_LIB/../../../oracle python3 \
-        "$FLATTEN_LIB/arriving_image.py" "$IMAGES/layout" none 150
+    IMAGES=$BATS_FILE_TMPDIR/large
+    [ -d "$IMAGES" ] || PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$FLATTEN_LIB/../../../oracle python3 \
+        "$FLATTEN_LIB/arriving_image.py" "$IMAGES/layout" none 80
 }
 
 sends_chunks() { [ "$(count '^PATCH ')" -ge "$1" ]; }
