@@ -1,7 +1,8 @@
 #include "flatten/command/commands.h"
 
 #include "base/cli/log.h"
-#include "base/fdio.h"
+#include "base/files/atomic_file.h"
+#include "base/files/unfinished.h"
 #include "base/human.h"
 #include "flatten/analyze/analyses.h"
 #include "flatten/analyze/zfs/zfs.h"
@@ -9,7 +10,6 @@
 #include "flatten/command/keeper_run.h"
 #include "flatten/command/reference_parse.h"
 #include "flatten/image/image_source.h"
-#include "flatten/keeper/files/unfinished.h"
 #include "flatten/squash/platforms.h"
 #include "flatten/wire/wire.h"
 

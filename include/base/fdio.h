@@ -1,5 +1,5 @@
 /*
- * Whole files and atomic replacement. Every descriptor opened here is CLOEXEC.
+ * Whole files. Every descriptor opened here is CLOEXEC.
  */
 #ifndef BASE_FDIO_H
 #define BASE_FDIO_H
@@ -55,51 +55,5 @@ int fd_pread_exact(int fd, void *data, size_t len, off_t offset, struct err *err
  */
 int fd_copy_range(int from, off_t from_offset, uint64_t len, int to, off_t to_offset,
                   struct err *err) must_check;
-
-/*
- * A file that appears under its name whole or not at all: a temporary file beside it (O_EXCL,
- * random name that starts with a dot), written through `fd`, then fsync, checked close and rename.
- * If the process is killed before, the old file is untouched and the temporary one may stay:
- * atomic_file_sweep removes it. The temporary file is locked (flock(2)) as long as it is in use.
- */
-struct atomic_file {
-    int dirfd;     /* borrowed; must stay open until commit or abort */
-    int fd;        /* owned; -1 when nothing is open */
-    bool fleeting; /* set after begin: no fsync, for a file that is worthless after a crash */
-    char tmp[NAME_MAX + 1];
-    char name[NAME_MAX + 1];
-};
-
-#define ATOMIC_FILE_INIT                                                                           \
-    {                                                                                              \
-        .fd = -1                                                                                   \
-    }
-
-/*
- * Creates the temporary file. `name` is a single component in dirfd; `mode` is subject to the
- * umask, as in open(2).
- */
-int atomic_file_begin(struct atomic_file *f, int dirfd, const char *name, mode_t mode,
-                      struct err *err) must_check;
-
-/*
- * Renames the temporary file to its name, in place of an older file. On failure the temporary file
- * is removed.
- */
-int atomic_file_commit(struct atomic_file *f, struct err *err) must_check;
-
-/* Removes the temporary file, if one is open. Safe on ATOMIC_FILE_INIT and after a commit. */
-void atomic_file_abort(struct atomic_file *f);
-
-/*
- * Removes the temporary files that killed processes left in a directory: regular files of this user
- * with such a name that nobody has locked. Returns how many these were; with `dry` they stay.
- */
-size_t atomic_file_sweep(int dirfd, bool dry);
-
-/* As atomic_file_sweep, for one entry of the directory. Returns true for such a file. */
-bool atomic_file_sweep_one(int dirfd, const char *name, bool dry);
-
-#define _cleanup_atomic_file_ _cleanup_(atomic_file_abort)
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/cli/columns.h"
 #include "base/cli/log.h"
 #include "base/fdio.h"
+#include "base/files/atomic_file.h"
 #include "base/path.h"
 #include "shim/admin/bench/bench.h"
 

@@ -1,5 +1,6 @@
 /* The file of counters. */
 #include "base/fdio.h"
+#include "base/files/atomic_file.h"
 #include "shim/audit/audit_directory.h"
 #include "shim/audit/metrics.h"
 #include "shim/host/rundir.h"

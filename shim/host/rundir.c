@@ -1,6 +1,7 @@
 #include "shim/host/rundir.h"
 
 #include "base/fdio.h"
+#include "base/files/atomic_file.h"
 #include "shim/host/lock.h"
 #include "shim/host/trust.h"
 

@@ -1,6 +1,7 @@
 #include "shim/oci/bundle.h"
 
 #include "base/fdio.h"
+#include "base/files/atomic_file.h"
 #include "base/path.h"
 #include "shim/host/file_attributes.h"
 

@@ -1,6 +1,6 @@
 #include "shim/oci/state_sweep.h"
 
-#include "base/fdio.h"
+#include "base/files/atomic_file.h"
 #include "shim/host/rundir.h"
 #include "shim/oci/launch_mark.h"
 

@@ -1,9 +1,10 @@
 #include "flatten/keeper/sink/sink_backends.h"
 
 #include "base/fdio.h"
+#include "base/files/atomic_file.h"
+#include "base/files/unfinished.h"
 #include "base/json/json.h"
 #include "flatten/exchange/blob_store.h"
-#include "flatten/keeper/files/unfinished.h"
 #include "flatten/keeper/sink/digest_list.h"
 #include "flatten/keeper/sink/sink_index.h"
 #include "flatten/stream/ustar.h"

@@ -1,11 +1,12 @@
 #include "flatten/keeper/sink/sink_backends.h"
 
 #include "base/fdio.h"
+#include "base/files/atomic_file.h"
+#include "base/files/unfinished.h"
 #include "base/json/json.h"
 #include "flatten/exchange/blob_store.h"
 #include "flatten/exchange/image_limits.h"
 #include "flatten/keeper/files/file_beneath.h"
-#include "flatten/keeper/files/unfinished.h"
 #include "flatten/keeper/sink/digest_list.h"
 #include "flatten/keeper/sink/sink_index.h"
 

@@ -3,7 +3,7 @@
 #define FLATTEN_TREE_PLACE_H
 
 #include "base/cleanup.h"
-#include "flatten/keeper/files/unfinished.h"
+#include "base/files/unfinished.h"
 
 struct tree_place {
     int parent;                /* the directory in which the tree will lie */

@@ -1,8 +1,8 @@
 #include "flatten/keeper/tree/tree_writer.h"
 
 #include "base/fdio.h"
+#include "base/files/tree_remove.h"
 #include "base/path.h"
-#include "flatten/keeper/files/tree_remove.h"
 #include "flatten/keeper/tree/tree_attributes.h"
 #include "flatten/keeper/tree/tree_dirs.h"
 #include "flatten/keeper/tree/tree_input.h"

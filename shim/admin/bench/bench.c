@@ -1,8 +1,8 @@
 #include "shim/admin/bench/bench_internal.h"
 
 #include "base/fdio.h"
+#include "base/files/tree_remove.h"
 #include "shim/host/process/interrupt.h"
-#include "shim/host/tree_remove.h"
 
 #include <fcntl.h>
 #include <poll.h>

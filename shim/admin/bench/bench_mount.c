@@ -1,7 +1,7 @@
 #include "shim/admin/bench/bench_internal.h"
 
 #include "base/fdio.h"
-#include "shim/host/tree_remove.h"
+#include "base/files/tree_remove.h"
 
 #include <fcntl.h>
 #include <sched.h>

@@ -2,6 +2,7 @@
 #include "shim/admin/install/config_diff.h"
 
 #include "base/fdio.h"
+#include "base/files/atomic_file.h"
 #include "base/path.h"
 #include "shim/host/file_attributes.h"
 

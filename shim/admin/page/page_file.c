@@ -1,5 +1,6 @@
 #include "shim/admin/page/page_file.h"
 
+#include "base/fdio.h"
 #include "base/path.h"
 
 #include <fcntl.h>

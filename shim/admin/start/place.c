@@ -1,6 +1,6 @@
 #include "shim/admin/start/place.h"
 
-#include "shim/host/tree_remove.h"
+#include "base/files/tree_remove.h"
 
 #include <sys/mount.h>
 #include <sys/stat.h>

@@ -1,12 +1,11 @@
 #include "shim/admin/start/start.h"
 
 #include "base/fdio.h"
+#include "base/files/unfinished.h"
 #include "shim/admin/start/rounds.h"
 #include "shim/host/process/interrupt.h"
-#include "shim/host/tree_remove.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <sched.h>
 #include <string.h>
@@ -123,23 +122,49 @@ static int measure_in(const struct start_options *o, const char *dir, struct mes
     return rc;
 }
 
+/* A directory for temporary files, which the next measurement removes if this one is killed. */
+struct workplace {
+    int parent, dir; /* owned */
+    char name[UNFINISHED_NAME];
+};
+
+static int make_workplace(const char *parent, struct workplace *w, struct err *err)
+{
+    w->parent = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (w->parent < 0)
+        return err_sys(err, "%s: no directory for temporary files", parent);
+    unfinished_remove_beside(w->parent);
+    w->dir = unfinished_tree_make(w->parent, w->name, err);
+    return w->dir < 0 ? err_wrap(err, "%s", parent) : 0;
+}
+
+static void remove_workplace(struct workplace *w)
+{
+    if (w->dir >= 0)
+        unfinished_tree_remove(w->parent, w->name, w->dir);
+    cleanup_fd(&w->dir);
+    cleanup_fd(&w->parent);
+}
+
+static int measure_somewhere(const struct start_options *o, struct message *m, struct err *err)
+{
+    _cleanup_(remove_workplace) struct workplace w = {-1, -1, ""};
+
+    if (make_workplace(o->dir, &w, err) < 0)
+        return -1;
+    _cleanup_free_ char *dir = strf("%s/%s", o->dir, w.name);
+    return dir ? measure_in(o, dir, m, err) : err_nomem(err);
+}
+
 int start_measure(const struct start_options *options, struct start_result *out, struct err *err)
 {
     _cleanup_free_ struct message *m = calloc(1, sizeof(*m));
-    char dir[PATH_MAX];
     sigset_t before;
 
     if (!m)
         return err_nomem(err);
-    if (snprintf(dir, sizeof(dir), "%s/.flatbed-start-time.XXXXXX", options->dir) >=
-        (int)sizeof(dir))
-        return err_set(err, ERR_USAGE, "%s: the name is too long", options->dir);
     interrupts_hold(&before);
-    int rc = mkdtemp(dir) ? 0 : err_sys(err, "%s: a temporary directory", options->dir);
-    if (rc == 0) {
-        rc = measure_in(options, dir, m, err);
-        tree_remove(dir);
-    }
+    int rc = measure_somewhere(options, m, err);
     sigprocmask(SIG_SETMASK, &before, NULL); /* a pending signal ends us now */
     *out = m->result;
     return rc;

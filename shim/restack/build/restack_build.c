@@ -1,6 +1,7 @@
 #include "shim/restack/build/restack_build.h"
 
 #include "base/fdio.h"
+#include "base/files/atomic_file.h"
 #include "base/json/json.h"
 #include "shim/restack/build/restack_layers.h"
 #include "shim/restack/build/restack_tree.h"

@@ -1,8 +1,8 @@
 #include "shim/restack/cache/restack_cache.h"
 
 #include "base/fdio.h"
+#include "base/files/tree_remove.h"
 #include "base/json/json.h"
-#include "shim/host/tree_remove.h"
 #include "shim/mount/closed_directory.h"
 
 #include <fcntl.h>

@@ -2,8 +2,9 @@
 
 #include "base/buf.h"
 #include "base/fdio.h"
+#include "base/files/atomic_file.h"
+#include "base/files/tree_remove.h"
 #include "base/hash.h"
-#include "shim/host/tree_remove.h"
 #include "shim/mount/closed_directory.h"
 #include "shim/policy/registry_source.h"
 

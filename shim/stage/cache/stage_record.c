@@ -1,5 +1,6 @@
 /* The record of an entry, as JSON. */
 #include "base/fdio.h"
+#include "base/files/atomic_file.h"
 #include "base/json/json.h"
 #include "shim/stage/cache/stage_cache.h"
 

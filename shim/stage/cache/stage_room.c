@@ -2,8 +2,8 @@
 
 #include "base/buf.h"
 #include "base/fdio.h"
+#include "base/files/tree_remove.h"
 #include "base/human.h"
-#include "shim/host/tree_remove.h"
 #include "shim/mount/mounts_of_all.h"
 
 #include <dirent.h>

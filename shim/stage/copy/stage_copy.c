@@ -1,7 +1,7 @@
 #include "shim/stage/copy/stage_copy.h"
 
 #include "base/fdio.h"
-#include "shim/host/tree_remove.h"
+#include "base/files/tree_remove.h"
 #include "shim/stage/copy/survey.h"
 #include "shim/stage/copy/tree_compare.h"
 #include "shim/stage/copy/tree_copy.h"

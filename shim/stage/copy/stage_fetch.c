@@ -1,7 +1,7 @@
 #include "shim/stage/copy/stage_fetch.h"
 
 #include "base/fdio.h"
-#include "shim/host/tree_remove.h"
+#include "base/files/tree_remove.h"
 #include "shim/policy/registry_source.h"
 #include "shim/stage/cache/stage_room.h"
 #include "shim/stage/copy/survey.h"

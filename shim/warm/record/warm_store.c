@@ -1,6 +1,7 @@
 #include "shim/warm/record/warm_store.h"
 
 #include "base/fdio.h"
+#include "base/files/atomic_file.h"
 #include "shim/mount/closed_directory.h"
 
 #include <dirent.h>

@@ -2,7 +2,8 @@
 #ifndef SHIM_PAGE_FILE_H
 #define SHIM_PAGE_FILE_H
 
-#include "base/fdio.h"
+#include "base/buf.h"
+#include "base/files/atomic_file.h"
 
 struct page_file {
     const char *path; /* as it was given; borrowed */

@@ -1,6 +1,6 @@
 /* Unfinished destinations: those of runs that are gone are removed, and no others. */
 #include "base/buf.h"
-#include "flatten/keeper/files/unfinished.h"
+#include "base/files/unfinished.h"
 #include "tests/unit/lib/tempdir.h"
 #include "tests/unit/lib/unit.h"
 

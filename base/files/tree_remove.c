@@ -1,10 +1,12 @@
-#include "flatten/keeper/files/tree_remove.h"
+#include "base/files/tree_remove.h"
 
 #include "base/cleanup.h"
+#include "base/fdio.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -29,9 +31,10 @@ static bool is_dots(const char *name)
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
+/* A file system that is mounted there is not entered. */
 static DIR *open_list(int at, const char *name)
 {
-    int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    int fd = fd_open_within(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, RESOLVE_NO_XDEV);
     DIR *list = fd < 0 ? NULL : fdopendir(fd);
 
     if (!list)
@@ -119,4 +122,14 @@ void tree_remove_content(int dir, const char *last)
         ;
     if (last)
         unlinkat(dir, last, 0);
+}
+
+void tree_remove(const char *path)
+{
+    _cleanup_fd_ int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+
+    if (dir >= 0)
+        tree_remove_content(dir, NULL);
+    if (unlink(path) < 0)
+        rmdir(path);
 }

@@ -1,6 +1,6 @@
-#include "flatten/keeper/files/unfinished.h"
+#include "base/files/unfinished.h"
 
-#include "flatten/keeper/files/tree_remove.h"
+#include "base/files/tree_remove.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -137,13 +137,8 @@ void unfinished_tree_remove(int parent, const char *name, int dir)
     unlinkat(parent, name, AT_REMOVEDIR);
 }
 
-/* ---- removal ---- */
-
-/*
- * True for file systems that no other host writes to. Elsewhere a lock may not show what another
- * host does: flock(2) on a directory of NFS is a lock on this host alone.
- */
-static bool is_of_this_host(int dir)
+/* flock(2) on a directory of NFS is a lock on this host alone. */
+bool unfinished_is_told(int dir)
 {
     enum { ZFS_MAGIC = 0x2fc12fc1 };
     struct statfs fs;
@@ -164,10 +159,12 @@ static bool is_of_this_host(int dir)
     }
 }
 
-typedef bool name_filter(const char *name);
-typedef void name_action(int dir, const char *name);
+/* ---- each of them ---- */
 
-static void each_name(int dir, name_filter *wanted, name_action *act)
+typedef bool name_filter(const char *name);
+typedef void name_action(void *ctx, int dir, const char *name);
+
+static void each_name(int dir, name_filter *wanted, name_action *act, void *ctx)
 {
     int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *list = fd < 0 ? NULL : fdopendir(fd);
@@ -178,19 +175,63 @@ static void each_name(int dir, name_filter *wanted, name_action *act)
     }
     for (const struct dirent *entry; (entry = readdir(list));)
         if (wanted(entry->d_name))
-            act(dirfd(list), entry->d_name);
+            act(ctx, dirfd(list), entry->d_name);
     closedir(list);
 }
 
-static void remove_file(int dir, const char *name)
+/*
+ * True if the run that made the file or directory is gone. It may have got its final name before
+ * the lock was free: then it is complete.
+ */
+static bool is_left_over(int parent, const char *name, int fd, struct stat *opened)
 {
+    struct stat named;
+
+    return fstat(fd, opened) == 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+           fstatat(parent, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+           named.st_dev == opened->st_dev && named.st_ino == opened->st_ino;
+}
+
+/* The arguments of unfinished_each, for each name. */
+struct walk {
+    unfinished_visit *visit;
+    void *ctx;
+};
+
+static void visit_left_over(void *ctx, int parent, const char *name)
+{
+    const struct walk *walk = ctx;
+    struct stat st;
+
+    if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+        !(S_ISDIR(st.st_mode) || S_ISREG(st.st_mode)))
+        return;
+    _cleanup_fd_ int fd =
+        openat(parent, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
+    if (fd >= 0 && is_left_over(parent, name, fd, &st))
+        walk->visit(walk->ctx, parent, name, fd, &st);
+}
+
+void unfinished_each(int parent, unfinished_visit *visit, void *ctx)
+{
+    struct walk walk = {visit, ctx};
+
+    if (unfinished_is_told(parent))
+        each_name(parent, is_of_run, visit_left_over, &walk);
+}
+
+/* ---- removal ---- */
+
+static void remove_file(void *ctx, int dir, const char *name)
+{
+    (void)ctx;
     unlinkat(dir, name, 0);
 }
 
 void unfinished_remove_inside(int dir)
 {
-    if (is_of_this_host(dir))
-        each_name(dir, is_temporary, remove_file);
+    if (unfinished_is_told(dir))
+        each_name(dir, is_temporary, remove_file, NULL);
 }
 
 /* Removes a layout; a directory with other files stays. */
@@ -200,59 +241,38 @@ static void remove_layout(int parent, const char *name, int dir)
     _cleanup_fd_ int sha256 = blobs < 0 ? -1 : open_dir(blobs, "sha256");
 
     if (sha256 >= 0)
-        each_name(sha256, is_blob, remove_file);
+        each_name(sha256, is_blob, remove_file, NULL);
     if (blobs >= 0)
         unlinkat(blobs, "sha256", AT_REMOVEDIR);
     unlinkat(dir, "blobs", AT_REMOVEDIR);
-    each_name(dir, is_of_layout, remove_file);
+    each_name(dir, is_of_layout, remove_file, NULL);
     unlinkat(parent, name, AT_REMOVEDIR);
 }
 
-/*
- * True if the file is of this user and its run is gone. It may have got its final name before the
- * lock was free: then it is complete.
- */
-static bool is_left_over(int parent, const char *name, int fd)
-{
-    struct stat opened, named;
-
-    return fstat(fd, &opened) == 0 && opened.st_uid == geteuid() &&
-           flock(fd, LOCK_EX | LOCK_NB) == 0 &&
-           fstatat(parent, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-           named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
-}
-
 /* True for a directory of unfinished_tree_make: nobody else could have made the mark in it. */
-static bool is_tree(int dir)
+static bool is_tree(int dir, const struct stat *st)
 {
-    struct stat st, mark;
+    struct stat mark;
 
-    return fstat(dir, &st) == 0 && (st.st_mode & 07777) == 0700 &&
+    return (st->st_mode & 07777) == 0700 &&
            fstatat(dir, tree_mark, &mark, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(mark.st_mode) &&
-           mark.st_uid == st.st_uid;
+           mark.st_uid == st->st_uid;
 }
 
-static void remove_left_over(int parent, const char *name)
+void unfinished_remove(void *ctx, int parent, const char *name, int fd, const struct stat *st)
 {
-    struct stat st;
-
-    if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-        !(S_ISDIR(st.st_mode) || S_ISREG(st.st_mode)))
+    (void)ctx;
+    if (st->st_uid != geteuid())
         return;
-    _cleanup_fd_ int fd =
-        openat(parent, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
-    if (fd < 0 || !is_left_over(parent, name, fd))
-        return;
-    if (S_ISDIR(st.st_mode) && is_tree(fd))
+    if (S_ISDIR(st->st_mode) && is_tree(fd, st))
         unfinished_tree_remove(parent, name, fd);
-    else if (S_ISDIR(st.st_mode))
+    else if (S_ISDIR(st->st_mode))
         remove_layout(parent, name, fd);
     else
-        remove_file(parent, name);
+        remove_file(NULL, parent, name);
 }
 
 void unfinished_remove_beside(int parent)
 {
-    if (is_of_this_host(parent))
-        each_name(parent, is_of_run, remove_left_over);
+    unfinished_each(parent, unfinished_remove, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * Unfinished destinations, and the removal of those that a run which was killed (SIGKILL, a crash
- * of the host) has left behind.
+ * Unfinished results of a program, and the removal of those that a run which was killed (SIGKILL, a
+ * crash of the host) has left behind.
  *
  * A lock (flock(2)) tells whether the run that writes is gone: the kernel frees it with the last
  * descriptor, however the process ends. An archive and a new layout lie beside their destination,
@@ -8,13 +8,15 @@
  * exists has one lock for all that is in it. Nothing is removed on network file systems, where
  * locks may not show the runs of other hosts.
  */
-#ifndef FLATTEN_UNFINISHED_H
-#define FLATTEN_UNFINISHED_H
+#ifndef BASE_UNFINISHED_H
+#define BASE_UNFINISHED_H
 
 #include "base/cleanup.h"
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
 
 enum { UNFINISHED_NAME = 40 };
 
@@ -41,14 +43,27 @@ void unfinished_tree_remove(int parent, const char *name, int dir);
 int unfinished_file_rename(int parent, const char *from, int fd, char name[UNFINISHED_NAME],
                            struct err *err) must_check;
 
+/* Takes something unfinished: its name, and a descriptor that has its lock. */
+typedef void unfinished_visit(void *ctx, int parent, const char *name, int fd,
+                              const struct stat *st);
+
 /*
- * Removes archives, layouts and trees in `parent` that a run of this user has left unfinished.
- * Those whose lock is held, of others, or with files that no run makes, stay. Errors are ignored.
+ * Visits the archives, layouts and trees in `parent` that runs of any user have left unfinished:
+ * those with a name that a run chooses, whose lock is free. Errors are ignored.
  */
+void unfinished_each(int parent, unfinished_visit *visit, void *ctx);
+
+/* Returns false for a file system that other hosts may write to, where locks tell nothing. */
+bool unfinished_is_told(int dir);
+
+/* A visit: removes it, if it is this user's. What has files that no run makes stays. */
+void unfinished_remove(void *ctx, int parent, const char *name, int fd, const struct stat *st);
+
+/* unfinished_each with unfinished_remove. */
 void unfinished_remove_beside(int parent);
 
 /*
- * Removes temporary files (base/fdio.h) in `dir`, to which runs write only under a lock that the
+ * Removes temporary files (atomic_file.h) in `dir`, to which runs write only under a lock that the
  * caller holds. Errors are ignored.
  */
 void unfinished_remove_inside(int dir);
