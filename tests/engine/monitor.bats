@@ -14,6 +14,8 @@ file_require() {
 
 file_end() { rm -f "/run/flatbed/monitor/$(sed 's,/,%2F,g' <<<"$FB_DIR/alerts.json")"; }
 
+MONITOR_IN=()
+
 test_begin() {
     rm -f "$FB_DIR/alerts.jsonl"
     alerts '"upper_bytes":"1m"'
@@ -25,7 +27,7 @@ alerts() {
     chmod 0644 "$FB_DIR/alerts.json"
 }
 
-monitor() { "$FLATBED" monitor --policy="$FB_DIR/alerts.json" --store="$1"; }
+monitor() { "${MONITOR_IN[@]}" "$FLATBED" monitor --policy="$FB_DIR/alerts.json" --store="$1"; }
 
 # verdicts NAME: the lines of the audit about the container, in their order.
 verdicts() { jq -r --arg name "$1" 'select(.name == $name) | "\(.engine) \(.verdict)"' "$FB_DIR/alerts.jsonl" | tr '\n' ' '; }
@@ -105,5 +107,25 @@ is_over() { monitor "$1" && verdicts slow | grep -q cleared; }
 @test "podman: a start is slow until a line of the log matches" {
     alerts '"start_seconds":1,"ready":{"log":"port"}'
     podman_run --detach --name slow "$FB_IMAGE" sh -c "$GATE" >/dev/null
+    slow_start podman "$FB_DIR/podman/root"
+}
+
+# journal: a mount namespace in which systemd's journal runs; podman and flatbed are called in it.
+journal() {
+    unshare --mount --propagation private sh -c 'mount -t tmpfs -o mode=0755 none /run/systemd && mkdir -p /run/log &&
+        mount -t tmpfs -o mode=0755 none /run/log && exec /lib/systemd/systemd-journald' >"$FB_DIR/journald.log" 2>&1 3>&- &
+    JOURNAL=$!
+    MONITOR_IN=(nsenter --mount="/proc/$JOURNAL/ns/mnt")
+    # shellcheck disable=SC2034  # podman_cli uses it
+    PODMAN_IN=("${MONITOR_IN[@]}")
+    wait_for "${MONITOR_IN[@]}" test -S /run/systemd/journal/socket
+}
+
+test_end() { [ -z "${JOURNAL-}" ] || kill "$JOURNAL"; }
+
+@test "podman: a start is slow until a line in the journal matches" {
+    alerts '"start_seconds":1,"ready":{"log":"^serving on port [0-9]+$"}'
+    journal
+    podman_run --detach --log-driver journald --name slow "$FB_IMAGE" sh -c "echo loading; $GATE" >/dev/null
     slow_start podman "$FB_DIR/podman/root"
 }

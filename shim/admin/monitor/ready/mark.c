@@ -3,11 +3,13 @@
 #include "base/fdio.h"
 #include "base/rfc3339.h"
 #include "shim/admin/engine/engine_stores.h"
+#include "shim/admin/monitor/ready/journal.h"
 #include "shim/mount/source_wait.h"
 
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <regex.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -122,16 +124,33 @@ static void copy_text(const char *text, size_t len, char out[LINE_BYTES])
     out[strcspn(out, "\n")] = '\0';
 }
 
-/* Reads {"log": TEXT, "time": TIME}. */
+/* Reads the time of the journal, in microseconds since 1970. */
+static bool read_microseconds(const struct json *time, double *at)
+{
+    const char *text = json_text(time);
+    char *end;
+
+    if (!text)
+        return false;
+    *at = (double)strtoull(text, &end, 10) / 1e6;
+    return end != text && !*end;
+}
+
+/* Reads {"log": TEXT, "time": TIME}, or an entry of the journal. */
 static bool read_json_line(const char *line, size_t len, char text[LINE_BYTES], double *at)
 {
     static const struct json_options options = {.max_bytes = HEALTH_BYTES};
     struct err ignored;
     _cleanup_json_ struct json_doc *doc = json_parse(line, len, &options, &ignored);
-    const char *log = doc ? json_text(json_get(json_root(doc), "log")) : NULL;
-    const char *time = doc ? json_text(json_get(json_root(doc), "time")) : NULL;
+    const struct json *root = doc ? json_root(doc) : NULL;
+    const char *log = json_text(json_get(root, "log")), *time = json_text(json_get(root, "time"));
+    const char *message = json_text(json_get(root, "MESSAGE"));
     struct timespec when;
 
+    if (message && read_microseconds(json_get(root, "__REALTIME_TIMESTAMP"), at)) {
+        copy_text(message, strlen(message), text);
+        return true;
+    }
     if (!log || !time || !rfc3339_parse(time, &when))
         return false;
     copy_text(log, strlen(log), text);
@@ -186,6 +205,15 @@ enum mark_answer mark_in_log(const char *pattern, const char *log, size_t len, d
     return answer;
 }
 
+/* A container without a line there may have no log, or another one. */
+static enum mark_answer find_in_journal(const char *id, const char *pattern, double started,
+                                        double *at)
+{
+    _cleanup_free_ char *log = journal_read(id, started, LOG_BYTES);
+
+    return log && *log ? mark_in_log(pattern, log, strlen(log), started, at) : MARK_UNKNOWN;
+}
+
 static enum mark_answer find_line(const struct container_found *c, const char *pattern,
                                   double started, double *at)
 {
@@ -198,6 +226,8 @@ static enum mark_answer find_line(const struct container_found *c, const char *p
     struct stat st;
     struct err ignored;
 
+    if (fd < 0 && path && errno == ENOENT)
+        return find_in_journal(c->id, pattern, started, at);
     if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
         return MARK_UNKNOWN;
     if (st.st_size > LOG_BYTES && lseek(fd, st.st_size - LOG_BYTES, SEEK_SET) < 0)

@@ -27,8 +27,8 @@ enum mark_answer mark_find(const struct policy_ready *ready, const struct contai
 enum mark_answer mark_of_health(const struct json *health, double started, double *at);
 
 /*
- * Looks for a line that matches in a log: lines of JSON (Docker's json-file), or with the time
- * first (podman's k8s-file). Texts of more than 4 KiB are cut. Pure.
+ * Looks for a line that matches in a log: lines of JSON (Docker's json-file, journal.h), or with
+ * the time first (podman's k8s-file). Texts of more than 4 KiB are cut. Pure.
  */
 enum mark_answer mark_in_log(const char *pattern, const char *log, size_t len, double started,
                              double *at);

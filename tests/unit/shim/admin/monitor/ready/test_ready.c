@@ -47,6 +47,11 @@ static void test_logs(void **state)
         "not a line\n"
         "{\"log\":\"not ready\\n\",\"time\":\"1970-01-01T00:16:41Z\"}\n"
         "{\"log\":\"ready\\n\",\"time\":\"1970-01-01T00:16:42.5Z\"}\n";
+    static const char journal[] =
+        "{\"MESSAGE\":\"ready\",\"__REALTIME_TIMESTAMP\":\"999900000\"}\n"
+        "{\"MESSAGE\":[1,2],\"__REALTIME_TIMESTAMP\":\"1001000000\"}\n"
+        "{\"MESSAGE\":\"ready\",\"__REALTIME_TIMESTAMP\":\"soon\"}\n"
+        "{\"__CURSOR\":\"s=1\",\"MESSAGE\":\"ready\",\"__REALTIME_TIMESTAMP\":\"1003500000\"}\n";
     static const char plain[] = "1970-01-01T01:16:41.25+01:00 stdout F ready on port 80";
     double at = 0;
 
@@ -56,6 +61,8 @@ static void test_logs(void **state)
     assert_int_equal(look(json, "ready", &at), MARK_SET);
     assert_true(at == 1001);
     assert_int_equal(look(json, "^not a line", &at), MARK_MISSING);
+    assert_int_equal(look(journal, "^ready$", &at), MARK_SET);
+    assert_true(at == 1003.5);
     assert_int_equal(look(plain, "^ready on port [0-9]+$", &at), MARK_SET);
     assert_true(at == 1001.25);
     assert_int_equal(look(plain, "stdout", &at), MARK_MISSING);
