@@ -15,7 +15,7 @@
 enum { MEMORY_LIMIT = 1024 * 1024 * 1024 };
 
 struct restack_command {
-    const char *cache;
+    const char *cache, *containerd;
     bool status, build, force, json;
 };
 
@@ -28,6 +28,8 @@ static const struct option_spec restack_options[] = {
     {"force", 0, OPTION_FLAG, FIELD(force), NULL, NULL, "with --build: also if it would not pay"},
     {"cache", 0, OPTION_FILE, FIELD(cache), "DIR", NULL,
      "the cache; by default the policy's rootfs.cache, or " RESTACK_CACHE},
+    {"containerd", 0, OPTION_FILE, FIELD(containerd), "SOCKET", NULL,
+     "with --build: also ask the containerd at this socket"},
     {"json", 0, OPTION_FLAG, FIELD(json), NULL, NULL, "print it as JSON"},
     {0},
 };
@@ -39,8 +41,8 @@ const struct command_spec command_restack_spec = {
     .summary = "List, or build, trees of merged layers.",
     .details =
         "If a policy says \"beyond\": \"restack\", a container's root of many layers is mounted\n"
-        "with one: a tree of hard links, built once for an image. IMAGE is one that docker or\n"
-        "podman has; LAYER is an unpacked layer's directory, the topmost first.\n",
+        "with one: a tree of hard links, built once for an image. IMAGE is one that docker,\n"
+        "podman or containerd has; LAYER is an unpacked layer's directory, the topmost first.\n",
     .options = restack_options,
     .max_operands = -1,
     .completes = OPERANDS_FILES,
@@ -170,7 +172,7 @@ static int build_tree(const struct restack_command *c, const struct operands *op
     if (trust_rootless())
         return err_set(err, ERR_UNSUPPORTED, "only root can make trees of layers");
     for (int i = 0; i < operands->count; i++)
-        if (engine_image_read(operands->list[i], arena, &image, err) < 0)
+        if (engine_image_read(operands->list[i], c->containerd, arena, &image, err) < 0)
             return -1;
     if (chain_of_paths(image.layers, image.count, false, arena, &chain, err) < 0 ||
         named_cache_open(c->cache, true, &cache, err) < 0 ||

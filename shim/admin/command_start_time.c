@@ -25,7 +25,7 @@ enum {
 
 struct start_command {
     struct option_list volumes;
-    const char *limit, *of, *runtime, *dir, *policy;
+    const char *limit, *of, *runtime, *dir, *policy, *containerd;
     uint64_t runs, timeout;
     bool cold, warm, json;
 };
@@ -54,6 +54,8 @@ static const struct option_spec start_options[] = {
      "for temporary files, on the file system of the layers; by default " DEFAULT_DIR},
     {"policy", 0, OPTION_FILE, FIELD(policy), "FILE", NULL,
      "the policy whose caches are mounted; by default /etc/flatbed/policy.json"},
+    {"containerd", 0, OPTION_FILE, FIELD(containerd), "SOCKET", NULL,
+     "also ask the containerd at this socket for the image"},
     {"json", 0, OPTION_FLAG, FIELD(json), NULL, NULL, "print the result as JSON"},
     {0},
 };
@@ -64,7 +66,8 @@ const struct command_spec command_start_time_spec = {
     .operands = "IMAGE | LAYER[:LAYER...] -- COMMAND...",
     .summary = "Measure how long a command takes to start, and what would make it faster.",
     .details =
-        "Runs COMMAND in new containers of an image of docker or podman: on the overlay of its\n"
+        "Runs COMMAND in new containers of an image of docker, podman or containerd: on the "
+        "overlay of its\n"
         "layers, on one layer as restack makes it, and with caches mounted. Each container has\n"
         "the image's entry point, environment, user and working directory, no network, and an\n"
         "upper directory in memory. A table shows which of it is worth having here. LAYER is an\n"
@@ -115,10 +118,10 @@ static int check(const struct start_command *c, struct err *err)
 
 /* ---- measuring ---- */
 
-static int find_image(const char *word, struct arena *arena, struct engine_image *out,
-                      struct err *err)
+static int find_image(const char *word, const char *containerd, struct arena *arena,
+                      struct engine_image *out, struct err *err)
 {
-    if (engine_image_read(word, arena, out, err) < 0)
+    if (engine_image_read(word, containerd, arena, out, err) < 0)
         return -1;
     if (out->count && !source_answers(out->layers[0], ENGINE_STORE_WAIT))
         return err_set(err, ERR_SYSTEM, "%s: does not answer", out->layers[0]);
@@ -197,7 +200,7 @@ static int measure(const struct start_command *c, const struct operands *words, 
     if (!result)
         return err_nomem(err);
     if (read_limit(c->limit, &report.limit, err) < 0 || check(c, err) < 0 ||
-        find_image(words->list[0], &arena, &image, err) < 0 ||
+        find_image(words->list[0], c->containerd, &arena, &image, err) < 0 ||
         find_volumes(c, &arena, &volumes, err) < 0 || find_runtime(c->runtime, &runtime, err) < 0)
         return -1;
     const struct start_options options = {

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
-# flatbed start-time on an image of 20 layers in a real dockerd.
+# flatbed start-time on images in a real dockerd, and in a real containerd.
 
 bats_require_minimum_version 1.5.0
 
 load lib/frame
-frame docker
+frame docker containerd
 
 file_require() {
     require_flatbed
@@ -60,6 +60,33 @@ nothing_stays() {
     [[ $output =~ broken.*"status 3" ]]
     start no-such-image:1 -- true
     expect_status 2
-    [[ $output =~ "neither docker nor podman has an image 'no-such-image:1'" ]]
+    [[ $output =~ "neither docker nor podman nor containerd has an image 'no-such-image:1'" ]]
     nothing_stays
+}
+
+own_ctr() { ctr --address "$FB_DIR/containerd.sock" --namespace lab "$@"; }
+
+@test "containerd: an image by its name, of many layers and of one" {
+    echo '{ "version": 1 }' >"$FB_DIR/no-policy.json"
+    for layers in 1 20; do
+        python3 "$BATS_TEST_DIRNAME/lib/layers.py" "$FB_DIR/rootfs" "$FB_DIR/there.tar" "flatbed-there:$layers" "$layers"
+        own_ctr images import "$FB_DIR/there.tar" >/dev/null
+        start --containerd="$FB_DIR/containerd.sock" --json "flatbed-there:$layers" -- \
+            sh -c '[ ! -e /lib/last ] || [ "$(cat /lib/last)" = "layer 19 was the last" ]'
+        expect_status 0
+        jq -e --argjson layers "$layers" '.layers == $layers' <<<"$output"
+    done
+    run own_ctr snapshots ls
+    expect_status 0
+    [[ $output != *View* ]]
+    nothing_stays
+}
+
+@test "containerd: an image whose layers are not unpacked" {
+    echo '{ "version": 1 }' >"$FB_DIR/no-policy.json"
+    python3 "$BATS_TEST_DIRNAME/lib/layers.py" "$FB_DIR/rootfs" "$FB_DIR/packed.tar" "flatbed-packed:3" 3
+    own_ctr images import --no-unpack "$FB_DIR/packed.tar" >/dev/null
+    start --containerd="$FB_DIR/containerd.sock" docker.io/library/flatbed-packed:3 -- true
+    expect_status 8
+    [[ $output == *"has the image 'docker.io/library/flatbed-packed:3' in its namespace 'lab', but not its layers"* ]]
 }

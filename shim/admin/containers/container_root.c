@@ -1,8 +1,8 @@
 #include "shim/admin/containers/containers.h"
 
 #include "base/fdio.h"
-#include "shim/admin/containers/ctr.h"
 #include "shim/admin/containers/sources.h"
+#include "shim/admin/engine/ctr.h"
 #include "shim/admin/engine/engine_stores.h"
 #include "shim/host/fd_path.h"
 #include "shim/mount/layers.h"

@@ -2,8 +2,8 @@
  * The containers of containerd. Those that run are known by the mounts of their roots, with names
  * by the bundle's config.json; containerd itself is asked for the others.
  */
-#include "shim/admin/containers/ctr.h"
 #include "shim/admin/containers/sources.h"
+#include "shim/admin/engine/ctr.h"
 #include "shim/admin/engine/engine_stores.h"
 #include "shim/host/trust.h"
 

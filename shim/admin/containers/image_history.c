@@ -1,5 +1,5 @@
-#include "shim/admin/containers/ctr.h"
 #include "shim/admin/containers/sources.h"
+#include "shim/admin/engine/ctr.h"
 
 #include "base/base64.h"
 #include "base/path.h"

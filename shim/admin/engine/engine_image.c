@@ -1,5 +1,6 @@
 #include "shim/admin/engine/engine_image.h"
 
+#include "shim/admin/engine/containerd_image.h"
 #include "shim/host/process/child.h"
 
 #include <stdint.h>
@@ -64,13 +65,13 @@ static int ask_engine(const char *engine, const char *image, struct arena *arena
         child_output(argv, answer, ANSWER_BYTES, &exited, &ignored) < 0 || exited != 0 ||
         answer[0] != '/')
         return 0;
-    cleanup_json_doc(&out->config);
-    out->config = read_config(answer);
+    struct json_doc *doc = read_config(answer);
+    engine_image_set(out, doc, doc ? json_root(doc) : NULL);
     return engine_image_add(answer, arena, out, err) < 0 ? -1 : 1;
 }
 
-int engine_image_find(const char *image, struct arena *arena, struct engine_image *out,
-                      struct err *err)
+int engine_image_find(const char *image, const char *containerd, struct arena *arena,
+                      struct engine_image *out, struct err *err)
 {
     static const char *const engines[] = {"/usr/bin/docker", "/usr/local/bin/docker",
                                           "/usr/bin/podman"};
@@ -80,19 +81,31 @@ int engine_image_find(const char *image, struct arena *arena, struct engine_imag
         if (found)
             return found < 0 ? -1 : 0;
     }
-    return err_set(err, ERR_USAGE, "neither docker nor podman has an image '%s' in overlay layers",
+    int found = containerd_image_find(image, containerd, arena, out, err);
+    if (found)
+        return found < 0 ? -1 : 0;
+    return err_set(err, ERR_USAGE,
+                   "neither docker nor podman nor containerd has an image '%s' in overlay layers",
                    image);
 }
 
-int engine_image_read(const char *word, struct arena *arena, struct engine_image *out,
-                      struct err *err)
+int engine_image_read(const char *word, const char *containerd, struct arena *arena,
+                      struct engine_image *out, struct err *err)
 {
     return word[0] == '/' || word[0] == '.' ? engine_image_add(word, arena, out, err)
-                                            : engine_image_find(word, arena, out, err);
+                                            : engine_image_find(word, containerd, arena, out, err);
+}
+
+void engine_image_set(struct engine_image *image, struct json_doc *doc, const struct json *config)
+{
+    engine_image_free(image);
+    image->doc = doc;
+    image->config = config;
 }
 
 void engine_image_free(struct engine_image *image)
 {
-    cleanup_json_doc(&image->config);
+    cleanup_json_doc(&image->doc);
+    image->doc = NULL;
     image->config = NULL;
 }

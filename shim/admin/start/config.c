@@ -19,7 +19,7 @@ extern const char start_container[];
 
 static const struct json *image_config(const struct start_options *o)
 {
-    return o->image->config ? json_root(o->image->config) : NULL;
+    return o->image->config;
 }
 
 static void add_texts(struct json_doc *doc, struct json *to, const struct json *from)

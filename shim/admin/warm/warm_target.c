@@ -105,7 +105,7 @@ static int find_image(const char *image, struct arena *arena, struct warm_target
 
     if (!chain)
         return err_nomem(err);
-    if (engine_image_find(image, arena, &found, err) < 0 ||
+    if (engine_image_find(image, NULL, arena, &found, err) < 0 ||
         chain_of_paths(found.layers, found.count, false, arena, chain, err) < 0)
         return err->kind == ERR_USAGE
                    ? err_set(err, ERR_USAGE, "there is no running container or image '%s'", image)

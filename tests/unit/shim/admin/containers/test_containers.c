@@ -1,6 +1,5 @@
 #include "tests/unit/lib/unit.h"
 
-#include "shim/admin/containers/ctr.h"
 #include "shim/admin/containers/overlays.h"
 #include "shim/admin/containers/sources.h"
 
@@ -83,50 +82,12 @@ static void test_tasks(void **state)
     }
 }
 
-static int add_words(void *ctx, const char *const words[CTR_WORDS], struct err *err)
-{
-    (void)err;
-    buf_printf(ctx, "%s|%s|%s\n", words[0], words[1], words[2]);
-    return 0;
-}
-
-static void test_tables_of_ctr(void **state)
-{
-    char text[] = "CONTAINER    IMAGE                 RUNTIME    \n"
-                  "c1           docker.io/one:1       io.containerd.runc.v2    \n"
-                  "c2           -                     io.containerd.runc.v2\n"
-                  "--help       -\n\nc3";
-    _cleanup_buf_ struct buf seen = BUF_INIT;
-    char titles[] = "NAME LABELS", nothing[] = "";
-    struct err err = ERR_INIT;
-
-    (void)state;
-    assert_int_equal(ctr_read_table(text, add_words, &seen, &err), 0);
-    assert_int_equal(ctr_read_table(titles, add_words, &seen, &err), 0);
-    assert_int_equal(ctr_read_table(nothing, add_words, &seen, &err), 0);
-    assert_string_equal(seen.data, "c1|docker.io/one:1|io.containerd.runc.v2\n"
-                                   "c2|-|io.containerd.runc.v2\nc3||\n");
-}
-
-static void test_mounts_of_ctr(void **state)
-{
-    char overlay[] = "mount -t overlay overlay / -o index=off,upperdir=/s/2/fs,lowerdir=/s/1/fs\n";
-    char bind[] = "mount -t bind /s/1/fs / -o rw,rbind\n";
-    char odd[] = "mount -t overlay overlay / -o upperdir=/a b\n", nothing[] = "";
-
-    (void)state;
-    assert_string_equal(ctr_read_mount(overlay), "index=off,upperdir=/s/2/fs,lowerdir=/s/1/fs");
-    assert_null(ctr_read_mount(bind));
-    assert_null(ctr_read_mount(odd));
-    assert_null(ctr_read_mount(nothing));
-}
-
 UNIT_SUITE(test_containers)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_history),       cmocka_unit_test(test_odd_history),
-        cmocka_unit_test(test_tasks),         cmocka_unit_test(test_tables_of_ctr),
-        cmocka_unit_test(test_mounts_of_ctr),
+        cmocka_unit_test(test_history),
+        cmocka_unit_test(test_odd_history),
+        cmocka_unit_test(test_tasks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

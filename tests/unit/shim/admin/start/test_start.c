@@ -107,10 +107,13 @@ static void test_config(void **state)
     static const struct start_volume volumes[] = {{"/srv/torch", "/c/torch", false, "TORCH_HOME"},
                                                   {"/srv/x", "/c/x", true, NULL}};
     struct err err = ERR_INIT;
-    struct engine_image image = {.config =
-                                     json_parse(image_text, sizeof(image_text) - 1, NULL, &err)};
+    struct engine_image image = {0};
     const struct start_options o = {
         .image = &image, .command = command, .words = 2, .volumes = volumes, .volume_count = 2};
+    struct json_doc *parsed = json_parse(image_text, sizeof(image_text) - 1, NULL, &err);
+
+    assert_non_null(parsed);
+    engine_image_set(&image, parsed, json_root(parsed));
 
     (void)state;
     _cleanup_json_ struct json_doc *plain = config_of(&o, 1000, false);

@@ -1,8 +1,8 @@
 /*
  * Questions to containerd, by its command-line client ctr(8): which containers it has, where the
- * files of a stopped one are, and the configuration of an image. Only containerd's database knows
- * these, whose form is private. An answer takes some hundredths of a second; one that takes two
- * seconds is given up.
+ * files of a stopped one are, the configuration of an image, and where its layers are. Only
+ * containerd's database knows these, whose form is private. An answer takes some hundredths of a
+ * second; one that takes two seconds is given up.
  */
 #ifndef SHIM_CTR_H
 #define SHIM_CTR_H
@@ -39,6 +39,13 @@ int ctr_each_container(const struct ctr_space *space, ctr_visit *visit, void *ct
 const char *ctr_options(const struct ctr_space *space, const char *snapshotter, const char *key,
                         struct arena *arena, struct err *err);
 
+/*
+ * Returns the directories of the layers of a committed snapshot, topmost first, with colons between
+ * them, in the arena. containerd shows them for a view alone: one is made, and removed at once.
+ */
+const char *ctr_layers(const struct ctr_space *space, const char *snapshotter, const char *name,
+                       struct arena *arena, struct err *err);
+
 /* Returns the configuration of an image, which the caller frees; NULL if it has none. */
 struct json_doc *ctr_image_config(const struct ctr_space *space, const char *image);
 
@@ -48,6 +55,9 @@ struct json_doc *ctr_image_config(const struct ctr_space *space, const char *ima
 int ctr_read_table(char *text, ctr_visit *visit, void *ctx, struct err *err) must_check;
 
 /* Returns the options in "mount -t overlay overlay / -o OPTIONS", or NULL. Changes the text. */
-const char *ctr_read_mount(char *text);
+char *ctr_read_mount(char *text);
+
+/* Returns the directories of the layers in such a line, or in that of a bind mount, or NULL. */
+const char *ctr_read_layers(char *text);
 
 #endif

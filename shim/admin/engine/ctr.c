@@ -1,6 +1,5 @@
-#include "shim/admin/containers/ctr.h"
+#include "shim/admin/engine/ctr.h"
 
-#include "shim/admin/containers/sources.h"
 #include "shim/admin/engine/runtime_program.h"
 #include "shim/host/process/child.h"
 
@@ -8,8 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { ANSWER_BYTES = 4 * 1024 * 1024, WORDS = 6, MANIFESTS = 32, DIGEST_SIZE = 128 };
+enum { ANSWER_BYTES = 4 * 1024 * 1024, WORDS = 7, MANIFESTS = 32, DIGEST_SIZE = 128 };
 
 /* A name in the arguments of ctr must not be an option. */
 static bool is_name(const char *text)
@@ -109,7 +109,7 @@ int ctr_each_container(const struct ctr_space *space, ctr_visit *visit, void *ct
 
 /* ---- files ---- */
 
-const char *ctr_read_mount(char *text)
+char *ctr_read_mount(char *text)
 {
     static const char before[] = "mount -t overlay ";
     char *options = strncmp(text, before, strlen(before)) == 0 ? strstr(text, " -o ") : NULL;
@@ -160,6 +160,55 @@ const char *ctr_options(const struct ctr_space *space, const char *snapshotter, 
     const struct json *info = json_root(doc);
     return ask_mount(space, json_text(json_get(info, "Snapshotter")),
                      json_text(json_get(info, "SnapshotKey")), arena, err);
+}
+
+/* ---- layers ---- */
+
+const char *ctr_read_layers(char *text)
+{
+    static const char bind[] = "mount -t bind ", lower[] = "lowerdir=";
+    char *options = ctr_read_mount(text);
+
+    if (strncmp(text, bind, strlen(bind)) == 0) { /* of one layer */
+        text += strlen(bind);
+        text[strcspn(text, " \n")] = '\0';
+        return text;
+    }
+    while (options && *options && strncmp(options, lower, strlen(lower)) != 0) {
+        options += strcspn(options, ",");
+        options += *options == ',';
+    }
+    if (!options || !*options)
+        return NULL;
+    options += strlen(lower);
+    options[strcspn(options, ",")] = '\0';
+    return options;
+}
+
+const char *ctr_layers(const struct ctr_space *space, const char *snapshotter, const char *name,
+                       struct arena *arena, struct err *err)
+{
+    _cleanup_free_ char *key = strf("flatbed-%d-%s", (int)getpid(), name);
+    const char *const view[WORDS] = {
+        "snapshots", "--snapshotter", snapshotter, "view", "--target=/", key, name};
+    const char *const end[WORDS] = {"snapshots", "--snapshotter", snapshotter, "rm", key};
+    struct err ignored;
+
+    if (!key) {
+        err_nomem(err);
+        return NULL;
+    }
+    _cleanup_free_ char *text = ask(space, view, err);
+    if (!text)
+        return NULL;
+    free(ask(space, end, &ignored));
+    const char *layers = ctr_read_layers(text);
+    const char *copy = layers ? arena_strndup(arena, layers, strlen(layers)) : NULL;
+    if (!layers)
+        err_set(err, ERR_UNSUPPORTED, "its layers are in no directories");
+    else if (!copy)
+        err_nomem(err);
+    return copy;
 }
 
 /* ---- images ---- */
