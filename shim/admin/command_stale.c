@@ -7,6 +7,7 @@
 #include "shim/admin/leftovers/stale_folders.h"
 #include "shim/admin/leftovers/stale_staged.h"
 #include "shim/admin/leftovers/stale_trees.h"
+#include "shim/admin/leftovers/stale_unfinished.h"
 #include "shim/admin/stale/stale.h"
 #include "shim/host/trust.h"
 
@@ -18,7 +19,7 @@ enum { DAY = 24 * 3600, HOUR = 3600, DAYS = 30, STATUS_LEFT_OUT = 1 };
 enum { COLUMN = 25 }; /* of the text behind size and age */
 
 struct stale_command {
-    struct option_list stores;
+    struct option_list stores, beside;
     const char *older, *cache, *policy;
     bool json, remove;
 };
@@ -30,6 +31,8 @@ static const struct option_spec stale_options[] = {
     {"cache", 0, OPTION_FILE, FIELD(cache), "DIR", NULL, "only this cache of restack"},
     {"policy", 0, OPTION_FILE, FIELD(policy), "FILE", NULL,
      "only the folders and staged copies of this policy's volumes"},
+    {"beside", 0, OPTION_LIST, FIELD(beside), "DIR", NULL,
+     "only what killed runs of flatten and flatbed left in this directory; may be repeated"},
     {"older", 0, OPTION_TEXT, FIELD(older), "AGE", NULL,
      "only what did not change for so long, as 30d or 12h; by default 30d with --remove, else all"},
     {"remove", 0, OPTION_FLAG, FIELD(remove), NULL, NULL,
@@ -51,8 +54,9 @@ const struct command_spec command_stale_spec = {
         "A store whose files cannot all be read and understood is left out, with exit status 1.\n"
         "Also lists trees of restack whose layers are gone, and folders that volumes made for\n"
         "containers that are gone. Such folders are never removed: users' data may be in them.\n"
-        "Also lists copies of stage whose source is gone. containerd is not looked at: it removes\n"
-        "such directories itself.\n",
+        "Also lists copies of stage whose source is gone, and what killed runs of flatten and\n"
+        "flatbed left beside their results. containerd is not looked at: it removes such\n"
+        "directories itself.\n",
     .options = stale_options,
     .completes = OPERANDS_NONE,
 };
@@ -169,15 +173,19 @@ static void tell_progress(const char *path, size_t done, size_t count)
 static int find_all(const struct stale_command *c, const struct stale_limits *limits,
                     struct stale_list *list, struct err *err)
 {
-    bool all = c->stores.count == 0 && !c->cache && !c->policy;
+    bool all = c->stores.count == 0 && c->beside.count == 0 && !c->cache && !c->policy;
 
     if ((all || c->cache) && stale_trees(c->cache, limits, list, err) < 0)
         return -1;
     if ((all || c->policy) && (stale_folders(c->policy, limits, list, err) < 0 ||
                                stale_staged(c->policy, limits, list, err) < 0))
         return -1;
-    if (all && stale_usual_stores(limits, list, err) < 0)
+    if (all && (stale_usual_unfinished(limits, list, err) < 0 ||
+                stale_usual_stores(limits, list, err) < 0))
         return -1;
+    for (size_t i = 0; i < c->beside.count; i++)
+        if (stale_unfinished(c->beside.items[i], true, limits, list, err) < 0)
+            return -1;
     for (size_t i = 0; i < c->stores.count; i++)
         if (stale_store(c->stores.items[i], true, limits, list, err) < 0)
             return -1;

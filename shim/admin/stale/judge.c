@@ -7,7 +7,8 @@ enum { ID_DIGITS = 64, BUILDKIT_DIGITS = 25, HOUR = 3600, DAY = 24 * HOUR, MOST_
 enum { NAMES_MEMORY = 32 * 1024 * 1024 };
 
 const char *const stale_engine_names[] = {"docker", "podman", "flatbed"};
-const char *const stale_kind_names[] = {"layer", "remains", "tree", "folder", "staged"};
+const char *const stale_kind_names[] = {"layer",  "remains", "tree",
+                                        "folder", "staged",  "unfinished"};
 
 /* ---- names ---- */
 

@@ -4,34 +4,7 @@
 
 bats_require_minimum_version 1.5.0
 
-setup() {
-    [ -x "${FLATBED-}" ] || { echo "FLATBED is not set to the program"; return 1; }
-    [ "$(id -u)" -eq 0 ] || { [ "$CI" != true ] && skip "needs root"; return 1; }
-    DIR=$(mktemp -d "${TMPDIR:-/tmp}/fb-stale.XXXXXX")
-    chmod 0755 "$DIR"
-    D=$DIR/docker
-    P=$DIR/podman
-}
-
-teardown() {
-    [ -n "${DIR-}" ] || return 0
-    while read -r where; do
-        umount -l "$where" || true
-    done < <(awk -v dir="$DIR" 'index($5 "/", dir "/") == 1 { print $5 }' /proc/self/mountinfo | tac)
-    chattr -R -i "$DIR" 2>/dev/null || true
-    rm -rf --one-file-system "$DIR"
-}
-
-stale() { run --separate-stderr "$FLATBED" stale "$@"; }
-has() { [[ $output$stderr == *"$1"* ]] || { printf 'nothing here has %s:\n%s\n%s\n' "$1" "$output" "$stderr"; return 1; }; }
-has_not() { [[ $output$stderr != *"$1"* ]] || { printf 'this has %s:\n%s\n%s\n' "$1" "$output" "$stderr"; return 1; }; }
-exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output $stderr"; return 1; }; }
-# is [JQ-OPTION...] FILTER: true for --json.
-is() { jq -e "$@" <<<"$output" >/dev/null || { echo "not $1: $output $stderr"; return 1; }; }
-digits() { printf "%064d" "$1"; }
-tree_of() { (cd "$1" && find . | sort); }
-# names: those of the listed directories, by their last number.
-names() { jq -r '.stale[].path' <<<"$output" | sed 's:.*/::; s/^0*//' | sort | tr '\n' ' '; }
+load lib/stale
 
 # layer STORE NUMBER LOWER...: a layer's directory, with its short name, as Docker and podman keep it.
 layer() {
@@ -376,56 +349,6 @@ for i in range(3000):
     [ ! -e "$D/overlay2/.flatbed-stale-$(digits 9)" ]
 }
 
-@test "trees of restack whose layers are gone" {
-    local key
-    mkdir -p "$DIR"/layers/{a,b,c}
-    for key in a b c; do echo $key >"$DIR/layers/$key/file"; done
-    "$FLATBED" restack --build --force --cache "$DIR/cache" "$DIR/layers/a:$DIR/layers/b"
-    "$FLATBED" restack --build --force --cache "$DIR/cache" "$DIR/layers/b:$DIR/layers/c"
-    stale --cache="$DIR/cache" --json
-    exits 0
-    is '.stale == [] and .left_out == []'
-    rm -r "$DIR/layers/a"
-    stale --cache="$DIR/cache" --json
-    exits 0
-    is '.stale | length == 1 and (.[0] | .engine == "flatbed" and .kind == "tree" and .why == "its layers are gone")'
-    stale --cache="$DIR/cache" --remove
-    exits 0
-    has "0 stale directories"
-    stale --cache="$DIR/cache" --remove --older=0
-    exits 0
-    has "1 directory removed"
-    [ "$("$FLATBED" restack --status --cache "$DIR/cache" --json | jq '[.. | .key? // empty] | length')" = 1 ]
-    chmod 0777 "$DIR/cache"
-    stale --cache="$DIR/cache"
-    exits 1
-}
-
-@test "folders of volumes whose container is gone are listed, and stay" {
-    local at=$DIR/logs/1234
-    mkdir -p "$at"/{2026-02-03_069f8087cff1,2026-02-03_0123456789ab/upper,2026-02-03_111111111111,train-7,"$(digits 5)"}
-    for name in 2026-02-03_0123456789ab/upper 2026-02-03_111111111111 train-7 "$(digits 5)"; do echo text >"$at/$name/log"; done
-    mkdir "$DIR/mnt"
-    mount --bind "$at/2026-02-03_111111111111" "$DIR/mnt"
-    cat >"$DIR/policy.json" <<END
-{ "version": 1, "volumes": { "logs": { "source": "$DIR/logs/{user}/{container_name}", "target": "/logs", "access": "rw",
-  "create": { "mode": "0750" } } }, "profiles": [ { "name": "same", "match": { "uid": ["7"] } } ] }
-END
-    chmod 0644 "$DIR/policy.json"
-    touch -d '3 days ago' "$at"/*
-    stale --policy="$DIR/policy.json" --json
-    exits 0
-    is '[.stale[] | select(.engine == "flatbed" and .kind == "folder" and .bytes > 0) | .path] | sort == ["'"$at/$(digits 5)"'", "'"$at/2026-02-03_0123456789ab"'"]'
-    stale --policy="$DIR/policy.json" --remove --older=0
-    exits 0
-    has "it stays: users' data may be in it"
-    [ -e "$at/2026-02-03_0123456789ab/upper/log" ]
-    [ -e "$at/$(digits 5)/log" ]
-    [ -d "$at/2026-02-03_069f8087cff1" ]
-    stale --policy="$DIR/missing.json"
-    exits 1
-}
-
 @test "the command line" {
     stale --older=x --store="$DIR"
     exits 2
@@ -433,38 +356,4 @@ END
     exits 2
     stale --older= --store="$DIR"
     exits 2
-}
-
-# ---- staged copies ----
-
-@test "copies of stage whose source is gone" {
-    local record
-    mkdir -p "$DIR"/nfs/{kept,gone,used,pinned,model} "$DIR/mnt"
-    echo one | tee "$DIR"/nfs/{kept,gone,used,pinned,model}/file >/dev/null
-    cat >"$DIR/policy.json" <<EOF
-{ "version": 1, "runtime": { "paths": ["/bin/true"] }, "volumes": { "data": { "source": "$DIR/nfs/{name}",
-  "target": "/data/{name}", "access": "ro", "stage": { "cache": "$DIR/cache" } } } }
-EOF
-    for name in kept gone used pinned model; do "$FLATBED" stage --policy "$DIR/policy.json" --wait data=$name; done
-    "$FLATBED" stage --policy "$DIR/policy.json" --pin data=pinned
-    # As of a class whose source is in a registry.
-    record=$(grep -l '/model"' "$DIR"/cache/*/record.json)
-    jq '.source = "oci://registry.lab/models/model:stable"' "$record" >"$DIR/record"
-    cp "$DIR/record" "$record"
-    stale --policy="$DIR/policy.json"
-    has "0 stale directories"
-    rm -r "$DIR"/nfs/{gone,used,pinned,model}
-    used=$("$FLATBED" stage --policy "$DIR/policy.json" --json | jq -r '.caches[].copies[] | select(.source | endswith("/used")).name')
-    mount --bind "$DIR/cache/$used/tree" "$DIR/mnt"
-    stale --policy="$DIR/policy.json" --json
-    exits 0
-    is --arg gone "$DIR/nfs/gone" '.stale | length == 1 and (.[0] | .kind == "staged" and .engine == "flatbed" and .bytes > 0
-        and .state == "stale" and (.why | contains($gone)))'
-    stale --policy="$DIR/policy.json" --remove # not for 30 days
-    has "0 stale directories"
-    stale --policy="$DIR/policy.json" --remove --older=0h
-    exits 0
-    has "1 directory removed"
-    "$FLATBED" stage --policy "$DIR/policy.json" --json |
-        jq -e '[.caches[].copies[].source | sub(".*/"; "")] | sort == ["kept", "model:stable", "pinned", "used"]'
 }

@@ -158,7 +158,14 @@ END
     wait_until is_running
     kill -KILL "$CHILD"
     wait_until is_not_running
-    ! grep -F "$DIR" /proc/self/mountinfo
+    ! grep -F "$DIR" /proc/self/mountinfo || return 1
+    # What a kill leaves is known as unfinished, and the next one removes it.
+    run --separate-stderr "$FLATBED" stale --beside="$DIR/temporary" --json
+    exits 0
+    is '.stale | length == 1 and .[0].bytes > 0'
+    start "$LAYERS" -- /bin/sh -c 'ls /'
+    exits 0
+    nothing_stays
 }
 
 @test "an image of one layer is measured, and there is nothing to compare it with" {

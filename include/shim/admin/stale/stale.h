@@ -23,7 +23,14 @@
 #define STALE_PREFIX ".flatbed-stale-"
 
 enum stale_engine { STALE_DOCKER, STALE_PODMAN, STALE_FLATBED };
-enum stale_kind { STALE_LAYER, STALE_REMAINS, STALE_TREE, STALE_FOLDER, STALE_STAGED };
+enum stale_kind {
+    STALE_LAYER,
+    STALE_REMAINS,
+    STALE_TREE,
+    STALE_FOLDER,
+    STALE_STAGED,
+    STALE_UNFINISHED
+};
 
 extern const char *const stale_engine_names[], *const stale_kind_names[];
 
