@@ -159,7 +159,7 @@ END
     kill -KILL "$CHILD"
     wait_until is_not_running
     ! grep -F "$DIR" /proc/self/mountinfo || return 1
-    # What a kill leaves is known as unfinished, and the next one removes it.
+    # A killed measurement leaves an unfinished tree, which the next one removes.
     run --separate-stderr "$FLATBED" stale --beside="$DIR/temporary" --json
     exits 0
     is '.stale | length == 1 and .[0].bytes > 0'

@@ -1,4 +1,4 @@
-/* What killed runs of flatten and flatbed left beside their results, for flatbed stale. */
+/* Results that killed runs of flatten and flatbed left unfinished, for flatbed stale. */
 #ifndef SHIM_STALE_UNFINISHED_H
 #define SHIM_STALE_UNFINISHED_H
 

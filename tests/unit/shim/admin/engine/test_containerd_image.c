@@ -1,4 +1,4 @@
-/* What ctr(8) prints, and images of containerd, as values. */
+/* Answers of ctr(8), and images of containerd, as values. */
 #include "tests/unit/lib/unit.h"
 
 #include "base/buf.h"
