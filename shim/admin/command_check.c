@@ -2,6 +2,7 @@
 
 #include "base/cli/columns.h"
 #include "shim/admin/check/lint.h"
+#include "shim/host/process/patience.h"
 #include "shim/policy/read/policy_read.h"
 
 #include <stdio.h>
@@ -58,8 +59,11 @@ static int collect_findings(const struct check_command *c, struct policy *policy
                      policy_default_path);
     } else {
         lint_policy(policy, findings);
-        if (!c->policy_only)
+        if (!c->policy_only) {
+            patience_begin("check");
             lint_host(policy, findings);
+            patience_end();
+        }
         lint_reach(policy, findings);
         if (!c->policy_only)
             lint_engines(policy, findings);

@@ -6,6 +6,7 @@
 #include "shim/admin/check/lint_stage.h"
 #include "shim/audit/audit_directory.h"
 #include "shim/host/flatten_program.h"
+#include "shim/host/process/patience.h"
 #include "shim/mount/mount_table.h"
 #include "shim/mount/source.h"
 #include "shim/mount/source_wait.h"
@@ -130,6 +131,7 @@ static int wait_for_source(const struct policy_volume *v, const char *path, stru
         return 1;
     if (hung->count && patience > IMPATIENCE * 1000u)
         patience = IMPATIENCE * 1000u;
+    patience_step(path);
     int hangs = source_wait(path, NULL, patience, err);
     return hangs > 0 && add_hung(path, hung, err) < 0 ? -1 : hangs;
 }

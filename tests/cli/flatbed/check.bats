@@ -38,6 +38,28 @@ load lib/policy_bundle
 
 # ---- check ----
 
+@test "check: a source that does not answer is waited for with a word" {
+    [ -e /dev/fuse ] && [ "$(id -u)" -eq 0 ] || { [ "$CI" != true ] && skip "needs FUSE and root"; return 1; }
+    mkdir "$DIR/hangs" "$DIR/one" "$DIR/two"
+    fuse-overlayfs -f -o "lowerdir=$DIR/one:$DIR/two" "$DIR/hangs" >/dev/null 2>&1 3>&- &
+    local pid=$!
+    for _ in $(seq 100); do
+        if mountpoint -q "$DIR/hangs" || ! kill -0 "$pid"; then break; fi
+        sleep 0.1
+    done
+    kill -STOP "$pid"
+    cat >"$DIR/slow.json" <<END
+{ "version": 1, "volumes": { "data": { "source": "$DIR/hangs/sets/{name}", "target": "/data/{name}", "access": "ro",
+  "wait": 12 } } }
+END
+    check "$DIR/slow.json"
+    kill -KILL "$pid"
+    umount -l "$DIR/hangs"
+    exits 0
+    has "check: $DIR/hangs/sets has not answered for"
+    matches 'volumes.data: .*/hangs/sets does not answer \[source-hangs\]'
+}
+
 # whole: a "security" that judges everything.
 whole() { sed -i 's/"security": {.*}/"security": { "preset": "shared-lab" }/' "$DIR/policy.json"; }
 
