@@ -92,6 +92,9 @@ int judge_container(const struct policy *policy, const struct spec *spec, struct
             return -1;
         input.security = &out->security;
     }
+    if ((policy->binds.given || policy->security.given) &&
+        host_places_gather(spec, bundle, arena, &input.places, err) < 0)
+        return -1;
     if (policy->gpus.given) {
         if (gpu_facts_gather(spec, lowlevel, arena, &out->gpus, err) < 0)
             return -1;

@@ -372,6 +372,27 @@ END
 
 @test "crun: what is mounted below a source that is downgraded is left out" { leaves_out crun; }
 
+# dev_link RUNTIME: an image whose /dev leads to a directory of the host, where the runtime itself makes nodes or links.
+dev_link() {
+    local bundle
+    policy_write <<END
+{ "version": 1, "runtime": { "paths": ["$1"] }, "security": { "preset": "shared-lab" } }
+END
+    mkdir "$FB_SRV/roots"
+    bundle=$(bundle_make dev-link null true)
+    bundle_edit "$bundle" '.process.user = {uid: 1234, gid: 1234}'
+    rm -rf "${bundle:?}/rootfs/dev"
+    ln -s "$FB_SRV/roots" "$bundle/rootfs/dev"
+    run shim run --bundle "$bundle" "$ID"
+    expect_failure
+    expect_match "/dev of the image is a symbolic link to $FB_SRV/roots"
+    [ -z "$(ls -A "$FB_SRV/roots")" ]
+}
+
+@test "runc: an image whose /dev is a link to the host is refused" { dev_link runc; }
+
+@test "crun: an image whose /dev is a link to the host is refused" { dev_link crun; }
+
 # A cache whose pool and private side have names that need escaping.
 pools() {
     overlay_works || skip "$FB_DIR cannot be the upper side of an overlay"

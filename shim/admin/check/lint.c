@@ -1,5 +1,6 @@
 #include "shim/admin/check/lint.h"
 
+#include "shim/admin/check/lint_grants.h"
 #include "shim/admin/check/lint_stage.h"
 
 #include "base/glob.h"
@@ -312,6 +313,21 @@ static bool matches_all(const struct policy_match *match)
            !match->annotation_count;
 }
 
+/* Reports a profile that gives more than the policy to whoever claims to match it. */
+static void lint_claim(const struct policy *policy, const struct policy_profile *p,
+                       struct findings *out)
+{
+    bool lax = p->policy->mode > policy->mode;
+    const char *grants = matches_all(&p->match) ? NULL : lint_profile_grants(policy, p->policy);
+
+    if (p->match.uid_count || (!lax && !grants))
+        return;
+    findings_add(out, FINDING_WARNING, "profile-lax", &p->place,
+                 "profiles: '%s' %s%s, and users can claim what it matches: image, namespace and "
+                 "annotations; say a \"uid\" as well",
+                 p->name, lax ? "refuses nothing" : "allows more by ", lax ? "" : grants);
+}
+
 static void lint_profiles(const struct policy *policy, struct findings *out)
 {
     const struct policy_profile *first = NULL; /* the first profile that matches every container */
@@ -327,11 +343,7 @@ static void lint_profiles(const struct policy *policy, struct findings *out)
         }
         if (matches_all(&p->match))
             first = p;
-        if (!p->match.uid_count && p->policy->mode > policy->mode)
-            findings_add(out, FINDING_WARNING, "profile-lax", &p->place,
-                         "profiles: '%s' refuses nothing, and users can claim what it matches: "
-                         "image, namespace and annotations; say a \"uid\" as well",
-                         p->name);
+        lint_claim(policy, p, out);
     }
 }
 
@@ -354,6 +366,7 @@ void lint_policy(const struct policy *policy, struct findings *out)
         lint_rule(&policy->binds, i, out);
     if (policy->security.given)
         lint_capabilities(&policy->security, out);
+    lint_grants(policy, out);
     lint_contradictions(policy, out);
     lint_profiles(policy, out);
 }

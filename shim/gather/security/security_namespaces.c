@@ -123,6 +123,12 @@ static int judge_entry(struct json *entry, enum namespace_kind kind, struct join
     return 0;
 }
 
+/* With system_paths, a container may have no writable cgroups of the host's cgroup namespace. */
+static bool is_judged(const struct policy_security *s, enum namespace_kind kind)
+{
+    return s->namespaces.file || (kind == NAMESPACE_CGROUP && s->system_paths.deny);
+}
+
 int security_find_namespaces(const struct policy_security *s, const struct spec *spec,
                              struct arena *arena, struct security_facts *out, struct err *err)
 {
@@ -132,11 +138,12 @@ int security_find_namespaces(const struct policy_security *s, const struct spec 
     if (!list)
         return err_nomem(err);
     out->joined = list;
-    for (int kind = 0; s->namespaces.file && kind < NAMESPACE_KINDS; kind++) {
-        bool own = false;
+    for (int kind = 0; kind < NAMESPACE_KINDS; kind++) {
+        bool own = !is_judged(s, (enum namespace_kind)kind);
         for (size_t i = 0; i < json_count(all); i++) {
             struct json *entry = json_at(all, i);
-            if (!is_namespace(entry, (enum namespace_kind)kind))
+            if (!is_judged(s, (enum namespace_kind)kind) ||
+                !is_namespace(entry, (enum namespace_kind)kind))
                 continue;
             own = true;
             if (judge_entry(entry, (enum namespace_kind)kind, list, arena, out) < 0)

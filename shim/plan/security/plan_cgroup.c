@@ -125,11 +125,16 @@ int plan_add_cgroup(struct planner *p)
 
     if (!path) /* the runtime names a cgroup after the container */
         return 0;
-    if (!is_of_others(path))
+    if (!is_of_others(path) && !p->in->places.cgroup)
         return judge_parent(p, path);
     judge = security_judge(p->in->policy, &place);
     if (!judge)
         return 0;
+    if (p->in->places.cgroup)
+        return deny(p, "linux.cgroupsPath", place,
+                    "'%.200s' has processes already, which would get the container's limits, past "
+                    "%s: name one of its own",
+                    path, judge);
     return deny(p, "linux.cgroupsPath", place,
                 "'%.200s' is no cgroup of the container's own, past %s: name one below the "
                 "engine's",

@@ -227,6 +227,15 @@ static int judge_covers(struct planner *p)
                 bare.data);
 }
 
+/* True for writable cgroups of the host, in a container in which root is the host's: buildah makes
+ * such mounts for all steps of a build. */
+static bool has_all_cgroups(const struct planner *p, const struct spec_mount *m)
+{
+    return strncmp(m->type, "cgroup", strlen("cgroup")) == 0 && !m->read_only &&
+           !p->in->policy->security.root.deny &&
+           (p->in->security->host_namespaces & 1u << NAMESPACE_CGROUP);
+}
+
 /* Covers are only on /proc and /sys: a second mount of these would be bare. */
 static int judge_second_mounts(struct planner *p)
 {
@@ -243,6 +252,12 @@ static int judge_second_mounts(struct planner *p)
         if (strcmp(m->type, "sysfs") == 0 && !m->read_only &&
             deny(p, "security.system_paths", place,
                  "the container would have a writable sysfs, on %.200s", m->destination) < 0)
+            return -1;
+        if (has_all_cgroups(p, m) &&
+            deny_advising(p, "security.system_paths", place,
+                          "the container would have all cgroups of this host, writable, on %.200s: "
+                          "give it a cgroup namespace (--cgroupns=private), or mount them ro",
+                          m->destination) < 0)
             return -1;
     }
     return 0;

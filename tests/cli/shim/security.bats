@@ -296,6 +296,86 @@ END
     passed
 }
 
+@test "an image whose /dev is a symbolic link is refused, also by binds alone" {
+    local section to
+    mkdir -p "$BUNDLE/rootfs"
+    for to in /etc ../etc /d/a; do
+        ln -sfn "$to" "$BUNDLE/rootfs/dev"
+        for section in '"security": { "devices": { "allow": [] } }' '"security": { "preset": "shared-lab" }' '"binds": { "default": "deny" }'; do
+            echo "{ \"version\": 1, \"runtime\": { \"paths\": [\"$DIR/low\"] }, $section }" >"$DIR/policy.json"
+            config '.root.path = "rootfs"'
+            create
+            refused "/dev of the image is a symbolic link to $to, behind which the runtime would make nodes on this host, past "
+        done
+    done
+    rm "$BUNDLE/rootfs/dev"
+    mkdir "$BUNDLE/rootfs/dev"
+    create
+    passed
+}
+
+@test "a mount that changes an earlier one is refused, whatever judges mounts" {
+    local section mount
+    mkdir -p "$DIR/srv/set"
+    for section in '"binds": { "default": "allow", "rules": [ { "path": "'"$DIR"'/srv", "access": "ro" } ] }' \
+        '"binds": { "default": "deny", "rules": [ { "path": "'"$DIR"'/srv", "access": "ro" } ] }' '"security": { "system_paths": "deny" }' \
+        '"volumes": { "sets": { "source": "'"$DIR"'/srv/{name}", "target": "/sets/{name}" } }'; do
+        echo "{ \"version\": 1, \"runtime\": { \"paths\": [\"$DIR/low\"] }, $section }" >"$DIR/policy.json"
+        for mount in '{type: "tmpfs", source: "tmpfs", options: ["remount", "rw"]}' \
+            '{type: "bind", source: "'"$DIR"'/srv", options: ["bind", "remount", "rw"]}' \
+            '{type: "sysfs", source: "sysfs", options: ["rw", "remount"]}'; do
+            config ".mounts += [{destination: \"/x\"} + $mount]"
+            create
+            refused 'the mount on /x would change an earlier one \(remount\), past '
+        done
+    done
+    echo "{ \"version\": 1, \"runtime\": { \"paths\": [\"$DIR/low\"] }, \"audit\": {} }" >"$DIR/policy.json"
+    create
+    passed
+}
+
+@test "all cgroups of the host are not writable in a container without a cgroup namespace" {
+    policy '"system_paths": "deny"'
+    for type in cgroup cgroup2; do
+        config '.linux.maskedPaths = ["/proc/kcore"] | .linux.readonlyPaths = ["/proc/bus", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"] |
+            .mounts += [{destination: "/x", type: "'$type'", source: "cgroup", options: ["nosuid"]}]'
+        rm -f "$DIR/low.config"
+        create
+        refused 'the container would have all cgroups of this host, writable, on /x: give it a cgroup namespace'
+        jq '.mounts[-1].options += ["ro"]' "$BUNDLE/config.json" >"$DIR/new" && cp "$DIR/new" "$BUNDLE/config.json"
+        create
+        passed
+        jq '.mounts[-1].options = [] | .linux.namespaces += [{type: "cgroup"}]' "$BUNDLE/config.json" >"$DIR/new" &&
+            cp "$DIR/new" "$BUNDLE/config.json"
+        create
+        passed
+    done
+}
+
+@test "a cgroup that has processes, or that is above one, is refused" {
+    local top=/sys/fs/cgroup name=flatbed-test-$$ pid
+    [ "$(stat -fc %T $top)" = cgroup2fs ] || top=$top/pids
+    mkdir -p "$top/$name/below" || { [ "$CI" != true ] && skip "no cgroup can be made"; return 1; }
+    sleep 600 3>&- &
+    pid=$!
+    echo "$pid" >"$top/$name/below/cgroup.procs"
+    policy '"devices": { "allow": [] }'
+    for path in "/$name/below" "/$name" "$name" "//$name/"; do
+        config ".linux.cgroupsPath = \"$path\""
+        create
+        refused "linux.cgroupsPath: '$path' has processes already, which would get the container's limits, past security.devices"
+    done
+    config ".linux.cgroupsPath = \"/$name/own\""
+    create
+    passed
+    kill "$pid"
+    wait "$pid" || true
+    config ".linux.cgroupsPath = \"/$name\""
+    create
+    passed
+    rmdir "$top/$name/below" "$top/$name"
+}
+
 @test "names that Go folds, and NUL bytes, are refused at every depth" {
     local count=0 change message
     policy '"devices": { "allow": [] }, "seccomp": { "deny": ["mount"] }, "hooks": "deny", "user": { "root": "deny" }'

@@ -6,6 +6,7 @@
 
 #include "shim/account/account.h"
 #include "shim/gather/binds.h"
+#include "shim/gather/security/host_places.h"
 #include "shim/gather/security/security.h"
 #include "shim/gather/tuning.h"
 #include "shim/gpu/gpu_facts.h"
@@ -174,6 +175,7 @@ struct plan_input {
     struct template_values values;         /* without {name} and {target} */
     const struct bind_facts *binds;        /* NULL where the policy has no "binds" */
     const struct security_facts *security; /* NULL where it has no "security" */
+    struct host_places places;             /* none where it has neither */
     const struct tuning_facts *tuning;     /* NULL where it has no "tuning" */
     const struct account_facts *account;   /* NULL where it has no "user" */
     const struct gpu_facts *gpus;          /* NULL where it has no "gpus" */

@@ -22,10 +22,23 @@ int plan_add_annotations(struct planner *p) must_check;
 /*
  * Denies a linux.cgroupsPath that is the root of the hierarchy or leads upwards, where the policy
  * keeps containers from the host: the runtime sets limits and rules for devices there, which are
- * then those of all processes in it. Denies one in a cgroup that security.cgroups does not name.
- * Fails only without memory.
+ * then those of all processes in it; likewise one that has processes. Denies one in a cgroup that
+ * security.cgroups does not name. Fails only without memory.
  */
 int plan_add_cgroup(struct planner *p) must_check;
+
+/*
+ * Denies a container's root in which /dev is a symbolic link, where the policy keeps containers
+ * from the host (host_places.h). Fails only without memory.
+ */
+int plan_add_dev(struct planner *p) must_check;
+
+/*
+ * Denies mounts with the option "remount", which change a mount that was judged: runc would make a
+ * read-only one writable, and the host's file system with it. No engine writes it. Fails only
+ * without memory.
+ */
+int plan_add_remounts(struct planner *p) must_check;
 
 /*
  * Denies members of linux.resources.unified (podman's --cgroup-conf) that are files cgroup.*, but

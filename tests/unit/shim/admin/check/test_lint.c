@@ -177,6 +177,32 @@ static void actions_out_of_reach(void **state)
     }
 }
 
+#define PRESETS "\"binds\":{\"preset\":\"shared-lab\"},\"security\":{\"preset\":\"shared-lab\"},"
+
+/* Lists that give more than they seem to, or that lost what the preset's had. */
+static void lists_that_are_wide(void **state)
+{
+    (void)state;
+    assert_lints(
+        "\"binds\":{\"preset\":\"shared-lab\"},\n\"security\":{\"preset\":\"shared-lab\","
+        "\"devices\":{\"allow\":[\"/dev/fuse\",\"/dev/snd/*\"]},\"annotations\":{\"allow\":["
+        "\"run.oci.keep_original_groups\"]}}",
+        "");
+    assert_lints("\"binds\":{\"preset\":\"shared-lab\"},\n\"security\":{\"preset\":\"shared-lab\","
+                 "\"devices\":{\"allow\":[\"/dev/*\"]}}",
+                 "devices-wide:2 ");
+    assert_lints("\"binds\":{\"preset\":\"shared-lab\"},\n\"security\":{\"preset\":\"shared-lab\","
+                 "\"annotations\":{\"allow\":[\"*\"]}}",
+                 "annotations-wide:2 ");
+    assert_lints(
+        "\"binds\":{\"preset\":\"shared-lab\",\"targets_deny\":[\"/etc\"]},\n\"security\":{"
+        "\"preset\":\"shared-lab\"}",
+        "targets-few:1 targets-few:1 targets-few:1 ");
+    assert_lints("\"binds\":{\"preset\":\"shared-lab\"},\n\"security\":{\"preset\":\"shared-lab\","
+                 "\"hooks\":{\"allow\":[{\"path\":\"/usr/bin/env\"}]}}",
+                 "hooks-wide:2 ");
+}
+
 #define PROFILE(name, match, more) "\n{\"name\":\"" name "\",\"match\":{" match "}" more "}"
 
 static void profiles_that_never_count_or_undo_all(void **state)
@@ -195,6 +221,13 @@ static void profiles_that_never_count_or_undo_all(void **state)
         "\"profiles\":[" PROFILE("a", "\"uid\":[\"1\"],\"image\":[\"x\"]", ",\"mode\":\"off\"") "]",
         "");
     assert_lints("\"profiles\":[" PROFILE("a", "", ",\"mode\":\"off\"") "]", "profile-lax:2 ");
+    assert_lints(PRESETS
+                 "\"profiles\":[" PROFILE("a", "\"annotation\":{\"flatbed.profile\":\"x\"}",
+                                          ",\"security\":{\"user\":{\"root\":\"allow\"}}") "]",
+                 "profile-lax:2 ");
+    assert_lints(PRESETS "\"profiles\":[" PROFILE("a", "\"image\":[\"x\"]",
+                                                  ",\"security\":{\"devices\":{\"allow\":[]}}") "]",
+                 "");
     assert_lints("\"mode\":\"permissive\",\"profiles\":[" PROFILE("a", "\"image\":[\"*\"]",
                                                                   ",\"mode\":\"enforce\"") "]",
                  "mode-permissive:0 ");
@@ -230,6 +263,7 @@ UNIT_SUITE(test_lint)
         cmocka_unit_test(half_a_policy),
         cmocka_unit_test(actions_out_of_reach),
         cmocka_unit_test(profiles_that_never_count_or_undo_all),
+        cmocka_unit_test(lists_that_are_wide),
         cmocka_unit_test(an_error_of_loading_is_taken_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

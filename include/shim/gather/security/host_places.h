@@ -1,0 +1,28 @@
+/*
+ * Places of the host that the low-level runtime would change as root, beyond mounts: where /dev of
+ * the container's root leads, and the cgroup that config.json names.
+ */
+#ifndef SHIM_HOST_PLACES_H
+#define SHIM_HOST_PLACES_H
+
+#include "shim/oci/spec.h"
+
+struct host_places {
+    /*
+     * The target of the symbolic link /dev in the container's root; NULL: it is none. runc
+     * (setupDev: links, ptmx) and crun (nodes) open it by path, and follow it on the host.
+     */
+    const char *dev_link;
+    /* The cgroup of linux.cgroupsPath, if processes are in it or below it; NULL: there are none. */
+    const char *cgroup;
+};
+
+/*
+ * Looks at them; `bundle` is the open directory that a relative root starts from. Texts are in the
+ * arena. Does not look at cgroups for a rootless runtime, whose user has them, nor at scopes of
+ * systemd (SLICE:PREFIX:NAME), which systemd makes anew. Fails only without memory.
+ */
+int host_places_gather(const struct spec *spec, int bundle, struct arena *arena,
+                       struct host_places *out, struct err *err) must_check;
+
+#endif

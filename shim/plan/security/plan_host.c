@@ -1,0 +1,46 @@
+/* Ways in which the low-level runtime would change the host, past what the policy judges. */
+#include "shim/plan/security/plan_security.h"
+#include "shim/plan/security/security_deny.h"
+
+int plan_add_dev(struct planner *p)
+{
+    const char *link = p->in->places.dev_link;
+    const struct policy_place *place;
+    const char *judge = link ? security_judge(p->in->policy, &place) : NULL;
+
+    if (!judge)
+        return 0;
+    return deny_advising(p, "root", place,
+                         "/dev of the image is a symbolic link to %.200s, behind which the runtime "
+                         "would make nodes on this host, past %s: use an image without it",
+                         link, judge);
+}
+
+/* Returns the key of the policy that judges mounts, or gives some itself; NULL: none. */
+static const char *judge_of_mounts(const struct policy *policy, const struct policy_place **place)
+{
+    const char *judge = security_judge(policy, place);
+
+    if (judge || !policy->volume_count)
+        return judge;
+    *place = &policy->volumes[0].source.place;
+    return "volumes";
+}
+
+int plan_add_remounts(struct planner *p)
+{
+    const struct policy_place *place;
+    const char *judge = judge_of_mounts(p->in->policy, &place);
+
+    for (size_t i = 0; judge && i < p->in->spec->mount_count; i++) {
+        const struct spec_mount *mount = &p->in->spec->list[i];
+        if (spec_has_option(mount->options, "remount") &&
+            deny_advising(
+                p, "mounts", place,
+                "the mount on %.200s would change an earlier one (remount), past %s: give "
+                "that one the options",
+                mount->destination, judge) < 0)
+            return -1;
+    }
+    return 0;
+}
