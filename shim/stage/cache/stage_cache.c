@@ -257,6 +257,23 @@ int stage_cache_begin(const struct stage_cache *cache, const char *key, struct e
     return steal_fd(&fd);
 }
 
+int stage_cache_turn(const struct stage_cache *cache, const char *key, struct err *err)
+{
+    struct flock turn = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+    _cleanup_fd_ int fd =
+        openat(cache->fd, ".turns", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+    if (fd < 0)
+        return err_sys(err, "%s/.turns", cache->path);
+    for (; turn.l_start < STAGE_AT_ONCE; turn.l_start++)
+        if (fcntl(fd, F_OFD_SETLK, &turn) == 0)
+            return steal_fd(&fd);
+    turn.l_start = (unsigned char)key[0] % STAGE_AT_ONCE; /* a hexadecimal digit */
+    if (fcntl(fd, F_OFD_SETLKW, &turn) < 0)
+        return err_sys(err, "%s/.turns", cache->path);
+    return steal_fd(&fd);
+}
+
 /* Puts the part in the place of an entry in one step, where the file system can. */
 static int exchange(const struct stage_cache *cache, const char *part, const char *name)
 {

@@ -303,7 +303,8 @@ int stage_copy(const struct stage_cache *cache, const struct stage_source *sourc
     if (part < 0)
         return -1;
     s.part = part;
-    int rc = copy_source(&s, err);
+    _cleanup_fd_ int turn = stage_cache_turn(cache, s.key, err);
+    int rc = turn < 0 ? -1 : copy_source(&s, err);
     if (rc < 0)
         give_up(&s, err);
     else if (out->unchanged)

@@ -194,7 +194,8 @@ int stage_fetch(const struct stage_cache *cache, const char *source,
     if (part < 0)
         return -1;
     f.part = part;
-    int rc = fetch_source(&f, err);
+    _cleanup_fd_ int turn = stage_cache_turn(cache, f.key, err);
+    int rc = turn < 0 ? -1 : fetch_source(&f, err);
     if (rc < 0)
         stage_cache_failed(cache, f.key, err->msg);
     if (rc < 0 || out->unchanged)

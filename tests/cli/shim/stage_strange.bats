@@ -81,6 +81,30 @@ end_strange() {
     run ! has_entry
 }
 
+@test "the ninth copy waits until one of eight is done" {
+    mkdir -m 0700 "$CACHE"
+    python3 - "$CACHE/.turns" 3>&- <<'END' &
+import fcntl, os, sys, struct, time
+fd = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT, 0o600)
+fcntl.lockf(fd, fcntl.LOCK_EX, 8, 0)
+open(sys.argv[1] + ".held", "w").close()
+time.sleep(600)
+END
+    local holder=$!
+    wait_until test -e "$CACHE/.turns.held"
+    rm "$CACHE/.turns.held"
+    launch
+    got_source
+    wait_until is_copying
+    sleep 1
+    run ! has_entry
+    kill "$holder"
+    wait_until has_entry
+    wait_until no_copiers
+    launch c2
+    got_copy c2
+}
+
 @test "runtimes that are killed at any moment leave nothing that holds up the next" {
     local i pid
     for i in $(seq 400); do echo "$i" >"$SOURCE/train/x$i"; done

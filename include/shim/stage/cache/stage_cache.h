@@ -10,6 +10,7 @@
  *     CACHE/NAME/pinned        exists if the entry is never evicted
  *     CACHE/.part-KEY/         an entry while it is made, locked by the process that makes it
  *     CACHE/.failed-KEY        why the last copy failed
+ *     CACHE/.turns             a byte for each copy that may be made at once, locked by its process
  *     CACHE/.old-…             replaced while it was mounted; removed when it is not
  *
  * An entry gets its name when it is complete. The cache must be owned by root and closed to others:
@@ -28,6 +29,8 @@
 #include <time.h>
 
 #define STAGE_SOURCE "source" /* in .part-KEY: the path of what is copied */
+
+enum { STAGE_AT_ONCE = 8 }; /* copies into a cache */
 
 enum { STAGE_KEY = 33, STAGE_NAME = STAGE_KEY + 12 };
 
@@ -144,6 +147,13 @@ int stage_cache_find(const struct stage_cache *cache, const char *source, const 
  * ERR_LIMIT if another process has the lock.
  */
 int stage_cache_begin(const struct stage_cache *cache, const char *key, struct err *err) must_check;
+
+/*
+ * Waits until fewer than STAGE_AT_ONCE others copy into the cache: each reads its source and writes
+ * to the disk with several threads. Returns a descriptor, with which the turn ends, or -1. The wait
+ * ends with a signal that ends the process.
+ */
+int stage_cache_turn(const struct stage_cache *cache, const char *key, struct err *err) must_check;
 
 /*
  * Writes the record of .part-KEY, which `part` is and which has the tree, gives it the name of an
