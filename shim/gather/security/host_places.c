@@ -62,9 +62,18 @@ static bool is_used(int cgroup, int depth)
     return used;
 }
 
+/* A directory where a hierarchy is mounted elsewhere may have files that only look like cgroups. */
+static bool is_hierarchy(int dir)
+{
+    struct statfs fs;
+
+    return fstatfs(dir, &fs) == 0 &&
+           (fs.f_type == CGROUP_SUPER_MAGIC || fs.f_type == CGROUP2_SUPER_MAGIC);
+}
+
 static bool is_used_at(int hierarchy, const char *path)
 {
-    _cleanup_free_ char *beneath = strf("./%s", path);
+    _cleanup_free_ char *beneath = is_hierarchy(hierarchy) ? strf("./%s", path) : NULL;
     int cgroup = beneath ? openat(hierarchy, beneath, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
     return cgroup >= 0 && is_used(cgroup, 0);
@@ -74,12 +83,9 @@ static bool is_used_at(int hierarchy, const char *path)
 static bool is_used_anywhere(const char *path)
 {
     _cleanup_fd_ int top = open(hierarchies, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    struct statfs fs;
 
-    if (top < 0 || fstatfs(top, &fs) < 0)
-        return false;
-    if (fs.f_type == CGROUP2_SUPER_MAGIC)
-        return is_used_at(top, path);
+    if (top < 0 || is_hierarchy(top))
+        return top >= 0 && is_used_at(top, path);
     DIR *dir = fdopendir(top);
     bool used = false;
     if (!dir)
