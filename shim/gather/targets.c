@@ -113,18 +113,26 @@ static enum target_content content_of(const struct spec_mount *mount)
     return TARGET_FOREIGN;
 }
 
-static int find_target(const struct spec_mount *mount, int root, const struct target_index *earlier,
-                       struct arena *arena, struct target *out, struct err *err)
+/* Sets what is on and above the target's path. */
+static void set_above(const struct target_index *earlier, struct target *out)
 {
-    const char *written = json_text(json_get(mount->entry, "destination"));
+    const struct target_above above = target_index_above(earlier, out->path);
+
+    out->covers = above.covers;
+    out->within = above.within;
+    out->foreign = out->foreign || above.foreign;
+}
+
+/* Finds where `written` leads, of which `clean` is the clean form. */
+static int find_lead(const char *written, const char *clean, int root,
+                     const struct target_index *earlier, struct arena *arena, struct target *out,
+                     struct err *err)
+{
     struct walk w = {.root = root, .earlier = earlier};
 
-    *out = (struct target){.path = mount->destination, .content = content_of(mount)};
+    out->path = clean;
     if (leads_straight(root, written)) {
-        const struct target_above above = target_index_above(earlier, out->path);
-        out->foreign = above.foreign;
-        out->covers = above.covers;
-        out->within = above.within;
+        set_above(earlier, out);
         return 0;
     }
     buf_puts(&w.at, "");
@@ -134,15 +142,40 @@ static int find_target(const struct spec_mount *mount, int root, const struct ta
     bool failed = w.at.failed || w.rest.failed;
     out->path =
         failed ? NULL : arena_strndup(arena, w.at.len ? w.at.data : "/", w.at.len + !w.at.len);
-    out->foreign = w.foreign;
     buf_free(&w.at);
     buf_free(&w.rest);
     if (!out->path)
         return err_nomem(err);
-    const struct target_above above = target_index_above(earlier, out->path);
-    out->covers = above.covers;
-    out->within = above.within;
+    set_above(earlier, out);
+    out->foreign = w.foreign;
     return 0;
+}
+
+static int find_target(const struct spec_mount *mount, int root, const struct target_index *earlier,
+                       struct arena *arena, struct target *out, struct err *err)
+{
+    const char *written = json_text(json_get(mount->entry, "destination"));
+
+    *out = (struct target){.content = content_of(mount)};
+    return find_lead(written, mount->destination, root, earlier, arena, out, err);
+}
+
+int targets_lead(const struct targets *mounts, int root, const char *path, struct arena *arena,
+                 struct target *out, struct err *err)
+{
+    _cleanup_buf_ struct buf clean = BUF_INIT;
+    struct target_index index;
+
+    *out = (struct target){.content = TARGET_OF_ROOT};
+    if (target_index_init(&index, mounts->count, arena, err) < 0)
+        return -1;
+    for (size_t i = 0; i < mounts->count; i++)
+        target_index_add(&index, &mounts->list[i], i);
+    buf_putc(&clean, '/');
+    if (path_clean(path, strlen(path), &clean, err) < 0)
+        return -1;
+    const char *copy = arena_strndup(arena, clean.data, clean.len);
+    return copy ? find_lead(path, copy, root, &index, arena, out, err) : err_nomem(err);
 }
 
 int targets_root(const struct spec *spec, int bundle)

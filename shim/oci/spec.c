@@ -89,7 +89,8 @@ static void read_options(struct spec_mount *out)
         const char *option = json_text(json_at(options, i));
         if (!option)
             continue;
-        if (strcmp(option, "ro") == 0 || strcmp(option, "rro") == 0)
+        /* runc ignores the recursive one for other types. */
+        if (strcmp(option, "ro") == 0 || (out->bind && strcmp(option, "rro") == 0))
             out->read_only = true;
         else if (strcmp(option, "rw") == 0)
             out->read_only = false;

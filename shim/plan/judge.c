@@ -53,8 +53,8 @@ static bool maps_ids(const struct policy *policy)
 }
 
 int judge_container(const struct policy *policy, const struct spec *spec, struct json_doc *doc,
-                    int bundle, const char *id, const char *lowlevel, struct arena *arena,
-                    struct judgement *out, struct err *err)
+                    int bundle, const char *id, bool exists, const char *lowlevel,
+                    struct arena *arena, struct judgement *out, struct err *err)
 {
     bool undecided;
 
@@ -95,6 +95,8 @@ int judge_container(const struct policy *policy, const struct spec *spec, struct
     if ((policy->binds.given || policy->security.given) &&
         host_places_gather(spec, bundle, arena, &input.places, err) < 0)
         return -1;
+    if (exists)
+        input.places.cgroup = NULL;
     if (policy->gpus.given) {
         if (gpu_facts_gather(spec, lowlevel, arena, &out->gpus, err) < 0)
             return -1;

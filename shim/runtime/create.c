@@ -212,7 +212,7 @@ static int edit_bundle(struct edit *e, struct err *err)
     e->subject.spec = &e->spec;
     e->subject.judgement = j;
     e->subject.decision = &e->decision;
-    if (judge_container(e->policy, &e->spec, e->bundle.doc, e->bundle.dirfd, e->call->id,
+    if (judge_container(e->policy, &e->spec, e->bundle.doc, e->bundle.dirfd, e->call->id, false,
                         e->low->path, &e->arena, j, err) < 0 ||
         decision_begin(&j->plan, &e->arena, &e->decision, err) < 0)
         return -1;

@@ -48,4 +48,11 @@ int targets_root(const struct spec *spec, int bundle);
 int targets_find(const struct spec *spec, int root, struct arena *arena, struct targets *out,
                  struct err *err) must_check;
 
+/*
+ * Finds where another path leads when all mounts are made; `path` is absolute. The target has no
+ * content of its own. Fails only without memory.
+ */
+int targets_lead(const struct targets *mounts, int root, const char *path, struct arena *arena,
+                 struct target *out, struct err *err) must_check;
+
 #endif

@@ -23,7 +23,7 @@ struct spec_mount {
     const char *type;         /* NULL: none */
     struct json *options;     /* array or NULL */
     bool bind;                /* the type, or an option, says so */
-    bool read_only;           /* the last of ro, rro, rw */
+    bool read_only;           /* the last of ro, rw, and of binds rro */
 };
 
 struct spec {

@@ -30,12 +30,13 @@ struct judgement {
 /*
  * Judges the container. Under a profile whose mode is "off" the plan is empty. `spec` is read from
  * the document `doc`, `bundle` is the open directory that relative sources start from, `id` the id
- * of the container, `lowlevel` the path of the low-level runtime (NULL: not known). The judgement
- * borrows from all of them, from the policy and from the arena, and must not be moved. Fails
- * without memory, or if the host cannot be looked at; denials are part of the plan.
+ * of the container, which has its cgroup already if it `exists`, `lowlevel` the path of the
+ * low-level runtime (NULL: not known). The judgement borrows from all of them, from the policy and
+ * from the arena, and must not be moved. Fails without memory, or if the host cannot be looked at;
+ * denials are part of the plan.
  */
 int judge_container(const struct policy *policy, const struct spec *spec, struct json_doc *doc,
-                    int bundle, const char *id, const char *lowlevel, struct arena *arena,
-                    struct judgement *out, struct err *err) must_check;
+                    int bundle, const char *id, bool exists, const char *lowlevel,
+                    struct arena *arena, struct judgement *out, struct err *err) must_check;
 
 #endif

@@ -182,7 +182,7 @@ static int judge(const struct policy *policy, const struct explain_subject *subj
     struct err denials = ERR_INIT;
 
     if (judge_container(policy, &out->spec, subject->doc, subject->bundle, subject->id,
-                        find_lowlevel(policy, arena), arena, j, err) < 0)
+                        subject->created, find_lowlevel(policy, arena), arena, j, err) < 0)
         return -1;
     out->policy = j->policy;
     out->judged = j->policy->mode != POLICY_OFF;

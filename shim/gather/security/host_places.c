@@ -9,16 +9,15 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
+#include <linux/openat2.h>
 #include <string.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 /* ---- /dev ---- */
 
-static int find_dev_link(const struct spec *spec, int bundle, struct arena *arena,
-                         struct host_places *out, struct err *err)
+static int find_dev_link(int root, struct arena *arena, struct host_places *out, struct err *err)
 {
-    _cleanup_fd_ int root = targets_root(spec, bundle);
     char target[PATH_MAX];
     ssize_t len = root < 0 ? -1 : readlinkat(root, "dev", target, sizeof(target));
 
@@ -26,6 +25,85 @@ static int find_dev_link(const struct spec *spec, int bundle, struct arena *aren
         return 0;
     out->dev_link = arena_strndup(arena, target, (size_t)len);
     return out->dev_link ? 0 : err_nomem(err);
+}
+
+/* ---- nodes ---- */
+
+/* True if the container's root shows the node in its own /dev, where nobody else is yet. */
+static int is_own_node(const struct targets *mounts, int root, const char *path,
+                       struct arena *arena, bool *own, struct err *err)
+{
+    _cleanup_buf_ struct buf clean = BUF_INIT;
+    struct target at;
+
+    buf_putc(&clean, '/');
+    if (path_clean(path, strlen(path), &clean, err) < 0 ||
+        targets_lead(mounts, root, path, arena, &at, err) < 0)
+        return -1;
+    *own = strcmp(at.path, clean.data) == 0 && !at.foreign && !at.covers;
+    return 0;
+}
+
+/* The runtimes make no nodes by themselves where config.json binds something on /dev. */
+static bool binds_dev(const struct spec *spec)
+{
+    for (size_t i = 0; i < spec->mount_count; i++)
+        if (spec->list[i].bind && strcmp(spec->list[i].destination, "/dev") == 0)
+            return true;
+    return false;
+}
+
+static int find_node(const struct spec *spec, int root, const struct targets *mounts,
+                     struct arena *arena, struct host_places *out, struct err *err)
+{
+    const struct json *devices = json_path(spec->root, "linux", "devices", NULL);
+    bool own = true;
+
+    if (!binds_dev(spec) && is_own_node(mounts, root, "/dev/null", arena, &own, err) < 0)
+        return -1;
+    out->node = own ? NULL : "/dev/null";
+    for (size_t i = 0; !out->node && i < json_count(devices); i++) {
+        const char *path = json_text(json_get(json_at(devices, i), "path"));
+        if (!path || *path != '/')
+            continue;
+        if (is_own_node(mounts, root, path, arena, &own, err) < 0)
+            return -1;
+        out->node = own ? NULL : path;
+    }
+    return 0;
+}
+
+/* ---- the working directory ---- */
+
+/* True if the bind's source has the path, without a link that leads out of it. */
+static bool is_in_source(const struct spec_mount *mount, int bundle, const char *rest)
+{
+    _cleanup_fd_ int source =
+        mount->source ? openat(bundle, mount->source, O_PATH | O_CLOEXEC) : -1;
+    _cleanup_fd_ int fd = source < 0 ? -1
+                                     : fd_open_within(source, *rest ? rest : ".", O_PATH,
+                                                      RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS);
+
+    return source < 0 || fd >= 0;
+}
+
+static int find_cwd(const struct spec *spec, int bundle, int root, const struct targets *mounts,
+                    struct arena *arena, struct host_places *out, struct err *err)
+{
+    const char *path = json_text(json_get(spec->process, "cwd"));
+    struct target at;
+
+    if (!path || *path != '/')
+        return 0;
+    if (targets_lead(mounts, root, path, arena, &at, err) < 0)
+        return -1;
+    if (!at.foreign || at.covers || at.within == TARGET_ROOT || !spec->list[at.within].bind)
+        return 0;
+    const char *point = mounts->list[at.within].path;
+    const char *rest = at.path + (strcmp(point, "/") == 0 ? 0 : strlen(point));
+    if (!is_in_source(&spec->list[at.within], bundle, rest + strspn(rest, "/")))
+        out->cwd = path;
+    return 0;
 }
 
 /* ---- cgroups ---- */
@@ -119,15 +197,47 @@ static int is_used_below_own(const char *path, bool *used, struct err *err)
     return 0;
 }
 
+/* Appends where systemd has a slice: "a-b.slice" is in "a.slice". */
+static void put_slice(const char *slice, size_t len, struct buf *out)
+{
+    static const char end[] = ".slice";
+    size_t name = len > strlen(end) ? len - strlen(end) : 0;
+
+    for (size_t i = 0; i < name; i++)
+        if (slice[i] == '-')
+            buf_printf(out, "/%.*s%s", (int)i, slice, end);
+    buf_printf(out, "/%.*s", (int)len, slice);
+}
+
+/* The scope of SLICE:PREFIX:NAME, if systemd makes the cgroup: runc joins one that exists. */
+static int is_used_scope(const char *path, bool *used, struct err *err)
+{
+    const char *prefix = strchr(path, ':'), *name = prefix ? strchr(prefix + 1, ':') : NULL;
+    _cleanup_buf_ struct buf scope = BUF_INIT;
+
+    if (!name)
+        return 0;
+    if (prefix == path)
+        buf_puts(&scope, "/system.slice");
+    else
+        put_slice(path, (size_t)(prefix - path), &scope);
+    buf_printf(&scope, "/%.*s%s%s.scope", (int)(name - prefix - 1), prefix + 1,
+               name == prefix + 1 ? "" : "-", name + 1);
+    if (buf_check(&scope, err) < 0)
+        return -1;
+    *used = is_used_anywhere(scope.data);
+    return 0;
+}
+
 static int find_cgroup(const struct spec *spec, struct host_places *out, struct err *err)
 {
     const char *path = json_text(json_path(spec->root, "linux", "cgroupsPath", NULL));
 
-    if (!path || trust_rootless() || path_has_parents(path) ||
-        (path[0] != '/' && strchr(path, ':')))
+    if (!path || !*path || trust_rootless() || path_has_parents(path))
         return 0;
     bool used = is_used_anywhere(path);
-    if (!used && path[0] != '/' && is_used_below_own(path, &used, err) < 0)
+    if (!used && path[0] != '/' &&
+        (is_used_below_own(path, &used, err) < 0 || (!used && is_used_scope(path, &used, err) < 0)))
         return -1;
     out->cgroup = used ? path : NULL;
     return 0;
@@ -136,6 +246,15 @@ static int find_cgroup(const struct spec *spec, struct host_places *out, struct 
 int host_places_gather(const struct spec *spec, int bundle, struct arena *arena,
                        struct host_places *out, struct err *err)
 {
+    _cleanup_fd_ int root = targets_root(spec, bundle);
+    struct targets mounts;
+
     *out = (struct host_places){0};
-    return find_dev_link(spec, bundle, arena, out, err) < 0 ? -1 : find_cgroup(spec, out, err);
+    if (find_dev_link(root, arena, out, err) < 0 || find_cgroup(spec, out, err) < 0 ||
+        targets_find(spec, root, arena, &mounts, err) < 0)
+        return -1;
+    return find_node(spec, root, &mounts, arena, out, err) < 0 ||
+                   find_cwd(spec, bundle, root, &mounts, arena, out, err) < 0
+               ? -1
+               : 0;
 }

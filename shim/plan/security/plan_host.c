@@ -2,18 +2,33 @@
 #include "shim/plan/security/plan_security.h"
 #include "shim/plan/security/security_deny.h"
 
-int plan_add_dev(struct planner *p)
+int plan_add_places(struct planner *p)
 {
-    const char *link = p->in->places.dev_link;
+    const struct host_places *at = &p->in->places;
     const struct policy_place *place;
-    const char *judge = link ? security_judge(p->in->policy, &place) : NULL;
+    const char *judge =
+        at->dev_link || at->node || at->cwd ? security_judge(p->in->policy, &place) : NULL;
 
     if (!judge)
         return 0;
-    return deny_advising(p, "root", place,
-                         "/dev of the image is a symbolic link to %.200s, behind which the runtime "
-                         "would make nodes on this host, past %s: use an image without it",
-                         link, judge);
+    if (at->dev_link &&
+        deny_advising(p, "root", place,
+                      "/dev of the image is a symbolic link to %.200s, behind which the runtime "
+                      "would make nodes on this host, past %s: use an image without it",
+                      at->dev_link, judge) < 0)
+        return -1;
+    if (at->node && !at->dev_link &&
+        deny_advising(p, "linux.devices", place,
+                      "the node %.200s would be made behind a link of the image, or in a mount, "
+                      "past %s: mount nothing there",
+                      at->node, judge) < 0)
+        return -1;
+    if (!at->cwd)
+        return 0;
+    return deny_advising(p, "process.cwd", place,
+                         "the runtime would make %.200s in a mount, as root, past %s: make it "
+                         "first, or choose another working directory",
+                         at->cwd, judge);
 }
 
 /* Returns the key of the policy that judges mounts, or gives some itself; NULL: none. */

@@ -223,6 +223,14 @@ void stage_entry_close(struct stage_entry *entry)
 
 /* ---- making ---- */
 
+char *stage_old_name(const char *name)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return strf(".old-%s-%llx%08lx", name, (unsigned long long)now.tv_sec, now.tv_nsec);
+}
+
 /*
  * Renames a part that is a whole entry, which a process that was killed exchanged for a newer one:
  * containers may have it mounted.
@@ -230,8 +238,7 @@ void stage_entry_close(struct stage_entry *entry)
 static void retire_entry(const struct stage_cache *cache, const char *part)
 {
     _cleanup_fd_ int fd = open_directory(cache->fd, part);
-    _cleanup_free_ char *old =
-        strf(".old-%s-%llx", part + strlen(".part-"), (unsigned long long)time(NULL));
+    _cleanup_free_ char *old = stage_old_name(part + strlen(".part-"));
 
     if (fd >= 0 && old && faccessat(fd, "record.json", F_OK, 0) == 0 &&
         flock(fd, LOCK_EX | LOCK_NB) == 0)
@@ -277,7 +284,7 @@ int stage_cache_turn(const struct stage_cache *cache, const char *key, struct er
 /* Puts the part in the place of an entry in one step, where the file system can. */
 static int exchange(const struct stage_cache *cache, const char *part, const char *name)
 {
-    _cleanup_free_ char *old = strf(".old-%s-%llx", name, (unsigned long long)time(NULL));
+    _cleanup_free_ char *old = stage_old_name(name);
     /* The lock keeps other copiers away while the older entry has the name of the part. */
     _cleanup_fd_ int entry = open_directory(cache->fd, name);
 
@@ -286,8 +293,11 @@ static int exchange(const struct stage_cache *cache, const char *part, const cha
     if (entry < 0)
         return renameat(cache->fd, part, cache->fd, name);
     if (flock(entry, LOCK_SH | LOCK_NB) == 0 &&
-        renameat2(cache->fd, part, cache->fd, name, RENAME_EXCHANGE) == 0)
-        return renameat(cache->fd, part, cache->fd, old);
+        renameat2(cache->fd, part, cache->fd, name, RENAME_EXCHANGE) == 0) {
+        /* Done: what keeps the name of the part is retired by the next copier. */
+        (void)!renameat(cache->fd, part, cache->fd, old);
+        return 0;
+    }
     return renameat(cache->fd, name, cache->fd, old) < 0
                ? -1
                : renameat(cache->fd, part, cache->fd, name);

@@ -167,9 +167,7 @@ int stage_remove(const struct stage_cache *cache, const struct stage_item *item,
     if (is_mounted_now(item))
         return err_set(err, ERR_LIMIT, "a container has it mounted");
     /* A launch that looks now finds no name, or the lock. */
-    _cleanup_free_ char *gone =
-        strf(".old-%s-%llx", name + (*name == '.' ? strcspn(name, "-") + 1 : 0),
-             (unsigned long long)time(NULL));
+    _cleanup_free_ char *gone = stage_old_name(name + (*name == '.' ? strcspn(name, "-") + 1 : 0));
     if (!gone)
         return err_nomem(err);
     if (*name != '.' && renameat(cache->fd, name, cache->fd, gone) < 0)

@@ -314,6 +314,48 @@ END
     passed
 }
 
+# The runtime makes nodes by path, and gives them to their owners: where users can change the way, they could be links by then.
+@test "a node behind a link of the image, or in a mount, is refused" {
+    local change
+    mkdir -p "$BUNDLE/rootfs/dev" "$DIR/me"
+    ln -s / "$BUNDLE/rootfs/lroot"
+    ln -s /x "$BUNDLE/rootfs/dev/a"
+    policy '"devices": { "allow": [] }'
+    while IFS= read -r change; do
+        config ".root.path = \"rootfs\" | .bind = {type: \"bind\", source: \"$DIR/me\", options: [\"rbind\"]} | $change | del(.bind)"
+        create
+        refused 'linux.devices: the node /dev/[a-z0-9/-]+ would be made behind a link of the image, or in a mount, past security.devices'
+    done <<'END'
+.mounts = [{destination: "/dev", type: "tmpfs"}, {destination: "/lroot/dev/t"} + .bind] | .linux.devices = [{path: "/dev/t/zz", type: "c", major: 1, minor: 3}]
+.mounts = [{destination: "/x"} + .bind] | .linux.devices = [{path: "/dev/a/zz", type: "c", major: 1, minor: 3}]
+.mounts = [{destination: "/dev", type: "tmpfs", options: ["tmpcopyup"]}, {destination: "/x"} + .bind] | .linux.devices = [{path: "/dev/a/zz", type: "c", major: 1, minor: 3}]
+.mounts = [{destination: "/lroot/dev"} + .bind]
+END
+    config '.root.path = "rootfs" | .mounts = [{destination: "/dev", type: "tmpfs"}, {destination: "/dev/pts", type: "devpts"}] |
+        .linux.devices = [{path: "/dev/zero", type: "c", major: 1, minor: 5}, {path: "/dev/a/zero", type: "c", major: 1, minor: 5}]'
+    create
+    passed
+}
+
+@test "a working directory that is missing in a mount is refused: the runtime would make it as root" {
+    mkdir -p "$BUNDLE/rootfs" "$DIR/set/train"
+    ln -s / "$DIR/set/up"
+    policy '"devices": { "allow": [] }'
+    for cwd in /x/new /x/train/new/er /x/up/etc/new; do
+        rm -f "$DIR/low.config"
+        config ".root.path = \"rootfs\" | .mounts = [{destination: \"/x\", type: \"bind\", source: \"$DIR/set\", options: [\"rbind\", \"ro\"]}] |
+            .process.cwd = \"$cwd\""
+        create
+        refused "process.cwd: the runtime would make $cwd in a mount, as root, past security.devices: make it first"
+    done
+    for cwd in /x /x/train /x/train/ /new /; do
+        config ".root.path = \"rootfs\" | .mounts = [{destination: \"/x\", type: \"bind\", source: \"$DIR/set\", options: [\"rbind\", \"ro\"]}] |
+            .process.cwd = \"$cwd\""
+        create
+        passed
+    done
+}
+
 @test "a mount that changes an earlier one is refused, whatever judges mounts" {
     local section mount
     mkdir -p "$DIR/srv/set"
@@ -338,7 +380,7 @@ END
     policy '"system_paths": "deny"'
     for type in cgroup cgroup2; do
         config '.linux.maskedPaths = ["/proc/kcore"] | .linux.readonlyPaths = ["/proc/bus", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"] |
-            .mounts += [{destination: "/x", type: "'$type'", source: "cgroup", options: ["nosuid"]}]'
+            .mounts += [{destination: "/x", type: "'$type'", source: "cgroup", options: ["nosuid", "rro"]}]'
         rm -f "$DIR/low.config"
         create
         refused 'the container would have all cgroups of this host, writable, on /x: give it a cgroup namespace'
@@ -353,7 +395,7 @@ END
 }
 
 @test "a cgroup that has processes, or that is above one, is refused" {
-    local top=/sys/fs/cgroup name=flatbed-test-$$ pid
+    local top=/sys/fs/cgroup name=flatbedtest$$ pid
     [ "$(stat -fc %T $top)" = cgroup2fs ] || top=$top/pids
     mkdir -p "$top/$name/below" || { [ "$CI" != true ] && skip "no cgroup can be made"; return 1; }
     sleep 600 3>&- &
@@ -365,15 +407,27 @@ END
         create
         refused "linux.cgroupsPath: '$path' has processes already, which would get the container's limits, past security.devices"
     done
-    config ".linux.cgroupsPath = \"/$name/own\""
-    create
-    passed
+    mkdir -p "$top/$name.slice/$name-9.slice/session-3.scope" "$top/$name:b:c"
+    for path in "$name-9.slice:session:3" "$name:b:c"; do
+        rm -f "$DIR/low.config"
+        echo "$pid" >"$top/$name:b:c/cgroup.procs"
+        [ "$path" = "$name:b:c" ] || echo "$pid" >"$top/$name.slice/$name-9.slice/session-3.scope/cgroup.procs"
+        config ".linux.cgroupsPath = \"$path\""
+        create
+        refused "linux.cgroupsPath: '$path' has processes already"
+    done
+    for path in "/$name/own" "$name-own"; do
+        config ".linux.cgroupsPath = \"$path\""
+        create
+        passed
+    done
     kill "$pid"
     wait "$pid" || true
     config ".linux.cgroupsPath = \"/$name\""
     create
     passed
-    rmdir "$top/$name/below" "$top/$name"
+    rmdir "$top/$name/below" "$top/$name" "$top/$name.slice/$name-9.slice/session-3.scope" "$top/$name.slice/$name-9.slice" \
+        "$top/$name.slice" "$top/$name:b:c"
 }
 
 @test "names that Go folds, and NUL bytes, are refused at every depth" {

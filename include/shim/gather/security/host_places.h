@@ -13,14 +13,25 @@ struct host_places {
      * (setupDev: links, ptmx) and crun (nodes) open it by path, and follow it on the host.
      */
     const char *dev_link;
+    /*
+     * A node of linux.devices, or of those that the runtime makes by itself, that would be behind a
+     * link or in a mount that users can change: there a user can put a link in its place before the
+     * runtime gives it to its owner. NULL: there is none.
+     */
+    const char *node;
+    /*
+     * process.cwd, if it is missing in a bind mount: the runtime makes it there as root, crun also
+     * in one that is read-only afterwards. NULL: it is not.
+     */
+    const char *cwd;
     /* The cgroup of linux.cgroupsPath, if processes are in it or below it; NULL: there are none. */
     const char *cgroup;
 };
 
 /*
  * Looks at them; `bundle` is the open directory that a relative root starts from. Texts are in the
- * arena. Does not look at cgroups for a rootless runtime, whose user has them, nor at scopes of
- * systemd (SLICE:PREFIX:NAME), which systemd makes anew. Fails only without memory.
+ * arena. Does not look at cgroups for a rootless runtime, whose user has them. Fails only without
+ * memory.
  */
 int host_places_gather(const struct spec *spec, int bundle, struct arena *arena,
                        struct host_places *out, struct err *err) must_check;

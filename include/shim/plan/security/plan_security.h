@@ -28,10 +28,12 @@ int plan_add_annotations(struct planner *p) must_check;
 int plan_add_cgroup(struct planner *p) must_check;
 
 /*
- * Denies a container's root in which /dev is a symbolic link, where the policy keeps containers
- * from the host (host_places.h). Fails only without memory.
+ * Denies what would have the low-level runtime change the host by path, where the policy keeps
+ * containers from it (host_places.h): a link /dev in the container's root, nodes in a mount or
+ * behind a link, and a working directory that is missing in a bind mount. Fails only without
+ * memory.
  */
-int plan_add_dev(struct planner *p) must_check;
+int plan_add_places(struct planner *p) must_check;
 
 /*
  * Denies mounts with the option "remount", which change a mount that was judged: runc would make a

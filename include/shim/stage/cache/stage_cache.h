@@ -163,6 +163,9 @@ int stage_cache_publish(const struct stage_cache *cache, int part, const char *k
                         const char *name, const struct stage_record *record,
                         struct err *err) must_check;
 
+/* Returns a fresh name for an entry that is replaced or removed; several may be so in a second. */
+char *stage_old_name(const char *name);
+
 /* Removes .part-KEY with all that is in it. */
 void stage_cache_discard(const struct stage_cache *cache, const char *key);
 
