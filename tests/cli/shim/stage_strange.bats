@@ -185,6 +185,21 @@ END
     wait_until no_copiers
 }
 
+@test "copies that are replaced several times in a second stay while they are mounted" {
+    policy '"recheck": 0'
+    staged
+    for n in 1 2 3 4 5 6; do
+        mkdir "$DIR/mnt$n"
+        mount --bind "$(tree)" "$DIR/mnt$n"
+        echo "$n" >"$SOURCE/train/2"
+        "$FLATBED" stage --policy "$DIR/policy.json" --wait data=imagenet >/dev/null
+    done
+    for n in 1 2 3 4 5 6; do
+        [ "$(cat "$DIR/mnt$n/train/1")" = "image 1" ]
+        umount "$DIR/mnt$n"
+    done
+}
+
 @test "a copier that was killed between the names of two copies: the older one stays while it is mounted" {
     policy '"wait": 60'
     staged
