@@ -54,6 +54,31 @@ static int name_source(struct nested *n, size_t i)
 
 /* ---- beforehand ---- */
 
+/*
+ * The runtime makes a mount point as root. Where the user could not make it, neither could the
+ * container: names in directories of others would be taken.
+ */
+static int check_maker(struct nested *n, size_t i, int source, const char *rest)
+{
+    _cleanup_free_ char *above = strdup(rest);
+    _cleanup_fd_ int dir = -1;
+
+    if (!above)
+        return err_nomem(n->err);
+    for (char *slash; dir < 0 && (slash = strrchr(above, '/'));) {
+        *slash = '\0';
+        dir = fd_open_within(source, above, O_PATH | O_DIRECTORY,
+                             RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+    }
+    if (as_user_may(n->options->user, dir < 0 ? source : dir, W_OK | X_OK))
+        return 0;
+    return err_set(
+        n->err, ERR_POLICY,
+        "the mount on %s: what is mounted above it has no '%s', and the container's user "
+        "may not make it there: make it first",
+        n->spec->list[i].destination, rest);
+}
+
 /* Looks for the mount point in the bind mount that holds it. */
 static int check_holder(struct nested *n, size_t i)
 {
@@ -78,7 +103,7 @@ static int check_holder(struct nested *n, size_t i)
                        "it in %s first",
                        n->spec->list[i].destination, holder->destination, rest,
                        n->sources[target->within].found);
-    return 0;
+    return fd < 0 && errno == ENOENT && n->options->user ? check_maker(n, i, source, rest) : 0;
 }
 
 /* ---- for the hook ---- */
@@ -311,6 +336,17 @@ int nested_find(const struct spec *spec, const struct nested_options *options, s
         }
     }
     return 0;
+}
+
+const struct user_ids *nested_user(const struct policy *policy, const struct facts *facts,
+                                   struct user_ids *out)
+{
+    const struct id_pair *id = &facts->process;
+
+    if (!policy->binds.require_access || !id->known || id->uid == 0)
+        return NULL;
+    *out = (struct user_ids){id->uid, id->gid, facts->groups, facts->group_count};
+    return out;
 }
 
 bool nested_concerns(const struct policy *policy)

@@ -110,3 +110,21 @@ int as_user_open(const struct user_ids *ids, int dirfd, const char *name)
     as_user_end(pid, channel);
     return fd;
 }
+
+bool as_user_may(const struct user_ids *ids, int fd, int mode)
+{
+    char may = 0;
+    int channel;
+    pid_t pid = as_user_fork(ids, &channel);
+
+    if (pid < 0)
+        return false;
+    if (pid == 0) {
+        may = faccessat(fd, "", mode, AT_EACCESS | AT_EMPTY_PATH) == 0;
+        _exit(write(channel, &may, 1) != 1);
+    }
+    while (read(channel, &may, 1) < 0 && errno == EINTR)
+        ;
+    as_user_end(pid, channel);
+    return may;
+}

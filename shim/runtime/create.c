@@ -72,10 +72,13 @@ static int keep_state(const struct edit *e, struct err *err)
 static int find_nested(struct edit *e, const struct spec *after, bool ahead,
                        struct nested_mounts *out, struct err *err)
 {
+    const struct judgement *j = &e->judgement;
+    struct user_ids ids;
     const struct nested_options options = {.bundle = e->bundle.dirfd,
-                                           .targets_deny = &e->judgement.policy->binds.targets_deny,
+                                           .user = nested_user(j->policy, &j->facts, &ids),
+                                           .targets_deny = &j->policy->binds.targets_deny,
                                            .decision = &e->decision,
-                                           .open_root = e->judgement.binds.root != NULL,
+                                           .open_root = j->binds.root != NULL,
                                            .restoring = strcmp(e->call->command, "restore") == 0,
                                            .ahead = ahead};
 

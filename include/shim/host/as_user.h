@@ -6,6 +6,7 @@
 #ifndef SHIM_AS_USER_H
 #define SHIM_AS_USER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -25,6 +26,10 @@ pid_t as_user_fork(const struct user_ids *ids, int *channel);
 
 /* Closes the channel and waits for the child. Keeps errno. */
 void as_user_end(pid_t pid, int channel);
+
+/* Returns true if that user has the access (faccessat(2)) to what is open; false without a child.
+ */
+bool as_user_may(const struct user_ids *ids, int fd, int mode);
 
 /*
  * openat(2) with O_PATH | O_NOFOLLOW, as that user. Returns a descriptor that the caller closes, or

@@ -61,7 +61,10 @@ static int append(struct explanation *e, const struct nested_mounts *nested,
 int checks_add(struct explanation *e, const struct explain_subject *subject, struct arena *arena,
                struct err *err)
 {
+    struct user_ids ids;
     const struct nested_options options = {.bundle = subject->bundle,
+                                           .user =
+                                               nested_user(e->policy, &e->judgement.facts, &ids),
                                            .targets_deny = &e->policy->binds.targets_deny,
                                            .decision = &e->decision,
                                            .open_root = e->judgement.binds.root != NULL,

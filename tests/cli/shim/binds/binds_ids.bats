@@ -120,3 +120,29 @@ load ../lib/binds
 }
 
 # ------------------------------------------------------------------ races
+
+@test "require_access: a mount point that the container's user could not make is not made by root" {
+    local scratch=$DIR/volumes/scratch target
+    mkdir -p "$scratch"/{bob,alice} "$BUNDLE/rootfs"
+    chmod 1777 "$scratch"
+    chmod 0700 "$scratch"/*
+    chown 54321:54321 "$scratch/bob"
+    chown 12345:12345 "$scratch/alice"
+    policy '"require_access": true,'
+    for target in /x/bob/new /x/bob/new/er; do
+        config "$scratch" /x '{ "uid": 12345, "gid": 12345 }' '"root": { "path": "rootfs" },'
+        jq --arg home "$DIR/home/alice" --arg at "$target" \
+            '.mounts += [{destination: $at, type: "bind", source: $home, options: ["rbind", "rprivate"]}]' "$BUNDLE/config.json" >"$DIR/more"
+        cp "$DIR/more" "$BUNDLE/config.json"
+        create
+        refused "the mount on $target: what is mounted above it has no 'bob/new.*', and the container's user may not make it there"
+    done
+    for target in /x/alice/new /x/new /x/bob; do
+        config "$scratch" /x '{ "uid": 12345, "gid": 12345 }' '"root": { "path": "rootfs" },'
+        jq --arg home "$DIR/home/alice" --arg at "$target" \
+            '.mounts += [{destination: $at, type: "bind", source: $home, options: ["rbind", "rprivate"]}]' "$BUNDLE/config.json" >"$DIR/more"
+        cp "$DIR/more" "$BUNDLE/config.json"
+        create
+        mounted "$scratch" rbind,rprivate
+    done
+}
