@@ -54,6 +54,17 @@ static int name_source(struct nested *n, size_t i)
 
 /* ---- beforehand ---- */
 
+/* Returns true for a bind of a user that a rule allows: engines mount below their own. */
+static bool is_users(const struct decision *decision, const char *destination)
+{
+    for (size_t i = 0; i < decision->count; i++) {
+        const struct plan_op *op = decision->list[i].op;
+        if (op->kind == PLAN_BIND && op->bind.rule && strcmp(op->bind.target, destination) == 0)
+            return true;
+    }
+    return false;
+}
+
 /*
  * The runtime makes a mount point as root. Where the user could not make it, neither could the
  * container: names in directories of others would be taken.
@@ -103,7 +114,10 @@ static int check_holder(struct nested *n, size_t i)
                        "it in %s first",
                        n->spec->list[i].destination, holder->destination, rest,
                        n->sources[target->within].found);
-    return fd < 0 && errno == ENOENT && n->options->user ? check_maker(n, i, source, rest) : 0;
+    if (fd >= 0 || errno != ENOENT || !n->options->user ||
+        !is_users(n->options->decision, holder->destination))
+        return 0;
+    return check_maker(n, i, source, rest);
 }
 
 /* ---- for the hook ---- */
