@@ -54,12 +54,14 @@ static int name_source(struct nested *n, size_t i)
 
 /* ---- beforehand ---- */
 
-/* Returns true for a bind of a user that a rule allows: engines mount below their own. */
+/* Returns true for a bind of a user that a rule allows: engines mount below their own, and a fresh
+ * volume is root's. */
 static bool is_users(const struct decision *decision, const char *destination)
 {
     for (size_t i = 0; i < decision->count; i++) {
         const struct plan_op *op = decision->list[i].op;
-        if (op->kind == PLAN_BIND && op->bind.rule && strcmp(op->bind.target, destination) == 0)
+        if (op->kind == PLAN_BIND && op->bind.rule && !op->bind.source->engine &&
+            strcmp(op->bind.target, destination) == 0)
             return true;
     }
     return false;
