@@ -164,11 +164,10 @@ static bool is_used_anywhere(const char *path)
 
     if (top < 0 || is_hierarchy(top))
         return top >= 0 && is_used_at(top, path);
-    DIR *dir = fdopendir(top);
+    DIR *dir = opendir(hierarchies);
     bool used = false;
     if (!dir)
         return false;
-    top = -1;
     for (const struct dirent *e; !used && (e = readdir(dir));) {
         _cleanup_fd_ int hierarchy =
             e->d_name[0] == '.' ? -1
