@@ -1,5 +1,5 @@
 /*
- * Whole files. Every descriptor opened here is CLOEXEC.
+ * Reads and writes whole files. Every descriptor opened here is CLOEXEC.
  */
 #ifndef BASE_FDIO_H
 #define BASE_FDIO_H

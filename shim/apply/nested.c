@@ -54,8 +54,10 @@ static int name_source(struct nested *n, size_t i)
 
 /* ---- beforehand ---- */
 
-/* Returns true for a bind of a user that a rule allows: engines mount below their own, and a fresh
- * volume is root's. */
+/*
+ * Returns true for a bind of a user that a rule allows: engines mount below their own, and a fresh
+ * volume is root's.
+ */
 static bool is_users(const struct decision *decision, const char *destination)
 {
     for (size_t i = 0; i < decision->count; i++) {

@@ -50,7 +50,7 @@ int targets_find(const struct spec *spec, int root, struct arena *arena, struct 
 
 /*
  * Finds where another path leads when all mounts are made; `path` is absolute. The target has no
- * content of its own. Fails only without memory.
+ * content of its own. ERR_FORMAT for a path that leaves the root by "..", or is too long.
  */
 int targets_lead(const struct targets *mounts, int root, const char *path, struct arena *arena,
                  struct target *out, struct err *err) must_check;

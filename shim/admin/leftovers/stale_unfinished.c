@@ -43,8 +43,7 @@ static struct stale_item *add_item(struct search *s, int parent, const char *nam
     return item;
 }
 
-/* Its owner may change what is in it meanwhile, so another user's is removed with that user's ids.
- */
+/* Its owner may change what is in it meanwhile, so it is removed with that user's ids. */
 static void remove_as_owner(int parent, const char *name, int fd, const struct stat *st)
 {
     const struct user_ids ids = {.uid = st->st_uid, .gid = st->st_gid};

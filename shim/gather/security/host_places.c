@@ -29,6 +29,14 @@ static int find_dev_link(int root, struct arena *arena, struct host_places *out,
 
 /* ---- nodes ---- */
 
+/* Finds where a path leads. *leads is false for one that is none: it leaves the root by "..". */
+static int find_lead(const struct targets *mounts, int root, const char *path, struct arena *arena,
+                     struct target *at, bool *leads, struct err *err)
+{
+    *leads = targets_lead(mounts, root, path, arena, at, err) == 0;
+    return *leads || err->kind == ERR_FORMAT ? 0 : -1;
+}
+
 /* True if the container's root shows the node in its own /dev, where nobody else is yet. */
 static int is_own_node(const struct targets *mounts, int root, const char *path,
                        struct arena *arena, bool *own, struct err *err)
@@ -36,9 +44,12 @@ static int is_own_node(const struct targets *mounts, int root, const char *path,
     _cleanup_buf_ struct buf clean = BUF_INIT;
     struct target at;
 
+    if (find_lead(mounts, root, path, arena, &at, own, err) < 0)
+        return -1;
+    if (!*own)
+        return 0;
     buf_putc(&clean, '/');
-    if (path_clean(path, strlen(path), &clean, err) < 0 ||
-        targets_lead(mounts, root, path, arena, &at, err) < 0)
+    if (path_clean(path, strlen(path), &clean, err) < 0)
         return -1;
     *own = strcmp(at.path, clean.data) == 0 && !at.foreign && !at.covers;
     return 0;
@@ -92,11 +103,16 @@ static int find_cwd(const struct spec *spec, int bundle, int root, const struct 
 {
     const char *path = json_text(json_get(spec->process, "cwd"));
     struct target at;
+    bool leads;
 
     if (!path || *path != '/')
         return 0;
-    if (targets_lead(mounts, root, path, arena, &at, err) < 0)
+    if (find_lead(mounts, root, path, arena, &at, &leads, err) < 0)
         return -1;
+    if (!leads) {
+        out->cwd = path;
+        return 0;
+    }
     if (!at.foreign || at.covers || at.within == TARGET_ROOT || !spec->list[at.within].bind)
         return 0;
     const char *point = mounts->list[at.within].path;

@@ -227,8 +227,10 @@ static int judge_covers(struct planner *p)
                 bare.data);
 }
 
-/* True for writable cgroups of the host, in a container in which root is the host's: buildah makes
- * such mounts for all steps of a build. */
+/*
+ * True for writable cgroups of the host where root is allowed: for other users, buildah makes such
+ * mounts in each step of a build.
+ */
 static bool has_all_cgroups(const struct planner *p, const struct spec_mount *m)
 {
     return strncmp(m->type, "cgroup", strlen("cgroup")) == 0 && !m->read_only &&

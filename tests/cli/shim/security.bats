@@ -341,7 +341,7 @@ END
     mkdir -p "$BUNDLE/rootfs" "$DIR/set/train"
     ln -s / "$DIR/set/up"
     policy '"devices": { "allow": [] }'
-    for cwd in /x/new /x/train/new/er /x/up/etc/new; do
+    for cwd in /x/new /x/train/new/er /x/up/etc/new /../x/new; do
         rm -f "$DIR/low.config"
         config ".root.path = \"rootfs\" | .mounts = [{destination: \"/x\", type: \"bind\", source: \"$DIR/set\", options: [\"rbind\", \"ro\"]}] |
             .process.cwd = \"$cwd\""

@@ -1,4 +1,4 @@
-/* Whole files and pipes, in a real directory. */
+/* Tests reads and writes of whole files and pipes, in a real directory. */
 #include "base/fdio.h"
 
 #include "tests/unit/lib/tempdir_files.h"
