@@ -30,6 +30,7 @@ int plan_make(const struct plan_input *input, struct arena *arena, struct plan *
         return -1;
     out->ops = p.ops;
     out->count = p.count;
+    out->loose = input->places.loose && !input->rootless;
     if (input->security && !input->rootless) {
         out->joined = input->security->joined;
         out->joined_count = input->security->joined_count;

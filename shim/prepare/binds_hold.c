@@ -11,18 +11,19 @@
 #include <sys/stat.h>
 
 /* True for a mount that stays, and whose source must be held. */
-static bool is_to_be_held(const struct outcome *o)
+static bool is_to_be_held(const struct plan *plan, const struct outcome *o)
 {
     if (o->op->kind != PLAN_BIND || (o->verdict != PLAN_KEPT && o->verdict != PLAN_DOWNGRADED))
         return false;
     const struct bind_source *source = o->op->bind.source;
-    return source->path && (source->exposed || source->pin);
+    bool closed = plan->loose && o->op->bind.access == ACCESS_RO;
+    return source->path && (source->exposed || source->pin || closed);
 }
 
 bool binds_exposed(const struct decision *decision)
 {
     for (size_t i = 0; i < decision->count; i++)
-        if (is_to_be_held(&decision->list[i]))
+        if (is_to_be_held(decision->plan, &decision->list[i]))
             return true;
     return false;
 }
@@ -158,7 +159,7 @@ int binds_hold(struct decision *decision, struct arena *arena, struct err *err)
         return -1;
     for (size_t i = 0; i < decision->count; i++) {
         struct outcome *o = &decision->list[i];
-        if (!is_to_be_held(o))
+        if (!is_to_be_held(decision->plan, o))
             continue;
         const struct plan_bind *b = &o->op->bind;
         const char *pin = hold_path(decision->plan, b->source, &number, arena);

@@ -120,7 +120,8 @@ static int wait_for_source(const struct outcome *o, const struct facts *facts, s
 static int needs_pin(struct preparing *p, const struct plan_mount *m, const struct source *source,
                      bool *out)
 {
-    *out = source->exposed || source->searched_as_user || m->pinned;
+    *out = source->exposed || source->searched_as_user || m->pinned ||
+           (p->decision->plan->loose && m->access == ACCESS_RO);
     return *out || m->pool ? 0 : submounts_find(&p->submounts, source, m->source, out, p->err);
 }
 

@@ -393,6 +393,46 @@ END
 
 @test "crun: an image whose /dev is a link to the host is refused" { dev_link crun; }
 
+# no_nodes RUNTIME: a mount on /dev, with devices: the judgement of nodes relies on this.
+no_nodes() {
+    local bundle
+    policy_base "$1"
+    mkdir "$FB_SRV/dev"
+    bundle=$(bundle_make no-nodes null true)
+    bundle_edit "$bundle" --arg s "$FB_SRV/dev" '.mounts = [{destination: "/dev", type: "bind", source: $s, options: ["rbind"]}] |
+        .linux.devices = [{path: "/dev/made", type: "c", major: 1, minor: 3}]'
+    run shim run --bundle "$bundle" "$ID"
+    [ -z "$(find "$FB_SRV/dev" -type c)" ]
+}
+
+@test "runc: no nodes are made where something is mounted on /dev" { no_nodes runc; }
+
+@test "crun: no nodes are made where something is mounted on /dev" { no_nodes crun; }
+
+# loose RUNTIME: a user leads the working directory into a read-only mount after it was looked at.
+loose() {
+    local bundle
+    mkdir -p "$FB_SRV/shared" "$FB_SRV/mine/way/new"
+    printf '#!/bin/sh\nif mv "%s/way" "%s/old" 2>/dev/null; then ln -s /shared "%s/way"; fi\nexec %s "$@"\n' \
+        "$FB_SRV/mine" "$FB_SRV/mine" "$FB_SRV/mine" "$(command -v "$1")" >"$FB_DIR/swap"
+    chmod 0755 "$FB_DIR/swap"
+    policy_write <<END
+{ "version": 1, "runtime": { "paths": ["$FB_DIR/swap"] }, "volumes": { "site": { "source": "$FB_SRV/site", "target": "/site", "always": true } },
+  "binds": { "default": "deny", "rules": [{ "path": "$FB_SRV/mine", "access": "allow" }, { "path": "$FB_SRV/shared", "access": "ro" }] } }
+END
+    bundle=$(bundle_make loose null true)
+    bundle_edit "$bundle" --arg s "$FB_SRV" '.process.cwd = "/mine/way/new" | .mounts += [("mine", "shared") |
+        {destination: "/\(.)", type: "bind", source: "\($s)/\(.)", options: ["rbind", "rprivate"]}]'
+    run shim run --bundle "$bundle" "$ID"
+    expect_failure
+    [ -z "$(ls -A "$FB_SRV/shared")" ]
+    [ ! -e "$FB_SRV/site/new" ]
+}
+
+@test "runc: a link of a user leads no working directory into what is read-only" { loose runc; }
+
+@test "crun: a link of a user leads no working directory into what is read-only" { loose crun; }
+
 # A cache whose pool and private side have names that need escaping.
 pools() {
     overlay_works || skip "$FB_DIR cannot be the upper side of an overlay"

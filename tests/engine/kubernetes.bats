@@ -133,6 +133,11 @@ policy_in_effect() { cmp -s "$1" "$FB_DIR/etc/flatbed/policy.d/kubernetes-policy
     run container_start
     expect_failure
     expect_match "/secret is not allowed"
+    # Root of a pod could exchange its volumes there, which the kubelet uses as root of the node.
+    container_create above train '{"mounts":[{"container_path":"/pod","host_path":"/var/lib/kubelet/pods/uid-train/volumes"}]}'
+    run container_start
+    expect_failure
+    expect_match "uid-train/volumes is not allowed"
 }
 
 @test "a restart of containerd leaves pods running, and they can be used and removed" {

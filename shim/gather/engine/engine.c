@@ -3,6 +3,7 @@
 #include "base/path.h"
 #include "shim/gather/engine/engine_joined.h"
 #include "shim/gather/engine/engine_volumes.h"
+#include "shim/gather/engine/pod_files.h"
 #include "shim/host/trust.h"
 
 #include <string.h>
@@ -337,8 +338,6 @@ static const char *const shm_files[] = {"shm", "mounts/shm", NULL};
 static const char *const own_files[] = {
     "resolv.conf", "hostname",  "hosts",       "mounts",        "shm",    "secrets", "passwd",
     "group",       "localtime", "run/secrets", ".containerenv", "notify", NULL};
-static const char *const pod_files[] = {"etc-hosts",  "volumes", "volume-subpaths",
-                                        "containers", "plugins", NULL};
 
 /* True for a path in the directory of this container. */
 static bool is_own(const struct engine_directories *engine, const char *path)
@@ -353,10 +352,8 @@ static bool is_own(const struct engine_directories *engine, const char *path)
 
 static bool is_of_other(const struct engine_other *other, const char *path)
 {
-    static const char pods[] = "/var/lib/kubelet/pods";
-
     if (other->pod)
-        return path_is_beneath(path, pods) && is_one_of(behind(path, other->id), pod_files);
+        return pod_files_has(other->id, path);
     const char *rest = behind(path, other->id);
     return (other->files && is_one_of(rest, network_files)) ||
            (other->shm && is_one_of(rest, shm_files));
@@ -473,7 +470,7 @@ struct engine_place engine_find_place(const struct engine_directories *engine, c
         {"/run/containerd", 0},
         {"/run/containerd/io.containerd.grpc.v1.cri/sandboxes", 2},
         {"/var/lib/kubelet", 0},
-        {"/var/lib/kubelet/pods", 2},
+        {"/var/lib/kubelet/pods", 0},
     };
     struct engine_place place = {0};
 
@@ -486,6 +483,7 @@ struct engine_place engine_find_place(const struct engine_directories *engine, c
     find_place_in(engine->store, 0, false, path, &place);
     for (size_t i = 0; i < VOLUME_DIRECTORIES; i++)
         place.volume = find_place_in(engine->volumes[i], 2, false, path, &place) || place.volume;
+    place.mounted = place.mounted || pod_files_has(NULL, path);
     if (place.mounted)
         place.state = NULL;
     return place;

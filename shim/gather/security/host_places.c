@@ -55,7 +55,7 @@ static int is_own_node(const struct targets *mounts, int root, const char *path,
     return 0;
 }
 
-/* The runtimes make no nodes by themselves where config.json binds something on /dev. */
+/* runc (needsSetupDev) and crun make no nodes at all where config.json binds something on /dev. */
 static bool binds_dev(const struct spec *spec)
 {
     for (size_t i = 0; i < spec->mount_count; i++)
@@ -68,9 +68,11 @@ static int find_node(const struct spec *spec, int root, const struct targets *mo
                      struct arena *arena, struct host_places *out, struct err *err)
 {
     const struct json *devices = json_path(spec->root, "linux", "devices", NULL);
-    bool own = true;
+    bool own;
 
-    if (!binds_dev(spec) && is_own_node(mounts, root, "/dev/null", arena, &own, err) < 0)
+    if (binds_dev(spec))
+        return 0;
+    if (is_own_node(mounts, root, "/dev/null", arena, &own, err) < 0)
         return -1;
     out->node = own ? NULL : "/dev/null";
     for (size_t i = 0; !out->node && i < json_count(devices); i++) {
@@ -82,6 +84,14 @@ static int find_node(const struct spec *spec, int root, const struct targets *mo
         out->node = own ? NULL : path;
     }
     return 0;
+}
+
+/* ---- mount points ---- */
+
+static void find_loose(const struct targets *mounts, struct host_places *out)
+{
+    for (size_t i = 0; i < mounts->count; i++)
+        out->loose = out->loose || mounts->list[i].foreign;
 }
 
 /* ---- the working directory ---- */
@@ -113,7 +123,10 @@ static int find_cwd(const struct spec *spec, int bundle, int root, const struct 
         out->cwd = path;
         return 0;
     }
-    if (!at.foreign || at.covers || at.within == TARGET_ROOT || !spec->list[at.within].bind)
+    if (!at.foreign || at.covers)
+        return 0;
+    out->loose = true;
+    if (at.within == TARGET_ROOT || !spec->list[at.within].bind)
         return 0;
     const char *point = mounts->list[at.within].path;
     const char *rest = at.path + (strcmp(point, "/") == 0 ? 0 : strlen(point));
@@ -268,6 +281,7 @@ int host_places_gather(const struct spec *spec, int bundle, struct arena *arena,
     if (find_dev_link(root, arena, out, err) < 0 || find_cgroup(spec, out, err) < 0 ||
         targets_find(spec, root, arena, &mounts, err) < 0)
         return -1;
+    find_loose(&mounts, out);
     return find_node(spec, root, &mounts, arena, out, err) < 0 ||
                    find_cwd(spec, bundle, root, &mounts, arena, out, err) < 0
                ? -1

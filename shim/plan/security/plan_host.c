@@ -17,7 +17,7 @@ int plan_add_places(struct planner *p)
                       "would make nodes on this host, past %s: use an image without it",
                       at->dev_link, judge) < 0)
         return -1;
-    if (at->node && !at->dev_link && !security_is_privileged(p->in->spec) &&
+    if (at->node && !at->dev_link &&
         deny_advising(p, "linux.devices", place,
                       "the node %.200s would be made behind a link of the image, or in a mount, "
                       "past %s: mount nothing there",

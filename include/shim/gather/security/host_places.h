@@ -24,6 +24,12 @@ struct host_places {
      * in one that is read-only afterwards. NULL: it is not.
      */
     const char *cwd;
+    /*
+     * A mount point or process.cwd is in a mount that users can change: they can lead it elsewhere
+     * by a link after it was looked at, and crun makes what is missing there as root, also in a
+     * bind mount that it makes read-only afterwards.
+     */
+    bool loose;
     /* The cgroup of linux.cgroupsPath, if processes are in it or below it; NULL: there are none. */
     const char *cgroup;
 };

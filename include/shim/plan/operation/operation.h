@@ -166,6 +166,8 @@ struct plan {
     const struct requests *requests;       /* whose mounts are taken out; NULL: none are */
     const struct joined_namespace *joined; /* to be held */
     size_t joined_count;
+    bool loose; /* read-only binds are held read-only: users can lead mount points elsewhere
+                   (host_places.h) */
 };
 
 struct plan_input {

@@ -1,0 +1,157 @@
+#!/usr/bin/env bats
+# Places of the host that the low-level runtime would change as root, before a runtime that only records its config.json:
+# nodes, working directories, remounts and cgroups. $FLATBED_RUNTIME is the program.
+
+bats_require_minimum_version 1.5.0
+
+load lib/security
+
+@test "an image whose /dev is a symbolic link is refused, also by binds alone" {
+    local section to
+    mkdir -p "$BUNDLE/rootfs"
+    for to in /etc ../etc /d/a; do
+        ln -sfn "$to" "$BUNDLE/rootfs/dev"
+        for section in '"security": { "devices": { "allow": [] } }' '"security": { "preset": "shared-lab" }' '"binds": { "default": "deny" }'; do
+            echo "{ \"version\": 1, \"runtime\": { \"paths\": [\"$DIR/low\"] }, $section }" >"$DIR/policy.json"
+            config '.root.path = "rootfs"'
+            create
+            refused "/dev of the image is a symbolic link to $to, behind which the runtime would make nodes on this host, past "
+        done
+    done
+    rm "$BUNDLE/rootfs/dev"
+    mkdir "$BUNDLE/rootfs/dev"
+    create
+    passed
+}
+
+# The runtime makes nodes by path, and gives them to their owners: where users can change the way, they could be links by then.
+@test "a node behind a link of the image, or in a mount, is refused" {
+    local change
+    mkdir -p "$BUNDLE/rootfs/dev" "$DIR/me"
+    ln -s / "$BUNDLE/rootfs/lroot"
+    ln -s /x "$BUNDLE/rootfs/dev/a"
+    policy '"devices": { "allow": [] }'
+    while IFS= read -r change; do
+        config ".root.path = \"rootfs\" | .bind = {type: \"bind\", source: \"$DIR/me\", options: [\"rbind\"]} | $change | del(.bind)"
+        create
+        refused 'linux.devices: the node /dev/[a-z0-9/-]+ would be made behind a link of the image, or in a mount, past security.devices'
+    done <<'END'
+.mounts = [{destination: "/dev", type: "tmpfs"}, {destination: "/lroot/dev/t"} + .bind] | .linux.devices = [{path: "/dev/t/zz", type: "c", major: 1, minor: 3}]
+.mounts = [{destination: "/x"} + .bind] | .linux.devices = [{path: "/dev/a/zz", type: "c", major: 1, minor: 3}]
+.mounts = [{destination: "/dev", type: "tmpfs", options: ["tmpcopyup"]}, {destination: "/x"} + .bind] | .linux.devices = [{path: "/dev/a/zz", type: "c", major: 1, minor: 3}]
+.mounts = [{destination: "/lroot/dev"} + .bind]
+END
+    config '.root.path = "rootfs" | .mounts = [{destination: "/dev", type: "tmpfs"}, {destination: "/dev/pts", type: "devpts"}] |
+        .linux.devices = [{path: "/dev/zero", type: "c", major: 1, minor: 5}, {path: "/dev/a/zero", type: "c", major: 1, minor: 5}]'
+    create
+    passed
+}
+
+@test "a privileged container has the nodes of a host whose /dev is mounted, and gets none in another mount" {
+    policy '"privileged": "allow", "devices": { "allow": [] }'
+    mkdir -p "$BUNDLE/rootfs"
+    node_in() {
+        config ".root.path = \"rootfs\" | .process.capabilities.bounding += [\"CAP_SYS_ADMIN\"] | del(.linux.seccomp) |
+            .linux.resources.devices = [{allow: true, access: \"rwm\"}] | .linux.devices = [{path: \"/dev/x/null\", type: \"c\", major: 1, minor: 3}] |
+            .mounts = [{destination: \"$1\", type: \"bind\", source: \"$DIR\", options: [\"rbind\"]}]"
+        rm -f "$DIR/low.config"
+        create
+    }
+    node_in /dev
+    passed
+    node_in /dev/x
+    refused 'linux.devices: the node /dev/x/null would be made behind a link of the image, or in a mount'
+}
+
+@test "a working directory that is missing in a mount is refused: the runtime would make it as root" {
+    mkdir -p "$BUNDLE/rootfs" "$DIR/set/train"
+    ln -s / "$DIR/set/up"
+    policy '"devices": { "allow": [] }'
+    for cwd in /x/new /x/train/new/er /x/up/etc/new /../x/new; do
+        rm -f "$DIR/low.config"
+        config ".root.path = \"rootfs\" | .mounts = [{destination: \"/x\", type: \"bind\", source: \"$DIR/set\", options: [\"rbind\", \"ro\"]}] |
+            .process.cwd = \"$cwd\""
+        create
+        refused "process.cwd: the runtime would make $cwd in a mount, as root, past security.devices: make it first"
+    done
+    for cwd in /x /x/train /x/train/ /new /; do
+        config ".root.path = \"rootfs\" | .mounts = [{destination: \"/x\", type: \"bind\", source: \"$DIR/set\", options: [\"rbind\", \"ro\"]}] |
+            .process.cwd = \"$cwd\""
+        create
+        passed
+    done
+}
+
+@test "a mount that changes an earlier one is refused, whatever judges mounts" {
+    local section mount
+    mkdir -p "$DIR/srv/set"
+    for section in '"binds": { "default": "allow", "rules": [ { "path": "'"$DIR"'/srv", "access": "ro" } ] }' \
+        '"binds": { "default": "deny", "rules": [ { "path": "'"$DIR"'/srv", "access": "ro" } ] }' '"security": { "system_paths": "deny" }' \
+        '"volumes": { "sets": { "source": "'"$DIR"'/srv/{name}", "target": "/sets/{name}" } }'; do
+        echo "{ \"version\": 1, \"runtime\": { \"paths\": [\"$DIR/low\"] }, $section }" >"$DIR/policy.json"
+        for mount in '{type: "tmpfs", source: "tmpfs", options: ["remount", "rw"]}' \
+            '{type: "bind", source: "'"$DIR"'/srv", options: ["bind", "remount", "rw"]}' \
+            '{type: "sysfs", source: "sysfs", options: ["rw", "remount"]}'; do
+            config ".mounts += [{destination: \"/x\"} + $mount]"
+            create
+            refused 'the mount on /x would change an earlier one \(remount\), past '
+        done
+    done
+    echo "{ \"version\": 1, \"runtime\": { \"paths\": [\"$DIR/low\"] }, \"audit\": {} }" >"$DIR/policy.json"
+    create
+    passed
+}
+
+@test "all cgroups of the host are not writable in a container without a cgroup namespace" {
+    policy '"system_paths": "deny"'
+    for type in cgroup cgroup2; do
+        config '.linux.maskedPaths = ["/proc/kcore"] | .linux.readonlyPaths = ["/proc/bus", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"] |
+            .mounts += [{destination: "/x", type: "'$type'", source: "cgroup", options: ["nosuid", "rro"]}]'
+        rm -f "$DIR/low.config"
+        create
+        refused 'the container would have all cgroups of this host, writable, on /x: give it a cgroup namespace'
+        jq '.mounts[-1].options += ["ro"]' "$BUNDLE/config.json" >"$DIR/new" && cp "$DIR/new" "$BUNDLE/config.json"
+        create
+        passed
+        jq '.mounts[-1].options = [] | .linux.namespaces += [{type: "cgroup"}]' "$BUNDLE/config.json" >"$DIR/new" &&
+            cp "$DIR/new" "$BUNDLE/config.json"
+        create
+        passed
+    done
+}
+
+@test "a cgroup that has processes, or that is above one, is refused" {
+    local top=/sys/fs/cgroup name=flatbedtest$$ pid
+    [ "$(stat -fc %T $top)" = cgroup2fs ] || top=$top/pids
+    mkdir -p "$top/$name/below" || { [ "$CI" != true ] && skip "no cgroup can be made"; return 1; }
+    sleep 600 3>&- &
+    pid=$!
+    echo "$pid" >"$top/$name/below/cgroup.procs"
+    policy '"devices": { "allow": [] }'
+    for path in "/$name/below" "/$name" "$name" "//$name/"; do
+        config ".linux.cgroupsPath = \"$path\""
+        create
+        refused "linux.cgroupsPath: '$path' has processes already, which would get the container's limits, past security.devices"
+    done
+    mkdir -p "$top/$name.slice/$name-9.slice/session-3.scope" "$top/$name:b:c"
+    for path in "$name-9.slice:session:3" "$name:b:c"; do
+        rm -f "$DIR/low.config"
+        echo "$pid" >"$top/$name:b:c/cgroup.procs"
+        [ "$path" = "$name:b:c" ] || echo "$pid" >"$top/$name.slice/$name-9.slice/session-3.scope/cgroup.procs"
+        config ".linux.cgroupsPath = \"$path\""
+        create
+        refused "linux.cgroupsPath: '$path' has processes already"
+    done
+    for path in "/$name/own" "$name-own"; do
+        config ".linux.cgroupsPath = \"$path\""
+        create
+        passed
+    done
+    kill "$pid"
+    wait "$pid" || true
+    config ".linux.cgroupsPath = \"/$name\""
+    create
+    passed
+    rmdir "$top/$name/below" "$top/$name" "$top/$name.slice/$name-9.slice/session-3.scope" "$top/$name.slice/$name-9.slice" \
+        "$top/$name.slice" "$top/$name:b:c"
+}
