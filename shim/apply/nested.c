@@ -6,6 +6,7 @@
 #include "shim/gather/targets.h"
 #include "shim/host/fd_path.h"
 #include "shim/host/trust.h"
+#include "shim/plan/mount_restriction.h"
 
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -155,7 +156,8 @@ static int add_lookalikes(struct nested *n, size_t i, const char *by, const char
 
     for (size_t k = 0; k < i; k++) {
         const char *above = n->targets.list[k].path;
-        if (!n->spec->list[k].bind || strcmp(above, target) == 0 || !path_is_beneath(target, above))
+        if (!n->spec->list[k].bind || !mount_is_recursive(n->spec->list[k].options) ||
+            strcmp(above, target) == 0 || !path_is_beneath(target, above))
             continue;
         if (name_source(n, k) < 0)
             return -1;
