@@ -71,19 +71,34 @@ int fd_read_file(int fd, const struct stat *st, size_t limit, struct buf *out, s
     }
 }
 
+int fd_read_regular(int fd, size_t limit, struct buf *out, struct err *err)
+{
+    _cleanup_fd_ int opened = -1;
+    struct stat st;
+    char self[40];
+
+    if (fstat(fd, &st) < 0)
+        return err_sys(err, "fstat");
+    if (!S_ISREG(st.st_mode))
+        return err_set(err, ERR_FORMAT, "not a regular file");
+    if (fcntl(fd, F_GETFL) & O_PATH) {
+        snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+        opened = open(self, O_RDONLY | O_CLOEXEC);
+        if (opened < 0)
+            return err_sys(err, "open");
+        fd = opened;
+    }
+    return fd_read_file(fd, &st, limit, out, err);
+}
+
 int file_read(int dirfd, const char *path, size_t limit, struct buf *out, struct err *err)
 {
     /* O_NONBLOCK: opening a FIFO must not block before it is refused. */
     _cleanup_fd_ int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    struct stat st;
 
-    if (fd < 0 || fstat(fd, &st) < 0)
+    if (fd < 0)
         return err_sys(err, "%s", path);
-    if (!S_ISREG(st.st_mode))
-        return err_set(err, ERR_FORMAT, "%s: not a regular file", path);
-    if (fd_read_file(fd, &st, limit, out, err) < 0)
-        return err_wrap(err, "%s", path);
-    return 0;
+    return fd_read_regular(fd, limit, out, err) < 0 ? err_wrap(err, "%s", path) : 0;
 }
 
 int fd_write_all(int fd, const void *data, size_t len, struct err *err)

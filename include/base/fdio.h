@@ -34,6 +34,12 @@ int fd_read_file(int fd, const struct stat *st, size_t limit, struct buf *out,
                  struct err *err) must_check;
 
 /*
+ * As fd_read_all for a regular file that was just opened; ERR_FORMAT for any other. An `fd` with
+ * O_PATH is opened for reading only then: so no FIFO waits, and no device does anything.
+ */
+int fd_read_regular(int fd, size_t limit, struct buf *out, struct err *err) must_check;
+
+/*
  * Appends a regular file, opened relative to dirfd (AT_FDCWD: the working directory). Fails with
  * ERR_FORMAT if it is not a regular file, with ERR_LIMIT beyond `limit` bytes.
  */

@@ -26,27 +26,11 @@ bool account_wanted(const struct policy *policy)
 
 /* ---- the container's root ---- */
 
-/* Opens a path of the image as a container would see it, without reading anything yet. */
+/* Opens a path of the image as a container would see it, but not for reading: opening a device or a
+ * FIFO of the image could do something, or wait. */
 static int open_in_root(int root, const char *path)
 {
     return fd_open_within(root, path, O_PATH, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
-}
-
-/* Reads a regular file. Opening a device or a FIFO of the image could do something, or wait. */
-static int read_regular(int path_fd, struct buf *out, struct err *err)
-{
-    char self[40];
-    struct stat st;
-
-    if (fstat(path_fd, &st) < 0)
-        return err_sys(err, "fstat");
-    if (!S_ISREG(st.st_mode))
-        return err_set(err, ERR_FORMAT, "not a regular file");
-    snprintf(self, sizeof(self), "/proc/self/fd/%d", path_fd);
-    _cleanup_fd_ int fd = open(self, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return err_sys(err, "open");
-    return fd_read_file(fd, &st, FILE_BYTES, out, err);
 }
 
 static int read_image_file(int root, const char *path, struct buf *out, struct err *err)
@@ -55,7 +39,7 @@ static int read_image_file(int root, const char *path, struct buf *out, struct e
 
     if (fd < 0)
         return err_sys(err, "open");
-    if (read_regular(fd, out, err) < 0)
+    if (fd_read_regular(fd, FILE_BYTES, out, err) < 0)
         return -1;
     if (out->len && memchr(out->data, '\0', out->len))
         return err_set(err, ERR_FORMAT, "it has a NUL byte");

@@ -18,15 +18,10 @@ int store_open(int at, const char *path, int flags, bool one_device)
 int store_read(int at, const char *path, size_t limit, struct buf *out, struct err *err)
 {
     _cleanup_fd_ int fd = store_open(at, path, O_RDONLY, false);
-    struct stat st;
 
-    if (fd < 0 || fstat(fd, &st) < 0)
+    if (fd < 0)
         return err_sys(err, "%s", path);
-    if (!S_ISREG(st.st_mode))
-        return err_set(err, ERR_FORMAT, "%s is not a regular file", path);
-    if (fd_read_file(fd, &st, limit, out, err) < 0)
-        return err_wrap(err, "%s", path);
-    return 0;
+    return fd_read_regular(fd, limit, out, err) < 0 ? err_wrap(err, "%s", path) : 0;
 }
 
 int store_each(int at, const char *path, bool optional, name_visit *visit, void *context,

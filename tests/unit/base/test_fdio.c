@@ -147,6 +147,26 @@ static void reading_fails_with_the_name(void **state)
     assert_string_equal(err.msg, "big: larger than 4 bytes");
 }
 
+static void a_regular_file_is_read_through_any_descriptor(void **state)
+{
+    const struct tempdir *dir = *state;
+    static const int flags[] = {O_RDONLY, O_PATH};
+    struct err err = ERR_INIT;
+
+    put(dir, "plain", "12345", 5);
+    if (mkfifoat(dir->fd, "pipe", 0644) < 0)
+        fail();
+    for (size_t i = 0; i < 2; i++) {
+        _cleanup_buf_ struct buf b = BUF_INIT;
+        _cleanup_fd_ int plain = openat(dir->fd, "plain", flags[i] | O_CLOEXEC);
+        _cleanup_fd_ int pipe = openat(dir->fd, "pipe", flags[i] | O_NONBLOCK | O_CLOEXEC);
+        assert_works(fd_read_regular(plain, 5, &b, &err), err);
+        assert_string_equal(b.data, "12345");
+        assert_fails(fd_read_regular(pipe, 5, &b, &err), err, ERR_FORMAT);
+        assert_string_equal(err.msg, "not a regular file");
+    }
+}
+
 /* ---- at offsets ---- */
 
 static void offsets_leave_the_position_alone(void **state)
@@ -226,6 +246,7 @@ UNIT_SUITE(test_fdio)
         in_directory(a_file_is_read_whole_whatever_its_size_was),
         cmocka_unit_test(pipes_are_read_to_their_end),
         in_directory(reading_fails_with_the_name),
+        in_directory(a_regular_file_is_read_through_any_descriptor),
         in_directory(offsets_leave_the_position_alone),
         in_directory(writing_to_what_cannot_be_written_fails),
         in_directory(renames_elsewhere_do_not_matter),

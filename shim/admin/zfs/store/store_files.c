@@ -26,15 +26,10 @@ DIR *store_directory(int root, const char *path)
 int store_file(int root, const char *path, size_t most, struct buf *out, struct err *err)
 {
     _cleanup_fd_ int fd = open_within(root, path, 0);
-    struct stat st;
 
     if (fd < 0)
         return errno == ENOENT || errno == ENOTDIR ? 1 : err_sys(err, "%s", path);
-    if (fstat(fd, &st) < 0)
-        return err_sys(err, "%s", path);
-    if (!S_ISREG(st.st_mode))
-        return err_set(err, ERR_FORMAT, "%s: not a regular file", path);
-    return fd_read_file(fd, &st, most, out, err) < 0 ? err_wrap(err, "%s", path) : 0;
+    return fd_read_regular(fd, most, out, err) < 0 ? err_wrap(err, "%s", path) : 0;
 }
 
 struct json_doc *store_json(int root, const char *path, struct err *err)
