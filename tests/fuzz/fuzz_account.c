@@ -1,9 +1,11 @@
 /*
  * passwd(5) and group(5) of an image, "UID GID NAME\nTEXT": the text stays as it is, at most one
- * well-formed line follows it, and glibc finds the account afterwards.
+ * well-formed line follows it, and glibc finds the account afterwards. A number that glibc finds as
+ * the name of another group is found as one.
  */
 #include "fuzz.h"
 #include "shim/account/passwd.h"
+#include "shim/host/group_names.h"
 
 #include <grp.h>
 #include <pwd.h>
@@ -85,6 +87,23 @@ static void check_group(const char *text, const struct passwd_entry *entry)
     must(buf_equal(&out, &again));
 }
 
+static void check_names(char *text)
+{
+    struct group_names names = {0};
+    FILE *file = *text ? fmemopen(text, strlen(text), "r") : NULL;
+
+    group_names_read(text, strlen(text), &names);
+    for (const struct group *line; file && (line = fgetgrent(file));) {
+        char number[16];
+        unsigned long name = strtoul(line->gr_name, NULL, 10);
+        snprintf(number, sizeof(number), "%lu", name & UINT32_MAX);
+        if (strcmp(number, line->gr_name) == 0 && name != line->gr_gid)
+            must(group_names_have(&names, (uint32_t)name));
+    }
+    if (file)
+        fclose(file);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const uint8_t *newline = size ? memchr(data, '\n', size) : NULL;
@@ -101,6 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     entry.name = *next ? next + 1 : "";
     check_user(text, &entry);
     check_group(text, &entry);
+    check_names(text);
     free(head);
     free(text);
     return 0;
