@@ -61,18 +61,10 @@ static void take_console(const struct spec *spec)
             json_remove_at(rules, i - 1);
 }
 
-/* A number that is not in the list of a view (spec.h) stays: there is none. */
 static void take_groups(const struct plan_own_groups *groups, const struct spec *spec)
 {
-    struct json *list = json_path(spec->process, "user", "additionalGids", NULL);
-    uint64_t gid;
-
-    for (size_t i = json_count(list); i > 0; i--)
-        for (size_t n = 0; n < groups->count; n++)
-            if (json_u64(json_at(list, i - 1), &gid) && gid == groups->list[n]) {
-                json_remove_at(list, i - 1);
-                break;
-            }
+    for (size_t i = 0; i < groups->count; i++)
+        (void)spec_take_group(spec->process, groups->list[i]);
 }
 
 static void join_held(const struct plan *plan, struct json_doc *doc)

@@ -318,3 +318,17 @@ bool spec_has_option(const struct json *options, const char *name)
     }
     return false;
 }
+
+bool spec_take_group(struct json *process, uint32_t gid)
+{
+    struct json *list = json_path(process, "user", "additionalGids", NULL);
+    uint64_t other;
+    bool taken = false;
+
+    for (size_t i = json_count(list); i > 0; i--)
+        if (json_u64(json_at(list, i - 1), &other) && other == gid) {
+            json_remove_at(list, i - 1);
+            taken = true;
+        }
+    return taken;
+}

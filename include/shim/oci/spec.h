@@ -70,6 +70,9 @@ bool spec_has_option(const struct json *options, const char *name);
 /* Returns true if an entry of `mounts` shows its files with other owners than they have. */
 bool spec_is_idmapped(const struct json *mount);
 
+/* Takes a number out of user.additionalGids of a process, wherever it is; true if it was there. */
+bool spec_take_group(struct json *process, uint32_t gid);
+
 /* Returns true if Go would take one member name for the other, but they are not the same bytes. */
 bool spec_name_shadows(const char *name, size_t len, const char *known);
 

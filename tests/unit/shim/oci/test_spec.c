@@ -257,6 +257,19 @@ static void test_names_that_go_folds(void **state)
     assert_false(spec_name_shadows("", 0, "k"));
 }
 
+static void test_takes_groups(void **state)
+{
+    struct json_doc *doc = shim_document("{\"user\":{\"additionalGids\":[5,6,5,-5,\"5\"]}}");
+    const struct json *list = json_path(json_root(doc), "user", "additionalGids", NULL);
+
+    (void)state;
+    assert_true(spec_take_group(json_root(doc), 5));
+    assert_int_equal(json_count(list), 3);
+    assert_false(spec_take_group(json_root(doc), 5));
+    assert_false(spec_take_group(NULL, 5));
+    json_free(doc);
+}
+
 UNIT_SUITE(test_spec)
 {
     const struct CMUnitTest tests[] = {
@@ -264,6 +277,7 @@ UNIT_SUITE(test_spec)
         cmocka_unit_test(test_refuses),         cmocka_unit_test(test_no_id),
         cmocka_unit_test(test_user_namespaces), cmocka_unit_test(test_free_names),
         cmocka_unit_test(test_groups),          cmocka_unit_test(test_names_that_go_folds),
+        cmocka_unit_test(test_takes_groups),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
