@@ -24,10 +24,16 @@ struct nested {
     struct err *err;
 };
 
-/* Returns true if links are refused, and the hook is put in. */
-static bool has_denied(const struct nested *n)
+/* Returns the key of the policy because of which mounts are compared. */
+static const char *compared_for(const struct nested *n)
 {
-    return n->options->targets_deny->count != 0;
+    return n->options->targets_deny->count ? "binds.targets_deny" : "security.user";
+}
+
+/* Returns true if links are refused, and the hook is put in. */
+static bool is_compared(const struct nested *n)
+{
+    return n->options->targets_deny->count != 0 || n->options->compare;
 }
 
 /* ---- sources ---- */
@@ -108,11 +114,11 @@ static int check_holder(struct nested *n, size_t i)
         return -1;
     _cleanup_fd_ int fd =
         fd_open_within(source, rest, O_PATH, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
-    if (fd < 0 && errno == ELOOP && has_denied(n))
+    if (fd < 0 && errno == ELOOP && is_compared(n))
         return err_set(n->err, ERR_POLICY,
-                       "binds.targets_deny: the mount on %s: there is a symbolic link in what is "
-                       "mounted on %s, which could lead anywhere: name the place itself",
-                       n->spec->list[i].destination, holder->destination);
+                       "%s: the mount on %s: there is a symbolic link in what is mounted on %s, "
+                       "which could lead anywhere: name the place itself",
+                       compared_for(n), n->spec->list[i].destination, holder->destination);
     if (fd < 0 && errno == ENOENT && holder->read_only)
         return err_set(n->err, ERR_POLICY,
                        "the mount on %s: what is mounted on %s is read-only, and has no '%s': make "
@@ -215,14 +221,14 @@ static int check_links(const struct nested *n, size_t i)
 {
     const char *destination = n->spec->list[i].destination;
 
-    if (!n->options->open_root || !has_denied(n) ||
+    if (!n->options->open_root || !is_compared(n) ||
         strcmp(n->targets.list[i].path, destination) == 0)
         return 0;
     return err_set(
         n->err, ERR_POLICY,
-        "binds.targets_deny: the mount on %s: there is a symbolic link on the way in the "
-        "container's root, which users can change: name the place itself",
-        destination);
+        "%s: the mount on %s: there is a symbolic link on the way in the container's root, which "
+        "users can change: name the place itself",
+        compared_for(n), destination);
 }
 
 /* Returns true for a mount of the plan's own, whose target its rules for binds did not judge. */
@@ -300,7 +306,7 @@ static int look_at_mount(struct nested *n, size_t i, int root, struct nested_mou
     if (target->within != TARGET_ROOT && n->spec->list[target->within].bind &&
         check_holder(n, i) < 0)
         return -1;
-    if (!has_denied(n))
+    if (!is_compared(n))
         return 0;
     if (n->options->restoring)
         return err_set(n->err, ERR_POLICY,
@@ -328,7 +334,7 @@ static int add_found(struct nested *n, size_t i, int root)
     } else if (rc < 0 && !(n->options->ahead && why->kind == ERR_SYSTEM)) {
         return -1;
     }
-    if (found->problem || (has_denied(n) && is_changeable(n, i)))
+    if (found->problem || (is_compared(n) && is_changeable(n, i)))
         n->out->count++;
     return 0;
 }

@@ -1,6 +1,7 @@
 #include "shim/runtime/create.h"
 
 #include "shim/apply/apply.h"
+#include "shim/apply/named_groups.h"
 #include "shim/apply/nested.h"
 #include "shim/apply/own_hook.h"
 #include "shim/audit/audit.h"
@@ -38,6 +39,7 @@ struct edit {
     struct spec spec;
     struct judgement judgement;
     struct decision decision;
+    struct named_groups groups;
     struct audit_subject subject;
 };
 
@@ -68,6 +70,18 @@ static int keep_state(const struct edit *e, struct err *err)
                : 0;
 }
 
+static bool is_restoring(const struct edit *e)
+{
+    return strcmp(e->call->command, "restore") == 0;
+}
+
+/* True if mounts are compared for the groups' sake. A checkpoint's process has its groups already.
+ */
+static bool compares_for_groups(const struct edit *e)
+{
+    return e->groups.compare && !is_restoring(e);
+}
+
 /* Finds the mounts whose targets users can change. ERR_POLICY for one that is refused. */
 static int find_nested(struct edit *e, const struct spec *after, bool ahead,
                        struct nested_mounts *out, struct err *err)
@@ -78,8 +92,9 @@ static int find_nested(struct edit *e, const struct spec *after, bool ahead,
                                            .user = nested_user(j->policy, &j->facts, &ids),
                                            .targets_deny = &j->policy->binds.targets_deny,
                                            .decision = &e->decision,
+                                           .compare = compares_for_groups(e),
                                            .open_root = j->binds.root != NULL,
-                                           .restoring = strcmp(e->call->command, "restore") == 0,
+                                           .restoring = is_restoring(e),
                                            .ahead = ahead};
 
     if (nested_find(after, &options, &e->arena, out, err) < 0)
@@ -97,14 +112,14 @@ static int secure_nested(struct edit *e, bool *changed, struct err *err)
     struct nested_mounts nested;
     struct spec *after = arena_alloc(&e->arena, sizeof(*after));
 
-    if (!nested_concerns(policy))
+    if (!nested_concerns(policy) && !compares_for_groups(e))
         return 0;
     if (!after)
         return err_nomem(err);
     if (spec_read(e->bundle.doc, &e->arena, after, err) < 0 ||
         find_nested(e, after, false, &nested, err) < 0)
         return -1;
-    return policy->binds.targets_deny.count
+    return policy->binds.targets_deny.count || compares_for_groups(e)
                ? nested_hook_put(after, e->bundle.doc, &nested.words, changed, err)
                : 0;
 }
@@ -116,13 +131,28 @@ static int check_nested(void *subject, struct err *err)
     struct nested_mounts nested;
     struct spec *after = arena_alloc(&e->arena, sizeof(*after));
 
-    if (!nested_concerns(e->judgement.policy))
+    if (!nested_concerns(e->judgement.policy) && !compares_for_groups(e))
         return 0;
     if (!after)
         return err_nomem(err);
     if (apply_foresee(&e->decision, e->bundle.doc, &e->spec, &e->arena, after, err) < 0)
         return -1;
     return find_nested(e, after, true, &nested, err);
+}
+
+/* Refuses a group that the low-level runtime could take for another. */
+static int check_groups(struct edit *e, struct err *err)
+{
+    const struct judgement *j = &e->judgement;
+    struct spec *after = arena_alloc(&e->arena, sizeof(*after));
+
+    if (!after)
+        return err_nomem(err);
+    if (apply_foresee(&e->decision, e->bundle.doc, &e->spec, &e->arena, after, err) < 0 ||
+        named_groups_judge(j, &e->decision, &e->spec, after, e->bundle.dirfd, &e->arena, &e->groups,
+                           err) < 0)
+        return -1;
+    return e->groups.problem ? err_set(err, ERR_POLICY, "%s", e->groups.problem) : 0;
 }
 
 /* Features that the plan cannot do without are asked for before anything is made on the host. */
@@ -157,7 +187,7 @@ static bool allows_console(const struct edit *e)
 /* The hook that takes the console away does not run when a checkpoint is restored. */
 static int check_console(const struct edit *e, struct err *err)
 {
-    if (strcmp(e->call->command, "restore") != 0 || !allows_console(e))
+    if (!is_restoring(e) || !allows_console(e))
         return 0;
     return err_set(err, ERR_POLICY,
                    "security.devices: %s would let the container open the console of this host: a "
@@ -177,6 +207,7 @@ static int apply_and_write(struct edit *e, struct err *err)
 
     if (changes && apply_decision(&e->decision, e->bundle.doc, &e->spec, err) < 0)
         return err_wrap(err, "%s", e->bundle.path);
+    named_groups_apply(&e->judgement, &e->spec, e->bundle.doc, &changes);
     if (secure_nested(e, &changes, err) < 0 || deny_console(e, &changes, err) < 0)
         return -1;
     if (keep_state(e, err) < 0 || audit_edit(e, changes, err) < 0)
@@ -221,7 +252,8 @@ static int edit_bundle(struct edit *e, struct err *err)
         return -1;
     bool enforce = j->policy->mode == POLICY_ENFORCE;
     if (enforce && (decision_check(&e->decision, err) < 0 || check_cgroup(e, j->policy, err) < 0 ||
-                    check_inherited_fds(e, j->policy, err) < 0 || check_console(e, err) < 0))
+                    check_inherited_fds(e, j->policy, err) < 0 || check_console(e, err) < 0 ||
+                    check_groups(e, err) < 0))
         return -1;
     /* In the engine's mount namespace: some of what is prepared is for this container alone. */
     if (restack_root(j, false, &e->arena, &e->decision, err) < 0)

@@ -26,6 +26,7 @@ docker_hostile_image() {
     id=$(docker_cli create "$FB_IMAGE")
     mkdir -p "$FB_DIR/hostile/etc"
     printf 'root:x:0:0::/:/bin/sh\ntoor:x:0:0::/:/bin/sh\n' >"$FB_DIR/hostile/etc/passwd"
+    printf 'root:x:0:\n1001:x:42:\n' >"$FB_DIR/hostile/etc/group"
     docker_cli cp "$FB_DIR/hostile/etc" "$id:/"
     docker_cli commit --change 'USER toor' --change 'ENV FLATBED_OFF=binds,security FLATBED_DATA=secret NVIDIA_VISIBLE_DEVICES=all' \
         "$id" "$HOSTILE" >/dev/null
