@@ -62,6 +62,7 @@ static int keep_state(const struct edit *e, struct err *err)
     const struct state_source from = {.judgement = j,
                                       .decision = &e->decision,
                                       .spec = &e->spec,
+                                      .names = e->groups.judged ? &e->groups.file : NULL,
                                       .held = j->policy->security.given && !trust_rootless(),
                                       .bundle = e->bundle.dirfd};
 

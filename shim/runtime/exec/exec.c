@@ -160,23 +160,28 @@ static int add_groups(const char *source, struct json_doc *doc, const struct jso
     return 0;
 }
 
-/* Adds HOME and groups, if it is a process of the user that got them at create. */
-static int add_user(const char *source, struct json_doc *doc, const struct json *kept,
-                    struct err *err)
+/* Returns what create kept for its user, if it is a process of that user; or NULL. */
+static const struct json *find_kept(struct json_doc *doc, const struct json *state)
 {
+    const struct json *kept = json_get(state, "user");
     const struct json *user = json_get(json_root(doc), "user");
-    const struct json *env = json_get(kept, "env");
     uint64_t of = 0, uid = 0;
 
-    if (!kept || !json_u64(json_get(kept, "uid"), &of) || !json_u64(json_get(user, "uid"), &uid) ||
-        of != uid)
+    return json_u64(json_get(kept, "uid"), &of) && json_u64(json_get(user, "uid"), &uid) &&
+                   of == uid
+               ? kept
+               : NULL;
+}
+
+static int add_home(const char *source, struct json_doc *doc, const struct json *kept,
+                    struct err *err)
+{
+    const struct json *env = json_get(kept, "env");
+
+    if (!json_is(env, JSON_ARRAY))
         return 0;
-    if (json_is(env, JSON_ARRAY)) {
-        remove_default_home(json_get(json_root(doc), "env"));
-        if (add_variables(source, doc, env, err) < 0)
-            return -1;
-    }
-    return add_groups(source, doc, json_get(kept, "groups"), err);
+    remove_default_home(json_get(json_root(doc), "env"));
+    return add_variables(source, doc, env, err);
 }
 
 static const struct json *array_of(const struct json *object, const char *key)
@@ -199,10 +204,13 @@ static int edit_process(const char *source, const struct json *state, struct buf
 
     if (!doc || (rules && spec_read_exec(doc, &process, err) < 0))
         return err_wrap(err, "%s", source);
-    if (exec_rules_apply(rules, &process, doc, err) < 0 ||
+    const struct json *kept = find_kept(doc, state);
+    /* Groups first: they are judged with those of the process. */
+    if (add_groups(source, doc, json_get(kept, "groups"), err) < 0 ||
+        exec_rules_apply(rules, &process, doc, err) < 0 ||
         add_variables(source, doc, array_of(state, "env"), err) < 0 ||
         add_limits(source, doc, array_of(state, "rlimits"), err) < 0 ||
-        add_user(source, doc, json_get(state, "user"), err) < 0)
+        add_home(source, doc, kept, err) < 0)
         return -1;
     buf_truncate(text, 0);
     return json_write(doc, text, err);

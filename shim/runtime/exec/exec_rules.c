@@ -49,6 +49,22 @@ static void keep_groups(const struct judgement *judgement, struct json_doc *doc,
                   &s->groups.place);
 }
 
+/* Keeps what create found in the file, for each exec: only root can change it since. */
+static void keep_names(const struct policy_security *s, const struct group_file *names,
+                       struct json_doc *doc, struct json *rules)
+{
+    if (!names)
+        return;
+    struct json *rule = keep_rule(doc, rules, "names", "security.user", &s->groups.place);
+    struct json *numbers = json_list(doc, rule, "numbers");
+    for (size_t i = 0; i < names->names.count; i++)
+        json_append(doc, numbers, json_number(doc, names->names.list[i]));
+    const char *problem =
+        names->names.more ? "it has too many names that are numbers" : names->problem;
+    if (problem && !json_get(rule, "problem"))
+        json_set(doc, rule, "problem", json_string(doc, problem));
+}
+
 /* Keeps the bits that stay under this rule and under the one before it. */
 static void keep_bits(struct json_doc *doc, struct json *rule, const char *key, uint64_t bits)
 {
@@ -99,7 +115,7 @@ bool exec_rules_enforced(const struct json *rules)
 }
 
 int exec_rules_keep(const struct judgement *judgement, const struct spec *spec,
-                    struct json_doc *state, struct err *err)
+                    const struct group_file *names, struct json_doc *state, struct err *err)
 {
     const struct policy_security *s = &judgement->policy->security;
     uint64_t kept = security_capabilities(s, security_is_privileged(spec));
@@ -116,6 +132,7 @@ int exec_rules_keep(const struct judgement *judgement, const struct spec *spec,
         keep_realtime(s, state, rules);
     }
     keep_groups(judgement, state, rules);
+    keep_names(s, names, state, rules);
     if (kept != ~(uint64_t)0)
         keep_bits(state, rules, "capabilities", kept);
     if (s->privileges.deny)
@@ -194,8 +211,8 @@ int exec_rules_update(const struct json *rules, const struct json *resources, st
     return asked.len ? deny(rule, asked.data, err) : 0;
 }
 
-/* Takes groups away that are not the user's own, and denies such a primary one. */
-static int apply_groups(const struct json *rules, const struct spec *process, struct err *err)
+/* Denies a primary group that is not the user's own, and takes such supplementary ones away. */
+static int apply_own_groups(const struct json *rules, const struct spec *process, struct err *err)
 {
     _cleanup_own_groups_ struct own_groups own = {.uid = process->uid};
     struct json *list = json_path(process->process, "user", "additionalGids", NULL);
@@ -203,8 +220,6 @@ static int apply_groups(const struct json *rules, const struct spec *process, st
     _cleanup_buf_ struct buf detail = BUF_INIT;
     uint64_t gid;
 
-    if (!json_get(rules, "own_groups") || process->uid == 0)
-        return 0;
     for (size_t i = json_count(list); i > 0; i--)
         if (!json_u64(json_at(list, i - 1), &gid) || own_groups_problem(&own, (gid_t)gid))
             json_remove_at(list, i - 1);
@@ -215,6 +230,53 @@ static int apply_groups(const struct json *rules, const struct spec *process, st
     group_print(process->gid, &detail);
     buf_printf(&detail, ", %s", problem);
     return detail.failed ? err_nomem(err) : deny(rule, detail.data, err);
+}
+
+/* The file as create found it. A damaged rule allows nothing. */
+static void read_names(const struct json *rule, struct group_file *out)
+{
+    const struct json *numbers = json_get(rule, "numbers"), *problem = json_get(rule, "problem");
+    const char *text = json_text(problem);
+    uint64_t number;
+
+    *out = (struct group_file){.problem = problem && !text ? "its rule is damaged" : text};
+    if (!json_is(numbers, JSON_ARRAY))
+        out->problem = "its rule is damaged";
+    for (size_t i = 0; i < json_count(numbers); i++)
+        if (json_u64(json_at(numbers, i), &number) && number <= UINT32_MAX)
+            group_names_add(&out->names, (uint32_t)number);
+        else
+            out->problem = "its rule is damaged";
+}
+
+/* Judges supplementary groups by name, as those of create. The primary one needs no name. */
+static int apply_names(const struct json *rules, const struct spec *process, struct err *err)
+{
+    struct json *list = json_path(process->process, "user", "additionalGids", NULL);
+    const struct json *rule = json_get(rules, "names");
+    _cleanup_buf_ struct buf detail = BUF_INIT;
+    struct group_file file;
+    uint64_t gid;
+
+    (void)spec_take_group(process->process, process->gid);
+    if (!rule && !json_get(rules, "group")) /* it is permissive */
+        return 0;
+    read_names(rule, &file);
+    for (size_t i = json_count(list); i > 0; i--)
+        if (!rule || !json_u64(json_at(list, i - 1), &gid) || gid > UINT32_MAX)
+            json_remove_at(list, i - 1);
+        else if (!group_file_allows(&file, (uint32_t)gid, &detail))
+            return detail.failed ? err_nomem(err) : deny(rule, detail.data, err);
+    return 0;
+}
+
+static int apply_groups(const struct json *rules, const struct spec *process, struct err *err)
+{
+    if (!json_get(rules, "own_groups"))
+        return 0;
+    if (process->uid != 0 && apply_own_groups(rules, process, err) < 0)
+        return -1;
+    return apply_names(rules, process, err);
 }
 
 int exec_rules_apply(const struct json *rules, const struct spec *process, struct json_doc *doc,

@@ -6,24 +6,30 @@
  *   root {uid, why}              that user of the container is root on the host, and is denied
  *   privileged {bounding, why}   no capability beyond those bits, the container's, is allowed
  *   capabilities                 bits: others are removed
- *   realtime {why}               no priority before all others of the host is allowed
+ *   own_groups                   supplementary groups that are not the user's own are removed
+ *   group {why}                  a primary group that is not the user's own is denied
+ *   names {why, numbers, problem}  so is a group that group_file.h does not allow: of those
+ * numbers, or, with a problem, any; without this rule beside `group`, which an older version kept,
+ * all are removed realtime {why}               no priority before all others of the host is allowed
  *   no_new_privileges            is set
  *   permissive                   a process that cannot be read is not refused
  *
- * Pure.
+ * Pure, but for the groups of the host.
  */
 #ifndef SHIM_EXEC_RULES_H
 #define SHIM_EXEC_RULES_H
 
+#include "shim/gather/security/group_file.h"
 #include "shim/plan/judge.h"
 
 /*
  * Adds the rules to a state, if there are any; rules that it has already (from another
  * flatbed-runtime just before) stay, or become stricter. `spec` is the container as it will be
- * created. Returns how many rules there are.
+ * created, `names` its groups' names (NULL: not judged). Returns how many rules there are.
  */
 int exec_rules_keep(const struct judgement *judgement, const struct spec *spec,
-                    struct json_doc *state, struct err *err) must_check;
+                    const struct group_file *names, struct json_doc *state,
+                    struct err *err) must_check;
 
 /* Returns ERR_POLICY if the file of an update asks for what the rules (NULL: none) deny. Pure. */
 int exec_rules_update(const struct json *rules, const struct json *resources,

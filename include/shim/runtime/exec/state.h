@@ -14,6 +14,7 @@
 #ifndef SHIM_STATE_H
 #define SHIM_STATE_H
 
+#include "shim/gather/security/group_file.h"
 #include "shim/plan/decision/decision.h"
 #include "shim/plan/judge.h"
 
@@ -21,9 +22,10 @@
 struct state_source {
     const struct judgement *judgement;
     const struct decision *decision;
-    const struct spec *spec; /* the container as it will be created */
-    bool held;               /* the policy's rules for exec are kept as well */
-    int bundle;              /* the open directory of config.json */
+    const struct spec *spec;        /* the container as it will be created */
+    const struct group_file *names; /* the groups are judged by name as well; or NULL */
+    bool held;                      /* the policy's rules for exec are kept as well */
+    int bundle;                     /* the open directory of config.json */
 };
 
 /*
