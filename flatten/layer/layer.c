@@ -3,21 +3,18 @@
 #include "base/hash.h"
 #include "base/path.h"
 #include "flatten/layer/layer_blob.h"
+#include "flatten/layer/layer_limits.h"
 #include "flatten/layer/tar_header.h"
 #include "flatten/layer/tar_window.h"
 #include "flatten/layer/verifier.h"
 #include "flatten/layer/walked_reader.h"
 
-#include <limits.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 
 static const char whiteout_prefix[] = ".wh.";
 static const char opaque_name[] = ".wh..wh..opq";
 static const char aufs_prefix[] = ".wh..wh."; /* AUFS's own bookkeeping */
-
-/* The most bytes that a sparse file may have: a few bytes of an archive can name any size. */
-static const uint64_t most_sparse = (uint64_t)64 << 30;
 
 struct layer_reader {
     const struct layer *layer;
@@ -26,6 +23,7 @@ struct layer_reader {
     struct stream *stream;
     size_t shown; /* bytes lent to libarchive by the last read */
     uint32_t ordinal;
+    uint64_t due, seen; /* bytes of data of the entry: by its header, and read */
     struct buf path, link;
     struct tar_window window;
     enum compression kind; /* of the blob; set where the stream does not check */
@@ -319,46 +317,12 @@ static uint32_t hash_attributes(struct archive_entry *header)
     return (uint32_t)hash_bytes(numbers, sizeof(numbers), sum);
 }
 
-static bool is_owner(int64_t id)
+/* Engines take no file for whole that ends before its data. Returns -1. */
+static int missing_data(uint64_t stated, uint64_t stored, struct err *err)
 {
-    return id >= 0 && id <= UINT32_MAX;
-}
-
-/* Rejects entries that no engine could unpack, and entries that would cost too much. */
-static int check_limits(const struct layer_reader *r, struct archive_entry *header, bool sparse,
-                        struct err *err)
-{
-    const char *name = r->path.data;
-    size_t longest = 0, prefix = 0;
-
-    for (size_t len; *name; name += len + (name[len] == '/')) {
-        len = strcspn(name, "/");
-        /* No engine creates a whiteout under its own name, so the hidden name may have full length.
-         */
-        prefix = strncmp(name, whiteout_prefix, sizeof(whiteout_prefix) - 1) == 0
-                     ? sizeof(whiteout_prefix) - 1
-                     : 0;
-        if (len - prefix > longest)
-            longest = len - prefix;
-    }
-    if (r->path.len - prefix >= PATH_MAX)
-        return err_set(err, ERR_LIMIT, "a path of %zu bytes", r->path.len);
-    if (longest > NAME_MAX)
-        return err_set(err, ERR_LIMIT, "a name of %zu bytes", longest);
-    if (archive_entry_symlink(header) && strlen(archive_entry_symlink(header)) >= PATH_MAX)
-        return err_set(err, ERR_LIMIT, "a symbolic link to a path of %zu bytes",
-                       strlen(archive_entry_symlink(header)));
-    if (!is_owner(archive_entry_uid(header)) || !is_owner(archive_entry_gid(header)))
-        return err_set(err, ERR_LIMIT, "the owner %lld:%lld, which is not two numbers of 32 bits",
-                       (long long)archive_entry_uid(header), (long long)archive_entry_gid(header));
-    if (archive_entry_xattr_count(header) > LAYER_MOST_XATTRS)
-        return err_set(err, ERR_LIMIT, "more than %d extended attributes", LAYER_MOST_XATTRS);
-    if (sparse && (uint64_t)archive_entry_size(header) > most_sparse)
-        return err_set(err, ERR_LIMIT, "a sparse file of more than %llu GiB",
-                       (unsigned long long)(most_sparse >> 30));
-    if (sparse && r->layer->unpack)
-        return unpack_budget_spend(r->layer->unpack, (uint64_t)archive_entry_size(header), err);
-    return 0;
+    return err_set(err, ERR_FORMAT,
+                   "its header states %llu bytes of data, but the archive has %llu of them",
+                   (unsigned long long)stated, (unsigned long long)stored);
 }
 
 /* Checks the entry, corrects it by its header's bytes, and releases those up to its content's end.
@@ -366,19 +330,25 @@ static int check_limits(const struct layer_reader *r, struct archive_entry *head
 static int check_header(struct layer_reader *r, struct archive_entry *header, struct err *err)
 {
     enum { BLOCK = 512 };
+    struct unpack_budget *unpack = r->layer->unpack;
+
     if (r->walked)
-        return check_limits(r, header, false, err);
+        return layer_limits_check(&r->path, header, NULL, unpack, err);
+    const struct layer_map map = layer_map_of(header);
     uint64_t from = (uint64_t)archive_read_header_position(r->archive);
     uint64_t to = (uint64_t)archive_filter_bytes(r->archive, 0);
-    bool sparse = archive_entry_sparse_reset(header) > 0;
-    uint64_t size = sparse ? 0 : (uint64_t)archive_entry_size(header);
+    uint64_t size = map.sparse ? 0 : (uint64_t)archive_entry_size(header), stored = 0;
 
-    if (check_limits(r, header, sparse, err) < 0)
+    if (layer_limits_check(&r->path, header, &map, unpack, err) < 0)
         return -1;
     const unsigned char *bytes = tar_window_get(&r->window, from, to, err);
 
-    if (!bytes || tar_header_correct(bytes, (size_t)(to - from), header, err) < 0)
+    if (!bytes || tar_header_correct(bytes, (size_t)(to - from), header, &stored, err) < 0)
         return -1;
+    if (archive_entry_filetype(header) == AE_IFREG && !archive_entry_hardlink(header))
+        r->due = map.data;
+    if (r->due > stored)
+        return missing_data(r->due, stored, err);
     tar_window_release(&r->window, to + (size + BLOCK - 1) / BLOCK * BLOCK);
     return 0;
 }
@@ -476,6 +446,7 @@ int layer_reader_next(struct layer_reader *r, struct layer_entry *out, struct er
         if (rc <= 0)
             return rc;
         r->ordinal++;
+        r->due = r->seen = 0;
         rc = fill_entry(r, header, out, err);
         if (rc != 0)
             return rc;
@@ -492,9 +463,10 @@ int layer_reader_data(struct layer_reader *r, const void **data, size_t *len, ui
     int rc = archive_read_data_block(r->archive, data, len, &at);
 
     if (rc == ARCHIVE_EOF)
-        return 0;
+        return r->seen < r->due ? missing_data(r->due, r->seen, err) : 0;
     if (rc != ARCHIVE_OK || at < 0)
         return archive_failure(r, err);
+    r->seen += *len;
     *offset = (uint64_t)at;
     return 1;
 }

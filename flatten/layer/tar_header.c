@@ -1,7 +1,6 @@
 #include "flatten/layer/tar_header.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
 enum { BLOCK = 512, SIZE_AT = 124, SIZE_LEN = 12, TYPE_AT = 156 };
@@ -72,10 +71,26 @@ static bool key_starts(const struct record *r, const char *prefix)
     return r->key_len > len && memcmp(r->key, prefix, len) == 0;
 }
 
+/* Reads the digits up to the first other character. */
+static uint64_t parse_decimal(const char *text, size_t len)
+{
+    uint64_t value = 0;
+
+    for (size_t i = 0; i < len && text[i] >= '0' && text[i] <= '9'; i++) {
+        uint64_t digit = (uint64_t)(text[i] - '0');
+        if (value > (INT64_MAX - digit) / 10)
+            return INT64_MAX;
+        value = value * 10 + digit;
+    }
+    return value;
+}
+
 /* Facts of an entry's PAX records that libarchive does not show. */
 struct pax_notes {
     bool foreign; /* there are xattrs in libarchive's own form */
     bool before;  /* mtime is before 1970 */
+    bool sized;   /* there is a size, which is not that of the header: */
+    uint64_t size;
 };
 
 static int check_record(const struct record *r, struct pax_notes *notes, struct err *err)
@@ -85,6 +100,10 @@ static int check_record(const struct record *r, struct pax_notes *notes, struct 
     notes->foreign = notes->foreign || key_starts(r, libarchive);
     if (key_is(r, "mtime"))
         notes->before = r->value_len > 0 && r->value[0] == '-';
+    if (key_is(r, "size")) {
+        notes->sized = true;
+        notes->size = parse_decimal(r->value, r->value_len);
+    }
     return 0;
 }
 
@@ -140,7 +159,7 @@ static int correct_target(const struct record *r, struct archive_entry *header, 
 }
 
 static int correct_by_pax(const char *text, size_t len, struct archive_entry *header,
-                          struct err *err)
+                          uint64_t *size, struct err *err)
 {
     const char *at = text;
     size_t left = len;
@@ -151,6 +170,8 @@ static int correct_by_pax(const char *text, size_t len, struct archive_entry *he
         if (check_record(&r, &notes, err) < 0 ||
             (key_is(&r, "linkpath") && correct_target(&r, header, err) < 0))
             return -1;
+    if (notes.sized)
+        *size = notes.size;
     if (notes.before)
         correct_mtime(header);
     return notes.foreign ? replace_xattrs(text, len, header, err) : 0;
@@ -171,8 +192,22 @@ static int correct_by_type(char type, struct archive_entry *header, struct err *
     return 0;
 }
 
+/* Reads an entry's own header, which the records of `pax`, or NULL, go before. */
+static int correct_own(const unsigned char *block, const char *pax, size_t pax_len,
+                       struct archive_entry *header, uint64_t *size, struct err *err)
+{
+    /* libarchive reads a time before the range so, and reads it otherwise from a record. */
+    if (archive_entry_mtime(header) == INT64_MIN)
+        return err_set(err, ERR_FORMAT, "a time that is out of range");
+    if (!parse_size(block + SIZE_AT, size))
+        *size = INT64_MAX; /* as libarchive does */
+    if (correct_by_type((char)block[TYPE_AT], header, err) < 0)
+        return -1;
+    return pax ? correct_by_pax(pax, pax_len, header, size, err) : 0;
+}
+
 int tar_header_correct(const unsigned char *bytes, size_t len, struct archive_entry *header,
-                       struct err *err)
+                       uint64_t *stored, struct err *err)
 {
     const char *pax = NULL;
     size_t at = 0, pax_len = 0;
@@ -182,12 +217,12 @@ int tar_header_correct(const unsigned char *bytes, size_t len, struct archive_en
         char type = (char)block[TYPE_AT];
         uint64_t size;
         if (!memchr("xgLK", type, 4)) {
-            /* libarchive reads a time before the range so, and reads it otherwise from a record. */
-            if (archive_entry_mtime(header) == INT64_MIN)
-                return err_set(err, ERR_FORMAT, "a time that is out of range");
-            if (correct_by_type(type, header, err) < 0)
+            if (correct_own(block, pax, pax_len, header, stored, err) < 0)
                 return -1;
-            return pax ? correct_by_pax(pax, pax_len, header, err) : 0;
+            /* More of the map of an old sparse file is not counted as content. */
+            size_t map = type == 'S' ? 0 : len - at - BLOCK;
+            *stored -= map < *stored ? map : *stored;
+            return 0;
         }
         if (!parse_size(block + SIZE_AT, &size) || size > len - at - BLOCK)
             return err_set(err, ERR_FORMAT, "an extended header beyond its entry");

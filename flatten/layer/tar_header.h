@@ -10,6 +10,7 @@
 
 #include <archive_entry.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * Corrects `header`, which libarchive made of `bytes`: an entry's header blocks, extensions first
@@ -20,8 +21,10 @@
  *  - the mode is 12 bits, as chmod(2) takes them;
  *  - a symbolic link's target is that of its PAX record, even if the header has none;
  *  - extended attributes are those of SCHILY.xattr records, not of LIBARCHIVE.xattr.
+ * *stored gets the size of the content that the archive has behind these bytes, which is not that
+ * of a sparse file. A map in front of the content (PAX 1.0) is part of the bytes.
  */
 int tar_header_correct(const unsigned char *bytes, size_t len, struct archive_entry *header,
-                       struct err *err) must_check;
+                       uint64_t *stored, struct err *err) must_check;
 
 #endif

@@ -203,4 +203,42 @@ tags() {
     [ ! -e out ]
 }
 
+# every_command STATUS TEXT: what reads or writes the image bomb.tar fails so, and leaves nothing.
+every_command() {
+    local words
+    for words in "squash bomb.tar oci:out" "analyze bomb.tar" "verify bomb.tar bomb.tar" "unpack bomb.tar out" \
+        "carve bomb.tar oci:out"; do
+        read -ra words <<<"$words"
+        fails "$1" "$2" "${words[@]}"
+        [ ! -e out ]
+    done
+}
+
+@test "a sparse file has the data that its map states, whatever the format" {
+    local form map stated
+    for form in old 0.0 0.1 1.0 realsize size schily; do
+        for map in whole pieces more; do
+            case $form-$map in
+                [rs]*-[pm]*) continue ;;
+                *-whole) stated=17592186044416 ;;
+                *-pieces) stated=17592186044400 ;;
+                *-more) stated=503316480 ;;
+            esac
+            python3 "$FLATTEN_LIB/sparse_bomb.py" bomb.tar $form $map
+            fails 5 "layer 1: sparse: its header states $stated bytes of data, but the archive has" unpack bomb.tar out
+        done
+        every_command 5 "bytes of data, but the archive has"
+    done
+    for form in old 0.0 0.1 1.0; do
+        python3 "$FLATTEN_LIB/sparse_bomb.py" bomb.tar $form hole
+        fails 7 "a sparse file of more than 64 GiB" unpack bomb.tar out
+        python3 "$FLATTEN_LIB/sparse_bomb.py" fits.tar $form fits
+        ok unpack -q fits.tar out
+        [ "$(stat -c %s out/sparse)" -eq 1048576 ]
+        [ "$(tr -d '\0' <out/sparse | wc -c)" -eq 15360 ]
+        [ "$(cat out/before out/behind)" = abcdata ]
+        rm -r out
+    done
+}
+
 teardown() { [ -z "${DAEMON_PID-}" ] || kill "$DAEMON_PID" 2>/dev/null || true; }
