@@ -60,7 +60,7 @@ static int collect_findings(const struct check_command *c, struct policy *policy
     } else {
         lint_policy(policy, findings);
         if (!c->policy_only) {
-            patience_begin("check");
+            patience_begin("check", 2);
             lint_host(policy, findings);
             patience_end();
         }

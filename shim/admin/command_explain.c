@@ -4,6 +4,7 @@
 #include "base/cli/log.h"
 #include "shim/admin/explain/container.h"
 #include "shim/admin/explain/explain.h"
+#include "shim/host/process/patience.h"
 #include "shim/oci/bundle.h"
 #include "shim/policy/read/policy_read.h"
 
@@ -145,12 +146,16 @@ static int show(const struct explain_command *c, struct bundle *bundle, const ch
 
     if (!policy || load_policy(c, policy, err) < 0 ||
         add_annotations(&c->annotations, bundle->doc, err) < 0 ||
-        add_variables(&c->env, bundle->doc, err) < 0 ||
-        explain_container(policy, &subject, &arena, &e, err) < 0)
+        add_variables(&c->env, bundle->doc, err) < 0)
         return -1;
-    int rc = c->json ? explain_json(&e, &out, err)
-                     : explain_print(&e, columns_colour(STDOUT_FILENO),
-                                     columns_of_terminal(STDOUT_FILENO), &out, err);
+    patience_begin("explain", 2);
+    int rc = explain_container(policy, &subject, &arena, &e, err);
+    patience_end();
+    if (rc < 0)
+        return -1;
+    rc = c->json ? explain_json(&e, &out, err)
+                 : explain_print(&e, columns_colour(STDOUT_FILENO),
+                                 columns_of_terminal(STDOUT_FILENO), &out, err);
     if (rc < 0 || program_print(&out, err) < 0)
         return -1;
     return e.refused ? 1 : 0;

@@ -11,6 +11,7 @@
 #include "shim/gather/engine/engine_layer.h"
 #include "shim/gather/targets.h"
 #include "shim/host/fd_path.h"
+#include "shim/host/process/patience.h"
 #include "shim/host/trust.h"
 #include "shim/mount/pin.h"
 
@@ -173,6 +174,7 @@ static int gather_source(struct gather *g, const struct spec_mount *mount, struc
         s->pin = path;
         path = binds_unpinned(path);
     }
+    patience_step(path);
     if (open_source(g, path, wish, s) < 0) {
         explain_unopened(g, path, &why);
         return set_problem(g, s, why.msg);
@@ -222,6 +224,7 @@ static int name_rule(struct gather *g, const char *path, const char **out)
     struct bind_name name = {0};
     struct err ignored;
 
+    patience_step(path);
     if (source_look(path, &source, &ignored) == 0 && !source.missing &&
         bind_name_find(source.fd, NULL, &g->table, g->arena, &name, &ignored) == 0) {
         *out = name.name;
@@ -295,6 +298,7 @@ static int gather_access(struct gather *g, struct bind_wish *wishes, size_t coun
     if (g->out->nobody)
         return 0;
     bool own = id->uid == geteuid();
+    patience_step("a source of a bind");
     if (!own && binds_try_access(&user, wishes, count, g->err) < 0)
         return -1;
     struct bind_groups groups = {.facts = g->facts};

@@ -233,7 +233,7 @@ int walk_upper(const struct walk_input *input, struct tally *out, struct err *er
     for (size_t i = 0; layers && i < input->layer_count; i++)
         layers[i] = (struct lower){input->layers[i], i};
     w.root = level.lowers = (struct lowers){layers, input->layer_count};
-    patience_begin(input->name);
+    patience_begin(input->name, PATIENCE_USUAL);
     if (rc == 0)
         rc = walk_directory(&w, &level, err);
     patience_end();

@@ -3,6 +3,7 @@
 #include "shim/admin/explain/checks.h"
 #include "shim/admin/explain/gpus.h"
 #include "shim/admin/explain/origin.h"
+#include "shim/host/process/patience.h"
 #include "shim/host/user.h"
 #include "shim/mount/source.h"
 #include "shim/mount/source_wait.h"
@@ -62,6 +63,8 @@ static int source_problem(struct outcome *o, struct stage_volumes *stage, const 
     unsigned seconds = m->volume->wait ? m->volume->wait : WAIT;
     struct source_make make;
     const struct user_ids *user = volumes_user(o, facts, &make);
+
+    patience_step(m->source);
     bool hangs = source_wait(m->source, user, seconds * 1000, err) > 0;
 
     *out = NULL;

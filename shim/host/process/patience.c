@@ -11,12 +11,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SILENCE = 8, SHOWN = 400 }; /* seconds; bytes of a path */
+enum { SHOWN = 400 }; /* bytes of a path */
 
 static struct {
     pthread_mutex_t mutex; /* of all below */
     bool runs;             /* the thread does */
     const char *what;      /* NULL: nothing is looked after */
+    int silence;           /* seconds until a step is named */
     char path[SHOWN];
     unsigned long long steps;
     time_t step, word; /* when the last ones were */
@@ -33,12 +34,14 @@ static time_t clock_now(void)
 /* Says a word if it is time. Called with the mutex. */
 static void say(time_t now)
 {
-    if (!work.what || now - work.word < SILENCE)
+    bool silent = now - work.step >= work.silence, told = work.word > work.step;
+
+    if (!work.what || (now - work.word < PATIENCE_USUAL && (!silent || told)))
         return;
     work.word = now;
-    if (now - work.step >= SILENCE)
-        log_warning("%s: %s has not answered for %lld s; waiting for it", work.what, work.path,
-                    (long long)(now - work.step));
+    if (silent)
+        log_warning("%s: %s has not answered for %lld s; waiting for it", work.what,
+                    work.path[0] ? work.path : "this host", (long long)(now - work.step));
     else
         log_info("%s: %llu directories read so far", work.what, work.steps);
 }
@@ -69,10 +72,11 @@ static void start(void)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-void patience_begin(const char *what)
+void patience_begin(const char *what, int seconds)
 {
     pthread_mutex_lock(&work.mutex);
     work.what = what;
+    work.silence = seconds;
     work.path[0] = '\0';
     work.steps = 0;
     work.step = work.word = clock_now();
@@ -84,9 +88,11 @@ void patience_begin(const char *what)
 void patience_step(const char *path)
 {
     pthread_mutex_lock(&work.mutex);
-    snprintf(work.path, sizeof(work.path), "%s", path);
-    work.steps++;
-    work.step = clock_now();
+    if (work.what) {
+        snprintf(work.path, sizeof(work.path), "%s", path);
+        work.steps++;
+        work.step = clock_now();
+    }
     pthread_mutex_unlock(&work.mutex);
 }
 

@@ -91,6 +91,31 @@ below() {
     matches "^denied +place +/mnt/new .*read-only, and has no 'new'"
 }
 
+@test "explain: a source that does not answer is waited for with a word" {
+    [ -e /dev/fuse ] && [ "$(id -u)" -eq 0 ] || { [ "$CI" != true ] && skip "needs FUSE and root"; return 1; }
+    mkdir "$DIR"/srv/{hangs,one,two} "$DIR/srv/one/data"
+    fuse-overlayfs -f -o "lowerdir=$DIR/srv/one:$DIR/srv/two" "$DIR/srv/hangs" >/dev/null 2>&1 3>&- &
+    local pid=$! explaining
+    for _ in $(seq 100); do
+        if mountpoint -q "$DIR/srv/hangs" || ! kill -0 "$pid"; then break; fi
+        sleep 0.1
+    done
+    kill -STOP "$pid"
+    config "$(mount_of "$DIR/srv/site" /site2)$(mount_of "$DIR/srv/hangs/data" /data)"
+    "$FLATBED" explain "--policy=$DIR/policy.json" "--config=$DIR/bundle/config.json" >"$DIR/out" 2>"$DIR/err" 3>&- &
+    explaining=$!
+    for _ in $(seq 60); do
+        if grep -q "waiting for it" "$DIR/err" || ! kill -0 "$explaining"; then break; fi
+        sleep 0.1
+    done
+    kill -CONT "$pid"
+    wait "$explaining" || true
+    umount "$DIR/srv/hangs" || { kill -KILL "$pid"; umount -l "$DIR/srv/hangs"; }
+    cat "$DIR/err"
+    grep -qE "explain: $DIR/srv/hangs/data has not answered for [2-4] s; waiting for it" "$DIR/err"
+    grep -q "/srv/hangs/data" "$DIR/out" || { cat "$DIR/out"; false; }
+}
+
 @test "explain: a source that the runtime rejects is denied, optional or not" {
     [ "$(id -u)" -eq 0 ] || skip "needs root"
     sed -i "s|\"target\": \"/site\",|& \"pool\": \"$DIR/gone\", \"optional\": true,|" "$DIR/policy.json"
