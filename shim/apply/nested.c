@@ -61,44 +61,57 @@ static int name_source(struct nested *n, size_t i)
 
 /* ---- beforehand ---- */
 
+/* The access that the user needs to mount points in a mount. */
+enum access {
+    ACCESS_NONE,
+    ACCESS_REACH, /* to reach them: it is no secret then whether they are there */
+    ACCESS_MAKE,  /* to make those that are missing, too */
+};
+
 /*
- * Returns true for a bind of a user that a rule allows: engines mount below their own, and a fresh
- * volume is root's.
+ * Engines mount below their own files. A volume of an engine or of the policy is there for all, and
+ * a fresh one is root's, who makes mount points in it.
  */
-static bool is_users(const struct decision *decision, const char *destination)
+static enum access needed_access(const struct nested *n, const char *destination)
 {
+    const struct decision *decision = n->options->decision;
+    enum access usual = n->options->require_access ? ACCESS_REACH : ACCESS_NONE;
+
     for (size_t i = 0; i < decision->count; i++) {
         const struct plan_op *op = decision->list[i].op;
-        if (op->kind == PLAN_BIND && op->bind.rule && !op->bind.source->engine &&
-            strcmp(op->bind.target, destination) == 0)
-            return true;
+        if (op->kind == PLAN_MOUNT && op->mount.target && !op->mount.idmap &&
+            strcmp(op->mount.target, destination) == 0)
+            return usual;
+        if (op->kind != PLAN_BIND || !op->bind.rule || strcmp(op->bind.target, destination) != 0)
+            continue;
+        if (op->bind.rule->says_require_access)
+            usual = op->bind.rule->require_access ? ACCESS_REACH : ACCESS_NONE;
+        return usual == ACCESS_NONE || op->bind.source->engine ? usual : ACCESS_MAKE;
     }
-    return false;
+    return ACCESS_NONE;
 }
 
 /*
- * The runtime makes a mount point as root. Where the user could not make it, neither could the
- * container: names in directories of others would be taken.
+ * The runtime looks for a mount point, and makes it, as root. Where the user could not do so,
+ * neither could the container: it would tell what closed directories have, and names in directories
+ * of others would be taken.
  */
-static int check_maker(struct nested *n, size_t i, int source, const char *rest)
+static int check_user(struct nested *n, size_t i, int source, const char *rest)
 {
-    _cleanup_free_ char *above = strdup(rest);
-    _cleanup_fd_ int dir = -1;
+    const char *holder = n->spec->list[n->targets.list[i].within].destination;
+    enum access needed = n->options->user ? needed_access(n, holder) : ACCESS_NONE;
 
-    if (!above)
-        return err_nomem(n->err);
-    for (char *slash; dir < 0 && (slash = strrchr(above, '/'));) {
-        *slash = '\0';
-        dir = fd_open_within(source, above, O_PATH | O_DIRECTORY,
-                             RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
-    }
-    if (as_user_may(n->options->user, dir < 0 ? source : dir, W_OK | X_OK))
+    if (needed == ACCESS_NONE || !*rest)
         return 0;
-    return err_set(
-        n->err, ERR_POLICY,
-        "the mount on %s: what is mounted above it has no '%s', and the container's user "
-        "may not make it there: make it first",
-        n->spec->list[i].destination, rest);
+    enum user_reach reach = as_user_reach(n->options->user, source, rest);
+    if (reach == USER_CLOSED || (reach == USER_LACKS && needed == ACCESS_MAKE &&
+                                 !n->spec->list[n->targets.list[i].within].read_only))
+        return err_set(
+            n->err, ERR_POLICY,
+            "the mount on %s: what is mounted above it has no '%s', and the container's user "
+            "may not make it there: make it first",
+            n->spec->list[i].destination, rest);
+    return 0;
 }
 
 /* Looks for the mount point in the bind mount that holds it. */
@@ -110,7 +123,7 @@ static int check_holder(struct nested *n, size_t i)
     _cleanup_fd_ int source = open_source(n, target->within);
 
     rest += strspn(rest, "/");
-    if (source < 0)
+    if (source < 0 || check_user(n, i, source, rest) < 0)
         return -1;
     _cleanup_fd_ int fd =
         fd_open_within(source, rest, O_PATH, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
@@ -125,10 +138,7 @@ static int check_holder(struct nested *n, size_t i)
                        "it in %s first",
                        n->spec->list[i].destination, holder->destination, rest,
                        n->sources[target->within].found);
-    if (fd >= 0 || errno != ENOENT || !n->options->user ||
-        !is_users(n->options->decision, holder->destination))
-        return 0;
-    return check_maker(n, i, source, rest);
+    return 0;
 }
 
 /* ---- for the hook ---- */
@@ -368,8 +378,11 @@ const struct user_ids *nested_user(const struct policy *policy, const struct fac
                                    struct user_ids *out)
 {
     const struct id_pair *id = &facts->process;
+    bool required = policy->binds.require_access;
 
-    if (!policy->binds.require_access || !id->known || id->uid == 0)
+    for (size_t i = 0; i < policy->binds.rule_count; i++)
+        required = required || policy->binds.rules[i].require_access;
+    if (!required || !id->known || id->uid == 0)
         return NULL;
     *out = (struct user_ids){id->uid, id->gid, facts->groups, facts->group_count};
     return out;

@@ -1,10 +1,13 @@
 #include "shim/host/as_user.h"
 
 #include "base/cleanup.h"
+#include "base/fdio.h"
 
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/openat2.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -111,20 +114,51 @@ int as_user_open(const struct user_ids *ids, int dirfd, const char *name)
     return fd;
 }
 
-bool as_user_may(const struct user_ids *ids, int fd, int mode)
+/* ---- a path ---- */
+
+/* Opens the path, or what there is of the directories above it: `path` is cut off there. */
+static int open_deepest(int dir, char *path)
 {
-    char may = 0;
+    static const unsigned way = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS;
+
+    for (char *slash; (slash = strrchr(path, '/'));) {
+        *slash = '\0';
+        int fd = fd_open_within(dir, path, O_PATH | O_DIRECTORY, way);
+        if (fd >= 0 || errno != ENOENT)
+            return fd;
+    }
+    return fd_open_within(dir, ".", O_PATH | O_DIRECTORY, way);
+}
+
+static enum user_reach try_path(int dir, const char *path)
+{
+    _cleanup_fd_ int fd = fd_open_within(dir, path, O_PATH, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+
+    if (fd >= 0 || (errno != ENOENT && errno != EACCES && errno != EPERM))
+        return USER_REACHES;
+    if (errno != ENOENT)
+        return USER_CLOSED;
+    _cleanup_free_ char *above = strdup(path);
+    _cleanup_fd_ int deepest = above ? open_deepest(dir, above) : -1;
+    if (deepest < 0 || faccessat(deepest, "", X_OK, AT_EACCESS | AT_EMPTY_PATH) < 0)
+        return USER_CLOSED;
+    return faccessat(deepest, "", W_OK, AT_EACCESS | AT_EMPTY_PATH) == 0 ? USER_MAKES : USER_LACKS;
+}
+
+enum user_reach as_user_reach(const struct user_ids *ids, int dir, const char *path)
+{
+    unsigned char reach = USER_CLOSED;
     int channel;
     pid_t pid = as_user_fork(ids, &channel);
 
     if (pid < 0)
-        return false;
+        return USER_CLOSED;
     if (pid == 0) {
-        may = faccessat(fd, "", mode, AT_EACCESS | AT_EMPTY_PATH) == 0;
-        _exit(write(channel, &may, 1) != 1);
+        reach = (unsigned char)try_path(dir, path);
+        _exit(write(channel, &reach, 1) != 1);
     }
-    while (read(channel, &may, 1) < 0 && errno == EINTR)
+    while (read(channel, &reach, 1) < 0 && errno == EINTR)
         ;
     as_user_end(pid, channel);
-    return may;
+    return (enum user_reach)reach;
 }

@@ -91,6 +91,7 @@ static int find_nested(struct edit *e, const struct spec *after, bool ahead,
     struct user_ids ids;
     const struct nested_options options = {.bundle = e->bundle.dirfd,
                                            .user = nested_user(j->policy, &j->facts, &ids),
+                                           .require_access = j->policy->binds.require_access,
                                            .targets_deny = &j->policy->binds.targets_deny,
                                            .decision = &e->decision,
                                            .compare = compares_for_groups(e),

@@ -24,12 +24,14 @@ struct nested_options {
      * are refused, and the hook is put in. */
     const struct policy_list *targets_deny;
     const struct decision *decision; /* that was applied: tells volumes; borrowed */
-    /* The user who must be able to make a target that a writable bind mount lacks; NULL: nobody. */
+    /* The user who must be able to reach a target in a bind mount or a volume, and to make one that
+     * a writable bind mount lacks; NULL: nobody. */
     const struct user_ids *user;
-    bool compare;   /* the mounts are compared whatever that list is: see group_file.h */
-    bool open_root; /* the root is not an engine's: users may own directories in it */
-    bool restoring; /* a checkpoint: its mounts are made without hooks */
-    bool ahead;     /* sources are made and held later: one that cannot be looked at is no error */
+    bool require_access; /* where no rule says otherwise */
+    bool compare;        /* the mounts are compared whatever that list is: see group_file.h */
+    bool open_root;      /* the root is not an engine's: users may own directories in it */
+    bool restoring;      /* a checkpoint: its mounts are made without hooks */
+    bool ahead; /* sources are made and held later: one that cannot be looked at is no error */
 };
 
 /* A mount that is refused, or that the hook compares. */
@@ -49,17 +51,18 @@ struct nested_mounts {
 /* Returns true if the mounts of containers are looked at under that policy, by this process. */
 bool nested_concerns(const struct policy *policy);
 
-/* Sets the user for nested_options, and returns it; NULL where binds do not require access. */
+/* Sets the user for nested_options, and returns it; NULL where no bind requires access. */
 const struct user_ids *nested_user(const struct policy *policy, const struct facts *facts,
                                    struct user_ids *out);
 
 /*
  * Finds these mounts in config.json as the low-level runtime will get it, with those that are
  * refused: a target that a read-only bind mount above it does not have (crun would make it in the
- * source), or that a writable one does not have and `user` could not make in it, a copy of what
- * users can change ("tmpcopyup"), and, where the mounts are compared, a target behind a symbolic
- * link of a mount, and a volume that links of the root would have over a path of that list. Texts
- * are in the arena. Fails if a source cannot be looked at.
+ * source), or that a writable one does not have and `user` could not make in it, or that is in a
+ * directory which `user` may not search, a copy of what users can change ("tmpcopyup"), and, where
+ * the mounts are compared, a target behind a symbolic link of a mount, and a volume that links of
+ * the root would have over a path of that list. Texts are in the arena. Fails if a source cannot be
+ * looked at.
  */
 int nested_find(const struct spec *spec, const struct nested_options *options, struct arena *arena,
                 struct nested_mounts *out, struct err *err) must_check;

@@ -6,7 +6,6 @@
 #ifndef SHIM_AS_USER_H
 #define SHIM_AS_USER_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -27,9 +26,17 @@ pid_t as_user_fork(const struct user_ids *ids, int *channel);
 /* Closes the channel and waits for the child. Keeps errno. */
 void as_user_end(pid_t pid, int channel);
 
-/* Returns true if that user has the access (faccessat(2)) to what is open; false without a child.
- */
-bool as_user_may(const struct user_ids *ids, int fd, int mode);
+/* Tells what a user can do with a path within an open directory. */
+enum user_reach {
+    USER_CLOSED,  /* he may not search a directory on the way, or could not be tried */
+    USER_LACKS,   /* it is missing, and he may not make it */
+    USER_MAKES,   /* it is missing, and he may make it */
+    USER_REACHES, /* it is there, or something is that he can see as well: a link, a file above it
+                   */
+};
+
+/* Tries what the user can do. Links are not followed. */
+enum user_reach as_user_reach(const struct user_ids *ids, int dir, const char *path);
 
 /*
  * openat(2) with O_PATH | O_NOFOLLOW, as that user. Returns a descriptor that the caller closes, or

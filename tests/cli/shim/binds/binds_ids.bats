@@ -119,7 +119,17 @@ load ../lib/binds
     [ "$(jq -r '.mounts[1].options | join(",")' "$DIR/low.config")" = rbind,rprivate,nosuid,nodev ]
 }
 
-# ------------------------------------------------------------------ races
+# ------------------------------------------------------------------ mount points
+
+# nested SOURCE TARGET BELOW MEMBERS: a container of alice with SOURCE on TARGET, and her directory on BELOW.
+nested() {
+    config "$1" "$2" '{ "uid": 12345, "gid": 12345 }' "$4"
+    jq --arg home "$DIR/home/alice" --arg at "$3" \
+        '.mounts += [{destination: $at, type: "bind", source: $home, options: ["rbind", "rprivate"]}]' "$BUNDLE/config.json" >"$DIR/more"
+    cp "$DIR/more" "$BUNDLE/config.json"
+    rm -f "$DIR/low.config"
+    create
+}
 
 @test "require_access: a mount point that the container's user could not make is not made by root" {
     local scratch=$DIR/volumes/scratch target
@@ -130,19 +140,83 @@ load ../lib/binds
     chown 12345:12345 "$scratch/alice"
     policy '"require_access": true,'
     for target in /x/bob/new /x/bob/new/er; do
-        config "$scratch" /x '{ "uid": 12345, "gid": 12345 }' '"root": { "path": "rootfs" },'
-        jq --arg home "$DIR/home/alice" --arg at "$target" \
-            '.mounts += [{destination: $at, type: "bind", source: $home, options: ["rbind", "rprivate"]}]' "$BUNDLE/config.json" >"$DIR/more"
-        cp "$DIR/more" "$BUNDLE/config.json"
-        create
+        nested "$scratch" /x "$target" '"root": { "path": "rootfs" },'
         refused "the mount on $target: what is mounted above it has no 'bob/new.*', and the container's user may not make it there"
     done
     for target in /x/alice/new /x/new /x/bob; do
-        config "$scratch" /x '{ "uid": 12345, "gid": 12345 }' '"root": { "path": "rootfs" },'
-        jq --arg home "$DIR/home/alice" --arg at "$target" \
-            '.mounts += [{destination: $at, type: "bind", source: $home, options: ["rbind", "rprivate"]}]' "$BUNDLE/config.json" >"$DIR/more"
-        cp "$DIR/more" "$BUNDLE/config.json"
-        create
+        nested "$scratch" /x "$target" '"root": { "path": "rootfs" },'
         mounted "$scratch" rbind,rprivate
     done
+}
+
+# closed_in DIRECTORY: bob's closed directory, with something in it; an open one of his, and one of root.
+closed_in() {
+    mkdir -p "$1"/{bob/there,open/there,root/there}
+    touch "$1/bob/file"
+    ln -s /etc "$1/bob/link"
+    chown -R -h 54321:54321 "$1"/{bob,open}
+    chmod 0700 "$1/bob"
+}
+
+# closed TARGET COMMAND...: the command, with a path below TARGET, is refused alike, whatever bob's directory has.
+closed() {
+    local below
+    for below in there there/new new file file/new link link/new; do
+        "${@:2}" "$1/bob/$below"
+        refused "the mount on $1/bob/$below: what is mounted above it has no 'bob/$below', and the container's user may not make it there: make it first"
+    done
+}
+
+@test "require_access: what a closed directory has is not told by mount points in it" {
+    local root='"root": { "path": "rootfs" },'
+    mkdir -p "$DIR/volumes/scratch" "$BUNDLE/rootfs"
+    closed_in "$DIR/volumes/scratch"
+    closed_in "$DIR/srv/data"
+    policy '"require_access": true,'
+    in_scratch() { nested "$DIR/volumes/scratch" /x "$1" "$root"; }
+    closed /x in_scratch
+    in_scratch /x/open/there
+    mounted "$DIR/volumes/scratch" rbind,rprivate,ro
+    # The source of a rule that is read-only.
+    in_data() { nested "$DIR/srv/data" /x "$1" "$root"; }
+    closed /x in_data
+    in_data /x/open/there
+    mounted "$DIR/srv/data" rbind,rprivate,ro
+    in_data /x/open/new
+    refused "is read-only, and has no 'open/new'"
+}
+
+@test "require_access: neither do those in volumes, of the engine and of the policy" {
+    local volume=$DIR/data/volumes/v/_data root
+    root=$DIR/data/overlay2/$(printf '%064d' 7)/merged
+    mkdir -p "$volume" "$root"
+    root="\"root\": { \"path\": \"$root\" },"
+    closed_in "$volume"
+    closed_in "$DIR/srv/data"
+    policy '"require_access": true,'
+    sed -i "s|{ \"path\": \"$DIR/volumes\"|{ \"path\": \"$DIR/data/volumes\"|" "$DIR/policy.json"
+    in_volume() { nested "$volume" /x "$1" "$root"; }
+    closed /x in_volume
+    # An engine mounts below what is root's, and a fresh volume is.
+    for target in /x/new /x/root/there /x/root/new /x/open/there; do
+        in_volume "$target"
+        started
+    done
+    sed -i 's|"target": "/work/data"|&, "always": true, "access": "rw"|' "$DIR/policy.json"
+    in_policys() { nested "$volume" /x "$1" "$root"; }
+    closed /work/data in_policys
+    for target in /work/data/root/there /work/data/open/there; do
+        in_policys "$target"
+        started
+    done
+    # A rule may say otherwise, for its mounts alone.
+    policy
+    sed -i "s|{ \"path\": \"$DIR/volumes\"|{ \"require_access\": true, \"path\": \"$DIR/data/volumes\"|" "$DIR/policy.json"
+    closed /x in_volume
+    in_volume /x/open/there
+    started
+    policy '"require_access": true,'
+    sed -i "s|{ \"path\": \"$DIR/volumes\"|{ \"require_access\": false, \"path\": \"$DIR/data/volumes\"|" "$DIR/policy.json"
+    in_volume /x/bob/there
+    started
 }

@@ -58,3 +58,10 @@ mounted() {
     [ "$(jq -r '.mounts[1].source' "$DIR/low.config")" = "$1" ]
     [ "$(jq -r '.mounts[1].options | join(",")' "$DIR/low.config")" = "$2" ]
 }
+
+# started: the low-level runtime got both mounts; the source of the first may be a path that holds it.
+started() {
+    echo "status $status, stderr '$stderr'"
+    [ "$status" -eq 0 ]
+    [ "$(jq '.mounts | length' "$DIR/low.config")" -ge 3 ]
+}
