@@ -382,6 +382,9 @@ const struct user_ids *nested_user(const struct policy *policy, const struct fac
 
     for (size_t i = 0; i < policy->binds.rule_count; i++)
         required = required || policy->binds.rules[i].require_access;
+    /* Root of a user namespace is whom the runtime makes mount points as, there. */
+    if (facts->inside.known && facts->inside.uid == 0)
+        return NULL;
     if (!required || !id->known || id->uid == 0)
         return NULL;
     *out = (struct user_ids){id->uid, id->gid, facts->groups, facts->group_count};

@@ -51,7 +51,10 @@ struct nested_mounts {
 /* Returns true if the mounts of containers are looked at under that policy, by this process. */
 bool nested_concerns(const struct policy *policy);
 
-/* Sets the user for nested_options, and returns it; NULL where no bind requires access. */
+/*
+ * Sets the user for nested_options, and returns it; NULL where no bind requires access, and for the
+ * root of the container, which may do what the runtime does.
+ */
 const struct user_ids *nested_user(const struct policy *policy, const struct facts *facts,
                                    struct user_ids *out);
 

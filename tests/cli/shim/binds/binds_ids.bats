@@ -220,3 +220,37 @@ closed() {
     in_volume /x/bob/there
     started
 }
+
+@test "require_access: the root of a user namespace makes mount points as the runtime does" {
+    local scratch=$DIR/volumes/scratch members
+    mkdir -p "$scratch"/{service,bob} "$BUNDLE/rootfs"
+    chown 100000:100000 "$scratch"
+    chown 100999:100999 "$scratch/service"
+    chown 54321:54321 "$scratch/bob"
+    chmod 0700 "$scratch"/*
+    echo dockremap:100000:65536 >"$DIR/subids"
+    policy '"require_access": true,'
+    members='"root": { "path": "rootfs" }, "linux": { "namespaces": [ { "type": "user" } ],
+        "uidMappings": [ { "containerID": 0, "hostID": 100000, "size": 65536 } ],
+        "gidMappings": [ { "containerID": 0, "hostID": 100000, "size": 65536 } ] },'
+    # remapped USER TARGET: as nested, where /etc/subuid gives these ids to Docker.
+    remapped() {
+        create() {
+            # shellcheck disable=SC2016
+            run --separate-stderr unshare -m sh -c 'mount --bind "$1/subids" /etc/subuid; mount --bind "$1/subids" /etc/subgid
+                exec "$FLATBED_RUNTIME" "--flatbed-policy=$1/policy.json" create --bundle "$1/bundle" c1' sh "$DIR"
+        }
+        config "$scratch" /x "{ \"uid\": $1, \"gid\": $1 }" "$members"
+        jq --arg from "$scratch" --arg at "$2" \
+            '.mounts += [{destination: $at, type: "bind", source: $from, options: ["rbind", "rprivate"]}]' "$BUNDLE/config.json" >"$DIR/more"
+        cp "$DIR/more" "$BUNDLE/config.json"
+        rm -f "$DIR/low.config"
+        create
+    }
+    remapped 0 /x/new
+    started
+    remapped 0 /x/service/new
+    started
+    remapped 7 /x/service/new
+    refused "has no 'service/new', and the container's user may not make it there"
+}
