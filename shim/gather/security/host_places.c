@@ -130,8 +130,10 @@ static int find_cwd(const struct spec *spec, int bundle, int root, const struct 
         return 0;
     const char *point = mounts->list[at.within].path;
     const char *rest = at.path + (strcmp(point, "/") == 0 ? 0 : strlen(point));
-    if (!is_in_source(&spec->list[at.within], bundle, rest + strspn(rest, "/")))
+    if (!is_in_source(&spec->list[at.within], bundle, rest + strspn(rest, "/"))) {
         out->cwd = path;
+        out->cwd_mount = &spec->list[at.within];
+    }
     return 0;
 }
 

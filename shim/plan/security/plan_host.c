@@ -2,6 +2,33 @@
 #include "shim/plan/security/plan_security.h"
 #include "shim/plan/security/security_deny.h"
 
+/* True for a mount that the container can write to when the plan is applied. */
+static bool stays_writable(const struct planner *p, const struct spec_mount *mount)
+{
+    bool writable = !mount->read_only && !p->in->binds;
+
+    for (size_t i = 0; i < p->count; i++) {
+        const struct plan_op *op = &p->ops[i];
+        if (op->kind == PLAN_BIND && op->bind.entry == mount->entry)
+            writable =
+                !mount->read_only && op->verdict == PLAN_KEPT && op->bind.access == ACCESS_RW;
+    }
+    return writable;
+}
+
+/*
+ * The runtime makes a working directory as root of the container's user namespace. If the process
+ * is that root, and root of the host is not, it could make the directory itself.
+ */
+static bool is_made_by_itself(const struct planner *p, const struct spec_mount *mount)
+{
+    const struct spec *spec = p->in->spec;
+    uint32_t outside;
+
+    return spec->uid == 0 && spec->uid_map.count && id_map_outside(&spec->uid_map, 0, &outside) &&
+           outside != 0 && mount && stays_writable(p, mount);
+}
+
 int plan_add_places(struct planner *p)
 {
     const struct host_places *at = &p->in->places;
@@ -23,7 +50,7 @@ int plan_add_places(struct planner *p)
                       "past %s: mount nothing there",
                       at->node, judge) < 0)
         return -1;
-    if (!at->cwd)
+    if (!at->cwd || is_made_by_itself(p, at->cwd_mount))
         return 0;
     return deny_advising(p, "process.cwd", place,
                          "the runtime would make %.200s in a mount, as root, past %s: make it "

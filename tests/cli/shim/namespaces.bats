@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The namespaces that a container shares with the host, or joins, by the policy's "security".
+# The namespaces that a container shares with the host, or joins, by the policy's "security"; its own user namespace.
 # $FLATBED_RUNTIME is the program.
 
 bats_require_minimum_version 1.5.0
@@ -115,4 +115,33 @@ has_own_ipc() { [ "$(readlink "/proc/$1/ns/ipc")" != "$(readlink /proc/self/ns/i
     config '.linux.namespaces = [{type: "ipc", path: "/proc/1/ns/ipc"}] + .linux.namespaces'
     create
     refused "share the host's ipc namespace"
+}
+
+@test "root of a user namespace has a working directory made in what it can write" {
+    mkdir -p "$BUNDLE/rootfs" "$DIR/set"
+    # in_set CHANGE: a container of Docker's userns-remap with a missing working directory in a mount.
+    in_set() {
+        rm -f "$DIR/low.config"
+        config ".root.path = \"rootfs\" | .process.cwd = \"/x/new\" | .linux.namespaces = [{type: \"user\"}] |
+            .linux.uidMappings = [{containerID: 0, hostID: 100000, size: 65536}] | .linux.gidMappings = .linux.uidMappings |
+            .mounts = [{destination: \"/x\", type: \"bind\", source: \"$DIR/set\", options: [\"rbind\"]}] | $1"
+        create
+    }
+    in_vain() { in_set "$1" && refused "process.cwd: the runtime would make /x/new in a mount, as root, past [a-z.]*: make it first"; }
+    policy '"devices": { "allow": [] }'
+    in_set '.process.user.uid = 0'
+    passed
+    in_vain '.process.user.uid = 7'
+    in_vain '.process.user.uid = 0 | .mounts[0].options += ["ro"]'
+    in_vain '.process.user.uid = 0 | .linux.uidMappings[0].hostID = 0'
+    # A rule that takes the access to write away, and one that does not.
+    rule() {
+        echo "{ \"version\": 1, \"runtime\": { \"paths\": [\"$DIR/low\"] }, \"binds\": { \"default\": \"deny\", \"rules\": [
+            { \"path\": \"$DIR/set\", \"access\": \"$1\" } ] } }" >"$DIR/policy.json"
+    }
+    rule ro
+    in_vain '.process.user.uid = 0'
+    rule allow
+    in_set '.process.user.uid = 0'
+    passed
 }

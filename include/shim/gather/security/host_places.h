@@ -24,6 +24,7 @@ struct host_places {
      * in one that is read-only afterwards. NULL: it is not.
      */
     const char *cwd;
+    const struct spec_mount *cwd_mount; /* of `cwd`; NULL: the path leaves the root */
     /*
      * A mount point or process.cwd is in a mount that users can change: they can lead it elsewhere
      * by a link after it was looked at, and crun makes what is missing there as root, also in a
