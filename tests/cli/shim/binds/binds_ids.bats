@@ -176,12 +176,12 @@ closed() {
     in_scratch() { nested "$DIR/volumes/scratch" /x "$1" "$root"; }
     closed /x in_scratch
     in_scratch /x/open/there
-    mounted "$DIR/volumes/scratch" rbind,rprivate,ro
+    mounted "/run/flatbed/pin/bind:0$DIR/volumes/scratch" rbind,rprivate,ro
     # The source of a rule that is read-only.
     in_data() { nested "$DIR/srv/data" /x "$1" "$root"; }
     closed /x in_data
     in_data /x/open/there
-    mounted "$DIR/srv/data" rbind,rprivate,ro
+    mounted "/run/flatbed/pin/bind:0$DIR/srv/data" rbind,rprivate,ro
     in_data /x/open/new
     refused "is read-only, and has no 'open/new'"
 }

@@ -19,7 +19,8 @@ setup() {
 
 teardown() {
     forget
-    rm -rf --one-file-system "$DIR"
+    # A child of what a test killed may write until it ends.
+    rm -rf --one-file-system "$DIR" || { sleep 2 && rm -rf --one-file-system "$DIR"; }
 }
 
 # The state that flatbed-runtime keeps for the containers and runtimes of these tests.
