@@ -13,7 +13,7 @@ setup_file() {
     export HOME=$BATS_FILE_TMPDIR/home
     unset REGISTRY_AUTH_FILE DOCKER_CONFIG XDG_CONFIG_HOME
     mkdir "$HOME"
-    make_images docker-registry jq curl openssl || return
+    make_images docker-registry jq gojq curl openssl || return
     few_cas || return
     registry_start "$BATS_FILE_TMPDIR/plain"
     export PLAIN=$REGISTRY
@@ -92,7 +92,7 @@ END
     [[ $stderr != *::notice::* ]]
     curl -fsS -H 'Accept: application/vnd.oci.image.manifest.v1+json' \
         "http://$PLAIN/v2/gh/app/manifests/$(output_of digest)" >2.json
-    [ -n "$(comm -12 <(jq -r '.layers[].digest' 1.json | sort) <(jq -r '.layers[].digest' 2.json | sort))" ]
+    [ -n "$(comm -12 <(gojq -r '.layers[].digest' 1.json | sort) <(gojq -r '.layers[].digest' 2.json | sort))" ]
     same "oci:$IMAGES/owned2" "docker://$PLAIN/gh/app:2"
 }
 

@@ -9,7 +9,7 @@ setup_file() {
     for tool in "$FLATBED" "$FLATTEN"; do
         [ -x "$tool" ] || { echo "FLATBED and FLATTEN are not set"; return 1; }
     done
-    for tool in jq python3 setpriv unshare; do
+    for tool in gojq python3 setpriv unshare; do
         command -v "$tool" >/dev/null || { echo "$tool is needed"; return 1; }
     done
     if [ "$(id -u)" != 0 ]; then
@@ -42,13 +42,13 @@ analyze() { run --separate-stderr "$FLATTEN" analyze "$@" "oci:$WORK/deep"; }
 @test "deeper mounts are slower when cold and not when warm; no mount or file is left behind" {
     cat "$WORK/table" "$WORK/log"
     # Only what differs by several times: neighbours change places on a busy machine.
-    jq -e '[.lookups[] | select(.cold == "mount")] | length == 3 and all(.layers["1"] < .layers["60"])' \
+    gojq -e '[.lookups[] | select(.cold == "mount")] | length == 3 and all(.layers["1"] < .layers["60"])' \
         "$WORK/costs.json"
-    jq -e '[.lookups[] | select(.kind == "stat")] | (.[] | select(.cold == "warm")).layers["60"] <
+    gojq -e '[.lookups[] | select(.kind == "stat")] | (.[] | select(.cold == "warm")).layers["60"] <
         (.[] | select(.cold == "mount")).layers["60"]' "$WORK/costs.json"
-    jq -e '[.k[] | .mount] | length == 3 and all(. > 0.01 and . < 5)' "$WORK/costs.json"
-    jq -e '[.k[] | has("disk")] | any | not' "$WORK/costs.json"
-    jq -e '.version == 1 and .copy_up.bytes == 8388608 and .copy_up.seconds > .copy_up.bind' "$WORK/costs.json"
+    gojq -e '[.k[] | .mount] | length == 3 and all(. > 0.01 and . < 5)' "$WORK/costs.json"
+    gojq -e '[.k[] | has("disk")] | any | not' "$WORK/costs.json"
+    gojq -e '.version == 1 and .copy_up.bytes == 8388608 and .copy_up.seconds > .copy_up.bind' "$WORK/costs.json"
     [ "$(ls -A "$WORK")" = $'costs.json\ndeep\nlog\ntable' ]
     [ "$(stat -c %a "$WORK/costs.json")" = 644 ]
     [[ $(cat "$WORK/log") == "flatbed: saved in $WORK/costs.json" ]]
@@ -58,15 +58,15 @@ analyze() { run --separate-stderr "$FLATTEN" analyze "$@" "oci:$WORK/deep"; }
 
 @test "analyze predicts from the measurements, and says so" {
     analyze --json
-    jq -e '.images[0].lookups.model | .measured == [] and .file == null and .date == null' <<<"$output"
-    default=$(jq '.images[0].lookups.model.stat.mount.ratio' <<<"$output")
+    gojq -e '.images[0].lookups.model | .measured == [] and .file == null and .date == null' <<<"$output"
+    default=$(gojq '.images[0].lookups.model.stat.mount.ratio' <<<"$output")
     analyze --json --costs="$WORK/costs.json"
-    jq -e --slurpfile costs "$WORK/costs.json" '.images[0].lookups | .model as $m | $costs[0] as $c |
+    gojq -e --slurpfile costs "$WORK/costs.json" '.images[0].lookups | .model as $m | $costs[0] as $c |
         $m.measured == ["mount"] and $m.date == $c.measured and $m.kernel == $c.kernel and
         $m.stat.mount.k == $c.k.stat.mount and
         ($m.stat.mount.ratio - (1 + $c.k.stat.mount * (.existing.mean - 1)) | fabs) < 0.001' <<<"$output"
-    [ "$(jq '.images[0].lookups.model.stat.mount.ratio' <<<"$output")" != "$default" ]
-    jq '.k.stat.mount = 100' "$WORK/costs.json" >"$WORK/dear.json"
+    [ "$(gojq '.images[0].lookups.model.stat.mount.ratio' <<<"$output")" != "$default" ]
+    gojq '.k.stat.mount = 100' "$WORK/costs.json" >"$WORK/dear.json"
     analyze --costs="$WORK/dear.json"
     rm "$WORK/dear.json"
     [[ $output == *"k measured 20"*"dear.json); by default: no dentries, no cache."* ]]
@@ -113,7 +113,7 @@ own_var_lib() {
 @test "--json works; without root it uses a user namespace; without overlay it fails" {
     bench --dir="$WORK" --runs=1 --size=1 --json
     [ "$status" -eq 0 ]
-    jq -e '.runs == 1 and (.lookups | length == 6)' <<<"$output"
+    gojq -e '.runs == 1 and (.lookups | length == 6)' <<<"$output"
     dir=$(mktemp -d)
     chown nobody "$dir"
     run --separate-stderr setpriv --reuid=nobody --clear-groups "$FLATBED" bench --dir="$dir" --runs=1 --size=1 --json
@@ -122,7 +122,7 @@ own_var_lib() {
     rm -r "$dir"
     [ -z "$left" ]
     if [ "$status" -eq 0 ]; then
-        jq -e '.k.stat.mount >= 0' <<<"$output"
+        gojq -e '.k.stat.mount >= 0' <<<"$output"
     else
         [[ $stderr == *"user namespace"* || $stderr == *"overlay cannot be mounted here"* ]]
     fi

@@ -185,8 +185,8 @@ whole() { sed -i 's/"security": {.*}/"security": { "preset": "shared-lab" }/' "$
     sed -i 's/"imagenet", "数据"/"*", "imagenet"/' "$DIR/policy.json"
     check --json "$DIR/policy.json"
     exits 0
-    [ "$(jq -r '.findings[0] | "\(.level) \(.rule) \(.line)"' <<<"$output")" = "warning name-covered 6" ]
-    [ "$(jq -r '.errors, .warnings' <<<"$output" | tr '\n' ' ')" = "0 1 " ]
+    [ "$(gojq -r '.findings[0] | "\(.level) \(.rule) \(.line)"' <<<"$output")" = "warning name-covered 6" ]
+    [ "$(gojq -r '.errors, .warnings' <<<"$output" | tr '\n' ' ')" = "0 1 " ]
 }
 
 @test "check: a missing file is an error" {

@@ -40,7 +40,7 @@ has_not() { [[ $output != *"$1"* ]] || { printf 'this has %s:\n%s\n' "$1" "$outp
 exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output $stderr"; return 1; }; }
 
 # is FILTER: true for the only container of --json.
-is() { jq -e ".containers | length == 1 and (.[0] | $1)" <<<"$output" >/dev/null || { echo "not $1: $output"; return 1; }; }
+is() { gojq -e ".containers | length == 1 and (.[0] | $1)" <<<"$output" >/dev/null || { echo "not $1: $output"; return 1; }; }
 
 # wait_seconds SECONDS COMMAND...: waits until the command succeeds.
 wait_seconds() {
@@ -225,7 +225,7 @@ for name in ("/<script>alert(1)", "/&amp;", "/logs", "/a\"b\x27c\\xe2\\x80\\xae\
     (while mkdir "$M/d"; do seq -f "$M/d/%g" 50 | xargs touch; mkdir -p "$M/d/e/f"; rm -rf "$M/d"; done) 3>&- 2>/dev/null &
     local pid=$!
     for _ in $(seq 60); do
-        "$FLATBED" copyups "$M" --json >"$DIR/out" && jq -e '.containers[0].unread == 0' "$DIR/out" >"$DIR/verdict" ||
+        "$FLATBED" copyups "$M" --json >"$DIR/out" && gojq -e '.containers[0].unread == 0' "$DIR/out" >"$DIR/verdict" ||
             { kill $pid; cat "$DIR/out"; return 1; }
     done
     kill $pid
@@ -271,7 +271,7 @@ layer() {
 digits() { printf "%064d" "$1"; }
 
 image_config() {
-    jq -nc '{rootfs: {type: "layers", diff_ids: ["sha256:1", "sha256:2"]}, history: [{created_by: "ADD base"},
+    gojq -nc '{rootfs: {type: "layers", diff_ids: ["sha256:1", "sha256:2"]}, history: [{created_by: "ADD base"},
         {created_by: "ENV A=B", empty_layer: true}, {created_by: "RUN pip install \u001b[2Jtorch"}]}'
 }
 
@@ -285,7 +285,7 @@ docker_store() {
     mkdir -p "$root/containers/$id" "$root/image/overlay2/layerdb/mounts/$id" "$root/image/overlay2/imagedb/content/sha256"
     printf top >"$root/image/overlay2/layerdb/mounts/$id/mount-id"
     image_config >"$root/image/overlay2/imagedb/content/sha256/$(digits 9)"
-    jq -nc --arg id "$id" --arg image "sha256:$(digits 9)" '{ID: $id, Name: "/copyups-train", Image: $image, Driver: "overlay2",
+    gojq -nc --arg id "$id" --arg image "sha256:$(digits 9)" '{ID: $id, Name: "/copyups-train", Image: $image, Driver: "overlay2",
         Config: {Image: "lab/torch:2"}, State: {Running: false}}' >"$root/containers/$id/config.v2.json"
     echo base >"$root/overlay2/base/diff/etc"
     head -c 70000 /dev/urandom >"$root/overlay2/torch/diff/lib"
@@ -326,7 +326,7 @@ too_large() { head -c 17000000 /dev/zero | tr '\0' ' ' >>"$1"; }
     rm -r "$DIR/docker/overlay2/torch"
     copyups copyups-train --store="$DIR/docker" --json
     exits 0
-    jq -e '(.containers | length) == 0 and (.skipped | length) == 1 and .skipped[0].why == "it is gone"' <<<"$output"
+    gojq -e '(.containers | length) == 0 and (.skipped | length) == 1 and .skipped[0].why == "it is gone"' <<<"$output"
     rm -r "$DIR/docker/image/overlay2/layerdb"
     copyups copyups-train --store="$DIR/docker"
     exits 0
@@ -363,7 +363,7 @@ EOF
 @test "a stopped container of Docker with containerd's store: containerd is asked" {
     ID=$(printf '%064d' 1)
     mkdir -p "$DIR"/{bin,docker/containers/$ID,u,w,l1,init}
-    jq -n --arg id "$ID" '{ID: $id, Name: "/box", Driver: "overlayfs", Image: "sha256:list", Config: {Image: "one:1"},
+    gojq -n --arg id "$ID" '{ID: $id, Name: "/box", Driver: "overlayfs", Image: "sha256:list", Config: {Image: "one:1"},
         State: {Running: false}}' >"$DIR/docker/containers/$ID/config.v2.json"
     echo one >"$DIR/l1/file"
     echo two >"$DIR/u/file"
@@ -374,7 +374,7 @@ EOF
     }
     asked # nobody to ask
     exits 0
-    jq -e '.containers == [] and (.skipped | length == 1 and (.[0].why | contains("containerd, which knows its files")))' <<<"$output"
+    gojq -e '.containers == [] and (.skipped | length == 1 and (.[0].why | contains("containerd, which knows its files")))' <<<"$output"
     python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$DIR/sock"
     fake_ctr 0
     asked --containerd="$DIR/sock"
@@ -383,10 +383,10 @@ EOF
     is '.files[0] | .path == "/file" and .layer == 1 and .created_by == "RUN one"'
     fake_ctr 1 # a containerd that is down
     asked --containerd="$DIR/sock"
-    jq -e --arg sock "$DIR/sock" 'any(.skipped[]; .name == $sock and (.why | contains("does not answer")))' <<<"$output"
+    gojq -e --arg sock "$DIR/sock" 'any(.skipped[]; .name == $sock and (.why | contains("does not answer")))' <<<"$output"
     printf '#!/bin/sh\nexec sleep 60\n' >"$DIR/bin/ctr" # and one that hangs
     asked --containerd="$DIR/sock"
-    jq -e --arg sock "$DIR/sock" 'any(.skipped[]; .name == $sock and (.why | contains("does not answer")))' <<<"$output"
+    gojq -e --arg sock "$DIR/sock" 'any(.skipped[]; .name == $sock and (.why | contains("does not answer")))' <<<"$output"
 }
 
 @test "a container of podman, and the image's history" {
@@ -396,7 +396,7 @@ EOF
     layer "$root/overlay" torch base
     layer "$root/overlay" top torch base
     mkdir -p "$root/overlay-containers" "$root/overlay-images/$image"
-    jq -nc --arg image "$image" '[{id: "abc", names: ["copyups-pod"], image: $image, layer: "top",
+    gojq -nc --arg image "$image" '[{id: "abc", names: ["copyups-pod"], image: $image, layer: "top",
         metadata: "{\"image-name\": \"lab/torch:2\"}"}]' >"$root/overlay-containers/containers.json"
     image_config >"$root/overlay-images/$image/=$(printf 'sha256:%s' "$image" | base64 -w 0)"
     echo base | tee "$root/overlay/base/diff/f" >"$root/overlay/top/diff/f"
@@ -433,7 +433,7 @@ EOF
     kill -KILL "$pid"
     exits 0
     [ $((SECONDS - start)) -le 15 ]
-    jq -e --arg store "$DIR/hangs" '(.containers | length == 1) and
+    gojq -e --arg store "$DIR/hangs" '(.containers | length == 1) and
         (.skipped | any(.name == $store and (.why | startswith("it does not answer"))))' <<<"$output"
 }
 
@@ -444,7 +444,7 @@ EOF
     local id slow
     id=$(printf '%064d' 1)
     mkdir -p "$DIR/docker/containers/$id" "$DIR/docker/image/overlay2/layerdb/mounts/$id" "$DIR"/docker/overlay2/{l,box/diff/slow}
-    jq -n '{Name: "/box", Driver: "overlay2", State: {Running: false}}' >"$DIR/docker/containers/$id/config.v2.json"
+    gojq -n '{Name: "/box", Driver: "overlay2", State: {Running: false}}' >"$DIR/docker/containers/$id/config.v2.json"
     printf box >"$DIR/docker/image/overlay2/layerdb/mounts/$id/mount-id"
     /usr/bin/python3 "$BATS_TEST_DIRNAME/slow_fs.py" "$DIR/docker/overlay2/box/diff/slow" 0 >"$DIR/slow.log" 2>&1 3>&- &
     slow=$!
@@ -467,11 +467,11 @@ EOF
     copyups "$M" --json --policy="$DIR/none.json"
     exits 0
     is '[.largest[] | .what | select(.)] | sort == ["checkpoints", "logs", "the cache of Hugging Face"]'
-    jq '{version: 1, mode: "off", volumes: ("{\(.containers[0].snippet)}" | fromjson)}' \
+    gojq '{version: 1, mode: "off", volumes: ("{\(.containers[0].snippet)}" | fromjson)}' \
         <<<"$output" >"$DIR/policy.json"
-    jq -e '.volumes.logs.target == "/srv/app/logs" and .volumes.cache.presets == ["huggingface"]' "$DIR/policy.json"
+    gojq -e '.volumes.logs.target == "/srv/app/logs" and .volumes.cache.presets == ["huggingface"]' "$DIR/policy.json"
     run "$FLATBED" check --draft --json "$DIR/policy.json"
-    jq -e '.errors == 0' <<<"${lines[-1]}" || { echo "$output"; return 1; }
+    gojq -e '.errors == 0' <<<"${lines[-1]}" || { echo "$output"; return 1; }
     chmod 0644 "$DIR/policy.json"
     copyups "$M" --json --policy="$DIR/policy.json"
     is '[.largest[] | select(.volume) | .volume] | sort == ["cache", "checkpoints", "logs"]'

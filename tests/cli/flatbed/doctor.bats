@@ -81,19 +81,19 @@ load doctor_host
 
 # tuning JQ: a policy with this "tuning".
 tuning() {
-    jq -n "{version: 1, runtime: {paths: [\"/usr/local/sbin/runc\"]}, tuning: $1}" >"$DIR/etc/flatbed/policy.json"
+    gojq -n "{version: 1, runtime: {paths: [\"/usr/local/sbin/runc\"]}, tuning: $1}" >"$DIR/etc/flatbed/policy.json"
 }
 
 @test "no policy, one in order, one with errors, one that does not load" {
     says policy advice "there is none"
-    jq -n '{version: 1, runtime: {paths: ["/usr/local/sbin/runc"]}, tuning: {shm_size: "50%", memlock: "unlimited"}}' \
+    gojq -n '{version: 1, runtime: {paths: ["/usr/local/sbin/runc"]}, tuning: {shm_size: "50%", memlock: "unlimited"}}' \
         >"$DIR/etc/flatbed/policy.json"
     says policy ok "it has no errors (mode enforce)"
     says tuning-shm ok "sets the size"
     says tuning-memlock ok "sets memlock"
     says tuning-workers advice "a thread for each of this host's $(nproc) processors"
     says policy-unused warning "flatbed install docker --default"
-    jq -n '{version: 1, runtime: {paths: ["/nonexistent/runc"]}}' >"$DIR/etc/flatbed/policy.json"
+    gojq -n '{version: 1, runtime: {paths: ["/nonexistent/runc"]}}' >"$DIR/etc/flatbed/policy.json"
     says policy error "flatbed check shows them"
     says tuning-shm advice "64 MiB"
     says tuning-memlock advice "memlock"
@@ -114,11 +114,11 @@ tuning() {
 
 @test "an engine that runs flatbed-runtime only for those who ask, and runc by its name" {
     cp /bin/true "$DIR/bin/flatbed-runtime"
-    jq -n --arg root "$DIR/docker" '{"data-root": $root, runtimes: {flatbed: {path: "/usr/local/sbin/flatbed-runtime"}}}' \
+    gojq -n --arg root "$DIR/docker" '{"data-root": $root, runtimes: {flatbed: {path: "/usr/local/sbin/flatbed-runtime"}}}' \
         >"$DIR/etc/docker/daemon.json"
     says runtime-default advice "flatbed install docker --default"
     says runtime-around advice "docker run --runtime=runc"
-    jq -c '."default-runtime" = "flatbed"' "$DIR/etc/docker/daemon.json" >"$DIR/new"
+    gojq -c '."default-runtime" = "flatbed"' "$DIR/etc/docker/daemon.json" >"$DIR/new"
     mv "$DIR/new" "$DIR/etc/docker/daemon.json"
     says runtime-default ok "containers run by flatbed-runtime"
     rm "$DIR/bin/runc"
@@ -150,9 +150,9 @@ tuning() {
     cp /bin/true "$DIR/bin/flatbed-runtime"
     ln -sf flatbed-runtime "$DIR/bin/runc" # diverted
     mkdir -p "$DIR/docker" "$STORE/data" "$STORE/logs" "$DIR/home/alice/.local/share/containers/storage"
-    jq -n --arg root "$DIR/docker" '{"data-root": $root, "default-runtime": "flatbed",
+    gojq -n --arg root "$DIR/docker" '{"data-root": $root, "default-runtime": "flatbed",
         runtimes: {flatbed: {path: "/usr/local/sbin/flatbed-runtime"}}}' >"$DIR/etc/docker/daemon.json"
-    jq -n --arg store "$STORE" '{version: 1, runtime: {paths: ["/usr/local/sbin/runc.real"]},
+    gojq -n --arg store "$STORE" '{version: 1, runtime: {paths: ["/usr/local/sbin/runc.real"]},
         volumes: {data: {source: "\($store)/data", target: "/data", access: "ro"},
             logs: {source: "\($store)/logs", target: "/logs", access: "rw"}},
         tuning: {shm_size: "50%", memlock: "unlimited", threads: true, workers: "75%"}}' >"$DIR/etc/flatbed/policy.json"
@@ -161,8 +161,8 @@ tuning() {
     echo "docker:x:999:" >>"$DIR/etc/group"
     # The disk of this machine may be full, or busy with other tests.
     doctor --json --ignore=store-room --ignore=store-busy
-    jq -e '.advice + .warnings + .errors == 0 and .ok >= 12' <<<"$output" || {
-        jq '.diagnoses[] | select(.level != "ok")' <<<"$output"
+    gojq -e '.advice + .warnings + .errors == 0 and .ok >= 12' <<<"$output" || {
+        gojq '.diagnoses[] | select(.level != "ok")' <<<"$output"
         return 1
     }
 }
@@ -231,7 +231,7 @@ assert page.texts[:4] == ["0", "0", "0", "1"], page.texts' <<<"$output"
     cmp "$DIR/page.html" "$DIR/before"
     echo "docker:x:999:<b>eve</b>" >>"$DIR/etc/group"
     doctor --only=group-docker --html="$DIR/page.html" --json
-    jq -e '.advice == 1' <<<"$output"
+    gojq -e '.advice == 1' <<<"$output"
     grep -q 'members of group docker: &#60;b&#62;eve&#60;/b&#62;</dd>' "$DIR/page.html"
 }
 

@@ -70,7 +70,7 @@ exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; 
 # says ID LEVEL TEXT: the only diagnosis of that ID has this level, and says the text.
 says() {
     doctor --json --only="$1" "${@:4}"
-    jq -e --arg level "$2" --arg text "$3" '.diagnoses | length == 1 and
+    gojq -e --arg level "$2" --arg text "$3" '.diagnoses | length == 1 and
         (.[0] | .level == $level and ([.seen, .cost, .mend] | map(. // "") | join("|") | contains($text)))' \
         <<<"$output" || { echo "$output"; return 1; }
 }

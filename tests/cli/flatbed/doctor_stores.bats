@@ -17,7 +17,7 @@ load doctor_host
     doctor --only=store-copyup --store="$STORE" # too small for a measurement
     has_not "[store-copyup]"
     doctor --json --only=store-copyup --store="$DIR"
-    jq -e '.diagnoses[0].seen | test("^the first write to a file of an image (copies it: [0-9]+ ms for 500 MB [(]measured with [0-9.]+ MB[)]|shares its blocks: [0-9.]+ ms for any size)$")' \
+    gojq -e '.diagnoses[0].seen | test("^the first write to a file of an image (copies it: [0-9]+ ms for 500 MB [(]measured with [0-9.]+ MB[)]|shares its blocks: [0-9.]+ ms for any size)$")' \
         <<<"$output"
 }
 
@@ -149,7 +149,7 @@ for _ in range(4):
         sleep 0.05
     done
     says store-busy warning "an import of 5000 files that are not cached waits about" --store="$STORE"
-    jq -e '.diagnoses[0].seen | capture("took (?<ms>[0-9.]+) ms").ms | tonumber | . >= 50' <<<"$output"
+    gojq -e '.diagnoses[0].seen | capture("took (?<ms>[0-9.]+) ms").ms | tonumber | . >= 50' <<<"$output"
 }
 
 @test "stores of rootless podman and Docker, each file system once" {
@@ -225,9 +225,9 @@ for _ in range(4):
     local images=$DIR/docker/image/overlay2 id
     mkdir -p "$images/imagedb/content/sha256"
     id=$(printf '%064d' 7)
-    jq -nc '{rootfs: {diff_ids: [range(3) | "sha256:\(.)"]}}' >"$images/imagedb/content/sha256/$(printf '%064d' 1)"
+    gojq -nc '{rootfs: {diff_ids: [range(3) | "sha256:\(.)"]}}' >"$images/imagedb/content/sha256/$(printf '%064d' 1)"
     says image-depth ok "the deepest of 1 image, 000000000000, has 3 layers"
-    jq -nc '{rootfs: {diff_ids: [range(90) | "sha256:\(.)"]}}' >"$images/imagedb/content/sha256/$id"
+    gojq -nc '{rootfs: {diff_ids: [range(90) | "sha256:\(.)"]}}' >"$images/imagedb/content/sha256/$id"
     echo '{"rootfs": 1' >"$images/imagedb/content/sha256/$(printf '%064d' 2)"
     echo "{\"Repositories\": {\"lab/torch\": {\"lab/torch:2\": \"sha256:$id\"}}}" >"$images/repositories.json"
     says image-depth warning "flatten lab/torch:2"
@@ -240,13 +240,13 @@ for _ in range(4):
     local store=$DIR/storage
     mkdir -p "$store"/{overlay-layers,overlay-images}
     printf '[storage]\ngraphroot = "%s"\n' "$store" >"$DIR/etc/containers/storage.conf"
-    jq -nc '[range(80) | {id: "l\(.)"} + if . > 0 then {parent: "l\(. - 1)"} else {} end]' >"$store/overlay-layers/layers.json"
-    jq -nc '[{id: "aabbccddeeff0011", layer: "l3"}]' >"$store/overlay-images/images.json"
+    gojq -nc '[range(80) | {id: "l\(.)"} + if . > 0 then {parent: "l\(. - 1)"} else {} end]' >"$store/overlay-layers/layers.json"
+    gojq -nc '[{id: "aabbccddeeff0011", layer: "l3"}]' >"$store/overlay-images/images.json"
     says image-depth ok "the deepest of 1 image, aabbccddeeff, has 4 layers"
-    jq -nc '[{id: "aa", layer: "l3"}, {id: "bb", names: ["lab/torch:3", "lab/other"], layer: "l79"}]' >"$store/overlay-images/images.json"
+    gojq -nc '[{id: "aa", layer: "l3"}, {id: "bb", names: ["lab/torch:3", "lab/other"], layer: "l79"}]' >"$store/overlay-images/images.json"
     says image-depth warning "the deepest of 2 images, lab/torch:3, has 80 layers"
-    jq -nc '[{id: "l0", parent: "l1"}, {id: "l1", parent: "l0"}, {id: 7}, "l2"]' >"$store/overlay-layers/layers.json"
-    jq -nc '[{id: "aa", layer: "l1"}, {layer: 4}, [], {id: "cc", layer: "none"}]' >"$store/overlay-images/images.json"
+    gojq -nc '[{id: "l0", parent: "l1"}, {id: "l1", parent: "l0"}, {id: 7}, "l2"]' >"$store/overlay-layers/layers.json"
+    gojq -nc '[{id: "aa", layer: "l1"}, {layer: 4}, [], {id: "cc", layer: "none"}]' >"$store/overlay-images/images.json"
     says image-depth ok "the deepest of 4 images, aa, has 2 layers"
     echo '[{' >"$store/overlay-images/images.json"
     doctor --only=image-depth
@@ -260,12 +260,12 @@ for _ in range(4):
     echo "root = \"$DIR/c\"" >"$DIR/etc/containerd/config.toml"
     doctor --only=image-depth
     has_not "[image-depth]"
-    jq -nc '{rootfs: {diff_ids: [range(3) | "sha256:\(.)"]}, pad: "\("x" * 100)"}' >"$blobs/$(printf '%064d' 1)"
-    jq -nc '{manifests: [], diff_ids: "none", pad: "\("x" * 100)"}' >"$blobs/$(printf '%064d' 2)"
+    gojq -nc '{rootfs: {diff_ids: [range(3) | "sha256:\(.)"]}, pad: "\("x" * 100)"}' >"$blobs/$(printf '%064d' 1)"
+    gojq -nc '{manifests: [], diff_ids: "none", pad: "\("x" * 100)"}' >"$blobs/$(printf '%064d' 2)"
     head -c 100000 /dev/urandom >"$blobs/$(printf '%064d' 3)"
     mkfifo "$blobs/$(printf '%064d' 4)"
     says image-depth ok "the deepest of 1 image, 000000000000, has 3 layers"
-    jq -nc '{rootfs: {diff_ids: [range(71) | "sha256:\(.)"]}}' >"$blobs/abcdef0123456789$(printf '%048d' 1)"
+    gojq -nc '{rootfs: {diff_ids: [range(71) | "sha256:\(.)"]}}' >"$blobs/abcdef0123456789$(printf '%048d' 1)"
     says image-depth warning "the deepest of 2 images, abcdef012345, has 71 layers"
     says image-depth warning "flatten IMAGE; "
 }
@@ -274,7 +274,7 @@ for _ in range(4):
 
 # volumes JSON: a policy with these volumes.
 volumes() {
-    jq -n --argjson volumes "$1" '{version: 1, runtime: {paths: ["/usr/local/sbin/runc"]}, volumes: $volumes}' \
+    gojq -n --argjson volumes "$1" '{version: 1, runtime: {paths: ["/usr/local/sbin/runc"]}, volumes: $volumes}' \
         >"$DIR/etc/flatbed/policy.json"
 }
 
@@ -304,7 +304,7 @@ volumes() {
     says volume-network advice " minutes of waiting for each worker and epoch"
     says volume-network advice "140.7 TB are used there, and do not stay in this host's "
     says volume-network advice "in volumes.data copies the datasets in use to a local disk"
-    jq -e '.diagnoses[0].seen | capture("takes (?<ms>[0-9.]+) ms").ms | tonumber | . >= 10 and . < 1000' <<<"$output"
+    gojq -e '.diagnoses[0].seen | capture("takes (?<ms>[0-9.]+) ms").ms | tonumber | . >= 10 and . < 1000' <<<"$output"
     volumes "{\"data\": {\"source\": \"$DIR/slow\", \"target\": \"/data\", \"access\": \"ro\", \"stage\": {\"cache\": \"$DIR/cache\"}}}"
     doctor --only=volume-network
     has_not "[volume-network]"

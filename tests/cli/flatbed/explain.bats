@@ -75,7 +75,7 @@ below() {
     matches "^checked +place +/mnt/site +$DIR/srv/data → /mnt/site .* policy .*a hook compares the mounts"
     matches '^allowed: .*, 1 checked$'
     explain --json
-    jq -r '.operations[] | select(.verdict == "checked") | .value' <<<"$output" | grep -qE '^[0-9]+:[0-9]+:/.*/srv/data$'
+    gojq -r '.operations[] | select(.verdict == "checked") | .value' <<<"$output" | grep -qE '^[0-9]+:[0-9]+:/.*/srv/data$'
     ln -s /etc "$DIR/srv/link"
     below "$DIR/srv/data" /mnt/link/x
     explain
@@ -183,8 +183,8 @@ below() {
 @test "explain: the JSON output has the decisions" {
     explain --json --annotation flatbed.data=imagenet
     exits 0
-    [ "$(jq -r '.allowed, .mode, .process.uid' <<<"$output" | tr '\n' ' ')" = "true enforce 1234 " ]
-    [ "$(jq -r '.operations[] | select(.subject == "data:imagenet") | "\(.verdict) \(.access) \(.target)"' \
+    [ "$(gojq -r '.allowed, .mode, .process.uid' <<<"$output" | tr '\n' ' ')" = "true enforce 1234 " ]
+    [ "$(gojq -r '.operations[] | select(.subject == "data:imagenet") | "\(.verdict) \(.access) \(.target)"' \
         <<<"$output")" = "added ro /work/imagenet" ]
 }
 
@@ -247,7 +247,7 @@ explain_task() { run "$FLATBED" explain "--policy=$DIR/policy.json" "--state=$DI
     mkdir -p "$TASK" && cp "$DIR/bundle/config.json" "$TASK/"
     explain_task --json abc123
     exits 0
-    [ "$(jq -r '.operations[] | select(.subject == "/x") | "\(.verdict) \(.by)"' <<<"$output")" = "downgraded user" ]
+    [ "$(gojq -r '.operations[] | select(.subject == "/x") | "\(.verdict) \(.by)"' <<<"$output")" = "downgraded user" ]
 }
 
 @test "explain: the GPUs of a container are named" {
@@ -260,12 +260,12 @@ explain_task() { run "$FLATBED" explain "--policy=$DIR/policy.json" "--state=$DI
         | .linux.resources.devices += [{allow: true, type: "c", major: 195, minor: 3, access: "rw"},
             {allow: true, type: "c", major: 195, minor: $minor, access: "rw"}]'
     cp "$DIR/bundle/config.json" "$DIR/plain.json"
-    jq --argjson minor 7 "$edit" "$DIR/plain.json" >"$DIR/bundle/config.json"
+    gojq --argjson minor 7 "$edit" "$DIR/plain.json" >"$DIR/bundle/config.json"
     explain
     matches '^gpus +/dev/nvidia0( \(.*\))?, /dev/nvidia3( \(.*\))?, /dev/nvidia-caps/nvidia-cap3 \(MIG\), 195:7, by a device rule$'
     explain --json
-    [ "$(jq -r '.gpus | length' <<<"$output")" = 4 ]
-    jq --argjson minor -1 "$edit" "$DIR/plain.json" >"$DIR/bundle/config.json"
+    [ "$(gojq -r '.gpus | length' <<<"$output")" = 4 ]
+    gojq --argjson minor -1 "$edit" "$DIR/plain.json" >"$DIR/bundle/config.json"
     explain
     matches '^gpus .*all, by a device rule for 195:\*$'
 }

@@ -49,7 +49,7 @@ create() { run --separate-stderr "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/polic
 source_is() {
     echo "status $status: $stderr"
     [ "$status" -eq 0 ]
-    [ "$(jq -r '.mounts[0].source' "$BUNDLE/config.json")" = "$DIR/logs/1234/$1" ]
+    [ "$(gojq -r '.mounts[0].source' "$BUNDLE/config.json")" = "$DIR/logs/1234/$1" ]
     [ -d "$DIR/logs/1234/$1" ]
 }
 
@@ -105,7 +105,7 @@ would remove $at/2026-02-03_069f8087cff1: empty" ] || [ "$output" = "would remov
 would remove $at/069f8087cff1e03257a1d8f3edcbb9412f664b3189467ef71ba1e5044283ecf3: empty" ]
     [ -d "$at/$ID" ]
     gc --json
-    [ "$(jq -c '.directories | length' <<<"$output")" = 2 ]
+    [ "$(gojq -c '.directories | length' <<<"$output")" = 2 ]
     [ ! -e "$at/$ID" ]
     [ ! -e "$at/2026-02-03_069f8087cff1" ]
     for name in 2026-02-03_0123456789ab/deep 2026-02-03_111111111111/log 2026-02-03_222222222222 2026-02-03_333333333333 \

@@ -64,7 +64,7 @@ there_and_back() {
     there_and_back docker daemon.json
     daemon_json daemon.json
     put docker daemon.json --default
-    [ "$(jq -r '."default-runtime", .runtimes.flatbed.path, .runtimes.kata.path' daemon.json | tr '\n' ' ')" = \
+    [ "$(gojq -r '."default-runtime", .runtimes.flatbed.path, .runtimes.kata.path' daemon.json | tr '\n' ' ')" = \
         "flatbed $DIR/flatbed-runtime kata-runtime " ]
     has "systemctl reload docker"
     # only added lines and the default
@@ -83,7 +83,7 @@ there_and_back() {
 @test "docker: a missing file is created, and removed again" {
     put docker new/daemon.json
     exits 0
-    [ "$(jq -r .runtimes.flatbed.path new/daemon.json)" = "$DIR/flatbed-runtime" ]
+    [ "$(gojq -r .runtimes.flatbed.path new/daemon.json)" = "$DIR/flatbed-runtime" ]
     [ "$(stat -c %a new/daemon.json)" = 644 ]
     [ "$(ls new)" = daemon.json ]
     take docker new/daemon.json
@@ -100,14 +100,14 @@ there_and_back() {
     sed -i 's/"10m"/"99m"/' daemon.json
     take docker daemon.json
     exits 0
-    [ "$(jq -r '."default-runtime", ."log-opts"."max-size", .runtimes.flatbed' daemon.json | tr '\n' ' ')" = \
+    [ "$(gojq -r '."default-runtime", ."log-opts"."max-size", .runtimes.flatbed' daemon.json | tr '\n' ' ')" = \
         "kata 99m null " ]
     has "daemon.json.flatbed-backup"
     # A default chosen after the install is kept.
     put docker daemon.json --default
     sed -i 's/"default-runtime": "flatbed"/"default-runtime": "runsc"/' daemon.json
     take docker daemon.json
-    [ "$(jq -r '."default-runtime"' daemon.json)" = runsc ]
+    [ "$(gojq -r '."default-runtime"' daemon.json)" = runsc ]
 }
 
 @test "docker: a default chosen between two installs is restored, not the first one" {
@@ -126,7 +126,7 @@ there_and_back() {
     sed -i 's/"default-runtime": "crun"/"default-runtime": "runsc"/' daemon.json
     put docker daemon.json --default
     take docker daemon.json
-    [ "$(jq -r '."default-runtime", (.runtimes | keys[])' daemon.json | tr '\n' ' ')" = "runsc kata " ]
+    [ "$(gojq -r '."default-runtime", (.runtimes | keys[])' daemon.json | tr '\n' ' ')" = "runsc kata " ]
 }
 
 @test "docker: the first backup is kept" {
@@ -135,10 +135,10 @@ there_and_back() {
     put docker daemon.json --name=second --default
     exits 0
     [ "$(cat daemon.json.flatbed-backup)" = '{"a":1}' ]
-    [ "$(jq -r '.runtimes | keys | join(" ")' daemon.json)" = "flatbed second" ]
+    [ "$(gojq -r '.runtimes | keys | join(" ")' daemon.json)" = "flatbed second" ]
     take docker daemon.json
-    [ "$(jq -r '.runtimes | keys | join(" ")' daemon.json)" = second ]
-    [ "$(jq -r '."default-runtime"' daemon.json)" = second ]
+    [ "$(gojq -r '.runtimes | keys | join(" ")' daemon.json)" = second ]
+    [ "$(gojq -r '."default-runtime"' daemon.json)" = second ]
 }
 
 @test "docker: an entry added by hand is removed as well" {
@@ -196,7 +196,7 @@ there_and_back() {
     put docker daemon.json
     exits 0
     [ -L daemon.json ]
-    [ "$(jq -r '.runtimes | keys[]' real/daemon.json)" = flatbed ]
+    [ "$(gojq -r '.runtimes | keys[]' real/daemon.json)" = flatbed ]
     ln -sf nowhere dangling.json
     put docker dangling.json
     exits 5

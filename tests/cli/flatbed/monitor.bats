@@ -35,7 +35,7 @@ store() {
     ln -s ../base/diff "$root/overlay2/l/Lbase"
     printf l/Lbase >"$root/overlay2/top/lower"
     printf top >"$root/image/overlay2/layerdb/mounts/$ID/mount-id"
-    jq -nc --arg id "$ID" --arg name "/${NAME-train}" '{ID: $id, Name: $name, Driver: "overlay2", State: {Running: false}}' \
+    gojq -nc --arg id "$ID" --arg name "/${NAME-train}" '{ID: $id, Name: $name, Driver: "overlay2", State: {Running: false}}' \
         >"$root/containers/$ID/config.v2.json"
 }
 
@@ -52,7 +52,7 @@ monitor() {
 
 # verdicts ALERT: the lines of the audit about this store, in their order.
 verdicts() {
-    [ ! -e "$BIN/audit.jsonl" ] || jq -r --arg store "$DIR/docker" --arg alert "$1" \
+    [ ! -e "$BIN/audit.jsonl" ] || gojq -r --arg store "$DIR/docker" --arg alert "$1" \
         'select(.store == $store and .alert == $alert) | .verdict' "$BIN/audit.jsonl" | tr '\n' ' '
 }
 
@@ -85,7 +85,7 @@ equal() { [ "$1" = "$2" ] || { printf 'is: %s\nwanted: %s\n' "$1" "$2"; return 1
     rm -r "$DIR/docker/containers/$ID"
     monitor
     equal "$(verdicts upper_bytes)" "alert cleared "
-    jq -se 'last | .gone and .name == "train" and (.time | length == 24)' "$BIN/audit.jsonl"
+    gojq -se 'last | .gone and .name == "train" and (.time | length == 24)' "$BIN/audit.jsonl"
 }
 
 @test "copies of files of the image have a limit of their own" {
@@ -105,7 +105,7 @@ equal() { [ "$1" = "$2" ] || { printf 'is: %s\nwanted: %s\n' "$1" "$2"; return 1
     equal "$(verdicts store_free)" ""
     writes 12000000
     monitor --json
-    jq -e --arg store "$DIR/docker" '.alerts[] | select(.store == $store) | .alert == "store_free" and .verdict == "alert"
+    gojq -e --arg store "$DIR/docker" '.alerts[] | select(.store == $store) | .alert == "store_free" and .verdict == "alert"
         and .limit == 8388600 and .value < 6000000 and .container == ""' <<<"$output"
     writes 10
     monitor
@@ -131,7 +131,7 @@ equal() { [ "$1" = "$2" ] || { printf 'is: %s\nwanted: %s\n' "$1" "$2"; return 1
     writes 2000000
     monitor
     equal "$(cat "$BIN/args")" '$(touch no)|a b|*|'
-    equal "$(jq -r .name "$BIN/lines")" $'a;touch $(id)\n"x'
+    equal "$(gojq -r .name "$BIN/lines")" $'a;touch $(id)\n"x'
     grep -qxF 'FLATBED_NAME=a;touch $(id)\x0a"x' "$BIN/env"
     grep -qx 'FLATBED_VERDICT=alert' "$BIN/env"
     grep -qx "FLATBED_CONTAINER=$ID" "$BIN/env"
@@ -198,8 +198,8 @@ equal() { [ "$1" = "$2" ] || { printf 'is: %s\nwanted: %s\n' "$1" "$2"; return 1
     policy '"upper_bytes": "1m", "copyup_bytes": "1m", "store_free": "99%"'
     writes 2000000
     monitor
-    jq -e '.panels | length == 8 and all(.targets[0].expr != "" and .gridPos.w == 12)' "$docs/grafana.json"
-    jq -e '[.panels[].id] | unique | length == 8' "$docs/grafana.json"
+    gojq -e '.panels | length == 8 and all(.targets[0].expr != "" and .gridPos.w == 12)' "$docs/grafana.json"
+    gojq -e '[.panels[].id] | unique | length == 8' "$docs/grafana.json"
     for name in $(grep -hoE 'flatbed_[a-z_]+' "$docs"/* | sort -u); do
         [ "$name" = flatbed_containers_total ] || # written by flatbed-runtime
             grep -qE "^${name}[ {]" "$BIN/flatbed-monitor.prom" || { echo "$name is not written"; return 1; }

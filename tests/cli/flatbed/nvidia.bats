@@ -139,7 +139,7 @@ END
     has_not "next:"
     put docker --default
     exits 0
-    [ "$(jq -r '."default-runtime", .runtimes.flatbed.path' "$DAEMON" | tr '\n' ' ')" = "nvidia $DIR/bin/flatbed-runtime " ]
+    [ "$(gojq -r '."default-runtime", .runtimes.flatbed.path' "$DAEMON" | tr '\n' ' ')" = "nvidia $DIR/bin/flatbed-runtime " ]
     has "the default stays 'nvidia': NVIDIA's runtime provides the GPUs, then calls $DIR/bin/flatbed-runtime"
     has_not "and the default"
     take docker
@@ -151,7 +151,7 @@ END
     daemon_json runc
     put docker --default
     exits 0
-    [ "$(jq -r '."default-runtime"' "$DAEMON")" = flatbed ]
+    [ "$(gojq -r '."default-runtime"' "$DAEMON")" = flatbed ]
     has "containers of the runtime 'nvidia' start without the policy: NVIDIA's runtime calls $DIR/bin/runc"
     put nvidia
     put docker --default
@@ -204,7 +204,7 @@ END
 # finds RULES: check finds exactly these, as "level:rule …".
 finds() {
     host check --json
-    [ "$(jq -r '.findings | map("\(.level):\(.rule)") | join(" ")' <<<"$output")" = "$1" ] || { echo "$output"; return 1; }
+    [ "$(gojq -r '.findings | map("\(.level):\(.rule)") | join(" ")' <<<"$output")" = "$1" ] || { echo "$output"; return 1; }
     host check
 }
 
@@ -265,7 +265,7 @@ finds() {
     toolkit_toml cdi
     spec
     host check --json
-    [ "$(jq -r '.findings[0].file' <<<"$output")" = /etc/docker/daemon.json ]
+    [ "$(gojq -r '.findings[0].file' <<<"$output")" = /etc/docker/daemon.json ]
     finds "warning:nvidia-around"
     has "/etc/docker/daemon.json: warning: containers of the runtime 'nvidia' start without the policy: NVIDIA's runtime calls $DIR/bin/runc; run 'flatbed install nvidia'"
     rm "$DAEMON"
@@ -390,5 +390,5 @@ finds() {
     toolkit_toml cdi "[\"$DIR/bin/nvidia-container-runtime\"]"
     host doctor --only=gpu-order --json
     exits 11
-    jq -e '[.diagnoses[] | select(.level == "error") | .cost] == ["containers with GPUs do not start"]' <<<"$output"
+    gojq -e '[.diagnoses[] | select(.level == "error") | .cost] == ["containers with GPUs do not start"]' <<<"$output"
 }

@@ -45,8 +45,8 @@ podman_store() {
     for n in 1 7; do layer "$P/overlay" $n; done
     for n in 2 4 8; do layer "$P/overlay" $n 1; done
     mkdir -p "$P"/overlay-{layers,images,containers} "$P/overlay/staging"
-    jq -nc --arg a "$(digits 1)" --arg b "$(digits 2)" '[{id: $a}, {id: $b, parent: $a}]' >"$P/overlay-layers/layers.json"
-    jq -nc --arg b "$(digits 4)" '[{id: "c", layer: $b}]' >"$P/overlay-containers/volatile-containers.json"
+    gojq -nc --arg a "$(digits 1)" --arg b "$(digits 2)" '[{id: $a}, {id: $b, parent: $a}]' >"$P/overlay-layers/layers.json"
+    gojq -nc --arg b "$(digits 4)" '[{id: "c", layer: $b}]' >"$P/overlay-containers/volatile-containers.json"
     : >"$P/storage.lock"
     : >"$P/overlay-layers/layers.lock"
 }
@@ -81,8 +81,8 @@ podman_store() {
     exits 0
     [ "$(names)" = "7 8 " ] || { names; false; }
     is '[.stale[] | .engine == "podman"] | all'
-    jq -nc --arg a "$(digits 7)" '[{id: $a}]' >"$P/overlay-layers/volatile-layers.json"
-    jq -nc --arg a "$(digits 8)" '[{id: "i", "mapped-layers": [$a]}]' >"$P/overlay-images/images.json"
+    gojq -nc --arg a "$(digits 7)" '[{id: $a}]' >"$P/overlay-layers/volatile-layers.json"
+    gojq -nc --arg a "$(digits 8)" '[{id: "i", "mapped-layers": [$a]}]' >"$P/overlay-images/images.json"
     stale --store="$P" --json
     is '.stale == [] and .left_out == []'
 }
@@ -96,7 +96,7 @@ podman_store() {
     docker_store
     podman_store
     mkdir -p "$DIR"/etc/{docker,containers}
-    jq -nc --arg root "$all" '{"data-root": $root}' >"$DIR/etc/docker/daemon.json"
+    gojq -nc --arg root "$all" '{"data-root": $root}' >"$DIR/etc/docker/daemon.json"
     printf '[storage]\ngraphroot = "%s"\n' "$P" >"$DIR/etc/containers/storage.conf"
     cp /etc/passwd /etc/group "$DIR/etc"
     run --separate-stderr unshare --mount --propagation private sh -c 'mount --bind "$1/etc" /etc && shift && exec "$@"' \

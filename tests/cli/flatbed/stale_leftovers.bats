@@ -25,7 +25,7 @@ load lib/stale
     stale --cache="$DIR/cache" --remove --older=0
     exits 0
     has "1 directory removed"
-    [ "$("$FLATBED" restack --status --cache "$DIR/cache" --json | jq '[.. | .key? // empty] | length')" = 1 ]
+    [ "$("$FLATBED" restack --status --cache "$DIR/cache" --json | gojq '[.. | .key? // empty] | length')" = 1 ]
     chmod 0777 "$DIR/cache"
     stale --cache="$DIR/cache"
     exits 1
@@ -70,12 +70,12 @@ EOF
     "$FLATBED" stage --policy "$DIR/policy.json" --pin data=pinned
     # As of a class whose source is in a registry.
     record=$(grep -l '/model"' "$DIR"/cache/*/record.json)
-    jq '.source = "oci://registry.lab/models/model:stable"' "$record" >"$DIR/record"
+    gojq '.source = "oci://registry.lab/models/model:stable"' "$record" >"$DIR/record"
     cp "$DIR/record" "$record"
     stale --policy="$DIR/policy.json"
     has "0 stale directories"
     rm -r "$DIR"/nfs/{gone,used,pinned,model}
-    used=$("$FLATBED" stage --policy "$DIR/policy.json" --json | jq -r '.caches[].copies[] | select(.source | endswith("/used")).name')
+    used=$("$FLATBED" stage --policy "$DIR/policy.json" --json | gojq -r '.caches[].copies[] | select(.source | endswith("/used")).name')
     mount --bind "$DIR/cache/$used/tree" "$DIR/mnt"
     stale --policy="$DIR/policy.json" --json
     exits 0
@@ -87,7 +87,7 @@ EOF
     exits 0
     has "1 directory removed"
     "$FLATBED" stage --policy "$DIR/policy.json" --json |
-        jq -e '[.caches[].copies[].source | sub(".*/"; "")] | sort == ["kept", "model:stable", "pinned", "used"]'
+        gojq -e '[.caches[].copies[].source | sub(".*/"; "")] | sort == ["kept", "model:stable", "pinned", "used"]'
 }
 
 # ---- unfinished results ----

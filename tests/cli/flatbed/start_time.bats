@@ -38,7 +38,7 @@ layers() {
 start() { run --separate-stderr "$FLATBED" start-time --dir="$DIR/temporary" --policy="$DIR/policy.json" --runs=2 "$@"; }
 exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output $stderr"; return 1; }; }
 has() { [[ $output$stderr == *"$1"* ]] || { printf 'nothing here has %s:\n%s\n%s\n' "$1" "$output" "$stderr"; return 1; }; }
-is() { jq -e "$@" <<<"$output" >/dev/null || { echo "not $1: $output $stderr"; return 1; }; }
+is() { gojq -e "$@" <<<"$output" >/dev/null || { echo "not $1: $output $stderr"; return 1; }; }
 
 # nothing_stays: neither files nor mounts.
 nothing_stays() {

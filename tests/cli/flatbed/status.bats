@@ -29,8 +29,8 @@ status() {
 
 has() { [[ $output == *"$1"* ]] || { printf 'nothing here has %s:\n%s\n%s\n' "$1" "$output" "$stderr"; return 1; }; }
 exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output $stderr"; return 1; }; }
-is() { jq -e "$1" <<<"$output" >/dev/null || { echo "not $1: $output $stderr"; return 1; }; }
-docker() { jq -nc "$1" >"$DIR/etc/docker/daemon.json"; }
+is() { gojq -e "$1" <<<"$output" >/dev/null || { echo "not $1: $output $stderr"; return 1; }; }
+docker() { gojq -nc "$1" >"$DIR/etc/docker/daemon.json"; }
 policy() { printf '%s\n' "$1" >"$DIR/etc/flatbed/policy.json"; }
 
 @test "a host on which nothing is set up" {

@@ -65,7 +65,7 @@ ended() {
     output=$(cat "$DIR/watch.out")
 }
 
-is() { jq -e "$1" <<<"$output" >/dev/null || { echo "not $1: $output"; return 1; }; }
+is() { gojq -e "$1" <<<"$output" >/dev/null || { echo "not $1: $output"; return 1; }; }
 at() { is ".directories[] | select(.directory == \"$1\") | $2"; }
 
 STORM='i=0; while [ $i -lt 500 ]; do [ -e /lib/x/missing$i ]; i=$((i+1)); done

@@ -92,7 +92,7 @@ flatbed() {
 has() { [[ $output == *"$1"* ]] || { printf 'nothing here has %s:\n%s\n' "$1" "$output"; return 1; }; }
 has_not() { [[ $output != *"$1"* ]] || { printf 'this has %s:\n%s\n' "$1" "$output"; return 1; }; }
 exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; }; }
-is_json() { jq -e "$@" <<<"$output" >/dev/null || { echo "$output"; return 1; }; }
+is_json() { gojq -e "$@" <<<"$output" >/dev/null || { echo "$output"; return 1; }; }
 
 # snapshots NAME...: those of tank/docker, a day apart.
 snapshots() {
@@ -110,7 +110,7 @@ docker_store() {
     local root=$1/image/overlay2
     shift
     mkdir -p "$root"
-    printf '%s\n' "$@" | jq -Rnc '[inputs | capture("^(?<key>.*)=(?<value>.*)$")] |
+    printf '%s\n' "$@" | gojq -Rnc '[inputs | capture("^(?<key>.*)=(?<value>.*)$")] |
         {Repositories: {lab: from_entries}}' >"$root/repositories.json"
 }
 layer() {

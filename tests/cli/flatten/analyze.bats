@@ -33,17 +33,17 @@ fails() {
 
 @test "every cause has its bytes, and their sum is the number of bytes that squash removes" {
     ok --json "oci:$IMAGES/waste:v1"
-    [ "$(jq -c '.images[0].dead' <<<"$output")" = \
-        '{"overwritten":200,"metadata":1000,"deleted":80,"opaque":1204,"type":0}' ]
-    jq -e '.version == 1 and .images[0].payload.dead == 2484' <<<"$output"
-    dead=$("$FLATTEN" --json -q "oci:$IMAGES/waste:v1" oci:flat | jq '.payload.in - .payload.out')
+    [ "$(gojq -c '.images[0].dead' <<<"$output")" = \
+        '{"deleted":80,"metadata":1000,"opaque":1204,"overwritten":200,"type":0}' ]
+    gojq -e '.version == 1 and .images[0].payload.dead == 2484' <<<"$output"
+    dead=$("$FLATTEN" --json -q "oci:$IMAGES/waste:v1" oci:flat | gojq '.payload.in - .payload.out')
     [ "$dead" -eq 2484 ]
 }
 
 @test "the layer that hides bytes is named with its build step" {
     ok --json "oci:$IMAGES/waste:v1"
-    jq -e '.images[0].kills[] | select(.cause == "metadata") | .layer == 1 and .by == 2' <<<"$output"
-    jq -e '[.images[0].layers[].created_by] == ["layer 0", "layer 1", "layer 2", "layer 3"]' <<<"$output"
+    gojq -e '.images[0].kills[] | select(.cause == "metadata") | .layer == 1 and .by == 2' <<<"$output"
+    gojq -e '[.images[0].layers[].created_by] == ["layer 0", "layer 1", "layer 2", "layer 3"]' <<<"$output"
     ok "oci:$IMAGES/waste:v1"
     [[ $output == *"1.0 kB of layer 1 in layer 2: metadata only, 1 file"*"layer 1"* ]]
 }
@@ -53,16 +53,16 @@ fails() {
     [[ $output == *'/</script><b>\x1b[2J'* && $output != *$'\x1b'* ]]
     ok --json "oci:$IMAGES/waste:v1"
     [[ $output != *$'\x1b'* ]]
-    jq -e '[.images[0].worst[].path] | index("</script><b>\u001b[2J")' <<<"$output"
+    gojq -e '[.images[0].worst[].path] | index("</script><b>\u001b[2J")' <<<"$output"
 }
 
 @test "sources of every kind and several images give the same figures" {
     ok --json "$IMAGES/old.tar" "$IMAGES/new.tar" "oci:$IMAGES/layout:v1" "oci:$IMAGES/zstd"
-    jq -e '.images | length == 4 and ([.[] | {payload, dead, kills, worst, dive}] | unique | length == 1)' \
+    gojq -e '.images | length == 4 and ([.[] | {payload, dead, kills, worst, dive}] | unique | length == 1)' \
         <<<"$output"
     run --separate-stderr bash -c 'gzip -1 <"$IMAGES/old.tar" | "$FLATTEN" analyze --json -'
     [ "$status" -eq 0 ]
-    jq -e '.images[0].payload.in > 0' <<<"$output"
+    gojq -e '.images[0].payload.in > 0' <<<"$output"
 }
 
 @test "analyze writes no files" {
@@ -72,7 +72,7 @@ fails() {
 
 # owner KIND NAME: what --json tells of an owner of the image, without its name.
 owner() {
-    jq -c --arg kind "$1" --arg name "$2" '.images[0].owners[] | select(.kind == $kind and .name == $name)
+    gojq -c --arg kind "$1" --arg name "$2" '.images[0].owners[] | select(.kind == $kind and .name == $name)
         | [.version, .files, .live, .dead_files, .dead, .layers]' <<<"$output"
 }
 
@@ -84,7 +84,7 @@ owner() {
     [ "$(owner pip torch)" = '["2.7",1,45,2,90,[1,2]]' ]
     [ "$(owner directory opt/app)" = '[null,1,60,1,70,[1]]' ]
     [ "$(owner directory "")" = '[null,1,9,0,0,[1]]' ]
-    jq -e '.images[0] | ([.owners[].live] | add) == .payload.live and ([.owners[].dead] | add) == .payload.dead
+    gojq -e '.images[0] | ([.owners[].live] | add) == .payload.live and ([.owners[].dead] | add) == .payload.dead
         and .owners_unread == {"rpm": false, "cut": 0}' <<<"$output"
     ok "oci:$IMAGES/removed:v1"
     [[ $output == *"1.0 kB     300 B        1  dpkg       tool  (1-2)"* ]]
@@ -96,10 +96,10 @@ owner() {
     [ "$(owner dpkg libone)" = '["1.0",2,27001,0,0,[1]]' ]
     [ "$(owner pip torch)" = '["2.7.0",2,30027,0,0,[2]]' ]
     [ "$(owner state state)" = '[null,3,211,0,0,[1]]' ]
-    gzip=$(jq -c '.images[0].owners' <<<"$output")
+    gzip=$(gojq -c '.images[0].owners' <<<"$output")
     "$FLATTEN" -q --compression=none --keep-base=1 "oci:$IMAGES/owned:v1" docker-archive:plain.tar
     ok --json plain.tar
-    [ "$(jq -c '.images[0].owners' <<<"$output")" = "$gzip" ]
+    [ "$(gojq -c '.images[0].owners' <<<"$output")" = "$gzip" ]
 }
 
 @test "the name of a package is shown harmlessly" {
@@ -112,7 +112,7 @@ owner() {
 
 @test "databases that lie make another list, and no error" {
     ok --json "oci:$IMAGES/lying"
-    jq -e '.images[0] | ([.owners[].live] | add) == .payload.live and ([.owners[].dead] | add) == .payload.dead
+    gojq -e '.images[0] | ([.owners[].live] | add) == .payload.live and ([.owners[].dead] | add) == .payload.dead
         and .owners_unread.rpm' <<<"$output"
     [ "$(owner pip p)" = '["1",1,900,1,1000,[1,2]]' ]
     [ -z "$(owner dpkg one)" ]
@@ -123,19 +123,19 @@ owner() {
 
 @test "carve is advised where it pays, with the figures of carve --dry-run" {
     ok --json "$IMAGES/one-layer.tar"
-    jq -e '.images[0] | .carve.estimated and .carve.carved.seconds."3" < 0.8 * .carve.source.seconds."3"
+    gojq -e '.images[0] | .carve.estimated and .carve.carved.seconds."3" < 0.8 * .carve.source.seconds."3"
         and .carve.source.largest == 60000069' <<<"$output"
-    jq -e '.images[0].advice[] | select(.kind == "carve") | .bytes == 60000069
+    gojq -e '.images[0].advice[] | select(.kind == "carve") | .bytes == 60000069
         and (.text | contains("one-layer.tar DESTINATION"))' <<<"$output"
-    figures=$(jq -c '.images[0].carve | [.source.bytes, .source.seconds, .carved.bytes, .carved.seconds, .probes,
+    figures=$(gojq -c '.images[0].carve | [.source.bytes, .source.seconds, .carved.bytes, .carved.seconds, .probes,
         .layers, .carved.largest]' <<<"$output")
     run --separate-stderr "$FLATTEN" carve --dry-run --json "$IMAGES/one-layer.tar"
     show
-    [ "$(jq -c '[.pull.source.bytes, .pull.source.seconds, .pull.carved.bytes, .pull.carved.seconds, .lookups.probes,
+    [ "$(gojq -c '[.pull.source.bytes, .pull.source.seconds, .pull.carved.bytes, .pull.carved.seconds, .lookups.probes,
         (.carved | length), ([.carved[].bytes] | max)]' <<<"$output")" = "$figures" ]
     # One file per directory of 100 MB would be in one layer as well; and small images are pulled in a moment.
     ok --json "$IMAGES/big.tar" "oci:$IMAGES/owned:v1"
-    jq -e 'all(.images[]; .carve == null and all(.advice[]; .kind != "carve"))' <<<"$output"
+    gojq -e 'all(.images[]; .carve == null and all(.advice[]; .kind != "carve"))' <<<"$output"
 }
 
 @test "rules are met or broken; they can come from a file, and the command line overrides the file" {
@@ -147,7 +147,7 @@ owner() {
     for rule in --max-wasted=2kB --min-efficiency=99% --min-efficiency=.99 --max-depth=3 --max-probes=0.9; do
         analyze -q --json "${rule/=./=0.}" "$IMAGES/old.tar" "oci:$IMAGES/waste:v1"
         [ "$status" -eq 4 ]
-        jq -e '.images[1].rules | length == 1 and .[0].kept == false' <<<"$output"
+        gojq -e '.images[1].rules | length == 1 and .[0].kept == false' <<<"$output"
     done
     echo '{ "max_depth": 3, /* few */ "max_wasted": "90%" }' >rules.json
     analyze --config=rules.json "oci:$IMAGES/waste:v1"
@@ -175,10 +175,10 @@ owner() {
     run ! grep -qE '(src|href)="?(https?:)?//' page.html
     sed -n 's/.*id="data">\(.*\)<\/script>/\1/p' page.html >data.json
     "$FLATTEN" analyze --json "oci:$IMAGES/waste:v1" >plain.json
-    jq -e --slurpfile plain plain.json '.images[0] | (.tree | [.live, .dead]) == (.payload | [.live, .dead])
+    gojq -e --slurpfile plain plain.json '.images[0] | (.tree | [.live, .dead]) == (.payload | [.live, .dead])
         and del(.tree, .hidden) == $plain[0].images[0]' data.json
     # The table says what a layer hides, in bytes and files.
-    jq -e '.images[0] | (.layers | map(.killed | add)) as $killed
+    gojq -e '.images[0] | (.layers | map(.killed | add)) as $killed
         | all(.hidden[]; .bytes == $killed[.by - 1] and .tree.bytes == .bytes and .tree.files == .files)
         and ([.hidden[].bytes] | add) == .payload.dead
         and ([.hidden[].files] | add) == ([.kills[].files] | add)' data.json
@@ -190,13 +190,13 @@ owner() {
 
 @test "--contents finds .pyc files that do not match their source" {
     ok --json --contents "oci:$IMAGES/python"
-    [ "$(jq -c '.images[0].pyc | [.files, .stale, .orphans]' <<<"$output")" = '[5,2,1]' ]
-    [ "$(jq -c '.images[0].pyc.worst | sort' <<<"$output")" = \
+    [ "$(gojq -c '.images[0].pyc | [.files, .stale, .orphans]' <<<"$output")" = '[5,2,1]' ]
+    [ "$(gojq -c '.images[0].pyc.worst | sort' <<<"$output")" = \
         '["lib/__pycache__/m.cpython-311.opt-1.pyc","lib/__pycache__/n.cpython-39.pyc"]' ]
-    jq -e '.images[0].advice[] | select(.kind == "pyc") | .text | startswith("2 .pyc files")' <<<"$output"
-    jq -e '.images[0].duplicates.worst | any(.paths == ["lib/n.py", "lib/o.py", "lib/m.py"])' <<<"$output"
+    gojq -e '.images[0].advice[] | select(.kind == "pyc") | .text | startswith("2 .pyc files")' <<<"$output"
+    gojq -e '.images[0].duplicates.worst | any(.paths == ["lib/n.py", "lib/o.py", "lib/m.py"])' <<<"$output"
     ok --json "oci:$IMAGES/python"
-    jq -e '(.images[0] | has("pyc") or has("duplicates")) or has("shared") | not' <<<"$output"
+    gojq -e '(.images[0] | has("pyc") or has("duplicates")) or has("shared") | not' <<<"$output"
     ok --contents "oci:$IMAGES/python" "oci:$IMAGES/python"
     [[ $output == *"2 older or newer"* && $output == *"Together"* ]]
 }
@@ -205,12 +205,12 @@ owner() {
     ok --json --zfs=8K "$IMAGES/mixed.tar"
     sample=$output
     ok --json --zfs=8K --exact "$IMAGES/mixed.tar"
-    jq -e '.images[0].zfs | .records == .sampled and .lz4.error == 0' <<<"$output"
-    jq -e --argjson sample "$sample" '.images[0].zfs as $all | $sample.images[0].zfs |
+    gojq -e '.images[0].zfs | .records == .sampled and .lz4.error == 0' <<<"$output"
+    gojq -e --argjson sample "$sample" '.images[0].zfs as $all | $sample.images[0].zfs |
         .sampled < $all.sampled and .records == $all.records and .zstd.error > 0 and
         (["lz4", "zstd"] | all(. as $k | $sample.images[0].zfs[$k] |
             (.ratio / $all[$k].ratio - 1 | fabs) <= 2 * .error))' <<<"$output"
-    jq -e '[.images[0].zfs.directories[].path] == ["data", "text"]' <<<"$output"
+    gojq -e '[.images[0].zfs.directories[].path] == ["data", "text"]' <<<"$output"
     ok --zfs=1M --exact "$IMAGES/mixed.tar"
     [[ $output == *"in records of 1024 KiB"*"compression=off tank/mixed/data"$'\n'*"# for /data: 24.0 MB"* ]]
     [[ $output == *"zfs create -p -o recordsize=128K -o compression=zstd tank/mixed"$'\n'* ]]
@@ -221,14 +221,14 @@ owner() {
 
 @test "--dedup: data common to several images is stored once, at 320 bytes a record" {
     ok --json --dedup "$IMAGES/mixed.tar"
-    alone=$(jq -c '.images[0].zfs | .record, .dedup' <<<"$output")
+    alone=$(gojq -c '.images[0].zfs | .record, .dedup' <<<"$output")
     [ "${alone%%$'\n'*}" = 131072 ] # the default record size of ZFS
-    jq -e '.dedup == .images[0].zfs.dedup and .dedup.memory == 320 * .dedup.entries' <<<"$output"
+    gojq -e '.dedup == .images[0].zfs.dedup and .dedup.memory == 320 * .dedup.entries' <<<"$output"
     ok --json --dedup "$IMAGES/mixed.tar" "$IMAGES/mixed.tar"
-    [ "$(jq -c '.images[1].zfs | .record, .dedup' <<<"$output")" = "$alone" ]
-    jq -e '.images[0].zfs.dedup as $one | .dedup | .records == 2 * $one.records and .entries == $one.entries
+    [ "$(gojq -c '.images[1].zfs | .record, .dedup' <<<"$output")" = "$alone" ]
+    gojq -e '.images[0].zfs.dedup as $one | .dedup | .records == 2 * $one.records and .entries == $one.entries
         and .ratio >= 2 and .error == 0' <<<"$output"
-    jq -e '[.images[].zfs.datasets[]] | all(.dedup and (.command | contains(" -o dedup=on tank/mixed")))' \
+    gojq -e '[.images[].zfs.datasets[]] | all(.dedup and (.command | contains(" -o dedup=on tank/mixed")))' \
         <<<"$output"
     ok --dedup --zfs=4K "$IMAGES/mixed.tar" "oci:$IMAGES/waste:v1"
     [[ $output == *"dedup=off: it would store "*" of memory; below 2.00"*"Deduplicated across all images"* ]]
@@ -240,8 +240,8 @@ owner() {
 
 @test "advice names the build steps" {
     ok --json "oci:$IMAGES/waste:v1"
-    jq -e '[.images[0].advice[].kind] | contains(["touch", "delete", "flatten", "depth"])' <<<"$output"
-    jq -e '.images[0].advice[] | select(.kind == "touch") | .bytes == 1000 and (.text | contains("COPY --chown"))' \
+    gojq -e '[.images[0].advice[].kind] | contains(["touch", "delete", "flatten", "depth"])' <<<"$output"
+    gojq -e '.images[0].advice[] | select(.kind == "touch") | .bytes == 1000 and (.text | contains("COPY --chown"))' \
         <<<"$output"
 }
 

@@ -6,13 +6,13 @@ bats_require_minimum_version 1.5.0
 
 load lib/flatten
 
-count_of() { jq '.layers | length' "$(manifest_of "$1")"; }
-digests() { jq -r '.layers[].digest' "$(manifest_of "$1")"; }
+count_of() { gojq '.layers | length' "$(manifest_of "$1")"; }
+digests() { gojq -r '.layers[].digest' "$(manifest_of "$1")"; }
 
 # entries LAYOUT N: lists the tar of layer N, with modes, owners and times.
 entries() {
     local blob
-    blob=$1/blobs/sha256/$(jq -r ".layers[$2].digest[7:]" "$(manifest_of "$1")")
+    blob=$1/blobs/sha256/$(gojq -r ".layers[$2].digest[7:]" "$(manifest_of "$1")")
     { zstd -dcq "$blob" 2>/dev/null || gzip -dc "$blob" 2>/dev/null || cat "$blob"; } | tar -tv --full-time --utc
 }
 
@@ -65,9 +65,9 @@ layers_of() {
     [ "$(layers_of out usr/bin/tool)" = "$(layers_of out usr/bin/tool-link)" ]
     [ "$(layers_of out usr/lib/python3/dist-packages/torch/__init__.py)" != "$(layers_of out opt/app/main.py)" ]
     [ "$(layers_of out var/lib/dpkg/status)" -eq $(($(count_of out) - 1)) ]
-    jq -e '[.history[] | select(.empty_layer | not)] | length == (input.layers | length)' \
+    gojq -e '[.history[] | select(.empty_layer | not)] | length == (input.layers | length)' \
         "$(config_of out)" "$(manifest_of out)"
-    jq -r '.history[] | select(.empty_layer | not) | .created_by' "$(config_of out)" >created_by
+    gojq -r '.history[] | select(.empty_layer | not) | .created_by' "$(config_of out)" >created_by
     [ "$(grep -c '^carve: ' created_by)" -eq "$(count_of out)" ]
     grep '^carve: torch 2.7.0' created_by
     [ "$(tail -1 created_by)" = "carve: state of package managers, headers of shared directories" ]
@@ -168,10 +168,10 @@ platform() {
     local config manifest index=$2/index.json
     cp -r "$1" "$2"
     config=$(config_of "$2") manifest=$(manifest_of "$2")
-    jq -c --arg a "$2" '.architecture = $a' "$config" >c
-    jq -c --arg d "sha256:$(sha256sum <c | cut -d' ' -f1)" --argjson s "$(stat -c %s c)" \
+    gojq -c --arg a "$2" '.architecture = $a' "$config" >c
+    gojq -c --arg d "sha256:$(sha256sum <c | cut -d' ' -f1)" --argjson s "$(stat -c %s c)" \
         '.config.digest = $d | .config.size = $s' "$manifest" >m
-    jq -c --arg d "sha256:$(sha256sum <m | cut -d' ' -f1)" --argjson s "$(stat -c %s m)" \
+    gojq -c --arg d "sha256:$(sha256sum <m | cut -d' ' -f1)" --argjson s "$(stat -c %s m)" \
         '.manifests[-1].digest = $d | .manifests[-1].size = $s' "$index" >i
     mv c "$2/blobs/sha256/$(sha256sum <c | cut -d' ' -f1)"
     mv m "$2/blobs/sha256/$(sha256sum <m | cut -d' ' -f1)"
@@ -204,7 +204,7 @@ platform() {
 only_times() {
     flatten verify --json --most=1000 "$1" "$2"
     [ "$status" -eq 1 ] || { show; return 1; }
-    jq -e '[.differences[] | (.a, .b) |= (tostring | gsub(" mtime [-0-9.]+"; "")) | select(.a != .b)] == []' <<<"$output"
+    gojq -e '[.differences[] | (.a, .b) |= (tostring | gsub(" mtime [-0-9.]+"; "")) | select(.a != .b)] == []' <<<"$output"
 }
 
 @test "--stable-times: an image that was built again has the layers of the previous version" {
@@ -222,7 +222,7 @@ only_times() {
 @test "--stable-times takes what is the same but for its time, and counts it" {
     "$FLATTEN" carve -q --verify --json --stable-times "--like=oci:$IMAGES/timed" "oci:$IMAGES/timed-again" oci:out >json
     # A .py stays with the .pyc that names its new time; a .pyc of a hash does not care; the tool is another one.
-    jq -e '.stable_times == {"files": 3, "directories": 3}' json
+    gojq -e '.stable_times == {"files": 3, "directories": 3}' json
     entries out 0 >list
     for ((i = 1; i < $(count_of out); i++)); do entries out "$i" >>list; done
     grep -E ' 1970-01-01 00:16:40 +lib/hashed.py' list
@@ -234,10 +234,10 @@ only_times() {
     ok carve -n --stable-times "--like=oci:$IMAGES/timed" "oci:$IMAGES/timed-again"
     [[ $output == *"times: 3 files and 3 directories kept their previous time"* ]]
     "$FLATTEN" carve -q --verify --json --stable-times "--like=oci:$IMAGES/timed" "oci:$IMAGES/timed-both" oci:both >json
-    jq -e '.stable_times == {"files": 6, "directories": 3}' json
+    gojq -e '.stable_times == {"files": 6, "directories": 3}' json
     same "oci:$IMAGES/timed" oci:both
     "$FLATTEN" carve -q --json "--like=oci:$IMAGES/timed" "oci:$IMAGES/timed-both" oci:without >json
-    jq -e 'has("stable_times") | not' json
+    gojq -e 'has("stable_times") | not' json
 }
 
 @test "--stable-times needs a previous version" {
@@ -255,7 +255,7 @@ only_times() {
 
 @test "every platform of an index is carved" {
     ok carve -q --verify "oci:$IMAGES/platforms" oci:out
-    [ "$(jq '.manifests | length' "out/blobs/sha256/$(jq -r '.manifests[0].digest[7:]' out/index.json)")" -eq 3 ]
+    [ "$(gojq '.manifests | length' "out/blobs/sha256/$(gojq -r '.manifests[0].digest[7:]' out/index.json)")" -eq 3 ]
 }
 
 @test "--dry-run prints the layers and writes nothing" {
@@ -269,7 +269,7 @@ only_times() {
         "$FLATTEN" analyze --json "oci:$IMAGES/$image" >analysis
         "$FLATTEN" carve -q --json --layer-size=1k "oci:$IMAGES/$image" "oci:$image" >json
         "$FLATTEN" analyze --json "oci:$image" >after
-        jq -e --argjson a "$(jq '.images[0].lookups.existing.mean' analysis)" --argjson b "$(jq '.images[0].lookups.existing.mean' after)" \
+        gojq -e --argjson a "$(gojq '.images[0].lookups.existing.mean' analysis)" --argjson b "$(gojq '.images[0].lookups.existing.mean' after)" \
             '.lookups | (.source_probes - $a | fabs) < 0.0001 and (.probes - $b | fabs) < 0.0001
              and .above_source == (.probes >= .source_probes + 0.005)' json
     done
@@ -282,7 +282,7 @@ only_times() {
     [[ $stderr != *"more than in the source"* ]]
     # Layers of a kept base are not counted, nor is the source.
     "$FLATTEN" carve -n --json --keep-base=1 "oci:$IMAGES/stacked" >json
-    jq -e '.lookups | .source_probes == null and .above_source == null and .probes >= 1' json
+    gojq -e '.lookups | .source_probes == null and .above_source == null and .probes >= 1' json
 }
 
 @test "--dry-run prints sizes, the largest layer, and what pulls cost before and after, by stated rates" {
@@ -292,10 +292,10 @@ only_times() {
     [[ $output == *"40 MB/s a stream; 200 MB/s are unpacked"*"sizes when compressed are estimated"* ]]
     [[ $output != *"previous version"* ]]
     "$FLATTEN" carve -n --json --layer-size=20k "oci:$IMAGES/owned" >json
-    jq -e '.pull.estimated and .pull.stream_rate == 40000000 and (.pull | has("update") | not)' json
-    jq -e '.pull.carved.bytes == ([.carved[].packed] | add)' json
-    jq -e --argjson size "$(jq '[.layers[].size] | add' "$(manifest_of "$IMAGES/owned")")" '.pull.source.bytes == $size' json
-    jq -e '.pull[] | objects | .seconds | .["1"] >= .["3"] and .["3"] >= .["10"] and .["10"] > 0' json
+    gojq -e '.pull.estimated and .pull.stream_rate == 40000000 and (.pull | has("update") | not)' json
+    gojq -e '.pull.carved.bytes == ([.carved[].packed] | add)' json
+    gojq -e --argjson size "$(gojq '[.layers[].size] | add' "$(manifest_of "$IMAGES/owned")")" '.pull.source.bytes == $size' json
+    gojq -e '.pull[] | objects | .seconds | .["1"] >= .["3"] and .["3"] >= .["10"] and .["10"] > 0' json
 }
 
 @test "the result tells what pulls cost, with the sizes of its blobs, and for a host that has the previous version" {
@@ -303,9 +303,9 @@ only_times() {
     [[ $stderr == *"a pull takes about "*"(the source: "*"(carved: "*"with 3 streams of 40 MB/s"* ]]
     [[ $stderr != *estimated* ]]
     "$FLATTEN" carve -q --json --layer-size=20k --like=oci:one "oci:$IMAGES/owned2" oci:two >json
-    jq -e '.pull.estimated == false and .pull.update.bytes < .pull.carved.bytes' json
-    jq -e --argjson size "$(jq '[.layers[].size] | add' "$(manifest_of two)")" '.pull.carved.bytes == $size' json
-    jq -e '.pull.update.seconds["3"] < .pull.carved.seconds["3"]' json
+    gojq -e '.pull.estimated == false and .pull.update.bytes < .pull.carved.bytes' json
+    gojq -e --argjson size "$(gojq '[.layers[].size] | add' "$(manifest_of two)")" '.pull.carved.bytes == $size' json
+    gojq -e '.pull.update.seconds["3"] < .pull.carved.seconds["3"]' json
     ok carve --layer-size=20k --like=oci:one "oci:$IMAGES/owned2" oci:three
     [[ $stderr == *"(carved, above the previous version: "* ]]
     ok carve --layer-size=20k "oci:$IMAGES/owned" docker-archive:out.tar

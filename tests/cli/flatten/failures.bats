@@ -113,7 +113,7 @@ out.tar" ]
 # The time in a gzip header is changed; the uncompressed content is the same.
 @test "compressed layers with the right content but another blob digest are refused" {
     ok squash -q --into=3 --compression=gzip "$IMAGES/old.tar" oci:bad
-    mapfile -t layers < <(jq -r '.layers[].digest' "$(manifest_of bad)")
+    mapfile -t layers < <(gojq -r '.layers[].digest' "$(manifest_of bad)")
     [ "${#layers[@]}" -gt 1 ]
     for number in 1 2; do # the error names the newer of the two
         blob=bad/blobs/sha256/${layers[number - 1]#sha256:}

@@ -6,15 +6,15 @@ bats_require_minimum_version 1.5.0
 
 load lib/flatten
 
-setup_file() { make_images jq zstd; }
+setup_file() { make_images gojq zstd; }
 
 # manifest LAYOUT TAG: prints the path of the manifest.
 manifest() {
-    echo "$1/blobs/sha256/$(jq -r --arg t "$2" '.manifests[]
+    echo "$1/blobs/sha256/$(gojq -r --arg t "$2" '.manifests[]
         | select(.annotations["org.opencontainers.image.ref.name"] == $t) | .digest[7:]' "$1/index.json")"
 }
 
-digests() { jq -r '.layers[].digest' "$(manifest "$@")"; }
+digests() { gojq -r '.layers[].digest' "$(manifest "$@")"; }
 blobs() { (cd "$1/blobs/sha256" && ls); }
 
 # entries LAYOUT DIGEST: lists the tar of a layer.
@@ -67,7 +67,7 @@ family() {
     same "oci:$IMAGES/owned2" oci:out:v2
     for tag in a b; do
         cp -r "$IMAGES/owned" "$tag"
-        jq -c --arg t "$tag" '.manifests[0].annotations["org.opencontainers.image.ref.name"] = $t' "$IMAGES/owned/index.json" >"$tag/index.json"
+        gojq -c --arg t "$tag" '.manifests[0].annotations["org.opencontainers.image.ref.name"] = $t' "$IMAGES/owned/index.json" >"$tag/index.json"
     done
     ok carve --family -q --verify oci:a oci:b oci:twins
     diff <(digests twins a) <(digests twins b)
@@ -105,14 +105,14 @@ family() {
 
 @test "the report tells bytes apart and together, and which images share a layer" {
     family oci:out --json
-    jq -e '(.images | length) == 3 and ([.images[].name] == ["v1", "v2", "v3"])' <<<"$output"
-    jq -e '.family.packed | .together < .apart and .shared <= .together' <<<"$output"
-    [ "$(jq .family.packed.apart <<<"$output")" -eq \
-        "$(jq '[.images[].made[].size] | add' <<<"$output")" ]
-    [ "$(jq .family.packed.together <<<"$output")" -eq \
-        "$(jq '[.images[].made[] | {digest, size}] | unique_by(.digest) | map(.size) | add' <<<"$output")" ]
-    jq -e '.family.source.together > 0' <<<"$output"
-    jq -e '.images[0].carved | .[0].images == ["v1", "v2", "v3"] and .[-1].images == ["v1"]' <<<"$output"
+    gojq -e '(.images | length) == 3 and ([.images[].name] == ["v1", "v2", "v3"])' <<<"$output"
+    gojq -e '.family.packed | .together < .apart and .shared <= .together' <<<"$output"
+    [ "$(gojq .family.packed.apart <<<"$output")" -eq \
+        "$(gojq '[.images[].made[].size] | add' <<<"$output")" ]
+    [ "$(gojq .family.packed.together <<<"$output")" -eq \
+        "$(gojq '[.images[].made[] | {digest, size}] | unique_by(.digest) | map(.size) | add' <<<"$output")" ]
+    gojq -e '.family.source.together > 0' <<<"$output"
+    gojq -e '.images[0].carved | .[0].images == ["v1", "v2", "v3"] and .[-1].images == ["v1"]' <<<"$output"
     family oci:two
     [[ $stderr == *"family: 3 images take "*" apart and "*" together: "*" layers ("*") are shared"* ]]
     [ "${#lines[@]}" -eq 3 ]
@@ -126,7 +126,7 @@ family() {
     [[ $output == *"[in v1 and v2]"* ]]
     [ ! -e out ]
     family oci:out -n --json
-    jq -e '.family.unpacked.together < .family.unpacked.apart' <<<"$output"
+    gojq -e '.family.unpacked.together < .family.unpacked.apart' <<<"$output"
     [ ! -e out ]
 }
 
@@ -136,7 +136,7 @@ family() {
     fails 2 "another image" carve --family --layers=2 "oci:$IMAGES/owned" "oci:$IMAGES/owned2" oci:out
     ok carve --family -q --layers=2 "oci:$IMAGES/owned" "oci:$IMAGES/owned2" 'oci:out:{tag}'
     [ "$(digests out v1 | wc -l)" -le 2 ]
-    [ "$(jq '.manifests | length' out/index.json)" -eq 3 ]
+    [ "$(gojq '.manifests | length' out/index.json)" -eq 3 ]
     same "oci:$IMAGES/owned3" oci:out:v3
 }
 
@@ -164,7 +164,7 @@ family() {
     fails 2 "app:1:{tag} has two tags" carve --family "${two[@]}" 'docker://127.0.0.1:1/app:1:{tag}'
     fails 2 "as another image of the family" carve --family "oci:$IMAGES/owned" "oci:$IMAGES/owned" oci:out
     cp -r "$IMAGES/python" nameless
-    jq -c 'del(.manifests[0].annotations)' "$IMAGES/python/index.json" >nameless/index.json
+    gojq -c 'del(.manifests[0].annotations)' "$IMAGES/python/index.json" >nameless/index.json
     fails 2 "the image has no name" carve --family "oci:$IMAGES/owned" oci:nameless oci:out
     fails 2 "the image has no tag for {tag}" carve --family "oci:$IMAGES/owned" oci:nameless 'oci:out:{tag}'
     fails 2 "{tag} is for flatten carve --family alone" carve "oci:$IMAGES/owned" 'oci:out:{tag}'

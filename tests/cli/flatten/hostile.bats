@@ -16,7 +16,7 @@ swap() {
     "$@" "$file"
 }
 
-layer_of() { echo "blobs/sha256/$(jq -r '.layers[0].digest[7:]' "$(manifest_of "$1")")"; }
+layer_of() { echo "blobs/sha256/$(gojq -r '.layers[0].digest[7:]' "$(manifest_of "$1")")"; }
 
 # ---- files that are not in the layout ----
 
@@ -100,18 +100,18 @@ layer_of() { echo "blobs/sha256/$(jq -r '.layers[0].digest[7:]' "$(manifest_of "
 evil() {
     rm -rf evil evil.tar unpacked
     cp -r "$IMAGES/layout" evil
-    jq --arg name "$1" '.manifests[0].annotations = {"org.opencontainers.image.ref.name": $name}' \
+    gojq --arg name "$1" '.manifests[0].annotations = {"org.opencontainers.image.ref.name": $name}' \
         "$IMAGES/layout/index.json" >evil/index.json
     mkdir unpacked
     tar -xf "$IMAGES/new.tar" -C unpacked
-    jq -c --arg name "$1" '.[0].RepoTags = [$name]' unpacked/manifest.json >manifest.json
+    gojq -c --arg name "$1" '.[0].RepoTags = [$name]' unpacked/manifest.json >manifest.json
     mv manifest.json unpacked
     tar -cf evil.tar -C unpacked .
 }
 
 # tags LAYOUT: prints its tags with their digests.
 tags() {
-    jq -r '.manifests[] | "\(.annotations["org.opencontainers.image.ref.name"]) \(.digest)"' "$1/index.json" | sort
+    gojq -r '.manifests[] | "\(.annotations["org.opencontainers.image.ref.name"]) \(.digest)"' "$1/index.json" | sort
 }
 
 @test "the name in an archive replaces no image of a layout that the command line does not name" {
@@ -143,9 +143,9 @@ tags() {
     [ "$(tags lay | wc -l)" -eq 1 ]
     ok -q "oci:$IMAGES/divergent" oci:lay:x
     cp -r "$IMAGES/layout" a
-    jq '.manifests[0] |= del(.annotations)' "$IMAGES/layout/index.json" >a/index.json
+    gojq '.manifests[0] |= del(.annotations)' "$IMAGES/layout/index.json" >a/index.json
     cp -r "$IMAGES/divergent" b
-    jq '.manifests[0] |= del(.annotations)' "$IMAGES/divergent/index.json" >b/index.json
+    gojq '.manifests[0] |= del(.annotations)' "$IMAGES/divergent/index.json" >b/index.json
     ok -q oci:a oci:nameless
     ok -q oci:a oci:nameless
     fails 2 "it has another image without a name" -q oci:b oci:nameless

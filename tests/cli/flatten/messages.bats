@@ -8,7 +8,7 @@ load lib/flatten
 
 setup_file() {
     export DOCKER_HOST=unix:///nonexistent/docker.sock
-    make_images jq
+    make_images gojq
 }
 
 @test "an unknown command is an error with a suggestion" {

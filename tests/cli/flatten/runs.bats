@@ -6,7 +6,7 @@ bats_require_minimum_version 1.5.0
 
 load lib/flatten
 
-tags_in() { jq -r '.manifests[].annotations["org.opencontainers.image.ref.name"]' "$1/index.json" | sort; }
+tags_in() { gojq -r '.manifests[].annotations["org.opencontainers.image.ref.name"]' "$1/index.json" | sort; }
 
 # all_succeed N LAYOUT: N runs at the same time, each with a tag of its own.
 all_succeed() {

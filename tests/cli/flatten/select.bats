@@ -6,12 +6,12 @@ bats_require_minimum_version 1.5.0
 
 load lib/flatten
 
-digests() { jq -c '[.layers[].digest]' "$(manifest_of "$1")"; }
+digests() { gojq -c '[.layers[].digest]' "$(manifest_of "$1")"; }
 
 # entries LAYOUT N: prints the entries of the tar of layer N.
 entries() {
     local blob
-    blob=$1/blobs/sha256/$(jq -r ".layers[$2].digest[7:]" "$(manifest_of "$1")")
+    blob=$1/blobs/sha256/$(gojq -r ".layers[$2].digest[7:]" "$(manifest_of "$1")")
     { zstd -dcq "$blob" 2>/dev/null || gzip -dc "$blob" 2>/dev/null || cat "$blob"; } | tar -t
 }
 
@@ -19,14 +19,14 @@ entries() {
 
 @test "--keep-base=N: the oldest layers are kept byte for byte, the rest is merged into one layer above" {
     ok -q --keep-base=2 "oci:$IMAGES/stacked" oci:out
-    [ "$(jq '.layers | length' "$(manifest_of out)")" -eq 3 ]
-    [ "$(jq -c '.layers[:2]' "$(manifest_of out)")" = "$(jq -c '.layers[:2]' "$(manifest_of "$IMAGES/stacked")")" ]
-    for blob in $(jq -r '.layers[:2][].digest[7:]' "$(manifest_of out)"); do
+    [ "$(gojq '.layers | length' "$(manifest_of out)")" -eq 3 ]
+    [ "$(gojq -c '.layers[:2]' "$(manifest_of out)")" = "$(gojq -c '.layers[:2]' "$(manifest_of "$IMAGES/stacked")")" ]
+    for blob in $(gojq -r '.layers[:2][].digest[7:]' "$(manifest_of out)"); do
         cmp "out/blobs/sha256/$blob" "$IMAGES/stacked/blobs/sha256/$blob"
     done
     same "oci:$IMAGES/stacked" oci:out
-    [ "$(jq -c '.rootfs.diff_ids[:2]' "$(config_of out)")" = \
-        "$(jq -c '.rootfs.diff_ids[:2]' "$(config_of "$IMAGES/stacked")")" ]
+    [ "$(gojq -c '.rootfs.diff_ids[:2]' "$(config_of out)")" = \
+        "$(gojq -c '.rootfs.diff_ids[:2]' "$(config_of "$IMAGES/stacked")")" ]
 }
 
 @test "whiteouts are kept only where they hide kept content" {
@@ -41,7 +41,7 @@ entries() {
         ok -q --verify --keep-base=3 "oci:$IMAGES/twins" "$destination"
         same "oci:$IMAGES/twins" "$destination"
     done
-    [ "$(jq '.layers | length' "$(manifest_of out)")" -eq 4 ]
+    [ "$(gojq '.layers | length' "$(manifest_of out)")" -eq 4 ]
     [ -z "$(tar -tf out.tar | sort | uniq -d)" ]
 }
 
@@ -55,10 +55,10 @@ entries() {
     ok -q --last=1 "oci:$IMAGES/stacked" oci:last
     ok -q --keep-base=3 "oci:$IMAGES/stacked" oci:keep
     [ "$(digests last)" = "$(digests keep)" ]
-    [ "$(jq '.layers | length' "$(manifest_of last)")" -eq 4 ]
+    [ "$(gojq '.layers | length' "$(manifest_of last)")" -eq 4 ]
     same "oci:$IMAGES/stacked" oci:last
     ok -q --last=4 "oci:$IMAGES/stacked" oci:all
-    [ "$(jq '.layers | length' "$(manifest_of all)")" -eq 1 ]
+    [ "$(gojq '.layers | length' "$(manifest_of all)")" -eq 1 ]
 }
 
 @test "--keep-base=IMAGE keeps the layers that the image shares with IMAGE" {
@@ -66,12 +66,12 @@ entries() {
     ok -q --keep-base=2 "oci:$IMAGES/stacked" oci:two
     [ "$(digests out)" = "$(digests two)" ]
     ok -q --keep-base="$IMAGES/other-base" "oci:$IMAGES/stacked" oci:one
-    [ "$(jq -c '.layers[0].digest' "$(manifest_of one)")" = \
-        "$(jq -c '.layers[0].digest' "$(manifest_of "$IMAGES/stacked")")" ]
-    [ "$(jq '.layers | length' "$(manifest_of one)")" -eq 2 ]
+    [ "$(gojq -c '.layers[0].digest' "$(manifest_of one)")" = \
+        "$(gojq -c '.layers[0].digest' "$(manifest_of "$IMAGES/stacked")")" ]
+    [ "$(gojq '.layers | length' "$(manifest_of one)")" -eq 2 ]
     # An archive has no digests of its blobs, so diff_ids are compared.
     ok -q --keep-base="oci:$IMAGES/base:v1" "$IMAGES/stacked.tar" oci:from-archive
-    [ "$(jq '.layers | length' "$(manifest_of from-archive)")" -eq 3 ]
+    [ "$(gojq '.layers | length' "$(manifest_of from-archive)")" -eq 3 ]
     fails 2 "shares no layers" --keep-base="$IMAGES/layout" "oci:$IMAGES/stacked" oci:none
     fails 2 "--keep-base" --keep-base=./nope "oci:$IMAGES/stacked" oci:none
     [ ! -e none ]
@@ -103,25 +103,25 @@ entries() {
 
 @test "--into=N makes groups of adjacent layers" {
     ok -q --into=2 --verify "oci:$IMAGES/stacked" oci:two
-    [ "$(jq '.layers | length' "$(manifest_of two)")" -eq 2 ]
+    [ "$(gojq '.layers | length' "$(manifest_of two)")" -eq 2 ]
     same "oci:$IMAGES/stacked" oci:two
     ok -q --keep-base=1 --into=2 --verify "oci:$IMAGES/stacked" oci:above
-    [ "$(jq '.layers | length' "$(manifest_of above)")" -eq 3 ]
-    run jq -r '[.history[] | select(.empty_layer != true) | .comment] | join(",")' "$(config_of two)"
+    [ "$(gojq '.layers | length' "$(manifest_of above)")" -eq 3 ]
+    run gojq -r '[.history[] | select(.empty_layer != true) | .comment] | join(",")' "$(config_of two)"
     [[ $output == *"layers merged,"*"layers merged" ]]
     ok -q --json --keep-base=1 --into=2 "oci:$IMAGES/stacked" oci:json
-    [ "$(jq -c '[.made[] | {digest, size}]' <<<"$output")" = \
-        "$(jq -c '[.layers[1:][] | {digest, size}]' "$(manifest_of json)")" ]
-    [ "$(jq -c '[.made[].diff_id]' <<<"$output")" = "$(jq -c '.rootfs.diff_ids[1:]' "$(config_of json)")" ]
+    [ "$(gojq -c '[.made[] | {digest, size}]' <<<"$output")" = \
+        "$(gojq -c '[.layers[1:][] | {digest, size}]' "$(manifest_of json)")" ]
+    [ "$(gojq -c '[.made[].diff_id]' <<<"$output")" = "$(gojq -c '.rootfs.diff_ids[1:]' "$(config_of json)")" ]
     ok -q --into=99 "oci:$IMAGES/stacked" oci:many
-    [ "$(jq '.layers | length' "$(manifest_of many)")" -eq 4 ]
+    [ "$(gojq '.layers | length' "$(manifest_of many)")" -eq 4 ]
 }
 
 @test "an empty layer is not written" {
     ok --keep-base=2 "oci:$IMAGES/undone" oci:out
     [[ $stderr == *"add nothing"* ]]
-    [ "$(jq '.layers | length' "$(manifest_of out)")" -eq 2 ]
-    [ "$(jq '[.history[] | select(.empty_layer != true)] | length' "$(config_of out)")" -eq 2 ]
+    [ "$(gojq '.layers | length' "$(manifest_of out)")" -eq 2 ]
+    [ "$(gojq '[.history[] | select(.empty_layer != true)] | length' "$(config_of out)")" -eq 2 ]
     same "oci:$IMAGES/undone" oci:out
     [ -z "$(find out -name '.flatbed-*')" ]
     ok -q --keep-base=2 "oci:$IMAGES/undone" docker-archive:out.tar
@@ -130,9 +130,9 @@ entries() {
 
 @test "history: kept layers keep their entries, those of merged layers become empty_layer" {
     ok -q --keep-base=2 "oci:$IMAGES/stacked" oci:out
-    run jq -c '[.history[] | [.created_by, .empty_layer // false, .comment // ""]]' "$(config_of out)"
+    run gojq -c '[.history[] | [.created_by, .empty_layer // false, .comment // ""]]' "$(config_of out)"
     [ "$output" = '[["layer 0",false,""],["layer 1",false,""],["layer 2",true,""],["layer 3",true,""],["ENV A=b",true,""],["flatten squash",false,"2 layers merged"]]' ]
-    [ "$(jq -c .config "$(config_of out)")" = "$(jq -c .config "$(config_of "$IMAGES/stacked")")" ]
+    [ "$(gojq -c .config "$(config_of out)")" = "$(gojq -c .config "$(config_of "$IMAGES/stacked")")" ]
 }
 
 @test "kept layers are verified like the others" {
@@ -157,10 +157,10 @@ entries() {
     [[ ${lines[3]} == "merge layer 4 "*"layer 3" ]]
     [[ ${lines[4]} == "layers 4 -> 3 (2 kept), entries 10 -> 9, "*"whiteouts 3" ]]
     ok -n --json --keep-base=2 "oci:$IMAGES/stacked" oci:out
-    jq -e '.layers == {"in":4,"out":3,"kept":2} and (.id | not) and .entries.whiteouts == 3 and
+    gojq -e '.layers == {"in":4,"out":3,"kept":2} and (.id | not) and .entries.whiteouts == 3 and
         ([.plan[].action] == ["keep","keep","merge","merge"])' <<<"$output"
     ok -q --json --keep-base=2 "oci:$IMAGES/stacked" oci:out
-    jq -e '.layers == {"in":4,"out":3,"kept":2} and .entries == {"in":10,"out":9,"whiteouts":3}' \
+    gojq -e '.layers == {"in":4,"out":3,"kept":2} and .entries == {"in":10,"out":9,"whiteouts":3}' \
         <<<"$output"
     rm -r out
     ok -n "$IMAGES/old.tar"
@@ -180,9 +180,9 @@ entries() {
 @test "all images of an index are squashed if the destination can hold an index" {
     ok "oci:$IMAGES/platforms" oci:out
     [[ $stderr == *"attestations"* && $stderr == *"linux/arm/v7: 2 layers became 1"* ]]
-    [ "$output" = "$(jq -r '.manifests[0].digest' out/index.json)" ]
+    [ "$output" = "$(gojq -r '.manifests[0].digest' out/index.json)" ]
     index=$(manifest_of out)
-    jq -e '.mediaType == "application/vnd.oci.image.index.v1+json" and
+    gojq -e '.mediaType == "application/vnd.oci.image.index.v1+json" and
         .annotations == {"org.example.index":"kept"} and
         [.manifests[].platform.architecture] == ["amd64","arm64","arm"] and
         .manifests[2].annotations == {"org.example.for":"arm/v7"}' "$index"
@@ -190,13 +190,13 @@ entries() {
         same --platform=$platform "oci:$IMAGES/platforms" oci:out
     done
     ok -q --json --keep-base=1 "oci:$IMAGES/platforms" oci:kept
-    jq -e '[.images[].layers] == [{"in":4,"out":2,"kept":1},{"in":3,"out":2,"kept":1},{"in":2,"out":2,"kept":1}]' \
+    gojq -e '[.images[].layers] == [{"in":4,"out":2,"kept":1},{"in":3,"out":2,"kept":1},{"in":2,"out":2,"kept":1}]' \
         <<<"$output"
 }
 
 @test "an index in an index is used, or is refused with an error" {
     ok -q "oci:$IMAGES/nested" oci:out
-    [ "$(jq '.manifests | length' "$(manifest_of out)")" -eq 2 ]
+    [ "$(gojq '.manifests | length' "$(manifest_of out)")" -eq 2 ]
     ok -q --platform=linux/arm64 "oci:$IMAGES/nested" oci:one
     same --platform=linux/arm64 "oci:$IMAGES/nested" oci:one
     fails 8 "beside others" "oci:$IMAGES/nested-beside" oci:x
@@ -206,7 +206,7 @@ entries() {
 
 @test "--platform selects one image, and a destination for one image selects the platform of the host" {
     ok -q --platform=linux/arm64 "oci:$IMAGES/platforms" oci:out
-    [ "$(jq -r .architecture "$(config_of out)")" = arm64 ]
+    [ "$(gojq -r .architecture "$(config_of out)")" = arm64 ]
     ok --platform=linux/arm64 "oci:$IMAGES/platforms" docker-archive:one.tar
     [[ $stderr != *"--platform"* ]]
     ok "oci:$IMAGES/platforms" docker-archive:host.tar || [[ $stderr == *"no image for"* ]]

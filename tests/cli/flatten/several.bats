@@ -6,14 +6,14 @@ bats_require_minimum_version 1.5.0
 
 load lib/flatten
 
-setup_file() { make_images jq skopeo; }
+setup_file() { make_images gojq skopeo; }
 
 # images_in ARCHIVE: prints the RepoTags of each image, as JSON.
-images_in() { tar xOf "$1" manifest.json | jq -c '[.[].RepoTags]'; }
+images_in() { tar xOf "$1" manifest.json | gojq -c '[.[].RepoTags]'; }
 
 # tags_in LAYOUT: prints its tags.
 tags_in() {
-    jq -c '[.manifests[].annotations["org.opencontainers.image.ref.name"]]' "$1/index.json"
+    gojq -c '[.manifests[].annotations["org.opencontainers.image.ref.name"]]' "$1/index.json"
 }
 
 blobs_in() { tar tf "$1" | grep -c blobs/; }
@@ -25,7 +25,7 @@ blobs_in() { tar tf "$1" | grep -c blobs/; }
     [[ ${lines[1]} == "two:v2 sha256:"* ]]
     [[ $stderr == *"one:v1: 4 layers became 1"*"two:v2: 3 layers became 1"* ]]
     [ "$(images_in out.tar)" = '[["one:v1"],["two:v2"]]' ]
-    [ "$(skopeo list-tags docker-archive:out.tar | jq -c .Tags)" = '["one:v1","two:v2"]' ]
+    [ "$(skopeo list-tags docker-archive:out.tar | gojq -c .Tags)" = '["one:v1","two:v2"]' ]
     for name in one:v1 two:v2; do
         same "docker-archive:out.tar:$name" "docker-archive:$IMAGES/several.tar:$name"
         ok -q "docker-archive:$IMAGES/several.tar:$name" "docker-archive:alone.tar:$name"
@@ -102,9 +102,9 @@ blobs_in() { tar tf "$1" | grep -c blobs/; }
     done
     same oci:out:plain:1 "$IMAGES/old.tar"
     ok -q -a --json --platform=linux/amd64 oci:mixed oci:one
-    [ "$(jq -c '[.images[].name]' <<<"$output")" = '["multi","plain:1"]' ]
+    [ "$(gojq -c '[.images[].name]' <<<"$output")" = '["multi","plain:1"]' ]
     ok -q -a --json oci:mixed oci:again
-    [ "$(jq -c '[.images[0].images[].platform]' <<<"$output")" = \
+    [ "$(gojq -c '[.images[0].images[].platform]' <<<"$output")" = \
         '["linux/amd64","linux/arm64","linux/arm/v7"]' ]
     ok -q --platform=linux/arm64 -a "oci:$IMAGES/platforms" oci:arm
     same --platform=linux/arm64 oci:arm:multi "oci:$IMAGES/platforms"
@@ -140,7 +140,7 @@ blobs_in() { tar tf "$1" | grep -c blobs/; }
     [ "${lines[0]}" = one:v1: ]
     [ "$(grep -c '^merge layer' <<<"$output")" -eq 7 ]
     ok -a --dry-run --json "$IMAGES/several.tar"
-    [ "$(jq -c '[.images[] | [.name, .layers.in]]' <<<"$output")" = '[["one:v1",4],["two:v2",3]]' ]
+    [ "$(gojq -c '[.images[] | [.name, .layers.in]]' <<<"$output")" = '[["one:v1",4],["two:v2",3]]' ]
     [ -z "$(ls -A)" ]
 }
 
@@ -169,7 +169,7 @@ images.write_several("more.tar", {names(0, 100): bad, names(100, 200): good, nam
 images.write_several("twice.tar", {"x:1": bad, "y:1": good, "z:1 y:1": good})
 END
     ok -q -a full.tar oci:out
-    [ "$(jq '.manifests | length' out/index.json)" -eq 256 ]
+    [ "$(gojq '.manifests | length' out/index.json)" -eq 256 ]
     fails 7 "more.tar: 257 images, names and indexes, and --all-images takes at most 256" -a more.tar oci:new
     fails 7 "257 images" -a --dry-run more.tar
     fails 5 "two images have the name y:1" -a twice.tar oci:new

@@ -64,7 +64,7 @@ load lib/flatten
     [ "${lines[0]}" = "sha256:$(sha256sum <"$(config_of out)" | cut -d' ' -f1)" ]
     [ "${lines[1]}" = "sha256:$(sha256sum <"$(manifest_of out)" | cut -d' ' -f1)" ]
     [ "${#lines[@]}" -eq 2 ]
-    [ "${lines[1]}" = "$(jq -r '.manifests[0].digest' out/index.json)" ]
+    [ "${lines[1]}" = "$(gojq -r '.manifests[0].digest' out/index.json)" ]
 }
 
 @test "the summary goes to stderr, and is not printed with --quiet" {
@@ -76,13 +76,13 @@ load lib/flatten
 
 @test "--json prints one document" {
     ok --json -q "oci:$IMAGES/layout" oci:out:flat
-    [ "$(jq -r .id <<<"$output")" = "$(jq -r .config.digest "$(manifest_of out)")" ]
-    [ "$(jq -r .digest <<<"$output")" = "$(jq -r '.manifests[0].digest' out/index.json)" ]
-    [ "$(jq -c .layers <<<"$output")" = '{"in":3,"out":1,"kept":0}' ]
-    [ "$(jq -r .layer.digest <<<"$output")" = "$(jq -r '.layers[0].digest' "$(manifest_of out)")" ]
-    [ "$(jq -c .made <<<"$output")" = "[$(jq -c .layer <<<"$output")]" ]
-    [ "$(jq -r .layer.diff_id <<<"$output")" = "$(jq -r '.rootfs.diff_ids[0]' "$(config_of out)")" ]
-    jq -e '.entries.in > .entries.out and .payload.in > .payload.out' <<<"$output"
+    [ "$(gojq -r .id <<<"$output")" = "$(gojq -r .config.digest "$(manifest_of out)")" ]
+    [ "$(gojq -r .digest <<<"$output")" = "$(gojq -r '.manifests[0].digest' out/index.json)" ]
+    [ "$(gojq -c .layers <<<"$output")" = '{"in":3,"kept":0,"out":1}' ]
+    [ "$(gojq -r .layer.digest <<<"$output")" = "$(gojq -r '.layers[0].digest' "$(manifest_of out)")" ]
+    [ "$(gojq -c .made <<<"$output")" = "[$(gojq -c .layer <<<"$output")]" ]
+    [ "$(gojq -r .layer.diff_id <<<"$output")" = "$(gojq -r '.rootfs.diff_ids[0]' "$(config_of out)")" ]
+    gojq -e '.entries.in > .entries.out and .payload.in > .payload.out' <<<"$output"
 }
 
 @test "every source gives the same tree" {
@@ -112,14 +112,14 @@ load lib/flatten
         ok -q -c "$kind" "oci:$IMAGES/layout" "oci:out-${kind/:/-}"
         same "oci:out-${kind/:/-}" "oci:$IMAGES/layout"
     done
-    [[ $(jq -r '.layers[0].mediaType' "$(manifest_of out-none)") == *.tar ]]
-    [[ $(jq -r '.layers[0].mediaType' "$(manifest_of out-gzip)") == *.tar+gzip ]]
-    [[ $(jq -r '.layers[0].mediaType' "$(manifest_of out-zstd)") == *.tar+zstd ]]
+    [[ $(gojq -r '.layers[0].mediaType' "$(manifest_of out-none)") == *.tar ]]
+    [[ $(gojq -r '.layers[0].mediaType' "$(manifest_of out-gzip)") == *.tar+gzip ]]
+    [[ $(gojq -r '.layers[0].mediaType' "$(manifest_of out-zstd)") == *.tar+zstd ]]
 }
 
 @test "an archive can be read as a docker-archive and as a layout" {
     ok -q "oci:$IMAGES/layout" flat.tar
-    [[ $(tar -xOf flat.tar manifest.json | jq -r '.[0].Layers[0]') == blobs/sha256/* ]]
+    [[ $(tar -xOf flat.tar manifest.json | gojq -r '.[0].Layers[0]') == blobs/sha256/* ]]
     mkdir out && tar -xf flat.tar -C out
     same oci:out flat.tar
     same flat.tar "$IMAGES/old.tar"
@@ -162,15 +162,15 @@ later_than() { [ "$SECONDS" -gt "$1" ]; }
 
 @test "--created and SOURCE_DATE_EPOCH set the time of creation" {
     ok -q "$IMAGES/old.tar" oci:kept
-    [ "$(jq -r .created "$(config_of kept)")" = 2020-02-02T02:02:02Z ]
+    [ "$(gojq -r .created "$(config_of kept)")" = 2020-02-02T02:02:02Z ]
     ok -q --created=2021-03-04T05:06:07Z "$IMAGES/old.tar" oci:said
-    [ "$(jq -r .created "$(config_of said)")" = 2021-03-04T05:06:07Z ]
-    [ "$(jq -r '.history[-1].created' "$(config_of said)")" = 2021-03-04T05:06:07Z ]
+    [ "$(gojq -r .created "$(config_of said)")" = 2021-03-04T05:06:07Z ]
+    [ "$(gojq -r '.history[-1].created' "$(config_of said)")" = 2021-03-04T05:06:07Z ]
     export SOURCE_DATE_EPOCH=1
     ok -q "$IMAGES/old.tar" oci:epoch
-    [ "$(jq -r .created "$(config_of epoch)")" = 1970-01-01T00:00:01Z ]
+    [ "$(gojq -r .created "$(config_of epoch)")" = 1970-01-01T00:00:01Z ]
     ok -q --created=2 "$IMAGES/old.tar" oci:both
-    [ "$(jq -r .created "$(config_of both)")" = 1970-01-01T00:00:02Z ]
+    [ "$(gojq -r .created "$(config_of both)")" = 1970-01-01T00:00:02Z ]
     export SOURCE_DATE_EPOCH=tomorrow
     fails 2 "not a time" "$IMAGES/old.tar" oci:bad
     [ ! -e bad ]
@@ -179,12 +179,12 @@ later_than() { [ "$SECONDS" -gt "$1" ]; }
 @test "other members of the config and annotations are kept" {
     ok -q "oci:$IMAGES/layout" oci:out
     keep='del(.rootfs, .history, .created)'
-    diff <(jq -S "$keep" "$(config_of "$IMAGES/layout")") <(jq -S "$keep" "$(config_of out)")
+    diff <(gojq "$keep" "$(config_of "$IMAGES/layout")") <(gojq "$keep" "$(config_of out)")
     grep -q 18446744073709551615 "$(config_of out)"
-    [ "$(jq '[.history[] | select(.empty_layer | not)] | length' "$(config_of out)")" -eq 1 ]
-    [ "$(jq -r '.annotations["org.example.note"]' "$(manifest_of out)")" = kept ]
-    [ "$(jq -r '.annotations["dev.flatbed.source.digest"]' "$(manifest_of out)")" = \
-        "$(jq -r '.manifests[0].digest' "$IMAGES/layout/index.json")" ]
+    [ "$(gojq '[.history[] | select(.empty_layer | not)] | length' "$(config_of out)")" -eq 1 ]
+    [ "$(gojq -r '.annotations["org.example.note"]' "$(manifest_of out)")" = kept ]
+    [ "$(gojq -r '.annotations["dev.flatbed.source.digest"]' "$(manifest_of out)")" = \
+        "$(gojq -r '.manifests[0].digest' "$IMAGES/layout/index.json")" ]
 }
 
 # ---- divergences ----
@@ -195,7 +195,7 @@ later_than() { [ "$SECONDS" -gt "$1" ]; }
     ok "oci:$IMAGES/divergent" oci:overlay -q
     [ -z "$stderr" ]
     ok --json "oci:$IMAGES/divergent" oci:overlay
-    [ "$(jq .divergences <<<"$output")" -eq 1 ]
+    [ "$(gojq .divergences <<<"$output")" -eq 1 ]
     ok -q --semantics=spec "oci:$IMAGES/divergent" oci:spec
     same --semantics=spec oci:spec "oci:$IMAGES/divergent"
     run ! same oci:spec oci:overlay
@@ -236,7 +236,7 @@ out.tar" ]
     ok -q "oci:$IMAGES/layout" oci:out:a
     ok -q "oci:$IMAGES/divergent" oci:out:b
     ok -q "oci:$IMAGES/divergent" oci:out:a
-    [ "$(jq -c '[.manifests[].annotations["org.opencontainers.image.ref.name"]]' out/index.json)" = '["b","a"]' ]
+    [ "$(gojq -c '[.manifests[].annotations["org.opencontainers.image.ref.name"]]' out/index.json)" = '["b","a"]' ]
     same oci:out:a "oci:$IMAGES/divergent"
     same oci:out:b "oci:$IMAGES/divergent"
 }
@@ -245,7 +245,7 @@ out.tar" ]
     cp -r "$IMAGES/layout" l
     ok -q oci:l:v1 oci:l:v1
     same oci:l:v1 "oci:$IMAGES/layout"
-    [ "$(jq '.manifests | length' l/index.json)" -eq 1 ]
+    [ "$(gojq '.manifests | length' l/index.json)" -eq 1 ]
 }
 
 @test "concurrent runs into one layout lose no image" {
@@ -255,7 +255,7 @@ out.tar" ]
         "$FLATTEN" -q oci:l:v1 "oci:l:flat$i" >/dev/null 2>"log$i" 3>&- &
     done
     wait
-    [ "$(jq -r '.manifests[].annotations["org.opencontainers.image.ref.name"]' l/index.json |
+    [ "$(gojq -r '.manifests[].annotations["org.opencontainers.image.ref.name"]' l/index.json |
         grep -c flat)" -eq 8 ]
 }
 
@@ -375,7 +375,7 @@ for file, name in (("long.tar", "n" * 4096), ("out.tar", "../manifest.json")):
     ok verify -q "$IMAGES/old.tar" "oci:$IMAGES/layout"
     [ -z "$output$stderr" ]
     ok verify --json "$IMAGES/old.tar" "oci:$IMAGES/layout"
-    jq -e '.same and .count == 0 and .differences == [] and .paths > 5' <<<"$output"
+    gojq -e '.same and .count == 0 and .differences == [] and .paths > 5' <<<"$output"
 }
 
 @test "verify: differences are listed" {
@@ -391,12 +391,12 @@ for file, name in (("long.tar", "n" * 4096), ("out.tar", "../manifest.json")):
     [[ $stderr == *"and "*" more"* ]]
     flatten verify --json "oci:$IMAGES/divergent" "oci:$IMAGES/layout"
     [ "$status" -eq 1 ]
-    jq -e '(.same | not) and .count == (.differences | length)' <<<"$output"
+    gojq -e '(.same | not) and .count == (.differences | length)' <<<"$output"
     flatten verify -q "oci:$IMAGES/divergent" "oci:$IMAGES/layout"
     [ "$status" -eq 1 ]
     [ -z "$output$stderr" ]
     flatten verify --json --most=1 "oci:$IMAGES/divergent" "oci:$IMAGES/layout"
-    jq -e '.count > 1 and (.differences | length) == 1' <<<"$output"
+    gojq -e '.count > 1 and (.differences | length) == 1' <<<"$output"
 }
 
 @test "verify: an unreadable image is an error, not a difference" {

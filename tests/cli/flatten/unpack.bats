@@ -6,7 +6,7 @@ bats_require_minimum_version 1.5.0
 
 load lib/flatten
 
-setup_file() { make_images jq zstd; }
+setup_file() { make_images gojq zstd; }
 
 root_only() { [ "$(id -u)" -eq 0 ] || skip "needs root"; }
 
@@ -16,7 +16,7 @@ tree_of() {
     "$FLATTEN" -q "$@" docker-archive:archive
     mkdir tar image
     tar -xf archive -C image
-    tar --xattrs --xattrs-include='*' --numeric-owner --delay-directory-restore -xpf "image/$(jq -r '.[0].Layers[0]' image/manifest.json)" -C tar
+    tar --xattrs --xattrs-include='*' --numeric-owner --delay-directory-restore -xpf "image/$(gojq -r '.[0].Layers[0]' image/manifest.json)" -C tar
 }
 
 # same_tree A B: equal but for the time of the root, which an image may not say.
@@ -157,20 +157,20 @@ END
 
 @test "--dry-run writes nothing, --json prints the result" {
     ok unpack -n --json "oci:$IMAGES/layout" out
-    [ "$(jq -r '.written, .directory' <<<"$output")" = $'false\nout' ]
+    [ "$(gojq -r '.written, .directory' <<<"$output")" = $'false\nout' ]
     [ ! -e out ]
     # --resolve reads the manifest alone: layers that are not there do not matter.
     cp -r "$IMAGES/layout" lay
-    jq -r '.layers[].digest[7:]' "$(manifest_of lay)" | (cd lay/blobs/sha256 && xargs rm)
+    gojq -r '.layers[].digest[7:]' "$(manifest_of lay)" | (cd lay/blobs/sha256 && xargs rm)
     ok unpack --resolve --json oci:lay out
-    [ "$(jq -r .digest <<<"$output")" = "$(jq -r '.manifests[0].digest' lay/index.json)" ]
-    [ "$(jq -r .packed <<<"$output")" = "$(jq '[.layers[].size] | add' "$(manifest_of lay)")" ]
+    [ "$(gojq -r .digest <<<"$output")" = "$(gojq -r '.manifests[0].digest' lay/index.json)" ]
+    [ "$(gojq -r .packed <<<"$output")" = "$(gojq '[.layers[].size] | add' "$(manifest_of lay)")" ]
     ok unpack --resolve oci:lay out
     [[ $output$stderr == *"sha256:"*" layer"*" packed"* ]]
     [ ! -e out ]
     root_only
     ok unpack --json --verify "oci:$IMAGES/layout" out
-    [ "$(jq -r '.written, .verified, .left_out' <<<"$output")" = $'true\ntrue\n0' ]
+    [ "$(gojq -r '.written, .verified, .left_out' <<<"$output")" = $'true\ntrue\n0' ]
 }
 
 @test "the next run removes what a killed one left" {

@@ -6,7 +6,7 @@ bats_require_minimum_version 1.5.0
 
 load lib/flatten
 
-setup_file() { make_images jq skopeo; }
+setup_file() { make_images gojq skopeo; }
 
 # says TEXT...: the last lines of the last run's standard error.
 says() {

@@ -19,7 +19,7 @@ audit() {
 }
 
 # says FILTER: applies FILTER to the last line of the audit.
-says() { tail -n 1 "$DIR/log/audit.jsonl" | jq -c "$1"; }
+says() { tail -n 1 "$DIR/log/audit.jsonl" | gojq -c "$1"; }
 
 # counted SAMPLE NUMBER
 counted() { grep -qxF "$1 $2" "$DIR/log/flatbed.prom"; }
@@ -99,7 +99,7 @@ teardown() {
 
 @test "a container cannot forge a line" {
     setup_audit
-    jq '.annotations["flatbed.data"] = "x\"}\n{\"verdict\":\"allowed\"}\n"
+    gojq '.annotations["flatbed.data"] = "x\"}\n{\"verdict\":\"allowed\"}\n"
         | .annotations["io.kubernetes.cri.image-name"] = "a\n{}\u001b[31m"' "$BUNDLE/config.json" >"$DIR/new"
     mv "$DIR/new" "$BUNDLE/config.json"
     create
@@ -121,7 +121,7 @@ teardown() {
     printf '#!/bin/sh\nexit 7\n' >"$DIR/low"
     run bash -c 'ulimit -f 0; exec "$@"' - "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1
     [ "$status" -eq 7 ]
-    tail -n 1 "$DIR/log/audit.jsonl" | jq -e .verdict
+    tail -n 1 "$DIR/log/audit.jsonl" | gojq -e .verdict
     audit "\"file\": \"$DIR/log/audit.jsonl\", \"required\": true"
     run bash -c 'ulimit -f 0; exec "$@" 2>&1' - "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1
     [ "$status" -eq 1 ]
@@ -131,12 +131,12 @@ teardown() {
 @test "a line has the profile, the switched-off items and the engine; a profile may have its own audit" {
     setup_audit
     sed -i "2a \"opt_out\": [\"mounts\"], \"profiles\": [ { \"name\": \"p\", \"match\": { \"uid\": [\"7\"] }, \"audit\": { \"file\": \"$DIR/log/other.jsonl\" } } ]," "$DIR/policy.json"
-    jq '.process.user.uid = 7 | .annotations["flatbed.off"] = "mounts"' "$BUNDLE/config.json" >"$DIR/new"
+    gojq '.process.user.uid = 7 | .annotations["flatbed.off"] = "mounts"' "$BUNDLE/config.json" >"$DIR/new"
     mv "$DIR/new" "$BUNDLE/config.json"
     run shim --root /run/docker/runtime-flatbed/moby create --bundle "$BUNDLE" c1
     rm -f /run/flatbed/state/%2Frun%2Fdocker%2Fruntime-flatbed%2Fmoby/c1.json
     [ ! -e "$DIR/log/audit.jsonl" ]
-    [ "$(jq -c '[.profile, .off, .engine, .uid, .process_uid]' "$DIR/log/other.jsonl")" = '["p",["mounts"],"docker",7,7]' ]
+    [ "$(gojq -c '[.profile, .off, .engine, .uid, .process_uid]' "$DIR/log/other.jsonl")" = '["p",["mounts"],"docker",7,7]' ]
 }
 
 # ------------------------------------------------------------------ permissive
@@ -196,7 +196,7 @@ messages() {
     run messages
     echo "$output"
     [[ $output =~ ^\<86\>.*flatbed-runtime\[[0-9]+\]:\ (\{.*\})$ ]] # authpriv.info
-    [ "$(jq -c '[.verdict, .container]' <<<"${BASH_REMATCH[1]}")" = '["changed","c1"]' ]
+    [ "$(gojq -c '[.verdict, .container]' <<<"${BASH_REMATCH[1]}")" = '["changed","c1"]' ]
 }
 
 @test "a permissive denial or a broken policy is a warning in syslog, whatever the audit setting is" {
@@ -281,7 +281,7 @@ while not full:
 
 @test "characters that act on a screen are escaped in the audit and in messages" {
     setup_audit
-    jq --arg a $'imagenet\xe2\x80\xae\xc2\x9b\xe2\x80\xa8' '.annotations["flatbed.data"] = $a' "$BUNDLE/config.json" >"$DIR/new"
+    gojq --arg a $'imagenet\xe2\x80\xae\xc2\x9b\xe2\x80\xa8' '.annotations["flatbed.data"] = $a' "$BUNDLE/config.json" >"$DIR/new"
     mv "$DIR/new" "$BUNDLE/config.json"
     create
     [ "$status" -eq 1 ]
@@ -292,14 +292,14 @@ while not full:
 @test "a launch into a store with little free room is an alert in its line" {
     setup_audit '"alerts": { "store_free": "99%" }'
     mkdir -p "$BUNDLE/rootfs"
-    jq '.root.path = "rootfs"' "$BUNDLE/config.json" >"$DIR/new"
+    gojq '.root.path = "rootfs"' "$BUNDLE/config.json" >"$DIR/new"
     cp "$DIR/new" "$BUNDLE/config.json"
     create
     [ "$status" -eq 7 ]
-    says . | jq -e '.alert == "store_free" and .verdict == "changed" and .value < .limit'
+    says . | gojq -e '.alert == "store_free" and .verdict == "changed" and .value < .limit'
     audit "\"file\": \"$DIR/log/audit.jsonl\", \"alerts\": { \"store_free\": \"1k\" }"
     create
-    says . | jq -e 'has("alert") | not'
+    says . | gojq -e 'has("alert") | not'
 }
 
 @test "a full disk leaves no partial line, and the previous line stays" {
@@ -312,13 +312,13 @@ while not full:
         create
         [ "$status" -eq 7 ]
     done
-    jq -e . "$DIR/log/audit.jsonl" >/dev/null
+    gojq -e . "$DIR/log/audit.jsonl" >/dev/null
     [ "$(tail -c 1 "$DIR/log/audit.jsonl" | od -An -c | tr -d ' ')" = '\n' ]
     rm "$DIR/log/fill"
     before=$(wc -l <"$DIR/log/audit.jsonl")
     create
     [ "$(wc -l <"$DIR/log/audit.jsonl")" = $((before + 1)) ]
-    jq -e . "$DIR/log/audit.jsonl" >/dev/null
+    gojq -e . "$DIR/log/audit.jsonl" >/dev/null
 }
 
 @test "a counters file with unknown content is started anew" {
@@ -372,7 +372,7 @@ many() {
     wait
     ls -l "$DIR/log"
     [ -e "$DIR/log/audit.jsonl.5" ]
-    cat "$DIR"/log/audit.jsonl* | jq -r .container | sort >"$DIR/got"
+    cat "$DIR"/log/audit.jsonl* | gojq -r .container | sort >"$DIR/got"
     seq 200 | sed 's/^/n/' | sort | diff - "$DIR/got"
     for file in "$DIR"/log/audit.jsonl*; do
         [ "$(stat -c %s "$file")" -le 4096 ]
@@ -391,7 +391,7 @@ many() {
     done
     wait
     create last
-    cat "$DIR"/log/audit.jsonl* | jq -r .container | sort >"$DIR/got"
+    cat "$DIR"/log/audit.jsonl* | gojq -r .container | sort >"$DIR/got"
     [ -z "$(uniq -d "$DIR/got")" ]
     for i in $(seq 3 3 60) ; do
         grep -qx "n$i" "$DIR/got"

@@ -136,7 +136,7 @@ END
     spec_of 1 $((10 << 20))
     run timeout 600 "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1
     [ "$status" -eq 7 ]
-    [ "$(jq -c '[.mounts[].destination, (.annotations.padding | length)]' "$BUNDLE/config.json")" \
+    [ "$(gojq -c '[.mounts[].destination, (.annotations.padding | length)]' "$BUNDLE/config.json")" \
         = '["/m/0","/logs","/work/imagenet",10485760]' ]
     spec_of 1 $((16 << 20))
     create_refuses 'config.json: larger than 16777216 bytes'
@@ -159,7 +159,7 @@ END
         # CPU time is used, because other processes on the machine affect it little.
         took+=("$({ time timeout 600 "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create \
             --bundle "$BUNDLE" c1 >/dev/null 2>&1 || [ $? -eq 7 ]; } 2>&1 | tr -d .)")
-        [ "$(jq '.mounts | length' "$BUNDLE/config.json")" -eq $((count + 2)) ]
+        [ "$(gojq '.mounts | length' "$BUNDLE/config.json")" -eq $((count + 2)) ]
     done
     echo "milliseconds: ${took[*]}"
     [ $((10#${took[1]})) -lt $(((10#${took[0]} + 5) * 40)) ] # quadratic growth would give a factor of 100
@@ -250,7 +250,7 @@ policy_says() {
     before=$(sha256sum <"$BUNDLE/config.json")
     run --separate-stderr shim --log "$DIR/log" --log-format json create --bundle "$BUNDLE" c1
     refused 'config.json: .*No space left on device'
-    [ "$(jq -r .msg "$DIR/log")" = "$stderr" ]
+    [ "$(gojq -r .msg "$DIR/log")" = "$stderr" ]
     untouched "$before"
     [ "$(ls -A "$BUNDLE")" = $'config.json\nfiller' ]
     # The log is on the same full disk.
@@ -259,7 +259,7 @@ policy_says() {
     rm "$BUNDLE/filler"
     run shim create --bundle "$BUNDLE" c1
     [ "$status" -eq 7 ]
-    jq -e '.mounts | length == 3' "$BUNDLE/config.json"
+    gojq -e '.mounts | length == 3' "$BUNDLE/config.json"
 }
 
 @test "bad: a bundle that is read-only" {
@@ -358,12 +358,12 @@ END
     for ((i = 0; i < count; i++)); do
         echo "$DIR/srv/logs/c$i"
     done | sort >"$DIR/expected"
-    jq -r '.mounts[1].source' "$DIR"/box*/config.json | sort | diff "$DIR/expected" -
+    gojq -r '.mounts[1].source' "$DIR"/box*/config.json | sort | diff "$DIR/expected" -
     ls -d "$DIR"/srv/logs/c* | sort | diff "$DIR/expected" -
     # The state for exec is kept for each container, whole, and removed by delete.
     local state="/run/flatbed/state/${DIR//\//%2F}%2Froot"
     [ "$(ls -A "$state" | wc -l)" -eq $count ]
-    [ "$(jq -rc .env "$state"/* | sort -u)" = '["DATA=/work/imagenet"]' ]
+    [ "$(gojq -rc .env "$state"/* | sort -u)" = '["DATA=/work/imagenet"]' ]
     seq 0 $((count - 1)) | xargs -P 48 -I @@ "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" \
         --root "$DIR/root" delete c@@
     [ "$(ls -A "$state")" = "" ]

@@ -127,10 +127,10 @@ load lib/shim
     [ "$stderr" = err ]
     [ ! -e "$DIR/log" ]
     called_with --log "$DIR/log" --log-format json create --bundle "$BUNDLE" c1
-    [ "$(jq -c '[.mounts[].destination]' "$DIR/low.config")" = '["/proc","/logs","/work/imagenet"]' ]
-    [ "$(jq -c '.mounts[1].options' "$DIR/low.config")" = '["rbind","rw","rprivate","nosuid","nodev"]' ]
-    [ "$(jq -r '.mounts[1].source' "$DIR/low.config")" = "$DIR/srv/logs/c1" ]
-    [ "$(jq -c .process.env "$DIR/low.config")" = '["A=1","DATA=/work/imagenet"]' ]
+    [ "$(gojq -c '[.mounts[].destination]' "$DIR/low.config")" = '["/proc","/logs","/work/imagenet"]' ]
+    [ "$(gojq -c '.mounts[1].options' "$DIR/low.config")" = '["rbind","rw","rprivate","nosuid","nodev"]' ]
+    [ "$(gojq -r '.mounts[1].source' "$DIR/low.config")" = "$DIR/srv/logs/c1" ]
+    [ "$(gojq -c .process.env "$DIR/low.config")" = '["A=1","DATA=/work/imagenet"]' ]
     [ "$(stat -c '%a %u:%g' "$DIR/srv/logs/c1")" = "750 0:0" ]
     grep -q 18446744073709551615 "$DIR/low.config"
 }
@@ -140,7 +140,7 @@ load lib/shim
     for command in run restore; do
         config "$BUNDLE"
         run shim $command --bundle "$BUNDLE" c1
-        [ "$(jq '.mounts | length' "$DIR/low.config")" = 3 ]
+        [ "$(gojq '.mounts | length' "$DIR/low.config")" = 3 ]
     done
     config "$BUNDLE"
     before=$(sha256sum <"$BUNDLE/config.json")
@@ -165,8 +165,8 @@ load lib/shim
     run shim "--flatbed-runtime=$DIR/wrapper" create --bundle "$BUNDLE" c1
     [ "$status" -eq 7 ]
     grep -qx FLATBED_DEPTH=2 "$DIR/low.env"
-    [ "$(jq '.mounts | length' "$DIR/low.config")" = 3 ]
-    [ "$(jq '.process.env | length' "$DIR/low.config")" = 2 ]
+    [ "$(gojq '.mounts | length' "$DIR/low.config")" = 3 ]
+    [ "$(gojq '.process.env | length' "$DIR/low.config")" = 2 ]
 }
 
 @test "a config.json without requests is unchanged byte for byte" {
@@ -192,7 +192,7 @@ load lib/shim
 @test "without --bundle, the working directory is the bundle" {
     cd "$BUNDLE"
     run shim create c1
-    [ "$(jq '.mounts | length' "$DIR/low.config")" = 3 ]
+    [ "$(gojq '.mounts | length' "$DIR/low.config")" = 3 ]
 }
 
 @test "a relative bundle is resolved in the working directory, which does not change" {
@@ -200,7 +200,7 @@ load lib/shim
     cd "$DIR"
     run shim create --bundle bundle c1
     [ "$(cat "$DIR/pwd")" = "$DIR" ]
-    [ "$(jq '.mounts | length' "$BUNDLE/config.json")" = 3 ]
+    [ "$(gojq '.mounts | length' "$BUNDLE/config.json")" = 3 ]
 }
 
 @test "--config of crun replaces config.json; the runtime is asked whether it is crun" {
@@ -209,8 +209,8 @@ load lib/shim
     config "$DIR/elsewhere"
     run shim create --bundle "$BUNDLE" --config "$DIR/elsewhere/config.json" c1
     [ "$status" -eq 7 ]
-    [ "$(jq '.mounts | length' "$DIR/elsewhere/config.json")" = 3 ]
-    [ "$(jq '.mounts | length' "$BUNDLE/config.json")" = 1 ]
+    [ "$(gojq '.mounts | length' "$DIR/elsewhere/config.json")" = 3 ]
+    [ "$(gojq '.mounts | length' "$BUNDLE/config.json")" = 1 ]
 }
 
 @test "an ambiguous command line needs the flavour from the policy or from --version" {
@@ -220,7 +220,7 @@ load lib/shim
     sed -i 's|"paths"|"flavor": "runc", "paths"|' "$DIR/policy.json"
     run shim create "-b=$BUNDLE" c1
     [ "$status" -eq 0 ]
-    [ "$(jq '.mounts | length' "$BUNDLE/config.json")" = 3 ]
+    [ "$(gojq '.mounts | length' "$BUNDLE/config.json")" = 3 ]
 }
 
 @test "a runtime that hangs when asked for its version is given up" {

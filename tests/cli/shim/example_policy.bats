@@ -39,12 +39,12 @@ END
 }
 
 edit() {
-    jq "$@" "$BUNDLE/config.json" >"$DIR/new"
+    gojq "$@" "$BUNDLE/config.json" >"$DIR/new"
     mv "$DIR/new" "$BUNDLE/config.json"
 }
 
 # says FILTER: applies FILTER to the edited config.json.
-says() { jq -c "$1" "$BUNDLE/config.json"; }
+says() { gojq -c "$1" "$BUNDLE/config.json"; }
 
 create() {
     rm -f "$DIR/low.words"
@@ -58,7 +58,7 @@ explain() { run "$FLATBED" explain "--policy=$DIR/policy.json" "--config=$BUNDLE
     run "$FLATBED" check --json "$DIR/policy.json"
     echo "$output"
     [ "$status" -eq 0 ]
-    [ "$(jq -c '[.findings[].rule]' <<<"$output")" = '["drop-needless","out-of-reach"]' ]
+    [ "$(gojq -c '[.findings[].rule]' <<<"$output")" = '["drop-needless","out-of-reach"]' ]
 }
 
 @test "a user's container gets everything that the policy offers, and a second edit changes nothing" {
@@ -77,14 +77,14 @@ explain() { run "$FLATBED" explain "--policy=$DIR/policy.json" "--config=$BUNDLE
     [ "$(says .process.noNewPrivileges)" = true ]
     for variable in FLATBED_WORKERS=1 OMP_NUM_THREADS=4 TORCH_HOME=/var/cache/flatbed/torch HF_HOME=/var/cache/flatbed/huggingface \
         PIP_CACHE_DIR=/var/cache/flatbed/pip; do
-        jq -e --arg v "$variable" '.process.env | index($v)' "$BUNDLE/config.json"
+        gojq -e --arg v "$variable" '.process.env | index($v)' "$BUNDLE/config.json"
     done
     [ "$(stat -c %u "$DIR/srv/logs/1234/c1")" = 1234 ]
     sum=$(sha256sum <"$BUNDLE/config.json")
     create
     [ "$status" -eq 7 ]
     untouched "$sum"
-    [ "$(jq -c '[.verdict, .user, .uid]' "$DIR/var/log/flatbed/audit.jsonl")" = $'["changed","1234",1234]\n["allowed","1234",1234]' ]
+    [ "$(gojq -c '[.verdict, .user, .uid]' "$DIR/var/log/flatbed/audit.jsonl")" = $'["changed","1234",1234]\n["allowed","1234",1234]' ]
     grep -q '^flatbed_containers_total{verdict="changed"} 1$' "$DIR/var/lib/prometheus/node-exporter/flatbed.prom"
 }
 
@@ -122,7 +122,7 @@ END
     [ "$status" -eq 7 ]
     [ "$(says '.mounts[1].options')" = '["nosuid","size=8589934592"]' ]
     [ "$(says '[.mounts[].destination] | index("/workspace/logs")')" = null ]
-    [ "$(jq -r .profile "$DIR/var/log/flatbed/audit.jsonl")" = interactive ]
+    [ "$(gojq -r .profile "$DIR/var/log/flatbed/audit.jsonl")" = interactive ]
     config "$BUNDLE"
     edit '.annotations += {"flatbed.profile": "interactive"}'
     create
@@ -131,7 +131,7 @@ END
 
 @test "each key of the example is in flatbed-policy(5)" {
     # Names chosen by administrators are not keys.
-    sed 's|//.*||' "$EXAMPLE" | jq -r 'del(.profiles[].match.annotation[]?) |
+    sed 's|//.*||' "$EXAMPLE" | gojq -r 'del(.profiles[].match.annotation[]?) |
         [paths | map(strings)] | unique[] | select(.[0] != "volumes" or length != 2) | last // empty' | sort -u >"$DIR/keys"
     [ "$(wc -l <"$DIR/keys")" -gt 50 ]
     sed 's/[",]/ /g; s/\\[-&]//g; s/(dq/ /g; s/\\/ /g; s/[:.]/ /g' "$MAN_DIR/flatbed-policy.5" | tr -s ' ' '\n' | sort -u >"$DIR/words"

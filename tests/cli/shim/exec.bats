@@ -25,7 +25,7 @@ execs() {
     [ "$(sed 's|^/proc/self/fd/[0-9]*$|FILE|' "$DIR/low.words")" = \
         "$(printf '%s\n' "$DIR/low" --root "$DIR/root" exec --process "${3-FILE}" --detach "${2-c1}")" ]
     [ "$(cat "$DIR/process.json")" = "$1" ]
-    jq -c .env "$DIR/low.process"
+    gojq -c .env "$DIR/low.process"
 }
 
 @test "exec gets the variables that create added" {
@@ -56,9 +56,9 @@ execs() {
     [ "$(execs '{"env":["P=1"]}' c2 "$DIR/process.json")" = '["P=1"]' ]
     echo '{"env":["P=1"]}' >"$DIR/process.json"
     run shim --root "$DIR" exec --process "$DIR/process.json" c1
-    [ "$(jq -c .env "$DIR/low.process")" = '["P=1"]' ]
+    [ "$(gojq -c .env "$DIR/low.process")" = '["P=1"]' ]
     run shim --root root exec --process "$DIR/process.json" c1
-    [ "$(jq -c .env "$DIR/low.process")" = '["P=1"]' ]
+    [ "$(gojq -c .env "$DIR/low.process")" = '["P=1"]' ]
 }
 
 @test "the process file stays as it is, and the runtime reads a copy of what was judged" {
@@ -123,7 +123,7 @@ refused() {
 # guarded SECURITY: a policy with this section, and a container of user 1000 with two capabilities.
 guarded() {
     sed -i "s|\"volumes\"|\"security\": { $1 }, &|" "$DIR/policy.json"
-    jq -c '.process.user.uid = 1000 |
+    gojq -c '.process.user.uid = 1000 |
         .process.capabilities = {"bounding": ["CAP_CHOWN", "CAP_KILL"], "effective": ["CAP_KILL"]}' \
         "$BUNDLE/config.json" >"$DIR/new" && cp "$DIR/new" "$BUNDLE/config.json"
     made
@@ -133,7 +133,7 @@ guarded() {
 # becomes PROCESS_JSON: prints the process that the runtime is given for it.
 becomes() {
     execs "$1" >/dev/null
-    jq -c . "$DIR/low.process"
+    gojq -c . "$DIR/low.process"
 }
 
 @test "an exec as root is refused where the container may not run as root" {
@@ -166,13 +166,13 @@ becomes() {
 
 @test "an exec with a group that is not its user's is refused, and supplementary ones are taken away" {
     as_root
-    jq -c '.process.user.gid = 7777001' "$BUNDLE/config.json" >"$DIR/new"
+    gojq -c '.process.user.gid = 7777001' "$BUNDLE/config.json" >"$DIR/new"
     cp "$DIR/new" "$BUNDLE/config.json"
     guarded '"user": { "groups": "own" }'
     refused 'the group 42' '{"user":{"uid":7777001,"gid":42}}'
     refused 'the group 0 (root), which is' '{"user":{"uid":7777001}}'
-    [ "$(becomes '{"user":{"uid":7777001,"gid":7777001,"additionalGids":[6,7777002,0]}}' | jq -c '{user}')" = \
-        '{"user":{"uid":7777001,"gid":7777001,"additionalGids":[7777002]}}' ]
+    [ "$(becomes '{"user":{"uid":7777001,"gid":7777001,"additionalGids":[6,7777002,0]}}' | gojq -c '{user}')" = \
+        '{"user":{"additionalGids":[7777002],"gid":7777001,"uid":7777001}}' ]
 }
 
 @test "an exec without a process file is refused, and the message names the option that is not known" {
@@ -195,12 +195,12 @@ becomes() {
     guarded '"user": { "root": "deny" }, "capabilities": { "drop": ["SETUID"] }'
     refused ': by CAP_CHOWN' '{"user":{"uid":1001},"capabilities":{"ambient":["CAP_SETUID","CAP_CHOWN"]}}'
     becomes '{"user":{"uid":1001},"capabilities":{"ambient":["CAP_SETUID"]}}' >/dev/null
-    [ "$(jq -c .capabilities.ambient "$DIR/low.process")" = '[]' ]
+    [ "$(gojq -c .capabilities.ambient "$DIR/low.process")" = '[]' ]
 }
 
 @test "root in a user namespace is not root on the host" {
     as_root
-    jq -c '.linux = {"namespaces": [{"type": "user"}], "uidMappings": [{"containerID": 0, "hostID": 100000, "size": 2000}]} |
+    gojq -c '.linux = {"namespaces": [{"type": "user"}], "uidMappings": [{"containerID": 0, "hostID": 100000, "size": 2000}]} |
         .linux.gidMappings = .linux.uidMappings' "$BUNDLE/config.json" >"$DIR/new"
     cp "$DIR/new" "$BUNDLE/config.json"
     guarded '"user": { "root": "deny" }'
@@ -222,16 +222,16 @@ becomes() {
     as_root
     guarded '"privileged": "deny", "capabilities": { "max": ["CHOWN", "SETUID"], "drop": ["SETUID"] }, "no_new_privileges": true'
     [ "$(becomes '{"capabilities":{"bounding":["CAP_CHOWN","CAP_KILL","CAP_SETUID"],"effective":["CAP_KILL"]}}')" = \
-        '{"capabilities":{"bounding":["CAP_CHOWN"],"effective":[]},"noNewPrivileges":true,"env":["DATA=/work/imagenet"]}' ] ||
+        '{"capabilities":{"bounding":["CAP_CHOWN"],"effective":[]},"env":["DATA=/work/imagenet"],"noNewPrivileges":true}' ] ||
         { cat "$DIR/low.process" && false; }
-    [ "$(becomes '{"noNewPrivileges":false}' | jq .noNewPrivileges)" = true ]
+    [ "$(becomes '{"noNewPrivileges":false}' | gojq .noNewPrivileges)" = true ]
 }
 
 @test "a permissive policy refuses no exec, and still takes privileges away" {
     as_root
     sed -i 's|"version": 1,|& "mode": "permissive",|' "$DIR/policy.json"
     guarded '"user": { "root": "deny" }, "privileged": "deny", "capabilities": { "drop": ["KILL"] }'
-    [ "$(becomes '{"user":{"uid":0},"capabilities":{"bounding":["CAP_KILL","CAP_SYS_ADMIN"]}}' | jq -c .capabilities.bounding)" = '["CAP_SYS_ADMIN"]' ]
+    [ "$(becomes '{"user":{"uid":0},"capabilities":{"bounding":["CAP_KILL","CAP_SYS_ADMIN"]}}' | gojq -c .capabilities.bounding)" = '["CAP_SYS_ADMIN"]' ]
 }
 
 @test "exec follows the rules of the profile in force, and of each earlier flatbed-runtime" {
@@ -288,7 +288,7 @@ becomes() {
     done
     run shim --root "$DIR/root" exec -p /nonexistent c1
     [ "$status" -eq 7 ]
-    [ "$(becomes '{}' | jq .noNewPrivileges)" = true ]
+    [ "$(becomes '{}' | gojq .noNewPrivileges)" = true ]
     # Together with a policy that is enforced, the file is needed.
     printf '#!/bin/sh\nexec %s --flatbed-policy=%s/inner.json --flatbed-runtime=%s/low "$@"\n' \
         "$FLATBED_RUNTIME" "$DIR" "$DIR" >"$DIR/wrapper"
@@ -304,7 +304,7 @@ becomes() {
     guarded '"user": { "root": "deny" }'
     run shim --root "$DIR/root" exec -p /dev/stdin c1 < <(echo '{"user":{"uid":1001}}')
     [ "$status" -eq 7 ]
-    [ "$(jq -c . "$DIR/low.process")" = '{"user":{"uid":1001},"env":["DATA=/work/imagenet"]}' ]
+    [ "$(gojq -c . "$DIR/low.process")" = '{"env":["DATA=/work/imagenet"],"user":{"uid":1001}}' ]
     rm "$DIR/low.words"
     run shim --root "$DIR/root" exec -p /dev/stdin c1 < <(echo '{"user":{"uid":0}}')
     [ "$status" -eq 1 ]
@@ -317,7 +317,7 @@ becomes() {
     [ ! -e "$DIR/low.words" ]
     echo '{"user":{"uid":7}}' >"$DIR/real.json"
     run shim --root "$DIR/root" exec -p "$DIR/link.json" c1
-    [ "$(jq -c .user "$DIR/low.process")" = '{"uid":7}' ]
+    [ "$(gojq -c .user "$DIR/low.process")" = '{"uid":7}' ]
     [ -L "$DIR/link.json" ]
 }
 
@@ -359,7 +359,7 @@ becomes() {
     mkdir -m 0755 "$DIR/log"
     guarded '"user": { "root": "deny" }'
     refused 'root on this host' '{}'
-    [ "$(tail -n 1 "$DIR/log/audit.jsonl" | jq -r '.command, .container, .verdict')" = $'exec\nc1\ndenied' ] ||
+    [ "$(tail -n 1 "$DIR/log/audit.jsonl" | gojq -r '.command, .container, .verdict')" = $'exec\nc1\ndenied' ] ||
         { cat "$DIR/log/audit.jsonl" && false; }
 }
 
@@ -370,7 +370,7 @@ becomes() {
     echo '{"env":[]}' >"$DIR/process.json"
     run shim "--flatbed-runtime=$DIR/low" --root "$DIR/root" exec -p "$DIR/process.json" c1
     [ "$status" -eq 7 ]
-    [ "$(jq -c .env "$DIR/low.process")" = '["DATA=/work/imagenet"]' ]
+    [ "$(gojq -c .env "$DIR/low.process")" = '["DATA=/work/imagenet"]' ]
 }
 
 @test "state is owned by root, removed by delete with the container, and replaced by the next container" {
@@ -390,7 +390,7 @@ becomes() {
     config "$BUNDLE"
     annotate ""
     made
-    [ "$(jq -c '[.env, .made[].subject]' "$(state_directory)/c1.json")" = '[null,"logs"]' ]
+    [ "$(gojq -c '[.env, .made[].subject]' "$(state_directory)/c1.json")" = '[null,"logs"]' ]
     sed -i '/"logs"/,/}/d' "$DIR/policy.json"
     sed -i 's|"env": { "DATA": "{target}" } },|"env": { "DATA": "{target}" } }|' "$DIR/policy.json"
     config "$BUNDLE"

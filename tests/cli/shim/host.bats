@@ -78,7 +78,7 @@ prepare_submounts() {
 runc_bundle() {
     mkdir -p "$BUNDLE/rootfs"
     runc spec --bundle "$DIR"
-    jq --arg s "$1" '.process.terminal = false | .process.args = ["/bin/sh", "-c", $s] | .root.path = "rootfs"
+    gojq --arg s "$1" '.process.terminal = false | .process.args = ["/bin/sh", "-c", $s] | .root.path = "rootfs"
         | .root.readonly = false | .annotations = {"flatbed.data": "imagenet"}
         | .mounts += [ "/usr", "/bin", "/lib", "/lib64" | { destination: ., source: ., type: "bind", options: ["rbind", "ro"] } ]' \
         "$DIR/config.json" >"$BUNDLE/config.json"
@@ -122,7 +122,7 @@ runc_bundle() {
 @test "closed standard streams stay closed, and config.json receives no output" {
     printf '#!/bin/sh\n[ "$1" != features ] || exit 1\nfor f in 0 1 2; do [ ! -e /proc/$$/fd/$f ] || echo $f >>"%s/open"; done\n' "$DIR" >"$DIR/low"
     "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1 <&- >&- 2>&-
-    jq -e '.mounts | length == 3' "$BUNDLE/config.json"
+    gojq -e '.mounts | length == 3' "$BUNDLE/config.json"
     [ ! -e "$DIR/open" ]
     annotate secret
     run "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" --log "$DIR/log" create --bundle "$BUNDLE" c1 <&- >&- 2>&-
@@ -152,7 +152,7 @@ runc_bundle() {
         # shellcheck disable=SC2086
         run --separate-stderr "$FLATBED_RUNTIME" $words --log "$DIR/log" --log-format json create --bundle "$BUNDLE" c1
         refused "unknown option"
-        [[ $(jq -r .msg "$DIR/log") == *"unknown option"* ]]
+        [[ $(gojq -r .msg "$DIR/log") == *"unknown option"* ]]
     done
 }
 

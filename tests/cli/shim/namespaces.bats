@@ -44,7 +44,7 @@ has_own_ipc() { [ "$(readlink "/proc/$1/ns/ipc")" != "$(readlink /proc/self/ns/i
     echo "stat -c %i /run/flatbed/pin/namespace-$other-* >'$DIR/joined'" >>"$DIR/low"
     create
     passed
-    jq -e --arg p "/run/flatbed/pin/namespace-$other" '.linux.namespaces | map(.path // empty) ==
+    gojq -e --arg p "/run/flatbed/pin/namespace-$other" '.linux.namespaces | map(.path // empty) ==
         [$p + "-pid_for_children", $p + "-ipc"]' "$BUNDLE/config.json"
     stat -L -c %i "/proc/$other/ns/ipc" "/proc/$other/ns/pid_for_children" | diff - "$DIR/joined"
     # Another launch of the same bundle judges the process again.

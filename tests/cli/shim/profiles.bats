@@ -14,7 +14,7 @@ container() {
 END
 }
 
-destinations() { jq -c '[.mounts[].destination]' "$BUNDLE/config.json"; }
+destinations() { gojq -c '[.mounts[].destination]' "$BUNDLE/config.json"; }
 
 # started JSON: the runtime was called with mounts on these targets.
 started() {

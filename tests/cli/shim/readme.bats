@@ -72,7 +72,7 @@ podman() {
 
 # edit FILTER: as the engine writes it under other options.
 edit() {
-    jq "$@" "$BUNDLE/config.json" >"$DIR/new"
+    gojq "$@" "$BUNDLE/config.json" >"$DIR/new"
     mv "$DIR/new" "$BUNDLE/config.json"
 }
 
@@ -90,16 +90,16 @@ create() {
 @test "the READMEs have the same policy, and check finds nothing but notes" {
     cp "$DIR/policy.json" "$DIR/english.json"
     policy README.zh-CN.md
-    diff <(sed 's#//.*##' "$DIR/english.json" | jq -S .) <(sed 's#//.*##' "$DIR/policy.json" | jq -S .)
+    diff <(sed 's#//.*##' "$DIR/english.json" | gojq .) <(sed 's#//.*##' "$DIR/policy.json" | gojq .)
     run "$FLATBED" check --json "$DIR/policy.json"
     echo "$output"
     [ "$status" -eq 0 ]
-    [ "$(jq '.errors, .warnings' <<<"$output")" = $'0\n0' ]
+    [ "$(gojq '.errors, .warnings' <<<"$output")" = $'0\n0' ]
 }
 
 @test "docs/examples/lab.json, which the package installs, is the policy of the README" {
-    diff <(python3 "$BATS_TEST_DIRNAME/lib/readme_policy.py" "$SOURCE/README.md" | sed 's#//.*##' | jq -S .) \
-        <(sed 's#//.*##' "$SOURCE/docs/examples/lab.json" | jq -S .)
+    diff <(python3 "$BATS_TEST_DIRNAME/lib/readme_policy.py" "$SOURCE/README.md" | sed 's#//.*##' | gojq .) \
+        <(sed 's#//.*##' "$SOURCE/docs/examples/lab.json" | gojq .)
 }
 
 # literal HEADING: the first literal block of JSON behind that line of flatbed-policy(5).
@@ -109,12 +109,12 @@ literal() {
 }
 
 @test "flatbed-policy(5) shows the preset as it is, and its example passes check" {
-    diff <(literal '.Ss Presets' | jq -S .) <(sed 's#^ *//.*##' "$SOURCE/shim/policy/read/presets/shared-lab.json" | jq -S .)
+    diff <(literal '.Ss Presets' | gojq .) <(sed 's#^ *//.*##' "$SOURCE/shim/policy/read/presets/shared-lab.json" | gojq .)
     literal '.Sh EXAMPLES' >"$DIR/example.json"
     chmod 0644 "$DIR/example.json"
     run "$FLATBED" check --json "$DIR/example.json"
     echo "$output"
-    [ "$(jq -c '[.findings[] | select(.rule | IN("source-missing", "source-refused", "audit-refused", "runtime-missing", "runtime-follows-links") | not) | .rule]' <<<"$output")" = '["out-of-reach"]' ]
+    [ "$(gojq -c '[.findings[] | select(.rule | IN("source-missing", "source-refused", "audit-refused", "runtime-missing", "runtime-follows-links") | not) | .rule]' <<<"$output")" = '["out-of-reach"]' ]
 }
 
 @test "a container of Docker passes, with a home, a named volume and a request, and keeps the engine's files" {
@@ -123,10 +123,10 @@ literal() {
     bind /dev/null /run/flatbed/request/data/imagenet
     create
     passed
-    [ "$(jq -c '[.mounts[] | select(.destination | startswith("/etc/")) | .options] | unique' "$BUNDLE/config.json")" = '[["rbind","rprivate"]]' ]
-    [ "$(jq -c '.process.capabilities.bounding' "$BUNDLE/config.json")" = '["CAP_NET_BIND_SERVICE"]' ]
-    [ "$(jq -c '.process.noNewPrivileges' "$BUNDLE/config.json")" = true ]
-    jq -e '.mounts[] | select(.destination == "/workspace/data/imagenet")' "$BUNDLE/config.json"
+    [ "$(gojq -c '[.mounts[] | select(.destination | startswith("/etc/")) | .options] | unique' "$BUNDLE/config.json")" = '[["rbind","rprivate"]]' ]
+    [ "$(gojq -c '.process.capabilities.bounding' "$BUNDLE/config.json")" = '["CAP_NET_BIND_SERVICE"]' ]
+    [ "$(gojq -c '.process.noNewPrivileges' "$BUNDLE/config.json")" = true ]
+    gojq -e '.mounts[] | select(.destination == "/workspace/data/imagenet")' "$BUNDLE/config.json"
     bind "$DIR/docker/containers/$ID/mounts/shm" /dev/shm # --ipc=shareable
     create
     passed
@@ -154,7 +154,7 @@ literal() {
         .process.capabilities.ambient = ["CAP_DAC_OVERRIDE", "CAP_DAC_READ_SEARCH", "CAP_SETGID"]'
     create
     passed
-    [ "$(jq -c '[.process.capabilities[]] | add | unique' "$BUNDLE/config.json")" = '["CAP_NET_BIND_SERVICE"]' ]
+    [ "$(gojq -c '[.process.capabilities[]] | add | unique' "$BUNDLE/config.json")" = '["CAP_NET_BIND_SERVICE"]' ]
 }
 
 @test "raw disks are refused: by rules for devices, by a node with its group" {
@@ -252,7 +252,7 @@ END
 @test "docs/shared-lab.md has each key of the preset, with a value that changes it, and README names propagation" {
     local key value
     sed 's#^ *//.*##' "$SOURCE/shim/policy/read/presets/shared-lab.json" |
-        jq -r 'to_entries[] | .key as $section | .value | keys[] | "\($section).\(.)"' >"$DIR/keys"
+        gojq -r 'to_entries[] | .key as $section | .value | keys[] | "\($section).\(.)"' >"$DIR/keys"
     grep -oE '^\| `(binds|security)\.[a-z_]+`' "$SOURCE/docs/shared-lab.md" | tr -d '|` ' | sort >"$DIR/documented"
     diff <(sort "$DIR/keys") "$DIR/documented"
     grep -q 'binds.propagation' "$SOURCE/README.md"

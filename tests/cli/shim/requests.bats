@@ -10,19 +10,19 @@ ask_by() {
     config "$BUNDLE"
     annotate ""
     sed -i '/annotations/d; s|"A=1"|"A=1", "FLATBED_DATA=imagenet:/by/variable"|' "$BUNDLE/config.json"
-    jq -c '.mounts += [{"destination":"/run/flatbed/request/data/imagenet","source":"/dev/null","type":"bind","options":["rbind"]}]' \
+    gojq -c '.mounts += [{"destination":"/run/flatbed/request/data/imagenet","source":"/dev/null","type":"bind","options":["rbind"]}]' \
         "$BUNDLE/config.json" >"$DIR/new.json"
     cp "$DIR/new.json" "$BUNDLE/config.json"
 }
 
-destinations() { jq -c '[.mounts[].destination]' "$BUNDLE/config.json"; }
+destinations() { gojq -c '[.mounts[].destination]' "$BUNDLE/config.json"; }
 
 @test "/dev/null mounts request a volume and are removed; a second edit and a stacked one have the same result" {
     local before
     ask_by '"mounts"'
     run shim create --bundle "$BUNDLE" c1
     [ "$(destinations)" = '["/proc","/logs","/work/imagenet"]' ]
-    [ "$(jq -r '.annotations["flatbed.requested"]' "$BUNDLE/config.json")" = data/imagenet ]
+    [ "$(gojq -r '.annotations["flatbed.requested"]' "$BUNDLE/config.json")" = data/imagenet ]
     before=$(sha256sum <"$BUNDLE/config.json")
     run shim create --bundle "$BUNDLE" c1
     [ "$status" -eq 7 ]

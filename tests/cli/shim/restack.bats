@@ -55,11 +55,11 @@ launch() {
 }
 
 # said MEMBER: prints MEMBER of the root in the record of the last launch.
-said() { tail -n 1 "$DIR/audit.jsonl" | jq -r ".operations[] | select(.kind == \"rootfs\") | .$1"; }
+said() { tail -n 1 "$DIR/audit.jsonl" | gojq -r ".operations[] | select(.kind == \"rootfs\") | .$1"; }
 
 mounts() { within awk -v at="$ROOT" '$5 == at { $1 = $2 = $3 = ""; print }' /proc/self/mountinfo; }
 is_restacked() { mounts | grep -qF "lowerdir=$CACHE/" || { mounts; said reason; return 1; }; }
-state() { "$FLATBED" restack --cache "$CACHE" --json | jq -r '.trees[].state'; }
+state() { "$FLATBED" restack --cache "$CACHE" --json | gojq -r '.trees[].state'; }
 is_ready() { [ "$(state)" = ready ]; }
 builders() { grep -l '^flatbed-restack' /proc/[0-9]*/comm 2>/dev/null | while read -r f; do
     [ "$(readlink "${f%comm}ns/mnt")" != "$(readlink "/proc/$WORLD/ns/mnt")" ] || basename "${f%/comm}"; done; }
@@ -319,7 +319,7 @@ state_is() { [ "$(state)" = "$1" ]; }
     is_restacked
     kill "$HOLDER"
     wait "$second"
-    jq -e .ready "$DIR/second"
+    gojq -e .ready "$DIR/second"
     [ "$(stat -c %i "$CACHE/$key/tree")" = "$inode" ]
     [ "$(within cat "$ROOT/d/f9")" = 9 ]
     [ -z "$(find "$CACHE" -maxdepth 1 -name '.[bo]*')" ]
@@ -380,7 +380,7 @@ state_is() { [ "$(state)" = "$1" ]; }
     # The launch began another tree; gc is refused until that is made.
     collect() { run "$FLATBED" gc --cache "$CACHE" --json && [ "$status" -eq 0 ]; }
     wait_until collect
-    [ "$(jq -r '.removed[0].removed' <<<"$output")" = "its layers are gone" ]
+    [ "$(gojq -r '.removed[0].removed' <<<"$output")" = "its layers are gone" ]
 }
 
 @test "layer names with the separators of layers and options" {
@@ -409,7 +409,7 @@ state_is() { [ "$(state)" = "$1" ]; }
     [ ! -e "$CACHE" ]
     run "$FLATBED" gc --cache "$CACHE"
     [ "$status" -eq 0 ]
-    ahead | jq -e '.ready and .layers == 12 and .files == 13 and .lookups > 5'
+    ahead | gojq -e '.ready and .layers == 12 and .files == 13 and .lookups > 5'
     run "$FLATBED" restack --cache "$CACHE"
     [[ ${lines[1]} =~ ^ready\ +12\ +13\ +6\.[0-9] ]]
     run "$FLATBED" restack --build --cache "$CACHE" "$LOWER"
@@ -447,7 +447,7 @@ state_is() { [ "$(state)" = "$1" ]; }
     world
     deep
     explain() { within "$FLATBED" explain --policy "$DIR/policy.json" --config "$BUNDLE/config.json" --json |
-        jq -r '.operations[] | select(.kind == "rootfs") | .verdict + ": " + .reason + " " + .policy'; }
+        gojq -r '.operations[] | select(.kind == "rootfs") | .verdict + ": " + .reason + " " + .policy'; }
     [[ $(explain) =~ ^"kept: the container's root has 12 layers: there is no tree of them yet; one is made at a launch $DIR/policy.json:2" ]]
     [ ! -e "$CACHE" ]
     ahead

@@ -85,7 +85,7 @@ load lib/security
     policy '"user": { "root": "deny" }, "capabilities": { "max": ["CHOWN", "NET_BIND_SERVICE"] }'
     create
     passed
-    [ "$(jq -c .process.capabilities.ambient "$DIR/low.config")" = '[]' ]
+    [ "$(gojq -c .process.capabilities.ambient "$DIR/low.config")" = '[]' ]
     rm "$DIR/low.config"
     config '.process.capabilities.ambient = ["CAP_CHOWN"]'
     create
@@ -134,7 +134,7 @@ joins() {
     config '.process.user = {uid: 7777001, gid: 7777001, additionalGids: [0, 7777002, 42, 6]}'
     create
     passed
-    [ "$(jq -c .process.user "$DIR/low.config")" = '{"uid":7777001,"gid":7777001,"additionalGids":[7777002]}' ]
+    [ "$(gojq -c .process.user "$DIR/low.config")" = '{"additionalGids":[7777002],"gid":7777001,"uid":7777001}' ]
     rm "$DIR/low.config"
     config '.process.user = {uid: 7777001, gid: 42} | .linux.namespaces += [{type: "user", path: "/nonexistent"}]'
     create
@@ -194,8 +194,8 @@ joins() {
     policy '"capabilities": { "max": ["CHOWN"] }, "no_new_privileges": true'
     create
     passed
-    [ "$(jq -c '.process.capabilities.bounding' "$DIR/low.config")" = '["CAP_CHOWN"]' ]
-    [ "$(jq -c '.process.noNewPrivileges' "$DIR/low.config")" = true ]
+    [ "$(gojq -c '.process.capabilities.bounding' "$DIR/low.config")" = '["CAP_CHOWN"]' ]
+    [ "$(gojq -c '.process.noNewPrivileges' "$DIR/low.config")" = true ]
     before=$(sha256sum <"$BUNDLE/config.json")
     create
     [ "$(sha256sum <"$BUNDLE/config.json")" = "$before" ]
@@ -214,7 +214,7 @@ joins() {
     chmod 0644 "$DIR/profile.json"
     create
     passed
-    [ "$(jq -c .linux.seccomp "$DIR/low.config")" = "$(jq -c . "$DIR/profile.json")" ]
+    [ "$(gojq -c .linux.seccomp "$DIR/low.config")" = "$(gojq -c . "$DIR/profile.json")" ]
     policy "\"seccomp\": { \"profile\": \"$DIR/profile.json\", \"deny\": [\"read\"] }"
     rm "$DIR/low.config"
     create

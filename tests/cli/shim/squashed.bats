@@ -25,7 +25,7 @@ setup_squashed() {
     sed -i "s|logs/{container}|../home/alice/{container}/x|; s|$DIR/srv/../home|$DIR/home|" "$DIR/policy.json"
     user 12345 12345
     # The low-level runtime in this test prints mode and owner of the source that it was given.
-    printf '#!/bin/sh\nstat -c "%%a %%u:%%g" "$(jq -r ".mounts[1].source" "%s/config.json")"\n' "$BUNDLE" >"$DIR/low"
+    printf '#!/bin/sh\nstat -c "%%a %%u:%%g" "$(gojq -r ".mounts[1].source" "%s/config.json")"\n' "$BUNDLE" >"$DIR/low"
 }
 
 # user UID GID [GROUP]: sets the user of the container.

@@ -95,7 +95,7 @@ load lib/stage
     has_no_part
     equal
     # The audit has them all, and none got a torn tree.
-    [ "$(jq -s length "$DIR/audit.jsonl")" -eq 50 ]
+    [ "$(gojq -s length "$DIR/audit.jsonl")" -eq 50 ]
     for ((i = 0; i < 50; i++)); do [ "$(cat "$DIR/low.tree.c$i")" = $'large\ntrain' ]; done
 }
 
@@ -166,7 +166,7 @@ is_copying_or_done() { is_copying || has_entry; }
     done
     policy '"max": "13m"'
     copy() { "$FLATBED" stage --policy "$DIR/policy.json" --wait "data=$1"; }
-    listed() { "$FLATBED" stage --policy "$DIR/policy.json" --json | jq -r '[.caches[].copies[].source | sub(".*/"; "")] | sort | join(" ")'; }
+    listed() { "$FLATBED" stage --policy "$DIR/policy.json" --json | gojq -r '[.caches[].copies[].source | sub(".*/"; "")] | sort | join(" ")'; }
     copy a
     copy b
     copy c
@@ -204,7 +204,7 @@ is_copying_or_done() { is_copying || has_entry; }
     policy '"per_owner": "6m", "wait": 60'
     launch
     got_copy
-    [ "$(jq .account "$(entries)/record.json")" = 1001 ]
+    [ "$(gojq .account "$(entries)/record.json")" = 1001 ]
     sed -i 's/imagenet"/other"/' "$BUNDLE/config.json"
     sed -i 's|/data/imagenet|/data/other|' "$DIR/low"
     launch
@@ -316,7 +316,7 @@ is_copying_or_done() { is_copying || has_entry; }
     policy '"verify": "content", "wait": 60'
     launch
     got_copy
-    [ "$(jq .verified "$(entries)/record.json")" = true ]
+    [ "$(gojq .verified "$(entries)/record.json")" = true ]
 }
 
 @test "mistakes in the policy are named" {

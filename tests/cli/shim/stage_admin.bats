@@ -8,8 +8,8 @@ explain() { run --separate-stderr "$FLATBED" explain "--policy=$DIR/policy.json"
 explained() {
     explain --json
     echo "$status $output $stderr"
-    [ "$(jq -r '.operations[] | select(.kind == "volume") | .stage' <<<"$output")" = "$1" ]
-    [[ $(jq -r '.operations[] | select(.kind == "volume") | .reason' <<<"$output") == *"$2"* ]]
+    [ "$(gojq -r '.operations[] | select(.kind == "volume") | .stage' <<<"$output")" = "$1" ]
+    [[ $(gojq -r '.operations[] | select(.kind == "volume") | .reason' <<<"$output") == *"$2"* ]]
 }
 metric() { awk -v name="$1" 'index($0, name) == 1 { print $NF }' "$DIR/flatbed.prom"; }
 
@@ -48,12 +48,12 @@ has_progress() { explain; [[ $output == *"copying: "[0-9]* ]]; }
     launch
     stage --json
     echo "$output"
-    jq -e '.caches[0].copies[0] | .state == "staged" and .launches == 2 and .files == 5 and (.mounted | not)' <<<"$output"
+    gojq -e '.caches[0].copies[0] | .state == "staged" and .launches == 2 and .files == 5 and (.mounted | not)' <<<"$output"
     stage
     [[ ${lines[1]} == STATE*SIZE*FOR*LAUNCHES*USED*SOURCE* ]]
     [[ ${lines[2]} == staged*all*2*"$SOURCE" ]]
     stage --json --wait data=imagenet
-    jq -e --arg copy "$(tree)" '.state == "hit" and .copy == $copy' <<<"$output"
+    gojq -e --arg copy "$(tree)" '.state == "hit" and .copy == $copy' <<<"$output"
     stage --pin data=imagenet
     stage --json "$SOURCE"
     [ -e "$(entries)/pinned" ]
@@ -84,7 +84,7 @@ has_progress() { explain; [[ $output == *"copying: "[0-9]* ]]; }
     [ "$(metric flatbed_stage_hit_bytes_total)" = 80 ]
     [ "$(metric 'flatbed_stage_copies_total{result="made"}')" = 1 ]
     [ "$(metric flatbed_stage_copied_bytes_total)" = 40 ]
-    [ "$(metric "flatbed_stage_room_bytes{cache=\"$CACHE\"}")" = "$(jq .room "$(entries)/record.json")" ]
+    [ "$(metric "flatbed_stage_room_bytes{cache=\"$CACHE\"}")" = "$(gojq .room "$(entries)/record.json")" ]
     grep -qx '# TYPE flatbed_stage_room_bytes gauge' "$DIR/flatbed.prom"
     policy '"max": "1k"'
     "$FLATBED" gc --policy "$DIR/policy.json" --dry-run | grep -qx 'would remove 1 staged copy'

@@ -33,14 +33,14 @@ teardown_file() { registry_stop_all "$BATS_FILE_TMPDIR"; }
     local options
     options=$(cut -d' ' -f2 "$DIR/low.mount.c1")
     for option in ro nosuid nodev; do [[ ,$options, == *,$option,* ]]; done
-    [ "$(jq -r '.source, .digest' "$(entries)/record.json")" = "oci://$REGISTRY/models/llama-7b:stable"$'\n'"$DIGEST" ]
+    [ "$(gojq -r '.source, .digest' "$(entries)/record.json")" = "oci://$REGISTRY/models/llama-7b:stable"$'\n'"$DIGEST" ]
     has_no_part
     [ "$(stat -c %a:%u "$CACHE")" = 700:0 ]
     # flatbed stage and explain say it.
     stage
     [[ $output == *"oci://$REGISTRY/models/llama-7b:stable (${DIGEST:0:19})"* ]]
     stage --json
-    [ "$(jq -r '.caches[0].copies[0].digest' <<<"$output")" = "$DIGEST" ]
+    [ "$(gojq -r '.caches[0].copies[0].digest' <<<"$output")" = "$DIGEST" ]
     run "$FLATBED" explain "--policy=$DIR/policy.json" "--config=$BUNDLE/config.json"
     [[ $output == *"fetched as ${DIGEST:0:19}"* ]]
 }
@@ -59,7 +59,7 @@ teardown_file() { registry_stop_all "$BATS_FILE_TMPDIR"; }
     asking packed
     launch
     [ "$(content a)$(content b)" = 12 ]
-    [ "$(jq .verified "$(entries)/record.json")" = true ]
+    [ "$(gojq .verified "$(entries)/record.json")" = true ]
 }
 
 @test "ten launches at once fetch it once" {
@@ -87,7 +87,7 @@ teardown_file() { registry_stop_all "$BATS_FILE_TMPDIR"; }
     models '"wait": 300, "recheck": 0'
     asking moving
     launch
-    old=$(jq -r .digest "$(entries)/record.json")
+    old=$(gojq -r .digest "$(entries)/record.json")
     mkdir "$DIR/mnt"
     mount --bind "$(tree)" "$DIR/mnt"
     settled
@@ -121,7 +121,7 @@ teardown_file() { registry_stop_all "$BATS_FILE_TMPDIR"; }
     FROM='oci://127.0.0.1:9/models/{name}' models '' '"optional": true'
     launch
     saying "not fetched: "
-    [ "$(tail -n 1 "$DIR/audit.jsonl" | jq -r '.operations[] | select(.kind == "volume") | .verdict')" = skipped ]
+    [ "$(tail -n 1 "$DIR/audit.jsonl" | gojq -r '.operations[] | select(.kind == "volume") | .verdict')" = skipped ]
     sed -i 's/, "optional": true//; s/"version": 1/"version": 1, "mode": "permissive"/' "$DIR/policy.json"
     launch
     saying "not fetched: "

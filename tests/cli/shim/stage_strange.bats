@@ -53,7 +53,7 @@ end_strange() {
     wait_until no_copiers
     [[ $(entries) == *-1001 ]]
     [ "$(cat "$(tree)/2")" = content ]
-    [ "$(jq .by_user "$(entries)/record.json")" = true ]
+    [ "$(gojq .by_user "$(entries)/record.json")" = true ]
     launch
     saying staged
     # Not for others.

@@ -21,7 +21,7 @@ END_OF_CONFIG
 
 # ask KEY VALUE: adds an annotation.
 ask() {
-    jq --arg k "$1" --arg v "$2" '.annotations[$k] = $v' "$BUNDLE/config.json" >"$DIR/new.json"
+    gojq --arg k "$1" --arg v "$2" '.annotations[$k] = $v' "$BUNDLE/config.json" >"$DIR/new.json"
     cp "$DIR/new.json" "$BUNDLE/config.json"
 }
 
@@ -32,7 +32,7 @@ weakly() {
         "$1" "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" "${@:2}"
 }
 
-value() { jq -c "$1" "$BUNDLE/config.json"; }
+value() { gojq -c "$1" "$BUNDLE/config.json"; }
 
 @test "unset values are filled in, and number text of other members is kept" {
     tuning '"shm_size": "50%", "memlock": "1m", "nofile": 512, "threads": true, "workers": "75%"'
@@ -40,7 +40,7 @@ value() { jq -c "$1" "$BUNDLE/config.json"; }
     [ "$status" -eq 7 ]
     [ "$(value '.mounts[0].options')" = '["nosuid","size=2147483648","mode=1777"]' ]
     grep -q '"RLIMIT_CORE", "hard": 18446744073709551615, "soft": 18446744073709551615' "$BUNDLE/config.json"
-    [ "$(value '.process.rlimits[1:]')" = '[{"type":"RLIMIT_NOFILE","hard":512,"soft":512},{"type":"RLIMIT_MEMLOCK","hard":1048576,"soft":1048576}]' ]
+    [ "$(value '.process.rlimits[1:]')" = '[{"hard":512,"soft":512,"type":"RLIMIT_NOFILE"},{"hard":1048576,"soft":1048576,"type":"RLIMIT_MEMLOCK"}]' ]
     [ "$(value '.process.env | sort')" = '["A=1","BLIS_NUM_THREADS=1","FLATBED_WORKERS=1","MKL_NUM_THREADS=1","NUMBA_NUM_THREADS=1","NUMEXPR_MAX_THREADS=1","NUMEXPR_NUM_THREADS=1","OMP_NUM_THREADS=1","OPENBLAS_NUM_THREADS=1","RAYON_NUM_THREADS=1"]' ]
 }
 
@@ -63,7 +63,7 @@ value() { jq -c "$1" "$BUNDLE/config.json"; }
     run shim create --bundle "$BUNDLE" c1
     printf '{"args":["x"],"env":["OMP_NUM_THREADS=9"]}' >"$DIR/process.json"
     run shim exec --process "$DIR/process.json" c1
-    [ "$(jq -r '.env[]' "$DIR/low.process" | grep -E 'OMP|MKL|WORKERS' | tr '\n' ' ')" = "OMP_NUM_THREADS=9 FLATBED_WORKERS=3 MKL_NUM_THREADS=1 " ]
+    [ "$(gojq -r '.env[]' "$DIR/low.process" | grep -E 'OMP|MKL|WORKERS' | tr '\n' ' ')" = "OMP_NUM_THREADS=9 FLATBED_WORKERS=3 MKL_NUM_THREADS=1 " ]
 }
 
 @test "an exec has the limits, except those that it sets" {
@@ -74,12 +74,12 @@ value() { jq -c "$1" "$BUNDLE/config.json"; }
         >"$DIR/process.json"
     for _ in 1 2; do # the second time, the low-level runtime is given what it got the first time
         run shim exec --process "$DIR/process.json" c1
-        [ "$(jq -c .rlimits "$DIR/low.process")" = '[{"type":"RLIMIT_NOFILE","hard":512,"soft":512},{"type":"RLIMIT_STACK","hard":9,"soft":9},{"type":"RLIMIT_MEMLOCK","hard":1048576,"soft":1048576}]' ]
+        [ "$(gojq -c .rlimits "$DIR/low.process")" = '[{"hard":512,"soft":512,"type":"RLIMIT_NOFILE"},{"hard":9,"soft":9,"type":"RLIMIT_STACK"},{"hard":1048576,"soft":1048576,"type":"RLIMIT_MEMLOCK"}]' ]
         cp "$DIR/low.process" "$DIR/process.json"
     done
     printf '{"args":["x"],"rlimits":[{"type":"RLIMIT_NOFILE","hard":1024,"soft":1000}]}' >"$DIR/process.json"
     run shim exec --process "$DIR/process.json" c1
-    [ "$(jq -c '.rlimits[0]' "$DIR/low.process")" = '{"type":"RLIMIT_NOFILE","hard":1024,"soft":1000}' ]
+    [ "$(gojq -c '.rlimits[0]' "$DIR/low.process")" = '{"hard":1024,"soft":1000,"type":"RLIMIT_NOFILE"}' ]
 }
 
 @test "an exec by a caller with a lower hard limit gets that limit, and is not refused" {
@@ -87,14 +87,14 @@ value() { jq -c "$1" "$BUNDLE/config.json"; }
     run shim create --bundle "$BUNDLE" c1
     printf '{"args":["x"]}' >"$DIR/process.json"
     run weakly 600 exec --process "$DIR/process.json" c1
-    [ "$(jq -c .rlimits "$DIR/low.process")" = '[{"type":"RLIMIT_NOFILE","hard":600,"soft":600}]' ]
+    [ "$(gojq -c .rlimits "$DIR/low.process")" = '[{"hard":600,"soft":600,"type":"RLIMIT_NOFILE"}]' ]
 }
 
 @test "without CAP_SYS_RESOURCE, the hard limit of the runtime is the maximum" {
     tuning '"nofile": 1048576'
     run weakly 600 create --bundle "$BUNDLE" c1
     [ "$status" -eq 7 ]
-    [ "$(value '.process.rlimits[1]')" = '{"type":"RLIMIT_NOFILE","hard":600,"soft":600}' ]
+    [ "$(value '.process.rlimits[1]')" = '{"hard":600,"soft":600,"type":"RLIMIT_NOFILE"}' ]
 }
 
 @test "a request above the maximum is refused, and the message names the maximum" {
@@ -124,7 +124,7 @@ value() { jq -c "$1" "$BUNDLE/config.json"; }
 
 @test "a /dev/null mount is a request and is removed" {
     tuning '"shm_size": "2g"'
-    jq '.mounts += [{"destination":"/run/flatbed/request/shm/1g","source":"/dev/null","type":"bind"}]' \
+    gojq '.mounts += [{"destination":"/run/flatbed/request/shm/1g","source":"/dev/null","type":"bind"}]' \
         "$BUNDLE/config.json" >"$DIR/new.json"
     cp "$DIR/new.json" "$BUNDLE/config.json"
     for _ in 1 2; do
@@ -152,7 +152,7 @@ value() { jq -c "$1" "$BUNDLE/config.json"; }
     tuning '"nofile": 512'
     sed -i 's/"hard": 1024, "soft": 1024/"hard": "many"/' "$BUNDLE/config.json"
     run shim create --bundle "$BUNDLE" c1
-    [ "$(value '.process.rlimits[1]')" = '{"type":"RLIMIT_NOFILE","hard":"many"}' ]
+    [ "$(value '.process.rlimits[1]')" = '{"hard":"many","type":"RLIMIT_NOFILE"}' ]
 }
 
 # over_layers COMMAND…: runs it with an overlay of 3 layers at the rootfs of the bundle.
@@ -174,7 +174,7 @@ deep() {
     as_root
     mkdir "$DIR/layers"
     tuning "" ', "rootfs": { "max_depth": 2, "beyond": "deny" }'
-    jq '.root = {"path":"rootfs"}' "$BUNDLE/config.json" >"$DIR/new.json"
+    gojq '.root = {"path":"rootfs"}' "$BUNDLE/config.json" >"$DIR/new.json"
     cp "$DIR/new.json" "$BUNDLE/config.json"
     deep
     refused "rootfs.max_depth: the container's root has 3 layers.*'flatten IMAGE'"

@@ -69,7 +69,7 @@ create() {
 # started FILTER RESULT: the container started, and its config.json has that.
 started() {
     [ "$status" -eq 7 ]
-    [ "$(jq -c "$1" "$DIR/low.config")" = "$2" ] || { jq -c . "$DIR/low.config" && false; }
+    [ "$(gojq -c "$1" "$DIR/low.config")" = "$2" ] || { gojq -c . "$DIR/low.config" && false; }
 }
 
 @test "a user whom the image does not know gets entries, HOME and groups" {
@@ -101,7 +101,7 @@ END
     create
     started .process.user.additionalGids '[1234,5000,5003]'
     config "$BUNDLE" 1234:1234
-    jq '.process.user.additionalGids = [5003, 7]' "$BUNDLE/config.json" >"$DIR/new" && mv "$DIR/new" "$BUNDLE/config.json"
+    gojq '.process.user.additionalGids = [5003, 7]' "$BUNDLE/config.json" >"$DIR/new" && mv "$DIR/new" "$BUNDLE/config.json"
     create
     started .process.user.additionalGids '[5003,7,5000]'
     config "$BUNDLE" 4321:4321
@@ -143,7 +143,7 @@ END
     create
     started '[[.mounts[].destination], .process.env]' '[["/proc"],["HOME=/mine"]]'
     config "$BUNDLE" 1234:1234 '"HOME=/"'
-    jq '.mounts += [{destination: "/etc/passwd", type: "bind", source: "/dev/null", options: ["bind"]}]' \
+    gojq '.mounts += [{destination: "/etc/passwd", type: "bind", source: "/dev/null", options: ["bind"]}]' \
         "$BUNDLE/config.json" >"$DIR/new" && mv "$DIR/new" "$BUNDLE/config.json"
     create
     started '[[.mounts[].source], .process.env[-1]]' '[["proc","/dev/null","/run/flatbed/pin/user:group"],"HOME=/home/alice"]'
@@ -198,7 +198,7 @@ END
     rm "$BUNDLE/rootfs/etc/passwd"
     mkfifo "$BUNDLE/rootfs/etc/passwd"
     rm -f "$DIR/low.passwd"
-    config_keep=$(jq 'del(.mounts[1:])' "$BUNDLE/config.json")
+    config_keep=$(gojq 'del(.mounts[1:])' "$BUNDLE/config.json")
     echo "$config_keep" >"$BUNDLE/config.json"
     run --separate-stderr timeout 20 unshare -m sh -c 'exec "$@"' - "$FLATBED_RUNTIME" \
         "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1
@@ -209,7 +209,7 @@ END
     as_root
     for edit in '.destination = "/x"' '.options = ["bind", "rw"]' '.source = "/run/flatbed/pin/user:group"'; do
         config "$BUNDLE"
-        jq '.mounts += [{destination: "/etc/passwd", type: "bind", source: "/run/flatbed/pin/user:passwd", options: ["bind", "ro"]} | '"$edit]" \
+        gojq '.mounts += [{destination: "/etc/passwd", type: "bind", source: "/run/flatbed/pin/user:passwd", options: ["bind", "ro"]} | '"$edit]" \
             "$BUNDLE/config.json" >"$DIR/new" && mv "$DIR/new" "$BUNDLE/config.json"
         create
         [ "$status" -eq 1 ]
@@ -224,7 +224,7 @@ END
     execs() {
         echo "$1" >"$DIR/process.json"
         run "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" --root "$DIR/root" exec -p "$DIR/process.json" c1
-        jq -c '[.env, .user.additionalGids]' "$DIR/low.process"
+        gojq -c '[.env, .user.additionalGids]' "$DIR/low.process"
     }
     [ "$(execs '{"user":{"uid":1234,"gid":1234},"env":["A=1"]}')" = '[["A=1","HOME=/home/alice"],[1234,5000,5003]]' ]
     [ "$(execs '{"user":{"uid":1234,"gid":1234,"additionalGids":[9,5003]},"env":["HOME=/"]}')" = '[["HOME=/home/alice"],[9,5003,1234,5000]]' ]
@@ -257,7 +257,7 @@ END
         chmod "${mode%:*}" "$DIR/team"
         policy '"passwd": false' '"binds": { "default": "allow", "require_access": true },'
         config "$BUNDLE"
-        jq --arg d "$DIR/team" '.mounts += [{destination: "/team", type: "bind", source: $d, options: ["bind"]}]' \
+        gojq --arg d "$DIR/team" '.mounts += [{destination: "/team", type: "bind", source: $d, options: ["bind"]}]' \
             "$BUNDLE/config.json" >"$DIR/new" && mv "$DIR/new" "$BUNDLE/config.json"
         cp "$BUNDLE/config.json" "$DIR/plain.json"
         create

@@ -59,7 +59,7 @@ again() { cold && launch && settle; }
     warm --show
     [[ $output == *" off "* ]]
     warm --show --json
-    jq -e '.records[] | select(.kind == "image") | .off != "" and .gain == 0' <<<"$output"
+    gojq -e '.records[] | select(.kind == "image") | .off != "" and .gain == 0' <<<"$output"
     root c1
     run -0 "$FLATBED" explain "--policy=$DIR/policy.json" "--config=$BUNDLE/config.json"
     [[ $output == *"nothing is read ahead: it saved 0 %"* ]]
@@ -78,7 +78,7 @@ again() { cold && launch && settle; }
     settle
     cold
     warm "$VOLUME" --json
-    jq -e '.read >= 1048576 and .read < 8000000 and .cached == 0' <<<"$output"
+    gojq -e '.read >= 1048576 and .read < 8000000 and .cached == 0' <<<"$output"
     has_cached "$VOLUME/model" 1048576
     ! has_cached "$VOLUME/model" 8000000 || false
     [ "$(cached "$IMAGE/2/data/big")" -eq 0 ]
@@ -199,7 +199,7 @@ again() { cold && launch && settle; }
     cold
     policy '"max": "1m"'
     warm "$VOLUME" --json
-    jq -e '.read <= 1048576' <<<"$output"
+    gojq -e '.read <= 1048576' <<<"$output"
     # The container's limit.
     bundle() {
         echo '{ "ociVersion": "1.0.2", "root": { "path": "rootfs" }, "process": { "user": { "uid": 0, "gid": 0 } }, "mounts": [],
@@ -226,7 +226,7 @@ again() { cold && launch && settle; }
     run -0 "$FLATBED" explain "--policy=$DIR/policy.json" "--config=$BUNDLE/config.json"
     [[ $output == *"nothing is read ahead: there is no record of its image"* ]]
     run -0 "$FLATBED" explain "--policy=$DIR/policy.json" "--config=$BUNDLE/config.json" --annotation lab=yes --json
-    jq -e '.warm == "there is no record of its image: 1 second of a start are recorded"' <<<"$output"
+    gojq -e '.warm == "there is no record of its image: 1 second of a start are recorded"' <<<"$output"
     umount "$ROOT"
     bundle() {
         echo '{ "ociVersion": "1.0.2", "root": { "path": "rootfs" }, "process": { "user": { "uid": 0, "gid": 0 } }, "mounts": [],
@@ -239,7 +239,7 @@ again() { cold && launch && settle; }
     umount "$ROOT"
 
     run "$FLATBED" gc --policy "$DIR/policy.json" --dry-run --json
-    jq -e '.records == 0' <<<"$output"
+    gojq -e '.records == 0' <<<"$output"
     touch -d '40 days ago' "$STORE"/*
     run "$FLATBED" gc --policy "$DIR/policy.json" --dry-run
     [[ $output == *"would remove 2 records of warm"* ]]

@@ -25,8 +25,8 @@ has() { [[ $output$stderr == *"$1"* ]] || { printf 'nothing here has %s:\n%s\n%s
 has_not() { [[ $output$stderr != *"$1"* ]] || { printf 'this has %s:\n%s\n%s\n' "$1" "$output" "$stderr"; return 1; }; }
 exits() { [ "$status" -eq "$1" ] || { echo "status $status: $output $stderr"; return 1; }; }
 # is [JQ-OPTION...] FILTER: true for --json.
-is() { jq -e "$@" <<<"$output" >/dev/null || { echo "not $1: $output $stderr"; return 1; }; }
+is() { gojq -e "$@" <<<"$output" >/dev/null || { echo "not $1: $output $stderr"; return 1; }; }
 digits() { printf "%064d" "$1"; }
 tree_of() { (cd "$1" && find . | sort); }
 # names: those of the listed directories, by their last number.
-names() { jq -r '.stale[].path' <<<"$output" | sed 's:.*/::; s/^0*//' | sort | tr '\n' ' '; }
+names() { gojq -r '.stale[].path' <<<"$output" | sed 's:.*/::; s/^0*//' | sort | tr '\n' ' '; }

@@ -38,7 +38,7 @@ END
     chmod 755 "$FLATTEN"
 }
 
-setup_file() { make_images jq zstd && wrap_flatten; }
+setup_file() { make_images gojq zstd && wrap_flatten; }
 
 setup() {
     unset SOURCE_DATE_EPOCH
@@ -72,5 +72,5 @@ fails() {
 
 same() { "$FLATTEN" verify -q "$@"; }
 
-manifest_of() { echo "$1/blobs/sha256/$(jq -r '.manifests[-1].digest[7:]' "$1/index.json")"; }
-config_of() { echo "$1/blobs/sha256/$(jq -r '.config.digest[7:]' "$(manifest_of "$1")")"; }
+manifest_of() { echo "$1/blobs/sha256/$(gojq -r '.manifests[-1].digest[7:]' "$1/index.json")"; }
+config_of() { echo "$1/blobs/sha256/$(gojq -r '.config.digest[7:]' "$(manifest_of "$1")")"; }

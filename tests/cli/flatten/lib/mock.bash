@@ -8,7 +8,7 @@ mock_file_setup() {
     unset REGISTRY_AUTH_FILE DOCKER_CONFIG XDG_CONFIG_HOME SSL_CERT_FILE SSL_CERT_DIR
     mkdir -p "$XDG_RUNTIME_DIR"
     unset HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy all_proxy ALL_PROXY
-    make_images jq "$@"
+    make_images gojq "$@"
 }
 
 setup_file() { mock_file_setup openssl; }
@@ -46,8 +46,8 @@ mock() {
 # mock_manifest JQ: edits the manifest of the image with JQ; call it before the mock starts.
 mock_manifest() {
     local digest
-    digest=$(jq -r '.manifests[0].digest[7:]' "$IMAGES/layout/index.json")
-    jq -c "$1" "$IMAGES/layout/blobs/sha256/$digest" >"$MOCK/root.json"
+    digest=$(gojq -r '.manifests[0].digest[7:]' "$IMAGES/layout/index.json")
+    gojq -c "$1" "$IMAGES/layout/blobs/sha256/$digest" >"$MOCK/root.json"
 }
 
 ok() {

@@ -34,14 +34,14 @@ teardown() {
 }
 
 # layer N: prints the digest of layer N, from 1.
-layer() { jq -r ".layers[$1 - 1].digest" "$(manifest_of "$IMAGES/layout")"; }
+layer() { gojq -r ".layers[$1 - 1].digest" "$(manifest_of "$IMAGES/layout")"; }
 
 # several_platforms: the image is an index of images that share layers. The file shared has the digest of one of them.
 several_platforms() {
     IMAGES=$PWD/image
     mkdir image
     cp -r "$ALL_IMAGES/platforms" image/layout
-    grep -l '"layers"' image/layout/blobs/sha256/* | xargs jq -r '.layers[].digest' | sort | uniq -d | head -n 1 >shared
+    grep -l '"layers"' image/layout/blobs/sha256/* | xargs gojq -r '.layers[].digest' | sort | uniq -d | head -n 1 >shared
     [ -s shared ]
 }
 

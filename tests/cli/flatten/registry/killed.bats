@@ -12,7 +12,7 @@ setup_file() {
     export XDG_RUNTIME_DIR=$HOME/run
     unset REGISTRY_AUTH_FILE DOCKER_CONFIG XDG_CONFIG_HOME SSL_CERT_FILE SSL_CERT_DIR
     mkdir -p "$XDG_RUNTIME_DIR"
-    make_images docker-registry openssl skopeo jq || return
+    make_images docker-registry openssl skopeo gojq || return
     wrap_flatten
     few_cas || return
     export ONE=$BATS_FILE_TMPDIR/one.tar TWO=$BATS_FILE_TMPDIR/two.tar # large enough for several chunks
@@ -90,5 +90,5 @@ killed_all() {
 @test "a killed push of several platforms writes the index after all its images" {
     killed_all index "" "oci:$IMAGES/platforms"
     [ "$(skopeo inspect --raw --tls-verify=false "docker://$PLAIN/index/killed-1:v1" |
-        jq '.manifests | length')" -eq 3 ]
+        gojq '.manifests | length')" -eq 3 ]
 }

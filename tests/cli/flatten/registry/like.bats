@@ -12,7 +12,7 @@ setup_file() {
     export XDG_RUNTIME_DIR=$HOME/run
     unset REGISTRY_AUTH_FILE DOCKER_CONFIG XDG_CONFIG_HOME SSL_CERT_FILE SSL_CERT_DIR
     mkdir -p "$XDG_RUNTIME_DIR"
-    make_images docker-registry openssl skopeo jq zstd || return
+    make_images docker-registry openssl skopeo gojq zstd || return
     few_cas || return
     registry_start "$BATS_FILE_TMPDIR/plain"
     export PLAIN=$REGISTRY
@@ -28,7 +28,7 @@ setup() {
 }
 
 raw() { skopeo inspect --raw --tls-verify=false "docker://$PLAIN/$1"; }
-layers_at() { raw "$1" | jq -r '.layers[].digest'; }
+layers_at() { raw "$1" | gojq -r '.layers[].digest'; }
 kept() { comm -12 <(layers_at "$1" | sort) <(layers_at "$2" | sort) | wc -l; }
 
 # Prints the digests of layers of the image at $1 that were fetched in this test.
@@ -47,17 +47,17 @@ lie() {
     rm -rf lie
     skopeo copy -q --src-tls-verify=false "docker://$PLAIN/lab/app:1" oci:lie:lie
     local old new
-    old=$(jq -r '.manifests[0].digest[7:]' lie/index.json)
-    jq -c --rawfile text "$1" '.annotations["dev.flatbed.carve.inventory"] = $text' "lie/blobs/sha256/$old" >manifest
+    old=$(gojq -r '.manifests[0].digest[7:]' lie/index.json)
+    gojq -c --rawfile text "$1" '.annotations["dev.flatbed.carve.inventory"] = $text' "lie/blobs/sha256/$old" >manifest
     new=$(sha256sum <manifest | cut -d' ' -f1)
     mv manifest "lie/blobs/sha256/$new"
-    jq -c --arg d "sha256:$new" --argjson s "$(stat -c %s "lie/blobs/sha256/$new")" \
+    gojq -c --arg d "sha256:$new" --argjson s "$(stat -c %s "lie/blobs/sha256/$new")" \
         '.manifests[0].digest = $d | .manifests[0].size = $s' lie/index.json >index
     mv index lie/index.json
     skopeo copy -q --preserve-digests --dest-tls-verify=false oci:lie:lie "docker://$PLAIN/lab/app:lie"
 }
 
-inventory_of() { raw "$1" | jq -rj '.annotations["dev.flatbed.carve.inventory"]'; }
+inventory_of() { raw "$1" | gojq -rj '.annotations["dev.flatbed.carve.inventory"]'; }
 
 @test "the next version in the same repository is made without any layer of the previous one" {
     carve -q "--like=docker://$PLAIN/lab/app:1" "oci:$IMAGES/owned2" "docker://$PLAIN/lab/app:2"
@@ -82,7 +82,7 @@ inventory_of() { raw "$1" | jq -rj '.annotations["dev.flatbed.carve.inventory"]'
         [ -z "$(fetched "lab/pair$n:1")" ]
         same "docker://$PLAIN/lab/pair$n:2" "oci:$IMAGES/${pair#*:}"
         carve -q --max-dead=100 --verify "--like=docker://$PLAIN/lab/pair$n:1" "oci:$IMAGES/${pair#*:}" oci:"read$n"
-        [ "$(jq '.layers | length' "$(manifest_of "read$n")")" -le $(($(layers_at "lab/pair$n:2" | wc -l) + 1)) ]
+        [ "$(gojq '.layers | length' "$(manifest_of "read$n")")" -le $(($(layers_at "lab/pair$n:2" | wc -l) + 1)) ]
     done
 }
 
@@ -105,7 +105,7 @@ inventory_of() { raw "$1" | jq -rj '.annotations["dev.flatbed.carve.inventory"]'
     carve -q "--like=docker://$PLAIN/lab/app:1" "oci:$IMAGES/owned2" "docker://$REGISTRY/lab/app:2"
     same "docker://$REGISTRY/lab/app:2" "oci:$IMAGES/owned2"
     layers_at lab/app:1 | sort -u | comm -12 - <(skopeo inspect --raw --tls-verify=false \
-        "docker://$REGISTRY/lab/app:2" | jq -r '.layers[].digest' | sort -u) >kept
+        "docker://$REGISTRY/lab/app:2" | gojq -r '.layers[].digest' | sort -u) >kept
     diff kept <(fetched lab/app:1)
 }
 

@@ -178,8 +178,8 @@ setup_file() {
     same oci:out:flat "$IMAGES/layout"
     [ "$(count '^GET /v2/lab/image/manifests/')" -eq 1 ]
     [ "$(count '^GET /v2/lab/image/blobs/')" -eq 1 ]
-    [ "$(jq '.layers | length' "$(manifest_of out)")" -eq \
-        "$(jq '.layers | length' "$(manifest_of "$IMAGES/layout")")" ]
+    [ "$(gojq '.layers | length' "$(manifest_of out)")" -eq \
+        "$(gojq '.layers | length' "$(manifest_of "$IMAGES/layout")")" ]
 }
 
 @test "a password in a reference is refused, and not printed" {
@@ -270,7 +270,7 @@ setup_file() {
     mock_manifest '.layers[1] = .layers[0]'
     mock
     fails 6 "layer 2" "$SOURCE" oci:out # its diff_id differs
-    [ "$(count "/blobs/$(jq -r '.layers[0].digest' "$MOCK/root.json")")" -eq 1 ]
+    [ "$(count "/blobs/$(gojq -r '.layers[0].digest' "$MOCK/root.json")")" -eq 1 ]
 }
 
 @test "no manifest is pushed after a refused upload" {

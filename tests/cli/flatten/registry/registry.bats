@@ -12,7 +12,7 @@ setup_file() {
     export XDG_RUNTIME_DIR=$HOME/run
     unset REGISTRY_AUTH_FILE DOCKER_CONFIG XDG_CONFIG_HOME SSL_CERT_FILE SSL_CERT_DIR
     mkdir -p "$XDG_RUNTIME_DIR"
-    make_images docker-registry htpasswd openssl skopeo jq || return
+    make_images docker-registry htpasswd openssl skopeo gojq || return
     few_cas || return
     registry_start "$BATS_FILE_TMPDIR/plain"
     export PLAIN=$REGISTRY
@@ -39,7 +39,7 @@ requests() { grep -c "\"$2 [^\"]*$3" "$BATS_FILE_TMPDIR/$1/log" || true; }
     ok -q "docker://$PLAIN/lab/image:v1" oci:out:flat
     same oci:out:flat "$IMAGES/layout"
     skopeo inspect oci:out:flat >inspect
-    [ "$(jq '.Layers | length' inspect)" -eq 1 ]
+    [ "$(gojq '.Layers | length' inspect)" -eq 1 ]
 }
 
 @test "unpack: the tree is the one of the image from a layout" {
@@ -55,15 +55,15 @@ requests() { grep -c "\"$2 [^\"]*$3" "$BATS_FILE_TMPDIR/$1/log" || true; }
     digest=$(digest_at "$PLAIN/lab/image:v1")
     ok -q "docker://localhost:${PLAIN#*:}/lab/image@$digest" oci:out:flat
     same oci:out:flat "$IMAGES/layout"
-    [ "$(jq -r '.annotations["dev.flatbed.source.digest"]' \
-        "out/blobs/sha256/$(jq -r '.manifests[0].digest[7:]' out/index.json)")" = "$digest" ]
+    [ "$(gojq -r '.annotations["dev.flatbed.source.digest"]' \
+        "out/blobs/sha256/$(gojq -r '.manifests[0].digest[7:]' out/index.json)")" = "$digest" ]
 }
 
 @test "push: the printed digest is the one in the registry and for skopeo" {
     ok -q "$IMAGES/old.tar" "docker://$PLAIN/lab/pushed:a"
     [ "${lines[1]}" = "$(digest_at "$PLAIN/lab/pushed:a")" ]
     [ "${lines[0]}" = "$(skopeo inspect --raw --tls-verify=false "docker://$PLAIN/lab/pushed:a" |
-        jq -r .config.digest)" ]
+        gojq -r .config.digest)" ]
     same "docker://$PLAIN/lab/pushed:a" "$IMAGES/old.tar"
     skopeo copy -q --src-tls-verify=false "docker://$PLAIN/lab/pushed:a" oci:copy:a
     same oci:copy:a "$IMAGES/old.tar"
@@ -72,10 +72,10 @@ requests() { grep -c "\"$2 [^\"]*$3" "$BATS_FILE_TMPDIR/$1/log" || true; }
 @test "push: layers are gzip by default" {
     ok -q "$IMAGES/old.tar" "docker://$PLAIN/lab/gzip"
     [ "$(skopeo inspect --raw --tls-verify=false "docker://$PLAIN/lab/gzip:latest" |
-        jq -r '.layers[].mediaType')" = application/vnd.oci.image.layer.v1.tar+gzip ]
+        gojq -r '.layers[].mediaType')" = application/vnd.oci.image.layer.v1.tar+gzip ]
     ok -q --compression=zstd "$IMAGES/old.tar" "docker://$PLAIN/lab/zstd"
     [ "$(skopeo inspect --raw --tls-verify=false "docker://$PLAIN/lab/zstd" |
-        jq -r '.layers[].mediaType')" = application/vnd.oci.image.layer.v1.tar+zstd ]
+        gojq -r '.layers[].mediaType')" = application/vnd.oci.image.layer.v1.tar+zstd ]
 }
 
 @test "registry to registry: the second run uploads nothing" {
@@ -93,7 +93,7 @@ requests() { grep -c "\"$2 [^\"]*$3" "$BATS_FILE_TMPDIR/$1/log" || true; }
     ok -q "docker://$PLAIN/lab/image:v1" "docker://$PLAIN/lab/flat:v1"
     ok -q --json "docker://$PLAIN/lab/flat:v1" "docker://$PLAIN/other/flat:v1"
     same "docker://$PLAIN/other/flat:v1" "$IMAGES/layout"
-    digest=$(jq -r .layer.digest <<<"$output")
+    digest=$(gojq -r .layer.digest <<<"$output")
     [ "$(requests plain POST "mount=sha256%3A${digest#sha256:}&from=lab%2Fflat")" -ge 1 ]
     [ "$(requests plain PUT "/other/flat/blobs/.*${digest#sha256:}")" -eq 0 ]
 }
@@ -149,7 +149,7 @@ requests() { grep -c "\"$2 [^\"]*$3" "$BATS_FILE_TMPDIR/$1/log" || true; }
     skopeo copy -q --dest-tls-verify=false "oci:$IMAGES/base" "docker://$SECURE/lab/base:v1"
     fails 3 "certificate" -q --keep-base="docker://$SECURE/lab/base:v1" "oci:$IMAGES/stacked" oci:x
     ok -q --insecure --keep-base="docker://$SECURE/lab/base:v1" "oci:$IMAGES/stacked" oci:out:flat
-    [ "$(skopeo inspect oci:out:flat | jq '.Layers | length')" -eq 3 ]
+    [ "$(skopeo inspect oci:out:flat | gojq '.Layers | length')" -eq 3 ]
 }
 
 @test "Basic: push and pull work" {
@@ -158,7 +158,7 @@ requests() { grep -c "\"$2 [^\"]*$3" "$BATS_FILE_TMPDIR/$1/log" || true; }
     ok -q "$IMAGES/old.tar" "docker://$SECURE/lab/flat:v1"
     same "docker://$SECURE/lab/flat:v1" "$IMAGES/old.tar"
     skopeo inspect --tls-verify=false --creds lab:secret "docker://$SECURE/lab/flat:v1" |
-        jq -e '.Layers | length == 1'
+        gojq -e '.Layers | length == 1'
 }
 
 @test "Basic: missing or wrong credentials are an error, and the password is not printed" {
@@ -221,7 +221,7 @@ END
 
 @test "oci-archive: skopeo reads it, and flatten reads one of skopeo" {
     ok -q "$IMAGES/layout" oci-archive:out.tar:v1
-    skopeo inspect oci-archive:out.tar:v1 | jq -e '.Layers | length == 1'
+    skopeo inspect oci-archive:out.tar:v1 | gojq -e '.Layers | length == 1'
     same oci-archive:out.tar:v1 "$IMAGES/layout"
     skopeo copy -q oci-archive:out.tar:v1 oci-archive:copy.tar:v2
     same oci-archive:copy.tar:v2 "$IMAGES/layout"
@@ -252,7 +252,7 @@ END
     same "oci:$IMAGES/owned" "docker://$PLAIN/lab/family:v1"
     same "oci:$IMAGES/owned2" "docker://$PLAIN/lab/family:v2"
     for tag in v1 v2; do
-        skopeo inspect --raw --tls-verify=false "docker://$PLAIN/lab/family:$tag" | jq -r '.layers[].digest' | sort >"$tag"
+        skopeo inspect --raw --tls-verify=false "docker://$PLAIN/lab/family:$tag" | gojq -r '.layers[].digest' | sort >"$tag"
     done
     [ "$(comm -12 v1 v2 | wc -l)" -ge 3 ]
     [ "$(requests plain PUT lab/family/blobs/uploads)" -eq "$(($(sort -u v1 v2 | wc -l) + 2))" ] # and two configs

@@ -14,7 +14,7 @@ setup_file() {
     unset REGISTRY_AUTH_FILE DOCKER_CONFIG XDG_CONFIG_HOME SSL_CERT_FILE SSL_CERT_DIR
     unset HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy all_proxy ALL_PROXY
     mkdir -p "$XDG_RUNTIME_DIR"
-    make_images docker-registry htpasswd openssl skopeo jq || return
+    make_images docker-registry htpasswd openssl skopeo gojq || return
     registry_start_tls "$BATS_FILE_TMPDIR/tls" lab secret
     export PASSWORD=$REGISTRY TLS=$BATS_FILE_TMPDIR/tls
     registry_start_mutual "$BATS_FILE_TMPDIR/mutual"
@@ -43,7 +43,7 @@ SOURCE_PATH=lab/image:v1
     ok -q --cert-dir="$GOOD" "docker://$MUTUAL/$SOURCE_PATH" oci:out:flat
     same oci:out:flat "$IMAGES/layout"
     ok -q --cert-dir="$GOOD" "$IMAGES/old.tar" "docker://$MUTUAL/lab/pushed:v1"
-    skopeo inspect --cert-dir="$GOOD" "docker://$MUTUAL/lab/pushed:v1" | jq -e '.Layers | length == 1'
+    skopeo inspect --cert-dir="$GOOD" "docker://$MUTUAL/lab/pushed:v1" | gojq -e '.Layers | length == 1'
     ok verify -q --cert-dir="$GOOD" "docker://$MUTUAL/lab/pushed:v1" "$IMAGES/old.tar"
     ok analyze -q --cert-dir="$GOOD" "docker://$MUTUAL/$SOURCE_PATH"
 }

@@ -180,7 +180,7 @@ all_data() {
 #!/bin/sh
 cp "$BUNDLE/config.json" "$DIR/low.config"
 nsenter --mount=/proc/$$/ns/mnt mount --bind "$DIR/secret" "$DIR/data/volumes/v/_data" || exit 1
-src=\$(jq -r '.mounts[1].source' "$BUNDLE/config.json")
+src=\$(gojq -r '.mounts[1].source' "$BUNDLE/config.json")
 mkdir "$DIR/seen" && mount --rbind "\$src" "$DIR/seen" && cat "$DIR/seen/file" "$DIR/seen/volumes/v/_data/file" 2>/dev/null
 exit 0
 END
@@ -209,7 +209,7 @@ END
     cat >"$DIR/low" <<END
 #!/bin/sh
 cp "$BUNDLE/config.json" "$DIR/low.config"
-mkdir "$DIR/seen" && mount --rbind "\$(jq -r '.mounts[1].source' "$BUNDLE/config.json")" "$DIR/seen"
+mkdir "$DIR/seen" && mount --rbind "\$(gojq -r '.mounts[1].source' "$BUNDLE/config.json")" "$DIR/seen"
 cat "$DIR/seen/disk/file" "$DIR/seen/volumes/v/_data/file" "$DIR/seen/volumes/w/_data/file" 2>/dev/null
 exit 0
 END
@@ -322,7 +322,7 @@ END
     done
     # The same holds for a mount that is not a bind.
     config "$DIR/srv/data" /x '{ "uid": 0, "gid": 0 }' '"root": { "path": "rootfs" },'
-    jq '.mounts += [{destination: "/p/self/attr", type: "tmpfs", source: "tmpfs"}]' "$BUNDLE/config.json" >"$DIR/more"
+    gojq '.mounts += [{destination: "/p/self/attr", type: "tmpfs", source: "tmpfs"}]' "$BUNDLE/config.json" >"$DIR/more"
     cp "$DIR/more" "$BUNDLE/config.json"
     create
     refused "the mount of tmpfs on /p/self/attr: nothing may be mounted over /proc, where this leads"
@@ -349,7 +349,7 @@ logs_policy() {
     [ -z "$(ls "$DIR/srv/logs")" ]
     # A target that a mount which becomes read-only does not have.
     config "$DIR/srv/data" /logs/x '{ "uid": 0, "gid": 0 }' "$rules"
-    jq --arg home "$DIR/home/alice" --arg data "$DIR/srv/data" '.mounts += [
+    gojq --arg home "$DIR/home/alice" --arg data "$DIR/srv/data" '.mounts += [
         {destination: "/mnt", type: "bind", source: $data, options: ["rbind", "rprivate"]},
         {destination: "/mnt/new", type: "bind", source: $home, options: ["rbind", "rprivate"]}]' "$BUNDLE/config.json" >"$DIR/more"
     cp "$DIR/more" "$BUNDLE/config.json"
@@ -393,7 +393,7 @@ logs_policy() {
             "\"root\": { \"path\": \"rootfs\" }, \"annotations\": { \"flatbed.data\": \"$word\" },"
         create
         [ "$status" -eq 0 ]
-        [ "$(jq -r '.mounts[2].destination' "$DIR/low.config")" = "${word#x:}" ]
+        [ "$(gojq -r '.mounts[2].destination' "$DIR/low.config")" = "${word#x:}" ]
         rm "$DIR/low.config"
     done
 }
@@ -431,7 +431,7 @@ logs_policy() {
     # shellcheck disable=SC2154
     echo "$stderr"
     [ "$status" -eq 0 ]
-    [ "$(jq -r '.mounts[2].destination' "$DIR/low.config")" = /work/data ]
+    [ "$(gojq -r '.mounts[2].destination' "$DIR/low.config")" = /work/data ]
 }
 
 # ------------------------------------------------------------------ access of the user
@@ -442,7 +442,7 @@ logs_policy() {
 cp "$BUNDLE/config.json" "$DIR/low.config"
 mv "$DIR/home/alice/work" "$DIR/home/alice/old"
 ln -s "$DIR/secret" "$DIR/home/alice/work"
-cat "\$(jq -r '.mounts[1].source' "$BUNDLE/config.json")/file"
+cat "\$(gojq -r '.mounts[1].source' "$BUNDLE/config.json")/file"
 END
     config "$DIR/home/alice/work"
     create
@@ -463,7 +463,7 @@ END
 @test "two stacked wrappers pin a source once" {
     printf '#!/bin/sh\nexec %s --flatbed-policy=%s/policy.json --flatbed-runtime=%s/cat "$@"\n' \
         "$FLATBED_RUNTIME" "$DIR" "$DIR" >"$DIR/low"
-    printf '#!/bin/sh\ncp "%s/config.json" "%s/low.config"\ncat "$(jq -r ".mounts[1].source" "%s/config.json")/file"\n' \
+    printf '#!/bin/sh\ncp "%s/config.json" "%s/low.config"\ncat "$(gojq -r ".mounts[1].source" "%s/config.json")/file"\n' \
         "$BUNDLE" "$DIR" "$BUNDLE" >"$DIR/cat"
     chmod 0755 "$DIR/cat"
     config "$DIR/home/alice/work"

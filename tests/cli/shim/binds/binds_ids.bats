@@ -33,7 +33,7 @@ load ../lib/binds
     refused "may only be used read-only"
     with_root "$DIR/srv/root" true
     mounted "$DIR/srv/data" rbind,rprivate,ro
-    [ "$(jq -r .root.path "$DIR/low.config")" = "$DIR/srv/root" ]
+    [ "$(gojq -r .root.path "$DIR/low.config")" = "$DIR/srv/root" ]
     chmod 0775 "$DIR/srv/root"
     with_root "$DIR/srv/root" true
     refused "the container's root $DIR/srv/root: users can change $DIR/srv/root"
@@ -47,7 +47,7 @@ load ../lib/binds
     mkdir -p "$DIR/srv/root" "$BUNDLE/rootfs"
     copying() {
         config "$DIR/srv/data" /x '{ "uid": 0, "gid": 0 }' "\"root\": { \"path\": \"$1\", \"readonly\": true },"
-        jq --arg o "$2" '.mounts += [{destination: "/tmp", type: "tmpfs", source: "tmpfs", options: ["nosuid", $o]}]' \
+        gojq --arg o "$2" '.mounts += [{destination: "/tmp", type: "tmpfs", source: "tmpfs", options: ["nosuid", $o]}]' \
             "$BUNDLE/config.json" >"$DIR/more"
         cp "$DIR/more" "$BUNDLE/config.json"
         rm -f "$DIR/low.config"
@@ -68,7 +68,7 @@ load ../lib/binds
     create
     refused "it is idmapped: its files have other owners in the container"
     config "$DIR/srv/data" /x '{ "uid": 12345, "gid": 12345 }'
-    jq '.mounts[1].uidMappings = [{containerID: 0, hostID: 12345, size: 1}]' "$BUNDLE/config.json" >"$DIR/more"
+    gojq '.mounts[1].uidMappings = [{containerID: 0, hostID: 12345, size: 1}]' "$BUNDLE/config.json" >"$DIR/more"
     cp "$DIR/more" "$BUNDLE/config.json"
     create
     refused "it is idmapped"
@@ -85,11 +85,11 @@ load ../lib/binds
     sed -i 's/"hostID": 0,/"hostID": 12346,/' "$BUNDLE/config.json"
     create
     refused "has uids 12346 to 12346 of this host, which it could become"
-    jq '.linux.uidMappings |= .[:1] | .linux.gidMappings += [{containerID: 1, hostID: 6, size: 1}]' "$BUNDLE/config.json" >"$DIR/more"
+    gojq '.linux.uidMappings |= .[:1] | .linux.gidMappings += [{containerID: 1, hostID: 6, size: 1}]' "$BUNDLE/config.json" >"$DIR/more"
     cp "$DIR/more" "$BUNDLE/config.json"
     create
     refused "has gids 6 to 6 of this host"
-    jq '.process.user.additionalGids = [1]' "$BUNDLE/config.json" >"$DIR/more"
+    gojq '.process.user.additionalGids = [1]' "$BUNDLE/config.json" >"$DIR/more"
     cp "$DIR/more" "$BUNDLE/config.json"
     create
     mounted "$DIR/home/alice" rbind,rprivate,nosuid,nodev
@@ -116,7 +116,7 @@ load ../lib/binds
     mounted "$DIR/volumes" rbind,rprivate,ro
     config "$DIR/home/alice/work" /x '{ "uid": 12345, "gid": 12345 }'
     create
-    [ "$(jq -r '.mounts[1].options | join(",")' "$DIR/low.config")" = rbind,rprivate,nosuid,nodev ]
+    [ "$(gojq -r '.mounts[1].options | join(",")' "$DIR/low.config")" = rbind,rprivate,nosuid,nodev ]
 }
 
 # ------------------------------------------------------------------ mount points
@@ -124,7 +124,7 @@ load ../lib/binds
 # nested SOURCE TARGET BELOW MEMBERS: a container of alice with SOURCE on TARGET, and her directory on BELOW.
 nested() {
     config "$1" "$2" '{ "uid": 12345, "gid": 12345 }' "$4"
-    jq --arg home "$DIR/home/alice" --arg at "$3" \
+    gojq --arg home "$DIR/home/alice" --arg at "$3" \
         '.mounts += [{destination: $at, type: "bind", source: $home, options: ["rbind", "rprivate"]}]' "$BUNDLE/config.json" >"$DIR/more"
     cp "$DIR/more" "$BUNDLE/config.json"
     rm -f "$DIR/low.config"
@@ -241,7 +241,7 @@ closed() {
                 exec "$FLATBED_RUNTIME" "--flatbed-policy=$1/policy.json" create --bundle "$1/bundle" c1' sh "$DIR"
         }
         config "$scratch" /x "{ \"uid\": $1, \"gid\": $1 }" "$members"
-        jq --arg from "$scratch" --arg at "$2" \
+        gojq --arg from "$scratch" --arg at "$2" \
             '.mounts += [{destination: $at, type: "bind", source: $from, options: ["rbind", "rprivate"]}]' "$BUNDLE/config.json" >"$DIR/more"
         cp "$DIR/more" "$BUNDLE/config.json"
         rm -f "$DIR/low.config"

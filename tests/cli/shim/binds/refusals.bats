@@ -11,9 +11,9 @@ load ../lib/shim
     run --separate-stderr shim --log "$DIR/log" --log-format json create --bundle "$BUNDLE" c1
     refused "flatbed.data: 'secret' is not offered \($DIR/policy.json:5\); there are: imagenet"
     [ "$(wc -l <"$DIR/log")" -eq 1 ]
-    [ "$(jq -r .level "$DIR/log")" = error ]
-    [ "$(jq -r .msg "$DIR/log")" = "$stderr" ]
-    [[ $(jq -r .time "$DIR/log") =~ ^[0-9-]{10}T[0-9:]{8}Z$ ]]
+    [ "$(gojq -r .level "$DIR/log")" = error ]
+    [ "$(gojq -r .msg "$DIR/log")" = "$stderr" ]
+    [[ $(gojq -r .time "$DIR/log") =~ ^[0-9-]{10}T[0-9:]{8}Z$ ]]
 }
 
 @test "a refusal in text form is appended to the log" {
@@ -28,7 +28,7 @@ load ../lib/shim
     annotate secret
     cd "$DIR"
     run --separate-stderr shim --log "file:$DIR/log" --log-format json create --bundle "$BUNDLE" c1
-    [ "$(jq -r .level "$DIR/log")" = error ]
+    [ "$(gojq -r .level "$DIR/log")" = error ]
     run --separate-stderr shim --log syslog:me create --bundle "$BUNDLE" c1
     refused secret
     [ ! -e "$DIR/syslog:me" ]
@@ -60,7 +60,7 @@ load ../lib/shim
     [ "$status" -eq 7 ]
     [ "$stderr" = err ]
     [ ! -e "$DIR/log" ]
-    [ "$(jq -c '[.mounts[].destination]' "$DIR/low.config")" = '["/proc","/logs","/work/imagenet"]' ]
+    [ "$(gojq -c '[.mounts[].destination]' "$DIR/low.config")" = '["/proc","/logs","/work/imagenet"]' ]
 }
 
 @test "a missing source is refused; an optional one is skipped" {
@@ -70,8 +70,8 @@ load ../lib/shim
     sed -i 's|"names": \["imagenet"\]|"names": ["imagenet"], "optional": true|' "$DIR/policy.json"
     run shim create --bundle "$BUNDLE" c1
     [ "$status" -eq 7 ]
-    [ "$(jq -c '[.mounts[].destination]' "$DIR/low.config")" = '["/proc","/logs"]' ]
-    [ "$(jq -c .process.env "$DIR/low.config")" = '["A=1"]' ]
+    [ "$(gojq -c '[.mounts[].destination]' "$DIR/low.config")" = '["/proc","/logs"]' ]
+    [ "$(gojq -c .process.env "$DIR/low.config")" = '["A=1"]' ]
 }
 
 @test "permissive: an unavailable source is left out too" {
@@ -79,7 +79,7 @@ load ../lib/shim
     sed -i 's|"version": 1,|"version": 1, "mode": "permissive",|' "$DIR/policy.json"
     run shim create --bundle "$BUNDLE" c1
     [ "$status" -eq 7 ]
-    [ "$(jq -c '[.mounts[].destination]' "$DIR/low.config")" = '["/proc","/logs"]' ]
+    [ "$(gojq -c '[.mounts[].destination]' "$DIR/low.config")" = '["/proc","/logs"]' ]
 }
 
 @test "config.json is refused if it is not a regular file, has duplicate keys or is malformed" {
@@ -175,7 +175,7 @@ break_policy() {
     mkdir "$DIR/policy.d"
     echo '{"version":1,"volumes":{"logs":{"target":"/elsewhere"}}}' >"$DIR/policy.d/10-logs.json"
     run shim create --bundle "$BUNDLE" c1
-    [ "$(jq -r '.mounts[1].destination' "$DIR/low.config")" = /elsewhere ]
+    [ "$(gojq -r '.mounts[1].destination' "$DIR/low.config")" = /elsewhere ]
     echo '{"version":1,"volumes":{"logs":{"targt":"/x"}}}' >"$DIR/policy.d/20-bad.json"
     rm "$DIR/low.words"
     run --separate-stderr shim create --bundle "$BUNDLE" c1
@@ -205,12 +205,12 @@ break_policy() {
 #!/bin/sh
 mv "$DIR/home/alice/imagenet" "$DIR/home/alice/old"
 ln -s /etc "$DIR/home/alice/imagenet"
-cat "\$(jq -r '.mounts[-1].source' "$BUNDLE/config.json")/file"
+cat "\$(gojq -r '.mounts[-1].source' "$BUNDLE/config.json")/file"
 END
     run --separate-stderr shim create --bundle "$BUNDLE" c1
     echo "$output $stderr"
     [ "$output" = right ]
-    [ "$(jq -r '.mounts[-1].source' "$BUNDLE/config.json")" = /run/flatbed/pin/data:imagenet ]
+    [ "$(gojq -r '.mounts[-1].source' "$BUNDLE/config.json")" = /run/flatbed/pin/data:imagenet ]
     # The pin is not visible outside, and a second run pins again.
     run ! grep -q /run/flatbed/pin /proc/self/mountinfo
     rm "$DIR/home/alice/imagenet"

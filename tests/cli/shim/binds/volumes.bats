@@ -14,7 +14,7 @@ teardown() {
 # data KEYS: adds keys to the class "data".
 data() { sed -i "s|\"names\": \[\"imagenet\"\],|\"names\": [\"imagenet\"], $1,|" "$DIR/policy.json"; }
 
-destinations() { jq -c '[.mounts[].destination]' "$BUNDLE/config.json"; }
+destinations() { gojq -c '[.mounts[].destination]' "$BUNDLE/config.json"; }
 
 # ------------------------------------------------------------------ wait
 
@@ -49,7 +49,7 @@ hang() {
     printf '#!/bin/sh\nread -r children </proc/$$/task/$$/children\necho "${children:-none}" >%s/children\n' "$DIR" >"$DIR/low"
     run timeout 600 "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/policy.json" create --bundle "$BUNDLE" c1
     [ "$(destinations)" = '["/proc","/logs"]' ]
-    [ "$(jq -c .process.env "$BUNDLE/config.json")" = '["A=1"]' ]
+    [ "$(gojq -c .process.env "$BUNDLE/config.json")" = '["A=1"]' ]
     [ "$(cat "$DIR/children")" = none ]
 }
 
@@ -69,7 +69,7 @@ hang() {
     run shim create --bundle "$BUNDLE" c1
     [ "$status" -eq 7 ]
     [ "$(destinations)" = '["/proc","/logs"]' ]
-    [ "$(jq -c .process.env "$BUNDLE/config.json")" = '["A=1"]' ]
+    [ "$(gojq -c .process.env "$BUNDLE/config.json")" = '["A=1"]' ]
     mkdir "$DIR/srv/data/imagenet"
     run shim create --bundle "$BUNDLE" c1
     [ "$(destinations)" = '["/proc","/logs","/work/imagenet"]' ]
@@ -91,7 +91,7 @@ exit 7
 END
 }
 
-options() { jq -c '.mounts[] | select(.destination == "/work/imagenet").options' "$BUNDLE/config.json"; }
+options() { gojq -c '.mounts[] | select(.destination == "/work/imagenet").options' "$BUNDLE/config.json"; }
 
 @test "read-only volumes are recursively read-only if the runtime supports it; the runtime is asked once" {
     as_root
@@ -134,7 +134,7 @@ options() { jq -c '.mounts[] | select(.destination == "/work/imagenet").options'
 # userns: the container has a user namespace that begins at 100000, and runs as uid 7 of it.
 userns() {
     local ids='[{"containerID":0,"hostID":100000,"size":65536}]'
-    jq -c --argjson ids "$ids" '.process.user = {"uid":7,"gid":8} | .linux = {"namespaces":[{"type":"user"}],"uidMappings":$ids,"gidMappings":$ids}' \
+    gojq -c --argjson ids "$ids" '.process.user = {"uid":7,"gid":8} | .linux = {"namespaces":[{"type":"user"}],"uidMappings":$ids,"gidMappings":$ids}' \
         "$BUNDLE/config.json" >"$DIR/new.json"
     cp "$DIR/new.json" "$BUNDLE/config.json"
 }
@@ -151,7 +151,7 @@ userns() {
     sed -i 's|"create": {|"idmap": true, "create": {|' "$DIR/policy.json"
     run shim create --bundle "$BUNDLE" c1
     [ "$(stat -c %u:%g "$DIR/srv/logs/c1")" = 7:8 ]
-    [ "$(jq -c '.mounts[1] | [.options, .uidMappings, .gidMappings == .uidMappings]' "$BUNDLE/config.json")" = \
+    [ "$(gojq -c '.mounts[1] | [.options, .uidMappings, .gidMappings == .uidMappings]' "$BUNDLE/config.json")" = \
         '[["rbind","rw","ridmap","rprivate","nosuid","nodev"],[{"containerID":0,"hostID":100000,"size":65536}],true]' ]
 }
 
@@ -173,7 +173,7 @@ userns() {
     userns
     sed -i 's|"create": {|"idmap": true, "create": {|' "$DIR/policy.json"
     run shim create --bundle "$BUNDLE" c1
-    [ "$(jq -c '.mounts[1].options' "$BUNDLE/config.json")" = '["rbind","rw","idmap","rprivate","nosuid","nodev"]' ]
+    [ "$(gojq -c '.mounts[1].options' "$BUNDLE/config.json")" = '["rbind","rw","idmap","rprivate","nosuid","nodev"]' ]
 }
 
 @test "idmap is asked for each time: the runtime behind a wrapper may have changed, also for a bundle edited before" {
@@ -222,7 +222,7 @@ pooled() {
     mkdir -p "$DIR/srv/pool/pip" "$DIR/srv/cache"
     sed -i "s|\"logs\": {|\"cache\": { \"source\": \"$DIR/srv/cache/{name}\", \"target\": \"/cache/{name}\", \"access\": \"rw\",\\n\
       \"always\": [\"pip\"], \"create\": {}, \"pool\": \"$DIR/srv/pool/{name}\" },\\n    \"logs\": {|" "$DIR/policy.json"
-    jq -c '.process.user = {"uid":12345,"gid":12345}' "$BUNDLE/config.json" >"$DIR/new.json"
+    gojq -c '.process.user = {"uid":12345,"gid":12345}' "$BUNDLE/config.json" >"$DIR/new.json"
     cp "$DIR/new.json" "$BUNDLE/config.json"
 }
 
@@ -231,7 +231,7 @@ pooled() {
     pooled
     run shim create --bundle "$BUNDLE" c1
     [ "$status" -eq 7 ]
-    [ "$(jq -c '.mounts[] | select(.destination == "/cache/pip") | [.type, .source, .options]' "$BUNDLE/config.json")" = \
+    [ "$(gojq -c '.mounts[] | select(.destination == "/cache/pip") | [.type, .source, .options]' "$BUNDLE/config.json")" = \
         "[\"overlay\",\"overlay\",[\"rw\",\"nosuid\",\"nodev\",\"lowerdir=$DIR/srv/pool/pip\",\"upperdir=$DIR/srv/cache/pip/upper\",\"workdir=$DIR/srv/cache/pip/work\",\"index=on\"]]" ]
     [ "$(stat -c '%a %u:%g' "$DIR/srv/cache/pip" "$DIR/srv/cache/pip/upper" "$DIR/srv/cache/pip/work" | tr '\n' ,)" = \
         "755 0:0,750 12345:12345,700 0:0," ]

@@ -120,7 +120,7 @@ bind() {
     bind /opt/state /state '["rbind", "nosuid"]'
     create
     passed
-    jq -e '.mounts[-1].options | index("ro")' "$DIR/low.config"
+    gojq -e '.mounts[-1].options | index("ro")' "$DIR/low.config"
     create
     passed
     cmp "$BUNDLE/config.json" "$DIR/low.config"
@@ -129,7 +129,7 @@ bind() {
     create
     passed
     cmp "$BUNDLE/config.json" "$DIR/low.config"
-    jq -e '.mounts[-1].options | index("ro") | not' "$DIR/low.config"
+    gojq -e '.mounts[-1].options | index("ro") | not' "$DIR/low.config"
     policy '"max": 2' '"binds": { "default": "deny", "rules": [ { "path": "/opt", "access": "deny" } ] }'
     create
     passed
@@ -144,7 +144,7 @@ bind() {
 
 # hook PATH ARG…: an ordinary container with that hook, prestart or of the stage $STAGE.
 hook() {
-    config ".hooks = {${STAGE-prestart}: [$(printf '%s\n' "$@" | jq -cRn '[inputs] | {path: .[0], args: .[1:]}')]}"
+    config ".hooks = {${STAGE-prestart}: [$(printf '%s\n' "$@" | gojq -cRn '[inputs] | {path: .[0], args: .[1:]}')]}"
 }
 
 @test "hooks of NVIDIA's toolkit and of CDI specifications are allowed, others are not" {
@@ -238,7 +238,7 @@ hook() {
     policy '"max": 2' '"security": { "hooks": "deny" }'
     for variable in LD_PRELOAD=/tmp/x.so LD_AUDIT= PATH=/tmp:/usr/bin PATH= XDG_CONFIG_HOME=/tmp GCONV_PATH=/tmp; do
         hook /usr/bin/nvidia-cdi-hook nvidia-cdi-hook disable-device-node-modification
-        jq --arg v "$variable" '.hooks.createContainer[0].env = ["A=1", $v]' "$BUNDLE/config.json" >"$DIR/new"
+        gojq --arg v "$variable" '.hooks.createContainer[0].env = ["A=1", $v]' "$BUNDLE/config.json" >"$DIR/new"
         cp "$DIR/new" "$BUNDLE/config.json"
         create
         refused 'nvidia-cdi-hook: .*its environment'
@@ -301,8 +301,8 @@ dockers() {
     without_toolkit
     driver
     for mode in cdi jit-cdi; do
-        jq '.process.user = {uid: 1234, gid: 1234}' "$NVIDIA/full-1.19.1-$mode.json" >"$BUNDLE/config.json"
-        jq -r '.mounts[] | select(.source | startswith("/")) | .source | sub("^/lib/"; "/usr/lib/")' "$BUNDLE/config.json" >"$DIR/sources"
+        gojq '.process.user = {uid: 1234, gid: 1234}' "$NVIDIA/full-1.19.1-$mode.json" >"$BUNDLE/config.json"
+        gojq -r '.mounts[] | select(.source | startswith("/")) | .source | sub("^/lib/"; "/usr/lib/")' "$BUNDLE/config.json" >"$DIR/sources"
         [ "$(wc -l <"$DIR/sources")" -eq 37 ]
         while read -r source; do
             mkdir -p "$DIR/root${source%/*}"

@@ -88,7 +88,7 @@ load ../lib/gpus
         asks all
         create
         passed
-        [[ $(jq -r '.process.env[1]' "$DIR/low.config") = NVIDIA_VISIBLE_DEVICES=1 ]]
+        [[ $(gojq -r '.process.env[1]' "$DIR/low.config") = NVIDIA_VISIBLE_DEVICES=1 ]]
         # An old image of CUDA gets all GPUs without asking.
         config '.process.env += ["CUDA_VERSION=9.0"]'
         policy '"max": 1'

@@ -38,13 +38,13 @@ load ../lib/gpus
     create
     passed
     has_gpus ""
-    [ "$(jq '[.linux.devices[]?, .linux.resources.devices[]? | select(.major == 195 or .major == 510)] | length' "$DIR/low.config")" -eq 0 ]
+    [ "$(gojq '[.linux.devices[]?, .linux.resources.devices[]? | select(.major == 195 or .major == 510)] | length' "$DIR/low.config")" -eq 0 ]
     policy '"max": 1, "default": "1"'
     asks all
     create
     passed
     has_gpus 1
-    jq -e '.linux.devices | map(.path) | contains(["/dev/nvidia1", "/dev/nvidiactl", "/dev/nvidia-uvm"])' "$DIR/low.config"
+    gojq -e '.linux.devices | map(.path) | contains(["/dev/nvidia1", "/dev/nvidiactl", "/dev/nvidia-uvm"])' "$DIR/low.config"
     # A device that was named counts, whatever the image says.
     config '.process.env += ["NVIDIA_VISIBLE_DEVICES=all", "NVIDIA_VISIBLE_DEVICES=void"]
         | .linux.devices = [{path: "/dev/nvidia1", type: "c", major: 195, minor: 1}]'
@@ -55,7 +55,7 @@ load ../lib/gpus
     rm -r "$DIR/gpus/0000:01:00.0"
     create
     passed
-    ! jq -e '.linux.devices[0]' "$DIR/low.config" || false
+    ! gojq -e '.linux.devices[0]' "$DIR/low.config" || false
     config '.process.env += ["NVIDIA_VISIBLE_DEVICES=all", "NVIDIA_VISIBLE_DEVICES=void"]
         | .annotations = {"io.container.manager": "libpod"}
         | .linux.devices = [{path: "/dev/nvidia1", type: "c", major: 195, minor: 1}]'
@@ -257,12 +257,12 @@ load ../lib/gpus
     passed
     has_gpus "0 1"
     asks all
-    jq '.process.user.uid = 1235' "$BUNDLE/config.json" >"$DIR/new" && cp "$DIR/new" "$BUNDLE/config.json"
+    gojq '.process.user.uid = 1235' "$BUNDLE/config.json" >"$DIR/new" && cp "$DIR/new" "$BUNDLE/config.json"
     create
     passed
     has_gpus "0 1"
     asks 0
-    jq '.process.user.uid = 1236' "$BUNDLE/config.json" >"$DIR/new" && cp "$DIR/new" "$BUNDLE/config.json"
+    gojq '.process.user.uid = 1236' "$BUNDLE/config.json" >"$DIR/new" && cp "$DIR/new" "$BUNDLE/config.json"
     create
     refused 'no GPU is allowed'
 }

@@ -55,8 +55,8 @@ create() { run --separate-stderr "$FLATBED_RUNTIME" "--flatbed-policy=$DIR/polic
 mounted() {
     echo "status $status, stderr '$stderr'"
     [ "$status" -eq 0 ]
-    [ "$(jq -r '.mounts[1].source' "$DIR/low.config")" = "$1" ]
-    [ "$(jq -r '.mounts[1].options | join(",")' "$DIR/low.config")" = "$2" ]
+    [ "$(gojq -r '.mounts[1].source' "$DIR/low.config")" = "$1" ]
+    [ "$(gojq -r '.mounts[1].options | join(",")' "$DIR/low.config")" = "$2" ]
 }
 
 # started: the low-level runtime got both mounts; the source of the first may be a path that holds it.

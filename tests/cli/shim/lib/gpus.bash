@@ -37,7 +37,7 @@ card() {
 
 # config JQ-FILTER: an ordinary container, changed by the filter.
 config() {
-    jq "$1" >"$BUNDLE/config.json" <<'END'
+    gojq "$1" >"$BUNDLE/config.json" <<'END'
 { "ociVersion": "1.0.2", "root": { "path": "rootfs" },
   "process": { "user": { "uid": 1234, "gid": 1234 }, "env": ["PATH=/bin"], "cwd": "/", "args": ["sh"] },
   "mounts": [ { "destination": "/proc", "type": "proc", "source": "proc" },
@@ -144,8 +144,8 @@ create() {
 # The minor numbers of the GPUs that the low-level runtime sees, by nodes and by rules.
 has_gpus() {
     local nodes rules
-    nodes=$(jq -r '[.linux.devices[]? | select(.major == 195 and .minor < 254) | .minor] | sort | join(" ")' "$DIR/low.config")
-    rules=$(jq -r '[.linux.resources.devices[]? | select(.major == 195 and .minor < 254) | .minor] | sort | join(" ")' \
+    nodes=$(gojq -r '[.linux.devices[]? | select(.major == 195 and .minor < 254) | .minor] | sort | join(" ")' "$DIR/low.config")
+    rules=$(gojq -r '[.linux.resources.devices[]? | select(.major == 195 and .minor < 254) | .minor] | sort | join(" ")' \
         "$DIR/low.config")
     echo "nodes '$nodes', rules '$rules', expected '$1'"
     [ "$nodes" = "$1" ] && [ "$rules" = "$1" ]
@@ -154,7 +154,7 @@ has_gpus() {
 # The values of the variable that the low-level runtime sees.
 variable_is() {
     local values
-    values=$(jq -r '[.process.env[] | select(startswith("NVIDIA_VISIBLE_DEVICES="))] | join(" ")' "$DIR/low.config")
+    values=$(gojq -r '[.process.env[] | select(startswith("NVIDIA_VISIBLE_DEVICES="))] | join(" ")' "$DIR/low.config")
     echo "'$values', expected '$1'"
     [ "$values" = "$1" ]
 }

@@ -28,7 +28,7 @@ END
 
 # config JQ-FILTER: an ordinary container, changed by the filter.
 config() {
-    jq "$1" >"$BUNDLE/config.json" <<END
+    gojq "$1" >"$BUNDLE/config.json" <<END
 { "ociVersion": "1.0.2",
   "process": { "user": { "uid": 1234, "gid": 1234 },
     "capabilities": { "bounding": ["CAP_CHOWN", "CAP_NET_RAW"], "effective": ["CAP_CHOWN"] } },

@@ -33,7 +33,7 @@ low() {
 #!/bin/sh
 [ "\$1" = features ] && { echo '{"ociVersionMin":"1.0.0","ociVersionMax":"1.0.2","mountOptions":["rro","ro"]}'; exit; }
 while [ \$# -gt 1 ]; do case \$1 in --bundle) bundle=\$2 ;; esac; shift; done
-source=\$(jq -r '.mounts[] | select(.destination == "/data/imagenet") | .source' "\$bundle/config.json")
+source=\$(gojq -r '.mounts[] | select(.destination == "/data/imagenet") | .source' "\$bundle/config.json")
 ls -A "\$source" >"$DIR/$1.tree.\$1"
 findmnt -rno FSROOT,OPTIONS -T "\$source" >"$DIR/$1.mount.\$1"
 END
@@ -77,7 +77,7 @@ launch() {
 got_copy() { grep -q "^$CACHE/.*/tree \|/cache/[0-9a-f-]*/tree " "$DIR/low.mount.${1-c1}" || { cat "$DIR/low.mount.${1-c1}"; said; return 1; }; }
 got_source() { ! got_copy "$@" >/dev/null || { cat "$DIR/low.mount.${1-c1}"; return 1; }; }
 # said: prints why, from the record of the last launch.
-said() { tail -n 1 "$DIR/audit.jsonl" | jq -r '.operations[] | select(.kind == "volume") | .reason'; }
+said() { tail -n 1 "$DIR/audit.jsonl" | gojq -r '.operations[] | select(.kind == "volume") | .reason'; }
 saying() { [[ $(said) == *"$1"* ]] || { echo "said: $(said)"; return 1; }; }
 
 entries() { find "$CACHE" -mindepth 1 -maxdepth 1 -name '[0-9a-f]*'; }

@@ -45,7 +45,7 @@ low() {
 [ "\$1" = features ] && { echo '{"ociVersionMin":"1.0.0","ociVersionMax":"1.0.2","mountOptions":["rro","ro"]}'; exit; }
 while [ \$# -gt 1 ]; do case \$1 in --bundle) bundle=\$2 ;; esac; shift; done
 [ ! -e "$DIR/fail" ] || exit 1
-volume=\$(jq -r '.mounts[]? | select(.destination == "/weights") | .source' "\$bundle/config.json")
+volume=\$(gojq -r '.mounts[]? | select(.destination == "/weights") | .source' "\$bundle/config.json")
 unshare --mount --propagation private sh -c '
     [ -z "\$2" ] || mount --bind "\$2" "\$1/weights"
     echo \$\$ >"$DIR/pid.\$0"
